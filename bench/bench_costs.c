@@ -27,14 +27,13 @@ static certreg_status draw(certreg_backend *b, const cr_noise *noise, const floa
     return cpu->ops->draw(cpu, noise, z, step, first, count, x);
 }
 
-static certreg_status replay(certreg_backend *b, const cr_noise *noise, uint64_t first,
-                             size_t count, size_t functions, const float *weights, size_t stride,
-                             double *sums)
+static certreg_status replay(certreg_backend *b, const cr_noise *noise, const cr_weighted *w,
+                             const float *mask, double *sums, cr_watch *watch)
 {
     (void)b;
-    counter.made += (double)(count * noise->inputs);
+    counter.made += (double)(w->blocks * w->length * noise->inputs);
     certreg_backend *cpu = cr_backend_default();
-    return cpu->ops->replay(cpu, noise, first, count, functions, weights, stride, sums);
+    return cpu->ops->replay(cpu, noise, w, mask, sums, watch);
 }
 
 static certreg_status project(certreg_backend *b, const cr_noise *noise, uint64_t first,
@@ -48,27 +47,13 @@ static certreg_status project(certreg_backend *b, const cr_noise *noise, uint64_
 }
 
 /* Once for the sums, and once for the projections on them. */
-static certreg_status walk(certreg_backend *b, const cr_noise *noise, uint64_t first, size_t count,
-                           size_t blocks, const float *weights, const float *mask, double *room,
-                           double *lengths, double *dots, double *norms, cr_watch *watch)
+static certreg_status walk(certreg_backend *b, const cr_noise *noise, const cr_walk *w,
+                           cr_watch *watch)
 {
     (void)b;
-    counter.made += 2 * (double)(count * noise->inputs);
+    counter.made += 2 * (double)(w->count * noise->inputs);
     certreg_backend *cpu = cr_backend_default();
-    return cpu->ops->walk(cpu, noise, first, count, blocks, weights, mask, room, lengths, dots,
-                          norms, watch);
-}
-
-static certreg_status block_sums(certreg_backend *b, const cr_noise *noise, uint64_t first,
-                                 size_t length, size_t blocks, size_t functions,
-                                 const float *weights, size_t stride, const float *mask,
-                                 double *sums, cr_watch *watch)
-{
-    (void)b;
-    counter.made += (double)(blocks * length * noise->inputs);
-    certreg_backend *cpu = cr_backend_default();
-    return cpu->ops->block_sums(cpu, noise, first, length, blocks, functions, weights, stride, mask,
-                                sums, watch);
+    return cpu->ops->walk(cpu, noise, w, watch);
 }
 
 static certreg_status tile(certreg_backend *b, const cr_noise *noise, const cr_pair_room *room,
@@ -77,15 +62,16 @@ static certreg_status tile(certreg_backend *b, const cr_noise *noise, const cr_p
     (void)b;
     counter.made += (double)(t->count * noise->inputs);
     certreg_backend *cpu = cr_backend_default();
-    return cpu->ops->tile(cpu, noise, room, t);
+    return cpu->ops->pairs->tile(cpu, noise, room, t);
 }
 
 static certreg_backend *counting(void)
 {
     static cr_backend_ops ops;
-    ops = *cr_backend_default()->ops;
-    ops.draw = draw, ops.replay = replay, ops.project = project;
-    ops.walk = walk, ops.block_sums = block_sums, ops.tile = tile;
+    static cr_pair_ops pairs;
+    ops = *cr_backend_default()->ops, pairs = *ops.pairs;
+    ops.draw = draw, ops.replay = replay, ops.project = project, ops.walk = walk;
+    ops.pairs = &pairs, pairs.tile = tile;
     counter.base.ops = &ops;
     cr_busy_init(&counter.base.busy);
     return &counter.base;

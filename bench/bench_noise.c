@@ -44,8 +44,14 @@ static void certificate(work *w)
     moments(w, 1);
     for (size_t b = 0; b < BLOCKS; b++) {
         const size_t first = SAMPLES * b / BLOCKS, end = SAMPLES * (b + 1) / BLOCKS;
-        w->backend->ops->replay(w->backend, &w->noise, first, end - first, 2, w->weights + first,
-                                SAMPLES, w->sums + 2 * b * INPUTS);
+        const cr_weighted block = {.first = first,
+                                   .length = end - first,
+                                   .blocks = 1,
+                                   .functions = 2,
+                                   .weights = w->weights + first,
+                                   .stride = SAMPLES};
+        w->backend->ops->replay(w->backend, &w->noise, &block, NULL, w->sums + 2 * b * INPUTS,
+                                NULL);
     }
 }
 

@@ -185,7 +185,7 @@ TEST(noise_is_drawn_into_memory_of_the_device_and_nowhere_else)
     void *const wrong[] = {b, elsewhere};
     for (int i = 0; i < 2; i++) {
         KIT_STATUS(device, certreg_estimator_draw(device, 4, 3, wrong[i]), CERTREG_E_INVALID);
-        KIT_SAYS(certreg_estimator_error(device), "x is not memory of CUDA device 0");
+        KIT_SAYS(certreg_estimator_error(device), "x is not memory of device 0");
     }
     KIT_OK(device, certreg_estimator_draw(device, 4, 3, x));
     ck_assert_int_eq(cudaSetDevice(0), 0);

@@ -120,8 +120,13 @@ static results run(certreg_backend *backend, const shape *s)
                      CERTREG_OK);
     for (size_t f = 0; f < 2; f++) {
         r.sums[f] = doubles(2 * d + 1);
-        ck_assert_int_eq(backend->ops->replay(backend, &noise, s->first, s->count, f + 1, weights,
-                                              stride, r.sums[f]),
+        const cr_weighted w = {.first = s->first,
+                               .length = s->count,
+                               .blocks = 1,
+                               .functions = f + 1,
+                               .weights = weights,
+                               .stride = stride};
+        ck_assert_int_eq(backend->ops->replay(backend, &noise, &w, NULL, r.sums[f], NULL),
                          CERTREG_OK);
     }
     ck_assert_int_eq(backend->ops->project(backend, &noise, s->first, s->count, direction, mask,
@@ -129,9 +134,16 @@ static results run(certreg_backend *backend, const shape *s)
                      CERTREG_OK);
     r.walk = doubles(WALK_LENGTHS + 2 * s->count + 1);
     double *room = doubles(2 * WALK_BLOCKS * d), *dots = r.walk + WALK_LENGTHS;
-    ck_assert_int_eq(backend->ops->walk(backend, &noise, s->first, s->count, WALK_BLOCKS, weights,
-                                        mask, room, r.walk, dots, dots + s->count, NULL),
-                     CERTREG_OK);
+    const cr_walk walk = {.first = s->first,
+                          .count = s->count,
+                          .blocks = WALK_BLOCKS,
+                          .weights = weights,
+                          .mask = mask,
+                          .room = room,
+                          .lengths = r.walk,
+                          .dots = dots,
+                          .norms = dots + s->count};
+    ck_assert_int_eq(cr_backend_walk(backend, &noise, &walk, NULL), CERTREG_OK);
     free_floats(z), free_floats(step), free_floats(weights), free_floats(direction),
         free_floats(mask), free(room);
     return r;
@@ -246,6 +258,7 @@ TEST_TIMES(child_of_a_fork_is_told_and_can_close, 2)
     ck_assert_int_eq(certreg_backend_open_cpu(1 + _i, NULL, &backend), CERTREG_OK);
     const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 1};
     const float one = 1;
+    const cr_weighted w = {.length = 1, .blocks = 1, .functions = 1, .weights = &one};
     float x;
     double sum = 0, norm = 0;
     const pid_t child = fork();
@@ -254,8 +267,8 @@ TEST_TIMES(child_of_a_fork_is_told_and_can_close, 2)
         alarm(600); /* if it hangs */
         int good = backend->ops->draw(backend, &noise, &one, &one, 0, 1, &x) ==
                    CERTREG_E_WRONG_STATE;
-        good = good && backend->ops->replay(backend, &noise, 0, 1, 1, &one, 1, &sum) ==
-                           CERTREG_E_WRONG_STATE;
+        good = good &&
+               backend->ops->replay(backend, &noise, &w, NULL, &sum, NULL) == CERTREG_E_WRONG_STATE;
         good = good && backend->ops->project(backend, &noise, 0, 1, &one, &one, &sum, &norm) ==
                            CERTREG_E_WRONG_STATE;
         certreg_backend_close(backend);
@@ -277,23 +290,51 @@ TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
     const float one = 1;
     float x = 3;
     double sum = 4, norm = 5;
-    ck_assert_int_eq(backend->ops->replay(backend, &noise, 0, 1, 0, &one, 1, &sum),
+    cr_weighted w = {.length = 1, .blocks = 1, .functions = 0, .weights = &one};
+    ck_assert_int_eq(backend->ops->replay(backend, &noise, &w, NULL, &sum, NULL),
                      CERTREG_E_INVALID);
-    ck_assert_int_eq(backend->ops->replay(backend, &noise, 0, 1, 3, &one, 1, &sum),
+    w.functions = 3;
+    ck_assert_int_eq(backend->ops->replay(backend, &noise, &w, NULL, &sum, NULL),
                      CERTREG_E_INVALID);
-    ck_assert_int_eq(backend->ops->replay(backend, &none, 0, 1, 1, &one, 1, &sum),
-                     CERTREG_E_INVALID);
+    w.functions = 1;
+    ck_assert_int_eq(backend->ops->replay(backend, &none, &w, NULL, &sum, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(backend->ops->draw(backend, &none, &one, &one, 0, 1, &x), CERTREG_E_INVALID);
     ck_assert_int_eq(backend->ops->project(backend, &none, 0, 1, &one, &one, &sum, &norm),
                      CERTREG_E_INVALID);
-    /* blocks */
-    ck_assert_int_eq(
-        backend->ops->walk(backend, &noise, 0, 1, 2, &one, &one, &sum, &sum, &sum, &norm, NULL),
-        CERTREG_E_INVALID);
-    ck_assert_int_eq(
-        backend->ops->walk(backend, &none, 0, 1, 3, &one, &one, &sum, &sum, &sum, &norm, NULL),
-        CERTREG_E_INVALID);
+    cr_walk walk = {.count = 1,
+                    .blocks = 2,
+                    .weights = &one,
+                    .mask = &one,
+                    .room = &sum,
+                    .lengths = &sum,
+                    .dots = &sum,
+                    .norms = &norm};
+    ck_assert_int_eq(backend->ops->walk(backend, &noise, &walk, NULL), CERTREG_E_INVALID);
+    walk.blocks = 3;
+    ck_assert_int_eq(backend->ops->walk(backend, &none, &walk, NULL), CERTREG_E_INVALID);
     ck_assert(x == 3 && sum == 4 && norm == 5);
+}
+
+TEST(a_backend_may_lack_the_second_order)
+{
+    cr_backend_ops ops = *cr_backend_default()->ops;
+    certreg_backend plain = {.ops = &ops};
+    cr_busy_init(&plain.busy);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e = NULL;
+    const certreg_model m = {.struct_size = sizeof m, .inputs = 3, .outputs = 1};
+    certreg_plan plan = {
+        .struct_size = sizeof plan, .max_samples = 100, .constraints = CERTREG_CONSTRAINTS_ECGHM};
+    for (int lacks = 0; lacks < 2; lacks++) {
+        if (lacks) ops.pairs = NULL;
+        const certreg_status status = certreg_estimator_create(&plain, &m, &plan, &why, &e);
+        ck_assert_int_eq(status, lacks ? CERTREG_E_INVALID : CERTREG_OK);
+        certreg_estimator_destroy(e);
+    }
+    ck_assert_ptr_nonnull(strstr(why.text, "this backend has no second order"));
+    plan.constraints = CERTREG_CONSTRAINTS_ECGM;
+    ck_assert_int_eq(certreg_estimator_create(&plain, &m, &plan, &why, &e), CERTREG_OK);
+    certreg_estimator_destroy(e);
 }
 
 TEST(unknown_paths_are_refused)

@@ -33,10 +33,11 @@ TEST(replay_can_be_cut_between_chunks)
     float *weights = made_up_numbers(COUNT, 9);
     double whole[21] = {0}, pieces[21] = {0};
     certreg_backend *backend = cr_backend_default();
-    backend->ops->replay(backend, &noise, 10, COUNT, 1, weights, COUNT, whole);
-    for (size_t i = 0; i < COUNT; i += CR_REPLAY_CHUNK)
-        backend->ops->replay(backend, &noise, 10 + i, CR_REPLAY_CHUNK, 1, weights + i, COUNT,
-                             pieces);
+    cr_weighted w = {.first = 10, .length = COUNT, .blocks = 1, .functions = 1, .weights = weights};
+    backend->ops->replay(backend, &noise, &w, NULL, whole, NULL);
+    w.length = CR_REPLAY_CHUNK;
+    for (; w.weights < weights + COUNT; w.first += w.length, w.weights += w.length)
+        backend->ops->replay(backend, &noise, &w, NULL, pieces, NULL);
     ck_assert(!memcmp(whole, pieces, sizeof whole));
     free(weights);
 }
@@ -104,10 +105,11 @@ TEST_TIMES(no_samples_change_nothing, SETUPS)
     if (!backend) return;
     const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 3, .clean_first = 1};
     const float one[3] = {1, 1, 1};
+    const cr_weighted none = {.blocks = 1, .functions = 1, .weights = one};
     float x = 5;
     double sums[3] = {1, 2, 3};
     ck_assert_int_eq(backend->ops->draw(backend, &noise, one, one, 0, 0, &x), CERTREG_OK);
-    ck_assert_int_eq(backend->ops->replay(backend, &noise, 0, 0, 1, one, 0, sums), CERTREG_OK);
+    ck_assert_int_eq(backend->ops->replay(backend, &noise, &none, NULL, sums, NULL), CERTREG_OK);
     ck_assert_int_eq(backend->ops->project(backend, &noise, 0, 0, one, one, sums, sums),
                      CERTREG_OK);
     ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);

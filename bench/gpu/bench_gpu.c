@@ -84,10 +84,12 @@ static int replay(certreg_backend *gpu, watch *w, size_t n, size_t d, const char
         gpu->ops->alloc(gpu, 2 * BLOCKS * d * sizeof *sums, (void **)&sums))
         return 1;
     cudaMemsetAsync(weights, 0, 2 * n * sizeof *weights, w->stream);
+    const cr_weighted all = {
+        .length = n / BLOCKS, .blocks = BLOCKS, .functions = 2, .weights = weights, .stride = n};
     for (int i = 0; i < ROUNDS; i++) {
         start(w);
-        if (gpu->ops->block_sums(gpu, &noise, 0, n / BLOCKS, BLOCKS, 2, weights, n, NULL, sums,
-                                 NULL))
+        if (gpu->ops->fill(gpu, sums, 2 * BLOCKS * d * sizeof *sums, 0) ||
+            gpu->ops->replay(gpu, &noise, &all, NULL, sums, NULL))
             return 1;
         const double t = stop(w);
         best = t < best ? t : best;
@@ -118,13 +120,15 @@ static int noise_of_certificate(certreg_backend *gpu, watch *w, size_t d, const 
         gpu->ops->fill(gpu, z, d * sizeof *z, 0x3f) ||
         gpu->ops->fill(gpu, weights, 2 * N * sizeof *weights, 0x3f))
         return 1;
+    const cr_weighted all = {
+        .length = N / BLOCKS, .blocks = BLOCKS, .functions = 2, .weights = weights, .stride = N};
     for (int i = 0; i < ROUNDS; i++) {
         int bad = 0;
         start(w);
         for (uint64_t first = 0; first < N; first += BATCH)
             bad = bad || gpu->ops->draw(gpu, &noise, z, z, first, BATCH, x);
-        bad = bad || gpu->ops->block_sums(gpu, &noise, 0, N / BLOCKS, BLOCKS, 2, weights, N, NULL,
-                                          sums, NULL);
+        bad = bad || gpu->ops->fill(gpu, sums, 2 * BLOCKS * d * sizeof *sums, 0) ||
+              gpu->ops->replay(gpu, &noise, &all, NULL, sums, NULL);
         for (size_t f = 0; f < 2; f++)
             bad = bad || gpu->ops->gram(gpu, sums + f * d, 2 * d, BLOCKS, d, there) ||
                   gpu->ops->fetch(gpu, gram, there, sizeof gram);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 8u
+#define CR_BACKEND_API 9u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
@@ -60,6 +60,27 @@ static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)
     return b * (count / blocks) + (b + longer > blocks ? b + longer - blocks : 0);
 }
 
+/* Blocks of samples, one after the other, with weights: those of a function behind each other, of
+ * two functions `stride` apart. */
+typedef struct cr_weighted {
+    uint64_t first;
+    size_t length, blocks; /* samples of a block */
+    size_t functions;      /* 1 or 2 */
+    const float *weights;
+    size_t stride;
+} cr_weighted;
+
+/* Samples first .. first+count-1 in blocks: at each border b <= blocks the weighted noise of all
+ * samples before it is aimed at, which gives lengths[2b] and lengths[2b+1]; dots and norms are
+ * projections on the direction at the border that the sample's block begins with. */
+typedef struct cr_walk {
+    uint64_t first;
+    size_t count, blocks;        /* 3 or more of these */
+    const float *weights, *mask; /* count; inputs */
+    double *room;                /* 2 * blocks * inputs */
+    double *lengths, *dots, *norms;
+} cr_walk;
+
 /* For the second order: sums over pairs of samples, tile by tile. */
 typedef struct cr_pair_room {   /* what all tiles share; arrays are memory of the backend */
     const struct cr_blas *blas; /* products of matrices on the host; a device has its own */
@@ -80,77 +101,7 @@ typedef struct cr_tile { /* consecutive samples */
     double *norms, *sums; /* |e|^2; sums of the products of a sample with all others */
 } cr_tile;
 
-/* Arrays below are memory of the backend, except those that are said to be the host's: what `alloc`
- * gave, or, where `device` is -1, any. Nothing of the size samples*inputs crosses. Work is enqueued
- * on stream(); what ends in host memory is there when the op returns. Every backend has every
- * op. */
-typedef struct cr_backend_ops {
-    uint32_t api_version; /* CR_BACKEND_API; read before anything else */
-    int32_t device;       /* -1: its memory is the host's */
-    size_t replay_step; /* the most samples that one call of replay or project should take, so that
-                           the clock is read between calls; a multiple of CR_REPLAY_CHUNK */
-    void (*close)(certreg_backend *);
-    /* x[i][j]: the point of the grid (theory 0) of step[j] that lies nearest to z[j] + step[j]
-     * xi[first+i][j], with xi the exact normal, of which e below is a float neighbour; and z[j]
-     * itself, bit for bit, where step[j] is 0 and in the noise-free sample. A zero of the grid is
-     * +0. |step[j]| is 0 or in [CR_LEAST_STEP, CR_GREATEST_STEP), |z[j]| at most cr_grid_most of
-     * it. A negative step is that of opposite noise. Every backend gives the same bits. x
-     * row-major, count*inputs floats, not necessarily aligned. */
-    certreg_status (*draw)(certreg_backend *, const cr_noise *, const float *z, const float *step,
-                           uint64_t first, size_t count, float *x);
-    /* sums[f*inputs + j] += sum over i of weights[f*stride + i] * e[first+i][j], f < functions (1
-     * or 2). Samples are taken in chunks of CR_REPLAY_CHUNK from `first` on: float fma in index
-     * order inside a chunk, chunks added to the double sum in index order. Bits do not depend on
-     * threads. */
-    certreg_status (*replay)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
-                             size_t functions, const float *weights, size_t stride, double *sums);
-    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2. Partial
-     * sum l of CR_PROJECT_SUMS takes the features j % CR_PROJECT_SUMS == l, in float fma within
-     * each CR_PROJECT_PIECE features, in double over them; halves of the partial sums are then
-     * added until one is left. */
-    certreg_status (*project)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
-                              const float *direction, const float *mask, double *dots,
-                              double *norms);
-    /* lengths[0] = |sums| over the features of the mask (1, or 0); direction[j] =
-     * sums[j]/lengths[0] rounded to float, 0 where mask[j] is 0 or all sums are; lengths[1] =
-     * |direction|. Squares are added in CR_AIM_SUMS partial sums, as those of project are. */
-    certreg_status (*aim)(certreg_backend *, const double *sums, const float *mask, size_t inputs,
-                          float *direction, double lengths[2]);
-    /* Samples first .. first+count-1 in blocks: at each border b <= blocks the weighted noise of
-     * all samples before it is aimed at, which gives lengths[2b] and lengths[2b+1]; dots and
-     * norms are projections on the direction at the border that the sample's block begins with.
-     * The bits are those of replay, aim and project called in turns. weights: count of them.
-     * room: 2*blocks*inputs doubles, blocks >= 3. watch: NULL, or checked between blocks on the
-     * CPU and at first on a device; where it is late the op ends with CERTREG_E_DEADLINE, and
-     * nothing that it wrote has a meaning. */
-    certreg_status (*walk)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
-                           size_t blocks, const float *weights, const float *mask, double *room,
-                           double *lengths, double *dots, double *norms, cr_watch *watch);
-    /* ---- memory. Between a place and itself store and fetch have nothing to do. */
-    certreg_status (*alloc)(certreg_backend *, size_t bytes, void **out);
-    void (*free)(certreg_backend *, void *);
-    /* host: untouched until fetch or wait */
-    certreg_status (*store)(certreg_backend *, void *there, const void *host, size_t bytes);
-    certreg_status (*fetch)(certreg_backend *, void *host, const void *there, size_t bytes);
-    certreg_status (*fill)(certreg_backend *, void *there, size_t bytes, int byte);
-    /* draw while the stream does other work, which must not touch this x; join lets the stream wait
-     * for it. *ahead 0: nothing was drawn, as there is no work to overlap with. */
-    certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const float *z,
-                                 const float *step, uint64_t first, size_t count, float *x,
-                                 int *ahead);
-    certreg_status (*join)(certreg_backend *);
-    certreg_status (*wait)(certreg_backend *); /* of the host, for what is on the stream */
-    /* Replay of `blocks` blocks of `length` samples each: sums[(b*functions + f)*inputs + j], 0
-     * where mask[j] is 0 (NULL: nowhere); weights are those of all blocks one after the other,
-     * functions `stride` apart. watch: as for walk; the time of clearing the sums is reported
-     * to it as fixed. */
-    certreg_status (*block_sums)(certreg_backend *, const cr_noise *, uint64_t first, size_t length,
-                                 size_t blocks, size_t functions, const float *weights,
-                                 size_t stride, const float *mask, double *sums, cr_watch *watch);
-    /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], of q >= p alone; else 0 */
-    certreg_status (*gram)(certreg_backend *, const double *sums, size_t pitch, size_t blocks,
-                           size_t inputs, double *gram);
-    /* ---- for the second order */
+typedef struct cr_pair_ops {
     /* rows[i][k] = e[first+i][features[k]]; norms[i]: their squared lengths */
     certreg_status (*tile)(certreg_backend *, const cr_noise *, const cr_pair_room *,
                            const cr_tile *);
@@ -166,10 +117,70 @@ typedef struct cr_backend_ops {
     certreg_status (*take_identity)(certreg_backend *, const cr_pair_room *, double weight);
     /* sums[i] = e_i' matrix e_i - trace; scratch: rows[1] */
     certreg_status (*forms)(certreg_backend *, const cr_pair_room *, const cr_tile *);
+} cr_pair_ops;
+
+/* Arrays below are memory of the backend, except those that are said to be the host's: what `alloc`
+ * gave, or, where `device` is -1, any. Nothing of the size samples*inputs crosses. Work is enqueued
+ * on stream(); what ends in host memory is there when the op returns. A watch is NULL, or checked
+ * before the work and as often as the backend can: where it is late the op ends with
+ * CERTREG_E_DEADLINE, and nothing that it wrote has a meaning. */
+typedef struct cr_backend_ops {
+    uint32_t api_version; /* CR_BACKEND_API; read before anything else */
+    int32_t device;       /* -1: its memory is the host's */
+    size_t replay_step; /* the most samples that one call of replay or project should take, so that
+                           the clock is read between calls; a multiple of CR_REPLAY_CHUNK */
+    void (*close)(certreg_backend *);
+    /* ---- noise */
+    /* x[i][j]: the point of the grid (theory 0) of step[j] that lies nearest to z[j] + step[j]
+     * xi[first+i][j], with xi the exact normal, of which e below is a float neighbour; and z[j]
+     * itself, bit for bit, where step[j] is 0 and in the noise-free sample. A zero of the grid is
+     * +0. |step[j]| is 0 or in [CR_LEAST_STEP, CR_GREATEST_STEP), |z[j]| at most cr_grid_most of
+     * it. A negative step is that of opposite noise. Every backend gives the same bits. x
+     * row-major, count*inputs floats, not necessarily aligned. */
+    certreg_status (*draw)(certreg_backend *, const cr_noise *, const float *z, const float *step,
+                           uint64_t first, size_t count, float *x);
+    /* sums[(b*functions + f)*inputs + j] += sum over the samples i of block b of their weight times
+     * e[i][j]; it becomes 0 where mask[j] is 0 (NULL: nowhere). Samples are taken in chunks of
+     * CR_REPLAY_CHUNK from the first of the block on: float fma in index order inside a chunk,
+     * chunks added to the double sum in index order. Bits do not depend on threads. */
+    certreg_status (*replay)(certreg_backend *, const cr_noise *, const cr_weighted *,
+                             const float *mask, double *sums, cr_watch *);
+    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2. Partial
+     * sum l of CR_PROJECT_SUMS takes the features j % CR_PROJECT_SUMS == l, in float fma within
+     * each CR_PROJECT_PIECE features, in double over them; halves of the partial sums are then
+     * added until one is left. */
+    certreg_status (*project)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
+                              const float *direction, const float *mask, double *dots,
+                              double *norms);
+    /* lengths[0] = |sums| over the features of the mask (1, or 0); direction[j] =
+     * sums[j]/lengths[0] rounded to float, 0 where mask[j] is 0 or all sums are; lengths[1] =
+     * |direction|. Squares are added in CR_AIM_SUMS partial sums, as those of project are. */
+    certreg_status (*aim)(certreg_backend *, const double *sums, const float *mask, size_t inputs,
+                          float *direction, double lengths[2]);
+    /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], of q >= p alone; else 0 */
+    certreg_status (*gram)(certreg_backend *, const double *sums, size_t pitch, size_t blocks,
+                           size_t inputs, double *gram);
+    /* ---- memory. Between a place and itself store and fetch have nothing to do. */
+    certreg_status (*alloc)(certreg_backend *, size_t bytes, void **out);
+    void (*free)(certreg_backend *, void *);
+    /* host: untouched until fetch or wait */
+    certreg_status (*store)(certreg_backend *, void *there, const void *host, size_t bytes);
+    certreg_status (*fetch)(certreg_backend *, void *host, const void *there, size_t bytes);
+    certreg_status (*fill)(certreg_backend *, void *there, size_t bytes, int byte);
+    certreg_status (*wait)(certreg_backend *); /* of the host, for what is on the stream */
     /* ---- the host's view of the work */
     void *(*stream)(certreg_backend *);
     /* The device's code of the op that failed last, and what it means; 0 and NULL on the CPU. */
     int32_t (*last_code)(certreg_backend *, const char **text);
+    /* ---- what a backend may lack, and then has as NULL */
+    /* draw while the stream does other work, which must not touch this x; join lets the stream wait
+     * for it. Both or none: nothing is drawn ahead. */
+    certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const float *z,
+                                 const float *step, uint64_t first, size_t count, float *x);
+    certreg_status (*join)(certreg_backend *);
+    /* Faster than replay, aim and project in turns, with their bits. */
+    certreg_status (*walk)(certreg_backend *, const cr_noise *, const cr_walk *, cr_watch *);
+    const cr_pair_ops *pairs; /* NULL: no plan has the second order */
 } cr_backend_ops;
 
 struct certreg_backend { /* first member of every concrete backend */
@@ -190,6 +201,11 @@ void cr_backend_leave(certreg_backend *);
 /* The error of an op, with what the backend knows of it: it "failed to `what`". */
 certreg_status cr_backend_failed(certreg_backend *, certreg_status, const char *what,
                                  certreg_error *);
+
+/* By the backend's own op, or by others in turns. */
+certreg_status cr_backend_walk(certreg_backend *, const cr_noise *, const cr_walk *, cr_watch *);
+/* Whatever was drawn ahead is done before what is enqueued next. */
+certreg_status cr_backend_join(certreg_backend *);
 
 /* The backend behind a NULL handle: CPU, the calling thread, no state. Never NULL; not to be
  * closed. */

@@ -147,49 +147,30 @@ static certreg_status op_tile(certreg_backend *backend, const cr_noise *noise,
     return status;
 }
 
-static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise, uint64_t first,
-                                size_t count, size_t functions, const float *weights, size_t stride,
-                                double *sums)
+static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
+                                const cr_weighted *w, const float *mask, double *sums,
+                                cr_watch *watch)
 {
     const cpu *me = (const cpu *)backend;
+    const size_t inputs = noise->inputs, rows = w->blocks * w->functions;
     certreg_status status = check(me, noise);
-    if (!status && (functions < 1 || functions > 2)) status = CERTREG_E_INVALID;
+    if (!status && (w->functions < 1 || w->functions > 2)) status = CERTREG_E_INVALID;
     if (status) return status;
-    task t = {.kernels = kernels_of(me),
-              .noise = noise,
-              .first = first,
-              .count = count,
-              .functions = functions,
-              .a = weights,
-              .stride = stride,
-              .sums = sums};
-    run(me, noise->inputs, count, replay_part, &t);
-    return CERTREG_OK;
-}
-
-static void clear_sums(double *sums, size_t count, cr_watch *watch)
-{
-    const double start = watch ? cr_watch_now(watch) : 0;
-    memset(sums, 0, count * sizeof *sums);
-    if (watch) watch->fixed += cr_watch_now(watch) - start;
-}
-
-static certreg_status op_block_sums(certreg_backend *backend, const cr_noise *noise, uint64_t first,
-                                    size_t length, size_t blocks, size_t functions,
-                                    const float *weights, size_t stride, const float *mask,
-                                    double *sums, cr_watch *watch)
-{
-    const size_t inputs = noise->inputs, rows = blocks * functions;
-    certreg_status status = CERTREG_OK;
-    clear_sums(sums, rows * inputs, watch);
-    for (size_t b = 0; b < blocks && !status; b++) {
+    for (size_t b = 0; b < w->blocks; b++) {
         if (cr_watch_late(watch)) return CERTREG_E_DEADLINE;
-        status = op_replay(backend, noise, first + b * length, length, functions,
-                           weights + b * length, stride, sums + b * functions * inputs);
+        task t = {.kernels = kernels_of(me),
+                  .noise = noise,
+                  .first = w->first + b * w->length,
+                  .count = w->length,
+                  .functions = w->functions,
+                  .a = w->weights + b * w->length,
+                  .stride = w->stride,
+                  .sums = sums + b * w->functions * inputs};
+        run(me, inputs, w->length, replay_part, &t);
     }
-    for (size_t j = 0; mask && j < inputs && !status; j++)
+    for (size_t j = 0; mask && j < inputs; j++)
         for (size_t row = 0; row < rows && !(mask[j] > 0); row++) sums[row * inputs + j] = 0;
-    return status;
+    return CERTREG_OK;
 }
 
 static certreg_status op_project(certreg_backend *backend, const cr_noise *noise, uint64_t first,
@@ -236,11 +217,11 @@ static certreg_status op_aim(certreg_backend *backend, const double *sums, const
 /* ---- a walk: sums at all borders, features apart; then directions, borders apart; then
  * projections, samples apart */
 typedef struct walk {
-    task t; /* a: weights, b: mask, sums: at border 0, 1, ... */
-    size_t blocks;
+    const cr_cpu_kernels *kernels;
+    const cr_noise *noise;
+    const cr_walk *w;  /* its room: the sums at border 0, 1, ... */
     float *directions; /* likewise */
-    double *lengths;
-    cr_watch *watch; /* of the calling thread, which has part 0 */
+    cr_watch *watch;   /* of the calling thread, which has part 0 */
     atomic_int *late;
 } walk;
 
@@ -254,74 +235,64 @@ static int is_late(const walk *w, size_t part)
 
 static void walk_sums_part(void *context, size_t part, size_t parts)
 {
-    const walk *w = context;
-    const task *t = &w->t;
-    const size_t inputs = t->noise->inputs;
+    const walk *me = context;
+    const cr_walk *w = me->w;
+    const size_t inputs = me->noise->inputs;
     const piece p = piece_of(inputs, part, parts);
     if (p.begin >= p.end) return;
-    memset(t->sums + p.begin, 0, (p.end - p.begin) * sizeof *t->sums);
-    for (size_t b = 0; b < w->blocks && !is_late(w, part); b++) {
-        const size_t from = cr_walk_border(t->count, w->blocks, b),
-                     to = cr_walk_border(t->count, w->blocks, b + 1);
-        double *before = t->sums + b * inputs, *after = before + inputs;
+    memset(w->room + p.begin, 0, (p.end - p.begin) * sizeof *w->room);
+    for (size_t b = 0; b < w->blocks && !is_late(me, part); b++) {
+        const size_t from = cr_walk_border(w->count, w->blocks, b),
+                     to = cr_walk_border(w->count, w->blocks, b + 1);
+        double *before = w->room + b * inputs, *after = before + inputs;
         memcpy(after + p.begin, before + p.begin, (p.end - p.begin) * sizeof *after);
-        t->kernels->replay(t->noise, t->first + from, to - from, 1, t->a + from, 0, after, p.begin,
-                           p.end);
+        me->kernels->replay(me->noise, w->first + from, to - from, 1, w->weights + from, 0, after,
+                            p.begin, p.end);
     }
 }
 
 static void walk_aim_part(void *context, size_t part, size_t parts)
 {
-    const walk *w = context;
-    const size_t inputs = w->t.noise->inputs, end = border(w->blocks + 1, part + 1, parts);
+    const walk *me = context;
+    const cr_walk *w = me->w;
+    const size_t inputs = me->noise->inputs, end = border(w->blocks + 1, part + 1, parts);
     for (size_t b = border(w->blocks + 1, part, parts); b < end; b++)
-        aim(w->t.sums + b * inputs, w->t.b, inputs, w->directions + b * inputs, w->lengths + 2 * b);
+        aim(w->room + b * inputs, w->mask, inputs, me->directions + b * inputs, w->lengths + 2 * b);
 }
 
 static void walk_project_part(void *context, size_t part, size_t parts)
 {
-    const walk *w = context;
-    const task *t = &w->t;
-    const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
-    for (size_t b = 0; b < w->blocks && !is_late(w, part); b++) {
-        const size_t first = cr_walk_border(t->count, w->blocks, b),
-                     last = cr_walk_border(t->count, w->blocks, b + 1);
+    const walk *me = context;
+    const cr_walk *w = me->w;
+    const size_t begin = border(w->count, part, parts), end = border(w->count, part + 1, parts);
+    for (size_t b = 0; b < w->blocks && !is_late(me, part); b++) {
+        const size_t first = cr_walk_border(w->count, w->blocks, b),
+                     last = cr_walk_border(w->count, w->blocks, b + 1);
         const size_t from = first > begin ? first : begin, to = last < end ? last : end;
         if (from < to)
-            t->kernels->project(t->noise, t->first + from, to - from,
-                                w->directions + b * t->noise->inputs, t->b, t->dots + from,
-                                t->norms + from);
+            me->kernels->project(me->noise, w->first + from, to - from,
+                                 me->directions + b * me->noise->inputs, w->mask, w->dots + from,
+                                 w->norms + from);
     }
 }
 
-static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, uint64_t first,
-                              size_t count, size_t blocks, const float *weights, const float *mask,
-                              double *room, double *lengths, double *dots, double *norms,
+static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, const cr_walk *w,
                               cr_watch *watch)
 {
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
-    if (!status && blocks < 3) status = CERTREG_E_INVALID;
+    if (!status && w->blocks < 3) status = CERTREG_E_INVALID;
     if (status) return status;
     atomic_int late = 0;
-    walk w = {.t = {.kernels = kernels_of(me),
-                    .noise = noise,
-                    .first = first,
-                    .count = count,
-                    .functions = 1,
-                    .a = weights,
-                    .b = mask,
-                    .sums = room,
-                    .dots = dots,
-                    .norms = norms},
-              .blocks = blocks,
-              .directions = (float *)(room + (blocks + 1) * noise->inputs),
-              .lengths = lengths,
-              .watch = watch,
-              .late = &late};
+    walk all = {.kernels = kernels_of(me),
+                .noise = noise,
+                .w = w,
+                .directions = (float *)(w->room + (w->blocks + 1) * noise->inputs),
+                .watch = watch,
+                .late = &late};
     const cr_pool_job steps[] = {walk_sums_part, walk_aim_part, walk_project_part};
     for (size_t i = 0; i < sizeof steps / sizeof *steps && !late; i++)
-        run(me, noise->inputs, count, steps[i], &w);
+        run(me, noise->inputs, w->count, steps[i], &all);
     return late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
@@ -332,6 +303,13 @@ static void op_close(certreg_backend *backend)
     free(me);
 }
 
+static const cr_pair_ops pair_ops = {.tile = op_tile,
+                                     .pairs = cr_cpu_pairs,
+                                     .outer = cr_cpu_outer,
+                                     .take_identity = cr_cpu_take_identity,
+                                     .forms = cr_cpu_forms};
+
+/* There is nothing to draw ahead of, so that draw_ahead and join are missing. */
 static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .device = -1,
                                    .replay_step = CR_CPU_STEP,
@@ -340,24 +318,17 @@ static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .replay = op_replay,
                                    .project = op_project,
                                    .aim = op_aim,
-                                   .walk = op_walk,
+                                   .gram = cr_cpu_gram,
                                    .alloc = cr_cpu_alloc,
                                    .free = cr_cpu_free,
                                    .store = cr_cpu_copy,
                                    .fetch = cr_cpu_copy,
                                    .fill = cr_cpu_fill,
-                                   .draw_ahead = cr_cpu_draw_ahead,
-                                   .join = cr_cpu_done,
-                                   .wait = cr_cpu_done,
-                                   .block_sums = op_block_sums,
-                                   .gram = cr_cpu_gram,
-                                   .tile = op_tile,
-                                   .pairs = cr_cpu_pairs,
-                                   .outer = cr_cpu_outer,
-                                   .take_identity = cr_cpu_take_identity,
-                                   .forms = cr_cpu_forms,
+                                   .wait = cr_cpu_wait,
                                    .stream = cr_cpu_stream,
-                                   .last_code = cr_cpu_last_code};
+                                   .last_code = cr_cpu_last_code,
+                                   .walk = op_walk,
+                                   .pairs = &pair_ops};
 
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out)
 {

@@ -48,10 +48,7 @@ certreg_status cr_cpu_alloc(certreg_backend *, size_t bytes, void **out);
 void cr_cpu_free(certreg_backend *, void *);
 certreg_status cr_cpu_copy(certreg_backend *, void *to, const void *from, size_t bytes);
 certreg_status cr_cpu_fill(certreg_backend *, void *there, size_t bytes, int byte);
-certreg_status cr_cpu_draw_ahead(certreg_backend *, const cr_noise *, const float *z,
-                                 const float *step, uint64_t first, size_t count, float *x,
-                                 int *ahead);
-certreg_status cr_cpu_done(certreg_backend *);
+certreg_status cr_cpu_wait(certreg_backend *);
 void *cr_cpu_stream(certreg_backend *);
 int32_t cr_cpu_last_code(certreg_backend *, const char **text);
 /* in cpu_gram.c and cpu_pairs.c. */

@@ -34,16 +34,7 @@ certreg_status cr_cpu_fill(certreg_backend *backend, void *there, size_t bytes, 
     return CERTREG_OK;
 }
 
-certreg_status cr_cpu_draw_ahead(certreg_backend *backend, const cr_noise *noise, const float *z,
-                                 const float *step, uint64_t first, size_t count, float *x,
-                                 int *ahead)
-{
-    (void)backend, (void)noise, (void)z, (void)step, (void)first, (void)count, (void)x;
-    *ahead = 0;
-    return CERTREG_OK;
-}
-
-certreg_status cr_cpu_done(certreg_backend *backend)
+certreg_status cr_cpu_wait(certreg_backend *backend)
 {
     (void)backend;
     return CERTREG_OK;

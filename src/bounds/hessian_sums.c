@@ -16,14 +16,14 @@ static certreg_status load(const cr_hessian_sums *s, size_t at, int which, cr_ti
                    .weights = there->pair_weights + at,
                    .norms = there->pair_norms + at,
                    .sums = there->pair_sums + at};
-    return e->backend->ops->tile(e->backend, &e->input.noise, &there->pairs, t);
+    return e->backend->ops->pairs->tile(e->backend, &e->input.noise, &there->pairs, t);
 }
 
 static certreg_status add_pairs(cr_hessian_sums *s, const cr_tile *a, const cr_tile *b)
 {
     const certreg_estimator *e = s->e;
     s->pairs += a == b ? (double)(a->count * (a->count - 1)) : 2 * (double)(a->count * b->count);
-    return e->backend->ops->pairs(e->backend, &e->there.pairs, a, b);
+    return e->backend->ops->pairs->pairs(e->backend, &e->there.pairs, a, b);
 }
 
 static certreg_status sum_pairs(cr_hessian_sums *s)
@@ -55,12 +55,12 @@ static certreg_status sum_matrix(cr_hessian_sums *s)
     for (size_t p = 0; p < count && !status; p += e->there.tile) {
         status = load(s, p, 0, &t);
         if (!status) status = add_pairs(s, &t, &t);
-        if (!status) status = ops->outer(e->backend, room, &t);
+        if (!status) status = ops->pairs->outer(e->backend, room, &t);
     }
-    if (!status) status = ops->take_identity(e->backend, room, s->weights);
+    if (!status) status = ops->pairs->take_identity(e->backend, room, s->weights);
     for (size_t p = 0; p < count && !status; p += e->there.tile) {
         status = load(s, p, 0, &t);
-        if (!status) status = ops->forms(e->backend, room, &t);
+        if (!status) status = ops->pairs->forms(e->backend, room, &t);
     }
     return status ? status : ops->fetch(e->backend, e->here.matrix, room->matrix, bytes);
 }

@@ -30,9 +30,19 @@ static certreg_status sum_blocks(certreg_estimator *e, const cr_samples *each,
                             count * sizeof(float));
     }
     if (status) return status;
-    return ops->block_sums(e->backend, &e->input.noise, each->first, sums->length, e->plan.blocks,
-                           sums->functions, e->there.weights, stride, e->there.mask, e->there.sums,
-                           e->clock.watch);
+    const double start = cr_estimator_now(e);
+    status = ops->fill(e->backend, e->there.sums,
+                       e->plan.blocks * sums->functions * e->model.inputs * sizeof(double), 0);
+    e->clock.watch->fixed += cr_estimator_now(e) - start;
+    if (status) return status;
+    const cr_weighted all = {.first = each->first,
+                             .length = sums->length,
+                             .blocks = e->plan.blocks,
+                             .functions = sums->functions,
+                             .weights = e->there.weights,
+                             .stride = stride};
+    return ops->replay(e->backend, &e->input.noise, &all, e->there.mask, e->there.sums,
+                       e->clock.watch);
 }
 
 certreg_status cr_correlate_blocks(certreg_estimator *e, const cr_samples *each, size_t functions,

@@ -114,10 +114,15 @@ static certreg_status check_plan(certreg_plan *plan, size_t least_blocks, certre
     return CERTREG_OK;
 }
 
-static certreg_status check_second_order(const certreg_model *model, const certreg_plan *plan,
-                                         size_t active, certreg_error *why)
+static certreg_status check_second_order(const certreg_backend *backend, const certreg_model *model,
+                                         const certreg_plan *plan, size_t active,
+                                         certreg_error *why)
 {
     if (!(plan->constraints & CERTREG_CONSTRAINT_SECOND_ORDER)) return CERTREG_OK;
+    if (!backend->ops->pairs)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "this backend has no second order: leave it out of plan.constraints, or "
+                       "open another backend");
     const cr_hessian_shape shape =
         cr_hessian_choose(model->inputs, active, plan->max_samples, plan->second_order_bytes);
     if (shape.tile) return CERTREG_OK;
@@ -169,7 +174,8 @@ static certreg_status check_request(certreg_backend *backend, const certreg_mode
         status = cr_struct_read(&out->plan, sizeof out->plan, CR_OLDEST_PLAN, plan, "plan", why);
     if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
     if (!status) status = check_plan(&out->plan, least_blocks, why);
-    if (!status) status = check_second_order(&out->model, &out->plan, out->active, why);
+    if (!status)
+        status = check_second_order(out->backend, &out->model, &out->plan, out->active, why);
     return status ? status : count_bytes(out, why);
 }
 

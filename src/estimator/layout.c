@@ -172,12 +172,12 @@ static certreg_status warm_pairs(const certreg_estimator *e)
     if (!status) status = ops->fill(e->backend, room->squares, at->tile * sizeof(double), 0);
     for (int i = 0; i < 2 && !status; i++)
         status = ops->fill(e->backend, room->rows[i], rows * d * sizeof(float), 0);
-    if (!status) status = ops->pairs(e->backend, room, &a, &b);
+    if (!status) status = ops->pairs->pairs(e->backend, room, &a, &b);
     if (status || !room->matrix) return status;
     status = ops->fill(e->backend, room->matrix, d * d * sizeof(float), 0);
-    if (!status) status = ops->outer(e->backend, room, &a);
-    if (!status) status = ops->take_identity(e->backend, room, 0);
-    return status ? status : ops->forms(e->backend, room, &a);
+    if (!status) status = ops->pairs->outer(e->backend, room, &a);
+    if (!status) status = ops->pairs->take_identity(e->backend, room, 0);
+    return status ? status : ops->pairs->forms(e->backend, room, &a);
 }
 
 static certreg_status warm(const certreg_estimator *e)

@@ -40,11 +40,14 @@ certreg_status cr_replay_add(certreg_estimator *e, uint64_t first, size_t count,
     certreg_status status = store_weights(e, count, functions);
     for (size_t done = 0, n; done < count && !status; done += n) {
         n = next_step(e, count - done);
-        status = cr_estimator_in_time(e);
-        if (!status)
-            status = e->backend->ops->replay(e->backend, &e->input.noise, first + done, n,
-                                             functions, e->there.weights + done,
-                                             e->plan.max_samples, e->there.sums);
+        const cr_weighted next = {.first = first + done,
+                                  .length = n,
+                                  .blocks = 1,
+                                  .functions = functions,
+                                  .weights = e->there.weights + done,
+                                  .stride = e->plan.max_samples};
+        status = e->backend->ops->replay(e->backend, &e->input.noise, &next, NULL, e->there.sums,
+                                         e->clock.watch);
     }
     return report(e, status);
 }
@@ -90,11 +93,17 @@ certreg_status cr_replay_project(certreg_estimator *e, uint64_t first, size_t co
 certreg_status cr_replay_walk(certreg_estimator *e, uint64_t first, size_t count)
 {
     const cr_there *at = &e->there;
+    const cr_walk walk = {.first = first,
+                          .count = count,
+                          .blocks = CR_WALK_BLOCKS,
+                          .weights = at->weights,
+                          .mask = at->mask,
+                          .room = at->sums,
+                          .lengths = at->lengths,
+                          .dots = at->dots,
+                          .norms = at->dots + count};
     certreg_status status = store_weights(e, count, 1);
-    if (!status)
-        status = e->backend->ops->walk(e->backend, &e->input.noise, first, count, CR_WALK_BLOCKS,
-                                       at->weights, at->mask, at->sums, at->lengths, at->dots,
-                                       at->dots + count, e->clock.watch);
+    if (!status) status = cr_backend_walk(e->backend, &e->input.noise, &walk, e->clock.watch);
     if (!status) status = fetch_replayed(e, count);
     return report(e, status);
 }

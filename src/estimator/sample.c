@@ -70,7 +70,7 @@ static certreg_status store_input(certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
     const size_t bytes = e->model.inputs * sizeof(float);
-    certreg_status status = ops->join(e->backend); /* nothing may still read the last input */
+    certreg_status status = cr_backend_join(e->backend); /* nothing may still read the last input */
     e->batches.ahead = 0;
     if (!status) status = ops->store(e->backend, e->there.z, e->input.z, bytes);
     if (!status) status = ops->store(e->backend, e->there.step, e->input.step, bytes);
@@ -177,7 +177,7 @@ static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, f
     const certreg_status status = e->backend->ops->draw(e->backend, &e->input.noise, e->there.z,
                                                         e->there.step, first, count, x);
     if (status == CERTREG_E_INVALID)
-        return cr_fail(&e->error, status, "x is not memory of CUDA device %d",
+        return cr_fail(&e->error, status, "x is not memory of device %d",
                        (int)e->backend->ops->device);
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }
@@ -188,7 +188,7 @@ static certreg_status draw_batch(certreg_estimator *e, uint64_t first)
     cr_batches *at = &e->batches;
     if (!at->ahead || at->first != first)
         return draw(e, first, e->model.batch, e->there.x[at->turn]);
-    const certreg_status status = e->backend->ops->join(e->backend);
+    const certreg_status status = cr_backend_join(e->backend);
     if (status) return cr_backend_failed(e->backend, status, "draw noise", &e->error);
     at->turn = !at->turn;
     at->ahead = 0;
@@ -201,14 +201,15 @@ static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
     const cr_backend_ops *ops = e->backend->ops;
     cr_batches *at = &e->batches;
     /* Noise that was drawn ahead and not used is overwritten. */
-    certreg_status status = at->ahead ? ops->join(e->backend) : CERTREG_OK;
+    certreg_status status = at->ahead ? cr_backend_join(e->backend) : CERTREG_OK;
     at->ahead = 0;
     at->first = first;
+    if (!ops->draw_ahead) return CERTREG_OK;
     if (!status)
         status = ops->draw_ahead(e->backend, &e->input.noise, e->there.z, e->there.step, first,
-                                 e->model.batch, e->there.x[!at->turn], &at->ahead);
+                                 e->model.batch, e->there.x[!at->turn]);
+    at->ahead = !status;
     if (!status) return CERTREG_OK;
-    at->ahead = 0;
     return cr_backend_failed(e->backend, status, "draw noise", &e->error);
 }
 

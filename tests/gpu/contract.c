@@ -68,16 +68,10 @@ TEST_ROWS(draws_have_the_bits_of_the_cpu, shapes)
     ck_assert_int_eq(
         gpu->ops->draw(gpu, &noise, z_there, step_there, shapes[_i].first, n, x[1] + 1),
         CERTREG_OK); /* not aligned to 16 bytes */
-    int ahead = -1;
-    ck_assert_int_eq(
-        gpu->ops->draw_ahead(gpu, &noise, z_there, step_there, shapes[_i].first, n, x[2], &ahead),
-        CERTREG_OK);
-    ck_assert_int_eq(gpu->ops->join(gpu), CERTREG_OK);
-    ck_assert_int_eq(ahead, gpu->ops->device >= 0); /* the CPU has nothing to draw beside */
-    if (!ahead)
-        ck_assert_int_eq(
-            gpu->ops->draw(gpu, &noise, z_there, step_there, shapes[_i].first, n, x[2]),
-            CERTREG_OK);
+    ck_assert_int_eq((gpu->ops->draw_ahead ? gpu->ops->draw_ahead : gpu->ops->draw)(
+                         gpu, &noise, z_there, step_there, shapes[_i].first, n, x[2]),
+                     CERTREG_OK);
+    ck_assert_int_eq(cr_backend_join(gpu), CERTREG_OK);
     float *got = malloc(bytes);
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(gpu->ops->fetch(gpu, got, x[i] + (i == 1), bytes), CERTREG_OK);
@@ -93,6 +87,17 @@ TEST(draws_are_those_of_the_reference_where_they_are_hard_to_tell)
     special_expect(gpu, "this backend");
 }
 
+static cr_weighted weighted(uint64_t first, size_t length, size_t blocks, size_t functions,
+                            const float *weights, size_t stride)
+{
+    return (cr_weighted){.first = first,
+                         .length = length,
+                         .blocks = blocks,
+                         .functions = functions,
+                         .weights = weights,
+                         .stride = stride};
+}
+
 TEST_ROWS(replays_have_the_bits_of_the_cpu, shapes)
 {
     const size_t d = shapes[_i].inputs, n = shapes[_i].count, stride = n + 3;
@@ -101,16 +106,14 @@ TEST_ROWS(replays_have_the_bits_of_the_cpu, shapes)
           *weights_there = over(weights, 2 * stride * sizeof *weights);
     certreg_backend *cpu = cr_backend_default();
     for (size_t f = 1; f <= 2; f++) {
+        const cr_weighted here = weighted(shapes[_i].first, n, 1, f, weights, stride),
+                          there = weighted(shapes[_i].first, n, 1, f, weights_there, stride);
         double *want = calloc(f * d, sizeof *want);
         for (size_t i = 0; i < f * d; i++) want[i] = 0.1 * (double)i;
         double *sums = over(want, f * d * sizeof *want);
         for (int twice = 0; twice < 2; twice++) { /* they add up */
-            ck_assert_int_eq(
-                cpu->ops->replay(cpu, &noise, shapes[_i].first, n, f, weights, stride, want),
-                CERTREG_OK);
-            ck_assert_int_eq(
-                gpu->ops->replay(gpu, &noise, shapes[_i].first, n, f, weights_there, stride, sums),
-                CERTREG_OK);
+            ck_assert_int_eq(cpu->ops->replay(cpu, &noise, &here, NULL, want, NULL), CERTREG_OK);
+            ck_assert_int_eq(gpu->ops->replay(gpu, &noise, &there, NULL, sums, NULL), CERTREG_OK);
         }
         expect(sums, want, f * d * sizeof *want);
         free(want);
@@ -182,20 +185,33 @@ TEST_ROWS(walks_have_the_bits_of_the_cpu, shapes)
           *mask_there = over(mask, d * sizeof *mask);
     double *there = over(NULL, results * sizeof *there),
            *room_there = over(NULL, 2 * BLOCKS * d * sizeof *room);
-    ck_assert_int_eq(cpu->ops->walk(cpu, &noise, shapes[_i].first, n, BLOCKS, weights, mask, room,
-                                    want, want + LENGTHS, want + LENGTHS + n, NULL),
-                     CERTREG_OK);
-    ck_assert_int_eq(gpu->ops->walk(gpu, &noise, shapes[_i].first, n, BLOCKS, weights_there,
-                                    mask_there, room_there, there, there + LENGTHS,
-                                    there + LENGTHS + n, NULL),
-                     CERTREG_OK);
+    const cr_walk on_cpu = {.first = shapes[_i].first,
+                            .count = n,
+                            .blocks = BLOCKS,
+                            .weights = weights,
+                            .mask = mask,
+                            .room = room,
+                            .lengths = want,
+                            .dots = want + LENGTHS,
+                            .norms = want + LENGTHS + n},
+                  on_gpu = {.first = shapes[_i].first,
+                            .count = n,
+                            .blocks = BLOCKS,
+                            .weights = weights_there,
+                            .mask = mask_there,
+                            .room = room_there,
+                            .lengths = there,
+                            .dots = there + LENGTHS,
+                            .norms = there + LENGTHS + n};
+    ck_assert_int_eq(cr_backend_walk(cpu, &noise, &on_cpu, NULL), CERTREG_OK);
+    ck_assert_int_eq(cr_backend_walk(gpu, &noise, &on_gpu, NULL), CERTREG_OK);
     expect(there, want, results * sizeof *want);
     gpu->ops->free(gpu, weights_there), gpu->ops->free(gpu, mask_there),
         gpu->ops->free(gpu, room_there);
     free(weights), free(mask), free(want), free(room);
 }
 
-TEST_ROWS(block_sums_have_the_bits_of_the_cpu, shapes)
+TEST_ROWS(blocks_are_replayed_as_if_they_came_one_by_one, shapes)
 {
     const size_t d = shapes[_i].inputs, length = shapes[_i].count / BLOCKS, count = length * BLOCKS,
                  stride = count + 3;
@@ -206,16 +222,18 @@ TEST_ROWS(block_sums_have_the_bits_of_the_cpu, shapes)
     float *weights_there = over(weights, 2 * stride * sizeof *weights),
           *mask_there = over(mask, d * sizeof *mask);
     for (size_t f = 1; f <= 2; f++) {
-        double *sums = over(NULL, f * BLOCKS * d * sizeof *sums);
-        for (size_t i = 0; i < f * BLOCKS * d; i++) want[i] = 0;
-        for (size_t b = 0; b < BLOCKS; b++)
-            ck_assert_int_eq(cpu->ops->replay(cpu, &noise, shapes[_i].first + b * length, length, f,
-                                              weights + b * length, stride, want + b * f * d),
+        const cr_weighted all =
+            weighted(shapes[_i].first, length, BLOCKS, f, weights_there, stride);
+        for (size_t i = 0; i < f * BLOCKS * d; i++) want[i] = 0.1 * (double)i;
+        double *sums = over(want, f * BLOCKS * d * sizeof *sums);
+        for (size_t b = 0; b < BLOCKS; b++) {
+            const cr_weighted one =
+                weighted(shapes[_i].first + b * length, length, 1, f, weights + b * length, stride);
+            ck_assert_int_eq(cpu->ops->replay(cpu, &noise, &one, NULL, want + b * f * d, NULL),
                              CERTREG_OK);
+        }
         for (size_t i = 0; i < f * BLOCKS * d; i++) want[i] = mask[i % d] > 0 ? want[i] : 0;
-        ck_assert_int_eq(gpu->ops->block_sums(gpu, &noise, shapes[_i].first, length, BLOCKS, f,
-                                              weights_there, stride, mask_there, sums, NULL),
-                         CERTREG_OK);
+        ck_assert_int_eq(gpu->ops->replay(gpu, &noise, &all, mask_there, sums, NULL), CERTREG_OK);
         expect(sums, want, f * BLOCKS * d * sizeof *want);
     }
     gpu->ops->free(gpu, weights_there), gpu->ops->free(gpu, mask_there);
@@ -236,17 +254,21 @@ TEST(late_work_ends_with_its_status)
     float *weights = over(ones, sizeof ones);
     double *sums = over(NULL, 2 * BLOCKS * INPUTS * sizeof *sums),
            *results = over(NULL, (2 * (BLOCKS + 1) + 2 * BLOCKS * LENGTH) * sizeof *results);
+    const cr_weighted all = weighted(0, LENGTH, BLOCKS, 1, weights, 0);
+    const cr_walk walk = {.count = BLOCKS * LENGTH,
+                          .blocks = BLOCKS,
+                          .weights = weights,
+                          .mask = weights,
+                          .room = sums,
+                          .lengths = results,
+                          .dots = results + 2 * (BLOCKS + 1),
+                          .norms = results + 2 * (BLOCKS + 1) + BLOCKS * LENGTH};
     for (int late = 0; late < 2; late++) {
         const certreg_status wanted = late ? CERTREG_E_DEADLINE : CERTREG_OK;
         cr_watch watch = {.now = later_than_due, .due = late ? 1 : 3};
-        ck_assert_int_eq(
-            gpu->ops->block_sums(gpu, &noise, 0, LENGTH, BLOCKS, 1, weights, 0, NULL, sums, &watch),
-            wanted);
+        ck_assert_int_eq(gpu->ops->replay(gpu, &noise, &all, NULL, sums, &watch), wanted);
         watch.late = 0;
-        ck_assert_int_eq(gpu->ops->walk(gpu, &noise, 0, BLOCKS * LENGTH, BLOCKS, weights, weights,
-                                        sums, results, results + 2 * (BLOCKS + 1),
-                                        results + 2 * (BLOCKS + 1) + BLOCKS * LENGTH, &watch),
-                         wanted);
+        ck_assert_int_eq(cr_backend_walk(gpu, &noise, &walk, &watch), wanted);
     }
     ck_assert_int_eq(gpu->ops->wait(gpu), CERTREG_OK);
     gpu->ops->free(gpu, weights), gpu->ops->free(gpu, sums), gpu->ops->free(gpu, results);
@@ -279,10 +301,12 @@ TEST(every_operation_is_there)
     const cr_backend_ops *o = gpu->ops;
     ck_assert_uint_eq(o->api_version, CR_BACKEND_API);
     ck_assert(o->replay_step > 0 && o->replay_step % CR_REPLAY_CHUNK == 0);
-    ck_assert(o->close && o->draw && o->replay && o->project && o->aim && o->walk && o->alloc &&
-              o->free && o->store && o->fetch && o->fill && o->draw_ahead && o->join && o->wait);
-    ck_assert(o->block_sums && o->gram && o->tile && o->pairs && o->outer && o->take_identity &&
-              o->forms && o->stream && o->last_code);
+    ck_assert(o->close && o->draw && o->replay && o->project && o->aim && o->gram);
+    ck_assert(o->alloc && o->free && o->store && o->fetch && o->fill && o->wait && o->stream &&
+              o->last_code);
+    ck_assert(!o->draw_ahead == !o->join);
+    const cr_pair_ops *p = o->pairs;
+    ck_assert(!p || (p->tile && p->pairs && p->outer && p->take_identity && p->forms));
 }
 
 void contract_add_tests(TCase *to, certreg_backend *backend)

@@ -119,7 +119,7 @@ static hand_tile make_tile(const cr_pair_room *room, int which, uint64_t first, 
                         .weights = over(t.weights, count * sizeof *t.weights),
                         .norms = over(NULL, count * sizeof(double)),
                         .sums = over(t.sums, count * sizeof(double))};
-    ck_assert_int_eq(gpu->ops->tile(gpu, &noise, room, &t.there), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->pairs->tile(gpu, &noise, room, &t.there), CERTREG_OK);
     return t;
 }
 
@@ -171,7 +171,7 @@ TEST_TIMES(tiles_of_all_features_have_the_normals_of_the_cpu, 8)
     const cr_pair_room room = {.features = features_there, .active = d};
     for (size_t off = 0; off < 2; off++) {
         const cr_tile t = {.count = ROWS, .rows = rows + off, .norms = norms};
-        ck_assert_int_eq(gpu->ops->tile(gpu, &plain, &room, &t), CERTREG_OK);
+        ck_assert_int_eq(gpu->ops->pairs->tile(gpu, &plain, &room, &t), CERTREG_OK);
         fetch(got, t.rows, bytes);
         for (size_t k = 0; k < ROWS * d; k++) ck_assert(got[k] == want[k]);
     }
@@ -202,7 +202,7 @@ TEST_TIMES(products_of_pairs_are_summed_for_both_tiles, 2)
     hand_tile a = make_tile(&room, 0, 0, ROWS_A), b = make_tile(&room, 1, 100, ROWS_B);
     const hand_tile *other = _i ? &b : &a;
     double squares[ROWS_A], squared = 0, sum = 0;
-    ck_assert_int_eq(gpu->ops->pairs(gpu, &room, &a.there, &other->there), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->pairs->pairs(gpu, &room, &a.there, &other->there), CERTREG_OK);
     expect_sums(&a, other, &squared);
     if (other == &b) expect_sums(&b, &a, &squared);
     fetch(squares, room.squares, sizeof squares);
@@ -232,8 +232,8 @@ TEST(weighted_squares_add_up_to_a_matrix_without_the_identity)
     static float matrix[ACTIVE * ACTIVE];
     double found, trace = 0, total = 0, size;
     for (int twice = 0; twice < 2; twice++)
-        ck_assert_int_eq(gpu->ops->outer(gpu, &room, &a.there), CERTREG_OK);
-    ck_assert_int_eq(gpu->ops->take_identity(gpu, &room, 2), CERTREG_OK);
+        ck_assert_int_eq(gpu->ops->pairs->outer(gpu, &room, &a.there), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->pairs->take_identity(gpu, &room, 2), CERTREG_OK);
     fetch(matrix, room.matrix, sizeof matrix), fetch(&found, room.trace, sizeof found);
     for (size_t p = 0; p < ACTIVE; p++)
         for (size_t q = p; q < ACTIVE; q++) {
@@ -251,9 +251,9 @@ TEST(forms_are_those_of_the_matrix_without_its_trace)
     cr_pair_room room = open_room();
     hand_tile a = make_tile(&room, 0, 0, ROWS_A);
     double forms[ROWS_A], squares = 0;
-    ck_assert_int_eq(gpu->ops->outer(gpu, &room, &a.there), CERTREG_OK);
-    ck_assert_int_eq(gpu->ops->take_identity(gpu, &room, 3), CERTREG_OK);
-    ck_assert_int_eq(gpu->ops->forms(gpu, &room, &a.there), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->pairs->outer(gpu, &room, &a.there), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->pairs->take_identity(gpu, &room, 3), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->pairs->forms(gpu, &room, &a.there), CERTREG_OK);
     fetch(forms, a.there.sums, sizeof forms);
     for (size_t j = 0; j < ROWS_A; j++)
         squares += (double)a.weights[j] * dot(a.rows + j * ACTIVE, a.rows + j * ACTIVE);

@@ -87,20 +87,35 @@ static void print_shape(size_t i)
     const size_t length = s->count / BLOCKS, sums = BLOCKS * s->inputs;
     b->ops->draw(b, &noise, a.z, a.step, s->first, s->count, a.x);
     print_bits("noise", i, hash_of_floats(a.x, s->inputs * s->count));
-    b->ops->block_sums(b, &noise, s->first, length, BLOCKS, 1, a.weights, s->count, a.mask, a.sums,
-                       NULL);
+    cr_weighted w = {.first = s->first,
+                     .length = length,
+                     .blocks = BLOCKS,
+                     .functions = 1,
+                     .weights = a.weights,
+                     .stride = s->count};
+    memset(a.sums, 0, sums * sizeof *a.sums);
+    b->ops->replay(b, &noise, &w, a.mask, a.sums, NULL);
     print_bits("block-sums", i, hash_of_doubles(a.sums, sums));
     b->ops->gram(b, a.sums, s->inputs, BLOCKS, s->inputs, a.gram);
     print_bits("gram", i, hash_of_doubles(a.gram, BLOCKS * BLOCKS));
-    b->ops->replay(b, &noise, s->first, s->count, 2, a.weights, s->count, a.sums);
+    w.length = s->count, w.blocks = 1, w.functions = 2;
+    b->ops->replay(b, &noise, &w, NULL, a.sums, NULL);
     print_bits("replay", i, hash_of_doubles(a.sums, 2 * s->inputs));
     b->ops->aim(b, a.sums, a.mask, s->inputs, a.direction, a.lengths);
     print_bits("aim", i, hash_of_doubles(a.lengths, 2) ^ hash_of_floats(a.direction, s->inputs));
     b->ops->project(b, &noise, s->first, s->count, a.direction, a.mask, a.dots, a.norms);
     print_bits("project", i,
                hash_of_doubles(a.dots, s->count) ^ hash_of_doubles(a.norms, s->count));
-    b->ops->walk(b, &noise, s->first, s->count, BLOCKS, a.weights, a.mask, a.room, a.lengths,
-                 a.dots, a.norms, NULL);
+    const cr_walk walk = {.first = s->first,
+                          .count = s->count,
+                          .blocks = BLOCKS,
+                          .weights = a.weights,
+                          .mask = a.mask,
+                          .room = a.room,
+                          .lengths = a.lengths,
+                          .dots = a.dots,
+                          .norms = a.norms};
+    cr_backend_walk(b, &noise, &walk, NULL);
     print_bits("walk", i,
                hash_of_doubles(a.dots, s->count) ^ hash_of_doubles(a.lengths, 2 * BLOCKS + 2));
     free_arrays(&a);

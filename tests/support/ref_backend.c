@@ -5,6 +5,7 @@
 #include "backend/normal4.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The block of four normals that has number j of sample i. */
 static uint64_t block_of(const cr_noise *noise, uint64_t i, size_t j)
@@ -90,20 +91,24 @@ static certreg_status draw(certreg_backend *backend, const cr_noise *noise, cons
     return CERTREG_OK;
 }
 
-static certreg_status replay(certreg_backend *backend, const cr_noise *noise, uint64_t first,
-                             size_t count, size_t functions, const float *weights, size_t stride,
-                             double *sums)
+static certreg_status replay(certreg_backend *backend, const cr_noise *noise, const cr_weighted *w,
+                             const float *mask, double *sums, cr_watch *watch)
 {
-    (void)backend;
-    for (size_t f = 0; f < functions; f++)
-        for (size_t j = 0; j < noise->inputs; j++)
-            for (size_t begin = 0; begin < count; begin += CR_REPLAY_CHUNK) {
+    (void)backend, (void)watch;
+    for (size_t row = 0; row < w->blocks * w->functions; row++)
+        for (size_t j = 0; j < noise->inputs; j++) {
+            const size_t block = row / w->functions, start = block * w->length;
+            const float *weights = w->weights + row % w->functions * w->stride + start;
+            double *sum = sums + row * noise->inputs + j;
+            for (size_t begin = 0; begin < w->length; begin += CR_REPLAY_CHUNK) {
                 float chunk = 0.0f;
-                for (size_t i = begin; i < count && i < begin + CR_REPLAY_CHUNK; i++)
-                    chunk = fmaf(weights[f * stride + i], ref_backend_normal(noise, first + i, j),
-                                 chunk);
-                sums[f * noise->inputs + j] += (double)chunk;
+                for (size_t i = begin; i < w->length && i < begin + CR_REPLAY_CHUNK; i++)
+                    chunk =
+                        fmaf(weights[i], ref_backend_normal(noise, w->first + start + i, j), chunk);
+                *sum += (double)chunk;
             }
+            if (mask && !(mask[j] > 0)) *sum = 0;
+        }
     return CERTREG_OK;
 }
 
@@ -144,28 +149,22 @@ static certreg_status project(certreg_backend *backend, const cr_noise *noise, u
     return CERTREG_OK;
 }
 
-/* Border by border, with the steps above. */
-static certreg_status walk(certreg_backend *backend, const cr_noise *noise, uint64_t first,
-                           size_t count, size_t blocks, const float *weights, const float *mask,
-                           double *room, double *lengths, double *dots, double *norms,
-                           cr_watch *watch)
+static certreg_status aim(certreg_backend *backend, const double *sums, const float *mask,
+                          size_t inputs, float *direction, double lengths[2])
 {
-    (void)watch;
-    certreg_backend *cpu = cr_backend_default();
-    float *direction = malloc(noise->inputs * sizeof *direction);
-    if (!direction) return CERTREG_E_NO_MEMORY;
-    for (size_t j = 0; j < noise->inputs; j++) room[j] = 0;
-    for (size_t b = 0, from = 0; b <= blocks; b++) {
-        const size_t n = b == blocks ? 0 : count / blocks + (b >= blocks - count % blocks);
-        cpu->ops->aim(cpu, room, mask, noise->inputs, direction, lengths + 2 * b);
-        project(backend, noise, first + from, n, direction, mask, dots + from, norms + from);
-        replay(backend, noise, first + from, n, 1, weights + from, 0, room);
-        from += n;
-    }
-    free(direction);
+    (void)backend;
+    return cr_backend_default()->ops->aim(cr_backend_default(), sums, mask, inputs, direction,
+                                          lengths);
+}
+
+static certreg_status fill(certreg_backend *backend, void *there, size_t bytes, int byte)
+{
+    (void)backend;
+    memset(there, byte, bytes);
     return CERTREG_OK;
 }
 
+/* A walk is made of these. */
 certreg_backend *ref_backend(void)
 {
     static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
@@ -173,7 +172,8 @@ certreg_backend *ref_backend(void)
                                        .draw = draw,
                                        .replay = replay,
                                        .project = project,
-                                       .walk = walk};
+                                       .aim = aim,
+                                       .fill = fill};
     static certreg_backend backend = {.ops = &ops};
     return &backend;
 }

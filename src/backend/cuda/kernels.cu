@@ -12,7 +12,7 @@ namespace
 constexpr unsigned draw_threads = 256, draw_most = 1u << 20;
 /* Of a row; of a grid's blocks one above the other. */
 constexpr unsigned most_quads = 1u << 30, most_high = 65535;
-constexpr unsigned quads_wide = 32, chunks_deep = 8; /* of a block of threads in block_sums */
+constexpr unsigned quads_wide = 32, chunks_deep = 8; /* of a block of threads in a replay */
 constexpr unsigned lanes = CR_BODY_LANES, aim_threads = 1024;
 
 /* Of threads that keep their quad and go from sample to sample, `deep` at a time. */
@@ -56,22 +56,23 @@ __global__ void __launch_bounds__(draw_threads, 4)
  * then each takes one of the eight sums of its quad (4 features, 2 functions) and adds the chunks
  * to it in order. */
 static_assert(chunks_deep == 8, "a thread to each of the sums of a quad");
-__device__ void sum_tile(const cr_source &source, uint64_t first, size_t length, size_t functions,
-                         const float *weights, size_t stride, const float *mask, bool add,
-                         uint64_t quad, double *sums, float (*part)[8][quads_wide])
+__device__ void sum_tile(const cr_source &source, const cr_weighted &w, size_t block,
+                         const float *weights, const float *mask, uint64_t quad, double *sums,
+                         float (*part)[8][quads_wide])
 {
-    const size_t chunks = (length + CR_REPLAY_CHUNK - 1) / CR_REPLAY_CHUNK, lane = threadIdx.x,
+    const uint64_t first = w.first + block * w.length;
+    const size_t chunks = (w.length + CR_REPLAY_CHUNK - 1) / CR_REPLAY_CHUNK, lane = threadIdx.x,
                  depth = threadIdx.y;
     const size_t f = depth / 4, j = 4 * quad + depth % 4;
-    const bool inside = quad < source.row, mine = f < functions && j < source.inputs;
-    double *to = sums + f * source.inputs + j, total = add && mine ? *to : 0.0;
+    const bool inside = quad < source.row, mine = f < w.functions && j < source.inputs;
+    double *to = sums + (block * w.functions + f) * source.inputs + j, total = mine ? *to : 0.0;
     for (size_t base = 0; base < chunks; base += chunks_deep) {
         const size_t from = (base + depth) * CR_REPLAY_CHUNK;
-        if (inside && from < length) {
+        if (inside && from < w.length) {
             float sum[2][4];
             cr_body_chunk(&source, first + from,
-                          min(length - from, static_cast<size_t>(CR_REPLAY_CHUNK)), quad, functions,
-                          weights + from, stride, sum);
+                          min(w.length - from, static_cast<size_t>(CR_REPLAY_CHUNK)), quad,
+                          w.functions, weights + from, w.stride, sum);
             for (int s = 0; s < 8; s++) part[depth][s][lane] = sum[s / 4][s % 4];
         }
         __syncthreads();
@@ -83,17 +84,15 @@ __device__ void sum_tile(const cr_source &source, uint64_t first, size_t length,
 }
 
 __global__ void __launch_bounds__(quads_wide *chunks_deep)
-    block_sums_kernel(const cr_source source, uint64_t first, size_t length, size_t blocks,
-                      size_t functions, const float *__restrict__ weights, size_t stride,
-                      const float *__restrict__ mask, bool add, double *__restrict__ sums)
+    replay_kernel(const cr_source source, const cr_weighted w, const float *__restrict__ weights,
+                  const float *__restrict__ mask, double *__restrict__ sums)
 {
     __shared__ float part[chunks_deep][8][quads_wide];
     const uint64_t quads = source.row;
-    for (size_t b = blockIdx.y; b < blocks; b += gridDim.y)
+    for (size_t b = blockIdx.y; b < w.blocks; b += gridDim.y)
         for (uint64_t tile = static_cast<uint64_t>(blockIdx.x) * quads_wide; tile < quads;
              tile += static_cast<uint64_t>(gridDim.x) * quads_wide)
-            sum_tile(source, first + b * length, length, functions, weights + b * length, stride,
-                     mask, add, tile + threadIdx.x, sums + b * functions * source.inputs, part);
+            sum_tile(source, w, b, weights + b * w.length, mask, tile + threadIdx.x, sums, part);
 }
 
 /* A block of threads has `high` samples: each lane sums whole pieces of one, `deep` at a time; the
@@ -157,7 +156,7 @@ __global__ void __launch_bounds__(aim_threads)
 
 int cr_cuda_load_kernels(void)
 {
-    return cr_load(draw_kernel<true>, draw_kernel<false>, block_sums_kernel, project_narrow,
+    return cr_load(draw_kernel<true>, draw_kernel<false>, replay_kernel, project_narrow,
                    project_wide, aim_kernel);
 }
 
@@ -180,15 +179,14 @@ int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const floa
                      go, x);
 }
 
-int cr_cuda_block_sums(void *stream, const cr_noise *noise, uint64_t first, size_t length,
-                       size_t blocks, size_t functions, const float *weights, size_t stride,
-                       const float *mask, int add, double *sums)
+int cr_cuda_replay(void *stream, const cr_noise *noise, const cr_weighted *w, const float *mask,
+                   double *sums)
 {
     const cr_source source = cr_source_of(noise);
-    if (blocks == 0 || source.row == 0) return 0;
-    const dim3 grid(cr_grid(source.row, quads_wide), cr_grid(blocks, 1, most_high));
-    return cr_launch(stream, block_sums_kernel, grid, dim3(quads_wide, chunks_deep), source, first,
-                     length, blocks, functions, weights, stride, mask, add != 0, sums);
+    if (w->blocks == 0 || source.row == 0) return 0;
+    const dim3 grid(cr_grid(source.row, quads_wide), cr_grid(w->blocks, 1, most_high));
+    return cr_launch(stream, replay_kernel, grid, dim3(quads_wide, chunks_deep), source, *w,
+                     w->weights, mask, sums);
 }
 
 int cr_cuda_project(void *stream, const cr_noise *noise, uint64_t first, size_t count,

@@ -106,6 +106,10 @@ static certreg_status op_forms(certreg_backend *backend, const cr_pair_room *roo
 
 void cr_cuda_product_ops(cr_backend_ops *ops)
 {
-    ops->gram = op_gram, ops->tile = op_tile, ops->pairs = op_pairs;
-    ops->outer = op_outer, ops->take_identity = op_take_identity, ops->forms = op_forms;
+    static const cr_pair_ops pairs = {.tile = op_tile,
+                                      .pairs = op_pairs,
+                                      .outer = op_outer,
+                                      .take_identity = op_take_identity,
+                                      .forms = op_forms};
+    ops->gram = op_gram, ops->pairs = &pairs;
 }
