@@ -119,7 +119,8 @@ def names():
     """The functions, types, enumerators and macros of the public C headers."""
     texts = [read(header) for header in HEADERS if header.suffix == ".h"]
     code = re.sub(r"/\*.*?\*/", "", "".join(texts), flags=re.S)
-    return set(re.findall(r"\b(?:certreg_\w+|CERTREG_\w+)", code)) - {"CERTREG_API"}
+    found = set(re.findall(r"\b(?:certreg_\w+|CERTREG_\w+)", code))
+    return found - {"CERTREG_API", "CERTREG_EXPERIMENTAL"}
 
 
 @functools.lru_cache(None)
