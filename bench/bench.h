@@ -1,4 +1,4 @@
-/* bench.h: what the benchmarks share: clocks, percentiles, and tables in Markdown, which are
+/* bench.h: what the benchmarks share: clocks, an order for qsort, and tables in Markdown, which are
  * printed and, for bench/page.py, added to a file. */
 #ifndef BENCH_H
 #define BENCH_H

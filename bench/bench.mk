@@ -8,7 +8,7 @@ of_bench = CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/li
     PYTHONPATH=python:bench:examples/models:lib/deps PYTHONDONTWRITEBYTECODE=1 \
     $(or $(PYTHON),python3)
 
-.PHONY: bench bench-certificates bench-coverage bench-gpu bench-page bench-rows bench-scale \
+.PHONY: bench bench-certificates bench-gpu bench-page bench-rows bench-scale \
     bench-second-order bench-vectors reproduce figures
 #: Measure
 bench: all $(benches) ## Time the library against its peers
@@ -19,17 +19,15 @@ bench-page: ## Write what was measured into docs/benchmarks.md
 	@$(or $(PYTHON),python3) bench/page.py
 bench-certificates: all $(OBJ)/bench_certificates ## Compare radii and calls with their targets
 	@$(OBJ)/bench_certificates
-bench-coverage: $(OBJ)/tests/cover_moments $(OBJ)/tests/cover_gradient ## Count misses of bounds
-	@for t in $^; do $$t || exit; done > lib/bench_coverage.txt; cat lib/bench_coverage.txt
 bench-rows: all ## Time certify_rows of the Python package, after make deps-all
 	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python \
 	    $(or $(PYTHON),$(wildcard $(venv)/bin/python),python3) bench/bench_rows.py
 bench-scale: all ## Measure how much longer radii are with a scale that was tuned
 	@$(of_bench) bench/bench_scale.py
-bench-second-order: ## Measure what second order and parity add: 7 minutes, with CERTREG_MNIST
-	@$(of_bench) bench/second_order_study.py
+bench-second-order: all ## Measure what the second order adds, with CERTREG_MNIST
+	@$(of_bench) bench/bench_second_order.py
 bench-vectors: all ## Measure radii of vectors
-	@$(of_bench) bench/vector_study.py
+	@$(of_bench) bench/bench_vectors.py
 reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: 90 seconds
 	@$(of_bench) -m reproduce $(PARTS)
 figures: all $(OBJ)/libdigits.so ## Draw the figures of the guide; QUICK=1: in small, 15 seconds

@@ -1,21 +1,15 @@
-"""What certify_rows costs beyond the library and the model, and how it scales over processes.
+"""What certify_rows costs beyond the library and the model: 50 rows of a scikit-learn model, 1,000
+samples, 12 features, and one call of the model for each row, by certify_rows and by bare calls of
+the library's functions, whose callback only calls the model. The table has the median of 21 pairs.
 
-    make bench-rows; or bench/bench_rows.py ROWS, where ROWS is for part 2, by default 10,000
-
-1. What the package adds: 50 rows of a scikit-learn model, 1,000 samples, 12 features, and
-   one call of the model for each row, by certify_rows and by bare calls of the library's
-   functions, whose callback only calls the model. The table has the median of 21 pairs.
-2. ROWS rows by one process and by one for each core, after a first call that starts them."""
+    make bench-rows"""
 
 import ctypes as C
-import os
-import pathlib
 import statistics
-import sys
 import time
 
 import numpy as np
-from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
 from certreg import _structs as S, certify_rows
@@ -23,7 +17,6 @@ from certreg._library import lib
 from page import show
 
 FEATURES, SAMPLES, FEW, RUNS = 12, 1000, 50, 21
-CORES = os.cpu_count()
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(10_000, FEATURES)).astype(np.float32)
 Y = X[:, 0] + X[:, 1] * X[:, 2] + 0.1 * RNG.normal(size=len(X))
@@ -86,41 +79,9 @@ def overhead(model):
     return [f"`{type(model).__name__}`", f"{spent:.0f} µs", f"{share:.1f}%"]
 
 
-def used():
-    """Processor seconds of this process, its children and theirs."""
-    children = pathlib.Path("/proc/self/task", str(os.getpid()), "children").read_text().split()
-    ticks = 0
-    for process in ("self", *children):
-        fields = pathlib.Path("/proc", process, "stat").read_text().rpartition(")")[2].split()
-        ticks += sum(map(int, fields[11:15]))  # its own, and of its children that have ended
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def run(model, rows, jobs):
-    """Seconds on the clock, and processor seconds."""
-    begun, before = time.perf_counter(), used()
-    certify_rows(model, rows, 0.25, 0.5, samples=SAMPLES, seed=1, jobs=jobs, progress=False)
-    return time.perf_counter() - begun, used() - before
-
-
-def scaling(model, count):
-    rows = np.resize(X, (count, FEATURES))
-    one, all_ = run(model, rows, 1), run(model, rows, CORES)
-    times = [f"{one[0]:.1f} s", CORES, f"{all_[0]:.1f} s", f"{one[0] / all_[0]:.2f}"]
-    return [f"`{type(model).__name__}`", *times, f"{all_[1] / one[1]:.2f}"]
-
-
 def main():
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else len(X)
-    print(f"{CORES} processors, load {os.getloadavg()[0]:.1f}")
     fitted = (model.fit(X[:2000], Y[:2000]) for model in (Ridge(), GradientBoostingRegressor()))
     show("rows", ["model", "for each row", "share"], *map(overhead, fitted))
-    models = [GradientBoostingRegressor(), RandomForestRegressor(50, n_jobs=1)]
-    for model in models:
-        model.fit(X[:2000], Y[:2000])
-    print(f"the first call, which starts the processes: {run(models[0], X[:4], CORES)[0]:.1f} s")
-    head = ["model", "one process", "processes", "time", "ratio", "processor time, ratio"]
-    show("processes", head, *(scaling(model, count) for model in models), keep=count == len(X))
 
 
 if __name__ == "__main__":

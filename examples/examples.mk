@@ -8,8 +8,8 @@ link_shared   = $(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
 
 # The engines of examples/engines. Those that need a library when they are built are there where its
 # headers are; demo, tests and benches get by with the others.
-engine_sources := $(addprefix examples/engines/,builtin.c engine.c gradient.c network.c \
-    onnx_file.c ort.c ort_library.c tensor.c)
+engine_sources := $(addprefix examples/engines/,builtin.c engine.c network.c onnx_file.c \
+    ort.c ort_library.c tensor.c)
 engine_objects := $(engine_sources:%.c=$(OBJ)/%.o)
 engine_cflags   = $(call once,engine_cflags,pkg-config --cflags openblas)
 engine_libs     = $(call once,engine_openblas,pkg-config --libs openblas) -ldl -lm

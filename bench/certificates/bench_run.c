@@ -61,18 +61,12 @@ static uint64_t noise_id_of(enum noise_kind kind, size_t noise_id)
     return (uint64_t)kind << 32 | noise_id;
 }
 
-int bench_run_begin_at(const struct bench_run *run, const float *z, double sigma,
-                       enum noise_kind kind, size_t noise_id)
-{
-    return report(run,
-                  certreg_estimator_begin(run->estimator, z, sigma, noise_id_of(kind, noise_id)));
-}
-
 int bench_run_begin(const struct bench_run *run, size_t image, double sigma, enum noise_kind kind,
                     size_t noise_id)
 {
-    return bench_run_begin_at(run, run->context->images.pixels + image * DIGITS_PIXELS, sigma, kind,
-                              noise_id);
+    const float *z = run->context->images.pixels + image * DIGITS_PIXELS;
+    return report(run,
+                  certreg_estimator_begin(run->estimator, z, sigma, noise_id_of(kind, noise_id)));
 }
 
 int bench_run_certify(const struct bench_run *run, size_t samples, const certreg_question *question,

@@ -10,15 +10,7 @@ enum { BENCH_SEED = 42, BENCH_BATCH = 256 };
 
 /* What a record's noise is for. Each kind has its own range of noise ids, so that no two records
  * share noise; NOISE_MAIN starts at 0, as the demo does. */
-enum noise_kind {
-    NOISE_MAIN,
-    NOISE_FEW,
-    NOISE_PROVE,
-    NOISE_THOUSAND,
-    NOISE_LIMIT,
-    NOISE_ASCENT,
-    NOISE_JUDGE
-};
+enum noise_kind { NOISE_MAIN, NOISE_FEW, NOISE_PROVE, NOISE_THOUSAND, NOISE_LIMIT };
 
 struct bench_run {
     struct context *context;
@@ -33,9 +25,6 @@ int bench_run_open(struct context *context, size_t samples, size_t batch, size_t
 void bench_run_close(struct bench_run *run);
 int bench_run_begin(const struct bench_run *run, size_t image, double sigma, enum noise_kind kind,
                     size_t noise_id);
-/* The same at any point z of DIGITS_PIXELS numbers. */
-int bench_run_begin_at(const struct bench_run *run, const float *z, double sigma,
-                       enum noise_kind kind, size_t noise_id);
 /* Begins the image and takes all its samples: from the folder BENCH_CACHE if they are there, else
  * from the network, and then into the folder. */
 int bench_run_sample(const struct bench_run *run, size_t image, double sigma, enum noise_kind kind,

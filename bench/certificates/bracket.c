@@ -1,4 +1,4 @@
-/* Row 9: both ends of the truth. The library's own attack, which only calls the network, for three
+/* Row 7: both ends of the truth. The library's own attack, which only calls the network, for three
  * budgets: how far beyond the certified radius is the one at which it proves that T is out? For
  * comparison once more the smallest budget along the direction that the largest one found, as if it
  * had been a white-box gradient; and the forecast that takes no calls. */
@@ -85,7 +85,7 @@ static int attack_image(const struct bench_run *run, size_t k, size_t image, str
 static void add_row(const struct context *context, struct table *t, double *values, size_t n,
                     double target, const char *what, const char *note)
 {
-    struct table_row r = {.number = "9", .at_most = 1, .target = target, .ours = NAN};
+    struct table_row r = {.number = "7", .at_most = 1, .target = target, .ours = NAN};
     r.reached = median(values, n), r.reference = NAN;
     snprintf(r.what, sizeof r.what, "%s : median of %zu, sigma %g", what, n,
              context->set.attack_sigma);

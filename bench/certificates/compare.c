@@ -1,10 +1,10 @@
-/* Rows 1, 2, 3 and 6: radii of N samples side by side. */
+/* Rows 1 to 3: radii of N samples side by side. */
 #include <math.h>
 
 #include "rows.h"
 
-static const double best_finite = 1.8, best_asymptotic = 1.9, to_plain = 1.0, to_plain_wide = 1.05,
-                    wide = 0.5, finite_share = 0.95, best_useful = 2.1;
+static const double best_finite = 1.8, best_asymptotic = 1.9, finite_share = 0.95,
+                    best_useful = 2.1;
 
 static double sigma_of(const struct radii *s, size_t k)
 {
@@ -50,25 +50,6 @@ static void add_useful(const struct radii *s, struct table *t)
     table_add(t, r);
 }
 
-static void add_plain(const struct radii *s, struct table *t, size_t k)
-{
-    const double pilot = radii_mean(s, k, QUESTION_MEDIAN_PUBLISHED),
-                 same = radii_mean(s, k, PLAIN_SAME);
-    size_t ours = QUESTION_MEDIAN;
-    if (radii_mean(s, k, QUESTION_MEDIAN_GRADIENT_FINITE) > radii_mean(s, k, ours))
-        ours = QUESTION_MEDIAN_GRADIENT_FINITE;
-    struct table_row r = {.number = "3",
-                          .target = sigma_of(s, k) >= wide ? to_plain_wide : to_plain};
-    r.ours = radii_mean(s, k, ours);
-    r.reference = fmax(pilot, same);
-    r.reached = r.ours / r.reference;
-    snprintf(r.what, sizeof r.what, "mean radius, %s : plain median smoothing, sigma %g",
-             column_name[ours], sigma_of(s, k));
-    snprintf(r.note, sizeof r.note, "plain: %.4f with a pilot's median, %.4f with its own", pilot,
-             same);
-    table_add(t, r);
-}
-
 void rows_compare(const struct radii *s, struct table *t)
 {
     const struct settings *set = &s->context->set;
@@ -81,10 +62,9 @@ void rows_compare(const struct radii *s, struct table *t)
         add_ratio(s, t, "2", best_asymptotic,
                   radii_best_column(s, QUESTION_MEDIAN_ASYMPTOTIC, QUESTION_CIRCULAR_ASYMPTOTIC),
                   QUESTION_PAPER);
-    for (size_t k = 0; k < set->sigmas && settings_has_row(set, '3'); k++) add_plain(s, t, k);
-    if (!settings_has_row(set, '6')) return;
-    add_ratio(s, t, "6", finite_share,
+    if (!settings_has_row(set, '3')) return;
+    add_ratio(s, t, "3", finite_share,
               radii_best_column(s, QUESTION_MEDIAN, QUESTION_MEDIAN_GRADIENT_FINITE),
               QUESTION_MEDIAN_ASYMPTOTIC);
-    add_ratio(s, t, "6", finite_share, QUESTION_HUBER_FINITE, QUESTION_HUBER_ASYMPTOTIC);
+    add_ratio(s, t, "3", finite_share, QUESTION_HUBER_FINITE, QUESTION_HUBER_ASYMPTOTIC);
 }

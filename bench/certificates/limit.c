@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "plain_median.h"
+#include "point_radius.h"
 #include "rows.h"
 
 enum { THOUSAND = 1000, LIMIT_LEVELS = 2 };

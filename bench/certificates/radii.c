@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plain_median.h"
+#include "point_radius.h"
 
 enum {
     MEDIAN_GRADIENT = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_GRADIENT |
@@ -35,8 +35,6 @@ static const struct {
                                   CERTREG_CENTER_PREDICTION, 0},
     [QUESTION_CIRCULAR_ASYMPTOTIC] = {CERTREG_STATISTIC_CIRCULAR_MEAN, CERTREG_METHOD_ASYMPTOTIC,
                                       CERTREG_CENTER_PREDICTION, 0},
-    [QUESTION_MEDIAN_PUBLISHED] = {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_BASELINE,
-                                   CERTREG_CENTER_PREDICTION, 0},
 };
 
 const char *const column_name[COLUMNS] = {"paper (E,C,G)+M",
@@ -49,8 +47,6 @@ const char *const column_name[COLUMNS] = {"paper (E,C,G)+M",
                                           "Huber asymptotic",
                                           "mean asymptotic",
                                           "circular mean asymptotic",
-                                          "plain median pilot",
-                                          "plain median same samples",
                                           "median point estimates"};
 
 certreg_question question_of(enum column column)
@@ -99,8 +95,6 @@ static int radii_one(struct radii *s, const struct bench_run *run, size_t sigma,
     }
     const size_t count = run->samples;
     s->prediction[at] = c[QUESTION_MEDIAN].prediction;
-    put(s, cell(s, sigma, image, PLAIN_SAME), image, plain_median_radius(y + 1, count - 1, level),
-        c[QUESTION_MEDIAN].estimate);
     put(s, cell(s, sigma, image, POINT_LIMIT), image,
         point_radius(y + pilot, count - pilot, s->prediction[at], level), s->prediction[at]);
     return 0;

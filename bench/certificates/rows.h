@@ -5,16 +5,14 @@
 #include "radii.h"
 #include "table.h"
 
-/* Rows 1, 2, 3 and 6: the certified radii side by side. */
+/* Rows 1 to 3: the certified radii side by side. */
 void rows_compare(const struct radii *s, struct table *t);
 /* Row 4: how few calls give the radius that the paper's procedure gets from N. */
 int rows_calls(const struct radii *s, struct context *context, struct table *t);
 /* Row 5: a thousand calls against unlimited ones. */
 int rows_limit(const struct radii *s, struct context *context, struct table *t);
-/* Row 7: calls to prove a target radius. */
+/* Row 6: calls to prove a target radius. */
 int rows_prove(const struct radii *s, struct context *context, struct table *t);
-/* Row 8: how far an attack has to go. */
-int rows_attack(struct context *context, struct table *t);
-/* Row 9: certified and broken radii, by the library's attack. */
+/* Row 7: certified and broken radii, by the library's attack. */
 int rows_bracket(struct context *context, struct table *t);
 #endif

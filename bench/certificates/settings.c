@@ -12,7 +12,7 @@ int settings_read(struct settings *s)
                            .cache = environment_text("BENCH_CACHE", NULL)};
     s->model = environment_text("BENCH_MODEL", "examples/models/rotation.onnx");
     s->out = environment_text("BENCH_OUT", "lib");
-    s->rows = environment_text("BENCH_ROWS", "123456789");
+    s->rows = environment_text("BENCH_ROWS", "1234567");
     if (environment_whole("BENCH_IMAGES", "100", 1, 5000, &s->images) ||
         environment_whole("BENCH_N", "10000", 400, 10000000, &s->samples) ||
         environment_whole("BENCH_LIMIT_N", "40000", 400, 10000000, &s->limit_samples) ||

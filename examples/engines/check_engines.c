@@ -1,9 +1,7 @@
 /* check_engines [MODEL]: do ONNX Runtime and the built-in engine agree? Evaluates both on images,
- * noise and an odd number of rows, and prints how long each takes. Returns 0 if
- *   - they agree to 1e-5, and ONNX Runtime gives the same bits for arrays that move and shrink, or
- *     there is no ONNX Runtime to compare with ("skip")
- *   - gradient.h gives the same outputs, and derivatives along random directions that agree with
- *     finite differences. */
+ * noise and an odd number of rows, and prints how long each takes. Returns 0 if they agree to 1e-5,
+ * and ONNX Runtime gives the same bits for arrays that move and shrink, or if there is no ONNX
+ * Runtime to compare with ("skip"). */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +10,6 @@
 #include <time.h>
 
 #include "engine.h"
-#include "gradient.h"
 
 enum { INPUTS = 784, COLUMNS = 2, ROWS = 259, ROUNDS = 8 };
 
@@ -105,106 +102,6 @@ static int absent_device(const char *model)
     return bad;
 }
 
-/* ---- gradients */
-enum { DIRECTIONS = 24, WARM_UP = 40 };
-static const float rise[COLUMNS] = {0.7f, -1.3f}; /* the sum of outputs that is differentiated */
-
-static double sum_at(struct gradient *g, const float *x, const float *along, float step)
-{
-    float moved[INPUTS], y[COLUMNS];
-    for (size_t i = 0; i < INPUTS; i++) moved[i] = x[i] + step * along[i];
-    gradient_forward(g, moved, 1, y);
-    return (double)rise[0] * (double)y[0] + (double)rise[1] * (double)y[1];
-}
-
-/* Central difference and derivative along a random direction from row r; the worst disagreement,
- * relative to the gradient's norm. ReLUs have kinks, and float has rounding: a step that crosses no
- * kink agrees far better than the worst one does. */
-static double disagreement(struct gradient *g, const float *x, uint64_t *state)
-{
-    float along[INPUTS], gradient[INPUTS] = {0}, y[COLUMNS];
-    const float step = 0.001f;
-    double slope = 0.0, norm = 0.0, length = 0.0;
-    for (size_t i = 0; i < INPUTS; i++) {
-        *state = *state * 6364136223846793005u + 1442695040888963407u;
-        along[i] = (float)(*state >> 40) / 8388608.0f - 1.0f;
-    }
-    gradient_forward(g, x, 1, y);
-    gradient_backward(g, rise, gradient);
-    for (size_t i = 0; i < INPUTS; i++) {
-        slope += (double)gradient[i] * (double)along[i];
-        norm += (double)gradient[i] * (double)gradient[i];
-        length += (double)along[i] * (double)along[i];
-    }
-    const double difference =
-        (sum_at(g, x, along, step) - sum_at(g, x, along, -step)) / (2.0 * (double)step);
-    /* Along a random direction of 784 the slope is about norm*length/28. */
-    return fabs(difference - slope) / (sqrt(norm * length / INPUTS) + 1e-30);
-}
-
-/* The gradient of several rows is the sum of theirs. */
-static double additivity(struct gradient *g, const float *x)
-{
-    float y[GRADIENT_ROWS * COLUMNS], dy[GRADIENT_ROWS * COLUMNS], together[INPUTS] = {0},
-                                                                   single[INPUTS] = {0};
-    double worst = 0.0, most = 0.0;
-    for (size_t i = 0; i < GRADIENT_ROWS * COLUMNS; i++)
-        dy[i] = rise[i % COLUMNS] * (float)(1 + i / COLUMNS);
-    gradient_forward(g, x, GRADIENT_ROWS, y);
-    gradient_backward(g, dy, together);
-    for (size_t r = 0; r < GRADIENT_ROWS; r++) {
-        gradient_forward(g, x + r * INPUTS, 1, y);
-        gradient_backward(g, dy + r * COLUMNS, single);
-    }
-    for (size_t i = 0; i < INPUTS; i++) {
-        worst = fmax(worst, fabs((double)together[i] - (double)single[i]));
-        most = fmax(most, fabs((double)single[i]));
-    }
-    return most > 0.0 ? worst / most : 1.0;
-}
-
-static int check_gradient(struct gradient *g, struct engine *plain)
-{
-    static float x[ROWS * INPUTS], y[ROWS * COLUMNS];
-    float again[COLUMNS], dx[INPUTS] = {0}, many[GRADIENT_ROWS * COLUMNS] = {0};
-    uint64_t state = 7;
-    double apart = 0.0, worst = 0.0, mean = 0.0;
-    fill(x);
-    if (engine_run(plain, x, y, ROWS)) return 1;
-    for (size_t k = 0; k < DIRECTIONS; k++) {
-        const size_t r = 10 * (k + 1);
-        gradient_forward(g, x + r * INPUTS, 1, again);
-        apart = fmax(apart, difference(again, y + r * COLUMNS, COLUMNS));
-        const double now = disagreement(g, x + r * INPUTS, &state);
-        worst = fmax(worst, now);
-        mean += now / DIRECTIONS;
-    }
-    const double sum = additivity(g, x + 40 * INPUTS), began = seconds();
-    for (int k = 0; k < WARM_UP; k++) {
-        gradient_forward(g, x, GRADIENT_ROWS, many);
-        gradient_backward(g, many, dx);
-    }
-    printf("gradients                %6.1f us a row\n",
-           1e6 * (seconds() - began) / (WARM_UP * GRADIENT_ROWS));
-    printf("their outputs: %.1e; against differences: mean %.1e, worst %.1e; sums: %.1e\n", apart,
-           mean, worst, sum);
-    return !(apart <= 1e-5 && mean <= 0.01 && worst <= 0.05 && sum <= 1e-4);
-}
-
-static int gradients(const char *model, struct engine *plain)
-{
-    char why[ENGINE_WHY] = "";
-    struct gradient *g = NULL;
-    if (gradient_open(model, INPUTS, COLUMNS, &g, why)) {
-        fprintf(stderr, "%s\n", why);
-        return 1;
-    }
-    const int bad = check_gradient(g, plain);
-    gradient_close(g);
-    if (bad) fprintf(stderr, "gradients disagree with differences of outputs\n");
-    return bad || gradient_open("/dev/null", INPUTS, COLUMNS, &g, why) == 0;
-}
-
 int main(int argc, char **argv)
 {
     const char *model = argc > 1 ? argv[1] : "examples/models/rotation.onnx";
@@ -219,7 +116,7 @@ int main(int argc, char **argv)
     int bad = compare(&ort, &plain);
     if (bad) fprintf(stderr, "the engines disagree, or failed. %s %s\n", ort.why, plain.why);
     if (ort.run != NULL) bad |= compare_moved(&ort);
-    bad |= absent_device(model) | gradients(model, &plain);
+    bad |= absent_device(model);
     engine_close(&ort);
     engine_close(&plain);
     return bad;

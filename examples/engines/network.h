@@ -1,7 +1,7 @@
-/* network.h: the networks that the built-in engine and the gradients evaluate: convolutions of
- * square images with square kernels, max(0, .) after each except the last. A dense layer is one
- * whose kernel covers its whole input. They are read from weight files, whose format
- * examples/models/convert.py describes and writes. */
+/* network.h: the networks that the built-in engine evaluates: convolutions of square images with
+ * square kernels, max(0, .) after each except the last. A dense layer is one whose kernel covers
+ * its whole input. They are read from weight files, whose format examples/models/convert.py
+ * describes and writes. */
 #ifndef ENGINE_NETWORK_H
 #define ENGINE_NETWORK_H
 #include <stddef.h>

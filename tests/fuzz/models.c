@@ -5,7 +5,6 @@
 #include "fuzz/fuzz.h"
 #include "demo/images.h"
 #include "engines/adapter.h"
-#include "engines/gradient.h"
 #include "engines/network.h"
 #include <sys/mman.h>
 #include <unistd.h>
@@ -73,18 +72,14 @@ static size_t widest(const struct network *n)
 
 static void run(const struct network *n)
 {
-    static float x[ROWS * MOST_RUN], dx[MOST_RUN];
+    static float x[ROWS * MOST_RUN];
     const struct engine_options options = {.engine = "builtin"};
     const size_t inputs = network_inputs(n), columns = network_columns(n);
     struct engine engine;
-    struct gradient *gradient;
-    char why[ENGINE_WHY] = "";
     if (inputs > MOST_RUN || widest(n) > MOST_BETWEEN) return;
     for (size_t i = 0; i < ROWS * inputs; i++) x[i] = (float)(i % 7) - 3;
-    memset(dx, 0, sizeof dx);
-    float *y = malloc((ROWS + 1) * columns * sizeof *y), *dy = y + ROWS * columns;
+    float *y = malloc(ROWS * columns * sizeof *y);
     MUST(y, "no memory");
-    for (size_t i = 0; i < columns; i++) dy[i] = 1;
     if (engine_open(path, &options, &engine)) MUST(engine.why[0], "no reason");
     else {
         MUST(engine.inputs == inputs && engine.columns == columns, "%zu inputs, %zu columns",
@@ -92,13 +87,6 @@ static void run(const struct network *n)
         MUST(!engine_run(&engine, x, y, ROWS), "%s", engine.why);
         engine_close(&engine);
     }
-    MUST(!gradient_open(path, inputs, columns, &gradient, why), "%s", why);
-    gradient_forward(gradient, x, ROWS, y);
-    gradient_forward(gradient, x, 1, y);
-    gradient_backward(gradient, dy, dx);
-    gradient_close(gradient);
-    MUST(gradient_open(path, inputs + 1, columns, &gradient, why) && !gradient && why[0],
-         "another shape");
     free(y);
 }
 
