@@ -104,12 +104,8 @@ ALPHA_EASY = Method(
 )
 ALPHA_35 = Method("α-smoothing 0.35", PUBLISHED, "trimmed", _alpha_smoothing(0.35, 200, 0.001))
 RS_REG = Method("RS-Reg", PUBLISHED, "single", _alpha_smoothing(0.0, 1, 0.001))
-SAMPLE_MEDIAN = Method(
-    "median smoothing", PUBLISHED, "sample", _median_smoothing("prediction")
-)
-CODED = Method(
-    "median smoothing, as coded", PUBLISHED, "coded", _median_smoothing("sample_median")
-)
+SAMPLE_MEDIAN = Method("median smoothing", PUBLISHED, "sample", _median_smoothing("prediction"))
+CODED = Method("median smoothing, as coded", PUBLISHED, "coded", _median_smoothing("sample_median"))
 MEDIAN = Method("median", OURS, "statistic", _ours())
 GRADIENT = Method("median, gradient", OURS, "statistic", _ours(constraints="ECGM"))
 SERVED = Method("median, served", OURS, "served", _served(0.001))

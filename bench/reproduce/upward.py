@@ -15,7 +15,7 @@ from certreg import Bisection, Bounds, CertregError, Estimator, Question, Status
 from .kept import everywhere
 from .methods import UPWARD
 from .settings import SEED, Settings
-from .sweep import Sweep, noise_id, resume_file
+from .sweep import Sweep, Task, noise_id, resume_file
 
 ROWS = 10  # of one call of a process
 CAP = 10.0  # no radius of the library exceeds so many sigma
@@ -25,12 +25,11 @@ def added(settings: Settings, done: Sweep, samples: int) -> Sweep:
     """The sweep with the methods of UPWARD, from the same records. Their predictions are those of
     the families."""
     own = [done.index(family) for family in UPWARD]
-    task, count = done.task, len(done.task.inputs)
-    fixed = (done.sigmas, samples, task.kind, task.lo, task.hi)
+    task = dataclasses.replace(done.task, model=None)  # for the other processes
     questions = [done.asked[q].question for q in own]
     calls = [
-        (settings, task.name, *fixed, questions, first, task.inputs[first : first + ROWS], count)
-        for first in range(0, count, ROWS)
+        (settings, task, done.sigmas, samples, questions, first)
+        for first in range(0, len(task.inputs), ROWS)
     ]
     radius = np.concatenate(everywhere(settings.jobs, _radii, calls))
     if (radius < done.radius[:, :, own] * (1 - 1e-6)).any():
@@ -40,7 +39,7 @@ def added(settings: Settings, done: Sweep, samples: int) -> Sweep:
     ]
     behind = np.argsort([*range(len(done.asked)), *(q + 0.5 for q in own)])
     return Sweep(
-        task,
+        done.task,
         done.sigmas,
         tuple([*done.asked, *asked][q] for q in behind),
         np.concatenate([done.radius, radius], axis=2)[:, :, behind],
@@ -50,25 +49,20 @@ def added(settings: Settings, done: Sweep, samples: int) -> Sweep:
 
 def _radii(
     settings: Settings,
-    name: str,
+    task: Task,
     sigmas: Sequence[float],
     samples: int,
-    kind: str,
-    lo: float,
-    hi: float,
     questions: Sequence[Question],
     first: int,
-    inputs: np.ndarray,
-    count: int,
 ) -> np.ndarray:
-    """(inputs, sigmas, questions); the inputs are those from `first` on, of `count`."""
+    """(inputs, sigmas, questions), of ROWS inputs from `first` on."""
+    inputs, count = task.inputs[first : first + ROWS], len(task.inputs)
     out = np.zeros((len(inputs), len(sigmas), len(questions)))
-    estimator = Estimator(
-        None, inputs.shape[1], samples, kind=kind, lo=lo, hi=hi, constraints="ECGM", seed=SEED
-    )
+    output = {"kind": task.kind, "lo": task.lo, "hi": task.hi}
+    estimator = Estimator(None, inputs.shape[1], samples, **output, constraints="ECGM", seed=SEED)
     with estimator as e, Bisection() as search:
         for k, sigma in enumerate(sigmas):
-            with contextlib.closing(sqlite3.connect(resume_file(settings, name, sigma))) as file:
+            with contextlib.closing(sqlite3.connect(resume_file(settings, task.name, sigma))) as file:
                 records = dict(file.execute("SELECT row, record FROM records"))
             for i, z in enumerate(inputs):
                 e.begin(z, sigma, noise_id(k, first + i, count))
