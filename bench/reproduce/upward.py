@@ -62,7 +62,8 @@ def _radii(
     estimator = Estimator(None, inputs.shape[1], samples, **output, constraints="ECGM", seed=SEED)
     with estimator as e, Bisection() as search:
         for k, sigma in enumerate(sigmas):
-            with contextlib.closing(sqlite3.connect(resume_file(settings, task.name, sigma))) as file:
+            kept = resume_file(settings, task.name, sigma)
+            with contextlib.closing(sqlite3.connect(kept)) as file:
                 records = dict(file.execute("SELECT row, record FROM records"))
             for i, z in enumerate(inputs):
                 e.begin(z, sigma, noise_id(k, first + i, count))
