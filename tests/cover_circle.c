@@ -11,6 +11,7 @@
 
 #include "statistics/normal.h"
 #include "question/conditions.h"
+#include "estimator/estimator.h"
 #include "support/problems.h"
 #include "support/simulate.h"
 #include "support/suite.h"
@@ -228,15 +229,16 @@ START_TEST(laws_that_meet_the_conditions_have_their_location_in_the_tolerance)
         s = run % 2 ? jumping_steps(&d) : any_steps(&d);
         /* nothing but the prediction */
         if (run % 6 == 5) s.from[1] = s.from[2] = s.from[3] = s.from[4] = 60;
-        cr_conditions conditions = {.count = 0};
+        cr_conditions conditions = {.scratch = &e->scratch};
         const certreg_question q = question(
             _i % 2 ? CERTREG_STATISTIC_HUBER : CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0);
         const float z = 0;
         ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, (uint64_t)run), CERTREG_OK);
         ck_assert_int_eq(certreg_estimator_sample(e, 0, 300), CERTREG_OK);
-        ck_assert_int_eq(cr_question_take(e, &q, &conditions.question), CERTREG_OK);
+        ck_assert_int_eq(cr_question_take(&e->record, &q, &conditions.question, &e->error),
+                         CERTREG_OK);
         /* its pilot chooses the guards */
-        ck_assert_int_eq(cr_conditions_prepare(e, &conditions), CERTREG_OK);
+        ck_assert_int_eq(cr_conditions_prepare(&e->record, &conditions, &e->error), CERTREG_OK);
         sines += conditions.each[2].score.kind == CR_SCORE_SINE,
             arcs += conditions.each[2].score.kind == CR_SCORE_ARC;
         for (int k = 0; k < 3000; k++) {

@@ -2,6 +2,7 @@
  * end to end: outputs are sampled into a record, and the noise is replayed. */
 #include "statistics/normal.h"
 #include "bounds/hessian.h"
+#include "estimator/estimator.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <certreg/sampling.h>
@@ -182,11 +183,11 @@ static int eval(void *user, const certreg_batch *b)
 static void run(certreg_estimator *e, const law *l, size_t n, size_t d, size_t pilot, count *c)
 {
     const cr_score score = {.kind = CR_SCORE_OUTPUT};
-    cr_samples job = cr_record_samples(e, &score, 0, pilot, n, 0);
+    cr_samples job = cr_view_samples(&e->record, &score, 0, pilot, n, 0);
     for (size_t i = 0; i < pilot; i++)
-        job.center += (double)cr_record_value(e, i, 0) / (double)pilot;
+        job.center += (double)cr_view_value(&e->record, i, 0) / (double)pilot;
     cr_hessian s;
-    ck_assert_int_eq(cr_hessian_estimate(e, &job, 0, &s), CERTREG_OK);
+    ck_assert_int_eq(cr_hessian_estimate(&e->replay, &job, 0, &s), CERTREG_OK);
     const double frobenius = frobenius_of(l, d), operator_norm = fabs(l->operator_norm(d)),
                  dimension = (double)d;
     for (int t = 0; t < TAILS; t++) {

@@ -5,6 +5,7 @@
 #include "statistics/normal.h"
 #include "certreg/certreg.h"
 #include "bounds/martingale.h"
+#include "estimator/estimator.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <certreg/sampling.h>
@@ -152,15 +153,15 @@ static outcome run_law(int l, size_t inputs, uint64_t runs)
     for (uint64_t run = 0; run < runs; run++) {
         ck_assert_int_eq(certreg_estimator_begin(e, z, 1, run), CERTREG_OK);
         const double center = record_run(e, laws + l, inputs, x);
-        const cr_martingale_job job = {.samples =
-                                           cr_record_samples(e, &output, 0, PILOT, MAIN, center),
-                                       .range_lo = lo,
-                                       .range_hi = hi,
-                                       .second_hi = second_about(l, center),
-                                       .cap = INFINITY,
-                                       .alpha = ALPHA};
+        const cr_martingale_job job = {
+            .samples = cr_view_samples(&e->record, &output, 0, PILOT, MAIN, center),
+            .range_lo = lo,
+            .range_hi = hi,
+            .second_hi = second_about(l, center),
+            .cap = INFINITY,
+            .alpha = ALPHA};
         double upper = 0;
-        ck_assert_int_eq(cr_martingale_upper(e, &job, &upper), CERTREG_OK);
+        ck_assert_int_eq(cr_martingale_upper(&e->replay, &job, &upper), CERTREG_OK);
         found.missed += upper < truth * (1 - 1e-12);
         found.mean += upper / (double)runs;
     }

@@ -1,6 +1,7 @@
 /* Served medians on the edge of what is proved: conditions that are just met, and laws whose worst
  * shift makes a served median miss with probability beta exactly (theory 1.5). */
 #include "question/division.h"
+#include "estimator/estimator.h"
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "statistics/served.h"
@@ -234,11 +235,11 @@ START_TEST(served_radii_exceed_the_true_ones_no_more_often_than_alpha)
     double sum = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         certreg_certificate c = kit_certificate();
-        cr_conditions conditions = {.count = 0};
+        cr_conditions conditions = {.scratch = &e->scratch};
         KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, run));
         KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
-        KIT_OK(e, cr_question_take(e, &q, &conditions.question));
-        KIT_OK(e, cr_conditions_preview(e, &conditions));
+        KIT_OK(e, cr_question_take(&e->record, &q, &conditions.question, &e->error));
+        KIT_OK(e, cr_conditions_preview(&e->record, &conditions, &e->error));
         together += conditions.each[conditions.count - 1].guard == CR_GUARD_TOGETHER;
         wrong += c.radius > truth * (1 + 1e-9);
         sum += c.radius;
@@ -303,11 +304,11 @@ START_TEST(served_medians_of_laws_that_meet_the_conditions_miss_with_probability
     double worst = 0;
     int together = 0;
     for (int run = 0; run < PILOTS; run++) {
-        cr_conditions conditions = {.count = 0};
+        cr_conditions conditions = {.scratch = &e->scratch};
         KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, (uint64_t)run));
         KIT_OK(e, certreg_estimator_sample(e, 0, PILOT + 50));
-        KIT_OK(e, cr_question_take(e, &q, &conditions.question));
-        KIT_OK(e, cr_conditions_prepare(e, &conditions));
+        KIT_OK(e, cr_question_take(&e->record, &q, &conditions.question, &e->error));
+        KIT_OK(e, cr_conditions_prepare(&e->record, &conditions, &e->error));
         together += conditions.each[conditions.count - 1].guard == CR_GUARD_TOGETHER;
         for (int k = 0; k < LAWS; k++) {
             double value[STEPS], part[STEPS], share[STEPS];

@@ -4,13 +4,14 @@
 # the CUDA module's, is its own affair: nobody else includes from it.
 cd "$(dirname "$0")/../src" || exit 2
 grep -rn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' . | sed 's|^\./||' | awk -F'[/"]' '
-    BEGIN { split("estimator>backend estimator>statistics question>estimator question>statistics " \
-                  "bounds>question bounds>estimator bounds>statistics solver>statistics " \
+    BEGIN { split("record>backend record>statistics estimator>record estimator>backend " \
+                  "estimator>statistics question>record question>statistics " \
+                  "bounds>question bounds>record bounds>statistics solver>statistics " \
                   "bisection>solver bisection>statistics " \
-                  "certify>estimator certify>question certify>bounds " \
+                  "certify>estimator certify>record certify>question certify>bounds " \
                   "certify>solver certify>bisection certify>statistics " \
-                  "intervals>estimator intervals>statistics " \
-                  "attack>estimator attack>question attack>statistics", edges, " ")
+                  "intervals>estimator intervals>record intervals>statistics " \
+                  "attack>estimator attack>record attack>question attack>statistics", edges, " ")
             for (i in edges) allowed[edges[i]] }
     { from = $1; split($0, part, "\""); slashes = split(part[2], to, "/"); seen++
       if (slashes == 3 && index($0, to[1] "/" to[2] "/") == 1) next

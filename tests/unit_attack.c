@@ -1,5 +1,6 @@
 /* The inside of attacks: which outputs are out, to the last bit, and noise that nobody else has. */
 #include "attack/exit.h"
+#include "estimator/estimator.h"
 #include "attack/gate.h"
 #include "support/attack_kit.h"
 #include <certreg/attack.h>
@@ -25,7 +26,8 @@ TEST(an_output_is_out_from_the_exact_edge_on)
         for (size_t i = 0; i < KIT_ROWS(edges); i++) {
             const cr_conditions c = {.prediction = side * edges[i].prediction,
                                      .question = {.tolerance = edges[i].tolerance}};
-            const cr_exit x = cr_exit_of(e, &c, side > 0 ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
+            const cr_exit x =
+                cr_exit_of(&e->record, &c, side > 0 ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
             const float in = (float)side * edges[i].in, out = (float)side * edges[i].out;
             ck_assert_msg(cr_exit_value(&x, &in) == -1, "%g is out", (double)in);
             ck_assert_msg(cr_exit_value(&x, &out) == 1, "%g is in", (double)out);

@@ -2,6 +2,9 @@
  * both ways of computation; memory. */
 #include "backend/cpu.h"
 #include "bounds/hessian.h"
+#include "base/arena.h"
+#include "estimator/estimator.h"
+#include "record/hessian_shape.h"
 #include "support/suite.h"
 #include <certreg/sampling.h>
 
@@ -50,7 +53,7 @@ static certreg_status try(size_t n, size_t inputs, const float *scale, size_t li
 static const cr_samples *job_of(const bench *b)
 {
     static cr_samples job;
-    job = cr_record_samples(b->e, &outputs, 1, FIRST, b->n, 0.2);
+    job = cr_view_samples(&b->e->record, &outputs, 1, FIRST, b->n, 0.2);
     return &job;
 }
 
@@ -71,7 +74,7 @@ static void open_bench(bench *b, int row)
         b->d = 0;
         for (size_t j = 0; j < inputs; j++)
             if (scale[j] > 0) b->rows[i][b->d++] = (double)x[j];
-        b->weights[i] = (double)cr_record_value(b->e, FIRST + i, 1) - 0.2;
+        b->weights[i] = (double)cr_view_value(&b->e->record, FIRST + i, 1) - 0.2;
     }
 }
 
@@ -134,13 +137,14 @@ TEST_TIMES(both_ways_give_the_means_over_distinct_samples, SHAPES)
     cr_hessian want, s;
     by_definition(b, &want);
     for (int way = CR_HESSIAN_PAIRS; way <= CR_HESSIAN_MATRIX; way++) {
-        const certreg_status status = cr_hessian_estimate(b->e, job_of(b), way, &s);
-        if (way == CR_HESSIAN_MATRIX && !b->e->there.pairs.matrix) {
+        const certreg_status status = cr_hessian_estimate(&b->e->replay, job_of(b), way, &s);
+        if (way == CR_HESSIAN_MATRIX && !b->e->replay.there.pairs.matrix) {
             ck_assert_int_eq(status, CERTREG_E_WRONG_STATE);
             continue;
         }
         ck_assert_int_eq(status, CERTREG_OK);
-        expect_same(&s, &want, way == CR_HESSIAN_PAIRS || b->n <= b->e->there.tile, (double)b->n);
+        expect_same(&s, &want, way == CR_HESSIAN_PAIRS || b->n <= b->e->replay.there.tile,
+                    (double)b->n);
         ck_assert_int_eq(isnan(s.top) != 0, way == CR_HESSIAN_PAIRS);
     }
     certreg_estimator_destroy(b->e);
@@ -173,9 +177,10 @@ TEST_TIMES(operator_norm_is_that_of_the_weighted_mean, SHAPES)
 {
     bench *b = malloc(sizeof *b);
     open_bench(b, _i);
-    if (b->e->there.pairs.matrix) {
+    if (b->e->replay.there.pairs.matrix) {
         cr_hessian s;
-        ck_assert_int_eq(cr_hessian_estimate(b->e, job_of(b), CR_HESSIAN_MATRIX, &s), CERTREG_OK);
+        ck_assert_int_eq(cr_hessian_estimate(&b->e->replay, job_of(b), CR_HESSIAN_MATRIX, &s),
+                         CERTREG_OK);
         ck_assert_double_eq_tol(s.top * s.unit, top_by_hand(b), 1e-4 * s.top * s.unit);
     }
     certreg_estimator_destroy(b->e);
@@ -261,11 +266,11 @@ TEST(nothing_known_is_no_bound)
     open_bench(b, 3);
     double hi = 0;
     /* All equal to their center. */
-    cr_samples job = cr_record_samples(b->e, &outputs, 0, FIRST, b->n, 0);
-    ck_assert_int_eq(cr_hessian_upper(b->e, &job, 0.05, &hi), CERTREG_OK);
+    cr_samples job = cr_view_samples(&b->e->record, &outputs, 0, FIRST, b->n, 0);
+    ck_assert_int_eq(cr_hessian_upper(&b->e->replay, &job, 0.05, &hi), CERTREG_OK);
     ck_assert(isinf(hi));
     b->e->record.values[(FIRST + 5) * 2 + 1] = cr_record_failed();
-    ck_assert_int_eq(cr_hessian_upper(b->e, job_of(b), 0.05, &hi), CERTREG_OK);
+    ck_assert_int_eq(cr_hessian_upper(&b->e->replay, job_of(b), 0.05, &hi), CERTREG_OK);
     ck_assert(isinf(hi));
     ck_assert(isinf(
         cr_hessian_less(&(cr_hessian){.unit = 1, .square = 1, .top = 1, .count = 100}, 3, 0)));
@@ -280,10 +285,10 @@ TEST(too_few_samples_and_a_plan_without_it_are_refused)
     double hi = 0;
     cr_samples job = *job_of(b);
     job.count = 3;
-    ck_assert_int_eq(cr_hessian_upper(b->e, &job, 0.05, &hi), CERTREG_E_WRONG_STATE);
+    ck_assert_int_eq(cr_hessian_upper(&b->e->replay, &job, 0.05, &hi), CERTREG_E_WRONG_STATE);
     ck_assert(isinf(hi));
-    b->e->there.tile = 0;
-    ck_assert_int_eq(cr_hessian_upper(b->e, job_of(b), 0.05, &hi), CERTREG_E_INVALID);
+    b->e->replay.there.tile = 0;
+    ck_assert_int_eq(cr_hessian_upper(&b->e->replay, job_of(b), 0.05, &hi), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(b->e)->text, "plan.constraints"));
     certreg_estimator_destroy(b->e);
     free(b);

@@ -2,6 +2,7 @@
  * (emulated/emulated.h) are the CPU's. */
 #include "emulated.h"
 #include "bounds/hessian.h"
+#include "estimator/estimator.h"
 #include "support/emulated_device.h"
 #include "support/suite.h"
 #include <certreg/backend.h>
@@ -46,12 +47,13 @@ TEST_TIMES(statistics_are_those_of_the_cpu, (int)(sizeof shapes / sizeof *shapes
 {
     certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *cpu = make(NULL, _i), *device = make(backend, _i);
-    const cr_samples job[2] = {cr_record_samples(cpu, &outputs, 0, FIRST, shapes[_i].n, 0.2),
-                               cr_record_samples(device, &outputs, 0, FIRST, shapes[_i].n, 0.2)};
+    const cr_samples job[2] = {
+        cr_view_samples(&cpu->record, &outputs, 0, FIRST, shapes[_i].n, 0.2),
+        cr_view_samples(&device->record, &outputs, 0, FIRST, shapes[_i].n, 0.2)};
     for (int way = CR_HESSIAN_PAIRS; way <= CR_HESSIAN_MATRIX; way++) {
         cr_hessian a, b;
-        const certreg_status status = cr_hessian_estimate(cpu, job, way, &a);
-        ck_assert_int_eq(cr_hessian_estimate(device, job + 1, way, &b), status);
+        const certreg_status status = cr_hessian_estimate(&cpu->replay, job, way, &a);
+        ck_assert_int_eq(cr_hessian_estimate(&device->replay, job + 1, way, &b), status);
         if (status) continue;
         const double noise = fabs(a.square) + a.self / sqrt((double)job->count);
         ck_assert_double_eq(a.unit, b.unit);
@@ -73,13 +75,13 @@ TEST_RANGE(a_failure_of_any_call_is_a_status, CR_HESSIAN_PAIRS, CR_HESSIAN_MATRI
 {
     certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *e = make(backend, 1);
-    const cr_samples job = cr_record_samples(e, &outputs, 0, FIRST, shapes[1].n, 0.2);
+    const cr_samples job = cr_view_samples(&e->record, &outputs, 0, FIRST, shapes[1].n, 0.2);
     cr_hessian s;
     emulated()->calls = 0;
-    ck_assert_int_eq(cr_hessian_estimate(e, &job, _i, &s), CERTREG_OK);
+    ck_assert_int_eq(cr_hessian_estimate(&e->replay, &job, _i, &s), CERTREG_OK);
     for (int last = emulated()->calls, n = 1; n <= last; n++) {
         emulated()->calls = 0, emulated()->fail_at = n, emulated()->fail_code = 1;
-        ck_assert_int_eq(cr_hessian_estimate(e, &job, _i, &s), CERTREG_E_DEVICE_FAILED);
+        ck_assert_int_eq(cr_hessian_estimate(&e->replay, &job, _i, &s), CERTREG_E_DEVICE_FAILED);
         ck_assert(isnan(s.square) && certreg_estimator_error(e)->status == CERTREG_E_DEVICE_FAILED);
     }
     emulated()->fail_at = 0;

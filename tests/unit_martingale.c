@@ -3,6 +3,7 @@
 #include "statistics/normal.h"
 #include "certreg/certreg.h"
 #include "bounds/martingale.h"
+#include "estimator/estimator.h"
 #include "support/suite.h"
 #include <certreg/backend.h>
 #include <certreg/sampling.h>
@@ -71,9 +72,10 @@ static double bound(certreg_estimator *e, const cr_martingale_job *job)
     const cr_samples *s = &job->samples;
     cr_martingale_job of_e = *job;
     double upper = NAN;
-    of_e.samples = cr_record_samples(e, s->score, 0, s->first, s->count, s->center);
-    cr_score_range(s->score, e->model.lo, e->model.hi, &of_e.range_lo, &of_e.range_hi);
-    ck_assert_int_eq(cr_martingale_upper(e, &of_e, &upper), CERTREG_OK);
+    of_e.samples = cr_view_samples(&e->record, s->score, 0, s->first, s->count, s->center);
+    cr_score_range(s->score, e->record.model.lo, e->record.model.hi, &of_e.range_lo,
+                   &of_e.range_hi);
+    ck_assert_int_eq(cr_martingale_upper(&e->replay, &of_e, &upper), CERTREG_OK);
     return upper;
 }
 

@@ -106,7 +106,7 @@ TEST(the_record_gives_a_view_of_one_of_its_outputs)
     ck_assert_int_eq(certreg_estimator_begin(e, z, 1, 0), CERTREG_OK);
     ck_assert_int_eq(certreg_estimator_record(e, 0, 50, y), CERTREG_OK);
     const cr_score itself = {.kind = CR_SCORE_OUTPUT};
-    const cr_samples s = cr_record_samples(e, &itself, 2, 5, 45, 100);
+    const cr_samples s = cr_view_samples(&e->record, &itself, 2, 5, 45, 100);
     ck_assert_uint_eq(s.count, 45);
     for (size_t i = 0; cr_samples_has(&s, i); i++)
         ck_assert_double_eq(cr_samples_at(&s, i), (double)y[(5 + i) * OUTPUTS + 2] - 100);

@@ -3,11 +3,11 @@
 #ifndef CR_ATTACK_ATTACK_H
 #define CR_ATTACK_ATTACK_H
 #include "certreg/attack.h"
-#include "estimator/estimator.h"
+#include "estimator/work.h"
 
 struct certreg_attack {
-    certreg_estimator *target; /* the caller's; its record stays as it is */
-    certreg_estimator *probe;  /* our own: the same model, no pilot, and noise of its own */
+    cr_work target; /* the caller's estimator; its record stays as it is */
+    cr_work probe;  /* our own: the same model, no pilot, and noise of its own */
     size_t max_calls;
     int32_t owns_memory;
     float *direction; /* inputs: of the shift, in units of the scale; of length 1 */

@@ -101,8 +101,8 @@ static double radius_for(const cr_hunt *h, const course *c, size_t pairs, double
 
 static void keep(const cr_hunt *h, double radius, float *shift)
 {
-    const cr_input *input = &h->attack->target->input;
-    for (size_t j = 0; shift && j < h->attack->target->model.inputs; j++)
+    const cr_input *input = &h->attack->target.record->input;
+    for (size_t j = 0; shift && j < h->attack->target.record->model.inputs; j++)
         shift[j] = (float)(radius * (double)input->scale[j] * (double)h->attack->direction[j]);
 }
 
@@ -144,8 +144,8 @@ certreg_status cr_climb(cr_hunt *h, float *shift, double *radius)
 {
     const double forecast = cr_slope_forecast(&h->slope, h->sigma);
     course c = {.radius = isnan(forecast) ? h->sigma : fmin(forecast, farthest * h->sigma)};
-    if (!h->directed &&
-        !cr_vector_direct(h->attack->total, h->attack->target->model.inputs, h->attack->direction))
+    if (!h->directed && !cr_vector_direct(h->attack->total, h->attack->target.record->model.inputs,
+                                          h->attack->direction))
         return CERTREG_OK; /* there is nowhere to go */
     const certreg_status status = climb(h, &c);
     return status ? status : gates(h, &c, shift, radius);

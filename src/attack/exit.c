@@ -44,33 +44,32 @@ static void set_median(const cr_question *q, double gap, cr_exit *x)
     s->arc = s->cut = half - 8 * DBL_EPSILON * s->period;
 }
 
-static double share_beyond(const certreg_estimator *e, const cr_conditions *conditions,
-                           double place, double period)
+static double share_beyond(cr_view *v, const cr_conditions *conditions, double place, double period)
 {
-    const size_t first = cr_record_noisy(e), count = conditions->samples - first;
+    const size_t first = cr_view_noisy(v), count = conditions->samples - first;
     size_t beyond = 0;
     for (size_t i = 0; i < count; i++)
         beyond +=
-            fabs(cr_location_wrap((double)*cr_record_at(e, first + i, conditions->question.output),
+            fabs(cr_location_wrap((double)*cr_view_at(v, first + i, conditions->question.output),
                                   conditions->prediction, period)) > place;
     return (double)beyond / (double)count;
 }
 
 /* Half the way from the tolerance to the antipode at most; Huber's location needs the tolerance at
  * least. */
-static double gap_of(const certreg_estimator *e, const cr_conditions *conditions, double period)
+static double gap_of(cr_view *v, const cr_conditions *conditions, double period)
 {
     const double tolerance = conditions->question.tolerance;
     double gap = -below_gap * fmin(tolerance, 0.5 * period - tolerance);
     for (int i = GAPS; i-- > 0;)
-        if (share_beyond(e, conditions, (0.5 - gaps[i]) * period, period) <= share_in_gap)
+        if (share_beyond(v, conditions, (0.5 - gaps[i]) * period, period) <= share_in_gap)
             gap = gaps[i] * period;
     if (cr_statistic_of(conditions->question.statistic)->score == CR_SCORE_HUBER)
         return fmax(gap, tolerance);
     return fmin(gap, 0.5 * (0.5 * period - tolerance));
 }
 
-cr_exit cr_exit_of(const certreg_estimator *e, const cr_conditions *conditions, int32_t side)
+cr_exit cr_exit_of(cr_view *v, const cr_conditions *conditions, int32_t side)
 {
     const cr_question *q = &conditions->question;
     const cr_statistic *statistic = cr_statistic_of(q->statistic);
@@ -82,17 +81,17 @@ cr_exit cr_exit_of(const certreg_estimator *e, const cr_conditions *conditions, 
                             .tolerance = -q->tolerance,
                             .width = q->huber_width}};
     cr_score *s = &x.beyond;
-    s->period = cr_question_period(e, q);
+    s->period = cr_question_period(v, q);
     x.guarded = s->period > 0 && statistic->angle == CR_ANGLE_CUT;
     if (x.guarded) {
-        const double gap = gap_of(e, conditions, s->period);
+        const double gap = gap_of(v, conditions, s->period);
         s->cut = 0.5 * s->period - gap;
         x.guard = *s;
         x.guard.kind = CR_SCORE_SINE, x.guard.tolerance = gap;
         x.width = width_on_circle;
     }
     if (statistic->score == CR_SCORE_SIGN) set_median(q, x.guard.tolerance, &x);
-    cr_score_range(s, e->model.lo + q->output, e->model.hi + q->output, &x.lo, &x.hi);
+    cr_score_range(s, v->model.lo + q->output, v->model.hi + q->output, &x.lo, &x.hi);
     return x;
 }
 

@@ -16,7 +16,7 @@ typedef struct cr_exit { /* on one side */
                         are taken */
 } cr_exit;
 
-cr_exit cr_exit_of(const certreg_estimator *, const cr_conditions *, int32_t side);
+cr_exit cr_exit_of(cr_view *, const cr_conditions *, int32_t side);
 /* The same as `beyond`, with the jump made smooth. */
 double cr_exit_smooth(const cr_exit *, const float *y);
 static inline double cr_exit_value(const cr_exit *x, const float *y)

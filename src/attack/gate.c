@@ -54,8 +54,8 @@ int cr_gate_passes(const cr_hunt *h, size_t pairs, const cr_seen stakes[2], doub
 double cr_gate_radius(const cr_hunt *h)
 {
     const certreg_attack *a = h->attack;
-    const cr_input *input = &a->target->input;
-    const size_t d = a->target->model.inputs;
+    const cr_input *input = &a->target.record->input;
+    const size_t d = a->target.record->model.inputs;
     double sum = 0;
     for (size_t j = 0; j < d; j++) {
         if (!(input->scale[j] > 0)) continue;

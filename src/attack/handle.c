@@ -1,40 +1,42 @@
 /* Size, create, destroy, and what every call begins and ends with. */
 #include "attack/attack.h"
+#include "base/arena.h"
 #include "base/handle.h"
 #include "base/sizes.h"
 #include "base/structs.h"
 
 /* As the caller opened it. */
-static certreg_backend *backend_of(const certreg_estimator *target)
+static certreg_backend *backend_of(const cr_work *target)
 {
-    return target->backend == cr_backend_default() ? NULL : target->backend;
+    certreg_backend *backend = target->replay->backend;
+    return backend == cr_backend_default() ? NULL : backend;
 }
 
 /* Samples of one step of the attack, or of the record, whose noise the probe replays. */
-static size_t most_samples(const certreg_estimator *target, size_t max_calls)
+static size_t most_samples(const cr_work *target, size_t max_calls)
 {
     const size_t pairs = max_calls / 2;
-    return pairs > target->plan.max_samples ? pairs : target->plan.max_samples;
+    return pairs > target->record->plan.max_samples ? pairs : target->record->plan.max_samples;
 }
 
-static certreg_model model_of(const certreg_estimator *target)
+static certreg_model model_of(const cr_work *target)
 {
-    certreg_model model = target->model;
+    certreg_model model = target->record->model;
     model.struct_size = sizeof model;
     return model;
 }
 
 /* The probe's plan. One block makes room for the sums of two functions. Each attack sets the seed;
  * until then it is the target's, so that none is drawn. */
-static certreg_plan plan_of(const certreg_estimator *target, size_t max_calls)
+static certreg_plan plan_of(const cr_work *target, size_t max_calls)
 {
     return (certreg_plan){.struct_size = sizeof(certreg_plan),
                           .constraints = CERTREG_CONSTRAINTS_ECGM,
-                          .seed = target->plan.seed,
+                          .seed = target->record->plan.seed,
                           .max_samples = most_samples(target, max_calls),
                           .pilot = SIZE_MAX,
                           .blocks = 1,
-                          .flags = target->plan.flags};
+                          .flags = target->record->plan.flags};
 }
 
 /* Returns where the probe goes, behind everything else. */
@@ -65,8 +67,8 @@ typedef struct need { /* bytes */
     size_t all, probe, device;
 } need;
 
-static certreg_status count(const certreg_estimator *target, const certreg_attack_plan *plan,
-                            need *n, certreg_error *why)
+static certreg_status count(const cr_work *target, const certreg_attack_plan *plan, need *n,
+                            certreg_error *why)
 {
     const certreg_model model = model_of(target);
     const certreg_plan of_probe = plan_of(target, plan->max_calls);
@@ -86,8 +88,8 @@ static certreg_status count(const certreg_estimator *target, const certreg_attac
 }
 
 /* ---- size */
-static certreg_status tell_size(const certreg_estimator *target, const certreg_attack_plan *theirs,
-                                need *n, certreg_error *why)
+static certreg_status tell_size(const cr_work *target, const certreg_attack_plan *theirs, need *n,
+                                certreg_error *why)
 {
     certreg_attack_plan plan;
     const certreg_status status = read_plan(theirs, &plan, why);
@@ -101,16 +103,17 @@ certreg_status certreg_attack_size(certreg_estimator *target, const certreg_atta
     if (bytes) *bytes = 0;
     if (device_bytes) *device_bytes = 0;
     if (!target || !bytes) return CERTREG_E_INVALID;
-    const certreg_status refused = cr_busy_enter(&target->busy, &target->error);
+    const certreg_status refused = cr_estimator_hold(target);
     if (refused) return refused;
-    const certreg_status status = tell_size(target, plan, &n, &target->error);
+    const cr_work work = cr_estimator_work(target);
+    const certreg_status status = tell_size(&work, plan, &n, work.why);
     if (!status) *bytes = n.all;
     if (!status && device_bytes) *device_bytes = n.device;
-    return cr_busy_leave(&target->busy, status);
+    return cr_estimator_let_go(target, status);
 }
 
 /* ---- create */
-static certreg_status create(certreg_estimator *target, const certreg_attack_plan *theirs,
+static certreg_status create(const cr_work *target, const certreg_attack_plan *theirs,
                              certreg_attack **out, certreg_error *why)
 {
     certreg_attack_plan plan;
@@ -123,14 +126,15 @@ static certreg_status create(certreg_estimator *target, const certreg_attack_pla
         status = cr_handle_take(plan.memory, plan.memory_bytes, n.all, &owned, &memory, why);
     if (status) return status;
     certreg_attack *a = memory;
-    a->target = target, a->max_calls = plan.max_calls, a->owns_memory = owned;
+    a->target = *target, a->max_calls = plan.max_calls, a->owns_memory = owned;
     cr_arena arena = {.base = memory};
     certreg_plan of_probe = plan_of(target, plan.max_calls);
-    of_probe.memory = lay_out(a, &arena, target->model.inputs, plan.max_calls / 2, n.probe);
+    of_probe.memory = lay_out(a, &arena, target->record->model.inputs, plan.max_calls / 2, n.probe);
     of_probe.memory_bytes = n.probe;
     const certreg_model model = model_of(target);
-    status = cr_estimator_create(backend_of(target), &model, &of_probe, 1, why, &a->probe);
-    if (!status) return *out = a, CERTREG_OK;
+    certreg_estimator *probe;
+    status = cr_estimator_create(backend_of(target), &model, &of_probe, 1, why, &probe);
+    if (!status) return a->probe = cr_estimator_work(probe), *out = a, CERTREG_OK;
     if (owned) cr_handle_release(a);
     return status;
 }
@@ -138,11 +142,12 @@ static certreg_status create(certreg_estimator *target, const certreg_attack_pla
 static certreg_status create_beside(certreg_estimator *target, const certreg_attack_plan *plan,
                                     certreg_attack **out, certreg_error *why)
 {
-    const certreg_status refused = cr_busy_enter(&target->busy, &target->error);
+    const certreg_status refused = cr_estimator_hold(target);
+    const cr_work work = cr_estimator_work(target);
     if (refused == CERTREG_E_BUSY)
         return cr_fail(why, refused, "a call is running on the estimator");
-    if (refused) return *why = target->error, refused;
-    return cr_busy_leave(&target->busy, create(target, plan, out, why));
+    if (refused) return *why = *work.why, refused;
+    return cr_estimator_let_go(target, create(&work, plan, out, why));
 }
 
 certreg_status certreg_attack_create(certreg_estimator *target, const certreg_attack_plan *plan,
@@ -162,35 +167,35 @@ certreg_status certreg_attack_create(certreg_estimator *target, const certreg_at
 void certreg_attack_destroy(certreg_attack *a)
 {
     if (!a) return;
-    certreg_estimator_destroy(a->probe);
+    certreg_estimator_destroy(a->probe.estimator);
     if (a->owns_memory) cr_handle_release(a);
 }
 
 const certreg_error *certreg_attack_error(const certreg_attack *a)
 {
-    return a ? certreg_estimator_error(a->probe) : NULL;
+    return a ? certreg_estimator_error(a->probe.estimator) : NULL;
 }
 
 /* ---- a call */
 certreg_status cr_attack_enter(certreg_attack *a)
 {
     if (!a) return CERTREG_E_INVALID;
-    const certreg_status status = cr_estimator_enter(a->probe);
+    const certreg_status status = cr_estimator_enter(a->probe.estimator, NULL);
     if (status) return status;
-    const certreg_status refused = cr_busy_enter(&a->target->busy, &a->target->error);
+    const certreg_status refused = cr_estimator_hold(a->target.estimator);
     if (!refused) return CERTREG_OK;
-    return cr_estimator_leave(
-        a->probe, cr_fail(&a->probe->error, refused, "a call is running on the estimator"));
+    return cr_estimator_leave(a->probe.estimator,
+                              cr_fail(a->probe.why, refused, "a call is running on the estimator"));
 }
 
 certreg_status cr_attack_leave(certreg_attack *a, certreg_status status)
 {
-    cr_busy_leave(&a->target->busy, status);
-    return cr_estimator_leave(a->probe, status);
+    cr_estimator_let_go(a->target.estimator, status);
+    return cr_estimator_leave(a->probe.estimator, status);
 }
 
 certreg_status cr_attack_blame(certreg_attack *a, certreg_status status)
 {
-    if (status) a->probe->error = a->target->error;
+    if (status) *a->probe.why = *a->target.why;
     return status;
 }

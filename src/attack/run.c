@@ -5,7 +5,6 @@
 #include "base/constants.h"
 #include "base/sizes.h"
 #include "base/structs.h"
-#include "estimator/asked.h"
 #include "question/conditions.h"
 #include "question/together.h"
 #include <math.h>
@@ -13,7 +12,7 @@
 /* ---- what may be asked */
 static certreg_status refuse(certreg_attack *a, const char *sentence)
 {
-    return cr_fail(&a->probe->error, CERTREG_E_INVALID, "%s", sentence);
+    return cr_fail(a->probe.why, CERTREG_E_INVALID, "%s", sentence);
 }
 
 static int has_bounded_score(const cr_question *q)
@@ -24,25 +23,26 @@ static int has_bounded_score(const cr_question *q)
 static certreg_status check_question(certreg_attack *a, const cr_question *q)
 {
     if (cr_question_is_vector(q))
-        return cr_fail(&a->probe->error, CERTREG_E_INVALID,
+        return cr_fail(a->probe.why, CERTREG_E_INVALID,
                        "question.output is %d and output_count %zu; give the index of one output, "
                        "and 0: an attack is about one",
                        (int)q->output, q->output_count);
-    return cr_together_check(q, CR_OFFERS_ATTACK, &a->probe->error);
+    return cr_together_check(q, CR_OFFERS_ATTACK, a->probe.why);
 }
 
 static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
 {
-    const certreg_estimator *e = a->target;
+    const cr_work *e = &a->target;
     if (q->served_samples)
         return refuse(a, "question.serving: set it to NULL; an attack is about the smoothed "
                          "prediction itself");
     if (!has_bounded_score(q) &&
-        !(isfinite(e->model.lo[q->output]) && isfinite(e->model.hi[q->output])))
+        !(isfinite(e->record->model.lo[q->output]) && isfinite(e->record->model.hi[q->output])))
         return refuse(a, "declare model.lo and model.hi: without a range nothing bounds the mean "
                          "at a shifted input");
-    if (cr_statistic_of(q->statistic)->score == CR_SCORE_HUBER && cr_question_is_angle(e, q) &&
-        !(q->tolerance < 0.25 * cr_question_period(e, q)))
+    if (cr_statistic_of(q->statistic)->score == CR_SCORE_HUBER &&
+        cr_question_is_angle(e->record, q) &&
+        !(q->tolerance < 0.25 * cr_question_period(e->record, q)))
         return refuse(a, "question.tolerance must be below a quarter of a turn for an attack on "
                          "the Huber location of an angle");
     return CERTREG_OK;
@@ -52,19 +52,19 @@ static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
 static certreg_status prepare(certreg_attack *a, const certreg_question *question,
                               cr_conditions *conditions)
 {
-    certreg_estimator *e = a->target;
-    certreg_status status = cr_estimator_ready(e);
-    if (!status) status = cr_question_take(e, question, &conditions->question);
+    const cr_work *e = &a->target;
+    certreg_status status = cr_view_begun(e->record, e->why);
+    if (!status) status = cr_question_take(e->record, question, &conditions->question, e->why);
     if (status) return cr_attack_blame(a, status);
     return check_question(a, &conditions->question);
 }
 
 static certreg_status evaluate(certreg_attack *a, cr_conditions *conditions)
 {
-    certreg_estimator *e = a->target;
-    const certreg_status status = cr_conditions_prepare(e, conditions);
+    const cr_work *e = &a->target;
+    const certreg_status status = cr_conditions_prepare(e->record, conditions, e->why);
     if (status) return cr_attack_blame(a, status);
-    cr_asked_remember(e, e->record.present, e->record.present,
+    cr_asked_remember(e->record, e->record->present, e->record->present,
                       cr_question_looks(&conditions->question));
     return CERTREG_OK;
 }
@@ -72,11 +72,11 @@ static certreg_status evaluate(certreg_attack *a, cr_conditions *conditions)
 /* ---- how it may be done */
 static certreg_status check_direction(certreg_attack *a, const float *direction)
 {
-    const size_t d = a->target->model.inputs;
+    const size_t d = a->target.record->model.inputs;
     for (size_t j = 0; j < d; j++) {
-        const int counts = a->probe->here.mask[j] > 0;
+        const int counts = a->probe.replay->here.mask[j] > 0;
         if (counts && !isfinite(direction[j]))
-            return cr_fail(&a->probe->error, CERTREG_E_INVALID,
+            return cr_fail(a->probe.why, CERTREG_E_INVALID,
                            "options.direction[%zu] is %g; it must be finite", j,
                            (double)direction[j]);
         a->total[j] = counts ? (double)direction[j] : 0;
@@ -87,7 +87,7 @@ static certreg_status check_direction(certreg_attack *a, const float *direction)
 
 static certreg_status check_calls(certreg_attack *a, const certreg_attack_options *o)
 {
-    certreg_error *why = &a->probe->error;
+    certreg_error *why = a->probe.why;
     const size_t least = cr_climb_least(o->alpha, o->direction != NULL);
     if (o->calls > a->max_calls)
         return cr_fail(why, CERTREG_E_INVALID,
@@ -98,7 +98,7 @@ static certreg_status check_calls(certreg_attack *a, const certreg_attack_option
         return cr_fail(why, CERTREG_E_INVALID,
                        "options.calls is %zu; an attack at alpha %g takes at least %zu", o->calls,
                        o->alpha, least);
-    if (!a->target->model.eval)
+    if (!a->target.record->model.eval)
         return cr_fail(why, CERTREG_E_WRONG_STATE,
                        "model.eval is NULL: an attack calls the model; calls = 0 asks for the "
                        "forecast alone");
@@ -108,7 +108,7 @@ static certreg_status check_calls(certreg_attack *a, const certreg_attack_option
 static certreg_status read_options(certreg_attack *a, const certreg_attack_options *theirs,
                                    certreg_attack_options *o)
 {
-    certreg_error *why = &a->probe->error;
+    certreg_error *why = a->probe.why;
     const certreg_status status =
         cr_struct_read(o, sizeof *o, CR_OLDEST_ATTACK_OPTIONS, theirs, "options", why);
     if (status) return status;
@@ -128,12 +128,12 @@ static certreg_status read_options(certreg_attack *a, const certreg_attack_optio
 static uint64_t seed_of(const certreg_attack *a, const cr_conditions *conditions,
                         const certreg_attack_options *o)
 {
-    const cr_noise *noise = &a->target->input.noise;
+    const cr_noise *noise = &a->target.record->input.noise;
     uint64_t h = cr_hash64(cr_hash64(CR_HASH_START, noise->seed), noise->level);
     h = cr_hash64(cr_hash64(h, conditions->samples), conditions->question.digest);
     h = cr_hash64(cr_hash64(h, o->number), o->calls);
     h = cr_hash64(h, cr_bits_of_double(o->alpha));
-    for (size_t j = 0; o->direction && j < a->target->model.inputs; j++)
+    for (size_t j = 0; o->direction && j < a->target.record->model.inputs; j++)
         h = cr_hash32(h, cr_bits_of_float(a->direction[j] + 0.0f)); /* -0 is 0 */
     return cr_hash_end(h);
 }
@@ -141,24 +141,26 @@ static uint64_t seed_of(const certreg_attack *a, const cr_conditions *conditions
 static int report_progress(void *user, uint64_t done, uint64_t total)
 {
     const cr_hunt *h = user;
-    certreg_estimator *target = h->attack->target;
+    const cr_work *target = &h->attack->target;
     (void)total;
-    if (atomic_exchange(&target->cancel, 0)) return 1;
-    return target->plan.progress &&
-           target->plan.progress(target->plan.progress_user, h->used + done, h->budget);
+    if (cr_estimator_cancelled(target->estimator)) return 1;
+    return target->record->plan.progress &&
+           target->record->plan.progress(target->record->plan.progress_user, h->used + done,
+                                         h->budget);
 }
 
 static void blank(const certreg_attack *a, float *shift)
 {
-    for (size_t j = 0; shift && j < a->target->model.inputs; j++) shift[j] = 0;
+    for (size_t j = 0; shift && j < a->target.record->model.inputs; j++) shift[j] = 0;
 }
 
 static void borrow_clock(certreg_attack *a, cr_hunt *h)
 {
-    cr_clock *clock = &a->probe->clock;
-    a->probe->plan.progress = report_progress, a->probe->plan.progress_user = h;
-    clock->deadline = a->target->clock.deadline;
-    clock->watch->due = clock->deadline, clock->watch->late = 0;
+    cr_clock *clock = a->probe.clock;
+    cr_watch *watch = a->probe.record->watch;
+    a->probe.record->plan.progress = report_progress, a->probe.record->plan.progress_user = h;
+    clock->deadline = a->target.clock->deadline;
+    watch->due = clock->deadline, watch->late = 0;
 }
 
 /* A deadline or a cancel is no failure, nor is the end of where floats can carry the noise. */
@@ -167,7 +169,7 @@ static certreg_status stopped(const cr_hunt *h, certreg_status status, certreg_a
     if (status == CERTREG_E_DEADLINE) r->stop = CERTREG_STOP_DEADLINE;
     else if (status == CERTREG_E_CANCELLED) r->stop = CERTREG_STOP_CANCELLED;
     else if (!(status && h->floats_end)) return status;
-    cr_error_clear(&h->attack->probe->error);
+    cr_error_clear(h->attack->probe.why);
     return CERTREG_OK;
 }
 
@@ -189,7 +191,7 @@ static certreg_status attack(certreg_attack *a, const certreg_question *question
                              const certreg_attack_options *options, float *shift,
                              certreg_attack_result *r)
 {
-    cr_conditions conditions = {.count = 0};
+    cr_conditions conditions = {.scratch = a->target.scratch};
     certreg_attack_options o;
     certreg_status status = read_options(a, options, &o);
     if (!status) status = prepare(a, question, &conditions);
@@ -199,7 +201,7 @@ static certreg_status attack(certreg_attack *a, const certreg_question *question
     if (status) return status;
     cr_hunt h = {.attack = a,
                  .conditions = &conditions,
-                 .sigma = a->target->input.sigma,
+                 .sigma = a->target.record->input.sigma,
                  .alpha = o.alpha,
                  .seed = seed_of(a, &conditions, &o),
                  .budget = o.calls,
@@ -221,7 +223,7 @@ static certreg_status run(certreg_attack *a, const certreg_question *question,
     blank(a, shift);
     certreg_status status = cr_attack_enter(a);
     if (status) return status;
-    status = cr_struct_check(result, CR_OLDEST_ATTACK_RESULT, "result", &a->probe->error);
+    status = cr_struct_check(result, CR_OLDEST_ATTACK_RESULT, "result", a->probe.why);
     if (!status) status = attack(a, question, options, shift, r);
     return cr_attack_leave(a, status);
 }
@@ -249,37 +251,37 @@ static const cr_condition *condition_on(const cr_conditions *conditions, int32_t
 static certreg_status sum_gradient(certreg_attack *a, const cr_conditions *conditions,
                                    const cr_score *score, double *out)
 {
-    const size_t first = cr_record_noisy(a->target), count = conditions->samples - first;
+    const size_t first = cr_view_noisy(a->target.record), count = conditions->samples - first;
     const cr_samples s =
-        cr_record_samples(a->target, score, conditions->question.output, first, count, 0);
+        cr_view_samples(a->target.record, score, conditions->question.output, first, count, 0);
     double mean = 0;
     for (size_t i = 0; i < count; i++) mean += cr_samples_at(&s, i) / (double)count;
     for (size_t i = 0; i < count; i++)
-        a->probe->here.weights[i] = (float)(cr_samples_at(&s, i) - mean);
+        a->probe.replay->here.weights[i] = (float)(cr_samples_at(&s, i) - mean);
     const certreg_status status = cr_slope_replay(a, first, count, 1, 0);
     if (status == CERTREG_E_DEADLINE)
-        return cr_fail(&a->probe->error, status,
+        return cr_fail(a->probe.why, status,
                        "the deadline left no time for the gradient: give "
                        "certreg_estimator_set_deadline more seconds, or 0 for no deadline");
     if (status) return status;
-    for (size_t j = 0; j < a->target->model.inputs; j++)
-        out[j] = a->halves[j] / ((double)count * a->target->input.sigma);
+    for (size_t j = 0; j < a->target.record->model.inputs; j++)
+        out[j] = a->halves[j] / ((double)count * a->target.record->input.sigma);
     return CERTREG_OK;
 }
 
 static certreg_status gradient(certreg_attack *a, const certreg_question *question, int32_t side,
                                double *out)
 {
-    cr_conditions conditions = {.count = 0};
+    cr_conditions conditions = {.scratch = a->target.scratch};
     if (!out) return refuse(a, "out is NULL");
     if (side != CERTREG_SIDE_LOWER && side != CERTREG_SIDE_UPPER)
-        return cr_fail(&a->probe->error, CERTREG_E_INVALID,
+        return cr_fail(a->probe.why, CERTREG_E_INVALID,
                        "side is %d; give CERTREG_SIDE_LOWER or _UPPER", (int)side);
     certreg_status status = prepare(a, question, &conditions);
     if (!status) status = evaluate(a, &conditions);
     if (status) return status;
     if (!conditions.known || (conditions.failures && !has_bounded_score(&conditions.question)))
-        return cr_fail(&a->probe->error, CERTREG_E_WRONG_STATE,
+        return cr_fail(a->probe.why, CERTREG_E_WRONG_STATE,
                        "outputs of the record failed: it gives no prediction, or no mean");
     borrow_clock(a, NULL);
     return sum_gradient(a, &conditions, &condition_on(&conditions, side)->score, out);

@@ -1,6 +1,6 @@
 #include "attack/slope.h"
 #include "attack/vectors.h"
-#include "estimator/replay.h"
+#include "record/replay.h"
 #include <math.h>
 #include <string.h>
 
@@ -11,13 +11,12 @@ typedef struct noisy { /* the noisy samples of the target's record, and the mean
     double mean, smooth; /* of cr_exit_value and cr_exit_smooth */
 } noisy;
 
-static noisy means_of(const certreg_estimator *e, const cr_conditions *conditions,
-                      const cr_exit *exit)
+static noisy means_of(cr_view *v, const cr_conditions *conditions, const cr_exit *exit)
 {
-    noisy n = {.first = cr_record_noisy(e)};
+    noisy n = {.first = cr_view_noisy(v)};
     n.count = conditions->samples - n.first;
     for (size_t i = 0; i < n.count; i++) {
-        const float *y = cr_record_at(e, n.first + i, conditions->question.output);
+        const float *y = cr_view_at(v, n.first + i, conditions->question.output);
         n.mean += cr_exit_value(exit, y);
         n.smooth += cr_exit_smooth(exit, y);
     }
@@ -35,24 +34,25 @@ static double level_of(const cr_exit *exit, const noisy *n)
 certreg_status cr_slope_replay(certreg_attack *a, size_t first, size_t count, size_t functions,
                                size_t place)
 {
-    certreg_estimator *probe = a->probe;
-    const size_t d = probe->model.inputs;
+    const cr_work *probe = &a->probe;
+    const size_t d = probe->record->model.inputs;
     double *sums = a->halves + place * CR_REPLAY_FUNCTIONS * d;
-    probe->input.noise = a->target->input.noise;
-    certreg_status status = cr_replay_clear(probe);
-    if (!status) status = cr_replay_add(probe, first, count, functions);
-    if (!status) status = cr_replay_sums(probe, functions, sums);
+    probe->record->input.noise = a->target.record->input.noise;
+    certreg_status status = cr_replay_clear(probe->replay);
+    if (!status) status = cr_replay_add(probe->replay, first, count, functions);
+    if (!status) status = cr_replay_sums(probe->replay, functions, sums);
     for (size_t f = 0; f < functions && !status; f++)
-        cr_vector_mask(sums + f * d, probe->here.mask, d);
+        cr_vector_mask(sums + f * d, probe->replay->here.mask, d);
     return status;
 }
 
 static void weigh(const certreg_attack *a, const cr_conditions *conditions, const cr_exit *exit,
                   const noisy *n, size_t first, size_t count)
 {
-    float *smooth = a->probe->here.weights, *value = smooth + a->probe->plan.max_samples;
+    float *smooth = a->probe.replay->here.weights,
+          *value = smooth + a->probe.record->plan.max_samples;
     for (size_t i = 0; i < count; i++) {
-        const float *y = cr_record_at(a->target, first + i, conditions->question.output);
+        const float *y = cr_view_at(a->target.record, first + i, conditions->question.output);
         smooth[i] = (float)(cr_exit_smooth(exit, y) - n->smooth);
         value[i] = (float)(cr_exit_value(exit, y) - n->mean);
     }
@@ -76,7 +76,7 @@ static certreg_status sum_halves(certreg_attack *a, const cr_conditions *conditi
  * their products have no bias by noise. */
 static void compare_halves(const certreg_attack *a, const noisy *n, cr_slope *slope)
 {
-    const size_t d = a->probe->model.inputs;
+    const size_t d = a->probe.record->model.inputs;
     const double *g0 = a->halves, *m0 = g0 + d, *g1 = m0 + d, *m1 = g1 + d;
     const size_t half = n->count / 2;
     const double n0 = (double)half, n1 = (double)(n->count - half),
@@ -105,16 +105,16 @@ static certreg_status find_gradient(certreg_attack *a, const cr_conditions *cond
 static certreg_status find_directed(certreg_attack *a, const cr_conditions *conditions,
                                     const noisy *n, cr_slope *slope)
 {
-    certreg_estimator *probe = a->probe;
+    const cr_work *probe = &a->probe;
     double sum = 0, smooth = 0;
-    probe->input.noise = a->target->input.noise;
-    certreg_status status = cr_replay_aim_at(probe, a->direction);
-    if (!status) status = cr_replay_project(probe, n->first, n->count);
+    probe->record->input.noise = a->target.record->input.noise;
+    certreg_status status = cr_replay_aim_at(probe->replay, a->direction);
+    if (!status) status = cr_replay_project(probe->replay, n->first, n->count);
     if (status) return status;
     for (size_t i = 0; i < n->count; i++) {
-        const float *y = cr_record_at(a->target, n->first + i, conditions->question.output);
-        sum += probe->here.dots[i] * (cr_exit_value(&slope->exit, y) - n->mean);
-        smooth += probe->here.dots[i] * (cr_exit_smooth(&slope->exit, y) - n->smooth);
+        const float *y = cr_view_at(a->target.record, n->first + i, conditions->question.output);
+        sum += probe->replay->here.dots[i] * (cr_exit_value(&slope->exit, y) - n->mean);
+        smooth += probe->replay->here.dots[i] * (cr_exit_smooth(&slope->exit, y) - n->smooth);
     }
     slope->rise = smooth / (double)n->count;
     slope->cosine = 1;
@@ -151,13 +151,14 @@ static int is_nearer(const cr_slope *a, const cr_slope *b, int directed)
  * none. */
 static void keep_gradient(certreg_attack *a, const noisy *n)
 {
-    const size_t d = a->probe->model.inputs;
+    const size_t d = a->probe.record->model.inputs;
     const double *g0 = a->halves, *g1 = g0 + 2 * d;
     const size_t half = n->count / 2;
     const double n0 = (double)half, n1 = (double)(n->count - half),
                  square = cr_vector_dot(g0, g1, d) / (n0 * n1),
                  plain = sqrt(cr_vector_dot(g0, g0, d) * cr_vector_dot(g1, g1, d)) / (n0 * n1),
-                 signal = sqrt(fmax(square, 1e-3 * plain)), active = (double)a->probe->input.active,
+                 signal = sqrt(fmax(square, 1e-3 * plain)),
+                 active = (double)a->probe.record->input.active,
                  noise = fmax(1e-3 * plain, plain - square) * 0.5 * (double)n->count / active,
                  precision = plain > 0 ? signal / noise : 0;
     for (size_t j = 0; j < d; j++) a->total[j] = precision * (g0[j] + g1[j]);
@@ -168,8 +169,8 @@ certreg_status cr_slope_find(certreg_attack *a, const cr_conditions *conditions,
 {
     static const int32_t sides[2] = {CERTREG_SIDE_LOWER, CERTREG_SIDE_UPPER};
     for (int i = 0; i < 2; i++) {
-        cr_slope slope = {.exit = cr_exit_of(a->target, conditions, sides[i])};
-        const noisy n = means_of(a->target, conditions, &slope.exit);
+        cr_slope slope = {.exit = cr_exit_of(a->target.record, conditions, sides[i])};
+        const noisy n = means_of(a->target.record, conditions, &slope.exit);
         slope.level = level_of(&slope.exit, &n);
         const certreg_status status =
             (directed ? find_directed : find_gradient)(a, conditions, &n, &slope);

@@ -1,14 +1,14 @@
 #include "attack/step.h"
 #include "attack/vectors.h"
-#include "estimator/replay.h"
+#include "record/replay.h"
 #include <math.h>
 
 /* ---- samples */
 static void set_point(const cr_hunt *h, double radius)
 {
     const certreg_attack *a = h->attack;
-    const cr_input *input = &a->target->input;
-    for (size_t j = 0; j < a->target->model.inputs; j++) {
+    const cr_input *input = &a->target.record->input;
+    for (size_t j = 0; j < a->target.record->model.inputs; j++) {
         const float shift = (float)(radius * (double)input->scale[j] * (double)a->direction[j]);
         a->point[j] = input->scale[j] > 0 ? input->z[j] + shift : input->z[j];
     }
@@ -16,42 +16,42 @@ static void set_point(const cr_hunt *h, double radius)
 
 static certreg_status sample(cr_hunt *h, size_t pairs)
 {
-    certreg_estimator *probe = h->attack->probe;
-    if (atomic_exchange(&h->attack->target->cancel, 0))
-        return cr_fail(&probe->error, CERTREG_E_CANCELLED, "cancelled after %zu calls", h->used);
-    const certreg_status status = cr_estimator_sample(probe, 0, pairs, pairs, 0);
-    h->used += probe->record.present;
-    if (probe->record.outside) h->attack->target->record.outside = probe->record.outside;
+    const cr_work *probe = &h->attack->probe;
+    if (cr_estimator_cancelled(h->attack->target.estimator))
+        return cr_fail(probe->why, CERTREG_E_CANCELLED, "cancelled after %zu calls", h->used);
+    const certreg_status status = cr_estimator_sample(probe->estimator, 0, pairs, pairs, 0);
+    h->used += probe->record->present;
+    if (probe->record->outside) h->attack->target.record->outside = probe->record->outside;
     return status;
 }
 
 static const float *backward(const cr_hunt *h, size_t i)
 {
-    return cr_record_at(h->attack->probe, i, h->conditions->question.output);
+    return cr_view_at(h->attack->probe.record, i, h->conditions->question.output);
 }
 
 /* The input itself could carry the noise: it is the shifted one that cannot. */
 static certreg_status begin(cr_hunt *h)
 {
-    certreg_estimator *probe = h->attack->probe;
-    const cr_input *input = &h->attack->target->input;
-    probe->plan.seed = h->seed;
-    const certreg_status status = cr_estimator_begin(probe, h->attack->point, h->sigma,
+    const cr_work *probe = &h->attack->probe;
+    const cr_input *input = &h->attack->target.record->input;
+    probe->record->plan.seed = h->seed;
+    const certreg_status status = cr_estimator_begin(probe->estimator, h->attack->point, h->sigma,
                                                      input->noise.noise_id, (uint64_t)h->steps++);
     if (status == CERTREG_E_INVALID)
-        h->floats_end = !cr_estimator_check_input(probe, input->z, h->sigma);
+        h->floats_end = !cr_estimator_check_input(probe->estimator, input->z, h->sigma);
     return status;
 }
 
 static certreg_status sample_pairs(cr_hunt *h, size_t pairs)
 {
     certreg_attack *a = h->attack;
-    certreg_estimator *probe = a->probe;
+    const cr_work *probe = &a->probe;
     certreg_status status = begin(h);
     if (!status) status = sample(h, pairs);
     if (status) return status;
     for (size_t i = 0; i < pairs; i++) a->forward[i] = *backward(h, i);
-    status = cr_estimator_mirror(probe);
+    status = cr_estimator_mirror(probe->estimator);
     return status ? status : sample(h, pairs);
 }
 
@@ -107,11 +107,11 @@ static double odd_part(const cr_hunt *h, size_t i)
  * square. */
 static double weigh(const cr_hunt *h, size_t pairs, double slope)
 {
-    const certreg_estimator *probe = h->attack->probe;
+    const cr_work *probe = &h->attack->probe;
     double square = 0;
     for (size_t i = 0; i < pairs; i++) {
-        const double rest = odd_part(h, i) - slope * probe->here.dots[i];
-        probe->here.weights[i] = (float)rest;
+        const double rest = odd_part(h, i) - slope * probe->replay->here.dots[i];
+        probe->replay->here.weights[i] = (float)rest;
         square += rest * rest;
     }
     return square / (double)pairs;
@@ -119,7 +119,7 @@ static double weigh(const cr_hunt *h, size_t pairs, double slope)
 
 static double slope_along(const cr_hunt *h, size_t pairs)
 {
-    const double *dots = h->attack->probe->here.dots;
+    const double *dots = h->attack->probe.replay->here.dots;
     double product = 0, square = 0;
     for (size_t i = 0; i < pairs; i++) {
         product += dots[i] * odd_part(h, i);
@@ -131,19 +131,19 @@ static double slope_along(const cr_hunt *h, size_t pairs)
 certreg_status cr_step_learn(cr_hunt *h, const cr_step *step)
 {
     certreg_attack *a = h->attack;
-    certreg_estimator *probe = a->probe;
-    const size_t d = probe->model.inputs, n = step->pairs;
+    const cr_work *probe = &a->probe;
+    const size_t d = probe->record->model.inputs, n = step->pairs;
     if (h->directed) return CERTREG_OK;
-    certreg_status status = cr_replay_aim_at(probe, a->direction);
-    if (!status) status = cr_replay_project(probe, 0, n);
+    certreg_status status = cr_replay_aim_at(probe->replay, a->direction);
+    if (!status) status = cr_replay_project(probe->replay, 0, n);
     if (status) return status;
     const double slope = slope_along(h, n), noise = weigh(h, n, slope);
     if (!(slope > 0) || !isfinite(slope)) return CERTREG_OK;
-    status = cr_replay_clear(probe);
-    if (!status) status = cr_replay_add(probe, 0, n, 1);
-    if (!status) status = cr_replay_sums(probe, 1, a->halves);
+    status = cr_replay_clear(probe->replay);
+    if (!status) status = cr_replay_add(probe->replay, 0, n, 1);
+    if (!status) status = cr_replay_sums(probe->replay, 1, a->halves);
     if (status) return status;
-    cr_vector_mask(a->halves, probe->here.mask, d);
+    cr_vector_mask(a->halves, probe->replay->here.mask, d);
     const double weight = slope / fmax(noise, 1e-6 * slope * slope);
     for (size_t j = 0; j < d; j++)
         a->total[j] += weight * (a->halves[j] + (double)n * slope * (double)a->direction[j]);

@@ -4,49 +4,51 @@
 #include "bounds/gradients.h"
 #include "bounds/means.h"
 #include "bounds/parts.h"
-#include "estimator/correlate.h"
+#include "record/correlate.h"
 #include "question/question.h"
 #include "question/rows.h"
 #include "statistics/moments.h"
 #include <math.h>
 
-uint32_t cr_bounds_constraints(const certreg_estimator *e, const cr_question *q)
+uint32_t cr_bounds_constraints(cr_view *v, const cr_question *q)
 {
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
     const cr_method *m = cr_method_of(q->method);
     uint32_t constraints = q->constraints ? q->constraints : m->usual;
-    constraints &= CERTREG_CONSTRAINTS_ECM | (e->plan.constraints & CERTREG_CONSTRAINTS_ECGHM);
+    constraints &= CERTREG_CONSTRAINTS_ECM | (v->plan.constraints & CERTREG_CONSTRAINTS_ECGHM);
     if (cr_question_counts(q)) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
     if (cr_question_is_vector(q)) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_SECOND_ORDER;
     return !m->normality && (constraints & both) == both ? constraints | CERTREG_CONSTRAINT_MOMENT
                                                          : constraints;
 }
 
-certreg_bounds cr_bounds_blank(const certreg_estimator *e, const cr_conditions *conditions)
+certreg_bounds cr_bounds_blank(cr_view *v, const cr_conditions *conditions)
 {
     return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
-                            .sigma = e->input.least_sigma,
+                            .sigma = v->input.least_sigma,
                             .alpha = conditions->question.alpha,
                             .samples = cr_parts_count(conditions)};
 }
 
 /* ---- all together */
-static certreg_status find_paper(certreg_estimator *e, const cr_conditions *conditions,
-                                 certreg_bounds *b, int *abstained)
+static certreg_status find_paper(cr_replay *r, const cr_conditions *conditions, certreg_bounds *b,
+                                 int *abstained)
 {
     const cr_question *q = &conditions->question;
-    const size_t first = cr_record_noisy(e), count = conditions->samples - first;
-    const cr_samples s = cr_record_samples(e, &conditions->each->score, q->output, first, count, 0);
+    const size_t first = cr_view_noisy(r->view), count = conditions->samples - first;
+    const cr_samples s =
+        cr_view_samples(r->view, &conditions->each->score, q->output, first, count, 0);
     cr_moments m;
     cr_paper paper = {.count = count, .added = count};
     b->samples = count;
     cr_moments_of(&s, &m);
-    const int with_gradient = (cr_bounds_constraints(e, q) & CERTREG_CONSTRAINT_GRADIENT) != 0;
+    const int with_gradient = (cr_bounds_constraints(r->view, q) & CERTREG_CONSTRAINT_GRADIENT) !=
+                              0;
     const certreg_status status =
-        with_gradient ? cr_correlate_paper(e, (size_t)q->output, first, count, &paper) : CERTREG_OK;
+        with_gradient ? cr_correlate_paper(r, (size_t)q->output, first, count, &paper) : CERTREG_OK;
     if (status) return status;
-    *abstained = cr_paper_bounds(&paper, &m, e->model.lo[q->output], e->model.hi[q->output],
-                                 q->alpha, with_gradient, b);
+    *abstained = cr_paper_bounds(&paper, &m, r->view->model.lo[q->output],
+                                 r->view->model.hi[q->output], q->alpha, with_gradient, b);
     if (with_gradient) return CERTREG_OK;
     b->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_GRADIENT;
     b->gradient_lo = b->gradient_hi = 0;
@@ -68,61 +70,61 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
 }
 
 /* By the method itself. A new one has to say here whose bounds it has. */
-static int bound_by_method(certreg_estimator *e, const cr_conditions *conditions,
-                           const cr_condition *c, uint32_t constraints, double alpha,
-                           certreg_bounds *out)
+static int bound_by_method(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                           uint32_t constraints, double alpha, certreg_bounds *out)
 {
     switch ((enum certreg_method)conditions->question.method) {
     case CERTREG_METHOD_FINITE:
     case CERTREG_METHOD_ANYTIME:
     case CERTREG_METHOD_BASELINE:
-        cr_finite_find(e, conditions, &c->score, constraints, alpha, out);
+        cr_finite_find(v, conditions, &c->score, constraints, alpha, out);
         return 0;
-    case CERTREG_METHOD_ASYMPTOTIC: return cr_means_asymptotic(e, conditions, c, out);
+    case CERTREG_METHOD_ASYMPTOTIC: return cr_means_asymptotic(v, conditions, c, out);
     case CERTREG_METHOD_PAPER: break; /* find_paper */
     }
     return 1;
 }
 
 /* For one condition. Non-zero: the interval says nothing. */
-static int bound_moments(certreg_estimator *e, const cr_conditions *conditions,
-                         const cr_condition *c, uint32_t constraints, certreg_bounds *out)
+static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                         uint32_t constraints, certreg_bounds *out)
 {
     const double alpha = moments_alpha(conditions, c, constraints);
-    if (!c->exact && !c->guard) return bound_by_method(e, conditions, c, constraints, alpha, out);
-    if (c->exact) cr_means_exact(e, conditions, c, alpha, out);
+    if (!c->exact && !c->guard) return bound_by_method(v, conditions, c, constraints, alpha, out);
+    if (c->exact) cr_means_exact(v, conditions, c, alpha, out);
     else
-        cr_finite_find(e, conditions, &c->score,
+        cr_finite_find(v, conditions, &c->score,
                        CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
                            CERTREG_CONSTRAINT_RANGE,
                        alpha, out);
     return 0;
 }
 
-static certreg_status find(certreg_estimator *e, const cr_conditions *conditions,
+static certreg_status find(cr_replay *r, const cr_conditions *conditions,
                            certreg_bounds out[CR_CONDITIONS], int *abstained)
 {
-    const uint32_t constraints = cr_bounds_constraints(e, &conditions->question);
+    const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
     *abstained = 0;
-    for (int i = 0; i < CR_CONDITIONS; i++) out[i] = cr_bounds_blank(e, conditions);
+    for (int i = 0; i < CR_CONDITIONS; i++) out[i] = cr_bounds_blank(r->view, conditions);
     for (int i = 0; i < conditions->count; i++)
         if (!conditions->known ||
             (conditions->failures && !cr_score_is_bounded(&conditions->each[i].score)))
             *abstained = 1;
     if (*abstained) return CERTREG_OK;
     if (conditions->question.method == CERTREG_METHOD_PAPER)
-        return find_paper(e, conditions, out, abstained);
+        return find_paper(r, conditions, out, abstained);
     for (int i = 0; i < conditions->count; i++)
-        *abstained |= bound_moments(e, conditions, conditions->each + i, constraints, out + i);
+        *abstained |=
+            bound_moments(r->view, conditions, conditions->each + i, constraints, out + i);
     if (*abstained ||
         !(constraints & (CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_SECOND_ORDER)))
         return CERTREG_OK;
-    return cr_gradients_find(e, conditions, constraints, out);
+    return cr_gradients_find(r, conditions, constraints, out);
 }
 
-certreg_status cr_bounds_find(certreg_estimator *e, const cr_conditions *conditions,
+certreg_status cr_bounds_find(cr_replay *r, const cr_conditions *conditions,
                               certreg_bounds out[CR_CONDITIONS], int *abstained)
 {
-    const certreg_status status = find(e, conditions, out, abstained);
-    return e->clock.watch->late ? CERTREG_E_DEADLINE : status; /* what is unfinished is no bound */
+    const certreg_status status = find(r, conditions, out, abstained);
+    return r->view->watch->late ? CERTREG_E_DEADLINE : status; /* what is unfinished is no bound */
 }

@@ -2,15 +2,16 @@
 #ifndef CR_BOUNDS_BOUNDS_H
 #define CR_BOUNDS_BOUNDS_H
 #include "question/conditions.h"
+#include "record/replay.h"
 
 /* The constraints that this question's method provides and the question may use. The gradient costs
  * a replay, so it is found only where it is among them. */
-uint32_t cr_bounds_constraints(const certreg_estimator *, const cr_question *);
+uint32_t cr_bounds_constraints(cr_view *, const cr_question *);
 /* Bounds that say nothing yet. */
-certreg_bounds cr_bounds_blank(const certreg_estimator *, const cr_conditions *);
+certreg_bounds cr_bounds_blank(cr_view *, const cr_conditions *);
 /* Bounds of the scores of all conditions; one call, since they share a replay. *abstained: the
  * interval says nothing. DEADLINE if there was not enough time. */
-certreg_status cr_bounds_find(certreg_estimator *, const cr_conditions *,
-                              certreg_bounds out[CR_CONDITIONS], int *abstained);
+certreg_status cr_bounds_find(cr_replay *, const cr_conditions *, certreg_bounds out[CR_CONDITIONS],
+                              int *abstained);
 
 #endif

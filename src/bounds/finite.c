@@ -12,14 +12,14 @@
 static const double ends_share = 0.25;
 
 /* ---- bets */
-double cr_finite_bound(const certreg_estimator *e, const cr_conditions *conditions, cr_bet bet,
-                       double alpha, int upper)
+double cr_finite_bound(cr_view *v, const cr_conditions *conditions, cr_bet bet, double alpha,
+                       int upper)
 {
     const int anytime = cr_method_of(conditions->question.method)->any_number;
-    for (size_t i = cr_record_noisy(e); i < conditions->main_first; i++)
+    for (size_t i = cr_view_noisy(v); i < conditions->main_first; i++)
         cr_betting_add_pilot(&bet, bet.value(bet.of, i));
     bet.count = cr_parts_count(conditions);
-    bet.watch = e->clock.watch;
+    bet.watch = v->watch;
     return upper ? cr_betting_upper(&bet, alpha, anytime) : cr_betting_lower(&bet, alpha, anytime);
 }
 
@@ -35,10 +35,10 @@ static double square_at(const void *of, size_t sample)
 }
 
 /* The pilot as well as the main samples, each by its place in the record. */
-static cr_samples all_samples(const certreg_estimator *e, const cr_conditions *conditions,
-                              const cr_score *score, double center)
+static cr_samples all_samples(cr_view *v, const cr_conditions *conditions, const cr_score *score,
+                              double center)
 {
-    return cr_record_samples(e, score, conditions->output, 0, conditions->samples, center);
+    return cr_view_samples(v, score, conditions->output, 0, conditions->samples, center);
 }
 
 /* ---- one bound for mean and variance */
@@ -66,17 +66,17 @@ static double pilot_mean(const cr_samples *pilot, double least, double greatest)
     return mean >= least && mean <= greatest ? mean : 0.5 * (least + greatest);
 }
 
-static void bound_moment(const certreg_estimator *e, const cr_conditions *conditions,
-                         const cr_score *score, double center, double alpha, certreg_bounds *b)
+static void bound_moment(cr_view *v, const cr_conditions *conditions, const cr_score *score,
+                         double center, double alpha, certreg_bounds *b)
 {
     const double far = fmax(b->range_hi - center, center - b->range_lo);
-    const cr_samples all = all_samples(e, conditions, score, center);
+    const cr_samples all = all_samples(v, conditions, score, center);
     const cr_bet bet = {.value = square_at,
                         .of = &all,
                         .hi = far * far * (1 + 4 * DBL_EPSILON),
                         .first = conditions->main_first};
     b->moment_center = center;
-    b->moment_hi = cr_finite_bound(e, conditions, bet, alpha, 1) * (1 + 4 * DBL_EPSILON);
+    b->moment_hi = cr_finite_bound(v, conditions, bet, alpha, 1) * (1 + 4 * DBL_EPSILON);
     b->constraints |= CERTREG_CONSTRAINT_MOMENT;
     /* the mean cannot be farther from the center */
     const double reach = nextafter(sqrt(b->moment_hi), INFINITY) * (1 + DBL_EPSILON);
@@ -84,41 +84,41 @@ static void bound_moment(const certreg_estimator *e, const cr_conditions *condit
     b->mean_hi = fmin(b->mean_hi, nextafter(center + reach, INFINITY));
 }
 
-static void bound_mean(const certreg_estimator *e, const cr_conditions *conditions,
-                       const cr_score *score, double alpha, int both, certreg_bounds *b)
+static void bound_mean(cr_view *v, const cr_conditions *conditions, const cr_score *score,
+                       double alpha, int both, certreg_bounds *b)
 {
-    const cr_samples all = all_samples(e, conditions, score, 0);
+    const cr_samples all = all_samples(v, conditions, score, 0);
     const cr_bet bet = {.value = score_at,
                         .of = &all,
                         .lo = b->range_lo,
                         .hi = b->range_hi,
                         .first = conditions->main_first};
     const double share = both ? alpha / 2 : alpha;
-    b->mean_lo = cr_finite_bound(e, conditions, bet, share, 0);
-    if (both) b->mean_hi = cr_finite_bound(e, conditions, bet, share, 1);
+    b->mean_lo = cr_finite_bound(v, conditions, bet, share, 0);
+    if (both) b->mean_hi = cr_finite_bound(v, conditions, bet, share, 1);
 }
 
 /* Where mean and variance are both named, one moment bounds them together; scores need nothing
  * else, since it bounds their mean as well. Where the variance alone is named, the moment is taken
  * about the pilot's mean, and no variance exceeds it. A score's mean is bounded even then, because
  * the threshold is on it. */
-void cr_finite_find(const certreg_estimator *e, const cr_conditions *conditions,
-                    const cr_score *score, uint32_t constraints, double alpha, certreg_bounds *b)
+void cr_finite_find(cr_view *v, const cr_conditions *conditions, const cr_score *score,
+                    uint32_t constraints, double alpha, certreg_bounds *b)
 {
     const int32_t k = conditions->output;
     const int output = score->kind == CR_SCORE_OUTPUT,
               spread = (constraints & CERTREG_CONSTRAINT_VARIANCE) != 0,
               together = spread && constraints & CERTREG_CONSTRAINT_MEAN;
     const double share = !spread ? 1 : together == output ? ends_share : 0;
-    cr_score_range(score, e->model.lo + k, e->model.hi + k, &b->range_lo, &b->range_hi);
+    cr_score_range(score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     b->mean_lo = b->range_lo, b->mean_hi = b->range_hi;
-    if (share > 0) bound_mean(e, conditions, score, share * alpha, output, b);
+    if (share > 0) bound_mean(v, conditions, score, share * alpha, output, b);
     if (!spread) return;
-    const cr_samples pilot = cr_parts_pilot(e, conditions, score);
+    const cr_samples pilot = cr_parts_pilot(v, conditions, score);
     const double center = together && !output ? best_center(&pilot, b->range_lo, b->range_hi)
                                               : pilot_mean(&pilot, b->range_lo, b->range_hi);
-    bound_moment(e, conditions, score, center, (1 - share) * alpha, b);
+    bound_moment(v, conditions, score, center, (1 - share) * alpha, b);
     if (together) return;
     b->variance_hi = b->moment_hi;
     b->constraints |= CERTREG_CONSTRAINT_VARIANCE;

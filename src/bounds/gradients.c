@@ -4,7 +4,7 @@
 #include "bounds/martingale.h"
 #include "bounds/means.h"
 #include "bounds/parts.h"
-#include "estimator/correlate.h"
+#include "record/correlate.h"
 #include "question/question.h"
 #include "question/rows.h"
 #include "statistics/gradient.h"
@@ -13,10 +13,9 @@
 
 /* What is subtracted from the scores before they are multiplied with the noise; fixed without the
  * main samples, or self terms would bias. */
-static double center_of(const certreg_estimator *e, const cr_conditions *conditions,
-                        const cr_condition *c)
+static double center_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
-    const cr_samples pilot = cr_parts_pilot(e, conditions, &c->score);
+    const cr_samples pilot = cr_parts_pilot(v, conditions, &c->score);
     cr_moments m;
     cr_moments_of(&pilot, &m);
     if (m.count && isfinite(cr_moments_mean(&m))) return cr_moments_mean(&m);
@@ -39,25 +38,25 @@ static int is_clipped(const cr_score *score)
 
 /* A lower bound on the gradient norm pays only where most of the variance is linear. A clipped
  * score's hardly ever is. The pilot decides, before the main samples. */
-static certreg_status pilot_is_linear(certreg_estimator *e, const cr_conditions *conditions,
+static certreg_status pilot_is_linear(cr_replay *r, const cr_conditions *conditions,
                                       const gradient_job *job, int linear[2])
 {
     cr_samples pilot[2], plain;
     cr_block_sums sums;
     linear[0] = linear[1] = 0;
     for (size_t f = 0; f < job->functions; f++) {
-        pilot[f] = cr_parts_pilot(e, conditions, job->main[f].score);
+        pilot[f] = cr_parts_pilot(r->view, conditions, job->main[f].score);
         pilot[f].center = job->main[f].center;
     }
-    if (pilot->count < 2 * e->plan.blocks) return CERTREG_OK;
-    certreg_status status = cr_correlate_blocks(e, pilot, job->functions, &sums);
+    if (pilot->count < 2 * r->view->plan.blocks) return CERTREG_OK;
+    certreg_status status = cr_correlate_blocks(r, pilot, job->functions, &sums);
     for (size_t f = 0; !status && f < job->functions; f++) {
         cr_moments m;
         cr_gradient g;
-        plain = cr_parts_pilot(e, conditions, pilot[f].score);
+        plain = cr_parts_pilot(r->view, conditions, pilot[f].score);
         cr_moments_of(&plain, &m);
-        if ((status = cr_correlate_gram(e, &sums, f))) break;
-        cr_gradient_estimate(e->here.gram, e->plan.blocks, &g);
+        if ((status = cr_correlate_gram(r, &sums, f))) break;
+        cr_gradient_estimate(r->here.gram, r->view->plan.blocks, &g);
         linear[f] = g.square > 0.5 * cr_moments_variance(&m);
     }
     return status;
@@ -82,21 +81,22 @@ static spread spread_of(const cr_samples *s)
                     .kurtosis = second > 0 ? fourth / (second * second) * n : INFINITY};
 }
 
-static certreg_status bound_gradients(certreg_estimator *e, const cr_conditions *conditions,
-                                      double alpha, gradient_job *job)
+static certreg_status bound_gradients(cr_replay *r, const cr_conditions *conditions, double alpha,
+                                      gradient_job *job)
 {
     int linear[2] = {0, 0};
     certreg_status status = CERTREG_OK;
     cr_block_sums sums;
-    if (!is_clipped(job->main->score)) status = pilot_is_linear(e, conditions, job, linear);
-    if (!status) status = cr_correlate_blocks(e, job->main, job->functions, &sums);
+    if (!is_clipped(job->main->score)) status = pilot_is_linear(r, conditions, job, linear);
+    if (!status) status = cr_correlate_blocks(r, job->main, job->functions, &sums);
     for (size_t f = 0; !status && f < job->functions; f++) {
         certreg_bounds *b = job->bounds[f];
-        if ((status = cr_correlate_gram(e, &sums, f))) break;
+        if ((status = cr_correlate_gram(r, &sums, f))) break;
         const double tail = linear[f] ? alpha / 2 : alpha;
         const spread about = spread_of(job->main + f);
-        cr_gradient_interval(e->here.gram, e->plan.blocks, (double)e->input.active, about.kurtosis,
-                             linear[f] ? tail : 0, tail, &b->gradient_lo, &b->gradient_hi);
+        cr_gradient_interval(r->here.gram, r->view->plan.blocks, (double)r->view->input.active,
+                             about.kurtosis, linear[f] ? tail : 0, tail, &b->gradient_lo,
+                             &b->gradient_hi);
         b->gradient_lo = fmax(0, b->gradient_lo - CR_NOISE_GAP * about.deviation);
         b->gradient_hi += CR_NOISE_GAP * about.deviation;
         if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
@@ -104,29 +104,28 @@ static certreg_status bound_gradients(certreg_estimator *e, const cr_conditions 
     return status;
 }
 
-static gradient_job job_of(const certreg_estimator *e, const cr_conditions *conditions,
-                           certreg_bounds *bounds)
+static gradient_job job_of(cr_view *v, const cr_conditions *conditions, certreg_bounds *bounds)
 {
     gradient_job job = {.functions = 0};
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
-        if (c->guard || cr_means_are_sparse(e, conditions, c)) continue;
+        if (c->guard || cr_means_are_sparse(v, conditions, c)) continue;
         const size_t f = job.functions++;
-        job.main[f] = cr_parts_main(e, conditions, &c->score);
-        job.main[f].center = center_of(e, conditions, c);
+        job.main[f] = cr_parts_main(v, conditions, &c->score);
+        job.main[f].center = center_of(v, conditions, c);
         job.bounds[f] = bounds + i;
     }
     return job;
 }
 
 /* ---- second order */
-static certreg_status bound_second_orders(certreg_estimator *e, const cr_conditions *conditions,
+static certreg_status bound_second_orders(cr_replay *r, const cr_conditions *conditions,
                                           const gradient_job *job)
 {
     for (size_t f = 0; f < job->functions; f++) {
         certreg_bounds *b = job->bounds[f];
         const certreg_status status =
-            cr_hessian_upper(e, job->main + f, CR_SHARE_SECOND_ORDER * conditions->question.alpha,
+            cr_hessian_upper(r, job->main + f, CR_SHARE_SECOND_ORDER * conditions->question.alpha,
                              &b->second_order_hi);
         if (status) return status;
         if (isfinite(b->second_order_hi)) b->constraints |= CERTREG_CONSTRAINT_SECOND_ORDER;
@@ -149,40 +148,40 @@ static double second_moment_about(const certreg_bounds *b, double center)
 }
 
 /* One condition after the other. */
-static certreg_status bound_without_normality(certreg_estimator *e, const cr_conditions *conditions,
+static certreg_status bound_without_normality(cr_replay *r, const cr_conditions *conditions,
                                               double alpha, certreg_bounds *bounds)
 {
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
         certreg_bounds *b = bounds + i;
         if (c->guard) continue;
-        cr_martingale_job job = {.samples = cr_parts_main(e, conditions, &c->score),
+        cr_martingale_job job = {.samples = cr_parts_main(r->view, conditions, &c->score),
                                  .range_lo = b->range_lo,
                                  .range_hi = b->range_hi,
                                  .alpha = alpha};
-        job.samples.center = center_of(e, conditions, c);
+        job.samples.center = center_of(r->view, conditions, c);
         job.second_hi = second_moment_about(b, job.samples.center);
         job.cap = sqrt(second_moment_about(b, 0.5 * (b->mean_lo + b->mean_hi)));
-        const certreg_status status = cr_martingale_upper(e, &job, &b->gradient_hi);
+        const certreg_status status = cr_martingale_upper(r, &job, &b->gradient_hi);
         if (status) return status;
         if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
     }
     return CERTREG_OK;
 }
 
-certreg_status cr_gradients_find(certreg_estimator *e, const cr_conditions *conditions,
+certreg_status cr_gradients_find(cr_replay *r, const cr_conditions *conditions,
                                  uint32_t constraints, certreg_bounds *bounds)
 {
     const int second = (constraints & CERTREG_CONSTRAINT_SECOND_ORDER) != 0;
     const double alpha = conditions->question.alpha,
                  share = CR_SHARE_CORRELATIONS - (second ? CR_SHARE_SECOND_ORDER : 0);
     if (!cr_method_of(conditions->question.method)->normality)
-        return bound_without_normality(e, conditions, CR_SHARE_CORRELATIONS * alpha, bounds);
-    gradient_job job = job_of(e, conditions, bounds);
+        return bound_without_normality(r, conditions, CR_SHARE_CORRELATIONS * alpha, bounds);
+    gradient_job job = job_of(r->view, conditions, bounds);
     if (!job.functions) return CERTREG_OK;
     certreg_status status = CERTREG_OK;
     if (constraints & CERTREG_CONSTRAINT_GRADIENT)
-        status = bound_gradients(e, conditions, share * alpha, &job);
-    if (!status && second) status = bound_second_orders(e, conditions, &job);
+        status = bound_gradients(r, conditions, share * alpha, &job);
+    if (!status && second) status = bound_second_orders(r, conditions, &job);
     return status;
 }

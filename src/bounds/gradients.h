@@ -2,10 +2,11 @@
 #ifndef CR_BOUNDS_GRADIENTS_H
 #define CR_BOUNDS_GRADIENTS_H
 #include "question/conditions.h"
+#include "record/replay.h"
 
 /* Adds them to the given bounds, where there are any. One call for all conditions, since they share
  * a replay. */
-certreg_status cr_gradients_find(certreg_estimator *, const cr_conditions *, uint32_t constraints,
+certreg_status cr_gradients_find(cr_replay *, const cr_conditions *, uint32_t constraints,
                                  certreg_bounds *bounds);
 
 #endif

@@ -20,7 +20,7 @@ static double find_weights(cr_hessian_sums *s)
     frexp(greatest, &exponent);
     const double unit = ldexp(1, exponent);
     for (size_t i = 0; i < samples->count && !cr_watch_ends(samples->watch, i); i++) {
-        float *weight = s->e->here.pair_weights + i;
+        float *weight = s->replay->here.pair_weights + i;
         const double w = (double)(*weight = (float)(cr_samples_at(samples, i) / unit));
         s->weights += w;
         s->fourth += w * w * w * w;
@@ -31,7 +31,7 @@ static double find_weights(cr_hessian_sums *s)
 static void finish(const cr_hessian_sums *s, cr_hessian *out)
 {
     const double n = (double)s->samples->count, ordered = n * (n - 1), triples = ordered * (n - 2);
-    const double *sums = s->e->here.pair_sums;
+    const double *sums = s->replay->here.pair_sums;
     double total = 0, rows = 0, third = 0;
     for (size_t i = 0; i < s->samples->count; i++) {
         total += sums[i];
@@ -59,42 +59,41 @@ static void finish(const cr_hessian_sums *s, cr_hessian *out)
 
 /* By the number of samples there are, which may be far below the max_samples; measured, they take
  * the same time at about a quarter. */
-static int choose_way(const certreg_estimator *e, size_t count, int way)
+static int choose_way(const cr_replay *r, size_t count, int way)
 {
     if (way) return way;
-    return e->there.pairs.matrix && e->input.active <= count / 4 ? CR_HESSIAN_MATRIX
-                                                                 : CR_HESSIAN_PAIRS;
+    return r->there.pairs.matrix && r->view->input.active <= count / 4 ? CR_HESSIAN_MATRIX
+                                                                       : CR_HESSIAN_PAIRS;
 }
 
-static certreg_status check(const certreg_estimator *e, size_t count, int way, certreg_error *why)
+static certreg_status check(const cr_replay *r, size_t count, int way, certreg_error *why)
 {
-    if (!e->there.tile)
+    if (!r->there.tile)
         return cr_fail(why, CERTREG_E_INVALID,
                        "add CERTREG_CONSTRAINT_SECOND_ORDER to plan.constraints");
     if (count < 4)
         return cr_fail(why, CERTREG_E_WRONG_STATE,
                        "the second order needs at least 4 samples after the pilot; there are %zu",
                        count);
-    if (way == CR_HESSIAN_MATRIX && !e->there.pairs.matrix)
+    if (way == CR_HESSIAN_MATRIX && !r->there.pairs.matrix)
         return cr_fail(why, CERTREG_E_WRONG_STATE,
                        "plan.second_order_bytes is too small for the matrix");
     return CERTREG_OK;
 }
 
-certreg_status cr_hessian_estimate(certreg_estimator *e, const cr_samples *samples, int way,
+certreg_status cr_hessian_estimate(cr_replay *r, const cr_samples *samples, int way,
                                    cr_hessian *out)
 {
-    cr_hessian_sums s = {.e = e, .samples = samples};
+    cr_hessian_sums s = {.replay = r, .samples = samples};
     *out = (cr_hessian){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, samples->count};
-    way = choose_way(e, samples->count, way);
-    certreg_status status = check(e, samples->count, way, &e->error);
+    way = choose_way(r, samples->count, way);
+    certreg_status status = check(r, samples->count, way, r->why);
     if (status) return status;
     const double unit = find_weights(&s);
     if (isnan(unit)) return CERTREG_OK;
     status = cr_hessian_add_up(&s, way);
     if (status == CERTREG_E_DEADLINE) return status;
-    if (status)
-        return cr_backend_failed(e->backend, status, "sum over pairs of samples", &e->error);
+    if (status) return cr_backend_failed(r->backend, status, "sum over pairs of samples", r->why);
     finish(&s, out);
     out->unit = unit;
     out->top = way == CR_HESSIAN_MATRIX ? cr_hessian_top(&s) : NAN;
@@ -160,16 +159,17 @@ double cr_hessian_less(const cr_hessian *s, double dimension, double tail)
                 cr_hessian_operator(s, dimension, 0.25 * tail));
 }
 
-certreg_status cr_hessian_upper(certreg_estimator *e, const cr_samples *samples, double tail,
+certreg_status cr_hessian_upper(cr_replay *r, const cr_samples *samples, double tail,
                                 double *second_order_hi)
 {
     cr_hessian s;
     *second_order_hi = INFINITY;
-    const certreg_status status = cr_hessian_estimate(e, samples, 0, &s);
+    const certreg_status status = cr_hessian_estimate(r, samples, 0, &s);
     if (status) return status;
-    *second_order_hi = cr_hessian_less(&s, (double)e->input.active, tail);
+    *second_order_hi = cr_hessian_less(&s, (double)r->view->input.active, tail);
     /* The noise is that of a replay, and sqrt(sqrt(E w^4)) no less than the deviation of w. */
     if (isfinite(*second_order_hi))
-        *second_order_hi += cr_noise_gap_second(e->input.active) * s.unit * sqrt(sqrt(s.fourth));
+        *second_order_hi +=
+            cr_noise_gap_second(r->view->input.active) * s.unit * sqrt(sqrt(s.fourth));
     return CERTREG_OK;
 }

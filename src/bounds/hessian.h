@@ -7,7 +7,7 @@
  * the center is to the mean, the less it scatters. */
 #ifndef CR_BOUNDS_HESSIAN_H
 #define CR_BOUNDS_HESSIAN_H
-#include "estimator/hessian_shape.h"
+#include "record/replay.h"
 #include "statistics/samples.h"
 
 /* Ways of computation; 0: whichever is less work and has room. */
@@ -32,7 +32,7 @@ typedef struct cr_hessian {
  * left the second order out; WRONG_STATE with fewer than 4 samples or, forced to CR_HESSIAN_MATRIX,
  * without room for the matrix. Scores that are not finite, or all equal to the center, say nothing:
  * everything is NaN. */
-certreg_status cr_hessian_estimate(certreg_estimator *, const cr_samples *, int way, cr_hessian *);
+certreg_status cr_hessian_estimate(cr_replay *, const cr_samples *, int way, cr_hessian *);
 
 /* Asymptotic upper bounds, each with the one-sided probability `tail` of a miss: of the Frobenius
  * norm; of the operator norm by the top eigenvalue (infinite by pairs). `dimension`: active
@@ -44,7 +44,7 @@ double cr_hessian_operator(const cr_hessian *, double dimension, double tail);
 double cr_hessian_less(const cr_hessian *, double dimension, double tail);
 
 /* The same from the record; infinite where nothing is known. */
-certreg_status cr_hessian_upper(certreg_estimator *, const cr_samples *, double tail,
+certreg_status cr_hessian_upper(cr_replay *, const cr_samples *, double tail,
                                 double *second_order_hi);
 
 #endif

@@ -4,7 +4,7 @@
 #include "bounds/hessian.h"
 
 typedef struct cr_hessian_sums { /* in powers of the unit */
-    const certreg_estimator *e;
+    cr_replay *replay;
     const cr_samples *samples;
     double weights;        /* sum of w, which here.pair_weights has */
     double self, fourth;   /* sums of w^2 |A|^2, w^4 */

@@ -37,7 +37,7 @@
  * additions in float), which moves m_i by 2^-16 ||G|| sqrt(p d). Both are added. */
 #include "bounds/martingale.h"
 #include "statistics/normal.h"
-#include "estimator/replay.h"
+#include "record/replay.h"
 #include <math.h>
 
 #define BLOCKS CR_WALK_BLOCKS
@@ -111,12 +111,12 @@ static double weight_at(const cr_samples *s, double reach, size_t i)
 }
 
 /* The weights of all samples. Returns non-zero if a score is not what its range says. */
-static int weigh(certreg_estimator *e, const game *g)
+static int weigh(cr_replay *r, const game *g)
 {
     for (size_t i = 0; i < g->samples->count; i++) {
         const double w = weight_at(g->samples, g->reach, i);
         if (!(fabs(w) <= 1)) return 1;
-        e->here.weights[i] = (float)w;
+        r->here.weights[i] = (float)w;
     }
     return 0;
 }
@@ -132,11 +132,11 @@ static void set_direction(const game *g, const double lengths[2], block *k)
 }
 
 /* A block's bets on the direction so far. */
-static void play(const certreg_estimator *e, game *g, const block *k)
+static void play(const cr_replay *r, game *g, const block *k)
 {
-    const double blur = DOT_ERROR * sqrt(g->share * (double)e->input.active);
-    const double *dots = e->here.dots + k->first,
-                 *norms = cr_replay_norms(e, g->samples->count) + k->first;
+    const double blur = DOT_ERROR * sqrt(g->share * (double)r->view->input.active);
+    const double *dots = r->here.dots + k->first,
+                 *norms = cr_replay_norms(r, g->samples->count) + k->first;
     g->slack += (double)k->count * SUM_ERROR * g->lengths;
     for (size_t i = 0; i < k->count; i++) {
         const double w = weight_at(g->samples, g->reach, k->first + i);
@@ -151,23 +151,23 @@ static void play(const certreg_estimator *e, game *g, const block *k)
 }
 
 /* Block after block. All noise is replayed at once, since no bet moves a weight. */
-static certreg_status play_all(certreg_estimator *e, game *g, int *broken)
+static certreg_status play_all(cr_replay *r, game *g, int *broken)
 {
-    if ((*broken = weigh(e, g))) return CERTREG_OK;
-    const certreg_status status = cr_replay_walk(e, g->samples->first, g->samples->count);
+    if ((*broken = weigh(r, g))) return CERTREG_OK;
+    const certreg_status status = cr_replay_walk(r, g->samples->first, g->samples->count);
     for (size_t b = 0; b < BLOCKS && !status; b++) {
         block k = block_of(g->samples, b);
-        set_direction(g, e->here.lengths + 2 * b, &k);
-        play(e, g, &k);
+        set_direction(g, r->here.lengths + 2 * b, &k);
+        play(r, g, &k);
     }
     return status;
 }
 
 /* ---- what the pilot decides */
-static cr_samples pilot_of(const certreg_estimator *e, const cr_samples *s)
+static cr_samples pilot_of(cr_view *v, const cr_samples *s)
 {
     cr_samples pilot = *s;
-    pilot.first = cr_record_noisy(e);
+    pilot.first = cr_view_noisy(v);
     pilot.count = s->first > pilot.first ? s->first - pilot.first : 0;
     return pilot;
 }
@@ -187,14 +187,14 @@ static double pilot_second(const cr_samples *pilot, double reach)
 
 /* kappa^2 likewise: the pilot plays for nothing, and its mean gain is the estimate. NAN: unknown.
  */
-static certreg_status pilot_square(certreg_estimator *e, const cr_samples *pilot, double reach,
+static certreg_status pilot_square(cr_replay *r, const cr_samples *pilot, double reach,
                                    double *square)
 {
     *square = NAN;
     if (pilot->count < BLOCKS) return CERTREG_OK;
     game idle = {.samples = pilot, .reach = reach, .share = 1};
     int broken = 0;
-    const certreg_status status = play_all(e, &idle, &broken);
+    const certreg_status status = play_all(r, &idle, &broken);
     if (status || broken) return status;
     const double n = (double)pilot->count;
     *square = 2 * idle.gained / (n * n);
@@ -254,12 +254,12 @@ static promise promise_of(const game *g, double second, double kappa, double dim
 
 /* theta and lambda that are best for the forecast, and which bound promises more. A greater lambda
  * would cut off too much of x. */
-static certreg_status decide(certreg_estimator *e, game *g, int *by_norm)
+static certreg_status decide(cr_replay *r, game *g, int *by_norm)
 {
-    const cr_samples pilot = pilot_of(e, g->samples);
-    const double second = pilot_second(&pilot, g->reach), dimension = (double)e->input.active;
+    const cr_samples pilot = pilot_of(r->view, g->samples);
+    const double second = pilot_second(&pilot, g->reach), dimension = (double)r->view->input.active;
     double square;
-    const certreg_status status = pilot_square(e, &pilot, g->reach, &square);
+    const certreg_status status = pilot_square(r, &pilot, g->reach, &square);
     if (status) return status;
     const double kappa = staked_kappa(square, second, dimension, (double)pilot.count);
     const promise p = promise_of(g, second, kappa, dimension);
@@ -333,16 +333,15 @@ static double from_replay(const game *g, double kappa)
     return (1 + CR_NOISE_EXCESS) * kappa + CR_NOISE_GAP * sqrt(g->share);
 }
 
-certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job *job,
-                                   double *upper)
+certreg_status cr_martingale_upper(cr_replay *r, const cr_martingale_job *job, double *upper)
 {
     game g;
     if (begin(job, &g, upper)) return CERTREG_OK;
     int by_norm = 0, broken = 0;
-    certreg_status status = decide(e, &g, &by_norm);
-    if (!status) status = play_all(e, &g, &broken);
+    certreg_status status = decide(r, &g, &by_norm);
+    if (!status) status = play_all(r, &g, &broken);
     if (status || broken) return status;
-    const double kappa = by_norm ? bound_by_norm(&g, e->here.lengths[2 * BLOCKS]) : solve_game(&g);
+    const double kappa = by_norm ? bound_by_norm(&g, r->here.lengths[2 * BLOCKS]) : solve_game(&g);
     *upper = fmin(*upper, from_replay(&g, kappa) * g.reach * (1 + EVALUATION));
     return CERTREG_OK;
 }

@@ -2,7 +2,7 @@
  * samples (theory 6). */
 #ifndef CR_BOUNDS_MARTINGALE_H
 #define CR_BOUNDS_MARTINGALE_H
-#include "estimator/estimator.h"
+#include "record/replay.h"
 
 typedef struct cr_martingale_job {
     /* Their score and center are fixed without them; the samples before them are the pilot. */
@@ -17,6 +17,6 @@ typedef struct cr_martingale_job {
 /* At most cap and sqrt(second_hi), which are all there is where the score has no finite range or
  * there are fewer than 64 samples. Draws the noise again, twice. Overwrites what a replay computes:
  * of estimators with memory for the gradient only. */
-certreg_status cr_martingale_upper(certreg_estimator *, const cr_martingale_job *, double *upper);
+certreg_status cr_martingale_upper(cr_replay *, const cr_martingale_job *, double *upper);
 
 #endif

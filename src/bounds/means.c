@@ -16,23 +16,23 @@ static double mean_of_share(double v, double least, double p)
 }
 
 /* Upper bound of the probability of a miss. */
-static double miss_rate(certreg_estimator *e, const cr_conditions *conditions,
-                        const cr_condition *c, double alpha)
+static double miss_rate(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                        double alpha)
 {
-    if (cr_question_is_closed(&conditions->question)) return cr_looks_upper(e, conditions, c);
+    if (cr_question_is_closed(&conditions->question)) return cr_looks_upper(v, conditions, c);
     if (cr_method_of(conditions->question.method)->any_number)
-        return cr_looks_anytime(e, conditions, c, alpha);
-    const cr_samples s = cr_parts_main(e, conditions, &c->score);
+        return cr_looks_anytime(v, conditions, c, alpha);
+    const cr_samples s = cr_parts_main(v, conditions, &c->score);
     uint64_t misses = 0;
     for (size_t i = 0; cr_samples_has(&s, i); i++) misses += cr_samples_at(&s, i) < 0;
     return cr_binomial_upper(misses, s.count, alpha);
 }
 
-void cr_means_exact(certreg_estimator *e, const cr_conditions *conditions, const cr_condition *c,
+void cr_means_exact(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                     double alpha, certreg_bounds *b)
 {
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    b->mean_lo = mean_of_share(1, -1, miss_rate(e, conditions, c, alpha));
+    b->mean_lo = mean_of_share(1, -1, miss_rate(v, conditions, c, alpha));
     b->mean_hi = 1;
     b->range_lo = -1, b->range_hi = 1;
 }
@@ -54,13 +54,12 @@ static double usual_score(const cr_samples *s, size_t *others)
     return usual;
 }
 
-int cr_means_are_sparse(const certreg_estimator *e, const cr_conditions *conditions,
-                        const cr_condition *c)
+int cr_means_are_sparse(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
-    const cr_samples s = cr_parts_main(e, conditions, &c->score);
+    const cr_samples s = cr_parts_main(v, conditions, &c->score);
     size_t others;
     usual_score(&s, &others);
-    return others < e->plan.blocks;
+    return others < v->plan.blocks;
 }
 
 /* A level fixed without the main samples, so that counting the scores below it is a binomial
@@ -92,13 +91,12 @@ static void bound_variance(double v, double lo, double hi, double below, double 
 }
 
 /* For scores with a finite range; non-zero: there is none. */
-static int bound_by_counting(const certreg_estimator *e, const cr_conditions *conditions,
-                             const cr_condition *c, double lo, double hi, double alpha,
-                             certreg_bounds *b)
+static int bound_by_counting(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                             double lo, double hi, double alpha, certreg_bounds *b)
 {
     if (!isfinite(lo) || !isfinite(hi)) return 1;
-    const cr_samples pilot = cr_parts_pilot(e, conditions, &c->score),
-                     s = cr_parts_main(e, conditions, &c->score);
+    const cr_samples pilot = cr_parts_pilot(v, conditions, &c->score),
+                     s = cr_parts_main(v, conditions, &c->score);
     const double level = level_of(&pilot, hi);
     const int two_sided = c->score.kind == CR_SCORE_OUTPUT;
     uint64_t below = 0, above = 0;
@@ -121,17 +119,17 @@ static int bound_by_counting(const certreg_estimator *e, const cr_conditions *co
 }
 
 /* ---- asymptotic */
-int cr_means_asymptotic(const certreg_estimator *e, const cr_conditions *conditions,
-                        const cr_condition *c, certreg_bounds *b)
+int cr_means_asymptotic(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                        certreg_bounds *b)
 {
     const double alpha = conditions->question.alpha, tail = CR_SHARE_MEAN * alpha;
     const int32_t k = conditions->output;
     double lo, hi;
     cr_moments m;
-    cr_score_range(&c->score, e->model.lo + k, e->model.hi + k, &lo, &hi);
-    if (cr_means_are_sparse(e, conditions, c))
-        return bound_by_counting(e, conditions, c, lo, hi, tail, b);
-    const cr_samples s = cr_parts_main(e, conditions, &c->score);
+    cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, &lo, &hi);
+    if (cr_means_are_sparse(v, conditions, c))
+        return bound_by_counting(v, conditions, c, lo, hi, tail, b);
+    const cr_samples s = cr_parts_main(v, conditions, &c->score);
     cr_moments_of(&s, &m);
     const int two_sided = c->score.kind == CR_SCORE_OUTPUT;
     return cr_asymptotic_moments(&m, lo, hi, two_sided ? tail / 2 : tail, two_sided ? tail / 2 : 0,

@@ -1,21 +1,19 @@
 #include "bounds/parts.h"
 
-static cr_samples between(const certreg_estimator *e, const cr_conditions *conditions,
-                          const cr_score *score, size_t first, size_t end)
+static cr_samples between(cr_view *v, const cr_conditions *conditions, const cr_score *score,
+                          size_t first, size_t end)
 {
-    return cr_record_samples(e, score, conditions->output, first, end > first ? end - first : 0, 0);
+    return cr_view_samples(v, score, conditions->output, first, end > first ? end - first : 0, 0);
 }
 
-cr_samples cr_parts_pilot(const certreg_estimator *e, const cr_conditions *conditions,
-                          const cr_score *score)
+cr_samples cr_parts_pilot(cr_view *v, const cr_conditions *conditions, const cr_score *score)
 {
-    return between(e, conditions, score, cr_record_noisy(e), conditions->main_first);
+    return between(v, conditions, score, cr_view_noisy(v), conditions->main_first);
 }
 
-cr_samples cr_parts_main(const certreg_estimator *e, const cr_conditions *conditions,
-                         const cr_score *score)
+cr_samples cr_parts_main(cr_view *v, const cr_conditions *conditions, const cr_score *score)
 {
-    return between(e, conditions, score, conditions->main_first, conditions->samples);
+    return between(v, conditions, score, conditions->main_first, conditions->samples);
 }
 
 size_t cr_parts_count(const cr_conditions *conditions)

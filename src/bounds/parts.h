@@ -13,8 +13,8 @@
 
 /* A score of the question's output, about 0: the noisy samples of the pilot, and the main samples,
  * which the bounds are about. */
-cr_samples cr_parts_pilot(const certreg_estimator *, const cr_conditions *, const cr_score *);
-cr_samples cr_parts_main(const certreg_estimator *, const cr_conditions *, const cr_score *);
+cr_samples cr_parts_pilot(cr_view *, const cr_conditions *, const cr_score *);
+cr_samples cr_parts_main(cr_view *, const cr_conditions *, const cr_score *);
 size_t cr_parts_count(const cr_conditions *); /* of main samples */
 
 #endif

@@ -7,33 +7,33 @@
 
 /* The bounds of f itself depend on neither constraints nor tolerance, as long as both questions
  * need the same constraints. */
-static int same_bounds(const certreg_estimator *e, const cr_answer *before, const cr_question *q)
+static int same_bounds(cr_view *v, const cr_answer *before, const cr_question *q)
 {
     if (!before->known || cr_question_is_vector(q) || !cr_center_of(q->center)->about_output)
         return 0;
     const cr_question *b = &before->conditions.question;
-    return cr_bounds_constraints(e, b) == cr_bounds_constraints(e, q) && b->center == q->center &&
+    return cr_bounds_constraints(v, b) == cr_bounds_constraints(v, q) && b->center == q->center &&
            b->output == q->output && b->output_count == q->output_count &&
            b->statistic == q->statistic && b->method == q->method && b->alpha == q->alpha &&
            b->at_radius == q->at_radius && b->prediction_given == q->prediction_given &&
            b->prediction == q->prediction;
 }
 
-static certreg_status find_bounds(certreg_estimator *e, const cr_question *q, cr_answer *a)
+static certreg_status find_bounds(const cr_work *w, const cr_question *q, cr_answer *a)
 {
-    const int same = same_bounds(e, a, q);
+    const int same = same_bounds(w->record, a, q);
     a->known = 0;
-    a->conditions = (cr_conditions){.question = *q};
-    certreg_status status = cr_conditions_prepare(e, &a->conditions);
+    a->conditions = (cr_conditions){.question = *q, .scratch = w->scratch};
+    certreg_status status = cr_conditions_prepare(w->record, &a->conditions, w->why);
     a->told |= !status;
-    if (!status && !same && !cr_question_orders(e, q))
-        status = cr_bounds_find(e, &a->conditions, a->bounds, &a->abstained);
+    if (!status && !same && !cr_question_orders(w->record, q))
+        status = cr_bounds_find(w->replay, &a->conditions, a->bounds, &a->abstained);
     a->known = !status;
     return status;
 }
 
 /* ---- the certificate */
-void cr_answer_blank(const certreg_estimator *e, const cr_question *q, certreg_certificate *c)
+void cr_answer_blank(cr_view *v, const cr_question *q, certreg_certificate *c)
 {
     *c = (certreg_certificate){.struct_size = sizeof *c,
                                .output_lo = -INFINITY,
@@ -49,10 +49,10 @@ void cr_answer_blank(const certreg_estimator *e, const cr_question *q, certreg_c
         c->tolerance = q->tolerance, c->alpha = q->alpha;
         c->question = q->digest;
     }
-    if (!e) return;
-    if (e->input.begun) c->sigma = e->input.sigma;
-    c->noise_id = e->input.noise.noise_id;
-    c->samples = e->record.present;
+    if (!v) return;
+    if (v->input.begun) c->sigma = v->input.sigma;
+    c->noise_id = v->input.noise.noise_id;
+    c->samples = v->present;
 }
 
 void cr_answer_status(certreg_status status, certreg_certificate *c)
@@ -63,41 +63,39 @@ void cr_answer_status(certreg_status status, certreg_certificate *c)
 
 /* The largest balls of other norms within ||D^-1 delta||_2 < radius; delta_j = 0 where scale_j = 0
  * (theory 7). */
-static void convert(const certreg_estimator *e, certreg_certificate *c)
+static void convert(cr_view *v, certreg_certificate *c)
 {
     double least = INFINITY, sum = 0;
-    for (size_t j = 0; j < e->model.inputs; j++) {
-        const double scale = (double)e->input.scale[j];
+    for (size_t j = 0; j < v->model.inputs; j++) {
+        const double scale = (double)v->input.scale[j];
         if (!(scale > 0)) continue;
         least = fmin(least, scale);
         sum += 1 / (scale * scale);
     }
     c->radius_l1 = c->radius_l2 = nextafter(c->radius * least, 0);
-    c->radius_linf = c->radius / sqrt(sum) * (1 - 1e-12 - 1e-16 * (double)e->input.active);
+    c->radius_linf = c->radius / sqrt(sum) * (1 - 1e-12 - 1e-16 * (double)v->input.active);
 }
 
 /* A guard has bounds of its own, whatever the method; the solver uses those that were named. */
-static uint32_t constraints_used(const certreg_estimator *e, const cr_answer *a,
-                                 const cr_solved *solved)
+static uint32_t constraints_used(cr_view *v, const cr_answer *a, const cr_solved *solved)
 {
     const uint32_t found = solved->constraints;
     const cr_question *q = &a->conditions.question;
-    if (!a->conditions.each[solved->limiting].guard) return cr_bounds_constraints(e, q) & found;
+    if (!a->conditions.each[solved->limiting].guard) return cr_bounds_constraints(v, q) & found;
     const uint32_t named = cr_question_constraints(q);
     return named ? found & (named | CERTREG_CONSTRAINT_MOMENT) : found;
 }
 
-static void fill(const certreg_estimator *e, const cr_answer *a, const cr_solved *solved,
-                 certreg_certificate *c)
+static void fill(cr_view *v, const cr_answer *a, const cr_solved *solved, certreg_certificate *c)
 {
     const cr_question *q = &a->conditions.question;
     c->outcome = solved->outcome;
     c->radius = solved->radius;
     c->samples = a->conditions.samples;
-    convert(e, c);
+    convert(v, c);
     if (q->at_radius > 0) return;
     c->limiting_side = solved->limiting_side;
-    c->constraints = constraints_used(e, a, solved);
+    c->constraints = constraints_used(v, a, solved);
     if (c->outcome == CERTREG_OUTCOME_ABSTAINED || isnan(c->prediction) ||
         cr_center_of(q->center)->by_estimate)
         return;
@@ -114,58 +112,58 @@ static int is_abstention(certreg_status status, int stopped)
 
 /* The least radius of all directions (theory 7.3). Where one leaves none, the others are not
  * bounded any more. */
-static certreg_status solve_directions(certreg_estimator *e, cr_answer *a, cr_solved *solved)
+static certreg_status solve_directions(const cr_work *w, cr_answer *a, cr_solved *solved)
 {
     cr_conditions *conditions = &a->conditions;
-    certreg_status status = cr_solve_radius(e, a, INFINITY, solved);
+    certreg_status status = cr_solve_radius(w, a, INFINITY, solved);
     for (size_t i = 1; !status && i < conditions->directions && solved->radius > 0; i++) {
         cr_solved here;
-        cr_conditions_turn(e, conditions, i);
-        status = cr_bounds_find(e, conditions, a->bounds, &a->abstained);
+        cr_conditions_turn(w->record, conditions, i);
+        status = cr_bounds_find(w->replay, conditions, a->bounds, &a->abstained);
         if (a->abstained) return *solved = (cr_solved){.radius = 0}, status;
-        if (!status) status = cr_solve_radius(e, a, solved->radius, &here);
+        if (!status) status = cr_solve_radius(w, a, solved->radius, &here);
         if (!status && here.radius < solved->radius) *solved = here;
     }
     return status;
 }
 
-static certreg_status solve(certreg_estimator *e, cr_answer *a, cr_solved *solved,
+static certreg_status solve(const cr_work *w, cr_answer *a, cr_solved *solved,
                             certreg_certificate *c)
 {
     const double radius = a->conditions.question.at_radius;
     *solved = (cr_solved){.outcome = CERTREG_OUTCOME_ABSTAINED};
-    if (!(radius > 0)) return a->abstained ? CERTREG_OK : solve_directions(e, a, solved);
-    const certreg_status status = cr_output_bounds_find(e, a, &c->output_lo, &c->output_hi);
+    if (!(radius > 0)) return a->abstained ? CERTREG_OK : solve_directions(w, a, solved);
+    const certreg_status status = cr_output_bounds_find(w, a, &c->output_lo, &c->output_hi);
     if (!status && (isfinite(c->output_lo) || isfinite(c->output_hi)))
         *solved = (cr_solved){.outcome = CERTREG_OUTCOME_CERTIFIED, .radius = radius};
     return status;
 }
 
-static certreg_status begin(certreg_estimator *e, const cr_question *q, int stopped, cr_answer *a,
+static certreg_status begin(const cr_work *w, const cr_question *q, int stopped, cr_answer *a,
                             certreg_certificate *c)
 {
-    const certreg_status status = find_bounds(e, q, a);
+    const certreg_status status = find_bounds(w, q, a);
     if (status && status != CERTREG_E_DEADLINE && !is_abstention(status, stopped)) return status;
     c->prediction = a->conditions.prediction, c->estimate = a->conditions.estimate;
     a->told = 1;
     return status;
 }
 
-certreg_status cr_answer_question(certreg_estimator *e, const cr_question *q, uint64_t samples,
+certreg_status cr_answer_question(const cr_work *w, const cr_question *q, uint64_t samples,
                                   int stopped, cr_answer *a, certreg_certificate *c)
 {
     cr_solved solved;
-    cr_answer_blank(e, q, c);
-    certreg_status status = cr_question_allowed(e, q, samples);
+    cr_answer_blank(w->record, q, c);
+    certreg_status status = cr_question_allowed(w->record, q, samples, w->why);
     if (status) return status;
-    status = begin(e, q, stopped, a, c);
+    status = begin(w, q, stopped, a, c);
     if (status) return is_abstention(status, stopped) ? CERTREG_OK : status;
-    status = solve(e, a, &solved, c);
-    if (status || e->clock.watch->late) { /* what was begun claims nothing */
+    status = solve(w, a, &solved, c);
+    if (status || w->record->watch->late) { /* what was begun claims nothing */
         c->output_lo = -INFINITY, c->output_hi = INFINITY;
         solved = (cr_solved){.outcome = CERTREG_OUTCOME_ABSTAINED};
     }
-    if (e->clock.watch->late) return CERTREG_E_DEADLINE;
-    fill(e, a, &solved, c);
+    if (w->record->watch->late) return CERTREG_E_DEADLINE;
+    fill(w->record, a, &solved, c);
     return is_abstention(status, stopped) ? CERTREG_OK : status;
 }

@@ -9,37 +9,37 @@
 #include <stdio.h>
 
 /* ---- all questions */
-void cr_certify_nothing(const certreg_estimator *e, certreg_status status, int stop, size_t count,
+void cr_certify_nothing(cr_view *v, certreg_status status, int stop, size_t count,
                         certreg_certificate *out)
 {
     certreg_certificate nothing;
     if (cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", NULL)) return;
     const uint32_t size = out->struct_size;
-    cr_answer_blank(e, NULL, &nothing);
+    cr_answer_blank(v, NULL, &nothing);
     cr_answer_status(status, &nothing);
     nothing.stop = stop;
     for (size_t i = 0; i < count; i++)
         cr_struct_write((unsigned char *)out + i * size, size, &nothing, sizeof nothing);
 }
 
-void cr_certify_keep_first(const certreg_estimator *e, certreg_status status, const char *what,
-                           size_t index, certreg_error *first)
+void cr_certify_keep_first(const cr_work *w, certreg_status status, const char *what, size_t index,
+                           certreg_error *first)
 {
     if (first->status || !status) return;
-    *first = e->error;
+    *first = *w->why;
     if (what)
-        snprintf(first->text, sizeof first->text, "%s %zu: %.200s", what, index, e->error.text);
+        snprintf(first->text, sizeof first->text, "%s %zu: %.200s", what, index, w->why->text);
 }
 
 /* CERTREG_OK also where it was given up: the questions before it keep their answers. */
 static certreg_status answer(cr_job *j, size_t index, cr_answer *a, certreg_certificate *c)
 {
-    certreg_estimator *e = j->estimator;
+    const cr_work *w = j->work;
     cr_question q;
-    cr_error_clear(&e->error);
+    cr_error_clear(w->why);
     certreg_status status = cr_job_question(j, index, &q);
-    if (status) cr_answer_blank(e, &q, c);
-    else status = cr_answer_question(e, &q, j->samples, j->stop != CERTREG_STOP_ALL, a, c);
+    if (status) cr_answer_blank(w->record, &q, c);
+    else status = cr_answer_question(w, &q, j->samples, j->stop != CERTREG_STOP_ALL, a, c);
     const int late = status == CERTREG_E_DEADLINE;
     c->stop = late ? CERTREG_STOP_DEADLINE : j->stop;
     cr_answer_status(late ? CERTREG_OK : status, c);
@@ -48,18 +48,18 @@ static certreg_status answer(cr_job *j, size_t index, cr_answer *a, certreg_cert
 
 static certreg_status answer_all(cr_job *j)
 {
-    certreg_estimator *e = j->estimator;
+    const cr_work *w = j->work;
     certreg_error first;
     cr_error_clear(&first);
     cr_answer a = {.known = 0};
     for (size_t i = 0; i < j->call->count; i++) {
         certreg_certificate c;
         const certreg_status status = answer(j, i, &a, &c);
-        cr_certify_keep_first(e, status, j->call->count > 1 ? "question" : NULL, i, &first);
+        cr_certify_keep_first(w, status, j->call->count > 1 ? "question" : NULL, i, &first);
         cr_struct_write(cr_job_certificate(j, i), j->size, &c, sizeof c);
     }
     j->told |= a.told;
-    e->error = first; /* an abstention leaves no error behind */
+    *w->why = first; /* an abstention leaves no error behind */
     return first.status;
 }
 
@@ -67,33 +67,33 @@ static certreg_status answer_all(cr_job *j)
 static certreg_status fail_all(cr_job *j, certreg_status status)
 {
     j->out->struct_size = j->size; /* whatever a callback wrote there */
-    cr_certify_nothing(j->estimator, status, j->stop, j->call->count, j->out);
+    cr_certify_nothing(j->work->record, status, j->stop, j->call->count, j->out);
     j->stop = CR_STOP_FAILED;
     return status;
 }
 
 static certreg_status sample_and_answer(cr_job *j)
 {
-    certreg_estimator *e = j->estimator;
+    const cr_work *w = j->work;
     certreg_status status = cr_settle(j);
     if (status) return fail_all(j, status);
-    cr_error_clear(&e->error);
-    const double start = cr_closing_start(e, INFINITY);
+    cr_error_clear(w->why);
+    const double start = cr_closing_start(w, INFINITY);
     status = answer_all(j);
-    cr_closing_end(e, start, e->record.present);
+    cr_closing_end(w, start, w->record->present);
     return status;
 }
 
-static certreg_status prepare(certreg_estimator *e, const cr_call *call)
+static certreg_status prepare(const cr_work *w, const cr_call *call)
 {
     if (call->inverse && !(call->at_radius > 0 && isfinite(call->at_radius)))
-        return cr_fail(&e->error, CERTREG_E_INVALID, "radius is %g; it must be positive and finite",
+        return cr_fail(w->why, CERTREG_E_INVALID, "radius is %g; it must be positive and finite",
                        call->at_radius);
     if (!call->count)
-        return cr_fail(&e->error, CERTREG_E_INVALID, "count is 0; give at least one question");
+        return cr_fail(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
     const certreg_status status =
-        cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", &e->error);
-    return status ? status : cr_estimator_ready(e);
+        cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", w->why);
+    return status ? status : cr_view_begun(w->record, w->why);
 }
 
 /* If the outputs chose the number of samples, only the requested number counts as fixed
@@ -101,27 +101,27 @@ static certreg_status prepare(certreg_estimator *e, const cr_call *call)
 static void remember(const cr_job *j)
 {
     if (j->told)
-        cr_asked_remember(j->estimator, j->by_outputs ? j->samples : j->estimator->record.present,
+        cr_asked_remember(j->work->record, j->by_outputs ? j->samples : j->work->record->present,
                           j->samples, j->looks);
 }
 
-certreg_status cr_certify(certreg_estimator *e, const cr_call *call, int *stop,
+certreg_status cr_certify(const cr_work *w, const cr_call *call, int *stop,
                           certreg_certificate *out)
 {
     *stop = CR_STOP_FAILED;
-    cr_error_clear(&e->error);
-    certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", &e->error);
+    cr_error_clear(w->why);
+    certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", w->why);
     if (status) return status;
-    cr_job j = {.estimator = e, .call = call, .out = out, .stop = CERTREG_STOP_ALL};
+    cr_job j = {.work = w, .call = call, .out = out, .stop = CERTREG_STOP_ALL};
     j.size = out->struct_size;
-    j.samples = call->total_samples > e->record.present ? call->total_samples : e->record.present;
-    status = prepare(e, call);
+    j.samples = call->total_samples > w->record->present ? call->total_samples : w->record->present;
+    status = prepare(w, call);
     if (status) return fail_all(&j, status);
-    if (call->total_samples && call->total_samples <= e->plan.max_samples)
-        cr_record_expect(e, call->total_samples);
+    if (call->total_samples && call->total_samples <= w->record->plan.max_samples)
+        cr_record_expect(w->record, call->total_samples);
     cr_job_check(&j);
     if (call->together && j.wrong.status) {
-        e->error = j.wrong;
+        *w->why = j.wrong;
         return fail_all(&j, j.wrong.status);
     }
     status = sample_and_answer(&j);
@@ -135,8 +135,9 @@ static certreg_status enter_and_certify(certreg_estimator *e, const cr_call *cal
                                         certreg_certificate *out)
 {
     int stop;
-    const certreg_status refused = cr_estimator_enter(e);
-    if (!refused) return cr_estimator_leave(e, cr_certify(e, call, &stop, out));
+    cr_work w;
+    const certreg_status refused = cr_estimator_enter(e, &w);
+    if (!refused) return cr_estimator_leave(e, cr_certify(&w, call, &stop, out));
     cr_certify_nothing(NULL, refused, CERTREG_STOP_ALL, call->count, out);
     return refused;
 }

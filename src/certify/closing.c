@@ -11,35 +11,35 @@ uint64_t cr_closing_hash(uint64_t so_far, const cr_question *q)
     return so_far ? so_far : 1;
 }
 
-cr_cost *cr_closing_cost(certreg_estimator *e, uint64_t asked)
+cr_cost *cr_closing_cost(const cr_work *w, uint64_t asked)
 {
     for (size_t i = 0; i < CR_COSTS_KEPT; i++)
-        if (e->clock.costs[i].asked == asked) return e->clock.costs + i;
-    cr_cost *cost = e->clock.costs + e->clock.cost_next;
-    e->clock.cost_next = (e->clock.cost_next + 1) % CR_COSTS_KEPT;
+        if (w->clock->costs[i].asked == asked) return w->clock->costs + i;
+    cr_cost *cost = w->clock->costs + w->clock->cost_next;
+    w->clock->cost_next = (w->clock->cost_next + 1) % CR_COSTS_KEPT;
     *cost = (cr_cost){.asked = asked};
     return cost;
 }
 
-double cr_closing_start(certreg_estimator *e, double most)
+double cr_closing_start(const cr_work *w, double most)
 {
-    cr_watch *w = e->clock.watch;
-    const double start = cr_watch_now(w);
-    w->late = 0, w->fixed = 0;
-    w->due = e->clock.deadline > 0 ? fmin(e->clock.deadline, start + most) : 0;
+    cr_watch *watch = w->record->watch;
+    const double start = cr_watch_now(watch);
+    watch->late = 0, watch->fixed = 0;
+    watch->due = w->clock->deadline > 0 ? fmin(w->clock->deadline, start + most) : 0;
     return start;
 }
 
-int cr_closing_end(certreg_estimator *e, double start, size_t samples)
+int cr_closing_end(const cr_work *w, double start, size_t samples)
 {
-    cr_watch *w = e->clock.watch;
-    const double took = cr_watch_now(w) - start;
-    const size_t count = samples ? samples : e->record.present;
-    const int late = w->late;
-    w->due = 0, w->late = 0;
-    e->clock.library_seconds += took;
-    if (!e->clock.closing.cost || count < e->clock.closing.from) return late;
-    if (late) cr_cost_learn_abandoned(e->clock.closing.cost, (double)count, took);
-    else if (samples) cr_cost_learn(e->clock.closing.cost, (double)count, took, w->fixed);
+    cr_watch *watch = w->record->watch;
+    const double took = cr_watch_now(watch) - start;
+    const size_t count = samples ? samples : w->record->present;
+    const int late = watch->late;
+    watch->due = 0, watch->late = 0;
+    w->clock->library_seconds += took;
+    if (!w->clock->closing.cost || count < w->clock->closing.from) return late;
+    if (late) cr_cost_learn_abandoned(w->clock->closing.cost, (double)count, took);
+    else if (samples) cr_cost_learn(w->clock->closing.cost, (double)count, took, watch->fixed);
     return late;
 }

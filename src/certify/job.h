@@ -1,6 +1,7 @@
 /* One call of certify: its questions, and what became of sampling. */
 #ifndef CR_CERTIFY_JOB_H
 #define CR_CERTIFY_JOB_H
+#include "estimator/work.h"
 #include "question/question.h"
 
 enum { CR_STOP_FAILED = -1 }; /* in addition to CERTREG_STOP_...: no question was answered */
@@ -19,7 +20,7 @@ typedef struct cr_call { /* as the caller has it */
  * and a few comparisons: so a call takes any number of them without memory for them, and callbacks
  * that write to the callers' arrays do no harm beyond. */
 typedef struct cr_job {
-    certreg_estimator *estimator;
+    const cr_work *work;
     const cr_call *call;
     certreg_certificate *out;
     uint32_t size;       /* of each of them */

@@ -16,43 +16,41 @@
  * P(Bin(n, p) <= k - 1). One statement, for all shifts up to the radius together. A served median
  * asks for p' instead of 1/2. Outputs that failed count as whatever is worse. (No sample of the
  * pilot counts, because the number of samples may depend on it: theory 5.2.) */
-static void bounds_of_orders(const certreg_estimator *e, const cr_conditions *conditions,
-                             double *from, double *to)
+static void bounds_of_orders(cr_view *v, const cr_conditions *conditions, double *from, double *to)
 {
     const cr_question *q = &conditions->question;
     const size_t first = conditions->main_first, count = conditions->samples - first;
-    const cr_values values = {.y = e->record.values + first * e->model.outputs + q->output,
+    const cr_values values = {.y = v->values + first * v->model.outputs + q->output,
                               .count = count,
-                              .step = e->model.outputs,
-                              .watch = e->clock.watch};
+                              .step = v->model.outputs,
+                              .watch = v->watch};
     const double threshold =
         q->served_samples ? cr_served_binomial(q->served_samples, 0.5, 0.5 * q->served_rate) : 0;
-    const double p = cr_shift_least(0.5 * (1 - threshold), q->at_radius / e->input.least_sigma);
+    const double p = cr_shift_least(0.5 * (1 - threshold), q->at_radius / v->input.least_sigma);
     const int64_t rank = cr_binomial_critical(count, p, 0.5 * q->alpha) + 1;
     const size_t valid = cr_location_count(&values);
     const int64_t failed = (int64_t)(count - valid), low = rank - failed,
                   high = (int64_t)count + 1 - rank;
-    const int may_fail = (e->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
+    const int may_fail = (v->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
     *from = low > 0    ? cr_location_order(&values, (size_t)(low - 1))
             : may_fail ? -INFINITY
-                       : e->model.lo[q->output];
+                       : v->model.lo[q->output];
     *to = rank > 0 && high <= (int64_t)valid ? cr_location_order(&values, (size_t)(high - 1))
           : may_fail                         ? INFINITY
-                                             : e->model.hi[q->output];
+                                             : v->model.hi[q->output];
 }
 
 /* ---- the mean: the box of its bounds */
-static certreg_status bounds_of_mean(certreg_estimator *e, const cr_answer *a, double *from,
-                                     double *to)
+static certreg_status bounds_of_mean(const cr_work *w, const cr_answer *a, double *from, double *to)
 {
     const cr_question *q = &a->conditions.question;
     double least, greatest;
     if (a->abstained) return CERTREG_OK;
-    const certreg_status status = cr_solve_mean(e, a, q->at_radius, &least, &greatest);
+    const certreg_status status = cr_solve_mean(w, a, q->at_radius, &least, &greatest);
     if (status) return status;
     *from = least, *to = greatest;
     if (!q->served_samples) return CERTREG_OK;
-    const double span = e->model.hi[q->output] - e->model.lo[q->output];
+    const double span = w->record->model.hi[q->output] - w->record->model.lo[q->output];
     const double fresh = span * sqrt(log(2 / q->served_rate) / (2 * (double)q->served_samples)) *
                          (1 + CR_ROUNDING); /* Hoeffding, for a fresh sample mean */
     *from = nextafter(least - fresh, -INFINITY);
@@ -64,21 +62,21 @@ static certreg_status bounds_of_mean(certreg_estimator *e, const cr_answer *a, d
 enum { FINEST = 40 };
 static const double step = 0.840896415253714543; /* 2^(-1/4) */
 
-static double largest_tolerance(const certreg_estimator *e, const cr_question *q)
+static double largest_tolerance(cr_view *v, const cr_question *q)
 {
-    const double period = cr_question_period(e, q);
+    const double period = cr_question_period(v, q);
     if (q->tolerance > 0) return q->tolerance;
     if (cr_statistic_of(q->statistic)->angle == CR_ANGLE_ROUND) return 0.25 * period;
-    return period > 0 ? 0.499 * period : e->model.hi[q->output] - e->model.lo[q->output];
+    return period > 0 ? 0.499 * period : v->model.hi[q->output] - v->model.lo[q->output];
 }
 
-static certreg_status holds(certreg_estimator *e, cr_answer *a, double tolerance, int *yes)
+static certreg_status holds(const cr_work *w, cr_answer *a, double tolerance, int *yes)
 {
     cr_solved solved;
-    cr_conditions_set_tolerance(e, &a->conditions, tolerance);
-    certreg_status status = cr_bounds_find(e, &a->conditions, a->bounds, &a->abstained);
+    cr_conditions_set_tolerance(w->record, &a->conditions, tolerance);
+    certreg_status status = cr_bounds_find(w->replay, &a->conditions, a->bounds, &a->abstained);
     if (status || a->abstained) return status;
-    status = cr_solve_radius(e, a, INFINITY, &solved);
+    status = cr_solve_radius(w, a, INFINITY, &solved);
     *yes = !status && solved.radius >= a->conditions.question.at_radius;
     return status == CERTREG_E_INFEASIBLE ? CERTREG_OK : status;
 }
@@ -86,14 +84,13 @@ static certreg_status holds(certreg_estimator *e, cr_answer *a, double tolerance
 /* "T stays within this tolerance of the prediction" is nested in the tolerance, so testing each at
  * alpha, from the largest down to the first failure, is wrong with probability alpha in all: the
  * first false one would have to pass. */
-static certreg_status bounds_of_tolerances(certreg_estimator *e, cr_answer *a, double *from,
-                                           double *to)
+static certreg_status bounds_of_tolerances(const cr_work *w, cr_answer *a, double *from, double *to)
 {
-    double tolerance = largest_tolerance(e, &a->conditions.question);
+    double tolerance = largest_tolerance(w->record, &a->conditions.question);
     int yes = 1;
     for (int i = 0; i <= FINEST; i++, tolerance *= step) {
         yes = 0;
-        const certreg_status status = holds(e, a, tolerance, &yes);
+        const certreg_status status = holds(w, a, tolerance, &yes);
         if (status) return status;
         if (!yes) break;
         *from = a->conditions.prediction - tolerance;
@@ -102,11 +99,12 @@ static certreg_status bounds_of_tolerances(certreg_estimator *e, cr_answer *a, d
     return CERTREG_OK;
 }
 
-certreg_status cr_output_bounds_find(certreg_estimator *e, cr_answer *a, double *from, double *to)
+certreg_status cr_output_bounds_find(const cr_work *w, cr_answer *a, double *from, double *to)
 {
     const cr_question *q = &a->conditions.question;
     a->known = 0;
-    if (cr_question_orders(e, q)) return bounds_of_orders(e, &a->conditions, from, to), CERTREG_OK;
-    if (cr_question_about_output(q)) return bounds_of_mean(e, a, from, to);
-    return isnan(a->conditions.prediction) ? CERTREG_OK : bounds_of_tolerances(e, a, from, to);
+    if (cr_question_orders(w->record, q))
+        return bounds_of_orders(w->record, &a->conditions, from, to), CERTREG_OK;
+    if (cr_question_about_output(q)) return bounds_of_mean(w, a, from, to);
+    return isnan(a->conditions.prediction) ? CERTREG_OK : bounds_of_tolerances(w, a, from, to);
 }

@@ -4,6 +4,6 @@
 #include "certify/solve.h"
 
 /* *from, *to stay as they are where nothing is proven. */
-certreg_status cr_output_bounds_find(certreg_estimator *, cr_answer *, double *from, double *to);
+certreg_status cr_output_bounds_find(const cr_work *, cr_answer *, double *from, double *to);
 
 #endif

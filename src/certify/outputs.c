@@ -21,8 +21,7 @@ static size_t times_asked(const certreg_question *questions, size_t count, size_
 }
 
 /* One promise is about the statistics themselves, or about what is served. */
-static certreg_status check_alike(certreg_estimator *e, const certreg_question *questions,
-                                  size_t count)
+static certreg_status check_alike(const cr_work *w, const certreg_question *questions, size_t count)
 {
     certreg_question first;
     cr_struct_element(&first, sizeof first, questions, 0, "question", NULL);
@@ -30,7 +29,7 @@ static certreg_status check_alike(certreg_estimator *e, const certreg_question *
         certreg_question q;
         cr_struct_element(&q, sizeof q, questions, i, "question", NULL);
         if (!q.serving != !first.serving)
-            return cr_fail(&e->error, CERTREG_E_INVALID,
+            return cr_fail(w->why, CERTREG_E_INVALID,
                            "questions[%zu].serving is %s, unlike that of questions[0]: one radius "
                            "is about served values or about T, so set both or neither",
                            i, q.serving ? "set" : "NULL");
@@ -39,18 +38,18 @@ static certreg_status check_alike(certreg_estimator *e, const certreg_question *
 }
 
 /* That each question makes sense is left to the call. */
-static certreg_status check(certreg_estimator *e, const certreg_question *questions, size_t count)
+static certreg_status check(const cr_work *w, const certreg_question *questions, size_t count)
 {
-    certreg_status status = cr_struct_check(questions, CR_OLDEST_QUESTION, "question", &e->error);
+    certreg_status status = cr_struct_check(questions, CR_OLDEST_QUESTION, "question", w->why);
     for (size_t i = 0; i < count && !status; i++) {
         certreg_question q;
-        status = cr_struct_element(&q, sizeof q, questions, i, "question", &e->error);
+        status = cr_struct_element(&q, sizeof q, questions, i, "question", w->why);
     }
     if (status) return status;
-    for (size_t k = 0; k < e->model.outputs; k++) {
+    for (size_t k = 0; k < w->record->model.outputs; k++) {
         const size_t times = times_asked(questions, count, k);
         if (times != 1)
-            return cr_fail(&e->error, CERTREG_E_INVALID,
+            return cr_fail(w->why, CERTREG_E_INVALID,
                            "give one question for each output, alone or within a vector: output "
                            "%zu has %zu",
                            k, times);
@@ -59,17 +58,17 @@ static certreg_status check(certreg_estimator *e, const certreg_question *questi
         certreg_question q;
         cr_struct_element(&q, sizeof q, questions, i, "question", NULL);
         if (q.bonferroni > 1)
-            return cr_fail(&e->error, CERTREG_E_INVALID,
+            return cr_fail(w->why, CERTREG_E_INVALID,
                            "questions[%zu].bonferroni must be 0 or 1: a radius for all outputs "
                            "needs no division of alpha",
                            i);
         if (q.center == CERTREG_CENTER_SAMPLE_MEDIAN)
-            return cr_fail(&e->error, CERTREG_E_INVALID,
+            return cr_fail(w->why, CERTREG_E_INVALID,
                            "questions[%zu].center is CERTREG_CENTER_SAMPLE_MEDIAN, of whose radius "
                            "nothing is proved; use CERTREG_CENTER_PREDICTION",
                            i);
     }
-    return check_alike(e, questions, count);
+    return check_alike(w, questions, count);
 }
 
 /* Whichever output gives way first as the shift grows is fixed by the model: the least radius is
@@ -90,25 +89,25 @@ static void combine(const certreg_certificate *each, size_t count, certreg_certi
 }
 
 /* Neither has any claim. The estimator may be NULL. */
-static certreg_status refuse(const certreg_estimator *e, certreg_status status, size_t count,
+static certreg_status refuse(cr_view *v, certreg_status status, size_t count,
                              certreg_certificate *each, certreg_certificate *combined)
 {
-    cr_certify_nothing(e, status, CERTREG_STOP_ALL, count, each);
-    cr_certify_nothing(e, status, CERTREG_STOP_ALL, 1, combined);
+    cr_certify_nothing(v, status, CERTREG_STOP_ALL, count, each);
+    cr_certify_nothing(v, status, CERTREG_STOP_ALL, 1, combined);
     return status;
 }
 
-static certreg_status certify_outputs(certreg_estimator *e, const cr_call *call,
+static certreg_status certify_outputs(const cr_work *w, const cr_call *call,
                                       certreg_certificate *each, certreg_certificate *combined)
 {
     certreg_certificate least = {.struct_size = sizeof least};
     int stop;
-    certreg_status status = cr_struct_check(combined, CR_OLDEST_CERTIFICATE, "combined", &e->error);
-    if (!status) status = cr_struct_check(each, CR_OLDEST_CERTIFICATE, "each", &e->error);
-    if (!status) status = check(e, call->questions, call->count);
-    if (status) return refuse(e, status, call->count, each, combined);
+    certreg_status status = cr_struct_check(combined, CR_OLDEST_CERTIFICATE, "combined", w->why);
+    if (!status) status = cr_struct_check(each, CR_OLDEST_CERTIFICATE, "each", w->why);
+    if (!status) status = check(w, call->questions, call->count);
+    if (status) return refuse(w->record, status, call->count, each, combined);
     const uint32_t size = combined->struct_size; /* before callbacks run */
-    status = cr_certify(e, call, &stop, each);
+    status = cr_certify(w, call, &stop, each);
     combine(each, call->count, &least);
     cr_struct_write(combined, size, &least, sizeof least);
     return status;
@@ -123,7 +122,8 @@ certreg_status certreg_certify_outputs(certreg_estimator *e, size_t total_sample
                           .count = count,
                           .share = 1,
                           .together = 1};
-    const certreg_status refused = cr_estimator_enter(e);
+    cr_work w;
+    const certreg_status refused = cr_estimator_enter(e, &w);
     if (refused) return refuse(NULL, refused, count, each, combined);
-    return cr_estimator_leave(e, certify_outputs(e, &call, each, combined));
+    return cr_estimator_leave(e, certify_outputs(&w, &call, each, combined));
 }

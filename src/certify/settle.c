@@ -18,12 +18,12 @@ static int state_of(cr_job *j, const cr_question *q)
 {
     certreg_certificate c;
     cr_answer a = {.known = 0};
-    const certreg_status status = cr_answer_question(j->estimator, q, j->samples, 1, &a, &c);
+    const certreg_status status = cr_answer_question(j->work, q, j->samples, 1, &a, &c);
     j->told |= a.told;
     if (status == CERTREG_E_DEADLINE) return OPEN;
     if (status) return HOPELESS; /* reported when it is answered for good */
     if (c.radius >= q->target) return PROVEN;
-    return a.known && cr_looks_hopeless(j->estimator, &a.conditions) ? HOPELESS : OPEN;
+    return a.known && cr_looks_hopeless(j->work->record, &a.conditions) ? HOPELESS : OPEN;
 }
 
 /* Before anything is sampled only failures are missing: what is out of reach now stays so. Main
@@ -31,25 +31,24 @@ static int state_of(cr_job *j, const cr_question *q)
  * them. (This also makes the tests, which takes longer than evaluating them.) */
 static int state_at_first(const cr_job *j, const cr_question *q)
 {
-    cr_conditions conditions = {.question = *q};
-    if (cr_conditions_preview(j->estimator, &conditions)) return OPEN;
+    cr_conditions conditions = {.question = *q, .scratch = j->work->scratch};
+    if (cr_conditions_preview(j->work->record, &conditions, j->work->why)) return OPEN;
     if (conditions.samples > conditions.main_first) conditions.samples = conditions.main_first;
-    return cr_looks_hopeless(j->estimator, &conditions) ? HOPELESS : OPEN;
+    return cr_looks_hopeless(j->work->record, &conditions) ? HOPELESS : OPEN;
 }
 
 /* What is spent on the tests before there are samples, and what is left to the answers as long as
  * nobody knows how long they take. */
-static double half_the_time(const certreg_estimator *e)
+static double half_the_time(const cr_work *w)
 {
-    return fmax(0, (e->clock.deadline - cr_estimator_now(e)) / 2);
+    return fmax(0, (w->clock->deadline - cr_watch_now(w->record->watch)) / 2);
 }
 
 /* Whether every target is settled, by the record so far or, `at_first`, before there is one. */
 static int is_settled(cr_job *j, int at_first)
 {
     int open = 0, proven = 0;
-    const double start =
-        cr_closing_start(j->estimator, at_first ? half_the_time(j->estimator) : INFINITY);
+    const double start = cr_closing_start(j->work, at_first ? half_the_time(j->work) : INFINITY);
     for (size_t i = 0; !open && i < j->call->count; i++) {
         cr_question q;
         const int state = cr_job_question(j, i, &q) ? HOPELESS
@@ -58,7 +57,7 @@ static int is_settled(cr_job *j, int at_first)
         open = state == OPEN;
         proven |= state == PROVEN;
     }
-    open |= cr_closing_end(j->estimator, start, 0);
+    open |= cr_closing_end(j->work, start, 0);
     if (!open) j->stop = proven ? CERTREG_STOP_TARGET : CERTREG_STOP_HOPELESS;
     return !open;
 }
@@ -66,10 +65,10 @@ static int is_settled(cr_job *j, int at_first)
 /* ---- how far to sample */
 /* The number of samples must not depend on the outputs, so this is fixed before there are any
  * (theory 5.1). */
-static void suppose_cost(certreg_estimator *e)
+static void suppose_cost(const cr_work *w)
 {
-    if (e->clock.deadline > 0 && !cr_cost_known(e->clock.closing.cost))
-        e->clock.closing.supposed = half_the_time(e);
+    if (w->clock->deadline > 0 && !cr_cost_known(w->clock->closing.cost))
+        w->clock->closing.supposed = half_the_time(w);
 }
 
 /* The next number of samples at which any question has a look; `most` where there is none
@@ -81,7 +80,7 @@ static uint64_t next_look(const cr_job *j, uint64_t after, uint64_t most)
         cr_question q;
         cr_looks looks;
         if (cr_job_question(j, i, &q)) continue;
-        cr_looks_make(j->estimator, &q, &looks);
+        cr_looks_make(j->work->record, &q, &looks);
         for (size_t k = 0; k < looks.count; k++)
             if (looks.at[k] > after && looks.at[k] < next) next = looks.at[k];
     }
@@ -90,17 +89,17 @@ static uint64_t next_look(const cr_job *j, uint64_t after, uint64_t most)
 
 static certreg_status sample_until_settled(cr_job *j, size_t samples)
 {
-    certreg_estimator *e = j->estimator;
+    const cr_work *w = j->work;
     size_t known; /* samples without a gap: one evaluation settles all looks among them */
     if (is_settled(j, 1)) return CERTREG_OK;
-    suppose_cost(e); /* now that the tests are made */
+    suppose_cost(w); /* now that the tests are made */
     j->by_outputs = 1;
-    cr_record_length(e, &known, NULL);
-    if (known > e->record.pilot && is_settled(j, 0)) return CERTREG_OK;
+    cr_view_length(w->record, &known, NULL);
+    if (known > w->record->pilot && is_settled(j, 0)) return CERTREG_OK;
     for (uint64_t at = known; at < samples;) {
-        at = next_look(j, at > e->record.pilot ? at : e->record.pilot, samples);
-        const certreg_status status =
-            stop_of(cr_estimator_sample(e, 0, (size_t)at, j->samples, j->looks), &j->stop);
+        at = next_look(j, at > w->record->pilot ? at : w->record->pilot, samples);
+        const certreg_status status = stop_of(
+            cr_estimator_sample(w->estimator, 0, (size_t)at, j->samples, j->looks), &j->stop);
         if (status || j->stop != CERTREG_STOP_ALL) return status;
         if (is_settled(j, 0)) return CERTREG_OK;
     }
@@ -109,13 +108,14 @@ static certreg_status sample_until_settled(cr_job *j, size_t samples)
 
 certreg_status cr_settle(cr_job *j)
 {
-    certreg_estimator *e = j->estimator;
+    const cr_work *w = j->work;
     const size_t samples = j->call->total_samples;
-    e->clock.closing = (cr_closing){.times = j->all_targets ? 2 : 1, .from = j->from};
-    if (j->any_valid) e->clock.closing.cost = cr_closing_cost(e, j->hash);
+    w->clock->closing = (cr_closing){.times = j->all_targets ? 2 : 1, .from = j->from};
+    if (j->any_valid) w->clock->closing.cost = cr_closing_cost(w, j->hash);
     if (!samples || !j->any_valid)
         return CERTREG_OK; /* wrong questions are reported in their turn */
-    if (j->all_targets && samples <= e->plan.max_samples) return sample_until_settled(j, samples);
-    suppose_cost(e);
-    return stop_of(cr_estimator_sample(e, 0, samples, j->samples, j->looks), &j->stop);
+    if (j->all_targets && samples <= w->record->plan.max_samples)
+        return sample_until_settled(j, samples);
+    suppose_cost(w);
+    return stop_of(cr_estimator_sample(w->estimator, 0, samples, j->samples, j->looks), &j->stop);
 }

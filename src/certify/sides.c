@@ -27,9 +27,9 @@ static void subtract_threshold(const cr_score *score, certreg_bounds *b)
     b->range_hi = nextafter(b->range_hi - threshold, INFINITY);
 }
 
-static certreg_status no_such_side(certreg_estimator *e, int32_t side)
+static certreg_status no_such_side(const cr_work *w, int32_t side)
 {
-    return cr_fail(&e->error, CERTREG_E_INVALID,
+    return cr_fail(w->why, CERTREG_E_INVALID,
                    "side is %d, and this question has no such side; give CERTREG_SIDE_LOWER or "
                    "_UPPER (or, for the "
                    "median or Huber location of an angle, CERTREG_SIDE_NEAR_LOWER or _NEAR_UPPER)",
@@ -37,46 +37,46 @@ static certreg_status no_such_side(certreg_estimator *e, int32_t side)
 }
 
 /* Of a vector, those of the direction that limits the radius. */
-static certreg_status turn_to_limiting(certreg_estimator *e, cr_conditions *conditions)
+static certreg_status turn_to_limiting(const cr_work *w, cr_conditions *conditions)
 {
     cr_answer a = {.conditions = *conditions};
     cr_solved solved;
     double least = INFINITY;
     size_t limiting = 0;
     for (size_t i = 0; i < conditions->directions; i++) {
-        cr_conditions_turn(e, &a.conditions, i);
-        certreg_status status = cr_bounds_find(e, &a.conditions, a.bounds, &a.abstained);
+        cr_conditions_turn(w->record, &a.conditions, i);
+        certreg_status status = cr_bounds_find(w->replay, &a.conditions, a.bounds, &a.abstained);
         if (!status && a.abstained) {
-            cr_conditions_turn(e, conditions, i);
+            cr_conditions_turn(w->record, conditions, i);
             return CERTREG_OK;
         }
-        if (!status) status = cr_solve_radius(e, &a, least, &solved);
+        if (!status) status = cr_solve_radius(w, &a, least, &solved);
         if (status) return status;
         if (solved.radius < least) least = solved.radius, limiting = i;
     }
-    cr_conditions_turn(e, conditions, limiting);
+    cr_conditions_turn(w->record, conditions, limiting);
     return CERTREG_OK;
 }
 
-static certreg_status bounds_of_side(certreg_estimator *e, const certreg_question *question,
+static certreg_status bounds_of_side(const cr_work *w, const certreg_question *question,
                                      int32_t side, certreg_bounds *out)
 {
-    certreg_status status = cr_struct_check(out, CR_OLDEST_BOUNDS, "bounds", &e->error);
+    certreg_status status = cr_struct_check(out, CR_OLDEST_BOUNDS, "bounds", w->why);
     if (status) return status;
     certreg_bounds found[CR_CONDITIONS] = {{.struct_size = sizeof *found}};
-    cr_conditions conditions = {.count = 0};
+    cr_conditions conditions = {.scratch = w->scratch};
     int index = -1, abstained = 0;
-    if (!(status = cr_estimator_ready(e)) &&
-        !(status = cr_question_take(e, question, &conditions.question)) &&
-        !(status = cr_conditions_prepare(e, &conditions)) &&
+    if (!(status = cr_view_begun(w->record, w->why)) &&
+        !(status = cr_question_take(w->record, question, &conditions.question, w->why)) &&
+        !(status = cr_conditions_prepare(w->record, &conditions, w->why)) &&
         (index = index_of_side(&conditions, side)) < 0)
-        status = no_such_side(e, side);
-    if (!status && conditions.directions > 1) status = turn_to_limiting(e, &conditions);
-    if (!status) status = cr_bounds_find(e, &conditions, found, &abstained);
+        status = no_such_side(w, side);
+    if (!status && conditions.directions > 1) status = turn_to_limiting(w, &conditions);
+    if (!status) status = cr_bounds_find(w->replay, &conditions, found, &abstained);
     if (!status)
-        cr_asked_remember(e, e->record.present, e->record.present,
+        cr_asked_remember(w->record, w->record->present, w->record->present,
                           cr_question_looks(&conditions.question));
-    if (status || abstained) found[0] = cr_bounds_blank(e, &conditions), index = 0;
+    if (status || abstained) found[0] = cr_bounds_blank(w->record, &conditions), index = 0;
     else subtract_threshold(&conditions.each[index].score, found + index);
     cr_struct_write(out, out->struct_size, found + index, sizeof *found);
     return status;
@@ -86,8 +86,9 @@ certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_ques
                                         int32_t side, certreg_bounds *out)
 {
     const certreg_bounds nothing = {.struct_size = sizeof nothing}; /* no constraints, no claim */
-    const certreg_status status = cr_estimator_enter(e);
-    if (!status) return cr_estimator_leave(e, bounds_of_side(e, question, side, out));
+    cr_work w;
+    const certreg_status status = cr_estimator_enter(e, &w);
+    if (!status) return cr_estimator_leave(e, bounds_of_side(&w, question, side, out));
     cr_struct_refuse(out, CR_OLDEST_BOUNDS, &nothing, sizeof nothing);
     return status;
 }

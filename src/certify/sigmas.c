@@ -8,36 +8,35 @@
 static const size_t most_levels = 1000000;
 
 /* Everything that can be known before the model is called. */
-static certreg_status check(certreg_estimator *e, const float *z, const double *sigmas,
-                            size_t levels, size_t count)
+static certreg_status check(const cr_work *w, const float *z, const double *sigmas, size_t levels,
+                            size_t count)
 {
     certreg_status status = CERTREG_OK;
-    if (!sigmas) return cr_fail(&e->error, CERTREG_E_INVALID, "sigmas is NULL");
+    if (!sigmas) return cr_fail(w->why, CERTREG_E_INVALID, "sigmas is NULL");
     if (!levels || levels > most_levels)
-        return cr_fail(&e->error, CERTREG_E_INVALID, "levels is %zu; give 1 to %zu noise levels",
+        return cr_fail(w->why, CERTREG_E_INVALID, "levels is %zu; give 1 to %zu noise levels",
                        levels, most_levels);
-    if (!count)
-        return cr_fail(&e->error, CERTREG_E_INVALID, "count is 0; give at least one question");
+    if (!count) return cr_fail(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
     for (size_t i = 0; i < levels && !status; i++) {
         if (!(sigmas[i] > 0) || !isfinite(sigmas[i]))
-            return cr_fail(&e->error, CERTREG_E_INVALID,
+            return cr_fail(w->why, CERTREG_E_INVALID,
                            "sigmas[%zu] is %g; it must be positive and finite", i, sigmas[i]);
         for (size_t j = 0; j < i; j++)
             if (sigmas[j] == sigmas[i])
-                return cr_fail(&e->error, CERTREG_E_INVALID,
+                return cr_fail(w->why, CERTREG_E_INVALID,
                                "sigmas[%zu] and sigmas[%zu] are both %g; they must differ", j, i,
                                sigmas[i]);
-        status = cr_estimator_check_input(e, z, sigmas[i]);
+        status = cr_estimator_check_input(w->estimator, z, sigmas[i]);
     }
     return status;
 }
 
 /* One level. After a cancel the others are not sampled: *stop stays. */
-static certreg_status certify_level(certreg_estimator *e, const cr_call *call, int *stop,
+static certreg_status certify_level(const cr_work *w, const cr_call *call, int *stop,
                                     certreg_certificate *out)
 {
-    if (*stop != CERTREG_STOP_CANCELLED) return cr_certify(e, call, stop, out);
-    cr_certify_nothing(e, CERTREG_OK, *stop, call->count, out);
+    if (*stop != CERTREG_STOP_CANCELLED) return cr_certify(w, call, stop, out);
+    cr_certify_nothing(w->record, CERTREG_OK, *stop, call->count, out);
     return CERTREG_OK;
 }
 
@@ -55,32 +54,32 @@ static certreg_certificate *level_at(certreg_certificate *out, size_t place, uin
     return here;
 }
 
-static certreg_status certify_sigmas(certreg_estimator *e, const cr_call *call, const float *z,
+static certreg_status certify_sigmas(const cr_work *w, const cr_call *call, const float *z,
                                      const double *sigmas, uint64_t noise_id,
                                      certreg_certificate *out)
 {
     const size_t levels = (size_t)call->share, count = call->count;
     certreg_error first;
     cr_error_clear(&first);
-    certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", &e->error);
+    certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", w->why);
     if (status) return status;
     const uint32_t size = out->struct_size;
-    status = check(e, z, sigmas, levels, count);
+    status = check(w, z, sigmas, levels, count);
     begin_all(status, levels, count, out);
     int stop = CERTREG_STOP_ALL;
     for (size_t i = 0; !status && i < levels; i++) {
         certreg_certificate *here = level_at(out, i * count, size);
-        certreg_status failed = cr_estimator_begin(e, z, sigmas[i], noise_id, i + 1);
+        certreg_status failed = cr_estimator_begin(w->estimator, z, sigmas[i], noise_id, i + 1);
         if (failed) stop = CR_STOP_FAILED;
-        else failed = certify_level(e, call, &stop, here);
-        cr_certify_keep_first(e, failed, "noise level", i, &first);
+        else failed = certify_level(w, call, &stop, here);
+        cr_certify_keep_first(w, failed, "noise level", i, &first);
         if (stop != CR_STOP_FAILED) continue; /* which a single question cannot cause */
-        cr_certify_nothing(e, status = failed, CERTREG_STOP_ALL, count, here);
+        cr_certify_nothing(w->record, status = failed, CERTREG_STOP_ALL, count, here);
         if (i + 1 < levels) /* these are not come to */
             begin_all(failed, levels - i - 1, count, level_at(out, (i + 1) * count, size));
     }
     if (!first.status) return status;
-    e->error = first;
+    *w->why = first;
     return first.status;
 }
 
@@ -91,8 +90,9 @@ certreg_status certreg_certify_sigmas(certreg_estimator *e, const float *z, cons
 {
     const cr_call call = {
         .total_samples = total_samples, .questions = questions, .count = count, .share = levels};
-    const certreg_status refused = cr_estimator_enter(e);
-    if (!refused) return cr_estimator_leave(e, certify_sigmas(e, &call, z, sigmas, noise_id, out));
+    cr_work w;
+    const certreg_status refused = cr_estimator_enter(e, &w);
+    if (!refused) return cr_estimator_leave(e, certify_sigmas(&w, &call, z, sigmas, noise_id, out));
     begin_all(refused, levels, count, out);
     return refused;
 }

@@ -22,17 +22,16 @@ static certreg_status within(cr_bisection *how, const cr_answer *a, certreg_radi
                                a->conditions.each->score.tolerance, radius, why);
 }
 
-certreg_status cr_solve_radius(certreg_estimator *e, const cr_answer *a, double most,
-                               cr_solved *out)
+certreg_status cr_solve_radius(const cr_work *w, const cr_answer *a, double most, cr_solved *out)
 {
     const int true_mean = cr_center_of(a->conditions.question.center)->about_output;
-    const double start = cr_estimator_now(e);
+    const double start = cr_watch_now(w->record->watch);
     certreg_radius found = {.struct_size = sizeof found};
-    cr_bisection how = cr_bisection_default(e->clock.watch);
-    how.cap = fmin(how.cap, nextafter(most / e->input.least_sigma, INFINITY) * (1 + 1e-15));
+    cr_bisection how = cr_bisection_default(w->record->watch);
+    how.cap = fmin(how.cap, nextafter(most / w->record->input.least_sigma, INFINITY) * (1 + 1e-15));
     *out = (cr_solved){.outcome = CERTREG_OUTCOME_ABSTAINED};
-    const certreg_status status = (true_mean ? within : above)(&how, a, &found, &e->error);
-    e->clock.watch->fixed += cr_estimator_now(e) - start;
+    const certreg_status status = (true_mean ? within : above)(&how, a, &found, w->why);
+    w->record->watch->fixed += cr_watch_now(w->record->watch) - start;
     if (status) return status;
     *out = (cr_solved){.outcome = found.outcome, .radius = found.radius};
     out->limiting = (int)found.limiting;
@@ -42,14 +41,14 @@ certreg_status cr_solve_radius(certreg_estimator *e, const cr_answer *a, double 
     return CERTREG_OK;
 }
 
-certreg_status cr_solve_mean(certreg_estimator *e, const cr_answer *a, double radius, double *least,
+certreg_status cr_solve_mean(const cr_work *w, const cr_answer *a, double radius, double *least,
                              double *greatest)
 {
     certreg_mean_change change = {.struct_size = sizeof change};
     cr_effort effort;
     const certreg_status status = cr_worst_case(a->bounds, a->conditions.question.constraints,
                                                 radius, CERTREG_WORST_CASE_EVALUATIONS, &effort,
-                                                &change, &e->error);
+                                                &change, w->why);
     *least = change.mean_least, *greatest = change.mean_greatest;
     return status;
 }

@@ -1,6 +1,7 @@
 /* From the bounds of an answer to a radius or a range: all that this room needs of the solver. */
 #ifndef CR_CERTIFY_SOLVE_H
 #define CR_CERTIFY_SOLVE_H
+#include "estimator/work.h"
 #include "question/conditions.h"
 
 typedef struct cr_answer { /* what the question before came down to: questions that differ in
@@ -21,9 +22,9 @@ typedef struct cr_solved { /* all zero: nothing is proven */
 
 /* The largest radius at which all conditions hold, or where that is longer, at least `most`.
  * INFEASIBLE; DEADLINE. */
-certreg_status cr_solve_radius(certreg_estimator *, const cr_answer *, double most, cr_solved *out);
+certreg_status cr_solve_radius(const cr_work *, const cr_answer *, double most, cr_solved *out);
 /* Where the mean of the output may be within a radius. */
-certreg_status cr_solve_mean(certreg_estimator *, const cr_answer *, double radius, double *least,
+certreg_status cr_solve_mean(const cr_work *, const cr_answer *, double radius, double *least,
                              double *greatest);
 
 #endif

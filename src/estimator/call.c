@@ -4,12 +4,23 @@
 #include <float.h>
 #include <math.h>
 
-certreg_status cr_estimator_enter(certreg_estimator *e)
+cr_work cr_estimator_work(certreg_estimator *e)
+{
+    return (cr_work){.estimator = e,
+                     .record = &e->record,
+                     .replay = &e->replay,
+                     .scratch = &e->scratch,
+                     .clock = &e->clock,
+                     .why = &e->error};
+}
+
+certreg_status cr_estimator_enter(certreg_estimator *e, cr_work *work)
 {
     if (!e) return CERTREG_E_INVALID;
     certreg_status status = cr_busy_enter(&e->busy, &e->error);
     if (status) return status;
     status = cr_backend_enter(e->backend, &e->error);
+    if (work) *work = cr_estimator_work(e);
     return status ? cr_busy_leave(&e->busy, status) : CERTREG_OK;
 }
 
@@ -19,18 +30,40 @@ certreg_status cr_estimator_leave(certreg_estimator *e, certreg_status status)
     return cr_busy_leave(&e->busy, status);
 }
 
-certreg_status cr_estimator_ready(certreg_estimator *e)
+certreg_status cr_estimator_hold(certreg_estimator *e)
 {
-    if (!e->input.begun)
-        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
-                       "certreg_estimator_begin has not been called");
-    return CERTREG_OK;
+    return cr_busy_enter(&e->busy, &e->error);
+}
+
+certreg_status cr_estimator_let_go(certreg_estimator *e, certreg_status status)
+{
+    return cr_busy_leave(&e->busy, status);
+}
+
+int cr_estimator_cancelled(certreg_estimator *e)
+{
+    return atomic_exchange(&e->cancel, 0);
+}
+
+/* ---- a record as bytes */
+certreg_status certreg_estimator_export(certreg_estimator *e, void *buffer, size_t *bytes)
+{
+    const certreg_status status = cr_estimator_enter(e, NULL);
+    return status ? status
+                  : cr_estimator_leave(e, cr_record_export(&e->record, buffer, bytes, &e->error));
+}
+
+certreg_status certreg_estimator_import(certreg_estimator *e, const void *buffer, size_t bytes)
+{
+    const certreg_status status = cr_estimator_enter(e, NULL);
+    return status ? status
+                  : cr_estimator_leave(e, cr_record_import(&e->record, buffer, bytes, &e->error));
 }
 
 /* ---- requests from other threads */
 certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double seconds)
 {
-    const certreg_status status = cr_estimator_enter(e);
+    const certreg_status status = cr_estimator_enter(e, NULL);
     if (status) return status;
     if (isnan(seconds))
         return cr_estimator_leave(e,

@@ -6,7 +6,7 @@
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "certreg/backend.h"
-#include "estimator/hessian_shape.h"
+#include "record/hessian_shape.h"
 #include "estimator/layout.h"
 #include <math.h>
 #include <stdlib.h>
@@ -143,11 +143,10 @@ typedef struct request { /* everything create and size agree upon */
 /* Of the estimator's memory. */
 static certreg_status count_bytes(request *r, certreg_error *why)
 {
-    certreg_estimator like = {.backend = r->backend,
-                              .model = r->model,
-                              .plan = r->plan,
-                              .columns = r->columns,
-                              .input.active = r->active};
+    certreg_estimator like = {
+        .backend = r->backend,
+        .record = {
+            .model = r->model, .plan = r->plan, .columns = r->columns, .input.active = r->active}};
     cr_arena here = {0}, there = cr_layout_there(NULL);
     cr_arena_take(&here, 1, sizeof(certreg_estimator));
     cr_layout(&like, &here, &there);
@@ -223,19 +222,19 @@ certreg_status certreg_estimator_device_size(certreg_backend *backend, const cer
 /* ---- create */
 static void copy_model(certreg_estimator *e, const request *r, const cr_declared *to)
 {
-    for (size_t j = 0; j < e->model.inputs; j++) {
-        e->input.scale[j] = r->model.scale ? r->model.scale[j] : 1.0f;
-        e->here.mask[j] = e->input.scale[j] > 0 ? 1.0f : 0.0f;
+    for (size_t j = 0; j < e->record.model.inputs; j++) {
+        e->record.input.scale[j] = r->model.scale ? r->model.scale[j] : 1.0f;
+        e->replay.here.mask[j] = e->record.input.scale[j] > 0 ? 1.0f : 0.0f;
     }
-    for (size_t k = 0; k < e->model.outputs; k++) {
+    for (size_t k = 0; k < e->record.model.outputs; k++) {
         const int32_t kind = r->model.kind ? r->model.kind[k] : CERTREG_OUTPUT_REAL;
         double lo = r->model.lo ? r->model.lo[k] : -INFINITY,
                hi = r->model.hi ? r->model.hi[k] : INFINITY;
         if (kind != CERTREG_OUTPUT_REAL && !isfinite(lo)) lo = -CR_PI, hi = CR_PI;
         to->kind[k] = kind, to->lo[k] = lo, to->hi[k] = hi;
     }
-    e->model.scale = e->input.scale;
-    e->model.kind = to->kind, e->model.lo = to->lo, e->model.hi = to->hi;
+    e->record.model.scale = e->record.input.scale;
+    e->record.model.kind = to->kind, e->record.model.lo = to->lo, e->record.model.hi = to->hi;
 }
 
 /* A seed that is given is the caller's to keep from the model. */
@@ -272,10 +271,10 @@ static certreg_estimator *begin_in(void *memory, const request *r)
     memset(memory, 0, r->here);
     certreg_estimator *e = memory;
     e->backend = r->backend;
-    e->model = r->model;
-    e->plan = r->plan;
-    e->columns = r->columns;
-    e->input.active = r->active;
+    e->record.model = r->model;
+    e->record.plan = r->plan;
+    e->record.columns = r->columns;
+    e->record.input.active = r->active;
     e->owns_memory = !r->plan.memory;
     cr_busy_init(&e->busy);
     cr_error_clear(&e->error);
@@ -287,7 +286,7 @@ static certreg_status build(certreg_estimator *e, const request *r)
 {
     certreg_status status = CERTREG_OK;
     const cr_blas *blas = NULL;
-    if (e->plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER)
+    if (e->record.plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER)
         status = cr_blas_open(&e->error, &blas);
     if (!status) status = cr_layout_take(e, r->there);
     if (status) return status;
@@ -295,9 +294,10 @@ static certreg_status build(certreg_estimator *e, const request *r)
     cr_arena_take(&here, 1, sizeof *e);
     const cr_declared declared = cr_layout(e, &here, &there);
     copy_model(e, r, &declared);
-    e->there.pairs.blas = blas;
-    e->clock.watch->now = cr_clock_now;
-    cr_record_clear(e);
+    e->replay.there.pairs.blas = blas;
+    e->record.watch->now = cr_clock_now;
+    e->replay.view = &e->record, e->replay.backend = e->backend, e->replay.why = &e->error;
+    cr_record_clear(&e->record);
     return cr_layout_prepare(e);
 }
 
@@ -312,7 +312,7 @@ certreg_status cr_estimator_create(certreg_backend *backend, const certreg_model
     if (!status) status = take_memory(&r, &memory, why);
     if (status) return status;
     certreg_estimator *e = begin_in(memory, &r);
-    status = cr_estimator_enter(e);
+    status = cr_estimator_enter(e, NULL);
     if (!status) status = cr_estimator_leave(e, build(e, &r));
     if (!status) return *out = e, CERTREG_OK;
     *why = e->error;

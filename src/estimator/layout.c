@@ -1,5 +1,5 @@
 #include "estimator/layout.h"
-#include "estimator/hessian_shape.h"
+#include "record/hessian_shape.h"
 
 /* What engines require of their inputs and outputs, and what a device's allocator gives. */
 #define DEVICE_ALIGN 256u
@@ -21,52 +21,52 @@ static void *mirror(const places *p, void *there, size_t count, size_t size)
 
 static void lay_out_input(const places *p, certreg_estimator *e)
 {
-    const size_t d = e->model.inputs;
-    e->there.z = cr_arena_take(p->there, d, sizeof(float));
-    e->there.step = cr_arena_take(p->there, d, sizeof(float));
-    e->there.mask = cr_arena_take(p->there, d, sizeof(float));
-    e->input.scale = cr_arena_take(p->here, d, sizeof(float));
-    e->input.z = mirror(p, e->there.z, d, sizeof(float));
-    e->input.step = mirror(p, e->there.step, d, sizeof(float));
-    e->here.mask = mirror(p, e->there.mask, d, sizeof(float));
+    const size_t d = e->record.model.inputs;
+    e->batches.z = cr_arena_take(p->there, d, sizeof(float));
+    e->batches.step = cr_arena_take(p->there, d, sizeof(float));
+    e->replay.there.mask = cr_arena_take(p->there, d, sizeof(float));
+    e->record.input.scale = cr_arena_take(p->here, d, sizeof(float));
+    e->record.input.z = mirror(p, e->batches.z, d, sizeof(float));
+    e->record.input.step = mirror(p, e->batches.step, d, sizeof(float));
+    e->replay.here.mask = mirror(p, e->replay.there.mask, d, sizeof(float));
 }
 
 static void lay_out_batch(const places *p, certreg_estimator *e)
 {
-    const size_t x = cr_arena_times(e->model.batch, e->model.inputs),
-                 y = cr_arena_times(e->model.batch, e->columns);
-    e->there.x[0] = cr_arena_take(p->there, x, sizeof(float));
-    e->there.x[1] = is_one(p) ? e->there.x[0] : cr_arena_take(p->there, x, sizeof(float));
-    e->there.y = cr_arena_take(p->there, y, sizeof(float));
-    e->here.y = mirror(p, e->there.y, y, sizeof(float));
+    const size_t x = cr_arena_times(e->record.model.batch, e->record.model.inputs),
+                 y = cr_arena_times(e->record.model.batch, e->record.columns);
+    e->batches.x[0] = cr_arena_take(p->there, x, sizeof(float));
+    e->batches.x[1] = is_one(p) ? e->batches.x[0] : cr_arena_take(p->there, x, sizeof(float));
+    e->batches.y = cr_arena_take(p->there, y, sizeof(float));
+    e->batches.outputs = mirror(p, e->batches.y, y, sizeof(float));
 }
 
 static void lay_out_gradient(const places *p, certreg_estimator *e)
 {
-    const size_t blocks = e->plan.blocks, cells = blocks * blocks,
-                 weights = cr_arena_times(2, e->plan.max_samples),
-                 replayed = cr_estimator_replayed(e->plan.max_samples);
-    cr_there *there = &e->there;
-    cr_here *here = &e->here;
+    const size_t blocks = e->record.plan.blocks, cells = blocks * blocks,
+                 weights = cr_arena_times(2, e->record.plan.max_samples),
+                 replayed = cr_replay_room(e->record.plan.max_samples);
+    cr_there *there = &e->replay.there;
+    cr_here *here = &e->replay.here;
     there->sums =
-        cr_arena_take(p->there, cr_arena_times(2 * blocks, e->model.inputs), sizeof(double));
+        cr_arena_take(p->there, cr_arena_times(2 * blocks, e->record.model.inputs), sizeof(double));
     there->gram = cr_arena_take(p->there, cells, sizeof(double));
     there->weights = cr_arena_take(p->there, weights, sizeof(float));
-    there->direction = cr_arena_take(p->there, e->model.inputs, sizeof(float));
+    there->direction = cr_arena_take(p->there, e->record.model.inputs, sizeof(float));
     there->lengths = cr_arena_take(p->there, replayed, sizeof(double));
-    there->dots = there->lengths ? there->lengths + cr_estimator_replayed(0) : NULL;
+    there->dots = there->lengths ? there->lengths + cr_replay_room(0) : NULL;
     here->gram = mirror(p, there->gram, cells, sizeof(double));
     here->weights = mirror(p, there->weights, weights, sizeof(float));
     here->lengths = mirror(p, there->lengths, replayed, sizeof(double));
-    here->dots = here->lengths ? here->lengths + cr_estimator_replayed(0) : NULL;
+    here->dots = here->lengths ? here->lengths + cr_replay_room(0) : NULL;
 }
 
 /* What the host has of it. */
 static void lay_out_pairs_here(const places *p, const cr_hessian_shape *shape, certreg_estimator *e)
 {
-    const size_t n = e->plan.max_samples, d = e->input.active;
-    const cr_there *there = &e->there;
-    cr_here *here = &e->here;
+    const size_t n = e->record.plan.max_samples, d = e->record.input.active;
+    const cr_there *there = &e->replay.there;
+    cr_here *here = &e->replay.here;
     here->features = mirror(p, there->features, d, sizeof(int32_t));
     here->squares = mirror(p, there->pairs.squares, shape->tile, sizeof(double));
     here->pair_weights = mirror(p, there->pair_weights, n, sizeof(float));
@@ -79,17 +79,17 @@ static void lay_out_pairs_here(const places *p, const cr_hessian_shape *shape, c
 
 static void lay_out_pairs(const places *p, certreg_estimator *e)
 {
-    const size_t n = e->plan.max_samples, d = e->input.active;
+    const size_t n = e->record.plan.max_samples, d = e->record.input.active;
     const cr_hessian_shape shape =
-        cr_hessian_choose(e->model.inputs, d, n, e->plan.second_order_bytes);
-    cr_there *there = &e->there;
+        cr_hessian_choose(e->record.model.inputs, d, n, e->record.plan.second_order_bytes);
+    cr_there *there = &e->replay.there;
     cr_pair_room *room = &there->pairs;
     there->tile = shape.tile;
     room->active = d;
     room->features = there->features = cr_arena_take(p->there, d, sizeof(int32_t));
     for (int i = 0; i < 2; i++)
-        room->rows[i] =
-            cr_arena_take(p->there, cr_arena_times(shape.tile, e->model.inputs), sizeof(float));
+        room->rows[i] = cr_arena_take(p->there, cr_arena_times(shape.tile, e->record.model.inputs),
+                                      sizeof(float));
     room->products = cr_arena_take(p->there, shape.tile * shape.tile, sizeof(float));
     room->squares = cr_arena_take(p->there, shape.tile, sizeof(double));
     if (shape.matrix) {
@@ -105,21 +105,22 @@ static void lay_out_pairs(const places *p, certreg_estimator *e)
 cr_declared cr_layout(certreg_estimator *e, cr_arena *here, cr_arena *there)
 {
     const places p = {here, cr_backend_is_device(e->backend) ? there : here};
-    const size_t outputs = e->model.outputs;
+    const size_t outputs = e->record.model.outputs;
     const cr_declared declared = {.kind = cr_arena_take(here, outputs, sizeof(int32_t)),
                                   .lo = cr_arena_take(here, outputs, sizeof(double)),
                                   .hi = cr_arena_take(here, outputs, sizeof(double))};
     lay_out_input(&p, e);
     lay_out_batch(&p, e);
-    e->here.center = cr_arena_take(here, outputs, sizeof(double));
-    e->here.share = cr_arena_take(here, outputs, sizeof(double));
-    e->here.part = cr_arena_take(here, cr_arena_times(CR_NET_PROJECTED, outputs), sizeof(double));
+    e->scratch.center = cr_arena_take(here, outputs, sizeof(double));
+    e->scratch.share = cr_arena_take(here, outputs, sizeof(double));
+    e->scratch.part =
+        cr_arena_take(here, cr_arena_times(CR_NET_PROJECTED, outputs), sizeof(double));
     e->record.values =
-        cr_arena_take(here, cr_arena_times(e->plan.max_samples, outputs), sizeof(float));
-    e->here.paths = cr_arena_take(here, CR_CLOSED_ROOM, sizeof(double));
-    e->clock.watch = cr_arena_take(here, 1, sizeof *e->clock.watch);
-    if (cr_estimator_has_gradient(e)) lay_out_gradient(&p, e);
-    if (e->plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER) lay_out_pairs(&p, e);
+        cr_arena_take(here, cr_arena_times(e->record.plan.max_samples, outputs), sizeof(float));
+    e->scratch.paths = cr_arena_take(here, CR_CLOSED_ROOM, sizeof(double));
+    e->record.watch = cr_arena_take(here, 1, sizeof *e->record.watch);
+    if (cr_view_has_gradient(&e->record)) lay_out_gradient(&p, e);
+    if (e->record.plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER) lay_out_pairs(&p, e);
     return declared;
 }
 
@@ -146,23 +147,25 @@ void cr_layout_release(certreg_estimator *e)
 static certreg_status warm_gradient(const certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
-    const size_t d = e->model.inputs, blocks = e->plan.blocks;
-    certreg_status status =
-        ops->fill(e->backend, e->there.sums, 2 * blocks * d * sizeof *e->there.sums, 0);
+    const size_t d = e->record.model.inputs, blocks = e->record.plan.blocks;
+    certreg_status status = ops->fill(e->backend, e->replay.there.sums,
+                                      2 * blocks * d * sizeof *e->replay.there.sums, 0);
     if (!status) /* they come whole */
-        status = ops->fill(e->backend, e->there.lengths,
-                           cr_estimator_replayed(0) * sizeof *e->there.lengths, 0);
+        status = ops->fill(e->backend, e->replay.there.lengths,
+                           cr_replay_room(0) * sizeof *e->replay.there.lengths, 0);
     for (size_t functions = 1; functions <= 2 && !status; functions++)
-        status = ops->gram(e->backend, e->there.sums, functions * d, blocks, d, e->there.gram);
+        status = ops->gram(e->backend, e->replay.there.sums, functions * d, blocks, d,
+                           e->replay.there.gram);
     return status;
 }
 
 static certreg_status warm_pairs(const certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
-    const cr_there *at = &e->there;
+    const cr_there *at = &e->replay.there;
     const cr_pair_room *room = &at->pairs;
-    const size_t n = e->plan.max_samples, d = e->input.active, rows = at->tile < n ? at->tile : n;
+    const size_t n = e->record.plan.max_samples, d = e->record.input.active,
+                 rows = at->tile < n ? at->tile : n;
     const cr_tile a = {0, rows, room->rows[0], at->pair_weights, at->pair_norms, at->pair_sums},
                   b = {0, rows, room->rows[1], at->pair_weights, at->pair_norms, at->pair_sums};
     certreg_status status =
@@ -184,25 +187,25 @@ static certreg_status warm(const certreg_estimator *e)
 {
     certreg_status status = CERTREG_OK;
     if (!e->memory_there) return CERTREG_OK;
-    if (cr_estimator_has_gradient(e)) status = warm_gradient(e);
-    return status || !e->there.tile ? status : warm_pairs(e);
+    if (cr_view_has_gradient(&e->record)) status = warm_gradient(e);
+    return status || !e->replay.there.tile ? status : warm_pairs(e);
 }
 
 static certreg_status store_features(const certreg_estimator *e)
 {
-    const size_t d = e->model.inputs;
+    const size_t d = e->record.model.inputs;
     for (size_t j = 0, k = 0; j < d; j++)
-        if (e->here.mask[j] > 0) e->here.features[k++] = (int32_t)j;
-    return e->backend->ops->store(e->backend, e->there.features, e->here.features,
-                                  e->input.active * sizeof *e->here.features);
+        if (e->replay.here.mask[j] > 0) e->replay.here.features[k++] = (int32_t)j;
+    return e->backend->ops->store(e->backend, e->replay.there.features, e->replay.here.features,
+                                  e->record.input.active * sizeof *e->replay.here.features);
 }
 
 certreg_status cr_layout_prepare(certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
-    certreg_status status =
-        ops->store(e->backend, e->there.mask, e->here.mask, e->model.inputs * sizeof *e->here.mask);
-    if (!status && e->there.tile) status = store_features(e);
+    certreg_status status = ops->store(e->backend, e->replay.there.mask, e->replay.here.mask,
+                                       e->record.model.inputs * sizeof *e->replay.here.mask);
+    if (!status && e->replay.there.tile) status = store_features(e);
     if (!status) status = warm(e);
     if (!status) status = ops->wait(e->backend);
     return status ? cr_backend_failed(e->backend, status, "prepare for a model", &e->error)

@@ -1,6 +1,7 @@
 /* All memory of an estimator: one function lays it out, to count and to carve. */
 #ifndef CR_ESTIMATOR_LAYOUT_H
 #define CR_ESTIMATOR_LAYOUT_H
+#include "base/arena.h"
 #include "estimator/estimator.h"
 
 typedef struct cr_declared { /* outputs each: the arrays of the model, to be filled */

@@ -22,8 +22,8 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
         cr_fail(why, CERTREG_E_INVALID, "z[%zu] is %g; the input must be finite", j, (double)z);
         return why->value = (double)z, CERTREG_E_INVALID;
     }
-    if (!(e->input.scale[j] > 0)) return CERTREG_OK;
-    const double noise = sigma * (double)e->input.scale[j];
+    if (!(e->record.input.scale[j] > 0)) return CERTREG_OK;
+    const double noise = sigma * (double)e->record.input.scale[j];
     const float step = noise < (double)CR_GREATEST_STEP ? (float)noise : CR_GREATEST_STEP;
     if (!(step < CR_GREATEST_STEP))
         return cr_fail(why, CERTREG_E_INVALID,
@@ -41,15 +41,16 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
 /* Whole batches of noise up to max_samples must lie within one level of the noise of one input. */
 static certreg_status check_noise(const certreg_estimator *e, certreg_error *why)
 {
-    const uint64_t row = (e->model.inputs - 1) / 4 + 1; /* blocks of four */
+    const uint64_t row = (e->record.model.inputs - 1) / 4 + 1; /* blocks of four */
     const uint64_t most = (UINT64_C(1) << CR_LEVEL_BITS) / row;
-    if (e->plan.max_samples <= most && e->model.batch <= most - e->plan.max_samples)
+    if (e->record.plan.max_samples <= most &&
+        e->record.model.batch <= most - e->record.plan.max_samples)
         return CERTREG_OK;
     return cr_fail(
         why, CERTREG_E_INVALID,
         "plan.max_samples = %zu plus model.batch = %zu exceeds the %llu samples that the noise of "
         "one input has",
-        e->plan.max_samples, e->model.batch, (unsigned long long)most);
+        e->record.plan.max_samples, e->record.model.batch, (unsigned long long)most);
 }
 
 certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, double sigma)
@@ -58,7 +59,7 @@ certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, do
     if (!(sigma > 0) || !isfinite(sigma))
         return cr_fail(&e->error, CERTREG_E_INVALID, "sigma is %g; it must be positive and finite",
                        sigma);
-    for (size_t j = 0; j < e->model.inputs; j++) {
+    for (size_t j = 0; j < e->record.model.inputs; j++) {
         const certreg_status status = check_feature(e, j, z[j], sigma, &e->error);
         if (status) return status;
     }
@@ -69,11 +70,11 @@ certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, do
 static certreg_status store_input(certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
-    const size_t bytes = e->model.inputs * sizeof(float);
+    const size_t bytes = e->record.model.inputs * sizeof(float);
     certreg_status status = cr_backend_join(e->backend); /* nothing may still read the last input */
     e->batches.ahead = 0;
-    if (!status) status = ops->store(e->backend, e->there.z, e->input.z, bytes);
-    if (!status) status = ops->store(e->backend, e->there.step, e->input.step, bytes);
+    if (!status) status = ops->store(e->backend, e->batches.z, e->record.input.z, bytes);
+    if (!status) status = ops->store(e->backend, e->batches.step, e->record.input.step, bytes);
     /* Noise drawn ahead reads them, and the next begin writes here. */
     if (!status) status = ops->wait(e->backend);
     return status ? cr_backend_failed(e->backend, status, "take the input", &e->error) : CERTREG_OK;
@@ -83,49 +84,52 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
                                   uint64_t noise_id, uint64_t level)
 {
     cr_error_clear(&e->error);
-    e->input.begun = 0;
+    e->record.input.begun = 0;
     const certreg_status status = cr_estimator_check_input(e, z, sigma);
     if (status) return status;
     if (level >= CR_LEVELS)
         return cr_fail(&e->error, CERTREG_E_INVALID, "level is %llu; it must be 0 to %llu",
                        (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
     const double start = cr_estimator_now(e);
-    e->input.least_sigma = sigma;
-    for (size_t j = 0; j < e->model.inputs; j++) {
-        e->input.z[j] = z[j];
-        e->input.step[j] = (float)(sigma * (double)e->input.scale[j]);
-        if (e->input.scale[j] > 0)
-            e->input.least_sigma =
-                fmin(e->input.least_sigma,
-                     nextafter((double)e->input.step[j] / (double)e->input.scale[j], 0));
+    e->record.input.least_sigma = sigma;
+    for (size_t j = 0; j < e->record.model.inputs; j++) {
+        e->record.input.z[j] = z[j];
+        e->record.input.step[j] = (float)(sigma * (double)e->record.input.scale[j]);
+        if (e->record.input.scale[j] > 0)
+            e->record.input.least_sigma = fmin(
+                e->record.input.least_sigma,
+                nextafter((double)e->record.input.step[j] / (double)e->record.input.scale[j], 0));
     }
-    e->input.noise = (cr_noise){
-        .seed = e->plan.seed, .noise_id = noise_id, .level = level, .inputs = e->model.inputs};
-    e->input.sigma = sigma;
-    cr_record_clear(e);
+    e->record.input.noise = (cr_noise){.seed = e->record.plan.seed,
+                                       .noise_id = noise_id,
+                                       .level = level,
+                                       .inputs = e->record.model.inputs};
+    e->record.input.sigma = sigma;
+    cr_record_clear(&e->record);
     e->record.pilot_fixed = 0;
-    cr_record_expect(e, e->plan.max_samples);
+    cr_record_expect(&e->record, e->record.plan.max_samples);
     const certreg_status taken = store_input(e);
     if (taken) return taken;
     e->clock.slowest_batch = e->clock.model_seconds = 0;
     e->record.asked = (cr_asked){0};
     e->record.outside = 0;
-    e->input.begun = 1;
+    e->record.input.begun = 1;
     e->clock.library_seconds = cr_estimator_now(e) - start;
     return CERTREG_OK;
 }
 
 certreg_status cr_estimator_mirror(certreg_estimator *e)
 {
-    for (size_t j = 0; j < e->model.inputs; j++) e->input.step[j] = -e->input.step[j];
-    cr_record_clear(e);
+    for (size_t j = 0; j < e->record.model.inputs; j++)
+        e->record.input.step[j] = -e->record.input.step[j];
+    cr_record_clear(&e->record);
     return store_input(e);
 }
 
 certreg_status certreg_estimator_begin_level(certreg_estimator *e, const float *z, double sigma,
                                              uint64_t noise_id, uint64_t level)
 {
-    const certreg_status status = cr_estimator_enter(e);
+    const certreg_status status = cr_estimator_enter(e, NULL);
     return status ? status
                   : cr_estimator_leave(e, cr_estimator_begin(e, z, sigma, noise_id, level));
 }
@@ -161,7 +165,7 @@ static double time_needed(const certreg_estimator *e, size_t more)
 
 static certreg_status interrupted(certreg_estimator *e, size_t more)
 {
-    if (atomic_exchange(&e->cancel, 0))
+    if (cr_estimator_cancelled(e))
         return cr_fail(&e->error, CERTREG_E_CANCELLED, "cancelled with %zu samples in the record",
                        e->record.present);
     if (e->clock.deadline > 0 && cr_estimator_now(e) + time_needed(e, more) > e->clock.deadline)
@@ -174,8 +178,8 @@ static certreg_status interrupted(certreg_estimator *e, size_t more)
 /* x lies where the backend computes. */
 static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
-    const certreg_status status = e->backend->ops->draw(e->backend, &e->input.noise, e->there.z,
-                                                        e->there.step, first, count, x);
+    const certreg_status status = e->backend->ops->draw(
+        e->backend, &e->record.input.noise, e->batches.z, e->batches.step, first, count, x);
     if (status == CERTREG_E_INVALID)
         return cr_fail(&e->error, status, "x is not memory of device %d",
                        (int)e->backend->ops->device);
@@ -187,7 +191,7 @@ static certreg_status draw_batch(certreg_estimator *e, uint64_t first)
 {
     cr_batches *at = &e->batches;
     if (!at->ahead || at->first != first)
-        return draw(e, first, e->model.batch, e->there.x[at->turn]);
+        return draw(e, first, e->record.model.batch, e->batches.x[at->turn]);
     const certreg_status status = cr_backend_join(e->backend);
     if (status) return cr_backend_failed(e->backend, status, "draw noise", &e->error);
     at->turn = !at->turn;
@@ -206,8 +210,8 @@ static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
     at->first = first;
     if (!ops->draw_ahead) return CERTREG_OK;
     if (!status)
-        status = ops->draw_ahead(e->backend, &e->input.noise, e->there.z, e->there.step, first,
-                                 e->model.batch, e->there.x[!at->turn]);
+        status = ops->draw_ahead(e->backend, &e->record.input.noise, e->batches.z, e->batches.step,
+                                 first, e->record.model.batch, e->batches.x[!at->turn]);
     at->ahead = !status;
     if (!status) return CERTREG_OK;
     return cr_backend_failed(e->backend, status, "draw noise", &e->error);
@@ -215,14 +219,14 @@ static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
 
 static size_t output_bytes(const certreg_estimator *e)
 {
-    return e->model.batch * e->columns * sizeof *e->there.y;
+    return e->record.model.batch * e->record.columns * sizeof *e->batches.y;
 }
 
 /* Outputs that the model will not write are NaN. */
 static certreg_status blank_outputs(certreg_estimator *e)
 {
     const certreg_status status =
-        e->backend->ops->fill(e->backend, e->there.y, output_bytes(e), 0xff); /* a NaN */
+        e->backend->ops->fill(e->backend, e->batches.y, output_bytes(e), 0xff); /* a NaN */
     return status ? cr_backend_failed(e->backend, status, "prepare a batch", &e->error)
                   : CERTREG_OK;
 }
@@ -231,7 +235,7 @@ static certreg_status blank_outputs(certreg_estimator *e)
 static certreg_status fetch_outputs(certreg_estimator *e)
 {
     const certreg_status status =
-        e->backend->ops->fetch(e->backend, e->here.y, e->there.y, output_bytes(e));
+        e->backend->ops->fetch(e->backend, e->batches.outputs, e->batches.y, output_bytes(e));
     return status ? cr_backend_failed(e->backend, status,
                                       "run the model's work or to give its outputs back", &e->error)
                   : CERTREG_OK;
@@ -241,21 +245,21 @@ static certreg_batch batch_of(const certreg_estimator *e, uint64_t first, span u
 {
     return (certreg_batch){.struct_size = sizeof(certreg_batch),
                            .device = e->backend->ops->device,
-                           .rows = e->model.batch,
-                           .inputs = e->model.inputs,
-                           .columns = e->columns,
+                           .rows = e->record.model.batch,
+                           .inputs = e->record.model.inputs,
+                           .columns = e->record.columns,
                            .first = first,
                            .used_first = (size_t)(used.first - first),
                            .used_count = (size_t)(used.end - used.first),
-                           .x = e->there.x[e->batches.turn],
-                           .y = e->there.y,
+                           .x = e->batches.x[e->batches.turn],
+                           .y = e->batches.y,
                            .stream = e->backend->ops->stream(e->backend)};
 }
 
 /* The inputs of the batch, and room for its outputs. */
 static certreg_status prepare_batch(certreg_estimator *e, uint64_t batch_first, uint64_t end)
 {
-    const uint64_t next = batch_first + e->model.batch;
+    const uint64_t next = batch_first + e->record.model.batch;
     certreg_status status = draw_batch(e, batch_first);
     if (!status) status = blank_outputs(e);
     return !status && next < end ? draw_ahead(e, next) : status;
@@ -267,7 +271,7 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
     certreg_status status;
     const double start = cr_estimator_now(e);
     cr_busy_out(&e->busy);
-    const int code = e->model.eval(e->model.user, &b);
+    const int code = e->record.model.eval(e->record.model.user, &b);
     cr_busy_in(&e->busy);
     status = fetch_outputs(e); /* also after a failure: nothing stays in flight */
     e->clock.model_seconds += cr_estimator_now(e) - start;
@@ -289,7 +293,7 @@ static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status sta
                                         uint64_t batch_end, const request *r)
 {
     if (status == CERTREG_E_OUT_OF_RANGE) e->record.outside = 1 + (uint64_t)e->error.sample;
-    if (batch_end > e->record.pilot) cr_asked_settle(e, r->fixed, r->fixed, r->looks);
+    if (batch_end > e->record.pilot) cr_asked_settle(&e->record, r->fixed, r->fixed, r->looks);
     return status;
 }
 
@@ -306,14 +310,15 @@ static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span
     if (status) return status;
     status = call_model(e, batch_first, used);
     for (uint64_t i = used.first; !status && i < used.end; i++)
-        if (!cr_record_has(e, i)) {
+        if (!cr_view_has(&e->record, i)) {
             const size_t row = (size_t)(i - batch_first);
-            status = cr_record_store(e, i, 1, e->here.y + row * e->columns, (int64_t)row);
+            status = cr_record_store(&e->record, i, 1, e->batches.outputs + row * e->record.columns,
+                                     (int64_t)row, &e->error);
         }
     const double took = cr_estimator_now(e) - start;
     e->clock.library_seconds += took - (e->clock.model_seconds - model_before);
     if (took > e->clock.slowest_batch) e->clock.slowest_batch = took;
-    if (status) return chosen_by_outputs(e, status, batch_first + e->model.batch, r);
+    if (status) return chosen_by_outputs(e, status, batch_first + e->record.model.batch, r);
     if (!(e->clock.fastest_batch > 0) || took < e->clock.fastest_batch)
         e->clock.fastest_batch = took;
     return CERTREG_OK;
@@ -322,30 +327,30 @@ static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span
 /* From the first to the last sample that is missing; empty where none is. */
 static span missing_part(const certreg_estimator *e, span s)
 {
-    while (s.first < s.end && cr_record_has(e, s.first)) s.first++;
-    while (s.first < s.end && cr_record_has(e, s.end - 1)) s.end--;
+    while (s.first < s.end && cr_view_has(&e->record, s.first)) s.first++;
+    while (s.first < s.end && cr_view_has(&e->record, s.end - 1)) s.end--;
     return s;
 }
 
 static certreg_status check_span(const certreg_estimator *e, uint64_t first, size_t count,
                                  certreg_error *why)
 {
-    if (first > e->plan.max_samples || count > e->plan.max_samples - first) {
+    if (first > e->record.plan.max_samples || count > e->record.plan.max_samples - first) {
         cr_fail(
             why, CERTREG_E_TOO_MANY,
             "first = %llu plus %zu samples exceeds plan.max_samples = %zu: take fewer, or create "
             "the estimator with a larger one",
-            (unsigned long long)first, count, e->plan.max_samples);
-        return why->sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
+            (unsigned long long)first, count, e->record.plan.max_samples);
+        return why->sample = (int64_t)e->record.plan.max_samples, CERTREG_E_TOO_MANY;
     }
     return CERTREG_OK;
 }
 
 static int wants_to_stop(certreg_estimator *e, uint64_t done, uint64_t total)
 {
-    if (!e->plan.progress) return 0;
+    if (!e->record.plan.progress) return 0;
     cr_busy_out(&e->busy);
-    const int stop = e->plan.progress(e->plan.progress_user, done, total);
+    const int stop = e->record.plan.progress(e->record.plan.progress_user, done, total);
     cr_busy_in(&e->busy);
     return stop;
 }
@@ -354,13 +359,13 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
                                    uint64_t requested, uint64_t looks)
 {
     cr_error_clear(&e->error);
-    certreg_status status = cr_estimator_ready(e);
+    certreg_status status = cr_view_begun(&e->record, &e->error);
     if (!status) status = check_span(e, first, count, &e->error);
     if (status) return status;
-    if (!e->model.eval)
+    if (!e->record.model.eval)
         return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
                        "model.eval is NULL: use certreg_estimator_draw and _record");
-    const uint64_t end = first + count, batch = e->model.batch;
+    const uint64_t end = first + count, batch = e->record.model.batch;
     const request r = {.end = end, .fixed = requested, .looks = looks};
     for (uint64_t at = first / batch * batch; at < end; at += batch) {
         const span asked = {at > first ? at : first, end - at < batch ? end : at + batch},
@@ -378,30 +383,30 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
 
 certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, size_t count)
 {
-    const certreg_status status = cr_estimator_enter(e);
+    const certreg_status status = cr_estimator_enter(e, NULL);
     if (status) return status;
-    cr_record_expect(e, e->plan.max_samples);
+    cr_record_expect(&e->record, e->record.plan.max_samples);
     return cr_estimator_leave(e, cr_estimator_sample(e, first, count, 0, 0));
 }
 
 /* ---- inverted control */
 static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
-    certreg_status status = cr_estimator_ready(e);
+    certreg_status status = cr_view_begun(&e->record, &e->error);
     if (status) return status;
     if (!x && count) return cr_fail(&e->error, CERTREG_E_INVALID, "x is NULL");
-    const size_t batch = e->model.batch,
-                 last = (e->plan.max_samples - 1) / batch; /* the last batch is drawn whole */
+    const size_t batch = e->record.model.batch, last = (e->record.plan.max_samples - 1) /
+                                                       batch; /* the last batch is drawn whole */
     if (first / batch > last || count > (last - first / batch) * batch + (batch - first % batch)) {
         cr_fail(
             &e->error, CERTREG_E_TOO_MANY,
             "first = %llu plus %zu samples exceeds plan.max_samples = %zu and the end of its batch",
-            (unsigned long long)first, count, e->plan.max_samples);
-        return e->error.sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
+            (unsigned long long)first, count, e->record.plan.max_samples);
+        return e->error.sample = (int64_t)e->record.plan.max_samples, CERTREG_E_TOO_MANY;
     }
     if (!count) return CERTREG_OK;
     const double start = cr_estimator_now(e);
-    cr_record_expect(e, e->plan.max_samples);
+    cr_record_expect(&e->record, e->record.plan.max_samples);
     e->record.pilot_fixed = 1;
     status = draw(e, first, count, x);
     if (!status && (status = e->backend->ops->wait(e->backend)))
@@ -412,25 +417,25 @@ static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t co
 
 certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
-    const certreg_status status = cr_estimator_enter(e);
+    const certreg_status status = cr_estimator_enter(e, NULL);
     return status ? status : cr_estimator_leave(e, draw_range(e, first, count, x));
 }
 
 static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t count,
                                    const float *y)
 {
-    certreg_status status = cr_estimator_ready(e);
+    certreg_status status = cr_view_begun(&e->record, &e->error);
     if (!status) status = check_span(e, first, count, &e->error);
     if (status) return status;
     if (!y && count) return cr_fail(&e->error, CERTREG_E_INVALID, "y is NULL");
-    cr_record_expect(e, e->plan.max_samples);
+    cr_record_expect(&e->record, e->record.plan.max_samples);
     e->record.pilot_fixed |= count > 0;
-    return cr_record_store(e, first, count, y, 0);
+    return cr_record_store(&e->record, first, count, y, 0, &e->error);
 }
 
 certreg_status certreg_estimator_record(certreg_estimator *e, uint64_t first, size_t count,
                                         const float *y)
 {
-    const certreg_status status = cr_estimator_enter(e);
+    const certreg_status status = cr_estimator_enter(e, NULL);
     return status ? status : cr_estimator_leave(e, record_range(e, first, count, y));
 }

@@ -1,6 +1,7 @@
 /* A record against its truth: one calibration point. */
 #include "base/sizes.h"
 #include "base/structs.h"
+#include "estimator/work.h"
 #include "intervals/intervals.h"
 #include "statistics/order.h"
 #include <math.h>
@@ -12,58 +13,60 @@ uint64_t cr_intervals_rank(double share, uint64_t samples)
 }
 
 /* The first point says what the others must agree with. */
-static void describe(const certreg_estimator *e, const cr_scored *s, certreg_calibration *c)
+static void describe(cr_view *v, const cr_scored *s, certreg_calibration *c)
 {
-    c->sigma = e->input.sigma, c->seed = e->input.noise.seed;
-    c->model = cr_intervals_model(e, c);
+    c->sigma = v->input.sigma, c->seed = v->input.noise.seed;
+    c->model = cr_intervals_model(v, c);
     c->samples = s->count;
-    c->first_noise = c->last_noise = e->input.noise.noise_id;
+    c->first_noise = c->last_noise = v->input.noise.noise_id;
 }
 
-static certreg_status agrees(certreg_estimator *e, const cr_scored *s, const certreg_calibration *c)
+static certreg_status agrees(cr_view *v, const cr_scored *s, const certreg_calibration *c,
+                             certreg_error *why)
 {
-    const certreg_status status = cr_intervals_same(e, c);
+    const certreg_status status = cr_intervals_same(v, c, why);
     if (status) return status;
-    if (e->input.noise.seed != c->seed)
-        return cr_fail(&e->error, CERTREG_E_MISMATCH,
+    if (v->input.noise.seed != c->seed)
+        return cr_fail(why, CERTREG_E_MISMATCH,
                        "plan.seed is not the calibration's seed: take all points with one "
                        "estimator, or give each the same plan.seed");
     if (s->count != c->samples)
-        return cr_fail(&e->error, CERTREG_E_MISMATCH,
+        return cr_fail(why, CERTREG_E_MISMATCH,
                        "the record has %zu samples beyond the pilot, and each point before has "
                        "%llu: take as many",
                        s->count, (unsigned long long)c->samples);
-    if (e->input.noise.noise_id <= c->last_noise)
+    if (v->input.noise.noise_id <= c->last_noise)
         return cr_fail(
-            &e->error, CERTREG_E_WRONG_STATE,
+            why, CERTREG_E_WRONG_STATE,
             "noise_id is %llu, and the last point's %llu: every point needs noise of its "
             "own, so give them ascending ids",
-            (unsigned long long)e->input.noise.noise_id, (unsigned long long)c->last_noise);
+            (unsigned long long)v->input.noise.noise_id, (unsigned long long)c->last_noise);
     return CERTREG_OK;
 }
 
-static certreg_status add_point(certreg_estimator *e, certreg_calibration *theirs,
-                                const double *truth)
+static certreg_status add_point(const cr_work *w, certreg_calibration *theirs, const double *truth)
 {
+    cr_view *v = w->record;
+    certreg_error *why = w->why;
     certreg_calibration c;
     cr_scored scored;
-    certreg_status status = cr_intervals_read(e, theirs, &c);
+    certreg_status status = cr_intervals_read(v, theirs, &c, why);
     if (!status && c.count == c.capacity)
-        status = cr_fail(&e->error, CERTREG_E_TOO_MANY,
+        status = cr_fail(why, CERTREG_E_TOO_MANY,
                          "calibration.capacity is %llu, and there are as many points",
                          (unsigned long long)c.capacity);
-    if (!status) status = cr_intervals_check_truth(e, &c, truth);
-    if (!status) status = cr_intervals_samples(e, &c, &scored);
-    if (!status) status = cr_intervals_check_noise(e);
-    if (!status && c.count) status = agrees(e, &scored, &c);
+    if (!status) status = cr_intervals_check_truth(v, &c, truth, why);
+    if (!status) status = cr_intervals_samples(v, &c, &scored, why);
+    if (!status) status = cr_intervals_check_noise(v, why);
+    if (!status && c.count) status = agrees(v, &scored, &c, why);
     if (status) return status;
-    if (!c.count) describe(e, &scored, &c);
+    if (!c.count) describe(v, &scored, &c);
     scored.truth = truth, scored.failed = INFINITY;
     const cr_order order = {.value = cr_intervals_score, .of = &scored, .count = scored.count};
-    c.last_noise = e->input.noise.noise_id;
+    c.last_noise = v->input.noise.noise_id;
     c.scores[c.count++] = cr_order_select(&order, cr_intervals_rank(c.share, scored.count) - 1);
     c.outputs = theirs->outputs, c.share = theirs->share; /* defaults stay what they are */
-    cr_asked_remember(e, e->record.present, e->record.present, 0);
+    cr_asked_remember(w->record, v->present, v->present, 0);
     cr_struct_write(theirs, theirs->struct_size, &c, sizeof c);
     return CERTREG_OK;
 }
@@ -71,6 +74,7 @@ static certreg_status add_point(certreg_estimator *e, certreg_calibration *their
 certreg_status certreg_estimator_calibrate(certreg_estimator *e, certreg_calibration *calibration,
                                            const double *truth)
 {
-    const certreg_status status = cr_estimator_enter(e);
-    return status ? status : cr_estimator_leave(e, add_point(e, calibration, truth));
+    cr_work w;
+    const certreg_status status = cr_estimator_enter(e, &w);
+    return status ? status : cr_estimator_leave(e, add_point(&w, calibration, truth));
 }

@@ -5,26 +5,26 @@
 #include "intervals/intervals.h"
 #include <math.h>
 
-static certreg_status check_outputs(certreg_estimator *e, const certreg_calibration *c)
+static certreg_status check_outputs(cr_view *v, const certreg_calibration *c, certreg_error *why)
 {
     const int quantiles = c->score == CERTREG_SCORE_QUANTILES;
     if (c->output < 0 || c->outputs < 1 ||
-        (uint64_t)c->output + (uint64_t)c->outputs > e->model.outputs)
-        return cr_fail(&e->error, CERTREG_E_INVALID,
+        (uint64_t)c->output + (uint64_t)c->outputs > v->model.outputs)
+        return cr_fail(why, CERTREG_E_INVALID,
                        "calibration.output and .outputs name %d outputs from %d on; the model has "
                        "%zu",
-                       (int)c->outputs, (int)c->output, e->model.outputs);
+                       (int)c->outputs, (int)c->output, v->model.outputs);
     if (quantiles && (c->outputs != 2 || c->units))
-        return cr_fail(&e->error, CERTREG_E_INVALID,
+        return cr_fail(why, CERTREG_E_INVALID,
                        "calibration.outputs must be 2 and .units NULL with "
                        "CERTREG_SCORE_QUANTILES");
     for (int32_t k = 0; k < c->outputs; k++) {
-        if (quantiles && e->model.kind[c->output + k] != CERTREG_OUTPUT_REAL)
-            return cr_fail(&e->error, CERTREG_E_INVALID,
+        if (quantiles && v->model.kind[c->output + k] != CERTREG_OUTPUT_REAL)
+            return cr_fail(why, CERTREG_E_INVALID,
                            "output %d is an angle; CERTREG_SCORE_QUANTILES needs REAL outputs",
                            (int)(c->output + k));
         if (c->units && !(c->units[k] > 0 && isfinite(c->units[k])))
-            return cr_fail(&e->error, CERTREG_E_INVALID,
+            return cr_fail(why, CERTREG_E_INVALID,
                            "calibration.units[%d] is %g; it must be positive and finite", (int)k,
                            c->units[k]);
     }
@@ -41,28 +41,28 @@ static int is_score(int32_t score)
     return 0;
 }
 
-certreg_status cr_intervals_read(certreg_estimator *e, const certreg_calibration *theirs,
-                                 certreg_calibration *out)
+certreg_status cr_intervals_read(cr_view *v, const certreg_calibration *theirs,
+                                 certreg_calibration *out, certreg_error *why)
 {
     const certreg_status status =
-        cr_struct_read(out, sizeof *out, CR_OLDEST_CALIBRATION, theirs, "calibration", &e->error);
+        cr_struct_read(out, sizeof *out, CR_OLDEST_CALIBRATION, theirs, "calibration", why);
     if (status) return status;
     if (!is_score(out->score))
-        return cr_fail(&e->error, CERTREG_E_INVALID,
+        return cr_fail(why, CERTREG_E_INVALID,
                        "calibration.score is %d; it must be one of CERTREG_SCORE_...",
                        (int)out->score);
     if (!out->outputs) out->outputs = out->score == CERTREG_SCORE_QUANTILES ? 2 : 1;
     if (out->share == 0) out->share = 0.5;
     if (!(out->share > 0 && out->share < 1))
-        return cr_fail(&e->error, CERTREG_E_INVALID,
+        return cr_fail(why, CERTREG_E_INVALID,
                        "calibration.share is %g; it must be above 0 and below 1, or 0 for one half",
                        out->share);
     if (!out->scores || out->count > out->capacity)
-        return cr_fail(&e->error, CERTREG_E_INVALID,
+        return cr_fail(why, CERTREG_E_INVALID,
                        "calibration.scores has room for %llu numbers (capacity), and count is %llu",
                        out->scores ? (unsigned long long)out->capacity : 0,
                        (unsigned long long)out->count);
-    return check_outputs(e, out);
+    return check_outputs(v, out, why);
 }
 
 /* Farther away a difference to an output would lose digits. */
@@ -73,17 +73,17 @@ static int is_near_the_turn(const certreg_model *m, int32_t k, double truth)
            (truth >= m->lo[k] - turn && truth <= m->hi[k] + turn);
 }
 
-certreg_status cr_intervals_check_truth(certreg_estimator *e, const certreg_calibration *c,
-                                        const double *truth)
+certreg_status cr_intervals_check_truth(cr_view *v, const certreg_calibration *c,
+                                        const double *truth, certreg_error *why)
 {
     const int32_t count = c->score == CERTREG_SCORE_QUANTILES ? 1 : c->outputs;
-    if (!truth) return cr_fail(&e->error, CERTREG_E_INVALID, "truth is NULL");
+    if (!truth) return cr_fail(why, CERTREG_E_INVALID, "truth is NULL");
     for (int32_t k = 0; k < count; k++) {
         if (!isfinite(truth[k]))
-            return cr_fail(&e->error, CERTREG_E_INVALID, "truth[%d] is %g; it must be finite",
-                           (int)k, truth[k]);
-        if (!is_near_the_turn(&e->model, c->output + k, truth[k]))
-            return cr_fail(&e->error, CERTREG_E_INVALID,
+            return cr_fail(why, CERTREG_E_INVALID, "truth[%d] is %g; it must be finite", (int)k,
+                           truth[k]);
+        if (!is_near_the_turn(&v->model, c->output + k, truth[k]))
+            return cr_fail(why, CERTREG_E_INVALID,
                            "truth[%d] is %g, more than a turn away from the turn of output %d: "
                            "subtract whole turns",
                            (int)k, truth[k], (int)(c->output + k));
@@ -91,28 +91,27 @@ certreg_status cr_intervals_check_truth(certreg_estimator *e, const certreg_cali
     return CERTREG_OK;
 }
 
-certreg_status cr_intervals_samples(certreg_estimator *e, const certreg_calibration *c,
-                                    cr_scored *out)
+certreg_status cr_intervals_samples(cr_view *v, const certreg_calibration *c, cr_scored *out,
+                                    certreg_error *why)
 {
     size_t samples;
-    certreg_status status = cr_estimator_ready(e);
-    if (!status) status = cr_record_in_range(e);
-    if (!status) status = cr_record_length(e, &samples, &e->error);
+    certreg_status status = cr_view_begun(v, why);
+    if (!status) status = cr_view_in_range(v, why);
+    if (!status) status = cr_view_length(v, &samples, why);
     if (status) return status;
-    if (samples <= e->record.pilot)
-        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+    if (samples <= v->pilot)
+        return cr_fail(why, CERTREG_E_WRONG_STATE,
                        "the record has %zu samples, all of them the pilot's, which are not used: "
                        "take more, or set plan.pilot to SIZE_MAX",
                        samples);
-    if (!cr_asked_fixed(e, samples)) return cr_asked_refuse(e, "", samples);
-    *out = (cr_scored){
-        .e = e, .calibration = c, .first = e->record.pilot, .count = samples - e->record.pilot};
+    if (!cr_asked_fixed(v, samples)) return cr_asked_refuse(v, "", samples, why);
+    *out = (cr_scored){.v = v, .calibration = c, .first = v->pilot, .count = samples - v->pilot};
     return CERTREG_OK;
 }
 
-uint64_t cr_intervals_model(const certreg_estimator *e, const certreg_calibration *c)
+uint64_t cr_intervals_model(cr_view *v, const certreg_calibration *c)
 {
-    uint64_t h = cr_record_hash_model(e, cr_hash64(CR_HASH_START, e->model.inputs));
+    uint64_t h = cr_view_hash_model(v, cr_hash64(CR_HASH_START, v->model.inputs));
     h = cr_hash32(cr_hash32(h, (uint32_t)c->score), (uint32_t)c->output);
     h = cr_hash64(cr_hash32(h, (uint32_t)c->outputs), cr_bits_of_double(c->share));
     for (int32_t k = 0; k < c->outputs; k++)
@@ -120,24 +119,24 @@ uint64_t cr_intervals_model(const certreg_estimator *e, const certreg_calibratio
     return cr_hash_end(h);
 }
 
-certreg_status cr_intervals_check_noise(certreg_estimator *e)
+certreg_status cr_intervals_check_noise(cr_view *v, certreg_error *why)
 {
-    if (e->input.least_sigma * (1 + CR_INTERVALS_STEP_ROUNDING) >= e->input.sigma)
+    if (v->input.least_sigma * (1 + CR_INTERVALS_STEP_ROUNDING) >= v->input.sigma)
         return CERTREG_OK;
-    return cr_fail(&e->error, CERTREG_E_INVALID,
+    return cr_fail(why, CERTREG_E_INVALID,
                    "sigma*scale of some feature is too small for a float: radii in units of sigma "
                    "would be too large");
 }
 
-certreg_status cr_intervals_same(certreg_estimator *e, const certreg_calibration *c)
+certreg_status cr_intervals_same(cr_view *v, const certreg_calibration *c, certreg_error *why)
 {
-    if (e->input.sigma != c->sigma)
+    if (v->input.sigma != c->sigma)
         return cr_fail(
-            &e->error, CERTREG_E_MISMATCH,
+            why, CERTREG_E_MISMATCH,
             "sigma is %.17g, and that of the calibration %.17g: all inputs need the same",
-            e->input.sigma, c->sigma);
-    if (cr_intervals_model(e, c) != c->model)
-        return cr_fail(&e->error, CERTREG_E_MISMATCH,
+            v->input.sigma, c->sigma);
+    if (cr_intervals_model(v, c) != c->model)
+        return cr_fail(why, CERTREG_E_MISMATCH,
                        "the points of the calibration were scored otherwise: scale, kinds of "
                        "outputs, turns, score, output, outputs, units and share must stay");
     return CERTREG_OK;

@@ -1,6 +1,7 @@
 /* A record of a new input: the set that contains its truth. */
 #include "base/sizes.h"
 #include "base/structs.h"
+#include "estimator/work.h"
 #include "intervals/intervals.h"
 #include "statistics/cover.h"
 #include "statistics/order.h"
@@ -15,40 +16,40 @@ typedef struct asked { /* a checked call */
 } asked;
 
 /* ---- checks */
-static certreg_status check_ranks(certreg_estimator *e, const asked *a)
+static certreg_status check_ranks(const asked *a, certreg_error *why)
 {
     const certreg_calibration *c = &a->calibration;
     const certreg_ranks *r = &a->ranks;
     if (r->points != c->count || r->calibration_samples != c->samples || r->sigma != c->sigma ||
         r->calibration_rank != cr_intervals_rank(c->share, c->samples) || !r->point_rank ||
         r->point_rank > r->points)
-        return cr_fail(&e->error, CERTREG_E_MISMATCH,
+        return cr_fail(why, CERTREG_E_MISMATCH,
                        "the ranks are for %llu points of %llu samples at sigma %g, the calibration "
                        "has %llu of %llu at %g (or another share)",
                        (unsigned long long)r->points, (unsigned long long)r->calibration_samples,
                        r->sigma, (unsigned long long)c->count, (unsigned long long)c->samples,
                        c->sigma);
     if (r->reserved)
-        return cr_fail(&e->error, CERTREG_E_INVALID, "ranks.reserved is %d; it must be 0",
+        return cr_fail(why, CERTREG_E_INVALID, "ranks.reserved is %d; it must be 0",
                        (int)r->reserved);
     if (r->samples != a->scored.count || !r->sample_rank || r->sample_rank > r->samples)
-        return cr_fail(&e->error, CERTREG_E_MISMATCH,
+        return cr_fail(why, CERTREG_E_MISMATCH,
                        "the ranks are for %llu samples, and the record has %zu beyond the pilot",
                        (unsigned long long)r->samples, a->scored.count);
     return CERTREG_OK;
 }
 
-static certreg_status check_noise(certreg_estimator *e, const certreg_calibration *c)
+static certreg_status check_noise(cr_view *v, const certreg_calibration *c, certreg_error *why)
 {
-    const cr_noise *noise = &e->input.noise;
+    const cr_noise *noise = &v->input.noise;
     if (noise->seed == c->seed && noise->noise_id >= c->first_noise &&
         noise->noise_id <= c->last_noise)
-        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+        return cr_fail(why, CERTREG_E_WRONG_STATE,
                        "noise_id %llu is one of the calibration (%llu to %llu): every new input "
                        "needs fresh noise, so begin with another noise_id, or use another seed",
                        (unsigned long long)noise->noise_id, (unsigned long long)c->first_noise,
                        (unsigned long long)c->last_noise);
-    return cr_intervals_check_noise(e);
+    return cr_intervals_check_noise(v, why);
 }
 
 static double score_at(const void *scores, size_t i)
@@ -56,30 +57,29 @@ static double score_at(const void *scores, size_t i)
     return ((const double *)scores)[i];
 }
 
-static certreg_status check_scores(certreg_estimator *e, asked *a)
+static certreg_status check_scores(asked *a, certreg_error *why)
 {
     const certreg_calibration *c = &a->calibration;
     for (uint64_t i = 0; i < c->count; i++)
         if (isnan(c->scores[i]))
-            return cr_fail(&e->error, CERTREG_E_INVALID, "calibration.scores[%llu] is NaN",
+            return cr_fail(why, CERTREG_E_INVALID, "calibration.scores[%llu] is NaN",
                            (unsigned long long)i);
     const cr_order order = {.value = score_at, .of = c->scores, .count = c->count};
     a->threshold = cr_order_select(&order, a->ranks.point_rank - 1);
     return CERTREG_OK;
 }
 
-static certreg_status take(certreg_estimator *e, const certreg_calibration *calibration,
-                           const certreg_ranks *ranks, asked *a)
+static certreg_status take(cr_view *v, const certreg_calibration *calibration,
+                           const certreg_ranks *ranks, asked *a, certreg_error *why)
 {
-    certreg_status status = cr_intervals_read(e, calibration, &a->calibration);
+    certreg_status status = cr_intervals_read(v, calibration, &a->calibration, why);
     if (!status)
-        status =
-            cr_struct_read(&a->ranks, sizeof a->ranks, CR_OLDEST_RANKS, ranks, "ranks", &e->error);
-    if (!status) status = cr_intervals_samples(e, &a->calibration, &a->scored);
-    if (!status) status = cr_intervals_same(e, &a->calibration);
-    if (!status) status = check_ranks(e, a);
-    if (!status) status = check_noise(e, &a->calibration);
-    return status ? status : check_scores(e, a);
+        status = cr_struct_read(&a->ranks, sizeof a->ranks, CR_OLDEST_RANKS, ranks, "ranks", why);
+    if (!status) status = cr_intervals_samples(v, &a->calibration, &a->scored, why);
+    if (!status) status = cr_intervals_same(v, &a->calibration, why);
+    if (!status) status = check_ranks(a, why);
+    if (!status) status = check_noise(v, &a->calibration, why);
+    return status ? status : check_scores(a, why);
 }
 
 /* ---- one output */
@@ -112,19 +112,19 @@ static int failed(const asked *a, const float *y)
 static size_t intervals_of(const asked *a, const line *l, uint64_t *open)
 {
     const certreg_calibration *c = &a->calibration;
-    const certreg_estimator *e = a->scored.e;
+    cr_view *v = a->scored.v;
     const size_t from = c->score == CERTREG_SCORE_QUANTILES ? (size_t)c->output : l->output,
                  to = c->score == CERTREG_SCORE_QUANTILES ? from + 1 : from;
     const double reach = reach_of(a, l);
     size_t count = 0;
     *open = 0;
     for (size_t i = a->scored.first; i < a->scored.first + a->scored.count; i++) {
-        if (failed(a, cr_record_at(e, i, c->output))) {
+        if (failed(a, cr_view_at(v, i, c->output))) {
             ++*open;
             continue;
         }
-        l->lo[count] = nextafter((double)cr_record_value(e, i, from) - reach, -INFINITY);
-        l->hi[count] = nextafter((double)cr_record_value(e, i, to) + reach, INFINITY);
+        l->lo[count] = nextafter((double)cr_view_value(v, i, from) - reach, -INFINITY);
+        l->hi[count] = nextafter((double)cr_view_value(v, i, to) + reach, INFINITY);
         count += l->lo[count] <= l->hi[count];
     }
     return count;
@@ -132,7 +132,7 @@ static size_t intervals_of(const asked *a, const line *l, uint64_t *open)
 
 static void whole(const asked *a, const line *l, certreg_interval *out)
 {
-    const certreg_model *m = &a->scored.e->model;
+    const certreg_model *m = &a->scored.v->model;
     out->pieces = 1;
     out->lo = l->lo[0] = l->period > 0 ? m->lo[l->output] : -INFINITY;
     out->hi = l->hi[0] = l->period > 0 ? m->hi[l->output] : INFINITY;
@@ -187,7 +187,7 @@ static void arcs_of(const asked *a, const line *l, size_t count, size_t depth,
 {
     out->pieces = cr_cover_circle(l->lo, l->hi, count, depth, l->period);
     if (out->pieces && l->hi[0] - l->lo[0] >= l->period) whole(a, l, out);
-    else if (out->pieces) hull_of_arcs(l, a->scored.e->model.lo[l->output], out);
+    else if (out->pieces) hull_of_arcs(l, a->scored.v->model.lo[l->output], out);
 }
 
 static void stretches_of(const line *l, size_t count, size_t depth, certreg_interval *out)
@@ -210,45 +210,45 @@ static void solve(const asked *a, const line *l, certreg_interval *out)
     else stretches_of(l, count, depth, out);
 }
 
-static certreg_status line_of(certreg_estimator *e, const asked *a, int32_t output, size_t room,
-                              line *l)
+static certreg_status line_of(cr_view *v, const asked *a, int32_t output, size_t room, line *l,
+                              certreg_error *why)
 {
     const certreg_calibration *c = &a->calibration;
     const int quantiles = c->score == CERTREG_SCORE_QUANTILES;
     const int64_t index = (int64_t)output - c->output;
     if (index < 0 || index >= (quantiles ? 1 : c->outputs))
-        return cr_fail(&e->error, CERTREG_E_INVALID, "output is %d; the calibration is about %d%s",
+        return cr_fail(why, CERTREG_E_INVALID, "output is %d; the calibration is about %d%s",
                        (int)output, (int)c->output,
                        c->outputs > 1 && !quantiles ? " and following" : "");
     l->output = (size_t)output;
     l->unit = c->units ? c->units[index] : 1;
-    const int angle = e->model.kind[output] != CERTREG_OUTPUT_REAL;
+    const int angle = v->model.kind[output] != CERTREG_OUTPUT_REAL;
     if (angle) {
-        l->period = e->model.hi[output] - e->model.lo[output];
-        l->farthest = fabs(e->model.lo[output]) + fabs(e->model.hi[output]) + 2 * l->period;
+        l->period = v->model.hi[output] - v->model.lo[output];
+        l->farthest = fabs(v->model.lo[output]) + fabs(v->model.hi[output]) + 2 * l->period;
     }
     const size_t need = angle ? 2 * a->scored.count : a->scored.count;
     if (!l->lo || !l->hi)
-        return cr_fail(&e->error, CERTREG_E_INVALID, "lo or hi is NULL; they are the work space");
+        return cr_fail(why, CERTREG_E_INVALID, "lo or hi is NULL; they are the work space");
     if (room < need)
-        return cr_fail(&e->error, CERTREG_E_SMALL_MEMORY,
+        return cr_fail(why, CERTREG_E_SMALL_MEMORY,
                        "lo and hi have room for %zu numbers each; %zu are needed", room, need);
     return CERTREG_OK;
 }
 
-static certreg_status interval_of(certreg_estimator *e, const certreg_calibration *calibration,
+static certreg_status interval_of(const cr_work *w, const certreg_calibration *calibration,
                                   const certreg_ranks *ranks, int32_t output, line *l, size_t room,
                                   certreg_interval *found)
 {
     asked a;
-    certreg_status status = take(e, calibration, ranks, &a);
-    if (!status) status = line_of(e, &a, output, room, l);
+    certreg_status status = take(w->record, calibration, ranks, &a, w->why);
+    if (!status) status = line_of(w->record, &a, output, room, l, w->why);
     if (status) return status;
     found->output = output, found->period = l->period;
     found->alpha = a.ranks.alpha, found->radius = a.ranks.radius;
     found->threshold = a.threshold, found->samples = a.scored.count;
     solve(&a, l, found);
-    cr_asked_remember(e, e->record.present, e->record.present, 0);
+    cr_asked_remember(w->record, w->record->present, w->record->present, 0);
     return CERTREG_OK;
 }
 
@@ -262,10 +262,11 @@ certreg_status certreg_estimator_interval(certreg_estimator *e,
 {
     line l = {.lo = lo, .hi = hi};
     certreg_interval found = nothing;
-    certreg_status status = cr_estimator_enter(e);
+    cr_work w;
+    certreg_status status = cr_estimator_enter(e, &w);
     if (!status) {
-        status = cr_struct_check(out, CR_OLDEST_INTERVAL, "interval", &e->error);
-        if (!status) status = interval_of(e, calibration, ranks, output, &l, room, &found);
+        status = cr_struct_check(out, CR_OLDEST_INTERVAL, "interval", w.why);
+        if (!status) status = interval_of(&w, calibration, ranks, output, &l, room, &found);
         cr_estimator_leave(e, status);
     }
     cr_struct_refuse(out, CR_OLDEST_INTERVAL, status ? &nothing : &found, sizeof found);
@@ -273,20 +274,20 @@ certreg_status certreg_estimator_interval(certreg_estimator *e,
 }
 
 /* ---- a vector */
-static certreg_status covers(certreg_estimator *e, const certreg_calibration *calibration,
+static certreg_status covers(const cr_work *w, const certreg_calibration *calibration,
                              const certreg_ranks *ranks, const double *truth, int32_t *inside)
 {
     asked a;
-    if (!inside) return cr_fail(&e->error, CERTREG_E_INVALID, "inside is NULL");
-    certreg_status status = take(e, calibration, ranks, &a);
-    if (!status) status = cr_intervals_check_truth(e, &a.calibration, truth);
+    if (!inside) return cr_fail(w->why, CERTREG_E_INVALID, "inside is NULL");
+    certreg_status status = take(w->record, calibration, ranks, &a, w->why);
+    if (!status) status = cr_intervals_check_truth(w->record, &a.calibration, truth, w->why);
     if (status) return status;
     uint64_t within = 0;
     a.scored.truth = truth, a.scored.failed = -INFINITY;
     for (size_t i = 0; i < a.scored.count; i++)
         within += cr_intervals_score(&a.scored, i) <= a.threshold;
     *inside = within >= a.ranks.sample_rank;
-    cr_asked_remember(e, e->record.present, e->record.present, 0);
+    cr_asked_remember(w->record, w->record->present, w->record->present, 0);
     return CERTREG_OK;
 }
 
@@ -296,6 +297,7 @@ certreg_status certreg_estimator_covers(certreg_estimator *e,
                                         int32_t *inside)
 {
     if (inside) *inside = 1; /* nothing is known */
-    const certreg_status status = cr_estimator_enter(e);
-    return status ? status : cr_estimator_leave(e, covers(e, calibration, ranks, truth, inside));
+    cr_work w;
+    const certreg_status status = cr_estimator_enter(e, &w);
+    return status ? status : cr_estimator_leave(e, covers(&w, calibration, ranks, truth, inside));
 }

@@ -3,7 +3,7 @@
 #ifndef CR_INTERVALS_INTERVALS_H
 #define CR_INTERVALS_INTERVALS_H
 #include "certreg/interval.h"
-#include "estimator/estimator.h"
+#include "record/asked.h"
 #include "statistics/ranks.h"
 
 /* Radii are measured in sigma. Rounding sigma*scale to float makes the noise of a feature smaller
@@ -11,7 +11,7 @@
 #define CR_INTERVALS_STEP_ROUNDING 0x1p-22
 
 typedef struct cr_scored { /* samples and a truth */
-    const certreg_estimator *e;
+    cr_view *v;
     const certreg_calibration *calibration; /* as read: outputs is not 0 */
     const double *truth;
     size_t first, count; /* of the samples */
@@ -22,21 +22,21 @@ typedef struct cr_scored { /* samples and a truth */
 double cr_intervals_score(const void *of, size_t i);
 
 /* Reads a caller's calibration, checks it against the model, and resolves its defaults. */
-certreg_status cr_intervals_read(certreg_estimator *, const certreg_calibration *theirs,
-                                 certreg_calibration *out);
+certreg_status cr_intervals_read(cr_view *, const certreg_calibration *theirs,
+                                 certreg_calibration *out, certreg_error *why);
 /* The samples beyond the pilot: first and count. Fails where there are none, where an output has
  * left its range, or where an earlier answer may have chosen their number. */
-certreg_status cr_intervals_samples(certreg_estimator *, const certreg_calibration *,
-                                    cr_scored *out);
-certreg_status cr_intervals_check_truth(certreg_estimator *, const certreg_calibration *,
-                                        const double *truth);
+certreg_status cr_intervals_samples(cr_view *, const certreg_calibration *, cr_scored *out,
+                                    certreg_error *why);
+certreg_status cr_intervals_check_truth(cr_view *, const certreg_calibration *, const double *truth,
+                                        certreg_error *why);
 /* Whether the present input has the sigma, scale and model of the calibration's points. */
-certreg_status cr_intervals_same(certreg_estimator *, const certreg_calibration *);
+certreg_status cr_intervals_same(cr_view *, const certreg_calibration *, certreg_error *why);
 /* A digest of what makes scores comparable. */
-uint64_t cr_intervals_model(const certreg_estimator *, const certreg_calibration *);
+uint64_t cr_intervals_model(cr_view *, const certreg_calibration *);
 
 /* Whether radii in units of sigma are right. */
-certreg_status cr_intervals_check_noise(certreg_estimator *);
+certreg_status cr_intervals_check_noise(cr_view *, certreg_error *why);
 
 /* The rank of the score that stands for a point: a share of its samples; 0: one half. */
 uint64_t cr_intervals_rank(double share, uint64_t samples);

@@ -5,7 +5,7 @@
 
 static double distance(const cr_scored *s, size_t index, double output)
 {
-    const certreg_model *m = &s->e->model;
+    const certreg_model *m = &s->v->model;
     const size_t k = (size_t)s->calibration->output + index;
     const double period = m->kind[k] == CERTREG_OUTPUT_REAL ? 0 : m->hi[k] - m->lo[k],
                  unit = s->calibration->units ? s->calibration->units[index] : 1;
@@ -35,7 +35,7 @@ double cr_intervals_score(const void *of, size_t i)
 {
     const cr_scored *s = of;
     const certreg_calibration *c = s->calibration;
-    const float *y = cr_record_at(s->e, s->first + i, c->output);
+    const float *y = cr_view_at(s->v, s->first + i, c->output);
     for (size_t k = 0; k < (size_t)c->outputs; k++)
         if (isnan(y[k])) return s->failed;
     switch ((enum certreg_score)c->score) {

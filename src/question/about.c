@@ -7,21 +7,21 @@ int cr_question_counts(const cr_question *q)
     return cr_score_kind_is_two_valued(cr_statistic_of(q->statistic)->score);
 }
 
-int cr_question_is_angle(const certreg_estimator *e, const cr_question *q)
+int cr_question_is_angle(cr_view *v, const cr_question *q)
 {
-    return !cr_question_is_vector(q) && e->model.kind[q->output] != CERTREG_OUTPUT_REAL;
+    return !cr_question_is_vector(q) && v->model.kind[q->output] != CERTREG_OUTPUT_REAL;
 }
 
-double cr_question_period(const certreg_estimator *e, const cr_question *q)
+double cr_question_period(cr_view *v, const cr_question *q)
 {
     if (cr_statistic_of(q->statistic)->angle == CR_ANGLE_AS_NUMBER) return 0;
-    return cr_question_is_angle(e, q) ? e->model.hi[q->output] - e->model.lo[q->output] : 0;
+    return cr_question_is_angle(v, q) ? v->model.hi[q->output] - v->model.lo[q->output] : 0;
 }
 
-int cr_question_orders(const certreg_estimator *e, const cr_question *q)
+int cr_question_orders(cr_view *v, const cr_question *q)
 {
     return q->at_radius > 0 && cr_statistic_of(q->statistic)->reach == CR_REACH_ORDERS &&
-           cr_method_of(q->method)->orders && !cr_question_is_angle(e, q);
+           cr_method_of(q->method)->orders && !cr_question_is_angle(v, q);
 }
 
 int cr_question_about_output(const cr_question *q)
@@ -30,9 +30,9 @@ int cr_question_about_output(const cr_question *q)
            (q->at_radius > 0 && cr_statistic_of(q->statistic)->reach == CR_REACH_MEAN);
 }
 
-int cr_question_by_estimate(const certreg_estimator *e, const cr_question *q)
+int cr_question_by_estimate(cr_view *v, const cr_question *q)
 {
-    return cr_question_about_output(q) || cr_question_orders(e, q) ||
+    return cr_question_about_output(q) || cr_question_orders(v, q) ||
            cr_center_of(q->center)->by_estimate;
 }
 
@@ -47,10 +47,10 @@ int cr_question_is_closed(const cr_question *q)
     return q->target > 0 && cr_method_of(q->method)->row.offers & CR_OFFERS_CLOSED_TEST;
 }
 
-certreg_status cr_question_invalid(certreg_estimator *e, const char *field, double value,
+certreg_status cr_question_invalid(certreg_error *why, const char *field, double value,
                                    const char *rule)
 {
-    cr_fail(&e->error, CERTREG_E_INVALID, "question.%s is %g; %s", field, value, rule);
-    e->error.value = value;
+    cr_fail(why, CERTREG_E_INVALID, "question.%s is %g; %s", field, value, rule);
+    why->value = value;
     return CERTREG_E_INVALID;
 }

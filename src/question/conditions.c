@@ -41,29 +41,29 @@ static enum cr_score_kind kind_of(const cr_question *q)
 
 /* How many of the fresh outputs of a trimmed mean may be out. One that fails may be given any
  * value, so the range is no help then. */
-static uint64_t may_be_out(const certreg_estimator *e, const cr_question *q, const cr_score *score)
+static uint64_t may_be_out(cr_view *v, const cr_question *q, const cr_score *score)
 {
-    const double lo = e->model.lo[q->output], hi = e->model.hi[q->output],
+    const double lo = v->model.lo[q->output], hi = v->model.hi[q->output],
                  farther = fmax(hi - score->prediction, score->prediction - lo);
-    const int may_fail = (e->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
+    const int may_fail = (v->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
     const double reach = score->period > 0 ? 0.5 * score->period : may_fail ? INFINITY : farther;
     return cr_served_out(q->served_samples, q->served_trim, q->tolerance, score->tolerance, reach);
 }
 
 /* What the mean of the score has to stay above at the shifted input: 0, or what N' fresh samples
  * need. */
-static double threshold_of(const certreg_estimator *e, const cr_conditions *conditions,
-                           const cr_score *score, double beta)
+static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr_score *score,
+                           double beta)
 {
     const cr_question *q = &conditions->question;
     const int32_t k = conditions->output;
     const double share = score->kind == CR_SCORE_ARC ? score->needed : 0.5;
     if (!q->served_samples || score->kind == CR_SCORE_OUTPUT) return 2 * share - 1;
     if (score->kind == CR_SCORE_WITHIN)
-        return cr_served_misses(q->served_samples, may_be_out(e, q, score), beta);
+        return cr_served_misses(q->served_samples, may_be_out(v, q, score), beta);
     if (cr_score_is_two_valued(score)) return cr_served_binomial(q->served_samples, share, beta);
     double least, greatest;
-    cr_score_range(score, e->model.lo + k, e->model.hi + k, &least, &greatest);
+    cr_score_range(score, v->model.lo + k, v->model.hi + k, &least, &greatest);
     return cr_served_bounded(q->served_samples, least, greatest, beta);
 }
 
@@ -102,9 +102,9 @@ static int arcs_agree(const struct cut *cut)
     return cut->greatest > 0 && cut->near == 90.0 / 360;
 }
 
-static int is_line_of_circle(const certreg_estimator *e, const cr_question *q)
+static int is_line_of_circle(cr_view *v, const cr_question *q)
 {
-    return cr_question_is_angle(e, q) && !cr_method_of(q->method)->published &&
+    return cr_question_is_angle(v, q) && !cr_method_of(q->method)->published &&
            cr_statistic_of(q->statistic)->angle == CR_ANGLE_CUT;
 }
 
@@ -134,8 +134,8 @@ static void add_together(cr_conditions *conditions, cr_score score, const cr_div
 
 /* One condition for both sides; else both sides, then both near conditions, then both sides
  * together. */
-static void set_conditions_for(const certreg_estimator *e, cr_conditions *conditions,
-                               const struct cut *cut, const cr_division *division)
+static void set_conditions_for(cr_view *v, cr_conditions *conditions, const struct cut *cut,
+                               const cr_division *division)
 {
     const cr_question *q = &conditions->question;
     cr_score s = {.kind = kind_of(q),
@@ -143,15 +143,16 @@ static void set_conditions_for(const certreg_estimator *e, cr_conditions *condit
                   .prediction = conditions->prediction,
                   .tolerance = tolerance_of(q),
                   .width = q->huber_width};
-    const int line_of_circle = is_line_of_circle(e, q);
+    const int line_of_circle = is_line_of_circle(v, q);
     conditions->count = 0;
-    s.period = cr_question_period(e, q);
-    if (s.kind == CR_SCORE_BALL) s.center = e->here.center, s.outputs = e->model.outputs;
+    s.period = cr_question_period(v, q);
+    if (s.kind == CR_SCORE_BALL)
+        s.center = conditions->scratch->center, s.outputs = v->model.outputs;
     conditions->output = q->output;
     if (cr_question_has_directions(q))
-        conditions->output = cr_directions_aim(e, q, conditions->direction, &s);
+        conditions->output = cr_directions_aim(v, conditions, conditions->direction, &s);
     if (!cr_score_kind_has_sides(s.kind)) {
-        add(conditions, &s, CR_GUARD_NONE, threshold_of(e, conditions, &s, q->served_rate));
+        add(conditions, &s, CR_GUARD_NONE, threshold_of(v, conditions, &s, q->served_rate));
         return;
     }
     s.cut = line_of_circle ? (0.5 - cut->near) * s.period : s.period;
@@ -159,10 +160,10 @@ static void set_conditions_for(const certreg_estimator *e, cr_conditions *condit
                  of_side = division->side * rate,
                  of_near = division->near * rate * (arcs_agree(cut) ? 2 : 1);
     for (s.side = -1; s.side <= 1; s.side += 2)
-        add(conditions, &s, CR_GUARD_NONE, threshold_of(e, conditions, &s, of_side));
+        add(conditions, &s, CR_GUARD_NONE, threshold_of(v, conditions, &s, of_side));
     for (s.side = -1; line_of_circle && s.side <= 1; s.side += 2) {
         const cr_score guard = guard_of(&s, cut);
-        add(conditions, &guard, CR_GUARD_NEAR, threshold_of(e, conditions, &guard, of_near));
+        add(conditions, &guard, CR_GUARD_NEAR, threshold_of(v, conditions, &guard, of_near));
     }
     add_together(conditions, s, division);
 }
@@ -191,9 +192,9 @@ static int cuts_for(const cr_conditions *conditions)
 
 /* For a forecast before the pilot is complete: the arc that asks for the smallest share of the
  * outputs. What it cannot prove, no choice of the pilot will. (Targets have no sines.) */
-static const struct cut *least_demanding(const certreg_estimator *e, const cr_question *q)
+static const struct cut *least_demanding(cr_view *v, const cr_question *q)
 {
-    const cr_score score = {.tolerance = q->tolerance, .period = cr_question_period(e, q)};
+    const cr_score score = {.tolerance = q->tolerance, .period = cr_question_period(v, q)};
     const struct cut *least = cuts;
     for (int i = 1; i < ARCS; i++)
         if (guard_of(&score, cuts + i).needed < guard_of(&score, least).needed) least = cuts + i;
@@ -201,7 +202,7 @@ static const struct cut *least_demanding(const certreg_estimator *e, const cr_qu
 }
 
 /* The cut, and what its near conditions take of beta. */
-static const struct cut *best_for_pilot(const certreg_estimator *e, cr_conditions *conditions,
+static const struct cut *best_for_pilot(cr_view *v, cr_conditions *conditions,
                                         cr_division *division)
 {
     const struct cut *best = cuts;
@@ -210,15 +211,15 @@ static const struct cut *best_for_pilot(const certreg_estimator *e, cr_condition
     double greatest = -INFINITY;
     for (int i = 0; i < count * divisions; i++) {
         const cr_division now = cr_division_even(1, i / count);
-        set_conditions_for(e, conditions, cuts + i % count, &now);
-        const double radius = cr_division_pilot_radius(e, conditions);
+        set_conditions_for(v, conditions, cuts + i % count, &now);
+        const double radius = cr_division_pilot_radius(v, conditions);
         if (radius > greatest) greatest = radius, best = cuts + i % count, *division = now;
     }
     return best;
 }
 
 /* Uneven, where the pilot expects that to lengthen the radius. */
-static void divide(const certreg_estimator *e, cr_conditions *conditions, const struct cut *cut,
+static void divide(cr_view *v, cr_conditions *conditions, const struct cut *cut,
                    cr_division *division)
 {
     const cr_question *q = &conditions->question;
@@ -227,8 +228,8 @@ static void divide(const certreg_estimator *e, cr_conditions *conditions, const 
         cr_division now = cr_division_uneven(&even, i);
         const double room = cr_served_together(q->served_samples, now.side * q->served_rate,
                                                (2 * even.side - now.side) * q->served_rate);
-        set_conditions_for(e, conditions, cut, &now);
-        if (!cr_division_fits(e, conditions, room, &now)) continue;
+        set_conditions_for(v, conditions, cut, &now);
+        if (!cr_division_fits(v, conditions, room, &now)) continue;
         *division = now;
         return;
     }
@@ -242,108 +243,106 @@ static int may_divide_unevenly(const cr_question *q)
            !cr_method_of(q->method)->published && !cr_question_has_directions(q);
 }
 
-static void set_conditions(const certreg_estimator *e, cr_conditions *conditions)
+static void set_conditions(cr_view *v, cr_conditions *conditions)
 {
     const cr_question *q = &conditions->question;
-    const int angle = is_line_of_circle(e, q), knows = conditions->main_first >= choosy_pilot,
+    const int angle = is_line_of_circle(v, q), knows = conditions->main_first >= choosy_pilot,
               both = may_divide_unevenly(q);
     const struct cut *cut = &without_pilot;
     cr_division division = cr_division_even(angle, 0);
     if (knows && conditions->samples < conditions->main_first) {
-        if (angle) cut = least_demanding(e, q);
+        if (angle) cut = least_demanding(v, q);
         if (q->served_samples && (angle || both)) division = cr_division_most(angle);
     } else if (knows) {
-        if (angle) cut = best_for_pilot(e, conditions, &division);
-        if (both) divide(e, conditions, cut, &division);
+        if (angle) cut = best_for_pilot(v, conditions, &division);
+        if (both) divide(v, conditions, cut, &division);
     }
-    set_conditions_for(e, conditions, cut, &division);
+    set_conditions_for(v, conditions, cut, &division);
 }
 
 /* The same question at another tolerance; everything else stays, the prediction too. */
-void cr_conditions_set_tolerance(const certreg_estimator *e, cr_conditions *conditions,
-                                 double tolerance)
+void cr_conditions_set_tolerance(cr_view *v, cr_conditions *conditions, double tolerance)
 {
     conditions->question.tolerance = tolerance;
-    set_conditions(e, conditions);
+    set_conditions(v, conditions);
 }
 
-void cr_conditions_turn(const certreg_estimator *e, cr_conditions *conditions, size_t direction)
+void cr_conditions_turn(cr_view *v, cr_conditions *conditions, size_t direction)
 {
     if (direction == conditions->direction) return;
     conditions->direction = direction;
-    set_conditions(e, conditions);
+    set_conditions(v, conditions);
 }
 
-size_t cr_conditions_least(const certreg_estimator *e, const cr_question *q)
+size_t cr_conditions_least(cr_view *v, const cr_question *q)
 {
-    return e->record.pilot + (cr_method_of(q->method)->normality ? e->plan.blocks : 1);
+    return v->pilot + (cr_method_of(q->method)->normality ? v->plan.blocks : 1);
 }
 
 /* Median smoothing as its authors coded it has no pilot: all noisy samples enter the bounds. */
-static size_t main_first(const certreg_estimator *e, const cr_question *q)
+static size_t main_first(cr_view *v, const cr_question *q)
 {
-    return cr_center_of(q->center)->every_sample ? cr_record_noisy(e) : e->record.pilot;
+    return cr_center_of(q->center)->every_sample ? cr_view_noisy(v) : v->pilot;
 }
 
-static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditions)
+static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certreg_error *why)
 {
-    const certreg_status status = cr_record_length(e, &conditions->samples, &e->error);
+    const certreg_status status = cr_view_length(v, &conditions->samples, why);
     if (status) return status;
-    conditions->main_first = main_first(e, &conditions->question);
-    const size_t least = cr_conditions_least(e, &conditions->question);
+    conditions->main_first = main_first(v, &conditions->question);
+    const size_t least = cr_conditions_least(v, &conditions->question);
     if (conditions->samples >= least)
-        return cr_question_allowed(e, &conditions->question, conditions->samples);
+        return cr_question_allowed(v, &conditions->question, conditions->samples, why);
     return cr_fail(
-        &e->error, CERTREG_E_WRONG_STATE,
+        why, CERTREG_E_WRONG_STATE,
         "this question needs at least %zu samples, %zu of them the pilot's, and the record has "
         "%zu: take more (total_samples of certify), or set a smaller plan.pilot",
-        least, e->record.pilot, conditions->samples);
+        least, v->pilot, conditions->samples);
 }
 
-static int any_failed(const certreg_estimator *e, const cr_question *q, size_t samples)
+static int any_failed(cr_view *v, const cr_question *q, size_t samples)
 {
-    const size_t first = cr_question_first(q), end = first + cr_question_outputs(e, q);
+    const size_t first = cr_question_first(q), end = first + cr_question_outputs(v, q);
     for (size_t i = 0; i < samples; i++)
         for (size_t k = first; k < end; k++)
-            if (isnan(cr_record_value(e, i, k))) return 1;
+            if (isnan(cr_view_value(v, i, k))) return 1;
     return 0;
 }
 
-certreg_status cr_conditions_prepare(certreg_estimator *e, cr_conditions *conditions)
+certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, certreg_error *why)
 {
     const cr_question *q = &conditions->question;
-    const certreg_status status = check_samples(e, conditions);
-    const int by_estimate = cr_question_by_estimate(e, q);
+    const certreg_status status = check_samples(v, conditions, why);
+    const int by_estimate = cr_question_by_estimate(v, q);
     conditions->prediction = NAN;
-    conditions->directions = cr_directions_count(e, q);
-    if (cr_question_has_directions(q)) cr_directions_share_by_spread(e, q);
+    conditions->directions = cr_directions_count(v, q);
+    if (cr_question_has_directions(q)) cr_directions_share_by_spread(v, conditions);
     /* The given one is told also where nothing can be certified. */
     conditions->known = !by_estimate && (!status || q->prediction_given) &&
-                        cr_prediction_find(e, q, &conditions->prediction);
-    conditions->estimate = cr_estimate_number(e, q, conditions->samples, conditions->prediction);
+                        cr_prediction_find(v, conditions);
+    conditions->estimate = cr_estimate_number(v, q, conditions->samples, conditions->prediction);
     if (status) return status;
-    conditions->failures = any_failed(e, q, conditions->samples);
+    conditions->failures = any_failed(v, q, conditions->samples);
     if (by_estimate) {
         conditions->prediction = conditions->estimate;
         conditions->known = cr_question_is_vector(q) || !isnan(conditions->estimate);
     }
-    set_conditions(e, conditions);
-    return e->clock.watch->late ? CERTREG_E_DEADLINE : CERTREG_OK;
+    set_conditions(v, conditions);
+    return v->watch->late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
-certreg_status cr_conditions_preview(certreg_estimator *e, cr_conditions *conditions)
+certreg_status cr_conditions_preview(cr_view *v, cr_conditions *conditions, certreg_error *why)
 {
     const cr_question *q = &conditions->question;
-    const certreg_status status = cr_record_length(e, &conditions->samples, &e->error);
+    const certreg_status status = cr_view_length(v, &conditions->samples, why);
     if (status) return status;
-    conditions->main_first = e->record.pilot;
-    const int complete = e->record.pilot > 0 && conditions->samples >= e->record.pilot;
+    conditions->main_first = v->pilot;
+    const int complete = v->pilot > 0 && conditions->samples >= v->pilot;
     conditions->prediction = 0;
-    for (size_t k = 0; k < e->model.outputs; k++) e->here.center[k] = 0;
-    conditions->directions = cr_directions_count(e, q);
-    if (cr_question_has_directions(q)) cr_directions_share_by_spread(e, q);
-    if (q->prediction_given || complete)
-        conditions->known = cr_prediction_find(e, q, &conditions->prediction);
-    set_conditions(e, conditions);
+    for (size_t k = 0; k < v->model.outputs; k++) conditions->scratch->center[k] = 0;
+    conditions->directions = cr_directions_count(v, q);
+    if (cr_question_has_directions(q)) cr_directions_share_by_spread(v, conditions);
+    if (q->prediction_given || complete) conditions->known = cr_prediction_find(v, conditions);
+    set_conditions(v, conditions);
     return CERTREG_OK;
 }

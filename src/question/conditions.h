@@ -24,10 +24,11 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
 
 typedef struct cr_conditions {
     cr_question question;
+    cr_scratch *scratch;
     int32_t output; /* whose scores these are; along a direction the first of its outputs */
     size_t directions, direction; /* of a vector, and the one that the conditions are about */
     size_t samples, main_first;
-    double prediction; /* NaN for a vector, which is in here.center */
+    double prediction; /* NaN for a vector, which is in scratch->center */
     int known;         /* there is one */
     int failures;      /* some outputs of this record failed */
     double estimate; /* of the location from all noisy samples: no guarantee. Without one the given
@@ -39,16 +40,16 @@ typedef struct cr_conditions {
 /* CERTREG_SIDE_... of a condition; of the true mean's, which has both, CERTREG_SIDE_LOWER. */
 int32_t cr_condition_side(const cr_condition *);
 /* The fewest samples, pilot included, from which this question has an answer. */
-size_t cr_conditions_least(const certreg_estimator *, const cr_question *);
+size_t cr_conditions_least(cr_view *, const cr_question *);
 /* Chooses the prediction from the pilot and sets up the conditions. The record must be 0 .. n-1;
  * WRONG_STATE otherwise. DEADLINE where it was given up. The estimate is there in any case. */
-certreg_status cr_conditions_prepare(certreg_estimator *, cr_conditions *);
+certreg_status cr_conditions_prepare(cr_view *, cr_conditions *, certreg_error *why);
 /* The same for a forecast: conditions about the prediction that the record so far gives, or 0 if
  * its pilot is not complete. */
-certreg_status cr_conditions_preview(certreg_estimator *, cr_conditions *);
+certreg_status cr_conditions_preview(cr_view *, cr_conditions *, certreg_error *why);
 /* The conditions along direction 0 .. directions-1. All of them have to hold; those that were
  * prepared are direction 0's. */
-void cr_conditions_turn(const certreg_estimator *, cr_conditions *, size_t direction);
-void cr_conditions_set_tolerance(const certreg_estimator *, cr_conditions *, double tolerance);
+void cr_conditions_turn(cr_view *, cr_conditions *, size_t direction);
+void cr_conditions_set_tolerance(cr_view *, cr_conditions *, double tolerance);
 
 #endif

@@ -2,23 +2,24 @@
 #include "base/constants.h"
 #include "statistics/location.h"
 #include "statistics/moments.h"
+#include "record/asked.h"
 #include <float.h>
 #include <math.h>
 
 enum { FEW = 8 };                        /* outputs of a pilot that say little of their spread */
 static const double least_spread = 0.05; /* as a part of the greatest */
 
-size_t cr_directions_count(const certreg_estimator *e, const cr_question *q)
+size_t cr_directions_count(cr_view *v, const cr_question *q)
 {
     return cr_question_has_directions(q)
-               ? cr_net_size(cr_question_net(q), cr_question_outputs(e, q))
+               ? cr_net_size(cr_question_net(q), cr_question_outputs(v, q))
                : 1;
 }
 
 /* ---- blocks */
-static size_t block_of(const certreg_estimator *e, const cr_question *q, size_t k, size_t *size)
+static size_t block_of(cr_view *v, const cr_question *q, size_t k, size_t *size)
 {
-    const size_t outputs = cr_question_outputs(e, q), place = k - cr_question_first(q);
+    const size_t outputs = cr_question_outputs(v, q), place = k - cr_question_first(q);
     const cr_net net = cr_question_net(q);
     size_t first = 0, block = 0;
     *size = cr_net_block(net, outputs, block, &first);
@@ -26,14 +27,14 @@ static size_t block_of(const certreg_estimator *e, const cr_question *q, size_t 
     return block;
 }
 
-static size_t blocks_of(const certreg_estimator *e, const cr_question *q)
+static size_t blocks_of(cr_view *v, const cr_question *q)
 {
-    return cr_net_blocks(cr_question_net(q), cr_question_outputs(e, q));
+    return cr_net_blocks(cr_question_net(q), cr_question_outputs(v, q));
 }
 
-static size_t size_of(const certreg_estimator *e, const cr_question *q, size_t block, size_t *first)
+static size_t size_of(cr_view *v, const cr_question *q, size_t block, size_t *first)
 {
-    return cr_net_block(cr_question_net(q), cr_question_outputs(e, q), block, first);
+    return cr_net_block(cr_question_net(q), cr_question_outputs(v, q), block, first);
 }
 
 /* Projections of a block of several outputs have a tolerance for each direction. */
@@ -44,56 +45,56 @@ static int has_parts(const cr_question *q, size_t size)
 
 /* ---- how the tolerance is divided */
 /* From widths of the blocks, up to a factor, to shares. */
-static void divide(certreg_estimator *e, const cr_question *q)
+static void divide(cr_view *v, const cr_conditions *c)
 {
-    const size_t blocks = blocks_of(e, q);
-    double *share = e->here.share, sum = 0;
+    const cr_question *q = &c->question;
+    const size_t blocks = blocks_of(v, q);
+    double *share = c->scratch->share, sum = 0;
     for (size_t b = 0; b < blocks; b++) sum += share[b] * share[b];
     for (size_t b = 0; b < blocks; b++) share[b] /= sqrt(sum);
 }
 
-void cr_directions_share_equally(certreg_estimator *e, const cr_question *q)
+void cr_directions_share_equally(cr_view *v, const cr_conditions *c)
 {
-    const size_t blocks = blocks_of(e, q);
+    const cr_question *q = &c->question;
+    const size_t blocks = blocks_of(v, q);
     size_t direction = 0, first;
     for (size_t b = 0; b < blocks; b++) {
-        const size_t size = size_of(e, q, b, &first);
+        const size_t size = size_of(v, q, b, &first);
         const double part = cr_net_part(cr_question_net(q), size);
-        e->here.share[b] = 1 / part;
+        c->scratch->share[b] = 1 / part;
         if (!has_parts(q, size)) continue;
         const size_t end = direction + cr_net_size(CR_NET_PROJECTIONS, size);
-        while (direction < end) e->here.part[direction++] = part;
+        while (direction < end) c->scratch->part[direction++] = part;
     }
-    divide(e, q);
+    divide(v, c);
 }
 
 /* Of a mean along a direction: the deviation of the pilot's noisy outputs, and about what the
  * bounds add to it for values at the far end of the range that the planned samples need not show.
  */
-static double spread_of_mean(const certreg_estimator *e, const cr_question *q, size_t k,
-                             const cr_direction *d)
+static double spread_of_mean(cr_view *v, const cr_question *q, size_t k, const cr_direction *d)
 {
-    const size_t first = cr_record_noisy(e);
+    const size_t first = cr_view_noisy(v);
     cr_score s = {.kind = CR_SCORE_OUTPUT, .outputs = d->outputs};
     for (size_t i = 0; i < d->outputs; i++) s.along[i] = d->along[i];
-    const cr_samples pilot =
-        cr_record_samples(e, &s, (int32_t)k, first, e->record.pilot - first, 0);
+    const cr_samples pilot = cr_view_samples(v, &s, (int32_t)k, first, v->pilot - first, 0);
     cr_moments m;
     double lo, hi;
     cr_moments_of(&pilot, &m);
-    cr_score_range(&s, e->model.lo + k, e->model.hi + k, &lo, &hi);
+    cr_score_range(&s, v->model.lo + k, v->model.hi + k, &lo, &hi);
     const double mean = cr_moments_mean(&m), far = fmax(hi - mean, mean - lo),
-                 unseen = -8 * log(q->alpha) * far * far / (double)cr_asked_max_samples(e);
+                 unseen = -8 * log(q->alpha) * far * far / (double)cr_asked_max_samples(v);
     return sqrt(cr_moments_second(&m) + (isfinite(unseen) ? unseen : 0));
 }
 
 /* A vector may be as wide along any direction as along the widest. */
-static double widest_spread(const certreg_estimator *e, const cr_question *q, size_t k, size_t size)
+static double widest_spread(cr_view *v, const cr_question *q, size_t k, size_t size)
 {
     double widest = 0;
     for (size_t i = 0; i < cr_net_size(CR_NET_MEANS, size); i++) {
         const cr_direction d = cr_net_direction(CR_NET_MEANS, size, i);
-        const double spread = spread_of_mean(e, q, k, &d);
+        const double spread = spread_of_mean(v, q, k, &d);
         if (!(spread <= widest)) widest = spread;
     }
     return widest;
@@ -101,13 +102,13 @@ static double widest_spread(const certreg_estimator *e, const cr_question *q, si
 
 /* Of the pilot's noisy outputs; of scores half the distance between the ranks that are one
  * deviation from the middle for normal ones. */
-static double spread_of(const certreg_estimator *e, size_t k, const cr_direction *along)
+static double spread_of(cr_view *v, size_t k, const cr_direction *along)
 {
-    const size_t first = cr_record_noisy(e);
-    const cr_values values = {.y = cr_record_at(e, first, (int32_t)k),
-                              .count = e->record.pilot - first,
-                              .step = e->model.outputs,
-                              .watch = e->clock.watch,
+    const size_t first = cr_view_noisy(v);
+    const cr_values values = {.y = cr_view_at(v, first, (int32_t)k),
+                              .count = v->pilot - first,
+                              .step = v->model.outputs,
+                              .watch = v->watch,
                               .along = along ? along->along : NULL,
                               .outputs = along ? along->outputs : 0};
     const size_t count = cr_location_count(&values), low = (size_t)(0.16 * (double)count);
@@ -129,7 +130,7 @@ static void shrink(double *spread, size_t blocks, double count)
 }
 
 /* Zero: nothing is known of them. */
-static int even_out(const certreg_estimator *e, double *spread, size_t count)
+static int even_out(cr_view *v, double *spread, size_t count)
 {
     double greatest = 0;
     for (size_t i = 0; i < count; i++) {
@@ -137,83 +138,86 @@ static int even_out(const certreg_estimator *e, double *spread, size_t count)
         greatest = fmax(greatest, spread[i]);
     }
     for (size_t i = 0; i < count; i++) spread[i] = fmax(spread[i], least_spread * greatest);
-    if (greatest > 0) shrink(spread, count, (double)(e->record.pilot - cr_record_noisy(e)));
+    if (greatest > 0) shrink(spread, count, (double)(v->pilot - cr_view_noisy(v)));
     return greatest > 0;
 }
 
 /* Of single outputs by their spread; of a mean by that of its widest direction; of projections by
  * that of their sum, where each direction's part of the tolerance follows its own. NAN: not
  * known. */
-static double width_of_block(certreg_estimator *e, const cr_question *q, size_t block,
-                             size_t *direction)
+static double width_of_block(cr_view *v, const cr_conditions *c, size_t block, size_t *direction)
 {
+    const cr_question *q = &c->question;
     size_t first;
-    const size_t size = size_of(e, q, block, &first), from = cr_question_first(q) + first,
+    const size_t size = size_of(v, q, block, &first), from = cr_question_first(q) + first,
                  count = cr_net_size(CR_NET_PROJECTIONS, size);
-    double *part = e->here.part + *direction;
+    double *part = c->scratch->part + *direction;
     if (cr_question_net(q) == CR_NET_MEANS)
-        return widest_spread(e, q, from, size) / cr_net_part(CR_NET_MEANS, size);
-    if (!has_parts(q, size)) return spread_of(e, from, NULL);
+        return widest_spread(v, q, from, size) / cr_net_part(CR_NET_MEANS, size);
+    if (!has_parts(q, size)) return spread_of(v, from, NULL);
     for (size_t i = 0; i < count; i++) {
         const cr_direction d = cr_net_direction(CR_NET_PROJECTIONS, size, i);
-        part[i] = spread_of(e, from, &d);
+        part[i] = spread_of(v, from, &d);
     }
     *direction += count;
-    if (!even_out(e, part, count)) return NAN;
-    const double scale = cr_net_scale(size, part, e->clock.watch);
+    if (!even_out(v, part, count)) return NAN;
+    const double scale = cr_net_scale(size, part, v->watch);
     for (size_t i = 0; i < count; i++) part[i] *= scale;
     return 1 / scale;
 }
 
-static int pilot_is_complete(const certreg_estimator *e)
+static int pilot_is_complete(cr_view *v)
 {
     size_t length;
-    cr_record_length(e, &length, NULL);
-    return length >= e->record.pilot && e->record.pilot >= cr_record_noisy(e) + FEW;
+    cr_view_length(v, &length, NULL);
+    return length >= v->pilot && v->pilot >= cr_view_noisy(v) + FEW;
 }
 
-void cr_directions_share_by_spread(certreg_estimator *e, const cr_question *q)
+void cr_directions_share_by_spread(cr_view *v, const cr_conditions *c)
 {
-    const size_t blocks = blocks_of(e, q);
-    const int known = pilot_is_complete(e);
+    const cr_question *q = &c->question;
+    const size_t blocks = blocks_of(v, q);
+    const int known = pilot_is_complete(v);
     size_t direction = 0;
     for (size_t b = 0; b < blocks; b++)
-        e->here.share[b] = known ? width_of_block(e, q, b, &direction) : NAN;
-    if (even_out(e, e->here.share, blocks) && !cr_watch_late(e->clock.watch)) divide(e, q);
-    else cr_directions_share_equally(e, q);
+        c->scratch->share[b] = known ? width_of_block(v, c, b, &direction) : NAN;
+    if (even_out(v, c->scratch->share, blocks) && !cr_watch_late(v->watch)) divide(v, c);
+    else cr_directions_share_equally(v, c);
 }
 
-static double tolerance_of_block(const certreg_estimator *e, const cr_question *q, size_t block)
+static double tolerance_of_block(cr_view *v, const cr_conditions *c, size_t block)
 {
-    const double all = q->tolerance * (1 - CR_ROUNDING - 1e-15 * (double)cr_question_outputs(e, q));
-    return all * e->here.share[block];
+    const cr_question *q = &c->question;
+    const double all = q->tolerance * (1 - CR_ROUNDING - 1e-15 * (double)cr_question_outputs(v, q));
+    return all * c->scratch->share[block];
 }
 
-double cr_directions_tolerance(const certreg_estimator *e, const cr_question *q, size_t k)
+double cr_directions_tolerance(cr_view *v, const cr_conditions *c, size_t k)
 {
+    const cr_question *q = &c->question;
     size_t size;
-    const size_t block = block_of(e, q, k, &size);
-    return tolerance_of_block(e, q, block) * cr_net_part(cr_question_net(q), size);
+    const size_t block = block_of(v, q, k, &size);
+    return tolerance_of_block(v, c, block) * cr_net_part(cr_question_net(q), size);
 }
 
 /* ---- a direction */
 /* Rounding may change the function of which the bounds are, by this much at each of the two ends of
  * a change; scores with two values have their own margin. */
-static double lost_to_rounding(const certreg_estimator *e, const cr_score *s, size_t first)
+static double lost_to_rounding(cr_view *v, const cr_score *s, size_t first)
 {
-    const double unsure = cr_score_unsure(s, e->model.lo + first, e->model.hi + first);
+    const double unsure = cr_score_unsure(s, v->model.lo + first, v->model.hi + first);
     return s->kind == CR_SCORE_OUTPUT ? 2 * unsure : s->kind == CR_SCORE_LINEAR ? unsure : 0;
 }
 
-int32_t cr_directions_aim(const certreg_estimator *e, const cr_question *q, size_t direction,
-                          cr_score *s)
+int32_t cr_directions_aim(cr_view *v, const cr_conditions *c, size_t direction, cr_score *s)
 {
+    const cr_question *q = &c->question;
     const cr_direction d =
-        cr_net_direction(cr_question_net(q), cr_question_outputs(e, q), direction);
+        cr_net_direction(cr_question_net(q), cr_question_outputs(v, q), direction);
     const size_t first = cr_question_first(q) + d.first;
-    const double *psi = e->here.center + first;
-    s->tolerance = tolerance_of_block(e, q, d.block) *
-                   (has_parts(q, d.outputs) ? e->here.part[direction]
+    const double *psi = c->scratch->center + first;
+    s->tolerance = tolerance_of_block(v, c, d.block) *
+                   (has_parts(q, d.outputs) ? c->scratch->part[direction]
                                             : cr_net_part(cr_question_net(q), d.outputs));
     s->prediction = s->kind == CR_SCORE_OUTPUT ? 0 : *psi;
     s->outputs = 0, s->center = NULL;
@@ -221,31 +225,31 @@ int32_t cr_directions_aim(const certreg_estimator *e, const cr_question *q, size
     s->outputs = d.outputs;
     if (s->kind != CR_SCORE_OUTPUT) s->center = psi;
     for (size_t k = 0; k < d.outputs; k++) s->along[k] = d.along[k];
-    s->tolerance = fmax(DBL_MIN, s->tolerance - lost_to_rounding(e, s, first));
+    s->tolerance = fmax(DBL_MIN, s->tolerance - lost_to_rounding(v, s, first));
     return (int32_t)first;
 }
 
 /* ---- what the pilot says of them */
-static size_t misses_along(const certreg_estimator *e, const cr_question *q, size_t direction,
-                           int32_t side)
+static size_t misses_along(cr_view *v, const cr_conditions *c, size_t direction, int32_t side)
 {
     cr_score s = {.kind = CR_SCORE_SIGN, .side = side};
-    const int32_t output = cr_directions_aim(e, q, direction, &s);
-    const size_t first = cr_record_noisy(e);
-    const cr_samples pilot = cr_record_samples(
-        e, &s, output, first, e->record.pilot > first ? e->record.pilot - first : 0, 0);
+    const int32_t output = cr_directions_aim(v, c, direction, &s);
+    const size_t first = cr_view_noisy(v);
+    const cr_samples pilot =
+        cr_view_samples(v, &s, output, first, v->pilot > first ? v->pilot - first : 0, 0);
     size_t misses = 0;
     for (size_t i = 0; cr_samples_has(&pilot, i); i++) misses += cr_samples_at(&pilot, i) < 0;
     return misses;
 }
 
-size_t cr_directions_misses(const certreg_estimator *e, const cr_question *q)
+size_t cr_directions_misses(cr_view *v, const cr_conditions *c)
 {
-    const size_t directions = cr_directions_count(e, q);
+    const cr_question *q = &c->question;
+    const size_t directions = cr_directions_count(v, q);
     size_t most = 0;
     for (size_t i = 0; i < directions; i++)
         for (int32_t side = -1; side <= 1; side += 2) {
-            const size_t misses = misses_along(e, q, i, side);
+            const size_t misses = misses_along(v, c, i, side);
             if (misses > most) most = misses;
         }
     return most;

@@ -35,20 +35,18 @@ cr_division cr_division_most(int angle)
 }
 
 /* ---- by the pilot */
-static cr_samples pilot_of(const certreg_estimator *e, const cr_conditions *conditions,
-                           const cr_condition *c)
+static cr_samples pilot_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
-    const size_t first = cr_record_noisy(e);
-    return cr_record_samples(e, &c->score, conditions->output, first,
-                             conditions->main_first - first, 0);
+    const size_t first = cr_view_noisy(v);
+    return cr_view_samples(v, &c->score, conditions->output, first, conditions->main_first - first,
+                           0);
 }
 
 /* By the failures of a score with two values, as if Huber's had two as well, and by mean and
  * variance of a sine. */
-static double radius_of(const certreg_estimator *e, const cr_conditions *conditions,
-                        const cr_condition *c)
+static double radius_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
-    const cr_samples s = pilot_of(e, conditions, c);
+    const cr_samples s = pilot_of(v, conditions, c);
     const double count = (double)s.count;
     double failures = 0.5, sum = 0, square = 0;
     for (size_t i = 0; cr_samples_has(&s, i); i++) {
@@ -64,35 +62,35 @@ static double radius_of(const certreg_estimator *e, const cr_conditions *conditi
     return cr_shift_radius(failures / (count + 1), 0.5 * (1 - c->threshold));
 }
 
-double cr_division_pilot_radius(const certreg_estimator *e, const cr_conditions *conditions)
+double cr_division_pilot_radius(cr_view *v, const cr_conditions *conditions)
 {
     double least = INFINITY;
     for (int i = 0; i < conditions->count; i++)
         if (conditions->each[i].guard != CR_GUARD_TOGETHER)
-            least = fmin(least, radius_of(e, conditions, conditions->each + i));
+            least = fmin(least, radius_of(v, conditions, conditions->each + i));
     return least;
 }
 
 /* Of the outputs at this distance, by the upper bound of their share at the input. */
-static double share_at(const certreg_estimator *e, const cr_conditions *conditions,
-                       const cr_condition *c, double radius)
+static double share_at(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                       double radius)
 {
-    const cr_samples s = pilot_of(e, conditions, c);
+    const cr_samples s = pilot_of(v, conditions, c);
     uint64_t count = 0;
     for (size_t i = 0; cr_samples_has(&s, i); i++) count += cr_samples_at(&s, i) < 0;
     return cr_shift_most(cr_binomial_upper(count, s.count, doubt), radius);
 }
 
-int cr_division_fits(const certreg_estimator *e, const cr_conditions *conditions, double room,
+int cr_division_fits(cr_view *v, const cr_conditions *conditions, double room,
                      cr_division *division)
 {
-    const double radius = cr_division_pilot_radius(e, conditions);
+    const double radius = cr_division_pilot_radius(v, conditions);
     double share[2] = {0, 0};
     int count = 0;
     if (!(radius > 0)) return 0;
     for (int i = 0; i < conditions->count; i++)
         if (conditions->each[i].guard == CR_GUARD_TOGETHER)
-            share[count++] = share_at(e, conditions, conditions->each + i, radius);
+            share[count++] = share_at(v, conditions, conditions->each + i, radius);
     const double spare = (room - share[0] - share[1]) / count;
     division->either = share[0] + spare, division->both = share[1] + spare;
     return spare > 0;

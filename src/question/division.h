@@ -23,9 +23,9 @@ cr_division cr_division_most(int angle);
 
 /* Radius in units of sigma if the pilot were the truth; conditions of both sides together are left
  * out. */
-double cr_division_pilot_radius(const certreg_estimator *, const cr_conditions *);
+double cr_division_pilot_radius(cr_view *, const cr_conditions *);
 /* Sets either and both such that the pilot expects them not to shorten that radius; `room` is what
  * they may be in all. Zero: there is no such choice. */
-int cr_division_fits(const certreg_estimator *, const cr_conditions *, double room, cr_division *);
+int cr_division_fits(cr_view *, const cr_conditions *, double room, cr_division *);
 
 #endif

@@ -2,12 +2,14 @@
  * server returns. */
 #ifndef CR_QUESTION_ESTIMATE_H
 #define CR_QUESTION_ESTIMATE_H
-#include "question/question.h"
+#include "question/conditions.h"
 
 /* Of one output, from all noisy samples; NAN of a vector. Also for a record that is too short to
  * certify anything, since a control loop continues with it; the given prediction where the outputs
  * give no number. A baseline is about the circle cut opposite its prediction. */
-double cr_estimate_number(const certreg_estimator *, const cr_question *, size_t samples,
-                          double prediction);
+double cr_estimate_number(cr_view *, const cr_question *, size_t samples, double prediction);
+/* certreg_estimator_estimate, of a question that was taken for it: as many numbers as it has
+ * outputs. */
+certreg_status cr_estimate_tell(cr_view *, cr_conditions *, double *out, certreg_error *why);
 
 #endif

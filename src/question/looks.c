@@ -2,6 +2,7 @@
 #include "statistics/shift.h"
 #include "question/looks.h"
 #include "question/question.h"
+#include "record/asked.h"
 #include <math.h>
 #include <string.h>
 
@@ -12,10 +13,9 @@ static const double margin = 1e-7;
 static const double fraction[CR_CLOSED_RADII] = {1, 0.8, 0.6, 0.4, 0.2};
 
 /* ---- the counts */
-static void usual_looks(const certreg_estimator *e, uint64_t last, uint64_t together, cr_looks *out)
+static void usual_looks(cr_view *v, uint64_t last, uint64_t together, cr_looks *out)
 {
-    const double pilot = (double)e->record.pilot, max_samples = (double)last,
-                 batch = (double)together;
+    const double pilot = (double)v->pilot, max_samples = (double)last, batch = (double)together;
     const double by =
         fmax(growth, pow(fmax(1, max_samples / fewest), 1.0 / (CR_LOOKS - 2 * fewest)));
     out->count = 0;
@@ -38,11 +38,11 @@ static int has_own(const cr_question *q, cr_looks *out)
 
 /* Whole batches, so that no row is evaluated twice. A closed test stays the one that was begun,
  * whatever the plan is by now. */
-void cr_looks_make(const certreg_estimator *e, const cr_question *q, cr_looks *out)
+void cr_looks_make(cr_view *v, const cr_question *q, cr_looks *out)
 {
     if (has_own(q, out)) return;
-    if (cr_question_is_closed(q)) usual_looks(e, cr_asked_max_samples(e), cr_asked_batch(e), out);
-    else usual_looks(e, e->plan.max_samples, e->model.batch, out);
+    if (cr_question_is_closed(q)) usual_looks(v, cr_asked_max_samples(v), cr_asked_batch(v), out);
+    else usual_looks(v, v->plan.max_samples, v->model.batch, out);
 }
 
 /* ---- the closed test */
@@ -52,18 +52,17 @@ static double rarer_than(const cr_condition *c, double shift)
     return cr_shift_least(0.5 * (1 - c->threshold), shift);
 }
 
-static double target(const certreg_estimator *e, const cr_conditions *conditions,
-                     const cr_condition *c, size_t radius)
+static double target(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                     size_t radius)
 {
     return rarer_than(c, fraction[radius] * conditions->question.target * (1 + margin) /
-                             e->input.least_sigma);
+                             v->input.least_sigma);
 }
 
 /* With more failures than that no search finds the target radius. */
-static double attainable(const certreg_estimator *e, const cr_conditions *conditions,
-                         const cr_condition *c)
+static double attainable(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
-    return rarer_than(c, conditions->question.target * (1 - margin) / e->input.least_sigma);
+    return rarer_than(c, conditions->question.target * (1 - margin) / v->input.least_sigma);
 }
 
 static int is_same(const cr_closed *a, const cr_closed *b)
@@ -85,12 +84,12 @@ static void keep(const int64_t *from, size_t count, int32_t *to)
 }
 
 /* Non-zero: the numbers of the radius under way are made. */
-static int make_some(certreg_estimator *e, cr_closed *t)
+static int make_some(cr_closed *t, double *paths)
 {
     uint64_t trials[CR_LOOKS];
     int64_t critical[CR_LOOKS];
     for (size_t j = 0; j < t->count; j++) trials[j] = t->trials[j];
-    if (!cr_closed_step(&t->search, trials, t->count, t->q[t->made], t->alpha, e->here.paths,
+    if (!cr_closed_step(&t->search, trials, t->count, t->q[t->made], t->alpha, paths,
                         CR_CLOSED_ROOM, critical))
         return 0;
     keep(critical, t->count, t->critical[t->made]);
@@ -110,11 +109,11 @@ static void nest(cr_closed *t)
 
 /* Each step is between two looks at the clock. What a deadline interrupts goes on with the next
  * call, so that the numbers never depend on the time. Zero: not all are made yet. */
-static int go_on_making(certreg_estimator *e, cr_closed *t)
+static int go_on_making(cr_closed *t, double *paths, cr_watch *watch)
 {
     while (t->made < CR_CLOSED_RADII) {
-        if (cr_watch_late(e->clock.watch)) return 0;
-        if (!make_some(e, t)) continue;
+        if (cr_watch_late(watch)) return 0;
+        if (!make_some(t, paths)) continue;
         cr_closed_begin(&t->search, t->count, t->alpha);
         if (++t->made == CR_CLOSED_RADII) nest(t);
     }
@@ -122,53 +121,52 @@ static int go_on_making(certreg_estimator *e, cr_closed *t)
 }
 
 /* One that is kept, or in the place of the one that came longest ago. */
-static cr_closed *place_of(certreg_estimator *e, const cr_closed *now)
+static cr_closed *place_of(cr_scratch *s, const cr_closed *now)
 {
     for (size_t i = 0; i < CR_CLOSED_KEPT; i++)
-        if (is_same(e->closed + i, now)) return e->closed + i;
-    cr_closed *place = e->closed + e->closed_next;
-    e->closed_next = (e->closed_next + 1) % CR_CLOSED_KEPT;
+        if (is_same(s->closed + i, now)) return s->closed + i;
+    cr_closed *place = s->closed + s->closed_next;
+    s->closed_next = (s->closed_next + 1) % CR_CLOSED_KEPT;
     *place = *now;
     cr_closed_begin(&place->search, place->count, place->alpha);
     return place;
 }
 
 /* NULL where a deadline came before it was complete. */
-static const cr_closed *closed_test(certreg_estimator *e, const cr_conditions *conditions,
+static const cr_closed *closed_test(cr_view *v, const cr_conditions *conditions,
                                     const cr_condition *c)
 {
     cr_closed now = {.alpha = conditions->question.alpha};
     cr_looks looks;
-    cr_looks_make(e, &conditions->question, &looks);
+    cr_looks_make(v, &conditions->question, &looks);
     now.count = looks.count;
-    for (size_t j = 0; j < looks.count; j++)
-        now.trials[j] = (uint32_t)(looks.at[j] - e->record.pilot);
-    for (size_t i = 0; i < CR_CLOSED_RADII; i++) now.q[i] = target(e, conditions, c, i);
-    cr_closed *test = place_of(e, &now);
-    return go_on_making(e, test) ? test : NULL;
+    for (size_t j = 0; j < looks.count; j++) now.trials[j] = (uint32_t)(looks.at[j] - v->pilot);
+    for (size_t i = 0; i < CR_CLOSED_RADII; i++) now.q[i] = target(v, conditions, c, i);
+    cr_closed *test = place_of(conditions->scratch, &now);
+    return go_on_making(test, conditions->scratch->paths, v->watch) ? test : NULL;
 }
 
-static uint64_t failures_at(const certreg_estimator *e, const cr_conditions *conditions,
-                            const cr_condition *c, size_t from, size_t end)
+static uint64_t failures_at(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                            size_t from, size_t end)
 {
     uint64_t count = 0;
-    for (size_t i = from; i < end && !cr_watch_ends(e->clock.watch, i); i++)
-        count += cr_score_value(&c->score, cr_record_at(e, i, conditions->output)) < 0;
+    for (size_t i = from; i < end && !cr_watch_ends(v->watch, i); i++)
+        count += cr_score_value(&c->score, cr_view_at(v, i, conditions->output)) < 0;
     return count;
 }
 
 /* The tests are nested, so the greatest radius whose test was passed at any look is proven with
  * error alpha in all. */
-double cr_looks_upper(certreg_estimator *e, const cr_conditions *conditions, const cr_condition *c)
+double cr_looks_upper(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
-    const cr_closed *test = closed_test(e, conditions, c);
+    const cr_closed *test = closed_test(v, conditions, c);
     size_t at = conditions->main_first, proven = CR_CLOSED_RADII;
     uint64_t failures = 0;
     if (!test) return 1;
     for (size_t j = 0;
          j < test->count && conditions->main_first + test->trials[j] <= conditions->samples; j++) {
         const size_t end = conditions->main_first + (size_t)test->trials[j];
-        failures += failures_at(e, conditions, c, at, end);
+        failures += failures_at(v, conditions, c, at, end);
         at = end;
         while (proven > 0 && (int64_t)failures <= test->critical[proven - 1][j]) proven--;
     }
@@ -178,18 +176,18 @@ double cr_looks_upper(certreg_estimator *e, const cr_conditions *conditions, con
 /* What was proved at an earlier number of samples still holds; evaluating some of these numbers
  * gets nearly all of it. The choice of these numbers does not depend on the batch, so that the
  * answer depends on the outputs alone. */
-double cr_looks_anytime(const certreg_estimator *e, const cr_conditions *conditions,
-                        const cr_condition *c, double alpha)
+double cr_looks_anytime(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                        double alpha)
 {
     cr_looks looks;
     uint64_t failures[CR_LOOKS + 1], trials[CR_LOOKS + 1], seen = 0;
     size_t at = conditions->main_first, count = 0;
-    if (!has_own(&conditions->question, &looks)) usual_looks(e, e->plan.max_samples, 1, &looks);
+    if (!has_own(&conditions->question, &looks)) usual_looks(v, v->plan.max_samples, 1, &looks);
     /* At each look, and at the end of the record. */
-    while (at < conditions->samples && !e->clock.watch->late) {
+    while (at < conditions->samples && !v->watch->late) {
         const int last = count == looks.count || looks.at[count] >= conditions->samples;
         const size_t end = last ? conditions->samples : (size_t)looks.at[count];
-        seen += failures_at(e, conditions, c, at, end);
+        seen += failures_at(v, conditions, c, at, end);
         at = end;
         failures[count] = seen, trials[count++] = at - conditions->main_first;
     }
@@ -200,51 +198,51 @@ double cr_looks_anytime(const certreg_estimator *e, const cr_conditions *conditi
     return best;
 }
 
-int cr_looks_passed(certreg_estimator *e, const cr_conditions *conditions, const cr_condition *c,
+int cr_looks_passed(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                     uint64_t samples, uint64_t failures)
 {
     const cr_question *q = &conditions->question;
-    const uint64_t trials = samples - e->record.pilot;
+    const uint64_t trials = samples - v->pilot;
     if (!cr_question_is_closed(q))
-        return cr_mixture_rejects(failures, trials, attainable(e, conditions, c), q->alpha);
-    const cr_closed *test = closed_test(e, conditions, c);
+        return cr_mixture_rejects(failures, trials, attainable(v, conditions, c), q->alpha);
+    const cr_closed *test = closed_test(v, conditions, c);
     for (size_t j = 0; test && j < test->count; j++)
         if (test->trials[j] == trials) return (int64_t)failures <= test->critical[0][j];
     return 0;
 }
 
 /* ---- what the rest of the samples can still do */
-static int within_reach(certreg_estimator *e, const cr_conditions *conditions,
-                        const cr_condition *c, uint64_t failures)
+static int within_reach(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                        uint64_t failures)
 {
-    const uint64_t trials = e->plan.max_samples - conditions->main_first;
-    const double q = attainable(e, conditions, c), alpha = conditions->question.alpha;
+    const uint64_t trials = v->plan.max_samples - conditions->main_first;
+    const double q = attainable(v, conditions, c), alpha = conditions->question.alpha;
     if (!cr_question_is_closed(&conditions->question))
         return cr_mixture_rejects(failures, trials, q, alpha) ||
-               cr_looks_anytime(e, conditions, c, alpha) <= q;
-    const cr_closed *test = closed_test(e, conditions, c);
+               cr_looks_anytime(v, conditions, c, alpha) <= q;
+    const cr_closed *test = closed_test(v, conditions, c);
     if (!test) return 1; /* not known yet */
     return (int64_t)failures <= test->critical[0][test->count - 1] ||
-           cr_looks_upper(e, conditions, c) <= test->q[0];
+           cr_looks_upper(v, conditions, c) <= test->q[0];
 }
 
-static int is_hopeless(certreg_estimator *e, const cr_conditions *conditions)
+static int is_hopeless(cr_view *v, const cr_conditions *conditions)
 {
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
-        if (c->exact && !within_reach(e, conditions, c,
-                                      failures_at(e, conditions, c, conditions->main_first,
+        if (c->exact && !within_reach(v, conditions, c,
+                                      failures_at(v, conditions, c, conditions->main_first,
                                                   conditions->samples)))
             return 1;
     }
     return 0;
 }
 
-int cr_looks_hopeless(certreg_estimator *e, cr_conditions *conditions)
+int cr_looks_hopeless(cr_view *v, cr_conditions *conditions)
 {
     for (size_t i = 0; i < conditions->directions; i++) {
-        cr_conditions_turn(e, conditions, i);
-        if (is_hopeless(e, conditions)) return 1;
+        cr_conditions_turn(v, conditions, i);
+        if (is_hopeless(v, conditions)) return 1;
     }
     return 0;
 }

@@ -55,7 +55,7 @@ static inline certreg_estimator *make(machine *m, size_t pilot)
                                .constraints = 31};
     certreg_estimator *e;
     ck_assert_int_eq(certreg_estimator_create(NULL, &of, &plan, NULL, &e), CERTREG_OK);
-    e->clock.watch->now = look, e->clock.watch->of = m;
+    e->record.watch->now = look, e->record.watch->of = m;
     return e;
 }
 

@@ -1,8 +1,8 @@
 /* A record as bytes: what identifies it, ranges of samples with their recorded values, a checksum.
  * Little-endian everywhere. */
 #include "base/bytes.h"
-#include "certreg/sampling.h"
-#include "estimator/estimator.h"
+#include "record/asked.h"
+#include "record/record.h"
 #include <math.h>
 #include <string.h>
 
@@ -22,25 +22,25 @@ static const char *const word_name[PILOT] = {"format version",
                                              "number of outputs",
                                              "input, noise scale or output kind"};
 
-static uint64_t identity(const certreg_estimator *e)
+static uint64_t identity(cr_view *v)
 {
     uint64_t h = CR_HASH_START;
-    for (size_t j = 0; j < e->model.inputs; j++) h = cr_hash32(h, cr_bits_of_float(e->input.z[j]));
-    return cr_hash_end(cr_record_hash_model(e, h));
+    for (size_t j = 0; j < v->model.inputs; j++) h = cr_hash32(h, cr_bits_of_float(v->input.z[j]));
+    return cr_hash_end(cr_view_hash_model(v, h));
 }
 
 /* All but the number of ranges. */
-static void words_of(const certreg_estimator *e, uint64_t w[WORDS])
+static void words_of(cr_view *v, uint64_t w[WORDS])
 {
-    const cr_asked *a = &e->record.asked;
-    const cr_noise *noise = &e->input.noise;
+    const cr_asked *a = &v->asked;
+    const cr_noise *noise = &v->input.noise;
     const uint64_t asked[] = {a->first, a->total, a->max_samples, a->batch, a->looks};
     w[VERSION] = format_version;
     w[SEED] = noise->seed, w[NOISE_ID] = noise->noise_id, w[LEVEL] = noise->level;
-    w[SIGMA] = cr_bits_of_double(e->input.sigma);
-    w[INPUTS] = e->model.inputs, w[OUTPUTS] = e->model.outputs;
-    w[IDENTITY] = identity(e);
-    w[PILOT] = e->record.pilot_fixed ? e->record.pilot : not_fixed;
+    w[SIGMA] = cr_bits_of_double(v->input.sigma);
+    w[INPUTS] = v->model.inputs, w[OUTPUTS] = v->model.outputs;
+    w[IDENTITY] = identity(v);
+    w[PILOT] = v->pilot_fixed ? v->pilot : not_fixed;
     memcpy(w + ASKED, asked, sizeof asked);
     w[RANGES] = 0;
 }
@@ -59,63 +59,56 @@ static cr_asked asked_of(const unsigned char *record)
                       .looks = word_at(record, ASKED + 4)};
 }
 
-static size_t range_bytes(const certreg_estimator *e, size_t count)
+static size_t range_bytes(cr_view *v, size_t count)
 {
-    return 16 + (count * e->model.outputs * 4 + 7) / 8 * 8;
+    return 16 + (count * v->model.outputs * 4 + 7) / 8 * 8;
 }
 
 /* The next run of recorded samples at or after `from`; count 0 at the end. */
-static size_t next_range(const certreg_estimator *e, size_t from, size_t *count)
+static size_t next_range(cr_view *v, size_t from, size_t *count)
 {
-    while (from < e->plan.max_samples && !cr_record_has(e, from)) from++;
-    for (*count = 0; from + *count < e->plan.max_samples && cr_record_has(e, from + *count);)
+    while (from < v->plan.max_samples && !cr_view_has(v, from)) from++;
+    for (*count = 0; from + *count < v->plan.max_samples && cr_view_has(v, from + *count);)
         ++*count;
     return from;
 }
 
-static unsigned char *put_range(const certreg_estimator *e, unsigned char *at, size_t first,
-                                size_t count)
+static unsigned char *put_range(cr_view *v, unsigned char *at, size_t first, size_t count)
 {
-    const size_t values = count * e->model.outputs;
+    const size_t values = count * v->model.outputs;
     cr_put64(at, first), cr_put64(at + 8, count);
     if (values % 2) cr_put32(at + 16 + 4 * values, 0);
     for (size_t i = 0; i < values; i++) {
-        cr_put32(at + 16 + 4 * i, cr_bits_of_float(e->record.values[first * e->model.outputs + i]));
+        cr_put32(at + 16 + 4 * i, cr_bits_of_float(v->values[first * v->model.outputs + i]));
     }
-    return at + range_bytes(e, count);
+    return at + range_bytes(v, count);
 }
 
-static certreg_status write_record(certreg_estimator *e, void *buffer, size_t *bytes)
+certreg_status cr_record_export(cr_view *v, void *buffer, size_t *bytes, certreg_error *why)
 {
-    const certreg_status status = cr_estimator_ready(e);
+    const certreg_status status = cr_view_begun(v, why);
     if (status) return status;
-    if (!bytes) return cr_fail(&e->error, CERTREG_E_INVALID, "bytes is NULL");
-    if (cr_record_in_range(e)) return CERTREG_E_OUT_OF_RANGE;
+    if (!bytes) return cr_fail(why, CERTREG_E_INVALID, "bytes is NULL");
+    if (cr_view_in_range(v, why)) return CERTREG_E_OUT_OF_RANGE;
     uint64_t w[WORDS];
-    words_of(e, w);
+    words_of(v, w);
     size_t need = HEADER + 8, count;
-    for (size_t at = next_range(e, 0, &count); count; at = next_range(e, at + count, &count))
-        need += range_bytes(e, count), w[RANGES]++;
+    for (size_t at = next_range(v, 0, &count); count; at = next_range(v, at + count, &count))
+        need += range_bytes(v, count), w[RANGES]++;
     const size_t room = *bytes;
     *bytes = need;
     if (!buffer) return CERTREG_OK; /* only the size was asked for */
     if (room < need)
-        return cr_fail(&e->error, CERTREG_E_SMALL_MEMORY,
+        return cr_fail(why, CERTREG_E_SMALL_MEMORY,
                        "the record takes %zu bytes; the buffer has %zu", need, room);
     unsigned char *out = buffer;
     memcpy(out, magic, sizeof magic);
     for (int i = 0; i < WORDS; i++) cr_put64(out + 8 + 8 * i, w[i]);
     out += HEADER;
-    for (size_t at = next_range(e, 0, &count); count; at = next_range(e, at + count, &count))
-        out = put_range(e, out, at, count);
+    for (size_t at = next_range(v, 0, &count); count; at = next_range(v, at + count, &count))
+        out = put_range(v, out, at, count);
     cr_put64(out, cr_hash_end(cr_hash(CR_HASH_START, buffer, need - 8)));
     return CERTREG_OK;
-}
-
-certreg_status certreg_estimator_export(certreg_estimator *e, void *buffer, size_t *bytes)
-{
-    const certreg_status status = cr_estimator_enter(e);
-    return status ? status : cr_estimator_leave(e, write_record(e, buffer, bytes));
 }
 
 /* ---- import */
@@ -126,8 +119,8 @@ typedef struct reader {
     cr_asked asked;
 } reader;
 
-static certreg_status open_archive(const certreg_estimator *e, const void *buffer, size_t bytes,
-                                   reader *r, certreg_error *why)
+static certreg_status open_archive(cr_view *v, const void *buffer, size_t bytes, reader *r,
+                                   certreg_error *why)
 {
     const unsigned char *in = buffer;
     if (!buffer || bytes < HEADER + 8 || memcmp(in, magic, sizeof magic) != 0)
@@ -137,7 +130,7 @@ static certreg_status open_archive(const certreg_estimator *e, const void *buffe
                        "the record is damaged or cut off: its checksum does not fit its %zu bytes",
                        bytes);
     uint64_t mine[WORDS];
-    words_of(e, mine);
+    words_of(v, mine);
     if (word_at(in, VERSION) != mine[VERSION])
         return cr_fail(why, CERTREG_E_VERSION,
                        "the record has format %llu; this version reads %llu: sample it again",
@@ -156,61 +149,59 @@ static certreg_status open_archive(const certreg_estimator *e, const void *buffe
 
 /* A sample belongs to the pilot or does not, in every evaluation (theory 5.2). A record without
  * samples takes the imported one's pilot. One that was evaluated has a pilot. */
-static certreg_status merge_pilot(certreg_estimator *e, const reader *r, int write)
+static certreg_status merge_pilot(cr_record *mine, const reader *r, int write, certreg_error *why)
 {
-    const cr_record *mine = &e->record;
     const uint64_t pilot = r->pilot;
     if (r->asked.max_samples && pilot >= r->asked.max_samples)
-        return cr_fail(&e->error, CERTREG_E_CORRUPT,
+        return cr_fail(why, CERTREG_E_CORRUPT,
                        "the record is damaged: its pilot is larger than its max_samples");
     if (pilot == not_fixed && !r->ranges) return CERTREG_OK;
-    if (pilot != mine->pilot && (mine->pilot_fixed || e->plan.pilot))
+    if (pilot != mine->pilot && (mine->pilot_fixed || mine->plan.pilot))
         return cr_fail(
-            &e->error, CERTREG_E_MISMATCH,
+            why, CERTREG_E_MISMATCH,
             "the pilot of the record has %llu samples, and that of this input %zu: begin "
             "again before the import, and leave plan.pilot 0 or set it to the record's "
             "(SIZE_MAX for none)",
             (unsigned long long)pilot, mine->pilot);
-    if (pilot >= e->plan.max_samples)
-        return cr_fail(&e->error, CERTREG_E_TOO_MANY,
+    if (pilot >= mine->plan.max_samples)
+        return cr_fail(why, CERTREG_E_TOO_MANY,
                        "the record's pilot has %llu samples: plan.max_samples must be larger",
                        (unsigned long long)pilot);
-    if (write) cr_record_set_pilot(e, (size_t)pilot), e->record.pilot_fixed = 1;
+    if (write) cr_record_set_pilot(mine, (size_t)pilot), mine->pilot_fixed = 1;
     return CERTREG_OK;
 }
 
 /* The declared range of a real output is not part of a record's identity, but what is certified
  * with it must lie inside. */
-static certreg_status check_range_of(const certreg_estimator *e, uint32_t bits, size_t output,
-                                     certreg_error *why)
+static certreg_status check_range_of(cr_view *v, uint32_t bits, size_t output, certreg_error *why)
 {
     float value;
     memcpy(&value, &bits, sizeof value);
-    if ((double)value >= e->model.lo[output] && (double)value <= e->model.hi[output])
+    if ((double)value >= v->model.lo[output] && (double)value <= v->model.hi[output])
         return CERTREG_OK;
     cr_fail(why, CERTREG_E_MISMATCH,
             "output %zu of the record is %g, outside the declared range [%g, %g]", output,
-            (double)value, e->model.lo[output], e->model.hi[output]);
+            (double)value, v->model.lo[output], v->model.hi[output]);
     why->output = (int32_t)output;
     why->value = (double)value;
     return CERTREG_E_MISMATCH;
 }
 
-static certreg_status check_values(const certreg_estimator *e, const unsigned char *values,
-                                   size_t count, certreg_error *why)
+static certreg_status check_values(cr_view *v, const unsigned char *values, size_t count,
+                                   certreg_error *why)
 {
     const uint32_t failed = cr_bits_of_float(cr_record_failed());
     for (size_t i = 0; i < count; i++) {
         const uint32_t bits = cr_get32(values + 4 * i);
         if ((bits & 0x7f800000u) != 0x7f800000u) {
-            const certreg_status status = check_range_of(e, bits, i % e->model.outputs, why);
+            const certreg_status status = check_range_of(v, bits, i % v->model.outputs, why);
             if (status) return status;
             continue;
         }
         if (bits != failed)
             return cr_fail(why, CERTREG_E_CORRUPT,
                            "the record is damaged: it has an output that is not finite");
-        if (!(e->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
+        if (!(v->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
             return cr_fail(
                 why, CERTREG_E_MISMATCH,
                 "the record counts failed outputs: set CERTREG_PLAN_COUNT_FAILURES in plan.flags");
@@ -218,64 +209,64 @@ static certreg_status check_values(const certreg_estimator *e, const unsigned ch
     return CERTREG_OK;
 }
 
-static int differs(const certreg_estimator *e, uint64_t first, size_t count,
-                   const unsigned char *values, uint64_t *where)
+static int differs(cr_view *v, uint64_t first, size_t count, const unsigned char *values,
+                   uint64_t *where)
 {
-    const size_t q = e->model.outputs;
+    const size_t q = v->model.outputs;
     for (size_t i = 0; i < count * q; i++) {
-        const uint32_t mine = cr_bits_of_float(e->record.values[first * q + i]);
-        if (cr_record_has(e, first + i / q) && mine != cr_get32(values + 4 * i))
+        const uint32_t mine = cr_bits_of_float(v->values[first * q + i]);
+        if (cr_view_has(v, first + i / q) && mine != cr_get32(values + 4 * i))
             return *where = first + i / q, 1;
     }
     return 0;
 }
 
-static certreg_status check_range(const certreg_estimator *e, reader *r, uint64_t *first,
-                                  size_t *count, certreg_error *why)
+static certreg_status check_range(cr_view *v, reader *r, uint64_t *first, size_t *count,
+                                  certreg_error *why)
 {
     if ((size_t)(r->end - r->at) < 16)
         return cr_fail(why, CERTREG_E_CORRUPT, "the record is damaged: it ends within a range");
     *first = cr_get64(r->at);
     const uint64_t n = cr_get64(r->at + 8);
     *count = (size_t)n;
-    if (n > SIZE_MAX / 8 / e->model.outputs || range_bytes(e, *count) > (size_t)(r->end - r->at))
+    if (n > SIZE_MAX / 8 / v->model.outputs || range_bytes(v, *count) > (size_t)(r->end - r->at))
         return cr_fail(why, CERTREG_E_CORRUPT, "the record is damaged: it ends within a range");
-    if (*first > e->plan.max_samples || n > e->plan.max_samples - *first) {
+    if (*first > v->plan.max_samples || n > v->plan.max_samples - *first) {
         cr_fail(why, CERTREG_E_TOO_MANY,
                 "the record has samples beyond plan.max_samples = %zu: make the estimator with a "
                 "larger one",
-                e->plan.max_samples);
-        return why->sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
+                v->plan.max_samples);
+        return why->sample = (int64_t)v->plan.max_samples, CERTREG_E_TOO_MANY;
     }
     if (n == 0 || *first < r->next)
         return cr_fail(why, CERTREG_E_CORRUPT,
                        "the record is damaged: its ranges are out of order");
     r->next = *first + n;
-    const certreg_status status = check_values(e, r->at + 16, *count * e->model.outputs, why);
+    const certreg_status status = check_values(v, r->at + 16, *count * v->model.outputs, why);
     if (status) return status;
     uint64_t where;
-    if (!differs(e, *first, *count, r->at + 16, &where)) return CERTREG_OK;
+    if (!differs(v, *first, *count, r->at + 16, &where)) return CERTREG_OK;
     cr_fail(why, CERTREG_E_MISMATCH, "sample %llu is in both records with different outputs",
             (unsigned long long)where);
     return why->sample = (int64_t)where, CERTREG_E_MISMATCH;
 }
 
-static void take_range(certreg_estimator *e, const unsigned char *values, uint64_t first,
-                       size_t count)
+static void take_range(cr_record *mine, const unsigned char *values, uint64_t first, size_t count)
 {
-    const size_t q = e->model.outputs;
-    for (size_t i = 0; i < count; i++) e->record.present += !cr_record_has(e, first + i);
+    const size_t q = mine->model.outputs;
+    for (size_t i = 0; i < count; i++) mine->present += !cr_view_has(mine, first + i);
     for (size_t i = 0; i < count * q; i++) {
         const uint32_t bits = cr_get32(values + 4 * i);
-        memcpy(e->record.values + first * q + i, &bits, sizeof bits);
+        memcpy(mine->values + first * q + i, &bits, sizeof bits);
     }
 }
 
-static certreg_status read_record(certreg_estimator *e, const void *buffer, size_t bytes)
+certreg_status cr_record_import(cr_record *mine, const void *buffer, size_t bytes,
+                                certreg_error *why)
 {
-    certreg_status status = cr_estimator_ready(e);
+    certreg_status status = cr_view_begun(mine, why);
     reader r = {0};
-    if (!status) status = open_archive(e, buffer, bytes, &r, &e->error);
+    if (!status) status = open_archive(mine, buffer, bytes, &r, why);
     if (status) return status;
     const reader start = r;
     for (int write = 0; write < 2; write++) { /* all or nothing: the first pass only checks */
@@ -283,21 +274,15 @@ static certreg_status read_record(certreg_estimator *e, const void *buffer, size
         for (uint64_t k = 0; k < r.ranges; k++) {
             uint64_t first = 0;
             size_t count = 0;
-            if ((status = check_range(e, &r, &first, &count, &e->error))) return status;
-            if (write) take_range(e, r.at + 16, first, count);
-            r.at += range_bytes(e, count);
+            if ((status = check_range(mine, &r, &first, &count, why))) return status;
+            if (write) take_range(mine, r.at + 16, first, count);
+            r.at += range_bytes(mine, count);
         }
         if (r.at != r.end)
-            return cr_fail(&e->error, CERTREG_E_CORRUPT,
+            return cr_fail(why, CERTREG_E_CORRUPT,
                            "the record is damaged: it has bytes beyond its last range");
-        if ((status = merge_pilot(e, &r, write))) return status;
-        if ((status = cr_asked_merge(e, &r.asked, write))) return status;
+        if ((status = merge_pilot(mine, &r, write, why))) return status;
+        if ((status = cr_asked_merge(mine, &r.asked, write, why))) return status;
     }
     return CERTREG_OK;
-}
-
-certreg_status certreg_estimator_import(certreg_estimator *e, const void *buffer, size_t bytes)
-{
-    const certreg_status status = cr_estimator_enter(e);
-    return status ? status : cr_estimator_leave(e, read_record(e, buffer, bytes));
 }

@@ -1,51 +1,52 @@
-#include "estimator/estimator.h"
+#include "record/asked.h"
 
 static const uint64_t greatest_max_samples = UINT64_C(1) << 53; /* a double has it exactly */
 
-void cr_asked_remember(certreg_estimator *e, uint64_t first, uint64_t total, uint64_t looks)
+void cr_asked_remember(cr_record *r, uint64_t first, uint64_t total, uint64_t looks)
 {
-    if (e->record.present > e->record.pilot) cr_asked_settle(e, first, total, looks);
+    if (r->present > r->pilot) cr_asked_settle(r, first, total, looks);
 }
 
-void cr_asked_settle(certreg_estimator *e, uint64_t first, uint64_t total, uint64_t looks)
+void cr_asked_settle(cr_record *r, uint64_t first, uint64_t total, uint64_t looks)
 {
-    if (e->record.asked.max_samples) return;
+    if (r->asked.max_samples) return;
     /* Samples that lay beyond a gap may make the record longer than the call asked for. */
-    e->record.asked = (cr_asked){.first = first,
-                                 .total = total > first ? total : first,
-                                 .max_samples = e->plan.max_samples,
-                                 .batch = e->model.batch,
-                                 .looks = looks};
+    r->asked = (cr_asked){.first = first,
+                          .total = total > first ? total : first,
+                          .max_samples = r->plan.max_samples,
+                          .batch = r->model.batch,
+                          .looks = looks};
 }
 
-int cr_asked_fixed(const certreg_estimator *e, uint64_t samples)
+int cr_asked_fixed(cr_view *v, uint64_t samples)
 {
-    const cr_asked *asked = &e->record.asked;
+    const cr_asked *asked = &v->asked;
     return !asked->max_samples || samples == asked->first || samples == asked->total;
 }
 
-certreg_status cr_asked_refuse(certreg_estimator *e, const char *remedies, uint64_t samples)
+certreg_status cr_asked_refuse(cr_view *v, const char *remedies, uint64_t samples,
+                               certreg_error *why)
 {
-    const uint64_t first = e->record.asked.first;
+    const uint64_t first = v->asked.first;
     if (!first)
-        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+        return cr_fail(why, CERTREG_E_WRONG_STATE,
                        "%sbegin with another noise_id: sampling failed before a number of samples "
                        "was fixed, and the failure may have led to the present %llu",
                        remedies, (unsigned long long)samples);
-    return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+    return cr_fail(why, CERTREG_E_WRONG_STATE,
                    "%sbegin with another noise_id: the record was first evaluated at %llu "
                    "samples, and the answer may have led to the present %llu",
                    remedies, (unsigned long long)first, (unsigned long long)samples);
 }
 
-uint64_t cr_asked_max_samples(const certreg_estimator *e)
+uint64_t cr_asked_max_samples(cr_view *v)
 {
-    return e->record.asked.max_samples ? e->record.asked.max_samples : e->plan.max_samples;
+    return v->asked.max_samples ? v->asked.max_samples : v->plan.max_samples;
 }
 
-uint64_t cr_asked_batch(const certreg_estimator *e)
+uint64_t cr_asked_batch(cr_view *v)
 {
-    return e->record.asked.max_samples ? e->record.asked.batch : e->model.batch;
+    return v->asked.max_samples ? v->asked.batch : v->model.batch;
 }
 
 /* ---- two records */
@@ -56,9 +57,9 @@ static int makes_sense(const cr_asked *a)
            a->total <= a->max_samples;
 }
 
-static certreg_status check(const certreg_estimator *e, const cr_asked *theirs, certreg_error *why)
+static certreg_status check(cr_view *v, const cr_asked *theirs, certreg_error *why)
 {
-    const cr_asked *mine = &e->record.asked;
+    const cr_asked *mine = &v->asked;
     if (!makes_sense(theirs))
         return cr_fail(why, CERTREG_E_CORRUPT,
                        "the record is damaged: its numbers of samples contradict each other");
@@ -83,12 +84,12 @@ static void keep_common(cr_asked *mine, const cr_asked *theirs)
     if (mine->looks != theirs->looks) mine->looks = 0;
 }
 
-certreg_status cr_asked_merge(certreg_estimator *e, const cr_asked *theirs, int write)
+certreg_status cr_asked_merge(cr_record *r, const cr_asked *theirs, int write, certreg_error *why)
 {
-    const certreg_status status = check(e, theirs, &e->error);
+    const certreg_status status = check(r, theirs, why);
     if (status || !write) return status;
     if (!theirs->max_samples) return CERTREG_OK;
-    if (e->record.asked.max_samples) keep_common(&e->record.asked, theirs);
-    else e->record.asked = *theirs;
+    if (r->asked.max_samples) keep_common(&r->asked, theirs);
+    else r->asked = *theirs;
     return CERTREG_OK;
 }

@@ -1,7 +1,7 @@
 /* Sums over replayed noise: everything that correlates outputs with noise. */
-#ifndef CR_ESTIMATOR_CORRELATE_H
-#define CR_ESTIMATOR_CORRELATE_H
-#include "estimator/estimator.h"
+#ifndef CR_RECORD_CORRELATE_H
+#define CR_RECORD_CORRELATE_H
+#include "record/replay.h"
 #include "statistics/paper.h"
 
 typedef struct cr_block_sums { /* what there.sums holds */
@@ -13,12 +13,12 @@ typedef struct cr_block_sums { /* what there.sums holds */
 /* Block sums of score times noise over plan.blocks equal blocks; `functions` views of the same
  * samples of the record. The last (count % blocks) samples are left out, so that the blocks are
  * equal. WRONG_STATE if a block would be empty. */
-certreg_status cr_correlate_blocks(certreg_estimator *, const cr_samples *each, size_t functions,
+certreg_status cr_correlate_blocks(cr_replay *, const cr_samples *each, size_t functions,
                                    cr_block_sums *);
 /* Gram matrix of the block means of function f, into here.gram. */
-certreg_status cr_correlate_gram(certreg_estimator *, const cr_block_sums *, size_t f);
+certreg_status cr_correlate_gram(cr_replay *, const cr_block_sums *, size_t f);
 /* Both passes of the paper's all-pairs estimate over recorded outputs first .. first+count-1. */
-certreg_status cr_correlate_paper(certreg_estimator *, size_t output, size_t first, size_t count,
+certreg_status cr_correlate_paper(cr_replay *, size_t output, size_t first, size_t count,
                                   cr_paper *paper);
 
 #endif

@@ -1,7 +1,7 @@
 /* The memory that the second order takes. */
-#ifndef CR_ESTIMATOR_HESSIAN_SHAPE_H
-#define CR_ESTIMATOR_HESSIAN_SHAPE_H
-#include "estimator/estimator.h"
+#ifndef CR_RECORD_HESSIAN_SHAPE_H
+#define CR_RECORD_HESSIAN_SHAPE_H
+#include <stddef.h>
 
 /* Of a tile: each normal drawn is multiplied with so many others that drawing is cheap compared
  * with the products. */

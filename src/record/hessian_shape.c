@@ -1,4 +1,6 @@
-#include "estimator/hessian_shape.h"
+#include "record/hessian_shape.h"
+#include "base/arena.h"
+#include "record/replay.h"
 #include <math.h>
 
 #define LEAST_ROWS 16u

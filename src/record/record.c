@@ -1,0 +1,179 @@
+/* The record: one float per sample and output. Missing and failed outputs are NaN patterns of our
+ * own, so that the record costs four bytes per output and nothing else. */
+#include "record/record.h"
+#include "statistics/prediction.h"
+#include "base/bytes.h"
+#include "base/constants.h"
+#include <math.h>
+#include <string.h>
+
+static const uint32_t failed_bits = 0x7fc0fa11u;
+
+static float from_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+float cr_record_failed(void)
+{
+    return from_bits(failed_bits);
+}
+
+void cr_record_clear(cr_record *r)
+{
+    const float missing = from_bits(CR_MISSING_BITS);
+    for (size_t i = 0; i < r->plan.max_samples * r->model.outputs; i++)
+        memcpy(r->values + i, &missing, sizeof missing);
+    r->present = 0;
+}
+
+void cr_record_set_pilot(cr_record *r, size_t pilot)
+{
+    r->pilot = pilot;
+    r->input.noise.clean_first = pilot > 0;
+}
+
+void cr_record_expect(cr_record *r, size_t samples)
+{
+    const size_t asked = r->plan.pilot;
+    if (r->pilot_fixed) return;
+    cr_record_set_pilot(r, asked == SIZE_MAX ? 0
+                           : asked           ? asked
+                                             : cr_prediction_pilot(samples, r->plan.blocks));
+}
+
+/* ---- from model outputs to recorded values */
+/* A value in turns of [lo, hi), also after rounding to float. */
+static float wrap_to_float(double value, double lo, double hi)
+{
+    double t = fmod(value - lo, hi - lo);
+    if (t < 0) t += hi - lo;
+    float wrapped = (float)(lo + t);
+    if ((double)wrapped >= hi) wrapped = (float)lo;
+    return (double)wrapped < lo ? nextafterf(wrapped, INFINITY) : wrapped;
+}
+
+typedef struct fault { /* why a row cannot be recorded */
+    certreg_status status;
+    int32_t output;
+    double value;
+} fault;
+
+static float angle_of_pair(const float *y, double lo, double hi, fault *why)
+{
+    if (!isfinite(y[0]) || !isfinite(y[1]) || (y[0] == 0 && y[1] == 0)) {
+        why->status = CERTREG_E_NOT_FINITE;
+        why->value = isfinite(y[0]) ? (double)y[1] : (double)y[0];
+        return 0;
+    }
+    return wrap_to_float(atan2((double)y[1], (double)y[0]) / CR_TWO_PI * (hi - lo), lo, hi);
+}
+
+/* Output k of one row, read from its column(s). */
+static float convert(cr_view *v, size_t k, const float *y, fault *why)
+{
+    const double lo = v->model.lo[k], hi = v->model.hi[k], value = (double)*y;
+    why->value = value;
+    switch ((enum certreg_output_kind)v->model.kind[k]) {
+    case CERTREG_OUTPUT_ANGLE_PAIR: return angle_of_pair(y, lo, hi, why);
+    case CERTREG_OUTPUT_ANGLE:
+        if (isfinite(value)) return wrap_to_float(value, lo, hi);
+        break;
+    case CERTREG_OUTPUT_REAL:
+        if (value < lo || value > hi) why->status = CERTREG_E_OUT_OF_RANGE;
+        break;
+    }
+    if (!isfinite(value)) why->status = CERTREG_E_NOT_FINITE;
+    return *y;
+}
+
+/* What is recorded of output k. Failures that the plan counts are no fault. */
+static float recorded(cr_view *v, size_t k, const float *y, fault *f)
+{
+    const float value = convert(v, k, y, f);
+    if (f->status != CERTREG_E_NOT_FINITE || !(v->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
+        return value;
+    f->status = CERTREG_OK;
+    return cr_record_failed();
+}
+
+static size_t columns_of(cr_view *v, size_t k)
+{
+    return v->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? 2 : 1;
+}
+
+static certreg_status report(cr_view *v, const fault *f, uint64_t sample, int64_t row,
+                             certreg_error *why)
+{
+    const int32_t k = f->output;
+    if (f->status == CERTREG_E_OUT_OF_RANGE)
+        cr_fail(why, f->status,
+                "sample %llu (row %lld): output %d is %g, outside the declared range [%g, %g]",
+                (unsigned long long)sample, (long long)row, (int)k, f->value, v->model.lo[k],
+                v->model.hi[k]);
+    else
+        cr_fail(why, f->status,
+                "sample %llu (row %lld): output %d is %g%s. Rows left unwritten read as NaN. "
+                "CERTREG_PLAN_COUNT_FAILURES counts such outputs instead of stopping",
+                (unsigned long long)sample, (long long)row, (int)k,
+                isnan(f->value) ? (double)NAN : f->value, /* without its sign */
+                v->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? " (as an angle; (0, 0) has none)"
+                                                              : "");
+    why->sample = (int64_t)sample;
+    why->row = row;
+    why->output = k;
+    why->value = f->value;
+    return f->status;
+}
+
+/* The value that is there is not reported: sample by sample, callers could read the record (theory
+ * 5.2). */
+static certreg_status disagree(uint64_t sample, size_t k, float now, certreg_error *why)
+{
+    cr_fail(why, CERTREG_E_MISMATCH,
+            "sample %llu, output %zu: the record has a value that differs from the given %.9g",
+            (unsigned long long)sample, k, (double)now);
+    why->sample = (int64_t)sample;
+    why->output = (int32_t)k;
+    why->value = (double)now;
+    return CERTREG_E_MISMATCH;
+}
+
+static certreg_status check_row(cr_view *v, uint64_t sample, const float *y, int64_t row,
+                                certreg_error *why)
+{
+    const float *held = v->values + sample * v->model.outputs;
+    const int there = cr_view_has(v, sample);
+    for (size_t k = 0; k < v->model.outputs; y += columns_of(v, k++)) {
+        fault f = {.output = (int32_t)k};
+        const float value = recorded(v, k, y, &f);
+        if (f.status) return report(v, &f, sample, row, why);
+        if (there && cr_bits_of_float(held[k]) != cr_bits_of_float(value))
+            return disagree(sample, k, value, why);
+    }
+    return CERTREG_OK;
+}
+
+static void write_row(cr_record *r, uint64_t sample, const float *y)
+{
+    float *target = r->values + sample * r->model.outputs;
+    r->present += !cr_view_has(r, sample);
+    for (size_t k = 0; k < r->model.outputs; y += columns_of(r, k++)) {
+        fault none = {.status = CERTREG_OK};
+        target[k] = recorded(r, k, y, &none);
+    }
+}
+
+certreg_status cr_record_store(cr_record *r, uint64_t first, size_t count, const float *y,
+                               int64_t first_row, certreg_error *why)
+{
+    for (size_t i = 0; i < count; i++) {
+        const certreg_status status =
+            check_row(r, first + i, y + i * r->columns, first_row + (int64_t)i, why);
+        if (status) return status;
+    }
+    for (size_t i = 0; i < count; i++) write_row(r, first + i, y + i * r->columns);
+    return CERTREG_OK;
+}

@@ -1,0 +1,109 @@
+#include "record/replay.h"
+
+static certreg_status report(cr_replay *r, certreg_status status)
+{
+    if (!status || status == CERTREG_E_DEADLINE) return status;
+    return cr_backend_failed(r->backend, status, "replay the noise", r->why);
+}
+
+/* How many of the samples that are left make the next step: bits do not depend on it. */
+static size_t next_step(const cr_replay *r, size_t left)
+{
+    const size_t most = r->backend->ops->replay_step;
+    return left < most ? left : most;
+}
+
+certreg_status cr_replay_clear(cr_replay *r)
+{
+    const size_t bytes = CR_REPLAY_FUNCTIONS * r->view->model.inputs * sizeof *r->there.sums;
+    return report(r, r->backend->ops->fill(r->backend, r->there.sums, bytes, 0));
+}
+
+static certreg_status store_weights(const cr_replay *r, size_t count, size_t functions)
+{
+    certreg_status status = CERTREG_OK;
+    for (size_t f = 0, at = 0; f < functions && !status; f++, at += r->view->plan.max_samples)
+        status = r->backend->ops->store(r->backend, r->there.weights + at, r->here.weights + at,
+                                        count * sizeof *r->here.weights);
+    return status;
+}
+
+/* Lengths, dots and norms of `count` samples. */
+static certreg_status fetch_replayed(const cr_replay *r, size_t count)
+{
+    return r->backend->ops->fetch(r->backend, r->here.lengths, r->there.lengths,
+                                  cr_replay_room(count) * sizeof *r->here.lengths);
+}
+
+certreg_status cr_replay_add(cr_replay *r, uint64_t first, size_t count, size_t functions)
+{
+    certreg_status status = store_weights(r, count, functions);
+    for (size_t done = 0, n; done < count && !status; done += n) {
+        n = next_step(r, count - done);
+        const cr_weighted next = {.first = first + done,
+                                  .length = n,
+                                  .blocks = 1,
+                                  .functions = functions,
+                                  .weights = r->there.weights + done,
+                                  .stride = r->view->plan.max_samples};
+        status = r->backend->ops->replay(r->backend, &r->view->input.noise, &next, NULL,
+                                         r->there.sums, r->view->watch);
+    }
+    return report(r, status);
+}
+
+certreg_status cr_replay_sums(cr_replay *r, size_t functions, double *sums)
+{
+    return report(r, r->backend->ops->fetch(r->backend, sums, r->there.sums,
+                                            functions * r->view->model.inputs * sizeof *sums));
+}
+
+certreg_status cr_replay_aim_at(cr_replay *r, const float *direction)
+{
+    return report(r, r->backend->ops->store(r->backend, r->there.direction, direction,
+                                            r->view->model.inputs * sizeof *direction));
+}
+
+certreg_status cr_replay_aim(cr_replay *r)
+{
+    const cr_there *at = &r->there;
+    const double start = cr_watch_now(r->view->watch);
+    const certreg_status status = r->backend->ops->aim(
+        r->backend, at->sums, at->mask, r->view->model.inputs, at->direction, at->lengths);
+    r->view->watch->fixed += cr_watch_now(r->view->watch) - start;
+    return report(r, status);
+}
+
+certreg_status cr_replay_project(cr_replay *r, uint64_t first, size_t count)
+{
+    double *dots = r->there.dots, *norms = dots + count;
+    certreg_status status = CERTREG_OK;
+    for (size_t done = 0, n; done < count && !status; done += n) {
+        n = next_step(r, count - done);
+        status = cr_replay_in_time(r);
+        if (!status)
+            status = r->backend->ops->project(r->backend, &r->view->input.noise, first + done, n,
+                                              r->there.direction, r->there.mask, dots + done,
+                                              norms + done);
+    }
+    if (!status) status = fetch_replayed(r, count);
+    return report(r, status);
+}
+
+certreg_status cr_replay_walk(cr_replay *r, uint64_t first, size_t count)
+{
+    const cr_there *at = &r->there;
+    const cr_walk walk = {.first = first,
+                          .count = count,
+                          .blocks = CR_WALK_BLOCKS,
+                          .weights = at->weights,
+                          .mask = at->mask,
+                          .room = at->sums,
+                          .lengths = at->lengths,
+                          .dots = at->dots,
+                          .norms = at->dots + count};
+    certreg_status status = store_weights(r, count, 1);
+    if (!status) status = cr_backend_walk(r->backend, &r->view->input.noise, &walk, r->view->watch);
+    if (!status) status = fetch_replayed(r, count);
+    return report(r, status);
+}

@@ -1,0 +1,61 @@
+#include "record/view.h"
+#include "base/bytes.h"
+
+int cr_view_has(cr_view *v, uint64_t sample)
+{
+    return cr_bits_of_float(v->values[sample * v->model.outputs]) != CR_MISSING_BITS;
+}
+
+certreg_status cr_view_length(cr_view *v, size_t *count, certreg_error *why)
+{
+    size_t n = 0;
+    while (n < v->plan.max_samples && cr_view_has(v, n)) n++;
+    *count = n;
+    if (n == v->present) return CERTREG_OK;
+    size_t next = n;
+    while (!cr_view_has(v, next)) next++;
+    return cr_fail(why, CERTREG_E_WRONG_STATE,
+                   "samples %zu to %zu are missing from the record: sample or import them", n,
+                   next - 1);
+}
+
+cr_samples cr_view_samples(cr_view *v, const cr_score *score, int32_t output, size_t first,
+                           size_t count, double center)
+{
+    return (cr_samples){.y = cr_view_at(v, 0, output),
+                        .step = v->model.outputs,
+                        .first = first,
+                        .count = count,
+                        .score = score,
+                        .center = center,
+                        .watch = v->watch};
+}
+
+uint64_t cr_view_hash_model(cr_view *v, uint64_t h)
+{
+    for (size_t j = 0; j < v->model.inputs; j++)
+        h = cr_hash32(h, cr_bits_of_float(v->input.scale[j]));
+    for (size_t k = 0; k < v->model.outputs; k++) h = cr_hash32(h, (uint32_t)v->model.kind[k]);
+    for (size_t k = 0; k < v->model.outputs; k++)
+        if (v->model.kind[k] != CERTREG_OUTPUT_REAL)
+            h = cr_hash64(cr_hash64(h, cr_bits_of_double(v->model.lo[k])),
+                          cr_bits_of_double(v->model.hi[k]));
+    return h;
+}
+
+certreg_status cr_view_in_range(cr_view *v, certreg_error *why)
+{
+    if (!v->outside) return CERTREG_OK;
+    return cr_fail(why, CERTREG_E_OUT_OF_RANGE,
+                   "declare a range (model.lo, model.hi) that holds all outputs, and sample again: "
+                   "sample %llu was outside it, in the record or in an attack, so nothing is known "
+                   "from the others",
+                   (unsigned long long)(v->outside - 1));
+}
+
+certreg_status cr_view_begun(cr_view *v, certreg_error *why)
+{
+    if (!v->input.begun)
+        return cr_fail(why, CERTREG_E_WRONG_STATE, "certreg_estimator_begin has not been called");
+    return CERTREG_OK;
+}
