@@ -16,7 +16,7 @@ static certreg_status load(const cr_hessian_sums *s, size_t at, int which, cr_ti
                    .weights = there->pair_weights + at,
                    .norms = there->pair_norms + at,
                    .sums = there->pair_sums + at};
-    return r->backend->ops->pairs->tile(r->backend, &r->view->input.noise, &therr->pairs, t);
+    return r->backend->ops->pairs->tile(r->backend, &r->view->input.noise, &there->pairs, t);
 }
 
 static certreg_status add_pairs(cr_hessian_sums *s, const cr_tile *a, const cr_tile *b)
