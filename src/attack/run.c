@@ -34,7 +34,7 @@ static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
 {
     const cr_work *e = &a->target;
     if (q->served_samples)
-        return refuse(a, "question.serving: set it to NULL; an attack is about the smoothed "
+        return refuse(a, "set question.serving to NULL; an attack is about the smoothed "
                          "prediction itself");
     if (!has_bounded_score(q) &&
         !(isfinite(e->record->model.lo[q->output]) && isfinite(e->record->model.hi[q->output])))

@@ -201,8 +201,8 @@ static certreg_status check_trim(cr_view *v, const cr_question *q, certreg_error
 {
     const int trimmed = cr_statistic_of(q->statistic)->trims;
     if (trimmed && !q->served_samples)
-        return wrong(why, "question.serving is NULL; CERTREG_STATISTIC_TRIMMED_MEAN needs its "
-                          "samples and failure_rate");
+        return wrong(why, "question.serving: CERTREG_STATISTIC_TRIMMED_MEAN needs its samples and "
+                          "failure_rate");
     if (!trimmed && (q->served_trim != 0 || q->served_core != 0))
         return wrong(why,
                      "only CERTREG_STATISTIC_TRIMMED_MEAN has question.serving->trim and core; "

@@ -94,7 +94,7 @@ certreg_status cr_together_check_pairs(const cr_question *q, certreg_error *why)
 static const struct {
     uint32_t offer;
     const char *name;
-} asks[] = {{CR_OFFERS_NUMBER, "an output of model.kind CERTREG_OUTPUT_REAL"},
+} asks[] = {{CR_OFFERS_NUMBER, "an output that is no angle (model.kind)"},
             {CR_OFFERS_ANGLE, "an angle"},
             {CR_OFFERS_VECTOR, "a vector"},
             {CR_OFFERS_ALL, "a vector of all outputs"},

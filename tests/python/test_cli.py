@@ -234,23 +234,23 @@ class Refusals(InFolder):
             *(("--tolerance", t, "positive number") for t in ("0", "-1", "inf", "1,")),
             ("--tolerance", "1,1", "different"),
             ("--statistic", "mode", "'mode'.*'median'"),
-            ("--statistic", "huber", "needs --huber-width"),
-            ("--statistic", "mean", "needs --range"),
+            ("--statistic", "huber", "--huber-width is 0"),
+            ("--statistic", "mean", "declare --range"),
             ("--statistic", "circular-mean", "--angle or --pair"),
             ("--huber-width", "1", "--statistic huber"),
-            ("--method", "paper", "--statistic mean"),
+            ("--method", "paper", "--method: for --statistic median use"),
             ("--constraints", "all", "'all'.*'ecgm'"),
             ("--alpha", "0.7", "at most 0.5"),
             ("--samples", "0", "at least 1"),
             ("--samples", "1.5", "an integer"),
             ("--seed", "0", "from 1 to .*; without it one is drawn"),
             ("--serve", "101", "like 101,0.01"),
-            ("--statistic", "trimmed-mean", "needs --method baseline"),
+            ("--statistic", "trimmed-mean", "use --method baseline"),
             ("--statistic", "ball-center", "invalid choice: 'ball-center'"),
             ("--pilot", "200", "--pilot must be below --samples"),
             ("--trim", "0.5", "below 0.5"),
-            ("--trim", "0.1", "need --statistic trimmed-mean"),
-            ("--core", "0.1", "need --statistic trimmed-mean"),
+            ("--trim", "0.1", "need --serve"),
+            ("--core", "0.1", "need --serve"),
             ("--range", "1,-1", "lower one first"),
             ("--output", "r.csv", "-o names the file"),
             ("--plot-kind", "accuracy", "--labels"),
@@ -261,28 +261,28 @@ class Refusals(InFolder):
         self.certify_refused("--range cannot be combined", "--angle", "deg", "--range", "0,1")
         self.certify_refused("needs --resume", "--keep-records")
         mean = ("--statistic", "mean", "--range", "-9,9")
-        self.certify_refused("--method anytime, or", "--target", ".2", "--method", "paper", *mean)
+        self.certify_refused("for a target use", "--target", ".2", "--method", "paper", *mean)
         bounds = ("bounds", "models.py:product", "x.npy", "--sigma", ".25", "--radius", ".2")
-        self.refused(2, "--tolerance is needed", *bounds, "--method", "anytime")
-        self.refused(2, "cannot bound outputs", *bounds, "--method", "paper", *mean)
+        self.refused(2, "--tolerance is 0; give the largest", *bounds, "--method", "anytime")
+        self.refused(2, "for output bounds use", *bounds, "--method", "paper", *mean)
         self.certify_refused("FILE.json", "--keep-seed", "-o", "r.csv")
 
     def test_published_certificates(self):
         baseline, named = ("--method", "baseline", "--statistic"), ("--constraints", "ecm")
-        self.certify_refused("median or trimmed-mean", *baseline, "huber", "--huber-width", "1")
-        self.certify_refused("needs --serve", *baseline, "trimmed-mean")
-        self.certify_refused("leave it out or", *baseline, "median", "--serve", "9,.1")
-        self.certify_refused("--target needs", *baseline, "median", "--target", "1")
+        self.certify_refused("for --statistic huber use", *baseline, "huber", "--huber-width", "1")
+        self.certify_refused("--serve: --statistic trimmed-mean", *baseline, "trimmed-mean")
         self.certify_refused(
-            "uses no constraints: leave out --constraints", *baseline, "median", *named
+            "for serving with --method baseline", *baseline, "median", "--serve", "9,.1"
         )
+        self.certify_refused("for a target use", *baseline, "median", "--target", "1")
+        self.certify_refused("does not use mean, variance or range", *baseline, "median", *named)
         trimmed = (*baseline, "trimmed-mean", "--serve", "9,.1", "--core")
-        self.certify_refused("--core must not exceed --tolerance", *trimmed, ".6")
-        self.certify_refused("exceed --tolerance", *trimmed, ".3", "--tolerance", ".5,.2")
+        self.certify_refused("--core is 0.6; it must lie in", *trimmed, ".6")
+        self.certify_refused("--core", *trimmed, ".3", "--tolerance", ".5,.2")
         for more in ((), ("--range", "0,inf")):
-            self.certify_refused("--core below --tolerance needs --range", *trimmed, ".3", *more)
+            self.certify_refused("--core is 0.3, but --range is infinite", *trimmed, ".3", *more)
         bounds = ("bounds", "models.py:product", "x.npy", "--sigma", ".25", "--radius", ".2")
-        self.refused(2, "cannot bound outputs", *bounds, *baseline, "median")
+        self.refused(2, "for output bounds use", *bounds, *baseline, "median")
 
     def test_files_that_cannot_be_written(self):
         os.mkdir("folder.csv")

@@ -49,7 +49,7 @@ class Attack(InFolder):
     def test_wrong_options_are_refused(self):
         words = ("attack", "models.py:product", "x.npy", *ASKED)
         for more, said in (
-            (("--method", "baseline"), "cannot be attacked"),
+            (("--method", "baseline"), "for an attack use"),
             (("--serve", "101,.01"), "--serve"),
             (("--calls", "0"), "--calls"),
             (("--calls", "50"), "--calls is 50; an attack at alpha 0.05 takes at least 124"),

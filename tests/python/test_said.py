@@ -64,10 +64,10 @@ class Sentences(unittest.TestCase):
             ("options.calls is 50", "calls is 50", "--calls is 50"),
             ("question.target->look_count is 0", "len(target.looks) is 0", None),
             (
-                "question.method: an attack needs CERTREG_METHOD_FINITE, _ANYTIME or _ASYMPTOTIC",
-                "method: an attack needs Method.FINITE, Method.ANYTIME or Method.ASYMPTOTIC",
-                "--method: an attack needs --method finite, --method anytime or --method "
-                "asymptotic",
+                "question.method: for an attack use CERTREG_METHOD_FINITE, _ASYMPTOTIC or _ANYTIME",
+                "method: for an attack use Method.FINITE, Method.ASYMPTOTIC or Method.ANYTIME",
+                "--method: for an attack use --method finite, --method asymptotic or --method "
+                "anytime",
             ),
             (
                 "declare model.lo and model.hi, or use CERTREG_PLAN_COUNT_FAILURES",

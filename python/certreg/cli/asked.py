@@ -21,99 +21,17 @@ def half_turn(given: argparse.Namespace) -> Optional[float]:
 
 
 def check_options(given: argparse.Namespace) -> None:
-    """Raises Failure for options that contradict or need each other."""
-    checks = (
-        _of_attack,
-        _of_statistic,
-        _of_baseline,
-        _of_trim,
-        _of_method,
-        _of_sampling,
-        _of_files,
-    )
-    for wrong, sentence in (found for check in checks for found in check(given)):
+    """Raises Failure for options that contradict or need each other. What a question may ask for is
+    left to the library, which knows it."""
+    for wrong, sentence in (*_of_question(given), *_of_sampling(given), *_of_files(given)):
         if wrong:
             raise Failure(sentence)
 
 
-def _of_statistic(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
-    huber, width = given.statistic == "huber", given.huber_width is not None
-    yield huber and not width, "--statistic huber needs --huber-width, often half the tolerance"
-    yield width and not huber, "--huber-width needs --statistic huber"
+def _of_question(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     angle = half_turn(given)
-    yield (
-        given.statistic == "circular-mean" and not angle,
-        "--statistic circular-mean needs an angle: give --angle or --pair",
-    )
     yield given.range and angle, "--range cannot be combined with --angle or --pair: leave it out"
-    yield (
-        given.statistic == "mean" and given.method in ("finite", "anytime") and _endless(given),
-        f"--statistic mean with --method {given.method} needs --range: the mean of an output "
-        "without limits cannot be bounded from samples",
-    )
-
-
-def _endless(given: argparse.Namespace) -> bool:
-    """Whether the output may be as large as it likes."""
-    return not half_turn(given) and (not given.range or math.inf in map(abs, given.range))
-
-
-def _of_method(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
-    paper = given.method == "paper"
-    yield paper and given.statistic != "mean", "--method paper needs --statistic mean"
-    yield paper and given.radius, "--method paper cannot bound outputs: choose another method"
-    exact = given.method == "finite" and given.statistic == "median"
-    yield (
-        given.target and given.method != "anytime" and not exact,
-        "--target needs --method anytime, or --statistic median with --method finite",
-    )
-    anywhere = not exact and not half_turn(given) and not given.range
-    yield (
-        given.radius and not given.tolerance and given.statistic != "mean" and anywhere,
-        "--tolerance is needed here, as the largest deviation that is searched",
-    )
-
-
-def _of_baseline(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
-    baseline, trimmed = given.method == "baseline", given.statistic == "trimmed-mean"
-    yield trimmed and not baseline, "--statistic trimmed-mean needs --method baseline"
-    yield (
-        baseline and not trimmed and given.statistic != "median",
-        "--method baseline needs --statistic median or trimmed-mean",
-    )
-    yield baseline and given.radius, "--method baseline cannot bound outputs: choose another method"
-    yield (
-        baseline and given.constraints,
-        "--method baseline uses no constraints: leave out --constraints",
-    )
-    yield (
-        baseline and given.statistic == "median" and given.serve,
-        "--serve cannot be combined with median smoothing: leave it out or use --method finite",
-    )
-
-
-def _of_attack(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
-    attacks = given.command == "attack"
-    yield (
-        attacks and given.method in ("paper", "baseline"),
-        f"--method {given.method} cannot be attacked: choose another method",
-    )
-    yield attacks and given.serve, "--serve cannot be combined with an attack: leave it out"
-
-
-def _of_trim(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
-    trimmed, core = given.statistic == "trimmed-mean", given.core
-    yield trimmed and not given.serve, "--statistic trimmed-mean needs --serve"
-    yield (
-        (given.trim or core) and not trimmed,
-        "--trim and --core need --statistic trimmed-mean",
-    )
-    yield core and core > min(given.tolerance), "--core must not exceed --tolerance"
-    yield (
-        core and core < max(given.tolerance) and _endless(given),
-        "--core below --tolerance needs --range, or an angle: it helps only with limits of the "
-        "output",
-    )
+    yield (given.trim or given.core) and not given.serve, "--trim and --core need --serve"
 
 
 def _of_sampling(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
