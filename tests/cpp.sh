@@ -11,7 +11,7 @@ tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 # shellcheck source=tests/tell.sh
 . tests/tell.sh
-strict='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude'
+strict='-DCERTREG_EXPERIMENTAL -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude'
 has() { command -v "${1%% *}" >/dev/null || { echo "skip $1 is not installed"; return 1; }; }
 
 # ---- each header alone, and all in one, twice

@@ -2,6 +2,7 @@
  * name of its field. earlier.sh compiles it against the headers of each release and against the
  * present ones, and compares what they print. What came later than 0.2.0 stands behind
  * #if CERTREG_VERSION_NUMBER >= ... */
+#define CERTREG_EXPERIMENTAL 1
 #include <certreg/attack.h>
 #include <certreg/backend.h>
 #include <certreg/interval.h>

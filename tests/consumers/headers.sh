@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# consumers/headers.sh: every header alone, under several compilers and standards.
+# consumers/headers.sh: every header alone, under several compilers and standards; those that are
+# experimental say so where nobody asked for them.
 # shellcheck disable=SC2317 # functions are called through tell
 # shellcheck source=tests/consumers/setup.sh
 . "$(dirname "$0")/setup.sh"
-strict='-Wall -Wextra -Werror -pedantic -Iinclude -fsyntax-only'
+strict='-DCERTREG_EXPERIMENTAL -Wall -Wextra -Werror -pedantic -Iinclude -fsyntax-only'
 # shellcheck disable=SC2086 # flags and the compiler are lists of words
 header() { # NAME COMPILER STANDARD ENDING
     command -v "${2%% *}" >/dev/null || { echo "skip $2 is not installed"; return; }
     printf '#include <certreg/%s>\nint nothing(void);\n%s\n' "$1" \
-        'int nothing(void) { return (int)sizeof(certreg_plan) % 8; }' >"$tmp/header.$4"
+        'int nothing(void) { return (int)sizeof(certreg_error) % 8; }' >"$tmp/header.$4"
     tell "$1 under $2 -std=$3" $2 -std=$3 $strict "$tmp/header.$4"
 }
 for name in include/certreg/*.h; do
@@ -17,5 +18,9 @@ for name in include/certreg/*.h; do
     header "$name" clang c11 c
     for standard in c++11 c++20; do header "$name" g++ "$standard" cpp; done
     header "$name" clang++ c++11 cpp
+done
+refused() { ! $CC -Iinclude -fsyntax-only -x c "$1" 2>"$tmp/said" && grep -q stability "$tmp/said"; }
+for name in attack interval worst_function; do
+    tell "$name.h says that it is experimental" refused "include/certreg/$name.h"
 done
 exit "$bad"
