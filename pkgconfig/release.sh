@@ -16,7 +16,7 @@ if [ "${#missing[@]}" != 0 ]; then
 fi
 if grep -q 'Version .*-dev$' include/certreg/certreg.h; then
     echo 'make release: certreg.h says that this version is in development: follow' \
-        'docs/release.md' >&2
+        'docs/stability.md' >&2
     exit 1
 fi
 unset MAKEFLAGS MFLAGS MAKELEVEL

@@ -168,7 +168,7 @@ TEST(ranges_that_overlap_each_other_leave_no_trace)
 }
 
 /* ---- the format, and levels of noise */
-/* By docs/compatibility.md, made without this library. */
+/* By docs/stability.md, made without this library. */
 static const char *const small_record =
     "63727472656330310200000000000000080706050403020118171615141312110300000000000000"
     "000000000000d03f02000000000000000200000000000000feeb6c7d3cb5f3280000000000000000"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # symbols.sh LIBRARY: what the shared library shows and needs is what it promises
-# (docs/compatibility.md).
+# (docs/stability.md).
 set -u
 library=$(realpath "$1") || exit 2
 cd "$(dirname "$0")/.." || exit 2

@@ -64,8 +64,9 @@ def gates():
 
 
 def fuzzers():
-    for path in files("tests/fuzz/corpus/*.hex"):
-        yield f"inputs kept for the fuzzer `{path.stem}`", number(text([path]).count("\n"))
+    corpora = files("tests/fuzz/corpus/*.hex")
+    count = text(corpora).count("\n")
+    yield "inputs kept for fuzzers", f"{number(count)} for {len(corpora)}"
 
 
 def mutants():
@@ -74,16 +75,10 @@ def mutants():
     yield "changes of the sources that no test can see, with the reason", number(count)
 
 
-def about(n):
-    return f"about {number(round(n, -3))}"
-
-
 def sizes():
-    yield "lines of the library (`src`, `include`)", about(lines("src/**/*", "include/**/*"))
-    yield "lines of the Python package", about(lines("python/**/*"))
-    yield "lines of tests", about(lines("tests/**/*"))
-    theory = files("docs/theory/*.md")
-    yield "pages of theory", f"{len(theory)}, {number(text(theory).count(chr(10)))} lines"
+    parts = (("src/**/*", "include/**/*"), ("python/**/*",), ("tests/**/*",))
+    counts = ", ".join(number(round(lines(*patterns), -3)) for patterns in parts)
+    yield "lines of the library, the Python package, tests", f"about {counts}"
 
 
 def results():

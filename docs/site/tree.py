@@ -40,8 +40,7 @@ def chapter(name):
 
 def project():
     """What is left: the pages beside the chapters, and those of the examples."""
-    order = "glossary stability compatibility bindings design testing benchmarks reproduction"
-    order = [*order.split(), "release"]
+    order = "glossary stability bindings design testing benchmarks reproduction".split()
     beside = sorted(
         (ROOT / "docs").glob("*.md"),
         key=lambda page: (order.index(page.stem) if page.stem in order else len(order), page.stem),

@@ -43,7 +43,7 @@ class Record(NamedTuple):
 
     def outputs(self, outputs: int) -> np.ndarray:
         """The outputs of all samples, (samples, outputs); NaN where one failed; none if sampling
-        failed. docs/compatibility.md describes the bytes."""
+        failed. docs/stability.md describes the bytes."""
         if self.data is None:
             return np.empty((0, outputs), np.float32)
         samples = int.from_bytes(self.data[_RECORD_HEADER + 8 : _RECORD_HEADER + 16], "little")

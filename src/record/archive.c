@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The layout, byte by byte, is in docs/compatibility.md. Format 1 had noise that was not Gaussian
+/* The layout, byte by byte, is in docs/stability.md. Format 1 had noise that was not Gaussian
  * to the last bit. */
 enum { VERSION, SEED, NOISE_ID, LEVEL, SIGMA, INPUTS, OUTPUTS, IDENTITY, PILOT, ASKED };
 enum { RANGES = ASKED + 5, WORDS };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# consumers/versions.sh: this version of the library and the next one (docs/compatibility.md). The
+# consumers/versions.sh: this version of the library and the next one (docs/stability.md). The
 # next one is made from a copy: a higher minor version, a field more in two structs, a new function
 # with a version node of its own, and modules of another interface. Programs of each version run
 # with the library of the other, or a sentence says why not; modules are refused by one. In one

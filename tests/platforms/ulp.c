@@ -1,6 +1,6 @@
 /* Reads what `platform libm` printed, of this platform or of another one, and prints for each
  * function the largest error in units of the last place, and where it is. It fails where that is
- * more than the library's margins allow for (docs/compatibility.md). The true values are those of
+ * more than the library's margins allow for (docs/stability.md). The true values are those of
  * libquadmath, with 113 bits. A result that is subnormal is measured in the least of these units.
  */
 #include <float.h>
