@@ -19,7 +19,9 @@ for name in include/certreg/*.h; do
     for standard in c++11 c++20; do header "$name" g++ "$standard" cpp; done
     header "$name" clang++ c++11 cpp
 done
-refused() { ! $CC -Iinclude -fsyntax-only -x c "$1" 2>"$tmp/said" && grep -q stability "$tmp/said"; }
+refused() {
+    ! $CC -Iinclude -fsyntax-only -x c "$1" 2>"$tmp/said" && grep -q stability "$tmp/said"
+}
 for name in attack interval worst_function; do
     tell "$name.h says that it is experimental" refused "include/certreg/$name.h"
 done
