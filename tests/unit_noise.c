@@ -1,65 +1,89 @@
-/* The noise of a backend: ranges may be cut, features that do not move keep their bits, points lie
- * on the grid, and neither seeds nor streams nor levels share any words. */
+/* Where the noise of a backend comes from: words by the published generator, normals of them,
+ * points on the grid, and levels that share no words. That every path has the bits of the
+ * specification is in unit_backend.c; the normals of all words are in proof/normals.c. */
 #include "backend/lanes_scalar.h"
 /* after the lanes */
 #include "backend/cell.h"
+#include "backend/normal4.h"
 #include "support/cpu_setups.h"
-#include "support/made_up.h"
-#include "support/ref_backend.h"
-#include <certreg/backend.h>
+#include "support/philox_block.h"
 
-TEST(ranges_can_be_cut_anywhere_by_draw_and_project)
+/* ---- words */
+/* Of Random123: counter, key, and the words of them. */
+static const struct {
+    uint32_t counter[4], key[2], words[4];
+} published[] = {
+    {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+     {0xffffffff, 0xffffffff},
+     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+     {0xa4093822, 0x299f31d0},
+     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+};
+
+TEST_ROWS(seed_stream_and_block_give_the_published_words, published)
 {
-    const cr_noise noise = {.seed = 3, .noise_id = 4, .inputs = 21, .clean_first = 1};
-    enum { COUNT = 50 };
-    float z[21], step[21], mask[21], whole[COUNT * 21], piece[21];
-    double dots[COUNT], norms[COUNT], dot, norm;
-    for (int j = 0; j < 21; j++) z[j] = (float)j, step[j] = 0.25f, mask[j] = 1;
-    certreg_backend *backend = cr_backend_default();
-    backend->ops->draw(backend, &noise, z, step, 0, COUNT, whole);
-    backend->ops->project(backend, &noise, 0, COUNT, step, mask, dots, norms);
-    for (uint64_t i = 0; i < COUNT; i++) {
-        backend->ops->draw(backend, &noise, z, step, i, 1, piece);
-        backend->ops->project(backend, &noise, i, 1, step, mask, &dot, &norm);
-        ck_assert(!memcmp(piece, whole + 21 * i, sizeof piece));
-        ck_assert(dot == dots[i] && norm == norms[i]);
+    const uint32_t *counter = published[_i].counter, *key = published[_i].key;
+    uint32_t words[4];
+    philox_block((uint64_t)key[1] << 32 | key[0], (uint64_t)counter[3] << 32 | counter[2],
+                 (uint64_t)counter[1] << 32 | counter[0], words);
+    ck_assert_mem_eq(words, published[_i].words, sizeof words);
+}
+
+TEST(every_bit_of_seed_stream_and_block_changes_about_half_of_the_words)
+{
+    for (int i = 0; i < 3 * 64; i++) {
+        const uint64_t bit = UINT64_C(1) << i % 64;
+        int changed = 0;
+        for (uint64_t block = 0; block < 64; block++) {
+            uint32_t plain[4], words[4];
+            philox_block(1, 2, block, plain);
+            philox_block(1 ^ (i / 64 == 0 ? bit : 0), 2 ^ (i / 64 == 1 ? bit : 0),
+                         block ^ (i / 64 == 2 ? bit : 0), words);
+            for (int k = 0; k < 4; k++) changed += __builtin_popcount(plain[k] ^ words[k]);
+        }
+        /* of 8192 bits; standard deviation 45 (64 where blocks pair up) */
+        ck_assert_msg(abs(changed - 4096) < 6 * 45, "bit %d changes %d", i, changed);
     }
 }
 
-TEST(replay_can_be_cut_between_chunks)
+/* ---- normals */
+/* Word n: the ends of the range and of quarter turns, the ends of what is strict, and others. */
+static uint32_t word(uint32_t n)
 {
-    const cr_noise noise = {.seed = 3, .noise_id = 4, .inputs = 21, .clean_first = 0};
-    enum { COUNT = 5 * CR_REPLAY_CHUNK };
-    float *weights = made_up_numbers(COUNT, 9);
-    double whole[21] = {0}, pieces[21] = {0};
-    certreg_backend *backend = cr_backend_default();
-    cr_weighted w = {.first = 10, .length = COUNT, .blocks = 1, .functions = 1, .weights = weights};
-    backend->ops->replay(backend, &noise, &w, NULL, whole, NULL);
-    w.length = CR_REPLAY_CHUNK;
-    for (; w.weights < weights + COUNT; w.first += w.length, w.weights += w.length)
-        backend->ops->replay(backend, &noise, &w, NULL, pieces, NULL);
-    ck_assert(!memcmp(whole, pieces, sizeof whole));
-    free(weights);
+    static const uint32_t ends[] = {
+        0x20000000u, 0x40000000u,      0x80000000u,
+        0xC0000000u, CR_NORMAL4_FIRST, CR_NORMAL4_FIRST + CR_NORMAL4_COUNT,
+        0,           UINT32_MAX};
+    return n < 64 ? ends[n / 8] + n % 8 - 4 : n * 2654435761u;
 }
 
-TEST_TIMES(unmoved_features_and_the_center_keep_every_bit, SETUPS)
+/* The first of a pair is the sine; words are taken in order, and strict ones change nothing but
+ * what they leave out. */
+TEST(normals_of_a_block_are_those_of_box_and_muller)
 {
-    certreg_backend *backend = backend_of(_i);
-    if (!backend) return;
-    enum { INPUTS = 37, COUNT = 9 };
-    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS, .clean_first = 1};
-    float z[INPUTS], step[INPUTS], x[COUNT * INPUTS];
-    for (int j = 0; j < INPUTS; j++)
-        z[j] = j % 3 ? -0.0f : 1e-42f * (float)j, step[j] = j % 2 ? 0.0f : 1e-3f;
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, z, step, 0, COUNT, x), CERTREG_OK);
-    for (int i = 0; i < COUNT; i++)
-        for (int j = 0; j < INPUTS; j++)
-            ck_assert_msg(!memcmp(&x[i * INPUTS + j], &z[j], sizeof *z) ==
-                              (i == 0 || step[j] == 0.0f),
-                          "sample %d, feature %d", i, j);
-    certreg_backend_close(backend);
+    enum { WORDS = 128 };
+    for (uint32_t n = 0; n < WORDS * WORDS; n++) {
+        const uint32_t a = word(n / WORDS), b = word(n % WORDS), words[4] = {a, b, b, a};
+        float e[4], strict[4];
+        cr_normal4_from(words, 0, e);
+        cr_normal4_from(words, 1, strict);
+        for (int k = 0; k < 4; k++) {
+            const uint32_t x = words[k & 2];
+            const double u = (x + 0.5) * 0x1p-32,
+                         angle = (words[k | 1] + 0.5) * 0x1p-31 * 3.14159265358979324,
+                         r = sqrt(-2.0 * log(u)), exact = r * (k % 2 ? cos(angle) : sin(angle));
+            const int near_ends = x < CR_NORMAL4_FIRST || x >= UINT32_MAX - 0xFFFFu;
+            /* near u = 1 the radius is that of the right end */
+            ck_assert_msg(fabs((double)e[k] - exact) <= 3e-7 * r + 0x1p-32 / r,
+                          "%08x %08x: %.9g, not %.9g", x, words[k | 1], (double)e[k], exact);
+            ck_assert(near_ends ? isnan(strict[k]) : strict[k] == e[k]);
+        }
+    }
 }
 
+/* ---- points */
 /* Within the grid's 2^24 steps at its ends as well, and never -0. */
 TEST_TIMES(points_are_whole_steps_of_the_grid, SETUPS)
 {
@@ -114,41 +138,6 @@ TEST_TIMES(no_samples_change_nothing, SETUPS)
                      CERTREG_OK);
     ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
     certreg_backend_close(backend);
-}
-
-TEST(streams_and_seeds_share_no_noise)
-{
-    const cr_noise a = {.seed = 1, .noise_id = 2, .inputs = 8},
-                   b = {.seed = 1, .noise_id = 3, .inputs = 8},
-                   c = {.seed = 1 + (1ull << 32), .noise_id = 2, .inputs = 8},
-                   d = {.seed = 1, .noise_id = 2 + (1ull << 32), .inputs = 8};
-    for (size_t j = 0; j < 8; j++) {
-        const float e = ref_backend_normal(&a, 5, j);
-        ck_assert(e != ref_backend_normal(&b, 5, j));
-        ck_assert(e != ref_backend_normal(&c, 5, j));
-        ck_assert(e != ref_backend_normal(&d, 5, j));
-    }
-}
-
-/* The last block of a level, the first of the next one, and the same place of another stream. */
-TEST(levels_of_a_stream_meet_but_do_not_overlap)
-{
-    const uint64_t blocks = (uint64_t)1 << CR_LEVEL_BITS;
-    for (uint64_t level = 0; level + 1 < CR_LEVELS; level += level < 3 ? 1 : CR_LEVELS / 5) {
-        const cr_noise here = {.seed = 1, .noise_id = 2, .level = level, .inputs = 4},
-                       next = {.seed = 1, .noise_id = 2, .level = level + 1, .inputs = 4},
-                       plain = {.seed = 1, .noise_id = 2, .inputs = 4},
-                       other = {.seed = 1, .noise_id = 3, .level = level, .inputs = 4};
-        for (size_t j = 0; j < 4; j++) {
-            const float e = ref_backend_normal(&next, 0, j);
-            ck_assert(e == ref_backend_normal(&here, blocks, j));
-            /* so all of them lie in one stream */
-            ck_assert(e == ref_backend_normal(&plain, (level + 1) * blocks, j));
-            ck_assert(e != ref_backend_normal(&here, blocks - 1, j));
-            ck_assert(e != ref_backend_normal(&here, 0, j));
-            ck_assert(e != ref_backend_normal(&other, blocks, j));
-        }
-    }
 }
 
 /* Theory 5, Lemma 4b: the last block of the last sample that begin accepts is the last but at most

@@ -73,7 +73,10 @@ static int bend(void *user, const certreg_batch *b)
     return 0;
 }
 
-static certreg_estimator *estimator_of(const job *j, int32_t kind)
+static const float z[INPUTS] = {0.1f, 0.2f, 0.3f};
+
+/* An estimator about z; NULL where no such model can be certified. */
+static certreg_estimator *estimator_of(job *j, int32_t kind)
 {
     static const double lo[OUTPUTS] = {-1, -1, -1}, hi[OUTPUTS] = {1, 1, 1};
     const int32_t kinds[OUTPUTS] = {kind, kind, kind};
@@ -82,7 +85,16 @@ static certreg_estimator *estimator_of(const job *j, int32_t kind)
     const certreg_plan p = kit_plan(SAMPLES);
     certreg_estimator *e = NULL;
     if (certreg_estimator_create(j->backend, &m, &p, NULL, &e)) return NULL;
+    j->answers += !certreg_estimator_begin(e, z, 0.25, 1);
     return e;
+}
+
+static certreg_question question_of(const job *j, double tolerance)
+{
+    certreg_question q = kit_question(tolerance);
+    q.statistic = j->statistic, q.method = j->method;
+    q.huber_width = j->statistic == CERTREG_STATISTIC_HUBER ? 0.2 : 0;
+    return q;
 }
 
 static void ask(job *j, certreg_estimator *e, const certreg_question *q)
@@ -105,17 +117,15 @@ static void ask(job *j, certreg_estimator *e, const certreg_question *q)
 
 static void certify(job *j)
 {
-    static const float z[INPUTS] = {0.1f, 0.2f, 0.3f};
     static const double sigmas[2] = {0.2, 0.3};
     static const int32_t kinds[] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE};
     for (int k = 0; k < 2; k++) {
         certreg_estimator *e = estimator_of(j, kinds[k]);
         for (int32_t output = CERTREG_ALL_OUTPUTS; e && output < 1; output++)
             for (int what = 0; what < 8; what++) {
-                certreg_question q = kit_question(0.4);
+                certreg_question q = question_of(j, 0.4);
                 certreg_certificate c[2] = {kit_certificate(), kit_certificate()};
-                q.output = output, q.statistic = j->statistic, q.method = j->method;
-                q.huber_width = j->statistic == CERTREG_STATISTIC_HUBER ? 0.2 : 0;
+                q.output = output;
                 q.constraints = what & 1 ? CERTREG_CONSTRAINTS_ECGM : 0;
                 q.serving = what & 2 ? asks_serving(51, 0.05) : NULL;
                 q.target = what & 4 ? asks_target(0.05) : NULL;
@@ -130,14 +140,12 @@ static void certify(job *j)
 
 static void move_records(job *j)
 {
-    static const float z[INPUTS] = {0.1f, 0.2f, 0.3f};
     static unsigned char record[OUTPUTS * SAMPLES * 4 + 4096];
     static float x[INPUTS * 10];
     size_t bytes = sizeof record;
     certreg_run run = {.struct_size = sizeof run};
     certreg_estimator *e = estimator_of(j, CERTREG_OUTPUT_REAL);
     const float y[OUTPUTS] = {0};
-    j->answers += !certreg_estimator_begin(e, z, 0.25, 1);
     j->answers += !certreg_estimator_draw(e, 0, 10, x);
     j->answers += !certreg_estimator_sample(e, 10, 100);
     j->answers += !certreg_estimator_record(e, 0, 1, y);
@@ -149,19 +157,15 @@ static void move_records(job *j)
 
 static void attack(job *j)
 {
-    static const float z[INPUTS] = {0.1f, 0.2f, 0.3f};
     static float shift[INPUTS];
     static double gradient[INPUTS];
-    certreg_question q = kit_question(0.1);
+    const certreg_question q = question_of(j, 0.1);
     certreg_certificate c = kit_certificate();
     certreg_estimator *e = estimator_of(j, CERTREG_OUTPUT_REAL);
     const certreg_attack_plan plan = {.struct_size = sizeof plan, .max_calls = 1000};
     const certreg_attack_options o = {.struct_size = sizeof o, .calls = 1000, .alpha = 0.1};
     certreg_attack_result result = {.struct_size = sizeof result};
     certreg_attack *a = NULL;
-    q.statistic = j->statistic;
-    q.huber_width = j->statistic == CERTREG_STATISTIC_HUBER ? 0.2 : 0;
-    j->answers += !certreg_estimator_begin(e, z, 0.25, 1);
     j->answers += !certreg_certify(e, SAMPLES, &q, 1, &c);
     j->answers += !certreg_attack_create(e, &plan, NULL, &a);
     j->answers += !certreg_attack_run(a, &q, &o, shift, &result);
@@ -208,7 +212,6 @@ static void solve(job *j)
 
 static void calibrate(job *j)
 {
-    static const float z[INPUTS] = {0.1f, 0.2f, 0.3f};
     static const double truth[OUTPUTS] = {0, 0, 0};
     static double scores[POINTS], lo[SAMPLES], hi[SAMPLES];
     certreg_estimator *e = estimator_of(j, CERTREG_OUTPUT_REAL);

@@ -322,9 +322,11 @@ int main(int count, char **arguments)
 {
     figure figures[FIGURES];
     const int sample = count > 2;
-    lanes[kinds++] = words_portable();
+    lanes[kinds++] = words_scalar();
+#if defined(__x86_64__)
     if (cr_cpu_path(CR_CPU_AVX2)) lanes[kinds++] = words_avx2();
     if (cr_cpu_path(CR_CPU_AVX512)) lanes[kinds++] = words_avx512();
+#endif
     go_over_words(sample);
     conclude(figures);
     if (broken) return judge(0, broken);

@@ -7,12 +7,15 @@ proof := $(OBJ)/tests/proof/normals
 prove: $(proof) ## Write tests/proof/normals.txt, bounds of the float normals, in three minutes
 	@$(proof) >tests/proof/normals.txt.new && mv tests/proof/normals.txt.new tests/proof/normals.txt
 
-# -mfma is for speed alone: fmaf has the same bits.
+# One file for every kind of lanes. -mfma is for speed alone: fmaf has the same bits.
+lanes := scalar $(if $(filter x86_64-%,$(target)),avx2 avx512)
 $(OBJ)/tests/proof/%.o: own := $(if $(shell grep -sw fma /proc/cpuinfo),-mfma)
-ifneq ($(filter x86_64-%,$(target)),)
-$(OBJ)/tests/proof/%_avx2.o: own := -mavx2 -mfma
-$(OBJ)/tests/proof/%_avx512.o: own := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
-endif
-$(proof): $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/proof/*.c))) tests/inside.py | \
+$(OBJ)/tests/proof/words_avx2.o: own := -mavx2 -mfma
+$(OBJ)/tests/proof/words_avx512.o: own := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
+$(OBJ)/tests/proof/words_%.o: tests/proof/words.c
+	@mkdir -p $(@D)
+	$(call say,CC,$< ($*))$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(own) -DWORDS=words_$* \
+	    -DLANES='"backend/lanes_$*.h"' -MMD -MP -c $< -o $@
+$(proof): $(OBJ)/tests/proof/normals.o $(lanes:%=$(OBJ)/tests/proof/words_%.o) tests/inside.py | \
     $(inside)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ $(call with_inside,/..) -lm -lpthread

@@ -12,8 +12,8 @@ typedef struct recipe {
     void (*waves)(uint32_t first, uint32_t step, float sine[CHUNK], float cosine[CHUNK]);
 } recipe;
 
-/* NULL where the program was built for another architecture. */
-const recipe *words_portable(void);
+const recipe *words_scalar(void);
+/* on x86-64 */
 const recipe *words_avx2(void);
 const recipe *words_avx512(void);
 

@@ -1,4 +1,7 @@
-/* Include one lanes_*.h before this file. */
+/* Compiled once for each kind of lanes (proof.mk): LANES is their header, WORDS the function. */
+#include LANES
+#include <string.h>
+/* after the lanes */
 #include "backend/normal4.h"
 #include "words.h"
 
@@ -32,3 +35,8 @@ static void waves(uint32_t first, uint32_t step, float sine[CHUNK], float cosine
 }
 
 static const recipe here = {radii, waves};
+
+const recipe *WORDS(void)
+{
+    return &here;
+}
