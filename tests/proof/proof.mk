@@ -12,10 +12,10 @@ lanes := scalar $(if $(filter x86_64-%,$(target)),avx2 avx512)
 $(OBJ)/tests/proof/%.o: own := $(if $(shell grep -sw fma /proc/cpuinfo),-mfma)
 $(OBJ)/tests/proof/words_avx2.o: own := -mavx2 -mfma
 $(OBJ)/tests/proof/words_avx512.o: own := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
-$(OBJ)/tests/proof/words_%.o: tests/proof/words.c
+words := $(lanes:%=$(OBJ)/tests/proof/words_%.o)
+$(words): $(OBJ)/tests/proof/words_%.o: tests/proof/words.c
 	@mkdir -p $(@D)
 	$(call say,CC,$< ($*))$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(own) -DWORDS=words_$* \
 	    -DLANES='"backend/lanes_$*.h"' -MMD -MP -c $< -o $@
-$(proof): $(OBJ)/tests/proof/normals.o $(lanes:%=$(OBJ)/tests/proof/words_%.o) tests/inside.py | \
-    $(inside)
+$(proof): $(OBJ)/tests/proof/normals.o $(words) tests/inside.py | $(inside)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ $(call with_inside,/..) -lm -lpthread
