@@ -92,7 +92,7 @@ static double answer(certreg_estimator *e, const kind *k)
     return seconds;
 }
 
-/* Of five answers, or as many as take a second. */
+/* The least time of five answers, or of as many as take a second. */
 static double least_of(certreg_estimator *e, const kind *k)
 {
     double least = INFINITY;

@@ -48,7 +48,7 @@ class Statistic:
     smooth: Callable[[Array], Array]
 
     def value(self, f: Array) -> float:
-        """Of the two means."""
+        """One of the two means."""
         return circular_mean(f) if self.circular else float(f.mean())
 
 

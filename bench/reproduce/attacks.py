@@ -85,7 +85,7 @@ class _Noise:
 
 
 def _certificates(model: OnnxModel, job: Job) -> dict[str, Certificate]:
-    """Of every method; several questions about one record cost no calls."""
+    """By method; several questions about one record cost no calls."""
     methods = {one.method.name: one.method for some in OF_NETWORK.values() for one in some}
     with Estimator(
         model,

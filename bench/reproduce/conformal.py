@@ -69,7 +69,8 @@ class Asked:
 
 
 def rank_of(alpha: float, points: int) -> float:
-    """Of the threshold among the scores, in split conformal prediction; infinite: no threshold."""
+    """The rank of the threshold among the scores, in split conformal prediction; infinite: there is
+    none."""
     rank = math.ceil((1 - alpha) * (points + 1) - 1e-9)
     return rank if rank <= points else math.inf
 
@@ -100,12 +101,12 @@ class Method(abc.ABC):
 
     @abc.abstractmethod
     def width(self, record: Record, threshold: float, asked: Asked) -> float:
-        """Of the interval."""
+        """How wide the interval is."""
 
 
 # ---- split conformal prediction
 class Plain(Method):
-    """Of the model itself."""
+    """By the model itself."""
 
     name, calls = "split conformal on f", 1
 
@@ -120,7 +121,7 @@ class Plain(Method):
 
 
 class Smoothed(Plain):
-    """Of the smoothed prediction."""
+    """By the smoothed prediction."""
 
     name, calls = "split conformal on the smoothed prediction", 1001
 

@@ -80,7 +80,7 @@ def find(settings: Settings, task: Task) -> tuple[Found, np.ndarray]:
 
 
 def mean_and_error(values: Sequence[np.ndarray], sets: Sequence[np.ndarray]) -> tuple[float, float]:
-    """Of values of each set, whose inputs have these indices: the mean over the sets, and the
+    """From values of each set, whose inputs have these indices: the mean over the sets, and the
     larger one of its standard errors, by sets and by inputs."""
     means = np.array([np.mean(some) for some in values])
     flat, which = np.concatenate(values), np.concatenate(sets)

@@ -55,7 +55,7 @@ class Task:
 
     @property
     def identity(self) -> int:
-        """Of everything but the inputs."""
+        """A number that tells apart everything but the inputs."""
         return zlib.crc32(f"{self.name} {self.model.identity} {self.steps} {self.rows}".encode())
 
 

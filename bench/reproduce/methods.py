@@ -122,7 +122,7 @@ UPWARD = {
     for family in FAMILIES[2:]
 }
 
-# Of the functions whose true radii are known; those in RANGED use the range of the outputs.
+# For the functions whose true radii are known; those in RANGED use the range of the outputs.
 RANGED = (FAMILIES[3], MEAN)
 OF_FUNCTIONS = (FAMILIES[1], ALPHA_35, ALPHA_49, RS_REG, SAMPLE_MEDIAN, CODED, MEDIAN)
 

@@ -91,7 +91,7 @@ def climb(
 def values(
     task: Task, indices: np.ndarray, x: np.ndarray, y: np.ndarray, thresholds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Of points to test. thresholds: (methods, radii), which the adversary knows. Returns values
+    """For points to test. thresholds: (methods, radii), which the adversary knows. Returns values
     without an attack and under attack, (indices, methods, radii); outputs without an attack, with
     the bounds of the smoothed prediction and the clean output in front."""
     noisy = Noisy(task)

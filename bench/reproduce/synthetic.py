@@ -54,7 +54,7 @@ def share_with(probability: float, count: int, beyond: int) -> float:
 
 
 def needed_share(method: Method) -> float:
-    """Of the outputs within the tolerance, for what the method serves."""
+    """The share of outputs within the tolerance that what the method serves needs."""
     serving = method.make(1.0, ALPHA).serving
     beyond = int(serving.trim * serving.samples)
     return share_with(1 - serving.failure_rate, serving.samples, beyond)
@@ -231,7 +231,7 @@ def _table(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _soundness(lines: list[dict[str, Any]]) -> str:
-    """Of all certificates, at every sigma and both tolerances."""
+    """How many of all certificates are sound, at every sigma and both tolerances."""
     out = []
     for name in dict.fromkeys(line["method"] for line in lines):
         own = [line for line in lines if line["method"] == name]

@@ -146,13 +146,13 @@ def reach(holds: Callable[[np.ndarray], np.ndarray], position: float) -> float:
 
 
 def of_mean(f: Function, p: float, sigma: float, tolerance: float, center: float) -> float:
-    """Of the mean within the tolerance of `center`."""
+    """How far the mean stays within the tolerance of `center`."""
     return reach(lambda at: np.abs(f.mean(at, sigma) - center) <= tolerance, p)
 
 
 def of_median(f: Function, p: float, sigma: float, tolerance: float, center: float) -> float:
-    """Of every median within the tolerance of `center`: less than half of the outputs beyond it,
-    on either side."""
+    """How far every median stays within the tolerance of `center`: less than half of the outputs
+    lie beyond it, on either side."""
 
     def holds(at: np.ndarray) -> np.ndarray:
         above = 1 - f.at_most(at, sigma, center + tolerance)
@@ -162,5 +162,5 @@ def of_median(f: Function, p: float, sigma: float, tolerance: float, center: flo
 
 
 def of_share(f: Function, p: float, sigma: float, lo: float, hi: float, share: float) -> float:
-    """Of at least this share of the outputs within [lo, hi]."""
+    """How far at least this share of the outputs stays within [lo, hi]."""
     return reach(lambda at: f.at_most(at, sigma, hi) - f.below(at, sigma, lo) >= share, p)

@@ -42,7 +42,7 @@ static void print_error(const struct results *r, const char *name, error_of *err
     printf("\n");
 }
 
-/* Of each statistic once: constraints and method do not move its prediction. */
+/* Each statistic once: constraints and method do not move its prediction. */
 static void print_errors(const struct results *r)
 {
     printf("Distance of the prediction from the true angle, degrees, mean over the images\n");

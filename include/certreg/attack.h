@@ -84,8 +84,8 @@ typedef struct certreg_attack_result {
      * float; rounded up; infinite unless broken. The probability that an attack reports
      * an input at which T is not out is at most alpha. */
     double radius;
-    /* Of the breaking radius, from the record alone, without calls and without a
-     * guarantee. NaN: the record does not show the gradient. */
+    /* A guess of the breaking radius, from the record alone, without calls and without
+     * a guarantee. NaN: the record does not show the gradient. */
     double forecast;
     /* Estimated cosine of the angle between the gradient that the record gives and the
      * true one at z; 1 for a direction that was given. About 1/sqrt(1 + d/(0.6 n)) for

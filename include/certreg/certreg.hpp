@@ -299,7 +299,7 @@ class estimator
         prediction(q, view<double>(&number, 1));
         return number;
     }
-    /** Of a vector: out has a number for each of its outputs. */
+    /** For a vector: out has a number for each of its outputs. */
     void prediction(const certreg_question &q, view<double> out)
     {
         numbers(certreg_estimator_prediction, q, out);
@@ -311,7 +311,7 @@ class estimator
         estimate(q, view<double>(&number, 1));
         return number;
     }
-    /** Of a vector: out has a number for each of its outputs. */
+    /** For a vector: out has a number for each of its outputs. */
     void estimate(const certreg_question &q, view<double> out)
     {
         numbers(certreg_estimator_estimate, q, out);

@@ -95,7 +95,8 @@ typedef struct certreg_coverage {
     uint32_t struct_size;
     int32_t reserved; /* 0 */
     double alpha;     /* probability of a miss, in [1e-6, 0.5]; 0: 0.05 */
-    /* Of ||D^-1 delta||_2, >= 0; 0: no attack. delta is 0 where the scale is 0. */
+    /* The most of ||D^-1 delta||_2, >= 0; 0: no attack. delta is 0 where the scale is
+     * 0. */
     double radius;
     double sigma;                 /* > 0 */
     double share;                 /* of the calibration; 0: 0.5 */

@@ -88,8 +88,8 @@ enum certreg_evaluation_limit {
 /** Zero all but struct_size: the default. */
 typedef struct certreg_solver_plan {
     uint32_t struct_size;
-    /* Of one call. 0: CERTREG_WORST_CASE_EVALUATIONS; at most 1000000. A call that
-     * reaches the limit returns a looser bound, never a wrong one. */
+    /* The most of one call. 0: CERTREG_WORST_CASE_EVALUATIONS; at most 1000000. A call
+     * that reaches the limit returns a looser bound, never a wrong one. */
     uint32_t max_evaluations;
     void *memory;        /* 64-byte aligned; NULL: create allocates */
     size_t memory_bytes; /* at least certreg_solver_size(); unused without memory */
@@ -100,7 +100,7 @@ typedef struct certreg_mean_change {
     uint32_t struct_size;
     uint32_t constraints; /* those that were used */
     double drop, rise;    /* at most; rounded up; infinite where nothing bounds them */
-    /* Of the shifted mean: tighter than mean_lo - drop and mean_hi + rise. */
+    /* The ends of the shifted mean: tighter than mean_lo - drop and mean_hi + rise. */
     double mean_least, mean_greatest;
 } certreg_mean_change;
 
@@ -108,8 +108,8 @@ typedef struct certreg_mean_change {
  *  result itself is sound in any case. */
 typedef struct certreg_solve_info {
     uint32_t struct_size;
-    /* Of the dual: what max_evaluations limits. A radius of several functions counts
-     * all of them, while the limit is for each. */
+    /* How often the dual was evaluated: what max_evaluations limits. A radius of
+     * several functions counts all of them, while the limit is for each. */
     uint32_t evaluations;
     uint64_t points; /* of all quadratures: the seconds are about proportional to it */
     /* Searches whose result is not known to be the best that the constraints allow. If

@@ -39,8 +39,8 @@ typedef struct certreg_worst_function {
      * constraints moves farther. Both are >= 0, and the least bound lies between
      * them. */
     double change, bound;
-    /* Of this function: mean and variance, E[u t] and E[u h_2(t)]. |E[u t]| is its
-     * gradient norm. They keep to the bounds to 1e-6 of its deviation, and to 1e-4
+    /* What this function has: mean and variance, E[u t] and E[u h_2(t)]. |E[u t]| is
+     * its gradient norm. They keep to the bounds to 1e-6 of its deviation, and to 1e-4
      * where the mean is next to an end of the range (theory 3.6). */
     double mean, variance, gradient, second_order;
     /* The multipliers lambda, nu, mu_1 and mu_2 of theory 3.6: derivatives of the bound

@@ -73,7 +73,7 @@ def _result(struct: Any, certified: float, shift: np.ndarray) -> AttackResult:
 
 
 def _certified_radius(certify: Any, question: Asked) -> float:
-    """Of the question from the same record; NaN where the record does not answer it."""
+    """The radius of the question from the same record; NaN where the record does not answer it."""
     try:
         return float(certify(0, question).radius)
     except CertregError:

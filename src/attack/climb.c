@@ -10,7 +10,7 @@ enum { STEPS = 6, STEPS_DIRECTED = 4, GATES = 2, MORE_GATES = 3, LEAST_PAIRS = 5
 static const double climb_share = 0.5, climb_share_directed = 0.2;
 static const size_t many_pairs = 2000; /* for which one more gate pays */
 static const double in_sequence = 0.9; /* of alpha: each gate up to the first failure */
-/* Of the normal quantile by which a gate is passed more often than not. */
+/* The multiple of the normal quantile by which a gate is passed more often than not. */
 static const double first_confidence = 1.4, later_confidence = 1.0, last_confidence = 2.6;
 static const double farthest = 20; /* in sigma: the search ends there */
 static const double memory = 0.4;  /* weight of an estimate once the direction has improved */

@@ -14,7 +14,7 @@
 static const double gaps[] = {60.0 / 360, 30.0 / 360, 10.0 / 360};
 enum { GAPS = sizeof gaps / sizeof *gaps };
 static const double share_in_gap = 0.002, below_gap = 0.5;
-/* Of the slope in place of a jump: in tolerances; in sines, for angles. */
+/* The width of the slope in place of a jump: in tolerances; in sines, for angles. */
 static const double width_on_line = 0.5, width_on_circle = 0.06;
 
 /* The last double that is inside: prediction + side*tolerance is in exact arithmetic the first

@@ -8,7 +8,7 @@ size_t cr_gate_least(double alpha);
 /* Whether the pairs of a step with this number of pairs, fixed beforehand, prove at level alpha
  * that T is out at the point of the step. stakes: what earlier steps saw. */
 int cr_gate_passes(const cr_hunt *, size_t pairs, const cr_seen stakes[2], double alpha);
-/* Of the point of the last step: ||D^-1 (point - z)||, rounded up. */
+/* The radius of the point of the last step: ||D^-1 (point - z)||, rounded up. */
 double cr_gate_radius(const cr_hunt *);
 
 #endif

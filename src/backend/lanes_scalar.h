@@ -74,8 +74,8 @@ CR_INLINE vf v_fma(vf a, vf b, vf c)
 {
     return __fmaf_rn(a, b, c);
 }
-/* Of 0 or of something in [2^-100, 2^100], where the steps that nvcc takes for most numbers round
- * right: without its branch for the others two roots overlap. */
+/* The root of 0 or of something in [2^-100, 2^100], where the steps that nvcc takes for most
+ * numbers round right: without its branch for the others two roots overlap. */
 CR_INLINE vf v_sqrt(vf a)
 {
     float inverse;

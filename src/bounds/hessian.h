@@ -28,7 +28,7 @@ typedef struct cr_hessian {
     uint64_t count; /* n */
 } cr_hessian;
 
-/* Of samples of the record; score and center are fixed without them. INVALID if plan.constraints
+/* From samples of the record; score and center are fixed without them. INVALID if plan.constraints
  * left the second order out; WRONG_STATE with fewer than 4 samples or, forced to CR_HESSIAN_MATRIX,
  * without room for the matrix. Scores that are not finite, or all equal to the center, say nothing:
  * everything is NaN. */
@@ -39,8 +39,8 @@ certreg_status cr_hessian_estimate(cr_replay *, const cr_samples *, int way, cr_
  * features. */
 double cr_hessian_frobenius(const cr_hessian *, double dimension, double tail);
 double cr_hessian_operator(const cr_hessian *, double dimension, double tail);
-/* Of the operator norm by both: the less of the two, the first at 3/4 of `tail` and the second at
- * the rest, which hardly matters to it where the dimension is high. */
+/* The operator norm by both: the less of the two, the first at 3/4 of `tail` and the second at the
+ * rest, which hardly matters to it where the dimension is high. */
 double cr_hessian_less(const cr_hessian *, double dimension, double tail);
 
 /* The same from the record; infinite where nothing is known. */

@@ -36,7 +36,7 @@ static certreg_status no_such_side(const cr_work *w, int32_t side)
                    (int)side);
 }
 
-/* Of a vector, those of the direction that limits the radius. */
+/* The conditions of a vector become those of the direction that limits the radius. */
 static certreg_status turn_to_limiting(const cr_work *w, cr_conditions *conditions)
 {
     cr_answer a = {.conditions = *conditions};

@@ -140,7 +140,7 @@ typedef struct request { /* everything create and size agree upon */
     size_t here, there; /* bytes of the host, and of a device */
 } request;
 
-/* Of the estimator's memory. */
+/* How much memory the estimator takes. */
 static certreg_status count_bytes(request *r, certreg_error *why)
 {
     certreg_estimator like = {

@@ -6,7 +6,7 @@
 
 #define CR_LEAST_BLOCKS 64u /* of a public plan */
 
-/* Of the model. Memory of the backend, but for `outputs`. */
+/* What the model gets and returns. Memory of the backend, but for `outputs`. */
 typedef struct cr_batches {
     float *z, *step; /* inputs: of the record's input */
     float *x[2];     /* a batch each, which take turns; the same one where none is drawn ahead */

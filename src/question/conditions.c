@@ -116,8 +116,8 @@ static double tolerance_of(const cr_question *q)
     return q->served_core > 0 ? q->served_core : q->tolerance;
 }
 
-/* Of a served median, about both sides together (theory 1): few outputs count on either, and fewer
- * on both: those that failed, and an angle's opposite the prediction. */
+/* A served median has a condition about both sides together (theory 1): few outputs count on
+ * either, and fewer on both: those that failed, and an angle's opposite the prediction. */
 static void add_together(cr_conditions *conditions, cr_score score, const cr_division *division)
 {
     const double end = score.tolerance;

@@ -70,9 +70,9 @@ void cr_directions_share_equally(cr_view *v, const cr_conditions *c)
     divide(v, c);
 }
 
-/* Of a mean along a direction: the deviation of the pilot's noisy outputs, and about what the
- * bounds add to it for values at the far end of the range that the planned samples need not show.
- */
+/* The spread of a mean along a direction: the deviation of the pilot's noisy outputs, and about
+ * what the bounds add to it for values at the far end of the range that the planned samples need
+ * not show. / */
 static double spread_of_mean(cr_view *v, const cr_question *q, size_t k, const cr_direction *d)
 {
     const size_t first = cr_view_noisy(v);
@@ -100,8 +100,8 @@ static double widest_spread(cr_view *v, const cr_question *q, size_t k, size_t s
     return widest;
 }
 
-/* Of the pilot's noisy outputs; of scores half the distance between the ranks that are one
- * deviation from the middle for normal ones. */
+/* The spread of the pilot's noisy outputs; of scores half the distance between the ranks that are
+ * one deviation from the middle for normal ones. */
 static double spread_of(cr_view *v, size_t k, const cr_direction *along)
 {
     const size_t first = cr_view_noisy(v);
@@ -142,9 +142,9 @@ static int even_out(cr_view *v, double *spread, size_t count)
     return greatest > 0;
 }
 
-/* Of single outputs by their spread; of a mean by that of its widest direction; of projections by
- * that of their sum, where each direction's part of the tolerance follows its own. NAN: not
- * known. */
+/* The width of single outputs by their spread; of a mean by that of its widest direction; of
+ * projections by that of their sum, where each direction's part of the tolerance follows its own.
+ * NAN: not known. */
 static double width_of_block(cr_view *v, const cr_conditions *c, size_t block, size_t *direction)
 {
     const cr_question *q = &c->question;

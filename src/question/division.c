@@ -71,7 +71,7 @@ double cr_division_pilot_radius(cr_view *v, const cr_conditions *conditions)
     return least;
 }
 
-/* Of the outputs at this distance, by the upper bound of their share at the input. */
+/* The share of the outputs at this distance, by the upper bound of their share at the input. */
 static double share_at(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                        double radius)
 {

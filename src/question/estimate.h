@@ -4,9 +4,9 @@
 #define CR_QUESTION_ESTIMATE_H
 #include "question/conditions.h"
 
-/* Of one output, from all noisy samples; NAN of a vector. Also for a record that is too short to
- * certify anything, since a control loop continues with it; the given prediction where the outputs
- * give no number. A baseline is about the circle cut opposite its prediction. */
+/* The estimate of one output, from all noisy samples; NAN of a vector. Also for a record that is
+ * too short to certify anything, since a control loop continues with it; the given prediction where
+ * the outputs give no number. A baseline is about the circle cut opposite its prediction. */
 double cr_estimate_number(cr_view *, const cr_question *, size_t samples, double prediction);
 /* certreg_estimator_estimate, of a question that was taken for it: as many numbers as it has
  * outputs. */

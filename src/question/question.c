@@ -12,7 +12,7 @@ static certreg_status wrong(certreg_error *why, const char *sentence)
     return cr_fail(why, CERTREG_E_INVALID, "%s", sentence);
 }
 
-/* Of every output that it is about. */
+/* Whether every output that it is about has a range. */
 static int has_range(cr_view *v, const cr_question *q)
 {
     const size_t first = cr_question_first(q), end = first + cr_question_outputs(v, q);

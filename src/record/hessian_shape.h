@@ -3,8 +3,8 @@
 #define CR_RECORD_HESSIAN_SHAPE_H
 #include <stddef.h>
 
-/* Of a tile: each normal drawn is multiplied with so many others that drawing is cheap compared
- * with the products. */
+/* The most rows of a tile: each normal drawn is multiplied with so many others that drawing is
+ * cheap compared with the products. */
 #define CR_HESSIAN_MOST_ROWS 512u
 
 /* Rows of a tile, and whether the d x d matrix has room and can pay; the bytes they take are at

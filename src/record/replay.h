@@ -77,7 +77,7 @@ certreg_status cr_replay_project(cr_replay *, uint64_t first, size_t count);
  * the last of which is that of all sums. One transfer. */
 certreg_status cr_replay_walk(cr_replay *, uint64_t first, size_t count);
 
-/* Of the `count` samples that were projected last. */
+/* The norms of the `count` samples that were projected last. */
 static inline const double *cr_replay_norms(const cr_replay *r, size_t count)
 {
     return r->here.dots + count;

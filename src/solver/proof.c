@@ -120,7 +120,7 @@ void cr_proof_make(const cr_problem *problem, const double *low, const double *h
         const double value = cr_dual_value(&worst, at, constraint);
         out->value = value + 16 * DBL_EPSILON * (fabs(value) + linear);
         out->slack = ratio->norm * (gap + rounding) + out->value - value;
-        /* Of lambda C(m), which lies below its tangent. */
+        /* The slope of lambda C(m), which lies below its tangent. */
         const double bend = at->lambda * problem->variance_slope;
         out->slope = ratio->norm * (at->nu + 2 * at->lambda * again.y + bend);
         out->slope_error = 64 * DBL_EPSILON * ratio->norm *

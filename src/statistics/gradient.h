@@ -15,7 +15,7 @@ typedef struct cr_gradient {
     double energy;
     /* Mean of the diagonal: kappa^2 plus d times the variance of a coordinate of a block mean. */
     double self;
-    /* Of the projections of block means on the sum of the others. */
+    /* Skewness of the projections of block means on the sum of the others. */
     double skewness;
 } cr_gradient;
 

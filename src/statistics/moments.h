@@ -29,7 +29,7 @@ double cr_moments_mean(const cr_moments *moments);
 double cr_moments_second(const cr_moments *moments);
 double cr_moments_variance(const cr_moments *moments);
 double cr_moments_fourth(const cr_moments *moments);
-/* Of u and of (u - mean)^2; 0 if all values are equal. */
+/* Skewness of u and of (u - mean)^2; 0 if all values are equal. */
 double cr_moments_skewness(const cr_moments *moments);
 double cr_moments_square_skewness(const cr_moments *moments);
 /* Bound on the rounding in the second moment and the variance. */

@@ -8,14 +8,14 @@
 namespace
 {
 
-/* Of a block; of a grid, unless a row has more quads. */
+/* Threads of a block, and of a grid unless a row has more quads. */
 constexpr unsigned draw_threads = 256, draw_most = 1u << 20;
-/* Of a row; of a grid's blocks one above the other. */
+/* The most quads of a row, and blocks of a grid one above the other. */
 constexpr unsigned most_quads = 1u << 30, most_high = 65535;
 constexpr unsigned quads_wide = 32, chunks_deep = 8; /* of a block of threads in a replay */
 constexpr unsigned lanes = CR_BODY_LANES, aim_threads = 1024;
 
-/* Of threads that keep their quad and go from sample to sample, `deep` at a time. */
+/* The pace of threads that keep their quad and go from sample to sample, `deep` at a time. */
 typedef struct pace {
     uint32_t quads, deep;
     uint32_t turns, rest;    /* samples of each thread; the first `rest` rows have one more */
