@@ -72,7 +72,7 @@ void cr_directions_share_equally(cr_view *v, const cr_conditions *c)
 
 /* The spread of a mean along a direction: the deviation of the pilot's noisy outputs, and about
  * what the bounds add to it for values at the far end of the range that the planned samples need
- * not show. / */
+ * not show. */
 static double spread_of_mean(cr_view *v, const cr_question *q, size_t k, const cr_direction *d)
 {
     const size_t first = cr_view_noisy(v);
