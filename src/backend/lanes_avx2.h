@@ -8,73 +8,25 @@
 typedef __m256 vf;
 typedef __m256i vu;
 
-static inline vf v_set(float a)
-{
-    return _mm256_set1_ps(a);
-}
-static inline vu v_set_u(uint32_t a)
-{
-    return _mm256_set1_epi32((int)a);
-}
-static inline vf v_float_signed(vu a)
-{
-    return _mm256_cvtepi32_ps(a);
-}
-static inline vu v_add_u(vu a, vu b)
-{
-    return _mm256_add_epi32(a, b);
-}
-static inline vu v_sub_u(vu a, vu b)
-{
-    return _mm256_sub_epi32(a, b);
-}
-static inline vu v_or_u(vu a, vu b)
-{
-    return _mm256_or_si256(a, b);
-}
-static inline vu v_and_u(vu a, vu b)
-{
-    return _mm256_and_si256(a, b);
-}
+#define v_set _mm256_set1_ps
+#define v_set_u(a) _mm256_set1_epi32((int)(a))
+#define v_float_signed _mm256_cvtepi32_ps
+#define v_add_u _mm256_add_epi32
+#define v_sub_u _mm256_sub_epi32
+#define v_or_u _mm256_or_si256
+#define v_and_u _mm256_and_si256
 #define v_shl(a, bits) _mm256_slli_epi32(a, bits)
 #define v_sar(a, bits) _mm256_srai_epi32(a, bits)
-static inline vu v_bits(vf a)
-{
-    return _mm256_castps_si256(a);
-}
-static inline vf v_from_bits(vu a)
-{
-    return _mm256_castsi256_ps(a);
-}
-static inline vf v_mul(vf a, vf b)
-{
-    return _mm256_mul_ps(a, b);
-}
-static inline vf v_sub(vf a, vf b)
-{
-    return _mm256_sub_ps(a, b);
-}
-static inline vf v_fma(vf a, vf b, vf c)
-{
-    return _mm256_fmadd_ps(a, b, c);
-}
-static inline vf v_sqrt(vf a)
-{
-    return _mm256_sqrt_ps(a);
-}
+#define v_bits _mm256_castps_si256
+#define v_from_bits _mm256_castsi256_ps
+#define v_mul _mm256_mul_ps
+#define v_sub _mm256_sub_ps
+#define v_fma _mm256_fmadd_ps
+#define v_sqrt _mm256_sqrt_ps
 #define v_fma_loose v_fma
-static inline vf v_round(vf a)
-{
-    return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-static inline vf v_load(const float *a)
-{
-    return _mm256_loadu_ps(a);
-}
-static inline void v_store(float *to, vf a)
-{
-    _mm256_storeu_ps(to, a);
-}
+#define v_round(a) _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define v_load _mm256_loadu_ps
+#define v_store _mm256_storeu_ps
 
 /* AVX2 converts signed integers only: two exact halves, joined by one rounding. */
 static inline vf v_float(vu a)

@@ -8,77 +8,26 @@
 typedef __m512 vf;
 typedef __m512i vu;
 
-static inline vf v_set(float a)
-{
-    return _mm512_set1_ps(a);
-}
-static inline vu v_set_u(uint32_t a)
-{
-    return _mm512_set1_epi32((int)a);
-}
-static inline vf v_float(vu a)
-{
-    return _mm512_cvtepu32_ps(a);
-}
-static inline vf v_float_signed(vu a)
-{
-    return _mm512_cvtepi32_ps(a);
-}
-static inline vu v_add_u(vu a, vu b)
-{
-    return _mm512_add_epi32(a, b);
-}
-static inline vu v_sub_u(vu a, vu b)
-{
-    return _mm512_sub_epi32(a, b);
-}
-static inline vu v_or_u(vu a, vu b)
-{
-    return _mm512_or_si512(a, b);
-}
-static inline vu v_and_u(vu a, vu b)
-{
-    return _mm512_and_si512(a, b);
-}
+#define v_set _mm512_set1_ps
+#define v_set_u(a) _mm512_set1_epi32((int)(a))
+#define v_float _mm512_cvtepu32_ps
+#define v_float_signed _mm512_cvtepi32_ps
+#define v_add_u _mm512_add_epi32
+#define v_sub_u _mm512_sub_epi32
+#define v_or_u _mm512_or_si512
+#define v_and_u _mm512_and_si512
 #define v_shl(a, bits) _mm512_slli_epi32(a, bits)
 #define v_sar(a, bits) _mm512_srai_epi32(a, bits)
-static inline vu v_bits(vf a)
-{
-    return _mm512_castps_si512(a);
-}
-static inline vf v_from_bits(vu a)
-{
-    return _mm512_castsi512_ps(a);
-}
-static inline vf v_mul(vf a, vf b)
-{
-    return _mm512_mul_ps(a, b);
-}
-static inline vf v_sub(vf a, vf b)
-{
-    return _mm512_sub_ps(a, b);
-}
-static inline vf v_fma(vf a, vf b, vf c)
-{
-    return _mm512_fmadd_ps(a, b, c);
-}
-static inline vf v_sqrt(vf a)
-{
-    return _mm512_sqrt_ps(a);
-}
+#define v_bits _mm512_castps_si512
+#define v_from_bits _mm512_castsi512_ps
+#define v_mul _mm512_mul_ps
+#define v_sub _mm512_sub_ps
+#define v_fma _mm512_fmadd_ps
+#define v_sqrt _mm512_sqrt_ps
 #define v_fma_loose v_fma
-static inline vf v_round(vf a)
-{
-    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-static inline vf v_load(const float *a)
-{
-    return _mm512_loadu_ps(a);
-}
-static inline void v_store(float *to, vf a)
-{
-    _mm512_storeu_ps(to, a);
-}
+#define v_round(a) _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define v_load _mm512_loadu_ps
+#define v_store _mm512_storeu_ps
 
 static inline vf v_pick_30(vu selector, vf a, vf b)
 {
