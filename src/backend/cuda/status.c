@@ -1,86 +1,60 @@
 #include "backend/cuda/status.h"
 
-/* Numbers of cudaError_t, which the runtime's documentation fixes. */
-enum {
-    MEMORY_ALLOCATION = 2,
-    INITIALIZATION = 3,
-    STUB_LIBRARY = 34,
-    INSUFFICIENT_DRIVER = 35,
-    NEWER_DRIVER_NEEDED = 36,
-    DEVICE_UNAVAILABLE = 46,
-    INVALID_FUNCTION = 98, /* no code for this device */
-    NO_DEVICE = 100,
-    INVALID_DEVICE = 101,
-    INVALID_IMAGE = 200,
-    NO_KERNEL_IMAGE = 209,
-    MEMORY_UNCORRECTABLE = 214,
-    LINK_UNCORRECTABLE = 220,
-    NO_COMPILER = 221, /* for PTX, where there is no code for this device */
-    UNSUPPORTED_PTX = 222,
-    COMPILER_DISABLED = 223,
-    CONTAINED = 226,
-    ILLEGAL_ADDRESS = 700,
-    LAUNCH_TIMEOUT = 702,
-    CONTEXT_DESTROYED = 709,
-    ASSERT = 710,
-    HARDWARE_STACK = 714,
-    ILLEGAL_INSTRUCTION = 715,
-    MISALIGNED_ADDRESS = 716,
-    INVALID_ADDRESS_SPACE = 717,
-    INVALID_PC = 718,
-    LAUNCH_FAILURE = 719,
-    TENSOR_MEMORY_LEAK = 721,
-    SYSTEM_NOT_READY = 802, /* no fabric manager beside NVSwitch */
-    DRIVER_MISMATCH = 803,
-    NO_COMPATIBILITY = 804, /* of a driver made newer by libraries, on this device */
-    MPS_CLIENT_TERMINATED = 810,
-    UNKNOWN = 999
-};
+/* The numbers of cudaError_t that mean more than DEVICE_FAILED; the runtime's documentation fixes
+ * them. */
+enum { NONE = 0, OUT_OF_MEMORY = 2 };
+
+/* There is no device here, or none that this library has code for. */
+static int is_missing(int code)
+{
+    switch (code) {
+    case 3:             /* initialization error */
+    case 34:            /* stub library */
+    case 35:            /* insufficient driver */
+    case 36:            /* call requires newer driver */
+    case 46:            /* devices unavailable */
+    case 98:            /* invalid device function: no code for this device */
+    case 100:           /* no device */
+    case 101:           /* no such device */
+    case 200:           /* invalid kernel image */
+    case 209:           /* no kernel image for device */
+    case 221:           /* JIT compiler not found, for PTX where there is no code for this device */
+    case 222:           /* unsupported PTX version */
+    case 223:           /* JIT compilation disabled */
+    case 802:           /* system not ready: no fabric manager beside NVSwitch */
+    case 803:           /* system driver mismatch */
+    case 804: return 1; /* forward compatibility not supported on this device */
+    default: return 0;
+    }
+}
 
 certreg_status cr_cuda_status(int code)
 {
-    switch (code) {
-    case 0: return CERTREG_OK;
-    case MEMORY_ALLOCATION: return CERTREG_E_NO_MEMORY;
-    case INITIALIZATION:
-    case STUB_LIBRARY:
-    case INSUFFICIENT_DRIVER:
-    case NEWER_DRIVER_NEEDED:
-    case DEVICE_UNAVAILABLE:
-    case NO_DEVICE:
-    case INVALID_DEVICE:
-    case INVALID_FUNCTION:
-    case INVALID_IMAGE:
-    case NO_KERNEL_IMAGE:
-    case NO_COMPILER:
-    case COMPILER_DISABLED:
-    case SYSTEM_NOT_READY:
-    case DRIVER_MISMATCH:
-    case NO_COMPATIBILITY:
-    case UNSUPPORTED_PTX: return CERTREG_E_NO_DEVICE;
-    default: return CERTREG_E_DEVICE_FAILED;
-    }
+    return code == NONE            ? CERTREG_OK
+           : code == OUT_OF_MEMORY ? CERTREG_E_NO_MEMORY
+           : is_missing(code)      ? CERTREG_E_NO_DEVICE
+                                   : CERTREG_E_DEVICE_FAILED;
 }
 
 int cr_cuda_is_sticky(int code)
 {
     switch (code) {
-    case MEMORY_UNCORRECTABLE:
-    case LINK_UNCORRECTABLE:
-    case CONTAINED:
-    case CONTEXT_DESTROYED:
-    case TENSOR_MEMORY_LEAK:
-    case MPS_CLIENT_TERMINATED:
-    case ILLEGAL_ADDRESS:
-    case LAUNCH_TIMEOUT:
-    case ASSERT:
-    case HARDWARE_STACK:
-    case ILLEGAL_INSTRUCTION:
-    case MISALIGNED_ADDRESS:
-    case INVALID_ADDRESS_SPACE:
-    case INVALID_PC:
-    case LAUNCH_FAILURE:
-    case UNKNOWN: return 1;
+    case 214:           /* ECC uncorrectable */
+    case 220:           /* NVLink uncorrectable */
+    case 226:           /* contained memory error */
+    case 700:           /* illegal address */
+    case 702:           /* launch timeout */
+    case 709:           /* context is destroyed */
+    case 710:           /* assertion in a kernel */
+    case 714:           /* hardware stack error */
+    case 715:           /* illegal instruction */
+    case 716:           /* misaligned address */
+    case 717:           /* invalid address space */
+    case 718:           /* invalid program counter */
+    case 719:           /* launch failure */
+    case 721:           /* tensor memory leak */
+    case 810:           /* MPS client terminated */
+    case 999: return 1; /* unknown */
     default: return 0;
     }
 }
