@@ -35,7 +35,6 @@ TEST(an_output_is_out_from_the_exact_edge_on)
             const float failed = NAN;
             ck_assert(cr_exit_value(&x, &failed) == -1 && cr_exit_smooth(&x, &failed) == -1);
         }
-    certreg_estimator_destroy(e);
 }
 
 /* 2^-k is the least level that k pairs, all out, can reach. */
@@ -113,8 +112,6 @@ TEST(no_two_steps_share_noise_and_none_has_the_record_s)
         ck_assert_uint_eq(times(&s, 1, s.rows[i]), 1);
         ck_assert_uint_eq(times(&s, -1, s.rows[i]), i >= SAMPLES);
     }
-    certreg_attack_destroy(a);
-    certreg_estimator_destroy(e);
 }
 
-TEST_MAIN("attack")
+KIT_MAIN("attack")

@@ -25,23 +25,12 @@ static const double ends[2] = {-2, 2};
 
 static certreg_estimator *sampled(uint32_t constraints)
 {
-    static const int32_t kind = CERTREG_OUTPUT_REAL;
     static const float z[2];
-    const certreg_model m = {.struct_size = sizeof m,
-                             .eval = evaluate,
-                             .inputs = 2,
-                             .outputs = 1,
-                             .batch = 50,
-                             .kind = &kind,
-                             .lo = ends,
-                             .hi = ends + 1};
-    const certreg_plan p = {.struct_size = sizeof p,
-                            .constraints = constraints,
-                            .seed = 5,
-                            .max_samples = COUNT,
-                            .pilot = SIZE_MAX};
-    certreg_estimator *e = NULL;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &e), CERTREG_OK);
+    certreg_model m = kit_model(evaluate, NULL, 2, 1);
+    m.batch = 50, m.lo = ends, m.hi = ends + 1;
+    certreg_plan p = kit_plan(COUNT);
+    p.constraints = constraints, p.seed = 5, p.pilot = SIZE_MAX;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, z, 1, 0));
     return e;
 }
@@ -103,7 +92,6 @@ TEST_TIMES(ends_and_moment_of_the_true_mean_share_alpha, 3)
                        level_of(&moment, 1, b.moment_hi);
     ck_assert_msg(fabs(sum / alpha[_i] - 1) < 0.01, "levels add up to %g of alpha",
                   sum / alpha[_i]);
-    certreg_estimator_destroy(e);
 }
 
 TEST_TIMES(a_gradient_leaves_half_of_alpha_to_the_mean, 2)
@@ -124,7 +112,6 @@ TEST_TIMES(a_gradient_leaves_half_of_alpha_to_the_mean, 2)
     const double level = binomial(below, COUNT, 0.5 * (1 - b.mean_lo));
     ck_assert_double_eq_tol(level, _i ? alpha / 2 : alpha, 1e-6);
     ck_assert_int_eq((b.constraints & CERTREG_CONSTRAINT_GRADIENT) != 0, _i);
-    certreg_estimator_destroy(e);
 }
 
-TEST_MAIN("division of alpha")
+KIT_MAIN("division of alpha")

@@ -4,7 +4,7 @@
 #include "bounds/hessian.h"
 #include "estimator/estimator.h"
 #include "support/emulated_device.h"
-#include "support/suite.h"
+#include "support/api_kit.h"
 #include <certreg/backend.h>
 #include <certreg/sampling.h>
 
@@ -21,17 +21,13 @@ static certreg_estimator *make(certreg_backend *backend, int row)
     float scale[WIDEST], z[WIDEST] = {0}, *x = malloc(n * inputs * sizeof *x);
     for (size_t j = 0; j < inputs; j++)
         scale[j] = shapes[row].masked && j % shapes[row].masked == 1 ? 0 : 1;
-    const certreg_model model = {
-        .struct_size = sizeof model, .inputs = inputs, .outputs = 1, .scale = scale};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .constraints = CERTREG_CONSTRAINT_SECOND_ORDER,
-                               .max_samples = n,
-                               .pilot = SIZE_MAX,
-                               .seed = 9};
+    certreg_model m = kit_model(NULL, NULL, inputs, 1);
+    certreg_plan p = kit_plan(n);
+    m.scale = scale, p.constraints = CERTREG_CONSTRAINT_SECOND_ORDER, p.pilot = SIZE_MAX;
+    p.seed = 9;
+    certreg_estimator *e = kit_create(backend, &m, &p);
     const cr_noise noise = {.seed = 9, .inputs = inputs};
-    certreg_estimator *e = NULL;
-    ck_assert_int_eq(certreg_estimator_create(backend, &model, &plan, NULL, &e), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_begin(e, z, 1, 0), CERTREG_OK);
+    KIT_OK(e, certreg_estimator_begin(e, z, 1, 0));
     ck_assert_int_eq(
         cr_backend_default()->ops->draw(cr_backend_default(), &noise, z, scale, 0, n, x),
         CERTREG_OK);

@@ -1,12 +1,9 @@
 /* The finite-sample bound of the gradient norm: how close it comes, what it does not depend on,
  * and when it says nothing. */
 #include "statistics/normal.h"
-#include "certreg/certreg.h"
 #include "bounds/martingale.h"
 #include "estimator/estimator.h"
-#include "support/suite.h"
-#include <certreg/backend.h>
-#include <certreg/sampling.h>
+#include "support/api_kit.h"
 
 enum { PILOT = 600, MAIN = 4000, ALL = PILOT + MAIN };
 
@@ -21,22 +18,13 @@ typedef struct setting {
 static certreg_estimator *make(const setting *s)
 {
     const double lo = -s->unit, hi = s->unit;
-    const certreg_model model = {.struct_size = sizeof model,
-                                 .inputs = s->inputs,
-                                 .outputs = 1,
-                                 .scale = s->scale,
-                                 .lo = &lo,
-                                 .hi = &hi};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .constraints = CERTREG_CONSTRAINTS_ECGM,
-                               .max_samples = ALL,
-                               .pilot = PILOT,
-                               .seed = 5,
-                               .flags = s->flags};
-    certreg_estimator *e = NULL;
+    certreg_model m = kit_model(NULL, NULL, s->inputs, 1);
+    m.scale = s->scale, m.lo = &lo, m.hi = &hi;
+    certreg_plan p = kit_plan(ALL);
+    p.pilot = PILOT, p.seed = 5, p.flags = s->flags;
+    certreg_estimator *e = kit_create(s->backend, &m, &p);
     float *z = calloc(s->inputs, sizeof *z);
-    ck_assert_int_eq(certreg_estimator_create(s->backend, &model, &plan, NULL, &e), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_begin(e, z, 1, 0), CERTREG_OK);
+    KIT_OK(e, certreg_estimator_begin(e, z, 1, 0));
     free(z);
     return e;
 }
@@ -49,9 +37,9 @@ static void fill(certreg_estimator *from, certreg_estimator *to, size_t inputs, 
     enum { BATCH = 200 };
     float *x = malloc(BATCH * inputs * sizeof *x), y[BATCH];
     for (size_t i = 0; i < ALL; i += BATCH) {
-        ck_assert_int_eq(certreg_estimator_draw(from, i, BATCH, x), CERTREG_OK);
+        KIT_OK(from, certreg_estimator_draw(from, i, BATCH, x));
         for (size_t k = 0; k < BATCH; k++) y[k] = unit * law(x + k * inputs, inputs);
-        ck_assert_int_eq(certreg_estimator_record(to, i, BATCH, y), CERTREG_OK);
+        KIT_OK(to, certreg_estimator_record(to, i, BATCH, y));
     }
     free(x);
 }
@@ -115,7 +103,6 @@ TEST_TIMES(half_spaces_are_bounded_closely_in_every_dimension, 4)
     const double truth = 2 * cr_normal_pdf(1.2816), found = bound(e, &job);
     ck_assert_double_gt(found, truth);
     ck_assert_double_lt(found, 1.27 * truth); /* the variance alone: 1.71 */
-    certreg_estimator_destroy(e);
 }
 
 TEST(bounds_do_not_exceed_the_cap_or_the_range)
@@ -138,26 +125,17 @@ TEST(bounds_do_not_exceed_the_cap_or_the_range)
     job = job_about(0, 1);
     job.cap = 0.3, job.alpha = 0;
     ck_assert_double_eq(bound(e, &job), 0.3);
-    certreg_estimator_destroy(e);
 }
 
 TEST(bounds_say_nothing_without_a_range)
 {
-    const certreg_model model = {.struct_size = sizeof model, .inputs = 3, .outputs = 1};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .constraints = CERTREG_CONSTRAINTS_ECGM,
-                               .max_samples = ALL,
-                               .pilot = PILOT};
-    const float z[3] = {0};
-    certreg_estimator *e = NULL;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_begin(e, z, 1, 0), CERTREG_OK);
+    const setting s = {.inputs = 3, .unit = INFINITY};
+    certreg_estimator *e = make(&s);
     fill(e, e, 3, 1, linear);
     cr_martingale_job job = job_about(0, INFINITY);
     ck_assert_double_eq(bound(e, &job), INFINITY);
     job.cap = 0.5;
     ck_assert_double_eq(bound(e, &job), 0.5);
-    certreg_estimator_destroy(e);
 }
 
 TEST(bounds_follow_the_unit_of_the_outputs)
@@ -174,24 +152,18 @@ TEST(bounds_follow_the_unit_of_the_outputs)
     const double found = bound(e, &job);
     ck_assert_double_eq_tol(bound(b, &of_big) * 0x1p-60 / found, 1, 1e-12);
     ck_assert_double_eq_tol(bound(t, &of_small) * 0x1p60 / found, 1, 1e-12);
-    certreg_estimator_destroy(e);
-    certreg_estimator_destroy(b);
-    certreg_estimator_destroy(t);
 }
 
 TEST(bounds_are_the_same_bits_on_several_threads)
 {
     setting s = {.inputs = 300, .unit = 1};
     certreg_estimator *one = make(&s);
-    ck_assert_int_eq(certreg_backend_open_cpu(3, NULL, &s.backend), CERTREG_OK);
+    s.backend = kit_backend(3);
     certreg_estimator *three = make(&s);
     fill(one, one, 300, 1, half_space);
     fill(one, three, 300, 1, half_space);
     const cr_martingale_job job = job_about(0.8, 0.36);
     ck_assert_double_eq(bound(one, &job), bound(three, &job));
-    certreg_estimator_destroy(one);
-    certreg_estimator_destroy(three);
-    certreg_backend_close(s.backend);
 }
 
 TEST(features_without_noise_have_no_part_in_it)
@@ -206,7 +178,6 @@ TEST(features_without_noise_have_no_part_in_it)
     const double truth = 2 * cr_normal_pdf(1.2816), found = bound(e, &job);
     ck_assert_double_gt(found, truth);
     ck_assert_double_lt(found, 1.27 * truth);
-    certreg_estimator_destroy(e);
 }
 
 TEST(constant_outputs_have_hardly_a_gradient)
@@ -216,7 +187,6 @@ TEST(constant_outputs_have_hardly_a_gradient)
     fill(e, e, 50, 1, constant);
     const cr_martingale_job job = job_about(0.5, 1e-3);
     ck_assert_double_le(bound(e, &job), 0.9 * sqrt(1e-3));
-    certreg_estimator_destroy(e);
 }
 
 TEST(outputs_that_failed_count_as_the_least_score)
@@ -233,7 +203,6 @@ TEST(outputs_that_failed_count_as_the_least_score)
     job.samples.score = &output; /* the output itself has no value there */
     job.second_hi = INFINITY;
     ck_assert_double_eq(bound(e, &job), nextafter(10.8, 11));
-    certreg_estimator_destroy(e);
 }
 
-TEST_MAIN("finite-sample gradient norm")
+KIT_MAIN("finite-sample gradient norm")

@@ -1,7 +1,7 @@
 /* A view of recorded samples: what it shows, and that a pass over it ends in time. */
 #include "estimator/estimator.h"
 #include "statistics/moments.h"
-#include "support/suite.h"
+#include "support/api_kit.h"
 #include <certreg/sampling.h>
 
 enum { COUNT = 5000, OUTPUTS = 3, OUTPUT = 1 };
@@ -93,24 +93,20 @@ TEST(without_hurry_every_sample_is_seen)
 
 TEST(the_record_gives_a_view_of_one_of_its_outputs)
 {
-    const certreg_model model = {.struct_size = sizeof model, .inputs = 2, .outputs = OUTPUTS};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .constraints = CERTREG_CONSTRAINTS_ECGM,
-                               .max_samples = 50,
-                               .pilot = 5};
+    const certreg_model m = kit_model(NULL, NULL, 2, OUTPUTS);
+    certreg_plan p = kit_plan(50);
+    p.pilot = 5;
     const float z[2] = {0};
     float y[50 * OUTPUTS];
-    certreg_estimator *e = NULL;
     for (size_t i = 0; i < 50 * OUTPUTS; i++) y[i] = (float)i;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_begin(e, z, 1, 0), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_record(e, 0, 50, y), CERTREG_OK);
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, z, 1, 0));
+    KIT_OK(e, certreg_estimator_record(e, 0, 50, y));
     const cr_score itself = {.kind = CR_SCORE_OUTPUT};
     const cr_samples s = cr_view_samples(&e->record, &itself, 2, 5, 45, 100);
     ck_assert_uint_eq(s.count, 45);
     for (size_t i = 0; cr_samples_has(&s, i); i++)
         ck_assert_double_eq(cr_samples_at(&s, i), (double)y[(5 + i) * OUTPUTS + 2] - 100);
-    certreg_estimator_destroy(e);
 }
 
-TEST_MAIN("view of samples")
+KIT_MAIN("view of samples")
