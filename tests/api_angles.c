@@ -1,7 +1,6 @@
 /* Angles: a radius depends on neither the unit nor the cut, and what is known of the arcs of
  * theory 7 before the pilot is complete, and where there is no pilot. */
 #include "support/api_kit.h"
-#include <certreg/question.h>
 
 static const double pi = 3.14159265358979323846, sigma = 0.5;
 
@@ -61,15 +60,15 @@ static certreg_certificate read_dial(dial d, int k, int32_t statistic)
     if (dials[k].hi > dials[k].lo) m.lo = &dials[k].lo, m.hi = &dials[k].hi;
     const certreg_plan p = kit_plan(4000);
     certreg_estimator *e = kit_create(NULL, &m, &p);
-    certreg_question q = kit_question(15 * unit_of(k));
-    q.statistic = statistic;
-    q.method = statistic == CERTREG_STATISTIC_MEDIAN ? CERTREG_METHOD_FINITE
-                                                     : CERTREG_METHOD_ASYMPTOTIC;
+    certreg_question q = QUESTION(.tolerance = 15 * unit_of(k), .statistic = statistic,
+                                  .method = statistic == CERTREG_STATISTIC_MEDIAN
+                                                ? CERTREG_METHOD_FINITE
+                                                : CERTREG_METHOD_ASYMPTOTIC);
     if (statistic == CERTREG_STATISTIC_HUBER) q.huber_width = 8 * unit_of(k);
     certreg_certificate c = kit_certificate();
     const float z[2] = {0, 0};
     KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
-    KIT_OK(e, certreg_certify(e, 4000, &q, 1, &c));
+    c = kit_ask(e, 4000, q);
     if (dials[k].hi > dials[k].lo) {
         ck_assert_double_ge(c.prediction, dials[k].lo);
         ck_assert_double_lt(c.prediction, dials[k].hi);
@@ -126,13 +125,13 @@ TEST(mean_of_an_angle_takes_it_as_a_plain_number)
     m.kind = &kind, m.lo = &lo, m.hi = &hi;
     const certreg_plan p = kit_plan(4000);
     certreg_estimator *e = kit_create(NULL, &m, &p);
-    certreg_question q = kit_question(15);
-    q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC;
-    q.center = CERTREG_CENTER_TRUE_MEAN;
+    certreg_question q = QUESTION(.tolerance = 15, .statistic = CERTREG_STATISTIC_MEAN,
+                                  .method = CERTREG_METHOD_ASYMPTOTIC,
+                                  .center = CERTREG_CENTER_TRUE_MEAN);
     certreg_certificate c = kit_certificate();
     const float z[2] = {0, 0};
     KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
-    KIT_OK(e, certreg_certify(e, 4000, &q, 1, &c));
+    c = kit_ask(e, 4000, q);
     ck_assert_double_lt(fabs(c.estimate), 20); /* half of the outputs near either end */
     ck_assert_double_gt(asks_bounds(e, &q, &c).variance_hi, 160 * 160); /* and it pays for that */
     ck_assert_double_lt(c.radius, 0.1);
@@ -170,8 +169,8 @@ enum { CAPACITY = 100, WISHES = 2 * sizeof wishes / sizeof *wishes };
 
 static certreg_question wish(int i)
 {
-    certreg_question q = kit_question(wishes[i / 2].tolerance);
-    q.method = i % 2 ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE;
+    certreg_question q = QUESTION(.tolerance = wishes[i / 2].tolerance,
+                                  .method = i % 2 ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE);
     q.target = asks_target(wishes[i / 2].wanted * (i % 2 ? 0.88 : 1)); /* looking always costs some
                                                                           radius */
     return q;
@@ -204,8 +203,8 @@ TEST_TIMES(the_forecast_before_the_pilot_is_within_what_a_perfect_model_takes, W
 TEST_TIMES(a_radius_that_is_just_attainable_is_not_given_up, WISHES / 2)
 {
     spread still = {0};
-    certreg_question q = kit_question(wishes[_i].tolerance);
-    q.method = CERTREG_METHOD_ANYTIME;
+    certreg_question q =
+        QUESTION(.tolerance = wishes[_i].tolerance, .method = CERTREG_METHOD_ANYTIME);
     certreg_estimator *e = make(&still, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
     q.target = asks_target(kit_ask(e, CAPACITY, q).radius);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, 1));
@@ -233,8 +232,8 @@ TEST_ROWS(without_a_pilot_an_angle_reaches_nearly_what_a_number_does, given)
     spread s = {given[_i].degrees};
     for (int32_t kind = CERTREG_OUTPUT_REAL; kind <= CERTREG_OUTPUT_ANGLE; kind++) {
         certreg_estimator *e = make(&s, kind, given[_i].samples, SIZE_MAX);
-        certreg_question q = kit_question(given[_i].tolerance);
-        q.prediction = asks_prediction(0);
+        certreg_question q =
+            QUESTION(.tolerance = given[_i].tolerance, .prediction = asks_prediction(0));
         radius[kind] = kit_ask(e, given[_i].samples, q).radius;
     }
     ck_assert_double_gt(radius[0], 0.3);

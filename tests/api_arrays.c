@@ -1,7 +1,5 @@
 /* Arrays of structs are stepped by the size of their first element, and zero in a field means
  * its default. */
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
 #include "support/api_kit.h"
 
 enum { INPUTS = 3, CAPACITY = 600 };
@@ -12,10 +10,8 @@ static certreg_bisection *bisection;
 
 static void setup(void)
 {
-    const certreg_model m = kit_model(kit_identity, NULL, INPUTS, 1);
-    const certreg_plan p = kit_plan(CAPACITY);
-    e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0.5f, -1, 3}, 0.5, 0));
+    e = kit_begun(kit_model(kit_identity, NULL, INPUTS, 1), kit_plan(CAPACITY),
+                  (const float[]){0.5f, -1, 3}, 0.5, 0);
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     kit_open_solver(&solver, &bisection);
 }
@@ -46,8 +42,7 @@ TEST(arrays_are_stepped_by_the_size_of_their_first_element)
     KIT_OK(e, certreg_certify(e, 0, &q[0].known, 3, &c[0].known));
     for (int i = 0; i < 3; i++) {
         certreg_question alone = kit_question(1 + i);
-        certreg_certificate one = kit_certificate();
-        KIT_OK(e, certreg_certify(e, 0, &alone, 1, &one));
+        certreg_certificate one = kit_ask(e, 0, alone);
         ck_assert_uint_eq(c[i].known.struct_size, sizeof c[i]);
         ck_assert_double_eq(c[i].known.tolerance, 1 + i);
         ck_assert_double_eq(c[i].known.radius, one.radius);
@@ -113,8 +108,8 @@ TEST(zero_means_the_documented_default)
     certreg_question q = kit_question(1), same = kit_question(1);
     same.alpha = 0.05, same.bonferroni = 1;
     certreg_certificate a = kit_certificate(), b = kit_certificate();
-    KIT_OK(e, certreg_certify(e, 0, &q, 1, &a));
-    KIT_OK(e, certreg_certify(e, 0, &same, 1, &b));
+    a = kit_ask(e, 0, q);
+    b = kit_ask(e, 0, same);
     ck_assert_double_eq(a.alpha, 0.05);
     const certreg_run run = asks_run(e);
     ck_assert_uint_eq(run.batch, 256);

@@ -2,8 +2,6 @@
  * to the last one, and records that stay as they are. */
 #include "support/attack_kit.h"
 #include <certreg/attack.h>
-#include <certreg/backend.h>
-#include <certreg/sampling.h>
 
 enum { INPUTS = 5, SAMPLES = 2000, CALLS = 1200 };
 static const float where[INPUTS] = {0, 0.5f, -1, 2, 0.25f};
@@ -93,9 +91,9 @@ TEST_ROWS(the_truth_lies_between_certified_and_broken, cases)
                .hi = cases[_i].hi};
     open_all(&s);
     for (uint64_t id = 0; id < 3; id++) {
-        certreg_question q = kit_question(cases[_i].tolerance);
-        q.statistic = cases[_i].statistic, q.huber_width = cases[_i].width;
-        q.prediction = &center;
+        certreg_question q = QUESTION(.tolerance = cases[_i].tolerance,
+                                      .statistic = cases[_i].statistic,
+                                      .huber_width = cases[_i].width, .prediction = &center);
         const certreg_certificate c = certify(&s, &q, 0.4, id);
         certreg_attack_result r = attack_result();
         const certreg_attack_options o = attack_options(CALLS);

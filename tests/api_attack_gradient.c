@@ -1,8 +1,6 @@
 /* Gradients and forecasts from records: models whose gradients are known. */
 #include "support/attack_kit.h"
 #include <certreg/attack.h>
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
 
 enum { INPUTS = 6, SAMPLES = 40000 };
 static const float where[INPUTS] = {0.5f, -1, 0.25f, 2, 0, 1},
@@ -59,8 +57,7 @@ TEST_TIMES(the_gradient_of_a_mean_is_that_of_the_model, 2)
 {
     setup s = {.v = {.output = _i ? quadratic : linear}, .constraints = 1, .samples = SAMPLES};
     const double curved[INPUTS] = {1, 0.25, -1, 0, 0, 0};
-    certreg_question q = kit_question(3);
-    q.statistic = CERTREG_STATISTIC_MEAN;
+    certreg_question q = QUESTION(.tolerance = 3, .statistic = CERTREG_STATISTIC_MEAN);
     open_all(&s);
     const double *truth = _i ? curved : weights;
     expect_gradient(&s, &q, CERTREG_SIDE_LOWER, truth, 1, 2);
@@ -77,8 +74,7 @@ TEST(the_gradient_of_a_sign_is_a_density)
         center += weights[j] * (double)where[j];
     }
     spread = sqrt(spread);
-    certreg_question q = kit_question(spread);
-    q.prediction = &center;
+    certreg_question q = QUESTION(.tolerance = spread, .prediction = &center);
     open_all(&s);
     const double density = exp(-0.5) / sqrt(2 * 3.141592653589793) / spread;
     expect_gradient(&s, &q, CERTREG_SIDE_LOWER, weights, 2 * density, 1);

@@ -2,8 +2,6 @@
  * remedy. */
 #include "support/attack_kit.h"
 #include <certreg/attack.h>
-#include <certreg/question.h>
-#include <certreg/sampling.h>
 
 enum { INPUTS = 3, SAMPLES = 800, CALLS = 600 };
 static const float where[INPUTS] = {0, 1, 2};

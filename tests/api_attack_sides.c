@@ -2,7 +2,6 @@
  * floats end. */
 #include "support/attack_kit.h"
 #include <certreg/attack.h>
-#include <certreg/sampling.h>
 
 enum { INPUTS = 3, SAMPLES = 2000, CALLS = 4000, RUNS = 8 };
 static const float origin[INPUTS] = {0};
@@ -27,8 +26,8 @@ static certreg_attack_result attacked(victim *v, const certreg_question *q,
 static certreg_question about_zero(double tolerance, int32_t statistic)
 {
     static const double center = 0;
-    certreg_question q = kit_question(tolerance);
-    q.prediction = &center, q.statistic = statistic;
+    certreg_question q =
+        QUESTION(.tolerance = tolerance, .prediction = &center, .statistic = statistic);
     if (statistic == CERTREG_STATISTIC_HUBER) q.huber_width = 0.3;
     return q;
 }

@@ -1,8 +1,5 @@
 /* Published certificates at the edges of their interface: cuts, failures, predictions, digests,
  * sides, deadlines. tests/python/test_baselines.py compares their radii with formulas. */
-#include <certreg/question.h>
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
 #include <time.h>
 #include "support/known_outputs.h"
 
@@ -13,8 +10,8 @@ static const certreg_serving served = {
 
 static certreg_question baseline(int32_t statistic, double tolerance)
 {
-    certreg_question q = kit_question(tolerance);
-    q.method = CERTREG_METHOD_BASELINE, q.statistic = statistic;
+    certreg_question q =
+        QUESTION(.tolerance = tolerance, .method = CERTREG_METHOD_BASELINE, .statistic = statistic);
     if (statistic == CERTREG_STATISTIC_TRIMMED_MEAN) q.serving = &served;
     if (statistic == CERTREG_STATISTIC_BALL_CENTER) q.output = CERTREG_ALL_OUTPUTS;
     return q;
@@ -309,30 +306,6 @@ TEST(as_coded_shares_its_radius_with_no_other_output)
     ck_assert(c.radius == 0 && each.radius == 0);
 }
 
-TEST_TIMES(as_coded_has_nothing_else, 5)
-{
-    static const struct {
-        int32_t statistic, method;
-        const char *says;
-    } rows[] = {
-        {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, "CERTREG_CENTER_PREDICTION"},
-        {CERTREG_STATISTIC_MEAN, CERTREG_METHOD_PAPER, "CERTREG_CENTER_PREDICTION"},
-        {CERTREG_STATISTIC_TRIMMED_MEAN, CERTREG_METHOD_BASELINE, "CERTREG_CENTER_PREDICTION"},
-        {CERTREG_STATISTIC_BALL_CENTER, CERTREG_METHOD_BASELINE, "CERTREG_CENTER_PREDICTION"},
-        {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_BASELINE, "question.prediction to NULL"},
-    };
-    const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 1000, 150);
-    certreg_estimator *e = recorded(&r);
-    certreg_question q = baseline(rows[_i].statistic, 1);
-    certreg_certificate c = kit_certificate();
-    const double given = 0;
-    q.method = rows[_i].method, q.center = CERTREG_CENTER_SAMPLE_MEDIAN;
-    if (_i == KIT_ROWS(rows) - 1) q.prediction = &given;
-    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), rows[_i].says);
-    ck_assert_double_eq(c.radius, 0);
-}
-
 /* ---- many pilot samples, and no time */
 enum { OUTPUTS = 400, PILOT = 3000, ALL = 3200 };
 
@@ -364,7 +337,7 @@ TEST(the_search_for_a_center_keeps_to_the_deadline)
     certreg_certificate c = kit_certificate();
     const double start = seconds();
     KIT_OK(e, certreg_estimator_set_deadline(e, 0.01));
-    KIT_OK(e, certreg_certify(e, 0, &q, 1, &c));
+    c = kit_ask(e, 0, q);
     const double given_up = seconds() - start;
     ck_assert_int_eq(c.stop, CERTREG_STOP_DEADLINE);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);

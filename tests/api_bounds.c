@@ -1,8 +1,6 @@
 /* The bounds behind a certificate: what they do not depend on, and that they are rounded outward.
  * A long double has the digits that doubles lose. */
 #include "support/api_kit.h"
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
 
 enum { SAMPLES = 1000, PILOT = 200, RECORDS = 60 };
 static const float z[1] = {0};

@@ -1,7 +1,5 @@
 /* Certificates end to end, on models whose radius is known in closed form. */
-#include "support/asks.h"
 #include "support/affine_model.h"
-#include <certreg/solver.h>
 
 /* ---- affine: the radius is tolerance/steepness */
 static const struct {
@@ -29,8 +27,7 @@ TEST_ROWS(affine_models_get_nine_tenths_of_their_radius_and_never_more, affine_c
     certreg_question q = mean_question(0.4 * sigma * steepness(&t, scale, d),
                                        affine_cases[_i].center, affine_cases[_i].constraints);
     /* beyond 0.4 sigma the uncertainty of the variance tells more */
-    certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, 20000, &q, 1, &c));
+    certreg_certificate c = kit_ask(e, 20000, q);
     double truth = q.tolerance;
     /* the nearer end */
     if (q.center == CERTREG_CENTER_PREDICTION) truth -= fabs(c.prediction - affine(&t, origin, d));
@@ -49,8 +46,7 @@ TEST(variance_alone_gives_its_closed_form)
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 20000, 0);
     certreg_question q = mean_question(0.4, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_C);
-    certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, 20000, &q, 1, &c));
+    certreg_certificate c = kit_ask(e, 20000, q);
     const double variance = pow(sigma * steepness(&t, NULL, MOST), 2),
                  truth = sigma * sqrt(log1p(0.16 / variance));
     ck_assert_uint_eq(c.constraints, CERTREG_CONSTRAINTS_C);
@@ -58,7 +54,7 @@ TEST(variance_alone_gives_its_closed_form)
     ck_assert_double_eq_tol(c.radius,
                             sigma * sqrt(log1p(0.16 / asks_bounds(e, &q, &c).variance_hi)), 1e-8);
     q.method = CERTREG_METHOD_PAPER, q.constraints = 0;
-    KIT_OK(e, certreg_certify(e, 20000, &q, 1, &c));
+    c = kit_ask(e, 20000, q);
     ck_assert_double_eq_tol(c.radius, 0.4 / steepness(&t, NULL, MOST),
                             0.1 * 0.4 / steepness(&t, NULL, MOST));
 }
@@ -84,8 +80,7 @@ TEST_ROWS(half_spaces_are_certified_almost_to_their_face_and_never_beyond, faces
     certreg_estimator *e = make(&t, MOST, scale, 20000, 0);
     certreg_question q = kit_question(0.45); /* no prediction is that near to both values */
     q.method = faces[_i].method;
-    certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, 20000, &q, 1, &c));
+    certreg_certificate c = kit_ask(e, 20000, q);
     ck_assert_msg(c.radius < faces[_i].distance && c.radius > 0.9 * faces[_i].distance - 0.02,
                   "%g of %g, about %g", c.radius, faces[_i].distance, c.prediction);
     ck_assert_int_eq(c.limiting_side, CERTREG_SIDE_LOWER); /* the lower end gives way */
@@ -101,11 +96,11 @@ TEST(given_predictions_need_no_pilot)
     p.pilot = SIZE_MAX;
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 3));
-    certreg_question q = kit_question(0.4);
-    q.prediction = asks_prediction(affine(&t, origin, MOST) + 0.1);
+    certreg_question q =
+        QUESTION(.tolerance = 0.4, .prediction = asks_prediction(affine(&t, origin, MOST) + 0.1));
     certreg_certificate c = kit_certificate();
     certreg_bounds b = {.struct_size = sizeof b};
-    KIT_OK(e, certreg_certify(e, 5000, &q, 1, &c));
+    c = kit_ask(e, 5000, q);
     ck_assert_double_eq(c.prediction, *q.prediction);
     ck_assert_uint_eq(asks_run(e).pilot, 0);
     /* the median of a symmetric law is its mean; the lower end is nearer */
@@ -115,7 +110,7 @@ TEST(given_predictions_need_no_pilot)
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
     ck_assert_uint_eq(b.samples, 5000);
     q.prediction = asks_prediction(100); /* far off: nothing can be proven, and that is an answer */
-    KIT_OK(e, certreg_certify(e, 5000, &q, 1, &c));
+    c = kit_ask(e, 5000, q);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq(c.radius, 0);
 }
@@ -132,7 +127,7 @@ TEST(smaller_alpha_never_gives_a_larger_radius)
         for (size_t k = 0; k < sizeof alphas / sizeof *alphas; k++) {
             certreg_certificate c = kit_certificate();
             q[i].alpha = alphas[k];
-            KIT_OK(e, certreg_certify(e, 2000, &q[i], 1, &c));
+            c = kit_ask(e, 2000, q[i]);
             ck_assert_double_le(c.radius, last);
             last = c.radius;
         }
@@ -151,8 +146,7 @@ TEST(radii_beyond_ten_sigma_are_capped_and_say_so)
     KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 3));
     /* more than the range: nothing can go wrong */
     certreg_question q = mean_question(1.5, CERTREG_CENTER_TRUE_MEAN, 0);
-    certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, 2000, &q, 1, &c));
+    certreg_certificate c = kit_ask(e, 2000, q);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CAPPED);
     ck_assert_double_eq_tol(c.radius, 10 * sigma, 1e-9);
     ck_assert_double_le(c.radius, 10 * sigma);
@@ -174,7 +168,7 @@ TEST_ROWS(balls_of_other_norms_lie_within_the_certified_one_and_touch_it, scales
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0, 0, 0, 0}, 0.5, 1));
     certreg_certificate c = kit_certificate();
     certreg_question q = kit_question(1.5 * fmax(0.5 * (double)scales[_i][0], 0.1));
-    KIT_OK(e, certreg_certify(e, 1000, &q, 1, &c));
+    c = kit_ask(e, 1000, q);
     ck_assert_double_gt(c.radius, 0);
     double least = INFINITY, sum = 0;
     for (int j = 0; j < 5; j++) {

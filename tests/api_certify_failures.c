@@ -1,9 +1,6 @@
 /* Certificates when something goes wrong: a bad question beside good ones, a run that is stopped,
  * outputs that fail. */
-#include "support/asks.h"
 #include "support/affine_model.h"
-#include <certreg/question.h>
-#include <certreg/sampling.h>
 
 /* ---- bad questions */
 TEST(one_bad_question_does_not_silence_the_others)
@@ -23,7 +20,7 @@ TEST(one_bad_question_does_not_silence_the_others)
     ck_assert_int_eq(c[1].status, CERTREG_E_INVALID);
     ck_assert_int_eq(c[3].status, CERTREG_E_INVALID);
     for (int i = 0; i < 4; i += 2) {
-        KIT_OK(e, certreg_certify(e, 0, &q[i], 1, &alone));
+        alone = kit_ask(e, 0, q[i]);
         ck_assert_int_eq(c[i].status, CERTREG_OK);
         ck_assert_double_gt(c[i].radius, 0);
         ck_assert_double_eq(c[i].radius, alone.radius);
@@ -105,10 +102,9 @@ TEST_ROWS(cancelled_certificates_are_valid_for_what_was_recorded, stops)
     toy t = slope;
     t.cancel_at = stops[_i].batches;
     certreg_estimator *e = make(&t, MOST, NULL, 10000, 0);
-    certreg_question q = kit_question(1.5);
-    q.method = stops[_i].method;
+    certreg_question q = QUESTION(.tolerance = 1.5, .method = stops[_i].method);
     certreg_certificate c = kit_certificate(), whole = kit_certificate();
-    KIT_OK(e, certreg_certify(e, 10000, &q, 1, &c));
+    c = kit_ask(e, 10000, q);
     ck_assert_int_eq(certreg_estimator_error(e)->status, CERTREG_OK);
     ck_assert_int_eq(c.status, CERTREG_OK);
     ck_assert_int_eq(c.stop, CERTREG_STOP_CANCELLED);
@@ -117,7 +113,7 @@ TEST_ROWS(cancelled_certificates_are_valid_for_what_was_recorded, stops)
                      stops[_i].proves ? CERTREG_OUTCOME_CERTIFIED : CERTREG_OUTCOME_ABSTAINED);
     ck_assert_int_eq(c.radius > 0, stops[_i].proves);
     ck_assert_double_lt(c.radius, 1.5 / steepness(&t, NULL, MOST));
-    KIT_OK(e, certreg_certify(e, 10000, &q, 1, &whole)); /* and on it goes */
+    whole = kit_ask(e, 10000, q); /* and on it goes */
     ck_assert_int_eq(whole.stop, CERTREG_STOP_ALL);
     ck_assert_uint_eq(whole.samples, 10000);
     ck_assert_double_gt(whole.radius, c.radius);
@@ -133,7 +129,7 @@ TEST_TIMES(deadlines_stop_in_time_with_a_valid_radius, 2)
     certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate();
     certreg_estimator_set_deadline(e, _i ? 0.2 : 0.02);
-    KIT_OK(e, certreg_certify(e, 100000, &q, 1, &c));
+    c = kit_ask(e, 100000, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_DEADLINE);
     ck_assert_uint_lt(c.samples, 100000);
     const certreg_run run = asks_run(e);
@@ -141,7 +137,7 @@ TEST_TIMES(deadlines_stop_in_time_with_a_valid_radius, 2)
     ck_assert_double_lt(c.radius, 0.6 / steepness(&t, NULL, MOST));
     ck_assert_double_ge(run.model_seconds, 0.005 * (double)t.calls);
     certreg_estimator_set_deadline(e, 0);
-    KIT_OK(e, certreg_certify(e, 2000, &q, 1, &c));
+    c = kit_ask(e, 2000, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_ALL);
     ck_assert_double_gt(c.radius, 0);
 }

@@ -1,8 +1,5 @@
 /* The same question gets the same bits: in another run, beside other questions, from what its
  * certificate says, and from the bounds that the library hands out. */
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
-#include "support/asks.h"
 #include "support/affine_model.h"
 
 TEST(runs_repeat_bit_for_bit)
@@ -35,7 +32,7 @@ TEST(several_questions_at_once_are_answered_as_one_by_one)
     KIT_OK(e, certreg_certify(e, 2000, q, ASKED, all));
     const size_t calls = t.calls;
     for (int i = 0; i < ASKED; i++) {
-        KIT_OK(e, certreg_certify(e, i % 3 ? 2000 : 0, &q[i], 1, &one));
+        one = kit_ask(e, i % 3 ? 2000 : 0, q[i]);
         ck_assert_mem_eq(&all[i], &one, sizeof one);
         ck_assert_int_eq(one.outcome, CERTREG_OUTCOME_CERTIFIED);
     }
@@ -65,11 +62,11 @@ TEST(certificate_run_and_question_tell_all_that_is_needed_to_run_them_again)
 {
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
-    certreg_question q = kit_question(0.4);
-    q.statistic = CERTREG_STATISTIC_HUBER, q.huber_width = 0.2,
-    q.method = CERTREG_METHOD_ASYMPTOTIC, q.alpha = 0.02, q.bonferroni = 4;
+    certreg_question q = QUESTION(.tolerance = 0.4, .statistic = CERTREG_STATISTIC_HUBER,
+                                  .huber_width = 0.2, .method = CERTREG_METHOD_ASYMPTOTIC,
+                                  .alpha = 0.02, .bonferroni = 4);
     certreg_certificate c = kit_certificate(), other = kit_certificate();
-    KIT_OK(e, certreg_certify(e, 1500, &q, 1, &c));
+    c = kit_ask(e, 1500, q);
     ck_assert_uint_eq(c.samples, 1500);
     const certreg_run run = asks_run(e);
     uint64_t digest;
@@ -92,10 +89,10 @@ TEST(certificate_run_and_question_tell_all_that_is_needed_to_run_them_again)
     ck_assert_double_le(b.mean_lo, b.mean_hi);
     ck_assert_double_gt(run.model_seconds + run.library_seconds, 0);
     q.alpha = 0.005, q.bonferroni = 0;
-    KIT_OK(e, certreg_certify(e, 1500, &q, 1, &other));
+    other = kit_ask(e, 1500, q);
     ck_assert_double_eq(c.radius, other.radius);
     q.alpha = 0.02;
-    KIT_OK(e, certreg_certify(e, 1500, &q, 1, &other));
+    other = kit_ask(e, 1500, q);
     ck_assert_double_lt(c.radius, other.radius);
 }
 
@@ -112,7 +109,7 @@ TEST(bounds_lead_to_the_radius_of_the_certificate)
         certreg_bounds b[2] = {{.struct_size = sizeof b[0]}, {.struct_size = sizeof b[0]}};
         certreg_certificate c = kit_certificate();
         certreg_radius r = {.struct_size = sizeof r};
-        KIT_OK(e, certreg_certify(e, 2000, &q[i], 1, &c));
+        c = kit_ask(e, 2000, q[i]);
         if (q[i].center == CERTREG_CENTER_TRUE_MEAN) {
             KIT_OK(e, certreg_estimator_bounds(e, &q[i], c.limiting_side, b));
             ck_assert_int_eq(

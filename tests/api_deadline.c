@@ -1,6 +1,5 @@
 /* What a control loop gets from a tick that had no time: the estimate to go on with. */
 #include "support/api_kit.h"
-#include <certreg/sampling.h>
 
 enum { INPUTS = 3, CAPACITY = 1000, PILOT = 150 };
 
@@ -46,7 +45,7 @@ static certreg_certificate certify(certreg_estimator *e, const certreg_question 
 {
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_estimator_begin(e, where, 0.1, stream));
-    KIT_OK(e, certreg_certify(e, CAPACITY, q, 1, &c));
+    c = kit_ask(e, CAPACITY, *q);
     ck_assert_int_eq(c.status, CERTREG_OK);
     return c;
 }
@@ -134,9 +133,9 @@ TEST(a_first_deadline_changes_no_answer)
         certreg_certificate c[2];
         for (int timed = 0; timed < 2; timed++) {
             certreg_estimator *e = make(&s, CERTREG_OUTPUT_REAL, PILOT);
-            certreg_question q = kit_question(0.5);
-            q.statistic = scores[k], q.method = CERTREG_METHOD_ASYMPTOTIC,
-            q.huber_width = k == 1 ? 0.25 : 0;
+            certreg_question q = QUESTION(.tolerance = 0.5, .statistic = scores[k],
+                                          .method = CERTREG_METHOD_ASYMPTOTIC,
+                                          .huber_width = k == 1 ? 0.25 : 0);
             s.calls = 0;
             certreg_estimator_set_deadline(e, timed ? 1000 : 0);
             c[timed] = certify(e, &q, 1);

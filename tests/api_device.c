@@ -2,8 +2,6 @@
  * that is emulated on the host (emulated/emulated.h). The model gets the device's addresses and a
  * stream, and certificates are those of the CPU. */
 #include "support/device_model.h"
-#include <certreg/backend.h>
-#include <certreg/sampling.h>
 #include <pthread.h>
 
 typedef struct places { /* where the batches lay */
@@ -67,8 +65,8 @@ TEST(second_orders_of_a_device_are_those_of_the_cpu_nearly)
     const certreg_model m[2] = {model_of(&here, 0), model_of(&there, 1)};
     certreg_plan p = kit_plan(600);
     p.constraints = CERTREG_CONSTRAINTS_ECGHM;
-    certreg_question q = kit_question(0.6);
-    q.method = CERTREG_METHOD_ASYMPTOTIC, q.constraints = CERTREG_CONSTRAINTS_ECGHM;
+    certreg_question q = QUESTION(.tolerance = 0.6, .method = CERTREG_METHOD_ASYMPTOTIC,
+                                  .constraints = CERTREG_CONSTRAINTS_ECGHM);
     size_t bytes = 0, on_cpu = 1;
     ck_assert_int_eq(certreg_estimator_device_size(backend, m + 1, &p, &bytes), CERTREG_OK);
     ck_assert_int_eq(certreg_estimator_device_size(NULL, m, &p, &on_cpu), CERTREG_OK);
@@ -110,7 +108,7 @@ TEST_TIMES(little_crosses_the_bus_and_the_host_hardly_waits, 3)
     const int waited = emulated()->waits, batches = (MANY + 255) / 256;
     const size_t before = emulated()->to_device + emulated()->to_host,
                  outputs = MANY * 2 * sizeof(float);
-    KIT_OK(e, certreg_certify(e, MANY, &q, 1, &c));
+    c = kit_ask(e, MANY, q);
     const size_t crossed = emulated()->to_device + emulated()->to_host - before - outputs;
     ck_assert_double_gt(c.radius, 0);
     ck_assert_uint_gt(crossed, MANY); /* the gradient was asked for */

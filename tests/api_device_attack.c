@@ -3,7 +3,6 @@
 #include "support/device_model.h"
 #include "support/attack_kit.h"
 #include <certreg/attack.h>
-#include <certreg/sampling.h>
 
 enum { CALLS = 800 };
 

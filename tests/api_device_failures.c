@@ -1,9 +1,6 @@
 /* What goes wrong on a device is a status: models, memory, a lost device, a capturing stream,
  * every call of the runtime, others who use the device, and a fork. */
-#include "support/asks.h"
 #include "support/device_model.h"
-#include <certreg/backend.h>
-#include <certreg/sampling.h>
 #include <sys/wait.h>
 
 /* ---- failures */
@@ -132,9 +129,9 @@ TEST(a_stream_that_is_capturing_is_refused_and_serves_again_afterwards)
     emulated_capture(stream, 0);
     const certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate(), right = c;
-    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    c = kit_ask(e, SAMPLES, q);
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &right));
+    right = kit_ask(e, SAMPLES, q);
     ck_assert(c.radius == right.radius && c.radius > 0);
     kit_close_all();
     ck_assert(!cudaFree(x) && !cudaStreamDestroy(stream));

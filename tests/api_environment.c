@@ -3,11 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* feenableexcept */
 #endif
-#include <certreg/backend.h>
 #include <certreg/interval.h>
-#include <certreg/question.h>
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
 #include <certreg/worst_function.h>
 #include "support/api_kit.h"
 #include <fenv.h>

@@ -1,6 +1,4 @@
 /* What create refuses, with which status, and that the message names the culprit. */
-#include <certreg/backend.h>
-#include <certreg/solver.h>
 #include "support/bad_field.h"
 
 /* ---- create */

@@ -2,7 +2,6 @@
 #include "support/bad_field.h"
 #include "support/intervals.h"
 #include <certreg/interval.h>
-#include <certreg/sampling.h>
 
 TEST(noise_of_the_calibration_is_refused)
 {

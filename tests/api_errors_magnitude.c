@@ -1,7 +1,6 @@
 /* Numbers too large for a mean: what is refused names what the caller gave, never what the library
  * made of it. */
 #include "support/api_kit.h"
-#include <certreg/question.h>
 #include <float.h>
 #include <string.h>
 
@@ -40,8 +39,8 @@ TEST_TIMES(refusals_name_what_the_caller_gave, SIZES *SIZES)
 {
     const double range = fmax(size[_i % SIZES], 0.1), prediction[2] = {size[_i / SIZES], 0};
     certreg_estimator *e = with_range(range);
-    certreg_question q = kit_question(0.5);
-    q.statistic = CERTREG_STATISTIC_MEAN, q.prediction = prediction;
+    certreg_question q =
+        QUESTION(.tolerance = 0.5, .statistic = CERTREG_STATISTIC_MEAN, .prediction = prediction);
     for (int i = 0; i < 12; i++) {
         static const int32_t methods[] = {CERTREG_METHOD_FINITE, CERTREG_METHOD_ASYMPTOTIC,
                                           CERTREG_METHOD_ANYTIME};
@@ -62,10 +61,9 @@ TEST_TIMES(what_is_near_is_accepted, 6)
 {
     static const double predictions[] = {0, 1, -1, 7, -1e6, 1e13};
     certreg_estimator *e = with_range(1);
-    certreg_question q = kit_question(0.5);
-    q.statistic = CERTREG_STATISTIC_MEAN, q.prediction = predictions + _i;
-    certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, 300, &q, 1, &c));
+    certreg_question q = QUESTION(.tolerance = 0.5, .statistic = CERTREG_STATISTIC_MEAN,
+                                  .prediction = predictions + _i);
+    certreg_certificate c = kit_ask(e, 300, q);
     ck_assert_int_eq(c.radius > 0, _i == 0);
 }
 

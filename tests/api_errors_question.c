@@ -1,401 +1,333 @@
 /* Questions that are refused: the message names the field, the model is not called, and the
  * handle stays usable. */
-#include "support/asks.h"
-#include "support/bad_field.h"
-#include "support/sick_model.h"
-#include <certreg/question.h>
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
+#include "support/api_kit.h"
+#include "support/names.h"
+
+enum { CAPACITY = 1000, SAMPLES = 400 };
+static const float origin[3] = {0, 1, 2};
+static int calls;
+
+static int counted(void *user, const certreg_batch *b)
+{
+    calls++;
+    return kit_identity(user, b);
+}
+
+/* ---- who is asked */
+static const int32_t reals[3], angles[2] = {ANGLE, ANGLE}, pose_kinds[3] = {REAL, REAL, ANGLE};
+static const double minus_100[2] = {-100, -100}, plus_100[2] = {100, 100},
+                    minus_180[2] = {-180, -180}, plus_180[2] = {180, 180};
+enum { TWO, THREE, POSE, TURNS, NO_PILOT, NO_GRADIENT };
+static const struct {
+    size_t outputs, pilot;
+    const int32_t *kind;
+    const double *lo, *hi;
+    uint32_t constraints;
+} models[] = {[TWO] = {2, 0, reals, minus_100, plus_100, ECGM},
+              [THREE] = {3, 0, reals, NULL, NULL, ECGM},
+              [POSE] = {3, 0, pose_kinds, NULL, NULL, ECGM},
+              [TURNS] = {2, 0, angles, minus_180, plus_180, ECGM},
+              [NO_PILOT] = {2, SIZE_MAX, reals, minus_100, plus_100, ECGM},
+              [NO_GRADIENT] = {2, 0, reals, minus_100, plus_100, 0}};
+
+static certreg_estimator *estimator_of(int which)
+{
+    certreg_model m = kit_model(counted, NULL, 3, models[which].outputs);
+    certreg_plan p = kit_plan(CAPACITY);
+    m.kind = models[which].kind, m.lo = models[which].lo, m.hi = models[which].hi;
+    p.pilot = models[which].pilot, p.constraints = models[which].constraints;
+    certreg_estimator *e = kit_begun(m, p, origin, 0.5, 0);
+    calls = 0;
+    return e;
+}
+
+static certreg_question complete(certreg_question q, double tolerance)
+{
+    if (!q.struct_size) q.struct_size = sizeof q;
+    q.tolerance = tolerance;
+    return q;
+}
+
+static void check_usable(certreg_estimator *e)
+{
+    const certreg_question q = QUESTION(.tolerance = 3, .prediction = asks_prediction(0));
+    ck_assert_int_eq(kit_ask(e, SAMPLES, q).outcome, CERTREG_OUTCOME_CERTIFIED);
+    ck_assert_str_eq(certreg_estimator_error(e)->text, "");
+}
 
 /* ---- questions */
-#define ASK(field) offsetof(certreg_question, field)
-static const spoil questions[] = {
-    {"question", CERTREG_E_INVALID, ASK(struct_size), 'i', 0, 0, NULL},
-    {"question", CERTREG_E_INVALID, ASK(struct_size), 'i', sizeof(certreg_question) - 8, 0, NULL},
-    {"question", CERTREG_E_INVALID, ASK(struct_size), 'i', sizeof(certreg_question) + 4, 0, NULL},
-    {"tolerance", CERTREG_E_INVALID, ASK(tolerance), 'd', 0, 0, NULL},
-    {"tolerance", CERTREG_E_INVALID, ASK(tolerance), 'd', -1, 0, NULL},
-    {"tolerance", CERTREG_E_INVALID, ASK(tolerance), 'd', NAN, 0, NULL},
-    {"tolerance", CERTREG_E_INVALID, ASK(tolerance), 'd', INFINITY, 0, NULL},
-    {"output", CERTREG_E_INVALID, ASK(output), 'i', -2, 0, NULL},
-    {"output", CERTREG_E_INVALID, ASK(output), 'i', 2, 0, NULL},
-    {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', 6, 0, NULL}, /* of a vector only */
-    {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', 7, 0, NULL},
-    {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', -1, 0, NULL},
-    {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', CERTREG_STATISTIC_CIRCULAR_MEAN, 0, NULL},
-    {"method: for CERTREG_STATISTIC_MEDIAN use", CERTREG_E_INVALID, ASK(method), 'i',
-     CERTREG_METHOD_PAPER, 0, NULL},
-    {"method", CERTREG_E_INVALID, ASK(method), 'i', 5, 0, NULL},
-    {"method", CERTREG_E_INVALID, ASK(method), 'i', -1, 0, NULL},
-    /* of the median */
-    {"center", CERTREG_E_INVALID, ASK(center), 'i', CERTREG_CENTER_TRUE_MEAN, 0, NULL},
-    {"center: for CERTREG_METHOD_FINITE use", CERTREG_E_INVALID, ASK(center), 'i', 2, 0, NULL},
-    {"center", CERTREG_E_INVALID, ASK(center), 'i', 3, 0, NULL},
-    {"center", CERTREG_E_INVALID, ASK(center), 'i', -1, 0, NULL},
-    {"constraints", CERTREG_E_INVALID, ASK(constraints), 'i',
-     CERTREG_CONSTRAINT_SECOND_ORDER | CERTREG_CONSTRAINTS_ECGM, 0, NULL},
-    /* the median needs mean and range */
-    {"constraints", CERTREG_E_INVALID, ASK(constraints), 'i', CERTREG_CONSTRAINTS_C, 0, NULL},
-    {"unknown bits 0x40000000", CERTREG_E_INVALID, ASK(constraints), 'i', 1 << 30, 0, NULL},
-    {"unknown bits", CERTREG_E_INVALID, ASK(constraints), 'i', CERTREG_CONSTRAINTS_ECGM | 64, 0,
-     NULL},
-    {"huber_width", CERTREG_E_INVALID, ASK(huber_width), 'd', 1, 0, NULL},
-    {"alpha", CERTREG_E_INVALID, ASK(alpha), 'd', -0.1, 0, NULL},
-    {"alpha", CERTREG_E_INVALID, ASK(alpha), 'd', 0.6, 0, NULL},
-    {"alpha", CERTREG_E_INVALID, ASK(alpha), 'd', NAN, 0, NULL},
-    {"bonferroni", CERTREG_E_INVALID, ASK(bonferroni), 'z', 0, SIZE_MAX, NULL},
-};
-
-static void refuse_question(const certreg_question *q, const spoil *s)
-{
-    certreg_certificate c = kit_certificate();
-    c.radius = 5, c.outcome = CERTREG_OUTCOME_CERTIFIED;
-    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
-    KIT_STATUS(shared, certreg_certify(shared, 400, q, 1, &c), s->status);
-    check_sentence(certreg_estimator_error(shared), s);
-    ck_assert_uint_eq(state.calls, 0); /* questions are checked before the model is called */
-    ck_assert_int_eq(c.status, s->status);
-    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
-    ck_assert_double_eq(c.radius, 0);
-    certreg_bounds b = {.struct_size = sizeof b, .constraints = 99};
-    KIT_OK(shared, certreg_estimator_sample(shared, 0, 400));
-    KIT_STATUS(shared, certreg_estimator_bounds(shared, q, CERTREG_SIDE_UPPER, &b), s->status);
-    check_sentence(certreg_estimator_error(shared), s);
-    ck_assert_uint_eq(b.constraints, 0);
-    check_usable();
-}
-
-TEST_ROWS(questions_name_the_field_that_is_refused, questions)
-{
-    certreg_question q = kit_question(3);
-    apply(&q, questions + _i);
-    refuse_question(&q, questions + _i);
-}
-
-#define SERVED(share, near)                                                          \
-    &(certreg_serving)                                                               \
-    {                                                                                \
-        .struct_size = sizeof(certreg_serving), .samples = 101, .failure_rate = 0.1, \
-        .trim = (share), .core = (near)                                              \
-    }
-#define BASELINE_TRIMMED \
-    .method = CERTREG_METHOD_BASELINE, .statistic = CERTREG_STATISTIC_TRIMMED_MEAN
-
-/* Combinations of fields, and the fields of scores other than the median. */
+#define PUBLISHED .method = BASELINE, .statistic = TRIMMED_MEAN
+#define BALL .method = BASELINE, .statistic = BALL_CENTER, .output = ALL
+#define SERVED(share, near) \
+    .serving = SERVING(.samples = 101, .failure_rate = 0.1, .trim = (share), .core = (near))
 static const uint64_t ascending[] = {200, 300, 400}, out_of_order[] = {200, 200, 400},
-                      within_the_pilot[] = {1}, beyond_capacity[] = {200, CAPACITY + 1};
-static const struct {
-    spoil how;
-    certreg_question question;
-} combinations[] = {
-    {{"huber_width", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.statistic = CERTREG_STATISTIC_HUBER, .method = CERTREG_METHOD_ASYMPTOTIC}},
-    {{"huber_width", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.statistic = CERTREG_STATISTIC_HUBER,
-      .method = CERTREG_METHOD_ASYMPTOTIC,
-      .huber_width = -1}},
-    {{"huber_width", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.statistic = CERTREG_STATISTIC_HUBER,
-      .method = CERTREG_METHOD_ASYMPTOTIC,
-      .huber_width = NAN}},
-    {{"1e-12", CERTREG_E_INVALID, 0, 0, 0, 0, NULL}, {.alpha = 1e-3, .bonferroni = 1000000001}},
-    {{"1e6 tolerances", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.statistic = CERTREG_STATISTIC_HUBER,
-      .method = CERTREG_METHOD_ASYMPTOTIC,
-      .huber_width = 4e6}},
-    {{"1e9", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
-                                    .samples = 1000000001,
-                                    .failure_rate = 0.1}}},
-    {{"target", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.target = &(certreg_target){.struct_size = sizeof(certreg_target), .radius = 0.1},
-      .method = CERTREG_METHOD_ASYMPTOTIC}},
-    {{"radius", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.target = &(certreg_target){.struct_size = sizeof(certreg_target), .radius = -0.1}}},
-    {{"radius", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.target = &(certreg_target){.struct_size = sizeof(certreg_target), .radius = NAN}}},
-    {{"target", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.target = &(certreg_target){.struct_size = 8, .radius = 0.1}}},
-    {{"serving", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.serving = &(certreg_serving){.struct_size = 8, .samples = 9, .failure_rate = 0.1}}},
-    {{"samples", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
-                                    .samples = 0,
-                                    .failure_rate = 0.01}}},
-    {{"failure_rate", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
-                                    .samples = 1,
-                                    .failure_rate = 0}}},
-    {{"serving->samples", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
-                                    .samples = 1000000001,
-                                    .failure_rate = 0.01}}},
-    {{"reserved", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
-                                    .reserved = 1,
-                                    .samples = 9,
-                                    .failure_rate = 0.1}}},
-    {{"look_count", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.target = &(
-          certreg_target){.struct_size = sizeof(certreg_target), .radius = 0.1, .look_count = 2}}},
-    {{"look_count", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.target = &(certreg_target){.struct_size = sizeof(certreg_target),
-                                  .radius = 0.1,
-                                  .looks = ascending}}},
-    {{"look_count", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.target = &(certreg_target){.struct_size = sizeof(certreg_target),
-                                  .look_count = 129,
-                                  .radius = 0.1,
-                                  .looks = ascending}}},
-    {{"looks[1]", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.target = &(certreg_target){.struct_size = sizeof(certreg_target),
-                                  .look_count = 3,
-                                  .radius = 0.1,
-                                  .looks = out_of_order}}},
-    {{"looks[0]", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.target = &(certreg_target){.struct_size = sizeof(certreg_target),
-                                  .look_count = 1,
-                                  .radius = 0.1,
-                                  .looks = within_the_pilot}}},
-    {{"looks[1]", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.target = &(certreg_target){.struct_size = sizeof(certreg_target),
-                                  .look_count = 2,
-                                  .radius = 0.1,
-                                  .looks = beyond_capacity}}},
-    {{"constraints", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.method = CERTREG_METHOD_ANYTIME, .constraints = CERTREG_CONSTRAINTS_ECGM}},
-    {{"constraints", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.target = &(certreg_target){.struct_size = sizeof(certreg_target), .radius = 0.1},
-      .constraints = CERTREG_CONSTRAINTS_ECGM}},
-    {{"failure_rate", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
-                                    .samples = 10,
-                                    .failure_rate = 0.6}}},
-    {{"failure_rate", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
-                                    .samples = 10,
-                                    .failure_rate = NAN}}},
-    {{"serving", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
-                                    .samples = 10,
-                                    .failure_rate = 0.1},
-      .statistic = CERTREG_STATISTIC_MEAN,
-      .method = CERTREG_METHOD_ASYMPTOTIC,
-      .center = CERTREG_CENTER_TRUE_MEAN}},
-    {{"question.output_count is 2", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.output = 1, .output_count = 2}},
-    {{"question.output_count is 1", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.output = CERTREG_ALL_OUTPUTS, .output_count = 1}},
-    {{"question.statistic", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.output = CERTREG_ALL_OUTPUTS, .statistic = CERTREG_STATISTIC_CIRCULAR_MEAN}},
-    {{"does not use CERTREG_CONSTRAINT_SECOND_ORDER", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.output = CERTREG_ALL_OUTPUTS,
-      .constraints = CERTREG_CONSTRAINT_SECOND_ORDER | CERTREG_CONSTRAINTS_ECGM}},
-    {{"center", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.statistic = CERTREG_STATISTIC_HUBER,
-      .method = CERTREG_METHOD_ASYMPTOTIC,
-      .huber_width = 1,
-      .center = CERTREG_CENTER_TRUE_MEAN}},
-    {{"center: for CERTREG_METHOD_PAPER use CERTREG_CENTER_TRUE_MEAN", CERTREG_E_INVALID, 0, 0, 0,
-      0, NULL},
-     {.statistic = CERTREG_STATISTIC_MEAN, .method = CERTREG_METHOD_PAPER}},
-    {{"prediction", CERTREG_E_INVALID, 0, 0, 0, 0, NULL}, {.prediction = &(double){NAN}}},
-    {{"prediction", CERTREG_E_INVALID, 0, 0, 0, 0, NULL}, {.prediction = &(double){INFINITY}}},
-    {{"statistic", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN, .method = CERTREG_METHOD_ASYMPTOTIC}},
-    {{"method: for CERTREG_STATISTIC_TRIMMED_MEAN use", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.statistic = CERTREG_STATISTIC_TRIMMED_MEAN}},
-    {{"method: for CERTREG_STATISTIC_BALL_CENTER use", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.statistic = CERTREG_STATISTIC_BALL_CENTER, .output = CERTREG_ALL_OUTPUTS}},
-    {{"question.method: for CERTREG_STATISTIC_MEAN use", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.statistic = CERTREG_STATISTIC_MEAN, .method = CERTREG_METHOD_BASELINE}},
-    {{"question.center: for CERTREG_STATISTIC_MEDIAN use", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.method = CERTREG_METHOD_BASELINE, .center = CERTREG_CENTER_TRUE_MEAN}},
-    {{"question.constraints: CERTREG_METHOD_BASELINE does not use CERTREG_CONSTRAINT_MEAN, "
-      "_VARIANCE or _RANGE",
-      CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.method = CERTREG_METHOD_BASELINE, .constraints = CERTREG_CONSTRAINTS_ECM}},
-    {{"for a target use CERTREG_METHOD_FINITE or _ANYTIME", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.method = CERTREG_METHOD_BASELINE,
-      .target = &(certreg_target){.struct_size = sizeof(certreg_target), .radius = 0.1}}},
-    {{"question.method: for a vector use", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.method = CERTREG_METHOD_BASELINE, .output = CERTREG_ALL_OUTPUTS}},
-    {{"question.statistic: for an output that is no angle", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.method = CERTREG_METHOD_BASELINE, .statistic = CERTREG_STATISTIC_BALL_CENTER}},
-    {{"question.serving: CERTREG_STATISTIC_TRIMMED_MEAN needs", CERTREG_E_INVALID, 0, 0, 0, 0,
-      NULL},
-     {.method = CERTREG_METHOD_BASELINE, .statistic = CERTREG_STATISTIC_TRIMMED_MEAN}},
-    {{"serving with CERTREG_METHOD_BASELINE", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.method = CERTREG_METHOD_BASELINE, .serving = SERVED(0, 0)}},
-    {{"question.serving->trim and core; set both to 0", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.serving = SERVED(0.1, 0)}},
-    {{"question.serving->trim and core; set both to 0", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.method = CERTREG_METHOD_BASELINE,
-      .statistic = CERTREG_STATISTIC_BALL_CENTER,
-      .output = CERTREG_ALL_OUTPUTS,
-      .serving = SERVED(0, 0.1)}},
-    {{"question.serving->trim is 0.5", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {BASELINE_TRIMMED, .serving = SERVED(0.5, 0)}},
-    {{"question.serving->trim is -0.1", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {BASELINE_TRIMMED, .serving = SERVED(-0.1, 0)}},
-    {{"question.serving->trim", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {BASELINE_TRIMMED, .serving = SERVED(NAN, 0)}},
-    {{"question.serving->core is 3.5", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {BASELINE_TRIMMED, .serving = SERVED(0, 3.5)}},
-    {{"question.serving->core is -1", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {BASELINE_TRIMMED, .serving = SERVED(0, -1)}},
-    {{"question.serving->core", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {BASELINE_TRIMMED, .serving = SERVED(0, NAN)}},
-    {{"question.prediction has 2 numbers; this question needs 1", CERTREG_E_INVALID, 0, 0, 0, 0,
-      NULL},
-     {.prediction = (double[2]){0, 0}, .prediction_count = 2}},
-    {{"prediction_count is 2", CERTREG_E_INVALID, 0, 0, 0, 0, NULL}, {.prediction_count = 2}},
-    {{"has 1 number; this question needs 2, one per output", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.method = CERTREG_METHOD_BASELINE,
-      .statistic = CERTREG_STATISTIC_BALL_CENTER,
-      .output = CERTREG_ALL_OUTPUTS,
-      .prediction = (double[2]){0, 0}}},
-    {{"question.prediction is inf", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.method = CERTREG_METHOD_BASELINE,
-      .statistic = CERTREG_STATISTIC_BALL_CENTER,
-      .output = CERTREG_ALL_OUTPUTS,
-      .prediction = (double[2]){0, INFINITY},
-      .prediction_count = 2}},
-};
+                      within_the_pilot[] = {1}, beyond_capacity[] = {200, CAPACITY + 1}, zero[1];
 
-TEST_ROWS(combinations_name_the_field_that_is_refused, combinations)
+/* clang-format off */
+static const struct {
+    const char *words; /* of the message */
+    int asked;
+    double tolerance;
+    certreg_question q;
+} refused[] = {
+    /* fields by themselves */
+    {"question", TWO, 3, {.struct_size = 8}},
+    {"tolerance", TWO, 0, {0}},
+    {"tolerance", TWO, -1, {0}},
+    {"tolerance", TWO, NAN, {0}},
+    {"tolerance", TWO, INFINITY, {0}},
+    {"output", TWO, 3, {.output = -2}},
+    {"output", TWO, 3, {.output = 2}},
+    {"statistic", TWO, 3, {.statistic = PROJECTION_MEDIAN}},
+    {"statistic", TWO, 3, {.statistic = 7}},
+    {"statistic", TWO, 3, {.statistic = -1}},
+    {"statistic", TWO, 3, {.statistic = CIRCULAR_MEAN}},
+    {"method: for CERTREG_STATISTIC_MEDIAN use", TWO, 3, {.method = PAPER}},
+    {"method", TWO, 3, {.method = 5}},
+    {"method", TWO, 3, {.method = -1}},
+    {"center", TWO, 3, {.center = TRUE_MEAN}},
+    {"center: for CERTREG_METHOD_FINITE use", TWO, 3, {.center = SAMPLE_MEDIAN}},
+    {"center", TWO, 3, {.center = 3}},
+    {"center", TWO, 3, {.center = -1}},
+    {"constraints", TWO, 3, {.constraints = ECGHM}},
+    {"constraints", TWO, 3, {.constraints = C}}, /* the median needs mean and range */
+    {"unknown bits 0x40000000", TWO, 3, {.constraints = 1 << 30}},
+    {"unknown bits", TWO, 3, {.constraints = ECGM | 64}},
+    {"huber_width", TWO, 3, {.huber_width = 1}},
+    {"alpha", TWO, 3, {.alpha = -0.1}},
+    {"alpha", TWO, 3, {.alpha = 0.6}},
+    {"alpha", TWO, 3, {.alpha = NAN}},
+    {"bonferroni", TWO, 3, {.bonferroni = SIZE_MAX}},
+    {"1e-12", TWO, 3, {.alpha = 1e-3, .bonferroni = 1000000001}},
+    /* which statistic goes with what */
+    {"huber_width", TWO, 3, {.statistic = HUBER, .method = ASYMPTOTIC}},
+    {"huber_width", TWO, 3, {.statistic = HUBER, .method = ASYMPTOTIC, .huber_width = -1}},
+    {"huber_width", TWO, 3, {.statistic = HUBER, .method = ASYMPTOTIC, .huber_width = NAN}},
+    {"1e6 tolerances", TWO, 3, {.statistic = HUBER, .method = ASYMPTOTIC, .huber_width = 4e6}},
+    {"center", TWO, 3, {.statistic = HUBER, .huber_width = 1, .center = TRUE_MEAN}},
+    {"center: for CERTREG_METHOD_PAPER use CERTREG_CENTER_TRUE_MEAN", TWO, 3,
+     {.statistic = MEAN, .method = PAPER}},
+    {"statistic", TWO, 3, {.statistic = CIRCULAR_MEAN, .method = ASYMPTOTIC}},
+    {"tolerance is 1e+30", TWO, 1e30, {.statistic = MEAN, .output = 1}},
+    {"constraints", TWO, 3, {.method = ANYTIME, .constraints = ECGM}},
+    {"tolerance", TURNS, 180, {0}},
+    {"tolerance", TURNS, 400, {0}},
+    {"tolerance", TURNS, 180, {.statistic = HUBER, .method = ASYMPTOTIC, .huber_width = 5}},
+    {"tolerance", TURNS, 90.001, {.statistic = CIRCULAR_MEAN, .method = ASYMPTOTIC}},
+    /* what the plan lacks */
+    {"question.prediction", NO_PILOT, 3, {0}},
+    {"question.prediction", NO_PILOT, 3, {.output = ALL}},
+    {"CONSTRAINT_GRADIENT, which plan.constraints lacks; add it there", NO_GRADIENT, 3,
+     {.constraints = ECGM}},
+    {"CONSTRAINT_GRADIENT, which plan.constraints lacks; add it there", NO_GRADIENT, 3,
+     {.statistic = MEAN, .method = ASYMPTOTIC, .center = TRUE_MEAN, .constraints = CG}},
+    {"CONSTRAINT_GRADIENT, which plan.constraints lacks; add it there", NO_GRADIENT, 3,
+     {.statistic = MEAN, .method = PAPER, .center = TRUE_MEAN}},
+    {"CONSTRAINT_SECOND_ORDER, which plan.constraints lacks; add it there", TWO, 3,
+     {.statistic = MEAN, .method = ASYMPTOTIC, .center = TRUE_MEAN, .constraints = ECGHM}},
+    /* targets and looks */
+    {"target", TWO, 3, {.target = TARGET(.radius = 0.1), .method = ASYMPTOTIC}},
+    {"target", TWO, 3, {.target = &(certreg_target){.struct_size = 8, .radius = 0.1}}},
+    {"radius", TWO, 3, {.target = TARGET(.radius = -0.1)}},
+    {"radius", TWO, 3, {.target = TARGET(.radius = NAN)}},
+    {"radius", TWO, 3, {.target = TARGET(.radius = 0)}},
+    {"radius", TWO, 3, {.target = TARGET(.radius = INFINITY)}},
+    {"radius", TWO, 3, {.target = TARGET(.looks = ascending, .look_count = 3)}},
+    {"center", TWO, 3, {.target = TARGET(.radius = 0.1), .center = SAMPLE_MEDIAN}},
+    {"constraints", TWO, 3, {.target = TARGET(.radius = 0.1), .constraints = ECGM}},
+    {"look_count", TWO, 3, {.target = TARGET(.radius = 0.1, .look_count = 2)}},
+    {"look_count", TWO, 3, {.target = TARGET(.radius = 0.1, .looks = ascending)}},
+    {"look_count", TWO, 3, {.target = TARGET(129, 0.1, ascending)}},
+    {"looks[1]", TWO, 3, {.target = TARGET(3, 0.1, out_of_order)}},
+    {"looks[0]", TWO, 3, {.target = TARGET(1, 0.1, within_the_pilot)}},
+    {"looks[0]", TWO, 3, {.target = TARGET(1, 0.1, zero)}},
+    {"looks[1]", TWO, 3, {.target = TARGET(2, 0.1, beyond_capacity)}},
+    {"looks[1]", TWO, 3, {.target = TARGET(2, 0.1, beyond_capacity), .method = ANYTIME}},
+    /* serving */
+    {"serving", TWO, 3, {.serving = &(certreg_serving){8, 0, 9, 0.1, 0, 0}}},
+    {"samples", TWO, 3, {.serving = SERVING(.samples = 0, .failure_rate = 0.01)}},
+    {"serving->samples", TWO, 3, {.serving = SERVING(.samples = 1000000001, .failure_rate = 0.1)}},
+    {"1e9", TWO, 3, {.serving = SERVING(.samples = 1000000001, .failure_rate = 0.1)}},
+    {"failure_rate", TWO, 3, {.serving = SERVING(.samples = 10, .failure_rate = 0)}},
+    {"failure_rate", TWO, 3, {.serving = SERVING(.samples = 10, .failure_rate = 0.6)}},
+    {"failure_rate", TWO, 3, {.serving = SERVING(.samples = 10, .failure_rate = NAN)}},
+    {"reserved", TWO, 3, {.serving = SERVING(.reserved = 1, .samples = 9, .failure_rate = 0.1)}},
+    {"serving", TWO, 3, {SERVED(0, 0), .statistic = MEAN, .center = TRUE_MEAN}},
+    {"serving", THREE, 3, {SERVED(0, 0), .statistic = MEAN, .method = ASYMPTOTIC}},
+    {"question.serving->trim and core; set both to 0", TWO, 3, {SERVED(0.1, 0)}},
+    /* predictions */
+    {"prediction", TWO, 3, {.prediction = NUMBERS(NAN)}},
+    {"prediction", TWO, 3, {.prediction = NUMBERS(INFINITY)}},
+    {"question.prediction has 2 numbers; this question needs 1", TWO, 3,
+     {.prediction = NUMBERS(0, 0), .prediction_count = 2}},
+    {"prediction_count is 2", TWO, 3, {.prediction_count = 2}},
+    /* several outputs as one vector */
+    {"question.output_count is 2", TWO, 3, {.output = 1, .output_count = 2}},
+    {"question.output_count is 1", TWO, 3, {.output = ALL, .output_count = 1}},
+    {"output_count is 2", THREE, 1, {.output = 2, .output_count = 2}},
+    {"output 2 is an angle", POSE, 1, {.output = ALL}},
+    {"output 2 is an angle", POSE, 0.2, {.output = ALL, .statistic = MEAN, .center = TRUE_MEAN}},
+    {"model.lo and model.hi", POSE, 1, {.output_count = 2, .statistic = MEAN}},
+    {"model.lo", THREE, 0.2, {.output = ALL, .statistic = MEAN, .center = TRUE_MEAN}},
+    {"CERTREG_STATISTIC_MEDIAN", TWO, 1, {.output = 1, .statistic = PROJECTION_MEDIAN}},
+    {"question.statistic", TWO, 3, {.output = ALL, .statistic = CIRCULAR_MEAN}},
+    {"question.statistic: for a vector use", THREE, 1, {.output = ALL, .statistic = CIRCULAR_MEAN}},
+    {"does not use CERTREG_CONSTRAINT_SECOND_ORDER", TWO, 3, {.output = ALL, .constraints = ECGHM}},
+    {"does not use CERTREG_CONSTRAINT_SECOND_ORDER", THREE, 0.2,
+     {.output = ALL, .statistic = MEAN, .method = ASYMPTOTIC, .constraints = ECGHM}},
+    {"center", THREE, 0.2, {.output = ALL, .method = ASYMPTOTIC, .center = TRUE_MEAN}},
+    {"for a vector use CERTREG_METHOD_FINITE", TWO, 1,
+     {.output = ALL, .statistic = MEAN, .method = PAPER, .center = TRUE_MEAN}},
+    {"CERTREG_CENTER_PREDICTION", TWO, 1,
+     {.output = ALL, .statistic = MEAN, .center = TRUE_MEAN, SERVED(0, 0)}},
+    {"has 2 numbers", THREE, 1,
+     {.output = ALL, .prediction = NUMBERS(0, 0), .prediction_count = 2}},
+    {"prediction is nan", TWO, 1,
+     {.output = ALL, .prediction = NUMBERS(0, NAN), .prediction_count = 2}},
+    {"tolerance", TWO, 0, {.output = ALL}},
+    {"tolerance is 1e+300", TWO, 1e300, {.output = ALL, .statistic = MEAN}},
+    /* published certificates */
+    {"method: for CERTREG_STATISTIC_TRIMMED_MEAN use", TWO, 3, {.statistic = TRIMMED_MEAN}},
+    {"method: for CERTREG_STATISTIC_BALL_CENTER use", TWO, 3,
+     {.statistic = BALL_CENTER, .output = ALL}},
+    {"question.method: for CERTREG_STATISTIC_MEAN use", TWO, 3,
+     {.statistic = MEAN, .method = BASELINE}},
+    {"question.center: for CERTREG_STATISTIC_MEDIAN use", TWO, 3,
+     {.method = BASELINE, .center = TRUE_MEAN}},
+    {"does not use CERTREG_CONSTRAINT_MEAN, _VARIANCE or _RANGE", TWO, 3,
+     {.method = BASELINE, .constraints = ECM}},
+    {"for a target use CERTREG_METHOD_FINITE or _ANYTIME", TWO, 3,
+     {.method = BASELINE, .target = TARGET(.radius = 0.1)}},
+    {"question.method: for a vector use", TWO, 3, {.method = BASELINE, .output = ALL}},
+    {"question.statistic: for an output that is no angle", TWO, 3,
+     {.method = BASELINE, .statistic = BALL_CENTER}},
+    {"question.serving: CERTREG_STATISTIC_TRIMMED_MEAN needs", TWO, 3, {PUBLISHED}},
+    {"serving with CERTREG_METHOD_BASELINE", TWO, 3, {.method = BASELINE, SERVED(0, 0)}},
+    {"question.serving->trim and core; set both to 0", TWO, 3, {BALL, SERVED(0, 0.1)}},
+    {"question.serving->trim is 0.5", TWO, 3, {PUBLISHED, SERVED(0.5, 0)}},
+    {"question.serving->trim is -0.1", TWO, 3, {PUBLISHED, SERVED(-0.1, 0)}},
+    {"question.serving->trim", TWO, 3, {PUBLISHED, SERVED(NAN, 0)}},
+    {"question.serving->core is 3.5", TWO, 3, {PUBLISHED, SERVED(0, 3.5)}},
+    {"question.serving->core is -1", TWO, 3, {PUBLISHED, SERVED(0, -1)}},
+    {"question.serving->core", TWO, 3, {PUBLISHED, SERVED(0, NAN)}},
+    {"has 1 number; this question needs 2, one per output", TWO, 3,
+     {BALL, .prediction = NUMBERS(0, 0)}},
+    {"question.prediction is inf", TWO, 3,
+     {BALL, .prediction = NUMBERS(0, INFINITY), .prediction_count = 2}},
+    /* median smoothing as coded */
+    {"CERTREG_CENTER_PREDICTION", TWO, 1, {.center = SAMPLE_MEDIAN}},
+    {"CERTREG_CENTER_PREDICTION", TWO, 1,
+     {.statistic = MEAN, .method = PAPER, .center = SAMPLE_MEDIAN}},
+    {"CERTREG_CENTER_PREDICTION", TWO, 1, {PUBLISHED, SERVED(0.2, 0), .center = SAMPLE_MEDIAN}},
+    {"CERTREG_CENTER_PREDICTION", TWO, 1, {BALL, .center = SAMPLE_MEDIAN}},
+    {"question.prediction to NULL", TWO, 1,
+     {.method = BASELINE, .center = SAMPLE_MEDIAN, .prediction = NUMBERS(0)}},
+};
+/* clang-format on */
+
+TEST_ROWS(questions_name_what_is_refused_before_the_model_is_called, refused)
 {
-    certreg_question q = combinations[_i].question;
-    q.struct_size = sizeof q;
-    q.tolerance = 3;
-    refuse_question(&q, &combinations[_i].how);
+    certreg_estimator *e = estimator_of(refused[_i].asked);
+    const certreg_question q = complete(refused[_i].q, refused[_i].tolerance);
+    const char *const words = refused[_i].words;
+    kit_refuses(e, SAMPLES, q, CERTREG_E_INVALID, words);
+    if (q.target) {
+        certreg_forecast f = {.struct_size = sizeof f, .least_samples = 7};
+        KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
+        KIT_SAYS(certreg_estimator_error(e), words);
+        ck_assert(f.least_samples == 0 && f.expected_samples == INFINITY);
+    }
+    ck_assert_int_eq(calls, 0);
+    certreg_bounds b = {.struct_size = sizeof b, .constraints = 99};
+    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
+    KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), words);
+    ck_assert_uint_eq(b.constraints, 0);
+    check_usable(e);
 }
 
-TEST(output_bounds_refuse_targets_and_the_true_mean)
+/* ---- how far outputs reach */
+static const struct {
+    const char *words;
+    double radius, tolerance;
+    certreg_question q;
+} no_reach[] = {
+    {"radius", 0, 1, {0}},
+    {"radius", -1, 1, {0}},
+    {"radius", INFINITY, 1, {0}},
+    {"radius", NAN, 1, {0}},
+    {"tolerance", 1, 0, {.statistic = HUBER, .method = ASYMPTOTIC, .huber_width = 0.3}},
+    {"tolerance", 1, -1, {0}},
+    {"question.target", 0.1, 3, {.target = TARGET(.radius = 0.1)}},
+    {"CENTER_PREDICTION", 0.1, 3, {.statistic = MEAN, .center = TRUE_MEAN}},
+    {"output bounds are about one", 0.1, 1, {.output = ALL}},
+    {"output bounds", 0.1, 3, {.method = BASELINE}},
+    {"output bounds", 0.1, 3, {PUBLISHED, SERVED(0.2, 0)}},
+    {"output bounds", 0.1, 3, {BALL}},
+};
+
+TEST_ROWS(output_bounds_name_what_is_refused, no_reach)
 {
-    const certreg_target target = {.struct_size = sizeof target, .radius = 0.1};
-    certreg_question q[2] = {kit_question(3), kit_question(3)};
-    q[0].target = &target;
-    q[1].statistic = CERTREG_STATISTIC_MEAN, q[1].center = CERTREG_CENTER_TRUE_MEAN;
-    for (int i = 0; i < 2; i++) {
-        certreg_certificate c = kit_certificate();
-        KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
-        KIT_STATUS(shared, certreg_output_bounds(shared, 400, q + i, 1, 0.1, &c),
-                   CERTREG_E_INVALID);
-        KIT_SAYS(certreg_estimator_error(shared), i ? "CENTER_PREDICTION" : "question.target");
-        ck_assert_double_eq(c.output_lo, -INFINITY);
-        ck_assert_double_eq(c.radius, 0);
-        check_usable();
-    }
+    certreg_estimator *e = estimator_of(THREE);
+    const certreg_question q = complete(no_reach[_i].q, no_reach[_i].tolerance);
+    certreg_certificate c = kit_stale();
+    KIT_STATUS(e, certreg_output_bounds(e, SAMPLES, &q, 1, no_reach[_i].radius, &c),
+               CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), no_reach[_i].words);
+    ck_assert(kit_is_blank(&c, CERTREG_E_INVALID));
+    ck_assert_int_eq(calls, 0);
+    check_usable(e);
+}
+
+/* ---- limits */
+TEST(tolerances_of_angles_may_be_nearly_half_a_turn_or_a_quarter)
+{
+    certreg_estimator *e = estimator_of(TURNS);
+    kit_ask(e, CAPACITY, kit_question(179));
+    kit_ask(e, CAPACITY,
+            QUESTION(.tolerance = 90, .statistic = CIRCULAR_MEAN, .method = ASYMPTOTIC));
 }
 
 TEST(noise_levels_count_among_the_guarantees)
 {
     static const double levels[2] = {0.5, 1};
-    certreg_question q = kit_question(3);
+    certreg_estimator *e = estimator_of(TWO);
+    const certreg_question q = QUESTION(.tolerance = 3, .bonferroni = (uint64_t)1 << 53);
     certreg_certificate c[2] = {kit_certificate(), kit_certificate()};
-    q.bonferroni = (uint64_t)1 << 53;
-    KIT_STATUS(shared, certreg_certify_sigmas(shared, origin, levels, 2, 0, 400, &q, 1, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, origin, levels, 2, 0, SAMPLES, &q, 1, c),
                CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(shared), "2 noise levels");
-    check_usable();
-}
-
-TEST(tolerances_of_angles_have_a_limit)
-{
-    static const int32_t kinds[2] = {CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_ANGLE};
-    static const double lo[2] = {-180, -180}, hi[2] = {180, 180};
-    static const struct {
-        int32_t statistic, method;
-        double tolerance, width;
-        certreg_status status;
-    } rows[] = {
-        {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 180, 0, CERTREG_E_INVALID},
-        {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 400, 0, CERTREG_E_INVALID},
-        {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 179, 0, CERTREG_OK},
-        {CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC, 180, 5, CERTREG_E_INVALID},
-        {CERTREG_STATISTIC_CIRCULAR_MEAN, CERTREG_METHOD_ASYMPTOTIC, 90.001, 0, CERTREG_E_INVALID},
-        {CERTREG_STATISTIC_CIRCULAR_MEAN, CERTREG_METHOD_ASYMPTOTIC, 90, 0, CERTREG_OK},
-    };
-    certreg_model m = kit_model(kit_identity, NULL, 3, 2);
-    m.kind = kinds, m.lo = lo, m.hi = hi;
-    const certreg_plan p = kit_plan(1000);
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, origin, 0.5, 0));
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        certreg_question q = kit_question(rows[i].tolerance);
-        q.statistic = rows[i].statistic, q.method = rows[i].method, q.huber_width = rows[i].width;
-        certreg_certificate c = kit_certificate();
-        KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), rows[i].status);
-        if (rows[i].status) KIT_SAYS(certreg_estimator_error(e), "tolerance");
-    }
-}
-
-TEST(plans_without_what_a_question_needs_refuse_it)
-{
-    const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
-    certreg_plan p = kit_plan(1000);
-    p.constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
-                    CERTREG_CONSTRAINT_RANGE;
-    p.pilot = SIZE_MAX;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, origin, 0.5, 0));
-    certreg_question q = kit_question(3);
-    certreg_certificate c = kit_certificate();
-    KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), "question.prediction");
-    q = (certreg_question){.struct_size = sizeof q,
-                           .tolerance = 3,
-                           .statistic = CERTREG_STATISTIC_MEAN,
-                           .center = CERTREG_CENTER_TRUE_MEAN};
-    q.method = CERTREG_METHOD_ASYMPTOTIC, q.constraints = CERTREG_CONSTRAINTS_CG;
-    KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), "plan.constraints");
-    q.method = CERTREG_METHOD_PAPER, q.constraints = 0;
-    KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_INVALID);
-    q.method = CERTREG_METHOD_ASYMPTOTIC, q.constraints = 0;
-    KIT_OK(e, certreg_certify(e, 1000, &q, 1, &c));
+    KIT_SAYS(certreg_estimator_error(e), "2 noise levels");
+    check_usable(e);
 }
 
 TEST(too_few_samples_for_the_question_are_a_wrong_state)
 {
+    certreg_estimator *e = estimator_of(TWO);
     certreg_question q = kit_question(3);
-    certreg_certificate c = kit_certificate();
-    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
-    KIT_STATUS(shared, certreg_certify(shared, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
-    const float first[8] = {0};
-    KIT_OK(shared, certreg_estimator_record(shared, 0, 1, first)); /* fixes the pilot */
-    /* all in the pilot */
-    KIT_STATUS(shared, certreg_certify(shared, 100, &q, 1, &c), CERTREG_E_WRONG_STATE);
-    KIT_SAYS(certreg_estimator_error(shared), "pilot");
-    ck_assert_double_eq(c.radius, 0);
-    ck_assert_uint_eq(c.samples, 1);      /* the model is not called for nothing */
-    q.method = CERTREG_METHOD_ASYMPTOTIC; /* 64 blocks want 64 samples beside the pilot */
-    const size_t pilot = (size_t)asks_run(shared).pilot;
-    KIT_STATUS(shared, certreg_certify(shared, pilot + 63, &q, 1, &c), CERTREG_E_WRONG_STATE);
-    KIT_SAYS(certreg_estimator_error(shared), "at least");
-    KIT_OK(shared, certreg_certify(shared, pilot + 64, &q, 1, &c));
-    check_usable();
+    kit_refuses(e, 0, q, CERTREG_E_WRONG_STATE, "pilot");
+    KIT_OK(e, certreg_estimator_record(e, 0, 1, (const float[2]){0})); /* fixes the pilot */
+    kit_refuses(e, 100, q, CERTREG_E_WRONG_STATE, "pilot");            /* all in the pilot */
+    ck_assert_int_eq(calls, 0); /* the model is not called for nothing */
+    q.method = ASYMPTOTIC;      /* 64 blocks want 64 samples beside the pilot */
+    const size_t pilot = (size_t)asks_run(e).pilot;
+    kit_refuses(e, pilot + 63, q, CERTREG_E_WRONG_STATE, "at least");
+    kit_ask(e, pilot + 64, q);
 }
 
 TEST(sides_belong_to_promises)
 {
+    certreg_estimator *e = estimator_of(TWO);
     certreg_question q = kit_question(3);
-    certreg_bounds b = {.struct_size = sizeof b};
-    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
-    KIT_OK(shared, certreg_estimator_sample(shared, 0, 400));
-    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, 0, &b), CERTREG_E_INVALID);
-    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_NEAR_UPPER, &b),
-               CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(shared), "side is 2");
-    q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC,
-    q.center = CERTREG_CENTER_TRUE_MEAN;
-    certreg_bounds other = b;
-    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, 0, &b), CERTREG_E_INVALID);
-    KIT_OK(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_UPPER, &b));
-    KIT_OK(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_LOWER, &other));
+    certreg_bounds b = {.struct_size = sizeof b}, other = b;
+    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
+    KIT_STATUS(e, certreg_estimator_bounds(e, &q, 0, &b), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_NEAR_UPPER, &b), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "side is 2");
+    q.statistic = MEAN, q.method = ASYMPTOTIC, q.center = TRUE_MEAN;
+    KIT_STATUS(e, certreg_estimator_bounds(e, &q, 0, &b), CERTREG_E_INVALID);
+    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
+    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, &other));
     ck_assert_mem_eq(&b, &other, sizeof b);
 }
 
-FIXTURE(make_shared, NULL)
 KIT_MAIN("refusals of questions")

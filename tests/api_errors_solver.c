@@ -1,7 +1,4 @@
 /* Constraints and arguments that solver and bisection refuse, and calls without a handle. */
-#include <certreg/question.h>
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
 #include "support/bad_field.h"
 #include "support/solver_fixture.h"
 

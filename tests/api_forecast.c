@@ -1,7 +1,5 @@
 /* Forecasts of how many samples a wanted radius takes, and wishes that are refused. */
 #include "support/half_space.h"
-#include <certreg/question.h>
-#include <certreg/sampling.h>
 
 /* ---- forecast */
 static certreg_forecast forecast(certreg_estimator *e, certreg_question q)
@@ -122,47 +120,6 @@ TEST(a_single_look_at_the_end_is_used)
 }
 
 /* ---- bad input */
-static const uint64_t falling[] = {20, 20}, beyond_capacity[] = {CAPACITY + 1}, zero[] = {0},
-                      many[129] = {1};
-static const struct {
-    const char *word;
-    double wanted;
-    int32_t method, center;
-    const uint64_t *looks;
-    size_t count;
-} refused[] = {
-    {"radius", NAN, CERTREG_METHOD_FINITE, 0, NULL, 0},
-    {"radius", -1, CERTREG_METHOD_FINITE, 0, NULL, 0},
-    {"radius", 0, CERTREG_METHOD_FINITE, 0, NULL, 0},
-    {"radius", INFINITY, CERTREG_METHOD_FINITE, 0, NULL, 0},
-    {"target", 1, CERTREG_METHOD_ASYMPTOTIC, 0, NULL, 0},
-    {"center", 1, CERTREG_METHOD_FINITE, 2, NULL, 0},
-    {"looks", 1, CERTREG_METHOD_FINITE, 0, falling, 2},
-    {"looks", 1, CERTREG_METHOD_ANYTIME, 0, beyond_capacity, 1},
-    {"looks", 1, CERTREG_METHOD_FINITE, 0, zero, 1},
-    {"look_count", 1, CERTREG_METHOD_FINITE, 0, many, 129},
-    {"look_count", 1, CERTREG_METHOD_FINITE, 0, falling, 0},
-    {"looks", 1, CERTREG_METHOD_FINITE, 0, NULL, 2},
-    {"radius", 0, CERTREG_METHOD_FINITE, 0, falling, 1},
-};
-
-TEST_ROWS(bad_wishes_are_refused_before_the_model_is_called, refused)
-{
-    half_space h = {.face = 1};
-    certreg_estimator *e = make(&h, 1, 1);
-    certreg_question q = wish(refused[_i].wanted, refused[_i].method);
-    q.center = refused[_i].center;
-    q.target = asks_looks(refused[_i].wanted, refused[_i].looks, refused[_i].count);
-    certreg_certificate c = kit_certificate();
-    certreg_forecast f = {.struct_size = sizeof f};
-    KIT_STATUS(e, certreg_certify(e, CAPACITY, &q, 1, &c), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), refused[_i].word);
-    ck_assert_uint_eq(h.calls, 0);
-    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
-    ck_assert_uint_eq(f.least_samples, 0);
-    ck_assert(isinf(f.expected_samples));
-}
-
 TEST(forecasts_need_a_wish_a_record_without_gap_and_begin)
 {
     half_space h = {.face = 1};

@@ -1,7 +1,5 @@
 /* Question, run and certificate as a line of JSON, and the digest of a question. */
 #include "support/api_kit.h"
-#include <certreg/question.h>
-#include <certreg/sampling.h>
 #include <locale.h>
 
 enum { ROOM = 4096 };
@@ -52,8 +50,8 @@ TEST(a_line_has_every_field_of_the_three_structs)
 {
     const certreg_target target = target_of();
     const certreg_serving serving = serving_of();
-    certreg_question q = kit_question(0.5);
-    q.prediction = &prediction, q.target = &target, q.serving = &serving, q.bonferroni = 7;
+    certreg_question q = QUESTION(.tolerance = 0.5, .prediction = &prediction, .target = &target,
+                                  .serving = &serving, .bonferroni = 7);
     const certreg_run run = {.struct_size = sizeof run, .noise_id = UINT64_MAX};
     const certreg_certificate c = kit_certificate();
     static const char *const names[] = {
@@ -91,8 +89,7 @@ TEST(what_is_not_given_is_left_out_and_what_a_question_lacks_is_null)
 TEST(a_vector_is_a_list)
 {
     const double several[] = {0.5, -1, 2};
-    certreg_question q = kit_question(0.5);
-    q.prediction = several, q.prediction_count = 3;
+    certreg_question q = QUESTION(.tolerance = 0.5, .prediction = several, .prediction_count = 3);
     ck_assert(begins(value_of(write_all(&q, NULL, NULL, 0), "prediction"), "[0.5,-1,2],"));
     q.prediction_count = 1;
     ck_assert(begins(value_of(write_all(&q, NULL, NULL, 0), "prediction"), "[0.5],"));

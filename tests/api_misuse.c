@@ -1,9 +1,5 @@
 /* Handles used where they must not be: by a second thread, by a callback of theirs. Whoever asks
  * is told at once, gets outputs that claim nothing, and disturbs nobody. */
-#include <certreg/backend.h>
-#include <certreg/question.h>
-#include <certreg/solver.h>
-#include "support/asks.h"
 #include "support/every_call.h"
 #include <pthread.h>
 
@@ -291,10 +287,8 @@ static vandal tidy(int how)
 TEST_TIMES(arrays_that_a_callback_writes_to_lead_nowhere_else, 6)
 {
     vandal v = tidy(_i);
-    certreg_model m = kit_model(spoil, &v, INPUTS, ASKED);
-    const certreg_plan p = kit_plan(SAMPLES);
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 1));
+    certreg_estimator *e =
+        kit_begun(kit_model(spoil, &v, INPUTS, ASKED), kit_plan(SAMPLES), z, 0.25, 1);
     v.q[1].output = VAST; /* wrong from the start */
     ck_assert_int_ne(certreg_certify(e, SAMPLES, v.q, ASKED, v.each), CERTREG_OK);
     ck_assert_uint_eq(v.each->struct_size, sizeof v.combined);

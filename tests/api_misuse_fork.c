@@ -1,9 +1,6 @@
 /* Handles in a forked child: every one says that it is of another process, none hangs, and the
  * parent goes on. */
 #include <certreg/attack.h>
-#include <certreg/backend.h>
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
 #include "support/every_call.h"
 #include <sys/wait.h>
 #include <unistd.h>

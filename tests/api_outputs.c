@@ -1,8 +1,5 @@
 /* All outputs with one radius, their norm, and outputs of several kinds in one record. */
-#include "support/asks.h"
 #include "support/linear_map.h"
-#include <certreg/question.h>
-#include <certreg/solver.h>
 
 /* ---- one radius for all */
 TEST_TIMES(the_joint_radius_is_the_least_and_costs_no_alpha, OUTPUTS)
@@ -173,27 +170,6 @@ TEST(the_mean_of_one_output_as_a_vector_is_that_output)
     ck_assert_double_eq_tol(c[0].radius, c[1].radius, 1e-6 * c[1].radius);
 }
 
-TEST_TIMES(norms_that_make_no_sense_are_refused, 8)
-{
-    linear l = {.weight = {1, 0.7, 0.3}};
-    certreg_estimator *e = make(&l, _i == 0 ? mixed : NULL, OUTPUTS);
-    certreg_question q = of_norm(0.2, 0);
-    switch (_i) {
-    case 1: q.statistic = CERTREG_STATISTIC_MEDIAN; break; /* about the true mean */
-    case 2: q.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN; break;
-    case 3: q.method = CERTREG_METHOD_PAPER; break;
-    case 4: q.method = CERTREG_METHOD_FINITE; break; /* no range */
-    case 5: q.constraints = CERTREG_CONSTRAINTS_ECGHM; break;
-    case 6: q.output = -2; break;
-    case 7: q.serving = asks_serving(10, 0.1); break;
-    default: break;
-    }
-    certreg_certificate c = kit_certificate();
-    KIT_STATUS(e, certreg_certify(e, SAMPLES, &q, 1, &c), CERTREG_E_INVALID);
-    ck_assert_uint_eq(l.calls, 0);
-    ck_assert_double_eq(c.radius, 0);
-}
-
 /* ---- outputs of several kinds */
 static const double pi = 3.14159265358979323846;
 
@@ -244,7 +220,7 @@ TEST(outputs_of_mixed_kinds_share_one_record)
     certreg_model single = kit_model(mixed_model, NULL, 2, 1);
     certreg_estimator *one = kit_create(NULL, &single, &p);
     KIT_OK(one, certreg_estimator_begin(one, z, 0.5, 3));
-    KIT_OK(one, certreg_certify(one, 4000, q, 1, &alone));
+    alone = kit_ask(one, 4000, *q);
     ck_assert_double_eq(alone.radius, c[0].radius);
     ck_assert_double_eq(alone.prediction, c[0].prediction);
 }

@@ -1,14 +1,12 @@
 /* The pilot: the first call that samples fixes it, and everything later keeps to it. */
 #include "support/curve_model.h"
-#include <certreg/sampling.h>
 
 enum { MOST = 10000, TOTAL = 1000 };
 static uint64_t pilot_after(certreg_estimator *e, size_t samples)
 {
     certreg_question q = kit_question(0.6);
-    certreg_certificate c = kit_certificate();
     q.method = CERTREG_METHOD_ANYTIME;
-    KIT_OK(e, certreg_certify(e, samples, &q, 1, &c));
+    kit_ask(e, samples, q);
     return asks_run(e).pilot;
 }
 
@@ -38,8 +36,7 @@ TEST(a_small_total_under_a_large_plan_is_certified)
 {
     certreg_estimator *e = curve_estimator(MOST, 0);
     certreg_question q = kit_question(0.6);
-    certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, TOTAL, &q, 1, &c));
+    certreg_certificate c = kit_ask(e, TOTAL, q);
     ck_assert_uint_eq(rows_asked, TOTAL);
     ck_assert_double_gt(c.radius, 0);
 }
@@ -64,7 +61,7 @@ TEST(a_call_that_samples_nothing_leaves_it_open)
     KIT_STATUS(e, certreg_certify(e, MOST + 1, &q, 1, &c), CERTREG_E_INVALID);
     KIT_OK(e, certreg_estimator_set_deadline(e, -1));
     q.tolerance = 0.6;
-    KIT_OK(e, certreg_certify(e, 300, &q, 1, &c));
+    c = kit_ask(e, 300, q);
     KIT_OK(e, certreg_estimator_set_deadline(e, 0));
     ck_assert_uint_eq(rows_asked, 0);
     ck_assert_uint_eq(pilot_after(e, TOTAL), usual_pilot(TOTAL));
@@ -74,10 +71,7 @@ TEST(the_plans_own_is_kept_whatever_the_total)
 {
     certreg_estimator *e = curve_estimator(MOST, 40), *none = curve_estimator(MOST, SIZE_MAX);
     ck_assert_uint_eq(pilot_after(e, TOTAL), 40);
-    certreg_question q = kit_question(0.6);
-    certreg_certificate c = kit_certificate();
-    q.prediction = asks_prediction(1.6);
-    KIT_OK(none, certreg_certify(none, TOTAL, &q, 1, &c));
+    kit_ask(none, TOTAL, QUESTION(.tolerance = 0.6, .prediction = asks_prediction(1.6)));
     ck_assert_uint_eq(asks_run(none).pilot, 0);
 }
 

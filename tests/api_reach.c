@@ -1,9 +1,5 @@
 /* The inverse question, how far outputs reach within a radius: against order statistics, the
  * question about a radius, and the solver. */
-#include <certreg/question.h>
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
-#include "support/asks.h"
 #include "support/known_outputs.h"
 
 static certreg_certificate ask_reach(certreg_estimator *e, certreg_question q, double radius)
@@ -59,9 +55,8 @@ TEST_ROWS(the_median_reaches_no_farther_than_its_order_statistics, order_cases)
     qsort(high, n, sizeof *high, ascending);
     const double at_radius = order_cases[_i].at_radius;
     const size_t served = order_cases[_i].served;
-    certreg_question q = kit_question(0);
-    q.alpha = order_cases[_i].alpha;
-    q.serving = asks_serving(served, 0.02);
+    certreg_question q = QUESTION(.tolerance = 0, .alpha = order_cases[_i].alpha,
+                                  .serving = asks_serving(served, 0.02));
     const double share = served ? upper((int64_t)served / 2, served, 0.01) : 0.5;
     const double p = phi(-at_radius / r.sigma - phi_inverse(share));
     int64_t k = 0;
@@ -122,9 +117,8 @@ TEST(a_reach_that_the_largest_tolerance_does_not_prove_is_an_abstention)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 2000, 300);
     certreg_estimator *e = recorded(&r);
-    certreg_question q = kit_question(1e-3);
-    q.statistic = CERTREG_STATISTIC_HUBER, q.method = CERTREG_METHOD_ASYMPTOTIC,
-    q.huber_width = 0.2;
+    certreg_question q = QUESTION(.tolerance = 1e-3, .statistic = CERTREG_STATISTIC_HUBER,
+                                  .method = CERTREG_METHOD_ASYMPTOTIC, .huber_width = 0.2);
     const certreg_certificate c = kit_ask(e, 0, q);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq(c.radius, 0);
@@ -141,8 +135,8 @@ TEST_TIMES(the_reach_of_an_affine_mean_contains_its_ends_and_little_more, 2)
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0.5f, 1}, 0.7, 1));
     KIT_OK(e, certreg_estimator_sample(e, 0, 20000));
-    certreg_question q = kit_question(0);
-    q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC;
+    certreg_question q = QUESTION(.tolerance = 0, .statistic = CERTREG_STATISTIC_MEAN,
+                                  .method = CERTREG_METHOD_ASYMPTOTIC);
     certreg_certificate c = ask_reach(e, q, 0.4);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
     ck_assert_msg(c.output_lo <= 0.1 && c.output_lo > 0, "%g", c.output_lo);
@@ -165,50 +159,6 @@ TEST_TIMES(the_reach_of_an_affine_mean_contains_its_ends_and_little_more, 2)
         ck_assert_double_eq_tol(served.output_hi - c.output_hi, 100 * sqrt(log(20) / 2000), 1e-9);
     if (_i)
         ck_assert_double_eq_tol(c.output_lo - served.output_lo, 100 * sqrt(log(20) / 2000), 1e-9);
-}
-
-/* ---- bad input */
-enum { REACH = 2 }; /* beside the centers: output bounds */
-static const struct {
-    const char *word;
-    int32_t statistic, center;
-    double tolerance, at_radius, beta;
-    size_t served;
-} refused[] = {
-    {"radius", CERTREG_STATISTIC_MEDIAN, REACH, 1, 0, 0, 0},
-    {"radius", CERTREG_STATISTIC_MEDIAN, REACH, 1, -1, 0, 0},
-    {"radius", CERTREG_STATISTIC_MEDIAN, REACH, 1, INFINITY, 0, 0},
-    {"radius", CERTREG_STATISTIC_MEDIAN, REACH, 1, NAN, 0, 0},
-    {"tolerance", CERTREG_STATISTIC_HUBER, REACH, 0, 1, 0, 0},
-    {"tolerance", CERTREG_STATISTIC_MEDIAN, REACH, -1, 1, 0, 0},
-    {"tolerance", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_PREDICTION, 0, 0, 0, 0},
-    {"failure_rate", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_PREDICTION, 1, 0, 0, 10},
-    {"failure_rate", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_PREDICTION, 1, 0, 0.6, 10},
-    {"failure_rate", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_PREDICTION, 1, 0, NAN, 10},
-    {"serving", CERTREG_STATISTIC_MEAN, CERTREG_CENTER_TRUE_MEAN, 1, 0, 0.1, 10},
-    {"serving", CERTREG_STATISTIC_MEAN, CERTREG_CENTER_PREDICTION, 1, 0, 0.1, 10},
-};
-
-TEST_ROWS(questions_that_make_no_sense_are_refused_by_name, refused)
-{
-    const record r = scattered(CERTREG_OUTPUT_REAL, 1, 500, 100);
-    certreg_estimator *e = recorded(&r);
-    certreg_question q = kit_question(refused[_i].tolerance);
-    const int inverse = refused[_i].center == REACH;
-    q.statistic = refused[_i].statistic, q.center = inverse ? 0 : refused[_i].center;
-    q.serving = asks_serving(refused[_i].served, refused[_i].beta);
-    q.huber_width = q.statistic == CERTREG_STATISTIC_HUBER ? 0.3 : 0;
-    q.method = q.statistic == CERTREG_STATISTIC_MEDIAN ? CERTREG_METHOD_FINITE
-                                                       : CERTREG_METHOD_ASYMPTOTIC;
-    certreg_certificate c = kit_certificate();
-    const double at_radius = refused[_i].at_radius;
-    KIT_STATUS(e,
-               inverse ? certreg_output_bounds(e, 0, &q, 1, at_radius, &c)
-                       : certreg_certify(e, 0, &q, 1, &c),
-               CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), refused[_i].word);
-    ck_assert(isinf(c.output_lo) && isinf(c.output_hi));
-    ck_assert_double_eq(c.radius, 0);
 }
 
 KIT_MAIN("reach")

@@ -2,13 +2,12 @@
  * answered here, and settings under which it would answer otherwise are refused. */
 #include "support/curve_model.h"
 #include "support/half_space.h"
-#include <certreg/sampling.h>
 
 static certreg_certificate ask_for(certreg_estimator *from, size_t samples, double wanted,
                                    int32_t method)
 {
-    certreg_question q = kit_question(0.6);
-    q.target = asks_target(wanted), q.method = method;
+    certreg_question q =
+        QUESTION(.tolerance = 0.6, .target = asks_target(wanted), .method = method);
     return kit_ask(from, samples, q);
 }
 

@@ -1,9 +1,6 @@
 /* The bytes of a record: damage and forgeries are refused, the format is the same on every
  * machine, and a certificate says which noise to draw again. */
-#include "support/asks.h"
 #include "support/record_bytes.h"
-#include <certreg/question.h>
-#include <certreg/sampling.h>
 
 /* ---- damage */
 TEST_TIMES(every_damaged_byte_is_noticed, 3)
@@ -185,14 +182,12 @@ TEST(a_small_record_has_these_bytes_on_every_machine)
     m.batch = BATCH, m.scale = steps, m.kind = kinds, m.lo = lo, m.hi = hi;
     certreg_plan p = kit_plan(40);
     p.seed = 0x0102030405060708, p.pilot = SIZE_MAX;
-    certreg_question q = kit_question(1);
-    q.prediction = asks_prediction(0), q.target = asks_target(0.1),
-    q.target = asks_looks(q.target->radius, looks, 2);
-    certreg_certificate c = kit_certificate();
     certreg_estimator *there = kit_create(NULL, &m, &p);
     KIT_OK(there, certreg_estimator_begin_level(there, z, 0.25, 0x1112131415161718, 3));
     KIT_OK(there, certreg_estimator_record(there, 0, 2, y));
-    KIT_OK(there, certreg_certify(there, 0, &q, 1, &c));
+    kit_ask(there, 0,
+            QUESTION(.tolerance = 1, .prediction = asks_prediction(0),
+                     .target = asks_looks(0.1, looks, 2)));
     save(there, &before);
     ck_assert_uint_eq(2 * before.count, strlen(small_record));
     for (size_t i = 0; i < before.count; i++) {
@@ -220,8 +215,7 @@ TEST(a_certificate_says_which_noise_to_draw_again)
         KIT_STATUS(b, certreg_estimator_import(b, before.at, before.count),
                    i ? CERTREG_OK : CERTREG_E_MISMATCH);
         q.bonferroni = 2;
-        certreg_certificate again = kit_certificate();
-        KIT_OK(b, certreg_certify(b, 200, &q, 1, &again));
+        certreg_certificate again = kit_ask(b, 200, q);
         ck_assert_double_eq(again.radius, c[i].radius);
         ck_assert_double_eq(again.prediction, c[i].prediction);
     }

@@ -1,8 +1,6 @@
 /* Sampling: which rows the model is asked for, what noise they have, and that results do not
  * depend on how the work was cut. */
 #include "support/diary.h"
-#include <certreg/backend.h>
-#include <certreg/sampling.h>
 
 static void check_call(size_t k, uint64_t first, size_t used_first, size_t used_count)
 {
@@ -42,9 +40,7 @@ TEST(rows_that_are_not_wanted_may_be_left_out)
     KIT_OK(e, certreg_estimator_sample(e, 5, 3));
     KIT_OK(e, certreg_estimator_sample(e, 30, 4));
     KIT_OK(e, certreg_estimator_sample(e, 0, 100));
-    certreg_question q = kit_question(3);
-    certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, CAPACITY, &q, 1, &c));
+    kit_ask(e, CAPACITY, kit_question(3));
 }
 
 TEST(sample_is_always_the_same_row_of_the_same_batch)

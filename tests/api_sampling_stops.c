@@ -1,7 +1,6 @@
 /* Sampling tells its progress, and stops on request: by progress, by cancel, by a deadline. What
  * it had by then stays. */
 #include "support/diary.h"
-#include <certreg/sampling.h>
 #include <pthread.h>
 
 /* ---- progress, cancel, deadline */

@@ -1,6 +1,5 @@
 /* A wanted radius: neither interruptions nor the way of the record change what is proven. */
 #include "support/half_space.h"
-#include <certreg/sampling.h>
 
 TEST_TIMES(after_an_interruption_the_same_call_ends_as_if_there_had_been_none, 2)
 {

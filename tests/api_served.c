@@ -1,17 +1,15 @@
 /* Promises about what is served: against formulas of their own. */
-#include <certreg/solver.h>
-#include "support/asks.h"
 #include "support/known_outputs.h"
 
 /* ---- what is served */
 static certreg_question served_question(int32_t statistic, size_t samples, double beta)
 {
-    certreg_question q = kit_question(0.6);
-    q.statistic = statistic, q.prediction = asks_prediction(0);
-    q.method = statistic == CERTREG_STATISTIC_MEDIAN ? CERTREG_METHOD_FINITE
-                                                     : CERTREG_METHOD_ASYMPTOTIC;
-    q.huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.3 : 0;
-    q.serving = asks_serving(samples, beta);
+    certreg_question q =
+        QUESTION(.tolerance = 0.6, .statistic = statistic, .prediction = asks_prediction(0),
+                 .method = statistic == CERTREG_STATISTIC_MEDIAN ? CERTREG_METHOD_FINITE
+                                                                 : CERTREG_METHOD_ASYMPTOTIC,
+                 .huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.3 : 0,
+                 .serving = asks_serving(samples, beta));
     return q;
 }
 

@@ -1,6 +1,4 @@
 /* The run of an input, the bounds behind a certificate, and what a plan lacks. */
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
 #include "support/api_kit.h"
 
 enum { INPUTS = 3, SAMPLES = 2000 };
@@ -117,10 +115,10 @@ TEST_ROWS(bounds_of_the_limiting_side_give_the_radius_of_the_certificate, asked)
     certreg_certificate c = kit_certificate();
     q.statistic = asked[_i].statistic, q.method = asked[_i].method, q.center = asked[_i].center;
     q.huber_width = q.statistic == CERTREG_STATISTIC_HUBER ? 0.5 * q.tolerance : 0;
-    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    c = kit_ask(e, SAMPLES, q);
     const double given = c.estimate + asked[_i].offset * q.tolerance;
     if (asked[_i].offset != 0) q.prediction = &given;
-    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    c = kit_ask(e, SAMPLES, q);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
     if (asked[_i].offset != 0) /* the nearer end gives way */
         ck_assert_int_eq(c.limiting_side<0, asked[_i].offset> 0);
@@ -135,7 +133,7 @@ TEST(near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance)
     certreg_question q = kit_question(3); /* nearly half a turn: what remains is to be near */
     certreg_certificate c = kit_certificate();
     certreg_bounds b = {.struct_size = sizeof b};
-    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    c = kit_ask(e, SAMPLES, q);
     ck_assert_int_eq(abs(c.limiting_side), CERTREG_SIDE_NEAR_UPPER);
     const certreg_bounds near = asks_bounds(e, &q, &c);
     ck_assert_double_gt(c.radius, 0);
@@ -156,7 +154,7 @@ TEST(constraints_of_a_near_side_are_those_that_its_radius_used)
     KIT_OK(e, certreg_estimator_begin(e, where, 1, 3)); /* so noisy that only sines are near */
     q.statistic = CERTREG_STATISTIC_HUBER, q.huber_width = 0.3;
     q.constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
-    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    c = kit_ask(e, SAMPLES, q);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
     ck_assert_int_eq(abs(c.limiting_side), CERTREG_SIDE_NEAR_UPPER);
     ck_assert_uint_eq(c.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_MOMENT);
@@ -171,44 +169,13 @@ TEST(lower_is_the_end_below_the_prediction)
     certreg_question q = kit_question(0.4);
     certreg_certificate c = kit_certificate();
     certreg_bounds lower = {.struct_size = sizeof lower}, upper = lower;
-    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    c = kit_ask(e, SAMPLES, q);
     const double high = c.estimate + 0.2; /* so T is nearer to the lower end, and fewer outputs
                                              lie above it than below the upper end */
     q.prediction = &high;
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, &lower));
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &upper));
     ck_assert_double_lt(lower.mean_lo, upper.mean_lo);
-}
-
-/* ---- what the plan lacks */
-static const struct {
-    uint32_t plan, constraints;
-    int32_t statistic, method, center;
-    const char *remedy;
-} lacking[] = {
-    {0, CERTREG_CONSTRAINTS_ECGM, 0, CERTREG_METHOD_FINITE, 0,
-     "add CERTREG_CONSTRAINT_GRADIENT to plan.constraints"},
-    {0, CERTREG_CONSTRAINTS_CG, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, 1,
-     "add CERTREG_CONSTRAINT_GRADIENT to plan.constraints"},
-    {0, 0, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_PAPER, 1,
-     "add CERTREG_CONSTRAINT_GRADIENT to plan.constraints"},
-    {CERTREG_CONSTRAINTS_ECGM, CERTREG_CONSTRAINTS_ECGHM, CERTREG_STATISTIC_MEAN,
-     CERTREG_METHOD_ASYMPTOTIC, 1, "add CERTREG_CONSTRAINT_SECOND_ORDER to plan.constraints"},
-};
-
-TEST_ROWS(a_constraint_that_the_plan_lacks_is_refused_before_the_model_is_called, lacking)
-{
-    certreg_estimator *e = make(CERTREG_OUTPUT_REAL, lacking[_i].plan);
-    certreg_question q[2] = {kit_question(0.5), kit_question(0.5)};
-    certreg_certificate c[2] = {kit_certificate()};
-    q[0].constraints = lacking[_i].constraints, q[0].statistic = lacking[_i].statistic;
-    q[0].method = lacking[_i].method, q[0].center = lacking[_i].center;
-    KIT_STATUS(e, certreg_certify(e, SAMPLES, q, 1, c), CERTREG_E_INVALID);
-    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, lacking[_i].remedy));
-    ck_assert_int_eq(calls, 0);
-    ck_assert_double_eq(c->radius, 0);
-    KIT_STATUS(e, certreg_certify(e, SAMPLES, q, 2, c), CERTREG_E_INVALID);
-    ck_assert_int_eq(c[1].outcome, CERTREG_OUTCOME_CERTIFIED); /* the other is answered */
 }
 
 TEST(the_papers_intervals_without_gradient_need_none)
@@ -219,8 +186,8 @@ TEST(the_papers_intervals_without_gradient_need_none)
     certreg_certificate a = kit_certificate(), b = kit_certificate();
     q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_PAPER;
     q.center = CERTREG_CENTER_TRUE_MEAN, q.constraints = CERTREG_CONSTRAINTS_ECM;
-    KIT_OK(without, certreg_certify(without, SAMPLES, &q, 1, &a));
-    KIT_OK(with, certreg_certify(with, SAMPLES, &q, 1, &b));
+    a = kit_ask(without, SAMPLES, q);
+    b = kit_ask(with, SAMPLES, q);
     ck_assert_int_eq(a.outcome, CERTREG_OUTCOME_CERTIFIED);
     ck_assert_mem_eq(&a, &b, sizeof a);
     ck_assert_uint_eq(asks_bounds(with, &q, &b).constraints & CERTREG_CONSTRAINT_GRADIENT, 0);
@@ -228,14 +195,13 @@ TEST(the_papers_intervals_without_gradient_need_none)
 
 TEST(asymptotic_questions_use_the_gradient_where_the_plan_has_it)
 {
-    certreg_question q = kit_question(0.5);
-    q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC;
-    q.center = CERTREG_CENTER_TRUE_MEAN;
+    certreg_question q = QUESTION(.tolerance = 0.5, .statistic = CERTREG_STATISTIC_MEAN,
+                                  .method = CERTREG_METHOD_ASYMPTOTIC,
+                                  .center = CERTREG_CENTER_TRUE_MEAN);
     for (int with = 0; with < 2; with++) {
         certreg_estimator *e =
             make(CERTREG_OUTPUT_REAL, with ? CERTREG_CONSTRAINTS_ECGM : CERTREG_CONSTRAINTS_ECM);
-        certreg_certificate c = kit_certificate();
-        KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+        certreg_certificate c = kit_ask(e, SAMPLES, q);
         ck_assert_uint_eq(c.constraints, with ? CERTREG_CONSTRAINTS_ECGM : CERTREG_CONSTRAINTS_ECM);
     }
 }

@@ -1,8 +1,5 @@
 /* Several noise levels, and the choice of one. */
-#include "support/asks.h"
 #include "support/linear_map.h"
-#include <certreg/question.h>
-#include <certreg/sampling.h>
 
 enum { LEVELS = 3 };
 

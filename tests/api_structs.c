@@ -1,9 +1,6 @@
 /* Structs that grow at the end: sizes, shorter and longer callers, and that outputs are always
  * written and never beyond. */
 #include <certreg/interval.h>
-#include <certreg/question.h>
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
 #include <certreg/worst_function.h>
 #include "support/api_kit.h"
 

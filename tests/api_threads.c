@@ -2,9 +2,6 @@
  * calls on busy handles: whatever is answered has the same bits as with one thread alone.
  * THREADS_ROUNDS in the environment repeats it: make check-thread does so under ThreadSanitizer. */
 #include <certreg/attack.h>
-#include <certreg/backend.h>
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
 #include "support/api_kit.h"
 #include <pthread.h>
 #include <signal.h>

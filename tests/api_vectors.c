@@ -1,6 +1,5 @@
 /* Several outputs as one vector: radii, groups, poses, refusals. */
 #include "support/vector_map.h"
-#include <certreg/question.h>
 
 /* ---- what a radius is */
 TEST_TIMES(medians_have_the_least_radius_of_the_outputs_at_equal_shares, MOST)
@@ -206,78 +205,6 @@ TEST_TIMES(one_radius_is_about_served_values_or_about_none, 2)
     KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, 2, each, &both));
 }
 
-/* ---- refusals */
-enum {
-    KINDS,
-    NO_RANGE,
-    PROJECT_ONE,
-    OUTPUT_BOUNDS,
-    PAPER,
-    FEW_NUMBERS,
-    NOT_A_NUMBER,
-    ZERO,
-    LATE,
-    NO_PREDICTION,
-    SERVED_TRUE_MEAN,
-    CIRCULAR,
-    TOO_WIDE,
-    TOO_WIDE_ALONE,
-    REFUSALS
-};
-static const char *const says[REFUSALS] = {"output 2 is an angle",
-                                           "model.lo and model.hi",
-                                           "CERTREG_STATISTIC_MEDIAN",
-                                           "output bounds are about one",
-                                           "for a vector use CERTREG_METHOD_FINITE",
-                                           "has 2 numbers",
-                                           "prediction is nan",
-                                           "tolerance",
-                                           "output_count is 2",
-                                           "prediction is NULL",
-                                           "CERTREG_CENTER_PREDICTION",
-                                           "question.statistic: for a vector use",
-                                           "tolerance is 1e+300",
-                                           "tolerance is 1e+30"};
-
-TEST_TIMES(vectors_that_make_no_sense_are_refused, REFUSALS)
-{
-    const double psi[3] = {0, NAN, 0};
-    map m = plain;
-    certreg_estimator *e = _i == KINDS || _i == NO_RANGE
-                               ? make_pose(&m)
-                               : make(&m, 3, _i == NO_PREDICTION ? SIZE_MAX : 0, 0);
-    certreg_question q = vector_of(CERTREG_STATISTIC_MEDIAN, 1);
-    certreg_certificate c = kit_certificate();
-    switch (_i) {
-    case NO_RANGE: q.statistic = CERTREG_STATISTIC_MEAN, q.output = 0, q.output_count = 2; break;
-    case PROJECT_ONE: q.statistic = CERTREG_STATISTIC_PROJECTION_MEDIAN, q.output = 1; break;
-    case PAPER:
-        q.statistic = CERTREG_STATISTIC_MEAN, q.center = CERTREG_CENTER_TRUE_MEAN,
-        q.method = CERTREG_METHOD_PAPER;
-        break;
-    case CIRCULAR: q.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN; break;
-    case TOO_WIDE: q.statistic = CERTREG_STATISTIC_MEAN, q.tolerance = 1e300; break;
-    case TOO_WIDE_ALONE:
-        q.statistic = CERTREG_STATISTIC_MEAN, q.tolerance = 1e30, q.output = 1;
-        break;
-    case FEW_NUMBERS: q.prediction = psi, q.prediction_count = 2; break;
-    case NOT_A_NUMBER: q.prediction = psi, q.prediction_count = 3; break;
-    case ZERO: q.tolerance = 0; break;
-    case LATE: q.output = 2, q.output_count = 2; break;
-    case SERVED_TRUE_MEAN:
-        q.statistic = CERTREG_STATISTIC_MEAN, q.center = CERTREG_CENTER_TRUE_MEAN,
-        q.serving = asks_serving(11, 0.1);
-        break;
-    default: break;
-    }
-    if (_i == OUTPUT_BOUNDS)
-        KIT_STATUS(e, certreg_output_bounds(e, SAMPLES, &q, 1, 0.1, &c), CERTREG_E_INVALID);
-    else KIT_STATUS(e, certreg_certify(e, SAMPLES, &q, 1, &c), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), says[_i]);
-    ck_assert_uint_eq(m.calls, 0);
-    ck_assert_double_eq(c.radius, 0);
-}
-
 /* The bounds of a later direction contradict each other, as happens with affine functions at a
  * large alpha: the directions before it prove nothing on their own. */
 TEST_TIMES(a_direction_without_bounds_leaves_no_radius, 2)
@@ -291,7 +218,7 @@ TEST_TIMES(a_direction_without_bounds_leaves_no_radius, 2)
     certreg_certificate c = kit_certificate();
     q.method = CERTREG_METHOD_ASYMPTOTIC, q.alpha = 0.5;
     KIT_OK(e, certreg_estimator_begin(e, where, 0.5, noise_ids[_i]));
-    KIT_OK(e, certreg_certify(e, 1000, &q, 1, &c));
+    c = kit_ask(e, 1000, q);
     ck_assert(c.radius == 0 && c.radius_l1 == 0 && c.radius_l2 == 0 && c.radius_linf == 0);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
 }

@@ -1,9 +1,6 @@
 /* What is told of several outputs as one vector: predictions, estimates, bounds; with failures,
  * targets, serving and deadlines. */
 #include "support/vector_map.h"
-#include <certreg/question.h>
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
 
 /* ---- predictions, estimates, bounds */
 TEST_TIMES(a_prediction_that_is_given_back_gives_the_same_certificate, STATISTICS)
@@ -104,7 +101,7 @@ TEST(an_estimate_is_an_evaluation_of_the_record)
     KIT_OK(e, certreg_estimator_begin(e, where, 0.5, 4));
     KIT_OK(e, certreg_estimator_sample(e, 0, 100)); /* the pilot alone */
     KIT_OK(e, certreg_estimator_estimate(e, &q, told));
-    KIT_OK(e, certreg_certify(e, 800, &q, 1, &c));
+    c = kit_ask(e, 800, q);
     KIT_OK(e, certreg_estimator_begin(e, where, 0.5, 5));
     told[0] = 7;
     KIT_OK(e, certreg_estimator_estimate(e, &q, told)); /* of nothing */
@@ -130,7 +127,7 @@ TEST_TIMES(a_tick_without_samples_hands_the_prediction_of_a_vector_on, STATISTIC
         m.fail_each = failed ? 1 : 0;
         certreg_estimator_set_deadline(e, late ? -1 : 0);
         KIT_OK(e, certreg_estimator_begin(e, where, 0.5, tick));
-        KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+        c = kit_ask(e, SAMPLES, q);
         KIT_OK(e, certreg_estimator_estimate(e, &q, pose));
         ck_assert_uint_eq(c.samples, late ? 0 : SAMPLES);
         ck_assert(isfinite(pose[0]) && isfinite(pose[1]));
@@ -262,8 +259,8 @@ TEST(each_output_of_a_served_vector_has_its_part_of_the_failure_rate)
     const double radius = kit_ask(e, SAMPLES, q).radius;
     double least = INFINITY;
     for (int32_t k = 0; k < 3; k++) {
-        certreg_question one = kit_question(3 / sqrt(3));
-        one.output = k, one.prediction = psi + k, one.serving = asks_serving(101, 0.1);
+        certreg_question one = QUESTION(.tolerance = 3 / sqrt(3), .output = k,
+                                        .prediction = psi + k, .serving = asks_serving(101, 0.1));
         least = fmin(least, kit_ask(e, 0, one).radius);
     }
     ck_assert_double_gt(radius, 0);

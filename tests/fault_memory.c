@@ -1,11 +1,7 @@
 /* Allocations: none after create, and each that fails in create is a status that leaves nothing
  * behind. */
 #include <certreg/attack.h>
-#include <certreg/backend.h>
 #include <certreg/interval.h>
-#include <certreg/question.h>
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
 #include <certreg/worst_function.h>
 #include "support/attack_kit.h"
 #include "support/counting_malloc.h"

@@ -3,7 +3,6 @@
 #ifndef SUPPORT_AFFINE_MODEL_H
 #define SUPPORT_AFFINE_MODEL_H
 #include "support/api_kit.h"
-#include <certreg/sampling.h>
 #include <time.h>
 
 enum { MOST = 10 };

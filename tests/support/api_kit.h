@@ -6,6 +6,9 @@
 #include "support/asks.h"
 #include "support/suite.h"
 #include <certreg/backend.h>
+#include <certreg/certreg.h>
+#include <certreg/error.h>
+#include <certreg/question.h>
 #include <certreg/sampling.h>
 #include <certreg/solver.h>
 #include <check.h>
@@ -107,6 +110,15 @@ static inline certreg_estimator *kit_create(certreg_backend *backend, const cert
                   why.text);
     ck_assert_ptr_nonnull(e);
     kit_close_later(kit_destroy_estimator, e);
+    return e;
+}
+
+/* On the host's memory, with its first input. */
+static inline certreg_estimator *kit_begun(certreg_model m, certreg_plan p, const float *z,
+                                           double sigma, uint64_t noise_id)
+{
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, z, sigma, noise_id));
     return e;
 }
 

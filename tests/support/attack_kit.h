@@ -3,7 +3,6 @@
 #define SUPPORT_ATTACK_KIT_H
 #include "support/api_kit.h"
 #include <certreg/attack.h>
-#include <certreg/sampling.h>
 
 /* A model of the noisy inputs, and what is to happen at one of its batches, counted from 1. */
 typedef struct victim {

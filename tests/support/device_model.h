@@ -5,8 +5,6 @@
 #include "emulated.h"
 #include "support/api_kit.h"
 #include "support/emulated_device.h"
-#include <certreg/backend.h>
-#include <certreg/sampling.h>
 
 enum { INPUTS = 7, OUTPUTS = 2, SAMPLES = 1500, BATCH = 100 };
 static const float where[INPUTS] = {0.2f, -0.1f, 0.4f, 0, 1, -1, 0.5f};

@@ -2,7 +2,6 @@
 #ifndef SUPPORT_DIARY_H
 #define SUPPORT_DIARY_H
 #include "support/api_kit.h"
-#include <certreg/sampling.h>
 #include <time.h>
 
 enum { INPUTS = 5, CAPACITY = 1000, BATCH = 16, CALLS = 128 };

@@ -3,9 +3,6 @@
 #define SUPPORT_EVERY_CALL_H
 #include "support/api_kit.h"
 #include <certreg/interval.h>
-#include <certreg/question.h>
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
 
 enum { INPUTS = 3, OUTPUTS = 2, SAMPLES = 600 };
 static const float z[INPUTS] = {0.5f, -1, 2};

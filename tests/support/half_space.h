@@ -3,7 +3,6 @@
 #ifndef SUPPORT_HALF_SPACE_H
 #define SUPPORT_HALF_SPACE_H
 #include "support/api_kit.h"
-#include <certreg/sampling.h>
 #include <time.h>
 
 enum { CAPACITY = 4000, BATCH = 20 };

@@ -3,7 +3,6 @@
 #define SUPPORT_INTERVALS_H
 #include "support/api_kit.h"
 #include <certreg/interval.h>
-#include <certreg/sampling.h>
 
 enum { POINTS = 40, SAMPLES = 25, OUTPUTS = 2 };
 

@@ -2,7 +2,6 @@
 #ifndef SUPPORT_KNOWN_OUTPUTS_H
 #define SUPPORT_KNOWN_OUTPUTS_H
 #include "support/api_kit.h"
-#include <certreg/sampling.h>
 
 enum { MOST = 3000 };
 static const double pi = 3.14159265358979323846;

@@ -2,7 +2,6 @@
 #ifndef SUPPORT_RECORD_BYTES_H
 #define SUPPORT_RECORD_BYTES_H
 #include "support/api_kit.h"
-#include <certreg/sampling.h>
 
 enum { INPUTS = 3, CAPACITY = 400, BATCH = 16, ROOM = 8192 };
 static const float input[INPUTS] = {0.5f, -1, 3}, other_input[INPUTS] = {0.5f, -1, 3.25f};

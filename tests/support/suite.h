@@ -54,10 +54,10 @@ static inline void kit_register(const TTest *test, int first, int end)
 #define TEST_TIMES(name, count) TEST_RANGE(name, 0, count)
 #define TEST_ROWS(name, table) TEST_RANGE(name, 0, KIT_ROWS(table))
 
-#define FIXTURE(set_up_one, tear_down_one)                                  \
-    KIT_AT_START(kit_set_fixture)                                           \
-    {                                                                       \
-        kit_tests.set_up = set_up_one, kit_tests.tear_down = tear_down_one; \
+#define FIXTURE(set_up_one, tear_down_one)                                      \
+    KIT_AT_START(kit_set_fixture)                                               \
+    {                                                                           \
+        kit_tests.set_up = (set_up_one), kit_tests.tear_down = (tear_down_one); \
     }
 
 /* ---- what is closed after each test of a program with KIT_MAIN: last first */
