@@ -235,7 +235,7 @@ START_TEST(laws_that_meet_the_conditions_have_their_location_in_the_tolerance)
         const float z = 0;
         ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, (uint64_t)run), CERTREG_OK);
         ck_assert_int_eq(certreg_estimator_sample(e, 0, 300), CERTREG_OK);
-        ck_assert_int_eq(cr_question_take(&e->record, &q, &conditions.question, &e->error),
+        ck_assert_int_eq(cr_sense_take(&e->record, &q, &conditions.question, &e->error),
                          CERTREG_OK);
         /* its pilot chooses the guards */
         ck_assert_int_eq(cr_conditions_prepare(&e->record, &conditions, &e->error), CERTREG_OK);

@@ -238,7 +238,7 @@ START_TEST(served_radii_exceed_the_true_ones_no_more_often_than_alpha)
         cr_conditions conditions = {.scratch = &e->scratch};
         KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, run));
         KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
-        KIT_OK(e, cr_question_take(&e->record, &q, &conditions.question, &e->error));
+        KIT_OK(e, cr_sense_take(&e->record, &q, &conditions.question, &e->error));
         KIT_OK(e, cr_conditions_preview(&e->record, &conditions, &e->error));
         together += conditions.each[conditions.count - 1].guard == CR_GUARD_TOGETHER;
         wrong += c.radius > truth * (1 + 1e-9);
@@ -307,7 +307,7 @@ START_TEST(served_medians_of_laws_that_meet_the_conditions_miss_with_probability
         cr_conditions conditions = {.scratch = &e->scratch};
         KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, (uint64_t)run));
         KIT_OK(e, certreg_estimator_sample(e, 0, PILOT + 50));
-        KIT_OK(e, cr_question_take(&e->record, &q, &conditions.question, &e->error));
+        KIT_OK(e, cr_sense_take(&e->record, &q, &conditions.question, &e->error));
         KIT_OK(e, cr_conditions_prepare(&e->record, &conditions, &e->error));
         together += conditions.each[conditions.count - 1].guard == CR_GUARD_TOGETHER;
         for (int k = 0; k < LAWS; k++) {

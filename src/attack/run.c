@@ -54,7 +54,7 @@ static certreg_status prepare(certreg_attack *a, const certreg_question *questio
 {
     const cr_work *e = &a->target;
     certreg_status status = cr_view_begun(e->record, e->why);
-    if (!status) status = cr_question_take(e->record, question, &conditions->question, e->why);
+    if (!status) status = cr_sense_take(e->record, question, &conditions->question, e->why);
     if (status) return cr_attack_blame(a, status);
     return check_question(a, &conditions->question);
 }
@@ -65,7 +65,7 @@ static certreg_status evaluate(certreg_attack *a, cr_conditions *conditions)
     const certreg_status status = cr_conditions_prepare(e->record, conditions, e->why);
     if (status) return cr_attack_blame(a, status);
     cr_asked_remember(e->record, e->record->present, e->record->present,
-                      cr_question_looks(&conditions->question));
+                      cr_allowed_looks(&conditions->question));
     return CERTREG_OK;
 }
 
@@ -244,7 +244,7 @@ certreg_status certreg_attack_run(certreg_attack *a, const certreg_question *que
 static const cr_condition *condition_on(const cr_conditions *conditions, int32_t side)
 {
     for (int i = 0; i < conditions->count; i++)
-        if (cr_condition_side(conditions->each + i) == side) return conditions->each + i;
+        if (cr_conditions_side(conditions->each + i) == side) return conditions->each + i;
     return NULL;
 }
 

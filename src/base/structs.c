@@ -68,11 +68,11 @@ void cr_struct_refuse(void *theirs, size_t oldest, const void *nothing, size_t k
 
 certreg_status cr_constraints_check(uint32_t constraints, const char *field, certreg_error *why)
 {
-    const uint32_t known = CERTREG_CONSTRAINTS_ECGHM | CERTREG_CONSTRAINT_MOMENT;
-    if (constraints & ~known)
+    const uint32_t unknown = constraints & ~CR_CONSTRAINTS_ALL;
+    if (unknown)
         return cr_fail(why, CERTREG_E_INVALID,
                        "%s has unknown bits 0x%x; give CERTREG_CONSTRAINT_... or 0", field,
-                       constraints & ~known);
+                       unknown);
     return CERTREG_OK;
 }
 

@@ -1,5 +1,6 @@
 /* Bounds of the scores of a question: which method bounds which score, at which share of alpha. */
 #include "bounds/bounds.h"
+#include "base/structs.h"
 #include "bounds/finite.h"
 #include "bounds/gradients.h"
 #include "bounds/means.h"
@@ -7,6 +8,7 @@
 #include "record/correlate.h"
 #include "question/question.h"
 #include "question/rows.h"
+#include "question/together.h"
 #include "statistics/moments.h"
 #include <math.h>
 
@@ -15,9 +17,9 @@ uint32_t cr_bounds_constraints(cr_view *v, const cr_question *q)
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
     const cr_method *m = cr_method_of(q->method);
     uint32_t constraints = q->constraints ? q->constraints : m->usual;
-    constraints &= CERTREG_CONSTRAINTS_ECM | (v->plan.constraints & CERTREG_CONSTRAINTS_ECGHM);
+    constraints &= cr_together_constraints(q) & (v->plan.constraints | ~CR_CONSTRAINTS_REPLAYED) &
+                   ~(uint32_t)CERTREG_CONSTRAINT_MOMENT;
     if (cr_question_counts(q)) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
-    if (cr_question_is_vector(q)) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_SECOND_ORDER;
     return !m->normality && (constraints & both) == both ? constraints | CERTREG_CONSTRAINT_MOMENT
                                                          : constraints;
 }
@@ -64,8 +66,7 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
     const double alpha = q->alpha;
     if (cr_method_of(q->method)->published)
         return cr_center_of(q->center)->every_sample ? alpha : alpha / conditions->count;
-    const int shared =
-        !c->guard && constraints & (CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_SECOND_ORDER);
+    const int shared = !c->guard && constraints & CR_CONSTRAINTS_REPLAYED;
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;
 }
 
@@ -116,9 +117,7 @@ static certreg_status find(cr_replay *r, const cr_conditions *conditions,
     for (int i = 0; i < conditions->count; i++)
         *abstained |=
             bound_moments(r->view, conditions, conditions->each + i, constraints, out + i);
-    if (*abstained ||
-        !(constraints & (CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_SECOND_ORDER)))
-        return CERTREG_OK;
+    if (*abstained || !(constraints & CR_CONSTRAINTS_REPLAYED)) return CERTREG_OK;
     return cr_gradients_find(r, conditions, constraints, out);
 }
 

@@ -91,12 +91,12 @@ certreg_status cr_hessian_estimate(cr_replay *r, const cr_samples *samples, int 
     if (status) return status;
     const double unit = find_weights(&s);
     if (isnan(unit)) return CERTREG_OK;
-    status = cr_hessian_add_up(&s, way);
+    status = cr_hessian_sums_add(&s, way);
     if (status == CERTREG_E_DEADLINE) return status;
     if (status) return cr_backend_failed(r->backend, status, "sum over pairs of samples", r->why);
     finish(&s, out);
     out->unit = unit;
-    out->top = way == CR_HESSIAN_MATRIX ? cr_hessian_top(&s) : NAN;
+    out->top = way == CR_HESSIAN_MATRIX ? cr_hessian_sums_top(&s) : NAN;
     return CERTREG_OK;
 }
 

@@ -90,7 +90,7 @@ static double self_of(const cr_hessian_sums *s, size_t i)
     return w * w * (norm * norm - 2 * norm + (double)s->replay->view->input.active) / 2;
 }
 
-certreg_status cr_hessian_add_up(cr_hessian_sums *s, int way)
+certreg_status cr_hessian_sums_add(cr_hessian_sums *s, int way)
 {
     const cr_here *here = &s->replay->here;
     const certreg_status status = run(s, way);
@@ -103,7 +103,7 @@ certreg_status cr_hessian_add_up(cr_hessian_sums *s, int way)
     return CERTREG_OK;
 }
 
-double cr_hessian_top(const cr_hessian_sums *s)
+double cr_hessian_sums_top(const cr_hessian_sums *s)
 {
     const size_t d = s->replay->view->input.active;
     float *values = s->replay->here.eigen;

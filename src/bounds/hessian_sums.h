@@ -14,8 +14,8 @@ typedef struct cr_hessian_sums { /* in powers of the unit */
 /* To self, squares and pairs; to here.pair_sums sums of the products of a sample with all others;
  * where `way` is CR_HESSIAN_MATRIX, to here.matrix the weighted sum of e e' - I: its upper half by
  * rows at least. DEADLINE, or the failure of an op, without a text. */
-certreg_status cr_hessian_add_up(cr_hessian_sums *, int way);
+certreg_status cr_hessian_sums_add(cr_hessian_sums *, int way);
 /* Operator norm of the mean of w A from here.matrix, which is used up. */
-double cr_hessian_top(const cr_hessian_sums *);
+double cr_hessian_sums_top(const cr_hessian_sums *);
 
 #endif

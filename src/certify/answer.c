@@ -154,7 +154,7 @@ certreg_status cr_answer_question(const cr_work *w, const cr_question *q, uint64
 {
     cr_solved solved;
     cr_answer_blank(w->record, q, c);
-    certreg_status status = cr_question_allowed(w->record, q, samples, w->why);
+    certreg_status status = cr_allowed_now(w->record, q, samples, w->why);
     if (status) return status;
     status = begin(w, q, stopped, a, c);
     if (status) return is_abstention(status, stopped) ? CERTREG_OK : status;

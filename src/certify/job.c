@@ -13,19 +13,19 @@ certreg_status cr_job_question(const cr_job *j, size_t index, cr_question *out)
     certreg_status status =
         cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", w->why);
     if (status) return status;
-    status = cr_question_read(call->questions, index, call->share, out, w->why);
+    status = cr_read_question(call->questions, index, call->share, out, w->why);
     if (status) return *out = (cr_question){.output = 0}, status;
     out->at_radius = call->at_radius;
-    return cr_question_check(w->record, out, w->why);
+    return cr_sense_check(w->record, out, w->why);
 }
 
 /* A question that cannot be answered at that number of samples is reported in its turn. */
 static void look_over(cr_job *j, const cr_question *q)
 {
     const cr_work *w = j->work;
-    if (!j->looks) j->looks = cr_question_looks(q);
+    if (!j->looks) j->looks = cr_allowed_looks(q);
     const size_t from = cr_conditions_least(w->record, q);
-    if (from > j->samples || cr_question_allowed(w->record, q, j->samples, w->why)) return;
+    if (from > j->samples || cr_allowed_now(w->record, q, j->samples, w->why)) return;
     j->any_valid = 1;
     j->all_targets &= q->target > 0;
     if (from < j->from) j->from = from;

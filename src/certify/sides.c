@@ -9,7 +9,7 @@
 static int index_of_side(const cr_conditions *conditions, int32_t side)
 {
     for (int i = 0; i < conditions->count; i++)
-        if (cr_condition_side(conditions->each + i) == side ||
+        if (cr_conditions_side(conditions->each + i) == side ||
             (conditions->count == 1 && side == CERTREG_SIDE_UPPER))
             return i;
     return -1;
@@ -67,7 +67,7 @@ static certreg_status bounds_of_side(const cr_work *w, const certreg_question *q
     cr_conditions conditions = {.scratch = w->scratch};
     int index = -1, abstained = 0;
     if (!(status = cr_view_begun(w->record, w->why)) &&
-        !(status = cr_question_take(w->record, question, &conditions.question, w->why)) &&
+        !(status = cr_sense_take(w->record, question, &conditions.question, w->why)) &&
         !(status = cr_conditions_prepare(w->record, &conditions, w->why)) &&
         (index = index_of_side(&conditions, side)) < 0)
         status = no_such_side(w, side);
@@ -75,7 +75,7 @@ static certreg_status bounds_of_side(const cr_work *w, const certreg_question *q
     if (!status) status = cr_bounds_find(w->replay, &conditions, found, &abstained);
     if (!status)
         cr_asked_remember(w->record, w->record->present, w->record->present,
-                          cr_question_looks(&conditions.question));
+                          cr_allowed_looks(&conditions.question));
     if (status || abstained) found[0] = cr_bounds_blank(w->record, &conditions), index = 0;
     else subtract_threshold(&conditions.each[index].score, found + index);
     cr_struct_write(out, out->struct_size, found + index, sizeof *found);

@@ -37,7 +37,7 @@ certreg_status cr_solve_radius(const cr_work *w, const cr_answer *a, double most
     out->limiting = (int)found.limiting;
     out->constraints = a->bounds[found.limiting].constraints;
     out->limiting_side = true_mean ? found.limiting_side
-                                   : cr_condition_side(a->conditions.each + found.limiting);
+                                   : cr_conditions_side(a->conditions.each + found.limiting);
     return CERTREG_OK;
 }
 

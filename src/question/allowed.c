@@ -4,10 +4,10 @@
 #include "record/asked.h"
 #include <stdio.h>
 
-uint64_t cr_question_looks(const cr_question *q)
+uint64_t cr_allowed_looks(const cr_question *q)
 {
     if (!cr_question_is_closed(q) || !q->looks) return 0;
-    const uint64_t h = cr_hash_end(cr_question_hash_looks(CR_HASH_START, q));
+    const uint64_t h = cr_hash_end(cr_read_hash_looks(CR_HASH_START, q));
     return h ? h : 1;
 }
 
@@ -27,15 +27,15 @@ static certreg_status refuse_number(cr_view *v, const cr_question *q, uint64_t s
     return cr_asked_refuse(v, enough ? remedies : anytime, samples, why);
 }
 
-certreg_status cr_question_allowed(cr_view *v, const cr_question *q, uint64_t samples,
-                                   certreg_error *why)
+certreg_status cr_allowed_now(cr_view *v, const cr_question *q, uint64_t samples,
+                              certreg_error *why)
 {
     const cr_asked *asked = &v->asked;
     if (cr_view_in_range(v, why)) return CERTREG_E_OUT_OF_RANGE;
     if (!asked->max_samples || cr_method_of(q->method)->any_number) return CERTREG_OK;
     if (!cr_question_is_closed(q))
         return cr_asked_fixed(v, samples) ? CERTREG_OK : refuse_number(v, q, samples, why);
-    const uint64_t looks = cr_question_looks(q);
+    const uint64_t looks = cr_allowed_looks(q);
     if (!looks || looks == asked->looks) return CERTREG_OK;
     return cr_fail(why, CERTREG_E_WRONG_STATE,
                    "leave question.target->looks NULL, give those of the first question, or use "

@@ -168,7 +168,7 @@ static void set_conditions_for(cr_view *v, cr_conditions *conditions, const stru
     add_together(conditions, s, division);
 }
 
-int32_t cr_condition_side(const cr_condition *c)
+int32_t cr_conditions_side(const cr_condition *c)
 {
     if (c->score.kind == CR_SCORE_OUTPUT) return CERTREG_SIDE_LOWER;
     if (c->guard == CR_GUARD_TOGETHER) return c->score.side;
@@ -292,7 +292,7 @@ static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certr
     conditions->main_first = main_first(v, &conditions->question);
     const size_t least = cr_conditions_least(v, &conditions->question);
     if (conditions->samples >= least)
-        return cr_question_allowed(v, &conditions->question, conditions->samples, why);
+        return cr_allowed_now(v, &conditions->question, conditions->samples, why);
     return cr_fail(
         why, CERTREG_E_WRONG_STATE,
         "this question needs at least %zu samples, %zu of them the pilot's, and the record has "

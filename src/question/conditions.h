@@ -38,7 +38,7 @@ typedef struct cr_conditions {
 } cr_conditions;
 
 /* CERTREG_SIDE_... of a condition; of the true mean's, which has both, CERTREG_SIDE_LOWER. */
-int32_t cr_condition_side(const cr_condition *);
+int32_t cr_conditions_side(const cr_condition *);
 /* The fewest samples, pilot included, from which this question has an answer. */
 size_t cr_conditions_least(cr_view *, const cr_question *);
 /* Chooses the prediction from the pilot and sets up the conditions. The record must be 0 .. n-1;

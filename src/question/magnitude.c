@@ -46,7 +46,7 @@ static certreg_status check_prediction(cr_view *v, const cr_question *q, size_t 
         "left for a mean; give one within the range, or near it");
 }
 
-certreg_status cr_question_check_magnitude(cr_view *v, const cr_question *q, certreg_error *why)
+certreg_status cr_magnitude_check(cr_view *v, const cr_question *q, certreg_error *why)
 {
     const size_t first = cr_question_first(q), end = first + cr_question_outputs(v, q);
     const int from_prediction = q->prediction_given && !cr_question_about_output(q);

@@ -1,4 +1,4 @@
-/* The methods (theory 5, 6, 9 and 10), and from what a tolerance is measured. */
+/* The methods (theory 5, 6, 9 and 10). */
 #include "question/rows.h"
 #include <stddef.h>
 
@@ -57,28 +57,6 @@ const cr_method *cr_method_of(int32_t value)
     case CERTREG_METHOD_PAPER: return &paper;
     case CERTREG_METHOD_ANYTIME: return &anytime;
     case CERTREG_METHOD_BASELINE: return &baseline;
-    }
-    return NULL;
-}
-
-/* ---- centers */
-static const cr_center prediction = {.row = {"PREDICTION", SCORES | TARGET | CR_OFFERS_CLOSED_TEST |
-                                                               CR_OFFERS_ALL |
-                                                               CR_OFFERS_PUBLISHED_SERVING}};
-
-static const cr_center true_mean = {
-    .row = {"TRUE_MEAN", OUTPUT | CR_OFFERS_VECTOR | TARGET}, .by_estimate = 1, .about_output = 1};
-
-/* Median smoothing as its authors coded it. */
-static const cr_center sample_median = {
-    .row = {"SAMPLE_MEDIAN", OUTPUT}, .by_estimate = 1, .every_sample = 1};
-
-const cr_center *cr_center_of(int32_t value)
-{
-    switch ((enum certreg_center)value) {
-    case CERTREG_CENTER_PREDICTION: return &prediction;
-    case CERTREG_CENTER_TRUE_MEAN: return &true_mean;
-    case CERTREG_CENTER_SAMPLE_MEDIAN: return &sample_median;
     }
     return NULL;
 }

@@ -29,43 +29,48 @@ typedef struct cr_question {
 /* ---- read.c: no estimator is needed */
 /* Element `index` of a caller's array whose first struct_size has been checked. alpha is divided by
  * question.bonferroni and by `share`. */
-certreg_status cr_question_read(const certreg_question *questions, size_t index, uint64_t share,
+certreg_status cr_read_question(const certreg_question *questions, size_t index, uint64_t share,
                                 cr_question *out, certreg_error *why);
 
 /* Continues a hash by the caller's looks, and how many they are. */
-uint64_t cr_question_hash_looks(uint64_t h, const cr_question *);
+uint64_t cr_read_hash_looks(uint64_t h, const cr_question *);
 
-/* ---- question.c */
+/* ---- sense.c */
 /* Whether it makes sense for this model and plan; no record is needed. The error names the field
  * and the remedy. */
-certreg_status cr_question_check(cr_view *, const cr_question *, certreg_error *why);
+certreg_status cr_sense_check(cr_view *, const cr_question *, certreg_error *why);
 /* A single question, read and checked. */
-certreg_status cr_question_take(cr_view *, const certreg_question *, cr_question *out,
-                                certreg_error *why);
+certreg_status cr_sense_take(cr_view *, const certreg_question *, cr_question *out,
+                             certreg_error *why);
 /* The same for a server: what only a certificate needs (a prediction, the target's looks,
  * constraints of the plan) may be missing. */
-certreg_status cr_question_take_for_estimate(cr_view *, const certreg_question *, cr_question *out,
-                                             certreg_error *why);
+certreg_status cr_sense_take_for_estimate(cr_view *, const certreg_question *, cr_question *out,
+                                          certreg_error *why);
 
-/* ---- about.c */
+/* ---- magnitude.c: whether the numbers of a mean leave a double enough digits */
+certreg_status cr_magnitude_check(cr_view *, const cr_question *, certreg_error *why);
+
+/* ---- allowed.c: at which numbers of samples a record may be evaluated (theory 5.2) */
+/* Digest of the looks that come with a question for the closed test; 0: it has none. */
+uint64_t cr_allowed_looks(const cr_question *);
+/* WRONG_STATE, with the remedy, where an earlier answer may have chosen this number of samples. */
+certreg_status cr_allowed_now(cr_view *, const cr_question *, uint64_t samples, certreg_error *why);
+
+/* ---- question.c */
 /* Fails for a number of the question, with the rule that it breaks. */
 certreg_status cr_question_invalid(certreg_error *why, const char *field, double value,
                                    const char *rule);
+int cr_question_counts(const cr_question *); /* its own scores have two values */
 int cr_question_is_angle(cr_view *, const cr_question *);
-int cr_question_counts(const cr_question *);               /* its own scores have two values */
-double cr_question_period(cr_view *, const cr_question *); /* a full turn; 0 of
-                                                                              what is taken as a
-                                                                              number */
-int cr_question_orders(cr_view *, const cr_question *);    /* output bounds by order
-                                                                              statistics */
+/* A full turn; 0 for what is taken as a number. */
+double cr_question_period(cr_view *, const cr_question *);
+int cr_question_orders(cr_view *, const cr_question *); /* output bounds by order statistics */
 int cr_question_about_output(const cr_question *); /* bounds of f itself are used, not of scores */
 /* The certificate is about the estimate from all noisy samples, not about a prediction. */
 int cr_question_by_estimate(cr_view *, const cr_question *);
 /* What the solver may use. A median's own scores have no variance, but its near conditions may. */
 uint32_t cr_question_constraints(const cr_question *);
 int cr_question_is_closed(const cr_question *); /* the closed test of a target radius */
-
-/* ---- vectors.c */
 /* Whether it is about several outputs as one vector; how many outputs it is about, and the first
  * of them. */
 int cr_question_is_vector(const cr_question *);
@@ -74,16 +79,5 @@ size_t cr_question_first(const cr_question *);
 /* A vector that is certified along the directions of its net, one after the other. */
 int cr_question_has_directions(const cr_question *);
 cr_net cr_question_net(const cr_question *);
-certreg_status cr_question_check_vector(cr_view *, const cr_question *, certreg_error *why);
-
-/* ---- magnitude.c: whether the numbers of a mean leave a double enough digits */
-certreg_status cr_question_check_magnitude(cr_view *, const cr_question *, certreg_error *why);
-
-/* ---- allowed.c: at which numbers of samples a record may be evaluated (theory 5.2) */
-/* Digest of the looks that come with a question for the closed test; 0: it has none. */
-uint64_t cr_question_looks(const cr_question *);
-/* WRONG_STATE, with the remedy, where an earlier answer may have chosen this number of samples. */
-certreg_status cr_question_allowed(cr_view *, const cr_question *, uint64_t samples,
-                                   certreg_error *why);
 
 #endif

@@ -93,7 +93,7 @@ static certreg_status divide_alpha(uint64_t share, cr_question *q, certreg_error
 }
 
 /* ---- the digest */
-uint64_t cr_question_hash_looks(uint64_t h, const cr_question *q)
+uint64_t cr_read_hash_looks(uint64_t h, const cr_question *q)
 {
     h = cr_hash64(h, q->look_count);
     for (size_t i = 0; i < q->look_count; i++) h = cr_hash64(h, q->looks[i]);
@@ -126,12 +126,12 @@ static uint64_t digest_of(const cr_question *q)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         h = cr_hash64(h, cr_bits_of_double(numbers[i] + 0.0)); /* -0 is 0 */
     h = cr_hash64(cr_hash64(h, q->bonferroni), q->served_samples);
-    h = cr_hash_end(hash_rare(cr_question_hash_looks(h, q), q));
+    h = cr_hash_end(hash_rare(cr_read_hash_looks(h, q), q));
     return h ? h : 1;
 }
 
 /* ---- all of it */
-certreg_status cr_question_read(const certreg_question *questions, size_t index, uint64_t share,
+certreg_status cr_read_question(const certreg_question *questions, size_t index, uint64_t share,
                                 cr_question *out, certreg_error *why)
 {
     certreg_question theirs;
@@ -165,7 +165,7 @@ certreg_status certreg_question_digest(const certreg_question *question, uint64_
     fenv_t callers;
     cr_environment_enter(&callers);
     certreg_status status = cr_struct_check(question, CR_OLDEST_QUESTION, "question", NULL);
-    if (!status) status = cr_question_read(question, 0, 1, &q, NULL);
+    if (!status) status = cr_read_question(question, 0, 1, &q, NULL);
     cr_environment_leave(&callers);
     if (!status) *digest = q.digest;
     return status;

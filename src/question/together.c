@@ -1,6 +1,7 @@
 /* Whether statistic, method and center go together, with what is asked, and with the constraints
  * that are named. Every refusal names what would do. */
 #include "question/together.h"
+#include "base/structs.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -23,13 +24,6 @@ static const cr_row *center_row(int32_t value)
     return c ? &c->row : NULL;
 }
 
-static const cr_row *constraint_row(int32_t bit)
-{
-    static const cr_row rows[] = {{.name = "MEAN"},  {.name = "VARIANCE"},     {.name = "GRADIENT"},
-                                  {.name = "RANGE"}, {.name = "SECOND_ORDER"}, {.name = "MOMENT"}};
-    return rows + bit;
-}
-
 typedef struct table {
     const char *field, *prefix;
     const cr_row *(*row)(int32_t value);
@@ -38,7 +32,7 @@ typedef struct table {
 static const table statistics = {"statistic", "CERTREG_STATISTIC", statistic_row},
                    methods = {"method", "CERTREG_METHOD", method_row},
                    centers = {"center", "CERTREG_CENTER", center_row},
-                   constraints = {"constraints", "CERTREG_CONSTRAINT", constraint_row};
+                   constraints = {"constraints", "CERTREG_CONSTRAINT", cr_constraint_of};
 
 /* The values whose rows offer any of these. */
 static uint32_t offering(const table *t, uint32_t offers)
@@ -120,25 +114,31 @@ certreg_status cr_together_check(const cr_question *q, uint32_t asked, certreg_e
 }
 
 /* ---- with constraints */
+uint32_t cr_together_constraints(const cr_question *q)
+{
+    uint32_t set = 0;
+    const cr_row *row;
+    const uint32_t asked = (cr_question_is_closed(q) ? CR_OFFERS_CLOSED_TEST : 0u) |
+                           (cr_question_is_vector(q) ? CR_OFFERS_VECTOR : 0u);
+    for (int32_t bit = 0; (row = cr_constraint_of(bit)); bit++)
+        if (!(asked & ~row->offers)) set |= CR_ONE_OF(bit);
+    return set;
+}
+
 certreg_status cr_together_check_constraints(const cr_question *q, uint32_t plan,
                                              certreg_error *why)
 {
-    const uint32_t costly = CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_SECOND_ORDER;
     const cr_method *m = cr_method_of(q->method);
-    const int closed = cr_question_is_closed(q), vector = cr_question_is_vector(q);
-    const uint32_t none = (closed ? CERTREG_CONSTRAINT_GRADIENT : 0u) |
-                          (vector ? CERTREG_CONSTRAINT_SECOND_ORDER : 0u),
-                   unused = q->constraints & (none | ~m->constraints),
-                   lacking = (q->constraints ? q->constraints : m->demanded) & costly & ~plan;
+    const uint32_t unused = q->constraints & ~(m->constraints & cr_together_constraints(q)),
+                   needed = q->constraints ? q->constraints : m->demanded,
+                   lacking = needed & CR_CONSTRAINTS_REPLAYED & ~plan;
     char names[200];
     list(&constraints, unused ? unused : lacking, names, sizeof names);
     if (unused)
         return cr_fail(why, CERTREG_E_INVALID,
-                       "question.constraints: CERTREG_METHOD_%s does not use %s%s; leave that out",
-                       m->row.name, names,
-                       !(unused & m->constraints)             ? ""
-                       : unused & CERTREG_CONSTRAINT_GRADIENT ? " for a target"
-                                                              : " for a vector");
+                       "question.constraints: CERTREG_METHOD_%s does not use %s here; leave that "
+                       "out",
+                       m->row.name, names);
     if (lacking)
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.constraints: CERTREG_METHOD_%s uses %s, which plan.constraints "

@@ -4,10 +4,6 @@
 #include "solver/feasible.h"
 #include <math.h>
 
-static const uint32_t known = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
-                              CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_RANGE |
-                              CERTREG_CONSTRAINT_MOMENT | CERTREG_CONSTRAINT_SECOND_ORDER;
-
 static certreg_status invalid(certreg_error *why, const char *field, double value, const char *rule)
 {
     cr_fail(why, CERTREG_E_INVALID, "bounds.%s is %g; %s", field, value, rule);
@@ -214,7 +210,7 @@ static certreg_status set_sides(const certreg_bounds *b, double given_gradient, 
 static uint32_t named(uint32_t constraints)
 {
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
-    return !constraints                   ? known
+    return !constraints                   ? CR_CONSTRAINTS_ALL
            : (constraints & both) == both ? constraints | CERTREG_CONSTRAINT_MOMENT
                                           : constraints;
 }

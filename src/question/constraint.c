@@ -1,0 +1,20 @@
+/* The constraints, by the numbers of their bits. */
+#include "base/structs.h"
+#include "question/rows.h"
+#include <stddef.h>
+
+enum { ANYTHING = ~0u >> 1, NO_CLOSED_TEST = ANYTHING & ~CR_OFFERS_CLOSED_TEST };
+
+static const cr_row rows[] = {{"MEAN", ANYTHING},
+                              {"VARIANCE", ANYTHING},
+                              {"GRADIENT", NO_CLOSED_TEST},
+                              {"RANGE", ANYTHING},
+                              {"SECOND_ORDER", NO_CLOSED_TEST & ~CR_OFFERS_VECTOR},
+                              {"MOMENT", ANYTHING}};
+enum { ROWS = sizeof rows / sizeof *rows };
+_Static_assert(CR_ONE_OF(ROWS) - 1 == CR_CONSTRAINTS_ALL, "every constraint has a row");
+
+const cr_row *cr_constraint_of(int32_t value)
+{
+    return value < ROWS ? rows + value : NULL;
+}

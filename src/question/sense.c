@@ -1,0 +1,288 @@
+/* Whether a question makes sense for this model and plan. */
+#include "question/question.h"
+#include "base/sizes.h"
+#include "base/structs.h"
+#include "question/rows.h"
+#include "question/together.h"
+#include "record/asked.h"
+#include <math.h>
+
+static certreg_status wrong(certreg_error *why, const char *sentence)
+{
+    return cr_fail(why, CERTREG_E_INVALID, "%s", sentence);
+}
+
+/* Whether every output that it is about has a range. */
+static int has_range(cr_view *v, const cr_question *q)
+{
+    const size_t first = cr_question_first(q), end = first + cr_question_outputs(v, q);
+    int all = 1;
+    for (size_t k = first; k < end; k++)
+        all &= isfinite(v->model.lo[k]) && isfinite(v->model.hi[k]);
+    return all;
+}
+
+/* ---- one field at a time */
+static certreg_status check_names(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    if (q->output != CERTREG_ALL_OUTPUTS &&
+        (q->output < 0 || (size_t)q->output >= v->model.outputs))
+        return cr_question_invalid(why, "output", q->output,
+                                   "give an index below model.outputs, or CERTREG_ALL_OUTPUTS");
+    if (q->output_count > v->model.outputs - cr_question_first(q) ||
+        (q->output == CERTREG_ALL_OUTPUTS && q->output_count))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.output_count is %zu; give at most model.outputs - "
+                       "question.output, and 0 with CERTREG_ALL_OUTPUTS",
+                       q->output_count);
+    if (!cr_statistic_of(q->statistic))
+        return cr_question_invalid(
+            why, "statistic", q->statistic,
+            "give one of CERTREG_STATISTIC_..., the same for all inputs: chosen for "
+            "each, it would be another function at a shifted input");
+    if (!cr_method_of(q->method))
+        return cr_question_invalid(why, "method", q->method, "give one of CERTREG_METHOD_...");
+    if (!cr_center_of(q->center))
+        return cr_question_invalid(why, "center", q->center, "give one of CERTREG_CENTER_...");
+    return cr_constraints_check(q->constraints, "question.constraints", why);
+}
+
+static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    const double period = cr_question_period(v, q);
+    const int inverse = q->at_radius > 0,
+              quarter = cr_statistic_of(q->statistic)->angle == CR_ANGLE_ROUND;
+    if (!(q->tolerance > 0 || (inverse && q->tolerance == 0)) || !isfinite(q->tolerance))
+        return cr_question_invalid(why, "tolerance", q->tolerance,
+                                   "it must be positive and finite");
+    if (quarter && q->tolerance > period / 4)
+        return cr_question_invalid(why, "tolerance", q->tolerance,
+                                   "for a mean on the circle it must not exceed a quarter of a "
+                                   "turn");
+    if (period > 0 && !(q->tolerance < period / 2))
+        return cr_question_invalid(why, "tolerance", q->tolerance,
+                                   "for an angle it must be below half a turn");
+    if (inverse && q->tolerance == 0 && !cr_question_about_output(q) && !cr_question_orders(v, q) &&
+        !has_range(v, q))
+        return cr_question_invalid(
+            why, "tolerance", 0,
+            "give the largest tolerance to try, or declare model.lo and model.hi");
+    return CERTREG_OK;
+}
+
+static certreg_status check_numbers(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    (void)v;
+    const int has_width = cr_statistic_of(q->statistic)->has_width;
+    if (has_width && (!(q->huber_width > 0) || !isfinite(q->huber_width)))
+        return cr_question_invalid(why, "huber_width", q->huber_width,
+                                   "it must be positive and finite (often half the tolerance)");
+    if (q->tolerance > 0 && q->huber_width > 1e6 * q->tolerance)
+        return cr_question_invalid(
+            why, "huber_width", q->huber_width,
+            "it must not exceed 1e6 tolerances; CERTREG_STATISTIC_MEAN gives nearly the same");
+    if (!has_width && q->huber_width != 0)
+        return cr_question_invalid(why, "huber_width", q->huber_width,
+                                   "set it to 0; only CERTREG_STATISTIC_HUBER has a width");
+    return CERTREG_OK;
+}
+
+static certreg_status check_predictions(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    const size_t count = q->prediction_count, needed = cr_question_outputs(v, q);
+    if (q->prediction_given && count != needed)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.prediction has %zu number%s; this question needs %zu%s", count,
+                       count == 1 ? "" : "s", needed,
+                       cr_question_is_vector(q) ? ", one per output" : "");
+    for (size_t k = 0; k < q->prediction_count; k++)
+        if (!isfinite(q->predictions[k]))
+            return cr_question_invalid(why, "prediction", q->predictions[k], "it must be finite");
+    return CERTREG_OK;
+}
+
+/* ---- fields together */
+static certreg_status check_kinds(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    const size_t first = cr_question_first(q), end = first + cr_question_outputs(v, q);
+    for (size_t k = first; k < end; k++)
+        if (v->model.kind[k] != CERTREG_OUTPUT_REAL)
+            return cr_fail(why, CERTREG_E_INVALID,
+                           "question.output: output %zu is an angle, and a vector needs every "
+                           "model.kind to be CERTREG_OUTPUT_REAL: ask about the angle by a "
+                           "question of its own, and combine them by certreg_certify_outputs",
+                           k);
+    return CERTREG_OK;
+}
+
+static certreg_status check_vector(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    if (!cr_question_is_vector(q)) return CERTREG_OK;
+    const certreg_status status = check_kinds(v, q, why);
+    if (status || !(q->at_radius > 0)) return status;
+    return wrong(why, "question.output: give one question per output: output bounds are about one");
+}
+
+/* Scores of two values are certified from their mean and range. */
+static certreg_status check_scores(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    const cr_statistic *s = cr_statistic_of(q->statistic);
+    if (cr_question_counts(q) && q->constraints && (q->constraints & both) != both)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.constraints: name CERTREG_CONSTRAINT_MEAN and _RANGE, or use 0: "
+                       "CERTREG_STATISTIC_%s needs both",
+                       s->row.name);
+    if (!cr_score_kind_is_bounded(s->score) && !cr_method_of(q->method)->normality &&
+        !has_range(v, q))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.method: declare model.lo and model.hi, or use "
+                       "CERTREG_METHOD_ASYMPTOTIC: CERTREG_STATISTIC_%s with CERTREG_METHOD_%s "
+                       "needs the range of every output",
+                       s->row.name, cr_method_of(q->method)->row.name);
+    return CERTREG_OK;
+}
+
+static uint32_t asked_of(cr_view *v, const cr_question *q)
+{
+    const int all = q->output < 0 && cr_statistic_of(q->statistic)->row.offers & CR_OFFERS_ALL;
+    const uint32_t about = all                          ? CR_OFFERS_ALL
+                           : cr_question_is_vector(q)   ? CR_OFFERS_VECTOR
+                           : cr_question_is_angle(v, q) ? CR_OFFERS_ANGLE
+                                                        : CR_OFFERS_NUMBER;
+    const uint32_t serving = cr_method_of(q->method)->published ? CR_OFFERS_PUBLISHED_SERVING
+                                                                : CR_OFFERS_SERVING;
+    return about | (q->served_samples ? serving : 0) |
+           (q->at_radius > 0 ? CR_OFFERS_OUTPUT_BOUNDS : 0);
+}
+
+/* Statistic, method and center with each other, and with what they are about. */
+static certreg_status check_together(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    certreg_status status = cr_together_check_pairs(q, why);
+    if (!status) status = cr_together_check(q, asked_of(v, q), why);
+    if (status || !cr_center_of(q->center)->every_sample || !q->prediction_given) return status;
+    return wrong(why, "CERTREG_CENTER_SAMPLE_MEDIAN is the median of the samples; set "
+                      "question.prediction to NULL");
+}
+
+static certreg_status check_looks(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    for (size_t i = 0; i < q->look_count; i++) {
+        const uint64_t before = i ? q->looks[i - 1] : v->pilot, at = q->looks[i];
+        if (at <= before)
+            return cr_fail(why, CERTREG_E_INVALID,
+                           "question.target->looks[%zu] is %llu; it must exceed the %s, %llu", i,
+                           (unsigned long long)at, i ? "look before it" : "pilot",
+                           (unsigned long long)before);
+        if (at > v->plan.max_samples)
+            return cr_fail(why, CERTREG_E_INVALID,
+                           "question.target->looks[%zu] is %llu; it must not exceed "
+                           "plan.max_samples = %zu",
+                           i, (unsigned long long)at, v->plan.max_samples);
+    }
+    return CERTREG_OK;
+}
+
+static certreg_status check_target(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    if (!(q->target > 0)) return CERTREG_OK;
+    if (q->at_radius > 0)
+        return wrong(why, "output bounds have no target radius; set question.target to NULL");
+    const certreg_status status = cr_together_check(
+        q, cr_question_is_closed(q) ? CR_OFFERS_CLOSED_TEST : CR_OFFERS_TARGET, why);
+    if (status) return status;
+    if (cr_question_is_closed(q) &&
+        (v->plan.max_samples > CR_CLOSED_MOST || cr_asked_max_samples(v) > CR_CLOSED_MOST))
+        return wrong(why, "question.target with CERTREG_METHOD_FINITE needs plan.max_samples below "
+                          "2^31; otherwise use CERTREG_METHOD_ANYTIME");
+    return check_looks(v, q, why);
+}
+
+static const size_t most_served = 1000000000; /* beyond, exact binomial tails take long */
+
+static certreg_status check_serving(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    if (!q->served_samples) return CERTREG_OK;
+    if (q->served_samples > most_served)
+        return cr_question_invalid(why, "serving->samples", (double)q->served_samples,
+                                   "it must not exceed 1e9");
+    if (!(q->served_rate > 0 && q->served_rate <= 0.5))
+        return cr_question_invalid(why, "serving->failure_rate", q->served_rate,
+                                   "it must lie in (0, 0.5]");
+    if (!cr_score_kind_is_bounded(cr_statistic_of(q->statistic)->score) && !has_range(v, q))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.serving with CERTREG_STATISTIC_%s needs the range of the output; "
+                       "declare model.lo and model.hi",
+                       cr_statistic_of(q->statistic)->row.name);
+    return CERTREG_OK;
+}
+
+static certreg_status check_trim(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    const int trimmed = cr_statistic_of(q->statistic)->trims;
+    if (trimmed && !q->served_samples)
+        return wrong(why, "question.serving: CERTREG_STATISTIC_TRIMMED_MEAN needs its samples and "
+                          "failure_rate");
+    if (!trimmed && (q->served_trim != 0 || q->served_core != 0))
+        return wrong(why,
+                     "only CERTREG_STATISTIC_TRIMMED_MEAN has question.serving->trim and core; "
+                     "set both to 0");
+    if (!(q->served_trim >= 0 && q->served_trim < 0.5))
+        return cr_question_invalid(why, "serving->trim", q->served_trim, "it must lie in [0, 0.5)");
+    if (!(q->served_core >= 0 && q->served_core <= q->tolerance))
+        return cr_question_invalid(why, "serving->core", q->served_core,
+                                   "it must lie in (0, tolerance], or be 0 for the tolerance");
+    if (q->served_core > 0 && q->served_core < q->tolerance && !has_range(v, q))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.serving->core is %g, but model.lo or model.hi is infinite; a core "
+                       "below the tolerance helps only with a declared range",
+                       q->served_core);
+    return CERTREG_OK;
+}
+
+static certreg_status check_prediction(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    if (cr_question_by_estimate(v, q) || q->prediction_given || v->pilot) return CERTREG_OK;
+    return wrong(why,
+                 "question.prediction is NULL and there is no pilot to choose it; give one, set "
+                 "plan.pilot, or take more samples");
+}
+
+/* ---- all of it */
+/* What the question is about, and not how it is certified. */
+static certreg_status check_subject(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    typedef certreg_status check(cr_view *, const cr_question *, certreg_error *why);
+    static check *const checks[] = {
+        check_names,   check_together,    check_vector,       check_scores,  check_tolerance,
+        check_numbers, check_predictions, cr_magnitude_check, check_serving, check_trim};
+    certreg_status status = CERTREG_OK;
+    for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++)
+        status = checks[i](v, q, why);
+    return status;
+}
+
+certreg_status cr_sense_check(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    certreg_status status = check_subject(v, q, why);
+    if (!status) status = check_target(v, q, why);
+    if (!status) status = cr_together_check_constraints(q, v->plan.constraints, why);
+    return status ? status : check_prediction(v, q, why);
+}
+
+certreg_status cr_sense_take(cr_view *v, const certreg_question *theirs, cr_question *out,
+                             certreg_error *why)
+{
+    certreg_status status = cr_struct_check(theirs, CR_OLDEST_QUESTION, "question", why);
+    if (!status) status = cr_read_question(theirs, 0, 1, out, why);
+    return status ? status : cr_sense_check(v, out, why);
+}
+
+certreg_status cr_sense_take_for_estimate(cr_view *v, const certreg_question *theirs,
+                                          cr_question *out, certreg_error *why)
+{
+    certreg_status status = cr_struct_check(theirs, CR_OLDEST_QUESTION, "question", why);
+    if (!status) status = cr_read_question(theirs, 0, 1, out, why);
+    return status ? status : check_subject(v, out, why);
+}
