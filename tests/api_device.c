@@ -32,9 +32,9 @@ TEST_TIMES(certificates_of_a_device_are_those_of_the_cpu, 3)
     certreg_estimator *cpu = make(NULL, &here), *device = make(backend, &there);
     const certreg_model m = model_of(&there, 1);
     const certreg_plan p = plan_of(SAMPLES);
-    size_t bytes = 0;
+    size_t host, bytes = 0;
     const size_t taken = emulated()->taken;
-    ck_assert_int_eq(certreg_estimator_device_size(backend, &m, &p, &bytes), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(backend, &m, &p, &host, &bytes), CERTREG_OK);
     ck_assert_uint_eq(taken - before, bytes);
     for (uint64_t number = 0; number < 2; number++) {
         certreg_certificate a[ASKED], b[ASKED];
@@ -67,9 +67,9 @@ TEST(second_orders_of_a_device_are_those_of_the_cpu_nearly)
     p.constraints = CERTREG_CONSTRAINTS_ECGHM;
     certreg_question q = QUESTION(.tolerance = 0.6, .method = CERTREG_METHOD_ASYMPTOTIC,
                                   .constraints = CERTREG_CONSTRAINTS_ECGHM);
-    size_t bytes = 0, on_cpu = 1;
-    ck_assert_int_eq(certreg_estimator_device_size(backend, m + 1, &p, &bytes), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_device_size(NULL, m, &p, &on_cpu), CERTREG_OK);
+    size_t host, bytes = 0, on_cpu = 1;
+    ck_assert_int_eq(certreg_estimator_size(backend, m + 1, &p, &host, &bytes), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, m, &p, &host, &on_cpu), CERTREG_OK);
     ck_assert_uint_eq(on_cpu, 0);
     const size_t before = emulated()->taken;
     for (int i = 0; i < 2; i++) {

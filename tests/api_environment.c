@@ -248,7 +248,7 @@ static void run_all(void)
     wanted = now();
     CALL(certreg_backend_open_cpu(3, NULL, &backend)); /* whose threads are born into this
                                                           environment */
-    CALL(certreg_estimator_size(backend, &m, &p, &size));
+    CALL(certreg_estimator_size(backend, &m, &p, &size, NULL));
     CALL(certreg_estimator_create(backend, &m, &p, NULL, &e));
     certify_all(e, z);
     predict_all(e, z);
@@ -299,7 +299,7 @@ TEST_TIMES(nonsense_is_refused_in_every_environment, ENVIRONMENTS)
     set_environment(_i);
     wanted = now();
     m.lo = nan;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &size), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &size, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &e), CERTREG_E_INVALID);
     m.lo = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &e), CERTREG_OK);

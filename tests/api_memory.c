@@ -111,11 +111,11 @@ TEST_ROWS(estimator_touches_the_bytes_that_it_asked_for_and_no_others, shapes)
     const certreg_model m = model_of(_i);
     certreg_plan p = plan_of(_i);
     size_t bytes = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
     guarded g = take(bytes);
     p.memory = g.at, p.memory_bytes = bytes;
     size_t with_memory = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &with_memory), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &with_memory, NULL), CERTREG_OK);
     ck_assert_uint_eq(bytes, with_memory);
     certreg_estimator *e = kit_create(NULL, &m, &p);
     ck_assert(((unsigned char *)e >= g.at && (unsigned char *)e < g.at + bytes));
@@ -135,7 +135,7 @@ TEST(estimator_gives_the_same_bits_in_anybodys_memory)
     certreg_certificate c[2] = {kit_certificate(), kit_certificate()};
     const float z = 0.5f;
     size_t bytes = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
     guarded g = take(bytes);
     for (int i = 0; i < 2; i++) {
         p.memory = i ? g.at : NULL, p.memory_bytes = bytes;
@@ -155,7 +155,7 @@ TEST_ROWS(memory_that_is_small_or_askew_is_refused_untouched, shapes)
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     size_t bytes = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
     guarded g = take(bytes);
     const size_t small[] = {0, 1, 64, bytes / 2, bytes - 1};
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
@@ -186,7 +186,7 @@ TEST_ROWS(memory_stays_within_what_the_header_promises, promised)
     const certreg_model m = kit_model(sums, NULL, d, promised[_i].outputs);
     const certreg_plan p = kit_plan(promised[_i].max_samples);
     size_t bytes = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
     const size_t most =
         (2 * 256 + 130) * d * 4 + 131072 + 4 * recorded + 24 * promised[_i].max_samples;
     ck_assert_msg(bytes <= most, "%zu bytes, promised are %zu", bytes, most);
@@ -199,9 +199,9 @@ TEST(memory_without_the_gradient_does_without_block_sums)
     m.batch = 1;
     certreg_plan p = kit_plan(1000);
     size_t with, without;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &with), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &with, NULL), CERTREG_OK);
     p.constraints = CERTREG_CONSTRAINT_MEAN;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &without), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &without, NULL), CERTREG_OK);
     ck_assert_uint_le(without, 8 * 12288 * 4 + 131072 + 4 * 1000);
     ck_assert_uint_ge(with, without + 2 * 64 * 12288 * 8);
 }
@@ -268,7 +268,7 @@ TEST(estimator_and_bisection_share_one_block_of_the_caller)
     const certreg_model m = model_of(3);
     certreg_plan p = plan_of(3);
     size_t bytes = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
     const size_t second = (bytes + 63) / 64 * 64,
                  third = second + (certreg_solver_size() + 63) / 64 * 64;
     guarded g = take(third + certreg_bisection_size());

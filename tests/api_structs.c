@@ -148,7 +148,8 @@ static certreg_status use(int which)
     case 0:
     case 1:
         status = certreg_estimator_create(NULL, &model.model, &plan.plan, NULL, &made);
-        ck_assert_int_eq(certreg_estimator_size(NULL, &model.model, &plan.plan, &bytes), status);
+        ck_assert_int_eq(certreg_estimator_size(NULL, &model.model, &plan.plan, &bytes, NULL),
+                         status);
         return status;
     case 2: return certreg_estimator_bounds(e, &question.question, CERTREG_SIDE_UPPER, &out);
     case 3: return certreg_certify(e, 0, &question.question, 1, &certificate.certificate);

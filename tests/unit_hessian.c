@@ -227,10 +227,10 @@ TEST_TIMES(size_of_an_estimator_grows_by_what_was_stated, 2)
     certreg_plan plan = kit_plan(3000);
     plan.constraints = CERTREG_CONSTRAINT_MEAN;
     size_t without, with;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &model, &plan, &without), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &model, &plan, &without, NULL), CERTREG_OK);
     plan.constraints |= CERTREG_CONSTRAINT_SECOND_ORDER;
     plan.second_order_bytes = _i ? 80000 : 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &model, &plan, &with), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &model, &plan, &with, NULL), CERTREG_OK);
     const size_t stated = cr_hessian_choose(50, 50, 3000, plan.second_order_bytes).bytes;
     ck_assert_uint_le(with - without, stated);
     ck_assert_uint_ge(with - without + 16 * CR_ALIGN, stated);

@@ -87,8 +87,7 @@ TEST(nothing_but_a_new_estimator_draws)
     size_t bytes;
     p.seed = 0;
     words = (const uint64_t[]){7, 8};
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_device_size(NULL, &m, &p, &bytes), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
     ck_assert_int_eq(draws, 0);
     certreg_estimator *e = with_seed(0, 100);
     ck_assert_int_eq(certreg_attack_create(e, &of_attack, NULL, &a), CERTREG_OK);

@@ -57,14 +57,6 @@ CERTREG_API void certreg_backend_close(certreg_backend *);
  *  batch->stream if it ends the capture before it returns. End a capture before you
  *  destroy an estimator or close a backend. More: docs/guide/engines.md. */
 
-/** Its bytes on the device; 0 on the CPU. About 2*batch*inputs*4 + batch*columns*4;
- *  with the gradient (2*batch + 4*blocks + 5)*inputs*4 + batch*columns*4, 24 per sample
- *  and 8*blocks^2; and the second order as on the CPU. Create takes them all.
- *  @return as certreg_estimator_create; *bytes is 0 on failure */
-CERTREG_API certreg_status certreg_estimator_device_size(
-    certreg_backend *backend, const certreg_model *, const certreg_plan *,
-    size_t *bytes);
-
 #ifdef __cplusplus
 }
 #endif

@@ -46,6 +46,7 @@
 #ifndef CERTREG_HPP
 #define CERTREG_HPP
 #include "certreg/callbacks.hpp"
+#include <array>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -154,12 +155,12 @@ class estimator
     static size_t size(
         const certreg_model &shape, const certreg_plan &plan, const backend &on = {})
     {
-        return bytes(certreg_estimator_size, shape, plan, on);
+        return bytes(shape, plan, on)[0];
     }
     static size_t device_size(
         const certreg_model &shape, const certreg_plan &plan, const backend &on = {})
     {
-        return bytes(certreg_estimator_device_size, shape, plan, on);
+        return bytes(shape, plan, on)[1];
     }
 
     /** Calls f(uint64_t done, uint64_t total) after each batch from now on, instead of
@@ -474,17 +475,16 @@ class estimator
         state_ = std::move(s);
     }
 
-    template <class Size>
-    static size_t bytes(
-        Size *size, const certreg_model &shape, const certreg_plan &plan,
-        const backend &on)
+    static std::array<size_t, 2> bytes(
+        const certreg_model &shape, const certreg_plan &plan, const backend &on)
     {
         certreg_model m = shape;
         detail::fill(m);
         certreg_plan p = plan;
         detail::fill(p);
-        size_t out = 0;
-        detail::check(size(on.get(), &m, &p, &out), nullptr);
+        std::array<size_t, 2> out;
+        detail::check(
+            certreg_estimator_size(on.get(), &m, &p, &out[0], &out[1]), nullptr);
         return out;
     }
 

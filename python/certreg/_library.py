@@ -47,7 +47,7 @@ def _declared(lib: Any) -> Any:
     for name, arguments in {
         "backend_open_cpu": (S.i32, ref(S.Error), out),
         "backend_open": (C.c_char_p, S.i32, ptr, ref(S.Error), out),
-        "estimator_size": (*shape, ref(S.size_t)),
+        "estimator_size": (*shape, ref(S.size_t), ref(S.size_t)),
         "estimator_create": (*shape, ref(S.Error), out),
         "estimator_begin_level": (ptr, ptr, S.f64, S.u64, S.u64),
         "estimator_sample": (ptr, S.u64, S.size_t),

@@ -187,7 +187,7 @@ class Estimator(Handle):
 
     def _create(self, m: Any, p: Any) -> None:
         size, why, asked = S.size_t(), S.Error(), (self._backend, C.byref(m), C.byref(p))
-        if not lib.certreg_estimator_size(*asked, C.byref(size)):  # else create says why
+        if not lib.certreg_estimator_size(*asked, C.byref(size), None):  # else create says why
             self._memory.append(Memory(size.value))
             p.memory, p.memory_bytes = self._memory[0].address, size.value
         self._made(lib.certreg_estimator_create(*asked, C.byref(why), C.byref(self._handle)), why)

@@ -5,7 +5,6 @@
 #include "base/random.h"
 #include "base/sizes.h"
 #include "base/structs.h"
-#include "certreg/backend.h"
 #include "record/hessian_shape.h"
 #include "estimator/layout.h"
 #include <math.h>
@@ -189,16 +188,6 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
     return status;
 }
 
-certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_model *model,
-                                      const certreg_plan *plan, size_t *bytes)
-{
-    if (!bytes) return CERTREG_E_INVALID;
-    request r;
-    const certreg_status status = read_request(backend, model, plan, CR_LEAST_BLOCKS, &r, NULL);
-    *bytes = status ? 0 : r.here;
-    return status;
-}
-
 certreg_status cr_estimator_count(certreg_backend *backend, const certreg_model *model,
                                   const certreg_plan *plan, size_t least_blocks, size_t bytes[2],
                                   certreg_error *why)
@@ -209,13 +198,15 @@ certreg_status cr_estimator_count(certreg_backend *backend, const certreg_model 
     return status;
 }
 
-certreg_status certreg_estimator_device_size(certreg_backend *backend, const certreg_model *model,
-                                             const certreg_plan *plan, size_t *bytes)
+certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_model *model,
+                                      const certreg_plan *plan, size_t *bytes, size_t *device_bytes)
 {
-    if (!bytes) return CERTREG_E_INVALID;
-    request r;
-    const certreg_status status = read_request(backend, model, plan, CR_LEAST_BLOCKS, &r, NULL);
-    *bytes = status ? 0 : r.there;
+    size_t both[2] = {0, 0};
+    const certreg_status status =
+        bytes ? cr_estimator_count(backend, model, plan, CR_LEAST_BLOCKS, both, NULL)
+              : CERTREG_E_INVALID;
+    if (bytes) *bytes = both[0];
+    if (device_bytes) *device_bytes = both[1];
     return status;
 }
 

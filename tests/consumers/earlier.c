@@ -206,8 +206,7 @@ static certreg_estimator *made(certreg_backend *backend, size_t pilot)
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e;
     size_t device = 7;
-    DO(certreg_estimator_size(backend, &m, &p, &p.memory_bytes));
-    DO(certreg_estimator_device_size(backend, &m, &p, &device));
+    DO(certreg_estimator_size(backend, &m, &p, &p.memory_bytes, &device));
     word("device bytes", device);
     p.memory_bytes = (p.memory_bytes + 63) / 64 * 64;
     p.memory = aligned_alloc(64, p.memory_bytes);

@@ -148,7 +148,7 @@ class Header(unittest.TestCase):
                     self.assertRegex(text, rf"\b{name}\s*=\s*{member.value}\b")
 
     def test_methods_have_the_names_of_the_functions(self):
-        made_by_python = "create destroy size device_size error begin_level calibrate".split()
+        made_by_python = "create destroy size error begin_level calibrate".split()
         renamed = {"import": "import_"}  # a reserved word
         for name in re.findall(r"^CERTREG_API [^;]*?\bcertreg_(\w+)\(", text, re.M):
             handle, _, verb = name.partition("_")
