@@ -1,33 +1,14 @@
-/* Betting against "the mean is m" (Waudby-Smith and Ramdas; theory 6).
+/* Betting against "the mean is m" (theory 6.5; Lemma 6d: larger m are rejected too). Values are
+ * mapped to y in [0, 1]; x becomes F = x + a (m - y), a >= 0.
  *
- * Values are mapped to y in [0, 1]. A player owns x and stakes a >= 0 on every value being small: x
- * becomes F = x + a (m - y). If the mean is m, or more, x is a supermartingale as long as F >= 0,
- * so it ever grows from x_0 to x_0/alpha with probability at most alpha (Ville). m is rejected when
- * it has; the upper bound is the least m from which on all are rejected.
+ * Fixed count n: x_0 = (1 - SURPLUS) alpha, and m is rejected at x = 1 - SURPLUS, since the last
+ * steps need not be perfect. The stake is a = min(g(x)/s, x/(1 + THETA - m), (1 - x)/m), with g(x)
+ * = pdf(quantile(x)), here a concave function through points of it, and s^2 = remaining * spread *
+ * m (1 - m), where spread, the variance as a part of the greatest one m (1 - m) there is, comes
+ * from the pilot and earlier values.
  *
- * The search may stop at any m that is rejected if larger ones are rejected too. So x must not fall
- * in m, at any time, whatever the values: by induction it suffices that F increases in x and in m,
- * with dF/dx = 1 + a_x (m - y) and dF/dm = a + a_m (m - y), both linear in y and so decided at y =
- * 0 and y = 1.
- *
- * Fixed count n. The fastest growing capital is not the one that most probably reaches its target
- * by a given time. That one is the price of a bet that pays 1 if the mean is rejected and 0 if not,
- * a share x of 1 now: for increments of standard deviation s over all values that remain, x =
- * Phi(h), and its dependence on the next value is a = pdf(h)/s =: g(x)/s. So the stakes follow x:
- * a player who is behind stakes more. With s^2 = remaining * spread * m (1 - m), where spread, the
- * variance as a part of the greatest one m (1 - m) there is, comes from the pilot and earlier
- * values, that is nearly the exact binomial test for values 0 and 1, and the normal one in the
- * limit. Target is x = 1 from x_0 = (1 - SURPLUS) alpha, and x = 1 - SURPLUS suffices: the last
- * steps need not be perfect. In full a = min(g(x)/s, x/(1 + THETA - m), (1 - x)/m). The second
- * keeps F > 0, the third keeps F <= 1, and both keep F increasing in x: g is concave with g(0) =
- * g(1) = 0. Where the first is the least, a_x <= a/x <= 1/(1 - m) and a_x >= -a/(1 - x) >= -1/m,
- * which is what y = 1 and y = 0 ask for; the other two are lines with slopes below and at these. In
- * m: for the first, dF/dm is a/(2 (1 - m)) at y = 0 and a/(2 m) at y = 1, hence at least a/2. For
- * the second F = x (1 + THETA - y)/(1 + THETA - m), for the third F = 1 - (1 - x) y/m.
- *
- * Any time. Fixed fractions of the capital are staked, a = x min(lambda, 1/(1 + THETA - m)), by
- * several players with lambda from large to small among whom the initial capital is divided; their
- * sum is the martingale. No stake depends on the count.
+ * Any time: a = x min(lambda, 1/(1 + THETA - m)), by several players with lambda from large to
+ * small among whom the initial capital is divided; their sum is the martingale.
  *
  * Rounding. The computed stake a is the stake. The computed F differs from x + a (m - y) by 2^-53
  * (F + 2 a |m - y|) at most. The expectation of that is below 2^-50 x, since a E|m - y| <= 2 x: so
