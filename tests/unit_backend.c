@@ -130,7 +130,7 @@ static results run(certreg_backend *backend, const shape *s)
                          CERTREG_OK);
     }
     ck_assert_int_eq(backend->ops->project(backend, &noise, s->first, s->count, direction, mask,
-                                           r.projects, r.projects + s->count),
+                                           r.projects, r.projects + s->count, NULL),
                      CERTREG_OK);
     r.walk = doubles(WALK_LENGTHS + 2 * s->count + 1);
     double *room = doubles(2 * WALK_BLOCKS * d), *dots = r.walk + WALK_LENGTHS;
@@ -269,8 +269,8 @@ TEST_TIMES(child_of_a_fork_is_told_and_can_close, 2)
                    CERTREG_E_WRONG_STATE;
         good = good &&
                backend->ops->replay(backend, &noise, &w, NULL, &sum, NULL) == CERTREG_E_WRONG_STATE;
-        good = good && backend->ops->project(backend, &noise, 0, 1, &one, &one, &sum, &norm) ==
-                           CERTREG_E_WRONG_STATE;
+        good = good && backend->ops->project(backend, &noise, 0, 1, &one, &one, &sum, &norm,
+                                             NULL) == CERTREG_E_WRONG_STATE;
         certreg_backend_close(backend);
         backend = cr_backend_default();
         good = good && backend->ops->draw(backend, &noise, &one, &one, 0, 1, &x) == CERTREG_OK;
@@ -299,7 +299,7 @@ TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
     w.functions = 1;
     ck_assert_int_eq(backend->ops->replay(backend, &none, &w, NULL, &sum, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(backend->ops->draw(backend, &none, &one, &one, 0, 1, &x), CERTREG_E_INVALID);
-    ck_assert_int_eq(backend->ops->project(backend, &none, 0, 1, &one, &one, &sum, &norm),
+    ck_assert_int_eq(backend->ops->project(backend, &none, 0, 1, &one, &one, &sum, &norm, NULL),
                      CERTREG_E_INVALID);
     cr_walk walk = {.count = 1,
                     .blocks = 2,

@@ -134,7 +134,7 @@ TEST_TIMES(no_samples_change_nothing, SETUPS)
     double sums[3] = {1, 2, 3};
     ck_assert_int_eq(backend->ops->draw(backend, &noise, one, one, 0, 0, &x), CERTREG_OK);
     ck_assert_int_eq(backend->ops->replay(backend, &noise, &none, NULL, sums, NULL), CERTREG_OK);
-    ck_assert_int_eq(backend->ops->project(backend, &noise, 0, 0, one, one, sums, sums),
+    ck_assert_int_eq(backend->ops->project(backend, &noise, 0, 0, one, one, sums, sums, NULL),
                      CERTREG_OK);
     ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
     certreg_backend_close(backend);

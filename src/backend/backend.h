@@ -127,8 +127,6 @@ typedef struct cr_pair_ops {
 typedef struct cr_backend_ops {
     uint32_t api_version; /* CR_BACKEND_API; read before anything else */
     int32_t device;       /* -1: its memory is the host's */
-    size_t replay_step; /* the most samples that one call of replay or project should take, so that
-                           the clock is read between calls; a multiple of CR_REPLAY_CHUNK */
     void (*close)(certreg_backend *);
     /* ---- noise */
     /* x[i][j]: the point of the grid (theory 0) of step[j] that lies nearest to z[j] + step[j]
@@ -151,7 +149,7 @@ typedef struct cr_backend_ops {
      * added until one is left. */
     certreg_status (*project)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
                               const float *direction, const float *mask, double *dots,
-                              double *norms);
+                              double *norms, cr_watch *);
     /* lengths[0] = |sums| over the features of the mask (1, or 0); direction[j] =
      * sums[j]/lengths[0] rounded to float, 0 where mask[j] is 0 or all sums are; lengths[1] =
      * |direction|. Squares are added in CR_AIM_SUMS partial sums, as those of project are. */

@@ -58,6 +58,13 @@ static void run(const cpu *me, size_t inputs, size_t count, cr_pool_job job, voi
     cr_pool_run(small ? NULL : me->pool, job, context);
 }
 
+/* How many of the samples that are left come before the next look at the clock: bits do not depend
+ * on it. */
+static size_t step_of(size_t left)
+{
+    return left < CR_CPU_STEP ? left : CR_CPU_STEP;
+}
+
 /* Where part `part` of `count` things begins; parts differ by one at most. */
 static size_t border(size_t count, size_t part, size_t parts)
 {
@@ -156,18 +163,20 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
     certreg_status status = check(me, noise);
     if (!status && (w->functions < 1 || w->functions > 2)) status = CERTREG_E_INVALID;
     if (status) return status;
-    for (size_t b = 0; b < w->blocks; b++) {
-        if (cr_watch_late(watch)) return CERTREG_E_DEADLINE;
-        task t = {.kernels = kernels_of(me),
-                  .noise = noise,
-                  .first = w->first + b * w->length,
-                  .count = w->length,
-                  .functions = w->functions,
-                  .a = w->weights + b * w->length,
-                  .stride = w->stride,
-                  .sums = sums + b * w->functions * inputs};
-        run(me, inputs, w->length, replay_part, &t);
-    }
+    for (size_t b = 0; b < w->blocks; b++)
+        for (size_t done = 0; done < w->length; done += CR_CPU_STEP) {
+            const size_t at = b * w->length + done;
+            task t = {.kernels = kernels_of(me),
+                      .noise = noise,
+                      .first = w->first + at,
+                      .count = step_of(w->length - done),
+                      .functions = w->functions,
+                      .a = w->weights + at,
+                      .stride = w->stride,
+                      .sums = sums + b * w->functions * inputs};
+            if (cr_watch_late(watch)) return CERTREG_E_DEADLINE;
+            run(me, inputs, t.count, replay_part, &t);
+        }
     for (size_t j = 0; mask && j < inputs; j++)
         for (size_t row = 0; row < rows && !(mask[j] > 0); row++) sums[row * inputs + j] = 0;
     return CERTREG_OK;
@@ -175,20 +184,23 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
 
 static certreg_status op_project(certreg_backend *backend, const cr_noise *noise, uint64_t first,
                                  size_t count, const float *direction, const float *mask,
-                                 double *dots, double *norms)
+                                 double *dots, double *norms, cr_watch *watch)
 {
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
     if (status) return status;
-    task t = {.kernels = kernels_of(me),
-              .noise = noise,
-              .first = first,
-              .count = count,
-              .a = direction,
-              .b = mask,
-              .dots = dots,
-              .norms = norms};
-    run(me, noise->inputs, count, project_part, &t);
+    for (size_t done = 0; done < count; done += CR_CPU_STEP) {
+        task t = {.kernels = kernels_of(me),
+                  .noise = noise,
+                  .first = first + done,
+                  .count = step_of(count - done),
+                  .a = direction,
+                  .b = mask,
+                  .dots = dots + done,
+                  .norms = norms + done};
+        if (cr_watch_late(watch)) return CERTREG_E_DEADLINE;
+        run(me, noise->inputs, t.count, project_part, &t);
+    }
     return CERTREG_OK;
 }
 
@@ -312,7 +324,6 @@ static const cr_pair_ops pair_ops = {.tile = op_tile,
 /* There is nothing to draw ahead of, so that draw_ahead and join are missing. */
 static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .device = -1,
-                                   .replay_step = CR_CPU_STEP,
                                    .close = op_close,
                                    .draw = op_draw,
                                    .replay = op_replay,

@@ -7,7 +7,7 @@
 #define CR_CPU_MAX_THREADS 1024
 /* Features per thread in a replay are a multiple of this, so that no lane idles. */
 #define CR_CPU_SPLIT 64u
-#define CR_CPU_STEP 512u /* samples of a replay between two looks at the clock */
+#define CR_CPU_STEP 512u /* samples between two looks at the clock; whole replay chunks */
 
 /* Every kernel gives the same bits. None allocates; scratch is on the stack, below 64 KiB. */
 typedef struct cr_cpu_kernels {

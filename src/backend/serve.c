@@ -33,7 +33,7 @@ certreg_status cr_backend_join(certreg_backend *backend)
 /* The samples from one border to the next are projected on the direction at the first, and then
  * added to the sums, which are at the beginning of the room, before the direction. */
 static certreg_status step(certreg_backend *backend, const cr_noise *noise, const cr_walk *w,
-                           size_t border)
+                           size_t border, cr_watch *watch)
 {
     const cr_backend_ops *ops = backend->ops;
     const size_t from = cr_walk_border(w->count, w->blocks, border),
@@ -48,9 +48,9 @@ static certreg_status step(certreg_backend *backend, const cr_noise *noise, cons
         ops->aim(backend, w->room, w->mask, noise->inputs, direction, w->lengths + 2 * border);
     if (!status && next.length)
         status = ops->project(backend, noise, next.first, next.length, direction, w->mask,
-                              w->dots + from, w->norms + from);
+                              w->dots + from, w->norms + from, watch);
     return status || !next.length ? status
-                                  : ops->replay(backend, noise, &next, NULL, w->room, NULL);
+                                  : ops->replay(backend, noise, &next, NULL, w->room, watch);
 }
 
 certreg_status cr_backend_walk(certreg_backend *backend, const cr_noise *noise, const cr_walk *w,
@@ -60,6 +60,6 @@ certreg_status cr_backend_walk(certreg_backend *backend, const cr_noise *noise, 
     if (ops->walk) return ops->walk(backend, noise, w, watch);
     certreg_status status = ops->fill(backend, w->room, noise->inputs * sizeof *w->room, 0);
     for (size_t b = 0; b <= w->blocks && !status; b++)
-        status = cr_watch_late(watch) ? CERTREG_E_DEADLINE : step(backend, noise, w, b);
+        status = cr_watch_late(watch) ? CERTREG_E_DEADLINE : step(backend, noise, w, b, watch);
     return status;
 }

@@ -6,13 +6,6 @@ static certreg_status report(cr_replay *r, certreg_status status)
     return cr_backend_failed(r->backend, status, "replay the noise", r->why);
 }
 
-/* How many of the samples that are left make the next step: bits do not depend on it. */
-static size_t next_step(const cr_replay *r, size_t left)
-{
-    const size_t most = r->backend->ops->replay_step;
-    return left < most ? left : most;
-}
-
 certreg_status cr_replay_clear(cr_replay *r)
 {
     const size_t bytes = CR_REPLAY_FUNCTIONS * r->view->model.inputs * sizeof *r->there.sums;
@@ -37,18 +30,16 @@ static certreg_status fetch_replayed(const cr_replay *r, size_t count)
 
 certreg_status cr_replay_add(cr_replay *r, uint64_t first, size_t count, size_t functions)
 {
+    const cr_weighted all = {.first = first,
+                             .length = count,
+                             .blocks = 1,
+                             .functions = functions,
+                             .weights = r->there.weights,
+                             .stride = r->view->plan.max_samples};
     certreg_status status = store_weights(r, count, functions);
-    for (size_t done = 0, n; done < count && !status; done += n) {
-        n = next_step(r, count - done);
-        const cr_weighted next = {.first = first + done,
-                                  .length = n,
-                                  .blocks = 1,
-                                  .functions = functions,
-                                  .weights = r->there.weights + done,
-                                  .stride = r->view->plan.max_samples};
-        status = r->backend->ops->replay(r->backend, &r->view->input.noise, &next, NULL,
+    if (!status)
+        status = r->backend->ops->replay(r->backend, &r->view->input.noise, &all, NULL,
                                          r->there.sums, r->view->watch);
-    }
     return report(r, status);
 }
 
@@ -77,15 +68,9 @@ certreg_status cr_replay_aim(cr_replay *r)
 certreg_status cr_replay_project(cr_replay *r, uint64_t first, size_t count)
 {
     double *dots = r->there.dots, *norms = dots + count;
-    certreg_status status = CERTREG_OK;
-    for (size_t done = 0, n; done < count && !status; done += n) {
-        n = next_step(r, count - done);
-        status = cr_replay_in_time(r);
-        if (!status)
-            status = r->backend->ops->project(r->backend, &r->view->input.noise, first + done, n,
-                                              r->there.direction, r->there.mask, dots + done,
-                                              norms + done);
-    }
+    certreg_status status = r->backend->ops->project(r->backend, &r->view->input.noise, first,
+                                                     count, r->there.direction, r->there.mask, dots,
+                                                     norms, r->view->watch);
     if (!status) status = fetch_replayed(r, count);
     return report(r, status);
 }

@@ -103,7 +103,7 @@ static void print_shape(size_t i)
     print_bits("replay", i, hash_of_doubles(a.sums, 2 * s->inputs));
     b->ops->aim(b, a.sums, a.mask, s->inputs, a.direction, a.lengths);
     print_bits("aim", i, hash_of_doubles(a.lengths, 2) ^ hash_of_floats(a.direction, s->inputs));
-    b->ops->project(b, &noise, s->first, s->count, a.direction, a.mask, a.dots, a.norms);
+    b->ops->project(b, &noise, s->first, s->count, a.direction, a.mask, a.dots, a.norms, NULL);
     print_bits("project", i,
                hash_of_doubles(a.dots, s->count) ^ hash_of_doubles(a.norms, s->count));
     const cr_walk walk = {.first = s->first,

@@ -132,9 +132,9 @@ static double interleaved(const float *terms_a, const float *terms_b, size_t inp
 
 static certreg_status project(certreg_backend *backend, const cr_noise *noise, uint64_t first,
                               size_t count, const float *direction, const float *mask, double *dots,
-                              double *norms)
+                              double *norms, cr_watch *watch)
 {
-    (void)backend;
+    (void)backend, (void)watch;
     enum { MOST = 1 << 16 };
     static float e[MOST], masked[MOST];
     if (noise->inputs > MOST) return CERTREG_E_INVALID;

@@ -50,9 +50,10 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
 
 static certreg_status op_project(certreg_backend *backend, const cr_noise *noise, uint64_t first,
                                  size_t count, const float *direction, const float *mask,
-                                 double *dots, double *norms)
+                                 double *dots, double *norms, cr_watch *watch)
 {
     cr_cuda *me = cr_cuda_of(backend);
+    if (cr_watch_late(watch)) return CERTREG_E_DEADLINE;
     certreg_status status = cr_cuda_enter(me);
     if (!status)
         status = cr_cuda_of_runtime(
@@ -73,7 +74,6 @@ static certreg_status op_aim(certreg_backend *backend, const double *sums, const
 
 void cr_cuda_noise_ops(cr_backend_ops *ops)
 {
-    ops->replay_step = SIZE_MAX / CR_REPLAY_CHUNK * CR_REPLAY_CHUNK;
     ops->draw = op_draw, ops->draw_ahead = op_draw_ahead;
     ops->replay = op_replay, ops->project = op_project, ops->aim = op_aim;
 }
