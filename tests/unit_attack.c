@@ -24,8 +24,9 @@ TEST(an_output_is_out_from_the_exact_edge_on)
     certreg_estimator *e = kit_create(NULL, &m, &p);
     for (int side = -1; side <= 1; side += 2)
         for (size_t i = 0; i < KIT_ROWS(edges); i++) {
-            const cr_conditions c = {.prediction = side * edges[i].prediction,
-                                     .question = {.tolerance = edges[i].tolerance}};
+            cr_conditions c = {.prediction = side * edges[i].prediction,
+                               .question = {.tolerance = edges[i].tolerance}};
+            cr_question_resolve(&e->record, &c.question);
             const cr_exit x =
                 cr_exit_of(&e->record, &c, side > 0 ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
             const float in = (float)side * edges[i].in, out = (float)side * edges[i].out;

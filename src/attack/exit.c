@@ -64,15 +64,14 @@ static double gap_of(cr_view *v, const cr_conditions *conditions, double period)
     for (int i = GAPS; i-- > 0;)
         if (share_beyond(v, conditions, (0.5 - gaps[i]) * period, period) <= share_in_gap)
             gap = gaps[i] * period;
-    if (cr_statistic_of(conditions->question.statistic)->score == CR_SCORE_HUBER)
-        return fmax(gap, tolerance);
+    if (conditions->question.statistic_row->score == CR_SCORE_HUBER) return fmax(gap, tolerance);
     return fmin(gap, 0.5 * (0.5 * period - tolerance));
 }
 
 cr_exit cr_exit_of(cr_view *v, const cr_conditions *conditions, int32_t side)
 {
     const cr_question *q = &conditions->question;
-    const cr_statistic *statistic = cr_statistic_of(q->statistic);
+    const cr_statistic *statistic = q->statistic_row;
     cr_exit x = {.side = side,
                  .width = width_on_line * q->tolerance,
                  .beyond = {.kind = statistic->score,
@@ -81,7 +80,7 @@ cr_exit cr_exit_of(cr_view *v, const cr_conditions *conditions, int32_t side)
                             .tolerance = -q->tolerance,
                             .width = q->huber_width}};
     cr_score *s = &x.beyond;
-    s->period = cr_question_period(v, q);
+    s->period = q->period;
     x.guarded = s->period > 0 && statistic->angle == CR_ANGLE_CUT;
     if (x.guarded) {
         const double gap = gap_of(v, conditions, s->period);

@@ -17,12 +17,12 @@ static certreg_status refuse(certreg_attack *a, const char *sentence)
 
 static int has_bounded_score(const cr_question *q)
 {
-    return cr_score_kind_is_bounded(cr_statistic_of(q->statistic)->score);
+    return cr_score_kind_is_bounded(q->statistic_row->score);
 }
 
 static certreg_status check_question(certreg_attack *a, const cr_question *q)
 {
-    if (cr_question_is_vector(q))
+    if (q->is_vector)
         return cr_fail(a->probe.why, CERTREG_E_INVALID,
                        "question.output is %d and output_count %zu; give the index of one output, "
                        "and 0: an attack is about one",
@@ -40,9 +40,8 @@ static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
         !(isfinite(e->record->model.lo[q->output]) && isfinite(e->record->model.hi[q->output])))
         return refuse(a, "declare model.lo and model.hi: without a range nothing bounds the mean "
                          "at a shifted input");
-    if (cr_statistic_of(q->statistic)->score == CR_SCORE_HUBER &&
-        cr_question_is_angle(e->record, q) &&
-        !(q->tolerance < 0.25 * cr_question_period(e->record, q)))
+    if (q->statistic_row->score == CR_SCORE_HUBER && q->is_angle &&
+        !(q->tolerance < 0.25 * q->period))
         return refuse(a, "question.tolerance must be below a quarter of a turn for an attack on "
                          "the Huber location of an angle");
     return CERTREG_OK;

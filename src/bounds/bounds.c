@@ -15,11 +15,11 @@
 uint32_t cr_bounds_constraints(cr_view *v, const cr_question *q)
 {
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
-    const cr_method *m = cr_method_of(q->method);
+    const cr_method *m = q->method_row;
     uint32_t constraints = q->constraints ? q->constraints : m->usual;
     constraints &= cr_together_constraints(q) & (v->plan.constraints | ~CR_CONSTRAINTS_REPLAYED) &
                    ~(uint32_t)CERTREG_CONSTRAINT_MOMENT;
-    if (cr_question_counts(q)) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
+    if (q->is_counted) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
     return !m->normality && (constraints & both) == both ? constraints | CERTREG_CONSTRAINT_MOMENT
                                                          : constraints;
 }
@@ -64,8 +64,8 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
 {
     const cr_question *q = &conditions->question;
     const double alpha = q->alpha;
-    if (cr_method_of(q->method)->published)
-        return cr_center_of(q->center)->every_sample ? alpha : alpha / conditions->count;
+    if (q->method_row->published)
+        return q->center_row->every_sample ? alpha : alpha / conditions->count;
     const int shared = !c->guard && constraints & CR_CONSTRAINTS_REPLAYED;
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;
 }

@@ -15,7 +15,7 @@ static const double ends_share = 0.25;
 double cr_finite_bound(cr_view *v, const cr_conditions *conditions, cr_bet bet, double alpha,
                        int upper)
 {
-    const int anytime = cr_method_of(conditions->question.method)->any_number;
+    const int anytime = conditions->question.method_row->any_number;
     for (size_t i = cr_view_noisy(v); i < conditions->main_first; i++)
         cr_betting_add_pilot(&bet, bet.value(bet.of, i));
     bet.count = cr_parts_count(conditions);

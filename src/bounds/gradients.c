@@ -175,7 +175,7 @@ certreg_status cr_gradients_find(cr_replay *r, const cr_conditions *conditions,
     const int second = (constraints & CERTREG_CONSTRAINT_SECOND_ORDER) != 0;
     const double alpha = conditions->question.alpha,
                  share = CR_SHARE_CORRELATIONS - (second ? CR_SHARE_SECOND_ORDER : 0);
-    if (!cr_method_of(conditions->question.method)->normality)
+    if (!conditions->question.method_row->normality)
         return bound_without_normality(r, conditions, CR_SHARE_CORRELATIONS * alpha, bounds);
     gradient_job job = job_of(r->view, conditions, bounds);
     if (!job.functions) return CERTREG_OK;

@@ -9,8 +9,7 @@
  * need the same constraints. */
 static int same_bounds(cr_view *v, const cr_answer *before, const cr_question *q)
 {
-    if (!before->known || cr_question_is_vector(q) || !cr_center_of(q->center)->about_output)
-        return 0;
+    if (!before->known || q->is_vector || !q->center_row->about_output) return 0;
     const cr_question *b = &before->conditions.question;
     return cr_bounds_constraints(v, b) == cr_bounds_constraints(v, q) && b->center == q->center &&
            b->output == q->output && b->output_count == q->output_count &&
@@ -26,7 +25,7 @@ static certreg_status find_bounds(const cr_work *w, const cr_question *q, cr_ans
     a->conditions = (cr_conditions){.question = *q, .scratch = w->scratch};
     certreg_status status = cr_conditions_prepare(w->record, &a->conditions, w->why);
     a->told |= !status;
-    if (!status && !same && !cr_question_orders(w->record, q))
+    if (!status && !same && !q->is_ordered)
         status = cr_bounds_find(w->replay, &a->conditions, a->bounds, &a->abstained);
     a->known = !status;
     return status;
@@ -82,7 +81,7 @@ static uint32_t constraints_used(cr_view *v, const cr_answer *a, const cr_solved
     const uint32_t found = solved->constraints;
     const cr_question *q = &a->conditions.question;
     if (!a->conditions.each[solved->limiting].guard) return cr_bounds_constraints(v, q) & found;
-    const uint32_t named = cr_question_constraints(q);
+    const uint32_t named = q->solver_constraints;
     return named ? found & (named | CERTREG_CONSTRAINT_MOMENT) : found;
 }
 
@@ -97,7 +96,7 @@ static void fill(cr_view *v, const cr_answer *a, const cr_solved *solved, certre
     c->limiting_side = solved->limiting_side;
     c->constraints = constraints_used(v, a, solved);
     if (c->outcome == CERTREG_OUTCOME_ABSTAINED || isnan(c->prediction) ||
-        cr_center_of(q->center)->by_estimate)
+        q->center_row->by_estimate)
         return;
     c->output_lo = c->prediction - c->tolerance, c->output_hi = c->prediction + c->tolerance;
 }
@@ -116,7 +115,7 @@ static certreg_status solve_directions(const cr_work *w, cr_answer *a, cr_solved
 {
     cr_conditions *conditions = &a->conditions;
     certreg_status status = cr_solve_radius(w, a, INFINITY, solved);
-    for (size_t i = 1; !status && i < conditions->directions && solved->radius > 0; i++) {
+    for (size_t i = 1; !status && i < conditions->question.directions && solved->radius > 0; i++) {
         cr_solved here;
         cr_conditions_turn(w->record, conditions, i);
         status = cr_bounds_find(w->replay, conditions, a->bounds, &a->abstained);

@@ -64,9 +64,9 @@ static const double step = 0.840896415253714543; /* 2^(-1/4) */
 
 static double largest_tolerance(cr_view *v, const cr_question *q)
 {
-    const double period = cr_question_period(v, q);
+    const double period = q->period;
     if (q->tolerance > 0) return q->tolerance;
-    if (cr_statistic_of(q->statistic)->angle == CR_ANGLE_ROUND) return 0.25 * period;
+    if (q->statistic_row->angle == CR_ANGLE_ROUND) return 0.25 * period;
     return period > 0 ? 0.499 * period : v->model.hi[q->output] - v->model.lo[q->output];
 }
 
@@ -103,8 +103,7 @@ certreg_status cr_output_bounds_find(const cr_work *w, cr_answer *a, double *fro
 {
     const cr_question *q = &a->conditions.question;
     a->known = 0;
-    if (cr_question_orders(w->record, q))
-        return bounds_of_orders(w->record, &a->conditions, from, to), CERTREG_OK;
-    if (cr_question_about_output(q)) return bounds_of_mean(w, a, from, to);
+    if (q->is_ordered) return bounds_of_orders(w->record, &a->conditions, from, to), CERTREG_OK;
+    if (q->about_output) return bounds_of_mean(w, a, from, to);
     return isnan(a->conditions.prediction) ? CERTREG_OK : bounds_of_tolerances(w, a, from, to);
 }

@@ -43,7 +43,7 @@ static certreg_status turn_to_limiting(const cr_work *w, cr_conditions *conditio
     cr_solved solved;
     double least = INFINITY;
     size_t limiting = 0;
-    for (size_t i = 0; i < conditions->directions; i++) {
+    for (size_t i = 0; i < conditions->question.directions; i++) {
         cr_conditions_turn(w->record, &a.conditions, i);
         certreg_status status = cr_bounds_find(w->replay, &a.conditions, a.bounds, &a.abstained);
         if (!status && a.abstained) {
@@ -71,7 +71,7 @@ static certreg_status bounds_of_side(const cr_work *w, const certreg_question *q
         !(status = cr_conditions_prepare(w->record, &conditions, w->why)) &&
         (index = index_of_side(&conditions, side)) < 0)
         status = no_such_side(w, side);
-    if (!status && conditions.directions > 1) status = turn_to_limiting(w, &conditions);
+    if (!status && conditions.question.directions > 1) status = turn_to_limiting(w, &conditions);
     if (!status) status = cr_bounds_find(w->replay, &conditions, found, &abstained);
     if (!status)
         cr_asked_remember(w->record, w->record->present, w->record->present,

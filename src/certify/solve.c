@@ -12,7 +12,7 @@ static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radiu
     double threshold[CR_CONDITIONS];
     for (int i = 0; i < conditions->count; i++) threshold[i] = conditions->each[i].threshold;
     return cr_bisection_above(how, a->bounds, threshold, (size_t)conditions->count,
-                              cr_question_constraints(&conditions->question), radius, why);
+                              conditions->question.solver_constraints, radius, why);
 }
 
 static certreg_status within(cr_bisection *how, const cr_answer *a, certreg_radius *radius,
@@ -24,7 +24,7 @@ static certreg_status within(cr_bisection *how, const cr_answer *a, certreg_radi
 
 certreg_status cr_solve_radius(const cr_work *w, const cr_answer *a, double most, cr_solved *out)
 {
-    const int true_mean = cr_center_of(a->conditions.question.center)->about_output;
+    const int true_mean = a->conditions.question.center_row->about_output;
     const double start = cr_watch_now(w->record->watch);
     certreg_radius found = {.struct_size = sizeof found};
     cr_bisection how = cr_bisection_default(w->record->watch);

@@ -6,7 +6,7 @@
 
 uint64_t cr_allowed_looks(const cr_question *q)
 {
-    if (!cr_question_is_closed(q) || !q->looks) return 0;
+    if (!q->is_closed || !q->looks) return 0;
     const uint64_t h = cr_hash_end(cr_read_hash_looks(CR_HASH_START, q));
     return h ? h : 1;
 }
@@ -16,7 +16,7 @@ uint64_t cr_allowed_looks(const cr_question *q)
 static certreg_status refuse_number(cr_view *v, const cr_question *q, uint64_t samples,
                                     certreg_error *why)
 {
-    const char *anytime = cr_statistic_of(q->statistic)->methods & CR_ONE_OF(CERTREG_METHOD_ANYTIME)
+    const char *anytime = q->statistic_row->methods & CR_ONE_OF(CERTREG_METHOD_ANYTIME)
                               ? "use CERTREG_METHOD_ANYTIME (without the gradient), or "
                               : "";
     char remedies[128];
@@ -32,8 +32,8 @@ certreg_status cr_allowed_now(cr_view *v, const cr_question *q, uint64_t samples
 {
     const cr_asked *asked = &v->asked;
     if (cr_view_in_range(v, why)) return CERTREG_E_OUT_OF_RANGE;
-    if (!asked->max_samples || cr_method_of(q->method)->any_number) return CERTREG_OK;
-    if (!cr_question_is_closed(q))
+    if (!asked->max_samples || q->method_row->any_number) return CERTREG_OK;
+    if (!q->is_closed)
         return cr_asked_fixed(v, samples) ? CERTREG_OK : refuse_number(v, q, samples, why);
     const uint64_t looks = cr_allowed_looks(q);
     if (!looks || looks == asked->looks) return CERTREG_OK;

@@ -36,7 +36,7 @@ static const size_t choosy_pilot = 3, knowing_pilot = 100; /* least outputs to c
 /* ---- conditions */
 static enum cr_score_kind kind_of(const cr_question *q)
 {
-    return cr_question_about_output(q) ? CR_SCORE_OUTPUT : cr_statistic_of(q->statistic)->score;
+    return q->about_output ? CR_SCORE_OUTPUT : q->statistic_row->score;
 }
 
 /* How many of the fresh outputs of a trimmed mean may be out. One that fails may be given any
@@ -102,16 +102,15 @@ static int arcs_agree(const struct cut *cut)
     return cut->greatest > 0 && cut->near == 90.0 / 360;
 }
 
-static int is_line_of_circle(cr_view *v, const cr_question *q)
+static int is_line_of_circle(const cr_question *q)
 {
-    return cr_question_is_angle(v, q) && !cr_method_of(q->method)->published &&
-           cr_statistic_of(q->statistic)->angle == CR_ANGLE_CUT;
+    return q->is_angle && !q->method_row->published && q->statistic_row->angle == CR_ANGLE_CUT;
 }
 
 /* A core is nearer than the tolerance. */
 static double tolerance_of(const cr_question *q)
 {
-    const double wider = cr_statistic_of(q->statistic)->wider;
+    const double wider = q->statistic_row->wider;
     if (wider > 1) return nextafter(q->tolerance / wider, 0);
     return q->served_core > 0 ? q->served_core : q->tolerance;
 }
@@ -143,20 +142,20 @@ static void set_conditions_for(cr_view *v, cr_conditions *conditions, const stru
                   .prediction = conditions->prediction,
                   .tolerance = tolerance_of(q),
                   .width = q->huber_width};
-    const int line_of_circle = is_line_of_circle(v, q);
+    const int line_of_circle = is_line_of_circle(q);
     conditions->count = 0;
-    s.period = cr_question_period(v, q);
+    s.period = q->period;
     if (s.kind == CR_SCORE_BALL)
         s.center = conditions->scratch->center, s.outputs = v->model.outputs;
     conditions->output = q->output;
-    if (cr_question_has_directions(q))
+    if (q->has_directions)
         conditions->output = cr_directions_aim(v, conditions, conditions->direction, &s);
     if (!cr_score_kind_has_sides(s.kind)) {
         add(conditions, &s, CR_GUARD_NONE, threshold_of(v, conditions, &s, q->served_rate));
         return;
     }
     s.cut = line_of_circle ? (0.5 - cut->near) * s.period : s.period;
-    const double rate = q->served_rate / (double)conditions->directions,
+    const double rate = q->served_rate / (double)conditions->question.directions,
                  of_side = division->side * rate,
                  of_near = division->near * rate * (arcs_agree(cut) ? 2 : 1);
     for (s.side = -1; s.side <= 1; s.side += 2)
@@ -182,19 +181,19 @@ static int cuts_for(const cr_conditions *conditions)
 {
     const cr_question *q = &conditions->question;
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE,
-                   family = cr_question_constraints(q);
+                   family = q->solver_constraints;
     const int moments = !family || (family & both) == both;
-    return moments && conditions->main_first >= knowing_pilot &&
-                   !cr_method_of(q->method)->any_number && !(q->target > 0) && !(q->at_radius > 0)
+    return moments && conditions->main_first >= knowing_pilot && !q->method_row->any_number &&
+                   !(q->target > 0) && !(q->at_radius > 0)
                ? CUTS
                : ARCS;
 }
 
 /* For a forecast before the pilot is complete: the arc that asks for the smallest share of the
  * outputs. What it cannot prove, no choice of the pilot will. (Targets have no sines.) */
-static const struct cut *least_demanding(cr_view *v, const cr_question *q)
+static const struct cut *least_demanding(const cr_question *q)
 {
-    const cr_score score = {.tolerance = q->tolerance, .period = cr_question_period(v, q)};
+    const cr_score score = {.tolerance = q->tolerance, .period = q->period};
     const struct cut *least = cuts;
     for (int i = 1; i < ARCS; i++)
         if (guard_of(&score, cuts + i).needed < guard_of(&score, least).needed) least = cuts + i;
@@ -239,19 +238,19 @@ static void divide(cr_view *v, cr_conditions *conditions, const struct cut *cut,
  */
 static int may_divide_unevenly(const cr_question *q)
 {
-    return q->served_samples && kind_of(q) == CR_SCORE_SIGN && !cr_question_is_closed(q) &&
-           !cr_method_of(q->method)->published && !cr_question_has_directions(q);
+    return q->served_samples && kind_of(q) == CR_SCORE_SIGN && !q->is_closed &&
+           !q->method_row->published && !q->has_directions;
 }
 
 static void set_conditions(cr_view *v, cr_conditions *conditions)
 {
     const cr_question *q = &conditions->question;
-    const int angle = is_line_of_circle(v, q), knows = conditions->main_first >= choosy_pilot,
+    const int angle = is_line_of_circle(q), knows = conditions->main_first >= choosy_pilot,
               both = may_divide_unevenly(q);
     const struct cut *cut = &without_pilot;
     cr_division division = cr_division_even(angle, 0);
     if (knows && conditions->samples < conditions->main_first) {
-        if (angle) cut = least_demanding(v, q);
+        if (angle) cut = least_demanding(q);
         if (q->served_samples && (angle || both)) division = cr_division_most(angle);
     } else if (knows) {
         if (angle) cut = best_for_pilot(v, conditions, &division);
@@ -276,13 +275,13 @@ void cr_conditions_turn(cr_view *v, cr_conditions *conditions, size_t direction)
 
 size_t cr_conditions_least(cr_view *v, const cr_question *q)
 {
-    return v->pilot + (cr_method_of(q->method)->normality ? v->plan.blocks : 1);
+    return v->pilot + (q->method_row->normality ? v->plan.blocks : 1);
 }
 
 /* Median smoothing as its authors coded it has no pilot: all noisy samples enter the bounds. */
 static size_t main_first(cr_view *v, const cr_question *q)
 {
-    return cr_center_of(q->center)->every_sample ? cr_view_noisy(v) : v->pilot;
+    return q->center_row->every_sample ? cr_view_noisy(v) : v->pilot;
 }
 
 static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certreg_error *why)
@@ -302,7 +301,7 @@ static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certr
 
 static int any_failed(cr_view *v, const cr_question *q, size_t samples)
 {
-    const size_t first = cr_question_first(q), end = first + cr_question_outputs(v, q);
+    const size_t first = q->first, end = first + q->outputs;
     for (size_t i = 0; i < samples; i++)
         for (size_t k = first; k < end; k++)
             if (isnan(cr_view_value(v, i, k))) return 1;
@@ -313,10 +312,9 @@ certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, cert
 {
     const cr_question *q = &conditions->question;
     const certreg_status status = check_samples(v, conditions, why);
-    const int by_estimate = cr_question_by_estimate(v, q);
+    const int by_estimate = q->by_estimate;
     conditions->prediction = NAN;
-    conditions->directions = cr_directions_count(v, q);
-    if (cr_question_has_directions(q)) cr_directions_share_by_spread(v, conditions);
+    if (q->has_directions) cr_directions_share_by_spread(v, conditions);
     /* The given one is told also where nothing can be certified. */
     conditions->known = !by_estimate && (!status || q->prediction_given) &&
                         cr_prediction_find(v, conditions);
@@ -325,7 +323,7 @@ certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, cert
     conditions->failures = any_failed(v, q, conditions->samples);
     if (by_estimate) {
         conditions->prediction = conditions->estimate;
-        conditions->known = cr_question_is_vector(q) || !isnan(conditions->estimate);
+        conditions->known = q->is_vector || !isnan(conditions->estimate);
     }
     set_conditions(v, conditions);
     return v->watch->late ? CERTREG_E_DEADLINE : CERTREG_OK;
@@ -340,8 +338,7 @@ certreg_status cr_conditions_preview(cr_view *v, cr_conditions *conditions, cert
     const int complete = v->pilot > 0 && conditions->samples >= v->pilot;
     conditions->prediction = 0;
     for (size_t k = 0; k < v->model.outputs; k++) conditions->scratch->center[k] = 0;
-    conditions->directions = cr_directions_count(v, q);
-    if (cr_question_has_directions(q)) cr_directions_share_by_spread(v, conditions);
+    if (q->has_directions) cr_directions_share_by_spread(v, conditions);
     if (q->prediction_given || complete) conditions->known = cr_prediction_find(v, conditions);
     set_conditions(v, conditions);
     return CERTREG_OK;

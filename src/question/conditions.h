@@ -25,8 +25,8 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
 typedef struct cr_conditions {
     cr_question question;
     cr_scratch *scratch;
-    int32_t output; /* whose scores these are; along a direction the first of its outputs */
-    size_t directions, direction; /* of a vector, and the one that the conditions are about */
+    int32_t output;   /* whose scores these are; along a direction the first of its outputs */
+    size_t direction; /* of a vector, the one that the conditions are about */
     size_t samples, main_first;
     double prediction; /* NaN for a vector, which is in scratch->center */
     int known;         /* there is one */

@@ -9,65 +9,58 @@
 enum { FEW = 8 };                        /* outputs of a pilot that say little of their spread */
 static const double least_spread = 0.05; /* as a part of the greatest */
 
-size_t cr_directions_count(cr_view *v, const cr_question *q)
-{
-    return cr_question_has_directions(q)
-               ? cr_net_size(cr_question_net(q), cr_question_outputs(v, q))
-               : 1;
-}
-
 /* ---- blocks */
-static size_t block_of(cr_view *v, const cr_question *q, size_t k, size_t *size)
+static size_t block_of(const cr_question *q, size_t k, size_t *size)
 {
-    const size_t outputs = cr_question_outputs(v, q), place = k - cr_question_first(q);
-    const cr_net net = cr_question_net(q);
+    const size_t outputs = q->outputs, place = k - q->first;
+    const cr_net net = q->statistic_row->net;
     size_t first = 0, block = 0;
     *size = cr_net_block(net, outputs, block, &first);
     while (first + *size <= place) *size = cr_net_block(net, outputs, ++block, &first);
     return block;
 }
 
-static size_t blocks_of(cr_view *v, const cr_question *q)
+static size_t blocks_of(const cr_question *q)
 {
-    return cr_net_blocks(cr_question_net(q), cr_question_outputs(v, q));
+    return cr_net_blocks(q->statistic_row->net, q->outputs);
 }
 
-static size_t size_of(cr_view *v, const cr_question *q, size_t block, size_t *first)
+static size_t size_of(const cr_question *q, size_t block, size_t *first)
 {
-    return cr_net_block(cr_question_net(q), cr_question_outputs(v, q), block, first);
+    return cr_net_block(q->statistic_row->net, q->outputs, block, first);
 }
 
 /* Projections of a block of several outputs have a tolerance for each direction. */
 static int has_parts(const cr_question *q, size_t size)
 {
-    return cr_question_net(q) == CR_NET_PROJECTIONS && size > 1;
+    return q->statistic_row->net == CR_NET_PROJECTIONS && size > 1;
 }
 
 /* ---- how the tolerance is divided */
 /* From widths of the blocks, up to a factor, to shares. */
-static void divide(cr_view *v, const cr_conditions *c)
+static void divide(const cr_conditions *c)
 {
     const cr_question *q = &c->question;
-    const size_t blocks = blocks_of(v, q);
+    const size_t blocks = blocks_of(q);
     double *share = c->scratch->share, sum = 0;
     for (size_t b = 0; b < blocks; b++) sum += share[b] * share[b];
     for (size_t b = 0; b < blocks; b++) share[b] /= sqrt(sum);
 }
 
-void cr_directions_share_equally(cr_view *v, const cr_conditions *c)
+void cr_directions_share_equally(const cr_conditions *c)
 {
     const cr_question *q = &c->question;
-    const size_t blocks = blocks_of(v, q);
+    const size_t blocks = blocks_of(q);
     size_t direction = 0, first;
     for (size_t b = 0; b < blocks; b++) {
-        const size_t size = size_of(v, q, b, &first);
-        const double part = cr_net_part(cr_question_net(q), size);
+        const size_t size = size_of(q, b, &first);
+        const double part = cr_net_part(q->statistic_row->net, size);
         c->scratch->share[b] = 1 / part;
         if (!has_parts(q, size)) continue;
         const size_t end = direction + cr_net_size(CR_NET_PROJECTIONS, size);
         while (direction < end) c->scratch->part[direction++] = part;
     }
-    divide(v, c);
+    divide(c);
 }
 
 /* The spread of a mean along a direction: the deviation of the pilot's noisy outputs, and about
@@ -149,10 +142,10 @@ static double width_of_block(cr_view *v, const cr_conditions *c, size_t block, s
 {
     const cr_question *q = &c->question;
     size_t first;
-    const size_t size = size_of(v, q, block, &first), from = cr_question_first(q) + first,
+    const size_t size = size_of(q, block, &first), from = q->first + first,
                  count = cr_net_size(CR_NET_PROJECTIONS, size);
     double *part = c->scratch->part + *direction;
-    if (cr_question_net(q) == CR_NET_MEANS)
+    if (q->statistic_row->net == CR_NET_MEANS)
         return widest_spread(v, q, from, size) / cr_net_part(CR_NET_MEANS, size);
     if (!has_parts(q, size)) return spread_of(v, from, NULL);
     for (size_t i = 0; i < count; i++) {
@@ -176,28 +169,28 @@ static int pilot_is_complete(cr_view *v)
 void cr_directions_share_by_spread(cr_view *v, const cr_conditions *c)
 {
     const cr_question *q = &c->question;
-    const size_t blocks = blocks_of(v, q);
+    const size_t blocks = blocks_of(q);
     const int known = pilot_is_complete(v);
     size_t direction = 0;
     for (size_t b = 0; b < blocks; b++)
         c->scratch->share[b] = known ? width_of_block(v, c, b, &direction) : NAN;
-    if (even_out(v, c->scratch->share, blocks) && !cr_watch_late(v->watch)) divide(v, c);
-    else cr_directions_share_equally(v, c);
+    if (even_out(v, c->scratch->share, blocks) && !cr_watch_late(v->watch)) divide(c);
+    else cr_directions_share_equally(c);
 }
 
-static double tolerance_of_block(cr_view *v, const cr_conditions *c, size_t block)
+static double tolerance_of_block(const cr_conditions *c, size_t block)
 {
     const cr_question *q = &c->question;
-    const double all = q->tolerance * (1 - CR_ROUNDING - 1e-15 * (double)cr_question_outputs(v, q));
+    const double all = q->tolerance * (1 - CR_ROUNDING - 1e-15 * (double)q->outputs);
     return all * c->scratch->share[block];
 }
 
-double cr_directions_tolerance(cr_view *v, const cr_conditions *c, size_t k)
+double cr_directions_tolerance(const cr_conditions *c, size_t k)
 {
     const cr_question *q = &c->question;
     size_t size;
-    const size_t block = block_of(v, q, k, &size);
-    return tolerance_of_block(v, c, block) * cr_net_part(cr_question_net(q), size);
+    const size_t block = block_of(q, k, &size);
+    return tolerance_of_block(c, block) * cr_net_part(q->statistic_row->net, size);
 }
 
 /* ---- a direction */
@@ -212,13 +205,12 @@ static double lost_to_rounding(cr_view *v, const cr_score *s, size_t first)
 int32_t cr_directions_aim(cr_view *v, const cr_conditions *c, size_t direction, cr_score *s)
 {
     const cr_question *q = &c->question;
-    const cr_direction d =
-        cr_net_direction(cr_question_net(q), cr_question_outputs(v, q), direction);
-    const size_t first = cr_question_first(q) + d.first;
+    const cr_direction d = cr_net_direction(q->statistic_row->net, q->outputs, direction);
+    const size_t first = q->first + d.first;
     const double *psi = c->scratch->center + first;
-    s->tolerance = tolerance_of_block(v, c, d.block) *
+    s->tolerance = tolerance_of_block(c, d.block) *
                    (has_parts(q, d.outputs) ? c->scratch->part[direction]
-                                            : cr_net_part(cr_question_net(q), d.outputs));
+                                            : cr_net_part(q->statistic_row->net, d.outputs));
     s->prediction = s->kind == CR_SCORE_OUTPUT ? 0 : *psi;
     s->outputs = 0, s->center = NULL;
     if (d.outputs == 1) return (int32_t)first;
@@ -245,7 +237,7 @@ static size_t misses_along(cr_view *v, const cr_conditions *c, size_t direction,
 size_t cr_directions_misses(cr_view *v, const cr_conditions *c)
 {
     const cr_question *q = &c->question;
-    const size_t directions = cr_directions_count(v, q);
+    const size_t directions = q->directions;
     size_t most = 0;
     for (size_t i = 0; i < directions; i++)
         for (int32_t side = -1; side <= 1; side += 2) {

@@ -8,8 +8,8 @@
 double cr_estimate_number(cr_view *v, const cr_question *q, size_t samples, double prediction)
 {
     const size_t noisy = cr_view_noisy(v);
-    if (cr_question_is_vector(q)) return NAN;
-    const double about = cr_method_of(q->method)->published ? prediction : NAN;
+    if (q->is_vector) return NAN;
+    const double about = q->method_row->published ? prediction : NAN;
     const double found =
         samples > noisy ? cr_prediction_of_record(v, q, noisy, samples - noisy, about) : NAN;
     const int known = !isnan(found) && !v->watch->late;
@@ -21,7 +21,7 @@ double cr_estimate_number(cr_view *v, const cr_question *q, size_t samples, doub
 static void add_direction(cr_view *v, const cr_question *q, const cr_direction *d, size_t samples,
                           double *out)
 {
-    const size_t noisy = cr_view_noisy(v), first = cr_question_first(q) + d->first;
+    const size_t noisy = cr_view_noisy(v), first = q->first + d->first;
     const cr_values values = {.y = cr_view_at(v, noisy, (int32_t)first),
                               .count = samples - noisy,
                               .step = v->model.outputs,
@@ -33,12 +33,11 @@ static void add_direction(cr_view *v, const cr_question *q, const cr_direction *
 
 static void estimate_outputs(cr_view *v, const cr_question *q, size_t samples, double *out)
 {
-    const int projected = cr_question_net(q) == CR_NET_PROJECTIONS;
-    const size_t outputs = cr_question_outputs(v, q), noisy = cr_view_noisy(v),
+    const int projected = q->statistic_row->net == CR_NET_PROJECTIONS;
+    const size_t outputs = q->outputs, noisy = cr_view_noisy(v),
                  directions = cr_net_size(CR_NET_PROJECTIONS, outputs);
     for (size_t k = 0; k < outputs; k++) {
-        cr_question of_output = *q;
-        of_output.output = (int32_t)(cr_question_first(q) + k), of_output.output_count = 0;
+        const cr_question of_output = cr_question_of_output(v, q, q->first + k);
         out[k] = samples <= noisy ? NAN
                  : projected      ? 0
                              : cr_prediction_of_record(v, &of_output, noisy, samples - noisy, NAN);
@@ -55,7 +54,7 @@ static void estimate_vector(cr_view *v, const cr_conditions *c, double *out)
 {
     const cr_question *q = &c->question;
     double *found = c->scratch->center;
-    const size_t outputs = cr_question_outputs(v, q);
+    const size_t outputs = q->outputs;
     int known = 1;
     estimate_outputs(v, q, c->samples, found);
     for (size_t k = 0; k < outputs; k++) known &= !isnan(found[k]);
@@ -66,7 +65,7 @@ static void estimate_vector(cr_view *v, const cr_conditions *c, double *out)
 /* ---- either */
 static certreg_status check(const cr_question *q, certreg_error *why)
 {
-    if (cr_statistic_of(q->statistic)->estimate) return CERTREG_OK;
+    if (q->statistic_row->estimate) return CERTREG_OK;
     return cr_fail(why, CERTREG_E_INVALID,
                    "CERTREG_STATISTIC_BALL_CENTER has no estimate here; take the output whose "
                    "median distance from the others is least");
@@ -93,9 +92,9 @@ certreg_status cr_estimate_tell(cr_view *v, cr_conditions *c, double *out, certr
     if (!status) status = cr_view_in_range(v, why);
     if (!status) status = check_served(v, q, c->samples, why);
     if (status) return status;
-    const int about = cr_method_of(q->method)->published && !cr_question_by_estimate(v, q);
+    const int about = q->method_row->published && !q->by_estimate;
     c->prediction = NAN;
-    if (cr_question_is_vector(q)) return estimate_vector(v, c, out), CERTREG_OK;
+    if (q->is_vector) return estimate_vector(v, c, out), CERTREG_OK;
     if (about && (q->prediction_given || (v->pilot && c->samples >= v->pilot)))
         cr_prediction_find(v, c);
     *out = cr_estimate_number(v, q, c->samples, c->prediction);

@@ -21,7 +21,7 @@ static uint64_t first_passed(cr_view *v, const cr_conditions *conditions, const 
     for (size_t j = 0; j < looks.count; j++)
         if (cr_looks_passed(v, conditions, c, looks.at[j], failures_of(v, rate, looks.at[j])))
             return looks.at[j];
-    return !cr_question_is_closed(&conditions->question) &&
+    return !conditions->question.is_closed &&
                    cr_looks_passed(v, conditions, c, end, failures_of(v, rate, end))
                ? end
                : 0;
@@ -31,7 +31,7 @@ static uint64_t first_passed(cr_view *v, const cr_conditions *conditions, const 
 static uint64_t least_passed(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
     uint64_t low = v->pilot, high = v->plan.max_samples;
-    if (cr_question_is_closed(&conditions->question)) return first_passed(v, conditions, c, 0);
+    if (conditions->question.is_closed) return first_passed(v, conditions, c, 0);
     if (!cr_looks_passed(v, conditions, c, high, 0)) return 0;
     while (high - low > 1) {
         const uint64_t middle = low + (high - low) / 2;
@@ -76,7 +76,7 @@ static void fill(cr_view *v, cr_conditions *conditions, certreg_forecast *f)
     int possible = 1;
     f->least_samples = 0;
     f->expected_samples = 0;
-    for (size_t i = 0; possible && i < conditions->directions; i++) {
+    for (size_t i = 0; possible && i < conditions->question.directions; i++) {
         cr_conditions_turn(v, conditions, i);
         possible = add_conditions(v, conditions, f);
     }
@@ -89,7 +89,7 @@ certreg_status cr_forecast_tell(cr_view *v, cr_conditions *conditions, certreg_f
                                 certreg_error *why)
 {
     const cr_question *q = &conditions->question;
-    if (!cr_question_counts(q) || !(q->target > 0))
+    if (!q->is_counted || !(q->target > 0))
         return cr_fail(why, CERTREG_E_INVALID,
                        "set question.target and CERTREG_STATISTIC_MEDIAN: only a target radius "
                        "of the median can be forecast");

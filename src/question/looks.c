@@ -41,7 +41,7 @@ static int has_own(const cr_question *q, cr_looks *out)
 void cr_looks_make(cr_view *v, const cr_question *q, cr_looks *out)
 {
     if (has_own(q, out)) return;
-    if (cr_question_is_closed(q)) usual_looks(v, cr_asked_max_samples(v), cr_asked_batch(v), out);
+    if (q->is_closed) usual_looks(v, cr_asked_max_samples(v), cr_asked_batch(v), out);
     else usual_looks(v, v->plan.max_samples, v->model.batch, out);
 }
 
@@ -203,7 +203,7 @@ int cr_looks_passed(cr_view *v, const cr_conditions *conditions, const cr_condit
 {
     const cr_question *q = &conditions->question;
     const uint64_t trials = samples - v->pilot;
-    if (!cr_question_is_closed(q))
+    if (!q->is_closed)
         return cr_mixture_rejects(failures, trials, attainable(v, conditions, c), q->alpha);
     const cr_closed *test = closed_test(v, conditions, c);
     for (size_t j = 0; test && j < test->count; j++)
@@ -217,7 +217,7 @@ static int within_reach(cr_view *v, const cr_conditions *conditions, const cr_co
 {
     const uint64_t trials = v->plan.max_samples - conditions->main_first;
     const double q = attainable(v, conditions, c), alpha = conditions->question.alpha;
-    if (!cr_question_is_closed(&conditions->question))
+    if (!conditions->question.is_closed)
         return cr_mixture_rejects(failures, trials, q, alpha) ||
                cr_looks_anytime(v, conditions, c, alpha) <= q;
     const cr_closed *test = closed_test(v, conditions, c);
@@ -240,7 +240,7 @@ static int is_hopeless(cr_view *v, const cr_conditions *conditions)
 
 int cr_looks_hopeless(cr_view *v, cr_conditions *conditions)
 {
-    for (size_t i = 0; i < conditions->directions; i++) {
+    for (size_t i = 0; i < conditions->question.directions; i++) {
         cr_conditions_turn(v, conditions, i);
         if (is_hopeless(v, conditions)) return 1;
     }

@@ -8,7 +8,7 @@ static const double greatest = 1e150; /* has a square, with room for sums */
 /* Next to a tolerance of another magnitude the digits of the outputs are lost. */
 static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const size_t first = cr_question_first(q), end = first + cr_question_outputs(v, q);
+    const size_t first = q->first, end = first + q->outputs;
     double most = 0;
     for (size_t k = first; k < end; k++)
         most = fmax(most, 1e12 * fmax(fabs(v->model.lo[k]), fabs(v->model.hi[k])));
@@ -22,7 +22,7 @@ static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_
 static certreg_status check_range(cr_view *v, const cr_question *q, size_t k, certreg_error *why)
 {
     const double lo = v->model.lo[k], hi = v->model.hi[k];
-    if (cr_method_of(q->method)->normality || hi - lo <= greatest) return CERTREG_OK;
+    if (q->method_row->normality || hi - lo <= greatest) return CERTREG_OK;
     return cr_fail(why, CERTREG_E_INVALID,
                    "model.lo[%zu] is %g and model.hi[%zu] %g; for a mean they must "
                    "not be more than 1e150 apart: declare the range of float outputs, or use "
@@ -36,9 +36,9 @@ static certreg_status check_prediction(cr_view *v, const cr_question *q, size_t 
                                        certreg_error *why)
 {
     const double lo = v->model.lo[k], hi = v->model.hi[k],
-                 prediction = q->predictions[k - cr_question_first(q)],
+                 prediction = q->predictions[k - q->first],
                  far = q->tolerance + fmax(fabs(lo - prediction), fabs(hi - prediction)),
-                 most = cr_method_of(q->method)->normality ? INFINITY : 4 * greatest;
+                 most = q->method_row->normality ? INFINITY : 4 * greatest;
     if (!isfinite(hi - lo) || (far < most && far + 0.25 * (hi - lo) > far)) return CERTREG_OK;
     return cr_question_invalid(
         why, "prediction", prediction,
@@ -48,9 +48,9 @@ static certreg_status check_prediction(cr_view *v, const cr_question *q, size_t 
 
 certreg_status cr_magnitude_check(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const size_t first = cr_question_first(q), end = first + cr_question_outputs(v, q);
-    const int from_prediction = q->prediction_given && !cr_question_about_output(q);
-    if (cr_score_kind_is_bounded(cr_statistic_of(q->statistic)->score)) return CERTREG_OK;
+    const size_t first = q->first, end = first + q->outputs;
+    const int from_prediction = q->prediction_given && !q->about_output;
+    if (cr_score_kind_is_bounded(q->statistic_row->score)) return CERTREG_OK;
     certreg_status status = q->at_radius > 0 ? CERTREG_OK : check_tolerance(v, q, why);
     for (size_t k = first; k < end && !status; k++) {
         status = check_range(v, q, k, why);

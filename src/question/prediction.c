@@ -9,7 +9,7 @@
 /* ---- a number */
 double cr_prediction_into_turn(cr_view *v, const cr_question *q, double value)
 {
-    const double period = cr_question_period(v, q);
+    const double period = q->period;
     if (!(period > 0) || isnan(value)) return value;
     const double lo = v->model.lo[q->output], t = fmod(value - lo, period);
     const double wrapped = lo + (t < 0 ? t + period : t);
@@ -19,7 +19,7 @@ double cr_prediction_into_turn(cr_view *v, const cr_question *q, double value)
 double cr_prediction_of_record(cr_view *v, const cr_question *q, size_t first, size_t count,
                                double about)
 {
-    const double period = cr_question_period(v, q);
+    const double period = q->period;
     cr_values values = {.y = cr_view_at(v, first, q->output),
                         .count = count,
                         .step = v->model.outputs,
@@ -28,15 +28,14 @@ double cr_prediction_of_record(cr_view *v, const cr_question *q, size_t first, s
     const double origin = values.origin = !(period > 0)  ? 0
                                           : isnan(about) ? cr_location_direction(&values)
                                                          : about;
-    return cr_prediction_into_turn(v, q,
-                                   origin + cr_statistic_of(q->statistic)->estimate(q, &values));
+    return cr_prediction_into_turn(v, q, origin + q->statistic_row->estimate(q, &values));
 }
 
 /* Output bounds have one for all tolerances. */
 static int balances(const cr_question *q)
 {
-    return cr_statistic_of(q->statistic)->choice == CR_CHOICE_BALANCED &&
-           !cr_method_of(q->method)->published && !(q->at_radius > 0);
+    return q->statistic_row->choice == CR_CHOICE_BALANCED && !q->method_row->published &&
+           !(q->at_radius > 0);
 }
 
 /* The mean's certificate is best about the mean; the median's and Huber's about the point that
@@ -46,15 +45,14 @@ static double choose_number(cr_view *v, const cr_question *q)
 {
     const size_t pilot = v->pilot;
     const double noise_free = (double)cr_view_value(v, 0, (size_t)q->output);
-    if (cr_statistic_of(q->statistic)->choice == CR_CHOICE_NOISE_FREE)
+    if (q->statistic_row->choice == CR_CHOICE_NOISE_FREE)
         return cr_prediction_into_turn(v, q, noise_free);
     if (balances(q)) {
         const size_t step = v->model.outputs;
-        return cr_prediction_into_turn(v, q,
-                                       cr_prediction_choose(v->values + step + q->output, pilot - 1,
-                                                            step, q->tolerance,
-                                                            (size_t)cr_asked_max_samples(v),
-                                                            noise_free, cr_question_period(v, q)));
+        return cr_prediction_into_turn(
+            v, q,
+            cr_prediction_choose(v->values + step + q->output, pilot - 1, step, q->tolerance,
+                                 (size_t)cr_asked_max_samples(v), noise_free, q->period));
     }
     const double theta = cr_prediction_of_record(v, q, 1, pilot - 1, NAN);
     return isnan(theta) ? noise_free : theta;
@@ -107,9 +105,8 @@ static size_t choose_center(cr_view *v)
 /* Each output's own, at what is left to it of the tolerance. */
 static double choose_of_output(cr_view *v, const cr_conditions *c, size_t k)
 {
-    cr_question of_output = c->question;
-    of_output.output = (int32_t)k, of_output.output_count = 0;
-    of_output.tolerance = cr_directions_tolerance(v, c, k);
+    cr_question of_output = cr_question_of_output(v, &c->question, k);
+    of_output.tolerance = cr_directions_tolerance(c, k);
     return choose_number(v, &of_output);
 }
 
@@ -117,9 +114,9 @@ static int choose_vector(cr_view *v, const cr_conditions *c)
 {
     const cr_question *q = &c->question;
     double *center = c->scratch->center;
-    const int is_ball = cr_statistic_of(q->statistic)->choice == CR_CHOICE_CENTER;
-    const size_t sample = is_ball && !q->prediction_given ? choose_center(v) : 0,
-                 first = cr_question_first(q), end = first + cr_question_outputs(v, q);
+    const int is_ball = q->statistic_row->choice == CR_CHOICE_CENTER;
+    const size_t sample = is_ball && !q->prediction_given ? choose_center(v) : 0, first = q->first,
+                 end = first + q->outputs;
     int known = 1;
     for (size_t k = first; k < end; k++) {
         center[k] = q->prediction_given ? q->predictions[k - first]
@@ -136,11 +133,11 @@ static int find_vector(cr_view *v, const cr_conditions *c)
 {
     const cr_question *q = &c->question;
     const double start = cr_watch_now(v->watch);
-    if (cr_question_has_directions(q)) cr_directions_share_by_spread(v, c);
+    if (q->has_directions) cr_directions_share_by_spread(v, c);
     int known = choose_vector(v, c);
-    if (cr_question_counts(q) && known && cr_directions_count(v, q) > 1) {
+    if (q->is_counted && known && q->directions > 1) {
         const size_t by_spread = cr_directions_misses(v, c);
-        cr_directions_share_equally(v, c);
+        cr_directions_share_equally(c);
         known = choose_vector(v, c);
         if (by_spread < cr_directions_misses(v, c)) {
             cr_directions_share_by_spread(v, c);
@@ -156,7 +153,7 @@ int cr_prediction_find(cr_view *v, cr_conditions *c)
 {
     const cr_question *q = &c->question;
     c->prediction = NAN;
-    if (cr_question_is_vector(q)) return find_vector(v, c);
+    if (q->is_vector) return find_vector(v, c);
     c->prediction = q->prediction_given ? cr_prediction_into_turn(v, q, q->prediction)
                                         : choose_number(v, q);
     return !isnan(c->prediction);
@@ -176,15 +173,15 @@ static certreg_status check_pilot(cr_view *v, certreg_error *why)
 certreg_status cr_prediction_tell(cr_view *v, cr_conditions *c, double *out, certreg_error *why)
 {
     const cr_question *q = &c->question;
-    if (cr_question_by_estimate(v, q))
+    if (q->by_estimate)
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.center is %d; only CERTREG_CENTER_PREDICTION has a prediction",
                        (int)q->center);
     const certreg_status status = q->prediction_given ? CERTREG_OK : check_pilot(v, why);
     if (status) return status;
-    const int is_vector = cr_question_is_vector(q), known = cr_prediction_find(v, c);
-    const double *const vector = c->scratch->center + cr_question_first(q);
-    for (size_t k = 0; k < cr_question_outputs(v, q); k++)
+    const int is_vector = q->is_vector, known = cr_prediction_find(v, c);
+    const double *const vector = c->scratch->center + q->first;
+    for (size_t k = 0; k < q->outputs; k++)
         out[k] = !known ? NAN : is_vector ? vector[k] : c->prediction;
     return CERTREG_OK;
 }

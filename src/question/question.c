@@ -1,79 +1,44 @@
-/* What a question is about, and how a number of it is refused: for all files that check a part. */
+/* What follows from a question, and how one is refused: for all files that check a part of it. */
 #include "question/question.h"
-#include "question/rows.h"
 
-int cr_question_counts(const cr_question *q)
+/* As one vector (theory 7.3), where these are several. */
+static void resolve_outputs(cr_view *v, cr_question *q)
 {
-    return cr_score_kind_is_two_valued(cr_statistic_of(q->statistic)->score);
+    q->first = q->output < 0 ? 0 : (size_t)q->output;
+    q->outputs = q->output < 0 ? v->model.outputs : q->output_count ? q->output_count : 1;
+    q->is_vector = q->output < 0 || q->output_count > 1;
+    q->is_angle = !q->is_vector && v->model.kind[q->first] != CERTREG_OUTPUT_REAL;
+    q->has_directions = q->is_vector && !(q->statistic_row->row.offers & CR_OFFERS_ALL);
+    q->directions = q->has_directions ? cr_net_size(q->statistic_row->net, q->outputs) : 1;
+    q->period = q->is_angle && q->statistic_row->angle != CR_ANGLE_AS_NUMBER
+                    ? v->model.hi[q->first] - v->model.lo[q->first]
+                    : 0;
 }
 
-int cr_question_is_angle(cr_view *v, const cr_question *q)
+void cr_question_resolve(cr_view *v, cr_question *q)
 {
-    return !cr_question_is_vector(q) && v->model.kind[q->output] != CERTREG_OUTPUT_REAL;
+    const cr_statistic *s = q->statistic_row = cr_statistic_of(q->statistic);
+    const cr_method *m = q->method_row = cr_method_of(q->method);
+    const cr_center *c = q->center_row = cr_center_of(q->center);
+    const int inverse = q->at_radius > 0;
+    resolve_outputs(v, q);
+    q->is_counted = cr_score_kind_is_two_valued(s->score);
+    q->is_closed = q->target > 0 && m->row.offers & CR_OFFERS_CLOSED_TEST;
+    q->is_ordered = inverse && s->reach == CR_REACH_ORDERS && m->orders && !q->is_angle;
+    q->about_output = c->about_output || (inverse && s->reach == CR_REACH_MEAN);
+    q->by_estimate = q->about_output || q->is_ordered || c->by_estimate;
+    q->solver_constraints = q->constraints;
+    if (q->constraints && q->is_counted) q->solver_constraints |= CERTREG_CONSTRAINT_VARIANCE;
 }
 
-double cr_question_period(cr_view *v, const cr_question *q)
+cr_question cr_question_of_output(cr_view *v, const cr_question *q, size_t k)
 {
-    if (cr_statistic_of(q->statistic)->angle == CR_ANGLE_AS_NUMBER) return 0;
-    return cr_question_is_angle(v, q) ? v->model.hi[q->output] - v->model.lo[q->output] : 0;
+    cr_question one = *q;
+    one.output = (int32_t)k, one.output_count = 0;
+    cr_question_resolve(v, &one);
+    return one;
 }
 
-int cr_question_orders(cr_view *v, const cr_question *q)
-{
-    return q->at_radius > 0 && cr_statistic_of(q->statistic)->reach == CR_REACH_ORDERS &&
-           cr_method_of(q->method)->orders && !cr_question_is_angle(v, q);
-}
-
-int cr_question_about_output(const cr_question *q)
-{
-    return cr_center_of(q->center)->about_output ||
-           (q->at_radius > 0 && cr_statistic_of(q->statistic)->reach == CR_REACH_MEAN);
-}
-
-int cr_question_by_estimate(cr_view *v, const cr_question *q)
-{
-    return cr_question_about_output(q) || cr_question_orders(v, q) ||
-           cr_center_of(q->center)->by_estimate;
-}
-
-uint32_t cr_question_constraints(const cr_question *q)
-{
-    return q->constraints && cr_question_counts(q) ? q->constraints | CERTREG_CONSTRAINT_VARIANCE
-                                                   : q->constraints;
-}
-
-int cr_question_is_closed(const cr_question *q)
-{
-    return q->target > 0 && cr_method_of(q->method)->row.offers & CR_OFFERS_CLOSED_TEST;
-}
-
-/* ---- several outputs as one vector (theory 7.3) */
-int cr_question_is_vector(const cr_question *q)
-{
-    return q->output < 0 || q->output_count > 1;
-}
-
-size_t cr_question_first(const cr_question *q)
-{
-    return q->output < 0 ? 0 : (size_t)q->output;
-}
-
-size_t cr_question_outputs(cr_view *v, const cr_question *q)
-{
-    return q->output < 0 ? v->model.outputs : q->output_count ? q->output_count : 1;
-}
-
-int cr_question_has_directions(const cr_question *q)
-{
-    return cr_question_is_vector(q) && !(cr_statistic_of(q->statistic)->row.offers & CR_OFFERS_ALL);
-}
-
-cr_net cr_question_net(const cr_question *q)
-{
-    return cr_statistic_of(q->statistic)->net;
-}
-
-/* ---- a refusal */
 certreg_status cr_question_invalid(certreg_error *why, const char *field, double value,
                                    const char *rule)
 {

@@ -1,11 +1,11 @@
-/* A question as the library keeps it: read from the public structs, flat, with defaults resolved. A
- * call of certify reads and checks it anew in every pass. */
+/* A question as the library keeps it: read from the public structs, flat, with what follows from
+ * it. A call of certify reads and checks it anew in every pass. */
 #ifndef CR_QUESTION_QUESTION_H
 #define CR_QUESTION_QUESTION_H
 #include "certreg/question.h"
+#include "question/rows.h"
 #include "record/scratch.h"
 #include "record/view.h"
-#include "statistics/net.h"
 
 typedef struct cr_question {
     int32_t output, statistic, method, center;
@@ -14,7 +14,7 @@ typedef struct cr_question {
     double tolerance, huber_width, prediction;
     const double *predictions; /* the caller's: all numbers of a vector; NULL: none given */
     size_t prediction_count;
-    size_t output_count;   /* as given; see cr_question_outputs */
+    size_t output_count;   /* as given */
     double alpha;          /* after all divisions */
     double target;         /* radius; 0: none */
     const uint64_t *looks; /* the caller's; NULL: the usual ones */
@@ -24,6 +24,23 @@ typedef struct cr_question {
     double at_radius; /* > 0: output bounds at this radius are asked for, not a radius */
     uint64_t bonferroni;
     uint64_t digest; /* certreg_question_digest */
+    /* ---- what follows from these, and the model: cr_question_resolve */
+    const cr_statistic *statistic_row;
+    const cr_method *method_row;
+    const cr_center *center_row;
+    size_t first, outputs; /* the outputs that it is about */
+    size_t directions; /* of a vector, along which it is certified one after the other; else 1 */
+    double period;     /* a full turn; 0 of what is taken as a number */
+    uint32_t solver_constraints; /* that the solver may use: a median's own scores have no variance,
+                                    but its near conditions may */
+    int is_vector;
+    int has_directions;
+    int is_angle;
+    int is_counted;   /* its own scores have two values */
+    int is_closed;    /* the closed test of a target radius */
+    int is_ordered;   /* output bounds by order statistics */
+    int about_output; /* bounds of f itself are used, not of scores */
+    int by_estimate;  /* about the estimate from all noisy samples, not about a prediction */
 } cr_question;
 
 /* ---- read.c: no estimator is needed */
@@ -36,9 +53,9 @@ certreg_status cr_read_question(const certreg_question *questions, size_t index,
 uint64_t cr_read_hash_looks(uint64_t h, const cr_question *);
 
 /* ---- sense.c */
-/* Whether it makes sense for this model and plan; no record is needed. The error names the field
- * and the remedy. */
-certreg_status cr_sense_check(cr_view *, const cr_question *, certreg_error *why);
+/* Whether it makes sense for this model and plan, and what follows; no record is needed. The error
+ * names the field and the remedy. */
+certreg_status cr_sense_check(cr_view *, cr_question *, certreg_error *why);
 /* A single question, read and checked. */
 certreg_status cr_sense_take(cr_view *, const certreg_question *, cr_question *out,
                              certreg_error *why);
@@ -57,27 +74,12 @@ uint64_t cr_allowed_looks(const cr_question *);
 certreg_status cr_allowed_now(cr_view *, const cr_question *, uint64_t samples, certreg_error *why);
 
 /* ---- question.c */
+/* Its output is one of the model's, and its names are known. */
+void cr_question_resolve(cr_view *, cr_question *);
+/* The same about one output of a vector. */
+cr_question cr_question_of_output(cr_view *, const cr_question *, size_t output);
 /* Fails for a number of the question, with the rule that it breaks. */
 certreg_status cr_question_invalid(certreg_error *why, const char *field, double value,
                                    const char *rule);
-int cr_question_counts(const cr_question *); /* its own scores have two values */
-int cr_question_is_angle(cr_view *, const cr_question *);
-/* A full turn; 0 for what is taken as a number. */
-double cr_question_period(cr_view *, const cr_question *);
-int cr_question_orders(cr_view *, const cr_question *); /* output bounds by order statistics */
-int cr_question_about_output(const cr_question *); /* bounds of f itself are used, not of scores */
-/* The certificate is about the estimate from all noisy samples, not about a prediction. */
-int cr_question_by_estimate(cr_view *, const cr_question *);
-/* What the solver may use. A median's own scores have no variance, but its near conditions may. */
-uint32_t cr_question_constraints(const cr_question *);
-int cr_question_is_closed(const cr_question *); /* the closed test of a target radius */
-/* Whether it is about several outputs as one vector; how many outputs it is about, and the first
- * of them. */
-int cr_question_is_vector(const cr_question *);
-size_t cr_question_outputs(cr_view *, const cr_question *);
-size_t cr_question_first(const cr_question *);
-/* A vector that is certified along the directions of its net, one after the other. */
-int cr_question_has_directions(const cr_question *);
-cr_net cr_question_net(const cr_question *);
 
 #endif

@@ -15,7 +15,7 @@ static certreg_status wrong(certreg_error *why, const char *sentence)
 /* Whether every output that it is about has a range. */
 static int has_range(cr_view *v, const cr_question *q)
 {
-    const size_t first = cr_question_first(q), end = first + cr_question_outputs(v, q);
+    const size_t first = q->first, end = first + q->outputs;
     int all = 1;
     for (size_t k = first; k < end; k++)
         all &= isfinite(v->model.lo[k]) && isfinite(v->model.hi[k]);
@@ -29,7 +29,8 @@ static certreg_status check_names(cr_view *v, const cr_question *q, certreg_erro
         (q->output < 0 || (size_t)q->output >= v->model.outputs))
         return cr_question_invalid(why, "output", q->output,
                                    "give an index below model.outputs, or CERTREG_ALL_OUTPUTS");
-    if (q->output_count > v->model.outputs - cr_question_first(q) ||
+    const size_t first = q->output < 0 ? 0 : (size_t)q->output;
+    if (q->output_count > v->model.outputs - first ||
         (q->output == CERTREG_ALL_OUTPUTS && q->output_count))
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.output_count is %zu; give at most model.outputs - "
@@ -49,9 +50,8 @@ static certreg_status check_names(cr_view *v, const cr_question *q, certreg_erro
 
 static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const double period = cr_question_period(v, q);
-    const int inverse = q->at_radius > 0,
-              quarter = cr_statistic_of(q->statistic)->angle == CR_ANGLE_ROUND;
+    const double period = q->period;
+    const int inverse = q->at_radius > 0, quarter = q->statistic_row->angle == CR_ANGLE_ROUND;
     if (!(q->tolerance > 0 || (inverse && q->tolerance == 0)) || !isfinite(q->tolerance))
         return cr_question_invalid(why, "tolerance", q->tolerance,
                                    "it must be positive and finite");
@@ -62,18 +62,16 @@ static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_
     if (period > 0 && !(q->tolerance < period / 2))
         return cr_question_invalid(why, "tolerance", q->tolerance,
                                    "for an angle it must be below half a turn");
-    if (inverse && q->tolerance == 0 && !cr_question_about_output(q) && !cr_question_orders(v, q) &&
-        !has_range(v, q))
+    if (inverse && q->tolerance == 0 && !q->about_output && !q->is_ordered && !has_range(v, q))
         return cr_question_invalid(
             why, "tolerance", 0,
             "give the largest tolerance to try, or declare model.lo and model.hi");
     return CERTREG_OK;
 }
 
-static certreg_status check_numbers(cr_view *v, const cr_question *q, certreg_error *why)
+static certreg_status check_numbers(const cr_question *q, certreg_error *why)
 {
-    (void)v;
-    const int has_width = cr_statistic_of(q->statistic)->has_width;
+    const int has_width = q->statistic_row->has_width;
     if (has_width && (!(q->huber_width > 0) || !isfinite(q->huber_width)))
         return cr_question_invalid(why, "huber_width", q->huber_width,
                                    "it must be positive and finite (often half the tolerance)");
@@ -87,14 +85,13 @@ static certreg_status check_numbers(cr_view *v, const cr_question *q, certreg_er
     return CERTREG_OK;
 }
 
-static certreg_status check_predictions(cr_view *v, const cr_question *q, certreg_error *why)
+static certreg_status check_predictions(const cr_question *q, certreg_error *why)
 {
-    const size_t count = q->prediction_count, needed = cr_question_outputs(v, q);
+    const size_t count = q->prediction_count, needed = q->outputs;
     if (q->prediction_given && count != needed)
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.prediction has %zu number%s; this question needs %zu%s", count,
-                       count == 1 ? "" : "s", needed,
-                       cr_question_is_vector(q) ? ", one per output" : "");
+                       count == 1 ? "" : "s", needed, q->is_vector ? ", one per output" : "");
     for (size_t k = 0; k < q->prediction_count; k++)
         if (!isfinite(q->predictions[k]))
             return cr_question_invalid(why, "prediction", q->predictions[k], "it must be finite");
@@ -104,7 +101,7 @@ static certreg_status check_predictions(cr_view *v, const cr_question *q, certre
 /* ---- fields together */
 static certreg_status check_kinds(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const size_t first = cr_question_first(q), end = first + cr_question_outputs(v, q);
+    const size_t first = q->first, end = first + q->outputs;
     for (size_t k = first; k < end; k++)
         if (v->model.kind[k] != CERTREG_OUTPUT_REAL)
             return cr_fail(why, CERTREG_E_INVALID,
@@ -117,7 +114,7 @@ static certreg_status check_kinds(cr_view *v, const cr_question *q, certreg_erro
 
 static certreg_status check_vector(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    if (!cr_question_is_vector(q)) return CERTREG_OK;
+    if (!q->is_vector) return CERTREG_OK;
     const certreg_status status = check_kinds(v, q, why);
     if (status || !(q->at_radius > 0)) return status;
     return wrong(why, "question.output: give one question per output: output bounds are about one");
@@ -127,41 +124,40 @@ static certreg_status check_vector(cr_view *v, const cr_question *q, certreg_err
 static certreg_status check_scores(cr_view *v, const cr_question *q, certreg_error *why)
 {
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    const cr_statistic *s = cr_statistic_of(q->statistic);
-    if (cr_question_counts(q) && q->constraints && (q->constraints & both) != both)
+    const cr_statistic *s = q->statistic_row;
+    if (q->is_counted && q->constraints && (q->constraints & both) != both)
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.constraints: name CERTREG_CONSTRAINT_MEAN and _RANGE, or use 0: "
                        "CERTREG_STATISTIC_%s needs both",
                        s->row.name);
-    if (!cr_score_kind_is_bounded(s->score) && !cr_method_of(q->method)->normality &&
-        !has_range(v, q))
+    if (!cr_score_kind_is_bounded(s->score) && !q->method_row->normality && !has_range(v, q))
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.method: declare model.lo and model.hi, or use "
                        "CERTREG_METHOD_ASYMPTOTIC: CERTREG_STATISTIC_%s with CERTREG_METHOD_%s "
                        "needs the range of every output",
-                       s->row.name, cr_method_of(q->method)->row.name);
+                       s->row.name, q->method_row->row.name);
     return CERTREG_OK;
 }
 
-static uint32_t asked_of(cr_view *v, const cr_question *q)
+static uint32_t asked_of(const cr_question *q)
 {
-    const int all = q->output < 0 && cr_statistic_of(q->statistic)->row.offers & CR_OFFERS_ALL;
-    const uint32_t about = all                          ? CR_OFFERS_ALL
-                           : cr_question_is_vector(q)   ? CR_OFFERS_VECTOR
-                           : cr_question_is_angle(v, q) ? CR_OFFERS_ANGLE
-                                                        : CR_OFFERS_NUMBER;
-    const uint32_t serving = cr_method_of(q->method)->published ? CR_OFFERS_PUBLISHED_SERVING
-                                                                : CR_OFFERS_SERVING;
+    const int all = q->output < 0 && q->statistic_row->row.offers & CR_OFFERS_ALL;
+    const uint32_t about = all            ? CR_OFFERS_ALL
+                           : q->is_vector ? CR_OFFERS_VECTOR
+                           : q->is_angle  ? CR_OFFERS_ANGLE
+                                          : CR_OFFERS_NUMBER;
+    const uint32_t serving = q->method_row->published ? CR_OFFERS_PUBLISHED_SERVING
+                                                      : CR_OFFERS_SERVING;
     return about | (q->served_samples ? serving : 0) |
            (q->at_radius > 0 ? CR_OFFERS_OUTPUT_BOUNDS : 0);
 }
 
 /* Statistic, method and center with each other, and with what they are about. */
-static certreg_status check_together(cr_view *v, const cr_question *q, certreg_error *why)
+static certreg_status check_together(const cr_question *q, certreg_error *why)
 {
     certreg_status status = cr_together_check_pairs(q, why);
-    if (!status) status = cr_together_check(q, asked_of(v, q), why);
-    if (status || !cr_center_of(q->center)->every_sample || !q->prediction_given) return status;
+    if (!status) status = cr_together_check(q, asked_of(q), why);
+    if (status || !q->center_row->every_sample || !q->prediction_given) return status;
     return wrong(why, "CERTREG_CENTER_SAMPLE_MEDIAN is the median of the samples; set "
                       "question.prediction to NULL");
 }
@@ -189,10 +185,10 @@ static certreg_status check_target(cr_view *v, const cr_question *q, certreg_err
     if (!(q->target > 0)) return CERTREG_OK;
     if (q->at_radius > 0)
         return wrong(why, "output bounds have no target radius; set question.target to NULL");
-    const certreg_status status = cr_together_check(
-        q, cr_question_is_closed(q) ? CR_OFFERS_CLOSED_TEST : CR_OFFERS_TARGET, why);
+    const certreg_status status =
+        cr_together_check(q, q->is_closed ? CR_OFFERS_CLOSED_TEST : CR_OFFERS_TARGET, why);
     if (status) return status;
-    if (cr_question_is_closed(q) &&
+    if (q->is_closed &&
         (v->plan.max_samples > CR_CLOSED_MOST || cr_asked_max_samples(v) > CR_CLOSED_MOST))
         return wrong(why, "question.target with CERTREG_METHOD_FINITE needs plan.max_samples below "
                           "2^31; otherwise use CERTREG_METHOD_ANYTIME");
@@ -210,17 +206,17 @@ static certreg_status check_serving(cr_view *v, const cr_question *q, certreg_er
     if (!(q->served_rate > 0 && q->served_rate <= 0.5))
         return cr_question_invalid(why, "serving->failure_rate", q->served_rate,
                                    "it must lie in (0, 0.5]");
-    if (!cr_score_kind_is_bounded(cr_statistic_of(q->statistic)->score) && !has_range(v, q))
+    if (!cr_score_kind_is_bounded(q->statistic_row->score) && !has_range(v, q))
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.serving with CERTREG_STATISTIC_%s needs the range of the output; "
                        "declare model.lo and model.hi",
-                       cr_statistic_of(q->statistic)->row.name);
+                       q->statistic_row->row.name);
     return CERTREG_OK;
 }
 
 static certreg_status check_trim(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const int trimmed = cr_statistic_of(q->statistic)->trims;
+    const int trimmed = q->statistic_row->trims;
     if (trimmed && !q->served_samples)
         return wrong(why, "question.serving: CERTREG_STATISTIC_TRIMMED_MEAN needs its samples and "
                           "failure_rate");
@@ -243,7 +239,7 @@ static certreg_status check_trim(cr_view *v, const cr_question *q, certreg_error
 
 static certreg_status check_prediction(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    if (cr_question_by_estimate(v, q) || q->prediction_given || v->pilot) return CERTREG_OK;
+    if (q->by_estimate || q->prediction_given || v->pilot) return CERTREG_OK;
     return wrong(why,
                  "question.prediction is NULL and there is no pilot to choose it; give one, set "
                  "plan.pilot, or take more samples");
@@ -251,19 +247,23 @@ static certreg_status check_prediction(cr_view *v, const cr_question *q, certreg
 
 /* ---- all of it */
 /* What the question is about, and not how it is certified. */
-static certreg_status check_subject(cr_view *v, const cr_question *q, certreg_error *why)
+static certreg_status check_subject(cr_view *v, cr_question *q, certreg_error *why)
 {
-    typedef certreg_status check(cr_view *, const cr_question *, certreg_error *why);
-    static check *const checks[] = {
-        check_names,   check_together,    check_vector,       check_scores,  check_tolerance,
-        check_numbers, check_predictions, cr_magnitude_check, check_serving, check_trim};
-    certreg_status status = CERTREG_OK;
-    for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++)
-        status = checks[i](v, q, why);
-    return status;
+    certreg_status status = check_names(v, q, why);
+    if (status) return status;
+    cr_question_resolve(v, q);
+    status = check_together(q, why);
+    if (!status) status = check_vector(v, q, why);
+    if (!status) status = check_scores(v, q, why);
+    if (!status) status = check_tolerance(v, q, why);
+    if (!status) status = check_numbers(q, why);
+    if (!status) status = check_predictions(q, why);
+    if (!status) status = cr_magnitude_check(v, q, why);
+    if (!status) status = check_serving(v, q, why);
+    return status ? status : check_trim(v, q, why);
 }
 
-certreg_status cr_sense_check(cr_view *v, const cr_question *q, certreg_error *why)
+certreg_status cr_sense_check(cr_view *v, cr_question *q, certreg_error *why)
 {
     certreg_status status = check_subject(v, q, why);
     if (!status) status = check_target(v, q, why);

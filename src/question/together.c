@@ -118,8 +118,8 @@ uint32_t cr_together_constraints(const cr_question *q)
 {
     uint32_t set = 0;
     const cr_row *row;
-    const uint32_t asked = (cr_question_is_closed(q) ? CR_OFFERS_CLOSED_TEST : 0u) |
-                           (cr_question_is_vector(q) ? CR_OFFERS_VECTOR : 0u);
+    const uint32_t asked = (q->is_closed ? CR_OFFERS_CLOSED_TEST : 0u) |
+                           (q->is_vector ? CR_OFFERS_VECTOR : 0u);
     for (int32_t bit = 0; (row = cr_constraint_of(bit)); bit++)
         if (!(asked & ~row->offers)) set |= CR_ONE_OF(bit);
     return set;
