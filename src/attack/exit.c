@@ -109,7 +109,7 @@ double cr_exit_smooth(const cr_exit *x, const float *y)
 
 static int has_probit(const cr_exit *x)
 {
-    return cr_score_is_bounded(&x->beyond) && x->beyond.kind != CR_SCORE_SINE;
+    return cr_score_nature(x->beyond.kind).bounded && x->beyond.kind != CR_SCORE_SINE;
 }
 
 double cr_exit_link(const cr_exit *x, double mean)

@@ -25,7 +25,7 @@ static inline double cr_exit_value(const cr_exit *x, const float *y)
 }
 static inline int cr_exit_is_counted(const cr_exit *x)
 {
-    return cr_score_is_two_valued(&x->beyond);
+    return cr_score_nature(x->beyond.kind).two_valued;
 }
 
 /* Means of `beyond` on a scale on which they are about linear in the radius: probits of what they

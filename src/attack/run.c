@@ -15,11 +15,6 @@ static certreg_status refuse(certreg_attack *a, const char *sentence)
     return cr_fail(a->probe.why, CERTREG_E_INVALID, "%s", sentence);
 }
 
-static int has_bounded_score(const cr_question *q)
-{
-    return cr_score_kind_is_bounded(q->statistic_row->score);
-}
-
 static certreg_status check_question(certreg_attack *a, const cr_question *q)
 {
     if (q->is_vector)
@@ -36,7 +31,7 @@ static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
     if (q->served_samples)
         return refuse(a, "set question.serving to NULL; an attack is about the smoothed "
                          "prediction itself");
-    if (!has_bounded_score(q) &&
+    if (!q->is_bounded &&
         !(isfinite(e->record->model.lo[q->output]) && isfinite(e->record->model.hi[q->output])))
         return refuse(a, "declare model.lo and model.hi: without a range nothing bounds the mean "
                          "at a shifted input");
@@ -176,7 +171,7 @@ static certreg_status hunt(cr_hunt *h, float *shift, certreg_attack_result *r)
 {
     const cr_conditions *conditions = h->conditions;
     if (!conditions->known || !isfinite(conditions->prediction)) return CERTREG_OK;
-    if (conditions->failures && !has_bounded_score(&conditions->question))
+    if (conditions->failures && !conditions->question.is_bounded)
         return CERTREG_OK; /* nothing bounds the mean of outputs that are not there */
     certreg_status status = cr_slope_find(h->attack, conditions, h->directed, &h->slope);
     if (status) return status;
@@ -279,7 +274,7 @@ static certreg_status gradient(certreg_attack *a, const certreg_question *questi
     certreg_status status = prepare(a, question, &conditions);
     if (!status) status = evaluate(a, &conditions);
     if (status) return status;
-    if (!conditions.known || (conditions.failures && !has_bounded_score(&conditions.question)))
+    if (!conditions.known || (conditions.failures && !conditions.question.is_bounded))
         return cr_fail(a->probe.why, CERTREG_E_WRONG_STATE,
                        "outputs of the record failed: it gives no prediction, or no mean");
     borrow_clock(a, NULL);

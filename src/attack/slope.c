@@ -28,7 +28,7 @@ static noisy means_of(cr_view *v, const cr_conditions *conditions, const cr_exit
 static double level_of(const cr_exit *exit, const noisy *n)
 {
     const double mean = n->mean * (double)n->count / ((double)n->count + 1);
-    return cr_exit_link(exit, cr_score_is_bounded(&exit->beyond) ? mean : n->mean);
+    return cr_exit_link(exit, cr_score_nature(exit->beyond.kind).bounded ? mean : n->mean);
 }
 
 certreg_status cr_slope_replay(certreg_attack *a, size_t first, size_t count, size_t functions,

@@ -109,7 +109,7 @@ static certreg_status find(cr_replay *r, const cr_conditions *conditions,
     for (int i = 0; i < CR_CONDITIONS; i++) out[i] = cr_bounds_blank(r->view, conditions);
     for (int i = 0; i < conditions->count; i++)
         if (!conditions->known ||
-            (conditions->failures && !cr_score_is_bounded(&conditions->each[i].score)))
+            (conditions->failures && !cr_score_nature(conditions->each[i].score.kind).bounded))
             *abstained = 1;
     if (*abstained) return CERTREG_OK;
     if (conditions->question.method == CERTREG_METHOD_PAPER)

@@ -61,7 +61,8 @@ static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr
     if (!q->served_samples || score->kind == CR_SCORE_OUTPUT) return 2 * share - 1;
     if (score->kind == CR_SCORE_WITHIN)
         return cr_served_misses(q->served_samples, may_be_out(v, q, score), beta);
-    if (cr_score_is_two_valued(score)) return cr_served_binomial(q->served_samples, share, beta);
+    if (cr_score_nature(score->kind).two_valued)
+        return cr_served_binomial(q->served_samples, share, beta);
     double least, greatest;
     cr_score_range(score, v->model.lo + k, v->model.hi + k, &least, &greatest);
     return cr_served_bounded(q->served_samples, least, greatest, beta);
@@ -70,10 +71,11 @@ static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr
 static void add(cr_conditions *conditions, const cr_score *score, enum cr_guard guard,
                 double threshold)
 {
-    conditions->each[conditions->count++] = (cr_condition){.score = *score,
-                                                           .guard = guard,
-                                                           .exact = cr_score_is_two_valued(score),
-                                                           .threshold = threshold};
+    conditions->each[conditions->count++] =
+        (cr_condition){.score = *score,
+                       .guard = guard,
+                       .exact = cr_score_nature(score->kind).two_valued,
+                       .threshold = threshold};
 }
 
 /* "mu stays near the prediction" on one side; mu exists then, since the resultant has a positive
@@ -150,7 +152,7 @@ static void set_conditions_for(cr_view *v, cr_conditions *conditions, const stru
     conditions->output = q->output;
     if (q->has_directions)
         conditions->output = cr_directions_aim(v, conditions, conditions->direction, &s);
-    if (!cr_score_kind_has_sides(s.kind)) {
+    if (!cr_score_nature(s.kind).sides) {
         add(conditions, &s, CR_GUARD_NONE, threshold_of(v, conditions, &s, q->served_rate));
         return;
     }

@@ -50,7 +50,7 @@ certreg_status cr_magnitude_check(cr_view *v, const cr_question *q, certreg_erro
 {
     const size_t first = q->first, end = first + q->outputs;
     const int from_prediction = q->prediction_given && !q->about_output;
-    if (cr_score_kind_is_bounded(q->statistic_row->score)) return CERTREG_OK;
+    if (q->is_bounded) return CERTREG_OK;
     certreg_status status = q->at_radius > 0 ? CERTREG_OK : check_tolerance(v, q, why);
     for (size_t k = first; k < end && !status; k++) {
         status = check_range(v, q, k, why);

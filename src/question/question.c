@@ -22,7 +22,8 @@ void cr_question_resolve(cr_view *v, cr_question *q)
     const cr_center *c = q->center_row = cr_center_of(q->center);
     const int inverse = q->at_radius > 0;
     resolve_outputs(v, q);
-    q->is_counted = cr_score_kind_is_two_valued(s->score);
+    q->is_counted = cr_score_nature(s->score).two_valued;
+    q->is_bounded = cr_score_nature(s->score).bounded;
     q->is_closed = q->target > 0 && m->row.offers & CR_OFFERS_CLOSED_TEST;
     q->is_ordered = inverse && s->reach == CR_REACH_ORDERS && m->orders && !q->is_angle;
     q->about_output = c->about_output || (inverse && s->reach == CR_REACH_MEAN);

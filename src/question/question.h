@@ -37,6 +37,7 @@ typedef struct cr_question {
     int has_directions;
     int is_angle;
     int is_counted;   /* its own scores have two values */
+    int is_bounded;   /* they have bounds of their own, whatever the range of the outputs */
     int is_closed;    /* the closed test of a target radius */
     int is_ordered;   /* output bounds by order statistics */
     int about_output; /* bounds of f itself are used, not of scores */

@@ -130,7 +130,7 @@ static certreg_status check_scores(cr_view *v, const cr_question *q, certreg_err
                        "question.constraints: name CERTREG_CONSTRAINT_MEAN and _RANGE, or use 0: "
                        "CERTREG_STATISTIC_%s needs both",
                        s->row.name);
-    if (!cr_score_kind_is_bounded(s->score) && !q->method_row->normality && !has_range(v, q))
+    if (!q->is_bounded && !q->method_row->normality && !has_range(v, q))
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.method: declare model.lo and model.hi, or use "
                        "CERTREG_METHOD_ASYMPTOTIC: CERTREG_STATISTIC_%s with CERTREG_METHOD_%s "
@@ -206,7 +206,7 @@ static certreg_status check_serving(cr_view *v, const cr_question *q, certreg_er
     if (!(q->served_rate > 0 && q->served_rate <= 0.5))
         return cr_question_invalid(why, "serving->failure_rate", q->served_rate,
                                    "it must lie in (0, 0.5]");
-    if (!cr_score_kind_is_bounded(q->statistic_row->score) && !has_range(v, q))
+    if (!q->is_bounded && !has_range(v, q))
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.serving with CERTREG_STATISTIC_%s needs the range of the output; "
                        "declare model.lo and model.hi",

@@ -145,7 +145,7 @@ double cr_score_value(const cr_score *s, const float *y)
 {
     const double v = (double)*y;
     if (is_along(s)) return value_along(s, y);
-    if (isnan(v)) return cr_score_is_bounded(s) ? -1 : v;
+    if (isnan(v)) return cr_score_nature(s->kind).bounded ? -1 : v;
     if (s->period > 0 && s->kind != CR_SCORE_WITHIN)
         return circular_value(s, s->side * cr_location_wrap(v, s->prediction, s->period));
     switch (s->kind) {
@@ -172,7 +172,7 @@ void cr_score_range(const cr_score *s, const double *lo, const double *hi, doubl
                     double *greatest)
 {
     *least = -1, *greatest = 1;
-    if (cr_score_is_bounded(s)) return;
+    if (cr_score_nature(s->kind).bounded) return;
     if (is_along(s)) {
         range_along(s, lo, hi, least, greatest);
         return;
@@ -184,46 +184,17 @@ void cr_score_range(const cr_score *s, const double *lo, const double *hi, doubl
 }
 
 /* ---- kinds */
-typedef struct properties {
-    int bounded, two_valued, sides;
-} properties;
-
-static properties of_kind(enum cr_score_kind kind)
+cr_nature cr_score_nature(enum cr_score_kind kind)
 {
     switch (kind) {
-    case CR_SCORE_OUTPUT: return (properties){0, 0, 0};
-    case CR_SCORE_LINEAR: return (properties){0, 0, 1};
+    case CR_SCORE_OUTPUT: return (cr_nature){.bounded = 0};
+    case CR_SCORE_LINEAR: return (cr_nature){.sides = 1};
     case CR_SCORE_HUBER:
-    case CR_SCORE_SINE: return (properties){1, 0, 1};
+    case CR_SCORE_SINE: return (cr_nature){.bounded = 1, .sides = 1};
     case CR_SCORE_SIGN:
-    case CR_SCORE_ARC: return (properties){1, 1, 1};
+    case CR_SCORE_ARC: return (cr_nature){.bounded = 1, .two_valued = 1, .sides = 1};
     case CR_SCORE_WITHIN:
-    case CR_SCORE_BALL: return (properties){1, 1, 0};
+    case CR_SCORE_BALL: return (cr_nature){.bounded = 1, .two_valued = 1};
     }
-    return (properties){0};
-}
-
-int cr_score_kind_is_bounded(enum cr_score_kind kind)
-{
-    return of_kind(kind).bounded;
-}
-
-int cr_score_kind_is_two_valued(enum cr_score_kind kind)
-{
-    return of_kind(kind).two_valued;
-}
-
-int cr_score_kind_has_sides(enum cr_score_kind kind)
-{
-    return of_kind(kind).sides;
-}
-
-int cr_score_is_bounded(const cr_score *s)
-{
-    return of_kind(s->kind).bounded;
-}
-
-int cr_score_is_two_valued(const cr_score *s)
-{
-    return of_kind(s->kind).two_valued;
+    return (cr_nature){.bounded = 0};
 }

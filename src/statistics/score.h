@@ -16,6 +16,14 @@ enum cr_score_kind {
     CR_SCORE_BALL        /* 1 where all outputs lie within tolerance of the center, else -1 */
 };
 
+typedef struct cr_nature {
+    int bounded;    /* a failed output still has a score, the least one */
+    int two_valued; /* it is 1 or -1, so that its mean is bounded by counting */
+    int sides;      /* there is one for each side of the prediction */
+} cr_nature;
+
+cr_nature cr_score_nature(enum cr_score_kind);
+
 /* t is side*(y - prediction), on the circle where period > 0. With a period, HUBER is -1 wherever
  * |t| >= cut and SIGN wherever t >= cut: there the moving cut of the line could change the branch
  * (theory 7). An output that failed has the least score on both sides. Along a direction the output
@@ -40,13 +48,4 @@ void cr_score_range(const cr_score *, const double *lo, const double *hi, double
 /* More than rounding can change a score that is linear along a direction, for outputs in [lo, hi];
  * 0 where they have no range. */
 double cr_score_unsure(const cr_score *, const double *lo, const double *hi);
-/* Whether a failed output still has a score, the least one. */
-int cr_score_is_bounded(const cr_score *);
-int cr_score_kind_is_bounded(enum cr_score_kind);
-/* Whether it is 1 or -1, so that its mean is bounded by counting. */
-int cr_score_is_two_valued(const cr_score *);
-int cr_score_kind_is_two_valued(enum cr_score_kind);
-/* Whether there is one for each side of the prediction. */
-int cr_score_kind_has_sides(enum cr_score_kind);
-
 #endif
