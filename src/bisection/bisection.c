@@ -4,7 +4,7 @@
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "bisection/search.h"
-#include "solver/handle.h"
+#include "solver/account.h"
 
 size_t certreg_bisection_size(void)
 {
@@ -32,8 +32,8 @@ static certreg_status read_plan(const certreg_bisection_plan *plan, certreg_bise
                        "plan.cap is %g; it must be 0, or positive and at most %g", p->cap,
                        CR_LARGEST_RADIUS);
     uint32_t limit;
-    const certreg_status limited = cr_solver_limit(p->max_evaluations, CERTREG_RADIUS_EVALUATIONS,
-                                                   CERTREG_LEAST_RADIUS_EVALUATIONS, &limit, why);
+    const certreg_status limited = cr_account_limit(p->max_evaluations, CERTREG_RADIUS_EVALUATIONS,
+                                                    CERTREG_LEAST_RADIUS_EVALUATIONS, &limit, why);
     how->evaluations = (int)limit - CR_KEPT_FOR_PROOFS;
     return limited;
 }
@@ -82,7 +82,7 @@ const certreg_error *certreg_bisection_error(const certreg_bisection *bisection)
 certreg_status certreg_bisection_info(certreg_bisection *bisection, certreg_solve_info *out)
 {
     if (!bisection) return CERTREG_E_INVALID;
-    return cr_solver_report(&bisection->busy, &bisection->error, &bisection->info, out);
+    return cr_account_report(&bisection->busy, &bisection->error, &bisection->info, out);
 }
 
 /* ---- a call */
@@ -113,7 +113,7 @@ static certreg_status compute(certreg_bisection *bisection, const call *c, certr
     const double start = cr_clock_now(NULL);
     bisection->how.effort = (cr_effort){0};
     const certreg_status status = run(bisection, c, &found);
-    bisection->info = cr_solver_spent(&bisection->how.effort, start);
+    bisection->info = cr_account_spent(&bisection->how.effort, start);
     cr_struct_write(out, out->struct_size, &found, sizeof found);
     return status;
 }

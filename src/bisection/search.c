@@ -1,6 +1,6 @@
 #include "bisection/search.h"
-#include "solver/closed.h"
-#include "solver/hessian.h"
+#include "solver/formula.h"
+#include "solver/second_order.h"
 #include "statistics/shift.h"
 #include <float.h>
 #include <math.h>
@@ -51,10 +51,10 @@ static double proven(state *s, double r, double *growth)
     return slack_of(&s->goal, cr_box_prove(&s->goal.rise, s->goal.weight, &s->box));
 }
 
-static double closed_room(state *s, double r, double *growth)
+static double formula_room(state *s, double r, double *growth)
 {
     s->goal.rise.r = r;
-    return s->goal.limit - cr_closed_bound(&s->goal.rise, s->goal.weight, growth);
+    return s->goal.limit - cr_formula_bound(&s->goal.rise, s->goal.weight, growth);
 }
 
 static double middle_of(double low, double high)
@@ -90,17 +90,17 @@ static double root(state *s, double low, double high, double initial,
 }
 
 /* Without a range, or as a first bound with one. */
-static double closed_radius(state *s, double most)
+static double formula_radius(state *s, double most)
 {
     double growth;
     const double C = cr_rise_greatest_variance(&s->goal.rise);
     if (!(C < INFINITY)) return 0;
-    if (closed_room(s, most, &growth) > 0) return most;
-    const double room = closed_room(s, 0, &growth);
+    if (formula_room(s, most, &growth) > 0) return most;
+    const double room = formula_room(s, 0, &growth);
     if (!(room > 0)) return 0;
     const double initial = fmin(cr_shift_radius_of_mean(room, C), most); /* exact for (C) */
-    double r = root(s, 0, most, initial, closed_room);
-    for (double cut = 4 * DBL_EPSILON; r > 0 && !(closed_room(s, r, &growth) > 0); cut *= 2)
+    double r = root(s, 0, most, initial, formula_room);
+    for (double cut = 4 * DBL_EPSILON; r > 0 && !(formula_room(s, r, &growth) > 0); cut *= 2)
         r *= 1 - cut;
     return r;
 }
@@ -196,7 +196,7 @@ static double climb_further(state *s, double least, double next, double most)
 }
 
 /* Radii below the least are not distinguished from 0. */
-static double told(double radius)
+static double or_zero(double radius)
 {
     return radius >= CR_LEAST_RADIUS ? radius : 0;
 }
@@ -210,22 +210,23 @@ int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radiu
     const double at_zero = goal->weight > 0 ? goal->rise.mean_hi : 0;
     if (!(slack_of(goal, at_zero) > 0) || !(*radius < most)) return wanted;
     s.goal.rise.r = most;
-    if (slack_of(goal, cr_closed_cap(&goal->rise, goal->weight)) > 0) return *radius = most, wanted;
-    const double closed = told(fmin(closed_radius(&s, most), most)), known = *radius;
-    const int closed_only = goal->rise.range_lo == -INFINITY && goal->rise.range_hi == INFINITY;
-    *radius = fmax(known, closed);
-    if (closed_only || *radius >= most) return wanted;
+    if (slack_of(goal, cr_formula_cap(&goal->rise, goal->weight)) > 0)
+        return *radius = most, wanted;
+    const double by_formula = or_zero(fmin(formula_radius(&s, most), most)), known = *radius;
+    const int only_formula = goal->rise.range_lo == -INFINITY && goal->rise.range_hi == INFINITY;
+    *radius = fmax(known, by_formula);
+    if (only_formula || *radius >= most) return wanted;
     s.width = 0.5 * coarse;
     if (wanted & CR_FIRST) {
         s.goal.rise.second = INFINITY;
-        *radius = told(known > closed ? climb_further(&s, known, known * step, most)
-                                      : climb(&s, closed, most));
+        *radius = or_zero(known > by_formula ? climb_further(&s, known, known * step, most)
+                                             : climb(&s, by_formula, most));
         if (s.conclusive) tight |= CR_FIRST;
     }
     if (wanted & CR_SECOND) {
         s.goal.rise.second = goal->rise.second;
-        *radius =
-            told(climb_further(&s, *radius, fmax(*radius * step, CR_LEAST_HESSIAN_RADIUS), most));
+        *radius = or_zero(
+            climb_further(&s, *radius, fmax(*radius * step, CR_LEAST_SECOND_ORDER_RADIUS), most));
         if (s.conclusive) tight |= CR_SECOND;
     }
     return tight;

@@ -1,6 +1,6 @@
 #include "solver/box.h"
-#include "solver/closed.h"
-#include "solver/hessian.h"
+#include "solver/formula.h"
+#include "solver/second_order.h"
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *b
     cr_point point;
     const int most = cr_effort_narrow(s->rise->effort, CR_POINT_EVALUATIONS);
     cr_point_solve(s->rise, m, s->warm, s->gain, &point);
-    cr_hessian_use(s->rise, s->gain, &point);
+    cr_second_order_use(s->rise, s->gain, &point);
     s->rise->effort->most = most;
     const double slope = point.slope + s->weight;
     if (slope == 0 || (slope > 0 && is_high_end) || (slope < 0 && is_low_end)) {
@@ -150,7 +150,8 @@ static void search_inside(search *s, cr_box *box)
 static void summarise(const cr_rise *rise, double weight, cr_box *box)
 {
     if (!box->count) {
-        box->value = fmin(cr_closed_bound(rise, weight, &box->growth), cr_closed_cap(rise, weight));
+        box->value =
+            fmin(cr_formula_bound(rise, weight, &box->growth), cr_formula_cap(rise, weight));
         box->tight = 0;
         return;
     }
@@ -170,7 +171,7 @@ static int is_trivial(const cr_rise *rise, double weight, cr_box *box)
     const double top = rise->mean_hi, most = cr_rise_greatest_variance(rise);
     box->growth = 0;
     if (rise->range_lo == -INFINITY && rise->range_hi == INFINITY) {
-        box->value = cr_closed_bound(rise, weight, &box->growth);
+        box->value = cr_formula_bound(rise, weight, &box->growth);
         return 1;
     }
     const int constant = most == 0 || rise->r == 0 || rise->mean_lo >= rise->range_hi ||
@@ -181,9 +182,9 @@ static int is_trivial(const cr_rise *rise, double weight, cr_box *box)
         box->value = rise->range_hi; /* the function that is this end everywhere */
     else if (constant) box->value = weight > 0 ? top : 0;
     else if (unlimited || rise->r > CR_LARGEST_FINITE_RADIUS)
-        box->value = cr_closed_cap(rise, weight);
+        box->value = cr_formula_cap(rise, weight);
     else if (rise->range_hi == INFINITY && rise->r > CR_LARGEST_OPEN_RADIUS)
-        box->value = cr_closed_bound(rise, weight, &box->growth);
+        box->value = cr_formula_bound(rise, weight, &box->growth);
     else return 0;
     return 1;
 }
@@ -294,7 +295,8 @@ double cr_box_prove(const cr_rise *rise, double weight, cr_box *box)
 {
     double unused;
     cr_box none = {.count = 0};
-    const double simple = fmin(cr_closed_bound(rise, weight, &unused), cr_closed_cap(rise, weight));
+    const double simple =
+        fmin(cr_formula_bound(rise, weight, &unused), cr_formula_cap(rise, weight));
     if (!box->count) return is_trivial(rise, weight, &none) ? fmin(simple, none.value) : simple;
     line l[2];
     for (int i = 0; i < box->count; i++)

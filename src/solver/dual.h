@@ -6,7 +6,7 @@
 #define CR_SOLVER_DUAL_H
 #include "base/constants.h"
 #include "solver/effort.h"
-#include "solver/likelihood_ratio.h"
+#include "solver/ratio.h"
 
 #define CR_ORDERS 2 /* highest order k */
 

@@ -12,7 +12,7 @@ typedef struct cr_effort {
     uint64_t points;      /* of all quadratures */
     uint32_t loose;       /* searches not known to have come next to the truth */
     uint32_t refinements; /* of final evaluations that disagreed */
-    uint32_t fallbacks;   /* bounds for which a closed form had to stand in */
+    uint32_t fallbacks;   /* bounds for which a formula had to stand in */
 } cr_effort;
 
 /* Called where there is more to do. */

@@ -1,4 +1,4 @@
-/* Where Newton begins: closed guesses for the shapes that the worst function takes. */
+/* Where Newton begins: formulas for the shapes that the worst function takes. */
 #ifndef CR_SOLVER_INITIAL_H
 #define CR_SOLVER_INITIAL_H
 #include "solver/dual.h"

@@ -3,7 +3,7 @@
 #include "base/handle.h"
 #include "base/sizes.h"
 #include "base/structs.h"
-#include "solver/handle.h"
+#include "solver/account.h"
 #include "solver/worst_case.h"
 #include "solver/worst_function.h"
 #include <math.h>
@@ -22,8 +22,8 @@ static certreg_status create(const certreg_solver_plan *plan, certreg_solver **o
     certreg_status status =
         plan ? cr_struct_read(&p, sizeof p, CR_OLDEST_SOLVER_PLAN, plan, "plan", why) : CERTREG_OK;
     if (!status)
-        status = cr_solver_limit(p.max_evaluations, CERTREG_WORST_CASE_EVALUATIONS,
-                                 CERTREG_LEAST_WORST_CASE_EVALUATIONS, &limit, why);
+        status = cr_account_limit(p.max_evaluations, CERTREG_WORST_CASE_EVALUATIONS,
+                                  CERTREG_LEAST_WORST_CASE_EVALUATIONS, &limit, why);
     if (!status)
         status = cr_handle_take(p.memory, p.memory_bytes, sizeof **out, &owned, (void **)out, why);
     if (status) return status;
@@ -61,7 +61,7 @@ const certreg_error *certreg_solver_error(const certreg_solver *solver)
 certreg_status certreg_solver_info(certreg_solver *solver, certreg_solve_info *out)
 {
     if (!solver) return CERTREG_E_INVALID;
-    return cr_solver_report(&solver->busy, &solver->error, &solver->info, out);
+    return cr_account_report(&solver->busy, &solver->error, &solver->info, out);
 }
 
 /* What a refused call hands out. */
@@ -81,7 +81,7 @@ static certreg_status worst_case(certreg_solver *solver, const certreg_bounds *b
     const double start = cr_clock_now(NULL);
     status = cr_worst_case(bounds, constraints, radius, solver->max_evaluations, &effort, &found,
                            &solver->error);
-    solver->info = cr_solver_spent(&effort, start);
+    solver->info = cr_account_spent(&effort, start);
     cr_struct_write(out, out->struct_size, &found, sizeof found);
     return status;
 }
@@ -109,7 +109,7 @@ static certreg_status worst_function(certreg_solver *solver, const certreg_bound
     const double start = cr_clock_now(NULL);
     status = cr_worst_function(bounds, constraints, radius, side, solver->max_evaluations, &effort,
                                &found, &solver->error);
-    solver->info = cr_solver_spent(&effort, start);
+    solver->info = cr_account_spent(&effort, start);
     cr_struct_write(out, out->struct_size, &found, sizeof found);
     return status;
 }

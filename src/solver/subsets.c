@@ -1,7 +1,7 @@
 #include "solver/subsets.h"
 #include <math.h>
 
-/* Mean and range are in every subset: they only limit where to look, and the closed forms, which
+/* Mean and range are in every subset: they only limit where to look, and the formulas, which
  * do without a range, are always used. */
 enum { VARIANCE = 1, GRADIENT = 2, MOMENT = 4, PARTS = 8 };
 

@@ -1,6 +1,6 @@
 #include "solver/worst_case.h"
 #include "solver/bound.h"
-#include "solver/closed.h"
+#include "solver/formula.h"
 #include "solver/constraints.h"
 #include <math.h>
 
@@ -23,7 +23,7 @@ static int ask(void *context, const cr_rise *rise, int wanted)
 static double mean_by_rise(const cr_rise *rise, double most)
 {
     return fmin(most > 0 ? nextafter(rise->mean_hi + most, INFINITY) : rise->mean_hi,
-                cr_closed_cap(rise, 1));
+                cr_formula_cap(rise, 1));
 }
 
 /* Rise and drop come first, then the means that they lead to, unless the mean is known so

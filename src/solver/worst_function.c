@@ -1,6 +1,6 @@
 #include "solver/worst_function.h"
 #include "solver/bound.h"
-#include "solver/closed.h"
+#include "solver/formula.h"
 #include "solver/constraints.h"
 #include "solver/function.h"
 #include "solver/worst_case.h"
@@ -57,13 +57,13 @@ static void offer(question *q, const cr_point *point)
 }
 
 /* What needed no search: without a range, or where nothing can vary. */
-static void offer_closed(question *q, const cr_rise *rise, double bound)
+static void offer_formula(question *q, const cr_rise *rise, double bound)
 {
     const int ranged = rise->range_lo > -INFINITY || rise->range_hi < INFINITY;
     cr_point point = {.mean = fmin(fmax(rise->moment_center, rise->mean_lo), rise->mean_hi),
                       .constant = 1};
     point.problem = cr_point_describe(rise, point.mean, 0, 0);
-    if (bound > 0 && (ranged || !cr_closed_point(rise, &point))) return;
+    if (bound > 0 && (ranged || !cr_formula_point(rise, &point))) return;
     offer(q, &point);
 }
 
@@ -75,7 +75,7 @@ static int ask(void *context, const cr_rise *rise, int wanted)
     q->bound = fmin(q->bound, bound);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < q->box[i].count; j++) offer(q, q->box[i].point + j);
-    if (!q->box[0].count && !q->box[1].count) offer_closed(q, rise, bound);
+    if (!q->box[0].count && !q->box[1].count) offer_formula(q, rise, bound);
     return tight;
 }
 

@@ -1,12 +1,12 @@
 /* The second order at one mean (theory 8): it tightens a point that was solved without. */
-#ifndef CR_SOLVER_HESSIAN_H
-#define CR_SOLVER_HESSIAN_H
+#ifndef CR_SOLVER_SECOND_ORDER_H
+#define CR_SOLVER_SECOND_ORDER_H
 #include "solver/point.h"
 
 /* Below this radius the second order is lost in the first. It is used at this radius instead
  * (bound.c). */
-#define CR_LEAST_HESSIAN_RADIUS 1e-2
+#define CR_LEAST_SECOND_ORDER_RADIUS 1e-2
 
-void cr_hessian_use(const cr_rise *rise, double gain, cr_point *point);
+void cr_second_order_use(const cr_rise *rise, double gain, cr_point *point);
 
 #endif

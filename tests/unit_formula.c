@@ -1,7 +1,7 @@
 /* Closed forms of the worst case (theory 3.3) against long double: they are rounded up, by little.
  */
-#include "solver/closed.h"
-#include "solver/likelihood_ratio.h"
+#include "solver/formula.h"
+#include "solver/ratio.h"
 #include "support/problems.h"
 #include "support/suite.h"
 
@@ -88,7 +88,7 @@ static cr_rise random_rise(dice *d, cr_effort *effort)
 static void expect_above(const cr_rise *rise, double weight, long double exact)
 {
     double growth;
-    const double got = cr_closed_bound(rise, weight, &growth),
+    const double got = cr_formula_bound(rise, weight, &growth),
                  all = fmin(rise->variance, rise->moment);
     const long double most = exact * (1 + 1e-13L) + norm(1, rise->r) * 1e-7L * sqrtl(all);
     ck_assert_msg((long double)got >= exact && (long double)got <= most,
@@ -161,7 +161,7 @@ TEST(shift_that_underflows_is_not_zero)
     dice d = dice_of(35);
     cr_rise rise = random_rise(&d, &effort);
     rise.r = 1e-100, rise.variance = 1e-290, rise.gradient_hi = 0;
-    ck_assert_double_gt(cr_closed_bound(&rise, 0, &growth), 0);
+    ck_assert_double_gt(cr_formula_bound(&rise, 0, &growth), 0);
 }
 
 TEST_MAIN("closed forms")

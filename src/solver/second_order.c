@@ -1,4 +1,4 @@
-#include "solver/hessian.h"
+#include "solver/second_order.h"
 #include <math.h>
 #include <stddef.h>
 
@@ -116,11 +116,11 @@ static void solve(const cr_rise *rise, double gain, cr_point *point)
     *point = better;
 }
 
-void cr_hessian_use(const cr_rise *rise, double gain, cr_point *point)
+void cr_second_order_use(const cr_rise *rise, double gain, cr_point *point)
 {
     const int bounded = rise->range_lo > -INFINITY && rise->range_hi < INFINITY;
-    if (!(rise->second < INFINITY) || !(rise->r >= CR_LEAST_HESSIAN_RADIUS) || point->constant ||
-        point->impossible)
+    if (!(rise->second < INFINITY) || !(rise->r >= CR_LEAST_SECOND_ORDER_RADIUS) ||
+        point->constant || point->impossible)
         return;
     if (bounded || point->at.lambda > 0) solve(rise, gain, point);
 }

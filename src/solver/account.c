@@ -1,12 +1,12 @@
-#include "solver/handle.h"
+#include "solver/account.h"
 #include "base/clock.h"
 #include "base/sizes.h"
 #include "base/structs.h"
 
 enum { MOST_EVALUATIONS = 1000000 };
 
-certreg_status cr_solver_limit(uint32_t given, uint32_t usual, uint32_t least, uint32_t *out,
-                               certreg_error *why)
+certreg_status cr_account_limit(uint32_t given, uint32_t usual, uint32_t least, uint32_t *out,
+                                certreg_error *why)
 {
     *out = given ? given : usual;
     if (*out >= least && *out <= MOST_EVALUATIONS) return CERTREG_OK;
@@ -14,7 +14,7 @@ certreg_status cr_solver_limit(uint32_t given, uint32_t usual, uint32_t least, u
                    given, least, (uint32_t)MOST_EVALUATIONS);
 }
 
-certreg_solve_info cr_solver_spent(const cr_effort *effort, double start)
+certreg_solve_info cr_account_spent(const cr_effort *effort, double start)
 {
     return (certreg_solve_info){.struct_size = sizeof(certreg_solve_info),
                                 .evaluations = (uint32_t)effort->used,
@@ -25,8 +25,8 @@ certreg_solve_info cr_solver_spent(const cr_effort *effort, double start)
                                 .seconds = cr_clock_now(NULL) - start};
 }
 
-certreg_status cr_solver_report(cr_busy *busy, certreg_error *error, const certreg_solve_info *info,
-                                certreg_solve_info *out)
+certreg_status cr_account_report(cr_busy *busy, certreg_error *error,
+                                 const certreg_solve_info *info, certreg_solve_info *out)
 {
     const certreg_solve_info nothing = {.struct_size = sizeof nothing};
     certreg_error why; /* the handle's own belongs to the last call */

@@ -1,6 +1,6 @@
-#include "solver/closed.h"
+#include "solver/formula.h"
 #include "base/constants.h"
-#include "solver/likelihood_ratio.h"
+#include "solver/ratio.h"
 #include <float.h>
 #include <math.h>
 
@@ -176,7 +176,7 @@ static double moment_at(const cr_rise *rise, double *growth)
     return fmin(one, two);
 }
 
-double cr_closed_bound(const cr_rise *rise, double weight, double *growth)
+double cr_formula_bound(const cr_rise *rise, double weight, double *growth)
 {
     const double variance = cr_rise_greatest_variance(rise);
     *growth = INFINITY;
@@ -187,7 +187,7 @@ double cr_closed_bound(const cr_rise *rise, double weight, double *growth)
     return weight > 0 ? apart(rise, growth) : shift_at(rise, variance, growth);
 }
 
-double cr_closed_cap(const cr_rise *rise, double weight)
+double cr_formula_cap(const cr_rise *rise, double weight)
 {
     const double least_mean = fmax(rise->mean_lo, rise->range_lo);
     if (!(rise->range_hi < INFINITY)) return INFINITY;
@@ -198,7 +198,7 @@ double cr_closed_cap(const cr_rise *rise, double weight)
  * not see, so that its multipliers are finite. */
 static const double least_rest = 1e-9;
 
-int cr_closed_point(const cr_rise *rise, cr_point *out)
+int cr_formula_point(const cr_rise *rise, cr_point *out)
 {
     const double variance = cr_rise_greatest_variance(rise);
     if (!(variance > 0 && variance < INFINITY && cr_ratio_norm(0, rise->r) < INFINITY)) return 0;

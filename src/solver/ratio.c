@@ -1,4 +1,4 @@
-#include "solver/likelihood_ratio.h"
+#include "solver/ratio.h"
 #include "base/constants.h"
 #include <float.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* The centered likelihood ratio without its known part: h(t) = (w_r(t) - sum_{j<=k} r^j/sqrt(j!)
  * h_j(t)) / T_k(r), of unit norm under N(0,1). This takes the correlations that a function is known
  * to have out of the problem, and small r costs no digits. */
-#ifndef CR_SOLVER_LIKELIHOOD_RATIO_H
-#define CR_SOLVER_LIKELIHOOD_RATIO_H
+#ifndef CR_SOLVER_RATIO_H
+#define CR_SOLVER_RATIO_H
 
 typedef struct cr_ratio {
     int order;   /* k: 0, 1 or 2 */
