@@ -133,7 +133,7 @@ python_tests() { # FOLDER
 # Inputs that fuzzers found.
 fuzzed() {
     local program
-    for program in $REPLAYS; do
+    for program in ${REPLAYS:-}; do
         start "fuzz ${program##*/}" "$program" "tests/fuzz/corpus/${program##*/}.hex"
     done
 }

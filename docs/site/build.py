@@ -8,6 +8,8 @@ import subprocess
 import sys
 
 import check
+import header
+import page
 import python_pages
 import tree
 
@@ -65,8 +67,13 @@ def write_input():
     python_pages.write(folder)
     head = HEAD.format(version=tree.version(), contents="\n".join(contents()))
     (folder / "header.html").write_text(head, encoding="utf-8")
-    files = [tree.relative(file) for file in
-             [*tree.written(), *tree.generated(), *tree.HEADERS]]
+    files = []
+    for file in [*tree.written(), *tree.generated(), *tree.HEADERS]:
+        seen = page.seen(file) if file.suffix == ".md" else header.seen(file)
+        target = folder / "seen" / tree.relative(file)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(seen, encoding="utf-8")
+        files.append(tree.relative(target))
     settings = [f"INPUT = {' '.join(files)}", f"PROJECT_NUMBER = {tree.version()}"]
     (folder / "Doxyfile").write_text("\n".join(settings) + "\n", encoding="utf-8")
 

@@ -1,13 +1,10 @@
-"""header.py FILE: writes a public header as Doxygen has to see it. In the headers, ordinary
-comments stand before or after what they are about; here they become comments of Doxygen. The
-sections of a header become groups, and its longer explanations sections of these
-groups."""
+"""A public header as Doxygen has to see it. In the headers, ordinary comments stand before or after
+what they are about; here they become comments of Doxygen. The sections of a header become groups,
+and its longer explanations sections of these groups."""
 
 import functools
 import itertools
-import pathlib
 import re
-import sys
 
 import tree
 import words
@@ -240,11 +237,5 @@ class Header:
         return f"/** @}} */\n/** @addtogroup {self.group}\n{said}\n@{{ */"
 
 
-def main(path):
-    sys.stdout.reconfigure(encoding="utf-8")
-    path = pathlib.Path(path)
-    print(Header(tree.read(path), path.suffix == ".h").written())
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
+def seen(path):
+    return Header(tree.read(path), path.suffix == ".h").written()

@@ -1,10 +1,8 @@
-"""page.py FILE: writes a Markdown page of the repository as Doxygen has to see it. Headings get the
-anchors that GitHub gives them, links lead to pages of the site, and characters that are commands to
-Doxygen mean themselves."""
+"""A Markdown page of the repository as Doxygen has to see it. Headings get the anchors that GitHub
+gives them, links lead to pages of the site, and characters that are commands to Doxygen mean
+themselves."""
 
-import pathlib
 import re
-import sys
 
 import tree
 import words
@@ -99,10 +97,5 @@ class Page:
                 yield self.spans("\n".join(lines))
 
 
-def main(path):
-    sys.stdout.reconfigure(encoding="utf-8")
-    print("\n".join(Page(pathlib.Path(path).resolve()).lines()))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
+def seen(path):
+    return "\n".join(Page(path).lines()) + "\n"
