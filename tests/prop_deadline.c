@@ -130,4 +130,12 @@ TEST(an_interrupted_closed_test_becomes_the_one_that_is_made_at_once)
     ck_assert_int_eq(c[0].stop, CERTREG_STOP_TARGET);
 }
 
+TEST(an_answer_without_samples_teaches_nothing)
+{
+    cr_cost cost = {0};
+    cr_cost_learn(&cost, 0, 1, 0);
+    cr_cost_learn_abandoned(&cost, 0, 1);
+    ck_assert(!cr_cost_known(&cost));
+}
+
 TEST_MAIN("deadlines")

@@ -142,29 +142,6 @@ TEST_TIMES(bound_is_the_greatest_over_the_means_that_go_with_the_moment, BLOCKS)
     }
 }
 
-TEST_TIMES(bound_covers_the_high_precision_value_at_every_mean, BLOCKS)
-{
-    for (uint64_t seed = (uint64_t)_i * 20; seed < (uint64_t)(_i + 1) * 20; seed++) {
-        const sample s = random_sample(4100000 + seed);
-        const certreg_bounds *b = &s.bounds;
-        ref_problem p = {.r = s.r,
-                         .mean = s.mean,
-                         .lo = b->constraints & R ? b->range_lo : -INFINITY,
-                         .hi = b->constraints & R ? b->range_hi : INFINITY,
-                         .variance = s.variance,
-                         .has_gradient = (b->constraints & G) != 0,
-                         .gradient_lo = b->gradient_lo,
-                         .gradient_hi = b->gradient_hi};
-        ref_answer truth;
-        ref_solve(&p, &truth);
-        const certreg_mean_change got = shift_by(b, 0, s.r, seed);
-        ck_assert_msg(got.rise >= truth.primal * (1 - 1e-12), "seed %llu: %.17g is below %.17g",
-                      (unsigned long long)seed, got.rise, truth.primal);
-        ck_assert(got.mean_greatest >=
-                  s.mean + truth.primal - 1e-12 * (fabs(s.mean) + truth.primal));
-    }
-}
-
 /* ---- order */
 TEST(bound_grows_with_the_radius_and_shrinks_with_every_fact)
 {
@@ -189,25 +166,6 @@ TEST(bound_grows_with_the_radius_and_shrinks_with_every_fact)
         unused = shift_by(&box, 0, s.r, seed).rise;
         ck_assert_msg(near.rise <= unused * (1 + 1e-9), "seed %llu: %.17g above the box's %.17g",
                       (unsigned long long)seed, near.rise, unused);
-    }
-}
-
-/* The second moment about the mean itself is a variance: the same number, to rounding. */
-TEST(moment_at_a_known_mean_is_a_variance)
-{
-    for (uint64_t seed = 0; seed < 2000; seed++) {
-        sample s = random_sample(4400000 + seed);
-        certreg_bounds *b = &s.bounds;
-        b->constraints |= M;
-        b->mean_lo = b->mean_hi = s.mean;
-        const double away = s.mean - b->moment_center, left = fma(-away, away, b->moment_hi),
-                     got = shift_by(b, 0, s.r, seed).rise;
-        b->variance_hi = b->constraints & V ? fmin(b->variance_hi, left) : left;
-        b->constraints = (b->constraints & ~(uint32_t)Q) | V;
-        const double want = shift_by(b, 0, s.r, seed).rise;
-        const double lost = 1e-15 * b->moment_hi / left; /* of the variance, by cancellation */
-        ck_assert_msg(fabs(got - want) <= (1e-11 + 10 * lost) * want,
-                      "seed %llu: %.17g, want %.17g", (unsigned long long)seed, got, want);
     }
 }
 

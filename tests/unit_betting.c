@@ -46,26 +46,16 @@ static void fill(double *to, size_t count, double (*law)(simulate_source *), uin
     for (size_t i = 0; i < count; i++) to[i] = law(&source);
 }
 
-static double uniform(simulate_source *s)
-{
-    return simulate_uniform(s);
-}
-static double coin(simulate_source *s)
-{
-    return simulate_uniform(s) < 0.5;
-}
-static double rare_coin(simulate_source *s)
-{
-    return simulate_uniform(s) < 0.02;
-}
-static double rare_any(simulate_source *s)
-{
-    return simulate_uniform(s) < 0.1 ? simulate_uniform(s) : 0;
-}
-static double narrow(simulate_source *s)
-{
-    return 0.4 + 0.2 * simulate_uniform(s);
-}
+#define LAW(name, value)                   \
+    static double name(simulate_source *s) \
+    {                                      \
+        return value;                      \
+    }
+LAW(uniform, simulate_uniform(s))
+LAW(coin, simulate_uniform(s) < 0.5)
+LAW(rare_coin, simulate_uniform(s) < 0.02)
+LAW(rare_any, simulate_uniform(s) < 0.1 ? simulate_uniform(s) : 0)
+LAW(narrow, 0.4 + 0.2 * simulate_uniform(s))
 
 TEST(equal_values_at_an_end_cost_hardly_more_than_the_exact_bound)
 {

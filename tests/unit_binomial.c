@@ -8,26 +8,37 @@ static double relative(double got, double want)
     return fabs(got - want) / fmax(fabs(want), DBL_MIN);
 }
 
-TEST_ROWS(cdf_agrees_with_sixty_digits, cdf_rows)
+TEST(cdf_agrees_with_sixty_digits_and_two_tails_add_up_to_one)
 {
-    const double got = cr_binomial_cdf(cdf_rows[_i].k, cdf_rows[_i].n, cdf_rows[_i].p);
-    const double allowed = 1e-13 + 1e-14 * sqrt((double)cdf_rows[_i].n);
-    ck_assert_msg(relative(got, cdf_rows[_i].cdf) < allowed, "%.17g, want %.17g", got,
-                  cdf_rows[_i].cdf);
+    for (int i = 0; i < KIT_ROWS(cdf_rows); i++) {
+        const uint64_t k = cdf_rows[i].k, n = cdf_rows[i].n;
+        const double p = cdf_rows[i].p, got = cr_binomial_cdf(k, n, p),
+                     sum = got + cr_binomial_cdf(n - k - 1, n, 1 - p),
+                     loss = 1e-14 * sqrt((double)n);
+        ck_assert_msg(relative(got, cdf_rows[i].cdf) < 1e-13 + loss, "row %d: %.17g, want %.17g", i,
+                      got, cdf_rows[i].cdf);
+        ck_assert_double_eq_tol(sum, 1, 1e-12 + loss);
+    }
 }
 
-TEST_ROWS(two_tails_add_up_to_one, cdf_rows)
+/* What exceeds a lower bound of the successes lies below an upper one of the failures. A bound's
+ * tail may be off by 1e-13 + 1e-14 sqrt(n) of itself; how far that moves the bound depends on its
+ * slope, at least min(k, n - k) + 1 over the bound, or over its complement. */
+TEST(bounds_are_never_inside_the_true_ones_and_as_tight_as_their_margin)
 {
-    const uint64_t k = cdf_rows[_i].k, n = cdf_rows[_i].n;
-    const double sum =
-        cr_binomial_cdf(k, n, cdf_rows[_i].p) + cr_binomial_cdf(n - k - 1, n, 1 - cdf_rows[_i].p);
-    ck_assert_double_eq_tol(sum, 1, 1e-12 + 1e-14 * sqrt((double)n));
-}
-
-TEST_ROWS(upper_bound_is_never_below_the_true_one, bound_rows)
-{
-    const double got = cr_binomial_upper(bound_rows[_i].k, bound_rows[_i].n, bound_rows[_i].alpha);
-    ck_assert_msg(got >= bound_rows[_i].upper, "%.17g is below %.17g", got, bound_rows[_i].upper);
+    for (int i = 0; i < KIT_ROWS(bound_rows); i++) {
+        const uint64_t k = bound_rows[i].k, n = bound_rows[i].n;
+        const double upper = bound_rows[i].upper, lower = bound_rows[i].lower,
+                     high = cr_binomial_upper(k, n, bound_rows[i].alpha),
+                     failures = cr_binomial_upper(n - k, n, bound_rows[i].alpha),
+                     allowed = 4 * (1e-13 + 1e-14 * sqrt((double)n));
+        ck_assert_msg(high >= upper && failures >= 1 - lower, "row %d: %.17g, want %.17g", i, high,
+                      upper);
+        ck_assert_msg(high <= upper * (1 + allowed) + 2 * DBL_EPSILON * (high > 0.5),
+                      "row %d: %.17g, want %.17g", i, high, upper);
+        ck_assert_msg(1 - failures >= lower * (1 - allowed) - 2 * DBL_EPSILON,
+                      "row %d: %.17g, want %.17g", i, 1 - failures, lower);
+    }
 }
 
 /* Without a success the chance of none, in closed form, is at most alpha. */
@@ -41,46 +52,19 @@ TEST(upper_bound_holds_at_levels_next_to_nothing)
         }
 }
 
-/* What exceeds a lower bound of the successes lies below an upper one of the failures. */
-static double upper_of_failures(int row)
+TEST(student_quantiles_and_incomplete_beta_agree_with_sixty_digits)
 {
-    return cr_binomial_upper(bound_rows[row].n - bound_rows[row].k, bound_rows[row].n,
-                             bound_rows[row].alpha);
-}
-
-TEST_ROWS(upper_bound_of_the_failures_is_never_below_the_true_one, bound_rows)
-{
-    const double got = upper_of_failures(_i);
-    ck_assert_msg(got >= 1 - bound_rows[_i].lower, "%.17g is below 1 - %.17g", got,
-                  bound_rows[_i].lower);
-}
-
-/* A bound's tail may be off by 1e-13 + 1e-14 sqrt(n) of itself; how far that moves the bound
- * depends on its slope, at least min(k, n - k) + 1 over the bound, or over its complement. */
-TEST_ROWS(bounds_are_as_tight_as_their_margin, bound_rows)
-{
-    const double n = (double)bound_rows[_i].n, allowed = 4 * (1e-13 + 1e-14 * sqrt(n));
-    const double high = cr_binomial_upper(bound_rows[_i].k, bound_rows[_i].n, bound_rows[_i].alpha);
-    const double low = 1 - upper_of_failures(_i);
-    ck_assert_msg(high <= bound_rows[_i].upper * (1 + allowed) + 2 * DBL_EPSILON * (high > 0.5),
-                  "%.17g, want %.17g", high, bound_rows[_i].upper);
-    ck_assert_msg(low >= bound_rows[_i].lower * (1 - allowed) - 2 * DBL_EPSILON,
-                  "%.17g, want %.17g", low, bound_rows[_i].lower);
-}
-
-TEST_ROWS(student_quantiles_agree_with_sixty_digits, student_rows)
-{
-    const double got = cr_student_quantile_sf(student_rows[_i].q, student_rows[_i].degrees);
-    ck_assert_msg(relative(got, student_rows[_i].t) < 1e-12, "%.17g, want %.17g", got,
-                  student_rows[_i].t);
-}
-
-TEST_ROWS(incomplete_beta_agrees_with_sixty_digits, beta_rows)
-{
-    const double a = beta_rows[_i].a, b = beta_rows[_i].b, x = beta_rows[_i].x;
-    const double got = cr_beta_lower(a, b, x, 1 - x);
-    ck_assert_msg(relative(got, beta_rows[_i].value) < 1e-12, "%.17g, want %.17g", got,
-                  beta_rows[_i].value);
+    for (int i = 0; i < KIT_ROWS(student_rows); i++) {
+        const double got = cr_student_quantile_sf(student_rows[i].q, student_rows[i].degrees);
+        ck_assert_msg(relative(got, student_rows[i].t) < 1e-12, "row %d: %.17g, want %.17g", i, got,
+                      student_rows[i].t);
+    }
+    for (int i = 0; i < KIT_ROWS(beta_rows); i++) {
+        const double got =
+            cr_beta_lower(beta_rows[i].a, beta_rows[i].b, beta_rows[i].x, 1 - beta_rows[i].x);
+        ck_assert_msg(relative(got, beta_rows[i].value) < 1e-12, "row %d: %.17g, want %.17g", i,
+                      got, beta_rows[i].value);
+    }
 }
 
 TEST(student_quantile_is_symmetric)

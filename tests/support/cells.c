@@ -9,117 +9,48 @@
 enum { CENTER = 4, NEAR = 12, TAIL = 1087 };
 
 /* ---- counts: of features, of pairs (both from one radius and angle), of features `lag` apart */
-static uint32_t odd(const int32_t *m, size_t n, size_t lag)
-{
-    uint32_t count = 0;
-    (void)lag;
-    for (size_t j = 0; j < n; j++) count += m[j] & 1;
-    return count;
-}
-
-static uint32_t sixteenth(const int32_t *m, size_t n, size_t lag)
-{
-    uint32_t count = 0;
-    (void)lag;
-    for (size_t j = 0; j < n; j++) count += (m[j] & 15) == 0;
-    return count;
-}
-
-static uint32_t zeros(const int32_t *m, size_t n, size_t lag)
-{
-    uint32_t count = 0;
-    (void)lag;
-    for (size_t j = 0; j < n; j++) count += m[j] == 0;
-    return count;
-}
-
-static uint32_t above(const int32_t *m, size_t n, size_t lag)
-{
-    uint32_t count = 0;
-    (void)lag;
-    for (size_t j = 0; j < n; j++) count += m[j] > 0;
-    return count;
-}
-
-/* lag: from so many cells on, on either side. */
-static uint32_t far_out(const int32_t *m, size_t n, size_t lag)
-{
-    const int32_t least = (int32_t)lag;
-    uint32_t count = 0;
-    for (size_t j = 0; j < n; j++) count += m[j] >= least || m[j] <= -least;
-    return count;
-}
+#define COUNTS_EACH(name, step, condition)                           \
+    static uint32_t name(const int32_t *m, size_t n, size_t lag)     \
+    {                                                                \
+        uint32_t count = 0;                                          \
+        (void)lag;                                                   \
+        for (size_t j = 0; j < n; j += (step)) count += (condition); \
+        return count;                                                \
+    }
+#define COUNTS_APART(name, condition)                                  \
+    static uint32_t name(const int32_t *m, size_t n, size_t lag)       \
+    {                                                                  \
+        uint32_t count = 0;                                            \
+        for (size_t j = 0; j < n; j += 2 * lag)                        \
+            for (size_t k = j; k < j + lag; k++) count += (condition); \
+        return count;                                                  \
+    }
 
 static int32_t square(const int32_t *m)
 {
     return m[0] * m[0] + m[1] * m[1];
 }
 
-static uint32_t centers(const int32_t *m, size_t n, size_t lag)
+static uint32_t is_flat(const int32_t *m) /* nearer to the first axis than to the second */
 {
-    uint32_t count = 0;
-    (void)lag;
-    for (size_t j = 0; j < n; j += 2) count += square(m + j) <= CENTER * CENTER;
-    return count;
+    return m[0] * m[0] > m[1] * m[1];
 }
 
-static uint32_t tails(const int32_t *m, size_t n, size_t lag)
-{
-    uint32_t count = 0;
-    (void)lag;
-    for (size_t j = 0; j < n; j += 2) count += square(m + j) > TAIL * TAIL;
-    return count;
-}
-
-static uint32_t diagonals(const int32_t *m, size_t n, size_t lag)
-{
-    uint32_t count = 0;
-    (void)lag;
-    for (size_t j = 0; j < n; j += 2) count += m[j] * m[j] == m[j + 1] * m[j + 1];
-    return count;
-}
-
-static uint32_t octants(const int32_t *m, size_t n, size_t lag)
-{
-    uint32_t count = 0;
-    (void)lag;
-    for (size_t j = 0; j < n; j += 2) count += m[j] * m[j] > m[j + 1] * m[j + 1];
-    return count;
-}
-
+COUNTS_EACH(odd, 1, m[j] & 1)
+COUNTS_EACH(sixteenth, 1, (m[j] & 15) == 0)
+COUNTS_EACH(zeros, 1, m[j] == 0)
+COUNTS_EACH(above, 1, m[j] > 0)
+/* lag: from so many cells on, on either side. */
+COUNTS_EACH(far_out, 1, m[j] >= (int32_t)lag || m[j] <= -(int32_t)lag)
+COUNTS_EACH(centers, 2, square(m + j) <= CENTER * CENTER)
+COUNTS_EACH(tails, 2, square(m + j) > TAIL * TAIL)
+COUNTS_EACH(diagonals, 2, m[j] * m[j] == m[j + 1] * m[j + 1])
+COUNTS_EACH(octants, 2, is_flat(m + j))
 /* The second pair of a block, where the first needed more bits. */
-static uint32_t beside_centers(const int32_t *m, size_t n, size_t lag)
-{
-    uint32_t count = 0;
-    (void)lag;
-    for (size_t j = 0; j < n; j += 4)
-        count += square(m + j) <= NEAR * NEAR && m[j + 2] * m[j + 2] > m[j + 3] * m[j + 3];
-    return count;
-}
-
-static uint32_t equals(const int32_t *m, size_t n, size_t lag)
-{
-    uint32_t count = 0;
-    for (size_t j = 0; j < n; j += 2 * lag)
-        for (size_t k = j; k < j + lag; k++) count += m[k] == m[k + lag];
-    return count;
-}
-
-static uint32_t same_sides(const int32_t *m, size_t n, size_t lag)
-{
-    uint32_t count = 0;
-    for (size_t j = 0; j < n; j += 2 * lag)
-        for (size_t k = j; k < j + lag; k++) count += (m[k] > 0) == (m[k + lag] > 0);
-    return count;
-}
-
-static uint32_t odd_sums(const int32_t *m, size_t n, size_t lag)
-{
-    uint32_t count = 0;
-    for (size_t j = 0; j < n; j += 2 * lag)
-        for (size_t k = j; k < j + lag; k++) count += (m[k] + m[k + lag]) & 1;
-    return count;
-}
+COUNTS_EACH(beside_centers, 4, square(m + j) <= NEAR * NEAR && is_flat(m + j + 2))
+COUNTS_APART(equals, m[k] == m[k + lag])
+COUNTS_APART(same_sides, (m[k] > 0) == (m[k + lag] > 0))
+COUNTS_APART(odd_sums, (m[k] + m[k + lag]) & 1)
 
 /* ---- their probabilities */
 typedef struct binomial {

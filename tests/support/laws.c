@@ -6,50 +6,22 @@
     1.2815515655446004 /* quantiles of the normal above which a tenth and a fiftieth lie */
 #define FIFTIETH 2.0537489106318225
 
-static double linear(const double *s)
-{
-    return s[0];
-}
-static double faint(const double *s)
-{
-    return 0.01 * s[0] + cos(3 * s[1]);
-}
-static double quadratic(const double *s)
-{
-    return 0.1 * s[0] + (s[0] * s[0] - 1) * sqrt(0.5);
-}
-static double clipped(const double *s)
-{
-    return fmax(-1, fmin(1.5 * s[0] + 1, 1));
-}
-static double even_step(const double *s)
-{
-    return s[0] > 0;
-}
-static double step(const double *s)
-{
-    return s[0] > TENTH;
-}
-static double rare_step(const double *s)
-{
-    return s[0] > FIFTIETH;
-}
-static double skewed(const double *s)
-{
-    return exp(0.5 * s[0]);
-}
-static double two_tails(const double *s)
-{
-    return copysign(expm1(0.7 * fabs(s[0])), s[0]);
-}
-static double cubic(const double *s)
-{
-    return s[0] * s[0] * s[0];
-}
-static double lognormal(const double *s)
-{
-    return exp(s[0]);
-}
+#define LAW(name, value)                \
+    static double name(const double *s) \
+    {                                   \
+        return value;                   \
+    }
+LAW(linear, s[0])
+LAW(faint, 0.01 * s[0] + cos(3 * s[1]))
+LAW(quadratic, 0.1 * s[0] + (s[0] * s[0] - 1) * sqrt(0.5))
+LAW(clipped, fmax(-1, fmin(1.5 * s[0] + 1, 1)))
+LAW(even_step, s[0] > 0)
+LAW(step, s[0] > TENTH)
+LAW(rare_step, s[0] > FIFTIETH)
+LAW(skewed, exp(0.5 * s[0]))
+LAW(two_tails, copysign(expm1(0.7 * fabs(s[0])), s[0]))
+LAW(cubic, s[0] * s[0] * s[0])
+LAW(lognormal, exp(s[0]))
 
 static const law table[LAWS] = {
     {"linear", linear, 1, 0, 1, 1},
