@@ -2,7 +2,7 @@
  * ever seen, tails of every weight within the range, laws that answer to what was drawn before.
  * Both ends, at a count fixed beforehand and at all counts together. */
 #include "statistics/betting.h"
-#include "statistics/game.h"
+#include "statistics/capital.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <check.h>
@@ -64,7 +64,7 @@ static double narrow(simulate_source *s, size_t i, size_t n, double before)
     return 0.5 + 0.01 * (simulate_uniform(s) - 0.5);
 }
 
-/* Mean 1/2 whatever came before, but its scatter is large exactly when the player is ahead, or
+/* Mean 1/2 whatever came before, but its scatter is large exactly when the bettor is ahead, or
  * behind. */
 static double wild_when_low(simulate_source *s, size_t i, size_t n, double before)
 {

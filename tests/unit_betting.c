@@ -3,7 +3,7 @@
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "statistics/betting.h"
-#include "statistics/game.h"
+#include "statistics/capital.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 
@@ -203,11 +203,11 @@ TEST(bounds_hold_at_tiny_alpha)
 /* Whether the test behind the upper bound rejects this mean; values are in [0, 1]. */
 static int rejects(const cr_bet *bet, double alpha, int anytime, double mean)
 {
-    cr_game game;
+    cr_capital capital;
     cr_trial t;
-    cr_game_begin(&game, bet, alpha, anytime, 0);
-    for (int k = 0; k < CR_GAME_LANES; k++) t.mean[k] = fmin(mean, 1 - 0x1p-40);
-    cr_game_try(&game, &t);
+    cr_capital_begin(&capital, bet, alpha, anytime, 0);
+    for (int k = 0; k < CR_CAPITAL_LANES; k++) t.mean[k] = fmin(mean, 1 - 0x1p-40);
+    cr_capital_try(&capital, &t);
     return t.rejected[0];
 }
 

@@ -46,7 +46,7 @@
 #define DOT_ERROR 0x1p-16
 #define EVALUATION 1e-9 /* relative error of H and of sums of logarithms, and more */
 
-typedef struct game {
+typedef struct martingale {
     const cr_samples *samples;
     double reach;          /* B */
     double share, tail;    /* p and q */
@@ -56,7 +56,7 @@ typedef struct game {
     double gained, staked; /* sums of x and ||G|| over earlier blocks, for a */
     double lengths;        /* sum |w| ||e|| so far */
     double slack;          /* what rounding may hide in sum g . G, divided by the cap */
-} game;
+} martingale;
 
 typedef struct block {
     size_t first, count, later; /* its first sample; their number; the number of samples after it */
@@ -97,7 +97,7 @@ static double excess(double tau)
     return fmax(0, 2 * (cr_normal_pdf(tau) - tau * cr_normal_sf(tau)));
 }
 
-/* ---- play */
+/* ---- block by block */
 static block block_of(const cr_samples *s, size_t b)
 {
     const size_t start = cr_walk_border(s->count, BLOCKS, b),
@@ -111,7 +111,7 @@ static double weight_at(const cr_samples *s, double reach, size_t i)
 }
 
 /* The weights of all samples. Returns non-zero if a score is not what its range says. */
-static int weigh(cr_replay *r, const game *g)
+static int weigh(cr_replay *r, const martingale *g)
 {
     for (size_t i = 0; i < g->samples->count; i++) {
         const double w = weight_at(g->samples, g->reach, i);
@@ -123,7 +123,7 @@ static int weigh(cr_replay *r, const game *g)
 
 /* The direction of a block is that of the sums before it. In float its length is not quite 1:
  * projections are divided by that. All noise is divided by 1 + CR_NOISE_EXCESS. */
-static void set_direction(const game *g, const double lengths[2], block *k)
+static void set_direction(const martingale *g, const double lengths[2], block *k)
 {
     k->norm = lengths[0] / (1 + CR_NOISE_EXCESS), k->length = lengths[1] * (1 + CR_NOISE_EXCESS);
     if (!(k->norm > 0)) return;
@@ -132,7 +132,7 @@ static void set_direction(const game *g, const double lengths[2], block *k)
 }
 
 /* A block's bets on the direction so far. */
-static void play(const cr_replay *r, game *g, const block *k)
+static void add_block(const cr_replay *r, martingale *g, const block *k)
 {
     const double blur = DOT_ERROR * sqrt(g->share * (double)r->view->input.active);
     const double *dots = r->here.dots + k->first,
@@ -151,14 +151,14 @@ static void play(const cr_replay *r, game *g, const block *k)
 }
 
 /* Block after block. All noise is replayed at once, since no bet moves a weight. */
-static certreg_status play_all(cr_replay *r, game *g, int *broken)
+static certreg_status add_blocks(cr_replay *r, martingale *g, int *broken)
 {
     if ((*broken = weigh(r, g))) return CERTREG_OK;
     const certreg_status status = cr_replay_walk(r, g->samples->first, g->samples->count);
     for (size_t b = 0; b < BLOCKS && !status; b++) {
         block k = block_of(g->samples, b);
         set_direction(g, r->here.lengths + 2 * b, &k);
-        play(r, g, &k);
+        add_block(r, g, &k);
     }
     return status;
 }
@@ -185,16 +185,16 @@ static double pilot_second(const cr_samples *pilot, double reach)
     return fmin(1, sum / count);
 }
 
-/* kappa^2 likewise: the pilot plays for nothing, and its mean gain is the estimate. NAN: unknown.
+/* kappa^2 likewise: the pilot bets nothing, and its mean gain is the estimate. NAN: unknown.
  */
 static certreg_status pilot_square(cr_replay *r, const cr_samples *pilot, double reach,
                                    double *square)
 {
     *square = NAN;
     if (pilot->count < BLOCKS) return CERTREG_OK;
-    game idle = {.samples = pilot, .reach = reach, .share = 1};
+    martingale idle = {.samples = pilot, .reach = reach, .share = 1};
     int broken = 0;
-    const certreg_status status = play_all(r, &idle, &broken);
+    const certreg_status status = add_blocks(r, &idle, &broken);
     if (status || broken) return status;
     const double n = (double)pilot->count;
     *square = 2 * idle.gained / (n * n);
@@ -236,17 +236,17 @@ static forecast foresee(const cr_samples *s, double second, double kappa, double
 }
 
 typedef struct promise { /* of the two bounds, if kappa is so much */
-    forecast play;
-    double by_game, by_norm, loss;
+    forecast f;
+    double by_blocks, by_norm, loss;
 } promise;
 
-static promise promise_of(const game *g, double second, double kappa, double dimension)
+static promise promise_of(const martingale *g, double second, double kappa, double dimension)
 {
     const double n = (double)g->samples->count, loss = sqrt(2 * g->certainty);
     const forecast f = foresee(g->samples, second, kappa, dimension);
     const double linear = loss * f.other / f.pairs, square = kappa * kappa + loss * f.own / f.pairs;
-    return (promise){.play = f,
-                     .by_game = (linear + sqrt(linear * linear + 4 * square)) / 2,
+    return (promise){.f = f,
+                     .by_blocks = (linear + sqrt(linear * linear + 4 * square)) / 2,
                      .by_norm = sqrt(kappa * kappa + dimension * second / n) +
                                 loss * sqrt(tail_moment(2, tail_of(second)) / n),
                      .loss = loss};
@@ -254,7 +254,7 @@ static promise promise_of(const game *g, double second, double kappa, double dim
 
 /* theta and lambda that are best for the forecast, and which bound promises more. A greater lambda
  * would cut off too much of x. */
-static certreg_status decide(cr_replay *r, game *g, int *by_norm)
+static certreg_status decide(cr_replay *r, martingale *g, int *by_norm)
 {
     const cr_samples pilot = pilot_of(r->view, g->samples);
     const double second = pilot_second(&pilot, g->reach), dimension = (double)r->view->input.active;
@@ -263,15 +263,15 @@ static certreg_status decide(cr_replay *r, game *g, int *by_norm)
     if (status) return status;
     const double kappa = staked_kappa(square, second, dimension, (double)pilot.count);
     const promise p = promise_of(g, second, kappa, dimension);
-    g->theta = p.play.own / (p.play.own + p.by_game * p.play.other);
-    g->lambda = fmin(p.loss * sqrt(g->theta) / p.play.own, LARGEST / (2.5 * p.play.largest));
-    *by_norm = p.by_norm < p.by_game;
+    g->theta = p.f.own / (p.f.own + p.by_blocks * p.f.other);
+    g->lambda = fmin(p.loss * sqrt(g->theta) / p.f.own, LARGEST / (2.5 * p.f.largest));
+    *by_norm = p.by_norm < p.by_blocks;
     return CERTREG_OK;
 }
 
 /* ---- the two bounds */
-/* Whether kappa, in units of B, contradicts the game. */
-static int contradicts(const game *g, double kappa)
+/* Whether kappa, in units of B, contradicts the bets. */
+static int contradicts(const martingale *g, double kappa)
 {
     const double s = g->theta * g->lambda * kappa / (1 - g->theta);
     double worst = 0, pairs = 0;
@@ -285,7 +285,7 @@ static int contradicts(const game *g, double kappa)
     return gain * (1 - EVALUATION) >= price * (1 + EVALUATION);
 }
 
-static double solve_game(const game *g)
+static double solve_blocks(const martingale *g)
 {
     double low = 0, high = g->cap;
     if (!contradicts(g, high)) return high;
@@ -297,7 +297,7 @@ static double solve_game(const game *g)
     return high;
 }
 
-static double bound_by_norm(const game *g, double norm)
+static double bound_by_norm(const martingale *g, double norm)
 {
     const double n = (double)g->samples->count,
                  best = sqrt(2 * g->certainty / (n * tail_moment(2, g->tail)));
@@ -309,12 +309,12 @@ static double bound_by_norm(const game *g, double norm)
     return (norm / (1 + CR_NOISE_EXCESS) + SUM_ERROR * g->lengths) / n + least * (1 + EVALUATION);
 }
 
-/* A game about the job's samples, and in *upper what is known without one. Non-zero: there will be
- * none. */
-static int begin(const cr_martingale_job *job, game *g, double *upper)
+/* A martingale of the job's samples, and in *upper what is known without one. Non-zero: there will
+ * be none. */
+static int begin(const cr_martingale_job *job, martingale *g, double *upper)
 {
     const cr_samples *s = &job->samples;
-    *g = (game){.samples = s};
+    *g = (martingale){.samples = s};
     g->reach = nextafter(fmax(job->range_hi - s->center, s->center - job->range_lo), INFINITY);
     *upper = fmin(fmin(job->cap, g->reach), sqrt(fmax(0, job->second_hi)) * (1 + EVALUATION));
     if (!(isfinite(g->reach) && g->reach > 0) || s->count < BLOCKS ||
@@ -328,20 +328,21 @@ static int begin(const cr_martingale_job *job, game *g, double *upper)
 }
 
 /* A bound about e/(1 + CR_NOISE_EXCESS) becomes one about the exact noise. */
-static double from_replay(const game *g, double kappa)
+static double from_replay(const martingale *g, double kappa)
 {
     return (1 + CR_NOISE_EXCESS) * kappa + CR_NOISE_GAP * sqrt(g->share);
 }
 
 certreg_status cr_martingale_upper(cr_replay *r, const cr_martingale_job *job, double *upper)
 {
-    game g;
+    martingale g;
     if (begin(job, &g, upper)) return CERTREG_OK;
     int by_norm = 0, broken = 0;
     certreg_status status = decide(r, &g, &by_norm);
-    if (!status) status = play_all(r, &g, &broken);
+    if (!status) status = add_blocks(r, &g, &broken);
     if (status || broken) return status;
-    const double kappa = by_norm ? bound_by_norm(&g, r->here.lengths[2 * BLOCKS]) : solve_game(&g);
+    const double kappa = by_norm ? bound_by_norm(&g, r->here.lengths[2 * BLOCKS])
+                                 : solve_blocks(&g);
     *upper = fmin(*upper, from_replay(&g, kappa) * g.reach * (1 + EVALUATION));
     return CERTREG_OK;
 }

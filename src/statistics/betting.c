@@ -1,6 +1,7 @@
-/* Betting bounds: the least mean from which on all are rejected. The game itself is in game.c. */
+/* Betting bounds: the least mean from which on all are rejected. capital.c makes the passes.
+ */
 #include "statistics/betting.h"
-#include "statistics/game.h"
+#include "statistics/capital.h"
 #include "statistics/normal.h"
 
 void cr_betting_add_pilot(cr_bet *bet, double value)
@@ -22,30 +23,30 @@ typedef struct bracket { /* of means, by their distance from the center */
  * the bracket. */
 static void choose_means(const bracket *b, double guess, int first, cr_trial *t)
 {
-    static const double factor[CR_GAME_LANES] = {0.75, 0.95, 1.15, 1.5};
+    static const double factor[CR_CAPITAL_LANES] = {0.75, 0.95, 1.15, 1.5};
     const double low = fmax(b->low, 0), span = b->high - low;
-    for (int k = 0; k < CR_GAME_LANES; k++) {
-        double d = low + span * (k + 1) / (CR_GAME_LANES + 1);
+    for (int k = 0; k < CR_CAPITAL_LANES; k++) {
+        double d = low + span * (k + 1) / (CR_CAPITAL_LANES + 1);
         if (first && guess * 1.5 < b->high) d = guess * factor[k];
         else if (low > 0 && b->high > 4 * low)
-            d = low * pow(b->high / low, (k + 1.0) / (CR_GAME_LANES + 1));
+            d = low * pow(b->high / low, (k + 1.0) / (CR_CAPITAL_LANES + 1));
         t->mean[k] = fmin(fmax(b->center + d, 0x1p-60), 1 - 0x1p-40);
     }
 }
 
-static double guess_of(const cr_game *g, double mean, double square)
+static double guess_of(const cr_capital *g, double mean, double square)
 {
     const double n = (double)g->bet->count, z = cr_normal_quantile_sf(fmin(g->alpha, 0.4)),
                  rare = -log(g->alpha) / n;
-    cr_seen all = cr_game_pilot(g);
+    cr_seen all = cr_capital_pilot(g);
     all = (cr_seen){all.count + n, all.sum + n * mean, all.square + square};
-    const double c = z * z * cr_game_spread(&all) / n; /* d^2 = c (mean + d)(1 - mean - d) */
+    const double c = z * z * cr_capital_spread(&all) / n; /* d^2 = c (mean + d)(1 - mean - d) */
     const double half = 0.5 * c * (1 - 2 * mean),
                  d = (half + sqrt(half * half + (1 + c) * c * mean * (1 - mean))) / (1 + c);
     return fmax(d, fmin(rare, 0.7 * (1 - mean)));
 }
 
-static double search(const cr_game *g, double mean, double square)
+static double search(const cr_capital *g, double mean, double square)
 {
     cr_trial t;
     bracket b = {mean, 0, 1 - mean};
@@ -54,17 +55,17 @@ static double search(const cr_game *g, double mean, double square)
     for (int pass = 0; pass < 12 && b.high - b.low > b.high / 512 && !cr_watch_late(g->bet->watch);
          pass++) {
         choose_means(&b, guess, pass == 0, &t);
-        cr_game_try(g, &t);
-        for (int k = CR_GAME_LANES - 1; k >= 0 && t.rejected[k]; k--)
+        cr_capital_try(g, &t);
+        for (int k = CR_CAPITAL_LANES - 1; k >= 0 && t.rejected[k]; k--)
             b.high = t.mean[k] - mean, proven = 1;
-        for (int k = 0; k < CR_GAME_LANES; k++)
+        for (int k = 0; k < CR_CAPITAL_LANES; k++)
             if (!t.rejected[k] && t.mean[k] - mean > b.low && t.mean[k] - mean < b.high)
                 b.low = t.mean[k] - mean;
     }
     return proven ? mean + b.high : 1;
 }
 
-/* From one rejected mean to where all are, see game.c. */
+/* From one rejected mean to where all are, see capital.c. */
 static double gap_of(size_t count)
 {
     return 0x1p-34 + 0x1p-42 * sqrt((double)count);
@@ -72,12 +73,12 @@ static double gap_of(size_t count)
 
 /* Mean and sum of squares of the values. Non-zero: alpha, range and values are such that nothing
  * can be said. */
-static int says_nothing(const cr_game *g, double *mean, double *square)
+static int says_nothing(const cr_capital *g, double *mean, double *square)
 {
     const double n = (double)g->bet->count;
     *mean = *square = 0;
-    for (size_t i = 0; cr_game_has(g, i); i++) {
-        const double y = cr_game_share(g, i);
+    for (size_t i = 0; cr_capital_has(g, i); i++) {
+        const double y = cr_capital_share(g, i);
         if (!(y >= 0 && y <= 1)) return 1;
         *mean += y / n;
         *square += y * y;
@@ -94,10 +95,10 @@ static int is_hopeless(const cr_bet *bet, double alpha)
 /* Share of the range that the mean does not exceed; 1: nothing is known. */
 static double bound_share(const cr_bet *bet, double alpha, int anytime, int mirrored)
 {
-    cr_game g;
+    cr_capital g;
     double mean, square;
     if (is_hopeless(bet, alpha)) return 1;
-    cr_game_begin(&g, bet, alpha, anytime, mirrored);
+    cr_capital_begin(&g, bet, alpha, anytime, mirrored);
     if (says_nothing(&g, &mean, &square)) return 1;
     return fmin(1, search(&g, fmin(mean, 1), square) + gap_of(bet->count));
 }

@@ -7,8 +7,8 @@
  * m (1 - m), where spread, the variance as a part of the greatest one m (1 - m) there is, comes
  * from the pilot and earlier values.
  *
- * Any time: a = x min(lambda, 1/(1 + THETA - m)), by several players with lambda from large to
- * small among whom the initial capital is divided; their sum is the martingale.
+ * Any time: a = x min(lambda, 1/(1 + THETA - m)), by several strategies with lambda from large
+ * to small among which the initial capital is divided; their sum is the martingale.
  *
  * Rounding. The computed stake a is the stake. The computed F differs from x + a (m - y) by 2^-53
  * (F + 2 a |m - y|) at most. The expectation of that is below 2^-50 x, since a E|m - y| <= 2 x: so
@@ -20,22 +20,22 @@
  * (a/x >= .5/sqrt(n), resp. .001), GAP F/1.001 with the second, and GAP SURPLUS with the third as
  * long as the target is not reached. GAP = 2^-34 + 2^-42 sqrt(n) exceeds what each of them asks
  * for; the 2^-51 by which the shares y of the range are off is in it too. */
-#include "statistics/game.h"
+#include "statistics/capital.h"
 #include "statistics/normal.h"
 #include <string.h>
 
-#define PLAYERS 18 /* any time */
+#define STRATEGIES 18 /* any time */
 #define THETA 0x1p-10
 #define SURPLUS 0.15
 /* Share of a value at the far end of the range that is added to the spread seen so far. */
 #define UNSEEN 0.5
-/* Capital that will not come back: it is out of the game before its arithmetic gets slow. */
+/* Capital that will not come back: it is left alone before its arithmetic gets slow. */
 #define DEAD 1e-306
 /* Chords of g: two per octave down to 2^-FINE, then one for every COARSE octaves. */
 #define FINE 24
 #define COARSE 8
 
-/* ---- the price of the rest of the game */
+/* ---- the price of the rest */
 static double knot(int k)
 {
     return ldexp(k % 2 ? 1.5 : 1, k / 2 - FINE);
@@ -60,7 +60,7 @@ static void make_stakes(cr_stakes *g, double alpha)
     for (int k = 0; k < g->fine; k++) set_chord(g, k, knot(k), knot(k + 1));
     double right = ldexp(1, -FINE);
     g->count = g->fine;
-    while (right > ldexp(alpha, -16) && g->count < CR_GAME_CHORDS - 1) {
+    while (right > ldexp(alpha, -16) && g->count < CR_CAPITAL_CHORDS - 1) {
         set_chord(g, g->count++, ldexp(right, -COARSE), right);
         right = ldexp(right, -COARSE);
     }
@@ -81,7 +81,7 @@ static inline double stake(const cr_stakes *g, double x)
 }
 
 /* ---- one pass over the values */
-double cr_game_spread(const cr_seen *seen)
+double cr_capital_spread(const cr_seen *seen)
 {
     const double mean = seen->count > 0 ? seen->sum / seen->count : 0;
     const double most = fmax(0, seen->sum - mean * seen->sum),
@@ -89,18 +89,18 @@ double cr_game_spread(const cr_seen *seen)
     return fmin(1, (UNSEEN + found) / (UNSEEN + most));
 }
 
-cr_seen cr_game_pilot(const cr_game *g)
+cr_seen cr_capital_pilot(const cr_capital *g)
 {
     const cr_seen *p = &g->bet->pilot;
     if (!g->mirrored) return *p;
     return (cr_seen){p->count, p->count - p->sum, p->count - 2 * p->sum + p->square};
 }
 
-typedef struct lane { /* one mean's game: its capital and what its stakes are limited by */
+typedef struct lane { /* of one mean: its capital and what its stakes are limited by */
     double x, mean, per_spread, most, inverse;
 } lane;
 
-static inline void play(lane *p, const cr_stakes *g, double per_deviation, double y)
+static inline void take_step(lane *p, const cr_stakes *g, double per_deviation, double y)
 {
     if (p->x >= 1 - SURPLUS || p->x < DEAD) return;
     const double priced = stake(g, p->x) * (per_deviation * p->per_spread);
@@ -108,73 +108,75 @@ static inline void play(lane *p, const cr_stakes *g, double per_deviation, doubl
     p->x += a * (p->mean - y);
 }
 
-static void try_fixed(const cr_game *g, cr_trial *t)
+static void try_fixed(const cr_capital *g, cr_trial *t)
 {
     const size_t count = g->bet->count;
-    lane lanes[CR_GAME_LANES];
-    cr_seen seen = cr_game_pilot(g);
+    lane lanes[CR_CAPITAL_LANES];
+    cr_seen seen = cr_capital_pilot(g);
     double per_deviation = 0;
-    for (int k = 0; k < CR_GAME_LANES; k++) {
+    for (int k = 0; k < CR_CAPITAL_LANES; k++) {
         const double m = t->mean[k];
         lanes[k] = (lane){g->alpha * (1 - SURPLUS) * (1 - 0x1p-50 * (double)count), m,
                           1 / sqrt(m * (1 - m)), 1 / (1 + THETA - m), 1 / m};
     }
-    for (size_t i = 0; cr_game_has(g, i); i++) {
+    for (size_t i = 0; cr_capital_has(g, i); i++) {
         const size_t left = count - i;
-        if (i % 8 == 0 || left < 64) per_deviation = 1 / sqrt((double)left * cr_game_spread(&seen));
-        const double y = cr_game_share(g, i);
-        for (int k = 0; k < CR_GAME_LANES; k++) play(lanes + k, &g->stakes, per_deviation, y);
+        if (i % 8 == 0 || left < 64)
+            per_deviation = 1 / sqrt((double)left * cr_capital_spread(&seen));
+        const double y = cr_capital_share(g, i);
+        for (int k = 0; k < CR_CAPITAL_LANES; k++)
+            take_step(lanes + k, &g->stakes, per_deviation, y);
         seen = (cr_seen){seen.count + 1, seen.sum + y, seen.square + y * y};
     }
-    for (int k = 0; k < CR_GAME_LANES; k++) t->rejected[k] = lanes[k].x >= 1 - SURPLUS;
+    for (int k = 0; k < CR_CAPITAL_LANES; k++) t->rejected[k] = lanes[k].x >= 1 - SURPLUS;
 }
 
-typedef struct table { /* players at one mean */
-    double x[PLAYERS], fraction[PLAYERS];
-} table;
+typedef struct mix { /* strategies at one mean */
+    double x[STRATEGIES], fraction[STRATEGIES];
+} mix;
 
-static void seat(table *players, double mean, double capital)
+static void divide(mix *all, double mean, double capital)
 {
     double total = 0;
-    for (int j = 0; j < PLAYERS; j++) total += 1 / (j + 1.5);
-    for (int j = 0; j < PLAYERS; j++) {
-        players->x[j] = capital / ((j + 1.5) * total);
-        players->fraction[j] = fmin(4 * exp2(-0.7 * j), 1 / (1 + THETA - mean));
+    for (int j = 0; j < STRATEGIES; j++) total += 1 / (j + 1.5);
+    for (int j = 0; j < STRATEGIES; j++) {
+        all->x[j] = capital / ((j + 1.5) * total);
+        all->fraction[j] = fmin(4 * exp2(-0.7 * j), 1 / (1 + THETA - mean));
     }
 }
 
-static double play_all(table *players, double gain)
+static double take_steps(mix *all, double gain)
 {
     double total = 0;
-    for (int j = 0; j < PLAYERS; j++) {
-        const double x = players->x[j] + players->x[j] * players->fraction[j] * gain;
-        players->x[j] = x < DEAD ? 0 : x;
-        total += players->x[j];
+    for (int j = 0; j < STRATEGIES; j++) {
+        const double x = all->x[j] + all->x[j] * all->fraction[j] * gain;
+        all->x[j] = x < DEAD ? 0 : x;
+        total += all->x[j];
     }
     return total;
 }
 
-static void try_anytime(const cr_game *g, cr_trial *t)
+static void try_anytime(const cr_capital *g, cr_trial *t)
 {
-    table tables[CR_GAME_LANES];
-    for (int k = 0; k < CR_GAME_LANES; k++) {
-        seat(tables + k, t->mean[k], g->alpha * (1 - 0x1p-48));
+    mix mixes[CR_CAPITAL_LANES];
+    for (int k = 0; k < CR_CAPITAL_LANES; k++) {
+        divide(mixes + k, t->mean[k], g->alpha * (1 - 0x1p-48));
         t->rejected[k] = 0;
     }
-    for (size_t i = 0; cr_game_has(g, i); i++) {
-        const double y = cr_game_share(g, i), target = 1 + 0x1p-50 * (double)(i + 1);
-        for (int k = 0; k < CR_GAME_LANES; k++)
-            if (!t->rejected[k]) t->rejected[k] = play_all(tables + k, t->mean[k] - y) >= target;
+    for (size_t i = 0; cr_capital_has(g, i); i++) {
+        const double y = cr_capital_share(g, i), target = 1 + 0x1p-50 * (double)(i + 1);
+        for (int k = 0; k < CR_CAPITAL_LANES; k++)
+            if (!t->rejected[k]) t->rejected[k] = take_steps(mixes + k, t->mean[k] - y) >= target;
     }
 }
 
-void cr_game_begin(cr_game *g, const cr_bet *bet, double alpha, int anytime, int mirrored)
+void cr_capital_begin(cr_capital *g, const cr_bet *bet, double alpha, int anytime, int mirrored)
 {
     g->bet = bet, g->alpha = alpha, g->anytime = anytime, g->mirrored = mirrored;
     if (!anytime) make_stakes(&g->stakes, alpha);
 }
 
-void cr_game_try(const cr_game *g, cr_trial *t)
+void cr_capital_try(const cr_capital *g, cr_trial *t)
 {
     if (g->anytime) try_anytime(g, t);
     else try_fixed(g, t);
