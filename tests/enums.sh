@@ -33,5 +33,11 @@ for name in "${added[@]}"; do
         grep -q "error: enumeration value .ADDED_TO_$name. not handled" "$tmp/said"
 done
 tell_none 'no other error' "$(grep error: "$tmp/said" | grep -v 'not handled in switch')"
+# Rows carry the names that refusals say.
+for kind in statistic method center; do
+    wanted=$(sed -n "s/^ *CERTREG_${kind^^}_\([A-Z_]*\) = .*/\1/p" include/certreg/certreg.h | sort)
+    named=$(grep -oE '\{"[A-Z_]+"' "src/question/$kind.c" | tr -d '{"' | sort)
+    tell "every $kind has a row of its name" test "$wanted" = "$named"
+done
 tell_none 'no switch has a default' "$(grep -n 'default:' src/*/*.[ch])"
 exit "$bad"
