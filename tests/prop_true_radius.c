@@ -1,6 +1,5 @@
 /* Certified against true radii (support/true_radius.h). A certified radius may exceed the true
  * one in a share alpha of the records; more than chance allows at one per cent fails. */
-#include <certreg/solver.h>
 #include "support/api_kit.h"
 #include "support/simulate.h"
 #include "support/true_radius.h"
@@ -19,58 +18,43 @@ static int evaluate(void *user, const certreg_batch *b)
 }
 
 /* ---- certificates */
+enum { /* what is asked, in short */
+       MEDIAN = CERTREG_STATISTIC_MEDIAN,
+       HUBER = CERTREG_STATISTIC_HUBER,
+       MEAN = CERTREG_STATISTIC_MEAN,
+       FINITE = CERTREG_METHOD_FINITE,
+       NORMAL = CERTREG_METHOD_ASYMPTOTIC,
+       PAPER = CERTREG_METHOD_PAPER,
+       PREDICTION = CERTREG_CENTER_PREDICTION,
+       TRUTH = CERTREG_CENTER_TRUE_MEAN
+};
+
 typedef struct asked {
     const char *name;
-    int32_t score, method, center;
+    int32_t statistic, method, center;
     uint32_t constraints;
 } asked;
 
 static const asked questions[] = {
-    {"median, finite", CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, CERTREG_CENTER_PREDICTION,
-     0},
-    {"median, asymptotic", CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ASYMPTOTIC,
-     CERTREG_CENTER_PREDICTION, 0},
-    {"Huber, asymptotic", CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC,
-     CERTREG_CENTER_PREDICTION, 0},
-    {"mean, prediction", CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC,
-     CERTREG_CENTER_PREDICTION, 0},
-    {"mean (E,C,G)+M", CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, CERTREG_CENTER_TRUE_MEAN,
-     CERTREG_CONSTRAINTS_ECGM},
-    {"paper (E,C,G)+M", CERTREG_STATISTIC_MEAN, CERTREG_METHOD_PAPER, CERTREG_CENTER_TRUE_MEAN,
-     CERTREG_CONSTRAINTS_ECGM},
-    {"mean (C), prediction", CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC,
-     CERTREG_CENTER_PREDICTION, CERTREG_CONSTRAINTS_C},
-    {"Huber (E,C)+M", CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC, CERTREG_CENTER_PREDICTION,
-     CERTREG_CONSTRAINTS_ECM},
-    {"mean (C)", CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, CERTREG_CENTER_TRUE_MEAN,
-     CERTREG_CONSTRAINTS_C},
-    {"mean (C,G)", CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, CERTREG_CENTER_TRUE_MEAN,
-     CERTREG_CONSTRAINTS_CG},
-    {"mean (E,C)+M", CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, CERTREG_CENTER_TRUE_MEAN,
-     CERTREG_CONSTRAINTS_ECM},
-    {"paper (C)", CERTREG_STATISTIC_MEAN, CERTREG_METHOD_PAPER, CERTREG_CENTER_TRUE_MEAN,
-     CERTREG_CONSTRAINTS_C},
-    {"paper (C,G)", CERTREG_STATISTIC_MEAN, CERTREG_METHOD_PAPER, CERTREG_CENTER_TRUE_MEAN,
-     CERTREG_CONSTRAINTS_CG},
-    {"paper (E,C)+M", CERTREG_STATISTIC_MEAN, CERTREG_METHOD_PAPER, CERTREG_CENTER_TRUE_MEAN,
-     CERTREG_CONSTRAINTS_ECM},
+    {"median, finite", MEDIAN, FINITE, PREDICTION, 0},
+    {"median, asymptotic", MEDIAN, NORMAL, PREDICTION, 0},
+    {"Huber, asymptotic", HUBER, NORMAL, PREDICTION, 0},
+    {"mean, prediction", MEAN, NORMAL, PREDICTION, 0},
+    {"mean (E,C,G)+M", MEAN, NORMAL, TRUTH, CERTREG_CONSTRAINTS_ECGM},
+    {"paper (E,C,G)+M", MEAN, PAPER, TRUTH, CERTREG_CONSTRAINTS_ECGM},
+    {"mean (C), prediction", MEAN, NORMAL, PREDICTION, CERTREG_CONSTRAINTS_C},
+    {"Huber (E,C)+M", HUBER, NORMAL, PREDICTION, CERTREG_CONSTRAINTS_ECM},
+    {"mean (C)", MEAN, NORMAL, TRUTH, CERTREG_CONSTRAINTS_C},
+    {"mean (C,G)", MEAN, NORMAL, TRUTH, CERTREG_CONSTRAINTS_CG},
+    {"mean (E,C)+M", MEAN, NORMAL, TRUTH, CERTREG_CONSTRAINTS_ECM},
+    {"paper (C)", MEAN, PAPER, TRUTH, CERTREG_CONSTRAINTS_C},
+    {"paper (C,G)", MEAN, PAPER, TRUTH, CERTREG_CONSTRAINTS_CG},
+    {"paper (E,C)+M", MEAN, PAPER, TRUTH, CERTREG_CONSTRAINTS_ECM},
 };
-/* the first six use all constraints */
-enum { QUESTIONS = sizeof questions / sizeof *questions, STRONGEST = 6 };
-
-static certreg_question question_of(const asked *a, const target *t)
-{
-    certreg_question q = {.struct_size = sizeof q, .tolerance = t->tolerance, .alpha = alpha};
-    q.statistic = a->score, q.method = a->method, q.center = a->center,
-    q.constraints = a->constraints;
-    if (q.statistic == CERTREG_STATISTIC_HUBER) q.huber_width = 0.5 * t->tolerance;
-    return q;
-}
+enum { STRONGEST = 6 /* the first six, which use all constraints */ };
 
 static float point[POINTS][2];
 static certreg_estimator *estimator[FUNCTIONS];
-static certreg_solver *solver;
-static certreg_bisection *bisection;
 
 static void setup(void)
 {
@@ -79,26 +63,11 @@ static void setup(void)
     for (int i = 0; i < POINTS; i++)
         for (int j = 0; j < 2; j++) point[i][j] = (float)(2 * simulate_uniform(&source) - 1);
     for (int f = 0; f < FUNCTIONS; f++) {
-        const certreg_model m = {.struct_size = sizeof m,
-                                 .eval = evaluate,
-                                 .user = (void *)(uintptr_t)&targets[f],
-                                 .inputs = 2,
-                                 .outputs = 1,
-                                 .lo = &targets[f].lo,
-                                 .hi = &targets[f].hi};
-        const certreg_plan p = {.struct_size = sizeof p,
-                                .constraints = CERTREG_CONSTRAINTS_ECGM,
-                                .seed = 5,
-                                .max_samples = SAMPLES};
-        ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &estimator[f]), CERTREG_OK);
+        certreg_model m = kit_model(evaluate, (void *)(uintptr_t)&targets[f], 2, 1);
+        certreg_plan p = kit_plan(SAMPLES);
+        m.lo = &targets[f].lo, m.hi = &targets[f].hi, p.seed = 5;
+        estimator[f] = kit_create(NULL, &m, &p);
     }
-    kit_open_solver(&solver, &bisection);
-}
-
-static void teardown(void)
-{
-    kit_close_solver(solver, bisection);
-    for (int f = 0; f < FUNCTIONS; f++) certreg_estimator_destroy(estimator[f]);
 }
 
 static double seen_at(const target *t, int i)
@@ -108,13 +77,12 @@ static double seen_at(const target *t, int i)
 
 static certreg_certificate certify(int f, int i, uint64_t stream, const asked *a)
 {
-    const certreg_question q = question_of(a, &targets[f]);
-    certreg_certificate c = {.struct_size = sizeof c};
-    ck_assert_int_eq(certreg_estimator_begin(estimator[f], point[i], sigma, stream), CERTREG_OK);
-    const certreg_status status = certreg_certify(estimator[f], SAMPLES, &q, 1, &c);
-    ck_assert_msg(status == CERTREG_OK, "%s, %s: %s", targets[f].name, a->name,
-                  certreg_estimator_error(estimator[f])->text);
-    return c;
+    certreg_question q = kit_question(targets[f].tolerance);
+    q.statistic = a->statistic, q.method = a->method, q.center = a->center;
+    q.constraints = a->constraints, q.alpha = alpha;
+    if (q.statistic == HUBER) q.huber_width = 0.5 * targets[f].tolerance;
+    KIT_OK(estimator[f], certreg_estimator_begin(estimator[f], point[i], sigma, stream));
+    return kit_ask(estimator[f], SAMPLES, q);
 }
 
 /* The true radius of a certificate's promise; that about the true mean does not depend on the
@@ -123,11 +91,10 @@ static double truth_of(int f, int i, const certreg_certificate *c)
 {
     static double known[FUNCTIONS][POINTS];
     const target *t = &targets[f];
-    const double at = seen_at(t, i), width = c->statistic == CERTREG_STATISTIC_MEAN ? INFINITY
-                                             : c->statistic == CERTREG_STATISTIC_HUBER
-                                                 ? 0.5 * t->tolerance
-                                                 : 0;
-    if (c->center == CERTREG_CENTER_PREDICTION) return true_radius(t, at, c->prediction, width);
+    const double at = seen_at(t, i), width = c->statistic == MEAN    ? INFINITY
+                                             : c->statistic == HUBER ? 0.5 * t->tolerance
+                                                                     : 0;
+    if (c->center == PREDICTION) return true_radius(t, at, c->prediction, width);
     if (known[f][i] == 0)
         known[f][i] = true_radius(t, at, mean_score(t, at, 0, INFINITY, 1), INFINITY);
     return known[f][i];
@@ -158,7 +125,7 @@ static void count(int f, int i, uint64_t stream, const asked *a, double factor, 
     if (isfinite(truth) && truth > 0) all->share += c.radius / truth, all->finite++;
 }
 
-TEST_TIMES(certified_radii_exceed_true_radii_no_more_often_than_alpha, QUESTIONS)
+TEST_ROWS(certified_radii_exceed_true_radii_no_more_often_than_alpha, questions)
 {
     const asked *a = questions + _i;
     tally all = {0};
@@ -274,5 +241,5 @@ TEST_TIMES(no_direction_of_the_plane_breaks_the_promise_earlier, FUNCTIONS)
     }
 }
 
-FIXTURE(setup, teardown)
-TEST_MAIN("true radius")
+FIXTURE(setup, NULL)
+KIT_MAIN("true radius")
