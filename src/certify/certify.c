@@ -32,12 +32,12 @@ void cr_certify_keep_first(const cr_work *w, certreg_status status, const char *
 }
 
 /* CERTREG_OK also where it was given up: the questions before it keep their answers. */
-static certreg_status answer(cr_job *j, size_t index, cr_answer *a, certreg_certificate *c)
+static certreg_status answer(const cr_work *w, cr_job *j, size_t index, cr_answer *a,
+                             certreg_certificate *c)
 {
-    const cr_work *w = j->work;
     cr_question q;
     cr_error_clear(w->why);
-    certreg_status status = cr_job_question(j, index, &q);
+    certreg_status status = cr_job_question(w, j, index, &q);
     if (status) cr_answer_blank(w->record, &q, c);
     else status = cr_answer_question(w, &q, j->samples, j->stop != CERTREG_STOP_ALL, a, c);
     const int late = status == CERTREG_E_DEADLINE;
@@ -46,15 +46,14 @@ static certreg_status answer(cr_job *j, size_t index, cr_answer *a, certreg_cert
     return c->status;
 }
 
-static certreg_status answer_all(cr_job *j)
+static certreg_status answer_all(const cr_work *w, cr_job *j)
 {
-    const cr_work *w = j->work;
     certreg_error first;
     cr_error_clear(&first);
     cr_answer a = {.known = 0};
     for (size_t i = 0; i < j->call->count; i++) {
         certreg_certificate c;
-        const certreg_status status = answer(j, i, &a, &c);
+        const certreg_status status = answer(w, j, i, &a, &c);
         cr_certify_keep_first(w, status, j->call->count > 1 ? "question" : NULL, i, &first);
         cr_struct_write(cr_job_certificate(j, i), j->size, &c, sizeof c);
     }
@@ -64,22 +63,21 @@ static certreg_status answer_all(cr_job *j)
 }
 
 /* ---- the call */
-static certreg_status fail_all(cr_job *j, certreg_status status)
+static certreg_status fail_all(const cr_work *w, cr_job *j, certreg_status status)
 {
     j->out->struct_size = j->size; /* whatever a callback wrote there */
-    cr_certify_nothing(j->work->record, status, j->stop, j->call->count, j->out);
+    cr_certify_nothing(w->record, status, j->stop, j->call->count, j->out);
     j->stop = CR_STOP_FAILED;
     return status;
 }
 
-static certreg_status sample_and_answer(cr_job *j)
+static certreg_status sample_and_answer(const cr_work *w, cr_job *j)
 {
-    const cr_work *w = j->work;
-    certreg_status status = cr_settle(j);
-    if (status) return fail_all(j, status);
+    certreg_status status = cr_settle(w, j);
+    if (status) return fail_all(w, j, status);
     cr_error_clear(w->why);
     const double start = cr_closing_start(w, INFINITY);
-    status = answer_all(j);
+    status = answer_all(w, j);
     cr_closing_end(w, start, w->record->present);
     return status;
 }
@@ -98,11 +96,11 @@ static certreg_status prepare(const cr_work *w, const cr_call *call)
 
 /* If the outputs chose the number of samples, only the requested number counts as fixed
  * beforehand. */
-static void remember(const cr_job *j)
+static void remember(const cr_work *w, const cr_job *j)
 {
     if (j->told)
-        cr_asked_remember(j->work->record, j->by_outputs ? j->samples : j->work->record->present,
-                          j->samples, j->looks);
+        cr_asked_remember(w->record, j->by_outputs ? j->samples : w->record->present, j->samples,
+                          j->looks);
 }
 
 certreg_status cr_certify(const cr_work *w, const cr_call *call, int *stop,
@@ -112,20 +110,20 @@ certreg_status cr_certify(const cr_work *w, const cr_call *call, int *stop,
     cr_error_clear(w->why);
     certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", w->why);
     if (status) return status;
-    cr_job j = {.work = w, .call = call, .out = out, .stop = CERTREG_STOP_ALL};
+    cr_job j = {.call = call, .out = out, .stop = CERTREG_STOP_ALL};
     j.size = out->struct_size;
     j.samples = call->total_samples > w->record->present ? call->total_samples : w->record->present;
     status = prepare(w, call);
-    if (status) return fail_all(&j, status);
+    if (status) return fail_all(w, &j, status);
     if (call->total_samples && call->total_samples <= w->record->plan.max_samples)
         cr_record_expect(w->record, call->total_samples);
-    cr_job_check(&j);
+    cr_job_check(w, &j);
     if (call->together && j.wrong.status) {
         *w->why = j.wrong;
-        return fail_all(&j, j.wrong.status);
+        return fail_all(w, &j, j.wrong.status);
     }
-    status = sample_and_answer(&j);
-    remember(&j);
+    status = sample_and_answer(w, &j);
+    remember(w, &j);
     *stop = j.stop;
     return status;
 }

@@ -5,10 +5,9 @@
 #include "certify/closing.h"
 #include "question/conditions.h"
 
-certreg_status cr_job_question(const cr_job *j, size_t index, cr_question *out)
+certreg_status cr_job_question(const cr_work *w, const cr_job *j, size_t index, cr_question *out)
 {
     const cr_call *call = j->call;
-    const cr_work *w = j->work;
     *out = (cr_question){.output = 0};
     certreg_status status =
         cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", w->why);
@@ -20,9 +19,8 @@ certreg_status cr_job_question(const cr_job *j, size_t index, cr_question *out)
 }
 
 /* A question that cannot be answered at that number of samples is reported in its turn. */
-static void look_over(cr_job *j, const cr_question *q)
+static void look_over(const cr_work *w, cr_job *j, const cr_question *q)
 {
-    const cr_work *w = j->work;
     if (!j->looks) j->looks = cr_allowed_looks(q);
     const size_t from = cr_conditions_least(w->record, q);
     if (from > j->samples || cr_allowed_now(w->record, q, j->samples, w->why)) return;
@@ -32,19 +30,18 @@ static void look_over(cr_job *j, const cr_question *q)
     j->hash = cr_closing_hash(j->hash, q);
 }
 
-void cr_job_check(cr_job *j)
+void cr_job_check(const cr_work *w, cr_job *j)
 {
-    const cr_work *w = j->work;
     j->all_targets = 1, j->from = SIZE_MAX, j->hash = j->call->count;
     cr_error_clear(&j->wrong);
     for (size_t i = 0; i < j->call->count; i++) {
         cr_question q;
         certreg_certificate c;
-        const certreg_status status = cr_job_question(j, i, &q);
+        const certreg_status status = cr_job_question(w, j, i, &q);
         cr_answer_blank(w->record, &q, &c);
         cr_answer_status(status, &c);
         cr_struct_write(cr_job_certificate(j, i), j->size, &c, sizeof c);
-        if (!status) look_over(j, &q);
+        if (!status) look_over(w, j, &q);
         else if (!j->wrong.status) j->wrong = *w->why;
     }
     cr_error_clear(w->why);

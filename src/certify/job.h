@@ -20,7 +20,6 @@ typedef struct cr_call { /* as the caller has it */
  * and a few comparisons: so a call takes any number of them without memory for them, and callbacks
  * that write to the callers' arrays do no harm beyond. */
 typedef struct cr_job {
-    const cr_work *work;
     const cr_call *call;
     certreg_certificate *out;
     uint32_t size;       /* of each of them */
@@ -44,8 +43,8 @@ static inline certreg_certificate *cr_job_certificate(const cr_job *j, size_t in
 
 /* ---- job.c */
 /* Checks every question and looks over those that are right. */
-void cr_job_check(cr_job *);
+void cr_job_check(const cr_work *, cr_job *);
 /* The question. INVALID or VERSION if it is wrong; zero if it cannot be read. */
-certreg_status cr_job_question(const cr_job *, size_t index, cr_question *out);
+certreg_status cr_job_question(const cr_work *, const cr_job *, size_t index, cr_question *out);
 
 #endif

@@ -14,27 +14,27 @@ static certreg_status stop_of(certreg_status sampled, int *stop)
 
 enum { OPEN, PROVEN, HOPELESS };
 
-static int state_of(cr_job *j, const cr_question *q)
+static int state_of(const cr_work *w, cr_job *j, const cr_question *q)
 {
     certreg_certificate c;
     cr_answer a = {.known = 0};
-    const certreg_status status = cr_answer_question(j->work, q, j->samples, 1, &a, &c);
+    const certreg_status status = cr_answer_question(w, q, j->samples, 1, &a, &c);
     j->told |= a.told;
     if (status == CERTREG_E_DEADLINE) return OPEN;
     if (status) return HOPELESS; /* reported when it is answered for good */
     if (c.radius >= q->target) return PROVEN;
-    return a.known && cr_looks_hopeless(j->work->record, &a.conditions) ? HOPELESS : OPEN;
+    return a.known && cr_looks_hopeless(w->record, &a.conditions) ? HOPELESS : OPEN;
 }
 
 /* Before anything is sampled only failures are missing: what is out of reach now stays so. Main
  * samples that are there already do not count yet, so what is found here reveals nothing about
  * them. (This also makes the tests, which takes longer than evaluating them.) */
-static int state_at_first(const cr_job *j, const cr_question *q)
+static int state_at_first(const cr_work *w, const cr_question *q)
 {
-    cr_conditions conditions = {.question = *q, .scratch = j->work->scratch};
-    if (cr_conditions_preview(j->work->record, &conditions, j->work->why)) return OPEN;
+    cr_conditions conditions = {.question = *q, .scratch = w->scratch};
+    if (cr_conditions_preview(w->record, &conditions, w->why)) return OPEN;
     if (conditions.samples > conditions.main_first) conditions.samples = conditions.main_first;
-    return cr_looks_hopeless(j->work->record, &conditions) ? HOPELESS : OPEN;
+    return cr_looks_hopeless(w->record, &conditions) ? HOPELESS : OPEN;
 }
 
 /* What is spent on the tests before there are samples, and what is left to the answers as long as
@@ -45,19 +45,19 @@ static double half_the_time(const cr_work *w)
 }
 
 /* Whether every target is settled, by the record so far or, `at_first`, before there is one. */
-static int is_settled(cr_job *j, int at_first)
+static int is_settled(const cr_work *w, cr_job *j, int at_first)
 {
     int open = 0, proven = 0;
-    const double start = cr_closing_start(j->work, at_first ? half_the_time(j->work) : INFINITY);
+    const double start = cr_closing_start(w, at_first ? half_the_time(w) : INFINITY);
     for (size_t i = 0; !open && i < j->call->count; i++) {
         cr_question q;
-        const int state = cr_job_question(j, i, &q) ? HOPELESS
-                          : at_first                ? state_at_first(j, &q)
-                                                    : state_of(j, &q);
+        const int state = cr_job_question(w, j, i, &q) ? HOPELESS
+                          : at_first                   ? state_at_first(w, &q)
+                                                       : state_of(w, j, &q);
         open = state == OPEN;
         proven |= state == PROVEN;
     }
-    open |= cr_closing_end(j->work, start, 0);
+    open |= cr_closing_end(w, start, 0);
     if (!open) j->stop = proven ? CERTREG_STOP_TARGET : CERTREG_STOP_HOPELESS;
     return !open;
 }
@@ -73,49 +73,47 @@ static void suppose_cost(const cr_work *w)
 
 /* The next number of samples at which any question has a look; `most` where there is none
  * before. */
-static uint64_t next_look(const cr_job *j, uint64_t after, uint64_t most)
+static uint64_t next_look(const cr_work *w, const cr_job *j, uint64_t after, uint64_t most)
 {
     uint64_t next = most;
     for (size_t i = 0; i < j->call->count; i++) {
         cr_question q;
         cr_looks looks;
-        if (cr_job_question(j, i, &q)) continue;
-        cr_looks_make(j->work->record, &q, &looks);
+        if (cr_job_question(w, j, i, &q)) continue;
+        cr_looks_make(w->record, &q, &looks);
         for (size_t k = 0; k < looks.count; k++)
             if (looks.at[k] > after && looks.at[k] < next) next = looks.at[k];
     }
     return next;
 }
 
-static certreg_status sample_until_settled(cr_job *j, size_t samples)
+static certreg_status sample_until_settled(const cr_work *w, cr_job *j, size_t samples)
 {
-    const cr_work *w = j->work;
     size_t known; /* samples without a gap: one evaluation settles all looks among them */
-    if (is_settled(j, 1)) return CERTREG_OK;
+    if (is_settled(w, j, 1)) return CERTREG_OK;
     suppose_cost(w); /* now that the tests are made */
     j->by_outputs = 1;
     cr_view_length(w->record, &known, NULL);
-    if (known > w->record->pilot && is_settled(j, 0)) return CERTREG_OK;
+    if (known > w->record->pilot && is_settled(w, j, 0)) return CERTREG_OK;
     for (uint64_t at = known; at < samples;) {
-        at = next_look(j, at > w->record->pilot ? at : w->record->pilot, samples);
+        at = next_look(w, j, at > w->record->pilot ? at : w->record->pilot, samples);
         const certreg_status status = stop_of(
             cr_estimator_sample(w->estimator, 0, (size_t)at, j->samples, j->looks), &j->stop);
         if (status || j->stop != CERTREG_STOP_ALL) return status;
-        if (is_settled(j, 0)) return CERTREG_OK;
+        if (is_settled(w, j, 0)) return CERTREG_OK;
     }
     return CERTREG_OK;
 }
 
-certreg_status cr_settle(cr_job *j)
+certreg_status cr_settle(const cr_work *w, cr_job *j)
 {
-    const cr_work *w = j->work;
     const size_t samples = j->call->total_samples;
     w->clock->closing = (cr_closing){.times = j->all_targets ? 2 : 1, .from = j->from};
     if (j->any_valid) w->clock->closing.cost = cr_closing_cost(w, j->hash);
     if (!samples || !j->any_valid)
         return CERTREG_OK; /* wrong questions are reported in their turn */
     if (j->all_targets && samples <= w->record->plan.max_samples)
-        return sample_until_settled(j, samples);
+        return sample_until_settled(w, j, samples);
     suppose_cost(w);
     return stop_of(cr_estimator_sample(w->estimator, 0, samples, j->samples, j->looks), &j->stop);
 }

@@ -4,6 +4,6 @@
 #include "certify/job.h"
 
 /* Samples for the questions of a job; its `stop` says why it ended. */
-certreg_status cr_settle(cr_job *);
+certreg_status cr_settle(const cr_work *, cr_job *);
 
 #endif

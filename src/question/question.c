@@ -1,4 +1,4 @@
-/* What follows from a question, and how one is refused: for all files that check a part of it. */
+/* What follows from a question. */
 #include "question/question.h"
 
 /* As one vector (theory 7.3), where these are several. */
@@ -38,12 +38,4 @@ cr_question cr_question_of_output(cr_view *v, const cr_question *q, size_t k)
     one.output = (int32_t)k, one.output_count = 0;
     cr_question_resolve(v, &one);
     return one;
-}
-
-certreg_status cr_question_invalid(certreg_error *why, const char *field, double value,
-                                   const char *rule)
-{
-    cr_fail(why, CERTREG_E_INVALID, "question.%s is %g; %s", field, value, rule);
-    why->value = value;
-    return CERTREG_E_INVALID;
 }

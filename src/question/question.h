@@ -65,9 +65,6 @@ certreg_status cr_sense_take(cr_view *, const certreg_question *, cr_question *o
 certreg_status cr_sense_take_for_estimate(cr_view *, const certreg_question *, cr_question *out,
                                           certreg_error *why);
 
-/* ---- magnitude.c: whether the numbers of a mean leave a double enough digits */
-certreg_status cr_magnitude_check(cr_view *, const cr_question *, certreg_error *why);
-
 /* ---- allowed.c: at which numbers of samples a record may be evaluated (theory 5.2) */
 /* Digest of the looks that come with a question for the closed test; 0: it has none. */
 uint64_t cr_allowed_looks(const cr_question *);
@@ -79,8 +76,5 @@ certreg_status cr_allowed_now(cr_view *, const cr_question *, uint64_t samples, 
 void cr_question_resolve(cr_view *, cr_question *);
 /* The same about one output of a vector. */
 cr_question cr_question_of_output(cr_view *, const cr_question *, size_t output);
-/* Fails for a number of the question, with the rule that it breaks. */
-certreg_status cr_question_invalid(certreg_error *why, const char *field, double value,
-                                   const char *rule);
 
 #endif

@@ -12,6 +12,14 @@ static certreg_status wrong(certreg_error *why, const char *sentence)
     return cr_fail(why, CERTREG_E_INVALID, "%s", sentence);
 }
 
+/* A number, with the rule that it breaks. */
+static certreg_status invalid(certreg_error *why, const char *field, double value, const char *rule)
+{
+    cr_fail(why, CERTREG_E_INVALID, "question.%s is %g; %s", field, value, rule);
+    why->value = value;
+    return CERTREG_E_INVALID;
+}
+
 /* Whether every output that it is about has a range. */
 static int has_range(cr_view *v, const cr_question *q)
 {
@@ -27,8 +35,8 @@ static certreg_status check_names(cr_view *v, const cr_question *q, certreg_erro
 {
     if (q->output != CERTREG_ALL_OUTPUTS &&
         (q->output < 0 || (size_t)q->output >= v->model.outputs))
-        return cr_question_invalid(why, "output", q->output,
-                                   "give an index below model.outputs, or CERTREG_ALL_OUTPUTS");
+        return invalid(why, "output", q->output,
+                       "give an index below model.outputs, or CERTREG_ALL_OUTPUTS");
     const size_t first = q->output < 0 ? 0 : (size_t)q->output;
     if (q->output_count > v->model.outputs - first ||
         (q->output == CERTREG_ALL_OUTPUTS && q->output_count))
@@ -37,14 +45,13 @@ static certreg_status check_names(cr_view *v, const cr_question *q, certreg_erro
                        "question.output, and 0 with CERTREG_ALL_OUTPUTS",
                        q->output_count);
     if (!cr_statistic_of(q->statistic))
-        return cr_question_invalid(
-            why, "statistic", q->statistic,
-            "give one of CERTREG_STATISTIC_..., the same for all inputs: chosen for "
-            "each, it would be another function at a shifted input");
+        return invalid(why, "statistic", q->statistic,
+                       "give one of CERTREG_STATISTIC_..., the same for all inputs: chosen for "
+                       "each, it would be another function at a shifted input");
     if (!cr_method_of(q->method))
-        return cr_question_invalid(why, "method", q->method, "give one of CERTREG_METHOD_...");
+        return invalid(why, "method", q->method, "give one of CERTREG_METHOD_...");
     if (!cr_center_of(q->center))
-        return cr_question_invalid(why, "center", q->center, "give one of CERTREG_CENTER_...");
+        return invalid(why, "center", q->center, "give one of CERTREG_CENTER_...");
     return cr_constraints_check(q->constraints, "question.constraints", why);
 }
 
@@ -53,19 +60,16 @@ static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_
     const double period = q->period;
     const int inverse = q->at_radius > 0, quarter = q->statistic_row->angle == CR_ANGLE_ROUND;
     if (!(q->tolerance > 0 || (inverse && q->tolerance == 0)) || !isfinite(q->tolerance))
-        return cr_question_invalid(why, "tolerance", q->tolerance,
-                                   "it must be positive and finite");
+        return invalid(why, "tolerance", q->tolerance, "it must be positive and finite");
     if (quarter && q->tolerance > period / 4)
-        return cr_question_invalid(why, "tolerance", q->tolerance,
-                                   "for a mean on the circle it must not exceed a quarter of a "
-                                   "turn");
+        return invalid(why, "tolerance", q->tolerance,
+                       "for a mean on the circle it must not exceed a quarter of a "
+                       "turn");
     if (period > 0 && !(q->tolerance < period / 2))
-        return cr_question_invalid(why, "tolerance", q->tolerance,
-                                   "for an angle it must be below half a turn");
+        return invalid(why, "tolerance", q->tolerance, "for an angle it must be below half a turn");
     if (inverse && q->tolerance == 0 && !q->about_output && !q->is_ordered && !has_range(v, q))
-        return cr_question_invalid(
-            why, "tolerance", 0,
-            "give the largest tolerance to try, or declare model.lo and model.hi");
+        return invalid(why, "tolerance", 0,
+                       "give the largest tolerance to try, or declare model.lo and model.hi");
     return CERTREG_OK;
 }
 
@@ -73,15 +77,15 @@ static certreg_status check_numbers(const cr_question *q, certreg_error *why)
 {
     const int has_width = q->statistic_row->has_width;
     if (has_width && (!(q->huber_width > 0) || !isfinite(q->huber_width)))
-        return cr_question_invalid(why, "huber_width", q->huber_width,
-                                   "it must be positive and finite (often half the tolerance)");
+        return invalid(why, "huber_width", q->huber_width,
+                       "it must be positive and finite (often half the tolerance)");
     if (q->tolerance > 0 && q->huber_width > 1e6 * q->tolerance)
-        return cr_question_invalid(
+        return invalid(
             why, "huber_width", q->huber_width,
             "it must not exceed 1e6 tolerances; CERTREG_STATISTIC_MEAN gives nearly the same");
     if (!has_width && q->huber_width != 0)
-        return cr_question_invalid(why, "huber_width", q->huber_width,
-                                   "set it to 0; only CERTREG_STATISTIC_HUBER has a width");
+        return invalid(why, "huber_width", q->huber_width,
+                       "set it to 0; only CERTREG_STATISTIC_HUBER has a width");
     return CERTREG_OK;
 }
 
@@ -94,8 +98,63 @@ static certreg_status check_predictions(const cr_question *q, certreg_error *why
                        count == 1 ? "" : "s", needed, q->is_vector ? ", one per output" : "");
     for (size_t k = 0; k < q->prediction_count; k++)
         if (!isfinite(q->predictions[k]))
-            return cr_question_invalid(why, "prediction", q->predictions[k], "it must be finite");
+            return invalid(why, "prediction", q->predictions[k], "it must be finite");
     return CERTREG_OK;
+}
+
+/* ---- numbers of such different magnitudes that a mean cannot be computed from them */
+static const double greatest = 1e150; /* has a square, with room for sums */
+
+/* Next to a tolerance of another magnitude the digits of the outputs are lost. */
+static certreg_status check_size(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    const size_t first = q->first, end = first + q->outputs;
+    double most = 0;
+    for (size_t k = first; k < end; k++)
+        most = fmax(most, 1e12 * fmax(fabs(v->model.lo[k]), fabs(v->model.hi[k])));
+    if (!(q->tolerance > fmin(most, greatest))) return CERTREG_OK;
+    return invalid(why, "tolerance", q->tolerance,
+                   "for a mean it must not exceed 1e12 times the ends of the range, "
+                   "or 1e150 without one; nothing in the range is so far off");
+}
+
+/* Bounds without normality bet on squares of what is in the range. */
+static certreg_status check_range(cr_view *v, const cr_question *q, size_t k, certreg_error *why)
+{
+    const double lo = v->model.lo[k], hi = v->model.hi[k];
+    if (q->method_row->normality || hi - lo <= greatest) return CERTREG_OK;
+    return cr_fail(why, CERTREG_E_INVALID,
+                   "model.lo[%zu] is %g and model.hi[%zu] %g; for a mean they must "
+                   "not be more than 1e150 apart: declare the range of float outputs, or use "
+                   "CERTREG_METHOD_ASYMPTOTIC",
+                   k, lo, k, hi);
+}
+
+/* Seen from a prediction far away both ends of the range are the same number, or their distances
+ * have no squares. */
+static certreg_status check_distance(cr_view *v, const cr_question *q, size_t k, certreg_error *why)
+{
+    const double lo = v->model.lo[k], hi = v->model.hi[k],
+                 prediction = q->predictions[k - q->first],
+                 far = q->tolerance + fmax(fabs(lo - prediction), fabs(hi - prediction)),
+                 most = q->method_row->normality ? INFINITY : 4 * greatest;
+    if (!isfinite(hi - lo) || (far < most && far + 0.25 * (hi - lo) > far)) return CERTREG_OK;
+    return invalid(why, "prediction", prediction,
+                   "it is too far from the range of the output: next to it a double has no digits "
+                   "left for a mean; give one within the range, or near it");
+}
+
+static certreg_status check_magnitude(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    const size_t first = q->first, end = first + q->outputs;
+    const int from_prediction = q->prediction_given && !q->about_output;
+    if (q->is_bounded) return CERTREG_OK;
+    certreg_status status = q->at_radius > 0 ? CERTREG_OK : check_size(v, q, why);
+    for (size_t k = first; k < end && !status; k++) {
+        status = check_range(v, q, k, why);
+        if (!status && from_prediction) status = check_distance(v, q, k, why);
+    }
+    return status;
 }
 
 /* ---- fields together */
@@ -201,11 +260,10 @@ static certreg_status check_serving(cr_view *v, const cr_question *q, certreg_er
 {
     if (!q->served_samples) return CERTREG_OK;
     if (q->served_samples > most_served)
-        return cr_question_invalid(why, "serving->samples", (double)q->served_samples,
-                                   "it must not exceed 1e9");
+        return invalid(why, "serving->samples", (double)q->served_samples,
+                       "it must not exceed 1e9");
     if (!(q->served_rate > 0 && q->served_rate <= 0.5))
-        return cr_question_invalid(why, "serving->failure_rate", q->served_rate,
-                                   "it must lie in (0, 0.5]");
+        return invalid(why, "serving->failure_rate", q->served_rate, "it must lie in (0, 0.5]");
     if (!q->is_bounded && !has_range(v, q))
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.serving with CERTREG_STATISTIC_%s needs the range of the output; "
@@ -225,10 +283,10 @@ static certreg_status check_trim(cr_view *v, const cr_question *q, certreg_error
                      "only CERTREG_STATISTIC_TRIMMED_MEAN has question.serving->trim and core; "
                      "set both to 0");
     if (!(q->served_trim >= 0 && q->served_trim < 0.5))
-        return cr_question_invalid(why, "serving->trim", q->served_trim, "it must lie in [0, 0.5)");
+        return invalid(why, "serving->trim", q->served_trim, "it must lie in [0, 0.5)");
     if (!(q->served_core >= 0 && q->served_core <= q->tolerance))
-        return cr_question_invalid(why, "serving->core", q->served_core,
-                                   "it must lie in (0, tolerance], or be 0 for the tolerance");
+        return invalid(why, "serving->core", q->served_core,
+                       "it must lie in (0, tolerance], or be 0 for the tolerance");
     if (q->served_core > 0 && q->served_core < q->tolerance && !has_range(v, q))
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.serving->core is %g, but model.lo or model.hi is infinite; a core "
@@ -258,7 +316,7 @@ static certreg_status check_subject(cr_view *v, cr_question *q, certreg_error *w
     if (!status) status = check_tolerance(v, q, why);
     if (!status) status = check_numbers(q, why);
     if (!status) status = check_predictions(q, why);
-    if (!status) status = cr_magnitude_check(v, q, why);
+    if (!status) status = check_magnitude(v, q, why);
     if (!status) status = check_serving(v, q, why);
     return status ? status : check_trim(v, q, why);
 }
