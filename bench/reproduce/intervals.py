@@ -91,9 +91,10 @@ def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
     names = list(dict.fromkeys(line["task"] for line in lines))
     for name in names:
         beside.add("intervals", _table(lines, name))
+    beside.add("linear", _least(exact))
     return {
         "intervals": _short(lines, names),
-        "linear": _exact(exact),
+        "linear": _below(exact),
         "library": _library(compared),
     }
 
@@ -134,24 +135,27 @@ def _pm(value: float, error: float, digits: int = 3) -> str:
     return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
-def _exact(lines: list[Line]) -> str:
+def _least(lines: list[Line]) -> list[dict[str, Any]]:
     """The least coverage over all laws, by numbers of samples and radius."""
     least = []
     for name in dict.fromkeys(line["samples"] for line in lines):
-        cells: list[Any] = [name]
+        row: dict[str, Any] = {"samples": name}
         for ratio in linear.RATIOS:
             own = [x for x in lines if (x["samples"], x["ratio"]) == (name, ratio)]
             worst = min(own, key=lambda x: x["coverage"])
-            cells.append(f"{worst['coverage']:.4f} ± {worst['error']:.4f}, {worst['residuals']}")
-        least.append(cells)
+            told = f"{worst['coverage']:.4f} ± {worst['error']:.4f}, {worst['residuals']}"
+            row[f"r/σ = {ratio:g}"] = told
+        least.append(row)
+    return least
+
+
+def _below(lines: list[Line]) -> str:
     own = [x for x in lines if not x["samples"].startswith("naive")]
     below = max([0.0, *((1 - ALPHA - x["coverage"]) / x["error"] for x in own if x["error"])])
-    text = (
+    return tables.paragraph(
         f"None of the {len(own)} coverages by the library's ranks is more than {below:.1f} "
         f"standard errors below {1 - ALPHA:g}."
     )
-    heading = ["samples", *(f"r/σ = {ratio:g}" for ratio in linear.RATIOS)]
-    return "\n\n".join([tables.markdown(heading, least), tables.paragraph(text)])
 
 
 def _library(lines: list[Line]) -> str:

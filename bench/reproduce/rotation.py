@@ -89,24 +89,22 @@ def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
     for name in NETWORKS:
         beside.add("levels", _levels(summary, name))
         beside.add("accuracy", images.accuracy(accuracy, name, ACCURACY))
-    return {"printed": _printed(summary)}
+    beside.add("printed", _printed(summary))
+    return {}
 
 
-def _printed(summary: list[dict[str, Any]]) -> str:
+def _printed(summary: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The radii printed in the paper, beside the same procedures on the three networks."""
-    sigmas = sorted(next(iter(PRINTED.values())))
-    lines = []
+    rows = []
     for label, (method, alpha) in MEASURED.items():
-        lines.append([label, "printed", *(PRINTED[label][sigma] for sigma in sigmas)])
-        for name in NETWORKS:
-            found = {
-                row["sigma"]: row["mean_radius"]
-                for row in summary
-                if (row["task"], row["method"], row["alpha"]) == (name, method, alpha)
-            }
-            lines.append(["", name, *(found.get(sigma) for sigma in sigmas)])
-    heading = ["method, level", "network", *(f"{sigma:g}" for sigma in sigmas)]
-    return tables.markdown(heading, lines)
+        found = {"printed": PRINTED[label]}
+        for row in summary:
+            if (row["method"], row["alpha"]) == (method, alpha) and row["task"] in NETWORKS:
+                found.setdefault(row["task"], {})[row["sigma"]] = row["mean_radius"]
+        for name, radii in found.items():
+            by_sigma = {f"{sigma:g}": radii.get(sigma) for sigma in sorted(PRINTED[label])}
+            rows.append({"method, level": label, "network": name, **by_sigma})
+    return rows
 
 
 def _levels(summary: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:

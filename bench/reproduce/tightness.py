@@ -211,12 +211,10 @@ def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
     columns = _columns(lines)
     table = [column.cells(_label(*key)) for key, column in columns.items()]
     beside.add("inside", _inside(columns))
-    networks = [name for name in OF_NETWORK if (name, OTHER.name) in columns]
+    beside.add("jump", _by_the_jump(columns))
     return {
         "tightness": tables.markdown(HEADING, [PRINTED, *table]),
         "attack-error": f"Their relative standard error is {_relative_error(columns):.1%}.",
-        "jump": _by_the_jump(columns),
-        "resultants": tables.markdown(BELOW, [_below(name, columns) for name in networks]),
     }
 
 
@@ -240,34 +238,18 @@ def _inside(columns: dict[tuple[str, str], Column]) -> list[dict[str, Any]]:
     ]
 
 
-def _by_the_jump(columns: dict[tuple[str, str], Column]) -> str:
-    lines = []
+def _by_the_jump(columns: dict[tuple[str, str], Column]) -> list[dict[str, Any]]:
+    """Mean ratios of the images, by whether outputs lie beyond the jump of the plain mean."""
+    rows = []
     for network in OF_NETWORK:
         for name, beyond in ((f"less than {ACROSS:.0%}", False), ("more", True)):
-            cells: list[Any] = [f"`{network}`", name]
+            row: dict[str, Any] = {"network": network, "beyond the jump": name}
             for one in OF_THE_MEAN:
                 column = columns.get((network, one.name), Column([], 0))
                 pairs = zip(column.ended, column.ratio)
                 ratios = [r for line, r in pairs if (line["across"] >= ACROSS) == beyond]
-                cells += [len(ratios), f"{_mean(ratios):.2f}" if ratios else ""]
-            lines.append(cells)
-    heading = ["network", "beyond the jump"]
-    for one in OF_THE_MEAN:
-        heading += ["images", one.name]
-    return tables.markdown(heading, [line for line in lines if line[2] or line[4]])
-
-
-BELOW = ("network", "images below 1", "resultant there", "resultant on the others")
-
-
-def _below(network: str, columns: dict[tuple[str, str], Column]) -> list[str]:
-    """The images on which the circular mean leaves inside the certificate of the plain mean, and
-    the median lengths of the resultants."""
-    other = columns[network, OTHER.name]
-    below = [line for line, ratio in zip(other.ended, other.ratio) if ratio < 1.0]
-    rest = [line for line in other.lines if line not in below]
-    return [f"`{network}`", str(len(below)), _median(below), _median(rest)]
-
-
-def _median(lines: list[dict[str, Any]]) -> str:
-    return f"{np.median([line['resultant'] for line in lines]):.2f}" if lines else ""
+                name_of = one.name.rpartition(": ")[2]
+                row[f"images, {name_of}"] = len(ratios)
+                row[f"ratio, {name_of}"] = f"{_mean(ratios):.2f}" if ratios else ""
+            rows.append(row)
+    return rows
