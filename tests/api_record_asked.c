@@ -27,7 +27,7 @@ static certreg_status plain_status(certreg_estimator *from, size_t samples)
     return certreg_certify(from, samples, &q, 1, &c);
 }
 
-TEST_TIMES(a_closed_test_is_not_begun_again_under_another_capacity, 2)
+TEST_TIMES(a_group_test_is_not_begun_again_under_another_capacity, 2)
 {
     certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(1500, 40);
     const double wanted = _i ? 0.28 : 0.1; /* out of reach, and proven */

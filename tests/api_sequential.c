@@ -77,7 +77,7 @@ TEST(an_open_question_takes_all_samples_and_proves_a_part_of_the_wish)
 }
 
 /* The radius itself is just out of reach of the record, four fifths of it are well within. */
-TEST_TIMES(a_long_closed_test_proves_a_part_of_the_wish_too, 3)
+TEST_TIMES(a_long_group_test_proves_a_part_of_the_wish_too, 3)
 {
     const size_t max_samples[] = {14000, 20000, 200000};
     half_space h = {.face = 0.45};
@@ -91,7 +91,7 @@ TEST_TIMES(a_long_closed_test_proves_a_part_of_the_wish_too, 3)
     ck_assert_double_lt(c.radius, 0.45);
 }
 
-TEST(the_closed_test_takes_fewer_samples_than_the_mixture)
+TEST(the_group_test_takes_fewer_samples_than_the_mixture)
 {
     uint64_t total[2] = {0, 0};
     for (uint64_t stream = 0; stream < 40; stream++)

@@ -186,7 +186,7 @@ START_TEST(radii_are_ever_too_large_in_a_share_alpha_of_runs_at_most)
         misses += run_misses(e, law, &q, &source) != 0;
     }
     printf("%-10s %-8s pilot %d part %.1f  ever missed %.3f of %.2f\n", law->name,
-           how->method == CERTREG_METHOD_FINITE ? "closed" : "anytime", how->pilot, how->part,
+           how->method == CERTREG_METHOD_FINITE ? "group" : "anytime", how->pilot, how->part,
            (double)misses / RUNS, ALPHA);
     ck_assert_uint_le(misses, simulate_most_misses(RUNS, ALPHA, 0.01 / (LAW_COUNT * MANNERS)));
     certreg_estimator_destroy(e);

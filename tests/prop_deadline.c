@@ -91,9 +91,10 @@ TEST_TIMES(after_a_hiccup_the_loop_goes_on_as_before, QUESTIONS / 4)
     certreg_estimator_destroy(e);
 }
 
-/* A closed test is made in steps, and goes on being made where a deadline interrupted it: so no
- * tick is late, and a loop that keeps its wish has answers soon. One that changes it has none. */
-TEST_TIMES(making_a_closed_test_is_spread_over_ticks, 2)
+/* A group-sequential test is made in steps, and goes on being made where a deadline interrupted it:
+ * so no tick is late, and a loop that keeps its wish has answers soon. One that changes it has
+ * none. */
+TEST_TIMES(making_a_group_test_is_spread_over_ticks, 2)
 {
     machine m = {.time = 1, .look = 2e-4, .batch = 1e-4};
     certreg_estimator *e = make(&m, SIZE_MAX);
@@ -113,7 +114,7 @@ TEST_TIMES(making_a_closed_test_is_spread_over_ticks, 2)
     certreg_estimator_destroy(e);
 }
 
-TEST(an_interrupted_closed_test_becomes_the_one_that_is_made_at_once)
+TEST(an_interrupted_group_test_becomes_the_one_that_is_made_at_once)
 {
     certreg_certificate c[2];
     for (int hurried = 0; hurried < 2; hurried++) {

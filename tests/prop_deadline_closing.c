@@ -69,7 +69,7 @@ TEST(questions_answered_before_the_deadline_keep_their_answers)
     certreg_estimator_destroy(e);
 }
 
-TEST(making_a_closed_test_looks_at_the_clock_between_its_steps)
+TEST(making_a_group_test_looks_at_the_clock_between_its_steps)
 {
     machine m = {.time = 1, .look = 1e-6};
     certreg_estimator *e = make(&m, SIZE_MAX);
@@ -81,7 +81,7 @@ TEST(making_a_closed_test_looks_at_the_clock_between_its_steps)
         tick(e, &m, 100, &q, 7, &late);
         looks[again] = m.looks - before;
     }
-    ck_assert_uint_ge(looks[0], looks[1] + 2 * CR_CLOSED_RADII);
+    ck_assert_uint_ge(looks[0], looks[1] + 2 * CR_GROUP_RADII);
     certreg_estimator_destroy(e);
 }
 
@@ -95,7 +95,7 @@ TEST_TIMES(every_pass_looks_at_the_clock_on_its_way, QUESTIONS)
     unsigned looks[2];
     ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
     ck_assert_int_eq(certreg_estimator_sample(e, 0, 500), CERTREG_OK);
-    answer(e, &q, 1); /* makes a closed test, which is kept */
+    answer(e, &q, 1); /* makes a group-sequential test, which is kept */
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
         ck_assert_int_eq(certreg_estimator_sample(e, 0, (size_t)(i + 1) * CAPACITY / 2),

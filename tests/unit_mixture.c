@@ -1,7 +1,7 @@
 /* The mixture of likelihood ratios that bounds a probability at all numbers of trials together:
  * against its integral, and its coverage exactly, by following all paths. */
 #include "support/api_kit.h"
-#include "statistics/sequential.h"
+#include "statistics/mixture.h"
 
 /* ---- the evidence as an integral */
 /* With s = sin^2 t the prior is uniform in t on (0, asin sqrt q). */
@@ -121,4 +121,4 @@ TEST_TIMES(bound_is_ever_below_the_truth_with_probability_at_most_alpha, 18)
     if (p >= 0.1) ck_assert_double_gt(missed, 0.1 * alpha); /* it can happen */
 }
 
-TEST_MAIN("sequential: mixture")
+TEST_MAIN("mixture")

@@ -19,7 +19,7 @@ static double mean_of_share(double v, double least, double p)
 static double miss_rate(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                         double alpha)
 {
-    if (conditions->question.is_closed) return cr_looks_upper(v, conditions, c);
+    if (conditions->question.is_group) return cr_looks_upper(v, conditions, c);
     if (conditions->question.method_row->any_number)
         return cr_looks_anytime(v, conditions, c, alpha);
     const cr_samples s = cr_parts_main(v, conditions, &c->score);

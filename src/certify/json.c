@@ -3,7 +3,7 @@
 #include "base/environment.h"
 #include "base/sizes.h"
 #include "base/structs.h"
-#include "statistics/looks.h"
+#include "statistics/group.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -117,7 +117,7 @@ cr_declared cr_layout(certreg_estimator *e, cr_arena *here, cr_arena *there)
         cr_arena_take(here, cr_arena_times(CR_NET_PROJECTED, outputs), sizeof(double));
     e->record.values =
         cr_arena_take(here, cr_arena_times(e->record.plan.max_samples, outputs), sizeof(float));
-    e->scratch.paths = cr_arena_take(here, CR_CLOSED_ROOM, sizeof(double));
+    e->scratch.paths = cr_arena_take(here, CR_GROUP_ROOM, sizeof(double));
     e->record.watch = cr_arena_take(here, 1, sizeof *e->record.watch);
     if (cr_view_has_gradient(&e->record)) lay_out_gradient(&p, e);
     if (e->record.plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER) lay_out_pairs(&p, e);

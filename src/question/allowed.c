@@ -6,7 +6,7 @@
 
 uint64_t cr_allowed_looks(const cr_question *q)
 {
-    if (!q->is_closed || !q->looks) return 0;
+    if (!q->is_group || !q->looks) return 0;
     const uint64_t h = cr_hash_end(cr_read_hash_looks(CR_HASH_START, q));
     return h ? h : 1;
 }
@@ -33,7 +33,7 @@ certreg_status cr_allowed_now(cr_view *v, const cr_question *q, uint64_t samples
     const cr_asked *asked = &v->asked;
     if (cr_view_in_range(v, why)) return CERTREG_E_OUT_OF_RANGE;
     if (!asked->max_samples || q->method_row->any_number) return CERTREG_OK;
-    if (!q->is_closed)
+    if (!q->is_group)
         return cr_asked_fixed(v, samples) ? CERTREG_OK : refuse_number(v, q, samples, why);
     const uint64_t looks = cr_allowed_looks(q);
     if (!looks || looks == asked->looks) return CERTREG_OK;

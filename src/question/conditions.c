@@ -236,11 +236,12 @@ static void divide(cr_view *v, cr_conditions *conditions, const struct cut *cut,
     }
 }
 
-/* Not for the closed test: its critical numbers, which take time, would be others for each pilot.
+/* Not for the group-sequential test: its critical numbers, which take time, would be others for
+ * each pilot.
  */
 static int may_divide_unevenly(const cr_question *q)
 {
-    return q->served_samples && kind_of(q) == CR_SCORE_SIGN && !q->is_closed &&
+    return q->served_samples && kind_of(q) == CR_SCORE_SIGN && !q->is_group &&
            !q->method_row->published && !q->has_directions;
 }
 

@@ -3,7 +3,7 @@
 #include "question/rows.h"
 #include <stddef.h>
 
-enum { ANYTHING = ~0u >> 1, NO_CLOSED_TEST = ANYTHING & ~CR_OFFERS_CLOSED_TEST };
+enum { ANYTHING = ~0u >> 1, NO_CLOSED_TEST = ANYTHING & ~CR_OFFERS_GROUP_TEST };
 
 static const cr_row rows[] = {{"MEAN", ANYTHING},
                               {"VARIANCE", ANYTHING},

@@ -1,5 +1,4 @@
 /* How many samples a target radius takes: a forecast, no guarantee. */
-#include "statistics/sequential.h"
 #include "question/forecast.h"
 #include "question/looks.h"
 #include "question/question.h"
@@ -21,7 +20,7 @@ static uint64_t first_passed(cr_view *v, const cr_conditions *conditions, const 
     for (size_t j = 0; j < looks.count; j++)
         if (cr_looks_passed(v, conditions, c, looks.at[j], failures_of(v, rate, looks.at[j])))
             return looks.at[j];
-    return !conditions->question.is_closed &&
+    return !conditions->question.is_group &&
                    cr_looks_passed(v, conditions, c, end, failures_of(v, rate, end))
                ? end
                : 0;
@@ -31,7 +30,7 @@ static uint64_t first_passed(cr_view *v, const cr_conditions *conditions, const 
 static uint64_t least_passed(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
     uint64_t low = v->pilot, high = v->plan.max_samples;
-    if (conditions->question.is_closed) return first_passed(v, conditions, c, 0);
+    if (conditions->question.is_group) return first_passed(v, conditions, c, 0);
     if (!cr_looks_passed(v, conditions, c, high, 0)) return 0;
     while (high - low > 1) {
         const uint64_t middle = low + (high - low) / 2;

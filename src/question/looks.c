@@ -1,4 +1,4 @@
-#include "statistics/binomial.h"
+#include "statistics/mixture.h"
 #include "statistics/shift.h"
 #include "question/looks.h"
 #include "question/question.h"
@@ -10,7 +10,7 @@ static const double growth = 1.1, fewest = 10; /* of the counts beyond the pilot
 /* The radius that a passed test proves goes through a search that rounds down; the margin keeps it
  * from falling short of the target. Without a test, what may just be in reach is not given up. */
 static const double margin = 1e-7;
-static const double fraction[CR_CLOSED_RADII] = {1, 0.8, 0.6, 0.4, 0.2};
+static const double fraction[CR_GROUP_RADII] = {1, 0.8, 0.6, 0.4, 0.2};
 
 /* ---- the counts */
 static void usual_looks(cr_view *v, uint64_t last, uint64_t together, cr_looks *out)
@@ -36,16 +36,16 @@ static int has_own(const cr_question *q, cr_looks *out)
     return 1;
 }
 
-/* Whole batches, so that no row is evaluated twice. A closed test stays the one that was begun,
- * whatever the plan is by now. */
+/* Whole batches, so that no row is evaluated twice. A group-sequential test stays the one that was
+ * begun, whatever the plan is by now. */
 void cr_looks_make(cr_view *v, const cr_question *q, cr_looks *out)
 {
     if (has_own(q, out)) return;
-    if (q->is_closed) usual_looks(v, cr_asked_max_samples(v), cr_asked_batch(v), out);
+    if (q->is_group) usual_looks(v, cr_asked_max_samples(v), cr_asked_batch(v), out);
     else usual_looks(v, v->plan.max_samples, v->model.batch, out);
 }
 
-/* ---- the closed test */
+/* ---- the group-sequential test */
 /* Failures at z must be rarer than this for `shift` (in deviations) to hold. */
 static double rarer_than(const cr_condition *c, double shift)
 {
@@ -65,10 +65,10 @@ static double attainable(cr_view *v, const cr_conditions *conditions, const cr_c
     return rarer_than(c, conditions->question.target * (1 - margin) / v->input.least_sigma);
 }
 
-static int is_same(const cr_closed *a, const cr_closed *b)
+static int is_same(const cr_group_tests *a, const cr_group_tests *b)
 {
     int same = a->count == b->count && a->alpha == b->alpha;
-    for (size_t i = 0; same && i < CR_CLOSED_RADII; i++) same = a->q[i] == b->q[i];
+    for (size_t i = 0; same && i < CR_GROUP_RADII; i++) same = a->q[i] == b->q[i];
     return same && !memcmp(a->trials, b->trials, a->count * sizeof *a->trials);
 }
 
@@ -84,65 +84,65 @@ static void keep(const int64_t *from, size_t count, int32_t *to)
 }
 
 /* Non-zero: the numbers of the radius under way are made. */
-static int make_some(cr_closed *t, double *paths)
+static int make_some(cr_group_tests *t, double *paths)
 {
     uint64_t trials[CR_LOOKS];
     int64_t critical[CR_LOOKS];
     for (size_t j = 0; j < t->count; j++) trials[j] = t->trials[j];
-    if (!cr_closed_step(&t->search, trials, t->count, t->q[t->made], t->alpha, paths,
-                        CR_CLOSED_ROOM, critical))
+    if (!cr_group_step(&t->search, trials, t->count, t->q[t->made], t->alpha, paths, CR_GROUP_ROOM,
+                       critical))
         return 0;
     keep(critical, t->count, t->critical[t->made]);
     return 1;
 }
 
-static void nest(cr_closed *t)
+static void nest(cr_group_tests *t)
 {
     int64_t critical[CR_LOOKS], next[CR_LOOKS];
-    for (size_t i = CR_CLOSED_RADII; --i > 0;) {
+    for (size_t i = CR_GROUP_RADII; --i > 0;) {
         widen(t->critical[i - 1], t->count, critical);
         widen(t->critical[i], t->count, next);
-        cr_closed_nest(critical, next, t->count);
+        cr_group_nest(critical, next, t->count);
         keep(critical, t->count, t->critical[i - 1]);
     }
 }
 
 /* Each step is between two looks at the clock. What a deadline interrupts goes on with the next
  * call, so that the numbers never depend on the time. Zero: not all are made yet. */
-static int go_on_making(cr_closed *t, double *paths, cr_watch *watch)
+static int go_on_making(cr_group_tests *t, double *paths, cr_watch *watch)
 {
-    while (t->made < CR_CLOSED_RADII) {
+    while (t->made < CR_GROUP_RADII) {
         if (cr_watch_late(watch)) return 0;
         if (!make_some(t, paths)) continue;
-        cr_closed_begin(&t->search, t->count, t->alpha);
-        if (++t->made == CR_CLOSED_RADII) nest(t);
+        cr_group_begin(&t->search, t->count, t->alpha);
+        if (++t->made == CR_GROUP_RADII) nest(t);
     }
     return 1;
 }
 
 /* One that is kept, or in the place of the one that came longest ago. */
-static cr_closed *place_of(cr_scratch *s, const cr_closed *now)
+static cr_group_tests *place_of(cr_scratch *s, const cr_group_tests *now)
 {
-    for (size_t i = 0; i < CR_CLOSED_KEPT; i++)
-        if (is_same(s->closed + i, now)) return s->closed + i;
-    cr_closed *place = s->closed + s->closed_next;
-    s->closed_next = (s->closed_next + 1) % CR_CLOSED_KEPT;
+    for (size_t i = 0; i < CR_GROUP_KEPT; i++)
+        if (is_same(s->group + i, now)) return s->group + i;
+    cr_group_tests *place = s->group + s->group_next;
+    s->group_next = (s->group_next + 1) % CR_GROUP_KEPT;
     *place = *now;
-    cr_closed_begin(&place->search, place->count, place->alpha);
+    cr_group_begin(&place->search, place->count, place->alpha);
     return place;
 }
 
 /* NULL where a deadline came before it was complete. */
-static const cr_closed *closed_test(cr_view *v, const cr_conditions *conditions,
-                                    const cr_condition *c)
+static const cr_group_tests *group_tests(cr_view *v, const cr_conditions *conditions,
+                                         const cr_condition *c)
 {
-    cr_closed now = {.alpha = conditions->question.alpha};
+    cr_group_tests now = {.alpha = conditions->question.alpha};
     cr_looks looks;
     cr_looks_make(v, &conditions->question, &looks);
     now.count = looks.count;
     for (size_t j = 0; j < looks.count; j++) now.trials[j] = (uint32_t)(looks.at[j] - v->pilot);
-    for (size_t i = 0; i < CR_CLOSED_RADII; i++) now.q[i] = target(v, conditions, c, i);
-    cr_closed *test = place_of(conditions->scratch, &now);
+    for (size_t i = 0; i < CR_GROUP_RADII; i++) now.q[i] = target(v, conditions, c, i);
+    cr_group_tests *test = place_of(conditions->scratch, &now);
     return go_on_making(test, conditions->scratch->paths, v->watch) ? test : NULL;
 }
 
@@ -159,8 +159,8 @@ static uint64_t failures_at(cr_view *v, const cr_conditions *conditions, const c
  * error alpha in all. */
 double cr_looks_upper(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
-    const cr_closed *test = closed_test(v, conditions, c);
-    size_t at = conditions->main_first, proven = CR_CLOSED_RADII;
+    const cr_group_tests *test = group_tests(v, conditions, c);
+    size_t at = conditions->main_first, proven = CR_GROUP_RADII;
     uint64_t failures = 0;
     if (!test) return 1;
     for (size_t j = 0;
@@ -170,7 +170,7 @@ double cr_looks_upper(cr_view *v, const cr_conditions *conditions, const cr_cond
         at = end;
         while (proven > 0 && (int64_t)failures <= test->critical[proven - 1][j]) proven--;
     }
-    return proven < CR_CLOSED_RADII ? test->q[proven] : 1;
+    return proven < CR_GROUP_RADII ? test->q[proven] : 1;
 }
 
 /* What was proved at an earlier number of samples still holds; evaluating some of these numbers
@@ -203,9 +203,9 @@ int cr_looks_passed(cr_view *v, const cr_conditions *conditions, const cr_condit
 {
     const cr_question *q = &conditions->question;
     const uint64_t trials = samples - v->pilot;
-    if (!q->is_closed)
+    if (!q->is_group)
         return cr_mixture_rejects(failures, trials, attainable(v, conditions, c), q->alpha);
-    const cr_closed *test = closed_test(v, conditions, c);
+    const cr_group_tests *test = group_tests(v, conditions, c);
     for (size_t j = 0; test && j < test->count; j++)
         if (test->trials[j] == trials) return (int64_t)failures <= test->critical[0][j];
     return 0;
@@ -217,10 +217,10 @@ static int within_reach(cr_view *v, const cr_conditions *conditions, const cr_co
 {
     const uint64_t trials = v->plan.max_samples - conditions->main_first;
     const double q = attainable(v, conditions, c), alpha = conditions->question.alpha;
-    if (!conditions->question.is_closed)
+    if (!conditions->question.is_group)
         return cr_mixture_rejects(failures, trials, q, alpha) ||
                cr_looks_anytime(v, conditions, c, alpha) <= q;
-    const cr_closed *test = closed_test(v, conditions, c);
+    const cr_group_tests *test = group_tests(v, conditions, c);
     if (!test) return 1; /* not known yet */
     return (int64_t)failures <= test->critical[0][test->count - 1] ||
            cr_looks_upper(v, conditions, c) <= test->q[0];

@@ -4,13 +4,13 @@
 #include "question/conditions.h"
 
 void cr_looks_make(cr_view *, const cr_question *, cr_looks *out);
-/* Upper bound of the failure probability of a two-valued score that the closed test has proven so
- * far; 1: none. */
+/* Upper bound of the failure probability of a two-valued score that the group-sequential test has
+ * proven so far; 1: none. */
 double cr_looks_upper(cr_view *, const cr_conditions *, const cr_condition *);
 /* The same by the mixture, at every number of samples. */
 double cr_looks_anytime(cr_view *, const cr_conditions *, const cr_condition *, double alpha);
 /* Whether this number of failures among this number of samples, pilot included, proves the target
- * radius for this condition; the closed test has it at its looks only. */
+ * radius for this condition; the group-sequential test has it at its looks only. */
 int cr_looks_passed(cr_view *, const cr_conditions *, const cr_condition *, uint64_t samples,
                     uint64_t failures);
 /* No continuation of the record can prove the target radius; known of two-valued scores only. */

@@ -18,7 +18,7 @@ enum {
 
 /* Without normality the gradient hardly ever pays for its share of alpha: it is used where it is
  * named. */
-static const cr_method finite = {.row = {"FINITE", SCORES | TARGET | CR_OFFERS_CLOSED_TEST},
+static const cr_method finite = {.row = {"FINITE", SCORES | TARGET | CR_OFFERS_GROUP_TEST},
                                  .centers = PREDICTION | TRUE_MEAN,
                                  .constraints = ECGM,
                                  .usual = CERTREG_CONSTRAINTS_ECM,

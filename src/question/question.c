@@ -24,7 +24,7 @@ void cr_question_resolve(cr_view *v, cr_question *q)
     resolve_outputs(v, q);
     q->is_counted = cr_score_nature(s->score).two_valued;
     q->is_bounded = cr_score_nature(s->score).bounded;
-    q->is_closed = q->target > 0 && m->row.offers & CR_OFFERS_CLOSED_TEST;
+    q->is_group = q->target > 0 && m->row.offers & CR_OFFERS_GROUP_TEST;
     q->is_ordered = inverse && s->reach == CR_REACH_ORDERS && m->orders && !q->is_angle;
     q->about_output = c->about_output || (inverse && s->reach == CR_REACH_MEAN);
     q->by_estimate = q->about_output || q->is_ordered || c->by_estimate;

@@ -38,7 +38,7 @@ typedef struct cr_question {
     int is_angle;
     int is_counted;   /* its own scores have two values */
     int is_bounded;   /* they have bounds of their own, whatever the range of the outputs */
-    int is_closed;    /* the closed test of a target radius */
+    int is_group;     /* the group-sequential test of a target radius */
     int is_ordered;   /* output bounds by order statistics */
     int about_output; /* bounds of f itself are used, not of scores */
     int by_estimate;  /* about the estimate from all noisy samples, not about a prediction */
@@ -66,7 +66,7 @@ certreg_status cr_sense_take_for_estimate(cr_view *, const certreg_question *, c
                                           certreg_error *why);
 
 /* ---- allowed.c: at which numbers of samples a record may be evaluated (theory 5.2) */
-/* Digest of the looks that come with a question for the closed test; 0: it has none. */
+/* Digest of the looks that come with a question for the group-sequential test; 0: it has none. */
 uint64_t cr_allowed_looks(const cr_question *);
 /* WRONG_STATE, with the remedy, where an earlier answer may have chosen this number of samples. */
 certreg_status cr_allowed_now(cr_view *, const cr_question *, uint64_t samples, certreg_error *why);

@@ -18,7 +18,7 @@ enum cr_offer {
     CR_OFFERS_SERVING = 16,
     CR_OFFERS_PUBLISHED_SERVING = 32, /* what was published is about served values */
     CR_OFFERS_TARGET = 64,
-    CR_OFFERS_CLOSED_TEST = 128, /* of a target, at looks fixed beforehand (theory 6) */
+    CR_OFFERS_GROUP_TEST = 128, /* of a target, at looks fixed beforehand (theory 6) */
     CR_OFFERS_OUTPUT_BOUNDS = 256,
     CR_OFFERS_ATTACK = 512
 };

@@ -245,10 +245,10 @@ static certreg_status check_target(cr_view *v, const cr_question *q, certreg_err
     if (q->at_radius > 0)
         return wrong(why, "output bounds have no target radius; set question.target to NULL");
     const certreg_status status =
-        cr_together_check(q, q->is_closed ? CR_OFFERS_CLOSED_TEST : CR_OFFERS_TARGET, why);
+        cr_together_check(q, q->is_group ? CR_OFFERS_GROUP_TEST : CR_OFFERS_TARGET, why);
     if (status) return status;
-    if (q->is_closed &&
-        (v->plan.max_samples > CR_CLOSED_MOST || cr_asked_max_samples(v) > CR_CLOSED_MOST))
+    if (q->is_group &&
+        (v->plan.max_samples > CR_GROUP_MOST || cr_asked_max_samples(v) > CR_GROUP_MOST))
         return wrong(why, "question.target with CERTREG_METHOD_FINITE needs plan.max_samples below "
                           "2^31; otherwise use CERTREG_METHOD_ANYTIME");
     return check_looks(v, q, why);

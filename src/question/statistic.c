@@ -49,7 +49,7 @@ static double trimmed_mean_of(const cr_question *q, const cr_values *values)
 
 /* ---- rows */
 static const cr_statistic median = {.row = {"MEDIAN", CR_OFFERS_NUMBER | CR_OFFERS_ANGLE |
-                                                          CR_OFFERS_VECTOR | CR_OFFERS_CLOSED_TEST |
+                                                          CR_OFFERS_VECTOR | CR_OFFERS_GROUP_TEST |
                                                           ONE},
                                     .methods = METHODS | BASELINE,
                                     .centers = PREDICTION | SAMPLE_MEDIAN,
@@ -114,7 +114,7 @@ static const cr_statistic ball_center = {
 
 static const cr_statistic projection_median = {
     .row = {"PROJECTION_MEDIAN",
-            CR_OFFERS_VECTOR | CR_OFFERS_SERVING | CR_OFFERS_TARGET | CR_OFFERS_CLOSED_TEST},
+            CR_OFFERS_VECTOR | CR_OFFERS_SERVING | CR_OFFERS_TARGET | CR_OFFERS_GROUP_TEST},
     .methods = METHODS,
     .centers = PREDICTION,
     .score = CR_SCORE_SIGN,

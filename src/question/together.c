@@ -95,7 +95,7 @@ static const struct {
             {CR_OFFERS_SERVING, "serving"},
             {CR_OFFERS_PUBLISHED_SERVING, "serving with CERTREG_METHOD_BASELINE"},
             {CR_OFFERS_TARGET, "a target"},
-            {CR_OFFERS_CLOSED_TEST, "a target without CERTREG_METHOD_ANYTIME"},
+            {CR_OFFERS_GROUP_TEST, "a target without CERTREG_METHOD_ANYTIME"},
             {CR_OFFERS_OUTPUT_BOUNDS, "output bounds"},
             {CR_OFFERS_ATTACK, "an attack"}};
 
@@ -118,7 +118,7 @@ uint32_t cr_together_constraints(const cr_question *q)
 {
     uint32_t set = 0;
     const cr_row *row;
-    const uint32_t asked = (q->is_closed ? CR_OFFERS_CLOSED_TEST : 0u) |
+    const uint32_t asked = (q->is_group ? CR_OFFERS_GROUP_TEST : 0u) |
                            (q->is_vector ? CR_OFFERS_VECTOR : 0u);
     for (int32_t bit = 0; (row = cr_constraint_of(bit)); bit++)
         if (!(asked & ~row->offers)) set |= CR_ONE_OF(bit);

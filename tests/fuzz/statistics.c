@@ -9,7 +9,8 @@
 #include "statistics/normal.h"
 #include "statistics/order.h"
 #include "statistics/ranks.h"
-#include "statistics/sequential.h"
+#include "statistics/group.h"
+#include "statistics/mixture.h"
 #include <certreg/solver.h>
 
 const size_t fuzz_most_bytes = 200;
@@ -247,7 +248,7 @@ static void try_mixture(fuzz_bytes *b)
     MUST(q >= upper || !cr_mixture_rejects(k, n, q, alpha), "upper %.17g, q %.17g", upper, q);
 }
 
-static void try_closed(fuzz_bytes *b)
+static void try_group(fuzz_bytes *b)
 {
     uint64_t looks[5], n = 0;
     int64_t critical[5];
@@ -256,10 +257,10 @@ static void try_closed(fuzz_bytes *b)
     for (size_t i = 0; i < count; i++) looks[i] = n += 1 + fuzz_below(b, 12);
     const double q = fmin(fmax(fuzz_share(b), 1e-4), 0.9999), alpha = level(b);
     const size_t room = fuzz_below(b, 2048);
-    cr_closed_search s;
-    cr_closed_begin(&s, count, alpha);
+    cr_group_search s;
+    cr_group_begin(&s, count, alpha);
     int steps = 0;
-    while (!cr_closed_step(&s, looks, count, q, alpha, work, room, critical))
+    while (!cr_group_step(&s, looks, count, q, alpha, work, room, critical))
         MUST(steps++ < 10000, "no end");
     int rejects[MOST_TRIALS + 1];
     for (unsigned j = 0; j <= n; j++) rejects[j] = -1;
@@ -270,7 +271,7 @@ static void try_closed(fuzz_bytes *b)
     }
     const long double crossed = crossing(rejects, (unsigned)n, q);
     MUST(crossed <= alpha * (1 + 1e-15L), "passed by %.20Lg, alpha %.17g", crossed, alpha);
-    const double told = cr_closed_crossing(looks, count, q, critical, work, room);
+    const double told = cr_group_crossing(looks, count, q, critical, work, room);
     MUST(!(told < (double)(crossed * (1 - 1e-12L))), "%.17g, want %.20Lg", told, crossed);
 }
 
@@ -478,7 +479,7 @@ static void try_ranks(fuzz_bytes *b)
 void fuzz_one(const uint8_t *bytes, size_t size)
 {
     static void (*const topic[])(fuzz_bytes *) = {
-        try_binomial, try_large_binomial, try_normal, try_betting, try_mixture, try_closed,
+        try_binomial, try_large_binomial, try_normal, try_betting, try_mixture, try_group,
         try_location, try_order,          try_cover,  try_moments, try_ranks,   try_evidence};
     fuzz_bytes b = {bytes, size};
     const size_t which = fuzz_byte(&b) % (sizeof topic / sizeof *topic);

@@ -1,18 +1,18 @@
-/* Sequential tests of a probability: the closed one against enumeration and dynamic programming
- * in long double, the mixture against its integral and its exact coverage. */
+/* The group-sequential test of a probability, against enumeration and dynamic programming in long
+ * double. */
 #include "support/api_kit.h"
 #include "statistics/binomial.h"
-#include "statistics/sequential.h"
+#include "statistics/group.h"
 
 enum { ROOM = 4096, MOST_LOOKS = 128, MOST_TRIALS = 2000 };
 static double work[ROOM];
 
-static void make_closed(const uint64_t *looks, size_t count, double q, double alpha,
-                        double *room_for, size_t room, int64_t *critical)
+static void make_tests(const uint64_t *looks, size_t count, double q, double alpha,
+                       double *room_for, size_t room, int64_t *critical)
 {
-    cr_closed_search s;
-    cr_closed_begin(&s, count, alpha);
-    while (!cr_closed_step(&s, looks, count, q, alpha, room_for, room, critical)) continue;
+    cr_group_search s;
+    cr_group_begin(&s, count, alpha);
+    while (!cr_group_step(&s, looks, count, q, alpha, room_for, room, critical)) continue;
 }
 
 /* ---- looks */
@@ -33,7 +33,7 @@ static size_t growing_looks(uint64_t *looks, double by, uint64_t last)
     return count;
 }
 
-/* ---- the closed test: enumeration */
+/* ---- enumeration */
 static const struct {
     uint64_t looks[6];
     size_t count;
@@ -74,8 +74,8 @@ TEST_ROWS(crossing_is_that_of_all_sequences_rounded_up, small_tests)
     const double shares[] = {0.003, 0.1, 0.37, 0.5, 0.9};
     const size_t count = small_tests[_i].count;
     for (int s = 0; s < KIT_ROWS(shares); s++) {
-        const double got = cr_closed_crossing(small_tests[_i].looks, count, shares[s],
-                                              small_tests[_i].critical, work, ROOM);
+        const double got = cr_group_crossing(small_tests[_i].looks, count, shares[s],
+                                             small_tests[_i].critical, work, ROOM);
         const long double want =
             small_tests[_i].critical[count - 1] < 0
                 ? 0
@@ -86,7 +86,7 @@ TEST_ROWS(crossing_is_that_of_all_sequences_rounded_up, small_tests)
     }
 }
 
-/* ---- the closed test: dynamic programming by other means */
+/* ---- dynamic programming by other means */
 static long double paths_crossing(const uint64_t *looks, size_t count, double q,
                                   const int64_t *critical)
 {
@@ -109,15 +109,15 @@ static long double paths_crossing(const uint64_t *looks, size_t count, double q,
 static const double shares[] = {0.5, 0.31, 0.16, 0.05, 0.011}, levels[] = {0.5, 0.05, 1e-6};
 enum { PLANS = 5, GRID = 3 * 5 * PLANS };
 
-typedef struct closed_case {
+typedef struct group_case {
     uint64_t looks[MOST_LOOKS];
     size_t count;
     double q, alpha;
-} closed_case;
+} group_case;
 
-static closed_case case_of(int i)
+static group_case case_of(int i)
 {
-    closed_case c = {.q = shares[i % 5], .alpha = levels[i / 5 % 3]};
+    group_case c = {.q = shares[i % 5], .alpha = levels[i / 5 % 3]};
     switch (i / 15) {
     case 0: c.count = every_look(c.looks, 1, 1, 100); break;
     case 1: c.count = growing_looks(c.looks, 1.1, 1500); break;
@@ -129,11 +129,11 @@ static closed_case case_of(int i)
 }
 
 /* They use most of alpha, and beat the union bound. */
-TEST_TIMES(closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share, GRID)
+TEST_TIMES(group_tests_never_pass_more_often_than_alpha_at_or_above_their_share, GRID)
 {
-    const closed_case c = case_of(_i);
+    const group_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
-    make_closed(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
+    make_tests(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
     long double before = 2, at_share = 0;
     for (int s = 0; s <= 10; s++) {
         const double q = c.q + (1 - c.q) * 0.1 * s * s / 10;
@@ -141,7 +141,7 @@ TEST_TIMES(closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share
         ck_assert_msg(crossing <= c.alpha, "at %g: %Lg > %g", q, crossing, c.alpha);
         ck_assert(crossing <= before * (1 + 1e-15L));
         before = crossing, at_share = s ? at_share : crossing;
-        const double claimed = cr_closed_crossing(c.looks, c.count, q, critical, work, ROOM);
+        const double claimed = cr_group_crossing(c.looks, c.count, q, critical, work, ROOM);
         ck_assert_msg((long double)claimed >= crossing * (1 - 1e-17L) - 1e-300L,
                       "%.17g, in truth %.17Lg", claimed, crossing);
     }
@@ -159,14 +159,14 @@ TEST_TIMES(closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share
 TEST_TIMES(nested_tests_pass_for_greater_shares_and_stay_valid, GRID)
 {
     enum { TESTS = 6 };
-    closed_case c = case_of(_i);
+    group_case c = case_of(_i);
     double q[TESTS];
     int64_t critical[TESTS][MOST_LOOKS];
     for (int t = 0; t < TESTS; t++) {
         q[t] = t ? q[t - 1] * (t == 3 ? 1.2 : 1.001) : c.q;
-        make_closed(c.looks, c.count, q[t], c.alpha, work, t == 2 ? 2 : ROOM, critical[t]);
+        make_tests(c.looks, c.count, q[t], c.alpha, work, t == 2 ? 2 : ROOM, critical[t]);
     }
-    for (int t = TESTS; --t > 0;) cr_closed_nest(critical[t - 1], critical[t], c.count);
+    for (int t = TESTS; --t > 0;) cr_group_nest(critical[t - 1], critical[t], c.count);
     for (int t = 0; t < TESTS; t++) {
         for (size_t j = 0; t && j < c.count; j++) ck_assert(critical[t][j] >= critical[t - 1][j]);
         for (size_t j = 1; j < c.count; j++) ck_assert(critical[t][j] >= critical[t][j - 1]);
@@ -174,7 +174,7 @@ TEST_TIMES(nested_tests_pass_for_greater_shares_and_stay_valid, GRID)
     }
 }
 
-static void assert_spent(const closed_case *c, const int64_t *critical)
+static void assert_spent(const group_case *c, const int64_t *critical)
 {
     const double interim = 0.5 * c->alpha / fmax(1, (double)c->count - 1);
     for (size_t j = 0; j + 1 < c->count; j++)
@@ -187,12 +187,12 @@ static void assert_spent(const closed_case *c, const int64_t *critical)
 /* And beyond the room nothing is touched. */
 TEST_TIMES(little_room_gives_a_valid_test_and_none_a_strong_last_look, GRID)
 {
-    const closed_case c = case_of(_i);
+    const group_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
     double guarded[64];
     for (size_t room = 0; room < 60; room += room < 12 ? 3 : 7) {
         for (int i = 0; i < 64; i++) guarded[i] = -7;
-        make_closed(c.looks, c.count, c.q, c.alpha, guarded, room, critical);
+        make_tests(c.looks, c.count, c.q, c.alpha, guarded, room, critical);
         for (size_t i = room; i < 64; i++) ck_assert_double_eq(guarded[i], -7);
         ck_assert(paths_crossing(c.looks, c.count, c.q, critical) <= c.alpha);
         if (!room) assert_spent(&c, critical);
@@ -204,11 +204,11 @@ TEST_TIMES(little_room_gives_a_valid_test_and_none_a_strong_last_look, GRID)
 TEST_TIMES(tests_of_any_length_keep_alpha_and_a_strong_last_look, 3)
 {
     const uint64_t lasts[] = {20000, 200000, 5000000};
-    closed_case c = {.q = 0.3264, .alpha = 0.05};
+    group_case c = {.q = 0.3264, .alpha = 0.05};
     int64_t critical[MOST_LOOKS];
     c.count = growing_looks(c.looks, 1.2, lasts[_i]);
-    make_closed(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
-    const double crossing = cr_closed_crossing(c.looks, c.count, c.q, critical, work, ROOM);
+    make_tests(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
+    const double crossing = cr_group_crossing(c.looks, c.count, c.q, critical, work, ROOM);
     double sum = 0;
     for (size_t j = 0; j < c.count; j++)
         if (critical[j] >= 0) sum += cr_binomial_cdf((uint64_t)critical[j], c.looks[j], c.q);
@@ -222,8 +222,8 @@ TEST(long_stretches_between_looks_lose_no_paths)
     const uint64_t looks[] = {100000, 850000};
     const double q = 1e-3;
     int64_t critical[2];
-    make_closed(looks, 2, q, 0.05, work, ROOM, critical);
-    const double crossing = cr_closed_crossing(looks, 2, q, critical, work, ROOM);
+    make_tests(looks, 2, q, 0.05, work, ROOM, critical);
+    const double crossing = cr_group_crossing(looks, 2, q, critical, work, ROOM);
     const double first = cr_binomial_cdf((uint64_t)critical[0], looks[0], q),
                  second = cr_binomial_cdf((uint64_t)critical[1], looks[1], q);
     ck_assert_double_le(crossing, 0.05);
@@ -248,12 +248,12 @@ TEST(what_lies_in_the_room_before_does_not_count)
     int64_t clean[48], poisoned[48];
     for (int j = 0; j < 48; j++) looks[j] = 1004 + (uint64_t)j;
     memset(work, 0, sizeof work);
-    make_closed(looks, 48, 0.49999999969901399, 2.13e-131, work, ROOM, clean);
+    make_tests(looks, 48, 0.49999999969901399, 2.13e-131, work, ROOM, clean);
     memset(work, 0xc0, sizeof work);
-    make_closed(looks, 48, 0.49999999969901399, 2.13e-131, work, ROOM, poisoned);
+    make_tests(looks, 48, 0.49999999969901399, 2.13e-131, work, ROOM, poisoned);
     for (int j = 0; j < 48; j++) ck_assert_int_eq(clean[j], poisoned[j]);
     memset(work, 0xc0, sizeof work);
-    const double crossing = cr_closed_crossing(looks, 48, 0.49999999969901399, clean, work, ROOM);
+    const double crossing = cr_group_crossing(looks, 48, 0.49999999969901399, clean, work, ROOM);
     ck_assert(crossing >= 0 && crossing <= 1e-25);
 }
 
@@ -261,12 +261,12 @@ TEST(hopeless_tests_are_never_passed)
 {
     const uint64_t looks[] = {10, 20};
     int64_t critical[2];
-    make_closed(looks, 2, 1e-9, 0.05, work, ROOM, critical);
+    make_tests(looks, 2, 1e-9, 0.05, work, ROOM, critical);
     ck_assert(critical[0] == -1 && critical[1] == -1);
-    ck_assert_double_eq(cr_closed_crossing(looks, 2, 0.3, critical, work, ROOM), 0);
-    ck_assert_double_eq(cr_closed_crossing(looks, 0, 0.3, critical, work, ROOM), 0);
+    ck_assert_double_eq(cr_group_crossing(looks, 2, 0.3, critical, work, ROOM), 0);
+    ck_assert_double_eq(cr_group_crossing(looks, 0, 0.3, critical, work, ROOM), 0);
     critical[1] = 15;
-    ck_assert_double_nan(cr_closed_crossing(looks, 2, 0.3, critical, work, 15));
+    ck_assert_double_nan(cr_group_crossing(looks, 2, 0.3, critical, work, 15));
 }
 
-TEST_MAIN("sequential: closed test")
+TEST_MAIN("group-sequential test")

@@ -1,10 +1,9 @@
-#include "statistics/sequential.h"
+#include "statistics/group.h"
 #include "statistics/binomial.h"
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* ---- the closed test: paths */
+/* ---- paths */
 /* Paths of such a share are counted as passed, not followed. */
 static const double negligible = 1e-30;
 static const double most_steps = 1.5e7; /* multiplications that following the paths may take */
@@ -92,8 +91,8 @@ static void take_out(paths *p, int64_t critical)
     p->count = left - out;
 }
 
-double cr_closed_crossing(const uint64_t *looks, size_t count, double q, const int64_t *critical,
-                          double *work, size_t room)
+double cr_group_crossing(const uint64_t *looks, size_t count, double q, const int64_t *critical,
+                         double *work, size_t room)
 {
     if (!count || critical[count - 1] < 0) return 0;
     if (!room) return NAN;
@@ -107,7 +106,7 @@ double cr_closed_crossing(const uint64_t *looks, size_t count, double q, const i
     return p.passed * (1 + 1e-13 + 1e-14 * (double)looks[count - 1]); /* all terms are positive */
 }
 
-/* ---- the closed test: critical numbers */
+/* ---- critical numbers */
 /* A path that passes at a later look with no more failures than an earlier look allows has passed
  * there already. So raising the later number to the earlier one changes nothing, but makes them
  * ascend. */
@@ -146,17 +145,17 @@ static void spend(const uint64_t *looks, size_t count, double q, double alpha, i
     make_ascending(count, critical);
 }
 
-void cr_closed_begin(cr_closed_search *s, size_t count, double alpha)
+void cr_group_begin(cr_group_search *s, size_t count, double alpha)
 {
     const double even = log(alpha / (double)(count ? count : 1)), high = log(alpha);
-    *s = (cr_closed_search){
+    *s = (cr_group_search){
         .low = even - log(greatest_weight), .high = high, .level = even + 0.6 * (high - even)};
 }
 
 /* The levels of all looks in the same proportion, as high as the probability of passing anywhere
  * allows. That probability grows with the level, a little slower than in proportion. Non-zero: this
  * level is the last to try. */
-static int try_level(cr_closed_search *s, double crossing, double alpha)
+static int try_level(cr_group_search *s, double crossing, double alpha)
 {
     const double close = 0.01, full = 0.98; /* of the logarithm of the level; of alpha */
     if (isnan(crossing)) return 1;
@@ -169,13 +168,13 @@ static int try_level(cr_closed_search *s, double crossing, double alpha)
     return !(width > close) || s->rounds >= 9;
 }
 
-int cr_closed_step(cr_closed_search *s, const uint64_t *looks, size_t count, double q, double alpha,
-                   double *work, size_t room, int64_t *critical)
+int cr_group_step(cr_group_search *s, const uint64_t *looks, size_t count, double q, double alpha,
+                  double *work, size_t room, int64_t *critical)
 {
     s->rounds++;
     if (count > 1) {
         set_level(looks, count, q, exp(s->level), alpha, critical);
-        if (!try_level(s, cr_closed_crossing(looks, count, q, critical, work, room), alpha))
+        if (!try_level(s, cr_group_crossing(looks, count, q, critical, work, room), alpha))
             return 0;
     }
     if (s->proven) set_level(looks, count, q, exp(s->low), alpha, critical);
@@ -183,42 +182,8 @@ int cr_closed_step(cr_closed_search *s, const uint64_t *looks, size_t count, dou
     return 1;
 }
 
-void cr_closed_nest(int64_t *critical, const int64_t *of_greater_q, size_t count)
+void cr_group_nest(int64_t *critical, const int64_t *of_greater_q, size_t count)
 {
     for (size_t j = 0; j < count; j++)
         if (critical[j] > of_greater_q[j]) critical[j] = of_greater_q[j];
-}
-
-/* ---- the mixture */
-/* E(q) = int_0^q pi(s) [s/q]^k [(1-s)/(1-q)]^(n-k) ds / int_0^q pi(s) ds with pi = [s
- * (1-s)]^(-1/2), as a logarithm. If the probability is p >= q, each factor has expectation at most
- * 1, since (s/q) p + (1-s)/(1-q) (1-p) falls with p and is 1 at p = q. */
-static double log_evidence(double k, double n, double q)
-{
-    const double a = k + 0.5, b = n - k + 0.5, y = 1 - q;
-    return log(cr_beta_lower(a, b, q, y)) - cr_beta_log_term(a, b, q, y) + 0.5 * log(q * y) -
-           log(2 * asin(sqrt(q)));
-}
-
-int cr_mixture_rejects(uint64_t k, uint64_t n, double q, double alpha)
-{
-    const double failures = (double)k, trials = (double)n;
-    if (!(q > 0 && q < 1 && alpha > 0 && alpha <= 0.5) || !(trials * q > failures + 0.5)) return 0;
-    return log_evidence(failures, trials, q) >
-           -log(alpha) + 1e-9 * (1 - log(alpha)) + 1e-12 * trials;
-}
-
-/* From n q - k = 1/2 on E rises with q wherever it is above 1 (its logarithm's slope is at least
- * (nq - k)/(q (1-q)) minus pi(q)/int_0^q pi <= 1/(2q sqrt(1-q))), and before that nothing is
- * rejected: so what is rejected is all from one point on. */
-double cr_mixture_upper(uint64_t k, uint64_t n, double alpha)
-{
-    double low = k < n ? (double)k / (double)n : 1, high = 1 - DBL_EPSILON;
-    if (!n || !cr_mixture_rejects(k, n, high, alpha)) return 1;
-    for (int i = 0; i < 60 && high - low > 1e-13 * high; i++) {
-        const double middle = low > 0 && high > 4 * low ? sqrt(low * high) : 0.5 * (low + high);
-        if (cr_mixture_rejects(k, n, middle, alpha)) high = middle;
-        else low = middle;
-    }
-    return high;
 }
