@@ -37,7 +37,7 @@ examples: ## Build the example programs, and say where they are
 	@echo "Built in $(OBJ)/examples"
 demo: all $(OBJ)/demo ## Certify a network that reads the angle of turned digits
 	@$(OBJ)/demo
-demo-full: all $(OBJ)/demo ## The same with the protocol of the benchmarks
+demo-full: all $(OBJ)/demo ## The same with 100 digits and 10,000 calls
 	@DEMO_IMAGES=100 DEMO_N=10000 $(OBJ)/demo
 
 $(examples): $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so

@@ -3,11 +3,10 @@
  * The network (examples/models) reads the angle by which a handwritten digit was turned. For every
  * image and every sigma it is called on one set of noisy copies. From these outputs thirteen
  * certificates are computed: radii, in the 2-norm of the pixels, within which the smoothed angle
- * stays within 10 degrees. The demo also computes what is guaranteed about served estimates, how
- * far the angle can move within given radii, and how few calls would have been enough.
+ * stays within 10 degrees.
  *
- * Prints tables, and writes certificates.csv, guarantees.csv, calls.csv and radii.svg; progress
- * goes to the error stream. Settings are environment variables, with their defaults:
+ * Prints tables, and writes certificates.csv and radii.svg; progress goes to the error stream.
+ * Settings are environment variables, with their defaults:
  *
  *   CERTREG_MNIST                  folder of the MNIST files; without it digits are drawn
  *   CERTREG_ORT                    libonnxruntime.so, see ort_library.c
@@ -26,16 +25,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "calls.h"
 #include "plot.h"
 #include "progress.h"
 #include "rows.h"
 #include "tables.h"
 
 enum { BATCH = 256 };
-enum file { FILE_CERTIFICATES, FILE_GUARANTEES, FILE_CALLS, FILE_PLOT, FILES };
-static const char *const file_name[FILES] = {"certificates.csv", "guarantees.csv", "calls.csv",
-                                             "radii.svg"};
+enum file { FILE_CERTIFICATES, FILE_PLOT, FILES };
+static const char *const file_name[FILES] = {"certificates.csv", "radii.svg"};
 
 /* Makes the folder and those above it. */
 static void make_folder(const char *folder)
@@ -103,7 +100,6 @@ static certreg_status certify_record(void *user, certreg_estimator *e, size_t it
     certreg_status bad = certify_median(d, e, item, &r->median_seconds);
     if (!bad) bad = certreg_certify(e, 0, question, QUESTIONS, r->certificate);
     if (!bad) bad = certreg_estimator_run(e, &r->run);
-    if (!bad) bad = guarantees_certify(e, demo_tolerance, demo_alpha, r->certificate + QUESTIONS);
     return bad;
 }
 
@@ -118,13 +114,6 @@ static int certify_all(struct demo *d)
     return workers_run(&d->workers, &task);
 }
 
-static void print_tables(const struct results *r)
-{
-    tables_radii(r);
-    tables_times(r);
-    tables_guarantees(r);
-}
-
 static int run(struct demo *d, FILE **file)
 {
     const double began = seconds_now();
@@ -135,14 +124,11 @@ static int run(struct demo *d, FILE **file)
            d->set.threads);
     if (certify_all(d)) return 1;
     rows_certificates(&d->results, file[FILE_CERTIFICATES]);
-    rows_guarantees(&d->results, file[FILE_GUARANTEES]);
-    print_tables(&d->results);
-    if (calls_few(d, file[FILE_CALLS]) || calls_for_target(d) ||
-        plot_radii(&d->results, file[FILE_PLOT]))
-        return 1;
-    printf("\n%.0f s in all; written to %s: certificates.csv, guarantees.csv, calls.csv, "
-           "radii.svg\n",
-           seconds_now() - began, d->set.folder);
+    tables_radii(&d->results);
+    tables_times(&d->results);
+    if (plot_radii(&d->results, file[FILE_PLOT])) return 1;
+    printf("\n%.0f s in all; written to %s: certificates.csv, radii.svg\n", seconds_now() - began,
+           d->set.folder);
     return 0;
 }
 

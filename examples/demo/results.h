@@ -1,16 +1,13 @@
 /* results.h: the certificates of all records: kept and summed up. */
 #ifndef DEMO_RESULTS_H
 #define DEMO_RESULTS_H
-#include "guarantees.h"
 #include "images.h"
 #include "questions.h"
 #include "settings.h"
 #include <certreg/sampling.h>
 
-enum { CERTIFICATES = QUESTIONS + GUARANTEES };
-
 struct record { /* of one image at one sigma */
-    certreg_certificate certificate[CERTIFICATES];
+    certreg_certificate certificate[QUESTIONS];
     double median_seconds; /* of the library, for the finite-sample median alone */
     certreg_run run;       /* for all questions */
 };

@@ -26,21 +26,3 @@ void rows_certificates(const struct results *r, FILE *out)
     for (size_t s = 0; s < r->set->sigmas; s++)
         for (size_t i = 0; i < r->images->count; i++) write_certificates(r, s, i, out);
 }
-
-static void write_guarantees(const struct results *r, size_t sigma, size_t image, FILE *out)
-{
-    const certreg_certificate *c = results_record(r, sigma, image)->certificate + QUESTIONS;
-    for (size_t k = 0; k < GUARANTEES; k++)
-        fprintf(out, "%zu,%g,%s,%zu,%g,%.6f,%.3f,%.3f,%.3f\n", image, r->set->sigma[sigma],
-                k < SERVED ? "served" : "bounds", k < SERVED ? serving[k].samples : (size_t)0,
-                k < SERVED ? 0.0 : bounds_at[k - SERVED], c[k].radius, c[k].prediction,
-                c[k].output_lo, c[k].output_hi);
-}
-
-void rows_guarantees(const struct results *r, FILE *out)
-{
-    fprintf(out,
-            "image,sigma,center,served_samples,at_radius,radius,prediction,output_lo,output_hi\n");
-    for (size_t s = 0; s < r->set->sigmas; s++)
-        for (size_t i = 0; i < r->images->count; i++) write_guarantees(r, s, i, out);
-}

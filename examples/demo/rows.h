@@ -6,5 +6,4 @@
 #include "results.h"
 
 void rows_certificates(const struct results *r, FILE *out);
-void rows_guarantees(const struct results *r, FILE *out);
 #endif

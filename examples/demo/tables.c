@@ -84,62 +84,6 @@ void tables_radii(const struct results *r)
     print_errors(r);
 }
 
-/* The mean of half the width of the output bounds, in degrees, over the images that have them; and
- * the number of these images. */
-static double mean_width(const struct results *r, size_t sigma, size_t bounds, size_t *known)
-{
-    double sum = 0.0;
-    *known = 0;
-    for (size_t i = 0; i < r->images->count; i++) {
-        const double width = guarantees_width(
-            &results_record(r, sigma, i)->certificate[QUESTIONS + SERVED + bounds]);
-        if (!isfinite(width)) continue;
-        sum += width;
-        ++*known;
-    }
-    return sum / (double)*known;
-}
-
-static void print_bounds(const struct results *r, size_t bounds)
-{
-    size_t known;
-    char name[64];
-    snprintf(name, sizeof name, "for shifts up to %g", bounds_at[bounds]);
-    printf("  %-*s", NAME - 2, name);
-    for (size_t s = 0; s < r->set->sigmas; s++) {
-        const double width = mean_width(r, s, bounds, &known);
-        if (known > 0) printf("%*.1f", COLUMN, width);
-        else printf("%*s", COLUMN, "-");
-    }
-    printf("\n  %-*s", NAME - 2, "  images with an answer");
-    for (size_t s = 0; s < r->set->sigmas; s++) {
-        mean_width(r, s, bounds, &known);
-        printf("%*zu", COLUMN, known);
-    }
-    printf("\n");
-}
-
-void tables_guarantees(const struct results *r)
-{
-    printf("\n");
-    print_heading(r, "Finite-sample median, noise sigma =");
-    printf("\n");
-    print_rule(r, 0);
-    printf("Mean certified radius of\n");
-    print_radii(r, "the smoothed angle itself", QUESTION_MEDIAN);
-    for (size_t k = 0; k < SERVED; k++) {
-        char name[64];
-        snprintf(name, sizeof name, "the median of %zu fresh calls", serving[k].samples);
-        printf("\n");
-        print_radii(r, name, QUESTIONS + k);
-    }
-    printf("\nMost degrees, either way, that the smoothed angle can move\n");
-    for (size_t k = 0; k < BOUNDED; k++) print_bounds(r, k);
-    print_rule(r, 0);
-    printf("A median of fresh calls may leave the tolerance once in %.0f requests.\n",
-           1.0 / serving[0].failure_rate);
-}
-
 void tables_times(const struct results *r)
 {
     double median = 0.0, library = 0.0, network = 0.0;

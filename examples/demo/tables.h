@@ -4,6 +4,5 @@
 #include "results.h"
 
 void tables_radii(const struct results *r);
-void tables_guarantees(const struct results *r);
 void tables_times(const struct results *r);
 #endif

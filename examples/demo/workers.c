@@ -52,8 +52,7 @@ static int open_estimator(struct engine *engine, const struct task *task, certre
     const certreg_plan plan = {.struct_size = sizeof plan,
                                .constraints = CERTREG_CONSTRAINTS_ECGM,
                                .seed = SEED,
-                               .max_samples = task->samples,
-                               .pilot = task->pilot};
+                               .max_samples = task->samples};
     engine_model(engine, &model);
     model.outputs = 1; /* of two columns */
     if (model.batch == 0) model.batch = task->batch;

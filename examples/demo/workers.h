@@ -16,7 +16,7 @@ struct workers {
 struct task {
     const char *what; /* its items, plural, for the progress */
     size_t items;
-    size_t samples, pilot, batch; /* of the estimators; pilot 0: the library's choice */
+    size_t samples, batch; /* of the estimators */
     certreg_status (*one)(void *user, certreg_estimator *e, size_t item);
     void *user;
 };
