@@ -35,7 +35,7 @@ static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
         !(isfinite(e->record->model.lo[q->output]) && isfinite(e->record->model.hi[q->output])))
         return refuse(a, "declare model.lo and model.hi: without a range nothing bounds the mean "
                          "at a shifted input");
-    if (q->statistic_row->score == CR_SCORE_HUBER && q->is_angle &&
+    if (q->is_angle && q->statistic_row->score == CR_SCORE_HUBER &&
         !(q->tolerance < 0.25 * q->period))
         return refuse(a, "question.tolerance must be below a quarter of a turn for an attack on "
                          "the Huber location of an angle");

@@ -75,6 +75,6 @@ certreg_status cr_allowed_now(cr_view *, const cr_question *, uint64_t samples, 
 /* Its output is one of the model's, and its names are known. */
 void cr_question_resolve(cr_view *, cr_question *);
 /* The same about one output of a vector. */
-cr_question cr_question_of_output(cr_view *, const cr_question *, size_t output);
+cr_question cr_question_of_output(cr_view *, const cr_question *, size_t k);
 
 #endif

@@ -97,6 +97,6 @@ typedef struct cr_center {
 const cr_statistic *cr_statistic_of(int32_t value);
 const cr_method *cr_method_of(int32_t value);
 const cr_center *cr_center_of(int32_t value);
-const cr_row *cr_constraint_of(int32_t bit);
+const cr_row *cr_constraint_of(int32_t value);
 
 #endif
