@@ -148,34 +148,6 @@ TEST(the_cosine_is_that_of_the_direction)
     ck_assert_double_eq_tol(sum / 20, 0, 0.05);
 }
 
-/* ---- memory of the caller's */
-TEST(memory_of_the_told_size_is_enough_and_a_byte_less_is_not)
-{
-    setup s = {.v = {.output = linear}, .constraints = 1, .samples = 500};
-    certreg_attack_plan p = {.struct_size = sizeof p, .max_calls = 400};
-    const certreg_question q = kit_question(1);
-    const certreg_attack_options o = attack_options(400);
-    certreg_attack_result r[2] = {attack_result(), attack_result()};
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_attack *a = NULL;
-    size_t bytes = 0, device = 7;
-    open_all(&s);
-    ck_assert_int_eq(certreg_attack_size(s.v.e, &p, &bytes, &device), CERTREG_OK);
-    ck_assert_uint_eq(device, 0);
-    p.memory = aligned_alloc(64, bytes / 64 * 64 + 128);
-    memset(p.memory, 0x5c, bytes / 64 * 64 + 128);
-    p.memory_bytes = bytes - 1;
-    ck_assert_int_eq(certreg_attack_create(s.v.e, &p, &why, &a), CERTREG_E_SMALL_MEMORY);
-    p.memory_bytes = bytes;
-    ck_assert_int_eq(certreg_attack_create(s.v.e, &p, &why, &a), CERTREG_OK);
-    ATTACK_OK(a, certreg_attack_run(a, &q, &o, NULL, &r[0]));
-    ck_assert_int_eq(((unsigned char *)p.memory)[bytes], 0x5c);
-    certreg_attack *other = attack_on(s.v.e, 400);
-    ATTACK_OK(other, certreg_attack_run(other, &q, &o, NULL, &r[1]));
-    ck_assert_mem_eq(&r[0], &r[1], sizeof r[0]);
-    free(p.memory);
-}
-
 TEST(a_deadline_refuses_the_gradient_and_says_so)
 {
     setup s = {.v = {.output = linear}, .constraints = 1, .samples = SAMPLES};

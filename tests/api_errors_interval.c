@@ -1,60 +1,81 @@
 /* What is refused of prediction intervals under attack: every message names the field. */
 #include "support/bad_field.h"
 #include "support/intervals.h"
-#include <certreg/interval.h>
 
+/* ---- what every test has: an estimator of real outputs, a calibration that is empty, outputs */
+static certreg_estimator *e;
+static certreg_calibration c;
+static double scores[POINTS], room[2 * SAMPLES];
+static float y[2 * OUTPUTS * SAMPLES];
+static const double units[] = {2, 2};
+
+static void setup(void)
+{
+    lottery = 0;
+    e = estimator_of(&reals);
+    c = calibration_of(scores);
+    fill(y, 2 * SAMPLES, 1, 0);
+}
+
+static void calibrates(const double *truth, certreg_status status, const char *words)
+{
+    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, truth), status);
+    KIT_SAYS(certreg_estimator_error(e), words);
+}
+
+static void finds(const certreg_calibration *by, certreg_coverage asked, certreg_status status,
+                  const char *words)
+{
+    const certreg_ranks r = ranks_of(asked);
+    certreg_interval set = {.struct_size = sizeof set, .lo = 1, .hi = 2};
+    KIT_STATUS(e, certreg_estimator_interval(e, by, &r, by->output, room, room, 2 * SAMPLES, &set),
+               status);
+    KIT_SAYS(certreg_estimator_error(e), words);
+    if (status) ck_assert(set.lo == -INFINITY && set.hi == INFINITY && set.alpha == 1);
+}
+
+static void covers_zero(certreg_estimator *by, const certreg_coverage *asked, certreg_status status)
+{
+    const certreg_ranks r = ranks_of(*asked);
+    int32_t covered = 0;
+    KIT_STATUS(by, certreg_estimator_covers(by, &c, &r, (const double[]){0}, &covered), status);
+    if (status) ck_assert_int_eq(covered, 1);
+}
+
+/* ---- points and the input must be different, and made alike */
 TEST(noise_of_the_calibration_is_refused)
 {
-    double scores[POINTS];
-    certreg_estimator *e = estimator_of(&reals);
-    certreg_calibration c = calibration_of(scores);
+    const certreg_coverage usual = coverage();
     calibrate(e, &c, 1);
-    const certreg_ranks r = ranks_of(coverage());
-    float y[OUTPUTS * SAMPLES];
-    fill(y, SAMPLES, 1, 0);
-    double lo[SAMPLES], hi[SAMPLES];
-    int32_t covered = 7;
     for (uint64_t id = 0; id < POINTS; id += POINTS - 1) {
-        certreg_interval set = {.struct_size = sizeof set};
         take(e, id, SAMPLES, y);
-        KIT_STATUS(e, certreg_estimator_interval(e, &c, &r, 0, lo, hi, SAMPLES, &set),
-                   CERTREG_E_WRONG_STATE);
-        KIT_SAYS(certreg_estimator_error(e), "noise_id");
-        ck_assert(isinf(set.lo) && isinf(set.hi) && set.alpha == 1);
-        KIT_STATUS(e, certreg_estimator_covers(e, &c, &r, (const double[]){0}, &covered),
-                   CERTREG_E_WRONG_STATE);
+        finds(&c, usual, CERTREG_E_WRONG_STATE, "noise_id");
+        covers_zero(e, &usual, CERTREG_E_WRONG_STATE);
     }
     take(e, POINTS, SAMPLES, y);
-    KIT_OK(e, certreg_estimator_covers(e, &c, &r, (const double[]){0}, &covered));
+    covers_zero(e, &usual, CERTREG_OK);
     set_up other = reals; /* another seed has other noise */
     other.seed = 4;
     certreg_estimator *fresh = estimator_of(&other);
     take(fresh, 0, SAMPLES, y);
-    KIT_OK(fresh, certreg_estimator_covers(fresh, &c, &r, (const double[]){0}, &covered));
+    covers_zero(fresh, &usual, CERTREG_OK);
 }
 
 TEST(points_must_agree_and_nothing_is_added_where_they_do_not)
 {
-    double scores[2];
-    certreg_estimator *e = estimator_of(&reals);
-    certreg_calibration c = calibration_of(scores);
-    c.capacity = 2;
-    float y[2 * OUTPUTS * SAMPLES];
     const double truth = 0, nan = NAN;
-    fill(y, 2 * SAMPLES, 1, 0);
-    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, &truth), CERTREG_E_WRONG_STATE);
+    c.capacity = 2;
+    calibrates(&truth, CERTREG_E_WRONG_STATE, "begin");
     take(e, 5, SAMPLES, y);
-    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, &nan), CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, NULL), CERTREG_E_INVALID);
-    KIT_OK(e, certreg_estimator_calibrate(e, &c, &truth));
-    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, &truth), CERTREG_E_WRONG_STATE);
-    KIT_SAYS(certreg_estimator_error(e), "ascending");
+    calibrates(&nan, CERTREG_E_INVALID, "truth");
+    calibrates(NULL, CERTREG_E_INVALID, "truth");
+    calibrates(&truth, CERTREG_OK, "");
+    calibrates(&truth, CERTREG_E_WRONG_STATE, "ascending");
     take(e, 6, SAMPLES + 1, y);
-    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, &truth), CERTREG_E_MISMATCH);
+    calibrates(&truth, CERTREG_E_MISMATCH, "samples");
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0.5f}, 0.25, 7));
     KIT_OK(e, certreg_estimator_record(e, 0, SAMPLES, y));
-    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, &truth), CERTREG_E_MISMATCH);
-    KIT_SAYS(certreg_estimator_error(e), "sigma");
+    calibrates(&truth, CERTREG_E_MISMATCH, "sigma");
     set_up others[] = {reals, turned(2), reals};
     others[0].scale = 2, others[2].seed = 4;
     for (int i = 0; i < 3; i++) {
@@ -64,83 +85,75 @@ TEST(points_must_agree_and_nothing_is_added_where_they_do_not)
     }
     ck_assert_uint_eq(c.count, 1);
     take(e, 9, SAMPLES, y);
-    KIT_OK(e, certreg_estimator_calibrate(e, &c, &truth));
+    calibrates(&truth, CERTREG_OK, "");
     take(e, 10, SAMPLES, y);
-    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, &truth), CERTREG_E_TOO_MANY);
-    ck_assert_uint_eq(c.count, 2);
-    ck_assert_uint_eq(c.first_noise, 5);
-    ck_assert_uint_eq(c.last_noise, 9);
+    calibrates(&truth, CERTREG_E_TOO_MANY, "capacity");
+    ck_assert(c.count == 2 && c.first_noise == 5 && c.last_noise == 9);
 }
 
-TEST(ranks_and_records_must_fit_the_calibration)
+TEST(ranks_must_fit_the_calibration)
 {
-    double scores[POINTS], lo[SAMPLES], hi[SAMPLES];
-    certreg_estimator *e = estimator_of(&reals);
-    certreg_calibration c = calibration_of(scores);
+    certreg_coverage other[5] = {coverage(), coverage(), coverage(), coverage(), coverage()};
+    other[0].points++, other[1].calibration_samples += 2, other[2].samples++;
+    other[3].sigma = 1, other[4].share = 0.3;
     calibrate(e, &c, 1);
-    float y[2 * OUTPUTS * SAMPLES];
-    fill(y, 2 * SAMPLES, 1, 0);
     take(e, POINTS, SAMPLES, y);
-    certreg_interval set = {.struct_size = sizeof set};
-    for (int i = 0; i < 5; i++) {
-        certreg_coverage other = coverage();
-        if (i == 0) other.points++;
-        if (i == 1) other.calibration_samples += 2;
-        if (i == 2) other.samples++;
-        if (i == 3) other.sigma = 1;
-        if (i == 4) other.share = 0.3;
-        const certreg_ranks r = ranks_of(other);
-        KIT_STATUS(e, certreg_estimator_interval(e, &c, &r, 0, lo, hi, SAMPLES, &set),
-                   CERTREG_E_MISMATCH);
-    }
+    for (int i = 0; i < 5; i++) finds(&c, other[i], CERTREG_E_MISMATCH, "");
+    finds(&c, coverage(), CERTREG_OK, "");
+}
+
+TEST(arguments_of_an_interval_are_checked)
+{
     const certreg_ranks r = ranks_of(coverage());
     certreg_ranks strange = r;
+    certreg_interval set = {.struct_size = sizeof set};
+    calibrate(e, &c, 1);
+    take(e, POINTS, SAMPLES, y);
     strange.reserved = 1;
-    KIT_STATUS(e, certreg_estimator_interval(e, &c, &strange, 0, lo, hi, SAMPLES, &set),
-               CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), "ranks.reserved");
-    KIT_STATUS(e, certreg_estimator_interval(e, &c, &r, 0, lo, hi, SAMPLES - 1, &set),
-               CERTREG_E_SMALL_MEMORY);
-    KIT_STATUS(e, certreg_estimator_interval(e, &c, &r, 1, lo, hi, SAMPLES, &set),
-               CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_estimator_interval(e, &c, &r, 0, NULL, hi, SAMPLES, &set),
-               CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_estimator_interval(e, &c, NULL, 0, lo, hi, SAMPLES, &set),
-               CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_estimator_interval(e, NULL, &r, 0, lo, hi, SAMPLES, &set),
-               CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_estimator_interval(e, &c, &r, 0, lo, hi, SAMPLES, NULL),
-               CERTREG_E_INVALID);
+    const struct {
+        const certreg_calibration *c;
+        const certreg_ranks *r;
+        int32_t output;
+        double *lo;
+        size_t room;
+        certreg_interval *set;
+        certreg_status status;
+        const char *words;
+    } rows[] = {{&c, &strange, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "ranks.reserved"},
+                {&c, &r, 0, room, SAMPLES - 1, &set, CERTREG_E_SMALL_MEMORY, ""},
+                {&c, &r, 1, room, SAMPLES, &set, CERTREG_E_INVALID, "output"},
+                {&c, &r, 0, NULL, SAMPLES, &set, CERTREG_E_INVALID, "lo"},
+                {&c, NULL, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "ranks"},
+                {NULL, &r, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "calibration"},
+                {&c, &r, 0, room, SAMPLES, NULL, CERTREG_E_INVALID, "interval"}};
+    for (int i = 0; i < KIT_ROWS(rows); i++) {
+        KIT_STATUS(e,
+                   certreg_estimator_interval(e, rows[i].c, rows[i].r, rows[i].output, rows[i].lo,
+                                              room, rows[i].room, rows[i].set),
+                   rows[i].status);
+        KIT_SAYS(certreg_estimator_error(e), rows[i].words);
+    }
     scores[3] = NAN;
-    KIT_STATUS(e, certreg_estimator_interval(e, &c, &r, 0, lo, hi, SAMPLES, &set),
-               CERTREG_E_INVALID);
-    scores[3] = 1;
-    KIT_OK(e, certreg_estimator_interval(e, &c, &r, 0, lo, hi, SAMPLES, &set));
-    /* The answer may have led to more samples. */
-    KIT_OK(e, certreg_estimator_record(e, 0, SAMPLES + 2, y));
+    finds(&c, coverage(), CERTREG_E_INVALID, "scores");
+}
+
+/* The answer may have led to more samples. */
+TEST(an_answer_fixes_the_number_of_samples)
+{
     certreg_coverage more = coverage();
     more.samples = SAMPLES + 2;
-    const certreg_ranks later = ranks_of(more);
-    double room[2 * SAMPLES];
-    KIT_STATUS(e, certreg_estimator_interval(e, &c, &later, 0, room, room, 2 * SAMPLES, &set),
-               CERTREG_E_WRONG_STATE);
-    KIT_SAYS(certreg_estimator_error(e), "first evaluated");
-    int32_t covered = 0;
-    KIT_STATUS(e, certreg_estimator_covers(e, &c, &later, (const double[]){0}, &covered),
-               CERTREG_E_WRONG_STATE);
-    ck_assert_int_eq(covered, 1);
+    calibrate(e, &c, 1);
+    take(e, POINTS, SAMPLES, y);
+    finds(&c, coverage(), CERTREG_OK, "");
+    KIT_OK(e, certreg_estimator_record(e, 0, SAMPLES + 2, y));
+    finds(&c, more, CERTREG_E_WRONG_STATE, "first evaluated");
+    covers_zero(e, &more, CERTREG_E_WRONG_STATE);
 }
 
 TEST(how_points_are_scored_must_stay)
 {
-    static const double units[] = {2, 2};
-    double scores[POINTS], room[2 * SAMPLES];
-    certreg_estimator *e = estimator_of(&reals);
-    certreg_calibration c = calibration_of(scores);
     c.outputs = 2;
     calibrate(e, &c, 1);
-    float y[OUTPUTS * SAMPLES];
-    fill(y, SAMPLES, 1, 0);
     take(e, POINTS, SAMPLES, y);
     for (int i = 0; i < 5; i++) {
         certreg_calibration other = c;
@@ -150,12 +163,7 @@ TEST(how_points_are_scored_must_stay)
         if (i == 2) other.outputs = 1, other.output = 1;
         if (i == 3) other.units = units;
         if (i == 4) other.share = asked.share = 0.2;
-        const certreg_ranks r = ranks_of(asked);
-        certreg_interval set = {.struct_size = sizeof set};
-        KIT_STATUS(
-            e,
-            certreg_estimator_interval(e, &other, &r, other.output, room, room, 2 * SAMPLES, &set),
-            CERTREG_E_MISMATCH);
+        finds(&other, asked, CERTREG_E_MISMATCH, "");
         other.count = other.capacity - 1;
         KIT_STATUS(e, certreg_estimator_calibrate(e, &other, (const double[]){0, 0}),
                    CERTREG_E_MISMATCH);
@@ -164,162 +172,129 @@ TEST(how_points_are_scored_must_stay)
 
 TEST(truths_of_angles_are_near_the_turn)
 {
+    static const double near[] = {2.9, 3, -3}, far = 3.1; /* "at most a turn" */
     const set_up s = turned(1);
-    double scores[POINTS];
-    certreg_estimator *e = estimator_of(&s);
-    certreg_calibration c = calibration_of(scores);
-    float y[OUTPUTS * SAMPLES];
-    fill(y, SAMPLES, 1, 0);
-    take(e, 0, SAMPLES, y);
-    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, (const double[]){3.1}), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), "turn");
-    KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){2.9}));
-    take(e, 1, SAMPLES, y);
-    KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){3})); /* "at most a turn" */
-    take(e, 2, SAMPLES, y);
-    KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){-3}));
+    e = estimator_of(&s);
+    for (uint64_t i = 0; i < 3; i++) {
+        take(e, i, SAMPLES, y);
+        if (!i) calibrates(&far, CERTREG_E_INVALID, "turn");
+        calibrates(near + i, CERTREG_OK, "");
+    }
 }
 
 TEST(the_output_of_a_bad_truth_is_named)
 {
+    const double truth[] = {0, 3.1};
     const set_up s = turned(2);
-    double scores[POINTS];
-    certreg_estimator *e = estimator_of(&s);
-    certreg_calibration c = calibration_of(scores);
-    float y[OUTPUTS * SAMPLES];
-    fill(y, SAMPLES, 1, 0);
+    e = estimator_of(&s);
     take(e, 0, SAMPLES, y);
     c.outputs = OUTPUTS;
-    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, (const double[]){0, 3.1}), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), "truth[1]");
-    KIT_SAYS(certreg_estimator_error(e), "output 1:");
+    calibrates(truth, CERTREG_E_INVALID, "truth[1]");
+    calibrates(truth, CERTREG_E_INVALID, "output 1:");
 }
 
 TEST(samples_of_the_pilot_are_not_used)
 {
+    const double truth = 0;
     set_up s = reals;
     s.pilot = 10;
-    double scores[1];
-    certreg_estimator *e = estimator_of(&s);
-    certreg_calibration c = calibration_of(scores);
-    c.capacity = 1;
-    float y[OUTPUTS * SAMPLES];
-    fill(y, SAMPLES, 1, 0);
+    e = estimator_of(&s);
     for (size_t i = 0; i < 10; i++) y[2 * i] = 1000;
     take(e, 0, 10, y);
-    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, (const double[]){0}), CERTREG_E_WRONG_STATE);
-    KIT_SAYS(certreg_estimator_error(e), "pilot");
+    calibrates(&truth, CERTREG_E_WRONG_STATE, "pilot");
     KIT_OK(e, certreg_estimator_record(e, 0, SAMPLES, y));
-    KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){0}));
+    calibrates(&truth, CERTREG_OK, "");
     ck_assert_uint_eq(c.samples, SAMPLES - 10);
     ck_assert_double_lt(scores[0], 1);
 }
 
+TEST_TIMES(quantiles_are_two_real_outputs_without_units, 3)
+{
+    const double truth = 0;
+    const set_up s = turned(3);
+    if (_i == 0) c.outputs = 1;
+    if (_i == 1) c.units = units;
+    if (_i == 2) e = estimator_of(&s);
+    c.score = CERTREG_SCORE_QUANTILES;
+    take(e, 0, SAMPLES, y);
+    calibrates(&truth, CERTREG_E_INVALID, "CERTREG_SCORE_QUANTILES");
+    ck_assert_uint_eq(c.count, 0);
+}
+
+/* ---- fields */
+#define FIELD(name) CERTREG_E_INVALID, offsetof(certreg_calibration, name)
 static const spoil bad_calibrations[] = {
-    {"score", CERTREG_E_INVALID, offsetof(certreg_calibration, score), 'i', 3, 0, NULL},
-    {"output", CERTREG_E_INVALID, offsetof(certreg_calibration, output), 'i', -1, 0, NULL},
-    {"outputs", CERTREG_E_INVALID, offsetof(certreg_calibration, outputs), 'i', 3, 0, NULL},
-    {"share", CERTREG_E_INVALID, offsetof(certreg_calibration, share), 'd', 1, 0, NULL},
-    {"share", CERTREG_E_INVALID, offsetof(certreg_calibration, share), 'd', NAN, 0, NULL},
-    {"scores", CERTREG_E_INVALID, offsetof(certreg_calibration, scores), 'p', 0, 0, NULL},
-    {"struct_size", CERTREG_E_INVALID, offsetof(certreg_calibration, struct_size), 'i', 8, 0, NULL},
-    {"units", CERTREG_E_INVALID, offsetof(certreg_calibration, units), 'p', 0, 0,
-     (const double[]){0}}};
+    {"score", FIELD(score), 'i', 3, 0, NULL},
+    {"output", FIELD(output), 'i', -1, 0, NULL},
+    {"outputs", FIELD(outputs), 'i', 3, 0, NULL},
+    {"share", FIELD(share), 'd', 1, 0, NULL},
+    {"share", FIELD(share), 'd', NAN, 0, NULL},
+    {"scores", FIELD(scores), 'p', 0, 0, NULL},
+    {"struct_size", FIELD(struct_size), 'i', 8, 0, NULL},
+    {"units", FIELD(units), 'p', 0, 0, (const double[]){0}},
+};
 
 TEST_ROWS(bad_fields_of_a_calibration_are_named, bad_calibrations)
 {
-    double scores[POINTS];
-    certreg_estimator *e = estimator_of(&reals);
-    certreg_calibration c = calibration_of(scores);
-    float y[OUTPUTS * SAMPLES];
-    fill(y, SAMPLES, 1, 0);
     take(e, 0, SAMPLES, y);
     apply(&c, bad_calibrations + _i);
-    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, (const double[]){0}),
-               bad_calibrations[_i].status);
-    check_sentence(certreg_estimator_error(e), bad_calibrations + _i);
+    calibrates((const double[]){0}, bad_calibrations[_i].status, bad_calibrations[_i].word);
 }
 
-TEST(quantiles_are_two_real_outputs_without_units)
-{
-    static const set_up angles = {.kind = {CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_ANGLE},
-                                  .lo = {-180, -180},
-                                  .hi = {180, 180},
-                                  .scale = 1,
-                                  .pilot = SIZE_MAX,
-                                  .seed = 3};
-    double scores[POINTS];
-    float y[OUTPUTS * SAMPLES];
-    fill(y, SAMPLES, 1, 0);
-    for (int i = 0; i < 3; i++) {
-        certreg_estimator *e = estimator_of(i < 2 ? &reals : &angles);
-        certreg_calibration c = calibration_of(scores);
-        c.score = CERTREG_SCORE_QUANTILES;
-        if (i == 0) c.outputs = 1;
-        if (i == 1) c.units = (const double[]){1, 1};
-        take(e, 0, SAMPLES, y);
-        KIT_STATUS(e, certreg_estimator_calibrate(e, &c, (const double[]){0}), CERTREG_E_INVALID);
-        KIT_SAYS(certreg_estimator_error(e), "CERTREG_SCORE_QUANTILES");
-        ck_assert_uint_eq(c.count, 0);
-    }
-}
-
+#undef FIELD
+#define FIELD(name) CERTREG_E_INVALID, offsetof(certreg_coverage, name)
 static const spoil bad_coverages[] = {
-    {"alpha", CERTREG_E_INVALID, offsetof(certreg_coverage, alpha), 'd', 0.6, 0, NULL},
-    {"alpha", CERTREG_E_INVALID, offsetof(certreg_coverage, alpha), 'd', NAN, 0, NULL},
-    {"radius", CERTREG_E_INVALID, offsetof(certreg_coverage, radius), 'd', -1, 0, NULL},
-    {"radius", CERTREG_E_INVALID, offsetof(certreg_coverage, radius), 'd', INFINITY, 0, NULL},
-    {"sigma", CERTREG_E_INVALID, offsetof(certreg_coverage, sigma), 'd', 0, 0, NULL},
-    {"share", CERTREG_E_INVALID, offsetof(certreg_coverage, share), 'd', -0.1, 0, NULL},
-    {"reserved", CERTREG_E_INVALID, offsetof(certreg_coverage, reserved), 'i', 7, 0, NULL},
-    {"points", CERTREG_E_INVALID, offsetof(certreg_coverage, points), 'z', 0, 0, NULL},
-    {"samples", CERTREG_E_INVALID, offsetof(certreg_coverage, samples), 'z', 0, 2000000000, NULL},
-    {"calibration_samples", CERTREG_E_INVALID, offsetof(certreg_coverage, calibration_samples), 'z',
-     0, 0, NULL},
-    {"at least", CERTREG_E_INVALID, offsetof(certreg_coverage, points), 'z', 0, 8, NULL},
-    {"no number of points", CERTREG_E_INVALID, offsetof(certreg_coverage, radius), 'd', 20, 0,
-     NULL}};
+    {"alpha", FIELD(alpha), 'd', 0.6, 0, NULL},
+    {"alpha", FIELD(alpha), 'd', NAN, 0, NULL},
+    {"radius", FIELD(radius), 'd', -1, 0, NULL},
+    {"radius", FIELD(radius), 'd', INFINITY, 0, NULL},
+    {"sigma", FIELD(sigma), 'd', 0, 0, NULL},
+    {"share", FIELD(share), 'd', -0.1, 0, NULL},
+    {"reserved", FIELD(reserved), 'i', 7, 0, NULL},
+    {"points", FIELD(points), 'z', 0, 0, NULL},
+    {"samples", FIELD(samples), 'z', 0, 2000000000, NULL},
+    {"calibration_samples", FIELD(calibration_samples), 'z', 0, 0, NULL},
+    {"at least", FIELD(points), 'z', 0, 8, NULL},
+    {"no number of points", FIELD(radius), 'd', 20, 0, NULL},
+};
 
 TEST_ROWS(bad_fields_of_a_coverage_are_named, bad_coverages)
 {
-    certreg_coverage c = coverage();
+    certreg_coverage asked = coverage();
     certreg_ranks r = {.struct_size = sizeof r, .point_rank = 9};
     certreg_error why = {.struct_size = sizeof why};
-    apply(&c, bad_coverages + _i);
-    ck_assert_int_eq(certreg_interval_ranks(&c, &why, &r), bad_coverages[_i].status);
+    apply(&asked, bad_coverages + _i);
+    ck_assert_int_eq(certreg_interval_ranks(&asked, &why, &r), bad_coverages[_i].status);
     check_sentence(&why, bad_coverages + _i);
-    ck_assert_uint_eq(r.point_rank, 0);
-    ck_assert_uint_eq(r.sample_rank, 0);
-    ck_assert_int_eq(certreg_interval_ranks(&c, NULL, &r), bad_coverages[_i].status);
-    ck_assert_int_eq(certreg_interval_ranks(&c, &why, NULL), CERTREG_E_INVALID);
+    ck_assert(r.point_rank == 0 && r.sample_rank == 0);
+    ck_assert_int_eq(certreg_interval_ranks(&asked, NULL, &r), bad_coverages[_i].status);
+    ck_assert_int_eq(certreg_interval_ranks(&asked, &why, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_interval_ranks(NULL, &why, &r), CERTREG_E_INVALID);
 }
 
 TEST(ends_of_what_is_allowed_are_allowed)
 {
-    certreg_coverage c = coverage();
-    certreg_ranks r = {.struct_size = sizeof r};
-    c.points = 100000000, c.samples = c.calibration_samples = 1000;
-    const double alphas[] = {1e-6, 0.5};
+    certreg_coverage asked = coverage();
+    asked.points = 100000000, asked.samples = asked.calibration_samples = 1000;
     for (int i = 0; i < 2; i++) {
-        c.alpha = alphas[i];
-        ck_assert_int_eq(certreg_interval_ranks(&c, NULL, &r), CERTREG_OK);
-        ck_assert_double_le(r.alpha, c.alpha);
+        asked.alpha = i ? 0.5 : 1e-6;
+        ck_assert_double_le(ranks_of(asked).alpha, asked.alpha);
     }
 }
 
 TEST(too_few_points_are_refused_with_the_number_needed)
 {
-    certreg_coverage c = coverage();
+    certreg_coverage asked = coverage();
     certreg_ranks r = {.struct_size = sizeof r};
     certreg_error why = {.struct_size = sizeof why};
-    c.points = 3;
-    ck_assert_int_eq(certreg_interval_ranks(&c, &why, &r), CERTREG_E_INVALID);
     char least[32];
+    asked.points = 3;
+    ck_assert_int_eq(certreg_interval_ranks(&asked, &why, &r), CERTREG_E_INVALID);
     snprintf(least, sizeof least, "at least %llu", (unsigned long long)r.least_points);
     KIT_SAYS(&why, least);
-    c.points = r.least_points;
-    ck_assert_int_eq(certreg_interval_ranks(&c, &why, &r), CERTREG_OK);
+    asked.points = r.least_points;
+    ranks_of(asked);
 }
 
-KIT_MAIN("api_errors_interval")
+FIXTURE(setup, NULL)
+KIT_MAIN("refusals of intervals")

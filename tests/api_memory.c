@@ -1,5 +1,6 @@
-/* Caller's memory: how much is asked for, and that no byte beyond it is touched. */
-#include "support/api_kit.h"
+/* Caller's memory: how much is asked for, and that no byte beyond it is touched, by every kind of
+ * handle. */
+#include "support/attack_kit.h"
 
 enum { GUARD = 256, PATTERN = 0x5C };
 
@@ -43,7 +44,7 @@ static int sums(void *user, const certreg_batch *b)
     return 0;
 }
 
-/* ---- shapes */
+/* ---- handles: estimators of many shapes, and one of each other kind */
 static const int32_t pairs[3] = {CERTREG_OUTPUT_ANGLE_PAIR, CERTREG_OUTPUT_REAL,
                                  CERTREG_OUTPUT_ANGLE_PAIR};
 static const struct {
@@ -59,6 +60,16 @@ static const struct {
     {2, 1, 3, 700, 100, 130, 15, NULL},    {12288, 1, 0, 300, 0, 0, 15, NULL},
     {12288, 1, 0, 300, 0, 0, 0, NULL},
 };
+enum { SHAPES = KIT_ROWS(shapes), SOLVER = SHAPES, BISECTION, ATTACK, KINDS };
+enum { CALLS = 400 };
+static const float origin[12288];
+
+typedef struct answer { /* what a handle computes, to be compared */
+    certreg_certificate c[4];
+    certreg_mean_change change;
+    certreg_radius radius;
+    certreg_attack_result broken;
+} answer;
 
 static certreg_model model_of(int k)
 {
@@ -74,102 +85,172 @@ static certreg_plan plan_of(int k)
     return p;
 }
 
-static void use_everything(certreg_estimator *e, int k)
+/* An estimator to attack, with a record. */
+static certreg_estimator *attacked(void)
 {
-    static float z[12288];
+    certreg_estimator *e =
+        kit_begun(kit_model(kit_identity, NULL, 6, 1), kit_plan(500), origin, 0.5, 5);
+    KIT_OK(e, certreg_estimator_sample(e, 0, 500));
+    return e;
+}
+
+static certreg_status make(int k, certreg_estimator *of, void *memory, size_t bytes, void **out)
+{
+    const certreg_solver_plan s = {
+        .struct_size = sizeof s, .memory = memory, .memory_bytes = bytes};
+    const certreg_bisection_plan b = {
+        .struct_size = sizeof b, .memory = memory, .memory_bytes = bytes};
+    const certreg_attack_plan a = {
+        .struct_size = sizeof a, .max_calls = CALLS, .memory = memory, .memory_bytes = bytes};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_status status;
+    if (k == SOLVER) status = certreg_solver_create(&s, &why, (certreg_solver **)out);
+    else if (k == BISECTION) status = certreg_bisection_create(&b, &why, (certreg_bisection **)out);
+    else if (k == ATTACK) status = certreg_attack_create(of, &a, &why, (certreg_attack **)out);
+    else {
+        const certreg_model m = model_of(k);
+        certreg_plan p = plan_of(k);
+        p.memory = memory, p.memory_bytes = bytes;
+        status = certreg_estimator_create(NULL, &m, &p, &why, (certreg_estimator **)out);
+    }
+    if (status) ck_assert_ptr_nonnull(strstr(why.text, "plan.memory"));
+    ck_assert_int_eq(status == CERTREG_OK, *out != NULL);
+    return status;
+}
+
+static void destroy(int k, void *handle)
+{
+    if (k == SOLVER) certreg_solver_destroy(handle);
+    else if (k == BISECTION) certreg_bisection_destroy(handle);
+    else if (k == ATTACK) certreg_attack_destroy(handle);
+    else certreg_estimator_destroy(handle);
+}
+
+/* In whose memory makes no difference. */
+static size_t bytes_of(int k, certreg_estimator *of)
+{
+    const certreg_attack_plan a = {.struct_size = sizeof a, .max_calls = CALLS};
+    static _Alignas(64) unsigned char memory[64];
+    size_t bytes = 0, device = 7, with_memory = 0;
+    if (k == SOLVER) return certreg_solver_size();
+    if (k == BISECTION) return certreg_bisection_size();
+    if (k == ATTACK) {
+        ck_assert_int_eq(certreg_attack_size(of, &a, &bytes, &device), CERTREG_OK);
+        ck_assert_uint_eq(device, 0);
+        return bytes;
+    }
+    const certreg_model m = model_of(k);
+    certreg_plan p = plan_of(k);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
+    p.memory = memory, p.memory_bytes = sizeof memory;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &with_memory, NULL), CERTREG_OK);
+    ck_assert_uint_eq(bytes, with_memory);
+    return bytes;
+}
+
+/* ---- everything that they do */
+static void use_estimator(certreg_estimator *e, int k, answer *a)
+{
     const size_t max_samples = shapes[k].max_samples;
-    certreg_question q[4] = {kit_question(1), kit_question(1), kit_question(1), kit_question(1)};
-    q[1].statistic = CERTREG_STATISTIC_HUBER, q[1].huber_width = 0.5,
-    q[1].method = CERTREG_METHOD_ASYMPTOTIC;
-    q[2].statistic = CERTREG_STATISTIC_MEAN, q[2].center = CERTREG_CENTER_TRUE_MEAN,
-    q[2].method = CERTREG_METHOD_PAPER;
-    q[3].constraints = CERTREG_CONSTRAINTS_ECGM;
+    certreg_question q[4] = {kit_question(1),
+                             QUESTION(.tolerance = 1, .statistic = CERTREG_STATISTIC_HUBER,
+                                      .huber_width = 0.5, .method = CERTREG_METHOD_ASYMPTOTIC),
+                             QUESTION(.tolerance = 1, .statistic = CERTREG_STATISTIC_MEAN,
+                                      .method = CERTREG_METHOD_PAPER,
+                                      .center = CERTREG_CENTER_TRUE_MEAN),
+                             QUESTION(.tolerance = 1, .constraints = CERTREG_CONSTRAINTS_ECGM)};
     /* as far as max_samples and constraints allow */
     const size_t count =
         max_samples < 100 || shapes[k].constraints != 15 || shapes[k].inputs == 1000 ? 1 : 4;
     for (int i = 0; i < 4; i++)
         q[i].prediction = shapes[k].pilot == SIZE_MAX ? asks_prediction(0) : NULL;
-    certreg_certificate c[4];
-    memset(c, 0, sizeof c);
-    c[0].struct_size = sizeof c[0];
+    a->c[0] = kit_certificate();
     float *x = malloc(max_samples * shapes[k].inputs * sizeof *x);
     size_t bytes = 0;
-    KIT_OK(e, certreg_estimator_begin(e, z, 1, 1));
-    KIT_OK(e, certreg_certify(e, max_samples, q, count, c));
+    KIT_OK(e, certreg_estimator_begin(e, origin, 1, 1));
+    KIT_OK(e, certreg_certify(e, max_samples, q, count, a->c));
     KIT_OK(e, certreg_estimator_draw(e, 0, max_samples, x));
     KIT_OK(e, certreg_estimator_export(e, NULL, &bytes));
     unsigned char *record = malloc(bytes);
     KIT_OK(e, certreg_estimator_export(e, record, &bytes));
-    KIT_OK(e, certreg_estimator_begin(e, z, 1, 1));
+    KIT_OK(e, certreg_estimator_begin(e, origin, 1, 1));
     KIT_OK(e, certreg_estimator_import(e, record, bytes));
     free(record);
     free(x);
 }
 
-TEST_ROWS(estimator_touches_the_bytes_that_it_asked_for_and_no_others, shapes)
+static answer use(int k, void *handle)
 {
-    const certreg_model m = model_of(_i);
-    certreg_plan p = plan_of(_i);
-    size_t bytes = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
-    guarded g = take(bytes);
-    p.memory = g.at, p.memory_bytes = bytes;
-    size_t with_memory = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &with_memory, NULL), CERTREG_OK);
-    ck_assert_uint_eq(bytes, with_memory);
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    ck_assert(((unsigned char *)e >= g.at && (unsigned char *)e < g.at + bytes));
-    use_everything(e, _i);
-    kit_close_all();
-    e = kit_create(NULL, &m, &p); /* the memory stays the caller's and serves again */
-    use_everything(e, _i);
-    kit_close_all();
+    static const certreg_bounds box = {.struct_size = sizeof box,
+                                       .constraints = CERTREG_CONSTRAINTS_ECGM,
+                                       .sigma = 0.5,
+                                       .mean_lo = 0.4,
+                                       .mean_hi = 0.5,
+                                       .variance_hi = 0.2,
+                                       .gradient_lo = 0,
+                                       .gradient_hi = 0.3,
+                                       .range_lo = -1,
+                                       .range_hi = 1};
+    const certreg_question q = kit_question(1);
+    const certreg_attack_options o = attack_options(CALLS);
+    answer a = {.change = {.struct_size = sizeof a.change},
+                .radius = {.struct_size = sizeof a.radius},
+                .broken = attack_result()};
+    certreg_status status = CERTREG_OK;
+    if (k == SOLVER) status = certreg_solver_worst_case(handle, &box, 0, 0.2, &a.change);
+    else if (k == BISECTION) status = certreg_bisection_above(handle, &box, NULL, 1, 0, &a.radius);
+    else if (k == ATTACK) status = certreg_attack_run(handle, &q, &o, NULL, &a.broken);
+    else use_estimator(handle, k, &a);
+    ck_assert_int_eq(status, CERTREG_OK);
+    return a;
+}
+
+/* ---- memory of the caller */
+TEST_TIMES(a_handle_touches_the_bytes_that_it_asked_for_and_has_the_bits_of_any_other, KINDS)
+{
+    certreg_estimator *const of = _i == ATTACK ? attacked() : NULL;
+    guarded g = take(bytes_of(_i, of));
+    void *own = NULL, *in_memory = NULL;
+    ck_assert_int_eq(make(_i, of, NULL, 7, &own), CERTREG_OK); /* bytes are ignored then */
+    const answer expected = use(_i, own);
+    for (int again = 0; again < 2; again++) { /* the memory stays the caller's and serves again */
+        ck_assert_int_eq(make(_i, of, g.at, g.bytes, &in_memory), CERTREG_OK);
+        ck_assert((unsigned char *)in_memory >= g.at &&
+                  (unsigned char *)in_memory < g.at + g.bytes);
+        const answer a = use(_i, in_memory);
+        ck_assert_mem_eq(&a, &expected, sizeof a);
+        destroy(_i, in_memory);
+    }
+    destroy(_i, own);
     release(&g);
 }
 
-TEST(estimator_gives_the_same_bits_in_anybodys_memory)
+TEST_TIMES(memory_that_is_small_or_askew_is_refused_untouched, KINDS)
 {
-    const certreg_model m = model_of(1);
-    certreg_plan p = plan_of(1);
-    certreg_question q = kit_question(1);
-    certreg_certificate c[2] = {kit_certificate(), kit_certificate()};
-    const float z = 0.5f;
-    size_t bytes = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
-    guarded g = take(bytes);
-    for (int i = 0; i < 2; i++) {
-        p.memory = i ? g.at : NULL, p.memory_bytes = bytes;
-        certreg_estimator *e = kit_create(NULL, &m, &p);
-        KIT_OK(e, certreg_estimator_begin(e, &z, 1, 1));
-        c[i] = kit_ask(e, 500, q);
-        kit_close_all();
-    }
-    ck_assert_mem_eq(&c[0], &c[1], sizeof c[0]);
+    certreg_estimator *const of = _i == ATTACK ? attacked() : NULL;
+    const size_t bytes = bytes_of(_i, of), small[] = {0, 1, 64, bytes / 2, bytes - 1};
+    guarded g = take(bytes + 64);
+    void *handle = NULL;
+    for (int i = 0; i < KIT_ROWS(small); i++)
+        ck_assert_int_eq(make(_i, of, g.at, small[i], &handle), CERTREG_E_SMALL_MEMORY);
+    for (size_t off = 1; off < 64; off++)
+        ck_assert_int_eq(make(_i, of, g.at + off, bytes + 64, &handle), CERTREG_E_INVALID);
+    ck_assert(untouched(g.at, g.at + g.bytes));
     release(&g);
 }
 
-TEST_ROWS(memory_that_is_small_or_askew_is_refused_untouched, shapes)
+TEST(estimator_solver_and_bisection_share_one_block_of_the_caller)
 {
-    const certreg_model m = model_of(_i);
-    certreg_plan p = plan_of(_i);
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_estimator *e = NULL;
-    size_t bytes = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
-    guarded g = take(bytes);
-    const size_t small[] = {0, 1, 64, bytes / 2, bytes - 1};
-    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
-        p.memory = g.at, p.memory_bytes = small[i];
-        ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_SMALL_MEMORY);
-        ck_assert_ptr_null(e);
-        KIT_SAYS(&why, "plan.memory");
-    }
-    for (size_t off = 1; off < 64; off++) {
-        p.memory = g.at + off, p.memory_bytes = bytes + 64;
-        ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
-        KIT_SAYS(&why, "plan.memory");
-    }
-    ck_assert(untouched(g.at, g.at + bytes));
+    static const int kinds[] = {3, SOLVER, BISECTION};
+    size_t at[4] = {0};
+    void *handle[3];
+    for (int i = 0; i < 3; i++) at[i + 1] = at[i] + (bytes_of(kinds[i], NULL) + 63) / 64 * 64;
+    guarded g = take(at[3]);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(make(kinds[i], NULL, g.at + at[i], at[i + 1] - at[i], &handle[i]),
+                         CERTREG_OK);
+    for (int i = 0; i < 3; i++) use(kinds[i], handle[i]);
+    for (int i = 3; i-- > 0;) destroy(kinds[i], handle[i]);
     release(&g);
 }
 
@@ -193,150 +274,35 @@ TEST_ROWS(memory_stays_within_what_the_header_promises, promised)
     ck_assert_uint_ge(bytes, 4 * recorded);
 }
 
-TEST(memory_without_the_gradient_does_without_block_sums)
+static size_t size_with(size_t inputs, size_t batch, uint32_t constraints)
 {
-    certreg_model m = kit_model(sums, NULL, 12288, 1);
-    m.batch = 1;
+    certreg_model m = kit_model(sums, NULL, inputs, 1);
     certreg_plan p = kit_plan(1000);
-    size_t with, without;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &with, NULL), CERTREG_OK);
-    p.constraints = CERTREG_CONSTRAINT_MEAN;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &without, NULL), CERTREG_OK);
-    ck_assert_uint_le(without, 8 * 12288 * 4 + 131072 + 4 * 1000);
-    ck_assert_uint_ge(with, without + 2 * 64 * 12288 * 8);
+    size_t bytes = 0;
+    m.batch = batch, p.constraints = constraints;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
+    return bytes;
 }
 
-/* ---- solver and bisection */
+TEST(the_default_plan_takes_no_memory_for_the_gradient)
+{
+    enum { WIDE = 150528, LESS = 12288 };
+    const size_t by_default = size_with(WIDE, 0, 0);
+    ck_assert_uint_eq(by_default, size_with(WIDE, 0, CERTREG_CONSTRAINTS_ECM));
+    ck_assert_uint_gt(size_with(WIDE, 0, CERTREG_CONSTRAINTS_ECGM),
+                      by_default + (size_t)2 * 64 * WIDE * 4); /* its sums of blocks */
+    ck_assert_uint_le(by_default, (size_t)(256 + 4) * WIDE * 4 + (256 + 1000) * 4 + 60 * 1024);
+    const size_t least = size_with(LESS, 1, CERTREG_CONSTRAINT_MEAN);
+    ck_assert_uint_le(least, 8 * LESS * 4 + 131072 + 4 * 1000);
+    ck_assert_uint_ge(size_with(LESS, 1, CERTREG_CONSTRAINTS_ECGM), least + 2 * 64 * LESS * 8);
+}
+
 TEST(solver_and_bisection_are_small)
 {
     ck_assert_uint_gt(certreg_solver_size(), 0);
     ck_assert_uint_le(certreg_solver_size(), 65536);
     ck_assert_uint_gt(certreg_bisection_size(), 0);
     ck_assert_uint_le(certreg_bisection_size(), 16384);
-}
-
-TEST(solver_and_bisection_live_in_callers_memory)
-{
-    const size_t solver_bytes = certreg_solver_size(), bisection_bytes = certreg_bisection_size();
-    guarded a = take(solver_bytes), b = take(bisection_bytes);
-    certreg_solver *solver, *own;
-    certreg_bisection *bisection, *own_bisection;
-    ck_assert_int_eq(
-        certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
-                                                     .memory = a.at,
-                                                     .memory_bytes = solver_bytes},
-                              NULL, &solver),
-        CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(
-                         &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
-                                                   .memory = b.at,
-                                                   .memory_bytes = bisection_bytes},
-                         NULL, &bisection),
-                     CERTREG_OK);
-    ck_assert_ptr_eq(solver, (certreg_solver *)(void *)a.at);
-    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &own), CERTREG_OK);
-    /* bytes are ignored then */
-    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &own_bisection), CERTREG_OK);
-    const certreg_bounds box = {.struct_size = sizeof box,
-                                .constraints = CERTREG_CONSTRAINTS_ECGM,
-                                .sigma = 0.5,
-                                .mean_lo = 0.4,
-                                .mean_hi = 0.5,
-                                .variance_hi = 0.2,
-                                .gradient_lo = 0,
-                                .gradient_hi = 0.3,
-                                .range_lo = -1,
-                                .range_hi = 1};
-    certreg_mean_change shift = {.struct_size = sizeof shift}, other_shift = shift;
-    certreg_radius radius = {.struct_size = sizeof radius}, other_radius = radius;
-    ck_assert_int_eq(certreg_solver_worst_case(solver, &box, 0, 0.2, &shift), CERTREG_OK);
-    ck_assert_int_eq(certreg_solver_worst_case(own, &box, 0, 0.2, &other_shift), CERTREG_OK);
-    ck_assert_mem_eq(&shift, &other_shift, sizeof shift);
-    ck_assert_int_eq(certreg_bisection_above(bisection, &box, NULL, 1, 0, &radius), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_above(own_bisection, &box, NULL, 1, 0, &other_radius),
-                     CERTREG_OK);
-    ck_assert_mem_eq(&radius, &other_radius, sizeof radius);
-    ck_assert_double_gt(radius.radius, 0);
-    kit_close_solver(solver, bisection);
-    kit_close_solver(own, own_bisection);
-    release(&a);
-    release(&b);
-}
-
-TEST(estimator_and_bisection_share_one_block_of_the_caller)
-{
-    const certreg_model m = model_of(3);
-    certreg_plan p = plan_of(3);
-    size_t bytes = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
-    const size_t second = (bytes + 63) / 64 * 64,
-                 third = second + (certreg_solver_size() + 63) / 64 * 64;
-    guarded g = take(third + certreg_bisection_size());
-    certreg_solver *solver;
-    certreg_bisection *bisection;
-    p.memory = g.at, p.memory_bytes = bytes;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    ck_assert_int_eq(
-        certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
-                                                     .memory = g.at + second,
-                                                     .memory_bytes = certreg_solver_size()},
-                              NULL, &solver),
-        CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(
-                         &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
-                                                   .memory = g.at + third,
-                                                   .memory_bytes = certreg_bisection_size()},
-                         NULL, &bisection),
-                     CERTREG_OK);
-    use_everything(e, 3);
-    kit_close_solver(solver, bisection);
-    kit_close_all();
-    release(&g);
-}
-
-TEST(solver_and_bisection_refuse_memory_that_is_small_or_askew)
-{
-    const size_t solver_bytes = certreg_solver_size(), bisection_bytes = certreg_bisection_size();
-    guarded a = take(solver_bytes + 64), b = take(bisection_bytes + 64);
-    certreg_solver *solver = NULL, *own;
-    certreg_bisection *bisection = NULL;
-    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &own), CERTREG_OK);
-    ck_assert_int_eq(
-        certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
-                                                     .memory = a.at,
-                                                     .memory_bytes = solver_bytes - 1},
-                              NULL, &solver),
-        CERTREG_E_SMALL_MEMORY);
-    ck_assert_ptr_null(solver);
-    ck_assert_int_eq(certreg_bisection_create(
-                         &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
-                                                   .memory = b.at,
-                                                   .memory_bytes = bisection_bytes - 1},
-                         NULL, &bisection),
-                     CERTREG_E_SMALL_MEMORY);
-    ck_assert_ptr_null(bisection);
-    for (size_t off = 1; off < 64; off++) {
-        ck_assert_int_eq(
-            certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
-                                                         .memory = a.at + off,
-                                                         .memory_bytes = solver_bytes + 1},
-                                  NULL, &solver),
-            CERTREG_E_INVALID);
-        ck_assert_int_eq(
-            certreg_bisection_create(
-                &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
-                                          .memory = b.at + off,
-                                          .memory_bytes = bisection_bytes + 1},
-                NULL, &bisection),
-            CERTREG_E_INVALID);
-        ck_assert_ptr_null(solver);
-        ck_assert_ptr_null(bisection);
-    }
-    ck_assert(untouched(a.at, a.at + solver_bytes));
-    ck_assert(untouched(b.at, b.at + bisection_bytes));
-    certreg_solver_destroy(own);
-    release(&a);
-    release(&b);
 }
 
 KIT_MAIN("memory")

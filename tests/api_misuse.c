@@ -131,6 +131,20 @@ TEST_TIMES(a_running_call_keeps_its_error, 2)
     ck_assert_int_eq(certreg_estimator_error(a.r.e)->model_code, 42);
 }
 
+/* Without a handle too, nothing stale survives a call. Solvers without one: unit_solver_refusals.
+ */
+TEST(null_handles_are_invalid)
+{
+    refusals r = {.expected = CERTREG_E_INVALID};
+    ask_all(&r);
+    ck_assert_msg(!r.wrong, "%s", r.wrong);
+    certreg_estimator_cancel(NULL);
+    certreg_estimator_destroy(NULL);
+    certreg_solver_destroy(NULL);
+    certreg_bisection_destroy(NULL);
+    ck_assert_ptr_null(certreg_estimator_error(NULL));
+}
+
 /* ---- other handles in a callback */
 typedef struct nested {
     certreg_bisection *own;
@@ -151,7 +165,7 @@ static int asks_another(void *user, const certreg_batch *b)
     certreg_radius r = {.struct_size = sizeof r, .radius = 7};
     if (n->done++) return kit_identity(NULL, b);
     n->direct = certreg_bisection_within(n->own, &u, 0, 1, &r);
-    n->answered = stale();
+    n->answered = kit_stale();
     n->alone = certreg_certify(n->other, SAMPLES, &q, 1, &n->answered);
     return kit_identity(NULL, b);
 }
@@ -170,89 +184,6 @@ TEST(other_handles_are_free_in_a_callback_of_certify)
     ck_assert_double_eq(n.answered.radius, wanted.radius);
     ck_assert_mem_eq(&got, &wanted, sizeof got);
     certreg_bisection_destroy(n.own);
-}
-
-/* ---- threads that share handles without a lock */
-enum { THREADS = 3, ROUNDS = 300 };
-typedef struct threads_set {
-    certreg_estimator *e[THREADS];
-    certreg_solver *s;
-    certreg_bisection *b;
-    int shared; /* they all use e[0] */
-    certreg_certificate wanted;
-    double drop, radius;
-} threads_set;
-
-typedef struct member {
-    threads_set *of;
-    int number, answered, wrong;
-    pthread_t thread;
-} member;
-
-static void count(member *m, certreg_status status, int right, int nothing)
-{
-    m->answered += status == CERTREG_OK;
-    m->wrong += status == CERTREG_OK ? !right : status != CERTREG_E_BUSY || !nothing;
-}
-
-/* All threads share a solver and a bisection; each has its own estimator, or all share one. */
-static void *use(void *argument)
-{
-    member *m = argument;
-    const threads_set *c = m->of;
-    const certreg_bounds u = {.struct_size = sizeof u,
-                              .constraints = CERTREG_CONSTRAINT_VARIANCE,
-                              .sigma = 1,
-                              .variance_hi = 1};
-    const certreg_question q = kit_question(1);
-    for (int i = 0; i < ROUNDS; i++) {
-        certreg_mean_change shift = {.struct_size = sizeof shift};
-        certreg_radius r = {.struct_size = sizeof r};
-        certreg_status status = certreg_solver_worst_case(c->s, &u, 0, 0.5, &shift);
-        count(m, status, shift.drop == c->drop, shift.drop == INFINITY);
-        status = certreg_bisection_within(c->b, &u, 0, 0.5, &r);
-        count(m, status, r.radius == c->radius, r.radius == 0);
-        if (i % 30) continue;
-        certreg_certificate got = stale();
-        status = certreg_certify(c->e[c->shared ? 0 : m->number], SAMPLES, &q, 1, &got);
-        count(m, status, got.radius == c->wanted.radius, is_blank(&got, CERTREG_E_BUSY));
-    }
-    return NULL;
-}
-
-/* With its own estimator for each thread, or one for all, on a backend of several threads. */
-TEST_TIMES(threads_that_share_handles_get_the_truth_or_are_told, 2)
-{
-    threads_set c = {.shared = _i};
-    member m[THREADS];
-    int answered = 0;
-    certreg_backend *backend = NULL;
-    const certreg_bounds u = {.struct_size = sizeof u,
-                              .constraints = CERTREG_CONSTRAINT_VARIANCE,
-                              .sigma = 1,
-                              .variance_hi = 1};
-    certreg_mean_change shift = {.struct_size = sizeof shift};
-    certreg_radius r = {.struct_size = sizeof r};
-    c.wanted = undisturbed();
-    backend = kit_backend(2);
-    kit_open_solver(&c.s, &c.b);
-    ck_assert_int_eq(certreg_solver_worst_case(c.s, &u, 0, 0.5, &shift), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_within(c.b, &u, 0, 0.5, &r), CERTREG_OK);
-    c.drop = shift.drop, c.radius = r.radius;
-    for (int i = 0; i < THREADS; i++) {
-        c.e[i] = make(backend, kit_identity, NULL);
-        KIT_OK(c.e[i], certreg_estimator_begin(c.e[i], z, 0.25, 1));
-    }
-    for (int i = 0; i < THREADS; i++) {
-        m[i] = (member){.of = &c, .number = i};
-        ck_assert_int_eq(pthread_create(&m[i].thread, NULL, use, m + i), 0);
-    }
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(m[i].thread, NULL);
-        ck_assert_int_eq(m[i].wrong, 0);
-        answered += m[i].answered;
-    }
-    ck_assert_int_gt(answered, 0); /* each of them may be unlucky */
 }
 
 /* ---- a model that writes to what the caller has handed over */

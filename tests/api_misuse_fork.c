@@ -31,7 +31,7 @@ static int child_finds(refusals *r, certreg_solver *s, certreg_backend *threads)
     const certreg_question q = kit_question(1);
     certreg_mean_change shift = {.struct_size = sizeof shift};
     certreg_radius radius = {.struct_size = sizeof radius, .radius = 7};
-    certreg_certificate c = stale();
+    certreg_certificate c = kit_stale();
     const certreg_attack_plan plan = {.struct_size = sizeof plan};
     certreg_attack *a = NULL;
     certreg_error why = {.struct_size = sizeof why};

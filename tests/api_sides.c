@@ -206,19 +206,4 @@ TEST(asymptotic_questions_use_the_gradient_where_the_plan_has_it)
     }
 }
 
-TEST(the_default_plan_takes_no_memory_for_the_gradient)
-{
-    const certreg_model m = kit_model(curved, NULL, 150528, 1);
-    certreg_plan p = {.struct_size = sizeof p, .max_samples = 1000};
-    size_t by_default = 0, without = 0, with = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &by_default, NULL), CERTREG_OK);
-    p.constraints = CERTREG_CONSTRAINTS_ECM;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &without, NULL), CERTREG_OK);
-    p.constraints = CERTREG_CONSTRAINTS_ECGM;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &with, NULL), CERTREG_OK);
-    ck_assert_uint_eq(by_default, without);
-    ck_assert_uint_gt(with, by_default + (size_t)2 * 64 * 150528 * 4); /* its sums of blocks */
-    ck_assert_uint_le(by_default, (size_t)(256 + 4) * 150528 * 4 + (256 + 1000) * 4 + 60 * 1024);
-}
-
 KIT_MAIN("run, sides, plan")

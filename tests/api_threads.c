@@ -232,13 +232,18 @@ static void use_one(member *m, answer *a)
     int right = 1, blank = 1;
     *a = (answer){.bytes = 0};
     switch (choose(m, 7)) {
-    case 0: status = certify(e, 0, a), right = SAME(c), blank = a->c[0].radius == 0; break;
+    case 0:
+        status = certify(e, 0, a), right = SAME(c);
+        blank = kit_is_blank(a->c, CERTREG_E_BUSY);
+        break;
     case 1: status = export(e, a), right = SAME(record), blank = a->record[0] == 0; break;
     case 2:
         status = attack(c->on[job], a), right = SAME(broken);
         blank = a->broken.radius == INFINITY;
         break;
-    case 3: status = change(c->s, job, a), right = SAME(change); break;
+    case 3:
+        status = change(c->s, job, a), right = SAME(change), blank = a->change.drop == INFINITY;
+        break;
     case 4:
         status = radius(c->b, job, a), right = SAME(radius), blank = !(a->radius.radius > 0);
         break;

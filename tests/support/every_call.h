@@ -28,38 +28,24 @@ static inline void expect(refusals *r, const char *name, certreg_status status, 
         expect(r, #call, status, claims_nothing); \
     } while (0)
 
-static inline int is_blank(const certreg_certificate *c, certreg_status status)
-{
-    return c->status == status && c->radius == 0 && c->outcome == CERTREG_OUTCOME_ABSTAINED &&
-           c->output_lo == -INFINITY && c->output_hi == INFINITY && isnan(c->prediction) &&
-           isnan(c->estimate) && isnan(c->tolerance) && isnan(c->alpha);
-}
-
-/* Outputs that look like a proof, for a call to overwrite. */
-static inline certreg_certificate stale(void)
-{
-    return (certreg_certificate){.struct_size = sizeof(certreg_certificate),
-                                 .outcome = CERTREG_OUTCOME_CERTIFIED,
-                                 .radius = 7};
-}
-
 static inline void ask_certificates(refusals *r)
 {
     const certreg_question q[OUTPUTS] = {kit_question(1),
                                          {.struct_size = sizeof *q, .tolerance = 1, .output = 1}};
-    certreg_certificate c[4] = {stale(), stale(), stale(), stale()}, bonferroni = stale();
+    certreg_certificate c[4] = {kit_stale(), kit_stale(), kit_stale(), kit_stale()},
+                        bonferroni = kit_stale();
     EXPECT(r, certreg_certify(r->e, SAMPLES, q, 2, c),
-           is_blank(c, r->expected) && is_blank(c + 1, r->expected));
-    c[0] = c[1] = stale();
+           kit_is_blank(c, r->expected) && kit_is_blank(c + 1, r->expected));
+    c[0] = c[1] = kit_stale();
     EXPECT(r, certreg_output_bounds(r->e, SAMPLES, q, 2, 0.1, c),
-           is_blank(c, r->expected) && is_blank(c + 1, r->expected));
-    c[0] = c[1] = stale();
+           kit_is_blank(c, r->expected) && kit_is_blank(c + 1, r->expected));
+    c[0] = c[1] = kit_stale();
     EXPECT(r, certreg_certify_outputs(r->e, SAMPLES, q, 2, c, &bonferroni),
-           is_blank(c, r->expected) && is_blank(c + 1, r->expected) &&
-               is_blank(&bonferroni, r->expected));
-    c[0] = c[1] = stale();
+           kit_is_blank(c, r->expected) && kit_is_blank(c + 1, r->expected) &&
+               kit_is_blank(&bonferroni, r->expected));
+    c[0] = c[1] = kit_stale();
     EXPECT(r, certreg_certify_sigmas(r->e, z, sigmas, 2, 0, SAMPLES, q, 2, c),
-           is_blank(c, r->expected) && is_blank(c + 3, r->expected));
+           kit_is_blank(c, r->expected) && kit_is_blank(c + 3, r->expected));
 }
 
 static inline void ask_intervals(refusals *r)
