@@ -5,7 +5,7 @@
  * hostile to the choice of the prediction are simulated with the pilot and all. */
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
-#include "statistics/prediction.h"
+#include "statistics/pilot.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <check.h>
@@ -141,11 +141,11 @@ static int run_misses(const output_law *law, size_t budget, simulate_source *sou
                       uint64_t *claims)
 {
     float y[1000];
-    const size_t pilot = cr_prediction_pilot(budget, 0);
+    const size_t pilot = cr_pilot_samples(budget, 0);
     /* sample 0 is the noise-free output */
     for (size_t i = 1; i < budget; i++) y[i] = (float)law->draw(source);
     const double prediction =
-        cr_prediction_choose(y + 1, pilot - 1, 1, 1, budget, law->noise_free, 0);
+        cr_pilot_prediction(y + 1, pilot - 1, 1, 1, budget, law->noise_free, 0);
     if (isnan(prediction)) return 0;
     uint64_t below = 0, above = 0;
     for (size_t i = pilot; i < budget; i++) {

@@ -76,7 +76,7 @@ testing: ## Write the figures of docs/testing.md: counts, and what tests/results
 # ---- what they share ----------------------------------------------------------------------------
 # Archives, of which each program takes what it needs.
 support := $(sort $(wildcard tests/support/*.c)) tests/gpu/contract.c tests/gpu/products.c \
-    src/backend/cuda/status.c
+    src/backend/cuda/codes.c
 $(OBJ)/tests/support.a: $(support:%.c=$(OBJ)/%.o)
 $(OBJ)/examples/engines.a: $(engine_objects)
 $(OBJ)/tests/support.a $(OBJ)/examples/engines.a:

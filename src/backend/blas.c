@@ -1,7 +1,7 @@
 /* Finding the products of matrices: compiled with CR_BLAS_INSIDE into a static library that has
  * them inside, and without it into one that opens the module. */
 #include "backend/blas.h"
-#include "backend/load.h"
+#include "backend/module.h"
 
 #if defined(CR_BLAS_INSIDE)
 certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)

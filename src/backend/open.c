@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include "backend/cpu.h"
-#include "backend/load.h"
 #include "backend/module.h"
 #include "base/structs.h"
 #include "certreg/backend.h"

@@ -17,7 +17,7 @@ static certreg_status read_plan(const certreg_bisection_plan *plan, certreg_bise
                                 cr_bisection *how, certreg_error *why)
 {
     *p = (certreg_bisection_plan){0};
-    *how = cr_bisection_default(NULL);
+    *how = cr_radius_default(NULL);
     const certreg_status status =
         plan ? cr_struct_read(p, sizeof *p, CR_OLDEST_BISECTION_PLAN, plan, "plan", why)
              : CERTREG_OK;
@@ -100,9 +100,8 @@ static certreg_status run(certreg_bisection *bisection, const call *c, certreg_r
     cr_bisection *how = &bisection->how;
     certreg_error *why = &bisection->error;
     return c->is_above
-               ? cr_bisection_above(how, c->bounds, c->threshold, c->count, c->constraints, found,
-                                    why)
-               : cr_bisection_within(how, c->bounds, c->constraints, c->tolerance, found, why);
+               ? cr_radius_above(how, c->bounds, c->threshold, c->count, c->constraints, found, why)
+               : cr_radius_within(how, c->bounds, c->constraints, c->tolerance, found, why);
 }
 
 static certreg_status compute(certreg_bisection *bisection, const call *c, certreg_radius *out)

@@ -19,7 +19,7 @@ typedef struct question {
     double most; /* no more than this is of use */
 } question;
 
-cr_bisection cr_bisection_default(cr_watch *watch)
+cr_bisection cr_radius_default(cr_watch *watch)
 {
     return (cr_bisection){.accuracy = CR_LEAST_ACCURACY,
                           .cap = CR_LARGEST_RADIUS,
@@ -70,9 +70,9 @@ static void fill(const call *c, certreg_radius *out)
                                       : CERTREG_OUTCOME_CERTIFIED;
 }
 
-certreg_status cr_bisection_within(cr_bisection *how, const certreg_bounds *bounds,
-                                   uint32_t constraints, double tolerance, certreg_radius *out,
-                                   certreg_error *why)
+certreg_status cr_radius_within(cr_bisection *how, const certreg_bounds *bounds,
+                                uint32_t constraints, double tolerance, certreg_radius *out,
+                                certreg_error *why)
 {
     cr_two_sided both;
     call c = begin(how, out, why);
@@ -118,9 +118,9 @@ static certreg_status add_function(call *c, const certreg_bounds *bounds, size_t
                   index);
 }
 
-certreg_status cr_bisection_above(cr_bisection *how, const certreg_bounds *bounds,
-                                  const double *threshold, size_t count, uint32_t constraints,
-                                  certreg_radius *out, certreg_error *why)
+certreg_status cr_radius_above(cr_bisection *how, const certreg_bounds *bounds,
+                               const double *threshold, size_t count, uint32_t constraints,
+                               certreg_radius *out, certreg_error *why)
 {
     call c = begin(how, out, why);
     if (!count) return cr_fail(why, CERTREG_E_INVALID, "count is 0; give at least one function");

@@ -16,13 +16,13 @@ typedef struct cr_bisection {
 } cr_bisection;
 
 /* The defaults. */
-cr_bisection cr_bisection_default(cr_watch *watch);
+cr_bisection cr_radius_default(cr_watch *watch);
 /* As the public functions. *out is written in any case; after a failure it claims nothing. `why`
  * may be NULL. */
-certreg_status cr_bisection_within(cr_bisection *, const certreg_bounds *, uint32_t constraints,
-                                   double tolerance, certreg_radius *out, certreg_error *why);
-certreg_status cr_bisection_above(cr_bisection *, const certreg_bounds *, const double *threshold,
-                                  size_t count, uint32_t constraints, certreg_radius *out,
-                                  certreg_error *why);
+certreg_status cr_radius_within(cr_bisection *, const certreg_bounds *, uint32_t constraints,
+                                double tolerance, certreg_radius *out, certreg_error *why);
+certreg_status cr_radius_above(cr_bisection *, const certreg_bounds *, const double *threshold,
+                               size_t count, uint32_t constraints, certreg_radius *out,
+                               certreg_error *why);
 
 #endif

@@ -132,6 +132,6 @@ int cr_means_asymptotic(cr_view *v, const cr_conditions *conditions, const cr_co
     const cr_samples s = cr_parts_main(v, conditions, &c->score);
     cr_moments_of(&s, &m);
     const int two_sided = c->score.kind == CR_SCORE_OUTPUT;
-    return cr_asymptotic_moments(&m, lo, hi, two_sided ? tail / 2 : tail, two_sided ? tail / 2 : 0,
+    return cr_moments_asymptotic(&m, lo, hi, two_sided ? tail / 2 : tail, two_sided ? tail / 2 : 0,
                                  CR_SHARE_VARIANCE * alpha, b);
 }

@@ -11,15 +11,15 @@ static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radiu
     const cr_conditions *conditions = &a->conditions;
     double threshold[CR_CONDITIONS];
     for (int i = 0; i < conditions->count; i++) threshold[i] = conditions->each[i].threshold;
-    return cr_bisection_above(how, a->bounds, threshold, (size_t)conditions->count,
-                              conditions->question.solver_constraints, radius, why);
+    return cr_radius_above(how, a->bounds, threshold, (size_t)conditions->count,
+                           conditions->question.solver_constraints, radius, why);
 }
 
 static certreg_status within(cr_bisection *how, const cr_answer *a, certreg_radius *radius,
                              certreg_error *why)
 {
-    return cr_bisection_within(how, a->bounds, a->conditions.question.constraints,
-                               a->conditions.each->score.tolerance, radius, why);
+    return cr_radius_within(how, a->bounds, a->conditions.question.constraints,
+                            a->conditions.each->score.tolerance, radius, why);
 }
 
 certreg_status cr_solve_radius(const cr_work *w, const cr_answer *a, double most, cr_solved *out)
@@ -27,7 +27,7 @@ certreg_status cr_solve_radius(const cr_work *w, const cr_answer *a, double most
     const int true_mean = a->conditions.question.center_row->about_output;
     const double start = cr_watch_now(w->record->watch);
     certreg_radius found = {.struct_size = sizeof found};
-    cr_bisection how = cr_bisection_default(w->record->watch);
+    cr_bisection how = cr_radius_default(w->record->watch);
     how.cap = fmin(how.cap, nextafter(most / w->record->input.least_sigma, INFINITY) * (1 + 1e-15));
     *out = (cr_solved){.outcome = CERTREG_OUTCOME_ABSTAINED};
     const certreg_status status = (true_mean ? within : above)(&how, a, &found, w->why);

@@ -2,7 +2,7 @@
 #include "question/directions.h"
 #include "question/rows.h"
 #include "statistics/location.h"
-#include "statistics/prediction.h"
+#include "statistics/pilot.h"
 #include "record/asked.h"
 #include <math.h>
 
@@ -51,8 +51,8 @@ static double choose_number(cr_view *v, const cr_question *q)
         const size_t step = v->model.outputs;
         return cr_prediction_into_turn(
             v, q,
-            cr_prediction_choose(v->values + step + q->output, pilot - 1, step, q->tolerance,
-                                 (size_t)cr_asked_max_samples(v), noise_free, q->period));
+            cr_pilot_prediction(v->values + step + q->output, pilot - 1, step, q->tolerance,
+                                (size_t)cr_asked_max_samples(v), noise_free, q->period));
     }
     const double theta = cr_prediction_of_record(v, q, 1, pilot - 1, NAN);
     return isnan(theta) ? noise_free : theta;

@@ -1,7 +1,7 @@
 /* The record: one float per sample and output. Missing and failed outputs are NaN patterns of our
  * own, so that the record costs four bytes per output and nothing else. */
 #include "record/record.h"
-#include "statistics/prediction.h"
+#include "statistics/pilot.h"
 #include "base/bytes.h"
 #include "base/constants.h"
 #include <math.h>
@@ -41,7 +41,7 @@ void cr_record_expect(cr_record *r, size_t samples)
     if (r->pilot_fixed) return;
     cr_record_set_pilot(r, asked == SIZE_MAX ? 0
                            : asked           ? asked
-                                             : cr_prediction_pilot(samples, r->plan.blocks));
+                                             : cr_pilot_samples(samples, r->plan.blocks));
 }
 
 /* ---- from model outputs to recorded values */

@@ -123,7 +123,7 @@ double cr_moments_largest_variance(double range_lo, double range_hi, double mean
     return fmax(0, (range_hi - middle) * (middle - range_lo));
 }
 
-int cr_asymptotic_moments(const cr_moments *moments, double range_lo, double range_hi,
+int cr_moments_asymptotic(const cr_moments *moments, double range_lo, double range_hi,
                           double tail_lo, double tail_hi, double tail_variance,
                           certreg_bounds *bounds)
 {

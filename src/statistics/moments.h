@@ -59,7 +59,7 @@ double cr_moments_skewed_quantile(double z, double skewness, double count);
  * validity against values too rare to be seen among n samples, and little for the variance where
  * the outputs have heavy tails. @return CR_MOMENTS_ABSTAINED, with mean and variance at their
  * trivial values, if n < 2, no two values differ, or one was not finite. */
-int cr_asymptotic_moments(const cr_moments *moments, double range_lo, double range_hi,
+int cr_moments_asymptotic(const cr_moments *moments, double range_lo, double range_hi,
                           double tail_lo, double tail_hi, double tail_variance,
                           certreg_bounds *bounds);
 

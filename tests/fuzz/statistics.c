@@ -408,7 +408,7 @@ static void try_moments(fuzz_bytes *b)
          "variance %.17g, want %.20Lg, rounding %g", cr_moments_variance(&m), variance,
          cr_moments_rounding(&m));
     certreg_bounds bounds = {.struct_size = sizeof bounds};
-    if (cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.02, 0.02, 0.01, &bounds)) return;
+    if (cr_moments_asymptotic(&m, -INFINITY, INFINITY, 0.02, 0.02, 0.01, &bounds)) return;
     /* Ends are rounded to nearest: an interval shorter than that may be a single number. */
     const long double nearest = 0x1p-51L * fabsl(mean) + off;
     MUST(bounds.mean_lo <= mean + nearest && bounds.mean_hi >= mean - nearest,

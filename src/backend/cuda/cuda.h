@@ -24,7 +24,7 @@ static inline cr_cuda *cr_cuda_of(certreg_backend *backend)
     return (cr_cuda *)(void *)backend;
 }
 
-/* ---- call.c */
+/* ---- enter.c */
 /* CUDA's number, or cuBLAS's, as a status; kept where it is a failure. */
 certreg_status cr_cuda_of_runtime(cr_cuda *, int code);
 certreg_status cr_cuda_of_blas(cr_cuda *, cublasStatus_t);

@@ -10,7 +10,7 @@ extern "C" {
 /* Every kernel is loaded, where CUDA would do so at its first launch, and that would be late. 0, or
  * CUDA's number: no code for the device. */
 int cr_cuda_load_kernels(void);
-int cr_cuda_load_hessian_kernels(void);
+int cr_cuda_load_pair_kernels(void);
 int cr_cuda_draw(void *stream, const cr_noise *, const float *z, const float *step, uint64_t first,
                  size_t count, float *x);
 int cr_cuda_replay(void *stream, const cr_noise *, const cr_weighted *, const float *mask,

@@ -1,6 +1,6 @@
 /* What an error number of the CUDA runtime means for a caller; no CUDA header is needed. */
-#ifndef CR_BACKEND_CUDA_STATUS_H
-#define CR_BACKEND_CUDA_STATUS_H
+#ifndef CR_BACKEND_CUDA_CODES_H
+#define CR_BACKEND_CUDA_CODES_H
 #include "certreg/certreg.h"
 
 certreg_status cr_cuda_status(int code);

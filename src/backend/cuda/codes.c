@@ -1,4 +1,4 @@
-#include "backend/cuda/status.h"
+#include "backend/cuda/codes.h"
 
 /* The numbers of cudaError_t that mean more than DEVICE_FAILED; the runtime's documentation fixes
  * them. */

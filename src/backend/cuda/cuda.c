@@ -1,9 +1,9 @@
 /* Opening and closing of the CUDA backend. It is a shared object of its own, which the library
- * opens by name; what happens on the device is in kernels.cu and hessian.cu. No call after the
+ * opens by name; what happens on the device is in kernels.cu and pairs.cu. No call after the
  * estimator's creation waits for more than its own stream. */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/status.h"
+#include "backend/cuda/codes.h"
 #include "backend/module.h"
 #include "base/error.h"
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static certreg_status start(cr_cuda *me, void *stream)
     certreg_status status = cr_cuda_of_runtime(me, cr_cuda_context_open(&me->context, me->device));
     if (!status) status = cr_cuda_enter(me);
     if (!status) status = cr_cuda_of_runtime(me, cr_cuda_load_kernels());
-    if (!status) status = cr_cuda_of_runtime(me, cr_cuda_load_hessian_kernels());
+    if (!status) status = cr_cuda_of_runtime(me, cr_cuda_load_pair_kernels());
     if (!status) status = open_streams(me);
     if (!status) status = open_blas(me);
     return cr_cuda_leave(me, status);

@@ -3,7 +3,7 @@
 #if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
-#include "backend/load.h"
+#include "backend/module.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(threads)
 
 } // namespace
 
-int cr_cuda_load_hessian_kernels(void)
+int cr_cuda_load_pair_kernels(void)
 {
     return cr_load(tile_kernel, tile_all_kernel<true>, tile_all_kernel<false>, scale_kernel,
                    row_dots_kernel, pairs_kernel<false>, pairs_kernel<true>, identity_kernel);

@@ -1,4 +1,4 @@
-#include "statistics/prediction.h"
+#include "statistics/pilot.h"
 #include "base/constants.h"
 #include "statistics/location.h"
 #include <math.h>
@@ -8,7 +8,7 @@
 #define SLOPE 0.05         /* keeps the root unique inside the dead zone */
 #define SMALL_BUDGET 1000u /* up to here the wide ramp is better */
 
-size_t cr_prediction_pilot(size_t max_samples, size_t blocks)
+size_t cr_pilot_samples(size_t max_samples, size_t blocks)
 {
     if (max_samples < 2) return 0;
     const double wanted = PILOT_SHARE * (double)max_samples;
@@ -34,8 +34,8 @@ static double dead_zone_score(double t, const void *setting)
     return copysign(ramp + SLOPE * fmin(a, 1), t);
 }
 
-double cr_prediction_location(const float *y, size_t count, size_t step, double tolerance,
-                              double softness, double origin, double period)
+double cr_pilot_location(const float *y, size_t count, size_t step, double tolerance,
+                         double softness, double origin, double period)
 {
     const cr_values values = {
         .y = y, .count = count, .step = step, .origin = origin, .period = period};
@@ -60,8 +60,7 @@ static double robust_origin(const float *y, size_t count, size_t step, double pe
 static double move_from(double origin, const float *y, size_t count, size_t step, double tolerance,
                         double softness, double period)
 {
-    const double found =
-        cr_prediction_location(y, count, step, tolerance, softness, origin, period);
+    const double found = cr_pilot_location(y, count, step, tolerance, softness, origin, period);
     return period > 0 ? found : found - origin;
 }
 
@@ -71,8 +70,8 @@ static int is_no_root(double move, double tolerance)
     return !(fabs(move) < 2 * tolerance * (1 - CR_ROUNDING));
 }
 
-double cr_prediction_choose(const float *y, size_t count, size_t step, double tolerance,
-                            size_t budget, double noise_free, double period)
+double cr_pilot_prediction(const float *y, size_t count, size_t step, double tolerance,
+                           size_t budget, double noise_free, double period)
 {
     const cr_values values = {.y = y, .count = count, .step = step};
     const size_t usable = cr_location_count(&values);
