@@ -73,8 +73,8 @@ static certreg_status refuse(const table *t, const char *what, const char *name,
 /* ---- each with each */
 certreg_status cr_together_check_pairs(const cr_question *q, certreg_error *why)
 {
-    const cr_statistic *s = cr_statistic_of(q->statistic);
-    const cr_method *m = cr_method_of(q->method);
+    const cr_statistic *s = q->statistic_row;
+    const cr_method *m = q->method_row;
     if (!(s->methods & CR_ONE_OF(q->method)))
         return refuse(&methods, "CERTREG_STATISTIC_", s->row.name, s->methods, why);
     if (!(s->centers & CR_ONE_OF(q->center)))
@@ -103,11 +103,13 @@ certreg_status cr_together_check(const cr_question *q, uint32_t asked, certreg_e
 {
     const struct {
         const table *table;
-        int32_t value;
-    } of[] = {{&statistics, q->statistic}, {&methods, q->method}, {&centers, q->center}};
+        const cr_row *row;
+    } of[] = {{&statistics, &q->statistic_row->row},
+              {&methods, &q->method_row->row},
+              {&centers, &q->center_row->row}};
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
         for (size_t j = 0; j < sizeof of / sizeof *of; j++)
-            if (asked & asks[i].offer & ~of[j].table->row(of[j].value)->offers)
+            if (asked & asks[i].offer & ~of[j].row->offers)
                 return refuse(of[j].table, "", asks[i].name, offering(of[j].table, asks[i].offer),
                               why);
     return CERTREG_OK;
@@ -128,7 +130,7 @@ uint32_t cr_together_constraints(const cr_question *q)
 certreg_status cr_together_check_constraints(const cr_question *q, uint32_t plan,
                                              certreg_error *why)
 {
-    const cr_method *m = cr_method_of(q->method);
+    const cr_method *m = q->method_row;
     const uint32_t unused = q->constraints & ~(m->constraints & cr_together_constraints(q)),
                    needed = q->constraints ? q->constraints : m->demanded,
                    lacking = needed & CR_CONSTRAINTS_REPLAYED & ~plan;

@@ -267,23 +267,6 @@ class Refusals(InFolder):
         self.refused(2, "for output bounds use", *bounds, "--method", "paper", *mean)
         self.certify_refused("FILE.json", "--keep-seed", "-o", "r.csv")
 
-    def test_published_certificates(self):
-        baseline, named = ("--method", "baseline", "--statistic"), ("--constraints", "ecm")
-        self.certify_refused("for --statistic huber use", *baseline, "huber", "--huber-width", "1")
-        self.certify_refused("--serve: --statistic trimmed-mean", *baseline, "trimmed-mean")
-        self.certify_refused(
-            "for serving with --method baseline", *baseline, "median", "--serve", "9,.1"
-        )
-        self.certify_refused("for a target use", *baseline, "median", "--target", "1")
-        self.certify_refused("does not use mean, variance or range", *baseline, "median", *named)
-        trimmed = (*baseline, "trimmed-mean", "--serve", "9,.1", "--core")
-        self.certify_refused("--core is 0.6; it must lie in", *trimmed, ".6")
-        self.certify_refused("--core", *trimmed, ".3", "--tolerance", ".5,.2")
-        for more in ((), ("--range", "0,inf")):
-            self.certify_refused("--core is 0.3, but --range is infinite", *trimmed, ".3", *more)
-        bounds = ("bounds", "models.py:product", "x.npy", "--sigma", ".25", "--radius", ".2")
-        self.refused(2, "for output bounds use", *bounds, *baseline, "median")
-
     def test_files_that_cannot_be_written(self):
         os.mkdir("folder.csv")
         for name, status, sentence in (
