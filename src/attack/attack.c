@@ -193,9 +193,3 @@ certreg_status cr_attack_leave(certreg_attack *a, certreg_status status)
     cr_estimator_let_go(a->target.estimator, status);
     return cr_estimator_leave(a->probe.estimator, status);
 }
-
-certreg_status cr_attack_blame(certreg_attack *a, certreg_status status)
-{
-    if (status) *a->probe.why = *a->target.why;
-    return status;
-}

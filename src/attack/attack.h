@@ -23,7 +23,5 @@ struct certreg_attack {
  * for NULL, BUSY, WRONG_STATE in a forked child. */
 certreg_status cr_attack_enter(certreg_attack *);
 certreg_status cr_attack_leave(certreg_attack *, certreg_status);
-/* The error of an inner call on the target becomes the attack's. */
-certreg_status cr_attack_blame(certreg_attack *, certreg_status);
 
 #endif

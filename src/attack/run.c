@@ -46,21 +46,17 @@ static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
 static certreg_status prepare(certreg_attack *a, const certreg_question *question,
                               cr_conditions *conditions)
 {
-    const cr_work *e = &a->target;
-    certreg_status status = cr_view_begun(e->record, e->why);
-    if (!status) status = cr_sense_take(e->record, question, &conditions->question, e->why);
-    if (status) return cr_attack_blame(a, status);
-    return check_question(a, &conditions->question);
+    const certreg_status status =
+        cr_sense_take(a->target.record, question, &conditions->question, a->probe.why);
+    return status ? status : check_question(a, &conditions->question);
 }
 
 static certreg_status evaluate(certreg_attack *a, cr_conditions *conditions)
 {
-    const cr_work *e = &a->target;
-    const certreg_status status = cr_conditions_prepare(e->record, conditions, e->why);
-    if (status) return cr_attack_blame(a, status);
-    cr_asked_remember(e->record, e->record->present, e->record->present,
-                      cr_allowed_looks(&conditions->question));
-    return CERTREG_OK;
+    cr_record *record = a->target.record;
+    const certreg_status status = cr_conditions_prepare(record, conditions, a->probe.why);
+    if (!status) cr_asked_remember_now(record, cr_allowed_looks(&conditions->question));
+    return status;
 }
 
 /* ---- how it may be done */

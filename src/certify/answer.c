@@ -109,29 +109,12 @@ static int is_abstention(certreg_status status, int stopped)
     return status == CERTREG_E_INFEASIBLE || (stopped && status == CERTREG_E_WRONG_STATE);
 }
 
-/* The least radius of all directions (theory 7.3). Where one leaves none, the others are not
- * bounded any more. */
-static certreg_status solve_directions(const cr_work *w, cr_answer *a, cr_solved *solved)
-{
-    cr_conditions *conditions = &a->conditions;
-    certreg_status status = cr_solve_radius(w, a, INFINITY, solved);
-    for (size_t i = 1; !status && i < conditions->question.directions && solved->radius > 0; i++) {
-        cr_solved here;
-        cr_conditions_turn(w->record, conditions, i);
-        status = cr_bounds_find(w->replay, conditions, a->bounds, &a->abstained);
-        if (a->abstained) return *solved = (cr_solved){.radius = 0}, status;
-        if (!status) status = cr_solve_radius(w, a, solved->radius, &here);
-        if (!status && here.radius < solved->radius) *solved = here;
-    }
-    return status;
-}
-
 static certreg_status solve(const cr_work *w, cr_answer *a, cr_solved *solved,
                             certreg_certificate *c)
 {
     const double radius = a->conditions.question.at_radius;
     *solved = (cr_solved){.outcome = CERTREG_OUTCOME_ABSTAINED};
-    if (!(radius > 0)) return a->abstained ? CERTREG_OK : solve_directions(w, a, solved);
+    if (!(radius > 0)) return a->abstained ? CERTREG_OK : cr_solve_directions(w, a, solved);
     const certreg_status status = cr_output_bounds_find(w, a, &c->output_lo, &c->output_hi);
     if (!status && (isfinite(c->output_lo) || isfinite(c->output_hi)))
         *solved = (cr_solved){.outcome = CERTREG_OUTCOME_CERTIFIED, .radius = radius};

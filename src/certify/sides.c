@@ -36,49 +36,45 @@ static certreg_status no_such_side(const cr_work *w, int32_t side)
                    (int)side);
 }
 
-/* The conditions of a vector become those of the direction that limits the radius. */
-static certreg_status turn_to_limiting(const cr_work *w, cr_conditions *conditions)
+/* Bounds of a vector are those of the direction that limits its radius. */
+static certreg_status turn_to_limiting(const cr_work *w, cr_answer *a)
 {
-    cr_answer a = {.conditions = *conditions};
     cr_solved solved;
-    double least = INFINITY;
-    size_t limiting = 0;
-    for (size_t i = 0; i < conditions->question.directions; i++) {
-        cr_conditions_turn(w->record, &a.conditions, i);
-        certreg_status status = cr_bounds_find(w->replay, &a.conditions, a.bounds, &a.abstained);
-        if (!status && a.abstained) {
-            cr_conditions_turn(w->record, conditions, i);
-            return CERTREG_OK;
-        }
-        if (!status) status = cr_solve_radius(w, &a, least, &solved);
-        if (status) return status;
-        if (solved.radius < least) least = solved.radius, limiting = i;
-    }
-    cr_conditions_turn(w->record, conditions, limiting);
-    return CERTREG_OK;
+    certreg_status status = cr_solve_directions(w, a, &solved);
+    if (status) return status;
+    cr_conditions_turn(w->record, &a->conditions, solved.direction);
+    return cr_bounds_find(w->replay, &a->conditions, a->bounds, &a->abstained);
+}
+
+static certreg_status find(const cr_work *w, const certreg_question *question, int32_t side,
+                           cr_answer *a, int *index)
+{
+    cr_conditions *c = &a->conditions;
+    certreg_status status = cr_sense_take(w->record, question, &c->question, w->why);
+    if (!status) status = cr_conditions_prepare(w->record, c, w->why);
+    if (status) return status;
+    *index = index_of_side(c, side);
+    if (*index < 0) return no_such_side(w, side);
+    status = cr_bounds_find(w->replay, c, a->bounds, &a->abstained);
+    if (!status && !a->abstained && c->question.directions > 1) status = turn_to_limiting(w, a);
+    if (!status) cr_asked_remember_now(w->record, cr_allowed_looks(&c->question));
+    return status;
 }
 
 static certreg_status bounds_of_side(const cr_work *w, const certreg_question *question,
                                      int32_t side, certreg_bounds *out)
 {
+    cr_answer a = {.conditions = {.scratch = w->scratch}};
+    int index = 0;
     certreg_status status = cr_struct_check(out, CR_OLDEST_BOUNDS, "bounds", w->why);
     if (status) return status;
-    certreg_bounds found[CR_CONDITIONS] = {{.struct_size = sizeof *found}};
-    cr_conditions conditions = {.scratch = w->scratch};
-    int index = -1, abstained = 0;
-    if (!(status = cr_view_begun(w->record, w->why)) &&
-        !(status = cr_sense_take(w->record, question, &conditions.question, w->why)) &&
-        !(status = cr_conditions_prepare(w->record, &conditions, w->why)) &&
-        (index = index_of_side(&conditions, side)) < 0)
-        status = no_such_side(w, side);
-    if (!status && conditions.question.directions > 1) status = turn_to_limiting(w, &conditions);
-    if (!status) status = cr_bounds_find(w->replay, &conditions, found, &abstained);
-    if (!status)
-        cr_asked_remember(w->record, w->record->present, w->record->present,
-                          cr_allowed_looks(&conditions.question));
-    if (status || abstained) found[0] = cr_bounds_blank(w->record, &conditions), index = 0;
-    else subtract_threshold(&conditions.each[index].score, found + index);
-    cr_struct_write(out, out->struct_size, found + index, sizeof *found);
+    status = find(w, question, side, &a, &index);
+    certreg_bounds found = cr_bounds_blank(w->record, &a.conditions);
+    if (!status && !a.abstained) {
+        found = a.bounds[index];
+        subtract_threshold(&a.conditions.each[index].score, &found);
+    }
+    cr_struct_write(out, out->struct_size, &found, sizeof found);
     return status;
 }
 

@@ -1,6 +1,7 @@
 #include "certify/solve.h"
 #include "question/rows.h"
 #include "bisection/radius.h"
+#include "bounds/bounds.h"
 #include "question/question.h"
 #include "solver/worst_case.h"
 #include <math.h>
@@ -33,12 +34,28 @@ certreg_status cr_solve_radius(const cr_work *w, const cr_answer *a, double most
     const certreg_status status = (true_mean ? within : above)(&how, a, &found, w->why);
     w->record->watch->fixed += cr_watch_now(w->record->watch) - start;
     if (status) return status;
-    *out = (cr_solved){.outcome = found.outcome, .radius = found.radius};
+    *out = (cr_solved){
+        .outcome = found.outcome, .radius = found.radius, .direction = a->conditions.direction};
     out->limiting = (int)found.limiting;
     out->constraints = a->bounds[found.limiting].constraints;
     out->limiting_side = true_mean ? found.limiting_side
                                    : cr_conditions_side(a->conditions.each + found.limiting);
     return CERTREG_OK;
+}
+
+certreg_status cr_solve_directions(const cr_work *w, cr_answer *a, cr_solved *out)
+{
+    cr_conditions *conditions = &a->conditions;
+    certreg_status status = cr_solve_radius(w, a, INFINITY, out);
+    for (size_t i = 1; !status && i < conditions->question.directions && out->radius > 0; i++) {
+        cr_solved here;
+        cr_conditions_turn(w->record, conditions, i);
+        status = cr_bounds_find(w->replay, conditions, a->bounds, &a->abstained);
+        if (a->abstained) return *out = (cr_solved){.direction = i}, status;
+        if (!status) status = cr_solve_radius(w, a, out->radius, &here);
+        if (!status && here.radius < out->radius) *out = here;
+    }
+    return status;
 }
 
 certreg_status cr_solve_mean(const cr_work *w, const cr_answer *a, double radius, double *least,

@@ -15,6 +15,7 @@ typedef struct cr_answer { /* what the question before came down to: questions t
 typedef struct cr_solved { /* all zero: nothing is proven */
     int32_t outcome;
     int32_t limiting_side;
+    size_t direction;
     int limiting; /* index of the condition */
     double radius;
     uint32_t constraints; /* of its bounds */
@@ -23,6 +24,9 @@ typedef struct cr_solved { /* all zero: nothing is proven */
 /* The largest radius at which all conditions hold, or where that is longer, at least `most`.
  * INFEASIBLE; DEADLINE. */
 certreg_status cr_solve_radius(const cr_work *, const cr_answer *, double most, cr_solved *out);
+/* The least radius of all directions (theory 7.3), of which the bounds of the present one are
+ * found. Where one leaves none, the others are not bounded any more. */
+certreg_status cr_solve_directions(const cr_work *, cr_answer *, cr_solved *out);
 /* Where the mean of the output may be within a radius. */
 certreg_status cr_solve_mean(const cr_work *, const cr_answer *, double radius, double *least,
                              double *greatest);

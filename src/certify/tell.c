@@ -8,19 +8,11 @@
 #include "question/prediction.h"
 #include <math.h>
 
-/* What is told depends on main samples. */
-static void remember(const cr_work *w, const cr_conditions *c)
-{
-    cr_asked_remember(w->record, w->record->present, w->record->present,
-                      cr_allowed_looks(&c->question));
-}
-
 static certreg_status predict(const cr_work *w, const certreg_question *question, double *out)
 {
     cr_conditions c = {.scratch = w->scratch};
     if (!out) return cr_fail(w->why, CERTREG_E_INVALID, "out is NULL");
-    certreg_status status = cr_view_begun(w->record, w->why);
-    if (!status) status = cr_sense_take(w->record, question, &c.question, w->why);
+    const certreg_status status = cr_sense_take(w->record, question, &c.question, w->why);
     return status ? status : cr_prediction_tell(w->record, &c, out, w->why);
 }
 
@@ -36,10 +28,9 @@ static certreg_status estimate(const cr_work *w, const certreg_question *questio
 {
     cr_conditions c = {.scratch = w->scratch};
     if (!out) return cr_fail(w->why, CERTREG_E_INVALID, "out is NULL");
-    certreg_status status = cr_view_begun(w->record, w->why);
-    if (!status) status = cr_sense_take_for_estimate(w->record, question, &c.question, w->why);
+    certreg_status status = cr_sense_take_for_estimate(w->record, question, &c.question, w->why);
     if (!status) status = cr_estimate_tell(w->record, &c, out, w->why);
-    if (!status) remember(w, &c);
+    if (!status) cr_asked_remember_now(w->record, cr_allowed_looks(&c.question));
     return status;
 }
 
@@ -55,10 +46,9 @@ static certreg_status forecast(const cr_work *w, const certreg_question *questio
                                certreg_forecast *found)
 {
     cr_conditions c = {.scratch = w->scratch};
-    certreg_status status = cr_view_begun(w->record, w->why);
-    if (!status) status = cr_sense_take(w->record, question, &c.question, w->why);
+    certreg_status status = cr_sense_take(w->record, question, &c.question, w->why);
     if (!status) status = cr_forecast_tell(w->record, &c, found, w->why);
-    if (!status) remember(w, &c);
+    if (!status) cr_asked_remember_now(w->record, cr_allowed_looks(&c.question));
     return status;
 }
 

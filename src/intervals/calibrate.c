@@ -66,7 +66,7 @@ static certreg_status add_point(const cr_work *w, certreg_calibration *theirs, c
     c.last_noise = v->input.noise.noise_id;
     c.scores[c.count++] = cr_order_select(&order, cr_intervals_rank(c.share, scored.count) - 1);
     c.outputs = theirs->outputs, c.share = theirs->share; /* defaults stay what they are */
-    cr_asked_remember(w->record, v->present, v->present, 0);
+    cr_asked_remember_now(w->record, 0);
     cr_struct_write(theirs, theirs->struct_size, &c, sizeof c);
     return CERTREG_OK;
 }

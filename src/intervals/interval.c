@@ -248,7 +248,7 @@ static certreg_status interval_of(const cr_work *w, const certreg_calibration *c
     found->alpha = a.ranks.alpha, found->radius = a.ranks.radius;
     found->threshold = a.threshold, found->samples = a.scored.count;
     solve(&a, l, found);
-    cr_asked_remember(w->record, w->record->present, w->record->present, 0);
+    cr_asked_remember_now(w->record, 0);
     return CERTREG_OK;
 }
 
@@ -287,7 +287,7 @@ static certreg_status covers(const cr_work *w, const certreg_calibration *calibr
     for (size_t i = 0; i < a.scored.count; i++)
         within += cr_intervals_score(&a.scored, i) <= a.threshold;
     *inside = within >= a.ranks.sample_rank;
-    cr_asked_remember(w->record, w->record->present, w->record->present, 0);
+    cr_asked_remember_now(w->record, 0);
     return CERTREG_OK;
 }
 

@@ -57,7 +57,7 @@ uint64_t cr_read_hash_looks(uint64_t h, const cr_question *);
 /* Whether it makes sense for this model and plan, and what follows; no record is needed. The error
  * names the field and the remedy. */
 certreg_status cr_sense_check(cr_view *, cr_question *, certreg_error *why);
-/* A single question, read and checked. */
+/* A single question about the input that was begun, read and checked. */
 certreg_status cr_sense_take(cr_view *, const certreg_question *, cr_question *out,
                              certreg_error *why);
 /* The same for a server: what only a certificate needs (a prediction, the target's looks,

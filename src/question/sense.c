@@ -329,18 +329,25 @@ certreg_status cr_sense_check(cr_view *v, cr_question *q, certreg_error *why)
     return status ? status : check_prediction(v, q, why);
 }
 
+/* A single question about the input that was begun. */
+static certreg_status read(cr_view *v, const certreg_question *theirs, cr_question *out,
+                           certreg_error *why)
+{
+    certreg_status status = cr_view_begun(v, why);
+    if (!status) status = cr_struct_check(theirs, CR_OLDEST_QUESTION, "question", why);
+    return status ? status : cr_read_question(theirs, 0, 1, out, why);
+}
+
 certreg_status cr_sense_take(cr_view *v, const certreg_question *theirs, cr_question *out,
                              certreg_error *why)
 {
-    certreg_status status = cr_struct_check(theirs, CR_OLDEST_QUESTION, "question", why);
-    if (!status) status = cr_read_question(theirs, 0, 1, out, why);
+    const certreg_status status = read(v, theirs, out, why);
     return status ? status : cr_sense_check(v, out, why);
 }
 
 certreg_status cr_sense_take_for_estimate(cr_view *v, const certreg_question *theirs,
                                           cr_question *out, certreg_error *why)
 {
-    certreg_status status = cr_struct_check(theirs, CR_OLDEST_QUESTION, "question", why);
-    if (!status) status = cr_read_question(theirs, 0, 1, out, why);
+    const certreg_status status = read(v, theirs, out, why);
     return status ? status : check_subject(v, out, why);
 }

@@ -7,6 +7,11 @@ void cr_asked_remember(cr_record *r, uint64_t first, uint64_t total, uint64_t lo
     if (r->present > r->pilot) cr_asked_settle(r, first, total, looks);
 }
 
+void cr_asked_remember_now(cr_record *r, uint64_t looks)
+{
+    cr_asked_remember(r, r->present, r->present, looks);
+}
+
 void cr_asked_settle(cr_record *r, uint64_t first, uint64_t total, uint64_t looks)
 {
     if (r->asked.max_samples) return;

@@ -7,6 +7,8 @@
 /* The record has been evaluated on its main samples. What it remembers already stays, because
  * nothing that comes later was fixed before it. */
 void cr_asked_remember(cr_record *, uint64_t first, uint64_t total, uint64_t looks);
+/* At the number of samples that there are. */
+void cr_asked_remember_now(cr_record *, uint64_t looks);
 /* The same where something about a main sample was reported, in the record or not. Both numbers 0:
  * none was fixed beforehand. */
 void cr_asked_settle(cr_record *, uint64_t first, uint64_t total, uint64_t looks);
