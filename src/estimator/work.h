@@ -55,17 +55,20 @@ cr_work cr_estimator_work(certreg_estimator *);
 /* Whether a cancel was requested; it is reported by now. */
 int cr_estimator_cancelled(certreg_estimator *);
 
-/* ---- sample.c */
-/* certreg_estimator_begin and _sample within a call, which will be evaluated at `requested` samples
- * (0: not known yet) and came with these looks: both count as fixed beforehand if the outputs end
- * the sampling. */
-certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma,
-                                  uint64_t noise_id, uint64_t level);
-certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count,
-                                   uint64_t requested, uint64_t looks);
-/* An empty record of the same input, whose noise has the opposite sign from now on. */
-certreg_status cr_estimator_mirror(certreg_estimator *);
+/* ---- begin.c */
 /* Whether begin accepts them. */
 certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, double sigma);
+/* certreg_estimator_begin_level within a call. */
+certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma,
+                                  uint64_t noise_id, uint64_t level);
+/* An empty record of the same input, whose noise has the opposite sign from now on. */
+certreg_status cr_estimator_mirror(certreg_estimator *);
+
+/* ---- sample.c */
+/* certreg_estimator_sample within a call, which will be evaluated at `requested` samples (0: not
+ * known yet) and came with these looks: both count as fixed beforehand if the outputs end the
+ * sampling. */
+certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count,
+                                   uint64_t requested, uint64_t looks);
 
 #endif

@@ -1,0 +1,139 @@
+/* A new input: whether floats can carry its noise, and where it goes. */
+#include "certreg/sampling.h"
+#include "estimator/estimator.h"
+#include <math.h>
+
+/* The least noise whose grid can hold z. */
+static double least_noise(float z)
+{
+    int power;
+    const double part = frexp(fabs((double)z) / cr_grid_most(1), &power);
+    if (part == 0) return (double)CR_LEAST_STEP;
+    return fmax(ldexp(1, power - (part == 0.5)), (double)CR_LEAST_STEP);
+}
+
+/* Float has to carry the noise: x is a whole number of grid steps, below 2^24 of them. */
+static certreg_status check_feature(const certreg_estimator *e, size_t j, float z, double sigma,
+                                    certreg_error *why)
+{
+    if (!isfinite(z)) {
+        cr_fail(why, CERTREG_E_INVALID, "z[%zu] is %g; the input must be finite", j, (double)z);
+        return why->value = (double)z, CERTREG_E_INVALID;
+    }
+    if (!(e->record.input.scale[j] > 0)) return CERTREG_OK;
+    const double noise = sigma * (double)e->record.input.scale[j];
+    const float step = noise < (double)CR_GREATEST_STEP ? (float)noise : CR_GREATEST_STEP;
+    if (!(step < CR_GREATEST_STEP))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "sigma*scale[%zu] is %.9g; float32 carries noise below %.9g: lower sigma or "
+                       "the scale, or measure the feature in a larger unit",
+                       j, noise, (double)CR_GREATEST_STEP);
+    if (step >= CR_LEAST_STEP && fabs((double)z) <= cr_grid_most(step)) return CERTREG_OK;
+    return cr_fail(why, CERTREG_E_INVALID,
+                   "z[%zu] = %.9g cannot carry float32 noise of %.9g, which must be at least %.9g: "
+                   "raise sigma or the scale, or shift the input by a constant and undo that "
+                   "inside the model",
+                   j, (double)z, noise, least_noise(z));
+}
+
+/* Whole batches of noise up to max_samples must lie within one level of the noise of one input. */
+static certreg_status check_noise(const certreg_estimator *e, certreg_error *why)
+{
+    const uint64_t row = (e->record.model.inputs - 1) / 4 + 1; /* blocks of four */
+    const uint64_t most = (UINT64_C(1) << CR_LEVEL_BITS) / row;
+    if (e->record.plan.max_samples <= most &&
+        e->record.model.batch <= most - e->record.plan.max_samples)
+        return CERTREG_OK;
+    return cr_fail(
+        why, CERTREG_E_INVALID,
+        "plan.max_samples = %zu plus model.batch = %zu exceeds the %llu samples that the noise of "
+        "one input has",
+        e->record.plan.max_samples, e->record.model.batch, (unsigned long long)most);
+}
+
+certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, double sigma)
+{
+    if (!z) return cr_fail(&e->error, CERTREG_E_INVALID, "z is NULL");
+    if (!(sigma > 0) || !isfinite(sigma))
+        return cr_fail(&e->error, CERTREG_E_INVALID, "sigma is %g; it must be positive and finite",
+                       sigma);
+    for (size_t j = 0; j < e->record.model.inputs; j++) {
+        const certreg_status status = check_feature(e, j, z[j], sigma, &e->error);
+        if (status) return status;
+    }
+    return check_noise(e, &e->error);
+}
+
+/* The input goes to where its noise is drawn. */
+static certreg_status store_input(certreg_estimator *e)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    const size_t bytes = e->record.model.inputs * sizeof(float);
+    certreg_status status = cr_backend_join(e->backend); /* nothing may still read the last input */
+    e->batches.ahead = 0;
+    if (!status) status = ops->store(e->backend, e->batches.z, e->record.input.z, bytes);
+    if (!status) status = ops->store(e->backend, e->batches.step, e->record.input.step, bytes);
+    /* Noise drawn ahead reads them, and the next begin writes here. */
+    if (!status) status = ops->wait(e->backend);
+    return status ? cr_backend_failed(e->backend, status, "take the input", &e->error) : CERTREG_OK;
+}
+
+certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double sigma,
+                                  uint64_t noise_id, uint64_t level)
+{
+    cr_error_clear(&e->error);
+    e->record.input.begun = 0;
+    const certreg_status status = cr_estimator_check_input(e, z, sigma);
+    if (status) return status;
+    if (level >= CR_LEVELS)
+        return cr_fail(&e->error, CERTREG_E_INVALID, "level is %llu; it must be 0 to %llu",
+                       (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
+    const double start = cr_estimator_now(e);
+    e->record.input.least_sigma = sigma;
+    for (size_t j = 0; j < e->record.model.inputs; j++) {
+        e->record.input.z[j] = z[j];
+        e->record.input.step[j] = (float)(sigma * (double)e->record.input.scale[j]);
+        if (e->record.input.scale[j] > 0)
+            e->record.input.least_sigma = fmin(
+                e->record.input.least_sigma,
+                nextafter((double)e->record.input.step[j] / (double)e->record.input.scale[j], 0));
+    }
+    e->record.input.noise = (cr_noise){.seed = e->record.plan.seed,
+                                       .noise_id = noise_id,
+                                       .level = level,
+                                       .inputs = e->record.model.inputs};
+    e->record.input.sigma = sigma;
+    cr_record_clear(&e->record);
+    e->record.pilot_fixed = 0;
+    cr_record_expect(&e->record, e->record.plan.max_samples);
+    const certreg_status taken = store_input(e);
+    if (taken) return taken;
+    e->clock.slowest_batch = e->clock.model_seconds = 0;
+    e->record.asked = (cr_asked){0};
+    e->record.outside = 0;
+    e->record.input.begun = 1;
+    e->clock.library_seconds = cr_estimator_now(e) - start;
+    return CERTREG_OK;
+}
+
+certreg_status cr_estimator_mirror(certreg_estimator *e)
+{
+    for (size_t j = 0; j < e->record.model.inputs; j++)
+        e->record.input.step[j] = -e->record.input.step[j];
+    cr_record_clear(&e->record);
+    return store_input(e);
+}
+
+certreg_status certreg_estimator_begin_level(certreg_estimator *e, const float *z, double sigma,
+                                             uint64_t noise_id, uint64_t level)
+{
+    const certreg_status status = cr_estimator_enter(e, NULL);
+    return status ? status
+                  : cr_estimator_leave(e, cr_estimator_begin(e, z, sigma, noise_id, level));
+}
+
+certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, double sigma,
+                                       uint64_t noise_id)
+{
+    return certreg_estimator_begin_level(e, z, sigma, noise_id, 0);
+}
