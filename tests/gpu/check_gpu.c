@@ -11,7 +11,6 @@
 void gpu_crash(void *stream);
 
 enum { INPUTS = 50, SAMPLES = 3000 };
-static certreg_backend *gpu;
 
 /* ---- certificates */
 typedef struct copies {

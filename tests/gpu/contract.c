@@ -3,7 +3,6 @@
 #include "support/special_cells.h"
 
 enum { BLOCKS = 10 };
-static certreg_backend *gpu; /* whichever is tested */
 
 static const struct {
     size_t inputs;
@@ -28,14 +27,52 @@ static const struct {
     {4, (UINT64_C(1) << CR_LEVEL_BITS) - 100, 100, 0, 29, 30},
 };
 
-static void *over(const void *host, size_t bytes)
+/* ---- the same on both sides: the CPU's, and that of the backend */
+typedef struct both {
+    void *at[2];
+    size_t bytes;
+} both;
+
+static both copied(void *host, size_t bytes)
 {
-    return contract_over(gpu, host, bytes);
+    return (both){{contract_here(host), contract_over(host, bytes)}, bytes};
 }
 
-static void expect(void *there, const void *wanted, size_t bytes)
+static both numbers(size_t n, uint32_t salt)
 {
-    contract_expect(gpu, there, wanted, bytes);
+    return copied(made_up_numbers(n, salt), n * sizeof(float));
+}
+
+static both mask_of(size_t d)
+{
+    float *mask = malloc(d * sizeof *mask);
+    for (size_t j = 0; j < d; j++) mask[j] = d < 5 || j % 5 != 3;
+    return copied(mask, d * sizeof *mask);
+}
+
+/* Begins with what sums are added to. */
+static both doubles(size_t n)
+{
+    double *a = malloc(n * sizeof *a);
+    for (size_t i = 0; i < n; i++) a[i] = 0.1 * (double)i;
+    return copied(a, n * sizeof *a);
+}
+
+static certreg_backend *side(int s)
+{
+    return s ? gpu : cr_backend_default();
+}
+
+static void expect(const void *there, const void *wanted, size_t bytes)
+{
+    void *got = contract_here(malloc(bytes));
+    contract_fetch(got, there, bytes);
+    ck_assert_mem_eq(got, wanted, bytes);
+}
+
+static void expect_same(both b)
+{
+    expect(b.at[1], b.at[0], b.bytes);
 }
 
 static cr_noise noise_of(int i)
@@ -47,39 +84,28 @@ static cr_noise noise_of(int i)
                       .clean_first = shapes[i].center};
 }
 
-static float *made_up_mask(size_t d)
-{
-    float *mask = malloc(d * sizeof *mask);
-    for (size_t j = 0; j < d; j++) mask[j] = d < 5 || j % 5 != 3;
-    return mask;
-}
-
+/* ---- operations */
 TEST_ROWS(draws_have_the_bits_of_the_cpu, shapes)
 {
     const size_t d = shapes[_i].inputs, n = shapes[_i].count, bytes = n * d * sizeof(float);
+    const uint64_t first = shapes[_i].first;
     const cr_noise noise = noise_of(_i);
-    float *z = made_up_numbers(d, 1), *step = made_up_steps(d, 2), *want = malloc(bytes);
-    certreg_backend *cpu = cr_backend_default();
-    float *z_there = over(z, d * sizeof *z), *step_there = over(step, d * sizeof *step), *x[3];
-    ck_assert_int_eq(cpu->ops->draw(cpu, &noise, z, step, shapes[_i].first, n, want), CERTREG_OK);
-    for (int i = 0; i < 3; i++) x[i] = over(NULL, bytes + sizeof(float));
-    ck_assert_int_eq(gpu->ops->draw(gpu, &noise, z_there, step_there, shapes[_i].first, n, x[0]),
-                     CERTREG_OK);
-    ck_assert_int_eq(
-        gpu->ops->draw(gpu, &noise, z_there, step_there, shapes[_i].first, n, x[1] + 1),
-        CERTREG_OK); /* not aligned to 16 bytes */
+    const both z = numbers(d, 1), step = copied(made_up_steps(d, 2), d * sizeof(float)),
+               x = copied(calloc(1, bytes), bytes);
+    for (int s = 0; s < 2; s++)
+        ck_assert_int_eq(
+            side(s)->ops->draw(side(s), &noise, z.at[s], step.at[s], first, n, x.at[s]),
+            CERTREG_OK);
+    expect_same(x);
+    float *off =
+              (float *)contract_over(NULL, bytes + sizeof *off) + 1, /* not aligned to 16 bytes */
+        *ahead = contract_over(NULL, bytes);
+    ck_assert_int_eq(gpu->ops->draw(gpu, &noise, z.at[1], step.at[1], first, n, off), CERTREG_OK);
     ck_assert_int_eq((gpu->ops->draw_ahead ? gpu->ops->draw_ahead : gpu->ops->draw)(
-                         gpu, &noise, z_there, step_there, shapes[_i].first, n, x[2]),
+                         gpu, &noise, z.at[1], step.at[1], first, n, ahead),
                      CERTREG_OK);
     ck_assert_int_eq(cr_backend_join(gpu), CERTREG_OK);
-    float *got = malloc(bytes);
-    for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(gpu->ops->fetch(gpu, got, x[i] + (i == 1), bytes), CERTREG_OK);
-        ck_assert_mem_eq(got, want, bytes);
-        gpu->ops->free(gpu, x[i]);
-    }
-    gpu->ops->free(gpu, z_there), gpu->ops->free(gpu, step_there);
-    free(z), free(step), free(want), free(got);
+    expect(off, x.at[0], bytes), expect(ahead, x.at[0], bytes);
 }
 
 TEST(draws_are_those_of_the_reference_where_they_are_hard_to_tell)
@@ -102,142 +128,109 @@ TEST_ROWS(replays_have_the_bits_of_the_cpu, shapes)
 {
     const size_t d = shapes[_i].inputs, n = shapes[_i].count, stride = n + 3;
     const cr_noise noise = noise_of(_i);
-    float *weights = made_up_numbers(2 * stride, 3),
-          *weights_there = over(weights, 2 * stride * sizeof *weights);
-    certreg_backend *cpu = cr_backend_default();
+    const both weights = numbers(2 * stride, 3);
     for (size_t f = 1; f <= 2; f++) {
-        const cr_weighted here = weighted(shapes[_i].first, n, 1, f, weights, stride),
-                          there = weighted(shapes[_i].first, n, 1, f, weights_there, stride);
-        double *want = calloc(f * d, sizeof *want);
-        for (size_t i = 0; i < f * d; i++) want[i] = 0.1 * (double)i;
-        double *sums = over(want, f * d * sizeof *want);
-        for (int twice = 0; twice < 2; twice++) { /* they add up */
-            ck_assert_int_eq(cpu->ops->replay(cpu, &noise, &here, NULL, want, NULL), CERTREG_OK);
-            ck_assert_int_eq(gpu->ops->replay(gpu, &noise, &there, NULL, sums, NULL), CERTREG_OK);
+        const both sums = doubles(f * d);
+        for (int s = 0; s < 2; s++) {
+            const cr_weighted w = weighted(shapes[_i].first, n, 1, f, weights.at[s], stride);
+            for (int twice = 0; twice < 2; twice++) /* they add up */
+                ck_assert_int_eq(side(s)->ops->replay(side(s), &noise, &w, NULL, sums.at[s], NULL),
+                                 CERTREG_OK);
         }
-        expect(sums, want, f * d * sizeof *want);
-        free(want);
+        expect_same(sums);
     }
-    gpu->ops->free(gpu, weights_there);
-    free(weights);
 }
 
 TEST_ROWS(projections_have_the_bits_of_the_cpu, shapes)
 {
     const size_t d = shapes[_i].inputs, n = shapes[_i].count;
     const cr_noise noise = noise_of(_i);
-    float *direction = made_up_numbers(d, 4), *mask = made_up_mask(d);
-    double *dots = malloc(n * sizeof *dots), *norms = malloc(n * sizeof *norms);
-    certreg_backend *cpu = cr_backend_default();
-    float *direction_there = over(direction, d * sizeof *direction),
-          *mask_there = over(mask, d * sizeof *mask);
-    double *dots_there = over(NULL, n * sizeof *dots), *norms_there = over(NULL, n * sizeof *norms);
-    ck_assert_int_eq(
-        cpu->ops->project(cpu, &noise, shapes[_i].first, n, direction, mask, dots, norms, NULL),
-        CERTREG_OK);
-    ck_assert_int_eq(gpu->ops->project(gpu, &noise, shapes[_i].first, n, direction_there,
-                                       mask_there, dots_there, norms_there, NULL),
-                     CERTREG_OK);
-    expect(dots_there, dots, n * sizeof *dots), expect(norms_there, norms, n * sizeof *norms);
-    gpu->ops->free(gpu, direction_there), gpu->ops->free(gpu, mask_there);
-    free(direction), free(mask), free(dots), free(norms);
+    const both direction = numbers(d, 4), mask = mask_of(d), dots = doubles(n), norms = doubles(n);
+    for (int s = 0; s < 2; s++)
+        ck_assert_int_eq(side(s)->ops->project(side(s), &noise, shapes[_i].first, n,
+                                               direction.at[s], mask.at[s], dots.at[s], norms.at[s],
+                                               NULL),
+                         CERTREG_OK);
+    expect_same(dots), expect_same(norms);
 }
 
 TEST_ROWS(directions_have_the_bits_of_the_cpu, shapes)
 {
     const size_t d = shapes[_i].inputs;
-    float *numbers = made_up_numbers(d, 7), *mask = made_up_mask(d),
-          *direction = malloc(d * sizeof *direction);
-    double *sums = malloc(d * sizeof *sums), want[2], got[2];
-    certreg_backend *cpu = cr_backend_default();
-    float *mask_there = over(mask, d * sizeof *mask);
+    const both numbers_of = numbers(d, 7), mask = mask_of(d);
     for (int zero = 0; zero < 2; zero++) {
-        for (size_t j = 0; j < d; j++) sums[j] = zero ? 0 : 1e3 * (double)numbers[j];
-        double *sums_there = over(sums, d * sizeof *sums);
-        float *direction_there = over(NULL, d * sizeof *direction);
-        double *lengths_there = over(NULL, sizeof got);
-        ck_assert_int_eq(cpu->ops->aim(cpu, sums, mask, d, direction, want), CERTREG_OK);
-        ck_assert_int_eq(
-            gpu->ops->aim(gpu, sums_there, mask_there, d, direction_there, lengths_there),
-            CERTREG_OK);
-        ck_assert_int_eq(gpu->ops->fetch(gpu, got, lengths_there, sizeof got), CERTREG_OK);
-        ck_assert_mem_eq(got, want, sizeof got);
-        double square = 0;
-        for (size_t j = 0; j < d; j++) square += (double)mask[j] * sums[j] * sums[j];
-        ck_assert_double_eq_tol(want[0], sqrt(square), 1e-12 * want[0] + 1e-300);
-        ck_assert(zero ? want[0] == 0 && want[1] == 0 : want[0] > 0 && fabs(want[1] - 1) < 1e-6);
-        expect(direction_there, direction, d * sizeof *direction);
-        gpu->ops->free(gpu, sums_there), gpu->ops->free(gpu, lengths_there);
+        double *sum = malloc(d * sizeof *sum), square = 0;
+        for (size_t j = 0; j < d; j++) {
+            sum[j] = zero ? 0 : 1e3 * (double)((float *)numbers_of.at[0])[j];
+            square += (double)((float *)mask.at[0])[j] * sum[j] * sum[j];
+        }
+        const both sums = copied(sum, d * sizeof *sum), direction = numbers(d, 0),
+                   lengths = doubles(2);
+        for (int s = 0; s < 2; s++)
+            ck_assert_int_eq(side(s)->ops->aim(side(s), sums.at[s], mask.at[s], d, direction.at[s],
+                                               lengths.at[s]),
+                             CERTREG_OK);
+        expect_same(lengths), expect_same(direction);
+        const double *found = lengths.at[0];
+        ck_assert_double_eq_tol(found[0], sqrt(square), 1e-12 * found[0] + 1e-300);
+        ck_assert(zero ? found[0] == 0 && found[1] == 0
+                       : found[0] > 0 && fabs(found[1] - 1) < 1e-6);
     }
-    gpu->ops->free(gpu, mask_there);
-    free(numbers), free(mask), free(direction), free(sums);
+}
+
+/* From room for 2 BLOCKS sums on; results: lengths, dots, norms. */
+static cr_walk walk_over(uint64_t first, size_t count, const float *weights, const float *mask,
+                         double *room, double *results)
+{
+    return (cr_walk){.first = first,
+                     .count = count,
+                     .blocks = BLOCKS,
+                     .weights = weights,
+                     .mask = mask,
+                     .room = room,
+                     .lengths = results,
+                     .dots = results + 2 * (BLOCKS + 1),
+                     .norms = results + 2 * (BLOCKS + 1) + count};
 }
 
 TEST_ROWS(walks_have_the_bits_of_the_cpu, shapes)
 {
-    enum { LENGTHS = 2 * (BLOCKS + 1) };
-    const size_t d = shapes[_i].inputs, n = shapes[_i].count, results = LENGTHS + 2 * n;
+    const size_t d = shapes[_i].inputs, n = shapes[_i].count;
     const cr_noise noise = noise_of(_i);
-    float *weights = made_up_numbers(n, 3), *mask = made_up_mask(d);
-    double *want = malloc(results * sizeof *want), *room = malloc(2 * BLOCKS * d * sizeof *room);
-    certreg_backend *cpu = cr_backend_default();
-    float *weights_there = over(weights, n * sizeof *weights),
-          *mask_there = over(mask, d * sizeof *mask);
-    double *there = over(NULL, results * sizeof *there),
-           *room_there = over(NULL, 2 * BLOCKS * d * sizeof *room);
-    const cr_walk on_cpu = {.first = shapes[_i].first,
-                            .count = n,
-                            .blocks = BLOCKS,
-                            .weights = weights,
-                            .mask = mask,
-                            .room = room,
-                            .lengths = want,
-                            .dots = want + LENGTHS,
-                            .norms = want + LENGTHS + n},
-                  on_gpu = {.first = shapes[_i].first,
-                            .count = n,
-                            .blocks = BLOCKS,
-                            .weights = weights_there,
-                            .mask = mask_there,
-                            .room = room_there,
-                            .lengths = there,
-                            .dots = there + LENGTHS,
-                            .norms = there + LENGTHS + n};
-    ck_assert_int_eq(cr_backend_walk(cpu, &noise, &on_cpu, NULL), CERTREG_OK);
-    ck_assert_int_eq(cr_backend_walk(gpu, &noise, &on_gpu, NULL), CERTREG_OK);
-    expect(there, want, results * sizeof *want);
-    gpu->ops->free(gpu, weights_there), gpu->ops->free(gpu, mask_there),
-        gpu->ops->free(gpu, room_there);
-    free(weights), free(mask), free(want), free(room);
+    const both weights = numbers(n, 3), mask = mask_of(d), room = doubles(2 * BLOCKS * d),
+               results = doubles(2 * (BLOCKS + 1) + 2 * n);
+    for (int s = 0; s < 2; s++) {
+        const cr_walk walk =
+            walk_over(shapes[_i].first, n, weights.at[s], mask.at[s], room.at[s], results.at[s]);
+        ck_assert_int_eq(cr_backend_walk(side(s), &noise, &walk, NULL), CERTREG_OK);
+    }
+    expect_same(results);
 }
 
 TEST_ROWS(blocks_are_replayed_as_if_they_came_one_by_one, shapes)
 {
-    const size_t d = shapes[_i].inputs, length = shapes[_i].count / BLOCKS, count = length * BLOCKS,
-                 stride = count + 3;
+    const size_t d = shapes[_i].inputs, length = shapes[_i].count / BLOCKS,
+                 stride = length * BLOCKS + 3;
     const cr_noise noise = noise_of(_i);
-    float *weights = made_up_numbers(2 * stride, 3), *mask = made_up_mask(d);
-    double *want = malloc(2 * BLOCKS * d * sizeof *want);
+    const both weights = numbers(2 * stride, 3), mask = mask_of(d);
     certreg_backend *cpu = cr_backend_default();
-    float *weights_there = over(weights, 2 * stride * sizeof *weights),
-          *mask_there = over(mask, d * sizeof *mask);
     for (size_t f = 1; f <= 2; f++) {
+        const both sums = doubles(f * BLOCKS * d);
         const cr_weighted all =
-            weighted(shapes[_i].first, length, BLOCKS, f, weights_there, stride);
-        for (size_t i = 0; i < f * BLOCKS * d; i++) want[i] = 0.1 * (double)i;
-        double *sums = over(want, f * BLOCKS * d * sizeof *sums);
+            weighted(shapes[_i].first, length, BLOCKS, f, weights.at[1], stride);
+        double *want = sums.at[0];
         for (size_t b = 0; b < BLOCKS; b++) {
-            const cr_weighted one =
-                weighted(shapes[_i].first + b * length, length, 1, f, weights + b * length, stride);
+            const cr_weighted one = weighted(shapes[_i].first + b * length, length, 1, f,
+                                             (float *)weights.at[0] + b * length, stride);
             ck_assert_int_eq(cpu->ops->replay(cpu, &noise, &one, NULL, want + b * f * d, NULL),
                              CERTREG_OK);
         }
-        for (size_t i = 0; i < f * BLOCKS * d; i++) want[i] = mask[i % d] > 0 ? want[i] : 0;
-        ck_assert_int_eq(gpu->ops->replay(gpu, &noise, &all, mask_there, sums, NULL), CERTREG_OK);
-        expect(sums, want, f * BLOCKS * d * sizeof *want);
+        for (size_t i = 0; i < f * BLOCKS * d; i++)
+            want[i] = ((float *)mask.at[0])[i % d] > 0 ? want[i] : 0;
+        ck_assert_int_eq(gpu->ops->replay(gpu, &noise, &all, mask.at[1], sums.at[1], NULL),
+                         CERTREG_OK);
+        expect_same(sums);
     }
-    gpu->ops->free(gpu, weights_there), gpu->ops->free(gpu, mask_there);
-    free(weights), free(mask), free(want);
 }
 
 static double later_than_due(void *of)
@@ -251,18 +244,12 @@ TEST(late_work_ends_with_its_status)
     enum { INPUTS = 5, LENGTH = 4 };
     const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS};
     const float ones[BLOCKS * LENGTH] = {1, 1, 1, 1, 1};
-    float *weights = over(ones, sizeof ones);
-    double *sums = over(NULL, 2 * BLOCKS * INPUTS * sizeof *sums),
-           *results = over(NULL, (2 * (BLOCKS + 1) + 2 * BLOCKS * LENGTH) * sizeof *results);
+    float *weights = contract_over(ones, sizeof ones);
+    double *sums = contract_over(NULL, 2 * BLOCKS * INPUTS * sizeof *sums),
+           *results =
+               contract_over(NULL, (2 * (BLOCKS + 1) + 2 * BLOCKS * LENGTH) * sizeof *results);
     const cr_weighted all = weighted(0, LENGTH, BLOCKS, 1, weights, 0);
-    const cr_walk walk = {.count = BLOCKS * LENGTH,
-                          .blocks = BLOCKS,
-                          .weights = weights,
-                          .mask = weights,
-                          .room = sums,
-                          .lengths = results,
-                          .dots = results + 2 * (BLOCKS + 1),
-                          .norms = results + 2 * (BLOCKS + 1) + BLOCKS * LENGTH};
+    const cr_walk walk = walk_over(0, BLOCKS * LENGTH, weights, weights, sums, results);
     for (int late = 0; late < 2; late++) {
         const certreg_status wanted = late ? CERTREG_E_DEADLINE : CERTREG_OK;
         cr_watch watch = {.now = later_than_due, .due = late ? 1 : 3};
@@ -271,16 +258,15 @@ TEST(late_work_ends_with_its_status)
         ck_assert_int_eq(cr_backend_walk(gpu, &noise, &walk, &watch), wanted);
     }
     ck_assert_int_eq(gpu->ops->wait(gpu), CERTREG_OK);
-    gpu->ops->free(gpu, weights), gpu->ops->free(gpu, sums), gpu->ops->free(gpu, results);
 }
 
 TEST(memory_is_filled)
 {
     const uint32_t ones[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, mixed[3] = {0, 0, UINT32_MAX};
-    void *there = over(NULL, sizeof ones);
+    void *there = contract_over(NULL, sizeof ones);
     ck_assert_int_eq(gpu->ops->fill(gpu, there, sizeof ones, 0xff), CERTREG_OK);
     uint32_t got[3];
-    ck_assert_int_eq(gpu->ops->fetch(gpu, got, there, sizeof got), CERTREG_OK);
+    contract_fetch(got, there, sizeof got);
     ck_assert_mem_eq(got, ones, sizeof ones);
     ck_assert_int_eq(gpu->ops->fill(gpu, there, 8, 0), CERTREG_OK);
     expect(there, mixed, sizeof mixed);
@@ -290,7 +276,7 @@ TEST(what_crosses_comes_back)
 {
     const char said[] = "as it was", *at = said;
     char got[sizeof said] = "";
-    char *there = over(said, sizeof said);
+    char *there = contract_over(said, sizeof said);
     expect(there, at, sizeof said);
     ck_assert_int_eq(gpu->ops->store(gpu, got, got, 0), CERTREG_OK); /* nothing is no failure */
     ck_assert_int_eq(gpu->ops->wait(gpu), CERTREG_OK);
@@ -310,7 +296,6 @@ TEST(every_operation_is_there)
 
 void contract_add_tests(TCase *to, certreg_backend *backend)
 {
-    gpu = backend;
-    kit_add_tests(to);
+    contract_add(to, backend);
     contract_add_products(to, backend);
 }

@@ -4,18 +4,6 @@
 #include "gpu/contract.h"
 #include "support/made_up.h"
 
-static certreg_backend *gpu; /* whichever is tested */
-
-static void *over(const void *host, size_t bytes)
-{
-    return contract_over(gpu, host, bytes);
-}
-
-static void fetch(void *host, const void *there, size_t bytes)
-{
-    ck_assert_int_eq(gpu->ops->fetch(gpu, host, there, bytes), CERTREG_OK);
-}
-
 /* ---- Gram matrices */
 enum { MOST = 10 };
 static const struct {
@@ -26,13 +14,13 @@ static const struct {
 TEST_ROWS(gram_is_the_upper_half_of_the_product_of_rows, grams)
 {
     const size_t blocks = grams[_i].blocks, d = grams[_i].inputs, pitch = d + grams[_i].gap;
-    double *sums = malloc(blocks * pitch * sizeof *sums), gram[MOST * MOST];
-    float *numbers = made_up_numbers(blocks * pitch, 3);
+    double *sums = contract_here(malloc(blocks * pitch * sizeof *sums)), gram[MOST * MOST];
+    const float *numbers = contract_here(made_up_numbers(blocks * pitch, 3));
     for (size_t i = 0; i < blocks * pitch; i++) sums[i] = 1.1 * (double)numbers[i];
-    double *sums_there = over(sums, blocks * pitch * sizeof *sums),
-           *there = over(NULL, sizeof gram);
+    double *sums_there = contract_over(sums, blocks * pitch * sizeof *sums),
+           *there = contract_over(NULL, sizeof gram);
     ck_assert_int_eq(gpu->ops->gram(gpu, sums_there, pitch, blocks, d, there), CERTREG_OK);
-    fetch(gram, there, blocks * blocks * sizeof *gram);
+    contract_fetch(gram, there, blocks * blocks * sizeof *gram);
     for (size_t p = 0; p < blocks; p++)
         for (size_t q = 0; q < blocks; q++) {
             double sum = 0, size = 0;
@@ -42,8 +30,6 @@ TEST_ROWS(gram_is_the_upper_half_of_the_product_of_rows, grams)
             }
             ck_assert_double_le(fabs(gram[p * blocks + q] - sum), 1e-13 * size);
         }
-    gpu->ops->free(gpu, sums_there), gpu->ops->free(gpu, there);
-    free(sums), free(numbers);
 }
 
 /* ---- the second order */
@@ -58,14 +44,13 @@ static int is_active(size_t j)
 
 static float *rows_by_hand(uint64_t first, size_t count)
 {
-    float *all = malloc(count * FEATURES * sizeof *all),
-          *rows = malloc(count * ACTIVE * sizeof *rows);
+    float *all = contract_here(malloc(count * FEATURES * sizeof *all)),
+          *rows = contract_here(malloc(count * ACTIVE * sizeof *rows));
     size_t at = 0;
     ck_assert_int_eq(cr_cpu_normals(cr_backend_default(), &noise, first, count, all), CERTREG_OK);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < FEATURES; j++)
             if (is_active(j)) rows[at++] = all[i * FEATURES + j];
-    free(all);
     return rows;
 }
 
@@ -77,27 +62,16 @@ static cr_pair_room open_room(void)
     for (size_t j = 0, k = 0; j < FEATURES; j++)
         if (is_active(j)) features[k++] = (int32_t)j;
     ck_assert_int_eq(cr_blas_open(NULL, &room.blas), CERTREG_OK);
-    room.features = over(features, sizeof features);
-    for (int i = 0; i < 2; i++) room.rows[i] = over(NULL, ROWS_A * FEATURES * sizeof(float));
-    room.products = over(NULL, ROWS_A * ROWS_A * sizeof(float));
-    room.squares = over(squares, sizeof squares);
-    room.matrix = over(NULL, ACTIVE * ACTIVE * sizeof(float));
-    room.trace = over(NULL, sizeof(double));
+    room.features = contract_over(features, sizeof features);
+    for (int i = 0; i < 2; i++)
+        room.rows[i] = contract_over(NULL, ROWS_A * FEATURES * sizeof(float));
+    room.products = contract_over(NULL, ROWS_A * ROWS_A * sizeof(float));
+    room.squares = contract_over(squares, sizeof squares);
+    room.matrix = contract_over(NULL, ACTIVE * ACTIVE * sizeof(float));
+    room.trace = contract_over(NULL, sizeof(double));
     ck_assert_int_eq(gpu->ops->fill(gpu, room.matrix, ACTIVE * ACTIVE * sizeof(float), 0),
                      CERTREG_OK);
     return room;
-}
-
-static void close_room(cr_pair_room *room)
-{
-    void *all[] = {(void *)(uintptr_t)room->features,
-                   room->rows[0],
-                   room->rows[1],
-                   room->products,
-                   room->squares,
-                   room->matrix,
-                   room->trace};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) gpu->ops->free(gpu, all[i]);
 }
 
 typedef struct hand_tile { /* on both sides */
@@ -110,24 +84,17 @@ typedef struct hand_tile { /* on both sides */
 static hand_tile make_tile(const cr_pair_room *room, int which, uint64_t first, size_t count)
 {
     hand_tile t = {.rows = rows_by_hand(first, count),
-                   .weights = made_up_numbers(count, 5 + (unsigned)which),
+                   .weights = contract_here(made_up_numbers(count, 5 + (unsigned)which)),
                    .count = count};
     for (size_t i = 0; i < count; i++) t.sums[i] = (double)i;
     t.there = (cr_tile){.first = first,
                         .count = count,
                         .rows = room->rows[which],
-                        .weights = over(t.weights, count * sizeof *t.weights),
-                        .norms = over(NULL, count * sizeof(double)),
-                        .sums = over(t.sums, count * sizeof(double))};
+                        .weights = contract_over(t.weights, count * sizeof *t.weights),
+                        .norms = contract_over(NULL, count * sizeof(double)),
+                        .sums = contract_over(t.sums, count * sizeof(double))};
     ck_assert_int_eq(gpu->ops->pairs->tile(gpu, &noise, room, &t.there), CERTREG_OK);
     return t;
-}
-
-static void end_tile(hand_tile *t)
-{
-    void *all[] = {(void *)(uintptr_t)t->there.weights, t->there.norms, t->there.sums};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) gpu->ops->free(gpu, all[i]);
-    free(t->rows), free(t->weights);
 }
 
 static double dot(const float *a, const float *b)
@@ -144,14 +111,13 @@ TEST(tiles_have_the_normals_of_the_cpu)
         hand_tile t = make_tile(&room, 0, first, ROWS_A);
         static float rows[ROWS_A * ACTIVE];
         double norms[ROWS_A];
-        fetch(rows, t.there.rows, sizeof rows), fetch(norms, t.there.norms, sizeof norms);
+        contract_fetch(rows, t.there.rows, sizeof rows),
+            contract_fetch(norms, t.there.norms, sizeof norms);
         ck_assert_mem_eq(rows, t.rows, sizeof rows);
         for (size_t i = 0; i < ROWS_A; i++)
             ck_assert_double_eq_tol(norms[i], dot(t.rows + i * ACTIVE, t.rows + i * ACTIVE),
                                     1e-12 * norms[i] + 1e-300);
-        end_tile(&t);
     }
-    close_room(&room);
 }
 
 /* Aligned for access by fours, or not. */
@@ -165,24 +131,23 @@ TEST_TIMES(tiles_of_all_features_have_the_normals_of_the_cpu, 8)
     static int32_t features[WIDEST];
     for (size_t j = 0; j < d; j++) features[j] = (int32_t)j;
     ck_assert_int_eq(cr_cpu_normals(cr_backend_default(), &plain, 0, ROWS, want), CERTREG_OK);
-    float *rows = over(NULL, bytes + sizeof *rows);
-    int32_t *features_there = over(features, d * sizeof *features);
-    double *norms = over(NULL, ROWS * sizeof *norms);
+    float *rows = contract_over(NULL, bytes + sizeof *rows);
+    int32_t *features_there = contract_over(features, d * sizeof *features);
+    double *norms = contract_over(NULL, ROWS * sizeof *norms);
     const cr_pair_room room = {.features = features_there, .active = d};
     for (size_t off = 0; off < 2; off++) {
         const cr_tile t = {.count = ROWS, .rows = rows + off, .norms = norms};
         ck_assert_int_eq(gpu->ops->pairs->tile(gpu, &plain, &room, &t), CERTREG_OK);
-        fetch(got, t.rows, bytes);
+        contract_fetch(got, t.rows, bytes);
         for (size_t k = 0; k < ROWS * d; k++) ck_assert(got[k] == want[k]);
     }
-    gpu->ops->free(gpu, rows), gpu->ops->free(gpu, features_there), gpu->ops->free(gpu, norms);
 }
 
 /* What the sums of a gain by b, or by a itself; *squared: likewise its squares. */
 static void expect_sums(const hand_tile *a, const hand_tile *b, double *squared)
 {
     double sums[ROWS_A];
-    fetch(sums, a->there.sums, a->count * sizeof *sums);
+    contract_fetch(sums, a->there.sums, a->count * sizeof *sums);
     for (size_t i = 0; i < a->count; i++) {
         double sum = a->sums[i], size = 1;
         for (size_t j = 0; j < b->count; j++) {
@@ -205,11 +170,9 @@ TEST_TIMES(products_of_pairs_are_summed_for_both_tiles, 2)
     ck_assert_int_eq(gpu->ops->pairs->pairs(gpu, &room, &a.there, &other->there), CERTREG_OK);
     expect_sums(&a, other, &squared);
     if (other == &b) expect_sums(&b, &a, &squared);
-    fetch(squares, room.squares, sizeof squares);
+    contract_fetch(squares, room.squares, sizeof squares);
     for (size_t i = 0; i < ROWS_A; i++) sum += squares[i];
     ck_assert_double_eq_tol(sum, squared, 1e-5 * squared);
-    end_tile(&a), end_tile(&b);
-    close_room(&room);
 }
 
 /* Of twice the sum of w e e' without twice the identity. */
@@ -234,7 +197,8 @@ TEST(weighted_squares_add_up_to_a_matrix_without_the_identity)
     for (int twice = 0; twice < 2; twice++)
         ck_assert_int_eq(gpu->ops->pairs->outer(gpu, &room, &a.there), CERTREG_OK);
     ck_assert_int_eq(gpu->ops->pairs->take_identity(gpu, &room, 2), CERTREG_OK);
-    fetch(matrix, room.matrix, sizeof matrix), fetch(&found, room.trace, sizeof found);
+    contract_fetch(matrix, room.matrix, sizeof matrix),
+        contract_fetch(&found, room.trace, sizeof found);
     for (size_t p = 0; p < ACTIVE; p++)
         for (size_t q = p; q < ACTIVE; q++) {
             const double want = entry_of(&a, p, q, &size);
@@ -242,8 +206,6 @@ TEST(weighted_squares_add_up_to_a_matrix_without_the_identity)
             if (p == q) trace += want, total += size;
         }
     ck_assert_double_eq_tol(found, trace, 1e-5 * total);
-    end_tile(&a);
-    close_room(&room);
 }
 
 TEST(forms_are_those_of_the_matrix_without_its_trace)
@@ -254,7 +216,7 @@ TEST(forms_are_those_of_the_matrix_without_its_trace)
     ck_assert_int_eq(gpu->ops->pairs->outer(gpu, &room, &a.there), CERTREG_OK);
     ck_assert_int_eq(gpu->ops->pairs->take_identity(gpu, &room, 3), CERTREG_OK);
     ck_assert_int_eq(gpu->ops->pairs->forms(gpu, &room, &a.there), CERTREG_OK);
-    fetch(forms, a.there.sums, sizeof forms);
+    contract_fetch(forms, a.there.sums, sizeof forms);
     for (size_t j = 0; j < ROWS_A; j++)
         squares += (double)a.weights[j] * dot(a.rows + j * ACTIVE, a.rows + j * ACTIVE);
     for (size_t i = 0; i < ROWS_A; i++) {
@@ -266,12 +228,9 @@ TEST(forms_are_those_of_the_matrix_without_its_trace)
         }
         ck_assert_double_eq_tol(forms[i], sum, 1e-5 * size);
     }
-    end_tile(&a);
-    close_room(&room);
 }
 
 void contract_add_products(TCase *to, certreg_backend *backend)
 {
-    gpu = backend;
-    kit_add_tests(to);
+    contract_add(to, backend);
 }
