@@ -185,13 +185,12 @@ TEST(the_record_stays_as_it_is)
     setup s = {.v = {.output = sloped}};
     const certreg_question q = kit_question(0.5);
     const certreg_attack_options o = attack_options(700);
-    certreg_attack_result r = attack_result();
     certreg_certificate again = kit_certificate();
     size_t before, after;
     open_all(&s);
     const certreg_certificate c = certify(&s, &q, 0.5, 3);
     unsigned char *was = export_of(s.v.e, &before);
-    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
+    attack_found(s.v.a, q, o, NULL);
     unsigned char *is = export_of(s.v.e, &after);
     ck_assert_uint_eq(before, after);
     ck_assert_mem_eq(was, is, before);
@@ -206,12 +205,11 @@ TEST(an_attack_is_an_evaluation_of_the_record)
     setup s = {.v = {.output = sloped}};
     const certreg_question q = kit_question(0.5);
     const certreg_attack_options none = attack_options(0);
-    certreg_attack_result r = attack_result();
     certreg_certificate c = kit_certificate();
     open_all(&s);
     KIT_OK(s.v.e, certreg_estimator_begin(s.v.e, where, 0.5, 3));
     KIT_OK(s.v.e, certreg_estimator_sample(s.v.e, 0, 900));
-    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &none, NULL, &r));
+    attack_found(s.v.a, q, none, NULL);
     KIT_STATUS(s.v.e, certreg_certify(s.v.e, 1000, &q, 1, &c), CERTREG_E_WRONG_STATE);
 }
 
@@ -250,12 +248,11 @@ TEST(what_cannot_be_broken_is_not)
     setup s = {.v = {.output = always_one}};
     const certreg_question q = kit_question(0.5);
     const certreg_attack_options o = attack_options(400);
-    certreg_attack_result r = attack_result();
     float shift[INPUTS] = {7, 7, 7, 7, 7};
     const float zeros[INPUTS] = {0};
     open_all(&s);
     certify(&s, &q, 0.5, 3);
-    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, shift, &r));
+    const certreg_attack_result r = attack_found(s.v.a, q, o, shift);
     ck_assert(is_nothing(&r));
     ck_assert(isnan(r.forecast));
     ck_assert_mem_eq(shift, zeros, sizeof shift);
@@ -268,12 +265,11 @@ TEST(what_is_out_is_broken_at_next_to_nothing)
     setup s = {.v = {.output = sloped}};
     certreg_question q = kit_question(0.5);
     const certreg_attack_options o = attack_options(CALLS);
-    certreg_attack_result r = attack_result();
     q.prediction = &far;
     open_all(&s);
     const certreg_certificate c = certify(&s, &q, 0.5, 3);
     ck_assert_double_eq(c.radius, 0);
-    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
+    const certreg_attack_result r = attack_found(s.v.a, q, o, NULL);
     ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
     ck_assert_double_lt(r.radius, 0.2);
 }

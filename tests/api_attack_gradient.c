@@ -106,11 +106,10 @@ TEST(the_forecast_of_a_linear_model_is_where_it_breaks)
     for (size_t j = 0; j < INPUTS; j++) steepness += pow(weights[j] * (double)units[j], 2);
     certreg_question q = kit_question(1);
     const certreg_attack_options none = attack_options(0);
-    certreg_attack_result r = attack_result();
     q.prediction = &center;
     open_all(&s);
     s.v.batches = 0;
-    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &none, NULL, &r));
+    const certreg_attack_result r = attack_found(s.v.a, q, none, NULL);
     ck_assert(is_nothing(&r));
     ck_assert_uint_eq(s.v.batches, 0);
     ck_assert_uint_eq(r.calls, 0);

@@ -1,11 +1,16 @@
 /* Attacks that are refused, stopped or fail: nothing is claimed, and the sentence names the
  * remedy. */
 #include "support/attack_kit.h"
+#include "support/names.h"
 #include <certreg/attack.h>
 
 enum { INPUTS = 3, SAMPLES = 800, CALLS = 600 };
 static const float where[INPUTS] = {0, 1, 2};
 static const double range[2] = {-20, 20}, turn[2] = {-180, 180};
+
+static const certreg_question usual = {.struct_size = sizeof usual, .tolerance = 5};
+static const certreg_attack_options all_calls = {
+    .struct_size = sizeof all_calls, .calls = CALLS, .alpha = 0.1};
 
 typedef struct setup {
     victim v;
@@ -46,69 +51,64 @@ static const certreg_error *refused(const setup *s, const certreg_question *q,
     return certreg_attack_error(s->v.a);
 }
 
-/* ---- questions that make no sense here */
-TEST(questions_that_cannot_be_attacked_are_refused_by_name)
+/* ---- questions and options */
+static const struct {
+    const char *words;
+    double tolerance;
+    certreg_question q;
+} no_questions[] = {
+    {"question.method", 5, {.method = BASELINE}},
+    {"question.serving", 5, {.serving = SERVING(.samples = 101, .failure_rate = 0.1)}},
+    {"model.lo", 5, {.statistic = MEAN, .method = ASYMPTOTIC}},
+    {"question.center", 5, {.statistic = MEAN, .method = ASYMPTOTIC, .center = TRUE_MEAN}},
+    {"", 5, {.statistic = MEAN, .method = ASYMPTOTIC, .center = TRUE_MEAN, .output = ALL}},
+    {"question.output", 5, {.output = ALL}},
+    {"tolerance", 0, {0}},
+    {"tolerance", -1, {0}},
+};
+
+TEST_ROWS(questions_that_cannot_be_attacked_are_refused_by_name, no_questions)
 {
-    static const certreg_serving serving = {
-        .struct_size = sizeof serving, .samples = 101, .failure_rate = 0.1};
     setup s = {.v = {.output = beyond_face}};
-    const certreg_attack_options o = attack_options(CALLS);
-    certreg_question q = kit_question(5);
+    certreg_question q = no_questions[_i].q;
+    q.struct_size = sizeof q, q.tolerance = no_questions[_i].tolerance;
     open_all(&s);
-    q.method = CERTREG_METHOD_BASELINE;
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "question.method");
-    q = kit_question(5), q.serving = &serving;
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "question.serving");
-    q = kit_question(5), q.statistic = CERTREG_STATISTIC_MEAN;
-    q.method = CERTREG_METHOD_ASYMPTOTIC;
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "model.lo");
-    q.center = CERTREG_CENTER_TRUE_MEAN;
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "question.center");
-    q.output = CERTREG_ALL_OUTPUTS;
-    refused(&s, &q, &o, CERTREG_E_INVALID);
-    q = kit_question(5), q.output = CERTREG_ALL_OUTPUTS;
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "question.output");
-    q = kit_question(0);
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "tolerance");
-    q = kit_question(-1);
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "tolerance");
+    KIT_SAYS(refused(&s, &q, &all_calls, CERTREG_E_INVALID), no_questions[_i].words);
     ck_assert_uint_eq(s.v.batches, 0);
 }
 
 TEST(wide_tolerances_of_angles_are_refused_for_huber)
 {
     setup s = {.v = {.output = beyond_face}, .kind = CERTREG_OUTPUT_ANGLE, .ends = turn};
-    const certreg_attack_options o = attack_options(CALLS);
-    certreg_question q = kit_question(100);
+    const certreg_question q = QUESTION(.tolerance = 100, .statistic = HUBER, .huber_width = 10);
     open_all(&s);
-    q.statistic = CERTREG_STATISTIC_HUBER, q.huber_width = 10;
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "quarter");
+    KIT_SAYS(refused(&s, &q, &all_calls, CERTREG_E_INVALID), "quarter");
 }
 
-/* ---- options */
-TEST(wrong_options_are_refused_by_name)
+static const float no_number[INPUTS] = {0, NAN, 1}, nowhere[INPUTS];
+static const struct {
+    const char *words;
+    certreg_attack_options o;
+} no_options[] = {
+    {"max_calls", {.calls = CALLS + 1}},
+    {"alpha", {.calls = CALLS, .alpha = 0.6}},
+    {"alpha", {.calls = CALLS, .alpha = NAN}},
+    {"reserved", {.calls = CALLS, .reserved = 1}},
+    {"direction[1]", {.calls = CALLS, .direction = no_number}},
+    {"direction", {.calls = CALLS, .direction = nowhere}},
+    {"struct_size", {.calls = CALLS, .struct_size = 4}},
+};
+
+TEST_ROWS(wrong_options_are_refused_by_name, no_options)
 {
     setup s = {.v = {.output = beyond_face}};
-    const certreg_question q = kit_question(5);
-    float along[INPUTS] = {0, NAN, 1};
-    certreg_attack_options o = attack_options(CALLS + 1);
+    certreg_attack_options o = no_options[_i].o;
+    if (!o.struct_size) o.struct_size = sizeof o;
     open_all(&s);
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "max_calls");
-    o = attack_options(CALLS), o.alpha = 0.6;
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "alpha");
-    o = attack_options(CALLS), o.alpha = NAN;
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "alpha");
-    o = attack_options(CALLS), o.reserved = 1;
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "reserved");
-    o = attack_options(CALLS), o.direction = along;
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "direction[1]");
-    along[1] = along[2] = 0;
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "direction");
-    o = attack_options(CALLS), o.struct_size = 4;
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "struct_size");
-    KIT_SAYS(refused(&s, &q, NULL, CERTREG_E_INVALID), "options");
+    KIT_SAYS(refused(&s, &usual, &o, CERTREG_E_INVALID), no_options[_i].words);
+    KIT_SAYS(refused(&s, &usual, NULL, CERTREG_E_INVALID), "options");
     o = attack_options(CALLS);
-    refused(&s, NULL, &o, CERTREG_E_INVALID);
+    KIT_SAYS(refused(&s, NULL, &o, CERTREG_E_INVALID), "question");
     ck_assert_uint_eq(s.v.batches, 0);
 }
 
@@ -116,26 +116,22 @@ TEST(wrong_options_are_refused_by_name)
 TEST_TIMES(too_few_calls_are_refused_with_the_least_number, 2)
 {
     setup s = {.v = {.output = beyond_face}};
-    const certreg_question q = kit_question(5);
     const float along[INPUTS] = {1, 0, 0};
     certreg_attack_options o = attack_options(1);
-    certreg_attack_result r = attack_result();
     if (_i) o.direction = along;
     open_all(&s);
-    const char *least = strstr(refused(&s, &q, &o, CERTREG_E_INVALID)->text, "at least ");
+    const char *least = strstr(refused(&s, &usual, &o, CERTREG_E_INVALID)->text, "at least ");
     ck_assert_ptr_nonnull(least);
     o.calls = (size_t)strtoul(least + 9, NULL, 10) - 1;
-    refused(&s, &q, &o, CERTREG_E_INVALID);
+    refused(&s, &usual, &o, CERTREG_E_INVALID);
     o.calls++;
-    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
+    const certreg_attack_result r = attack_found(s.v.a, usual, o, NULL);
     ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
 }
 
 TEST(handles_and_structs_are_checked)
 {
     setup s = {.v = {.output = beyond_face}};
-    const certreg_question q = kit_question(5);
-    const certreg_attack_options o = attack_options(CALLS);
     certreg_attack_plan p = {.struct_size = sizeof p, .reserved = 3};
     certreg_attack_result r = attack_result();
     certreg_error why = {.struct_size = sizeof why};
@@ -144,13 +140,14 @@ TEST(handles_and_structs_are_checked)
     double out[INPUTS];
     size_t bytes = 7, there = 7;
     open_all(&s);
-    ck_assert_int_eq(certreg_attack_run(NULL, &q, &o, NULL, &r), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_attack_run(NULL, &usual, &all_calls, NULL, &r), CERTREG_E_INVALID);
     ck_assert(is_nothing(&r));
-    ATTACK_STATUS(s.v.a, certreg_attack_run(s.v.a, &q, &o, shift, NULL), CERTREG_E_INVALID);
+    ATTACK_STATUS(s.v.a, certreg_attack_run(s.v.a, &usual, &all_calls, shift, NULL),
+                  CERTREG_E_INVALID);
     ck_assert(shift[0] == 0 && shift[2] == 0);
-    ck_assert_int_eq(certreg_attack_gradient(NULL, &q, 1, out), CERTREG_E_INVALID);
-    ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &q, 1, NULL), CERTREG_E_INVALID);
-    ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &q, 0, out), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_attack_gradient(NULL, &usual, 1, out), CERTREG_E_INVALID);
+    ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &usual, 1, NULL), CERTREG_E_INVALID);
+    ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &usual, 0, out), CERTREG_E_INVALID);
     KIT_SAYS(certreg_attack_error(s.v.a), "side");
     ck_assert_int_eq(certreg_attack_create(s.v.e, &p, &why, &a), CERTREG_E_INVALID);
     ck_assert_ptr_null(a);
@@ -170,23 +167,19 @@ TEST(handles_and_structs_are_checked)
 TEST(without_a_record_there_is_nothing_to_start_from)
 {
     setup s = {.v = {.output = beyond_face}};
-    const certreg_question q = kit_question(5);
-    const certreg_attack_options o = attack_options(CALLS);
     double out[INPUTS];
     open_unsampled(&s);
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_WRONG_STATE), "begin");
+    KIT_SAYS(refused(&s, &usual, &all_calls, CERTREG_E_WRONG_STATE), "begin");
     KIT_OK(s.v.e, certreg_estimator_begin(s.v.e, where, 1, 2));
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_WRONG_STATE), "samples");
-    ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &q, 1, out), CERTREG_E_WRONG_STATE);
+    KIT_SAYS(refused(&s, &usual, &all_calls, CERTREG_E_WRONG_STATE), "samples");
+    ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &usual, 1, out), CERTREG_E_WRONG_STATE);
 }
 
 /* Forecasts and gradients need no model. */
 TEST(without_a_model_there_are_forecasts_only)
 {
     setup s = {.without_model = 1};
-    const certreg_question q = kit_question(5);
     const certreg_attack_options o = attack_options(CALLS), none = attack_options(0);
-    certreg_attack_result r = attack_result();
     float x[INPUTS], y;
     double out[INPUTS];
     open_unsampled(&s);
@@ -196,12 +189,12 @@ TEST(without_a_model_there_are_forecasts_only)
         y = (float)beyond_face(x, INPUTS);
         KIT_OK(s.v.e, certreg_estimator_record(s.v.e, i, 1, &y));
     }
-    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_WRONG_STATE), "model.eval");
-    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &none, NULL, &r));
+    KIT_SAYS(refused(&s, &usual, &o, CERTREG_E_WRONG_STATE), "model.eval");
+    const certreg_attack_result r = attack_found(s.v.a, usual, none, NULL);
     ck_assert(is_nothing(&r));
     ck_assert_uint_eq(r.calls, 0);
     ck_assert_double_eq_tol(r.forecast, 1, 0.2);
-    ATTACK_OK(s.v.a, certreg_attack_gradient(s.v.a, &q, CERTREG_SIDE_UPPER, out));
+    ATTACK_OK(s.v.a, certreg_attack_gradient(s.v.a, &usual, CERTREG_SIDE_UPPER, out));
 }
 
 /* ---- stops */
@@ -214,15 +207,12 @@ static int stop_at_once(void *user, uint64_t done, uint64_t total)
 TEST_TIMES(a_cancel_or_a_deadline_stops_and_is_no_failure, 4)
 {
     setup s = {.v = {.output = beyond_face}};
-    const certreg_question q = kit_question(5);
-    const certreg_attack_options o = attack_options(CALLS);
-    certreg_attack_result r = attack_result();
     if (_i == 1) s.progress = stop_at_once;
     open_all(&s);
     if (_i == 0) s.v.cancel_at = 3;
     if (_i == 2) KIT_OK(s.v.e, certreg_estimator_set_deadline(s.v.e, -1));
     if (_i == 3) certreg_estimator_cancel(s.v.e);
-    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
+    certreg_attack_result r = attack_found(s.v.a, usual, all_calls, NULL);
     ck_assert(is_nothing(&r));
     ck_assert_int_eq(r.stop, _i == 2 ? CERTREG_STOP_DEADLINE : CERTREG_STOP_CANCELLED);
     ck_assert_str_eq(certreg_attack_error(s.v.a)->text, "");
@@ -233,7 +223,7 @@ TEST_TIMES(a_cancel_or_a_deadline_stops_and_is_no_failure, 4)
     s.v.cancel_at = 0, s.progress = NULL; /* reported once: the next run is whole */
     KIT_OK(s.v.e, certreg_estimator_set_deadline(s.v.e, 0));
     if (_i != 1) {
-        ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
+        r = attack_found(s.v.a, usual, all_calls, NULL);
         ck_assert_int_eq(r.stop, CERTREG_STOP_ALL);
     }
 }
@@ -242,7 +232,6 @@ TEST_TIMES(a_cancel_or_a_deadline_stops_and_is_no_failure, 4)
 TEST(what_was_proved_before_a_cancel_is_reported)
 {
     setup s = {.v = {.output = beyond_face}};
-    const certreg_question q = kit_question(5);
     certreg_attack_options o = attack_options(CALLS);
     certreg_attack_result r = attack_result();
     float shift[INPUTS];
@@ -251,7 +240,7 @@ TEST(what_was_proved_before_a_cancel_is_reported)
     s.v.cancel_at = 33;
     for (; o.number < 10; o.number++) {
         s.v.batches = 0;
-        ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, shift, &r));
+        ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &usual, &o, shift, &r));
         ck_assert_int_eq(r.stop, CERTREG_STOP_CANCELLED);
         if (r.outcome == CERTREG_ATTACK_NOT_BROKEN) continue;
         broken++;
@@ -282,8 +271,6 @@ static double out_of_range(const float *x, size_t inputs)
 TEST_TIMES(a_model_that_fails_ends_the_attack, 3)
 {
     setup s = {.v = {.output = _i == 2 ? out_of_range : beyond_face}, .ends = range};
-    const certreg_question q = kit_question(5);
-    const certreg_attack_options o = attack_options(CALLS);
     static const certreg_status expected[] = {CERTREG_E_MODEL_FAILED, CERTREG_E_NOT_FINITE,
                                               CERTREG_E_OUT_OF_RANGE};
     leaves_range = 0;
@@ -291,10 +278,10 @@ TEST_TIMES(a_model_that_fails_ends_the_attack, 3)
     if (_i == 0) s.v.fail_at = 5;
     if (_i == 1) s.v.skip_at = 5;
     leaves_range = 1;
-    const certreg_error *why = refused(&s, &q, &o, expected[_i]);
+    const certreg_error *why = refused(&s, &usual, &all_calls, expected[_i]);
     if (_i == 0) ck_assert_int_eq(why->model_code, 42);
     certreg_certificate c = kit_certificate(); /* the record rests on the range, and on no more */
-    KIT_STATUS(s.v.e, certreg_certify(s.v.e, 0, &q, 1, &c), _i == 2 ? expected[2] : CERTREG_OK);
+    KIT_STATUS(s.v.e, certreg_certify(s.v.e, 0, &usual, 1, &c), _i == 2 ? expected[2] : CERTREG_OK);
     ck_assert(_i == 2 ? c.radius == 0 : c.radius > 0);
 }
 
@@ -303,11 +290,8 @@ TEST_TIMES(failures_that_are_counted_are_never_out, 2)
 {
     setup s = {.v = {.output = _i ? bad_when_out : bad_far_out},
                .flags = CERTREG_PLAN_COUNT_FAILURES};
-    const certreg_question q = kit_question(5);
-    const certreg_attack_options o = attack_options(CALLS);
-    certreg_attack_result r = attack_result();
     open_all(&s);
-    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
+    const certreg_attack_result r = attack_found(s.v.a, usual, all_calls, NULL);
     ck_assert_int_eq(r.outcome, _i ? CERTREG_ATTACK_NOT_BROKEN : CERTREG_ATTACK_BROKEN);
 }
 
@@ -320,10 +304,9 @@ static double always_bad(const float *x, size_t inputs)
 TEST(a_record_of_failures_has_no_gradient)
 {
     setup s = {.v = {.output = always_bad}, .flags = CERTREG_PLAN_COUNT_FAILURES};
-    const certreg_question q = kit_question(5);
     double out[INPUTS] = {7, 7, 7};
     open_all(&s);
-    ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &q, CERTREG_SIDE_UPPER, out),
+    ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &usual, CERTREG_SIDE_UPPER, out),
                   CERTREG_E_WRONG_STATE);
     KIT_SAYS(certreg_attack_error(s.v.a), "failed");
     ck_assert_double_eq(out[0], 7);
@@ -334,15 +317,13 @@ static certreg_status asked[4];
 
 static void ask_all(victim *v)
 {
-    const certreg_question q = kit_question(5);
-    const certreg_attack_options o = attack_options(CALLS);
     const certreg_attack_plan p = {.struct_size = sizeof p};
     certreg_attack_result r = attack_result();
     certreg_attack *a = NULL;
     float shift[INPUTS] = {7, 7, 7};
     double out[INPUTS];
-    asked[0] = certreg_attack_run(v->a, &q, &o, shift, &r);
-    asked[1] = certreg_attack_gradient(v->a, &q, CERTREG_SIDE_UPPER, out);
+    asked[0] = certreg_attack_run(v->a, &usual, &all_calls, shift, &r);
+    asked[1] = certreg_attack_gradient(v->a, &usual, CERTREG_SIDE_UPPER, out);
     asked[2] = certreg_estimator_sample(v->e, 0, 1);
     asked[3] = certreg_attack_create(v->e, &p, NULL, &a);
     ck_assert(is_nothing(&r) && shift[0] == 0 && shift[2] == 0);
@@ -351,12 +332,9 @@ static void ask_all(victim *v)
 TEST(a_running_call_has_its_handles_to_itself)
 {
     setup s = {.v = {.output = beyond_face, .ask = ask_all}};
-    const certreg_question q = kit_question(5);
-    const certreg_attack_options o = attack_options(CALLS);
-    certreg_attack_result r = attack_result();
     open_all(&s);
     s.v.ask_at = 4;
-    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
+    const certreg_attack_result r = attack_found(s.v.a, usual, all_calls, NULL);
     for (int k = 0; k < 4; k++) ck_assert_int_eq(asked[k], CERTREG_E_BUSY);
     ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
     s.v.batches = 0; /* and in a call on the estimator */

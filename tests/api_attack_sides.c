@@ -15,14 +15,6 @@ static void open_all(victim *v, size_t samples, size_t pilot)
     v->a = attack_on(v->e, CALLS);
 }
 
-static certreg_attack_result attacked(victim *v, const certreg_question *q,
-                                      const certreg_attack_options *o)
-{
-    certreg_attack_result r = attack_result();
-    ATTACK_OK(v->a, certreg_attack_run(v->a, q, o, NULL, &r));
-    return r;
-}
-
 static certreg_question about_zero(double tolerance, int32_t statistic)
 {
     static const double center = 0;
@@ -50,7 +42,7 @@ TEST(a_vector_is_refused_however_it_is_asked_for)
     ATTACK_STATUS(v.a, certreg_attack_gradient(v.a, &q, 1, out), CERTREG_E_INVALID);
     ck_assert_uint_eq(v.batches, 0);
     q.output_count = 1;
-    ck_assert_int_eq(attacked(&v, &q, &o).outcome, CERTREG_ATTACK_BROKEN);
+    ck_assert_int_eq(attack_found(v.a, q, o, NULL).outcome, CERTREG_ATTACK_BROKEN);
 }
 
 /* ---- records that show no way */
@@ -82,7 +74,7 @@ TEST_TIMES(where_no_way_shows_nothing_is_tried, 5)
     open_all(&v, cases[_i].samples, SIZE_MAX);
     KIT_OK(v.e, certreg_estimator_begin(v.e, origin, 1, 0));
     KIT_OK(v.e, certreg_estimator_sample(v.e, 0, cases[_i].samples));
-    const certreg_attack_result r = attacked(&v, &q, &o);
+    const certreg_attack_result r = attack_found(v.a, q, o, NULL);
     ck_assert(is_nothing(&r));
     ck_assert(isnan(r.forecast));
     ck_assert_uint_eq(r.calls, 0);
@@ -112,7 +104,7 @@ TEST_TIMES(a_direction_decides_the_side_it_leads_to, 2)
         o.direction = along[up];
         KIT_OK(v.e, certreg_estimator_begin(v.e, origin, 0.5, run));
         KIT_OK(v.e, certreg_estimator_sample(v.e, 0, SAMPLES));
-        const certreg_attack_result r = attacked(&v, &q, &o);
+        const certreg_attack_result r = attack_found(v.a, q, o, NULL);
         ck_assert_int_eq(r.side, up ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
         broken += r.outcome == CERTREG_ATTACK_BROKEN;
         ck_assert(1 <= r.radius && (r.radius < 1.2 || r.outcome == CERTREG_ATTACK_NOT_BROKEN));
@@ -141,7 +133,7 @@ TEST(the_smooth_slope_decides_where_no_output_is_out)
         o.direction = run < RUNS / 2 ? along : NULL;
         KIT_OK(v.e, certreg_estimator_begin(v.e, origin, 0.5, run));
         KIT_OK(v.e, certreg_estimator_sample(v.e, 0, SAMPLES));
-        const certreg_attack_result r = attacked(&v, &q, &o);
+        const certreg_attack_result r = attack_found(v.a, q, o, NULL);
         ck_assert_int_eq(r.side, flipped ? CERTREG_SIDE_LOWER : CERTREG_SIDE_UPPER);
         ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
         ck_assert(3 <= r.radius && r.radius < 3.6);
@@ -170,13 +162,13 @@ TEST(where_floats_are_too_coarse_the_attack_ends)
     KIT_OK(v.e, certreg_estimator_begin(v.e, start, 0.9, 0));
     KIT_OK(v.e, certreg_estimator_sample(v.e, 0, SAMPLES));
     along.direction = up;
-    const certreg_attack_result r = attacked(&v, &q, &along);
+    const certreg_attack_result r = attack_found(v.a, q, along, NULL);
     ck_assert(is_nothing(&r));
     ck_assert_int_eq(r.stop, CERTREG_STOP_ALL);
     ck_assert_uint_lt(r.calls, CALLS / 2);
     ck_assert_str_eq(certreg_attack_error(v.a)->text, "");
     along.direction = down;
-    ck_assert_int_eq(attacked(&v, &q, &along).outcome, CERTREG_ATTACK_BROKEN);
+    ck_assert_int_eq(attack_found(v.a, q, along, NULL).outcome, CERTREG_ATTACK_BROKEN);
 }
 
 KIT_MAIN("attack_sides")

@@ -70,6 +70,14 @@ static inline certreg_attack_result attack_result(void)
     } while (0)
 #define ATTACK_OK(a, call) ATTACK_STATUS(a, call, CERTREG_OK)
 
+static inline certreg_attack_result attack_found(certreg_attack *a, certreg_question q,
+                                                 certreg_attack_options o, float *shift)
+{
+    certreg_attack_result r = attack_result();
+    ATTACK_OK(a, certreg_attack_run(a, &q, &o, shift, &r));
+    return r;
+}
+
 /* Claims nothing. */
 static inline int is_nothing(const certreg_attack_result *r)
 {
