@@ -74,7 +74,7 @@ static void open_law(victim *v, size_t k)
     v->a = attack_on(v->e, CALLS);
 }
 
-START_TEST(what_is_inside_is_hardly_ever_called_broken)
+TEST_ROWS(what_is_inside_is_hardly_ever_called_broken, laws)
 {
     static const float along[INPUTS] = {1, 0, 0};
     victim v;
@@ -98,7 +98,6 @@ START_TEST(what_is_inside_is_hardly_ever_called_broken)
     certreg_attack_destroy(v.a);
     certreg_estimator_destroy(v.e);
 }
-END_TEST
 
 /* ---- both ends together, where the truth is known */
 static double sloped(const float *x, size_t inputs)
@@ -117,7 +116,7 @@ static const struct {
     double tolerance, breaks;
 } known[] = {{sloped, 1, 1 / 1.118033988749895}, {stepped, 1, 0.875 / 1.118033988749895}};
 
-START_TEST(the_truth_is_between_both_ends_often_enough)
+TEST_ROWS(the_truth_is_between_both_ends_often_enough, known)
 {
     static const double center = 0;
     victim v = {.output = known[_i].output};
@@ -147,13 +146,5 @@ START_TEST(the_truth_is_between_both_ends_often_enough)
     certreg_attack_destroy(v.a);
     certreg_estimator_destroy(v.e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("attack");
-    TCase *t = kit_case(suite, "coverage");
-    tcase_add_loop_test(t, what_is_inside_is_hardly_ever_called_broken, 0, KIT_ROWS(laws));
-    tcase_add_loop_test(t, the_truth_is_between_both_ends_often_enough, 0, KIT_ROWS(known));
-    return kit_run(suite);
-}
+TEST_MAIN("attack")

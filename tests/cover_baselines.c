@@ -56,7 +56,7 @@ static void check_misses(const char *name, uint64_t misses, double least)
     ck_assert_double_ge((double)misses / RUNS, least * ALPHA);
 }
 
-START_TEST(radii_of_median_smoothing_are_too_large_in_a_share_alpha_of_runs_at_most)
+TEST(radii_of_median_smoothing_are_too_large_in_a_share_alpha_of_runs_at_most)
 {
     jump j = {.near = 0, .far = 5};
     certreg_estimator *e = make(&j, 1, NULL);
@@ -64,9 +64,7 @@ START_TEST(radii_of_median_smoothing_are_too_large_in_a_share_alpha_of_runs_at_m
     uint64_t misses = 0;
     for (uint64_t run = 0; run < RUNS; run++) misses += next_run(e, run, &q).radius > edge;
     check_misses("median", misses, 0.2); /* half of alpha is for the other side */
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- median smoothing as coded */
 /* A model of steps. Its outputs are symmetric about the middle of its values, and the two halves of
@@ -115,20 +113,18 @@ static uint64_t misses_of_steps(const steps *s, int32_t center)
     uint64_t misses = 0;
     q.center = center, q.tolerance = s->tolerance;
     for (uint64_t run = 0; run < RUNS; run++) {
-        certreg_certificate c = kit_certificate();
         KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, run));
-        KIT_OK(e, certreg_certify(e, s->samples, &q, 1, &c));
+        const certreg_certificate c = kit_ask(e, s->samples, q);
         const double third = (s->value[s->count / 2] - s->value[s->count / 2 - 1]) * 1.1,
                      middle = (s->value[s->count / 2] + s->value[s->count / 2 - 1]) / 2;
         misses += c.radius * 256 > (fabs(c.prediction - middle) < third ? s->inner : s->outer);
     }
-    certreg_estimator_destroy(e);
     return misses;
 }
 
 /* For one radius fixed beforehand twice alpha is the limit, and it is attained; for the radius that
  * comes out it is none. */
-START_TEST(as_coded_median_smoothing_is_wrong_in_twice_alpha_of_runs_and_more)
+TEST_TIMES(as_coded_median_smoothing_is_wrong_in_twice_alpha_of_runs_and_more, 2)
 {
     const uint64_t misses = misses_of_steps(coded + _i, CERTREG_CENTER_SAMPLE_MEDIAN),
                    limit = simulate_most_misses(RUNS, 2 * ALPHA, 0.01 / CASES);
@@ -137,7 +133,6 @@ START_TEST(as_coded_median_smoothing_is_wrong_in_twice_alpha_of_runs_and_more)
     ck_assert_uint_gt(misses, simulate_most_misses(RUNS, 1.5 * ALPHA, 0.01 / CASES));
     ck_assert((misses > limit) == (_i == 1));
 }
-END_TEST
 
 /* ---- trimmed means */
 static const struct {
@@ -170,7 +165,7 @@ static double failure_rate(const certreg_serving *s, const jump *j, double shift
     return out ? 1 - cr_binomial_cdf(out - 1, s->samples, cr_normal_sf(edge - shift)) : 1;
 }
 
-START_TEST(served_trimmed_means_fail_too_often_in_a_share_alpha_of_runs_at_most)
+TEST_ROWS(served_trimmed_means_fail_too_often_in_a_share_alpha_of_runs_at_most, trimmed)
 {
     certreg_serving s = trimmed[_i].serving;
     s.struct_size = sizeof s;
@@ -187,12 +182,10 @@ START_TEST(served_trimmed_means_fail_too_often_in_a_share_alpha_of_runs_at_most)
     }
     ck_assert_uint_gt(claims, RUNS / 4);
     check_misses(trimmed[_i].name, misses, 0.3);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- centers */
-START_TEST(radii_of_center_smoothing_are_too_large_in_a_share_alpha_of_runs_at_most)
+TEST_TIMES(radii_of_center_smoothing_are_too_large_in_a_share_alpha_of_runs_at_most, 2)
 {
     jump j = {.near = 0.29, .far = -5}; /* a distance of 0.324 < 1/3 from 0 */
     const double center[OUTPUTS] = {0, 0};
@@ -209,22 +202,6 @@ START_TEST(radii_of_center_smoothing_are_too_large_in_a_share_alpha_of_runs_at_m
                      : radius > edge;
     }
     check_misses(_i ? "served centers" : "centers", misses, 0.3);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("coverage of published certificates");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_test(typical,
-                   radii_of_median_smoothing_are_too_large_in_a_share_alpha_of_runs_at_most);
-    tcase_add_loop_test(typical, as_coded_median_smoothing_is_wrong_in_twice_alpha_of_runs_and_more,
-                        0, 2);
-    tcase_add_loop_test(typical,
-                        served_trimmed_means_fail_too_often_in_a_share_alpha_of_runs_at_most, 0,
-                        KIT_ROWS(trimmed));
-    tcase_add_loop_test(
-        typical, radii_of_center_smoothing_are_too_large_in_a_share_alpha_of_runs_at_most, 0, 2);
-    return kit_run(suite);
-}
+KIT_MAIN("coverage of published certificates")

@@ -5,7 +5,6 @@
 #include "statistics/capital.h"
 #include "support/simulate.h"
 #include "support/suite.h"
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,7 +146,7 @@ static void run(const law *l, size_t n, double alpha, simulate_source *source, u
         count[k] += (uint64_t)misses(&bet, values, n, alpha, l->mean, k % 2 == 0, k / 2);
 }
 
-START_TEST(misses_stay_below_nominal)
+TEST_TIMES(misses_stay_below_nominal, LAWS *SIZES)
 {
     const int size = _i % SIZES;
     const size_t n = sizes[size];
@@ -164,10 +163,9 @@ START_TEST(misses_stay_below_nominal)
                       (unsigned long long)count[k], (unsigned long long)trials[size]);
     }
 }
-END_TEST
 
 /* A pilot that knows nothing of the values that count may cost width, never validity. */
-START_TEST(misses_stay_below_nominal_after_a_misleading_pilot)
+TEST(misses_stay_below_nominal_after_a_misleading_pilot)
 {
     static double values[350];
     uint64_t missed = 0;
@@ -181,13 +179,5 @@ START_TEST(misses_stay_below_nominal_after_a_misleading_pilot)
     }
     ck_assert_uint_le(missed, simulate_most_misses(2500, 0.05, LEVEL));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("coverage of betting bounds");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, misses_stay_below_nominal, 0, LAWS * SIZES);
-    tcase_add_test(typical, misses_stay_below_nominal_after_a_misleading_pilot);
-    return kit_run(suite);
-}
+TEST_MAIN("coverage of betting bounds")

@@ -3,18 +3,13 @@
  * circular mean, the line that it cuts, and the location on that line. Many of the angles lie near
  * half a turn from the prediction, where the moving cut carries outputs from one end of the line to
  * the other. */
-#include "support/asks.h"
-#include <certreg/sampling.h>
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
+#include "support/api_kit.h"
 
 #include "statistics/normal.h"
 #include "question/conditions.h"
 #include "estimator/estimator.h"
 #include "support/problems.h"
 #include "support/simulate.h"
-#include "support/suite.h"
 
 enum { STEPS = 5, MODELS = 400, SAMPLES = 1500 };
 static const double alpha = 0.1, tolerance = 15, width = 10, turn = 360,
@@ -145,34 +140,19 @@ static certreg_estimator *make(steps *s, size_t pilot)
 {
     const int32_t kind = CERTREG_OUTPUT_ANGLE;
     const double lo = -180, hi = 180;
-    const certreg_model model = {.struct_size = sizeof model,
-                                 .eval = evaluate,
-                                 .user = s,
-                                 .inputs = 1,
-                                 .outputs = 1,
-                                 .kind = &kind,
-                                 .lo = &lo,
-                                 .hi = &hi};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .constraints = CERTREG_CONSTRAINTS_ECGM,
-                               .max_samples = SAMPLES,
-                               .pilot = pilot,
-                               .seed = 77};
-    certreg_estimator *e = NULL;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
-    return e;
+    const certreg_model model = MODEL(.eval = evaluate, .user = s, .inputs = 1, .outputs = 1,
+                                      .kind = &kind, .lo = &lo, .hi = &hi);
+    const certreg_plan plan = PLAN(.constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = SAMPLES,
+                                   .pilot = pilot, .seed = 77);
+    return kit_create(NULL, &model, &plan);
 }
 
 static certreg_question question(int32_t score, int32_t method, uint32_t constraints)
 {
-    return (certreg_question){.struct_size = sizeof(certreg_question),
-                              .statistic = score,
-                              .method = method,
-                              .constraints = constraints,
-                              .tolerance = tolerance,
-                              .huber_width = score == CERTREG_STATISTIC_HUBER ? width : 0,
-                              .alpha = alpha,
-                              .prediction = asks_prediction(0)};
+    return QUESTION(.statistic = score, .method = method, .constraints = constraints,
+                    .tolerance = tolerance,
+                    .huber_width = score == CERTREG_STATISTIC_HUBER ? width : 0, .alpha = alpha,
+                    .prediction = asks_prediction(0));
 }
 
 static int all_hold(const cr_conditions *conditions, const law *l)
@@ -218,7 +198,7 @@ static law any_law(dice *d)
     return l;
 }
 
-START_TEST(laws_that_meet_the_conditions_have_their_location_in_the_tolerance)
+TEST_TIMES(laws_that_meet_the_conditions_have_their_location_in_the_tolerance, 4)
 {
     static steps s;
     const int pilot = _i < 2;
@@ -233,8 +213,8 @@ START_TEST(laws_that_meet_the_conditions_have_their_location_in_the_tolerance)
         const certreg_question q = question(
             _i % 2 ? CERTREG_STATISTIC_HUBER : CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0);
         const float z = 0;
-        ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, (uint64_t)run), CERTREG_OK);
-        ck_assert_int_eq(certreg_estimator_sample(e, 0, 300), CERTREG_OK);
+        KIT_OK(e, certreg_estimator_begin(e, &z, 1, (uint64_t)run));
+        KIT_OK(e, certreg_estimator_sample(e, 0, 300));
         ck_assert_int_eq(cr_sense_take(&e->record, &q, &conditions.question, &e->error),
                          CERTREG_OK);
         /* its pilot chooses the guards */
@@ -253,9 +233,7 @@ START_TEST(laws_that_meet_the_conditions_have_their_location_in_the_tolerance)
     }
     if (pilot) ck_assert_int_gt(sines, 20);
     ck_assert_int_gt(arcs, 20);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- runs */
 static const struct {
@@ -274,7 +252,7 @@ static const struct {
              {CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE, 0, SIZE_MAX}};
 enum { ASKED = sizeof asked / sizeof *asked };
 
-START_TEST(radii_exceed_the_true_ones_no_more_often_than_alpha)
+TEST_TIMES(radii_exceed_the_true_ones_no_more_often_than_alpha, ASKED)
 {
     static steps s;
     certreg_estimator *e = make(&s, asked[_i].pilot);
@@ -286,17 +264,15 @@ START_TEST(radii_exceed_the_true_ones_no_more_often_than_alpha)
         const double truth = true_radius(&s, asked[_i].statistic);
         const certreg_question q =
             question(asked[_i].statistic, asked[_i].method, asked[_i].constraints);
-        certreg_certificate c = {.struct_size = sizeof c};
         const float z = 0;
-        ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, run), CERTREG_OK);
-        ck_assert_int_eq(certreg_certify(e, SAMPLES, &q, 1, &c), CERTREG_OK);
+        KIT_OK(e, certreg_estimator_begin(e, &z, 1, run));
+        const certreg_certificate c = kit_ask(e, SAMPLES, q);
         wrong += c.radius > truth + 0.002;
         claims += c.radius > 0.7 * truth;
         hostile += median && radius_of_tails(&s) > truth + 0.01;
         ruled += median && (c.constraints & CERTREG_CONSTRAINT_MOMENT) != 0; /* by the sines of the
                                                                                 circular mean */
     }
-    certreg_estimator_destroy(e);
     ck_assert_msg(simulate_at_least(wrong, MODELS, alpha) > 0.01 / ASKED,
                   "%llu of %d radii are too large at alpha %g", (unsigned long long)wrong, MODELS,
                   alpha);
@@ -307,14 +283,5 @@ START_TEST(radii_exceed_the_true_ones_no_more_often_than_alpha)
     if (asked[_i].method == CERTREG_METHOD_ANYTIME || asked[_i].pilot) ck_assert_uint_eq(ruled, 0);
     else ck_assert_uint_gt(ruled, MODELS / 20);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("locations on the circle");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, laws_that_meet_the_conditions_have_their_location_in_the_tolerance,
-                        0, 4);
-    tcase_add_loop_test(typical, radii_exceed_the_true_ones_no_more_often_than_alpha, 0, ASKED);
-    return kit_run(suite);
-}
+KIT_MAIN("locations on the circle")

@@ -2,16 +2,10 @@
  * intervals, and, any time, at the moment that suits them worst. Outputs follow a known law; scores
  * are about a given prediction, so that the moments of every score are sums over the law's
  * quantiles. */
-#include "support/asks.h"
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
+#include "support/api_kit.h"
 
 #include "support/problems.h"
 #include "support/simulate.h"
-#include "support/suite.h"
 
 enum { GRID = 20000, CAPACITY = 600, FIXED_RUNS = 1500, ANYTIME_RUNS = 300 };
 static const double range = 100, alpha = 0.1;
@@ -107,21 +101,13 @@ static int no_model(void *user, const certreg_batch *b)
 static certreg_estimator *make(size_t pilot)
 {
     const double lo = -range, hi = range;
-    const certreg_model model = {.struct_size = sizeof model,
-                                 .eval = no_model,
-                                 .inputs = 1,
-                                 .outputs = 1,
-                                 .lo = &lo,
-                                 .hi = &hi};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .constraints = CERTREG_CONSTRAINT_MEAN |
-                                              CERTREG_CONSTRAINT_VARIANCE |
-                                              CERTREG_CONSTRAINT_RANGE,
-                               .max_samples = CAPACITY,
-                               .pilot = pilot};
-    certreg_estimator *e = NULL;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
-    return e;
+    const certreg_model model =
+        MODEL(.eval = no_model, .inputs = 1, .outputs = 1, .lo = &lo, .hi = &hi);
+    const certreg_plan plan =
+        PLAN(.constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                            CERTREG_CONSTRAINT_RANGE,
+             .max_samples = CAPACITY, .pilot = pilot);
+    return kit_create(NULL, &model, &plan);
 }
 
 /* Draws from the grid's own points, so that the truth above is exact. */
@@ -129,25 +115,20 @@ static void record(certreg_estimator *e, double (*law)(double), dice *d, size_t 
 {
     float y[CAPACITY];
     const float z = 0;
-    ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, 1), CERTREG_OK);
+    KIT_OK(e, certreg_estimator_begin(e, &z, 1, 1));
     for (size_t i = 0; i < count; i++)
         y[i] = (float)law((floor(dice_between(d, 0, 1) * GRID * 0.9999999) + 0.5) / GRID);
-    ck_assert_int_eq(certreg_estimator_record(e, 0, count, y), CERTREG_OK);
+    KIT_OK(e, certreg_estimator_record(e, 0, count, y));
 }
 
 static int is_wrong(certreg_estimator *e, const asked *a, int32_t method, const truth *t)
 {
-    const certreg_question q = {.struct_size = sizeof q,
-                                .statistic = a->statistic,
-                                .method = method,
-                                .center = a->center,
-                                .constraints = a->constraints,
-                                .tolerance = 1,
-                                .huber_width = a->width,
-                                .alpha = alpha,
-                                .prediction = asks_prediction(0)};
+    const certreg_question q = QUESTION(.statistic = a->statistic, .method = method,
+                                        .center = a->center, .constraints = a->constraints,
+                                        .tolerance = 1, .huber_width = a->width, .alpha = alpha,
+                                        .prediction = asks_prediction(0));
     certreg_bounds b = {.struct_size = sizeof b};
-    ck_assert_int_eq(certreg_estimator_bounds(e, &q, a->side, &b), CERTREG_OK);
+    KIT_OK(e, certreg_estimator_bounds(e, &q, a->side, &b));
     const double size = 1e-9 * (1 + fabs(t->mean)), moment = t->square -
                                                              2 * b.moment_center * t->mean +
                                                              b.moment_center * b.moment_center;
@@ -166,7 +147,7 @@ static void expect_nominal(uint64_t wrong, uint64_t runs, const char *what, cons
                   (unsigned long long)wrong, (unsigned long long)runs, alpha);
 }
 
-START_TEST(bounds_of_a_fixed_count_miss_no_more_than_alpha)
+TEST_TIMES(bounds_of_a_fixed_count_miss_no_more_than_alpha, LAWS *QUESTIONS)
 {
     const asked *a = questions + _i % QUESTIONS;
     const int law = _i / QUESTIONS;
@@ -182,24 +163,22 @@ START_TEST(bounds_of_a_fixed_count_miss_no_more_than_alpha)
             wrong += (uint64_t)is_wrong(e, a, CERTREG_METHOD_FINITE, &t);
         }
         expect_nominal(wrong, runs, "fixed count", name[law]);
-        certreg_estimator_destroy(e);
     }
 }
-END_TEST
 
 /* Wrong at any number of samples counts: that is where an adversary would stop. */
 static int is_ever_wrong(certreg_estimator *e, const asked *a, const truth *t, const float *y)
 {
     const float z = 0;
     for (size_t n = 24; n <= CAPACITY; n += 1 + n / 4) {
-        ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, 1), CERTREG_OK);
-        ck_assert_int_eq(certreg_estimator_record(e, 0, n, y), CERTREG_OK);
+        KIT_OK(e, certreg_estimator_begin(e, &z, 1, 1));
+        KIT_OK(e, certreg_estimator_record(e, 0, n, y));
         if (is_wrong(e, a, CERTREG_METHOD_ANYTIME, t)) return 1;
     }
     return 0;
 }
 
-START_TEST(bounds_at_any_time_miss_no_more_than_alpha_at_the_worst_moment)
+TEST_TIMES(bounds_at_any_time_miss_no_more_than_alpha_at_the_worst_moment, LAWS *QUESTIONS)
 {
     const asked *a = questions + _i % QUESTIONS;
     const int law = _i / QUESTIONS;
@@ -215,9 +194,7 @@ START_TEST(bounds_at_any_time_miss_no_more_than_alpha_at_the_worst_moment)
         wrong += (uint64_t)is_ever_wrong(e, a, &t, y);
     }
     expect_nominal(wrong, ANYTIME_RUNS, "any time", name[law]);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- radii */
 /* Of an affine model every symmetric location moves with the shift: the true radius is the
@@ -229,95 +206,58 @@ static int affine(void *user, const certreg_batch *b)
     return 0;
 }
 
-START_TEST(radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha)
+TEST_TIMES(radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha, 8)
 {
     static const int32_t method[] = {CERTREG_METHOD_FINITE, CERTREG_METHOD_ANYTIME};
     static const uint32_t constraints[] = {0, CERTREG_CONSTRAINTS_ECGM};
     const double lo = -range, hi = range;
-    const certreg_model model = {.struct_size = sizeof model,
-                                 .eval = affine,
-                                 .inputs = 3,
-                                 .outputs = 1,
-                                 .lo = &lo,
-                                 .hi = &hi,
-                                 .batch = 200};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .constraints = CERTREG_CONSTRAINTS_ECGM,
-                               .max_samples = 1000,
-                               .seed = 5};
+    const certreg_model model =
+        MODEL(.eval = affine, .inputs = 3, .outputs = 1, .lo = &lo, .hi = &hi, .batch = 200);
+    const certreg_plan plan =
+        PLAN(.constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = 1000, .seed = 5);
     const float z[3] = {0};
-    certreg_estimator *e = NULL;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
+    certreg_estimator *e = kit_create(NULL, &model, &plan);
     uint64_t wrong = 0, claims = 0;
     for (uint64_t run = 0; run < 200; run++) {
-        const certreg_question q = {.struct_size = sizeof q,
-                                    .statistic = _i % 2 ? CERTREG_STATISTIC_HUBER
-                                                        : CERTREG_STATISTIC_MEDIAN,
-                                    .method = method[_i / 2 % 2],
-                                    .constraints = constraints[_i / 4],
-                                    .tolerance = 1,
-                                    .huber_width = _i % 2 ? 0.5 : 0,
-                                    .alpha = alpha,
-                                    .prediction = asks_prediction(0)};
-        certreg_certificate c = {.struct_size = sizeof c};
+        const certreg_question q =
+            QUESTION(.statistic = _i % 2 ? CERTREG_STATISTIC_HUBER : CERTREG_STATISTIC_MEDIAN,
+                     .method = method[_i / 2 % 2], .constraints = constraints[_i / 4],
+                     .tolerance = 1, .huber_width = _i % 2 ? 0.5 : 0, .alpha = alpha,
+                     .prediction = asks_prediction(0));
         if (q.method == CERTREG_METHOD_ANYTIME && q.constraints) break;
-        ck_assert_int_eq(certreg_estimator_begin(e, z, 1, run), CERTREG_OK);
-        ck_assert_int_eq(certreg_certify(e, 1000, &q, 1, &c), CERTREG_OK);
+        KIT_OK(e, certreg_estimator_begin(e, z, 1, run));
+        const certreg_certificate c = kit_ask(e, 1000, q);
         wrong += c.radius > 1;
         claims += c.radius > 0.6;
     }
-    certreg_estimator_destroy(e);
     expect_nominal(wrong, 200, "radius", "affine");
     /* and it claims something */
     if (!(method[_i / 2 % 2] == CERTREG_METHOD_ANYTIME && constraints[_i / 4]))
         ck_assert_uint_gt(claims, 190);
 }
-END_TEST
 
 /* (C) and (C,G) know no mean, and still say something. */
-START_TEST(families_without_the_mean_keep_their_promise)
+TEST_TIMES(families_without_the_mean_keep_their_promise, 2)
 {
     static const uint32_t constraints[] = {CERTREG_CONSTRAINTS_C, CERTREG_CONSTRAINTS_CG};
-    const certreg_model model = {
-        .struct_size = sizeof model, .eval = affine, .inputs = 3, .outputs = 1, .batch = 200};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .constraints = CERTREG_CONSTRAINTS_ECGM,
-                               .max_samples = 2000,
-                               .seed = 6};
+    const certreg_model model = MODEL(.eval = affine, .inputs = 3, .outputs = 1, .batch = 200);
+    const certreg_plan plan =
+        PLAN(.constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = 2000, .seed = 6);
     const float z[3] = {0};
-    certreg_estimator *e = NULL;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
+    certreg_estimator *e = kit_create(NULL, &model, &plan);
     uint64_t wrong = 0;
     for (uint64_t run = 0; run < 100; run++) {
-        const certreg_question q = {.struct_size = sizeof q,
-                                    .statistic = CERTREG_STATISTIC_HUBER,
-                                    .constraints = constraints[_i],
-                                    .tolerance = 1,
-                                    .huber_width = 2,
-                                    .alpha = alpha,
-                                    .prediction = asks_prediction(0)};
-        certreg_certificate c = {.struct_size = sizeof c};
-        ck_assert_int_eq(certreg_estimator_begin(e, z, 1, run), CERTREG_OK);
-        ck_assert_int_eq(certreg_certify(e, 2000, &q, 1, &c), CERTREG_OK);
+        const certreg_question q = QUESTION(.statistic = CERTREG_STATISTIC_HUBER,
+                                            .constraints = constraints[_i], .tolerance = 1,
+                                            .huber_width = 2, .alpha = alpha,
+                                            .prediction = asks_prediction(0));
+        KIT_OK(e, certreg_estimator_begin(e, z, 1, run));
+        const certreg_certificate c = kit_ask(e, 2000, q);
         ck_assert_uint_eq(c.constraints, constraints[_i]);
         ck_assert_double_gt(c.radius, 0.6);
         wrong += c.radius > 1;
     }
-    certreg_estimator_destroy(e);
     expect_nominal(wrong, 100, "radius", _i ? "(C,G)" : "(C)");
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("bounds without normality");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, bounds_of_a_fixed_count_miss_no_more_than_alpha, 0,
-                        LAWS * QUESTIONS);
-    tcase_add_loop_test(typical, bounds_at_any_time_miss_no_more_than_alpha_at_the_worst_moment, 0,
-                        LAWS * QUESTIONS);
-    tcase_add_loop_test(typical,
-                        radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha, 0, 8);
-    tcase_add_loop_test(typical, families_without_the_mean_keep_their_promise, 0, 2);
-    return kit_run(suite);
-}
+KIT_MAIN("bounds without normality")

@@ -11,7 +11,6 @@
 #include "support/laws.h"
 #include "support/simulate.h"
 #include "support/suite.h"
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +109,7 @@ static void expect_nominal(const char *name, const count *c)
                   (double)c->lower / (double)c->trials);
 }
 
-START_TEST(misses_of_both_gradient_bounds_stay_below_nominal)
+TEST_TIMES(misses_of_both_gradient_bounds_stay_below_nominal, LAWS *SIZES)
 {
     const int size = _i % SIZES;
     const law l = laws_get((size_t)(_i / SIZES));
@@ -124,7 +123,6 @@ START_TEST(misses_of_both_gradient_bounds_stay_below_nominal)
         expect_nominal(l.name, c + k);
     }
 }
-END_TEST
 
 static void gram_of_means(const double *sums, size_t d, size_t length, double *gram)
 {
@@ -159,7 +157,7 @@ static void run_whole(size_t n, size_t d, double a, simulate_source *source, dou
     judge(gram, &weights, d, a, c);
 }
 
-START_TEST(misses_hold_where_weights_depend_on_all_coordinates)
+TEST_TIMES(misses_hold_where_weights_depend_on_all_coordinates, WHOLE)
 {
     static const struct {
         size_t n, d;
@@ -178,14 +176,5 @@ START_TEST(misses_hold_where_weights_depend_on_all_coordinates)
     free(e);
     free(sums);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("coverage of the gradient norm");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, misses_of_both_gradient_bounds_stay_below_nominal, 0,
-                        LAWS * SIZES);
-    tcase_add_loop_test(typical, misses_hold_where_weights_depend_on_all_coordinates, 0, WHOLE);
-    return kit_run(suite);
-}
+TEST_MAIN("coverage of the gradient norm")

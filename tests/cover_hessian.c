@@ -3,13 +3,8 @@
 #include "statistics/normal.h"
 #include "bounds/hessian.h"
 #include "estimator/estimator.h"
+#include "support/api_kit.h"
 #include "support/simulate.h"
-#include "support/suite.h"
-#include <certreg/sampling.h>
-#include <check.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 typedef struct law {
     const char *name;
@@ -205,26 +200,21 @@ static void simulate(const law *l, size_t n, size_t d, uint64_t trials, count *c
 {
     const size_t pilot = n * 15 / 85;
     view v = {l, d};
-    const certreg_model model = {
-        .struct_size = sizeof model, .eval = eval, .user = &v, .inputs = d, .outputs = 1};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .constraints = CERTREG_CONSTRAINT_SECOND_ORDER,
-                               .max_samples = n + pilot,
-                               .pilot = SIZE_MAX,
-                               .seed = 7000 + (uint64_t)(l - laws)};
-    certreg_estimator *e;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
+    const certreg_model model = MODEL(.eval = eval, .user = &v, .inputs = d, .outputs = 1);
+    const certreg_plan plan = PLAN(.constraints = CERTREG_CONSTRAINT_SECOND_ORDER,
+                                   .max_samples = n + pilot, .pilot = SIZE_MAX,
+                                   .seed = 7000 + (uint64_t)(l - laws));
+    certreg_estimator *e = kit_create(NULL, &model, &plan);
     float *z = calloc(d, sizeof *z);
     for (uint64_t t = 0; t < trials; t++) {
-        ck_assert_int_eq(certreg_estimator_begin(e, z, 1, t), CERTREG_OK);
-        ck_assert_int_eq(certreg_estimator_sample(e, 0, n + pilot), CERTREG_OK);
+        KIT_OK(e, certreg_estimator_begin(e, z, 1, t));
+        KIT_OK(e, certreg_estimator_sample(e, 0, n + pilot));
         run(e, l, n, d, pilot, c);
     }
     free(z);
-    certreg_estimator_destroy(e);
 }
 
-START_TEST(misses_of_upper_bounds_of_the_second_order_stay_below_nominal)
+TEST_TIMES(misses_of_upper_bounds_of_the_second_order_stay_below_nominal, (int)(LAWS *SIZES))
 {
     const law *l = laws + (size_t)_i / SIZES;
     const size_t n = sizes[_i % SIZES].n, d = sizes[_i % SIZES].d;
@@ -245,13 +235,5 @@ START_TEST(misses_of_upper_bounds_of_the_second_order_stay_below_nominal)
                           "%s, n %zu, d %zu: %s below the truth in %.4f of the runs", l->name, n, d,
                           names[k], (double)c.misses[t][k] / (double)trials);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("coverage of the second order");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, misses_of_upper_bounds_of_the_second_order_stay_below_nominal, 0,
-                        (int)(LAWS * SIZES));
-    return kit_run(suite);
-}
+KIT_MAIN("coverage of the second order")

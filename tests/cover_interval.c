@@ -6,7 +6,6 @@
 #include "statistics/ranks.h"
 #include "support/simulate.h"
 #include "support/suite.h"
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -103,7 +102,7 @@ static int misses(const law *l, const cr_ranks_setting *s, const cr_ranks *r, do
     return missed;
 }
 
-START_TEST(the_truth_is_missed_in_a_share_alpha_of_runs_at_most)
+TEST_ROWS(the_truth_is_missed_in_a_share_alpha_of_runs_at_most, laws)
 {
     const law *l = laws + _i;
     for (int n = 0; n < KIT_ROWS(numbers); n++) {
@@ -126,7 +125,6 @@ START_TEST(the_truth_is_missed_in_a_share_alpha_of_runs_at_most)
         if (_i == 0) ck_assert_double_ge(rate, numbers[n].least * r.alpha);
     }
 }
-END_TEST
 
 /* Whoever keeps what two sets have in common misses where one of them does (theory 12.7). */
 static uint64_t misses_of_two(double alpha)
@@ -145,19 +143,11 @@ static uint64_t misses_of_two(double alpha)
     return missed;
 }
 
-START_TEST(two_sets_for_one_input_hold_together_where_alpha_was_divided)
+TEST(two_sets_for_one_input_hold_together_where_alpha_was_divided)
 {
     const uint64_t most = simulate_most_misses(RUNS, ALPHA, 0.001);
     ck_assert_uint_gt(misses_of_two(ALPHA), most);
     ck_assert_uint_le(misses_of_two(ALPHA / 2), most);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *s = suite_create("cover_interval");
-    TCase *t = kit_case(s, "coverage");
-    tcase_add_loop_test(t, the_truth_is_missed_in_a_share_alpha_of_runs_at_most, 0, KIT_ROWS(laws));
-    tcase_add_test(t, two_sets_for_one_input_hold_together_where_alpha_was_divided);
-    return kit_run(s);
-}
+TEST_MAIN("cover_interval")

@@ -3,16 +3,10 @@
  * whose tails pull against the gradient, with a known answer; gradients as large as the variance
  * allows; weights that depend on the length of the noise; jumps that the pilot has not seen. */
 #include "statistics/normal.h"
-#include "certreg/certreg.h"
 #include "bounds/martingale.h"
 #include "estimator/estimator.h"
+#include "support/api_kit.h"
 #include "support/simulate.h"
-#include "support/suite.h"
-#include <certreg/sampling.h>
-#include <check.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { PILOT = 96, MAIN = 704, ALL = PILOT + MAIN, BATCH = 100 };
 
@@ -121,7 +115,7 @@ static double record_run(certreg_estimator *e, const law *l, size_t inputs, floa
             y[k] = (float)l->value(x + k * inputs, inputs);
             if (i + k > 0 && i + k < PILOT) sum += (double)y[k];
         }
-        ck_assert_int_eq(certreg_estimator_record(e, i, BATCH, y), CERTREG_OK);
+        KIT_OK(e, certreg_estimator_record(e, i, BATCH, y));
     }
     return sum / (PILOT - 1);
 }
@@ -134,24 +128,16 @@ typedef struct outcome {
 static outcome run_law(int l, size_t inputs, uint64_t runs)
 {
     const double lo = -1, hi = 1, truth = gradient_of(l);
-    const certreg_model model = {.struct_size = sizeof model,
-                                 .inputs = inputs,
-                                 .outputs = 1,
-                                 .batch = BATCH,
-                                 .lo = &lo,
-                                 .hi = &hi};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .constraints = CERTREG_CONSTRAINTS_ECGM,
-                               .max_samples = ALL,
-                               .pilot = PILOT,
-                               .seed = 77};
+    const certreg_model model =
+        MODEL(.inputs = inputs, .outputs = 1, .batch = BATCH, .lo = &lo, .hi = &hi);
+    const certreg_plan plan = PLAN(.constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = ALL,
+                                   .pilot = PILOT, .seed = 77);
     const cr_score output = {.kind = CR_SCORE_OUTPUT};
     float *z = calloc(inputs, sizeof *z), *x = malloc(BATCH * inputs * sizeof *x);
-    certreg_estimator *e = NULL;
+    certreg_estimator *e = kit_create(NULL, &model, &plan);
     outcome found = {0, 0};
-    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
     for (uint64_t run = 0; run < runs; run++) {
-        ck_assert_int_eq(certreg_estimator_begin(e, z, 1, run), CERTREG_OK);
+        KIT_OK(e, certreg_estimator_begin(e, z, 1, run));
         const double center = record_run(e, laws + l, inputs, x);
         const cr_martingale_job job = {
             .samples = cr_view_samples(&e->record, &output, 0, PILOT, MAIN, center),
@@ -165,14 +151,13 @@ static outcome run_law(int l, size_t inputs, uint64_t runs)
         found.missed += upper < truth * (1 - 1e-12);
         found.mean += upper / (double)runs;
     }
-    certreg_estimator_destroy(e);
     free(x);
     free(z);
     return found;
 }
 
 /* Row: dimension within law. */
-START_TEST(misses_stay_below_nominal)
+TEST_TIMES(misses_stay_below_nominal, LAWS *DIMENSIONS)
 {
     const int l = _i / DIMENSIONS, k = _i % DIMENSIONS;
     if (dimensions[k] < laws[l].least_inputs) return;
@@ -184,12 +169,5 @@ START_TEST(misses_stay_below_nominal)
                   "%s, %zu inputs: %llu of %llu runs missed", laws[l].name, dimensions[k],
                   (unsigned long long)found.missed, (unsigned long long)trials[k]);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("coverage of the finite-sample gradient norm");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, misses_stay_below_nominal, 0, LAWS * DIMENSIONS);
-    return kit_run(suite);
-}
+KIT_MAIN("coverage of the finite-sample gradient norm")

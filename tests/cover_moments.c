@@ -7,7 +7,6 @@
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <certreg/solver.h>
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +51,7 @@ static void expect_at_most(const char *law_name, const char *what, uint64_t seen
                   nominal);
 }
 
-START_TEST(misses_of_mean_and_variance_bounds_stay_below_nominal)
+TEST_TIMES(misses_of_mean_and_variance_bounds_stay_below_nominal, LAWS *SIZES)
 {
     const law l = laws_get((size_t)_i / SIZES);
     const size_t size = (size_t)_i % SIZES;
@@ -66,9 +65,8 @@ START_TEST(misses_of_mean_and_variance_bounds_stay_below_nominal)
     expect_at_most(l.name, "mean_hi", m.mean_hi, trials[size], ALPHA / 8);
     expect_at_most(l.name, "variance_hi", m.variance, trials[size], ALPHA / 4);
 }
-END_TEST
 
-START_TEST(a_constant_output_abstains)
+TEST(a_constant_output_abstains)
 {
     cr_moments sums;
     certreg_bounds b = {0};
@@ -77,12 +75,11 @@ START_TEST(a_constant_output_abstains)
     ck_assert_int_eq(cr_moments_asymptotic(&sums, -1, 1, ALPHA / 8, ALPHA / 8, ALPHA / 4, &b),
                      CR_MOMENTS_ABSTAINED);
 }
-END_TEST
 
 /* A little noise, and 1 more with probability 1e-4: in 37 % of the runs of 1e4 samples that is
  * never seen, the outputs look tame, and the variance bound is far too small. No asymptotic
  * interval can help, as the header says; this keeps its number true. */
-START_TEST(values_too_rare_to_be_seen_are_not_covered)
+TEST(values_too_rare_to_be_seen_are_not_covered)
 {
     simulate_source source;
     simulate_seed(&source, 77);
@@ -104,16 +101,5 @@ START_TEST(values_too_rare_to_be_seen_are_not_covered)
            (double)missed / (double)count);
     ck_assert_double_eq_tol((double)missed / (double)count, exp(-1), 0.06);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("coverage of moments");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    tcase_add_loop_test(typical, misses_of_mean_and_variance_bounds_stay_below_nominal, 0,
-                        LAWS * SIZES);
-    tcase_add_test(limits, a_constant_output_abstains);
-    tcase_add_test(limits, values_too_rare_to_be_seen_are_not_covered);
-    return kit_run(suite);
-}
+TEST_MAIN("coverage of moments")

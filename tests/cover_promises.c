@@ -76,7 +76,7 @@ static void check_misses(const char *name, uint64_t misses, uint64_t runs, doubl
 /* ---- reach */
 static const double reaches[] = {0.2, 0.7000001, 1.3};
 
-START_TEST(medians_leave_the_reach_in_a_share_alpha_of_runs_at_most)
+TEST_TIMES(medians_leave_the_reach_in_a_share_alpha_of_runs_at_most, 12)
 {
     model m = {.of = {shapes + _i / 3}};
     const double at = reaches[_i % 3] * (1 - 1e-12), from = (float)m.of[0]->value(-at),
@@ -92,11 +92,9 @@ START_TEST(medians_leave_the_reach_in_a_share_alpha_of_runs_at_most)
         misses += c.output_lo > from || c.output_hi < to;
     }
     check_misses(m.of[0]->name, misses, RUNS, 12);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(huber_and_mean_leave_the_reach_in_a_share_alpha_of_runs_at_most)
+TEST_TIMES(huber_and_mean_leave_the_reach_in_a_share_alpha_of_runs_at_most, 2)
 {
     enum { FEW = 300 };
     model m = {.of = {shapes}};
@@ -113,9 +111,7 @@ START_TEST(huber_and_mean_leave_the_reach_in_a_share_alpha_of_runs_at_most)
         misses += c.output_lo > -0.5 || c.output_hi < 0.5;
     }
     check_misses(_i ? "mean" : "Huber", misses, FEW, 2);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- served */
 /* Probability that a median of `served` fresh outputs of a half-space or a straight line is off
@@ -138,7 +134,7 @@ static double failure_rate(const shape *s, const certreg_certificate *c, uint64_
     return greatest;
 }
 
-START_TEST(served_medians_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_most)
+TEST_TIMES(served_medians_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_most, 6)
 {
     const struct {
         int shape;
@@ -161,13 +157,11 @@ START_TEST(served_medians_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_
     }
     ck_assert_uint_gt(claims, RUNS / 20);
     check_misses("served", misses, RUNS, 6);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- all outputs */
 /* About the prediction 0 the true radius of a face is 0.7, of all of them together as well. */
-START_TEST(joint_radii_are_too_large_in_a_share_alpha_of_runs_at_most)
+TEST_TIMES(joint_radii_are_too_large_in_a_share_alpha_of_runs_at_most, 3)
 {
     /* the other outputs are all but harmless, or alike, or independent */
     const int faces = _i == 0 ? 1 : MOST_OUTPUTS;
@@ -193,11 +187,9 @@ START_TEST(joint_radii_are_too_large_in_a_share_alpha_of_runs_at_most)
                            : "independent faces",
                  misses, RUNS, 3);
     if (_i < 2) ck_assert_double_gt((double)misses / RUNS, 0.4 * ALPHA);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(any_of_several_levels_is_too_large_in_a_share_alpha_of_runs_at_most)
+TEST(any_of_several_levels_is_too_large_in_a_share_alpha_of_runs_at_most)
 {
     const double sigmas[] = {0.5, 0.4, 0.7, 1};
     model m = {.of = {shapes + 3}};
@@ -214,9 +206,7 @@ START_TEST(any_of_several_levels_is_too_large_in_a_share_alpha_of_runs_at_most)
     }
     check_misses("four levels", misses, RUNS, 1);
     ck_assert_double_gt((double)misses / RUNS, 0.3 * ALPHA);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- norms */
 enum { VECTOR = 3 };
@@ -237,7 +227,7 @@ static int waves(void *user, const certreg_batch *b)
     return 0;
 }
 
-START_TEST(norms_move_beyond_the_tolerance_in_a_share_alpha_of_runs_at_most)
+TEST_TIMES(norms_move_beyond_the_tolerance_in_a_share_alpha_of_runs_at_most, 7)
 {
     enum { FEW = 200, MANY_SAMPLES = 1000 };
     const struct {
@@ -271,22 +261,6 @@ START_TEST(norms_move_beyond_the_tolerance_in_a_share_alpha_of_runs_at_most)
     printf("%3zu inputs, waves %.1f, greatest part of the true radius %.3f: ", cases[_i].inputs,
            cases[_i].wobble, greatest);
     check_misses("norm", misses, FEW, 7);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("coverage of further promises");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, medians_leave_the_reach_in_a_share_alpha_of_runs_at_most, 0, 12);
-    tcase_add_loop_test(typical, huber_and_mean_leave_the_reach_in_a_share_alpha_of_runs_at_most, 0,
-                        2);
-    tcase_add_loop_test(
-        typical, served_medians_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_most, 0, 6);
-    tcase_add_loop_test(typical, joint_radii_are_too_large_in_a_share_alpha_of_runs_at_most, 0, 3);
-    tcase_add_test(typical, any_of_several_levels_is_too_large_in_a_share_alpha_of_runs_at_most);
-    tcase_add_loop_test(typical, norms_move_beyond_the_tolerance_in_a_share_alpha_of_runs_at_most,
-                        0, 7);
-    return kit_run(suite);
-}
+KIT_MAIN("coverage of further promises")

@@ -8,7 +8,6 @@
 #include "statistics/pilot.h"
 #include "support/simulate.h"
 #include "support/suite.h"
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +35,7 @@ static double exact_miss(uint64_t n, double p, double q)
     return k < 0 ? 0 : both_at_most((uint64_t)k, n, p, q);
 }
 
-START_TEST(exact_worst_miss_of_two_tails_is_at_most_the_whole_alpha)
+TEST_TIMES(exact_worst_miss_of_two_tails_is_at_most_the_whole_alpha, 3)
 {
     static const uint64_t sizes[] = {5, 64, 200};
     const uint64_t n = sizes[_i];
@@ -52,7 +51,6 @@ START_TEST(exact_worst_miss_of_two_tails_is_at_most_the_whole_alpha)
     ck_assert_double_le(worst, ALPHA);
     ck_assert_double_gt(worst, 0.99 * ALPHA); /* and nothing is given away */
 }
-END_TEST
 
 /* ---- laws of the output, each with the noise-free output it pretends to have */
 typedef struct output_law {
@@ -159,7 +157,7 @@ static int run_misses(const output_law *law, size_t budget, simulate_source *sou
     return bound < 0.5 && bound < truth * (1 - 1e-6);
 }
 
-START_TEST(misses_with_a_prediction_from_the_pilot_stay_below_alpha)
+TEST_TIMES(misses_with_a_prediction_from_the_pilot_stay_below_alpha, LAWS *BUDGETS)
 {
     const output_law *law = &laws[_i / BUDGETS];
     const size_t budget = budgets[_i % BUDGETS];
@@ -171,14 +169,5 @@ START_TEST(misses_with_a_prediction_from_the_pilot_stay_below_alpha)
            (double)misses / TRIALS, ALPHA, (double)claims / TRIALS);
     ck_assert_uint_le(misses, simulate_most_misses(TRIALS, ALPHA, LEVEL));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("coverage of the radius of the median");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, exact_worst_miss_of_two_tails_is_at_most_the_whole_alpha, 0, 3);
-    tcase_add_loop_test(typical, misses_with_a_prediction_from_the_pilot_stay_below_alpha, 0,
-                        LAWS * BUDGETS);
-    return kit_run(suite);
-}
+TEST_MAIN("coverage of the radius of the median")

@@ -2,14 +2,8 @@
  * f is 1 beyond a cut along one coordinate and 0 elsewhere, so that its median is 0 until the shift
  * reaches the cut, and its Huber location below .5 likewise: about the prediction 0 the true radius
  * is known. */
-#include "support/asks.h"
+#include "support/api_kit.h"
 #include "support/simulate.h"
-#include "support/suite.h"
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "statistics/normal.h"
 
@@ -47,38 +41,26 @@ static uint64_t misses(const law *l)
     const double probability = l->expected / (.85 * CAPACITY),
                  cut = cr_normal_quantile_sf(probability);
     step s = {cut, l->inputs};
-    certreg_model model = {.struct_size = sizeof model,
-                           .eval = beyond,
-                           .user = &s,
-                           .inputs = l->inputs,
-                           .outputs = 1,
-                           .batch = 500};
-    certreg_plan plan = {.struct_size = sizeof plan,
-                         .constraints = CERTREG_CONSTRAINTS_ECGM,
-                         .max_samples = CAPACITY,
-                         .seed = 2026};
-    const certreg_question q = {.struct_size = sizeof q,
-                                .statistic = l->statistic,
-                                .method = CERTREG_METHOD_ASYMPTOTIC,
-                                .tolerance = .5,
-                                .huber_width = l->statistic == CERTREG_STATISTIC_HUBER ? .25 : 0,
-                                .alpha = l->alpha,
-                                .prediction = asks_prediction(0)};
+    certreg_model model =
+        MODEL(.eval = beyond, .user = &s, .inputs = l->inputs, .outputs = 1, .batch = 500);
+    certreg_plan plan =
+        PLAN(.constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = CAPACITY, .seed = 2026);
+    const certreg_question q =
+        QUESTION(.statistic = l->statistic, .method = CERTREG_METHOD_ASYMPTOTIC, .tolerance = .5,
+                 .huber_width = l->statistic == CERTREG_STATISTIC_HUBER ? .25 : 0,
+                 .alpha = l->alpha, .prediction = asks_prediction(0));
     const float z[3] = {0};
-    certreg_estimator *e = NULL;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
+    certreg_estimator *e = kit_create(NULL, &model, &plan);
     uint64_t count = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
-        certreg_certificate c = {.struct_size = sizeof c};
-        ck_assert_int_eq(certreg_estimator_begin(e, z, 1, run), CERTREG_OK);
-        ck_assert_int_eq(certreg_certify(e, CAPACITY, &q, 1, &c), CERTREG_OK);
+        KIT_OK(e, certreg_estimator_begin(e, z, 1, run));
+        const certreg_certificate c = kit_ask(e, CAPACITY, q);
         count += c.radius > cut;
     }
-    certreg_estimator_destroy(e);
     return count;
 }
 
-START_TEST(misses_stay_below_nominal_where_values_are_rare)
+TEST_ROWS(misses_stay_below_nominal_where_values_are_rare, laws)
 {
     const law *l = laws + _i;
     const uint64_t found = misses(l);
@@ -86,7 +68,6 @@ START_TEST(misses_stay_below_nominal_where_values_are_rare)
     ck_assert_msg(simulate_at_least(found, RUNS, l->alpha) > doubt,
                   "%llu of %d runs missed at alpha %g", (unsigned long long)found, RUNS, l->alpha);
 }
-END_TEST
 
 /* ---- the true mean of an output whose values beyond the cuts are rare on both sides */
 typedef struct tails {
@@ -122,53 +103,30 @@ static int holds(const certreg_bounds *b, const tails *t)
 }
 
 /* Mean and variance together, from one count of each side. */
-START_TEST(both_ends_and_the_variance_by_counting_hold_together)
+TEST_ROWS(both_ends_and_the_variance_by_counting_hold_together, both)
 {
     tails t = both[_i];
     const double hi = 1, tail = part / 4;
-    certreg_model model = {.struct_size = sizeof model,
-                           .eval = beyond_either,
-                           .user = &t,
-                           .inputs = 1,
-                           .outputs = 1,
-                           .lo = &t.lo,
-                           .hi = &hi,
-                           .batch = 500};
-    certreg_plan plan = {.struct_size = sizeof plan,
-                         .constraints = CERTREG_CONSTRAINTS_ECGM,
-                         .max_samples = CAPACITY,
-                         .seed = 2027};
-    const certreg_question q = {.struct_size = sizeof q,
-                                .statistic = CERTREG_STATISTIC_MEAN,
-                                .center = CERTREG_CENTER_TRUE_MEAN,
-                                .method = CERTREG_METHOD_ASYMPTOTIC,
-                                .tolerance = 0.3,
-                                .alpha = part};
+    certreg_model model = MODEL(.eval = beyond_either, .user = &t, .inputs = 1, .outputs = 1,
+                                .lo = &t.lo, .hi = &hi, .batch = 500);
+    certreg_plan plan =
+        PLAN(.constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = CAPACITY, .seed = 2027);
+    const certreg_question q =
+        QUESTION(.statistic = CERTREG_STATISTIC_MEAN, .center = CERTREG_CENTER_TRUE_MEAN,
+                 .method = CERTREG_METHOD_ASYMPTOTIC, .tolerance = 0.3, .alpha = part);
     const float z = 0;
     uint64_t missed = 0;
-    certreg_estimator *e = NULL;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
+    certreg_estimator *e = kit_create(NULL, &model, &plan);
     for (uint64_t run = 0; run < RUNS; run++) {
         certreg_bounds b = {.struct_size = sizeof b};
-        ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, run), CERTREG_OK);
-        ck_assert_int_eq(certreg_estimator_sample(e, 0, CAPACITY), CERTREG_OK);
-        ck_assert_int_eq(certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, &b), CERTREG_OK);
+        KIT_OK(e, certreg_estimator_begin(e, &z, 1, run));
+        KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
+        KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, &b));
         ck_assert_uint_eq(b.samples, MAIN);
         missed += !holds(&b, &t);
     }
-    certreg_estimator_destroy(e);
     ck_assert_msg(simulate_at_least(missed, RUNS, tail) > 0.0025, "%llu of %d boxes missed",
                   (unsigned long long)missed, RUNS);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("rare values");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, misses_stay_below_nominal_where_values_are_rare, 0,
-                        sizeof laws / sizeof *laws);
-    tcase_add_loop_test(typical, both_ends_and_the_variance_by_counting_hold_together, 0,
-                        sizeof both / sizeof *both);
-    return kit_run(suite);
-}
+KIT_MAIN("rare values")

@@ -172,7 +172,7 @@ static const manner manners[] = {
 };
 enum { MANNERS = 5 };
 
-START_TEST(radii_are_ever_too_large_in_a_share_alpha_of_runs_at_most)
+TEST_TIMES(radii_are_ever_too_large_in_a_share_alpha_of_runs_at_most, LAW_COUNT *MANNERS)
 {
     const output_law *law = laws + _i / MANNERS;
     const manner *how = manners + _i % MANNERS;
@@ -189,9 +189,7 @@ START_TEST(radii_are_ever_too_large_in_a_share_alpha_of_runs_at_most)
            how->method == CERTREG_METHOD_FINITE ? "group" : "anytime", how->pilot, how->part,
            (double)misses / RUNS, ALPHA);
     ck_assert_uint_le(misses, simulate_most_misses(RUNS, ALPHA, 0.01 / (LAW_COUNT * MANNERS)));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- the library stops by itself */
 static int half_space(void *user, const certreg_batch *b)
@@ -201,7 +199,7 @@ static int half_space(void *user, const certreg_batch *b)
     return 0;
 }
 
-START_TEST(a_wish_just_beyond_the_truth_is_granted_in_a_share_alpha_of_runs_at_most)
+TEST_TIMES(a_wish_just_beyond_the_truth_is_granted_in_a_share_alpha_of_runs_at_most, 2)
 {
     enum { MANY = 800 };
     certreg_model m = kit_model(half_space, NULL, 1, 1);
@@ -223,17 +221,6 @@ START_TEST(a_wish_just_beyond_the_truth_is_granted_in_a_share_alpha_of_runs_at_m
     printf("%s: %.4f of %.2f\n", _i ? "anytime" : "closed", (double)granted / MANY, ALPHA);
     ck_assert_uint_le(granted, simulate_most_misses(MANY, ALPHA, 0.005));
     if (!_i) ck_assert_double_gt((double)granted / MANY, 0.6 * ALPHA); /* the share is used */
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("coverage of sequential certificates");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, radii_are_ever_too_large_in_a_share_alpha_of_runs_at_most, 0,
-                        LAW_COUNT * MANNERS);
-    tcase_add_loop_test(
-        typical, a_wish_just_beyond_the_truth_is_granted_in_a_share_alpha_of_runs_at_most, 0, 2);
-    return kit_run(suite);
-}
+KIT_MAIN("coverage of sequential certificates")

@@ -207,7 +207,7 @@ static const struct policy {
     {"sampled until it failed", sampled_until_it_failed},
 };
 
-START_TEST(whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most)
+TEST_ROWS(whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most, policies)
 {
     static desk d;
     simulate_source source;
@@ -228,15 +228,12 @@ START_TEST(whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most)
            ALPHA);
     fflush(stdout);
     ck_assert_uint_le(wrong, simulate_most_misses(RUNS, ALPHA, 0.001));
-    certreg_estimator_destroy(d.small);
-    for (int i = 0; i < CAPACITIES; i++) certreg_estimator_destroy(d.growing[i]);
 }
-END_TEST
 
 /* ---- noise levels, a stream a tick */
 /* The estimate of one tick's last level is the prediction of the next tick's first one: it must not
  * come from the same noise. */
-START_TEST(an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_level)
+TEST(an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_level)
 {
     enum { LEVELS = 2, TICKS = 6000, SAMPLES = 400 };
     const double sigmas[LEVELS] = {1, 1.001}, tolerance = 0.15;
@@ -259,9 +256,7 @@ START_TEST(an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_lev
            (double)wrong / TICKS, ALPHA);
     fflush(stdout);
     ck_assert_uint_le(wrong, simulate_most_misses(TICKS, ALPHA, 0.001));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- output bounds of a median */
 /* Whoever has seen the pilot may choose the number of samples by it: so it must not be in the
@@ -276,7 +271,7 @@ static int sum_up(void *user, const certreg_batch *b)
     return kit_identity(user, b);
 }
 
-START_TEST(output_bounds_may_have_their_number_of_samples_from_the_pilot)
+TEST(output_bounds_may_have_their_number_of_samples_from_the_pilot)
 {
     enum { MANY = 10000, PILOT = 150, MOST = 1500 };
     certreg_model m = kit_model(sum_up, NULL, 1, 1);
@@ -299,17 +294,6 @@ START_TEST(output_bounds_may_have_their_number_of_samples_from_the_pilot)
            (double)wrong / MANY, ALPHA);
     fflush(stdout);
     ck_assert_uint_le(wrong, simulate_most_misses(MANY, ALPHA, 0.001));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("second tries");
-    TCase *tries = kit_case(suite, "tries");
-    tcase_add_loop_test(tries, whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most, 0,
-                        KIT_ROWS(policies));
-    tcase_add_test(tries, an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_level);
-    tcase_add_test(tries, output_bounds_may_have_their_number_of_samples_from_the_pilot);
-    return kit_run(suite);
-}
+KIT_MAIN("second tries")

@@ -106,7 +106,7 @@ static const jump_case jumps[] = {
     {"projections of three, any time", PROJECTED, ANYTIME, 3, 1, {7, 8, 9}, 1, 0},
 };
 
-START_TEST(medians_of_vectors_leave_the_tolerance_in_a_share_alpha_of_runs_at_most)
+TEST_ROWS(medians_of_vectors_leave_the_tolerance_in_a_share_alpha_of_runs_at_most, jumps)
 {
     const jump_case *c = jumps + _i;
     model m = {.shared = c->shared};
@@ -121,12 +121,10 @@ START_TEST(medians_of_vectors_leave_the_tolerance_in_a_share_alpha_of_runs_at_mo
         misses += kit_ask(e, SAMPLES, q).radius > edge;
     }
     check_misses(c->name, misses, runs, c->least);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* The closed test may look more than a dozen times; none of them may prove what is false. */
-START_TEST(target_radii_of_vectors_are_proven_falsely_in_a_share_alpha_of_runs_at_most)
+TEST_TIMES(target_radii_of_vectors_are_proven_falsely_in_a_share_alpha_of_runs_at_most, 4)
 {
     const int32_t statistic = _i % 2 ? PROJECTED : MEDIAN;
     model m = {.shared = 1, .far = {10, 10, 10}};
@@ -141,12 +139,10 @@ START_TEST(target_radii_of_vectors_are_proven_falsely_in_a_share_alpha_of_runs_a
         misses += kit_ask(e, SAMPLES, q).radius > edge;
     }
     check_misses(_i < 2 ? "a target" : "a target, any time", misses, runs, _i < 2 ? 0.3 : 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* All directions of the fresh outputs' median jump together, when half of them are beyond. */
-START_TEST(served_vectors_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_most)
+TEST_TIMES(served_vectors_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_most, 2)
 {
     const int32_t statistic = _i ? PROJECTED : MEDIAN;
     const size_t served = 101;
@@ -165,9 +161,7 @@ START_TEST(served_vectors_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_
     }
     ck_assert_uint_gt(claims, RUNS / 2);
     check_misses(_i ? "served projections" : "served coordinates", misses, RUNS, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- means at a half-space */
 /* With these ranges a mean that jumps is its own worst case along the nearest directions, and the
@@ -175,7 +169,7 @@ END_TEST
 static const double deepest[2][3] = {{0.99144486137381041, 0.13052619222005159},
                                      {0.71359958, 0.38229133, 0.58705109}};
 
-START_TEST(means_of_vectors_move_too_far_in_a_share_alpha_of_runs_at_most)
+TEST_TIMES(means_of_vectors_move_too_far_in_a_share_alpha_of_runs_at_most, 6)
 {
     const int about_prediction = _i % 2;
     const int32_t method = _i < 2 || _i > 3 ? FINITE : ANYTIME;
@@ -204,9 +198,7 @@ START_TEST(means_of_vectors_move_too_far_in_a_share_alpha_of_runs_at_most)
     ck_assert_double_gt(sum, method == FINITE ? 0.5 : 0.25);
     check_misses(about_prediction ? "means about a prediction" : "true means", misses, runs,
                  _i == 0 ? 0.02 : 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- linear models: T moves by the matrix, whatever the statistic */
 static const struct {
@@ -270,7 +262,7 @@ static double true_radius(const double (*matrix)[3], double grid, size_t outputs
     return least;
 }
 
-START_TEST(linear_vectors_about_the_pilots_prediction_keep_their_tolerance)
+TEST_TIMES(linear_vectors_about_the_pilots_prediction_keep_their_tolerance, 2 * KIT_ROWS(maps))
 {
     enum { FEW = 250 };
     const size_t outputs = maps[_i / 2].outputs;
@@ -294,12 +286,10 @@ START_TEST(linear_vectors_about_the_pilots_prediction_keep_their_tolerance)
     printf("mean part of the true radius %.3f: ", sum);
     ck_assert_double_gt(sum, 0.4);
     check_misses(maps[_i / 2].name, misses, FEW, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- poses */
-START_TEST(radii_of_poses_are_too_large_in_a_share_alpha_of_runs_at_most)
+TEST_TIMES(radii_of_poses_are_too_large_in_a_share_alpha_of_runs_at_most, 3)
 {
     static const int32_t kind[] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE};
     static const double lo[] = {-INFINITY, -INFINITY, -180}, hi[] = {INFINITY, INFINITY, 180};
@@ -321,26 +311,6 @@ START_TEST(radii_of_poses_are_too_large_in_a_share_alpha_of_runs_at_most)
                  : _i == 1 ? "a pose, independent parts"
                            : "a pose, its heading",
                  misses, RUNS, _i == 1 ? 0 : 0.4);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("coverage of vectors");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical,
-                        medians_of_vectors_leave_the_tolerance_in_a_share_alpha_of_runs_at_most, 0,
-                        KIT_ROWS(jumps));
-    tcase_add_loop_test(
-        typical, target_radii_of_vectors_are_proven_falsely_in_a_share_alpha_of_runs_at_most, 0, 4);
-    tcase_add_loop_test(
-        typical, served_vectors_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_most, 0, 2);
-    tcase_add_loop_test(typical, means_of_vectors_move_too_far_in_a_share_alpha_of_runs_at_most, 0,
-                        6);
-    tcase_add_loop_test(typical, linear_vectors_about_the_pilots_prediction_keep_their_tolerance, 0,
-                        2 * KIT_ROWS(maps));
-    tcase_add_loop_test(typical, radii_of_poses_are_too_large_in_a_share_alpha_of_runs_at_most, 0,
-                        3);
-    return kit_run(suite);
-}
+KIT_MAIN("coverage of vectors")

@@ -45,7 +45,9 @@ static inline certreg_question kit_question(double tolerance)
     return q;
 }
 
-/* A question by its fields. */
+/* Structs by their fields. */
+#define MODEL(...) ((certreg_model){.struct_size = sizeof(certreg_model), __VA_ARGS__})
+#define PLAN(...) ((certreg_plan){.struct_size = sizeof(certreg_plan), __VA_ARGS__})
 #define QUESTION(...) ((certreg_question){.struct_size = sizeof(certreg_question), __VA_ARGS__})
 
 static inline certreg_certificate kit_certificate(void)
