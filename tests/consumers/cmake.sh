@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # consumers/cmake.sh: programs that find the library by CMake, in the build tree, installed, and
-# after the whole prefix has been moved; what is missing is one sentence.
+# after the whole prefix has been moved; what is missing is one sentence. Programs that have it as a
+# part of their project (CMakeLists.txt).
 # shellcheck disable=SC2317 # functions are called through tell
 # shellcheck source=tests/consumers/setup.sh
 . "$(dirname "$0")/setup.sh"
@@ -17,7 +18,7 @@ works() { # static|shared ARGUMENTS-OF-CONFIGURE...
     local kind=$1
     shift
     configure "$@" && env -u MAKEFLAGS cmake --build "$tmp/build" || return
-    local program=$tmp/build/${2/::/_}
+    local program=$tmp/build/${2/::/-}
     prints_a_radius "$program" || return
     if [ "$kind" = static ]; then is_static "$program"; else ! is_static "$program"; fi
 }
@@ -71,6 +72,25 @@ more=()
 tell 'an unknown component is refused' \
     refuses 'lacks a component of the name fortran (there are shared and static): install' \
     'REQUIRED;COMPONENTS;shared;fortran'
+
+# ---- built as a part of the project
+part() { # BLAS TARGETS
+    rm -rf "$tmp/build"
+    cmake -S tests/consumers -B "$tmp/build" -DCMAKE_C_COMPILER="$CC" \
+        -DCMAKE_C_FLAGS='-O0 -Werror' -DLANGUAGE=C -DFOLDER="$root" -DCERTREG_BLAS="$1" -DTARGETS="$2" \
+        -DSOURCE="$root/tests/consumers/opens.c" && cmake --build "$tmp/build" -j2
+}
+tell 'a part of the project' part ON 'certreg::certreg;certreg::shared;certreg::static'
+in_project() { "$tmp/build/certreg-$1" blas; }
+for kind in shared static; do
+    tell "its $kind library has OpenBLAS" [ "$(in_project $kind)" = '0 ' ]
+done
+tell 'by default a program has it inside' is_static "$tmp/build/certreg-certreg"
+symbols() { nm -D --defined-only "$1" | awk '{ print $3 }' | sort; }
+built=$(find "$tmp/build" -name libcertreg.so)
+tell 'its shared library is that of make' diff <(symbols "$built") \
+    <(symbols "$prefix/lib/libcertreg.so")
+tell 'and of the same name' [ -e "$(dirname "$built")/libcertreg.so.$known" ]
 
 # ---- moved
 mv "$tmp/a prefix/usr" "$tmp/elsewhere"

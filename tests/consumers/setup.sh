@@ -38,7 +38,7 @@ build() { # COMPILER SOURCE PROGRAM FLAGS-OF-PKG-CONFIG FLAGS
     # shellcheck disable=SC2086 # a list of words
     flags=$(pkg-config $4 --cflags --libs certreg) && eval "$1 \"\$2\" $flags $5 -o \"\$3\""
 }
-is_static() { ! readelf -dW "$1" 2>/dev/null | grep -q 'NEEDED.*certreg'; }
+is_static() { [ -e "$1" ] && ! readelf -dW "$1" 2>/dev/null | grep -q 'NEEDED.*certreg'; }
 says() { # TEXT COMMAND...: fails, and TEXT is in what it says
     local said
     said=$("${@:2}" 2>&1) && echo "$said" && return 1
