@@ -1,6 +1,6 @@
 /* The block gradient statistics against their definition, sums over distinct indices, and the
  * ends of the interval. */
-#include "statistics/binomial.h"
+#include "statistics/beta.h"
 #include "statistics/gradient.h"
 #include "support/simulate.h"
 #include "support/suite.h"
@@ -63,7 +63,7 @@ TEST(ends_solve_their_equations)
     cr_gradient g;
     cr_gradient_estimate(gram, MOST, &g);
     cr_gradient_interval(gram, MOST, 4, INFINITY, 0.05, 0.05, &lo, &hi);
-    const double q = cr_student_quantile_sf(0.05, MOST - 1);
+    const double q = cr_beta_student(0.05, MOST - 1);
     ck_assert_double_lt(lo * lo, g.square);
     ck_assert_double_gt(hi * hi, g.square);
     ck_assert_double_eq_tol(
@@ -85,7 +85,7 @@ TEST_TIMES(an_unclear_gradient_may_have_more_than_the_average_variance, 20)
     cr_gradient_estimate(gram, MOST, &g);
     if (g.square > 2 * sqrt(g.degenerate)) return;
     const double dimension = 2 + _i % 2, average = fmax(0, (g.self - g.square) / dimension),
-                 q = cr_student_quantile_sf(0.05, MOST - 1);
+                 q = cr_beta_student(0.05, MOST - 1);
     cr_gradient_interval(gram, MOST, dimension, INFINITY, 0, 0.05, &lo, &hi);
     const double v = average + sqrt(2 * q * g.energy / MOST);
     ck_assert_double_ge(hi * hi - fmax(g.square, 0),

@@ -1,6 +1,6 @@
 /* The statistics of pairs from their sums, and bounds from the statistics. */
 #include "bounds/hessian_sums.h"
-#include "statistics/binomial.h"
+#include "statistics/beta.h"
 #include "statistics/moments.h"
 #include <math.h>
 
@@ -127,8 +127,8 @@ static double variance_along(const cr_hessian *s, double dimension, double q)
 static double quantile_of(const cr_hessian *s, double tail)
 {
     const double n = (double)s->count;
-    return cr_moments_skewed_quantile(cr_student_quantile_sf(tail, n - 1),
-                                      CR_UNSEEN_SQUARE * s->skewness, n);
+    return cr_moments_skewed_quantile(cr_beta_student(tail, n - 1), CR_UNSEEN_SQUARE * s->skewness,
+                                      n);
 }
 
 /* Solves x - U = q sqrt(4 x v/n + D2), as the bound of the gradient does. */

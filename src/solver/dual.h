@@ -43,7 +43,7 @@ typedef struct cr_rule {
     double budget; /* greatest change of the logarithm of the integrand across a panel */
     double window; /* log of the part beyond which the line is cut */
 } cr_rule;
-extern const cr_rule cr_rule_draft, cr_rule_value, cr_rule_proof;
+extern const cr_rule cr_quadrature_draft, cr_quadrature_value, cr_quadrature_proof;
 
 typedef struct cr_sums {
     double constraint;             /* E max_y (y v - lambda y^2) */

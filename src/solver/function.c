@@ -145,7 +145,7 @@ static double gain(double t, double r)
 static void add_panel(const certreg_worst_function *f, const cr_ratio *ratio, int kind, double r,
                       double from, double to, moments *out)
 {
-    const cr_rule *rule = &cr_rule_proof;
+    const cr_rule *rule = &cr_quadrature_proof;
     const double center = 0.5 * (from + to), half = 0.5 * (to - from);
     for (int j = 0; j < 2 * rule->half; j++) {
         const double t = center + (j & 1 ? -half : half) * rule->node[j / 2],
@@ -168,8 +168,8 @@ void cr_function_measure(certreg_worst_function *f, double r, cr_effort *effort)
         const double to = i + 1 < f->region_count ? f->breakpoints[i] : INFINITY;
         const int kind = f->regions[i], peaks = kind == CERTREG_REGION_BETWEEN ? 2 : 1;
         const int count =
-            cr_quadrature_cut(&cr_rule_proof, from, to, 0, peaks * fmax(r, f->tilt), ends);
-        if (count) effort->points += 2 * (uint64_t)(cr_rule_proof.half * (count - 1));
+            cr_quadrature_cut(&cr_quadrature_proof, from, to, 0, peaks * fmax(r, f->tilt), ends);
+        if (count) effort->points += 2 * (uint64_t)(cr_quadrature_proof.half * (count - 1));
         for (int k = 1; k < count; k++) add_panel(f, &ratio, kind, r, ends[k], ends[k - 1], &sum);
         from = to;
     }

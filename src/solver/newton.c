@@ -131,7 +131,7 @@ static step balanced(const cr_problem *problem, const cr_descent *now)
 
 static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent *at)
 {
-    cr_regions_find(problem, &at->at, rule == &cr_rule_draft ? 1e-9 : 1e-13, &at->regions);
+    cr_regions_find(problem, &at->at, rule == &cr_quadrature_draft ? 1e-9 : 1e-13, &at->regions);
     cr_dual_sums(problem, &at->at, &at->regions, rule, &at->sums);
     at->value = cr_dual_value(problem, &at->at, at->sums.constraint);
 }
@@ -200,7 +200,7 @@ static void search_line(const cr_problem *problem, const cr_rule *rule, const cr
 {
     /* The draft jumps by its error where panels come and go. Close to the end a finer rule takes
      * over. */
-    const int at_the_end = rule == &cr_rule_draft && along->drop <= 1e-7 * descent->value;
+    const int at_the_end = rule == &cr_quadrature_draft && along->drop <= 1e-7 * descent->value;
     const int trials = at_the_end ? 2 : MOST_TRIALS, stopped = along->stopped;
     double length = along->length;
     *next = *descent;
@@ -263,10 +263,10 @@ static int strained(const cr_problem *problem, const cr_descent *descent)
 void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent)
 {
     for (int j = 0; j < CR_ORDERS; j++) descent->fixed[j] = problem->fixed[j];
-    descend(problem, &cr_rule_draft, gain, descent);
+    descend(problem, &cr_quadrature_draft, gain, descent);
     const int stalled = !descent->converged && descent->steps < MOST_STEPS;
     if (!descent->impossible && (stalled || strained(problem, descent)))
-        descend(problem, &cr_rule_value, gain * 1e-2, descent);
+        descend(problem, &cr_quadrature_value, gain * 1e-2, descent);
     if (nearly_feasible(problem, descent, 1e-9)) descent->tight = 1;
 }
 
@@ -274,13 +274,13 @@ void cr_newton_finish(const cr_problem *problem, cr_multipliers *at, cr_regions 
 {
     cr_descent now = {.at = *at, .regions = *regions};
     for (int j = 0; j < CR_ORDERS; j++) now.fixed[j] = problem->fixed[j];
-    evaluate(problem, &cr_rule_value, &now);
+    evaluate(problem, &cr_quadrature_value, &now);
     for (int i = 0; i < MOST_FINISHING_STEPS && !nearly_feasible(problem, &now, 1e-14); i++) {
         const step by = direction(problem, &now, 0);
         cr_descent next = now;
         next.at = move(&now.at, &by, 1, mostly_between(&now), problem->ratio.order);
         if (!(next.at.lambda > 0)) break;
-        evaluate(problem, &cr_rule_value, &next);
+        evaluate(problem, &cr_quadrature_value, &next);
         if (!(missed_by(problem, &next) < 0.5 * missed_by(problem, &now))) break;
         now = next;
     }

@@ -107,7 +107,7 @@ static void solve_two_valued(const cr_rise *rise, double mean, cr_point *out)
     out->coefficient_hi[0] = rise->gradient_hi;
     cr_regions_find(&out->problem, &out->at, 1e-12, &out->regions);
     cr_sums sums;
-    cr_dual_sums(&out->problem, &out->at, &out->regions, &cr_rule_draft, &sums);
+    cr_dual_sums(&out->problem, &out->at, &out->regions, &cr_quadrature_draft, &sums);
     out->value = cr_dual_value(&out->problem, &out->at, sums.constraint);
     out->growth = sums.growth;
     out->slope = out->problem.ratio.norm * out->at.nu;
@@ -124,7 +124,7 @@ static double correlation_of(const cr_point *point)
     cr_sums sums;
     cr_regions regions = point->regions;
     cr_regions_find(&point->problem, &point->at, 1e-9, &regions);
-    cr_dual_sums(&point->problem, &point->at, &regions, &cr_rule_draft, &sums);
+    cr_dual_sums(&point->problem, &point->at, &regions, &cr_quadrature_draft, &sums);
     return sums.yt;
 }
 

@@ -107,7 +107,7 @@ void cr_proof_make(const cr_problem *problem, const double *low, const double *h
         linear += (weight + fabs(ratio->norm * at->a[j])) * fmax(fabs(low[j]), fabs(high[j]));
     }
     cr_regions_find(problem, at, 1e-13, warm);
-    cr_rule value_rule = cr_rule_value, proof_rule = cr_rule_proof;
+    cr_rule value_rule = cr_quadrature_value, proof_rule = cr_quadrature_proof;
     for (int attempt = 0; attempt < 3; attempt++) {
         problem->effort->refinements += attempt > 0;
         cr_sums sums;

@@ -22,9 +22,9 @@ static const double weight_20[] = {
 
 /* The draft steers Newton, for which 1e-8 is plenty since the value is stationary. The other two
  * are for the value, with different panels. */
-const cr_rule cr_rule_draft = {4, node_8, weight_8, 3.0, 8, 22};
-const cr_rule cr_rule_value = {8, node_16, weight_16, 2.5, 12, 40};
-const cr_rule cr_rule_proof = {10, node_20, weight_20, 3.0, 14, 42};
+const cr_rule cr_quadrature_draft = {4, node_8, weight_8, 3.0, 8, 22};
+const cr_rule cr_quadrature_value = {8, node_16, weight_16, 2.5, 12, 40};
+const cr_rule cr_quadrature_proof = {10, node_20, weight_20, 3.0, 14, 42};
 
 /* How far a Gaussian still matters beyond x > 0 from its peak, relative to its value at x. */
 static double extent(double x, double window)

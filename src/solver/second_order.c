@@ -91,8 +91,10 @@ static double second_of(const cr_problem *problem, const cr_point *initial, cr_d
     cr_sums sums;
     cr_regions_find(problem, &descent->at, 1e-9, &descent->regions);
     if (initial->at.lambda > 0)
-        cr_dual_sums(problem, &descent->at, &descent->regions, &cr_rule_draft, &sums);
-    else cr_dual_sums(&initial->problem, &initial->at, &initial->regions, &cr_rule_draft, &sums);
+        cr_dual_sums(problem, &descent->at, &descent->regions, &cr_quadrature_draft, &sums);
+    else
+        cr_dual_sums(&initial->problem, &initial->at, &initial->regions, &cr_quadrature_draft,
+                     &sums);
     return sums.yh;
 }
 

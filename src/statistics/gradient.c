@@ -1,5 +1,5 @@
 #include "statistics/gradient.h"
-#include "statistics/binomial.h"
+#include "statistics/beta.h"
 #include "statistics/moments.h"
 #include <math.h>
 #include <string.h>
@@ -58,7 +58,7 @@ void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estima
 static double lower_end(const cr_gradient *estimate, size_t blocks, double tail)
 {
     if (!(tail > 0) || blocks < 4) return 0;
-    const double b = (double)blocks, q = cr_student_quantile_sf(tail, b - 1);
+    const double b = (double)blocks, q = cr_beta_student(tail, b - 1);
     const double square =
         estimate->square - q * sqrt(4 * estimate->projection / b + estimate->degenerate);
     return square > 0 ? sqrt(square) : 0;
@@ -91,7 +91,7 @@ static double upper_end(const cr_gradient *estimate, size_t blocks, double dimen
 {
     if (!(tail > 0) || isnan(estimate->square)) return INFINITY;
     const double b = (double)blocks;
-    const double q = cr_moments_skewed_quantile(cr_student_quantile_sf(tail, b - 1),
+    const double q = cr_moments_skewed_quantile(cr_beta_student(tail, b - 1),
                                                 CR_UNSEEN_SQUARE * estimate->skewness, b);
     const double positive = fmax(estimate->square, 0), d2 = estimate->degenerate;
     const double a = 4 * q * q * variance_along(estimate, blocks, dimension, kurtosis, q) / b;

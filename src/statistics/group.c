@@ -1,4 +1,5 @@
 #include "statistics/group.h"
+#include "statistics/beta.h"
 #include "statistics/binomial.h"
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "statistics/mixture.h"
-#include "statistics/binomial.h"
+#include "statistics/beta.h"
 #include <float.h>
 #include <math.h>
 

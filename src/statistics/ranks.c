@@ -1,6 +1,6 @@
 #include "statistics/ranks.h"
 #include "base/constants.h"
-#include "statistics/binomial.h"
+#include "statistics/beta.h"
 #include "statistics/normal.h"
 #include <math.h>
 
