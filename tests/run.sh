@@ -117,16 +117,24 @@ lint() {
     echo "ok shellcheck"
 }
 
-python() {
+python() { # FILE...
     [ -n "$PYTHON" ] || { echo "skip Python: no interpreter with the packages was found"; return; }
-    CERTREG_LIB=$OBJ/libcertreg.so PYTHONPATH=$PWD/python:$PWD/tests/python:$PWD/lib/deps \
-        PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$1"
+    "$PYTHON" -c 'import pytest, hypothesis' 2>/dev/null ||
+        { echo "skip Python: $PYTHON has no pytest and hypothesis (make deps)"; return; }
+    CERTREG_LIB=$OBJ/libcertreg.so PYTHONPATH=$PWD/python:$PWD/lib/deps PYTHONDONTWRITEBYTECODE=1 \
+        "$PYTHON" -m pytest -q -p no:cacheprovider "$@"
 }
+# In one process for each job, which loads the packages once; a file that is asked for alone.
 python_tests() { # FOLDER
-    local test
-    for test in "$1"/test_*.py; do
-        [[ $MODE = fast && $test =~ /test_(reproduce|figures) || ! -e $test ]] ||
-            start "$(basename "$test" .py)" python "$test"
+    local files=() of_part file part
+    for file in "$1"/test_*.py; do
+        [[ $MODE = fast && $file =~ /test_(reproduce|figures) ]] || files+=("$file")
+    done
+    for file in ${ONLY:+"${files[@]}"}; do start "$(basename "$file" .py)" python "$file"; done
+    [ -z "$ONLY" ] || return 0
+    for ((part = 0; part < jobs && part < ${#files[@]}; part++)); do
+        mapfile -t of_part < <(printf '%s\n' "${files[@]}" | sed -n "$((part + 1))~${jobs}p")
+        start "Python ${1#tests/} $((part + 1))/$jobs" python "${of_part[@]}"
     done
 }
 

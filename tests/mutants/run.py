@@ -34,6 +34,7 @@ import sites
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OBJ = ROOT / os.environ.get("OBJ", "lib/.obj/none")
 PYTHON = os.environ.get("PYTHON", "")
+PYTEST = [PYTHON, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
 PYTHON_TESTS = ["attacks", "baselines", "certify", "intervals", "questions", "solver", "vectors"]
 FORKS = {"api_misuse_fork"}  # what runs in a child that ends by _exit is not counted
 SURVIVORS = ROOT / "tests/mutants/survivors.txt"
@@ -50,7 +51,7 @@ def tests() -> dict[str, list[str]]:
     found = {p.name: [str(p)] for p in programs}
     found["golden"] = ["bash", "tests/golden/compare.sh", str(OBJ / "tests/golden/golden")]
     if PYTHON:
-        found |= {f"python {t}": [PYTHON, f"tests/python/test_{t}.py"] for t in PYTHON_TESTS}
+        found |= {f"python {t}": [*PYTEST, f"tests/python/test_{t}.py"] for t in PYTHON_TESTS}
     return found
 
 
@@ -59,7 +60,7 @@ def run(command: list[str], libraries: pathlib.Path, seconds: float, **more: str
     environment = os.environ | {
         "LD_LIBRARY_PATH": str(libraries),
         "CERTREG_LIB": str(libraries / "libcertreg.so"),
-        "PYTHONPATH": ":".join(str(ROOT / f) for f in ("python", "tests/python", "lib/deps")),
+        "PYTHONPATH": ":".join(str(ROOT / f) for f in ("python", "lib/deps")),
         "PYTHONDONTWRITEBYTECODE": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }

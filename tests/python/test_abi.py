@@ -8,10 +8,9 @@ import enum
 import inspect
 import re
 import sys
-import unittest
 
 from certreg.cli import parser
-from support import certreg, root, run
+from kit import certreg, parametrize, root
 from test_header import printed_by_c, structs, text
 
 KINDS = {
@@ -120,42 +119,46 @@ def breaks(before, now):
     return gone + asked
 
 
-class Abi(unittest.TestCase):
-    def test_what_releases_have_is_there(self):
-        now = present()
-        self.assertGreater(len(now), 600)
-        for release in (root / "tests/abi").glob("*.*.*.txt"):
-            lines = release.read_text(encoding="utf-8").splitlines()
-            self.assertEqual(breaks(lines, now), [], release.name)
-
-    def test_a_break_is_found(self):
-        now = present()
-        for line, other in (
-            ("plan.seed 8 8 uint64", "plan.seed 8 8 int64"),
-            ("model.scale 48 8 const float *", "model.scale 48 8 const double *"),
-            ("error.text 40 256 char text[256]", "error.text 40 128 char text[128]"),
-            ("int (*certreg_eval)(void *user, const certreg_batch *batch)", ""),
-            ("plan.progress 40 8 int (*progress)(void *user, uint64_t done, uint64_t total)", ""),
-            ("CERTREG_E_BUSY 18", "CERTREG_E_BUSY 19"),
-            ("python Score.NORM", ""),
-            ("python Estimator.certify", ""),
-            ("python Question 0 tolerance", "python Question 1 tolerance"),
-            ("python Question 2 alpha = 0.0", "python Question 2 alpha = 0.1"),
-            ("python Estimator * seed", "python Estimator * noise"),
-            ("certreg certify --sigma", ""),
-            ("certreg certify --method finite", ""),
-        ):
-            with self.subTest(line):
-                changed = [other if one == line else one for one in now]
-                self.assertEqual(breaks(now, changed), [line])
-        for line in ("python Question 20 more", "certreg certify 2 more", "certreg certify --more"):
-            self.assertEqual(breaks(now, [*now, line]), [])
-            self.assertEqual(breaks(now, [*now, line + MUST]), [line + MUST])
-        self.assertEqual(breaks(now, [*now, "python New", "python New 0 x" + MUST]), [])
+NOW = present()
 
 
-if __name__ == "__main__":
-    if sys.argv[1:] == ["record"]:
-        print(*present(), sep="\n")
-    else:
-        run()
+def test_what_releases_have_is_there():
+    assert len(NOW) > 600
+    for release in (root / "tests/abi").glob("*.*.*.txt"):
+        lines = release.read_text(encoding="utf-8").splitlines()
+        assert breaks(lines, NOW) == [], release.name
+
+
+@parametrize(
+    "line, other",
+    [
+        ("plan.seed 8 8 uint64", "plan.seed 8 8 int64"),
+        ("model.scale 48 8 const float *", "model.scale 48 8 const double *"),
+        ("error.text 40 256 char text[256]", "error.text 40 128 char text[128]"),
+        ("int (*certreg_eval)(void *user, const certreg_batch *batch)", ""),
+        ("plan.progress 40 8 int (*progress)(void *user, uint64_t done, uint64_t total)", ""),
+        ("CERTREG_E_BUSY 18", "CERTREG_E_BUSY 19"),
+        ("python Score.NORM", ""),
+        ("python Estimator.certify", ""),
+        ("python Question 0 tolerance", "python Question 1 tolerance"),
+        ("python Question 2 alpha = 0.0", "python Question 2 alpha = 0.1"),
+        ("python Estimator * seed", "python Estimator * noise"),
+        ("certreg certify --sigma", ""),
+        ("certreg certify --method finite", ""),
+    ],
+)
+def test_a_break_is_found(line, other):
+    assert breaks(NOW, [other if one == line else one for one in NOW]) == [line]
+
+
+@parametrize(
+    "line", ["python Question 20 more", "certreg certify 2 more", "certreg certify --more"]
+)
+def test_additions_are_none_unless_they_must_be_given(line):
+    assert breaks(NOW, [*NOW, line]) == []
+    assert breaks(NOW, [*NOW, line + MUST]) == [line + MUST]
+    assert breaks(NOW, [*NOW, "python New", "python New 0 x" + MUST]) == []
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["record"]:
+    print(*NOW, sep="\n")

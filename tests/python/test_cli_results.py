@@ -1,227 +1,339 @@
-"""What the commands certify, sigma and bounds write."""
+"""What commands write: tables, documents, summaries, and advice."""
 
 import csv
 import io
-import json
+import math
 import os
+import re
+import stat
 import sys
+from unittest import mock
 
 import numpy as np
+import pytest
 
-from support import run
-from support_cli import ASKED, MODELS, STEPS, InFolder, X, certreg
+from kit import ASKED, CERTIFY, MODELS, PRODUCT, STEPS, command_refused
+from kit import model, near, parametrize, read, run, said, table_of, write
+import kit
 from certreg import Estimator, Question
 from certreg.cli import tables
+from certreg.cli.seeds import seed_in
+
+X = kit.X[:6]
+TRUTHS = X[:, 0] + X[:, 1] * X[:, 2]
+pytestmark = pytest.mark.usefixtures("models")
 
 
-class Results(InFolder):
-    def test_rows_are_those_of_the_library(self):
-        table = self.rows_of("certify", "models.py:product", "x.npy", *ASKED)
-        question = Question(tolerance=0.5)
-        with Estimator(lambda x: x[:, 0] + x[:, 1] * x[:, 2], 3, 200, seed=7, batch=200) as e:
-            for i, row in enumerate(table):
-                c = e.certify(X[i], 0.25, 200, question, noise_id=i)
-                self.assertEqual((row["row"], row["outcome"]), (str(i), c.outcome.name.lower()))
-                self.assertEqual(float(row["radius"]), c.radius)
-                self.assertEqual(float(row["prediction"]), c.prediction)
-        self.assertEqual(len(table), 6)
-
-    def test_constraints_may_be_named(self):
-        ask = ("certify", "models.py:product", "x.npy", *ASKED, "--samples", 1500)
-        default, named = (
-            [(row["radius"], row["constraints"]) for row in self.rows_of(*ask, *more)]
-            for more in ((), ("--constraints", "ecgm"))
-        )
-        self.assertNotEqual(default, named)
-
-    def test_the_pilot_may_have_another_length(self):
-        ask = ("certify", "models.py:product", "x.npy", *ASKED)
-        with Estimator(lambda x: x[:, 0] + x[:, 1] * x[:, 2], 3, 200, seed=7, pilot=9) as e:
-            c = e.certify(X[0], 0.25, 200, 0.5, noise_id=0)
-        self.assertEqual(float(self.rows_of(*ask, "--pilot", 9)[0]["radius"]), c.radius)
-        self.assertNotEqual(float(self.rows_of(*ask)[0]["radius"]), c.radius)
-
-    def test_kinds_of_models_and_inputs_agree(self):
-        wanted = self.rows_of("certify", "models.py:product", "x.npy", *ASKED)
-        np.savez("x.npz", x=X, other=X)
-        np.savetxt("x.csv", X, delimiter=",", header="a,b,c", comments="")
-        np.savetxt("bare.csv", X, delimiter=";")
-        for model in ("models:product", "models.py:two", "models.py:makes_two"):
-            self.assertEqual(self.rows_of("certify", model, "x.npy", *ASKED), wanted)
-        for x in (("x.csv",), ("bare.csv",), ("x.npz", "--array", "x")):
-            self.assertEqual(self.rows_of("certify", "models.py:product", *x, *ASKED), wanted)
-        twice = self.rows_of(
-            *("certify", "models.py:two", "x.npy", *ASKED, "--output", 1, "--tolerance", 1)
-        )
-        for a, b in zip(wanted, twice):
-            self.assertAlmostEqual(float(a["radius"]), float(b["radius"]), places=9)
-
-    def test_parts_are_those_of_the_whole(self):
-        ask = ("certify", "models.py:product", "x.npy", *ASKED)
-        parts = [self.rows_of(*ask, "--rows", rows) for rows in (":2", "2:")]
-        self.assertEqual(parts[0] + parts[1], self.rows_of(*ask))
-
-    def test_labels(self):
-        labels = X[:, 0] + X[:, 1] * X[:, 2] + 5 * (np.arange(6) % 2)
-        np.save("y.npy", labels)
-        ask = ("certify", "models.py:product", "x.npy", *ASKED, "--labels", "y.npy")
-        table = self.rows_of(*ask, "--rows", "1:6")
-        right = 0
-        for row in table:
-            self.assertEqual(float(row["label"]), labels[int(row["row"])])
-            error = abs(float(row["prediction"]) - float(row["label"]))
-            self.assertAlmostEqual(float(row["label_error"]), error)
-            right += error <= 0.5 and float(row["radius"]) > 0
-        self.assertTrue(0 < right < 5)
-        out = certreg(*ask, "--rows", "1:6")[1]
-        self.assertEqual(float(out.split()[-1]), right / 5)
-
-    def test_labels_of_angles_go_round(self):
-        np.save("turn.npy", [[3.1, 0, 0]])  # 177.6 degrees
-        np.save("label.npy", [-175.0])
-        row = self.rows_of(
-            *("certify", "models.py:pair", "turn.npy", "--pair", "--labels", "label.npy"),
-            *("--sigma", ".05", "--tolerance", "20", "--seed", "1"),
-        )[0]
-        self.assertAlmostEqual(float(row["label_error"]), 7.4, delta=1)
-        self.assertGreater(float(row["radius"]), 0)
-
-    def test_json_has_everything_but_the_seed(self):
-        ask = ("certify", "models.py:product", "x.npy", *ASKED, "--seed", "987654321")
-        self.assertEqual(certreg(*ask, "-o", "r.json")[0], 0)
-        with open("r.json", encoding="utf-8") as file:
-            text = file.read()
-        self.assertNotIn("987654321", text)
-        said = json.loads(text)
-        self.assertEqual(
-            (said["complete"], len(said["rows"]), said["plan"]["sigma"]), (True, 6, 0.25)
-        )
-        self.assertEqual(said["summary"][0]["certified"], 6)
-        self.assertEqual(certreg(*ask, "-o", "r.json", "--keep-seed")[0], 0)
-        with open("r.json", encoding="utf-8") as file:
-            self.assertEqual(json.load(file)["plan"]["seed"], "987654321")
-
-    def test_rows_on_standard_output(self):
-        status, out, err = certreg("certify", "models.py:product", "x.npy", *ASKED, "-o", "-")
-        self.assertEqual((status, len(list(csv.DictReader(io.StringIO(out))))), (0, 6))
-        self.assertIn("mean radius", err)
-
-    def test_rows_without_an_answer(self):
-        ask = ("certify", "models.py:sometimes_nan", "steps.npy", *ASKED)
-        status, out, err = certreg(*ask)
-        self.assertEqual(status, 1)
-        self.assertRegex(err, "certificates are missing.* row [567].*nan.*--count-failures")
-        table = self.rows_of(*ask, status=1)
-        self.assertEqual([bool(row["error"]) for row in table][-3:], [True] * 3)
-        self.assertEqual([float(row["radius"]) for row in table][-3:], [0] * 3)
-        table = self.rows_of(*ask, "--count-failures")
-        self.assertEqual({row["error"] for row in table}, {""})
-
-    def test_rows_without_an_answer_have_no_numbers_and_enter_no_mean(self):
-        np.save("y.npy", np.where(STEPS[:, 0] > 4, 1000, STEPS[:, 0] + 1))
-        ask = ("certify", "models.py:sometimes_nan", "steps.npy", *ASKED, "--labels", "y.npy")
-        table = self.rows_of(*ask, status=1)
-        for row in table:
-            numbers = [row[name] for name in ("prediction", "tolerance", "alpha", "label_error")]
-            self.assertEqual([n == "nan" for n in numbers], [bool(row["error"])] * 4)
-        self.rows_of(*ask, name="r.json", status=1)
-        with open("r.json", encoding="utf-8") as file:
-            said = json.load(file)
-        for name in ("prediction", "tolerance", "alpha", "label_error"):
-            self.assertIs(said["rows"][-1][name], None)
-        known = [float(row["label_error"]) for row in table if not row["error"]]
-        summary = said["summary"][0]
-        self.assertEqual(summary["failed"], len(table) - len(known))
-        self.assertAlmostEqual(summary["mean_error"], np.mean(known))
-        (name,) = tables.curves(said["rows"], False)
-        self.assertEqual(name, "sigma 0.25, tolerance 0.5")
-
-    def test_where_no_row_has_an_answer_there_is_no_mean_error(self):
-        np.save("far.npy", STEPS[8:])
-        np.save("y.npy", [1, 2])
-        ask = ("certify", "models.py:sometimes_nan", "far.npy", *ASKED, "--labels", "y.npy")
-        status, out, err = certreg(*ask)
-        self.assertEqual((status, out.split()[-3]), (1, "nan"))
-        self.assertNotIn("Warning", err)
-
-    def test_a_failing_model_loses_nothing(self):
-        ask = ("certify", "models.py:fails_late", "steps.npy", *ASKED)
-        files = ("-o", "r.json", "--resume", "r.sqlite")
-        self.refused(3, "row 3: ValueError: three is .*; 3 of 10 .*r.json and r", *ask, *files)
-        with open("r.json", encoding="utf-8") as file:
-            said = json.load(file)
-        self.assertEqual((said["complete"], len(said["rows"])), (False, 3))
-        with open("models.py", "w", encoding="utf-8") as file:
-            file.write(MODELS.replace("< 0.5", "< -1"))
-        del sys.modules["models"]
-        resumed = self.rows_of(*ask, "--resume", "r.sqlite")
-        self.assertEqual(resumed, self.rows_of("certify", "models.py:product", *ask[2:]))
-
-    def test_sigma_recommends_the_greatest_mean_radius(self):
-        ask = ("sigma", "models.py:product", "x.npy", *ASKED, "--sigma", ".05,.25,2")
-        table = self.rows_of(*ask)
-        means = {}
-        for row in table:
-            means.setdefault(row["sigma"], []).append(float(row["radius"]))
-        best = max(means, key=lambda sigma: np.mean(means[sigma]))
-        self.assertEqual((len(table), best), (18, "0.25"))
-        self.assertIn(
-            f"Deploy sigma 0.25 for tolerance 0.5. Its mean radius, {np.mean(means[best]):.5g}, is "
-            "the greatest.\n",
-            certreg(*ask)[1],
-        )
-        np.save("y.npy", X[:, 0] + X[:, 1] * X[:, 2])
-        said = certreg(*ask, "--labels", "y.npy", "--tolerance", ".8,.2")[1]
-        rule = "among the sigmas whose mean error is at most 0.1 tolerances above the least."
-        for sigma, tolerance in ((0.25, 0.8), (0.05, 0.2)):
-            self.assertRegex(said, f"Deploy sigma {sigma} for tolerance {tolerance}. .* {rule}")
-        self.assertIn("mean error  useful radius  certified accuracy", said)
-        self.assertIn("Try larger ones", certreg(*ask, "--sigma", ".01,.05")[1])
-        self.assertRegex(
-            certreg(*ask, "--sigma", "20,40")[1], "No sigma certifies .*: try a larger tolerance"
-        )
-
-    def test_sigma_leaves_out_rows_that_failed_at_some_level(self):
-        ask = ("sigma", "models.py:sometimes_nan", "steps.npy", *ASKED, "--sigma", ".05,.2")
-        table = self.rows_of(*ask, status=1)
-        failed = {row["row"] for row in table if row["error"]}
-        self.assertTrue({"7", "8", "9"} <= failed < {str(row) for row in range(10)})
-        kept = [row for row in table if row["sigma"] == "0.2" and row["row"] not in failed]
-        mean = np.mean([float(row["radius"]) for row in kept])
-        status, out, _ = certreg(*ask)
-        said = out.splitlines()[-1]
-        self.assertRegex(said, rf"\ADeploy sigma 0.2 .* mean radius, {mean:.5g}, is the greatest")
-        self.assertIn(f"failed at some sigma are left out at all of them: {len(failed)}.", said)
-        self.assertEqual(status, 1)
-        said = certreg(*ask, "--rows", "8:")[1]
-        self.assertIn("No sigma is recommended, since each of the 2 rows failed at some", said)
-
-    def test_sigma_has_noise_of_its_own(self):
-        words = ("models.py:product", "x.npy", *ASKED)
-        a, b = (self.rows_of(command, *words)[0]["estimate"] for command in ("sigma", "certify"))
-        self.assertNotEqual(a, b)
-
-    def test_bounds(self):
-        ask = ("bounds", "models.py:product", "x.npy", "--sigma", ".25", "--samples", "200")
-        row = self.rows_of(*ask, "--radius", ".2", "--seed", "7")[2]
-        with Estimator(lambda x: x[:, 0] + x[:, 1] * x[:, 2], 3, 200, seed=7, batch=200) as e:
-            e.begin(X[2], 0.25, 2)
-            c = e.output_bounds(200, 0.2, Question(tolerance=0))
-        got = (float(row["output_lo"]), float(row["output_hi"]))
-        self.assertEqual(got, (c.output_lo, c.output_hi))
-        self.assertIn("median width", certreg(*ask, "--radius", ".2")[1])
-        self.assertRegex(certreg(*ask, "--radius", "2.4")[1], r" 0 +0 +inf\n\Z")  # none is bounded
-
-    def test_a_file_is_whole_or_as_it_was(self):
-        self.rows_of("certify", "models.py:product", "x.npy", *ASKED)
-        with open("r.csv", encoding="utf-8") as file:
-            before = file.read()
-        words = ("certify", "models.py:fails", "x.npy", *ASKED, "-o", "r.csv")
-        self.assertEqual(certreg(*words)[0], 3)
-        with open("r.csv", encoding="utf-8") as file:
-            self.assertEqual(file.read(), before)
-        self.assertEqual(sorted(os.listdir()), ["models.py", "r.csv", "steps.npy", "x.npy"])
+def estimator(**more):
+    return Estimator(model, 3, 200, **{"seed": 7, "batch": 200, **more})
 
 
-if __name__ == "__main__":
-    run()
+def test_rows_are_those_of_the_library():
+    table = table_of(*CERTIFY)
+    with estimator() as e:
+        for i, row in enumerate(table):
+            c = e.certify(X[i], 0.25, 200, Question(tolerance=0.5), noise_id=i)
+            assert (row["row"], row["outcome"]) == (str(i), c.outcome.name.lower())
+            assert float(row["radius"]) == c.radius
+            assert float(row["prediction"]) == c.prediction
+    assert len(table) == 6
+
+
+def test_constraints_may_be_named_and_the_pilot_may_have_another_length():
+    default, named = (
+        [
+            (row["radius"], row["constraints"])
+            for row in table_of(*CERTIFY, "--samples", 1500, *more)
+        ]
+        for more in ((), ("--constraints", "ecgm"))
+    )
+    assert default != named
+    with estimator(pilot=9) as e:
+        c = e.certify(X[0], 0.25, 200, 0.5, noise_id=0)
+    assert float(table_of(*CERTIFY, "--pilot", 9)[0]["radius"]) == c.radius
+    assert float(table_of(*CERTIFY)[0]["radius"]) != c.radius
+
+
+def test_kinds_of_models_and_inputs_agree():
+    wanted = table_of(*CERTIFY)
+    np.savez("x.npz", x=X, other=X)
+    np.savetxt("x.csv", X, delimiter=",", header="a,b,c", comments="")
+    np.savetxt("bare.csv", X, delimiter=";")
+    for named in ("models:product", "models.py:two", "models.py:makes_two"):
+        assert table_of("certify", named, "x.npy", *ASKED) == wanted
+    for x in (("x.csv",), ("bare.csv",), ("x.npz", "--array", "x")):
+        assert table_of("certify", PRODUCT[0], *x, *ASKED) == wanted
+    second = ("--output", 1, "--tolerance", 1)
+    twice = table_of("certify", "models.py:two", "x.npy", *ASKED, *second)
+    for a, b in zip(wanted, twice):
+        assert float(a["radius"]) == near(float(b["radius"]), 5e-10)
+
+
+def test_parts_are_those_of_the_whole():
+    parts = [table_of(*CERTIFY, "--rows", rows) for rows in (":2", "2:")]
+    assert parts[0] + parts[1] == table_of(*CERTIFY)
+
+
+def test_labels():
+    labels = TRUTHS + 5 * (np.arange(6) % 2)
+    np.save("y.npy", labels)
+    ask, right = (*CERTIFY, "--labels", "y.npy", "--rows", "1:6"), 0
+    for row in table_of(*ask):
+        assert float(row["label"]) == labels[int(row["row"])]
+        error = abs(float(row["prediction"]) - float(row["label"]))
+        assert float(row["label_error"]) == near(error)
+        right += error <= 0.5 and float(row["radius"]) > 0
+    assert 0 < right < 5
+    assert float(run(*ask)[1].split()[-1]) == right / 5
+
+
+def test_labels_of_angles_go_round():
+    np.save("turn.npy", [[3.1, 0, 0]])  # 177.6 degrees
+    np.save("label.npy", [-175.0])
+    ask = ("certify", "models.py:pair", "turn.npy", "--pair", "--labels", "label.npy")
+    (row,) = table_of(*ask, *"--sigma .05 --tolerance 20 --seed 1".split())
+    assert float(row["label_error"]) == near(7.4, 1)
+    assert float(row["radius"]) > 0
+
+
+def test_json_has_everything_but_the_seed():
+    ask = (*CERTIFY, "--seed", "987654321", "-o", "r.json")
+    said(*ask)
+    document = read("r.json")
+    assert "987654321" not in str(document)
+    assert (document["complete"], len(document["rows"])) == (True, 6)
+    assert document["plan"]["sigma"] == 0.25
+    assert document["summary"][0]["certified"] == 6
+    said(*ask, "--keep-seed")
+    assert read("r.json")["plan"]["seed"] == "987654321"
+
+
+def test_rows_on_standard_output():
+    out, err = said(*CERTIFY, "-o", "-")
+    assert len(list(csv.DictReader(io.StringIO(out)))) == 6
+    assert "mean radius" in err
+
+
+SOMETIMES = ("models.py:sometimes_nan", "steps.npy", *ASKED)
+
+
+def test_rows_without_an_answer_have_no_numbers_and_enter_no_mean():
+    _, err = said("certify", *SOMETIMES, status=1)
+    assert re.search("certificates are missing.* row [567].*nan.*--count-failures", err)
+    np.save("y.npy", np.where(STEPS[:, 0] > 4, 1000, STEPS[:, 0] + 1))
+    ask, names = ("certify", *SOMETIMES, "--labels", "y.npy"), ("prediction", "tolerance", "alpha")
+    names += ("label_error",)
+    table = table_of(*ask, status=1)
+    assert [(bool(row["error"]), float(row["radius"])) for row in table][-3:] == [(True, 0)] * 3
+    for row in table:
+        assert [row[name] == "nan" for name in names] == [bool(row["error"])] * 4
+    document = table_of(*ask, name="r.json", status=1)
+    assert [document["rows"][-1][name] for name in names] == [None] * 4
+    known = [float(row["label_error"]) for row in table if not row["error"]]
+    summary = document["summary"][0]
+    assert summary["failed"] == len(table) - len(known)
+    assert summary["mean_error"] == near(np.mean(known))
+    (name,) = tables.curves(document["rows"], False)
+    assert name == "sigma 0.25, tolerance 0.5"
+    assert {row["error"] for row in table_of(*ask, "--count-failures")} == {""}
+
+
+def test_where_no_row_has_an_answer_there_is_no_mean_error():
+    np.save("far.npy", STEPS[8:])
+    np.save("y.npy", [1, 2])
+    out, err = said("certify", SOMETIMES[0], "far.npy", *ASKED, "--labels", "y.npy", status=1)
+    assert out.split()[-3] == "nan"
+    assert "Warning" not in err
+
+
+def test_a_failing_model_loses_nothing():
+    ask = ("certify", "models.py:fails_late", "steps.npy", *ASKED)
+    lost = "row 3: ValueError: three is .*; 3 of 10 .*r.json and r"
+    command_refused(3, lost, *ask, "-o", "r.json", "--resume", "r.sqlite")
+    document = read("r.json")
+    assert (document["complete"], len(document["rows"])) == (False, 3)
+    write("models.py", MODELS.replace("< 0.5", "< -1"))
+    del sys.modules["models"]
+    resumed = table_of(*ask, "--resume", "r.sqlite")
+    assert resumed == table_of("certify", "models.py:product", *ask[2:])
+
+
+def test_a_file_is_whole_or_as_it_was():
+    table_of(*CERTIFY)
+    before = kit.pathlib.Path("r.csv").read_bytes()
+    assert run("certify", "models.py:fails", "x.npy", *ASKED, "-o", "r.csv")[0] == 3
+    assert kit.pathlib.Path("r.csv").read_bytes() == before
+    assert sorted(os.listdir()) == ["models.py", "r.csv", "steps.npy", "x.npy"]
+
+
+def test_published_certificates():
+    trimmed = "trimmed-mean --serve 51,.2 --trim .4 --core .3 --range -99,99"
+    for statistic in ("median", trimmed):
+        words = f"--method baseline --statistic {statistic} --samples 400 --sigma .05 --tolerance 2"
+        table = table_of("certify", *PRODUCT, "--seed", 7, *words.split())
+        assert all(float(line["radius"]) > 0 for line in table), words
+
+
+def test_without_a_seed_the_noise_is_fresh():
+    first, second = (table_of(*CERTIFY[:-2])[0]["estimate"] for _ in range(2))
+    assert first != second
+
+
+def test_records_answer_other_questions_without_calls():
+    ask = ("certify", "models.py:slow", *CERTIFY[2:], "--resume", "r", "--keep-records")
+    table_of(*ask)
+    calls = os.path.getsize("called")
+    table = table_of(*ask, "--tolerance", "1,2")
+    assert os.path.getsize("called") - calls < 5  # to recognize the model
+    assert {row["tolerance"] for row in table} == {"1.0", "2.0"}
+
+
+# ---- sigma
+def test_sigma_recommends_the_greatest_mean_radius():
+    ask, means = ("sigma", *CERTIFY[1:], "--sigma", ".05,.25,2"), {}
+    table = table_of(*ask)
+    for row in table:
+        means.setdefault(row["sigma"], []).append(float(row["radius"]))
+    best = max(means, key=lambda sigma: np.mean(means[sigma]))
+    assert (len(table), best) == (18, "0.25")
+    deploy = "Deploy sigma 0.25 for tolerance 0.5. Its mean radius, {:.5g}, is the greatest.\n"
+    assert deploy.format(np.mean(means[best])) in run(*ask)[1]
+    np.save("y.npy", TRUTHS)
+    out = run(*ask, "--labels", "y.npy", "--tolerance", ".8,.2")[1]
+    rule = "among the sigmas whose mean error is at most 0.1 tolerances above the least."
+    for sigma, tolerance in ((0.25, 0.8), (0.05, 0.2)):
+        assert re.search(f"Deploy sigma {sigma} for tolerance {tolerance}. .* {rule}", out)
+    assert "mean error  useful radius  certified accuracy" in out
+    assert "Try larger ones" in run(*ask, "--sigma", ".01,.05")[1]
+    none = "No sigma certifies .*: try a larger tolerance"
+    assert re.search(none, run(*ask, "--sigma", "20,40")[1])
+
+
+def test_sigma_leaves_out_rows_that_failed_at_some_level():
+    ask = ("sigma", *SOMETIMES, "--sigma", ".05,.2")
+    table = table_of(*ask, status=1)
+    failed = {row["row"] for row in table if row["error"]}
+    assert {"7", "8", "9"} <= failed < {str(row) for row in range(10)}
+    kept = [row for row in table if row["sigma"] == "0.2" and row["row"] not in failed]
+    mean = np.mean([float(row["radius"]) for row in kept])
+    last = said(*ask, status=1)[0].splitlines()[-1]
+    assert re.match(rf"Deploy sigma 0.2 .* mean radius, {mean:.5g}, is the greatest", last)
+    assert f"failed at some sigma are left out at all of them: {len(failed)}." in last
+    none = "No sigma is recommended, since each of the 2 rows failed at some"
+    assert none in run(*ask, "--rows", "8:")[1]
+
+
+def test_sigma_has_noise_of_its_own():
+    a, b = (table_of(command, *CERTIFY[1:])[0]["estimate"] for command in ("sigma", "certify"))
+    assert a != b
+
+
+# ---- bounds and attack
+def test_bounds():
+    ask = ("bounds", *PRODUCT, "--sigma", ".25", "--samples", "200")
+    row = table_of(*ask, "--radius", ".2", "--seed", "7")[2]
+    with estimator() as e:
+        e.begin(X[2], 0.25, 2)
+        c = e.output_bounds(200, 0.2, Question(tolerance=0))
+    assert (float(row["output_lo"]), float(row["output_hi"])) == (c.output_lo, c.output_hi)
+    assert "median width" in run(*ask, "--radius", ".2")[1]
+    assert re.search(r" 0 +0 +inf\n\Z", run(*ask, "--radius", "2.4")[1])  # none is bounded
+
+
+def test_attacks_of_each_row_have_both_ends():
+    words = ("attack", *CERTIFY[1:], "--calls", "1000")
+    out, err = said(*words, "-o", "r.csv")
+    assert "median ratio" in out and err == ""
+    rows = read("r.csv")
+    assert [row["row"] for row in rows] == list("012345")
+    for row in rows:
+        assert float(row["broken"]) > float(row["certified"])
+        assert int(row["calls"]) <= 1000
+        assert (row["side"] in ("lower", "upper"), row["error"]) == (True, "")
+    assert table_of(*words) == rows
+    assert table_of(*words, "--rows", "2:4") == rows[2:4]
+    said(*words, "-o", "r.json")
+    assert read("r.json")["plan"]["calls"] == 1000
+    assert '"seed"' not in kit.pathlib.Path("r.json").read_text()
+
+
+def test_attacks_of_angles_and_scales():
+    np.save("scale.npy", np.array([1, 1, 0]))
+    words = "--pair deg --scale scale.npy --sigma .25 --tolerance 20 --calls 600 --seed 1"
+    assert "20" in said("attack", "models.py:pair", "x.npy", *words.split())[0]
+
+
+def test_attacks_that_fail_are_named():
+    _, err = said("attack", *SOMETIMES, "--calls", 400, "-o", "r.csv", status=1)
+    assert "attacks failed, the first in row" in err
+    rows = read("r.csv")
+    assert len(rows) == 10
+    assert "--count-failures" in rows[9]["error"]
+    assert math.isnan(float(rows[9]["broken"]))
+    assert run("attack", "models.py:fails", "x.npy", *ASKED)[0] == 3
+
+
+# ---- check and info
+def test_check():
+    assert "Nothing was found" in said("check", *PRODUCT)[0]
+    out, _ = said("check", "models.py:depends_on_its_batch", "x.npy", status=1)
+    assert re.match("batch: .*", out)
+    np.save("large.npy", X + 6)
+    out, _ = said("check", SOMETIMES[0], "large.npy", status=1)
+    assert re.search(r"not finite: .*\(--count-failures\)", out)
+    said("check", "models.py:slow", "x.npy", "--calls", 40)
+    assert os.path.getsize("called") == 6
+    np.save("same.npy", np.ones((4, 3)))
+    assert "give --sigma" in said("check", PRODUCT[0], "same.npy", status=2)[1]
+
+
+def test_info():
+    out, _ = said("info")
+    for name in ("library", "instructions", "CUDA device 0", "onnxruntime"):
+        assert re.search(f"(?m)^{name}  +[^ ]", out)
+
+
+# ---- files of seeds keep the seed off the command line, and are the same for all jobs of an array
+UNSEEDED = (*CERTIFY[:-2], "--samples", "100")
+
+
+def test_the_first_command_makes_the_file_and_others_read_it():
+    before = os.umask(0)
+    try:
+        whole = table_of(*UNSEEDED, "--seed-file", "seed")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(os.stat("seed").st_mode) == 0o600
+    seed = read("seed")
+    assert table_of(*UNSEEDED, "--seed", seed.strip()) == whole
+    parts = [table_of(*UNSEEDED, "--seed-file", "seed", "--rows", rows) for rows in (":2", "2:")]
+    assert sum(parts, []) == whole
+    assert read("seed") == seed
+    table_of(*UNSEEDED, "--seed-file", "other")
+    assert seed_in("other") != int(seed)
+
+
+@parametrize(
+    "words",
+    [
+        ("attack", *PRODUCT, *UNSEEDED[3:], "--calls", 500),
+        ("bounds", *PRODUCT, "--sigma", ".25", "--radius", ".2"),
+        ("sigma", *PRODUCT, *UNSEEDED[3:]),
+    ],
+)
+def test_every_command_with_noise_takes_it(words):
+    said(*words, "-q", "--seed-file", "seed")
+    assert seed_in("seed") == int(read("seed"))
+
+
+def test_jobs_that_make_it_at_the_same_time_get_one_seed():
+    """Each finds no file, though another is just making it."""
+    with mock.patch("os.path.exists", lambda path: False):
+        assert len({seed_in("seed") for _ in range(5)}) == 1
+    assert [name for name in os.listdir() if "seed" in name] == ["seed"]
+
+
+def test_it_is_not_told():
+    out, err = said(*UNSEEDED, "--seed-file", "secret", "-o", "r.json")
+    told = out + err + kit.pathlib.Path("r.json").read_text()
+    assert str(seed_in("secret")) not in told and "secret" not in told

@@ -1,140 +1,243 @@
-"""Models and noise on a CUDA device."""
+"""Models and noise on a CUDA device that is emulated on the host (tests/emulated), and its arrays
+as DLPack capsules. The same function exports memory of the host, which NumPy can read."""
 
+import contextlib
 import ctypes
+import gc
 import os
 import pathlib
-import unittest
+import types
 
 import numpy as np
+import pytest
 
-from support import certreg, ORIGIN, run
-from certreg import _dlpack
+from kit import ORIGIN, certreg, parametrize, refused
+from certreg import DeviceArray, _dlpack
+
+FOLDER = pathlib.Path(os.environ.get("CERTREG_LIB", "")).parent / "tests"
+MODULE = FOLDER / "emulated_module.so"
+needs_module = pytest.mark.skipif(not MODULE.exists(), reason=f"{MODULE} has not been built")
+cuda = ctypes.CDLL(str(FOLDER / "libemulated_cuda.so")) if MODULE.exists() else None
 
 
-class Device(unittest.TestCase):
-    """A CUDA device that is emulated on the host (tests/emulated)."""
+def copied(to, source, array, kind):
+    stream, size = ctypes.c_void_p(array.stream), ctypes.c_size_t(4 * int(np.prod(array.shape)))
+    there = (ctypes.c_void_p(to), ctypes.c_void_p(source), size, kind, stream)
+    assert cuda.cudaMemcpyAsync(*there) == 0
+    assert cuda.cudaStreamSynchronize(stream) == 0
 
-    folder = pathlib.Path(os.environ.get("CERTREG_LIB", "")).parent / "tests"
-    module = folder / "emulated_module.so"
 
-    def setUp(self):
-        if not self.module.exists():
-            self.skipTest(f"{self.module} has not been built")
-        self.cuda = ctypes.CDLL(str(self.folder / "libemulated_cuda.so"))
+def fetched(array):
+    host = np.empty(array.shape, np.float32)
+    copied(host.ctypes.data, array.__cuda_array_interface__["data"][0], array, 2)
+    return host
 
-    def copy(self, to, source, array, kind):
-        stream = ctypes.c_void_p(array.stream)
-        self.assertEqual(
-            self.cuda.cudaMemcpyAsync(
-                ctypes.c_void_p(to),
-                ctypes.c_void_p(source),
-                ctypes.c_size_t(4 * int(np.prod(array.shape))),
-                kind,
-                stream,
-            ),
-            0,
+
+def first_of(x, y):
+    """A model on the device: its output is the first feature."""
+    host = np.ascontiguousarray(fetched(x)[:, :1], np.float32)
+    assert host.shape == y.shape
+    copied(y.__cuda_array_interface__["data"][0], host.ctypes.data, y, 1)
+
+
+def new_stream():
+    stream = ctypes.c_void_p()
+    assert cuda.cudaStreamCreateWithFlags(ctypes.byref(stream), 1) == 0
+    return stream.value
+
+
+def on_device(model, samples=300, **more):
+    return certreg.Estimator(model, 3, samples, seed=5, **{"device": 0, "module": MODULE, **more})
+
+
+@needs_module
+def test_models_on_a_device_fill_y_in_place():
+    streams, stream = [], new_stream()
+
+    def model(x, y):
+        streams.append((x.stream, x.device, y.__cuda_array_interface__["typestr"]))
+        first_of(x, y)
+
+    with on_device(model, 1000, stream=stream) as e:
+        there = e.certify(ORIGIN, 0.25, 1000, 0.5)
+    with certreg.Estimator(lambda x: x[:, 0], 3, 1000, seed=5) as e:
+        here = e.certify(ORIGIN, 0.25, 1000, 0.5)
+    assert (there.radius, there.prediction) == (here.radius, here.prediction)
+    assert set(streams) == {(stream, 0, "<f4")}
+
+
+@needs_module
+def test_noise_is_drawn_into_arrays_of_the_device():
+    memory = ctypes.c_void_p()
+    assert cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4 * 5 * 3)) == 0
+
+    class Out:
+        __cuda_array_interface__ = dict(
+            version=3, shape=(5, 3), typestr="<f4", data=(memory.value, False), strides=None
         )
-        self.assertEqual(self.cuda.cudaStreamSynchronize(stream), 0)
+        shape, stream = (5, 3), new_stream()
 
-    def fetch(self, array):
-        host = np.empty(array.shape, np.float32)
-        self.copy(host.ctypes.data, array.__cuda_array_interface__["data"][0], array, 2)
-        return host
-
-    def store(self, array, values):
-        host = np.ascontiguousarray(values, np.float32)
-        self.assertEqual(host.shape, array.shape)
-        self.copy(array.__cuda_array_interface__["data"][0], host.ctypes.data, array, 1)
-
-    def test_models_on_a_device_fill_y_in_place(self):
-        streams, stream = [], ctypes.c_void_p()
-        self.assertEqual(self.cuda.cudaStreamCreateWithFlags(ctypes.byref(stream), 1), 0)
-
-        def model(x, y):
-            streams.append((x.stream, x.device, y.__cuda_array_interface__["typestr"]))
-            self.store(y, self.fetch(x)[:, :1])
-
-        with certreg.Estimator(
-            model, 3, 1000, seed=5, device=0, stream=stream.value, module=self.module
-        ) as e:
-            there = e.certify(ORIGIN, 0.25, 1000, 0.5)
-        with certreg.Estimator(lambda x: x[:, 0], 3, 1000, seed=5) as e:
-            here = e.certify(ORIGIN, 0.25, 1000, 0.5)
-        self.assertEqual((there.radius, there.prediction), (here.radius, here.prediction))
-        self.assertEqual(set(streams), {(stream.value, 0, "<f4")})
-
-    def test_noise_is_drawn_into_arrays_of_the_device(self):
-        memory = ctypes.c_void_p()
-        self.assertEqual(self.cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4 * 5 * 3)), 0)
-
-        class Out:
-            __cuda_array_interface__ = dict(
-                version=3, shape=(5, 3), typestr="<f4", data=(memory.value, False), strides=None
-            )
-            shape, stream = (5, 3), None
-
-        with certreg.Estimator(None, 3, 1000, seed=5) as e:
-            e.begin(ORIGIN, 0.25)
-            here = e.draw(2, 5)
-        stream = ctypes.c_void_p()
-        self.assertEqual(self.cuda.cudaStreamCreateWithFlags(ctypes.byref(stream), 1), 0)
-        Out.stream = stream.value
-        with certreg.Estimator(
-            None, 3, 1000, seed=5, device=0, stream=stream.value, module=self.module
-        ) as e:
-            e.begin(ORIGIN, 0.25)
-            np.testing.assert_array_equal(self.fetch(e.draw(2, 5, out=Out())), here)
-            with self.assertRaisesRegex(ValueError, "shape"):
-                e.draw(2, 4, out=Out())
-            with self.assertRaisesRegex(certreg.CertregError, "not memory of CUDA device"):
-                e.draw(2, 5)
-
-    def test_device_arrays_end_with_the_call_of_the_model(self):
-        kept = []
-
-        def model(x, y):
-            kept.append(x)
-            self.store(y, self.fetch(x)[:, :1])
-
-        with certreg.Estimator(model, 3, 300, device=0, module=self.module) as e:
-            self.assertTrue(e.certify(ORIGIN, 0.25, 300, 0.5).certified)
-        for x in kept:
-            with self.assertRaises(AttributeError):
-                x.__cuda_array_interface__
-
-    def test_device_arrays_are_capsules_of_dlpack(self):
-        seen, kept = [], []
-
-        def model(x, y):
-            for array in (x, y):
-                made = array.__dlpack__(stream=array.stream)
-                lent = _dlpack._Managed.from_address(_dlpack._pointer(made, b"dltensor")).tensor
-                address, _ = array.__cuda_array_interface__["data"]
-                seen.append((lent.data == address, lent.device_type, lent.device_id, lent.ndim))
-                kept.append((array, made))
-            self.store(y, self.fetch(x)[:, :1])
-
-        with certreg.Estimator(model, 3, 300, device=0, module=self.module) as e:
-            e.certify(ORIGIN, 0.25, 300, 0.5)
-        self.assertEqual((set(seen), len(seen)), ({(True, 2, 0, 2)}, 4))
-        for array, made in kept:
-            self.assertFalse(_dlpack._is_valid(made, b"dltensor"))
-            with self.assertRaisesRegex(BufferError, "valid only during the call"):
-                array.__dlpack__(stream=array.stream)
-
-    def test_what_goes_wrong_on_a_device_is_told(self):
-        with certreg.Estimator(lambda x, y: x, 3, 1000, device=0, module=self.module) as e:
-            with self.assertRaisesRegex(ValueError, "returns None"):
-                e.certify(ORIGIN, 0.25, 1000, 0.5)
-        with certreg.Estimator(lambda x, y: None, 3, 1000, device=0, module=self.module) as e:
-            with self.assertRaisesRegex(certreg.CertregError, "unwritten"):
-                e.certify(ORIGIN, 0.25, 1000, 0.5)
-        with self.assertRaises(certreg.CertregError) as refused:
-            certreg.Estimator(lambda x, y: None, 3, 1000, device=99, module=self.module)
-        self.assertEqual(refused.exception.status, certreg.Status.NO_DEVICE)
-        with self.assertRaisesRegex(ValueError, "threads or device"):
-            certreg.Estimator(lambda x, y: None, 3, 1000, device=0, threads=1, module=self.module)
+    with certreg.Estimator(None, 3, 1000, seed=5) as e:
+        e.begin(ORIGIN, 0.25)
+        here = e.draw(2, 5)
+    with on_device(None, 1000, stream=Out.stream) as e:
+        e.begin(ORIGIN, 0.25)
+        np.testing.assert_array_equal(fetched(e.draw(2, 5, out=Out())), here)
+        with pytest.raises(ValueError, match="shape"):
+            e.draw(2, 4, out=Out())
+        with pytest.raises(certreg.CertregError, match="not memory of device"):
+            e.draw(2, 5)
 
 
-if __name__ == "__main__":
-    run()
+@needs_module
+def test_device_arrays_are_capsules_and_end_with_the_call_of_the_model():
+    seen, kept = [], []
+
+    def model(x, y):
+        for array in (x, y):
+            made = array.__dlpack__(stream=array.stream)
+            lent = _dlpack._Managed.from_address(_dlpack._pointer(made, b"dltensor")).tensor
+            address, _ = array.__cuda_array_interface__["data"]
+            seen.append((lent.data == address, lent.device_type, lent.device_id, lent.ndim))
+            kept.append((array, made))
+        first_of(x, y)
+
+    with on_device(model) as e:
+        assert e.certify(ORIGIN, 0.25, 300, 0.5).certified
+    assert (set(seen), len(seen)) == ({(True, 2, 0, 2)}, 4)
+    for array, made in kept:
+        assert not _dlpack._is_valid(made, b"dltensor")
+        with pytest.raises(AttributeError):
+            array.__cuda_array_interface__
+        with pytest.raises(BufferError, match="valid only during the call"):
+            array.__dlpack__(stream=array.stream)
+
+
+@needs_module
+def test_what_goes_wrong_on_a_device_is_told():
+    nothing = lambda x, y: None  # noqa: E731
+    with on_device(lambda x, y: x) as e, pytest.raises(ValueError, match="returns None"):
+        e.certify(ORIGIN, 0.25, 300, 0.5)
+    with on_device(nothing) as e, pytest.raises(certreg.CertregError, match="unwritten"):
+        e.certify(ORIGIN, 0.25, 300, 0.5)
+    with refused(certreg.Status.NO_DEVICE):
+        on_device(nothing, device=99)
+    with pytest.raises(ValueError, match="threads or device"):
+        on_device(nothing, threads=1)
+
+
+# ---- capsules
+class Lent:
+    """An array of the host, lent like one of a device."""
+
+    def __init__(self, array, device=(_dlpack.CPU, 0)):
+        self.array, self.device, self.made = array, device, []
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **how):
+        self.made.append(_dlpack.capsule(self.array.ctypes.data, self.array.shape, self.device))
+        return self.made[-1]
+
+    def end(self):
+        while self.made:
+            _dlpack.withdraw(self.made.pop())
+
+
+def resident():
+    """Bytes of memory that the process occupies."""
+    return 4096 * int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+
+
+@parametrize("shape", [(5,), (2, 3), (2, 3, 4), (1, 1)])
+def test_numpy_reads_the_same_memory(shape):
+    a = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    lent = Lent(a)
+    b = np.from_dlpack(lent)
+    assert (b.shape, b.dtype, b.strides) == (a.shape, a.dtype, a.strides)
+    np.testing.assert_array_equal(a, b)
+    assert a.ctypes.data == b.ctypes.data
+    lent.end()
+
+
+def test_what_a_consumer_holds_outlasts_the_lender():
+    a = np.arange(6, dtype=np.float32)
+    lent = Lent(a)
+    held = [np.from_dlpack(lent) for _ in range(100)]
+    lent.end()
+    del lent
+    gc.collect()
+    a[0] = 9
+    for b in held:
+        np.testing.assert_array_equal(b, [9, 1, 2, 3, 4, 5])
+
+
+def test_a_withdrawn_capsule_is_refused():
+    lent = Lent(np.zeros(3, np.float32))
+    made = lent.__dlpack__()
+    lent.end()
+    _dlpack.withdraw(made)  # twice does no harm
+    again = type("Again", (Lent,), {"__dlpack__": lambda self, **how: made})(lent.array)
+    with pytest.raises(ValueError, match="name"):
+        np.from_dlpack(again)
+
+
+@parametrize("consumed", [False, True])
+def test_nothing_leaks(consumed):
+    lent = Lent(np.zeros(4, np.float32))
+    for count in (1000, 50_000):
+        before = resident()
+        for _ in range(count):
+            np.from_dlpack(lent) if consumed else lent.__dlpack__()
+            lent.end()
+    assert resident() - before < 3 << 19  # of 5 MB in structs
+
+
+def test_an_error_of_the_consumer_stays_what_it_is():
+    lent = Lent(np.zeros(3, np.float32), (_dlpack.CUDA, 0))
+    with pytest.raises((RuntimeError, BufferError), match="device"):
+        np.from_dlpack(lent)
+    lent.end()
+
+
+@pytest.fixture
+def lent():
+    """An array of device 3 and stream 7, and where it is."""
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    batch = types.SimpleNamespace(device=3, stream=7)
+    x = DeviceArray(a.ctypes.data, a.shape, batch)
+    yield x, a.ctypes.data
+    with contextlib.suppress(AttributeError):  # a test has ended it
+        x._end()
+
+
+def test_the_capsule_is_of_cuda_float32_and_row_major(lent):
+    x, address = lent
+    assert x.__dlpack_device__() == (2, 3)
+    made = x.__dlpack__(stream=7)
+    at = _dlpack._Managed.from_address(_dlpack._pointer(made, b"dltensor")).tensor
+    assert (at.device_type, at.device_id, at.data) == (2, 3, address)
+    assert (at.code, at.bits, at.lanes, at.byte_offset) == (2, 32, 1, 0)
+    two = _dlpack.C.c_int64 * 2
+    assert [list(two.from_address(p)) for p in (at.shape, at.strides)] == [[2, 3], [3, 1]]
+
+
+@parametrize("how", [{}, dict(stream=8), dict(copy=True), dict(dl_device=(1, 0))])
+def test_other_streams_copies_and_devices_are_refused(lent, how):
+    with pytest.raises(BufferError):
+        lent[0].__dlpack__(**({"stream": 7, **how} if how else {}))
+
+
+@parametrize("how", [dict(stream=-1), dict(stream=7, max_version=(1, 0), dl_device=(2, 3))])
+def test_what_a_consumer_may_ask(lent, how):
+    lent[0].__dlpack__(**how)
+
+
+def test_a_capsule_ends_with_the_call_of_the_model(lent):
+    made = lent[0].__dlpack__(stream=7)
+    assert _dlpack._is_valid(made, b"dltensor")
+    lent[0]._end()
+    assert not _dlpack._is_valid(made, b"dltensor")
+    with pytest.raises(BufferError, match="only during the call"):
+        lent[0].__dlpack__(stream=7)

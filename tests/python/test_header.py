@@ -9,9 +9,8 @@ import pathlib
 import re
 import subprocess
 import tempfile
-import unittest
 
-from support import certreg, root, run
+from kit import certreg, root
 from certreg import _structs
 
 HEADERS = sorted(path.name for path in (root / "include/certreg").glob("*.h"))
@@ -46,162 +45,163 @@ def printed_by_c(lines):
         return subprocess.run([program], capture_output=True, text=True, check=True).stdout
 
 
-class Header(unittest.TestCase):
-    def test_structs_have_the_fields_of_the_headers_in_their_order(self):
-        self.assertEqual(len(structs()), 24)
-        for name, fields in structs().items():
-            ours = getattr(_structs, python_name(name))
-            self.assertEqual([field[0] for field in ours._fields_], fields, name)
-
-    def test_fields_lie_where_the_compiler_puts_them(self):
-        """Offset, size and kind of every field: s is signed, u unsigned, f floating, - others."""
-        lines, wanted = [], []
-        letter = {ctypes.c_double: "f"}
-        for kind in (ctypes.c_int32, ctypes.c_int64):
-            letter[kind] = "s"
-        for kind in (ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t):
-            letter[kind] = "u"
-        for name, fields in structs().items():
-            ours = getattr(_structs, python_name(name))
-            for field, kind in ours._fields_:
-                there = f"((certreg_{name} *)0)->{field}"
-                lines.append(
-                    f'printf("{name}.{field} %zu %zu %c\\n", offsetof(certreg_{name}, {field}), '
-                    f"sizeof {there}, _Generic({there}, int32_t: 's', int64_t: 's', "
-                    "uint32_t: 'u', uint64_t: 'u', double: 'f', default: '-'));"
-                )
-                place = getattr(ours, field)
-                wanted.append(f"{name}.{field} {place.offset} {place.size} {letter.get(kind, '-')}")
-        self.assertGreater(len(wanted), 120)
-        self.assertEqual(printed_by_c(lines).splitlines(), wanted)
-
-    def test_structs_have_the_sizes_of_the_library(self):
-        table = (root / "src/base/sizes.h").read_text()
-        sizes = re.findall(r"X\(certreg_(\w+), \w+, \d+, (\d+)\)", table)
-        self.assertEqual({name for name, _ in sizes}, set(structs()))
-        for name, size in sizes:
-            ours = getattr(_structs, python_name(name))
-            self.assertEqual(ctypes.sizeof(ours), int(size), name)
-
-    def test_questions_and_answers_have_the_fields_of_the_headers(self):
-        python_fills = {
-            "struct_size",
-            "reserved",
-            "look_count",
-            "prediction_count",
-            "region_count",
-        }
-        hidden = {"error", "batch", "model", "plan", "calibration", "coverage", "attack_options"}
-        for name in structs().keys() - hidden:
-            if name.endswith("_plan"):
-                continue
-            ours = getattr(certreg, python_name(name))
-            fields = {field.name for field in dataclasses.fields(ours)}
-            if name == "bounds":  # those of which something is known
-                self.assertIsInstance(ours.constraints, property)
-                fields.add("constraints")
-            if name == "attack_result":  # what the function gives besides
-                fields -= {"certified", "shift"}
-            self.assertEqual(fields, set(structs()[name]) - python_fills, name)
-
-    def test_attacks_have_the_options_of_the_header(self):
-        wanted = set(structs()["attack_options"]) - {"struct_size", "reserved"}
-        given = set(inspect.signature(certreg.Estimator.attack).parameters)
-        self.assertEqual(given, wanted | {"self", "question"})
-
-    def test_errors_have_the_fields_of_the_header(self):
-        error = certreg.CertregError(certreg.Status.BUSY)
-        wanted = set(structs()["error"]) - {"struct_size", "text"}
-        self.assertEqual(set(vars(error)), wanted | {"certificates", "_raw"})
-
-    def test_what_makes_a_handle_has_the_names_of_the_plans(self):
-        python_fills = {"struct_size", "reserved", "user", "progress_user", "eval"}
-        python_fills |= {"memory", "memory_bytes"}
-        backend = {"threads", "device", "stream", "module"}
-        for made, names, more in (
-            (certreg.Estimator, ("model", "plan"), {"model"} | backend),
-            (certreg.Solver, ("solver_plan",), set()),
-            (certreg.Bisection, ("bisection_plan",), set()),
-        ):
-            wanted = {field for name in names for field in structs()[name]} - python_fills
-            self.assertEqual(set(inspect.signature(made).parameters), wanted | more, made)
-
-    def test_numbers_have_the_names_of_the_headers(self):
-        numbers = dict(re.findall(r"CERTREG_(\w+)\s*=\s*(-?\d+)", text))
-        numbers["E_OK"] = numbers.pop("OK")
-        self.assertGreater(len(numbers), 60)
-        for name, value in numbers.items():
-            ours = getattr(certreg, name, None)
-            if ours is None:
-                prefix, _, member = name.partition("_")
-                ours = getattr(certreg, "Status" if prefix == "E" else prefix.title())[member]
-            self.assertEqual(ours, int(value), name)
-
-    def test_enums_have_no_names_of_their_own(self):
-        for ours in vars(certreg).values():
-            if ours is certreg.Domain:
-                continue  # ranges of levels, which the header leaves to its callers
-            if isinstance(ours, type) and issubclass(ours, enum.Enum):
-                prefix = "E" if ours is certreg.Status else ours.__name__.upper()
-                for member in ours:
-                    name = f"CERTREG_{prefix}_{member.name}".replace("_E_OK", "_OK")
-                    self.assertRegex(text, rf"\b{name}\s*=\s*{member.value}\b")
-
-    def test_methods_have_the_names_of_the_functions(self):
-        made_by_python = "create destroy size error begin_level calibrate".split()
-        renamed = {"import": "import_"}  # a reserved word
-        for name in re.findall(r"^CERTREG_API [^;]*?\bcertreg_(\w+)\(", text, re.M):
-            handle, _, verb = name.partition("_")
-            if handle in ("backend", "status"):
-                continue
-            if handle in ("estimator", "solver", "bisection"):
-                if verb not in made_by_python:
-                    made = getattr(certreg, handle.title())
-                    made = certreg.Calibrated if verb in ("interval", "covers") else made
-                    self.assertTrue(callable(getattr(made, renamed.get(verb, verb))), name)
-            elif handle == "attack":
-                methods = {"run": "attack", "gradient": "gradient"}
-                if verb not in made_by_python:
-                    self.assertTrue(callable(getattr(certreg.Estimator, methods[verb])), name)
-            elif name == "worst_function_values":
-                self.assertTrue(callable(certreg.WorstFunction.values))
-            elif name == "write_json":
-                self.assertTrue(callable(certreg.to_json))
-            else:
-                self.assertTrue(hasattr(certreg.Estimator, name) or hasattr(certreg, name), name)
-
-    def test_generators_of_bindings_find_nothing_that_they_cannot_express(self):
-        """Enums have tags and stay out of signatures; numbers have fixed widths; no struct is
-        passed by value; nothing is variadic, inline or a union; no macro is needed."""
-        code = re.sub(r"^#.*$", "", text, flags=re.M)
-        for tag in re.findall(r"\benum\b\s*(\w*)", code):
-            self.assertRegex(tag, r"^certreg_\w+$")
-        self.assertNotRegex(code, r"\b(union|inline|static|long|short|char (?!\*|text\[)|bool)\b")
-        self.assertNotIn("...", code.replace("_...", ""))
-        macros = re.findall(r"^#define (\w+)(?:\s|\()", text, re.M)
-        guards = {"CERTREG_API"} | {name for name in macros if name.endswith("_H")}
-        self.assertEqual(set(macros) - guards, {"CERTREG_VERSION_NUMBER"})
-        plain = "void|int32_t|uint32_t|int64_t|uint64_t|size_t|float|double|certreg_status"
-        structs_of = rf"certreg_(?:{'|'.join(structs())}|backend|estimator|attack|solver|bisection)"
-        allowed = rf"(?:const )?(?:{plain}|char|{structs_of})\s*\*{{0,2}}\s*\w*"
-        functions = re.findall(r"^CERTREG_API ([^;(]*?)\bcertreg_\w+\(([^;]*)\);", code, re.M)
-        self.assertGreater(len(functions), 50)
-        self.assertEqual(len(functions), len(re.findall(r"^CERTREG_API", code, re.M)))
-        for result, parameters in functions:
-            for word in [result, *parameters.split(",")]:
-                word = " ".join(word.split())
-                self.assertRegex(word, rf"^{allowed}$")
-                if "*" not in word and word != "void":
-                    self.assertRegex(word, rf"^(?:{plain})(?: \w+)?$", parameters)
-
-    def test_version_is_that_of_the_header_and_of_the_library(self):
-        number = int(re.search(r"CERTREG_VERSION_NUMBER (\d+)", text).group(1))
-        self.assertEqual((certreg.VERSION_NUMBER, certreg.version()), (number, number))
-        header = (root / "include/certreg/certreg.h").read_text(encoding="utf-8")
-        said = re.search(r"  Version (\S+)$", header, re.M).group(1)
-        self.assertEqual(certreg.__version__, said.replace("-dev", ".dev0"))
-        self.assertEqual(said.partition("-")[0], certreg.constants.version_text(number))
+def ours(name):
+    return getattr(_structs, python_name(name))
 
 
-if __name__ == "__main__":
-    run()
+LETTERS = {ctypes.c_double: "f", **dict.fromkeys((ctypes.c_int32, ctypes.c_int64), "s")}
+LETTERS |= dict.fromkeys((ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t), "u")
+
+
+def test_fields_lie_where_the_compiler_puts_them():
+    """Name, order, offset, size and kind: s is signed, u unsigned, f floating, - others."""
+    lines, wanted = [], []
+    for name, fields in structs().items():
+        assert [field for field, _ in ours(name)._fields_] == fields, name
+        for field, kind in ours(name)._fields_:
+            there = f"((certreg_{name} *)0)->{field}"
+            lines.append(
+                f'printf("{name}.{field} %zu %zu %c\\n", offsetof(certreg_{name}, {field}), '
+                f"sizeof {there}, _Generic({there}, int32_t: 's', int64_t: 's', "
+                "uint32_t: 'u', uint64_t: 'u', double: 'f', default: '-'));"
+            )
+            place, letter = getattr(ours(name), field), LETTERS.get(kind, "-")
+            wanted.append(f"{name}.{field} {place.offset} {place.size} {letter}")
+    assert len(structs()) == 24 and len(wanted) > 120
+    assert printed_by_c(lines).splitlines() == wanted
+
+
+def test_structs_have_the_sizes_of_the_library():
+    table = (root / "src/base/sizes.h").read_text()
+    sizes = re.findall(r"X\(certreg_(\w+), \w+, \d+, (\d+)\)", table)
+    assert {name for name, _ in sizes} == set(structs())
+    for name, size in sizes:
+        assert ctypes.sizeof(ours(name)) == int(size), name
+
+
+def test_questions_and_answers_have_the_fields_of_the_headers():
+    python_fills = {
+        "struct_size",
+        "reserved",
+        "look_count",
+        "prediction_count",
+        "region_count",
+    }
+    hidden = {"error", "batch", "model", "plan", "calibration", "coverage", "attack_options"}
+    for name in structs().keys() - hidden:
+        if name.endswith("_plan"):
+            continue
+        made = getattr(certreg, python_name(name))
+        fields = {field.name for field in dataclasses.fields(made)}
+        if name == "bounds":  # those of which something is known
+            assert isinstance(made.constraints, property)
+            fields.add("constraints")
+        if name == "attack_result":  # what the function gives besides
+            fields -= {"certified", "shift"}
+        assert fields == set(structs()[name]) - python_fills, name
+
+
+def test_attacks_have_the_options_of_the_header():
+    wanted = set(structs()["attack_options"]) - {"struct_size", "reserved"}
+    given = set(inspect.signature(certreg.Estimator.attack).parameters)
+    assert given == wanted | {"self", "question"}
+
+
+def test_errors_have_the_fields_of_the_header():
+    error = certreg.CertregError(certreg.Status.BUSY)
+    wanted = set(structs()["error"]) - {"struct_size", "text"}
+    assert set(vars(error)) == wanted | {"certificates", "_raw"}
+
+
+def test_what_makes_a_handle_has_the_names_of_the_plans():
+    python_fills = {"struct_size", "reserved", "user", "progress_user", "eval"}
+    python_fills |= {"memory", "memory_bytes"}
+    backend = {"threads", "device", "stream", "module"}
+    for made, names, more in (
+        (certreg.Estimator, ("model", "plan"), {"model"} | backend),
+        (certreg.Solver, ("solver_plan",), set()),
+        (certreg.Bisection, ("bisection_plan",), set()),
+    ):
+        wanted = {field for name in names for field in structs()[name]} - python_fills
+        assert set(inspect.signature(made).parameters) == wanted | more, made
+
+
+def test_numbers_have_the_names_of_the_headers():
+    numbers = dict(re.findall(r"CERTREG_(\w+)\s*=\s*(-?\d+)", text))
+    numbers["E_OK"] = numbers.pop("OK")
+    assert len(numbers) > 60
+    for name, value in numbers.items():
+        found = getattr(certreg, name, None)
+        if found is None:
+            prefix, _, member = name.partition("_")
+            found = getattr(certreg, "Status" if prefix == "E" else prefix.title())[member]
+        assert found == int(value), name
+
+
+def test_enums_have_no_names_of_their_own():
+    for kind in vars(certreg).values():
+        if kind is certreg.Domain:
+            continue  # ranges of levels, which the header leaves to its callers
+        if isinstance(kind, type) and issubclass(kind, enum.Enum):
+            prefix = "E" if kind is certreg.Status else kind.__name__.upper()
+            for member in kind:
+                name = f"CERTREG_{prefix}_{member.name}".replace("_E_OK", "_OK")
+                assert re.search(rf"\b{name}\s*=\s*{member.value}\b", text)
+
+
+def test_methods_have_the_names_of_the_functions():
+    made_by_python = "create destroy size error begin_level calibrate".split()
+    renamed = {"import": "import_"}  # a reserved word
+    for name in re.findall(r"^CERTREG_API [^;]*?\bcertreg_(\w+)\(", text, re.M):
+        handle, _, verb = name.partition("_")
+        if handle in ("backend", "status"):
+            continue
+        if handle in ("estimator", "solver", "bisection"):
+            if verb not in made_by_python:
+                made = getattr(certreg, handle.title())
+                made = certreg.Calibrated if verb in ("interval", "covers") else made
+                assert callable(getattr(made, renamed.get(verb, verb))), name
+        elif handle == "attack":
+            methods = {"run": "attack", "gradient": "gradient"}
+            if verb not in made_by_python:
+                assert callable(getattr(certreg.Estimator, methods[verb])), name
+        elif name == "worst_function_values":
+            assert callable(certreg.WorstFunction.values)
+        elif name == "write_json":
+            assert callable(certreg.to_json)
+        else:
+            assert hasattr(certreg.Estimator, name) or hasattr(certreg, name), name
+
+
+def test_generators_of_bindings_find_nothing_that_they_cannot_express():
+    """Enums have tags and stay out of signatures; numbers have fixed widths; no struct is
+    passed by value; nothing is variadic, inline or a union; no macro is needed."""
+    code = re.sub(r"^#.*$", "", text, flags=re.M)
+    for tag in re.findall(r"\benum\b\s*(\w*)", code):
+        assert re.search(r"^certreg_\w+$", tag)
+    assert not re.search(r"\b(union|inline|static|long|short|char (?!\*|text\[)|bool)\b", code)
+    assert "..." not in code.replace("_...", "")
+    macros = re.findall(r"^#define (\w+)(?:\s|\()", text, re.M)
+    guards = {"CERTREG_API"} | {name for name in macros if name.endswith("_H")}
+    assert set(macros) - guards == {"CERTREG_VERSION_NUMBER"}
+    plain = "void|int32_t|uint32_t|int64_t|uint64_t|size_t|float|double|certreg_status"
+    structs_of = rf"certreg_(?:{'|'.join(structs())}|backend|estimator|attack|solver|bisection)"
+    allowed = rf"(?:const )?(?:{plain}|char|{structs_of})\s*\*{{0,2}}\s*\w*"
+    functions = re.findall(r"^CERTREG_API ([^;(]*?)\bcertreg_\w+\(([^;]*)\);", code, re.M)
+    assert len(functions) > 50
+    assert len(functions) == len(re.findall(r"^CERTREG_API", code, re.M))
+    for result, parameters in functions:
+        for word in [result, *parameters.split(",")]:
+            word = " ".join(word.split())
+            assert re.search(rf"^{allowed}$", word)
+            if "*" not in word and word != "void":
+                assert re.search(rf"^(?:{plain})(?: \w+)?$", word), parameters
+
+
+def test_version_is_that_of_the_header_and_of_the_library():
+    number = int(re.search(r"CERTREG_VERSION_NUMBER (\d+)", text).group(1))
+    assert (certreg.VERSION_NUMBER, certreg.version()) == (number, number)
+    header = (root / "include/certreg/certreg.h").read_text(encoding="utf-8")
+    said = re.search(r"  Version (\S+)$", header, re.M).group(1)
+    assert certreg.__version__ == said.replace("-dev", ".dev0")
+    assert said.partition("-")[0] == certreg.constants.version_text(number)

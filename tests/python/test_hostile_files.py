@@ -1,29 +1,31 @@
-"""Files of others: whatever their bytes, they are refused by one sentence or read. Mutations follow
-from a seed; HOSTILE_FILES=N tries N of each kind (default 120)."""
+"""Files of others, and damaged ones: whatever their bytes, they are refused by one sentence, or
+read and change no result. Mutations follow from a seed; HOSTILE_FILES=N tries N of each kind."""
 
 import contextlib
+import dataclasses
 import io
 import os
 import pathlib
 import pickle
 import random
 import sqlite3
-import tempfile
-import unittest
 import warnings
 import zipfile
+from unittest import mock
 
 import numpy as np
+import pytest
 
-from support import model, run
-from certreg import Calibrated, CertregError, Question, ResumeError, RowsError, certify_rows
+from kit import bits, parametrize
+import test_resume
+from test_resume import ASKED, X, connected, contents, rows_of
+from certreg import Calibrated, CertregError, ResumeError, RowsError
 from certreg.cli.failure import Failure
 from certreg.cli.features import Features
 from certreg.cli.files import read_groups, read_labels, read_rows, read_scale
 from certreg.store import ResumeFile
 
 COUNT = int(os.environ.get("HOSTILE_FILES", "120"))
-X = np.random.default_rng(5).normal(size=(12, 3)).astype(np.float32)
 TOKENS = [
     *(b"\0", b"\xff", b"\xff\xff\xff\xff", b"\x80", b"\n", b",", b";", b'"', b"nan", b"1e999"),
     *(b"'descr': '|O'", b"<f8", b"<U9", b"(", b")", b"99999999999", b"-1", b"PK\x01\x02", b"NULL"),
@@ -44,31 +46,26 @@ def changed(dice, good, other):
     data = bytearray(good)
     for _ in range(dice.choice([1, 1, 2, 4])):
         at, size = dice.randrange(len(data) + 1), dice.choice([1, 2, 4, 16, 200])
-        how = dice.randrange(7)
-        if how == 0:
-            data[at : at + 1] = bytes([dice.randrange(256)])
-        elif how == 1 and data:
-            data[at % len(data)] ^= 1 << dice.randrange(8)
-        elif how == 2:
-            token = dice.choice(TOKENS)
-            data[at : at + dice.choice([0, len(token)])] = token
-        elif how == 3:
-            del data[at : at + size]
-        elif how == 4:
-            data[at:at] = data[at : at + size]
-        elif how == 5:
-            start = dice.randrange(len(other))
-            data[at : at + size] = other[start : start + size]
-        else:
-            del data[dice.randrange(len(data) + 1) :]
+        start, token = dice.randrange(len(other)), dice.choice(TOKENS)
+        width, piece = dice.choice(
+            [
+                (1, bytes([dice.randrange(256)])),
+                (1, bytes([data[at] ^ 1 << dice.randrange(8)]) if at < len(data) else b""),
+                (dice.choice([0, len(token)]), token),
+                (size, b""),
+                (0, data[at : at + size]),
+                (size, other[start : start + size]),
+                (len(data), b""),
+            ]
+        )
+        data[at : at + width] = piece
     return bytes(data)
 
 
 def archive(files, dice=None):
     """A zip file of bytes by name, of which some may be stored as no zip file should be."""
     out = io.BytesIO()
-    with warnings.catch_warnings(), zipfile.ZipFile(out, "w") as packed:
-        warnings.simplefilter("ignore")
+    with zipfile.ZipFile(out, "w") as packed:
         for name, data in files.items():
             how = dice.choice([0, 0, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA]) if dice else 0
             packed.writestr(name, data, how)
@@ -88,135 +85,212 @@ def pickles():
     return [pickle.dumps(Marks()), objects, packed]
 
 
-class InFolder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(folder.name)
-        self.dice = random.Random(self.id())
-        self.read = self.refused = 0
-        ignored = warnings.catch_warnings()
-        ignored.__enter__()
-        self.addCleanup(ignored.__exit__, None, None, None)
-        warnings.simplefilter("ignore")
+class Tries:
+    """Reads files, and counts those that were read and those that were refused."""
 
-    def tearDown(self):
-        self.assertFalse(os.path.exists(MARK), "a file was unpickled")
+    def __init__(self, name):
+        self.dice, self.read, self.refused = random.Random(name), 0, 0
 
-    def tries(self, path, data, read, refusals):
-        """Reads the file; of refusals only these."""
+    def __call__(self, path, data, read, refusals):
+        """Of refusals only these."""
         pathlib.Path(path).write_bytes(data)
         try:
             read(path)
             self.read += 1
         except refusals as error:
-            self.assertTrue(str(error).strip())
-            self.assertNotIn("\n", str(error))
+            assert str(error).strip() and "\n" not in str(error)
             self.refused += 1
         except Exception as error:
             pathlib.Path(path + ".bad").write_bytes(data)
             raise AssertionError(f"{path}: {type(error).__name__}: {error}\n{data!r}") from error
 
 
-class Calibrations(InFolder):
-    def test_they_are_refused_or_read(self):
-        linear, y = lambda x: x[:, 0], X[:, 0].astype(float)
-        with Calibrated(linear, X, y, 0.5, samples=15, scale=[1, 2, 1], units=2) as calibrated:
-            calibrated.save("good.npz")
-        good = pathlib.Path("good.npz").read_bytes()
-        with zipfile.ZipFile("good.npz") as packed:
-            files = {name: packed.read(name) for name in packed.namelist()}
-
-        def load(path):
-            with Calibrated.load(path, linear) as loaded:
-                with contextlib.suppress(CertregError):
-                    loaded.interval(X[0], 0.1, 0.4)
-
-        self.tries("c.npz", good, load, ())
-        for data in pickles():
-            self.tries("c.npz", data, load, ValueError)
-        for i in range(COUNT):
-            names = self.dice.sample(sorted(files), 2)
-            within = dict(files)
-            within[names[0]] = changed(self.dice, files[names[0]], files[names[1]])
-            if i % 5 == 0:
-                within[names[0]] = files[names[1]]
-            data = archive(within, self.dice) if i % 2 else changed(self.dice, good, good)
-            self.tries("c.npz", data, load, (ValueError, CertregError))
-        self.assertTrue(self.refused > COUNT / 3 and self.read > 1, (self.read, self.refused))
+@pytest.fixture
+def tries(folder, request):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield Tries(request.node.name)
+    assert not os.path.exists(MARK), "a file was unpickled"
 
 
-class Inputs(InFolder):
-    def test_arrays_and_tables_are_refused_or_read(self):
-        npy, text = array_bytes(X), "\n".join(["a,b,c", *("%g,%g,%g" % tuple(x) for x in X)])
-        npz = archive({"x.npy": npy, "y.npy": array_bytes(X[:, 0])})
-        good = {"x.npy": npy, "x.npz": npz, "x.csv": text.encode()}
+def test_calibrations_are_refused_or_read(tries):
+    x, linear = X[:12], lambda x: x[:, 0]
+    with Calibrated(linear, x, linear(x), 0.5, samples=15, scale=[1, 2, 1], units=2) as calibrated:
+        calibrated.save("good.npz")
+    good = contents("good.npz")
+    with zipfile.ZipFile("good.npz") as packed:
+        files = {name: packed.read(name) for name in packed.namelist()}
 
-        def read(path):
-            read_rows(path, "x" if path.endswith("z") else None)
+    def load(path):
+        with Calibrated.load(path, linear) as loaded, contextlib.suppress(CertregError):
+            loaded.interval(X[0], 0.1, 0.4)
 
-        for path, data in good.items():
-            self.tries(path, data, read, ())
-            for other in [*pickles(), b"", *good.values()]:
-                self.tries(path, other, read, Failure)
-            for _ in range(COUNT):
-                self.tries(path, changed(self.dice, data, npy), read, Failure)
-        for reader in (
-            lambda path: read_labels(path, 12),
-            lambda path: read_scale(path, (3,), Features("the model", None, str)),
-            lambda path: read_groups(path, (3,), Features("the model", None, str)),
-        ):
-            for path, data in good.items():
-                for _ in range(COUNT // 12):
-                    self.tries(path, changed(self.dice, data, npy), reader, Failure)
-        self.assertTrue(self.refused > COUNT and self.read > 3, (self.read, self.refused))
+    tries("c.npz", good, load, ())
+    for data in pickles():
+        tries("c.npz", data, load, ValueError)
+    for i in range(COUNT):
+        one, other = tries.dice.sample(sorted(files), 2)
+        within = files[other] if i % 5 == 0 else changed(tries.dice, files[one], files[other])
+        packed = archive({**files, one: within}, tries.dice)
+        data = packed if i % 2 else changed(tries.dice, good, good)
+        tries("c.npz", data, load, (ValueError, CertregError))
+    assert tries.refused > COUNT / 3 and tries.read > 1, (tries.read, tries.refused)
 
 
-class ResumeFiles(InFolder):
-    ASKED = [Question(0.5)]
-
-    def rows(self, path):
-        """Results are those of the sound file, where there are any."""
-        rows = certify_rows(
-            model, X[:4], 0.5, self.ASKED, samples=20, seed=7, resume=path, keep_records=True
-        )
-        self.whole = getattr(self, "whole", rows.certificates)
-        self.assertEqual(rows.certificates.tobytes(), self.whole.tobytes())
-
-    def test_they_are_refused_or_go_on(self):
-        self.rows("good.sqlite")
-        good = pathlib.Path("good.sqlite").read_bytes()
-        for _ in range(max(COUNT // 8, 1)):
-            data = changed(self.dice, good, good)
-            with contextlib.suppress(FileNotFoundError):
-                os.remove("r.sqlite-journal")
-            self.tries("r.sqlite", data, self.rows, (ResumeError, RowsError))
-
-    def test_other_values_are_refused_or_go_on(self):
-        """The file is sound for SQLite, and what is in it is not."""
-        values = [None, "", "x", b"\x00\xff", -1, 2**62, 1e308, "[", "{}", "[1]", "null", b""]
-        self.rows("good.sqlite")
-        good = pathlib.Path("good.sqlite").read_bytes()
-        with contextlib.closing(sqlite3.connect("good.sqlite")) as db:
-            columns = [
-                (table, column[1])
-                for table in ("runs", "certificates", "records")
-                for column in db.execute(f"PRAGMA table_info({table})")
-            ]
-        for _ in range(max(COUNT // 4, 1)):
-            (table, column), value = self.dice.choice(columns), self.dice.choice(values)
-            pathlib.Path("r.sqlite").write_bytes(good)
-            with contextlib.closing(sqlite3.connect("r.sqlite")) as db:
-                with contextlib.suppress(sqlite3.IntegrityError):
-                    db.execute(f"UPDATE {table} SET {column} = ?", (value,))
-                    db.commit()
-            data = pathlib.Path("r.sqlite").read_bytes()
-            with self.subTest(table=table, column=column, value=value):
-                self.tries("r.sqlite", data, self.rows, (ResumeError, RowsError))
-                with contextlib.closing(ResumeFile("r.sqlite")) as file:
-                    file.rows_with_records(1)
+def test_arrays_and_tables_are_refused_or_read(tries):
+    x, features = X[:12], Features("the model", None, str)
+    npy, text = array_bytes(x), "\n".join(["a,b,c", *("%g,%g,%g" % tuple(row) for row in x)])
+    npz = archive({"x.npy": npy, "y.npy": array_bytes(x[:, 0])})
+    good = {"x.npy": npy, "x.npz": npz, "x.csv": text.encode()}
+    readers = [
+        (COUNT, lambda path: read_rows(path, "x" if path.endswith("z") else None)),
+        (COUNT // 12, lambda path: read_labels(path, 12)),
+        (COUNT // 12, lambda path: read_scale(path, (3,), features)),
+        (COUNT // 12, lambda path: read_groups(path, (3,), features)),
+    ]
+    for path, data in good.items():
+        tries(path, data, readers[0][1], ())
+        for other in [*pickles(), b"", *good.values()]:
+            tries(path, other, readers[0][1], Failure)
+        for count, reader in readers:
+            for _ in range(count):
+                tries(path, changed(tries.dice, data, npy), reader, Failure)
+    assert tries.refused > COUNT and tries.read > 3, (tries.read, tries.refused)
 
 
-if __name__ == "__main__":
-    run()
+# ---- resume files
+def small(**more):
+    return rows_of(**{**dict(questions=ASKED[:1], x=X[:6], samples=40), **more})
+
+
+@parametrize(
+    "kept, again",
+    [(False, {}), (True, dict(keep_records=True)), (True, dict(f=None, questions=0.3))],
+    ids=["certificates", "records", "other questions"],
+)
+def test_resume_files_are_refused_or_give_the_same_results(tries, kept, again):
+    """One changed bit, or a few changes of bytes."""
+    small(seed=7, keep_records=kept, resume="r.sqlite")
+    good = contents("r.sqlite")
+    whole = small(**again, resume="r.sqlite")
+
+    def read(path):
+        rows = small(**again, resume=path)
+        assert bits(rows) == bits(whole)
+        assert (rows.errors, rows.seed) == (whole.errors, whole.seed)
+
+    for i in range(COUNT // 2 if kept == ("keep_records" in again) else COUNT // 6):
+        bad, bit = bytearray(good), tries.dice.randrange(8 * len(good))
+        bad[bit // 8] ^= 1 << bit % 8
+        with contextlib.suppress(FileNotFoundError):
+            os.remove("r.sqlite-journal")
+        data = bytes(bad) if i % 4 else changed(tries.dice, good, good)
+        tries("r.sqlite", data, read, (ResumeError, RowsError))
+    assert tries.refused > COUNT // 60 and tries.read > 1, (tries.read, tries.refused)
+
+
+def execute(*statements, values=()):
+    with connected() as db:
+        for statement in ("PRAGMA synchronous = OFF", *statements):
+            db.execute(statement, values if "?" in statement else ())
+        db.commit()
+
+
+OTHERS = [None, "", "x", b"\x00\xff", -1, 2**62, 1e308, "[", "{}", "[1]", "null", b""]
+ONE_OF = {  # a row of each table
+    "runs": "run = 1",
+    "certificates": "(row, sigma_index, question_index) = (3, 1, 0)",
+    "records": "(row, sigma_index) = (3, 1)",
+}
+
+
+def test_every_changed_value_is_noticed(folder):
+    """The file is sound for SQLite, and what is in it is not."""
+    small(keep_records=True)
+    good, dice = contents(), random.Random(3)
+    with connected() as db:
+        columns = [(t, c[1]) for t in ONE_OF for c in db.execute(f"PRAGMA table_info({t})")]
+    columns.remove(("certificates", "run"))  # then it is missing in this run
+    for table, column in columns:
+        for value in (99, dice.choice(OTHERS)):
+            with open("rows.sqlite", "r+b") as file:  # not emptied first: some file systems wait
+                file.write(good)
+                file.truncate()
+            try:
+                changes = f"UPDATE {table} SET {column} = ? WHERE {ONE_OF[table]}"
+                execute(changes, values=(value,))
+            except sqlite3.IntegrityError:
+                continue
+            bad = contents()
+            if bad == good:
+                continue
+            with pytest.raises(ResumeError) as caught:
+                small(questions=0.4 if table == "records" else ASKED[:1])
+            assert "\n" not in str(caught.value), (table, column, value)
+            assert contents() == bad
+            with contextlib.closing(ResumeFile("rows.sqlite")) as file:
+                file.rows_with_records(1)
+
+
+def test_a_file_whose_end_is_empty_is_refused(folder):
+    rows_of()
+    whole = contents()
+    pathlib.Path("rows.sqlite").write_bytes(whole[:4096] + bytes(len(whole) - 4096))
+    with pytest.raises(ResumeError, match="is damaged"):
+        rows_of()
+
+
+@parametrize("keep_records", [False, True])
+def test_a_run_that_is_gone_is_noticed(folder, keep_records):
+    rows_of(keep_records=keep_records)
+    execute("DELETE FROM runs")
+    before = contents()
+    with pytest.raises(ResumeError, match="there are rows, but no run"):
+        rows_of()
+    assert contents() == before
+
+
+@parametrize(
+    "keep_records, lost, f",
+    [(False, " WHERE row = 3 AND question_index = 1", test_resume.model), (True, "", None)],
+)
+def test_what_is_missing_is_computed_again(folder, keep_records, lost, f):
+    """By the model, or from records."""
+    whole = rows_of(keep_records=keep_records)
+    execute("DELETE FROM certificates" + lost)
+    assert bits(rows_of(f)) == bits(whole)
+
+
+def forged(row=0, **fields):
+    """Writes a file whose checksums are right and whose first row is not."""
+    add = ResumeFile.add
+
+    def forging(file, chunk):
+        forged = chunk.certificates.copy()
+        for name, value in fields.items():
+            forged[name][0] = value
+        rows = np.where(chunk.rows == 0, row, chunk.rows)
+        add(file, dataclasses.replace(chunk, rows=rows, certificates=forged))
+
+    with mock.patch.object(ResumeFile, "add", forging):
+        rows_of(x=X[:1], samples=100)
+
+
+@parametrize(
+    "wrong",
+    [
+        *(dict(radius=value, outcome=1) for value in (5.1, -0.1, np.inf, np.nan)),
+        *(dict(row=-1), dict(row=1), dict(outcome=3), dict(status=99), dict(stop=-1)),
+        *(dict(radius=0.5, outcome=0), dict(radius=0.5, outcome=1, status=5)),
+        *(dict(samples=101), dict(sigma=0.3), dict(noise_id=1), dict(question=1)),
+    ],
+)
+def test_values_that_no_certificate_has_are_refused(folder, wrong):
+    forged(**wrong)
+    with pytest.raises(ResumeError, match="is damaged"):
+        rows_of(x=X[:1], samples=100)
+
+
+def test_values_that_a_certificate_may_have_are_read(folder):
+    forged(radius=[[2.5], [5]], outcome=2)
+    assert rows_of(x=X[:1], samples=100)["radius"].max() == 5

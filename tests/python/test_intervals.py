@@ -1,14 +1,12 @@
 """Prediction intervals that contain the truth under attack."""
 
 import itertools
-import pathlib
 import re
-import tempfile
-import unittest
 
 import numpy as np
+import pytest
 
-from support import certreg, run
+from kit import certreg, near, parametrize, raising, refused, undefined
 from certreg import Calibrated, CertregError, Status, interval_ranks
 
 SIGMA, FEATURES = 0.5, 4
@@ -25,278 +23,254 @@ def points(count, seed=0, scatter=0.4):
     return X, linear(X) + scatter * rng.normal(size=count)
 
 
-class Coverage(unittest.TestCase):
-    def test_the_truth_is_covered_at_the_worst_shift(self):
-        """A linear model: the worst shift leads away from the truth."""
-        radius, alpha, covered, lengths = 0.25, 0.1, [], []
-        for seed in range(8):
-            X, y = points(350, seed)
-            seeds = dict(seed=1 + seed, inputs_seed=100 + seed)
-            calibrated = Calibrated(linear, X[:100], y[:100], SIGMA, samples=31, **seeds)
-            for x, truth in zip(X[100:], y[100:]):
-                shift = -np.sign(truth - linear(x)) * radius * WEIGHTS
-                interval = calibrated.interval(x + shift, radius, alpha)
-                covered.append(truth in interval)
-                lengths.append(interval.width)
-        rate, error = np.mean(covered), 0.3 / len(covered) ** 0.5 + 0.3 / 800**0.5
-        self.assertGreater(rate, 1 - alpha - 3 * error)
-        self.assertLess(rate, 1 - alpha + 3 * error + 0.02)
-        self.assertLess(np.mean(lengths), 2.6)
-
-    def test_without_an_attack_it_is_split_conformal_prediction(self):
-        X, y = points(1200, 1)
-        seeds = dict(seed=1, inputs_seed=2)
-        calibrated = Calibrated(linear, X[:200], y[:200], SIGMA, samples=11, **seeds)
-        covered = [t in calibrated.interval(x, 0, 0.1) for x, t in zip(X[200:], y[200:])]
-        self.assertAlmostEqual(np.mean(covered), 0.9, delta=0.06)
-        ranks = calibrated.ranks(0, 0.1)
-        self.assertEqual((ranks.point_rank, ranks.sample_rank), (181, 6))
-        self.assertAlmostEqual(ranks.alpha, 20 / 201)
+def calibrated(count, f=linear, seed=1, inputs_seed=2, **more):
+    """Points, their truths, and a calibration on them."""
+    X, y = points(count)
+    more = {"samples": 15, "seed": seed, "inputs_seed": inputs_seed, **more}
+    return X, y, Calibrated(f, X, y, SIGMA, **more)
 
 
-class Sets(unittest.TestCase):
-    def test_angles_are_arcs(self):
-        rng = np.random.default_rng(2)
-        X = rng.normal(size=(120, 2)).astype(np.float32) + 3
-
-        def angle(x):
-            return np.degrees(np.arctan2(x[:, 1], x[:, 0])) + 135  # about 180
-
-        truths = angle(X) + rng.normal(size=120)
-        options = dict(samples=21, seed=1, inputs_seed=2, kind="angle", lo=-180, hi=180)
-        calibrated = Calibrated(angle, X, truths, 0.1, **options)
-        interval = calibrated.interval([3, 3], 0.02, 0.1)
-        self.assertEqual(interval.period, 360)
-        self.assertLess(interval.width, 40)
-        self.assertGreater(interval.hi, 180)  # an arc across the end of the turn
-        self.assertIn(180, interval)
-        self.assertIn(-180, interval)
-        self.assertIn(180 + 3 * 360, interval)
-        self.assertNotIn(0, interval)
-
-    def test_vectors_have_a_box_and_a_smaller_set(self):
-        rng = np.random.default_rng(3)
-        X = rng.normal(size=(150, 2)).astype(np.float32)
-        truths = X + 0.2 * rng.normal(size=X.shape)
-        for score in ("norm", "largest"):
-            options = dict(samples=21, seed=2, score=score, units=[1, 2], scale=[1, 1])
-            calibrated = Calibrated(lambda x: x, X, truths, 0.2, inputs_seed=3, **options)
-            for radius in (0.0, 0.1):
-                box = calibrated.interval([1, -1], radius, 0.1)
-                self.assertEqual([side.output for side in box], [0, 1])
-                self.assertTrue(calibrated.covers([1, -1], [1, -1], radius, 0.1))
-                corner = [box[0].hi, box[1].hi]
-                inside = calibrated.covers([1, -1], corner, radius, 0.1)
-                self.assertEqual(inside, False)
-
-    def test_quantiles_give_intervals_that_follow_the_scatter(self):
-        rng = np.random.default_rng(4)
-        X = rng.uniform(0.1, 1, size=(300, 1)).astype(np.float32)
-        truths = X[:, 0] * rng.normal(size=300)
-
-        def quantiles(x):
-            return np.column_stack([-1.3 * x[:, 0], 1.3 * x[:, 0]])
-
-        options = dict(samples=21, score="quantiles", seed=3, inputs_seed=4)
-        calibrated = Calibrated(quantiles, X, truths, 0.05, **options)
-        narrow, wide = calibrated.interval([0.2], 0.02), calibrated.interval([0.9], 0.02)
-        self.assertLess(2 * narrow.width, wide.width)
-        self.assertIn(0, narrow)
-
-    def test_a_set_can_be_empty(self):
-        X, _ = points(60)
-        calibrated = Calibrated(linear, X, linear(X), SIGMA, samples=31, seed=1, inputs_seed=2)
-        calibrated.scores[:] = 1e-9
-        empty = calibrated.interval(X[0], 0.1, 0.1)
-        self.assertEqual((empty.pieces, empty.width), ((), 0))
-        self.assertTrue(np.isnan(empty.lo))
-        self.assertNotIn(float(linear(X[0])), empty)
-
-    def test_a_larger_radius_makes_a_longer_interval(self):
-        X, y = points(200)
-        calibrated = Calibrated(linear, X, y, SIGMA, samples=51, seed=4, inputs_seed=5)
-        lengths = [calibrated.interval(X[0], r, 0.1, noise_id=900 + 0).width for r in (0, 0.2, 0.5)]
-        self.assertEqual(lengths, sorted(lengths))
-        several = calibrated.intervals(X[:3], 0.2, 0.1)
-        self.assertEqual([len(several), several[0].samples], [3, 51])
+def test_the_truth_is_covered_at_the_worst_shift():
+    """A linear model: the worst shift leads away from the truth."""
+    radius, alpha, covered, lengths = 0.25, 0.1, [], []
+    for seed in range(8):
+        X, y = points(350, seed)
+        seeds = dict(seed=1 + seed, inputs_seed=100 + seed)
+        one = Calibrated(linear, X[:100], y[:100], SIGMA, samples=31, **seeds)
+        for x, truth in zip(X[100:], y[100:]):
+            shift = -np.sign(truth - linear(x)) * radius * WEIGHTS
+            interval = one.interval(x + shift, radius, alpha)
+            covered.append(truth in interval)
+            lengths.append(interval.width)
+    error = 0.3 / len(covered) ** 0.5 + 0.3 / 800**0.5
+    assert 1 - alpha - 3 * error < np.mean(covered) < 1 - alpha + 3 * error + 0.02
+    assert np.mean(lengths) < 2.6
 
 
-class Files(unittest.TestCase):
-    def test_a_calibration_is_kept_in_a_file(self):
-        X, y = points(80)
-        options = dict(samples=15, seed=5, scale=[1, 2, 1, 0.5], units=2, most_samples=31)
-        before = Calibrated(linear, X, y, SIGMA, **options)
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "kept.npz")
-            before.save(path)
-            with Calibrated.load(path, linear) as after:
-                self.assertEqual(after.ranks(0.1, 0.1), before.ranks(0.1, 0.1))
-                np.testing.assert_array_equal(after.scores, before.scores)
-                threshold = after.interval(X[0], 0.1, 0.1).threshold
-                self.assertEqual(threshold, before.interval(X[0], 0.1, 0.1).threshold)
-                self.assertEqual(after.points, before.points)
-            with self.assertRaisesRegex(TypeError, "load takes no seed"):
-                Calibrated.load(path, linear, seed=6)
-            for text in (b"", b"PK\x03\x04", path.read_bytes()[:200]):
-                path.write_bytes(text)
-                with self.assertRaisesRegex(ValueError, "kept.npz is no calibration"):
-                    Calibrated.load(path, linear)
-            np.savez(path, scores=np.ones(3))
-            with self.assertRaisesRegex(ValueError, "version"):
-                Calibrated.load(path, linear)
-
-    def test_the_noise_of_new_inputs_is_always_secret(self):
-        """No seed of a calibration leads to it, neither one that was given nor that in a file."""
-        X, y = points(30)
-        seen = []
-
-        def noise_of(calibrated):
-            calibrated.interval(X[0], 0.1, 0.2)
-            seen.append(calibrated._estimator.run().seed)
-
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "kept.npz")
-            for _ in range(2):
-                with Calibrated(linear, X, y, SIGMA, samples=15, seed=5) as calibrated:
-                    self.assertEqual(calibrated.calibration_seed, 5)
-                    calibrated.save(path)
-                    noise_of(calibrated)
-                with Calibrated.load(path, linear) as loaded:
-                    noise_of(loaded)
-            with np.load(path) as kept:
-                numbers = {int(v) for name in kept.files for v in kept[name].flat if v == v}
-        self.assertEqual(len(set(seen)), 4)
-        self.assertFalse(set(seen) & numbers)
-
-    def test_tests_can_fix_the_noise_of_new_inputs(self):
-        X, y = points(30)
-        seeds = dict(samples=15, seed=5, inputs_seed=6)
-        with Calibrated(linear, X, y, SIGMA, **seeds) as one:
-            with Calibrated(linear, X, y, SIGMA, **seeds) as other:
-                asked = (X[0], 0.1, 0.2)
-                self.assertEqual(one.interval(*asked), other.interval(*asked))
-            self.assertEqual(one._estimator.run().seed, 6)
-
-    def test_files_that_do_not_fit_are_no_calibration(self):
-        X, y = points(30)
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "kept.npz")
-            Calibrated(linear, X, y, SIGMA, samples=15, units=2).save(path)
-            with np.load(path) as kept:
-                good = dict(kept)
-            for name, value in (
-                ("units", np.ones(2)),
-                ("scores", np.ones(29)),
-                ("scores", np.array("a")),
-                ("version", 1),
-                ("shape", np.array("a")),
-            ):
-                np.savez(path, **{**good, name: value})
-                with self.assertRaises(ValueError, msg=name):
-                    Calibrated.load(path, linear)
-            np.savez(path, **{**good, "units": np.float32([3])})
-            with self.assertRaisesRegex(CertregError, "scored otherwise"):
-                Calibrated.load(path, linear).interval(X[0], 0.1, 0.2)
-            np.save(pathlib.Path(folder, "plain.npy"), np.ones(3))
-            with self.assertRaisesRegex(ValueError, "no calibration"):
-                Calibrated.load(pathlib.Path(folder, "plain.npy"), linear)
-
-    def test_another_scale_is_noticed(self):
-        X, y = points(40)
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "kept.npz")
-            Calibrated(linear, X, y, SIGMA, samples=15, scale=2.0).save(path)
-            with Calibrated.load(path, linear, scale=1.0) as other:
-                with self.assertRaisesRegex(CertregError, "scale"):
-                    other.interval(X[0], 0.1, 0.1)
+def test_without_an_attack_it_is_split_conformal_prediction():
+    X, y = points(1200, 1)
+    one = Calibrated(linear, X[:200], y[:200], SIGMA, samples=11, seed=1, inputs_seed=2)
+    covered = [t in one.interval(x, 0, 0.1) for x, t in zip(X[200:], y[200:])]
+    assert np.mean(covered) == near(0.9, 0.06)
+    ranks = one.ranks(0, 0.1)
+    assert (ranks.point_rank, ranks.sample_rank) == (181, 6)
+    assert ranks.alpha == near(20 / 201)
 
 
-class Misuse(unittest.TestCase):
-    def test_wrong_arguments_are_named(self):
-        X, y = points(30)
-        for error, said, change in (
-            (ValueError, r"y has shape \(29,\)", dict(y=y[:29])),
-            (ValueError, "one column", dict(y=np.column_stack([y, y]), score="quantiles")),
-            (ValueError, "score is 'mean'", dict(score="mean")),
-            (ValueError, "samples", dict(samples=0)),
-            (ValueError, "most_samples is 3", dict(samples=5, most_samples=3)),
-            (CertregError, "sigma", dict(sigma=0)),
-            (ValueError, "row 29 of y is nan", dict(y=np.append(y[:29], np.nan))),
-            (CertregError, "units", dict(units=-1)),
-            (CertregError, "share", dict(share=1.5)),
-            (ValueError, "X has shape", dict(X=y)),
-            (TypeError, "unexpected", dict(nonsense=1)),
-        ):
-            arguments = dict(dict(X=X, y=y, sigma=SIGMA, samples=5), **change)
-            with self.subTest(said), self.assertRaisesRegex(error, said):
-                Calibrated(linear, **arguments)
+def test_angles_are_arcs():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(120, 2)).astype(np.float32) + 3
 
-    def test_what_cannot_be_promised_is_refused(self):
-        X, y = points(12)
-        calibrated = Calibrated(linear, X, y, SIGMA, samples=11)
-        for said, arguments in (
-            ("at least", (0.5, 0.05)),
-            ("no number of points", (10.0, 0.1)),
-            ("radius", (-1, 0.1)),
-            ("alpha", (0.1, 0.7)),
-        ):
-            with self.assertRaisesRegex(CertregError, said):
-                calibrated.interval(X[0], *arguments)
-        with self.assertRaisesRegex(ValueError, "truth has shape"):
-            calibrated.covers(X[0], [1, 2], 0.05, 0.2)
-        with self.assertRaisesRegex(CertregError, "samples"):
-            calibrated.interval(X[0], 0.05, 0.2, samples=12)
+    def angle(x):
+        return np.degrees(np.arctan2(x[:, 1], x[:, 0])) + 135  # about 180
 
-    def test_a_failing_model_and_a_cancel_end_the_calibration(self):
-        X, y = points(12)
+    options = dict(samples=21, seed=1, inputs_seed=2, kind="angle", lo=-180, hi=180)
+    one = Calibrated(angle, X, angle(X) + rng.normal(size=120), 0.1, **options)
+    interval = one.interval([3, 3], 0.02, 0.1)
+    assert interval.period == 360
+    assert interval.width < 40
+    assert interval.hi > 180  # an arc across the end of the turn
+    assert [angle in interval for angle in (180, -180, 180 + 3 * 360, 0)] == [True] * 3 + [False]
 
-        def broken(x):
-            raise ZeroDivisionError("a slip")
 
-        with self.assertRaisesRegex(ZeroDivisionError, "a slip"):
-            Calibrated(broken, X, y, SIGMA, samples=5)
-        with self.assertRaises(CertregError) as caught:
-            Calibrated(lambda x: x[:, 0] * np.nan, X, y, SIGMA, samples=5)
-        self.assertEqual(caught.exception.status, Status.NOT_FINITE)
-        with self.assertRaises(CertregError) as caught:
-            Calibrated(linear, X, y, SIGMA, samples=5, progress=lambda done, total: done == 3)
-        self.assertEqual(caught.exception.status, Status.CANCELLED)
+@parametrize("score", ["norm", "largest"])
+def test_vectors_have_a_box_and_a_smaller_set(score):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(150, 2)).astype(np.float32)
+    truths = X + 0.2 * rng.normal(size=X.shape)
+    options = dict(samples=21, seed=2, score=score, units=[1, 2], scale=[1, 1], inputs_seed=3)
+    one = Calibrated(lambda x: x, X, truths, 0.2, **options)
+    for radius in (0.0, 0.1):
+        box = one.interval([1, -1], radius, 0.1)
+        assert [side.output for side in box] == [0, 1]
+        assert one.covers([1, -1], [1, -1], radius, 0.1) is True
+        assert one.covers([1, -1], [box[0].hi, box[1].hi], radius, 0.1) is False
 
-    def test_failed_outputs_can_be_counted(self):
-        X, y = points(40)
 
-        def flaky(x):
-            return np.where(x[:, 0] > 1.8, np.nan, linear(x))
+def test_quantiles_give_intervals_that_follow_the_scatter():
+    rng = np.random.default_rng(4)
+    X = rng.uniform(0.1, 1, size=(300, 1)).astype(np.float32)
+    truths = X[:, 0] * rng.normal(size=300)
+    options = dict(samples=21, score="quantiles", seed=3, inputs_seed=4)
+    one = Calibrated(lambda x: x[:, :1] * [-1.3, 1.3], X, truths, 0.05, **options)
+    narrow, wide = one.interval([0.2], 0.02), one.interval([0.9], 0.02)
+    assert 2 * narrow.width < wide.width
+    assert 0 in narrow
 
-        flags, seeds = certreg.PLAN_COUNT_FAILURES, dict(seed=1, inputs_seed=2)
-        with Calibrated(flaky, X, y, SIGMA, samples=31, flags=flags, **seeds) as calibrated:
-            interval = calibrated.interval([1.5, 0, 0, 0], 0.1, 0.1)
-            self.assertGreater(interval.failed, 0)
-            everything = calibrated.interval([5, 0, 0, 0], 0.1, 0.1)
-            self.assertEqual((everything.lo, everything.hi), (-np.inf, np.inf))
 
-    def test_ranks_tell_how_many_points_are_needed(self):
-        needed = interval_ranks(0.25, 0.5, 500, alpha=0.01, samples=11).least_points
-        with self.assertRaisesRegex(CertregError, f"at least {needed}"):
-            interval_ranks(0.25, 0.5, needed - 1, alpha=0.01, samples=11)
-        ranks = interval_ranks(0.25, 0.5, needed, alpha=0.01, samples=11)
-        self.assertLessEqual(ranks.alpha, 0.01)
+def test_a_set_can_be_empty():
+    X, _, one = calibrated(60, samples=31)
+    one.scores[:] = 1e-9
+    empty = one.interval(X[0], 0.1, 0.1)
+    assert (empty.pieces, empty.width) == ((), 0)
+    assert np.isnan(empty.lo)
+    assert float(linear(X[0])) not in empty
 
-    def test_what_is_advised_helps(self):
-        helped = set()
-        for radius, samples, calibration_samples, points, alpha in itertools.product(
-            (0, 1, 20), (1, 11), (1, 31), (5, 10**6), (1e-4, 0.1)
-        ):
-            asked = dict(samples=samples, calibration_samples=calibration_samples, alpha=alpha)
-            asked.update(radius=radius, sigma=1, points=points)
-            try:
-                interval_ranks(**asked)
-            except CertregError as error:
-                for change in remedies(str(error), calibration_samples):
-                    with self.subTest(error=error, change=change):
-                        self.assertLessEqual(interval_ranks(**{**asked, **change}).alpha, 0.5)
-                    helped.update(change)
-        self.assertEqual(helped, {"points", "samples", "calibration_samples", "radius", "alpha"})
+
+def test_a_larger_radius_makes_a_longer_interval():
+    X, _, one = calibrated(200, samples=51)
+    lengths = [one.interval(X[0], r, 0.1, noise_id=900).width for r in (0, 0.2, 0.5)]
+    assert lengths == sorted(lengths)
+    several = one.intervals(X[:3], 0.2, 0.1)
+    assert [len(several), several[0].samples] == [3, 51]
+
+
+# ---- files
+def test_a_calibration_is_kept_in_a_file(folder):
+    options = dict(scale=[1, 2, 1, 0.5], units=2, most_samples=31, inputs_seed=None)
+    X, _, before = calibrated(80, **options)
+    before.save("kept.npz")
+    with Calibrated.load("kept.npz", linear) as after:
+        assert after.ranks(0.1, 0.1) == before.ranks(0.1, 0.1)
+        np.testing.assert_array_equal(after.scores, before.scores)
+        threshold = after.interval(X[0], 0.1, 0.1).threshold
+        assert threshold == before.interval(X[0], 0.1, 0.1).threshold
+        assert after.points == before.points
+    with pytest.raises(TypeError, match="load takes no seed"):
+        Calibrated.load("kept.npz", linear, seed=6)
+
+
+def test_files_that_do_not_fit_are_no_calibration(folder):
+    path = folder / "kept.npz"
+    X, _, one = calibrated(30, units=2)
+    one.save(path)
+    with np.load(path) as kept:
+        good = dict(kept)
+    whole = path.read_bytes()
+    for text in (b"", b"PK\x03\x04", whole[:200]):
+        path.write_bytes(text)
+        with pytest.raises(ValueError, match="kept.npz is no calibration"):
+            Calibrated.load(path, linear)
+    for name, value in (
+        ("units", np.ones(2)),
+        ("scores", np.ones(29)),
+        ("scores", np.array("a")),
+        ("version", 1),
+        ("shape", np.array("a")),
+    ):
+        np.savez(path, **{**good, name: value})
+        with pytest.raises(ValueError):
+            Calibrated.load(path, linear)
+    np.savez(path, scores=np.ones(3))
+    with pytest.raises(ValueError, match="version"):
+        Calibrated.load(path, linear)
+    np.savez(path, **{**good, "units": np.float32([3])})
+    with pytest.raises(CertregError, match="scored otherwise"):
+        Calibrated.load(path, linear).interval(X[0], 0.1, 0.2)
+    np.save("plain.npy", np.ones(3))
+    with pytest.raises(ValueError, match="no calibration"):
+        Calibrated.load("plain.npy", linear)
+
+
+def test_another_scale_is_noticed(folder):
+    X, _, one = calibrated(40, scale=2.0)
+    one.save("kept.npz")
+    with Calibrated.load("kept.npz", linear, scale=1.0) as other:
+        with pytest.raises(CertregError, match="scale"):
+            other.interval(X[0], 0.1, 0.1)
+
+
+def test_the_noise_of_new_inputs_is_always_secret(folder):
+    """No seed of a calibration leads to it, neither one that was given nor that in a file."""
+    seen = []
+
+    def noise_of(one, X):
+        one.interval(X[0], 0.1, 0.2)
+        seen.append(one._estimator.run().seed)
+
+    for _ in range(2):
+        X, _, one = calibrated(30, seed=5, inputs_seed=None)
+        assert one.calibration_seed == 5
+        one.save("kept.npz")
+        noise_of(one, X)
+        with Calibrated.load("kept.npz", linear) as loaded:
+            noise_of(loaded, X)
+    with np.load("kept.npz") as kept:
+        numbers = {int(v) for name in kept.files for v in kept[name].flat if v == v}
+    assert len(set(seen)) == 4
+    assert not set(seen) & numbers
+
+
+def test_tests_can_fix_the_noise_of_new_inputs():
+    (X, _, one), (_, _, other) = calibrated(30, inputs_seed=6), calibrated(30, inputs_seed=6)
+    assert one.interval(X[0], 0.1, 0.2) == other.interval(X[0], 0.1, 0.2)
+    assert one._estimator.run().seed == 6
+
+
+# ---- misuse
+X30, Y30 = points(30)
+
+
+@parametrize(
+    "error, said, change",
+    [
+        (ValueError, r"y has shape \(29,\)", dict(y=Y30[:29])),
+        (ValueError, "one column", dict(y=np.column_stack([Y30, Y30]), score="quantiles")),
+        (ValueError, "score is 'mean'", dict(score="mean")),
+        (ValueError, "samples", dict(samples=0)),
+        (ValueError, "most_samples is 3", dict(samples=5, most_samples=3)),
+        (CertregError, "sigma", dict(sigma=0)),
+        (ValueError, "row 29 of y is nan", dict(y=np.append(Y30[:29], np.nan))),
+        (CertregError, "units", dict(units=-1)),
+        (CertregError, "share", dict(share=1.5)),
+        (ValueError, "X has shape", dict(X=Y30)),
+        (TypeError, "unexpected", dict(nonsense=1)),
+        (ZeroDivisionError, "a slip", dict(model=raising(1, ZeroDivisionError("a slip")))),
+    ],
+)
+def test_wrong_arguments_and_models_are_named(error, said, change):
+    arguments = {**dict(model=linear, X=X30, y=Y30, sigma=SIGMA, samples=5), **change}
+    with pytest.raises(error, match=said):
+        Calibrated(**arguments)
+
+
+@parametrize(
+    "said, arguments, more",
+    [
+        ("at least", (0.5, 0.05), {}),
+        ("no number of points", (10.0, 0.1), {}),
+        ("radius", (-1, 0.1), {}),
+        ("alpha", (0.1, 0.7), {}),
+        ("samples", (0.05, 0.2), dict(samples=16)),
+    ],
+)
+def test_what_cannot_be_promised_is_refused(said, arguments, more):
+    X, _, one = calibrated(12)
+    with pytest.raises(CertregError, match=said):
+        one.interval(X[0], *arguments, **more)
+
+
+def test_a_truth_of_another_shape_is_refused():
+    X, _, one = calibrated(12)
+    with pytest.raises(ValueError, match="truth has shape"):
+        one.covers(X[0], [1, 2], 0.05, 0.2)
+
+
+@parametrize(
+    "status, f, more",
+    [
+        (Status.NOT_FINITE, lambda x: x[:, 0] * np.nan, {}),
+        (Status.CANCELLED, linear, dict(progress=lambda done, total: done == 3)),
+    ],
+)
+def test_a_failing_model_and_a_cancel_end_the_calibration(status, f, more):
+    with refused(status):
+        calibrated(12, f, **more)
+
+
+def test_failed_outputs_can_be_counted():
+    flaky, flags = undefined(0, 1.8, linear), certreg.PLAN_COUNT_FAILURES
+    _, _, one = calibrated(40, flaky, samples=31, flags=flags)
+    assert one.interval([1.5, 0, 0, 0], 0.1, 0.1).failed > 0
+    everything = one.interval([5, 0, 0, 0], 0.1, 0.1)
+    assert (everything.lo, everything.hi) == (-np.inf, np.inf)
+
+
+def test_ranks_tell_how_many_points_are_needed():
+    needed = interval_ranks(0.25, 0.5, 500, alpha=0.01, samples=11).least_points
+    with pytest.raises(CertregError, match=f"at least {needed}"):
+        interval_ranks(0.25, 0.5, needed - 1, alpha=0.01, samples=11)
+    assert interval_ranks(0.25, 0.5, needed, alpha=0.01, samples=11).alpha <= 0.01
 
 
 REMEDIES = {
@@ -323,5 +297,15 @@ def remedies(text, calibration_samples):
             yield dict(change, points=2**50) if more else change
 
 
-if __name__ == "__main__":
-    run()
+def test_what_is_advised_helps():
+    names = ("radius", "samples", "calibration_samples", "points", "alpha")
+    values = ((0, 1, 20), (1, 11), (1, 31), (5, 10**6), (1e-4, 0.1))
+    helped = set()
+    for asked in (dict(zip(names, some), sigma=1) for some in itertools.product(*values)):
+        try:
+            interval_ranks(**asked)
+        except CertregError as error:
+            for change in remedies(str(error), asked["calibration_samples"]):
+                assert interval_ranks(**{**asked, **change}).alpha <= 0.5
+                helped.update(change)
+    assert helped == set(names)

@@ -1,50 +1,21 @@
-"""The modules of the package depend on one another in one direction."""
+"""The modules of the package depend on one another in one direction, and each public name has its
+place in the documentation site."""
 
 import ast
-import pathlib
-import unittest
+import sys
 
-from support import certreg, run
+from kit import certreg, needs_sources, pathlib, root
+
+sys.path.insert(0, str(root / "docs/site"))
+import python_pages  # noqa: E402
 
 PACKAGE = pathlib.Path(certreg.__file__).parent
-LAYERS = [  # each may import those before it
-    "constants",
-    "_structs",
-    "_library",
-    "_said",
-    "errors",
-    "_dlpack",
-    "_optional",
-    "_arrays",
-    "questions",
-    "answers",
-    "_calls",
-    "names",
-    "_onnx",
-    "models",
-    "frames",
-    "attacks",
-    "estimator",
-    "intervals",
-    "solver",
-    "check",
-    "plots",
-    "_worker",
-    "result",
-    "_damage",
-    "_lock",
-    "store",
-    "_schedule",
-    "_probes",
-    "_shown",
-    "rows",
-    "groups",
-    "sensitivity",
-    "tuning",
-    "",  # the package itself
-    "cli",
-    "__main__",
-]
+LAYERS = (  # each may import those before it, the last but two is the package itself
+    "constants _structs _library _said errors _dlpack _optional _arrays questions answers _calls "
+    "names _onnx models frames attacks estimator intervals solver check plots _worker result "
+    "_damage _lock store _schedule _probes _shown rows groups sensitivity tuning __init__ cli "
+    "__main__"
+).split()
 
 
 def imported(file):
@@ -57,18 +28,18 @@ def imported(file):
             yield node.module.partition(".")[2].split(".")[0]
 
 
-class Layers(unittest.TestCase):
-    def test_modules_import_only_those_below(self):
-        seen = 0
-        for file in sorted(PACKAGE.rglob("*.py")):
-            module = file.relative_to(PACKAGE).with_suffix("").parts[0]
-            place = LAYERS.index(module.replace("__init__", ""))
-            for other in imported(file):
-                seen += 1
-                known = other if other in LAYERS else ""  # a name of the package itself
-                self.assertLessEqual(LAYERS.index(known), place, f"{file.name} imports {other}")
-        self.assertGreater(seen, 40)
+def test_modules_import_only_those_below():
+    seen = 0
+    for file in sorted(PACKAGE.rglob("*.py")):
+        place = LAYERS.index(file.relative_to(PACKAGE).with_suffix("").parts[0])
+        for other in imported(file):
+            seen += 1
+            known = other if other in LAYERS else "__init__"  # a name of the package itself
+            assert LAYERS.index(known) <= place, f"{file.name} imports {other}"
+    assert seen > 40
 
 
-if __name__ == "__main__":
-    run()
+@needs_sources
+def test_the_pages_have_the_names_that_the_package_has():
+    pages = [name for names in python_pages.public().values() for name in names]
+    assert set(pages) == set(certreg.__all__) - {"__version__"}

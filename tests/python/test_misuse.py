@@ -1,4 +1,5 @@
-"""Handles that are used wrongly, and exceptions of callbacks: every error reaches the caller."""
+"""Handles that are used wrongly, by callbacks, threads, forks and signals, and exceptions of
+callbacks: every error reaches the caller, and an answer is about the input that was asked about."""
 
 import copy
 import gc
@@ -11,12 +12,17 @@ import sys
 import threading
 import time
 import traceback
-import unittest
+from unittest import mock
 
 import numpy as np
+import pytest
 
-from support import estimator, model, run, same, SAMPLES, Z
-from certreg import Bisection, Bounds, CertregError, Outcome, Question, Side, Solver, Status, Stop
+from kit import SAMPLES, Z, estimator, model, on_a_thread, parametrize, raising, refused, same
+from certreg import Bisection, Bounds, Calibrated, CertregError, Estimator, Outcome, Question
+from certreg import Side, Solver, Status, Stop
+from certreg._calls import Handle
+
+HALF_SPACE = Bounds(1, variance_hi=1)
 
 
 def fails_in_a_process(sigma):
@@ -25,230 +31,345 @@ def fails_in_a_process(sigma):
         e.certify(Z, sigma, SAMPLES, 0.5, Question(-1))
 
 
-class Misuse(unittest.TestCase):
-    def busy(self, call, *arguments):
-        with self.assertRaises(CertregError) as caught:
-            call(*arguments)
-        self.assertEqual(caught.exception.status, Status.BUSY)
-        for c in caught.exception.certificates:  # which claim nothing
-            self.assertEqual((c.status, c.outcome, c.radius), (Status.BUSY, Outcome.ABSTAINED, 0))
-            self.assertEqual((c.output_lo, c.output_hi), (-math.inf, math.inf))
-            numbers = (c.prediction, c.estimate, c.sigma, c.tolerance, c.alpha)
-            self.assertTrue(all(map(math.isnan, numbers)))
+def busy(call, *arguments):
+    with refused(Status.BUSY) as caught:
+        call(*arguments)
+    for c in caught.value.certificates:  # which claim nothing
+        assert (c.status, c.outcome, c.radius) == (Status.BUSY, Outcome.ABSTAINED, 0)
+        assert (c.output_lo, c.output_hi) == (-math.inf, math.inf)
+        numbers = (c.prediction, c.estimate, c.sigma, c.tolerance, c.alpha)
+        assert all(map(math.isnan, numbers))
 
-    def ask_meanwhile(self, ask, on_a_thread):
-        """Calls `ask` once while certify runs, from its model or another thread. The certificate
-        must be the same as without this call."""
-        with estimator() as e:
-            wanted = e.certify(Z, 0.25, SAMPLES, 0.5)
-        errors = []
 
-        def once(e):
-            try:
-                ask(e)
-            except BaseException as error:
-                errors.append(error)
+# ---- calls during a call
+@parametrize("on_a_thread_of_its_own", [False, True])
+@parametrize(
+    "ask",
+    [
+        lambda e: e.close(),
+        lambda e: e.certify(Z, 0.25, SAMPLES, 0.5),
+        lambda e: e.begin(Z, 0.25),
+        lambda e: e.certify(0, 0.5),
+        lambda e: e.certify_sigmas(Z, [0.25], SAMPLES, 0.5),
+        lambda e: e.output_bounds(0, 0.1, 0.5),
+        lambda e: e.run(),
+        lambda e: e.export(),
+        lambda e: e.draw(0, 1),
+        lambda e: e.set_deadline(1),
+        lambda e: e.bounds(0.5, Side.UPPER),
+    ],
+)
+def test_calls_during_a_call_are_refused(ask, on_a_thread_of_its_own):
+    """The certificate is the same as without this call."""
+    with estimator() as e:
+        wanted = e.certify(Z, 0.25, SAMPLES, 0.5)
+    told = []
 
-        def disturbed(x):
-            if not asked:
-                asked.append(True)
-                if on_a_thread:
-                    thread = threading.Thread(target=once, args=(e,))
-                    thread.start()
-                    thread.join()
-                else:
-                    once(e)
-            return model(x)
+    def once():
+        busy(ask, e)
+        told.append("busy")
 
-        asked = []
-        with estimator(disturbed) as e:
-            self.assertTrue(same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=0)))
-            self.assertTrue(same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=0)))
-        self.assertTrue(asked)
-        if errors:
-            raise errors[0]
+    def disturbed(x):
+        if not told:
+            on_a_thread(once) if on_a_thread_of_its_own else once()
+        return model(x)
 
-    def test_closing_during_a_call_is_refused(self):
-        for on_a_thread in (False, True):
-            self.ask_meanwhile(lambda e: self.busy(e.close), on_a_thread)
+    with estimator(disturbed) as e:
+        for _ in range(2):
+            assert same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=0))
+    assert told == ["busy"]
 
-    def test_calls_during_a_call_are_refused(self):
-        for on_a_thread in (False, True):
-            for ask in (
-                lambda e: e.certify(Z, 0.25, SAMPLES, 0.5),
-                lambda e: e.begin(Z, 0.25),
-                lambda e: e.certify(0, 0.5),
-                lambda e: e.certify_sigmas(Z, [0.25], SAMPLES, 0.5),
-                lambda e: e.output_bounds(0, 0.1, 0.5),
-                lambda e: e.run(),
-                lambda e: e.export(),
-                lambda e: e.draw(0, 1),
-                lambda e: e.set_deadline(1),
-                lambda e: e.bounds(0.5, Side.UPPER),
-            ):
-                self.ask_meanwhile(lambda e, ask=ask: self.busy(ask, e), on_a_thread)
 
-    def test_cancel_may_come_at_any_time(self):
-        with estimator(lambda x: (e.cancel(), model(x))[1]) as e:
-            self.assertEqual(e.certify(Z, 0.25, SAMPLES, 0.5).stop, Stop.CANCELLED)
-        with self.assertRaisesRegex(ValueError, "closed"):
-            e.cancel()
+def test_memory_of_a_device_is_refused_by_the_cpu():
+    class Out:
+        __cuda_array_interface__ = dict(
+            version=3, shape=(5, 3), typestr="<f4", data=(64, False), strides=None
+        )
 
-    def test_memory_of_a_device_is_refused_by_the_cpu(self):
-        class Out:
-            __cuda_array_interface__ = dict(
-                version=3, shape=(5, 3), typestr="<f4", data=(64, False), strides=None
-            )
+    with estimator() as e:
+        e.begin(Z, 0.25)
+        with pytest.raises(ValueError, match="device="):
+            e.draw(0, 5, out=Out())
 
-        with estimator() as e:
-            e.begin(Z, 0.25)
-            with self.assertRaisesRegex(ValueError, "device="):
-                e.draw(0, 5, out=Out())
 
-    def test_an_array_that_the_model_keeps_outlives_the_estimator(self):
-        kept, copies = [], []
-        with estimator(lambda x: (kept.append(x), copies.append(x.copy()), model(x))[2]) as e:
+def test_an_array_that_the_model_keeps_outlives_the_estimator():
+    kept, copies = [], []
+    with estimator(lambda x: (kept.append(x), copies.append(x.copy()), model(x))[2]) as e:
+        e.certify(Z, 0.25, SAMPLES, 0.5)
+    del e
+    gc.collect()
+    owner = kept[-1]
+    while owner.base is not None:
+        owner = owner.base
+    assert isinstance(owner, np.ndarray) and owner.flags.owndata
+    np.testing.assert_array_equal(kept[-1], copies[-1])
+
+
+# ---- pickle, pools, forks
+def test_errors_survive_pickle():
+    with pytest.raises(CertregError) as caught:
+        fails_in_a_process(0.25)
+    error = caught.value
+    assert len(error.certificates) == 2
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        again = pickle.loads(pickle.dumps(error, protocol))
+        assert type(again) is CertregError
+        assert (str(again), again.args) == (str(error), error.args)
+        for field in ("status", "sample", "row", "output", "model_code"):
+            assert getattr(again, field) == getattr(error, field), field
+        assert repr(again.certificates) == repr(error.certificates)
+    assert copy.copy(error).status == error.status
+
+
+@parametrize("method", ["fork", "spawn"])
+def test_errors_come_back_from_a_pool(method):
+    with multiprocessing.get_context(method).Pool(1) as pool, refused(Status.INVALID):
+        pool.apply_async(fails_in_a_process, (0.25,)).get()
+
+
+@parametrize("make", [estimator, Solver, Bisection])
+def test_handles_say_that_they_cannot_be_pickled_and_that_they_are_closed(make):
+    handle = make()
+    for call in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="cannot be pickled"):
+            call(handle)
+    handle.close()
+    handle.close()
+    ask = {
+        estimator: lambda: (handle.cancel(), handle.begin(Z, 0.25)),
+        Solver: lambda: handle.worst_case(HALF_SPACE, 1),
+        Bisection: lambda: handle.within(HALF_SPACE, 1),
+    }
+    with pytest.raises(ValueError, match="closed"):
+        ask[make]()
+
+
+def test_a_closed_estimator_begins_nothing():
+    e = estimator()
+    e.close()
+    with pytest.raises(ValueError, match="closed"):
+        e.begin(Z, 0.25)
+
+
+def test_a_forked_child_is_told():
+    with estimator() as e, Solver() as s:
+        e.begin(Z, 0.25)
+        child = os.fork()
+        if child == 0:
+            said = []
+            calls = (lambda: e.certify(SAMPLES, 0.5), e.export, lambda: s.worst_case(HALF_SPACE, 1))
+            for call in calls:
+                try:
+                    call()
+                except CertregError as error:
+                    said.append(error.status == Status.WRONG_STATE and "fork" in str(error))
+            e.close(), s.close()
+            os._exit(0 if said == [True] * 3 else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert e.certify(SAMPLES, 0.5).certified
+
+
+# ---- exceptions and signals
+def interrupted(error, kind):
+    """The third call of the model raises; afterwards the estimator works as before."""
+    calls = []
+
+    def fails(x):
+        calls.append(len(x))
+        if len(calls) == 3:
+            error()
+        return model(x)
+
+    with estimator() as e:
+        wanted = e.certify(Z, 0.25, SAMPLES, 0.5)
+    with estimator(fails) as e:
+        with pytest.raises(kind):
             e.certify(Z, 0.25, SAMPLES, 0.5)
-        del e
-        gc.collect()
-        owner = kept[-1]
-        while owner.base is not None:
-            owner = owner.base
-        self.assertTrue(isinstance(owner, np.ndarray) and owner.flags.owndata)
-        np.testing.assert_array_equal(kept[-1], copies[-1])
-
-    def test_errors_survive_pickle(self):
-        with self.assertRaises(CertregError) as caught:
-            fails_in_a_process(0.25)
-        error = caught.exception
-        self.assertEqual(len(error.certificates), 2)
-        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-            again = pickle.loads(pickle.dumps(error, protocol))
-            self.assertIs(type(again), CertregError)
-            self.assertEqual((str(again), again.args), (str(error), error.args))
-            for field in ("status", "sample", "row", "output", "model_code"):
-                self.assertEqual(getattr(again, field), getattr(error, field), field)
-            self.assertEqual(repr(again.certificates), repr(error.certificates))
-        self.assertEqual(copy.copy(error).status, error.status)
-
-    def test_errors_come_back_from_a_pool(self):
-        for method in ("fork", "spawn"):
-            with multiprocessing.get_context(method).Pool(1) as pool:
-                with self.assertRaises(CertregError) as caught:
-                    pool.apply_async(fails_in_a_process, (0.25,)).get()
-            self.assertEqual(caught.exception.status, Status.INVALID)
-
-    def test_handles_say_that_they_cannot_be_pickled(self):
-        for make in (estimator, Solver, Bisection):
-            with make() as handle:
-                for call in (pickle.dumps, copy.copy, copy.deepcopy):
-                    with self.assertRaisesRegex(TypeError, "cannot be pickled"):
-                        call(handle)
-
-    def test_a_forked_child_is_told(self):
-        with estimator() as e, Solver() as s:
-            e.begin(Z, 0.25)
-            told, tell = os.pipe()
-            child = os.fork()
-            if child == 0:
-                said = []
-                for call in (
-                    lambda: e.certify(SAMPLES, 0.5),
-                    lambda: e.export(),
-                    lambda: s.worst_case(Bounds(1, variance_hi=1), 1),
-                ):
-                    try:
-                        call()
-                    except CertregError as error:
-                        said.append(error.status == Status.WRONG_STATE and "fork" in str(error))
-                e.close(), s.close()
-                os.write(tell, b"y" if said == [True] * 3 else b"n")
-                os._exit(0)
-            os.waitpid(child, 0)
-            self.assertEqual(os.read(told, 1), b"y")
-            self.assertTrue(e.certify(SAMPLES, 0.5).certified)
-            os.close(told), os.close(tell)
+        assert len(calls) == 3
+        assert same(wanted, e.certify(SAMPLES, 0.5)), "what was recorded stays"
+        assert same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=0))
 
 
-class Exceptions(unittest.TestCase):
-    def interrupted(self, error, **more):
-        """The third call of the model raises; afterwards the estimator works as before."""
-        calls = []
+@parametrize("error, kind", [(lambda: 1 // 0, ZeroDivisionError), (sys.exit, SystemExit)])
+def test_exceptions_of_the_model_arrive_as_they_are(error, kind):
+    interrupted(error, kind)
 
-        def fails(x):
-            calls.append(len(x))
-            if len(calls) == 3:
-                error()
-            return model(x)
 
-        with estimator() as e:
-            wanted = e.certify(Z, 0.25, SAMPLES, 0.5)
-        with estimator(fails, **more) as e:
-            with self.assertRaises((KeyboardInterrupt, SystemExit, ZeroDivisionError)) as caught:
+def test_exceptions_have_the_traceback_of_the_model():
+    with estimator(raising(1, LookupError("here"))) as e, pytest.raises(LookupError) as caught:
+        e.certify(Z, 0.25, SAMPLES, 0.5)
+    assert "in raises" in "".join(traceback.format_tb(caught.value.__traceback__))
+
+
+def test_exceptions_of_progress_arrive():
+    with estimator(progress=lambda done, total: 1 // 0) as e:
+        for _ in range(2):
+            with pytest.raises(ZeroDivisionError):
                 e.certify(Z, 0.25, SAMPLES, 0.5)
-            self.assertEqual(len(calls), 3)
-            self.assertTrue(same(wanted, e.certify(SAMPLES, 0.5)), "what was recorded stays")
-            self.assertTrue(same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=0)))
-        return caught.exception
 
-    def test_exceptions_of_the_model_arrive_as_they_are(self):
-        self.assertIsInstance(self.interrupted(lambda: 1 // 0), ZeroDivisionError)
 
-        def this_one_fails(x):
-            raise LookupError("here")
+def test_control_c_interrupts_the_model():
+    went_on = []
 
-        with estimator(this_one_fails) as e:
-            try:
-                e.certify(Z, 0.25, SAMPLES, 0.5)
-            except LookupError:
-                self.assertIn("this_one_fails", traceback.format_exc())
-            else:
-                self.fail("no exception")
+    def control_c():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5)  # interrupted at once
+        went_on.append(True)
 
-    def test_system_exit_is_carried_too(self):
-        self.assertIsInstance(self.interrupted(sys.exit), SystemExit)
+    interrupted(control_c, KeyboardInterrupt)
+    assert not went_on
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
-    def test_control_c_interrupts_the_model(self):
-        went_on = []
 
-        def control_c():
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(5)  # interrupted at once
-            went_on.append(True)
-
-        self.assertIsInstance(self.interrupted(control_c), KeyboardInterrupt)
-        self.assertFalse(went_on)
-        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
-
-    def test_exceptions_of_progress_arrive(self):
-        with estimator(progress=lambda done, total: 1 // 0) as e:
-            for _ in range(2):
-                with self.assertRaises(ZeroDivisionError):
+def test_control_c_is_never_lost_wherever_it_hits():
+    delays = np.random.default_rng(1).uniform(0, 0.004, 60)
+    with estimator() as e:
+        for delay in delays:
+            timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+            with pytest.raises(KeyboardInterrupt):
+                timer.start()
+                while True:
                     e.certify(Z, 0.25, SAMPLES, 0.5)
+            timer.join()
+        assert e.certify(Z, 0.25, SAMPLES, 0.5).stop == Stop.ALL
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
-    def test_control_c_is_never_lost_wherever_it_hits(self):
-        delays = np.random.default_rng(1).uniform(0, 0.004, 60)
-        with estimator() as e:
-            for delay in delays:
-                timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
-                with self.assertRaises(KeyboardInterrupt):
-                    timer.start()
-                    while True:
-                        e.certify(Z, 0.25, SAMPLES, 0.5)
-                timer.join()
-            self.assertEqual(e.certify(Z, 0.25, SAMPLES, 0.5).stop, Stop.ALL)
-        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
 
-    def test_handlers_of_others_are_called_and_do_not_stop_the_run(self):
-        seen = []
-        before = signal.signal(signal.SIGINT, lambda *what: seen.append(what[0]))
+def test_handlers_of_others_are_called_and_do_not_stop_the_run():
+    seen = []
+    before = signal.signal(signal.SIGINT, lambda *what: seen.append(what[0]))
+    try:
+        with estimator(lambda x: (os.kill(os.getpid(), signal.SIGINT), model(x))[1]) as e:
+            assert e.certify(Z, 0.25, SAMPLES, 0.5).stop == Stop.ALL
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [signal.SIGINT] * -(-SAMPLES // 256)
+
+
+# ---- two threads on one handle
+MINE, OTHERS = 0.0, 100.0  # inputs, which the model returns
+SIGMA, FEW, CALLS = 0.25, 10, 800
+
+
+def itself(x):
+    return x[:, 0]
+
+
+def small(samples=FEW):
+    return Estimator(itself, 1, samples, seed=42)
+
+
+def certified():
+    e = small(600)
+    e.certify([MINE], SIGMA, 600, 0.5)
+    return e
+
+
+def recorded():
+    e = small()
+    e.begin([MINE], SIGMA)
+    e.sample(0, FEW)
+    return e
+
+
+def calibrated():
+    points = np.linspace(-1, 1, 40, dtype=np.float32)[:, None]
+    seeds = dict(seed=1, inputs_seed=2)
+    return Calibrated(itself, points, points[:, 0], SIGMA, samples=11, **seeds)
+
+
+@parametrize(
+    "make, ask",
+    [
+        (small, lambda e: e.certify([MINE], SIGMA, FEW, 0.5)),
+        (small, lambda e: e.certify([MINE], SIGMA, FEW, 0.5, 0.7)),
+        (certified, lambda e: e.attack(0.5)),
+        (certified, lambda e: e.gradient(0.5, "upper").tolist()),
+        (recorded, lambda e: e.export()),
+        (calibrated, lambda c: c.interval([MINE], 0.05, 0.2)),
+        (calibrated, lambda c: c.covers([MINE], 0.1, 0.05, 0.2)),
+    ],
+)
+def test_no_input_of_another_thread_comes_between_the_calls_of_one_answer(make, ask):
+    """Another thread begins another input after every call of the library."""
+    plain, told = Handle._called, []
+
+    def begin(handle):
         try:
-            with estimator(lambda x: (os.kill(os.getpid(), signal.SIGINT), model(x))[1]) as e:
-                self.assertEqual(e.certify(Z, 0.25, SAMPLES, 0.5).stop, Stop.ALL)
-        finally:
-            signal.signal(signal.SIGINT, before)
-        self.assertEqual(seen, [signal.SIGINT] * -(-SAMPLES // 256))
+            handle._begin(np.float32([OTHERS]).ctypes.data, SIGMA, 7, 0)
+            told.append(None)
+        except CertregError as error:
+            told.append(error.status)
+
+    def called(handle, *arguments, **more):
+        plain(handle, *arguments, **more)
+        if threading.current_thread() is threading.main_thread():
+            on_a_thread(begin, getattr(one, "_estimator", one))
+
+    with make() as one:
+        wanted = ask(one)
+    with make() as one, mock.patch.object(Handle, "_called", called):
+        found = ask(one)
+    assert same(wanted, found)
+    assert set(told) == {Status.BUSY}
 
 
-if __name__ == "__main__":
-    run()
+@parametrize(
+    "make, ask, fits",
+    [
+        (
+            small,
+            lambda e, z: e.certify([z], SIGMA, FEW, 0.5),
+            lambda c, z: abs(c.prediction - z) <= 1,
+        ),
+        (
+            calibrated,
+            lambda c, z: c.interval([z], 0.05, 0.2),
+            lambda i, z: i.lo - 1 < z < i.hi + 1,
+        ),
+    ],
+)
+def test_idle_handles_that_are_hammered_mix_no_answers(make, ask, fits):
+    """Two threads ask about inputs of their own."""
+    answers, told, both = {MINE: [], OTHERS: []}, [], threading.Barrier(2)
+
+    def work(z):
+        both.wait()
+        for _ in range(CALLS):
+            try:
+                answers[z].append(ask(handle, z))
+            except Exception as error:
+                told.append(getattr(error, "status", error))
+
+    threads = [threading.Thread(target=work, args=(z,)) for z in answers]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with make() as handle:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert set(told) <= {Status.BUSY}
+    assert len(told) + sum(map(len, answers.values())) == 2 * CALLS
+    assert answers[MINE] or answers[OTHERS]
+    for z, found in answers.items():
+        assert [one for one in found if not fits(one, z)] == []
+
+
+def test_estimators_work_in_threads():
+    answers = []
+
+    def work():
+        with estimator() as e:
+            answers.append(e.certify(Z, 0.25, SAMPLES, 0.5))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(answers) == 3
+    assert all(same(a, answers[0]) for a in answers)

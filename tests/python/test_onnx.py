@@ -1,171 +1,213 @@
-"""Models in ONNX files."""
+"""Models in ONNX files, and the networks of examples/models."""
 
-import pathlib
+import itertools
 import pickle
-import tempfile
-import unittest
+import sys
 
 import numpy as np
+import pytest
 
-from support import package, root, run
-from test_models import Models, table
+from kit import package, parametrize, root
+from test_models import agrees, read_only, table
 from certreg import OnnxModel, as_model
 from certreg.names import names_of
 
+FOLDER, REGRESSOR = root / "examples/models", root / "tests/data/regressor.onnx"
+sys.path.append(str(FOLDER))
+from data import SLANT_RANGE, slant  # noqa: E402
 
-class Onnx(Models):
-    def setUp(self):
-        self.runtime = package("onnxruntime")
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+numbers = itertools.count()
 
-    def means(self, batch, shape=(3,), kind=np.float32, inputs=1, outputs=("y",), **more):
-        """The path of a model that returns the mean of a row, and minus that."""
-        onnx = package("onnx")
-        make, tensor = onnx.helper, onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind))
-        given = [
-            make.make_tensor_value_info(f"x{i}", tensor, [batch, *shape]) for i in range(inputs)
-        ]
+
+@pytest.fixture
+def runtime(folder):
+    return package("onnxruntime")
+
+
+@pytest.fixture
+def means(runtime, folder):
+    """Makes the path of a model that returns the mean of a row, and minus that."""
+    onnx = package("onnx")
+    make = onnx.helper
+
+    def made(batch, shape=(3,), kind=np.float32, inputs=1, outputs=("y",)):
+        tensor, int64 = make.np_dtype_to_tensor_dtype(np.dtype(kind)), onnx.TensorProto.INT64
+        value, node = make.make_tensor_value_info, make.make_node
+        given = [value(f"x{i}", tensor, [batch, *shape]) for i in range(inputs)]
         axes = list(range(1, len(shape) + 1))
-        mean = (
-            make.make_node("ReduceMean", ["x0"], ["y"], axes=axes, keepdims=0)
-            if axes
-            else (make.make_node("Identity", ["x0"], ["y"]))
-        )
+        whole = node("Identity", ["x0"], ["y"])
         nodes = [
-            mean,
-            make.make_node("Neg", ["y"], ["z"]),
-            make.make_node("Concat", ["y", "y"], ["twice"], axis=0),
-            make.make_node("Cast", ["y"], ["n"], to=onnx.TensorProto.INT64),
+            node("ReduceMean", ["x0"], ["y"], axes=axes, keepdims=0) if axes else whole,
+            node("Neg", ["y"], ["z"]),
+            node("Concat", ["y", "y"], ["twice"], axis=0),
+            node("Cast", ["y"], ["n"], to=int64),
         ]
-        kinds = {"n": onnx.TensorProto.INT64}
-        got = [make.make_tensor_value_info(o, kinds.get(o, tensor), [batch]) for o in outputs]
-        graph = make.make_graph(nodes, "mean", given, got)
+        got = [value(name, int64 if name == "n" else tensor, [batch]) for name in outputs]
+        graph, path = make.make_graph(nodes, "mean", given, got), f"{next(numbers)}.onnx"
         opset = [make.make_opsetid("", 13)]
-        path = self.folder / f"{len(list(self.folder.iterdir()))}.onnx"
-        onnx.save(make.make_model(graph, opset_imports=opset, ir_version=8), str(path))
+        onnx.save(make.make_model(graph, opset_imports=opset, ir_version=8), path)
         return path
 
-    def test_a_network_with_a_free_batch(self):
-        path = root / "examples" / "models" / "rotation.onnx"
-        f = OnnxModel(path)
-        self.assertEqual((f.shape, f.columns, f.batch), ((784,), 2, None))
-        self.assertEqual((f.input, f.output, f.path), ("x", "y", str(path)))
-        x = np.random.default_rng(2).random((5, 784), dtype=np.float32)
-        session = self.runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-        wanted = session.run(None, {"x": x})[0]
-        np.testing.assert_array_equal(f(x), wanted)
-        np.testing.assert_array_equal(f(x.reshape(5, 28, 28)), wanted)
-        np.testing.assert_array_equal(as_model(session)(x), wanted)
-        self.agrees(f, lambda x: session.run(None, {"x": x})[0], 784, outputs=1, kind="angle_pair")
-
-    def test_models_of_skl2onnx(self):
-        skl2onnx = package("skl2onnx")
-        from sklearn.ensemble import GradientBoostingRegressor
-
-        X, y = table()
-        fitted = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
-        path = self.folder / "gb.onnx"
-        path.write_bytes(skl2onnx.to_onnx(fitted, X[:1].astype(np.float32)).SerializeToString())
-        f = OnnxModel(path)
-        self.assertEqual((f.shape, f.columns, f.batch), ((3,), 1, None))
-        self.assertEqual(f(self.read_only()).shape, (200, 1))
-        np.testing.assert_allclose(f(self.read_only())[:, 0], fitted.predict(X), atol=1e-3)
-        self.agrees(f, lambda x: f(x)[:, 0])
-
-    def test_features_are_named_in_the_metadata(self):
-        plain = (root / "tests" / "data" / "regressor.onnx").read_bytes()
-        path = self.folder / "named.onnx"
-        for value, names in (
-            ('["a", "b", "c"]', ["a", "b", "c"]),
-            ("a,b,c", None),
-            ("[1, 2, 3]", None),
-        ):
-            entry = b"".join(
-                bytes([tag, len(text)]) + text.encode()
-                for tag, text in ((0x0A, "feature_names"), (0x12, value))
-            )
-            path.write_bytes(plain + bytes([0x72, len(entry)]) + entry)  # ModelProto, field 14
-            self.assertEqual(OnnxModel(path).feature_names_in_, names)
-            self.assertEqual(names_of(as_model(OnnxModel(path))), names)
-        self.assertIsNone(OnnxModel(root / "tests" / "data" / "regressor.onnx").feature_names_in_)
-
-    def test_a_fixed_batch_is_filled(self):
-        for batch in (1, 16, 200, 256):
-            f = OnnxModel(self.means(batch))
-            self.assertEqual((f.batch, f.columns), (batch, 1))
-            x = self.read_only()
-            for rows in (1, 15, 16, 17, 200):
-                np.testing.assert_array_equal(f(x[:rows]), OnnxModel(self.means("N"))(x[:rows]))
-        self.agrees(f, OnnxModel(self.means("N")))
-
-    def test_outputs_have_a_row_for_each(self):
-        for batch in ("N", 16):  # filled, the first outputs would be there and be wrong
-            f = OnnxModel(self.means(batch, outputs=("twice",)))
-            with self.assertRaisesRegex(ValueError, r"'twice' .* shape \(32,\) for 16 rows"):
-                f(self.read_only()[:16])
-
-    def test_rows_have_the_shape_of_the_model(self):
-        f = OnnxModel(self.means(None, (1, 3, 2)))
-        x = np.arange(24, dtype=np.float32)
-        wanted = x.reshape(4, 6).mean(1)
-        for shape in ((4, 6), (4, 1, 3, 2), (4, 3, 2)):
-            np.testing.assert_array_equal(f(x.reshape(shape)), wanted)
-        with self.assertRaisesRegex(ValueError, r"rows of shape \(1, 3, 2\), not \(8,\)"):
-            f(x.reshape(3, 8))
-        free = OnnxModel(self.means("N", ("H", "W")))
-        self.assertEqual(free.shape, (None, None))
-        np.testing.assert_array_equal(free(x.reshape(4, 3, 2)), wanted)
-
-    def test_double_precision(self):
-        f = OnnxModel(self.means("N", kind=np.float64))
-        x = self.read_only()
-        self.assertEqual(f(x).dtype, np.float64)
-        np.testing.assert_allclose(f(x), x.mean(1, dtype=np.float64), rtol=1e-12)
-
-    def test_outputs_have_names(self):
-        path = self.means("N", outputs=("y", "z"))
-        self.assertEqual(OnnxModel(path).output, "y")
-        x = self.read_only()
-        np.testing.assert_array_equal(OnnxModel(path, output="z")(x), -OnnxModel(path)(x))
-        with self.assertRaisesRegex(ValueError, "no output 'q'; it has y, z"):
-            OnnxModel(path, output="q")
-        with self.assertRaisesRegex(ValueError, "'n' of the model is tensor.int64.*: choose y"):
-            OnnxModel(self.means("N", outputs=("n", "y")))
-
-    def test_models_travel_by_pickle(self):
-        f = OnnxModel(self.means("N", outputs=("y", "z")), output="z")
-        again = pickle.loads(pickle.dumps(f))
-        self.assertIsNot(again.session, f.session)
-        self.assertEqual((again.path, again.output), (f.path, "z"))
-        np.testing.assert_array_equal(again(self.read_only()), f(self.read_only()))
-
-    def test_what_is_no_model_is_refused(self):
-        damaged = self.folder / "damaged.onnx"
-        damaged.write_bytes(b"\xff" * 100)
-        for wrong, error, text in (
-            (self.folder / "none.onnx", FileNotFoundError, "there is no file .*none.onnx"),
-            (damaged, ValueError, "damaged.onnx cannot be opened as an ONNX model"),
-            (self.means("N", inputs=2), ValueError, "one input; it has x0, x1"),
-            (self.means("N", kind=np.float16), ValueError, "is tensor.float16.; it must be float"),
-            (self.means("N", ()), ValueError, "first dimension must be the rows"),
-        ):
-            with self.assertRaisesRegex(error, text) as caught:
-                OnnxModel(wrong)
-            self.assertNotIn("\n", str(caught.exception))
+    return made
 
 
-class WithoutOnnx(unittest.TestCase):
-    def test_it_is_said_what_is_missing(self):
-        try:
-            import onnxruntime  # noqa: F401
-        except ImportError:
-            with self.assertRaisesRegex(ImportError, "pip install onnxruntime"):
-                OnnxModel("model.onnx")
-        else:
-            self.skipTest("onnxruntime is installed")
+def test_a_network_with_a_free_batch(runtime):
+    path = FOLDER / "rotation.onnx"
+    f = OnnxModel(path)
+    assert (f.shape, f.columns, f.batch) == ((784,), 2, None)
+    assert (f.input, f.output, f.path) == ("x", "y", str(path))
+    x = np.random.default_rng(2).random((5, 784), dtype=np.float32)
+    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    wanted = session.run(None, {"x": x})[0]
+    for found in (f(x), f(x.reshape(5, 28, 28)), as_model(session)(x)):
+        np.testing.assert_array_equal(found, wanted)
+    agrees(f, lambda x: session.run(None, {"x": x})[0], 784, outputs=1, kind="angle_pair")
 
 
-if __name__ == "__main__":
-    run()
+def test_models_of_skl2onnx(runtime, folder):
+    skl2onnx, ensemble = package("skl2onnx"), package("sklearn.ensemble")
+    X, y = table()
+    fitted = ensemble.GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
+    path = folder / "gb.onnx"
+    path.write_bytes(skl2onnx.to_onnx(fitted, X[:1].astype(np.float32)).SerializeToString())
+    f = OnnxModel(path)
+    assert (f.shape, f.columns, f.batch) == ((3,), 1, None)
+    assert f(read_only()).shape == (200, 1)
+    np.testing.assert_allclose(f(read_only())[:, 0], fitted.predict(X), atol=1e-3)
+    agrees(f, lambda x: f(x)[:, 0])
+
+
+@parametrize(
+    "value, names",
+    [('["a", "b", "c"]', ["a", "b", "c"]), ("a,b,c", None), ("[1, 2, 3]", None), (None, None)],
+)
+def test_features_are_named_in_the_metadata(runtime, folder, value, names):
+    path, entry = folder / "named.onnx", b""
+    if value:
+        pairs = ((0x0A, "feature_names"), (0x12, value))
+        entry = b"".join(bytes([tag, len(text)]) + text.encode() for tag, text in pairs)
+        entry = bytes([0x72, len(entry)]) + entry  # ModelProto, field 14
+    path.write_bytes(REGRESSOR.read_bytes() + entry)
+    assert OnnxModel(path).feature_names_in_ == names
+    assert names_of(as_model(OnnxModel(path))) == names
+
+
+@parametrize("batch", [1, 16, 200, 256])
+def test_a_fixed_batch_is_filled(means, batch):
+    f, free, x = OnnxModel(means(batch)), OnnxModel(means("N")), read_only()
+    assert (f.batch, f.columns) == (batch, 1)
+    for rows in (1, 15, 16, 17, 200):
+        np.testing.assert_array_equal(f(x[:rows]), free(x[:rows]))
+    agrees(f, free)
+
+
+@parametrize("batch", ["N", 16])  # filled, the first outputs would be there and be wrong
+def test_outputs_have_a_row_for_each(means, batch):
+    f = OnnxModel(means(batch, outputs=("twice",)))
+    with pytest.raises(ValueError, match=r"'twice' .* shape \(32,\) for 16 rows"):
+        f(read_only()[:16])
+
+
+def test_rows_have_the_shape_of_the_model(means):
+    f, x = OnnxModel(means(None, (1, 3, 2))), np.arange(24, dtype=np.float32)
+    wanted = x.reshape(4, 6).mean(1)
+    for shape in ((4, 6), (4, 1, 3, 2), (4, 3, 2)):
+        np.testing.assert_array_equal(f(x.reshape(shape)), wanted)
+    with pytest.raises(ValueError, match=r"rows of shape \(1, 3, 2\), not \(8,\)"):
+        f(x.reshape(3, 8))
+    free = OnnxModel(means("N", ("H", "W")))
+    assert free.shape == (None, None)
+    np.testing.assert_array_equal(free(x.reshape(4, 3, 2)), wanted)
+
+
+def test_double_precision(means):
+    f, x = OnnxModel(means("N", kind=np.float64)), read_only()
+    assert f(x).dtype == np.float64
+    np.testing.assert_allclose(f(x), x.mean(1, dtype=np.float64), rtol=1e-12)
+
+
+def test_outputs_have_names(means):
+    path, x = means("N", outputs=("y", "z")), read_only()
+    assert OnnxModel(path).output == "y"
+    np.testing.assert_array_equal(OnnxModel(path, output="z")(x), -OnnxModel(path)(x))
+    with pytest.raises(ValueError, match="no output 'q'; it has y, z"):
+        OnnxModel(path, output="q")
+    with pytest.raises(ValueError, match="'n' of the model is tensor.int64.*: choose y"):
+        OnnxModel(means("N", outputs=("n", "y")))
+
+
+def test_models_travel_by_pickle(means):
+    f = OnnxModel(means("N", outputs=("y", "z")), output="z")
+    again = pickle.loads(pickle.dumps(f))
+    assert again.session is not f.session
+    assert (again.path, again.output) == (f.path, "z")
+    np.testing.assert_array_equal(again(read_only()), f(read_only()))
+
+
+@parametrize(
+    "wrong, error, text",
+    [
+        ("none.onnx", FileNotFoundError, "there is no file .*none.onnx"),
+        ("damaged.onnx", ValueError, "damaged.onnx cannot be opened as an ONNX model"),
+        (dict(inputs=2), ValueError, "one input; it has x0, x1"),
+        (dict(kind=np.float16), ValueError, "is tensor.float16.; it must be float"),
+        (dict(shape=()), ValueError, "first dimension must be the rows"),
+    ],
+)
+def test_what_is_no_model_is_refused(means, folder, wrong, error, text):
+    (folder / "damaged.onnx").write_bytes(b"\xff" * 100)
+    with pytest.raises(error, match=text) as caught:
+        OnnxModel(wrong if isinstance(wrong, str) else means("N", **wrong))
+    assert "\n" not in str(caught.value)
+
+
+def test_without_onnxruntime_it_is_said_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(ImportError, match="pip install onnxruntime"):
+        OnnxModel("model.onnx")
+
+
+# ---- the networks of examples/models
+def images(count=20):
+    return np.random.default_rng(3).normal(0.2, 0.5, (count, 28, 28)).astype(np.float32)
+
+
+def bar(lean):
+    """An image of a bar whose top is moved to the right by `lean` times its height."""
+    image = np.zeros((28, 28), np.float32)
+    for row in range(6, 22):
+        at = 14 + round(lean * (14 - row))
+        image[row, at - 1 : at + 2] = 1
+    return image
+
+
+def test_all_read_rows_of_784_pixels(runtime):
+    for path in sorted(FOLDER.glob("*.onnx")):
+        f, columns = OnnxModel(path), 1 if path.stem.startswith("slant") else 2
+        assert (f.shape, f.columns, f.batch) == ((784,), columns, None)
+
+
+def test_the_equivariant_answer_turns_with_the_image(runtime):
+    f, x = OnnxModel(FOLDER / "rotation_equivariant.onnx"), images()
+    y = f(x)
+    for turns in range(1, 4):
+        y = np.stack((-y[:, 1], y[:, 0]), 1)
+        got = f(np.rot90(x, turns, (1, 2)))
+        assert abs(got - y).max() < 1e-4 * abs(y).max()
+
+
+def test_an_angle_is_given_under_noise_too(runtime):
+    for path in sorted(FOLDER.glob("rotation*.onnx")):
+        assert np.hypot(*OnnxModel(path)(images(500)).T).min() > 0
+
+
+@parametrize("name", ["slant", "slant_clean"])
+def test_a_slant_keeps_to_its_range(runtime, name):
+    y = OnnxModel(FOLDER / f"{name}.onnx")(100 * images())
+    assert SLANT_RANGE[0] <= y.min() <= y.max() <= SLANT_RANGE[1]
+
+
+def test_the_slant_of_a_bar():
+    got = slant(np.stack([bar(0), bar(0.5), bar(-0.5), bar(1.0)]))
+    np.testing.assert_allclose(got, [0, 26.6, -26.6, 45], atol=1.5)
+    np.testing.assert_array_equal(slant([np.fliplr(np.eye(28)), np.eye(28)]), [45, -45])

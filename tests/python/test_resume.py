@@ -1,229 +1,232 @@
 """The resume file: rows that are done are kept, and results have the same bits as without it."""
 
 import contextlib
+import functools
 import json
 import os
 import sqlite3
 from unittest import mock
 
 import numpy as np
+import pytest
 
-from support import model, run
-from support_resume import X, Resuming, table
-from certreg import Constraint, Question, ResumeError, RowsError
+import kit
+from kit import bits, counting, model, parametrize, raising
+from certreg import Constraint, Question, ResumeError, RowsError, Serving
 from certreg.store import ResumeFile
 
+X = kit.X[:30]
+ASKED = [Question(0.5, serving=Serving(101, 0.01)), Question(0.5, target=0.1, alpha=0.1)]
+rows_of = functools.partial(
+    kit.rows_of, x=X, sigma=[0.25, 0.5], questions=ASKED, resume="rows.sqlite", seed=None
+)
+pytestmark = pytest.mark.usefixtures("folder")
 
-class Resume(Resuming):
-    def interrupted(self, at, **more):
-        """A run whose model fails in its call number `at`."""
-        calls = []
 
-        def failing(x):
-            calls.append(1)
-            if len(calls) == at:
-                raise OSError("the disk is gone")
-            return model(x)
+def connected(path="rows.sqlite"):
+    return contextlib.closing(sqlite3.connect(path))
 
-        with self.assertRaises(RowsError) as caught:
-            self.rows(failing, **more)
-        return caught.exception
 
-    def test_the_rest_is_done_with_the_same_bits(self):
-        whole = self.rows(seed=7, path=self.folder / "whole.sqlite")
-        error = self.interrupted(25, seed=7)
-        kept = int(error.rows.done.sum())
-        self.assertTrue(5 < kept < 25)
-        self.assertIn(f"{kept} of 30 rows are done and kept in {self.path}: call again", str(error))
-        calls = []
-        again = self.rows(lambda x: (calls.append(len(x)), model(x))[1])
-        self.assertEqual(again.certificates.tobytes(), whole.certificates.tobytes())
-        self.assertEqual(again.seed, 7)
-        self.assertLess(len(calls), 2 * (30 - kept) + 4)
-        self.assertEqual(table(self.path), table(self.folder / "whole.sqlite"))
-        calls.clear()
-        third = self.rows(lambda x: (calls.append(len(x)), model(x))[1], jobs=1)
-        self.assertEqual(third.certificates.tobytes(), whole.certificates.tobytes())
-        self.assertEqual(calls, [2, 2, 2])  # the probes
+def table(path="rows.sqlite"):
+    """All certificates in the file, by its documented schema."""
+    with connected(path) as db:
+        return db.execute("SELECT * FROM certificates ORDER BY 1, 2, 3, 4").fetchall()
 
-    def test_failed_rows_are_kept_with_their_sentences(self):
-        def undefined(x):
-            return np.where(np.abs(x[:, 0] - X[5, 0]) < 1e-6, np.nan, model(x))
 
-        first, second = self.rows(undefined), self.rows(undefined)
-        self.assertTrue(first.errors)
-        self.assertEqual(first.errors, second.errors)
-        self.assertEqual(first.certificates.tobytes(), second.certificates.tobytes())
+def contents(path="rows.sqlite"):
+    with open(path, "rb") as file:
+        return file.read()
 
-    def test_another_thing_is_refused_and_nothing_is_lost(self):
-        self.rows(model_id="a")
-        before = self.path.read_bytes()
-        x = X.copy()
-        x[3, 1] += 1
-        for sentence, wrong in (
-            (r"arguments \(X\): give another resume file", dict(x=x)),
-            (r"arguments \(X\)", dict(x=X[:20])),
-            (r"arguments \(sigma\)", dict(sigma=0.25)),
-            (r"arguments \(samples\)", dict(samples=200)),
-            (r"arguments \(scale\)", dict(scale=2.0)),
-            (r"arguments \(seed\)", dict(seed=8)),
-            (r"arguments \(model_id='a'\)", dict(model_id="b")),
-            (r"arguments \(domain\)", dict(domain="calibration")),
-            ("another model, whose outputs for rows 0, 15, 29", dict(f=lambda x: x[:, 0])),
-            ("other questions and without keep_records", dict(questions=0.5)),
-        ):
-            with self.assertRaisesRegex(ResumeError, sentence):
-                self.rows(**wrong)
-        self.assertEqual(self.path.read_bytes(), before)
 
-    def test_what_is_no_resume_file_is_refused_and_unchanged(self):
-        self.path.write_bytes(b"This is a letter to my grandmother.\n" * 50)
-        before = self.path.read_bytes()
-        with self.assertRaisesRegex(ResumeError, "is damaged or no resume file"):
-            self.rows()
-        self.assertEqual(self.path.read_bytes(), before)
-        other = self.folder / "other.sqlite"
-        with contextlib.closing(sqlite3.connect(other)) as db:
-            db.execute("CREATE TABLE letters (text)")
+def interrupted(at, **more):
+    """A run whose model fails in its call number `at`."""
+    with pytest.raises(RowsError) as caught:
+        rows_of(raising(at, OSError("the disk is gone")), **more)
+    return caught.value
+
+
+def test_the_rest_is_done_with_the_same_bits():
+    whole = rows_of(seed=7, resume="whole.sqlite")
+    error = interrupted(25, seed=7)
+    kept = int(error.rows.done.sum())
+    assert 5 < kept < 25
+    assert f"{kept} of 30 rows are done and kept in rows.sqlite: call again" in str(error)
+    f, calls = counting()
+    again = rows_of(f)
+    assert (bits(again), again.seed) == (bits(whole), 7)
+    assert len(calls) < 2 * (30 - kept) + 4
+    assert table() == table("whole.sqlite")
+    calls.clear()
+    assert bits(rows_of(f, jobs=1)) == bits(whole)
+    assert calls == [2, 2, 2]  # the probes
+
+
+def test_failed_rows_are_kept_with_their_sentences():
+    at_row_5 = lambda x: np.where(np.abs(x[:, 0] - X[5, 0]) < 1e-6, np.nan, model(x))  # noqa: E731
+    first, second = rows_of(at_row_5), rows_of(at_row_5)
+    assert first.errors and first.errors == second.errors
+    assert bits(first) == bits(second)
+
+
+def test_another_thing_is_refused_and_nothing_is_lost():
+    rows_of(model_id="a")
+    before, x = contents(), X.copy()
+    x[3, 1] += 1
+    for sentence, wrong in (
+        (r"arguments \(X\): give another resume file", dict(x=x)),
+        (r"arguments \(X\)", dict(x=X[:20])),
+        (r"arguments \(sigma\)", dict(sigma=0.25)),
+        (r"arguments \(samples\)", dict(samples=200)),
+        (r"arguments \(scale\)", dict(scale=2.0)),
+        (r"arguments \(seed\)", dict(seed=8)),
+        (r"arguments \(model_id='a'\)", dict(model_id="b")),
+        (r"arguments \(domain\)", dict(domain="calibration")),
+        ("another model, whose outputs for rows 0, 15, 29", dict(f=lambda x: x[:, 0])),
+        ("other questions and without keep_records", dict(questions=0.5)),
+    ):
+        with pytest.raises(ResumeError, match=sentence):
+            rows_of(**wrong)
+    assert contents() == before
+
+
+def test_what_is_no_resume_file_is_refused_and_unchanged():
+    kit.write("rows.sqlite", "This is a letter to my grandmother.\n" * 50)
+    before = contents()
+    with pytest.raises(ResumeError, match="is damaged or no resume file"):
+        rows_of()
+    assert contents() == before
+    for statement in (
+        "CREATE TABLE letters (text)",
+        f"PRAGMA application_id = {0x63723031}",  # of the format without checksums
+    ):
+        with connected("other.sqlite") as db:
+            db.execute(statement)
             db.commit()
-        with self.assertRaisesRegex(ResumeError, "belongs to another program or version"):
-            self.rows(path=other)
-        with contextlib.closing(sqlite3.connect(other)) as db:
-            db.execute(f"PRAGMA application_id = {0x63723031}")  # of the format without checksums
-        with self.assertRaisesRegex(ResumeError, "belongs to another program or version"):
-            self.rows(path=other)
-        with self.assertRaisesRegex(ResumeError, "nowhere/rows.sqlite cannot be written"):
-            self.rows(path=self.folder / "nowhere" / "rows.sqlite")
-
-    def test_the_sign_of_zero_is_kept(self):
-        first, again = [self.rows(questions=Question(9, prediction=-0.0)) for _ in range(2)]
-        self.assertTrue(np.signbit(first["prediction"]).all())
-        self.assertEqual(first.certificates.tobytes(), again.certificates.tobytes())
-
-    def test_a_model_that_fails_at_once_leaves_the_file_usable(self):
-        with self.assertRaisesRegex(RowsError, "the model raised OSError: no disk"):
-            self.rows(no_disk)
-        self.assertTrue(self.rows().done.all())
-
-    def test_models_that_differ_under_noise_alone_are_told_apart(self):
-        self.interrupted(25)
-
-        def same_at_clean_inputs(x):
-            return model(x) + 5 * (np.abs(x[:, None] - X).max(axis=2).min(axis=1) > 0.01)
-
-        with self.assertRaisesRegex(ResumeError, "was made with another model"):
-            self.rows(same_at_clean_inputs)
-
-    def test_what_failed_stays_failed_for_other_questions(self):
-        """An output outside its range, or NaN, is no reason to stop early and be certified."""
-        asked = Question(0.5, statistic="mean", method="anytime")
-
-        def jumps(x):
-            return np.where(x[:, 1] > X[3, 1] + 0.5, 100.0, np.tanh(x[:, 0]))
-
-        plan = dict(lo=-1, hi=1, keep_records=True)
-        first = self.rows(jumps, questions=asked, **plan)
-        failed = {row for row, _ in first.errors}
-        self.assertTrue(0 < len(failed))
-        later = self.rows(None, questions=Question(0.6, statistic="mean", method="anytime"), **plan)
-        self.assertEqual(later.errors, first.errors)
-        self.assertFalse((later["radius"][later["status"] != 0] > 0).any())
-        np.testing.assert_array_equal(later["status"], first["status"])
-
-    def test_an_input_that_cannot_begin_fails_alone_with_records_too(self):
-        x = X.copy()
-        x[4, 1] = 1e9
-        for _ in range(2):
-            rows = self.rows(x=x, keep_records=True)
-            self.assertEqual({row for row, _ in rows.errors}, {4})
-        later = self.rows(None, x=x, questions=0.3)
-        self.assertEqual({row for row, _ in later.errors}, {4})
-
-    def test_a_file_learns_the_name_of_its_model_once(self):
-        self.rows()
-        self.rows(model_id="a")
-        with self.assertRaisesRegex(ResumeError, r"model_id='a'"):
-            self.rows(model_id="b")
-
-    def test_a_new_file_needs_a_model(self):
-        with self.assertRaisesRegex(ResumeError, "there is no file .*: give the model too"):
-            self.rows(None)
-        self.assertFalse(os.path.exists(self.path))
-        open(self.path, "wb").close()
-        with self.assertRaisesRegex(ResumeError, "is new and has no records: give the model too"):
-            self.rows(None)
-        with contextlib.closing(sqlite3.connect(self.path)) as db:
-            self.assertEqual(db.execute("SELECT count(*) FROM runs").fetchone()[0], 0)
-
-    def test_rows_without_records_stay_without_other_questions(self):
-        self.interrupted(25)
-        self.rows(keep_records=True)
-        with self.assertRaisesRegex(ResumeError, "other questions and without keep_records"):
-            self.rows(questions=0.4, keep_records=True)
-
-    def test_another_version_of_the_library_is_refused(self):
-        with mock.patch("certreg.store.version_text", return_value="0.0.9"):
-            self.rows()
-        with self.assertRaisesRegex(ResumeError, "library 0.0.9"):
-            self.rows()
-
-    def test_a_failing_transaction_is_rolled_back_whoever_ends_it(self):
-        with contextlib.closing(ResumeFile(self.path)) as file:
-            for end in (None, "ROLLBACK"):
-                with self.assertRaises(KeyboardInterrupt), file._transaction():
-                    file.db.execute("DELETE FROM runs")
-                    if end:
-                        file.db.execute(end)
-                    raise KeyboardInterrupt
-                self.assertFalse(file.db.in_transaction)
-
-    def test_records_answer_other_questions_without_the_model(self):
-        self.rows(keep_records=True, questions=0.5, seed=7)
-        later = self.rows(None, questions=[0.5, Question(0.3)])
-        wanted = self.rows(
-            seed=7, questions=[0.5, Question(0.3)], path=self.folder / "other.sqlite"
-        )
-        self.assertEqual(later.certificates.tobytes(), wanted.certificates.tobytes())
-        bounds = self.rows(None, questions=0.5, radius=0.1)
-        self.assertTrue((bounds["radius"] == 0.1).any())
-        with contextlib.closing(sqlite3.connect(self.path)) as db:
-            self.assertEqual(db.execute("SELECT count(*) FROM runs").fetchone()[0], 3)
-            self.assertEqual(db.execute("SELECT count(*) FROM records").fetchone()[0], 60)
-
-    def test_records_answer_questions_that_need_the_gradient(self):
-        ask = Question(0.5, constraints="ECGM")
-        self.rows(keep_records=True, questions=0.5, seed=7)
-        again = self.rows(None, questions=ask)
-        direct = self.rows(questions=ask, seed=7, path=self.folder / "direct.sqlite")
-        self.assertEqual(again.certificates.tobytes(), direct.certificates.tobytes())
-        self.assertTrue((again["constraints"] & Constraint.GRADIENT).any())
-
-    def test_rows_without_records_need_the_model(self):
-        self.interrupted(25, keep_records=True, questions=0.5)
-        with self.assertRaisesRegex(ValueError, "no records of .* rows.*: give the model too"):
-            self.rows(None, questions=0.4)
-        self.assertTrue(self.rows(questions=0.4, keep_records=True).done.all())
-        self.assertTrue(self.rows(None, questions=0.3).done.all())
-
-    def test_a_run_says_how_it_was_made(self):
-        rows = self.rows(model_id="three features")
-        with contextlib.closing(sqlite3.connect(self.path)) as db:
-            db.row_factory = sqlite3.Row
-            made = dict(db.execute("SELECT * FROM runs").fetchone())
-            first = dict(db.execute("SELECT * FROM certificates LIMIT 1").fetchone())
-        self.assertEqual((made["model_id"], int(made["seed"])), ("three features", rows.seed))
-        self.assertEqual(json.loads(made["plan"])["sigmas"], [0.25, 0.5])
-        questions = [json.loads(line)["question"] for line in json.loads(made["questions"])]
-        self.assertEqual([q["tolerance"] for q in questions], [0.5, 0.5])
-        probed = np.frombuffer(made["probe_outputs"], "<f4")[:3]
-        np.testing.assert_allclose(probed, model(X[json.loads(made["probe_rows"])]), rtol=1e-6)
-        self.assertEqual(first["radius"], rows.certificate(0).radius)
-        self.assertEqual(int(first["question"]), rows.certificate(0).question)
+        with pytest.raises(ResumeError, match="belongs to another program or version"):
+            rows_of(resume="other.sqlite")
+    with pytest.raises(ResumeError, match="nowhere/rows.sqlite cannot be written"):
+        rows_of(resume="nowhere/rows.sqlite")
 
 
-def no_disk(x):
-    raise OSError("no disk")
+def test_the_sign_of_zero_is_kept():
+    first, again = [rows_of(questions=Question(9, prediction=-0.0)) for _ in range(2)]
+    assert np.signbit(first["prediction"]).all()
+    assert bits(first) == bits(again)
 
 
-if __name__ == "__main__":
-    run()
+def test_a_model_that_fails_at_once_leaves_the_file_usable():
+    with pytest.raises(RowsError, match="the model raised OSError: no disk"):
+        rows_of(raising(1, OSError("no disk")))
+    assert rows_of().done.all()
+
+
+def test_models_that_differ_under_noise_alone_are_told_apart():
+    interrupted(25)
+    away = lambda x: np.abs(x[:, None] - X).max(axis=2).min(axis=1) > 0.01  # noqa: E731
+    with pytest.raises(ResumeError, match="was made with another model"):
+        rows_of(lambda x: model(x) + 5 * away(x))
+
+
+def test_what_failed_stays_failed_for_other_questions():
+    """An output outside its range, or NaN, is no reason to stop early and be certified."""
+    mean = dict(statistic="mean", method="anytime")
+    jumps = lambda x: np.where(x[:, 1] > X[3, 1] + 0.5, 100.0, np.tanh(x[:, 0]))  # noqa: E731
+    plan = dict(lo=-1, hi=1, keep_records=True)
+    first = rows_of(jumps, questions=Question(0.5, **mean), **plan)
+    assert first.errors
+    later = rows_of(None, questions=Question(0.6, **mean), **plan)
+    assert later.errors == first.errors
+    assert not (later["radius"][later["status"] != 0] > 0).any()
+    np.testing.assert_array_equal(later["status"], first["status"])
+
+
+def test_an_input_that_cannot_begin_fails_alone_with_records_too():
+    x = X.copy()
+    x[4, 1] = 1e9
+    for f, more in ((model, {}), (model, {}), (None, dict(questions=0.3))):
+        rows = rows_of(f, x=x, keep_records=f is not None, **more)
+        assert {row for row, _ in rows.errors} == {4}
+
+
+def test_a_file_learns_the_name_of_its_model_once():
+    rows_of()
+    rows_of(model_id="a")
+    with pytest.raises(ResumeError, match=r"model_id='a'"):
+        rows_of(model_id="b")
+
+
+def test_a_new_file_needs_a_model():
+    with pytest.raises(ResumeError, match="there is no file .*: give the model too"):
+        rows_of(None)
+    assert not os.path.exists("rows.sqlite")
+    kit.write("rows.sqlite", "")
+    with pytest.raises(ResumeError, match="is new and has no records: give the model too"):
+        rows_of(None)
+    with connected() as db:
+        assert db.execute("SELECT count(*) FROM runs").fetchone()[0] == 0
+
+
+def test_another_version_of_the_library_is_refused():
+    with mock.patch("certreg.store.version_text", return_value="0.0.9"):
+        rows_of()
+    with pytest.raises(ResumeError, match="library 0.0.9"):
+        rows_of()
+
+
+@parametrize("end", [None, "ROLLBACK"])
+def test_a_failing_transaction_is_rolled_back_whoever_ends_it(end):
+    with contextlib.closing(ResumeFile("rows.sqlite")) as file:
+        with pytest.raises(KeyboardInterrupt), file._transaction():
+            file.db.execute("DELETE FROM runs")
+            if end:
+                file.db.execute(end)
+            raise KeyboardInterrupt
+        assert not file.db.in_transaction
+
+
+# ---- records
+@parametrize(
+    "questions", [[0.5, Question(0.3)], Question(0.5, constraints="ECGM")], ids=["two", "gradient"]
+)
+def test_records_answer_other_questions_without_the_model(questions):
+    rows_of(keep_records=True, questions=0.5, seed=7)
+    later = rows_of(None, questions=questions)
+    wanted = rows_of(seed=7, questions=questions, resume="other.sqlite")
+    assert bits(later) == bits(wanted)
+    assert (later["constraints"] & Constraint.GRADIENT).any() == isinstance(questions, Question)
+    bounds = rows_of(None, questions=0.5, radius=0.1)
+    assert (bounds["radius"] == 0.1).any()
+    with connected() as db:
+        assert db.execute("SELECT count(*) FROM runs").fetchone()[0] == 3
+        assert db.execute("SELECT count(*) FROM records").fetchone()[0] == 60
+
+
+def test_rows_without_records_need_the_model():
+    interrupted(25, keep_records=True, questions=0.5)
+    with pytest.raises(ValueError, match="no records of .* rows.*: give the model too"):
+        rows_of(None, questions=0.4)
+    assert rows_of(questions=0.4, keep_records=True).done.all()
+    assert rows_of(None, questions=0.3).done.all()
+
+
+def test_rows_that_were_done_without_records_stay_without_other_questions():
+    interrupted(25)
+    rows_of(keep_records=True)
+    with pytest.raises(ResumeError, match="other questions and without keep_records"):
+        rows_of(questions=0.4, keep_records=True)
+
+
+def test_a_run_says_how_it_was_made():
+    rows = rows_of(model_id="three features")
+    with connected() as db:
+        db.row_factory = sqlite3.Row
+        made = dict(db.execute("SELECT * FROM runs").fetchone())
+        first = dict(db.execute("SELECT * FROM certificates LIMIT 1").fetchone())
+    assert (made["model_id"], int(made["seed"])) == ("three features", rows.seed)
+    assert json.loads(made["plan"])["sigmas"] == [0.25, 0.5]
+    questions = [json.loads(line)["question"] for line in json.loads(made["questions"])]
+    assert [q["tolerance"] for q in questions] == [0.5, 0.5]
+    probed = np.frombuffer(made["probe_outputs"], "<f4")[:3]
+    np.testing.assert_allclose(probed, model(X[json.loads(made["probe_rows"])]), rtol=1e-6)
+    assert first["radius"] == rows.certificate(0).radius
+    assert int(first["question"]) == rows.certificate(0).question

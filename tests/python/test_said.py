@@ -1,10 +1,8 @@
 """Sentences of the library say what Python and the command line call things, not what C does."""
 
 import re
-import unittest
 
-from support import root, run
-from support_cli import ASKED, InFolder
+from kit import parametrize, root
 from certreg._said import in_python
 from certreg.cli.said import _options
 
@@ -19,6 +17,11 @@ ONLY_IN_C = {  # sentences that the package cannot provoke, since it fills these
 }
 
 
+def filled(text, word):
+    text = re.sub(r"(?<=[a-z]\.)%s", word, text)
+    return re.sub(r"%[-.\d]*[a-z]+", "4", re.sub(r"%[.\d]*s", "samples", text))
+
+
 def sentences():
     """Every text of the sources that may be part of an error, with what %s stands for in it."""
     token = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|^\s*#[^\n]*', re.S | re.M)
@@ -28,89 +31,63 @@ def sentences():
             continue
         code = token.sub(lambda found: found[0] if found[0][0] == '"' else " ", file.read_text())
         texts = ["".join(re.findall(r'"(.*?)"', one)) for one in text.findall(code)]
-        words = [one for one in texts if one and " " not in one and "%" not in one]
+        words = [one for one in texts if one and not re.search("[ %.]", one)]
         for one in texts:
             if " " in one or "CERTREG_" in one:
                 named = words if re.search(r"\b[a-z]+\.%s", one) else ["samples"]
                 yield from (filled(one, word) for word in named)
 
 
-def filled(text, word):
-    text = re.sub(r"(?<=[a-z]\.)%s", word, text)
-    return re.sub(r"%[-.\d]*[a-z]+", "4", re.sub(r"%[.\d]*s", "samples", text))
+SEEN = set(sentences())
 
 
-class Sentences(unittest.TestCase):
-    def test_every_sentence_of_the_library_is_free_of_names_of_c(self):
-        known = [filled(one, "samples") for one in ONLY_IN_C]
-        seen = set(sentences())
-        self.assertGreater(len(seen), 300)
-        for one in known:
-            self.assertTrue(any(text.startswith(one) for text in seen), one)
-        for text in seen:
-            if any(text.startswith(one) for one in known):
-                continue
-            for said in (in_python(text), _options.said(text)):
-                self.assertIsNone(re.search(OF_C, said), f"{text}\n{said}")
-
-    def test_names_are_those_of_arguments_and_members(self):
-        for told, python, command in (
-            ("z[4] is nan", "feature 4 of z is nan", "feature 4 of the input is nan"),
-            (
-                "question.target->radius is -1 (no target: NULL)",
-                "target.radius is -1 (no target: None)",
-                "--target is -1 (no target: None)",
-            ),
-            ("options.calls is 50", "calls is 50", "--calls is 50"),
-            ("question.target->look_count is 0", "len(target.looks) is 0", None),
-            (
-                "question.method: for an attack use CERTREG_METHOD_FINITE, _ASYMPTOTIC or _ANYTIME",
-                "method: for an attack use Method.FINITE, Method.ASYMPTOTIC or Method.ANYTIME",
-                "--method: for an attack use --method finite, --method asymptotic or --method "
-                "anytime",
-            ),
-            (
-                "declare model.lo and model.hi, or use CERTREG_PLAN_COUNT_FAILURES",
-                "declare lo and hi, or use PLAN_COUNT_FAILURES",
-                "declare --range, or use --count-failures",
-            ),
-            ("give one of CERTREG_SCORE_...", "give one of norm, largest, quantiles", None),
-            (
-                "model.eval is NULL: use certreg_estimator_draw and _record",
-                "model is None: use draw and record",
-                None,
-            ),
-        ):
-            self.assertEqual(in_python(told), python)
-            self.assertEqual(_options.said(told), command or _options.said(told))
-
-    def test_paths_stay(self):
-        for path in ("/_a/certreg_x/plan.flags/m.so", "certreg_cuda.so", "_build/m", ".b/m.so"):
-            told = f"the CUDA module cannot be opened: {path}: NULL"
-            self.assertEqual(in_python(told), told.replace("NULL", "None"))
-
-    def test_what_is_translated_stays(self):
-        for text in sentences():
-            once = in_python(text)
-            self.assertEqual(in_python(once), once)
+def test_every_sentence_of_the_library_is_free_of_names_of_c():
+    known = tuple(filled(one, "samples") for one in ONLY_IN_C)
+    assert len(SEEN) > 300
+    for one in known:
+        assert any(text.startswith(one) for text in SEEN), one
+    for text in SEEN:
+        once = in_python(text)
+        assert in_python(once) == once  # what is translated stays
+        for said in (once, _options.said(text)):
+            assert text.startswith(known) or not re.search(OF_C, said), f"{text}\n{said}"
 
 
-class Commands(InFolder):
-    def test_refusals_name_options(self):
-        angle = ("--angle", "deg", "--tolerance", 200)
-        for command, more, said in (
-            ("certify", ("--bonferroni", "1e12"), "--alpha divided by bonferroni is 5e-14; it"),
-            ("certify", angle, "--tolerance is 200; for an angle it must be below half a turn"),
-            ("certify", ("--serve", "1e10,.1"), "--serve is 1e+10; it must not exceed 1e9"),
-            ("certify", ("--statistic", "mean", "--method", "asymptotic", "--serve", "9,.1"),
-             "--serve with --statistic mean needs the range of the output; declare --range"),
-            ("attack", ("--calls", 50), "--calls is 50; an attack at alpha 0.05 takes at least"),
-            ("attack", ("--samples", 1), "no pilot to choose the prediction: set --pilot, or take"),
-        ):  # fmt: skip
-            with self.subTest(said):
-                words = (command, "models.py:product", "x.npy", *ASKED, *more)
-                self.refused(2, re.escape(said), *words)
+@parametrize(
+    "told, python, command",
+    [
+        ("z[4] is nan", "feature 4 of z is nan", "feature 4 of the input is nan"),
+        (
+            "question.target->radius is -1 (no target: NULL)",
+            "target.radius is -1 (no target: None)",
+            "--target is -1 (no target: None)",
+        ),
+        ("options.calls is 50", "calls is 50", "--calls is 50"),
+        ("question.target->look_count is 0", "len(target.looks) is 0", None),
+        (
+            "question.method: for an attack use CERTREG_METHOD_FINITE, _ASYMPTOTIC or _ANYTIME",
+            "method: for an attack use Method.FINITE, Method.ASYMPTOTIC or Method.ANYTIME",
+            "--method: for an attack use --method finite, --method asymptotic or --method anytime",
+        ),
+        (
+            "declare model.lo and model.hi, or use CERTREG_PLAN_COUNT_FAILURES",
+            "declare lo and hi, or use PLAN_COUNT_FAILURES",
+            "declare --range, or use --count-failures",
+        ),
+        ("give one of CERTREG_SCORE_...", "give one of norm, largest, quantiles", None),
+        (
+            "model.eval is NULL: use certreg_estimator_draw and _record",
+            "model is None: use draw and record",
+            None,
+        ),
+    ],
+)
+def test_names_are_those_of_arguments_and_members(told, python, command):
+    assert in_python(told) == python
+    assert command in (None, _options.said(told))
 
 
-if __name__ == "__main__":
-    run()
+@parametrize("path", ["/_a/certreg_x/plan.flags/m.so", "certreg_cuda.so", "_build/m", ".b/m.so"])
+def test_paths_stay(path):
+    told = f"the CUDA module cannot be opened: {path}: NULL"
+    assert in_python(told) == told.replace("NULL", "None")

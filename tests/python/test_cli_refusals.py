@@ -1,0 +1,280 @@
+"""What commands refuse before the work begins, by one sentence and an exit status."""
+
+import os
+import re
+
+import numpy as np
+import pytest
+
+from kit import ASKED, CERTIFY, PRODUCT, X, certify_refused, command_refused, parametrize
+from kit import read, run, write
+from certreg.cli.seeds import seed_in
+
+MORE_MODELS = """
+def linear(x): return x @ [4, 2, 1]
+def constant(x): return x[:, 0] * 0
+"""
+pytestmark = pytest.mark.usefixtures("models")
+FILES = {
+    "broken.py": "1 / 0",
+    "json.py": "f = 1",
+    "ends.py": "raise SystemExit(0)",
+    "damaged.npy": "not an array",
+    "damaged.npz": "not arrays",
+    "word.csv": "a,b\n1,2\n3,x\n",
+    "short.csv": "1,2\n3\n",
+    "empty.csv": "a,b\n",
+    "index.csv": ",a,b,c\n0,1,2,3\n",
+    "numbered.csv": "0,1,2\n1,2,3\n",
+    "damaged.sqlite": "no database" * 100,
+}
+RNG = np.random.default_rng(6)
+ARRAYS = {
+    "nan.npy": np.where(np.arange(18).reshape(6, 3) == 13, np.nan, X[:6]),
+    "line.npy": X[0],
+    "text.npy": np.array([["a"]]),
+    "objects.npy": np.array([[None]]),
+    "none_of_them.npy": X[:0],
+    "five.npy": np.ones(5),
+    "labels.npy": np.array([1, 2, 3, 4, 5, np.nan]),
+    "held.npy": RNG.normal(size=(24, 3)),
+    "truths.npy": RNG.normal(size=24),
+    "y.npy": np.ones(6),
+}
+
+
+@pytest.fixture
+def files(models):
+    write("models.py", MORE_MODELS, "a")
+    for name, text in FILES.items():
+        write(name, text)
+    for name, array in ARRAYS.items():
+        np.save(name, array)
+    np.savez("two.npz", a=X, b=X)
+    np.savetxt("x.csv", X)
+    os.mkdir("folder.csv")
+
+
+MEAN = "--statistic mean --range -9,9"
+AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit status if it is not 2
+    ("none.onnx", "there is no file none.onnx"),
+    ("none.py:f", "there is no file none.py"),
+    ("models.py", "give model.onnx, file.py:name"),
+    ("models.py:none", "nothing named none"),
+    ("models.py:number", "models.py:number is int"),
+    ("no.such.module:f", "cannot be imported"),
+    ("broken.py:f", "broken.py cannot be imported: ZeroDivision"),
+    ("json.py:f", "name of another module, json"),
+    ("ends.py:f", "ends.py cannot be imported: SystemExit: 0"),
+    ("models.py:fails", "row 0: ValueError: first line second line", 3),
+    ("models.py:text", "must return numbers", 3),
+    ("none.npy", "cannot be read: No such file"),
+    ("x.txt", r"must end with one of \.npy"),
+    ("damaged.npy", "damaged"),
+    ("damaged.npz", "damaged"),
+    ("objects.npy", "not an .npy file of numbers"),
+    ("text.npy", "must hold numbers"),
+    ("line.npy", r"shape \(3,\)"),
+    ("none_of_them.npy", "none_of_them.npy has no rows"),
+    ("nan.npy", "NaN.* in row 4"),
+    ("two.npz", "arrays a, b; choose one with --array"),
+    ("word.csv", "'x' in line 3, column 'b'"),
+    ("short.csv", "2 columns in line 1, but 1 in line 2"),
+    ("empty.csv", "has no rows"),
+    ("index.csv", "column without a name"),
+    ("numbered.csv", "may be a header or an input"),
+    ("--array a", "only one"),
+    ("--labels five.npy", "label for each of the 6 inputs"),
+    ("--labels labels.npy", "a label that is NaN"),
+    ("--scale five.npy", "five.npy has 5 numbers.* 3 features"),
+    ("--scale -1", "at least 0"),
+    ("--scale 0", "not all of them 0"),
+    ("--scale none.npy", "cannot be read"),
+    ("--rows 4:7", "x.npy, which has 6 rows"),
+    ("--rows 4:4", "with rows in it"),
+    ("--rows 4", "range of rows"),
+    *((f"--sigma {s}", "--sigma is .*a positive number") for s in ("0", "-1", "nan", "x")),
+    *((f"--tolerance {t}", "positive number") for t in ("0", "-1", "inf", "1,")),
+    ("--tolerance 1,1", "different"),
+    ("--statistic mode", "'mode'.*'median'"),
+    ("--statistic huber", "--huber-width is 0"),
+    ("--statistic mean", "declare --range"),
+    ("--statistic circular-mean", "--angle or --pair"),
+    ("--huber-width 1", "--statistic huber"),
+    ("--method paper", "--method: for --statistic median use"),
+    ("--constraints all", "'all'.*'ecgm'"),
+    ("--alpha 0.7", "at most 0.5"),
+    ("--samples 0", "at least 1"),
+    ("--samples 1.5", "an integer"),
+    ("--seed 0", "from 1 to .*; without it one is drawn"),
+    ("--serve 101", "like 101,0.01"),
+    ("--statistic trimmed-mean", "use --method baseline"),
+    ("--statistic ball-center", "invalid choice: 'ball-center'"),
+    ("--pilot 200", "--pilot must be below --samples"),
+    ("--trim 0.5", "below 0.5"),
+    ("--trim 0.1", "need --serve"),
+    ("--core 0.1", "need --serve"),
+    ("--range 1,-1", "lower one first"),
+    ("--output r.csv", "-o names the file"),
+    ("--output 1", "returns 1 column"),
+    ("--pair", "returns 1 column"),
+    ("--plot p.svg --plot-kind accuracy", "--labels"),
+    ("--angle deg --tolerance 180", "half a turn"),
+    ("--angle deg --range 0,1", "--range cannot be combined"),
+    ("--keep-records", "needs --resume"),
+    (f"--target .2 --method paper {MEAN}", "for a target use"),
+    ("--keep-seed -o r.csv", "FILE.json"),
+    # files; no model is called, as this one would fail
+    ("models.py:fails -o none/r.csv", "none/r.csv cannot be written: No such file", 4),
+    ("models.py:fails -o x.npy/r.csv", "Not a directory", 4),
+    ("models.py:fails -o folder.csv", "not a regular file", 4),
+    ("models.py:fails -o r.xls", r"r.xls must end with one of \.csv"),
+    ("--plot p.gif", r"must end with one of \.svg"),
+    ("x.csv -o ./x.csv", "names another file"),
+    ("-o r.csv --resume r.csv", "names another file"),
+    ("--resume damaged.sqlite", "damaged", 4),
+    ("--resume none/r.sqlite", "no folder none", 4),
+    # what the library refuses, with the names of options
+    ("--bonferroni 1e12", re.escape("--alpha divided by bonferroni is 5e-14; it")),
+    (
+        "--angle deg --tolerance 200",
+        "--tolerance is 200; for an angle it must be below half a turn",
+    ),
+    ("--serve 1e10,.1", re.escape("--serve is 1e+10; it must not exceed 1e9")),
+    (
+        "--statistic mean --method asymptotic --serve 9,.1",
+        "--serve with --statistic mean needs the range of the output; declare --range",
+    ),
+    ("--seed-file seed", "not allowed with argument --seed"),
+]
+
+
+@parametrize("words, sentence, status", [(*row, 2)[:3] for row in AS_COMMAND])
+def test_certify(files, words, sentence, status):
+    first, *more = words.split()
+    named = {}
+    if not first.startswith("-"):
+        place = "x" if first.endswith((".npy", ".npz", ".csv", ".txt")) else "model"
+        named, words = {place: first}, " ".join(more)
+    certify_refused(sentence, *words.split(), status=status, **named)
+
+
+BOUNDS = "bounds models.py:product x.npy --sigma .25 --radius .2"
+ATTACK = " ".join(("attack", *PRODUCT, *ASKED))
+INTERVAL = (
+    "interval models.py:product held.npy --calibration held.npy --truths truths.npy --sigma .3 "
+    "--radius .1 --alpha .2 --samples 31 --seed 3"
+)
+SCALE = "held.npy --sigma .1,.2,.4 --tolerance 1 --samples 200 --seed 3"
+TUNE = f"scale models.py:linear {SCALE}"
+
+
+@parametrize(
+    "command, more, sentence",
+    [
+        (BOUNDS, "--method anytime", "--tolerance is 0; give the largest"),
+        (BOUNDS, f"--method paper {MEAN}", "for output bounds use"),
+        (ATTACK, "--method baseline", "for an attack use"),
+        (ATTACK, "--serve 101,.01", "--serve"),
+        (ATTACK, "--calls 0", "--calls"),
+        (ATTACK, "--calls 50", "--calls is 50; an attack at alpha 0.05 takes at least 124"),
+        (ATTACK, "--statistic mean --method asymptotic", "declare --range: without a range"),
+        (ATTACK, "--tolerance 1,2", "one"),
+        (ATTACK, "--samples 1", "no pilot to choose the prediction: set --pilot, or take"),
+        (INTERVAL, "--radius -1", "radius is '-1'; it must be a number of at least 0"),
+        (INTERVAL, "--sigma 0", "sigma is '0'"),
+        (INTERVAL, "--radius 9", "no number of points is enough"),
+        (INTERVAL, "--alpha 0.001", "need at least"),
+        (INTERVAL, "--truths five.npy", "for each of the 24 inputs"),
+        (INTERVAL, "--labels five.npy", "for each of the 24 inputs"),
+        (INTERVAL, "--calibration nowhere.npy", "there is no file|cannot be read"),
+        (INTERVAL, "--output 1", "returns 1 column"),
+        (INTERVAL, "--range 0,1 --angle deg", "--range cannot be combined"),
+        (TUNE, "--tolerance 1,2", "--tolerance must be one number"),
+        (TUNE, "-o scale.txt", r"must end with one of \.npy"),
+        (TUNE, "-o held.npy", "names another file"),
+        (TUNE, "--groups steps.npy", "the group of each of the 3"),
+        (TUNE, "--limit 1", "limit is '1'; it must be a number above 1"),
+        (TUNE, "--rounds 0", "rounds is '0'; it must be an integer"),
+        (TUNE, "--rows :2", "2 rows; give at least 12"),
+        (f"scale models.py:constant {SCALE}", "", "no output leaves the tolerance"),
+        (TUNE, "--output 1", "returns 1 column"),
+        ("check m x", "--calls 18", "at least 19"),
+    ],
+)
+def test_other_commands(files, command, more, sentence):
+    before = sorted(os.listdir())
+    command_refused(2, sentence, *command.split(), *more.split())
+    assert sorted(name for name in os.listdir() if name != "__pycache__") == before
+
+
+@parametrize(
+    "model, said", [("fails", "row 0: ValueError: first line"), ("leaves", "SystemExit: 0")]
+)
+@parametrize("command", [f"scale models.py:{{}} {SCALE}", INTERVAL.replace("product", "{}")])
+def test_models_that_fail_in_other_commands(files, command, model, said):
+    command_refused(3, said, *command.format(model).split())
+
+
+@parametrize("model", ["models.py:leaves", "models.py:makes_none"])
+@parametrize(
+    "command",
+    [
+        "check {}",
+        "certify {} --sigma .25 --tolerance .5",
+        "certify {} --sigma .25 --tolerance .5 --jobs 2",
+        "bounds {} --sigma .25 --radius .2",
+        "sigma {} --sigma .25 --tolerance .5",
+        "scale {} --sigma .25 --tolerance .5",
+        "attack {} --sigma .25 --tolerance .5 --calls 500",
+        "interval {} --calibration x.npy --truths y.npy --sigma .3 --radius .1",
+    ],
+)
+def test_models_that_end_the_program(command, model):
+    """They fail: a command ends with its own status and says why."""
+    np.save("y.npy", np.ones(6))
+    words = command.format(f"{model} x.npy").split()
+    command_refused(3, "the model failed.*: SystemExit: 0", *words)
+
+
+def test_rows_before_a_model_that_ends_the_program_are_kept():
+    said, words = "the model failed in row 3: SystemExit: 0", ("models.py:leaves_late", "steps.npy")
+    kept = said + "; 3 of 10 rows are done and in r.csv"
+    command_refused(3, kept, "certify", *words, *ASKED, "-o", "r.csv")
+    assert len(read("r.csv")) == 3
+    command_refused(3, said, "attack", *words, *ASKED, "--calls", 500)
+
+
+def test_resume_files_of_something_else():
+    assert run(*CERTIFY, "--resume", "r")[0] == 0
+    late = dict(model="models.py:fails_late", status=4)
+    certify_refused("arguments .model_id=", "--resume", "r", **late)
+    certify_refused(r"arguments \(seed\)", "--resume", "r", "--seed", 8, status=4)
+    certify_refused("other questions", "--resume", "r", "--tolerance", 2, status=4)
+
+
+# ---- files of seeds
+SEEDED = ("certify", *PRODUCT, "--sigma", ".25", "--tolerance", ".5", "--seed-file")
+
+
+@parametrize(
+    "text", ["", "12", "0\n", "-1\n", "1e3\n", "18446744073709551616\n", "1\n2\n", "٣\n", None]
+)
+def test_files_without_a_seed(text):
+    if text is not None:
+        write("seed", text)
+    said = "--seed-file seed holds no seed; it must be one line, with its end: an integer"
+    missing = "--seed-file none/seed can neither be read nor made: No such file"
+    if text is None:
+        command_refused(4, missing, *SEEDED, "none/seed")
+    else:
+        command_refused(4, said, *SEEDED, "seed")
+
+
+def test_the_greatest_seed():
+    write("seed", f"{2**64 - 1}\n")
+    assert seed_in("seed") == 2**64 - 1
+
+
+def test_a_seed_file_that_is_the_result():
+    command_refused(2, "names another file", *SEEDED, "r.csv", "-o", "r.csv")

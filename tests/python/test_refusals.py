@@ -1,0 +1,401 @@
+"""Arguments, models and results used in ways that are natural but wrong: each is answered by a
+sentence that names the remedy, before the model is called. What cannot be a number, an integer or
+an array at all is in test_types.py."""
+
+import math
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from kit import ORIGIN, SAMPLES, X, Z, certreg, environment, estimator, model, never, package
+from kit import parametrize, refused, rows_of, write
+from certreg import ALL_OUTPUTS, Bisection, Bounds, CertregError, Question, ResumeError, RowsError
+from certreg import Method, Serving, Side, Solver, Statistic, Status, Target, check_model
+from certreg import tune_scale
+
+AS_DICT = dict(tolerance=0.5, alpha=0.1)
+
+
+def changed(at, value, x=X):
+    """These inputs with another value at one place."""
+    x = np.array(x, float)
+    x[at] = value
+    return x
+
+
+def rows(**wrong):
+    return rows_of(**{"f": never, **wrong})
+
+
+def tuned(**wrong):
+    more = dict(samples=500, seed=1, progress=False)
+    given = dict(model=never, X=X, question=1.0, sigmas=[0.1, 0.2], **more)
+    return tune_scale(**{**given, **wrong})
+
+
+def asked(**wrong):
+    """A question of an estimator about its record, without calls of its model."""
+    with estimator(max_samples=1000) as e:
+        e.begin(ORIGIN, 0.25)
+        return e.certify(0, Question(**{**AS_DICT, **wrong}))
+
+
+def called(name, *arguments):
+    with estimator(never, max_samples=1000) as e:
+        e.begin(ORIGIN, 0.25)
+        return getattr(e, name)(*arguments)
+
+
+class Sparse:
+    """Like a matrix of scipy.sparse."""
+
+    def toarray(self):
+        return X
+
+
+class Client:
+    """Like one of dask."""
+
+    submit = get_executor = print
+
+
+VECTOR = dict(statistic="ball_center", method="baseline", output=ALL_OUTPUTS)
+PUBLISHED = "one of .* (.*RS-Reg are trimmed_mean, .*)"
+A_NAME = "{0} is 'medain'; it must be one of .*,"
+NO_NUMBER, NO_INTEGER = " must be a number, not ", " must be an integer, not "
+MASKED = np.ma.masked_greater(X, 0)
+TABLE = [
+    # ---- inputs of certify_rows
+    (ValueError, r"X has shape \(3,\); it must be \(rows, features\)", rows, dict(x=X[0])),
+    (ValueError, r"X has shape \(0, 3\)", rows, dict(x=X[:0])),
+    (TypeError, "X must hold numbers", rows, dict(x=[["a", "b"]])),
+    (ValueError, r"X\[17, 2\] is nan; .* finite float32", rows, dict(x=changed((17, 2), np.nan))),
+    (ValueError, r"X\[17, 2\] is 1e\+300", rows, dict(x=changed((17, 2), 1e300))),
+    (TypeError, r"X is sparse: give X.toarray\(\)", rows, dict(x=Sparse())),
+    (TypeError, "X holds complex numbers", rows, dict(x=X + 1j)),
+    (TypeError, "rows of the same length", rows, dict(x=[[1, 2], [3]])),
+    (ValueError, "must have at least one row", rows, dict(x=X[:0])),
+    (ValueError, "masked values: fill them", rows, dict(x=MASKED)),
+    # ---- inputs of check_model
+    (TypeError, r"X is sparse: give X.toarray\(\)", check_model, dict(model=model, X=Sparse())),
+    (TypeError, "X holds complex numbers", check_model, dict(model=model, X=X + 1j)),
+    (TypeError, "rows of the same length", check_model, dict(model=model, X=[[1, 2], [3]])),
+    (ValueError, "must have at least one row", check_model, dict(model=model, X=X[:0])),
+    (ValueError, "masked values: fill them", check_model, dict(model=model, X=MASKED)),
+    # ---- sigmas, questions and plans of certify_rows
+    *((ValueError, "sigma is .*; it must be positive", rows, dict(sigma=s)) for s in (0, -1)),
+    *((ValueError, "sigma is .*; it must be positive", rows, dict(sigma=s)) for s in (math.nan,)),
+    (ValueError, "sigma is .*; it must be positive", rows, dict(sigma=math.inf)),
+    (TypeError, "sigma must be a number", rows, dict(sigma="large")),
+    (ValueError, "several different ones", rows, dict(sigma=[0.25, 0.25])),
+    (ValueError, "one number or several", rows, dict(sigma=[])),
+    (ValueError, "questions is empty", rows, dict(questions=[])),
+    (ValueError, "tolerance", rows, dict(questions=0)),
+    (ValueError, "tolerance", rows, dict(questions=Question(-1))),
+    (TypeError, "tolerance must be a number", rows, dict(questions="wide")),
+    (ValueError, "lo and hi", rows, dict(questions=Question(1, statistic="mean"))),
+    (ValueError, "radius", rows, dict(radius=-1.0)),
+    (ValueError, r"scale has shape \(2,\)", rows, dict(scale=[1, 2])),
+    (ValueError, "samples is 0", rows, dict(samples=0)),
+    (TypeError, "samples must be an integer", rows, dict(samples=1.5)),
+    ((ValueError, CertregError), "pilot", rows, dict(pilot=300)),
+    (ValueError, "domain is 'attic'; it must be one of certify", rows, dict(domain="attic")),
+    (ValueError, "kind is 'turn'", rows, dict(kind="turn")),
+    (TypeError, "jobs must be an integer", rows, dict(jobs="all")),
+    (ValueError, "model is None", rows, dict(f=None)),
+    (TypeError, "executor is int; it must be", rows, dict(executor=3)),
+    (TypeError, "get_executor", rows, dict(executor=Client())),
+    (ValueError, "on_crash is 'go'; it must be 'stop' or 'skip'", rows, dict(on_crash="go")),
+    (TypeError, "resume must be the path of a file, not True", rows, dict(resume=True)),
+    (ResumeError, "resume is empty: give the path of a file", rows, dict(resume="")),
+    (ResumeError, "is a folder: give the path of a file", rows, dict(resume=os.sep)),
+    (ResumeError, "there is no folder", rows, dict(resume="/none/r")),
+    (ValueError, "noise_id is 9223372036854775800; the ids of all", rows, dict(noise_id=2**63 - 8)),
+    (
+        ValueError,
+        "bonferroni times the number",
+        rows,
+        dict(questions=Question(0.5, bonferroni=2**53), sigma=[0.25, 0.5]),
+    ),
+    (
+        ValueError,
+        "constraints of the estimator",
+        rows,
+        dict(questions=Question(0.5, constraints="ECGM"), constraints="ECM"),
+    ),
+    (
+        ValueError,
+        "question 1 is about a vector.* Estimator.prediction, .* or give prediction",
+        rows,
+        dict(questions=[0.5, Question(9, **VECTOR)], outputs=2),
+    ),
+    # ---- tune_scale
+    (ValueError, "X has 11 rows; give at least 12", tuned, dict(X=X[:11])),
+    (ValueError, r"groups has shape \(4,\)", tuned, dict(groups=[1, 2, 3, 4])),
+    (TypeError, "groups must hold names or whole", tuned, dict(groups=[0.5, 1, 1])),
+    (TypeError, "groups must hold names or whole", tuned, dict(groups=[math.nan] * 3)),
+    (ValueError, "65 groups; give at most 64", tuned, dict(X=np.ones((12, 65)))),
+    (ValueError, "scale must hold finite", tuned, dict(scale=0)),
+    (ValueError, "scale must hold finite", tuned, dict(scale=[1, 1, -1])),
+    (ValueError, "scale must hold finite", tuned, dict(scale=[1, 1, math.inf])),
+    (ValueError, r"scale has shape \(4,\)", tuned, dict(scale=[1, 1, 1, 1])),
+    (ValueError, "limit is 1;", tuned, dict(limit=1)),
+    (ValueError, "rounds is 0", tuned, dict(rounds=0)),
+    (ValueError, "one number or several", tuned, dict(sigmas=[])),
+    (ValueError, "one number or several", tuned, dict(sigmas=[0.1, 0.1])),
+    (ValueError, "sigma is -1; it must be positive", tuned, dict(sigmas=[-1, 0.1])),
+    (TypeError, "sigmas must be a number", tuned, dict(sigmas=["a"])),
+    (ValueError, r"labels has shape \(3,\)", tuned, dict(labels=[1, 2, 3])),
+    (ValueError, r"labels\[0\] is nan; it must be finite", tuned, dict(labels=[math.nan] * 40)),
+    (ValueError, "slack is -1", tuned, dict(slack=-1)),
+    (ValueError, "about all outputs", tuned, dict(question=Question(1, output=-1))),
+    (ValueError, "has a target", tuned, dict(question=Question(1, target=0.1))),
+    (ValueError, "output is 1", tuned, dict(question=Question(1, output=1), model=model)),
+    (ValueError, r"X\[13, 2\] is nan; it must be finite", tuned, dict(X=changed((13, 2), np.nan))),
+    (TypeError, "X must hold numbers", tuned, dict(X=[["a", "b"]] * 12)),
+    *(
+        (TypeError, name, tuned, {name: value})
+        for name, value in dict(resume="f", domain="certify", radius=0.1, noise_id=3).items()
+    ),
+    (ValueError, "no output leaves", tuned, dict(model=lambda x: np.ones(len(x)))),
+    (ValueError, "no input is certified", tuned, dict(model=lambda x: 1e4 * model(x))),
+    (
+        ValueError,
+        "fail at every sigma, the first because row 0: .*output 0 is nan",
+        tuned,
+        dict(model=lambda x: np.full(len(x), np.nan)),
+    ),
+    # ---- names of questions and estimators
+    *(
+        (ValueError, A_NAME.format(field), Question, {"tolerance": 1, field: "medain"})
+        for field in ("statistic", "method", "center", "constraints")
+    ),
+    *(
+        (ValueError, f"{name} is .*must be one of", Question, {"tolerance": 1, name: value})
+        for name, value in (
+            ("method", Statistic.MEAN),  # members of another enum
+            ("statistic", Method.ANYTIME),
+            ("center", Side.UPPER),
+            ("constraints", Method.ANYTIME),
+        )
+    ),
+    *(
+        (ValueError, "one for all inputs, because", Question, dict(tolerance=1, statistic=name))
+        for name in ("best", "Auto")
+    ),
+    *(
+        (ValueError, "one of C, CG, ECM, ECGM, ECGHM,", Question, dict(tolerance=1, constraints=c))
+        for c in ("by_pilot", "best")
+    ),
+    *(
+        (ValueError, PUBLISHED, Question, {"tolerance": 1, field: name})
+        for name in ("alpha_smoothing", "RS-Reg", "median_smoothing", "center smoothing")
+        for field in ("statistic", "method")
+    ),
+    (ValueError, "projection_median$", Question, dict(tolerance=1, statistic="medain")),
+    (ValueError, "kind is 'turn'; it must be one of real, angle", estimator, dict(kind="turn")),
+    (CertregError, "has unknown bits", asked, dict(constraints=1 << 30)),
+    # ---- integers that do not fit, and seeds of zero, which would not repeat
+    *(
+        (ValueError, "it must be from", asked, wrong)
+        for wrong in (
+            dict(bonferroni=2**64),
+            dict(bonferroni=-1),
+            dict(output=2**32),
+            dict(output_count=-1),
+            dict(serving=Serving(-1, 0.1)),
+            dict(target=Target(0.1, looks=(-1,))),
+        )
+    ),
+    *((ValueError, "seed", estimator, dict(seed=seed)) for seed in (-1, 2**64)),
+    *(
+        (ValueError, r"seed \(None: one is drawn\) is 0; .* from 1", call, more)
+        for call, more in (
+            (estimator, dict(seed=0)),
+            (rows_of, dict(seed=0)),
+            (certreg.Calibrated, dict(model=model, X=X, y=X[:, 0], sigma=0.25, seed=0)),
+        )
+    ),
+    *(
+        (TypeError, name + NO_INTEGER + "1.5", estimator, {name: 1.5})
+        for name in ("max_samples", "batch", "blocks", "flags")
+    ),
+    # ---- shapes
+    *(
+        (ValueError, name, estimator, {name: value})
+        for name, value in dict(scale=[1, 2], lo=[1, 2], kind=[0, 0, 0]).items()
+    ),
+    (TypeError, "scale must hold numbers", estimator, dict(scale="large")),
+    (CertregError, "max_samples", estimator, dict(max_samples=0)),
+    (CertregError, "scale", estimator, dict(scale=-1)),
+]
+
+
+@parametrize("error, sentence, call, wrong", TABLE)
+def test_arguments(error, sentence, call, wrong):
+    with pytest.raises(error, match=sentence):
+        call(**wrong)
+
+
+NOT_ASKED = "no question or no noise level"
+NOT_FLAT = np.array([1.5, "house", None] * 9, object).reshape(3, 9)
+
+
+@parametrize(
+    "error, sentence, call, arguments",
+    [
+        (TypeError, "^sigma" + NO_NUMBER, "begin", (Z, [0.25, 0.5])),
+        (TypeError, "^radius" + NO_NUMBER, "output_bounds", (100, "wide", 0.5)),
+        (TypeError, "^seconds" + NO_NUMBER, "set_deadline", ("soon",)),
+        (TypeError, "^prediction" + NO_NUMBER, "certify", (0, Question(0.5, prediction="one"))),
+        (TypeError, "^tolerance" + NO_NUMBER + "'wide'", "certify", (0, Question("wide"))),
+        (TypeError, "^z must hold numbers, not [^\n]*$", "begin", (NOT_FLAT, 0.25)),
+        (TypeError, "^z must hold numbers, not", "begin", (["a", "b", "c"], 0.25)),
+        *(
+            (TypeError, NO_INTEGER, "sample", (wrong, 1))
+            for wrong in (1.5, "7", None, math.nan, 1 + 0j)
+        ),
+        (ValueError, "it must be from", "certify", (-1, 0.5)),
+        (ValueError, "it must be from", "sample", (-1, 1)),
+        *((ValueError, "it must be from", "begin", (Z, 0.25, i)) for i in (-1, 2**64)),
+        *((ValueError, "z has shape|it must be", "begin", (z, 0.25)) for z in ([1, 2], 1.0, [])),
+        (ValueError, "z has shape", "begin", (np.zeros((2, 3)), 0.25)),
+        (CertregError, "sigma", "begin", (Z, -1)),
+        (ValueError, NOT_ASKED, "certify", (ORIGIN, 0.25, 1000)),
+        (ValueError, NOT_ASKED, "certify_sigmas", (ORIGIN, [], 1000, 0.5)),
+        *(
+            (TypeError, "total_samples", "certify", arguments)
+            for arguments in ((), (ORIGIN,), (ORIGIN, 0.25), ([],))
+        ),
+        (TypeError, "total_samples must be an integer", "certify", (2000.5, 0.5)),
+        (TypeError, "Serving", "certify", (0, Question(0.5, serving=(101, 0.01)))),
+        (CertregError, "target", "forecast", (0.4,)),
+        (CertregError, "target", "output_bounds", (0, 0.1, Question(1, target=0.1))),
+        *((CertregError, "radius", "output_bounds", (0, r, 1)) for r in (0, -1, math.nan)),
+    ],
+)
+def test_calls_of_an_estimator(error, sentence, call, arguments):
+    with pytest.raises(error, match=sentence):
+        called(call, *arguments)
+
+
+def test_a_noise_id_begins_something():
+    with estimator() as e, pytest.raises(TypeError, match="noise_id"):
+        e.certify(SAMPLES, 0.5, noise_id=1)
+
+
+@parametrize(
+    "status, call",
+    [
+        (Status.WRONG_STATE, lambda e: e.certify(SAMPLES, 0.5)),
+        (Status.WRONG_STATE, lambda e: e.sample(0, 10)),
+        (Status.TOO_MANY, lambda e: (e.begin(Z, 0.25), e.sample(0, SAMPLES + 1))),
+        (Status.INVALID, lambda e: e.certify(Z, 0.25, SAMPLES, Question(-1))),
+        (Status.INVALID, lambda e: Bisection().within(Bounds(-1, variance_hi=1), 0.5)),
+        (Status.INVALID, lambda e: Solver().worst_case(Bounds(1, variance_hi=1), -1)),
+    ],
+)
+def test_statuses(status, call):
+    with estimator() as e, refused(status):
+        call(e)
+
+
+# ---- outputs
+@parametrize(
+    "sentence, f",
+    [
+        ("returned .*; it must return real numbers", lambda x: ["a"] * len(x)),
+        ("returned .*; it must return real numbers", lambda x: model(x) + 1j),
+        ("as the arguments outputs and kind say", lambda x: x[:, :2]),
+        (r"the model returned shape \(300, 3\)", lambda x: x),
+        ("the model raised SystemExit: 3", lambda x: sys.exit(3)),
+    ],
+)
+def test_outputs_of_a_wrong_kind_or_number(sentence, f):
+    with pytest.raises(RowsError, match=sentence):
+        rows_of(f)
+
+
+@parametrize("answer", [lambda x: x, lambda x: x[:-1, 0], lambda x: 1.0, lambda x: None])
+def test_outputs_of_a_wrong_shape(answer):
+    with estimator(answer) as e, pytest.raises((ValueError, TypeError)):
+        e.certify(Z, 0.25, SAMPLES, 0.5)
+    with estimator(None) as e, pytest.raises(ValueError):
+        e.begin(Z, 0.25)
+        e.record(0, np.zeros((4, 2)))
+
+
+# ---- what is right beside it
+def test_an_array_whose_mask_hides_nothing():
+    assert rows_of(x=np.ma.masked_greater(X, 99))["radius"].shape == (40, 1, 1)
+    assert len(rows_of(lambda x: x[:, :2], outputs=2)) == 40
+
+
+def test_columns_get_noise_by_their_names():
+    pandas = package("pandas")
+    frame = pandas.DataFrame(X, columns=list("abc"))
+    scale = pandas.Series({"c": 3.0, "a": 1.0})  # in any order
+    assert rows_of(lambda x: x["a"], frame, scale=scale).sampling.scale[2] == 3
+    with pytest.raises(ValueError, match="'d', which is no column"):
+        rows_of(never, frame, scale=pandas.Series({"d": 1.0}))
+    whole = pandas.DataFrame({"n": [1, 2, 3]})
+    with pytest.raises(ValueError, match="no column gets noise: .* scale"):
+        rows_of(never, whole)
+    assert len(rows_of(lambda x: x["n"], whole, scale={"n": 1})) == 3
+
+
+# ---- results
+@parametrize(
+    "wrong, sentence",
+    [
+        ((40,), "row is 40; it must be an index from 0 to 39"),
+        ((0, 2), "question is 2; .* 0 to 1"),
+        ((0, 0, 0.25), "sigma is 0.25; .* 0 to 0"),
+    ],
+)
+def test_certificates_by_indices(wrong, sentence):
+    rows = rows_of(questions=[0.5, 0.1])
+    assert rows.certificate(-1).noise_id == 39
+    with pytest.raises(IndexError, match=sentence):
+        rows.certificate(*wrong)
+
+
+def test_fields_and_rows():
+    rows = rows_of()
+    for field in (3, "radii"):
+        with pytest.raises(KeyError, match=r"no field .*certificate\(row\)"):
+            rows[field]
+    with pytest.raises(TypeError, match="not iterable"):
+        iter(rows)
+    assert repr(rows) == str(rows)  # a prompt shows the table
+
+
+@parametrize("correct", ["radii.png", [True] * 5])
+def test_answers_that_are_not_one_for_each_row(correct):
+    package("matplotlib")
+    with pytest.raises(ValueError, match=r"correct has shape .*\(40,\).* path="):
+        rows_of().plot(correct)
+
+
+PROGRAM = """
+import numpy as np
+import certreg
+from models import f
+print(certreg.certify_rows(f, np.ones((4, 3)), 0.25, 0.5, samples=50, jobs=2))
+"""
+
+
+def test_a_program_that_starts_processes_at_its_top(folder):
+    write("models.py", "def f(x): return x[:, 0]\n")
+    write("program.py", PROGRAM)
+    more = dict(env=environment(), capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, "program.py"], **more)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    said = [line for line in ran.stderr.splitlines() if re.match(r"\S*RowsError: ", line)]
+    assert said == ran.stderr.splitlines()[-1:]
+    assert "if __name__ == '__main__'" in said[0]
+    assert "0 of 4 rows are done" in said[0]
