@@ -76,9 +76,9 @@ tell 'an unknown component is refused' \
 # ---- built as a part of the project
 part() { # BLAS TARGETS
     rm -rf "$tmp/build"
-    cmake -S tests/consumers -B "$tmp/build" -DCMAKE_C_COMPILER="$CC" \
-        -DCMAKE_C_FLAGS='-O0 -Werror' -DLANGUAGE=C -DFOLDER="$root" \
-        -DCERTREG_BLAS="$1" -DTARGETS="$2" -DSOURCE="$root/tests/consumers/opens.c" && cmake --build "$tmp/build" -j2
+    cmake -S tests/consumers -B "$tmp/build" -DCMAKE_C_COMPILER="$CC" -DLANGUAGE=C \
+        -DCMAKE_C_FLAGS='-O0 -Werror' -DFOLDER="$root" -DCERTREG_BLAS="$1" -DTARGETS="$2" \
+        -DSOURCE="$root/tests/consumers/opens.c" && cmake --build "$tmp/build" -j2
 }
 tell 'a part of the project' part ON 'certreg::certreg;certreg::shared;certreg::static'
 in_project() { "$tmp/build/certreg-$1" blas; }
