@@ -1,7 +1,5 @@
 #include "attack/exit.h"
 #include "base/constants.h"
-#include "question/question.h"
-#include "question/rows.h"
 #include "statistics/location.h"
 #include "statistics/shift.h"
 #include <float.h>

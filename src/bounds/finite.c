@@ -2,8 +2,7 @@
  * samples (theory 6). */
 #include "bounds/finite.h"
 #include "bounds/parts.h"
-#include "question/question.h"
-#include "question/rows.h"
+#include "statistics/betting.h"
 #include <float.h>
 #include <math.h>
 
@@ -12,7 +11,10 @@
 static const double ends_share = 0.25;
 
 /* ---- bets */
-double cr_finite_bound(cr_view *v, const cr_conditions *conditions, cr_bet bet, double alpha,
+/* Bound of the mean by betting, for a fixed count or any time as the question says. The bet comes
+ * with its values, their range and the first sample that counts; the pilot's values only decide how
+ * much is staked. */
+static double bound_of(cr_view *v, const cr_conditions *conditions, cr_bet bet, double alpha,
                        int upper)
 {
     const int anytime = conditions->question.method_row->any_number;
@@ -76,7 +78,7 @@ static void bound_moment(cr_view *v, const cr_conditions *conditions, const cr_s
                         .hi = far * far * (1 + 4 * DBL_EPSILON),
                         .first = conditions->main_first};
     b->moment_center = center;
-    b->moment_hi = cr_finite_bound(v, conditions, bet, alpha, 1) * (1 + 4 * DBL_EPSILON);
+    b->moment_hi = bound_of(v, conditions, bet, alpha, 1) * (1 + 4 * DBL_EPSILON);
     b->constraints |= CERTREG_CONSTRAINT_MOMENT;
     /* the mean cannot be farther from the center */
     const double reach = nextafter(sqrt(b->moment_hi), INFINITY) * (1 + DBL_EPSILON);
@@ -94,8 +96,8 @@ static void bound_mean(cr_view *v, const cr_conditions *conditions, const cr_sco
                         .hi = b->range_hi,
                         .first = conditions->main_first};
     const double share = both ? alpha / 2 : alpha;
-    b->mean_lo = cr_finite_bound(v, conditions, bet, share, 0);
-    if (both) b->mean_hi = cr_finite_bound(v, conditions, bet, share, 1);
+    b->mean_lo = bound_of(v, conditions, bet, share, 0);
+    if (both) b->mean_hi = bound_of(v, conditions, bet, share, 1);
 }
 
 /* Where mean and variance are both named, one moment bounds them together; scores need nothing

@@ -2,12 +2,7 @@
 #ifndef CR_BOUNDS_FINITE_H
 #define CR_BOUNDS_FINITE_H
 #include "question/conditions.h"
-#include "statistics/betting.h"
 
-/* Bound of the mean by betting, for a fixed count or any time as the question says. The bet comes
- * with its values, their range and the first sample that counts; the pilot's values only decide how
- * much is staked. */
-double cr_finite_bound(cr_view *, const cr_conditions *, cr_bet, double alpha, int upper);
 /* Bounds without normality of a score with a finite range: its second moment about a center from
  * the pilot, or its mean where the constraints lack the variance; of the output itself both. */
 void cr_finite_find(cr_view *, const cr_conditions *, const cr_score *, uint32_t constraints,

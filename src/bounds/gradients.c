@@ -5,8 +5,6 @@
 #include "bounds/means.h"
 #include "bounds/parts.h"
 #include "record/correlate.h"
-#include "question/question.h"
-#include "question/rows.h"
 #include "statistics/gradient.h"
 #include "statistics/moments.h"
 #include <math.h>

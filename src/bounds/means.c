@@ -1,8 +1,6 @@
 #include "bounds/means.h"
 #include "bounds/parts.h"
 #include "question/looks.h"
-#include "question/question.h"
-#include "question/rows.h"
 #include "statistics/binomial.h"
 #include "statistics/moments.h"
 #include <math.h>

@@ -1,8 +1,6 @@
 #include "certify/answer.h"
 #include "bounds/bounds.h"
 #include "certify/output_bounds.h"
-#include "question/question.h"
-#include "question/rows.h"
 #include <math.h>
 
 /* The bounds of f itself depend on neither constraints nor tolerance, as long as both questions

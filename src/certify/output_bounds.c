@@ -4,8 +4,6 @@
 #include "statistics/shift.h"
 #include "bounds/bounds.h"
 #include "certify/output_bounds.h"
-#include "question/question.h"
-#include "question/rows.h"
 #include "statistics/location.h"
 #include "statistics/served.h"
 #include <math.h>

@@ -1,8 +1,6 @@
 #include "certify/solve.h"
-#include "question/rows.h"
 #include "bisection/radius.h"
 #include "bounds/bounds.h"
-#include "question/question.h"
 #include "solver/worst_case.h"
 #include <math.h>
 

@@ -119,7 +119,7 @@ cr_declared cr_layout(certreg_estimator *e, cr_arena *here, cr_arena *there)
         cr_arena_take(here, cr_arena_times(e->record.plan.max_samples, outputs), sizeof(float));
     e->scratch.paths = cr_arena_take(here, CR_GROUP_ROOM, sizeof(double));
     e->record.watch = cr_arena_take(here, 1, sizeof *e->record.watch);
-    if (cr_view_has_gradient(&e->record)) lay_out_gradient(&p, e);
+    if (e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT) lay_out_gradient(&p, e);
     if (e->record.plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER) lay_out_pairs(&p, e);
     return declared;
 }
@@ -187,7 +187,7 @@ static certreg_status warm(const certreg_estimator *e)
 {
     certreg_status status = CERTREG_OK;
     if (!e->memory_there) return CERTREG_OK;
-    if (cr_view_has_gradient(&e->record)) status = warm_gradient(e);
+    if (e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT) status = warm_gradient(e);
     return status || !e->replay.there.tile ? status : warm_pairs(e);
 }
 

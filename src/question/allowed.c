@@ -1,6 +1,5 @@
 #include "base/bytes.h"
 #include "question/question.h"
-#include "question/rows.h"
 #include "record/asked.h"
 #include <stdio.h>
 

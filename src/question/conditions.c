@@ -5,8 +5,6 @@
 #include "question/division.h"
 #include "question/estimate.h"
 #include "question/prediction.h"
-#include "question/question.h"
-#include "question/rows.h"
 #include "statistics/served.h"
 #include <math.h>
 

@@ -1,6 +1,5 @@
 #include "question/estimate.h"
 #include "question/prediction.h"
-#include "question/rows.h"
 #include "statistics/location.h"
 #include <math.h>
 #include <string.h>

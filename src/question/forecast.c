@@ -1,7 +1,6 @@
 /* How many samples a target radius takes: a forecast, no guarantee. */
 #include "question/forecast.h"
 #include "question/looks.h"
-#include "question/question.h"
 #include <math.h>
 
 static uint64_t failures_of(cr_view *v, double rate, uint64_t samples)

@@ -1,7 +1,6 @@
 #include "statistics/mixture.h"
 #include "statistics/shift.h"
 #include "question/looks.h"
-#include "question/question.h"
 #include "record/asked.h"
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "question/prediction.h"
 #include "question/directions.h"
-#include "question/rows.h"
 #include "statistics/location.h"
 #include "statistics/pilot.h"
 #include "record/asked.h"

@@ -1,8 +1,6 @@
 /* Whether a question makes sense for this model and plan. */
-#include "question/question.h"
 #include "base/sizes.h"
 #include "base/structs.h"
-#include "question/rows.h"
 #include "question/together.h"
 #include "record/asked.h"
 #include <math.h>

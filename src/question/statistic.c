@@ -1,6 +1,5 @@
 /* The statistics (theory 1.1, 7 and 9). */
 #include "question/question.h"
-#include "question/rows.h"
 #include "statistics/served.h"
 #include <stddef.h>
 

@@ -77,10 +77,4 @@ static inline const float *cr_view_at(cr_view *v, size_t sample, int32_t output)
     return v->values + sample * v->model.outputs + (output < 0 ? 0 : (size_t)output);
 }
 
-/* Whether plans with these constraints need block sums, that is a replay of the noise. */
-static inline int cr_view_has_gradient(cr_view *v)
-{
-    return (v->plan.constraints & CERTREG_CONSTRAINT_GRADIENT) != 0;
-}
-
 #endif
