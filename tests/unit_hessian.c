@@ -136,12 +136,12 @@ TEST_ROWS(both_ways_give_the_means_over_distinct_samples, shapes)
     by_definition(b, &want);
     for (int way = CR_HESSIAN_PAIRS; way <= CR_HESSIAN_MATRIX; way++) {
         const certreg_status status = cr_hessian_estimate(&b->e->replay, job_of(b), way, &s);
-        if (way == CR_HESSIAN_MATRIX && !b->e->replay.there.pairs.matrix) {
+        if (way == CR_HESSIAN_MATRIX && !b->e->replay.device.pairs.matrix) {
             ck_assert_int_eq(status, CERTREG_E_WRONG_STATE);
             continue;
         }
         ck_assert_int_eq(status, CERTREG_OK);
-        expect_same(&s, &want, way == CR_HESSIAN_PAIRS || b->n <= b->e->replay.there.tile,
+        expect_same(&s, &want, way == CR_HESSIAN_PAIRS || b->n <= b->e->replay.device.tile,
                     (double)b->n);
         ck_assert_int_eq(isnan(s.top) != 0, way == CR_HESSIAN_PAIRS);
     }
@@ -172,7 +172,7 @@ static double top_by_hand(const bench *b)
 TEST_ROWS(operator_norm_is_that_of_the_weighted_mean, shapes)
 {
     const bench *b = bench_of(_i);
-    if (b->e->replay.there.pairs.matrix) {
+    if (b->e->replay.device.pairs.matrix) {
         cr_hessian s;
         ck_assert_int_eq(cr_hessian_estimate(&b->e->replay, job_of(b), CR_HESSIAN_MATRIX, &s),
                          CERTREG_OK);
@@ -274,7 +274,7 @@ TEST(too_few_samples_and_a_plan_without_it_are_refused)
     job.count = 3;
     ck_assert_int_eq(cr_hessian_upper(&b->e->replay, &job, 0.05, &hi), CERTREG_E_WRONG_STATE);
     ck_assert(isinf(hi));
-    b->e->replay.there.tile = 0;
+    b->e->replay.device.tile = 0;
     ck_assert_int_eq(cr_hessian_upper(&b->e->replay, job_of(b), 0.05, &hi), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(b->e), "plan.constraints");
 }

@@ -64,7 +64,7 @@ static certreg_status check_direction(certreg_attack *a, const float *direction)
 {
     const size_t d = a->target.record->model.inputs;
     for (size_t j = 0; j < d; j++) {
-        const int counts = a->probe.replay->here.mask[j] > 0;
+        const int counts = a->probe.replay->host.mask[j] > 0;
         if (counts && !isfinite(direction[j]))
             return cr_fail(a->probe.why, CERTREG_E_INVALID,
                            "options.direction[%zu] is %g; it must be finite", j,
@@ -247,7 +247,7 @@ static certreg_status sum_gradient(certreg_attack *a, const cr_conditions *condi
     double mean = 0;
     for (size_t i = 0; i < count; i++) mean += cr_samples_at(&s, i) / (double)count;
     for (size_t i = 0; i < count; i++)
-        a->probe.replay->here.weights[i] = (float)(cr_samples_at(&s, i) - mean);
+        a->probe.replay->host.weights[i] = (float)(cr_samples_at(&s, i) - mean);
     const certreg_status status = cr_slope_replay(a, first, count, 1, 0);
     if (status == CERTREG_E_DEADLINE)
         return cr_fail(a->probe.why, status,

@@ -42,14 +42,14 @@ certreg_status cr_slope_replay(certreg_attack *a, size_t first, size_t count, si
     if (!status) status = cr_replay_add(probe->replay, first, count, functions);
     if (!status) status = cr_replay_sums(probe->replay, functions, sums);
     for (size_t f = 0; f < functions && !status; f++)
-        cr_vector_mask(sums + f * d, probe->replay->here.mask, d);
+        cr_vector_mask(sums + f * d, probe->replay->host.mask, d);
     return status;
 }
 
 static void weigh(const certreg_attack *a, const cr_conditions *conditions, const cr_exit *exit,
                   const noisy *n, size_t first, size_t count)
 {
-    float *smooth = a->probe.replay->here.weights,
+    float *smooth = a->probe.replay->host.weights,
           *value = smooth + a->probe.record->plan.max_samples;
     for (size_t i = 0; i < count; i++) {
         const float *y = cr_view_at(a->target.record, first + i, conditions->question.output);
@@ -113,8 +113,8 @@ static certreg_status find_directed(certreg_attack *a, const cr_conditions *cond
     if (status) return status;
     for (size_t i = 0; i < n->count; i++) {
         const float *y = cr_view_at(a->target.record, n->first + i, conditions->question.output);
-        sum += probe->replay->here.dots[i] * (cr_exit_value(&slope->exit, y) - n->mean);
-        smooth += probe->replay->here.dots[i] * (cr_exit_smooth(&slope->exit, y) - n->smooth);
+        sum += probe->replay->host.dots[i] * (cr_exit_value(&slope->exit, y) - n->mean);
+        smooth += probe->replay->host.dots[i] * (cr_exit_smooth(&slope->exit, y) - n->smooth);
     }
     slope->rise = smooth / (double)n->count;
     slope->cosine = 1;

@@ -110,8 +110,8 @@ static double weigh(const cr_hunt *h, size_t pairs, double slope)
     const cr_work *probe = &h->attack->probe;
     double square = 0;
     for (size_t i = 0; i < pairs; i++) {
-        const double rest = odd_part(h, i) - slope * probe->replay->here.dots[i];
-        probe->replay->here.weights[i] = (float)rest;
+        const double rest = odd_part(h, i) - slope * probe->replay->host.dots[i];
+        probe->replay->host.weights[i] = (float)rest;
         square += rest * rest;
     }
     return square / (double)pairs;
@@ -119,7 +119,7 @@ static double weigh(const cr_hunt *h, size_t pairs, double slope)
 
 static double slope_along(const cr_hunt *h, size_t pairs)
 {
-    const double *dots = h->attack->probe.replay->here.dots;
+    const double *dots = h->attack->probe.replay->host.dots;
     double product = 0, square = 0;
     for (size_t i = 0; i < pairs; i++) {
         product += dots[i] * odd_part(h, i);
@@ -143,7 +143,7 @@ certreg_status cr_step_learn(cr_hunt *h, const cr_step *step)
     if (!status) status = cr_replay_add(probe->replay, 0, n, 1);
     if (!status) status = cr_replay_sums(probe->replay, 1, a->halves);
     if (status) return status;
-    cr_vector_mask(a->halves, probe->replay->here.mask, d);
+    cr_vector_mask(a->halves, probe->replay->host.mask, d);
     const double weight = slope / fmax(noise, 1e-6 * slope * slope);
     for (size_t j = 0; j < d; j++)
         a->total[j] += weight * (a->halves[j] + (double)n * slope * (double)a->direction[j]);

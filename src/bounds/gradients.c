@@ -54,7 +54,7 @@ static certreg_status pilot_is_linear(cr_replay *r, const cr_conditions *conditi
         plain = cr_parts_pilot(r->view, conditions, pilot[f].score);
         cr_moments_of(&plain, &m);
         if ((status = cr_correlate_gram(r, &sums, f))) break;
-        cr_gradient_estimate(r->here.gram, r->view->plan.blocks, &g);
+        cr_gradient_estimate(r->host.gram, r->view->plan.blocks, &g);
         linear[f] = g.square > 0.5 * cr_moments_variance(&m);
     }
     return status;
@@ -92,7 +92,7 @@ static certreg_status bound_gradients(cr_replay *r, const cr_conditions *conditi
         if ((status = cr_correlate_gram(r, &sums, f))) break;
         const double tail = linear[f] ? alpha / 2 : alpha;
         const spread about = spread_of(job->main + f);
-        cr_gradient_interval(r->here.gram, r->view->plan.blocks, (double)r->view->input.active,
+        cr_gradient_interval(r->host.gram, r->view->plan.blocks, (double)r->view->input.active,
                              about.kurtosis, linear[f] ? tail : 0, tail, &b->gradient_lo,
                              &b->gradient_hi);
         b->gradient_lo = fmax(0, b->gradient_lo - CR_NOISE_GAP * about.deviation);

@@ -20,7 +20,7 @@ static double find_weights(cr_hessian_sums *s)
     frexp(greatest, &exponent);
     const double unit = ldexp(1, exponent);
     for (size_t i = 0; i < samples->count && !cr_watch_ends(samples->watch, i); i++) {
-        float *weight = s->replay->here.pair_weights + i;
+        float *weight = s->replay->host.pair_weights + i;
         const double w = (double)(*weight = (float)(cr_samples_at(samples, i) / unit));
         s->weights += w;
         s->fourth += w * w * w * w;
@@ -31,7 +31,7 @@ static double find_weights(cr_hessian_sums *s)
 static void finish(const cr_hessian_sums *s, cr_hessian *out)
 {
     const double n = (double)s->samples->count, ordered = n * (n - 1), triples = ordered * (n - 2);
-    const double *sums = s->replay->here.pair_sums;
+    const double *sums = s->replay->host.pair_sums;
     double total = 0, rows = 0, third = 0;
     for (size_t i = 0; i < s->samples->count; i++) {
         total += sums[i];
@@ -62,20 +62,20 @@ static void finish(const cr_hessian_sums *s, cr_hessian *out)
 static int choose_way(const cr_replay *r, size_t count, int way)
 {
     if (way) return way;
-    return r->there.pairs.matrix && r->view->input.active <= count / 4 ? CR_HESSIAN_MATRIX
-                                                                       : CR_HESSIAN_PAIRS;
+    return r->device.pairs.matrix && r->view->input.active <= count / 4 ? CR_HESSIAN_MATRIX
+                                                                        : CR_HESSIAN_PAIRS;
 }
 
 static certreg_status check(const cr_replay *r, size_t count, int way, certreg_error *why)
 {
-    if (!r->there.tile)
+    if (!r->device.tile)
         return cr_fail(why, CERTREG_E_INVALID,
                        "add CERTREG_CONSTRAINT_SECOND_ORDER to plan.constraints");
     if (count < 4)
         return cr_fail(why, CERTREG_E_WRONG_STATE,
                        "the second order needs at least 4 samples after the pilot; there are %zu",
                        count);
-    if (way == CR_HESSIAN_MATRIX && !r->there.pairs.matrix)
+    if (way == CR_HESSIAN_MATRIX && !r->device.pairs.matrix)
         return cr_fail(why, CERTREG_E_WRONG_STATE,
                        "plan.second_order_bytes is too small for the matrix");
     return CERTREG_OK;

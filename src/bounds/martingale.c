@@ -116,7 +116,7 @@ static int weigh(cr_replay *r, const martingale *g)
     for (size_t i = 0; i < g->samples->count; i++) {
         const double w = weight_at(g->samples, g->reach, i);
         if (!(fabs(w) <= 1)) return 1;
-        r->here.weights[i] = (float)w;
+        r->host.weights[i] = (float)w;
     }
     return 0;
 }
@@ -135,7 +135,7 @@ static void set_direction(const martingale *g, const double lengths[2], block *k
 static void add_block(const cr_replay *r, martingale *g, const block *k)
 {
     const double blur = DOT_ERROR * sqrt(g->share * (double)r->view->input.active);
-    const double *dots = r->here.dots + k->first,
+    const double *dots = r->host.dots + k->first,
                  *norms = cr_replay_norms(r, g->samples->count) + k->first;
     g->slack += (double)k->count * SUM_ERROR * g->lengths;
     for (size_t i = 0; i < k->count; i++) {
@@ -157,7 +157,7 @@ static certreg_status add_blocks(cr_replay *r, martingale *g, int *broken)
     const certreg_status status = cr_replay_walk(r, g->samples->first, g->samples->count);
     for (size_t b = 0; b < BLOCKS && !status; b++) {
         block k = block_of(g->samples, b);
-        set_direction(g, r->here.lengths + 2 * b, &k);
+        set_direction(g, r->host.lengths + 2 * b, &k);
         add_block(r, g, &k);
     }
     return status;
@@ -341,7 +341,7 @@ certreg_status cr_martingale_upper(cr_replay *r, const cr_martingale_job *job, d
     certreg_status status = decide(r, &g, &by_norm);
     if (!status) status = add_blocks(r, &g, &broken);
     if (status || broken) return status;
-    const double kappa = by_norm ? bound_by_norm(&g, r->here.lengths[2 * BLOCKS])
+    const double kappa = by_norm ? bound_by_norm(&g, r->host.lengths[2 * BLOCKS])
                                  : solve_blocks(&g);
     *upper = fmin(*upper, from_replay(&g, kappa) * g.reach * (1 + EVALUATION));
     return CERTREG_OK;

@@ -136,7 +136,7 @@ typedef struct request { /* everything create and size agree upon */
     certreg_model model;
     certreg_plan plan;
     size_t columns, active;
-    size_t here, there; /* bytes of the host, and of a device */
+    size_t host, device; /* bytes of the host, and of a device */
 } request;
 
 /* How much memory the estimator takes. */
@@ -146,14 +146,14 @@ static certreg_status count_bytes(request *r, certreg_error *why)
         .backend = r->backend,
         .record = {
             .model = r->model, .plan = r->plan, .columns = r->columns, .input.active = r->active}};
-    cr_arena here = {0}, there = cr_layout_there(NULL);
-    cr_arena_take(&here, 1, sizeof(certreg_estimator));
-    cr_layout(&like, &here, &there);
-    if (here.overflow || there.overflow)
+    cr_arena host = {0}, device = cr_layout_device(NULL);
+    cr_arena_take(&host, 1, sizeof(certreg_estimator));
+    cr_layout(&like, &host, &device);
+    if (host.overflow || device.overflow)
         return cr_fail(why, CERTREG_E_NO_MEMORY,
                        "%zu inputs, batch %zu, max_samples %zu do not fit into memory",
                        r->model.inputs, r->model.batch, r->plan.max_samples);
-    r->here = here.used, r->there = there.used;
+    r->host = host.used, r->device = device.used;
     return CERTREG_OK;
 }
 
@@ -194,7 +194,7 @@ certreg_status cr_estimator_count(certreg_backend *backend, const certreg_model 
 {
     request r;
     const certreg_status status = read_request(backend, model, plan, least_blocks, &r, why);
-    bytes[0] = status ? 0 : r.here, bytes[1] = status ? 0 : r.there;
+    bytes[0] = status ? 0 : r.host, bytes[1] = status ? 0 : r.device;
     return status;
 }
 
@@ -215,7 +215,7 @@ static void copy_model(certreg_estimator *e, const request *r, const cr_declared
 {
     for (size_t j = 0; j < e->record.model.inputs; j++) {
         e->record.input.scale[j] = r->model.scale ? r->model.scale[j] : 1.0f;
-        e->replay.here.mask[j] = e->record.input.scale[j] > 0 ? 1.0f : 0.0f;
+        e->replay.host.mask[j] = e->record.input.scale[j] > 0 ? 1.0f : 0.0f;
     }
     for (size_t k = 0; k < e->record.model.outputs; k++) {
         const int32_t kind = r->model.kind ? r->model.kind[k] : CERTREG_OUTPUT_REAL;
@@ -244,12 +244,12 @@ static certreg_status take_memory(const request *r, void **memory, certreg_error
         if ((uintptr_t)*memory % CR_ALIGN)
             return cr_fail(why, CERTREG_E_INVALID, "plan.memory is not aligned to %u bytes",
                            CR_ALIGN);
-        if (r->plan.memory_bytes < r->here)
+        if (r->plan.memory_bytes < r->host)
             return cr_fail(why, CERTREG_E_SMALL_MEMORY, "plan.memory has %zu bytes; %zu are needed",
-                           r->plan.memory_bytes, r->here);
+                           r->plan.memory_bytes, r->host);
         return CERTREG_OK;
     }
-    const size_t rounded = (r->here + CR_ALIGN - 1) / CR_ALIGN * CR_ALIGN;
+    const size_t rounded = (r->host + CR_ALIGN - 1) / CR_ALIGN * CR_ALIGN;
     *memory = aligned_alloc(CR_ALIGN, rounded);
     return *memory ? CERTREG_OK
                    : cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for an estimator of %zu bytes",
@@ -259,7 +259,7 @@ static certreg_status take_memory(const request *r, void **memory, certreg_error
 /* So far an estimator is nothing but what enter and leave need. */
 static certreg_estimator *begin_in(void *memory, const request *r)
 {
-    memset(memory, 0, r->here);
+    memset(memory, 0, r->host);
     certreg_estimator *e = memory;
     e->backend = r->backend;
     e->record.model = r->model;
@@ -279,13 +279,13 @@ static certreg_status build(certreg_estimator *e, const request *r)
     const cr_blas *blas = NULL;
     if (e->record.plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER)
         status = cr_blas_open(&e->error, &blas);
-    if (!status) status = cr_layout_take(e, r->there);
+    if (!status) status = cr_layout_take(e, r->device);
     if (status) return status;
-    cr_arena here = {.base = (void *)e}, there = cr_layout_there(e->memory_there);
-    cr_arena_take(&here, 1, sizeof *e);
-    const cr_declared declared = cr_layout(e, &here, &there);
+    cr_arena host = {.base = (void *)e}, device = cr_layout_device(e->device_memory);
+    cr_arena_take(&host, 1, sizeof *e);
+    const cr_declared declared = cr_layout(e, &host, &device);
     copy_model(e, r, &declared);
-    e->replay.there.pairs.blas = blas;
+    e->replay.device.pairs.blas = blas;
     e->record.watch->now = cr_clock_now;
     e->replay.view = &e->record, e->replay.backend = e->backend, e->replay.why = &e->error;
     cr_record_clear(&e->record);

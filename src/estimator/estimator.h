@@ -27,7 +27,7 @@ struct certreg_estimator {
     cr_batches batches;
     cr_replay replay;
     cr_scratch scratch;
-    void *memory_there; /* all of it; NULL where it is the host's, within the estimator */
+    void *device_memory; /* all of it; NULL where it is the host's, within the estimator */
     int owns_memory;
 };
 

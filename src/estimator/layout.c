@@ -5,39 +5,39 @@
 #define DEVICE_ALIGN 256u
 
 typedef struct places { /* the same one twice, where the backend's memory is the host's */
-    cr_arena *here, *there;
+    cr_arena *host, *device;
 } places;
 
 static int is_one(const places *p)
 {
-    return p->here == p->there;
+    return p->host == p->device;
 }
 
 /* The host's own of what is laid out there: itself, or room for a copy. */
-static void *mirror(const places *p, void *there, size_t count, size_t size)
+static void *mirror(const places *p, void *device, size_t count, size_t size)
 {
-    return is_one(p) ? there : cr_arena_take(p->here, count, size);
+    return is_one(p) ? device : cr_arena_take(p->host, count, size);
 }
 
 static void lay_out_input(const places *p, certreg_estimator *e)
 {
     const size_t d = e->record.model.inputs;
-    e->batches.z = cr_arena_take(p->there, d, sizeof(float));
-    e->batches.step = cr_arena_take(p->there, d, sizeof(float));
-    e->replay.there.mask = cr_arena_take(p->there, d, sizeof(float));
-    e->record.input.scale = cr_arena_take(p->here, d, sizeof(float));
+    e->batches.z = cr_arena_take(p->device, d, sizeof(float));
+    e->batches.step = cr_arena_take(p->device, d, sizeof(float));
+    e->replay.device.mask = cr_arena_take(p->device, d, sizeof(float));
+    e->record.input.scale = cr_arena_take(p->host, d, sizeof(float));
     e->record.input.z = mirror(p, e->batches.z, d, sizeof(float));
     e->record.input.step = mirror(p, e->batches.step, d, sizeof(float));
-    e->replay.here.mask = mirror(p, e->replay.there.mask, d, sizeof(float));
+    e->replay.host.mask = mirror(p, e->replay.device.mask, d, sizeof(float));
 }
 
 static void lay_out_batch(const places *p, certreg_estimator *e)
 {
     const size_t x = cr_arena_times(e->record.model.batch, e->record.model.inputs),
                  y = cr_arena_times(e->record.model.batch, e->record.columns);
-    e->batches.x[0] = cr_arena_take(p->there, x, sizeof(float));
-    e->batches.x[1] = is_one(p) ? e->batches.x[0] : cr_arena_take(p->there, x, sizeof(float));
-    e->batches.y = cr_arena_take(p->there, y, sizeof(float));
+    e->batches.x[0] = cr_arena_take(p->device, x, sizeof(float));
+    e->batches.x[1] = is_one(p) ? e->batches.x[0] : cr_arena_take(p->device, x, sizeof(float));
+    e->batches.y = cr_arena_take(p->device, y, sizeof(float));
     e->batches.outputs = mirror(p, e->batches.y, y, sizeof(float));
 }
 
@@ -46,35 +46,35 @@ static void lay_out_gradient(const places *p, certreg_estimator *e)
     const size_t blocks = e->record.plan.blocks, cells = blocks * blocks,
                  weights = cr_arena_times(2, e->record.plan.max_samples),
                  replayed = cr_replay_room(e->record.plan.max_samples);
-    cr_there *there = &e->replay.there;
-    cr_here *here = &e->replay.here;
-    there->sums =
-        cr_arena_take(p->there, cr_arena_times(2 * blocks, e->record.model.inputs), sizeof(double));
-    there->gram = cr_arena_take(p->there, cells, sizeof(double));
-    there->weights = cr_arena_take(p->there, weights, sizeof(float));
-    there->direction = cr_arena_take(p->there, e->record.model.inputs, sizeof(float));
-    there->lengths = cr_arena_take(p->there, replayed, sizeof(double));
-    there->dots = there->lengths ? there->lengths + cr_replay_room(0) : NULL;
-    here->gram = mirror(p, there->gram, cells, sizeof(double));
-    here->weights = mirror(p, there->weights, weights, sizeof(float));
-    here->lengths = mirror(p, there->lengths, replayed, sizeof(double));
-    here->dots = here->lengths ? here->lengths + cr_replay_room(0) : NULL;
+    cr_replay_device *device = &e->replay.device;
+    cr_replay_host *host = &e->replay.host;
+    device->sums = cr_arena_take(p->device, cr_arena_times(2 * blocks, e->record.model.inputs),
+                                 sizeof(double));
+    device->gram = cr_arena_take(p->device, cells, sizeof(double));
+    device->weights = cr_arena_take(p->device, weights, sizeof(float));
+    device->direction = cr_arena_take(p->device, e->record.model.inputs, sizeof(float));
+    device->lengths = cr_arena_take(p->device, replayed, sizeof(double));
+    device->dots = device->lengths ? device->lengths + cr_replay_room(0) : NULL;
+    host->gram = mirror(p, device->gram, cells, sizeof(double));
+    host->weights = mirror(p, device->weights, weights, sizeof(float));
+    host->lengths = mirror(p, device->lengths, replayed, sizeof(double));
+    host->dots = host->lengths ? host->lengths + cr_replay_room(0) : NULL;
 }
 
 /* What the host has of it. */
 static void lay_out_pairs_here(const places *p, const cr_hessian_shape *shape, certreg_estimator *e)
 {
     const size_t n = e->record.plan.max_samples, d = e->record.input.active;
-    const cr_there *there = &e->replay.there;
-    cr_here *here = &e->replay.here;
-    here->features = mirror(p, there->features, d, sizeof(int32_t));
-    here->squares = mirror(p, there->pairs.squares, shape->tile, sizeof(double));
-    here->pair_weights = mirror(p, there->pair_weights, n, sizeof(float));
-    here->pair_sums = mirror(p, there->pair_sums, n, sizeof(double));
-    here->pair_norms = mirror(p, there->pair_norms, n, sizeof(double));
+    const cr_replay_device *device = &e->replay.device;
+    cr_replay_host *host = &e->replay.host;
+    host->features = mirror(p, device->features, d, sizeof(int32_t));
+    host->squares = mirror(p, device->pairs.squares, shape->tile, sizeof(double));
+    host->pair_weights = mirror(p, device->pair_weights, n, sizeof(float));
+    host->pair_sums = mirror(p, device->pair_sums, n, sizeof(double));
+    host->pair_norms = mirror(p, device->pair_norms, n, sizeof(double));
     if (!shape->matrix) return;
-    here->matrix = mirror(p, there->pairs.matrix, cr_arena_times(d, d), sizeof(float));
-    here->eigen = cr_arena_take(p->here, cr_arena_times(d, CR_HESSIAN_EIGEN_ROOM), sizeof(float));
+    host->matrix = mirror(p, device->pairs.matrix, cr_arena_times(d, d), sizeof(float));
+    host->eigen = cr_arena_take(p->host, cr_arena_times(d, CR_HESSIAN_EIGEN_ROOM), sizeof(float));
 }
 
 static void lay_out_pairs(const places *p, certreg_estimator *e)
@@ -82,49 +82,49 @@ static void lay_out_pairs(const places *p, certreg_estimator *e)
     const size_t n = e->record.plan.max_samples, d = e->record.input.active;
     const cr_hessian_shape shape =
         cr_hessian_choose(e->record.model.inputs, d, n, e->record.plan.second_order_bytes);
-    cr_there *there = &e->replay.there;
-    cr_pair_room *room = &there->pairs;
-    there->tile = shape.tile;
+    cr_replay_device *device = &e->replay.device;
+    cr_pair_room *room = &device->pairs;
+    device->tile = shape.tile;
     room->active = d;
-    room->features = there->features = cr_arena_take(p->there, d, sizeof(int32_t));
+    room->features = device->features = cr_arena_take(p->device, d, sizeof(int32_t));
     for (int i = 0; i < 2; i++)
-        room->rows[i] = cr_arena_take(p->there, cr_arena_times(shape.tile, e->record.model.inputs),
+        room->rows[i] = cr_arena_take(p->device, cr_arena_times(shape.tile, e->record.model.inputs),
                                       sizeof(float));
-    room->products = cr_arena_take(p->there, shape.tile * shape.tile, sizeof(float));
-    room->squares = cr_arena_take(p->there, shape.tile, sizeof(double));
+    room->products = cr_arena_take(p->device, shape.tile * shape.tile, sizeof(float));
+    room->squares = cr_arena_take(p->device, shape.tile, sizeof(double));
     if (shape.matrix) {
-        room->matrix = cr_arena_take(p->there, cr_arena_times(d, d), sizeof(float));
-        room->trace = cr_arena_take(p->there, 1, sizeof(double));
+        room->matrix = cr_arena_take(p->device, cr_arena_times(d, d), sizeof(float));
+        room->trace = cr_arena_take(p->device, 1, sizeof(double));
     }
-    there->pair_weights = cr_arena_take(p->there, n, sizeof(float));
-    there->pair_sums = cr_arena_take(p->there, n, sizeof(double));
-    there->pair_norms = cr_arena_take(p->there, n, sizeof(double));
+    device->pair_weights = cr_arena_take(p->device, n, sizeof(float));
+    device->pair_sums = cr_arena_take(p->device, n, sizeof(double));
+    device->pair_norms = cr_arena_take(p->device, n, sizeof(double));
     lay_out_pairs_here(p, &shape, e);
 }
 
-cr_declared cr_layout(certreg_estimator *e, cr_arena *here, cr_arena *there)
+cr_declared cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *device)
 {
-    const places p = {here, cr_backend_is_device(e->backend) ? there : here};
+    const places p = {host, cr_backend_is_device(e->backend) ? device : host};
     const size_t outputs = e->record.model.outputs;
-    const cr_declared declared = {.kind = cr_arena_take(here, outputs, sizeof(int32_t)),
-                                  .lo = cr_arena_take(here, outputs, sizeof(double)),
-                                  .hi = cr_arena_take(here, outputs, sizeof(double))};
+    const cr_declared declared = {.kind = cr_arena_take(host, outputs, sizeof(int32_t)),
+                                  .lo = cr_arena_take(host, outputs, sizeof(double)),
+                                  .hi = cr_arena_take(host, outputs, sizeof(double))};
     lay_out_input(&p, e);
     lay_out_batch(&p, e);
-    e->scratch.center = cr_arena_take(here, outputs, sizeof(double));
-    e->scratch.share = cr_arena_take(here, outputs, sizeof(double));
+    e->scratch.center = cr_arena_take(host, outputs, sizeof(double));
+    e->scratch.share = cr_arena_take(host, outputs, sizeof(double));
     e->scratch.part =
-        cr_arena_take(here, cr_arena_times(CR_NET_PROJECTED, outputs), sizeof(double));
+        cr_arena_take(host, cr_arena_times(CR_NET_PROJECTED, outputs), sizeof(double));
     e->record.values =
-        cr_arena_take(here, cr_arena_times(e->record.plan.max_samples, outputs), sizeof(float));
-    e->scratch.paths = cr_arena_take(here, CR_GROUP_ROOM, sizeof(double));
-    e->record.watch = cr_arena_take(here, 1, sizeof *e->record.watch);
+        cr_arena_take(host, cr_arena_times(e->record.plan.max_samples, outputs), sizeof(float));
+    e->scratch.paths = cr_arena_take(host, CR_GROUP_ROOM, sizeof(double));
+    e->record.watch = cr_arena_take(host, 1, sizeof *e->record.watch);
     if (e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT) lay_out_gradient(&p, e);
     if (e->record.plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER) lay_out_pairs(&p, e);
     return declared;
 }
 
-cr_arena cr_layout_there(void *memory)
+cr_arena cr_layout_device(void *memory)
 {
     return (cr_arena){.base = memory, .align = DEVICE_ALIGN};
 }
@@ -132,13 +132,13 @@ cr_arena cr_layout_there(void *memory)
 certreg_status cr_layout_take(certreg_estimator *e, size_t bytes)
 {
     if (!cr_backend_is_device(e->backend)) return CERTREG_OK;
-    const certreg_status status = e->backend->ops->alloc(e->backend, bytes, &e->memory_there);
+    const certreg_status status = e->backend->ops->alloc(e->backend, bytes, &e->device_memory);
     return status ? cr_backend_failed(e->backend, status, "take memory", &e->error) : CERTREG_OK;
 }
 
 void cr_layout_release(certreg_estimator *e)
 {
-    if (e->memory_there) e->backend->ops->free(e->backend, e->memory_there);
+    if (e->device_memory) e->backend->ops->free(e->backend, e->device_memory);
 }
 
 /* ---- a device's first use of everything */
@@ -148,21 +148,21 @@ static certreg_status warm_gradient(const certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
     const size_t d = e->record.model.inputs, blocks = e->record.plan.blocks;
-    certreg_status status = ops->fill(e->backend, e->replay.there.sums,
-                                      2 * blocks * d * sizeof *e->replay.there.sums, 0);
+    certreg_status status = ops->fill(e->backend, e->replay.device.sums,
+                                      2 * blocks * d * sizeof *e->replay.device.sums, 0);
     if (!status) /* they come whole */
-        status = ops->fill(e->backend, e->replay.there.lengths,
-                           cr_replay_room(0) * sizeof *e->replay.there.lengths, 0);
+        status = ops->fill(e->backend, e->replay.device.lengths,
+                           cr_replay_room(0) * sizeof *e->replay.device.lengths, 0);
     for (size_t functions = 1; functions <= 2 && !status; functions++)
-        status = ops->gram(e->backend, e->replay.there.sums, functions * d, blocks, d,
-                           e->replay.there.gram);
+        status = ops->gram(e->backend, e->replay.device.sums, functions * d, blocks, d,
+                           e->replay.device.gram);
     return status;
 }
 
 static certreg_status warm_pairs(const certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
-    const cr_there *at = &e->replay.there;
+    const cr_replay_device *at = &e->replay.device;
     const cr_pair_room *room = &at->pairs;
     const size_t n = e->record.plan.max_samples, d = e->record.input.active,
                  rows = at->tile < n ? at->tile : n;
@@ -186,26 +186,26 @@ static certreg_status warm_pairs(const certreg_estimator *e)
 static certreg_status warm(const certreg_estimator *e)
 {
     certreg_status status = CERTREG_OK;
-    if (!e->memory_there) return CERTREG_OK;
+    if (!e->device_memory) return CERTREG_OK;
     if (e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT) status = warm_gradient(e);
-    return status || !e->replay.there.tile ? status : warm_pairs(e);
+    return status || !e->replay.device.tile ? status : warm_pairs(e);
 }
 
 static certreg_status store_features(const certreg_estimator *e)
 {
     const size_t d = e->record.model.inputs;
     for (size_t j = 0, k = 0; j < d; j++)
-        if (e->replay.here.mask[j] > 0) e->replay.here.features[k++] = (int32_t)j;
-    return e->backend->ops->store(e->backend, e->replay.there.features, e->replay.here.features,
-                                  e->record.input.active * sizeof *e->replay.here.features);
+        if (e->replay.host.mask[j] > 0) e->replay.host.features[k++] = (int32_t)j;
+    return e->backend->ops->store(e->backend, e->replay.device.features, e->replay.host.features,
+                                  e->record.input.active * sizeof *e->replay.host.features);
 }
 
 certreg_status cr_layout_prepare(certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
-    certreg_status status = ops->store(e->backend, e->replay.there.mask, e->replay.here.mask,
-                                       e->record.model.inputs * sizeof *e->replay.here.mask);
-    if (!status && e->replay.there.tile) status = store_features(e);
+    certreg_status status = ops->store(e->backend, e->replay.device.mask, e->replay.host.mask,
+                                       e->record.model.inputs * sizeof *e->replay.host.mask);
+    if (!status && e->replay.device.tile) status = store_features(e);
     if (!status) status = warm(e);
     if (!status) status = ops->wait(e->backend);
     return status ? cr_backend_failed(e->backend, status, "prepare for a model", &e->error)

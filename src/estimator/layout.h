@@ -10,13 +10,13 @@ typedef struct cr_declared { /* outputs each: the arrays of the model, to be fil
 } cr_declared;
 
 /* By model, plan, columns, active inputs and backend. Where the backend's memory is the host's,
- * nothing is taken from `there`. */
-cr_declared cr_layout(certreg_estimator *, cr_arena *here, cr_arena *there);
+ * nothing is taken from `device`. */
+cr_declared cr_layout(certreg_estimator *, cr_arena *host, cr_arena *device);
 /* An empty arena for what is not the host's. */
-cr_arena cr_layout_there(void *memory);
+cr_arena cr_layout_device(void *memory);
 /* Takes what the backend has beyond the host's reach; nothing, where it has none. */
 certreg_status cr_layout_take(certreg_estimator *, size_t bytes);
-/* After the layout: what stays there for all inputs goes over. NO_MEMORY, DEVICE_FAILED. */
+/* After the layout: what stays on the device for all inputs goes over. NO_MEMORY, DEVICE_FAILED. */
 certreg_status cr_layout_prepare(certreg_estimator *);
 void cr_layout_release(certreg_estimator *);
 

@@ -24,14 +24,14 @@ static certreg_status sum_blocks(cr_replay *r, const cr_samples *each, const cr_
     const size_t stride = r->view->plan.max_samples, count = sums->length * r->view->plan.blocks;
     certreg_status status = CERTREG_OK;
     for (size_t f = 0; f < sums->functions && !status; f++) {
-        weigh(each + f, sums->unit[f], count, r->here.weights + f * stride);
-        status = ops->store(r->backend, r->there.weights + f * stride, r->here.weights + f * stride,
-                            count * sizeof(float));
+        weigh(each + f, sums->unit[f], count, r->host.weights + f * stride);
+        status = ops->store(r->backend, r->device.weights + f * stride,
+                            r->host.weights + f * stride, count * sizeof(float));
     }
     if (status) return status;
     const double start = cr_watch_now(r->view->watch);
     status = ops->fill(
-        r->backend, r->there.sums,
+        r->backend, r->device.sums,
         r->view->plan.blocks * sums->functions * r->view->model.inputs * sizeof(double), 0);
     r->view->watch->fixed += cr_watch_now(r->view->watch) - start;
     if (status) return status;
@@ -39,9 +39,9 @@ static certreg_status sum_blocks(cr_replay *r, const cr_samples *each, const cr_
                              .length = sums->length,
                              .blocks = r->view->plan.blocks,
                              .functions = sums->functions,
-                             .weights = r->there.weights,
+                             .weights = r->device.weights,
                              .stride = stride};
-    return ops->replay(r->backend, &r->view->input.noise, &all, r->there.mask, r->there.sums,
+    return ops->replay(r->backend, &r->view->input.noise, &all, r->device.mask, r->device.sums,
                        r->view->watch);
 }
 
@@ -65,11 +65,11 @@ static certreg_status multiply(cr_replay *r, const cr_block_sums *sums, size_t f
 {
     const cr_backend_ops *ops = r->backend->ops;
     const size_t d = r->view->model.inputs, blocks = r->view->plan.blocks;
-    certreg_status status =
-        ops->gram(r->backend, r->there.sums + f * d, sums->functions * d, blocks, d, r->there.gram);
+    certreg_status status = ops->gram(r->backend, r->device.sums + f * d, sums->functions * d,
+                                      blocks, d, r->device.gram);
     if (!status)
-        status = ops->fetch(r->backend, r->here.gram, r->there.gram,
-                            blocks * blocks * sizeof *r->here.gram);
+        status = ops->fetch(r->backend, r->host.gram, r->device.gram,
+                            blocks * blocks * sizeof *r->host.gram);
     return status ? cr_backend_failed(r->backend, status, "correlate blocks", r->why) : status;
 }
 
@@ -77,7 +77,7 @@ certreg_status cr_correlate_gram(cr_replay *r, const cr_block_sums *sums, size_t
 {
     const size_t blocks = r->view->plan.blocks;
     const double scale = sums->unit[f] / (double)sums->length, start = cr_watch_now(r->view->watch);
-    double *gram = r->here.gram;
+    double *gram = r->host.gram;
     certreg_status status = cr_replay_in_time(r);
     if (!status) status = multiply(r, sums, f);
     for (size_t p = 0; p < blocks && !status; p++)
@@ -95,13 +95,13 @@ certreg_status cr_correlate_paper(cr_replay *r, size_t output, size_t first, siz
     const double unit = unit_of(&s);
     certreg_status status = cr_replay_clear(r);
     cr_paper_start(paper, 0, count);
-    weigh(&s, unit, count, r->here.weights);
+    weigh(&s, unit, count, r->host.weights);
     if (!status) status = cr_replay_add(r, first, count, 1);
     if (!status) status = cr_replay_aim(r);
     if (!status) status = cr_replay_project(r, first, count);
     if (status) return status;
-    cr_paper_start(paper, r->here.lengths[0] * unit, count);
-    cr_paper_add(paper, s.y + first * s.step, s.step, count, r->here.dots,
+    cr_paper_start(paper, r->host.lengths[0] * unit, count);
+    cr_paper_add(paper, s.y + first * s.step, s.step, count, r->host.dots,
                  cr_replay_norms(r, count));
     return CERTREG_OK;
 }

@@ -8,24 +8,24 @@ static certreg_status report(cr_replay *r, certreg_status status)
 
 certreg_status cr_replay_clear(cr_replay *r)
 {
-    const size_t bytes = CR_REPLAY_FUNCTIONS * r->view->model.inputs * sizeof *r->there.sums;
-    return report(r, r->backend->ops->fill(r->backend, r->there.sums, bytes, 0));
+    const size_t bytes = CR_REPLAY_FUNCTIONS * r->view->model.inputs * sizeof *r->device.sums;
+    return report(r, r->backend->ops->fill(r->backend, r->device.sums, bytes, 0));
 }
 
 static certreg_status store_weights(const cr_replay *r, size_t count, size_t functions)
 {
     certreg_status status = CERTREG_OK;
     for (size_t f = 0, at = 0; f < functions && !status; f++, at += r->view->plan.max_samples)
-        status = r->backend->ops->store(r->backend, r->there.weights + at, r->here.weights + at,
-                                        count * sizeof *r->here.weights);
+        status = r->backend->ops->store(r->backend, r->device.weights + at, r->host.weights + at,
+                                        count * sizeof *r->host.weights);
     return status;
 }
 
 /* Lengths, dots and norms of `count` samples. */
 static certreg_status fetch_replayed(const cr_replay *r, size_t count)
 {
-    return r->backend->ops->fetch(r->backend, r->here.lengths, r->there.lengths,
-                                  cr_replay_room(count) * sizeof *r->here.lengths);
+    return r->backend->ops->fetch(r->backend, r->host.lengths, r->device.lengths,
+                                  cr_replay_room(count) * sizeof *r->host.lengths);
 }
 
 certreg_status cr_replay_add(cr_replay *r, uint64_t first, size_t count, size_t functions)
@@ -34,30 +34,30 @@ certreg_status cr_replay_add(cr_replay *r, uint64_t first, size_t count, size_t 
                              .length = count,
                              .blocks = 1,
                              .functions = functions,
-                             .weights = r->there.weights,
+                             .weights = r->device.weights,
                              .stride = r->view->plan.max_samples};
     certreg_status status = store_weights(r, count, functions);
     if (!status)
         status = r->backend->ops->replay(r->backend, &r->view->input.noise, &all, NULL,
-                                         r->there.sums, r->view->watch);
+                                         r->device.sums, r->view->watch);
     return report(r, status);
 }
 
 certreg_status cr_replay_sums(cr_replay *r, size_t functions, double *sums)
 {
-    return report(r, r->backend->ops->fetch(r->backend, sums, r->there.sums,
+    return report(r, r->backend->ops->fetch(r->backend, sums, r->device.sums,
                                             functions * r->view->model.inputs * sizeof *sums));
 }
 
 certreg_status cr_replay_aim_at(cr_replay *r, const float *direction)
 {
-    return report(r, r->backend->ops->store(r->backend, r->there.direction, direction,
+    return report(r, r->backend->ops->store(r->backend, r->device.direction, direction,
                                             r->view->model.inputs * sizeof *direction));
 }
 
 certreg_status cr_replay_aim(cr_replay *r)
 {
-    const cr_there *at = &r->there;
+    const cr_replay_device *at = &r->device;
     const double start = cr_watch_now(r->view->watch);
     const certreg_status status = r->backend->ops->aim(
         r->backend, at->sums, at->mask, r->view->model.inputs, at->direction, at->lengths);
@@ -67,17 +67,17 @@ certreg_status cr_replay_aim(cr_replay *r)
 
 certreg_status cr_replay_project(cr_replay *r, uint64_t first, size_t count)
 {
-    double *dots = r->there.dots, *norms = dots + count;
+    double *dots = r->device.dots, *norms = dots + count;
     certreg_status status = r->backend->ops->project(r->backend, &r->view->input.noise, first,
-                                                     count, r->there.direction, r->there.mask, dots,
-                                                     norms, r->view->watch);
+                                                     count, r->device.direction, r->device.mask,
+                                                     dots, norms, r->view->watch);
     if (!status) status = fetch_replayed(r, count);
     return report(r, status);
 }
 
 certreg_status cr_replay_walk(cr_replay *r, uint64_t first, size_t count)
 {
-    const cr_there *at = &r->there;
+    const cr_replay_device *at = &r->device;
     const cr_walk walk = {.first = first,
                           .count = count,
                           .blocks = CR_WALK_BLOCKS,
