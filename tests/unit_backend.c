@@ -4,6 +4,7 @@
 #include "support/made_up.h"
 #include "support/ref_backend.h"
 #include <certreg/backend.h>
+#include <certreg/certreg.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -317,9 +318,10 @@ TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
 
 TEST(a_backend_may_lack_the_second_order)
 {
-    cr_backend_ops ops = *cr_backend_default()->ops;
-    certreg_backend plain = {.ops = &ops};
-    cr_busy_init(&plain.busy);
+    certreg_backend *plain = NULL;
+    ck_assert_int_eq(certreg_backend_open_cpu(1, NULL, &plain), CERTREG_OK);
+    cr_backend_ops ops = *plain->ops;
+    plain->ops = &ops;
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     const certreg_model m = {.struct_size = sizeof m, .inputs = 3, .outputs = 1};
@@ -327,14 +329,55 @@ TEST(a_backend_may_lack_the_second_order)
         .struct_size = sizeof plan, .max_samples = 100, .constraints = CERTREG_CONSTRAINTS_ECGHM};
     for (int lacks = 0; lacks < 2; lacks++) {
         if (lacks) ops.pairs = NULL;
-        const certreg_status status = certreg_estimator_create(&plain, &m, &plan, &why, &e);
+        const certreg_status status = certreg_estimator_create(plain, &m, &plan, &why, &e);
         ck_assert_int_eq(status, lacks ? CERTREG_E_INVALID : CERTREG_OK);
         certreg_estimator_destroy(e);
     }
     ck_assert_ptr_nonnull(strstr(why.text, "this backend has no second order"));
     plan.constraints = CERTREG_CONSTRAINTS_ECGM;
-    ck_assert_int_eq(certreg_estimator_create(&plain, &m, &plan, &why, &e), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_create(plain, &m, &plan, &why, &e), CERTREG_OK);
     certreg_estimator_destroy(e);
+    certreg_backend_close(plain);
+}
+
+static int slope(void *user, const certreg_batch *b)
+{
+    (void)user;
+    for (size_t i = 0; i < b->rows; i++) b->y[i] = b->x[3 * i] - 0.5f * b->x[3 * i + 1];
+    return 0;
+}
+
+/* By the martingale, which takes a walk. */
+static double radius_with(certreg_backend *backend)
+{
+    certreg_estimator *e = NULL;
+    const certreg_model m = {.struct_size = sizeof m, .eval = slope, .inputs = 3, .outputs = 1};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .max_samples = 20000,
+                               .seed = 5,
+                               .constraints = CERTREG_CONSTRAINTS_ECGM};
+    const certreg_question q = {.struct_size = sizeof q,
+                                .statistic = CERTREG_STATISTIC_MEDIAN,
+                                .tolerance = 0.7,
+                                .constraints = CERTREG_CONSTRAINTS_ECGM};
+    certreg_certificate c = {.struct_size = sizeof c};
+    ck_assert_int_eq(certreg_estimator_create(backend, &m, &plan, NULL, &e), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_begin(e, (const float[]){1, 2, 3}, 0.5, 1), CERTREG_OK);
+    ck_assert_int_eq(certreg_certify(e, 20000, &q, 1, &c), CERTREG_OK);
+    certreg_estimator_destroy(e);
+    return c.radius;
+}
+
+TEST(what_a_backend_lacks_is_made_of_the_rest)
+{
+    certreg_backend *plain = NULL;
+    ck_assert_int_eq(certreg_backend_open_cpu(1, NULL, &plain), CERTREG_OK);
+    cr_backend_ops ops = *plain->ops;
+    ops.walk = NULL, ops.pairs = NULL, plain->ops = &ops;
+    ck_assert(!ops.draw_ahead && !ops.join);
+    ck_assert_double_gt(radius_with(NULL), 0.1);
+    ck_assert_double_eq(radius_with(plain), radius_with(NULL));
+    certreg_backend_close(plain);
 }
 
 TEST(unknown_paths_are_refused)
