@@ -1,31 +1,13 @@
-/* The same question gets the same bits: in another run, beside other questions, from what its
- * certificate says, and from the bounds that the library hands out. */
+/* The same question gets the same bits: beside other questions, from what its certificate says, and
+ * from the bounds that the library hands out. In another run: api_memory, api_threads. */
 #include "support/affine_model.h"
-
-TEST(runs_repeat_bit_for_bit)
-{
-    certreg_question q[ASKED];
-    certreg_certificate c[2][ASKED];
-    several(q);
-    for (int run = 0; run < 2; run++) {
-        toy t = slope;
-        certreg_estimator *e = make(&t, MOST, units, 2000, 0);
-        memset(c[run], 0, sizeof c[run]);
-        c[run][0].struct_size = sizeof c[run][0];
-        KIT_OK(e, certreg_certify(e, 2000, q, ASKED, c[run]));
-    }
-    ck_assert_mem_eq(c[0], c[1], sizeof c[0]);
-}
 
 TEST(several_questions_at_once_are_answered_as_one_by_one)
 {
     certreg_question q[ASKED];
     certreg_certificate all[ASKED], one = kit_certificate();
-    certreg_solver *solver;
-    certreg_bisection *bisection;
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, units, 2000, 0);
-    kit_open_solver(&solver, &bisection);
     several(q);
     memset(all, 0, sizeof all);
     all[0].struct_size = sizeof all[0];
@@ -37,25 +19,6 @@ TEST(several_questions_at_once_are_answered_as_one_by_one)
         ck_assert_int_eq(one.outcome, CERTREG_OUTCOME_CERTIFIED);
     }
     ck_assert_uint_eq(t.calls, calls);
-}
-
-/* Whose bounds are found once for both. */
-TEST(tolerances_about_the_true_mean_are_answered_as_one_by_one)
-{
-    certreg_question q[2] = {kit_question(0.4), kit_question(0.6)};
-    certreg_certificate all[2] = {kit_certificate(), kit_certificate()}, one = kit_certificate();
-    toy t = slope;
-    certreg_estimator *e = make(&t, MOST, units, 2000, 0);
-    for (int i = 0; i < 2; i++) {
-        q[i].statistic = CERTREG_STATISTIC_MEAN, q[i].center = CERTREG_CENTER_TRUE_MEAN;
-        q[i].method = CERTREG_METHOD_ASYMPTOTIC;
-    }
-    KIT_OK(e, certreg_certify(e, 2000, q, 2, all));
-    ck_assert_double_lt(all[0].radius, all[1].radius);
-    for (int i = 0; i < 2; i++) {
-        KIT_OK(e, certreg_certify(e, 0, q + i, 1, &one));
-        ck_assert_mem_eq(&all[i], &one, sizeof one);
-    }
 }
 
 TEST(certificate_run_and_question_tell_all_that_is_needed_to_run_them_again)

@@ -194,17 +194,6 @@ TEST(results_do_not_depend_on_how_sampling_was_cut)
     check_same(e);
 }
 
-TEST_TIMES(results_do_not_depend_on_threads, 3)
-{
-    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
-    collect(e, &whole);
-    certreg_backend *backend = kit_backend(1 + _i);
-    const certreg_plan p = plan_of();
-    certreg_estimator *threaded = make(backend, &p);
-    KIT_OK(threaded, certreg_estimator_sample(threaded, 0, CAPACITY));
-    check_same(threaded);
-}
-
 TEST(results_do_not_depend_on_who_runs_the_loop)
 {
     static float x[CAPACITY][INPUTS], y[CAPACITY][2];

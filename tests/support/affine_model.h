@@ -74,7 +74,7 @@ static inline certreg_question mean_question(double tolerance, int32_t center, u
 }
 
 /* Questions of every kind. */
-enum { ASKED = 6 };
+enum { ASKED = 7 };
 
 static inline void several(certreg_question q[ASKED])
 {
@@ -86,6 +86,8 @@ static inline void several(certreg_question q[ASKED])
     /* shares no bounds with the one before */
     q[4] = mean_question(0.5, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_C);
     q[5] = mean_question(0.3, CERTREG_CENTER_TRUE_MEAN, 0);
+    q[6] = mean_question(0.6, CERTREG_CENTER_TRUE_MEAN, 0); /* whose bounds are found once for both
+                                                             */
 }
 
 #endif
