@@ -7,8 +7,8 @@ typedef struct request {
     certreg_plan plan;
 } request;
 
-#define MODEL(field) offsetof(request, model.field)
-#define PLAN(field) offsetof(request, plan.field)
+#define OF_MODEL(field) offsetof(request, model.field)
+#define OF_PLAN(field) offsetof(request, plan.field)
 static const float all_zero[3] = {0, 0, 0}, negative[3] = {1, -1, 1}, not_a_number[3] = {1, 1, NAN},
                    infinite[3] = {INFINITY, 1, 1};
 static const int32_t unknown_kind[2] = {0, 3}, negative_kind[2] = {-1, 0},
@@ -18,44 +18,44 @@ static const double ends_lo[2] = {0, 2}, ends_hi[2] = {1, 2}, end_nan[2] = {0, N
 static _Alignas(64) unsigned char memory[192];
 
 static const spoil creation[] = {
-    {"model", CERTREG_E_INVALID, MODEL(struct_size), 'i', 0, 0, NULL},
-    {"model", CERTREG_E_INVALID, MODEL(struct_size), 'i', sizeof(certreg_model) - 8, 0, NULL},
-    {"model", CERTREG_E_INVALID, MODEL(struct_size), 'i', sizeof(certreg_model) + 1, 0, NULL},
-    {"plan", CERTREG_E_INVALID, PLAN(struct_size), 'i', 0, 0, NULL},
-    {"model.reserved", CERTREG_E_INVALID, MODEL(reserved), 'i', 1, 0, NULL},
-    {"model.inputs", CERTREG_E_INVALID, MODEL(inputs), 'z', 0, 0, NULL},
-    {"model.outputs", CERTREG_E_INVALID, MODEL(outputs), 'z', 0, 0, NULL},
-    {"inputs", CERTREG_E_NO_MEMORY, MODEL(inputs), 'z', 0, SIZE_MAX, NULL},
-    {"inputs", CERTREG_E_NO_MEMORY, MODEL(inputs), 'z', 0, SIZE_MAX / 8, NULL},
-    {"inputs", CERTREG_E_NO_MEMORY, MODEL(inputs), 'z', 0, SIZE_MAX / 4096, NULL},
-    {"outputs", CERTREG_E_NO_MEMORY, MODEL(outputs), 'z', 0, SIZE_MAX, NULL},
-    {"outputs", CERTREG_E_NO_MEMORY, MODEL(outputs), 'z', 0, SIZE_MAX / 16, NULL},
-    {"batch", CERTREG_E_NO_MEMORY, MODEL(batch), 'z', 0, SIZE_MAX, NULL},
-    {"batch", CERTREG_E_NO_MEMORY, MODEL(batch), 'z', 0, SIZE_MAX / 2 + 1, NULL},
+    {"model", CERTREG_E_INVALID, OF_MODEL(struct_size), 'i', 0, 0, NULL},
+    {"model", CERTREG_E_INVALID, OF_MODEL(struct_size), 'i', sizeof(certreg_model) - 8, 0, NULL},
+    {"model", CERTREG_E_INVALID, OF_MODEL(struct_size), 'i', sizeof(certreg_model) + 1, 0, NULL},
+    {"plan", CERTREG_E_INVALID, OF_PLAN(struct_size), 'i', 0, 0, NULL},
+    {"model.reserved", CERTREG_E_INVALID, OF_MODEL(reserved), 'i', 1, 0, NULL},
+    {"model.inputs", CERTREG_E_INVALID, OF_MODEL(inputs), 'z', 0, 0, NULL},
+    {"model.outputs", CERTREG_E_INVALID, OF_MODEL(outputs), 'z', 0, 0, NULL},
+    {"inputs", CERTREG_E_NO_MEMORY, OF_MODEL(inputs), 'z', 0, SIZE_MAX, NULL},
+    {"inputs", CERTREG_E_NO_MEMORY, OF_MODEL(inputs), 'z', 0, SIZE_MAX / 8, NULL},
+    {"inputs", CERTREG_E_NO_MEMORY, OF_MODEL(inputs), 'z', 0, SIZE_MAX / 4096, NULL},
+    {"outputs", CERTREG_E_NO_MEMORY, OF_MODEL(outputs), 'z', 0, SIZE_MAX, NULL},
+    {"outputs", CERTREG_E_NO_MEMORY, OF_MODEL(outputs), 'z', 0, SIZE_MAX / 16, NULL},
+    {"batch", CERTREG_E_NO_MEMORY, OF_MODEL(batch), 'z', 0, SIZE_MAX, NULL},
+    {"batch", CERTREG_E_NO_MEMORY, OF_MODEL(batch), 'z', 0, SIZE_MAX / 2 + 1, NULL},
     /* 3 inputs: the product wraps to 2 */
-    {"batch", CERTREG_E_NO_MEMORY, MODEL(batch), 'z', 0, SIZE_MAX / 3 + 1, NULL},
-    {"model.scale", CERTREG_E_INVALID, MODEL(scale), 'p', 0, 0, all_zero},
-    {"model.scale[1]", CERTREG_E_INVALID, MODEL(scale), 'p', 0, 0, negative},
-    {"model.scale[2]", CERTREG_E_INVALID, MODEL(scale), 'p', 0, 0, not_a_number},
-    {"model.scale[0]", CERTREG_E_INVALID, MODEL(scale), 'p', 0, 0, infinite},
-    {"model.kind[1]", CERTREG_E_INVALID, MODEL(kind), 'p', 0, 0, unknown_kind},
-    {"model.kind[0]", CERTREG_E_INVALID, MODEL(kind), 'p', 0, 0, negative_kind},
-    {"model.lo[1]", CERTREG_E_INVALID, MODEL(lo), 'p', 0, 0, end_nan},
-    {"plan.max_samples", CERTREG_E_INVALID, PLAN(max_samples), 'z', 0, 0, NULL},
-    {"max_samples", CERTREG_E_NO_MEMORY, PLAN(max_samples), 'z', 0, SIZE_MAX, NULL},
+    {"batch", CERTREG_E_NO_MEMORY, OF_MODEL(batch), 'z', 0, SIZE_MAX / 3 + 1, NULL},
+    {"model.scale", CERTREG_E_INVALID, OF_MODEL(scale), 'p', 0, 0, all_zero},
+    {"model.scale[1]", CERTREG_E_INVALID, OF_MODEL(scale), 'p', 0, 0, negative},
+    {"model.scale[2]", CERTREG_E_INVALID, OF_MODEL(scale), 'p', 0, 0, not_a_number},
+    {"model.scale[0]", CERTREG_E_INVALID, OF_MODEL(scale), 'p', 0, 0, infinite},
+    {"model.kind[1]", CERTREG_E_INVALID, OF_MODEL(kind), 'p', 0, 0, unknown_kind},
+    {"model.kind[0]", CERTREG_E_INVALID, OF_MODEL(kind), 'p', 0, 0, negative_kind},
+    {"model.lo[1]", CERTREG_E_INVALID, OF_MODEL(lo), 'p', 0, 0, end_nan},
+    {"plan.max_samples", CERTREG_E_INVALID, OF_PLAN(max_samples), 'z', 0, 0, NULL},
+    {"max_samples", CERTREG_E_NO_MEMORY, OF_PLAN(max_samples), 'z', 0, SIZE_MAX, NULL},
     /* 2 outputs: the product wraps to 0 */
-    {"max_samples", CERTREG_E_NO_MEMORY, PLAN(max_samples), 'z', 0, SIZE_MAX / 2 + 1, NULL},
-    {"plan.constraints", CERTREG_E_INVALID, PLAN(constraints), 'i', 64, 0, NULL},
-    {"plan.constraints", CERTREG_E_INVALID, PLAN(constraints), 'i', 128 + 1, 0, NULL},
-    {"plan.flags", CERTREG_E_INVALID, PLAN(flags), 'i', 2, 0, NULL},
-    {"plan.reserved", CERTREG_E_INVALID, PLAN(reserved), 'i', 1, 0, NULL},
-    {"plan.pilot", CERTREG_E_INVALID, PLAN(pilot), 'z', 0, 1000, NULL},
-    {"plan.pilot", CERTREG_E_INVALID, PLAN(pilot), 'z', 0, SIZE_MAX - 1, NULL},
-    {"plan.blocks", CERTREG_E_INVALID, PLAN(blocks), 'z', 0, 63, NULL},
-    {"plan.blocks", CERTREG_E_INVALID, PLAN(blocks), 'z', 0, 1, NULL},
-    {"plan.blocks", CERTREG_E_INVALID, PLAN(blocks), 'z', 0, SIZE_MAX, NULL},
-    {"plan.memory", CERTREG_E_SMALL_MEMORY, PLAN(memory), 'p', 0, 0, memory},
-    {"plan.memory", CERTREG_E_INVALID, PLAN(memory), 'p', 0, 0, memory + 8},
+    {"max_samples", CERTREG_E_NO_MEMORY, OF_PLAN(max_samples), 'z', 0, SIZE_MAX / 2 + 1, NULL},
+    {"plan.constraints", CERTREG_E_INVALID, OF_PLAN(constraints), 'i', 64, 0, NULL},
+    {"plan.constraints", CERTREG_E_INVALID, OF_PLAN(constraints), 'i', 128 + 1, 0, NULL},
+    {"plan.flags", CERTREG_E_INVALID, OF_PLAN(flags), 'i', 2, 0, NULL},
+    {"plan.reserved", CERTREG_E_INVALID, OF_PLAN(reserved), 'i', 1, 0, NULL},
+    {"plan.pilot", CERTREG_E_INVALID, OF_PLAN(pilot), 'z', 0, 1000, NULL},
+    {"plan.pilot", CERTREG_E_INVALID, OF_PLAN(pilot), 'z', 0, SIZE_MAX - 1, NULL},
+    {"plan.blocks", CERTREG_E_INVALID, OF_PLAN(blocks), 'z', 0, 63, NULL},
+    {"plan.blocks", CERTREG_E_INVALID, OF_PLAN(blocks), 'z', 0, 1, NULL},
+    {"plan.blocks", CERTREG_E_INVALID, OF_PLAN(blocks), 'z', 0, SIZE_MAX, NULL},
+    {"plan.memory", CERTREG_E_SMALL_MEMORY, OF_PLAN(memory), 'p', 0, 0, memory},
+    {"plan.memory", CERTREG_E_INVALID, OF_PLAN(memory), 'p', 0, 0, memory + 8},
 };
 
 TEST_ROWS(creation_names_the_field_that_it_refuses, creation)
@@ -71,7 +71,7 @@ TEST_ROWS(creation_names_the_field_that_it_refuses, creation)
     ck_assert_ptr_null(e);
     check_sentence(&why, s);
     ck_assert_int_eq(certreg_estimator_create(NULL, &r.model, &r.plan, NULL, &e), s->status);
-    if (s->offset == PLAN(memory)) return;
+    if (s->offset == OF_PLAN(memory)) return;
     size_t bytes = 1; /* size and create agree */
     ck_assert_int_eq(certreg_estimator_size(NULL, &r.model, &r.plan, &bytes, NULL), s->status);
     ck_assert_uint_eq(bytes, 0);

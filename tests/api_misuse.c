@@ -131,6 +131,16 @@ TEST_TIMES(a_running_call_keeps_its_error, 2)
     ck_assert_int_eq(certreg_estimator_error(a.r.e)->model_code, 42);
 }
 
+TEST(nothing_works_before_the_first_begin)
+{
+    asker a = {.r = {.expected = CERTREG_E_WRONG_STATE}};
+    a.r.e = make_asking(&a);
+    ask_about_an_input(&a.r);
+    ck_assert_msg(!a.r.wrong, "%s", a.r.wrong);
+    ck_assert_int_eq(a.done, 0); /* the model is not called */
+    KIT_SAYS(certreg_estimator_error(a.r.e), "begin");
+}
+
 /* Without a handle too, nothing stale survives a call. Solvers without one: unit_solver_refusals.
  */
 TEST(null_handles_are_invalid)
