@@ -34,7 +34,6 @@ static void run_uneven_ticks(machine m, size_t pilot, int which)
         ck_assert(isfinite(c.estimate));
         q.prediction = asks_prediction(c.estimate);
     }
-    certreg_estimator_destroy(e);
 }
 
 TEST_TIMES(no_tick_is_late_by_more_than_a_batch_and_a_step_or_empty_without_need, QUESTIONS)
@@ -59,7 +58,6 @@ static void run_even_ticks(machine m, int which, double allowed)
                       "tick %d from %d samples, %g late", (int)i, (int)c.samples, late);
         ck_assert_double_le(late, 0);
     }
-    certreg_estimator_destroy(e);
 }
 
 TEST_TIMES(a_steady_loop_gets_an_answer_in_every_tick_but_the_first_three, QUESTIONS)
@@ -88,7 +86,6 @@ TEST_TIMES(after_a_hiccup_the_loop_goes_on_as_before, QUESTIONS / 4)
     }
     ck_assert_uint_gt(m.looks, m.hiccup_at);
     if (!q.target) ck_assert_double_ge((double)c.samples, 0.9 * (double)before.samples);
-    certreg_estimator_destroy(e);
 }
 
 /* A group-sequential test is made in steps, and goes on being made where a deadline interrupted it:
@@ -111,7 +108,6 @@ TEST_TIMES(making_a_group_test_is_spread_over_ticks, 2)
             ck_assert_msg(c.radius >= q.target->radius, "tick %d: %g", (int)i, c.radius);
     }
     if (!_i) ck_assert_uint_ge(answered, 30);
-    certreg_estimator_destroy(e);
 }
 
 TEST(an_interrupted_group_test_becomes_the_one_that_is_made_at_once)
@@ -124,7 +120,6 @@ TEST(an_interrupted_group_test_becomes_the_one_that_is_made_at_once)
         double late;
         for (uint64_t i = 0; hurried && i < 30; i++) tick(e, &m, 0.001, &q, 100 + i, &late);
         c[hurried] = tick(e, &m, 100, &q, 7, &late);
-        certreg_estimator_destroy(e);
     }
     ck_assert_uint_eq(c[0].samples, c[1].samples);
     ck_assert_double_eq(c[0].radius, c[1].radius);
@@ -139,4 +134,4 @@ TEST(an_answer_without_samples_teaches_nothing)
     ck_assert(!cr_cost_known(&cost));
 }
 
-TEST_MAIN("deadlines")
+KIT_MAIN("deadlines")

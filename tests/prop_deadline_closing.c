@@ -27,8 +27,8 @@ TEST_TIMES(an_answer_that_is_cut_off_anywhere_claims_nothing, QUESTIONS)
     machine m = {.time = 1, .look = 1e-6};
     certreg_estimator *e = make(&m, 200);
     const certreg_question q = question(_i, 3);
-    ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_sample(e, 0, 1500), CERTREG_OK);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.2, 0));
+    KIT_OK(e, certreg_estimator_sample(e, 0, 1500));
     const unsigned before = m.looks;
     const certreg_certificate whole = answer(e, &q, 0);
     const unsigned looks = m.looks - before;
@@ -41,7 +41,6 @@ TEST_TIMES(an_answer_that_is_cut_off_anywhere_claims_nothing, QUESTIONS)
     ck_assert_uint_ge(cut, 3);
     const certreg_certificate again = answer(e, &q, 0);
     ck_assert_mem_eq(&again, &whole, sizeof again);
-    certreg_estimator_destroy(e);
 }
 
 TEST(questions_answered_before_the_deadline_keep_their_answers)
@@ -51,13 +50,13 @@ TEST(questions_answered_before_the_deadline_keep_their_answers)
     const certreg_question q[3] = {question(0, 0), question(9, 0), question(18, 0)};
     certreg_certificate whole[3] = {{.struct_size = sizeof *whole}},
                         c[3] = {{.struct_size = sizeof *c}};
-    ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
-    ck_assert_int_eq(certreg_certify(e, 1500, q, 3, whole), CERTREG_OK);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.2, 0));
+    KIT_OK(e, certreg_certify(e, 1500, q, 3, whole));
     unsigned seen = 0; /* how many questions were answered: a bit for each number */
     for (unsigned i = 1; i <= 1000; i += 3) {
         size_t answered = 0;
         certreg_estimator_set_deadline(e, 1e-6 * i);
-        ck_assert_int_eq(certreg_certify(e, 1500, q, 3, c), CERTREG_OK);
+        KIT_OK(e, certreg_certify(e, 1500, q, 3, c));
         while (answered < 3 && c[answered].stop == CERTREG_STOP_ALL) answered++;
         for (size_t k = 0; k < 3; k++) {
             if (k < answered) ck_assert_double_eq(c[k].radius, whole[k].radius);
@@ -66,7 +65,6 @@ TEST(questions_answered_before_the_deadline_keep_their_answers)
         seen |= 1u << answered;
     }
     ck_assert_uint_eq(seen, 15);
-    certreg_estimator_destroy(e);
 }
 
 TEST(making_a_group_test_looks_at_the_clock_between_its_steps)
@@ -82,7 +80,6 @@ TEST(making_a_group_test_looks_at_the_clock_between_its_steps)
         looks[again] = m.looks - before;
     }
     ck_assert_uint_ge(looks[0], looks[1] + 2 * CR_GROUP_RADII);
-    certreg_estimator_destroy(e);
 }
 
 /* What happens between two looks at the clock must not grow with the number of samples: so every
@@ -93,19 +90,17 @@ TEST_TIMES(every_pass_looks_at_the_clock_on_its_way, QUESTIONS)
     certreg_estimator *e = make(&m, SIZE_MAX);
     const certreg_question q = question(_i, 0);
     unsigned looks[2];
-    ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_sample(e, 0, 500), CERTREG_OK);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.2, 0));
+    KIT_OK(e, certreg_estimator_sample(e, 0, 500));
     answer(e, &q, 1); /* makes a group-sequential test, which is kept */
     for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
-        ck_assert_int_eq(certreg_estimator_sample(e, 0, (size_t)(i + 1) * CAPACITY / 2),
-                         CERTREG_OK);
+        KIT_OK(e, certreg_estimator_begin(e, where, 0.2, 0));
+        KIT_OK(e, certreg_estimator_sample(e, 0, (size_t)(i + 1) * CAPACITY / 2));
         const unsigned before = m.looks;
         answer(e, &q, 1);
         looks[i] = m.looks - before;
     }
     ck_assert_uint_ge(looks[1] - looks[0], questions[_i].passes * (CAPACITY / 2 / CR_WATCH_STEP));
-    certreg_estimator_destroy(e);
 }
 
-TEST_MAIN("closings")
+KIT_MAIN("closings")

@@ -5,7 +5,7 @@
 #include "support/problems.h"
 #include "support/solver_fixture.h"
 
-enum { BLOCKS = 12 };
+enum { BLOCKS = 8 };
 
 /* ---- random constraints */
 typedef struct sample {

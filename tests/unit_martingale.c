@@ -154,18 +154,6 @@ TEST(bounds_follow_the_unit_of_the_outputs)
     ck_assert_double_eq_tol(bound(t, &of_small) * 0x1p60 / found, 1, 1e-12);
 }
 
-TEST(bounds_are_the_same_bits_on_several_threads)
-{
-    setting s = {.inputs = 300, .unit = 1};
-    certreg_estimator *one = make(&s);
-    s.backend = kit_backend(3);
-    certreg_estimator *three = make(&s);
-    fill(one, one, 300, 1, half_space);
-    fill(one, three, 300, 1, half_space);
-    const cr_martingale_job job = job_about(0.8, 0.36);
-    ck_assert_double_eq(bound(one, &job), bound(three, &job));
-}
-
 TEST(features_without_noise_have_no_part_in_it)
 {
     enum { WIDE = 900 };

@@ -39,22 +39,11 @@ static inline certreg_estimator *make(machine *m, size_t pilot)
 {
     static const int32_t kind[] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE};
     static const double lo[] = {-2, -180}, hi[] = {2, 180};
-    const certreg_model of = {.struct_size = sizeof of,
-                              .eval = model,
-                              .user = m,
-                              .inputs = INPUTS,
-                              .outputs = 2,
-                              .batch = BATCH,
-                              .kind = kind,
-                              .lo = lo,
-                              .hi = hi};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .seed = 3,
-                               .max_samples = CAPACITY,
-                               .pilot = pilot,
-                               .constraints = 31};
-    certreg_estimator *e;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &of, &plan, NULL, &e), CERTREG_OK);
+    certreg_model of = kit_model(model, m, INPUTS, 2);
+    certreg_plan plan = kit_plan(CAPACITY);
+    of.batch = BATCH, of.kind = kind, of.lo = lo, of.hi = hi;
+    plan.seed = 3, plan.pilot = pilot, plan.constraints = 31;
+    certreg_estimator *e = kit_create(NULL, &of, &plan);
     e->record.watch->now = look, e->record.watch->of = m;
     return e;
 }
@@ -124,17 +113,13 @@ static inline certreg_question question(int which, double prediction)
     const double unit = a->output ? 20 : 1;
     static const certreg_serving served = {
         .struct_size = sizeof served, .samples = 50, .failure_rate = 0.1, .trim = 0.4};
-    const certreg_question q = {.struct_size = sizeof q,
-                                .output = a->output,
-                                .statistic = a->statistic,
-                                .method = a->method,
-                                .center = inverse ? CERTREG_CENTER_PREDICTION : a->center,
-                                .constraints = a->constraints,
-                                .tolerance = 0.5 * unit,
-                                .huber_width = a->statistic == HUBER ? 0.25 * unit : 0,
-                                .target = a->wanted > 0 ? asks_target(a->wanted) : NULL,
-                                .prediction = asks_prediction(prediction),
-                                .serving = a->statistic == TRIMMED ? &served : NULL};
+    certreg_question q = kit_question(0.5 * unit);
+    q.output = a->output, q.statistic = a->statistic, q.method = a->method;
+    q.center = inverse ? CERTREG_CENTER_PREDICTION : a->center, q.constraints = a->constraints;
+    q.huber_width = a->statistic == HUBER ? 0.25 * unit : 0;
+    q.target = a->wanted > 0 ? asks_target(a->wanted) : NULL;
+    q.prediction = asks_prediction(prediction);
+    q.serving = a->statistic == TRIMMED ? &served : NULL;
     return q;
 }
 
