@@ -108,7 +108,7 @@ static double sample(certreg_estimator *e, const float *z, uint64_t noise_id)
     certreg_run run = {.struct_size = sizeof run};
     must(e, certreg_estimator_begin(e, z, sigma, noise_id));
     must(e, certreg_estimator_sample(e, 0, SAMPLES));
-    must(e, certreg_estimator_run(e, &run));
+    must(e, certreg_estimator_info(e, &run));
     return run.library_seconds;
 }
 

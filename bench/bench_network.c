@@ -48,7 +48,7 @@ static int measure(certreg_estimator *e, const float *z, const kind *k, double *
             return 1;
         }
         certreg_run run = {.struct_size = sizeof run};
-        if (certreg_estimator_run(e, &run)) return 1;
+        if (certreg_estimator_info(e, &run)) return 1;
         *library = fmin(*library, run.library_seconds);
         *model = fmin(*model, run.model_seconds);
     }

@@ -71,7 +71,7 @@ TEST(a_device_that_fails_after_main_samples_chooses_no_number_of_samples)
         emulated()->calls = 0, emulated()->fail_at = ++n, emulated()->fail_code = 1;
         failed = certreg_estimator_sample(e, 0, SAMPLES);
         emulated()->fail_at = 0;
-        KIT_OK(e, certreg_estimator_run(e, &run));
+        KIT_OK(e, certreg_estimator_info(e, &run));
         if (!failed || run.samples <= run.pilot) continue;
         KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
         after++;

@@ -5,7 +5,7 @@
 
 static const char *const refused[] = {"begin",     "begin_level", "sample", "draw",
                                       "record",    "export",      "import", "set_deadline",
-                                      "bounds",    "forecast",    "run",    "prediction",
+                                      "bounds",    "forecast",    "info",   "prediction",
                                       "calibrate", "interval",    "covers", "estimate"};
 static const char *const no_calls[] = {"cancel", "create", "destroy", "error",
                                        "size"}; /* or exempt, in the header's words */

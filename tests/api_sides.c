@@ -39,7 +39,7 @@ TEST(a_run_says_what_its_certificates_have_in_common)
     certreg_run run = {.struct_size = sizeof run};
     KIT_OK(e, certreg_estimator_begin_level(e, where, sigma, 9, 2));
     KIT_OK(e, certreg_estimator_sample(e, 0, 700));
-    KIT_OK(e, certreg_estimator_run(e, &run));
+    KIT_OK(e, certreg_estimator_info(e, &run));
     ck_assert_uint_eq(run.seed, 11);
     ck_assert_uint_eq(run.noise_id, 9);
     ck_assert_uint_eq(run.level, 2);
@@ -50,7 +50,7 @@ TEST(a_run_says_what_its_certificates_have_in_common)
     ck_assert_double_ge(run.model_seconds, 0);
     ck_assert_double_gt(run.model_seconds + run.library_seconds, 0);
     KIT_OK(e, certreg_estimator_begin(e, where, sigma, 9));
-    KIT_OK(e, certreg_estimator_run(e, &run));
+    KIT_OK(e, certreg_estimator_info(e, &run));
     ck_assert_uint_eq(run.samples, 0);
     ck_assert_double_eq(run.model_seconds, 0);
 }
@@ -61,12 +61,12 @@ TEST(a_run_needs_begin_and_a_struct_of_a_known_size)
     const certreg_plan p = kit_plan(SAMPLES);
     certreg_estimator *e = kit_create(NULL, &m, &p);
     certreg_run run = {.struct_size = sizeof run, .samples = 7};
-    KIT_STATUS(e, certreg_estimator_run(e, &run), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(e, certreg_estimator_info(e, &run), CERTREG_E_WRONG_STATE);
     ck_assert_uint_eq(run.samples, 0);
-    ck_assert_int_eq(certreg_estimator_run(NULL, &run), CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_estimator_run(e, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_estimator_info(NULL, &run), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_estimator_info(e, NULL), CERTREG_E_INVALID);
     run.struct_size = sizeof run - 8;
-    KIT_STATUS(e, certreg_estimator_run(e, &run), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_estimator_info(e, &run), CERTREG_E_INVALID);
 }
 
 /* ---- sides */

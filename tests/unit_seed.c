@@ -41,7 +41,7 @@ static uint64_t seed_of(certreg_estimator *e)
 {
     certreg_run run = {.struct_size = sizeof run};
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2}, 0.25, 0));
-    KIT_OK(e, certreg_estimator_run(e, &run));
+    KIT_OK(e, certreg_estimator_info(e, &run));
     return run.seed;
 }
 

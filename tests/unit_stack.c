@@ -151,7 +151,7 @@ static void move_records(job *j)
     j->answers += !certreg_estimator_record(e, 0, 1, y);
     j->answers += !certreg_estimator_export(e, record, &bytes);
     j->answers += !certreg_estimator_import(e, record, bytes);
-    j->answers += !certreg_estimator_run(e, &run);
+    j->answers += !certreg_estimator_info(e, &run);
     certreg_estimator_destroy(e);
 }
 

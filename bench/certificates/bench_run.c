@@ -81,7 +81,7 @@ int bench_run_certify(const struct bench_run *run, size_t samples, const certreg
 int bench_run_pilot(const struct bench_run *run, size_t *pilot)
 {
     certreg_run info = {.struct_size = sizeof info};
-    const certreg_status status = certreg_estimator_run(run->estimator, &info);
+    const certreg_status status = certreg_estimator_info(run->estimator, &info);
     *pilot = (size_t)info.pilot;
     return report(run, status);
 }

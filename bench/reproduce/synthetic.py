@@ -100,7 +100,7 @@ def records(f: Function, sigma: float, z: np.ndarray, samples: int, first: int) 
             e.begin(one, sigma, first + i)
             y = f(e.draw(0, samples)).astype(np.float32)
             e.record(0, y)
-            out.append(Record(f, sigma, f.position(one), y.astype(float), e.run().pilot))
+            out.append(Record(f, sigma, f.position(one), y.astype(float), e.info().pilot))
     return out
 
 

@@ -85,7 +85,7 @@ int certify(certreg_backend *gpu)
     if (status) return std::puts(why.text), 1;
     status = certreg_estimator_begin(e, z.data(), 0.25, 0);
     if (!status) status = certreg_certify(e, samples, &q, 1, &c);
-    if (!status) status = certreg_estimator_run(e, &run);
+    if (!status) status = certreg_estimator_info(e, &run);
     if (status) std::puts(certreg_estimator_error(e)->text);
     else
         std::printf("within %g of %.4f for every shift below %.4f; %.2f ms in the model, %.2f ms "

@@ -82,7 +82,7 @@ static certreg_status certify_median(const struct demo *d, certreg_estimator *e,
     certreg_run run = {.struct_size = sizeof run};
     certreg_status bad = certreg_estimator_begin(e, z, set->sigma[item / set->images], item);
     if (!bad) bad = certreg_certify(e, set->samples, &median, 1, &answer);
-    if (!bad) bad = certreg_estimator_run(e, &run);
+    if (!bad) bad = certreg_estimator_info(e, &run);
     *seconds = run.library_seconds;
     return bad;
 }
@@ -99,7 +99,7 @@ static certreg_status certify_record(void *user, certreg_estimator *e, size_t it
     r->run.struct_size = sizeof r->run;
     certreg_status bad = certify_median(d, e, item, &r->median_seconds);
     if (!bad) bad = certreg_certify(e, 0, question, QUESTIONS, r->certificate);
-    if (!bad) bad = certreg_estimator_run(e, &r->run);
+    if (!bad) bad = certreg_estimator_info(e, &r->run);
     return bad;
 }
 

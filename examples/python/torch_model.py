@@ -21,7 +21,7 @@ try:
     # Without device=0 the same module is certified on the CPU, or where it lies.
     with Estimator(net.cuda(), 784, 10_000, batch=2500, device=0) as estimator:
         c = estimator.certify(z, 0.25, 10_000, Question(tolerance=0.2))
-        run = estimator.run()
+        run = estimator.info()
 except CertregError as error:
     if error.status not in (Status.NO_BACKEND, Status.NO_DEVICE):
         raise

@@ -338,12 +338,12 @@ class estimator
         s->check(certreg_estimator_forecast(s->handle, &asked, &out));
         return out;
     }
-    /** certreg_estimator_run: what to keep beside the certificates of this input. */
-    certreg::run run()
+    /** certreg_estimator_info: what to keep beside the certificates of this input. */
+    certreg::run info()
     {
         const detail::turn s = call();
         certreg::run out;
-        s->check(certreg_estimator_run(s->handle, &out));
+        s->check(certreg_estimator_info(s->handle, &out));
         return out;
     }
 

@@ -103,7 +103,8 @@ typedef struct certreg_run {
 
 /** Fills it for the present input.
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_WRONG_STATE (before begin) */
-CERTREG_API certreg_status certreg_estimator_run(certreg_estimator *, certreg_run *out);
+CERTREG_API certreg_status
+certreg_estimator_info(certreg_estimator *, certreg_run *out);
 
 /** A 64-bit digest of every field of a question, and of what its pointers point to.
  *  Defaults are resolved first, so that alpha 0 and 0.05 have the same digest.

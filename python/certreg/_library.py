@@ -56,7 +56,7 @@ def _declared(lib: Any) -> Any:
         "estimator_export": (ptr, ptr, ref(S.size_t)),
         "estimator_import": (ptr, C.c_char_p, S.size_t),
         "estimator_set_deadline": (ptr, S.f64),
-        "estimator_run": (ptr, ref(S.Run)),
+        "estimator_info": (ptr, ref(S.Run)),
         "estimator_bounds": (ptr, ref(S.Question), S.i32, ref(S.Bounds)),
         "estimator_prediction": (ptr, ref(S.Question), ref(S.f64)),
         "estimator_estimate": (ptr, ref(S.Question), ref(S.f64)),

@@ -228,10 +228,10 @@ class Estimator(Handle):
         with self._calls:
             self._begin(z.ctypes.data, sigma, self._noise(noise_id), level)
 
-    def run(self) -> Run:
+    def info(self) -> Run:
         """What all certificates of the current input have in common, the seed included."""
         out = S.Run()
-        self._call("run", C.byref(out))
+        self._call("info", C.byref(out))
         return Run._of(out)
 
     # ---- questions

@@ -308,7 +308,7 @@ static void certify(certreg_estimator *e)
     show_certificate(c), show_certificate(c + 1);
     DO(certreg_estimator_bounds(e, q, CERTREG_SIDE_UPPER, &b));
     show_bounds(&b);
-    DO(certreg_estimator_run(e, &run));
+    DO(certreg_estimator_info(e, &run));
     show_run(&run);
     run.model_seconds = run.library_seconds = 0;
     DO(certreg_question_digest(q, &digest));

@@ -186,7 +186,7 @@ TEST(a_cancel_from_anywhere_is_reported_once)
     running = &slow;
     slow.begin(kit::input, 0.25, 0);
     REFUSED(slow.sample(0, 1000), CERTREG_E_CANCELLED, "");
-    CHECK(slow.run().samples == 512);
+    CHECK(slow.info().samples == 512);
     CHECK(slow.certify(1000, certreg::question(0.5)).radius > 0);
 }
 
@@ -231,7 +231,7 @@ TEST(the_steady_state_does_not_allocate)
         e.certify(0, ask, out);
         e.draw(0, x);
         b = e.bounds(ask[0], out[0].limiting_side);
-        radii += search.within(b, 0.01).radius + out[1].radius + e.run().sigma;
+        radii += search.within(b, 0.01).radius + out[1].radius + e.info().sigma;
         radii += e.prediction(ask[0]) + e.output_bounds(0, ask[0], 0.1).output_hi;
     }
     CHECK(allocations == before);

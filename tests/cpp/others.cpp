@@ -30,7 +30,7 @@ TEST(a_run_and_its_certificate_are_written_as_json)
     e.begin(kit::input, 0.25, 7, 2);
     const certreg::question q(0.5);
     const certreg::certificate c = e.certify(1000, q);
-    const certreg::run run = e.run();
+    const certreg::run run = e.info();
     CHECK(run.noise_id == 7 && run.level == 2 && run.samples == 1000 && run.seed == 42);
     const std::string line = certreg::write_json(&q, &run, &c);
     CHECK(line.front() == '{' && line.back() == '}');
@@ -83,7 +83,7 @@ TEST(a_plan_without_a_seed_draws_one)
 {
     certreg::estimator e(kit::plain, certreg::model(3), certreg::plan(100));
     e.begin(kit::input, 0.25, 0);
-    CHECK(e.run().seed != 0);
+    CHECK(e.info().seed != 0);
 }
 
 TEST(a_target_is_forecast)

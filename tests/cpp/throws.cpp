@@ -45,7 +45,7 @@ TEST(the_models_exception_arrives_and_one_can_go_on)
     CHECK(code_of([&] { e.certify(1000, q); }) == 7);
     CHECK(e.last_error().status == CERTREG_E_MODEL_FAILED);
     CHECK(e.last_error().model_code == -1);
-    CHECK(e.run().samples == 512); // two batches of 256 are there
+    CHECK(e.info().samples == 512); // two batches of 256 are there
     at = SIZE_MAX;
     const certreg::certificate c = e.certify(1000, q);
     CHECK(calls == 601 + 1000 - 512);
@@ -120,11 +120,11 @@ TEST(progress_reports_and_may_throw_or_cancel)
     e.on_progress([](uint64_t, uint64_t) { throw lost_connection(9); });
     e.begin(kit::input, 0.25, 3);
     CHECK(code_of([&] { e.certify(1000, certreg::question(0.5)); }) == 9);
-    CHECK(e.run().samples == 256);
+    CHECK(e.info().samples == 256);
 
     e.on_progress([](uint64_t done, uint64_t) { return done > 300 ? 1 : 0; });
     CHECK(e.certify(1000, certreg::question(0.5)).stop == CERTREG_STOP_CANCELLED);
-    CHECK(e.run().samples == 512);
+    CHECK(e.info().samples == 512);
     REFUSED(e.sample(512, 400), CERTREG_E_CANCELLED, "cancel");
 
     e.on_progress([](uint64_t, uint64_t) {});

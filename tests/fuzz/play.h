@@ -91,7 +91,7 @@ static void call_back(uint8_t which)
     case 5: BUSY(certreg_estimator_import(play.e, x, sizeof x)); break;
     case 6: BUSY(certreg_estimator_set_deadline(play.e, -1)); break;
     case 7: BUSY(certreg_estimator_estimate(play.e, &q, &number)); break;
-    case 8: BUSY(certreg_estimator_run(play.e, &run)); break;
+    case 8: BUSY(certreg_estimator_info(play.e, &run)); break;
     default: BUSY(certreg_certify(play.e, 8, &q, 1, &c)); fuzz_check_certificate(&c, "busy");
     }
     MUST(number == 7 && !size, "a refused call writes");

@@ -59,7 +59,7 @@ static int print_json(const certreg_question *q, const certreg_certificate *c)
     size_t bytes = sizeof text;
     uint64_t digest;
     certreg_run run = {.struct_size = sizeof run};
-    if (failed("run", certreg_estimator_run(estimator, &run))) return 1;
+    if (failed("run", certreg_estimator_info(estimator, &run))) return 1;
     run.model_seconds = run.library_seconds = 0;
     if (certreg_question_digest(q, &digest) ||
         certreg_write_json(q, &run, c, CERTREG_JSON_SEED, text, &bytes))

@@ -142,7 +142,7 @@ void trial_set_law(trial *t, const law *l)
         certreg_run run = {.struct_size = sizeof run};
         write_value(s, l->noise_free, t->y);
         check(t, certreg_estimator_record(t->estimator, 0, 1, t->y), "record");
-        check(t, certreg_estimator_run(t->estimator, &run), "run");
+        check(t, certreg_estimator_info(t->estimator, &run), "run");
         t->first_main = run.pilot;
     }
     law_shares(l, 1, 0, share);

@@ -79,7 +79,7 @@ def test_a_masked_feature_never_moves():
 def test_given_predictions():
     with estimator(pilot=certreg.NO_PILOT) as e:
         c = e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=0.9))
-        assert (c.prediction, e.run().pilot) == (0.9, 0)
+        assert (c.prediction, e.info().pilot) == (0.9, 0)
         with pytest.raises(certreg.CertregError):
             e.certify(0, 0.5)
 
@@ -160,7 +160,7 @@ def test_seeds_are_secret_and_reported(monkeypatch):
     seeds, estimates = set(), set()
     for _ in range(3):
         with estimator(seed=None) as e:
-            c, run = e.certify(Z, 0.25, SAMPLES, 0.5), e.run()
+            c, run = e.certify(Z, 0.25, SAMPLES, 0.5), e.info()
             assert str(run.seed) not in repr(run)
             with estimator(seed=run.seed) as again:
                 assert same(c, again.certify(Z, 0.25, SAMPLES, 0.5))
@@ -181,7 +181,7 @@ def test_seeds_of_rows_are_secret_and_reported():
 def test_a_given_seed_is_used_as_it_is(seed):
     with estimator(seed=seed) as e:
         e.begin(Z, 0.25)
-        assert e.run().seed == seed
+        assert e.info().seed == seed
 
 
 def test_every_input_has_noise_of_its_own_by_default():
@@ -190,7 +190,7 @@ def test_every_input_has_noise_of_its_own_by_default():
         assert (first.noise_id, second.noise_id) == (0, 1)
         assert first.estimate != second.estimate
         e.begin(Z, 0.25)
-        assert e.run().noise_id == 2
+        assert e.info().noise_id == 2
         levels = e.certify_sigmas(Z, [0.25, 0.5], SAMPLES, 0.5)
         assert [c.noise_id for c in levels] == [3, 3]
 
@@ -212,7 +212,7 @@ def test_a_certificate_of_a_level_is_repeated_with_its_noise():
             assert c.noise_id == 3
             e.begin(Z, c.sigma, c.noise_id, k + 1)
             assert e.certify(SAMPLES, Question(0.5, bonferroni=2)).radius == c.radius
-            assert (e.run().level, e.run().noise_id) == (k + 1, 3)
+            assert (e.info().level, e.info().noise_id) == (k + 1, 3)
 
 
 TARGET = certreg.Target(0.1, looks=(400, 2000))
@@ -221,7 +221,7 @@ FULL = Question(0.5, prediction=0.9, target=TARGET, serving=certreg.Serving(101,
 
 def test_a_line_of_json_holds_question_run_and_certificate():
     with estimator() as e:
-        c, run = e.certify(Z, 0.25, SAMPLES, FULL), e.run()
+        c, run = e.certify(Z, 0.25, SAMPLES, FULL), e.info()
     line = to_json(FULL, run, c)
     assert "\n" not in line
     said = json.loads(line)
@@ -240,7 +240,7 @@ def test_a_line_of_json_holds_question_run_and_certificate():
 def test_the_seed_is_in_the_line_only_if_asked_for():
     with estimator() as e:
         e.begin(Z, 0.25)
-        run = e.run()
+        run = e.info()
     assert "seed" not in json.loads(to_json(run=run))["run"]
     said = json.loads(to_json(run=run, flags=certreg.JSON_SEED))
     assert (set(said), said["run"]["seed"]) == ({"run"}, "42")
@@ -266,8 +266,8 @@ def test_a_certificate_has_the_digest_of_its_question():
 def test_a_run_has_what_its_certificates_share():
     with estimator(batch=100, pilot=250) as e:
         with pytest.raises(certreg.CertregError):
-            e.run()
+            e.info()
         e.certify(Z, 0.25, SAMPLES, 0.5)
-        run = e.run()
+        run = e.info()
     assert (run.samples, run.pilot, run.batch, run.sigma) == (SAMPLES, 250, 100, 0.25)
     assert run.model_seconds > 0

@@ -176,7 +176,7 @@ def test_the_noise_of_new_inputs_is_always_secret(folder):
 
     def noise_of(one, X):
         one.interval(X[0], 0.1, 0.2)
-        seen.append(one._estimator.run().seed)
+        seen.append(one._estimator.info().seed)
 
     for _ in range(2):
         X, _, one = calibrated(30, seed=5, inputs_seed=None)
@@ -194,7 +194,7 @@ def test_the_noise_of_new_inputs_is_always_secret(folder):
 def test_tests_can_fix_the_noise_of_new_inputs():
     (X, _, one), (_, _, other) = calibrated(30, inputs_seed=6), calibrated(30, inputs_seed=6)
     assert one.interval(X[0], 0.1, 0.2) == other.interval(X[0], 0.1, 0.2)
-    assert one._estimator.run().seed == 6
+    assert one._estimator.info().seed == 6
 
 
 # ---- misuse

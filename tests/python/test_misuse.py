@@ -52,7 +52,7 @@ def busy(call, *arguments):
         lambda e: e.certify(0, 0.5),
         lambda e: e.certify_sigmas(Z, [0.25], SAMPLES, 0.5),
         lambda e: e.output_bounds(0, 0.1, 0.5),
-        lambda e: e.run(),
+        lambda e: e.info(),
         lambda e: e.export(),
         lambda e: e.draw(0, 1),
         lambda e: e.set_deadline(1),

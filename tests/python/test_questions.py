@@ -190,7 +190,7 @@ def test_a_constant_is_certified():
 def test_batches_of_one_row():
     with estimator(batch=1, max_samples=100) as e:
         e.certify(Z, 0.25, 100, 0.5)
-        assert e.run().batch == 1
+        assert e.info().batch == 1
 
 
 def test_progress_counts_and_cancels():

@@ -104,7 +104,7 @@ def test_bounds_of_a_record_give_its_radius():
         assert r.radius == c.radius
         assert c.limiting_side == (Side.LOWER, Side.UPPER)[r.limiting]
         assert sides[0].gradient_hi > sides[0].gradient_lo
-        assert sides[0].samples == SAMPLES - e.run().pilot
+        assert sides[0].samples == SAMPLES - e.info().pilot
 
 
 def test_without_its_name_there_is_no_gradient():

@@ -50,7 +50,7 @@ def calls(e, calibrated, path):
     of_bounds = dict.fromkeys("mean_lo mean_hi gradient_lo gradient_hi moment_center".split(), 0.0)
     of_bounds.update(sigma=1.0, variance_hi=1.0, range_lo=-9.0, range_hi=9.0, alpha=0.0, samples=0)
     of_bounds.update(second_order_hi=1.0, moment_hi=1.0)
-    certificate, told = e.certify(0, 0.5), e.run()
+    certificate, told = e.certify(0, 0.5), e.info()
     rows = certify_rows(model, X, 0.25, 0.5, samples=50, progress=False, seed=1)
     points = dict(radius=0, alpha=0.3, samples=5)
     table = dict(samples=20, scale=1, outputs=1, batch=0, pilot=0, constraints=0, flags=0, seed=1)

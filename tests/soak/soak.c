@@ -206,7 +206,7 @@ static void move_a_record(uint64_t i)
     certreg_run run = {.struct_size = sizeof run};
     if (asked[kind_of(i)].of != REAL) return;
     EXPECT(certreg_estimator_export(all.e[REAL], all.record, &bytes), CERTREG_OK);
-    EXPECT(certreg_estimator_run(all.e[REAL], &run), CERTREG_OK);
+    EXPECT(certreg_estimator_info(all.e[REAL], &run), CERTREG_OK);
     begin(all.other, i);
     EXPECT(certreg_estimator_import(all.other, all.record, bytes), CERTREG_OK);
     const certreg_certificate a = certify(all.e[REAL], i, 0), b = certify(all.other, i, 0);

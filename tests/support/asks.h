@@ -58,7 +58,7 @@ static inline certreg_bounds asks_bounds(certreg_estimator *e, const certreg_que
 static inline certreg_run asks_run(certreg_estimator *e)
 {
     certreg_run run = {.struct_size = sizeof run};
-    ck_assert_int_eq(certreg_estimator_run(e, &run), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_info(e, &run), CERTREG_OK);
     return run;
 }
 

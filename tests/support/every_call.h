@@ -81,7 +81,7 @@ static inline void ask_about_an_input(refusals *r)
     EXPECT(r, certreg_estimator_estimate(r->e, &q, &prediction), prediction == 7);
     EXPECT(r, certreg_estimator_forecast(r->e, &aims, &forecast),
            forecast.expected_samples == INFINITY);
-    EXPECT(r, certreg_estimator_run(r->e, &run), run.samples == 0);
+    EXPECT(r, certreg_estimator_info(r->e, &run), run.samples == 0);
     ask_certificates(r);
     ask_intervals(r);
 }

@@ -31,7 +31,7 @@ def attack(given: argparse.Namespace) -> int:
     table: tables.Table = []
     with _estimator(work) as estimator:
         _check(work, estimator, tolerance[0])
-        seed = estimator.run().seed
+        seed = estimator.info().seed
         interrupted = _attack_rows(work, estimator, tolerance[0], table)
     done: np.ndarray = np.zeros(len(work.X), bool)
     done[: len(table)] = True

@@ -22,7 +22,7 @@ static certreg_status run_of(const cr_work *w, certreg_run *out)
     return status;
 }
 
-certreg_status certreg_estimator_run(certreg_estimator *e, certreg_run *out)
+certreg_status certreg_estimator_info(certreg_estimator *e, certreg_run *out)
 {
     const certreg_run nothing = {.struct_size = sizeof nothing};
     cr_work w;
