@@ -1,4 +1,5 @@
-/* The sizes of public structs: the one table of what released versions had. */
+/* The sizes of public structs: the one table of what released versions had. And the sets of
+ * constraints. */
 #ifndef CR_BASE_SIZES_H
 #define CR_BASE_SIZES_H
 #include "base/platform.h"
@@ -46,5 +47,11 @@ enum { CR_STRUCTS(CR_OLDEST) };
                      "a public struct has another size than this table says");
 CR_STRUCTS(CR_CHECK)
 #undef CR_CHECK
+
+/* All constraints that there are, and those whose bounds take the noise again: the plan has to have
+ * them. */
+#define CR_CONSTRAINTS_ALL ((uint32_t)CERTREG_CONSTRAINTS_ECGHM | CERTREG_CONSTRAINT_MOMENT)
+#define CR_CONSTRAINTS_REPLAYED \
+    ((uint32_t)CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_SECOND_ORDER)
 
 #endif

@@ -1,4 +1,5 @@
 #include "base/structs.h"
+#include "base/sizes.h"
 #include <string.h>
 
 certreg_status cr_struct_check(const void *theirs, size_t oldest, const char *name,

@@ -26,11 +26,6 @@ void cr_struct_refuse(void *theirs, size_t oldest, const void *nothing, size_t k
  * of 8. */
 certreg_status cr_struct_check(const void *theirs, size_t oldest, const char *name,
                                certreg_error *why);
-/* All constraints that there are, and those whose bounds take the noise again: the plan has to have
- * them. */
-#define CR_CONSTRAINTS_ALL ((uint32_t)CERTREG_CONSTRAINTS_ECGHM | CERTREG_CONSTRAINT_MOMENT)
-#define CR_CONSTRAINTS_REPLAYED \
-    ((uint32_t)CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_SECOND_ORDER)
 /* Whether a field names a set of constraints, or is 0. */
 certreg_status cr_constraints_check(uint32_t constraints, const char *field, certreg_error *why);
 /* Copies an internal error into a caller's struct, never beyond its struct_size. A NULL or unsized

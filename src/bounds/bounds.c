@@ -1,6 +1,6 @@
 /* Bounds of the scores of a question: which method bounds which score, at which share of alpha. */
 #include "bounds/bounds.h"
-#include "base/structs.h"
+#include "base/sizes.h"
 #include "bounds/finite.h"
 #include "bounds/gradients.h"
 #include "bounds/means.h"

@@ -1,5 +1,5 @@
 /* The constraints, by the numbers of their bits. */
-#include "base/structs.h"
+#include "base/sizes.h"
 #include "question/rows.h"
 #include <stddef.h>
 

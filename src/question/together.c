@@ -1,7 +1,7 @@
 /* Whether statistic, method and center go together, with what is asked, and with the constraints
  * that are named. Every refusal names what would do. */
 #include "question/together.h"
-#include "base/structs.h"
+#include "base/sizes.h"
 #include <stdio.h>
 #include <string.h>
 
