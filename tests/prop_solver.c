@@ -130,5 +130,4 @@ TEST_TIMES(bound_over_a_box_is_the_greatest_inside_it, 80)
                   "%.17g, want %.17g", got.mean_greatest, greatest);
 }
 
-FIXTURE(setup, teardown)
-TEST_MAIN("solver_properties")
+SOLVER_MAIN("solver_properties")

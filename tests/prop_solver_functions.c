@@ -283,5 +283,4 @@ TEST_TIMES(functions_that_are_optimal_move_as_far_as_the_bound, 20)
     }
 }
 
-FIXTURE(setup, teardown)
-TEST_MAIN("bounds against functions")
+SOLVER_MAIN("bounds against functions")

@@ -132,5 +132,4 @@ TEST(more_facts_never_give_a_larger_bound_where_facts_are_ordinary)
     }
 }
 
-FIXTURE(setup, teardown)
-TEST_MAIN("solver_hostile")
+SOLVER_MAIN("solver_hostile")

@@ -204,5 +204,4 @@ TEST(radius_is_the_last_at_which_the_bound_holds)
     }
 }
 
-FIXTURE(setup, teardown)
-TEST_MAIN("solver_moment")
+SOLVER_MAIN("solver_moment")

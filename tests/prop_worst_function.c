@@ -162,5 +162,4 @@ TEST(hard_corners_are_refused_or_nearly_attained)
     ck_assert_msg(refused <= 20 && far <= 10, "%d refused, %d far", refused, far);
 }
 
-FIXTURE(setup, teardown)
-TEST_MAIN("worst functions")
+SOLVER_MAIN("worst functions")

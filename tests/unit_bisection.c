@@ -293,5 +293,4 @@ TEST(radius_shrinks_with_the_second_order)
     ck_assert_double_gt(before, 1.2);
 }
 
-FIXTURE(setup, teardown)
-TEST_MAIN("bisection")
+SOLVER_MAIN("bisection")

@@ -8,7 +8,6 @@
 enum { PILOT = 600, MAIN = 4000, ALL = PILOT + MAIN };
 
 typedef struct setting {
-    certreg_backend *backend;
     size_t inputs;
     const float *scale;
     double unit; /* outputs are multiples of it, within -unit .. unit */
@@ -22,7 +21,7 @@ static certreg_estimator *make(const setting *s)
     m.scale = s->scale, m.lo = &lo, m.hi = &hi;
     certreg_plan p = kit_plan(ALL);
     p.pilot = PILOT, p.seed = 5, p.flags = s->flags;
-    certreg_estimator *e = kit_create(s->backend, &m, &p);
+    certreg_estimator *e = kit_create(NULL, &m, &p);
     float *z = calloc(s->inputs, sizeof *z);
     KIT_OK(e, certreg_estimator_begin(e, z, 1, 0));
     free(z);

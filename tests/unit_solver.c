@@ -274,5 +274,4 @@ TEST(extreme_moments_neither_overflow_into_a_bound_nor_vanish)
         }
 }
 
-FIXTURE(setup, teardown)
-TEST_MAIN("solver")
+SOLVER_MAIN("solver")

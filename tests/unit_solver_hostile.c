@@ -195,5 +195,4 @@ TEST(radius_of_the_closed_form_does_not_fall_as_the_tolerance_grows)
     ck_assert_double_ge(within(&b, 3.9763096688871363e-08).radius, 0.13);
 }
 
-FIXTURE(setup, teardown)
-TEST_MAIN("solver_broken_before")
+SOLVER_MAIN("solver_broken_before")

@@ -43,6 +43,7 @@ static certreg_bisection *with(certreg_bisection_plan plan)
     certreg_bisection *b;
     plan.struct_size = sizeof plan;
     ck_assert_int_eq(certreg_bisection_create(&plan, NULL, &b), CERTREG_OK);
+    kit_close_later(kit_destroy_bisection, b);
     return b;
 }
 
@@ -74,7 +75,6 @@ TEST_ROWS(radius_is_within_its_accuracy_of_the_largest_and_never_above, accuraci
                           got >= want * (1 - accuracies[_i]),
                       "seed %llu: %.17g of %.17g", (unsigned long long)seed, got, want);
     }
-    certreg_bisection_destroy(coarse);
 }
 
 /* Each function may end where the one before it has left off, a little lower. */
@@ -96,7 +96,6 @@ TEST(accuracy_does_not_add_up_over_functions)
                      CERTREG_OK);
     ck_assert_double_le(got.radius, fine.radius * (1 + 1e-9));
     ck_assert_double_ge(got.radius, fine.radius * 0.95);
-    certreg_bisection_destroy(coarse);
 }
 
 TEST(coarse_radius_takes_fewer_evaluations)
@@ -108,7 +107,6 @@ TEST(coarse_radius_takes_fewer_evaluations)
         fine += bisection_info(bisection).evaluations, less += bisection_info(coarse).evaluations;
     }
     ck_assert_uint_lt(less, fine);
-    certreg_bisection_destroy(coarse);
 }
 
 static const double caps[] = {10, 3, 0.5, 1e-3};
@@ -131,7 +129,6 @@ TEST_ROWS(search_ends_at_the_cap, caps)
         if (want.radius > NEXT_TO_NOTHING && want.radius < most * (1 - 1e-9))
             ck_assert_int_eq(got.outcome, want.outcome);
     }
-    certreg_bisection_destroy(capped);
 }
 
 /* ---- statistics */
@@ -237,6 +234,7 @@ TEST(limited_bound_is_looser_and_says_so_but_never_wrong)
     certreg_solver *limited;
     int looser = 0;
     ck_assert_int_eq(certreg_solver_create(&plan, NULL, &limited), CERTREG_OK);
+    kit_close_later(kit_destroy_solver, limited);
     for (int seed = 0; seed < ROWS; seed++) {
         const hostile h = hard((uint64_t)seed);
         const certreg_mean_change got = change_of(limited, &h.bounds, h.r);
@@ -248,7 +246,6 @@ TEST(limited_bound_is_looser_and_says_so_but_never_wrong)
         looser++;
     }
     ck_assert_int_gt(looser, 5);
-    certreg_solver_destroy(limited);
 }
 
 TEST(limited_radius_is_smaller_and_says_so_but_never_wrong)
@@ -267,7 +264,6 @@ TEST(limited_radius_is_smaller_and_says_so_but_never_wrong)
         smaller++;
     }
     ck_assert_int_gt(smaller, 5);
-    certreg_bisection_destroy(limited);
 }
 
 /* ---- plans */
@@ -277,7 +273,6 @@ TEST(plan_of_zeros_is_the_default)
     const certreg_radius want = radius_of(bisection, &ordinary, 0.2),
                          got = radius_of(zeros, &ordinary, 0.2);
     ck_assert_mem_eq(&got, &want, sizeof got);
-    certreg_bisection_destroy(zeros);
 }
 
 static _Alignas(64) unsigned char memory[1 << 15];
@@ -380,5 +375,4 @@ TEST(later_plans_are_refused_where_they_say_something_new)
     ck_assert_int_eq(certreg_bisection_create(&plan.known, NULL, &made), CERTREG_E_VERSION);
 }
 
-FIXTURE(setup, teardown)
-TEST_MAIN("plans and statistics of solver and bisection")
+SOLVER_MAIN("plans and statistics of solver and bisection")

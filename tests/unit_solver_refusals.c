@@ -266,5 +266,4 @@ TEST(busy_bisections_refuse_and_keep_their_error)
     ck_assert_double_gt(within(&bounds, 0.1).radius, 0);
 }
 
-FIXTURE(setup, teardown)
-TEST_MAIN("refusals of solver and bisection")
+SOLVER_MAIN("refusals of solver and bisection")

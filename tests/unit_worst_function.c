@@ -299,5 +299,4 @@ TEST(wrong_structs_and_handles_are_refused)
     ck_assert(newer.later == 0 && newer.known.struct_size == sizeof newer);
 }
 
-FIXTURE(setup, teardown)
-TEST_MAIN("worst function")
+SOLVER_MAIN("worst function")

@@ -24,15 +24,7 @@ static inline void setup(void)
     kit_open_solver(&solver, &bisection);
 }
 
-static inline void teardown(void)
-{
-    kit_close_solver(solver, bisection);
-}
-
-static inline TCase *solver_case(Suite *suite, const char *name)
-{
-    return kit_case_with(suite, name, setup, teardown);
-}
+#define SOLVER_MAIN(about) FIXTURE(setup, NULL) KIT_MAIN(about)
 
 /* ---- constraints */
 static inline certreg_bounds given(uint32_t constraints, double mean_lo, double mean_hi,
