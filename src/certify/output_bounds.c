@@ -62,10 +62,9 @@ static const double step = 0.840896415253714543; /* 2^(-1/4) */
 
 static double largest_tolerance(cr_view *v, const cr_question *q)
 {
-    const double period = q->period;
     if (q->tolerance > 0) return q->tolerance;
-    if (q->statistic_row->angle == CR_ANGLE_ROUND) return 0.25 * period;
-    return period > 0 ? 0.499 * period : v->model.hi[q->output] - v->model.lo[q->output];
+    if (q->statistic_row->angle == CR_ANGLE_ROUND) return 0.25 * q->period;
+    return q->period > 0 ? 0.499 * q->period : v->model.hi[q->output] - v->model.lo[q->output];
 }
 
 static certreg_status holds(const cr_work *w, cr_answer *a, double tolerance, int *yes)

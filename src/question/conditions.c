@@ -302,9 +302,8 @@ static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certr
 
 static int any_failed(cr_view *v, const cr_question *q, size_t samples)
 {
-    const size_t first = q->first, end = first + q->outputs;
     for (size_t i = 0; i < samples; i++)
-        for (size_t k = first; k < end; k++)
+        for (size_t k = q->first; k < q->end; k++)
             if (isnan(cr_view_value(v, i, k))) return 1;
     return 0;
 }
@@ -313,16 +312,15 @@ certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, cert
 {
     const cr_question *q = &conditions->question;
     const certreg_status status = check_samples(v, conditions, why);
-    const int by_estimate = q->by_estimate;
     conditions->prediction = NAN;
-    if (q->has_directions) cr_directions_share_by_spread(v, conditions);
+    if (q->has_directions && q->by_estimate) cr_directions_share_by_spread(v, conditions);
     /* The given one is told also where nothing can be certified. */
-    conditions->known = !by_estimate && (!status || q->prediction_given) &&
+    conditions->known = !q->by_estimate && (!status || q->prediction_given) &&
                         cr_prediction_find(v, conditions);
     conditions->estimate = cr_estimate_number(v, q, conditions->samples, conditions->prediction);
     if (status) return status;
     conditions->failures = any_failed(v, q, conditions->samples);
-    if (by_estimate) {
+    if (q->by_estimate) {
         conditions->prediction = conditions->estimate;
         conditions->known = q->is_vector || !isnan(conditions->estimate);
     }
@@ -339,8 +337,8 @@ certreg_status cr_conditions_preview(cr_view *v, cr_conditions *conditions, cert
     const int complete = v->pilot > 0 && conditions->samples >= v->pilot;
     conditions->prediction = 0;
     for (size_t k = 0; k < v->model.outputs; k++) conditions->scratch->center[k] = 0;
-    if (q->has_directions) cr_directions_share_by_spread(v, conditions);
     if (q->prediction_given || complete) conditions->known = cr_prediction_find(v, conditions);
+    else if (q->has_directions) cr_directions_share_by_spread(v, conditions);
     set_conditions(v, conditions);
     return CERTREG_OK;
 }

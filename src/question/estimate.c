@@ -53,12 +53,11 @@ static void estimate_vector(cr_view *v, const cr_conditions *c, double *out)
 {
     const cr_question *q = &c->question;
     double *found = c->scratch->center;
-    const size_t outputs = q->outputs;
     int known = 1;
     estimate_outputs(v, q, c->samples, found);
-    for (size_t k = 0; k < outputs; k++) known &= !isnan(found[k]);
-    if (!known && q->prediction_given) memcpy(found, q->predictions, outputs * sizeof *found);
-    memcpy(out, found, outputs * sizeof *out);
+    for (size_t k = 0; k < q->outputs; k++) known &= !isnan(found[k]);
+    if (!known && q->prediction_given) memcpy(found, q->predictions, q->outputs * sizeof *found);
+    memcpy(out, found, q->outputs * sizeof *out);
 }
 
 /* ---- either */

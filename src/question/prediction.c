@@ -114,11 +114,10 @@ static int choose_vector(cr_view *v, const cr_conditions *c)
     const cr_question *q = &c->question;
     double *center = c->scratch->center;
     const int is_ball = q->statistic_row->choice == CR_CHOICE_CENTER;
-    const size_t sample = is_ball && !q->prediction_given ? choose_center(v) : 0, first = q->first,
-                 end = first + q->outputs;
+    const size_t sample = is_ball && !q->prediction_given ? choose_center(v) : 0;
     int known = 1;
-    for (size_t k = first; k < end; k++) {
-        center[k] = q->prediction_given ? q->predictions[k - first]
+    for (size_t k = q->first; k < q->end; k++) {
+        center[k] = q->prediction_given ? q->predictions[k - q->first]
                     : is_ball           ? (double)cr_view_value(v, sample, k)
                                         : choose_of_output(v, c, k);
         known &= isfinite(center[k]) != 0;
@@ -178,9 +177,9 @@ certreg_status cr_prediction_tell(cr_view *v, cr_conditions *c, double *out, cer
                        (int)q->center);
     const certreg_status status = q->prediction_given ? CERTREG_OK : check_pilot(v, why);
     if (status) return status;
-    const int is_vector = q->is_vector, known = cr_prediction_find(v, c);
+    const int known = cr_prediction_find(v, c);
     const double *const vector = c->scratch->center + q->first;
     for (size_t k = 0; k < q->outputs; k++)
-        out[k] = !known ? NAN : is_vector ? vector[k] : c->prediction;
+        out[k] = !known ? NAN : q->is_vector ? vector[k] : c->prediction;
     return CERTREG_OK;
 }

@@ -6,6 +6,7 @@ static void resolve_outputs(cr_view *v, cr_question *q)
 {
     q->first = q->output < 0 ? 0 : (size_t)q->output;
     q->outputs = q->output < 0 ? v->model.outputs : q->output_count ? q->output_count : 1;
+    q->end = q->first + q->outputs;
     q->is_vector = q->output < 0 || q->output_count > 1;
     q->is_angle = !q->is_vector && v->model.kind[q->first] != CERTREG_OUTPUT_REAL;
     q->has_directions = q->is_vector && !(q->statistic_row->row.offers & CR_OFFERS_ALL);

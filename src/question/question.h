@@ -28,7 +28,7 @@ typedef struct cr_question {
     const cr_statistic *statistic_row;
     const cr_method *method_row;
     const cr_center *center_row;
-    size_t first, outputs; /* the outputs that it is about */
+    size_t first, end, outputs; /* those that it is about: first .. end-1, and how many */
     size_t directions; /* of a vector, along which it is certified one after the other; else 1 */
     double period;     /* a full turn; 0 of what is taken as a number */
     uint32_t solver_constraints; /* that the solver may use: a median's own scores have no variance,

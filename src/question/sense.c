@@ -21,9 +21,8 @@ static certreg_status invalid(certreg_error *why, const char *field, double valu
 /* Whether every output that it is about has a range. */
 static int has_range(cr_view *v, const cr_question *q)
 {
-    const size_t first = q->first, end = first + q->outputs;
     int all = 1;
-    for (size_t k = first; k < end; k++)
+    for (size_t k = q->first; k < q->end; k++)
         all &= isfinite(v->model.lo[k]) && isfinite(v->model.hi[k]);
     return all;
 }
@@ -55,15 +54,14 @@ static certreg_status check_names(cr_view *v, const cr_question *q, certreg_erro
 
 static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const double period = q->period;
     const int inverse = q->at_radius > 0, quarter = q->statistic_row->angle == CR_ANGLE_ROUND;
     if (!(q->tolerance > 0 || (inverse && q->tolerance == 0)) || !isfinite(q->tolerance))
         return invalid(why, "tolerance", q->tolerance, "it must be positive and finite");
-    if (quarter && q->tolerance > period / 4)
+    if (quarter && q->tolerance > q->period / 4)
         return invalid(why, "tolerance", q->tolerance,
                        "for a mean on the circle it must not exceed a quarter of a "
                        "turn");
-    if (period > 0 && !(q->tolerance < period / 2))
+    if (q->period > 0 && !(q->tolerance < q->period / 2))
         return invalid(why, "tolerance", q->tolerance, "for an angle it must be below half a turn");
     if (inverse && q->tolerance == 0 && !q->about_output && !q->is_ordered && !has_range(v, q))
         return invalid(why, "tolerance", 0,
@@ -106,9 +104,8 @@ static const double greatest = 1e150; /* has a square, with room for sums */
 /* Next to a tolerance of another magnitude the digits of the outputs are lost. */
 static certreg_status check_size(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const size_t first = q->first, end = first + q->outputs;
     double most = 0;
-    for (size_t k = first; k < end; k++)
+    for (size_t k = q->first; k < q->end; k++)
         most = fmax(most, 1e12 * fmax(fabs(v->model.lo[k]), fabs(v->model.hi[k])));
     if (!(q->tolerance > fmin(most, greatest))) return CERTREG_OK;
     return invalid(why, "tolerance", q->tolerance,
@@ -144,11 +141,10 @@ static certreg_status check_distance(cr_view *v, const cr_question *q, size_t k,
 
 static certreg_status check_magnitude(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const size_t first = q->first, end = first + q->outputs;
     const int from_prediction = q->prediction_given && !q->about_output;
     if (q->is_bounded) return CERTREG_OK;
     certreg_status status = q->at_radius > 0 ? CERTREG_OK : check_size(v, q, why);
-    for (size_t k = first; k < end && !status; k++) {
+    for (size_t k = q->first; k < q->end && !status; k++) {
         status = check_range(v, q, k, why);
         if (!status && from_prediction) status = check_distance(v, q, k, why);
     }
@@ -158,8 +154,7 @@ static certreg_status check_magnitude(cr_view *v, const cr_question *q, certreg_
 /* ---- fields together */
 static certreg_status check_kinds(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const size_t first = q->first, end = first + q->outputs;
-    for (size_t k = first; k < end; k++)
+    for (size_t k = q->first; k < q->end; k++)
         if (v->model.kind[k] != CERTREG_OUTPUT_REAL)
             return cr_fail(why, CERTREG_E_INVALID,
                            "question.output: output %zu is an angle, and a vector needs every "
