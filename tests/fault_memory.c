@@ -6,6 +6,7 @@
 #include "support/attack_kit.h"
 #include "support/counting_malloc.h"
 #include "support/emulated_device.h"
+#include "support/names.h"
 
 /* ---- models */
 enum { INPUTS = 6, OUTPUTS = 3, CAPACITY = 1500 };
@@ -31,61 +32,36 @@ static int model(void *user, const certreg_batch *b)
 
 static certreg_model model_of(void)
 {
-    certreg_model m = {.struct_size = sizeof m,
-                       .eval = model,
-                       .inputs = INPUTS,
-                       .outputs = OUTPUTS,
-                       .kind = kinds,
-                       .lo = lo,
-                       .hi = hi};
-    m.batch = 64;
+    certreg_model m = kit_model(model, NULL, INPUTS, OUTPUTS);
+    m.kind = kinds, m.lo = lo, m.hi = hi, m.batch = 64;
     return m;
 }
 
 static const certreg_plan plan = {
     .struct_size = sizeof plan, .constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = CAPACITY};
 
-enum { QUESTIONS = 13 };
 static const certreg_serving served = {
     .struct_size = sizeof served, .samples = 101, .failure_rate = 0.1, .trim = 0.2};
-static const certreg_question questions[QUESTIONS] = {
+static const certreg_question questions[] = {
     {.struct_size = sizeof questions[0], .tolerance = 2},
-    {.tolerance = 2, .method = CERTREG_METHOD_ASYMPTOTIC},
-    {.tolerance = 2,
-     .statistic = CERTREG_STATISTIC_HUBER,
-     .huber_width = 1,
-     .method = CERTREG_METHOD_ASYMPTOTIC},
-    {.tolerance = 2, .statistic = CERTREG_STATISTIC_MEAN, .method = CERTREG_METHOD_ASYMPTOTIC},
-    {.tolerance = 2,
-     .statistic = CERTREG_STATISTIC_MEAN,
-     .center = CERTREG_CENTER_TRUE_MEAN,
-     .method = CERTREG_METHOD_ASYMPTOTIC},
-    {.tolerance = 2,
-     .statistic = CERTREG_STATISTIC_MEAN,
-     .center = CERTREG_CENTER_TRUE_MEAN,
-     .method = CERTREG_METHOD_PAPER},
+    {.tolerance = 2, .method = ASYMPTOTIC},
+    {.tolerance = 2, .statistic = HUBER, .huber_width = 1, .method = ASYMPTOTIC},
+    {.tolerance = 2, .statistic = MEAN, .method = ASYMPTOTIC},
+    {.tolerance = 2, .statistic = MEAN, .center = TRUE_MEAN, .method = ASYMPTOTIC},
+    {.tolerance = 2, .statistic = MEAN, .center = TRUE_MEAN, .method = PAPER},
     {.tolerance = 30, .output = 1},
+    {.tolerance = 30, .output = 1, .statistic = HUBER, .huber_width = 15, .method = ASYMPTOTIC},
+    {.tolerance = 40, .output = 2, .statistic = CIRCULAR_MEAN, .method = ASYMPTOTIC},
+    {.tolerance = 40, .output = 2, .method = ASYMPTOTIC},
+    {.tolerance = 2, .method = BASELINE},
+    {.tolerance = 2, .statistic = TRIMMED_MEAN, .method = BASELINE, .serving = &served},
     {.tolerance = 30,
      .output = 1,
-     .statistic = CERTREG_STATISTIC_HUBER,
-     .huber_width = 15,
-     .method = CERTREG_METHOD_ASYMPTOTIC},
-    {.tolerance = 40,
-     .output = 2,
-     .statistic = CERTREG_STATISTIC_CIRCULAR_MEAN,
-     .method = CERTREG_METHOD_ASYMPTOTIC},
-    {.tolerance = 40, .output = 2, .method = CERTREG_METHOD_ASYMPTOTIC},
-    {.tolerance = 2, .method = CERTREG_METHOD_BASELINE},
-    {.tolerance = 2,
-     .statistic = CERTREG_STATISTIC_TRIMMED_MEAN,
-     .method = CERTREG_METHOD_BASELINE,
-     .serving = &served},
-    {.tolerance = 30,
-     .output = 1,
-     .statistic = CERTREG_STATISTIC_TRIMMED_MEAN,
-     .method = CERTREG_METHOD_BASELINE,
+     .statistic = TRIMMED_MEAN,
+     .method = BASELINE,
      .serving = &served},
 };
+enum { QUESTIONS = KIT_ROWS(questions) };
 
 static certreg_estimator *estimator;
 static certreg_solver *solver;
@@ -288,76 +264,47 @@ TEST(nothing_allocates_in_callers_memory)
 /* ---- every allocation fails in turn */
 static certreg_error why;
 
-static certreg_status make_estimator(void)
-{
-    const certreg_model m = model_of();
-    certreg_estimator *e = NULL;
-    const certreg_status status = certreg_estimator_create(NULL, &m, &plan, &why, &e);
-    if ((status != CERTREG_OK) != (e == NULL)) return -1;
-    certreg_estimator_destroy(e);
-    return status;
-}
+/* Makes a handle and destroys it; -1 if what it was given does not fit its status. */
+#define MAKES(name, type, create, destroy)                       \
+    static certreg_status name(void)                             \
+    {                                                            \
+        type *made = NULL;                                       \
+        const certreg_status status = create;                    \
+        if ((status != CERTREG_OK) != (made == NULL)) return -1; \
+        destroy(made);                                           \
+        return status;                                           \
+    }
 
-static certreg_status make_solver(void)
-{
-    certreg_solver *s = NULL;
-    const certreg_status status = certreg_solver_create(NULL, &why, &s);
-    if ((status != CERTREG_OK) != (s == NULL)) return -1;
-    certreg_solver_destroy(s);
-    return status;
-}
-
-static certreg_status make_bisection(void)
-{
-    certreg_bisection *b = NULL;
-    const certreg_status status = certreg_bisection_create(NULL, &why, &b);
-    if ((status != CERTREG_OK) != (b == NULL)) return -1;
-    certreg_bisection_destroy(b);
-    return status;
-}
-
-static certreg_status make_backend(void)
-{
-    certreg_backend *b = NULL;
-    const certreg_status status = certreg_backend_open_cpu(3, &why, &b);
-    if ((status != CERTREG_OK) != (b == NULL)) return -1;
-    certreg_backend_close(b);
-    return status;
-}
-
-static certreg_status make_attack(void)
-{
-    const certreg_attack_plan p = {.struct_size = sizeof p, .max_calls = 300};
-    certreg_attack *a = NULL;
-    const certreg_status status = certreg_attack_create(estimator, &p, &why, &a);
-    if ((status != CERTREG_OK) != (a == NULL)) return -1;
-    certreg_attack_destroy(a);
-    return status;
-}
-
-/* Of the products of matrices nothing is allocated here: they are inside a static library. */
-static certreg_status make_second_order(void)
+static certreg_status estimator_with(uint32_t constraints, certreg_estimator **made)
 {
     const certreg_model m = model_of();
     certreg_plan p = plan;
-    certreg_estimator *e = NULL;
-    p.constraints = CERTREG_CONSTRAINTS_ECGHM;
-    certreg_status status = certreg_estimator_create(NULL, &m, &p, &why, &e);
-    if ((status != CERTREG_OK) != (e == NULL)) return -1;
-    if (status == CERTREG_E_NO_BACKEND) status = make_estimator(); /* made without OpenBLAS */
-    certreg_estimator_destroy(e);
-    return status;
+    p.constraints = constraints;
+    return certreg_estimator_create(NULL, &m, &p, &why, made);
 }
 
-/* On the emulated device, which takes memory of the host as a driver does. */
-static certreg_status make_device(void)
+/* Nothing is allocated here for products of matrices: they are inside a static library. Where it
+ * was made without OpenBLAS, the first order has to do. */
+static certreg_status second_order(certreg_estimator **made)
 {
-    certreg_backend *b = NULL;
-    const certreg_status status = try_emulated(0, NULL, &why, &b);
-    if ((status != CERTREG_OK) != (b == NULL)) return -1;
-    certreg_backend_close(b);
-    return status;
+    const certreg_status status = estimator_with(CERTREG_CONSTRAINTS_ECGHM, made);
+    return status == CERTREG_E_NO_BACKEND ? estimator_with(plan.constraints, made) : status;
 }
+
+static const certreg_attack_plan attack_plan = {.struct_size = sizeof attack_plan,
+                                                .max_calls = 300};
+MAKES(make_estimator, certreg_estimator, estimator_with(plan.constraints, &made),
+      certreg_estimator_destroy)
+MAKES(make_second_order, certreg_estimator, second_order(&made), certreg_estimator_destroy)
+MAKES(make_solver, certreg_solver, certreg_solver_create(NULL, &why, &made), certreg_solver_destroy)
+MAKES(make_bisection, certreg_bisection, certreg_bisection_create(NULL, &why, &made),
+      certreg_bisection_destroy)
+MAKES(make_backend, certreg_backend, certreg_backend_open_cpu(3, &why, &made),
+      certreg_backend_close)
+MAKES(make_attack, certreg_attack, certreg_attack_create(estimator, &attack_plan, &why, &made),
+      certreg_attack_destroy)
+/* On the emulated device, which takes memory of the host as a driver does. */
+MAKES(make_device, certreg_backend, try_emulated(0, NULL, &why, &made), certreg_backend_close)
 
 static const struct {
     certreg_status (*make)(void);
