@@ -1,6 +1,7 @@
-/* Caller's memory: how much is asked for, and that no byte beyond it is touched, by every kind of
- * handle. */
+/* Caller's memory: how much is asked for, that no byte beyond it is touched, and that nothing is
+ * allocated beside it, by every kind of handle. */
 #include "support/attack_kit.h"
+#include "support/counting_malloc.h"
 
 enum { GUARD = 256, PATTERN = 0x5C };
 
@@ -104,6 +105,7 @@ static certreg_status make(int k, certreg_estimator *of, void *memory, size_t by
         .struct_size = sizeof a, .max_calls = CALLS, .memory = memory, .memory_bytes = bytes};
     certreg_error why = {.struct_size = sizeof why};
     certreg_status status;
+    watch(0);
     if (k == SOLVER) status = certreg_solver_create(&s, &why, (certreg_solver **)out);
     else if (k == BISECTION) status = certreg_bisection_create(&b, &why, (certreg_bisection **)out);
     else if (k == ATTACK) status = certreg_attack_create(of, &a, &why, (certreg_attack **)out);
@@ -113,17 +115,22 @@ static certreg_status make(int k, certreg_estimator *of, void *memory, size_t by
         p.memory = memory, p.memory_bytes = bytes;
         status = certreg_estimator_create(NULL, &m, &p, &why, (certreg_estimator **)out);
     }
+    unwatch();
+    if (memory) ck_assert(taken == 0 && live == 0);
     if (status) ck_assert_ptr_nonnull(strstr(why.text, "plan.memory"));
     ck_assert_int_eq(status == CERTREG_OK, *out != NULL);
     return status;
 }
 
-static void destroy(int k, void *handle)
+static void destroy(int k, void *handle, int own)
 {
+    watch(0);
     if (k == SOLVER) certreg_solver_destroy(handle);
     else if (k == BISECTION) certreg_bisection_destroy(handle);
     else if (k == ATTACK) certreg_attack_destroy(handle);
     else certreg_estimator_destroy(handle);
+    unwatch();
+    if (!own) ck_assert(taken == 0 && live == 0);
 }
 
 /* In whose memory makes no difference. */
@@ -219,9 +226,9 @@ TEST_TIMES(a_handle_touches_the_bytes_that_it_asked_for_and_has_the_bits_of_any_
                   (unsigned char *)in_memory < g.at + g.bytes);
         const answer a = use(_i, in_memory);
         ck_assert_mem_eq(&a, &expected, sizeof a);
-        destroy(_i, in_memory);
+        destroy(_i, in_memory, 0);
     }
-    destroy(_i, own);
+    destroy(_i, own, 1);
     release(&g);
 }
 
@@ -250,7 +257,7 @@ TEST(estimator_solver_and_bisection_share_one_block_of_the_caller)
         ck_assert_int_eq(make(kinds[i], NULL, g.at + at[i], at[i + 1] - at[i], &handle[i]),
                          CERTREG_OK);
     for (int i = 0; i < 3; i++) use(kinds[i], handle[i]);
-    for (int i = 3; i-- > 0;) destroy(kinds[i], handle[i]);
+    for (int i = 3; i-- > 0;) destroy(kinds[i], handle[i], 0);
     release(&g);
 }
 

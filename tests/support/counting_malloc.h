@@ -84,7 +84,7 @@ PUBLIC void free(void *block)
 #endif
 
 /* Whether the family above is the one in use. */
-static int interposed(void)
+static inline int interposed(void)
 {
     watch(0);
     void *volatile block = malloc(1);
