@@ -1,4 +1,4 @@
-/* Memory of small opaque handles: the plan's, or one block from malloc. */
+/* Memory of opaque handles: the plan's, or one block from malloc. */
 #ifndef CR_BASE_HANDLE_H
 #define CR_BASE_HANDLE_H
 #include "base/error.h"

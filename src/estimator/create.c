@@ -1,14 +1,14 @@
-/* Size, create, destroy: the only place of the room that takes memory of the host. */
+/* Size, create, destroy: the only place of the room that takes memory. */
 #include "base/clock.h"
 #include "base/constants.h"
 #include "base/environment.h"
+#include "base/handle.h"
 #include "base/random.h"
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "record/hessian_shape.h"
 #include "estimator/layout.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- what the caller said, checked and with its defaults */
@@ -237,40 +237,17 @@ static certreg_status draw_seed(certreg_plan *plan, certreg_error *why)
                    "that the model does not know");
 }
 
-static certreg_status take_memory(const request *r, void **memory, certreg_error *why)
-{
-    if (r->plan.memory) {
-        *memory = r->plan.memory;
-        if ((uintptr_t)*memory % CR_ALIGN)
-            return cr_fail(why, CERTREG_E_INVALID, "plan.memory is not aligned to %u bytes",
-                           CR_ALIGN);
-        if (r->plan.memory_bytes < r->host)
-            return cr_fail(why, CERTREG_E_SMALL_MEMORY, "plan.memory has %zu bytes; %zu are needed",
-                           r->plan.memory_bytes, r->host);
-        return CERTREG_OK;
-    }
-    const size_t rounded = (r->host + CR_ALIGN - 1) / CR_ALIGN * CR_ALIGN;
-    *memory = aligned_alloc(CR_ALIGN, rounded);
-    return *memory ? CERTREG_OK
-                   : cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for an estimator of %zu bytes",
-                             rounded);
-}
-
 /* So far an estimator is nothing but what enter and leave need. */
-static certreg_estimator *begin_in(void *memory, const request *r)
+static void begin(certreg_estimator *e, const request *r)
 {
-    memset(memory, 0, r->host);
-    certreg_estimator *e = memory;
     e->backend = r->backend;
     e->record.model = r->model;
     e->record.plan = r->plan;
     e->record.columns = r->columns;
     e->record.input.active = r->active;
-    e->owns_memory = !r->plan.memory;
     cr_busy_init(&e->busy);
     cr_error_clear(&e->error);
     atomic_init(&e->cancel, 0);
-    return e;
 }
 
 static certreg_status build(certreg_estimator *e, const request *r)
@@ -297,12 +274,16 @@ certreg_status cr_estimator_create(certreg_backend *backend, const certreg_model
                                    certreg_error *why, certreg_estimator **out)
 {
     request r;
-    void *memory = NULL;
+    int32_t owned;
+    void *memory;
     certreg_status status = read_request(backend, model, plan, least_blocks, &r, why);
     if (!status) status = draw_seed(&r.plan, why);
-    if (!status) status = take_memory(&r, &memory, why);
+    if (!status)
+        status = cr_handle_take(r.plan.memory, r.plan.memory_bytes, r.host, &owned, &memory, why);
     if (status) return status;
-    certreg_estimator *e = begin_in(memory, &r);
+    certreg_estimator *e = memory;
+    e->owns_memory = owned;
+    begin(e, &r);
     status = cr_estimator_enter(e, NULL);
     if (!status) status = cr_estimator_leave(e, build(e, &r));
     if (!status) return *out = e, CERTREG_OK;
@@ -329,5 +310,5 @@ void certreg_estimator_destroy(certreg_estimator *e)
 {
     if (!e) return;
     if (!cr_busy_is_foreign(&e->busy)) cr_layout_release(e); /* a forked child has no device */
-    if (e->owns_memory) free(e);
+    if (e->owns_memory) cr_handle_release(e);
 }

@@ -28,7 +28,7 @@ struct certreg_estimator {
     cr_replay replay;
     cr_scratch scratch;
     void *device_memory; /* all of it; NULL where it is the host's, within the estimator */
-    int owns_memory;
+    int32_t owns_memory;
 };
 
 static inline double cr_estimator_now(const certreg_estimator *e)
