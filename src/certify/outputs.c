@@ -21,19 +21,27 @@ static size_t times_asked(const certreg_question *questions, size_t count, size_
 }
 
 /* One promise is about the statistics themselves, or about what is served. */
-static certreg_status check_alike(const cr_work *w, const certreg_question *questions, size_t count)
+static certreg_status check_one(const cr_work *w, const certreg_question *questions, size_t i)
 {
-    certreg_question first;
-    cr_struct_element(&first, sizeof first, questions, 0, "question", NULL);
-    for (size_t i = 1; i < count; i++) {
-        certreg_question q;
-        cr_struct_element(&q, sizeof q, questions, i, "question", NULL);
-        if (!q.serving != !first.serving)
-            return cr_fail(w->why, CERTREG_E_INVALID,
-                           "questions[%zu].serving is %s, unlike that of questions[0]: one radius "
-                           "is about served values or about T, so set both or neither",
-                           i, q.serving ? "set" : "NULL");
-    }
+    certreg_question q, first;
+    certreg_status status = cr_struct_element(&q, sizeof q, questions, i, "question", w->why);
+    if (!status) status = cr_struct_element(&first, sizeof first, questions, 0, "question", w->why);
+    if (status) return status;
+    if (q.bonferroni > 1)
+        return cr_fail(w->why, CERTREG_E_INVALID,
+                       "questions[%zu].bonferroni must be 0 or 1: a radius for all outputs "
+                       "needs no division of alpha",
+                       i);
+    if (q.center == CERTREG_CENTER_SAMPLE_MEDIAN)
+        return cr_fail(w->why, CERTREG_E_INVALID,
+                       "questions[%zu].center is CERTREG_CENTER_SAMPLE_MEDIAN, of whose radius "
+                       "nothing is proved; use CERTREG_CENTER_PREDICTION",
+                       i);
+    if (!q.serving != !first.serving)
+        return cr_fail(w->why, CERTREG_E_INVALID,
+                       "questions[%zu].serving is %s, unlike that of questions[0]: one radius "
+                       "is about served values or about T, so set both or neither",
+                       i, q.serving ? "set" : "NULL");
     return CERTREG_OK;
 }
 
@@ -41,34 +49,16 @@ static certreg_status check_alike(const cr_work *w, const certreg_question *ques
 static certreg_status check(const cr_work *w, const certreg_question *questions, size_t count)
 {
     certreg_status status = cr_struct_check(questions, CR_OLDEST_QUESTION, "question", w->why);
-    for (size_t i = 0; i < count && !status; i++) {
-        certreg_question q;
-        status = cr_struct_element(&q, sizeof q, questions, i, "question", w->why);
-    }
-    if (status) return status;
-    for (size_t k = 0; k < w->record->model.outputs; k++) {
+    for (size_t i = 0; i < count && !status; i++) status = check_one(w, questions, i);
+    for (size_t k = 0; k < w->record->model.outputs && !status; k++) {
         const size_t times = times_asked(questions, count, k);
         if (times != 1)
-            return cr_fail(w->why, CERTREG_E_INVALID,
-                           "give one question for each output, alone or within a vector: output "
-                           "%zu has %zu",
-                           k, times);
+            status = cr_fail(w->why, CERTREG_E_INVALID,
+                             "give one question for each output, alone or within a vector: output "
+                             "%zu has %zu",
+                             k, times);
     }
-    for (size_t i = 0; i < count; i++) {
-        certreg_question q;
-        cr_struct_element(&q, sizeof q, questions, i, "question", NULL);
-        if (q.bonferroni > 1)
-            return cr_fail(w->why, CERTREG_E_INVALID,
-                           "questions[%zu].bonferroni must be 0 or 1: a radius for all outputs "
-                           "needs no division of alpha",
-                           i);
-        if (q.center == CERTREG_CENTER_SAMPLE_MEDIAN)
-            return cr_fail(w->why, CERTREG_E_INVALID,
-                           "questions[%zu].center is CERTREG_CENTER_SAMPLE_MEDIAN, of whose radius "
-                           "nothing is proved; use CERTREG_CENTER_PREDICTION",
-                           i);
-    }
-    return check_alike(w, questions, count);
+    return status;
 }
 
 /* Whichever output gives way first as the shift grows is fixed by the model: the least radius is
