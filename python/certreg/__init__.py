@@ -60,7 +60,8 @@ from .constants import (
 )
 from .errors import CertregError, ResumeError, RowsError
 from .estimator import Estimator
-from .intervals import Calibrated, Interval, Ranks, interval_ranks
+from ._ranks import Interval, Ranks, interval_ranks
+from .intervals import Calibrated
 from .models import OnnxModel, as_model
 from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
 from .questions import Question, Serving, Target, question_digest

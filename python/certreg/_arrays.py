@@ -149,6 +149,15 @@ def numbers(values: Any, dtype: Any, what: str) -> np.ndarray:
         raise TypeError(f"{what} must hold numbers, not {shown(values)}") from None
 
 
+def check_finite(values: np.ndarray, given: Any, what: str, wanted: str = "finite") -> None:
+    """Raises ValueError with the first of the values that is not finite, as it was given."""
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        at = tuple(bad[0].tolist())
+        where = ", ".join(map(str, at))
+        raise ValueError(f"{what}[{where}] is {given[at]}; it must be {wanted}")
+
+
 def array_of(values: Any, shape: Shape, dtype: Any, what: str) -> Any:
     """`values` as a contiguous flat array with a number for each element of `shape`. Values are one
     number for all elements, an array of this shape, or a flat one; None stays None. Raises

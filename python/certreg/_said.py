@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import enum
 import re
-from typing import Optional, Type
+from typing import Optional, Tuple, Type
 
 from .constants import Center, Constraint, Constraints, Method, Output, Score, Side, Statistic
 
@@ -24,7 +24,7 @@ _FEATURE = re.compile(r"((?:sigma\*|--)?\b(?:z|scale))\[(\d+)\]")
 class Names:
     """How Python names what C names."""
 
-    _PLAIN = (
+    _PLAIN: Tuple[Tuple["re.Pattern[str]", str], ...] = (
         (re.compile(r"\bNULL\b"), "None"),
         (re.compile(r"\bSIZE_MAX\b"), "NO_PILOT"),
         (re.compile(r"\bcertreg_(?:estimator_)?(?=[a-z])|(?<!\w)_(?=[a-z])"), ""),

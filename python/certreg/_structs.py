@@ -124,6 +124,7 @@ Certificate = _struct(
     (i32, "limiting_side"),
 )
 
+
 def refused() -> Any:
     """A certificate as the library leaves it where it refuses a call: it claims nothing, and has no
     numbers that a table could average."""

@@ -4,13 +4,12 @@ can represent the noise."""
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any, Callable, Iterator, Optional, Sequence
 
 import numpy as np
 
 from ._arrays import array_of, inputs_of
-from .constants import function_of, integer, number
+from .constants import function_of, integer, positive
 from .frames import Columns, is_frame
 from .models import as_model, is_factory
 
@@ -77,7 +76,7 @@ def check_model(
         X, scale = columns.matrix, columns.scale
     calls, seed = integer(calls, "calls", 19), integer(seed, "seed")
     if sigma is not None:
-        sigma = number(sigma, "sigma")
+        sigma = positive(sigma, "sigma")
     z = _rows_of(inputs_of(X), (calls - 1) * 2 // 9)  # four calls, one with half the rows, one of 1
     noise = np.random.default_rng(seed).standard_normal(z.shape)
     shown = function_of(progress, "progress") or (lambda done, calls: None)
@@ -101,8 +100,6 @@ def _steps(z: np.ndarray, scale: Any, sigma: Optional[float]) -> np.ndarray:
     shape = z.shape[1:]
     scales = np.asarray(array_of(1 if scale is None else scale, shape, np.float64, "scale"))
     scales = scales.reshape(shape)
-    if sigma is not None and not (math.isfinite(number(sigma, "sigma")) and sigma > 0):
-        raise ValueError(f"sigma is {sigma:g}; it must be positive")
     if not (scales >= 0).all():
         raise ValueError("scale must not be negative")
     varies = (z.max(0) > z.min(0)) & (scales > 0)

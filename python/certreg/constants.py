@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import math
 import operator
 import os
 import secrets
@@ -249,6 +250,22 @@ def number(value: Any, what: str) -> float:
         raise ValueError(f"{what} is beyond the numbers of a double") from None
     except (TypeError, ValueError):
         raise TypeError(f"{what} must be a number, not {shown(value)}") from None
+
+
+def positive(given: Any, what: str) -> float:
+    """A positive, finite number as a float."""
+    value = number(given, what)
+    if not 0 < value < math.inf:
+        raise ValueError(f"{what} is {value:g}; it must be positive")
+    return value
+
+
+def not_negative(given: Any, what: str) -> float:
+    """A number of at least 0 as a float."""
+    value = number(given, what)
+    if not value >= 0:
+        raise ValueError(f"{what} is {value:g}; it must be at least 0")
+    return value
 
 
 def integer(value: Any, what: str, least: int = 0, most: int = 2**64 - 1) -> int:

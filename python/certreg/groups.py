@@ -9,7 +9,7 @@ from typing import Any, Tuple
 import numpy as np
 
 from . import frames
-from ._arrays import array_of, inputs_of
+from ._arrays import array_of, check_finite, inputs_of
 from ._optional import needed
 
 LEAST_ROWS, MOST_GROUPS = 12, 64
@@ -101,10 +101,7 @@ def _finite(X: np.ndarray) -> np.ndarray:
         values: np.ndarray = X.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"X must hold numbers: {error}") from None
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad):
-        at = tuple(bad[0].tolist())
-        raise ValueError(f"X[{', '.join(map(str, at))}] is {X[at]}; it must be finite")
+    check_finite(values, X, "X")
     return values
 
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from . import _structs as S
 from ._arrays import address_of, array_of, inputs_of, numbers
-from ._library import lib
-from .answers import _Answer
+from ._ranks import Interval, Ranks, ranks_of
 from .constants import (
     NO_PILOT,
     Domain,
@@ -26,117 +25,12 @@ from .constants import (
     number,
     path_of,
 )
-from .errors import CertregError, check
+from .errors import CertregError
 from .estimator import Estimator, kinds_of
 
-
 _VERSION = 2  # of files; 1 had noise that was not quite Gaussian
-_FIELDS = (
-    "score output outputs share sigma seed model samples first_noise last_noise count".split()
-)
+_FIELDS = "score output outputs share sigma seed model samples first_noise last_noise count".split()
 _KEPT = ("kind", "lo", "hi", "scale")  # options of an estimator that are part of a calibration
-
-
-@dataclasses.dataclass(frozen=True)
-class Ranks(_Answer):
-    """Ranks for prediction intervals, and what they are for; the fields are those of
-    certreg_ranks. `alpha` is the proven probability of a miss. With fewer than `least_points`
-    calibration points there would be none."""
-
-    alpha: float
-    radius: float
-    sigma: float
-    points: int
-    calibration_samples: int
-    samples: int
-    calibration_rank: int
-    point_rank: int
-    sample_rank: int
-    least_points: int
-
-
-def interval_ranks(
-    radius: float,
-    sigma: float,
-    points: int,
-    *,
-    alpha: float = 0.05,
-    samples: int = 101,
-    calibration_samples: int = 101,
-    share: float = 0.0,
-) -> Ranks:
-    """Ranks such that the truth is missed with probability at most alpha, for example to plan how
-    many points and samples are needed.
-
-    radius   norm of the adversary's shift, >= 0, in units of the input divided by its scale
-    points   number of calibration points, with calibration_samples samples each
-    samples  number of samples of a new input
-    share    as for Calibrated; 0: one half
-
-    Takes at most about 60 ms with up to 101 samples, 100 ms with 10,000 and 350 ms with 1e7,
-    whatever the other arguments are. Raises CertregError if there are too few points or samples;
-    the text names what helps."""
-    return Ranks._of(_ranks(radius, sigma, points, alpha, samples, calibration_samples, share))
-
-
-def _ranks(
-    radius: float,
-    sigma: float,
-    points: int,
-    alpha: float,
-    samples: int,
-    calibration_samples: int,
-    share: float,
-) -> Any:
-    coverage = S.Coverage(
-        alpha=alpha,
-        radius=radius,
-        sigma=sigma,
-        share=share,
-        points=points,
-        calibration_samples=calibration_samples,
-        samples=samples,
-    )
-    why, out = S.Error(), S.Ranks()
-    check(lib.certreg_interval_ranks(C.byref(coverage), C.byref(why), C.byref(out)), why)
-    return out
-
-
-@dataclasses.dataclass(frozen=True)
-class Interval:
-    """Where the true output is, with probability at least 1 - alpha, for an input that an adversary
-    may have moved by up to `radius`.
-
-    lo, hi     least interval that contains all pieces; nan if there is none. Of an angle an arc: lo
-               is within the turn, and hi may be beyond it
-    pieces     the set itself: pairs (lo, hi)
-    alpha      proven probability of a miss
-    threshold  largest score of a truth within the set
-    samples    behind it; `failed` of them failed, each of which makes the set larger
-    period     a full turn; 0 for a number
-
-    `y in interval` says whether y is in one of the pieces."""
-
-    output: int
-    lo: float
-    hi: float
-    period: float
-    alpha: float
-    radius: float
-    threshold: float
-    pieces: Tuple[Tuple[float, float], ...]
-    samples: int
-    failed: int
-
-    @property
-    def width(self) -> float:
-        """hi - lo; 0 if the set is empty."""
-        return self.hi - self.lo if self.pieces else 0.0
-
-    def __contains__(self, y: float) -> bool:
-        if not self.period:
-            return any(lo <= y <= hi for lo, hi in self.pieces)
-        return any((y - lo) % self.period <= hi - lo for lo, hi in self.pieces)
 
 
 class Calibrated:
@@ -331,11 +225,11 @@ class Calibrated:
         key = (number(radius, "radius"), number(alpha, "alpha"), samples)
         if key not in self._known:
             shape = (c.count, key[1], samples, c.samples, c.share)
-            self._known[key] = _ranks(key[0], c.sigma, *shape)
+            self._known[key] = ranks_of(key[0], c.sigma, *shape)
         return self._known[key]
 
     def _sampled(self, x: Any, ranks: Any, noise_id: Optional[int]) -> None:
-        self._estimator.begin(self._estimator._input(x, "x"), self.sigma, noise_id)
+        self._estimator._begin_flat(self._estimator._input(x, "x"), self.sigma, noise_id)
         self._estimator.sample(0, ranks.samples)
 
     def interval(

@@ -10,11 +10,11 @@ from typing import Any, Optional, Tuple
 import numpy as np
 
 from . import _structs as S
-from ._arrays import numbers
+from ._arrays import check_finite, numbers
 from ._optional import needed
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .answers import Certificate, chosen_sigma
-from .constants import Domain, Outcome, named, number
+from .constants import Domain, Outcome, named, not_negative
 from .plots import plot_accuracy, plot_radii
 from .questions import Question
 
@@ -164,19 +164,8 @@ class Rows:
             raise ValueError(
                 f"question {q} has no single prediction, so labels cannot be compared with it"
             )
-        truth = numbers(labels, np.float64, "labels")
-        if truth.shape != (len(self),):
-            raise ValueError(
-                f"labels has shape {truth.shape}; it must be ({len(self)},), the true output of "
-                "each row"
-            )
-        wrong = np.flatnonzero(~np.isfinite(truth))
-        if wrong.size:
-            raise ValueError(f"labels[{wrong[0]}] is {truth[wrong[0]]}; it must be finite")
-        away, turn = (
-            np.abs(self["prediction"][:, :, q] - truth[:, None]),
-            self.sampling.turn(output),
-        )
+        truth, turn = labels_of(labels, len(self)), self.sampling.turn(output)
+        away = np.abs(self["prediction"][:, :, q] - truth[:, None])
         errors: np.ndarray = np.minimum(away % turn, -away % turn)
         return errors
 
@@ -209,8 +198,7 @@ class Rows:
         if not isinstance(question, (int, np.integer)):
             raise TypeError("question must be an index; give labels as labels=...")
         _check_index("question", question, len(self.questions))
-        if not number(slack, "slack") >= 0:
-            raise ValueError(f"slack is {slack}; it must be at least 0")
+        slack = not_negative(slack, "slack")
         whole = self.done & (self["status"][:, :, question] == 0).all(axis=1)
         left_out = int(self.done.sum() - whole.sum())
         if not whole.any():
@@ -247,6 +235,17 @@ class Rows:
             )
         right = right[self.done]
         return plot_accuracy({name: (some, right) for name, some in radii.items()}, **more)
+
+
+def labels_of(labels: Any, count: int) -> np.ndarray:
+    """The true outputs of this many rows. Raises TypeError or ValueError if they are none."""
+    truth = numbers(labels, np.float64, "labels")
+    if truth.shape != (count,):
+        raise ValueError(
+            f"labels has shape {truth.shape}; it must be ({count},), the true output of each row"
+        )
+    check_finite(truth, truth, "labels")
+    return truth
 
 
 def mean_error(errors: np.ndarray) -> float:

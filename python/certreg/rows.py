@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _structs as S
 from . import frames
-from ._arrays import inputs_of
+from ._arrays import check_finite, inputs_of
 from ._probes import probed
 from ._schedule import MAIN, Elsewhere, Here, Run, check_executor, cores, is_death
 from ._shown import Progress, Shown
@@ -29,8 +29,8 @@ from .constants import (
     member,
     no_member,
     number,
+    positive,
     shared_seed,
-    shown,
 )
 from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
@@ -172,9 +172,7 @@ def _inputs(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any, Tuple[int, ...]]:
             matrix = np.array(X, np.float32, order="C")  # a copy, which nobody else changes
     except (TypeError, ValueError) as error:
         raise TypeError(f"X must hold numbers: {error}") from None
-    if not np.isfinite(matrix).all():
-        at = tuple(np.argwhere(~np.isfinite(matrix))[0].tolist())
-        raise ValueError(f"X[{', '.join(map(str, at))}] is {X[at]}; it must be a finite float32")
+    check_finite(matrix, X, "X", "a finite float32")
     return matrix, columns, scale, matrix.shape[1:]
 
 
@@ -202,15 +200,7 @@ def _questions(questions: Any) -> Tuple[Question, ...]:
 
 def _noise_levels(sigma: Any, domain: Domain) -> Tuple[Tuple[float, ...], Tuple[int, ...]]:
     """The sigmas, and for each the level of its noise."""
-    try:
-        sigmas = tuple(float(value) for value in np.atleast_1d(sigma))
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(
-            f"sigma must be a number or a list of numbers, not {shown(sigma)}"
-        ) from None
-    for value in sigmas:
-        if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"sigma is {value:g}; it must be positive")
+    sigmas = tuple(positive(value, "sigma") for value in np.ravel(sigma).tolist())
     if len(set(sigmas)) < len(sigmas) or not 0 < len(sigmas) < LEVELS_OF_A_DOMAIN:
         raise ValueError("sigma must be one number or several different ones")
     if np.ndim(sigma) == 0:

@@ -10,13 +10,12 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._arrays import numbers
 from ._shown import Progress, Shown
-from .constants import Domain, integer, number, shared_seed
+from .constants import Domain, integer, not_negative, number, shared_seed
 from .errors import RowsError, of_model
 from .groups import Groups
 from .questions import Asked, Question, question_of
-from .result import Rows, aligned, mean_error
+from .result import Rows, aligned, labels_of, mean_error
 from .rows import certify_rows
 from .sensitivity import sensitivities
 
@@ -141,8 +140,9 @@ def tune_scale(
     asked = _question(question)
     setting = Groups.of(X, scale, groups, number(limit, "limit"))
     levels = _sigmas(sigmas)
-    rounds, allowance = integer(rounds, "rounds", 1), asked.tolerance * _slack(slack)
-    truth, count = _labels(labels, setting.rows), setting.rows
+    rounds, count = integer(rounds, "rounds", 1), setting.rows
+    allowance = asked.tolerance * not_negative(slack, "slack")
+    truth = None if labels is None else labels_of(labels, count)
     more.update(questions=asked, samples=samples, domain=Domain.CALIBRATION)
     more["seed"] = shared_seed(seed)
     certify = functools.partial(certify_rows, model, **more)
@@ -173,24 +173,6 @@ def _sigmas(sigmas: Any) -> Tuple[float, ...]:
     if not levels or len(set(levels)) < len(levels):
         raise ValueError("sigmas must be one number or several different ones")
     return levels
-
-
-def _slack(slack: float) -> float:
-    if not number(slack, "slack") >= 0:
-        raise ValueError(f"slack is {slack}; it must be at least 0")
-    return float(slack)
-
-
-def _labels(labels: Any, count: int) -> Optional[np.ndarray]:
-    if labels is None:
-        return None
-    truth = numbers(labels, np.float64, "labels")
-    if truth.shape != (count,):
-        raise ValueError(f"labels has shape {truth.shape}; it must be ({count},)")
-    wrong = np.flatnonzero(~np.isfinite(truth))
-    if wrong.size:
-        raise ValueError(f"labels[{wrong[0]}] is {truth[wrong[0]]}; it must be finite")
-    return truth
 
 
 class _Trials:

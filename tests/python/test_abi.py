@@ -51,9 +51,13 @@ def package():
             lines += [f"python {name}", *(f"python {name}.{member}" for member in members)]
             continue
         lines += arguments(name, made)
-        for method in vars(made) if inspect.isclass(made) else ():
-            if not method.startswith("_"):
-                lines += arguments(f"{name}.{method}", getattr(made, method))
+        ours = (
+            [one for one in inspect.getmro(made) if one.__module__.startswith("certreg")]
+            if (inspect.isclass(made))
+            else []
+        )
+        for method in {method for one in ours for method in vars(one) if method[0] != "_"}:
+            lines += arguments(f"{name}.{method}", getattr(made, method))
     return lines
 
 

@@ -10,11 +10,11 @@ sys.path.insert(0, str(root / "docs/site"))
 import python_pages  # noqa: E402
 
 PACKAGE = pathlib.Path(certreg.__file__).parent
-LAYERS = (  # each may import those before it, the last but two is the package itself
+LAYERS = (  # each may import those before it
     "constants _structs _library _said errors _dlpack _optional _arrays questions answers _calls "
-    "names _onnx models frames attacks estimator intervals solver check plots _worker result "
-    "_damage _lock store _schedule _probes _shown rows groups sensitivity tuning __init__ cli "
-    "__main__"
+    "names _onnx models frames attacks _asking estimator _ranks intervals solver check plots "
+    "_worker result _damage _lock store _schedule _probes _shown rows groups sensitivity tuning "
+    "__init__ cli __main__"
 ).split()
 
 

@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from kit import X, bits, certreg, model, near, package, parametrize, raising, rows_of, same
+from kit import X, bits, certreg, model, near, never, package, parametrize, raising, rows_of, same
 from kit import undefined
 from certreg import ALL_OUTPUTS, Constraint, Domain, Outcome, Question, ResumeError, RowsError
 from certreg import Status
@@ -382,3 +382,9 @@ def test_what_chooses_no_sigma():
     ):
         with pytest.raises(error, match=sentence):
             call()
+
+
+def test_too_few_samples_for_a_method_are_said():
+    paper = Question(0.5, statistic="mean", method="paper", center="true_mean")
+    with pytest.raises(RowsError, match="needs at least 70 samples, 6 of them the pilot's: take"):
+        rows_of(never, questions=paper, samples=40, lo=-9, hi=9)

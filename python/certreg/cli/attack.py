@@ -42,15 +42,17 @@ def attack(given: argparse.Namespace) -> int:
     work.tell(aligned(summary))
     failed = tables.failures(table)
     if failed:
-        work.remark(f"{len(failed)} attacks failed, the first in row {failed[0]['row']}: "
-                    + failed[0]["error"])
+        work.remark(
+            f"{len(failed)} attacks failed, the first in row {failed[0]['row']}: "
+            + failed[0]["error"]
+        )
     return FOUND if failed else DONE
 
 
 def _estimator(work: Work) -> Estimator:
     given = work.given
     plan = asked.plan(given)
-    try:
+    with work.failures():
         return Estimator(
             work.model.made(),
             work.X.shape[1:],
@@ -59,8 +61,6 @@ def _estimator(work: Work) -> Estimator:
             **asked.outputs(given, work.model.columns(work.X, work.first)),
             **{name: plan[name] for name in ("batch", "seed", "pilot", "flags")},
         )
-    except CertregError as error:
-        raise Failure(in_options(error)) from error
 
 
 def _check(work: Work, estimator: Estimator, question: Any) -> None:

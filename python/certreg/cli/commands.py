@@ -4,8 +4,9 @@ what they print."""
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
-from typing import Any, Optional
+from typing import Any, Callable, Iterator, Optional
 
 import numpy as np
 
@@ -29,7 +30,7 @@ _NOT_IN_PLAN = set(
 )
 
 
-def of_the_model(error: BaseException) -> str:
+def _of_the_model(error: BaseException) -> str:
     """Why a RowsError was raised, as part of a sentence."""
     cause = error.__cause__ or error
     if isinstance(cause, CertregError):
@@ -61,6 +62,24 @@ class Inputs:
         """The inputs of a file as the model takes them."""
         return self.model.fitted(self.features.ordered(X, names, path), path)
 
+    @contextlib.contextmanager
+    def failures(self, saved: Callable[[Any], str] = lambda rows: "") -> Iterator[None]:
+        """Makes a Failure of what the package raises. `saved` ends the sentence, for the rows that
+        are done."""
+        try:
+            yield
+        except RowsError as error:
+            where = f" in row {self.first + error.row}" if error.row >= 0 else ""
+            why = f"the model failed{where}: {_of_the_model(error)}{saved(error.rows)}"
+            raise Failure(why, MODEL) from error
+        except KeyboardInterrupt as error:
+            said = saved(getattr(error, "rows", None))
+            raise Failure(f"interrupted{said}", INTERRUPTED) from error
+        except ResumeError as error:
+            raise Failure(error, FILE) from error
+        except (CertregError, ValueError, TypeError) as error:
+            raise Failure(in_options(error)) from error
+
     def tell(self, text: str) -> None:
         """Prints a text to standard output; to standard error if the table goes there."""
         (aside if self.given.out == "-" else say)(text + "\n")
@@ -89,21 +108,10 @@ class Work(Inputs):
             "scale": self.scale,
             "model_id": given.model_id or self.model.identity,
         }
-        try:
+        with self.failures(self.saved):
             return certify_rows(
                 self.model.function, self.X, given.sigma, asked.questions(given), **arguments
             )
-        except RowsError as error:
-            where = f" in row {self.first + error.row}" if error.row >= 0 else ""
-            why = f"the model failed{where}: {of_the_model(error)}{self.saved(error.rows)}"
-            raise Failure(why, MODEL) from error
-        except KeyboardInterrupt as error:
-            said = self.saved(getattr(error, "rows", None))
-            raise Failure(f"interrupted{said}", INTERRUPTED) from error
-        except ResumeError as error:
-            raise Failure(error, FILE) from error
-        except (CertregError, ValueError, TypeError) as error:
-            raise Failure(in_options(error)) from error
 
     def saved(self, rows: Any) -> str:
         """Writes the rows that are done. Returns how many they are, where they are, and how to

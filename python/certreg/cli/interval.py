@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..constants import PLAN_COUNT_FAILURES
-from ..errors import CertregError
-from ..intervals import Calibrated, Interval
+from .._ranks import Interval
+from ..intervals import Calibrated
 from ..models import as_model
 from ..result import aligned
 from . import asked, tables
 from .commands import Inputs, destinations, write_table
-from .failure import DONE, INTERRUPTED, MODEL, RAISED, Failure, described
+from .failure import DONE, MODEL, RAISED, Failure, described
 from .files import read_labels, read_rows
 from .progress import progress
-from .said import in_options
 from .streams import say
 
 
@@ -45,8 +44,9 @@ def _intervals(work: Inputs) -> list[Interval]:
     X, truths = work.taken(X, names, given.calibration), read_labels(given.truths, count)
     outputs = asked.outputs(given, work.model.columns(X, 0))
     shown = None if given.quiet else progress()
-    try:
-        with Calibrated(
+    with (
+        work.failures(),
+        Calibrated(
             _Guarded(work.model.made()),
             X,
             truths,
@@ -59,13 +59,10 @@ def _intervals(work: Inputs) -> list[Interval]:
             flags=PLAN_COUNT_FAILURES if given.count_failures else 0,
             progress=shown if callable(shown) else None,
             **outputs,
-        ) as calibrated:
-            found: list[Interval] = calibrated.intervals(work.X, given.radius, given.alpha)
-            return found
-    except KeyboardInterrupt as error:
-        raise Failure("interrupted", INTERRUPTED) from error
-    except (CertregError, ValueError, TypeError) as error:
-        raise Failure(in_options(error)) from error
+        ) as calibrated,
+    ):
+        found: list[Interval] = calibrated.intervals(work.X, given.radius, given.alpha)
+    return found
 
 
 class _Guarded:

@@ -74,6 +74,13 @@ examples:
 """
 
 
+ABSENT: dict[str, Any] = {  # the values of options that a command has not
+    **dict.fromkeys("radius target labels plot resume model_id seed_file".split()),
+    **dict.fromkeys(("keep_records", "keep_seed"), False),
+    **{"jobs": 1, "on_crash": "stop"},
+}
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that reports a mistake in one sentence."""
 
@@ -183,9 +190,6 @@ def _scale(commands: Any) -> None:
         help="write the scale to this .csv file, with the names of the features, or .npy file",
     )
     options.quiet(group)
-    command.set_defaults(
-        radius=None, target=None, plot=None, resume=None, keep_records=False, keep_seed=False
-    )
 
 
 def _asks_for_radii(command: Any, sigma: str) -> None:
@@ -202,7 +206,6 @@ def _asks_for_radii(command: Any, sigma: str) -> None:
     options.resuming(command)
     options.results(command)
     options.labels_and_plots(command)
-    command.set_defaults(radius=None)
 
 
 def _bounds(commands: Any) -> None:
@@ -217,7 +220,6 @@ def _bounds(commands: Any) -> None:
     )
     options.model_and_inputs(command)
     question = options.question(command, "noise level, in units of the input divided by scale")
-    command.set_defaults(target=None, labels=None, plot=None)
     question.add_argument("--radius", required=True, metavar="R", help="norm of the changes")
     options.tolerance(question, required=False)
     options.outputs(command)
@@ -242,17 +244,6 @@ def _attack(commands: Any) -> None:
     options.model_and_inputs(command)
     question = options.question(command, "noise level, in units of the input divided by scale")
     options.tolerance(question, required=True)
-    command.set_defaults(
-        target=None,
-        labels=None,
-        plot=None,
-        radius=None,
-        resume=None,
-        keep_records=False,
-        model_id=None,
-        jobs=1,
-        on_crash="stop",
-    )
     options.outputs(command)
     options.samples(command).add_argument(
         "--calls",
@@ -282,7 +273,6 @@ def _interval(commands: Any) -> None:
     group = command.add_argument_group("results")
     options.destination(group)
     options.quiet(group)
-    command.set_defaults(plot=None, seed_file=None)
 
 
 def _check(commands: Any) -> None:
@@ -306,7 +296,6 @@ def _check(commands: Any) -> None:
         "model (default: %(default)s)",
     )
     options.quiet(command)
-    command.set_defaults(labels=None, seed_file=None)
 
 
 def _info(commands: Any) -> None:
@@ -327,4 +316,6 @@ def _command(commands: Any, name: str, brief: str, description: str, example: st
         f"example:\n  {example}\n\ncertreg --help explains models, files, tables and exit status."
     )
     filled = textwrap.fill(description, 80)
-    return commands.add_parser(name, help=brief, description=filled, epilog=epilog)
+    command = commands.add_parser(name, help=brief, description=filled, epilog=epilog)
+    command.set_defaults(**ABSENT)
+    return command

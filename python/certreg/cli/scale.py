@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CertregError, RowsError
 from ..names import Names
 from ..result import aligned
 from ..tuning import TunedScale, tune_scale
 from . import asked
-from .commands import Inputs, of_the_model
-from .failure import DONE, INTERRUPTED, MODEL, Failure
+from .commands import Inputs
+from .failure import DONE
 from .files import Destination, read_groups
-from .said import in_options
 from .streams import say
 from .tables import as_lines
 
@@ -50,7 +48,7 @@ def _write(destination: Destination, scale: np.ndarray, names: Names) -> None:
 
 def _tuned(work: Inputs, groups: Any) -> TunedScale:
     given = work.given
-    try:
+    with work.failures():
         return tune_scale(
             work.model.function,
             work.X,
@@ -64,13 +62,6 @@ def _tuned(work: Inputs, groups: Any) -> TunedScale:
             **asked.outputs(given, work.model.columns(work.X, work.first)),
             **asked.sampling(given),
         )
-    except RowsError as error:
-        where = f" in row {work.first + error.row}" if error.row >= 0 else ""
-        raise Failure(f"the model failed{where}: {of_the_model(error)}", MODEL) from error
-    except KeyboardInterrupt as error:
-        raise Failure("interrupted", INTERRUPTED) from error
-    except (CertregError, ValueError, TypeError) as error:
-        raise Failure(in_options(error)) from error
 
 
 def _recommendation(tuned: TunedScale) -> str:

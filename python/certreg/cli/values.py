@@ -23,42 +23,23 @@ def _number(text: str, wanted: str) -> float:
         raise _Wrong(wanted) from None
 
 
-def _positive(text: str) -> float:
-    value = _number(text, "a positive number")
-    if not 0 < value < math.inf:
-        raise _Wrong("a positive number")
-    return value
+def _between(wanted: str, holds: Callable[[float], bool]) -> Kind:
+    """Reads a number for which this holds."""
+
+    def read(text: str) -> float:
+        value = _number(text, wanted)
+        if not holds(value):
+            raise _Wrong(wanted)
+        return value
+
+    return read
 
 
-def _not_negative(text: str) -> float:
-    wanted = "a number of at least 0"
-    value = _number(text, wanted)
-    if not 0 <= value < math.inf:
-        raise _Wrong(wanted)
-    return value
-
-
-def _above_one(text: str) -> float:
-    value = _number(text, "a number above 1")
-    if not 1 < value < math.inf:
-        raise _Wrong("a number above 1")
-    return value
-
-
-def _probability(text: str) -> float:
-    wanted = "a probability above 0 and at most 0.5"
-    value = _number(text, wanted)
-    if not 0 < value <= 0.5:
-        raise _Wrong(wanted)
-    return value
-
-
-def _trim(text: str) -> float:
-    wanted = "a share of at least 0 and below 0.5"
-    value = _number(text, wanted)
-    if not 0 <= value < 0.5:
-        raise _Wrong(wanted)
-    return value
+_positive = _between("a positive number", lambda x: 0 < x < math.inf)
+_not_negative = _between("a number of at least 0", lambda x: 0 <= x < math.inf)
+_above_one = _between("a number above 1", lambda x: 1 < x < math.inf)
+_probability = _between("a probability above 0 and at most 0.5", lambda x: 0 < x <= 0.5)
+_trim = _between("a share of at least 0 and below 0.5", lambda x: 0 <= x < 0.5)
 
 
 def _integer(least: int, most: int, wanted: str) -> Kind:
@@ -112,26 +93,16 @@ def _range(text: str) -> Tuple[float, float]:
 
 _count = _integer(1, 2**53, "an integer of at least 1")
 _KINDS: dict[str, Kind] = {
-    "sigma": _positive,
+    **dict.fromkeys(("sigma", "radius", "target", "huber_width", "core"), _positive),
+    **dict.fromkeys("bonferroni samples calls batch pilot jobs rounds".split(), _count),
     "tolerance": _list_of(_positive),
-    "radius": _positive,
-    "target": _positive,
-    "huber_width": _positive,
     "alpha": _probability,
-    "bonferroni": _count,
     "serve": _serving,
     "trim": _trim,
-    "core": _positive,
-    "samples": _count,
-    "calls": _count,
-    "batch": _count,
-    "pilot": _count,
-    "jobs": _count,
     "seed": _integer(1, 2**64 - 1, "an integer from 1 to 2^64 - 1; without it one is drawn"),
     "output": _integer(0, 2**31 - 1, "the index of an output (-o names the file of results)"),
     "range": _range,
     "rows": _rows,
-    "rounds": _count,
     "limit": _above_one,
 }
 
