@@ -1,5 +1,5 @@
-/* Contract suite: every instruction-set path and number of threads gives the bits of the plain
- * loops in ref_backend.c. */
+/* What is not in the contract of all backends (unit_contract.c): normals of the second order on the
+ * CPU, shared backends, forks, refusals, and what a backend may lack. */
 #include "support/cpu_setups.h"
 #include "support/made_up.h"
 #include "support/ref_backend.h"
@@ -9,217 +9,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WALK_BLOCKS = 7, WALK_LENGTHS = 2 * (WALK_BLOCKS + 1) };
-
-typedef struct shape {
+static const struct {
     size_t inputs;
     uint64_t first;
     size_t count;
-    int32_t center;
-    uint64_t seed, stream;
-} shape;
-
-static const shape shapes[] = {
-    {1, 0, 1, 0, 0, 0},
-    {1, 0, 100, 1, 1, 2},
-    {2, 3, 33, 0, 2, 3},
-    {3, 0, 65, 1, 0x0123456789ABCDEFu, 0xFEDCBA9876543210u},
-    {4, 1, 31, 0, 4, 5},
-    {5, 0, 1100, 1, 5, 6},
-    {7, 1000, 64, 0, 6, 7},
-    {12, 0, 97, 1, 7, 8},
-    {15, 7, 40, 0, 8, 9},
-    {16, 0, 32, 0, 9, 10},
-    {17, 0, 32, 1, 10, 11},
-    {63, 2, 70, 0, 11, 12},
-    {64, 0, 70, 1, 12, 13},
-    {65, 0, 70, 0, 13, 14},
-    {127, 5, 45, 0, 14, 15},
-    {128, 0, 45, 1, 15, 16},
-    {129, 0, 45, 1, 16, 17},
-    {130, 0, 350, 1, 16, 17}, /* enough work for several threads from here on */
-    {255, 0, 150, 0, 17, 18},
-    {256, 0, 150, 1, 18, 19},
-    {257, 9, 150, 0, 19, 20},
-    {784, 0, 200, 1, 20, 21},
-    {1001, 3, 67, 0, 21, 22},
-    {4095, 0, 10, 1, 22, 23},
-    {4096, 0, 33, 0, 23, 24},
-    {4097, 0, 9, 1, 24, 25},
-    {9001, 1, 5, 0, 25, 26},
-    {40000, 0, 2, 1, 26, 27},
-    {8, 0xFFFFFFF0u, 64, 0, 27, 28}, /* block index crosses 2^32 */
-    /* between the two blocks of one sample and the next */
-    {6, 0x7FFFFFFFu, 10, 0, 28, UINT64_MAX},
-    {784, 21913098, 60, 0, UINT64_MAX, 1}, /* inside a row: 196 * 21913098.. straddles 2^32 */
-    /* the last blocks of a level */
-    {4, (UINT64_C(1) << CR_LEVEL_BITS) - 100, 100, 0, 29, 30},
-};
-enum { BUSY = 21 /* enough for threads to meet */ };
-
-/* a + offset lies one float off any alignment */
-static float *floats(size_t n)
-{
-    return (float *)calloc(n + 1, sizeof(float)) + 1;
-}
-
-static void free_floats(float *a)
-{
-    free(a - 1);
-}
-
-static float *numbers(size_t n, uint32_t salt)
-{
-    float *a = floats(n);
-    for (size_t j = 0; j < n; j++) a[j] = made_up(j, salt);
-    return a;
-}
-
-static float *steps(size_t n, uint32_t salt)
-{
-    float *a = floats(n);
-    for (size_t j = 0; j < n; j++) a[j] = made_up_step(j, salt);
-    return a;
-}
-
-typedef struct results { /* of every op for one shape, from made-up numbers */
-    float *x;            /* one float more than draw may write */
-    /* of one and of two functions; dots, then norms; one double more each */
-    double *sums[2], *projects;
-    double *walk; /* lengths, dots, norms; one more */
-    size_t n, count;
-} results;
-
-static double *doubles(size_t n)
-{
-    double *a = malloc(n * sizeof *a);
-    for (size_t i = 0; i < n; i++) a[i] = 0.1 * (double)i; /* replay adds to what is there */
-    return a;
-}
-
-static cr_noise noise_of(const shape *s)
-{
-    return (cr_noise){.seed = s->seed,
-                      .noise_id = s->stream,
-                      .level = s->inputs % 3 * (CR_LEVELS / 3),
-                      .inputs = s->inputs,
-                      .clean_first = s->center};
-}
-
-static results run(certreg_backend *backend, const shape *s)
-{
-    const cr_noise noise = noise_of(s);
-    const size_t stride = s->count + 3, d = s->inputs;
-    float *z = numbers(d, 1), *step = steps(d, 2), *weights = numbers(2 * stride, 3),
-          *direction = numbers(d, 4), *mask = floats(d);
-    results r = {.n = d, .count = s->count};
-    r.x = floats(d * s->count + 1);
-    r.x[d * s->count] = 77.0f;
-    r.projects = doubles(2 * s->count + 1);
-    for (size_t j = 0; j < d; j++) mask[j] = j % 5 != 3;
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, z, step, s->first, s->count, r.x),
-                     CERTREG_OK);
-    for (size_t f = 0; f < 2; f++) {
-        r.sums[f] = doubles(2 * d + 1);
-        const cr_weighted w = {.first = s->first,
-                               .length = s->count,
-                               .blocks = 1,
-                               .functions = f + 1,
-                               .weights = weights,
-                               .stride = stride};
-        ck_assert_int_eq(backend->ops->replay(backend, &noise, &w, NULL, r.sums[f], NULL),
-                         CERTREG_OK);
-    }
-    ck_assert_int_eq(backend->ops->project(backend, &noise, s->first, s->count, direction, mask,
-                                           r.projects, r.projects + s->count, NULL),
-                     CERTREG_OK);
-    r.walk = doubles(WALK_LENGTHS + 2 * s->count + 1);
-    double *room = doubles(2 * WALK_BLOCKS * d), *dots = r.walk + WALK_LENGTHS;
-    const cr_walk walk = {.first = s->first,
-                          .count = s->count,
-                          .blocks = WALK_BLOCKS,
-                          .weights = weights,
-                          .mask = mask,
-                          .room = room,
-                          .lengths = r.walk,
-                          .dots = dots,
-                          .norms = dots + s->count};
-    ck_assert_int_eq(cr_backend_walk(backend, &noise, &walk, NULL), CERTREG_OK);
-    free_floats(z), free_floats(step), free_floats(weights), free_floats(direction),
-        free_floats(mask), free(room);
-    return r;
-}
-
-static void release(results *r)
-{
-    free_floats(r->x), free(r->sums[0]), free(r->sums[1]), free(r->projects), free(r->walk);
-}
-
-/* Each assertion costs what hundreds of numbers do. */
-static void same_doubles(const char *what, int setup, const double *ours, const double *theirs,
-                         size_t n)
-{
-    size_t i = 0;
-    while (i < n && !memcmp(ours + i, theirs + i, sizeof *ours)) i++;
-    ck_assert_msg(i == n, "%s, path %d, %d threads, number %zu: %a, not %a", what,
-                  setup / MOST_THREADS, 1 + setup % MOST_THREADS, i, ours[i < n ? i : 0],
-                  theirs[i < n ? i : 0]);
-}
-
-static void same_floats(const char *what, int setup, const float *ours, const float *theirs,
-                        size_t n)
-{
-    size_t i = 0;
-    while (i < n && !memcmp(ours + i, theirs + i, sizeof *ours)) i++;
-    ck_assert_msg(i == n, "%s, path %d, %d threads, number %zu: %a, not %a", what,
-                  setup / MOST_THREADS, 1 + setup % MOST_THREADS, i, (double)ours[i < n ? i : 0],
-                  (double)theirs[i < n ? i : 0]);
-}
-
-/* The last number of each is one that the op must leave alone. */
-static void same(int setup, const results *ours, const results *theirs)
-{
-    same_floats("draw", setup, ours->x, theirs->x, ours->n * ours->count + 1);
-    same_doubles("replay of one", setup, ours->sums[0], theirs->sums[0], 2 * ours->n + 1);
-    same_doubles("replay of two", setup, ours->sums[1], theirs->sums[1], 2 * ours->n + 1);
-    same_doubles("project", setup, ours->projects, theirs->projects, 2 * ours->count + 1);
-    same_doubles("walk", setup, ours->walk, theirs->walk, WALK_LENGTHS + 2 * ours->count + 1);
-}
-
-TEST_ROWS(every_path_and_thread_count_gives_the_bits_of_the_specification, shapes)
-{
-    results theirs = run(ref_backend(), &shapes[_i]);
-    for (int setup = 0; setup < SETUPS; setup++) {
-        certreg_backend *backend = backend_of(setup);
-        if (!backend) continue; /* this machine lacks the instructions */
-        results ours = run(backend, &shapes[_i]);
-        same(setup, &ours, &theirs);
-        release(&ours);
-        certreg_backend_close(backend);
-    }
-    results ours = run(cr_backend_default(), &shapes[_i]);
-    same(0, &ours, &theirs);
-    release(&ours);
-    release(&theirs);
-}
+} shapes[] = {{1, 0, 100},  {5, 0, 1100},  {17, 0, 32},          {129, 5, 45},
+              {257, 9, 70}, {784, 0, 200}, {8, 0xFFFFFFF0u, 64}, {6, 0x7FFFFFFFu, 10}};
 
 TEST_ROWS(normals_of_the_second_order_are_those_of_the_specification, shapes)
 {
-    const shape *s = &shapes[_i];
-    const cr_noise noise = noise_of(s);
-    const size_t n = s->inputs * s->count;
-    float *theirs = floats(n + 1), *ours = floats(n + 1);
+    const size_t inputs = shapes[_i].inputs, n = inputs * shapes[_i].count;
+    const cr_noise noise = {
+        .seed = 3, .noise_id = 4, .level = CR_LEVELS / 3, .inputs = inputs, .clean_first = _i % 2};
+    float *theirs = malloc((n + 1) * sizeof *theirs), *ours = malloc((n + 1) * sizeof *ours);
     for (size_t i = 0; i < n; i++)
-        theirs[i] = ref_backend_normal(&noise, s->first + i / s->inputs, i % s->inputs);
-    theirs[n] = ours[n] = 77.0f;
+        theirs[i] = ref_backend_normal(&noise, shapes[_i].first + i / inputs, i % inputs);
+    theirs[n] = ours[n] = 77; /* nobody's */
     for (int setup = 0; setup < SETUPS; setup++) {
         certreg_backend *backend = backend_of(setup);
-        if (!backend) continue;
-        ck_assert_int_eq(cr_cpu_normals(backend, &noise, s->first, s->count, ours), CERTREG_OK);
-        same_floats("normals", setup, ours, theirs, n + 1);
+        if (!backend) continue; /* this machine lacks the instructions */
+        ck_assert_int_eq(cr_cpu_normals(backend, &noise, shapes[_i].first, shapes[_i].count, ours),
+                         CERTREG_OK);
+        ck_assert_msg(!memcmp(ours, theirs, (n + 1) * sizeof *ours), "setup %d", setup);
         certreg_backend_close(backend);
     }
-    free_floats(theirs), free_floats(ours);
+    free(theirs), free(ours);
 }
 
 TEST(default_backend_is_host_memory_of_this_version)
@@ -229,15 +43,29 @@ TEST(default_backend_is_host_memory_of_this_version)
     ck_assert_int_eq(cr_backend_default()->ops->device, -1);
 }
 
-static void *run_many(void *backend)
+/* Draws and replays the same again and again. */
+static void *run_many(void *of)
 {
-    results first = run(backend, &shapes[BUSY]);
-    for (int i = 0; i < 5; i++) {
-        results again = run(backend, &shapes[BUSY]);
-        same(0, &again, &first);
-        release(&again);
+    enum { INPUTS = 784, COUNT = 200 };
+    certreg_backend *backend = of;
+    const cr_noise noise = {.seed = 20, .noise_id = 21, .inputs = INPUTS};
+    float *numbers = made_up_numbers(INPUTS + COUNT, 1), *step = made_up_steps(INPUTS, 2),
+          *x = calloc(2 * INPUTS * COUNT, sizeof *x);
+    double sums[2][INPUTS];
+    const cr_weighted w = {
+        .length = COUNT, .blocks = 1, .functions = 1, .weights = numbers + INPUTS, .stride = COUNT};
+    for (int i = 0; i < 6; i++) {
+        float *draws = x + (i ? INPUTS * COUNT : 0);
+        memset(sums[i > 0], 0, sizeof *sums);
+        ck_assert_int_eq(backend->ops->draw(backend, &noise, numbers, step, 0, COUNT, draws),
+                         CERTREG_OK);
+        ck_assert_int_eq(backend->ops->replay(backend, &noise, &w, NULL, sums[i > 0], NULL),
+                         CERTREG_OK);
+        if (i == 0) continue;
+        ck_assert(!memcmp(x, draws, INPUTS * COUNT * sizeof *x));
+        ck_assert(!memcmp(sums[0], sums[1], sizeof *sums));
     }
-    release(&first);
+    free(numbers), free(step), free(x);
     return NULL;
 }
 
@@ -387,16 +215,12 @@ TEST(unknown_paths_are_refused)
     ck_assert_ptr_nonnull(cr_cpu_best());
     certreg_backend *backend = backend_of(0);
     ck_assert_int_eq(cr_cpu_force(backend, 3), CERTREG_E_NO_BACKEND);
-    results r = run(backend, &shapes[1]); /* still at work */
-    release(&r);
+    run_many(backend); /* still at work */
     certreg_backend_close(backend);
 }
 
 int main(void)
 {
-    for (int path = 0; path < PATHS; path++)
-        if (!cr_cpu_path(path))
-            printf("unit_backend: this machine cannot run path %d, which stays untested\n", path);
     Suite *suite = kit_suite("backend");
     tcase_add_test(kit_case(suite, "threads"),
                    threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits);

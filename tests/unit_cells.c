@@ -120,32 +120,6 @@ TEST_ROWS(double_finds_the_cells_of_the_reference, rows)
     end_job(&j);
 }
 
-/* A sum of each row, since a number takes microseconds. */
-TEST_ROWS(double_double_finds_the_cells_of_the_reference, rows)
-{
-    job j = job_of(_i);
-    const cr_source s = cr_source_of(&j.noise);
-    const size_t begin = (size_t)_i * SUMMED;
-    for (size_t at = begin; at < begin + SUMMED; at++) {
-        const size_t k = at % j.row->inputs;
-        const uint64_t block = cr_source_block(&s, j.row->first + at / j.row->inputs) + k / 4;
-        const double h = ldexp(1, ilogbf(j.s[k]) - 8);
-        j.n[at] = (int32_t)cr_dd_nearest(ref_backend_precise(&j.noise, block, k % 4),
-                                         (double)j.s[k] / h, (double)j.z[k] / h);
-    }
-    expect_sum(&j, "double-double", begin);
-    end_job(&j);
-}
-
-/* ---- what is hard to tell */
-TEST_TIMES(every_path_draws_what_is_hard_to_tell, SETUPS)
-{
-    certreg_backend *b = backend_of(_i);
-    if (!b) return;
-    special_expect(b, cr_cpu_path(_i / MOST_THREADS)->name);
-    certreg_backend_close(b);
-}
-
 /* Whether float decides on a cell; it must be right where it does. */
 static int float_decides(const cr_source *s, const struct special_cell *c)
 {

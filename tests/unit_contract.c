@@ -1,13 +1,17 @@
-/* The CPU backend keeps the contract that devices keep (gpu/contract.h): with one thread and with
- * several, which do not survive a fork. */
+/* Every path of the CPU, with any number of threads, keeps the contract that devices keep
+ * (gpu/contract.h): the default backend against the specification, and all against that one.
+ * Threads do not survive a fork. */
+#include "backend/cpu.h"
 #include "gpu/contract.h"
-#include "support/suite.h"
+#include "support/ref_backend.h"
 #include <certreg/backend.h>
 
-static int keeps_it(const char *name, certreg_backend *backend)
+enum { PATHS = 3, MOST_THREADS = 3 };
+
+static int keeps_it(const char *name, certreg_backend *backend, certreg_backend *reference)
 {
     Suite *suite = suite_create(name);
-    contract_add_tests(kit_case(suite, "typical"), backend);
+    contract_add_tests(kit_case(suite, name), backend, reference);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);
     srunner_run_all(runner, CK_ENV);
@@ -16,12 +20,25 @@ static int keeps_it(const char *name, certreg_backend *backend)
     return failures == 0;
 }
 
+static int path_keeps_it(int path, int threads)
+{
+    char name[80];
+    certreg_backend *backend = NULL;
+    if (certreg_backend_open_cpu(threads, NULL, &backend) || cr_cpu_force(backend, path)) return 0;
+    snprintf(name, sizeof name, "%s, %d threads", cr_cpu_path(path)->name, threads);
+    const int kept = keeps_it(name, backend, cr_backend_default());
+    certreg_backend_close(backend);
+    return kept;
+}
+
 int main(void)
 {
-    certreg_backend *backend = NULL;
-    if (certreg_backend_open_cpu(3, NULL, &backend)) return 1;
-    int kept = keeps_it("contract of a CPU backend with threads", backend);
-    kept &= keeps_it("contract of the default backend", cr_backend_default());
-    certreg_backend_close(backend);
+    int kept = keeps_it("default backend", cr_backend_default(), ref_backend());
+    for (int path = 0; path < PATHS; path++) {
+        if (!cr_cpu_path(path))
+            printf("unit_contract: this machine cannot run path %d, which stays untested\n", path);
+        for (int threads = 1; cr_cpu_path(path) && threads <= MOST_THREADS; threads++)
+            kept &= path_keeps_it(path, threads);
+    }
     return !kept;
 }

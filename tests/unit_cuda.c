@@ -32,7 +32,7 @@ int main(void)
     certreg_error why;
     certreg_backend *backend = NULL;
     if (try_emulated(0, NULL, &why, &backend)) return puts(why.text), 1;
-    contract_add_tests(kit_case(suite, "contract"), backend);
+    contract_add_tests(kit_case(suite, "contract"), backend, cr_backend_default());
     const int failed = kit_run(suite);
     certreg_backend_close(backend);
     return failed || emulated()->objects != 0;

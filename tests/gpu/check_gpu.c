@@ -200,7 +200,7 @@ int main(void)
     }
     Suite *suite = suite_create("a CUDA device");
     TCase *typical = kit_case(suite, "typical"), *bad = kit_case(suite, "bad_input");
-    contract_add_tests(typical, gpu), kit_add_tests(typical);
+    contract_add_tests(typical, gpu, cr_backend_default()), kit_add_tests(typical);
     tcase_add_test(bad, host_memory_and_too_much_memory_are_refused);
     tcase_add_test(bad, a_lost_context_is_a_status);
     SRunner *runner = srunner_create(suite);

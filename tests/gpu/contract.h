@@ -1,12 +1,12 @@
-/* What a backend owes the seam (backend.h), bit by bit against the CPU's draws and replays, which
- * unit_backend holds against the specification of tests/support; products of matrices nearly: for
- * the CPU, for a real device and for the emulated one. */
+/* What a backend owes the seam (backend.h), bit by bit against a reference: every path of the CPU
+ * against the specification (support/ref_backend.h), devices, real and emulated, against the CPU.
+ * Products of matrices nearly. */
 #ifndef TESTS_CONTRACT_H
 #define TESTS_CONTRACT_H
 #include "backend/backend.h"
 #include "support/suite.h"
 
-void contract_add_tests(TCase *, certreg_backend *);
+void contract_add_tests(TCase *, certreg_backend *, certreg_backend *reference);
 /* products.c; the above adds them. */
 void contract_add_products(TCase *, certreg_backend *);
 
