@@ -142,8 +142,8 @@ static int run_misses(const output_law *law, size_t budget, simulate_source *sou
     const size_t pilot = cr_pilot_samples(budget, 0);
     /* sample 0 is the noise-free output */
     for (size_t i = 1; i < budget; i++) y[i] = (float)law->draw(source);
-    const double prediction =
-        cr_pilot_prediction(y + 1, pilot - 1, 1, 1, budget, law->noise_free, 0);
+    const cr_values noisy = {.y = y + 1, .count = pilot - 1, .step = 1};
+    const double prediction = cr_pilot_prediction(&noisy, 1, budget, law->noise_free);
     if (isnan(prediction)) return 0;
     uint64_t below = 0, above = 0;
     for (size_t i = pilot; i < budget; i++) {

@@ -103,17 +103,23 @@ TEST_TIMES(locations_move_with_the_circle, 9)
     ck_assert_double_eq_tol(cr_location_huber(&values, 10), 0.04, 1e-6);
     double cosines = 0, sines = 0;
     for (int i = 0; i < 5; i++) cosines += cos(gaps[i]), sines += sin(gaps[i]);
-    const double mean = cr_location_circular_mean(y, 5, 1, 2 * PI);
+    const double mean = cr_location_circular_mean(&values);
     ck_assert_double_eq_tol(remainder(mean - turn - atan2(sines, cosines), 2 * PI), 0, 1e-6);
+}
+
+static double mean_of_degrees(const float *y, size_t count)
+{
+    const cr_values values = {.y = y, .count = count, .step = 1, .period = 360};
+    return cr_location_circular_mean(&values);
 }
 
 TEST(circular_mean_keeps_the_unit_of_the_period)
 {
     const float degrees[] = {350, 10, 30};
-    ck_assert_double_eq_tol(cr_location_circular_mean(degrees, 3, 1, 360), 10, 1e-9);
+    ck_assert_double_eq_tol(mean_of_degrees(degrees, 3), 10, 1e-9);
     const float opposite[] = {0, NAN, 180};
-    ck_assert(fabs(cr_location_circular_mean(opposite, 2, 1, 360)) < 1e-9);
-    ck_assert_double_nan(cr_location_circular_mean(opposite + 1, 1, 1, 360));
+    ck_assert(fabs(mean_of_degrees(opposite, 2)) < 1e-9);
+    ck_assert_double_nan(mean_of_degrees(opposite + 1, 1));
 }
 
 TEST(equal_values_are_their_own_location)

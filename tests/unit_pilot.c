@@ -5,6 +5,21 @@
 
 #define PI 3.14159265358979323846
 
+static double location(const float *y, size_t count, size_t step, double tolerance, double softness,
+                       double origin, double period)
+{
+    const cr_values pilot = {
+        .y = y, .count = count, .step = step, .origin = origin, .period = period};
+    return cr_pilot_location(&pilot, tolerance, softness);
+}
+
+static double prediction_of(const float *y, size_t count, size_t step, double tolerance,
+                            size_t budget, double noise_free, double period)
+{
+    const cr_values pilot = {.y = y, .count = count, .step = step, .period = period};
+    return cr_pilot_prediction(&pilot, tolerance, budget, noise_free);
+}
+
 TEST(pilot_is_about_fifteen_per_cent_and_leaves_whole_blocks)
 {
     for (size_t blocks = 0; blocks <= 128; blocks += 32)
@@ -38,11 +53,11 @@ TEST(pilot_of_almost_nothing_leaves_a_sample)
 TEST(location_balances_the_tails)
 {
     const float even[] = {-3, -1, 0, 1, 3};
-    ck_assert_double_eq_tol(cr_pilot_location(even, 5, 1, 2, 0.5, 0.1, 0), 0, 1e-9);
+    ck_assert_double_eq_tol(location(even, 5, 1, 2, 0.5, 0.1, 0), 0, 1e-9);
     /* One of nine lies 1.5 beyond the tolerance: the location moves towards it, to where it costs
      * least. */
     const float skewed[] = {0, 0, 0, 0, 0, 0, 0, 0, 3.5f};
-    const double moved = cr_pilot_location(skewed, 9, 1, 2, 0.5, 0, 0);
+    const double moved = location(skewed, 9, 1, 2, 0.5, 0, 0);
     ck_assert_double_gt(moved, 0.5);
     ck_assert_double_lt(moved, 2);
 }
@@ -56,7 +71,7 @@ TEST_TIMES(location_is_the_root_of_the_written_score, 10)
     simulate_seed(&source, (uint64_t)_i);
     for (int i = 0; i < 31; i++)
         y[i] = (float)(0.3 + exp(0.5 * simulate_normal(&source)) * (i % 3 - 1));
-    const double theta = cr_pilot_location(y, 31, 1, tolerance, h, 0.2, 0);
+    const double theta = location(y, 31, 1, tolerance, h, 0.2, 0);
     double sum[3] = {0};
     for (int side = -1; side <= 1; side++)
         for (int i = 0; i < 31; i++) {
@@ -73,10 +88,10 @@ TEST(few_pilot_samples_are_shrunk_to_the_noise_free_output)
 {
     float y[90];
     for (int i = 0; i < 90; i++) y[i] = 1;
-    ck_assert_double_eq_tol(cr_pilot_prediction(y, 10, 1, 2, 100, 0, 0), 0.5, 1e-9);
-    ck_assert_double_eq_tol(cr_pilot_prediction(y, 90, 1, 2, 600, 0, 0), 0.9, 1e-9);
-    ck_assert_double_eq_tol(cr_pilot_prediction(y, 10, 1, 2, 100, NAN, 0), 1, 1e-9);
-    ck_assert_double_eq(cr_pilot_prediction(y, 0, 1, 2, 100, 0.25, 0), 0.25);
+    ck_assert_double_eq_tol(prediction_of(y, 10, 1, 2, 100, 0, 0), 0.5, 1e-9);
+    ck_assert_double_eq_tol(prediction_of(y, 90, 1, 2, 600, 0, 0), 0.9, 1e-9);
+    ck_assert_double_eq_tol(prediction_of(y, 10, 1, 2, 100, NAN, 0), 1, 1e-9);
+    ck_assert_double_eq(prediction_of(y, 0, 1, 2, 100, 0.25, 0), 0.25);
 }
 
 /* The output without noise is one of a kind that hardly any noisy one is. */
@@ -84,14 +99,14 @@ TEST(a_noise_free_output_far_from_all_others_is_left_alone)
 {
     float y[60];
     for (int i = 0; i < 60; i++) y[i] = i % 20 ? 0.01f * (float)(i % 7) : 5;
-    const double prediction = cr_pilot_prediction(y, 60, 1, 1, 400, 5, 0);
-    ck_assert_double_eq(prediction, cr_pilot_prediction(y, 60, 1, 1, 400, NAN, 0));
+    const double prediction = prediction_of(y, 60, 1, 1, 400, 5, 0);
+    ck_assert_double_eq(prediction, prediction_of(y, 60, 1, 1, 400, NAN, 0));
     ck_assert_double_lt(fabs(prediction), 1);
-    const double turned = cr_pilot_prediction(y, 60, 1, 1, 400, 5, 12);
-    ck_assert_double_eq_tol(turned, cr_pilot_prediction(y, 60, 1, 1, 400, NAN, 12), 1e-12);
+    const double turned = prediction_of(y, 60, 1, 1, 400, 5, 12);
+    ck_assert_double_eq_tol(turned, prediction_of(y, 60, 1, 1, 400, NAN, 12), 1e-12);
     ck_assert_double_lt(fabs(turned), 1);
     /* Within two tolerances it counts. */
-    ck_assert_double_gt(cr_pilot_prediction(y, 10, 1, 4, 400, 5, 0), 1.5);
+    ck_assert_double_gt(prediction_of(y, 10, 1, 4, 400, 5, 0), 1.5);
 }
 
 TEST(angles_are_chosen_across_the_cut)
@@ -101,9 +116,9 @@ TEST(angles_are_chosen_across_the_cut)
         float y[40];
         for (int i = 0; i < 40; i++)
             y[i] = (float)remainder(origin + 0.1 + 0.01 * (i - 19.5), 2 * PI);
-        const double with = cr_pilot_prediction(y, 40, 1, 0.3, 300, origin, 2 * PI);
+        const double with = prediction_of(y, 40, 1, 0.3, 300, origin, 2 * PI);
         ck_assert_double_eq_tol(remainder(with - origin - 0.08, 2 * PI), 0, 1e-5);
-        const double without = cr_pilot_prediction(y, 40, 1, 0.3, 300, NAN, 2 * PI);
+        const double without = prediction_of(y, 40, 1, 0.3, 300, NAN, 2 * PI);
         ck_assert_double_eq_tol(remainder(without - origin - 0.1, 2 * PI), 0, 1e-5);
         ck_assert_double_le(fabs(with), PI);
         ck_assert_double_le(fabs(without), PI);
@@ -114,12 +129,12 @@ TEST(failed_outputs_are_skipped)
 {
     float y[40];
     for (int i = 0; i < 40; i++) y[i] = i % 2 ? 1 : (i % 4 ? (float)NAN : (float)INFINITY);
-    ck_assert_double_eq_tol(cr_pilot_prediction(y, 40, 1, 2, 300, 0, 0), 20 / 30.0, 1e-9);
+    ck_assert_double_eq_tol(prediction_of(y, 40, 1, 2, 300, 0, 0), 20 / 30.0, 1e-9);
     /* every other one: all failed */
-    ck_assert_double_eq_tol(cr_pilot_prediction(y, 20, 2, 2, 300, 0.5, 0), 0.5, 1e-9);
-    ck_assert_double_nan(cr_pilot_prediction(y, 20, 2, 2, 300, NAN, 0));
-    ck_assert_double_nan(cr_pilot_prediction(y, 0, 1, 2, 300, NAN, 2 * PI));
-    ck_assert_double_eq(cr_pilot_prediction(y, 0, 1, 2, 300, INFINITY, 0) > 0, 0);
+    ck_assert_double_eq_tol(prediction_of(y, 20, 2, 2, 300, 0.5, 0), 0.5, 1e-9);
+    ck_assert_double_nan(prediction_of(y, 20, 2, 2, 300, NAN, 0));
+    ck_assert_double_nan(prediction_of(y, 0, 1, 2, 300, NAN, 2 * PI));
+    ck_assert_double_eq(prediction_of(y, 0, 1, 2, 300, INFINITY, 0) > 0, 0);
 }
 
 TEST_MAIN("prediction")

@@ -25,7 +25,7 @@ double cr_prediction_of_record(cr_view *v, const cr_question *q, size_t first, s
                         .period = period,
                         .watch = v->watch};
     const double origin = values.origin = !(period > 0)  ? 0
-                                          : isnan(about) ? cr_location_direction(&values)
+                                          : isnan(about) ? cr_location_circular_mean(&values)
                                                          : about;
     return cr_prediction_into_turn(v, q, origin + q->statistic_row->estimate(q, &values));
 }
@@ -47,11 +47,13 @@ static double choose_number(cr_view *v, const cr_question *q)
     if (q->statistic_row->choice == CR_CHOICE_NOISE_FREE)
         return cr_prediction_into_turn(v, q, noise_free);
     if (balances(q)) {
-        const size_t step = v->model.outputs;
+        const cr_values noisy = {.y = v->values + v->model.outputs + q->output,
+                                 .count = pilot - 1,
+                                 .step = v->model.outputs,
+                                 .period = q->period};
         return cr_prediction_into_turn(
             v, q,
-            cr_pilot_prediction(v->values + step + q->output, pilot - 1, step, q->tolerance,
-                                (size_t)cr_asked_max_samples(v), noise_free, q->period));
+            cr_pilot_prediction(&noisy, q->tolerance, (size_t)cr_asked_max_samples(v), noise_free));
     }
     const double theta = cr_prediction_of_record(v, q, 1, pilot - 1, NAN);
     return isnan(theta) ? noise_free : theta;

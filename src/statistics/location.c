@@ -152,7 +152,7 @@ double cr_location_huber(const cr_values *values, double width)
     return cr_location_root(values, huber_score, &width, least, greatest);
 }
 
-double cr_location_direction(const cr_values *values)
+double cr_location_circular_mean(const cr_values *values)
 {
     double cosines = 0, sines = 0;
     for (size_t i = 0; has(values, i); i++) {
@@ -164,10 +164,4 @@ double cr_location_direction(const cr_values *values)
     }
     if (cosines == 0 && sines == 0) return NAN;
     return atan2(sines, cosines) / CR_TWO_PI * values->period;
-}
-
-double cr_location_circular_mean(const float *y, size_t count, size_t step, double period)
-{
-    const cr_values values = {.y = y, .count = count, .step = step, .period = period};
-    return cr_location_direction(&values);
 }

@@ -45,7 +45,6 @@ double cr_location_root(const cr_values *values, cr_location_score score, const 
 
 /* arg of sum exp(2 pi i y/period), in the unit of the values, in [-period/2, period/2]; origin is
  * not used. NaN without a value or without a direction (resultant 0). */
-double cr_location_direction(const cr_values *values);
-double cr_location_circular_mean(const float *y, size_t count, size_t step, double period);
+double cr_location_circular_mean(const cr_values *values);
 
 #endif

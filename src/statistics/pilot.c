@@ -1,6 +1,5 @@
 #include "statistics/pilot.h"
 #include "base/constants.h"
-#include "statistics/location.h"
 #include <math.h>
 
 #define PILOT_SHARE 0.15
@@ -34,34 +33,30 @@ static double dead_zone_score(double t, const void *setting)
     return copysign(ramp + SLOPE * fmin(a, 1), t);
 }
 
-double cr_pilot_location(const float *y, size_t count, size_t step, double tolerance,
-                         double softness, double origin, double period)
+double cr_pilot_location(const cr_values *pilot, double tolerance, double softness)
 {
-    const cr_values values = {
-        .y = y, .count = count, .step = step, .origin = origin, .period = period};
     const dead_zone zone = {tolerance, softness};
-    const double middle = period > 0 ? 0 : origin;
-    return cr_location_root(&values, dead_zone_score, &zone, middle - 2 * tolerance,
+    const double middle = pilot->period > 0 ? 0 : pilot->origin;
+    return cr_location_root(pilot, dead_zone_score, &zone, middle - 2 * tolerance,
                             middle + 2 * tolerance);
 }
 
 /* Where the root is looked for if f(z) is not known: around the median, of angles cut opposite to
  * their circular mean. */
-static double robust_origin(const float *y, size_t count, size_t step, double period)
+static double robust_origin(cr_values pilot)
 {
-    cr_values values = {.y = y, .count = count, .step = step, .period = period};
-    if (!(period > 0)) return cr_location_median(&values);
-    values.origin = cr_location_circular_mean(y, count, step, period);
-    if (isnan(values.origin)) values.origin = 0;
-    return values.origin + cr_location_median(&values);
+    if (!(pilot.period > 0)) return cr_location_median(&pilot);
+    pilot.origin = cr_location_circular_mean(&pilot);
+    if (isnan(pilot.origin)) pilot.origin = 0;
+    return pilot.origin + cr_location_median(&pilot);
 }
 
 /* From the origin to the root near it. */
-static double move_from(double origin, const float *y, size_t count, size_t step, double tolerance,
-                        double softness, double period)
+static double move_from(double origin, cr_values pilot, double tolerance, double softness)
 {
-    const double found = cr_pilot_location(y, count, step, tolerance, softness, origin, period);
-    return period > 0 ? found : found - origin;
+    pilot.origin = origin;
+    const double found = cr_pilot_location(&pilot, tolerance, softness);
+    return pilot.period > 0 ? found : found - origin;
 }
 
 /* An end of the bracket is no root: f(z) is known, and far from the noisy outputs. */
@@ -70,21 +65,21 @@ static int is_no_root(double move, double tolerance)
     return !(fabs(move) < 2 * tolerance * (1 - CR_ROUNDING));
 }
 
-double cr_pilot_prediction(const float *y, size_t count, size_t step, double tolerance,
-                           size_t budget, double noise_free, double period)
+double cr_pilot_prediction(const cr_values *pilot, double tolerance, size_t budget,
+                           double noise_free)
 {
-    const cr_values values = {.y = y, .count = count, .step = step};
-    const size_t usable = cr_location_count(&values);
+    const size_t usable = cr_location_count(pilot);
     const double softness = budget <= SMALL_BUDGET ? 0.5 : 0.25;
     double origin = isfinite(noise_free) ? noise_free : NAN, move = 0;
     if (usable > 0 && tolerance > 0) {
         const double trust = (double)usable / ((double)usable + SHRINKAGE);
-        move = trust * move_from(origin, y, count, step, tolerance, softness, period);
+        move = trust * move_from(origin, *pilot, tolerance, softness);
         if (isnan(origin) || is_no_root(move / trust, tolerance)) {
-            origin = robust_origin(y, count, step, period);
-            move = move_from(origin, y, count, step, tolerance, softness, period);
+            origin = robust_origin(*pilot);
+            move = move_from(origin, *pilot, tolerance, softness);
         }
     }
     const double prediction = origin + move;
-    return period > 0 && isfinite(prediction) ? remainder(prediction, period) : prediction;
+    return pilot->period > 0 && isfinite(prediction) ? remainder(prediction, pilot->period)
+                                                     : prediction;
 }

@@ -2,7 +2,7 @@
  * (theory 6, "prediction decides the rest"). */
 #ifndef CR_STATISTICS_PILOT_H
 #define CR_STATISTICS_PILOT_H
-#include <stddef.h>
+#include "statistics/location.h"
 
 /* Default number of pilot samples of `max_samples`: about .15 of them, at least 1, and such that
  * the others fill `blocks` equal blocks where max_samples >= 4 blocks. 0 if max_samples < 2:
@@ -10,18 +10,16 @@
  * output, so the noisy pilot has one sample less. */
 size_t cr_pilot_samples(size_t max_samples, size_t blocks);
 
-/* The prediction from `count` noisy pilot outputs y[i*step], for a tolerance in their unit.
- * `budget`: all samples of this input, pilot included; it sets how soft the dead zone is.
- * noise_free: f(z), or NaN if unknown or failed. period: 0 on the line; of angles one full turn,
- * the result then is wrapped into [-period/2, period/2]. Outputs that are not finite are skipped.
+/* The prediction from the noisy outputs of the pilot, for a tolerance in their unit. `budget`: all
+ * samples of this input, pilot included; it sets how soft the dead zone is. noise_free: f(z), or
+ * NaN if unknown or failed. The origin of the values is not used; of angles the result is wrapped
+ * into [-period/2, period/2].
  * @return the prediction; f(z) if no pilot output is left; NaN if there is nothing at all. */
-double cr_pilot_prediction(const float *y, size_t count, size_t step, double tolerance,
-                           size_t budget, double noise_free, double period);
+double cr_pilot_prediction(const cr_values *pilot, double tolerance, size_t budget,
+                           double noise_free);
 
-/* The soft dead-zone location alone: root over theta of the summed score, on origin +- 2 tolerance.
- * With period > 0 it is a difference to origin on the circle, otherwise a value. softness: h of the
- * score, in (0, 1). */
-double cr_pilot_location(const float *y, size_t count, size_t step, double tolerance,
-                         double softness, double origin, double period);
+/* The soft dead-zone location alone: root over theta of the summed score, on origin +- 2 tolerance;
+ * of angles a difference to the origin. softness: h of the score, in (0, 1). */
+double cr_pilot_location(const cr_values *pilot, double tolerance, double softness);
 
 #endif
