@@ -11,7 +11,7 @@ engines  := $(addprefix $(OBJ)/tests/engines/,outputs refusals)
 longest  := $(call named,api_device% cover_hessian% cover_finite% cover_gradient% \
     prop_solver)
 slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_%_device \
-    unit_backend%))
+    unit_contract))
 in_cpp   := $(OBJ)/tests/api_cpp
 fast     := $(filter-out $(slow),$(programs)) $(in_cpp)
 

@@ -1,6 +1,6 @@
 /* Where the noise of a backend comes from: words by the published generator, normals of them,
  * points on the grid, and levels that share no words. That every path has the bits of the
- * specification is in unit_backend.c; the normals of all words are in proof/normals.c. */
+ * specification is in unit_contract.c; the normals of all words are in proof/normals.c. */
 #include "backend/lanes_scalar.h"
 /* after the lanes */
 #include "backend/cell.h"

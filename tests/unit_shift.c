@@ -22,7 +22,7 @@ static long double place(long double p)
 static const double shares[] = {1e-100, 1e-20, 1e-6, 0.01, 0.3, 0.5, 0.7, 0.999};
 static const double radii[] = {0, 1e-12, 0.01, 0.5, 1, 3, 6};
 
-START_TEST(the_least_probability_is_never_above_the_true_one_and_hardly_below)
+TEST_ROWS(the_least_probability_is_never_above_the_true_one_and_hardly_below, shares)
 {
     const double p = shares[_i];
     for (int k = 0; k < KIT_ROWS(radii); k++) {
@@ -32,9 +32,8 @@ START_TEST(the_least_probability_is_never_above_the_true_one_and_hardly_below)
                       found, truth, p, r);
     }
 }
-END_TEST
 
-START_TEST(the_greatest_probability_and_the_radius_are_inverse_to_each_other)
+TEST_ROWS(the_greatest_probability_and_the_radius_are_inverse_to_each_other, shares)
 {
     const double p = shares[_i];
     for (int k = 0; k < KIT_ROWS(radii); k++) {
@@ -44,9 +43,8 @@ START_TEST(the_greatest_probability_and_the_radius_are_inverse_to_each_other)
         if (found < 0.9) ck_assert_double_eq_tol(cr_shift_radius(p, found), r, 1e-12 * (1 + r));
     }
 }
-END_TEST
 
-START_TEST(a_shift_adds_to_the_level_and_the_slope_is_its_derivative)
+TEST_ROWS(a_shift_adds_to_the_level_and_the_slope_is_its_derivative, shares)
 {
     const double p = shares[_i], level = cr_shift_level(p), step = 1e-4;
     ck_assert_double_eq_tol(level, (double)-place(p), 1e-12 * (1 + fabs(level)));
@@ -54,28 +52,13 @@ START_TEST(a_shift_adds_to_the_level_and_the_slope_is_its_derivative)
         (above(place(p) - step) - above(place(p) + step)) / (2 * (long double)step);
     ck_assert_double_eq_tol(cr_shift_slope(p), (double)slope, 1e-5 * (double)slope);
 }
-END_TEST
 
 /* The likelihood ratio of a shift by r has variance e^(r^2) - 1: along it a mean falls fastest. */
-START_TEST(a_mean_falls_by_its_deviation_times_that_of_the_likelihood_ratio)
+TEST_ROWS(a_mean_falls_by_its_deviation_times_that_of_the_likelihood_ratio, radii)
 {
     const double variance = 0.3, r = radii[_i];
     const double drop = sqrt(variance * expm1(r * r));
     ck_assert_double_eq_tol(cr_shift_radius_of_mean(drop, variance), r, 1e-12 * (r + 1e-30));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("shift");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, the_least_probability_is_never_above_the_true_one_and_hardly_below,
-                        0, KIT_ROWS(shares));
-    tcase_add_loop_test(typical, the_greatest_probability_and_the_radius_are_inverse_to_each_other,
-                        0, KIT_ROWS(shares));
-    tcase_add_loop_test(typical, a_shift_adds_to_the_level_and_the_slope_is_its_derivative, 0,
-                        KIT_ROWS(shares));
-    tcase_add_loop_test(typical, a_mean_falls_by_its_deviation_times_that_of_the_likelihood_ratio,
-                        0, KIT_ROWS(radii));
-    return kit_run(suite);
-}
+TEST_MAIN("shift")

@@ -4,7 +4,7 @@
 by_blas := $(shell grep -lE 'SECOND_ORDER|ECGHM|hessian' tests/*.c)
 by_blas := $(filter-out $(OBJ)/tests/unit_without_blas,$(by_blas:tests/%.c=$(OBJ)/tests/%))
 
-by_path := $(fast) $(call named,unit_backend prop_units prop_true_radius)
+by_path := $(fast) $(call named,unit_contract prop_units prop_true_radius)
 compared := $(golden) $(OBJ)/tests/platforms/platform
 
 .PHONY: check-paths on-path
