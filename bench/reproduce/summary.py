@@ -47,6 +47,7 @@ KINDS = (
     ("accurate", "mean_radius", "radius, error first"),
     ("useful", "useful_radius", "useful radius"),
 )
+SHOWN = ("longest", "useful")  # as tables; the other is in best.csv
 Best = dict[str, dict[str, float]]  # of a task and a column
 
 
@@ -56,7 +57,8 @@ def report(settings: Settings) -> dict[str, str]:
     blocks, found = {}, []
     for choice, value, corner in KINDS:
         found.append({task: _best(rows[part], task, choice, value) for part, task in TASKS})
-        blocks[choice] = _table(found[-1], corner)
+        if choice in SHOWN:
+            blocks[choice] = _table(found[-1], corner)
     ratios = [_ratio(first, second, found) for first, second in RATIOS]
     heading = ["ratio", *(corner for _, _, corner in KINDS)]
     return {**blocks, "few": _few(few, found[0]), "ratios": tables.markdown(heading, ratios)}
