@@ -36,7 +36,8 @@ TEST_TIMES(certificates_of_a_device_are_those_of_the_cpu, 3)
     const size_t taken = emulated()->taken;
     ck_assert_int_eq(certreg_estimator_size(backend, &m, &p, &host, &bytes), CERTREG_OK);
     ck_assert_uint_eq(taken - before, bytes);
-    for (uint64_t number = 0; number < 2; number++) {
+    const uint64_t inputs = _i ? 1 : 2; /* a later one on the same handles */
+    for (uint64_t number = 0; number < inputs; number++) {
         certreg_certificate a[ASKED], b[ASKED];
         KIT_OK(cpu, certreg_estimator_begin(cpu, where, 0.3, number));
         KIT_OK(device, certreg_estimator_begin(device, where, 0.3, number));
