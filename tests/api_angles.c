@@ -178,9 +178,8 @@ static certreg_question wish(int i)
 
 TEST_TIMES(a_radius_that_the_full_record_proves_is_not_given_up_before_the_pilot, WISHES)
 {
-    spread still = {0};
     const certreg_question q = wish(_i);
-    certreg_estimator *e = make(&still, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
+    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     ck_assert_double_ge(c.radius, q.target->radius);
@@ -188,9 +187,8 @@ TEST_TIMES(a_radius_that_the_full_record_proves_is_not_given_up_before_the_pilot
 
 TEST_TIMES(the_forecast_before_the_pilot_is_within_what_a_perfect_model_takes, WISHES)
 {
-    spread still = {0};
     const certreg_question q = wish(_i);
-    certreg_estimator *e = make(&still, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
+    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
     certreg_forecast before = {.struct_size = sizeof before};
     KIT_OK(e, certreg_estimator_forecast(e, &q, &before));
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
@@ -202,10 +200,9 @@ TEST_TIMES(the_forecast_before_the_pilot_is_within_what_a_perfect_model_takes, W
 /* As whoever asks for the radius of an earlier certificate. */
 TEST_TIMES(a_radius_that_is_just_attainable_is_not_given_up, WISHES / 2)
 {
-    spread still = {0};
     certreg_question q =
         QUESTION(.tolerance = wishes[_i].tolerance, .method = CERTREG_METHOD_ANYTIME);
-    certreg_estimator *e = make(&still, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
+    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
     q.target = asks_target(kit_ask(e, CAPACITY, q).radius);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, 1));
     certreg_forecast f = {.struct_size = sizeof f};

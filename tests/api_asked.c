@@ -185,14 +185,12 @@ static int not_a_number_beyond(void *user, const certreg_batch *b)
 
 TEST(outputs_that_cannot_be_recorded_choose_no_number_of_samples)
 {
-    half_space h = {.face = 2};
-    certreg_estimator *e = make_with(not_a_number_beyond, &h, 1, 1);
+    certreg_estimator *e = make_with(not_a_number_beyond, &(half_space){.face = 2}, 1, 1);
     certreg_certificate c = kit_certificate();
     const certreg_question q = wish(0, CERTREG_METHOD_FINITE);
-    const certreg_question anytime = wish(0, CERTREG_METHOD_ANYTIME);
     KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_NOT_FINITE);
     KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
-    c = kit_ask(e, 0, anytime);
+    c = kit_ask(e, 0, wish(0, CERTREG_METHOD_ANYTIME));
 }
 
 /* Every sample by itself, and none in the record: the errors tell the outputs all the same. */
@@ -256,8 +254,7 @@ TEST(a_plain_call_that_was_cut_short_is_resumed_to_the_number_it_asked_for)
 TEST_TIMES(looks_that_come_after_an_answer_are_refused, 2)
 {
     const uint64_t looks[2] = {200, 400};
-    half_space h = {.face = 2};
-    certreg_estimator *e = make(&h, 1, 1);
+    certreg_estimator *e = make(&(half_space){.face = 2}, 1, 1);
     certreg_question q = wish(1, CERTREG_METHOD_FINITE);
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_estimator_sample(e, 0, 200));

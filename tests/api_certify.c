@@ -167,8 +167,7 @@ TEST_ROWS(balls_of_other_norms_lie_within_the_certified_one_and_touch_it, scales
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0, 0, 0, 0}, 0.5, 1));
     certreg_certificate c = kit_certificate();
-    certreg_question q = kit_question(1.5 * fmax(0.5 * (double)scales[_i][0], 0.1));
-    c = kit_ask(e, 1000, q);
+    c = kit_ask(e, 1000, kit_question(1.5 * fmax(0.5 * (double)scales[_i][0], 0.1)));
     ck_assert_double_gt(c.radius, 0);
     double least = INFINITY, sum = 0;
     for (int j = 0; j < 5; j++) {

@@ -14,8 +14,7 @@ TEST_TIMES(the_least_number_of_samples_is_what_a_perfect_model_takes, 8)
     const struct {
         double wanted, alpha;
     } cases[] = {{1, 0.05}, {2, 0.001}, {0.1, 0.5}, {2.9, 0.05}};
-    half_space h = {.face = 99};
-    certreg_estimator *e = make(&h, 1, 1);
+    certreg_estimator *e = make(&(half_space){.face = 99}, 1, 1);
     certreg_question q = wish(cases[_i / 2].wanted, sequential[_i % 2]);
     q.alpha = cases[_i / 2].alpha;
     certreg_forecast f = forecast(e, q);
@@ -63,8 +62,7 @@ TEST_TIMES(what_is_called_impossible_of_a_served_angle_is_never_proved, 8)
 TEST(the_forecast_counts_what_is_asked_between_looks_of_the_callers)
 {
     const uint64_t looks[2] = {30, 40};
-    half_space h = {.face = 99};
-    certreg_estimator *e = make(&h, 1, 1);
+    certreg_estimator *e = make(&(half_space){.face = 99}, 1, 1);
     certreg_question q = wish(2.5, CERTREG_METHOD_ANYTIME);
     q.target = asks_looks(q.target->radius, looks, 2);
     const uint64_t least = forecast(e, q).least_samples;
@@ -78,8 +76,7 @@ TEST(the_forecast_counts_what_is_asked_between_looks_of_the_callers)
 
 TEST(the_forecast_is_about_right_and_knows_what_cannot_be)
 {
-    half_space h = {.face = 1.4};
-    certreg_estimator *e = make(&h, 1, 1);
+    certreg_estimator *e = make(&(half_space){.face = 1.4}, 1, 1);
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     const certreg_forecast f = forecast(e, wish(1, CERTREG_METHOD_FINITE));
     ck_assert_msg(f.expected_samples > 60 && f.expected_samples < 300, "%g", f.expected_samples);
@@ -112,8 +109,7 @@ TEST_ROWS(the_forecast_moves_with_the_output, sequential)
 TEST(a_single_look_at_the_end_is_used)
 {
     const uint64_t at_the_end[1] = {400};
-    half_space h = {.face = 99};
-    certreg_estimator *e = make(&h, 1, 1);
+    certreg_estimator *e = make(&(half_space){.face = 99}, 1, 1);
     certreg_question q = wish(1, CERTREG_METHOD_FINITE);
     q.target = asks_looks(1, at_the_end, 1);
     ck_assert_double_ge(kit_ask(e, 400, q).radius, 1);
@@ -122,8 +118,7 @@ TEST(a_single_look_at_the_end_is_used)
 /* ---- bad input */
 TEST(forecasts_need_a_wish_a_record_without_gap_and_begin)
 {
-    half_space h = {.face = 1};
-    certreg_estimator *e = make(&h, 1, 1);
+    certreg_estimator *e = make(&(half_space){.face = 1}, 1, 1);
     certreg_forecast f = {.struct_size = sizeof f};
     certreg_question q = wish(0, CERTREG_METHOD_FINITE);
     KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);

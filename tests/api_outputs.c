@@ -8,12 +8,18 @@ static linear steep(void)
     return (linear){.weight = {1, 0.7, 0.3}};
 }
 
+static linear *usual(void)
+{
+    static linear shown;
+    shown = steep();
+    return &shown;
+}
+
 /* In any order, of statistics and methods of their own, and served. */
 TEST_TIMES(the_joint_radius_is_the_least_and_costs_no_alpha, OUTPUTS + 2)
 {
     static const double truth[OUTPUTS] = {1, 0.7, 0.3};
-    linear l = steep();
-    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    certreg_estimator *e = make(usual(), mixed, OUTPUTS);
     certreg_question q[OUTPUTS];
     for (int k = 0; k < OUTPUTS; k++) q[k] = about((k + _i) % OUTPUTS, 0.8);
     if (_i == OUTPUTS) {
@@ -44,8 +50,7 @@ TEST_TIMES(the_joint_radius_is_the_least_and_costs_no_alpha, OUTPUTS + 2)
 
 TEST(one_output_that_abstains_leaves_no_joint_radius)
 {
-    linear l = steep();
-    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    certreg_estimator *e = make(usual(), mixed, OUTPUTS);
     const certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 1e-4), about(2, 0.8)};
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
     KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni));
@@ -98,8 +103,7 @@ TEST_ROWS(sets_of_questions_that_are_no_partition_get_no_joint_radius, no_sets)
 
 TEST(a_failing_model_leaves_neither_joint_nor_single_radii)
 {
-    linear l = {.weight = {1, 0.7, 0.3}, .fail_at = 2};
-    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    certreg_estimator *e = make(&(linear){.weight = {1, 0.7, 0.3}, .fail_at = 2}, mixed, OUTPUTS);
     const certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 0.8), about(2, 0.8)};
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
     KIT_STATUS(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni),
@@ -126,8 +130,7 @@ static certreg_question of_norm(double tolerance, uint32_t constraints)
 /* Nearly along the steepest output, of deviation 0.5; 0.9716 is the net's. */
 TEST(the_mean_of_a_diagonal_map_gets_the_formula_of_its_steepest_direction)
 {
-    linear l = steep();
-    certreg_estimator *e = make(&l, NULL, OUTPUTS);
+    certreg_estimator *e = make(usual(), NULL, OUTPUTS);
     const double tolerance = 0.2, part = 0.971647 * tolerance;
     const certreg_question q[] = {of_norm(tolerance, CERTREG_CONSTRAINTS_C),
                                   of_norm(tolerance, CERTREG_CONSTRAINTS_CG),
@@ -206,8 +209,7 @@ TEST(outputs_of_mixed_kinds_share_one_record)
 /* Before anything else about the questions is looked at. */
 TEST(a_question_of_a_newer_caller_is_refused_by_its_index)
 {
-    linear l = steep();
-    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    certreg_estimator *e = make(usual(), mixed, OUTPUTS);
     struct {
         certreg_question q;
         uint64_t unknown;

@@ -35,8 +35,7 @@ TEST(first_total_of_certify_fixes_it)
 TEST(a_small_total_under_a_large_plan_is_certified)
 {
     certreg_estimator *e = curve_estimator(MOST, 0);
-    certreg_question q = kit_question(0.6);
-    certreg_certificate c = kit_ask(e, TOTAL, q);
+    certreg_certificate c = kit_ask(e, TOTAL, kit_question(0.6));
     ck_assert_uint_eq(rows_asked, TOTAL);
     ck_assert_double_gt(c.radius, 0);
 }

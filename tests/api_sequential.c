@@ -47,8 +47,7 @@ TEST_TIMES(a_radius_out_of_reach_ends_sampling_early, 10)
         double face, wanted;
     } cases[] = {{0.5, 2}, {0.5, 9.99}, {0.2, 10.5}, {-1, 0.1}, {9, 20}};
     const double wanted = cases[_i / 2].wanted, face = cases[_i / 2].face;
-    half_space h = {.face = face};
-    certreg_estimator *e = make(&h, 1, 1);
+    certreg_estimator *e = make(&(half_space){.face = face}, 1, 1);
     const certreg_certificate c = kit_ask(e, CAPACITY, wish(wanted, sequential[_i % 2]));
     ck_assert_int_eq(c.stop, CERTREG_STOP_HOPELESS);
     ck_assert_uint_lt(c.samples, CAPACITY);
@@ -144,8 +143,7 @@ TEST(sampling_goes_on_until_every_wish_is_settled)
 
 TEST(a_bad_question_neither_ends_nor_prolongs_sampling)
 {
-    half_space h = {.face = 2};
-    certreg_estimator *e = make(&h, 1, 1);
+    certreg_estimator *e = make(&(half_space){.face = 2}, 1, 1);
     certreg_question q[] = {wish(1, CERTREG_METHOD_FINITE), wish(0, CERTREG_METHOD_FINITE)};
     certreg_certificate c[2] = {kit_certificate()};
     q[1].alpha = 2;
@@ -161,8 +159,7 @@ TEST(a_bad_question_neither_ends_nor_prolongs_sampling)
 TEST_TIMES(the_record_is_looked_at_where_the_caller_says, 2)
 {
     const uint64_t looks[] = {7, 33, 34, 500, 3000};
-    half_space h = {.face = 3};
-    certreg_estimator *e = make(&h, 1, 1);
+    certreg_estimator *e = make(&(half_space){.face = 3}, 1, 1);
     certreg_question q = wish(1, sequential[_i]);
     q.target = asks_looks(q.target->radius, looks, 5);
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
@@ -179,8 +176,7 @@ TEST_TIMES(the_record_is_looked_at_where_the_caller_says, 2)
 TEST(fewer_samples_than_the_next_look_are_no_look)
 {
     const uint64_t looks[] = {1000, 2000};
-    half_space h = {.face = 9};
-    certreg_estimator *e = make(&h, 1, 1);
+    certreg_estimator *e = make(&(half_space){.face = 9}, 1, 1);
     certreg_question q = wish(1, CERTREG_METHOD_FINITE);
     q.target = asks_looks(q.target->radius, looks, 2);
     certreg_certificate c = kit_ask(e, 999, q);
@@ -274,8 +270,7 @@ TEST_TIMES(after_an_interruption_the_same_call_ends_as_if_there_had_been_none, 2
 
 TEST_TIMES(a_deadline_answers_from_the_looks_there_were, 2)
 {
-    half_space h = {.face = 1.05, .pause = 0.005};
-    certreg_estimator *e = make(&h, 1, 1);
+    certreg_estimator *e = make(&(half_space){.face = 1.05, .pause = 0.005}, 1, 1);
     certreg_estimator_set_deadline(e, 0.3);
     const certreg_certificate c = kit_ask(e, CAPACITY, wish(1, sequential[_i]));
     ck_assert_int_eq(c.stop, CERTREG_STOP_DEADLINE);

@@ -8,8 +8,7 @@ static const double levels[LEVELS] = {0.3, 0.6, 0.2};
 
 TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
 {
-    linear l = {.weight = {1, 0.7, 0.3}};
-    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    certreg_estimator *e = make(&(linear){.weight = {1, 0.7, 0.3}}, mixed, OUTPUTS);
     certreg_question q[2] = {about(0, 0.8), about(2, 0.8)};
     q[1].bonferroni = 2, q[1].alpha = 0.3;
     certreg_certificate all[LEVELS * 2] = {kit_certificate()};
@@ -86,8 +85,7 @@ TEST(levels_after_a_failure_are_not_come_to)
 
 TEST(a_bad_question_leaves_the_others_their_answers_at_every_level)
 {
-    linear l = {.weight = {1, 0.7, 0.3}};
-    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    certreg_estimator *e = make(&(linear){.weight = {1, 0.7, 0.3}}, mixed, OUTPUTS);
     const certreg_question q[2] = {about(0, NAN), about(1, 0.8)};
     certreg_certificate c[LEVELS * 2] = {kit_certificate()};
     KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, q, 2, c),

@@ -22,6 +22,14 @@ static const map plain = {.weight = {{1, 0.2, 0, 0},
                                      {0.9, 0, 0, -0.4},
                                      {0, 0, 1.5, 0}}};
 
+/* The plain one, whose calls need not be told from those of others. */
+static inline map *usual(void)
+{
+    static map shown;
+    shown = plain;
+    return &shown;
+}
+
 static inline int evaluate(void *user, const certreg_batch *b)
 {
     map *m = user;
