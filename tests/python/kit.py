@@ -26,13 +26,18 @@ from certreg.cli import main  # noqa: E402
 if os.path.exists(certreg.library_path):  # tests change the current folder
     os.environ["CERTREG_LIB"] = os.path.abspath(certreg.library_path)
 
-parametrize, package = pytest.mark.parametrize, pytest.importorskip
+package = pytest.importorskip
 as_it_is = Plan.__init__  # the library draws a seed of 0
 Z, ORIGIN = [1, 0.5, -0.25], [0, 0, 0]
 X = np.random.default_rng(5).normal(size=(40, 3)).astype(np.float32)
 SAMPLES = 2000
 SOURCES = (root / "python/certreg").exists()
 needs_sources = pytest.mark.skipif(not SOURCES, reason="the sources of the package are not here")
+
+
+def parametrize(names, *rows, **more):
+    """One test for each row of arguments with these names."""
+    return pytest.mark.parametrize(names, rows, **more)
 
 
 def model(x):

@@ -135,29 +135,25 @@ def test_what_releases_have_is_there():
 
 @parametrize(
     "line, other",
-    [
-        ("plan.seed 8 8 uint64", "plan.seed 8 8 int64"),
-        ("model.scale 48 8 const float *", "model.scale 48 8 const double *"),
-        ("error.text 40 256 char text[256]", "error.text 40 128 char text[128]"),
-        ("int (*certreg_eval)(void *user, const certreg_batch *batch)", ""),
-        ("plan.progress 40 8 int (*progress)(void *user, uint64_t done, uint64_t total)", ""),
-        ("CERTREG_E_BUSY 18", "CERTREG_E_BUSY 19"),
-        ("python Score.NORM", ""),
-        ("python Estimator.certify", ""),
-        ("python Question 0 tolerance", "python Question 1 tolerance"),
-        ("python Question 2 alpha = 0.0", "python Question 2 alpha = 0.1"),
-        ("python Estimator * seed", "python Estimator * noise"),
-        ("certreg certify --sigma", ""),
-        ("certreg certify --method finite", ""),
-    ],
+    ("plan.seed 8 8 uint64", "plan.seed 8 8 int64"),
+    ("model.scale 48 8 const float *", "model.scale 48 8 const double *"),
+    ("error.text 40 256 char text[256]", "error.text 40 128 char text[128]"),
+    ("int (*certreg_eval)(void *user, const certreg_batch *batch)", ""),
+    ("plan.progress 40 8 int (*progress)(void *user, uint64_t done, uint64_t total)", ""),
+    ("CERTREG_E_BUSY 18", "CERTREG_E_BUSY 19"),
+    ("python Score.NORM", ""),
+    ("python Estimator.certify", ""),
+    ("python Question 0 tolerance", "python Question 1 tolerance"),
+    ("python Question 2 alpha = 0.0", "python Question 2 alpha = 0.1"),
+    ("python Estimator * seed", "python Estimator * noise"),
+    ("certreg certify --sigma", ""),
+    ("certreg certify --method finite", ""),
 )
 def test_a_break_is_found(line, other):
     assert breaks(NOW, [other if one == line else one for one in NOW]) == [line]
 
 
-@parametrize(
-    "line", ["python Question 20 more", "certreg certify 2 more", "certreg certify --more"]
-)
+@parametrize("line", "python Question 20 more", "certreg certify 2 more", "certreg certify --more")
 def test_additions_are_none_unless_they_must_be_given(line):
     assert breaks(NOW, [*NOW, line]) == []
     assert breaks(NOW, [*NOW, line + MUST]) == [line + MUST]

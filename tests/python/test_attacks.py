@@ -102,7 +102,7 @@ def test_what_cannot_be_attacked_is_refused():
             e.attack(0.8, "many")
 
 
-@parametrize("calls, refusal", [(3, "at least"), (1500, None)])
+@parametrize("calls, refusal", (3, "at least"), (1500, None))
 def test_a_refused_attack_is_no_evaluation_of_the_record(calls, refusal):
     with make() as e:
         e.begin(Z, 0.5)
@@ -131,7 +131,7 @@ def test_the_model_may_raise_but_not_call_its_estimator():
     attacked, seen = [], []
 
     def asks(x):
-        for call in (lambda: e.attack(0.8, 500), e.run, e.close) if attacked else ():
+        for call in (lambda: e.attack(0.8, 500), e.info, e.close) if attacked else ():
             with refused(Status.BUSY):
                 call()
             seen.append(call)

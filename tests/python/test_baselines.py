@@ -210,14 +210,12 @@ FUNCTIONS = {
 
 @parametrize(
     "name, tolerance, sigma, want",
-    [
-        ("quadratic", 0.2, 0.1, 0.074),
-        ("quadratic", 0.5, 0.1, 0.233),
-        ("slice", 0.2, 0.2, 0.234),
-        ("slice", 0.5, 0.5, 0.491),
-        ("slab", 0.2, 0.2, 0.188),
-        ("slab", 0.5, 0.2, 0.188),
-    ],
+    ("quadratic", 0.2, 0.1, 0.074),
+    ("quadratic", 0.5, 0.1, 0.233),
+    ("slice", 0.2, 0.2, 0.234),
+    ("slice", 0.5, 0.5, 0.491),
+    ("slab", 0.2, 0.2, 0.188),
+    ("slab", 0.5, 0.2, 0.188),
 )
 def test_alpha_smoothing(name, tolerance, sigma, want):
     points = np.random.default_rng(42).uniform(-1, 1, (10, 2))

@@ -177,7 +177,7 @@ def test_seeds_of_rows_are_secret_and_reported():
     assert bits(rows_of(seed=one.seed)) == bits(one)
 
 
-@parametrize("seed", [1, 7, 2**64 - 1])
+@parametrize("seed", 1, 7, 2**64 - 1)
 def test_a_given_seed_is_used_as_it_is(seed):
     with estimator(seed=seed) as e:
         e.begin(Z, 0.25)

@@ -33,16 +33,14 @@ def root(x):
 
 @parametrize(
     "f",
-    [
-        model,
-        lambda x: np.tanh(x @ NET).sum(1),
-        lambda x: np.tanh(x @ NET)[:, :3],
-        lambda x: np.floor(x[:, 0]),
-        lambda x: np.zeros(len(x)),
-        lambda x: 1e6 + x[:, 0],
-        lambda x: 1000 + 1e-6 * (x[:, 0] + len(x)),  # a change as by rounding in another order
-        lambda: model,  # a factory
-    ],
+    model,
+    lambda x: np.tanh(x @ NET).sum(1),
+    lambda x: np.tanh(x @ NET)[:, :3],
+    lambda x: np.floor(x[:, 0]),
+    lambda x: np.zeros(len(x)),
+    lambda x: 1e6 + x[:, 0],
+    lambda x: 1000 + 1e-6 * (x[:, 0] + len(x)),  # a change as by rounding in another order
+    lambda: model,  # a factory
 )
 def test_nothing_is_found(f):
     assert kinds(f) == []
@@ -96,29 +94,27 @@ def counts(x):
 
 @parametrize(
     "found, f",
-    [
-        (["batch"], lambda x: x[:, 0] - x[:, 0].mean()),
-        (["batch"], lambda x: (x[:, 0] - 0.1) / x.std()),
-        (["batch"], lambda x: x[:, 0] * len(x)),
-        (["batch"], lambda x: x[:, 0] + 0.01 * x.max()),
-        (["order"], lambda x: x[:, 0] + np.arange(len(x))),
-        (["order"], lambda x: np.cumsum(x[:, 0])),
-        (["batch", "order"], lambda x: np.r_[x[:-1, 0], x[-1, 1]]),
-        (["calls"], counts),
-        (["calls"], lambda x: (STATE.append(0), model(x) * len(STATE))[1]),
-        (["float32"], lambda x: np.sin(1e7 * x[:, 0])),
-        (["not finite"], root),
-        (["not finite"], lambda x: np.where(x[:, 0] > 0, np.inf, 0)),
-        (["not finite"], lambda x: np.full(len(x), np.nan)),
-        (["not finite", "batch"], lambda x: root(x) + x[:, 1].mean()),
-        (["shape"], lambda x: x.sum()),
-        (["shape"], lambda x: x[:-1, 0]),
-        (["shape"], lambda x: x[:, :, None]),
-        (["shape"], lambda x: x[:, :0]),
-        (["shape"], lambda x: np.full(len(x), "a")),
-        (["shape"], lambda x: None),
-        (["shape"], lambda x: x[:, 0].squeeze()),  # of one row
-    ],
+    (["batch"], lambda x: x[:, 0] - x[:, 0].mean()),
+    (["batch"], lambda x: (x[:, 0] - 0.1) / x.std()),
+    (["batch"], lambda x: x[:, 0] * len(x)),
+    (["batch"], lambda x: x[:, 0] + 0.01 * x.max()),
+    (["order"], lambda x: x[:, 0] + np.arange(len(x))),
+    (["order"], lambda x: np.cumsum(x[:, 0])),
+    (["batch", "order"], lambda x: np.r_[x[:-1, 0], x[-1, 1]]),
+    (["calls"], counts),
+    (["calls"], lambda x: (STATE.append(0), model(x) * len(STATE))[1]),
+    (["float32"], lambda x: np.sin(1e7 * x[:, 0])),
+    (["not finite"], root),
+    (["not finite"], lambda x: np.where(x[:, 0] > 0, np.inf, 0)),
+    (["not finite"], lambda x: np.full(len(x), np.nan)),
+    (["not finite", "batch"], lambda x: root(x) + x[:, 1].mean()),
+    (["shape"], lambda x: x.sum()),
+    (["shape"], lambda x: x[:-1, 0]),
+    (["shape"], lambda x: x[:, :, None]),
+    (["shape"], lambda x: x[:, :0]),
+    (["shape"], lambda x: np.full(len(x), "a")),
+    (["shape"], lambda x: None),
+    (["shape"], lambda x: x[:, 0].squeeze()),  # of one row
 )
 def test_what_is_wrong_is_found(found, f):
     STATE.clear()
@@ -146,7 +142,7 @@ def test_rounding():
     assert found.size == near(0.1 * TIMES.std() / 128)
 
 
-@parametrize("sigma, refused", [(32768, False), (32767, True)])
+@parametrize("sigma, refused", (32768, False), (32767, True))
 def test_the_library_refuses_where_the_check_warns(sigma, refused):
     """Noise just above and just below the least that float32 can represent."""
     assert kinds(first, [[1.7e9]], sigma=sigma) == (["float32"] if refused else [])
@@ -165,7 +161,7 @@ def used(f, calls):
     return sum(rows), told
 
 
-@parametrize("calls", [19, 20, 57, 300, 1000])
+@parametrize("calls", 19, 20, 57, 300, 1000)
 def test_calls_are_as_many_as_were_asked_for(calls):
     rows, told = used(model, calls)
     assert 0.8 * calls <= rows <= calls
@@ -189,17 +185,15 @@ def test_the_seed_decides():
 
 @parametrize(
     "given, more, text",
-    [
-        (X[0], {}, r"X has shape \(3,\); it must be \(rows, features\)"),
-        (X[:0], {}, "X has shape"),
-        (X[:1], {}, "no feature of X gets noise: give sigma"),
-        (X, dict(scale=0), "no feature of X gets noise"),
-        (X, dict(sigma=-1), "sigma is -1; it must be positive"),
-        (X, dict(scale=-1), "scale must not be negative"),
-        (X, dict(scale=[1, 2]), "scale has shape"),
-        (X, dict(calls=18), "calls is 18; it must be from 19"),
-        (X * np.nan, {}, "NaN or infinite"),
-    ],
+    (X[0], {}, r"X has shape \(3,\); it must be \(rows, features\)"),
+    (X[:0], {}, "X has shape"),
+    (X[:1], {}, "no feature of X gets noise: give sigma"),
+    (X, dict(scale=0), "no feature of X gets noise"),
+    (X, dict(sigma=-1), "sigma is -1; it must be positive"),
+    (X, dict(scale=-1), "scale must not be negative"),
+    (X, dict(scale=[1, 2]), "scale has shape"),
+    (X, dict(calls=18), "calls is 18; it must be from 19"),
+    (X * np.nan, {}, "NaN or infinite"),
 )
 def test_what_does_not_fit_is_refused(given, more, text):
     with pytest.raises(ValueError, match=text):

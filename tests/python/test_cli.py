@@ -19,29 +19,27 @@ from certreg.cli.values import understood
 
 TOP = described.parser()
 (COMMANDS,) = (a.choices for a in TOP._actions if isinstance(a, argparse._SubParsersAction))
-every_parser = parametrize("parser", (TOP, *COMMANDS.values()), ids=lambda parser: parser.prog)
+every_parser = parametrize("parser", TOP, *COMMANDS.values(), ids=lambda parser: parser.prog)
 
 
 @parametrize(
     "words, name, value",
-    [
-        ("--serve 101,.01", "serve", (101, 0.01)),
-        ("--trim .49", "trim", 0.49),
-        ("--core .1", "core", 0.1),
-        ("--pilot 30", "pilot", 30),
-        ("--range -1,2", "range", (-1, 2)),
-        ("--range -inf,inf", "range", (-math.inf, math.inf)),
-        ("--rows :9", "rows", (0, 9)),
-        ("--rows 3:", "rows", (3, None)),
-        ("--pair", "pair", "deg"),
-        ("--samples 1e4", "samples", 10000),
-        (f"--seed {2**64 - 1}", "seed", 2**64 - 1),
-        ("--tolerance 1,2", "tolerance", (1, 2)),
-        ("", "alpha", 0.05),
-        ("--statistic TRIMMED_MEAN", "statistic", "trimmed-mean"),  # as in Python
-        ("--method Baseline", "method", "baseline"),
-        ("--constraints ECGM", "constraints", "ecgm"),
-    ],
+    ("--serve 101,.01", "serve", (101, 0.01)),
+    ("--trim .49", "trim", 0.49),
+    ("--core .1", "core", 0.1),
+    ("--pilot 30", "pilot", 30),
+    ("--range -1,2", "range", (-1, 2)),
+    ("--range -inf,inf", "range", (-math.inf, math.inf)),
+    ("--rows :9", "rows", (0, 9)),
+    ("--rows 3:", "rows", (3, None)),
+    ("--pair", "pair", "deg"),
+    ("--samples 1e4", "samples", 10000),
+    (f"--seed {2**64 - 1}", "seed", 2**64 - 1),
+    ("--tolerance 1,2", "tolerance", (1, 2)),
+    ("", "alpha", 0.05),
+    ("--statistic TRIMMED_MEAN", "statistic", "trimmed-mean"),  # as in Python
+    ("--method Baseline", "method", "baseline"),
+    ("--constraints ECGM", "constraints", "ecgm"),
 )
 def test_texts_become_values(words, name, value):
     given = understood(described.parsed(["certify", "m:f", "x", *ASKED, *words.split()]))
@@ -50,10 +48,8 @@ def test_texts_become_values(words, name, value):
 
 @parametrize(
     "names, members",
-    [
-        ((*options.STATISTICS, "ball-center", "projection-median"), Statistic),  # of vectors
-        (options.METHODS, Method),
-    ],
+    ((*options.STATISTICS, "ball-center", "projection-median"), Statistic),  # of vectors
+    (options.METHODS, Method),
 )
 def test_names_are_those_of_the_library(names, members):
     assert {name.replace("-", "_").upper() for name in names} == set(members.__members__)
@@ -87,7 +83,7 @@ def test_the_parser_needs_the_standard_library_only():
     subprocess.run([sys.executable, "-ISc", code, root / "python/manpage.py"], check=True)
 
 
-@parametrize("command", COMMANDS)
+@parametrize("command", *COMMANDS)
 def test_help(command):
     status, out, err = run(command, "--help")
     assert (status, err) == (0, "")
@@ -101,11 +97,9 @@ def test_version_and_words_that_are_no_command():
 
 @parametrize(
     "taken, given, fitted",
-    [
-        *(((1, 4, 5), given, (1, 4, 5)) for given in ((1, 4, 5), (20,), (4, 5), (4, 5, 1))),
-        *(((1, 4, 5), given, None) for given in ((5, 4), (1, 5, 4), (2, 10))),
-        ((20,), (4, 5), (20,)),
-    ],
+    *(((1, 4, 5), given, (1, 4, 5)) for given in ((1, 4, 5), (20,), (4, 5), (4, 5, 1))),
+    *(((1, 4, 5), given, None) for given in ((5, 4), (1, 5, 4), (2, 10))),
+    ((20,), (4, 5), (20,)),
 )
 def test_images_of_another_layout(models, taken, given, fitted):
     taking = Model("models.py:product")

@@ -50,12 +50,10 @@ def test_inputs_go_in_as_the_model_names_them():
 
 @parametrize(
     "names, sentence",
-    [
-        ("age sex BMI", "no feature named 'bmi', as .*:fitted has, but 'BMI': give"),
-        ("age sex", "x.csv has no feature named 'bmi', as models.py:fitted has: add it"),
-        ("age sex bmi id", "named 'id', which models.py:fitted has not: leave it"),
-        ("age sex sex", "x.csv has two features named 'sex'"),
-    ],
+    ("age sex BMI", "no feature named 'bmi', as .*:fitted has, but 'BMI': give"),
+    ("age sex", "x.csv has no feature named 'bmi', as models.py:fitted has: add it"),
+    ("age sex bmi id", "named 'id', which models.py:fitted has not: leave it"),
+    ("age sex sex", "x.csv has two features named 'sex'"),
 )
 def test_other_names_are_refused(names, sentence):
     write("x.csv", names.split(), np.ones((6, len(names.split()))))
@@ -131,7 +129,7 @@ def test_scales_are_those_of_the_features_with_their_names():
     assert plain == again
 
 
-@parametrize("model, owner", [("fitted", "models.py:fitted"), ("product", "x.csv")])
+@parametrize("model, owner", ("fitted", "models.py:fitted"), ("product", "x.csv"))
 def test_other_names_of_scales_are_refused(model, owner):
     write("scale.csv", ("age", "sex", "height"), [1, 1, 1])
     sentence = f"scale.csv has no feature named 'bmi', as {owner} has, but 'height'"

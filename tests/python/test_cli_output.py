@@ -29,8 +29,8 @@ COMMANDS = (
 FAILS = ("certify", "models.py:fails", "x.npy", *ASKED)
 pytestmark = pytest.mark.usefixtures("models")
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-buffered = parametrize("unbuffered", [True, False])
-every_command = parametrize("words", COMMANDS, ids=" ".join)
+buffered = parametrize("unbuffered", True, False)
+every_command = parametrize("words", *COMMANDS, ids=" ".join)
 
 
 def stream(place, unbuffered=False):
@@ -113,12 +113,10 @@ def test_what_the_model_prints_on_a_full_disk(monkeypatch):
 @needs_full
 @parametrize(
     "words, status",
-    [
-        (("certify", "none.onnx", "x.npy", *ASKED), 2),
-        ((*FAILS, "--traceback"), 3),
-        (("nonsense",), 2),
-        ((*CERTIFY, "-o", "-"), 4),  # the summary is lost
-    ],
+    (("certify", "none.onnx", "x.npy", *ASKED), 2),
+    ((*FAILS, "--traceback"), 3),
+    (("nonsense",), 2),
+    ((*CERTIFY, "-o", "-"), 4),  # the summary is lost
 )
 def test_a_status_stays_where_nobody_reads_standard_error(words, status):
     with full(True) as err:
@@ -136,11 +134,9 @@ TUNE = "--sigma .4 --tolerance 1 --samples 50 --rounds 1 --seed 3 -q".split()
 
 @parametrize(
     "words, name, room",
-    [
-        (CERTIFY, "r.csv", 300),
-        (CERTIFY, "r.json", 300),
-        (("scale", "models.py:sums", "held.npy", *TUNE), "r.npy", 200),
-    ],
+    (CERTIFY, "r.csv", 300),
+    (CERTIFY, "r.json", 300),
+    (("scale", "models.py:sums", "held.npy", *TUNE), "r.npy", 200),
 )
 def test_results_that_do_not_fit_are_not_left_behind(words, name, room):
     """Files cannot grow beyond a size, as on a disk with little room."""

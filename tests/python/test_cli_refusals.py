@@ -149,7 +149,7 @@ AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit s
 ]
 
 
-@parametrize("words, sentence, status", [(*row, 2)[:3] for row in AS_COMMAND])
+@parametrize("words, sentence, status", *((*row, 2)[:3] for row in AS_COMMAND))
 def test_certify(files, words, sentence, status):
     first, *more = words.split()
     named = {}
@@ -171,36 +171,34 @@ TUNE = f"scale models.py:linear {SCALE}"
 
 @parametrize(
     "command, more, sentence",
-    [
-        (BOUNDS, "--method anytime", "--tolerance is 0; give the largest"),
-        (BOUNDS, f"--method paper {MEAN}", "for output bounds use"),
-        (ATTACK, "--method baseline", "for an attack use"),
-        (ATTACK, "--serve 101,.01", "--serve"),
-        (ATTACK, "--calls 0", "--calls"),
-        (ATTACK, "--calls 50", "--calls is 50; an attack at alpha 0.05 takes at least 124"),
-        (ATTACK, "--statistic mean --method asymptotic", "declare --range: without a range"),
-        (ATTACK, "--tolerance 1,2", "one"),
-        (ATTACK, "--samples 1", "no pilot to choose the prediction: set --pilot, or take"),
-        (INTERVAL, "--radius -1", "radius is '-1'; it must be a number of at least 0"),
-        (INTERVAL, "--sigma 0", "sigma is '0'"),
-        (INTERVAL, "--radius 9", "no number of points is enough"),
-        (INTERVAL, "--alpha 0.001", "need at least"),
-        (INTERVAL, "--truths five.npy", "for each of the 24 inputs"),
-        (INTERVAL, "--labels five.npy", "for each of the 24 inputs"),
-        (INTERVAL, "--calibration nowhere.npy", "there is no file|cannot be read"),
-        (INTERVAL, "--output 1", "returns 1 column"),
-        (INTERVAL, "--range 0,1 --angle deg", "--range cannot be combined"),
-        (TUNE, "--tolerance 1,2", "--tolerance must be one number"),
-        (TUNE, "-o scale.txt", r"must end with one of \.npy"),
-        (TUNE, "-o held.npy", "names another file"),
-        (TUNE, "--groups steps.npy", "the group of each of the 3"),
-        (TUNE, "--limit 1", "limit is '1'; it must be a number above 1"),
-        (TUNE, "--rounds 0", "rounds is '0'; it must be an integer"),
-        (TUNE, "--rows :2", "2 rows; give at least 12"),
-        (f"scale models.py:constant {SCALE}", "", "no output leaves the tolerance"),
-        (TUNE, "--output 1", "returns 1 column"),
-        ("check m x", "--calls 18", "at least 19"),
-    ],
+    (BOUNDS, "--method anytime", "--tolerance is 0; give the largest"),
+    (BOUNDS, f"--method paper {MEAN}", "for output bounds use"),
+    (ATTACK, "--method baseline", "for an attack use"),
+    (ATTACK, "--serve 101,.01", "--serve"),
+    (ATTACK, "--calls 0", "--calls"),
+    (ATTACK, "--calls 50", "--calls is 50; an attack at alpha 0.05 takes at least 124"),
+    (ATTACK, "--statistic mean --method asymptotic", "declare --range: without a range"),
+    (ATTACK, "--tolerance 1,2", "one"),
+    (ATTACK, "--samples 1", "no pilot to choose the prediction: set --pilot, or take"),
+    (INTERVAL, "--radius -1", "radius is '-1'; it must be a number of at least 0"),
+    (INTERVAL, "--sigma 0", "sigma is '0'"),
+    (INTERVAL, "--radius 9", "no number of points is enough"),
+    (INTERVAL, "--alpha 0.001", "need at least"),
+    (INTERVAL, "--truths five.npy", "for each of the 24 inputs"),
+    (INTERVAL, "--labels five.npy", "for each of the 24 inputs"),
+    (INTERVAL, "--calibration nowhere.npy", "there is no file|cannot be read"),
+    (INTERVAL, "--output 1", "returns 1 column"),
+    (INTERVAL, "--range 0,1 --angle deg", "--range cannot be combined"),
+    (TUNE, "--tolerance 1,2", "--tolerance must be one number"),
+    (TUNE, "-o scale.txt", r"must end with one of \.npy"),
+    (TUNE, "-o held.npy", "names another file"),
+    (TUNE, "--groups steps.npy", "the group of each of the 3"),
+    (TUNE, "--limit 1", "limit is '1'; it must be a number above 1"),
+    (TUNE, "--rounds 0", "rounds is '0'; it must be an integer"),
+    (TUNE, "--rows :2", "2 rows; give at least 12"),
+    (f"scale models.py:constant {SCALE}", "", "no output leaves the tolerance"),
+    (TUNE, "--output 1", "returns 1 column"),
+    ("check m x", "--calls 18", "at least 19"),
 )
 def test_other_commands(files, command, more, sentence):
     before = sorted(os.listdir())
@@ -208,27 +206,23 @@ def test_other_commands(files, command, more, sentence):
     assert sorted(name for name in os.listdir() if name != "__pycache__") == before
 
 
-@parametrize(
-    "model, said", [("fails", "row 0: ValueError: first line"), ("leaves", "SystemExit: 0")]
-)
-@parametrize("command", [f"scale models.py:{{}} {SCALE}", INTERVAL.replace("product", "{}")])
+@parametrize("model, said", ("fails", "row 0: ValueError: first line"), ("leaves", "SystemExit: 0"))
+@parametrize("command", f"scale models.py:{{}} {SCALE}", INTERVAL.replace("product", "{}"))
 def test_models_that_fail_in_other_commands(files, command, model, said):
     command_refused(3, said, *command.format(model).split())
 
 
-@parametrize("model", ["models.py:leaves", "models.py:makes_none"])
+@parametrize("model", "models.py:leaves", "models.py:makes_none")
 @parametrize(
     "command",
-    [
-        "check {}",
-        "certify {} --sigma .25 --tolerance .5",
-        "certify {} --sigma .25 --tolerance .5 --jobs 2",
-        "bounds {} --sigma .25 --radius .2",
-        "sigma {} --sigma .25 --tolerance .5",
-        "scale {} --sigma .25 --tolerance .5",
-        "attack {} --sigma .25 --tolerance .5 --calls 500",
-        "interval {} --calibration x.npy --truths y.npy --sigma .3 --radius .1",
-    ],
+    "check {}",
+    "certify {} --sigma .25 --tolerance .5",
+    "certify {} --sigma .25 --tolerance .5 --jobs 2",
+    "bounds {} --sigma .25 --radius .2",
+    "sigma {} --sigma .25 --tolerance .5",
+    "scale {} --sigma .25 --tolerance .5",
+    "attack {} --sigma .25 --tolerance .5 --calls 500",
+    "interval {} --calibration x.npy --truths y.npy --sigma .3 --radius .1",
 )
 def test_models_that_end_the_program(command, model):
     """They fail: a command ends with its own status and says why."""
@@ -258,7 +252,7 @@ SEEDED = ("certify", *PRODUCT, "--sigma", ".25", "--tolerance", ".5", "--seed-fi
 
 
 @parametrize(
-    "text", ["", "12", "0\n", "-1\n", "1e3\n", "18446744073709551616\n", "1\n2\n", "٣\n", None]
+    "text", "", "12", "0\n", "-1\n", "1e3\n", "18446744073709551616\n", "1\n2\n", "٣\n", None
 )
 def test_files_without_a_seed(text):
     if text is not None:

@@ -315,11 +315,9 @@ def test_the_first_command_makes_the_file_and_others_read_it():
 
 @parametrize(
     "words",
-    [
-        ("attack", *PRODUCT, *UNSEEDED[3:], "--calls", 500),
-        ("bounds", *PRODUCT, "--sigma", ".25", "--radius", ".2"),
-        ("sigma", *PRODUCT, *UNSEEDED[3:]),
-    ],
+    ("attack", *PRODUCT, *UNSEEDED[3:], "--calls", 500),
+    ("bounds", *PRODUCT, "--sigma", ".25", "--radius", ".2"),
+    ("sigma", *PRODUCT, *UNSEEDED[3:]),
 )
 def test_every_command_with_noise_takes_it(words):
     said(*words, "-q", "--seed-file", "seed")

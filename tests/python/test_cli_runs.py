@@ -51,11 +51,9 @@ def interrupt(process, number):
 
 @parametrize(
     "number, status, more, nap",
-    [
-        (signal.SIGINT, 130, (), 0),
-        (signal.SIGINT, 130, ("--jobs", 2), 0.3),  # goes on slowly
-        (signal.SIGTERM, 143, (), 0),
-    ],
+    (signal.SIGINT, 130, (), 0),
+    (signal.SIGINT, 130, ("--jobs", 2), 0.3),  # goes on slowly
+    (signal.SIGTERM, 143, (), 0),
 )
 def test_a_signal_keeps_rows_and_the_repeated_command_does_the_rest(number, status, more, nap):
     pathlib.Path("hold").touch()
@@ -100,7 +98,7 @@ def test_nobody_reads():
 
 
 # ---- child processes
-@parametrize("model", ["models.py:product", "models.py:Unsent.unsent"])  # it cannot be sent
+@parametrize("model", "models.py:product", "models.py:Unsent.unsent")  # it cannot be sent
 def test_jobs_do_not_change_results(model):
     ask = ("certify", model, "x.npy", *SEEDED)
     assert table_of(*ask, "--jobs", 2) == table_of(*ask)
@@ -118,7 +116,7 @@ def test_a_row_that_ends_its_process_is_named_or_skipped():
 
 
 # ---- other packages
-@parametrize("made_now", [False, True])
+@parametrize("made_now", False, True)
 def test_a_regressor_of_scikit_learn(made_now):
     """Made by tests/data/make_regressor.py."""
     package("onnxruntime")
@@ -167,7 +165,7 @@ def test_parquet():
     assert kept["radius"].tolist() == [float(row["radius"]) for row in table_of(*ask)]
 
 
-@parametrize("more", ["certify", "certify --plot-kind accuracy", "sigma --sigma .1,.2"])
+@parametrize("more", "certify", "certify --plot-kind accuracy", "sigma --sigma .1,.2")
 def test_plots(more):
     package("matplotlib")
     np.save("y.npy", X[:, 0] + X[:, 1] * X[:, 2])
@@ -179,11 +177,9 @@ def test_plots(more):
 
 @parametrize(
     "package, model, more",
-    [
-        ("onnxruntime", ROTATION, ("--alpha", ".1")),
-        ("matplotlib", "models.py:slow", ("--plot", "p.svg")),
-        ("pandas", "models.py:slow", ("-o", "r.parquet")),
-    ],
+    ("onnxruntime", ROTATION, ("--alpha", ".1")),
+    ("matplotlib", "models.py:slow", ("--plot", "p.svg")),
+    ("pandas", "models.py:slow", ("-o", "r.parquet")),
 )
 def test_packages_that_are_missing_are_named_before_the_model_is_called(package, model, more):
     write(f"{package}.py", "raise ImportError('hidden')")

@@ -150,7 +150,7 @@ def resident():
     return 4096 * int(pathlib.Path("/proc/self/statm").read_text().split()[1])
 
 
-@parametrize("shape", [(5,), (2, 3), (2, 3, 4), (1, 1)])
+@parametrize("shape", (5,), (2, 3), (2, 3, 4), (1, 1))
 def test_numpy_reads_the_same_memory(shape):
     a = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
     lent = Lent(a)
@@ -183,7 +183,7 @@ def test_a_withdrawn_capsule_is_refused():
         np.from_dlpack(again)
 
 
-@parametrize("consumed", [False, True])
+@parametrize("consumed", False, True)
 def test_nothing_leaks(consumed):
     lent = Lent(np.zeros(4, np.float32))
     for count in (1000, 50_000):
@@ -223,13 +223,13 @@ def test_the_capsule_is_of_cuda_float32_and_row_major(lent):
     assert [list(two.from_address(p)) for p in (at.shape, at.strides)] == [[2, 3], [3, 1]]
 
 
-@parametrize("how", [{}, dict(stream=8), dict(copy=True), dict(dl_device=(1, 0))])
+@parametrize("how", {}, dict(stream=8), dict(copy=True), dict(dl_device=(1, 0)))
 def test_other_streams_copies_and_devices_are_refused(lent, how):
     with pytest.raises(BufferError):
         lent[0].__dlpack__(**({"stream": 7, **how} if how else {}))
 
 
-@parametrize("how", [dict(stream=-1), dict(stream=7, max_version=(1, 0), dl_device=(2, 3))])
+@parametrize("how", dict(stream=-1), dict(stream=7, max_version=(1, 0), dl_device=(2, 3)))
 def test_what_a_consumer_may_ask(lent, how):
     lent[0].__dlpack__(**how)
 

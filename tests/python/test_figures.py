@@ -231,7 +231,8 @@ def test_without_mnist_old_figures_stay(tmp_path):
 
 @parametrize(
     "name, part, figure",
-    [("matplotlib", "certificate", "certificate"), ("onnxruntime", "digit", "attacked_digit")],
+    ("matplotlib", "certificate", "certificate"),
+    ("onnxruntime", "digit", "attacked_digit"),
 )
 def test_without_a_package_old_figures_stay(digits, tmp_path, name, part, figure):
     hidden = tmp_path / "hidden"
@@ -246,11 +247,9 @@ def test_without_a_package_old_figures_stay(digits, tmp_path, name, part, figure
 
 @parametrize(
     "part, status, sentence, more",
-    [
-        ("digits", 2, "there is no part 'digits'; there are certificate,", {}),
-        ("digit", 1, "there is no t10k-images-idx3-ubyte", dict(CERTREG_MNIST="/nowhere")),
-        ("certificate", 1, "the folder .* cannot be made: .*FIGURES_OUT", dict(FIGURES_OUT="file")),
-    ],
+    ("digits", 2, "there is no part 'digits'; there are certificate,", {}),
+    ("digit", 1, "there is no t10k-images-idx3-ubyte", dict(CERTREG_MNIST="/nowhere")),
+    ("certificate", 1, "the folder .* cannot be made: .*FIGURES_OUT", dict(FIGURES_OUT="file")),
 )
 def test_mistakes(folder, part, status, sentence, more):
     package("matplotlib")

@@ -66,7 +66,7 @@ FRAME = pandas.DataFrame(
 MOVING = {"f8": 1, "f4": 2, "F8": 0.5}
 
 
-@parametrize("rows", [[0, 1, 2], [2, 2, 0], [1], []])
+@parametrize("rows", [0, 1, 2], [2, 2, 0], [1], [])
 def test_rows_come_back_exactly(rows):
     columns = Columns(FRAME, MOVING)
     with no_warnings():
@@ -118,7 +118,7 @@ def test_more_values_than_float32_counts_are_refused():
 PAIRS = pandas.MultiIndex.from_tuples([("p", 1), ("p", 2)])
 
 
-@parametrize("names", [["a", "a"], [1, 2], PAIRS], ids=str)
+@parametrize("names", ["a", "a"], [1, 2], PAIRS, ids=str)
 def test_names_may_be_anything(names):
     frame = pandas.DataFrame([[1.0, 2.0]])
     frame.columns = names
@@ -129,12 +129,10 @@ def test_names_may_be_anything(names):
 # ---- scales
 @parametrize(
     "scale, wanted",
-    [
-        (None, [1, 0, 0, 1, 0, 0]),
-        ({"age": 5, "rooms": 0.5}, [0, 0, 0, 5, 0.5, 0]),
-        (0, [0] * 6),
-        ([8, 0, 0, 5, 0, 0], [8, 0, 0, 5, 0, 0]),
-    ],
+    (None, [1, 0, 0, 1, 0, 0]),
+    ({"age": 5, "rooms": 0.5}, [0, 0, 0, 5, 0.5, 0]),
+    (0, [0] * 6),
+    ([8, 0, 0, 5, 0, 0], [8, 0, 0, 5, 0, 0]),
 )
 def test_scales(scale, wanted):
     frame, _ = houses(4)
@@ -144,16 +142,14 @@ def test_scales(scale, wanted):
 
 @parametrize(
     "scale, error, text",
-    [
-        ({"height": 1}, ValueError, "'height', which is no column"),
-        ({"town": 1}, ValueError, "column 'town' is .*only numbers can get noise: give it"),
-        ({"heating": 1}, ValueError, "column 'heating' is category"),
-        ({"garden": 1}, ValueError, "column 'garden' is bool"),
-        (1, ValueError, "column 'town'"),
-        (None, ValueError, "column 'age' is nan in row 2"),
-        ([1, 2], ValueError, r"scale has shape \(2,\); it must be \(6,\)"),
-        ({"area": "much"}, TypeError, "scale must hold numbers"),
-    ],
+    ({"height": 1}, ValueError, "'height', which is no column"),
+    ({"town": 1}, ValueError, "column 'town' is .*only numbers can get noise: give it"),
+    ({"heating": 1}, ValueError, "column 'heating' is category"),
+    ({"garden": 1}, ValueError, "column 'garden' is bool"),
+    (1, ValueError, "column 'town'"),
+    (None, ValueError, "column 'age' is nan in row 2"),
+    ([1, 2], ValueError, r"scale has shape \(2,\); it must be \(6,\)"),
+    ({"area": "much"}, TypeError, "scale must hold numbers"),
 )
 def test_scales_that_do_not_fit_are_refused(scale, error, text):
     frame, _ = houses(4)
@@ -189,7 +185,7 @@ def output(model, names, own=GIVEN):
     return float(columns.wrap(as_model(model))(columns.matrix)[0])
 
 
-@parametrize("names", [GIVEN, ["d", "c", "a b"], ["c", "d", "a b"]])
+@parametrize("names", GIVEN, ["d", "c", "a b"], ["c", "d", "a b"])
 def test_columns_go_in_as_the_model_names_them(names):
     with no_warnings():
         assert output(Positions("a b", "c", "d"), names) == 321
@@ -197,7 +193,7 @@ def test_columns_go_in_as_the_model_names_them(names):
         assert output(Positions("c", "d", "a_b").predict, names) == 132
 
 
-@parametrize("names", ["abc", "acb", "cba"])
+@parametrize("names", "abc", "acb", "cba")
 def test_certificates_are_about_the_columns_with_these_names(names):
     X, fitted = RANDOM[:4], Positions(*"abc")
     frame = pandas.DataFrame(X, columns=list("abc"))[[*names]]
@@ -209,12 +205,10 @@ def test_certificates_are_about_the_columns_with_these_names(names):
 
 @parametrize(
     "names, text",
-    [
-        (("a b", "c", "e"), "X has no feature named 'e', as the model has, but 'd': give both"),
-        (("a b", "c"), "X has a feature named 'd', which the model has not: leave it out"),
-        (("a b", "c", "d", "e"), "X has no feature named 'e', as the model has: add it"),
-        (("a b", "c", "c"), "the model has two features named 'c'"),
-    ],
+    (("a b", "c", "e"), "X has no feature named 'e', as the model has, but 'd': give both"),
+    (("a b", "c"), "X has a feature named 'd', which the model has not: leave it out"),
+    (("a b", "c", "d", "e"), "X has no feature named 'e', as the model has: add it"),
+    (("a b", "c", "c"), "the model has two features named 'c'"),
 )
 def test_other_names_are_refused(names, text):
     with pytest.raises(ValueError, match=text):
@@ -224,7 +218,7 @@ def test_other_names_are_refused(names, text):
         certreg.certify_rows(Positions(*names), frame, 0.1, 1.0, samples=100)
 
 
-@parametrize("begin", ["f", "Column_", ""])
+@parametrize("begin", "f", "Column_", "")
 def test_names_that_a_package_made_up_count_if_both_have_them(begin):
     made_up = [f"{begin}{i}" for i in range(3)]
     with no_warnings():
@@ -254,7 +248,7 @@ def test_names_are_refused_where_nothing_looks_at_them():
                 call()
 
 
-@parametrize("kind, more", [("lightgbm.LGBM", {"verbose": -1}), ("xgboost.XGB", {})])
+@parametrize("kind, more", ("lightgbm.LGBM", {"verbose": -1}), ("xgboost.XGB", {}))
 def test_a_model_that_takes_columns_by_position_is_told_of(kind, more):
     name, _, prefix = kind.partition(".")
     kind = getattr(package(name), prefix + "Regressor")

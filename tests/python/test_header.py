@@ -80,13 +80,7 @@ def test_structs_have_the_sizes_of_the_library():
 
 
 def test_questions_and_answers_have_the_fields_of_the_headers():
-    python_fills = {
-        "struct_size",
-        "reserved",
-        "look_count",
-        "prediction_count",
-        "region_count",
-    }
+    python_fills = {"struct_size", "reserved", "look_count", "prediction_count", "region_count"}
     hidden = {"error", "batch", "model", "plan", "calibration", "coverage", "attack_options"}
     for name in structs().keys() - hidden:
         if name.endswith("_plan"):

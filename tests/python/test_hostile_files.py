@@ -165,7 +165,9 @@ def small(**more):
 
 @parametrize(
     "kept, again",
-    [(False, {}), (True, dict(keep_records=True)), (True, dict(f=None, questions=0.3))],
+    (False, {}),
+    (True, dict(keep_records=True)),
+    (True, dict(f=None, questions=0.3)),
     ids=["certificates", "records", "other questions"],
 )
 def test_resume_files_are_refused_or_give_the_same_results(tries, kept, again):
@@ -240,7 +242,7 @@ def test_a_file_whose_end_is_empty_is_refused(folder):
         rows_of()
 
 
-@parametrize("keep_records", [False, True])
+@parametrize("keep_records", False, True)
 def test_a_run_that_is_gone_is_noticed(folder, keep_records):
     rows_of(keep_records=keep_records)
     execute("DELETE FROM runs")
@@ -252,7 +254,8 @@ def test_a_run_that_is_gone_is_noticed(folder, keep_records):
 
 @parametrize(
     "keep_records, lost, f",
-    [(False, " WHERE row = 3 AND question_index = 1", test_resume.model), (True, "", None)],
+    (False, " WHERE row = 3 AND question_index = 1", test_resume.model),
+    (True, "", None),
 )
 def test_what_is_missing_is_computed_again(folder, keep_records, lost, f):
     """By the model, or from records."""
@@ -278,12 +281,10 @@ def forged(row=0, **fields):
 
 @parametrize(
     "wrong",
-    [
-        *(dict(radius=value, outcome=1) for value in (5.1, -0.1, np.inf, np.nan)),
-        *(dict(row=-1), dict(row=1), dict(outcome=3), dict(status=99), dict(stop=-1)),
-        *(dict(radius=0.5, outcome=0), dict(radius=0.5, outcome=1, status=5)),
-        *(dict(samples=101), dict(sigma=0.3), dict(noise_id=1), dict(question=1)),
-    ],
+    *(dict(radius=value, outcome=1) for value in (5.1, -0.1, np.inf, np.nan)),
+    *(dict(row=-1), dict(row=1), dict(outcome=3), dict(status=99), dict(stop=-1)),
+    *(dict(radius=0.5, outcome=0), dict(radius=0.5, outcome=1, status=5)),
+    *(dict(samples=101), dict(sigma=0.3), dict(noise_id=1), dict(question=1)),
 )
 def test_values_that_no_certificate_has_are_refused(folder, wrong):
     forged(**wrong)

@@ -73,7 +73,7 @@ def test_angles_are_arcs():
     assert [angle in interval for angle in (180, -180, 180 + 3 * 360, 0)] == [True] * 3 + [False]
 
 
-@parametrize("score", ["norm", "largest"])
+@parametrize("score", "norm", "largest")
 def test_vectors_have_a_box_and_a_smaller_set(score):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(150, 2)).astype(np.float32)
@@ -203,20 +203,18 @@ X30, Y30 = points(30)
 
 @parametrize(
     "error, said, change",
-    [
-        (ValueError, r"y has shape \(29,\)", dict(y=Y30[:29])),
-        (ValueError, "one column", dict(y=np.column_stack([Y30, Y30]), score="quantiles")),
-        (ValueError, "score is 'mean'", dict(score="mean")),
-        (ValueError, "samples", dict(samples=0)),
-        (ValueError, "most_samples is 3", dict(samples=5, most_samples=3)),
-        (CertregError, "sigma", dict(sigma=0)),
-        (ValueError, "row 29 of y is nan", dict(y=np.append(Y30[:29], np.nan))),
-        (CertregError, "units", dict(units=-1)),
-        (CertregError, "share", dict(share=1.5)),
-        (ValueError, "X has shape", dict(X=Y30)),
-        (TypeError, "unexpected", dict(nonsense=1)),
-        (ZeroDivisionError, "a slip", dict(model=raising(1, ZeroDivisionError("a slip")))),
-    ],
+    (ValueError, r"y has shape \(29,\)", dict(y=Y30[:29])),
+    (ValueError, "one column", dict(y=np.column_stack([Y30, Y30]), score="quantiles")),
+    (ValueError, "score is 'mean'", dict(score="mean")),
+    (ValueError, "samples", dict(samples=0)),
+    (ValueError, "most_samples is 3", dict(samples=5, most_samples=3)),
+    (CertregError, "sigma", dict(sigma=0)),
+    (ValueError, "row 29 of y is nan", dict(y=np.append(Y30[:29], np.nan))),
+    (CertregError, "units", dict(units=-1)),
+    (CertregError, "share", dict(share=1.5)),
+    (ValueError, "X has shape", dict(X=Y30)),
+    (TypeError, "unexpected", dict(nonsense=1)),
+    (ZeroDivisionError, "a slip", dict(model=raising(1, ZeroDivisionError("a slip")))),
 )
 def test_wrong_arguments_and_models_are_named(error, said, change):
     arguments = {**dict(model=linear, X=X30, y=Y30, sigma=SIGMA, samples=5), **change}
@@ -226,13 +224,11 @@ def test_wrong_arguments_and_models_are_named(error, said, change):
 
 @parametrize(
     "said, arguments, more",
-    [
-        ("at least", (0.5, 0.05), {}),
-        ("no number of points", (10.0, 0.1), {}),
-        ("radius", (-1, 0.1), {}),
-        ("alpha", (0.1, 0.7), {}),
-        ("samples", (0.05, 0.2), dict(samples=16)),
-    ],
+    ("at least", (0.5, 0.05), {}),
+    ("no number of points", (10.0, 0.1), {}),
+    ("radius", (-1, 0.1), {}),
+    ("alpha", (0.1, 0.7), {}),
+    ("samples", (0.05, 0.2), dict(samples=16)),
 )
 def test_what_cannot_be_promised_is_refused(said, arguments, more):
     X, _, one = calibrated(12)
@@ -248,10 +244,8 @@ def test_a_truth_of_another_shape_is_refused():
 
 @parametrize(
     "status, f, more",
-    [
-        (Status.NOT_FINITE, lambda x: x[:, 0] * np.nan, {}),
-        (Status.CANCELLED, linear, dict(progress=lambda done, total: done == 3)),
-    ],
+    (Status.NOT_FINITE, lambda x: x[:, 0] * np.nan, {}),
+    (Status.CANCELLED, linear, dict(progress=lambda done, total: done == 3)),
 )
 def test_a_failing_model_and_a_cancel_end_the_calibration(status, f, more):
     with refused(status):

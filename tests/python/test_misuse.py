@@ -42,22 +42,20 @@ def busy(call, *arguments):
 
 
 # ---- calls during a call
-@parametrize("on_a_thread_of_its_own", [False, True])
+@parametrize("on_a_thread_of_its_own", False, True)
 @parametrize(
     "ask",
-    [
-        lambda e: e.close(),
-        lambda e: e.certify(Z, 0.25, SAMPLES, 0.5),
-        lambda e: e.begin(Z, 0.25),
-        lambda e: e.certify(0, 0.5),
-        lambda e: e.certify_sigmas(Z, [0.25], SAMPLES, 0.5),
-        lambda e: e.output_bounds(0, 0.1, 0.5),
-        lambda e: e.info(),
-        lambda e: e.export(),
-        lambda e: e.draw(0, 1),
-        lambda e: e.set_deadline(1),
-        lambda e: e.bounds(0.5, Side.UPPER),
-    ],
+    lambda e: e.close(),
+    lambda e: e.certify(Z, 0.25, SAMPLES, 0.5),
+    lambda e: e.begin(Z, 0.25),
+    lambda e: e.certify(0, 0.5),
+    lambda e: e.certify_sigmas(Z, [0.25], SAMPLES, 0.5),
+    lambda e: e.output_bounds(0, 0.1, 0.5),
+    lambda e: e.info(),
+    lambda e: e.export(),
+    lambda e: e.draw(0, 1),
+    lambda e: e.set_deadline(1),
+    lambda e: e.bounds(0.5, Side.UPPER),
 )
 def test_calls_during_a_call_are_refused(ask, on_a_thread_of_its_own):
     """The certificate is the same as without this call."""
@@ -121,13 +119,13 @@ def test_errors_survive_pickle():
     assert copy.copy(error).status == error.status
 
 
-@parametrize("method", ["fork", "spawn"])
+@parametrize("method", "fork", "spawn")
 def test_errors_come_back_from_a_pool(method):
     with multiprocessing.get_context(method).Pool(1) as pool, refused(Status.INVALID):
         pool.apply_async(fails_in_a_process, (0.25,)).get()
 
 
-@parametrize("make", [estimator, Solver, Bisection])
+@parametrize("make", estimator, Solver, Bisection)
 def test_handles_say_that_they_cannot_be_pickled_and_that_they_are_closed(make):
     handle = make()
     for call in (pickle.dumps, copy.copy, copy.deepcopy):
@@ -190,7 +188,7 @@ def interrupted(error, kind):
         assert same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=0))
 
 
-@parametrize("error, kind", [(lambda: 1 // 0, ZeroDivisionError), (sys.exit, SystemExit)])
+@parametrize("error, kind", (lambda: 1 // 0, ZeroDivisionError), (sys.exit, SystemExit))
 def test_exceptions_of_the_model_arrive_as_they_are(error, kind):
     interrupted(error, kind)
 
@@ -280,15 +278,13 @@ def calibrated():
 
 @parametrize(
     "make, ask",
-    [
-        (small, lambda e: e.certify([MINE], SIGMA, FEW, 0.5)),
-        (small, lambda e: e.certify([MINE], SIGMA, FEW, 0.5, 0.7)),
-        (certified, lambda e: e.attack(0.5)),
-        (certified, lambda e: e.gradient(0.5, "upper").tolist()),
-        (recorded, lambda e: e.export()),
-        (calibrated, lambda c: c.interval([MINE], 0.05, 0.2)),
-        (calibrated, lambda c: c.covers([MINE], 0.1, 0.05, 0.2)),
-    ],
+    (small, lambda e: e.certify([MINE], SIGMA, FEW, 0.5)),
+    (small, lambda e: e.certify([MINE], SIGMA, FEW, 0.5, 0.7)),
+    (certified, lambda e: e.attack(0.5)),
+    (certified, lambda e: e.gradient(0.5, "upper").tolist()),
+    (recorded, lambda e: e.export()),
+    (calibrated, lambda c: c.interval([MINE], 0.05, 0.2)),
+    (calibrated, lambda c: c.covers([MINE], 0.1, 0.05, 0.2)),
 )
 def test_no_input_of_another_thread_comes_between_the_calls_of_one_answer(make, ask):
     """Another thread begins another input after every call of the library."""
@@ -316,18 +312,8 @@ def test_no_input_of_another_thread_comes_between_the_calls_of_one_answer(make, 
 
 @parametrize(
     "make, ask, fits",
-    [
-        (
-            small,
-            lambda e, z: e.certify([z], SIGMA, FEW, 0.5),
-            lambda c, z: abs(c.prediction - z) <= 1,
-        ),
-        (
-            calibrated,
-            lambda c, z: c.interval([z], 0.05, 0.2),
-            lambda i, z: i.lo - 1 < z < i.hi + 1,
-        ),
-    ],
+    (small, lambda e, z: e.certify([z], SIGMA, FEW, 0.5), lambda c, z: abs(c.prediction - z) <= 1),
+    (calibrated, lambda c, z: c.interval([z], 0.05, 0.2), lambda i, z: i.lo - 1 < z < i.hi + 1),
 )
 def test_idle_handles_that_are_hammered_mix_no_answers(make, ask, fits):
     """Two threads ask about inputs of their own."""

@@ -60,17 +60,17 @@ class Made:
         return x
 
 
-@parametrize("f", [model, np.sum, functools.partial(np.mean, axis=1), Fitted])
+@parametrize("f", model, np.sum, functools.partial(np.mean, axis=1), Fitted)
 def test_functions_stay_as_they_are(f):
     assert as_model(f) is f  # also a class: it is a callable, and fitted it is not
 
 
-@parametrize("made", [Fitted(), Empty()])
+@parametrize("made", Fitted(), Empty())
 def test_what_has_predict_or_a_call_is_a_model(made):
     agrees(made, model)
 
 
-@parametrize("thing", [3, "model.onnx", [model]])
+@parametrize("thing", 3, "model.onnx", [model])
 def test_anything_else_is_refused(thing):
     with pytest.raises(TypeError, match="model is (int|str|list); it must be"):
         certreg.Estimator(thing, 3, 100)
@@ -87,14 +87,22 @@ def test_without_a_model_noise_is_drawn():
 LOAD = functools.partial(OnnxModel, "model.onnx")
 
 
-@parametrize("f", [lambda: 0, lambda path="m.onnx": 0, Made, lambda **more: 0, LOAD])
+@parametrize("f", lambda: 0, lambda path="m.onnx": 0, Made, lambda **more: 0, LOAD)
 def test_factories_need_no_argument(f):
     assert is_factory(f)
 
 
 @parametrize(
     "f",
-    [model, Made(), lambda *x: x, lambda *, path: path, lambda x: x, np.sum, np.exp, 3, OnnxModel],
+    model,
+    Made(),
+    lambda *x: x,
+    lambda *, path: path,
+    lambda x: x,
+    np.sum,
+    np.exp,
+    3,
+    OnnxModel,
 )
 def test_other_callables_are_no_factories(f):
     assert not is_factory(f)
@@ -272,7 +280,7 @@ def test_several_outputs_stay_several():
 
 
 # ---- boosting, fitted to arrays and to frames, and called with arrays
-@parametrize("fitted_to", [table, framed])
+@parametrize("fitted_to", table, framed)
 def test_xgboost(fitted_to):
     xgboost = package("xgboost")
     fitted = xgboost.XGBRegressor(n_estimators=20, n_jobs=1).fit(*fitted_to())
@@ -288,8 +296,8 @@ def test_xgboost(fitted_to):
     assert not is_factory(booster)
 
 
-@parametrize("fitted_to", [table, framed])
-@parametrize("threads", [1, None])
+@parametrize("fitted_to", table, framed)
+@parametrize("threads", 1, None)
 def test_lightgbm(fitted_to, threads):
     lightgbm, (X, y) = package("lightgbm"), fitted_to()
     fitted = lightgbm.LGBMRegressor(n_estimators=20, verbose=-1, n_jobs=threads).fit(X, y)

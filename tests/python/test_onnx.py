@@ -79,7 +79,10 @@ def test_models_of_skl2onnx(runtime, folder):
 
 @parametrize(
     "value, names",
-    [('["a", "b", "c"]', ["a", "b", "c"]), ("a,b,c", None), ("[1, 2, 3]", None), (None, None)],
+    ('["a", "b", "c"]', ["a", "b", "c"]),
+    ("a,b,c", None),
+    ("[1, 2, 3]", None),
+    (None, None),
 )
 def test_features_are_named_in_the_metadata(runtime, folder, value, names):
     path, entry = folder / "named.onnx", b""
@@ -92,7 +95,7 @@ def test_features_are_named_in_the_metadata(runtime, folder, value, names):
     assert names_of(as_model(OnnxModel(path))) == names
 
 
-@parametrize("batch", [1, 16, 200, 256])
+@parametrize("batch", 1, 16, 200, 256)
 def test_a_fixed_batch_is_filled(means, batch):
     f, free, x = OnnxModel(means(batch)), OnnxModel(means("N")), read_only()
     assert (f.batch, f.columns) == (batch, 1)
@@ -101,7 +104,7 @@ def test_a_fixed_batch_is_filled(means, batch):
     agrees(f, free)
 
 
-@parametrize("batch", ["N", 16])  # filled, the first outputs would be there and be wrong
+@parametrize("batch", "N", 16)  # filled, the first outputs would be there and be wrong
 def test_outputs_have_a_row_for_each(means, batch):
     f = OnnxModel(means(batch, outputs=("twice",)))
     with pytest.raises(ValueError, match=r"'twice' .* shape \(32,\) for 16 rows"):
@@ -146,13 +149,11 @@ def test_models_travel_by_pickle(means):
 
 @parametrize(
     "wrong, error, text",
-    [
-        ("none.onnx", FileNotFoundError, "there is no file .*none.onnx"),
-        ("damaged.onnx", ValueError, "damaged.onnx cannot be opened as an ONNX model"),
-        (dict(inputs=2), ValueError, "one input; it has x0, x1"),
-        (dict(kind=np.float16), ValueError, "is tensor.float16.; it must be float"),
-        (dict(shape=()), ValueError, "first dimension must be the rows"),
-    ],
+    ("none.onnx", FileNotFoundError, "there is no file .*none.onnx"),
+    ("damaged.onnx", ValueError, "damaged.onnx cannot be opened as an ONNX model"),
+    (dict(inputs=2), ValueError, "one input; it has x0, x1"),
+    (dict(kind=np.float16), ValueError, "is tensor.float16.; it must be float"),
+    (dict(shape=()), ValueError, "first dimension must be the rows"),
 )
 def test_what_is_no_model_is_refused(means, folder, wrong, error, text):
     (folder / "damaged.onnx").write_bytes(b"\xff" * 100)
@@ -201,7 +202,7 @@ def test_an_angle_is_given_under_noise_too(runtime):
         assert np.hypot(*OnnxModel(path)(images(500)).T).min() > 0
 
 
-@parametrize("name", ["slant", "slant_clean"])
+@parametrize("name", "slant", "slant_clean")
 def test_a_slant_keeps_to_its_range(runtime, name):
     y = OnnxModel(FOLDER / f"{name}.onnx")(100 * images())
     assert SLANT_RANGE[0] <= y.min() <= y.max() <= SLANT_RANGE[1]

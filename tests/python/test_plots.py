@@ -47,7 +47,7 @@ def test_what_does_not_fit_is_refused():
         shares([1, 2], [True] * 3)
 
 
-@parametrize("name, begins", [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")])
+@parametrize("name, begins", ("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF"))
 def test_they_are_written_in_the_format_of_the_suffix(matplotlib, folder, name, begins):
     with no_warnings():
         plot_radii({"mine": RADII}, folder / name)

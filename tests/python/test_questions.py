@@ -26,7 +26,7 @@ from certreg.constants import LEVELS_OF_A_DOMAIN
 PLAIN = dict(tolerance=0.5, alpha=0.1)
 
 
-@parametrize("method", ["finite", "anytime"])
+@parametrize("method", "finite", "anytime")
 def test_a_target_stops_sampling_early_and_is_forecast(method):
     q = Question(**PLAIN, target=0.2, method=method)
     with estimator(max_samples=4000, batch=8, pilot=16) as e:
@@ -164,11 +164,9 @@ def test_outputs_share_one_radius_and_a_norm():
 
 @parametrize(
     "more",
-    [
-        dict(statistic="huber", huber_width=0.25),
-        dict(statistic="mean"),
-        dict(constraints=Constraint.MEAN | Constraint.RANGE),
-    ],
+    dict(statistic="huber", huber_width=0.25),
+    dict(statistic="mean"),
+    dict(constraints=Constraint.MEAN | Constraint.RANGE),
 )
 def test_finite_bounds_of_every_statistic(more):
     with estimator(max_samples=4000, lo=-5.0, hi=5.0) as e:

@@ -235,7 +235,7 @@ TABLE = [
 ]
 
 
-@parametrize("error, sentence, call, wrong", TABLE)
+@parametrize("error, sentence, call, wrong", *TABLE)
 def test_arguments(error, sentence, call, wrong):
     with pytest.raises(error, match=sentence):
         call(**wrong)
@@ -247,36 +247,34 @@ NOT_FLAT = np.array([1.5, "house", None] * 9, object).reshape(3, 9)
 
 @parametrize(
     "error, sentence, call, arguments",
-    [
-        (TypeError, "^sigma" + NO_NUMBER, "begin", (Z, [0.25, 0.5])),
-        (TypeError, "^radius" + NO_NUMBER, "output_bounds", (100, "wide", 0.5)),
-        (TypeError, "^seconds" + NO_NUMBER, "set_deadline", ("soon",)),
-        (TypeError, "^prediction" + NO_NUMBER, "certify", (0, Question(0.5, prediction="one"))),
-        (TypeError, "^tolerance" + NO_NUMBER + "'wide'", "certify", (0, Question("wide"))),
-        (TypeError, "^z must hold numbers, not [^\n]*$", "begin", (NOT_FLAT, 0.25)),
-        (TypeError, "^z must hold numbers, not", "begin", (["a", "b", "c"], 0.25)),
-        *(
-            (TypeError, NO_INTEGER, "sample", (wrong, 1))
-            for wrong in (1.5, "7", None, math.nan, 1 + 0j)
-        ),
-        (ValueError, "it must be from", "certify", (-1, 0.5)),
-        (ValueError, "it must be from", "sample", (-1, 1)),
-        *((ValueError, "it must be from", "begin", (Z, 0.25, i)) for i in (-1, 2**64)),
-        *((ValueError, "z has shape|it must be", "begin", (z, 0.25)) for z in ([1, 2], 1.0, [])),
-        (ValueError, "z has shape", "begin", (np.zeros((2, 3)), 0.25)),
-        (CertregError, "sigma", "begin", (Z, -1)),
-        (ValueError, NOT_ASKED, "certify", (ORIGIN, 0.25, 1000)),
-        (ValueError, NOT_ASKED, "certify_sigmas", (ORIGIN, [], 1000, 0.5)),
-        *(
-            (TypeError, "total_samples", "certify", arguments)
-            for arguments in ((), (ORIGIN,), (ORIGIN, 0.25), ([],))
-        ),
-        (TypeError, "total_samples must be an integer", "certify", (2000.5, 0.5)),
-        (TypeError, "Serving", "certify", (0, Question(0.5, serving=(101, 0.01)))),
-        (CertregError, "target", "forecast", (0.4,)),
-        (CertregError, "target", "output_bounds", (0, 0.1, Question(1, target=0.1))),
-        *((CertregError, "radius", "output_bounds", (0, r, 1)) for r in (0, -1, math.nan)),
-    ],
+    (TypeError, "^sigma" + NO_NUMBER, "begin", (Z, [0.25, 0.5])),
+    (TypeError, "^radius" + NO_NUMBER, "output_bounds", (100, "wide", 0.5)),
+    (TypeError, "^seconds" + NO_NUMBER, "set_deadline", ("soon",)),
+    (TypeError, "^prediction" + NO_NUMBER, "certify", (0, Question(0.5, prediction="one"))),
+    (TypeError, "^tolerance" + NO_NUMBER + "'wide'", "certify", (0, Question("wide"))),
+    (TypeError, "^z must hold numbers, not [^\n]*$", "begin", (NOT_FLAT, 0.25)),
+    (TypeError, "^z must hold numbers, not", "begin", (["a", "b", "c"], 0.25)),
+    *(
+        (TypeError, NO_INTEGER, "sample", (wrong, 1))
+        for wrong in (1.5, "7", None, math.nan, 1 + 0j)
+    ),
+    (ValueError, "it must be from", "certify", (-1, 0.5)),
+    (ValueError, "it must be from", "sample", (-1, 1)),
+    *((ValueError, "it must be from", "begin", (Z, 0.25, i)) for i in (-1, 2**64)),
+    *((ValueError, "z has shape|it must be", "begin", (z, 0.25)) for z in ([1, 2], 1.0, [])),
+    (ValueError, "z has shape", "begin", (np.zeros((2, 3)), 0.25)),
+    (CertregError, "sigma", "begin", (Z, -1)),
+    (ValueError, NOT_ASKED, "certify", (ORIGIN, 0.25, 1000)),
+    (ValueError, NOT_ASKED, "certify_sigmas", (ORIGIN, [], 1000, 0.5)),
+    *(
+        (TypeError, "total_samples", "certify", arguments)
+        for arguments in ((), (ORIGIN,), (ORIGIN, 0.25), ([],))
+    ),
+    (TypeError, "total_samples must be an integer", "certify", (2000.5, 0.5)),
+    (TypeError, "Serving", "certify", (0, Question(0.5, serving=(101, 0.01)))),
+    (CertregError, "target", "forecast", (0.4,)),
+    (CertregError, "target", "output_bounds", (0, 0.1, Question(1, target=0.1))),
+    *((CertregError, "radius", "output_bounds", (0, r, 1)) for r in (0, -1, math.nan)),
 )
 def test_calls_of_an_estimator(error, sentence, call, arguments):
     with pytest.raises(error, match=sentence):
@@ -290,14 +288,12 @@ def test_a_noise_id_begins_something():
 
 @parametrize(
     "status, call",
-    [
-        (Status.WRONG_STATE, lambda e: e.certify(SAMPLES, 0.5)),
-        (Status.WRONG_STATE, lambda e: e.sample(0, 10)),
-        (Status.TOO_MANY, lambda e: (e.begin(Z, 0.25), e.sample(0, SAMPLES + 1))),
-        (Status.INVALID, lambda e: e.certify(Z, 0.25, SAMPLES, Question(-1))),
-        (Status.INVALID, lambda e: Bisection().within(Bounds(-1, variance_hi=1), 0.5)),
-        (Status.INVALID, lambda e: Solver().worst_case(Bounds(1, variance_hi=1), -1)),
-    ],
+    (Status.WRONG_STATE, lambda e: e.certify(SAMPLES, 0.5)),
+    (Status.WRONG_STATE, lambda e: e.sample(0, 10)),
+    (Status.TOO_MANY, lambda e: (e.begin(Z, 0.25), e.sample(0, SAMPLES + 1))),
+    (Status.INVALID, lambda e: e.certify(Z, 0.25, SAMPLES, Question(-1))),
+    (Status.INVALID, lambda e: Bisection().within(Bounds(-1, variance_hi=1), 0.5)),
+    (Status.INVALID, lambda e: Solver().worst_case(Bounds(1, variance_hi=1), -1)),
 )
 def test_statuses(status, call):
     with estimator() as e, refused(status):
@@ -307,20 +303,18 @@ def test_statuses(status, call):
 # ---- outputs
 @parametrize(
     "sentence, f",
-    [
-        ("returned .*; it must return real numbers", lambda x: ["a"] * len(x)),
-        ("returned .*; it must return real numbers", lambda x: model(x) + 1j),
-        ("as the arguments outputs and kind say", lambda x: x[:, :2]),
-        (r"the model returned shape \(300, 3\)", lambda x: x),
-        ("the model raised SystemExit: 3", lambda x: sys.exit(3)),
-    ],
+    ("returned .*; it must return real numbers", lambda x: ["a"] * len(x)),
+    ("returned .*; it must return real numbers", lambda x: model(x) + 1j),
+    ("as the arguments outputs and kind say", lambda x: x[:, :2]),
+    (r"the model returned shape \(300, 3\)", lambda x: x),
+    ("the model raised SystemExit: 3", lambda x: sys.exit(3)),
 )
 def test_outputs_of_a_wrong_kind_or_number(sentence, f):
     with pytest.raises(RowsError, match=sentence):
         rows_of(f)
 
 
-@parametrize("answer", [lambda x: x, lambda x: x[:-1, 0], lambda x: 1.0, lambda x: None])
+@parametrize("answer", lambda x: x, lambda x: x[:-1, 0], lambda x: 1.0, lambda x: None)
 def test_outputs_of_a_wrong_shape(answer):
     with estimator(answer) as e, pytest.raises((ValueError, TypeError)):
         e.certify(Z, 0.25, SAMPLES, 0.5)
@@ -351,11 +345,9 @@ def test_columns_get_noise_by_their_names():
 # ---- results
 @parametrize(
     "wrong, sentence",
-    [
-        ((40,), "row is 40; it must be an index from 0 to 39"),
-        ((0, 2), "question is 2; .* 0 to 1"),
-        ((0, 0, 0.25), "sigma is 0.25; .* 0 to 0"),
-    ],
+    ((40,), "row is 40; it must be an index from 0 to 39"),
+    ((0, 2), "question is 2; .* 0 to 1"),
+    ((0, 0, 0.25), "sigma is 0.25; .* 0 to 0"),
 )
 def test_certificates_by_indices(wrong, sentence):
     rows = rows_of(questions=[0.5, 0.1])
@@ -374,7 +366,7 @@ def test_fields_and_rows():
     assert repr(rows) == str(rows)  # a prompt shows the table
 
 
-@parametrize("correct", ["radii.png", [True] * 5])
+@parametrize("correct", "radii.png", [True] * 5)
 def test_answers_that_are_not_one_for_each_row(correct):
     package("matplotlib")
     with pytest.raises(ValueError, match=r"correct has shape .*\(40,\).* path="):

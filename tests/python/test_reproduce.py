@@ -121,13 +121,11 @@ def test_equal_outputs_have_no_limit_there_and_no_radius_here():
 
 @parametrize(
     "part, words, more",
-    [
-        ("there is no part 'rotations'", ["rotations"], {}),
-        ("QUICK is '7'", [], dict(QUICK="7")),
-        ("REPRODUCE_JOBS is 'many'", [], dict(REPRODUCE_JOBS="many")),
-        ("there is no t10k-images-idx3-ubyte", ["rotation"], dict(CERTREG_MNIST="/nowhere")),
-        ("cannot be made", [], dict(REPRODUCE_OUT="/dev/null/x")),
-    ],
+    ("there is no part 'rotations'", ["rotations"], {}),
+    ("QUICK is '7'", [], dict(QUICK="7")),
+    ("REPRODUCE_JOBS is 'many'", [], dict(REPRODUCE_JOBS="many")),
+    ("there is no t10k-images-idx3-ubyte", ["rotation"], dict(CERTREG_MNIST="/nowhere")),
+    ("cannot be made", [], dict(REPRODUCE_OUT="/dev/null/x")),
 )
 def test_mistakes_are_answered_by_one_sentence(folder, part, words, more):
     done = program("reproduce", folder / "out", *words, **more)
@@ -158,13 +156,11 @@ def test_images_are_stratified_and_none_is_taken_twice(folder):
 
 @parametrize(
     "pixels, labels, part",
-    [
-        (PIXELS[:-1], LABELS, "truncated"),
-        (PIXELS, LABELS[:5], "not an IDX file"),
-        (b"", LABELS, "not an IDX file"),
-        (struct.pack(">4I", 0x803, 20, 14, 56) + PIXELS[16:], LABELS, "shape"),
-        (PIXELS, struct.pack(">2I", 0x801, 19) + LABELS[8:27], "differ"),
-    ],
+    (PIXELS[:-1], LABELS, "truncated"),
+    (PIXELS, LABELS[:5], "not an IDX file"),
+    (b"", LABELS, "not an IDX file"),
+    (struct.pack(">4I", 0x803, 20, 14, 56) + PIXELS[16:], LABELS, "shape"),
+    (PIXELS, struct.pack(">2I", 0x801, 19) + LABELS[8:27], "differ"),
 )
 def test_damaged_files_are_refused(folder, pixels, labels, part):
     with pytest.raises(SettingsError, match=part):

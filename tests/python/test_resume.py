@@ -173,7 +173,7 @@ def test_another_version_of_the_library_is_refused():
         rows_of()
 
 
-@parametrize("end", [None, "ROLLBACK"])
+@parametrize("end", None, "ROLLBACK")
 def test_a_failing_transaction_is_rolled_back_whoever_ends_it(end):
     with contextlib.closing(ResumeFile("rows.sqlite")) as file:
         with pytest.raises(KeyboardInterrupt), file._transaction():
@@ -186,7 +186,7 @@ def test_a_failing_transaction_is_rolled_back_whoever_ends_it(end):
 
 # ---- records
 @parametrize(
-    "questions", [[0.5, Question(0.3)], Question(0.5, constraints="ECGM")], ids=["two", "gradient"]
+    "questions", [0.5, Question(0.3)], Question(0.5, constraints="ECGM"), ids=["two", "gradient"]
 )
 def test_records_answer_other_questions_without_the_model(questions):
     rows_of(keep_records=True, questions=0.5, seed=7)

@@ -60,7 +60,7 @@ def test_a_process_that_is_killed_once_loses_nothing():
     assert table() == table("whole.sqlite")
 
 
-@parametrize("jobs", [1, 2])
+@parametrize("jobs", 1, 2)
 def test_a_killed_program_goes_on(jobs):
     """Also while a fork of it is still there."""
     whole = rows_of(seed=7, resume="whole.sqlite")
@@ -86,7 +86,7 @@ def nested(at, second, **more):
     return rows_of(calling, **more), raised
 
 
-@parametrize("at, seed", [(1, None), (10, None), (10, 7)])  # before the first has a seed, and later
+@parametrize("at, seed", (1, None), (10, None), (10, 7))  # before the first has a seed, and later
 def test_a_second_program_is_refused(at, seed):
     rows, said = nested(at, rows_of, seed=seed)
     assert rows.done.all()
@@ -154,7 +154,7 @@ def test_files_of_a_run_are_for_their_owner_alone(usual_umask):
     assert mode("rows.sqlite") == 0o640
 
 
-@parametrize("name", [":memory:", "file:x?mode=memory"])
+@parametrize("name", ":memory:", "file:x?mode=memory")
 def test_names_that_sqlite_takes_for_memory_are_files(name):
     rows_of(resume=name)
     assert os.path.getsize(name) > 0

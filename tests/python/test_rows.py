@@ -228,7 +228,7 @@ def test_inputs_that_swallow_the_noise_fail_alone():
     assert np.flatnonzero(rows["status"][:, 0, 0]).tolist() == [4]
 
 
-@parametrize("how", EACH)
+@parametrize("how", *EACH)
 def test_a_model_that_raises_ends_the_work_and_loses_nothing(how):
     with pytest.raises(RowsError, match="row 7: the model raised OSError: the disk") as caught:
         rows_of(fails_at_row_7, **how)
@@ -254,7 +254,7 @@ def test_models_that_cannot_travel_are_named():
         rows_of(lambda x: model(x) if lock else None, jobs=2)
 
 
-@parametrize("how", EACH)
+@parametrize("how", *EACH)
 def test_a_factory_that_fails_says_why(how):
     with pytest.raises(RowsError, match="factory of the model raised ZeroDivisionError"):
         rows_of(makes_nothing, **how)
@@ -355,7 +355,7 @@ def test_sigma_is_chosen_by_error_first():
         assert rows.choose_sigma(labels=labels, **more)[0] == level
 
 
-@parametrize("lo, hi", [(-180, 180), ([-180], [180])])
+@parametrize("lo, hi", (-180, 180), ([-180], [180]))
 def test_errors_of_angles_go_round(lo, hi):
     more = dict(kind="angle", lo=lo, hi=hi, questions=5)
     rows = rows_of(lambda x: np.full(len(x), 179.0), X[:2], **more)

@@ -55,39 +55,37 @@ def test_every_sentence_of_the_library_is_free_of_names_of_c():
 
 @parametrize(
     "told, python, command",
-    [
-        ("z[4] is nan", "feature 4 of z is nan", "feature 4 of the input is nan"),
-        (
-            "question.target->radius is -1 (no target: NULL)",
-            "target.radius is -1 (no target: None)",
-            "--target is -1 (no target: None)",
-        ),
-        ("options.calls is 50", "calls is 50", "--calls is 50"),
-        ("question.target->look_count is 0", "len(target.looks) is 0", None),
-        (
-            "question.method: for an attack use CERTREG_METHOD_FINITE, _ASYMPTOTIC or _ANYTIME",
-            "method: for an attack use Method.FINITE, Method.ASYMPTOTIC or Method.ANYTIME",
-            "--method: for an attack use --method finite, --method asymptotic or --method anytime",
-        ),
-        (
-            "declare model.lo and model.hi, or use CERTREG_PLAN_COUNT_FAILURES",
-            "declare lo and hi, or use PLAN_COUNT_FAILURES",
-            "declare --range, or use --count-failures",
-        ),
-        ("give one of CERTREG_SCORE_...", "give one of norm, largest, quantiles", None),
-        (
-            "model.eval is NULL: use certreg_estimator_draw and _record",
-            "model is None: use draw and record",
-            None,
-        ),
-    ],
+    ("z[4] is nan", "feature 4 of z is nan", "feature 4 of the input is nan"),
+    (
+        "question.target->radius is -1 (no target: NULL)",
+        "target.radius is -1 (no target: None)",
+        "--target is -1 (no target: None)",
+    ),
+    ("options.calls is 50", "calls is 50", "--calls is 50"),
+    ("question.target->look_count is 0", "len(target.looks) is 0", None),
+    (
+        "question.method: for an attack use CERTREG_METHOD_FINITE, _ASYMPTOTIC or _ANYTIME",
+        "method: for an attack use Method.FINITE, Method.ASYMPTOTIC or Method.ANYTIME",
+        "--method: for an attack use --method finite, --method asymptotic or --method anytime",
+    ),
+    (
+        "declare model.lo and model.hi, or use CERTREG_PLAN_COUNT_FAILURES",
+        "declare lo and hi, or use PLAN_COUNT_FAILURES",
+        "declare --range, or use --count-failures",
+    ),
+    ("give one of CERTREG_SCORE_...", "give one of norm, largest, quantiles", None),
+    (
+        "model.eval is NULL: use certreg_estimator_draw and _record",
+        "model is None: use draw and record",
+        None,
+    ),
 )
 def test_names_are_those_of_arguments_and_members(told, python, command):
     assert in_python(told) == python
     assert command in (None, _options.said(told))
 
 
-@parametrize("path", ["/_a/certreg_x/plan.flags/m.so", "certreg_cuda.so", "_build/m", ".b/m.so"])
+@parametrize("path", "/_a/certreg_x/plan.flags/m.so", "certreg_cuda.so", "_build/m", ".b/m.so")
 def test_paths_stay(path):
     told = f"the CUDA module cannot be opened: {path}: NULL"
     assert in_python(told) == told.replace("NULL", "None")

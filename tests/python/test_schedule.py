@@ -125,7 +125,7 @@ def silently():
         yield
 
 
-@parametrize("around", [of_another_version, silently])  # refused by the worker, and by the sender
+@parametrize("around", of_another_version, silently)  # refused by the worker, and by the sender
 def test_workers_of_another_version_are_refused_by_name(around):
     said = r"a worker has certreg 0\.0\.9 with library \S+, but its work was sent"
     with pytest.raises(RowsError, match=said), contextlib.redirect_stdout(None):
@@ -141,15 +141,13 @@ class Thread:
 
 @parametrize(
     "error, sentence, how",
-    [
-        (
-            TypeError,
-            "executor.submit returned Thread; .* `cancel`",
-            dict(executor=types.SimpleNamespace(submit=Thread)),
-        ),
-        (ValueError, "jobs is 0, and an executor is given", dict(executor=Inline(), jobs=0)),
-        (ValueError, "jobs is 2, and an executor is given", dict(executor=Inline(), jobs=2)),
-    ],
+    (
+        TypeError,
+        "executor.submit returned Thread; .* `cancel`",
+        dict(executor=types.SimpleNamespace(submit=Thread)),
+    ),
+    (ValueError, "jobs is 0, and an executor is given", dict(executor=Inline(), jobs=0)),
+    (ValueError, "jobs is 2, and an executor is given", dict(executor=Inline(), jobs=2)),
 )
 def test_what_is_refused_before_the_model_is_called(error, sentence, how):
     with pytest.raises(error, match=sentence):
@@ -216,7 +214,7 @@ def skipped(rows, whole):
     assert "two processes ended while they computed it" in rows.errors[7, 0]
 
 
-@parametrize("f, how", ENDING)
+@parametrize("f, how", *ENDING)
 def test_the_row_is_named(dask, f, how):
     said = "row 7: two processes ended .*on_crash='skip' .* of 40 rows are done"
     with pytest.raises(RowsError, match=said) as caught:
@@ -227,14 +225,14 @@ def test_the_row_is_named(dask, f, how):
     assert not error.rows.done[7]
 
 
-@parametrize("f, how", ENDING)
+@parametrize("f, how", *ENDING)
 def test_the_row_is_skipped(dask, f, how):
     rows = rows_of(f, on_crash="skip", keep_records=True, **how(1))
     skipped(rows, rows_of())
     assert [r.status for r in rows.records if r.row == 7] == [Status.MODEL_FAILED]
 
 
-@parametrize("error", [KilledWorker, LookupError])  # dask also loses results with their process
+@parametrize("error", KilledWorker, LookupError)  # dask also loses results with their process
 def test_rows_that_were_near_a_death_are_computed(dask, error):
     executor = Dask(70, error)
     skipped(rows_of(executor=executor, on_crash="skip"), rows_of())

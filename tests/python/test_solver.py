@@ -66,14 +66,12 @@ EMPTY = Bounds(1, mean_lo=2, mean_hi=3, range_lo=0, range_hi=1)
 
 @parametrize(
     "status, call",
-    [
-        (Status.INVALID, lambda s, b: b.within(Bounds(-1, variance_hi=1), 0.5)),
-        (Status.INVALID, lambda s, b: b.within(BY_HAND, 0)),
-        (Status.INVALID, lambda s, b: b.within(BY_HAND, math.nan)),
-        (Status.INVALID, lambda s, b: b.above([])),
-        (Status.INVALID, lambda s, b: s.worst_case(BY_HAND, -1)),
-        (Status.INFEASIBLE, lambda s, b: s.worst_case(EMPTY, 1)),
-    ],
+    (Status.INVALID, lambda s, b: b.within(Bounds(-1, variance_hi=1), 0.5)),
+    (Status.INVALID, lambda s, b: b.within(BY_HAND, 0)),
+    (Status.INVALID, lambda s, b: b.within(BY_HAND, math.nan)),
+    (Status.INVALID, lambda s, b: b.above([])),
+    (Status.INVALID, lambda s, b: s.worst_case(BY_HAND, -1)),
+    (Status.INFEASIBLE, lambda s, b: s.worst_case(EMPTY, 1)),
 )
 def test_wrong_bounds_are_refused(status, call):
     with Solver() as s, Bisection() as b, refused(status):
@@ -82,10 +80,8 @@ def test_wrong_bounds_are_refused(status, call):
 
 @parametrize(
     "bounds, sentence",
-    [
-        (dict(mean_lo=0), "mean_lo and mean_hi .* together$"),
-        (dict(gradient_hi=0.25), "; give gradient_lo=0 if only an upper bound"),
-    ],
+    (dict(mean_lo=0), "mean_lo and mean_hi .* together$"),
+    (dict(gradient_hi=0.25), "; give gradient_lo=0 if only an upper bound"),
 )
 def test_bounds_of_one_end_are_refused(bounds, sentence):
     with Solver() as s, pytest.raises(ValueError, match=sentence):
@@ -203,13 +199,11 @@ ONE_END = Bounds(1.0, mean_lo=0.3, mean_hi=0.3, range_lo=-math.inf, range_hi=1.0
 
 @parametrize(
     "bounds, radius, side, error, says",
-    [
-        (SCORE, 0.0, "lower", CertregError, "radius"),
-        (SCORE, 0.5, 3, CertregError, "side"),
-        (ONE_END, 0.5, "upper", CertregError, "no function"),
-        (ONE_END, 0.5, "lower", CertregError, "without a bound"),
-        (SCORE, 0.5, "down", ValueError, "side is 'down'"),
-    ],
+    (SCORE, 0.0, "lower", CertregError, "radius"),
+    (SCORE, 0.5, 3, CertregError, "side"),
+    (ONE_END, 0.5, "upper", CertregError, "no function"),
+    (ONE_END, 0.5, "lower", CertregError, "without a bound"),
+    (SCORE, 0.5, "down", ValueError, "side is 'down'"),
 )
 def test_what_has_no_worst_function_is_refused(bounds, radius, side, error, says):
     with Solver() as s, pytest.raises(error, match=says):

@@ -60,12 +60,10 @@ def limits(model=linear, x=X[:20], sigma=0.3, question=1.0, **more):
 # ---- sensitivities are shares of the squared gradient
 @parametrize(
     "wanted, how",
-    [
-        (SHARES, dict(sigma=0.2)),
-        (SHARES, dict(sigma=0.3)),
-        (np.array([1, 0, 1, 1]) / 3, dict(scale=np.float32([0.25, 0, 1, 2]))),  # and masks
-        (SHARES, dict(model=turning, x=0.01 * X[:20], sigma=0.2, question=20, **TURN)),
-    ],
+    (SHARES, dict(sigma=0.2)),
+    (SHARES, dict(sigma=0.3)),
+    (np.array([1, 0, 1, 1]) / 3, dict(scale=np.float32([0.25, 0, 1, 2]))),  # and masks
+    (SHARES, dict(model=turning, x=0.01 * X[:20], sigma=0.2, question=20, **TURN)),
 )
 def test_they_are_shares_and_follow_the_scale(wanted, how):
     np.testing.assert_allclose(limits(**how), wanted, atol=0.05)

@@ -33,7 +33,7 @@ def of_all(statistic="median", tolerance=1.5, **more):
     return Question(tolerance, ALL_OUTPUTS, statistic=statistic, **more)
 
 
-@parametrize("statistic", ["median", "projection_median", "mean"])
+@parametrize("statistic", "median", "projection_median", "mean")
 def test_a_vector_has_one_radius_and_a_prediction_for_each_output(e, statistic):
     c = e.certify(SAMPLES, of_all(statistic))
     assert c.outcome == Outcome.CERTIFIED
@@ -108,13 +108,11 @@ def test_a_pose_has_one_radius():
 
 @parametrize(
     "sentence, question",
-    [
-        ("output_count", Question(1, output=2, output_count=2)),
-        ("output_count", Question(1, ALL_OUTPUTS, output_count=2)),
-        ("statistic: for an output that is no angle", Question(1, statistic="projection_median")),
-        ("has 2 numbers", Question(1, ALL_OUTPUTS, prediction=[0.0, 0.0])),
-        ("tolerance", Question(0, ALL_OUTPUTS)),
-    ],
+    ("output_count", Question(1, output=2, output_count=2)),
+    ("output_count", Question(1, ALL_OUTPUTS, output_count=2)),
+    ("statistic: for an output that is no angle", Question(1, statistic="projection_median")),
+    ("has 2 numbers", Question(1, ALL_OUTPUTS, prediction=[0.0, 0.0])),
+    ("tolerance", Question(0, ALL_OUTPUTS)),
 )
 def test_what_makes_no_sense_is_refused(e, sentence, question):
     with pytest.raises(CertregError, match=sentence):

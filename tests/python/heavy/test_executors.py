@@ -18,7 +18,7 @@ from kit import environment, package, parametrize
 from certreg import RowsError, certify_rows
 
 HERE = pathlib.Path(__file__).parent
-EVERY = parametrize("how", ["processes", "dask", "mpi"])
+EVERY = parametrize("how", "processes", "dask", "mpi")
 
 
 def needs(how):
@@ -59,7 +59,7 @@ def ends_well(how, whole):
     assert table("rows.sqlite") == whole[1]
 
 
-@parametrize("how", ["dask", "mpi"])
+@parametrize("how", "dask", "mpi")
 def test_executors_give_the_same_bits(folder, whole, how):
     needs(how)
     ends_well(how, whole)
