@@ -293,11 +293,10 @@ static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certr
     const size_t least = cr_conditions_least(v, &conditions->question);
     if (conditions->samples >= least)
         return cr_allowed_now(v, &conditions->question, conditions->samples, why);
-    return cr_fail(
-        why, CERTREG_E_WRONG_STATE,
-        "this question needs at least %zu samples, %zu of them the pilot's: take more "
-        "(total_samples of certify), or set a smaller plan.pilot",
-        least, v->pilot);
+    return cr_fail(why, CERTREG_E_WRONG_STATE,
+                   "this question needs at least %zu samples, %zu of them the pilot's: take more "
+                   "(total_samples of certify), or set a smaller plan.pilot",
+                   least, v->pilot);
 }
 
 static int any_failed(cr_view *v, const cr_question *q, size_t samples)

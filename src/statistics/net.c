@@ -59,36 +59,37 @@ double cr_net_part(cr_net net, size_t outputs)
     return set_of(net, outputs)->part;
 }
 
-/* ---- blocks: threes, and twos behind them, or a single one */
-static size_t threes(size_t outputs)
+/* ---- blocks: threes, and twos behind them, or a single one; or single ones alone */
+typedef struct blocks {
+    size_t threes, others, size; /* how many; outputs of one of the others */
+} blocks;
+
+static blocks blocks_of(cr_net net, size_t outputs)
 {
-    return outputs % 3 == 1 && outputs > 1 ? outputs / 3 - 1 : outputs / 3;
+    const size_t fit = outputs % 3 == 1 && outputs > 1 ? outputs / 3 - 1 : outputs / 3,
+                 threes = net == CR_NET_COORDINATES ? 0 : fit, left = outputs - 3 * threes,
+                 size = net == CR_NET_COORDINATES || left == 1 ? 1 : 2;
+    return (blocks){threes, left / size, size};
 }
 
 size_t cr_net_blocks(cr_net net, size_t outputs)
 {
-    if (net == CR_NET_COORDINATES) return outputs;
-    const size_t left = outputs - 3 * threes(outputs);
-    return threes(outputs) + (left + 1) / 2;
+    const blocks b = blocks_of(net, outputs);
+    return b.threes + b.others;
 }
 
 size_t cr_net_block(cr_net net, size_t outputs, size_t block, size_t *first)
 {
-    const size_t large = threes(outputs), left = outputs - 3 * large;
-    if (net == CR_NET_COORDINATES) return *first = block, 1;
-    if (block < large) return *first = 3 * block, 3;
-    *first = 3 * large + 2 * (block - large);
-    return left == 1 ? 1 : 2;
+    const blocks b = blocks_of(net, outputs);
+    *first = block < b.threes ? 3 * block : 3 * b.threes + b.size * (block - b.threes);
+    return block < b.threes ? 3 : b.size;
 }
 
 /* ---- directions */
 size_t cr_net_size(cr_net net, size_t outputs)
 {
-    const size_t large = net == CR_NET_COORDINATES ? 0 : threes(outputs),
-                 last = outputs - 3 * large;
-    if (net == CR_NET_COORDINATES) return outputs;
-    const size_t of_last = last ? set_of(net, last == 1 ? 1 : 2)->directions : 0;
-    return large * set_of(net, 3)->directions + (last + 1) / 2 * of_last;
+    const blocks b = blocks_of(net, outputs);
+    return b.threes * set_of(net, 3)->directions + b.others * set_of(net, b.size)->directions;
 }
 
 /* Bit by bit the signs of the numbers after the first that is not 0. */
@@ -125,15 +126,12 @@ static void axis(const set *s, int nets, size_t outputs, size_t index, double *a
 cr_direction cr_net_direction(cr_net net, size_t outputs, size_t index)
 {
     cr_direction d = {.block = 0, .along = {1}};
-    const size_t large = net == CR_NET_COORDINATES ? 0 : threes(outputs);
-    size_t of_block = large ? set_of(net, 3)->directions : 1;
-    if (index < large * of_block) d.block = index / of_block;
-    else {
-        index -= large * of_block;
-        if (net != CR_NET_COORDINATES)
-            of_block = set_of(net, outputs - 3 * large == 1 ? 1 : 2)->directions;
-        d.block = large + index / of_block;
-    }
+    const blocks b = blocks_of(net, outputs);
+    const size_t of_threes = b.threes * set_of(net, 3)->directions;
+    const int is_three = index < of_threes;
+    const size_t of_block = set_of(net, is_three ? 3 : b.size)->directions;
+    if (!is_three) index -= of_threes, d.block = b.threes;
+    d.block += index / of_block;
     d.outputs = cr_net_block(net, outputs, d.block, &d.first);
     d.weight = (double)d.outputs / (double)of_block;
     if (d.outputs > 1)
