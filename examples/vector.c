@@ -7,8 +7,7 @@
  *   - the largest balls inside that ellipsoid in the 2-norm, the maximum norm ("every reading is
  *     wrong by at most ...") and the 1-norm
  *   - one radius for the pose: the position as a vector, in the 2-norm, and the bearing; and what a
- *     server returns for it
- *   - the radius of the mean position as a vector, which needs the outputs' ranges */
+ *     server returns for it */
 #include <certreg/question.h>
 #include <certreg/sampling.h>
 #include <math.h>
@@ -35,7 +34,7 @@ static void locate(const float *reading, float *position, float *bearing)
     }
     position[0] = (float)(x / sum);
     position[1] = (float)(y / sum);
-    if (bearing != NULL) *bearing = (float)(atan2(y, x) * 57.29577951308232);
+    *bearing = (float)(atan2(y, x) * 57.29577951308232);
 }
 
 static int all(void *user, const certreg_batch *b)
@@ -43,13 +42,6 @@ static int all(void *user, const certreg_batch *b)
     (void)user;
     for (size_t i = 0; i < b->rows; i++)
         locate(b->x + i * READINGS, b->y + i * OUTPUTS, b->y + i * OUTPUTS + 2);
-    return 0;
-}
-
-static int position(void *user, const certreg_batch *b)
-{
-    (void)user;
-    for (size_t i = 0; i < b->rows; i++) locate(b->x + i * READINGS, b->y + i * 2, NULL);
     return 0;
 }
 
@@ -163,41 +155,7 @@ static certreg_status pose_together(void)
     return status ? status : serve(z, 1000);
 }
 
-/* ---- the mean position as a vector */
-static certreg_status position_as_vector(void)
-{
-    static const double lo[2] = {0, 0}, hi[2] = {8, 8}; /* of the model, for every input */
-    const certreg_question q = {.struct_size = sizeof q,
-                                .output = CERTREG_ALL_OUTPUTS,
-                                .statistic = CERTREG_STATISTIC_MEAN,
-                                .tolerance = 0.15,
-                                .center = CERTREG_CENTER_TRUE_MEAN};
-    float z[READINGS], scale[READINGS];
-    const certreg_model m = {.struct_size = sizeof m,
-                             .eval = position,
-                             .inputs = READINGS,
-                             .outputs = 2,
-                             .scale = scale,
-                             .lo = lo,
-                             .hi = hi};
-    const certreg_plan p = {.struct_size = sizeof p, .seed = 42, .max_samples = SAMPLES};
-    certreg_certificate c = {.struct_size = sizeof c};
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_estimator *e = NULL;
-    input(z, scale);
-    certreg_status status = certreg_estimator_create(NULL, &m, &p, &why, &e);
-    if (status) return puts(why.text), status;
-    status = certreg_estimator_begin(e, z, sigma, 0);
-    if (!status) status = certreg_certify(e, SAMPLES, &q, 1, &c);
-    if (status) puts(certreg_estimator_error(e)->text);
-    else
-        printf("the mean position moves by at most %g, as a vector, up to %.4f\n", c.tolerance,
-               c.radius);
-    certreg_estimator_destroy(e);
-    return status;
-}
-
 int main(void)
 {
-    return outputs_together() || pose_together() || position_as_vector();
+    return outputs_together() || pose_together();
 }
