@@ -30,14 +30,13 @@ const cr_cpu_kernels *cr_cpu_portable_kernels(void);
 const cr_cpu_kernels *cr_cpu_avx2_kernels(void);
 const cr_cpu_kernels *cr_cpu_avx512_kernels(void);
 
-/* Kernels of one path, NULL if this machine cannot run it; and the fastest that it can. Pure: the
- * answer never changes. For tests a library can be compiled as if for lesser machines, with
- * -DCR_CPU_MOST=CR_CPU_AVX2, say (make check-paths). */
+/* Kernels of one path, NULL if this machine cannot run it. Pure: the answer never changes. For
+ * tests a library can be compiled as if for lesser machines, with -DCR_CPU_MOST=CR_CPU_AVX2, say
+ * (make check-paths). */
 #ifndef CR_CPU_MOST
 #define CR_CPU_MOST CR_CPU_AVX512
 #endif
 const cr_cpu_kernels *cr_cpu_path(int path);
-const cr_cpu_kernels *cr_cpu_best(void);
 
 /* The normals of the seam, for the second order. */
 certreg_status cr_cpu_normals(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
