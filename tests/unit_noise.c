@@ -108,6 +108,24 @@ TEST_TIMES(points_are_whole_steps_of_the_grid, SETUPS)
     certreg_backend_close(backend);
 }
 
+TEST_TIMES(unmoved_features_and_the_center_keep_every_bit, SETUPS)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    enum { INPUTS = 37, COUNT = 9 };
+    static const float odd[] = {-0.0f, 1e-45f, -1e-40f, FLT_MAX, 1 / 3.0f};
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS, .clean_first = 1};
+    float z[INPUTS], step[INPUTS], x[COUNT * INPUTS];
+    for (int j = 0; j < INPUTS; j++)
+        z[j] = j % 2 ? odd[j / 2 % 5] : -0.0f, step[j] = j % 2 ? 0.0f : 1e-3f;
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, z, step, 0, COUNT, x), CERTREG_OK);
+    for (int k = 0; k < COUNT * INPUTS; k++)
+        ck_assert_msg(!memcmp(x + k, z + k % INPUTS, sizeof *x) ==
+                          (k < INPUTS || step[k % INPUTS] == 0),
+                      "sample %d, feature %d", k / INPUTS, k % INPUTS);
+    certreg_backend_close(backend);
+}
+
 TEST_TIMES(noise_of_negative_steps_is_opposite, SETUPS)
 {
     certreg_backend *backend = backend_of(_i);
