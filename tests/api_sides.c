@@ -94,8 +94,7 @@ static certreg_radius solve_with(const certreg_question *q, const certreg_bounds
     certreg_solver *s = NULL;
     certreg_bisection *bisection = NULL;
     certreg_radius r = {.struct_size = sizeof r};
-    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &s), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &bisection), CERTREG_OK);
+    kit_open_solver(&s, &bisection);
     ck_assert_int_eq(q->center
                          ? certreg_bisection_within(bisection, b, constraints, q->tolerance, &r)
                          : certreg_bisection_above(bisection, b, NULL, 1, constraints, &r),

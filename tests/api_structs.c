@@ -132,6 +132,7 @@ static certreg_status use(int which)
     case 0:
     case 1:
         status = certreg_estimator_create(NULL, &model.model, &plan.plan, NULL, &made);
+        certreg_estimator_destroy(made);
         ck_assert_int_eq(certreg_estimator_size(NULL, &model.model, &plan.plan, &bytes, NULL),
                          status);
         return status;

@@ -9,6 +9,7 @@
 #include <certreg/sampling.h>
 #include <certreg/solver.h>
 #include "support/counting_malloc.h"
+#include "support/names.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
@@ -18,7 +19,7 @@
 #include <unistd.h>
 
 enum { INPUTS = 3, LEAST = 96, MOST = 200, PILOT = 24, CALLS = 256, POINTS = 60, FIRST = 300 };
-enum { REAL, VECTOR, ESTIMATORS }; /* one real output; two of them and an angle */
+enum { NUMBER, VECTOR, ESTIMATORS }; /* one real output; two of them and an angle */
 
 static struct {
     certreg_backend *backend;
@@ -74,7 +75,7 @@ static certreg_status open_estimator(int which, certreg_backend *backend, certre
     const certreg_model m = {.struct_size = sizeof m,
                              .eval = model,
                              .inputs = INPUTS,
-                             .outputs = which == REAL ? 1 : 3,
+                             .outputs = which == NUMBER ? 1 : 3,
                              .batch = 32,
                              .kind = kind,
                              .lo = lo,
@@ -90,7 +91,7 @@ static certreg_status open_estimator(int which, certreg_backend *backend, certre
 static void open_attack(certreg_attack **attack)
 {
     const certreg_attack_plan p = {.struct_size = sizeof p, .max_calls = CALLS};
-    EXPECT(certreg_attack_create(all.e[REAL], &p, NULL, attack), CERTREG_OK);
+    EXPECT(certreg_attack_create(all.e[NUMBER], &p, NULL, attack), CERTREG_OK);
 }
 
 static void open_all(void)
@@ -98,7 +99,7 @@ static void open_all(void)
     EXPECT(certreg_backend_open_cpu(2, NULL, &all.backend), CERTREG_OK);
     for (int i = 0; i < ESTIMATORS; i++)
         EXPECT(open_estimator(i, all.backend, &all.e[i]), CERTREG_OK);
-    EXPECT(open_estimator(REAL, NULL, &all.other), CERTREG_OK);
+    EXPECT(open_estimator(NUMBER, NULL, &all.other), CERTREG_OK);
     EXPECT(certreg_solver_create(NULL, NULL, &all.solver), CERTREG_OK);
     EXPECT(certreg_bisection_create(NULL, NULL, &all.bisection), CERTREG_OK);
     open_attack(&all.attack);
@@ -114,39 +115,28 @@ static void close_all(void)
 }
 
 /* ---- one certificate */
+static const certreg_serving served = {
+    .struct_size = sizeof served, .samples = 51, .failure_rate = 0.1};
+static const certreg_target target = {.struct_size = sizeof target, .radius = 0.1};
 static const struct {
     int of;
-    int32_t output, statistic, method, center;
-    uint32_t constraints;
-    double tolerance;
-    int served, aims;
-    size_t outputs;
+    certreg_question q;
 } asked[] = {
-    {.tolerance = 1},
-    {.tolerance = 1.5, .served = 1},
-    {.of = VECTOR, .output = 2, .tolerance = 45},
-    {.tolerance = 1.5,
-     .statistic = CERTREG_STATISTIC_TRIMMED_MEAN,
-     .method = CERTREG_METHOD_BASELINE,
-     .served = 1},
-    {.tolerance = 1, .method = CERTREG_METHOD_BASELINE},
+    {NUMBER, {.tolerance = 1}},
+    {NUMBER, {.tolerance = 1.5, .serving = &served}},
+    {VECTOR, {.tolerance = 45, .output = 2}},
+    {NUMBER, {.tolerance = 1.5, .statistic = TRIMMED_MEAN, .method = BASELINE, .serving = &served}},
+    {NUMBER, {.tolerance = 1, .method = BASELINE}},
     /* those that take longer */
-    {.tolerance = 1, .constraints = CERTREG_CONSTRAINTS_ECGM},
-    {.tolerance = 1, .method = CERTREG_METHOD_ANYTIME},
-    {.tolerance = 1, .method = CERTREG_METHOD_ANYTIME, .aims = 1},
-    {.tolerance = 1, .statistic = CERTREG_STATISTIC_MEAN, .method = CERTREG_METHOD_ASYMPTOTIC},
-    {.tolerance = 1,
-     .statistic = CERTREG_STATISTIC_MEAN,
-     .method = CERTREG_METHOD_PAPER,
-     .center = CERTREG_CENTER_TRUE_MEAN},
-    {.tolerance = 1, .statistic = CERTREG_STATISTIC_HUBER, .method = CERTREG_METHOD_ASYMPTOTIC},
-    {.of = VECTOR,
-     .output = 2,
-     .tolerance = 45,
-     .statistic = CERTREG_STATISTIC_CIRCULAR_MEAN,
-     .method = CERTREG_METHOD_ASYMPTOTIC},
-    {.of = VECTOR, .outputs = 2, .tolerance = 2},
-    {.tolerance = 1.5, .statistic = CERTREG_STATISTIC_MEAN},
+    {NUMBER, {.tolerance = 1, .constraints = ECGM}},
+    {NUMBER, {.tolerance = 1, .method = ANYTIME}},
+    {NUMBER, {.tolerance = 1, .method = ANYTIME, .target = &target}},
+    {NUMBER, {.tolerance = 1, .statistic = MEAN, .method = ASYMPTOTIC}},
+    {NUMBER, {.tolerance = 1, .statistic = MEAN, .method = PAPER, .center = TRUE_MEAN}},
+    {NUMBER, {.tolerance = 1, .statistic = HUBER, .method = ASYMPTOTIC, .huber_width = 0.5}},
+    {VECTOR, {.tolerance = 45, .output = 2, .statistic = CIRCULAR_MEAN, .method = ASYMPTOTIC}},
+    {VECTOR, {.tolerance = 2, .output_count = 2}},
+    {NUMBER, {.tolerance = 1.5, .statistic = MEAN}},
 };
 enum { ASKED = sizeof asked / sizeof *asked };
 
@@ -159,21 +149,9 @@ static int kind_of(uint64_t i)
 
 static certreg_question question(int kind)
 {
-    static const certreg_serving served = {
-        .struct_size = sizeof served, .samples = 51, .failure_rate = 0.1, .trim = 0};
-    static const certreg_target target = {.struct_size = sizeof target, .radius = 0.1};
-    return (certreg_question){.struct_size = sizeof(certreg_question),
-                              .output = asked[kind].output,
-                              .tolerance = asked[kind].tolerance,
-                              .statistic = asked[kind].statistic,
-                              .method = asked[kind].method,
-                              .center = asked[kind].center,
-                              .constraints = asked[kind].constraints,
-                              .huber_width = asked[kind].statistic == CERTREG_STATISTIC_HUBER ? 0.5
-                                                                                              : 0,
-                              .serving = asked[kind].served ? &served : NULL,
-                              .target = asked[kind].aims ? &target : NULL,
-                              .output_count = asked[kind].outputs};
+    certreg_question q = asked[kind].q;
+    q.struct_size = sizeof q;
+    return q;
 }
 
 static void begin(certreg_estimator *e, uint64_t i)
@@ -204,12 +182,12 @@ static void move_a_record(uint64_t i)
 {
     size_t bytes = sizeof all.record;
     certreg_run run = {.struct_size = sizeof run};
-    if (asked[kind_of(i)].of != REAL) return;
-    EXPECT(certreg_estimator_export(all.e[REAL], all.record, &bytes), CERTREG_OK);
-    EXPECT(certreg_estimator_info(all.e[REAL], &run), CERTREG_OK);
+    if (asked[kind_of(i)].of != NUMBER) return;
+    EXPECT(certreg_estimator_export(all.e[NUMBER], all.record, &bytes), CERTREG_OK);
+    EXPECT(certreg_estimator_info(all.e[NUMBER], &run), CERTREG_OK);
     begin(all.other, i);
     EXPECT(certreg_estimator_import(all.other, all.record, bytes), CERTREG_OK);
-    const certreg_certificate a = certify(all.e[REAL], i, 0), b = certify(all.other, i, 0);
+    const certreg_certificate a = certify(all.e[NUMBER], i, 0), b = certify(all.other, i, 0);
     all.wrong += memcmp(&a, &b, sizeof a) != 0;
     all.record[bytes / 2] ^= 1;
     EXPECT(certreg_estimator_import(all.other, all.record, bytes), CERTREG_E_CORRUPT);
@@ -217,13 +195,13 @@ static void move_a_record(uint64_t i)
 
 static void cancel(uint64_t i)
 {
-    begin(all.e[REAL], i);
-    certreg_estimator_cancel(all.e[REAL]);
-    EXPECT(certreg_estimator_sample(all.e[REAL], 0, MOST), CERTREG_E_CANCELLED);
-    EXPECT(certreg_estimator_set_deadline(all.e[REAL], -1), CERTREG_OK);
-    EXPECT(certreg_estimator_sample(all.e[REAL], 0, MOST), CERTREG_E_DEADLINE);
-    EXPECT(certreg_estimator_set_deadline(all.e[REAL], 0), CERTREG_OK);
-    EXPECT(certreg_estimator_sample(all.e[REAL], 0, MOST), CERTREG_OK);
+    begin(all.e[NUMBER], i);
+    certreg_estimator_cancel(all.e[NUMBER]);
+    EXPECT(certreg_estimator_sample(all.e[NUMBER], 0, MOST), CERTREG_E_CANCELLED);
+    EXPECT(certreg_estimator_set_deadline(all.e[NUMBER], -1), CERTREG_OK);
+    EXPECT(certreg_estimator_sample(all.e[NUMBER], 0, MOST), CERTREG_E_DEADLINE);
+    EXPECT(certreg_estimator_set_deadline(all.e[NUMBER], 0), CERTREG_OK);
+    EXPECT(certreg_estimator_sample(all.e[NUMBER], 0, MOST), CERTREG_OK);
 }
 
 static void fail(uint64_t i)
@@ -256,8 +234,8 @@ static void attack(uint64_t i)
     const certreg_question q = question(0);
     const certreg_attack_options o = {.struct_size = sizeof o, .calls = CALLS, .number = i};
     certreg_attack_result r = {.struct_size = sizeof r};
-    begin(all.e[REAL], i);
-    EXPECT(certreg_estimator_sample(all.e[REAL], 0, MOST), CERTREG_OK);
+    begin(all.e[NUMBER], i);
+    EXPECT(certreg_estimator_sample(all.e[NUMBER], 0, MOST), CERTREG_OK);
     EXPECT(certreg_attack_run(all.attack, &q, &o, NULL, &r), CERTREG_OK);
     remember(&r, sizeof r);
 }
@@ -265,9 +243,9 @@ static void attack(uint64_t i)
 static void predict(uint64_t i)
 {
     certreg_interval set = {.struct_size = sizeof set};
-    begin(all.e[REAL], 5 * POINTS + i);
-    EXPECT(certreg_estimator_sample(all.e[REAL], 0, LEAST), CERTREG_OK);
-    EXPECT(certreg_estimator_interval(all.e[REAL], &all.points, &all.ranks, 0, all.from, all.to,
+    begin(all.e[NUMBER], 5 * POINTS + i);
+    EXPECT(certreg_estimator_sample(all.e[NUMBER], 0, LEAST), CERTREG_OK);
+    EXPECT(certreg_estimator_interval(all.e[NUMBER], &all.points, &all.ranks, 0, all.from, all.to,
                                       MOST, &set),
            CERTREG_OK);
     remember(&set, sizeof set);
@@ -279,9 +257,9 @@ static void calibrate(void)
     all.points = (certreg_calibration){
         .struct_size = sizeof all.points, .capacity = POINTS, .scores = all.scores};
     for (uint64_t i = 0; i < POINTS; i++) {
-        begin(all.e[REAL], 5 * i);
-        EXPECT(certreg_estimator_sample(all.e[REAL], 0, LEAST), CERTREG_OK);
-        EXPECT(certreg_estimator_calibrate(all.e[REAL], &all.points, &truth), CERTREG_OK);
+        begin(all.e[NUMBER], 5 * i);
+        EXPECT(certreg_estimator_sample(all.e[NUMBER], 0, LEAST), CERTREG_OK);
+        EXPECT(certreg_estimator_calibrate(all.e[NUMBER], &all.points, &truth), CERTREG_OK);
     }
     const certreg_coverage coverage = {.struct_size = sizeof coverage,
                                        .alpha = 0.1,
