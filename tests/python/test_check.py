@@ -190,6 +190,7 @@ def test_the_seed_decides():
     (X[:1], {}, "no feature of X gets noise: give sigma"),
     (X, dict(scale=0), "no feature of X gets noise"),
     (X, dict(sigma=-1), "sigma is -1; it must be positive"),
+    (X, dict(sigma=0), "sigma is 0; it must be positive"),
     (X, dict(scale=-1), "scale must not be negative"),
     (X, dict(scale=[1, 2]), "scale has shape"),
     (X, dict(calls=18), "calls is 18; it must be from 19"),
