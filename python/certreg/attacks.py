@@ -99,12 +99,7 @@ class Attacks(Handle):
         self._made(status, why)
 
     def attack(
-        self,
-        question: Asked,
-        options: Any,
-        certify: Any,
-        shape: Any,
-        callbacks: Any,
+        self, question: Asked, options: Any, certify: Any, shape: Any, callbacks: Any
     ) -> AttackResult:
         """Attacks the present input. certify: the estimator's. callbacks: around the call."""
         out, struct = S.AttackResult(), question_of(question)._struct()

@@ -217,13 +217,7 @@ class _Work:
     """One call of certify_rows."""
 
     def __init__(
-        self,
-        job: Job,
-        matrix: np.ndarray,
-        domain: Domain,
-        model_id: str,
-        seeded: bool,
-        skips: bool,
+        self, job: Job, matrix: np.ndarray, domain: Domain, model_id: str, seeded: bool, skips: bool
     ) -> None:
         self.job, self.matrix, self.seeded, self.skips = job, matrix, seeded, skips
         shape = (len(matrix), len(job.sampling.sigmas), len(job.questions))
