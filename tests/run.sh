@@ -134,7 +134,7 @@ python_tests() { # FOLDER
     [ -z "$ONLY" ] || return 0
     for ((part = 0; part < jobs && part < ${#files[@]}; part++)); do
         mapfile -t of_part < <(printf '%s\n' "${files[@]}" | sed -n "$((part + 1))~${jobs}p")
-        start "Python ${1#tests/} $((part + 1))/$jobs" python "${of_part[@]}"
+        start "${1#tests/} $((part + 1))/$jobs" python "${of_part[@]}"
     done
 }
 
