@@ -1,5 +1,6 @@
 /* What is not in the contract of all backends (unit_contract.c): normals of the second order on the
  * CPU, shared backends, forks, refusals, and what a backend may lack. */
+#include "support/api_kit.h"
 #include "support/cpu_setups.h"
 #include "support/made_up.h"
 #include "support/ref_backend.h"
@@ -144,28 +145,30 @@ TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
     ck_assert(x == 3 && sum == 4 && norm == 5);
 }
 
+/* A backend whose operations may be taken from it. */
+static certreg_backend *plain_backend(cr_backend_ops *ops)
+{
+    certreg_backend *plain = kit_backend(1);
+    *ops = *plain->ops;
+    plain->ops = ops;
+    return plain;
+}
+
 TEST(a_backend_may_lack_the_second_order)
 {
-    certreg_backend *plain = NULL;
-    ck_assert_int_eq(certreg_backend_open_cpu(1, NULL, &plain), CERTREG_OK);
-    cr_backend_ops ops = *plain->ops;
-    plain->ops = &ops;
+    static cr_backend_ops ops;
+    certreg_backend *plain = plain_backend(&ops);
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
-    const certreg_model m = {.struct_size = sizeof m, .inputs = 3, .outputs = 1};
-    certreg_plan plan = {
-        .struct_size = sizeof plan, .max_samples = 100, .constraints = CERTREG_CONSTRAINTS_ECGHM};
-    for (int lacks = 0; lacks < 2; lacks++) {
-        if (lacks) ops.pairs = NULL;
-        const certreg_status status = certreg_estimator_create(plain, &m, &plan, &why, &e);
-        ck_assert_int_eq(status, lacks ? CERTREG_E_INVALID : CERTREG_OK);
-        certreg_estimator_destroy(e);
-    }
-    ck_assert_ptr_nonnull(strstr(why.text, "this backend has no second order"));
-    plan.constraints = CERTREG_CONSTRAINTS_ECGM;
-    ck_assert_int_eq(certreg_estimator_create(plain, &m, &plan, &why, &e), CERTREG_OK);
-    certreg_estimator_destroy(e);
-    certreg_backend_close(plain);
+    const certreg_model m = kit_model(NULL, NULL, 3, 1);
+    certreg_plan p = kit_plan(100);
+    p.constraints = CERTREG_CONSTRAINTS_ECGHM;
+    kit_create(plain, &m, &p);
+    ops.pairs = NULL;
+    ck_assert_int_eq(certreg_estimator_create(plain, &m, &p, &why, &e), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "this backend has no second order");
+    p.constraints = CERTREG_CONSTRAINTS_ECGM;
+    kit_create(plain, &m, &p);
 }
 
 static int slope(void *user, const certreg_batch *b)
@@ -178,34 +181,23 @@ static int slope(void *user, const certreg_batch *b)
 /* By the martingale, which takes a walk. */
 static double radius_with(certreg_backend *backend)
 {
-    certreg_estimator *e = NULL;
-    const certreg_model m = {.struct_size = sizeof m, .eval = slope, .inputs = 3, .outputs = 1};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .max_samples = 20000,
-                               .seed = 5,
-                               .constraints = CERTREG_CONSTRAINTS_ECGM};
-    const certreg_question q = {.struct_size = sizeof q,
-                                .statistic = CERTREG_STATISTIC_MEDIAN,
-                                .tolerance = 0.7,
-                                .constraints = CERTREG_CONSTRAINTS_ECGM};
-    certreg_certificate c = {.struct_size = sizeof c};
-    ck_assert_int_eq(certreg_estimator_create(backend, &m, &plan, NULL, &e), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_begin(e, (const float[]){1, 2, 3}, 0.5, 1), CERTREG_OK);
-    ck_assert_int_eq(certreg_certify(e, 20000, &q, 1, &c), CERTREG_OK);
-    certreg_estimator_destroy(e);
-    return c.radius;
+    const certreg_model m = kit_model(slope, NULL, 3, 1);
+    certreg_plan p = kit_plan(20000);
+    certreg_question q = kit_question(0.7);
+    p.seed = 5, q.constraints = CERTREG_CONSTRAINTS_ECGM;
+    certreg_estimator *e = kit_create(backend, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2, 3}, 0.5, 1));
+    return kit_ask(e, 20000, q).radius;
 }
 
 TEST(what_a_backend_lacks_is_made_of_the_rest)
 {
-    certreg_backend *plain = NULL;
-    ck_assert_int_eq(certreg_backend_open_cpu(1, NULL, &plain), CERTREG_OK);
-    cr_backend_ops ops = *plain->ops;
-    ops.walk = NULL, ops.pairs = NULL, plain->ops = &ops;
+    static cr_backend_ops ops;
+    certreg_backend *plain = plain_backend(&ops);
+    ops.walk = NULL, ops.pairs = NULL;
     ck_assert(!ops.draw_ahead && !ops.join);
     ck_assert_double_gt(radius_with(NULL), 0.1);
     ck_assert_double_eq(radius_with(plain), radius_with(NULL));
-    certreg_backend_close(plain);
 }
 
 TEST(unknown_paths_are_refused)
@@ -218,6 +210,7 @@ TEST(unknown_paths_are_refused)
     certreg_backend_close(backend);
 }
 
+KIT_CLOSES_HANDLES
 int main(void)
 {
     Suite *suite = kit_suite("backend");
