@@ -65,10 +65,9 @@ static certreg_certificate read_dial(dial d, int k, int32_t statistic)
                                                 ? CERTREG_METHOD_FINITE
                                                 : CERTREG_METHOD_ASYMPTOTIC);
     if (statistic == CERTREG_STATISTIC_HUBER) q.huber_width = 8 * unit_of(k);
-    certreg_certificate c = kit_certificate();
     const float z[2] = {0, 0};
     KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
-    c = kit_ask(e, 4000, q);
+    certreg_certificate c = kit_ask(e, 4000, q);
     if (dials[k].hi > dials[k].lo) {
         ck_assert_double_ge(c.prediction, dials[k].lo);
         ck_assert_double_lt(c.prediction, dials[k].hi);
@@ -128,10 +127,9 @@ TEST(mean_of_an_angle_takes_it_as_a_plain_number)
     certreg_question q = QUESTION(.tolerance = 15, .statistic = CERTREG_STATISTIC_MEAN,
                                   .method = CERTREG_METHOD_ASYMPTOTIC,
                                   .center = CERTREG_CENTER_TRUE_MEAN);
-    certreg_certificate c = kit_certificate();
     const float z[2] = {0, 0};
     KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
-    c = kit_ask(e, 4000, q);
+    certreg_certificate c = kit_ask(e, 4000, q);
     ck_assert_double_lt(fabs(c.estimate), 20); /* half of the outputs near either end */
     ck_assert_double_gt(asks_bounds(e, &q, &c).variance_hi, 160 * 160); /* and it pays for that */
     ck_assert_double_lt(c.radius, 0.1);

@@ -98,9 +98,8 @@ TEST(given_predictions_need_no_pilot)
     KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 3));
     certreg_question q =
         QUESTION(.tolerance = 0.4, .prediction = asks_prediction(affine(&t, origin, MOST) + 0.1));
-    certreg_certificate c = kit_certificate();
     certreg_bounds b = {.struct_size = sizeof b};
-    c = kit_ask(e, 5000, q);
+    certreg_certificate c = kit_ask(e, 5000, q);
     ck_assert_double_eq(c.prediction, *q.prediction);
     ck_assert_uint_eq(asks_run(e).pilot, 0);
     /* the median of a symmetric law is its mean; the lower end is nearer */
@@ -166,8 +165,8 @@ TEST_ROWS(balls_of_other_norms_lie_within_the_certified_one_and_touch_it, scales
     const certreg_plan p = kit_plan(1000);
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0, 0, 0, 0}, 0.5, 1));
-    certreg_certificate c = kit_certificate();
-    c = kit_ask(e, 1000, kit_question(1.5 * fmax(0.5 * (double)scales[_i][0], 0.1)));
+    const certreg_certificate c =
+        kit_ask(e, 1000, kit_question(1.5 * fmax(0.5 * (double)scales[_i][0], 0.1)));
     ck_assert_double_gt(c.radius, 0);
     double least = INFINITY, sum = 0;
     for (int j = 0; j < 5; j++) {

@@ -127,10 +127,9 @@ TEST_TIMES(deadlines_stop_in_time_with_a_valid_radius, 2)
     t.pause = 0.005;
     certreg_estimator *e = make(&t, MOST, NULL, 100000, 1000);
     certreg_question q = kit_question(0.6);
-    certreg_certificate c = kit_certificate();
     q.method = CERTREG_METHOD_ANYTIME; /* wherever the deadline ends the sampling */
     certreg_estimator_set_deadline(e, _i ? 0.2 : 0.02);
-    c = kit_ask(e, 100000, q);
+    certreg_certificate c = kit_ask(e, 100000, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_DEADLINE);
     ck_assert_uint_lt(c.samples, 100000);
     const certreg_run run = asks_run(e);

@@ -43,9 +43,8 @@ static certreg_question about(double prediction)
 
 static certreg_certificate certify(certreg_estimator *e, const certreg_question *q, uint64_t stream)
 {
-    certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_estimator_begin(e, where, 0.1, stream));
-    c = kit_ask(e, CAPACITY, *q);
+    const certreg_certificate c = kit_ask(e, CAPACITY, *q);
     ck_assert_int_eq(c.status, CERTREG_OK);
     return c;
 }

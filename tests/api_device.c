@@ -99,7 +99,6 @@ TEST_TIMES(little_crosses_the_bus_and_the_host_hardly_waits, 3)
     certreg_model m = kit_model(on_device, &there, WIDE, 2);
     const certreg_plan p = kit_plan(MANY);
     certreg_question q = kit_question(0.3);
-    certreg_certificate c = kit_certificate();
     m.lo = lo, m.hi = hi;
     certreg_estimator *e = kit_create(backend, &m, &p);
     q.method = intervals[_i], q.constraints = CERTREG_CONSTRAINTS_ECGM;
@@ -109,7 +108,7 @@ TEST_TIMES(little_crosses_the_bus_and_the_host_hardly_waits, 3)
     const int waited = emulated()->waits, batches = (MANY + 255) / 256;
     const size_t before = emulated()->to_device + emulated()->to_host,
                  outputs = MANY * 2 * sizeof(float);
-    c = kit_ask(e, MANY, q);
+    const certreg_certificate c = kit_ask(e, MANY, q);
     const size_t crossed = emulated()->to_device + emulated()->to_host - before - outputs;
     ck_assert_double_gt(c.radius, 0);
     ck_assert_uint_gt(crossed, MANY); /* the gradient was asked for */

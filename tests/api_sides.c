@@ -111,10 +111,9 @@ TEST_ROWS(bounds_of_the_limiting_side_give_the_radius_of_the_certificate, asked)
 {
     certreg_estimator *e = make(asked[_i].kind, CERTREG_CONSTRAINTS_ECGM);
     certreg_question q = kit_question(asked[_i].tolerance);
-    certreg_certificate c = kit_certificate();
     q.statistic = asked[_i].statistic, q.method = asked[_i].method, q.center = asked[_i].center;
     q.huber_width = q.statistic == CERTREG_STATISTIC_HUBER ? 0.5 * q.tolerance : 0;
-    c = kit_ask(e, SAMPLES, q);
+    certreg_certificate c = kit_ask(e, SAMPLES, q);
     const double given = c.estimate + asked[_i].offset * q.tolerance;
     if (asked[_i].offset != 0) q.prediction = &given;
     c = kit_ask(e, SAMPLES, q);
@@ -130,9 +129,8 @@ TEST(near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_ANGLE, CERTREG_CONSTRAINTS_ECGM);
     certreg_question q = kit_question(3); /* nearly half a turn: what remains is to be near */
-    certreg_certificate c = kit_certificate();
     certreg_bounds b = {.struct_size = sizeof b};
-    c = kit_ask(e, SAMPLES, q);
+    certreg_certificate c = kit_ask(e, SAMPLES, q);
     ck_assert_int_eq(abs(c.limiting_side), CERTREG_SIDE_NEAR_UPPER);
     const certreg_bounds near = asks_bounds(e, &q, &c);
     ck_assert_double_gt(c.radius, 0);
@@ -149,11 +147,10 @@ TEST(constraints_of_a_near_side_are_those_that_its_radius_used)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_ANGLE, CERTREG_CONSTRAINTS_ECGM);
     certreg_question q = kit_question(1.1);
-    certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_estimator_begin(e, where, 1, 3)); /* so noisy that only sines are near */
     q.statistic = CERTREG_STATISTIC_HUBER, q.huber_width = 0.3;
     q.constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
-    c = kit_ask(e, SAMPLES, q);
+    certreg_certificate c = kit_ask(e, SAMPLES, q);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
     ck_assert_int_eq(abs(c.limiting_side), CERTREG_SIDE_NEAR_UPPER);
     ck_assert_uint_eq(c.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_MOMENT);
@@ -166,9 +163,8 @@ TEST(lower_is_the_end_below_the_prediction)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
     certreg_question q = kit_question(0.4);
-    certreg_certificate c = kit_certificate();
     certreg_bounds lower = {.struct_size = sizeof lower}, upper = lower;
-    c = kit_ask(e, SAMPLES, q);
+    const certreg_certificate c = kit_ask(e, SAMPLES, q);
     const double high = c.estimate + 0.2; /* so T is nearer to the lower end, and fewer outputs
                                              lie above it than below the upper end */
     q.prediction = &high;
