@@ -157,6 +157,7 @@ class estimator
     {
         return bytes(shape, plan, on)[0];
     }
+    /** Bytes on the device of its backend, without making one. */
     static size_t device_size(
         const certreg_model &shape, const certreg_plan &plan, const backend &on = {})
     {
