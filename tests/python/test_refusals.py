@@ -66,7 +66,6 @@ class Client:
 VECTOR = dict(statistic="ball_center", method="baseline", output=ALL_OUTPUTS)
 PUBLISHED = "one of .* (.*RS-Reg are trimmed_mean, .*)"
 A_NAME = "{0} is 'medain'; it must be one of .*,"
-NO_NUMBER, NO_INTEGER = " must be a number, not ", " must be an integer, not "
 MASKED = np.ma.masked_greater(X, 0)
 TABLE = [
     # ---- inputs of certify_rows
@@ -87,25 +86,22 @@ TABLE = [
     (ValueError, "must have at least one row", check_model, dict(model=model, X=X[:0])),
     (ValueError, "masked values: fill them", check_model, dict(model=model, X=MASKED)),
     # ---- sigmas, questions and plans of certify_rows
-    *((ValueError, "sigma is .*; it must be positive", rows, dict(sigma=s)) for s in (0, -1)),
-    *((ValueError, "sigma is .*; it must be positive", rows, dict(sigma=s)) for s in (math.nan,)),
-    (ValueError, "sigma is .*; it must be positive", rows, dict(sigma=math.inf)),
-    (TypeError, "sigma must be a number", rows, dict(sigma="large")),
+    *(
+        (ValueError, "sigma is .*; it must be positive", rows, dict(sigma=s))
+        for s in (0, -1, math.nan, math.inf)
+    ),
     (ValueError, "several different ones", rows, dict(sigma=[0.25, 0.25])),
     (ValueError, "one number or several", rows, dict(sigma=[])),
     (ValueError, "questions is empty", rows, dict(questions=[])),
     (ValueError, "tolerance", rows, dict(questions=0)),
     (ValueError, "tolerance", rows, dict(questions=Question(-1))),
-    (TypeError, "tolerance must be a number", rows, dict(questions="wide")),
     (ValueError, "lo and hi", rows, dict(questions=Question(1, statistic="mean"))),
     (ValueError, "radius", rows, dict(radius=-1.0)),
     (ValueError, r"scale has shape \(2,\)", rows, dict(scale=[1, 2])),
     (ValueError, "samples is 0", rows, dict(samples=0)),
-    (TypeError, "samples must be an integer", rows, dict(samples=1.5)),
     ((ValueError, CertregError), "pilot", rows, dict(pilot=300)),
     (ValueError, "domain is 'attic'; it must be one of certify", rows, dict(domain="attic")),
     (ValueError, "kind is 'turn'", rows, dict(kind="turn")),
-    (TypeError, "jobs must be an integer", rows, dict(jobs="all")),
     (ValueError, "model is None", rows, dict(f=None)),
     (TypeError, "executor is int; it must be", rows, dict(executor=3)),
     (TypeError, "get_executor", rows, dict(executor=Client())),
@@ -148,7 +144,6 @@ TABLE = [
     (ValueError, "one number or several", tuned, dict(sigmas=[])),
     (ValueError, "one number or several", tuned, dict(sigmas=[0.1, 0.1])),
     (ValueError, "sigma is -1; it must be positive", tuned, dict(sigmas=[-1, 0.1])),
-    (TypeError, "sigmas must be a number", tuned, dict(sigmas=["a"])),
     (ValueError, r"labels has shape \(3,\)", tuned, dict(labels=[1, 2, 3])),
     (ValueError, r"labels\[0\] is nan; it must be finite", tuned, dict(labels=[math.nan] * 40)),
     (ValueError, "slack is -1", tuned, dict(slack=-1)),
@@ -220,16 +215,11 @@ TABLE = [
             (certreg.Calibrated, dict(model=model, X=X, y=X[:, 0], sigma=0.25, seed=0)),
         )
     ),
-    *(
-        (TypeError, name + NO_INTEGER + "1.5", estimator, {name: 1.5})
-        for name in ("max_samples", "batch", "blocks", "flags")
-    ),
     # ---- shapes
     *(
         (ValueError, name, estimator, {name: value})
         for name, value in dict(scale=[1, 2], lo=[1, 2], kind=[0, 0, 0]).items()
     ),
-    (TypeError, "scale must hold numbers", estimator, dict(scale="large")),
     (CertregError, "max_samples", estimator, dict(max_samples=0)),
     (CertregError, "scale", estimator, dict(scale=-1)),
 ]
@@ -247,17 +237,7 @@ NOT_FLAT = np.array([1.5, "house", None] * 9, object).reshape(3, 9)
 
 @parametrize(
     "error, sentence, call, arguments",
-    (TypeError, "^sigma" + NO_NUMBER, "begin", (Z, [0.25, 0.5])),
-    (TypeError, "^radius" + NO_NUMBER, "output_bounds", (100, "wide", 0.5)),
-    (TypeError, "^seconds" + NO_NUMBER, "set_deadline", ("soon",)),
-    (TypeError, "^prediction" + NO_NUMBER, "certify", (0, Question(0.5, prediction="one"))),
-    (TypeError, "^tolerance" + NO_NUMBER + "'wide'", "certify", (0, Question("wide"))),
     (TypeError, "^z must hold numbers, not [^\n]*$", "begin", (NOT_FLAT, 0.25)),
-    (TypeError, "^z must hold numbers, not", "begin", (["a", "b", "c"], 0.25)),
-    *(
-        (TypeError, NO_INTEGER, "sample", (wrong, 1))
-        for wrong in (1.5, "7", None, math.nan, 1 + 0j)
-    ),
     (ValueError, "it must be from", "certify", (-1, 0.5)),
     (ValueError, "it must be from", "sample", (-1, 1)),
     *((ValueError, "it must be from", "begin", (Z, 0.25, i)) for i in (-1, 2**64)),
@@ -270,7 +250,6 @@ NOT_FLAT = np.array([1.5, "house", None] * 9, object).reshape(3, 9)
         (TypeError, "total_samples", "certify", arguments)
         for arguments in ((), (ORIGIN,), (ORIGIN, 0.25), ([],))
     ),
-    (TypeError, "total_samples must be an integer", "certify", (2000.5, 0.5)),
     (TypeError, "Serving", "certify", (0, Question(0.5, serving=(101, 0.01)))),
     (CertregError, "target", "forecast", (0.4,)),
     (CertregError, "target", "output_bounds", (0, 0.1, Question(1, target=0.1))),

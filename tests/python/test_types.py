@@ -145,6 +145,7 @@ def answered(call, given, name, wrong):
     except (CertregError, TypeError, ValueError) as error:
         assert not isinstance(error, ctypes.ArgumentError)  # which no user has to know
         assert re.search(rf"\b({name}|{OTHERS.get(name, name)})\b", str(error)), (name, wrong)
+        assert not isinstance(error, TypeError) or re.search(r"\b(must|give|takes) ", str(error))
 
 
 def test_every_wrong_argument_is_named(folder):
