@@ -1,6 +1,7 @@
 /* What a record that was asked may still be asked (theory 5.2). How often callers who try twice are
  * wrong: cover_tries.c. */
 #include "support/half_space.h"
+#include "support/curve_model.h"
 
 /* Whether a plain question is answered at so many samples; what is refused is refused before the
  * model is called. */
@@ -232,6 +233,7 @@ TEST_TIMES(an_interrupted_search_leaves_fixed_numbers_to_all_samples, 4)
     const certreg_certificate c = kit_ask(e, 1000, wish(1.35, sequential[_i / 2]));
     ck_assert_int_eq(c.stop, _i % 2 ? CERTREG_STOP_DEADLINE : CERTREG_STOP_CANCELLED);
     ck_assert_uint_eq(c.samples, 100);
+    ck_assert_double_lt(c.radius, 1.35);
     certreg_estimator_set_deadline(e, 0);
     ck_assert(!answers(&h, e, 0));
     ck_assert(!answers(&h, e, 200));
@@ -288,6 +290,98 @@ TEST_TIMES(answers_at_any_time_do_not_depend_on_the_batch, 2)
         if (i) ck_assert_double_eq(now, radius);
         radius = now;
     }
+}
+
+/* ---- carried to another estimator it answers as it would have here, or is refused */
+static certreg_certificate ask_for(certreg_estimator *from, size_t samples, double wanted,
+                                   int32_t method)
+{
+    certreg_question q =
+        QUESTION(.tolerance = 0.6, .target = asks_target(wanted), .method = method);
+    return kit_ask(from, samples, q);
+}
+
+/* The error where the record of one is refused by the other. */
+static const certreg_error *refusal(certreg_estimator *from, certreg_estimator *to)
+{
+    static unsigned char record[8192];
+    KIT_STATUS(to, certreg_estimator_import(to, record, kit_export(from, record, sizeof record)),
+               CERTREG_E_MISMATCH);
+    return certreg_estimator_error(to);
+}
+
+static certreg_status plain_status(certreg_estimator *from, size_t samples)
+{
+    certreg_question q = kit_question(0.6);
+    certreg_certificate c = kit_certificate();
+    return certreg_certify(from, samples, &q, 1, &c);
+}
+
+TEST_TIMES(a_group_test_is_not_begun_again_under_another_capacity, 2)
+{
+    certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(1500, 40);
+    const double wanted = _i ? 0.28 : 0.1; /* out of reach, and proven */
+    const certreg_certificate first = ask_for(a, 200, wanted, CERTREG_METHOD_FINITE);
+    carry(a, b);
+    rows_asked = 0;
+    const certreg_certificate second = ask_for(b, 1500, wanted, CERTREG_METHOD_FINITE);
+    ck_assert_uint_eq(rows_asked, 0);
+    ck_assert_mem_eq(&first, &second, sizeof first);
+    ck_assert_int_eq(first.radius >= wanted, !_i);
+    ck_assert_int_eq(plain_status(b, 1500), CERTREG_E_WRONG_STATE);
+}
+
+/* The rule that takes a prediction from the pilot has another constant beyond 1000 samples. */
+TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
+{
+    certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(1500, 40),
+                      *never_asked = curve_estimator(1500, 40);
+    KIT_OK(a, certreg_estimator_sample(a, 0, 200));
+    const certreg_certificate first = ask_for(a, 0, 0, CERTREG_METHOD_ANYTIME);
+    carry(a, b);
+    const certreg_certificate second = ask_for(b, 0, 0, CERTREG_METHOD_ANYTIME);
+    ck_assert_mem_eq(&first, &second, sizeof first);
+    const certreg_certificate more = ask_for(b, 1500, 0, CERTREG_METHOD_ANYTIME);
+    ck_assert_double_eq(more.prediction, first.prediction);
+    ck_assert_double_gt(more.radius, first.radius);
+    ck_assert_uint_eq(more.samples, 1500);
+    ck_assert_double_ne(ask_for(never_asked, 1500, 0, CERTREG_METHOD_ANYTIME).prediction,
+                        first.prediction); /* or this would show nothing */
+}
+
+TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
+{
+    certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(200, 40),
+                      *c = curve_estimator(300, 40), *d = curve_estimator(200, 40);
+    KIT_OK(a, certreg_estimator_sample(a, 0, 80));
+    KIT_OK(b, certreg_estimator_sample(b, 0, 80));
+    certreg_estimator_set_deadline(a, 1e-9);
+    ck_assert_uint_eq(ask_for(a, 120, 0, CERTREG_METHOD_FINITE).samples, 80); /* 80 and 120 */
+    certreg_estimator_set_deadline(a, 0);
+    KIT_OK(b, certreg_estimator_sample(b, 0, 120));
+    ask_for(b, 0, 0, CERTREG_METHOD_FINITE); /* 120 */
+    ck_assert_int_eq(plain_status(a, 0), CERTREG_OK);
+    carry(b, a);
+    ck_assert_int_eq(plain_status(a, 0), CERTREG_OK);
+    KIT_OK(d, certreg_estimator_sample(d, 0, 80));
+    ask_for(d, 0, 0, CERTREG_METHOD_FINITE); /* 80 */
+    carry(d, a);
+    ck_assert_int_eq(plain_status(a, 0), CERTREG_E_WRONG_STATE);
+    KIT_OK(c, certreg_estimator_sample(c, 0, 80));
+    ask_for(c, 0, 0, CERTREG_METHOD_FINITE);
+    KIT_SAYS(refusal(c, a), "max_samples");
+}
+
+/* Samples beyond a gap, which the call closes, make the record longer than the call asked for. */
+TEST(a_record_that_outgrew_the_first_request_is_taken_back)
+{
+    certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(200, 40);
+    KIT_OK(a, certreg_estimator_sample(a, 100, 20));
+    const certreg_certificate first = ask_for(a, 100, 0, CERTREG_METHOD_FINITE);
+    ck_assert_uint_eq(first.samples, 120);
+    carry(a, b);
+    const certreg_certificate second = ask_for(b, 0, 0, CERTREG_METHOD_FINITE);
+    ck_assert_mem_eq(&first, &second, sizeof first);
 }
 
 KIT_MAIN("asked again")

@@ -268,16 +268,6 @@ TEST_TIMES(after_an_interruption_the_same_call_ends_as_if_there_had_been_none, 2
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
 }
 
-TEST_TIMES(a_deadline_answers_from_the_looks_there_were, 2)
-{
-    certreg_estimator *e = make(&(half_space){.face = 1.05, .pause = 0.005}, 1, 1);
-    certreg_estimator_set_deadline(e, 0.3);
-    const certreg_certificate c = kit_ask(e, CAPACITY, wish(1, sequential[_i]));
-    ck_assert_int_eq(c.stop, CERTREG_STOP_DEADLINE);
-    ck_assert_uint_lt(c.samples, CAPACITY);
-    ck_assert_double_lt(c.radius, 1);
-}
-
 /* ---- other ways to the same record */
 TEST_TIMES(merged_shards_are_answered_like_the_run_that_stopped, 2)
 {

@@ -3,13 +3,12 @@
 #ifndef SUPPORT_HALF_SPACE_H
 #define SUPPORT_HALF_SPACE_H
 #include "support/api_kit.h"
-#include <time.h>
 
 enum { CAPACITY = 4000, BATCH = 20 };
 
 /* 10 beyond a face at distance `face`, else 0: about the prediction 0 its true radius is `face`. */
 typedef struct half_space {
-    double face, pause;
+    double face;
     size_t calls, cancel_at, fail_at, fail_code;
     certreg_estimator *handle;
 } half_space;
@@ -22,7 +21,6 @@ static inline int beyond(void *user, const certreg_batch *b)
         for (size_t k = 0; k < b->columns; k++)
             b->y[i * b->columns + k] = (double)b->x[i * b->inputs] > h->face ? 10 : 0;
     if (h->calls == h->cancel_at) certreg_estimator_cancel(h->handle);
-    if (h->pause > 0) nanosleep(&(struct timespec){0, (long)(1e9 * h->pause)}, NULL);
     return 0;
 }
 
