@@ -2,6 +2,7 @@
 docstrings, without importing the package; and the manual of its command."""
 
 import ast
+import functools
 import inspect
 import re
 import sys
@@ -130,13 +131,19 @@ def class_of(node, bases):
     elif made and not any("Error" in ast.unparse(base) for base in node.bases):
         yield signature(made, node.name)
     yield from docstring(node, node.name)
-    inherited = [bases[base.id] for base in node.bases if getattr(base, "id", "") in bases]
-    for method in [one for holder in [node, *inherited] for one in methods(holder)]:
+    for method in [one for holder in with_bases(node, bases) for one in methods(holder)]:
         name = f"{node.name}.{method.name}"
         yield f"### {name}"
         if not is_marked(method, "property"):
             yield signature(method, name)
         yield from docstring(method, name)
+
+
+def with_bases(node, bases):
+    yield node
+    for base in node.bases:
+        if getattr(base, "id", "") in bases:
+            yield from with_bases(bases[base.id], bases)
 
 
 def field(node):
@@ -175,12 +182,13 @@ def constants(names, source):
         yield "| name | in C | meaning |\n|---|---|---|\n" + "\n".join(rows)
 
 
+@functools.lru_cache(None)
 def definitions(name):
     """The classes and functions of a module by their names, also those that it imports."""
     body, found = parsed(name).body, {}
     for node in body:
         if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module:
-            found.update({one.name: one for one in parsed(node.module).body
+            found.update({name: one for name, one in definitions(node.module).items()
                           if isinstance(one, ast.ClassDef)})
     return {**found, **{node.name: node for node in body if hasattr(node, "name")}}
 
