@@ -383,13 +383,10 @@ static int raises(void *user, const certreg_batch *b)
 
 TEST(what_a_callback_raises_reaches_its_caller_and_nothing_else_does)
 {
-    const certreg_model m = kit_model(raises, NULL, 2, 1);
-    const certreg_plan p = kit_plan(1000);
     const float z[2] = {0, 0};
     const certreg_question q = kit_question(0.5);
     certreg_certificate c = kit_certificate();
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 0));
+    certreg_estimator *e = kit_begun(kit_model(raises, NULL, 2, 1), kit_plan(1000), z, 0.25, 0);
     feclearexcept(FE_ALL_EXCEPT);
     KIT_OK(e, certreg_certify(e, 1000, &q, 1, &c));
     const int flags = fetestexcept(FE_ALL_EXCEPT), mode = fegetround();
