@@ -52,8 +52,10 @@ say     = $(if $(V),,@$(if $(silent),,printf '  %-5s %s\n' '$(1)' '$(2:$(OBJ)/%=
 # The output of a command, asked for once and only where it is needed.
 once    = $(eval $(1) := $(shell $(2)))$($(1))
 
-PYTHON ?= $(call once,PYTHON,for p in python3 /usr/bin/python3; do \
-    $$p -c 'import numpy' 2>/dev/null && echo $$p && break; done)
+# Of two interpreters the first one that can run the tests of the package, else one that has NumPy.
+PYTHON ?= $(call once,PYTHON,for m in 'numpy; import pytest; import hypothesis' numpy; do \
+    for p in python3 /usr/bin/python3; do \
+        $$p -c "import $$m" 2>/dev/null && echo $$p && exit; done; done)
 check_cflags = $(call once,check_cflags,pkg-config --cflags check)
 check_libs   = $(call once,check_libs,pkg-config --libs check)
 
