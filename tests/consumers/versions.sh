@@ -37,8 +37,9 @@ make_next() {
         change src/backend/backend.h 's/\(#define CR_BACKEND_API\) .*/\1 1000u/' &&
         make -s -j2 -C "$source" "${quickly[@]}"
 }
-# Bits do not depend on how a compiler optimizes, and this is built for a few calls.
-quickly=(NVCC='' OPT=-O0)
+# Bits do not depend on how a compiler optimizes, and this is built for a few calls. Without
+# optimization GCC warns of its own intrinsics.
+quickly=(NVCC='' OPT=-O0 WERROR=)
 tell 'the next version can be built' make_next
 [ "$bad" = 0 ] || exit 1
 of() { # VERSION install|uninstall
