@@ -97,8 +97,8 @@ extern "C" {
  *  with the first question about the record: later ones are refused, and NULL then
  *  means the looks that follow from the max_samples and batch of the first evaluation.
  *  No gradient is used. After an early stop a question for a fixed number of samples
- *  needs the remaining samples first.
- */
+ *  needs the remaining samples first. */
+
 /** Stop sampling once this radius is proved or ruled out. */
 struct certreg_target {
     uint32_t struct_size;
@@ -116,6 +116,7 @@ struct certreg_target {
  *  that fails while serving is left out of a median or Huber location; of the others
  *  count the request as a miss. Not for CERTREG_CENTER_TRUE_MEAN; the mean needs
  *  model.lo and model.hi. CERTREG_STATISTIC_TRIMMED_MEAN always needs serving. */
+
 /** Certify what will be served: the statistic of fresh samples. */
 struct certreg_serving {
     uint32_t struct_size;

@@ -62,7 +62,7 @@ typedef struct certreg_worst_function {
  *  `bound` is the drop or rise that certreg_solver_worst_case returns, unless that call
  *  reaches its limit of evaluations, which it divides between both. A range of one end
  *  says nothing without a mean; then it is not among the constraints that were used.
- *  @param constraints  as above
+ *  @param constraints  mask of the constraints to use; 0: all in bounds->constraints
  *  @param radius       positive, at most 26 sigma; at most 14 sigma where the range has
  *                      no end on the side
  *  @param side         CERTREG_SIDE_LOWER: the function whose mean drops most;
