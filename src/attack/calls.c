@@ -42,7 +42,7 @@ static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
     return CERTREG_OK;
 }
 
-/* The record answers this question: everything is ready for its exits. */
+/* Takes the question, if an attack can be about it. */
 static certreg_status prepare(certreg_attack *a, const certreg_question *question,
                               cr_conditions *conditions)
 {

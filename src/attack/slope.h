@@ -19,8 +19,9 @@ double cr_slope_forecast(const cr_slope *, double sigma);
 /* The slope of the nearer exit. Leaves its gradient in a->total, unless a direction is given, whose
  * unit vector is in a->direction. DEADLINE where it was given up. */
 certreg_status cr_slope_find(certreg_attack *, const cr_conditions *, int directed, cr_slope *out);
-/* The samples first .. end-1 of the target's record times their noise, for two functions: to
- * a->halves + place*2*inputs. The weights are in the probe's host.weights. */
+/* `count` samples of the target's record, from `first` on, times their noise, for so many
+ * functions: to a->halves + place*CR_REPLAY_FUNCTIONS*inputs. The weights are in the probe's
+ * host.weights. */
 certreg_status cr_slope_replay(certreg_attack *, size_t first, size_t count, size_t functions,
                                size_t place);
 

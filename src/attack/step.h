@@ -27,7 +27,7 @@ typedef struct cr_step {
 } cr_step;
 
 /* Calls the model 2*pairs times at z + radius*D*direction, and judges. What the pairs gave stays in
- * attack->forward and in the probe's record until the next step. As
+ * attack->forward and in the probe's record until the next step. Fails as
  * certreg_estimator_sample. */
 certreg_status cr_step_take(cr_hunt *, double radius, size_t pairs, cr_step *out);
 /* Adds the gradient at this point to the sum of gradients, unless the direction is given, and
