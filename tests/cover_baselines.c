@@ -1,13 +1,12 @@
 /* Misses of published certificates at the edge of what they promise: outputs jump at a half-space,
  * so that the worst shift and what happens there are known exactly. */
-#include "support/api_kit.h"
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
-#include "support/simulate.h"
-#include <certreg/question.h>
+#include "support/coverage.h"
 
 enum { SAMPLES = 400, RUNS = 2000, OUTPUTS = 2, CASES = 13 };
 #define ALPHA 0.1
+#define LEVEL (0.01 / CASES)
 static const double edge = 0.7, tolerance = 1;
 
 /* near (1, 1/2) below the edge and far (1, 1/2) beyond it */
@@ -40,30 +39,13 @@ static certreg_question question_of(int32_t statistic)
     return q;
 }
 
-static certreg_certificate next_run(certreg_estimator *e, uint64_t run, const certreg_question *q)
-{
-    certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, run));
-    KIT_OK(e, certreg_certify(e, SAMPLES, q, 1, &c));
-    return c;
-}
-
-/* `least`: of alpha, where the certificate is as good as it can be. */
-static void check_misses(const char *name, uint64_t misses, double least)
-{
-    printf("%-40s missed %.3f of %.2f\n", name, (double)misses / RUNS, ALPHA);
-    ck_assert_uint_le(misses, simulate_most_misses(RUNS, ALPHA, 0.01 / CASES));
-    ck_assert_double_ge((double)misses / RUNS, least * ALPHA);
-}
-
 TEST(radii_of_median_smoothing_are_too_large_in_a_share_alpha_of_runs_at_most)
 {
     jump j = {.near = 0, .far = 5};
     certreg_estimator *e = make(&j, 1, NULL);
     const certreg_question q = question_of(CERTREG_STATISTIC_MEDIAN);
-    uint64_t misses = 0;
-    for (uint64_t run = 0; run < RUNS; run++) misses += next_run(e, run, &q).radius > edge;
-    check_misses("median", misses, 0.2); /* half of alpha is for the other side */
+    /* half of alpha is for the other side */
+    coverage_check("median", coverage_misses(e, RUNS, SAMPLES, q, edge), RUNS, ALPHA, LEVEL, 0.2);
 }
 
 /* ---- median smoothing as coded */
@@ -113,8 +95,7 @@ static uint64_t misses_of_steps(const steps *s, int32_t center)
     uint64_t misses = 0;
     q.center = center, q.tolerance = s->tolerance;
     for (uint64_t run = 0; run < RUNS; run++) {
-        KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, run));
-        const certreg_certificate c = kit_ask(e, s->samples, q);
+        const certreg_certificate c = coverage_ask(e, run, s->samples, q);
         const double third = (s->value[s->count / 2] - s->value[s->count / 2 - 1]) * 1.1,
                      middle = (s->value[s->count / 2] + s->value[s->count / 2 - 1]) / 2;
         misses += c.radius * 256 > (fabs(c.prediction - middle) < third ? s->inner : s->outer);
@@ -127,10 +108,11 @@ static uint64_t misses_of_steps(const steps *s, int32_t center)
 TEST_TIMES(as_coded_median_smoothing_is_wrong_in_twice_alpha_of_runs_and_more, 2)
 {
     const uint64_t misses = misses_of_steps(coded + _i, CERTREG_CENTER_SAMPLE_MEDIAN),
-                   limit = simulate_most_misses(RUNS, 2 * ALPHA, 0.01 / CASES);
-    check_misses("median, of a pilot", misses_of_steps(coded + _i, CERTREG_CENTER_PREDICTION), 0.2);
+                   limit = simulate_most_misses(RUNS, 2 * ALPHA, LEVEL);
+    coverage_check("median, of a pilot", misses_of_steps(coded + _i, CERTREG_CENTER_PREDICTION),
+                   RUNS, ALPHA, LEVEL, 0.2);
     printf("%-40s missed %.3f of %.2f\n", coded[_i].name, (double)misses / RUNS, ALPHA);
-    ck_assert_uint_gt(misses, simulate_most_misses(RUNS, 1.5 * ALPHA, 0.01 / CASES));
+    ck_assert_uint_gt(misses, simulate_most_misses(RUNS, 1.5 * ALPHA, LEVEL));
     ck_assert((misses > limit) == (_i == 1));
 }
 
@@ -176,12 +158,12 @@ TEST_ROWS(served_trimmed_means_fail_too_often_in_a_share_alpha_of_runs_at_most, 
     q.serving = &s, q.prediction = &center;
     uint64_t misses = 0, claims = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
-        const certreg_certificate c = next_run(e, run, &q);
+        const certreg_certificate c = coverage_ask(e, run, SAMPLES, q);
         claims += c.radius > 0;
         misses += c.radius > 0 && failure_rate(&s, &j, c.radius * (1 - 1e-9)) > s.failure_rate;
     }
     ck_assert_uint_gt(claims, RUNS / 4);
-    check_misses(trimmed[_i].name, misses, 0.3);
+    coverage_check(trimmed[_i].name, misses, RUNS, ALPHA, LEVEL, 0.3);
 }
 
 /* ---- centers */
@@ -196,12 +178,12 @@ TEST_TIMES(radii_of_center_smoothing_are_too_large_in_a_share_alpha_of_runs_at_m
     q.serving = _i ? &s : NULL;
     uint64_t misses = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
-        const double radius = next_run(e, run, &q).radius,
+        const double radius = coverage_ask(e, run, SAMPLES, q).radius,
                      far = cr_normal_sf(edge - radius * (1 - 1e-9));
         misses += _i ? 1 - cr_binomial_cdf(s.samples / 2, s.samples, far) > s.failure_rate
                      : radius > edge;
     }
-    check_misses(_i ? "served centers" : "centers", misses, 0.3);
+    coverage_check(_i ? "served centers" : "centers", misses, RUNS, ALPHA, LEVEL, 0.3);
 }
 
 KIT_MAIN("coverage of published certificates")

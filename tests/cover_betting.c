@@ -3,11 +3,7 @@
  * Both ends, at a count fixed beforehand and at all counts together. */
 #include "statistics/betting.h"
 #include "statistics/capital.h"
-#include "support/simulate.h"
-#include "support/suite.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "support/coverage.h"
 
 enum { MOST = 2000, SIZES = 3 };
 
@@ -156,11 +152,8 @@ TEST_TIMES(misses_stay_below_nominal, LAWS *SIZES)
     simulate_seed(&source, 7000 + (uint64_t)_i);
     for (uint64_t t = 0; t < trials[size]; t++) run(&l, n, alphas[size], &source, count);
     for (int k = 0; k < ENDS; k++) {
-        printf("%-16s n %4zu  %-15s missed %.4f of %.4f\n", l.name, n, ends[k],
-               (double)count[k] / (double)trials[size], alphas[size]);
-        ck_assert_msg(count[k] <= simulate_most_misses(trials[size], alphas[size], LEVEL),
-                      "%s, n %zu, %s: %llu of %llu runs missed", l.name, n, ends[k],
-                      (unsigned long long)count[k], (unsigned long long)trials[size]);
+        printf("n %4zu, %-15s: ", n, ends[k]);
+        coverage_check(l.name, count[k], trials[size], alphas[size], LEVEL, 0);
     }
 }
 
@@ -177,7 +170,7 @@ TEST(misses_stay_below_nominal_after_a_misleading_pilot)
         for (size_t i = 0; i < 350; i++) values[i] = simulate_uniform(&source) < 0.5;
         missed += (uint64_t)misses(&bet, values, 350, 0.05, 0.5, 1, 0);
     }
-    ck_assert_uint_le(missed, simulate_most_misses(2500, 0.05, LEVEL));
+    coverage_check("a misleading pilot", missed, 2500, 0.05, LEVEL, 0);
 }
 
 TEST_MAIN("coverage of betting bounds")

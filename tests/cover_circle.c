@@ -3,13 +3,11 @@
  * circular mean, the line that it cuts, and the location on that line. Many of the angles lie near
  * half a turn from the prediction, where the moving cut carries outputs from one end of the line to
  * the other. */
-#include "support/api_kit.h"
-
 #include "statistics/normal.h"
 #include "question/conditions.h"
 #include "estimator/estimator.h"
+#include "support/coverage.h"
 #include "support/problems.h"
-#include "support/simulate.h"
 
 enum { STEPS = 5, MODELS = 400, SAMPLES = 1500 };
 static const double alpha = 0.1, tolerance = 15, width = 10, turn = 360,
@@ -212,8 +210,7 @@ TEST_TIMES(laws_that_meet_the_conditions_have_their_location_in_the_tolerance, 4
         cr_conditions conditions = {.scratch = &e->scratch};
         const certreg_question q = question(
             _i % 2 ? CERTREG_STATISTIC_HUBER : CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0);
-        const float z = 0;
-        KIT_OK(e, certreg_estimator_begin(e, &z, 1, (uint64_t)run));
+        coverage_begin(e, (uint64_t)run);
         KIT_OK(e, certreg_estimator_sample(e, 0, 300));
         ck_assert_int_eq(cr_sense_take(&e->record, &q, &conditions.question, &e->error),
                          CERTREG_OK);
@@ -264,18 +261,14 @@ TEST_TIMES(radii_exceed_the_true_ones_no_more_often_than_alpha, ASKED)
         const double truth = true_radius(&s, asked[_i].statistic);
         const certreg_question q =
             question(asked[_i].statistic, asked[_i].method, asked[_i].constraints);
-        const float z = 0;
-        KIT_OK(e, certreg_estimator_begin(e, &z, 1, run));
-        const certreg_certificate c = kit_ask(e, SAMPLES, q);
+        const certreg_certificate c = coverage_ask(e, run, SAMPLES, q);
         wrong += c.radius > truth + 0.002;
         claims += c.radius > 0.7 * truth;
         hostile += median && radius_of_tails(&s) > truth + 0.01;
         ruled += median && (c.constraints & CERTREG_CONSTRAINT_MOMENT) != 0; /* by the sines of the
                                                                                 circular mean */
     }
-    ck_assert_msg(simulate_at_least(wrong, MODELS, alpha) > 0.01 / ASKED,
-                  "%llu of %d radii are too large at alpha %g", (unsigned long long)wrong, MODELS,
-                  alpha);
+    coverage_check(median ? "median" : "Huber", wrong, MODELS, alpha, 0.01 / ASKED, 0);
     /* without a pilot, bets start blindly */
     ck_assert_uint_gt(claims, asked[_i].pilot ? MODELS / 8 : MODELS / 3);
     if (!median) return;

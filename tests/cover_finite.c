@@ -2,10 +2,8 @@
  * intervals, and, any time, at the moment that suits them worst. Outputs follow a known law; scores
  * are about a given prediction, so that the moments of every score are sums over the law's
  * quantiles. */
-#include "support/api_kit.h"
-
+#include "support/coverage.h"
 #include "support/problems.h"
-#include "support/simulate.h"
 
 enum { GRID = 20000, CAPACITY = 600, FIXED_RUNS = 1500, ANYTIME_RUNS = 300 };
 static const double range = 100, alpha = 0.1;
@@ -48,7 +46,6 @@ static double (*const laws[])(double) = {rare_low, rare_high, coin,   seldom,
                                          uniform,  heavy,     skewed, tail_left};
 static const char *const name[] = {"rare low", "rare high", "coin",   "seldom",
                                    "uniform",  "heavy",     "skewed", "long left tail"};
-enum { LAWS = sizeof laws / sizeof *laws };
 
 typedef struct asked {
     int32_t statistic, center, side;
@@ -67,7 +64,8 @@ static const asked questions[] = {
      0.5},
     {CERTREG_STATISTIC_MEAN, CERTREG_CENTER_TRUE_MEAN, CERTREG_SIDE_UPPER, CERTREG_CONSTRAINTS_C,
      0}};
-enum { QUESTIONS = sizeof questions / sizeof *questions };
+enum { LAWS = KIT_ROWS(laws), QUESTIONS = KIT_ROWS(questions) };
+#define LEVEL (0.01 / (LAWS * QUESTIONS))
 
 static double score_of(const asked *a, double y)
 {
@@ -111,13 +109,15 @@ static certreg_estimator *make(size_t pilot)
 }
 
 /* Draws from the grid's own points, so that the truth above is exact. */
-static void record(certreg_estimator *e, double (*law)(double), dice *d, size_t count)
+static void draw(double (*law)(double), dice *d, float *y, size_t count)
 {
-    float y[CAPACITY];
-    const float z = 0;
-    KIT_OK(e, certreg_estimator_begin(e, &z, 1, 1));
     for (size_t i = 0; i < count; i++)
         y[i] = (float)law((floor(dice_between(d, 0, 1) * GRID * 0.9999999) + 0.5) / GRID);
+}
+
+static void record(certreg_estimator *e, const float *y, size_t count)
+{
+    coverage_begin(e, 1);
     KIT_OK(e, certreg_estimator_record(e, 0, count, y));
 }
 
@@ -139,14 +139,6 @@ static int is_wrong(certreg_estimator *e, const asked *a, int32_t method, const 
     return b.mean_lo > t->mean + size || b.mean_hi < t->mean - size;
 }
 
-static void expect_nominal(uint64_t wrong, uint64_t runs, const char *what, const char *where)
-{
-    const double doubt = 0.01 / (LAWS * QUESTIONS);
-    ck_assert_msg(simulate_at_least(wrong, runs, alpha) > doubt,
-                  "%s, %s: %llu of %llu runs missed at alpha %g", where, what,
-                  (unsigned long long)wrong, (unsigned long long)runs, alpha);
-}
-
 TEST_TIMES(bounds_of_a_fixed_count_miss_no_more_than_alpha, LAWS *QUESTIONS)
 {
     const asked *a = questions + _i % QUESTIONS;
@@ -159,20 +151,20 @@ TEST_TIMES(bounds_of_a_fixed_count_miss_no_more_than_alpha, LAWS *QUESTIONS)
         uint64_t wrong = 0;
         const uint64_t runs = k ? FIXED_RUNS / 5 : FIXED_RUNS;
         for (uint64_t run = 0; run < runs; run++) {
-            record(e, laws[law], &d, counts[k]);
+            float y[CAPACITY];
+            draw(laws[law], &d, y, counts[k]);
+            record(e, y, counts[k]);
             wrong += (uint64_t)is_wrong(e, a, CERTREG_METHOD_FINITE, &t);
         }
-        expect_nominal(wrong, runs, "fixed count", name[law]);
+        coverage_check(name[law], wrong, runs, alpha, LEVEL, 0);
     }
 }
 
 /* Wrong at any number of samples counts: that is where an adversary would stop. */
 static int is_ever_wrong(certreg_estimator *e, const asked *a, const truth *t, const float *y)
 {
-    const float z = 0;
     for (size_t n = 24; n <= CAPACITY; n += 1 + n / 4) {
-        KIT_OK(e, certreg_estimator_begin(e, &z, 1, 1));
-        KIT_OK(e, certreg_estimator_record(e, 0, n, y));
+        record(e, y, n);
         if (is_wrong(e, a, CERTREG_METHOD_ANYTIME, t)) return 1;
     }
     return 0;
@@ -188,76 +180,65 @@ TEST_TIMES(bounds_at_any_time_miss_no_more_than_alpha_at_the_worst_moment, LAWS 
     uint64_t wrong = 0;
     for (uint64_t run = 0; run < ANYTIME_RUNS; run++) {
         float y[CAPACITY];
-        for (size_t i = 0; i < CAPACITY; i++)
-            y[i] =
-                (float)laws[law]((floor(dice_between(&d, 0, 1) * GRID * 0.9999999) + 0.5) / GRID);
+        draw(laws[law], &d, y, CAPACITY);
         wrong += (uint64_t)is_ever_wrong(e, a, &t, y);
     }
-    expect_nominal(wrong, ANYTIME_RUNS, "any time", name[law]);
+    coverage_check(name[law], wrong, ANYTIME_RUNS, alpha, LEVEL, 0);
 }
 
 /* ---- radii */
-/* Of an affine model every symmetric location moves with the shift: the true radius is the
+/* Every symmetric location of an affine model moves with the shift: the true radius is the
  * tolerance. */
-static int affine(void *user, const certreg_batch *b)
+TEST_TIMES(radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha, 6)
 {
-    (void)user;
-    for (size_t i = 0; i < b->rows; i++) b->y[i] = b->x[i * b->inputs];
-    return 0;
-}
-
-TEST_TIMES(radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha, 8)
-{
-    static const int32_t method[] = {CERTREG_METHOD_FINITE, CERTREG_METHOD_ANYTIME};
-    static const uint32_t constraints[] = {0, CERTREG_CONSTRAINTS_ECGM};
+    static const struct {
+        int32_t method;
+        uint32_t constraints;
+    } ways[] = {{CERTREG_METHOD_FINITE, 0},
+                {CERTREG_METHOD_ANYTIME, 0},
+                {CERTREG_METHOD_FINITE, CERTREG_CONSTRAINTS_ECGM}};
     const double lo = -range, hi = range;
     const certreg_model model =
-        MODEL(.eval = affine, .inputs = 3, .outputs = 1, .lo = &lo, .hi = &hi, .batch = 200);
+        MODEL(.eval = kit_identity, .inputs = 3, .outputs = 1, .lo = &lo, .hi = &hi, .batch = 200);
     const certreg_plan plan =
         PLAN(.constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = 1000, .seed = 5);
-    const float z[3] = {0};
+    const certreg_question q =
+        QUESTION(.statistic = _i % 2 ? CERTREG_STATISTIC_HUBER : CERTREG_STATISTIC_MEDIAN,
+                 .method = ways[_i / 2].method, .constraints = ways[_i / 2].constraints,
+                 .tolerance = 1, .huber_width = _i % 2 ? 0.5 : 0, .alpha = alpha,
+                 .prediction = asks_prediction(0));
     certreg_estimator *e = kit_create(NULL, &model, &plan);
     uint64_t wrong = 0, claims = 0;
     for (uint64_t run = 0; run < 200; run++) {
-        const certreg_question q =
-            QUESTION(.statistic = _i % 2 ? CERTREG_STATISTIC_HUBER : CERTREG_STATISTIC_MEDIAN,
-                     .method = method[_i / 2 % 2], .constraints = constraints[_i / 4],
-                     .tolerance = 1, .huber_width = _i % 2 ? 0.5 : 0, .alpha = alpha,
-                     .prediction = asks_prediction(0));
-        if (q.method == CERTREG_METHOD_ANYTIME && q.constraints) break;
-        KIT_OK(e, certreg_estimator_begin(e, z, 1, run));
-        const certreg_certificate c = kit_ask(e, 1000, q);
-        wrong += c.radius > 1;
-        claims += c.radius > 0.6;
+        const double radius = coverage_ask(e, run, 1000, q).radius;
+        wrong += radius > 1;
+        claims += radius > 0.6;
     }
-    expect_nominal(wrong, 200, "radius", "affine");
-    /* and it claims something */
-    if (!(method[_i / 2 % 2] == CERTREG_METHOD_ANYTIME && constraints[_i / 4]))
-        ck_assert_uint_gt(claims, 190);
+    coverage_check("affine", wrong, 200, alpha, LEVEL, 0);
+    ck_assert_uint_gt(claims, 190); /* and it claims something */
 }
 
 /* (C) and (C,G) know no mean, and still say something. */
 TEST_TIMES(families_without_the_mean_keep_their_promise, 2)
 {
     static const uint32_t constraints[] = {CERTREG_CONSTRAINTS_C, CERTREG_CONSTRAINTS_CG};
-    const certreg_model model = MODEL(.eval = affine, .inputs = 3, .outputs = 1, .batch = 200);
+    const certreg_model model =
+        MODEL(.eval = kit_identity, .inputs = 3, .outputs = 1, .batch = 200);
     const certreg_plan plan =
         PLAN(.constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = 2000, .seed = 6);
-    const float z[3] = {0};
+    const certreg_question q = QUESTION(.statistic = CERTREG_STATISTIC_HUBER,
+                                        .constraints = constraints[_i], .tolerance = 1,
+                                        .huber_width = 2, .alpha = alpha,
+                                        .prediction = asks_prediction(0));
     certreg_estimator *e = kit_create(NULL, &model, &plan);
     uint64_t wrong = 0;
     for (uint64_t run = 0; run < 100; run++) {
-        const certreg_question q = QUESTION(.statistic = CERTREG_STATISTIC_HUBER,
-                                            .constraints = constraints[_i], .tolerance = 1,
-                                            .huber_width = 2, .alpha = alpha,
-                                            .prediction = asks_prediction(0));
-        KIT_OK(e, certreg_estimator_begin(e, z, 1, run));
-        const certreg_certificate c = kit_ask(e, 2000, q);
+        const certreg_certificate c = coverage_ask(e, run, 2000, q);
         ck_assert_uint_eq(c.constraints, constraints[_i]);
         ck_assert_double_gt(c.radius, 0.6);
         wrong += c.radius > 1;
     }
-    expect_nominal(wrong, 100, "radius", _i ? "(C,G)" : "(C)");
+    coverage_check(_i ? "(C,G)" : "(C)", wrong, 100, alpha, LEVEL, 0);
 }
 
 KIT_MAIN("bounds without normality")

@@ -4,10 +4,7 @@
 #include "statistics/normal.h"
 #include "statistics/order.h"
 #include "statistics/ranks.h"
-#include "support/simulate.h"
-#include "support/suite.h"
-#include <math.h>
-#include <stdio.h>
+#include "support/coverage.h"
 
 enum { MOST_POINTS = 400, RUNS = 4000, MOST = 64 };
 #define ALPHA 0.1
@@ -118,11 +115,8 @@ TEST_ROWS(the_truth_is_missed_in_a_share_alpha_of_runs_at_most, laws)
         uint64_t missed = 0;
         simulate_seed(&source, 100 * (uint64_t)_i + (uint64_t)n);
         for (int run = 0; run < RUNS; run++) missed += misses(l, &s, &r, from, 1) != 0;
-        const double rate = (double)missed / RUNS;
-        printf("%-13s n' %2d n %2d r %.2f: missed %.4f of %.4f\n", l->name, (int)s.calibration,
-               (int)s.samples, s.shift, rate, r.alpha);
-        ck_assert_uint_le(missed, simulate_most_misses(RUNS, r.alpha, 0.001));
-        if (_i == 0) ck_assert_double_ge(rate, numbers[n].least * r.alpha);
+        printf("n' %2d n %2d r %.2f: ", (int)s.calibration, (int)s.samples, s.shift);
+        coverage_check(l->name, missed, RUNS, r.alpha, 0.001, _i == 0 ? numbers[n].least : 0);
     }
 }
 

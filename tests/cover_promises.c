@@ -1,10 +1,8 @@
 /* Misses of the inverse question, of what is served, of joint outputs, of several noise levels
  * and of norms, on models whose worst shift is known exactly. */
-#include "support/api_kit.h"
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
-#include "support/simulate.h"
-#include <certreg/question.h>
+#include "support/coverage.h"
 
 enum { SAMPLES = 400, RUNS = 1000, MOST_INPUTS = 300, MOST_OUTPUTS = 5 };
 #define ALPHA 0.1
@@ -60,19 +58,6 @@ static certreg_estimator *make(certreg_eval eval, model *m, size_t inputs, size_
     return kit_create(NULL, &description, &p);
 }
 
-static const float zero[MOST_INPUTS];
-
-static void next_run(certreg_estimator *e, uint64_t run)
-{
-    KIT_OK(e, certreg_estimator_begin(e, zero, 1, run));
-}
-
-static void check_misses(const char *name, uint64_t misses, uint64_t runs, double cases)
-{
-    printf("%-28s missed %.3f of %.2f\n", name, (double)misses / (double)runs, ALPHA);
-    ck_assert_uint_le(misses, simulate_most_misses(runs, ALPHA, 0.01 / cases));
-}
-
 /* ---- reach */
 static const double reaches[] = {0.2, 0.7000001, 1.3};
 
@@ -87,11 +72,11 @@ TEST_TIMES(medians_leave_the_reach_in_a_share_alpha_of_runs_at_most, 12)
     uint64_t misses = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         certreg_certificate c = kit_certificate();
-        next_run(e, run);
+        coverage_begin(e, run);
         KIT_OK(e, certreg_output_bounds(e, SAMPLES, &q, 1, reaches[_i % 3], &c));
         misses += c.output_lo > from || c.output_hi < to;
     }
-    check_misses(m.of[0]->name, misses, RUNS, 12);
+    coverage_check(m.of[0]->name, misses, RUNS, ALPHA, 0.01 / 12, 0);
 }
 
 TEST_TIMES(huber_and_mean_leave_the_reach_in_a_share_alpha_of_runs_at_most, 2)
@@ -106,11 +91,11 @@ TEST_TIMES(huber_and_mean_leave_the_reach_in_a_share_alpha_of_runs_at_most, 2)
     uint64_t misses = 0;
     for (uint64_t run = 0; run < FEW; run++) {
         certreg_certificate c = kit_certificate();
-        next_run(e, run);
+        coverage_begin(e, run);
         KIT_OK(e, certreg_output_bounds(e, 1000, &q, 1, 0.5, &c));
         misses += c.output_lo > -0.5 || c.output_hi < 0.5;
     }
-    check_misses(_i ? "mean" : "Huber", misses, FEW, 2);
+    coverage_check(_i ? "mean" : "Huber", misses, FEW, ALPHA, 0.01 / 2, 0);
 }
 
 /* ---- served */
@@ -148,15 +133,13 @@ TEST_TIMES(served_medians_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_
     q.alpha = ALPHA, q.serving = asks_serving(cases[_i].served, cases[_i].beta);
     uint64_t misses = 0, claims = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
-        certreg_certificate c = kit_certificate();
-        next_run(e, run);
-        KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+        const certreg_certificate c = coverage_ask(e, run, SAMPLES, q);
         claims += c.radius > 0;
         misses += c.radius > 0 && failure_rate(m.of[0], &c, cases[_i].served,
                                                c.radius * (1 - 1e-9)) > cases[_i].beta;
     }
     ck_assert_uint_gt(claims, RUNS / 20);
-    check_misses("served", misses, RUNS, 6);
+    coverage_check("served", misses, RUNS, ALPHA, 0.01 / 6, 0);
 }
 
 /* ---- all outputs */
@@ -178,15 +161,12 @@ TEST_TIMES(joint_radii_are_too_large_in_a_share_alpha_of_runs_at_most, 3)
     for (uint64_t run = 0; run < RUNS; run++) {
         certreg_certificate each[MOST_OUTPUTS] = {kit_certificate()},
                             bonferroni = kit_certificate();
-        next_run(e, run);
+        coverage_begin(e, run);
         KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, MOST_OUTPUTS, each, &bonferroni));
         misses += bonferroni.radius > 0.7;
     }
-    check_misses(_i == 0   ? "one face"
-                 : _i == 1 ? "the same faces"
-                           : "independent faces",
-                 misses, RUNS, 3);
-    if (_i < 2) ck_assert_double_gt((double)misses / RUNS, 0.4 * ALPHA);
+    const char *const names[] = {"one face", "the same faces", "independent faces"};
+    coverage_check(names[_i], misses, RUNS, ALPHA, 0.01 / 3, _i < 2 ? 0.4 : 0);
 }
 
 TEST(any_of_several_levels_is_too_large_in_a_share_alpha_of_runs_at_most)
@@ -200,12 +180,12 @@ TEST(any_of_several_levels_is_too_large_in_a_share_alpha_of_runs_at_most)
     for (uint64_t run = 0; run < RUNS; run++) {
         certreg_certificate c[4] = {kit_certificate()};
         int any = 0;
-        KIT_OK(e, certreg_certify_sigmas(e, zero, sigmas, 4, 4 * run, SAMPLES, &q, 1, c));
+        KIT_OK(e, certreg_certify_sigmas(e, (const float[]){0}, sigmas, 4, 4 * run, SAMPLES, &q, 1,
+                                         c));
         for (int i = 0; i < 4; i++) any |= c[i].radius > 0.7;
         misses += any != 0;
     }
-    check_misses("four levels", misses, RUNS, 1);
-    ck_assert_double_gt((double)misses / RUNS, 0.3 * ALPHA);
+    coverage_check("four levels", misses, RUNS, ALPHA, 0.01, 0.3);
 }
 
 /* ---- norms */
@@ -251,16 +231,14 @@ TEST_TIMES(norms_move_beyond_the_tolerance_in_a_share_alpha_of_runs_at_most, 7)
     uint64_t misses = 0;
     double greatest = 0;
     for (uint64_t run = 0; run < FEW; run++) {
-        certreg_certificate c = kit_certificate();
-        next_run(e, run);
-        KIT_OK(e, certreg_certify(e, MANY_SAMPLES, &q, 1, &c));
+        const certreg_certificate c = coverage_ask(e, run, MANY_SAMPLES, q);
         ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
         misses += c.radius > truth;
         greatest = fmax(greatest, c.radius / truth);
     }
     printf("%3zu inputs, waves %.1f, greatest part of the true radius %.3f: ", cases[_i].inputs,
            cases[_i].wobble, greatest);
-    check_misses("norm", misses, FEW, 7);
+    coverage_check("norm", misses, FEW, ALPHA, 0.01 / 7, 0);
 }
 
 KIT_MAIN("coverage of further promises")

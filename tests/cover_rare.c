@@ -2,10 +2,8 @@
  * f is 1 beyond a cut along one coordinate and 0 elsewhere, so that its median is 0 until the shift
  * reaches the cut, and its Huber location below .5 likewise: about the prediction 0 the true radius
  * is known. */
-#include "support/api_kit.h"
-#include "support/simulate.h"
-
 #include "statistics/normal.h"
+#include "support/coverage.h"
 
 enum { CAPACITY = 4000, RUNS = 1500 };
 
@@ -49,24 +47,14 @@ static uint64_t misses(const law *l)
         QUESTION(.statistic = l->statistic, .method = CERTREG_METHOD_ASYMPTOTIC, .tolerance = .5,
                  .huber_width = l->statistic == CERTREG_STATISTIC_HUBER ? .25 : 0,
                  .alpha = l->alpha, .prediction = asks_prediction(0));
-    const float z[3] = {0};
-    certreg_estimator *e = kit_create(NULL, &model, &plan);
-    uint64_t count = 0;
-    for (uint64_t run = 0; run < RUNS; run++) {
-        KIT_OK(e, certreg_estimator_begin(e, z, 1, run));
-        const certreg_certificate c = kit_ask(e, CAPACITY, q);
-        count += c.radius > cut;
-    }
-    return count;
+    return coverage_misses(kit_create(NULL, &model, &plan), RUNS, CAPACITY, q, cut);
 }
 
 TEST_ROWS(misses_stay_below_nominal_where_values_are_rare, laws)
 {
     const law *l = laws + _i;
-    const uint64_t found = misses(l);
-    const double doubt = 0.01 / (double)(sizeof laws / sizeof *laws);
-    ck_assert_msg(simulate_at_least(found, RUNS, l->alpha) > doubt,
-                  "%llu of %d runs missed at alpha %g", (unsigned long long)found, RUNS, l->alpha);
+    coverage_check(l->statistic == CERTREG_STATISTIC_HUBER ? "Huber" : "median", misses(l), RUNS,
+                   l->alpha, 0.01 / KIT_ROWS(laws), 0);
 }
 
 /* ---- the true mean of an output whose values beyond the cuts are rare on both sides */
@@ -114,19 +102,17 @@ TEST_ROWS(both_ends_and_the_variance_by_counting_hold_together, both)
     const certreg_question q =
         QUESTION(.statistic = CERTREG_STATISTIC_MEAN, .center = CERTREG_CENTER_TRUE_MEAN,
                  .method = CERTREG_METHOD_ASYMPTOTIC, .tolerance = 0.3, .alpha = part);
-    const float z = 0;
     uint64_t missed = 0;
     certreg_estimator *e = kit_create(NULL, &model, &plan);
     for (uint64_t run = 0; run < RUNS; run++) {
         certreg_bounds b = {.struct_size = sizeof b};
-        KIT_OK(e, certreg_estimator_begin(e, &z, 1, run));
+        coverage_begin(e, run);
         KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
         KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, &b));
         ck_assert_uint_eq(b.samples, MAIN);
         missed += !holds(&b, &t);
     }
-    ck_assert_msg(simulate_at_least(missed, RUNS, tail) > 0.0025, "%llu of %d boxes missed",
-                  (unsigned long long)missed, RUNS);
+    coverage_check("mean and variance", missed, RUNS, tail, 0.0025, 0);
 }
 
 KIT_MAIN("rare values")

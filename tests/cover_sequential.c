@@ -1,11 +1,8 @@
 /* Misses of sequential certificates of the median, where the caller looks again and again and
  * stops at the worst moment: a run counts as missed if its radius ever exceeds the true one.
  * Outputs are drawn from laws whose tails about any prediction are known. */
-#include "support/api_kit.h"
 #include "statistics/normal.h"
-#include "support/simulate.h"
-#include <certreg/sampling.h>
-#include <certreg/solver.h>
+#include "support/coverage.h"
 
 enum { CAPACITY = 400, PILOT = 40, RUNS = 200 };
 #define ALPHA 0.1
@@ -182,13 +179,12 @@ TEST_TIMES(radii_are_ever_too_large_in_a_share_alpha_of_runs_at_most, LAW_COUNT 
     simulate_seed(&source, 900 + (uint64_t)_i);
     uint64_t misses = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
-        KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, run));
+        coverage_begin(e, run);
         misses += run_misses(e, law, &q, &source) != 0;
     }
-    printf("%-10s %-8s pilot %d part %.1f  ever missed %.3f of %.2f\n", law->name,
-           how->method == CERTREG_METHOD_FINITE ? "group" : "anytime", how->pilot, how->part,
-           (double)misses / RUNS, ALPHA);
-    ck_assert_uint_le(misses, simulate_most_misses(RUNS, ALPHA, 0.01 / (LAW_COUNT * MANNERS)));
+    printf("%-8s pilot %d part %.1f: ", how->method == CERTREG_METHOD_FINITE ? "group" : "anytime",
+           how->pilot, how->part);
+    coverage_check(law->name, misses, RUNS, ALPHA, 0.01 / (LAW_COUNT * MANNERS), 0);
 }
 
 /* ---- the library stops by itself */
@@ -212,15 +208,11 @@ TEST_TIMES(a_wish_just_beyond_the_truth_is_granted_in_a_share_alpha_of_runs_at_m
     q.method = _i ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE;
     uint64_t granted = 0;
     for (uint64_t run = 0; run < MANY; run++) {
-        certreg_certificate c = kit_certificate();
-        KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, run));
-        KIT_OK(e, certreg_certify(e, CAPACITY, &q, 1, &c));
+        const certreg_certificate c = coverage_ask(e, run, CAPACITY, q);
         granted += c.radius > 1;
         ck_assert((c.radius > 1) == (c.stop == CERTREG_STOP_TARGET));
     }
-    printf("%s: %.4f of %.2f\n", _i ? "anytime" : "closed", (double)granted / MANY, ALPHA);
-    ck_assert_uint_le(granted, simulate_most_misses(MANY, ALPHA, 0.005));
-    if (!_i) ck_assert_double_gt((double)granted / MANY, 0.6 * ALPHA); /* the share is used */
+    coverage_check(_i ? "anytime" : "closed", granted, MANY, ALPHA, 0.005, _i ? 0 : 0.6);
 }
 
 KIT_MAIN("coverage of sequential certificates")

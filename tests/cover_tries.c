@@ -2,12 +2,9 @@
  * test that the answer may have chosen. Each policy below ends with one certificate; its radius may
  * be too large in a share alpha of the runs, not in more. A record that refuses to answer makes no
  * mistake. */
-#include "support/api_kit.h"
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
-#include "support/simulate.h"
-#include <certreg/question.h>
-#include <certreg/sampling.h>
+#include "support/coverage.h"
 
 enum { SMALL = 400, LARGE = 2000, STEP = 40, RUNS = 1500 };
 #define ALPHA 0.05
@@ -219,15 +216,11 @@ TEST_ROWS(whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most, policie
     uint64_t wrong = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         draw(&d.outputs, &source);
-        KIT_OK(d.small, certreg_estimator_begin(d.small, (const float[]){0}, 1, run));
-        for (int i = 0; i < CAPACITIES; i++)
-            KIT_OK(d.growing[i], certreg_estimator_begin(d.growing[i], (const float[]){0}, 1, run));
+        coverage_begin(d.small, run);
+        for (int i = 0; i < CAPACITIES; i++) coverage_begin(d.growing[i], run);
         wrong += policies[_i].run(&d) > d.truth;
     }
-    printf("%-36s wrong in %.3f of runs, alpha %.2f\n", policies[_i].name, (double)wrong / RUNS,
-           ALPHA);
-    fflush(stdout);
-    ck_assert_uint_le(wrong, simulate_most_misses(RUNS, ALPHA, 0.001));
+    coverage_check(policies[_i].name, wrong, RUNS, ALPHA, 0.001, 0);
 }
 
 /* ---- noise levels, a stream a tick */
@@ -252,10 +245,7 @@ TEST(an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_level)
         wrong += c[0].radius > truth;
         q.prediction = asks_prediction(c[1].estimate);
     }
-    printf("carried from level to level          wrong in %.3f of ticks, alpha %.2f\n",
-           (double)wrong / TICKS, ALPHA);
-    fflush(stdout);
-    ck_assert_uint_le(wrong, simulate_most_misses(TICKS, ALPHA, 0.001));
+    coverage_check("carried from level to level", wrong, TICKS, ALPHA, 0.001, 0);
 }
 
 /* ---- output bounds of a median */
@@ -284,16 +274,13 @@ TEST(output_bounds_may_have_their_number_of_samples_from_the_pilot)
     uint64_t wrong = 0;
     for (uint64_t run = 0; run < MANY; run++) {
         certreg_certificate c = kit_certificate();
-        KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, run));
+        coverage_begin(e, run);
         KIT_OK(e, certreg_estimator_sample(e, 0, PILOT));
         const size_t total = fabs(sum_of_pilot) > sqrt(PILOT) ? PILOT + 10 : MOST;
         KIT_OK(e, certreg_output_bounds(e, total, &q, 1, 1, &c));
         wrong += c.output_lo > -1 || c.output_hi < 1;
     }
-    printf("output bounds, as long as the pilot says wrong in %.3f of runs, alpha %.2f\n",
-           (double)wrong / MANY, ALPHA);
-    fflush(stdout);
-    ck_assert_uint_le(wrong, simulate_most_misses(MANY, ALPHA, 0.001));
+    coverage_check("output bounds, as long as the pilot says", wrong, MANY, ALPHA, 0.001, 0);
 }
 
 KIT_MAIN("second tries")

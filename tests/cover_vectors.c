@@ -1,14 +1,13 @@
 /* Misses of certificates of vectors, on models whose true radius is known exactly: outputs that
  * jump together at a half-space, so that one or several directions fail there; linear models about
  * a prediction from the pilot; poses. */
-#include "support/api_kit.h"
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
-#include "support/simulate.h"
-#include <certreg/question.h>
+#include "support/coverage.h"
 
 enum { SAMPLES = 400, RUNS = 400, LESS = 100, MOST = 5, CASES = 30 };
 #define ALPHA 0.1
+#define LEVEL (0.01 / CASES)
 static const double pi = 3.14159265358979323846;
 static const double edge = 0.7; /* a float is beyond it or not: no output is on it */
 
@@ -54,11 +53,6 @@ static certreg_estimator *make(certreg_eval eval, model *m, size_t outputs, cons
     return kit_create(NULL, &description, &p);
 }
 
-static void next_run(certreg_estimator *e, uint64_t run)
-{
-    KIT_OK(e, certreg_estimator_begin(e, (const float[MOST]){0}, 1, run));
-}
-
 static certreg_question vector_of(int32_t statistic, double tolerance)
 {
     certreg_question q = kit_question(tolerance);
@@ -66,17 +60,10 @@ static certreg_question vector_of(int32_t statistic, double tolerance)
     return q;
 }
 
-/* `least`: of alpha, where a single condition, or several that fail together, decide. */
-static void check_misses(const char *name, uint64_t misses, uint64_t runs, double least)
-{
-    printf("%-44s missed %.3f of %.2f\n", name, (double)misses / (double)runs, ALPHA);
-    ck_assert_uint_le(misses, simulate_most_misses(runs, ALPHA, 0.01 / CASES));
-    ck_assert_double_ge((double)misses / (double)runs, least * ALPHA);
-}
-
 /* ---- medians at a half-space */
 static const double origin[MOST];
 
+/* `least`: of alpha, where a single condition, or several that fail together, decide. */
 typedef struct jump_case {
     const char *name;
     int32_t statistic, method;
@@ -115,12 +102,8 @@ TEST_ROWS(medians_of_vectors_leave_the_tolerance_in_a_share_alpha_of_runs_at_mos
     certreg_question q = vector_of(c->statistic, c->tolerance);
     q.method = c->method, q.prediction = origin, q.prediction_count = c->outputs;
     const uint64_t runs = c->method == ANYTIME && c->statistic == PROJECTED ? LESS : RUNS;
-    uint64_t misses = 0;
-    for (uint64_t run = 0; run < runs; run++) {
-        next_run(e, run);
-        misses += kit_ask(e, SAMPLES, q).radius > edge;
-    }
-    check_misses(c->name, misses, runs, c->least);
+    coverage_check(c->name, coverage_misses(e, runs, SAMPLES, q, edge), runs, ALPHA, LEVEL,
+                   c->least);
 }
 
 /* The closed test may look more than a dozen times; none of them may prove what is false. */
@@ -133,12 +116,9 @@ TEST_TIMES(target_radii_of_vectors_are_proven_falsely_in_a_share_alpha_of_runs_a
     q.method = _i < 2 ? FINITE : ANYTIME, q.target = asks_target(edge * (1 + 1e-6));
     q.prediction = origin, q.prediction_count = 3;
     const uint64_t runs = _i % 2 ? LESS : RUNS;
-    uint64_t misses = 0;
-    for (uint64_t run = 0; run < runs; run++) {
-        next_run(e, run);
-        misses += kit_ask(e, SAMPLES, q).radius > edge;
-    }
-    check_misses(_i < 2 ? "a target" : "a target, any time", misses, runs, _i < 2 ? 0.3 : 0);
+    coverage_check(_i < 2 ? "a target" : "a target, any time",
+                   coverage_misses(e, runs, SAMPLES, q, edge), runs, ALPHA, LEVEL,
+                   _i < 2 ? 0.3 : 0);
 }
 
 /* All directions of the fresh outputs' median jump together, when half of them are beyond. */
@@ -153,14 +133,13 @@ TEST_TIMES(served_vectors_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_
     q.serving = asks_serving(served, beta), q.prediction = origin, q.prediction_count = 3;
     uint64_t misses = 0, claims = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
-        next_run(e, run);
-        const double radius = kit_ask(e, SAMPLES, q).radius,
+        const double radius = coverage_ask(e, run, SAMPLES, q).radius,
                      far = cr_normal_sf(edge - radius * (1 - 1e-9));
         claims += radius > 0;
         misses += radius > 0 && 1 - cr_binomial_cdf(served / 2, served, far) > beta;
     }
     ck_assert_uint_gt(claims, RUNS / 2);
-    check_misses(_i ? "served projections" : "served coordinates", misses, RUNS, 0);
+    coverage_check(_i ? "served projections" : "served coordinates", misses, RUNS, ALPHA, LEVEL, 0);
 }
 
 /* ---- means at a half-space */
@@ -189,15 +168,14 @@ TEST_TIMES(means_of_vectors_move_too_far_in_a_share_alpha_of_runs_at_most, 6)
     uint64_t misses = 0;
     double sum = 0;
     for (uint64_t run = 0; run < runs; run++) {
-        next_run(e, run);
-        const double radius = kit_ask(e, SAMPLES, q).radius;
+        const double radius = coverage_ask(e, run, SAMPLES, q).radius;
         misses += radius > truth;
         sum += radius / truth / (double)runs;
     }
     printf("mean part of the true radius %.3f: ", sum);
     ck_assert_double_gt(sum, method == FINITE ? 0.5 : 0.25);
-    check_misses(about_prediction ? "means about a prediction" : "true means", misses, runs,
-                 _i == 0 ? 0.02 : 0);
+    coverage_check(about_prediction ? "means about a prediction" : "true means", misses, runs,
+                   ALPHA, LEVEL, _i == 0 ? 0.02 : 0);
 }
 
 /* ---- linear models: T moves by the matrix, whatever the statistic */
@@ -276,8 +254,7 @@ TEST_TIMES(linear_vectors_about_the_pilots_prediction_keep_their_tolerance, 2 * 
     double sum = 0;
     for (uint64_t run = 0; run < FEW; run++) {
         double psi[3];
-        next_run(e, run);
-        const double radius = kit_ask(e, SAMPLES, q).radius;
+        const double radius = coverage_ask(e, run, SAMPLES, q).radius;
         KIT_OK(e, certreg_estimator_prediction(e, &q, psi));
         const double truth = true_radius(maps[_i / 2].matrix, maps[_i / 2].grid, outputs, psi, 2);
         misses += radius > truth;
@@ -285,7 +262,7 @@ TEST_TIMES(linear_vectors_about_the_pilots_prediction_keep_their_tolerance, 2 * 
     }
     printf("mean part of the true radius %.3f: ", sum);
     ck_assert_double_gt(sum, 0.4);
-    check_misses(maps[_i / 2].name, misses, FEW, 0);
+    coverage_check(maps[_i / 2].name, misses, FEW, ALPHA, LEVEL, 0);
 }
 
 /* ---- poses */
@@ -303,14 +280,12 @@ TEST_TIMES(radii_of_poses_are_too_large_in_a_share_alpha_of_runs_at_most, 3)
     uint64_t misses = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         certreg_certificate each[2] = {kit_certificate()}, both = kit_certificate();
-        next_run(e, run);
+        coverage_begin(e, run);
         KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, 2, each, &both));
         misses += both.radius > edge;
     }
-    check_misses(_i == 0   ? "a pose"
-                 : _i == 1 ? "a pose, independent parts"
-                           : "a pose, its heading",
-                 misses, RUNS, _i == 1 ? 0 : 0.4);
+    const char *const names[] = {"a pose", "a pose, independent parts", "a pose, its heading"};
+    coverage_check(names[_i], misses, RUNS, ALPHA, LEVEL, _i == 1 ? 0 : 0.4);
 }
 
 KIT_MAIN("coverage of vectors")
