@@ -12,7 +12,7 @@ extern "C" {
 
 /** Opens a CPU backend that draws noise on several threads. Results have the same bits
  *  as with one thread.
- *  @param threads  1 or more; 0: one per online processor
+ *  @param threads  1 to 1024; 0: one per online processor
  *  @param why      receives the error, or NULL
  *  @return CERTREG_OK; CERTREG_E_INVALID (threads < 0 or too many, out NULL);
  *          CERTREG_E_NO_MEMORY
