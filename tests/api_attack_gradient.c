@@ -64,7 +64,7 @@ TEST_TIMES(the_gradient_of_a_mean_is_that_of_the_model, 2)
     expect_gradient(&s, &q, CERTREG_SIDE_UPPER, truth, -1, 2); /* its score falls with f */
 }
 
-/* Of the sign of a normal variable s beyond an edge: 2 pdf(edge/deviation)/deviation. */
+/* For the sign of a normal variable s beyond an edge: 2 pdf(edge/deviation)/deviation. */
 TEST(the_gradient_of_a_sign_is_a_density)
 {
     setup s = {.v = {.output = linear}, .constraints = 1, .samples = SAMPLES};
@@ -121,7 +121,7 @@ TEST(the_forecast_of_a_linear_model_is_where_it_breaks)
     ck_assert_double_gt(r.cosine, 0.99);
 }
 
-/* Of a short record of a large input: 1/sqrt(1 + d/(c n)), c = 2/pi of a sign, a little more here.
+/* A short record of a large input has 1/sqrt(1 + d/(c n)): c = 2/pi for a sign, a little more here.
  */
 TEST(the_cosine_is_that_of_the_direction)
 {

@@ -322,7 +322,7 @@ static certreg_estimator *wide(void)
     return e;
 }
 
-/* Of this process alone, so that a loaded machine makes no difference. */
+/* The time of this process alone, so that a loaded machine makes no difference. */
 static double seconds(void)
 {
     struct timespec t;

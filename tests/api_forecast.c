@@ -87,7 +87,7 @@ TEST(the_forecast_is_about_right_and_knows_what_cannot_be)
     ck_assert(isinf(never.expected_samples));
 }
 
-/* Of what the pilot predicts, wherever that is. */
+/* A forecast is about what the pilot predicts, wherever that is. */
 TEST_ROWS(the_forecast_moves_with_the_output, sequential)
 {
     for (int i = 0; i < 2; i++) {

@@ -21,7 +21,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of the outputs that the model gives for the noise that the estimator draws. */
+/* The median of the outputs that the model gives for the noise that the estimator draws. */
 static double median_along(certreg_estimator *e, const map *m, double u, double v)
 {
     enum { COUNT = 501 };
@@ -272,7 +272,7 @@ TEST(a_second_tolerance_of_the_true_mean_has_the_bounds_of_its_first_direction)
     ck_assert_double_eq(kit_ask(e, 0, q[1]).radius, together[1].radius);
 }
 
-/* Of four outputs the last one alone scatters. */
+/* Only the last of four outputs scatters. */
 TEST(the_last_direction_may_rule_a_target_out)
 {
     certreg_estimator *e =

@@ -25,7 +25,7 @@ judge() { # NAME STATUS
     return 1
 }
 
-# Of everything that clang-tidy's answer depends on; -C, since comments can silence it.
+# A digest of everything that clang-tidy's answer depends on; -C, since comments can silence it.
 digest() { # COMMAND FILE
     local compile
     compile=$(sed -n "s|.*\"command\": \"\(.*\) -MMD -MP -c $2 -o .*|\1|p" compile_commands.json)

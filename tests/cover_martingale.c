@@ -50,7 +50,7 @@ static double linear(const float *x, size_t d)
     return fmax(-1, fmin((double)x[0] / 6, 1));
 }
 
-/* Of random sign, and larger where the pair (x1, x2) is long. */
+/* Its sign is random, and it is larger where the pair (x1, x2) is long. */
 static double long_noise(const float *x, size_t d)
 {
     (void)d;

@@ -11,7 +11,7 @@ static const double root_half = 0.70710678118654752440;
 /* ---- cells of the line */
 enum { MOST_CELLS = 60 };
 
-/* Of each cell: its probability, E[t; cell], E[h_2; cell], and its probability after the shift. */
+/* For each cell: its probability, E[t; cell], E[h_2; cell], and its probability after the shift. */
 typedef struct cells {
     int count;
     double mass[MOST_CELLS], first[MOST_CELLS], second[MOST_CELLS], shifted[MOST_CELLS];
@@ -76,7 +76,7 @@ static int chance(dice *d, double probability)
     return dice_between(d, 0, 1) < probability;
 }
 
-/* Of random kinds, each exact or with room; 1e-14 is what rounding may have lost. */
+/* Bounds of random kinds, each exact or with room; 1e-14 is what rounding may have lost. */
 static certreg_bounds facts_of(dice *d, const moments *m)
 {
     const double looser = chance(d, 0.5) ? 1 : dice_between(d, 1, 2),

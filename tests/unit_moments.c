@@ -7,7 +7,7 @@
 /* 1, 2, 4, 9: mean 4, squares about it 9, 4, 0, 25. */
 static const double table[] = {1, 2, 4, 9};
 
-/* Of these values in turns. */
+/* The moments of `count` values, which repeat with this period. */
 static cr_moments moments_of(const double *values, int period, int count, double center)
 {
     cr_moments m;

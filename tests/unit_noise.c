@@ -9,7 +9,7 @@
 #include "support/philox_block.h"
 
 /* ---- words */
-/* Of Random123: counter, key, and the words of them. */
+/* Known answers of Random123: counter, key, and their words. */
 static const struct {
     uint32_t counter[4], key[2], words[4];
 } published[] = {

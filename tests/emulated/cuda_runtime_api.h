@@ -47,7 +47,7 @@ struct cudaFuncAttributes {
     int numRegs;
 };
 
-/* Of the driver: contexts are pushed upon what is current for the thread. */
+/* A function of the driver: contexts are pushed upon what is current for the thread. */
 cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
                                              unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *how);

@@ -7,7 +7,7 @@
 
 /* For work on a stream (1), and after it (0); such work may nest. */
 void emulated_open_memory(int open);
-/* Of the current device. */
+/* Takes memory of the current device. */
 cudaError_t emulated_take(void **out, size_t bytes);
 void emulated_give_back(void *memory);
 /* Whose it is; -1: memory of no device. */

@@ -77,7 +77,7 @@ static void try_binomial(fuzz_bytes *b)
              (long long)critical, n);
 }
 
-/* Of any size: more failures, fewer trials and a smaller alpha raise the bound. */
+/* At any size more failures, fewer trials and a smaller alpha raise the bound. */
 static void try_large_binomial(fuzz_bytes *b)
 {
     const uint64_t n = 1 + fuzz_word(b) % 1000000000u, k = fuzz_word(b) % n;

@@ -175,7 +175,7 @@ TEST_TIMES(products_of_pairs_are_summed_for_both_tiles, 2)
     ck_assert_double_eq_tol(sum, squared, 1e-5 * squared);
 }
 
-/* Of twice the sum of w e e' without twice the identity. */
+/* An entry of twice the sum of w e e', less twice the identity. */
 static double entry_of(const hand_tile *t, size_t p, size_t q, double *size)
 {
     double sum = p == q ? -2 : 0;

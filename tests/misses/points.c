@@ -101,7 +101,7 @@ static double mean_of(const line *l)
     return sum / l->total;
 }
 
-/* Of whole numbers of samples (theory 9.2). */
+/* What is cut off is a whole number of samples (theory 9.2). */
 static double trimmed_mean(const line *l, double trim)
 {
     const double cut = floor(trim * l->total), last = l->total - cut;

@@ -14,7 +14,7 @@ typedef struct claim {
 
 int promise_is_broken(const setting *s, const part *p, const law *l, double sigma,
                       const claim *said);
-/* Of several questions that are served together: any of them. */
+/* The same for several questions that are served together: is any of them broken? */
 int promise_is_broken_together(const setting *s, const law *l, double sigma, const claim *said);
 
 /* The least radius at which it is broken, about the given center; infinite if none was found. */

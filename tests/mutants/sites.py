@@ -10,7 +10,7 @@ import re
 from typing import Iterator, NamedTuple
 
 ROOMS = "bounds solver question bisection certify statistics attack intervals".split()
-# Of each kind, the share that is chosen, in percent.
+# The share of each kind that is chosen, in percent.
 KINDS = {
     "never": 5,  # a condition is never true: what it guards against goes through
     "always": 2,  # a condition is always true

@@ -31,7 +31,7 @@ refused '-fassociative-math' 'without -ffast-math' gcc -fassociative-math -fno-s
 refused '-freciprocal-math' 'without -ffast-math' gcc -freciprocal-math
 refused 'arithmetic of the x87' 'doubles in double' gcc -mfpmath=387
 refused 'doubles of 32 bits' 'IEEE 754' clang --target=avr $alone
-# Of these some compilers define no macro.
+# Some compilers define no macro for these.
 for flag in -funsafe-math-optimizations -fassociative-math -fno-honor-nans; do
     if grep -qF "without $flag" <<<"$(make -n CFLAGS="-O2 $flag" 2>&1)"; then
         echo "ok make CFLAGS=$flag is refused"
