@@ -53,7 +53,7 @@ class Estimator(Answering):
     scale        noise of the features in units of sigma, >= 0, for all features or for each; None:
                  1. A feature with 0 gets no noise, and changes to it are not covered
     seed         seed of the noise, 1 to 2^64 - 1, to repeat a run: neither the model nor whoever
-                 chooses inputs may know it. None: a secret one is drawn; run() reports it
+                 chooses inputs may know it. None: a secret one is drawn; info() reports it
     constraints  constraints that questions may use, as a number or name. The gradient and the
                  second order must be named here
     progress     function that is called with (done, total) after each batch. A true result cancels
