@@ -201,6 +201,35 @@ TEST(several_questions_at_once_are_answered_as_one_by_one)
     ck_assert_uint_eq(t.calls, calls);
 }
 
+static const int32_t methods[] = {CERTREG_METHOD_PAPER, CERTREG_METHOD_ASYMPTOTIC,
+                                  CERTREG_METHOD_FINITE, CERTREG_METHOD_ANYTIME};
+
+TEST_ROWS(families_of_constraints_are_answered_together_as_one_by_one, methods)
+{
+    static const uint32_t family[] = {2, 3, CERTREG_CONSTRAINTS_ECM, 1, 6, 7, 14, 15};
+    enum { FAMILIES = sizeof family / sizeof *family };
+    static const double lo = -9, hi = 9;
+    toy t = slope;
+    certreg_model m = kit_model(toy_model, &t, MOST, 1);
+    const certreg_plan p = kit_plan(2000);
+    certreg_question q[FAMILIES];
+    certreg_certificate all[FAMILIES], one;
+    m.lo = &lo, m.hi = &hi;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    const size_t count = methods[_i] == CERTREG_METHOD_ANYTIME ? 4 : FAMILIES;
+    for (size_t i = 0; i < count; i++) {
+        q[i] = mean_question(0.4, CERTREG_CENTER_TRUE_MEAN, family[i]);
+        q[i].method = methods[_i];
+        all[i] = kit_certificate();
+    }
+    KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 3));
+    KIT_OK(e, certreg_certify(e, 2000, q, count, all));
+    for (size_t i = 0; i < count; i++) {
+        one = kit_ask(e, 0, q[i]);
+        ck_assert_mem_eq(&all[i], &one, sizeof one);
+    }
+}
+
 TEST(certificate_run_and_question_tell_all_that_is_needed_to_run_them_again)
 {
     toy t = slope;

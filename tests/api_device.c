@@ -116,6 +116,31 @@ TEST_TIMES(little_crosses_the_bus_and_the_host_hardly_waits, 3)
     ck_assert_int_eq(emulated()->waits - waited, batches + waits[_i]);
 }
 
+/* Neither mean nor range changes the bounds: one walk over the noise is for all. */
+TEST_TIMES(families_that_use_the_gradient_share_its_bounds, 2)
+{
+    static const int32_t method[] = {CERTREG_METHOD_ASYMPTOTIC, CERTREG_METHOD_PAPER};
+    static const uint32_t family[] = {CERTREG_CONSTRAINTS_CG, 7, CERTREG_CONSTRAINTS_ECGM};
+    surface there = {0};
+    certreg_estimator *e = make(open_device(0, NULL), &there);
+    certreg_question q[3];
+    certreg_certificate c[3];
+    int waited[3];
+    for (size_t i = 0; i < 3; i++) {
+        q[i] = QUESTION(.tolerance = 0.6, .statistic = CERTREG_STATISTIC_MEAN, .method = method[_i],
+                        .center = CERTREG_CENTER_TRUE_MEAN, .constraints = family[i]);
+        c[i] = kit_certificate();
+    }
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
+    for (size_t count = 1; count <= 3; count++) {
+        const int before = emulated()->waits;
+        KIT_OK(e, certreg_certify(e, 0, q, count, c));
+        waited[count - 1] = emulated()->waits - before;
+    }
+    ck_assert(waited[0] > 0 && waited[1] == waited[0] && waited[2] == waited[0]);
+}
+
 /* TensorRT takes nothing else; graphs are captured for either address of x. */
 TEST(batches_are_aligned_to_256_bytes_and_x_has_two_addresses)
 {

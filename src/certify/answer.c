@@ -3,17 +3,17 @@
 #include "certify/output_bounds.h"
 #include <math.h>
 
-/* The bounds of f itself depend on neither constraints nor tolerance, as long as both questions
- * need the same constraints. */
+/* The bounds of f itself do not depend on the tolerance, and only on those constraints that are
+ * not neutral. */
 static int same_bounds(cr_view *v, const cr_answer *before, const cr_question *q)
 {
     if (!before->known || q->is_vector || !q->center_row->about_output) return 0;
     const cr_question *b = &before->conditions.question;
-    return cr_bounds_constraints(v, b) == cr_bounds_constraints(v, q) && b->center == q->center &&
-           b->output == q->output && b->output_count == q->output_count &&
-           b->statistic == q->statistic && b->method == q->method && b->alpha == q->alpha &&
-           b->at_radius == q->at_radius && b->prediction_given == q->prediction_given &&
-           b->prediction == q->prediction;
+    const uint32_t other = cr_bounds_constraints(v, b) ^ cr_bounds_constraints(v, q);
+    return !(other & ~q->method_row->neutral) && b->center == q->center && b->output == q->output &&
+           b->output_count == q->output_count && b->statistic == q->statistic &&
+           b->method == q->method && b->alpha == q->alpha && b->at_radius == q->at_radius &&
+           b->prediction_given == q->prediction_given && b->prediction == q->prediction;
 }
 
 static certreg_status find_bounds(const cr_work *w, const cr_question *q, cr_answer *a)

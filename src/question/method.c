@@ -22,12 +22,14 @@ static const cr_method finite = {.row = {"FINITE", SCORES | TARGET | CR_OFFERS_G
                                  .centers = PREDICTION | TRUE_MEAN,
                                  .constraints = ECGM,
                                  .usual = CERTREG_CONSTRAINTS_ECM,
+                                 .neutral = CERTREG_CONSTRAINT_RANGE,
                                  .orders = 1};
 
 static const cr_method asymptotic = {.row = {"ASYMPTOTIC", SCORES},
                                      .centers = PREDICTION | TRUE_MEAN,
                                      .constraints = ECGHM,
                                      .usual = CERTREG_CONSTRAINTS_ECGHM,
+                                     .neutral = ECM,
                                      .normality = 1};
 
 static const cr_method paper = {.row = {"PAPER", OUTPUT},
@@ -35,12 +37,14 @@ static const cr_method paper = {.row = {"PAPER", OUTPUT},
                                 .constraints = ECGM,
                                 .usual = CERTREG_CONSTRAINTS_ECGM,
                                 .demanded = CERTREG_CONSTRAINT_GRADIENT,
+                                .neutral = ECM,
                                 .normality = 1};
 
 static const cr_method anytime = {.row = {"ANYTIME", SCORES | TARGET},
                                   .centers = PREDICTION | TRUE_MEAN,
                                   .constraints = ECM,
                                   .usual = CERTREG_CONSTRAINTS_ECM,
+                                  .neutral = CERTREG_CONSTRAINT_RANGE,
                                   .any_number = 1};
 
 static const cr_method baseline = {
