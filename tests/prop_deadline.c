@@ -126,11 +126,26 @@ TEST(an_interrupted_group_test_becomes_the_one_that_is_made_at_once)
     ck_assert_int_eq(c[0].stop, CERTREG_STOP_TARGET);
 }
 
+/* Some answers pass over all samples and some over those behind the pilot. */
+TEST(answers_take_no_longer_than_expected_from_fewer_or_more_samples)
+{
+    const double pilot = 200;
+    for (double own = 0; own <= 1; own += 0.25) /* share of the pilot that they pass over */
+        for (double n = 2 * pilot; n <= 64 * pilot; n *= 2) {
+            const cr_counted seen = {n, pilot};
+            cr_cost cost = {0};
+            cr_cost_learn(&cost, seen, 3 + n - pilot + own * pilot, 3);
+            for (double more = 1.25 * pilot; more <= 64 * pilot; more *= 1.25)
+                ck_assert_double_ge(cr_cost_expected(&cost, (cr_counted){more, pilot}),
+                                    3 + more - pilot + own * pilot);
+        }
+}
+
 TEST(an_answer_without_samples_teaches_nothing)
 {
     cr_cost cost = {0};
-    cr_cost_learn(&cost, 0, 1, 0);
-    cr_cost_learn_abandoned(&cost, 0, 1);
+    cr_cost_learn(&cost, (cr_counted){0}, 1, 0);
+    cr_cost_learn_abandoned(&cost, (cr_counted){0}, 1);
     ck_assert(!cr_cost_known(&cost));
 }
 

@@ -39,7 +39,8 @@ int cr_closing_end(const cr_work *w, double start, size_t samples)
     watch->due = 0, watch->late = 0;
     w->clock->library_seconds += took;
     if (!w->clock->closing.cost || count < w->clock->closing.from) return late;
-    if (late) cr_cost_learn_abandoned(w->clock->closing.cost, (double)count, took);
-    else if (samples) cr_cost_learn(w->clock->closing.cost, (double)count, took, watch->fixed);
+    const cr_counted n = {(double)count, (double)w->record->pilot};
+    if (late) cr_cost_learn_abandoned(w->clock->closing.cost, n, took);
+    else if (samples) cr_cost_learn(w->clock->closing.cost, n, took, watch->fixed);
     return late;
 }

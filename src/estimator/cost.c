@@ -12,21 +12,31 @@ static double follow(double known, double seen)
     return seen > known ? fmin(seen, 2 * known) : known + slowly * (seen - known);
 }
 
-double cr_cost_expected(const cr_cost *cost, double samples)
+/* Where nearly all is pilot, half counts: so little beyond it tells nothing of more. */
+static double beyond_pilot(cr_counted n)
 {
-    return reserve * (cost->fixed + cost->each * samples);
+    return fmax(n.all - n.pilot, n.all / 2);
 }
 
-void cr_cost_learn(cr_cost *cost, double samples, double seconds, double fixed)
+double cr_cost_expected(const cr_cost *cost, cr_counted n)
 {
-    if (!(samples > 0)) return;
+    return reserve * (cost->fixed + fmax(cost->each * n.all, cost->each_main * beyond_pilot(n)));
+}
+
+void cr_cost_learn(cr_cost *cost, cr_counted n, double seconds, double fixed)
+{
+    const double varying = fmax(0, seconds - fixed);
+    if (!(n.all > 0)) return;
     cost->fixed = follow(cost->fixed, fixed);
-    cost->each = follow(cost->each, fmax(0, seconds - fixed) / samples);
+    cost->each = follow(cost->each, varying / n.all);
+    cost->each_main = follow(cost->each_main, varying / beyond_pilot(n));
 }
 
 /* How much was missing is not known: it is taken to be twice as long. */
-void cr_cost_learn_abandoned(cr_cost *cost, double samples, double seconds)
+void cr_cost_learn_abandoned(cr_cost *cost, cr_counted n, double seconds)
 {
-    const double each = 2 * (seconds - cost->fixed) / samples;
-    if (samples > 0 && each > cost->each) cost->each = follow(cost->each, each);
+    const double varying = 2 * (seconds - cost->fixed);
+    if (!(n.all > 0)) return;
+    cost->each = follow(cost->each, fmax(cost->each, varying / n.all));
+    cost->each_main = follow(cost->each_main, fmax(cost->each_main, varying / beyond_pilot(n)));
 }

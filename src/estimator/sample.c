@@ -22,8 +22,8 @@ static double time_needed(const certreg_estimator *e, size_t more)
     const cr_closing *closing = &e->clock.closing;
     if (!closing->cost || e->record.present < closing->from) return batch;
     if (!cr_cost_known(closing->cost)) return batch + closing->supposed;
-    return batch +
-           closing->times * cr_cost_expected(closing->cost, (double)(e->record.present + more));
+    const cr_counted n = {(double)(e->record.present + more), (double)e->record.pilot};
+    return batch + closing->times * cr_cost_expected(closing->cost, n);
 }
 
 static certreg_status interrupted(certreg_estimator *e, size_t more)
