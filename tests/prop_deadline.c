@@ -126,6 +126,28 @@ TEST(an_interrupted_group_test_becomes_the_one_that_is_made_at_once)
     ck_assert_int_eq(c[0].stop, CERTREG_STOP_TARGET);
 }
 
+/* The first level learns what answers take, and none takes the time of those behind it. */
+TEST_TIMES(levels_of_sigma_divide_the_time, QUESTIONS)
+{
+    static const double sigmas[] = {0.2, 0.21, 0.22};
+    enum { LEVELS = KIT_ROWS(sigmas) };
+    machine m = {.time = 1, .look = 2e-5, .batch = 1e-3};
+    certreg_estimator *e = make(&m, SIZE_MAX);
+    const certreg_question q = question(_i, questions[_i].output ? 3.5 : 0.175);
+    for (uint64_t i = 0; i < 8; i++) {
+        certreg_certificate c[LEVELS] = {{.struct_size = sizeof *c}};
+        const double due = m.time + 0.1;
+        certreg_estimator_set_deadline(e, 0.1);
+        KIT_OK(e, certreg_certify_sigmas(e, where, sigmas, LEVELS, i, CAPACITY, &q, 1, c));
+        ck_assert_double_le(m.time - due, m.batch + LOOKS * m.look);
+        for (int k = 0; i > 2 && k < LEVELS; k++) {
+            ck_assert_msg(c[k].radius > 0, "call %d, level %d: %d samples", (int)i, k,
+                          (int)c[k].samples);
+            if (!q.target) ck_assert_double_gt(1.5 * (double)c[k].samples, (double)c[0].samples);
+        }
+    }
+}
+
 /* Some answers pass over all samples and some over those behind the pilot. */
 TEST(answers_take_no_longer_than_expected_from_fewer_or_more_samples)
 {

@@ -77,7 +77,8 @@ certreg_estimator_import(certreg_estimator *, const void *buffer, size_t bytes);
  *  between small steps. So a call ends at most one batch or one step late. A question
  *  that has to be given up claims nothing and has `stop` CERTREG_STOP_DEADLINE; the
  *  questions before it keep their answers. The time of the answers is learned from
- *  earlier calls; until it is known, half of the time is left to them.
+ *  earlier calls; until it is known, half of the time is left to them. The levels of
+ *  certreg_certify_sigmas divide the time evenly.
  *  @param seconds  from now on; 0: no deadline; below 0: it is over already
  *  @return CERTREG_OK; CERTREG_E_INVALID (NaN)  @par Source theory 5.1 */
 CERTREG_API certreg_status

@@ -31,13 +31,22 @@ static certreg_status check(const cr_work *w, const float *z, const double *sigm
     return status;
 }
 
-/* One level. After a cancel the others are not sampled: *stop stays. */
-static certreg_status certify_level(const cr_work *w, const cr_call *call, int *stop,
+/* One level, which has its share of the time for `left` levels: else the first would take all of
+ * it. After a cancel the others are not sampled: *stop stays. */
+static certreg_status certify_level(const cr_work *w, const cr_call *call, size_t left, int *stop,
                                     certreg_certificate *out)
 {
-    if (*stop != CERTREG_STOP_CANCELLED) return cr_certify(w, call, stop, out);
-    cr_certify_nothing(w->record, CERTREG_OK, *stop, call->count, out);
-    return CERTREG_OK;
+    const double deadline = w->clock->deadline,
+                 others = (deadline - cr_watch_now(w->record->watch)) / (double)left *
+                          (double)(left - 1);
+    if (*stop == CERTREG_STOP_CANCELLED) {
+        cr_certify_nothing(w->record, CERTREG_OK, *stop, call->count, out);
+        return CERTREG_OK;
+    }
+    if (deadline > 0 && others > 0) w->clock->deadline = deadline - others;
+    const certreg_status status = cr_certify(w, call, stop, out);
+    w->clock->deadline = deadline;
+    return status;
 }
 
 /* Every element is without any claim, and of no sigma, so far. */
@@ -71,7 +80,7 @@ static certreg_status certify_sigmas(const cr_work *w, const cr_call *call, cons
         certreg_certificate *here = level_at(out, i * count, size);
         certreg_status failed = cr_estimator_begin(w->estimator, z, sigmas[i], noise_id, i + 1);
         if (failed) stop = CR_STOP_FAILED;
-        else failed = certify_level(w, call, &stop, here);
+        else failed = certify_level(w, call, levels - i, &stop, here);
         cr_certify_keep_first(w, failed, "noise level", i, &first);
         if (stop != CR_STOP_FAILED) continue; /* which a single question cannot cause */
         cr_certify_nothing(w->record, status = failed, CERTREG_STOP_ALL, count, here);
