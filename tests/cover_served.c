@@ -6,6 +6,7 @@
 #include "statistics/normal.h"
 #include "statistics/served.h"
 #include "support/coverage.h"
+#include "support/names.h"
 #include "support/problems.h"
 
 enum { SAMPLES = 500, PILOT = 150, RUNS = 600 };
@@ -141,8 +142,6 @@ static double true_radius(const steps *s, int served, double beta, int angle)
     return high;
 }
 
-#define FINITE CERTREG_METHOD_FINITE
-#define ANYTIME CERTREG_METHOD_ANYTIME
 static const struct {
     const char *name;
     int angle, served;

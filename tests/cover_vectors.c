@@ -4,6 +4,7 @@
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "support/coverage.h"
+#include "support/names.h"
 
 enum { SAMPLES = 400, RUNS = 400, LESS = 100, MOST = 5, CASES = 30 };
 #define ALPHA 0.1
@@ -72,25 +73,21 @@ typedef struct jump_case {
     double far[MOST], tolerance, least;
 } jump_case;
 
-#define MEDIAN CERTREG_STATISTIC_MEDIAN
-#define PROJECTED CERTREG_STATISTIC_PROJECTION_MEDIAN
-#define FINITE CERTREG_METHOD_FINITE
-#define ANYTIME CERTREG_METHOD_ANYTIME
 static const jump_case jumps[] = {
     {"coordinates, all jump", MEDIAN, FINITE, 3, 1, {10, 10, 10}, 1, 0.4},
     {"coordinates, one jumps", MEDIAN, FINITE, 3, 1, {0, 10, 0}, 1, 0.4},
     {"coordinates, independent jumps", MEDIAN, FINITE, 3, 0, {10, 10, 10}, 1, 0},
     /* exactly the tolerance, which is out */
     {"coordinates, at the end", MEDIAN, FINITE, 2, 1, {1, 1}, 1.4142135623730951, 0.4},
-    {"projections of two", PROJECTED, FINITE, 2, 1, {10, -10}, 1, 0.4},
-    {"projections of two, one jumps", PROJECTED, FINITE, 2, 1, {0, 10}, 1, 0.4},
-    {"projections of two, independent", PROJECTED, FINITE, 2, 0, {10, 10}, 1, 0},
-    {"projections of three", PROJECTED, FINITE, 3, 1, {7, 8, 9}, 1, 0.4},
+    {"projections of two", PROJECTION_MEDIAN, FINITE, 2, 1, {10, -10}, 1, 0.4},
+    {"projections of two, one jumps", PROJECTION_MEDIAN, FINITE, 2, 1, {0, 10}, 1, 0.4},
+    {"projections of two, independent", PROJECTION_MEDIAN, FINITE, 2, 0, {10, 10}, 1, 0},
+    {"projections of three", PROJECTION_MEDIAN, FINITE, 3, 1, {7, 8, 9}, 1, 0.4},
     /* along one axis, where the others move little: they come to the tolerance together */
-    {"projections of three, at the end", PROJECTED, FINITE, 3, 1, {1.0001, 0, 0}, 1, 0.4},
-    {"projections of five", PROJECTED, FINITE, 5, 1, {10, 10, 10, 10, 10}, 1, 0.4},
+    {"projections of three, at the end", PROJECTION_MEDIAN, FINITE, 3, 1, {1.0001, 0, 0}, 1, 0.4},
+    {"projections of five", PROJECTION_MEDIAN, FINITE, 5, 1, {10, 10, 10, 10, 10}, 1, 0.4},
     {"coordinates, any time", MEDIAN, ANYTIME, 3, 1, {10, 10, 10}, 1, 0},
-    {"projections of three, any time", PROJECTED, ANYTIME, 3, 1, {7, 8, 9}, 1, 0},
+    {"projections of three, any time", PROJECTION_MEDIAN, ANYTIME, 3, 1, {7, 8, 9}, 1, 0},
 };
 
 TEST_ROWS(medians_of_vectors_leave_the_tolerance_in_a_share_alpha_of_runs_at_most, jumps)
@@ -101,7 +98,7 @@ TEST_ROWS(medians_of_vectors_leave_the_tolerance_in_a_share_alpha_of_runs_at_mos
     certreg_estimator *e = make(jump, &m, c->outputs, NULL, NULL, NULL, SAMPLES);
     certreg_question q = vector_of(c->statistic, c->tolerance);
     q.method = c->method, q.prediction = origin, q.prediction_count = c->outputs;
-    const uint64_t runs = c->method == ANYTIME && c->statistic == PROJECTED ? LESS : RUNS;
+    const uint64_t runs = c->method == ANYTIME && c->statistic == PROJECTION_MEDIAN ? LESS : RUNS;
     coverage_check(c->name, coverage_misses(e, runs, SAMPLES, q, edge), runs, ALPHA, LEVEL,
                    c->least);
 }
@@ -109,7 +106,7 @@ TEST_ROWS(medians_of_vectors_leave_the_tolerance_in_a_share_alpha_of_runs_at_mos
 /* The closed test may look more than a dozen times; none of them may prove what is false. */
 TEST_TIMES(target_radii_of_vectors_are_proven_falsely_in_a_share_alpha_of_runs_at_most, 4)
 {
-    const int32_t statistic = _i % 2 ? PROJECTED : MEDIAN;
+    const int32_t statistic = _i % 2 ? PROJECTION_MEDIAN : MEDIAN;
     model m = {.shared = 1, .far = {10, 10, 10}};
     certreg_estimator *e = make(jump, &m, 3, NULL, NULL, NULL, SAMPLES);
     certreg_question q = vector_of(statistic, 1);
@@ -124,7 +121,7 @@ TEST_TIMES(target_radii_of_vectors_are_proven_falsely_in_a_share_alpha_of_runs_a
 /* All directions of the fresh outputs' median jump together, when half of them are beyond. */
 TEST_TIMES(served_vectors_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_most, 2)
 {
-    const int32_t statistic = _i ? PROJECTED : MEDIAN;
+    const int32_t statistic = _i ? PROJECTION_MEDIAN : MEDIAN;
     const size_t served = 101;
     const double beta = 0.1;
     model m = {.shared = 1, .far = {10, 10, 10}};
@@ -161,9 +158,9 @@ TEST_TIMES(means_of_vectors_move_too_far_in_a_share_alpha_of_runs_at_most, 6)
         m.far[k] = (double)nextafterf((float)hi[k], 0), psi[k] = start * hi[k];
     certreg_estimator *e = make(jump, &m, outputs, lo, hi, NULL, SAMPLES);
     const double truth = 0.5, moved = cr_normal_sf(edge - truth) - start; /* at the true radius */
-    certreg_question q = vector_of(CERTREG_STATISTIC_MEAN, moved * (1 - 1e-6));
+    certreg_question q = vector_of(MEAN, moved * (1 - 1e-6));
     q.method = method;
-    q.center = about_prediction ? CERTREG_CENTER_PREDICTION : CERTREG_CENTER_TRUE_MEAN;
+    q.center = about_prediction ? PREDICTION : TRUE_MEAN;
     if (about_prediction) q.prediction = psi, q.prediction_count = outputs;
     uint64_t misses = 0;
     double sum = 0;
@@ -244,7 +241,7 @@ TEST_TIMES(linear_vectors_about_the_pilots_prediction_keep_their_tolerance, 2 * 
 {
     enum { FEW = 250 };
     const size_t outputs = maps[_i / 2].outputs;
-    const int32_t statistic = _i % 2 && !(maps[_i / 2].grid > 0) ? PROJECTED : MEDIAN;
+    const int32_t statistic = _i % 2 && !(maps[_i / 2].grid > 0) ? PROJECTION_MEDIAN : MEDIAN;
     model m = {.grid = maps[_i / 2].grid};
     for (size_t k = 0; k < outputs; k++)
         for (size_t j = 0; j < outputs; j++) m.matrix[k][j] = maps[_i / 2].matrix[k][j];

@@ -1,6 +1,7 @@
 /* Certified against true radii (support/true_radius.h). A certified radius may exceed the true
  * one in a share alpha of the records; more than chance allows at one per cent fails. */
 #include "support/api_kit.h"
+#include "support/names.h"
 #include "support/simulate.h"
 #include "support/true_radius.h"
 
@@ -18,17 +19,6 @@ static int evaluate(void *user, const certreg_batch *b)
 }
 
 /* ---- certificates */
-enum { /* what is asked, in short */
-       MEDIAN = CERTREG_STATISTIC_MEDIAN,
-       HUBER = CERTREG_STATISTIC_HUBER,
-       MEAN = CERTREG_STATISTIC_MEAN,
-       FINITE = CERTREG_METHOD_FINITE,
-       NORMAL = CERTREG_METHOD_ASYMPTOTIC,
-       PAPER = CERTREG_METHOD_PAPER,
-       PREDICTION = CERTREG_CENTER_PREDICTION,
-       TRUTH = CERTREG_CENTER_TRUE_MEAN
-};
-
 typedef struct asked {
     const char *name;
     int32_t statistic, method, center;
@@ -37,19 +27,19 @@ typedef struct asked {
 
 static const asked questions[] = {
     {"median, finite", MEDIAN, FINITE, PREDICTION, 0},
-    {"median, asymptotic", MEDIAN, NORMAL, PREDICTION, 0},
-    {"Huber, asymptotic", HUBER, NORMAL, PREDICTION, 0},
-    {"mean, prediction", MEAN, NORMAL, PREDICTION, 0},
-    {"mean (E,C,G)+M", MEAN, NORMAL, TRUTH, CERTREG_CONSTRAINTS_ECGM},
-    {"paper (E,C,G)+M", MEAN, PAPER, TRUTH, CERTREG_CONSTRAINTS_ECGM},
-    {"mean (C), prediction", MEAN, NORMAL, PREDICTION, CERTREG_CONSTRAINTS_C},
-    {"Huber (E,C)+M", HUBER, NORMAL, PREDICTION, CERTREG_CONSTRAINTS_ECM},
-    {"mean (C)", MEAN, NORMAL, TRUTH, CERTREG_CONSTRAINTS_C},
-    {"mean (C,G)", MEAN, NORMAL, TRUTH, CERTREG_CONSTRAINTS_CG},
-    {"mean (E,C)+M", MEAN, NORMAL, TRUTH, CERTREG_CONSTRAINTS_ECM},
-    {"paper (C)", MEAN, PAPER, TRUTH, CERTREG_CONSTRAINTS_C},
-    {"paper (C,G)", MEAN, PAPER, TRUTH, CERTREG_CONSTRAINTS_CG},
-    {"paper (E,C)+M", MEAN, PAPER, TRUTH, CERTREG_CONSTRAINTS_ECM},
+    {"median, asymptotic", MEDIAN, ASYMPTOTIC, PREDICTION, 0},
+    {"Huber, asymptotic", HUBER, ASYMPTOTIC, PREDICTION, 0},
+    {"mean, prediction", MEAN, ASYMPTOTIC, PREDICTION, 0},
+    {"mean (E,C,G)+M", MEAN, ASYMPTOTIC, TRUE_MEAN, ECGM},
+    {"paper (E,C,G)+M", MEAN, PAPER, TRUE_MEAN, ECGM},
+    {"mean (C), prediction", MEAN, ASYMPTOTIC, PREDICTION, C},
+    {"Huber (E,C)+M", HUBER, ASYMPTOTIC, PREDICTION, ECM},
+    {"mean (C)", MEAN, ASYMPTOTIC, TRUE_MEAN, C},
+    {"mean (C,G)", MEAN, ASYMPTOTIC, TRUE_MEAN, CG},
+    {"mean (E,C)+M", MEAN, ASYMPTOTIC, TRUE_MEAN, ECM},
+    {"paper (C)", MEAN, PAPER, TRUE_MEAN, C},
+    {"paper (C,G)", MEAN, PAPER, TRUE_MEAN, CG},
+    {"paper (E,C)+M", MEAN, PAPER, TRUE_MEAN, ECM},
 };
 enum { STRONGEST = 6 /* the first six, which use all constraints */ };
 

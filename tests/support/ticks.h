@@ -4,6 +4,7 @@
 #define SUPPORT_TICKS_H
 #include "estimator/estimator.h"
 #include "support/api_kit.h"
+#include "support/names.h"
 #include <certreg/question.h>
 #include <certreg/sampling.h>
 
@@ -49,21 +50,6 @@ static inline certreg_estimator *make(machine *m, size_t pilot)
 }
 
 /* ---- questions */
-enum {
-    MEDIAN = CERTREG_STATISTIC_MEDIAN,
-    HUBER = CERTREG_STATISTIC_HUBER,
-    MEAN = CERTREG_STATISTIC_MEAN,
-    CIRCULAR = CERTREG_STATISTIC_CIRCULAR_MEAN,
-    TRIMMED = CERTREG_STATISTIC_TRIMMED_MEAN
-};
-enum {
-    FINITE = CERTREG_METHOD_FINITE,
-    NORMAL = CERTREG_METHOD_ASYMPTOTIC,
-    PAPER = CERTREG_METHOD_PAPER,
-    ANYTIME = CERTREG_METHOD_ANYTIME,
-    BASELINE = CERTREG_METHOD_BASELINE
-};
-
 enum { OUTPUT_BOUNDS = 2 }; /* beside the centers */
 static const struct asked {
     int32_t statistic, method, center;
@@ -74,33 +60,33 @@ static const struct asked {
 } questions[] = {
     {MEDIAN, FINITE, 0, 0, 0, 0, 18},
     {MEDIAN, FINITE, 0, 13, 0, 0, 18},
-    {MEDIAN, NORMAL, 0, 15, 0, 0, 22},
+    {MEDIAN, ASYMPTOTIC, 0, 15, 0, 0, 22},
     {MEDIAN, ANYTIME, 0, 0, 0, 0, 18},
     {MEDIAN, FINITE, 0, 0, 0, 0.5, 18},
     {MEDIAN, ANYTIME, 0, 0, 0, 0.5, 18},
     {MEDIAN, FINITE, 0, 0, 1, 0, 20},
-    {MEDIAN, NORMAL, 0, 15, 1, 0, 24},
+    {MEDIAN, ASYMPTOTIC, 0, 15, 1, 0, 24},
     {MEDIAN, FINITE, OUTPUT_BOUNDS, 0, 0, 0, 31},
     {HUBER, FINITE, 0, 0, 0, 0, 58},
     {HUBER, FINITE, 0, 15, 0, 0, 58},
-    {HUBER, NORMAL, 0, 15, 0, 0, 58},
-    {HUBER, NORMAL, 0, 31, 0, 0, 60},
+    {HUBER, ASYMPTOTIC, 0, 15, 0, 0, 58},
+    {HUBER, ASYMPTOTIC, 0, 31, 0, 0, 60},
     {HUBER, ANYTIME, 0, 0, 0, 0, 58},
     {HUBER, FINITE, 0, 0, 1, 0, 58},
     {HUBER, FINITE, OUTPUT_BOUNDS, 0, 0, 0, 110},
     {MEAN, FINITE, 0, 0, 0, 0, 14},
     {MEAN, FINITE, 0, 15, 0, 0, 14},
-    {MEAN, NORMAL, 0, 15, 0, 0, 11},
+    {MEAN, ASYMPTOTIC, 0, 15, 0, 0, 11},
     {MEAN, ANYTIME, 0, 0, 0, 0, 10},
-    {MEAN, FINITE, CERTREG_CENTER_TRUE_MEAN, 0, 0, 0, 16},
-    {MEAN, NORMAL, CERTREG_CENTER_TRUE_MEAN, 15, 0, 0, 6},
-    {MEAN, PAPER, CERTREG_CENTER_TRUE_MEAN, 15, 0, 0, 7},
-    {CIRCULAR, FINITE, 0, 0, 1, 0, 10},
-    {CIRCULAR, NORMAL, 0, 15, 1, 0, 11},
-    {CIRCULAR, ANYTIME, 0, 0, 1, 0, 11},
+    {MEAN, FINITE, TRUE_MEAN, 0, 0, 0, 16},
+    {MEAN, ASYMPTOTIC, TRUE_MEAN, 15, 0, 0, 6},
+    {MEAN, PAPER, TRUE_MEAN, 15, 0, 0, 7},
+    {CIRCULAR_MEAN, FINITE, 0, 0, 1, 0, 10},
+    {CIRCULAR_MEAN, ASYMPTOTIC, 0, 15, 1, 0, 11},
+    {CIRCULAR_MEAN, ANYTIME, 0, 0, 1, 0, 11},
     {MEDIAN, BASELINE, 0, 0, 0, 0, 18},
-    {TRIMMED, BASELINE, 0, 0, 0, 0, 17},
-    {TRIMMED, BASELINE, 0, 0, 1, 0, 18},
+    {TRIMMED_MEAN, BASELINE, 0, 0, 0, 0, 17},
+    {TRIMMED_MEAN, BASELINE, 0, 0, 1, 0, 18},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
@@ -115,11 +101,11 @@ static inline certreg_question question(int which, double prediction)
         .struct_size = sizeof served, .samples = 50, .failure_rate = 0.1, .trim = 0.4};
     certreg_question q = kit_question(0.5 * unit);
     q.output = a->output, q.statistic = a->statistic, q.method = a->method;
-    q.center = inverse ? CERTREG_CENTER_PREDICTION : a->center, q.constraints = a->constraints;
+    q.center = inverse ? PREDICTION : a->center, q.constraints = a->constraints;
     q.huber_width = a->statistic == HUBER ? 0.25 * unit : 0;
     q.target = a->wanted > 0 ? asks_target(a->wanted) : NULL;
     q.prediction = asks_prediction(prediction);
-    q.serving = a->statistic == TRIMMED ? &served : NULL;
+    q.serving = a->statistic == TRIMMED_MEAN ? &served : NULL;
     return q;
 }
 
