@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 
 from certreg.plots import plot_accuracy
 from reproduce import digits, figures, methods, rotation, sweep

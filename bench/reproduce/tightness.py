@@ -13,14 +13,12 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from . import ascent, digits, figures, tables
+from . import digits, figures, tables
 from .attacks import (
-    ALPHA,
     OF_NETWORK,
     OF_THE_MEAN,
     OTHER,
     SIGMA,
-    TOLERANCE,
     Job,
     attack_image,
     path_of,

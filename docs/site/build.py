@@ -46,9 +46,9 @@ def contents():
     """The table of contents that every page has."""
     yield from entries("Guide", tree.chapter("guide"))
     yield "<p>Reference</p>\n<ul>"
-    for header in tree.HEADERS:
-        yield entry(header.name, tree.file_of(header))
-        titles = tree.groups(header)
+    for public in tree.HEADERS:
+        yield entry(public.name, tree.file_of(public))
+        titles = tree.groups(public)
         if titles:
             yield "<li><ul>"
             yield from (entry(title, tree.group_file(title)) for title in titles)

@@ -3,7 +3,6 @@ docstrings, without importing the package; and the manual of its command."""
 
 import ast
 import functools
-import inspect
 import re
 import sys
 

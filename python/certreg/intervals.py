@@ -6,7 +6,7 @@ import ctypes as C
 import dataclasses
 import functools
 import os
-from typing import Any, Callable, Optional, Tuple, Union
+from typing import Any, Callable, Optional, Union
 
 import numpy as np
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes as C
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Sequence, Union
 
 import numpy as np
 

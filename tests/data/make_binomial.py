@@ -29,10 +29,6 @@ def cdf(k, n, p):
     return tail(mpf(n - k), mpf(k + 1), 1 - p, p) if k < n else mpf(1)
 
 
-def sf(k, n, p):
-    return tail(mpf(k), mpf(n - k + 1), p, 1 - p)
-
-
 def quantile(a, b, alpha):
     """x with I_x(a, b) = alpha: Newton in log x on the logarithm, from the normal approximation."""
     mean = a / (a + b)

@@ -4,7 +4,7 @@ Run: python3 make_normal.py > normal.inc
 Every argument is a double, and every answer is the double nearest to the true value there.
 """
 
-from mpmath import mp, mpf, erfc, exp, log, pi, sqrt
+from mpmath import mp, mpf, erfc, exp, pi, sqrt
 
 mp.dps = 60
 

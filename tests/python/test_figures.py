@@ -16,7 +16,7 @@ from certreg.plots import shares
 
 from figures import attacked, certificate, digit, radii, style
 from figures.__main__ import PARTS
-from reproduce import figures, labelled, methods, rotation, settings
+from reproduce import figures, labelled, rotation, settings
 
 LARGEST = 60 * 1024  # bytes
 PUBLISHED = root / "docs" / "figures"
