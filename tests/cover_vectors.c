@@ -103,7 +103,7 @@ TEST_ROWS(medians_of_vectors_leave_the_tolerance_in_a_share_alpha_of_runs_at_mos
                    c->least);
 }
 
-/* The closed test may look more than a dozen times; none of them may prove what is false. */
+/* The group-sequential test has more than a dozen looks; none may prove what is false. */
 TEST_TIMES(target_radii_of_vectors_are_proven_falsely_in_a_share_alpha_of_runs_at_most, 4)
 {
     const int32_t statistic = _i % 2 ? PROJECTION_MEDIAN : MEDIAN;

@@ -3,18 +3,18 @@
 #include "question/rows.h"
 #include <stddef.h>
 
-enum { ANYTHING = ~0u >> 1, NO_CLOSED_TEST = ANYTHING & ~CR_OFFERS_GROUP_TEST };
+enum { ANYTHING = ~0u >> 1, NO_GROUP_TEST = ANYTHING & ~CR_OFFERS_GROUP_TEST };
 
 static const cr_row rows[] = {{"MEAN", ANYTHING},
                               {"VARIANCE", ANYTHING},
-                              {"GRADIENT", NO_CLOSED_TEST},
+                              {"GRADIENT", NO_GROUP_TEST},
                               {"RANGE", ANYTHING},
-                              {"SECOND_ORDER", NO_CLOSED_TEST & ~CR_OFFERS_VECTOR},
+                              {"SECOND_ORDER", NO_GROUP_TEST & ~CR_OFFERS_VECTOR},
                               {"MOMENT", ANYTHING}};
 enum { ROWS = sizeof rows / sizeof *rows };
 _Static_assert(CR_ONE_OF(ROWS) - 1 == CR_CONSTRAINTS_ALL, "every constraint has a row");
 
 const cr_row *cr_constraint_of(int32_t value)
 {
-    return value < ROWS ? rows + value : NULL;
+    return value >= 0 && value < ROWS ? rows + value : NULL;
 }
