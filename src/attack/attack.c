@@ -12,13 +12,6 @@ static certreg_backend *backend_of(const cr_work *target)
     return backend == cr_backend_default() ? NULL : backend;
 }
 
-/* Samples of one step of the attack, or of the record, whose noise the probe replays. */
-static size_t most_samples(const cr_work *target, size_t max_calls)
-{
-    const size_t pairs = max_calls / 2;
-    return pairs > target->record->plan.max_samples ? pairs : target->record->plan.max_samples;
-}
-
 static certreg_model model_of(const cr_work *target)
 {
     certreg_model model = target->record->model;
@@ -26,14 +19,16 @@ static certreg_model model_of(const cr_work *target)
     return model;
 }
 
-/* The probe's plan. One block makes room for the sums of two functions. Each attack sets the seed;
- * until then it is the target's, so that none is drawn. */
+/* The probe's plan. Its samples are those of one step of the attack, or of the record, whose noise
+ * it replays. One block makes room for the sums of two functions. Each attack sets the seed; until
+ * then it is the target's, so that none is drawn. */
 static certreg_plan plan_of(const cr_work *target, size_t max_calls)
 {
+    const size_t pairs = max_calls / 2, recorded = target->record->plan.max_samples;
     return (certreg_plan){.struct_size = sizeof(certreg_plan),
                           .constraints = CERTREG_CONSTRAINTS_ECGM,
                           .seed = target->record->plan.seed,
-                          .max_samples = most_samples(target, max_calls),
+                          .max_samples = pairs > recorded ? pairs : recorded,
                           .pilot = SIZE_MAX,
                           .blocks = 1,
                           .flags = target->record->plan.flags};
@@ -67,14 +62,16 @@ typedef struct need { /* bytes */
     size_t all, probe, device;
 } need;
 
-static certreg_status count(const cr_work *target, const certreg_attack_plan *plan, need *n,
-                            certreg_error *why)
+/* Reads the plan, too. */
+static certreg_status count(const cr_work *target, const certreg_attack_plan *theirs,
+                            certreg_attack_plan *plan, need *n, certreg_error *why)
 {
+    certreg_status status = read_plan(theirs, plan, why);
+    if (status) return status;
     const certreg_model model = model_of(target);
     const certreg_plan of_probe = plan_of(target, plan->max_calls);
     size_t bytes[2];
-    const certreg_status status =
-        cr_estimator_count(backend_of(target), &model, &of_probe, 1, bytes, why);
+    status = cr_estimator_count(backend_of(target), &model, &of_probe, 1, bytes, why);
     if (status && status != CERTREG_E_NO_MEMORY) return status;
     certreg_attack like;
     cr_arena arena = {0};
@@ -88,17 +85,10 @@ static certreg_status count(const cr_work *target, const certreg_attack_plan *pl
 }
 
 /* ---- size */
-static certreg_status tell_size(const cr_work *target, const certreg_attack_plan *theirs, need *n,
-                                certreg_error *why)
-{
-    certreg_attack_plan plan;
-    const certreg_status status = read_plan(theirs, &plan, why);
-    return status ? status : count(target, &plan, n, why);
-}
-
 certreg_status certreg_attack_size(certreg_estimator *target, const certreg_attack_plan *plan,
                                    size_t *bytes, size_t *device_bytes)
 {
+    certreg_attack_plan read;
     need n = {0};
     if (bytes) *bytes = 0;
     if (device_bytes) *device_bytes = 0;
@@ -106,7 +96,7 @@ certreg_status certreg_attack_size(certreg_estimator *target, const certreg_atta
     const certreg_status refused = cr_estimator_hold(target);
     if (refused) return refused;
     const cr_work work = cr_estimator_work(target);
-    const certreg_status status = tell_size(&work, plan, &n, work.why);
+    const certreg_status status = count(&work, plan, &read, &n, work.why);
     if (!status) *bytes = n.all;
     if (!status && device_bytes) *device_bytes = n.device;
     return cr_estimator_let_go(target, status);
@@ -120,8 +110,7 @@ static certreg_status create(const cr_work *target, const certreg_attack_plan *t
     need n = {0};
     int32_t owned = 0;
     void *memory = NULL;
-    certreg_status status = read_plan(theirs, &plan, why);
-    if (!status) status = count(target, &plan, &n, why);
+    certreg_status status = count(target, theirs, &plan, &n, why);
     if (!status)
         status = cr_handle_take(plan.memory, plan.memory_bytes, n.all, &owned, &memory, why);
     if (status) return status;

@@ -15,16 +15,6 @@ static certreg_status refuse(certreg_attack *a, const char *sentence)
     return cr_fail(a->probe.why, CERTREG_E_INVALID, "%s", sentence);
 }
 
-static certreg_status check_question(certreg_attack *a, const cr_question *q)
-{
-    if (q->is_vector)
-        return cr_fail(a->probe.why, CERTREG_E_INVALID,
-                       "question.output is %d and output_count %zu; give the index of one output, "
-                       "and 0: an attack is about one",
-                       (int)q->output, q->output_count);
-    return cr_together_check(q, CR_OFFERS_ATTACK, a->probe.why);
-}
-
 static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
 {
     const cr_work *e = &a->target;
@@ -46,9 +36,15 @@ static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
 static certreg_status prepare(certreg_attack *a, const certreg_question *question,
                               cr_conditions *conditions)
 {
-    const certreg_status status =
-        cr_sense_take(a->target.record, question, &conditions->question, a->probe.why);
-    return status ? status : check_question(a, &conditions->question);
+    cr_question *q = &conditions->question;
+    const certreg_status status = cr_sense_take(a->target.record, question, q, a->probe.why);
+    if (status) return status;
+    if (q->is_vector)
+        return cr_fail(a->probe.why, CERTREG_E_INVALID,
+                       "question.output is %d and output_count %zu; give the index of one output, "
+                       "and 0: an attack is about one",
+                       (int)q->output, q->output_count);
+    return cr_together_check(q, CR_OFFERS_ATTACK, a->probe.why);
 }
 
 static certreg_status evaluate(certreg_attack *a, cr_conditions *conditions)
@@ -206,26 +202,19 @@ static certreg_status attack(certreg_attack *a, const certreg_question *question
     return status;
 }
 
-static certreg_status run(certreg_attack *a, const certreg_question *question,
-                          const certreg_attack_options *options, float *shift,
-                          certreg_attack_result *result, certreg_attack_result *r)
-{
-    blank(a, shift);
-    certreg_status status = cr_attack_enter(a);
-    if (status) return status;
-    status = cr_struct_check(result, CR_OLDEST_ATTACK_RESULT, "result", a->probe.why);
-    if (!status) status = attack(a, question, options, shift, r);
-    return cr_attack_leave(a, status);
-}
-
 certreg_status certreg_attack_run(certreg_attack *a, const certreg_question *question,
                                   const certreg_attack_options *options, float *shift,
                                   certreg_attack_result *result)
 {
     certreg_attack_result r = {
         .struct_size = sizeof r, .radius = INFINITY, .forecast = NAN, .prediction = NAN};
-    const certreg_status status = a ? run(a, question, options, shift, result, &r)
-                                    : CERTREG_E_INVALID;
+    if (a) blank(a, shift);
+    certreg_status status = cr_attack_enter(a);
+    if (!status) {
+        status = cr_struct_check(result, CR_OLDEST_ATTACK_RESULT, "result", a->probe.why);
+        if (!status) status = attack(a, question, options, shift, &r);
+        status = cr_attack_leave(a, status);
+    }
     cr_struct_refuse(result, CR_OLDEST_ATTACK_RESULT, &r, sizeof r);
     return status;
 }

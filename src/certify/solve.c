@@ -14,22 +14,19 @@ static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radiu
                            conditions->question.solver_constraints, radius, why);
 }
 
-static certreg_status within(cr_bisection *how, const cr_answer *a, certreg_radius *radius,
-                             certreg_error *why)
-{
-    return cr_radius_within(how, a->bounds, a->conditions.question.constraints,
-                            a->conditions.each->score.tolerance, radius, why);
-}
-
 certreg_status cr_solve_radius(const cr_work *w, const cr_answer *a, double most, cr_solved *out)
 {
-    const int true_mean = a->conditions.question.center_row->about_output;
+    const cr_question *q = &a->conditions.question;
+    const int true_mean = q->center_row->about_output;
     const double start = cr_watch_now(w->record->watch);
     certreg_radius found = {.struct_size = sizeof found};
     cr_bisection how = cr_radius_default(w->record->watch);
     how.cap = fmin(how.cap, nextafter(most / w->record->input.least_sigma, INFINITY) * (1 + 1e-15));
     *out = (cr_solved){.outcome = CERTREG_OUTCOME_ABSTAINED};
-    const certreg_status status = (true_mean ? within : above)(&how, a, &found, w->why);
+    const certreg_status status = true_mean ? cr_radius_within(&how, a->bounds, q->constraints,
+                                                               a->conditions.each->score.tolerance,
+                                                               &found, w->why)
+                                            : above(&how, a, &found, w->why);
     w->record->watch->fixed += cr_watch_now(w->record->watch) - start;
     if (status) return status;
     *out = (cr_solved){

@@ -279,17 +279,13 @@ size_t cr_conditions_least(cr_view *v, const cr_question *q)
     return v->pilot + (q->method_row->normality ? v->plan.blocks : 1);
 }
 
-/* Median smoothing as its authors coded it has no pilot: all noisy samples enter the bounds. */
-static size_t main_first(cr_view *v, const cr_question *q)
-{
-    return q->center_row->every_sample ? cr_view_noisy(v) : v->pilot;
-}
-
 static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certreg_error *why)
 {
     const certreg_status status = cr_view_length(v, &conditions->samples, why);
     if (status) return status;
-    conditions->main_first = main_first(v, &conditions->question);
+    /* Median smoothing as its authors coded it has no pilot: all noisy samples enter the bounds. */
+    conditions->main_first = conditions->question.center_row->every_sample ? cr_view_noisy(v)
+                                                                           : v->pilot;
     const size_t least = cr_conditions_least(v, &conditions->question);
     if (conditions->samples >= least)
         return cr_allowed_now(v, &conditions->question, conditions->samples, why);

@@ -152,8 +152,9 @@ static certreg_status check_magnitude(cr_view *v, const cr_question *q, certreg_
 }
 
 /* ---- fields together */
-static certreg_status check_kinds(cr_view *v, const cr_question *q, certreg_error *why)
+static certreg_status check_vector(cr_view *v, const cr_question *q, certreg_error *why)
 {
+    if (!q->is_vector) return CERTREG_OK;
     for (size_t k = q->first; k < q->end; k++)
         if (v->model.kind[k] != CERTREG_OUTPUT_REAL)
             return cr_fail(why, CERTREG_E_INVALID,
@@ -161,14 +162,7 @@ static certreg_status check_kinds(cr_view *v, const cr_question *q, certreg_erro
                            "model.kind to be CERTREG_OUTPUT_REAL: ask about the angle by a "
                            "question of its own, and combine them by certreg_certify_outputs",
                            k);
-    return CERTREG_OK;
-}
-
-static certreg_status check_vector(cr_view *v, const cr_question *q, certreg_error *why)
-{
-    if (!q->is_vector) return CERTREG_OK;
-    const certreg_status status = check_kinds(v, q, why);
-    if (status || !(q->at_radius > 0)) return status;
+    if (!(q->at_radius > 0)) return CERTREG_OK;
     return wrong(why, "question.output: give one question per output: output bounds are about one");
 }
 
