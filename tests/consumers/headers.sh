@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# consumers/headers.sh: every header alone, under several compilers and standards; those that are
-# experimental say so where nobody asked for them.
+# consumers/headers.sh: every header alone, under several compilers and standards; the program at the
+# top of certreg.h; headers that are experimental say so where nobody asked for them.
 # shellcheck disable=SC2317 # functions are called through tell
 # shellcheck source=tests/consumers/setup.sh
 . "$(dirname "$0")/setup.sh"
@@ -19,6 +19,10 @@ for name in include/certreg/*.h; do
     for standard in c++11 c++20; do header "$name" g++ "$standard" cpp; done
     header "$name" clang++ c++11 cpp
 done
+awk '/^ \*     / { print substr($0, 8); next } /^ \* That is the whole/ { exit }' \
+    include/certreg/certreg.h | sed -n '/#include/,$p' >"$tmp/top.c"
+# shellcheck disable=SC2086
+tell 'the program in certreg.h' $CC -std=c11 $strict "$tmp/top.c"
 refused() {
     ! $CC -Iinclude -fsyntax-only -x c "$1" 2>"$tmp/said" && grep -q stability "$tmp/said"
 }
