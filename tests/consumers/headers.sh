@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# consumers/headers.sh: every header alone, under several compilers and standards; the program at the
-# top of certreg.h; headers that are experimental say so where nobody asked for them.
+# consumers/headers.sh: every header alone, under several compilers and standards; the program at
+# the top of certreg.h; headers that are experimental say so where nobody asked for them.
 # shellcheck disable=SC2317 # functions are called through tell
 # shellcheck source=tests/consumers/setup.sh
 . "$(dirname "$0")/setup.sh"
