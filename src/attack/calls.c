@@ -209,7 +209,7 @@ certreg_status certreg_attack_run(certreg_attack *a, const certreg_question *que
     certreg_attack_result r = {
         .struct_size = sizeof r, .radius = INFINITY, .forecast = NAN, .prediction = NAN};
     if (a) blank(a, shift);
-    certreg_status status = cr_attack_enter(a);
+    certreg_status status = a ? cr_attack_enter(a) : CERTREG_E_INVALID;
     if (!status) {
         status = cr_struct_check(result, CR_OLDEST_ATTACK_RESULT, "result", a->probe.why);
         if (!status) status = attack(a, question, options, shift, &r);
