@@ -120,6 +120,31 @@ TEST(bad_modules_and_devices_are_refused)
     ck_assert_ptr_nonnull(strstr(why.text, "module"));
 }
 
+TEST(a_path_of_any_length_is_told_its_reason)
+{
+    static const struct {
+        size_t letters;
+        const char *reason;
+    } paths[] = {{20, "No such file"},
+                 {3000, "oo long"}, /* one name of so many letters */
+                 {4096, "more than 4095 letters"},
+                 {9000, "more than 4095 letters"}};
+    static char path[9001];
+    for (size_t slash = 0; slash < 2; slash++)
+        for (int i = 0; i < KIT_ROWS(paths); i++) {
+            certreg_backend *backend = NULL;
+            memset(path, 'm', paths[i].letters);
+            path[paths[i].letters] = 0;
+            if (slash) path[0] = '/';
+            ck_assert_int_eq(certreg_backend_open(path, 0, NULL, &why, &backend),
+                             CERTREG_E_NO_BACKEND);
+            ck_assert_msg(strstr(why.text, paths[i].reason) != NULL, "%s", why.text);
+            ck_assert_msg(
+                strstr(why.text, slash ? "give one that is there" : "give \"cuda\", or") != NULL,
+                "%s", why.text);
+        }
+}
+
 /* A name is never a file of the working directory. */
 TEST(an_unknown_name_is_looked_for_beside_the_library_alone)
 {

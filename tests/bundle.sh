@@ -45,7 +45,7 @@ ends_well() { # PROGRAM PART-OF-THE-MESSAGE
         echo "not ok $1: $said"
     fi
 }
-for program in check_gpu bench_gpu; do ends_well "$program" "cannot be opened: libcublas"; done
+for program in check_gpu bench_gpu; do ends_well "$program" libcublas; done
 ends_well sqrt_all "no CUDA device can be used"
 module=$bundle/certreg/libcertreg_cuda.so
 blas=$(readelf -d "$module" | sed -n 's/.*\[\(libcublas\.so[^]]*\)\]/\1/p')

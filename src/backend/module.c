@@ -35,26 +35,35 @@ static int own_file(char *path, size_t room)
     return found && (size_t)snprintf(path, room, "%s", found) < room;
 }
 
-/* A path as it is, and a name as that of a file in certreg/ beside the library. */
-static int place_of(const char *name, char *path, size_t room)
+/* A path as it is, and a name as that of a file in certreg/ beside the library. Returns NULL, or
+ * why there is none. */
+static const char *place_of(const char *name, char *path, size_t room)
 {
-    if (strchr(name, '/')) return (size_t)snprintf(path, room, "%s", name) < room;
-    if (!own_file(path, room)) return 0;
+    static const char *const too_long =
+        "its path has more than 4095 letters; put it, or a link to it, at a shorter one";
+    if (strchr(name, '/')) return (size_t)snprintf(path, room, "%s", name) < room ? NULL : too_long;
+    if (!own_file(path, room))
+        return "the folder of this library is not known; give the path of the module";
     const size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
-    return (size_t)snprintf(path + folder, room - folder, "certreg/libcertreg_%s.so", name) <
-           room - folder;
+    const int length = snprintf(path + folder, room - folder, "certreg/libcertreg_%s.so", name);
+    return (size_t)length < room - folder ? NULL : too_long;
+}
+
+/* The reason is the last that the loader says, after a path that may be long. */
+static const char *end_of(const char *text, size_t most)
+{
+    const size_t length = strlen(text);
+    return length > most ? text + (length - most) : text;
 }
 
 certreg_status cr_module_find(const cr_module *module, certreg_error *why, void *function)
 {
     char path[4096];
-    const int placed = place_of(module->name, path, sizeof path);
-    void *library = placed ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;
+    const char *nowhere = place_of(module->name, path, sizeof path);
+    void *library = nowhere ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library)
-        return cr_fail(
-            why, CERTREG_E_NO_BACKEND, "%s: %.180s", module->missing,
-            placed ? dlerror()
-                   : "the folder of this library is not known; give the path of the module");
+        return cr_fail(why, CERTREG_E_NO_BACKEND, "%s: %s", module->missing,
+                       nowhere ? nowhere : end_of(dlerror(), 120));
     void *symbol = dlsym(library, module->symbol);
     if (!symbol)
         return cr_fail(why, CERTREG_E_NO_BACKEND,

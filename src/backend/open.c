@@ -7,6 +7,7 @@
 #include "base/structs.h"
 #include "certreg/backend.h"
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static int32_t online(void)
@@ -36,12 +37,20 @@ certreg_status certreg_backend_open_cpu(int32_t threads, certreg_error *why, cer
     return give(why, &error, cr_cpu_open(threads ? threads : online(), &error, out));
 }
 
+static const char *remedy_of(const char *name)
+{
+    if (strchr(name, '/')) return "give one that is there, with what it needs";
+    if (strcmp(name, "cuda")) return "give \"cuda\", or the path of a module, with a slash";
+    return "install it beside the library, and CUDA's libraries";
+}
+
 static certreg_status open_module(const char *name, int32_t device, void *stream,
                                   certreg_error *why, certreg_backend **out)
 {
     cr_module_open open = NULL;
     char missing[128];
-    snprintf(missing, sizeof missing, "the module %.80s cannot be opened", name);
+    snprintf(missing, sizeof missing, "the module %.40s cannot be opened; %s", name,
+             remedy_of(name));
     const cr_module module = {.name = name, .symbol = "certreg_module_open", .missing = missing};
     certreg_status status = cr_module_find(&module, why, &open);
     if (!status) status = open(CR_BACKEND_API, device, stream, why, out);
