@@ -77,6 +77,7 @@ TEST(a_refused_question_has_no_numbers)
     KIT_STATUS(e, certreg_certify(e, 0, q, 1, c), CERTREG_E_WRONG_STATE); /* of a known question */
     has_no_numbers(c);
     KIT_STATUS(e, certreg_certify(e, 9999, q, 1, c), CERTREG_E_TOO_MANY);
+    KIT_SAYS(certreg_estimator_error(e), "total_samples is 9999");
     has_no_numbers(c);
     KIT_STATUS(e, certreg_certify_outputs(e, 0, q, 1, c, &all), CERTREG_E_WRONG_STATE);
     has_no_numbers(c), has_no_numbers(&all);

@@ -121,7 +121,7 @@ TEST(arguments_of_an_interval_are_checked)
         const char *words;
     } rows[] = {{&c, &strange, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "ranks.reserved"},
                 {&c, &r, 0, room, SAMPLES - 1, &set, CERTREG_E_SMALL_MEMORY, ""},
-                {&c, &r, 1, room, SAMPLES, &set, CERTREG_E_INVALID, "output"},
+                {&c, &r, 1, room, SAMPLES, &set, CERTREG_E_INVALID, "output is 1; give one of"},
                 {&c, &r, 0, NULL, SAMPLES, &set, CERTREG_E_INVALID, "lo"},
                 {&c, NULL, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "ranks"},
                 {NULL, &r, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "calibration"},

@@ -153,11 +153,14 @@ TEST_ROWS(failures_of_the_model_are_told_by_sample_row_and_output, illnesses)
     if (illnesses[_i].status == CERTREG_E_MODEL_FAILED) {
         ck_assert_int_eq(error->model_code, state.code);
         ck_assert_int_eq(error->sample, sample / BATCH * BATCH);
+        KIT_SAYS(error, "return 0");
     } else {
         ck_assert_int_eq(error->sample, sample);
         ck_assert_int_eq(error->row, sample % BATCH);
         ck_assert_int_eq(error->output, 1);
         KIT_SAYS(error, _i < 6 && sample == 57 ? "sample 57" : "sample");
+        KIT_SAYS(error,
+                 error->status == CERTREG_E_OUT_OF_RANGE ? "model.lo" : "PLAN_COUNT_FAILURES");
     }
     if (illnesses[_i].tells_value) ck_assert_double_eq(error->value, (double)state.value);
     ck_assert_uint_gt(strlen(error->text), 20);
@@ -223,6 +226,7 @@ TEST(samples_beyond_the_capacity_are_too_many)
         KIT_SAYS(certreg_estimator_error(shared), "max_samples");
         KIT_STATUS(shared, certreg_estimator_draw(shared, spans[i].first, spans[i].count, x),
                    CERTREG_E_TOO_MANY);
+        KIT_SAYS(certreg_estimator_error(shared), "draw fewer");
     }
     KIT_STATUS(shared, certreg_estimator_record(shared, CAPACITY - 1, 2, y), CERTREG_E_TOO_MANY);
     KIT_OK(shared, certreg_estimator_record(shared, CAPACITY - 1, 1, y));

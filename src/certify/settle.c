@@ -105,6 +105,17 @@ static certreg_status sample_until_settled(const cr_work *w, cr_job *j, size_t s
     return CERTREG_OK;
 }
 
+static certreg_status check_total(const cr_work *w, size_t samples)
+{
+    const size_t most = w->record->plan.max_samples;
+    if (samples <= most) return CERTREG_OK;
+    cr_fail(w->why, CERTREG_E_TOO_MANY,
+            "total_samples is %zu, more than plan.max_samples = %zu: ask for fewer, or create the "
+            "estimator with a larger one",
+            samples, most);
+    return w->why->sample = (int64_t)most, CERTREG_E_TOO_MANY;
+}
+
 certreg_status cr_settle(const cr_work *w, cr_job *j)
 {
     const size_t samples = j->call->total_samples;
@@ -112,8 +123,9 @@ certreg_status cr_settle(const cr_work *w, cr_job *j)
     if (j->any_valid) w->clock->closing.cost = cr_closing_cost(w, j->hash);
     if (!samples || !j->any_valid)
         return CERTREG_OK; /* wrong questions are reported in their turn */
-    if (j->all_targets && samples <= w->record->plan.max_samples)
-        return sample_until_settled(w, j, samples);
+    const certreg_status status = check_total(w, samples);
+    if (status) return status;
+    if (j->all_targets) return sample_until_settled(w, j, samples);
     suppose_cost(w);
     return stop_of(cr_estimator_sample(w->estimator, 0, samples, j->samples, j->looks), &j->stop);
 }

@@ -139,7 +139,9 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
     status = fetch_outputs(e); /* also after a failure: nothing stays in flight */
     e->clock.model_seconds += cr_estimator_now(e) - start;
     if (!code) return status;
-    cr_fail(&e->error, CERTREG_E_MODEL_FAILED, "the model returned %d for samples %llu to %llu",
+    cr_fail(&e->error, CERTREG_E_MODEL_FAILED,
+            "the model returned %d for samples %llu to %llu: see what it means by that, and let it "
+            "return 0 once its outputs are written",
             code, (unsigned long long)used.first, (unsigned long long)(used.end - 1));
     e->error.sample = (int64_t)used.first;
     e->error.row = (int64_t)b.used_first;
@@ -261,10 +263,10 @@ static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t co
     const size_t batch = e->record.model.batch, last = (e->record.plan.max_samples - 1) /
                                                        batch; /* the last batch is drawn whole */
     if (first / batch > last || count > (last - first / batch) * batch + (batch - first % batch)) {
-        cr_fail(
-            &e->error, CERTREG_E_TOO_MANY,
-            "first = %llu plus %zu samples exceeds plan.max_samples = %zu and the end of its batch",
-            (unsigned long long)first, count, e->record.plan.max_samples);
+        cr_fail(&e->error, CERTREG_E_TOO_MANY,
+                "first = %llu plus %zu samples exceeds plan.max_samples = %zu and the end of its "
+                "batch: draw fewer, or create the estimator with a larger one",
+                (unsigned long long)first, count, e->record.plan.max_samples);
         return e->error.sample = (int64_t)e->record.plan.max_samples, CERTREG_E_TOO_MANY;
     }
     if (!count) return CERTREG_OK;

@@ -11,9 +11,9 @@ static certreg_status check_outputs(cr_view *v, const certreg_calibration *c, ce
     if (c->output < 0 || c->outputs < 1 ||
         (uint64_t)c->output + (uint64_t)c->outputs > v->model.outputs)
         return cr_fail(why, CERTREG_E_INVALID,
-                       "calibration.output and .outputs name %d outputs from %d on; the model has "
-                       "%zu",
-                       (int)c->outputs, (int)c->output, v->model.outputs);
+                       "calibration.output = %d and .outputs = %d name outputs that there are not; "
+                       "give indices below model.outputs = %zu",
+                       (int)c->output, (int)c->outputs, v->model.outputs);
     if (quantiles && (c->outputs != 2 || c->units))
         return cr_fail(why, CERTREG_E_INVALID,
                        "calibration.outputs must be 2 and .units NULL with "

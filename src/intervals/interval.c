@@ -216,10 +216,11 @@ static certreg_status line_of(cr_view *v, const asked *a, int32_t output, size_t
     const certreg_calibration *c = &a->calibration;
     const int quantiles = c->score == CERTREG_SCORE_QUANTILES;
     const int64_t index = (int64_t)output - c->output;
-    if (index < 0 || index >= (quantiles ? 1 : c->outputs))
-        return cr_fail(why, CERTREG_E_INVALID, "output is %d; the calibration is about %d%s",
-                       (int)output, (int)c->output,
-                       c->outputs > 1 && !quantiles ? " and following" : "");
+    const int count = quantiles ? 1 : c->outputs;
+    if (index < 0 || index >= count)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "output is %d; give one of the outputs of the calibration, %d to %d",
+                       (int)output, (int)c->output, (int)(c->output + count - 1));
     l->output = (size_t)output;
     l->unit = c->units ? c->units[index] : 1;
     const int angle = v->model.kind[output] != CERTREG_OUTPUT_REAL;

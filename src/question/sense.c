@@ -31,9 +31,13 @@ static int has_range(cr_view *v, const cr_question *q)
 static certreg_status check_names(cr_view *v, const cr_question *q, certreg_error *why)
 {
     if (q->output != CERTREG_ALL_OUTPUTS &&
-        (q->output < 0 || (size_t)q->output >= v->model.outputs))
-        return invalid(why, "output", q->output,
-                       "give an index below model.outputs, or CERTREG_ALL_OUTPUTS");
+        (q->output < 0 || (size_t)q->output >= v->model.outputs)) {
+        cr_fail(why, CERTREG_E_INVALID,
+                "question.output is %d; give an index below model.outputs = %zu, or "
+                "CERTREG_ALL_OUTPUTS",
+                (int)q->output, v->model.outputs);
+        return why->value = q->output, CERTREG_E_INVALID;
+    }
     const size_t first = q->output < 0 ? 0 : (size_t)q->output;
     if (q->output_count > v->model.outputs - first ||
         (q->output == CERTREG_ALL_OUTPUTS && q->output_count))

@@ -110,7 +110,8 @@ static certreg_status report(cr_view *v, const fault *f, uint64_t sample, int64_
     const int32_t k = f->output;
     if (f->status == CERTREG_E_OUT_OF_RANGE)
         cr_fail(why, f->status,
-                "sample %llu (row %lld): output %d is %g, outside the declared range [%g, %g]",
+                "sample %llu (row %lld): output %d is %g, outside the declared range [%g, %g]: "
+                "declare a wider one (model.lo, model.hi), or have the model keep to it",
                 (unsigned long long)sample, (long long)row, (int)k, f->value, v->model.lo[k],
                 v->model.hi[k]);
     else
