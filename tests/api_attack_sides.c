@@ -171,4 +171,50 @@ TEST(where_floats_are_too_coarse_the_attack_ends)
     ck_assert_int_eq(attack_found(v.a, q, along, NULL).outcome, CERTREG_ATTACK_BROKEN);
 }
 
+/* ---- a prediction and a tolerance of 1e12 between which an output of 0.5 lies */
+#define DIGIT 0x1p-13 /* of a double just below 1e12 */
+
+static double just_out(const float *x, size_t inputs)
+{
+    (void)inputs;
+    return x[1] < -0.2533471f ? 0.5 + 0.51 * DIGIT : 0.5 - 0.49 * DIGIT; /* on average 0.5 - */
+}
+
+static double just_in(const float *x, size_t inputs)
+{
+    return 1 - just_out(x, inputs);
+}
+
+static certreg_certificate certified(victim *v, const certreg_question *q)
+{
+    static const double range[2] = {0, 1};
+    certreg_model m = kit_model(victim_model, v, INPUTS, 1);
+    const certreg_plan p = PLAN(.max_samples = SAMPLES, .pilot = SIZE_MAX, .seed = 5);
+    m.lo = range, m.hi = range + 1;
+    v->e = kit_begun(m, p, origin, 1, 0);
+    return kit_ask(v->e, SAMPLES, *q);
+}
+
+static const struct {
+    int32_t statistic, method;
+    double width;
+} far_off[] = {{CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE, DIGIT},
+               {CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, 0}};
+
+TEST_ROWS(digits_that_a_far_prediction_takes_decide_nothing, far_off)
+{
+    static const float along[INPUTS] = {1, 0, 0};
+    static const double center = 1e12;
+    victim out = {.output = just_out}, in = {.output = just_in};
+    const certreg_question q =
+        QUESTION(.tolerance = 1e12 - 0.5, .prediction = &center, .statistic = far_off[_i].statistic,
+                 .method = far_off[_i].method, .huber_width = far_off[_i].width);
+    certreg_attack_options o = attack_options(CALLS);
+    o.direction = along;
+    ck_assert_double_eq(certified(&out, &q).radius, 0);
+    certified(&in, &q);
+    const certreg_attack_result r = attack_found(attack_on(in.e, CALLS), q, o, NULL);
+    ck_assert(is_nothing(&r));
+}
+
 KIT_MAIN("attack_sides")

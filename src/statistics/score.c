@@ -9,9 +9,15 @@ static double clip(double v)
     return v < -1 ? -1 : v > 1 ? 1 : v;
 }
 
+/* Where prediction and tolerance are far greater than the end of the interval between them, what
+ * rounding takes from the difference is not small beside the outputs: it is added last. */
 static double line(const cr_score *s, double y)
 {
-    return s->side * (y - s->prediction) + s->tolerance;
+    const double gap = y - s->prediction, u = s->side * gap + s->tolerance,
+                 end = s->prediction - s->side * s->tolerance;
+    if (!(fabs(end) < 0x1p-10 * fabs(s->tolerance)) || isinf(y)) return u;
+    const double of_y = gap + s->prediction;
+    return u + s->side * ((y - of_y) - (s->prediction - (of_y - gap)));
 }
 
 /* On the line the comparison is made with the end of the interval, as the certificate states it. */
@@ -179,8 +185,8 @@ void cr_score_range(const cr_score *s, const double *lo, const double *hi, doubl
     }
     *least = *lo, *greatest = *hi;
     if (s->kind == CR_SCORE_OUTPUT) return;
-    *least = (s->side > 0 ? *lo - s->prediction : s->prediction - *hi) + s->tolerance;
-    *greatest = (s->side > 0 ? *hi - s->prediction : s->prediction - *lo) + s->tolerance;
+    *least = line(s, s->side > 0 ? *lo : *hi);
+    *greatest = line(s, s->side > 0 ? *hi : *lo);
 }
 
 /* ---- kinds */
