@@ -54,7 +54,8 @@ CERTREG_API certreg_status certreg_estimator_record(
  *  ranges, outputs, a checksum. The same on every platform; it contains the seed.
  *  @param buffer  NULL to ask for the size only
  *  @param bytes   in: room in buffer; out: bytes needed
- *  @return CERTREG_OK; CERTREG_E_SMALL_MEMORY; CERTREG_E_WRONG_STATE */
+ *  @return CERTREG_OK; CERTREG_E_SMALL_MEMORY; CERTREG_E_WRONG_STATE;
+ *          CERTREG_E_OUT_OF_RANGE once an output has left its declared range */
 CERTREG_API certreg_status
 certreg_estimator_export(certreg_estimator *, void *buffer, size_t *bytes);
 

@@ -40,7 +40,8 @@ class Answering(Handle):
     def begin(self, z: Any, sigma: float, noise_id: Optional[int] = None, level: int = 0) -> None:
         """Starts a new input and empties the record.
 
-        z         the input: finite numbers of shape (inputs,), or of the shape given as inputs
+        z         the input: finite numbers of shape (inputs,), or of the shape given as inputs.
+                  They are rounded to float32, and the certificate is about the rounded input
         sigma     noise level > 0
         noise_id  noise id of the input. None: one more than the largest that this estimator has
                   used, beginning with 0. A call that fails may skip one. Give it to repeat an
