@@ -70,10 +70,13 @@ class Probe:
     outputs: np.ndarray
 
     def agrees(self, other: "Probe") -> bool:
-        """Whether the outputs are equal, except for rounding on another machine."""
-        return self.outputs.shape == other.outputs.shape and np.allclose(
-            self.outputs, other.outputs, rtol=1e-4, atol=1e-6, equal_nan=True
-        )
+        """Whether the outputs are equal, except for rounding on another machine: in the last digits
+        of a column, and before them in what varies within it."""
+        if self.outputs.shape != other.outputs.shape:
+            return False
+        known = np.where(np.isfinite(self.outputs), self.outputs, 0).astype(np.float64)
+        rounding = 1e-6 * np.abs(known).max(0) + 1e-4 * np.ptp(known, 0)
+        return bool(np.isclose(self.outputs, other.outputs, 0, rounding, equal_nan=True).all())
 
 
 @dataclasses.dataclass(frozen=True)

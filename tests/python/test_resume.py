@@ -127,6 +127,16 @@ def test_models_that_differ_under_noise_alone_are_told_apart():
         rows_of(lambda x: model(x) + 5 * away(x))
 
 
+@parametrize("unit, offset", (1e-7, 0), (1, 1e6))
+def test_models_are_told_apart_in_every_unit(unit, offset):
+    """But not by the last digits."""
+    asked = dict(questions=Question(unit))
+    rows_of(lambda x: offset + unit * model(x), **asked)
+    rows_of(lambda x: (offset + unit * model(x)) * np.float32(1 + 2**-22), **asked)
+    with pytest.raises(ResumeError, match="was made with another model"):
+        rows_of(lambda x: offset + unit * 3 * x[:, 1], **asked)
+
+
 def test_what_failed_stays_failed_for_other_questions():
     """An output outside its range, or NaN, is no reason to stop early and be certified."""
     mean = dict(statistic="mean", method="anytime")
