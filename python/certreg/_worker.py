@@ -28,6 +28,7 @@ from .models import as_model
 from .questions import Question, question_digest, structs_of
 
 CERTIFICATE = np.dtype(S.Certificate)  # the struct as a row of a structured array
+_RECORD_OUTPUTS = 8 + 6 * 8  # where the bytes of a record have the number of outputs
 _RECORD_HEADER = 8 + 15 * 8  # bytes before the first range of a record
 FIELDS = [name for name in CERTIFICATE.names or () if name != "struct_size"]
 
@@ -43,10 +44,16 @@ class Record(NamedTuple):
 
     def outputs(self, outputs: int) -> np.ndarray:
         """The outputs of all samples, (samples, outputs); NaN where one failed; none if sampling
-        failed. docs/stability.md describes the bytes."""
+        failed. docs/stability.md describes the bytes. Raises ValueError if the model has another
+        number of outputs."""
         if self.data is None:
             return np.empty((0, outputs), np.float32)
-        samples = int.from_bytes(self.data[_RECORD_HEADER + 8 : _RECORD_HEADER + 16], "little")
+        held, _, samples = (
+            int.from_bytes(self.data[at : at + 8], "little")
+            for at in (_RECORD_OUTPUTS, _RECORD_HEADER, _RECORD_HEADER + 8)
+        )
+        if outputs != held:
+            raise ValueError(f"outputs is {outputs}; the model of this record has {held}")
         values = np.frombuffer(self.data, "<f4", samples * outputs, _RECORD_HEADER + 16)
         return values.reshape(samples, outputs)
 

@@ -105,6 +105,8 @@ def test_records_hold_the_outputs_of_the_model():
     assert [(r.row, r.sigma_index) for r in records] == [(i, k) for i in range(5) for k in range(2)]
     outputs = np.concatenate([record.outputs(2) for record in records])
     np.testing.assert_array_equal(outputs, np.concatenate(called))
+    with pytest.raises(ValueError, match="outputs is 1; the model of this record has 2"):
+        records[0].outputs(1)
 
 
 def test_rows_that_failed_have_none_and_failures_that_count_are_nan():
