@@ -173,6 +173,16 @@ def array_of(values: Any, shape: Shape, dtype: Any, what: str) -> Any:
     return np.ascontiguousarray(values.reshape(size))
 
 
+def scale_of(values: Any, shape: Shape) -> Any:
+    """The scale of the noise as array_of gives it, in float32. It is rounded up: less noise than
+    was asked for would prove less in its units, and a scale that became 0 nothing."""
+    given = array_of(values, shape, np.float64, "scale")
+    if given is None:
+        return None
+    nearest = numbers(given, np.float32, "scale")
+    return np.where(nearest < given, np.nextafter(nearest, np.float32(np.inf)), nearest)
+
+
 def address_of(values: Optional[np.ndarray]) -> Optional[int]:
     """The address of an array; None for None."""
     return None if values is None else values.ctypes.data

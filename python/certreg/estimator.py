@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _structs as S
 from ._arrays import Memory, address_of, array_of, call_on_a_device, call_on_the_host, columns_of
-from ._arrays import device_address, numbers
+from ._arrays import device_address, numbers, scale_of
 from ._asking import Answering
 from ._calls import Callbacks
 from ._library import lib
@@ -51,7 +51,8 @@ class Estimator(Answering):
     kind         an Output or its name, for all outputs or for each
     lo, hi       limits of the outputs, for all outputs or for each; for angles the ends of the turn
     scale        noise of the features in units of sigma, >= 0, for all features or for each; None:
-                 1. A feature with 0 gets no noise, and changes to it are not covered
+                 1. It is rounded up to float32. A feature with 0 gets no noise, and changes to it
+                 are not covered
     seed         seed of the noise, 1 to 2^64 - 1, to repeat a run: neither the model nor whoever
                  chooses inputs may know it. None: a secret one is drawn; info() reports it
     constraints  constraints that questions may use, as a number or name. The gradient and the
@@ -105,7 +106,7 @@ class Estimator(Answering):
         self.inputs = math.prod(self.shape)
         self.outputs = integer(outputs, "outputs")
         arrays = {
-            "scale": array_of(scale, self.shape, np.float32, "scale"),
+            "scale": scale_of(scale, self.shape),
             "kind": kinds_of(kind, self.outputs),
             "lo": array_of(lo, (self.outputs,), np.float64, "lo"),
             "hi": array_of(hi, (self.outputs,), np.float64, "hi"),

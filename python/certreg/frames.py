@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ._arrays import array_of
+from ._arrays import scale_of
 from ._optional import needed, of_class
 from .names import by_position, names_of, order, takes_by_position
 
@@ -128,7 +128,7 @@ def _scales(frame: Any, scale: Any) -> np.ndarray:
         if unknown:
             raise ValueError(f"scale names {unknown[0]!r}, which is no column: choose from {names}")
         scale = [scale.get(name, 0) for name in names]
-    return np.asarray(array_of(scale, (len(names),), np.float32, "scale"))
+    return np.asarray(scale_of(scale, (len(names),)))
 
 
 def _numbers(column: Any) -> tuple[np.ndarray, _Moved]:

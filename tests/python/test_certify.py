@@ -24,7 +24,8 @@ from kit import (
     same,
 )
 from kit import Plan, as_it_is, bits, parametrize, refused, rows_of
-from certreg import Outcome, Question, Status, Stop, to_json
+from certreg import CertregError, Outcome, Question, Status, Stop, to_json
+from certreg.cli.files import read_scale
 
 MEAN = dict(statistic="mean", method="asymptotic")
 HUBER = dict(statistic="huber", huber_width=0.25, method="asymptotic")
@@ -74,6 +75,17 @@ def test_a_masked_feature_never_moves():
     with estimator(lambda x: (seen.append(np.ptp(x, axis=0)), x[:, 0])[1], 2, scale=[1, 0]) as e:
         e.certify([3, 5], 0.25, SAMPLES, 1)
     assert len(seen) > 1 and all(move[0] > 0 and move[1] == 0 for move in seen)
+
+
+def test_the_noise_is_never_less_than_its_scale():
+    """Or a radius in units of the scale would be too long, and a tiny scale would be none."""
+    for scale in (0.7, 0.1, 1 / 3):
+        for given in (scale, [scale] * 3, read_scale(str(scale), (3,), None)):
+            with estimator(scale=given) as e:
+                c = e.certify(Z, 0.25, SAMPLES, 0.5)
+            assert scale * c.radius <= c.radius_l2 < scale * c.radius * (1 + 2**-22)
+    with estimator(scale=[1, 1, 1e-46]) as e, pytest.raises(CertregError, match="feature 2 of z"):
+        e.certify(Z, 0.25, SAMPLES, 0.5)
 
 
 def test_given_predictions():

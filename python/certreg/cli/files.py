@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
+from .._arrays import scale_of
 from ..names import Names
 from .failure import FILE, Failure, one_line
 from .features import Features
@@ -78,12 +79,13 @@ def read_scale(text: str, shape: Tuple[int, ...], features: Features) -> np.ndar
     """The noise of each feature in units of sigma, an array of this shape, from a number or a
     file."""
     try:
-        values = np.asarray(float(text), np.float32)
+        values: Any = float(text)
     except ValueError:
-        values = _of_each(text, shape, features, "a scale has one for").astype(np.float32)
+        values = _of_each(text, shape, features, "a scale has one for")
+    values = scale_of(values, shape)
     if not np.isfinite(values).all() or (values < 0).any() or not values.any():
         raise Failure("--scale must hold finite numbers of at least 0, not all of them 0")
-    return np.broadcast_to(values, shape)
+    return np.asarray(values.reshape(shape))
 
 
 def read_groups(path: str, shape: Tuple[int, ...], features: Features) -> np.ndarray:
