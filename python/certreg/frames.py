@@ -120,6 +120,8 @@ def _scales(frame: Any, scale: Any) -> np.ndarray:
     """The scale of each column, float32 of shape (d,)."""
     types, names = needed("pandas.api.types", "a DataFrame"), list(frame.columns)
     if of_class(scale, "pandas", "Series"):
+        if not scale.index.is_unique:
+            raise ValueError("scale names a column twice: give it one number for each column")
         scale = scale.to_dict()
     if scale is None:
         scale = [float(types.is_float_dtype(dtype)) for dtype in frame.dtypes]

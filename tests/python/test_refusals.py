@@ -345,6 +345,8 @@ def test_fields_and_rows():
     assert repr(rows) == str(rows)  # a prompt shows the table
 
 
+    with pytest.raises(ValueError, match="names a column twice"):
+        rows_of(never, frame, scale=pandas.Series([1.0, 2.0], ["a", "a"]))
 @parametrize("correct", "radii.png", [True] * 5)
 def test_answers_that_are_not_one_for_each_row(correct):
     package("matplotlib")
