@@ -115,14 +115,12 @@ def inputs_of(X: Any) -> np.ndarray:
             "X is a DataFrame: give X.to_numpy(), in the order of the model's features, and a "
             "model that takes arrays"
         )
-    if np.ma.is_masked(X):
-        raise ValueError("X has masked values: fill them, or leave out their rows")
     try:
-        values: np.ndarray = np.asarray(X)
+        given = np.asanyarray(X)
     except ValueError:
         raise TypeError("X must hold numbers, in rows of the same length") from None
-    if values.dtype.kind == "c":
-        raise TypeError("X holds complex numbers: give real and imaginary parts as two features")
+    _check_whole(given, "X")
+    values: np.ndarray = np.asarray(given)
     if values.ndim > 1 and not len(values):
         raise ValueError(f"X has shape {values.shape}; it must have at least one row")
     if values.ndim < 2 or not values.size:
@@ -141,8 +139,21 @@ def unnamed(values: Any, what: str) -> Any:
     return values
 
 
+def _check_whole(values: Any, what: str) -> None:
+    """Raises ValueError or TypeError for masks, imaginary parts and units of time, which numpy
+    would drop without an exception."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{what} has masked values: fill them, or leave them out")
+    kind = getattr(getattr(values, "dtype", None), "kind", "")
+    if kind == "c":
+        raise TypeError(f"{what} holds complex numbers: give real and imaginary parts apart")
+    if kind in ("m", "M"):
+        raise TypeError(f"{what} holds {values.dtype}: give numbers of one unit")
+
+
 def numbers(values: Any, dtype: Any, what: str) -> np.ndarray:
-    """`values` as an array. Raises TypeError if they are not numbers."""
+    """`values` as an array. Raises TypeError or ValueError if they are not real numbers."""
+    _check_whole(values, what)
     try:
         return np.asarray(values, dtype)
     except (TypeError, ValueError, OverflowError):
@@ -207,7 +218,10 @@ def call_on_the_host(model: Callable[..., Any], batch: Any, shape: Shape, memory
     x = memory.array(batch.x, (rows, *shape))[first : first + count]
     x.flags.writeable = False
     y = memory.array(batch.y, (rows, columns))[first : first + count]
-    answer = np.asarray(model(x))
+    returned = model(x)
+    answer = np.asarray(returned)
+    if np.ma.is_masked(returned):
+        raise ValueError("the model returned masked values: fill them, with NaN if they failed")
     if answer.dtype.kind in "USMmc":
         raise TypeError(f"the model returned {answer.dtype}; it must return real numbers")
     if answer.shape != y.shape and (answer.shape != (count,) or columns != 1):

@@ -50,6 +50,21 @@ def called(name, *arguments):
         return getattr(e, name)(*arguments)
 
 
+def begun(values):
+    with estimator(never) as e:
+        e.begin(values, 0.25)
+
+
+def recorded(values):
+    with estimator(None) as e:
+        e.begin(ORIGIN, 0.25)
+        e.record(0, values)
+
+
+def scaled(values):
+    estimator(never, scale=values)
+
+
 class Sparse:
     """Like a matrix of scipy.sparse."""
 
@@ -79,6 +94,17 @@ TABLE = [
     (TypeError, "rows of the same length", rows, dict(x=[[1, 2], [3]])),
     (ValueError, "must have at least one row", rows, dict(x=X[:0])),
     (ValueError, "masked values: fill them", rows, dict(x=MASKED)),
+    (TypeError, "X holds datetime64", rows, dict(x=X.astype("M8[D]"))),
+    # ---- numbers of an Estimator
+    *(
+        (type_, f"{name} {sentence}", call, dict(values=values))
+        for name, call in (("z", begun), ("y", recorded), ("scale", scaled))
+        for type_, sentence, values in (
+            (ValueError, "has masked values: fill them", np.ma.masked_less(X[0], 0)),
+            (TypeError, "holds complex numbers", X[0] + 1j),
+            (TypeError, "holds timedelta64", X[0].astype("m8[s]")),
+        )
+    ),
     # ---- inputs of check_model
     (TypeError, r"X is sparse: give X.toarray\(\)", check_model, dict(model=model, X=Sparse())),
     (TypeError, "X holds complex numbers", check_model, dict(model=model, X=X + 1j)),
@@ -302,6 +328,12 @@ def test_outputs_of_a_wrong_shape(answer):
         e.record(0, np.zeros((4, 2)))
 
 
+def test_outputs_that_are_masked():
+    with estimator(lambda x: np.ma.masked_greater(x[:, 0], 1)) as e:
+        with pytest.raises(ValueError, match="masked values: fill them, with NaN"):
+            e.certify(Z, 0.25, SAMPLES, 0.5)
+
+
 # ---- what is right beside it
 def test_an_array_whose_mask_hides_nothing():
     assert rows_of(x=np.ma.masked_greater(X, 99))["radius"].shape == (40, 1, 1)
@@ -313,6 +345,8 @@ def test_columns_get_noise_by_their_names():
     frame = pandas.DataFrame(X, columns=list("abc"))
     scale = pandas.Series({"c": 3.0, "a": 1.0})  # in any order
     assert rows_of(lambda x: x["a"], frame, scale=scale).sampling.scale[2] == 3
+    with pytest.raises(ValueError, match="names a column twice"):
+        rows_of(never, frame, scale=pandas.Series([1.0, 2.0], ["a", "a"]))
     with pytest.raises(ValueError, match="'d', which is no column"):
         rows_of(never, frame, scale=pandas.Series({"d": 1.0}))
     whole = pandas.DataFrame({"n": [1, 2, 3]})
@@ -345,8 +379,6 @@ def test_fields_and_rows():
     assert repr(rows) == str(rows)  # a prompt shows the table
 
 
-    with pytest.raises(ValueError, match="names a column twice"):
-        rows_of(never, frame, scale=pandas.Series([1.0, 2.0], ["a", "a"]))
 @parametrize("correct", "radii.png", [True] * 5)
 def test_answers_that_are_not_one_for_each_row(correct):
     package("matplotlib")
