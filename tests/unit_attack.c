@@ -38,6 +38,25 @@ TEST(an_output_is_out_from_the_exact_edge_on)
         }
 }
 
+/* A turn far from 0, where the middle of the arc of what is out is rounded. */
+TEST_TIMES(an_arc_begins_at_the_tolerance_and_not_before, 2)
+{
+    const int32_t angle = CERTREG_OUTPUT_ANGLE;
+    const double middle = 1e9, lo = middle - 180, hi = middle + 180 + 0x1p-23;
+    certreg_model m = kit_model(kit_identity, NULL, 1, 1);
+    m.kind = &angle, m.lo = &lo, m.hi = &hi;
+    const certreg_plan p = kit_plan(10);
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    const float in = (float)(middle + (_i ? 64 : -64)), out = (float)(middle + (_i ? 128 : -128));
+    for (int k = 1; k < 200; k++) {
+        cr_conditions c = {.prediction = middle, .question = {.tolerance = 64 + k * 1e-9}};
+        cr_question_resolve(&e->record, &c.question);
+        const cr_exit x = cr_exit_of(&e->record, &c, _i ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
+        ck_assert_msg(cr_exit_value(&x, &in) == -1, "in by %d nano, and called out", k);
+        ck_assert(cr_exit_value(&x, &out) == 1);
+    }
+}
+
 /* 2^-k is the least level that k pairs, all out, can reach. */
 TEST(the_least_number_of_pairs_is_exact)
 {

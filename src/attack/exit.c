@@ -39,7 +39,7 @@ static void set_median(const cr_question *q, double gap, cr_exit *x)
     const double half = 0.5 * (0.5 * s->period - gap - q->tolerance);
     s->kind = CR_SCORE_ARC;
     s->prediction += s->side * (q->tolerance + half);
-    s->arc = s->cut = half - 8 * DBL_EPSILON * s->period;
+    s->arc = s->cut = half - 8 * DBL_EPSILON * fmax(s->period, fabs(s->prediction));
 }
 
 static double share_beyond(cr_view *v, const cr_conditions *conditions, double place, double period)
