@@ -29,8 +29,9 @@ enum certreg_status_code {
     CERTREG_E_NOT_FINITE = 5,     /* an output is NaN or infinite, or its row was left
                                      unwritten: error.sample, .row, .output, .value */
     CERTREG_E_OUT_OF_RANGE = 6,   /* an output outside its declared range; likewise. If
-                                     the model gave it, the record answers nothing and
-                                     is not exported until the next begin */
+                                     it came from the model, or was to be recorded, the
+                                     record answers nothing and is not exported until
+                                     the next begin */
     CERTREG_E_INFEASIBLE = 7,     /* no function has these bounds (filled by hand) */
     CERTREG_E_WRONG_STATE = 8,    /* before begin; a gap in the record; too few samples;
                                      a number of samples, or looks, that an earlier

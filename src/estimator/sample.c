@@ -157,7 +157,6 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
 static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status,
                                         uint64_t batch_end, const request *r)
 {
-    if (status == CERTREG_E_OUT_OF_RANGE) e->record.outside = 1 + (uint64_t)e->error.sample;
     if (batch_end > e->record.pilot) cr_asked_settle(&e->record, r->fixed, r->fixed, r->looks);
     return status;
 }

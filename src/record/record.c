@@ -173,6 +173,7 @@ certreg_status cr_record_store(cr_record *r, uint64_t first, size_t count, const
     for (size_t i = 0; i < count; i++) {
         const certreg_status status =
             check_row(r, first + i, y + i * r->columns, first_row + (int64_t)i, why);
+        if (status == CERTREG_E_OUT_OF_RANGE) r->outside = 1 + first + i;
         if (status) return status;
     }
     for (size_t i = 0; i < count; i++) write_row(r, first + i, y + i * r->columns);

@@ -10,7 +10,8 @@ void cr_record_set_pilot(cr_record *, size_t pilot);
 /* An output that failed and is counted as the least score. Reads as NaN. */
 float cr_record_failed(void);
 /* Checks `count` rows of model outputs, converts them to recorded values and stores them. All or
- * nothing. Rows that are already there must agree, else MISMATCH. first_row is for the error. */
+ * nothing, but an output outside its range is remembered. Rows that are already there must agree,
+ * else MISMATCH. first_row is for the error. */
 certreg_status cr_record_store(cr_record *, uint64_t first, size_t count, const float *y,
                                int64_t first_row, certreg_error *why);
 
