@@ -163,6 +163,16 @@ TEST(answers_take_no_longer_than_expected_from_fewer_or_more_samples)
         }
 }
 
+/* Else a loop whose first tick ended there would take few samples for long. */
+TEST(one_sample_behind_the_pilot_makes_no_later_one_dear)
+{
+    const double pilot = 200;
+    cr_cost cost = {0};
+    cr_cost_learn(&cost, (cr_counted){pilot + 1, pilot}, pilot + 1, 0);
+    for (double n = pilot + 1; n <= 64 * pilot; n *= 2)
+        ck_assert_double_le(cr_cost_expected(&cost, (cr_counted){n, pilot}), 2.25 * n);
+}
+
 TEST(an_answer_without_samples_teaches_nothing)
 {
     cr_cost cost = {0};
