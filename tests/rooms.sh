@@ -5,7 +5,7 @@
 cd "$(dirname "$0")/../src" || exit 2
 grep -rn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' . | sed 's|^\./||' | awk -F'[/"]' '
     BEGIN { split("record>backend record>statistics estimator>record estimator>backend " \
-                  "estimator>statistics question>record question>statistics " \
+                  "estimator>statistics denoiser>backend question>record question>statistics " \
                   "bounds>question bounds>record bounds>statistics solver>statistics " \
                   "bisection>solver bisection>statistics " \
                   "certify>estimator certify>record certify>question certify>bounds " \

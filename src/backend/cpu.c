@@ -32,7 +32,7 @@ const cr_cpu_kernels *cr_cpu_path(int path)
     return path == CR_CPU_PORTABLE ? cr_cpu_portable_kernels() : NULL;
 }
 
-static const cr_cpu_kernels *best(void)
+const cr_cpu_kernels *cr_cpu_best(void)
 {
     const cr_cpu_kernels *kernels = NULL;
     for (int path = CR_CPU_AVX512; !kernels; path--) kernels = cr_cpu_path(path);
@@ -41,7 +41,7 @@ static const cr_cpu_kernels *best(void)
 
 static const cr_cpu_kernels *kernels_of(const cpu *me)
 {
-    return me->kernels ? me->kernels : best();
+    return me->kernels ? me->kernels : cr_cpu_best();
 }
 
 /* A handle belongs to the process that opened it: a child has none of its threads. The default
@@ -346,7 +346,7 @@ certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend 
     *out = NULL;
     cpu *me = calloc(1, sizeof *me);
     if (!me) return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for a CPU backend");
-    *me = (cpu){.base = {.ops = &ops}, .kernels = best()};
+    *me = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best()};
     cr_busy_init(&me->base.busy);
     const certreg_status status = threads > 1 ? cr_pool_create((size_t)threads, why, &me->pool)
                                               : CERTREG_OK;

@@ -9,6 +9,17 @@
 #define CR_CPU_SPLIT 64u
 #define CR_CPU_STEP 512u /* samples between two looks at the clock; whole replay chunks */
 
+#define CR_FILTER_SUMS 16u
+#define CR_FILTER_GROUP 8u
+
+/* y = center + keep (x - center) + sum over c of back[c] (into[c], x - center), where products are
+ * by feature. center and keep have `pitch` numbers, into and back `components` rows of so many. */
+typedef struct cr_filter {
+    size_t inputs, pitch; /* inputs, and the next multiple of CR_FILTER_SUMS: the rest are zeros */
+    size_t components;    /* a multiple of CR_FILTER_GROUP */
+    const float *center, *keep, *into, *back;
+} cr_filter;
+
 /* Every kernel gives the same bits. None allocates; scratch is on the stack, below 64 KiB. */
 typedef struct cr_cpu_kernels {
     const char *name;
@@ -21,6 +32,7 @@ typedef struct cr_cpu_kernels {
                    const float *weights, size_t stride, double *sums, size_t begin, size_t end);
     void (*project)(const cr_noise *, uint64_t first, size_t count, const float *direction,
                     const float *mask, double *dots, double *norms);
+    void (*filter)(const cr_filter *, const float *x, size_t rows, float *y); /* no overlap */
 } cr_cpu_kernels;
 
 enum { CR_CPU_PORTABLE = 0, CR_CPU_AVX2 = 1, CR_CPU_AVX512 = 2 };
@@ -37,6 +49,7 @@ const cr_cpu_kernels *cr_cpu_avx512_kernels(void);
 #define CR_CPU_MOST CR_CPU_AVX512
 #endif
 const cr_cpu_kernels *cr_cpu_path(int path);
+const cr_cpu_kernels *cr_cpu_best(void);
 
 /* The normals of the seam, for the second order. */
 certreg_status cr_cpu_normals(certreg_backend *, const cr_noise *, uint64_t first, size_t count,

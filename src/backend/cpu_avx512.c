@@ -5,12 +5,12 @@
 #if defined(__x86_64__)
 #include "backend/lanes_avx512.h"
 /* after the lanes */
-#include "backend/cpu_kernel.h"
+#include "backend/cpu_filter.h"
 
 const cr_cpu_kernels *cr_cpu_avx512_kernels(void)
 {
-    static const cr_cpu_kernels kernels = {"avx512", kernel_draw, kernel_normals, kernel_replay,
-                                           kernel_project};
+    static const cr_cpu_kernels kernels = {"avx512",      kernel_draw,    kernel_normals,
+                                           kernel_replay, kernel_project, kernel_filter};
     return &kernels;
 }
 #else

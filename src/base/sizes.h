@@ -4,6 +4,7 @@
 #define CR_BASE_SIZES_H
 #include "base/platform.h"
 #include "certreg/attack.h"
+#include "certreg/denoiser.h"
 #include "certreg/interval.h"
 #include "certreg/question.h"
 #include "certreg/sampling.h"
@@ -36,7 +37,9 @@
     X(certreg_interval, INTERVAL, 80, 80)               \
     X(certreg_attack_plan, ATTACK_PLAN, 32, 32)         \
     X(certreg_attack_options, ATTACK_OPTIONS, 40, 40)   \
-    X(certreg_attack_result, ATTACK_RESULT, 88, 88)
+    X(certreg_attack_result, ATTACK_RESULT, 88, 88)     \
+    X(certreg_denoiser_plan, DENOISER_PLAN, 64, 64)     \
+    X(certreg_denoiser_facts, DENOISER_FACTS, 56, 56)
 
 #define CR_OLDEST(type, name, oldest, now) CR_OLDEST_##name = (oldest),
 enum { CR_STRUCTS(CR_OLDEST) };

@@ -1,5 +1,5 @@
-/* The BLAS module: what calls BLAS and LAPACK (theory 8). OpenBLAS may take work space of its own
- * inside a call, which it keeps, and uses as many threads as the program has set for it. */
+/* The BLAS module: what calls BLAS and LAPACK (theory 8 and 13). OpenBLAS may take work space of
+ * its own inside a call, which it keeps, and uses as many threads as the program has set for it. */
 #include "backend/blas.h"
 #ifdef __has_include
 #if !__has_include(<cblas.h>) || !__has_include(<lapacke.h>)
@@ -34,12 +34,34 @@ static int eigenvalues(size_t n, float *matrix, float *values, float *work, size
                                    values, work, (lapack_int)room);
 }
 
+static void add_product(size_t m, size_t n, size_t k, const float *a, const float *b, float *c)
+{
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)n, (int)k, 1, a, (int)m, b,
+                (int)n, 1, c, (int)n);
+}
+
+static int orthonormal(size_t rows, size_t n, float *a, float *work)
+{
+    const lapack_int k = (lapack_int)rows, m = (lapack_int)n;
+    const lapack_int failed = LAPACKE_sgeqrf(LAPACK_COL_MAJOR, m, k, a, m, work);
+    return (int)(failed ? failed : LAPACKE_sorgqr(LAPACK_COL_MAJOR, m, k, k, a, m, work));
+}
+
+static int eigenvectors(size_t n, float *matrix, float *values)
+{
+    return (int)LAPACKE_ssyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, matrix, (lapack_int)n,
+                               values);
+}
+
 __attribute__((visibility("default"))) const cr_blas *certreg_module_blas(void)
 {
     static const cr_blas table = {.api_version = CR_BLAS_API,
                                   .multiply = multiply,
                                   .add_square = add_square,
                                   .multiply_symmetric = multiply_symmetric,
+                                  .add_product = add_product,
+                                  .orthonormal = orthonormal,
+                                  .eigenvectors = eigenvectors,
                                   .eigenvalues = eigenvalues};
     return &table;
 }

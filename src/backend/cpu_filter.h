@@ -1,0 +1,118 @@
+/* A linear filter with constants, over the lanes that the including file chose. Sum l of SUMS takes
+ * the features j with j % SUMS == l, in order, and every product and sum is rounded by itself: so
+ * all paths give the same bits, and a row the same at every place. */
+#ifndef CR_BACKEND_CPU_FILTER_H
+#define CR_BACKEND_CPU_FILTER_H
+#include "backend/cpu_kernel.h"
+
+#define SUMS CR_FILTER_SUMS
+#define TOGETHER CR_FILTER_GROUP /* components */
+enum { BLOCK = 4, ROWS = 32 };   /* rows for which a constant is loaded once, from L1; from L2 */
+
+/* Some rows, whose last features, beyond a multiple of SUMS, are apart, padded with zeros. */
+typedef struct filtered {
+    const float *x;
+    float *y;
+    float x_last[ROWS][SUMS], y_last[ROWS][SUMS];
+} filtered;
+
+/* s[r][c] -= into[c] (x[r] - center), at one vector of features */
+CR_ALWAYS_INLINE void take_step(vf s[BLOCK][2], size_t rows, const float *x, size_t pitch,
+                                vf center, const vf into[2])
+{
+    for (size_t r = 0; r < rows; r++) {
+        const vf d = v_sub(v_load(x + r * pitch), center);
+        for (int c = 0; c < 2; c++) s[r][c] = v_sub(s[r][c], v_mul(into[c], d));
+    }
+}
+
+/* t[r][c] = -(into[c], x[r] - center) for two components. */
+CR_ALWAYS_INLINE void take(const cr_filter *f, const float *into, const filtered *p, size_t row,
+                           size_t rows, float t[BLOCK][TOGETHER])
+{
+    const size_t n = f->inputs, whole = n - n % SUMS;
+    float sums[BLOCK][2][SUMS];
+    for (size_t l = 0; l < SUMS; l += VECTOR) {
+        vf s[BLOCK][2];
+        for (size_t r = 0; r < rows; r++) s[r][0] = s[r][1] = v_set(0.0f);
+        for (size_t j = l; j < f->pitch; j += SUMS) {
+            const vf two[2] = {v_load(into + j), v_load(into + f->pitch + j)};
+            const vf center = v_load(f->center + j);
+            if (j < whole) take_step(s, rows, p->x + row * n + j, n, center, two);
+            else take_step(s, rows, p->x_last[row] + l, SUMS, center, two);
+        }
+        for (size_t r = 0; r < rows; r++)
+            for (int c = 0; c < 2; c++) v_store(sums[r][c] + l, s[r][c]);
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (int c = 0; c < 2; c++) {
+            for (int half = SUMS / 2; half; half /= 2)
+                for (int l = 0; l < half; l++) sums[r][c][l] += sums[r][c][l + half];
+            t[r][c] = sums[r][c][0];
+        }
+}
+
+/* y -= sum of t[c] back[c], at one vector of features */
+CR_ALWAYS_INLINE void give_step(const cr_filter *f, const float *back, const float t[TOGETHER],
+                                float *y)
+{
+    vf v = v_load(y);
+    for (size_t c = 0; c < TOGETHER; c++)
+        v = v_sub(v, v_mul(v_set(t[c]), v_load(back + c * f->pitch)));
+    v_store(y, v);
+}
+
+CR_ALWAYS_INLINE void mix(const cr_filter *f, size_t component, filtered *p, size_t row,
+                          size_t rows)
+{
+    const size_t n = f->inputs, whole = n - n % SUMS;
+    const float *back = f->back + component * f->pitch;
+    float t[BLOCK][TOGETHER];
+    for (size_t c = 0; c < TOGETHER; c += 2) {
+        float two[BLOCK][TOGETHER];
+        take(f, f->into + (component + c) * f->pitch, p, row, rows, two);
+        for (size_t r = 0; r < rows; r++) t[r][c] = two[r][0], t[r][c + 1] = two[r][1];
+    }
+    for (size_t j = 0; j < whole; j += VECTOR)
+        for (size_t r = 0; r < rows; r++) give_step(f, back + j, t[r], p->y + (row + r) * n + j);
+    for (size_t j = whole; j < f->pitch; j += VECTOR)
+        for (size_t r = 0; r < rows; r++)
+            give_step(f, back + j, t[r], p->y_last[row + r] + j - whole);
+}
+
+/* y = center - keep (center - x) */
+static inline void shrink(const cr_filter *f, size_t j, const float *x, float *y)
+{
+    const vf center = v_load(f->center + j), d = v_sub(center, v_load(x));
+    v_store(y, v_sub(center, v_mul(v_load(f->keep + j), d)));
+}
+
+static inline void filter_rows(const cr_filter *f, filtered *p, size_t rows)
+{
+    const size_t n = f->inputs, whole = n - n % SUMS, rest = n - whole;
+    for (size_t r = 0; r < rows; r++) {
+        memset(p->x_last[r], 0, sizeof p->x_last[r]);
+        memcpy(p->x_last[r], p->x + r * n + whole, rest * sizeof *p->x);
+        for (size_t j = 0; j < whole; j += VECTOR) shrink(f, j, p->x + r * n + j, p->y + r * n + j);
+        for (size_t j = whole; j < f->pitch; j += VECTOR)
+            shrink(f, j, p->x_last[r] + j - whole, p->y_last[r] + j - whole);
+    }
+    for (size_t c = 0; c < f->components; c += TOGETHER) {
+        size_t r = 0;
+        for (; r + BLOCK <= rows; r += BLOCK) mix(f, c, p, r, BLOCK);
+        for (; r < rows; r++) mix(f, c, p, r, 1);
+    }
+    for (size_t r = 0; r < rows; r++)
+        memcpy(p->y + r * n + whole, p->y_last[r], rest * sizeof *p->y);
+}
+
+static void kernel_filter(const cr_filter *f, const float *x, size_t rows, float *y)
+{
+    for (size_t r = 0; r < rows; r += ROWS) {
+        filtered p;
+        p.x = x + r * f->inputs, p.y = y + r * f->inputs;
+        filter_rows(f, &p, least(rows - r, ROWS));
+    }
+}
+
+#endif

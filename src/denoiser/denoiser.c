@@ -1,0 +1,154 @@
+/* The handle of a denoiser: making it, using it. */
+#include "denoiser/denoiser.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/environment.h"
+#include "base/handle.h"
+#include "base/sizes.h"
+#include "base/structs.h"
+#include <math.h>
+#include <string.h>
+
+enum { COMPONENTS = 256 }; /* unless the plan says otherwise */
+
+static size_t whole(size_t count, size_t multiple)
+{
+    return (count + multiple - 1) / multiple * multiple;
+}
+
+static void lay_out(certreg_denoiser *d, cr_arena *a)
+{
+    const size_t rows = whole(d->components, CR_FILTER_GROUP);
+    cr_arena_take(a, 1, sizeof *d);
+    d->center = cr_arena_take(a, cr_arena_times(2 + 2 * rows, d->pitch), sizeof(float));
+    if (!a->base) return;
+    d->keep = d->center + d->pitch;
+    d->into = d->keep + d->pitch;
+    d->back = d->into + rows * d->pitch;
+}
+
+certreg_status cr_denoiser_take(size_t inputs, size_t components, certreg_error *why,
+                                certreg_denoiser **out)
+{
+    certreg_denoiser d = {
+        .inputs = inputs, .pitch = whole(inputs, CR_FILTER_SUMS), .components = components};
+    cr_arena need = {0};
+    void *memory;
+    int32_t owned;
+    lay_out(&d, &need);
+    if (need.overflow) return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory holds its constants");
+    const certreg_status status = cr_handle_take(NULL, 0, need.used, &owned, &memory, why);
+    if (status) return status;
+    cr_arena carved = {.base = memory};
+    lay_out(&d, &carved);
+    *out = memory;
+    **out = d;
+    return CERTREG_OK;
+}
+
+/* ---- create */
+static certreg_status check_scale(const certreg_denoiser_plan *p, certreg_error *why)
+{
+    int noisy = !p->scale;
+    for (size_t j = 0; p->scale && j < p->inputs; j++) {
+        if (!(p->scale[j] >= 0) || !isfinite(p->scale[j]))
+            return cr_fail(why, CERTREG_E_INVALID,
+                           "plan.scale[%zu] is %g; it must be finite and not negative", j,
+                           (double)p->scale[j]);
+        noisy |= p->scale[j] > 0;
+    }
+    if (noisy) return CERTREG_OK;
+    return cr_fail(why, CERTREG_E_INVALID, "plan.scale is 0 for all features: nothing gets noise");
+}
+
+static certreg_status check(certreg_denoiser_plan *p, certreg_error *why)
+{
+    if (!p->inputs || p->inputs > CR_DENOISER_MOST_INPUTS)
+        return cr_fail(why, CERTREG_E_INVALID, "plan.inputs is %zu; it must be 1 to 2^27",
+                       p->inputs);
+    if (p->rows < 2)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "plan.rows is %llu; a denoiser needs at least 2 examples",
+                       (unsigned long long)p->rows);
+    if (!p->read) return cr_fail(why, CERTREG_E_INVALID, "plan.read is NULL");
+    if (!(p->sigma > 0) || !isfinite(p->sigma))
+        return cr_fail(why, CERTREG_E_INVALID, "plan.sigma is %g; it must be positive and finite",
+                       p->sigma);
+    if (p->components > CR_DENOISER_MOST_COMPONENTS)
+        return cr_fail(why, CERTREG_E_INVALID, "plan.components is %zu; it must be at most %d",
+                       p->components, CR_DENOISER_MOST_COMPONENTS);
+    if (!p->components) p->components = COMPONENTS;
+    return check_scale(p, why);
+}
+
+static certreg_status create(const certreg_denoiser_plan *theirs, const fenv_t *callers,
+                             certreg_error *why, certreg_denoiser **out)
+{
+    certreg_denoiser_plan plan;
+    const cr_blas *blas = NULL;
+    certreg_status status =
+        cr_struct_read(&plan, sizeof plan, CR_OLDEST_DENOISER_PLAN, theirs, "plan", why);
+    if (!status) status = check(&plan, why);
+    if (!status) status = cr_blas_open(why, &blas);
+    return status ? status : cr_denoiser_fit(&plan, blas, callers, why, out);
+}
+
+certreg_status certreg_denoiser_create(const certreg_denoiser_plan *plan, certreg_error *why,
+                                       certreg_denoiser **out)
+{
+    certreg_error error;
+    fenv_t callers;
+    cr_environment_enter(&callers);
+    cr_error_clear(&error);
+    if (out) *out = NULL;
+    const certreg_status status = out ? create(plan, &callers, &error, out)
+                                      : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
+    cr_environment_leave(&callers);
+    cr_error_give(why, &error);
+    return status;
+}
+
+void certreg_denoiser_destroy(certreg_denoiser *d)
+{
+    cr_handle_release(d);
+}
+
+/* ---- use */
+certreg_status certreg_denoiser_apply(const certreg_denoiser *d, const float *x, size_t rows,
+                                      float *y)
+{
+    if (!d || (rows && (!x || !y))) return CERTREG_E_INVALID;
+    const cr_filter filter = {.inputs = d->inputs,
+                              .pitch = d->pitch,
+                              .components = whole(d->components, CR_FILTER_GROUP),
+                              .center = d->center,
+                              .keep = d->keep,
+                              .into = d->into,
+                              .back = d->back};
+    fenv_t callers;
+    cr_environment_enter(&callers);
+    cr_cpu_best()->filter(&filter, x, rows, y);
+    cr_environment_leave(&callers);
+    for (size_t j = 0; j < d->inputs; j++)
+        for (size_t i = j; d->keep[j] < 0 && i < rows * d->inputs; i += d->inputs)
+            memcpy(y + i, x + i, sizeof *y);
+    return CERTREG_OK;
+}
+
+certreg_status certreg_denoiser_info(const certreg_denoiser *d, certreg_denoiser_facts *out)
+{
+    certreg_error error;
+    certreg_status status = cr_struct_check(out, CR_OLDEST_DENOISER_FACTS, "facts", &error);
+    if (!status && !d) status = CERTREG_E_INVALID;
+    certreg_denoiser_facts facts = {.struct_size = sizeof facts};
+    if (!status)
+        facts = (certreg_denoiser_facts){.struct_size = sizeof facts,
+                                         .inputs = d->inputs,
+                                         .components = d->components,
+                                         .sigma = d->sigma,
+                                         .rows = d->rows,
+                                         .digest = d->digest,
+                                         .error = d->error};
+    cr_struct_refuse(out, CR_OLDEST_DENOISER_FACTS, &facts, sizeof facts);
+    return status;
+}

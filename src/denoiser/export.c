@@ -1,0 +1,148 @@
+/* A denoiser as bytes: words that say what it is, its constants, a checksum. Little-endian
+ * everywhere. */
+#include "base/bytes.h"
+#include "base/structs.h"
+#include "denoiser/denoiser.h"
+#include <math.h>
+#include <string.h>
+
+/* The layout, byte by byte, is in docs/stability.md. */
+enum { VERSION, INPUTS, COMPONENTS, ROWS, SIGMA, ERROR, WORDS };
+enum { HEADER = 8 + 8 * WORDS };
+static const uint64_t format_version = 1;
+static const char magic[8] = {'c', 'r', 't', 'd', 'e', 'n', '0', '1'};
+
+static size_t floats_of(size_t inputs, size_t components)
+{
+    return (2 + 2 * components) * inputs;
+}
+
+/* The checksum included. */
+static size_t bytes_of(size_t inputs, size_t components)
+{
+    return HEADER + (floats_of(inputs, components) + 1) / 2 * 8 + 8;
+}
+
+/* Number i of those that are exported: center, keep, into, back without what pads them. */
+static float *number(const certreg_denoiser *d, size_t i)
+{
+    const size_t row = i / d->inputs, at = i % d->inputs;
+    float *const first[] = {d->center, d->keep};
+    if (row < 2) return first[row] + at;
+    const size_t r = row - 2, k = d->components;
+    return (r < k ? d->into + r * d->pitch : d->back + (r - k) * d->pitch) + at;
+}
+
+static void put_header(const certreg_denoiser *d, unsigned char *out)
+{
+    const uint64_t words[WORDS] = {[VERSION] = format_version,
+                                   [INPUTS] = d->inputs,
+                                   [COMPONENTS] = d->components,
+                                   [ROWS] = d->rows,
+                                   [SIGMA] = cr_bits_of_double(d->sigma),
+                                   [ERROR] = cr_bits_of_double(d->error)};
+    memcpy(out, magic, sizeof magic);
+    for (int i = 0; i < WORDS; i++) cr_put64(out + 8 + 8 * i, words[i]);
+}
+
+void cr_denoiser_seal(certreg_denoiser *d)
+{
+    unsigned char header[HEADER];
+    const size_t count = floats_of(d->inputs, d->components);
+    put_header(d, header);
+    uint64_t h = cr_hash(CR_HASH_START, header, HEADER);
+    for (size_t i = 0; i < count; i++) h = cr_hash32(h, cr_bits_of_float(*number(d, i)));
+    d->digest = cr_hash_end(count % 2 ? cr_hash32(h, 0) : h);
+}
+
+certreg_status certreg_denoiser_export(const certreg_denoiser *d, void *buffer, size_t *bytes)
+{
+    if (!d || !bytes) return CERTREG_E_INVALID;
+    const size_t room = *bytes, count = floats_of(d->inputs, d->components);
+    unsigned char *out = buffer;
+    *bytes = bytes_of(d->inputs, d->components);
+    if (!buffer) return CERTREG_OK;
+    if (room < *bytes) return CERTREG_E_SMALL_MEMORY;
+    put_header(d, out);
+    for (size_t i = 0; i < count; i++)
+        cr_put32(out + HEADER + 4 * i, cr_bits_of_float(*number(d, i)));
+    if (count % 2) cr_put32(out + HEADER + 4 * count, 0);
+    cr_put64(out + *bytes - 8, d->digest);
+    return CERTREG_OK;
+}
+
+/* ---- import */
+static double double_of(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static certreg_status check(const unsigned char *in, size_t bytes, uint64_t words[WORDS],
+                            certreg_error *why)
+{
+    if (!in || bytes < HEADER + 8 || memcmp(in, magic, sizeof magic) != 0)
+        return cr_fail(why, CERTREG_E_CORRUPT, "these %zu bytes are not a denoiser", bytes);
+    if (cr_get64(in + bytes - 8) != cr_hash_end(cr_hash(CR_HASH_START, in, bytes - 8)))
+        return cr_fail(why, CERTREG_E_CORRUPT,
+                       "the denoiser is damaged or cut off: its checksum does not fit its %zu "
+                       "bytes",
+                       bytes);
+    for (int i = 0; i < WORDS; i++) words[i] = cr_get64(in + 8 + 8 * i);
+    if (words[VERSION] != format_version)
+        return cr_fail(why, CERTREG_E_VERSION,
+                       "the denoiser has format %llu; this version reads %llu: make it again",
+                       (unsigned long long)words[VERSION], (unsigned long long)format_version);
+    const double sigma = double_of(words[SIGMA]);
+    if (!words[INPUTS] || words[INPUTS] > CR_DENOISER_MOST_INPUTS ||
+        words[COMPONENTS] > CR_DENOISER_MOST_COMPONENTS ||
+        bytes != bytes_of(words[INPUTS], words[COMPONENTS]) || !(sigma > 0) || !isfinite(sigma))
+        return cr_fail(why, CERTREG_E_CORRUPT, "the denoiser is damaged: its sizes do not fit");
+    return CERTREG_OK;
+}
+
+static certreg_status read_numbers(const unsigned char *in, certreg_denoiser *d, certreg_error *why)
+{
+    const size_t count = floats_of(d->inputs, d->components);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t bits = cr_get32(in + 4 * i);
+        float *to = number(d, i);
+        memcpy(to, &bits, sizeof bits);
+        if (!isfinite(*to))
+            return cr_fail(why, CERTREG_E_CORRUPT, "the denoiser is damaged: a constant is %g",
+                           (double)*to);
+    }
+    return CERTREG_OK;
+}
+
+static certreg_status import(const void *buffer, size_t bytes, certreg_error *why,
+                             certreg_denoiser **out)
+{
+    uint64_t words[WORDS];
+    certreg_denoiser *d = NULL;
+    certreg_status status = check(buffer, bytes, words, why);
+    if (!status) status = cr_denoiser_take(words[INPUTS], words[COMPONENTS], why, &d);
+    if (!status) status = read_numbers((const unsigned char *)buffer + HEADER, d, why);
+    if (status) {
+        certreg_denoiser_destroy(d);
+        return status;
+    }
+    d->rows = words[ROWS];
+    d->sigma = double_of(words[SIGMA]), d->error = double_of(words[ERROR]);
+    cr_denoiser_seal(d);
+    *out = d;
+    return CERTREG_OK;
+}
+
+certreg_status certreg_denoiser_import(const void *buffer, size_t bytes, certreg_error *why,
+                                       certreg_denoiser **out)
+{
+    certreg_error error;
+    cr_error_clear(&error);
+    if (out) *out = NULL;
+    const certreg_status status = out ? import(buffer, bytes, &error, out)
+                                      : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
+    cr_error_give(why, &error);
+    return status;
+}
