@@ -1,6 +1,6 @@
-/* Products of float matrices on the host, for the second order and for denoisers. They are
- * BLAS's and LAPACK's, in a module that is opened when one of them needs it; a static library has it inside.
- * All matrices are dense, row by row. */
+/* Products of float matrices on the host, for the second order and for denoisers. They are BLAS's
+ * and LAPACK's, in a module that is opened when one of them needs it; a static library has it
+ * inside. All matrices are dense, row by row. */
 #ifndef CR_BACKEND_BLAS_H
 #define CR_BACKEND_BLAS_H
 #include "base/error.h"
@@ -23,8 +23,7 @@ typedef struct cr_blas {
     /* Makes the rows of a, `rows` <= n of n, orthonormal, with the same span. work: `rows`
      * floats. It may allocate. Non-zero: it failed. */
     int (*orthonormal)(size_t rows, size_t n, float *a, float *work);
-    /* In ascending order, of a symmetric matrix of which the upper half is read; its rows become
-     * the eigenvectors. It may allocate. Non-zero: they were not found. */
+    /* As eigenvalues, and the rows of the matrix become the eigenvectors. It may allocate. */
     int (*eigenvectors)(size_t n, float *matrix, float *values);
     /* In ascending order, of a symmetric matrix of which the upper half is read; it is used up.
      * work: `room` floats. Non-zero: they were not found. */

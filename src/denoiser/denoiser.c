@@ -1,7 +1,5 @@
 /* The handle of a denoiser: making it, using it. */
 #include "denoiser/denoiser.h"
-#include "base/arena.h"
-#include "base/bytes.h"
 #include "base/environment.h"
 #include "base/handle.h"
 #include "base/sizes.h"
@@ -10,41 +8,6 @@
 #include <string.h>
 
 enum { COMPONENTS = 256 }; /* unless the plan says otherwise */
-
-static size_t whole(size_t count, size_t multiple)
-{
-    return (count + multiple - 1) / multiple * multiple;
-}
-
-static void lay_out(certreg_denoiser *d, cr_arena *a)
-{
-    const size_t rows = whole(d->components, CR_FILTER_GROUP);
-    cr_arena_take(a, 1, sizeof *d);
-    d->center = cr_arena_take(a, cr_arena_times(2 + 2 * rows, d->pitch), sizeof(float));
-    if (!a->base) return;
-    d->keep = d->center + d->pitch;
-    d->into = d->keep + d->pitch;
-    d->back = d->into + rows * d->pitch;
-}
-
-certreg_status cr_denoiser_take(size_t inputs, size_t components, certreg_error *why,
-                                certreg_denoiser **out)
-{
-    certreg_denoiser d = {
-        .inputs = inputs, .pitch = whole(inputs, CR_FILTER_SUMS), .components = components};
-    cr_arena need = {0};
-    void *memory;
-    int32_t owned;
-    lay_out(&d, &need);
-    if (need.overflow) return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory holds its constants");
-    const certreg_status status = cr_handle_take(NULL, 0, need.used, &owned, &memory, why);
-    if (status) return status;
-    cr_arena carved = {.base = memory};
-    lay_out(&d, &carved);
-    *out = memory;
-    **out = d;
-    return CERTREG_OK;
-}
 
 /* ---- create */
 static certreg_status check_scale(const certreg_denoiser_plan *p, certreg_error *why)
@@ -74,6 +37,9 @@ static certreg_status check(certreg_denoiser_plan *p, certreg_error *why)
     if (!(p->sigma > 0) || !isfinite(p->sigma))
         return cr_fail(why, CERTREG_E_INVALID, "plan.sigma is %g; it must be positive and finite",
                        p->sigma);
+    if (p->reserved)
+        return cr_fail(why, CERTREG_E_INVALID, "plan.reserved is %d; it must be 0",
+                       (int)p->reserved);
     if (p->components > CR_DENOISER_MOST_COMPONENTS)
         return cr_fail(why, CERTREG_E_INVALID, "plan.components is %zu; it must be at most %d",
                        p->components, CR_DENOISER_MOST_COMPONENTS);
@@ -120,7 +86,7 @@ certreg_status certreg_denoiser_apply(const certreg_denoiser *d, const float *x,
     if (!d || (rows && (!x || !y))) return CERTREG_E_INVALID;
     const cr_filter filter = {.inputs = d->inputs,
                               .pitch = d->pitch,
-                              .components = whole(d->components, CR_FILTER_GROUP),
+                              .components = cr_denoiser_rows(d),
                               .center = d->center,
                               .keep = d->keep,
                               .into = d->into,

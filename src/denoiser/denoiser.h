@@ -23,6 +23,8 @@ struct certreg_denoiser {
 /* Memory for one, whose numbers are 0. */
 certreg_status cr_denoiser_take(size_t inputs, size_t components, certreg_error *why,
                                 certreg_denoiser **out);
+/* The rows of into and back: components, and zeros up to a whole group. */
+size_t cr_denoiser_rows(const certreg_denoiser *);
 /* Sets the digest: the last thing that happens to one. */
 void cr_denoiser_seal(certreg_denoiser *);
 

@@ -13,6 +13,8 @@ enum { FIRST_PASSES = 3, LAST_PASSES = 2 };
 enum { ONE_IN = 4 }; /* is held back */
 /* The standard deviation of the noise that stands for none, in units of the feature's own. */
 #define NEXT_TO_NONE 0.1
+/* Standard deviation of a feature in units of its scale: sums of squares of less stay floats. */
+#define TOO_FAR 1e9
 
 enum part { ALL, FITTED, HELD };
 
@@ -145,7 +147,7 @@ static certreg_status find_units(fit *f)
         const double unit = unit_of(f, j, deviation);
         f->center[j] = (float)((double)f->center[j] + mean);
         f->whiten[j] = unit > 0 ? (float)(1 / unit) : 0;
-        if (!isfinite(f->whiten[j]) || !isfinite((float)(deviation / unit) * (deviation > 0)))
+        if (!isfinite(f->whiten[j]) || deviation > TOO_FAR * unit)
             status = cr_fail(f->why, CERTREG_E_INVALID,
                              "feature %zu of the examples deviates by %g from its mean, too much "
                              "for its noise, whose scale is %g",

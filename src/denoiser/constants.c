@@ -1,11 +1,54 @@
-/* A denoiser as bytes: words that say what it is, its constants, a checksum. Little-endian
- * everywhere. */
+/* The constants of a denoiser: their memory; and as bytes, with words that say what it is and a
+ * checksum, little-endian everywhere. */
+#include "base/arena.h"
 #include "base/bytes.h"
+#include "base/handle.h"
 #include "base/structs.h"
 #include "denoiser/denoiser.h"
 #include <math.h>
 #include <string.h>
 
+static size_t whole(size_t count, size_t multiple)
+{
+    return (count + multiple - 1) / multiple * multiple;
+}
+
+size_t cr_denoiser_rows(const certreg_denoiser *d)
+{
+    return whole(d->components, CR_FILTER_GROUP);
+}
+
+static void lay_out(certreg_denoiser *d, cr_arena *a)
+{
+    const size_t rows = cr_denoiser_rows(d);
+    cr_arena_take(a, 1, sizeof *d);
+    d->center = cr_arena_take(a, cr_arena_times(2 + 2 * rows, d->pitch), sizeof(float));
+    if (!a->base) return;
+    d->keep = d->center + d->pitch;
+    d->into = d->keep + d->pitch;
+    d->back = d->into + rows * d->pitch;
+}
+
+certreg_status cr_denoiser_take(size_t inputs, size_t components, certreg_error *why,
+                                certreg_denoiser **out)
+{
+    certreg_denoiser d = {
+        .inputs = inputs, .pitch = whole(inputs, CR_FILTER_SUMS), .components = components};
+    cr_arena need = {0};
+    void *memory;
+    int32_t owned;
+    lay_out(&d, &need);
+    if (need.overflow) return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory holds its constants");
+    const certreg_status status = cr_handle_take(NULL, 0, need.used, &owned, &memory, why);
+    if (status) return status;
+    cr_arena carved = {.base = memory};
+    lay_out(&d, &carved);
+    *out = memory;
+    **out = d;
+    return CERTREG_OK;
+}
+
+/* ---- export */
 /* The layout, byte by byte, is in docs/stability.md. */
 enum { VERSION, INPUTS, COMPONENTS, ROWS, SIGMA, ERROR, WORDS };
 enum { HEADER = 8 + 8 * WORDS };
@@ -125,7 +168,7 @@ static certreg_status import(const void *buffer, size_t bytes, certreg_error *wh
     if (!status) status = cr_denoiser_take(words[INPUTS], words[COMPONENTS], why, &d);
     if (!status) status = read_numbers((const unsigned char *)buffer + HEADER, d, why);
     if (status) {
-        certreg_denoiser_destroy(d);
+        cr_handle_release(d);
         return status;
     }
     d->rows = words[ROWS];

@@ -1,0 +1,367 @@
+/* Denoisers through the public interface: what they make of inputs whose law is known, what is
+ * refused, and their bytes. Bits of apply: unit_denoiser.c. */
+#include "support/api_kit.h"
+#include <certreg/denoiser.h>
+
+enum { D = 4, ROWS = 20000, SPARE_ROWS = 2000 };
+
+/* Features 0 to 2 are one hidden number with different weights and a rest of their own; feature 3
+ * is constant. */
+static const double weight[D] = {2, 1, -1, 0}, rest[D] = {0.5, 1, 0.25, 0},
+                    middle[D] = {1, -3, 0, 7};
+static float examples[(ROWS + SPARE_ROWS) * D];
+
+/* Standard normal numbers: each seed has its own. */
+static double normal(uint64_t *seed)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++) {
+        *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        sum += (double)(*seed >> 11) * 0x1p-53;
+    }
+    return sum;
+}
+
+static void roll_examples(void)
+{
+    uint64_t seed = 5;
+    for (size_t i = 0; i < ROWS + SPARE_ROWS; i++) {
+        const double hidden = normal(&seed);
+        for (size_t j = 0; j < D; j++)
+            examples[i * D + j] = (float)(middle[j] + weight[j] * hidden + rest[j] * normal(&seed));
+    }
+}
+
+typedef struct source {
+    const float *rows;
+    size_t inputs;
+    uint64_t count, next; /* the example that has to come next */
+    int passes, fail_at;  /* 0: does not */
+} source;
+
+static int read_rows(void *user, uint64_t first, size_t count, float *x)
+{
+    source *s = user;
+    ck_assert_uint_ge(s->count, first + count);
+    if (first == 0) s->passes += s->next == s->count, s->next = 0;
+    ck_assert_uint_eq(first, s->next);
+    s->next = first + count;
+    memcpy(x, s->rows + first * s->inputs, count * s->inputs * sizeof *x);
+    return s->fail_at && s->passes + 1 >= s->fail_at ? 7 : 0;
+}
+
+static void destroy(void *d)
+{
+    certreg_denoiser_destroy(d);
+}
+
+static certreg_denoiser_plan plan_of(source *s, double sigma, const float *scale)
+{
+    certreg_denoiser_plan p = {.struct_size = sizeof p,
+                               .inputs = s->inputs,
+                               .rows = s->count,
+                               .read = read_rows,
+                               .user = s,
+                               .sigma = sigma,
+                               .scale = scale};
+    return p;
+}
+
+static certreg_denoiser *made(source *s, double sigma, const float *scale)
+{
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_denoiser *d = NULL;
+    const certreg_denoiser_plan p = plan_of(s, sigma, scale);
+    ck_assert_msg(certreg_denoiser_create(&p, &why, &d) == CERTREG_OK, "%s", why.text);
+    kit_close_later(destroy, d);
+    return d;
+}
+
+static certreg_denoiser_facts facts_of(const certreg_denoiser *d)
+{
+    certreg_denoiser_facts f = {.struct_size = sizeof f};
+    ck_assert_int_eq(certreg_denoiser_info(d, &f), CERTREG_OK);
+    return f;
+}
+
+/* ---- what it makes of inputs */
+static const float scales[][D] = {{1, 1, 1, 1}, {1, 2, 0.5f, 1}, {1, 0, 1, 1}, {0, 1, 3, 0}};
+
+/* The mean squared error over features with noise, in units of the noise, on other inputs. */
+static double error_on_others(const certreg_denoiser *denoiser, double sigma, const float *scale)
+{
+    uint64_t seed = 6;
+    double error = 0, noisy = 0;
+    for (size_t i = ROWS; i < ROWS + SPARE_ROWS; i++) {
+        float x[D], y[D];
+        for (size_t j = 0; j < D; j++)
+            x[j] = (float)((double)examples[i * D + j] + sigma * (double)scale[j] * normal(&seed));
+        ck_assert_int_eq(certreg_denoiser_apply(denoiser, x, 1, y), CERTREG_OK);
+        for (size_t j = 0; j < D; j++) {
+            const double unit = sigma * (double)scale[j],
+                         off = (double)y[j] - (double)examples[i * D + j];
+            if (unit > 0) error += off * off / (unit * unit), noisy++;
+            else ck_assert_mem_eq(x + j, y + j, sizeof *x);
+        }
+    }
+    return error / noisy;
+}
+
+/* The least error of any linear filter, by elimination: the covariance of the features with noise,
+ * in units of the noise, given those without. */
+static double least_error(double sigma, const float *scale)
+{
+    double c[D][D], trace = 0, noisy = 0;
+    for (size_t i = 0; i < D; i++)
+        for (size_t j = 0; j < D; j++) {
+            c[i][j] = weight[i] * weight[j] + (i == j ? rest[i] * rest[i] : 0);
+            if (scale[i] > 0) c[i][j] /= sigma * (double)scale[i];
+            if (scale[j] > 0) c[i][j] /= sigma * (double)scale[j];
+        }
+    for (size_t i = 0; i < D; i++) {
+        const double pivot = c[i][i] + (scale[i] > 0 ? 1 : 0);
+        double column[D];
+        if (!(pivot > 0)) continue;
+        for (size_t a = 0; a < D; a++) column[a] = c[a][i];
+        for (size_t a = 0; a < D; a++)
+            for (size_t b = 0; b < D; b++) c[a][b] -= column[a] * column[b] / pivot;
+    }
+    for (size_t i = 0; i < D; i++)
+        if (scale[i] > 0) trace += c[i][i], noisy++;
+    return trace / noisy;
+}
+
+TEST_TIMES(inputs_of_a_known_law_are_estimated_nearly_as_well_as_can_be, 4 * 3)
+{
+    const float *scale = scales[_i % 4];
+    const double sigma = (const double[]){0.2, 1, 5}[_i / 4];
+    source s = {.rows = examples, .inputs = D, .count = ROWS};
+    const certreg_denoiser *d = made(&s, sigma, scale);
+    const double got = error_on_others(d, sigma, scale), least = least_error(sigma, scale);
+    ck_assert_double_le(got, 1.1 * least);
+    ck_assert_double_ge(got, 0.9 * least);
+    ck_assert_double_eq_tol(facts_of(d).error, got, 0.1 * got);
+    ck_assert_int_eq(s.passes + 1, CERTREG_DENOISER_PASSES);
+}
+
+TEST(the_facts_are_those_of_the_plan)
+{
+    source s = {.rows = examples, .inputs = D, .count = 100};
+    const certreg_denoiser_facts f = facts_of(made(&s, 0.75, scales[1]));
+    ck_assert_uint_eq(f.inputs, D);
+    ck_assert_uint_eq(f.rows, 100);
+    ck_assert_double_eq(f.sigma, 0.75);
+    ck_assert_uint_le(f.components, D);
+    ck_assert_uint_ne(f.digest, facts_of(made(&s, 0.5, scales[1])).digest);
+    ck_assert_uint_eq(f.digest, facts_of(made(&s, 0.75, scales[1])).digest);
+}
+
+/* Two examples; equal ones; fewer than features, more than a chunk of them. */
+static const size_t few[][2] = {{2, D}, {2, 1}, {3, 40}, {257, 300}, {1000, 3}};
+
+TEST_ROWS(few_and_constant_examples_make_a_denoiser_too, few)
+{
+    float y[300];
+    source s = {.rows = examples, .inputs = few[_i][1], .count = few[_i][0]};
+    certreg_denoiser *d = made(&s, 0.5, NULL);
+    ck_assert_int_eq(certreg_denoiser_apply(d, examples, 1, y), CERTREG_OK);
+    for (size_t j = 0; j < s.inputs; j++) ck_assert(isfinite(y[j]));
+    static const float zeros[257 * 300];
+    s.rows = zeros, s.next = 0;
+    d = made(&s, 0.5, NULL);
+    ck_assert_int_eq(certreg_denoiser_apply(d, examples, 1, y), CERTREG_OK);
+    for (size_t j = 0; j < s.inputs; j++) ck_assert_float_eq(y[j], 0);
+    ck_assert_double_eq(facts_of(d).error, 0);
+}
+
+/* ---- what is refused */
+static const float negative[D] = {1, -1, 1, 1}, none[D], endless[D] = {1, 1, INFINITY, 1};
+static const float tiny[D] = {1e-38f, 1, 1, 1};
+
+static const struct wrong {
+    certreg_denoiser_plan p; /* fields that are not 0 replace those of a plan that is fine */
+    certreg_status status;
+    const char *words;
+    int no_rows, no_inputs, no_read, no_sigma;
+} wrongs[] = {
+    {.no_inputs = 1, .status = CERTREG_E_INVALID, .words = "plan.inputs is 0"},
+    {{.inputs = SIZE_MAX}, CERTREG_E_INVALID, "plan.inputs", 0, 0, 0, 0},
+    {.no_rows = 1, .status = CERTREG_E_INVALID, .words = "at least 2 examples"},
+    {{.rows = 1}, CERTREG_E_INVALID, "plan.rows is 1", 0, 0, 0, 0},
+    {.no_read = 1, .status = CERTREG_E_INVALID, .words = "plan.read is NULL"},
+    {.no_sigma = 1, .status = CERTREG_E_INVALID, .words = "plan.sigma is 0"},
+    {{.sigma = -1}, CERTREG_E_INVALID, "plan.sigma is -1", 0, 0, 0, 0},
+    {{.sigma = NAN}, CERTREG_E_INVALID, "plan.sigma is nan", 0, 0, 0, 0},
+    {{.sigma = INFINITY}, CERTREG_E_INVALID, "plan.sigma is inf", 0, 0, 0, 0},
+    {{.components = 4097}, CERTREG_E_INVALID, "plan.components is 4097", 0, 0, 0, 0},
+    {{.scale = negative}, CERTREG_E_INVALID, "plan.scale[1] is -1", 0, 0, 0, 0},
+    {{.scale = endless}, CERTREG_E_INVALID, "plan.scale[2] is inf", 0, 0, 0, 0},
+    {{.scale = none}, CERTREG_E_INVALID, "nothing gets noise", 0, 0, 0, 0},
+    {{.scale = tiny}, CERTREG_E_INVALID, "feature 0 of the examples deviates", 0, 0, 0, 0},
+    {{.reserved = 1}, CERTREG_E_INVALID, "plan.reserved", 0, 0, 0, 0},
+    {{.struct_size = 8}, CERTREG_E_INVALID, "plan.struct_size is 8", 0, 0, 0, 0},
+};
+
+TEST_ROWS(a_wrong_plan_is_refused_by_the_name_of_its_field, wrongs)
+{
+    const struct wrong *w = wrongs + _i;
+    source s = {.rows = examples, .inputs = D, .count = 50};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_denoiser *d = (certreg_denoiser *)&s;
+    certreg_denoiser_plan p = plan_of(&s, 1, NULL);
+    if (w->p.inputs || w->no_inputs) p.inputs = w->p.inputs;
+    if (w->p.rows || w->no_rows) p.rows = w->p.rows;
+    if (w->p.sigma != 0 || w->no_sigma) p.sigma = w->p.sigma;
+    if (w->p.struct_size) p.struct_size = w->p.struct_size;
+    if (w->no_read) p.read = NULL;
+    p.scale = w->p.scale, p.components = w->p.components, p.reserved = w->p.reserved;
+    ck_assert_int_eq(certreg_denoiser_create(&p, &why, &d), w->status);
+    KIT_SAYS(&why, w->words);
+    ck_assert_ptr_null(d);
+}
+
+TEST_TIMES(a_source_that_fails_ends_the_call, CERTREG_DENOISER_PASSES)
+{
+    source s = {.rows = examples, .inputs = D, .count = 50, .fail_at = _i + 1};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_denoiser *d;
+    const certreg_denoiser_plan p = plan_of(&s, 1, NULL);
+    ck_assert_int_eq(certreg_denoiser_create(&p, &why, &d), CERTREG_E_MODEL_FAILED);
+    KIT_SAYS(&why, "plan.read returned 7");
+    ck_assert_int_eq(why.model_code, 7);
+    ck_assert_ptr_null(d);
+}
+
+TEST(an_example_that_is_not_finite_is_named)
+{
+    float x[50 * D];
+    memcpy(x, examples, sizeof x);
+    x[49 * D + 2] = NAN;
+    source s = {.rows = x, .inputs = D, .count = 50};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_denoiser *d;
+    const certreg_denoiser_plan p = plan_of(&s, 1, NULL);
+    ck_assert_int_eq(certreg_denoiser_create(&p, &why, &d), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "feature 2 of example 49 is nan");
+}
+
+TEST(nothing_where_something_has_to_be_is_refused)
+{
+    source s = {.rows = examples, .inputs = D, .count = 50};
+    const certreg_denoiser *d = made(&s, 1, NULL);
+    const certreg_denoiser_plan p = plan_of(&s, 1, NULL);
+    certreg_denoiser_facts f = {.struct_size = sizeof f, .inputs = 7};
+    size_t bytes = 0;
+    float y[D];
+    ck_assert_int_eq(certreg_denoiser_create(&p, NULL, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_import(&s, sizeof s, NULL, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(NULL, examples, 1, y), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, NULL, 1, y), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, examples, 1, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, NULL, 0, NULL), CERTREG_OK);
+    ck_assert_int_eq(certreg_denoiser_export(NULL, NULL, &bytes), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_export(d, NULL, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_info(NULL, &f), CERTREG_E_INVALID);
+    ck_assert_uint_eq(f.inputs, 0);
+    ck_assert_int_eq(certreg_denoiser_info(d, NULL), CERTREG_E_INVALID);
+    certreg_denoiser_destroy(NULL);
+}
+
+/* ---- bytes */
+enum { ROOM = 8192, WORD = 8, HEADER = 7 * WORD };
+
+static size_t exported(const certreg_denoiser *d, unsigned char *to)
+{
+    size_t bytes = 0;
+    ck_assert_int_eq(certreg_denoiser_export(d, NULL, &bytes), CERTREG_OK);
+    ck_assert_uint_le(bytes, ROOM);
+    size_t less = bytes - 1;
+    ck_assert_int_eq(certreg_denoiser_export(d, to, &less), CERTREG_E_SMALL_MEMORY);
+    ck_assert_uint_eq(less, bytes);
+    ck_assert_int_eq(certreg_denoiser_export(d, to, &less), CERTREG_OK);
+    return bytes;
+}
+
+static certreg_status import(const unsigned char *from, size_t bytes, certreg_denoiser **d)
+{
+    certreg_error why = {.struct_size = sizeof why};
+    const certreg_status status = certreg_denoiser_import(from, bytes, &why, d);
+    ck_assert(status == CERTREG_OK ? !why.text[0] : why.text[0] && !*d);
+    return status;
+}
+
+static const uint32_t odd_inputs[] = {1, 3, 4};
+
+TEST_ROWS(bytes_make_the_same_denoiser_again, odd_inputs)
+{
+    static unsigned char a[ROOM], b[ROOM];
+    source s = {.rows = examples, .inputs = odd_inputs[_i], .count = 50};
+    certreg_denoiser *d = made(&s, 0.5, scales[2]), *again = NULL;
+    const size_t bytes = exported(d, a);
+    ck_assert_int_eq(import(a, bytes, &again), CERTREG_OK);
+    kit_close_later(destroy, again);
+    ck_assert_uint_eq(exported(again, b), bytes);
+    ck_assert_mem_eq(a, b, bytes);
+    const certreg_denoiser_facts f = facts_of(d), g = facts_of(again);
+    ck_assert_mem_eq(&f, &g, sizeof f);
+    float x[5 * D], y[5 * D];
+    certreg_denoiser_apply(d, examples, 5, x), certreg_denoiser_apply(again, examples, 5, y);
+    ck_assert_mem_eq(x, y, 5 * s.inputs * sizeof *x);
+}
+
+TEST(damaged_and_foreign_bytes_are_refused)
+{
+    static unsigned char a[ROOM];
+    source s = {.rows = examples, .inputs = 3, .count = 50};
+    certreg_denoiser *d;
+    const size_t bytes = exported(made(&s, 0.5, NULL), a);
+    for (size_t i = 0; i < bytes; i++) {
+        a[i] ^= (unsigned char)(1u << i % 8);
+        ck_assert_int_eq(import(a, bytes, &d), CERTREG_E_CORRUPT);
+        a[i] ^= (unsigned char)(1u << i % 8);
+    }
+    for (size_t less = 0; less < bytes; less++)
+        ck_assert_int_eq(import(a, less, &d), CERTREG_E_CORRUPT);
+    ck_assert_int_eq(import(NULL, 0, &d), CERTREG_E_CORRUPT);
+}
+
+/* The hash of all bytes but the last 8, as docs/stability.md says. */
+static void put_hash(unsigned char *a, size_t bytes)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < bytes - 8; i++) h = (h ^ a[i]) * UINT64_C(0x100000001b3);
+    h = (h ^ (h >> 33)) * UINT64_C(0xff51afd7ed558ccd);
+    h = (h ^ (h >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
+    h ^= h >> 33;
+    for (int i = 0; i < 8; i++) a[bytes - 8 + (size_t)i] = (unsigned char)(h >> (8 * i));
+}
+
+/* Words that lie, and a constant that is no number, under a hash that fits. */
+static const struct lie {
+    size_t at;
+    uint64_t value;
+    certreg_status status;
+} lies[] = {{1 * WORD, 2, CERTREG_E_VERSION},
+            {2 * WORD, 0, CERTREG_E_CORRUPT},
+            {2 * WORD, 4, CERTREG_E_CORRUPT},
+            {2 * WORD, UINT64_MAX, CERTREG_E_CORRUPT},
+            {3 * WORD, 1u << 20, CERTREG_E_CORRUPT},
+            {3 * WORD, (UINT64_C(1) << 63) + 1, CERTREG_E_CORRUPT},
+            {5 * WORD, 0, CERTREG_E_CORRUPT},
+            {5 * WORD, UINT64_C(0x7ff0000000000000), CERTREG_E_CORRUPT},
+            {HEADER, UINT64_C(0x7fc000007fc00000), CERTREG_E_CORRUPT}};
+
+TEST_ROWS(words_that_lie_are_refused, lies)
+{
+    static unsigned char a[ROOM];
+    source s = {.rows = examples, .inputs = 3, .count = 50};
+    certreg_denoiser *d;
+    const size_t bytes = exported(made(&s, 0.5, NULL), a);
+    for (int i = 0; i < 8; i++)
+        a[lies[_i].at + (size_t)i] = (unsigned char)(lies[_i].value >> (8 * i));
+    put_hash(a, bytes);
+    ck_assert_int_eq(import(a, bytes, &d), lies[_i].status);
+}
+
+FIXTURE(roll_examples, NULL)
+KIT_MAIN("api_denoiser")
