@@ -104,6 +104,7 @@ static const struct {
     {"huber_width", TWO, 3, {.statistic = HUBER, .method = ASYMPTOTIC, .huber_width = -1}},
     {"huber_width", TWO, 3, {.statistic = HUBER, .method = ASYMPTOTIC, .huber_width = NAN}},
     {"1e6 tolerances", TWO, 3, {.statistic = HUBER, .method = ASYMPTOTIC, .huber_width = 4e6}},
+    {"1e-6 tolerances", TWO, 3, {.statistic = HUBER, .huber_width = 2e-6}},
     {"center", TWO, 3, {.statistic = HUBER, .huber_width = 1, .center = TRUE_MEAN}},
     {"center: for CERTREG_METHOD_PAPER use CERTREG_CENTER_TRUE_MEAN", TWO, 3,
      {.statistic = MEAN, .method = PAPER}},

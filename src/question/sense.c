@@ -83,6 +83,10 @@ static certreg_status check_numbers(const cr_question *q, certreg_error *why)
         return invalid(
             why, "huber_width", q->huber_width,
             "it must not exceed 1e6 tolerances; CERTREG_STATISTIC_MEAN gives nearly the same");
+    if (has_width && q->huber_width < 1e-6 * q->tolerance) /* next to which it has no digits */
+        return invalid(
+            why, "huber_width", q->huber_width,
+            "it must be at least 1e-6 tolerances; CERTREG_STATISTIC_MEDIAN gives nearly the same");
     if (!has_width && q->huber_width != 0)
         return invalid(why, "huber_width", q->huber_width,
                        "set it to 0; only CERTREG_STATISTIC_HUBER has a width");
