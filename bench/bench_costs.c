@@ -2,6 +2,7 @@
  * the least time of five. Then memory. Usage: bench_costs [tables.md] */
 #include "bench.h"
 #include <certreg/backend.h>
+#include <certreg/denoiser.h>
 #include <certreg/question.h>
 #include <certreg/sampling.h>
 
@@ -118,6 +119,60 @@ static void report(const char *name, double seconds)
     bench_print("| %s | %.3g %s |\n", name, long_ ? seconds : 1e3 * seconds, long_ ? "s" : "ms");
 }
 
+/* Examples that vary as much in each of so many directions, next to which the rest is little. */
+enum { DIRECTIONS = 128 };
+static float directions[DIRECTIONS * INPUTS];
+
+static float sign(uint64_t i)
+{
+    i = (i ^ (i >> 31)) * UINT64_C(0x7fb5d329728ea185);
+    i = (i ^ (i >> 27)) * UINT64_C(0x81dadef4bc2dd44d);
+    return i >> 63 ? 1.0f : -1.0f;
+}
+
+static int read_examples(void *user, uint64_t first, size_t count, float *x)
+{
+    (void)user;
+    memset(x, 0, count * INPUTS * sizeof *x);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < DIRECTIONS; k++)
+            for (size_t j = 0; j < INPUTS; j++)
+                x[i * INPUTS + j] +=
+                    0.05f * sign(~((first + i) * DIRECTIONS + k)) * directions[k * INPUTS + j];
+    return 0;
+}
+
+/* Seconds for all samples. */
+static double denoise(void)
+{
+    enum { EXAMPLES = 1000 };
+    const certreg_denoiser_plan plan = {.struct_size = sizeof plan,
+                                        .inputs = INPUTS,
+                                        .rows = EXAMPLES,
+                                        .read = read_examples,
+                                        .sigma = sigma,
+                                        .components = DIRECTIONS};
+    static float x[BATCH * INPUTS], y[BATCH * INPUTS];
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_denoiser_facts facts = {.struct_size = sizeof facts};
+    certreg_denoiser *d = NULL;
+    double least = INFINITY;
+    for (size_t i = 0; i < DIRECTIONS * INPUTS; i++) directions[i] = sign(i + 1);
+    if (certreg_denoiser_create(&plan, &why, &d) || certreg_denoiser_info(d, &facts) ||
+        facts.components != DIRECTIONS) {
+        fprintf(stderr, "denoiser: %zu components; %s\n", facts.components, why.text);
+        exit(1);
+    }
+    for (int i = 0; i < REPEATS; i++) {
+        const double start = bench_now();
+        for (size_t done = 0; done < SAMPLES; done += BATCH)
+            certreg_denoiser_apply(d, x, done + BATCH > SAMPLES ? SAMPLES - done : BATCH, y);
+        least = fmin(least, bench_now() - start);
+    }
+    certreg_denoiser_destroy(d);
+    return least;
+}
+
 static void measure_questions(void)
 {
     static const float z[INPUTS];
@@ -128,6 +183,7 @@ static void measure_questions(void)
     report("sampling, without the model", least);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         report(kinds[i].name, least_of(e, kinds + i));
+    report("a denoiser of 128 components in front", denoise());
     bench_end("costs");
     certreg_estimator_destroy(e);
 }
