@@ -35,9 +35,11 @@ class Lock:
         try:
             self.db.execute("PRAGMA synchronous = OFF")  # what is lost with the host is of no use
             self._take()
-        except sqlite3.DatabaseError as error:
+        except BaseException as error:  # an interrupt too, whose traceback would keep the lock
             with contextlib.closing(self.db):
-                self._refuse(error)
+                if isinstance(error, sqlite3.DatabaseError):
+                    self._refuse(error)
+                raise
 
     def _take(self) -> None:
         holder = f"process {os.getpid()} on {platform.node()}"

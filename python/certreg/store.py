@@ -138,12 +138,13 @@ class ResumeFile:
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
         self.path = _path_of(path)
         self.run, self.record_key, self.certificate_key = 0, "", ""  # set by begin
+        self.lock: Optional[Lock] = None
         with self._sentences():
             self.db = database(self.path, timeout=60)
             try:
                 self._prepare()
             except BaseException:
-                self.db.close()
+                self.close()
                 raise
 
     @contextlib.contextmanager
@@ -187,9 +188,12 @@ class ResumeFile:
                 raise
 
     def close(self) -> None:
-        with contextlib.closing(self.db), contextlib.closing(self.lock.db):
-            with contextlib.suppress(ResumeError), self._transaction():
-                self.lock.release()
+        with contextlib.closing(self.db):
+            if self.lock is None:
+                return
+            with contextlib.closing(self.lock.db), contextlib.suppress(ResumeError):
+                with self._transaction():
+                    self.lock.release()
 
     # ---- runs
     def seed(self) -> Optional[int]:

@@ -8,6 +8,7 @@ import platform
 import signal
 import subprocess
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ import pytest
 from kit import bits, environment, model, parametrize, write
 from test_resume import X, rows_of, table
 from certreg import ResumeError
+from certreg._lock import Lock
+from certreg.store import ResumeFile
 
 pytestmark = pytest.mark.usefixtures("folder")
 USER = f"process {os.getpid()} on {platform.node()}"
@@ -105,6 +108,17 @@ def test_another_process_is_refused_also_by_another_name():
         raise ResumeError(said)
 
     assert f"is in use by {USER}" in nested(10, second)[1][0]
+
+
+@parametrize("kind, step", (Lock, "_take"), (ResumeFile, "_prepare"))
+def test_an_interrupt_while_a_file_is_opened_leaves_it_free(kind, step):
+    def interrupted(opened, done=getattr(kind, step)):
+        done(opened)
+        raise KeyboardInterrupt
+
+    with mock.patch.object(kind, step, interrupted), pytest.raises(KeyboardInterrupt) as kept:
+        rows_of()
+    assert rows_of().done.all() and kept.traceback  # which refers to what was opened
 
 
 def test_the_file_can_be_read_during_a_run():
