@@ -224,8 +224,8 @@ class Calibrated:
         samples = c.samples if samples is None else integer(samples, "samples", 1)
         key = (number(radius, "radius"), number(alpha, "alpha"), samples)
         if key not in self._known:
-            shape = (c.count, key[1], samples, c.samples, c.share)
-            self._known[key] = ranks_of(key[0], c.sigma, *shape)
+            asked = dict(zip(("radius", "alpha", "samples"), key), sigma=c.sigma, share=c.share)
+            self._known[key] = ranks_of(points=c.count, calibration_samples=c.samples, **asked)
         return self._known[key]
 
     def _sampled(self, x: Any, ranks: Any, noise_id: Optional[int]) -> None:
