@@ -60,12 +60,7 @@ def short_of_bounds(rows: Any, _: Optional[np.ndarray]) -> Table:
 
 def as_csv(table: Table) -> str:
     """A table as CSV, numbers with all their digits."""
-    text = io.StringIO()
-    if table:
-        writer = csv.DictWriter(text, list(table[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(table)
-    return text.getvalue()
+    return as_lines([list(table[0]), *(list(line.values()) for line in table)]) if table else ""
 
 
 def as_lines(lines: Sequence[Sequence[Any]]) -> str:
