@@ -225,7 +225,7 @@ TEST(a_given_direction_is_followed_whatever_its_length)
     certify(&s, &q, 0.5, 3);
     for (int k = 0; k < 2; k++) {
         certreg_attack_result r = attack_result();
-        o.direction = along[k];
+        o.direction = memcpy(shift[k], along[k], sizeof shift[k]);
         ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, shift[k], &r));
         ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
         ck_assert_int_eq(r.side, CERTREG_SIDE_UPPER); /* that is where it leads */

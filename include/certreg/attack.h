@@ -137,7 +137,8 @@ CERTREG_API void certreg_attack_destroy(certreg_attack *);
  *                   output_count above 1); the mean needs model.lo and model.hi. Its
  *                   alpha and method only change the noise
  *  @param shift     NULL, or inputs floats: z + shift, added in float, is the input at
- *                   which T is out; zeros unless broken
+ *                   which T is out; zeros unless broken. options.direction may lie
+ *                   there
  *  @param result    always written
  *  @return CERTREG_OK, also where nothing was proved; CERTREG_E_INVALID;
  *          CERTREG_E_WRONG_STATE (as certreg_certify; no model.eval);

@@ -198,7 +198,7 @@ static certreg_status attack(certreg_attack *a, const certreg_question *question
     status = stopped(&h, hunt(&h, shift, r), r);
     r->calls = h.used;
     if (!status && r->radius < INFINITY) r->outcome = CERTREG_ATTACK_BROKEN;
-    if (status) r->radius = INFINITY, blank(a, shift);
+    if (status) r->radius = INFINITY;
     return status;
 }
 
@@ -208,13 +208,13 @@ certreg_status certreg_attack_run(certreg_attack *a, const certreg_question *que
 {
     certreg_attack_result r = {
         .struct_size = sizeof r, .radius = INFINITY, .forecast = NAN, .prediction = NAN};
-    if (a) blank(a, shift);
     certreg_status status = a ? cr_attack_enter(a) : CERTREG_E_INVALID;
     if (!status) {
         status = cr_struct_check(result, CR_OLDEST_ATTACK_RESULT, "result", a->probe.why);
         if (!status) status = attack(a, question, options, shift, &r);
         status = cr_attack_leave(a, status);
     }
+    if (a && r.outcome != CERTREG_ATTACK_BROKEN) blank(a, shift);
     cr_struct_refuse(result, CR_OLDEST_ATTACK_RESULT, &r, sizeof r);
     return status;
 }
