@@ -123,7 +123,7 @@ def certify_rows(
     domain = _domain(domain)
     sigmas, levels = _noise_levels(sigma, domain)
     samples, outputs = integer(samples, "samples", 1), integer(outputs, "outputs", 1)
-    batch = integer(batch, "batch") or _default_batch(math.prod(shape))
+    batch = integer(batch, "batch") or max(1, min(1000, 2**22 // math.prod(shape)))
     sampling = Sampling(
         shape,
         sigmas,
@@ -206,10 +206,6 @@ def _noise_levels(sigma: Any, domain: Domain) -> Tuple[Tuple[float, ...], Tuple[
     if np.ndim(sigma) == 0:
         return sigmas, (int(domain),)
     return sigmas, tuple(int(domain) + 1 + k for k in range(len(sigmas)))
-
-
-def _default_batch(inputs: int) -> int:
-    return max(1, min(1000, 2**22 // inputs))
 
 
 # ---- the work ---------------------------------------------------------------------------------

@@ -292,8 +292,9 @@ class ResumeFile:
     def add(self, chunk: Chunk) -> None:
         """Writes the certificates and records of a chunk."""
         errors = {(row, k): text for row, k, text in chunk.errors}
+        begin = "certificates", self.certificate_key, self.run
         lines = [
-            self._certificate(row, k, q, *_sqlite(fields), errors.get((row, k)))
+            line_of(*begin, row, k, q, *_sqlite(fields), errors.get((row, k)))
             for row, levels in zip(chunk.rows.tolist(), chunk.certificates[FIELDS].tolist())
             for k, answers in enumerate(levels)
             for q, fields in enumerate(answers)
@@ -302,9 +303,6 @@ class ResumeFile:
         with self._transaction():
             self._insert("certificates", lines)
             self._insert("records", records)
-
-    def _certificate(self, *values: Any) -> Tuple[Any, ...]:
-        return line_of("certificates", self.certificate_key, self.run, *values)
 
     def _insert(self, table: str, lines: Sequence[Tuple[Any, ...]]) -> None:
         for line in lines[:1]:

@@ -242,7 +242,7 @@ class _Search:
         errors = [one.trial.mean_error for one in tried if not one.failure]
         self.most_error = allowance + min(errors, default=math.inf)
         self.start = self.best = max(tried, key=self.value)
-        self.history = [self._noted(one, one is self.start) for one in tried]
+        self.history = [dataclasses.replace(t.trial, kept=t is self.start) for t in tried]
         self._check_start(tried)
 
     def _check_start(self, tried: Sequence["_Tried"]) -> None:
@@ -266,9 +266,6 @@ class _Search:
         wrong = trial.failed or trial.mean_error > self.most_error
         return -1.0 if wrong else trial.mean_radius
 
-    def _noted(self, tried: "_Tried", kept: bool) -> Trial:
-        return dataclasses.replace(tried.trial, kept=kept)
-
     def _try(self, logs: np.ndarray, sigma: float) -> bool:
         """Tries a scale and sigma, unless it was done before. Returns whether they are the best so
         far."""
@@ -277,7 +274,7 @@ class _Search:
             return False
         tried = self.trials.tried(self.rows, logs, sigma)
         kept = self.value(tried) > self.value(self.best)
-        self.history.append(self._noted(tried, kept))
+        self.history.append(dataclasses.replace(tried.trial, kept=kept))
         if kept:
             self.best = tried
         return kept
