@@ -42,7 +42,7 @@ def _write(destination: Destination, scale: np.ndarray, names: Names) -> None:
     if destination.suffix == ".npy":
         destination.write_array(scale)
         return
-    numbers = [str(number) for number in scale.ravel()]  # the digits that make them again
+    numbers = scale.ravel().astype(np.float64).tolist()  # all digits: fewer would be rounded up
     destination.write_text(as_lines([*([] if names is None else [names]), numbers]))
 
 
