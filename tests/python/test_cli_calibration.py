@@ -89,6 +89,8 @@ def test_the_scale_serves_certify():
     np.testing.assert_allclose(scale, np.array([0.5, 1, 2]), rtol=0.15)
     ask = "--sigma .2 --tolerance 1 --scale scale.npy".split()
     assert len(table_of("certify", "models.py:steep", "held.npy", *ask)) == len(HELD)
+    tuned("-o", "scale.csv")  # with all digits: fewer would be rounded up
+    np.testing.assert_array_equal(np.loadtxt("scale.csv", delimiter=","), scale)
 
 
 def test_groups_start_and_labels():

@@ -157,4 +157,4 @@ def test_a_scale_that_was_chosen_keeps_the_names():
     age, sex, _ = scale = tuple(float(read("scale.csv")[0][name]) for name in NAMES)
     assert age == sex
     run(*words, "scale.npy", "--groups", "groups.csv")
-    assert np.load("scale.npy").tolist() == list(scale)  # to the last digit
+    assert np.load("scale.npy").tolist() == list(scale)
