@@ -57,8 +57,9 @@ typedef struct certreg_attack_options {
      * on top of the certificate's alpha. */
     double alpha;
     /* Another number is another noise. A direction or a question chosen after an
-     * earlier run needs another number. The best of several runs, of this estimator or
-     * with other numbers, is a choice: divide alpha by how many. */
+     * earlier run needs another number; an input or a sigma, another noise_id. The best
+     * of several runs, of this estimator or with other numbers, is a choice: divide
+     * alpha by how many. */
     uint64_t number;
     /* inputs numbers: the shift is a positive multiple of scale times this. For the
      * steepest way give scale times the gradient by z (its negative to go down). Where
