@@ -34,6 +34,7 @@ from .constants import (
     ALL_OUTPUTS,
     ATTACK_BROKEN,
     ATTACK_NOT_BROKEN,
+    DENOISER_PASSES,
     JSON_SEED,
     LEAST_RADIUS_EVALUATIONS,
     LEAST_WORST_CASE_EVALUATIONS,
@@ -58,6 +59,7 @@ from .constants import (
     Stop,
     __version__,
 )
+from .denoised import Denoised
 from .errors import CertregError, ResumeError, RowsError
 from .estimator import Estimator
 from ._ranks import Interval, Ranks, interval_ranks

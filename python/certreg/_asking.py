@@ -13,6 +13,7 @@ from ._calls import Callbacks, Handle
 from ._library import lib
 from .answers import Bounds, Certificate, Forecast, Run
 from .constants import LEVELS_OF_A_DOMAIN, Side, integer, member, number
+from .denoised import check_sigmas
 from .errors import CertregError
 from .questions import Asked, question_of, structs_of
 
@@ -23,6 +24,7 @@ class Answering(Handle):
     shape: Shape
     outputs: int
     _callbacks: Callbacks
+    _model: Any = None
     _unused_noise = 0  # greater than every noise id that was used
 
     def _noise(self, noise_id: Optional[int]) -> int:
@@ -120,6 +122,7 @@ class Answering(Handle):
         sigmas = np.ravel(numbers(sigmas, np.float64, "sigmas"))
         if len(sigmas) >= LEVELS_OF_A_DOMAIN:  # the next one would be noise of Domain.CALIBRATION
             raise ValueError(f"{len(sigmas)} sigmas; give at most {LEVELS_OF_A_DOMAIN - 1}")
+        check_sigmas(self._model, sigmas.tolist())
         total = integer(total_samples, "total_samples")
 
         def call(e: Any, *asked: Any) -> int:
@@ -159,6 +162,7 @@ class Answering(Handle):
 
     def _begin(self, address: int, sigma: float, noise_id: int, level: int) -> None:
         """begin with the address of an input."""
+        check_sigmas(self._model, [sigma])
         self._call("begin_level", address, sigma, noise_id, level)
 
     def _answer(self, total: int, asked: Any, radius: Optional[float], first: Any) -> None:

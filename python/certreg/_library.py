@@ -92,12 +92,18 @@ def _declared(lib: Any) -> Any:
         "bisection_within": (ptr, ref(S.Bounds), S.u32, S.f64, ref(S.Radius)),
         "bisection_above": (ptr, ref(S.Bounds), ref(S.f64), S.size_t, S.u32, ref(S.Radius)),
         "bisection_info": (ptr, ref(S.SolveInfo)),
+        "denoiser_create": (ref(S.DenoiserPlan), ref(S.Error), out),
+        "denoiser_apply": (ptr, ptr, S.size_t, ptr),
+        "denoiser_info": (ptr, ref(S.DenoiserFacts)),
+        "denoiser_export": (ptr, ptr, ref(S.size_t)),
+        "denoiser_import": (C.c_char_p, S.size_t, ref(S.Error), out),
     }.items():
         function = getattr(lib, "certreg_" + name)
         function.restype, function.argtypes = S.i32, arguments
     lib.certreg_status_text.restype, lib.certreg_status_text.argtypes = C.c_char_p, (S.i32,)
     lib.certreg_backend_close.restype, lib.certreg_backend_close.argtypes = None, (ptr,)
     lib.certreg_estimator_cancel.restype, lib.certreg_estimator_cancel.argtypes = None, (ptr,)
+    lib.certreg_denoiser_destroy.restype, lib.certreg_denoiser_destroy.argtypes = None, (ptr,)
     for handle in ("estimator", "attack", "solver", "bisection"):
         destroy = getattr(lib, f"certreg_{handle}_destroy")
         destroy.restype, destroy.argtypes = None, (ptr,)

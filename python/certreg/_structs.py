@@ -251,3 +251,25 @@ Interval = _struct(
     (f64, "lo hi period alpha radius threshold"),
     (u64, "pieces samples failed"),
 )
+READ = C.CFUNCTYPE(C.c_int, pointer, u64, size_t, C.POINTER(C.c_float))
+DenoiserPlan = _struct(
+    "certreg_denoiser_plan",
+    64,
+    (i32, "reserved"),
+    (size_t, "inputs"),
+    (u64, "rows"),
+    (READ, "read"),
+    (pointer, "user"),
+    (f64, "sigma"),
+    (pointer, "scale"),
+    (size_t, "components"),
+)
+DenoiserFacts = _struct(
+    "certreg_denoiser_facts",
+    56,
+    (i32, "reserved"),
+    (size_t, "inputs components"),
+    (f64, "sigma"),
+    (u64, "rows digest"),
+    (f64, "error"),
+)

@@ -22,9 +22,9 @@ from . import _structs as S
 from ._library import version
 from ._optional import needed
 from .constants import Output, Status, __version__, integer, version_text
+from .denoised import function_of_rows, made_of
 from .errors import CertregError, RowsError, raised
 from .estimator import Estimator, kinds_of
-from .models import as_model
 from .questions import Question, question_digest, structs_of
 
 CERTIFICATE = np.dtype(S.Certificate)  # the struct as a row of a structured array
@@ -104,7 +104,6 @@ class Job:
     """What is the same for all rows."""
 
     model: Any  # None: all outputs come from records
-    makes_it: bool  # the model is a factory
     columns: Any  # frames.Columns, or None
     sampling: Sampling
     questions: Tuple[Question, ...]
@@ -126,11 +125,10 @@ class Job:
         if self.model is None:
             return None
         try:
-            made = self.model() if self.makes_it else self.model
+            made = made_of(self.model)
         except Exception as error:
             raise RowsError(raised("the factory of the model", error)) from error
-        function = as_model(made)
-        return function if self.columns is None else self.columns.wrap(function)
+        return function_of_rows(made, self.columns)
 
 
 @dataclasses.dataclass

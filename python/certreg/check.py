@@ -10,8 +10,8 @@ import numpy as np
 
 from ._arrays import array_of, inputs_of
 from .constants import function_of, integer, positive
+from .denoised import check_sigmas, check_use, function_of_rows, made_of
 from .frames import Columns, is_frame
-from .models import as_model, is_factory
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
 ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
@@ -69,15 +69,17 @@ def check_model(
 
     Raises the exception of the model if its first call fails, and ValueError if X has a wrong shape
     or is not finite, or if no feature gets noise."""
-    function = as_model(model() if is_factory(model) else model)
+    model, columns = made_of(model), None
     if is_frame(X):
-        columns = Columns(X, scale)
-        function, names = columns.wrap(function), names or list(X.columns)
+        columns, names = Columns(X, scale), names or list(X.columns)
         X, scale = columns.matrix, columns.scale
+    function, X = function_of_rows(model, columns), inputs_of(X)
+    check_use(model, X.shape[1:], scale, columns)
     calls, seed = integer(calls, "calls", 19), integer(seed, "seed")
     if sigma is not None:
         sigma = positive(sigma, "sigma")
-    z = _rows_of(inputs_of(X), (calls - 1) * 2 // 9)  # four calls, one with half the rows, one of 1
+        check_sigmas(model, [sigma])
+    z = _rows_of(X, (calls - 1) * 2 // 9)  # four calls, one with half the rows, one of 1
     noise = np.random.default_rng(seed).standard_normal(z.shape)
     shown = function_of(progress, "progress") or (lambda done, calls: None)
     trial = _Trial(function, z, _steps(z, scale, sigma), noise, lambda done: shown(done, calls))

@@ -18,6 +18,7 @@ from ._library import lib
 from .attacks import AttackResult, Attacks, options_of
 from .constants import Output, Side, constraints_of, function_of, given_seed, integer, member
 from .constants import number, path_of, shown
+from .denoised import check_use
 from .models import as_model, device_model
 from .questions import Asked
 
@@ -112,6 +113,8 @@ class Estimator(Answering):
             "hi": array_of(hi, (self.outputs,), np.float64, "hi"),
         }
         self.columns = columns_of(self.outputs, arrays["kind"])
+        check_use(model, self.shape, arrays["scale"], on_device=self.on_device)
+        self._model = model
         self._memory: list[Memory] = []  # the estimator's, and that of its attacks
         self._callbacks = Callbacks(self._calls)
         self._eval, self._progress = self._functions(model, function_of(progress, "progress"))

@@ -33,12 +33,14 @@ class Columns:
 
     Attributes:
     matrix  float32 of shape (n, d)
-    scale   float32 of shape (d,)"""
+    scale   float32 of shape (d,)
+    names   of the columns, as texts"""
 
     def __init__(self, frame: Any, scale: Any = None) -> None:
         self.scale = _scales(frame, scale)
         self.matrix = np.empty(frame.shape, np.float32)
         self._names, self._ways = frame.columns, []
+        self.names = [str(name) for name in frame.columns]
         for j, moves in enumerate(self.scale != 0):
             column = frame.iloc[:, j]
             self.matrix[:, j], way = _numbers(column) if moves else _codes(column)
@@ -57,7 +59,7 @@ class Columns:
         return OnFrames(function, self._names, self._ways, self._order(function))
 
     def _order(self, function: Callable[[Any], Any]) -> list[int]:
-        names = [str(name) for name in self._names]
+        names = self.names
         wanted = names_of(function, names)
         if wanted is not None:
             return order(names, wanted, "X", "the model")

@@ -25,6 +25,7 @@ from .constants import (
     number,
     path_of,
 )
+from .denoised import digest_of, examples_among
 from .errors import CertregError
 from .estimator import Estimator, kinds_of
 
@@ -105,6 +106,12 @@ class Calibrated:
         samples = integer(samples, "samples", 1, 10**7)
         most = samples if most_samples is None else integer(most_samples, "most_samples", samples)
         self._make(model, matrix.shape[1:], outputs, most, inputs_seed, options)
+        known = examples_among(model, matrix)
+        if len(known):
+            raise ValueError(
+                f"row {known[0]} of X made the denoiser, which must not know calibration points: "
+                "make it from other inputs"
+            )
         self._set(
             np.empty(len(matrix)),
             array_of(units, (scored,), np.float64, "units"),
@@ -124,6 +131,7 @@ class Calibrated:
         """Notes how estimators are made, and makes the one for new inputs."""
         if inputs_seed is not None:
             inputs_seed = given_seed(inputs_seed, "inputs_seed")
+        self._denoiser = digest_of(model) or ""
         self._options, shape = options, tuple(int(length) for length in shape)
         self._made = functools.partial(
             Estimator, model, shape, most, outputs=outputs, pilot=NO_PILOT, **options
@@ -159,6 +167,8 @@ class Calibrated:
         arrays["model_outputs"] = np.array(self._estimator.outputs)
         if kind is not None:
             arrays["kind"] = kind
+        if self._denoiser:
+            arrays["denoiser"] = np.array(self._denoiser)
         with open(path_of(path), "wb") as file:
             np.savez(file, version=_VERSION, **kept, **arrays, **fields)
 
@@ -194,6 +204,12 @@ class Calibrated:
         except MemoryError as error:
             raise ValueError(f"{path} needs too much memory: {error}") from None
         made._set(scores, units, fields)
+        wanted = str(kept.get("denoiser", ""))
+        if made._denoiser != wanted:
+            raise ValueError(
+                f"{path} was made with {_denoiser(wanted)}, not with {_denoiser(made._denoiser)}: "
+                "calibrate again"
+            )
         return made
 
     # ---- new inputs
@@ -305,3 +321,7 @@ class Calibrated:
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+
+def _denoiser(digest: str) -> str:
+    return f"the denoiser {digest}" if digest else "no denoiser"

@@ -7,6 +7,7 @@ import dataclasses
 import hashlib
 import math
 import os
+import warnings
 from typing import Any, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -32,9 +33,9 @@ from .constants import (
     positive,
     shared_seed,
 )
+from .denoised import check_sigmas, check_use, digest_of, of_examples
 from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
-from .models import is_factory
 from .questions import Asked, Question, needed_constraints, question_of
 from .result import Rows
 from .store import Origin, Probe, ResumeFile
@@ -147,11 +148,12 @@ def certify_rows(
         )
     if radius is not None:
         radius = number(radius, "radius")
+    _check_denoiser(model, matrix, columns, scale, sigmas)
     check_executor(executor, jobs)
     jobs = integer(jobs, "jobs") or cores()
     if on_crash not in ("stop", "skip"):
         raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
-    job = Job(model, is_factory(model), columns, sampling, asked, radius, keep_records)
+    job = Job(model, columns, sampling, asked, radius, keep_records)
     work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip")
     return work.done(executor, min(jobs, len(matrix)), progress, resume)
 
@@ -206,6 +208,16 @@ def _noise_levels(sigma: Any, domain: Domain) -> Tuple[Tuple[float, ...], Tuple[
     if np.ndim(sigma) == 0:
         return sigmas, (int(domain),)
     return sigmas, tuple(int(domain) + 1 + k for k in range(len(sigmas)))
+
+
+def _check_denoiser(
+    model: Any, matrix: np.ndarray, columns: Any, scale: Any, sigmas: Tuple[float, ...]
+) -> None:
+    check_use(model, matrix.shape[1:], scale, columns)
+    check_sigmas(model, sigmas)
+    said = of_examples(model, matrix)
+    if said:
+        warnings.warn(said, stacklevel=3)
 
 
 # ---- the work ---------------------------------------------------------------------------------
@@ -296,6 +308,8 @@ class _Work:
             digest.update(self.job.columns.told().encode())
         plan["X"] = digest.hexdigest()
         plan["rows"] = len(self.matrix)
+        if self.job.model is not None:  # records answer without it
+            plan["denoiser"] = digest_of(self.job.model)
         for name in ("scale", "kind", "lo", "hi"):
             if plan[name] is not None:
                 values = np.asarray(plan[name], np.float64)

@@ -67,7 +67,7 @@ def test_fields_lie_where_the_compiler_puts_them():
             )
             place, letter = getattr(ours(name), field), LETTERS.get(kind, "-")
             wanted.append(f"{name}.{field} {place.offset} {place.size} {letter}")
-    assert len(structs()) == 24 and len(wanted) > 120
+    assert len(structs()) == 26 and len(wanted) > 120
     assert printed_by_c(lines).splitlines() == wanted
 
 
@@ -82,6 +82,7 @@ def test_structs_have_the_sizes_of_the_library():
 def test_questions_and_answers_have_the_fields_of_the_headers():
     python_fills = {"struct_size", "reserved", "look_count", "prediction_count", "region_count"}
     hidden = {"error", "batch", "model", "plan", "calibration", "coverage", "attack_options"}
+    hidden |= {"denoiser_facts"}
     for name in structs().keys() - hidden:
         if name.endswith("_plan"):
             continue
@@ -159,6 +160,10 @@ def test_methods_have_the_names_of_the_functions():
             methods = {"run": "attack", "gradient": "gradient"}
             if verb not in made_by_python:
                 assert callable(getattr(certreg.Estimator, methods[verb])), name
+        elif handle == "denoiser":
+            methods = {"apply": "apply", "export": "export", "import": "load", "info": "digest"}
+            if verb not in made_by_python:
+                assert hasattr(certreg.Denoised, methods[verb]), name
         elif name == "worst_function_values":
             assert callable(certreg.WorstFunction.values)
         elif name == "write_json":
@@ -179,7 +184,8 @@ def test_generators_of_bindings_find_nothing_that_they_cannot_express():
     guards = {"CERTREG_API"} | {name for name in macros if name.endswith("_H")}
     assert set(macros) - guards == {"CERTREG_VERSION_NUMBER"}
     plain = "void|int32_t|uint32_t|int64_t|uint64_t|size_t|float|double|certreg_status"
-    structs_of = rf"certreg_(?:{'|'.join(structs())}|backend|estimator|attack|solver|bisection)"
+    handles = "backend|estimator|attack|solver|bisection|denoiser"
+    structs_of = rf"certreg_(?:{'|'.join(structs())}|{handles})"
     allowed = rf"(?:const )?(?:{plain}|char|{structs_of})\s*\*{{0,2}}\s*\w*"
     functions = re.findall(r"^CERTREG_API ([^;(]*?)\bcertreg_\w+\(([^;]*)\);", code, re.M)
     assert len(functions) > 50
