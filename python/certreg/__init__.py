@@ -59,6 +59,7 @@ from .constants import (
     Stop,
     __version__,
 )
+from .comparison import Comparison, compare_denoised
 from .denoised import Denoised
 from .errors import CertregError, ResumeError, RowsError
 from .estimator import Estimator

@@ -12,6 +12,7 @@ import numpy as np
 
 from ._shown import Progress, Shown
 from .constants import Domain, integer, not_negative, number, shared_seed
+from .denoised import digest_of
 from .errors import RowsError, of_model
 from .groups import Groups
 from .questions import Asked, Question, question_of
@@ -137,9 +138,14 @@ def tune_scale(
     wrong = sorted(set(more) & _OWN)
     if wrong:
         raise TypeError(f"tune_scale takes no {wrong[0]}: it sets that itself")
-    asked = _question(question)
+    if digest_of(model):
+        raise ValueError(
+            "a denoiser is for one scale: give the model without it, and make a denoiser for the "
+            "scale that is chosen"
+        )
+    asked = question_about_one(question)
     setting = Groups.of(X, scale, groups, number(limit, "limit"))
-    levels = _sigmas(sigmas)
+    levels = sigmas_of(sigmas)
     rounds, count = integer(rounds, "rounds", 1), setting.rows
     allowance = asked.tolerance * not_negative(slack, "slack")
     truth = None if labels is None else labels_of(labels, count)
@@ -158,7 +164,7 @@ def tune_scale(
     return found
 
 
-def _question(asked: Asked) -> Question:
+def question_about_one(asked: Asked) -> Question:
     question = question_of(asked)
     if question.output < 0:
         raise ValueError("the question is about all outputs; ask about the most important one")
@@ -167,7 +173,7 @@ def _question(asked: Asked) -> Question:
     return question
 
 
-def _sigmas(sigmas: Any) -> Tuple[float, ...]:
+def sigmas_of(sigmas: Any) -> Tuple[float, ...]:
     """The noise levels in ascending order. certify_rows checks their values."""
     levels = tuple(sorted(number(sigma, "sigmas") for sigma in np.ravel(sigmas).tolist()))
     if not levels or len(set(levels)) < len(levels):
@@ -317,7 +323,7 @@ class _Search:
         gain, error, changed = 1.0, 0.0, False
         if best.logs.any():
             before, after = (self._radii(held, one) for one in (start, best))
-            gain, error = _ratio(after, before)
+            gain, error = ratio_of_means(after, before)
             changed = gain > 1 + 2 * error
         chosen = best if changed else start
         return TunedScale(
@@ -340,7 +346,7 @@ class _Search:
         return np.asarray(done["radius"][:, 0, 0])
 
 
-def _ratio(after: np.ndarray, before: np.ndarray) -> Tuple[float, float]:
+def ratio_of_means(after: np.ndarray, before: np.ndarray) -> Tuple[float, float]:
     """The ratio of the means, and its standard error."""
     if not before.any():
         return (math.inf if after.any() else 1.0), math.inf
