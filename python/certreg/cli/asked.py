@@ -47,10 +47,14 @@ def _of_files(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     by_accuracy = given.plot and given.plot_kind == "accuracy"
     yield by_accuracy and not given.labels, "--plot-kind accuracy needs --labels"
     others = [given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file]
-    others.append(vars(given).get("groups"))
+    others += [vars(given).get("groups"), given.denoise]
     taken = {os.path.realpath(name) for name in others if name}
-    results = {os.path.realpath(name) for name in (given.out, given.plot) if name}
-    yield taken & results, "-o or --plot names another file of this command: give another name"
+    results = {
+        os.path.realpath(name) for name in (given.out, given.plot, given.keep_denoiser) if name
+    }
+    again = "names another file of this command: give another name"
+    yield taken & results, f"-o, --plot or --keep-denoiser {again}"
+    yield given.keep_denoiser and not given.denoise, "--keep-denoiser needs --denoise"
 
 
 def questions(given: argparse.Namespace) -> list[Question]:

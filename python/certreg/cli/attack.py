@@ -17,6 +17,7 @@ from ..estimator import Estimator
 from ..result import aligned
 from . import asked, tables
 from .commands import Work
+from .denoise import denoised
 from .failure import DONE, FOUND, INTERRUPTED, MODEL, RAISED, Failure, described
 from .progress import counter
 from .said import in_options
@@ -52,9 +53,10 @@ def attack(given: argparse.Namespace) -> int:
 def _estimator(work: Work) -> Estimator:
     given = work.given
     plan = asked.plan(given)
+    work.function = denoised(work, work.model.made())
     with work.failures():
         return Estimator(
-            work.model.made(),
+            work.function,
             work.X.shape[1:],
             given.samples,
             scale=work.scale,

@@ -6,16 +6,20 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib
+import warnings
 from typing import Any, Callable, Iterator, Optional
 
 import numpy as np
 
 from ..constants import __version__
+from ..comparison import compare_denoised
+from ..denoised import digest_of
 from ..errors import CertregError, ResumeError, RowsError
 from ..names import Names
 from ..rows import certify_rows
 from ..result import aligned
 from . import asked, tables
+from .denoise import SAVED, denoised, examples
 from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described, one_line
 from .features import Features
 from .files import ALL, Destination, pandas_for, read_labels, read_rows, read_scale
@@ -26,7 +30,7 @@ from .streams import aside, complain, say
 
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
-    "keep_records".split()
+    "keep_records keep_denoiser".split()
 )
 
 
@@ -97,6 +101,7 @@ class Work(Inputs):
         asked.check_options(given)
         self.table, self.plot = destinations(given)
         super().__init__(given)
+        self.function = self.model.function
 
     def done(self) -> Any:
         """The certificates. After an error or an interruption the rows that are done are written
@@ -108,9 +113,11 @@ class Work(Inputs):
             "scale": self.scale,
             "model_id": given.model_id or self.model.identity,
         }
-        with self.failures(self.saved):
+        self.function = denoised(self, self.function)
+        with self.failures(self.saved), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".* made the denoiser")  # a remark has said it
             return certify_rows(
-                self.model.function, self.X, given.sigma, asked.questions(given), **arguments
+                self.function, self.X, given.sigma, asked.questions(given), **arguments
             )
 
     def saved(self, rows: Any) -> str:
@@ -142,6 +149,8 @@ class Work(Inputs):
         """The contents of a .json file: the plan, the summary and all rows."""
         plan = {n: v for n, v in vars(self.given).items() if n not in _NOT_IN_PLAN}
         plan["model_sha256"] = self.model.digest
+        if digest_of(self.function):
+            plan["denoiser"] = digest_of(self.function)
         if self.given.keep_seed:
             plan["seed"] = str(rows.seed)
         complete = bool(rows.done.all())
@@ -151,6 +160,8 @@ class Work(Inputs):
 
 def run(given: argparse.Namespace) -> int:
     """The commands certify, sigma and bounds."""
+    if given.command == "sigma" and given.denoise:
+        return _compare(given)
     work = Work(given)
     rows = work.done()
     table = tables.full(rows, work.first, work.labels)
@@ -165,6 +176,30 @@ def run(given: argparse.Namespace) -> int:
         text = f"{len(failed)} certificates are missing, the first in row {failed[0]['row']}: "
         work.remark(text + failed[0]["error"])
     return FOUND if failed else DONE
+
+
+def _compare(given: argparse.Namespace) -> int:
+    """The command sigma with --denoise: the levels with and without a denoiser."""
+    if given.denoise.endswith(SAVED):
+        raise Failure(f"{given.denoise} is a denoiser for one sigma: give the examples")
+    if given.resume or given.plot or given.target or len(given.tolerance) > 1:
+        raise Failure("--denoise takes one --tolerance, and no --resume, --plot or --target")
+    work = Work(given)
+    arguments = {
+        **asked.outputs(given, work.model.columns(work.X, work.first)),
+        **asked.sampling(given),
+        **{"examples": examples(work), "labels": work.labels, "scale": work.scale},
+    }
+    with work.failures():
+        question = asked.questions(given)[0]
+        found = compare_denoised(work.function, work.X, question, given.sigma, **arguments)
+    lines = found.table()
+    if work.table is not None:
+        write_table(work.table, lines, lambda: {"helps": found.helps, "rows": lines})
+    elif given.out:
+        say(tables.as_csv(lines))
+    work.tell(str(found))
+    return DONE
 
 
 def _recommendation(rows: Any, labels: Optional[np.ndarray]) -> str:

@@ -15,6 +15,7 @@ from ..models import as_model
 from ..result import aligned
 from . import asked, tables
 from .commands import Inputs, destinations, write_table
+from .denoise import denoised
 from .failure import DONE, MODEL, RAISED, Failure, described
 from .files import read_labels, read_rows
 from .progress import progress
@@ -43,11 +44,12 @@ def _intervals(work: Inputs) -> list[Interval]:
     X, names, count = read_rows(given.calibration)
     X, truths = work.taken(X, names, given.calibration), read_labels(given.truths, count)
     outputs = asked.outputs(given, work.model.columns(X, 0))
+    model = denoised(work, _Guarded(work.model.made()))
     shown = None if given.quiet else progress()
     with (
         work.failures(),
         Calibrated(
-            _Guarded(work.model.made()),
+            model,
             X,
             truths,
             given.sigma,

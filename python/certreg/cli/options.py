@@ -239,6 +239,26 @@ def calibration(command: Any) -> None:
     )
 
 
+def denoising(command: Any, compares: bool = False) -> None:
+    group = command.add_argument_group("denoiser")
+    if compares:
+        about = "compare the levels with and without it, each with all of alpha"
+    else:
+        about = "certify the model behind it"
+    _add(
+        group,
+        "--denoise FILE",
+        "make a denoiser for models that were not trained under noise, from a file of inputs "
+        f"without labels that are not among the others, and {about}",
+    )
+    if not compares:
+        _add(
+            group,
+            "--keep-denoiser FILE",
+            "write it to this .denoiser file, to serve with it; --denoise takes such files too",
+        )
+
+
 def resuming(command: Any) -> None:
     group = command.add_argument_group("long runs")
     _add(

@@ -75,7 +75,9 @@ examples:
 
 
 ABSENT: dict[str, Any] = {  # the values of options that a command has not
-    **dict.fromkeys("radius target labels plot resume model_id seed_file".split()),
+    **dict.fromkeys(
+        "radius target labels plot resume model_id seed_file denoise keep_denoiser".split()
+    ),
     **dict.fromkeys(("keep_records", "keep_seed"), False),
     **{"jobs": 1, "on_crash": "stop"},
 }
@@ -203,6 +205,7 @@ def _asks_for_radii(command: Any, sigma: str) -> None:
     )
     options.outputs(command)
     options.sampling(command)
+    options.denoising(command, sigma.endswith("commas"))
     options.resuming(command)
     options.results(command)
     options.labels_and_plots(command)
@@ -224,6 +227,7 @@ def _bounds(commands: Any) -> None:
     options.tolerance(question, required=False)
     options.outputs(command)
     options.sampling(command)
+    options.denoising(command)
     options.resuming(command)
     options.results(command)
 
@@ -252,6 +256,7 @@ def _attack(commands: Any) -> None:
         help="calls of the model in the attack on a row, beyond the samples (default: "
         "%(default)s)",
     )
+    options.denoising(command)
     options.results(command)
 
 
@@ -270,6 +275,7 @@ def _interval(commands: Any) -> None:
     options.model_and_inputs(command)
     options.calibration(command)
     options.outputs(command)
+    options.denoising(command)
     group = command.add_argument_group("results")
     options.destination(group)
     options.quiet(group)

@@ -1,0 +1,45 @@
+"""The option --denoise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..denoised import Denoised, of_examples
+from .failure import Failure
+from .files import Destination, read_rows
+
+SAVED = ".denoiser"  # files of --keep-denoiser
+
+
+def denoised(work: Any, model: Any) -> Any:
+    """A model of a commands.Inputs behind the denoiser of --denoise; as it is without this
+    option."""
+    given = work.given
+    if not given.denoise:
+        return model
+    kept = Destination(given.keep_denoiser, (SAVED,)) if given.keep_denoiser else None
+    with work.failures():
+        made = _made(work, model)
+    if kept:
+        kept.write(made.save)
+    said = f"{made.components} directions, {made.error:.3g} of the noise is left"
+    work.remark(f"denoiser {made.digest}: {said}")
+    if of_examples(made, work.X):
+        work.remark(of_examples(made, work.X))
+    return made
+
+
+def _made(work: Any, model: Any) -> Denoised:
+    name = work.given.denoise
+    if not name.endswith(SAVED):
+        return Denoised(model, examples(work), work.given.sigma, work.scale)
+    try:
+        return Denoised.load(name, model)
+    except OSError as error:
+        raise Failure(f"{name} cannot be read: {error.strerror or error}") from None
+
+
+def examples(work: Any) -> Any:
+    """The inputs of which a denoiser is made."""
+    X, names, _ = read_rows(work.given.denoise)
+    return work.taken(X, names, work.given.denoise)

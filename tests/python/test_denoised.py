@@ -1,0 +1,222 @@
+"""A denoiser in front of a model: what it does, where it helps, and what it is refused for."""
+
+import concurrent.futures
+import copy
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+from kit import bits, command_refused, no_warnings, package, parametrize, rows_of, said, write
+from certreg import Calibrated, Denoised, Estimator, ResumeError, RowsError
+from certreg import as_model, check_model, compare_denoised, tune_scale
+
+SIGMA = 1.0
+MIXED = np.random.default_rng(3).normal(size=(3, 8))
+STEEP = np.float32(np.random.default_rng(4).normal(size=8))
+
+
+def drawn(count, seed):
+    """Inputs that vary in three directions, and a little in all."""
+    rng = np.random.default_rng(seed)
+    x = 2 * rng.normal(size=(count, 3)) @ MIXED + 0.1 * rng.normal(size=(count, 8)) + 3
+    return x.astype(np.float32)
+
+
+def steep(x):
+    return np.sin(x @ STEEP / 4)
+
+
+def factory():
+    return steep
+
+
+def of_frames(frame):
+    return steep(frame.drop(columns="town").to_numpy()) + (frame["town"] == "b")
+
+
+EXAMPLES, X, POINTS = drawn(2000, 1), drawn(12, 2), drawn(40, 9)
+FRONT = Denoised(steep, EXAMPLES, SIGMA)
+
+
+def rows(model=FRONT, x=X, sigma=SIGMA, **more):
+    return rows_of(model, x, sigma, **more)
+
+
+@parametrize("masked, most", ((), 1.03), ((0, 5), 1.15))  # those masked count as nearly exact
+def test_it_is_the_best_linear_estimate(masked, most):
+    scale = np.ones(8)
+    scale[list(masked)] = 0
+    front, clean = Denoised(steep, EXAMPLES, SIGMA, scale), drawn(20000, 6)
+    noise = np.random.default_rng(7).normal(size=clean.shape) * scale
+    noisy = (clean + noise).astype(np.float32)
+    covariance = 4 * MIXED.T @ MIXED + 0.01 * np.eye(8)
+    best = np.linalg.solve(covariance + np.diag(np.square(SIGMA * scale)), covariance)
+    ours, best = front.apply(noisy), 3 + (noisy - 3) @ best
+    free = scale > 0
+    error, least = (np.square((y - clean)[:, free]).mean() for y in (ours, best))
+    assert least < 0.5 and least <= error < most * least
+    assert front.error == pytest.approx(error, rel=0.05)
+    assert np.array_equal(ours[:, ~free], noisy[:, ~free])
+    assert all(np.array_equal(front.apply(x[None])[0], y) for x, y in zip(noisy[:40], ours))
+
+
+def test_shapes_are_those_of_the_examples():
+    images = Denoised(lambda x: steep(x.reshape(-1, 8)), EXAMPLES.reshape(-1, 2, 4), SIGMA)
+    assert (images.shape, images.scale.shape, images.components) == ((2, 4), (2, 4), 3)
+    assert images.digest == FRONT.digest and re.fullmatch("[0-9a-f]{16}", FRONT.digest)
+    assert bits(rows(images, X.reshape(-1, 2, 4))) == bits(rows())
+    assert Denoised(steep, EXAMPLES, SIGMA, components=1).components == 1
+    assert Denoised(steep, EXAMPLES.astype(np.float64), SIGMA).digest == FRONT.digest
+
+
+def test_it_lengthens_the_radii_of_a_model_without_noise_in_its_training():
+    assert rows()["radius"].mean() > 1.5 * rows(steep)["radius"].mean()
+    more = dict(examples=EXAMPLES, seed=5, samples=200, progress=False)
+    found = compare_denoised(steep, X, 0.5, [0.5, SIGMA], labels=steep(X), **more)
+    assert found.helps and found.gain > 1.5 and found.model.sigma == found.sigma
+    assert [line["denoised"] for line in found.table()] == ["no", "yes"] * 2
+    bare, ours = found.lines[2:]
+    assert ours["mean_error"] < bare["mean_error"] and "with it" in str(found)
+    assert ours["left"] == FRONT.error and ours["useful_radius"] <= ours["mean_radius"]
+    wide = np.random.default_rng(8).normal(size=(300, 8)) * 50  # far beyond the noise
+    found = compare_denoised(steep, X, 0.5, SIGMA, **{**more, "examples": wide})
+    assert not found.helps and found.model is steep and "take" in str(found)
+    wrong = compare_denoised(steep, X, 0.5, SIGMA, labels=steep(X) + 9, **more)
+    assert not wrong.helps and wrong.lines[1]["useful_radius"] == 0
+
+
+NAN = np.where(np.arange(24).reshape(3, 8) == 9, np.nan, 1)
+SETTING, OURS = dict(examples=EXAMPLES), (EXAMPLES[9:30], steep(EXAMPLES[9:30]))
+REFUSED = (
+    (lambda: Denoised(FRONT, EXAMPLES, SIGMA), "denoises already"),
+    (lambda: rows(Denoised(lambda: FRONT, EXAMPLES, SIGMA)), "denoises already"),
+    (lambda: compare_denoised(FRONT, X, 0.5, SIGMA, **SETTING), "denoises already"),
+    (lambda: rows(lambda: FRONT), "factory makes a Denoised"),
+    (lambda: Denoised(steep, NAN, SIGMA), "feature 1 of example 1 is nan"),
+    (lambda: Denoised(steep, NAN[:1], SIGMA), "at least 2 examples"),
+    (lambda: Denoised(steep, NAN[[0, 2]] * 1e39, SIGMA), "is inf; examples must be finite"),
+    (lambda: Denoised(steep, EXAMPLES, 0), "sigma is 0"),
+    (lambda: Denoised(steep, EXAMPLES, SIGMA, 0), "not all of them 0"),
+    (lambda: Denoised(steep, EXAMPLES, SIGMA, [1, 2]), "scale has shape"),
+    (lambda: Denoised(steep, EXAMPLES, SIGMA, components=4097), "components is 4097"),
+    (lambda: Denoised(3, EXAMPLES, SIGMA), "model is int"),
+    (lambda: FRONT.apply(X[:, :7]), r"must be \(rows, 8,\)"),
+    (lambda: rows(sigma=2), "sigma is 2, and the denoiser was made for 1"),
+    (lambda: rows(sigma=[SIGMA, 2]), "sigma is 2"),
+    (lambda: rows(scale=2), "scale is not the one"),
+    (lambda: rows(x=X[:, :7]), r"inputs of shape \(8,\), not \(7,\)"),
+    (lambda: Estimator(FRONT, 8, 99).begin(X[0], 2), "sigma is 2"),
+    (lambda: Estimator(FRONT, 8, 99).certify_sigmas(X[0], [SIGMA, 2], 9, 0.5), "sigma is 2"),
+    (lambda: Estimator(FRONT, (2, 4), 99), "inputs of shape"),
+    (lambda: Estimator(FRONT, 8, 99, scale=2), "scale is not"),
+    (lambda: Estimator(FRONT, 8, 99, device=0), "leave out device"),
+    (lambda: check_model(FRONT, X, sigma=2), "sigma is 2"),
+    (lambda: Calibrated(FRONT, X, steep(X), 2), "sigma is 2"),
+    (lambda: Calibrated(FRONT, *OURS, SIGMA), "row 0 of X made the denoiser"),
+    (lambda: tune_scale(FRONT, drawn(12, 1), 0.5, [SIGMA]), "for one scale"),
+    (lambda: compare_denoised(steep, EXAMPLES[:9], 0.5, 1, **SETTING), "among the examples"),
+    (lambda: compare_denoised(steep, X, 0.5, 1, **SETTING, resume="f"), "takes no resume"),
+)
+
+
+@parametrize("call, sentence", *REFUSED)
+def test_void_uses_are_refused(call, sentence):
+    with pytest.raises((ValueError, TypeError, RowsError), match=sentence):
+        call()
+
+
+def test_every_way_to_run_it_gives_the_same():
+    with pytest.warns(UserWarning, match="3 of the 15 rows made the denoiser"):
+        rows(x=np.concatenate([X, EXAMPLES[7:10]]), samples=50)
+    with no_warnings():
+        wanted = bits(rows())
+    for again in (pickle.loads(pickle.dumps(FRONT)), copy.copy(FRONT)):
+        assert bits(rows(again)) == wanted and again.digest == FRONT.digest
+    assert bits(rows(jobs=2)) == wanted
+    assert bits(rows(Denoised(factory, EXAMPLES, SIGMA), jobs=2)) == wanted
+    assert as_model(FRONT) is FRONT and check_model(FRONT, X, sigma=SIGMA) == []
+    with Estimator(FRONT, 8, 300, seed=42) as e:
+        assert e.certify(X[3], SIGMA, 300, 0.5, noise_id=3).radius == rows()["radius"][3, 0, 0]
+        assert e.attack(0.5, 300).certified > 0
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for y in pool.map(FRONT.apply, [np.repeat(EXAMPLES, 20, axis=0)] * 8):
+            assert np.array_equal(y[::20], FRONT.apply(EXAMPLES))
+
+
+def test_files_have_it_and_refuse_another_one(tmp_path):
+    path, file, kept = (tmp_path / name for name in ("w", "r.sqlite", "c.npz"))
+    FRONT.save(path)
+    again = Denoised.load(path, steep)
+    assert again.export() == FRONT.export() and repr(again) == repr(FRONT)
+    assert np.array_equal(again._marks, FRONT._marks) and bits(rows(again)) == bits(rows())
+    path.write_bytes(path.read_bytes().replace(FRONT.export()[99:120], bytes(21)))
+    with pytest.raises(ValueError, match="is no denoiser: .*CRC"):
+        Denoised.load(path, steep)
+    done = rows(resume=file, keep_records=True)
+    with Calibrated(FRONT, POINTS, steep(POINTS), SIGMA, samples=11) as calibrated:
+        calibrated.save(kept)
+    other = Denoised(steep, EXAMPLES[:1999], SIGMA)
+    for model, digest in ((other, other.digest), (steep, "no denoiser")):
+        with pytest.raises(ResumeError, match=r"\(denoiser\)"):
+            rows(model, resume=file)
+        with pytest.raises(ValueError, match=f"{FRONT.digest}, not with .*{digest}"):
+            Calibrated.load(kept, model)
+    assert bits(rows(None, resume=file)) == bits(rows(resume=file)) == bits(done)
+    assert Calibrated.load(kept, FRONT).points == 40
+
+
+def test_columns_of_a_frame_that_get_no_noise_are_left_out(tmp_path):
+    pandas = package("pandas")
+    names = [f"x{i}" for i in range(8)]
+    town = {"town": pandas.Series(["a", "b"] * 1000, dtype="category")}
+    table = pandas.DataFrame(EXAMPLES, columns=names).assign(**town)
+    front = Denoised(of_frames, table, SIGMA)
+    assert front.shape == (9,) and front.scale.tolist() == [1] * 8 + [0]
+    assert front.digest == FRONT.digest
+    some = pandas.DataFrame(X, columns=names).assign(town=["b"] * 12)
+    found = rows(front, some)
+    with no_warnings():
+        assert bits(rows(front, some, jobs=2)) == bits(found)
+    assert np.allclose(front(some), FRONT(X) + 1, atol=1e-6)
+    assert front.apply(some)["town"].equals(some["town"])
+    assert np.array_equal(front.apply(some)[names], FRONT.apply(X))
+    assert check_model(front, some, sigma=SIGMA) == []
+    front.save(tmp_path / "w")
+    again = Denoised.load(tmp_path / "w", of_frames)
+    assert bits(rows(again, some)) == bits(found)
+    for sentence, model, table, more in (
+        ("made from the columns x0, .* in the same order", front, some[[*names[::-1], "town"]], {}),
+        ("made from an array", FRONT, some[names], {}),
+        ("scale is not", front, some, dict(scale={"x0": 1})),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            rows(model, table, **more)
+
+
+def test_the_command_puts_it_in_front(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    write("steep.py", "from test_denoised import steep")
+    for name, values in dict(x=X, e=EXAMPLES, p=POINTS, y=steep(X), t=steep(POINTS)).items():
+        np.save(f"{name}.npy", values)
+    words = ("steep.py:steep", "x.npy", "--denoise")
+    asked = ("--sigma", SIGMA, "--tolerance", 0.5, "--samples", 200, "--seed", 7)
+    first, told = said("certify", *words, "e.npy", *asked, "--keep-denoiser", "w.denoiser")
+    wanted = rows(samples=200, seed=7)["radius"].mean()
+    assert FRONT.digest in told and f" {wanted:.5g} " in first
+    assert said("certify", *words, "w.denoiser", *asked, "--jobs", 2)[0] == first
+    assert "2 of the 2 rows made" in said("certify", *words, "x.npy", *asked, "--rows", ":2")[1]
+    levels = ("--sigma", "0.5,1", *asked[2:], "--labels", "y.npy")
+    assert "Deploy sigma 1 with it." in said("sigma", *words, "e.npy", *levels, "-o", "c.csv")[0]
+    points = ("--calibration", "p.npy", "--truths", "t.npy", "--sigma", SIGMA, "--radius", 0.1)
+    assert said("interval", *words, "w.denoiser", *points, "--alpha", 0.2, "--samples", 21)
+    for sentence, *more in (
+        ("--keep-denoiser needs --denoise", "certify", *words[:2], *asked, "--keep-denoiser", "w"),
+        ("sigma is 2", "certify", *words, "w.denoiser", "-q", "--sigma", 2, *asked[2:]),
+        ("for one sigma: give the examples", "sigma", *words, "w.denoiser", *levels),
+        ("cannot be read", "certify", *words, "none.denoiser", *asked),
+        ("row 0 of X made", "interval", *words, "p.npy", "-q", *points),
+    ):
+        command_refused(2, sentence, *more)
