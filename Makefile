@@ -127,7 +127,7 @@ help: ## List the targets
 	@echo 'Variables: JOBS=N (default: one per core)  V=1 (show commands)  WERROR=1  CC  OPT'
 	@echo '    PREFIX  LIBDIR  INCLUDEDIR  DOCDIR  DESTDIR  NVCC= (no CUDA)'
 	@echo '    BLAS=0 (without OpenBLAS)  HARDEN=0  DIRTY=1 (make dist packs changes)'
-	@echo 'What the demo and bench-certificates read: examples/demo/demo.c, bench/certificates/main.c'
+	@echo 'What the demo reads: examples/demo/demo.c'
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 endif

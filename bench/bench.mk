@@ -1,14 +1,12 @@
 # Measurements. What is measured runs alone, after everything has been built.
 benches := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard bench/bench_*.c)))
-certificate_sources := $(sort $(wildcard bench/certificates/*.c)) \
-    $(addprefix examples/demo/,environment.c images.c digits.c) $(engine_sources)
 
 # A package of bench/ in Python, with what it reads.
 of_bench = CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/libdigits.so \
     PYTHONPATH=python:bench:examples/models:lib/deps PYTHONDONTWRITEBYTECODE=1 \
     $(or $(PYTHON),python3)
 
-.PHONY: bench bench-certificates bench-gpu bench-page bench-rows bench-scale \
+.PHONY: bench bench-calls bench-gpu bench-page bench-rows bench-scale \
     bench-second-order bench-vectors reproduce figures
 #: Measure
 bench: all $(benches) ## Time the library against its peers
@@ -17,8 +15,8 @@ bench: all $(benches) ## Time the library against its peers
 	    PYTHON='$(PYTHON)' $$b lib/bench.md; done
 bench-page: ## Write what was measured into docs/benchmarks.md
 	@$(or $(PYTHON),python3) bench/page.py
-bench-certificates: all $(OBJ)/bench_certificates ## Compare radii and calls with their targets
-	@$(OBJ)/bench_certificates
+bench-calls: all ## Measure validity, few calls and attacks, with CERTREG_MNIST
+	@$(of_bench) bench/bench_calls.py
 bench-rows: all ## Time certify_rows of the Python package, after make deps-all
 	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python \
 	    $(or $(PYTHON),$(wildcard $(venv)/bin/python),python3) bench/bench_rows.py
@@ -44,12 +42,10 @@ $(OBJ)/bench/%.o: own = -Itests $(engine_cflags)
 $(benches): $(OBJ)/bench/%: $(OBJ)/bench/%.o $(OBJ)/tests/support.a $(OBJ)/examples/engines.a \
     $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) $(static_libs)
-$(OBJ)/bench_certificates: $(certificate_sources:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) -lz $(static_libs)
 $(OBJ)/bench/gpu/bench_gpu.o: own = -isystem $(CUDA_HOME)/include
 $(OBJ)/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(cuda_link) $(static_libs)
-$(benches) $(OBJ)/bench_certificates $(OBJ)/bench_gpu: $(blas_made)
+$(benches) $(OBJ)/bench_gpu: $(blas_made)
 $(OBJ)/bench_gpu: $(OBJ)/certreg/libcertreg_cuda.so
 # The demo's drawings for Python.
 $(OBJ)/libdigits.so: examples/demo/digits.c

@@ -1,10 +1,7 @@
 """The tables of docs/benchmarks.md. `make bench-page` writes each between its markers,
-`<!-- NAME: begin -->` and `<!-- NAME: end -->`: as a measurement left it in lib/bench*.md, or from
-what `make bench-certificates` wrote. A table stays as it is if nothing was measured, or only with
-other settings than the page says."""
+`<!-- NAME: begin -->` and `<!-- NAME: end -->`, as a measurement left it in lib/bench*.md. A table
+stays as it is if nothing was measured, or only with other settings than the page says."""
 
-import csv
-import math
 import pathlib
 import re
 import sys
@@ -28,33 +25,6 @@ def show(name, head, *lines, keep=True):
     print(text)
 
 
-def read(name):
-    with open(LIB / name, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-# ---- make bench-certificates
-def number(text):
-    x = float(text)
-    return "" if math.isnan(x) else f"{x:.3f}" if x < 10 else f"{x:.3g}"
-
-
-def targets():
-    rows, lines = read("bench_certificates.csv"), []
-    if {r["row"] for r in rows} != set("1234567"):
-        raise KeyError("rows 1 to 7")
-    for r in rows:
-        target, *cells = (number(r[k]) for k in ("target", "reached", "ours", "reference"))
-        if r["verdict"] == "MISSED":
-            cells[0] = f"**{cells[0]}**"
-        sign = {"at most": "≤ ", "at least": "≥ "}[r["sense"]] if target else ""
-        lines.append([r["row"], r["claim"], sign + target, *cells, r["note"]])
-    return table(["row", "ours : other", "target", "reached", "ours", "other", ""], *lines)
-
-
-TABLES = {"targets": targets}
-
-
 def filled(page, found):
     """The page with what was found between its markers, and the names of all markers."""
 
@@ -73,12 +43,6 @@ def measured():
 
 def main():
     found = measured()
-    for name, make in TABLES.items():
-        try:
-            found[name] = make()
-        except (OSError, KeyError) as why:
-            print(f"{name}: {why!r}")
-
     page, places = filled(PAGE.read_text(encoding="utf-8"), found)
     PAGE.write_text(page, encoding="utf-8")
     for name in places:

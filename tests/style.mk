@@ -13,7 +13,7 @@ tidy: compile_commands.json ## Check src/ by clang-tidy
 #: Build
 this_make := $(MAKE)
 database := $(patsubst %.c,$(OBJ)/%.o,$(sources) $(blas_sources) $(tests) $(support) \
-    $(engine_sources) $(wildcard examples/*.c examples/demo/*.c bench/*.c bench/certificates/*.c \
+    $(engine_sources) $(wildcard examples/*.c examples/demo/*.c bench/*.c \
     $(if $(NVCC),src/backend/cuda/*.c)))
 .PHONY: database
 database: $(database)

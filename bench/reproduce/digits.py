@@ -1,5 +1,5 @@
-"""Handwritten digits: the same 100 test images of MNIST, turned by the same angles, as in the demo
-and in bench-certificates; or drawn ones."""
+"""Handwritten digits: the same 100 test images of MNIST, turned by the same angles, as in the demo;
+or drawn ones."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from typing import Optional
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODELS = ROOT / "examples" / "models"
-SEED = 42  # of the noise, as in bench-certificates; public, because the results are to be repeated
+SEED = 42  # of the noise; public, because the results are to be repeated
 
 
 @dataclasses.dataclass(frozen=True)
