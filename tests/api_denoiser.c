@@ -43,7 +43,7 @@ static int read_rows(void *user, uint64_t first, size_t count, float *x)
 {
     source *s = user;
     ck_assert_uint_ge(s->count, first + count);
-    if (first == 0) s->passes += s->next == s->count, s->next = 0;
+    if (s->next == s->count) s->passes++, s->next = 0;
     ck_assert_uint_eq(first, s->next);
     s->next = first + count;
     memcpy(x, s->rows + first * s->inputs, count * s->inputs * sizeof *x);
@@ -107,8 +107,8 @@ static double error_on_others(const certreg_denoiser *denoiser, double sigma, co
     return error / noisy;
 }
 
-/* The least error of any linear filter, by elimination: the covariance of the features with noise,
- * in units of the noise, given those without. */
+/* The least error of any linear filter of the features with noise, by elimination: their
+ * covariance, in units of the noise, given what is seen. */
 static double least_error(double sigma, const float *scale)
 {
     double c[D][D], trace = 0, noisy = 0;
@@ -119,9 +119,9 @@ static double least_error(double sigma, const float *scale)
             if (scale[j] > 0) c[i][j] /= sigma * (double)scale[j];
         }
     for (size_t i = 0; i < D; i++) {
-        const double pivot = c[i][i] + (scale[i] > 0 ? 1 : 0);
+        const double pivot = c[i][i] + 1;
         double column[D];
-        if (!(pivot > 0)) continue;
+        if (!(scale[i] > 0)) continue;
         for (size_t a = 0; a < D; a++) column[a] = c[a][i];
         for (size_t a = 0; a < D; a++)
             for (size_t b = 0; b < D; b++) c[a][b] -= column[a] * column[b] / pivot;
@@ -142,6 +142,56 @@ TEST_TIMES(inputs_of_a_known_law_are_estimated_nearly_as_well_as_can_be, 4 * 3)
     ck_assert_double_ge(got, 0.9 * least);
     ck_assert_double_eq_tol(facts_of(d).error, got, 0.1 * got);
     ck_assert_int_eq(s.passes + 1, CERTREG_DENOISER_PASSES);
+}
+
+/* A row has more features here: ten hidden numbers, of which the first may be large. */
+enum { WIDE = 40, OTHERS = 400 };
+
+static void check_error_of_wide_rows(uint64_t rows, float factor, double most, double times)
+{
+    static float wide[(ROWS + SPARE_ROWS) * D], x[WIDE], y[WIDE];
+    memcpy(wide, examples, sizeof wide);
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i += WIDE)
+        for (size_t j = 0; j < D; j++) wide[i + j] *= factor;
+    source s = {.rows = wide, .inputs = WIDE, .count = rows};
+    const certreg_denoiser *d = made(&s, 0.5, NULL);
+    double error = 0;
+    uint64_t seed = 7;
+    for (size_t i = 0; i < OTHERS; i++) {
+        const float *clean = wide + (1800 + i) * WIDE;
+        for (size_t j = 0; j < WIDE; j++) x[j] = clean[j] + 0.5f * (float)normal(&seed);
+        ck_assert_int_eq(certreg_denoiser_apply(d, x, 1, y), CERTREG_OK);
+        for (size_t j = 0; j < WIDE; j++)
+            error += pow((double)y[j] - (double)clean[j], 2) / (0.25 * WIDE * OTHERS);
+    }
+    ck_assert_double_le(error, most);
+    ck_assert_double_le(error, times * facts_of(d).error);
+    ck_assert_double_ge(error * times, facts_of(d).error);
+}
+
+/* Nothing about those held back is known to the others, not even their mean. */
+TEST_TIMES(a_handful_of_examples_does_not_promise_much, 9)
+{
+    check_error_of_wide_rows(2 + (uint64_t)_i, 1, 2.5, 3);
+}
+
+static const float factors[] = {1, 1e2f, 1e4f, 1e5f};
+
+TEST_ROWS(what_varies_most_hides_nothing, factors)
+{
+    check_error_of_wide_rows(1500, factors[_i], 0.6, 1.05);
+}
+
+TEST(features_without_noise_change_no_other)
+{
+    source s = {.rows = examples, .inputs = D, .count = 100};
+    const certreg_denoiser *d = made(&s, 0.75, scales[2]);
+    float x[2 * D], y[2 * D];
+    memcpy(x, examples, D * sizeof *x), memcpy(x + D, examples, D * sizeof *x);
+    x[D + 1] = 1e38f;
+    ck_assert_int_eq(certreg_denoiser_apply(d, x, 2, y), CERTREG_OK);
+    ck_assert(y[1] == x[1] && y[D + 1] == x[D + 1] && y[2] == y[D + 2]);
+    ck_assert(y[0] == y[D] && y[3] == y[D + 3]);
 }
 
 TEST(the_facts_are_those_of_the_plan)
@@ -176,7 +226,7 @@ TEST_ROWS(few_and_constant_examples_make_a_denoiser_too, few)
 
 /* ---- what is refused */
 static const float negative[D] = {1, -1, 1, 1}, none[D], endless[D] = {1, 1, INFINITY, 1};
-static const float tiny[D] = {1e-38f, 1, 1, 1};
+static const float tiny[D] = {1e-38f, 1, 1, 1}, small[D] = {1e-10f, 1, 1, 1};
 
 static const struct wrong {
     certreg_denoiser_plan p; /* fields that are not 0 replace those of a plan that is fine */
@@ -197,7 +247,10 @@ static const struct wrong {
     {{.scale = negative}, CERTREG_E_INVALID, "plan.scale[1] is -1", 0, 0, 0, 0},
     {{.scale = endless}, CERTREG_E_INVALID, "plan.scale[2] is inf", 0, 0, 0, 0},
     {{.scale = none}, CERTREG_E_INVALID, "nothing gets noise", 0, 0, 0, 0},
-    {{.scale = tiny}, CERTREG_E_INVALID, "feature 0 of the examples deviates", 0, 0, 0, 0},
+    {{.scale = tiny}, CERTREG_E_INVALID, "plan.sigma*scale[0] is 1e-38", 0, 0, 0, 0},
+    {{.scale = small}, CERTREG_E_INVALID, "feature 0 of the examples deviates", 0, 0, 0, 0},
+    {{.sigma = 1e-200}, CERTREG_E_INVALID, "plan.sigma*scale[0] is 1e-200", 0, 0, 0, 0},
+    {{.sigma = 1e34}, CERTREG_E_INVALID, "plan.sigma*scale[0] is 1e+34", 0, 0, 0, 0},
     {{.reserved = 1}, CERTREG_E_INVALID, "plan.reserved", 0, 0, 0, 0},
     {{.struct_size = 8}, CERTREG_E_INVALID, "plan.struct_size is 8", 0, 0, 0, 0},
 };

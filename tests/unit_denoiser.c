@@ -77,10 +77,9 @@ TEST(the_filter_has_the_bits_that_it_always_had)
 }
 
 /* ---- how many directions */
-enum { D = 6, HELD = 9, MASKED = 2 }; /* the first features are masked */
+enum { D = 6, KNOWN = 5, HELD = 9 }; /* directions that are known, of D dimensions */
 
-static double axes[D][D], seen[HELD][D], variances[D], mixed[D];
-static float moment[D * D], overlap[D * D];
+static double axes[D][D], examples[HELD][D], variances[KNOWN], seen[KNOWN];
 
 static double dice_normal(dice *d)
 {
@@ -105,94 +104,81 @@ static void roll_axes(dice *d)
     }
 }
 
-static double along(const double *row, int i, int from)
-{
-    double sum = 0;
-    for (int j = from; j < D; j++) sum += axes[i][j] * row[j];
-    return sum;
-}
-
-static cr_held roll_held(uint64_t seed, int masked)
+static cr_held roll_held(uint64_t seed)
 {
     dice d = dice_of(seed);
-    cr_held h = {.count = D, .rows = HELD, .sigma2 = 0.25, .free = D - masked};
-    h.variance = variances, h.mixed = mixed, h.moment = moment, h.overlap = overlap;
+    cr_held h = {.count = KNOWN, .free = D, .variance = variances, .seen = seen};
     roll_axes(&d);
-    memset(mixed, 0, sizeof mixed), memset(moment, 0, sizeof moment);
-    for (int i = 0; i < D; i++) variances[i] = exp(2 - i) * dice_between(&d, 0.5, 1.5);
-    for (int r = 0; r < HELD; r++) {
-        for (int j = 0; j < D; j++) seen[r][j] = 0;
+    memset(seen, 0, sizeof seen), memset(examples, 0, sizeof examples);
+    for (int i = 0; i < KNOWN; i++) variances[i] = exp(3 - i) * dice_between(&d, 0.5, 1.5);
+    for (int r = 0; r < HELD; r++)
         for (int i = 0; i < D; i++) {
-            const double p = dice_normal(&d) * exp(1 - 0.7 * i);
-            for (int j = 0; j < D; j++) seen[r][j] += p * axes[i][j];
+            const double p = dice_normal(&d) * exp(1.5 - 0.7 * i);
+            for (int j = 0; j < D; j++) examples[r][j] += p * axes[i][j];
+            if (i < KNOWN) seen[i] += p * p / HELD;
+            else h.left += p * p / HELD;
         }
-        for (int j = masked; j < D; j++) h.all += seen[r][j] * seen[r][j];
-    }
-    for (int i = 0; i < D; i++)
-        for (int k = 0; k < D; k++) {
-            double m = 0;
-            for (int r = 0; r < HELD; r++) m += along(seen[r], i, 0) * along(seen[r], k, 0);
-            moment[i * D + k] = (float)m;
-            overlap[i * D + k] = (float)along(axes[k], i, masked);
-        }
-    for (int i = 0; i < D; i++)
-        for (int r = 0; r < HELD; r++) mixed[i] += along(seen[r], i, 0) * along(seen[r], i, masked);
     return h;
 }
 
-/* The error of the filter as a matrix, and what k directions leave of the examples. */
-static double error_by_matrix(const cr_held *h, int k, int masked, double rest)
+static double rest_by_matrix(int k)
+{
+    double left = 0;
+    for (int r = 0; r < HELD; r++)
+        for (int i = k; i < D; i++) {
+            double p = 0;
+            for (int j = 0; j < D; j++) p += axes[i][j] * examples[r][j];
+            left += p * p / HELD;
+        }
+    return left / (D - k);
+}
+
+/* The error of the filter as a matrix. */
+static double error_by_matrix(const cr_held *h, int k)
 {
     double w[D][D], error = 0;
-    const double g = rest / (rest + h->sigma2);
+    const double rest = rest_by_matrix(k), g = rest / (rest + 1);
     for (int a = 0; a < D; a++)
         for (int b = 0; b < D; b++) {
             w[a][b] = a == b ? g : 0;
             for (int i = 0; i < k; i++) {
                 const double l = cr_denoiser_confirmed(h, (size_t)i);
-                w[a][b] += (l / (l + h->sigma2) - g) * axes[i][a] * axes[i][b];
+                w[a][b] += (l / (l + 1) - g) * axes[i][a] * axes[i][b];
             }
         }
-    for (int a = masked; a < D; a++) {
+    for (int a = 0; a < D; a++) {
         for (int r = 0; r < HELD; r++) {
-            double left = -seen[r][a];
-            for (int b = 0; b < D; b++) left += w[a][b] * seen[r][b];
+            double left = -examples[r][a];
+            for (int b = 0; b < D; b++) left += w[a][b] * examples[r][b];
             error += left * left / HELD;
         }
-        for (int b = masked; b < D; b++) error += h->sigma2 * w[a][b] * w[a][b];
+        for (int b = 0; b < D; b++) error += w[a][b] * w[a][b];
     }
-    return error / (h->sigma2 * h->free);
-}
-
-static double rest_by_matrix(int k, int masked)
-{
-    double left = 0, free = D - masked;
-    for (int i = 0; i < k; i++) free -= along(axes[i], i, masked);
-    for (int r = 0; r < HELD; r++)
-        for (int a = masked; a < D; a++) {
-            double rest = seen[r][a];
-            for (int i = 0; i < k; i++) rest -= along(seen[r], i, 0) * axes[i][a];
-            left += rest * rest;
-        }
-    return free < 0.5 ? 0 : left / (HELD * free);
+    return error / D;
 }
 
 TEST_TIMES(the_fewest_directions_are_chosen_whose_error_is_near_the_least, 200)
 {
-    const int masked = _i % 2 ? MASKED : 0, most = _i % 3 ? D : 3;
-    const cr_held h = roll_held(900 + (uint64_t)_i, masked);
+    const int most = _i % 3 ? KNOWN : 3;
+    const cr_held h = roll_held(900 + (uint64_t)_i);
     const cr_choice got = cr_denoiser_choose(&h, (size_t)most);
-    double least = INFINITY, error[D + 1];
-    for (int k = 0; k <= most; k++) {
-        error[k] = error_by_matrix(&h, k, masked, rest_by_matrix(k, masked));
-        least = fmin(least, error[k]);
-    }
+    double least = INFINITY, error[KNOWN + 1];
+    for (int k = 0; k <= most; k++) least = fmin(least, error[k] = error_by_matrix(&h, k));
     const size_t k = got.components;
     ck_assert_uint_le(k, (size_t)most);
-    ck_assert_double_eq_tol(got.rest, rest_by_matrix((int)k, masked), 1e-5 * (1 + got.rest));
-    ck_assert_double_eq_tol(got.error, error[k], 1e-5 * error[k]);
+    ck_assert_double_eq_tol(got.rest, rest_by_matrix((int)k), 1e-12 * (1 + got.rest));
+    ck_assert_double_eq_tol(got.error, error[k], 1e-12 * error[k]);
     ck_assert_double_le(error[k], 1.01001 * least);
     for (size_t fewer = 0; fewer < k; fewer++) ck_assert_double_ge(error[fewer], 1.00999 * least);
+}
+
+TEST(no_dimension_is_left_when_all_have_directions)
+{
+    static const double four = 4, one = 1;
+    const cr_held h = {.count = 1, .free = 1, .left = 1e-9, .variance = &four, .seen = &one};
+    const cr_choice got = cr_denoiser_choose(&h, 1);
+    ck_assert(got.components <= 1 && got.rest <= 1 + 1e-9);
+    ck_assert_double_eq_tol(got.error, 0.5, 1e-9); /* (1 - 1/2)^2 + (1/2)^2 */
 }
 
 TEST_MAIN("unit_denoiser")

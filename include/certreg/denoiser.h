@@ -59,7 +59,7 @@ typedef struct certreg_denoiser_plan {
     double sigma;       /* noise level > 0 of the certificates */
     const float *scale; /* inputs numbers >= 0, as in certreg_model; NULL: all 1. A
                            feature whose scale is 0 gets no noise: it is passed on bit
-                           for bit, and helps to estimate the others */
+                           for bit, and changes no other */
     /* Most directions in which the examples vary that are kept, up to 4,096; 0: 256.
      * The fewest are kept whose error on examples that are held back is within a
      * hundredth of the least. Time of apply and memory grow with their number. */
@@ -77,15 +77,17 @@ typedef struct certreg_denoiser_facts {
     uint64_t digest;   /* of all that apply and export use */
     /* Mean squared distance between an example that is held back and what is made of it
      * with noise, divided by that of the noise. 1: it is of no use; 0: nothing is left
-     * of the noise. An estimate, not a bound. */
+     * of the noise. An estimate, not a bound: rough where examples are few. */
     double error;
 } certreg_denoiser_facts;
 
 /** Makes a denoiser by LAPACK and BLAS (certreg/libcertreg_blas.so). Every fourth
  *  example is held back at first, to learn how much the others vary by chance. Takes
- *  about 56*rows*inputs*(components + 8) floating-point operations and
- *  20*inputs*(components + 264) bytes of memory, all but 8*inputs*(components + 2) of
- *  them only during the call.
+ *  about 24*rows*inputs*(components + 8) floating-point operations, twice that where
+ *  examples are as few as components, and 16*inputs*(components + 80) +
+ *  28*components*components bytes of memory, all but 8*inputs*(components + 2) of them
+ *  only during the call. Another machine, BLAS or number of its threads makes other
+ *  bits of the same examples: make a denoiser once, and export it.
  *  @param why  receives the error, or NULL
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field, or the example that is not
  *          finite; CERTREG_E_MODEL_FAILED (read returned non-zero: why->model_code);

@@ -130,8 +130,8 @@ class Denoised:
                 map. They must not be calibration points of Calibrated, and on rows that are among
                 them radii are longer than on others
     sigma       noise level > 0 of the certificates
-    scale       as for certify_rows. Features of an array that have scale 0 stay as they are, and
-                help to estimate the others; columns of a DataFrame that have scale 0 are left out
+    scale       as for certify_rows. Features that have scale 0 stay as they are, and change no
+                other
     components  most directions in which the examples vary that are kept; 0: 256
 
     `shape` is that of an input, and `scale` has it, in float32. It can be pickled if the model can,

@@ -9,6 +9,8 @@
 #define CR_BLAS_API 2u
 #define CR_BLAS_FILE "libcertreg_blas.so"
 
+enum { CR_BLAS_NO_MEMORY = -1 };
+
 /* Sizes are at most INT32_MAX. */
 typedef struct cr_blas {
     uint32_t api_version; /* CR_BLAS_API; read before anything else */
@@ -21,10 +23,11 @@ typedef struct cr_blas {
     /* c += a'b: m rows of n, from k rows of m and k rows of n */
     void (*add_product)(size_t m, size_t n, size_t k, const float *a, const float *b, float *c);
     /* Makes the rows of a, `rows` <= n of n, orthonormal, with the same span. work: `rows`
-     * floats. It may allocate. Non-zero: it failed. */
+     * floats. It may allocate. Non-zero: it failed; CR_BLAS_NO_MEMORY or another reason. */
     int (*orthonormal)(size_t rows, size_t n, float *a, float *work);
-    /* As eigenvalues, and the rows of the matrix become the eigenvectors. It may allocate. */
-    int (*eigenvectors)(size_t n, float *matrix, float *values);
+    /* As eigenvalues, in double, and the rows of the matrix become the eigenvectors. It may
+     * allocate, and fails as `orthonormal` does. */
+    int (*eigenvectors)(size_t n, double *matrix, double *values);
     /* In ascending order, of a symmetric matrix of which the upper half is read; it is used up.
      * work: `room` floats. Non-zero: they were not found. */
     int (*eigenvalues)(size_t n, float *matrix, float *values, float *work, size_t room);

@@ -7,74 +7,30 @@
 
 double cr_denoiser_confirmed(const cr_held *h, size_t i)
 {
-    return fmin(h->variance[i], (double)h->moment[i * h->count + i] / h->rows);
+    return fmin(h->variance[i], h->seen[i]);
 }
 
-static double gain(double variance, double sigma2)
+/* The first k directions, and the identity times one number for what lies in none of them. */
+static cr_choice choice_of(const cr_held *h, size_t k)
 {
-    return variance > 0 ? variance / (variance + sigma2) : 0;
-}
-
-/* Sums over the first k directions. */
-typedef struct sums {
-    double left, directions; /* squares outside of their span, and dimensions of it */
-} sums;
-
-static void add_direction(const cr_held *h, size_t k, sums *s)
-{
-    s->left -= 2 * h->mixed[k];
-    for (size_t i = 0; i <= k; i++) {
-        const size_t at = i * h->count + k;
-        s->left += (i == k ? 1 : 2) * (double)h->moment[at] * (double)h->overlap[at];
-    }
-    s->directions += (double)h->overlap[k * h->count + k];
-}
-
-static double rest_of(const cr_held *h, const sums *s)
-{
-    const double dimensions = h->free - s->directions;
-    return dimensions < 0.5 ? 0 : fmax(0, s->left) / (h->rows * dimensions);
-}
-
-/* The expected squares over the features with noise of what k directions leave of noise and input:
- * the filter is `rest` times the identity and extra[i] along each direction. */
-static double error_of(const cr_held *h, size_t k, double rest)
-{
-    const double keep = gain(rest, h->sigma2), noise = h->rows * h->sigma2;
-    double error = (1 - keep) * (1 - keep) * h->all + noise * keep * keep * h->free;
+    const double dimensions = h->free - (double)k;
+    double left = h->left, error = 0;
+    for (size_t i = k; i < h->count; i++) left += h->seen[i];
+    const double rest = dimensions > 0 ? left / dimensions : 0;
     for (size_t i = 0; i < k; i++) {
-        const double a = gain(cr_denoiser_confirmed(h, i), h->sigma2) - keep;
-        const double own = (double)h->overlap[i * h->count + i];
-        error += 2 * a * (noise * keep * own - (1 - keep) * h->mixed[i]);
-        for (size_t j = 0; j <= i; j++) {
-            const double b = gain(cr_denoiser_confirmed(h, j), h->sigma2) - keep;
-            const double both = (double)h->overlap[j * h->count + i];
-            const double left = (double)h->moment[j * h->count + i] + noise * both;
-            error += (i == j ? 1 : 2) * a * b * both * left;
-        }
+        const double gain = cr_denoiser_gain(cr_denoiser_confirmed(h, i));
+        error += (1 - gain) * (1 - gain) * h->seen[i] + gain * gain;
     }
-    return error;
-}
-
-/* Errors need not fall with k, so all are looked at: first for the least, then for the first that
- * is good enough. */
-static cr_choice first_below(const cr_held *h, size_t most, double enough)
-{
-    cr_choice best = {.error = INFINITY};
-    sums s = {.left = h->all};
-    for (size_t k = 0; k <= most; k++) {
-        const double rest = rest_of(h, &s), error = error_of(h, k, rest);
-        if (error < best.error) best = (cr_choice){k, rest, error};
-        if (best.error <= enough) break;
-        if (k < most) add_direction(h, k, &s);
-    }
-    return best;
+    /* variance and gain belong together there, so that the error is the gain */
+    error += dimensions * cr_denoiser_gain(rest);
+    return (cr_choice){k, rest, error / h->free};
 }
 
 cr_choice cr_denoiser_choose(const cr_held *h, size_t most)
 {
-    const cr_choice least = first_below(h, most, -1);
-    cr_choice chosen = first_below(h, most, ENOUGH * least.error);
-    chosen.error /= h->rows * h->sigma2 * h->free;
-    return chosen;
+    double least = INFINITY;
+    for (size_t k = 0; k <= most; k++) least = fmin(least, choice_of(h, k).error);
+    size_t k = 0;
+    while (choice_of(h, k).error > ENOUGH * least) k++;
+    return choice_of(h, k);
 }

@@ -10,15 +10,26 @@
 enum { COMPONENTS = 256 }; /* unless the plan says otherwise */
 
 /* ---- create */
+static certreg_status check_noise(const certreg_denoiser_plan *p, size_t j, certreg_error *why)
+{
+    const double scale = p->scale ? (double)p->scale[j] : 1, noise = p->sigma * scale;
+    if (!(scale >= 0) || !isfinite(scale))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "plan.scale[%zu] is %g; it must be finite and not negative", j, scale);
+    if (scale == 0 || (noise >= (double)CR_LEAST_STEP && noise < (double)CR_GREATEST_STEP))
+        return CERTREG_OK;
+    return cr_fail(why, CERTREG_E_INVALID,
+                   "plan.sigma*scale[%zu] is %g; float32 carries noise from %g to %g", j, noise,
+                   (double)CR_LEAST_STEP, (double)CR_GREATEST_STEP);
+}
+
 static certreg_status check_scale(const certreg_denoiser_plan *p, certreg_error *why)
 {
-    int noisy = !p->scale;
-    for (size_t j = 0; p->scale && j < p->inputs; j++) {
-        if (!(p->scale[j] >= 0) || !isfinite(p->scale[j]))
-            return cr_fail(why, CERTREG_E_INVALID,
-                           "plan.scale[%zu] is %g; it must be finite and not negative", j,
-                           (double)p->scale[j]);
-        noisy |= p->scale[j] > 0;
+    int noisy = 0;
+    for (size_t j = 0; j < p->inputs; j++) {
+        const certreg_status status = check_noise(p, j, why);
+        if (status) return status;
+        noisy |= !p->scale || p->scale[j] > 0;
     }
     if (noisy) return CERTREG_OK;
     return cr_fail(why, CERTREG_E_INVALID, "plan.scale is 0 for all features: nothing gets noise");

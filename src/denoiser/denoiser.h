@@ -32,22 +32,26 @@ void cr_denoiser_seal(certreg_denoiser *);
 certreg_status cr_denoiser_fit(const certreg_denoiser_plan *, const cr_blas *,
                                const fenv_t *callers, certreg_error *why, certreg_denoiser **out);
 
-/* What examples that were held back say about the directions that the others vary in. */
+/* What a filter keeps along a direction with this variance, in units of the noise. */
+static inline double cr_denoiser_gain(double variance)
+{
+    return variance / (variance + 1);
+}
+
+/* What examples that were held back say about the directions that the others vary in: means over
+ * these examples, in units of the noise. */
 typedef struct cr_held {
     size_t count;           /* directions, in descending order of their variance */
-    double rows, sigma2;    /* that were held back; of the noise */
-    double free;            /* features with noise */
-    double all;             /* sum of squares over them */
+    double free;            /* features with noise: dimensions in all */
+    double left;            /* square of what lies in none of the directions */
     const double *variance; /* count: among the examples that were not held back */
-    const double *mixed;    /* count: sums of a component times its part from them */
-    /* count*count: sums of products of components; products of directions over them. */
-    const float *moment, *overlap;
+    const double *seen;     /* count: square along a direction */
 } cr_held;
 
 /* A choice of how many directions to use, and how far what lies in none of them is kept. */
 typedef struct cr_choice {
     size_t components;
-    double rest;  /* variance */
+    double rest;  /* variance of a dimension, in units of the noise */
     double error; /* mean squared error of a feature, in units of the noise */
 } cr_choice;
 

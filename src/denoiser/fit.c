@@ -11,9 +11,7 @@
 enum { CHUNK = 256, SPARE = 8 }; /* examples at a time; directions beyond those wanted */
 enum { FIRST_PASSES = 3, LAST_PASSES = 2 };
 enum { ONE_IN = 4 }; /* is held back */
-/* The standard deviation of the noise that stands for none, in units of the feature's own. */
-#define NEXT_TO_NONE 0.1
-/* Standard deviation of a feature in units of its scale: sums of squares of less stay floats. */
+/* Standard deviation of a feature in units of its noise: sums of squares of less stay floats. */
 #define TOO_FAR 1e9
 
 enum part { ALL, FITTED, HELD };
@@ -23,14 +21,20 @@ typedef struct fit {
     const cr_blas *blas;
     const fenv_t *callers;
     certreg_error *why;
-    size_t inputs, count; /* directions */
+    size_t inputs, count, free; /* directions; features with noise */
+    uint64_t met;               /* examples, by add_moments */
     float *center;
-    float *whiten;                  /* 1 / unit of each feature; 0: it does not vary */
-    float *x, *parts;               /* CHUNK examples; their components */
-    float *axes, *next;             /* count rows of inputs */
-    float *square, *other, *values; /* count*count, count*count, count */
-    double *variance, *mixed;       /* count each */
-    double *total, *totals;         /* inputs each: sums, and sums of squares */
+    float *whiten;       /* 1 / noise of each feature; 0: it has none */
+    float *x, *parts;    /* CHUNK examples; their components */
+    float *axes, *next;  /* count rows of inputs */
+    float *product;      /* count*count */
+    double *square;      /* count*count */
+    double *values;      /* count: of square */
+    double *variance;    /* count */
+    double *seen;        /* count: mean squares of components of those held back */
+    double *mean, *only; /* inputs each: of all examples; of those that are not held back */
+    double *squares;     /* inputs: sums of squares about the mean */
+    double left;         /* sum of squares of those held back, outside of all directions */
 } fit;
 
 static void lay_out(fit *f, cr_arena *a)
@@ -42,13 +46,14 @@ static void lay_out(fit *f, cr_arena *a)
     f->parts = cr_arena_take(a, CHUNK * k, sizeof *f->parts);
     f->axes = cr_arena_take(a, cr_arena_times(k, n), sizeof *f->axes);
     f->next = cr_arena_take(a, cr_arena_times(k, n), sizeof *f->next);
+    f->product = cr_arena_take(a, k * k, sizeof *f->product);
     f->square = cr_arena_take(a, k * k, sizeof *f->square);
-    f->other = cr_arena_take(a, k * k, sizeof *f->other);
     f->values = cr_arena_take(a, k, sizeof *f->values);
     f->variance = cr_arena_take(a, k, sizeof *f->variance);
-    f->mixed = cr_arena_take(a, k, sizeof *f->mixed);
-    f->total = cr_arena_take(a, n, sizeof *f->total);
-    f->totals = cr_arena_take(a, n, sizeof *f->totals);
+    f->seen = cr_arena_take(a, k, sizeof *f->seen);
+    f->mean = cr_arena_take(a, n, sizeof *f->mean);
+    f->only = cr_arena_take(a, n, sizeof *f->only);
+    f->squares = cr_arena_take(a, n, sizeof *f->squares);
 }
 
 /* ---- reading */
@@ -78,9 +83,15 @@ static int is_in(enum part part, uint64_t row)
     return part == ALL || (row % ONE_IN == 1) == (part == HELD);
 }
 
+/* How many of the first `rows` examples. */
+static uint64_t held_before(uint64_t rows)
+{
+    return rows / ONE_IN + (rows % ONE_IN > 1);
+}
+
 static uint64_t rows_in(const fit *f, enum part part)
 {
-    const uint64_t held = (f->plan->rows + ONE_IN - 2) / ONE_IN;
+    const uint64_t held = held_before(f->plan->rows);
     return part == HELD ? held : part == ALL ? f->plan->rows : f->plan->rows - held;
 }
 
@@ -111,48 +122,47 @@ static certreg_status each_chunk(fit *f, enum part part, void (*use)(fit *, size
 }
 
 /* ---- units */
-/* Sums of x - center and its square, where center is the first example. */
+/* Nearer and nearer to the means: exact for what is constant, however large it is. */
 static void add_moments(fit *f, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t row = f->met++;
+        const double share = 1 / (double)f->met,
+                     fitted = is_in(FITTED, row) ? 1 / (double)(f->met - held_before(row)) : 0;
         for (size_t j = 0; j < f->inputs; j++) {
-            const double d = (double)f->x[i * f->inputs + j];
-            f->total[j] += d, f->totals[j] += d * d;
+            const double x = (double)f->x[i * f->inputs + j], off = x - f->mean[j];
+            f->mean[j] += off * share;
+            f->squares[j] += off * (x - f->mean[j]);
+            f->only[j] += (x - f->only[j]) * fitted;
         }
+    }
 }
 
-static float scale_of(const fit *f, size_t j)
+static double noise_of(const fit *f, size_t j)
 {
-    return f->plan->scale ? f->plan->scale[j] : 1.0f;
+    return f->plan->sigma * (f->plan->scale ? (double)f->plan->scale[j] : 1);
 }
 
-/* Of a feature without noise: a share of its deviation stands for the noise. */
-static double unit_of(const fit *f, size_t j, double deviation)
+static void center_on(fit *f, const double *mean)
 {
-    const double scale = (double)scale_of(f, j);
-    return scale > 0 ? scale : NEXT_TO_NONE * deviation / f->plan->sigma;
+    for (size_t j = 0; j < f->inputs; j++) f->center[j] = noise_of(f, j) > 0 ? (float)mean[j] : 0;
 }
 
 static certreg_status find_units(fit *f)
 {
-    const double n = (double)f->plan->rows;
-    certreg_status status = read_chunk(f, 0, 1);
-    if (status) return status;
-    memcpy(f->center, f->x, f->inputs * sizeof *f->x);
     for (size_t j = 0; j < f->inputs; j++) f->whiten[j] = 1;
-    status = each_chunk(f, ALL, add_moments);
+    const certreg_status status = each_chunk(f, ALL, add_moments);
     for (size_t j = 0; j < f->inputs && !status; j++) {
-        const double mean = f->total[j] / n,
-                     deviation = sqrt(fmax(0, f->totals[j] / n - mean * mean));
-        const double unit = unit_of(f, j, deviation);
-        f->center[j] = (float)((double)f->center[j] + mean);
-        f->whiten[j] = unit > 0 ? (float)(1 / unit) : 0;
-        if (!isfinite(f->whiten[j]) || deviation > TOO_FAR * unit)
-            status = cr_fail(f->why, CERTREG_E_INVALID,
-                             "feature %zu of the examples deviates by %g from its mean, too much "
-                             "for its noise, whose scale is %g",
-                             j, deviation, (double)scale_of(f, j));
+        const double noise = noise_of(f, j),
+                     deviation = sqrt(f->squares[j] / (double)f->plan->rows);
+        f->whiten[j] = noise > 0 ? (float)(1 / noise) : 0;
+        if (noise > 0 && deviation > TOO_FAR * noise)
+            return cr_fail(f->why, CERTREG_E_INVALID,
+                           "feature %zu of the examples deviates by %g from its mean, which is too "
+                           "much for its noise, plan.sigma times its scale, of %g",
+                           j, deviation, noise);
     }
+    center_on(f, f->only);
     return status;
 }
 
@@ -164,8 +174,10 @@ static void multiply(fit *f, size_t count)
     f->blas->add_product(f->count, f->inputs, count, f->parts, f->x, f->next);
 }
 
-static certreg_status failed(fit *f, const char *what)
+static certreg_status failed(fit *f, int code, const char *what)
 {
+    if (code == CR_BLAS_NO_MEMORY)
+        return cr_fail(f->why, CERTREG_E_NO_MEMORY, "LAPACK has no memory to find %s", what);
     return cr_fail(f->why, CERTREG_E_INVALID,
                    "LAPACK found no %s of the examples: they may be too large for their noise",
                    what);
@@ -177,106 +189,102 @@ static void turn(fit *f, double examples)
 {
     const size_t k = f->count;
     for (size_t i = 0; i < k; i++) {
-        f->variance[i] = fmax(0, (double)f->values[k - 1 - i]) / examples;
-        for (size_t r = 0; r < k; r++) f->other[r * k + i] = f->square[(k - 1 - i) * k + r];
+        f->variance[i] = fmax(0, f->values[k - 1 - i]) / examples;
+        for (size_t r = 0; r < k; r++)
+            f->product[r * k + i] = (float)f->square[(k - 1 - i) * k + r];
     }
     memset(f->next, 0, k * f->inputs * sizeof *f->next);
-    f->blas->add_product(k, f->inputs, k, f->other, f->axes, f->next);
+    f->blas->add_product(k, f->inputs, k, f->product, f->axes, f->next);
     float *turned = f->next;
     f->next = f->axes, f->axes = turned;
 }
 
-static certreg_status find_axes(fit *f, enum part part, int passes)
+/* The variances may differ by far more than float has digits, hence double. */
+static certreg_status sort_axes(fit *f, enum part part)
 {
-    const size_t k = f->count, n = f->inputs;
-    for (int pass = 0; pass < passes; pass++) {
-        if (f->blas->orthonormal(k, n, f->axes, f->values)) return failed(f, "directions");
-        memset(f->next, 0, k * n * sizeof *f->next);
-        const certreg_status status = each_chunk(f, part, multiply);
-        if (status) return status;
-        if (pass + 1 == passes) break;
-        float *better = f->next;
-        f->next = f->axes, f->axes = better;
-    }
-    f->blas->multiply(k, k, n, f->axes, f->next, f->square);
-    if (f->blas->eigenvectors(k, f->square, f->values)) return failed(f, "variances");
+    const size_t k = f->count;
+    f->blas->multiply(k, k, f->inputs, f->axes, f->next, f->product);
+    for (size_t i = 0; i < k * k; i++) f->square[i] = (double)f->product[i];
+    const int code = f->blas->eigenvectors(k, f->square, f->values);
+    if (code) return failed(f, code, "variances");
     turn(f, (double)rows_in(f, part));
     return CERTREG_OK;
+}
+
+static certreg_status find_axes(fit *f, enum part part, int passes)
+{
+    const size_t size = f->count * f->inputs * sizeof *f->next;
+    for (int pass = 0; pass < passes; pass++) {
+        float *better = f->next;
+        if (pass) f->next = f->axes, f->axes = better;
+        const int code = f->blas->orthonormal(f->count, f->inputs, f->axes, f->parts);
+        if (code) return failed(f, code, "directions");
+        memset(f->next, 0, size);
+        const certreg_status status = each_chunk(f, part, multiply);
+        if (status) return status;
+    }
+    return sort_axes(f, part);
 }
 
 /* Signs that look like chance, the same everywhere. */
 static void begin_axes(fit *f)
 {
     for (size_t i = 0; i < f->count * f->inputs; i++)
-        f->axes[i] = cr_hash_end(i + 1) & 1 ? 1.0f : -1.0f;
+        if (f->whiten[i % f->inputs] > 0) f->axes[i] = cr_hash_end(i + 1) & 1 ? 1.0f : -1.0f;
+        else f->axes[i] = 0;
 }
 
 /* ---- those held back */
+/* Squares of their components, and of what is left of them without: sums of positive numbers, in
+ * which small ones survive beside large ones. */
 static void measure(fit *f, size_t count)
 {
-    multiply(f, count);
-    add_moments(f, count);
+    const size_t k = f->count, n = f->inputs;
+    f->blas->multiply(k, count, n, f->axes, f->x, f->parts);
+    for (size_t i = 0; i < k * count; i++) {
+        f->seen[i / count] += (double)f->parts[i] * (double)f->parts[i];
+        f->parts[i] = -f->parts[i];
+    }
+    f->blas->add_product(count, n, k, f->parts, f->axes, f->x);
+    for (size_t i = 0; i < count * n; i++) f->left += (double)f->x[i] * (double)f->x[i];
 }
 
-static double over_free(const fit *f, const float *a, const float *b)
-{
-    double sum = 0;
-    for (size_t j = 0; j < f->inputs; j++)
-        if (scale_of(f, j) > 0) sum += (double)a[j] * (double)b[j];
-    return sum;
-}
-
-/* Uses up `next`. */
 static certreg_status hold_against(fit *f, cr_held *h)
 {
-    const size_t k = f->count, n = f->inputs;
-    *h = (cr_held){.count = k,
-                   .rows = (double)rows_in(f, HELD),
-                   .sigma2 = f->plan->sigma * f->plan->sigma,
-                   .variance = f->variance,
-                   .mixed = f->mixed,
-                   .moment = f->square,
-                   .overlap = f->other};
-    memset(f->next, 0, k * n * sizeof *f->next);
-    memset(f->totals, 0, n * sizeof *f->totals);
+    const double rows = (double)rows_in(f, HELD);
+    memset(f->seen, 0, f->count * sizeof *f->seen);
+    f->left = 0;
     const certreg_status status = each_chunk(f, HELD, measure);
-    if (status) return status;
-    f->blas->multiply(k, k, n, f->axes, f->next, f->square);
-    for (size_t i = 0; i < k; i++) f->mixed[i] = over_free(f, f->axes + i * n, f->next + i * n);
-    memcpy(f->next, f->axes, k * n * sizeof *f->axes);
-    for (size_t j = 0; j < n; j++) {
-        const int noisy = scale_of(f, j) > 0;
-        if (noisy) h->free++, h->all += f->totals[j];
-        for (size_t i = 0; i < k && !noisy; i++) f->next[i * n + j] = 0;
-    }
-    f->blas->multiply(k, k, n, f->next, f->next, f->other);
-    return CERTREG_OK;
+    for (size_t i = 0; i < f->count; i++) f->seen[i] /= rows;
+    *h = (cr_held){.count = f->count,
+                   .free = (double)f->free,
+                   .left = f->left / rows,
+                   .variance = f->variance,
+                   .seen = f->seen};
+    return status;
 }
 
 /* ---- the filter */
 /* The share of each direction's variance that those held back confirm stays what it was when all
  * examples give directions and variances. */
-static void confirm(const fit *f, const cr_held *h, double *shares)
+static void find_shares(const cr_held *h, double *shares)
 {
-    for (size_t i = 0; i < f->count; i++)
+    for (size_t i = 0; i < h->count; i++)
         shares[i] = h->variance[i] > 0 ? cr_denoiser_confirmed(h, i) / h->variance[i] : 0;
 }
 
-static void fill(const fit *f, const cr_choice *chosen, certreg_denoiser *d)
+static void fill(const fit *f, const cr_choice *chosen, const double *shares, certreg_denoiser *d)
 {
-    const double sigma2 = f->plan->sigma * f->plan->sigma;
-    const double keep = chosen->rest / (chosen->rest + sigma2);
+    const double keep = cr_denoiser_gain(chosen->rest);
     for (size_t j = 0; j < f->inputs; j++) {
-        const int noisy = scale_of(f, j) > 0;
+        const double noise = noise_of(f, j);
         d->center[j] = f->center[j];
-        d->keep[j] = noisy ? (float)keep : CR_DENOISER_PASSED;
+        d->keep[j] = noise > 0 ? (float)keep : CR_DENOISER_PASSED;
         for (size_t i = 0; i < chosen->components; i++) {
-            const double variance = f->variance[i] * f->mixed[i];
-            const double axis = (double)f->axes[i * f->inputs + j];
+            const double extra = cr_denoiser_gain(f->variance[i] * shares[i]) - keep,
+                         axis = (double)f->axes[i * f->inputs + j];
             d->into[i * d->pitch + j] = (float)(axis * (double)f->whiten[j]);
-            if (!noisy) continue;
-            d->back[i * d->pitch + j] =
-                (float)((variance / (variance + sigma2) - keep) * axis * (double)scale_of(f, j));
+            d->back[i * d->pitch + j] = (float)(extra * axis * noise);
         }
     }
 }
@@ -291,11 +299,12 @@ static certreg_status find(fit *f, certreg_denoiser **out)
     if (status) return status;
     const size_t wanted = f->plan->components, most = wanted < f->count ? wanted : f->count;
     const cr_choice chosen = cr_denoiser_choose(&held, most);
-    confirm(f, &held, f->mixed);
+    find_shares(&held, f->seen);
+    center_on(f, f->mean);
     status = find_axes(f, ALL, LAST_PASSES);
     if (!status) status = cr_denoiser_take(f->inputs, chosen.components, f->why, out);
     if (status) return status;
-    fill(f, &chosen, *out);
+    fill(f, &chosen, f->seen, *out);
     (*out)->sigma = f->plan->sigma, (*out)->rows = f->plan->rows, (*out)->error = chosen.error;
     cr_denoiser_seal(*out);
     return CERTREG_OK;
@@ -305,7 +314,8 @@ certreg_status cr_denoiser_fit(const certreg_denoiser_plan *plan, const cr_blas 
                                const fenv_t *callers, certreg_error *why, certreg_denoiser **out)
 {
     fit f = {.plan = plan, .blas = blas, .callers = callers, .why = why, .inputs = plan->inputs};
-    const uint64_t room = plan->rows < plan->inputs ? plan->rows : plan->inputs;
+    for (size_t j = 0; j < f.inputs; j++) f.free += noise_of(&f, j) > 0;
+    const uint64_t room = plan->rows < f.free ? plan->rows : f.free;
     const size_t wanted = plan->components + SPARE;
     f.count = wanted < room ? wanted : (size_t)room;
     cr_arena need = {0};

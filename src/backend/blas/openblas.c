@@ -40,17 +40,23 @@ static void add_product(size_t m, size_t n, size_t k, const float *a, const floa
                 (int)n, 1, c, (int)n);
 }
 
+static int failure(lapack_int code)
+{
+    const int memory = code == LAPACK_WORK_MEMORY_ERROR || code == LAPACK_TRANSPOSE_MEMORY_ERROR;
+    return memory ? CR_BLAS_NO_MEMORY : code != 0;
+}
+
 static int orthonormal(size_t rows, size_t n, float *a, float *work)
 {
     const lapack_int k = (lapack_int)rows, m = (lapack_int)n;
-    const lapack_int failed = LAPACKE_sgeqrf(LAPACK_COL_MAJOR, m, k, a, m, work);
-    return (int)(failed ? failed : LAPACKE_sorgqr(LAPACK_COL_MAJOR, m, k, k, a, m, work));
+    const lapack_int code = LAPACKE_sgeqrf(LAPACK_COL_MAJOR, m, k, a, m, work);
+    return failure(code ? code : LAPACKE_sorgqr(LAPACK_COL_MAJOR, m, k, k, a, m, work));
 }
 
-static int eigenvectors(size_t n, float *matrix, float *values)
+static int eigenvectors(size_t n, double *matrix, double *values)
 {
-    return (int)LAPACKE_ssyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, matrix, (lapack_int)n,
-                               values);
+    return failure(
+        LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, matrix, (lapack_int)n, values));
 }
 
 __attribute__((visibility("default"))) const cr_blas *certreg_module_blas(void)
