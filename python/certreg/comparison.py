@@ -29,7 +29,7 @@ class Comparison:
     sigma       its best noise level
     gain        mean radius with a denoiser at its best sigma, divided by that without one at its
                 own best sigma; with labels of the useful radius, which is 0 where the prediction is
-                not within the tolerance of the label
+                not within the tolerance of the label. 0 if its errors are too large at all sigmas
     gain_error  standard error of the gain
     lines       the table: a dict for each sigma, without and with a denoiser. left is the mean
                 squared error of a denoised feature in units of the noise"""
@@ -51,7 +51,7 @@ class Comparison:
         said = f"With the denoiser the {what} is {gain}, each at its best sigma."
         advice = f" Deploy sigma {self.sigma:g} {'with' if self.helps else 'without'} it."
         if not self.helps:
-            said += " It does not help; models that were trained under noise mostly lose by one."
+            said += " That is no clear gain; models trained under noise mostly lose by one."
         if what == "mean radius":
             advice += " Errors were not measured: that takes labels."
         return f"{aligned(self.table())}\n{said}{advice}"
@@ -158,11 +158,12 @@ def _compared(trials: Sequence[_Trial], slack: float) -> Comparison:
 
     def best(some: Sequence[_Trial]) -> _Trial:
         accurate = [trial for trial in some if trial.mean_error <= most]
-        return max(accurate, key=lambda trial: float(trial.radii.mean()), default=some[0])
+        nothing = dataclasses.replace(some[0], radii=0 * some[0].radii)
+        return max(accurate, key=lambda trial: float(trial.radii.mean()), default=nothing)
 
     before, after = best(bare), best(denoised)
     gain, error = ratio_of_means(after.radii, before.radii)
-    helps = gain > 1 + 2 * error and after.mean_error <= most
+    helps = gain > 1 + 2 * error
     chosen = after if helps else before
     lines = tuple(trial.line for trial in trials)
     return Comparison(helps, chosen.model, chosen.sigma, gain, error, lines)

@@ -1,14 +1,18 @@
 """A denoiser in front of a model: what it does, where it helps, and what it is refused for."""
 
 import concurrent.futures
+import contextlib
 import copy
+import io
 import pickle
 import re
+import runpy
 
 import numpy as np
 import pytest
 
-from kit import bits, command_refused, no_warnings, package, parametrize, rows_of, said, write
+from kit import bits, command_refused, no_warnings, package, parametrize, root, rows_of
+from kit import said, write
 from certreg import Calibrated, Denoised, Estimator, ResumeError, RowsError
 from certreg import as_model, check_model, compare_denoised, tune_scale
 
@@ -84,6 +88,14 @@ def test_it_lengthens_the_radii_of_a_model_without_noise_in_its_training():
     assert not found.helps and found.model is steep and "take" in str(found)
     wrong = compare_denoised(steep, X, 0.5, SIGMA, labels=steep(X) + 9, **more)
     assert not wrong.helps and wrong.lines[1]["useful_radius"] == 0
+
+
+def test_the_example_runs():
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        runpy.run_path(str(root / "examples/python/denoised.py"))
+    shown = "radius is (2.[5-9]|3.[0-4])[^\n]* with it.\nmean radius of 60 other signals: (0.9|1.0)"
+    assert re.search(shown, told.getvalue())
 
 
 NAN = np.where(np.arange(24).reshape(3, 8) == 9, np.nan, 1)
