@@ -4,6 +4,7 @@
 #pragma GCC diagnostic error "-Wpadded" /* the fields of a struct follow each other */
 #include <certreg/attack.h>
 #include <certreg/backend.h>
+#include <certreg/denoiser.h>
 #include <certreg/interval.h>
 #include <certreg/question.h>
 #include <certreg/sampling.h>
@@ -47,6 +48,8 @@ static const struct {
     LAYOUT(certreg_attack_options),
     LAYOUT(certreg_attack_plan),
     LAYOUT(certreg_attack_result),
+    LAYOUT(certreg_denoiser_plan),
+    LAYOUT(certreg_denoiser_facts),
 };
 
 TEST_ROWS(structs_begin_with_their_size_which_is_of_whole_words, layouts)

@@ -94,11 +94,11 @@ formatted() { [ -z "$(gofmt -l "$folder")" ]; }
 go_layout() { # the sizes of all structs, by the table of the library
     sed -n 's/ *X(certreg_\([a-z_]*\), [A-Z_]*, [0-9]*, \([0-9]*\)).*/\1 \2/p' src/base/sizes.h \
         >"$tmp/sizes"
-    [ "$(wc -l <"$tmp/sizes")" -ge 24 ] || return
+    [ "$(wc -l <"$tmp/sizes")" -ge 26 ] || return
     {
         printf 'package main\n// #cgo pkg-config: certreg\n'
         printf '// #cgo CFLAGS: -DCERTREG_EXPERIMENTAL\n'
-        printf '// #include <certreg/%s.h>\n' certreg attack interval solver
+        printf '// #include <certreg/%s.h>\n' certreg attack denoiser interval solver
         printf 'import "C"\nimport ("fmt"; "unsafe")\nfunc main() {\n'
         awk '{ print "fmt.Println(\"" $1 "\", unsafe.Sizeof(C.certreg_" $1 "{}))" }' "$tmp/sizes"
         echo '}'

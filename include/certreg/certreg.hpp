@@ -17,8 +17,8 @@
  *     }
  *
  * It is all inline: link certreg and nothing else. This header covers question.h,
- * sampling.h and backend.h too; solver.hpp and, experimental, attack.hpp, interval.hpp
- * and worst_function.hpp do the same for the other headers. Five rules:
+ * sampling.h and backend.h too; solver.hpp and, experimental, attack.hpp, denoiser.hpp,
+ * interval.hpp and worst_function.hpp do the same for the other headers. Five rules:
  *
  * names      Methods and functions have the names of certreg.h, without the prefix, and
  *            mean what it says there: units, ranges, statuses, threads. Only export and

@@ -1,7 +1,8 @@
-// What is about a certificate: run, JSON, digest, forecast, levels, attacks, intervals, worst
-// cases.
+// What is about a certificate: run, JSON, digest, forecast, levels, attacks, intervals,
+// denoisers, worst cases.
 #include "kit.hpp"
 #include <certreg/attack.hpp>
+#include <certreg/denoiser.hpp>
 #include <certreg/interval.hpp>
 #include <certreg/worst_function.hpp>
 #include <cmath>
@@ -180,4 +181,51 @@ TEST(intervals_contain_the_truth)
     REFUSED(certreg::covers(e, scores, ranks, {}), CERTREG_E_INVALID, "truth has 0");
     wanted.points = 3;
     REFUSED(certreg::interval_ranks(wanted), CERTREG_E_INVALID, "points");
+}
+
+TEST(a_denoiser_is_made_copied_and_kept_as_bytes)
+{
+    constexpr size_t inputs = 6, rows = 200;
+    // Examples on a line: what lies off it is noise.
+    const auto read = [](uint64_t first, size_t count, float *x) {
+        for (size_t i = 0; i < count * inputs; i++)
+            x[i] = static_cast<float>((first + i / inputs) % 7) - 3;
+    };
+    const certreg::denoiser w(read, certreg::denoiser_plan(inputs, rows, 0.5));
+    const certreg::denoiser_facts facts = w.info();
+    CHECK(facts.inputs == inputs && facts.components == 1 && facts.rows == rows);
+    CHECK(facts.sigma == 0.5 && facts.error < 0.2);
+    const float noisy[2 * inputs] = {1.5f, 0.5f, 1, 1, 0.7f, 1.3f, -2, -2, -2, -2, -2, -2};
+    float clean[2 * inputs], again[2 * inputs];
+    w.apply(noisy, clean);
+    CHECK(std::fabs(clean[0] - 1) < 0.1f && std::fabs(clean[1] - 1) < 0.1f);
+    const auto bytes = w.export_bytes();
+    certreg::denoiser other = certreg::denoiser::import_bytes(bytes.data(), bytes.size());
+    CHECK(other.info().digest == facts.digest);
+    other.apply(noisy, again);
+    CHECK(std::memcmp(clean, again, sizeof clean) == 0);
+    REFUSED(w.apply({1, 2}, again), CERTREG_E_INVALID, "x has 2 elements, but needs 6");
+    REFUSED(w.apply(noisy, {}), CERTREG_E_INVALID, "y has 0 elements, but needs 12");
+    REFUSED(certreg::denoiser::import_bytes(bytes.data(), 99), CERTREG_E_CORRUPT, "damaged");
+    certreg::denoiser moved = std::move(other);
+    CHECK(moved.info().digest == facts.digest);
+    REFUSED(other.apply(noisy, again), CERTREG_E_INVALID, "");
+    other = w;
+    CHECK(other.get() == w.get());
+    const auto plan = certreg::denoiser_plan(inputs, 1, 0.5);
+    REFUSED(certreg::denoiser(read, plan), CERTREG_E_INVALID, "plan.rows is 1");
+    REFUSED(certreg::denoiser(certreg::denoiser_plan(inputs, 9, 0.5)), CERTREG_E_INVALID,
+            "plan.read is NULL");
+    const auto fails = [](uint64_t, size_t, float *) { return 5; };
+    const auto why =
+        kit::thrown([&] { certreg::denoiser(fails, certreg::denoiser_plan(inputs, 9, 0.5)); });
+    CHECK(why.status == CERTREG_E_MODEL_FAILED && why.model_code == 5);
+    const auto throws = [](uint64_t, size_t, float *) { throw 7; };
+    int caught = 0;
+    try {
+        certreg::denoiser(throws, certreg::denoiser_plan(inputs, 9, 0.5));
+    } catch (int thrown) {
+        caught = thrown;
+    }
+    CHECK(caught == 7);
 }
