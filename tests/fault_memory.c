@@ -3,6 +3,7 @@
 #include "support/attack_kit.h"
 #include "support/counting_malloc.h"
 #include "support/emulated_device.h"
+#include <certreg/denoiser.h>
 
 /* ---- models */
 enum { INPUTS = 6, CAPACITY = 1500 };
@@ -121,24 +122,71 @@ MAKES(make_attack, certreg_attack, certreg_attack_create(estimator, &attack_plan
 /* On the emulated device, which takes memory of the host as a driver does. */
 MAKES(make_device, certreg_backend, try_emulated(0, NULL, &why, &made), certreg_backend_close)
 
-static const struct {
-    certreg_status (*make)(void);
-    long least; /* allocations that it needs at least */
-} makers[] = {{make_estimator, 1}, {make_solver, 1}, {make_bisection, 1},   {make_backend, 2},
-              {make_attack, 1},    {make_device, 1}, {make_second_order, 1}};
+/* Without OpenBLAS there are no denoisers. */
+static unsigned char denoiser_bytes[4096];
+static size_t denoiser_size;
 
-TEST_ROWS(failing_allocations_are_a_status_and_leave_nothing_behind, makers)
+static int read_examples(void *user, uint64_t first, size_t count, float *x)
 {
-    if (!interposed()) return;
+    (void)user;
+    for (size_t i = 0; i < count * INPUTS; i++)
+        x[i] = (float)((first * INPUTS + i) * 7919 % 1009) / 500;
+    return 0;
+}
+
+static certreg_status fit_denoiser(certreg_denoiser **made)
+{
+    const certreg_denoiser_plan p = {.struct_size = sizeof p,
+                                     .inputs = INPUTS,
+                                     .rows = 300,
+                                     .read = read_examples,
+                                     .sigma = 0.3};
+    return certreg_denoiser_create(&p, &why, made);
+}
+MAKES(make_denoiser, certreg_denoiser, fit_denoiser(&made), certreg_denoiser_destroy)
+MAKES(import_denoiser, certreg_denoiser,
+      certreg_denoiser_import(denoiser_bytes, denoiser_size, &why, &made), certreg_denoiser_destroy)
+
+/* 0 without OpenBLAS. */
+static int export_denoiser(void)
+{
+    certreg_denoiser *d = NULL;
+    const certreg_status status = fit_denoiser(&d);
+    denoiser_size = sizeof denoiser_bytes;
+    if (status == CERTREG_E_NO_BACKEND) return 0;
+    ck_assert_int_eq(status, CERTREG_OK);
+    ck_assert_int_eq(certreg_denoiser_export(d, denoiser_bytes, &denoiser_size), CERTREG_OK);
+    certreg_denoiser_destroy(d);
+    return 1;
+}
+
+TEST(denoisers_allocate_nothing_in_use)
+{
+    certreg_denoiser *d = NULL;
+    certreg_denoiser_facts facts = {.struct_size = sizeof facts};
+    static float x[100 * INPUTS], y[100 * INPUTS];
+    if (!interposed() || !export_denoiser()) return;
+    ck_assert_int_eq(certreg_denoiser_import(denoiser_bytes, denoiser_size, NULL, &d), CERTREG_OK);
+    watch(0);
+    int bad = certreg_denoiser_apply(d, x, 100, y) != CERTREG_OK;
+    bad += certreg_denoiser_info(d, &facts) != CERTREG_OK;
+    bad += certreg_denoiser_export(d, denoiser_bytes, &denoiser_size) != CERTREG_OK;
+    unwatch();
+    certreg_denoiser_destroy(d);
+    ck_assert_msg(!bad && !taken && !live, "%d calls failed; %ld allocations", bad, taken);
+}
+
+static void fail_in_turn(certreg_status (*make)(void), long least)
+{
     why.struct_size = sizeof why;
     ck_assert_int_eq(certreg_estimator_begin(estimator, input, 0.4, 1), CERTREG_OK);
     /* so that what the C library keeps for later is there */
-    ck_assert_int_eq(makers[_i].make(), CERTREG_OK);
+    ck_assert_int_eq(make(), CERTREG_OK);
     long k = 0;
     certreg_status status;
     do {
         watch(++k);
-        status = makers[_i].make();
+        status = make();
         unwatch();
         ck_assert_msg(live == 0, "allocation %ld fails: %ld blocks left", k, live);
         if (taken < k) break;
@@ -148,8 +196,26 @@ TEST_ROWS(failing_allocations_are_a_status_and_leave_nothing_behind, makers)
         ck_assert_uint_gt(strlen(why.text), 10);
     } while (k < 100);
     ck_assert_int_eq(status, CERTREG_OK);
-    ck_assert_int_gt(k, makers[_i].least);
-    ck_assert_int_eq(makers[_i].make(), CERTREG_OK);
+    ck_assert_int_gt(k, least);
+    ck_assert_int_eq(make(), CERTREG_OK);
+}
+
+static const struct {
+    certreg_status (*make)(void);
+    long least; /* allocations that it needs at least */
+} makers[] = {{make_estimator, 1}, {make_solver, 1}, {make_bisection, 1},   {make_backend, 2},
+              {make_attack, 1},    {make_device, 1}, {make_second_order, 1}};
+
+TEST_ROWS(failing_allocations_are_a_status_and_leave_nothing_behind, makers)
+{
+    if (interposed()) fail_in_turn(makers[_i].make, makers[_i].least);
+}
+
+TEST(so_are_those_of_denoisers)
+{
+    if (!interposed() || !export_denoiser()) return;
+    fail_in_turn(make_denoiser, 4);
+    fail_in_turn(import_denoiser, 1);
 }
 
 FIXTURE(setup, NULL)

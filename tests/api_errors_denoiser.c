@@ -1,0 +1,141 @@
+/* What of denoisers is refused, by the name of the field, the example or the argument. */
+#include "support/api_kit.h"
+#include <certreg/denoiser.h>
+
+enum { D = 4, ROWS = 50 };
+
+static float examples[ROWS * D];
+
+static void fill_examples(void)
+{
+    for (size_t i = 0; i < (size_t)ROWS * D; i++) examples[i] = (float)(i * 7919 % 1009) / 500;
+}
+
+typedef struct source {
+    const float *rows;
+    int pass, fail_at; /* 0: does not */
+} source;
+
+static int read_rows(void *user, uint64_t first, size_t count, float *x)
+{
+    source *s = user;
+    s->pass += first == 0;
+    memcpy(x, s->rows + first * D, count * D * sizeof *x);
+    return s->pass == s->fail_at ? 7 : 0;
+}
+
+static void destroy(void *d)
+{
+    certreg_denoiser_destroy(d);
+}
+
+static certreg_denoiser_plan plan_of(source *s)
+{
+    certreg_denoiser_plan p = {.struct_size = sizeof p,
+                               .inputs = D,
+                               .rows = ROWS,
+                               .read = read_rows,
+                               .user = s,
+                               .sigma = 1};
+    return p;
+}
+
+static const float negative[D] = {1, -1, 1, 1}, none[D], endless[D] = {1, 1, INFINITY, 1};
+static const float tiny[D] = {1e-38f, 1, 1, 1}, small[D] = {1e-10f, 1, 1, 1};
+
+static const struct wrong {
+    certreg_denoiser_plan p; /* fields that are not 0 replace those of a plan that is fine */
+    certreg_status status;
+    const char *words;
+    int no_rows, no_inputs, no_read, no_sigma;
+} wrongs[] = {
+    {.no_inputs = 1, .status = CERTREG_E_INVALID, .words = "plan.inputs is 0"},
+    {{.inputs = SIZE_MAX}, CERTREG_E_INVALID, "plan.inputs", 0, 0, 0, 0},
+    {.no_rows = 1, .status = CERTREG_E_INVALID, .words = "at least 2 examples"},
+    {{.rows = 1}, CERTREG_E_INVALID, "plan.rows is 1", 0, 0, 0, 0},
+    {.no_read = 1, .status = CERTREG_E_INVALID, .words = "plan.read is NULL"},
+    {.no_sigma = 1, .status = CERTREG_E_INVALID, .words = "plan.sigma is 0"},
+    {{.sigma = -1}, CERTREG_E_INVALID, "plan.sigma is -1", 0, 0, 0, 0},
+    {{.sigma = NAN}, CERTREG_E_INVALID, "plan.sigma is nan", 0, 0, 0, 0},
+    {{.sigma = INFINITY}, CERTREG_E_INVALID, "plan.sigma is inf", 0, 0, 0, 0},
+    {{.components = 4097}, CERTREG_E_INVALID, "plan.components is 4097", 0, 0, 0, 0},
+    {{.scale = negative}, CERTREG_E_INVALID, "plan.scale[1] is -1", 0, 0, 0, 0},
+    {{.scale = endless}, CERTREG_E_INVALID, "plan.scale[2] is inf", 0, 0, 0, 0},
+    {{.scale = none}, CERTREG_E_INVALID, "nothing gets noise", 0, 0, 0, 0},
+    {{.scale = tiny}, CERTREG_E_INVALID, "plan.sigma*scale[0] is 1e-38", 0, 0, 0, 0},
+    {{.scale = small}, CERTREG_E_INVALID, "feature 0 of the examples deviates", 0, 0, 0, 0},
+    {{.sigma = 1e-200}, CERTREG_E_INVALID, "plan.sigma*scale[0] is 1e-200", 0, 0, 0, 0},
+    {{.sigma = 1e34}, CERTREG_E_INVALID, "plan.sigma*scale[0] is 1e+34", 0, 0, 0, 0},
+    {{.reserved = 1}, CERTREG_E_INVALID, "plan.reserved", 0, 0, 0, 0},
+    {{.struct_size = 8}, CERTREG_E_INVALID, "plan.struct_size is 8", 0, 0, 0, 0},
+};
+
+TEST_ROWS(a_wrong_plan_is_refused_by_the_name_of_its_field, wrongs)
+{
+    const struct wrong *w = wrongs + _i;
+    source s = {.rows = examples};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_denoiser *d = (certreg_denoiser *)&s;
+    certreg_denoiser_plan p = plan_of(&s);
+    if (w->p.inputs || w->no_inputs) p.inputs = w->p.inputs;
+    if (w->p.rows || w->no_rows) p.rows = w->p.rows;
+    if (w->p.sigma != 0 || w->no_sigma) p.sigma = w->p.sigma;
+    if (w->p.struct_size) p.struct_size = w->p.struct_size;
+    if (w->no_read) p.read = NULL;
+    p.scale = w->p.scale, p.components = w->p.components, p.reserved = w->p.reserved;
+    ck_assert_int_eq(certreg_denoiser_create(&p, &why, &d), w->status);
+    KIT_SAYS(&why, w->words);
+    ck_assert_ptr_null(d);
+}
+
+TEST_TIMES(a_source_that_fails_ends_the_call, CERTREG_DENOISER_PASSES)
+{
+    source s = {.rows = examples, .fail_at = _i + 1};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_denoiser *d;
+    const certreg_denoiser_plan p = plan_of(&s);
+    ck_assert_int_eq(certreg_denoiser_create(&p, &why, &d), CERTREG_E_MODEL_FAILED);
+    KIT_SAYS(&why, "plan.read returned 7");
+    ck_assert_int_eq(why.model_code, 7);
+    ck_assert_ptr_null(d);
+}
+
+TEST(an_example_that_is_not_finite_is_named)
+{
+    float x[50 * D];
+    memcpy(x, examples, sizeof x);
+    x[49 * D + 2] = NAN;
+    source s = {.rows = x};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_denoiser *d;
+    const certreg_denoiser_plan p = plan_of(&s);
+    ck_assert_int_eq(certreg_denoiser_create(&p, &why, &d), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "feature 2 of example 49 is nan");
+}
+
+TEST(nothing_where_something_has_to_be_is_refused)
+{
+    source s = {.rows = examples};
+    certreg_denoiser *d = NULL;
+    const certreg_denoiser_plan p = plan_of(&s);
+    ck_assert_int_eq(certreg_denoiser_create(&p, NULL, &d), CERTREG_OK);
+    kit_close_later(destroy, d);
+    certreg_denoiser_facts f = {.struct_size = sizeof f, .inputs = 7};
+    size_t bytes = 0;
+    float y[D];
+    ck_assert_int_eq(certreg_denoiser_create(&p, NULL, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_import(&s, sizeof s, NULL, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(NULL, examples, 1, y), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, NULL, 1, y), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, examples, 1, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, NULL, 0, NULL), CERTREG_OK);
+    ck_assert_int_eq(certreg_denoiser_export(NULL, NULL, &bytes), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_export(d, NULL, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_info(NULL, &f), CERTREG_E_INVALID);
+    ck_assert_uint_eq(f.inputs, 0);
+    ck_assert_int_eq(certreg_denoiser_info(d, NULL), CERTREG_E_INVALID);
+    certreg_denoiser_destroy(NULL);
+}
+
+FIXTURE(fill_examples, NULL)
+KIT_MAIN("api_errors_denoiser")
