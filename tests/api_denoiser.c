@@ -2,6 +2,8 @@
  * bytes. What is refused: api_errors_denoiser.c; bits of apply: unit_denoiser.c. */
 #include "support/api_kit.h"
 #include <certreg/denoiser.h>
+#include <fenv.h>
+#include <pthread.h>
 
 enum { D = 4, ROWS = 20000, SPARE_ROWS = 2000 };
 
@@ -36,12 +38,13 @@ typedef struct source {
     const float *rows;
     size_t inputs;
     uint64_t count, next; /* the example that has to come next */
-    int passes;
+    int passes, rounding; /* of its caller; 0 is FE_TONEAREST */
 } source;
 
 static int read_rows(void *user, uint64_t first, size_t count, float *x)
 {
     source *s = user;
+    ck_assert_int_eq(fegetround(), s->rounding);
     ck_assert_uint_ge(s->count, first + count);
     if (s->next == s->count) s->passes++, s->next = 0;
     ck_assert_uint_eq(first, s->next);
@@ -212,7 +215,8 @@ static const size_t few[][2] = {{2, D}, {2, 1}, {3, 40}, {257, 300}, {1000, 3}};
 TEST_ROWS(few_and_constant_examples_make_a_denoiser_too, few)
 {
     float y[300];
-    source s = {.rows = examples, .inputs = few[_i][1], .count = few[_i][0]};
+    source s = {
+        .rounding = FE_TONEAREST, .rows = examples, .inputs = few[_i][1], .count = few[_i][0]};
     certreg_denoiser *d = made(&s, 0.5, NULL);
     ck_assert_int_eq(certreg_denoiser_apply(d, examples, 1, y), CERTREG_OK);
     for (size_t j = 0; j < s.inputs; j++) ck_assert(isfinite(y[j]));
@@ -318,6 +322,62 @@ TEST_ROWS(words_that_lie_are_refused, lies)
         a[lies[_i].at + (size_t)i] = (unsigned char)(lies[_i].value >> (8 * i));
     put_hash(a, bytes);
     ck_assert_int_eq(import(a, bytes, &d), lies[_i].status);
+}
+
+/* ---- what surrounds a call */
+static const int roundings[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+
+TEST_ROWS(the_rounding_of_the_caller_changes_no_bit, roundings)
+{
+    static unsigned char a[ROOM], b[ROOM];
+    float x[5 * D], y[5 * D];
+    source s = {.rows = examples, .inputs = D, .count = 500};
+    const size_t bytes = exported(made(&s, 0.5, NULL), a);
+    s.rounding = roundings[_i];
+    fesetround(roundings[_i]);
+    feclearexcept(FE_ALL_EXCEPT);
+    certreg_denoiser *d = made(&s, 0.5, NULL);
+    certreg_denoiser_apply(d, examples, 5, x);
+    const int rounding = fegetround(), raised = fetestexcept(FE_ALL_EXCEPT);
+    fesetround(FE_TONEAREST);
+    ck_assert(rounding == roundings[_i] && !raised);
+    ck_assert_uint_eq(exported(d, b), bytes);
+    ck_assert_mem_eq(a, b, bytes);
+    certreg_denoiser_apply(d, examples, 5, y);
+    ck_assert_mem_eq(x, y, sizeof x);
+}
+
+enum { THREADS = 4, EACH = 500 };
+
+typedef struct share {
+    const certreg_denoiser *d;
+    const float *x;
+    float y[EACH * D];
+} share;
+
+static void *apply_share(void *of)
+{
+    share *s = of;
+    for (size_t i = 0; i < EACH; i++) certreg_denoiser_apply(s->d, s->x + i * D, 1, s->y + i * D);
+    return NULL;
+}
+
+TEST(threads_share_a_denoiser)
+{
+    static float y[THREADS * EACH * D];
+    static share shares[THREADS];
+    pthread_t threads[THREADS];
+    source s = {.rows = examples, .inputs = D, .count = 500};
+    certreg_denoiser *d = made(&s, 0.5, scales[2]);
+    certreg_denoiser_apply(d, examples, (size_t)THREADS * EACH, y);
+    for (size_t i = 0; i < THREADS; i++) {
+        shares[i].d = d, shares[i].x = examples + i * EACH * D;
+        ck_assert(!pthread_create(threads + i, NULL, apply_share, shares + i));
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        ck_assert(!pthread_join(threads[i], NULL));
+        ck_assert_mem_eq(shares[i].y, y + i * EACH * D, sizeof shares[i].y);
+    }
 }
 
 FIXTURE(roll_examples, NULL)

@@ -4,6 +4,7 @@
 #include "support/api_kit.h"
 #include <certreg/attack.h>
 #include <certreg/backend.h>
+#include <certreg/denoiser.h>
 #include <certreg/interval.h>
 #include <certreg/question.h>
 #include <certreg/sampling.h>
@@ -249,6 +250,37 @@ static void choose_ranks(job *j)
     j->answers += !certreg_interval_ranks(&c, NULL, &ranks);
 }
 
+static int read_examples(void *user, uint64_t first, size_t count, float *x)
+{
+    (void)user;
+    for (size_t i = 0; i < count * INPUTS; i++)
+        x[i] = (float)((first * INPUTS + i) * 7919 % 1009) / 500;
+    return 0;
+}
+
+/* Without BLAS none can be made. */
+static void denoise(job *j)
+{
+    static unsigned char bytes[16 * KIB];
+    static float x[100 * INPUTS], y[100 * INPUTS];
+    size_t size = sizeof bytes;
+    certreg_denoiser *d = NULL, *again = NULL;
+    certreg_denoiser_facts facts = {.struct_size = sizeof facts};
+    const certreg_denoiser_plan p = {.struct_size = sizeof p,
+                                     .inputs = INPUTS,
+                                     .rows = SAMPLES,
+                                     .read = read_examples,
+                                     .sigma = 0.3};
+    const certreg_status status = certreg_denoiser_create(&p, NULL, &d);
+    j->answers += !status || status == CERTREG_E_NO_BACKEND;
+    j->answers += !certreg_denoiser_apply(d, x, 100, y);
+    j->answers += !certreg_denoiser_info(d, &facts);
+    j->answers += !certreg_denoiser_export(d, bytes, &size);
+    j->answers += !certreg_denoiser_import(bytes, size, NULL, &again);
+    certreg_denoiser_destroy(d);
+    certreg_denoiser_destroy(again);
+}
+
 static void open_backends(job *j)
 {
     certreg_backend *backend = NULL;
@@ -292,6 +324,7 @@ TEST_TIMES(calls_need_no_more_stack_than_is_said, PATHS)
 TEST(calls_without_a_record_need_no_more_either)
 {
     within("solver and bisection", (job){.work = solve});
+    within("a denoiser", (job){.work = denoise});
     within("ranks", (job){.work = choose_ranks});
     within("opening backends", (job){.work = open_backends});
 }
