@@ -179,6 +179,7 @@ class Directions:
     """The network for rotations: outputs by ONNX Runtime, in degrees, and gradients by NumPy."""
 
     def __init__(self) -> None:
+        needed("onnx", "an attack on images")  # said before anything is computed
         self.identity = zlib.crc32((MODELS / "rotation.onnx").read_bytes())
         self._open: dict[str, Any] = {}
 
@@ -194,7 +195,7 @@ class Directions:
 
     def slopes(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if "network" not in self._open:
-            self._open["network"] = Network(MODELS / "rotation.weights")
+            self._open["network"] = Network(MODELS / "rotation.onnx")
         return self._open["network"].slopes(x)  # type: ignore[no-any-return]
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 
 import math
 import pathlib
-import struct
 from typing import NamedTuple
 
 import numpy as np
 
-HEAD = struct.Struct("<8s3I")
+from certreg._optional import needed
+
+KNOWN = {"Reshape", "Conv", "Relu", "Flatten", "Gemm"}
 
 
 class Layer(NamedTuple):
-    """A convolution with a square kernel. weights: (kernel * kernel * inputs, channels)."""
+    """A convolution with a square kernel; a dense layer is one whose kernel covers its whole input.
+
+    weights: (kernel * kernel * inputs, channels).
+    """
 
     kernel: int
     stride: int
@@ -24,24 +28,27 @@ class Layer(NamedTuple):
 
 
 class Network:
-    """path: of a weight file, as examples/models/convert.py describes it."""
+    """path: of an ONNX file as export_chain of examples/models writes it."""
 
     def __init__(self, path: pathlib.Path) -> None:
-        data = path.read_bytes()
-        magic, version, self.side, layers = HEAD.unpack_from(data)
-        if (magic, version) != (b"certregw", 1):
-            raise ValueError(f"{path} is not a weight file")
-        shapes = [struct.unpack_from("<4I", data, HEAD.size + 16 * i) for i in range(layers)]
-        at, inputs = HEAD.size + 16 * layers, 1
+        onnx, arrays = (needed(m, "an attack on images") for m in ("onnx", "onnx.numpy_helper"))
+        graph = onnx.load(str(path)).graph
+        constants = {t.name: arrays.to_array(t) for t in graph.initializer}
+        if {node.op_type for node in graph.node} - KNOWN:
+            raise ValueError(f"{path} has nodes other than {', '.join(sorted(KNOWN))}")
+        _, inputs, self.side, side = constants[graph.node[0].input[1]]
         self.layers: list[Layer] = []
-        for channels, kernel, stride, padding in shapes:
-            rows = kernel * kernel * inputs
-            numbers = np.frombuffer(data, "<f4", (rows + 1) * channels, at)
-            at, inputs = at + numbers.nbytes, channels
-            weights = numbers[: rows * channels].reshape(channels, rows).T.copy()
-            self.layers.append(
-                Layer(kernel, stride, padding, weights, numbers[rows * channels :].copy())
-            )
+        for node in graph.node:
+            if node.op_type not in ("Conv", "Gemm"):
+                continue
+            lists = {a.name: a.ints for a in node.attribute}
+            weights, biases = (constants[name] for name in node.input[1:])
+            weights = weights.reshape(len(biases), inputs, *lists.get("kernel_shape", (side, side)))
+            kernel, stride = weights.shape[3], lists.get("strides", [1])[0]
+            padding = lists.get("pads", [0])[0]
+            rows = weights.transpose(2, 3, 1, 0).reshape(-1, len(biases))
+            self.layers.append(Layer(kernel, stride, padding, rows, biases))
+            inputs, side = len(biases), (side + 2 * padding - kernel) // stride + 1
 
     def slopes(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The angles in degrees, (rows,), of inputs (rows, pixels), and their gradients, (rows,
