@@ -106,7 +106,7 @@ deps: ## Install what is missing: Debian packages, and ONNX Runtime into lib/dep
 	@ls lib/deps/onnxruntime/capi/libonnxruntime.so* >/dev/null 2>&1 || { mkdir -p lib/deps; \
 	    python3 -m pip install -q --no-deps --target lib/deps onnxruntime || \
 	    /usr/bin/python3 -m pip install -q --no-deps --target lib/deps onnxruntime || \
-	    echo "ONNX Runtime could not be installed: the demo will use its built-in engine"; }
+	    echo "ONNX Runtime could not be installed: demo and benches need it, tests skip it"; }
 clean: ## Remove what was built, except lib/deps
 	rm -rf .gpu dist lib/.obj lib/demo lib/cmake lib/pkgconfig lib/certreg lib/libcertreg.* \
 	    lib/certreg.1 lib/docs lib/wheel lib/.mypy lib/bench*.csv lib/bench*.md lib/bench*.txt \

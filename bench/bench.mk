@@ -38,7 +38,7 @@ else
 endif
 	@-$(if $(PYTHON),$(PYTHON) bench/gpu/torch_peer.py lib/bench_gpu.csv)
 
-$(OBJ)/bench/%.o: own = -Itests $(engine_cflags)
+$(OBJ)/bench/%.o: own = -Itests
 $(benches): $(OBJ)/bench/%: $(OBJ)/bench/%.o $(OBJ)/tests/support.a $(OBJ)/examples/engines.a \
     $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) $(static_libs)

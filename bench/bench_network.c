@@ -2,7 +2,6 @@
  * demo's network, for library and model. Run it from the repository root.
  * Usage: bench_network [tables.md] */
 #include "bench.h"
-#include <cblas.h>
 #include <certreg/sampling.h>
 
 #include "../examples/engines/engine.h"
@@ -87,7 +86,6 @@ static int run(struct engine *engine)
 int main(int argc, char **argv)
 {
     struct engine engine;
-    printf("OpenBLAS core: %s\n", openblas_get_corename());
     if (engine_open(network, NULL, &engine) || engine_fits(&engine, network, INPUTS, 2)) {
         fprintf(stderr, "no network: %s\n", engine.why);
         return 1;

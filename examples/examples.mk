@@ -8,11 +8,9 @@ link_shared   = $(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
 
 # The engines of examples/engines. Those that need a library when they are built are there where its
 # headers are; demo, tests and benches get by with the others.
-engine_sources := $(addprefix examples/engines/,builtin.c engine.c network.c onnx_file.c \
-    ort.c ort_library.c tensor.c)
+engine_sources := $(addprefix examples/engines/,engine.c onnx_file.c ort.c ort_library.c tensor.c)
 engine_objects := $(engine_sources:%.c=$(OBJ)/%.o)
-engine_cflags   = $(call once,engine_cflags,pkg-config --cflags openblas)
-engine_libs     = $(call once,engine_openblas,pkg-config --libs openblas) -ldl -lm
+engine_libs    := -ldl -lm
 opencv  := $(wildcard /usr/include/opencv4/opencv2/dnn.hpp)
 xgboost := $(wildcard /usr/include/xgboost/c_api.h)
 torch   := $(wildcard /usr/include/torch/script.h)
@@ -22,7 +20,6 @@ all_engine_libs = $(engine_libs) $(if $(opencv),-lopencv_dnn -lopencv_core) $(if
     $(xgboost),-lxgboost) $(if $(torch),-ltorch -ltorch_cpu -lc10) -lstdc++
 demo_objects   := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard examples/demo/*.c))) \
     $(engine_objects)
-$(OBJ)/examples/engines/%.o: own = $(engine_cflags)
 $(OBJ)/examples/engines/opencv.o: own = -isystem /usr/include/opencv4
 $(OBJ)/examples/engines/torch.o: own = -isystem /usr/include/torch/csrc/api/include
 $(OBJ)/examples/engines/%.o: examples/engines/%.cpp
@@ -58,15 +55,13 @@ $(OBJ)/examples/cuda/network: $(OBJ)/examples/cuda/network.o $(OBJ)/libcertreg.s
 	$(call say,LINK,$@)$(call link_shared,/../..) $(cuda_link) -lm
 $(OBJ)/demo: $(demo_objects) $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,) $(engine_libs) -lz -lpthread
-$(OBJ)/check_engines: $(OBJ)/examples/engines/check_engines.o $(engine_objects)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs)
 $(certify): $(OBJ)/examples/engines/certify.o $(all_engines) $(OBJ)/libcertreg.so \
     $(OBJ)/examples/engines/built
 	$(call say,LINK,$@)$(call link_shared,/../..) $(all_engine_libs)
 # They look for it beside the library.
 $(examples) $(examples_cpp) $(example_cuda) $(certify) $(OBJ)/demo: $(blas_made)
 # Which engines were built: one more, or one less, links again.
-ifneq ($(strip builtin $(built_engines)),$(strip $(file <$(OBJ)/examples/engines/built)))
+ifneq ($(strip built $(built_engines)),$(strip $(file <$(OBJ)/examples/engines/built)))
 $(OBJ)/examples/engines/built: FORCE
-	@mkdir -p $(@D); echo builtin $(built_engines) >$@
+	@mkdir -p $(@D); echo built $(built_engines) >$@
 endif

@@ -105,11 +105,6 @@ on_device() { # PROGRAM PART-OF-THE-OUTPUT
     echo "not ok $1"
 }
 
-engines() {
-    "$OBJ/check_engines" || { echo "not ok the engines of a network differ"; return; }
-    echo "ok the engines of a network agree"
-}
-
 lint() {
     command -v shellcheck >/dev/null || { echo "skip shellcheck is not installed"; return; }
     shellcheck -x tests/*.sh tests/*/*.sh pkgconfig/*.sh .ci/run ||
@@ -193,7 +188,6 @@ elif [ -z "$MODE" ]; then
     done
     start "headers for C++" bash tests/cpp.sh
     start bindings bash tests/bindings.sh
-    start engines engines
     # In one process: each fork would copy and close the engines' libraries.
     start "engines, outputs" env CK_FORK=no "$OBJ/tests/engines/outputs"
     start "engines, refusals" env CK_FORK=no "$OBJ/tests/engines/refusals"

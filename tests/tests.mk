@@ -21,7 +21,7 @@ run_tests = OBJ=$(OBJ) CC='$(filter-out ccache,$(CC))' CXX='$(filter-out ccache,
     REPLAYS='$(replays)' bash tests/run.sh
 tested     = $(programs) $(in_cpp) $(engines) $(replays) $(golden) $(misses) $(platform_program) \
     $(proof) $(soak_program)
-beside     = examples $(OBJ)/check_engines $(OBJ)/demo $(OBJ)/libdigits.so compile_commands.json
+beside     = examples $(OBJ)/demo $(OBJ)/libdigits.so compile_commands.json
 # The program that a line of make check is about; it is built alone.
 named_program = $(filter %/$(lastword $(NAME)),$(tested))
 #: Test
@@ -62,7 +62,7 @@ sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs)) $(in_cpp) $(engines)
 # Without the emulated device, whose fibers take valgrind more than ten minutes, without thousands
 # of hostile files, and without traps, which valgrind does not emulate; AddressSanitizer runs all of
 # them.
-no_valgrind := $(call named,unit_% cover_% prop_% api_device% api_environment% fault_models%)
+no_valgrind := $(call named,unit_% cover_% prop_% api_device% api_environment%)
 check-valgrind: $(filter-out $(no_valgrind),$(programs)) $(in_cpp)
 check-valgrind: ## Run the tests of the public interface under valgrind
 	@command -v valgrind >/dev/null || { echo 'skip check-valgrind: there is no valgrind'; exit; }; \

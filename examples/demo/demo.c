@@ -11,7 +11,6 @@
  *   CERTREG_MNIST                  folder of the MNIST files; without it digits are drawn
  *   CERTREG_ORT                    libonnxruntime.so, see ort_library.c
  *   DEMO_MODEL=examples/models/rotation.onnx
- *                                  or rotation.weights, for the built-in engine
  *   DEMO_IMAGES=20                 number of images; make demo-full takes 100
  *   DEMO_N=4000                    samples per image and sigma; make demo-full takes 10000
  *   DEMO_SIGMA=0.06,0.12,0.25,0.35,0.5,0.75

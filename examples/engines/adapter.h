@@ -14,7 +14,7 @@ extern "C" {
  * it holds and returns ENGINE_FAILED or ENGINE_ABSENT with a sentence in out->why. run() is called
  * only with batches of the shape that was filled in. Those that were not built are NULL. */
 typedef int engine_opens(const char *model, const struct engine_options *, struct engine *out);
-engine_opens engine_open_ort, engine_open_builtin;
+engine_opens engine_open_ort;
 extern __attribute__((weak)) engine_opens engine_open_opencv, engine_open_xgboost,
     engine_open_torch;
 

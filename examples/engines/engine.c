@@ -14,7 +14,6 @@ static const struct adapter {
     const char *package; /* Debian's, which building the adapter needs */
 } adapters[] = {
     {"onnxruntime", ".onnx .ort ", engine_open_ort, ""},
-    {"builtin", ".weights ", engine_open_builtin, ""},
     {"opencv", "", engine_open_opencv, "libopencv-dnn-dev"},
     {"xgboost", ".json .ubj ", engine_open_xgboost, "libxgboost-dev"},
     {"torch", ".pt ", engine_open_torch, "libtorch-dev"},
@@ -133,32 +132,6 @@ static int open_with(const struct adapter *a, const char *model, const struct en
     return bad;
 }
 
-/* The built-in engine for ONNX Runtime; `why` says why that is missing. */
-static int open_instead(const char *model, const struct engine_options *set, struct engine *out)
-{
-    char absent[ENGINE_WHY];
-    memcpy(absent, out->why, sizeof absent);
-    const int bad = open_with(named("builtin"), model, set, out);
-    char instead[ENGINE_WHY] = "the built-in engine runs instead, slower";
-    if (bad) memcpy(instead, out->why, sizeof instead);
-    engine_fail(out->why, "%.250s; %.250s", absent, instead);
-    return bad;
-}
-
-/* Files of other endings are tried as weight files. */
-static int open_any(const char *model, const struct engine_options *set, struct engine *out)
-{
-    char said[ENGINE_WHY];
-    const int bad = open_with(named("builtin"), model, set, out);
-    memcpy(said, out->why, sizeof said);
-    if (bad)
-        engine_fail(out->why,
-                    "%.300s; name an engine, or a file that ends with .onnx, .weights, "
-                    ".json, .ubj or .pt",
-                    said);
-    return bad;
-}
-
 int engine_open(const char *model, const struct engine_options *options, struct engine *out)
 {
     const struct engine_options none = {.engine = NULL};
@@ -167,14 +140,15 @@ int engine_open(const char *model, const struct engine_options *options, struct 
     *out = (struct engine){.device = -1};
     if (a == NULL && set->engine != NULL)
         return engine_fail(out->why,
-                           "no engine is called %.100s: name onnxruntime, builtin, opencv, xgboost "
-                           "or torch",
+                           "no engine is called %.100s: name onnxruntime, opencv, xgboost or "
+                           "torch",
                            set->engine);
-    if (a == NULL) return open_any(model, set, out);
-    const int bad = open_with(a, model, set, out);
-    const int stand_in = bad == ENGINE_ABSENT && a->open == engine_open_ort &&
-                         set->engine == NULL && !set->on_device;
-    return stand_in ? open_instead(model, set, out) : bad;
+    if (a == NULL)
+        return engine_fail(out->why,
+                           "%.300s: name an engine (onnxruntime, opencv, xgboost or torch), or a "
+                           "file that ends with .onnx, .ort, .json, .ubj or .pt",
+                           model);
+    return open_with(a, model, set, out);
 }
 
 void engine_close(struct engine *e)

@@ -14,8 +14,6 @@
  *     file              engine        needs
  *     NAME.onnx         onnxruntime   ONNX Runtime, which ort_library.c looks for
  *                       opencv        Debian's libopencv-dnn-dev; only where it is named
- *     NAME.weights      builtin       nothing; see examples/models/convert.py. It stands in for
- *                                     NAME.onnx where there is no ONNX Runtime
  *     NAME.json, .ubj   xgboost       Debian's libxgboost-dev
  *     NAME.pt           torch         Debian's libtorch-dev
  *
@@ -41,8 +39,7 @@ struct engine {
     int (*run)(void *self, const certreg_batch *, char *why);
     void (*close)(void *self);
     char name[ENGINE_NAME]; /* what runs the model, in words */
-    char why[ENGINE_WHY];   /* why the last call failed; after opening also why another engine
-                               than ONNX Runtime was taken */
+    char why[ENGINE_WHY];   /* why the last call failed */
 };
 
 /* Zero is the default of every field. */

@@ -56,7 +56,8 @@ static void *find_library(char *why)
     void *library = open_library(given != NULL ? given : "libonnxruntime.so");
     if (library == NULL && given != NULL) {
         const char *reason = dlerror();
-        engine_fail(why, "CERTREG_ORT: %s", reason != NULL ? reason : given);
+        engine_fail(why, "CERTREG_ORT: %.300s: correct it, or unset it and run make deps",
+                    reason != NULL ? reason : given);
         return NULL;
     }
     if (library == NULL) library = open_library("libonnxruntime.so.1");
@@ -66,8 +67,8 @@ static void *find_library(char *why)
     if (library == NULL) library = open_wheel("/usr", "/local");
     if (library == NULL) library = open_wheel("/usr", "");
     if (library == NULL)
-        engine_fail(why, "ONNX Runtime was not found: set CERTREG_ORT to its libonnxruntime.so, or "
-                         "install the wheel with make deps");
+        engine_fail(why, "ONNX Runtime was not found: run make deps, which installs it, or set "
+                         "CERTREG_ORT to its libonnxruntime.so");
     return library;
 }
 

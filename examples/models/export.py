@@ -49,7 +49,7 @@ def folded(weight, norm):
 
 
 def export_chain(model, name, path, scale=1.0, bounds=None):
-    """A straight chain of Reshape, Conv, Relu, Flatten and Gemm, which convert.py understands.
+    """A straight chain of Reshape, Conv, Relu, Flatten and Gemm.
 
     The output is multiplied by scale. With bounds, a Clip node follows.
     """

@@ -36,7 +36,6 @@ from typing import Callable
 import torch
 
 import networks
-from convert import convert
 from data import SLANT_RANGE
 from errors import report
 from export import export_chain, export_equivariant
@@ -57,12 +56,6 @@ def slant_network():
     return networks.chain(*networks.SLANT)
 
 
-def export_with_weights(model, name, path):
-    """As export_chain, and the weight file of the built-in engine."""
-    export_chain(model, name, path)
-    convert(path)
-
-
 def export_slant(model, name, path):
     export_chain(model, name, path, scale=Slant.UNIT, bounds=SLANT_RANGE)
 
@@ -77,7 +70,7 @@ class Recipe:
 
 
 RECIPES = {
-    "rotation": Recipe(Rotation, rotation_network, export_with_weights, NOISY, 18000),
+    "rotation": Recipe(Rotation, rotation_network, export_chain, NOISY, 18000),
     "rotation_clean": Recipe(Rotation, rotation_network, export_chain, 0.0, 14000),
     "rotation_equivariant": Recipe(Rotation, equivariant_network, export_equivariant, 0.0, 3000),
     "slant": Recipe(Slant, slant_network, export_slant, NOISY, 6000),

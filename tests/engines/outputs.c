@@ -195,6 +195,25 @@ START_TEST(the_same_rows_give_the_same_bits_again)
 }
 END_TEST
 
+/* Arrays are used in place. They move and shrink from run to run, as batches may. */
+START_TEST(arrays_that_move_and_shrink_give_the_same_bits)
+{
+    enum { INPUTS = 784, COLUMNS = 2, MANY = 259 };
+    static const size_t first[] = {0, MANY - 1, 3}, rows[] = {MANY, 1, 64};
+    static float in[MANY * INPUTS], moved[MANY * INPUTS], out[MANY * COLUMNS], again[MANY * 4];
+    if (!opens("onnxruntime", "examples/models/rotation.onnx", NULL, NULL)) return;
+    for (size_t i = 0; i < MANY * INPUTS; i++) in[i] = moved[i] = sinf((float)i);
+    for (size_t k = 0; k < KIT_ROWS(rows); k++) {
+        const size_t at = first[k] * INPUTS;
+        memset(again, 0xff, sizeof again);
+        ck_assert_msg(!engine_run(&engine, in + at, out, rows[k]), "%s", engine.why);
+        ck_assert_msg(!engine_run(&engine, moved + at, again + first[k], rows[k]), "%s",
+                      engine.why);
+        ck_assert_mem_eq(out, again + first[k], rows[k] * COLUMNS * sizeof *out);
+    }
+}
+END_TEST
+
 START_TEST(certificates_of_a_network_are_those_of_its_formula)
 {
     char model[64];
@@ -211,17 +230,16 @@ START_TEST(certificates_of_trees_are_those_of_their_formula)
 }
 END_TEST
 
-/* The network of the demo, run by each of two engines. */
+/* The network of the demo, run by two engines. */
 START_TEST(certificates_of_one_file_agree_between_engines)
 {
-    static const char *const other[] = {"opencv", "builtin"};
     const struct engine_options set = {.engine = "onnxruntime"};
     const char *model = "examples/models/rotation.onnx";
     struct engine peer;
     float z[784] = {0};
     for (size_t row = 5; row < 23; row++)
         for (size_t k = 0; k < 3; k++) z[row * 28 + 16 - row / 4 + k] = 1.0f;
-    if (!opens(other[_i], model, NULL, NULL)) return;
+    if (!opens("opencv", model, NULL, NULL)) return;
     if (engine_open(model, &set, &peer)) {
         skip(peer.why);
         return;
@@ -241,9 +259,10 @@ int main(void)
     tcase_add_loop_test(typical, trees_have_the_values_that_they_have_by_hand, 0, 2);
     tcase_add_loop_test(typical, scripts_have_the_values_of_their_formula, 0, 2);
     tcase_add_loop_test(typical, the_same_rows_give_the_same_bits_again, 0, KIT_ROWS(networks));
+    tcase_add_test(typical, arrays_that_move_and_shrink_give_the_same_bits);
     tcase_add_loop_test(typical, certificates_of_a_network_are_those_of_its_formula, 0,
                         KIT_ROWS(networks));
     tcase_add_test(typical, certificates_of_trees_are_those_of_their_formula);
-    tcase_add_loop_test(typical, certificates_of_one_file_agree_between_engines, 0, 2);
+    tcase_add_test(typical, certificates_of_one_file_agree_between_engines);
     return kit_run(suite);
 }

@@ -24,14 +24,12 @@ int main(int count, char **word)
     return 0;
 }
 EOF
-objects=$(find "$OBJ/examples/engines" -name '*.o' ! -name 'check_*' ! -name certify.o \
-    ! -name opencv.o ! -name torch.o ! -name xgboost.o)
-# shellcheck disable=SC2046,SC2086 # lists of words
+objects=("$OBJ"/examples/engines/{engine,onnx_file,ort,ort_library,tensor}.o)
 said=$({ sed 's/^int engine_open_linear/engine_opens engine_open_linear;\n&/' "$tmp/linear.c" \
         >"$tmp/declared.c" &&
     "$CC" -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -Iinclude \
-        -Iexamples/engines "$tmp/declared.c" "$tmp/main.c" $objects -o "$tmp/program" \
-        $(pkg-config --libs openblas) -ldl -lm &&
+        -Iexamples/engines "$tmp/declared.c" "$tmp/main.c" "${objects[@]}" \
+        -o "$tmp/program" -ldl -lm &&
     echo "0.5 2" >"$tmp/weights" && "$tmp/program" "$tmp/weights" &&
     echo "0.5" >"$tmp/weights" && "$tmp/program" "$tmp/weights"; } 2>&1)
 wanted="2 to 1: 4.5 -0.5

@@ -60,8 +60,8 @@ static const struct {
     {"opencv", "README.md", NULL, NULL, "not an ONNX file"},
     {"xgboost", "README.md", NULL, NULL, "XGBoost did not save this"},
     {"torch", "README.md", "6", NULL, "libtorch, opening"},
-    {"builtin", "README.md", NULL, NULL, "not a weight file"},
     {NULL, "README.md", NULL, NULL, "name an engine"},
+    {NULL, "no/such", NULL, NULL, "name an engine"},
     {"caffe", "README.md", NULL, NULL, "no engine is called caffe"},
     {"torch", "tests/engines/dense.pt", NULL, NULL, "give the shape of a row"},
     {"torch", "tests/engines/dense.pt", "5", NULL, "shapes cannot be multiplied"},
@@ -73,7 +73,7 @@ static const struct {
     {NULL, "tests/engines/trees.json", NULL, "y", "no output \"y\", but \"prediction\""},
     {NULL, "tests/engines/newer.json", NULL, NULL, "XGBoost 99.0 saved this file"},
     {NULL, "tests/engines/newer.ubj", NULL, NULL, "XGBoost 99.7 saved this file"},
-    {"builtin", "examples/models/rotation.onnx", NULL, "z", "no output \"z\", but \"y\""},
+    {"onnxruntime", "tests/engines/dense.onnx", NULL, "z", "no output \"z\", but \"y\""},
 };
 
 START_TEST(what_cannot_be_used_is_refused_with_a_sentence)
@@ -93,31 +93,48 @@ START_TEST(what_cannot_be_used_is_refused_with_a_sentence)
 }
 END_TEST
 
-/* A missing library is refused where it is named; else the weights beside the file are run. */
-START_TEST(without_onnx_runtime_the_built_in_engine_runs)
+static const char network[] = "examples/models/rotation.onnx";
+
+START_TEST(without_onnx_runtime_it_is_said_how_to_install_it)
 {
-    static const char *const model = "examples/models/rotation.onnx";
-    const struct engine_options named = {.engine = "onnxruntime"};
+    static const char *const names[] = {NULL, "onnxruntime"};
+    const struct engine_options set = {.engine = names[_i]};
     const char *own = getenv("CERTREG_ORT");
     char kept[4096] = "";
     if (own != NULL) snprintf(kept, sizeof kept, "%s", own);
     setenv("CERTREG_ORT", "/no/such/library.so", 1);
-    ck_assert_int_eq(engine_open(model, &named, &engine), ENGINE_ABSENT);
+    ck_assert_int_eq(engine_open(network, &set, &engine), ENGINE_ABSENT);
     ck_assert_msg(strstr(engine.why, "/no/such/library.so") != NULL, "%s", engine.why);
-    ck_assert_msg(!engine_open(model, NULL, &engine), "%s", engine.why);
-    ck_assert_msg(strstr(engine.why, "built-in engine runs instead") != NULL, "%s", engine.why);
-    ck_assert(!engine_fits(&engine, model, 784, 2) && engine_fits(&engine, model, 784, 3));
-    ck_assert_msg(strstr(engine.why, "784 numbers into 2, not 784 into 3") != NULL, "%s",
-                  engine.why);
+    ck_assert_msg(strstr(engine.why, "make deps") != NULL, "%s", engine.why);
+    ck_assert(engine.run == NULL && engine.close == NULL);
     if (own != NULL) setenv("CERTREG_ORT", kept, 1);
     else unsetenv("CERTREG_ORT");
 }
 END_TEST
 
-START_TEST(devices_are_for_onnx_runtime_only)
+START_TEST(a_network_of_another_shape_is_refused)
 {
-    const struct engine_options set = {.engine = "builtin", .on_device = 1};
-    ck_assert_int_eq(engine_open("examples/models/rotation.onnx", &set, &engine), ENGINE_FAILED);
+    if (!opens(NULL, network, NULL, NULL)) return;
+    ck_assert(!engine_fits(&engine, network, 784, 2) && engine_fits(&engine, network, 784, 3));
+    ck_assert_msg(strstr(engine.why, "784 numbers into 2, not 784 into 3") != NULL, "%s",
+                  engine.why);
+}
+END_TEST
+
+/* A device that no machine has, with and without a CUDA provider; and engines without devices. */
+START_TEST(devices_that_cannot_be_used_are_refused)
+{
+    const struct engine_options absent = {.on_device = 1, .device = 1000},
+                                none = {.engine = "opencv", .on_device = 1};
+    ck_assert_int_eq(engine_open(network, &absent, &engine), ENGINE_ABSENT);
+    ck_assert_str_ne(engine.why, "");
+    ck_assert(engine.close == NULL);
+    const int bad = engine_open(network, &none, &engine);
+    if (bad == ENGINE_ABSENT) {
+        skip(engine.why);
+        return;
+    }
+    ck_assert_int_eq(bad, ENGINE_FAILED);
     ck_assert_msg(strstr(engine.why, "no arrays in memory of device 0") != NULL, "%s", engine.why);
 }
 END_TEST
@@ -225,8 +242,9 @@ int main(void)
     Suite *suite = suite_create("engines: what is refused");
     TCase *bad = kit_case_with(suite, "bad_input", clear, tear_down);
     tcase_add_loop_test(bad, what_cannot_be_used_is_refused_with_a_sentence, 0, KIT_ROWS(refused));
-    tcase_add_test(bad, without_onnx_runtime_the_built_in_engine_runs);
-    tcase_add_test(bad, devices_are_for_onnx_runtime_only);
+    tcase_add_loop_test(bad, without_onnx_runtime_it_is_said_how_to_install_it, 0, 2);
+    tcase_add_test(bad, a_network_of_another_shape_is_refused);
+    tcase_add_test(bad, devices_that_cannot_be_used_are_refused);
     tcase_add_test(bad, batches_of_another_shape_are_refused);
     tcase_add_loop_test(bad, damaged_onnx_files_are_refused_or_read, 0, 2);
     return kit_run(suite);
