@@ -12,7 +12,7 @@ import numpy as np
 from ._arrays import inputs_of
 from ._shown import Progress, Shown
 from .constants import Domain, not_negative, shared_seed
-from .denoised import Denoised, examples_among
+from .denoised import Denoised, check_use, examples_among
 from .frames import Columns, is_frame
 from .questions import Asked
 from .result import Rows, aligned, labels_of, mean_error
@@ -96,9 +96,9 @@ def compare_denoised(
         raise TypeError(f"compare_denoised takes no {wrong[0]}: it sets that itself")
     asked, levels = question_about_one(question), sigmas_of(sigmas)
     most = asked.tolerance * not_negative(slack, "slack")
-    models = [model] + [Denoised(model, examples, s, scale, components) for s in levels]
+    fronts = [_made(model, examples, sigma, scale, components) for sigma in levels]
     X = X if is_frame(X) else inputs_of(X)
-    _check_apart(models[1], X, scale)
+    _check_apart(fronts[0], X, scale)
     truth = None if labels is None else labels_of(labels, len(X))
     more.update(questions=asked, scale=scale, seed=shared_seed(seed), domain=Domain.CALIBRATION)
     with contextlib.closing(Shown(progress, 0, 2 * len(levels) * len(X))) as shown:
@@ -106,14 +106,27 @@ def compare_denoised(
             _Trial.of(
                 one, sigma, certify_rows(one, X, sigma, progress=_after(shown), **more), truth
             )
-            for k, sigma in enumerate(levels)
-            for one in (model, models[1 + k])
+            for sigma, front in zip(levels, fronts)
+            for one in (model, front)
         ]
     return _compared(trials, most)
 
 
-def _check_apart(denoised: Denoised, X: Any, scale: Any) -> None:
-    known = examples_among(denoised, Columns(X, scale).matrix if is_frame(X) else X)
+def _made(model: Any, examples: Any, *setting: Any) -> Denoised:
+    try:
+        return Denoised(model, examples, *setting)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"examples make no denoiser: {error}") from error
+
+
+def _check_apart(front: Denoised, X: Any, scale: Any) -> None:
+    columns = Columns(X, scale) if is_frame(X) else None
+    matrix = X if columns is None else columns.matrix
+    try:
+        check_use(front, matrix.shape[1:], front.scale, columns)
+    except ValueError as error:
+        raise ValueError(f"X and examples differ: {error}") from None
+    known = examples_among(front, matrix)
     if len(known):
         raise ValueError(
             f"row {known[0]} of X is among the examples, on which radii are longer: set other "

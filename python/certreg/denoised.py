@@ -246,7 +246,10 @@ class Denoised:
 
     def _check_use(self, shape: Shape, scale: Any) -> None:
         if tuple(shape) != self.shape:
-            raise ValueError(f"the denoiser is for inputs of shape {self.shape}, not {shape}")
+            raise ValueError(
+                f"inputs (rows of X) have shape {tuple(shape)}, and the denoiser was made for "
+                f"{self.shape}"
+            )
         given = scale_of(1 if scale is None else scale, self.shape)
         if not np.array_equal(given, self.scale.ravel()):
             raise ValueError(
@@ -258,7 +261,7 @@ class Denoised:
         others = [sigma for sigma in sigmas if sigma != self.sigma]
         if others:
             raise ValueError(
-                f"sigma is {others[0]:g}, and the denoiser was made for {self.sigma:g} alone: give "
+                f"sigma is {others[0]}, and the denoiser was made for {self.sigma} alone: give "
                 "that, or make a denoiser for each"
             )
 

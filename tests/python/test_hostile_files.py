@@ -19,7 +19,7 @@ import pytest
 from kit import bits, parametrize
 import test_resume
 from test_resume import ASKED, X, connected, contents, rows_of
-from certreg import Calibrated, CertregError, ResumeError, RowsError
+from certreg import Calibrated, CertregError, Denoised, ResumeError, RowsError
 from certreg.cli.failure import Failure
 from certreg.cli.features import Features
 from certreg.cli.files import read_groups, read_labels, read_rows, read_scale
@@ -113,17 +113,35 @@ def tries(folder, request):
     assert not os.path.exists(MARK), "a file was unpickled"
 
 
-def test_calibrations_are_refused_or_read(tries):
-    x, linear = X[:12], lambda x: x[:, 0]
-    with Calibrated(linear, x, linear(x), 0.5, samples=15, scale=[1, 2, 1], units=2) as calibrated:
-        calibrated.save("good.npz")
+def linear(x):
+    return x[:, 0]
+
+
+def calibration(path):
+    more = dict(samples=15, scale=[1, 2, 1], units=2)
+    with Calibrated(linear, X[:12], linear(X[:12]), 0.5, **more) as calibrated:
+        calibrated.save(path)
+
+
+def interval(path):
+    with Calibrated.load(path, linear) as loaded, contextlib.suppress(CertregError):
+        loaded.interval(X[0], 0.1, 0.4)
+
+
+def denoiser(path):
+    Denoised(linear, X, 0.5, scale=[1, 0, 2]).save(path)
+
+
+def denoised(path):
+    Denoised.load(path, linear).apply(X)
+
+
+@parametrize("save, load", (calibration, interval), (denoiser, denoised))
+def test_saved_files_are_refused_or_read(tries, save, load):
+    save("good.npz")
     good = contents("good.npz")
     with zipfile.ZipFile("good.npz") as packed:
         files = {name: packed.read(name) for name in packed.namelist()}
-
-    def load(path):
-        with Calibrated.load(path, linear) as loaded, contextlib.suppress(CertregError):
-            loaded.interval(X[0], 0.1, 0.4)
 
     tries("c.npz", good, load, ())
     for data in pickles():

@@ -52,6 +52,7 @@ def calls(e, calibrated, path):
     of_bounds.update(second_order_hi=1.0, moment_hi=1.0)
     certificate, told = e.certify(0, 0.5), e.info()
     rows = certify_rows(model, X, 0.25, 0.5, samples=50, progress=False, seed=1)
+    front = Denoised(model, X, 1)
     points = dict(radius=0, alpha=0.3, samples=5)
     table = dict(samples=20, scale=1, outputs=1, batch=0, pilot=0, constraints=0, flags=0, seed=1)
     table.update(kind="real", lo=-99, hi=99, progress=False, jobs=1)
@@ -126,6 +127,17 @@ def calls(e, calibrated, path):
             dict(
                 question=0.5, sigmas=[0.3], groups=[0, 0, 1], rounds=1, limit=4.0, labels=Y,
                 slack=0.1,
+            ),
+        ),
+        (lambda **given: Denoised(model, **given), dict(X=X, sigma=1, scale=1, components=1)),
+        (front.apply, dict(x=X[:1])),
+        (front.save, dict(path=path + "w")),
+        (lambda **given: Denoised.load(model=model, **given), dict(path=path + "w")),
+        (
+            lambda **given: compare_denoised(model, **{**table, **given}),
+            dict(
+                X=X[:2], question=0.5, sigmas=0.3, examples=X[2:], labels=Y[:2], slack=0.1,
+                scale=1, components=0, seed=1,
             ),
         ),
         (

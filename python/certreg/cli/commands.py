@@ -180,7 +180,7 @@ def run(given: argparse.Namespace) -> int:
 
 def _compare(given: argparse.Namespace) -> int:
     """The command sigma with --denoise: the levels with and without a denoiser."""
-    if given.denoise.endswith(SAVED):
+    if given.denoise.lower().endswith(SAVED):
         raise Failure(f"{given.denoise} is a denoiser for one sigma: give the examples")
     if given.resume or given.plot or given.target or len(given.tolerance) > 1:
         raise Failure("--denoise takes one --tolerance, and no --resume, --plot or --target")

@@ -31,7 +31,7 @@ def denoised(work: Any, model: Any) -> Any:
 
 def _made(work: Any, model: Any) -> Denoised:
     name = work.given.denoise
-    if not name.endswith(SAVED):
+    if not name.lower().endswith(SAVED):
         return Denoised(model, examples(work), work.given.sigma, work.scale)
     try:
         return Denoised.load(name, model)
