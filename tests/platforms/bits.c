@@ -1,7 +1,7 @@
 /* What has the same bits everywhere: noise, sums over it, records, digests, JSON lines. Nothing
  * here depends on how libm rounds: fma, sqrt and fmod are exact or rounded once, and points of the
  * grid are only taken from a logarithm or a sine where its error does not count. */
-#include "backend/backend.h"
+#include "backend/cpu.h"
 #include "base/bytes.h"
 #include "platforms/platform.h"
 #include "support/made_up.h"
@@ -119,6 +119,28 @@ static void print_shape(size_t i)
     print_bits("walk", i,
                hash_of_doubles(a.dots, s->count) ^ hash_of_doubles(a.lengths, 2 * BLOCKS + 2));
     free_arrays(&a);
+}
+
+/* ---- the filter of denoisers */
+static void print_filter(size_t number, size_t inputs, size_t rows)
+{
+    enum { COMPONENTS = CR_FILTER_GROUP };
+    const size_t pitch = (inputs + CR_FILTER_SUMS - 1) / CR_FILTER_SUMS * CR_FILTER_SUMS;
+    float *constants = made_up_numbers((2 + 2 * COMPONENTS) * pitch, 7), *y;
+    float *x = made_up_numbers(rows * inputs, 8);
+    for (size_t r = 0; r < 2 + 2 * COMPONENTS; r++) /* what pads a row */
+        for (size_t j = inputs; j < pitch; j++) constants[r * pitch + j] = 0;
+    const cr_filter filter = {.inputs = inputs,
+                              .pitch = pitch,
+                              .components = COMPONENTS,
+                              .center = constants,
+                              .keep = constants + pitch,
+                              .into = constants + 2 * pitch,
+                              .back = constants + (2 + COMPONENTS) * pitch};
+    y = malloc(rows * inputs * sizeof *y);
+    cr_cpu_best()->filter(&filter, x, rows, y);
+    print_bits("filter", number, hash_of_floats(y, rows * inputs));
+    free(constants), free(x), free(y);
 }
 
 /* ---- records */
@@ -241,6 +263,7 @@ int platform_bits(const char *record)
     b->ops->draw(b, &noise, zero, one, 0, 1, x);
     for (size_t j = 0; j < 8; j++) print_bits("point", j, cr_bits_of_float(x[j]));
     for (size_t i = 0; i < SHAPES; i++) print_shape(i);
+    for (size_t i = 0; i < 3; i++) print_filter(i, i == 2 ? 784 : 5 + 16 * i, 9 + 30 * i);
     for (size_t i = 0; i < 8; i++) print_question(i);
     return print_record(record);
 }
