@@ -1,6 +1,7 @@
 # As on other processors. What follows from the second order, and denoisers, run with every
-# instruction set of OpenBLAS that this processor has. What uses the CPU backend runs in a build that knows only the
-# portable kernels, and in one that knows AVX2 too; all of them have to give the same bytes.
+# instruction set of OpenBLAS that this processor has. What uses the CPU backend runs in a build
+# that knows only the portable kernels, and in one that knows AVX2 too; all of them have to give the
+# same bytes.
 by_blas := $(shell grep -lE 'SECOND_ORDER|ECGHM|hessian|denoiser_create' tests/*.c)
 by_blas := $(filter-out $(OBJ)/tests/unit_without_blas,$(by_blas:tests/%.c=$(OBJ)/tests/%))
 
