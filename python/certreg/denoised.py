@@ -46,7 +46,7 @@ class _Filter:
         return buffer.raw[: size.value]
 
     def apply(self, x: np.ndarray) -> np.ndarray:
-        """Denoises float32 of shape (rows, inputs)."""
+        """Denoises float32 of shape (rows, *shape)."""
         x = np.ascontiguousarray(x)
         y = np.empty_like(x)
         check(lib.certreg_denoiser_apply(self._handle, x.ctypes.data, len(x), y.ctypes.data))
@@ -90,26 +90,27 @@ def _fitted(examples: "_Examples", sigma: float, scale: np.ndarray, components: 
 class _Examples:
     """Rows of an array as float32, a few at a time: it may be larger than memory."""
 
-    def __init__(self, X: np.ndarray, which: Any) -> None:
-        self.X, self.which = X, which
+    def __init__(self, X: np.ndarray) -> None:
+        self.X = X
 
     def __len__(self) -> int:
         return len(self.X)
 
     def rows(self, first: int, count: int) -> np.ndarray:
-        """Of shape (count, features in `which`)."""
+        """Of shape (count, features)."""
         with np.errstate(over="ignore"):
             some = numbers(self.X[first : first + count], np.float32, "X")
-        return np.asarray(some.reshape(len(some), -1)[:, self.which])
+        return some.reshape(len(some), -1)
 
-    def marks(self) -> np.ndarray:
-        """64 bits for each row, by which it is known again."""
-        return np.array([mark for at in range(0, len(self), _CHUNK) for mark in self._marks(at)])
+    def marks(self, noisy: np.ndarray) -> np.ndarray:
+        """64 bits for each row, by which it is known again: by its features with noise, since codes
+        of other columns differ from one DataFrame to the next."""
+        marks = [self._marks(at, noisy) for at in range(0, len(self), _CHUNK)]
+        return np.frombuffer(b"".join(marks), "<u8")
 
-    def _marks(self, first: int) -> list[np.uint64]:
-        rows = self.rows(first, _CHUNK) + np.float32(0)  # the two zeros are one number
-        digests = b"".join(hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows)
-        return list(np.frombuffer(digests, "<u8"))
+    def _marks(self, first: int, noisy: np.ndarray) -> bytes:
+        rows = self.rows(first, _CHUNK)[:, noisy] + np.float32(0)  # the two zeros are one number
+        return b"".join(hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows)
 
 
 class Denoised:
@@ -154,10 +155,9 @@ class Denoised:
         if not (np.isfinite(given) & (given >= 0)).all() or not given.any():
             raise ValueError("scale must hold finite numbers of at least 0, not all of them 0")
         self._set(X.shape[1:], given, None if columns is None else columns.names)
-        examples = _Examples(X, self._which)
-        noisy = np.ascontiguousarray(given[self._which])
-        self._filter = _fitted(examples, sigma, noisy, integer(components, "components"))
-        self._marks = np.unique(examples.marks())
+        examples = _Examples(X)
+        self._filter = _fitted(examples, sigma, given, integer(components, "components"))
+        self._marks = np.unique(examples.marks(given > 0))
 
     def _set_model(self, model: Any) -> None:
         _check_bare(model)
@@ -167,8 +167,6 @@ class Denoised:
     def _set(self, shape: Any, scale: np.ndarray, names: Optional[Sequence[str]]) -> None:
         self.shape: Shape = tuple(int(length) for length in shape)
         self.scale, self._names = scale.reshape(self.shape), names
-        # The codes of columns without noise differ from one DataFrame to the next.
-        self._which: Any = slice(None) if names is None else np.flatnonzero(scale)
 
     @property
     def sigma(self) -> float:
@@ -210,12 +208,7 @@ class Denoised:
         x = numbers(x, np.float32, "x")
         if x.shape[1:] != self.shape:
             raise ValueError(f"x has shape {x.shape}; it must be (rows, {str(self.shape)[1:]}")
-        flat = x.reshape(len(x), -1)
-        if self._names is None:
-            return self._filter.apply(flat).reshape(x.shape)
-        y = flat.copy()
-        y[:, self._which] = self._filter.apply(flat[:, self._which])
-        return y
+        return self._filter.apply(x)
 
     def __call__(self, x: Any) -> Any:
         """The outputs of the model for the denoised inputs."""
@@ -267,8 +260,8 @@ class Denoised:
 
     # ---- files
     def export(self) -> bytes:
-        """The denoiser as bytes, for certreg_denoiser_import in other languages: of a DataFrame for
-        the columns with noise. They contain neither the model nor the examples."""
+        """The denoiser as bytes, for certreg_denoiser_import in other languages. They contain
+        neither the model nor the examples."""
         return self._filter.export()
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -297,7 +290,7 @@ class Denoised:
             scale, names = np.ascontiguousarray(kept["scale"], np.float32), kept["names"].tolist()
             made._set(scale.shape, scale.ravel(), names or None)
             made._filter, made._marks = _imported(kept["denoiser"].tobytes()), kept["examples"]
-            if made._filter.facts.inputs != scale.ravel()[made._which].size:
+            if made._filter.facts.inputs != scale.size:
                 raise ValueError("its scale does not fit")
         except FileNotFoundError:
             raise
@@ -368,4 +361,5 @@ def examples_among(model: Any, X: np.ndarray) -> np.ndarray:
     """The indices of the rows of X that made the denoiser of a model, if it has one."""
     if not isinstance(model, Denoised):
         return np.empty(0, np.intp)
-    return np.flatnonzero(np.isin(_Examples(X, model._which).marks(), model._marks))
+    noisy = model.scale.ravel() > 0
+    return np.flatnonzero(np.isin(_Examples(X).marks(noisy), model._marks))

@@ -185,14 +185,15 @@ def test_columns_of_a_frame_that_get_no_noise_are_left_out(tmp_path):
     table = pandas.DataFrame(EXAMPLES, columns=names).assign(**town)
     front = Denoised(of_frames, table, SIGMA)
     assert front.shape == (9,) and front.scale.tolist() == [1] * 8 + [0]
-    assert front.digest == FRONT.digest
     some = pandas.DataFrame(X, columns=names).assign(town=["b"] * 12)
     found = rows(front, some)
     with no_warnings():
         assert bits(rows(front, some, jobs=2)) == bits(found)
     assert np.allclose(front(some), FRONT(X) + 1, atol=1e-6)
     assert front.apply(some)["town"].equals(some["town"])
-    assert np.array_equal(front.apply(some)[names], FRONT.apply(X))
+    assert np.allclose(front.apply(some)[names], FRONT.apply(X), atol=1e-5)
+    with pytest.warns(UserWarning, match="3 of the 3 rows"):  # "a" has another code in them
+        rows(front, table[7:10], samples=50)
     assert check_model(front, some, sigma=SIGMA) == []
     front.save(tmp_path / "w")
     again = Denoised.load(tmp_path / "w", of_frames)
