@@ -129,6 +129,11 @@ TEST(nothing_where_something_has_to_be_is_refused)
     ck_assert_int_eq(certreg_denoiser_apply(d, NULL, 1, y), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_denoiser_apply(d, examples, 1, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_denoiser_apply(d, NULL, 0, NULL), CERTREG_OK);
+    float both[3 * D] = {0};
+    ck_assert_int_eq(certreg_denoiser_apply(d, both, 2, both), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, both, 2, both + D), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, both + D, 2, both), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_denoiser_apply(d, both + D, 1, both), CERTREG_OK);
     ck_assert_int_eq(certreg_denoiser_export(NULL, NULL, &bytes), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_denoiser_export(d, NULL, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_denoiser_info(NULL, &f), CERTREG_E_INVALID);

@@ -77,7 +77,8 @@ typedef struct certreg_denoiser_facts {
     uint64_t digest;   /* of all that apply and export use */
     /* Mean squared distance between an example that is held back and what is made of it
      * with noise, divided by that of the noise. 1: it is of no use; 0: nothing is left
-     * of the noise. An estimate, not a bound: rough where examples are few. */
+     * of the noise. An estimate, not a bound: rough where examples are few, too small
+     * where examples in a row are nearly equal, as frames of a film are. */
     double error;
 } certreg_denoiser_facts;
 
@@ -100,8 +101,8 @@ CERTREG_API certreg_status certreg_denoiser_create(
  *  other rows, their number, the processor or BLAS.
  *  @param x     rows * inputs floats
  *  @param rows  how many
- *  @param y     rows * inputs floats that do not overlap x
- *  @return CERTREG_OK; CERTREG_E_INVALID
+ *  @param y     rows * inputs floats of their own
+ *  @return CERTREG_OK; CERTREG_E_INVALID (something is NULL, or x and y overlap)
  *  @par Threads any number at once  @par Memory does not allocate; takes no lock */
 CERTREG_API certreg_status
 certreg_denoiser_apply(const certreg_denoiser *, const float *x, size_t rows, float *y);

@@ -91,10 +91,17 @@ void certreg_denoiser_destroy(certreg_denoiser *d)
 }
 
 /* ---- use */
+static int overlap(const float *x, const float *y, size_t count)
+{
+    const uintptr_t a = (uintptr_t)x, b = (uintptr_t)y;
+    return (a < b ? b - a : a - b) < count * sizeof *x;
+}
+
 certreg_status certreg_denoiser_apply(const certreg_denoiser *d, const float *x, size_t rows,
                                       float *y)
 {
     if (!d || (rows && (!x || !y))) return CERTREG_E_INVALID;
+    if (overlap(x, y, rows * d->inputs)) return CERTREG_E_INVALID;
     const cr_filter filter = {.inputs = d->inputs,
                               .pitch = d->pitch,
                               .components = cr_denoiser_rows(d),
