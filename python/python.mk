@@ -3,7 +3,7 @@
 venv       := lib/deps/venv
 any_python  = $(or $(wildcard $(venv)/bin/python),python3)
 
-.PHONY: shared man wheel deps-all
+.PHONY: shared man wheel deps-all deps-train
 #: Build
 shared: lib/libcertreg.so $(cuda_module)
 shared: ## Build the shared library, and the modules that can be built here
@@ -30,6 +30,8 @@ wheel: ## Write a wheel of the Python package to dist/
 	fi; \
 	mv $$made/*.whl dist/; rm -rf lib/wheel; du -h $$(ls -t dist/*.whl | head -1)
 
+deps-train: ## Install torch, for certreg denoise train, into the system's Python
+	@$(call install_debian,python3-torch)
 deps_all := openmpi-bin python3-venv golang-go rustc libtorch-dev clang libclang-rt-dev llvm \
     qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu \
     libc6-dev-s390x-cross musl-tools

@@ -65,12 +65,14 @@ from .errors import CertregError, ResumeError, RowsError
 from .estimator import Estimator
 from ._ranks import Interval, Ranks, interval_ranks
 from .intervals import Calibrated
+from .joining import join_denoiser
 from .models import OnnxModel, as_model
 from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
 from .questions import Question, Serving, Target, question_digest
 from .result import Rows
 from .rows import certify_rows
 from .solver import Bisection, Solver
+from .training import TrainedDenoiser, train_denoiser
 from .tuning import Trial, TunedScale, tune_scale
 
 __all__ = ["__version__"] + [

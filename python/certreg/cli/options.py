@@ -19,6 +19,10 @@ def _add(group: Any, option: str, about: str, **more: Any) -> None:
 
 def model_and_inputs(command: Any) -> None:
     command.add_argument("model", help="model.onnx, file.py:name or package.module:name")
+    inputs(command)
+
+
+def inputs(command: Any) -> Any:
     command.add_argument(
         "inputs", help="file of inputs, one in each row: .npy, .npz, .csv or .parquet"
     )
@@ -32,6 +36,35 @@ def model_and_inputs(command: Any) -> None:
         "(default: 1)",
     )
     traceback(command)
+    return group
+
+
+def denoiser(command: Any) -> None:
+    group = inputs(command)
+    _add(group, "--shape L,...", "shape of an input, if the file has them flat; 28,28 for images")
+    _add(
+        group,
+        "--signals",
+        "inputs are signals, (length) or (channels, length), and not images or features",
+        action="store_true",
+    )
+    group = command.add_argument_group("training")
+    _add(group, "--sigma LOW,HIGH", "lowest and highest noise level", required=True)
+    _add(group, "--steps N", "steps of 16 inputs each (default: %(default)s)", default=16000)
+    _add(
+        group,
+        "--seed N",
+        "seed of weights, order and noise; this is not the seed of a certificate (default: "
+        "%(default)s)",
+        default=1,
+    )
+    group = command.add_argument_group("results")
+    onnx_file(group)
+    quiet(group)
+
+
+def onnx_file(group: Any) -> None:
+    _add(group, "-o FILE", "the .onnx file that is written", dest="out", required=True)
 
 
 def traceback(command: Any) -> None:

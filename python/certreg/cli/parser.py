@@ -104,7 +104,10 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="store_true", help="print the version and exit")
     top.set_defaults(traceback=False)
     commands = top.add_subparsers(dest="command", metavar="command", parser_class=Parser)
-    for add in (_certify, _sigma, _scale, _bounds, _attack, _interval, _check, _info):
+    for add in (
+        *(_certify, _sigma, _scale, _bounds, _attack, _interval, _check, _info),
+        *(_denoise_train, _denoise_join),
+    ):
         add(commands)
     return top
 
@@ -112,10 +115,19 @@ def parser() -> argparse.ArgumentParser:
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options that are given. Raises SystemExit after --help or a mistake."""
     top = parser()
-    given = top.parse_args(_joined(arguments))
+    given = top.parse_args(_joined(_one_word(arguments)))
     if not given.command and not given.version:
-        top.error("give a command: certify, sigma, scale, bounds, attack, interval, check or info")
+        top.error(
+            "give a command: certify, sigma, scale, bounds, attack, interval, check, info, "
+            "denoise train or denoise join"
+        )
     return given
+
+
+def _one_word(arguments: Sequence[str]) -> list[str]:
+    """Joins the two words of a command, because argparse knows commands of one."""
+    two = list(arguments[:2])
+    return [" ".join(two), *arguments[2:]] if two[:1] == ["denoise"] else list(arguments)
 
 
 def _joined(arguments: Sequence[str]) -> list[str]:
@@ -314,6 +326,35 @@ def _info(commands: Any) -> None:
         "certreg info\n  certreg info model.onnx",
     )
     command.add_argument("model", nargs="?", help="an .onnx file")
+    options.traceback(command)
+
+
+def _denoise_train(commands: Any) -> None:
+    command = _command(
+        commands,
+        "denoise train",
+        "a network that takes noise away, for models that were not trained under noise",
+        "Trains a network that takes the noise out of noisy inputs, from inputs without labels, "
+        "and writes it as an ONNX file. It needs the package torch, and takes minutes. Prints the "
+        "error that is left on inputs that were held back, as a share of that of the noise. A run "
+        "that was interrupted goes on where it stopped if it is repeated.",
+        "certreg denoise train unlabelled.npy --shape 28,28 --sigma .1,.7 -o denoiser.onnx",
+    )
+    options.denoiser(command)
+
+
+def _denoise_join(commands: Any) -> None:
+    command = _command(
+        commands,
+        "denoise join",
+        "a denoiser and a model as one ONNX file",
+        "Writes one ONNX file in which a denoiser is in front of a model. Certify and serve this "
+        "file as any other model, and measure its error again.",
+        "certreg denoise join denoiser.onnx model.onnx -o joined.onnx",
+    )
+    command.add_argument("denoiser", help="an .onnx file of certreg denoise train")
+    command.add_argument("model", help="an .onnx file")
+    options.onnx_file(command)
     options.traceback(command)
 
 

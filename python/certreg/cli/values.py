@@ -91,10 +91,24 @@ def _range(text: str) -> Tuple[float, float]:
     return limits
 
 
+def _levels(text: str) -> Tuple[float, ...]:
+    wanted = "the lowest and the highest noise level, like .1,.7"
+    levels = tuple(_number(part, wanted) for part in text.split(","))
+    if len(levels) != 2 or not 0 < levels[0] <= levels[1] < math.inf:
+        raise _Wrong(wanted)
+    return levels
+
+
+def _shape(text: str) -> Tuple[int, ...]:
+    if not re.fullmatch(r"[1-9]\d{0,8}(,[1-9]\d{0,8})*", text):
+        raise _Wrong("lengths, like 28,28")
+    return tuple(map(int, text.split(",")))
+
+
 _count = _integer(1, 2**53, "an integer of at least 1")
 _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("sigma", "radius", "target", "huber_width", "core"), _positive),
-    **dict.fromkeys("bonferroni samples calls batch pilot jobs rounds".split(), _count),
+    **dict.fromkeys("bonferroni samples calls batch pilot jobs rounds steps".split(), _count),
     "tolerance": _list_of(_positive),
     "alpha": _probability,
     "serve": _serving,
@@ -104,6 +118,7 @@ _KINDS: dict[str, Kind] = {
     "range": _range,
     "rows": _rows,
     "limit": _above_one,
+    "shape": _shape,
 }
 
 
@@ -113,6 +128,8 @@ def understood(given: argparse.Namespace) -> argparse.Namespace:
     kinds = dict(_KINDS)
     if given.command in ("sigma", "scale"):
         kinds["sigma"] = _list_of(_positive)
+    if given.command == "denoise train":
+        kinds["sigma"] = _levels
     if given.command == "check":
         kinds["calls"] = _integer(19, 2**53, "an integer of at least 19")
     if given.command == "interval":

@@ -1,0 +1,126 @@
+"""A denoiser and a model as one ONNX file."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _graphs
+from ._graphs import CONSTANT, GRAPH, INPUT, IR_VERSION, METADATA, NODE, OPSET, OUTPUT, VARINT
+from ._graphs import number_in, parts, text_in
+from ._network import PREFIX
+from .constants import path_of
+from .training import MARK, OPSET_13, Path
+
+OLDEST_OPSET = 9  # from there on the nodes of a denoiser mean the same
+OLDEST_IR = 4  # from there on constants need not be inputs
+
+
+class _File:
+    """An ONNX file: its graph, metadata, and the message about its only input."""
+
+    def __init__(self, path: Any, what: str) -> None:
+        self.path = str(path_of(path, what))
+        with open(self.path, "rb") as file:
+            data = file.read()
+        try:
+            self._read(_graphs.parsed(data))
+        except ValueError as error:
+            raise ValueError(f"{self.path} cannot be joined: {error}") from None
+
+    def _read(self, fields: _graphs.Message) -> None:
+        self.fields, graphs = fields, parts(fields, GRAPH)
+        if len(graphs) != 1:
+            raise ValueError("it is no ONNX model")
+        self.graph = graphs[0]
+        said, opsets = parts(fields, METADATA), parts(fields, OPSET)
+        self.metadata = {text_in(one, 1): text_in(one, 2) for one in said}
+        own = [number_in(one, 2) for one in opsets if text_in(one, 1) in ("", "ai.onnx")]
+        self.opset = own[-1] if own else 0
+        constants = parts(self.graph, CONSTANT)
+        if any(number_in(one, 14) for one in constants):
+            raise ValueError("some of its constants are in another file; save it as one file")
+        known = {text_in(one, 8) for one in constants}  # which older files list as inputs too
+        fields = [field for field in self.graph if field[0] == INPUT]
+        inputs = [f for f in fields if text_in(_graphs.parsed(f[2]), 1) not in known]
+        if len(inputs) != 1:
+            raise ValueError(f"it has {len(inputs)} inputs; it must have one")
+        self.entry, tensor = inputs[0], _graphs.parsed(inputs[0][2])
+        self.input, self.lengths = text_in(tensor, 1), _lengths(tensor)
+        if [number_in(one, 1) for one in parts(tensor, 2, 1)] != [_graphs.FLOAT]:
+            raise ValueError("its input must be a tensor of floats")
+        if len(self.lengths) < 2:
+            raise ValueError("its input must have a dimension of rows and others of features")
+
+
+def _lengths(tensor: _graphs.Message) -> list[Any]:
+    """The lengths of its dimensions, a name where a length is free."""
+    found = [(number_in(dim, 1), text_in(dim, 2)) for dim in parts(tensor, 2, 1, 2, 1)]
+    return [length if 0 < length < 1 << 31 else name for length, name in found]
+
+
+def join_denoiser(denoiser: Path, model: Path, path: Path) -> None:
+    """Writes one ONNX file in which a denoiser is in front of a model, so that every engine runs
+    both as one model. It needs no other package.
+
+    denoiser  ONNX file of train_denoiser
+    model     ONNX file of a model with one input of floats. Its rows may have another shape than
+              those of the denoiser if they have as many features
+    path      of the joined file. It has the outputs and metadata of the model. The name of its
+              input is that of the model's with "_noisy" behind it
+
+    Raises ValueError if the files do not fit, or the model has a denoiser in front already."""
+    front, behind = _File(denoiser, "denoiser"), _File(model, "model")
+    if MARK not in front.metadata:
+        raise ValueError(f"{front.path} is no denoiser of train_denoiser")
+    if MARK in behind.metadata:
+        raise ValueError(f"{behind.path} has a denoiser in front already: join the model alone")
+    metadata = {**behind.metadata, MARK: front.metadata[MARK]}
+    data = _graphs.model(_joined(front, behind), metadata, _others(behind))
+    _graphs.replace(str(path_of(path)), data)
+
+
+def _others(behind: _File) -> list[_graphs.Field]:
+    """The fields of the model beside its graph, with versions that can do what a denoiser needs."""
+    if 0 < behind.opset < OLDEST_OPSET:
+        raise ValueError(
+            f"{behind.path} has opset {behind.opset}: convert it to {OLDEST_OPSET} or later"
+        )
+    least = max(number_in(behind.fields, IR_VERSION), OLDEST_IR)
+    own = [f for f in behind.fields if f[0] not in (IR_VERSION, GRAPH, METADATA)]
+    return [(IR_VERSION, VARINT, least), *own, *([] if behind.opset else [OPSET_13])]
+
+
+def _joined(front: _File, behind: _File) -> list[_graphs.Field]:
+    """The fields of the joined graph. The model gets, under the name of its input, what the
+    denoiser has made."""
+    shape, noisy, clean = _shape(front, behind), behind.input + "_noisy", behind.input
+    made = text_in(parts(front.graph, OUTPUT)[0], 1)
+    return [
+        *(field for field in behind.graph if field != behind.entry),
+        _graphs.tensor(INPUT, noisy, [behind.lengths[0], *shape]),
+        *_shaped(noisy, front.input, front.lengths[1:]),
+        *(field for field in front.graph if field[0] in (NODE, CONSTANT)),
+        *_shaped(made, clean, shape),
+    ]
+
+
+def _shaped(x: str, y: str, shape: Sequence[int]) -> list[_graphs.Field]:
+    lengths = f"{PREFIX}of {y}"
+    sides = _graphs.constant(lengths, np.array([-1, *shape]))
+    return [sides, _graphs.node("Reshape", [x, lengths], y)]
+
+
+def _shape(front: _File, behind: _File) -> list[Any]:
+    """The shape of a row of the model; where a length is free, that of the denoiser."""
+    ours, theirs = front.lengths[1:], behind.lengths[1:]
+    if len(ours) == len(theirs):
+        theirs = [a if isinstance(b, str) else b for a, b in zip(ours, theirs)]
+    if any(isinstance(b, str) for b in theirs) or math.prod(ours) != math.prod(theirs):
+        raise ValueError(
+            f"{front.path} takes rows of shape {ours}, and {behind.path} of {theirs}: train the "
+            "denoiser on inputs of the model"
+        )
+    return theirs

@@ -1,0 +1,310 @@
+"""A network that takes noise away, in front of a model that was not trained under noise: it is
+trained on inputs without labels, by torch, and written as an ONNX file."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import math
+import os
+from typing import Any, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _graphs, _network
+from ._arrays import array_of, check_finite, inputs_of, numbers
+from ._optional import needed
+from ._shown import Progress, Shown
+from .constants import integer, path_of, positive, several
+
+Path = Union[str, "os.PathLike[str]"]
+MARK = "certreg_denoiser"  # in the metadata of a file
+ROWS, RATE, KEPT_EVERY = 16, 2e-3, 500  # of a step; most of learning; steps between two states
+HELD_BACK, MOST_HELD_BACK, LEVELS = 8, 1000, 5  # every eighth row only measures the error
+MOMENTS = ("exp_avg", "exp_avg_sq")  # what AdamW keeps of each weight
+OPSET_13 = _graphs.part(_graphs.OPSET, [_graphs.whole(2, 13)])
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainedDenoiser:
+    """What train_denoiser has made.
+
+    path    of the ONNX file
+    sigmas  noise levels, from the lowest to the highest of the training
+    errors  mean squared distance, at each level, between an input that was held back and what the
+            network makes of it under noise, divided by that of the noise. 1: it is of no use; 0:
+            nothing is left of the noise"""
+
+    path: str
+    sigmas: Tuple[float, ...]
+    errors: Tuple[float, ...]
+
+    def table(self) -> list[dict[str, Any]]:
+        """One dict for each noise level: sigma and the error."""
+        return [{"sigma": s, "error": e} for s, e in zip(self.sigmas, self.errors)]
+
+
+def train_denoiser(
+    X: Any,
+    path: Path,
+    *,
+    sigmas: Sequence[float],
+    scale: Any = None,
+    signals: bool = False,
+    steps: int = 16_000,
+    seed: int = 1,
+    progress: Progress = True,
+) -> TrainedDenoiser:
+    """Trains a network that takes the noise out of noisy inputs, and writes it as an ONNX file, for
+    join_denoiser. Needs torch. Minutes on one processor for 28x28 images. A run that was
+    interrupted goes on where it stopped if it is repeated: its state is in the file path.partial,
+    which is deleted in the end.
+
+    X         inputs without noise and without labels, as many as there are, at least 2; not those
+              of certificates or calibrations. Images are (n, height, width) or (n, channels,
+              height, width), other inputs (n, features)
+    path      of the ONNX file
+    sigmas    (lowest, highest) noise level; certificates may use any level between
+    scale     noise of each feature in units of sigma, as for certify_rows. A feature whose scale is
+              0 passes bit for bit, and helps to estimate the others
+    signals   whether rows are signals in time, (n, length) or (n, channels, length)
+    steps     of 16 inputs each
+    seed      of weights, order and noise; the same seed makes the same file with the same torch,
+              processor and number of threads
+    progress  False, True for a bar (of tqdm), or a function of the steps that are done and of all
+
+    Raises ValueError or TypeError for wrong arguments, a state of another run among them."""
+    levels, name, (matrix, inner) = _range(sigmas), str(path_of(path)), _inputs(X, signals)
+    rows = matrix.reshape(-1, *inner)
+    constants = _constants(rows, _scale(scale, matrix.shape[1:], inner), levels)
+    plan = _Plan(levels, integer(steps, "steps", 1, 10**9), integer(seed, "seed"), constants)
+    run = _Run(needed("torch", "train_denoiser"), rows, plan)
+    state = _State(run, name)
+    _train(run, state, progress)
+    errors = run.errors()
+    facts = dict(sigmas=list(errors), errors=list(errors.values()), rows=len(rows), seed=plan.seed)
+    facts["inputs_sha256"] = hashlib.sha256(matrix.tobytes()).hexdigest()
+    weights = {key: values.numpy() for key, values in run.means.items()}
+    data = denoiser_file({**constants, **weights}, run.inner, matrix.shape[1:], facts)
+    _graphs.replace(name, data)
+    state.drop()
+    return TrainedDenoiser(name, tuple(errors), tuple(errors.values()))
+
+
+def _range(sigmas: Any) -> Tuple[float, float]:
+    found = [positive(sigma, f"sigmas[{i}]") for i, sigma in enumerate(several(sigmas, "sigmas"))]
+    if len(found) != 2 or found[0] > found[1]:
+        raise ValueError(f"sigmas is {sigmas!r}; it must be (lowest, highest)")
+    return found[0], found[1]
+
+
+def _inputs(X: Any, signals: bool) -> Tuple[np.ndarray, _network.Shape]:
+    """The inputs as float32, and the shape of a row for the network."""
+    X = inputs_of(X)
+    with np.errstate(over="ignore"):
+        matrix = np.ascontiguousarray(numbers(X, np.float32, "X"))
+    check_finite(matrix, X, "X", "finite in float32")
+    if len(matrix) < 2:
+        raise ValueError("X has one row; give at least 2, better thousands")
+    if (matrix == matrix[0]).all():
+        raise ValueError("all rows of X are equal: there is nothing to learn")
+    shape, rank = matrix.shape[1:], 1 if signals else 2
+    if len(shape) == 1 and not signals:
+        return matrix, shape
+    inner = shape if len(shape) == rank + 1 else (1, *shape)
+    if len(inner) != rank + 1:
+        kinds = "(n, channels, length)" if signals else "(n, channels, height, width)"
+        raise ValueError(f"X has shape {matrix.shape}; it must be {kinds}")
+    if min(inner[1:]) < _network.SHORTEST:
+        raise ValueError(
+            f"rows of X have shape {shape}; a side must be at least {_network.SHORTEST}: give "
+            "X.reshape(len(X), -1)"
+        )
+    return matrix, inner
+
+
+def _scale(scale: Any, shape: _network.Shape, inner: _network.Shape) -> np.ndarray:
+    values = array_of(1.0 if scale is None else scale, shape, np.float32, "scale")
+    if not np.isfinite(values).all() or (values < 0).any() or not values.any():
+        raise ValueError("scale must hold finite numbers of at least 0, not all of them 0")
+    return np.asarray(values).reshape(inner)
+
+
+def _constants(
+    rows: np.ndarray, scale: np.ndarray, levels: Tuple[float, float]
+) -> dict[str, np.ndarray]:
+    """What is not learned: center and width of what the network sees, for each channel or feature;
+    the noise at a level in the middle; which features have some."""
+    values: np.ndarray = rows.astype(np.float64)
+    sigma = math.sqrt(levels[0] * levels[1])
+    over, step = tuple(range(2, rows.ndim)), sigma * scale.astype(np.float64)
+    width = np.sqrt(values.var((0, *over)) + (step[None] ** 2).mean((0, *over)))
+    each = (-1, *(1,) * len(over))
+    found = {
+        "mean": values.mean((0, *over)).reshape(each),
+        "inverse": (1 / np.where(width > 0, width, 1)).reshape(each),
+        "step": step if np.ptp(step) else step[(slice(0, 1),) * step.ndim],
+    }
+    single = {name: array.astype(np.float32) for name, array in found.items()}
+    return single if scale.all() else {**single, "noisy": scale > 0}
+
+
+@dataclasses.dataclass(frozen=True)
+class _Plan:
+    """What a run does. unit: the noise level that `step` has, 0 where there is no noise."""
+
+    sigmas: Tuple[float, float]
+    steps: int
+    seed: int
+    constants: dict[str, np.ndarray]
+
+    @property
+    def unit(self) -> float:
+        return math.sqrt(self.sigmas[0] * self.sigmas[1])
+
+
+class _Run:
+    """A network, what it is trained on, and how far it is. Tensors are by name."""
+
+    def __init__(self, torch: Any, rows: np.ndarray, plan: _Plan) -> None:
+        self.torch, self.plan, self.inner = torch, plan, rows.shape[1:]
+        held = np.arange(len(rows)) % HELD_BACK == 0
+        self.rows = torch.from_numpy(rows[~held])
+        self.held = torch.from_numpy(rows[held][:MOST_HELD_BACK])
+        self.fixed = _tensors(torch, plan.constants)
+        first = _network.at_first(self.inner, np.random.default_rng(plan.seed))
+        self.means, self.learned = _tensors(torch, first), _tensors(torch, first)
+        for weights in self.learned.values():
+            weights.requires_grad_()
+        self.optimiser = torch.optim.AdamW(self.learned.values(), RATE, weight_decay=1e-4)
+
+    def dice(self, *number: int) -> Any:
+        """A generator that belongs to a step, wherever the run was interrupted."""
+        state = np.random.SeedSequence((self.plan.seed, *number)).generate_state(1, np.uint64)
+        return self.torch.Generator().manual_seed(int(state[0]) >> 1)
+
+    def step(self, number: int) -> None:
+        """One step of the training: the rate rises at first, and then falls to 0."""
+        torch, dice, (low, high) = self.torch, self.dice(0, number), self.plan.sigmas
+        rows = self.rows[torch.randint(len(self.rows), (ROWS,), generator=dice)]
+        share = torch.rand((ROWS, *(1,) * len(self.inner)), generator=dice)
+        sigma = low + share * (high - low)
+        weight = self.plan.unit / sigma
+        loss = (self.left(self.learned, rows, sigma, dice) * weight).mean()
+        self.optimiser.zero_grad()
+        loss.backward()
+        ahead = (number + 1) / self.plan.steps
+        rate = RATE * min(20 * ahead, 0.5 + 0.5 * math.cos(math.pi * ahead))
+        self.optimiser.param_groups[0]["lr"] = rate
+        self.optimiser.step()
+        with torch.no_grad():
+            for mean, now in zip(self.means.values(), self.learned.values()):
+                mean.lerp_(now, max(0.002, 10 / (number + 10)))
+
+    def left(self, weights: Any, rows: Any, sigma: Any, dice: Any) -> Any:
+        """The squares of the noise that is left, in units of `step`; 0 where there is none. Without
+        weights all of it is left."""
+        step = self.fixed["step"]
+        noise = self.torch.randn(rows.shape, generator=dice) * (sigma / self.plan.unit)
+        if weights:
+            functions = _network.of_torch(self.torch, self.inner)
+            values, x = {**self.fixed, **weights}, rows + noise * step
+            noise = noise - _network.noise(functions, values, x, self.inner)
+        return (noise * (step > 0)) ** 2
+
+    def errors(self) -> dict[float, float]:
+        """The error of the averaged weights on the rows that were held back, by sigma."""
+        found = {}
+        with self.torch.no_grad():
+            for sigma in np.geomspace(*self.plan.sigmas, LEVELS).tolist():
+                found[sigma] = self._all(self.means, sigma) / self._all({}, sigma)
+        return found
+
+    def _all(self, weights: Any, sigma: float) -> float:
+        parts = enumerate(self.held.split(ROWS))
+        return sum(
+            float(self.left(weights, rows, sigma, self.dice(1, number)).double().sum())
+            for number, rows in parts
+        )
+
+
+def _tensors(torch: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    return {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
+
+
+class _State:
+    """The file in which a run is kept."""
+
+    def __init__(self, run: _Run, path: str) -> None:
+        self.run, self.path = run, f"{path}.partial"
+        told = repr((run.torch.__version__, dataclasses.astuple(run.plan)[:3])).encode()
+        arrays = [run.rows.numpy(), *run.plan.constants.values()]
+        data = b"".join(repr(array.shape).encode() + array.tobytes() for array in arrays)
+        self.told = hashlib.sha256(told + data).hexdigest()
+
+    def read(self) -> int:
+        """How many steps are done; the run is then as it was there."""
+        if not os.path.exists(self.path):
+            return 0
+        try:
+            with np.load(self.path, allow_pickle=False) as file:
+                kept = dict(file)
+            told, done = str(kept.pop("told")), int(kept.pop("done"))
+        except Exception:  # whatever numpy and zipfile raise for damaged files
+            raise ValueError(f"{self.path} is damaged: delete it") from None
+        if told != self.told:
+            raise ValueError(f"{self.path} is the state of another run: repeat that, or delete it")
+        self._take(_tensors(self.run.torch, kept), done)
+        return done
+
+    def _take(self, kept: dict[str, Any], done: int) -> None:
+        run = self.run
+        for name, weights in run.learned.items():
+            weights.data, run.means[name] = kept[name], kept[f"{name} mean"]
+            steps = run.torch.tensor(float(done))
+            moments = {key: kept[f"{name} {key}"] for key in MOMENTS}
+            run.optimiser.state[weights] = {"step": steps, **moments}
+
+    def write(self, done: int) -> None:
+        run, out = self.run, io.BytesIO()
+        kept: dict[str, Any] = {}
+        for name, weights in run.learned.items():
+            kept |= {name: weights.detach(), f"{name} mean": run.means[name]}
+            kept |= {f"{name} {key}": run.optimiser.state[weights][key] for key in MOMENTS}
+        np.savez(out, told=self.told, done=done, **{key: t.numpy() for key, t in kept.items()})
+        _graphs.replace(self.path, out.getvalue())
+
+    def drop(self) -> None:
+        if os.path.exists(self.path):
+            os.unlink(self.path)
+
+
+def _train(run: _Run, state: _State, progress: Progress) -> None:
+    done = state.read()
+    shown = Shown(progress, done, run.plan.steps)
+    try:
+        for number in range(done, run.plan.steps):
+            run.step(number)
+            if (number + 1) % KEPT_EVERY == 0:
+                state.write(number + 1)
+            shown.advance(1)
+    finally:
+        shown.close()
+
+
+def denoiser_file(
+    arrays: dict[str, np.ndarray], inner: _network.Shape, shape: _network.Shape, facts: Any
+) -> bytes:
+    """A network with these weights and constants as an ONNX file, which takes rows of this
+    shape."""
+    nodes = _network.Nodes(inner)
+    x = _network.Name(nodes, _network.PREFIX + "x")
+    made = _network.denoised(nodes, nodes.constants(arrays), nodes.shaped(x, inner), inner)
+    y, lengths = nodes.shaped(made, shape), ["N", *shape]
+    ends = [_graphs.tensor(_graphs.INPUT, x.text, lengths)]
+    ends.append(_graphs.tensor(_graphs.OUTPUT, y.text, lengths))
+    graph = [*nodes.fields, _graphs.text(2, "denoiser"), *ends]
+    versions = [_graphs.whole(_graphs.IR_VERSION, 8), _graphs.text(2, "libcertreg"), OPSET_13]
+    return _graphs.model(graph, {MARK: json.dumps(facts)}, versions)
