@@ -73,7 +73,8 @@ def main():
     parser.add_argument("--time", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    files = options.files or sorted(pathlib.Path(__file__).parent.glob("*.onnx"))
+    networks = sorted(pathlib.Path(__file__).parent.glob("*.onnx"))
+    files = options.files or [path for path in networks if path.stem != "denoiser"]
     for path in files:
         report(path, (Slant if path.stem.startswith("slant") else Rotation)(options.mnist, "t10k"))
     for path in files if options.time else []:

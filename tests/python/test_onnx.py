@@ -183,7 +183,7 @@ def bar(lean):
 
 
 def test_all_read_rows_of_784_pixels(runtime):
-    for path in sorted(FOLDER.glob("*.onnx")):
+    for path in sorted([*FOLDER.glob("rotation*.onnx"), *FOLDER.glob("slant*.onnx")]):
         f, columns = OnnxModel(path), 1 if path.stem.startswith("slant") else 2
         assert (f.shape, f.columns, f.batch) == ((784,), columns, None)
 
