@@ -95,15 +95,17 @@ static uint64_t rows_in(const fit *f, enum part part)
     return part == HELD ? held : part == ALL ? f->plan->rows : f->plan->rows - held;
 }
 
-/* Centers and whitens a chunk; the examples that are not in this part become 0. */
-static void whiten(fit *f, enum part part, uint64_t first, size_t count)
+/* Centers and whitens those of a chunk that are in this part. @return how many */
+static size_t whiten(fit *f, enum part part, uint64_t first, size_t count)
 {
+    size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        float *x = f->x + i * f->inputs;
-        if (!is_in(part, first + i)) memset(x, 0, f->inputs * sizeof *x);
-        else
-            for (size_t j = 0; j < f->inputs; j++) x[j] = (x[j] - f->center[j]) * f->whiten[j];
+        if (!is_in(part, first + i)) continue;
+        const float *from = f->x + i * f->inputs;
+        float *to = f->x + kept++ * f->inputs;
+        for (size_t j = 0; j < f->inputs; j++) to[j] = (from[j] - f->center[j]) * f->whiten[j];
     }
+    return kept;
 }
 
 /* Reads all examples of a part, and hands them on in chunks. */
@@ -115,8 +117,8 @@ static certreg_status each_chunk(fit *f, enum part part, void (*use)(fit *, size
         const size_t count = left < CHUNK ? (size_t)left : CHUNK;
         status = read_chunk(f, first, count);
         if (status) break;
-        whiten(f, part, first, count);
-        use(f, count);
+        const size_t kept = whiten(f, part, first, count);
+        if (kept) use(f, kept);
     }
     return status;
 }
