@@ -98,6 +98,8 @@ def compare_denoised(
     most = asked.tolerance * not_negative(slack, "slack")
     fronts = [_made(model, examples, sigma, scale, components) for sigma in levels]
     X = X if is_frame(X) else inputs_of(X)
+    if len(X) < 2:
+        raise ValueError("X has 1 row; give at least 2, better some hundreds")
     _check_apart(fronts[0], X, scale)
     truth = None if labels is None else labels_of(labels, len(X))
     more.update(questions=asked, scale=scale, seed=shared_seed(seed), domain=Domain.CALIBRATION)
@@ -167,7 +169,8 @@ class _Trial:
 
 def _compared(trials: Sequence[_Trial], slack: float) -> Comparison:
     bare, denoised = trials[::2], trials[1::2]
-    most = slack + min(trial.mean_error for trial in bare)
+    known = [trial.mean_error for trial in bare if trial.mean_error >= 0]  # not NaN
+    most = slack + min(known, default=0.0)
 
     def best(some: Sequence[_Trial]) -> _Trial:
         accurate = [trial for trial in some if trial.mean_error <= most]

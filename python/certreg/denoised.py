@@ -237,27 +237,6 @@ class Denoised:
                 "the same columns in the same order"
             )
 
-    def _check_use(self, shape: Shape, scale: Any) -> None:
-        if tuple(shape) != self.shape:
-            raise ValueError(
-                f"inputs (rows of X) have shape {tuple(shape)}, and the denoiser was made for "
-                f"{self.shape}"
-            )
-        given = scale_of(1 if scale is None else scale, self.shape)
-        if not np.array_equal(given, self.scale.ravel()):
-            raise ValueError(
-                "scale is not the one that the denoiser was made for: give that, or make another "
-                "denoiser"
-            )
-
-    def _check_sigmas(self, sigmas: Sequence[float]) -> None:
-        others = [sigma for sigma in sigmas if sigma != self.sigma]
-        if others:
-            raise ValueError(
-                f"sigma is {others[0]}, and the denoiser was made for {self.sigma} alone: give "
-                "that, or make a denoiser for each"
-            )
-
     # ---- files
     def export(self) -> bytes:
         """The denoiser as bytes, for certreg_denoiser_import in other languages. They contain
@@ -336,13 +315,24 @@ def check_use(
         raise ValueError("a denoiser works in the memory of the host: leave out device")
     if columns is not None:
         model._check_names(columns)
-    model._check_use(shape, scale)
+    if tuple(shape) != model.shape:
+        raise ValueError(
+            f"inputs (rows of X) have shape {tuple(shape)}, and the denoiser was made for "
+            f"{model.shape}"
+        )
+    given = scale_of(1 if scale is None else scale, model.shape)
+    if not np.array_equal(given, model.scale.ravel()):
+        raise ValueError("scale is not the one of the denoiser: give that, or make another one")
 
 
 def check_sigmas(model: Any, sigmas: Sequence[float]) -> None:
     """Raises ValueError if a Denoised was made for another noise level."""
-    if isinstance(model, Denoised):
-        model._check_sigmas(sigmas)
+    others = [s for s in sigmas if s != model.sigma] if isinstance(model, Denoised) else []
+    if others:
+        raise ValueError(
+            f"sigma is {others[0]}, and the denoiser was made for {model.sigma} alone: give that, "
+            "or make a denoiser for each"
+        )
 
 
 def digest_of(model: Any) -> Optional[str]:

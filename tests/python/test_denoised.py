@@ -116,7 +116,7 @@ REFUSED = (
     (lambda: FRONT.apply(X[:, :7]), r"must be \(rows, 8,\)"),
     (lambda: rows(sigma=2), r"sigma is 2\.0, and the denoiser was made for 1\.0"),
     (lambda: rows(sigma=[SIGMA, 2]), "sigma is 2"),
-    (lambda: rows(scale=2), "scale is not the one"),
+    (lambda: rows(scale=2), "scale is not the one of the denoiser"),
     (lambda: rows(x=X[:, :7]), r"have shape \(7,\), .* made for \(8,\)"),
     (lambda: Estimator(FRONT, 8, 99).begin(X[0], 2), "sigma is 2"),
     (lambda: Estimator(FRONT, 8, 99).certify_sigmas(X[0], [SIGMA, 2], 9, 0.5), "sigma is 2"),
