@@ -68,7 +68,7 @@ OBJ := lib/.obj/$(config)
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all deps clean distclean help FORCE
+.PHONY: all deps onnxruntime clean distclean help FORCE
 FORCE:
 
 include src/library.mk
@@ -103,10 +103,13 @@ packages := gcc g++ make pkg-config libopenblas-dev liblapacke-dev check zlib1g-
     abigail-tools libopencv-dnn-dev libxgboost-dev
 deps: ## Install what is missing: Debian packages, and ONNX Runtime into lib/deps
 	@$(call install_debian,$(packages))
-	@ls lib/deps/onnxruntime/capi/libonnxruntime.so* >/dev/null 2>&1 || { mkdir -p lib/deps; \
-	    python3 -m pip install -q --no-deps --target lib/deps onnxruntime || \
-	    /usr/bin/python3 -m pip install -q --no-deps --target lib/deps onnxruntime || \
-	    echo "ONNX Runtime could not be installed: demo and benches need it, tests skip it"; }
+	@ls lib/deps/onnxruntime/capi/libonnxruntime.so* >/dev/null 2>&1 || \
+	    $(MAKE) --no-print-directory onnxruntime
+# For the interpreter of demo and tests, which is known once the packages are there.
+onnxruntime:
+	@mkdir -p lib/deps; for p in $(PYTHON) python3 /usr/bin/python3; do \
+	    $$p -m pip install -q --no-deps --target lib/deps onnxruntime && exit; done; \
+	    echo 'ONNX Runtime could not be installed: the demo needs it, tests will skip it'
 clean: ## Remove what was built, except lib/deps
 	rm -rf .gpu dist lib/.obj lib/demo lib/cmake lib/pkgconfig lib/certreg lib/libcertreg.* \
 	    lib/certreg.1 lib/docs lib/wheel lib/.mypy lib/bench*.csv lib/bench*.md lib/bench*.txt \
