@@ -97,7 +97,7 @@ if [ -n "$$missing" ]; then \
     $$sudo apt-get update -q && DEBIAN_FRONTEND=noninteractive \
         $$sudo apt-get install -y -q --no-install-recommends $$missing; fi
 endef
-packages := gcc g++ make pkg-config libopenblas-dev liblapacke-dev check zlib1g-dev python3 \
+packages := gcc g++ make pkg-config libopenblas-dev liblapacke-dev check python3 \
     python3-numpy python3-pandas python3-sklearn python3-matplotlib python3-tqdm python3-pip \
     python3-onnx python3-pytest python3-hypothesis valgrind clang-format clang-tidy cmake doxygen \
     abigail-tools libopencv-dnn-dev libxgboost-dev
@@ -130,7 +130,7 @@ help: ## List the targets
 	@echo 'Variables: JOBS=N (default: one per core)  V=1 (show commands)  WERROR=1  CC  OPT'
 	@echo '    PREFIX  LIBDIR  INCLUDEDIR  DOCDIR  DESTDIR  NVCC= (no CUDA)'
 	@echo '    BLAS=0 (without OpenBLAS)  HARDEN=0  DIRTY=1 (make dist packs changes)'
-	@echo 'What the demo reads: examples/demo/demo.c'
+	@echo 'Options of the demo: make demo DEMO=--help'
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 endif

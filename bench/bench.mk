@@ -47,6 +47,3 @@ $(OBJ)/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(cuda_link) $(static_libs)
 $(benches) $(OBJ)/bench_gpu: $(blas_made)
 $(OBJ)/bench_gpu: $(OBJ)/certreg/libcertreg_cuda.so
-# The demo's drawings for Python.
-$(OBJ)/libdigits.so: examples/demo/digits.c
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -fvisibility=default -shared $< -o $@ -lm

@@ -18,8 +18,6 @@ built_engines := $(if $(opencv),opencv) $(if $(xgboost),xgboost) $(if $(torch),t
 all_engines   := $(engine_objects) $(built_engines:%=$(OBJ)/examples/engines/%.o)
 all_engine_libs = $(engine_libs) $(if $(opencv),-lopencv_dnn -lopencv_core) $(if \
     $(xgboost),-lxgboost) $(if $(torch),-ltorch -ltorch_cpu -lc10) -lstdc++
-demo_objects   := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard examples/demo/*.c))) \
-    $(engine_objects)
 $(OBJ)/examples/engines/opencv.o: own = -isystem /usr/include/opencv4
 $(OBJ)/examples/engines/torch.o: own = -isystem /usr/include/torch/csrc/api/include
 $(OBJ)/examples/engines/%.o: examples/engines/%.cpp
@@ -27,15 +25,17 @@ $(OBJ)/examples/engines/%.o: examples/engines/%.cpp
 	$(call say,CXX,$<)$(CXX) -std=c++17 $(CPPFLAGS_ALL) $(OPT) -fPIC $(hardened) -Wall -Wextra \
 	    $(if $(WERROR),-Werror) $(EXTRA) $(own) -MMD -MP -c $< -o $@
 
-.PHONY: demo demo-full examples
+.PHONY: demo examples
 #: Run
 examples: $(examples) $(examples_cpp) $(example_cuda) $(certify)
 examples: ## Build the example programs, and say where they are
 	@echo "Built in $(OBJ)/examples"
-demo: all $(OBJ)/demo ## Certify a network that reads the angle of turned digits
-	@$(OBJ)/demo
-demo-full: all $(OBJ)/demo ## The same with 100 digits and 10,000 calls
-	@DEMO_IMAGES=100 DEMO_N=10000 $(OBJ)/demo
+demo: all $(OBJ)/libdigits.so ## Certify a network that reads the angle of digits: DEMO=options
+	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python:lib/deps PYTHONDONTWRITEBYTECODE=1 \
+	    $(or $(PYTHON),python3) examples/demo/demo.py --digits $(OBJ)/libdigits.so $(DEMO)
+# Its drawings.
+$(OBJ)/libdigits.so: examples/demo/digits.c
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -fvisibility=default -shared $< -o $@ -lm
 
 $(examples): $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/..) -lm
@@ -53,13 +53,11 @@ $(OBJ)/examples/cuda/onnx: $(OBJ)/examples/cuda/onnx.o $(engine_objects) $(OBJ)/
 $(OBJ)/examples/cuda/network: $(OBJ)/examples/cuda/network.o $(OBJ)/libcertreg.so \
     $(OBJ)/certreg/libcertreg_cuda.so
 	$(call say,LINK,$@)$(call link_shared,/../..) $(cuda_link) -lm
-$(OBJ)/demo: $(demo_objects) $(OBJ)/libcertreg.so
-	$(call say,LINK,$@)$(call link_shared,) $(engine_libs) -lz -lpthread
 $(certify): $(OBJ)/examples/engines/certify.o $(all_engines) $(OBJ)/libcertreg.so \
     $(OBJ)/examples/engines/built
 	$(call say,LINK,$@)$(call link_shared,/../..) $(all_engine_libs)
 # They look for it beside the library.
-$(examples) $(examples_cpp) $(example_cuda) $(certify) $(OBJ)/demo: $(blas_made)
+$(examples) $(examples_cpp) $(example_cuda) $(certify): $(blas_made)
 # Which engines were built: one more, or one less, links again.
 ifneq ($(strip built $(built_engines)),$(strip $(file <$(OBJ)/examples/engines/built)))
 $(OBJ)/examples/engines/built: FORCE

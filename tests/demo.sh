@@ -1,81 +1,53 @@
 #!/usr/bin/env bash
-# demo.sh PROGRAM: the demo with few images and calls: what it prints and writes, that neither
-# depends on the number of threads, and that a mistake is answered by one sentence.
+# demo.sh: the demo with few images and calls: what it prints and plots, that neither depends on the
+# number of processes, and that a mistake is answered by one sentence. From tests/run.sh: OBJ,
+# PYTHON.
+# shellcheck disable=SC2317 # functions are called through tell
 set -u
 cd "$(dirname "$0")/.." || exit 2
-demo=${1:?}
+[ -n "${PYTHON:-}" ] || { echo "skip demo: no interpreter with NumPy was found (make deps)"; exit; }
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-unset "${!DEMO_@}" CERTREG_MNIST
-export DEMO_IMAGES=2 DEMO_N=100 DEMO_SIGMA=0.25,0.5
-bad=0
+# shellcheck source=tests/tell.sh
+. tests/tell.sh
+export CERTREG_LIB=$OBJ/libcertreg.so PYTHONPATH=$PWD/python:$PWD/lib/deps PYTHONDONTWRITEBYTECODE=1
 
-judge() { # STATUS NAME [DETAIL]
-    [ "$1" = 0 ] && echo "ok $2" && return
-    [ -z "${3:-}" ] || echo "$3"
-    echo "not ok $2"
-    bad=1
+demo() { # OPTION...: the last of each counts
+    "$PYTHON" examples/demo/demo.py --digits "$OBJ/libdigits.so" --images 2 --samples 100 \
+        --out "$tmp" "$@"
+}
+run() { # PROCESSES: writes to $tmp/PROCESSES
+    demo --jobs "$1" --out "$tmp/$1" >"$tmp/$1.out" 2>"$tmp/err" || { cat "$tmp/err"; false; }
+}
+same() { # without the times
+    diff <(grep -v ' s in all' "$tmp/1.out") <(grep -v ' s in all' "$tmp/2.out")
+    diff <(curves "$tmp/1/radii.svg") <(curves "$tmp/2/radii.svg")
+}
+curves() { grep -E '^(L| *<path d=)' "$1"; } # other lines have random names
+rows() { # COUNT PATTERN: so many lines of the output fit
+    [ "$(grep -cE "$2" "$tmp/1.out")" = "$1" ] || { cat "$tmp/1.out"; false; }
+}
+plotted() {
+    "$PYTHON" -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$tmp/1/radii.svg" &&
+        grep -q 'Zhang and Frank, sigma' "$tmp/1/radii.svg"
+}
+refused() { # PART-OF-THE-SENTENCE OPTION...
+    local said
+    said=$(demo "${@:2}" 2>&1 >/dev/null) && return 1
+    [[ $(tail -1 <<<"$said") = *"$1"* && $said != *Traceback* ]] || { echo "$said"; false; }
 }
 
-run() { # NAME THREADS: writes to $tmp/NAME
-    DEMO_OUT=$tmp/$1 DEMO_THREADS=$2 "$demo" >"$tmp/$1.out" 2>"$tmp/$1.err"
-    judge $? "the demo runs, $1" "$(cat "$tmp/$1.err")"
-}
-
-same() { # NAME NAME
-    diff -r "$tmp/$1" "$tmp/$2" >"$tmp/differences"
-    judge $? "the same files, $1 and $2" "$(head -5 "$tmp/differences")"
-}
-
-rows() { # FILE EXPECTED
-    local found
-    found=$(($(wc -l <"$tmp/1-thread/$1") - 1))
-    [ "$found" = "$2" ]
-    judge $? "$1 has $2 rows" "it has $found"
-}
-
-mistake() { # PART-OF-THE-SENTENCE VARIABLE=VALUE...
-    local status said
-    DEMO_OUT=$tmp/out env "${@:2}" "$demo" >"$tmp/mistake.out" 2>"$tmp/mistake.err"
-    status=$?
-    said=$(cat "$tmp/mistake.err")
-    [ "$status" != 0 ] && [ "$(wc -l <<<"$said")" = 1 ] && [ ! -s "$tmp/mistake.out" ] &&
-        grep -qF -- "$1" <<<"$said"
-    judge $? "${*:2} is answered by a sentence" "status $status: $said"
-}
-
-said=$(DEMO_MODEL=no/such.onnx "$demo" 2>&1)
-[[ $said != *'make deps'* ]] || { echo "skip $said"; exit; }
-run 1-thread 1
-run 3-threads 3
-same 1-thread 3-threads
-rows certificates.csv $((2 * 2 * 13))
-! grep -q $'\r' "$tmp/1-thread.err"
-judge $? "progress overwrites nothing where there is no terminal"
-
-# Lines come through a pipe as they are printed: the first is here long before the last.
-exec 3< <(DEMO_OUT=$tmp/full DEMO_IMAGES=100 DEMO_N=10000 DEMO_SIGMA='' exec "$demo" 2>/dev/null)
-pid=$!
-read -r -t 60 full <&3
-kill $pid
-exec 3<&-
-[[ $full =~ ^'Full protocol: 100 images x 6 sigmas x 10000 calls, about '[0-9]+' min'$ ]]
-judge $? "the full protocol is announced" "$full"
-read -r reduced <"$tmp/1-thread.out"
-[[ $reduced =~ ^'Reduced protocol: 2 images x 2 sigmas x 100 calls. '.*'make demo-full, about ' ]]
-judge $? "the first line names the protocol and the full one" "$reduced"
-
-python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$tmp/1-thread/radii.svg" &&
-    [ "$(grep -c "<path fill='none' stroke='#[0-9a-f]*' .*H.*V" "$tmp/1-thread/radii.svg")" = 13 ]
-judge $? "radii.svg is XML with 13 curves"
-
-mistake 'run make deps' CERTREG_ORT="$tmp/no-such-library.so"
-mistake 'no/such' DEMO_MODEL=no/such.onnx
-mistake 'name an engine' DEMO_MODEL=README.md
-mistake 'DEMO_N must be' DEMO_N=many
-mistake 'DEMO_N must be' DEMO_N=79
-mistake 'DEMO_THREADS must be' DEMO_THREADS=0
-mistake 'DEMO_SIGMA must be' DEMO_SIGMA=0.5,-1
-mistake 'no/such/folder' CERTREG_MNIST=no/such/folder
-mistake 'DEMO_OUT' DEMO_OUT=/dev/null/folder
-exit $bad
+said=$(run 1) || [[ $said != *'make deps'* ]] || { echo "skip demo: $said"; exit; }
+tell 'the demo runs' run 1
+tell 'it runs in two processes' run 2
+tell 'both print and plot the same' same
+tell 'a line for each certificate, with radii, the best one, and the gain' \
+    rows 13 '^  [A-Za-z, ]+( +[0-9]+\.[0-9]{3}){7} +[0-9]+\.[0-9]{2}$'
+tell 'a line for each prediction' rows 4 '^  [A-Za-z ]+( +[0-9]+\.[0-9]){6}$'
+tell 'a plot' plotted
+tell 'no such network' refused 'there is no file' --model no/such.onnx
+tell 'no network' refused 'cannot be opened as an ONNX model' --model README.md
+tell 'too few calls' refused 'samples' --samples 9
+tell 'no images' refused '--images: invalid whole value' --images 0
+tell 'no folder' refused '/dev/null' --out /dev/null/folder
+exit "$bad"

@@ -193,7 +193,7 @@ elif [ -z "$MODE" ]; then
     start "engines, refusals" env CK_FORK=no "$OBJ/tests/engines/refusals"
     start "engines, page" bash tests/engines/page.sh
     start "engines, certify" bash tests/engines/certify.sh "$OBJ/examples/engines/certify"
-    start demo bash tests/demo.sh "$OBJ/demo"
+    start demo bash tests/demo.sh
     start site bash tests/site.sh
     fuzzed
     start soak "$OBJ/tests/soak/soak" 2e4

@@ -21,7 +21,7 @@ run_tests = OBJ=$(OBJ) CC='$(filter-out ccache,$(CC))' CXX='$(filter-out ccache,
     REPLAYS='$(replays)' bash tests/run.sh
 tested     = $(programs) $(in_cpp) $(engines) $(replays) $(golden) $(misses) $(platform_program) \
     $(proof) $(soak_program)
-beside     = examples $(OBJ)/demo $(OBJ)/libdigits.so compile_commands.json
+beside     = examples $(OBJ)/libdigits.so compile_commands.json
 # The program that a line of make check is about; it is built alone.
 named_program = $(filter %/$(lastword $(NAME)),$(tested))
 #: Test

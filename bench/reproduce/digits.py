@@ -1,5 +1,5 @@
-"""Handwritten digits: the same 100 test images of MNIST, turned by the same angles, as in the demo;
-or drawn ones."""
+"""Handwritten digits: 100 test images of MNIST or drawn ones, always the same, turned by the same
+angles."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Digits:
 
 
 class _Uniform:
-    """SplitMix64 as uniform numbers in [0, 1): the demo's generator."""
+    """SplitMix64 as uniform numbers in [0, 1)."""
 
     def __init__(self, state: int) -> None:
         self.state = state

@@ -98,7 +98,8 @@ static const struct shape shapes[10] = {
         {.66, 1}}}}},
 };
 
-uint64_t digits_random(uint64_t *state)
+/* SplitMix64. */
+static uint64_t next_random(uint64_t *state)
 {
     uint64_t v = (*state += 0x9E3779B97F4A7C15u);
     v = (v ^ (v >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -106,14 +107,9 @@ uint64_t digits_random(uint64_t *state)
     return v ^ (v >> 31);
 }
 
-double digits_uniform(uint64_t *state)
-{
-    return (double)(digits_random(state) >> 11) * 0x1p-53;
-}
-
 static double between(uint64_t *state, double lo, double hi)
 {
-    return lo + (hi - lo) * digits_uniform(state);
+    return lo + (hi - lo) * (double)(next_random(state) >> 11) * 0x1p-53;
 }
 
 /* Catmull-Rom spline through p1, p2; the neighbours give the slopes. */
@@ -202,7 +198,7 @@ void digits_draw(int digit, uint64_t seed, float *image)
     struct path path;
     const double middle = 0.5 * DIGITS_SIDE; /* where MNIST has the center of mass, to a pixel */
     double x, y;
-    digits_random(&state);
+    next_random(&state);
     jitter(&shape, &state);
     follow(&shape, &path);
     const double pen = between(&state, 0.8, 1.7);

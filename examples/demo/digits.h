@@ -4,7 +4,6 @@
  * The same (digit, seed) gives the same image everywhere. */
 #ifndef DEMO_DIGITS_H
 #define DEMO_DIGITS_H
-#include <stddef.h>
 #include <stdint.h>
 
 enum { DIGITS_SIDE = 28, DIGITS_PIXELS = 784 };
@@ -15,8 +14,4 @@ void digits_draw(int digit, uint64_t seed, float *image);
 /* Turns an image about its center by an angle in radians, counter-clockwise on the screen;
  * bilinear, black outside. */
 void digits_turn(const float *image, double angle, float *turned);
-
-/* The next number of a SplitMix64 sequence, and the same as a uniform number in [0, 1). */
-uint64_t digits_random(uint64_t *state);
-double digits_uniform(uint64_t *state);
 #endif

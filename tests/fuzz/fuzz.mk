@@ -38,6 +38,3 @@ $(replays): $(OBJ)/tests/fuzz/%: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/replay.
 $(fuzzers): $(OBJ)/tests/fuzz/%-fuzzer: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/libfuzzer.o \
     $(fuzz_objects) $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer $^ -o $@ $(engine_libs) $(static_libs)
-# The demo's reader of images, with a reader of archives in the fuzzer.
-$(OBJ)/tests/fuzz/models $(OBJ)/tests/fuzz/models-fuzzer: \
-    $(addprefix $(OBJ)/examples/demo/,images.o digits.o)

@@ -1,12 +1,10 @@
-/* Files that the examples read: ONNX and images. Whatever the bytes, they are refused with a
- * sentence, or what is read fits together. ONNX comes as it is or as fields within fields. */
+/* The ONNX files that the examples read: whatever the bytes, they are refused with a sentence, or
+ * what is read fits together. They come as they are or as fields within fields. */
 #define _GNU_SOURCE
 #include "fuzz/fuzz.h"
-#include "demo/images.h"
 #include "engines/adapter.h"
 #include <sys/mman.h>
 #include <unistd.h>
-#include <zlib.h>
 
 const size_t fuzz_most_bytes = 1024;
 
@@ -80,80 +78,15 @@ static void try_onnx(const uint8_t *bytes, size_t size, const char *output)
     else MUST(engine.inputs > 0, "no inputs");
 }
 
-/* ---- images, of two files; in place of zlib, so that no archive is made */
-typedef struct reader {
-    const uint8_t *next;
-    size_t left;
-} reader;
-static reader images_file, labels_file, opened;
-
-gzFile gzopen(const char *name, const char *mode)
-{
-    (void)mode;
-    opened = strstr(name, "images") ? images_file : labels_file;
-    return opened.next ? (gzFile)&opened : NULL;
-}
-
-int gzread(gzFile gz, voidp out, unsigned size)
-{
-    reader *r = (reader *)gz;
-    const unsigned count = r->left < size ? (unsigned)r->left : size;
-    if (count) memcpy(out, r->next, count);
-    r->next += count, r->left -= count;
-    return (int)count;
-}
-
-int gzclose(gzFile gz)
-{
-    (void)gz;
-    return 0;
-}
-
-static void put_big(uint32_t value)
-{
-    for (int i = 4; i--;) put_byte(value >> 8 * i & 0xff);
-}
-
-static void try_images(fuzz_bytes *b)
-{
-    const uint8_t odd = fuzz_byte(b), items = fuzz_byte(b) % 40, other = fuzz_byte(b);
-    const uint32_t wrong = (uint32_t)fuzz_word(b);
-    put_big(odd == 1 ? wrong : 0x803), put_big(odd == 2 ? wrong : items);
-    put_big(odd == 3 ? wrong : 28), put_big(odd == 4 ? wrong : odd == 5 ? 784 : 28);
-    const size_t lot = (size_t)items * DIGITS_PIXELS;
-    for (size_t i = 0; i < lot && made_size < MOST_FILE; i++)
-        made[made_size++] = (uint8_t)(i * other);
-    images_file = (reader){odd == 6 ? NULL : made, odd == 7 ? wrong % (made_size + 1) : made_size};
-    const size_t at = made_size;
-    put_big(odd == 8 ? wrong : 0x801), put_big(odd == 9 ? wrong : items);
-    for (size_t i = 0; i < items; i++) put_byte(fuzz_byte(b) % (odd < 128 ? 10u : 256u));
-    labels_file = (reader){odd == 10 ? NULL : made + at, made_size - at};
-    struct images images;
-    char why[IMAGES_WHY] = "";
-    const size_t count = fuzz_byte(b) % 4 + 1u;
-    if (images_open("folder", count, &images, why)) {
-        MUST(why[0] && !images.pixels, "no reason");
-        return;
-    }
-    MUST(images.count == count, "%zu images", images.count);
-    for (size_t i = 0; i < count * DIGITS_PIXELS; i++)
-        MUST(images.pixels[i] >= 0 && images.pixels[i] <= 1, "pixel %g", (double)images.pixels[i]);
-    for (size_t i = 0; i < count; i++)
-        MUST(images.label[i] >= 0 && images.label[i] <= 9, "label %d", images.label[i]);
-    images_close(&images);
-}
-
 void fuzz_one(const uint8_t *bytes, size_t size)
 {
     fuzz_bytes b = {bytes, size};
     const uint8_t kind = fuzz_byte(&b);
     made_size = 0;
-    switch (kind % 4) {
-    case 0: try_onnx(b.next, b.left, kind & 128 ? "y" : NULL); break;
-    case 1:
-        for (int i = 0; i < 6 && b.left; i++) put_field(&b, 4);
-        try_onnx(made, made_size, NULL);
-        break;
-    default: try_images(&b); break;
+    if (kind % 2 == 0) {
+        try_onnx(b.next, b.left, kind & 128 ? "y" : NULL);
+        return;
     }
+    for (int i = 0; i < 6 && b.left; i++) put_field(&b, 4);
+    try_onnx(made, made_size, NULL);
 }
