@@ -122,14 +122,14 @@ test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_modules) $(bla
 # Beside it: what holds in a program with the static library in it, also where that has no BLAS.
 without_blas := $(OBJ)/tests/unit_without_blas
 embedding    := $(OBJ)/tests/unit_environment
-$(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Iexamples $(check_cflags)
+$(OBJ)/tests/%.o: own = -Itests -Itests/emulated $(check_cflags)
+$(OBJ)/tests/engines/%.o: own += -Iexamples
 $(inside): $(static_objects) tests/inside.py
 	$(call say,LINK,$@)python3 tests/inside.py $(inside_link) -o $@
 $(filter-out $(api) $(without_blas) $(embedding),$(programs)): $(OBJ)/tests/%: \
-    $(OBJ)/tests/%.o $(entropy) $(OBJ)/tests/support.a $(OBJ)/examples/engines.a \
-    tests/inside.py | $(inside) $(test_modules)
+    $(OBJ)/tests/%.o $(entropy) $(OBJ)/tests/support.a tests/inside.py | $(inside) $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(with_inside) \
-	    $(emulated_link) $(check_libs) -lquadmath $(engine_libs) -lpthread
+	    $(emulated_link) $(check_libs) -lquadmath -lm -lpthread
 $(embedding): %: %.o $(entropy) $(OBJ)/tests/support.a $(OBJ)/libcertreg.a | $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(emulated_link) \
 	    $(in_folder) $(check_libs) $(static_libs)
