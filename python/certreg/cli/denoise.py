@@ -23,6 +23,8 @@ def denoised(work: Any, model: Any) -> Any:
     if kept:
         kept.write(made.save)
     said = f"{made.components} directions, {made.error:.3g} of the noise is left"
+    if not kept and not given.denoise.lower().endswith(SAVED):
+        said += "; --keep-denoiser FILE keeps it, to serve with it"
     work.remark(f"denoiser {made.digest}: {said}")
     if of_examples(made, work.X):
         work.remark(of_examples(made, work.X))
