@@ -35,12 +35,12 @@ certreg_status cr_denoiser_take(size_t inputs, size_t components, certreg_error 
     certreg_denoiser d = {
         .inputs = inputs, .pitch = whole(inputs, CR_FILTER_SUMS), .components = components};
     cr_arena need = {0};
-    void *memory;
+    void *memory = NULL;
     int32_t owned;
     lay_out(&d, &need);
     if (need.overflow) return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory holds its constants");
     const certreg_status status = cr_handle_take(NULL, 0, need.used, &owned, &memory, why);
-    if (status) return status;
+    if (!memory) return status;
     cr_arena carved = {.base = memory};
     lay_out(&d, &carved);
     *out = memory;
@@ -162,11 +162,12 @@ static certreg_status read_numbers(const unsigned char *in, certreg_denoiser *d,
 static certreg_status import(const void *buffer, size_t bytes, certreg_error *why,
                              certreg_denoiser **out)
 {
-    uint64_t words[WORDS];
+    uint64_t words[WORDS] = {0};
     certreg_denoiser *d = NULL;
     certreg_status status = check(buffer, bytes, words, why);
     if (!status) status = cr_denoiser_take(words[INPUTS], words[COMPONENTS], why, &d);
-    if (!status) status = read_numbers((const unsigned char *)buffer + HEADER, d, why);
+    if (!d) return status;
+    status = read_numbers((const unsigned char *)buffer + HEADER, d, why);
     if (status) {
         cr_handle_release(d);
         return status;

@@ -69,12 +69,13 @@ static certreg_status read_chunk(fit *f, uint64_t first, size_t count)
         f->why->model_code = code;
         return CERTREG_E_MODEL_FAILED;
     }
-    for (size_t i = 0; i < count * f->inputs; i++)
-        if (!isfinite(f->x[i]))
-            return cr_fail(f->why, CERTREG_E_INVALID,
-                           "feature %zu of example %llu is %g; examples must be finite",
-                           i % f->inputs, (unsigned long long)(first + i / f->inputs),
-                           (double)f->x[i]);
+    for (size_t i = 0; i < count * f->inputs; i++) {
+        if (isfinite(f->x[i])) continue;
+        const unsigned long long row = first + i / f->inputs;
+        return cr_fail(f->why, CERTREG_E_INVALID,
+                       "feature %zu of example %llu is %g; examples must be finite", i % f->inputs,
+                       row, (double)f->x[i]);
+    }
     return CERTREG_OK;
 }
 
@@ -321,14 +322,14 @@ certreg_status cr_denoiser_fit(const certreg_denoiser_plan *plan, const cr_blas 
     const size_t wanted = plan->components + SPARE;
     f.count = wanted < room ? wanted : (size_t)room;
     cr_arena need = {0};
-    void *memory;
+    void *memory = NULL;
     int32_t owned;
     lay_out(&f, &need);
     certreg_status status =
         need.overflow
             ? cr_fail(why, CERTREG_E_NO_MEMORY, "no memory holds plan.inputs * components")
             : cr_handle_take(NULL, 0, need.used, &owned, &memory, why);
-    if (status) return status;
+    if (!memory) return status;
     cr_arena carved = {.base = memory};
     lay_out(&f, &carved);
     status = find(&f, out);
