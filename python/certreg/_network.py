@@ -94,9 +94,11 @@ class Nodes:
     def __init__(self, inner: Shape) -> None:
         self.rank = len(inner) - 1
         self.fields: list[_graphs.Field] = []
+        self.kernels: dict[str, list[int]] = {}
 
     def constants(self, arrays: Mapping[str, np.ndarray]) -> dict[str, "Name"]:
         self.fields += [_graphs.constant(PREFIX + name, array) for name, array in arrays.items()]
+        self.kernels.update((PREFIX + name, [*array.shape[2:]]) for name, array in arrays.items())
         return {name: Name(self, PREFIX + name) for name in arrays}
 
     def call(self, operator: str, *inputs: "Name", **attributes: Any) -> "Name":
@@ -121,12 +123,15 @@ class Nodes:
         return self.call("Gemm", *inputs, transB=1)
 
     def conv(self, x: "Name", w: "Name", b: "Name", stride: int, padding: int) -> "Name":
-        sides = dict(strides=[stride] * self.rank, pads=[padding] * 2 * self.rank)
-        return self.call("Conv", x, w, b, **sides)
+        return self.call("Conv", x, w, b, **self._sides(w, stride, padding))
 
     def up(self, x: Any, w: Any, b: Any, stride: int, padding: int, odd: Any) -> "Name":
-        sides = dict(strides=[stride] * self.rank, pads=[padding] * 2 * self.rank)
+        sides = self._sides(w, stride, padding)
         return self.call("ConvTranspose", x, w, b, output_padding=odd, **sides)
+
+    def _sides(self, w: "Name", stride: int, padding: int) -> dict[str, list[int]]:
+        all_of = dict(strides=[stride] * self.rank, pads=[padding] * 2 * self.rank)
+        return dict(kernel_shape=self.kernels[w.text], **all_of)
 
 
 class Name:

@@ -94,16 +94,16 @@ def _others(behind: _File) -> list[_graphs.Field]:
 
 
 def _joined(front: _File, behind: _File) -> list[_graphs.Field]:
-    """The fields of the joined graph. The model gets, under the name of its input, what the
-    denoiser has made."""
+    """The fields of the joined graph, nodes in the order in which they run. The model gets, under
+    the name of its input, what the denoiser has made."""
     shape, noisy, clean = _shape(front, behind), behind.input + "_noisy", behind.input
     made = text_in(parts(front.graph, OUTPUT)[0], 1)
     return [
-        *(field for field in behind.graph if field != behind.entry),
         _graphs.tensor(INPUT, noisy, [behind.lengths[0], *shape]),
         *_shaped(noisy, front.input, front.lengths[1:]),
         *(field for field in front.graph if field[0] in (NODE, CONSTANT)),
         *_shaped(made, clean, shape),
+        *(field for field in behind.graph if field != behind.entry),
     ]
 
 

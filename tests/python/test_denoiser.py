@@ -12,7 +12,7 @@ from kit import command_refused, environment, package, parametrize, root, said
 from test_hostile_files import changed
 from test_types import WRONG, answered
 from certreg import OnnxModel, join_denoiser, train_denoiser
-from certreg import _network, training
+from certreg import _graphs, _network, training
 from certreg.training import denoiser_file
 
 MODELS, ENGINES = root / "examples/models", root / "tests/engines"
@@ -167,6 +167,19 @@ def denoiser(shape, inner=None, path="d.onnx"):
         file.write(denoiser_file(arrays, inner, shape, {}))
 
 
+def in_order(path):
+    """Whether each node of a file reads what was made before, as ONNX wants it."""
+    with open(path, "rb") as file:
+        (graph,) = _graphs.parts(_graphs.parsed(file.read()), _graphs.GRAPH)
+    known = {_graphs.text_in(c, 8) for c in _graphs.parts(graph, _graphs.CONSTANT)}
+    known |= {_graphs.text_in(one, 1) for one in _graphs.parts(graph, _graphs.INPUT)}
+    for node in _graphs.parts(graph, _graphs.NODE):
+        if not {str(name, "utf-8") for name in _graphs.of(node, 1)} <= known | {""}:
+            return False
+        known |= {str(name, "utf-8") for name in _graphs.of(node, 2)}
+    return True
+
+
 @parametrize(
     "model, shape, inner",
     (MODELS / "rotation.onnx", (28, 28), (1, 28, 28)),
@@ -185,6 +198,7 @@ def test_a_joined_file_is_both(folder, model, shape, inner):
     assert both.shape == (shape if None in f.shape else f.shape)
     x = dice(6).normal(size=(8, *both.shape)).astype(np.float32)
     clean = g(x).reshape(x.shape)
+    assert in_order("j.onnx")
     assert abs(clean - x).max() > 0.1
     np.testing.assert_array_equal(both(x), f(clean))
 
