@@ -120,7 +120,7 @@ def run(options):
     digits, degrees = turned_digits(options.digits, options.images)
     print(
         f"{options.images} drawn digits, {len(SIGMAS)} noise levels, {options.samples} calls for "
-        f"each\nnetwork: {options.model}; tolerance 10 degrees, alpha 0.1",
+        f"each\nnetwork: {options.model}; tolerance 10 degrees, alpha 0.1 for all levels together",
         flush=True,
     )
     asked = [question for of in QUESTIONS.values() for question in of.values()]
