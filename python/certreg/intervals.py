@@ -190,6 +190,10 @@ class Calibrated:
             shape, outputs = kept["shape"].ravel(), int(kept["model_outputs"].item())
             scores = array_of(kept["scores"], (fields["count"],), np.float64, "scores")
             units = array_of(kept.get("units"), (fields["outputs"],), np.float64, "units")
+            limits = {name: kept[name] for name in _KEPT if name in kept}
+            for name, values in limits.items():
+                if values.dtype.kind not in "biuf":
+                    raise ValueError(f"{name} holds no numbers")
         except FileNotFoundError:
             raise
         except Exception as error:  # what numpy and zipfile raise for damaged files is not told
@@ -198,7 +202,6 @@ class Calibrated:
         made, inputs_seed = cls.__new__(cls), options.pop("inputs_seed", None)
         given = options.pop("most_samples", None)
         most = integer(0 if given is None else given, "most_samples") or fields["samples"]
-        limits = {name: kept[name] for name in _KEPT if name in kept}
         try:
             made._make(model, shape, outputs, most, inputs_seed, {**limits, **options})
         except MemoryError as error:

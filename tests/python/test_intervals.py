@@ -143,6 +143,7 @@ def test_files_that_do_not_fit_are_no_calibration(folder):
             Calibrated.load(path, linear)
     for name, value in (
         ("units", np.ones(2)),
+        ("scale", np.array(["a", "b"])),
         ("scores", np.ones(29)),
         ("scores", np.array("a")),
         ("version", 1),
