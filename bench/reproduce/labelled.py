@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -129,13 +129,8 @@ def of_friedman(settings: Settings) -> Task:
     return Task("Friedman", model, x, y, NOISY, 0, 3, m, sets, 500)
 
 
-def of_diabetes(settings: Settings) -> Optional[Task]:
-    """None where scikit-learn is missing, with a line that says so."""
-    try:
-        data = needed("sklearn.datasets", "the diabetes data").load_diabetes()
-    except ImportError as error:
-        print(f"  no diabetes data: {error}")
-        return None
+def of_diabetes(settings: Settings) -> Task:
+    data = needed("sklearn.datasets", "the task of diabetes data").load_diabetes()
     order = np.random.default_rng(SEED).permutation(len(data.target))
     x, y = data.data[order], data.target[order].astype(float)
     x, train = ((x - x.mean(0)) / x.std(0)).astype(np.float32), 192
@@ -179,7 +174,7 @@ class Directions:
     """The network for rotations: outputs by ONNX Runtime, in degrees, and gradients by NumPy."""
 
     def __init__(self) -> None:
-        needed("onnx", "an attack on images")  # said before anything is computed
+        needed("onnx", "the task of digits")  # whose weights Network reads
         self.identity = zlib.crc32((MODELS / "rotation.onnx").read_bytes())
         self._open: dict[str, Any] = {}
 
@@ -210,5 +205,11 @@ def of_digits(settings: Settings) -> Task:
 
 
 def tasks(settings: Settings) -> list[Task]:
-    some = (of_friedman(settings), of_diabetes(settings), of_digits(settings))
-    return [task for task in some if task is not None]
+    """Those whose packages are there; a line says which ones are left out."""
+    some = []
+    for make in (of_friedman, of_diabetes, of_digits):
+        try:
+            some.append(make(settings))
+        except ImportError as error:
+            print(f"  left out: {error}")
+    return some

@@ -31,7 +31,7 @@ class Network:
     """path: of an ONNX file as export_chain of examples/models writes it."""
 
     def __init__(self, path: pathlib.Path) -> None:
-        onnx, arrays = (needed(m, "an attack on images") for m in ("onnx", "onnx.numpy_helper"))
+        onnx, arrays = (needed(m, "an attack on digits") for m in ("onnx", "onnx.numpy_helper"))
         graph = onnx.load(str(path)).graph
         constants = {t.name: arrays.to_array(t) for t in graph.initializer}
         if {node.op_type for node in graph.node} - KNOWN:
