@@ -13,7 +13,7 @@ from . import report
 from .parts import run
 from .settings import Settings
 
-PARTS = ("synthetic", "rotation", "slant", "convergence", "tightness", "intervals")
+PARTS = ("synthetic", "rotation", "slant", "convergence", "tightness", "intervals", "denoise")
 
 
 def main(names: list[str]) -> int:

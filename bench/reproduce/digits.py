@@ -147,3 +147,21 @@ def load(folder: Optional[pathlib.Path], count: int) -> Digits:
     turns = [turned(image, math.radians(angle)) for image, angle in zip(upright, degrees)]
     labels = np.arange(count) % CLASSES
     return Digits(np.array(upright), np.array(turns), labels, np.array(degrees), upright_of.source)
+
+
+BEYOND = 1_000_000  # drawn digits from this number on are in no certificate
+
+
+def unlabelled(folder: Optional[pathlib.Path], count: int, turn: bool) -> np.ndarray:
+    """Images that no certificate is about, (count, 784), upright or turned: the first training
+    images of MNIST, or drawn ones."""
+    if folder:
+        pixels = _idx(folder, "train-images-idx3-ubyte", (SIDE, SIDE))[:count]
+        images = pixels.astype(np.float32) / np.float32(255)
+    else:
+        drawn, uniform = _Drawn(), _Uniform(SEED)
+        images = np.array([drawn(BEYOND + index, uniform) for index in range(count)])
+    if not turn:
+        return images
+    angle = _Uniform(SEED + 1)
+    return np.array([turned(image, 2 * math.pi * angle()) for image in images])

@@ -14,7 +14,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _graphs, _network
-from ._arrays import array_of, check_finite, inputs_of, numbers
+from ._arrays import check_finite, inputs_of, numbers, scale_of
 from ._optional import needed
 from ._shown import Progress, Shown
 from .constants import integer, path_of, positive, several
@@ -84,6 +84,8 @@ def train_denoiser(
     state = _State(run, name)
     _train(run, state, progress)
     errors = run.errors()
+    if not np.isfinite(list(errors.values())).all():
+        raise ValueError("the training failed: give X in units in which its numbers are near 1")
     facts = dict(sigmas=list(errors), errors=list(errors.values()), rows=len(rows), seed=plan.seed)
     facts["inputs_sha256"] = hashlib.sha256(matrix.tobytes()).hexdigest()
     weights = {key: values.numpy() for key, values in run.means.items()}
@@ -126,7 +128,7 @@ def _inputs(X: Any, signals: bool) -> Tuple[np.ndarray, _network.Shape]:
 
 
 def _scale(scale: Any, shape: _network.Shape, inner: _network.Shape) -> np.ndarray:
-    values = array_of(1.0 if scale is None else scale, shape, np.float32, "scale")
+    values = scale_of(1.0 if scale is None else scale, shape)
     if not np.isfinite(values).all() or (values < 0).any() or not values.any():
         raise ValueError("scale must hold finite numbers of at least 0, not all of them 0")
     return np.asarray(values).reshape(inner)

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from kit import command_refused, environment, package, parametrize, root, said
+from kit import command_refused, environment, needs_sources, package, parametrize, root, said
 from test_hostile_files import changed
 from test_types import WRONG, answered
 from certreg import OnnxModel, join_denoiser, train_denoiser
@@ -152,6 +152,14 @@ def test_training_further_without_labels(torch):
     (radius, error), (longer, error_then) = re.findall(r"radius (\S+), mean error (\S+)", out)
     assert float(longer) > 1.1 * float(radius)
     assert float(error_then) < float(error) + 0.05  # a tenth of the tolerance
+
+
+@needs_sources
+def test_the_table_of_the_page_was_measured():
+    page, measured = (root / f"docs/{name}.md" for name in ("guide/denoising", "reproduction"))
+    lines = [line for line in page.read_text("utf-8").splitlines() if line.startswith("| `")]
+    assert len(lines) > 8
+    assert set(lines) <= set(measured.read_text("utf-8").splitlines())
 
 
 # ---- joined files, which need no torch

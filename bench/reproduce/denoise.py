@@ -1,0 +1,105 @@
+"""What is gained for networks that were not trained under noise, by a denoiser in front or by
+training them a little further; and for networks that were."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from typing import Any, Callable, Iterable, Iterator, Sequence
+
+from certreg import CertregError, Denoised, Status, join_denoiser
+from certreg.models import OnnxModel
+
+from . import digits, methods, rotation, slant, sweep, tables
+from .settings import FULL, LEAST, MODELS, QUICK, Settings
+
+NETWORKS = {
+    "rotation_clean": rotation,
+    "slant_clean": slant,
+    "rotation": rotation,
+    "slant": slant,
+}
+SAMPLES = 1000  # of each image and noise level, as certificates have them by default
+LOWEST = 0.12  # noise level; below all radii are shorter
+DENOISER = MODELS / "denoiser.onnx"
+SIZES = {FULL: (8000, 3000), QUICK: (1000, 300), LEAST: (64, 2)}  # unlabelled digits, steps
+Models = Iterable[tuple[Sequence[float], Any]]  # noise levels, and the model for them
+
+
+def compute(settings: Settings) -> None:
+    """Writes denoise_summary.csv."""
+    some = digits.load(settings.mnist, settings.size.images)
+    samples, rows = min(SAMPLES, settings.size.samples), []
+    print(f"  {len(some.turned)} {some.source}, {samples} samples each")
+    for network in NETWORKS:
+        task = _task(network, some)
+        asked = methods.asked((methods.MEDIAN,), task.tolerance)[:1]
+        for front, models in _fronts(settings, network):
+            name = f"denoise_{network}_{front}"
+            for levels, model in models:
+                own = dataclasses.replace(task, name=name, model=model)
+                done = sweep.run(settings, own, levels, asked, samples, lambda s: print(" ", s))
+                rows += [{"network": network, "front": front, **r} for r in sweep.summary(done)]
+    tables.write_csv(settings.path("denoise_summary.csv"), rows)
+
+
+def _task(network: str, some: digits.Digits) -> sweep.Task:
+    if NETWORKS[network] is rotation:
+        return rotation.task(network, some)
+    return slant.task(network, "", some)
+
+
+def _fronts(settings: Settings, network: str) -> Iterator[tuple[str, Models]]:
+    """What is in front of a network, or done to it."""
+    levels = [sigma for sigma in settings.size.sigmas if sigma >= LOWEST]
+    turned, source = NETWORKS[network] is rotation, MODELS / f"{network}.onnx"
+    count, steps = SIZES[settings.size]
+    opened: Callable[[Any], Any] = rotation.Directions if turned else OnnxModel
+    inputs = digits.unlabelled(settings.mnist, count, turned)
+    model = opened(str(source))
+    yield "none", [(levels, model)]
+    yield "linear", _linear(model, inputs, levels)
+    joined = settings.path(f"denoise_{network}.onnx")
+    join_denoiser(DENOISER, source, joined)
+    yield "trained", [(levels, opened(str(joined)))]
+    path = settings.path(f"denoise_{network}_tuned.onnx")
+    if network.endswith("_clean") and _tuned(source, path, inputs, steps):
+        yield "fine-tuned", [(levels, opened(str(path)))]
+
+
+def _linear(model: Any, inputs: Any, levels: Iterable[float]) -> Models:
+    """The linear denoiser is made for one noise level."""
+    try:
+        for sigma in levels:
+            yield (sigma,), Denoised(model, inputs, sigma)
+    except CertregError as error:
+        if error.status != Status.NO_BACKEND:
+            raise
+        print(f"  no linear denoiser: {error}")
+
+
+def _tuned(source: pathlib.Path, path: pathlib.Path, inputs: Any, steps: int) -> bool:
+    """Whether there is torch to train a network further."""
+    try:
+        from . import tuned
+    except ImportError:
+        print("  no network is trained further: torch is not installed (make deps-train)")
+        return False
+    tuned.make(source, path, inputs, steps)
+    return True
+
+
+# ---- the report
+def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
+    """The table of the page: the longest radius; the longest useful radius, and there σ and the
+    error."""
+    heading = ("network", "denoiser", "radius", "useful radius", "σ", "error there")
+    rows = tables.read_csv(settings.path("denoise_summary.csv"))
+    lines = []
+    for network, front in dict.fromkeys((row["network"], row["front"]) for row in rows):
+        own = [row for row in rows if (row["network"], row["front"]) == (network, front)]
+        best = max(own, key=lambda row: row["useful_radius"])
+        longest = max(row["mean_radius"] for row in own)
+        said = f"{best['sigma']:g}", f"{best['mae']:.1f}°"
+        lines.append((f"`{network}`", front, longest, best["useful_radius"], *said))
+    return {"denoise": tables.markdown(heading, lines)}
