@@ -26,7 +26,7 @@ bench-second-order: all ## Measure what the second order adds, with CERTREG_MNIS
 	@$(of_bench) bench/bench_second_order.py
 bench-vectors: all ## Measure radii of vectors
 	@$(of_bench) bench/bench_vectors.py
-reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: 90 seconds
+reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: two minutes
 	@$(of_bench) -m reproduce $(PARTS)
 figures: all $(OBJ)/libdigits.so ## Draw the figures of the guide; QUICK=1: in small, 15 seconds
 	@$(of_bench) -m figures $(PARTS)

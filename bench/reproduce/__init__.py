@@ -1,9 +1,9 @@
 """Repeats the experiments of Zhang and Frank, "Higher-Order Certified Robustness for Regression"
-(ICML 2026), beside the best published methods and the library's own certificates. One more part
-compares prediction intervals under attack.
+(ICML 2026), beside the best published methods and the library's own certificates. Two more parts
+compare prediction intervals under attack, and networks behind denoisers.
 
-    make reproduce            everything, with MNIST: about 57 minutes on two cores
-    QUICK=1 make reproduce    fewer inputs and samples: about a minute and a half
+    make reproduce            everything, with MNIST: about 70 minutes on two cores
+    QUICK=1 make reproduce    fewer inputs and samples: about two minutes
 
 Each part is a module with two functions: compute(settings) runs its experiments through the public
 interface and writes CSV files and plots, and report(settings, beside) turns these files into the
