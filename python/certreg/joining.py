@@ -45,8 +45,11 @@ class _File:
         known = {text_in(one, 8) for one in constants}  # which older files list as inputs too
         fields = [field for field in self.graph if field[0] == INPUT]
         inputs = [f for f in fields if text_in(_graphs.parsed(f[2]), 1) not in known]
-        if len(inputs) != 1:
-            raise ValueError(f"it has {len(inputs)} inputs; it must have one")
+        outputs = parts(self.graph, OUTPUT)
+        if len(inputs) != 1 or not outputs:
+            counts = f"it has {len(inputs)} inputs and {len(outputs)} outputs"
+            raise ValueError(f"{counts}; it must have one input and at least one output")
+        self.output = text_in(outputs[0], 1)
         self.entry, tensor = inputs[0], _graphs.parsed(inputs[0][2])
         self.input, self.lengths = text_in(tensor, 1), _lengths(tensor)
         if [number_in(one, 1) for one in parts(tensor, 2, 1)] != [_graphs.FLOAT]:
@@ -97,12 +100,11 @@ def _joined(front: _File, behind: _File) -> list[_graphs.Field]:
     """The fields of the joined graph, nodes in the order in which they run. The model gets, under
     the name of its input, what the denoiser has made."""
     shape, noisy, clean = _shape(front, behind), behind.input + "_noisy", behind.input
-    made = text_in(parts(front.graph, OUTPUT)[0], 1)
     return [
         _graphs.tensor(INPUT, noisy, [behind.lengths[0], *shape]),
         *_shaped(noisy, front.input, front.lengths[1:]),
         *(field for field in front.graph if field[0] in (NODE, CONSTANT)),
-        *_shaped(made, clean, shape),
+        *_shaped(front.output, clean, shape),
         *(field for field in behind.graph if field != behind.entry),
     ]
 
@@ -118,7 +120,7 @@ def _shape(front: _File, behind: _File) -> list[Any]:
     ours, theirs = front.lengths[1:], behind.lengths[1:]
     if len(ours) == len(theirs):
         theirs = [a if isinstance(b, str) else b for a, b in zip(ours, theirs)]
-    if any(isinstance(b, str) for b in theirs) or math.prod(ours) != math.prod(theirs):
+    if any(isinstance(length, str) for length in (*ours, *theirs)) or math.prod(ours) != math.prod(theirs):
         raise ValueError(
             f"{front.path} takes rows of shape {ours}, and {behind.path} of {theirs}: train the "
             "denoiser on inputs of the model"

@@ -215,7 +215,8 @@ def test_a_joined_file_is_both(folder, model, shape, inner):
     "model, shape, text",
     (ENGINES / "dense.onnx", (5,), r"takes rows of shape \[5\], and .*dense.onnx of \[6\]: train"),
     (ENGINES / "open.onnx", (6,), r"and .*open.onnx of \[1, 'H', 'W'\]"),
-    (ENGINES / "two_inputs.onnx", (3,), "two_inputs.onnx cannot be joined: it has 2 inputs"),
+    (ENGINES / "two_inputs.onnx", (3,), "two_inputs.onnx cannot be joined: it has 2 inputs and 1 outputs"),
+    (ENGINES / "no_output.onnx", (3,), "it has 1 inputs and 0 outputs"),
     (ENGINES / "float64.onnx", (6,), "its input must be a tensor of floats"),
     (ENGINES / "no_batch.onnx", (6,), "must have a dimension of rows"),
     (ENGINES / "external.onnx", (6,), "constants are in another file; save it as one"),
@@ -240,16 +241,18 @@ def test_what_cannot_be_joined_is_refused(folder, model, shape, text):
     assert not (folder / "out.onnx").exists()
 
 
-def test_damaged_files_are_refused_or_joined(folder):
+@parametrize("damaged", "d.onnx", "m.onnx")
+def test_damaged_files_are_refused_or_joined(folder, damaged):
     denoiser((6,))
-    chance = random.Random(7)
-    good, refused = (ENGINES / "image.onnx").read_bytes(), 0
+    (folder / "m.onnx").write_bytes((ENGINES / "image.onnx").read_bytes())
+    chance, good, refused = random.Random(7), (folder / damaged).read_bytes(), 0
+    other = good[-400:] + good[:400]  # where there is more than weights
     for _ in range(300):
-        (folder / "m.onnx").write_bytes(changed(chance, good, good))
+        (folder / damaged).write_bytes(changed(chance, good, other))
         try:
             join_denoiser("d.onnx", "m.onnx", "j.onnx")
         except ValueError as error:
-            assert re.search(r"m\.onnx", str(error))
+            assert damaged in str(error)
             refused += 1
     assert 30 < refused < 300
 
