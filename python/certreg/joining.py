@@ -120,7 +120,8 @@ def _shape(front: _File, behind: _File) -> list[Any]:
     ours, theirs = front.lengths[1:], behind.lengths[1:]
     if len(ours) == len(theirs):
         theirs = [a if isinstance(b, str) else b for a, b in zip(ours, theirs)]
-    if any(isinstance(length, str) for length in (*ours, *theirs)) or math.prod(ours) != math.prod(theirs):
+    free = any(isinstance(length, str) for length in (*ours, *theirs))
+    if free or math.prod(ours) != math.prod(theirs):
         raise ValueError(
             f"{front.path} takes rows of shape {ours}, and {behind.path} of {theirs}: train the "
             "denoiser on inputs of the model"

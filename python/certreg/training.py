@@ -84,13 +84,7 @@ def train_denoiser(
     state = _State(run, name)
     _train(run, state, progress)
     errors = run.errors()
-    if not np.isfinite(list(errors.values())).all():
-        raise ValueError("the training failed: give X in units in which its numbers are near 1")
-    facts = dict(sigmas=list(errors), errors=list(errors.values()), rows=len(rows), seed=plan.seed)
-    facts["inputs_sha256"] = hashlib.sha256(matrix.tobytes()).hexdigest()
-    weights = {key: values.numpy() for key, values in run.means.items()}
-    data = denoiser_file({**constants, **weights}, run.inner, matrix.shape[1:], facts)
-    _graphs.replace(name, data)
+    _graphs.replace(name, _file(run, matrix, errors))
     state.drop()
     return TrainedDenoiser(name, tuple(errors), tuple(errors.values()))
 
@@ -294,6 +288,17 @@ def _train(run: _Run, state: _State, progress: Progress) -> None:
             shown.advance(1)
     finally:
         shown.close()
+
+
+def _file(run: _Run, matrix: np.ndarray, errors: dict[float, float]) -> bytes:
+    """The network with the averaged weights, as the bytes of its file."""
+    if not np.isfinite(list(errors.values())).all():
+        raise ValueError("the training failed: give X in units in which its numbers are near 1")
+    facts: dict[str, Any] = dict(sigmas=list(errors), errors=list(errors.values()))
+    facts.update(rows=len(matrix), seed=run.plan.seed)
+    facts["inputs_sha256"] = hashlib.sha256(matrix.tobytes()).hexdigest()
+    weights = {name: values.numpy() for name, values in run.means.items()}
+    return denoiser_file({**run.plan.constants, **weights}, run.inner, matrix.shape[1:], facts)
 
 
 def denoiser_file(
