@@ -19,7 +19,7 @@ from ..names import Names
 from ..rows import certify_rows
 from ..result import aligned
 from . import asked, tables
-from .denoise import SAVED, denoised, examples
+from .denoise import denoised, examples, is_saved
 from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described, one_line
 from .features import Features
 from .files import ALL, Destination, pandas_for, read_labels, read_rows, read_scale
@@ -84,6 +84,20 @@ class Inputs:
         except (CertregError, ValueError, TypeError) as error:
             raise Failure(in_options(error)) from error
 
+    def put(self, file: Optional[Destination], table: tables.Table, document: Any) -> None:
+        """Writes a table to the file of -o, or to standard output for -. `document()` is what a
+        .json file contains."""
+        if file is None:
+            if self.given.out:
+                say(tables.as_csv(table))
+        elif file.suffix == ".json":
+            file.write_text(tables.as_json(document()))
+        elif file.suffix == ".csv":
+            file.write_text(tables.as_csv(table))
+        else:
+            frame = pandas_for(file.name).DataFrame(table)
+            file.write(lambda path: frame.to_parquet(path, index=False))
+
     def tell(self, text: str) -> None:
         """Prints a text to standard output; to standard error if the table goes there."""
         (aside if self.given.out == "-" else say)(text + "\n")
@@ -138,10 +152,7 @@ class Work(Inputs):
 
     def write(self, rows: Any, table: tables.Table, summary: tables.Table) -> None:
         """Writes the files of -o and --plot."""
-        if self.table is not None:
-            write_table(self.table, table, lambda: self.document(rows, table, summary))
-        elif self.given.out:
-            say(tables.as_csv(table))
+        self.put(self.table, table, lambda: self.document(rows, table, summary))
         if self.plot is not None:
             _draw(self.plot, self.given.plot_kind, table)
 
@@ -180,24 +191,25 @@ def run(given: argparse.Namespace) -> int:
 
 def _compare(given: argparse.Namespace) -> int:
     """The command sigma with --denoise: the levels with and without a denoiser."""
-    if given.denoise.lower().endswith(SAVED):
+    if is_saved(given.denoise):
         raise Failure(f"{given.denoise} is a denoiser for one sigma: give the examples")
     if given.resume or given.plot or given.target or len(given.tolerance) > 1:
         raise Failure("--denoise takes one --tolerance, and no --resume, --plot or --target")
     work = Work(given)
-    arguments = {
-        **asked.outputs(given, work.model.columns(work.X, work.first)),
-        **asked.sampling(given),
-        **{"examples": examples(work), "labels": work.labels, "scale": work.scale},
-    }
     with work.failures():
-        question = asked.questions(given)[0]
-        found = compare_denoised(work.function, work.X, question, given.sigma, **arguments)
+        found = compare_denoised(
+            work.function,
+            work.X,
+            asked.questions(given)[0],
+            given.sigma,
+            examples=examples(work),
+            labels=work.labels,
+            scale=work.scale,
+            **asked.outputs(given, work.model.columns(work.X, work.first)),
+            **asked.sampling(given),
+        )
     lines = found.table()
-    if work.table is not None:
-        write_table(work.table, lines, lambda: {"helps": found.helps, "rows": lines})
-    elif given.out:
-        say(tables.as_csv(lines))
+    work.put(work.table, lines, lambda: {"helps": found.helps, "rows": lines})
     work.tell(str(found))
     return DONE
 
@@ -251,16 +263,6 @@ def destinations(given: argparse.Namespace) -> Any:
         except ImportError as error:
             raise Failure(f"--plot needs the package matplotlib: {error}") from None
     return table, plot
-
-
-def write_table(destination: Destination, table: tables.Table, document: Any) -> None:
-    if destination.suffix == ".json":
-        destination.write_text(tables.as_json(document()))
-    elif destination.suffix == ".csv":
-        destination.write_text(tables.as_csv(table))
-    else:
-        frame = pandas_for(destination.name).DataFrame(table)
-        destination.write(lambda path: frame.to_parquet(path, index=False))
 
 
 def _draw(destination: Destination, kind: str, table: tables.Table) -> None:

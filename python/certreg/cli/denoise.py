@@ -20,10 +20,10 @@ def denoised(work: Any, model: Any) -> Any:
     kept = Destination(given.keep_denoiser, (SAVED,)) if given.keep_denoiser else None
     with work.failures():
         made = _made(work, model)
+    said = f"{made.components} directions, {made.error:.3g} of the noise is left"
     if kept:
         kept.write(made.save)
-    said = f"{made.components} directions, {made.error:.3g} of the noise is left"
-    if not kept and not given.denoise.lower().endswith(SAVED):
+    elif not is_saved(given.denoise):
         said += "; --keep-denoiser FILE keeps it, to serve with it"
     work.remark(f"denoiser {made.digest}: {said}")
     if of_examples(made, work.X):
@@ -31,9 +31,14 @@ def denoised(work: Any, model: Any) -> Any:
     return made
 
 
+def is_saved(name: str) -> bool:
+    """Whether a file is one of --keep-denoiser, by its name."""
+    return name.lower().endswith(SAVED)
+
+
 def _made(work: Any, model: Any) -> Denoised:
     name = work.given.denoise
-    if not name.lower().endswith(SAVED):
+    if not is_saved(name):
         return Denoised(model, examples(work), work.given.sigma, work.scale)
     try:
         return Denoised.load(name, model)

@@ -14,12 +14,11 @@ from ..intervals import Calibrated
 from ..models import as_model
 from ..result import aligned
 from . import asked, tables
-from .commands import Inputs, destinations, write_table
+from .commands import Inputs, destinations
 from .denoise import denoised
 from .failure import DONE, MODEL, RAISED, Failure, described
 from .files import read_labels, read_rows
 from .progress import progress
-from .streams import say
 
 
 def run(given: argparse.Namespace) -> int:
@@ -31,10 +30,7 @@ def run(given: argparse.Namespace) -> int:
     work = Inputs(given)
     lines = _lines(work, _intervals(work))
     summary = [_summary(work, lines)]
-    if table is not None:
-        write_table(table, lines, lambda: {"summary": summary, "rows": lines})
-    elif given.out:
-        say(tables.as_csv(lines))
+    work.put(table, lines, lambda: {"summary": summary, "rows": lines})
     work.tell(aligned(summary))
     return DONE
 

@@ -274,10 +274,8 @@ def calibration(command: Any) -> None:
 
 def denoising(command: Any, compares: bool = False) -> None:
     group = command.add_argument_group("denoiser")
-    if compares:
-        about = "compare the levels with and without it, each with all of alpha"
-    else:
-        about = "certify the model behind it"
+    compared = "compare the levels with and without it, each with all of alpha"
+    about = compared if compares else "certify the model behind it"
     _add(
         group,
         "--denoise FILE",
