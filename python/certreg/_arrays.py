@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Tuple
+import contextlib
+from typing import Any, Callable, Iterator, Optional, Tuple
 
 import numpy as np
 
 from . import _dlpack
 from ._optional import of_class
-from .constants import Output, shown
+from .constants import Output, path_of, shown
 
 Shape = Tuple[int, ...]
 
@@ -197,6 +198,24 @@ def scale_of(values: Any, shape: Shape) -> Any:
 def address_of(values: Optional[np.ndarray]) -> Optional[int]:
     """The address of an array; None for None."""
     return None if values is None else values.ctypes.data
+
+
+@contextlib.contextmanager
+def kept_in(path: Any, what: str, version: int) -> Iterator[dict[str, np.ndarray]]:
+    """The arrays of an .npz file of this package. Raises ValueError if it is none, or if an
+    exception shows within the context that its values are damaged."""
+    path = path_of(path)
+    try:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+            kept = {name: file[name] for name in file.files}
+        if kept["version"] != version:
+            raise ValueError("another version wrote it; make it again")
+        yield kept
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # what numpy and zipfile raise for damaged files is not told
+        said = " ".join(str(error).split())
+        raise ValueError(f"{path} is no {what}: {said}") from None
 
 
 def call_on_a_device(model: Callable[..., Any], batch: Any, shape: Shape) -> None:

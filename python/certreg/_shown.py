@@ -29,6 +29,11 @@ class Shown:
         if self.call is not None:
             self.call(self.done, self.rows)
 
+    def part(self) -> Callable[[int, int], None]:
+        """The progress of a part that begins now, whose own count begins with 0."""
+        before = self.done
+        return lambda done, _: self.advance(before + done - self.done)
+
     def close(self) -> None:
         if self.bar is not None:
             self.bar.close()

@@ -8,10 +8,10 @@ from typing import Any, Callable, Iterator, Optional, Sequence
 
 import numpy as np
 
-from ._arrays import array_of, inputs_of
+from ._arrays import array_of
 from .constants import function_of, integer, positive
-from .denoised import check_sigmas, check_use, function_of_rows, made_of
-from .frames import Columns, is_frame
+from .denoised import check_use, function_of_rows, made_of
+from .frames import parted
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
 ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
@@ -69,16 +69,12 @@ def check_model(
 
     Raises the exception of the model if its first call fails, and ValueError if X has a wrong shape
     or is not finite, or if no feature gets noise."""
-    model, columns = made_of(model), None
-    if is_frame(X):
-        columns, names = Columns(X, scale), names or list(X.columns)
-        X, scale = columns.matrix, columns.scale
-    function, X = function_of_rows(model, columns), inputs_of(X)
-    check_use(model, X.shape[1:], scale, columns)
+    model, (X, columns, scale) = made_of(model), parted(X, scale)
+    names = names or getattr(columns, "names", None)
+    function = function_of_rows(model, columns)
     calls, seed = integer(calls, "calls", 19), integer(seed, "seed")
-    if sigma is not None:
-        sigma = positive(sigma, "sigma")
-        check_sigmas(model, [sigma])
+    sigma = None if sigma is None else positive(sigma, "sigma")
+    check_use(model, X.shape[1:], scale, columns, [] if sigma is None else [sigma])
     z = _rows_of(X, (calls - 1) * 2 // 9)  # four calls, one with half the rows, one of 1
     noise = np.random.default_rng(seed).standard_normal(z.shape)
     shown = function_of(progress, "progress") or (lambda done, calls: None)

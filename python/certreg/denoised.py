@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import ctypes as C
 import hashlib
 import os
-from typing import Any, Callable, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _structs as S
 from . import frames
-from ._arrays import Shape, address_of, inputs_of, numbers, scale_of
+from ._arrays import Shape, address_of, kept_in, numbers, scale_of
 from ._calls import Callbacks, Calls
 from ._library import lib
-from .constants import Status, integer, path_of, positive
-from .errors import CertregError, check
+from .constants import integer, number, path_of
+from .errors import check
 from .models import as_model, is_factory
 
 _VERSION = 1  # of files
@@ -28,89 +27,60 @@ class _Filter:
 
     def __init__(self, make: Callable[[Any, Any], int]) -> None:
         """`make(why, out)` is a call of certreg_denoiser_create or certreg_denoiser_import."""
-        why, self._handle, self.facts = S.Error(), S.pointer(), S.DenoiserFacts()
-        check(make(C.byref(why), C.byref(self._handle)), why)
-        check(lib.certreg_denoiser_info(self._handle, C.byref(self.facts)))
+        why, self.handle, self.facts = S.Error(), S.pointer(), S.DenoiserFacts()
+        check(make(C.byref(why), C.byref(self.handle)), why)
+        check(lib.certreg_denoiser_info(self.handle, C.byref(self.facts)))
 
     def __del__(self) -> None:
-        lib.certreg_denoiser_destroy(self._handle)
+        lib.certreg_denoiser_destroy(self.handle)
 
     def __reduce__(self) -> Any:
         return _imported, (self.export(),)
 
     def export(self) -> bytes:
         size = S.size_t(0)
-        check(lib.certreg_denoiser_export(self._handle, None, C.byref(size)))
+        check(lib.certreg_denoiser_export(self.handle, None, C.byref(size)))
         buffer = C.create_string_buffer(size.value)
-        check(lib.certreg_denoiser_export(self._handle, buffer, C.byref(size)))
+        check(lib.certreg_denoiser_export(self.handle, buffer, C.byref(size)))
         return buffer.raw[: size.value]
-
-    def apply(self, x: np.ndarray) -> np.ndarray:
-        """Denoises float32 of shape (rows, *shape)."""
-        x = np.ascontiguousarray(x)
-        y = np.empty_like(x)
-        check(lib.certreg_denoiser_apply(self._handle, x.ctypes.data, len(x), y.ctypes.data))
-        return y
 
 
 def _imported(data: bytes) -> _Filter:
     return _Filter(lambda why, out: lib.certreg_denoiser_import(data, len(data), why, out))
 
 
-def _fitted(examples: "_Examples", sigma: float, scale: np.ndarray, components: int) -> _Filter:
-    """Makes a filter. Raises ValueError for examples or a scale that the library refuses, and
-    CertregError if it fails otherwise."""
+def _fitted(X: np.ndarray, sigma: float, scale: np.ndarray, components: int) -> _Filter:
     callbacks = Callbacks(Calls())
 
     def copied(first: int, count: int, x: Any) -> None:
-        rows = examples.rows(first, count)
-        np.ctypeslib.as_array(x, rows.shape)[...] = rows
+        np.ctypeslib.as_array(x, (count, scale.size))[...] = _flat(X[first : first + count])
 
     plan = S.DenoiserPlan(
         inputs=scale.size,
-        rows=len(examples),
+        rows=len(X),
         read=S.READ(lambda _, *where: callbacks.guarded(copied, *where)),
         sigma=sigma,
         scale=address_of(scale),
         components=components,
     )
-
-    def create(why: Any, out: Any) -> int:
-        with callbacks:
-            return int(lib.certreg_denoiser_create(C.byref(plan), why, out))
-
-    try:
-        return _Filter(create)
-    except CertregError as error:
-        if error.status != Status.INVALID:
-            raise
-        raise ValueError(str(error)) from error
+    with callbacks:
+        return _Filter(lambda *out: int(lib.certreg_denoiser_create(C.byref(plan), *out)))
 
 
-class _Examples:
-    """Rows of an array as float32, a few at a time: it may be larger than memory."""
+def _flat(X: np.ndarray) -> np.ndarray:
+    """Some rows as float32 of shape (rows, features)."""
+    with np.errstate(over="ignore"):
+        return numbers(X, np.float32, "X").reshape(len(X), -1)
 
-    def __init__(self, X: np.ndarray) -> None:
-        self.X = X
 
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def rows(self, first: int, count: int) -> np.ndarray:
-        """Of shape (count, features)."""
-        with np.errstate(over="ignore"):
-            some = numbers(self.X[first : first + count], np.float32, "X")
-        return some.reshape(len(some), -1)
-
-    def marks(self, noisy: np.ndarray) -> np.ndarray:
-        """64 bits for each row, by which it is known again: by its features with noise, since codes
-        of other columns differ from one DataFrame to the next."""
-        marks = [self._marks(at, noisy) for at in range(0, len(self), _CHUNK)]
-        return np.frombuffer(b"".join(marks), "<u8")
-
-    def _marks(self, first: int, noisy: np.ndarray) -> bytes:
-        rows = self.rows(first, _CHUNK)[:, noisy] + np.float32(0)  # the two zeros are one number
-        return b"".join(hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows)
+def _marks(X: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """64 bits for each row, by which it is known again: by its features with noise, since codes of
+    other columns differ from one DataFrame to the next."""
+    marks = []
+    for at in range(0, len(X), _CHUNK):
+        rows = _flat(X[at : at + _CHUNK])[:, scale.ravel() > 0] + np.float32(0)  # -0 becomes 0
+        marks += [hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows]
+    return np.frombuffer(b"".join(marks), "<u8")
 
 
 class Denoised:
@@ -126,10 +96,9 @@ class Denoised:
     not how good: compare_denoised compares errors and radii with and without it.
 
     model       as for Estimator, or a factory
-    X           examples of inputs without labels, finite numbers of shape (rows, features) or
-                (rows, *shape), or a DataFrame; they are read a few at a time, so X may be a memory
-                map. They must not be calibration points of Calibrated, and on rows that are among
-                them radii are longer than on others
+    X           examples of inputs without labels, as for certify_rows; they are read a few at a
+                time, so X may be a memory map. They must not be calibration points of Calibrated,
+                and on rows that are among them radii are longer than on others
     sigma       noise level > 0 of the certificates
     scale       as for certify_rows. Features that have scale 0 stay as they are, and change no
                 other
@@ -137,36 +106,34 @@ class Denoised:
 
     `shape` is that of an input, and `scale` has it, in float32. It can be pickled if the model can,
     or is a factory. Several threads may use it at once if they may use the model. Raises ValueError
-    and TypeError for wrong arguments, and CertregError with Status.NO_BACKEND if the library's
-    module for BLAS is missing."""
+    and TypeError for wrong shapes and types, and CertregError for what the library refuses, or if
+    its module for BLAS is missing."""
 
     def __init__(
         self, model: Any, X: Any, sigma: float, scale: Any = None, components: int = 0
     ) -> None:
         self._set_model(model)
-        sigma, columns = positive(sigma, "sigma"), None
-        if frames.is_frame(X):
-            columns = frames.Columns(X, scale)
-            X, scale = columns.matrix, columns.scale
-        X = inputs_of(X)
-        if len(X) < 2:
-            raise ValueError("X has 1 row; a denoiser needs at least 2 examples")
-        given = scale_of(1 if scale is None else scale, X.shape[1:])
-        if not (np.isfinite(given) & (given >= 0)).all() or not given.any():
-            raise ValueError("scale must hold finite numbers of at least 0, not all of them 0")
-        self._set(X.shape[1:], given, None if columns is None else columns.names)
-        examples = _Examples(X)
-        self._filter = _fitted(examples, sigma, given, integer(components, "components"))
-        self._marks = np.unique(examples.marks(given > 0))
+        X, columns, scale = frames.parted(X, scale)
+        self.shape: Shape = X.shape[1:]
+        self._names: Optional[Sequence[str]] = None if columns is None else columns.names
+        self.scale: np.ndarray = _scale(scale, self.shape)
+        components = integer(components, "components")
+        self._filter = _fitted(X, number(sigma, "sigma"), self.scale, components)
+        self._seen = np.unique(_marks(X, self.scale))
 
     def _set_model(self, model: Any) -> None:
-        _check_bare(model)
-        self._model, self._factory = model, is_factory(model)
-        self._function: Any = None if self._factory else as_model(model)
+        self._model = _bare(model)
+        self._function: Any = None
+        if not is_factory(model):
+            self._inner()
 
-    def _set(self, shape: Any, scale: np.ndarray, names: Optional[Sequence[str]]) -> None:
-        self.shape: Shape = tuple(int(length) for length in shape)
-        self.scale, self._names = scale.reshape(self.shape), names
+    def _inner(self) -> Callable[[Any], Any]:
+        """The model as a function. A factory makes it when it is first needed."""
+        if self._function is None:
+            made = _bare(self._model()) if is_factory(self._model) else self._model
+            self._function = as_model(made)
+        function: Callable[[Any], Any] = self._function
+        return function
 
     @property
     def sigma(self) -> float:
@@ -197,7 +164,6 @@ class Denoised:
     def __getstate__(self) -> Any:
         return {**vars(self), "_function": None}  # made again by _inner
 
-    # ---- use
     def apply(self, x: Any) -> Any:
         """Denoises noisy inputs, (rows, *shape), or a DataFrame with the columns of X. A row of the
         result depends on its own row only, and has the same bits everywhere."""
@@ -205,29 +171,17 @@ class Denoised:
             columns = frames.Columns(x, self.scale)
             self._check_names(columns)
             return columns.wrap(lambda frame: frame)(self.apply(columns.matrix))
-        x = numbers(x, np.float32, "x")
+        x = np.ascontiguousarray(numbers(x, np.float32, "x"))
         if x.shape[1:] != self.shape:
             raise ValueError(f"x has shape {x.shape}; it must be (rows, {str(self.shape)[1:]}")
-        return self._filter.apply(x)
+        y = np.empty_like(x)
+        addresses = x.ctypes.data, len(x), y.ctypes.data
+        check(lib.certreg_denoiser_apply(self._filter.handle, *addresses))
+        return y
 
     def __call__(self, x: Any) -> Any:
         """The outputs of the model for the denoised inputs."""
         return self._inner()(self.apply(x))
-
-    def _inner(self) -> Callable[[Any], Any]:
-        """The model as a function. A factory makes it when it is first needed."""
-        if self._function is None:
-            made = self._model() if self._factory else self._model
-            _check_bare(made)
-            self._function = as_model(made)
-        function: Callable[[Any], Any] = self._function
-        return function
-
-    def _on(self, columns: Any) -> "Denoised":
-        """The same for rows of an array that stand for those of a DataFrame."""
-        on = copy.copy(self)
-        on._function = columns.wrap(self._inner())
-        return on
 
     def _check_names(self, columns: Any) -> None:
         if columns.names != self._names:
@@ -237,7 +191,6 @@ class Denoised:
                 "the same columns in the same order"
             )
 
-    # ---- files
     def export(self) -> bytes:
         """The denoiser as bytes, for certreg_denoiser_import in other languages. They contain
         neither the model nor the examples."""
@@ -245,43 +198,35 @@ class Denoised:
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the denoiser to a file, with 64 bits of each example, and without the model."""
+        kept: dict[str, Any] = dict(version=_VERSION, scale=self.scale, examples=self._seen)
+        kept["denoiser"] = np.frombuffer(self.export(), np.uint8)
         with open(path_of(path), "wb") as file:
-            np.savez(
-                file,
-                version=_VERSION,
-                denoiser=np.frombuffer(self.export(), np.uint8),
-                scale=self.scale,
-                names=np.array(self._names or [], str),
-                examples=self._marks,
-            )
+            np.savez(file, names=np.array(self._names or [], str), **kept)
 
     @classmethod
     def load(cls, path: Union[str, "os.PathLike[str]"], model: Any) -> "Denoised":
         """The denoiser of a file of save, before this model. Raises ValueError if the file is
         none."""
-        path, made = path_of(path), cls.__new__(cls)
+        made = cls.__new__(cls)
         made._set_model(model)
-        try:
-            with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-                kept = {name: file[name] for name in file.files}
-            if kept["version"] != _VERSION:
-                raise ValueError("another version wrote it; make the denoiser again")
-            scale, names = np.ascontiguousarray(kept["scale"], np.float32), kept["names"].tolist()
-            made._set(scale.shape, scale.ravel(), names or None)
-            made._filter, made._marks = _imported(kept["denoiser"].tobytes()), kept["examples"]
-            if made._filter.facts.inputs != scale.size:
+        with kept_in(path, "denoiser", _VERSION) as kept:
+            made.scale = np.ascontiguousarray(kept["scale"], np.float32)
+            made.shape, made._names = made.scale.shape, kept["names"].tolist() or None
+            made._filter, made._seen = _imported(kept["denoiser"].tobytes()), kept["examples"]
+            if made._filter.facts.inputs != made.scale.size:
                 raise ValueError("its scale does not fit")
-        except FileNotFoundError:
-            raise
-        except Exception as error:  # what numpy and zipfile raise for damaged files is not told
-            said = " ".join(str(error).split())
-            raise ValueError(f"{path} is no denoiser: {said}") from None
         return made
 
 
-def _check_bare(model: Any) -> None:
+def _bare(model: Any) -> Any:
+    """The model. Raises ValueError if it has a denoiser."""
     if isinstance(model, Denoised):
         raise ValueError("the model denoises already, and a second denoiser gains nothing")
+    return model
+
+
+def _scale(scale: Any, shape: Shape) -> np.ndarray:
+    return np.asarray(scale_of(1 if scale is None else scale, shape)).reshape(shape)
 
 
 # ---- where models are used ----------------------------------------------------------------------
@@ -302,27 +247,35 @@ def function_of_rows(model: Any, columns: Any) -> Callable[[Any], Any]:
     frames.Columns."""
     if columns is None:
         return as_model(model)
-    return model._on(columns) if isinstance(model, Denoised) else columns.wrap(as_model(model))
+    if not isinstance(model, Denoised):
+        return columns.wrap(as_model(model))  # type: ignore[no-any-return]
+    inner = columns.wrap(model._inner())
+    return lambda x: inner(model.apply(x))
 
 
 def check_use(
-    model: Any, shape: Shape, scale: Any, columns: Any = None, on_device: bool = False
+    model: Any,
+    shape: Shape,
+    scale: Any,
+    columns: Any = None,
+    sigmas: Sequence[float] = (),
+    on_device: bool = False,
 ) -> None:
-    """Raises ValueError if a Denoised was made for another shape, scale or frames.Columns."""
+    """Raises ValueError if a Denoised was made for another shape, scale, frames.Columns or noise
+    level."""
     if not isinstance(model, Denoised):
         return
     if on_device:
         raise ValueError("a denoiser works in the memory of the host: leave out device")
     if columns is not None:
         model._check_names(columns)
-    if tuple(shape) != model.shape:
+    if shape != model.shape:
         raise ValueError(
-            f"inputs (rows of X) have shape {tuple(shape)}, and the denoiser was made for "
-            f"{model.shape}"
+            f"inputs (rows of X) have shape {shape}, and the denoiser was made for {model.shape}"
         )
-    given = scale_of(1 if scale is None else scale, model.shape)
-    if not np.array_equal(given, model.scale.ravel()):
+    if not np.array_equal(_scale(scale, shape), model.scale):
         raise ValueError("scale is not the one of the denoiser: give that, or make another one")
+    check_sigmas(model, sigmas)
 
 
 def check_sigmas(model: Any, sigmas: Sequence[float]) -> None:
@@ -335,9 +288,16 @@ def check_sigmas(model: Any, sigmas: Sequence[float]) -> None:
         )
 
 
-def digest_of(model: Any) -> Optional[str]:
-    """The digest of a Denoised; None for other models."""
-    return model.digest if isinstance(model, Denoised) else None
+def digest_of(model: Any) -> str:
+    """The digest of a Denoised; empty for other models."""
+    return model.digest if isinstance(model, Denoised) else ""
+
+
+def examples_among(model: Any, X: np.ndarray) -> np.ndarray:
+    """The indices of the rows of X that made the denoiser of a model, if it has one."""
+    if not isinstance(model, Denoised) or X.shape[1:] != model.shape:
+        return np.empty(0, np.intp)
+    return np.flatnonzero(np.isin(_marks(X, model.scale), model._seen))
 
 
 def of_examples(model: Any, X: np.ndarray) -> str:
@@ -345,11 +305,3 @@ def of_examples(model: Any, X: np.ndarray) -> str:
     known = len(examples_among(model, X))
     said = f"{known} of the {len(X)} rows made the denoiser: their radii are longer than others"
     return said if known else ""
-
-
-def examples_among(model: Any, X: np.ndarray) -> np.ndarray:
-    """The indices of the rows of X that made the denoiser of a model, if it has one."""
-    if not isinstance(model, Denoised):
-        return np.empty(0, np.intp)
-    noisy = model.scale.ravel() > 0
-    return np.flatnonzero(np.isin(_Examples(X).marks(noisy), model._marks))

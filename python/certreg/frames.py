@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Callable
+from typing import Any, Callable, Tuple
 
 import numpy as np
 
-from ._arrays import scale_of
+from ._arrays import inputs_of, scale_of
 from ._optional import needed, of_class
 from .names import by_position, names_of, order, takes_by_position
 
@@ -66,6 +66,16 @@ class Columns:
         if takes_by_position(function):
             warnings.warn(by_position("the model", "X", names), stacklevel=2)
         return list(range(len(names)))
+
+
+def parted(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any]:
+    """X as an array of shape (rows, ...), its Columns if it is a DataFrame or else None, and the
+    scale."""
+    columns = None
+    if is_frame(X):
+        columns = Columns(X, scale)
+        X, scale = columns.matrix, columns.scale
+    return inputs_of(X), columns, scale
 
 
 class OnFrames:

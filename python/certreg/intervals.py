@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional, Union
 import numpy as np
 
 from . import _structs as S
-from ._arrays import address_of, array_of, inputs_of, numbers
+from ._arrays import address_of, array_of, inputs_of, kept_in, numbers
 from ._ranks import Interval, Ranks, ranks_of
 from .constants import (
     NO_PILOT,
@@ -131,7 +131,7 @@ class Calibrated:
         """Notes how estimators are made, and makes the one for new inputs."""
         if inputs_seed is not None:
             inputs_seed = given_seed(inputs_seed, "inputs_seed")
-        self._denoiser = digest_of(model) or ""
+        self._denoiser = digest_of(model)
         self._options, shape = options, tuple(int(length) for length in shape)
         self._made = functools.partial(
             Estimator, model, shape, most, outputs=outputs, pilot=NO_PILOT, **options
@@ -177,15 +177,10 @@ class Calibrated:
         """A calibration from a file of save, for the same model. The options are most_samples,
         inputs_seed and those of Estimator, such as device; kind, lo, hi and scale come from the
         file. Raises ValueError if the file is no calibration."""
-        path = path_of(path)
         if "seed" in options:
             raise TypeError("load takes no seed: the calibration keeps its own, so leave it out")
-        try:
-            with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-                kept = {name: file[name] for name in file.files}
-            if kept["version"] != _VERSION:
-                raise ValueError("another version wrote it; calibrate again")
-            fields = {name: kept[name].item() for name in _FIELDS}
+        with kept_in(path, "calibration", _VERSION) as kept:
+            fields: dict[str, Any] = {name: kept[name].item() for name in _FIELDS}
             S.Calibration(**fields)  # whether they are numbers
             shape, outputs = kept["shape"].ravel(), int(kept["model_outputs"].item())
             scores = array_of(kept["scores"], (fields["count"],), np.float64, "scores")
@@ -194,11 +189,6 @@ class Calibrated:
             for name, values in limits.items():
                 if values.dtype.kind not in "biuf":
                     raise ValueError(f"{name} holds no numbers")
-        except FileNotFoundError:
-            raise
-        except Exception as error:  # what numpy and zipfile raise for damaged files is not told
-            said = " ".join(str(error).split())
-            raise ValueError(f"{path} is no calibration: {said}") from None
         made, inputs_seed = cls.__new__(cls), options.pop("inputs_seed", None)
         given = options.pop("most_samples", None)
         most = integer(0 if given is None else given, "most_samples") or fields["samples"]

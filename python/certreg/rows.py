@@ -13,8 +13,7 @@ from typing import Any, Iterator, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _structs as S
-from . import frames
-from ._arrays import check_finite, inputs_of
+from ._arrays import check_finite
 from ._probes import probed
 from ._schedule import MAIN, Elsewhere, Here, Run, check_executor, cores, is_death
 from ._shown import Progress, Shown
@@ -33,9 +32,10 @@ from .constants import (
     positive,
     shared_seed,
 )
-from .denoised import check_sigmas, check_use, digest_of, of_examples
+from .denoised import check_use, digest_of, of_examples
 from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
+from .frames import parted
 from .questions import Asked, Question, needed_constraints, question_of
 from .result import Rows
 from .store import Origin, Probe, ResumeFile
@@ -148,7 +148,10 @@ def certify_rows(
         )
     if radius is not None:
         radius = number(radius, "radius")
-    _check_denoiser(model, matrix, columns, scale, sigmas)
+    check_use(model, shape, scale, columns, sigmas)
+    known = of_examples(model, matrix)
+    if known:
+        warnings.warn(known, stacklevel=2)
     check_executor(executor, jobs)
     jobs = integer(jobs, "jobs") or cores()
     if on_crash not in ("stop", "skip"):
@@ -162,13 +165,9 @@ def certify_rows(
 def _inputs(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any, Tuple[int, ...]]:
     """The rows as float32; the frames.Columns of a DataFrame, or None; the scale; the shape of a
     row."""
-    columns = None
-    if frames.is_frame(X):
-        columns = frames.Columns(X, scale)
-        X, scale = columns.matrix, columns.scale
-        if not scale.any():
-            raise ValueError("no column gets noise: name those that may change in scale")
-    X = inputs_of(X)
+    X, columns, scale = parted(X, scale)
+    if columns is not None and not scale.any():
+        raise ValueError("no column gets noise: name those that may change in scale")
     try:
         with np.errstate(over="ignore"):
             matrix = np.array(X, np.float32, order="C")  # a copy, which nobody else changes
@@ -208,16 +207,6 @@ def _noise_levels(sigma: Any, domain: Domain) -> Tuple[Tuple[float, ...], Tuple[
     if np.ndim(sigma) == 0:
         return sigmas, (int(domain),)
     return sigmas, tuple(int(domain) + 1 + k for k in range(len(sigmas)))
-
-
-def _check_denoiser(
-    model: Any, matrix: np.ndarray, columns: Any, scale: Any, sigmas: Tuple[float, ...]
-) -> None:
-    check_use(model, matrix.shape[1:], scale, columns)
-    check_sigmas(model, sigmas)
-    said = of_examples(model, matrix)
-    if said:
-        warnings.warn(said, stacklevel=3)
 
 
 # ---- the work ---------------------------------------------------------------------------------
@@ -309,7 +298,7 @@ class _Work:
         plan["X"] = digest.hexdigest()
         plan["rows"] = len(self.matrix)
         if self.job.model is not None:  # records answer without it
-            plan["denoiser"] = digest_of(self.job.model)
+            plan["denoiser"] = digest_of(self.job.model) or None
         for name in ("scale", "kind", "lo", "hi"):
             if plan[name] is not None:
                 values = np.asarray(plan[name], np.float64)

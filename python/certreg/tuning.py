@@ -21,7 +21,6 @@ from .rows import certify_rows
 from .sensitivity import sensitivities
 
 HELD_BACK = 3  # every third row only measures the gain
-_OWN = {"domain", "keep_records", "noise_id", "questions", "radius", "resume", "sigma"}
 SMALL_STEP = 0.05  # of the logarithm of a factor: the search has ended
 
 
@@ -135,9 +134,7 @@ def tune_scale(
     Raises ValueError and TypeError for wrong arguments; ValueError too if no input can be certified
     at any sigma, or if all outputs stay within the tolerance, so that no scale is better than
     another; RowsError if the model raises an exception; CertregError if the library fails."""
-    wrong = sorted(set(more) & _OWN)
-    if wrong:
-        raise TypeError(f"tune_scale takes no {wrong[0]}: it sets that itself")
+    refuse("tune_scale", more, "domain keep_records noise_id questions radius resume sigma")
     if digest_of(model):
         raise ValueError(
             "a denoiser is for one scale: give the model without it, and make a denoiser for the "
@@ -162,6 +159,13 @@ def tune_scale(
         found = search.result(measuring)
         shown.advance(most - shown.done)
     return found
+
+
+def refuse(function: str, given: dict[str, Any], own: str) -> None:
+    """Raises TypeError if one of these arguments is given, which a function sets itself."""
+    wrong = sorted(set(given) & set(own.split()))
+    if wrong:
+        raise TypeError(f"{function} takes no {wrong[0]}: it sets that itself")
 
 
 def question_about_one(asked: Asked) -> Question:
@@ -192,14 +196,10 @@ class _Trials:
 
     def certified(self, which: np.ndarray, logs: np.ndarray, sigma: float, **more: Any) -> Rows:
         """The certificates of some rows. Row i of the table has noise id noise_id + i."""
-        before = self.shown.done
-
-        def advance(done: int, _: int) -> None:
-            self.shown.advance(before + done - self.shown.done)
-
         X, scale = self.setting.inputs(which), self.setting.scale(logs)
+        more.update(sigma=sigma, scale=scale, progress=self.shown.part())
         try:
-            rows = self.certify(X=X, sigma=sigma, scale=scale, progress=advance, **more)
+            rows = self.certify(X=X, **more)
         except RowsError as error:
             if error.row < 0 or error.__cause__ is None:
                 raise

@@ -1,15 +1,12 @@
 """The choice of scale and sigma."""
 
-import contextlib
-import io
 import math
 import re
-import runpy
 
 import numpy as np
 import pytest
 
-from kit import certreg, counting, near, no_warnings, package, parametrize, root
+from kit import certreg, counting, near, no_warnings, package, parametrize, said_by
 from certreg import Question, RowsError, certify_rows, tune_scale
 from certreg.sensitivity import sensitivities
 
@@ -304,12 +301,9 @@ def test_one_group_chooses_sigma_only():
 
 
 def test_the_example_runs():
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        runpy.run_path(str(root / "examples/python/scale.py"))
-    longer = r"sigma 0\.5, radii (1\.[5-9]|2\.[0-4])\d times as long\n"
-    assert re.search(longer, said.getvalue())
-    assert re.search(r"garden +0 -> 0\.0\n", said.getvalue())
+    said = said_by("examples/python/scale.py")
+    assert re.search(r"sigma 0\.5, radii (1\.[5-9]|2\.[0-4])\d times as long\n", said)
+    assert re.search(r"garden +0 -> 0\.0\n", said)
 
 
 def test_exceptions_of_the_model_name_the_row():
