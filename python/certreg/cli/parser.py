@@ -104,10 +104,8 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="store_true", help="print the version and exit")
     top.set_defaults(traceback=False)
     commands = top.add_subparsers(dest="command", metavar="command", parser_class=Parser)
-    for add in (
-        *(_certify, _sigma, _scale, _bounds, _attack, _interval, _check, _info),
-        *(_denoise_train, _denoise_join),
-    ):
+    several = (_certify, _sigma, _scale, _bounds, _attack, _interval, _check, _info)
+    for add in (*several, _denoise_train, _denoise_join):
         add(commands)
     return top
 
@@ -156,7 +154,7 @@ def _certify(commands: Any) -> None:
         "  certreg certify price.py:price houses.csv --sigma .5 --tolerance 40 \\\n"
         "      --scale scale.csv --plot radii.svg",
     )
-    _asks_for_radii(command, "noise level, in units of the input divided by scale")
+    _asks_for_radii(command, options.ONE_LEVEL)
 
 
 def _sigma(commands: Any) -> None:
@@ -174,7 +172,7 @@ def _sigma(commands: Any) -> None:
         "never uses the same noise.",
         "certreg sigma model.onnx heldout.npy --sigma .06,.12,.25,.5 --tolerance 10",
     )
-    _asks_for_radii(command, "noise levels, separated by commas")
+    _asks_for_radii(command, options.LEVELS)
 
 
 def _scale(commands: Any) -> None:
@@ -191,18 +189,14 @@ def _scale(commands: Any) -> None:
         "      --tolerance 10 -o scale.npy",
     )
     options.model_and_inputs(command)
-    question = options.question(command, "noise levels, separated by commas")
+    question = options.question(command, options.LEVELS)
     options.tolerance(question, required=True)
     options.outputs(command)
     options.sampling(command)
     options.tuning(command)
     group = command.add_argument_group("results")
-    group.add_argument(
-        "-o",
-        dest="out",
-        metavar="FILE",
-        help="write the scale to this .csv file, with the names of the features, or .npy file",
-    )
+    about = "write the scale to this .csv file, with the names of the features, or .npy file"
+    options.add(group, {"-o FILE": (about, {"dest": "out"})})
     options.quiet(group)
 
 
@@ -210,14 +204,11 @@ def _asks_for_radii(command: Any, sigma: str) -> None:
     options.model_and_inputs(command)
     question = options.question(command, sigma)
     options.tolerance(question, required=True)
-    question.add_argument(
-        "--target",
-        metavar="R",
-        help="radius at which sampling of a row stops, once it is proved or ruled out",
-    )
+    target = "radius at which sampling of a row stops, once it is proved or ruled out"
+    options.add(question, {"--target R": target})
     options.outputs(command)
     options.sampling(command)
-    options.denoising(command, sigma.endswith("commas"))
+    options.denoising(command, sigma == options.LEVELS)
     options.resuming(command)
     options.results(command)
     options.labels_and_plots(command)
@@ -234,8 +225,8 @@ def _bounds(commands: Any) -> None:
         "certreg bounds model.onnx inputs.npy --sigma .25 --radius .3 -o bounds.csv",
     )
     options.model_and_inputs(command)
-    question = options.question(command, "noise level, in units of the input divided by scale")
-    question.add_argument("--radius", required=True, metavar="R", help="norm of the changes")
+    question = options.question(command, options.ONE_LEVEL)
+    options.add(question, {"--radius R": ("norm of the changes", {"required": True})})
     options.tolerance(question, required=False)
     options.outputs(command)
     options.sampling(command)
@@ -258,16 +249,11 @@ def _attack(commands: Any) -> None:
         "certreg attack model.onnx inputs.npy --sigma .25 --tolerance 40 --calls 2000",
     )
     options.model_and_inputs(command)
-    question = options.question(command, "noise level, in units of the input divided by scale")
+    question = options.question(command, options.ONE_LEVEL)
     options.tolerance(question, required=True)
     options.outputs(command)
-    options.samples(command).add_argument(
-        "--calls",
-        default=2000,
-        metavar="N",
-        help="calls of the model in the attack on a row, beyond the samples (default: "
-        "%(default)s)",
-    )
+    about = "calls of the model in the attack on a row, beyond the samples (default: %(default)s)"
+    options.add(options.samples(command), {"--calls N = 2000": about})
     options.denoising(command)
     options.results(command)
 
@@ -305,14 +291,12 @@ def _check(commands: Any) -> None:
         "certreg check model.onnx inputs.npy --sigma .25",
     )
     options.model_and_inputs(command)
-    command.add_argument("--sigma", metavar="S", help="noise level at which it will be used")
-    command.add_argument(
-        "--calls",
-        default=300,
-        metavar="N",
-        help="calls of the model with one input, in a few batches; at least 19, fewer for a slow "
-        "model (default: %(default)s)",
-    )
+    how = {
+        "--sigma S": "noise level at which it will be used",
+        "--calls N = 300": "calls of the model with one input, in a few batches; at least 19, "
+        "fewer for a slow model (default: %(default)s)",
+    }
+    options.add(command, how)
     options.quiet(command)
 
 
