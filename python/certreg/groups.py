@@ -8,9 +8,9 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from . import frames
-from ._arrays import array_of, check_finite, inputs_of
+from ._arrays import array_of, check_finite, numbers
 from ._optional import needed
+from .frames import is_frame, parted
 
 LEAST_ROWS, MOST_GROUPS = 12, 64
 
@@ -37,12 +37,11 @@ class Groups:
     @classmethod
     def of(cls, X: Any, scale: Any, groups: Any, limit: float) -> "Groups":
         """Raises ValueError or TypeError if scale, groups or limit do not suit X."""
-        if frames.is_frame(X):
-            columns = frames.Columns(X, scale)
-            shape, scale = columns.scale.shape, columns.scale
-        else:
-            X = _finite(inputs_of(X))
-            shape = X.shape[1:]
+        matrix, columns, scale = parted(X, scale)
+        shape = matrix.shape[1:]
+        if columns is None:
+            X = numbers(matrix, np.float64, "X")
+            check_finite(X, matrix, "X")
         start = array_of(1.0 if scale is None else scale, shape, np.float64, "scale")
         if not np.isfinite(start).all() or (start < 0).any() or not start.any():
             raise ValueError("scale must hold finite numbers of at least 0, not all of them 0")
@@ -52,7 +51,7 @@ class Groups:
             )
         if not 1 < limit < math.inf:
             raise ValueError(f"limit is {limit:g}; it must be a number above 1")
-        if groups is None and frames.is_frame(X) and X.columns.is_unique:
+        if groups is None and columns is not None and X.columns.is_unique:
             groups = [str(name) for name in X.columns]
         names, member = _members(groups, shape, start > 0)
         return cls(X, start, shape, names, member, limit)
@@ -64,7 +63,7 @@ class Groups:
 
     def inputs(self, rows: np.ndarray) -> Any:
         """These inputs."""
-        return self.X.iloc[rows] if frames.is_frame(self.X) else self.X[rows]
+        return self.X.iloc[rows] if is_frame(self.X) else self.X[rows]
 
     @property
     def parts(self) -> np.ndarray:
@@ -76,7 +75,7 @@ class Groups:
         """The scale for the logarithms of the factors, float32 of the shape of an input; for a
         DataFrame whose columns have different names a Series by these names."""
         each: np.ndarray = (self.start * np.exp(self.member @ logs)).astype(np.float32)
-        if frames.is_frame(self.X) and self.X.columns.is_unique:
+        if is_frame(self.X) and self.X.columns.is_unique:
             return needed("pandas", "a DataFrame").Series(each, self.X.columns)
         return each.reshape(self.shape)
 
@@ -93,16 +92,6 @@ class Groups:
             else:
                 high = middle
         return np.asarray(np.clip(logs + high, -most, most))
-
-
-def _finite(X: np.ndarray) -> np.ndarray:
-    """X as numbers. Raises TypeError or ValueError if they are not, or not finite."""
-    try:
-        values: np.ndarray = X.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"X must hold numbers: {error}") from None
-    check_finite(values, X, "X")
-    return values
 
 
 def _members(groups: Any, shape: Tuple[int, ...], noisy: np.ndarray) -> Tuple[Any, np.ndarray]:

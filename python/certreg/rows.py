@@ -13,7 +13,7 @@ from typing import Any, Iterator, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _structs as S
-from ._arrays import check_finite
+from ._arrays import check_finite, numbers
 from ._probes import probed
 from ._schedule import MAIN, Elsewhere, Here, Run, check_executor, cores, is_death
 from ._shown import Progress, Shown
@@ -168,11 +168,8 @@ def _inputs(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any, Tuple[int, ...]]:
     X, columns, scale = parted(X, scale)
     if columns is not None and not scale.any():
         raise ValueError("no column gets noise: name those that may change in scale")
-    try:
-        with np.errstate(over="ignore"):
-            matrix = np.array(X, np.float32, order="C")  # a copy, which nobody else changes
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"X must hold numbers: {error}") from None
+    with np.errstate(over="ignore"):
+        matrix = numbers(X, np.float32, "X").copy("C")  # which nobody else changes
     check_finite(matrix, X, "X", "a finite float32")
     return matrix, columns, scale, matrix.shape[1:]
 

@@ -208,6 +208,7 @@ def test_the_command_puts_it_in_front(tmp_path, monkeypatch):
         ("for one sigma: give the examples", "sigma", *words, "w.denoiser", *levels),
         ("have shape", "certify", *words, "wide.denoiser", "-q", *asked),
         ("cannot be read", "certify", *words, "none.denoiser", *asked),
+        ("another file", "interval", *words, "p.npy", *points, "--keep-denoiser", "t.npy"),
         ("row 0 of X made", "interval", *words, "p.npy", "-q", *points),
     ):
         command_refused(2, sentence, *more)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
-from typing import Any, Iterator, Optional, Tuple
+from typing import Any, Iterator, Optional, Sequence, Tuple
 
 from ..constants import PLAN_COUNT_FAILURES, Center, Domain, Output
 from ..questions import Question, Serving
@@ -46,15 +46,16 @@ def _of_files(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     yield given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"
     by_accuracy = given.plot and given.plot_kind == "accuracy"
     yield by_accuracy and not given.labels, "--plot-kind accuracy needs --labels"
-    others = [given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file]
-    others += [vars(given).get("groups"), given.denoise]
-    taken = {os.path.realpath(name) for name in others if name}
-    results = {
-        os.path.realpath(name) for name in (given.out, given.plot, given.keep_denoiser) if name
-    }
+    others = (given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file)
+    others += (given.groups, given.denoise, given.calibration, given.truths)
+    results = (given.out, given.plot, given.keep_denoiser)
     again = "names another file of this command: give another name"
-    yield taken & results, f"-o, --plot or --keep-denoiser {again}"
+    yield _files(others) & _files(results), f"-o, --plot or --keep-denoiser {again}"
     yield given.keep_denoiser and not given.denoise, "--keep-denoiser needs --denoise"
+
+
+def _files(names: Sequence[Optional[str]]) -> set[str]:
+    return {os.path.realpath(name) for name in names if name}
 
 
 def questions(given: argparse.Namespace) -> list[Question]:

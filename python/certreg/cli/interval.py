@@ -23,9 +23,7 @@ from .progress import progress
 
 def run(given: argparse.Namespace) -> int:
     """Calibrates, prints a summary of the intervals, and writes them."""
-    angle = asked.half_turn(given)
-    if given.range and angle:
-        raise Failure("--range cannot be combined with --angle or --pair: leave it out")
+    asked.check_options(given)
     table, _ = destinations(given)
     work = Inputs(given)
     lines = _lines(work, _intervals(work))

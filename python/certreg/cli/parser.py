@@ -76,7 +76,8 @@ examples:
 
 ABSENT: dict[str, Any] = {  # the values of options that a command has not
     **dict.fromkeys(
-        "radius target labels plot resume model_id seed_file denoise keep_denoiser".split()
+        "radius target labels plot resume model_id seed_file denoise keep_denoiser calibration "
+        "truths groups serve trim core pilot".split()
     ),
     **dict.fromkeys(("keep_records", "keep_seed"), False),
     **{"jobs": 1, "on_crash": "stop"},
