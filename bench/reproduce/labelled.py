@@ -174,7 +174,7 @@ class Directions:
     """The network for rotations: outputs by ONNX Runtime, in degrees, and gradients by NumPy."""
 
     def __init__(self) -> None:
-        needed("onnx", "the task of digits")  # whose weights Network reads
+        needed("onnxruntime", "the task of digits")  # said before anything is computed
         self.identity = zlib.crc32((MODELS / "rotation.onnx").read_bytes())
         self._open: dict[str, Any] = {}
 

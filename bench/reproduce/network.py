@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from certreg._optional import needed
+from certreg import _graphs as G
 
 KNOWN = {"Reshape", "Conv", "Relu", "Flatten", "Gemm"}
 
@@ -31,18 +31,18 @@ class Network:
     """path: of an ONNX file as export_chain of examples/models writes it."""
 
     def __init__(self, path: pathlib.Path) -> None:
-        onnx, arrays = (needed(m, "an attack on digits") for m in ("onnx", "onnx.numpy_helper"))
-        graph = onnx.load(str(path)).graph
-        constants = {t.name: arrays.to_array(t) for t in graph.initializer}
-        if {node.op_type for node in graph.node} - KNOWN:
+        (graph,) = G.parts(G.parsed(path.read_bytes()), G.GRAPH)
+        constants = {G.text_in(t, 8): _array(t) for t in G.parts(graph, G.CONSTANT)}
+        nodes = G.parts(graph, G.NODE)
+        if {G.text_in(node, 4) for node in nodes} - KNOWN:
             raise ValueError(f"{path} has nodes other than {', '.join(sorted(KNOWN))}")
-        _, inputs, self.side, side = constants[graph.node[0].input[1]]
+        _, inputs, self.side, side = constants[_inputs(nodes[0])[1]]
         self.layers: list[Layer] = []
-        for node in graph.node:
-            if node.op_type not in ("Conv", "Gemm"):
+        for node in nodes:
+            if G.text_in(node, 4) not in ("Conv", "Gemm"):
                 continue
-            lists = {a.name: a.ints for a in node.attribute}
-            weights, biases = (constants[name] for name in node.input[1:])
+            lists = {G.text_in(a, 1): G.of(a, 8, G.VARINT) for a in G.parts(node, 5)}
+            weights, biases = (constants[name] for name in _inputs(node)[1:])
             weights = weights.reshape(len(biases), inputs, *lists.get("kernel_shape", (side, side)))
             kernel, stride = weights.shape[3], lists.get("strides", [1])[0]
             padding = lists.get("pads", [0])[0]
@@ -67,6 +67,15 @@ class Network:
             if i > 0:
                 back = back * (inputs[i] > 0)
         return np.degrees(np.arctan2(sin, cos)), np.degrees(back.reshape(x.shape))
+
+
+def _array(tensor: G.Message) -> np.ndarray:
+    kind = {G.FLOAT: np.float32, G.INT64: np.int64}[G.number_in(tensor, 2)]
+    return np.frombuffer(G.of(tensor, 9)[-1], kind).reshape(G.of(tensor, 1, G.VARINT))
+
+
+def _inputs(node: G.Message) -> list[str]:
+    return [name.decode() for name in G.of(node, 1)]
 
 
 def _forward(layer: Layer, x: np.ndarray) -> np.ndarray:

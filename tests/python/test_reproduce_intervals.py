@@ -122,7 +122,7 @@ def test_the_gradients_of_a_perceptron():
 
 
 def test_the_gradients_of_the_network():
-    package("onnxruntime"), package("onnx")
+    package("onnxruntime")
     model = labelled.Directions()
     x = RANDOM.random((4, 784)).astype(np.float32)
     f, slopes = model.slopes(x)
