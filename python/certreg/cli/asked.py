@@ -46,8 +46,8 @@ def _of_files(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     yield given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"
     by_accuracy = given.plot and given.plot_kind == "accuracy"
     yield by_accuracy and not given.labels, "--plot-kind accuracy needs --labels"
-    others = (given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file)
-    others += (given.groups, given.denoise, given.calibration, given.truths)
+    others = [given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file]
+    others += [given.groups, given.denoise, given.calibration, given.truths]
     results = (given.out, given.plot, given.keep_denoiser)
     again = "names another file of this command: give another name"
     yield _files(others) & _files(results), f"-o, --plot or --keep-denoiser {again}"

@@ -18,7 +18,7 @@ from ..result import aligned
 from . import asked, tables
 from .commands import Work
 from .denoise import denoised
-from .failure import DONE, FOUND, INTERRUPTED, MODEL, RAISED, Failure, described
+from .failure import INTERRUPTED, MODEL, RAISED, Failure, described
 from .progress import counter
 from .said import in_options
 
@@ -41,13 +41,7 @@ def attack(given: argparse.Namespace) -> int:
     if interrupted:
         raise Failure(f"interrupted; {len(table)} of {len(work.X)} rows are done", INTERRUPTED)
     work.tell(aligned(summary))
-    failed = tables.failures(table)
-    if failed:
-        work.remark(
-            f"{len(failed)} attacks failed, the first in row {failed[0]['row']}: "
-            + failed[0]["error"]
-        )
-    return FOUND if failed else DONE
+    return work.ended(table, "attacks failed")
 
 
 def _estimator(work: Work) -> Estimator:
@@ -121,7 +115,7 @@ def _summary(given: Any, table: tables.Table) -> dict[str, Any]:
         "rows": len(table),
         "certified": len(certified),
         "broken": sum(math.isfinite(line["broken"]) for line in table),
-        "failed": len(tables.failures(table)),
+        "failed": sum(bool(line["error"]) for line in table),
         "median_certified": median([line["certified"] for line in certified]),
         "median_broken": median([line["broken"] for line in certified]),
         "median_ratio": median([line["broken"] / line["certified"] for line in certified]),

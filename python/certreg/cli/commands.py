@@ -102,6 +102,15 @@ class Inputs:
         """Prints a text to standard output; to standard error if the table goes there."""
         (aside if self.given.out == "-" else say)(text + "\n")
 
+    def ended(self, table: tables.Table, what: str) -> int:
+        """The exit status, after a remark on the lines that have an error."""
+        failed = [line for line in table if line["error"]]
+        if not failed:
+            return DONE
+        first = f"the first in row {failed[0]['row']}: {failed[0]['error']}"
+        self.remark(f"{len(failed)} {what}, {first}")
+        return FOUND
+
     def remark(self, sentence: str) -> None:
         """Prints a sentence to standard error, unless --quiet is given."""
         if not self.given.quiet:
@@ -180,13 +189,9 @@ def run(given: argparse.Namespace) -> int:
     summary = shortened(rows, work.labels)
     work.write(rows, table, summary)
     work.tell(aligned(summary))
-    failed = tables.failures(table)
     if given.command == "sigma":
         work.tell(_recommendation(rows, work.labels))
-    if failed:
-        text = f"{len(failed)} certificates are missing, the first in row {failed[0]['row']}: "
-        work.remark(text + failed[0]["error"])
-    return FOUND if failed else DONE
+    return work.ended(table, "certificates are missing")
 
 
 def _compare(given: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
-from typing import Any, NoReturn, Sequence
+from typing import Any, Callable, NoReturn, Sequence
 
 from . import options, streams
 
@@ -73,7 +73,7 @@ examples:
   certreg attack model.onnx inputs.npy --sigma .25 --tolerance 10 --calls 2000
 """
 
-
+MORE = "certreg --help explains models, files, tables and exit status."
 ABSENT: dict[str, Any] = {  # the values of options that a command has not
     **dict.fromkeys(
         "radius target labels plot resume model_id seed_file denoise keep_denoiser calibration "
@@ -105,9 +105,12 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="store_true", help="print the version and exit")
     top.set_defaults(traceback=False)
     commands = top.add_subparsers(dest="command", metavar="command", parser_class=Parser)
-    several = (_certify, _sigma, _scale, _bounds, _attack, _interval, _check, _info)
-    for add in (*several, _denoise_train, _denoise_join):
-        add(commands)
+    for name, (brief, description, example, add) in COMMANDS.items():
+        epilog = f"example:\n  {example}\n\n{MORE}"
+        filled = textwrap.fill(description, 80)
+        command = commands.add_parser(name, help=brief, description=filled, epilog=epilog)
+        command.set_defaults(**ABSENT)
+        add(command)
     return top
 
 
@@ -116,10 +119,8 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     top = parser()
     given = top.parse_args(_joined(_one_word(arguments)))
     if not given.command and not given.version:
-        top.error(
-            "give a command: certify, sigma, scale, bounds, attack, interval, check, info, "
-            "denoise train or denoise join"
-        )
+        *names, last = COMMANDS
+        top.error(f"give a command: {', '.join(names)} or {last}")
     return given
 
 
@@ -141,54 +142,66 @@ def _joined(arguments: Sequence[str]) -> list[str]:
 
 
 # ---- commands
-def _certify(commands: Any) -> None:
-    command = _command(
-        commands,
-        "certify",
-        "certified radii of inputs",
-        "Computes for each input how far it may be changed before the smoothed answer leaves the "
-        "tolerance around the prediction. Prints a summary. With -o the certificates of all rows "
-        "are written to a file.",
-        "certreg certify model.onnx inputs.npy --sigma .25 --tolerance 10 -o radii.csv\n"
-        "  certreg certify rotation.onnx digits.npy --sigma .35 --tolerance 10 --pair deg \\\n"
-        "      --labels angles.npy --jobs 4 --resume digits.sqlite -o digits.parquet\n"
-        "  certreg certify price.py:price houses.csv --sigma .5 --tolerance 40 \\\n"
-        "      --scale scale.csv --plot radii.svg",
-    )
+Adds = Callable[[Any], None]
+COMMANDS: dict[str, Any] = {}  # by name: texts, and what adds the options
+
+
+def _command(name: str, *texts: str) -> Callable[[Adds], Adds]:
+    """Makes a command of a function that adds its options. The texts: what it tells in a few words,
+    its description, and an example."""
+
+    def kept(add: Adds) -> Adds:
+        COMMANDS[name] = (*texts, add)
+        return add
+
+    return kept
+
+
+@_command(
+    "certify",
+    "certified radii of inputs",
+    "Computes for each input how far it may be changed before the smoothed answer leaves the "
+    "tolerance around the prediction. Prints a summary. With -o the certificates of all rows "
+    "are written to a file.",
+    "certreg certify model.onnx inputs.npy --sigma .25 --tolerance 10 -o radii.csv\n"
+    "  certreg certify rotation.onnx digits.npy --sigma .35 --tolerance 10 --pair deg \\\n"
+    "      --labels angles.npy --jobs 4 --resume digits.sqlite -o digits.parquet\n"
+    "  certreg certify price.py:price houses.csv --sigma .5 --tolerance 40 \\\n"
+    "      --scale scale.csv --plot radii.svg",
+)
+def _certify(command: Any) -> None:
     _asks_for_radii(command, options.ONE_LEVEL)
 
 
-def _sigma(commands: Any) -> None:
-    command = _command(
-        commands,
-        "sigma",
-        "which noise level to deploy",
-        "Certifies held-out inputs at several noise levels, prints the mean radius at each level "
-        "and recommends the level with the greatest one. With --labels, only levels are considered "
-        "at which the mean error of the predictions is at most 0.1 tolerances above the least. "
-        "A row that failed at some level is left out at all of them. For "
-        "each tolerance the certificates of a row at all levels hold together, because alpha is "
-        "divided by the number of levels. Deploy the recommended level on other inputs. Do not "
-        "choose the best level for each input: no such guarantee would hold. The command certify "
-        "never uses the same noise.",
-        "certreg sigma model.onnx heldout.npy --sigma .06,.12,.25,.5 --tolerance 10",
-    )
+@_command(
+    "sigma",
+    "which noise level to deploy",
+    "Certifies held-out inputs at several noise levels, prints the mean radius at each level "
+    "and recommends the level with the greatest one. With --labels, only levels are considered "
+    "at which the mean error of the predictions is at most 0.1 tolerances above the least. "
+    "A row that failed at some level is left out at all of them. For "
+    "each tolerance the certificates of a row at all levels hold together, because alpha is "
+    "divided by the number of levels. Deploy the recommended level on other inputs. Do not "
+    "choose the best level for each input: no such guarantee would hold. The command certify "
+    "never uses the same noise.",
+    "certreg sigma model.onnx heldout.npy --sigma .06,.12,.25,.5 --tolerance 10",
+)
+def _sigma(command: Any) -> None:
     _asks_for_radii(command, options.LEVELS)
 
 
-def _scale(commands: Any) -> None:
-    command = _command(
-        commands,
-        "scale",
-        "which noise level and scale of the features to deploy",
-        "Chooses on held-out inputs the noise level and the factors by which the scale of each "
-        "feature, or group of features, is multiplied, so that the mean radius is long. The "
-        "geometric mean of the factors is 1, so the volume that is certified grows with the "
-        "radius. Two thirds of the rows choose; every third row measures the gain. If there is "
-        "none, the scale stays as it was. Deploy both on other inputs, as with sigma.",
-        "certreg scale model.onnx heldout.npy --scale start.npy --sigma .12,.25,.5 \\\n"
-        "      --tolerance 10 -o scale.npy",
-    )
+@_command(
+    "scale",
+    "which noise level and scale of the features to deploy",
+    "Chooses on held-out inputs the noise level and the factors by which the scale of each "
+    "feature, or group of features, is multiplied, so that the mean radius is long. The "
+    "geometric mean of the factors is 1, so the volume that is certified grows with the "
+    "radius. Two thirds of the rows choose; every third row measures the gain. If there is "
+    "none, the scale stays as it was. Deploy both on other inputs, as with sigma.",
+    "certreg scale model.onnx heldout.npy --scale start.npy --sigma .12,.25,.5 \\\n"
+    "      --tolerance 10 -o scale.npy",
+)
+def _scale(command: Any) -> None:
     options.model_and_inputs(command)
     question = options.question(command, options.LEVELS)
     options.tolerance(question, required=True)
@@ -215,16 +228,15 @@ def _asks_for_radii(command: Any, sigma: str) -> None:
     options.labels_and_plots(command)
 
 
-def _bounds(commands: Any) -> None:
-    command = _command(
-        commands,
-        "bounds",
-        "where the output stays at a given radius",
-        "Bounds the smoothed answer for all changes of the input whose norm is below the given "
-        "radius. The bounds are output_lo and output_hi in the table, and infinite where nothing "
-        "is proved.",
-        "certreg bounds model.onnx inputs.npy --sigma .25 --radius .3 -o bounds.csv",
-    )
+@_command(
+    "bounds",
+    "where the output stays at a given radius",
+    "Bounds the smoothed answer for all changes of the input whose norm is below the given "
+    "radius. The bounds are output_lo and output_hi in the table, and infinite where nothing "
+    "is proved.",
+    "certreg bounds model.onnx inputs.npy --sigma .25 --radius .3 -o bounds.csv",
+)
+def _bounds(command: Any) -> None:
     options.model_and_inputs(command)
     question = options.question(command, options.ONE_LEVEL)
     options.add(question, {"--radius R": ("norm of the changes", {"required": True})})
@@ -236,19 +248,18 @@ def _bounds(commands: Any) -> None:
     options.results(command)
 
 
-def _attack(commands: Any) -> None:
-    command = _command(
-        commands,
-        "attack",
-        "how tight certificates are",
-        "Certifies each input, and then looks for a short change that moves the smoothed answer "
-        "out of the tolerance, by calls of the model alone. That it does is proved with fresh "
-        "noise. In the table, certified is the certified radius, and broken the norm of the "
-        "change that was found, infinite if none was proved. Each of the two is wrong with "
-        "probability at most alpha. forecast is where the answer may leave, from the samples of "
-        "the certificate alone.",
-        "certreg attack model.onnx inputs.npy --sigma .25 --tolerance 40 --calls 2000",
-    )
+@_command(
+    "attack",
+    "how tight certificates are",
+    "Certifies each input, and then looks for a short change that moves the smoothed answer "
+    "out of the tolerance, by calls of the model alone. That it does is proved with fresh "
+    "noise. In the table, certified is the certified radius, and broken the norm of the "
+    "change that was found, infinite if none was proved. Each of the two is wrong with "
+    "probability at most alpha. forecast is where the answer may leave, from the samples of "
+    "the certificate alone.",
+    "certreg attack model.onnx inputs.npy --sigma .25 --tolerance 40 --calls 2000",
+)
+def _attack(command: Any) -> None:
     options.model_and_inputs(command)
     question = options.question(command, options.ONE_LEVEL)
     options.tolerance(question, required=True)
@@ -259,18 +270,17 @@ def _attack(commands: Any) -> None:
     options.results(command)
 
 
-def _interval(commands: Any) -> None:
-    command = _command(
-        commands,
-        "interval",
-        "where the true output is, also under attack",
-        "Computes for each input an interval that contains the true output with probability at "
-        "least 1 - alpha, although an adversary may have moved the input by up to the given "
-        "radius. It needs calibration points: inputs with known true outputs, which the model was "
-        "not trained on and which are like the inputs. Shuffle sorted data before.",
-        "certreg interval model.onnx inputs.npy --calibration heldout.npy --truths truths.npy \\\n"
-        "      --sigma .25 --radius .1 --alpha .1 -o intervals.csv",
-    )
+@_command(
+    "interval",
+    "where the true output is, also under attack",
+    "Computes for each input an interval that contains the true output with probability at "
+    "least 1 - alpha, although an adversary may have moved the input by up to the given "
+    "radius. It needs calibration points: inputs with known true outputs, which the model was "
+    "not trained on and which are like the inputs. Shuffle sorted data before.",
+    "certreg interval model.onnx inputs.npy --calibration heldout.npy --truths truths.npy \\\n"
+    "      --sigma .25 --radius .1 --alpha .1 -o intervals.csv",
+)
+def _interval(command: Any) -> None:
     options.model_and_inputs(command)
     options.calibration(command)
     options.outputs(command)
@@ -280,17 +290,16 @@ def _interval(commands: Any) -> None:
     options.quiet(group)
 
 
-def _check(commands: Any) -> None:
-    command = _command(
-        commands,
-        "check",
-        "whether a model can be certified",
-        "Calls the model with some inputs and looks for what makes certificates wrong or "
-        "impossible: outputs that depend on other rows of their batch or differ from call to call, "
-        "noise that float32 cannot represent, and outputs that are not finite. Prints a line for "
-        "each finding. The exit status is 1 if there is one.",
-        "certreg check model.onnx inputs.npy --sigma .25",
-    )
+@_command(
+    "check",
+    "whether a model can be certified",
+    "Calls the model with some inputs and looks for what makes certificates wrong or "
+    "impossible: outputs that depend on other rows of their batch or differ from call to call, "
+    "noise that float32 cannot represent, and outputs that are not finite. Prints a line for "
+    "each finding. The exit status is 1 if there is one.",
+    "certreg check model.onnx inputs.npy --sigma .25",
+)
+def _check(command: Any) -> None:
     options.model_and_inputs(command)
     how = {
         "--sigma S": "noise level at which it will be used",
@@ -301,53 +310,40 @@ def _check(commands: Any) -> None:
     options.quiet(command)
 
 
-def _info(commands: Any) -> None:
-    command = _command(
-        commands,
-        "info",
-        "versions, modules, and the shape of a model",
-        "Prints the versions of the package and the library, processors and instruction set, which "
-        "optional modules can be opened (or why not), and the input and output of a model.",
-        "certreg info\n  certreg info model.onnx",
-    )
+@_command(
+    "info",
+    "versions, modules, and the shape of a model",
+    "Prints the versions of the package and the library, processors and instruction set, which "
+    "optional modules can be opened (or why not), and the input and output of a model.",
+    "certreg info\n  certreg info model.onnx",
+)
+def _info(command: Any) -> None:
     command.add_argument("model", nargs="?", help="an .onnx file")
     options.traceback(command)
 
 
-def _denoise_train(commands: Any) -> None:
-    command = _command(
-        commands,
-        "denoise train",
-        "a network that takes noise away, for models that were not trained under noise",
-        "Trains a network that takes the noise out of noisy inputs, from inputs without labels, "
-        "and writes it as an ONNX file. It needs the package torch, and takes minutes. Prints the "
-        "error that is left on inputs that were held back, as a share of that of the noise. A run "
-        "that was interrupted goes on where it stopped if it is repeated.",
-        "certreg denoise train unlabelled.npy --shape 28,28 --sigma .1,.7 -o denoiser.onnx",
-    )
+@_command(
+    "denoise train",
+    "a network that takes noise away, for models that were not trained under noise",
+    "Trains a network that takes the noise out of noisy inputs, from inputs without labels, "
+    "and writes it as an ONNX file. It needs the package torch, and takes minutes. Prints the "
+    "error that is left on inputs that were held back, as a share of that of the noise. A run "
+    "that was interrupted goes on where it stopped if it is repeated.",
+    "certreg denoise train unlabelled.npy --shape 28,28 --sigma .1,.7 -o denoiser.onnx",
+)
+def _denoise_train(command: Any) -> None:
     options.denoiser(command)
 
 
-def _denoise_join(commands: Any) -> None:
-    command = _command(
-        commands,
-        "denoise join",
-        "a denoiser and a model as one ONNX file",
-        "Writes one ONNX file in which a denoiser is in front of a model. Certify and serve this "
-        "file as any other model, and measure its error again.",
-        "certreg denoise join denoiser.onnx model.onnx -o joined.onnx",
-    )
+@_command(
+    "denoise join",
+    "a denoiser and a model as one ONNX file",
+    "Writes one ONNX file in which a denoiser is in front of a model. Certify and serve this "
+    "file as any other model, and measure its error again.",
+    "certreg denoise join denoiser.onnx model.onnx -o joined.onnx",
+)
+def _denoise_join(command: Any) -> None:
     command.add_argument("denoiser", help="an .onnx file of certreg denoise train")
     command.add_argument("model", help="an .onnx file")
     options.onnx_file(command)
     options.traceback(command)
-
-
-def _command(commands: Any, name: str, brief: str, description: str, example: str) -> Any:
-    epilog = (
-        f"example:\n  {example}\n\ncertreg --help explains models, files, tables and exit status."
-    )
-    filled = textwrap.fill(description, 80)
-    command = commands.add_parser(name, help=brief, description=filled, epilog=epilog)
-    command.set_defaults(**ABSENT)
-    return command

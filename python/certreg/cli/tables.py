@@ -100,8 +100,3 @@ def _name_of(lines: Table) -> str:
     """The name of a curve. A line that failed does not know its tolerance."""
     known = [line["tolerance"] for line in lines if not line["error"]]
     return f"sigma {lines[0]['sigma']:g}, tolerance {(known or [math.nan])[0]:g}"
-
-
-def failures(table: Table) -> Sequence[dict[str, Any]]:
-    """The lines of certificates that failed."""
-    return [line for line in table if line["error"]]
