@@ -38,7 +38,7 @@ from .estimator import kinds_of
 from .frames import parted
 from .questions import Asked, Question, needed_constraints, question_of
 from .result import Rows
-from .store import Origin, Probe, ResumeFile
+from .store import Probe, ResumeFile, run_of
 
 MOST_NAMED = 8  # rows in a sentence
 
@@ -282,8 +282,8 @@ class _Work:
         asked += [] if self.job.radius is None else [f"radius {self.job.radius!r}"]
         named = self.job.sampling.constraints  # no record depends on them
         asked += [f"constraints {named}"] if named else []
-        origin = Origin(self.rows.seed, self._plan(), asked, self.rows.model_id, probe)
-        file.begin(origin, self.rows)
+        run = run_of(self.rows.model_id, self.rows.seed, self._plan(), asked, probe)
+        file.begin(run, self.rows)
 
     def _plan(self) -> dict[str, Any]:
         """What determines the samples, except the seed and the model, in types of JSON."""

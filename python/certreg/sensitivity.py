@@ -8,6 +8,7 @@ from typing import Any, Iterator, Tuple
 import numpy as np
 
 from ._worker import Record, Sampling
+from .estimator import Estimator
 from .result import Rows
 
 
@@ -19,13 +20,14 @@ def sensitivities(rows: Rows, groups: np.ndarray) -> np.ndarray:
     rows    at one sigma, with their records and one question about one output
     groups  (features, groups) of float32: 1 where a feature belongs to a group"""
     total, change = float(rows["radius"].sum()), np.zeros(groups.shape[1])
-    with _noise_of(rows.sampling) as noise:
+    with rows.sampling.with_unit_noise().estimator(None) as e:
         for record in sorted(rows.records, key=lambda record: record.row):
             certificate = rows.certificates[record.row, 0, 0]
             if certificate["radius"] > 0:
                 inside = _inside(rows, record)
                 slope = 1 / _density(certificate["radius"] / rows.sigmas[0])
-                change -= slope * noise.correlated(record.row, inside, groups)
+                noise = _noise(e, rows.sampling, record.row, len(inside))
+                change -= slope * _correlated(inside, noise, groups)
     return rows.sigmas[0] * change / total if total else change
 
 
@@ -47,31 +49,17 @@ def _inside(rows: Rows, record: Record) -> np.ndarray:
     return np.asarray((side * away if side else np.abs(away)) < question.tolerance)
 
 
-class _noise_of:
-    """A context in which the noise of rows can be drawn again."""
+def _noise(e: Estimator, of: Sampling, row: int, count: int) -> Iterator[Tuple[slice, np.ndarray]]:
+    """The noise of the samples from 1 on, a batch at a time. Sample 0 has none."""
+    e.begin(np.zeros(e.shape), 1.0, of.noise_id + row, of.levels[0])
+    for first in range(1, count, of.batch):
+        some = slice(first, min(first + of.batch, count))
+        yield some, e.draw(first, some.stop - first).reshape(some.stop - first, -1)
 
-    def __init__(self, sampling: Sampling) -> None:
-        self.sampling = sampling
-        self.estimator = sampling.with_unit_noise().estimator(None)
 
-    def __enter__(self) -> "_noise_of":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.estimator.close()
-
-    def _chunks(self, row: int, count: int) -> Iterator[Tuple[slice, np.ndarray]]:
-        """The noise of the samples from 1 on, a batch at a time. Sample 0 has none."""
-        e, sampling = self.estimator, self.sampling
-        e.begin(np.zeros(e.shape), 1.0, sampling.noise_id + row, sampling.levels[0])
-        for first in range(1, count, sampling.batch):
-            some = slice(first, min(first + sampling.batch, count))
-            yield some, e.draw(first, some.stop - first).reshape(some.stop - first, -1)
-
-    def correlated(self, row: int, inside: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """The covariance of `inside` with the squared noise of each group, (groups,)."""
-        centered = inside - inside[1:].mean()
-        sums = np.zeros(groups.shape[1])
-        for some, noise in self._chunks(row, len(inside)):
-            sums += centered[some] @ ((noise * noise) @ groups)
-        return sums / (len(inside) - 1)
+def _correlated(inside: np.ndarray, noise: Any, groups: np.ndarray) -> np.ndarray:
+    """The covariance of `inside` with the squared noise of each group, (groups,)."""
+    centered, sums = inside - inside[1:].mean(), np.zeros(groups.shape[1])
+    for some, drawn in noise:
+        sums += centered[some] @ ((drawn * drawn) @ groups)
+    return sums / (len(inside) - 1)

@@ -79,17 +79,6 @@ class Probe:
         return bool(np.isclose(self.outputs, other.outputs, 0, rounding, equal_nan=True).all())
 
 
-@dataclasses.dataclass(frozen=True)
-class Origin:
-    """Where certificates come from: columns of the table runs."""
-
-    seed: int
-    plan: dict[str, Any]
-    questions: Sequence[str]
-    model_id: str
-    probe: Optional[Probe]  # None: there is no model
-
-
 class Run(NamedTuple):
     """A line of the table runs."""
 
@@ -112,17 +101,18 @@ class Run(NamedTuple):
         return Probe(rows, outputs.reshape(2 * len(rows), -1))
 
 
-def _run_of(wanted: Origin) -> Run:
-    """The first run of this origin, begun now."""
-    now, probe = datetime.datetime.now(datetime.timezone.utc), wanted.probe
+def run_of(
+    model_id: str, seed: int, plan: Any, questions: Sequence[str], probe: Optional[Probe]
+) -> Run:
+    """A first run, begun now. Without a model there is no probe."""
     return Run(
         1,
-        now.isoformat(timespec="seconds"),
+        datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         version_text(version()),
-        wanted.model_id,
-        str(wanted.seed),
-        json.dumps(wanted.plan),
-        json.dumps(wanted.questions),
+        model_id,
+        str(seed),
+        json.dumps(plan),
+        json.dumps(questions),
         None if probe is None else json.dumps(probe.rows),
         None if probe is None else probe.outputs.astype("<f4").tobytes(),
     )
@@ -202,19 +192,19 @@ class ResumeFile:
             runs = self._runs()
             return int(runs[0].seed) if runs else None
 
-    def begin(self, wanted: Origin, rows: Rows) -> None:
-        """Finds the run with these questions, or adds it if there is none, and copies what it has
-        to `rows`: certificates, which rows are done, and errors. Raises ResumeError if seed, plan,
-        model_id or probe differ from the file's."""
+    def begin(self, run: Run, rows: Rows) -> None:
+        """Finds the run with the questions of this one, or adds it if there is none, and copies
+        what it has to `rows`: certificates, which rows are done, and errors. Raises ResumeError if
+        seed, plan, model_id or probe differ from the file's."""
         with self._transaction():
-            runs, run = self._runs(), _run_of(wanted)
+            runs = self._runs()
             first = runs[0] if runs else run
             self.record_key = checksum(first.library, first.seed, first.plan)
-            self._compare(first, wanted)
+            self._compare(first, run)
             self._check_tables()
             for known in runs:
-                if wanted.model_id and not known.model_id:
-                    self._write(known._replace(model_id=wanted.model_id))
+                if run.model_id and not known.model_id:
+                    self._write(known._replace(model_id=run.model_id))
             same = [known for known in runs if known.questions == run.questions]
             run = same[0] if same else self._added(run, runs)
             self.run, self.certificate_key = run.run, checksum(self.record_key, run.questions)
@@ -240,17 +230,16 @@ class ResumeFile:
         places = ", ".join("?" * len(line))
         self.db.execute(f"REPLACE INTO runs VALUES ({places})", line)
 
-    def _compare(self, run: Run, wanted: Origin) -> None:
-        before = json.loads(run.plan)
-        now = json.loads(json.dumps(wanted.plan))
+    def _compare(self, run: Run, wanted: Run) -> None:
+        before, now = json.loads(run.plan), json.loads(wanted.plan)
         changed = [name for name in now if now[name] != before.get(name)]
         follows = {"levels": "sigmas", "batch": "samples", "rows": "X"}  # a default, for instance
         changed = [name for name in changed if follows.get(name) not in changed]
         arguments = {"sigmas": "sigma", "levels": "domain"}
         differs = [arguments.get(name, name) for name in changed]
-        if run.library != version_text(version()):
+        if run.library != wanted.library:
             differs.append(f"library {run.library}")
-        if int(run.seed) != wanted.seed:
+        if run.seed != wanted.seed:
             differs.append("seed")
         if wanted.model_id and run.model_id and wanted.model_id != run.model_id:
             differs.append(f"model_id={run.model_id!r}")
@@ -259,8 +248,8 @@ class ResumeFile:
                 f"{self.path} was made with different arguments ({', '.join(differs)}): give "
                 "another resume file"
             )
-        known = run.probe()
-        if wanted.probe and known and not wanted.probe.agrees(known):
+        known, probe = run.probe(), wanted.probe()
+        if probe and known and not probe.agrees(known):
             raise ResumeError(
                 f"{self.path} was made with another model, whose outputs for rows "
                 f"{', '.join(map(str, known.rows))} differ: give another resume file"
