@@ -27,7 +27,7 @@ from .constants import (
     named,
     several,
 )
-from .errors import check
+from .errors import check, written
 from .questions import Asked, question_of
 
 Answer = TypeVar("Answer", bound="_Answer")
@@ -40,6 +40,10 @@ class _Answer:
     def _of(cls: Type[Answer], struct: Any) -> Answer:
         names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
         return cls(**{name: named(name, getattr(struct, name)) for name in names})
+
+    def _struct(self) -> Any:
+        given: Any = self
+        return getattr(S, type(self).__name__)(**dataclasses.asdict(given))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,9 +94,6 @@ class Certificate(_Answer):
         """Whether the radius is positive."""
         return self.radius > 0
 
-    def _struct(self) -> Any:
-        return S.Certificate(**dataclasses.asdict(self))
-
 
 @dataclasses.dataclass(frozen=True)
 class Run(_Answer):
@@ -108,9 +109,6 @@ class Run(_Answer):
     sigma: float
     model_seconds: float
     library_seconds: float
-
-    def _struct(self) -> Any:
-        return S.Run(**dataclasses.asdict(self))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -291,11 +289,8 @@ def to_json(
     flags = integer(flags, "flags", 0, JSON_SEED)
     said = [None if part is None else part._struct() for part in (asked, run, certificate)]
     refs = [None if struct is None else C.byref(struct) for struct in said]
-    size = S.size_t(0)
-    check(lib.certreg_write_json(*refs, flags, None, C.byref(size)))
-    buffer = C.create_string_buffer(size.value)
-    check(lib.certreg_write_json(*refs, flags, buffer, C.byref(size)))
-    return buffer.value.decode()
+    text = written(lambda *out: check(lib.certreg_write_json(*refs, flags, *out)))
+    return text.rstrip(b"\0").decode()
 
 
 def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> tuple[int, list[float]]:

@@ -15,7 +15,7 @@ from ._arrays import Shape, address_of, kept_in, numbers, scale_of
 from ._calls import Callbacks, Calls
 from ._library import lib
 from .constants import integer, number, path_of
-from .errors import check
+from .errors import check, written
 from .models import as_model, is_factory
 
 _VERSION = 1  # of files
@@ -38,11 +38,7 @@ class _Filter:
         return _imported, (self.export(),)
 
     def export(self) -> bytes:
-        size = S.size_t(0)
-        check(lib.certreg_denoiser_export(self.handle, None, C.byref(size)))
-        buffer = C.create_string_buffer(size.value)
-        check(lib.certreg_denoiser_export(self.handle, buffer, C.byref(size)))
-        return buffer.raw[: size.value]
+        return written(lambda *out: check(lib.certreg_denoiser_export(self.handle, *out)))
 
 
 def _imported(data: bytes) -> _Filter:

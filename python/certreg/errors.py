@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copyreg
-from typing import Any, Optional
+import ctypes as C
+from typing import Any, Callable, Optional
 
 from ._library import lib
 from ._said import in_python
@@ -38,6 +39,15 @@ def check(status: int, why: Any = None) -> None:
     """Raises CertregError unless the status is OK."""
     if status:
         raise CertregError(status, why)
+
+
+def written(call: Callable[[Any, Any], Any]) -> bytes:
+    """What a call(buffer, size) writes. Without a buffer it tells the size."""
+    size = C.c_size_t(0)
+    call(None, C.byref(size))
+    buffer = C.create_string_buffer(size.value)
+    call(buffer, C.byref(size))
+    return buffer.raw[: size.value]
 
 
 class RowsError(RuntimeError):

@@ -19,6 +19,7 @@ from .attacks import AttackResult, Attacks, options_of
 from .constants import Output, Side, constraints_of, function_of, given_seed, integer, member
 from .constants import number, path_of, shown
 from .denoised import check_use
+from .errors import written
 from .models import as_model, device_model
 from .questions import Asked
 
@@ -256,12 +257,8 @@ class Estimator(Answering):
 
     def export(self) -> bytes:
         """The record as bytes. They contain the seed, so keep them secret."""
-        size = S.size_t(0)
         with self._calls:
-            self._call("export", None, C.byref(size))
-            buffer = C.create_string_buffer(size.value)
-            self._call("export", buffer, C.byref(size))
-        return buffer.raw[: size.value]
+            return written(lambda *out: self._call("export", *out))
 
     def import_(self, data: bytes) -> None:
         """Adds an exported record, to resume it or to merge shards. Make the estimator with the

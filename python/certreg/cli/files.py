@@ -25,7 +25,7 @@ def read_array(path: str, name: Optional[str] = None) -> Tuple[np.ndarray, Names
     .npz file. The array may be a memory map of the file. This function and the others below raise
     Failure for a wrong file."""
     suffix = os.path.splitext(path)[1].lower()
-    readers = {".npy": _npy, ".npz": _npz, ".csv": _csv, ".parquet": _parquet}
+    readers = {".npy": _numpy, ".npz": _numpy, ".csv": _csv, ".parquet": _parquet}
     if suffix not in readers:
         raise Failure(f"{path} must end with one of {', '.join(readers)}")
     if name is not None and suffix != ".npz":
@@ -114,17 +114,11 @@ def _chosen(path: str, values: np.ndarray, rows: Rows) -> np.ndarray:
     return values[first:end]
 
 
-def _npy(path: str, _: Optional[str]) -> Tuple[np.ndarray, Names]:
+def _numpy(path: str, name: Optional[str]) -> Tuple[np.ndarray, Names]:
+    suffix = path[-4:].lower()
     try:
-        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False)), None
-    except (OSError, Failure):
-        raise
-    except Exception:  # what numpy raises for damaged files is not told
-        raise Failure(f"{path} is damaged, or not an .npy file of numbers") from None
-
-
-def _npz(path: str, name: Optional[str]) -> Tuple[np.ndarray, Names]:
-    try:
+        if suffix == ".npy":
+            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False)), None
         with np.load(path, allow_pickle=False) as arrays:
             names = list(arrays.files)
             if name is None and len(names) == 1:
@@ -135,7 +129,7 @@ def _npz(path: str, name: Optional[str]) -> Tuple[np.ndarray, Names]:
     except (OSError, Failure):
         raise
     except Exception:  # what numpy and zipfile raise for damaged files is not told
-        raise Failure(f"{path} is damaged, or not an .npz file of numbers") from None
+        raise Failure(f"{path} is damaged, or not an {suffix} file of numbers") from None
 
 
 def _csv(path: str, _: Optional[str]) -> Tuple[np.ndarray, Names]:
