@@ -112,17 +112,10 @@ class Calibrated:
                 f"row {known[0]} of X made the denoiser, which must not know calibration points: "
                 "make it from other inputs"
             )
-        self._set(
-            np.empty(len(matrix)),
-            array_of(units, (scored,), np.float64, "units"),
-            dict(
-                score=score,
-                output=output,
-                outputs=scored,
-                share=share,
-                sigma=number(sigma, "sigma"),
-            ),
-        )
+        fields = dict(score=score, output=output, outputs=scored, share=share)
+        fields["sigma"] = number(sigma, "sigma")
+        units = array_of(units, (scored,), np.float64, "units")
+        self._set(np.empty(len(matrix)), units, fields)
         self._calibrate(matrix, truths, samples, seed, progress)
 
     def _make(

@@ -20,6 +20,8 @@ from .failure import DONE, MODEL, RAISED, Failure, described
 from .files import read_labels, read_rows
 from .progress import progress
 
+_SHOWN = "lo hi width pieces failed samples radius alpha".split()  # of an interval
+
 
 def run(given: argparse.Namespace) -> int:
     """Calibrates, prints a summary of the intervals, and writes them."""
@@ -78,15 +80,8 @@ def _lines(work: Inputs, found: list[Interval]) -> tables.Table:
     """A line for each row."""
     lines: tables.Table = []
     for i, interval in enumerate(found):
-        line = {"row": work.first + i, "lo": interval.lo, "hi": interval.hi}
-        line.update(
-            width=interval.width,
-            pieces=len(interval.pieces),
-            failed=interval.failed,
-            samples=interval.samples,
-            radius=interval.radius,
-            alpha=interval.alpha,
-        )
+        line = {"row": work.first + i, **{name: getattr(interval, name) for name in _SHOWN}}
+        line["pieces"] = len(interval.pieces)
         if work.labels is not None:
             label = float(work.labels[i])
             line["label"], line["covered"] = label, int(label in interval)

@@ -71,10 +71,8 @@ class Model:
         fits = len(lengths) == len(wanted) and np.prod(shape) == np.prod(lengths)
         if fits and (1 in (len(shape), len(lengths)) or _long(shape) == _long(lengths)):
             return X.reshape(len(X), *lengths)
-        said = ", ".join("any" if length is None else str(length) for length in wanted)
-        raise Failure(
-            f"{name} has inputs of shape {_said(shape)}; {self.word} takes inputs of shape ({said})"
-        )
+        said = f"{self.word} takes inputs of shape {said_shape(wanted)}"
+        raise Failure(f"{name} has inputs of shape {said_shape(shape)}; {said}")
 
     def columns(self, X: np.ndarray, first: int) -> int:
         """How many columns the model returns. Calls it with the first row, whose number is
@@ -109,8 +107,9 @@ def _long(shape: Sequence[int]) -> list[int]:
     return [length for length in shape if length != 1]
 
 
-def _said(shape: Tuple[int, ...]) -> str:
-    return "(" + ", ".join(map(str, shape)) + ")"
+def said_shape(shape: Sequence[Any]) -> str:
+    """A shape in a sentence."""
+    return "(" + ", ".join("any" if n is None else str(n) for n in shape) + ")"
 
 
 class Named:

@@ -17,7 +17,7 @@ from ..errors import CertregError
 from ..estimator import Estimator
 from .commands import Inputs
 from .failure import DONE, FOUND, MODEL, RAISED, Failure, described
-from .loading import Model
+from .loading import Model, said_shape
 from .progress import counter
 from .said import in_options
 from .streams import say
@@ -106,14 +106,9 @@ def _model(word: str) -> Iterator[Tuple[str, str]]:
     network = model.function
     yield "model", word
     yield "sha256", model.digest
-    yield "input", f"{network.input} {_shape(network.batch, network.shape)}"
-    columns = "any" if network.columns is None else network.columns
-    yield "output", f"{network.output} {_shape(network.batch, (columns,))}"
+    rows = network.batch or "rows"
+    yield "input", f"{network.input} {said_shape((rows, *network.shape))}"
+    yield "output", f"{network.output} {said_shape((rows, network.columns))}"
     if network.feature_names_in_:
         yield "features", ", ".join(network.feature_names_in_)
     yield "batch", "free" if network.batch is None else f"fixed, {network.batch} rows"
-
-
-def _shape(batch: Any, shape: Any) -> str:
-    lengths = ["rows" if batch is None else batch, *shape]
-    return "(" + ", ".join("any" if n is None else str(n) for n in lengths) + ")"
