@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 OURS = ("Makefile", "bench", "docs", "examples", "include", "pkgconfig", "python", "src", "tests")
 
 
-def version() -> str:
+def certreg_version() -> str:
     """That of the header, such as 0.2.0 or 0.2.0-dev (which Python writes 0.2.0.dev0)."""
     header = (ROOT / "include/certreg/certreg.h").read_text(encoding="utf-8")
     found = re.search(r"  Version (\S+)$", header, re.MULTILINE)
@@ -61,7 +61,7 @@ class Library(BuildHookInterface):  # type: ignore[type-arg]
         for name in OURS:
             (folder / name).symlink_to(ROOT / name)
         make(folder, LDFLAGS=os.environ.get("LDFLAGS", "") + " -s")
-        library = f"libcertreg.so.{version().split('.')[0]}"
+        library = f"libcertreg.so.{certreg_version().split('.')[0]}"
         inside = build_data["force_include"]
         inside[str(folder / "lib" / library)] = f"certreg/lib/{library}"
         for module in (folder / "lib/certreg").glob("*.so"):

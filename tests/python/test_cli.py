@@ -3,15 +3,17 @@
 import argparse
 import math
 import re
+import runpy
 import shlex
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from kit import ASKED, needs_sources, parametrize, root, run
-from certreg import Method, Statistic
+from certreg import Method, Statistic, __version__
 from certreg.cli import options, parser as described
 from certreg.cli.failure import Failure
 from certreg.cli.loading import Model
@@ -81,6 +83,20 @@ def test_the_parser_needs_the_standard_library_only():
         "assert not {'numpy', 'certreg'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-ISc", code, root / "python/manpage.py"], check=True)
+
+
+@needs_sources
+def test_a_wheel_gets_library_and_manual_page(monkeypatch):
+    """Without hatchling, and without the make that the hook calls; tests/wheel.sh has both."""
+    hatchling = SimpleNamespace(BuildHookInterface=object)
+    monkeypatch.setitem(sys.modules, "hatchling.builders.hooks.plugin.interface", hatchling)
+    hook = runpy.run_path(root / "python/hatch_build.py")["Library"]()
+    monkeypatch.setitem(hook.initialize.__globals__, "make", lambda *_, **__: None)
+    hook.metadata = SimpleNamespace(version=__version__)
+    data = {"force_include": {}, "shared_data": {}}
+    hook.initialize("standard", data)
+    assert [*data["force_include"].values()] == [f"certreg/lib/libcertreg.so.{__version__[0]}"]
+    assert [*data["shared_data"].values()] == ["share/man/man1/certreg.1"]
 
 
 @parametrize("command", *COMMANDS)
