@@ -27,11 +27,11 @@ def runtime(folder):
 @pytest.fixture
 def means(runtime, folder):
     """Makes the path of a model that returns the mean of a row, and minus that."""
-    onnx = package("onnx")
+    onnx, arrays = package("onnx"), package("onnx.numpy_helper")
     make = onnx.helper
 
     def made(batch, shape=(3,), kind=np.float32, inputs=1, outputs=("y",)):
-        tensor, int64 = make.np_dtype_to_tensor_dtype(np.dtype(kind)), onnx.TensorProto.INT64
+        tensor, int64 = arrays.from_array(np.zeros(1, kind)).data_type, onnx.TensorProto.INT64
         value, node = make.make_tensor_value_info, make.make_node
         given = [value(f"x{i}", tensor, [batch, *shape]) for i in range(inputs)]
         axes = list(range(1, len(shape) + 1))
