@@ -138,6 +138,11 @@ def model(graph: Iterable[Field], metadata: Mapping[str, str], others: Message) 
 
 def replace(path: str, data: bytes) -> None:
     """Writes a file that is either complete or as it was."""
-    with open(f"{path}.new", "wb") as file:
-        file.write(data)
-    os.replace(f"{path}.new", path)
+    beside = f"{path}.new"
+    try:
+        with open(beside, "wb") as file:
+            file.write(data)
+        os.replace(beside, path)
+    finally:
+        if os.path.exists(beside):
+            os.unlink(beside)

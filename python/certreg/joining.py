@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import Any, Sequence
 
 import numpy as np
 
 from . import _graphs
-from ._graphs import CONSTANT, GRAPH, INPUT, IR_VERSION, METADATA, NODE, OPSET, OUTPUT, VARINT
-from ._graphs import number_in, parts, text_in
+from ._graphs import BYTES, CONSTANT, GRAPH, INPUT, IR_VERSION, METADATA, NODE, OPSET, OUTPUT
+from ._graphs import VARINT, number_in, parts, text_in
 from ._network import PREFIX
 from .constants import path_of
 from .training import MARK, OPSET_13, Path
@@ -22,11 +23,11 @@ class _File:
     """An ONNX file: its graph, metadata, and the message about its only input."""
 
     def __init__(self, path: Any, what: str) -> None:
-        self.path = str(path_of(path, what))
+        self.path = os.fsdecode(path_of(path, what))
         with open(self.path, "rb") as file:
-            data = file.read()
+            self.data = file.read()
         try:
-            self._read(_graphs.parsed(data))
+            self._read(_graphs.parsed(self.data))
         except ValueError as error:
             raise ValueError(f"{self.path} cannot be joined: {error}") from None
 
@@ -43,14 +44,14 @@ class _File:
         if any(number_in(one, 14) for one in constants):
             raise ValueError("some of its constants are in another file; save it as one file")
         known = {text_in(one, 8) for one in constants}  # which older files list as inputs too
-        fields = [field for field in self.graph if field[0] == INPUT]
-        inputs = [f for f in fields if text_in(_graphs.parsed(f[2]), 1) not in known]
+        entries = [(data, _graphs.parsed(data)) for data in _graphs.of(self.graph, INPUT)]
+        inputs = [entry for entry in entries if text_in(entry[1], 1) not in known]
         outputs = parts(self.graph, OUTPUT)
         if len(inputs) != 1 or not outputs:
             counts = f"it has {len(inputs)} inputs and {len(outputs)} outputs"
             raise ValueError(f"{counts}; it must have one input and at least one output")
         self.output = text_in(outputs[0], 1)
-        self.entry, tensor = inputs[0], _graphs.parsed(inputs[0][2])
+        self.entry, tensor = inputs[0]
         self.input, self.lengths = text_in(tensor, 1), _lengths(tensor)
         if [number_in(one, 1) for one in parts(tensor, 2, 1)] != [_graphs.FLOAT]:
             raise ValueError("its input must be a tensor of floats")
@@ -72,17 +73,17 @@ def join_denoiser(denoiser: Path, model: Path, path: Path) -> None:
     model     ONNX file of a model with one input of floats. Its rows may have another shape than
               those of the denoiser if they have as many features
     path      of the joined file. It has the outputs and metadata of the model. The name of its
-              input is that of the model's with "_noisy" behind it
+              input is that of the model's with "_noisy" behind it, and "_" if that is taken
 
     Raises ValueError if the files do not fit, or the model has a denoiser in front already."""
     front, behind = _File(denoiser, "denoiser"), _File(model, "model")
-    if MARK not in front.metadata:
+    if MARK not in front.metadata or not front.input.startswith(PREFIX):
         raise ValueError(f"{front.path} is no denoiser of train_denoiser")
-    if MARK in behind.metadata:
+    if MARK.encode() in behind.data:  # as metadata, or in names that both would have
         raise ValueError(f"{behind.path} has a denoiser in front already: join the model alone")
     metadata = {**behind.metadata, MARK: front.metadata[MARK]}
     data = _graphs.model(_joined(front, behind), metadata, _others(behind))
-    _graphs.replace(str(path_of(path)), data)
+    _graphs.replace(os.fsdecode(path_of(path)), data)
 
 
 def _others(behind: _File) -> list[_graphs.Field]:
@@ -99,13 +100,16 @@ def _others(behind: _File) -> list[_graphs.Field]:
 def _joined(front: _File, behind: _File) -> list[_graphs.Field]:
     """The fields of the joined graph, nodes in the order in which they run. The model gets, under
     the name of its input, what the denoiser has made."""
-    shape, noisy, clean = _shape(front, behind), behind.input + "_noisy", behind.input
+    shape, clean = _shape(front, behind), behind.input
+    noisy = f"{clean}_noisy"
+    while noisy.encode() in behind.data:  # another tensor may have the name
+        noisy += "_"
     return [
         _graphs.tensor(INPUT, noisy, [behind.lengths[0], *shape]),
         *_shaped(noisy, front.input, front.lengths[1:]),
         *(field for field in front.graph if field[0] in (NODE, CONSTANT)),
         *_shaped(front.output, clean, shape),
-        *(field for field in behind.graph if field != behind.entry),
+        *(field for field in behind.graph if field != (INPUT, BYTES, behind.entry)),
     ]
 
 

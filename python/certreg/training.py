@@ -3,6 +3,7 @@ trained on inputs without labels, by torch, and written as an ONNX file."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import io
@@ -20,9 +21,11 @@ from ._shown import Progress, Shown
 from .constants import integer, path_of, positive, several
 
 Path = Union[str, "os.PathLike[str]"]
+Plan = Tuple[float, float, int, int]  # lowest and highest sigma, steps, seed
 MARK = "certreg_denoiser"  # in the metadata of a file
 ROWS, RATE, KEPT_EVERY = 16, 2e-3, 500  # of a step; most of learning; steps between two states
 HELD_BACK, MOST_HELD_BACK, LEVELS = 8, 1000, 5  # every eighth row only measures the error
+TINY, HUGE = 1e-15, 1e15  # noise; float32 has the squares of such numbers and of their quotients
 MOMENTS = ("exp_avg", "exp_avg_sq")  # what AdamW keeps of each weight
 OPSET_13 = _graphs.part(_graphs.OPSET, [_graphs.whole(2, 13)])
 
@@ -76,16 +79,16 @@ def train_denoiser(
     progress  False, True for a bar (of tqdm), or a function of the steps that are done and of all
 
     Raises ValueError or TypeError for wrong arguments, a state of another run among them."""
-    levels, name, (matrix, inner) = _range(sigmas), str(path_of(path)), _inputs(X, signals)
+    plan = *_range(sigmas), integer(steps, "steps", 1, 10**9), integer(seed, "seed")
+    name, (matrix, inner) = os.fsdecode(path_of(path)), _inputs(X, signals)
     rows = matrix.reshape(-1, *inner)
-    constants = _constants(rows, _scale(scale, matrix.shape[1:], inner), levels)
-    plan = _Plan(levels, integer(steps, "steps", 1, 10**9), integer(seed, "seed"), constants)
-    run = _Run(needed("torch", "train_denoiser"), rows, plan)
-    state = _State(run, name)
+    run = _Run(rows, _scale(scale, matrix.shape[1:], inner, plan[:2]), plan)
+    state = _State(run, f"{name}.partial")
     _train(run, state, progress)
     errors = run.errors()
     _graphs.replace(name, _file(run, matrix, errors))
-    state.drop()
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(state.path)
     return TrainedDenoiser(name, tuple(errors), tuple(errors.values()))
 
 
@@ -106,13 +109,12 @@ def _inputs(X: Any, signals: bool) -> Tuple[np.ndarray, _network.Shape]:
         raise ValueError("X has one row; give at least 2, better thousands")
     if (matrix == matrix[0]).all():
         raise ValueError("all rows of X are equal: there is nothing to learn")
-    shape, rank = matrix.shape[1:], 1 if signals else 2
+    shape, lengths = matrix.shape[1:], "length" if signals else "height, width"
     if len(shape) == 1 and not signals:
         return matrix, shape
-    inner = shape if len(shape) == rank + 1 else (1, *shape)
-    if len(inner) != rank + 1:
-        kinds = "(n, channels, length)" if signals else "(n, channels, height, width)"
-        raise ValueError(f"X has shape {matrix.shape}; it must be {kinds}")
+    inner = (1, *shape) if len(shape) == (1 if signals else 2) else shape
+    if len(inner) != (2 if signals else 3):
+        raise ValueError(f"X has shape {matrix.shape}; it must be (n, channels, {lengths})")
     if min(inner[1:]) < _network.SHORTEST:
         raise ValueError(
             f"rows of X have shape {shape}; a side must be at least {_network.SHORTEST}: give "
@@ -121,21 +123,23 @@ def _inputs(X: Any, signals: bool) -> Tuple[np.ndarray, _network.Shape]:
     return matrix, inner
 
 
-def _scale(scale: Any, shape: _network.Shape, inner: _network.Shape) -> np.ndarray:
+def _scale(
+    scale: Any, shape: _network.Shape, inner: _network.Shape, levels: Tuple[float, float]
+) -> np.ndarray:
     values = scale_of(1.0 if scale is None else scale, shape)
     if not np.isfinite(values).all() or (values < 0).any() or not values.any():
         raise ValueError("scale must hold finite numbers of at least 0, not all of them 0")
+    noise = values[values > 0].astype(np.float64)
+    if noise.min() * levels[0] < TINY or noise.max() * levels[1] > HUGE:
+        raise ValueError(f"sigmas times scale must be 0 or from {TINY:g} to {HUGE:g}")
     return np.asarray(values).reshape(inner)
 
 
-def _constants(
-    rows: np.ndarray, scale: np.ndarray, levels: Tuple[float, float]
-) -> dict[str, np.ndarray]:
+def _constants(rows: np.ndarray, scale: np.ndarray, unit: float) -> dict[str, np.ndarray]:
     """What is not learned: center and width of what the network sees, for each channel or feature;
     the noise at a level in the middle; which features have some."""
     values: np.ndarray = rows.astype(np.float64)
-    sigma = math.sqrt(levels[0] * levels[1])
-    over, step = tuple(range(2, rows.ndim)), sigma * scale.astype(np.float64)
+    over, step = tuple(range(2, rows.ndim)), unit * scale.astype(np.float64)
     width = np.sqrt(values.var((0, *over)) + (step[None] ** 2).mean((0, *over)))
     each = (-1, *(1,) * len(over))
     found = {
@@ -147,30 +151,20 @@ def _constants(
     return single if scale.all() else {**single, "noisy": scale > 0}
 
 
-@dataclasses.dataclass(frozen=True)
-class _Plan:
-    """What a run does. unit: the noise level that `step` has, 0 where there is no noise."""
-
-    sigmas: Tuple[float, float]
-    steps: int
-    seed: int
-    constants: dict[str, np.ndarray]
-
-    @property
-    def unit(self) -> float:
-        return math.sqrt(self.sigmas[0] * self.sigmas[1])
-
-
 class _Run:
-    """A network, what it is trained on, and how far it is. Tensors are by name."""
+    """A network, what it is trained on, and how far it is. Tensors are by name. unit: the noise
+    level that `step` has, which is 0 where there is no noise."""
 
-    def __init__(self, torch: Any, rows: np.ndarray, plan: _Plan) -> None:
-        self.torch, self.plan, self.inner = torch, plan, rows.shape[1:]
+    def __init__(self, rows: np.ndarray, scale: np.ndarray, plan: Plan) -> None:
+        self.plan, self.levels, (self.steps, self.seed) = plan, plan[:2], plan[2:]
+        self.unit, self.inner = math.sqrt(plan[0] * plan[1]), rows.shape[1:]
+        self.constants = _constants(rows, scale, self.unit)
+        torch = self.torch = needed("torch", "train_denoiser")
         held = np.arange(len(rows)) % HELD_BACK == 0
         self.rows = torch.from_numpy(rows[~held])
         self.held = torch.from_numpy(rows[held][:MOST_HELD_BACK])
-        self.fixed = _tensors(torch, plan.constants)
-        first = _network.at_first(self.inner, np.random.default_rng(plan.seed))
+        self.fixed = _tensors(torch, self.constants)
+        first = _network.at_first(self.inner, np.random.default_rng(self.seed))
         self.means, self.learned = _tensors(torch, first), _tensors(torch, first)
         for weights in self.learned.values():
             weights.requires_grad_()
@@ -178,20 +172,19 @@ class _Run:
 
     def dice(self, *number: int) -> Any:
         """A generator that belongs to a step, wherever the run was interrupted."""
-        state = np.random.SeedSequence((self.plan.seed, *number)).generate_state(1, np.uint64)
+        state = np.random.SeedSequence((self.seed, *number)).generate_state(1, np.uint64)
         return self.torch.Generator().manual_seed(int(state[0]) >> 1)
 
     def step(self, number: int) -> None:
         """One step of the training: the rate rises at first, and then falls to 0."""
-        torch, dice, (low, high) = self.torch, self.dice(0, number), self.plan.sigmas
+        torch, dice, (low, high) = self.torch, self.dice(0, number), self.levels
         rows = self.rows[torch.randint(len(self.rows), (ROWS,), generator=dice)]
         share = torch.rand((ROWS, *(1,) * len(self.inner)), generator=dice)
         sigma = low + share * (high - low)
-        weight = self.plan.unit / sigma
-        loss = (self.left(self.learned, rows, sigma, dice) * weight).mean()
+        loss = (self.left(self.learned, rows, sigma, dice) * (self.unit / sigma)).mean()
         self.optimiser.zero_grad()
         loss.backward()
-        ahead = (number + 1) / self.plan.steps
+        ahead = (number + 1) / self.steps
         rate = RATE * min(20 * ahead, 0.5 + 0.5 * math.cos(math.pi * ahead))
         self.optimiser.param_groups[0]["lr"] = rate
         self.optimiser.step()
@@ -203,7 +196,7 @@ class _Run:
         """The squares of the noise that is left, in units of `step`; 0 where there is none. Without
         weights all of it is left."""
         step = self.fixed["step"]
-        noise = self.torch.randn(rows.shape, generator=dice) * (sigma / self.plan.unit)
+        noise = self.torch.randn(rows.shape, generator=dice) * (sigma / self.unit)
         if weights:
             functions = _network.of_torch(self.torch, self.inner)
             values, x = {**self.fixed, **weights}, rows + noise * step
@@ -212,11 +205,9 @@ class _Run:
 
     def errors(self) -> dict[float, float]:
         """The error of the averaged weights on the rows that were held back, by sigma."""
-        found = {}
         with self.torch.no_grad():
-            for sigma in np.geomspace(*self.plan.sigmas, LEVELS).tolist():
-                found[sigma] = self._all(self.means, sigma) / self._all({}, sigma)
-        return found
+            levels = np.geomspace(*self.levels, LEVELS).tolist()
+            return {s: self._all(self.means, s) / self._all({}, s) for s in levels}
 
     def _all(self, weights: Any, sigma: float) -> float:
         parts = enumerate(self.held.split(ROWS))
@@ -234,11 +225,11 @@ class _State:
     """The file in which a run is kept."""
 
     def __init__(self, run: _Run, path: str) -> None:
-        self.run, self.path = run, f"{path}.partial"
-        told = repr((run.torch.__version__, dataclasses.astuple(run.plan)[:3])).encode()
-        arrays = [run.rows.numpy(), *run.plan.constants.values()]
-        data = b"".join(repr(array.shape).encode() + array.tobytes() for array in arrays)
-        self.told = hashlib.sha256(told + data).hexdigest()
+        self.run, self.path = run, path
+        told = hashlib.sha256(repr((run.torch.__version__, run.plan)).encode())
+        for array in (run.rows.numpy(), *run.constants.values()):
+            told.update(repr(array.shape).encode() + array.tobytes())
+        self.told = told.hexdigest()
 
     def read(self) -> int:
         """How many steps are done; the run is then as it was there."""
@@ -252,16 +243,12 @@ class _State:
             raise ValueError(f"{self.path} is damaged: delete it") from None
         if told != self.told:
             raise ValueError(f"{self.path} is the state of another run: repeat that, or delete it")
-        self._take(_tensors(self.run.torch, kept), done)
-        return done
-
-    def _take(self, kept: dict[str, Any], done: int) -> None:
-        run = self.run
+        run, tensors = self.run, _tensors(self.run.torch, kept)
         for name, weights in run.learned.items():
-            weights.data, run.means[name] = kept[name], kept[f"{name} mean"]
-            steps = run.torch.tensor(float(done))
-            moments = {key: kept[f"{name} {key}"] for key in MOMENTS}
-            run.optimiser.state[weights] = {"step": steps, **moments}
+            weights.data, run.means[name] = tensors[name], tensors[f"{name} mean"]
+            moments = {key: tensors[f"{name} {key}"] for key in MOMENTS}
+            run.optimiser.state[weights] = {"step": run.torch.tensor(float(done)), **moments}
+        return done
 
     def write(self, done: int) -> None:
         run, out = self.run, io.BytesIO()
@@ -272,16 +259,12 @@ class _State:
         np.savez(out, told=self.told, done=done, **{key: t.numpy() for key, t in kept.items()})
         _graphs.replace(self.path, out.getvalue())
 
-    def drop(self) -> None:
-        if os.path.exists(self.path):
-            os.unlink(self.path)
-
 
 def _train(run: _Run, state: _State, progress: Progress) -> None:
     done = state.read()
-    shown = Shown(progress, done, run.plan.steps)
+    shown = Shown(progress, done, run.steps)
     try:
-        for number in range(done, run.plan.steps):
+        for number in range(done, run.steps):
             run.step(number)
             if (number + 1) % KEPT_EVERY == 0:
                 state.write(number + 1)
@@ -294,11 +277,10 @@ def _file(run: _Run, matrix: np.ndarray, errors: dict[float, float]) -> bytes:
     """The network with the averaged weights, as the bytes of its file."""
     if not np.isfinite(list(errors.values())).all():
         raise ValueError("the training failed: give X in units in which its numbers are near 1")
-    facts: dict[str, Any] = dict(sigmas=list(errors), errors=list(errors.values()))
-    facts.update(rows=len(matrix), seed=run.plan.seed)
-    facts["inputs_sha256"] = hashlib.sha256(matrix.tobytes()).hexdigest()
+    facts: dict[str, Any] = dict(sigmas=[*errors], errors=[*errors.values()], rows=len(matrix))
+    facts |= dict(seed=run.seed, inputs_sha256=hashlib.sha256(matrix.tobytes()).hexdigest())
     weights = {name: values.numpy() for name, values in run.means.items()}
-    return denoiser_file({**run.plan.constants, **weights}, run.inner, matrix.shape[1:], facts)
+    return denoiser_file({**run.constants, **weights}, run.inner, matrix.shape[1:], facts)
 
 
 def denoiser_file(

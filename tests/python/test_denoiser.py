@@ -124,6 +124,10 @@ FLAT, WIDE = np.ones((3, 2)), np.arange(32.0).reshape(2, 4, 4)
     (WIDE, dict(scale=-1), "scale must hold finite numbers of at least 0"),
     (WIDE, dict(scale=0), "not all of them 0"),
     (WIDE, dict(scale=np.ones(5)), r"scale has shape \(5,\); it must be \(4, 4\)"),
+    *(
+        (WIDE, dict(sigmas=s, scale=[1, *[at] * 15]), "sigmas times scale must be 0 or from 1e-15")
+        for s, at in (((1e-50, 1), 1), ((1, 1e200), 1), ((1e-3, 1), 1e-45), ((1, 10), 3e38))
+    ),
     (WIDE, dict(steps=0), "steps is 0"),
 )
 def test_what_cannot_be_trained_is_refused(folder, X, more, text):
@@ -224,6 +228,7 @@ def test_a_joined_file_is_both(folder, model, shape, inner):
     ("old.onnx", (6,), "old.onnx has opset 8: convert it to 9 or later"),
     ("cut.onnx", (6,), "cut.onnx cannot be joined: it is damaged"),
     ("empty.onnx", (6,), "empty.onnx cannot be joined: it is no ONNX model"),
+    ("bare.onnx", (6,), "bare.onnx has a denoiser in front already"),
 )
 def test_what_cannot_be_joined_is_refused(folder, model, shape, text):
     data = (ENGINES / "dense.onnx").read_bytes()
@@ -232,13 +237,39 @@ def test_what_cannot_be_joined_is_refused(folder, model, shape, text):
     (folder / "old.onnx").write_bytes(data.replace(b"B\x04\n\x00\x10\r", b"B\x04\n\x00\x10\x08"))
     (folder / "cut.onnx").write_bytes(data[:-3])
     (folder / "empty.onnx").write_bytes(b"")
+    bare = _graphs.parsed((folder / "j.onnx").read_bytes())
+    bare = [field for field in bare if field[0] != _graphs.METADATA]
+    (folder / "bare.onnx").write_bytes(_graphs.packed(bare))
     denoiser(shape)
     with pytest.raises(ValueError, match=text) as caught:
         join_denoiser("d.onnx", model, "out.onnx")
     assert "\n" not in str(caught.value)
-    with pytest.raises(ValueError, match="dense.onnx is no denoiser of train_denoiser"):
-        join_denoiser(ENGINES / "dense.onnx", ENGINES / "dense.onnx", "out.onnx")
+    for other in (ENGINES / "dense.onnx", "j.onnx"):
+        with pytest.raises(ValueError, match=r"(dense|j).onnx is no denoiser of train_denoiser"):
+            join_denoiser(other, ENGINES / "dense.onnx", "out.onnx")
     assert not (folder / "out.onnx").exists()
+
+
+def test_names_of_the_model_and_odd_fields_do_no_harm(folder):
+    package("onnxruntime")
+    data = (ENGINES / "dense.onnx").read_bytes()
+    fields = _graphs.parsed(data)
+    (graph,) = _graphs.parts(fields, _graphs.GRAPH)
+    (x,) = _graphs.parts(graph, _graphs.INPUT)
+    name = _graphs.text_in(x, 1)
+    graph += [_graphs.node("Relu", [name], f"{name}_noisy"), (_graphs.INPUT, _graphs.VARINT, 5)]
+    others = [field for field in fields if field[0] != _graphs.GRAPH]
+    (folder / "m.onnx").write_bytes(_graphs.model(graph, {}, others))
+    denoiser((6,))
+    join_denoiser("d.onnx", "m.onnx", b"j.onnx")
+    (folder / "out.onnx").mkdir()
+    with pytest.raises(OSError):
+        join_denoiser("d.onnx", "m.onnx", "out.onnx")
+    assert not list(folder.glob("*.new"))
+    both, f, g = (OnnxModel(path) for path in ("j.onnx", "m.onnx", "d.onnx"))
+    x = dice(6).normal(size=(8, 6)).astype(np.float32)
+    assert both.input == f"{name}_noisy_"
+    np.testing.assert_array_equal(both(x), f(g(x)))
 
 
 @parametrize("damaged", "d.onnx", "m.onnx")
