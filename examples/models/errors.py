@@ -32,7 +32,8 @@ def session(path, threads=1):
 def answers(network, images):
     """The outputs for images [N, 1, 28, 28]."""
     rows = images.reshape(len(images), -1).numpy()
-    parts = [network.run(None, {"x": rows[at : at + ROWS]})[0] for at in range(0, len(rows), ROWS)]
+    name = network.get_inputs()[0].name
+    parts = [network.run(None, {name: rows[at : at + ROWS]})[0] for at in range(0, len(rows), ROWS)]
     return torch.from_numpy(np.concatenate(parts))
 
 
@@ -61,7 +62,7 @@ def microseconds(path, rows=256, repeats=20):
     best = float("inf")
     for _ in range(repeats):
         began = time.perf_counter()
-        network.run(None, {"x": x})
+        network.run(None, {network.get_inputs()[0].name: x})
         best = min(best, time.perf_counter() - began)
     return 1e6 * best / rows
 
@@ -71,7 +72,7 @@ def main():
     parser.add_argument("mnist")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     parser.add_argument("--time", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     torch.set_num_threads(1)
     networks = sorted(pathlib.Path(__file__).parent.glob("*.onnx"))
     files = options.files or [path for path in networks if path.stem != "denoiser"]
