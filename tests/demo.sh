@@ -48,6 +48,6 @@ tell 'a plot' plotted
 tell 'no such network' refused 'there is no file' --model no/such.onnx
 tell 'no network' refused 'cannot be opened as an ONNX model' --model README.md
 tell 'too few calls' refused 'samples' --samples 9
-tell 'no images' refused '--images: invalid whole value' --images 0
+tell 'no images' refused 'is no whole number above 0' --images 0
 tell 'no folder' refused '/dev/null' --out /dev/null/folder
 exit "$bad"

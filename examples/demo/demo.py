@@ -12,10 +12,13 @@ import pathlib
 import sys
 import time
 
-import numpy as np
-from certreg import Question, RowsError, certify_rows
-from certreg.models import OnnxModel
-from certreg.plots import plot_radii
+try:
+    import numpy as np
+    from certreg import Question, RowsError, certify_rows
+    from certreg.models import OnnxModel
+    from certreg.plots import plot_radii
+except ImportError as error:
+    sys.exit(f"{error}; make deps installs what is missing")
 
 HERE = pathlib.Path(__file__).parent
 SIDE, SEED = 28, 42  # a seed, so that the demo can be repeated; without one a secret one is drawn
@@ -136,9 +139,9 @@ def run(options):
 
 
 def whole(text):
-    if int(text) > 0:
+    if text.isdecimal() and int(text) > 0:
         return int(text)
-    raise ValueError
+    raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
 
 
 def main():
@@ -146,7 +149,12 @@ def main():
     parser.add_argument("--images", type=whole, default=20)
     parser.add_argument("--samples", type=whole, default=4000, help="of each image and noise level")
     parser.add_argument("--jobs", type=int, default=0, help="processes; 0: one for each processor")
-    parser.add_argument("--model", default=HERE.parent / "models/rotation.onnx", type=pathlib.Path)
+    parser.add_argument(
+        "--model",
+        default=HERE.parent / "models/rotation.onnx",
+        type=pathlib.Path,
+        help="ONNX file of a network from 784 pixels to cosine and sine of the angle",
+    )
     parser.add_argument("--out", default="lib/demo", type=pathlib.Path, help="folder of the plot")
     parser.add_argument("--digits", required=True, help="libdigits.so, made of digits.c")
     try:
@@ -155,6 +163,8 @@ def main():
         sys.exit(f"{error}; make deps installs it")
     except (OSError, RowsError, ValueError) as error:
         sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit("interrupted")
 
 
 if __name__ == "__main__":
