@@ -7,7 +7,7 @@ link_shared   = $(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
     -Wl,-rpath,'$$ORIGIN$(1)'
 
 # The engines of examples/engines. Those that need a library when they are built are there where its
-# headers are; demo, tests and benches get by with the others.
+# headers are; tests and benches get by with the others.
 engine_sources := $(addprefix examples/engines/,engine.c onnx_file.c ort.c ort_library.c tensor.c)
 engine_objects := $(engine_sources:%.c=$(OBJ)/%.o)
 engine_libs    := -ldl -lm

@@ -4,7 +4,7 @@
     python3 train.py NETWORK MNIST_DIR [--steps N] [--range 180] [--out NETWORK.onnx]
 
 NETWORK is one of
-  rotation              reads the angle of a turned digit, under noise; also writes a weight file
+  rotation              reads the angle of a turned digit, under noise
   rotation_clean        the same network, trained without noise
   rotation_equivariant  a network whose answer turns with the digit, trained without noise
   slant                 reads the slant of an upright digit, under noise
