@@ -11,7 +11,7 @@ import numpy as np
 Field = Tuple[int, int, Any]  # number, type on the wire, value: an integer, or bytes
 Message = Sequence[Field]
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-FLOAT, INT64, BOOL, DOUBLE = 1, 7, 9, 11  # types of tensors
+FLOAT, INT64, BOOL = 1, 7, 9  # types of tensors
 NODE, CONSTANT, INPUT, OUTPUT = 1, 5, 11, 12  # of a graph
 IR_VERSION, GRAPH, OPSET, METADATA = 1, 7, 8, 14  # of a model
 _TYPES = {np.dtype(np.float32): FLOAT, np.dtype(np.int64): INT64, np.dtype(np.bool_): BOOL}
@@ -20,13 +20,12 @@ _TYPES = {np.dtype(np.float32): FLOAT, np.dtype(np.int64): INT64, np.dtype(np.bo
 # ---- bytes
 def packed(message: Iterable[Field]) -> bytes:
     """The bytes of a message."""
-    return b"".join(_varint(number << 3 | kind) + _packed(kind, v) for number, kind, v in message)
-
-
-def _packed(kind: int, value: Any) -> bytes:
-    if kind == VARINT:
-        return _varint(value)
-    return (_varint(len(value)) if kind == BYTES else b"") + bytes(value)
+    out = bytearray()
+    for number, kind, value in message:
+        out += _varint(number << 3 | kind)
+        out += _varint(len(value)) if kind == BYTES else b""
+        out += _varint(value) if kind == VARINT else value
+    return bytes(out)
 
 
 def _varint(value: int) -> bytes:
@@ -41,16 +40,15 @@ def parsed(data: bytes) -> list[Field]:
     """The fields of a message. Raises ValueError for other bytes."""
     at = 0
     found: list[Field] = []
+    value: Any
     while at < len(data):
         key, at = _number(data, at)
-        kind, size = key & 7, {FIXED64: 8, FIXED32: 4}.get(key & 7, len(data) + 1)
+        kind, value = key & 7, {FIXED64: 8, FIXED32: 4}.get(key & 7, len(data) + 1)
         if kind in (VARINT, BYTES):
-            size, at = _number(data, at)
-        if kind == VARINT:
-            found.append((key >> 3, kind, size))
-        else:
-            found.append((key >> 3, kind, data[at : at + size]))
-            at += size
+            value, at = _number(data, at)
+        if kind != VARINT:
+            value, at = data[at : at + value], at + value
+        found.append((key >> 3, kind, value))
     if at > len(data):
         raise ValueError("it is damaged, or no ONNX model")
     return found
@@ -112,9 +110,8 @@ def node(operator: str, inputs: Sequence[str], output: str, **attributes: Any) -
 
 
 def _attribute(name: str, value: Any) -> Message:
-    if isinstance(value, int):
-        return [text(1, name), whole(3, value), whole(20, 2)]
-    return [text(1, name), *(whole(8, v) for v in value), whole(20, 7)]
+    values = [whole(3, value)] if isinstance(value, int) else [whole(8, v) for v in value]
+    return [text(1, name), *values, whole(20, 2 if isinstance(value, int) else 7)]
 
 
 def constant(name: str, values: np.ndarray) -> Field:

@@ -3,6 +3,7 @@ ONNX."""
 
 from __future__ import annotations
 
+import functools
 import math
 import types
 from typing import Any, Mapping, Sequence, Tuple
@@ -83,7 +84,7 @@ def of_torch(torch: Any, inner: Shape) -> Any:
         relu=torch.relu,
         where=torch.where,
         linear=functions.linear,
-        conv=getattr(functions, f"conv{rank}d", None),
+        conv=getattr(functions, f"conv{rank}d", None),  # none for vectors
         up=getattr(functions, f"conv_transpose{rank}d", None),
     )
 
@@ -102,49 +103,37 @@ class Nodes:
         return {name: Name(self, PREFIX + name) for name in arrays}
 
     def call(self, operator: str, *inputs: "Name", **attributes: Any) -> "Name":
-        output = Name(self, f"{PREFIX}{len(self.fields)}")
-        self.fields.append(
-            _graphs.node(operator, [one.text for one in inputs], output.text, **attributes)
-        )
-        return output
+        output, names = f"{PREFIX}{len(self.fields)}", [one.text for one in inputs]
+        self.fields.append(_graphs.node(operator, names, output, **attributes))
+        return Name(self, output)
 
     def shaped(self, x: "Name", shape: Sequence[int]) -> "Name":
         """Rows of this shape."""
         lengths = self.constants({f"lengths{len(self.fields)}": np.array([-1, *shape])})
         return self.call("Reshape", x, *lengths.values())
 
-    def relu(self, x: "Name") -> "Name":
-        return self.call("Relu", x)
+    relu = functools.partialmethod(call, "Relu")
+    where = functools.partialmethod(call, "Where")
+    linear = functools.partialmethod(call, "Gemm", transB=1)
 
-    def where(self, *inputs: "Name") -> "Name":
-        return self.call("Where", *inputs)
-
-    def linear(self, *inputs: "Name") -> "Name":
-        return self.call("Gemm", *inputs, transB=1)
-
-    def conv(self, x: "Name", w: "Name", b: "Name", stride: int, padding: int) -> "Name":
-        return self.call("Conv", x, w, b, **self._sides(w, stride, padding))
+    def conv(self, x: Any, w: Any, b: Any, stride: int, padding: int, **more: Any) -> "Name":
+        operator = "ConvTranspose" if more else "Conv"
+        sides = dict(strides=[stride] * self.rank, pads=[padding] * 2 * self.rank)
+        return self.call(operator, x, w, b, **more, kernel_shape=self.kernels[w.text], **sides)
 
     def up(self, x: Any, w: Any, b: Any, stride: int, padding: int, odd: Any) -> "Name":
-        sides = self._sides(w, stride, padding)
-        return self.call("ConvTranspose", x, w, b, output_padding=odd, **sides)
-
-    def _sides(self, w: "Name", stride: int, padding: int) -> dict[str, list[int]]:
-        all_of = dict(strides=[stride] * self.rank, pads=[padding] * 2 * self.rank)
-        return dict(kernel_shape=self.kernels[w.text], **all_of)
+        return self.conv(x, w, b, stride, padding, output_padding=odd)
 
 
 class Name:
-    """The name of a tensor."""
+    """The name of a tensor, with which one calculates as with the tensor."""
 
     def __init__(self, nodes: Nodes, text: str) -> None:
         self.nodes, self.text = nodes, text
 
-    def __add__(self, other: "Name") -> "Name":
-        return self.nodes.call("Add", self, other)
+    def _with(self, operator: str, other: "Name") -> "Name":
+        return self.nodes.call(operator, self, other)
 
-    def __sub__(self, other: "Name") -> "Name":
-        return self.nodes.call("Sub", self, other)
-
-    def __mul__(self, other: "Name") -> "Name":
-        return self.nodes.call("Mul", self, other)
+    __add__ = functools.partialmethod(_with, "Add")
+    __sub__ = functools.partialmethod(_with, "Sub")
+    __mul__ = functools.partialmethod(_with, "Mul")

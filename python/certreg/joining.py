@@ -36,10 +36,9 @@ class _File:
         if len(graphs) != 1:
             raise ValueError("it is no ONNX model")
         self.graph = graphs[0]
-        said, opsets = parts(fields, METADATA), parts(fields, OPSET)
-        self.metadata = {text_in(one, 1): text_in(one, 2) for one in said}
-        own = [number_in(one, 2) for one in opsets if text_in(one, 1) in ("", "ai.onnx")]
-        self.opset = own[-1] if own else 0
+        self.metadata = {text_in(one, 1): text_in(one, 2) for one in parts(fields, METADATA)}
+        opsets = {text_in(one, 1) or "ai.onnx": number_in(one, 2) for one in parts(fields, OPSET)}
+        self.opset = opsets.get("ai.onnx", 0)
         constants = parts(self.graph, CONSTANT)
         if any(number_in(one, 14) for one in constants):
             raise ValueError("some of its constants are in another file; save it as one file")
@@ -49,14 +48,13 @@ class _File:
         outputs = parts(self.graph, OUTPUT)
         if len(inputs) != 1 or not outputs:
             counts = f"it has {len(inputs)} inputs and {len(outputs)} outputs"
-            raise ValueError(f"{counts}; it must have one input and at least one output")
+            raise ValueError(f"{counts}; it must have one input, and an output")
         self.output = text_in(outputs[0], 1)
         self.entry, tensor = inputs[0]
         self.input, self.lengths = text_in(tensor, 1), _lengths(tensor)
-        if [number_in(one, 1) for one in parts(tensor, 2, 1)] != [_graphs.FLOAT]:
-            raise ValueError("its input must be a tensor of floats")
-        if len(self.lengths) < 2:
-            raise ValueError("its input must have a dimension of rows and others of features")
+        kinds = [number_in(one, 1) for one in parts(tensor, 2, 1)]
+        if kinds != [_graphs.FLOAT] or len(self.lengths) < 2:
+            raise ValueError("its input must be a tensor of floats, (rows, features) or more")
 
 
 def _lengths(tensor: _graphs.Message) -> list[Any]:
@@ -89,9 +87,8 @@ def join_denoiser(denoiser: Path, model: Path, path: Path) -> None:
 def _others(behind: _File) -> list[_graphs.Field]:
     """The fields of the model beside its graph, with versions that can do what a denoiser needs."""
     if 0 < behind.opset < OLDEST_OPSET:
-        raise ValueError(
-            f"{behind.path} has opset {behind.opset}: convert it to {OLDEST_OPSET} or later"
-        )
+        found = f"{behind.path} has opset {behind.opset}"
+        raise ValueError(f"{found}: convert it to {OLDEST_OPSET} or later")
     least = max(number_in(behind.fields, IR_VERSION), OLDEST_IR)
     own = [f for f in behind.fields if f[0] not in (IR_VERSION, GRAPH, METADATA)]
     return [(IR_VERSION, VARINT, least), *own, *([] if behind.opset else [OPSET_13])]
@@ -126,8 +123,6 @@ def _shape(front: _File, behind: _File) -> list[Any]:
         theirs = [a if isinstance(b, str) else b for a, b in zip(ours, theirs)]
     free = any(isinstance(length, str) for length in (*ours, *theirs))
     if free or math.prod(ours) != math.prod(theirs):
-        raise ValueError(
-            f"{front.path} takes rows of shape {ours}, and {behind.path} of {theirs}: train the "
-            "denoiser on inputs of the model"
-        )
+        rows = f"{front.path} takes rows of shape {ours}, and {behind.path} of {theirs}"
+        raise ValueError(f"{rows}: train the denoiser on inputs of the model")
     return theirs

@@ -83,12 +83,11 @@ def train_denoiser(
     name, (matrix, inner) = os.fsdecode(path_of(path)), _inputs(X, signals)
     rows = matrix.reshape(-1, *inner)
     run = _Run(rows, _scale(scale, matrix.shape[1:], inner, plan[:2]), plan)
-    state = _State(run, f"{name}.partial")
-    _train(run, state, progress)
+    _train(run, f"{name}.partial", progress)
     errors = run.errors()
     _graphs.replace(name, _file(run, matrix, errors))
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(state.path)
+        os.unlink(f"{name}.partial")
     return TrainedDenoiser(name, tuple(errors), tuple(errors.values()))
 
 
@@ -116,30 +115,26 @@ def _inputs(X: Any, signals: bool) -> Tuple[np.ndarray, _network.Shape]:
     if len(inner) != (2 if signals else 3):
         raise ValueError(f"X has shape {matrix.shape}; it must be (n, channels, {lengths})")
     if min(inner[1:]) < _network.SHORTEST:
-        raise ValueError(
-            f"rows of X have shape {shape}; a side must be at least {_network.SHORTEST}: give "
-            "X.reshape(len(X), -1)"
-        )
+        too_short = f"rows of X have shape {shape}; a side must be at least {_network.SHORTEST}"
+        raise ValueError(f"{too_short}: give X.reshape(len(X), -1)")
     return matrix, inner
 
 
 def _scale(
     scale: Any, shape: _network.Shape, inner: _network.Shape, levels: Tuple[float, float]
 ) -> np.ndarray:
-    values = scale_of(1.0 if scale is None else scale, shape)
-    if not np.isfinite(values).all() or (values < 0).any() or not values.any():
-        raise ValueError("scale must hold finite numbers of at least 0, not all of them 0")
-    noise = values[values > 0].astype(np.float64)
-    if noise.min() * levels[0] < TINY or noise.max() * levels[1] > HUGE:
-        raise ValueError(f"sigmas times scale must be 0 or from {TINY:g} to {HUGE:g}")
-    return np.asarray(values).reshape(inner)
+    values: np.ndarray = scale_of(1.0 if scale is None else scale, shape).astype(np.float64)
+    fine = (values >= TINY / levels[0]) & (values <= HUGE / levels[1]) | (values == 0)
+    if not fine.all() or not values.any():
+        raise ValueError("scale * sigma must be 0 or from 1e-15 to 1e15, not 0 for all features")
+    return values.reshape(inner)
 
 
 def _constants(rows: np.ndarray, scale: np.ndarray, unit: float) -> dict[str, np.ndarray]:
     """What is not learned: center and width of what the network sees, for each channel or feature;
     the noise at a level in the middle; which features have some."""
     values: np.ndarray = rows.astype(np.float64)
-    over, step = tuple(range(2, rows.ndim)), unit * scale.astype(np.float64)
+    over, step = tuple(range(2, rows.ndim)), unit * scale
     width = np.sqrt(values.var((0, *over)) + (step[None] ** 2).mean((0, *over)))
     each = (-1, *(1,) * len(over))
     found = {
@@ -166,9 +161,26 @@ class _Run:
         self.fixed = _tensors(torch, self.constants)
         first = _network.at_first(self.inner, np.random.default_rng(self.seed))
         self.means, self.learned = _tensors(torch, first), _tensors(torch, first)
+        self.optimiser = torch.optim.AdamW(self.learned.values(), RATE, weight_decay=1e-4)
         for weights in self.learned.values():
             weights.requires_grad_()
-        self.optimiser = torch.optim.AdamW(self.learned.values(), RATE, weight_decay=1e-4)
+            moments = {key: torch.zeros_like(weights.data) for key in MOMENTS}
+            self.optimiser.state[weights] = {"step": torch.tensor(0.0), **moments}
+
+    def tensors(self) -> dict[str, Any]:
+        """What changes in a step, by name."""
+        found = {f"{name} mean": mean for name, mean in self.means.items()}
+        for name, weights in self.learned.items():
+            state = self.optimiser.state[weights]
+            found |= {name: weights.data, **{f"{name} {key}": state[key] for key in state}}
+        return found
+
+    def told(self) -> str:
+        """A digest of everything on which the steps depend."""
+        told = hashlib.sha256(repr((self.torch.__version__, self.plan)).encode())
+        for array in (self.rows.numpy(), *self.constants.values()):
+            told.update(repr(array.shape).encode() + array.tobytes())
+        return told.hexdigest()
 
     def dice(self, *number: int) -> Any:
         """A generator that belongs to a step, wherever the run was interrupted."""
@@ -185,8 +197,8 @@ class _Run:
         self.optimiser.zero_grad()
         loss.backward()
         ahead = (number + 1) / self.steps
-        rate = RATE * min(20 * ahead, 0.5 + 0.5 * math.cos(math.pi * ahead))
-        self.optimiser.param_groups[0]["lr"] = rate
+        falling = 0.5 + 0.5 * math.cos(math.pi * ahead)
+        self.optimiser.param_groups[0]["lr"] = RATE * min(20 * ahead, falling)
         self.optimiser.step()
         with torch.no_grad():
             for mean, now in zip(self.means.values(), self.learned.values()):
@@ -211,66 +223,45 @@ class _Run:
 
     def _all(self, weights: Any, sigma: float) -> float:
         parts = enumerate(self.held.split(ROWS))
-        return sum(
-            float(self.left(weights, rows, sigma, self.dice(1, number)).double().sum())
-            for number, rows in parts
-        )
+        left = (self.left(weights, rows, sigma, self.dice(1, at)) for at, rows in parts)
+        return sum(float(squares.double().sum()) for squares in left)
 
 
 def _tensors(torch: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     return {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
 
 
-class _State:
-    """The file in which a run is kept."""
-
-    def __init__(self, run: _Run, path: str) -> None:
-        self.run, self.path = run, path
-        told = hashlib.sha256(repr((run.torch.__version__, run.plan)).encode())
-        for array in (run.rows.numpy(), *run.constants.values()):
-            told.update(repr(array.shape).encode() + array.tobytes())
-        self.told = told.hexdigest()
-
-    def read(self) -> int:
-        """How many steps are done; the run is then as it was there."""
-        if not os.path.exists(self.path):
-            return 0
-        try:
-            with np.load(self.path, allow_pickle=False) as file:
-                kept = dict(file)
-            told, done = str(kept.pop("told")), int(kept.pop("done"))
-        except Exception:  # whatever numpy and zipfile raise for damaged files
-            raise ValueError(f"{self.path} is damaged: delete it") from None
-        if told != self.told:
-            raise ValueError(f"{self.path} is the state of another run: repeat that, or delete it")
-        run, tensors = self.run, _tensors(self.run.torch, kept)
-        for name, weights in run.learned.items():
-            weights.data, run.means[name] = tensors[name], tensors[f"{name} mean"]
-            moments = {key: tensors[f"{name} {key}"] for key in MOMENTS}
-            run.optimiser.state[weights] = {"step": run.torch.tensor(float(done)), **moments}
-        return done
-
-    def write(self, done: int) -> None:
-        run, out = self.run, io.BytesIO()
-        kept: dict[str, Any] = {}
-        for name, weights in run.learned.items():
-            kept |= {name: weights.detach(), f"{name} mean": run.means[name]}
-            kept |= {f"{name} {key}": run.optimiser.state[weights][key] for key in MOMENTS}
-        np.savez(out, told=self.told, done=done, **{key: t.numpy() for key, t in kept.items()})
-        _graphs.replace(self.path, out.getvalue())
-
-
-def _train(run: _Run, state: _State, progress: Progress) -> None:
-    done = state.read()
-    shown = Shown(progress, done, run.steps)
-    try:
+def _train(run: _Run, path: str, progress: Progress) -> None:
+    """All steps, or those that a file of an earlier run leaves."""
+    told = run.told()
+    done = _read(run, path, told) if os.path.exists(path) else 0
+    with contextlib.closing(Shown(progress, done, run.steps)) as shown:
         for number in range(done, run.steps):
             run.step(number)
             if (number + 1) % KEPT_EVERY == 0:
-                state.write(number + 1)
+                _write(run, path, dict(told=told, done=number + 1))
             shown.advance(1)
-    finally:
-        shown.close()
+
+
+def _read(run: _Run, path: str, told: str) -> int:
+    """How many steps are done; the run is then as it was there."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            kept = dict(file)
+        theirs, done = str(kept["told"]), int(kept["done"])
+    except Exception:  # whatever numpy and zipfile raise for damaged files
+        raise ValueError(f"{path} is damaged: delete it") from None
+    if theirs != told:
+        raise ValueError(f"{path} is the state of another run: repeat that, or delete it")
+    for name, tensor in run.tensors().items():
+        tensor.copy_(run.torch.from_numpy(kept[name]))
+    return done
+
+
+def _write(run: _Run, path: str, facts: dict[str, Any]) -> None:
+    out = io.BytesIO()
+    np.savez(out, **facts, **{name: tensor.numpy() for name, tensor in run.tensors().items()})
+    _graphs.replace(path, out.getvalue())
 
 
 def _file(run: _Run, matrix: np.ndarray, errors: dict[float, float]) -> bytes:
@@ -286,8 +277,7 @@ def _file(run: _Run, matrix: np.ndarray, errors: dict[float, float]) -> bytes:
 def denoiser_file(
     arrays: dict[str, np.ndarray], inner: _network.Shape, shape: _network.Shape, facts: Any
 ) -> bytes:
-    """A network with these weights and constants as an ONNX file, which takes rows of this
-    shape."""
+    """An ONNX file of a network with these weights and constants, for rows of this shape."""
     nodes = _network.Nodes(inner)
     x = _network.Name(nodes, _network.PREFIX + "x")
     made = _network.denoised(nodes, nodes.constants(arrays), nodes.shaped(x, inner), inner)
