@@ -86,7 +86,7 @@ typedef struct certreg_denoiser_facts {
  *  example is held back at first, to learn how much the others vary by chance. Takes
  *  about 18*rows*inputs*(components + 8) floating-point operations, up to three times
  *  that where examples are as few as components, and 16*inputs*(components + 80) +
- *  28*components*components bytes of memory, all but 8*inputs*(components + 2) of them
+ *  12*components*components bytes of memory, all but 8*inputs*(components + 2) of them
  *  only during the call. Another machine, BLAS or number of its threads makes other
  *  bits of the same examples: make a denoiser once, and export it.
  *  @param why  receives the error, or NULL

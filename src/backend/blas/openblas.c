@@ -53,10 +53,11 @@ static int orthonormal(size_t rows, size_t n, float *a, float *work)
     return failure(code ? code : LAPACKE_sorgqr(LAPACK_COL_MAJOR, m, k, k, a, m, work));
 }
 
+/* dsyevd, which is faster, makes static programs need the library of Fortran. */
 static int eigenvectors(size_t n, double *matrix, double *values)
 {
     return failure(
-        LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, matrix, (lapack_int)n, values));
+        LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, matrix, (lapack_int)n, values));
 }
 
 __attribute__((visibility("default"))) const cr_blas *certreg_module_blas(void)
