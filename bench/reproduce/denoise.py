@@ -13,12 +13,7 @@ from certreg.models import OnnxModel
 from . import digits, methods, rotation, slant, sweep, tables
 from .settings import FULL, LEAST, MODELS, QUICK, Settings
 
-NETWORKS = {
-    "rotation_clean": rotation,
-    "slant_clean": slant,
-    "rotation": rotation,
-    "slant": slant,
-}
+NETWORKS = dict(rotation_clean=rotation, slant_clean=slant, rotation=rotation, slant=slant)
 SAMPLES = 1000  # of each image and noise level, as certificates have them by default
 LOWEST = 0.12  # noise level; below all radii are shorter
 DENOISER = MODELS / "denoiser.onnx"

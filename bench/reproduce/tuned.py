@@ -16,7 +16,6 @@ from certreg._graphs import CONSTANT, GRAPH, NODE, OUTPUT, VARINT, of, parsed, p
 from .settings import ROOT
 
 MOST = 0.8  # noise level
-FLOATS, INTEGERS = 1, 7
 
 
 class Chain(torch.nn.Module):
@@ -48,7 +47,7 @@ class Chain(torch.nn.Module):
 
 
 def _tensor(constant: _graphs.Message) -> torch.Tensor:
-    kind = np.float32 if _graphs.number_in(constant, 2) == FLOATS else np.int64
+    kind = np.float32 if _graphs.number_in(constant, 2) == _graphs.FLOAT else np.int64
     array = np.frombuffer(of(constant, 9)[0], kind).reshape(of(constant, 1, VARINT))
     value = torch.from_numpy(array.copy())
     return torch.nn.Parameter(value) if kind is np.float32 else value

@@ -54,7 +54,7 @@ def _shapes(inner: Shape) -> dict[str, Shape]:
 
 def denoised(f: Any, w: Any, x: Any, inner: Shape) -> Any:
     """Inputs without their noise, as far as the network can tell. Features without noise pass."""
-    rest = x - noise(f, w, x, inner) * w["step"]
+    rest = f.sub(x, f.mul(noise(f, w, x, inner), w["step"]))
     return f.where(w["noisy"], rest, x) if "noisy" in w else rest
 
 
@@ -64,7 +64,7 @@ def noise(f: Any, w: Any, x: Any, inner: Shape) -> Any:
     def layer(call: Any, name: str, x: Any, *how: Any) -> Any:
         return call(x, w[name], w[f"{name}_bias"], *how)
 
-    u = (x - w["mean"]) * w["inverse"]
+    u = f.mul(f.sub(x, w["mean"]), w["inverse"])
     if len(inner) == 1:
         u = f.relu(layer(f.linear, "dense1", f.relu(layer(f.linear, "dense0", u))))
         return layer(f.linear, "dense2", u)
@@ -72,17 +72,17 @@ def noise(f: Any, w: Any, x: Any, inner: Shape) -> Any:
     kept = f.relu(layer(f.conv, "fine1", f.relu(layer(f.conv, "fine0", u, 2, 1)), 1, 1))
     h = f.relu(layer(f.conv, "coarse0", kept, 2, 1))
     h = f.relu(layer(f.conv, "coarse2", f.relu(layer(f.conv, "coarse1", h, 1, 1)), 1, 1))
-    h = f.relu(layer(f.up, "up0", h, 2, 1, odd_half) + kept)
+    h = f.relu(f.add(layer(f.up, "up0", h, 2, 1, odd_half), kept))
     h = f.relu(layer(f.conv, "fine2", h, 1, 1))
-    return layer(f.up, "up1", h, 2, 1, odd) + layer(f.conv, "linear", u, 1, 1)
+    return f.add(layer(f.up, "up1", h, 2, 1, odd), layer(f.conv, "linear", u, 1, 1))
 
 
 def of_torch(torch: Any, inner: Shape) -> Any:
     """The functions that run a network on tensors."""
     functions, rank = torch.nn.functional, len(inner) - 1
+    names = ("add", "sub", "mul", "relu", "where")
     return types.SimpleNamespace(
-        relu=torch.relu,
-        where=torch.where,
+        **{name: getattr(torch, name) for name in names},
         linear=functions.linear,
         conv=getattr(functions, f"conv{rank}d", None),  # none for vectors
         up=getattr(functions, f"conv_transpose{rank}d", None),
@@ -90,50 +90,39 @@ def of_torch(torch: Any, inner: Shape) -> Any:
 
 
 class Nodes:
-    """The functions that write a network as nodes of ONNX. A tensor is a Name."""
+    """The functions that write a network as nodes of ONNX. A tensor is its name."""
 
     def __init__(self, inner: Shape) -> None:
         self.rank = len(inner) - 1
         self.fields: list[_graphs.Field] = []
         self.kernels: dict[str, list[int]] = {}
 
-    def constants(self, arrays: Mapping[str, np.ndarray]) -> dict[str, "Name"]:
+    def constants(self, arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
         self.fields += [_graphs.constant(PREFIX + name, array) for name, array in arrays.items()]
         self.kernels.update((PREFIX + name, [*array.shape[2:]]) for name, array in arrays.items())
-        return {name: Name(self, PREFIX + name) for name in arrays}
+        return {name: PREFIX + name for name in arrays}
 
-    def call(self, operator: str, *inputs: "Name", **attributes: Any) -> "Name":
-        output, names = f"{PREFIX}{len(self.fields)}", [one.text for one in inputs]
-        self.fields.append(_graphs.node(operator, names, output, **attributes))
-        return Name(self, output)
+    def call(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        output = f"{PREFIX}{len(self.fields)}"
+        self.fields.append(_graphs.node(operator, inputs, output, **attributes))
+        return output
 
-    def shaped(self, x: "Name", shape: Sequence[int]) -> "Name":
+    def shaped(self, x: str, shape: Sequence[int]) -> str:
         """Rows of this shape."""
         lengths = self.constants({f"lengths{len(self.fields)}": np.array([-1, *shape])})
         return self.call("Reshape", x, *lengths.values())
 
+    add = functools.partialmethod(call, "Add")
+    sub = functools.partialmethod(call, "Sub")
+    mul = functools.partialmethod(call, "Mul")
     relu = functools.partialmethod(call, "Relu")
     where = functools.partialmethod(call, "Where")
     linear = functools.partialmethod(call, "Gemm", transB=1)
 
-    def conv(self, x: Any, w: Any, b: Any, stride: int, padding: int, **more: Any) -> "Name":
+    def conv(self, x: str, w: str, b: str, stride: int, padding: int, **more: Any) -> str:
         operator = "ConvTranspose" if more else "Conv"
         sides = dict(strides=[stride] * self.rank, pads=[padding] * 2 * self.rank)
-        return self.call(operator, x, w, b, **more, kernel_shape=self.kernels[w.text], **sides)
+        return self.call(operator, x, w, b, **more, kernel_shape=self.kernels[w], **sides)
 
-    def up(self, x: Any, w: Any, b: Any, stride: int, padding: int, odd: Any) -> "Name":
+    def up(self, x: str, w: str, b: str, stride: int, padding: int, odd: Any) -> str:
         return self.conv(x, w, b, stride, padding, output_padding=odd)
-
-
-class Name:
-    """The name of a tensor, with which one calculates as with the tensor."""
-
-    def __init__(self, nodes: Nodes, text: str) -> None:
-        self.nodes, self.text = nodes, text
-
-    def _with(self, operator: str, other: "Name") -> "Name":
-        return self.nodes.call(operator, self, other)
-
-    __add__ = functools.partialmethod(_with, "Add")
-    __sub__ = functools.partialmethod(_with, "Sub")
-    __mul__ = functools.partialmethod(_with, "Mul")

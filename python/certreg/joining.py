@@ -15,12 +15,12 @@ from ._network import PREFIX
 from .constants import path_of
 from .training import MARK, OPSET_13, Path
 
-OLDEST_OPSET = 9  # from there on the nodes of a denoiser mean the same
-OLDEST_IR = 4  # from there on constants need not be inputs
+OLDEST_OPSET, OLDEST_IR = 9, 4  # with the nodes of denoisers; with constants that are no inputs
 
 
 class _File:
-    """An ONNX file: its graph, metadata, and the message about its only input."""
+    """An ONNX file: its graph, metadata, and its only input. The length of a side is a name where
+    it is free."""
 
     def __init__(self, path: Any, what: str) -> None:
         self.path = os.fsdecode(path_of(path, what))
@@ -51,16 +51,12 @@ class _File:
             raise ValueError(f"{counts}; it must have one input, and an output")
         self.output = text_in(outputs[0], 1)
         self.entry, tensor = inputs[0]
-        self.input, self.lengths = text_in(tensor, 1), _lengths(tensor)
+        sides = [(number_in(s, 1), text_in(s, 2)) for s in parts(tensor, 2, 1, 2, 1)]
+        self.lengths: list[Any] = [n if 0 < n < 1 << 31 else name for n, name in sides]
+        self.input = text_in(tensor, 1)
         kinds = [number_in(one, 1) for one in parts(tensor, 2, 1)]
         if kinds != [_graphs.FLOAT] or len(self.lengths) < 2:
             raise ValueError("its input must be a tensor of floats, (rows, features) or more")
-
-
-def _lengths(tensor: _graphs.Message) -> list[Any]:
-    """The lengths of its dimensions, a name where a length is free."""
-    found = [(number_in(dim, 1), text_in(dim, 2)) for dim in parts(tensor, 2, 1, 2, 1)]
-    return [length if 0 < length < 1 << 31 else name for length, name in found]
 
 
 def join_denoiser(denoiser: Path, model: Path, path: Path) -> None:
@@ -87,8 +83,7 @@ def join_denoiser(denoiser: Path, model: Path, path: Path) -> None:
 def _others(behind: _File) -> list[_graphs.Field]:
     """The fields of the model beside its graph, with versions that can do what a denoiser needs."""
     if 0 < behind.opset < OLDEST_OPSET:
-        found = f"{behind.path} has opset {behind.opset}"
-        raise ValueError(f"{found}: convert it to {OLDEST_OPSET} or later")
+        raise ValueError(f"{behind.path} has opset {behind.opset}: convert it to 9 or later")
     least = max(number_in(behind.fields, IR_VERSION), OLDEST_IR)
     own = [f for f in behind.fields if f[0] not in (IR_VERSION, GRAPH, METADATA)]
     return [(IR_VERSION, VARINT, least), *own, *([] if behind.opset else [OPSET_13])]

@@ -26,7 +26,6 @@ MARK = "certreg_denoiser"  # in the metadata of a file
 ROWS, RATE, KEPT_EVERY = 16, 2e-3, 500  # of a step; most of learning; steps between two states
 HELD_BACK, MOST_HELD_BACK, LEVELS = 8, 1000, 5  # every eighth row only measures the error
 TINY, HUGE = 1e-15, 1e15  # noise; float32 has the squares of such numbers and of their quotients
-MOMENTS = ("exp_avg", "exp_avg_sq")  # what AdamW keeps of each weight
 OPSET_13 = _graphs.part(_graphs.OPSET, [_graphs.whole(2, 13)])
 
 
@@ -36,9 +35,8 @@ class TrainedDenoiser:
 
     path    of the ONNX file
     sigmas  noise levels, from the lowest to the highest of the training
-    errors  mean squared distance, at each level, between an input that was held back and what the
-            network makes of it under noise, divided by that of the noise. 1: it is of no use; 0:
-            nothing is left of the noise"""
+    errors  share of the variance of the noise that is left at each level, measured on inputs that
+            were held back. 1: it is of no use"""
 
     path: str
     sigmas: Tuple[float, ...]
@@ -60,10 +58,9 @@ def train_denoiser(
     seed: int = 1,
     progress: Progress = True,
 ) -> TrainedDenoiser:
-    """Trains a network that takes the noise out of noisy inputs, and writes it as an ONNX file, for
-    join_denoiser. Needs torch. Minutes on one processor for 28x28 images. A run that was
-    interrupted goes on where it stopped if it is repeated: its state is in the file path.partial,
-    which is deleted in the end.
+    """Trains a network that takes the noise out of inputs, by torch, and writes it as an ONNX file,
+    for join_denoiser. It takes minutes for 28x28 images. A run that was interrupted goes on where
+    it stopped if it is repeated; until the end its state is in the file path.partial.
 
     X         inputs without noise and without labels, as many as there are, at least 2; not those
               of certificates or calibrations. Images are (n, height, width) or (n, channels,
@@ -104,10 +101,8 @@ def _inputs(X: Any, signals: bool) -> Tuple[np.ndarray, _network.Shape]:
     with np.errstate(over="ignore"):
         matrix = np.ascontiguousarray(numbers(X, np.float32, "X"))
     check_finite(matrix, X, "X", "finite in float32")
-    if len(matrix) < 2:
-        raise ValueError("X has one row; give at least 2, better thousands")
     if (matrix == matrix[0]).all():
-        raise ValueError("all rows of X are equal: there is nothing to learn")
+        raise ValueError("X must have at least 2 rows that differ, better thousands")
     shape, lengths = matrix.shape[1:], "length" if signals else "height, width"
     if len(shape) == 1 and not signals:
         return matrix, shape
@@ -164,7 +159,7 @@ class _Run:
         self.optimiser = torch.optim.AdamW(self.learned.values(), RATE, weight_decay=1e-4)
         for weights in self.learned.values():
             weights.requires_grad_()
-            moments = {key: torch.zeros_like(weights.data) for key in MOMENTS}
+            moments = {key: torch.zeros_like(weights.data) for key in ("exp_avg", "exp_avg_sq")}
             self.optimiser.state[weights] = {"step": torch.tensor(0.0), **moments}
 
     def tensors(self) -> dict[str, Any]:
@@ -278,12 +273,10 @@ def denoiser_file(
     arrays: dict[str, np.ndarray], inner: _network.Shape, shape: _network.Shape, facts: Any
 ) -> bytes:
     """An ONNX file of a network with these weights and constants, for rows of this shape."""
-    nodes = _network.Nodes(inner)
-    x = _network.Name(nodes, _network.PREFIX + "x")
+    nodes, x = _network.Nodes(inner), _network.PREFIX + "x"
     made = _network.denoised(nodes, nodes.constants(arrays), nodes.shaped(x, inner), inner)
     y, lengths = nodes.shaped(made, shape), ["N", *shape]
-    ends = [_graphs.tensor(_graphs.INPUT, x.text, lengths)]
-    ends.append(_graphs.tensor(_graphs.OUTPUT, y.text, lengths))
+    ends = [_graphs.tensor(_graphs.INPUT, x, lengths), _graphs.tensor(_graphs.OUTPUT, y, lengths)]
     graph = [*nodes.fields, _graphs.text(2, "denoiser"), *ends]
     versions = [_graphs.whole(_graphs.IR_VERSION, 8), _graphs.text(2, "libcertreg"), OPSET_13]
     return _graphs.model(graph, {MARK: json.dumps(facts)}, versions)
