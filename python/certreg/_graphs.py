@@ -4,7 +4,7 @@ numbers of fields are those of onnx.proto."""
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable, Mapping, Optional, Sequence, Tuple
+from typing import Any, Iterable, Mapping, Sequence, Tuple
 
 import numpy as np
 

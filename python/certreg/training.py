@@ -10,7 +10,7 @@ import io
 import json
 import math
 import os
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Sequence, Tuple, Union
 
 import numpy as np
 

@@ -10,7 +10,7 @@ from typing import Iterator
 from ..joining import join_denoiser
 from ..result import aligned
 from ..training import train_denoiser
-from .failure import DONE, Failure
+from .failure import DONE, FILE, Failure
 from .features import Features
 from .files import Destination, read_rows, read_scale
 from .progress import counter
@@ -30,6 +30,8 @@ def _failures(given: argparse.Namespace) -> Iterator[None]:
     Destination(given.out, (".onnx",))
     try:
         yield
+    except OSError as error:
+        raise Failure(error, FILE) from error
     except (ImportError, TypeError, ValueError) as error:
         raise Failure(error) from error
 
