@@ -40,7 +40,7 @@ certreg_status certreg_backend_open_cpu(int32_t threads, certreg_error *why, cer
 static const char *remedy_of(const char *name)
 {
     if (strchr(name, '/')) return "give one that is there, with what it needs";
-    if (strcmp(name, "cuda")) return "give \"cuda\", or the path of a module, with a slash";
+    if (strcmp(name, "cuda") != 0) return "give \"cuda\", or the path of a module, with a slash";
     return "install it beside the library, and CUDA's libraries";
 }
 

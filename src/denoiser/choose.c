@@ -5,6 +5,11 @@
 
 #define ENOUGH 1.01 /* of the least error: what fewer directions may cost */
 
+double cr_denoiser_gain(double variance)
+{
+    return variance / (variance + 1);
+}
+
 double cr_denoiser_confirmed(const cr_held *h, size_t i)
 {
     return fmin(h->variance[i], h->seen[i]);

@@ -33,10 +33,7 @@ certreg_status cr_denoiser_fit(const certreg_denoiser_plan *, const cr_blas *,
                                const fenv_t *callers, certreg_error *why, certreg_denoiser **out);
 
 /* What a filter keeps along a direction with this variance, in units of the noise. */
-static inline double cr_denoiser_gain(double variance)
-{
-    return variance / (variance + 1);
-}
+double cr_denoiser_gain(double variance);
 
 /* What examples that were held back say about the directions that the others vary in: means over
  * these examples, in units of the noise. */
