@@ -204,7 +204,14 @@ TEST(the_facts_are_those_of_the_plan)
     ck_assert_uint_eq(f.inputs, D);
     ck_assert_uint_eq(f.rows, 100);
     ck_assert_double_eq(f.sigma, 0.75);
-    ck_assert_uint_le(f.components, D);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_denoiser_plan p = plan_of(&s, 0.01, NULL); /* at which all are worth it */
+    certreg_denoiser *fewer;
+    ck_assert_uint_gt(facts_of(made(&s, 0.01, NULL)).components, 2);
+    p.components = 2;
+    ck_assert_int_eq(certreg_denoiser_create(&p, &why, &fewer), CERTREG_OK);
+    kit_close_later(destroy, fewer);
+    ck_assert_uint_le(facts_of(fewer).components, 2);
     ck_assert_uint_ne(f.digest, facts_of(made(&s, 0.5, scales[1])).digest);
     ck_assert_uint_eq(f.digest, facts_of(made(&s, 0.75, scales[1])).digest);
 }

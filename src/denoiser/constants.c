@@ -63,7 +63,7 @@ static size_t floats_of(size_t inputs, size_t components)
 /* The checksum included. */
 static size_t bytes_of(size_t inputs, size_t components)
 {
-    return HEADER + (floats_of(inputs, components) + 1) / 2 * 8 + 8;
+    return HEADER + 4 * floats_of(inputs, components) + 8;
 }
 
 /* Number i of those that are exported: center, keep, into, back without what pads them. */
@@ -95,7 +95,7 @@ void cr_denoiser_seal(certreg_denoiser *d)
     put_header(d, header);
     uint64_t h = cr_hash(CR_HASH_START, header, HEADER);
     for (size_t i = 0; i < count; i++) h = cr_hash32(h, cr_bits_of_float(*number(d, i)));
-    d->digest = cr_hash_end(count % 2 ? cr_hash32(h, 0) : h);
+    d->digest = cr_hash_end(h);
 }
 
 certreg_status certreg_denoiser_export(const certreg_denoiser *d, void *buffer, size_t *bytes)
@@ -109,7 +109,6 @@ certreg_status certreg_denoiser_export(const certreg_denoiser *d, void *buffer, 
     put_header(d, out);
     for (size_t i = 0; i < count; i++)
         cr_put32(out + HEADER + 4 * i, cr_bits_of_float(*number(d, i)));
-    if (count % 2) cr_put32(out + HEADER + 4 * count, 0);
     cr_put64(out + *bytes - 8, d->digest);
     return CERTREG_OK;
 }
