@@ -41,6 +41,20 @@ static inline uint64_t cr_bits_of_double(double value)
     return bits;
 }
 
+static inline float cr_float_of_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline double cr_double_of_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 /* FNV-1a with a final avalanche: finds damage, no defence against intent. Start with CR_HASH_START,
  * end with cr_hash_end. */
 static inline uint64_t cr_hash(uint64_t h, const unsigned char *bytes, size_t count)

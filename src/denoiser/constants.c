@@ -114,13 +114,6 @@ certreg_status certreg_denoiser_export(const certreg_denoiser *d, void *buffer, 
 }
 
 /* ---- import */
-static double double_of(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static certreg_status check(const unsigned char *in, size_t bytes, uint64_t words[WORDS],
                             certreg_error *why)
 {
@@ -136,7 +129,7 @@ static certreg_status check(const unsigned char *in, size_t bytes, uint64_t word
         return cr_fail(why, CERTREG_E_VERSION,
                        "the denoiser has format %llu; this version reads %llu: make it again",
                        (unsigned long long)words[VERSION], (unsigned long long)format_version);
-    const double sigma = double_of(words[SIGMA]);
+    const double sigma = cr_double_of_bits(words[SIGMA]);
     if (!words[INPUTS] || words[INPUTS] > CR_DENOISER_MOST_INPUTS ||
         words[COMPONENTS] > CR_DENOISER_MOST_COMPONENTS ||
         bytes != bytes_of(words[INPUTS], words[COMPONENTS]) || !(sigma > 0) || !isfinite(sigma))
@@ -148,12 +141,11 @@ static certreg_status read_numbers(const unsigned char *in, certreg_denoiser *d,
 {
     const size_t count = floats_of(d->inputs, d->components);
     for (size_t i = 0; i < count; i++) {
-        const uint32_t bits = cr_get32(in + 4 * i);
-        float *to = number(d, i);
-        memcpy(to, &bits, sizeof bits);
-        if (!isfinite(*to))
+        const float value = cr_float_of_bits(cr_get32(in + 4 * i));
+        if (!isfinite(value))
             return cr_fail(why, CERTREG_E_CORRUPT, "the denoiser is damaged: a constant is %g",
-                           (double)*to);
+                           (double)value);
+        *number(d, i) = value;
     }
     return CERTREG_OK;
 }
@@ -172,7 +164,7 @@ static certreg_status import(const void *buffer, size_t bytes, certreg_error *wh
         return status;
     }
     d->rows = words[ROWS];
-    d->sigma = double_of(words[SIGMA]), d->error = double_of(words[ERROR]);
+    d->sigma = cr_double_of_bits(words[SIGMA]), d->error = cr_double_of_bits(words[ERROR]);
     cr_denoiser_seal(d);
     *out = d;
     return CERTREG_OK;

@@ -175,8 +175,7 @@ static certreg_status merge_pilot(cr_record *mine, const reader *r, int write, c
  * with it must lie inside. */
 static certreg_status check_range_of(cr_view *v, uint32_t bits, size_t output, certreg_error *why)
 {
-    float value;
-    memcpy(&value, &bits, sizeof value);
+    const float value = cr_float_of_bits(bits);
     if ((double)value >= v->model.lo[output] && (double)value <= v->model.hi[output])
         return CERTREG_OK;
     cr_fail(why, CERTREG_E_MISMATCH,

@@ -9,21 +9,14 @@
 
 static const uint32_t failed_bits = 0x7fc0fa11u;
 
-static float from_bits(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 float cr_record_failed(void)
 {
-    return from_bits(failed_bits);
+    return cr_float_of_bits(failed_bits);
 }
 
 void cr_record_clear(cr_record *r)
 {
-    const float missing = from_bits(CR_MISSING_BITS);
+    const float missing = cr_float_of_bits(CR_MISSING_BITS);
     for (size_t i = 0; i < r->plan.max_samples * r->model.outputs; i++)
         memcpy(r->values + i, &missing, sizeof missing);
     r->present = 0;

@@ -1,22 +1,18 @@
 #include "statistics/order.h"
+#include "base/bytes.h"
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 /* Unsigned integers in the order of the doubles. */
 static uint64_t key_of(double value)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
+    const uint64_t bits = cr_bits_of_double(value);
     return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
 }
 
 static double value_of(uint64_t key)
 {
-    const uint64_t bits = key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key;
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return cr_double_of_bits(key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key);
 }
 
 /* Radix selection: byte by byte from the top, count the values that share the bytes found so far
