@@ -26,8 +26,9 @@ def denoised(work: Any, model: Any) -> Any:
     elif not is_saved(given.denoise):
         said += "; --keep-denoiser FILE keeps it, to serve with it"
     work.remark(f"denoiser {made.digest}: {said}")
-    if of_examples(made, work.X):
-        work.remark(of_examples(made, work.X))
+    known = of_examples(made, work.X)
+    if known:
+        work.remark(known)
     return made
 
 
