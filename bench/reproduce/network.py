@@ -32,20 +32,20 @@ class Network:
 
     def __init__(self, path: pathlib.Path) -> None:
         (graph,) = G.parts(G.parsed(path.read_bytes()), G.GRAPH)
-        constants = {G.text_in(t, 8): _array(t) for t in G.parts(graph, G.CONSTANT)}
+        constants = {G.text_in(t, 8): array(t) for t in G.parts(graph, G.CONSTANT)}
         nodes = G.parts(graph, G.NODE)
         if {G.text_in(node, 4) for node in nodes} - KNOWN:
             raise ValueError(f"{path} has nodes other than {', '.join(sorted(KNOWN))}")
-        _, inputs, self.side, side = constants[_inputs(nodes[0])[1]]
+        _, inputs, self.side, side = constants[inputs_of(nodes[0])[1]]
         self.layers: list[Layer] = []
         for node in nodes:
             if G.text_in(node, 4) not in ("Conv", "Gemm"):
                 continue
-            lists = {G.text_in(a, 1): G.of(a, 8, G.VARINT) for a in G.parts(node, 5)}
-            weights, biases = (constants[name] for name in _inputs(node)[1:])
-            weights = weights.reshape(len(biases), inputs, *lists.get("kernel_shape", (side, side)))
-            kernel, stride = weights.shape[3], lists.get("strides", [1])[0]
-            padding = lists.get("pads", [0])[0]
+            given = lists(node)
+            weights, biases = (constants[name] for name in inputs_of(node)[1:])
+            weights = weights.reshape(len(biases), inputs, *given.get("kernel_shape", (side, side)))
+            kernel, stride = weights.shape[3], given.get("strides", [1])[0]
+            padding = given.get("pads", [0])[0]
             rows = weights.transpose(2, 3, 1, 0).reshape(-1, len(biases))
             self.layers.append(Layer(kernel, stride, padding, rows, biases))
             inputs, side = len(biases), (side + 2 * padding - kernel) // stride + 1
@@ -69,13 +69,20 @@ class Network:
         return np.degrees(np.arctan2(sin, cos)), np.degrees(back.reshape(x.shape))
 
 
-def _array(tensor: G.Message) -> np.ndarray:
+def array(tensor: G.Message) -> np.ndarray:
+    """A constant of the file."""
     kind = {G.FLOAT: np.float32, G.INT64: np.int64}[G.number_in(tensor, 2)]
     return np.frombuffer(G.of(tensor, 9)[-1], kind).reshape(G.of(tensor, 1, G.VARINT))
 
 
-def _inputs(node: G.Message) -> list[str]:
+def inputs_of(node: G.Message) -> list[str]:
+    """The names of what a node reads."""
     return [name.decode() for name in G.of(node, 1)]
+
+
+def lists(node: G.Message) -> dict[str, list[int]]:
+    """The attributes of a node that are lists of integers, by name."""
+    return {G.text_in(a, 1): G.of(a, 8, G.VARINT) for a in G.parts(node, 5)}
 
 
 def _forward(layer: Layer, x: np.ndarray) -> np.ndarray:

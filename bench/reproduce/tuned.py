@@ -11,8 +11,9 @@ import torch
 from torch.nn import functional as F
 
 from certreg import _graphs
-from certreg._graphs import CONSTANT, GRAPH, NODE, OUTPUT, VARINT, of, parsed, parts, text_in
+from certreg._graphs import CONSTANT, GRAPH, NODE, OUTPUT, parsed, parts, text_in
 
+from .network import array, inputs_of, lists
 from .settings import ROOT
 
 MOST = 0.8  # noise level
@@ -33,7 +34,7 @@ class Chain(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         values = {**self.values, "x": x}
         for node in self.nodes:
-            inputs = [values[str(name, "utf-8")] for name in of(node, 1)]
+            inputs = [values[name] for name in inputs_of(node)]
             values[text_in(node, 2)] = _run(node, *inputs)
         return values[text_in(parts(self.graph, OUTPUT)[0], 1)]
 
@@ -47,15 +48,12 @@ class Chain(torch.nn.Module):
 
 
 def _tensor(constant: _graphs.Message) -> torch.Tensor:
-    kind = np.float32 if _graphs.number_in(constant, 2) == _graphs.FLOAT else np.int64
-    array = np.frombuffer(of(constant, 9)[0], kind).reshape(of(constant, 1, VARINT))
-    value = torch.from_numpy(array.copy())
-    return torch.nn.Parameter(value) if kind is np.float32 else value
+    value = torch.from_numpy(array(constant).copy())
+    return torch.nn.Parameter(value) if value.is_floating_point() else value
 
 
 def _run(node: _graphs.Message, x: torch.Tensor, *more: torch.Tensor) -> torch.Tensor:
-    attributes = {text_in(a, 1): of(a, 8, VARINT) for a in parts(node, 5)}
-    operator = text_in(node, 4)
+    attributes, operator = lists(node), text_in(node, 4)
     if operator == "Conv":
         return F.conv2d(x, *more, attributes["strides"], attributes["pads"][:2])
     if operator == "Clip":
