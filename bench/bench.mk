@@ -3,7 +3,7 @@ benches := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard bench/bench_*.c)))
 
 # A package of bench/ in Python, with what it reads.
 of_bench = CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/libdigits.so \
-    PYTHONPATH=python:bench:examples/models:lib/deps PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONPATH=python:bench:examples/models:lib/deps:lib/deps/real PYTHONDONTWRITEBYTECODE=1 \
     $(or $(PYTHON),python3)
 
 .PHONY: bench bench-calls bench-gpu bench-page bench-rows bench-scale \

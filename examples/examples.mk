@@ -25,7 +25,7 @@ $(OBJ)/examples/engines/%.o: examples/engines/%.cpp
 	$(call say,CXX,$<)$(CXX) -std=c++17 $(CPPFLAGS_ALL) $(OPT) -fPIC $(hardened) -Wall -Wextra \
 	    $(if $(WERROR),-Werror) $(EXTRA) $(own) -MMD -MP -c $< -o $@
 
-.PHONY: demo examples
+.PHONY: demo examples real
 #: Run
 examples: $(examples) $(examples_cpp) $(example_cuda) $(certify)
 examples: ## Build the example programs, and say where they are
@@ -36,6 +36,13 @@ demo: all $(OBJ)/libdigits.so ## Certify a network that reads the angle of digit
 # Its drawings.
 $(OBJ)/libdigits.so: examples/demo/digits.c
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -fvisibility=default -shared $< -o $@ -lm
+
+real_program = $(wildcard examples/real/$(NAME)/$(NAME).py)
+real: $(if $(real_program),all)
+real: ## Certify a published model, after make deps-real: NAME=diamonds REAL=options
+	@$(if $(real_program),,echo 'real: which one? Try make real NAME=diamonds' >&2; exit 2)
+	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python:lib/deps:$(real) \
+	    PYTHONDONTWRITEBYTECODE=1 $(or $(PYTHON),python3) $(real_program) $(REAL)
 
 $(examples): $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/..) -lm

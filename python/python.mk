@@ -35,7 +35,7 @@ deps-train: ## Install torch, for certreg denoise train, into the system's Pytho
 deps_all := openmpi-bin python3-venv golang-go rustc libtorch-dev clang libclang-rt-dev llvm \
     qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu \
     libc6-dev-s390x-cross musl-tools
-deps-all: ## Install what check-all, fuzz and check-platforms need beyond deps
+deps-all: deps-real ## Install what check-all, fuzz and check-platforms need beyond deps
 	@$(call install_debian,$(deps_all))
 	@[ -x $(venv)/bin/pip ] || python3 -m venv $(venv) || /usr/bin/python3 -m venv --clear $(venv)
 	@cmp -s tests/python/packages.txt $(venv)/packages.txt || { \

@@ -116,8 +116,8 @@ python() { # FILE...
     [ -n "$PYTHON" ] || { echo "skip Python: no interpreter with the packages was found"; return; }
     "$PYTHON" -c 'import pytest, hypothesis' 2>/dev/null ||
         { echo "skip Python: $PYTHON has no pytest and hypothesis (make deps)"; return; }
-    CERTREG_LIB=$OBJ/libcertreg.so PYTHONPATH=$PWD/python:$PWD/lib/deps PYTHONDONTWRITEBYTECODE=1 \
-        "$PYTHON" -m pytest -q -p no:cacheprovider "$@"
+    CERTREG_LIB=$OBJ/libcertreg.so PYTHONPATH=$PWD/python:$PWD/lib/deps:$PWD/lib/deps/real \
+        PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -m pytest -q -p no:cacheprovider "$@"
 }
 # In one process for each job, which loads the packages once; a file that is asked for alone.
 python_tests() { # FOLDER
