@@ -67,6 +67,7 @@ from ._ranks import Interval, Ranks, interval_ranks
 from .intervals import Calibrated
 from .joining import join_denoiser
 from .models import OnnxModel, as_model
+from .parametric import Combinations, Crops, GainAndShift, Parametric
 from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
 from .questions import Question, Serving, Target, question_digest
 from .result import Rows

@@ -1,0 +1,258 @@
+"""Inputs that are made from a few parameters, as a crop of an image is made from its box. A model
+of the parameters is a model as others are, and its certificates are about them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from ._arrays import check_finite, numbers
+from .constants import integer
+from .frames import is_frame
+from .models import as_model
+from .names import order
+
+_BYTES = 1 << 24  # of inputs at a time
+_MOST_DECIBELS = 200.0
+_MOST_PERCENT = 400.0  # a side of 1/55 to 55 times the box
+
+
+class Parametric:
+    """A model of the parameters from which its inputs are made: g(p) = model(make(p)). It is a
+    model as others are, for certify_rows, Estimator, Calibrated and check_model. Its certificates
+    are about changes of p and of nothing else.
+
+        moved = Parametric(network, Crops(image, box, 192))
+        rows = certify_rows(moved, [[0, 0, 0, 0]], 1, 0.5, scale=[3, 3, 5, 4])
+
+    model  as for Estimator
+    make   a function from parameters, float64 of shape (rows, parameters), to the inputs of the
+           model, of shape (rows, ...): Crops, GainAndShift, Combinations or your own. It needs an
+           input for all finite parameters, since the noise is Gaussian, and each row must depend on
+           its own parameters only
+    names  of the parameters, for DataFrames; None: make.names
+    back   a function of the outputs of the model and of the parameters, both float64 of shape
+           (rows, ...), that returns the outputs to certify; None: those of the model
+
+    Inputs are made a few at a time, at most 16 MiB or one row. It can be pickled if model, make
+    and back can. Raises ValueError and TypeError for what is not like this; make is called once to
+    see, with parameters of 0."""
+
+    def __init__(
+        self,
+        model: Any,
+        make: Callable[[np.ndarray], Any],
+        names: Optional[Sequence[str]] = None,
+        back: Optional[Callable[[np.ndarray, np.ndarray], Any]] = None,
+    ) -> None:
+        names = getattr(make, "names", None) if names is None else names
+        if names is None or isinstance(names, str) or not len(names):
+            raise ValueError("names is missing: give the names of the parameters, as a list")
+        self.feature_names_in_ = [str(name) for name in names]
+        self._model, self._make, self._back = as_model(model), make, back
+        self._rows = max(1, _BYTES // max(1, self._made(np.zeros((1, len(names)))).nbytes))
+
+    def __call__(self, p: Any) -> np.ndarray:
+        """The outputs for parameters of shape (rows, parameters), or for a DataFrame."""
+        names = self.feature_names_in_
+        if is_frame(p):
+            p = p.iloc[:, order(list(p.columns), names, "the DataFrame", "the model")]
+        p = numbers(p, np.float64, "p")
+        if p.ndim != 2 or p.shape[1] != len(names):
+            raise ValueError(f"p has shape {p.shape}; it must be (rows, {len(names)}): {names}")
+        check_finite(p, p, "p")
+        # No row gives one empty piece, so that the model says its number of outputs.
+        pieces = [p[at : at + self._rows] for at in range(0, max(1, len(p)), self._rows)]
+        return np.concatenate([self._outputs(piece) for piece in pieces])
+
+    def _outputs(self, p: np.ndarray) -> np.ndarray:
+        y = numbers(self._model(self._made(p)), np.float64, "the output of the model")
+        if y.ndim < 1 or len(y) != len(p):
+            raise ValueError(f"the model returned shape {y.shape} for {len(p)} rows")
+        return y if self._back is None else numbers(self._back(y, p), np.float64, "what back gives")
+
+    def _made(self, p: np.ndarray) -> np.ndarray:
+        x = numbers(self._make(p), np.float32, "what make returns")
+        if x.ndim < 2 or len(x) != len(p):
+            raise ValueError(f"make returned shape {x.shape}; it must be ({len(p)}, ...)")
+        return np.ascontiguousarray(x)
+
+
+class Crops:
+    """Makes inputs by cropping an image at a box that is moved, resized and turned, by bilinear
+    interpolation between the centers of pixels. What lies outside of the image gets the nearest
+    pixel of its border. Nothing is smoothed first: a crop that is much smaller than the box takes
+    single pixels of it.
+
+    image  numbers of shape (height, width) or (height, width, channels)
+    box    (left, top, right, bottom) in pixels of the image, within it at least in part; 0 is the
+           left or top edge of the first pixel
+    size   (height, width) of the inputs, or one number for both
+
+    The parameters are `right` and `down`, which move the center of the box, in pixels of the image;
+    `size`, by which its sides are multiplied by exp(size / 100): for small changes per cent, and
+    beyond +-400 no further; and `roll`, which turns it clockwise, in degrees. The inputs are
+    float32 of shape (rows, *size, channels), or (rows, *size) without channels."""
+
+    names = ("right", "down", "size", "roll")
+
+    def __init__(self, image: Any, box: Any, size: Union[int, Tuple[int, int]]) -> None:
+        pixels = _given(image, "image")
+        if pixels.ndim not in (2, 3):
+            raise ValueError(
+                f"image has shape {pixels.shape}; it must be (height, width) or (height, width, "
+                "channels)"
+            )
+        self._height, self._width = pixels.shape[:2]
+        self.box = _given(box, "box", np.float64)
+        if self.box.shape != (4,):
+            raise ValueError(f"box has shape {self.box.shape}: give left, top, right and bottom")
+        left, top, right, bottom = self.box.tolist()
+        if not (left < right and top < bottom):
+            raise ValueError("box is empty: give left < right and top < bottom")
+        if right <= 0 or bottom <= 0 or left >= self._width or top >= self._height:
+            raise ValueError(
+                f"box lies outside of the image, which is {self._width} pixels wide and "
+                f"{self._height} high"
+            )
+        sides = size if isinstance(size, (tuple, list)) else (size, size)
+        if len(sides) != 2:
+            raise ValueError("size must be (height, width), or one number for both")
+        self.size = integer(sides[0], "size", 1), integer(sides[1], "size", 1)
+        self._shape = (*self.size, *pixels.shape[2:])
+        self._pixels = pixels.reshape(self._height * self._width, -1)
+
+    def __call__(self, p: np.ndarray) -> np.ndarray:
+        """The crops for parameters of shape (rows, 4)."""
+        height, width = self.size
+        v, u = np.divmod(np.arange(height * width), width)
+        corners = np.stack([u + 0.5, v + 0.5], axis=1)
+        crops = np.empty((len(p), *self._shape), np.float32)
+        for crop, row in zip(crops, p.tolist()):
+            crop[...] = self._at(self._moved(corners, row)).reshape(self._shape)
+        return crops
+
+    def to_image(self, points: Any, p: np.ndarray) -> np.ndarray:
+        """Where points of crops lie in the image: float64 of shape (rows, points, 2) from (x, y) in
+        pixels of the crop, both from 0 at the left or top edge. `p` are the parameters of the
+        crops."""
+        points = np.asarray(points, np.float64)
+        moved = [self._moved(of_row, row) for of_row, row in zip(points, p.tolist())]
+        return np.array(moved).reshape(points.shape)
+
+    def _moved(self, points: np.ndarray, row: Sequence[float]) -> np.ndarray:
+        """Points of the crop, (points, 2), in the image. One row at a time, by functions of single
+        numbers: those of arrays may round differently at other places of a batch."""
+        right, down, size, roll = row
+        factor = math.exp(max(-_MOST_PERCENT, min(_MOST_PERCENT, size)) / 100)
+        cos, sin = math.cos(math.radians(roll)), math.sin(math.radians(roll))
+        x0, y0, x1, y1 = self.box.tolist()
+        height, width = self.size
+        across = (points[:, 0] - width / 2) * ((x1 - x0) / width * factor)
+        along = (points[:, 1] - height / 2) * ((y1 - y0) / height * factor)
+        x = (x0 + x1) / 2 + right + across * cos - along * sin
+        y = (y0 + y1) / 2 + down + across * sin + along * cos
+        return np.stack([x, y], axis=1)
+
+    def _at(self, points: np.ndarray) -> np.ndarray:
+        """The pixels at points of the image, float32 of shape (points, channels)."""
+        x, left, right = _between(points[:, 0] - 0.5, self._width)
+        y, above, below = _between(points[:, 1] - 0.5, self._height)
+        pixels, width = self._pixels, self._width
+        upper = pixels[above * width + left] * (1 - x) + pixels[above * width + right] * x
+        lower = pixels[below * width + left] * (1 - x) + pixels[below * width + right] * x
+        return np.asarray(upper * (1 - y) + lower * y)
+
+
+class GainAndShift:
+    """Makes inputs from a signal that is made louder and moved in time, by linear interpolation
+    between samples.
+
+    signal  numbers of shape (samples,) or (samples, channels)
+    margin  samples at both ends that come into view only when the signal is moved; the inputs are
+            shorter by twice as many. Beyond the ends of the signal it is 0
+
+    The parameters are `gain` in dB, beyond +-200 no further, and `shift` in samples, positive to
+    later ones. The inputs are float32 of shape (rows, samples - 2 * margin, ...)."""
+
+    names = ("gain", "shift")
+
+    def __init__(self, signal: Any, margin: int = 0) -> None:
+        self._signal, self._margin = _given(signal, "signal"), integer(margin, "margin")
+        if self._signal.ndim not in (1, 2):
+            raise ValueError(
+                f"signal has shape {self._signal.shape}; it must be (samples,) or (samples, "
+                "channels)"
+            )
+        self._length = len(self._signal) - 2 * self._margin
+        if self._length < 1:
+            raise ValueError(f"margin is {margin}, and the signal has {len(self._signal)} samples")
+        silence = np.zeros((1, *self._signal.shape[1:]), np.float32)
+        self._signal = np.concatenate([silence, self._signal, silence])
+
+    def __call__(self, p: np.ndarray) -> np.ndarray:
+        """The signals for parameters of shape (rows, 2)."""
+        made = np.empty((len(p), self._length, *self._signal.shape[1:]), np.float32)
+        places = np.arange(self._length) + (self._margin + 1.0)
+        for out, (gain, shift) in zip(made, p.tolist()):
+            part, before, after = _between(places - shift, len(self._signal))
+            part = part if out.ndim > 1 else part[:, 0]
+            moved = self._signal[before] * (1 - part) + self._signal[after] * part
+            decibels = max(-_MOST_DECIBELS, min(_MOST_DECIBELS, gain))
+            out[...] = moved * np.float32(math.pow(10, decibels / 20))
+        return made
+
+
+class Combinations:
+    """Makes inputs that are a base plus multiples of directions: base + sum of c[k] * basis[k].
+
+    base   numbers of any shape: an input of the model
+    basis  numbers of shape (directions, *shape of base)
+    names  of the coefficients; None: c0, c1, ...
+
+    The parameters are the coefficients c. The inputs are float32 of shape (rows, *shape of base),
+    and beyond the largest float32 no larger."""
+
+    def __init__(self, base: Any, basis: Any, names: Optional[Sequence[str]] = None) -> None:
+        self._base, self._basis = _given(base, "base"), _given(basis, "basis")
+        if self._basis.shape[1:] != self._base.shape or not self._basis.ndim:
+            raise ValueError(
+                f"basis has shape {self._basis.shape}; it must be (directions, "
+                f"{', '.join(map(str, self._base.shape))}), as base has shape {self._base.shape}"
+            )
+        count = len(self._basis)
+        self.names = tuple(f"c{k}" for k in range(count)) if names is None else tuple(names)
+        if len(self.names) != count:
+            raise ValueError(f"names has {len(self.names)} names for {count} directions")
+
+    def __call__(self, p: np.ndarray) -> np.ndarray:
+        """The inputs for coefficients of shape (rows, directions)."""
+        made = np.empty((len(p), *self._base.shape), np.float32)
+        most = np.finfo(np.float32).max
+        for out, row in zip(made, p.tolist()):
+            total = self._base.astype(np.float64)
+            for coefficient, direction in zip(row, self._basis):  # a product of matrices rounds
+                total += coefficient * direction.astype(np.float64)  # differently by place
+            out[...] = np.clip(total, -most, most)
+        return made
+
+
+def _given(values: Any, what: str, dtype: Any = np.float32) -> np.ndarray:
+    """Numbers that nobody else changes. Raises ValueError or TypeError if they are none, or not
+    finite."""
+    given = numbers(values, dtype, what).copy()
+    if not given.size:
+        raise ValueError(f"{what} is empty")
+    check_finite(given, given, what)
+    return given
+
+
+def _between(places: np.ndarray, count: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each place among `count` samples, or the nearest end: the part of the way, float32 of
+    shape (places, 1), between two samples, and their indices."""
+    places = np.clip(places, 0, count - 1)
+    first = places.astype(np.intp)
+    part = (places - first).astype(np.float32)
+    return part[:, None], first, np.minimum(first + 1, count - 1)
