@@ -4,7 +4,7 @@ of the parameters is a model as others are, and its certificates are about them.
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -122,16 +122,17 @@ class Crops:
             raise ValueError("size must be (height, width), or one number for both")
         self.size = integer(sides[0], "size", 1), integer(sides[1], "size", 1)
         self._shape = (*self.size, *pixels.shape[2:])
-        self._pixels = pixels.reshape(self._height * self._width, -1)
+        self._pixels = pixels.reshape(self._height * self._width, -1).T.copy()  # by channels
 
     def __call__(self, p: np.ndarray) -> np.ndarray:
         """The crops for parameters of shape (rows, 4)."""
         height, width = self.size
         v, u = np.divmod(np.arange(height * width), width)
-        corners = np.stack([u + 0.5, v + 0.5], axis=1)
+        centers = np.stack([u + 0.5, v + 0.5], axis=1)
         crops = np.empty((len(p), *self._shape), np.float32)
         for crop, row in zip(crops, p.tolist()):
-            crop[...] = self._at(self._moved(corners, row)).reshape(self._shape)
+            values = self._at(self._moved(centers, row))
+            crop[...] = np.stack(list(values), axis=1).reshape(self._shape)
         return crops
 
     def to_image(self, points: Any, p: np.ndarray) -> np.ndarray:
@@ -156,14 +157,15 @@ class Crops:
         y = (y0 + y1) / 2 + down + across * sin + along * cos
         return np.stack([x, y], axis=1)
 
-    def _at(self, points: np.ndarray) -> np.ndarray:
-        """The pixels at points of the image, float32 of shape (points, channels)."""
+    def _at(self, points: np.ndarray) -> Iterator[np.ndarray]:
+        """The values of each channel at points of the image, float32 of shape (points,)."""
         x, left, right = _between(points[:, 0] - 0.5, self._width)
         y, above, below = _between(points[:, 1] - 0.5, self._height)
-        pixels, width = self._pixels, self._width
-        upper = pixels[above * width + left] * (1 - x) + pixels[above * width + right] * x
-        lower = pixels[below * width + left] * (1 - x) + pixels[below * width + right] * x
-        return np.asarray(upper * (1 - y) + lower * y)
+        above, below = above * self._width, below * self._width
+        for channel in self._pixels:
+            upper = _part_way(x, channel.take(above + left), channel.take(above + right))
+            lower = _part_way(x, channel.take(below + left), channel.take(below + right))
+            yield _part_way(y, upper, lower)
 
 
 class GainAndShift:
@@ -190,18 +192,17 @@ class GainAndShift:
         if self._length < 1:
             raise ValueError(f"margin is {margin}, and the signal has {len(self._signal)} samples")
         silence = np.zeros((1, *self._signal.shape[1:]), np.float32)
-        self._signal = np.concatenate([silence, self._signal, silence])
+        self._signal = np.concatenate([silence, self._signal, silence]).T.copy()
 
     def __call__(self, p: np.ndarray) -> np.ndarray:
         """The signals for parameters of shape (rows, 2)."""
-        made = np.empty((len(p), self._length, *self._signal.shape[1:]), np.float32)
+        made = np.empty((len(p), self._length, *self._signal.shape[:-1]), np.float32)
         places = np.arange(self._length) + (self._margin + 1.0)
         for out, (gain, shift) in zip(made, p.tolist()):
-            part, before, after = _between(places - shift, len(self._signal))
-            part = part if out.ndim > 1 else part[:, 0]
-            moved = self._signal[before] * (1 - part) + self._signal[after] * part
+            part, before, after = _between(places - shift, self._signal.shape[-1])
+            moved = _part_way(part, self._signal.take(before, -1), self._signal.take(after, -1))
             decibels = max(-_MOST_DECIBELS, min(_MOST_DECIBELS, gain))
-            out[...] = moved * np.float32(math.pow(10, decibels / 20))
+            out[...] = moved.T * np.float32(math.pow(10, decibels / 20))
         return made
 
 
@@ -250,9 +251,12 @@ def _given(values: Any, what: str, dtype: Any = np.float32) -> np.ndarray:
 
 
 def _between(places: np.ndarray, count: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each place among `count` samples, or the nearest end: the part of the way, float32 of
-    shape (places, 1), between two samples, and their indices."""
+    """For each place among `count` samples, or the nearest end: the part of the way between two
+    samples, float32, and their indices."""
     places = np.clip(places, 0, count - 1)
     first = places.astype(np.intp)
-    part = (places - first).astype(np.float32)
-    return part[:, None], first, np.minimum(first + 1, count - 1)
+    return (places - first).astype(np.float32), first, np.minimum(first + 1, count - 1)
+
+
+def _part_way(part: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    return np.asarray(start + (end - start) * part)
