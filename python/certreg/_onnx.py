@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 import os
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from ._optional import needed
+from ._tensors import DTYPES, Constants, lengths, taken, varied
+from .constants import shown
 
-_DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64}
-
-
-def _chosen(found: Sequence[Any], name: Optional[str], what: str) -> Any:
-    """The input or output with this name, or the first one. Raises ValueError if there is none, or
-    if it is not a tensor of floats."""
-    names = [tensor.name for tensor in found]
-    if name is not None and name not in names:
-        raise ValueError(f"the model has no {what} {name!r}; it has {', '.join(names)}")
-    tensor = found[0 if name is None else names.index(name)]
-    if tensor.type not in _DTYPES:
-        others = [t.name for t in found if t.type in _DTYPES]
-        remedy = f": choose {' or '.join(others)}" if others else ""
-        raise ValueError(
-            f"{what} {tensor.name!r} of the model is {tensor.type}; it must be float or "
-            f"double{remedy}"
-        )
-    return tensor
+_RANGE = "a range, such as range(3, 6) for the columns 3, 4 and 5"
 
 
 def _names(session: Any) -> Optional[list[str]]:
@@ -40,36 +27,49 @@ def _names(session: Any) -> Optional[list[str]]:
     return names if isinstance(names, list) and all(isinstance(n, str) for n in names) else None
 
 
-def _lengths(shape: Sequence[Any]) -> tuple[Optional[int], ...]:
-    """The lengths of a tensor's dimensions; None where a length is free."""
-    return tuple(length if isinstance(length, int) and length > 0 else None for length in shape)
-
-
 class SessionModel:
     """An onnxruntime.InferenceSession as a function of an array."""
 
     def __init__(
-        self, session: Any, input: Optional[str] = None, output: Optional[str] = None
+        self,
+        session: Any,
+        input: Optional[str] = None,
+        output: Optional[str] = None,
+        constants: Optional[Mapping[str, Any]] = None,
+        columns: Optional[range] = None,
     ) -> None:
-        inputs, outputs = session.get_inputs(), session.get_outputs()
-        if len(inputs) != 1:
-            names = ", ".join(tensor.name for tensor in inputs) or "none"
+        inputs, outputs, fixed = session.get_inputs(), session.get_outputs(), dict(constants or {})
+        entry, given = varied(inputs, input, fixed), taken(outputs, output, "output")
+        sides = lengths(entry.shape)
+        if len(sides) < 2:
             raise ValueError(
-                f"the model must have one input; it has {names}: write a function that supplies "
-                "the others"
-            )
-        taken, given = _chosen(inputs, input, "input"), _chosen(outputs, output, "output")
-        lengths, columns = _lengths(taken.shape), _lengths(given.shape)
-        if len(lengths) < 2:
-            raise ValueError(
-                f"input {taken.name!r} of the model has shape {taken.shape}; its first dimension "
+                f"input {entry.name!r} of the model has shape {entry.shape}; its first dimension "
                 "must be the rows and others the features"
             )
-        self.session, self.input, self.output = session, taken.name, given.name
-        self.batch, self.shape = lengths[0], lengths[1:]
-        self.columns = 1 if len(columns) == 1 else columns[1] if len(columns) == 2 else None
-        self._dtype = _DTYPES[taken.type]
+        self.session, self.input, self.output = session, entry.name, given.name
+        self.batch, self.shape = sides[0], sides[1:]
+        self._chosen, self._dtype = _checked(columns), DTYPES[entry.type]
+        self._constants = Constants(inputs, fixed, entry.shape[0])
+        self.columns = self._count(lengths(given.shape))
         self.feature_names_in_ = _names(session)
+
+    def _count(self, sides: Sequence[Optional[int]]) -> Optional[int]:
+        """How many columns are returned; None if the file does not say it."""
+        of_row = sides if self.batch == 1 else sides[1:]
+        free = not sides or None in of_row  # a shape that is not known has no lengths
+        count = None if free else math.prod(of_row)  # type: ignore[arg-type]
+        if self._chosen is None:
+            return count
+        if count is not None:
+            self._check_range(count)
+        return len(self._chosen)
+
+    def _check_range(self, count: int) -> None:
+        if self._chosen is not None and self._chosen.stop > count:
+            said = f"{self._chosen.start}:{self._chosen.stop}"
+            raise ValueError(
+                f"columns {said} of output {self.output!r} are not there: it has {count} in a row"
+            )
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         x = np.asarray(x, self._dtype)
@@ -80,7 +80,8 @@ class SessionModel:
         parts = [
             self._padded(x[first : first + self.batch]) for first in range(0, len(x), self.batch)
         ]
-        return np.concatenate(parts)[: len(x)]
+        whole: np.ndarray = np.concatenate(parts)[: len(x)]
+        return whole
 
     def _shaped(self, x: np.ndarray) -> np.ndarray:
         try:
@@ -96,13 +97,30 @@ class SessionModel:
         return self._run(np.concatenate([x, np.repeat(x[-1:], missing, 0)]) if missing else x)
 
     def _run(self, x: np.ndarray) -> np.ndarray:
-        y: np.ndarray = self.session.run([self.output], {self.input: x})[0]
+        given = {self.input: x, **self._constants.for_rows(len(x))}
+        y: np.ndarray = np.asarray(self.session.run([self.output], given)[0])
         if y.shape[:1] != x.shape[:1]:
-            raise ValueError(
-                f"output {self.output!r} of the model has shape {y.shape} for {len(x)} rows; it "
-                "must have one row for each of them"
-            )
-        return y if y.ndim <= 2 else y.reshape(len(y), -1)
+            if self.batch != 1:
+                raise ValueError(
+                    f"output {self.output!r} of the model has shape {y.shape} for {len(x)} rows; "
+                    "it must have one row for each of them"
+                )
+            y = y[np.newaxis]  # all of it belongs to the only row
+        if self._chosen is None:
+            return y if y.ndim <= 2 else y.reshape(len(y), -1)
+        y = y.reshape(len(y), -1)
+        self._check_range(y.shape[1])  # a slice would be shorter without a word
+        return y[:, self._chosen.start : self._chosen.stop]
+
+
+def _checked(columns: Optional[range]) -> Optional[range]:
+    if columns is None:
+        return None
+    if not isinstance(columns, range):
+        raise TypeError(f"columns is {shown(columns)}; it must be {_RANGE}")
+    if columns.step != 1 or not 0 <= columns.start < columns.stop:
+        raise ValueError(f"columns is {columns}; it must be {_RANGE}")
+    return columns
 
 
 class OnnxModel(SessionModel):
@@ -111,24 +129,30 @@ class OnnxModel(SessionModel):
     then opens the file again.
 
     path       path of the file
-    input      name of the input; None: any. The model must have one input only
+    input      name of the input that varies; None: the only one without a constant
     output     name of the output; None: the first one
+    constants  values of all other inputs by their names, {"fmin": 46.9}: numbers, or arrays of the
+               shape of the input. A number stands for an array where the file fixes the shape. An
+               input whose first length is the rows, by its name in the file, gets the value for
+               one row
+    columns    which columns of the output are returned, as range(3, 6); None: all. The outputs of a
+               row are flattened for it
     threads    threads of one call; 0: ONNX Runtime's default
     providers  execution providers of ONNX Runtime; None: the CPU
 
     Attributes:
     shape          shape of a row, with None for free lengths
-    columns        columns of the output; None: free
+    columns        how many columns it returns; None: the file does not say it
     batch          rows of one call; None: free. If it is fixed, the last call repeats a row until
-                   the batch is full
+                   the batch is full. If it is 1, an output of any shape is one row
     input, output  names of the tensors
     feature_names_in_  names of the features, a list of texts; None: the file has none. The file has
                    them as a JSON list in its metadata, with the key feature_names
     path           absolute path of the file
 
-    Raises FileNotFoundError if there is no such file; ValueError if it is not an ONNX model, or if
-    the model does not map one tensor of floats to another; ImportError if onnxruntime is
-    missing."""
+    Raises FileNotFoundError if there is no such file; ValueError if it is not an ONNX model, if
+    its inputs or output are not tensors of such types and shapes, or if a constant is missing or
+    fits none; TypeError for a constant that is no number; ImportError if onnxruntime is missing."""
 
     def __init__(
         self,
@@ -136,22 +160,31 @@ class OnnxModel(SessionModel):
         *,
         input: Optional[str] = None,
         output: Optional[str] = None,
+        constants: Optional[Mapping[str, Any]] = None,
+        columns: Optional[range] = None,
         threads: int = 1,
         providers: Optional[Sequence[Any]] = None,
     ) -> None:
         self.path = os.path.abspath(path)
-        self._options = (input, output, threads, providers)
-        super().__init__(_session(self.path, threads, providers), input, output)
+        asked: dict[str, Any] = dict(input=input, output=output)
+        asked.update(constants=constants, columns=columns)
+        self._options = dict(asked, threads=threads, providers=providers)
+        super().__init__(session_of(self.path, threads, providers), **asked)
 
     def __reduce__(self) -> Any:
-        return _opened, (self.path, *self._options)
+        return functools.partial(OnnxModel, self.path, **self._options), ()
+
+    def told(self) -> str:
+        """A text that is the same only for the same output, columns and constants; empty for the
+        first output of a model of one input."""
+        first = self.session.get_outputs()[0].name
+        output = "" if self.output == first else f"output={self.output} "
+        columns = f"columns={self._chosen.start}:{self._chosen.stop} " if self._chosen else ""
+        return f"{output}{columns}{self._constants.told()}".strip()
 
 
-def _opened(path: str, input: Any, output: Any, threads: int, providers: Any) -> OnnxModel:
-    return OnnxModel(path, input=input, output=output, threads=threads, providers=providers)
-
-
-def _session(path: str, threads: int, providers: Optional[Sequence[Any]]) -> Any:
+def session_of(path: str, threads: int = 1, providers: Optional[Sequence[Any]] = None) -> Any:
+    """An onnxruntime.InferenceSession; see OnnxModel."""
     runtime = needed("onnxruntime", "OnnxModel")
     if not os.path.isfile(path):
         raise FileNotFoundError(f"there is no file {path}")

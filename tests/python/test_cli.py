@@ -118,7 +118,8 @@ def test_version_and_words_that_are_no_command():
     ((20,), (4, 5), (20,)),
 )
 def test_images_of_another_layout(models, taken, given, fitted):
-    taking = Model("models.py:product")
+    options = dict.fromkeys(("constant", "columns", "tensor"))
+    taking = Model(SimpleNamespace(model="models.py:product", **options))
     taking.shape = taken
     if fitted:
         assert taking.fitted(np.ones((2, *given)), "x").shape == (2, *fitted)

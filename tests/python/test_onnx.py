@@ -151,7 +151,7 @@ def test_models_travel_by_pickle(means):
     "wrong, error, text",
     ("none.onnx", FileNotFoundError, "there is no file .*none.onnx"),
     ("damaged.onnx", ValueError, "damaged.onnx cannot be opened as an ONNX model"),
-    (dict(inputs=2), ValueError, "one input; it has x0, x1"),
+    (dict(inputs=2), ValueError, r"no value: x0 float \(N, 3\), x1 float"),
     (dict(kind=np.float16), ValueError, "is tensor.float16.; it must be float"),
     (dict(shape=()), ValueError, "first dimension must be the rows"),
 )

@@ -53,7 +53,7 @@ class Inputs:
         self.labels: Optional[np.ndarray] = None
         if given.labels:
             self.labels = read_labels(given.labels, count, rows)
-        self.model = Model(given.model)
+        self.model = Model(given)
         self.features = Features(given.model, self.model.names(names), self.remark)
         self.X = self.taken(X, names, given.inputs)
         self.scale: Optional[np.ndarray] = None
@@ -169,6 +169,8 @@ class Work(Inputs):
         """The contents of a .json file: the plan, the summary and all rows."""
         plan = {n: v for n, v in vars(self.given).items() if n not in _NOT_IN_PLAN}
         plan["model_sha256"] = self.model.digest
+        if self.model.settings:
+            plan["model_settings"] = self.model.settings
         if digest_of(self.function):
             plan["denoiser"] = digest_of(self.function)
         if self.given.keep_seed:

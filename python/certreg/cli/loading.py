@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import functools
 import hashlib
 import importlib
 import os
+import re
 import sys
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
 
+from .._onnx import session_of
+from .._tensors import agree, said_shape
 from ..models import OnnxModel, as_model, is_factory
 from ..names import Names, names_of
 from .failure import MODEL, RAISED, Failure, described
+from .files import read_array
+from .said import in_options
 
 Shape = Tuple[Optional[int], ...]
 
@@ -24,28 +31,33 @@ class Model:
     function  an OnnxModel, or a factory
     shape     shape of an input, with None for free lengths; None if the model does not say it
     digest    SHA-256 of its file, in hexadecimal
-    identity  name in a resume file: the digest of an .onnx file; for Python only the name of the
-              model, since its file may be edited without changing the outputs
+    settings  what the options choose in an .onnx file, as a text
+    identity  name in a resume file: digest and settings of an .onnx file; for Python only the name
+              of the model, since its file may be edited without changing the outputs
 
     Raises Failure if there is no such model."""
 
-    def __init__(self, word: str) -> None:
-        self.word = word
+    def __init__(self, given: argparse.Namespace) -> None:
+        self.word = word = given.model
         self.shape: Optional[Shape] = None
+        self.settings = ""
         if word.lower().endswith(".onnx"):
-            self.function = self._onnx()
-            self.digest = self.identity = _digest(word)
+            self.function = self._onnx(given)
+            self.digest, self.settings = _digest(word), self.function.told()
+            self.identity = f"{self.digest} {self.settings}".strip()
         else:
+            _check_python(given)
             self.function, path = _python(word)
             self.digest, self.identity = _digest(path), os.path.basename(word)
 
-    def _onnx(self) -> Any:
-        if not os.path.isfile(self.word):
-            raise Failure(f"there is no file {self.word}; give a model.onnx or file.py:name")
-        try:
-            model = OnnxModel(self.word)
-        except (ImportError, OSError, ValueError) as error:
-            raise Failure(error) from None
+    def _onnx(self, given: argparse.Namespace) -> Any:
+        with _failures(self.word):
+            model = OnnxModel(
+                self.word,
+                output=given.tensor,
+                constants=_constants(given.constant or []),
+                columns=range(*given.columns) if given.columns else None,
+            )
         self.shape = tuple(model.shape)
         return model
 
@@ -64,7 +76,7 @@ class Model:
         """The inputs of the file `name` in the shape that the model takes, which may be flat where
         theirs is not, or the other way round. Raises Failure if this is not possible."""
         shape, wanted = X.shape[1:], self.shape
-        if wanted is None or _agree(shape, wanted):
+        if wanted is None or agree(shape, wanted):
             return X
         lengths = [length for length in wanted if length is not None]
         # Images of shape (h, w, c) must not be taken as (c, h, w).
@@ -90,6 +102,61 @@ class Model:
         return 1 if answer.ndim == 1 else answer.shape[1]
 
 
+@contextlib.contextmanager
+def _failures(path: str) -> Iterator[None]:
+    """Makes a Failure of what an .onnx file raises."""
+    if not os.path.isfile(path):
+        raise Failure(f"there is no file {path}; give a model.onnx or file.py:name")
+    try:
+        yield
+    except (ImportError, OSError, TypeError, ValueError) as error:
+        raise Failure(in_options(error)) from None
+
+
+def tensors_of(path: str) -> Tuple[Any, Any]:
+    """The inputs and outputs of an .onnx file."""
+    with _failures(path):
+        session = session_of(path)
+    return session.get_inputs(), session.get_outputs()
+
+
+def _check_python(given: argparse.Namespace) -> None:
+    if given.constant or given.columns:
+        raise Failure(
+            f"--{'constant' if given.constant else 'columns'} is for .onnx files; {given.model} "
+            "can be a function that supplies other inputs and returns some columns"
+        )
+    if given.tensor:
+        raise Failure(
+            f"--output is {given.tensor!r}; for {given.model} it must be the index of an output "
+            "(-o names the file of results)"
+        )
+
+
+def _constants(options: Sequence[str]) -> dict[str, Any]:
+    """The constants of --constant by their names."""
+    found: dict[str, Any] = {}
+    for option in options:
+        name, _, text = option.partition("=")
+        if not name or not text:
+            raise Failure(f"--constant is {option!r}; it must be NAME=VALUE")
+        if name in found:
+            raise Failure(f"--constant {name} is given twice")
+        found[name] = _constant(option, text)
+    return found
+
+
+def _constant(option: str, text: str) -> Any:
+    if text.lower().endswith(".npy"):
+        return read_array(text)[0]
+    try:
+        return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+    except ValueError:
+        raise Failure(
+            f"--constant is {option!r}; its value must be a number or a .npy file"
+        ) from None
+
+
 def _digest(path: Optional[str]) -> str:
     """SHA-256 of a file in hexadecimal; empty for a module without a file."""
     if path is None:
@@ -98,18 +165,9 @@ def _digest(path: Optional[str]) -> str:
         return hashlib.sha256(file.read()).hexdigest()
 
 
-def _agree(shape: Tuple[int, ...], wanted: Shape) -> bool:
-    return len(shape) == len(wanted) and all(b in (None, a) for a, b in zip(shape, wanted))
-
-
 def _long(shape: Sequence[int]) -> list[int]:
     """The lengths that are not 1."""
     return [length for length in shape if length != 1]
-
-
-def said_shape(shape: Sequence[Any]) -> str:
-    """A shape in a sentence."""
-    return "(" + ", ".join("any" if n is None else str(n) for n in shape) + ")"
 
 
 class Named:

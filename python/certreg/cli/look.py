@@ -11,13 +11,14 @@ from typing import Any, Iterator, Tuple
 import numpy as np
 
 from .._library import library_path, version
+from .._tensors import said_shape, told
 from .._schedule import cores
 from ..constants import Constraints, __version__, version_text
 from ..errors import CertregError
 from ..estimator import Estimator
 from .commands import Inputs
 from .failure import DONE, FOUND, MODEL, RAISED, Failure, described
-from .loading import Model, said_shape
+from .loading import Model, tensors_of
 from .progress import counter
 from .said import in_options
 from .streams import say
@@ -51,7 +52,7 @@ def check(given: argparse.Namespace) -> int:
 
 def info(given: argparse.Namespace) -> int:
     """Prints versions, modules and the tensors of a model, one per line."""
-    lines = [*_environment(), *(_model(given.model) if given.model else ())]
+    lines = [*_environment(), *(_model(given) if given.model else ())]
     width = max(len(name) for name, _ in lines)
     say("".join(f"{name.ljust(width)}  {value}\n" for name, value in lines))
     return DONE
@@ -99,16 +100,25 @@ def _version_of(package: str) -> str:
         return "not installed"
 
 
-def _model(word: str) -> Iterator[Tuple[str, str]]:
-    if not word.lower().endswith(".onnx"):
-        raise Failure(f"{word} is not an .onnx file; info can describe only these")
-    model = Model(word)
-    network = model.function
-    yield "model", word
+def _model(given: argparse.Namespace) -> Iterator[Tuple[str, str]]:
+    if not given.model.lower().endswith(".onnx"):
+        raise Failure(f"{given.model} is not an .onnx file; info can describe only these")
+    inputs, outputs = tensors_of(given.model)
+    yield "model", given.model
+    if len(inputs) > 1 and not given.constant:
+        yield from (("input", told(tensor)) for tensor in inputs)
+        yield from (("output", told(tensor)) for tensor in outputs)
+        yield "constants", "needed for all inputs but one: --constant NAME=VALUE"
+        return
+    model = Model(given)
     yield "sha256", model.digest
+    network = model.function
     rows = network.batch or "rows"
     yield "input", f"{network.input} {said_shape((rows, *network.shape))}"
     yield "output", f"{network.output} {said_shape((rows, network.columns))}"
+    if model.settings:
+        yield "settings", model.settings
+    yield from (("another", told(tensor)) for tensor in outputs if tensor.name != network.output)
     if network.feature_names_in_:
         yield "features", ", ".join(network.feature_names_in_)
-    yield "batch", "free" if network.batch is None else f"fixed, {network.batch} rows"
+    yield "batch", "free" if network.batch is None else f"fixed, {network.batch} at a time"

@@ -46,6 +46,24 @@ def _group(command: Any, title: str, options: dict[str, Any]) -> Any:
 def model_and_inputs(command: Any) -> None:
     command.add_argument("model", help="model.onnx, file.py:name or package.module:name")
     inputs(command)
+    onnx_model(command)
+
+
+def onnx_model(command: Any) -> Any:
+    options = {
+        "--constant NAME=VALUE": (
+            "value of an input that does not vary: a number, or a .npy file. All inputs but one "
+            "need it, each in an option of its own",
+            {"action": "append"},
+        ),
+        "--columns A:B": "only columns A to B-1 of an output, counted from 0; if a row has more "
+        "dimensions, it is flattened",
+    }
+    return _group(command, "ONNX files", options)
+
+
+def tensor(group: Any) -> None:
+    add(group, {"--output NAME": "name of the output (default: the first one)"})
 
 
 def inputs(command: Any) -> Any:
@@ -138,8 +156,8 @@ def tolerance(group: Any, required: bool) -> None:
 
 def outputs(command: Any) -> None:
     first = {
-        "--output K = 0": "index of the output that is certified; the first is 0 "
-        "(default: %(default)s)"
+        "--output K|NAME = 0": "index of the output that is certified; the first is 0. Or the name "
+        "of an output of an ONNX file, whose first column is certified (default: %(default)s)"
     }
     units = {"choices": ("deg", "rad")}
     kinds = {

@@ -77,7 +77,7 @@ MORE = "certreg --help explains models, files, tables and exit status."
 ABSENT: dict[str, Any] = {  # the values of options that a command has not
     **dict.fromkeys(
         "radius target labels plot resume model_id seed_file denoise keep_denoiser calibration "
-        "truths groups serve trim core pilot".split()
+        "truths groups serve trim core pilot constant columns tensor".split()
     ),
     **dict.fromkeys(("keep_records", "keep_seed"), False),
     **{"jobs": 1, "on_crash": "stop"},
@@ -301,6 +301,7 @@ def _interval(command: Any) -> None:
 )
 def _check(command: Any) -> None:
     options.model_and_inputs(command)
+    options.tensor(command)
     how = {
         "--sigma S": "noise level at which it will be used",
         "--calls N = 300": "calls of the model with one input, in a few batches; at least 19, "
@@ -319,6 +320,7 @@ def _check(command: Any) -> None:
 )
 def _info(command: Any) -> None:
     command.add_argument("model", nargs="?", help="an .onnx file")
+    options.tensor(options.onnx_model(command))
     options.traceback(command)
 
 

@@ -6,6 +6,7 @@ import re
 from typing import Any, Optional
 
 from .._said import Names
+from .._tensors import REMEDY
 from ..errors import CertregError
 
 _OPTIONS = {  # of fields that have another name than their option
@@ -27,6 +28,7 @@ _IN_PYTHON = {  # what the package says itself, and what is said of rows
     "PLAN_COUNT_FAILURES": "--count-failures",
     "(lo, hi)": "(--range)",
     "on_crash='skip'": "--on-crash skip",
+    REMEDY: "--constant NAME=VALUE",
 }
 # A command takes as many samples of an input as of a calibration point.
 _OTHER_SAMPLES = re.compile(r"\d+ samples? of (?:a new input|each calibration point)(?:, or |$)")

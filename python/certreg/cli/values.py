@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import re
 from typing import Any, Callable, Optional, Tuple
@@ -65,6 +66,27 @@ def _list_of(kind: Kind) -> Kind:
     return read
 
 
+def _tensor(text: str) -> str:
+    with contextlib.suppress(ValueError):
+        float(text)
+        raise _Wrong("the name of an output of an .onnx file")
+    return text
+
+
+def _output(text: str) -> Any:
+    try:
+        return _tensor(text)
+    except _Wrong:
+        return _index(text)
+
+
+def _columns(text: str) -> Tuple[int, int]:
+    found = re.fullmatch(r"(\d{1,9}):(\d{1,9})", text)
+    if not found or int(found[1]) >= int(found[2]):
+        raise _Wrong("a range of columns like 3:6, which are the columns 3, 4 and 5")
+    return int(found[1]), int(found[2])
+
+
 def _rows(text: str) -> Tuple[int, Optional[int]]:
     found = re.fullmatch(r"(\d*):(\d*)", text)
     if not found:
@@ -105,6 +127,7 @@ def _shape(text: str) -> Tuple[int, ...]:
     return tuple(map(int, text.split(",")))
 
 
+_index = _integer(0, 2**31 - 1, "the index of an output (-o names the file of results)")
 _count = _integer(1, 2**53, "an integer of at least 1")
 _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("sigma", "radius", "target", "huber_width", "core"), _positive),
@@ -114,7 +137,8 @@ _KINDS: dict[str, Kind] = {
     "serve": _serving,
     "trim": _trim,
     "seed": _integer(1, 2**64 - 1, "an integer from 1 to 2^64 - 1; without it one is drawn"),
-    "output": _integer(0, 2**31 - 1, "the index of an output (-o names the file of results)"),
+    "output": _output,
+    "columns": _columns,
     "range": _range,
     "rows": _rows,
     "limit": _above_one,
@@ -130,6 +154,8 @@ def understood(given: argparse.Namespace) -> argparse.Namespace:
         kinds["sigma"] = _list_of(_positive)
     if given.command == "denoise train":
         kinds["sigma"] = _levels
+    if given.command in ("check", "info"):
+        kinds["output"] = _tensor
     if given.command == "check":
         kinds["calls"] = _integer(19, 2**53, "an integer of at least 19")
     if given.command == "interval":
@@ -137,6 +163,8 @@ def understood(given: argparse.Namespace) -> argparse.Namespace:
     for name, text in vars(given).items():
         if name in kinds and isinstance(text, str):
             setattr(given, name, _value(kinds[name], name, text))
+    if isinstance(getattr(given, "output", None), str):
+        given.tensor, given.output = given.output, 0
     return given
 
 

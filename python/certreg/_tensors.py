@@ -1,0 +1,144 @@
+"""Inputs and outputs of ONNX files: which one varies, which is taken, and the constants for the
+others."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._arrays import numbers
+from .constants import shown
+
+Lengths = Tuple[Optional[int], ...]  # of dimensions; None: free
+DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64}
+_WHOLE = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+_OF_CONSTANTS: dict[str, Any] = {
+    **DTYPES,
+    **{f"tensor({name})": np.dtype(name) for name in ("float16", "bool", *_WHOLE)},
+}
+REMEDY = "OnnxModel(path, constants={name: value})"  # which the command says in its own words
+
+
+def told(tensor: Any) -> str:
+    """A tensor in a sentence: its name, its type, and its lengths, which may have names."""
+    kind = tensor.type[len("tensor(") : -1] if tensor.type.startswith("tensor(") else tensor.type
+    return f"{tensor.name} {kind} {said_shape(tensor.shape)}"
+
+
+def lengths(shape: Sequence[Any]) -> Lengths:
+    return tuple(length if isinstance(length, int) and length > 0 else None for length in shape)
+
+
+def said_shape(shape: Sequence[Any]) -> str:
+    """A shape in a sentence."""
+    return "(" + ", ".join("any" if n in (None, "") else str(n) for n in shape) + ")"
+
+
+def agree(shape: Sequence[int], wanted: Lengths) -> bool:
+    """Whether an array of this shape has these lengths."""
+    return len(shape) == len(wanted) and all(b in (None, a) for a, b in zip(shape, wanted))
+
+
+def _named(found: Sequence[Any], name: str, what: str) -> Any:
+    """The input or output with this name. Raises ValueError if there is none."""
+    for tensor in found:
+        if tensor.name == name:
+            return tensor
+    names = ", ".join(tensor.name for tensor in found) or "none"
+    raise ValueError(f"the model has no {what} {name!r}; it has {names}")
+
+
+def taken(found: Sequence[Any], name: Optional[str], what: str) -> Any:
+    """The input or output with this name, or the first one. Raises ValueError if there is none, or
+    if it is not a tensor of floats."""
+    tensor = found[0] if name is None else _named(found, name, what)
+    if tensor.type not in DTYPES:
+        others = [t.name for t in found if t.type in DTYPES]
+        remedy = f": choose {' or '.join(others)}" if others else ""
+        raise ValueError(
+            f"{what} {tensor.name!r} of the model is {tensor.type}; it must be float or "
+            f"double{remedy}"
+        )
+    return tensor
+
+
+def varied(inputs: Sequence[Any], name: Optional[str], constants: Mapping[str, Any]) -> Any:
+    """The input that varies: the one with this name, or the only one without a constant. Raises
+    ValueError if it cannot be told, or if another input has no constant."""
+    for known in (*constants, *([] if name is None else [name])):
+        _named(inputs, known, "input")
+    if name in constants:
+        raise ValueError(f"input {name!r} is to vary, and has a constant: leave the constant out")
+    left = [tensor for tensor in inputs if tensor.name not in constants]
+    if not left:
+        raise ValueError("no input of the model is left to vary: leave out the constant of one")
+    missing = [tensor for tensor in left if tensor.name != name]
+    if len(left) > 1:
+        some = "all but one of them" if name is None else "them"
+        raise ValueError(
+            f"inputs of the model have no value: {', '.join(map(told, missing))}; only one input "
+            f"can vary, so give {some} a constant, {REMEDY}"
+        )
+    return taken(left, None, "input")
+
+
+class Constants:
+    """What the inputs get that do not vary."""
+
+    def __init__(self, inputs: Sequence[Any], given: Mapping[str, Any], batch: Any) -> None:
+        """batch: the first length of the input that varies. Inputs whose first length has the same
+        name get their constant for each row."""
+        self.whole: dict[str, np.ndarray] = {}
+        self.of_rows: dict[str, np.ndarray] = {}
+        for name, value in given.items():
+            tensor = _named(inputs, name, "input")
+            by_row = isinstance(batch, str) and tensor.shape[:1] == [batch]
+            wanted = lengths(tensor.shape[1:] if by_row else tensor.shape)
+            kept = self.of_rows if by_row else self.whole
+            kept[name] = _shaped(tensor, _cast(tensor, value), wanted)
+
+    def for_rows(self, count: int) -> dict[str, np.ndarray]:
+        """The values for so many rows, by the names of the inputs."""
+        each = {name: np.repeat(v[np.newaxis], count, 0) for name, v in self.of_rows.items()}
+        return {**self.whole, **each}
+
+    def told(self) -> str:
+        """A text that is the same only for the same values."""
+        every = sorted({**self.whole, **self.of_rows}.items())
+        return " ".join(f"{name}={_digest(v) if v.ndim else v}" for name, v in every)
+
+
+def _digest(value: np.ndarray) -> str:
+    return hashlib.sha256(f"{value.shape}".encode() + value.tobytes()).hexdigest()
+
+
+def _cast(tensor: Any, value: Any) -> np.ndarray:
+    """A constant in the type of its input. Raises ValueError where this would change it by more
+    than rounding."""
+    dtype, what = _OF_CONSTANTS.get(tensor.type), f"the constant for input {told(tensor)}"
+    if dtype is None:
+        raise ValueError(f"{what} cannot be given: it would not be numbers")
+    given = numbers(value, None, what)
+    if given.dtype.kind not in "buif":
+        raise TypeError(f"{what} is {shown(value)}; it must be a number or an array of numbers")
+    with np.errstate(all="ignore"):
+        cast = given.astype(dtype)
+    kept = np.isfinite(cast) == np.isfinite(given) if cast.dtype.kind == "f" else cast == given
+    if not kept.all():
+        raise ValueError(f"{what} is {shown(value)}, which is no {cast.dtype}")
+    return cast
+
+
+def _shaped(tensor: Any, value: np.ndarray, wanted: Lengths) -> np.ndarray:
+    """A constant in the shape of its input; a number stands for an array of it."""
+    sides = [length for length in wanted if length is not None]
+    if value.size == 1 and len(sides) == len(wanted):
+        return np.full(sides, value.reshape(()))
+    if not agree(value.shape, wanted):
+        raise ValueError(
+            f"the constant for input {told(tensor)} has shape {value.shape}; it must have shape "
+            f"{said_shape(wanted)}"
+        )
+    return value

@@ -1,0 +1,291 @@
+"""ONNX files as they come: further inputs, other types, a fixed batch of 1, and columns."""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+import certreg
+from certreg import OnnxModel, _graphs
+from certreg._graphs import INPUT, OUTPUT, node, part, text, whole
+from kit import ASKED, X, command_refused, no_warnings, package, parametrize, read, rows_of, said
+
+TYPES = "- float32 uint8 int8 uint16 int16 int32 int64 - bool float16 float64 uint32 uint64".split()
+FLOAT, DOUBLE = 1, 11
+
+
+def tensor(number, name, shape, kind="float32"):
+    """An input or output. A length that is free is a name, or empty."""
+    sides = [part(1, [whole(1, n) if isinstance(n, int) else text(2, n)]) for n in shape]
+    described = [whole(1, TYPES.index(kind)), part(2, sides)]
+    return part(number, [text(1, name), part(2, [part(1, described)])])
+
+
+def written(path, nodes, *tensors):
+    versions = [whole(1, 8), part(8, [whole(2, 13)])]
+    with open(path, "wb") as file:
+        file.write(_graphs.model([*nodes, *tensors], {}, versions))
+    return path
+
+
+SHIFTED = [
+    node("Mul", ["x", "gain"], "m"),
+    node("Cast", ["shift"], "s", to=FLOAT),
+    node("Add", ["m", "s"], "y"),
+    node("Cast", ["y"], "twofold", to=DOUBLE),
+]
+
+
+@pytest.fixture
+def shifted(folder):
+    """Makes a file of y = x * gain + shift, as float and as double."""
+    package("onnxruntime")
+
+    def made(shift=(), kind="float32", batch="N", length=3, out=None):
+        out = [batch, length] if out is None else out
+        return written(
+            "shifted.onnx",
+            SHIFTED,
+            tensor(INPUT, "x", [batch, length]),
+            tensor(INPUT, "gain", []),
+            tensor(INPUT, "shift", shift, kind),
+            tensor(OUTPUT, "y", out),
+            tensor(OUTPUT, "twofold", out, "float64"),
+        )
+
+    return made
+
+
+CONSTANTS = {"gain": 2, "shift": 3}
+
+
+# ---- constants
+@parametrize("kind", *sorted({*TYPES} - {"-"}))
+def test_constants_have_the_type_of_their_input(shifted, kind):
+    path = shifted(kind=kind)
+    for value in (1, 1.0, True, np.float64(1), np.array([1]), np.array(1, "u1")):
+        f = OnnxModel(path, constants={"gain": 2, "shift": value})
+        np.testing.assert_array_equal(f(X), 2 * X + 1)
+    assert (f.input, f.shape, f.columns, f.batch) == ("x", (3,), 3, None)
+
+
+@parametrize(
+    "kind, value",
+    *(("uint8", 256), ("int8", -129), ("uint32", -1), ("int64", 0.5), ("int64", float("nan"))),
+    *(("bool", 2), ("float32", 1e300), ("float16", 70000), ("int32", 2**31), ("uint64", 2**64)),
+    *(("float32", "3"), ("float32", None), ("float32", [[1], [2, 3]]), ("float32", 1j)),
+)
+def test_constants_that_no_input_can_hold_are_refused(shifted, kind, value):
+    path = shifted(kind=kind)
+    with pytest.raises((TypeError, ValueError), match=rf"constant for input shift \w+ \(\) "):
+        OnnxModel(path, constants={"gain": 2, "shift": value})
+
+
+def test_constants_have_the_shape_of_their_input(shifted):
+    row = np.array([1, 2, 3], np.float32)
+    for shape, values in (([3], row), ([1, 3], row[None]), (["n"], row), (["N", 3], row)):
+        f = OnnxModel(shifted(shape), constants={"gain": 1, "shift": values})
+        np.testing.assert_array_equal(f(X), X + row)
+    for shape in ([3], [1, 3], ["N", 3]):  # a number in all places
+        f = OnnxModel(shifted(shape), constants={"gain": 1, "shift": 7})
+        np.testing.assert_array_equal(f(X), X + np.float32(7))
+    for shape, values in (([3], row[:2]), (["n"], 7), ([1, 3], row), ([], row), (["N", 3], X)):
+        with pytest.raises(ValueError, match="it must have shape"):
+            OnnxModel(shifted(shape), constants={"gain": 1, "shift": values})
+
+
+@parametrize(
+    "given, sentence",
+    ({}, r"no value: x float \(N, 3\), gain float \(\), shift int64 \(3\);.* all but one of them"),
+    ({"input": "x"}, r"no value: gain float \(\), shift int64 \(3\);.* so give them a constant"),
+    ({"constants": {"gain": 1}}, r"no value: x float \(N, 3\), shift"),
+    ({"constants": {"gain": 1, "shift": 1, "x": 1}}, "left to vary"),
+    ({"constants": {"gain": 1, "shift": 1, "q": 1}}, "no input 'q'; it has x, gain, shift"),
+    ({"constants": {"gain": 1, "shift": 1}, "input": "shift"}, "'shift' is to vary, and has"),
+    ({"constants": {"gain": 1, "shift": 1}, "input": "q"}, "no input 'q'"),
+    ({"constants": {"gain": 1, "x": 1}}, r"'shift' of the model is tensor\(int64\)"),
+)
+def test_one_input_varies(shifted, given, sentence):
+    path = shifted([3], "int64")
+    with pytest.raises(ValueError, match=sentence):
+        OnnxModel(path, **given)
+
+
+def test_any_input_may_vary(shifted):
+    path = shifted(["N", 3])
+    f = OnnxModel(path, input="shift", constants={"gain": 2, "x": [1, 2, 3]})
+    np.testing.assert_array_equal(f(X), X + np.float32([2, 4, 6]))
+
+
+def test_a_session_of_several_inputs_names_the_remedy(shifted):
+    runtime = package("onnxruntime")
+    session = runtime.InferenceSession(shifted(), providers=["CPUExecutionProvider"])
+    with pytest.raises(ValueError, match=r"gain float.* OnnxModel\(path, constants="):
+        certreg.as_model(session)
+
+
+# ---- outputs
+@parametrize("shape", [3], [1, 3], [3, 1], [1, 3, 1], [])
+def test_all_outputs_of_a_fixed_batch_of_one_are_one_row(folder, shape):
+    package("onnxruntime")
+    sizes = _graphs.constant("sizes", np.array(shape or [1], np.int64))
+    total = node("ReduceSum", ["x"], "y", keepdims=0)
+    last = node("Reshape", ["x", "sizes"], "y") if shape else total
+    ends = tensor(INPUT, "x", [1, 3]), tensor(OUTPUT, "y", shape)
+    f = OnnxModel(written("one.onnx", [last], sizes, *ends))
+    assert f.batch == 1 and f.columns == (3 if shape else None)
+    wanted = X if shape else X.sum(1)
+    np.testing.assert_allclose(f(X).reshape(wanted.shape), wanted, rtol=1e-6)
+    rows_of(f, outputs=3 if shape else 1, samples=50)
+
+
+def test_free_lengths_stay_free(shifted):
+    f = OnnxModel(shifted(batch=1, length="samples"), constants=CONSTANTS, output="twofold")
+    assert (f.shape, f.columns, f.batch) == ((None,), None, 1)
+    for length in (1, 4, 9):
+        x = np.ones((2, length), np.float32)
+        np.testing.assert_array_equal(f(x), np.full((2, length), 5.0))
+
+
+@parametrize("length", 5, "samples")
+def test_columns_are_chosen(shifted, length):
+    f = OnnxModel(shifted(length=length), constants=CONSTANTS, columns=range(1, 4))
+    x = np.arange(10, dtype=np.float32).reshape(2, 5)
+    assert f.columns == 3
+    np.testing.assert_array_equal(f(x), 2 * x[:, 1:4] + 3)
+    late = dict(constants=CONSTANTS, columns=range(4, 6))
+    with pytest.raises(ValueError, match="columns 4:6 of output 'y' are not there: it has 5"):
+        OnnxModel(shifted(length=length), **late)(x)
+
+
+@parametrize(
+    "columns", (1, 2), 1, "1:2", range(2, 2), range(-1, 2), range(0, 4, 2), range(3, 1, -1)
+)
+def test_columns_are_a_range(shifted, columns):
+    with pytest.raises((TypeError, ValueError), match="it must be a range, such as range"):
+        OnnxModel(shifted(), constants=CONSTANTS, columns=columns)
+
+
+def test_doubles_beyond_float_are_not_finite(folder):
+    package("onnxruntime")
+    nodes = [node("Cast", ["x"], "d", to=DOUBLE), node("Mul", ["d", "large"], "y")]
+    large = tensor(INPUT, "large", [], "float64")
+    ends = tensor(INPUT, "x", ["N", 3]), tensor(OUTPUT, "y", ["N", 3], "float64")
+    f = OnnxModel(written("large.onnx", nodes, large, *ends), constants={"large": 1e300})
+    assert np.isfinite(f(X)).all()
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        rows = rows_of(f, outputs=3)
+    assert len(rows.errors) == len(X)
+
+
+# ---- the same model again
+def test_it_travels_by_pickle(shifted):
+    f = OnnxModel(shifted(), output="twofold", constants=CONSTANTS, columns=range(1, 3))
+    again = pickle.loads(pickle.dumps(f))
+    np.testing.assert_array_equal(again(X), f(X))
+    assert (again.told(), again.columns) == (f.told(), 2)
+
+
+def test_texts_differ_where_models_do(shifted):
+    row = np.arange(3.0)
+    path = shifted([3])
+    settings = [
+        dict(constants={"gain": 2, "shift": row}),
+        dict(constants={"gain": 2.5, "shift": row}),
+        dict(constants={"gain": 2, "shift": row + 1}),
+        dict(constants={"gain": 2, "shift": row}, output="twofold"),
+        dict(constants={"gain": 2, "shift": row}, columns=range(1, 2)),
+    ]
+    assert len({OnnxModel(path, **given).told() for given in settings}) == len(settings)
+    same = [{"gain": 2, "shift": row.astype("f4")}, {"shift": row.tolist(), "gain": np.ones(1) * 2}]
+    assert len({OnnxModel(path, constants=given).told() for given in same}) == 1
+
+
+def test_a_resume_file_refuses_other_constants(shifted):
+    one, other = (OnnxModel(shifted(), constants={"gain": g, "shift": 0}) for g in (1, 1.01))
+    rows_of(one, outputs=3, resume="r.sqlite")
+    rows_of(one, outputs=3, resume="r.sqlite")
+    with pytest.raises(certreg.ResumeError):
+        rows_of(other, outputs=3, resume="r.sqlite")
+
+
+# ---- the command
+GIVEN = ("--constant", "gain=2", "--constant", "shift=shift.npy")
+SHIFT = np.arange(1, 4.0)
+COMMAND = ("shifted.onnx", "x.npy", *GIVEN, "--output", "twofold", "--columns", "1:3")
+
+
+@pytest.fixture
+def command(shifted):
+    shifted([3])
+    np.save("shift.npy", SHIFT)
+    np.save("x.npy", X[:4])
+
+
+def test_the_command_takes_constants_and_columns(command):
+    with no_warnings():
+        said("certify", *COMMAND, *ASKED, "-o", "r.json")
+        document = read("r.json")
+        f = OnnxModel("shifted.onnx", constants={"gain": 2, "shift": SHIFT})
+        rows = rows_of(f, X[:4], samples=200, seed=7, outputs=3, questions=certreg.Question(0.5, 1))
+    radii = [row["radius"] for row in document["rows"]]
+    assert radii == rows.certificates["radius"].ravel().tolist()
+    plan = document["plan"]
+    assert (plan["columns"], plan["tensor"]) == ([1, 3], "twofold")
+    assert plan["constant"] == [*GIVEN[1::2]]
+    assert plan["model_settings"].startswith("output=twofold columns=1:3 gain=2.0 shift=")
+    assert "Nothing was found" in said("check", *COMMAND, "--sigma", ".25")[0]
+
+
+def test_a_command_is_resumed_with_the_same_settings_only(command):
+    words = ("certify", *COMMAND, *ASKED, "--resume", "r.sqlite", "-q")
+    said(*words)
+    said(*words)
+    np.save("shift.npy", SHIFT + 1e-12)  # the same in float
+    said(*words)
+    np.save("shift.npy", SHIFT + 1e-6)  # outputs agree within rounding
+    command_refused(4, "model_id", *words)
+
+
+def test_info_tells_all_inputs(command):
+    lines = [line.split(None, 1) for line in said("info", "shifted.onnx")[0].splitlines()]
+    assert [line for line in lines if line[0] in ("input", "output", "constants")] == [
+        ["input", "x float (N, 3)"],
+        ["input", "gain float ()"],
+        ["input", "shift float (3)"],
+        ["output", "y float (N, 3)"],
+        ["output", "twofold double (N, 3)"],
+        ["constants", "needed for all inputs but one: --constant NAME=VALUE"],
+    ]
+    told = said("info", COMMAND[0], *COMMAND[2:])[0]
+    for line in (r"input +x \(rows, 3\)", r"output +twofold \(rows, 2\)", "settings.* columns=1:3"):
+        assert re.search(f"(?m)^{line}", told), line
+
+
+BOTH = "--constant gain=1 --constant shift=1"
+
+
+@parametrize(
+    "words, sentence",
+    ("", r"no value: x float \(N, 3\), .*, --constant NAME=VALUE"),
+    ("--constant gain", "NAME=VALUE"),
+    ("--constant =3", "NAME=VALUE"),
+    ("--constant gain=three", "a number or a .npy file"),
+    ("--constant gain=1 --constant gain=1", "twice"),
+    ("--constant gain=1 --constant shift=none.npy", "none.npy cannot be read"),
+    ("--constant gain=1 --constant shift=x.npy", r"has shape \(4, 3\); it must have shape \(3\)"),
+    (f"{BOTH} --columns 1:9", "columns 1:9 of output 'y' are not there"),
+    (f"{BOTH} --columns 2:2", "--columns is '2:2'; it must be a range"),
+    (f"{BOTH} --columns 2", "--columns is '2'"),
+    (f"{BOTH} --output q", "no output 'q'; it has y, twofold"),
+)
+def test_the_command_refuses(command, words, sentence):
+    command_refused(2, sentence, "certify", "shifted.onnx", "x.npy", *ASKED, *words.split())
+    command_refused(2, sentence, "check", "shifted.onnx", "x.npy", *words.split())
+
+
+@parametrize("words", "--constant a=1", "--columns 0:1")
+def test_they_are_for_onnx_files(models, words):
+    sentence = "is for .onnx files; models.py:product can be a function"
+    command_refused(2, sentence, "certify", "models.py:product", "x.npy", *ASKED, *words.split())
