@@ -1,0 +1,279 @@
+"""How wrong may the measurements of a diamond be before its estimated price moves by more than
+10 %? `make real NAME=diamonds` trains LightGBM on the prices of 49,775 diamonds, and certifies its
+estimates for others.
+
+A radius is in steps of the measurements, such as 0.01 carat and 0.01 mm: no errors whose norm in
+these steps is below it move the smoothed estimate out of the tolerance. Cut, color and clarity are
+taken as they are."""
+
+import argparse
+import csv
+import importlib.util
+import math
+import pathlib
+import sys
+import time
+
+try:
+    import numpy as np
+    from certreg import Calibrated, CertregError, RowsError, certify_rows, plot_radii, tune_scale
+except ImportError as error:
+    sys.exit(f"{error}; make deps installs what is missing")
+
+NAME = "diamonds"
+GRADES = {  # ascending
+    "cut": ["Fair", "Good", "Very Good", "Premium", "Ideal"],
+    "color": list("JIHGFED"),
+    "clarity": ["I1", "SI2", "SI1", "VS2", "VS1", "VVS2", "VVS1", "IF"],
+}
+STEPS = {"carat": 0.01, "depth": 0.1, "table": 1.0, "x": 0.01, "y": 0.01, "z": 0.01}
+UNITS = {"carat": "", "depth": " %", "table": " %", "x": " mm", "y": " mm", "z": " mm"}
+FEATURES = [*STEPS, *GRADES]
+GROUPS = ["carat", "depth", "table", *["mm"] * 3, *GRADES]  # a scale is tuned for each
+SCALE = np.array([*STEPS.values(), *(0 for _ in GRADES)], np.float32)  # 0: exact
+ROUNDING = math.sqrt(len(STEPS)) / 2  # all measurements wrong by half a step
+
+TOLERANCE = math.log(1.1)  # the model answers with the logarithm of the price in dollars
+RANGE = (math.log(300), math.log(20_000))  # to which it is clipped; prices are from 326 to 18,823
+SIGMAS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+TEST, HELD_OUT, CALIBRATION = (slice(0, 2000), slice(2000, 3000), slice(3000, 4000))
+TRAINING = slice(4000, None)
+MOST_NOISE = 8.0  # of training under noise
+SEED = 42  # so that the example can be repeated; without one a secret one is drawn
+
+
+def data_file():
+    """The file in the package plotnine, which is not imported: it would need others."""
+    found = importlib.util.find_spec("plotnine")
+    if found is None:
+        raise ImportError("the data come with plotnine, which is missing: make deps-real")
+    path = pathlib.Path(found.origin).parent / "data" / "diamonds.csv"
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is missing: remove lib/deps/real, then make deps-real")
+    return path
+
+
+def read(path):
+    """The features (n, 9) and prices in dollars (n,) of diamonds that differ and have no length of
+    0. Columns are found by their names."""
+    with open(path, newline="", encoding="utf-8") as file:
+        lines = csv.DictReader(file)
+        missing = {*FEATURES, "price"} - {*(lines.fieldnames or ())}
+        if missing:
+            raise ValueError(f"{path} has no column {', '.join(sorted(missing))}")
+        try:
+            rows = dict.fromkeys(_numbers(line) for line in lines)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"line {lines.line_num} of {path}: {error}") from None
+    table = np.array([row for row in rows if min(row[3:6]) > 0]).reshape(-1, len(FEATURES) + 1)
+    return table[:, :-1].astype(np.float32), table[:, -1]
+
+
+def _numbers(line):
+    measured = [float(line[name]) for name in STEPS]
+    grades = [float(order.index(line[name])) for name, order in GRADES.items()]
+    return (*measured, *grades, float(line["price"]))
+
+
+def load():
+    """Features and logarithms of prices, in an order drawn with a fixed seed."""
+    X, price = read(data_file())
+    if len(X) <= TRAINING.start:
+        raise ValueError(f"{data_file()} has {len(X)} diamonds; it must have {TRAINING.start + 1}")
+    order = np.random.default_rng(1).permutation(len(X))
+    return X[order], np.log(price[order])
+
+
+def inputs():
+    """Features (2000, 9) and true outputs (2000,) of diamonds that trained, tuned and calibrated
+    nothing."""
+    X, y = load()
+    return X[TEST], y[TEST]
+
+
+class Price:
+    """A model that can be sent to other processes: (rows, 9) to logarithms of prices in RANGE."""
+
+    def __init__(self, booster):
+        self.booster = booster
+
+    def __call__(self, x):
+        return np.clip(self.booster.predict(x, num_threads=1), *RANGE)
+
+
+def make_model(noise=0.0, trees=200, data=None):
+    """Trained on the measurements as they are; with `noise` also on three copies of each diamond,
+    under noise of a level of its own up to this one."""
+    try:
+        import lightgbm
+    except (ImportError, OSError) as error:  # OSError: its library, or one that it needs
+        raise ImportError(f"LightGBM is missing: make deps-real installs it ({error})") from None
+    X, y = (part[TRAINING] for part in data or load())
+    rng, copies = np.random.default_rng(SEED), [X]
+    for _ in range(3 if noise else 0):
+        level = noise * rng.uniform(size=(len(X), 1)) * SCALE
+        copies.append((X + level * rng.normal(size=X.shape)).astype(np.float32))
+    settings = {"objective": "regression", "learning_rate": 0.1, "num_leaves": 31, "verbose": -1}
+    same = {"deterministic": True, "force_row_wise": True, "num_threads": 1, "seed": SEED}
+    examples = lightgbm.Dataset(np.concatenate(copies), np.tile(y, len(copies)), params=same)
+    return Price(lightgbm.train({**settings, **same}, examples, trees))
+
+
+# ---- certificates
+def certified(model, X, sigma, options, scale=SCALE, **more):
+    how = {"samples": options.samples, "jobs": options.jobs, "seed": SEED, "progress": False}
+    return certify_rows(model, X, sigma, TOLERANCE, scale=scale, **how, **more)
+
+
+def chosen_sigma(model, X, y, options):
+    """Error first, on diamonds that are not certified later. Returns also what it chooses from."""
+    rows = certified(model, X, SIGMAS, options, domain="calibration")
+    errors, useful = rows.label_errors(y)[:, :, 0], rows.useful_radii(y)[:, :, 0]
+    index, means, _ = rows.choose_sigma(labels=y)
+    lines = [f"{'sigma':>7}{'radius':>9}{'useful':>9}{'error':>9}"]
+    for k, sigma in enumerate(SIGMAS):
+        error, mark = percent(np.nanmean(errors[:, k])), " <- chosen" if k == index else ""
+        lines.append(f"{sigma:7g}{means[k]:9.2f}{useful[:, k].mean():9.2f}{error:>9}{mark}")
+    return SIGMAS[index], "\n".join(lines)
+
+
+def percent(logarithm):
+    return f"{100 * math.expm1(logarithm):.1f} %"
+
+
+def tell(name, rows, y, scale):
+    """A line about certificates, and how far each measurement may be off if it alone is wrong.
+    Returns the radii."""
+    radius, useful = rows["radius"][:, 0, 0], rows.useful_radii(y)[:, 0, 0]
+    noisy = scale > 0
+    covered = int((radius > np.linalg.norm(SCALE[noisy] / 2 / scale[noisy])).sum())
+    alone = [f"{radius.mean() * s:.2g}{unit}" for s, unit in zip(scale, UNITS.values())]
+    print(
+        f"{name:<20}{rows.sigmas[0]:5g}{radius.mean():9.2f}{useful.mean():9.2f}{covered:9d}   "
+        + " ".join(f"{text:>8}" for text in alone)
+    )
+    return radius
+
+
+# ---- prediction intervals
+def worst_moves(model, X, y, sigma, radius):
+    """For each diamond the move of this length, among two along the slope of the smoothed estimate
+    and 100 at random, that takes the estimate farthest from the price; and the one of the two that
+    takes the smoothed estimate farthest."""
+    rng = np.random.default_rng(SEED)
+    plain, smoothed = X.copy(), X.copy()
+    for i, (x, truth) in enumerate(zip(X, y)):
+        noise = rng.normal(size=(400, len(x))) * (SCALE > 0)
+        outputs = model((x + sigma * SCALE * noise).astype(np.float32))
+        slope = (outputs - outputs.mean()) @ noise
+        ways = np.concatenate([[slope, -slope], rng.normal(size=(100, len(x))) * (SCALE > 0)])
+        ways /= np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), 1e-12)
+        moved = (x + radius * SCALE * ways).astype(np.float32)
+        plain[i] = moved[np.abs(model(moved) - truth).argmax()]
+        copies = moved[:2, None] + (sigma * SCALE * noise).astype(np.float32)
+        medians = np.median(model(copies.reshape(-1, len(x))).reshape(2, -1), axis=1)
+        smoothed[i] = moved[np.abs(medians - truth).argmax()]
+    return plain, smoothed
+
+
+def tell_intervals(model, data, sigma, options, alpha=0.1):
+    """Split conformal prediction beside intervals that allow for moves."""
+    X, y = (part[TEST][: options.diamonds] for part in data)
+    known, prices = (part[CALIBRATION][: options.calibration] for part in data)
+    scores = np.sort(np.abs(model(known) - prices))
+    half = scores[min(len(scores), math.ceil((len(scores) + 1) * (1 - alpha))) - 1]
+    seeds = {"seed": SEED, "inputs_seed": SEED + 1}  # to be repeated
+    calibrated = Calibrated(model, known, prices, sigma, scale=SCALE, **seeds)
+    error = math.sqrt(alpha * (1 - alpha) * (1 / len(X) + 1 / len(known)))
+    print(
+        f"\nIntervals for the price, at {1 - alpha:.0%}, from {len(known)} other diamonds: the "
+        "estimate times or divided by a\nfactor; share with the price inside, as measured and after "
+        f"the worst moves found (standard error {error:.1%})"
+    )
+    with calibrated:
+        for wrong, what in ((1, "half a step"), (2, "one step")):
+            radius = wrong * ROUNDING
+            plain, smoothed = worst_moves(model, X, y, sigma, radius)
+            inside = [np.mean(np.abs(model(x) - y) <= half) for x in (X, plain)]
+            print(f"  moves up to {radius:.2f}, such as all measurements wrong by {what}")
+            print(f"    split conformal{math.exp(half):9.3f}{inside[0]:8.1%}{inside[1]:8.1%}")
+            found = [calibrated.intervals(x, radius, alpha) for x in (X, smoothed)]
+            inside = [np.mean([price in one for one, price in zip(some, y)]) for some in found]
+            width = np.median([one.hi - one.lo for one in found[0]])
+            print(f"    certreg        {math.exp(width / 2):9.3f}{inside[0]:8.1%}{inside[1]:8.1%}")
+
+
+# ---- the program
+def run(options):
+    began, data = time.monotonic(), load()
+    model, noisy = (make_model(noise, options.trees, data) for noise in (0, MOST_NOISE))
+    X, y = (part[TEST][: options.diamonds] for part in data)
+    tuning = [part[HELD_OUT][: options.held_out] for part in data]
+    off = np.abs(model(X) - y)
+    print(
+        f"LightGBM was trained on {len(data[0]) - TRAINING.start:,} diamonds. Half of its estimates "
+        f"for {len(X)} others are within\n{percent(np.median(off))} of the price, "
+        f"{np.mean(off <= TOLERANCE):.0%} of them within 10 %."
+    )
+    sigma, choices = chosen_sigma(model, *tuning, options)
+    print(f"\nSigma is chosen on {len(tuning[0])} further ones, error first:\n{choices}")
+    how = {"samples": 500, "scale": SCALE, "seed": SEED, "progress": False, "jobs": options.jobs}
+    tuned = tune_scale(
+        model, tuning[0], TOLERANCE, SIGMAS[:6], groups=GROUPS, labels=tuning[1], **how
+    )
+    print(
+        f"\nThe {len(X)} others: mean radius, mean useful radius, how many radii cover rounding of all"
+        "\nmeasurements, and how far one measurement alone may be off at the mean radius\n"
+        f"{'':<20}sigma   radius   useful rounding   " + " ".join(f"{n:>8}" for n in STEPS)
+    )
+    radii = {}
+    for name, one, level, scale in (
+        ("as it is", model, sigma, SCALE),
+        ("with a tuned scale", model, tuned.sigma, tuned.scale),
+        ("trained under noise", noisy, chosen_sigma(noisy, *tuning, options)[0], SCALE),
+    ):
+        radii[name] = tell(name, certified(one, X, level, options, scale), y, scale)
+    tell_intervals(model, data, sigma, options)
+    if options.plot:
+        plot({name: radii[name] for name in radii if "tuned" not in name}, options.plot)
+    print(f"\n{time.monotonic() - began:.0f} s in all")
+
+
+def plot(curves, path):
+    """The share of diamonds by radius, as SVG with text as text, the same every time."""
+    import matplotlib
+
+    matplotlib.rcParams.update({"svg.hashsalt": "certreg", "svg.fonttype": "none"})
+    ax = plot_radii(curves, title="Estimated price stays within 10 %: share of diamonds")
+    ax.axvline(ROUNDING, color="black", linewidth=1)
+    ax.text(ROUNDING, 0.02, " rounding")
+    ax.set_xlabel("radius, in steps of the measurements")
+    ax.figure.set_size_inches(6.4, 3.6)
+    ax.figure.savefig(path, format="svg", metadata={"Date": None})
+
+
+def whole(text):
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+
+
+def main(words=None):
+    parser = argparse.ArgumentParser(prog=NAME, description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--diamonds", type=whole, default=1000, help="that are certified")
+    parser.add_argument("--held-out", type=whole, default=300, help="to choose sigma and scale")
+    parser.add_argument("--calibration", type=whole, default=1000, help="for intervals")
+    parser.add_argument("--samples", type=whole, default=1000, help="of each diamond and sigma")
+    parser.add_argument("--trees", type=whole, default=200)
+    parser.add_argument("--jobs", type=int, default=0, help="processes; 0: one for each processor")
+    parser.add_argument("--plot", type=pathlib.Path, help="SVG file to write")
+    try:
+        run(parser.parse_args(words))
+    except (CertregError, ImportError, OSError, RowsError, ValueError) as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit("interrupted")
+
+
+if __name__ == "__main__":
+    main()
