@@ -8,17 +8,15 @@ link_shared   = $(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
 
 # The engines of examples/engines. Those that need a library when they are built are there where its
 # headers are; tests and benches get by with the others.
-engine_sources := $(addprefix examples/engines/,engine.c onnx_file.c ort.c ort_library.c tensor.c)
+engine_sources := $(addprefix examples/engines/,engine.c ort.c ort_library.c tensor.c)
 engine_objects := $(engine_sources:%.c=$(OBJ)/%.o)
 engine_libs    := -ldl -lm
-opencv  := $(wildcard /usr/include/opencv4/opencv2/dnn.hpp)
 xgboost := $(wildcard /usr/include/xgboost/c_api.h)
 torch   := $(wildcard /usr/include/torch/script.h)
-built_engines := $(if $(opencv),opencv) $(if $(xgboost),xgboost) $(if $(torch),torch)
+built_engines := $(if $(xgboost),xgboost) $(if $(torch),torch)
 all_engines   := $(engine_objects) $(built_engines:%=$(OBJ)/examples/engines/%.o)
-all_engine_libs = $(engine_libs) $(if $(opencv),-lopencv_dnn -lopencv_core) $(if \
-    $(xgboost),-lxgboost) $(if $(torch),-ltorch -ltorch_cpu -lc10) -lstdc++
-$(OBJ)/examples/engines/opencv.o: own = -isystem /usr/include/opencv4
+all_engine_libs = $(engine_libs) $(if $(xgboost),-lxgboost) $(if \
+    $(torch),-ltorch -ltorch_cpu -lc10 -lstdc++)
 $(OBJ)/examples/engines/torch.o: own = -isystem /usr/include/torch/csrc/api/include
 $(OBJ)/examples/engines/%.o: examples/engines/%.cpp
 	@mkdir -p $(@D)

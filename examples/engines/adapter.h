@@ -15,8 +15,7 @@ extern "C" {
  * only with batches of the shape that was filled in. Those that were not built are NULL. */
 typedef int engine_opens(const char *model, const struct engine_options *, struct engine *out);
 engine_opens engine_open_ort;
-extern __attribute__((weak)) engine_opens engine_open_opencv, engine_open_xgboost,
-    engine_open_torch;
+extern __attribute__((weak)) engine_opens engine_open_xgboost, engine_open_torch;
 
 /* Writes a sentence to `why` and returns ENGINE_FAILED. */
 int engine_fail(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -54,11 +53,6 @@ int tensor_ran(const struct tensor *output, size_t rows, struct engine *out);
 /* The output of a model to take: the index of the one that is named, or of the only one. `names`
  * has `count` names. Returns -1 with a sentence. */
 int tensor_choose(const struct engine_options *, const char *const *names, size_t count, char *why);
-
-/* ---- ONNX files */
-/* Reads the input and the output of an ONNX file, for engines that do not tell. */
-int onnx_read(const char *model, const struct engine_options *, struct tensor *input,
-              struct tensor *output, char *why);
 #ifdef __cplusplus
 }
 #endif

@@ -14,7 +14,6 @@ static const struct adapter {
     const char *package; /* Debian's, which building the adapter needs */
 } adapters[] = {
     {"onnxruntime", ".onnx .ort ", engine_open_ort, ""},
-    {"opencv", "", engine_open_opencv, "libopencv-dnn-dev"},
     {"xgboost", ".json .ubj ", engine_open_xgboost, "libxgboost-dev"},
     {"torch", ".pt ", engine_open_torch, "libtorch-dev"},
 };
@@ -140,13 +139,12 @@ int engine_open(const char *model, const struct engine_options *options, struct 
     *out = (struct engine){.device = -1};
     if (a == NULL && set->engine != NULL)
         return engine_fail(out->why,
-                           "no engine is called %.100s: name onnxruntime, opencv, xgboost or "
-                           "torch",
+                           "no engine is called %.100s: name onnxruntime, xgboost or torch",
                            set->engine);
     if (a == NULL)
         return engine_fail(out->why,
-                           "%.300s: name an engine (onnxruntime, opencv, xgboost or torch), or a "
-                           "file that ends with .onnx, .ort, .json, .ubj or .pt",
+                           "%.300s: name an engine (onnxruntime, xgboost or torch), or a file that "
+                           "ends with .onnx, .ort, .json, .ubj or .pt",
                            model);
     return open_with(a, model, set, out);
 }

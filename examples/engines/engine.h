@@ -12,8 +12,7 @@
  * host memory, and refuses it if a row's output changes with other rows or from run to run.
  *
  *     file              engine        needs
- *     NAME.onnx         onnxruntime   ONNX Runtime, which ort_library.c looks for
- *                       opencv        Debian's libopencv-dnn-dev; only where it is named
+ *     NAME.onnx, .ort   onnxruntime   ONNX Runtime, which ort_library.c looks for
  *     NAME.json, .ubj   xgboost       Debian's libxgboost-dev
  *     NAME.pt           torch         Debian's libtorch-dev
  *

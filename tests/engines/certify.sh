@@ -67,8 +67,6 @@ EOF
 
 certifies "a network at zero" \
     '^output 1: -0\.8379[0-9]*, radius 0\.359[0-9]*$' "$models/dense.onnx" 0.25 1
-certifies "the same by OpenCV" '^output 1: -0\.8379[0-9]*, radius 0\.359[0-9]*$' \
-    "$models/dense.onnx" --engine opencv 0.25 1
 certifies "the same by libtorch" '^output 1: -0\.8379[0-9]*, radius 0\.359[0-9]*$' \
     "$models/dense.pt" --shape 6 0.25 1
 certifies "trees" '^output 0: 2\.0578[0-9]*, radius 0\.348[0-9]*$' "$models/trees.json" 0.25 1

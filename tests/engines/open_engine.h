@@ -44,5 +44,4 @@ static inline int opens(const char *name, const char *model, const char *shape, 
 
 enum { ROWS = 8, MOST = 16 };
 static float x[ROWS * MOST], y[ROWS * MOST];
-static const char *const onnx_engines[] = {"onnxruntime", "opencv"};
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "engines/adapter.h"
 #include "models.h"
 #include "open_engine.h"
 
@@ -12,15 +11,10 @@ static const struct {
     const char *engine, *model, *shape, *output, *says;
 } refused[] = {
     {"onnxruntime", "tests/engines/float64.onnx", NULL, NULL, "\"x\" [?, 6] holds float64"},
-    {"opencv", "tests/engines/float64.onnx", NULL, NULL, "\"x\" [?, 6] holds float64"},
-    {"opencv", "tests/engines/untold.onnx", NULL, NULL, "the rank of its output \"y\""},
     {"onnxruntime", "tests/engines/two_inputs.onnx", NULL, NULL, "2 inputs"},
-    {"opencv", "tests/engines/two_inputs.onnx", NULL, NULL, "2 inputs"},
     {"onnxruntime", "tests/engines/two_outputs.onnx", NULL, NULL, "2 outputs (\"r\", \"y\")"},
-    {"opencv", "tests/engines/two_outputs.onnx", NULL, NULL, "2 outputs (\"r\", \"y\")"},
     {"onnxruntime", "tests/engines/two_outputs.onnx", NULL, "z", "no output \"z\""},
     {"onnxruntime", "tests/engines/open.onnx", NULL, NULL, "\"image\" [?, 1, ?, ?] has unknown"},
-    {"opencv", "tests/engines/open.onnx", NULL, NULL, "\"image\" [?, 1, ?, ?] has unknown"},
     {"onnxruntime", "tests/engines/open.onnx", "3x2x3", NULL, "3x2x3 of a row does not fit"},
     {"onnxruntime", "tests/engines/dense.onnx", "7", NULL, "7 of a row does not fit"},
     {"onnxruntime", "tests/engines/dense.onnx", "six", NULL, "not of the form"},
@@ -28,36 +22,24 @@ static const struct {
     {"onnxruntime", "tests/engines/dense.onnx", "0", NULL, "not of the form"},
     {"onnxruntime", "tests/engines/dense.onnx", "1x1x1x1x1x1x1x6", NULL, "not of the form"},
     {"onnxruntime", "tests/engines/open.onnx", "1x1073741824x1073741824", NULL, "cannot hold rows"},
-    {"opencv", "tests/engines/no_batch.onnx", NULL, NULL, "\"x\" [] cannot hold rows"},
     {"onnxruntime", "tests/engines/no_batch.onnx", NULL, NULL, "unknown dimensions"},
     {"onnxruntime", "tests/engines/row.onnx", NULL, NULL, "\"y\" [1, 3] does not have one row"},
-    {"opencv", "tests/engines/row.onnx", NULL, NULL, "\"y\" [1, 3] does not have one row"},
     {"onnxruntime", "tests/engines/sum.onnx", NULL, NULL, "does not have one row"},
-    {"opencv", "tests/engines/sum.onnx", NULL, NULL, "\"y\" [] does not have one row"},
-    {"opencv", "examples/models/slant.onnx", NULL, NULL, "OpenCV, opening the model"},
     {"onnxruntime", "tests/engines/large.onnx", NULL, NULL, "at most 2^30 numbers"},
-    {"opencv", "tests/engines/large.onnx", NULL, NULL, "at most 2^30 numbers"},
     {"onnxruntime", "tests/engines/no_output.onnx", NULL, NULL, "has no outputs"},
-    {"opencv", "tests/engines/no_output.onnx", NULL, NULL, "has no outputs"},
-    {"opencv", "tests/engines/external.onnx", NULL, NULL, "constants in other files"},
     {"onnxruntime", "tests/engines/one_row.onnx", NULL, NULL, "one_row.onnx"},
     {"onnxruntime", "tests/engines/turned.onnx", NULL, NULL, "does not have one row"},
-    {"opencv", "tests/engines/turned.onnx", NULL, NULL, "not 3 rows of 2"},
     {"torch", "tests/engines/turned.pt", "6", NULL, "not 3 rows of 2"},
     {"onnxruntime", "tests/engines/turned_fixed.onnx", NULL, NULL, "with the other rows"},
-    {"opencv", "tests/engines/turned_fixed.onnx", NULL, NULL, "with the other rows"},
     {"onnxruntime", "tests/engines/centred.onnx", NULL, NULL, "with the other rows"},
     {"torch", "tests/engines/centred.pt", "6", NULL, "with the other rows"},
     {"onnxruntime", "tests/engines/quantized.onnx", NULL, NULL, "with the other rows"},
     {"onnxruntime", "tests/engines/random.onnx", NULL, NULL, "from run to run"},
     {"torch", "tests/engines/random.pt", "6", NULL, "from run to run"},
     {"onnxruntime", "no/such.onnx", NULL, NULL, "no/such.onnx: No such file"},
-    {"opencv", "no/such.onnx", NULL, NULL, "no/such.onnx: No such file"},
     {NULL, "no/such.json", NULL, NULL, "no/such.json: No such file"},
     {"torch", "no/such.pt", "6", NULL, "no/such.pt: No such file"},
-    {"opencv", "tests", NULL, NULL, "no file"},
     {"onnxruntime", "README.md", NULL, NULL, "opening the model"},
-    {"opencv", "README.md", NULL, NULL, "not an ONNX file"},
     {"xgboost", "README.md", NULL, NULL, "XGBoost did not save this"},
     {"torch", "README.md", "6", NULL, "libtorch, opening"},
     {NULL, "README.md", NULL, NULL, "name an engine"},
@@ -125,7 +107,7 @@ END_TEST
 START_TEST(devices_that_cannot_be_used_are_refused)
 {
     const struct engine_options absent = {.on_device = 1, .device = 1000},
-                                none = {.engine = "opencv", .on_device = 1};
+                                none = {.engine = "xgboost", .on_device = 1};
     ck_assert_int_eq(engine_open(network, &absent, &engine), ENGINE_ABSENT);
     ck_assert_str_ne(engine.why, "");
     ck_assert(engine.close == NULL);
@@ -187,7 +169,7 @@ static void write_bytes(size_t size)
 }
 
 /* Opens the file by ONNX Runtime, and runs what can be opened. */
-static int run_bytes(size_t size)
+static void run_bytes(size_t size)
 {
     const struct engine_options set = {.engine = "onnxruntime"};
     write_bytes(size);
@@ -196,44 +178,25 @@ static int run_bytes(size_t size)
     else if (engine.inputs * ROWS <= sizeof x / sizeof *x && engine.columns <= MOST)
         engine_run(&engine, x, y, engine.batch > 0 && engine.batch < ROWS ? engine.batch : ROWS);
     engine_close(&engine);
-    return !bad;
-}
-
-/* Reads the file as OpenCV's adapter does. OpenCV 4.6 itself reads beyond the constants of a
- * damaged file, so it gets none. */
-static int read_bytes(size_t size)
-{
-    const struct engine_options none = {.engine = NULL};
-    struct tensor input, output;
-    char why[ENGINE_WHY] = "", text[TENSOR_TEXT];
-    write_bytes(size);
-    if (onnx_read(path, &none, &input, &output, why)) {
-        ck_assert_str_ne(why, "");
-        return 0;
-    }
-    tensor_text(&input, text), tensor_text(&output, text);
-    return !tensor_input(&none, &input, &engine) && !tensor_output(&output, &engine);
 }
 
 /* Cut at every place, and with every byte changed. */
-START_TEST(damaged_onnx_files_are_refused_or_read)
+START_TEST(damaged_onnx_files_are_refused_or_run)
 {
-    int (*try)(size_t) = _i == 0 ? read_bytes : run_bytes, sound = 0;
     strcpy(path, "/tmp/certreg_engines_XXXXXX");
     const int file = mkstemp(path);
     ck_assert_int_ge(file, 0);
     close(file);
     const size_t size = read_file("tests/engines/image.onnx");
     for (size_t i = 0; i < size; i++) {
-        sound += try(i);
+        run_bytes(i);
         for (unsigned bit = 1; bit < 256; bit *= 4) {
             bytes[i] ^= (unsigned char)bit;
-            sound += try(size);
+            run_bytes(size);
             bytes[i] ^= (unsigned char)bit;
         }
     }
     unlink(path);
-    ck_assert(sound > 0 || _i > 0); /* weights may be any; there may be no ONNX Runtime */
 }
 END_TEST
 
@@ -246,6 +209,6 @@ int main(void)
     tcase_add_test(bad, a_network_of_another_shape_is_refused);
     tcase_add_test(bad, devices_that_cannot_be_used_are_refused);
     tcase_add_test(bad, batches_of_another_shape_are_refused);
-    tcase_add_loop_test(bad, damaged_onnx_files_are_refused_or_read, 0, 2);
+    tcase_add_test(bad, damaged_onnx_files_are_refused_or_run);
     return kit_run(suite);
 }

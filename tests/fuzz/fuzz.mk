@@ -29,12 +29,11 @@ fuzzers: $(FUZZ:%=$(OBJ)/tests/fuzz/%-fuzzer)
 fuzz-corpus: ## Keep in tests/fuzz/corpus the fewest inputs that reach what fuzz has reached
 	@$(MAKE) --no-print-directory MERGE=1 fuzz
 
-$(OBJ)/tests/fuzz/%.o: own = -Itests -Iexamples
-fuzz_objects := $(entropy) $(OBJ)/tests/support.a $(OBJ)/examples/engines.a
+$(OBJ)/tests/fuzz/%.o: own = -Itests
+fuzz_objects := $(entropy) $(OBJ)/tests/support.a
 $(replays): $(OBJ)/tests/fuzz/%: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/replay.o \
     $(fuzz_objects) tests/inside.py | $(inside)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(call with_inside,/..) \
-	    $(engine_libs)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(call with_inside,/..) -lm
 $(fuzzers): $(OBJ)/tests/fuzz/%-fuzzer: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/libfuzzer.o \
     $(fuzz_objects) $(OBJ)/libcertreg.a
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer $^ -o $@ $(engine_libs) $(static_libs)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer $^ -o $@ $(static_libs)
