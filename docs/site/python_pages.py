@@ -18,7 +18,7 @@ PAGES = (
     ("python_estimator", "Estimator and questions", ("estimator", "questions")),
     ("python_answers", "Certificates and other answers", ("answers", "attacks", "errors")),
     ("python_rows", "Many rows", ("rows", "result", "tuning")),
-    ("python_models", "Models", ("models", "check", "_arrays")),
+    ("python_models", "Models", ("models", "check", "parametric", "_arrays")),
     ("python_denoisers", "Denoisers", ("denoised", "comparison", "training", "joining")),
     ("python_intervals", "Prediction intervals in Python", ("intervals", "_ranks")),
     ("python_solver", "Bounds by hand in Python", ("solver",)),
