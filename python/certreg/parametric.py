@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ._arrays import check_finite, numbers
-from .constants import integer
+from .constants import function_of, integer, several, shown
 from .frames import is_frame
 from .models import as_model
 from .names import order
@@ -47,12 +47,15 @@ class Parametric:
         names: Optional[Sequence[str]] = None,
         back: Optional[Callable[[np.ndarray, np.ndarray], Any]] = None,
     ) -> None:
-        names = getattr(make, "names", None) if names is None else names
-        if names is None or isinstance(names, str) or not len(names):
-            raise ValueError("names is missing: give the names of the parameters, as a list")
-        self.feature_names_in_ = [str(name) for name in names]
-        self._model, self._make, self._back = as_model(model), make, back
-        self._rows = max(1, _BYTES // max(1, self._made(np.zeros((1, len(names)))).nbytes))
+        if not callable(make):
+            raise TypeError(f"make must be a function, not {shown(make)}")
+        self._model, self._make, self._back = as_model(model), make, function_of(back, "back")
+        own = list(getattr(make, "names", ()))
+        self.feature_names_in_ = _named(own if names is None else names)
+        if own and len(own) != len(self.feature_names_in_):
+            raise ValueError(f"names must be {len(own)} names, for {', '.join(own)}")
+        first = self._made(np.zeros((1, len(self.feature_names_in_))))
+        self._rows = max(1, _BYTES // max(1, first.nbytes))
 
     def __call__(self, p: Any) -> np.ndarray:
         """The outputs for parameters of shape (rows, parameters), or for a DataFrame."""
@@ -224,7 +227,7 @@ class Combinations:
                 f"{', '.join(map(str, self._base.shape))}), as base has shape {self._base.shape}"
             )
         count = len(self._basis)
-        self.names = tuple(f"c{k}" for k in range(count)) if names is None else tuple(names)
+        self.names = _named([f"c{k}" for k in range(count)] if names is None else names)
         if len(self.names) != count:
             raise ValueError(f"names has {len(self.names)} names for {count} directions")
 
@@ -238,6 +241,14 @@ class Combinations:
                 total += coefficient * direction.astype(np.float64)  # differently by place
             out[...] = np.clip(total, -most, most)
         return made
+
+
+def _named(names: Any) -> list[str]:
+    """The names of parameters, which differ."""
+    found = [str(name) for name in several(names, "names")]
+    if isinstance(names, (str, bytes)) or not found or len(set(found)) < len(found):
+        raise ValueError("names must be a list with a name of its own for each parameter")
+    return found
 
 
 def _given(values: Any, what: str, dtype: Any = np.float32) -> np.ndarray:

@@ -74,7 +74,7 @@ def test_signals_are_moved_to_later_samples_and_made_louder():
 
 def test_combinations_add_multiples_of_directions():
     made = Combinations([[1, 2]], [[[1, 0]], [[1, 1]]], ["first", "both"])
-    assert made.names == ("first", "both")
+    assert made.names == ["first", "both"]
     most = np.finfo(np.float32).max
     assert made(np.array([[1, 0.5], [0, 1e39]])).tolist() == [[[2.5, 2.5]], [[most, most]]]
 
@@ -145,7 +145,9 @@ def test_outputs_go_back_by_their_parameters():
     (lambda: GainAndShift([1, np.inf]), r"signal\[1\] is inf"),
     (lambda: Combinations(SIGNAL, np.ones((2, 7))), r"basis has shape \(2, 7\); it must be \(dir"),
     (lambda: Combinations(SIGNAL, SIGNAL[None], ["a", "b"]), "names has 2 names for 1 directions"),
-    (lambda: Parametric(total, lambda p: p), "names is missing"),
+    (lambda: Parametric(total, lambda p: p), "names must be a list"),
+    (lambda: Parametric(total, MAKERS[1], ["a", "a"]), "a name of its own for each"),
+    (lambda: Parametric(total, MAKERS[1], ["a"]), "names must be 2 names, for gain, shift"),
     (lambda: Parametric(total, lambda p: p[:, 0], ["a"]), r"make returned shape \(1,\)"),
     (lambda: Parametric(total, MAKERS[1])([1, 2]), r"p has shape \(2,\); it must be \(rows, 2\)"),
     (lambda: Parametric(total, MAKERS[1])([[1, np.nan]]), r"p\[0, 1\] is nan"),
