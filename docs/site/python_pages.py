@@ -17,7 +17,7 @@ PAGES = (
     ("python", "The package certreg", ("_library",)),
     ("python_estimator", "Estimator and questions", ("estimator", "questions")),
     ("python_answers", "Certificates and other answers", ("answers", "attacks", "errors")),
-    ("python_rows", "Many rows", ("rows", "result", "tuning")),
+    ("python_rows", "Many rows", ("rows", "result", "units", "tuning")),
     ("python_models", "Models", ("models", "check", "parametric", "_arrays")),
     ("python_denoisers", "Denoisers", ("denoised", "comparison", "training", "joining")),
     ("python_intervals", "Prediction intervals in Python", ("intervals", "_ranks")),

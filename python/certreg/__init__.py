@@ -75,6 +75,7 @@ from .rows import certify_rows
 from .solver import Bisection, Solver
 from .training import TrainedDenoiser, train_denoiser
 from .tuning import Trial, TunedScale, tune_scale
+from .units import RadiusComparison, compare_radius
 
 __all__ = ["__version__"] + [
     name

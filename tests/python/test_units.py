@@ -1,0 +1,211 @@
+"""Radii next to known changes of inputs: their norms, what is covered, and what is not known."""
+
+import io
+import math
+import sys
+
+import numpy as np
+import pytest
+
+import kit
+from kit import package, parametrize
+from certreg import compare_radius
+
+RNG = np.random.default_rng(7)
+LEVELS = RNG.integers(0, 256, (5, 12, 10, 3))  # images of 8 bits
+LEVELS[:, 0, 0], LEVELS[:, 0, 1] = 0, 255
+GREY = LEVELS[..., 0]
+MEAN, DEVIATION = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+SOUND = np.round(32768 * 0.4 * RNG.normal(size=(4, 500)).clip(-2, 2)) / 32768
+TYPICAL, MOST = "rounding to {}, typical", "rounding to {}, at most"
+
+
+def norms(X, radius=1, **more):
+    """The norms by the names of the changes."""
+    return {line["change"]: line["norm"] for line in compare_radius(X, radius, **more).lines}
+
+
+def same(a, b):
+    assert list(a) == list(b)
+    assert list(a.values()) == pytest.approx(list(b.values()), rel=1e-5)
+
+
+def test_rounding_of_a_face_to_8_bits():
+    found = norms(np.linspace(0, 1, 256)[RNG.integers(0, 256, (1, 192, 192, 3))])
+    assert found[TYPICAL.format("8 bits")] == pytest.approx(96 / 255)
+    assert found[MOST.format("8 bits")] == pytest.approx(math.sqrt(3) * 96 / 255)
+    assert found["one step brighter"] == pytest.approx(math.sqrt(12) * 96 / 255)
+
+
+@parametrize("images", GREY, LEVELS, np.moveaxis(LEVELS, 3, 1))
+def test_images_of_all_ranges_have_8_bits(images):
+    wanted = norms(images)
+    assert list(wanted)[1:3] == [MOST.format("8 bits"), "one step brighter"]
+    for black, white in ((0, 1), (-1, 1), (-0.4242, 2.8215)):
+        X = (black + (white - black) * images / 255).astype(np.float32)
+        same(norms(X, scale=(white - black) / 255), wanted)
+
+
+def test_channels_may_have_steps_of_their_own():
+    X = ((LEVELS / 255 - MEAN) / DEVIATION).astype(np.float32)
+    step = np.broadcast_to(1 / 255 / np.array(DEVIATION), X.shape[1:])
+    wanted = norms(LEVELS)
+    same(norms(X, scale=step), wanted)
+    same(norms(np.moveaxis(X, 3, 1), scale=np.moveaxis(step, 2, 0)), wanted)
+
+
+def test_jpeg_is_measured_on_the_images():
+    images = package("PIL.Image")
+    layouts = [norms(x) for x in (GREY, GREY[..., None], GREY[:, None])]
+    same(layouts[0], layouts[1])
+    same(layouts[0], layouts[2])
+    measured = []
+    for levels in LEVELS.astype(np.uint8):
+        file = io.BytesIO()
+        images.fromarray(levels).save(file, "JPEG", quality=90)
+        measured.append(np.linalg.norm(np.asarray(images.open(file)) - levels.astype(float)) / 255)
+    *_, line, _ = compare_radius(LEVELS / 255, np.sort(measured)[[2] * 5] * (1 + 1e-6)).lines
+    assert line == {
+        "change": "JPEG of quality 90",
+        "norm": pytest.approx(np.median(measured), rel=1e-6),
+        "longest": pytest.approx(np.max(measured), rel=1e-6),
+        "covered": 3,
+    }
+
+
+def test_jpeg_is_left_out_with_a_note(monkeypatch):
+    assert "JPEG is left out" in str(compare_radius(GREY.reshape(5, -1), 1, kind="image"))
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    assert "needs the package Pillow" in str(compare_radius(GREY, 1))
+    assert not any("JPEG" in name for name in norms(GREY))
+
+
+def test_no_rounding_error_exceeds_the_most():
+    step, scale = np.array([0.5, 0.01, 3, 0.2]), np.array([1, 0.1, 20, 3])
+    true = RNG.normal(size=(2000, 4)) * [9, 1, 70, 30]
+    X = np.rint(true / step) * step
+    errors = np.linalg.norm((X - true) / scale, axis=1)
+    found = compare_radius(X, 1, scale=scale)
+    assert "Steps of the inputs: 0 0.5, 1 0.01, 2 3, 3 0.2." in found.notes
+    typical, most = [line["norm"] for line in found.lines[:2]]
+    assert errors.max() <= most < 1.2 * errors.max()
+    assert typical == found.typical == pytest.approx(np.sqrt(np.mean(errors**2)), rel=0.02)
+
+
+@parametrize(
+    "column",
+    RNG.normal(size=500),
+    0.5 + RNG.integers(0, 2**23, 100_000) / 2**24,  # the steps of float32
+    np.exp(RNG.integers(0, 50, 500) / 20),
+    np.arange(7.0),  # too few
+    np.ones(50),
+    1e9 + np.arange(100) / 7,
+)
+def test_steps_are_not_found_where_there_are_none(column):
+    told = compare_radius(column[:, None], 1)
+    assert math.isnan(told.typical) and "values show no step" in str(told) and told.short == 0
+
+
+@parametrize("step, offset", (1 / 3, -7.7), (0.01, 0), (1000, 5e5), (1 / 255 / 0.3, -0.42))
+def test_steps_are_found_in_float32_from_any_offset(step, offset):
+    few = offset + step * np.array([0, 4, 6, 16, 19, 40, 43, 90, 95, 200.0])
+    for column in (few, offset + step * RNG.integers(0, 400, 3000)):
+        column = column.astype(np.float32)[:, None]
+        found = norms(column)[MOST.format("steps")]
+        assert found == pytest.approx(step / 2, rel=1e-3)
+
+
+def test_only_named_kinds_have_bits_that_their_values_do_not_show():
+    X = RNG.random((6, 9, 9))
+    assert list(norms(X)) == ["all by one deviation"]
+    assert norms(X, kind="image")[MOST.format("8 bits")] == pytest.approx(9 / 510)
+    assert norms(X - 9, kind="image", step=0.1)[MOST.format("steps")] == pytest.approx(0.45)
+    for kind, values in (("image", X - 9), ("image", X + 0.5), ("sound", 2 * X)):
+        with pytest.raises(ValueError, match="values of X are from .*: give step"):
+            compare_radius(values, 1, kind=kind)
+
+
+def test_sound_has_16_bits_and_a_ratio():
+    found = compare_radius(SOUND, np.linalg.norm(SOUND, axis=1) / [10, 100, 1, 10])
+    assert found.noise_ratios == pytest.approx([20, 40, 0, 20], abs=1e-4)
+    assert "noise ratio of 20.1 dB (median of 4 inputs, 0.1 to 40.1)" in str(found)
+    assert found.lines[1]["norm"] == pytest.approx(math.sqrt(500) / 65536)
+    quiet = compare_radius(SOUND * [[0], [1], [0], [1]], [1, 0, 0, 1])
+    assert quiet.noise_ratios[0] == -math.inf and quiet.noise_ratios[1] == math.inf
+    assert math.isnan(quiet.noise_ratios[2]) and "the others are silent" in str(quiet)
+
+
+def test_what_has_scale_0_is_covered_by_no_radius():
+    mask = np.ones(GREY.shape[1:])
+    mask[:3] = 0
+    found = compare_radius(GREY, 1e6, scale=mask)
+    lines = {line["change"]: line for line in found.lines}
+    assert lines[MOST.format("8 bits")]["norm"] == pytest.approx(math.sqrt(90) / 2)
+    assert lines["one step brighter"]["norm"] == math.inf
+    assert lines["one step brighter"]["covered"] == 0
+    assert "scale 0, which are 30 of 120" in found.notes[-1] and "inf" in str(found)
+    half = np.pad(LEVELS[:, :8, :8, 0], [(0, 0), (0, 0), (0, 8)], constant_values=130)
+    found = norms((half / 255).astype(np.float32), scale=np.repeat([[1, 0]], 8, 1).repeat(8, 0))
+    assert found["one step brighter"] == math.inf > found.get("JPEG of quality 95", 0)
+
+
+def test_a_table_names_its_features_from_the_shortest_on():
+    pandas = package("pandas")
+    numbers = np.arange(40.0)
+    frame = pandas.DataFrame({"cut": ["a", "b"] * 20, "b": numbers, "a": numbers % 9})
+    rows = kit.certreg.certify_rows(
+        lambda x: np.asarray(x["a"], float), frame, 0.5, 4.0, samples=99, seed=1, progress=False
+    )
+    found = compare_radius(frame, rows)
+    changes = [line["change"] for line in found.lines]
+    assert changes[2:] == ["a by one deviation", "b by one deviation", "all by one deviation"]
+    assert (found.radii == rows["radius"][:, 0, 0]).all() and found.lines[0]["covered"] == 40
+    assert found.lines[2]["norm"] == pytest.approx(frame["a"].std(ddof=0))
+    rows.done[3] = False
+    assert compare_radius(frame, rows).lines[0]["covered"] == 39
+    many = compare_radius(RNG.normal(size=(9, 30)), 1, names=[f"n{j}" for j in range(30)])
+    assert len(many.lines) == 13
+
+
+def test_covered_is_what_is_strictly_shorter():
+    step = np.arange(20.0)[:, None]
+    most = compare_radius(step, 1).lines[1]["norm"]
+    assert 0.5 < most < 0.5 + 1e-6
+    radii = [0, 0.28, 0.29, 0.5, most, np.nextafter(most, 1), *[3.0] * 14]
+    found = compare_radius(step, radii)
+    assert [line["covered"] for line in found.lines[:2]] == [18, 15]
+    assert found.short == 2 and "On 2 of 20 inputs it is not above" in str(found)
+    shown = str(compare_radius(step, 0.123456))
+    assert "0.5001" in shown and "0.2887" in shown and "is 0.1234 (median" in shown
+
+
+@parametrize(
+    "given, sentence",
+    (dict(radius=-1), "radius must be finite"),
+    (dict(radius=math.nan), "radius must be finite"),
+    (dict(radius=math.inf), "radius must be finite"),
+    (dict(radius=[1, 2]), r"radius has shape \(2,\)"),
+    (dict(scale=0), "scale is 0 for all"),
+    (dict(scale=-1), "scale must hold"),
+    (dict(step=math.nan), "step must hold"),
+    (dict(kind="video"), "kind is 'video'; it must be one of image"),
+    (dict(names=["a"]), "X has 3 features, but names has 1"),
+    (dict(X=np.full((2, 3), np.nan)), r"X\[0, 0\] is nan"),
+    (dict(X=np.ones((0, 3))), "at least one row"),
+)
+def test_wrong_arguments_are_refused(given, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        compare_radius(**{"X": kit.X, "radius": 1, **given})
+
+
+def test_rows_of_another_question_are_refused():
+    rows = kit.rows_of(questions=[0.5, 0.1], samples=30)
+    for X, more, sentence in (
+        (kit.X, {}, "several sigmas or questions"),
+        (kit.X, {"scale": 1}, "leave scale out"),
+        (kit.X[:, :2], {}, "inputs of shape"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            compare_radius(X, rows, **more)
+    with pytest.raises(ValueError, match="output bounds"):
+        compare_radius(kit.X, kit.rows_of(samples=30, radius=0.1))
