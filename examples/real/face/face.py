@@ -37,6 +37,13 @@ LANDMARKS = {  # indices in the network's mesh; left and right as seen in the ph
     "mouth, left corner": 61,
     "mouth, right corner": 291,
 }
+OUTLINES = (  # of the face, eyes and mouth, as indices in the mesh
+    "10 338 297 332 284 251 389 356 454 323 361 288 397 365 379 378 400 377 152 148 176 149 150 "
+    "136 172 58 132 93 234 127 162 21 54 103 67 109 10",
+    "33 7 163 144 145 153 154 155 133 173 157 158 159 160 161 246 33",
+    "263 249 390 373 374 380 381 382 362 398 384 385 386 387 388 466 263",
+    "61 146 91 181 84 17 314 405 321 375 291 409 270 269 267 0 37 39 40 185 61",
+)
 SIDE, ENLARGED, MESH = 192, 1.5, 468
 PIXEL_SIGMAS = (0.05, 0.1, 0.2)  # white is 1
 
@@ -166,70 +173,125 @@ def inputs():
 
 
 # ---- the answers
-def asked():
-    """For each landmark: it stays within the tolerance, as a distance."""
-    return [Question(TOLERANCE, output=2 * k, output_count=2) for k in range(len(LANDMARKS))]
+def answers(model, inputs, sigma, calls, **more):
+    """For each input, whether the landmarks stay within the tolerance, as a distance: one
+    certificate for all of them together, a list with one for each, and the smoothed landmarks,
+    (5, 2)."""
+    asked = [Question(TOLERANCE, output=2 * k, output_count=2) for k in range(len(LANDMARKS))]
+    shape, outputs = inputs[0].shape, 2 * len(asked)
+    with Estimator(model, shape, calls, outputs=outputs, batch=20, seed=SEED, **more) as e:
+        for z in inputs:
+            e.begin(z, sigma)
+            yield *e.certify_outputs(calls, *asked), [e.prediction(q) for q in asked]
 
 
-def certify_boxes(boxes, sigma, calls):
-    """For each box, one certificate for all landmarks together, and a list with one for each."""
-    e = Estimator(
-        landmarks(), 4, calls, outputs=2 * len(LANDMARKS), scale=SCALE[:4], batch=50, seed=SEED
+def ways(radius):
+    """By how many pixels a box may be wrong, or by how many per cent too small, which is fewer than
+    too large, or by how many degrees, if it is wrong in one way alone. Rounded down."""
+    pixels, _, size, degrees, _ = radius * SCALE
+    return [down(way, 10) for way in (pixels, 100 * -math.expm1(-size / 100), degrees)]
+
+
+def down(value, parts):
+    """Rounded down to a multiple of 1 / parts: what is printed is proved."""
+    return math.floor(parts * value) / parts
+
+
+def line(name, radius):
+    pixels, percent, degrees = ways(radius)
+    return f"{name:<25}{down(radius, 100):7.2f}{pixels:8.1f} px{percent:8.1f} %{degrees:8.1f}°"
+
+
+def tell_boxes(sigma, calls):
+    """Returns the radius around the mean box."""
+    _, found, mean = faces()
+    boxes = [*found, mean]
+    told = [*answers(landmarks(), boxes, sigma, calls, scale=SCALE[:4])]
+    print(f"All five landmarks stay within {TOLERANCE:g} px while the box is wrong by less than")
+    print(f"{'box of the detector':<25} radius      moved    shrunk    turned")
+    for name, (all_five, _, _) in zip([*DETECTORS, "mean of these four"], told):
+        print(line(name, all_five.radius))
+    all_five, each, smoothed = told[-1]
+    off = np.linalg.norm(smoothed - landmarks()(mean[None]).reshape(-1, 2), axis=1)
+    print(f"{'one landmark, mean box':<53} smoothing moves it by")
+    for name, c, distance in zip(LANDMARKS, each, off):
+        print(f"{line(name, c.radius)}{distance:9.1f} px")
+    away = np.linalg.norm((found - mean) / SCALE[:4], axis=1)
+    print(
+        f"The boxes of the detectors are {', '.join(f'{d:.2f}' for d in away)} from their mean: "
+        f"its certificate covers {(away < all_five.radius).sum()} of {len(away)}."
     )
-    with e:
-        answers = []
-        for box in boxes:
-            e.begin(box, sigma)
-            answers.append(e.certify_outputs(calls, *asked()))
-    return answers
+    return all_five.radius
 
 
-def certify_pixels(box, calls):
-    """The crop at this box as an input of pixels, and for each sigma of PIXEL_SIGMAS one
-    certificate for all landmarks."""
-    crops, find = faces()[0], Landmarks(LANDMARKS.values())
-    crop, answers = crops(box[None])[0], []
+def tell_pixels(calls):
+    """The same question with the pixels of the crop as inputs."""
+    crops, _, mean = faces()
+    find, crop = Landmarks(LANDMARKS.values()), crops(mean[None])[0]
 
     def model(x):
         y = find(x).reshape(len(x), -1, 2)
-        return crops.to_image(y, np.repeat(box[None], len(x), 0)).reshape(len(x), -1)
+        return crops.to_image(y, np.repeat(mean[None], len(x), 0)).reshape(len(x), -1)
 
+    rounded = np.round(crop * 255) / np.float32(255)
+    before, after = model(np.array([crop, rounded])).reshape(2, -1, 2)
+    print("\nIf instead every pixel of the crop may be wrong (white is 1), the radius is")
     for sigma in PIXEL_SIGMAS:
-        with Estimator(
-            model, crop.shape, calls, outputs=2 * len(LANDMARKS), batch=50, seed=SEED
-        ) as e:
-            e.begin(crop, sigma)
-            answers.append(e.certify_outputs(calls, *asked())[0])
-    return crop, answers
+        radius = next(answers(model, [crop], sigma, calls))[0].radius
+        print(f"  {down(radius, 1000):.3f} at sigma {sigma:g}")
+    print(
+        f"Rounding the crop to 8 bits changes it by {np.linalg.norm(rounded - crop):.3f}, which "
+        f"moves the landmarks by {np.linalg.norm(after - before, axis=1).max():.2f} px."
+    )
 
 
-def alone(radius):
-    """How far a box may be wrong in one way alone. A shrunk side is the shorter way."""
-    pixels, _, size, degrees, _ = radius * SCALE
-    return f"{pixels:5.1f} px{100 * -math.expm1(-size / 100):7.1f} %{degrees:7.1f}°"
+def plot(radius, path):
+    """Lines, and no pixels of the photograph: the mean box, the boxes of the detectors, and boxes
+    that are as wrong as the radius allows in one way alone."""
+    import matplotlib
+    from matplotlib.figure import Figure
 
-
-def run(sigma, calls, plot):
+    matplotlib.rcParams.update({"svg.hashsalt": "certreg", "svg.fonttype": "none"})
     crops, found, mean = faces()
-    boxes = np.array([*found, mean])
-    answers = certify_boxes(boxes, sigma, calls)
-    print(f"Within {TOLERANCE:g} px stays each landmark while the box is wrong by less than")
-    print(f"{'box of':<26}{'radius':>7}{'that is alone':>20}")
-    for name, (c, _) in zip([*DETECTORS, "their mean"], answers):
-        print(f"{name:<26}{c.radius:7.2f} {alone(c.radius)}")
-    print("\nand around the mean, each landmark by itself")
-    for name, c in zip(LANDMARKS, answers[-1][1]):
-        print(f"{name:<26}{c.radius:7.2f} {alone(c.radius)}")
+    mesh = landmarks(range(MESH))(mean[None]).reshape(-1, 2)
+    across, along, size, roll = np.diag(radius * SCALE[:4])
+    pixels, percent, degrees = ways(radius)
+    panels = {
+        "boxes of four detectors": found,
+        f"moved by {pixels:g} px": mean + [across, -across, along, -along],
+        f"shrunk by {percent:g} %, or grown": mean + [size, -size],
+        f"turned by {degrees:g}°": mean + [roll, -roll],
+    }
+    corners = [[[0, 0], [SIDE, 0], [SIDE, SIDE], [0, SIDE], [0, 0]]]
+    figure = Figure((9, 2.6), layout="constrained")
+    for ax, (title, boxes) in zip(figure.subplots(1, 4), panels.items()):
+        for outline in OUTLINES:
+            ax.plot(*mesh[[int(index) for index in outline.split()]].T, color="gray", lw=0.8)
+        for box in boxes:
+            ax.plot(*crops.to_image(corners, box[None])[0].T, color="C0", lw=0.8)
+        ax.plot(*crops.to_image(corners, mean[None])[0].T, color="black")
+        for index in LANDMARKS.values():
+            ax.add_patch(matplotlib.patches.Circle(mesh[index], TOLERANCE, fill=False, color="C3"))
+        ax.set(aspect="equal", xlim=(105, 345), ylim=(245, 5), xticks=[], yticks=[])
+        ax.set_title(title, fontsize=9)
+    svg = path.suffix == ".svg"
+    figure.savefig(path, metadata={"Date": None} if svg else None)
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="face", description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--sigma", type=float, default=1, help="noise, in units of the scale")
-    parser.add_argument("--calls", type=int, default=400, help="of the network for each box")
-    parser.add_argument("--plot", metavar="FILE", help="draws boxes and landmarks: .svg or .png")
-    options = parser.parse_args()
+def run(options):
+    radius = tell_boxes(options.sigma, options.calls)
+    tell_pixels(options.calls)
+    if options.plot:
+        plot(radius, options.plot)
+
+
+def main(words=None):
+    parser = argparse.ArgumentParser(prog=NAME, description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--sigma", type=float, default=1, help="noise of a box; 1: SCALE")
+    parser.add_argument("--calls", type=int, default=1000, help="of the network for each answer")
+    parser.add_argument("--plot", type=pathlib.Path, help="file to write: .svg, .png or .pdf")
     try:
-        run(options.sigma, options.calls, options.plot)
+        run(parser.parse_args(words))
     except (CertregError, ImportError, OSError, ValueError) as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
