@@ -2,13 +2,14 @@
 
 import io
 import math
+import re
 import sys
 
 import numpy as np
 import pytest
 
 import kit
-from kit import package, parametrize
+from kit import ASKED, PRODUCT, certify_refused, command_refused, package, parametrize, read, said
 from certreg import compare_radius
 
 RNG = np.random.default_rng(7)
@@ -209,3 +210,28 @@ def test_rows_of_another_question_are_refused():
             compare_radius(X, rows, **more)
     with pytest.raises(ValueError, match="output bounds"):
         compare_radius(kit.X, kit.rows_of(samples=30, radius=0.1))
+
+
+# ---- the commands
+def test_certify_prints_the_comparison_and_writes_the_same(models):
+    asked = ("certify", *PRODUCT, *ASKED, "--tolerance", ".5,1", "-q")
+    plain, _ = said(*asked, "-o", "a.json")
+    out, err = said(*asked, "-o", "b.json", "--units", "0.5")
+    assert out.startswith(plain) and err == "" and read("a.json") == read("b.json")
+    assert len(re.findall(r"^Radii at sigma 0.25 and tolerance (?:0.5|1):$", out, re.M)) == 2
+    assert out.count(TYPICAL.format("steps")) == 2
+    _, aside = said(*asked, "-o", "-", "--units")
+    assert "values show no step: give --units STEP." in aside
+
+
+def test_wrong_units_are_refused_before_the_work(models):
+    certify_refused("give --units STEP", "--units", "image", model="models.py:fails")
+    certify_refused("--units is '-1'; it must be image, sound, table or a", "--units=-1")
+    words = ("sigma", *PRODUCT, *ASKED, "--denoise", "x.npy", "--units")
+    command_refused(2, "--target or --units", *words)
+
+
+def test_sigma_compares_the_level_that_it_recommends(models):
+    out, _ = said("sigma", *PRODUCT, *ASKED, "--sigma", ".1,.25", "-q", "--units")
+    deployed = re.search(r"Deploy sigma (\S+) for", out)[1]
+    assert f"Radii at sigma {deployed} and tolerance 0.5:" in out

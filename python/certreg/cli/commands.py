@@ -27,10 +27,11 @@ from .loading import Model
 from .said import in_options
 from .seeds import seed_in
 from .streams import aside, complain, say
+from .units import changes_of, tell_units
 
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
-    "keep_records keep_denoiser".split()
+    "keep_records keep_denoiser units".split()
 )
 
 
@@ -185,6 +186,7 @@ def run(given: argparse.Namespace) -> int:
     if given.command == "sigma" and given.denoise:
         return _compare(given)
     work = Work(given)
+    changes = changes_of(work)
     rows = work.done()
     table = tables.full(rows, work.first, work.labels)
     shortened = tables.short_of_radii if given.radius is None else tables.short_of_bounds
@@ -193,6 +195,8 @@ def run(given: argparse.Namespace) -> int:
     work.tell(aligned(summary))
     if given.command == "sigma":
         work.tell(_recommendation(rows, work.labels))
+    if changes:
+        tell_units(work, changes, rows)
     return work.ended(table, "certificates are missing")
 
 
@@ -200,8 +204,11 @@ def _compare(given: argparse.Namespace) -> int:
     """The command sigma with --denoise: the levels with and without a denoiser."""
     if is_saved(given.denoise):
         raise Failure(f"{given.denoise} is a denoiser for one sigma: give the examples")
-    if given.resume or given.plot or given.target or len(given.tolerance) > 1:
-        raise Failure("--denoise takes one --tolerance, and no --resume, --plot or --target")
+    others = (given.resume, given.plot, given.target, given.units)
+    if any(others) or len(given.tolerance) > 1:
+        raise Failure(
+            "--denoise takes one --tolerance, and no --resume, --plot, --target or --units"
+        )
     work = Work(given)
     with work.failures():
         found = compare_denoised(

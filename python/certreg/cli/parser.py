@@ -77,7 +77,7 @@ MORE = "certreg --help explains models, files, tables and exit status."
 ABSENT: dict[str, Any] = {  # the values of options that a command has not
     **dict.fromkeys(
         "radius target labels plot resume model_id seed_file denoise keep_denoiser calibration "
-        "truths groups serve trim core pilot constant columns tensor".split()
+        "truths groups serve trim core pilot constant columns tensor units".split()
     ),
     **dict.fromkeys(("keep_records", "keep_seed"), False),
     **{"jobs": 1, "on_crash": "stop"},
@@ -226,6 +226,7 @@ def _asks_for_radii(command: Any, sigma: str) -> None:
     options.resuming(command)
     options.results(command)
     options.labels_and_plots(command)
+    options.units(command)
 
 
 @_command(

@@ -127,6 +127,14 @@ def _shape(text: str) -> Tuple[int, ...]:
     return tuple(map(int, text.split(",")))
 
 
+def _units(text: str) -> dict[str, Any]:
+    """Arguments of Changes."""
+    if text in ("", "image", "sound", "table"):
+        return {"kind": text or None}
+    wanted = "image, sound, table or a positive step"
+    return {"step": _between(wanted, lambda x: 0 < x < math.inf)(text)}
+
+
 _index = _integer(0, 2**31 - 1, "the index of an output (-o names the file of results)")
 _count = _integer(1, 2**53, "an integer of at least 1")
 _KINDS: dict[str, Kind] = {
@@ -143,6 +151,7 @@ _KINDS: dict[str, Kind] = {
     "rows": _rows,
     "limit": _above_one,
     "shape": _shape,
+    "units": _units,
 }
 
 
