@@ -9,18 +9,21 @@ from typing import Any, Callable, Iterator, Optional, Sequence
 import numpy as np
 
 from ._arrays import array_of
+from ._changes import Changes, rounded_up
 from .constants import function_of, integer, positive
+from .estimator import Estimator
 from .denoised import check_use, function_of_rows, made_of
 from .frames import parted
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
 ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
 MOST_STEPS = 2**24 - 2**13  # of the grid, from 0 to a feature (certreg.h)
+SAMPLES = 1000  # as certify_rows takes
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """Something that makes certificates of a model wrong or impossible.
+    """Something that makes certificates of a model wrong, impossible or of little use.
 
     kind  "shape"       the outputs have a wrong shape or type
           "not finite"  outputs are NaN or infinite
@@ -28,11 +31,12 @@ class Finding:
           "batch"       an output depends on the other rows or on their number
           "order"       an output depends on the position of its row
           "float32"     rounding errors are not small compared with the noise
+          "radius"      no radius at this sigma is above a typical rounding error of the inputs
     text  what was found, and what to do
     size  for "calls", "batch" and "order" the largest change of an output, infinite if it became or
           ceased to be finite or the call failed; for "shape" the number of outputs, and for
           "not finite" the number of rows; for "float32" the noise in steps of float32, or the
-          change of the output that one step makes"""
+          change of the output that one step makes; for "radius" the norm of the rounding error"""
 
     kind: str
     text: str
@@ -69,6 +73,7 @@ def check_model(
 
     Raises the exception of the model if its first call fails, and ValueError if X has a wrong shape
     or is not finite, or if no feature gets noise."""
+    given = X, scale
     model, (X, columns, scale) = made_of(model), parted(X, scale)
     names = names or getattr(columns, "names", None)
     function = function_of_rows(model, columns)
@@ -81,6 +86,8 @@ def check_model(
     trial = _Trial(function, z, _steps(z, scale, sigma), noise, lambda done: shown(done, calls))
     trial.shown(0)
     found = list(_findings(trial, names))
+    if sigma is not None:
+        found += _short(Changes(*given), sigma)
     trial.shown(calls)
     return found
 
@@ -278,4 +285,19 @@ def _order(trial: _Trial) -> Iterator[Finding]:
             f"the output of row {row} changes by {change:.3g} if the rows are in reverse order: "
             "an output must depend on its own row only, not on the position of the row",
             change,
+        )
+
+
+def _short(changes: Changes, sigma: float) -> Iterator[Finding]:
+    """Whether even a model that never changes has a radius below the rounding of the inputs."""
+    with Estimator(lambda x: np.zeros(len(x)), 1, SAMPLES, seed=1) as e:
+        most = sigma * e.certify(np.zeros(1), 1.0, SAMPLES, 1.0).radius
+    if most <= changes.typical:  # NaN, if no step is known, is not greater
+        yield Finding(
+            "radius",
+            f"with {SAMPLES} samples and alpha 0.05 the radius of a median is at most "
+            f"{rounded_up(most)} at sigma {sigma:g}, not above the norm of a typical rounding "
+            f"error of the inputs, {changes.typical:.4g}: raise sigma, or give the model fewer and "
+            "better inputs (docs/guide/units.md)",
+            changes.typical,
         )

@@ -10,7 +10,7 @@ import pytest
 
 import kit
 from kit import ASKED, PRODUCT, certify_refused, command_refused, package, parametrize, read, said
-from certreg import compare_radius
+from certreg import check_model, compare_radius
 
 RNG = np.random.default_rng(7)
 LEVELS = RNG.integers(0, 256, (5, 12, 10, 3))  # images of 8 bits
@@ -235,3 +235,14 @@ def test_sigma_compares_the_level_that_it_recommends(models):
     out, _ = said("sigma", *PRODUCT, *ASKED, "--sigma", ".1,.25", "-q", "--units")
     deployed = re.search(r"Deploy sigma (\S+) for", out)[1]
     assert f"Radii at sigma {deployed} and tolerance 0.5:" in out
+
+
+def test_check_knows_sigmas_at_which_no_radius_is_above_rounding(models):
+    f, X = kit.model, np.arange(20.0)[:, None] + [0, 5, 9]
+    (found,) = check_model(f, X, sigma=0.18)  # 2.688 sigma is below the root of 3/12
+    assert found.kind == "radius" and found.size == pytest.approx(0.5)
+    assert "at most 0.4839 at sigma 0.18" in found.text
+    assert check_model(f, X, sigma=0.19) == check_model(f, X) == []
+    np.save("steps.npy", X)
+    out, _ = said("check", PRODUCT[0], "steps.npy", "--sigma", ".01", status=1)
+    assert out.startswith("radius: with 1000 samples")
