@@ -218,8 +218,8 @@ def tell_boxes(sigma, calls):
         print(f"{line(name, c.radius)}{distance:9.1f} px")
     away = np.linalg.norm((found - mean) / SCALE[:4], axis=1)
     print(
-        f"The boxes of the detectors are {', '.join(f'{d:.2f}' for d in away)} from their mean: "
-        f"its certificate covers {(away < all_five.radius).sum()} of {len(away)}."
+        f"The detectors' boxes are {', '.join(f'{d:.2f}' for d in away)} from their mean, whose "
+        f"certificate\ncovers {(away < all_five.radius).sum()} of them."
     )
     return all_five.radius
 
