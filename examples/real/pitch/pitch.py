@@ -6,17 +6,15 @@ on nothing else. Its certificate is a radius: no disturbance of the window, nois
 sound, with a smaller 2-norm moves the smoothed pitch by half a semitone."""
 
 import argparse
-import functools
 import importlib.util
+import math
 import pathlib
 import sys
-import time
 import wave
 
 try:
     import numpy as np
-    import onnxruntime
-    from certreg import Question, RowsError, certify_rows
+    from certreg import OnnxModel, Question, RowsError, certify_rows, compare_radius
 except ImportError as error:
     sys.exit(f"{error}; make deps installs what is missing")
 
@@ -41,20 +39,19 @@ def model_file():
     raise FileNotFoundError("there is no swift_f0 with its model.onnx: make deps-real installs it")
 
 
-@functools.lru_cache
-def network():
-    """A function from sound, (samples,), to pitch in Hz and confidence, (frames,) each."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(model_file()), options)
-    given = {name: np.array(value, np.float32) for name, value in RANGE.items()}
-    return lambda x: [y[0] for y in session.run(["pitch", "confidence"], {"audio": x[None]} | given)]
+def network(output, columns=None):
+    return OnnxModel(model_file(), constants=RANGE, output=output, columns=columns)
+
+
+def in_hertz():
+    """The network from windows, (rows, samples), to the pitch in their middle, (rows, 1)."""
+    return network("pitch", range(SIDE, SIDE + 1))
 
 
 def make_model():
-    """The pitch in the middle of windows, (rows, samples), in cents above A4, (rows,)."""
-    hear = network()
-    return lambda windows: np.array([cents(hear(window)[0][SIDE]) for window in windows])
+    """The same in cents above A4, (rows,)."""
+    hear = in_hertz()
+    return lambda windows: cents(hear(windows)[:, 0])
 
 
 def cents(hertz):
@@ -79,21 +76,31 @@ def sound(path):
     return np.convolve(data / 2**15, low_pass, "same")[::3].astype(np.float32)
 
 
-def frames(path):
-    """EACH of the voiced frames of a file, evenly chosen: their seconds, and their windows."""
+def voiced(path):
+    """The sound of a file, and the indices of its voiced frames that have a whole window."""
     heard = sound(path)
-    confidence = network()(heard)[1]
     count = len(heard) // HOP
     peaks = abs(heard[: count * HOP]).reshape(count, HOP).max(1)
+    confidence = network("confidence")(heard[None])[0]
     inside = slice(SIDE, max(SIDE, count - SIDE))
-    voiced = np.flatnonzero((confidence[inside] >= VOICED) & (peaks[inside] >= QUIET)) + SIDE
-    if len(voiced) < EACH:
-        raise ValueError(
-            f"{path} has {len(voiced)} voiced frames with {SIDE * HOP / RATE:.2f} seconds of sound "
-            f"before and after them; it must have {EACH}: record a longer voice"
-        )
-    chosen = voiced[(2 * np.arange(EACH) + 1) * len(voiced) // (2 * EACH)]
-    return chosen * HOP / RATE, [heard[(i - SIDE) * HOP : (i + SIDE) * HOP] for i in chosen]
+    return heard, np.flatnonzero((confidence[inside] >= VOICED) & (peaks[inside] >= QUIET)) + SIDE
+
+
+def frames(voices):
+    """EACH frame of each file, evenly chosen from the voiced ones: (file, seconds), and windows,
+    (rows, samples)."""
+    places, windows = [], []
+    for path in voices:
+        heard, found = voiced(path)
+        if len(found) < EACH:
+            raise ValueError(
+                f"{path} has {len(found)} voiced frames {SIDE * HOP / RATE:.2f} seconds away from "
+                f"its ends; it must have {EACH}: record a longer voice"
+            )
+        for i in found[(2 * np.arange(EACH) + 1) * len(found) // (2 * EACH)]:
+            places.append((path, i * HOP / RATE))
+            windows.append(heard[(i - SIDE) * HOP : (i + SIDE) * HOP])
+    return places, np.array(windows)
 
 
 def repeated(window):
@@ -113,44 +120,112 @@ def repeated(window):
     return RATE / (lags[i] + between)
 
 
-def inputs(voices=VOICES):
-    """Windows of voiced frames, (rows, samples), and their pitches by autocorrelation in cents."""
-    windows = np.array([window for voice in voices for window in frames(voice)[1]])
-    return windows, cents(np.array([repeated(window) for window in windows.astype(float)]))
+def inputs():
+    """The windows of Debian's voices, and their pitches in cents by autocorrelation."""
+    windows = frames(VOICES)[1]
+    return windows, truths(windows)
 
 
-# ---- the answers
-def certified(voices, sigma, samples, jobs):
-    """Prints a line for each frame, and what they have in common."""
-    windows, truths = inputs(voices)
-    rows = certify_rows(
-        make_model, windows, sigma, Question(TOLERANCE), samples=samples, seed=SEED, jobs=jobs
+def truths(windows):
+    return cents(np.array([repeated(window) for window in windows.astype(float)]))
+
+
+# ---- the program
+def tell(places, windows, rows):
+    """Prints a line for each frame. Returns how many dB below the voice its radius is."""
+    heard = make_model()(windows), rows["prediction"][:, 0, 0], truths(windows)
+    pitch, smoothed, other = heard
+    radii, known = rows["radius"][:, 0, 0], compare_radius(windows, rows, kind="sound")
+    print("voice              at     pitch  smoothed autocorr.   radius  below the voice")
+    for i, (path, second) in enumerate(places):
+        pitches = "".join(f"{440 * 2 ** (c[i] / 1200):7.1f} Hz" for c in heard)
+        below = f"{known.noise_ratios[i]:14.1f} dB" if radii[i] else f"{'not certified':>17}"
+        print(f"{path.stem:<14}{second:5.2f} s{pitches}{radii[i]:9.3f}{below}")
+    print("\nDifferences in cents, median and largest:")
+    for what, of in (
+        ("smoothed pitch and pitch", smoothed - pitch),
+        ("pitch and autocorrelation", pitch - other),
+        ("smoothed pitch and autocorrelation", smoothed - other),
+    ):
+        print(f"  {what:<35}{np.median(abs(of)):5.1f}{abs(of).max():7.1f}")
+    print(f"\n{known}")
+    return known.noise_ratios
+
+
+def save(windows, options):
+    """Writes windows for the command and the program in C. Prints what they find for the first one,
+    in Hz as the network answers, and how."""
+    options.save.mkdir(parents=True, exist_ok=True)
+    np.save(options.save / "frames.npy", windows)
+    np.save(options.save / "first.npy", windows[0])
+    model, how = in_hertz(), {"samples": options.samples, "seed": SEED, "progress": False}
+    lowest = 1 - 2 ** (-TOLERANCE / 1200)  # the smaller side, since 50 cents up are more Hz
+    tolerance = math.floor(100 * lowest * model(windows[:1])[0, 0]) / 100
+    c = certify_rows(model, windows[:1], options.sigma, tolerance, **how).certificate(0)
+    of_file = f"--output pitch --columns {SIDE}:{SIDE + 1} "
+    of_file += " ".join(f"--constant {name}={value}" for name, value in RANGE.items())
+    print(
+        f"\nThe first frame is within {tolerance} Hz of {c.prediction:.6g} Hz for every "
+        f"disturbance below {c.radius:.6g}. The same:\n"
+        f"  certreg certify {model_file()} {options.save}/frames.npy --rows 0:1 {of_file} --sigma "
+        f"{options.sigma} --tolerance {tolerance} --samples {options.samples} --seed {SEED}\n"
+        f"  certify {model_file()} --shape {2 * SIDE * HOP} {of_file} --samples {options.samples} "
+        f"--input {options.save}/first.npy {options.sigma} {tolerance}"
     )
-    radii, smoothed = rows["radius"][:, 0, 0], rows["prediction"][:, 0, 0]
-    clean, norms = make_model()(windows), np.linalg.norm(windows.astype(float), axis=1)
-    below = 20 * np.log10(norms / np.maximum(radii, 1e-300))
-    times = [(voice.stem, second) for voice in voices for second in frames(voice)[0]]
-    print(f"{'voice':<14}{'at':>7}{'pitch':>10}{'smoothed':>10}{'autocorr.':>10}{'radius':>9}", end="")
-    print(f"{'below the voice':>17}")
-    for i, (voice, second) in enumerate(times):
-        hertz = "".join(f"{440 * 2 ** (c[i] / 1200):7.1f} Hz" for c in (clean, smoothed, truths))
-        said = f"{below[i]:14.1f} dB" if radii[i] else f"{'not certified':>17}"
-        print(f"{voice:<14}{second:5.2f} s{hertz}{radii[i]:9.3f}{said}")
-    return rows
+
+
+def plot(places, below, path):
+    """The pitches of voices, and bars of a semitone at the certified frames with their dB."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(f"{error}; make deps installs it") from None
+    voices, hear = list(dict.fromkeys(voice for voice, _ in places)), network("pitch")
+    lines = -(-len(voices) // 4)
+    figure = Figure((9, 2.8 * lines), layout="constrained")
+    for voice, ax in zip(voices, figure.subplots(lines, 4, sharey=True, squeeze=False).flat):
+        heard, found = voiced(voice)
+        pitch = hear(heard[None])[0]
+        shown = np.full(len(pitch), np.nan)
+        shown[found] = pitch[found]
+        ax.step(np.arange(len(pitch)) * HOP / RATE, shown, where="mid", color="0.6")
+        for (of, second), ratio in zip(places, below):
+            if of == voice:
+                middle = pitch[round(second * RATE / HOP)]
+                bar = middle * 2 ** (np.array([-TOLERANCE, TOLERANCE]) / 1200)
+                ax.plot([second, second], bar, color="C0", linewidth=3)
+                ax.annotate(f"{ratio:.0f}", (second, 1.06 * middle), ha="center", color="C0")
+        ax.set(title=voice.stem.replace("_", " "), xlabel="seconds", yscale="log")
+        ax.set_yticks((60, 100, 150, 200, 300), labels=("60 Hz", 100, 150, 200, 300), minor=False)
+        ax.set_yticks((), minor=True)
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": NAME}):
+        figure.savefig(path)
+
+
+def run(options):
+    places, windows = frames(options.voices)
+    how = {"samples": options.samples, "jobs": options.jobs, "seed": SEED}
+    rows = certify_rows(make_model, windows, options.sigma, TOLERANCE, **how)
+    below = tell(places, windows, rows)
+    if options.save:
+        save(windows, options)
+    if options.plot:
+        plot(places, below, options.plot)
 
 
 def main():
     parser = argparse.ArgumentParser(prog="pitch", description=__doc__.partition("\n\n")[0])
-    parser.add_argument(
-        "voices", nargs="*", default=VOICES, type=pathlib.Path, help=".wav files, 48 kHz, mono"
-    )
+    path, of_voices = pathlib.Path, ".wav files, 48 kHz, mono, 16 bits; Debian's by default"
+    parser.add_argument("voices", nargs="*", default=VOICES, type=path, help=of_voices)
     parser.add_argument("--sigma", type=float, default=0.2, help="noise level; full scale is 1")
     parser.add_argument("--samples", type=int, default=1000, help="calls for each frame")
     parser.add_argument("--jobs", type=int, default=0, help="processes; 0: one for each processor")
-    options = parser.parse_args()
+    parser.add_argument("--plot", type=path, metavar="FILE", help="where to plot the pitches")
+    parser.add_argument("--save", type=path, metavar="FOLDER", help="for the windows as .npy files")
     try:
-        certified(options.voices, options.sigma, options.samples, options.jobs)
-    except (EOFError, OSError, RowsError, ValueError, wave.Error) as error:
+        run(parser.parse_args())
+    except (EOFError, ImportError, OSError, RowsError, ValueError, wave.Error) as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
         sys.exit("interrupted")
