@@ -14,7 +14,7 @@ import wave
 
 try:
     import numpy as np
-    from certreg import OnnxModel, Question, RowsError, certify_rows, compare_radius
+    from certreg import OnnxModel, RowsError, certify_rows, compare_radius
 except ImportError as error:
     sys.exit(f"{error}; make deps installs what is missing")
 
@@ -24,7 +24,7 @@ SOUNDS = pathlib.Path("/usr/share/sounds/alsa")
 SPEAKERS = ("Front_Center", "Front_Left", "Front_Right", "Rear_Center", "Rear_Left", "Rear_Right")
 VOICES = [SOUNDS / f"{name}.wav" for name in (*SPEAKERS, "Side_Left", "Side_Right")]
 RATE, HOP, SIDE = 16000, 256, 11  # frame i depends on less than SIDE hops to each side of i * HOP
-VOICED, QUIET, EACH = 0.5, 1e-3, 3  # voiced frames have this confidence and peak; frames of a voice
+VOICED, EACH = 0.5, 3  # SwiftF0 calls a frame voiced from this confidence; frames of each voice
 RANGE = {"fmin": 46.875, "fmax": 2093.75}  # Hz, the default of SwiftF0's own package
 
 
@@ -58,17 +58,26 @@ def cents(hertz):
     return 1200 * np.log2(hertz / 440)
 
 
+def hertz(cents):
+    return 440 * 2 ** (cents / 1200)
+
+
 # ---- the sound
 def sound(path):
     """The sound of a file at 16 kHz as float32 between -1 and 1."""
-    with wave.open(str(path)) as file:
-        form = file.getframerate(), file.getnchannels(), file.getsampwidth()
-        data = np.frombuffer(file.readframes(file.getnframes()), np.int16)
+    try:
+        with wave.open(str(path)) as file:
+            form = file.getframerate(), file.getnchannels(), file.getsampwidth()
+            data = file.readframes(file.getnframes())
+    except (EOFError, wave.Error) as error:
+        why = error or "it is too short"
+        raise ValueError(f"{path} is no .wav file of 16 bits: {why}") from None
     if form != (3 * RATE, 1, 2):
         raise ValueError(
             f"{path} has {form[0]} Hz, {form[1]} channels of {8 * form[2]} bits; it must have "
             f"{3 * RATE} Hz, one channel of 16 bits: sox {path} -r {3 * RATE} -c 1 -b 16 new.wav"
         )
+    data = np.frombuffer(data[: len(data) // 2 * 2], np.int16)
     if not len(data):
         raise ValueError(f"{path} has no sound: record a voice")
     at = np.arange(-48, 49)
@@ -79,11 +88,8 @@ def sound(path):
 def voiced(path):
     """The sound of a file, and the indices of its voiced frames that have a whole window."""
     heard = sound(path)
-    count = len(heard) // HOP
-    peaks = abs(heard[: count * HOP]).reshape(count, HOP).max(1)
-    confidence = network("confidence")(heard[None])[0]
-    inside = slice(SIDE, max(SIDE, count - SIDE))
-    return heard, np.flatnonzero((confidence[inside] >= VOICED) & (peaks[inside] >= QUIET)) + SIDE
+    found = np.flatnonzero(network("confidence")(heard[None])[0] >= VOICED)
+    return heard, found[(found >= SIDE) & (found <= len(heard) // HOP - SIDE)]
 
 
 def frames(voices):
@@ -104,8 +110,8 @@ def frames(voices):
 
 
 def repeated(window):
-    """The pitch in Hz in the middle of a window by another method, autocorrelation: the shortest
-    time after which 32 ms of sound return almost as alike as after any."""
+    """The pitch in the middle of a window by another method, autocorrelation, 60 to 400 Hz or NaN:
+    the shortest time after which 32 ms of sound return almost as alike as after any."""
 
     def alike(lag):
         first = (len(window) - 512 - lag) // 2
@@ -115,6 +121,8 @@ def repeated(window):
     lags = np.arange(RATE // 400, RATE // 60)
     r = np.array([alike(lag) for lag in lags])
     peaks = np.flatnonzero((r[1:-1] > r[:-2]) & (r[1:-1] >= r[2:])) + 1
+    if not len(peaks):
+        return math.nan
     i = peaks[r[peaks] > 0.9 * r[peaks].max()][0]
     between = (r[i - 1] - r[i + 1]) / (r[i - 1] - 2 * r[i] + r[i + 1]) / 2  # of a parabola
     return RATE / (lags[i] + between)
@@ -132,24 +140,27 @@ def truths(windows):
 
 # ---- the program
 def tell(places, windows, rows):
-    """Prints a line for each frame. Returns how many dB below the voice its radius is."""
+    """Prints a line for each frame. Returns smoothed pitches in Hz, and how many dB the radii are
+    below the voice."""
     heard = make_model()(windows), rows["prediction"][:, 0, 0], truths(windows)
     pitch, smoothed, other = heard
-    radii, known = rows["radius"][:, 0, 0], compare_radius(windows, rows, kind="sound")
+    known = compare_radius(windows, rows, kind="sound")
+    radii = np.floor(1000 * rows["radius"][:, 0, 0]) / 1000  # both to the safe side
+    below = np.ceil(10 * known.noise_ratios) / 10
     print("voice              at     pitch  smoothed autocorr.   radius  below the voice")
-    for i, (path, second) in enumerate(places):
-        pitches = "".join(f"{440 * 2 ** (c[i] / 1200):7.1f} Hz" for c in heard)
-        below = f"{known.noise_ratios[i]:14.1f} dB" if radii[i] else f"{'not certified':>17}"
-        print(f"{path.stem:<14}{second:5.2f} s{pitches}{radii[i]:9.3f}{below}")
+    for (path, second), cents_of, radius, ratio in zip(places, zip(*heard), radii, below):
+        pitches = "".join(f"{hertz(c):7.1f} Hz" for c in cents_of)
+        said = f"{ratio:14.1f} dB" if radius else f"{'not certified':>17}"
+        print(f"{path.stem:<14}{second:5.2f} s{pitches}{radius:9.3f}{said}")
     print("\nDifferences in cents, median and largest:")
     for what, of in (
         ("smoothed pitch and pitch", smoothed - pitch),
         ("pitch and autocorrelation", pitch - other),
         ("smoothed pitch and autocorrelation", smoothed - other),
     ):
-        print(f"  {what:<35}{np.median(abs(of)):5.1f}{abs(of).max():7.1f}")
+        print(f"  {what:<35}{np.nanmedian(abs(of)):5.1f}{np.nanmax(abs(of)):7.1f}")
     print(f"\n{known}")
-    return known.noise_ratios
+    return hertz(smoothed), below
 
 
 def save(windows, options):
@@ -174,7 +185,7 @@ def save(windows, options):
     )
 
 
-def plot(places, below, path):
+def plot(path, places, smoothed, below):
     """The pitches of voices, and bars of a semitone at the certified frames with their dB."""
     try:
         from matplotlib import rc_context
@@ -190,12 +201,12 @@ def plot(places, below, path):
         shown = np.full(len(pitch), np.nan)
         shown[found] = pitch[found]
         ax.step(np.arange(len(pitch)) * HOP / RATE, shown, where="mid", color="0.6")
-        for (of, second), ratio in zip(places, below):
+        for (of, second), middle, ratio in zip(places, smoothed, below):
             if of == voice:
-                middle = pitch[round(second * RATE / HOP)]
-                bar = middle * 2 ** (np.array([-TOLERANCE, TOLERANCE]) / 1200)
+                bar = hertz(cents(middle) + np.array([-TOLERANCE, TOLERANCE]))
                 ax.plot([second, second], bar, color="C0", linewidth=3)
-                ax.annotate(f"{ratio:.0f}", (second, 1.06 * middle), ha="center", color="C0")
+                text = math.ceil(ratio) if ratio < math.inf else "none"
+                ax.annotate(text, (second, 1.06 * middle), ha="center", color="C0")
         ax.set(title=voice.stem.replace("_", " "), xlabel="seconds", yscale="log")
         ax.set_yticks((60, 100, 150, 200, 300), labels=("60 Hz", 100, 150, 200, 300), minor=False)
         ax.set_yticks((), minor=True)
@@ -207,11 +218,11 @@ def run(options):
     places, windows = frames(options.voices)
     how = {"samples": options.samples, "jobs": options.jobs, "seed": SEED}
     rows = certify_rows(make_model, windows, options.sigma, TOLERANCE, **how)
-    below = tell(places, windows, rows)
+    answers = tell(places, windows, rows)
     if options.save:
         save(windows, options)
     if options.plot:
-        plot(places, below, options.plot)
+        plot(options.plot, places, *answers)
 
 
 def main():
@@ -225,7 +236,7 @@ def main():
     parser.add_argument("--save", type=path, metavar="FOLDER", help="for the windows as .npy files")
     try:
         run(parser.parse_args())
-    except (EOFError, ImportError, OSError, RowsError, ValueError, wave.Error) as error:
+    except (ImportError, OSError, RowsError, ValueError) as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
         sys.exit("interrupted")
