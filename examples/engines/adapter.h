@@ -26,7 +26,8 @@ int engine_find(const char *model, char *why);
 
 /* ---- shapes */
 enum { TENSOR_RANK = 8, TENSOR_NAME = 128, TENSOR_TEXT = 256 };
-enum { TENSOR_FLOAT = 1, TENSOR_DOUBLE = 11 };
+enum { TENSOR_FLOAT = 1, TENSOR_INT32 = 6, TENSOR_INT64 = 7, TENSOR_BOOL = 9, TENSOR_DOUBLE = 11 };
+enum { MOST_NUMBERS = 1 << 30 }; /* of a row, and of a batch that the file fixes */
 
 /* An input or output. Numbers that are not known are -1. */
 struct tensor {
@@ -34,7 +35,12 @@ struct tensor {
     int type; /* TensorProto.DataType of ONNX */
     int rank;
     int64_t size[TENSOR_RANK]; /* size[0]: the batch */
+    int doubles;               /* 1: the adapter takes TENSOR_DOUBLE too, and converts */
 };
+
+/* The bytes of a number of one of these types, and the name of any type. */
+size_t tensor_bytes(int type);
+const char *tensor_type(int type);
 
 /* The name and shape as words: "x" [?, 1, 28, 28]. */
 const char *tensor_text(const struct tensor *, char text[TENSOR_TEXT]);
@@ -49,6 +55,9 @@ int tensor_output(const struct tensor *output, struct engine *out);
 
 /* The columns from the output that a run of `rows` rows gave. */
 int tensor_ran(const struct tensor *output, size_t rows, struct engine *out);
+
+/* Takes the columns of the options: sets the first one, and how many they are. */
+int tensor_columns(const struct engine_options *, struct engine *out, size_t *first);
 
 /* The output of a model to take: the index of the one that is named, or of the only one. `names`
  * has `count` names. Returns -1 with a sentence. */

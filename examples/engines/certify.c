@@ -1,11 +1,18 @@
-/* certify MODEL [--engine NAME] [--shape 3x224x224] [--output NAME] [--input FILE] SIGMA TOLERANCE
+/* certify MODEL [OPTION VALUE]... SIGMA TOLERANCE
  *
- * Certifies the median of a model's outputs around one input, by 10,000 samples, and prints
- * prediction and radius, a line for each output: no shift of the input shorter than the radius
- * moves the median by TOLERANCE from the prediction, with an alpha of 0.05 for each line. The noise
- * is the same in each run; a deployment keeps its seed secret. The engine follows from the end of
- * MODEL's name, see engine.h. FILE has the input as float32: a .npy file, or bare numbers in the
- * order of the machine; without it the input is zero. */
+ *     --input FILE             the input as float32: a .npy file, or bare numbers in the order of
+ *                              the machine; without it the input is zero
+ *     --samples N              10000 without it
+ *     --engine NAME            by the end of MODEL's name without it, see engine.h
+ *     --shape 3x224x224        of an input, where the file leaves it open
+ *     --output NAME            where there are several
+ *     --columns A:B            only columns A to B - 1 of the output
+ *     --constant NAME=NUMBER   for each input that does not vary
+ *
+ * Certifies the median of a model's outputs around one input, and prints prediction and radius, a
+ * line for each output: no shift of the input shorter than the radius moves the median by TOLERANCE
+ * from the prediction, with an alpha of 0.05 for each line. The noise is the same in each run; a
+ * deployment keeps its seed secret. */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,11 +21,13 @@
 
 #include "engine.h"
 
-enum { SAMPLES = 10000, HEAD = 10 };
+enum { HEAD = 10, MOST_CONSTANTS = 16, MOST_SAMPLES = 1 << 30 };
 
 struct request {
-    const char *model, *input;
+    const char *model, *input, *count;
+    const char *constants[MOST_CONSTANTS];
     struct engine_options options;
+    uint64_t samples;
     double sigma, tolerance;
 };
 
@@ -70,7 +79,8 @@ static int print_output(certreg_estimator *e, const struct request *r, size_t ou
     const certreg_question q = {
         .struct_size = sizeof q, .output = (int32_t)output, .tolerance = r->tolerance};
     certreg_certificate c = {.struct_size = sizeof c};
-    if (certreg_certify(e, SAMPLES, &q, 1, &c)) return fail(certreg_estimator_error(e)->text, NULL);
+    if (certreg_certify(e, r->samples, &q, 1, &c))
+        return fail(certreg_estimator_error(e)->text, NULL);
     printf("output %zu: %.6g, radius %.6g%s\n", output, c.prediction, c.radius,
            c.outcome == CERTREG_OUTCOME_ABSTAINED ? " (nothing could be proved)" : "");
     return 0;
@@ -79,7 +89,7 @@ static int print_output(certreg_estimator *e, const struct request *r, size_t ou
 static int certify(struct engine *engine, const struct request *r, const float *z)
 {
     certreg_model m = {.struct_size = sizeof m};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES, .seed = 42};
+    const certreg_plan p = {.struct_size = sizeof p, .max_samples = r->samples, .seed = 42};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     engine_model(engine, &m);
@@ -113,30 +123,47 @@ static int read_number(const char *text, const char *name, double *out)
     return fail(name, "it must be a number above 0");
 }
 
-static int read_words(int count, char **word, struct request *r)
+static int read_samples(const char *text, uint64_t *out)
+{
+    double number = 10000.0;
+    if (text != NULL && read_number(text, "--samples", &number)) return 1;
+    *out = number < (double)MOST_SAMPLES ? (uint64_t)number : MOST_SAMPLES;
+    return (double)*out != number ? fail("--samples", "it must be a whole number below 2^30") : 0;
+}
+
+/* Where the value of an option goes, or NULL for other words. */
+static const char **place_for(const char *word, struct request *r)
 {
     const struct {
         const char *name, **value;
-    } named[] = {{"--engine", &r->options.engine},
-                 {"--shape", &r->options.shape},
-                 {"--output", &r->options.output},
-                 {"--input", &r->input}};
+    } named[] = {{"--engine", &r->options.engine}, {"--shape", &r->options.shape},
+                 {"--output", &r->options.output}, {"--columns", &r->options.columns},
+                 {"--input", &r->input},           {"--samples", &r->count}};
+    for (size_t k = 0; k < sizeof named / sizeof *named; k++)
+        if (strcmp(word, named[k].name) == 0) return named[k].value;
+    if (strcmp(word, "--constant") != 0 || r->options.constant_count == MOST_CONSTANTS) return NULL;
+    return &r->constants[r->options.constant_count++];
+}
+
+static int read_words(int count, char **word, struct request *r)
+{
     const char *bare[3] = {NULL};
     int bares = 0;
+    r->options.constants = r->constants;
     for (int i = 1; i < count; i++) {
-        size_t k = 0;
-        while (k < 4 && strcmp(word[i], named[k].name) != 0) k++;
-        if (k < 4 && i + 1 < count) *named[k].value = word[++i];
-        else if (k < 4 || bares == 3)
+        const char **place = place_for(word[i], r);
+        if (place == NULL && bares < 3 && strncmp(word[i], "--", 2) != 0) bare[bares++] = word[i];
+        else if (place == NULL || i + 1 == count)
             return fail(word[i], "this is one word too many, or no value follows");
-        else bare[bares++] = word[i];
+        else *place = word[++i];
     }
     if (bares < 3)
-        return fail("usage: certify MODEL [--engine NAME] [--shape 3x224x224] [--output NAME] "
-                    "[--input FILE] SIGMA TOLERANCE",
+        return fail("usage: certify MODEL [OPTION VALUE]... SIGMA TOLERANCE, with the options "
+                    "--input FILE, --samples N, --engine NAME, --shape 3x224x224, --output NAME, "
+                    "--columns A:B and --constant NAME=NUMBER",
                     NULL);
     r->model = bare[0];
-    return read_number(bare[1], "SIGMA", &r->sigma) ||
+    return read_samples(r->count, &r->samples) || read_number(bare[1], "SIGMA", &r->sigma) ||
            read_number(bare[2], "TOLERANCE", &r->tolerance);
 }
 

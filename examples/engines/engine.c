@@ -121,6 +121,12 @@ static int open_with(const struct adapter *a, const char *model, const struct en
     if (set->on_device && (a->open != engine_open_ort || set->device < 0))
         return engine_fail(out->why, "the engine %s takes no arrays in memory of device %d",
                            a->name, set->device);
+    if ((set->constant_count > 0 || set->columns != NULL) &&
+        (a->open != engine_open_ort || set->on_device))
+        return engine_fail(out->why,
+                           "%.300s: only the engine onnxruntime takes constants and columns, and "
+                           "only on the host",
+                           model);
     int bad = a->open(model, set, out);
     if (!bad) bad = check_rows(out);
     if (bad == ENGINE_FAILED && strstr(out->why, model) == NULL) {

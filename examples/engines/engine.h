@@ -6,10 +6,12 @@
  *     certreg_model m = {.struct_size = sizeof m};
  *     engine_model(&engine, &m);
  *
- * The names and shapes of the model's tensors are read from the file. A model has one input of
- * float32, whose first dimension is the batch; the product of the others is `inputs`. The output is
- * float32, too, one row of `columns` numbers for each row of the input. Opening runs the model on
- * host memory, and refuses it if a row's output changes with other rows or from run to run.
+ * The names and shapes of the model's tensors are read from the file. One input of float32 varies;
+ * its first dimension is the batch, and the product of the others is `inputs`. The output is
+ * float32, too, one row of `columns` numbers for each row of the input, or of any shape if the file
+ * fixes the batch at 1. ONNX Runtime takes constants for further inputs, some of the columns, and
+ * float64, which is converted: what is too large becomes infinite. Opening runs the model on host
+ * memory, and refuses it if a row's output changes with other rows or from run to run.
  *
  *     file              engine        needs
  *     NAME.onnx, .ort   onnxruntime   ONNX Runtime, which ort_library.c looks for
@@ -43,10 +45,14 @@ struct engine {
 
 /* Zero is the default of every field. */
 struct engine_options {
-    const char *engine; /* name in the table above; NULL: by the end of the file's name */
-    const char *shape;  /* of a row, as "3x224x224", for dimensions that the file leaves open */
-    const char *output; /* name of the output to take where there are several */
-    int on_device;      /* 1: x and y are memory of the CUDA device `device`. ONNX Runtime only */
+    const char *engine;  /* name in the table above; NULL: by the end of the file's name */
+    const char *shape;   /* of a row, as "3x224x224", for dimensions that the file leaves open */
+    const char *output;  /* name of the output to take where there are several */
+    const char *columns; /* as "3:6", the columns 3 to 5 of a flattened row; NULL: all */
+    const char *const *constants; /* "name=number" for each input that does not vary; a number fills
+                                   * a tensor */
+    size_t constant_count;
+    int on_device; /* 1: x and y are memory of the CUDA device `device`. ONNX Runtime only */
     int device;
 };
 

@@ -4,10 +4,7 @@
 
 #include "adapter.h"
 
-enum { MOST_NUMBERS = 1 << 30 }; /* of a row, and of a batch that the file fixes */
-
-/* Names of TensorProto.DataType. */
-static const char *type_name(int type)
+const char *tensor_type(int type)
 {
     static const char *const names[] = {"elements of an unknown type",
                                         "float32",
@@ -30,6 +27,12 @@ static const char *type_name(int type)
     return known ? names[type] : "elements of another type";
 }
 
+size_t tensor_bytes(int type)
+{
+    if (type == TENSOR_BOOL) return 1;
+    return type == TENSOR_FLOAT || type == TENSOR_INT32 ? 4 : 8;
+}
+
 const char *tensor_text(const struct tensor *t, char text[TENSOR_TEXT])
 {
     int n = snprintf(text, TENSOR_TEXT, "\"%.100s\" [", t->name);
@@ -45,9 +48,9 @@ const char *tensor_text(const struct tensor *t, char text[TENSOR_TEXT])
 static int check_type(const struct tensor *t, const char *which, char *why)
 {
     char text[TENSOR_TEXT];
-    if (t->type == TENSOR_FLOAT) return 0;
+    if (t->type == TENSOR_FLOAT || (t->doubles && t->type == TENSOR_DOUBLE)) return 0;
     return engine_fail(why, "the model's %s %s holds %s, not float32: put a cast into the model",
-                       which, tensor_text(t, text), type_name(t->type));
+                       which, tensor_text(t, text), tensor_type(t->type));
 }
 
 /* Reads "3x224x224". Returns the number of dimensions, or -1. */
@@ -91,14 +94,14 @@ static int fill_shape(const char *shape, struct tensor *t, char *why)
                                   shape, tensor_text(t, text));
 }
 
-/* The product of all dimensions but the first; 0 if one is not known, -1 if one is 0 or the product
- * too large. */
-static int64_t row_numbers(const struct tensor *t)
+/* The product of all dimensions from `first` on; 0 if one is not known, -1 if one is 0 or the
+ * product too large. */
+static int64_t numbers_from(int first, const struct tensor *t)
 {
     int64_t product = 1;
-    for (int i = 1; i < t->rank; i++)
+    for (int i = first; i < t->rank; i++)
         if (t->size[i] < 0) return 0;
-    for (int i = 1; i < t->rank; i++) {
+    for (int i = first; i < t->rank; i++) {
         if (t->size[i] == 0 || t->size[i] > MOST_NUMBERS / product) return -1;
         product *= t->size[i];
     }
@@ -110,7 +113,7 @@ int tensor_input(const struct engine_options *options, struct tensor *t, struct 
     char text[TENSOR_TEXT];
     if (check_type(t, "input", out->why)) return ENGINE_FAILED;
     if (options->shape != NULL && fill_shape(options->shape, t, out->why)) return ENGINE_FAILED;
-    const int64_t numbers = t->rank > 0 ? row_numbers(t) : 0;
+    const int64_t numbers = t->rank > 0 ? numbers_from(1, t) : 0;
     if (t->rank == 0 || numbers < 0 || (t->rank > 0 && t->size[0] == 0) ||
         (numbers > 0 && t->size[0] > MOST_NUMBERS / numbers))
         return engine_fail(out->why,
@@ -138,13 +141,21 @@ static int no_rows(const struct tensor *t, struct engine *out)
                        tensor_text(t, text), rows);
 }
 
+/* The numbers of a row of the output, as numbers_from. All of the output belongs to the only row of
+ * a batch that the file fixes at 1. */
+static int64_t row_numbers(const struct tensor *t, const struct engine *out)
+{
+    if (out->batch == 1) return numbers_from(0, t);
+    return t->rank > 0 ? numbers_from(1, t) : -1;
+}
+
 int tensor_output(const struct tensor *t, struct engine *out)
 {
     if (check_type(t, "output", out->why)) return ENGINE_FAILED;
     if (t->rank < 0) return 0;
-    const int64_t numbers = t->rank > 0 ? row_numbers(t) : -1;
-    if (numbers < 0 || (t->size[0] >= 0 && (size_t)t->size[0] != out->batch))
-        return no_rows(t, out);
+    const int64_t numbers = row_numbers(t, out);
+    const int other = out->batch != 1 && t->rank > 0 && t->size[0] >= 0;
+    if (numbers < 0 || (other && (size_t)t->size[0] != out->batch)) return no_rows(t, out);
     out->columns = (size_t)numbers;
     return 0;
 }
@@ -152,9 +163,26 @@ int tensor_output(const struct tensor *t, struct engine *out)
 int tensor_ran(const struct tensor *t, size_t rows, struct engine *out)
 {
     if (check_type(t, "output", out->why)) return ENGINE_FAILED;
-    const int64_t numbers = t->rank > 0 ? row_numbers(t) : -1;
-    if (numbers <= 0 || t->size[0] != (int64_t)rows) return no_rows(t, out);
+    const int64_t numbers = row_numbers(t, out);
+    if (numbers <= 0 || (out->batch != 1 && t->size[0] != (int64_t)rows)) return no_rows(t, out);
     out->columns = (size_t)numbers;
+    return 0;
+}
+
+int tensor_columns(const struct engine_options *options, struct engine *out, size_t *first)
+{
+    size_t end = out->columns;
+    int used = 0;
+    *first = 0;
+    if (options->columns == NULL) return 0;
+    if (sscanf(options->columns, "%9zu:%9zu%n", first, &end, &used) != 2 ||
+        options->columns[used] != '\0' || *first >= end)
+        return engine_fail(out->why, "the columns %.40s are not of the form 3:6, which are 3 to 5",
+                           options->columns);
+    if (end > out->columns)
+        return engine_fail(out->why, "the columns %.40s are not there: a row of the output has %zu",
+                           options->columns, out->columns);
+    out->columns = end - *first;
     return 0;
 }
 

@@ -77,7 +77,7 @@ torch::Tensor pick(const script *s, const torch::jit::IValue &given)
 
 int look(const torch::Tensor &y, size_t rows, engine *e)
 {
-    tensor t = {"output", y.scalar_type() == torch::kFloat ? TENSOR_FLOAT : 0, 0, {}};
+    tensor t = {"output", y.scalar_type() == torch::kFloat ? TENSOR_FLOAT : 0, 0, {}, 0};
     if (y.scalar_type() == torch::kDouble) t.type = TENSOR_DOUBLE;
     if (y.dim() > TENSOR_RANK) return engine_fail(e->why, "the output has too many dimensions");
     t.rank = static_cast<int>(y.dim());
@@ -106,7 +106,7 @@ void close_torch(void *self)
 
 int open_script(const char *model, const engine_options *options, script *s, engine *out)
 {
-    s->input = {"x", TENSOR_FLOAT, -1, {}};
+    s->input = {"x", TENSOR_FLOAT, -1, {}, 0};
     if (engine_find(model, out->why) || tensor_input(options, &s->input, out)) return ENGINE_FAILED;
     at::set_num_threads(1);
     s->module = torch::jit::load(model, torch::kCPU);

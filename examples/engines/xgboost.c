@@ -63,7 +63,7 @@ static int read_shape(BoosterHandle booster, const struct engine_options *option
     const float *y = NULL;
     if (failed(XGBoosterGetNumFeature(booster, &features), "XGBoost, counting features", out->why))
         return ENGINE_FAILED;
-    struct tensor input = {"features", TENSOR_FLOAT, 2, {-1, (int64_t)features}};
+    struct tensor input = {"features", TENSOR_FLOAT, 2, {-1, (int64_t)features}, 0};
     if (tensor_input(options, &input, out)) return ENGINE_FAILED;
     float *zeros = calloc(out->inputs, sizeof *zeros);
     const int bad = zeros == NULL ? engine_fail(out->why, "no memory for a row")

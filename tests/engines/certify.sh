@@ -70,6 +70,9 @@ certifies "a network at zero" \
 certifies "the same by libtorch" '^output 1: -0\.8379[0-9]*, radius 0\.359[0-9]*$' \
     "$models/dense.pt" --shape 6 0.25 1
 certifies "trees" '^output 0: 2\.0578[0-9]*, radius 0\.348[0-9]*$' "$models/trees.json" 0.25 1
+fed=(--constant gain=1 --constant offset=1 --constant count=0 --constant many=0 --constant flag=1)
+certifies "one column of a model with constants" '^output 0: 2\.0[0-9]*, radius 0\.4[0-9]*$' \
+    "$models/fed.onnx" "${fed[@]}" --output wide --columns 1:2 --samples 1000 0.25 0.5
 "$certify" "$models/dense.onnx" --input "$tmp/bare" 0.25 1 >"$tmp/one" 2>&1 &&
     "$certify" "$models/dense.onnx" --input "$tmp/good.npy" 0.25 1 >"$tmp/two" 2>&1 &&
     cmp -s "$tmp/one" "$tmp/two" && ! grep -q 'output 1: -0\.8379' "$tmp/one"
@@ -90,6 +93,13 @@ if [ -n "$own" ]; then CERTREG_ORT=$own; else unset CERTREG_ORT; fi
 mistake 'usage: ' "$models/dense.onnx" 0.25
 mistake 'one word too many' "$models/dense.onnx" 0.25 1 2
 mistake 'no value follows' "$models/dense.onnx" 0.25 1 --engine
+mistake 'no value follows' "$models/dense.onnx" 0.25 1 --constant
+mistake 'one word too many' "$models/dense.onnx" 0.25 1 --nonsense 3
+mistake '--samples: it must be a whole number' "$models/dense.onnx" --samples 1.5 0.25 1
+mistake '--samples: it must be a whole number' "$models/dense.onnx" --samples 1e10 0.25 1
+mistake '--samples: it must be a number above 0' "$models/dense.onnx" --samples 0 0.25 1
+mistake 'constant (' "$models/fed.onnx" --output wide 0.25 1
+mistake 'output 0 is' "$models/beyond.onnx" 0.25 1
 mistake 'SIGMA: it must be a number above 0' "$models/dense.onnx" 0 1
 mistake 'SIGMA: it must be a number above 0' "$models/dense.onnx" -1 1
 mistake 'SIGMA: it must be a number above 0' "$models/dense.onnx" inf 1

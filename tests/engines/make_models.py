@@ -81,12 +81,39 @@ def others():
     save("sum", [helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0)], [x], [value("y", [])])
     save("row", [helper.make_node("ReduceMean", ["x"], ["y"], axes=[0], keepdims=1)], [x],
          [value("y", [1, 3])])
+    save("whole", [helper.make_node("Cast", ["x"], ["y"], to=FLOAT)],
+         [value("x", ["N", INPUTS], TensorProto.INT64)], [value("y", ["N", INPUTS])])
     save("nan", [helper.make_node("Sqrt", ["x"], ["y"])], [x], [y])  # of negative numbers
     save("large", [helper.make_node("Relu", ["x"], ["y"])], [value("x", [1 << 30, 3])],
          [value("y", [1 << 30, 3])])
     save("no_output", [helper.make_node("Relu", ["x"], ["y"])], [x], [], check=False)
     size = numpy_helper.from_array(np.array([1, 3]), "size")
     save("one_row", [helper.make_node("Reshape", ["x", "size"], ["y"])], [x], [y], [size])
+
+
+def as_they_come():
+    """Further inputs of all types that can be fed, outputs in double, and a batch of 1."""
+    kinds = {"gain": FLOAT, "offset": DOUBLE, "count": TensorProto.INT32, "many": TensorProto.INT64,
+             "flag": TensorProto.BOOL}
+    shapes = {"offset": [1], "many": [1, 3]}
+    inputs = [value(name, shapes.get(name, []), kind) for name, kind in kinds.items()]
+    casts = [helper.make_node("Cast", [name], [f"{name}_float"], to=FLOAT) for name in kinds]
+    sums = [helper.make_node("Add", [before, f"{name}_float"], [after]) for before, name, after in
+            (("m", "offset", "a"), ("a", "count", "b"), ("b", "many", "c"), ("c", "flag", "y"))]
+    last = helper.make_node("Cast", ["y"], ["wide"], to=DOUBLE)
+    product = helper.make_node("Mul", ["x", "gain_float"], ["m"])
+    save("fed", [*casts, product, *sums, last], [value("x", ["N", 3]), *inputs],
+         [value("y", ["N", 3]), value("wide", ["N", 3], DOUBLE)])
+    pairs = numpy_helper.from_array(np.array([-1, 2]), "pairs")
+    reshape = [helper.make_node("Reshape", ["x", "pairs"], ["y"])]
+    save("pairs", reshape, [value("x", [1, "n"], DOUBLE)], [value("y", ["m", 2], DOUBLE)], [pairs])
+    save("pairs_fixed", reshape, [value("x", [1, 6])], [value("y", [3, 2])], [pairs])
+    save("sum_of_one", [helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0)],
+         [value("x", [1, 3])], [value("y", [])])
+    large = numpy_helper.from_array(np.array(1e300), "large")
+    save("beyond", [helper.make_node("Cast", ["x"], ["d"], to=DOUBLE),
+                    helper.make_node("Mul", ["d", "large"], ["y"])],
+         [value("x", ["N", 3])], [value("y", ["N", 3], DOUBLE)], [large])
 
 
 def mixed():
@@ -158,5 +185,6 @@ def trees():
 if __name__ == "__main__":
     dense()
     others()
+    as_they_come()
     mixed()
     trees()

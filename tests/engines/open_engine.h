@@ -29,10 +29,9 @@ static inline void skip(const char *why)
 }
 
 /* Opens a model. Returns 0 where the engine's library is not there, and says so. */
-static inline int opens(const char *name, const char *model, const char *shape, const char *output)
+static inline int opens_with(const struct engine_options *set, const char *model)
 {
-    const struct engine_options set = {.engine = name, .shape = shape, .output = output};
-    const int bad = engine_open(model, &set, &engine);
+    const int bad = engine_open(model, set, &engine);
     if (bad == ENGINE_ABSENT) {
         skip(engine.why);
         return 0;
@@ -40,6 +39,12 @@ static inline int opens(const char *name, const char *model, const char *shape, 
     ck_assert_msg(!bad, "%s", engine.why);
     ck_assert_str_eq(engine.why, "");
     return 1;
+}
+
+static inline int opens(const char *name, const char *model, const char *shape, const char *output)
+{
+    const struct engine_options set = {.engine = name, .shape = shape, .output = output};
+    return opens_with(&set, model);
 }
 
 enum { ROWS = 8, MOST = 16 };

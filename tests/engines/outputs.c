@@ -33,7 +33,7 @@ static const struct {
 } dense[] = {
     {"dense", NULL, NULL, 0},  {"older", NULL, NULL, 0},      {"fixed", NULL, NULL, 4},
     {"image", NULL, NULL, 0},  {"image", "1x2x3", NULL, 0},   {"open", "1x2x3", NULL, 0},
-    {"untold", NULL, NULL, 0}, {"two_outputs", NULL, "y", 0},
+    {"untold", NULL, NULL, 0}, {"two_outputs", NULL, "y", 0}, {"float64", NULL, NULL, 0},
 };
 
 START_TEST(shapes_and_outputs_are_those_of_the_file)
