@@ -89,6 +89,15 @@ def test_a_row_has_the_same_bits_at_every_place_and_in_every_batch(make):
         assert np.isfinite(make(np.full((2, len(make.names)), [[1e30], [-1e30]]))).all()
 
 
+def test_what_was_given_may_change_later():
+    given = SIGNAL.astype(np.float32)
+    crops = Crops(given[None], (0, 0, 8, 1), 8)
+    makers = GainAndShift(given), Combinations(given, given[None]), crops
+    made = [make(np.ones((1, len(make.names)))).tobytes() for make in makers]
+    given[:] = 0
+    assert made == [make(np.ones((1, len(make.names)))).tobytes() for make in makers]
+
+
 def test_inputs_are_made_in_pieces_of_bounded_memory():
     made = []
 
@@ -137,6 +146,7 @@ def test_outputs_go_back_by_their_parameters():
     (lambda: Crops(IMAGE, (0, 0, 1), 2), "give left, top, right and bottom"),
     (lambda: Crops(IMAGE, (5, 0, 1, 1), 2), "box is empty: give left < right"),
     (lambda: Crops(IMAGE, (50, 0, 60, 9), 2), "which is 50 pixels wide and 40"),
+    (lambda: Crops(IMAGE, (-9, 0, 0, 9), 2), "box lies outside of the image"),
     (lambda: Crops(IMAGE, (0, 0, np.nan, 1), 2), r"box\[2\] is nan"),
     (lambda: Crops(IMAGE, (0, 0, 1, 1), 0), "size is 0; it must be from 1"),
     (lambda: Crops(IMAGE, (0, 0, 1, 1), (2, 2, 3)), r"size must be \(height, width\)"),

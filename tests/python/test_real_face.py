@@ -65,7 +65,9 @@ def said(face, monkeypatch, tmp_path):
         face.faces.cache_clear()
         with pytest.raises(SystemExit) as caught, monkeypatch.context() as patch:
             found = {name: here if place else None for name, place in where.items()}
-            patch.setattr(importlib.util, "find_spec", lambda n: found[n] if n in found else find(n))
+            patch.setattr(
+                importlib.util, "find_spec", lambda n: found[n] if n in found else find(n)
+            )
             face.main(words)
         assert "\n" not in str(caught.value)
         return str(caught.value)
