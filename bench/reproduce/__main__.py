@@ -13,7 +13,16 @@ from . import report
 from .parts import run
 from .settings import Settings
 
-PARTS = ("synthetic", "rotation", "slant", "convergence", "tightness", "intervals", "denoise")
+PARTS = (
+    "synthetic",
+    "rotation",
+    "slant",
+    "convergence",
+    "tightness",
+    "intervals",
+    "denoise",
+    "real",
+)
 
 
 def main(names: list[str]) -> int:

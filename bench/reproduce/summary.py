@@ -56,21 +56,21 @@ def report(settings: Settings) -> dict[str, str]:
     few = {part: images.read(settings, part, "few") for part in rows}
     blocks, found = {}, []
     for choice, value, corner in KINDS:
-        found.append({task: _best(rows[part], task, choice, value) for part, task in TASKS})
+        found.append({task: best(rows[part], task, choice, value) for part, task in TASKS})
         if choice in SHOWN:
-            blocks[choice] = _table(found[-1], corner)
+            blocks[choice] = table(found[-1], corner)
     ratios = [_ratio(first, second, found) for first, second in RATIOS]
     heading = ["ratio", *(corner for _, _, corner in KINDS)]
     return {**blocks, "few": _few(few, found[0]), "ratios": tables.markdown(heading, ratios)}
 
 
-def _best(rows: list[dict[str, Any]], task: str, choice: str, value: str) -> dict[str, float]:
+def best(rows: list[dict[str, Any]], task: str, choice: str, value: str) -> dict[str, float]:
     """By column; the longest of its methods."""
     chosen = images.chosen(rows, task)
     return {column: max(chosen[name][choice][value] for name in names) for column, names in COLUMNS}
 
 
-def _table(best: Best, corner: str) -> str:
+def table(best: Best, corner: str) -> str:
     lines = [[f"`{task}`", *columns.values()] for task, columns in best.items()]
     return tables.markdown([corner, *(name for name, _ in COLUMNS)], lines)
 

@@ -24,7 +24,8 @@ class Task:
     inputs     (n, features)
     truth      (n,), in units of the output
     tolerance  of the certificates, and of a correct prediction
-    kind, lo, hi    of the output"""
+    kind, lo, hi    of the output
+    scale      of the noise of each feature, in units of sigma; None: 1"""
 
     name: str
     model: Any
@@ -34,6 +35,7 @@ class Task:
     lo: float
     hi: float
     kind: str = "real"
+    scale: Optional[np.ndarray] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,6 +101,7 @@ def run(
             sigma,
             [a.question for a in asked],
             samples=samples,
+            scale=task.scale,
             kind=task.kind,
             lo=task.lo,
             hi=task.hi,

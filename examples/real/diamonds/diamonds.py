@@ -16,7 +16,15 @@ import time
 
 try:
     import numpy as np
-    from certreg import Calibrated, CertregError, RowsError, certify_rows, plot_radii, tune_scale
+    from certreg import (
+        Calibrated,
+        CertregError,
+        RowsError,
+        certify_rows,
+        compare_radius,
+        plot_radii,
+        tune_scale,
+    )
 except ImportError as error:
     sys.exit(f"{error}; make deps installs what is missing")
 
@@ -33,8 +41,9 @@ GROUPS = ["carat", "depth", "table", *["mm"] * 3, *GRADES]  # a scale is tuned f
 SCALE = np.array([*STEPS.values(), *(0 for _ in GRADES)], np.float32)  # 0: exact
 ROUNDING = math.sqrt(len(STEPS)) / 2  # all measurements wrong by half a step
 
-TOLERANCE = math.log(1.1)  # the model answers with the logarithm of the price in dollars
-RANGE = (math.log(300), math.log(20_000))  # to which it is clipped; prices are from 326 to 18,823
+# The model answers with 100 times the logarithm of the price in dollars, where 1 is about 1 %.
+TOLERANCE = 100 * math.log(1.1)
+RANGE = (100 * math.log(300), 100 * math.log(20_000))  # it is clipped; prices are 326 to 18,823
 SIGMAS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 TEST, HELD_OUT, CALIBRATION = (slice(0, 2000), slice(2000, 3000), slice(3000, 4000))
 TRAINING = slice(4000, None)
@@ -76,12 +85,12 @@ def _numbers(line):
 
 
 def load():
-    """Features and logarithms of prices, in an order drawn with a fixed seed."""
+    """Features (n, 9) and true outputs (n,), in an order drawn with a fixed seed."""
     X, price = read(data_file())
     if len(X) <= TRAINING.start:
         raise ValueError(f"{data_file()} has {len(X)} diamonds; it must have {TRAINING.start + 1}")
     order = np.random.default_rng(1).permutation(len(X))
-    return X[order], np.log(price[order])
+    return X[order], 100 * np.log(price[order])
 
 
 def inputs():
@@ -92,7 +101,7 @@ def inputs():
 
 
 class Price:
-    """A model that can be sent to other processes: (rows, 9) to logarithms of prices in RANGE."""
+    """A model that can be sent to other processes: (rows, 9) to (rows,), in RANGE."""
 
     def __init__(self, booster):
         self.booster = booster
@@ -137,19 +146,24 @@ def chosen_sigma(model, X, y, options):
     return SIGMAS[index], "\n".join(lines)
 
 
-def percent(logarithm):
-    return f"{100 * math.expm1(logarithm):.1f} %"
+def factor(difference):
+    return math.exp(difference / 100)
 
 
-def tell(name, rows, y, scale):
+def percent(difference):
+    return f"{100 * (factor(difference) - 1):.1f} %"
+
+
+def tell(name, rows, X, y, scale):
     """A line about certificates, and how far each measurement may be off if it alone is wrong.
     Returns the radii."""
     radius, useful = rows["radius"][:, 0, 0], rows.useful_radii(y)[:, 0, 0]
-    noisy = scale > 0
-    covered = int((radius > np.linalg.norm(SCALE[noisy] / 2 / scale[noisy])).sum())
+    changes = compare_radius(X, rows, step=SCALE, names=FEATURES).lines
+    (covered,) = (c["covered"] for c in changes if c["change"] == "rounding to steps, at most")
     alone = [f"{radius.mean() * s:.2g}{unit}" for s, unit in zip(scale, UNITS.values())]
     print(
-        f"{name:<20}{rows.sigmas[0]:5g}{radius.mean():9.2f}{useful.mean():9.2f}{covered:9d}   "
+        f"{name:<20}{rows.sigmas[0]:5g}{percent(np.nanmean(rows.label_errors(y))):>8}"
+        f"{radius.mean():9.2f}{useful.mean():9.2f}{covered:9d}   "
         + " ".join(f"{text:>8}" for text in alone)
     )
     return radius
@@ -181,14 +195,14 @@ def tell_intervals(model, data, sigma, options, alpha=0.1):
     X, y = (part[TEST][: options.diamonds] for part in data)
     known, prices = (part[CALIBRATION][: options.calibration] for part in data)
     scores = np.sort(np.abs(model(known) - prices))
-    half = scores[min(len(scores), math.ceil((len(scores) + 1) * (1 - alpha))) - 1]
+    half = np.append(scores, np.inf)[math.ceil((len(scores) + 1) * (1 - alpha)) - 1]
     seeds = {"seed": SEED, "inputs_seed": SEED + 1}  # to be repeated
     calibrated = Calibrated(model, known, prices, sigma, scale=SCALE, **seeds)
     error = math.sqrt(alpha * (1 - alpha) * (1 / len(X) + 1 / len(known)))
     print(
         f"\nIntervals for the price, at {1 - alpha:.0%}, from {len(known)} other diamonds: the "
-        "estimate times or divided by a\nfactor; share with the price inside, as measured and after "
-        f"the worst moves found (standard error {error:.1%})"
+        "estimate times or divided by a\nfactor, share with the price inside, as measured and "
+        f"after the worst moves found (standard error {error:.1%})"
     )
     with calibrated:
         for wrong, what in ((1, "half a step"), (2, "one step")):
@@ -196,11 +210,11 @@ def tell_intervals(model, data, sigma, options, alpha=0.1):
             plain, smoothed = worst_moves(model, X, y, sigma, radius)
             inside = [np.mean(np.abs(model(x) - y) <= half) for x in (X, plain)]
             print(f"  moves up to {radius:.2f}, such as all measurements wrong by {what}")
-            print(f"    split conformal{math.exp(half):9.3f}{inside[0]:8.1%}{inside[1]:8.1%}")
+            print(f"    split conformal{factor(half):9.3f}{inside[0]:8.1%}{inside[1]:8.1%}")
             found = [calibrated.intervals(x, radius, alpha) for x in (X, smoothed)]
             inside = [np.mean([price in one for one, price in zip(some, y)]) for some in found]
             width = np.median([one.hi - one.lo for one in found[0]])
-            print(f"    certreg        {math.exp(width / 2):9.3f}{inside[0]:8.1%}{inside[1]:8.1%}")
+            print(f"    certreg        {factor(width / 2):9.3f}{inside[0]:8.1%}{inside[1]:8.1%}")
 
 
 # ---- the program
@@ -211,9 +225,9 @@ def run(options):
     tuning = [part[HELD_OUT][: options.held_out] for part in data]
     off = np.abs(model(X) - y)
     print(
-        f"LightGBM was trained on {len(data[0]) - TRAINING.start:,} diamonds. Half of its estimates "
-        f"for {len(X)} others are within\n{percent(np.median(off))} of the price, "
-        f"{np.mean(off <= TOLERANCE):.0%} of them within 10 %."
+        f"LightGBM was trained on {len(data[0]) - TRAINING.start:,} diamonds. Of its estimates for "
+        f"{len(X)} others\nhalf are within {percent(np.median(off))} of the price, and "
+        f"{np.mean(off <= TOLERANCE):.0%} within 10 %."
     )
     sigma, choices = chosen_sigma(model, *tuning, options)
     print(f"\nSigma is chosen on {len(tuning[0])} further ones, error first:\n{choices}")
@@ -222,9 +236,10 @@ def run(options):
         model, tuning[0], TOLERANCE, SIGMAS[:6], groups=GROUPS, labels=tuning[1], **how
     )
     print(
-        f"\nThe {len(X)} others: mean radius, mean useful radius, how many radii cover rounding of all"
-        "\nmeasurements, and how far one measurement alone may be off at the mean radius\n"
-        f"{'':<20}sigma   radius   useful rounding   " + " ".join(f"{n:>8}" for n in STEPS)
+        f"\nThe {len(X)} others: mean error of the smoothed estimate, mean radius, mean useful "
+        "radius, how many\nradii cover rounding of all measurements, and how far one alone may be "
+        f"off at the mean radius\n{'':<20}sigma   error   radius   useful rounding   "
+        + " ".join(f"{name:>8}" for name in STEPS)
     )
     radii = {}
     for name, one, level, scale in (
@@ -232,7 +247,7 @@ def run(options):
         ("with a tuned scale", model, tuned.sigma, tuned.scale),
         ("trained under noise", noisy, chosen_sigma(noisy, *tuning, options)[0], SCALE),
     ):
-        radii[name] = tell(name, certified(one, X, level, options, scale), y, scale)
+        radii[name] = tell(name, certified(one, X, level, options, scale), X, y, scale)
     tell_intervals(model, data, sigma, options)
     if options.plot:
         plot({name: radii[name] for name in radii if "tuned" not in name}, options.plot)
@@ -240,10 +255,12 @@ def run(options):
 
 
 def plot(curves, path):
-    """The share of diamonds by radius, as SVG with text as text, the same every time."""
+    """The share of diamonds by radius, as SVG with text as text, the same every time. Every tenth
+    radius keeps the file small."""
     import matplotlib
 
     matplotlib.rcParams.update({"svg.hashsalt": "certreg", "svg.fonttype": "none"})
+    curves = {name: np.sort(radius)[4::10] for name, radius in curves.items()}
     ax = plot_radii(curves, title="Estimated price stays within 10 %: share of diamonds")
     ax.axvline(ROUNDING, color="black", linewidth=1)
     ax.text(ROUNDING, 0.02, " rounding")
