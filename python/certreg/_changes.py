@@ -19,7 +19,7 @@ from .frames import parted
 KINDS = ("image", "sound", "table")
 MOST_LINES = 12  # of single features
 QUALITIES = (95, 90)  # of JPEG
-OUTWARD = 1 + 1e-9  # norms are computed in float64, and rounded up
+OUTWARD = 1 + 1e-12  # norms are computed in float64, and rounded up
 Norms = Iterator[Tuple[str, np.ndarray]]
 
 
@@ -51,7 +51,7 @@ class Changes:
         if not self.moves.any():
             raise ValueError("scale is 0 for all features, so no radius covers a change")
         named = getattr(columns, "names", None) if names is None else several(names, "names")
-        self.names = named or list(range(self.scale.size))
+        self.names = named or [f"feature {j}" for j in range(self.scale.size)]
         if len(self.names) != self.scale.size:
             raise ValueError(f"X has {self.scale.size} features, but names has {len(self.names)}")
         if columns is not None and kind not in (None, "table"):
@@ -103,7 +103,7 @@ class Changes:
         if not self._is_table():
             return f"{least} to {most}"
         named = zip(names[self.known.reshape(-1)], steps)
-        return _listed([f"{name} {step:.4g}" for name, step in named])
+        return _listed([f"{name}: {step:.4g}" for name, step in named])
 
     # ---- the changes
     @functools.cached_property
@@ -206,5 +206,5 @@ def rounded_down(value: float) -> str:
 
 
 def _digits(value: float, how: str) -> str:
-    exact = decimal.Context(4, how).create_decimal(repr(float(value)))
-    return f"{float(exact):.4g}"
+    shown = decimal.Context(4, how).create_decimal(f"{value:.11g}")  # 1 + 1e-12 is shown as 1
+    return f"{float(shown):.4g}"

@@ -50,8 +50,9 @@ class RadiusComparison:
         count = len(self.radii)
         least, middle, most = (rounded_down(f(self.radii)) for f in (np.min, np.median, np.max))
         spread = "" if least == most else f", {least} to {most}"
+        inputs = "1 input" if count == 1 else f"median of {count} inputs"
         yield (
-            f"The radius is {middle} (median of {count} inputs{spread}). It covers a change of an "
+            f"The radius is {middle} ({inputs}{spread}). It covers a change of an "
             "input if it is longer than the norm."
         )
         if self.noise_ratios is not None:

@@ -87,7 +87,7 @@ def test_no_rounding_error_exceeds_the_most():
     X = np.rint(true / step) * step
     errors = np.linalg.norm((X - true) / scale, axis=1)
     found = compare_radius(X, 1, scale=scale)
-    assert "Steps of the inputs: 0 0.5, 1 0.01, 2 3, 3 0.2." in found.notes
+    assert re.findall(r"feature \d: ([\d.]+)[,.]", found.notes[0]) == ["0.5", "0.01", "3", "0.2"]
     typical, most = [line["norm"] for line in found.lines[:2]]
     assert errors.max() <= most < 1.2 * errors.max()
     assert typical == found.typical == pytest.approx(np.sqrt(np.mean(errors**2)), rel=0.02)
@@ -177,7 +177,7 @@ def test_covered_is_what_is_strictly_shorter():
     assert [line["covered"] for line in found.lines[:2]] == [18, 15]
     assert found.short == 2 and "On 2 of 20 inputs it is not above" in str(found)
     shown = str(compare_radius(step, 0.123456))
-    assert "0.5001" in shown and "0.2887" in shown and "is 0.1234 (median" in shown
+    assert "5.767" in shown and " 0.5 " in shown and "is 0.1234 (median" in shown
 
 
 @parametrize(

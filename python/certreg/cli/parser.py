@@ -296,8 +296,9 @@ def _interval(command: Any) -> None:
     "whether a model can be certified",
     "Calls the model with some inputs and looks for what makes certificates wrong or "
     "impossible: outputs that depend on other rows of their batch or differ from call to call, "
-    "noise that float32 cannot represent, and outputs that are not finite. Prints a line for "
-    "each finding. The exit status is 1 if there is one.",
+    "noise that float32 cannot represent, outputs that are not finite, and with --sigma a level "
+    "at which no radius is above the rounding of the inputs. Prints a line for each finding. The "
+    "exit status is 1 if there is one.",
     "certreg check model.onnx inputs.npy --sigma .25",
 )
 def _check(command: Any) -> None:
