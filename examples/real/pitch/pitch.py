@@ -18,7 +18,8 @@ try:
 except ImportError as error:
     sys.exit(f"{error}; make deps installs what is missing")
 
-NAME, TOLERANCE, SCALE, SIGMAS = "pitch", 50, 1, (0.05, 0.1, 0.2, 0.4)  # cents; full scale is 1
+NAME, TOLERANCE, SCALE = "pitch", 50, 1  # cents; full scale is 1
+SIGMAS = (0.05, 0.1, 0.2, 0.4, 0.8)
 SEED = 42  # a seed, so that the example can be repeated; without one a secret one is drawn
 SOUNDS = pathlib.Path("/usr/share/sounds/alsa")
 SPEAKERS = ("Front_Center", "Front_Left", "Front_Right", "Rear_Center", "Rear_Left", "Rear_Right")
