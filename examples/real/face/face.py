@@ -15,7 +15,7 @@ import sys
 try:
     import numpy as np
     from PIL import Image
-    from certreg import CertregError, Crops, Estimator, Parametric, Question
+    from certreg import CertregError, Crops, Estimator, Parametric, Question, compare_radius
 except ImportError as error:
     sys.exit(f"{error}; make deps installs what is missing")
 
@@ -173,11 +173,14 @@ def inputs():
 
 
 # ---- the answers
-def answers(model, inputs, sigma, calls, **more):
+def answers(model, inputs, sigma, calls, parts=1, **more):
     """For each input, whether the landmarks stay within the tolerance, as a distance: one
     certificate for all of them together, a list with one for each, and the smoothed landmarks,
-    (5, 2)."""
-    asked = [Question(TOLERANCE, output=2 * k, output_count=2) for k in range(len(LANDMARKS))]
+    (5, 2). As many as `parts` answers hold together with 95 % confidence."""
+    asked = [
+        Question(TOLERANCE, output=2 * k, output_count=2, alpha=0.05 / parts)
+        for k in range(len(LANDMARKS))
+    ]
     shape, outputs = inputs[0].shape, 2 * len(asked)
     with Estimator(model, shape, calls, outputs=outputs, batch=20, seed=SEED, **more) as e:
         for z in inputs:
@@ -233,16 +236,15 @@ def tell_pixels(calls):
         y = find(x).reshape(len(x), -1, 2)
         return crops.to_image(y, np.repeat(mean[None], len(x), 0)).reshape(len(x), -1)
 
-    rounded = np.round(crop * 255) / np.float32(255)
-    before, after = model(np.array([crop, rounded])).reshape(2, -1, 2)
-    print("\nIf instead every pixel of the crop may be wrong (white is 1), the radius is")
+    before, after = model(np.array([crop, np.round(crop * 255) / 255], np.float32))
+    off = np.linalg.norm((after - before).reshape(-1, 2), axis=1).max()
+    print(f"\nRounding the crop to 8 bits moves the landmarks by {off:.2f} px. If every pixel may")
+    print("be wrong (white is 1), the radius, in the norm of all pixels together, is")
+    radii = []
     for sigma in PIXEL_SIGMAS:
-        radius = next(answers(model, [crop], sigma, calls))[0].radius
-        print(f"  {down(radius, 1000):.3f} at sigma {sigma:g}")
-    print(
-        f"Rounding the crop to 8 bits changes it by {np.linalg.norm(rounded - crop):.3f}, which "
-        f"moves the landmarks by {np.linalg.norm(after - before, axis=1).max():.2f} px."
-    )
+        radii.append(next(answers(model, [crop], sigma, calls, len(PIXEL_SIGMAS)))[0].radius)
+        print(f"  {down(radii[-1], 1000):.3f} at sigma {sigma:g}")
+    print(compare_radius(crop[None], max(radii), kind="image"))
 
 
 def plot(radius, path):
