@@ -61,7 +61,7 @@ class RadiusComparison:
             yield (
                 f"On {self.short} of {count} inputs it is not above a typical rounding error, and "
                 "so says little. Fewer and better inputs, a scale with masks, a denoiser, training "
-                "under noise or a larger tolerance lengthen it (docs/guide/units.md)."
+                "under noise or a larger tolerance can lengthen it (docs/guide/units.md)."
             )
         yield from self.notes
 
