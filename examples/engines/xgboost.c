@@ -107,8 +107,10 @@ static int check_version(const char *model, struct engine *out)
     if (f != NULL) fclose(f);
     if (!known) return engine_fail(out->why, "XGBoost did not save this file, it has no version");
     return newer ? engine_fail(out->why,
-                               "XGBoost %d.%d saved this file, which %s may misread: build with "
-                               "that version or a later one",
+                               "XGBoost %d.%d saved this file, which %s may misread: pip install "
+                               "xgboost brings xgboost/lib/libxgboost.so of a later version, so "
+                               "name its path in LD_PRELOAD, or certify the file by the command "
+                               "certreg",
                                major, minor, out->name)
                  : 0;
 }

@@ -108,6 +108,7 @@ mistake 'TOLERANCE: it must be a number above 0' "$models/dense.onnx" 0.25 1e
 mistake 'no engine is called' "$models/dense.onnx" --engine caffe 0.25 1
 mistake 'no/such.onnx: No such file' no/such.onnx 0.25 1
 mistake 'name an engine' README.md 0.25 1
+mistake 'pip install xgboost' "$models/newer.json" 0.25 1
 mistake 'output 1 is nan' "$models/nan.onnx" 0.25 1
 mistake 'the input cannot be opened' "$models/dense.onnx" --input no/such 0.25 1
 mistake 'needs 6 numbers of float32, the file has fewer' \

@@ -287,5 +287,5 @@ def test_the_command_refuses(command, words, sentence):
 
 @parametrize("words", "--constant a=1", "--columns 0:1")
 def test_they_are_for_onnx_files(models, words):
-    sentence = "is for .onnx files; models.py:product can be a function"
+    sentence = "is for .onnx files; in file.py:name a function can supply"
     command_refused(2, sentence, "certify", "models.py:product", "x.npy", *ASKED, *words.split())

@@ -18,6 +18,7 @@ from .._onnx import session_of
 from .._tensors import agree, said_shape
 from ..models import OnnxModel, as_model, is_factory
 from ..names import Names, names_of
+from . import trees
 from .failure import MODEL, RAISED, Failure, described
 from .files import read_array
 from .said import in_options
@@ -32,8 +33,8 @@ class Model:
     shape     shape of an input, with None for free lengths; None if the model does not say it
     digest    SHA-256 of its file, in hexadecimal
     settings  what the options choose in an .onnx file, as a text
-    identity  name in a resume file: digest and settings of an .onnx file; for Python only the name
-              of the model, since its file may be edited without changing the outputs
+    identity  name in a resume file: digest and settings of a model's own file; for Python only the
+              name of the model, since its file may be edited without changing the outputs
 
     Raises Failure if there is no such model."""
 
@@ -45,8 +46,14 @@ class Model:
             self.function = self._onnx(given)
             self.digest, self.settings = _digest(word), self.function.told()
             self.identity = f"{self.digest} {self.settings}".strip()
+            return
+        _check_options(given)
+        if word.lower().endswith(trees.ENDINGS):
+            _check_file(word)
+            self.function = Saved(os.path.abspath(word))
+            self.function()
+            self.digest = self.identity = _digest(word)
         else:
-            _check_python(given)
             self.function, path = _python(word)
             self.digest, self.identity = _digest(path), os.path.basename(word)
 
@@ -63,7 +70,7 @@ class Model:
 
     def made(self) -> Any:
         """The model itself, for use in this process."""
-        return self.function() if isinstance(self.function, Named) else self.function
+        return self.function() if isinstance(self.function, Factory) else self.function
 
     def names(self, beside: Names) -> Names:
         """The names of its features; see names_of."""
@@ -102,11 +109,15 @@ class Model:
         return 1 if answer.ndim == 1 else answer.shape[1]
 
 
+def _check_file(path: str) -> None:
+    if not os.path.isfile(path):
+        raise Failure(f"there is no file {path}; give a model.onnx or file.py:name")
+
+
 @contextlib.contextmanager
 def _failures(path: str) -> Iterator[None]:
     """Makes a Failure of what an .onnx file raises."""
-    if not os.path.isfile(path):
-        raise Failure(f"there is no file {path}; give a model.onnx or file.py:name")
+    _check_file(path)
     try:
         yield
     except (ImportError, OSError, TypeError, ValueError) as error:
@@ -120,11 +131,12 @@ def tensors_of(path: str) -> Tuple[Any, Any]:
     return session.get_inputs(), session.get_outputs()
 
 
-def _check_python(given: argparse.Namespace) -> None:
+def _check_options(given: argparse.Namespace) -> None:
+    """Raises Failure for options that only .onnx files have."""
     if given.constant or given.columns:
         raise Failure(
-            f"--{'constant' if given.constant else 'columns'} is for .onnx files; {given.model} "
-            "can be a function that supplies other inputs and returns some columns"
+            f"--{'constant' if given.constant else 'columns'} is for .onnx files; in file.py:name "
+            "a function can supply other inputs and return some columns"
         )
     if given.tensor:
         raise Failure(
@@ -170,16 +182,16 @@ def _long(shape: Sequence[int]) -> list[int]:
     return [length for length in shape if length != 1]
 
 
-class Named:
-    """A factory of a Python model by its name. Only the name is sent to other processes, which
-    import the model again."""
+class Factory:
+    """A factory of a model. Only what finds the model is sent to other processes, which open or
+    import it again."""
 
-    def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
+    def __init__(self, *where: str) -> None:
+        self.where = where
         self.model: Any = None
 
     def __reduce__(self) -> Any:
-        return Named, (self.module, self.name)
+        return type(self), self.where
 
     def __call__(self) -> Any:
         if self.model is None:
@@ -188,8 +200,23 @@ class Named:
         return self.model
 
     def found(self) -> Any:
+        raise NotImplementedError
+
+
+class Saved(Factory):
+    """A factory of boosted trees by the path of their file."""
+
+    def found(self) -> Any:
+        return trees.opened(*self.where)
+
+
+class Named(Factory):
+    """A factory of a Python model by its module and name."""
+
+    def found(self) -> Any:
         """The object with this name. Raises AttributeError if there is none."""
-        return functools.reduce(getattr, self.name.split("."), importlib.import_module(self.module))
+        module, name = self.where
+        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
 
 
 def _python(word: str) -> Tuple[Named, Optional[str]]:

@@ -44,7 +44,11 @@ def _group(command: Any, title: str, options: dict[str, Any]) -> Any:
 
 
 def model_and_inputs(command: Any) -> None:
-    command.add_argument("model", help="model.onnx, file.py:name or package.module:name")
+    about = (
+        "model.onnx, trees of XGBoost (.json, .ubj) or LightGBM (.txt), file.py:name or "
+        "package.module:name"
+    )
+    command.add_argument("model", help=about)
     inputs(command)
     onnx_model(command)
 
