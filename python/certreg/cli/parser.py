@@ -24,7 +24,7 @@ is right."""
 EPILOG = """\
 models:
   model.onnx           a network or regressor; this needs the package onnxruntime
-  model.json, .ubj     trees of XGBoost; this needs the package xgboost
+  model.json           trees of XGBoost (or .ubj); this needs the package xgboost
   model.txt            trees of LightGBM; this needs the package lightgbm
   file.py:name         a name in a Python file
   package.module:name  a name in a Python module
