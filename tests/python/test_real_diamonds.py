@@ -62,6 +62,8 @@ def test_twins_and_stones_without_a_length_are_left_out(diamonds, folder):
     ("line 2 of .*'Best' is not in list", [HEAD, STONE.replace("Ideal", "Best")]),
     ("line 2 of .*could not convert", [HEAD, STONE.replace("61.5", "deep")]),
     ("line 2 of", [HEAD, "0.23,Ideal"]),
+    ("no positive number", [HEAD, STONE.replace("61.5", "nan")]),
+    ("no positive number", [HEAD, STONE.replace("326", "0")]),
     ("has 1 diamonds; it must have 4001", [HEAD, STONE]),
     ("diamonds.csv is missing", None),
 )

@@ -74,7 +74,9 @@ def read(path):
             rows = dict.fromkeys(_numbers(line) for line in lines)
         except (TypeError, ValueError) as error:
             raise ValueError(f"line {lines.line_num} of {path}: {error}") from None
-    table = np.array([row for row in rows if min(row[3:6]) > 0]).reshape(-1, len(FEATURES) + 1)
+    table = np.array([row for row in rows if min(row[3:6]) != 0]).reshape(-1, len(FEATURES) + 1)
+    if not (np.isfinite(table).all() and (table[:, :6] > 0).all() and (table[:, -1] > 0).all()):
+        raise ValueError(f"{path} has a price or measurement that is no positive number")
     return table[:, :-1].astype(np.float32), table[:, -1]
 
 
