@@ -250,9 +250,11 @@ def tell_pixels(calls):
 def plot(radius, path):
     """Lines, and no pixels of the photograph: the mean box, the boxes of the detectors, and boxes
     that are as wrong as the radius allows in one way alone."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(f"--plot needs Matplotlib: make deps installs it ({error})") from None
     matplotlib.rcParams.update({"svg.hashsalt": "certreg", "svg.fonttype": "none"})
     crops, found, mean = faces()
     mesh = landmarks(range(MESH))(mean[None]).reshape(-1, 2)
