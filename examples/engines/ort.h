@@ -4,7 +4,7 @@
 #include "adapter.h"
 #include "ort_api.h"
 
-enum { HOST = -1, MOST_TENSORS = 16 };
+enum { HOST = -1, MOST_TENSORS = 64 };
 
 /* The input that varies, or the output. Where its numbers are not those of the caller's array,
  * `room` holds a batch as the model has it. */
@@ -14,7 +14,6 @@ struct ort_end {
     size_t size; /* bytes */
 };
 
-/* An input that does not vary. */
 struct ort_constant {
     char name[TENSOR_NAME];
     void *data, *value; /* the value is ONNX Runtime's, over the data */
@@ -26,7 +25,7 @@ struct ort {
     int device;   /* or HOST */
     void *stream; /* of the session, on a device */
     struct ort_end input, output;
-    struct ort_constant constant[MOST_TENSORS];
+    struct ort_constant constant[MOST_TENSORS]; /* inputs that do not vary */
     size_t constants;
     size_t batch;      /* rows that the file fixes, or 0 */
     size_t all, first; /* columns that the model gives, and the first one that is taken */

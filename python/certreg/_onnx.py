@@ -44,7 +44,7 @@ class SessionModel:
         if len(sides) < 2:
             raise ValueError(
                 f"input {entry.name!r} of the model has shape {entry.shape}; its first dimension "
-                "must be the rows and others the features"
+                "must be the rows and others the features: export it so"
             )
         self.session, self.input, self.output = session, entry.name, given.name
         self.batch, self.shape = sides[0], sides[1:]

@@ -125,7 +125,8 @@ def _cast(tensor: Any, value: Any) -> np.ndarray:
         raise TypeError(f"{what} is {shown(value)}; it must be a number or an array of numbers")
     with np.errstate(all="ignore"):
         cast = given.astype(dtype)
-    kept = np.isfinite(cast) == np.isfinite(given) if cast.dtype.kind == "f" else cast == given
+    is_float = cast.dtype.kind == "f"  # infinities are marks in masks, but only where given
+    kept = (np.isinf(cast) == np.isinf(given)) & ~np.isnan(cast) if is_float else cast == given
     if not kept.all():
         raise ValueError(f"{what} is {shown(value)}, which is no {cast.dtype}")
     return cast

@@ -74,6 +74,7 @@ def test_constants_have_the_type_of_their_input(shifted, kind):
     "kind, value",
     *(("uint8", 256), ("int8", -129), ("uint32", -1), ("int64", 0.5), ("int64", float("nan"))),
     *(("bool", 2), ("float32", 1e300), ("float16", 70000), ("int32", 2**31), ("uint64", 2**64)),
+    *(("float32", np.nan), ("float64", [np.nan]), ("float16", [1, np.inf, np.nan])),
     *(("float32", "3"), ("float32", None), ("float32", [[1], [2, 3]]), ("float32", 1j)),
 )
 def test_constants_that_no_input_can_hold_are_refused(shifted, kind, value):
@@ -220,7 +221,7 @@ COMMAND = ("shifted.onnx", "x.npy", *GIVEN, "--output", "twofold", "--columns", 
 def command(shifted):
     shifted([3])
     np.save("shift.npy", SHIFT)
-    np.save("x.npy", X[:4])
+    np.save("x.npy", X[:12])
 
 
 def test_the_command_takes_constants_and_columns(command):
@@ -228,7 +229,9 @@ def test_the_command_takes_constants_and_columns(command):
         said("certify", *COMMAND, *ASKED, "-o", "r.json")
         document = read("r.json")
         f = OnnxModel("shifted.onnx", constants={"gain": 2, "shift": SHIFT})
-        rows = rows_of(f, X[:4], samples=200, seed=7, outputs=3, questions=certreg.Question(0.5, 1))
+        rows = rows_of(
+            f, X[:12], samples=200, seed=7, outputs=3, questions=certreg.Question(0.5, 1)
+        )
     radii = [row["radius"] for row in document["rows"]]
     assert radii == rows.certificates["radius"].ravel().tolist()
     plan = document["plan"]
@@ -236,6 +239,20 @@ def test_the_command_takes_constants_and_columns(command):
     assert plan["constant"] == [*GIVEN[1::2]]
     assert plan["model_settings"].startswith("output=twofold columns=1:3 gain=2.0 shift=")
     assert "Nothing was found" in said("check", *COMMAND, "--sigma", ".25")[0]
+
+
+@parametrize(
+    "name, more",
+    ("bounds", "--sigma .25 --radius .1 --samples 99 --seed 7"),
+    ("sigma", "--sigma .1,.2 --tolerance .5 --samples 99 --seed 7"),
+    ("scale", "--sigma .1 --tolerance .5 --samples 99 --rounds 1 -o s.npy"),
+    ("attack", "--sigma .25 --tolerance .5 --samples 99 --seed 7 --calls 300"),
+    ("interval", "--sigma .25 --radius .1 --calibration x.npy --truths y.npy --alpha .5"),
+)
+def test_every_command_with_a_model_takes_them(command, name, more):
+    np.save("y.npy", 2 * X[:12, 1] + SHIFT[1])
+    out, _ = said(name, *COMMAND, *more.split(), "-q")
+    assert "error" not in out
 
 
 def test_a_command_is_resumed_with_the_same_settings_only(command):
@@ -274,7 +291,7 @@ BOTH = "--constant gain=1 --constant shift=1"
     ("--constant gain=three", "a number or a .npy file"),
     ("--constant gain=1 --constant gain=1", "twice"),
     ("--constant gain=1 --constant shift=none.npy", "none.npy cannot be read"),
-    ("--constant gain=1 --constant shift=x.npy", r"has shape \(4, 3\); it must have shape \(3\)"),
+    ("--constant gain=1 --constant shift=x.npy", r"has shape \(12, 3\); it must have shape \(3\)"),
     (f"{BOTH} --columns 1:9", "columns 1:9 of output 'y' are not there"),
     (f"{BOTH} --columns 2:2", "--columns is '2:2'; it must be a range"),
     (f"{BOTH} --columns 2", "--columns is '2'"),

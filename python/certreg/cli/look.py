@@ -118,7 +118,9 @@ def _model(given: argparse.Namespace) -> Iterator[Tuple[str, str]]:
     yield "output", f"{network.output} {said_shape((rows, network.columns))}"
     if model.settings:
         yield "settings", model.settings
-    yield from (("another", told(tensor)) for tensor in outputs if tensor.name != network.output)
+    yield from (
+        ("other output", told(tensor)) for tensor in outputs if tensor.name != network.output
+    )
     if network.feature_names_in_:
         yield "features", ", ".join(network.feature_names_in_)
     yield "batch", "free" if network.batch is None else f"fixed, {network.batch} at a time"
