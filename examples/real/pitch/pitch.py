@@ -37,7 +37,10 @@ def model_file():
         path = pathlib.Path(folder) / "model.onnx"
         if path.is_file():
             return path
-    raise FileNotFoundError("there is no swift_f0 with its model.onnx: make deps-real installs it")
+    raise FileNotFoundError(
+        "there is no swift_f0 with its model.onnx: make deps-real installs it into lib/deps/real, "
+        "which make real has in PYTHONPATH"
+    )
 
 
 def network(output, columns=None):
@@ -187,30 +190,33 @@ def save(windows, options):
 
 
 def plot(path, places, smoothed, below):
-    """The pitches of voices, and bars of a semitone at the certified frames with their dB."""
+    """The pitches of voices, one after the other, with bars of a semitone at the certified frames
+    and their dB."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError(f"{error}; make deps installs it") from None
-    voices, hear = list(dict.fromkeys(voice for voice, _ in places)), network("pitch")
-    lines = -(-len(voices) // 4)
-    figure = Figure((9, 2.8 * lines), layout="constrained")
-    for voice, ax in zip(voices, figure.subplots(lines, 4, sharey=True, squeeze=False).flat):
+    figure = Figure((9, 3.2), layout="constrained")
+    ax, hear, began, middles = figure.add_subplot(), network("pitch"), 0, {}
+    for voice in dict.fromkeys(voice for voice, _ in places):
         heard, found = voiced(voice)
-        pitch = hear(heard[None])[0]
-        shown = np.full(len(pitch), np.nan)
-        shown[found] = pitch[found]
-        ax.step(np.arange(len(pitch)) * HOP / RATE, shown, where="mid", color="0.6")
+        pitch = np.full(len(heard) // HOP, np.nan)
+        pitch[found] = hear(heard[None])[0][found]
+        at = began + np.arange(len(pitch)) - found[0]  # from the first voiced frame on
+        ax.plot(at, pitch, color="0.6")
         for (of, second), middle, ratio in zip(places, smoothed, below):
             if of == voice:
+                x = at[round(second * RATE / HOP)]
                 bar = hertz(cents(middle) + np.array([-TOLERANCE, TOLERANCE]))
-                ax.plot([second, second], bar, color="C0", linewidth=3)
+                ax.plot([x, x], bar, color="C0", linewidth=3)
                 text = math.ceil(ratio) if ratio < math.inf else "none"
-                ax.annotate(text, (second, 1.06 * middle), ha="center", color="C0")
-        ax.set(title=voice.stem.replace("_", " "), xlabel="seconds", yscale="log")
-        ax.set_yticks((60, 100, 150, 200, 300), labels=("60 Hz", 100, 150, 200, 300), minor=False)
-        ax.set_yticks((), minor=True)
+                ax.annotate(text, (x, 1.05 * middle), ha="center", color="C0")
+        middles[voice.stem.replace("_", "\n")] = (at[found[0]] + at[found[-1]]) / 2
+        began = at[found[-1]] + 25
+    ax.set(yscale="log", xticks=list(middles.values()), xticklabels=middles)
+    ax.set_yticks((100, 150, 200, 300), labels=("100 Hz", 150, 200, 300), minor=False)
+    ax.set_yticks((), minor=True)
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": NAME}):
         figure.savefig(path)
 
