@@ -166,10 +166,10 @@ class OnnxModel(SessionModel):
         providers: Optional[Sequence[Any]] = None,
     ) -> None:
         self.path = os.path.abspath(path)
-        asked: dict[str, Any] = dict(input=input, output=output)
-        asked.update(constants=constants, columns=columns)
-        self._options = dict(asked, threads=threads, providers=providers)
-        super().__init__(session_of(self.path, threads, providers), **asked)
+        session = session_of(self.path, threads, providers)
+        super().__init__(session, input, output, constants, columns)
+        chosen: dict[str, Any] = dict(input=input, output=output, columns=columns, threads=threads)
+        self._options = {**chosen, "constants": self._constants.given(), "providers": providers}
 
     def __reduce__(self) -> Any:
         return functools.partial(OnnxModel, self.path, **self._options), ()

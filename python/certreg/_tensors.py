@@ -99,6 +99,10 @@ class Constants:
             kept = self.of_rows if by_row else self.whole
             kept[name] = _shaped(tensor, _cast(tensor, value), wanted)
 
+    def given(self) -> dict[str, np.ndarray]:
+        """The constants by their names, which nobody else changes."""
+        return {**self.whole, **self.of_rows}
+
     def for_rows(self, count: int) -> dict[str, np.ndarray]:
         """The values for so many rows, by the names of the inputs."""
         each = {name: np.repeat(v[np.newaxis], count, 0) for name, v in self.of_rows.items()}
@@ -106,8 +110,8 @@ class Constants:
 
     def told(self) -> str:
         """A text that is the same only for the same values."""
-        every = sorted({**self.whole, **self.of_rows}.items())
-        return " ".join(f"{name}={_digest(v) if v.ndim else v}" for name, v in every)
+        values = sorted(self.given().items())
+        return " ".join(f"{name}={_digest(v) if v.ndim else v}" for name, v in values)
 
 
 def _digest(value: np.ndarray) -> str:

@@ -182,7 +182,10 @@ def test_doubles_beyond_float_are_not_finite(folder):
 
 # ---- the same model again
 def test_it_travels_by_pickle(shifted):
-    f = OnnxModel(shifted(), output="twofold", constants=CONSTANTS, columns=range(1, 3))
+    row = np.arange(3.0)
+    given = {"gain": 2, "shift": row}
+    f = OnnxModel(shifted(["N", 3]), output="twofold", constants=given, columns=range(1, 3))
+    row += 1  # which changes no model
     again = pickle.loads(pickle.dumps(f))
     np.testing.assert_array_equal(again(X), f(X))
     assert (again.told(), again.columns) == (f.told(), 2)
