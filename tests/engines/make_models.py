@@ -117,7 +117,8 @@ def as_they_come():
 
 
 def mixed():
-    """Outputs of a row that change with the other rows, or from run to run."""
+    """Outputs of a row that change with the other rows, or from run to run; and constants that are
+    in a file beside the model, for tests/python/test_denoiser.py."""
     x, y = value("x", ["N", INPUTS]), value("y", ["N", COLUMNS])
     turn = [helper.make_node("Transpose", ["t"], ["y"], perm=[1, 0])]
     save("turned", layers(result="t") + turn, [x], [value("y", ["M", "K"])], constants())
@@ -132,6 +133,13 @@ def mixed():
     noise = [helper.make_node("RandomNormalLike", ["t"], ["noise"]),
              helper.make_node("Add", ["t", "noise"], ["y"])]
     save("random", layers(result="t") + noise, [x], [y], constants())
+    outside = constants()
+    for part in outside:
+        part.ClearField("raw_data")
+        part.data_location = TensorProto.EXTERNAL
+        entry = part.external_data.add()
+        entry.key, entry.value = "location", "no_such_file"
+    save("external", layers(), [x], [y], outside, check=False)
 
 
 def tree(number, splits, leaves):
