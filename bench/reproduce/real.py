@@ -46,8 +46,9 @@ def module_of(name: str) -> ModuleType:
     return importlib.import_module(name)
 
 
+@functools.lru_cache
 def clipped(name: str, lo: float, hi: float) -> Callable[[np.ndarray], np.ndarray]:
-    """The model of an example. Each process makes its own."""
+    """The model of an example. Each process makes its own, once."""
     model = module_of(name).make_model()
     return lambda x: np.clip(model(x), lo, hi)
 
