@@ -60,7 +60,7 @@ def task(example: Example, count: int) -> tuple[sweep.Task, tuple[float, ...]]:
     clipped(example.name, lo, hi)  # it must be possible here
     inputs, truth = (np.asarray(part)[:count] for part in module.inputs())
     made = sweep.Task(
-        module.NAME,
+        example.name,
         functools.partial(clipped, example.name, lo, hi),
         inputs,
         truth,

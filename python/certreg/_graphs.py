@@ -121,10 +121,10 @@ def constant(name: str, values: np.ndarray) -> Field:
     return part(CONSTANT, [*lengths, whole(2, _TYPES[values.dtype]), text(8, name), data])
 
 
-def tensor(number: int, name: str, lengths: Sequence[Any]) -> Field:
-    """An INPUT or OUTPUT of floats. A length that is free is a name."""
+def tensor(number: int, name: str, lengths: Sequence[Any], kind: int = FLOAT) -> Field:
+    """An INPUT or OUTPUT. A length that is free is a name."""
     sides = [part(1, [whole(1, n) if isinstance(n, int) else text(2, n)]) for n in lengths]
-    return part(number, [text(1, name), part(2, [part(1, [whole(1, FLOAT), part(2, sides)])])])
+    return part(number, [text(1, name), part(2, [part(1, [whole(1, kind), part(2, sides)])])])
 
 
 def model(graph: Iterable[Field], metadata: Mapping[str, str], others: Message) -> bytes:

@@ -8,18 +8,13 @@ import pytest
 
 import certreg
 from certreg import OnnxModel, _graphs
-from certreg._graphs import INPUT, OUTPUT, node, part, text, whole
-from kit import ASKED, X, command_refused, no_warnings, package, parametrize, read, rows_of, said
+from certreg._graphs import INPUT, OUTPUT, node, part, tensor, whole
+from kit import ASKED, X, certify_refused, command_refused, no_warnings, package, parametrize
+from kit import read, rows_of, said
 
-TYPES = "- float32 uint8 int8 uint16 int16 int32 int64 - bool float16 float64 uint32 uint64".split()
 FLOAT, DOUBLE = 1, 11
-
-
-def tensor(number, name, shape, kind="float32"):
-    """An input or output. A length that is free is a name, or empty."""
-    sides = [part(1, [whole(1, n) if isinstance(n, int) else text(2, n)]) for n in shape]
-    described = [whole(1, TYPES.index(kind)), part(2, sides)]
-    return part(number, [text(1, name), part(2, [part(1, described)])])
+_NAMES = "float32 uint8 int8 uint16 int16 int32 int64 text bool float16 float64 uint32 uint64"
+TYPES = {name: 1 + k for k, name in enumerate(_NAMES.split()) if name != "text"}
 
 
 def written(path, nodes, *tensors):
@@ -42,17 +37,11 @@ def shifted(folder):
     """Makes a file of y = x * gain + shift, as float and as double."""
     package("onnxruntime")
 
-    def made(shift=(), kind="float32", batch="N", length=3, out=None):
-        out = [batch, length] if out is None else out
-        return written(
-            "shifted.onnx",
-            SHIFTED,
-            tensor(INPUT, "x", [batch, length]),
-            tensor(INPUT, "gain", []),
-            tensor(INPUT, "shift", shift, kind),
-            tensor(OUTPUT, "y", out),
-            tensor(OUTPUT, "twofold", out, "float64"),
-        )
+    def made(shift=(), kind="float32", batch="N", length=3):
+        ends = [(INPUT, "x", [batch, length]), (INPUT, "gain", [])]
+        ends += [(INPUT, "shift", shift, TYPES[kind]), (OUTPUT, "y", [batch, length])]
+        ends += [(OUTPUT, "twofold", [batch, length], DOUBLE)]
+        return written("shifted.onnx", SHIFTED, *(tensor(*end) for end in ends))
 
     return made
 
@@ -61,7 +50,7 @@ CONSTANTS = {"gain": 2, "shift": 3}
 
 
 # ---- constants
-@parametrize("kind", *sorted({*TYPES} - {"-"}))
+@parametrize("kind", *TYPES)
 def test_constants_have_the_type_of_their_input(shifted, kind):
     path = shifted(kind=kind)
     for value in (1, 1.0, True, np.float64(1), np.array([1]), np.array(1, "u1")):
@@ -114,27 +103,21 @@ def test_one_input_varies(shifted, given, sentence):
 
 
 def test_any_input_may_vary(shifted):
-    path = shifted(["N", 3])
-    f = OnnxModel(path, input="shift", constants={"gain": 2, "x": [1, 2, 3]})
+    f = OnnxModel(shifted(["N", 3]), input="shift", constants={"gain": 2, "x": [1, 2, 3]})
     np.testing.assert_array_equal(f(X), X + np.float32([2, 4, 6]))
-
-
-def test_a_session_of_several_inputs_names_the_remedy(shifted):
-    runtime = package("onnxruntime")
-    session = runtime.InferenceSession(shifted(), providers=["CPUExecutionProvider"])
     with pytest.raises(ValueError, match=r"gain float.* OnnxModel\(path, constants="):
-        certreg.as_model(session)
+        certreg.as_model(f.session)
 
 
 # ---- outputs
 @parametrize("shape", [3], [1, 3], [3, 1], [1, 3, 1], [])
 def test_all_outputs_of_a_fixed_batch_of_one_are_one_row(folder, shape):
     package("onnxruntime")
-    sizes = _graphs.constant("sizes", np.array(shape or [1], np.int64))
+    sizes = _graphs.constant("sizes", np.array(shape, np.int64))
     total = node("ReduceSum", ["x"], "y", keepdims=0)
-    last = node("Reshape", ["x", "sizes"], "y") if shape else total
+    nodes = [node("Reshape", ["x", "sizes"], "y"), sizes] if shape else [total]
     ends = tensor(INPUT, "x", [1, 3]), tensor(OUTPUT, "y", shape)
-    f = OnnxModel(written("one.onnx", [last], sizes, *ends))
+    f = OnnxModel(written("one.onnx", nodes, *ends))
     assert f.batch == 1 and f.columns == (3 if shape else None)
     wanted = X if shape else X.sum(1)
     np.testing.assert_allclose(f(X).reshape(wanted.shape), wanted, rtol=1e-6)
@@ -171,8 +154,8 @@ def test_columns_are_a_range(shifted, columns):
 def test_doubles_beyond_float_are_not_finite(folder):
     package("onnxruntime")
     nodes = [node("Cast", ["x"], "d", to=DOUBLE), node("Mul", ["d", "large"], "y")]
-    large = tensor(INPUT, "large", [], "float64")
-    ends = tensor(INPUT, "x", ["N", 3]), tensor(OUTPUT, "y", ["N", 3], "float64")
+    large = tensor(INPUT, "large", [], DOUBLE)
+    ends = tensor(INPUT, "x", ["N", 3]), tensor(OUTPUT, "y", ["N", 3], DOUBLE)
     f = OnnxModel(written("large.onnx", nodes, large, *ends), constants={"large": 1e300})
     assert np.isfinite(f(X)).all()
     with pytest.warns(RuntimeWarning, match="overflow"):
@@ -204,14 +187,6 @@ def test_texts_differ_where_models_do(shifted):
     assert len({OnnxModel(path, **given).told() for given in settings}) == len(settings)
     same = [{"gain": 2, "shift": row.astype("f4")}, {"shift": row.tolist(), "gain": np.ones(1) * 2}]
     assert len({OnnxModel(path, constants=given).told() for given in same}) == 1
-
-
-def test_a_resume_file_refuses_other_constants(shifted):
-    one, other = (OnnxModel(shifted(), constants={"gain": g, "shift": 0}) for g in (1, 1.01))
-    rows_of(one, outputs=3, resume="r.sqlite")
-    rows_of(one, outputs=3, resume="r.sqlite")
-    with pytest.raises(certreg.ResumeError):
-        rows_of(other, outputs=3, resume="r.sqlite")
 
 
 # ---- the command
@@ -260,7 +235,6 @@ def test_every_command_with_a_model_takes_them(command, name, more):
 def test_a_command_is_resumed_with_the_same_settings_only(command):
     words = ("certify", *COMMAND, *ASKED, "--resume", "r.sqlite", "-q")
     said(*words)
-    said(*words)
     np.save("shift.npy", SHIFT + 1e-12)  # the same in float
     said(*words)
     np.save("shift.npy", SHIFT + 1e-6)  # outputs agree within rounding
@@ -270,19 +244,13 @@ def test_a_command_is_resumed_with_the_same_settings_only(command):
 def test_info_tells_all_inputs(command):
     lines = [line.split(None, 1) for line in said("info", "shifted.onnx")[0].splitlines()]
     assert [line for line in lines if line[0] in ("input", "output", "constants")] == [
-        ["input", "x float (N, 3)"],
-        ["input", "gain float ()"],
-        ["input", "shift float (3)"],
-        ["output", "y float (N, 3)"],
-        ["output", "twofold double (N, 3)"],
+        *(["input", t] for t in ("x float (N, 3)", "gain float ()", "shift float (3)")),
+        *(["output", t] for t in ("y float (N, 3)", "twofold double (N, 3)")),
         ["constants", "needed for all inputs but one: --constant NAME=VALUE"],
     ]
     told = said("info", COMMAND[0], *COMMAND[2:])[0]
     for line in (r"input +x \(rows, 3\)", r"output +twofold \(rows, 2\)", "settings.* columns=1:3"):
         assert re.search(f"(?m)^{line}", told), line
-
-
-BOTH = "--constant gain=1 --constant shift=1"
 
 
 @parametrize(
@@ -293,18 +261,13 @@ BOTH = "--constant gain=1 --constant shift=1"
     ("--constant gain=three", "a number or a .npy file"),
     ("--constant gain=1 --constant gain=1", "twice"),
     ("--constant gain=1 --constant shift=none.npy", "none.npy cannot be read"),
-    ("--constant gain=1 --constant shift=x.npy", r"has shape \(12, 3\); it must have shape \(3\)"),
-    (f"{BOTH} --columns 1:9", "columns 1:9 of output 'y' are not there"),
-    (f"{BOTH} --columns 2:2", "--columns is '2:2'; it must be a range"),
-    (f"{BOTH} --columns 2", "--columns is '2'"),
-    (f"{BOTH} --output q", "no output 'q'; it has y, twofold"),
+    ("--columns 2:2", "--columns is '2:2'; it must be a range"),
+    ("--columns 2", "--columns is '2'"),
 )
 def test_the_command_refuses(command, words, sentence):
-    command_refused(2, sentence, "certify", "shifted.onnx", "x.npy", *ASKED, *words.split())
-    command_refused(2, sentence, "check", "shifted.onnx", "x.npy", *words.split())
+    certify_refused(sentence, *words.split(), model="shifted.onnx")
 
 
 @parametrize("words", "--constant a=1", "--columns 0:1")
 def test_they_are_for_onnx_files(models, words):
-    sentence = "is for .onnx files; in file.py:name a function can supply"
-    command_refused(2, sentence, "certify", "models.py:product", "x.npy", *ASKED, *words.split())
+    certify_refused("is for .onnx files; in file.py:name a function can supply", *words.split())

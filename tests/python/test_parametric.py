@@ -11,7 +11,7 @@ from kit import package, parametrize, same
 
 IMAGE = np.random.default_rng(1).integers(0, 256, (40, 50, 3)).astype(np.uint8)
 SIGNAL = np.arange(1.0, 9)
-CROPS = Crops(IMAGE, (10, 5, 30, 25), (10, 20))
+CROPS, SQUARE = (Crops(IMAGE, (10, 5, 30, 25), size) for size in ((10, 20), 20))
 MAKERS = [
     CROPS,
     GainAndShift(SIGNAL, 2),
@@ -29,7 +29,7 @@ def crop(*p, of=CROPS):
 
 
 def test_a_crop_of_the_same_size_has_the_pixels_of_the_image():
-    of = Crops(IMAGE, (10, 5, 30, 25), 20)
+    of = SQUARE
     assert (crop(0, 0, 0, 0, of=of) == IMAGE[5:25, 10:30]).all()
     assert (crop(7, -2, 0, 0, of=of) == IMAGE[3:23, 17:37]).all()
     half = (IMAGE[5:25, 10:30].astype(float) + IMAGE[5:25, 11:31]) / 2
@@ -39,19 +39,17 @@ def test_a_crop_of_the_same_size_has_the_pixels_of_the_image():
 
 
 def test_a_turn_is_clockwise_and_a_size_multiplies_the_sides():
-    of = Crops(IMAGE, (10, 5, 30, 25), 20)
     # The right edge of a crop that is turned clockwise looks down the image.
     turned = np.rot90(IMAGE[5:25, 10:30])
-    np.testing.assert_allclose(crop(0, 0, 0, 90, of=of), turned, atol=1e-3)
+    np.testing.assert_allclose(crop(0, 0, 0, 90, of=SQUARE), turned, atol=1e-3)
     whole = Crops(IMAGE, (0, -5, 40, 35), 20)
-    twice = crop(0, 0, 100 * np.log(2), 0, of=of)
+    twice = crop(0, 0, 100 * np.log(2), 0, of=SQUARE)
     np.testing.assert_allclose(twice, crop(0, 0, 0, 0, of=whole), atol=1e-2)
 
 
 def test_outside_of_the_image_is_its_border():
-    of = Crops(IMAGE, (10, 5, 30, 25), 20)
-    assert (crop(1e30, 0, 0, 0, of=of) == IMAGE[5:25, -1:]).all()
-    assert (crop(0, -1e30, 0, 0, of=of) == IMAGE[:1, 10:30]).all()
+    assert (crop(1e30, 0, 0, 0, of=SQUARE) == IMAGE[5:25, -1:]).all()
+    assert (crop(0, -1e30, 0, 0, of=SQUARE) == IMAGE[:1, 10:30]).all()
     assert same(crop(0, 0, 400, 0), crop(0, 0, 1e30, 0))
 
 
@@ -141,18 +139,14 @@ def test_outputs_go_back_by_their_parameters():
     "make,words",
     (lambda: Crops(IMAGE[0, 0], (0, 0, 1, 1), 2), r"image has shape \(3,\)"),
     (lambda: Crops(IMAGE[:0], (0, 0, 1, 1), 2), "image is empty"),
-    (lambda: Crops([["a"]], (0, 0, 1, 1), 2), "image must hold numbers"),
     (lambda: Crops(IMAGE * np.nan, (0, 0, 1, 1), 2), r"image\[0, 0, 0\] is nan"),
     (lambda: Crops(IMAGE, (0, 0, 1), 2), "give left, top, right and bottom"),
     (lambda: Crops(IMAGE, (5, 0, 1, 1), 2), "box is empty: give left < right"),
     (lambda: Crops(IMAGE, (50, 0, 60, 9), 2), "which is 50 pixels wide and 40"),
     (lambda: Crops(IMAGE, (-9, 0, 0, 9), 2), "box lies outside of the image"),
-    (lambda: Crops(IMAGE, (0, 0, np.nan, 1), 2), r"box\[2\] is nan"),
-    (lambda: Crops(IMAGE, (0, 0, 1, 1), 0), "size is 0; it must be from 1"),
     (lambda: Crops(IMAGE, (0, 0, 1, 1), (2, 2, 3)), r"size must be \(height, width\)"),
     (lambda: GainAndShift(IMAGE), r"signal has shape \(40, 50, 3\)"),
     (lambda: GainAndShift(SIGNAL, 4), "margin is 4, and the signal has 8 samples"),
-    (lambda: GainAndShift([1, np.inf]), r"signal\[1\] is inf"),
     (lambda: Combinations(SIGNAL, np.ones((2, 7))), r"basis has shape \(2, 7\); it must be \(dir"),
     (lambda: Combinations(SIGNAL, SIGNAL[None], ["a", "b"]), "names has 2 names for 1 directions"),
     (lambda: Parametric(total, lambda p: p), "names must be a list"),
@@ -160,7 +154,6 @@ def test_outputs_go_back_by_their_parameters():
     (lambda: Parametric(total, MAKERS[1], ["a"]), "names must be 2 names, for gain, shift"),
     (lambda: Parametric(total, lambda p: p[:, 0], ["a"]), r"make returned shape \(1,\)"),
     (lambda: Parametric(total, MAKERS[1])([1, 2]), r"p has shape \(2,\); it must be \(rows, 2\)"),
-    (lambda: Parametric(total, MAKERS[1])([[1, np.nan]]), r"p\[0, 1\] is nan"),
     (lambda: Parametric(lambda x: x[:1], MAKERS[1])([[1, 2]] * 3), "model returned shape"),
 )
 def test_what_is_wrong_is_said_in_a_sentence(make, words):

@@ -6,29 +6,17 @@ A radius is in steps of the measurements, such as 0.01 carat and 0.01 mm: no err
 these steps is below it move the smoothed estimate out of the tolerance. Cut, color and clarity are
 taken as they are."""
 
-import argparse
 import csv
-import importlib.util
+import functools
 import math
 import pathlib
 import sys
-import time
 
-try:
-    import numpy as np
-    from certreg import (
-        Calibrated,
-        CertregError,
-        RowsError,
-        certify_rows,
-        compare_radius,
-        plot_radii,
-        tune_scale,
-    )
-except ImportError as error:
-    sys.exit(f"{error}; make deps installs what is missing")
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import shared
+import numpy as np
+from certreg import Calibrated, certify_rows, compare_radius, plot_radii, tune_scale
 
-NAME = "diamonds"
 GRADES = {  # ascending
     "cut": ["Fair", "Good", "Very Good", "Premium", "Ideal"],
     "color": list("JIHGFED"),
@@ -45,38 +33,22 @@ ROUNDING = math.sqrt(len(STEPS)) / 2  # all measurements wrong by half a step
 TOLERANCE = 100 * math.log(1.1)
 RANGE = (100 * math.log(300), 100 * math.log(20_000))  # it is clipped; prices are 326 to 18,823
 SIGMAS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-TEST, HELD_OUT, CALIBRATION = (slice(0, 2000), slice(2000, 3000), slice(3000, 4000))
+TEST, HELD_OUT, CALIBRATION = slice(2000), slice(2000, 2300), slice(3000, 4000)
 TRAINING = slice(4000, None)
-MOST_NOISE = 8.0  # of training under noise
+TREES, MOST_NOISE = 200, 8.0  # of training, and of training under noise
 SEED = 42  # so that the example can be repeated; without one a secret one is drawn
-
-
-def data_file():
-    """The file in the package plotnine, which is not imported: it would need others."""
-    found = importlib.util.find_spec("plotnine")
-    if found is None:
-        raise ImportError("the data come with plotnine, which is missing: make deps-real")
-    path = pathlib.Path(found.origin).parent / "data" / "diamonds.csv"
-    if not path.exists():
-        raise FileNotFoundError(f"{path} is missing: remove lib/deps/real, then make deps-real")
-    return path
 
 
 def read(path):
     """The features (n, 9) and prices in dollars (n,) of diamonds that differ and have no length of
-    0. Columns are found by their names."""
+    0."""
     with open(path, newline="", encoding="utf-8") as file:
         lines = csv.DictReader(file)
-        missing = {*FEATURES, "price"} - {*(lines.fieldnames or ())}
-        if missing:
-            raise ValueError(f"{path} has no column {', '.join(sorted(missing))}")
         try:
             rows = dict.fromkeys(_numbers(line) for line in lines)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"line {lines.line_num} of {path}: {error}") from None
-    table = np.array([row for row in rows if min(row[3:6]) != 0]).reshape(-1, len(FEATURES) + 1)
-    if not (np.isfinite(table).all() and (table[:, :6] > 0).all() and (table[:, -1] > 0).all()):
-        raise ValueError(f"{path} has a price or measurement that is no positive number")
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"line {lines.line_num} of {path}: {error!r}") from None
+    table = np.array([row for row in rows if min(row[3:6]) > 0])
     return table[:, :-1].astype(np.float32), table[:, -1]
 
 
@@ -86,11 +58,10 @@ def _numbers(line):
     return (*measured, *grades, float(line["price"]))
 
 
+@functools.lru_cache
 def load():
     """Features (n, 9) and true outputs (n,), in an order drawn with a fixed seed."""
-    X, price = read(data_file())
-    if len(X) <= TRAINING.start:
-        raise ValueError(f"{data_file()} has {len(X)} diamonds; it must have {TRAINING.start + 1}")
+    X, price = read(shared.file_of("plotnine", "data", "diamonds.csv"))
     order = np.random.default_rng(1).permutation(len(X))
     return X[order], 100 * np.log(price[order])
 
@@ -98,8 +69,7 @@ def load():
 def inputs():
     """Features (2000, 9) and true outputs (2000,) of diamonds that trained, tuned and calibrated
     nothing."""
-    X, y = load()
-    return X[TEST], y[TEST]
+    return tuple(part[TEST] for part in load())
 
 
 class Price:
@@ -112,14 +82,12 @@ class Price:
         return np.clip(self.booster.predict(x, num_threads=1), *RANGE)
 
 
-def make_model(noise=0.0, trees=200, data=None):
+def make_model(noise=0.0):
     """Trained on the measurements as they are; with `noise` also on three copies of each diamond,
     under noise of a level of its own up to this one."""
-    try:
-        import lightgbm
-    except (ImportError, OSError) as error:  # OSError: its library, or one that it needs
-        raise ImportError(f"LightGBM is missing: make deps-real installs it ({error})") from None
-    X, y = (part[TRAINING] for part in data or load())
+    import lightgbm
+
+    X, y = (part[TRAINING] for part in load())
     rng, copies = np.random.default_rng(SEED), [X]
     for _ in range(3 if noise else 0):
         level = noise * rng.uniform(size=(len(X), 1)) * SCALE
@@ -127,7 +95,7 @@ def make_model(noise=0.0, trees=200, data=None):
     settings = {"objective": "regression", "learning_rate": 0.1, "num_leaves": 31, "verbose": -1}
     same = {"deterministic": True, "force_row_wise": True, "num_threads": 1, "seed": SEED}
     examples = lightgbm.Dataset(np.concatenate(copies), np.tile(y, len(copies)), params=same)
-    return Price(lightgbm.train({**settings, **same}, examples, trees))
+    return Price(lightgbm.train({**settings, **same}, examples, TREES))
 
 
 # ---- certificates
@@ -192,10 +160,9 @@ def worst_moves(model, X, y, sigma, radius):
     return plain, smoothed
 
 
-def tell_intervals(model, data, sigma, options, alpha=0.1):
+def tell_intervals(model, X, y, sigma, alpha=0.1):
     """Split conformal prediction beside intervals that allow for moves."""
-    X, y = (part[TEST][: options.diamonds] for part in data)
-    known, prices = (part[CALIBRATION][: options.calibration] for part in data)
+    known, prices = (part[CALIBRATION] for part in load())
     scores = np.sort(np.abs(model(known) - prices))
     half = np.append(scores, np.inf)[math.ceil((len(scores) + 1) * (1 - alpha)) - 1]
     seeds = {"seed": SEED, "inputs_seed": SEED + 1}  # to be repeated
@@ -221,13 +188,12 @@ def tell_intervals(model, data, sigma, options, alpha=0.1):
 
 # ---- the program
 def run(options):
-    began, data = time.monotonic(), load()
-    model, noisy = (make_model(noise, options.trees, data) for noise in (0, MOST_NOISE))
-    X, y = (part[TEST][: options.diamonds] for part in data)
-    tuning = [part[HELD_OUT][: options.held_out] for part in data]
+    model, noisy = make_model(), make_model(MOST_NOISE)
+    X, y = (part[: options.diamonds] for part in inputs())
+    tuning = [part[HELD_OUT] for part in load()]
     off = np.abs(model(X) - y)
     print(
-        f"LightGBM was trained on {len(data[0]) - TRAINING.start:,} diamonds. Of its estimates for "
+        f"LightGBM was trained on {len(load()[0][TRAINING]):,} diamonds. Of its estimates for "
         f"{len(X)} others\nhalf are within {percent(np.median(off))} of the price, and "
         f"{np.mean(off <= TOLERANCE):.0%} within 10 %."
     )
@@ -250,49 +216,28 @@ def run(options):
         ("trained under noise", noisy, chosen_sigma(noisy, *tuning, options)[0], SCALE),
     ):
         radii[name] = tell(name, certified(one, X, level, options, scale), X, y, scale)
-    tell_intervals(model, data, sigma, options)
+    tell_intervals(model, X, y, sigma)
     if options.plot:
         plot({name: radii[name] for name in radii if "tuned" not in name}, options.plot)
-    print(f"\n{time.monotonic() - began:.0f} s in all")
 
 
 def plot(curves, path):
-    """The share of diamonds by radius, as SVG with text as text, the same every time. Every tenth
-    radius keeps the file small."""
-    import matplotlib
-
-    matplotlib.rcParams.update({"svg.hashsalt": "certreg", "svg.fonttype": "none"})
+    """The share of diamonds by radius. Every tenth radius keeps the file small."""
     curves = {name: np.sort(radius)[4::10] for name, radius in curves.items()}
     ax = plot_radii(curves, title="Estimated price stays within 10 %: share of diamonds")
     ax.axvline(ROUNDING, color="black", linewidth=1)
     ax.text(ROUNDING, 0.02, " rounding")
     ax.set_xlabel("radius, in steps of the measurements")
     ax.figure.set_size_inches(6.4, 3.6)
-    ax.figure.savefig(path, format="svg", metadata={"Date": None})
+    shared.save(ax.figure, path)
 
 
-def whole(text):
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
-
-
-def main(words=None):
-    parser = argparse.ArgumentParser(prog=NAME, description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--diamonds", type=whole, default=1000, help="that are certified")
-    parser.add_argument("--held-out", type=whole, default=300, help="to choose sigma and scale")
-    parser.add_argument("--calibration", type=whole, default=1000, help="for intervals")
-    parser.add_argument("--samples", type=whole, default=1000, help="of each diamond and sigma")
-    parser.add_argument("--trees", type=whole, default=200)
-    parser.add_argument("--jobs", type=int, default=0, help="processes; 0: one for each processor")
-    parser.add_argument("--plot", type=pathlib.Path, help="SVG file to write")
-    try:
-        run(parser.parse_args(words))
-    except (CertregError, ImportError, OSError, RowsError, ValueError) as error:
-        sys.exit(str(error))
-    except KeyboardInterrupt:
-        sys.exit("interrupted")
-
+OPTIONS = {
+    "--diamonds": {"type": shared.above_0, "default": 1000, "help": "that are certified"},
+    "--samples": {"type": shared.above_0, "default": 1000, "help": "of each diamond and sigma"},
+    **shared.JOBS,
+    **shared.PLOT,
+}
 
 if __name__ == "__main__":
-    main()
+    shared.main(__doc__, OPTIONS, run)

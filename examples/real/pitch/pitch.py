@@ -5,20 +5,17 @@ A frame of a voice is a window of sound, long enough that the network's answer i
 on nothing else. Its certificate is a radius: no disturbance of the window, noise or any other
 sound, with a smaller 2-norm moves the smoothed pitch by half a semitone."""
 
-import argparse
-import importlib.util
 import math
 import pathlib
 import sys
 import wave
 
-try:
-    import numpy as np
-    from certreg import OnnxModel, RowsError, certify_rows, compare_radius
-except ImportError as error:
-    sys.exit(f"{error}; make deps installs what is missing")
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import shared
+import numpy as np
+from certreg import OnnxModel, certify_rows, compare_radius
 
-NAME, TOLERANCE, SCALE = "pitch", 50, 1  # cents; full scale is 1
+TOLERANCE, SCALE = 50, 1  # cents; full scale is 1
 SIGMAS = (0.05, 0.1, 0.2, 0.4, 0.8)
 SEED = 42  # a seed, so that the example can be repeated; without one a secret one is drawn
 SOUNDS = pathlib.Path("/usr/share/sounds/alsa")
@@ -30,21 +27,9 @@ RANGE = {"fmin": 46.875, "fmax": 2093.75}  # Hz, the default of SwiftF0's own pa
 
 
 # ---- the network
-def model_file():
-    """The network within its package, which is not imported."""
-    found = importlib.util.find_spec("swift_f0")
-    for folder in found.submodule_search_locations or () if found else ():
-        path = pathlib.Path(folder) / "model.onnx"
-        if path.is_file():
-            return path
-    raise FileNotFoundError(
-        "there is no swift_f0 with its model.onnx: make deps-real installs it into lib/deps/real, "
-        "which make real has in PYTHONPATH"
-    )
-
-
 def network(output, columns=None):
-    return OnnxModel(model_file(), constants=RANGE, output=output, columns=columns)
+    path = shared.file_of("swift_f0", "model.onnx")
+    return OnnxModel(path, constants=RANGE, output=output, columns=columns)
 
 
 def in_hertz():
@@ -182,9 +167,9 @@ def save(windows, options):
     print(
         f"\nThe first frame is within {tolerance} Hz of {c.prediction:.6g} Hz for every "
         f"disturbance below {c.radius:.6g}. The same:\n"
-        f"  certreg certify {model_file()} {options.save}/frames.npy --rows 0:1 {of_file} --sigma "
+        f"  certreg certify {model.path} {options.save}/frames.npy --rows 0:1 {of_file} --sigma "
         f"{options.sigma} --tolerance {tolerance} --samples {options.samples} --seed {SEED}\n"
-        f"  certify {model_file()} --shape {2 * SIDE * HOP} {of_file} --samples {options.samples} "
+        f"  certify {model.path} --shape {2 * SIDE * HOP} {of_file} --samples {options.samples} "
         f"--input {options.save}/first.npy {options.sigma} {tolerance}"
     )
 
@@ -192,11 +177,8 @@ def save(windows, options):
 def plot(path, places, smoothed, below):
     """The pitches of voices, one after the other, with bars of a semitone at the certified frames
     and their dB."""
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(f"{error}; make deps installs it") from None
+    from matplotlib.figure import Figure
+
     figure = Figure((9, 3.2), layout="constrained")
     ax, hear, began, middles = figure.add_subplot(), network("pitch"), 0, {}
     for voice in dict.fromkeys(voice for voice, _ in places):
@@ -217,8 +199,7 @@ def plot(path, places, smoothed, below):
     ax.set(yscale="log", xticks=list(middles.values()), xticklabels=middles)
     ax.set_yticks((100, 150, 200, 300), labels=("100 Hz", 150, 200, 300), minor=False)
     ax.set_yticks((), minor=True)
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": NAME}):
-        figure.savefig(path)
+    shared.save(figure, path)
 
 
 def run(options):
@@ -232,22 +213,19 @@ def run(options):
         plot(options.plot, places, *answers)
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="pitch", description=__doc__.partition("\n\n")[0])
-    path, of_voices = pathlib.Path, ".wav files, 48 kHz, mono, 16 bits; Debian's by default"
-    parser.add_argument("voices", nargs="*", default=VOICES, type=path, help=of_voices)
-    parser.add_argument("--sigma", type=float, default=0.2, help="noise level; full scale is 1")
-    parser.add_argument("--samples", type=int, default=1000, help="calls for each frame")
-    parser.add_argument("--jobs", type=int, default=0, help="processes; 0: one for each processor")
-    parser.add_argument("--plot", type=path, metavar="FILE", help="where to plot the pitches")
-    parser.add_argument("--save", type=path, metavar="FOLDER", help="for the windows as .npy files")
-    try:
-        run(parser.parse_args())
-    except (ImportError, OSError, RowsError, ValueError) as error:
-        sys.exit(str(error))
-    except KeyboardInterrupt:
-        sys.exit("interrupted")
-
+OPTIONS = {
+    "voices": {
+        "nargs": "*",
+        "default": VOICES,
+        "type": pathlib.Path,
+        "help": ".wav files, 48 kHz, mono, 16 bits; Debian's by default",
+    },
+    "--sigma": {"type": float, "default": 0.2, "help": "noise level; full scale is 1"},
+    "--samples": {"type": shared.above_0, "default": 1000, "help": "calls for each frame"},
+    "--save": {"type": pathlib.Path, "metavar": "FOLDER", "help": "for the windows as .npy files"},
+    **shared.JOBS,
+    **shared.PLOT,
+}
 
 if __name__ == "__main__":
-    main()
+    shared.main(__doc__, OPTIONS, run)

