@@ -1,8 +1,7 @@
-"""The resolution of inputs: the steps of values that were rounded, found from the values alone."""
+"""The steps of inputs that were rounded, found from the values alone."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any, Optional, Tuple
 
@@ -13,62 +12,33 @@ OFF = 0.02  # of a step, how far a value may lie beside the lattice
 PARTS = 10  # neighbouring values may be up to so many steps apart
 FLOATS = 64  # a step is so many steps of float32 at least, or it may be that of float32
 LOOKED_AT = 1 << 18  # values that choose a step, before all are compared with it
-TABLE = 64  # up to so many features are looked at one by one
-LEVELS = 255.0  # steps from black to white
+TABLE = 64  # up to so many features have no need of a step in common
+MANY = 1000  # and more than so many have no steps of their own, which takes a while to see
+LEVELS = 255  # steps from black to white
 DARK = 32  # images whose values are not whole and go from 0 to less are not in [0, 255]
-SOUND = 1 / 32768  # the step of 16 bits, in [-1, 1]
-Shape = Tuple[int, ...]
+Levels = Tuple[np.ndarray, np.ndarray]  # what black is, and the step to the next of 256 levels
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Resolution:
-    """How finely inputs are given.
-
-    kind   "image", "sound" or "table"
-    bits   8 for images and 16 for sound; 0 if this is not known
-    steps  of each feature, NaN where none is known
-    black  of an image, what the lowest of its 256 levels is, for all features or for each channel;
-           None if this is not known"""
-
-    kind: str
-    bits: int
-    steps: np.ndarray
-    black: Optional[np.ndarray] = None
+def steps_of(X: np.ndarray) -> np.ndarray:
+    """The step of each feature of X, float32 of shape (rows, *shape); NaN where there is none.
+    Many features, as of images or sound, have one in common if there is one."""
+    shape, count = X.shape[1:], X[0].size
+    common = common_step(X) if count > TABLE else math.nan
+    if count > MANY or not math.isnan(common):
+        return np.full(shape, common)
+    return np.array([step_of(column) for column in X.reshape(len(X), -1).T]).reshape(shape)
 
 
-def resolution(X: np.ndarray, kind: Optional[str]) -> Resolution:
-    """The resolution of X, float32 of shape (rows, *shape), as `kind` or as what its values show.
-    Images and sound that are named so have 8 and 16 bits, although their values may be finer.
-    Raises ValueError if they are in none of the usual ranges."""
-    shape = X.shape[1:]
-    if kind == "image" or (kind is None and is_image(shape)):
-        levels = _levels_of(X)
-        if kind and not levels and not 1 < X.max() < DARK:
-            levels = _usual_levels(X)
-        if levels:
-            black, step = levels
-            return Resolution("image", 8, np.broadcast_to(step, shape), black)
-    if kind == "image":
-        raise ValueError(f"{_span(X)}, not as in [0, 1], [0, 255] or [-1, 1]: give step")
-    if kind == "sound":
-        if np.abs(X).max() > 1:
-            raise ValueError(f"{_span(X)}, not within [-1, 1] as sound is: give step")
-        return Resolution(kind, 16, np.full(shape, SOUND))
-    steps = _steps_of(X, kind == "table" or X[0].size <= TABLE)
-    if kind is None and X[0].size > TABLE and np.abs(X).max() <= 1 and _near(steps, SOUND):
-        return Resolution("sound", 16, np.full(shape, SOUND))
-    return Resolution("table", 0, steps)
+def common_step(X: np.ndarray) -> float:
+    """The greatest step on whose multiples, from the first value on, all values of X lie; NaN if
+    there is none."""
+    some = X.reshape(-1)
+    if some.size > LOOKED_AT:
+        some = some[np.random.default_rng(0).integers(0, some.size, LOOKED_AT)]
+    step = step_of(some)
+    return step if _lie_on(X, float(some[0]), step) else math.nan
 
 
-def _span(X: np.ndarray) -> str:
-    return f"values of X are from {X.min():.4g} to {X.max():.4g}"
-
-
-def _near(steps: np.ndarray, step: float) -> bool:
-    return bool((np.abs(steps / step - 1) < 1e-3).all())  # some divide by 32767
-
-
-# ---- any values -------------------------------------------------------------------------------
 def step_of(values: np.ndarray) -> float:
     """The greatest step of which all differences of the values are multiples; NaN if there is none,
     or if the values are too few or too fine to tell."""
@@ -90,66 +60,34 @@ def step_of(values: np.ndarray) -> float:
 
 
 def _lie_on(values: np.ndarray, origin: Any, step: Any) -> bool:
-    levels = (values.astype(np.float64) - origin) / step
-    return bool((np.abs(levels - np.rint(levels)) < OFF).all())
+    for part in np.array_split(values, math.ceil(values.size / LOOKED_AT)):
+        levels = (part.astype(np.float64) - origin) / step
+        if not (np.abs(levels - np.rint(levels)) < OFF).all():  # NaN is not less
+            return False
+    return True
 
 
-def _steps_of(X: np.ndarray, each: bool) -> np.ndarray:
-    """The step of each feature, or one that all have in common; NaN where there is none."""
-    if each:
-        steps = [step_of(column) for column in X.reshape(len(X), -1).T]
-        return np.array(steps).reshape(X.shape[1:])
-    flat = X.reshape(-1)
-    if flat.size > LOOKED_AT:
-        flat = flat[np.random.default_rng(0).integers(0, flat.size, LOOKED_AT)]
-    step, origin = step_of(flat), float(flat[0])
-    common = not math.isnan(step) and all(_lie_on(row, origin, step) for row in X)
-    return np.full(X.shape[1:], step if common else math.nan)
+# ---- images
+def channel_axis(shape: Tuple[int, ...]) -> Optional[int]:
+    """Which axis of (rows, *shape) has the 1 or 3 channels of images; None if there is none."""
+    return next((axis for axis in (3, 1) if len(shape) == 3 and shape[axis - 1] in (1, 3)), None)
 
 
-# ---- images -----------------------------------------------------------------------------------
-Levels = Tuple[np.ndarray, np.ndarray]  # what black is, and the step to the next of 256 levels
-
-
-def is_image(shape: Shape) -> bool:
-    """Whether this is (h, w), (h, w, 1 or 3) or (1 or 3, h, w), with at least 8 pixels a side."""
-    last = has_channels_last(shape)
-    sides = shape[:2] if last or len(shape) == 2 else shape[1:]
-    known = last or len(shape) == 2 or (len(shape) == 3 and shape[0] in (1, 3))
-    return known and min(sides) >= 8
-
-
-def has_channels_last(shape: Shape) -> bool:
-    """Whether this is (h, w, 1 or 3)."""
-    return len(shape) == 3 and shape[2] in (1, 3)
-
-
-def _usual_levels(X: np.ndarray) -> Optional[Levels]:
-    """The levels of images with values in [0, 1], [0, 255] or [-1, 1]; None for other values."""
+def levels_of(X: np.ndarray) -> Optional[Levels]:
+    """The 256 levels of images, float32 of shape (rows, *shape): those of [0, 1], [0, 255] or
+    [-1, 1], or those from the least to the greatest value, of X or of each channel, if their
+    lattice has exactly so many. Values need not lie on the usual ones. None if there are none."""
     low, high = float(X.min()), float(X.max())
-    black, white = (-1.0, 1.0) if low < 0 else (0.0, 1.0 if high <= 1 else LEVELS)
-    within = black <= low and high <= white
-    return (np.array(black), np.array((white - black) / LEVELS)) if within else None
-
-
-def _levels_of(X: np.ndarray) -> Optional[Levels]:
-    """The levels on which all values lie: the usual ones, or those of images that an affine
-    function changed, the same for all channels or one for each. None if there are none, or if no
-    value is black or none is white, and so they are not known."""
-    usual = _usual_levels(X)
-    if usual and _all_on(X, *usual):
+    least, most = (-1, 1) if low < 0 else (0, 1 if high <= 1 else LEVELS)
+    usual = np.array(float(least)), np.array((most - least) / LEVELS)
+    within = least <= low and high <= most
+    if within and _lie_on(X, *usual):
         return usual
-    shape, axes = X.shape[1:], [tuple(range(X.ndim))]
-    if len(shape) == 3 and is_image(shape):
-        axes.append((0, 1, 2) if has_channels_last(shape) else (0, 2, 3))
-    for axis in axes:
-        black, white = (f(X, axis=axis, keepdims=True)[0].astype(float) for f in (np.min, np.max))
-        step = (white - black) / LEVELS
-        if (step > 0).all() and _all_on(X, black, step):
-            return black, step
-    return None
-
-
-def _all_on(X: np.ndarray, black: Any, step: Any) -> bool:
-    some = X[: max(1, LOOKED_AT // X[0].size)]
-    return len(np.unique(some)) >= FEWEST and all(_lie_on(row, black, step) for row in X)
+    for axis in (None, channel_axis(X.shape[1:])):
+        parts = X[None] if axis is None else np.moveaxis(X, axis, 0)
+        steps = np.array([common_step(part) for part in parts])
+        black, white = (np.array([f(p) for p in parts], np.float64) for f in (np.min, np.max))
+        if (np.abs((white - black) / steps - LEVELS) < 0.5).all():
+            shape = [-1 if k == axis else 1 for k in range(1, X.ndim)]
+            return black.reshape(shape), ((white - black) / LEVELS).reshape(shape)
+    return usual if within and not 1 < high < DARK else None

@@ -9,7 +9,8 @@ from typing import Any, Callable, Iterator, Optional, Sequence
 import numpy as np
 
 from ._arrays import array_of
-from ._changes import Changes, rounded_up
+from ._changes import rounded
+from ._steps import LOOKED_AT, steps_of
 from .constants import function_of, integer, positive
 from .estimator import Estimator
 from .denoised import check_use, function_of_rows, made_of
@@ -73,7 +74,6 @@ def check_model(
 
     Raises the exception of the model if its first call fails, and ValueError if X has a wrong shape
     or is not finite, or if no feature gets noise."""
-    given = X, scale
     model, (X, columns, scale) = made_of(model), parted(X, scale)
     names = names or getattr(columns, "names", None)
     function = function_of_rows(model, columns)
@@ -87,7 +87,7 @@ def check_model(
     trial.shown(0)
     found = list(_findings(trial, names))
     if sigma is not None:
-        found += _short(Changes(*given), sigma)
+        found += _short(X, trial.step, sigma)
     trial.shown(calls)
     return found
 
@@ -288,16 +288,22 @@ def _order(trial: _Trial) -> Iterator[Finding]:
         )
 
 
-def _short(changes: Changes, sigma: float) -> Iterator[Finding]:
+def _short(X: np.ndarray, noise: np.ndarray, sigma: float) -> Iterator[Finding]:
     """Whether even a model that never changes has a radius below the rounding of the inputs."""
+    at = np.random.default_rng(0).integers(0, len(X), max(100, LOOKED_AT // X[0].size))
+    with np.errstate(over="ignore"):
+        some = X[at].astype(np.float32)
+    steps = steps_of(np.where(np.isfinite(some), some, 0))
+    ratios = np.divide(steps, noise, out=np.zeros(noise.shape), where=(noise > 0) & (steps > 0))
+    typical = sigma * float(np.sqrt(np.sum(ratios**2) / 12))
     with Estimator(lambda x: np.zeros(len(x)), 1, SAMPLES, seed=1) as e:
         most = sigma * e.certify(np.zeros(1), 1.0, SAMPLES, 1.0).radius
-    if most <= changes.typical:  # NaN, if no step is known, is not greater
+    if most <= typical:
         yield Finding(
             "radius",
             f"with {SAMPLES} samples and alpha 0.05 the radius of a median is at most "
-            f"{rounded_up(most)} at sigma {sigma:g}, not above the norm of a typical rounding "
-            f"error of the inputs, {changes.typical:.4g}: raise sigma, or give the model fewer and "
-            "better inputs (docs/guide/units.md)",
-            changes.typical,
+            f"{rounded(most, up=True)} at sigma {sigma:g}, not above the norm of a typical "
+            f"rounding error, {typical:.4g}, if inputs are rounded to the steps that their values "
+            "show: raise sigma, or give the model fewer and better inputs (docs/guide/units.md)",
+            typical,
         )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Iterator, Optional, Sequence, Tuple
+from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ._arrays import numbers
-from ._changes import Changes, rounded_down, rounded_up
+from ._changes import Changes, rounded
 from .result import Rows, aligned
 
 
@@ -16,54 +16,23 @@ from .result import Rows, aligned
 class RadiusComparison:
     """What compare_radius returns.
 
-    lines    the table: a dict for each change. norm and longest are the median and the greatest
-             norm of the change over the inputs, in units of the radius; infinite if it moves a
-             feature of scale 0. covered is on how many inputs the radius is above the norm
-    radii    the radius of each input, (rows,)
-    typical  norm of a typical rounding error; NaN if no step is known
-    noise_ratios   for sound the signal-to-noise ratio in dB of a change as long as the radius,
-             (rows,): infinite for radius 0, -infinite for silence, NaN for both; otherwise None
-    notes    sentences about the steps, and about what was left out"""
+    lines         the table: a dict for each change. norm is the norm of the change in units of the
+                  radius, the median over the inputs; infinite if it moves a feature of scale 0.
+                  covered is on how many inputs the radius is above the norm
+    radii         the radius of each input, (rows,)
+    noise_ratios  for sound the signal-to-noise ratio in dB of a change as long as the radius,
+                  (rows,): infinite for radius 0, -infinite for silence, NaN for both; otherwise
+                  None
+    notes         sentences about the radii and the steps, and about what was left out"""
 
     lines: Tuple[dict[str, Any], ...]
     radii: np.ndarray
-    typical: float
     noise_ratios: Optional[np.ndarray]
     notes: Tuple[str, ...]
 
-    @property
-    def short(self) -> int:
-        """On how many inputs the radius is not above a typical rounding error; 0 if no step is
-        known."""
-        return int(np.sum(self.radii <= self.typical))  # NaN is not less
-
-    def table(self) -> list[dict[str, Any]]:
-        """The lines."""
-        return list(self.lines)
-
     def __str__(self) -> str:
-        norms = ("norm", "longest")
-        lines = [{**line, **{n: rounded_up(line[n]) for n in norms}} for line in self.lines]
-        return "\n".join([*([aligned(lines)] if lines else []), *self._sentences()])
-
-    def _sentences(self) -> Iterator[str]:
-        count = len(self.radii)
-        least, middle, most = (rounded_down(f(self.radii)) for f in (np.min, np.median, np.max))
-        spread = "" if least == most else f", {least} to {most}"
-        inputs = "1 input" if count == 1 else f"median of {count} inputs"
-        yield (
-            f"The radius is {middle} ({inputs}{spread}). It covers a change of an "
-            "input if it is longer than the norm."
-        )
-        if self.noise_ratios is not None:
-            yield _said_of_noise(self.noise_ratios)
-        if self.short:
-            yield (
-                f"On {self.short} of {count} inputs it is not above a typical rounding error, and "
-                "so says little. Fewer and better inputs, a scale with masks, a denoiser, training "
-                "under noise or a larger tolerance can lengthen it (docs/guide/units.md)."
-            )
-        yield from self.notes
+        lines = [{**line, "norm": rounded(line["norm"], up=True)} for line in self.lines]
+        return "\n".join([*([aligned(lines)] if lines else []), *self.notes])
 
 
 def compare_radius(
@@ -85,10 +54,11 @@ def compare_radius(
             one sigma and one question, which have the scale too
     scale   as for certify_rows
     step    from a value of an input to the next one that it can have: one number, or one for each
-            feature, 0 for a feature that is exact. None: the steps that the values show
-    kind    "image", of shape (h, w), (h, w, c) or (c, h, w) with 1 channel or with red, green and
-            blue; "sound"; or "table". None: what the values show. Images and sound that are named
-            are compared with 8 and 16 bits, although their own values may be finer
+            feature, 0 for a feature that is exact. None: that of the kind
+    kind    "image": 8 bits in [0, 1], [0, 255] or [-1, 1], or from the least to the greatest value
+            if they have just so many levels; of shape (h, w), (h, w, c) or (c, h, w) with c = 1 or
+            3. "sound": 16 bits in [-1, 1]. The values may be finer. None: the steps on which the
+            values lie, of each feature, or of more than 64 together
     names   of the features; None: those of a DataFrame, or numbers
 
     Norms are rounded up. Raises ValueError and TypeError for wrong arguments."""
@@ -106,16 +76,20 @@ def compared(changes: Changes, radius: Any) -> RadiusComparison:
     """The comparison of changes with a radius, as for compare_radius."""
     radii = _radii(radius, len(changes.X))
     lines = [
-        {
-            "change": change,
-            "norm": float(np.median(norms)),
-            "longest": float(np.max(norms)),
-            "covered": int(np.sum(radii > norms)),
-        }
-        for change, norms in changes.norms
+        {"change": what, "norm": float(np.median(n)), "covered": int(np.sum(radii > n))}
+        for what, n in changes.norms
     ]
-    noise = changes.noise_ratios(radii) if changes.of.kind == "sound" else None
-    return RadiusComparison(tuple(lines), radii, changes.typical, noise, tuple(changes.notes))
+    noise = changes.noise_ratios(radii) if changes.kind == "sound" else None
+    said = [_said_of_radii(radii)]
+    if noise is not None:
+        said.append(_said_of_noise(noise))
+    short = int(np.sum(radii <= changes.typical))  # NaN, if no step is known, is not less
+    if short:
+        said.append(
+            f"On {short} of {len(radii)} inputs it is not above a typical rounding error, if "
+            "inputs are rounded to these steps, and so says little: see docs/guide/units.md."
+        )
+    return RadiusComparison(tuple(lines), radii, noise, (*said, *changes.notes))
 
 
 def radii_of(rows: Rows, sigma: int = 0, question: int = 0) -> np.ndarray:
@@ -140,13 +114,21 @@ def _radii(radius: Any, count: int) -> np.ndarray:
     return np.broadcast_to(radii, (count,)).copy()
 
 
+def _said_of_radii(radii: np.ndarray) -> str:
+    extent = (radii.min(), np.median(radii), radii.max())
+    least, middle, most = (rounded(radius, up=False) for radius in extent)
+    return (
+        f"The radius is {middle} (median of {len(radii)} inputs, {least} to {most}). It covers a "
+        "change of an input if it is longer than the norm."
+    )
+
+
 def _said_of_noise(ratios: np.ndarray) -> str:
     known = ratios[np.isfinite(ratios)]
     if not known.size:
         return "There is no signal-to-noise ratio: all inputs are silent or have radius 0."
     middle, least, most = (np.ceil(10 * f(known)) / 10 for f in (np.median, np.min, np.max))
-    others = "; the others are silent or have radius 0" if known.size < len(ratios) else ""
     return (
         f"A change as long as the radius has a signal-to-noise ratio of {middle:.1f} dB (median of "
-        f"{known.size} inputs, {least:.1f} to {most:.1f}{others}); lower is better."
+        f"{known.size} of {len(ratios)} inputs, {least:.1f} to {most:.1f}); lower is better."
     )

@@ -149,10 +149,7 @@ def calls(e, calibrated, path):
         (Combinations, dict(base=[1, 2], basis=[[1, 0]], names=["a"])),
         (Parametric, dict(model=model, make=GainAndShift([1, 2]), names=["a", "b"], back=None)),
         (Parametric(model, GainAndShift([1, 2])), dict(p=[[1, 2]])),
-        (
-            compare_radius,
-            dict(X=X, radius=0.5, scale=1, step=0.1, kind="table", names=["a", "b", "c"]),
-        ),
+        (compare_radius, dict(X=X, radius=1, scale=1, step=1, kind="sound", names=["a", "b", "c"])),
         (to_json, dict(asked, run=told, certificate=certificate, flags=0)),
         (choose_sigma, dict(certificates=[[certificate]])),
         *((call, dict(labels=Y)) for call in (rows.label_errors, rows.useful_radii)),

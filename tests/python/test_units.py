@@ -16,7 +16,7 @@ RNG = np.random.default_rng(7)
 LEVELS = RNG.integers(0, 256, (5, 12, 10, 3))  # images of 8 bits
 LEVELS[:, 0, 0], LEVELS[:, 0, 1] = 0, 255
 GREY = LEVELS[..., 0]
-MEAN, DEVIATION = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+LAYOUTS = (GREY, LEVELS, np.moveaxis(LEVELS, 3, 1))
 SOUND = np.round(32768 * 0.4 * RNG.normal(size=(4, 500)).clip(-2, 2)) / 32768
 TYPICAL, MOST = "rounding to {}, typical", "rounding to {}, at most"
 
@@ -32,53 +32,56 @@ def same(a, b):
 
 
 def test_rounding_of_a_face_to_8_bits():
-    found = norms(np.linspace(0, 1, 256)[RNG.integers(0, 256, (1, 192, 192, 3))])
-    assert found[TYPICAL.format("8 bits")] == pytest.approx(96 / 255)
-    assert found[MOST.format("8 bits")] == pytest.approx(math.sqrt(3) * 96 / 255)
+    face = np.linspace(0, 1, 256)[RNG.integers(0, 256, (1, 192, 192, 3))]
+    for found, bits in ((norms(face), "steps"), (norms(face, kind="image"), "8 bits")):
+        assert found[TYPICAL.format(bits)] == pytest.approx(96 / 255)
+        assert found[MOST.format(bits)] == pytest.approx(math.sqrt(3) * 96 / 255)
     assert found["one step brighter"] == pytest.approx(math.sqrt(12) * 96 / 255)
 
 
-@parametrize("images", GREY, LEVELS, np.moveaxis(LEVELS, 3, 1))
-def test_images_of_all_ranges_have_8_bits(images):
-    wanted = norms(images)
-    assert list(wanted)[1:3] == [MOST.format("8 bits"), "one step brighter"]
+@parametrize("images, axis", *zip(LAYOUTS, (-1, -1, 1)))
+def test_images_of_all_ranges_have_8_bits(images, axis):
+    wanted = norms(images, kind="image")
     for black, white in ((0, 1), (-1, 1), (-0.4242, 2.8215)):
         X = (black + (white - black) * images / 255).astype(np.float32)
-        same(norms(X, scale=(white - black) / 255), wanted)
+        same(norms(X, scale=(white - black) / 255, kind="image"), wanted)
+    if images.ndim == 4:  # channels that are standardised each
+        shape = [3 if k == axis % 4 else 1 for k in range(4)]
+        mean, step = np.reshape([124, 116, 104], shape), np.reshape([58, 57, 54], shape) ** -1.0
+        scale = np.broadcast_to(step[0], images.shape[1:])
+        same(norms(((images - mean) * step).astype(np.float32), scale=scale, kind="image"), wanted)
 
 
-def test_channels_may_have_steps_of_their_own():
-    X = ((LEVELS / 255 - MEAN) / DEVIATION).astype(np.float32)
-    step = np.broadcast_to(1 / 255 / np.array(DEVIATION), X.shape[1:])
-    wanted = norms(LEVELS)
-    same(norms(X, scale=step), wanted)
-    same(norms(np.moveaxis(X, 3, 1), scale=np.moveaxis(step, 2, 0)), wanted)
+def test_dark_images_with_another_range_do_not_get_a_third_of_their_step():
+    dark = (GREY[:, 1:] // 3 - 30.5) / 40  # levels 0 to 85, which lie on 255 finer steps too
+    with pytest.raises(ValueError, match="give step"):
+        compare_radius(dark, 1, kind="image")
 
 
-def test_jpeg_is_measured_on_the_images():
-    images = package("PIL.Image")
-    layouts = [norms(x) for x in (GREY, GREY[..., None], GREY[:, None])]
-    same(layouts[0], layouts[1])
-    same(layouts[0], layouts[2])
-    measured = []
+@parametrize("values", [RNG.integers(0, 17, (30, 8, 8))], [RNG.poisson(3, (30, 9, 9))])
+def test_counts_are_not_taken_for_images(values):
+    told = str(compare_radius(values[0], 1))
+    assert "\nSteps: 1. " in told and not re.search("8 bits|JPEG", told)
+
+
+def test_jpeg_is_measured_on_the_images(monkeypatch):
+    images, measured = package("PIL.Image"), []
     for levels in LEVELS.astype(np.uint8):
         file = io.BytesIO()
         images.fromarray(levels).save(file, "JPEG", quality=90)
         measured.append(np.linalg.norm(np.asarray(images.open(file)) - levels.astype(float)) / 255)
-    *_, line, _ = compare_radius(LEVELS / 255, np.sort(measured)[[2] * 5] * (1 + 1e-6)).lines
-    assert line == {
-        "change": "JPEG of quality 90",
-        "norm": pytest.approx(np.median(measured), rel=1e-6),
-        "longest": pytest.approx(np.max(measured), rel=1e-6),
-        "covered": 3,
-    }
-
-
-def test_jpeg_is_left_out_with_a_note(monkeypatch):
-    assert "JPEG is left out" in str(compare_radius(GREY.reshape(5, -1), 1, kind="image"))
+    for layout in LAYOUTS[1:]:
+        radius = np.median(measured) * (1 + 1e-6)
+        *_, line, _ = compare_radius(layout / 255, radius, kind="image").lines
+        norm = pytest.approx(np.median(measured), rel=1e-6)
+        assert line == {"change": "JPEG of quality 90", "norm": norm, "covered": 3}
+    wanted = norms(GREY, kind="image")
+    for layout in (GREY[..., None], GREY[:, None]):
+        same(norms(layout, kind="image"), wanted)
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
-    assert "needs the package Pillow" in str(compare_radius(GREY, 1))
-    assert not any("JPEG" in name for name in norms(GREY))
+    for images in (GREY, GREY.reshape(5, -1)):
+        told = str(compare_radius(images, 1, kind="image"))
+        assert "JPEG is left out: it takes the package Pillow" in told and "quality" not in told
 
 
 def test_no_rounding_error_exceeds_the_most():
@@ -87,10 +90,10 @@ def test_no_rounding_error_exceeds_the_most():
     X = np.rint(true / step) * step
     errors = np.linalg.norm((X - true) / scale, axis=1)
     found = compare_radius(X, 1, scale=scale)
-    assert re.findall(r"feature \d: ([\d.]+)[,.]", found.notes[0]) == ["0.5", "0.01", "3", "0.2"]
+    assert re.findall(r"feature \d: ([\d.]+)[,.]", str(found)) == ["0.5", "0.01", "3", "0.2"]
     typical, most = [line["norm"] for line in found.lines[:2]]
     assert errors.max() <= most < 1.2 * errors.max()
-    assert typical == found.typical == pytest.approx(np.sqrt(np.mean(errors**2)), rel=0.02)
+    assert typical == pytest.approx(np.sqrt(np.mean(errors**2)), rel=0.02)
 
 
 @parametrize(
@@ -99,21 +102,25 @@ def test_no_rounding_error_exceeds_the_most():
     0.5 + RNG.integers(0, 2**23, 100_000) / 2**24,  # the steps of float32
     np.exp(RNG.integers(0, 50, 500) / 20),
     np.arange(7.0),  # too few
-    np.ones(50),
     1e9 + np.arange(100) / 7,
 )
 def test_steps_are_not_found_where_there_are_none(column):
-    told = compare_radius(column[:, None], 1)
-    assert math.isnan(told.typical) and "values show no step" in str(told) and told.short == 0
+    told = str(compare_radius(column[:, None], 0))
+    assert "values show no step: give step." in told and "rounding to" not in told
 
 
 @parametrize("step, offset", (1 / 3, -7.7), (0.01, 0), (1000, 5e5), (1 / 255 / 0.3, -0.42))
 def test_steps_are_found_in_float32_from_any_offset(step, offset):
     few = offset + step * np.array([0, 4, 6, 16, 19, 40, 43, 90, 95, 200.0])
     for column in (few, offset + step * RNG.integers(0, 400, 3000)):
-        column = column.astype(np.float32)[:, None]
-        found = norms(column)[MOST.format("steps")]
+        found = norms(column.astype(np.float32)[:, None])[MOST.format("steps")]
         assert found == pytest.approx(step / 2, rel=1e-3)
+
+
+def test_wide_tables_have_a_step_for_each_column():
+    step = np.sqrt(np.arange(1, 101))
+    found = norms(step * RNG.integers(0, 50, (300, 100)))[TYPICAL.format("steps")]
+    assert found == pytest.approx(np.linalg.norm(step) / math.sqrt(12), rel=1e-4)
 
 
 def test_only_named_kinds_have_bits_that_their_values_do_not_show():
@@ -122,31 +129,33 @@ def test_only_named_kinds_have_bits_that_their_values_do_not_show():
     assert norms(X, kind="image")[MOST.format("8 bits")] == pytest.approx(9 / 510)
     assert norms(X - 9, kind="image", step=0.1)[MOST.format("steps")] == pytest.approx(0.45)
     for kind, values in (("image", X - 9), ("image", X + 0.5), ("sound", 2 * X)):
-        with pytest.raises(ValueError, match="values of X are from .*: give step"):
+        with pytest.raises(ValueError, match="X is from .*: give step"):
             compare_radius(values, 1, kind=kind)
 
 
 def test_sound_has_16_bits_and_a_ratio():
-    found = compare_radius(SOUND, np.linalg.norm(SOUND, axis=1) / [10, 100, 1, 10])
+    radii = np.linalg.norm(SOUND, axis=1) / [10, 100, 1, 10]
+    found = compare_radius(SOUND, radii, kind="sound")
     assert found.noise_ratios == pytest.approx([20, 40, 0, 20], abs=1e-4)
-    assert "noise ratio of 20.1 dB (median of 4 inputs, 0.1 to 40.1)" in str(found)
+    assert "noise ratio of 20.1 dB (median of 4 of 4 inputs, 0.1 to 40.1)" in str(found)
     assert found.lines[1]["norm"] == pytest.approx(math.sqrt(500) / 65536)
-    quiet = compare_radius(SOUND * [[0], [1], [0], [1]], [1, 0, 0, 1])
+    quiet = compare_radius(SOUND * [[0], [1], [0], [1]], [1, 0, 0, 1], kind="sound")
     assert quiet.noise_ratios[0] == -math.inf and quiet.noise_ratios[1] == math.inf
-    assert math.isnan(quiet.noise_ratios[2]) and "the others are silent" in str(quiet)
+    assert math.isnan(quiet.noise_ratios[2]) and "median of 1 of 4 inputs" in str(quiet)
 
 
 def test_what_has_scale_0_is_covered_by_no_radius():
     mask = np.ones(GREY.shape[1:])
     mask[:3] = 0
-    found = compare_radius(GREY, 1e6, scale=mask)
+    found = compare_radius(GREY, 1e6, scale=mask, kind="image")
     lines = {line["change"]: line for line in found.lines}
     assert lines[MOST.format("8 bits")]["norm"] == pytest.approx(math.sqrt(90) / 2)
     assert lines["one step brighter"]["norm"] == math.inf
     assert lines["one step brighter"]["covered"] == 0
-    assert "scale 0, which are 30 of 120" in found.notes[-1] and "inf" in str(found)
+    assert "30 of 120 features have scale 0" in found.notes[-1] and "inf" in str(found)
     half = np.pad(LEVELS[:, :8, :8, 0], [(0, 0), (0, 0), (0, 8)], constant_values=130)
-    found = norms((half / 255).astype(np.float32), scale=np.repeat([[1, 0]], 8, 1).repeat(8, 0))
+    left = np.repeat([[1, 0]], 8, 1).repeat(8, 0)
+    found = norms((half / 255).astype(np.float32), scale=left, kind="image")
     assert found["one step brighter"] == math.inf > found.get("JPEG of quality 95", 0)
 
 
@@ -154,9 +163,7 @@ def test_a_table_names_its_features_from_the_shortest_on():
     pandas = package("pandas")
     numbers = np.arange(40.0)
     frame = pandas.DataFrame({"cut": ["a", "b"] * 20, "b": numbers, "a": numbers % 9})
-    rows = kit.certreg.certify_rows(
-        lambda x: np.asarray(x["a"], float), frame, 0.5, 4.0, samples=99, seed=1, progress=False
-    )
+    rows = kit.rows_of(lambda x: np.asarray(x["a"], float), frame, 0.5, 4.0, samples=99, seed=1)
     found = compare_radius(frame, rows)
     changes = [line["change"] for line in found.lines]
     assert changes[2:] == ["a by one deviation", "b by one deviation", "all by one deviation"]
@@ -175,21 +182,26 @@ def test_covered_is_what_is_strictly_shorter():
     radii = [0, 0.28, 0.29, 0.5, most, np.nextafter(most, 1), *[3.0] * 14]
     found = compare_radius(step, radii)
     assert [line["covered"] for line in found.lines[:2]] == [18, 15]
-    assert found.short == 2 and "On 2 of 20 inputs it is not above" in str(found)
+    assert "On 2 of 20 inputs it is not above" in str(found)
     shown = str(compare_radius(step, 0.123456))
     assert "5.767" in shown and " 0.5 " in shown and "is 0.1234 (median" in shown
 
 
+ROWS = kit.rows_of(samples=30)
+
+
 @parametrize(
     "given, sentence",
-    (dict(radius=-1), "radius must be finite"),
-    (dict(radius=math.nan), "radius must be finite"),
-    (dict(radius=math.inf), "radius must be finite"),
+    *((dict(radius=radius), "radius must be finite") for radius in (-1, math.nan, math.inf)),
     (dict(radius=[1, 2]), r"radius has shape \(2,\)"),
+    (dict(radius=kit.rows_of(questions=[0.5, 0.1], samples=30)), "several sigmas or questions"),
+    (dict(radius=kit.rows_of(samples=30, radius=0.1)), "output bounds"),
+    (dict(radius=ROWS, scale=1), "leave scale out"),
+    (dict(radius=ROWS, X=kit.X[:, :2]), "inputs of shape"),
     (dict(scale=0), "scale is 0 for all"),
     (dict(scale=-1), "scale must hold"),
     (dict(step=math.nan), "step must hold"),
-    (dict(kind="video"), "kind is 'video'; it must be one of image"),
+    (dict(kind="video"), "kind is 'video'; it must be image or sound"),
     (dict(names=["a"]), "X has 3 features, but names has 1"),
     (dict(X=np.full((2, 3), np.nan)), r"X\[0, 0\] is nan"),
     (dict(X=np.ones((0, 3))), "at least one row"),
@@ -197,19 +209,6 @@ def test_covered_is_what_is_strictly_shorter():
 def test_wrong_arguments_are_refused(given, sentence):
     with pytest.raises(ValueError, match=sentence):
         compare_radius(**{"X": kit.X, "radius": 1, **given})
-
-
-def test_rows_of_another_question_are_refused():
-    rows = kit.rows_of(questions=[0.5, 0.1], samples=30)
-    for X, more, sentence in (
-        (kit.X, {}, "several sigmas or questions"),
-        (kit.X, {"scale": 1}, "leave scale out"),
-        (kit.X[:, :2], {}, "inputs of shape"),
-    ):
-        with pytest.raises(ValueError, match=sentence):
-            compare_radius(X, rows, **more)
-    with pytest.raises(ValueError, match="output bounds"):
-        compare_radius(kit.X, kit.rows_of(samples=30, radius=0.1))
 
 
 @kit.needs_sources
@@ -235,19 +234,18 @@ def test_certify_prints_the_comparison_and_writes_the_same(models):
     assert out.count(TYPICAL.format("steps")) == 2
     _, aside = said(*asked, "-o", "-", "--units")
     assert "values show no step: give --units STEP." in aside
-
-
-def test_wrong_units_are_refused_before_the_work(models):
     certify_refused("give --units STEP", "--units", "image", model="models.py:fails")
-    certify_refused("--units is '-1'; it must be image, sound, table or a", "--units=-1")
+    certify_refused("--units is '-1'; it must be image, sound or a", "--units=-1")
     words = ("sigma", *PRODUCT, *ASKED, "--denoise", "x.npy", "--units")
     command_refused(2, "--target or --units", *words)
 
 
 def test_sigma_compares_the_level_that_it_recommends(models):
-    out, _ = said("sigma", *PRODUCT, *ASKED, "--sigma", ".1,.25", "-q", "--units")
+    asked = ("sigma", *PRODUCT, "--sigma", ".1,.25", "--tolerance", ".001,.5", "--samples", "99")
+    out, _ = said(*asked, "-q", "--units")
     deployed = re.search(r"Deploy sigma (\S+) for", out)[1]
     assert f"Radii at sigma {deployed} and tolerance 0.5:" in out
+    assert "No sigma certifies anything at tolerance 0.001" in out and out.count("Radii at") == 1
 
 
 def test_check_knows_sigmas_at_which_no_radius_is_above_rounding(models):
@@ -256,6 +254,10 @@ def test_check_knows_sigmas_at_which_no_radius_is_above_rounding(models):
     assert found.kind == "radius" and found.size == pytest.approx(0.5)
     assert "at most 0.4839 at sigma 0.18" in found.text
     assert check_model(f, X, sigma=0.19) == check_model(f, X) == []
+    hours = np.arange(1301.0)[:, None].repeat(3, 1)  # each 20th of them shows a step of 20
+    assert not check_model(f, hours, sigma=1)
+    broken = np.concatenate([X, [[1, 2, np.inf]], X])  # in a row that is not called with
+    assert not check_model(f, broken, sigma=0.2, calls=19)
     np.save("steps.npy", X)
     out, _ = said("check", PRODUCT[0], "steps.npy", "--sigma", ".01", status=1)
     assert out.startswith("radius: with 1000 samples")

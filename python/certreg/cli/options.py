@@ -313,7 +313,7 @@ def labels_and_plots(command: Any) -> None:
 def units(command: Any) -> None:
     about = (
         "compare the radii with known changes of the inputs, such as rounding to their steps. "
-        "Inputs are an image, sound or table, as their values show or as KIND says; a number is "
-        "their step. sigma compares those of the level that it recommends"
+        "KIND is image or sound, or their step as a number; without it steps are those that the "
+        "values show. sigma compares those of the level that it recommends"
     )
     _group(command, "units", {"--units KIND": (about, {"nargs": "?", "const": ""})})

@@ -6,7 +6,6 @@ from typing import Any, Optional
 
 from .._changes import Changes
 from ..units import compared, radii_of
-from .failure import Failure
 from .said import in_options
 
 
@@ -15,20 +14,21 @@ def changes_of(work: Any) -> Optional[Changes]:
     --units. Raises Failure if the inputs are not what the option says."""
     if work.given.units is None:
         return None
-    try:
-        return Changes(work.X, work.scale, names=work.features.names, **work.given.units)
-    except ValueError as error:
-        raise Failure(in_options(error)) from None
+    step, kind = work.given.units
+    with work.failures():
+        return Changes(work.X, work.scale, step, kind, work.features.names)
 
 
 def tell_units(work: Any, changes: Changes, rows: Any) -> None:
-    """Prints the comparison for each tolerance, at the sigma that is recommended."""
+    """Prints the comparison for each tolerance, at the sigma that is recommended, if one is."""
     for q, question in enumerate(rows.questions):
         level = 0
-        if len(rows.sigmas) > 1:
+        if work.given.command == "sigma":
             try:
-                level, _, _ = rows.choose_sigma(q, labels=work.labels)
-            except ValueError:  # no sigma is recommended, which has been said
+                level, means, _ = rows.choose_sigma(q, labels=work.labels)
+            except ValueError:  # each row failed, which has been said
+                continue
+            if not means[level]:
                 continue
         said = f"Radii at sigma {rows.sigmas[level]:g} and tolerance {question.tolerance:g}:"
         work.tell(f"{said}\n{in_options(compared(changes, radii_of(rows, level, q)))}")

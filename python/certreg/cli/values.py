@@ -127,12 +127,12 @@ def _shape(text: str) -> Tuple[int, ...]:
     return tuple(map(int, text.split(",")))
 
 
-def _units(text: str) -> dict[str, Any]:
-    """Arguments of Changes."""
-    if text in ("", "image", "sound", "table"):
-        return {"kind": text or None}
-    wanted = "image, sound, table or a positive step"
-    return {"step": _between(wanted, lambda x: 0 < x < math.inf)(text)}
+def _units(text: str) -> Tuple[Any, Optional[str]]:
+    """The step and the kind of inputs, as Changes takes them."""
+    if text in ("", "image", "sound"):
+        return None, text or None
+    wanted = "image, sound or a positive step"
+    return _between(wanted, lambda x: 0 < x < math.inf)(text), None
 
 
 _index = _integer(0, 2**31 - 1, "the index of an output (-o names the file of results)")
