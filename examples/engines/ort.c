@@ -74,24 +74,17 @@ static int wrap(struct ort *o, const void *data, const struct tensor *t, size_t 
 
 static int run_bound(struct ort *o, const certreg_batch *b, void **in, void **out)
 {
-    ort_function *const *t = o->table;
     const void *x = input_of(o, b);
     void *y = output_of(o, b);
     const char *const names[] = {o->input.t.name, o->output.t.name};
     if (x == NULL || y == NULL || wrap(o, x, &o->input.t, b->rows, in) ||
         wrap(o, y, &o->output.t, b->rows, out) ||
-        ort_failed(o,
-                   ORT_AT(t, ORT_BIND_INPUT, void *, const char *, const void *)(o->binding,
-                                                                                 names[0], *in),
-                   "binding the input") ||
-        ort_failed(o,
-                   ORT_AT(t, ORT_BIND_OUTPUT, void *, const char *, const void *)(o->binding,
-                                                                                  names[1], *out),
-                   "binding the output") ||
-        ort_failed(o,
-                   ORT_AT(t, ORT_RUN_WITH_BINDING, void *, const void *,
-                          const void *)(o->session, o->run_options, o->binding),
-                   "running the model"))
+        ORT_FAILS(o, "binding the input", ORT_BIND_INPUT, (void *, const char *, const void *),
+                  o->binding, names[0], *in) ||
+        ORT_FAILS(o, "binding the output", ORT_BIND_OUTPUT, (void *, const char *, const void *),
+                  o->binding, names[1], *out) ||
+        ORT_FAILS(o, "running the model", ORT_RUN_WITH_BINDING,
+                  (void *, const void *, const void *), o->session, o->run_options, o->binding))
         return 1;
     if (copies(o, b)) take_columns(o, b);
     return 0;
@@ -130,13 +123,11 @@ static int probe(struct ort *o, struct engine *e)
         names[1 + i] = o->constant[i].name, values[1 + i] = o->constant[i].value;
     const int bad =
         wrap(o, zeros, &o->input.t, rows, &values[0]) ||
-        ort_failed(o,
-                   ORT_AT(o->table, ORT_RUN, void *, const void *, const char *const *,
-                          void *const *, size_t, const char *const *, size_t, void **)(
-                       o->session, NULL, names, values, 1 + o->constants, &output, 1, &out),
-                   "running the model on zeros") ||
-        ort_failed(o, ORT_AT(o->table, ORT_TENSOR_OF_VALUE, const void *, void **)(out, &info),
-                   "reading a shape") ||
+        ORT_FAILS(o, "running the model on zeros", ORT_RUN,
+                  (void *, const void *, const char *const *, void *const *, size_t,
+                   const char *const *, size_t, void **),
+                  o->session, NULL, names, values, 1 + o->constants, &output, 1, &out) ||
+        ORT_FAILS(o, "reading a shape", ORT_TENSOR_OF_VALUE, (const void *, void **), out, &info) ||
         ort_read_info(o, info, &o->output.t);
     ort_release(o, ORT_RELEASE_TENSOR_OF_VALUE, info);
     ort_release(o, ORT_RELEASE_VALUE, out);

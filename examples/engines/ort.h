@@ -35,6 +35,9 @@ struct ort {
 
 /* Copies the message of a status to `why`, and releases the status. */
 int ort_failed(struct ort *, ort_status, const char *doing);
+/* Calls the function at a place, with arguments of these types, in parentheses. */
+#define ORT_FAILS(o, doing, place, types, ...) \
+    ort_failed(o, ((ort_status(*) types)(o)->table[place])(__VA_ARGS__), doing)
 void ort_release(const struct ort *, int place, void *object);
 
 /* Opens the session, and closes it. The stream is part of it. */

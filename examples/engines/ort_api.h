@@ -58,9 +58,6 @@ enum { ORT_HOST_VERSION = 8, ORT_CUDA_VERSION = 16 };
 typedef void ort_function(void);
 typedef void *ort_status; /* an opaque object, or NULL */
 
-/* The function at a place; its arguments have the types in `...`. */
-#define ORT_AT(table, place, ...) ((ort_status(*)(__VA_ARGS__))(table)[place])
-
 /* Looks for the library as ort_library.c says, and returns its table and its name in words. Returns
  * 0, or 1 with a sentence. The library stays loaded: its threads and exit handlers would not
  * survive an unload. */

@@ -30,22 +30,18 @@ static int add_cuda(struct ort *o)
     static const char *const key = "device_id";
     char number[16];
     const char *const value = number;
-    ort_function *const *t = o->table;
     void *cuda = NULL;
     snprintf(number, sizeof number, "%d", o->device);
     const int bad =
-        ort_failed(o, ORT_AT(t, ORT_CREATE_CUDA_OPTIONS, void **)(&cuda), "making CUDA options") ||
-        ort_failed(o,
-                   ORT_AT(t, ORT_UPDATE_CUDA_OPTIONS, void *, const char *const *,
-                          const char *const *, size_t)(cuda, &key, &value, 1),
-                   "choosing the CUDA device") ||
+        ORT_FAILS(o, "making CUDA options", ORT_CREATE_CUDA_OPTIONS, (void **), &cuda) ||
+        ORT_FAILS(o, "choosing the CUDA device", ORT_UPDATE_CUDA_OPTIONS,
+                  (void *, const char *const *, const char *const *, size_t), cuda, &key, &value,
+                  1) ||
         (o->stream != NULL &&
-         ort_failed(o,
-                    ORT_AT(t, ORT_UPDATE_CUDA_OPTIONS_WITH_VALUE, void *, const char *,
-                           void *)(cuda, "user_compute_stream", o->stream),
-                    "setting the CUDA stream")) ||
-        ort_failed(o, ORT_AT(t, ORT_ADD_CUDA, void *, const void *)(o->options, cuda),
-                   "adding the CUDA provider");
+         ORT_FAILS(o, "setting the CUDA stream", ORT_UPDATE_CUDA_OPTIONS_WITH_VALUE,
+                   (void *, const char *, void *), cuda, "user_compute_stream", o->stream)) ||
+        ORT_FAILS(o, "adding the CUDA provider", ORT_ADD_CUDA, (void *, const void *), o->options,
+                  cuda);
     ort_release(o, ORT_RELEASE_CUDA_OPTIONS, cuda);
     return bad ? ENGINE_ABSENT : 0;
 }
@@ -54,22 +50,16 @@ static int add_cuda(struct ort *o)
  * change nothing. */
 int ort_prepare(struct ort *o)
 {
-    ort_function *const *t = o->table;
-    return ort_failed(
-               o,
-               ORT_AT(t, ORT_CREATE_ENV, int, const char *, void **)(LOG_FATAL, "certreg", &o->env),
-               "starting") ||
-           ort_failed(o,
-                      ORT_AT(t, ORT_CREATE_MEMORY_INFO, const char *, int, int, int, void **)(
-                          o->device == HOST ? "Cpu" : "Cuda", DEVICE_ALLOCATOR,
-                          o->device == HOST ? 0 : o->device, DEFAULT_MEMORY, &o->memory),
-                      "describing memory") ||
-           ort_failed(o, ORT_AT(t, ORT_CREATE_RUN_OPTIONS, void **)(&o->run_options),
-                      "making run options") ||
-           ort_failed(o,
-                      ORT_AT(t, ORT_ADD_RUN_CONFIG, void *, const char *, const char *)(
-                          o->run_options, "disable_synchronize_execution_providers", "1"),
-                      "setting run options");
+    return ORT_FAILS(o, "starting", ORT_CREATE_ENV, (int, const char *, void **), LOG_FATAL,
+                     "certreg", &o->env) ||
+           ORT_FAILS(o, "describing memory", ORT_CREATE_MEMORY_INFO,
+                     (const char *, int, int, int, void **), o->device == HOST ? "Cpu" : "Cuda",
+                     DEVICE_ALLOCATOR, o->device == HOST ? 0 : o->device, DEFAULT_MEMORY,
+                     &o->memory) ||
+           ORT_FAILS(o, "making run options", ORT_CREATE_RUN_OPTIONS, (void **), &o->run_options) ||
+           ORT_FAILS(o, "setting run options", ORT_ADD_RUN_CONFIG,
+                     (void *, const char *, const char *), o->run_options,
+                     "disable_synchronize_execution_providers", "1");
 }
 
 void ort_close_session(struct ort *o)
@@ -82,20 +72,15 @@ void ort_close_session(struct ort *o)
 
 int ort_open_session(struct ort *o)
 {
-    ort_function *const *t = o->table;
-    if (ort_failed(o, ORT_AT(t, ORT_CREATE_SESSION_OPTIONS, void **)(&o->options),
-                   "making options") ||
-        ort_failed(o, ORT_AT(t, ORT_SET_INTRA_OP_THREADS, void *, int)(o->options, 1),
-                   "setting threads") ||
-        ort_failed(o, ORT_AT(t, ORT_SET_INTER_OP_THREADS, void *, int)(o->options, 1),
-                   "setting threads"))
+    if (ORT_FAILS(o, "making options", ORT_CREATE_SESSION_OPTIONS, (void **), &o->options) ||
+        ORT_FAILS(o, "setting threads", ORT_SET_INTRA_OP_THREADS, (void *, int), o->options, 1) ||
+        ORT_FAILS(o, "setting threads", ORT_SET_INTER_OP_THREADS, (void *, int), o->options, 1))
         return ENGINE_FAILED;
     const int absent = o->device != HOST ? add_cuda(o) : 0;
     if (absent) return absent;
-    return ort_failed(o,
-                      ORT_AT(t, ORT_CREATE_SESSION, const void *, const char *, const void *,
-                             void **)(o->env, o->model, o->options, &o->session),
-                      "opening the model") ||
-           ort_failed(o, ORT_AT(t, ORT_CREATE_BINDING, void *, void **)(o->session, &o->binding),
-                      "making a binding");
+    return ORT_FAILS(o, "opening the model", ORT_CREATE_SESSION,
+                     (const void *, const char *, const void *, void **), o->env, o->model,
+                     o->options, &o->session) ||
+           ORT_FAILS(o, "making a binding", ORT_CREATE_BINDING, (void *, void **), o->session,
+                     &o->binding);
 }

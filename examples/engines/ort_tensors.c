@@ -12,34 +12,27 @@ static int read_name(struct ort *o, int place, size_t index, char name[TENSOR_NA
 {
     void *allocator = NULL;
     char *text = NULL;
-    if (ort_failed(o, ORT_AT(o->table, ORT_ALLOCATOR, void **)(&allocator), "asking for memory") ||
-        ort_failed(o,
-                   ORT_AT(o->table, place, const void *, size_t, void *, char **)(o->session, index,
-                                                                                  allocator, &text),
-                   "reading a name"))
+    if (ORT_FAILS(o, "asking for memory", ORT_ALLOCATOR, (void **), &allocator) ||
+        ORT_FAILS(o, "reading a name", place, (const void *, size_t, void *, char **), o->session,
+                  index, allocator, &text))
         return 1;
     const int length = snprintf(name, TENSOR_NAME, "%s", text);
-    return ort_failed(o, ORT_AT(o->table, ORT_FREE, void *, void *)(allocator, text),
-                      "freeing a name") ||
+    return ORT_FAILS(o, "freeing a name", ORT_FREE, (void *, void *), allocator, text) ||
            (length >= TENSOR_NAME && engine_fail(o->why, "a tensor's name is too long: %s", name));
 }
 
 int ort_read_info(struct ort *o, const void *info, struct tensor *t)
 {
     size_t rank = 0;
-    ort_function *const *table = o->table;
     if (info == NULL) return engine_fail(o->why, "\"%.100s\" is not a tensor", t->name);
-    if (ort_failed(o, ORT_AT(table, ORT_ELEMENT_TYPE, const void *, int *)(info, &t->type),
-                   "reading a type") ||
-        ort_failed(o, ORT_AT(table, ORT_RANK, const void *, size_t *)(info, &rank),
-                   "reading a shape"))
+    if (ORT_FAILS(o, "reading a type", ORT_ELEMENT_TYPE, (const void *, int *), info, &t->type) ||
+        ORT_FAILS(o, "reading a shape", ORT_RANK, (const void *, size_t *), info, &rank))
         return 1;
     if (rank > TENSOR_RANK)
         return engine_fail(o->why, "\"%.100s\" has more than %d dimensions", t->name, TENSOR_RANK);
     t->rank = rank > 0 ? (int)rank : -1; /* a shape that is not known has 0 dimensions */
-    return ort_failed(
-        o, ORT_AT(table, ORT_SIZES, const void *, int64_t *, size_t)(info, t->size, rank),
-        "reading a shape");
+    return ORT_FAILS(o, "reading a shape", ORT_SIZES, (const void *, int64_t *, size_t), info,
+                     t->size, rank);
 }
 
 /* A tensor but for its name. */
@@ -47,14 +40,11 @@ static int read_tensor(struct ort *o, int type, size_t index, struct tensor *t)
 {
     void *of_type = NULL;
     const void *info = NULL;
-    const int bad =
-        ort_failed(
-            o, ORT_AT(o->table, type, const void *, size_t, void **)(o->session, index, &of_type),
-            "reading a type") ||
-        ort_failed(
-            o, ORT_AT(o->table, ORT_TENSOR_OF_TYPE, const void *, const void **)(of_type, &info),
-            "reading a type") ||
-        ort_read_info(o, info, t);
+    const int bad = ORT_FAILS(o, "reading a type", type, (const void *, size_t, void **),
+                              o->session, index, &of_type) ||
+                    ORT_FAILS(o, "reading a type", ORT_TENSOR_OF_TYPE,
+                              (const void *, const void **), of_type, &info) ||
+                    ort_read_info(o, info, t);
     ort_release(o, ORT_RELEASE_TYPE, of_type);
     return bad;
 }
@@ -63,8 +53,7 @@ static int read_tensor(struct ort *o, int type, size_t index, struct tensor *t)
 static int read_names(struct ort *o, int counter, int place, char names[][TENSOR_NAME],
                       size_t *count)
 {
-    if (ort_failed(o, ORT_AT(o->table, counter, const void *, size_t *)(o->session, count),
-                   "counting tensors"))
+    if (ORT_FAILS(o, "counting tensors", counter, (const void *, size_t *), o->session, count))
         return 1;
     if (*count > MOST_TENSORS)
         return engine_fail(o->why, "the model has more than %d inputs or outputs", MOST_TENSORS);
@@ -77,11 +66,9 @@ int ort_wrap(struct ort *o, const void *data, const struct tensor *t, void **val
 {
     size_t bytes = tensor_bytes(t->type);
     for (int i = 0; i < t->rank; i++) bytes *= (size_t)t->size[i];
-    return ort_failed(o,
-                      ORT_AT(o->table, ORT_CREATE_TENSOR_WITH_DATA, const void *, const void *,
-                             size_t, const int64_t *, size_t, int, void **)(
-                          o->memory, data, bytes, t->size, (size_t)t->rank, t->type, value),
-                      "wrapping an array");
+    return ORT_FAILS(o, "wrapping an array", ORT_CREATE_TENSOR_WITH_DATA,
+                     (const void *, const void *, size_t, const int64_t *, size_t, int, void **),
+                     o->memory, data, bytes, t->size, (size_t)t->rank, t->type, value);
 }
 
 /* ---- constants */
@@ -144,10 +131,8 @@ static int make_constant(struct ort *o, size_t index, const char *name, const ch
     if (read_tensor(o, ORT_INPUT_TYPE, index, &t)) return 1;
     if (t.rank < 0) t.rank = 0; /* a number */
     return fill(o, c, &t, number) || ort_wrap(o, c->data, &t, &c->value) ||
-           ort_failed(o,
-                      ORT_AT(o->table, ORT_BIND_INPUT, void *, const char *,
-                             const void *)(o->binding, c->name, c->value),
-                      "binding a constant");
+           ORT_FAILS(o, "binding a constant", ORT_BIND_INPUT, (void *, const char *, const void *),
+                     o->binding, c->name, c->value);
 }
 
 /* The text behind "name=", or NULL. */
@@ -159,14 +144,6 @@ static const char *number_for(const struct engine_options *options, const char *
             options->constants[i][length] == '=')
             return options->constants[i] + length + 1;
     return NULL;
-}
-
-static int used(const struct engine_options *options, size_t k, char names[][TENSOR_NAME],
-                size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (number_for(options, names[i]) == options->constants[k] + strlen(names[i]) + 1) return 1;
-    return 0;
 }
 
 /* The input without a constant is the one that varies. */
@@ -184,17 +161,13 @@ static int read_inputs(struct ort *o, const struct engine_options *options)
         left++;
         varies = i;
     }
-    for (size_t k = 0; k < options->constant_count; k++)
-        if (!used(options, k, names, count))
-            return engine_fail(o->why,
-                               "the constant %.100s names no input of the model, or one that has "
-                               "a constant",
-                               options->constants[k]);
-    if (left != 1)
+    const size_t unused = options->constant_count - o->constants;
+    if (left != 1 || unused > 0)
         return engine_fail(o->why,
-                           "the model has %zu inputs without a constant (%s), and one varies: "
-                           "give name=number for the others",
-                           left, list);
+                           "the model has %zu inputs without a constant (%s), and %zu constants "
+                           "that name no input, or one twice: give name=number for all inputs but "
+                           "the one that varies",
+                           left, list, unused);
     memcpy(o->input.t.name, names[varies], TENSOR_NAME);
     return read_tensor(o, ORT_INPUT_TYPE, varies, &o->input.t);
 }

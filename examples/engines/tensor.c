@@ -6,24 +6,11 @@
 
 const char *tensor_type(int type)
 {
-    static const char *const names[] = {"elements of an unknown type",
-                                        "float32",
-                                        "uint8",
-                                        "int8",
-                                        "uint16",
-                                        "int16",
-                                        "int32",
-                                        "int64",
-                                        "text",
-                                        "bool",
-                                        "float16",
-                                        "float64",
-                                        "uint32",
-                                        "uint64",
-                                        "complex",
-                                        "complex",
-                                        "bfloat16"};
-    const int known = type >= 0 && type < (int)(sizeof names / sizeof *names);
+    static const char *const names[] = {"nothing", "float32", "uint8",  "int8",   "uint16",
+                                        "int16",   "int32",   "int64",  "text",   "bool",
+                                        "float16", "float64", "uint32", "uint64", "complex",
+                                        "complex", "bfloat16"};
+    const int known = type > 0 && type < (int)(sizeof names / sizeof *names);
     return known ? names[type] : "elements of another type";
 }
 
