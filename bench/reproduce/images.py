@@ -72,14 +72,14 @@ def compute(
             with figures.where_possible():
                 _plot(settings, done)
         own["summary"], own["each"] = sweep.summary(done), sweep.each(done)
-        own["accuracy"], own["wins"] = sweep.accuracy(done, THRESHOLDS), wins(done)
+        own["accuracy"], own["wins"] = sweep.accuracy(done, THRESHOLDS), _wins(done)
         for kind, some in own.items():
             rows[kind] += [{"task": task.name, **row} for row in some]
     for kind in KINDS:
         tables.write_csv(settings.path(f"{name}_{kind}.csv"), rows[kind])
 
 
-def wins(done: sweep.Sweep) -> list[dict[str, Any]]:
+def _wins(done: sweep.Sweep) -> list[dict[str, Any]]:
     known = {one.method.name for one in done.asked}
     pairs = [pair for pair in PAIRS if known.issuperset(pair)]
     both = (False, True)
@@ -148,12 +148,12 @@ def _chosen(own: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 def add(beside: tables.Beside, settings: Settings, name: str, networks: Iterable[str]) -> None:
     """The tables of these networks: best, by_sigma and pairs."""
-    summary, won = (read(settings, name, kind) for kind in ("summary", "wins"))
+    summary, wins = (read(settings, name, kind) for kind in ("summary", "wins"))
     for task in networks:
         beside.add("best", best(summary, task))
         beside.add("by_sigma", by_sigma(summary, task, "mean_radius"))
         beside.add("by_sigma", by_sigma(summary, task, "mae", ERRORS))
-        beside.add("pairs", paired(won, task))
+        beside.add("pairs", _paired(wins, task))
 
 
 def best(rows: Iterable[dict[str, Any]], task: str) -> list[dict[str, Any]]:
@@ -201,7 +201,7 @@ def _rounded(row: dict[str, Any], digits: dict[str, int]) -> Any:
     return f"{value:.{digits[row['metric']]}f}" if known else None
 
 
-def paired(rows: Iterable[dict[str, Any]], task: str) -> list[dict[str, Any]]:
+def _paired(rows: Iterable[dict[str, Any]], task: str) -> list[dict[str, Any]]:
     """Two methods, each at its best σ, image by image."""
     lines: dict[Any, dict[str, Any]] = {}
     for row in rows:
