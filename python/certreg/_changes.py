@@ -20,8 +20,9 @@ BITS = {None: 0, "image": 8, "sound": 16}
 SOUND = 1 / 32768  # the step of 16 bits, in [-1, 1]
 MOST_LINES = 12  # of single features
 QUALITIES = (95, 90)  # of JPEG
+FINER = " Give step if the inputs are known more exactly."
 OUTWARD = 1 + 1e-12  # norms are computed in float64, and rounded up
-Norms = Iterator[Tuple[str, np.ndarray]]
+Norms = Iterator[Tuple[str, Any]]
 
 
 class Changes:
@@ -50,23 +51,23 @@ class Changes:
         self.names = named or [f"feature {j}" for j in range(self.scale.size)]
         if len(self.names) != self.scale.size:
             raise ValueError(f"X has {self.scale.size} features, but names has {len(self.names)}")
-        self.given = step is not None
-        self.kind, self.bits = kind, 0 if self.given else BITS[kind]
+        self.table = self.X.ndim == 2 and self.scale.size <= TABLE  # whose features are named
+        self.kind, self.bits = kind, BITS[kind] if step is None else 0
         self.steps = self._steps(step)
         self.known = self.moves & (self.steps > 0)  # NaN is not greater
         self.typical = self._norm(np.where(self.known, self.steps / math.sqrt(12), 0)) or math.nan
-        self.notes = list(self._notes())
+        self.notes = list(self._notes("" if step is not None else FINER))
 
     def _steps(self, step: Any) -> np.ndarray:
-        shape, span = self.X.shape[1:], (self.X.min(), self.X.max())
+        shape, low, high = self.X.shape[1:], self.X.min(), self.X.max()
         if step is not None:
             return _not_negative(array_of(step, shape, np.float64, "step"), shape, "step")
         if self.kind is None:
             return steps_of(self.X)
         levels = levels_of(self.X) if self.kind == "image" else (None, np.array(SOUND))
-        if not levels or (self.kind == "sound" and max(-span[0], span[1]) > 1):
-            usual = "in [0, 1], [0, 255] or [-1, 1]" if self.kind == "image" else "in [-1, 1]"
-            raise ValueError(f"X is from {span[0]:.4g} to {span[1]:.4g}, not {usual}: give step")
+        if not levels or (self.kind == "sound" and max(-low, high) > 1):
+            usual = "[0, 1], [0, 255] or [-1, 1]" if self.kind == "image" else "[-1, 1]"
+            raise ValueError(f"X is from {low:.4g} to {high:.4g}, not in {usual}: give step")
         self.black = levels[0]
         return np.broadcast_to(levels[1], shape)
 
@@ -78,14 +79,13 @@ class Changes:
             units = np.divide(size, self.scale, out=np.zeros(size.shape), where=size > 0)
         return float(np.linalg.norm(units.reshape(-1))) * OUTWARD
 
-    def _notes(self) -> Iterator[str]:
+    def _notes(self, finer: str) -> Iterator[str]:
         known, unknown = np.flatnonzero(self.known), np.flatnonzero(np.isnan(self.steps))
         steps = [f"{step:.4g}" for step in self.steps.reshape(-1)[known]]
         said = sorted(set(steps), key=float)
-        if len(said) > 1 and self._is_table():
+        if len(said) > 1 and self.table:
             said = [f"{self.names[j]}: {step}" for j, step in zip(known, steps)]
         if steps:
-            finer = "" if self.given else " Give step if the inputs are known more exactly."
             yield f"Steps: {_listed(said)}.{finer}"
         if self.black is not None:
             white = np.max(self.black + 255 * self.steps)
@@ -93,7 +93,7 @@ class Changes:
         left_out = [self.names[j] for j in unknown if self.moves.flat[j]]
         if left_out:
             some = _listed(left_out) if steps else "all features"
-            remedy = "give step" if self._is_table() else "give step or kind"
+            remedy = "give step" if self.table else "give step or kind"
             yield f"Rounding leaves out {some}, whose values show no step: {remedy}."
         if not self.moves.all():
             yield (
@@ -101,11 +101,6 @@ class Changes:
                 "covers a change of them; rounding and deviations are those of the others."
             )
 
-    def _is_table(self) -> bool:
-        """Whether it is worth while to name features."""
-        return self.X.ndim == 2 and self.scale.size <= TABLE
-
-    # ---- the changes
     @functools.cached_property
     def norms(self) -> list[Tuple[str, np.ndarray]]:
         """What changes, and its norm for all inputs or for each."""
@@ -130,10 +125,8 @@ class Changes:
         except ImportError:
             images = None
         if not images or self.black is None or not (len(shape) == 2 or channel_axis(shape)):
-            self.notes.append(
-                "JPEG is left out: it takes the package Pillow, and X of shape (rows, h, w), "
-                "(rows, h, w, c) or (rows, c, h, w) with c = 1 or 3, without step."
-            )
+            takes = "Pillow, shape (h, w), (h, w, 1 or 3) or (1 or 3, h, w), and no step"
+            self.notes.append(f"JPEG is left out: it takes {takes}.")
             return
         for quality in QUALITIES:
             of_each = [self._norm(self._jpeg(images, row, quality)) for row in self.X]
@@ -158,7 +151,7 @@ class Changes:
         square = sum(np.sum((piece - mean) ** 2, axis=0) for piece in pieces) / len(self.X)
         deviations = np.where(self.moves, np.sqrt(square), 0)
         each = np.divide(deviations, self.scale, out=np.zeros(mean.shape), where=self.moves)
-        order = np.argsort(each, axis=None, kind="stable") if self._is_table() else ()
+        order = np.argsort(each, axis=None, kind="stable") if self.table else ()
         for j in [j for j in order if each.flat[j]][:MOST_LINES]:
             yield f"{self.names[j]} by one deviation", each.flat[j] * OUTWARD
         if deviations.any():
@@ -184,5 +177,5 @@ def _listed(names: Sequence[Any]) -> str:
 
 def rounded(value: float, up: bool) -> str:
     """A number with four digits, rounded up or down."""
-    context = decimal.Context(4, decimal.ROUND_UP if up else decimal.ROUND_DOWN)
+    context = decimal.Context(4, decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR)
     return f"{float(context.create_decimal(f'{value:.11g}')):.4g}"  # 1 + 1e-12 is shown as 1

@@ -16,7 +16,6 @@ TABLE = 64  # up to so many features have no need of a step in common
 MANY = 1000  # and more than so many have no steps of their own, which takes a while to see
 LEVELS = 255  # steps from black to white
 DARK = 32  # images whose values are not whole and go from 0 to less are not in [0, 255]
-Levels = Tuple[np.ndarray, np.ndarray]  # what black is, and the step to the next of 256 levels
 
 
 def steps_of(X: np.ndarray) -> np.ndarray:
@@ -73,10 +72,11 @@ def channel_axis(shape: Tuple[int, ...]) -> Optional[int]:
     return next((axis for axis in (3, 1) if len(shape) == 3 and shape[axis - 1] in (1, 3)), None)
 
 
-def levels_of(X: np.ndarray) -> Optional[Levels]:
-    """The 256 levels of images, float32 of shape (rows, *shape): those of [0, 1], [0, 255] or
-    [-1, 1], or those from the least to the greatest value, of X or of each channel, if their
-    lattice has exactly so many. Values need not lie on the usual ones. None if there are none."""
+def levels_of(X: np.ndarray) -> Optional[Tuple[np.ndarray, np.ndarray]]:
+    """What black is, and the step to the next of 256 levels, of images, float32 of shape (rows,
+    *shape). White is the last. They are [0, 1], [0, 255] or [-1, 1], where values may lie between
+    the levels; or what the least and greatest value of X or of each channel are, if their lattice
+    has exactly 256. None if there are none."""
     low, high = float(X.min()), float(X.max())
     least, most = (-1, 1) if low < 0 else (0, 1 if high <= 1 else LEVELS)
     usual = np.array(float(least)), np.array((most - least) / LEVELS)

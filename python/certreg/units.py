@@ -79,16 +79,18 @@ def compared(changes: Changes, radius: Any) -> RadiusComparison:
         {"change": what, "norm": float(np.median(n)), "covered": int(np.sum(radii > n))}
         for what, n in changes.norms
     ]
-    noise = changes.noise_ratios(radii) if changes.kind == "sound" else None
-    said = [_said_of_radii(radii)]
-    if noise is not None:
-        said.append(_said_of_noise(noise))
+    middle = _spread(radii, up=False)
+    said = [f"The radius is {middle}. It covers a change of an input whose norm is below it."]
     short = int(np.sum(radii <= changes.typical))  # NaN, if no step is known, is not less
     if short:
         said.append(
             f"On {short} of {len(radii)} inputs it is not above a typical rounding error, if "
             "inputs are rounded to these steps, and so says little: see docs/guide/units.md."
         )
+    noise = changes.noise_ratios(radii) if changes.kind == "sound" else None
+    if noise is not None and np.isfinite(noise).any():
+        ratio = _spread(noise[np.isfinite(noise)], up=True, unit=" dB")
+        said.append(f"A change as long has a signal-to-noise ratio of {ratio}; lower is better.")
     return RadiusComparison(tuple(lines), radii, noise, (*said, *changes.notes))
 
 
@@ -102,9 +104,7 @@ def _radii(radius: Any, count: int) -> np.ndarray:
     """The radius of each of this many inputs."""
     if isinstance(radius, Rows):
         if radius.certificates.shape[1:] != (1, 1):
-            raise ValueError(
-                "the rows have several sigmas or questions: give rows['radius'][:, k, q]"
-            )
+            raise ValueError("several sigmas or questions: give rows['radius'][:, k, q]")
         radius = radii_of(radius)
     radii = numbers(radius, np.float64, "radius")
     if radii.shape not in ((), (count,)):
@@ -114,21 +114,6 @@ def _radii(radius: Any, count: int) -> np.ndarray:
     return np.broadcast_to(radii, (count,)).copy()
 
 
-def _said_of_radii(radii: np.ndarray) -> str:
-    extent = (radii.min(), np.median(radii), radii.max())
-    least, middle, most = (rounded(radius, up=False) for radius in extent)
-    return (
-        f"The radius is {middle} (median of {len(radii)} inputs, {least} to {most}). It covers a "
-        "change of an input if it is longer than the norm."
-    )
-
-
-def _said_of_noise(ratios: np.ndarray) -> str:
-    known = ratios[np.isfinite(ratios)]
-    if not known.size:
-        return "There is no signal-to-noise ratio: all inputs are silent or have radius 0."
-    middle, least, most = (np.ceil(10 * f(known)) / 10 for f in (np.median, np.min, np.max))
-    return (
-        f"A change as long as the radius has a signal-to-noise ratio of {middle:.1f} dB (median of "
-        f"{known.size} of {len(ratios)} inputs, {least:.1f} to {most:.1f}); lower is better."
-    )
+def _spread(values: np.ndarray, up: bool, unit: str = "") -> str:
+    middle, *ends = (rounded(float(f(values)), up) for f in (np.median, np.min, np.max))
+    return f"{middle}{unit} (median of {len(values)} inputs, {' to '.join(ends)})"

@@ -81,7 +81,7 @@ def test_jpeg_is_measured_on_the_images(monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     for images in (GREY, GREY.reshape(5, -1)):
         told = str(compare_radius(images, 1, kind="image"))
-        assert "JPEG is left out: it takes the package Pillow" in told and "quality" not in told
+        assert "JPEG is left out: it takes Pillow" in told and "quality" not in told
 
 
 def test_no_rounding_error_exceeds_the_most():
@@ -134,24 +134,22 @@ def test_only_named_kinds_have_bits_that_their_values_do_not_show():
 
 
 def test_sound_has_16_bits_and_a_ratio():
-    radii = np.linalg.norm(SOUND, axis=1) / [10, 100, 1, 10]
+    radii = np.linalg.norm(SOUND, axis=1) / [10, 100, 2, 10]
     found = compare_radius(SOUND, radii, kind="sound")
-    assert found.noise_ratios == pytest.approx([20, 40, 0, 20], abs=1e-4)
-    assert "noise ratio of 20.1 dB (median of 4 of 4 inputs, 0.1 to 40.1)" in str(found)
+    assert found.noise_ratios == pytest.approx([20, 40, 6.0206, 20], abs=1e-4)
+    assert "noise ratio of 20 dB (median of 4 inputs, 6.021 to 40)" in str(found)
     assert found.lines[1]["norm"] == pytest.approx(math.sqrt(500) / 65536)
     quiet = compare_radius(SOUND * [[0], [1], [0], [1]], [1, 0, 0, 1], kind="sound")
     assert quiet.noise_ratios[0] == -math.inf and quiet.noise_ratios[1] == math.inf
-    assert math.isnan(quiet.noise_ratios[2]) and "median of 1 of 4 inputs" in str(quiet)
+    assert math.isnan(quiet.noise_ratios[2]) and "dB (median of 1 inputs" in str(quiet)
 
 
 def test_what_has_scale_0_is_covered_by_no_radius():
     mask = np.ones(GREY.shape[1:])
     mask[:3] = 0
     found = compare_radius(GREY, 1e6, scale=mask, kind="image")
-    lines = {line["change"]: line for line in found.lines}
-    assert lines[MOST.format("8 bits")]["norm"] == pytest.approx(math.sqrt(90) / 2)
-    assert lines["one step brighter"]["norm"] == math.inf
-    assert lines["one step brighter"]["covered"] == 0
+    assert found.lines[1]["norm"] == pytest.approx(math.sqrt(90) / 2)
+    assert found.lines[2] == {"change": "one step brighter", "norm": math.inf, "covered": 0}
     assert "30 of 120 features have scale 0" in found.notes[-1] and "inf" in str(found)
     half = np.pad(LEVELS[:, :8, :8, 0], [(0, 0), (0, 0), (0, 8)], constant_values=130)
     left = np.repeat([[1, 0]], 8, 1).repeat(8, 0)
@@ -171,8 +169,7 @@ def test_a_table_names_its_features_from_the_shortest_on():
     assert found.lines[2]["norm"] == pytest.approx(frame["a"].std(ddof=0))
     rows.done[3] = False
     assert compare_radius(frame, rows).lines[0]["covered"] == 39
-    many = compare_radius(RNG.normal(size=(9, 30)), 1, names=[f"n{j}" for j in range(30)])
-    assert len(many.lines) == 13
+    assert len(norms(RNG.normal(size=(9, 30)))) == 13
 
 
 def test_covered_is_what_is_strictly_shorter():
@@ -204,7 +201,6 @@ ROWS = kit.rows_of(samples=30)
     (dict(kind="video"), "kind is 'video'; it must be image or sound"),
     (dict(names=["a"]), "X has 3 features, but names has 1"),
     (dict(X=np.full((2, 3), np.nan)), r"X\[0, 0\] is nan"),
-    (dict(X=np.ones((0, 3))), "at least one row"),
 )
 def test_wrong_arguments_are_refused(given, sentence):
     with pytest.raises(ValueError, match=sentence):
