@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from kit import certreg, counting, near, no_warnings, package, parametrize, said_by
+from kit import certreg, counting, near, no_warnings, package, parametrize
 from certreg import Question, RowsError, certify_rows, tune_scale
 from certreg.sensitivity import sensitivities
 
@@ -298,12 +298,6 @@ def test_frames_have_groups_by_their_columns():
 def test_one_group_chooses_sigma_only():
     t = tuned(groups=0)
     assert (t.changed, t.gain, len(t.history)) == (False, 1, 3)
-
-
-def test_the_example_runs():
-    said = said_by("examples/python/scale.py")
-    assert re.search(r"sigma 0\.5, radii (1\.[5-9]|2\.[0-4])\d times as long\n", said)
-    assert re.search(r"garden +0 -> 0\.0\n", said)
 
 
 def test_exceptions_of_the_model_name_the_row():

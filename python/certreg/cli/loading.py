@@ -50,7 +50,7 @@ class Model:
         _check_options(given)
         if word.lower().endswith(trees.ENDINGS):
             _check_file(word)
-            self.function = Saved(os.path.abspath(word))
+            self.function = functools.partial(trees.opened, os.path.abspath(word))
             self.function()
             self.digest = self.identity = _digest(word)
         else:
@@ -70,7 +70,7 @@ class Model:
 
     def made(self) -> Any:
         """The model itself, for use in this process."""
-        return self.function() if isinstance(self.function, Factory) else self.function
+        return self.function if isinstance(self.function, OnnxModel) else self.function()
 
     def names(self, beside: Names) -> Names:
         """The names of its features; see names_of."""
@@ -182,16 +182,16 @@ def _long(shape: Sequence[int]) -> list[int]:
     return [length for length in shape if length != 1]
 
 
-class Factory:
-    """A factory of a model. Only what finds the model is sent to other processes, which open or
-    import it again."""
+class Named:
+    """A factory of a Python model by its name. Only the name is sent to other processes, which
+    import the model again."""
 
-    def __init__(self, *where: str) -> None:
-        self.where = where
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
         self.model: Any = None
 
     def __reduce__(self) -> Any:
-        return type(self), self.where
+        return Named, (self.module, self.name)
 
     def __call__(self) -> Any:
         if self.model is None:
@@ -200,23 +200,8 @@ class Factory:
         return self.model
 
     def found(self) -> Any:
-        raise NotImplementedError
-
-
-class Saved(Factory):
-    """A factory of boosted trees by the path of their file."""
-
-    def found(self) -> Any:
-        return trees.opened(*self.where)
-
-
-class Named(Factory):
-    """A factory of a Python model by its module and name."""
-
-    def found(self) -> Any:
         """The object with this name. Raises AttributeError if there is none."""
-        module, name = self.where
-        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+        return functools.reduce(getattr, self.name.split("."), importlib.import_module(self.module))
 
 
 def _python(word: str) -> Tuple[Named, Optional[str]]:

@@ -15,6 +15,7 @@ _SAVED_BY = re.compile(rb'version(?:" ?: ?\[ ?(\d+) ?, ?(\d+)|\[#L.{8}i(.)i(.))'
 _IN_PYTHON = "write a .py file with a function that calls it as your application does"
 
 
+@functools.lru_cache
 def opened(path: str) -> Any:
     """The model in a file, for one thread. Raises Failure if it cannot be opened, or if a file of
     numbers and the way in which it is called do not say what it predicts."""
