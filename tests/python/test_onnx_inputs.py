@@ -232,6 +232,20 @@ def test_every_command_with_a_model_takes_them(command, name, more):
     assert said(name, *COMMAND, *more.split(), "-q")[0]
 
 
+@parametrize(
+    "words, sentence",
+    ("", "returns 3 columns, of which only the first is used; --output K takes another"),
+    ("--columns 1:3", "returns 2 columns, of which only the first is used; --output K"),
+    ("--output twofold", "3 columns, of which only the first is used; --columns A:B takes others"),
+    ("--pair", "returns 3 columns, of which only the first two are used; --output K"),
+    *((words, "") for words in ("--output 0", "--columns 1:2", "--pair --columns 0:2", "-q")),
+)
+def test_a_line_says_that_only_the_first_column_counts(command, words, sentence):
+    out, err = said("certify", "shifted.onnx", "x.npy", *GIVEN, *ASKED, *words.split())
+    assert "certified" in out
+    assert re.fullmatch(rf"certreg: shifted.onnx .*{sentence}.*\n" if sentence else "", err), err
+
+
 def test_a_command_is_resumed_with_the_same_settings_only(command):
     words = ("certify", *COMMAND, *ASKED, "--resume", "r.sqlite", "-q")
     said(*words)

@@ -108,6 +108,17 @@ def outputs(given: argparse.Namespace, columns: int) -> dict[str, Any]:
     return {"outputs": count, "kind": kind, "lo": lo, "hi": hi}
 
 
+def left_out(given: argparse.Namespace, columns: int) -> str:
+    """A sentence if a model with this many columns has others than those that count because no
+    option says which; empty otherwise."""
+    count = 2 if given.pair else 1
+    if given.index_given or columns <= count:
+        return ""
+    used = "the first two are" if given.pair else "the first is"
+    others = "--columns A:B takes others" if given.tensor else "--output K takes another"
+    return f"{given.model} returns {columns} columns, of which only {used} used; {others}"
+
+
 def _columns(count: int) -> str:
     return "1 column" if count == 1 else f"{count} columns"
 

@@ -54,7 +54,7 @@ def _estimator(work: Work) -> Estimator:
             work.X.shape[1:],
             given.samples,
             scale=work.scale,
-            **asked.outputs(given, work.model.columns(work.X, work.first)),
+            **work.outputs(work.X, work.first),
             **{name: plan[name] for name in ("batch", "seed", "pilot", "flags")},
         )
 

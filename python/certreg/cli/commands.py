@@ -31,7 +31,7 @@ from .units import changes_of, tell_units
 
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
-    "keep_records keep_denoiser units".split()
+    "keep_records keep_denoiser units index_given".split()
 )
 
 
@@ -66,6 +66,17 @@ class Inputs:
     def taken(self, X: np.ndarray, names: Names, path: str) -> np.ndarray:
         """The inputs of a file as the model takes them."""
         return self.model.fitted(self.features.ordered(X, names, path), path)
+
+    def outputs(self, X: np.ndarray, first: int) -> dict[str, Any]:
+        """Number, kinds and limits of the model's outputs, after a remark if most of them are left
+        out and nobody asked for that. Calls the model with the first row, whose number is
+        `first`."""
+        columns = self.model.columns(X, first)
+        arguments = asked.outputs(self.given, columns)
+        said = asked.left_out(self.given, columns)
+        if said:
+            self.remark(said)
+        return arguments
 
     @contextlib.contextmanager
     def failures(self, saved: Callable[[Any], str] = lambda rows: "") -> Iterator[None]:
@@ -132,7 +143,7 @@ class Work(Inputs):
         before Failure is raised."""
         given = self.given
         arguments = {
-            **asked.outputs(given, self.model.columns(self.X, self.first)),
+            **self.outputs(self.X, self.first),
             **asked.plan(given),
             "scale": self.scale,
             "model_id": given.model_id or self.model.identity,
@@ -219,7 +230,7 @@ def _compare(given: argparse.Namespace) -> int:
             examples=examples(work),
             labels=work.labels,
             scale=work.scale,
-            **asked.outputs(given, work.model.columns(work.X, work.first)),
+            **work.outputs(work.X, work.first),
             **asked.sampling(given),
         )
     lines = found.table()

@@ -39,7 +39,7 @@ def _intervals(work: Inputs) -> list[Interval]:
     given = work.given
     X, names, count = read_rows(given.calibration)
     X, truths = work.taken(X, names, given.calibration), read_labels(given.truths, count)
-    outputs = asked.outputs(given, work.model.columns(X, 0))
+    outputs = work.outputs(X, 0)
     model = denoised(work, _Guarded(work.model.made()))
     shown = None if given.quiet else progress()
     with (

@@ -160,8 +160,8 @@ def tolerance(group: Any, required: bool) -> None:
 
 def outputs(command: Any) -> None:
     first = {
-        "--output K|NAME = 0": "index of the output that is certified; the first is 0. Or the name "
-        "of an output of an ONNX file, whose first column is certified (default: %(default)s)"
+        "--output K|NAME": "index of the output that is certified; the first is 0. Or the name of "
+        "an output of an ONNX file, whose first column is certified (default: 0)"
     }
     units = {"choices": ("deg", "rad")}
     kinds = {

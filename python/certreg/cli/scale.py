@@ -59,7 +59,7 @@ def _tuned(work: Inputs, groups: Any) -> TunedScale:
             rounds=given.rounds,
             limit=given.limit,
             labels=work.labels,
-            **asked.outputs(given, work.model.columns(work.X, work.first)),
+            **work.outputs(work.X, work.first),
             **asked.sampling(given),
         )
 

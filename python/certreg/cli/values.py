@@ -172,8 +172,11 @@ def understood(given: argparse.Namespace) -> argparse.Namespace:
     for name, text in vars(given).items():
         if name in kinds and isinstance(text, str):
             setattr(given, name, _value(kinds[name], name, text))
-    if isinstance(getattr(given, "output", None), str):
-        given.tensor, given.output = given.output, 0
+    output = getattr(given, "output", None)
+    given.index_given = isinstance(output, int)
+    if isinstance(output, str):
+        given.tensor = output
+    given.output = output if given.index_given else 0
     return given
 
 
