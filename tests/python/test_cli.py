@@ -124,5 +124,13 @@ def test_images_of_another_layout(models, taken, given, fitted):
     if fitted:
         assert taking.fitted(np.ones((2, *given)), "x").shape == (2, *fitted)
     else:
-        with pytest.raises(Failure, match=r"takes inputs of shape \(1, 4, 5\)"):
+        with pytest.raises(Failure, match=r"takes inputs of shape \(1, 4, 5\)$"):
             taking.fitted(np.ones((2, *given)), "x")
+
+
+def test_one_image_is_told_which_shape_a_file_has(models):
+    options = dict.fromkeys(("constant", "columns", "tensor"))
+    taking = Model(SimpleNamespace(model="models.py:product", **options))
+    taking.shape = (3, 4, 5)
+    with pytest.raises(Failure, match=r"; a file of one input has the shape \(1, 3, 4, 5\)$"):
+        taking.fitted(np.ones((3, 4, 5)), "x")

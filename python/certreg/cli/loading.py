@@ -91,6 +91,8 @@ class Model:
         if fits and (1 in (len(shape), len(lengths)) or _long(shape) == _long(lengths)):
             return X.reshape(len(X), *lengths)
         said = f"{self.word} takes inputs of shape {said_shape(wanted)}"
+        if agree(X.shape, wanted):
+            said += f"; a file of one input has the shape {said_shape((1, *X.shape))}"
         raise Failure(f"{name} has inputs of shape {said_shape(shape)}; {said}")
 
     def columns(self, X: np.ndarray, first: int) -> int:

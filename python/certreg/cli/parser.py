@@ -35,9 +35,9 @@ models:
 files:
   Inputs, labels and scales are files of numbers: .npy, .npz, .csv (with or
   without a header) or .parquet. A file of inputs has one input in each row.
-  Images are arrays of shape (n, c, h, w) in .npy or .npz. Results are written
-  to .csv, .json or .parquet. Parquet needs the packages pandas and pyarrow, and
-  plots need matplotlib.
+  Images are arrays of shape (n, c, h, w) or (n, h, w, c), as the model takes
+  them, in .npy or .npz. Results are written to .csv, .json or .parquet. Parquet
+  needs the packages pandas and pyarrow, and plots need matplotlib.
   Columns with names (a header, or Parquet) are matched with the names that the
   model has for its features, if both have some; otherwise they count by their
   positions, and a line says so.
