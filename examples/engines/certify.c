@@ -145,23 +145,28 @@ static const char **place_for(const char *word, struct request *r)
     return &r->constants[r->options.constant_count++];
 }
 
+static int tell_usage(void)
+{
+    return fail("usage: certify MODEL [OPTION VALUE]... SIGMA TOLERANCE, with the options "
+                "--input FILE, --samples N, --engine NAME, --shape 3x224x224, --output NAME, "
+                "--columns A:B and --constant NAME=NUMBER",
+                NULL);
+}
+
 static int read_words(int count, char **word, struct request *r)
 {
     const char *bare[3] = {NULL};
     int bares = 0;
     r->options.constants = r->constants;
     for (int i = 1; i < count; i++) {
+        if (strcmp(word[i], "--help") == 0) return tell_usage();
         const char **place = place_for(word[i], r);
         if (place == NULL && bares < 3 && strncmp(word[i], "--", 2) != 0) bare[bares++] = word[i];
         else if (place == NULL || i + 1 == count)
             return fail(word[i], "this is one word too many, or no value follows");
         else *place = word[++i];
     }
-    if (bares < 3)
-        return fail("usage: certify MODEL [OPTION VALUE]... SIGMA TOLERANCE, with the options "
-                    "--input FILE, --samples N, --engine NAME, --shape 3x224x224, --output NAME, "
-                    "--columns A:B and --constant NAME=NUMBER",
-                    NULL);
+    if (bares < 3) return tell_usage();
     r->model = bare[0];
     return read_samples(r->count, &r->samples) || read_number(bare[1], "SIGMA", &r->sigma) ||
            read_number(bare[2], "TOLERANCE", &r->tolerance);

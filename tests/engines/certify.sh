@@ -91,6 +91,7 @@ mistake 'the library found is not ONNX Runtime' "$models/dense.onnx" --engine on
 if [ -n "$own" ]; then CERTREG_ORT=$own; else unset CERTREG_ORT; fi
 
 mistake 'usage: ' "$models/dense.onnx" 0.25
+mistake 'usage: ' --help
 mistake 'one word too many' "$models/dense.onnx" 0.25 1 2
 mistake 'no value follows' "$models/dense.onnx" 0.25 1 --engine
 mistake 'no value follows' "$models/dense.onnx" 0.25 1 --constant
