@@ -89,7 +89,8 @@ class Crops:
     pixel of its border. Nothing is smoothed first: a crop that is much smaller than the box takes
     single pixels of it.
 
-    image  numbers of shape (height, width) or (height, width, channels)
+    image  numbers of shape (height, width) or (height, width, channels), as the model takes them:
+           pixels of 8 bits divided by 255, if it takes [0, 1]
     box    (left, top, right, bottom) in pixels of the image, within it at least in part; 0 is the
            left or top edge of the first pixel
     size   (height, width) of the inputs, or one number for both
