@@ -148,8 +148,8 @@ class Changes:
     def _deviations(self) -> Norms:
         pieces = np.array_split(self.X, math.ceil(self.X.size / (1 << 20)))
         mean = self.X.mean(0, dtype=np.float64)
-        square = sum(np.sum((piece - mean) ** 2, axis=0) for piece in pieces) / len(self.X)
-        deviations = np.where(self.moves, np.sqrt(square), 0)
+        squares = sum(np.sum((piece - mean) ** 2, axis=0) for piece in pieces)
+        deviations = np.where(self.moves, np.sqrt(squares / len(self.X)), 0)
         each = np.divide(deviations, self.scale, out=np.zeros(mean.shape), where=self.moves)
         order = np.argsort(each, axis=None, kind="stable") if self.table else ()
         for j in [j for j in order if each.flat[j]][:MOST_LINES]:

@@ -59,11 +59,9 @@ def step_of(values: np.ndarray) -> float:
 
 
 def _lie_on(values: np.ndarray, origin: Any, step: Any) -> bool:
-    for part in np.array_split(values, math.ceil(values.size / LOOKED_AT)):
-        levels = (part.astype(np.float64) - origin) / step
-        if not (np.abs(levels - np.rint(levels)) < OFF).all():  # NaN is not less
-            return False
-    return True
+    parts = np.array_split(values, math.ceil(values.size / LOOKED_AT))
+    levels = ((part.astype(np.float64) - origin) / step for part in parts)
+    return all((np.abs(x - np.rint(x)) < OFF).all() for x in levels)  # NaN is not less
 
 
 # ---- images

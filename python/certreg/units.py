@@ -116,4 +116,6 @@ def _radii(radius: Any, count: int) -> np.ndarray:
 
 def _spread(values: np.ndarray, up: bool, unit: str = "") -> str:
     middle, *ends = (rounded(float(f(values)), up) for f in (np.median, np.min, np.max))
+    if len(values) == 1:
+        return middle + unit
     return f"{middle}{unit} (median of {len(values)} inputs, {' to '.join(ends)})"
