@@ -21,6 +21,7 @@ import pytest
 root = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(root / "python"))
 import certreg  # noqa: E402
+from certreg import _graphs  # noqa: E402
 from certreg._structs import Plan  # noqa: E402
 from certreg.cli import main  # noqa: E402
 
@@ -137,6 +138,14 @@ def environment(*before, **more):
     path = [*before, root / "python", *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     path = os.pathsep.join(str(folder) for folder in path if str(folder))
     return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+def onnx_file(path, nodes, *tensors):
+    """Writes an ONNX file and returns its path."""
+    versions = [_graphs.whole(1, 8), _graphs.part(8, [_graphs.whole(2, 13)])]
+    with open(path, "wb") as file:
+        file.write(_graphs.model([*nodes, *tensors], {}, versions))
+    return path
 
 
 # ---- the command line

@@ -8,20 +8,13 @@ import pytest
 
 import certreg
 from certreg import OnnxModel, _graphs
-from certreg._graphs import INPUT, OUTPUT, node, part, tensor, whole
+from certreg._graphs import INPUT, OUTPUT, node, tensor
 from kit import ASKED, X, certify_refused, command_refused, no_warnings, package, parametrize
-from kit import read, rows_of, said
+from kit import onnx_file, read, rows_of, said
 
 FLOAT, DOUBLE = 1, 11
 _NAMES = "float32 uint8 int8 uint16 int16 int32 int64 text bool float16 float64 uint32 uint64"
 TYPES = {name: 1 + k for k, name in enumerate(_NAMES.split()) if name != "text"}
-
-
-def written(path, nodes, *tensors):
-    versions = [whole(1, 8), part(8, [whole(2, 13)])]
-    with open(path, "wb") as file:
-        file.write(_graphs.model([*nodes, *tensors], {}, versions))
-    return path
 
 
 SHIFTED = [
@@ -41,7 +34,7 @@ def shifted(folder):
         ends = [(INPUT, "x", [batch, length]), (INPUT, "gain", [])]
         ends += [(INPUT, "shift", shift, TYPES[kind]), (OUTPUT, "y", [batch, length])]
         ends += [(OUTPUT, "twofold", [batch, length], DOUBLE)]
-        return written("shifted.onnx", SHIFTED, *(tensor(*end) for end in ends))
+        return onnx_file("shifted.onnx", SHIFTED, *(tensor(*end) for end in ends))
 
     return made
 
@@ -117,7 +110,7 @@ def test_all_outputs_of_a_fixed_batch_of_one_are_one_row(folder, shape):
     total = node("ReduceSum", ["x"], "y", keepdims=0)
     nodes = [node("Reshape", ["x", "sizes"], "y"), sizes] if shape else [total]
     ends = tensor(INPUT, "x", [1, 3]), tensor(OUTPUT, "y", shape)
-    f = OnnxModel(written("one.onnx", nodes, *ends))
+    f = OnnxModel(onnx_file("one.onnx", nodes, *ends))
     assert f.batch == 1 and f.columns == (3 if shape else None)
     wanted = X if shape else X.sum(1)
     np.testing.assert_allclose(f(X).reshape(wanted.shape), wanted, rtol=1e-6)
@@ -156,7 +149,7 @@ def test_doubles_beyond_float_are_not_finite(folder):
     nodes = [node("Cast", ["x"], "d", to=DOUBLE), node("Mul", ["d", "large"], "y")]
     large = tensor(INPUT, "large", [], DOUBLE)
     ends = tensor(INPUT, "x", ["N", 3]), tensor(OUTPUT, "y", ["N", 3], DOUBLE)
-    f = OnnxModel(written("large.onnx", nodes, large, *ends), constants={"large": 1e300})
+    f = OnnxModel(onnx_file("large.onnx", nodes, large, *ends), constants={"large": 1e300})
     assert np.isfinite(f(X)).all()
     with pytest.warns(RuntimeWarning, match="overflow"):
         rows = rows_of(f, outputs=3)
@@ -170,6 +163,7 @@ def test_it_travels_by_pickle(shifted):
     f = OnnxModel(shifted(["N", 3]), output="twofold", constants=given, columns=range(1, 3))
     row += 1  # which changes no model
     again = pickle.loads(pickle.dumps(f))
+    assert again.session is not f.session and again.path == f.path
     np.testing.assert_array_equal(again(X), f(X))
     assert (again.told(), again.columns) == (f.told(), 2)
 
