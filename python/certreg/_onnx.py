@@ -169,7 +169,7 @@ class OnnxModel(SessionModel):
         session = session_of(self.path, threads, providers)
         super().__init__(session, input, output, constants, columns)
         chosen: dict[str, Any] = dict(input=input, output=output, columns=columns, threads=threads)
-        self._options = {**chosen, "constants": self._constants.given(), "providers": providers}
+        self._options = {**chosen, "constants": self._constants.values, "providers": providers}
 
     def __reduce__(self) -> Any:
         return functools.partial(OnnxModel, self.path, **self._options), ()

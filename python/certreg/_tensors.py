@@ -90,27 +90,23 @@ class Constants:
     def __init__(self, inputs: Sequence[Any], given: Mapping[str, Any], batch: Any) -> None:
         """batch: the first length of the input that varies. Inputs whose first length has the same
         name get their constant for each row."""
-        self.whole: dict[str, np.ndarray] = {}
-        self.of_rows: dict[str, np.ndarray] = {}
+        self.values: dict[str, np.ndarray] = {}  # nobody else changes them
+        self._by_row = set()
         for name, value in given.items():
             tensor = _named(inputs, name, "input")
-            by_row = isinstance(batch, str) and tensor.shape[:1] == [batch]
-            wanted = lengths(tensor.shape[1:] if by_row else tensor.shape)
-            kept = self.of_rows if by_row else self.whole
-            kept[name] = _shaped(tensor, _cast(tensor, value), wanted)
-
-    def given(self) -> dict[str, np.ndarray]:
-        """The constants by their names, which nobody else changes."""
-        return {**self.whole, **self.of_rows}
+            if isinstance(batch, str) and tensor.shape[:1] == [batch]:
+                self._by_row.add(name)
+            wanted = lengths(tensor.shape[name in self._by_row :])
+            self.values[name] = _shaped(tensor, _cast(tensor, value), wanted)
 
     def for_rows(self, count: int) -> dict[str, np.ndarray]:
         """The values for so many rows, by the names of the inputs."""
-        each = {name: np.repeat(v[np.newaxis], count, 0) for name, v in self.of_rows.items()}
-        return {**self.whole, **each}
+        each = {name: np.repeat(self.values[name][np.newaxis], count, 0) for name in self._by_row}
+        return {**self.values, **each}
 
     def told(self) -> str:
         """A text that is the same only for the same values."""
-        values = sorted(self.given().items())
+        values = sorted(self.values.items())
         return " ".join(f"{name}={_digest(v) if v.ndim else v}" for name, v in values)
 
 
