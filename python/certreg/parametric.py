@@ -9,6 +9,7 @@ from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ._arrays import check_finite, numbers
+from ._tensors import agree, lengths, said_shape
 from .constants import function_of, integer, several, shown
 from .frames import is_frame
 from .models import as_model
@@ -103,14 +104,10 @@ class Crops:
     names = ("right", "down", "size", "roll")
 
     def __init__(self, image: Any, box: Any, size: Union[int, Tuple[int, int]]) -> None:
-        pixels = _given(image, "image")
-        if pixels.ndim not in (2, 3):
-            raise ValueError(
-                f"image has shape {pixels.shape}; it must be (height, width) or (height, width, "
-                "channels)"
-            )
+        sides = ("height", "width")
+        pixels = _given(image, "image", sides, (*sides, "channels"))
         self._height, self._width = pixels.shape[:2]
-        self.box = _given(box, "box", np.float64)
+        self.box = _given(box, "box", dtype=np.float64)
         if self.box.shape != (4,):
             raise ValueError(f"box has shape {self.box.shape}: give left, top, right and bottom")
         left, top, right, bottom = self.box.tolist()
@@ -121,10 +118,10 @@ class Crops:
                 f"box lies outside of the image, which is {self._width} pixels wide and "
                 f"{self._height} high"
             )
-        sides = size if isinstance(size, (tuple, list)) else (size, size)
-        if len(sides) != 2:
+        pair = size if isinstance(size, (tuple, list)) else (size, size)
+        if len(pair) != 2:
             raise ValueError("size must be (height, width), or one number for both")
-        self.size = integer(sides[0], "size", 1), integer(sides[1], "size", 1)
+        self.size = integer(pair[0], "size", 1), integer(pair[1], "size", 1)
         self._shape = (*self.size, *pixels.shape[2:])
         self._pixels = pixels.reshape(self._height * self._width, -1).T.copy()  # by channels
 
@@ -186,12 +183,8 @@ class GainAndShift:
     names = ("gain", "shift")
 
     def __init__(self, signal: Any, margin: int = 0) -> None:
-        self._signal, self._margin = _given(signal, "signal"), integer(margin, "margin")
-        if self._signal.ndim not in (1, 2):
-            raise ValueError(
-                f"signal has shape {self._signal.shape}; it must be (samples,) or (samples, "
-                "channels)"
-            )
+        self._signal = _given(signal, "signal", ("samples",), ("samples", "channels"))
+        self._margin = integer(margin, "margin")
         self._length = len(self._signal) - 2 * self._margin
         if self._length < 1:
             raise ValueError(f"margin is {margin}, and the signal has {len(self._signal)} samples")
@@ -221,12 +214,8 @@ class Combinations:
     and beyond the largest float32 no larger."""
 
     def __init__(self, base: Any, basis: Any, names: Optional[Sequence[str]] = None) -> None:
-        self._base, self._basis = _given(base, "base"), _given(basis, "basis")
-        if self._basis.shape[1:] != self._base.shape or not self._basis.ndim:
-            raise ValueError(
-                f"basis has shape {self._basis.shape}; it must be (directions, "
-                f"{', '.join(map(str, self._base.shape))}), as base has shape {self._base.shape}"
-            )
+        self._base = _given(base, "base")
+        self._basis = _given(basis, "basis for this base", ("directions", *self._base.shape))
         count = len(self._basis)
         self.names = _named([f"c{k}" for k in range(count)] if names is None else names)
         if len(self.names) != count:
@@ -252,12 +241,15 @@ def _named(names: Any) -> list[str]:
     return found
 
 
-def _given(values: Any, what: str, dtype: Any = np.float32) -> np.ndarray:
-    """Numbers that nobody else changes. Raises ValueError or TypeError if they are none, or not
-    finite."""
+def _given(values: Any, what: str, *shapes: Sequence[Any], dtype: Any = np.float32) -> np.ndarray:
+    """Numbers that nobody else changes, with one of these shapes; a length that is free is a word.
+    Raises ValueError or TypeError if they are none, or not finite."""
     given = numbers(values, dtype, what).copy()
     if not given.size:
         raise ValueError(f"{what} is empty")
+    if shapes and not any(agree(given.shape, lengths(shape)) for shape in shapes):
+        wanted = " or ".join(map(said_shape, shapes))
+        raise ValueError(f"{what} has shape {given.shape}; it must be {wanted}")
     check_finite(given, given, what)
     return given
 

@@ -147,7 +147,7 @@ def test_outputs_go_back_by_their_parameters():
     (lambda: Crops(IMAGE, (0, 0, 1, 1), (2, 2, 3)), r"size must be \(height, width\)"),
     (lambda: GainAndShift(IMAGE), r"signal has shape \(40, 50, 3\)"),
     (lambda: GainAndShift(SIGNAL, 4), "margin is 4, and the signal has 8 samples"),
-    (lambda: Combinations(SIGNAL, np.ones((2, 7))), r"basis has shape \(2, 7\); it must be \(dir"),
+    (lambda: Combinations(SIGNAL, np.ones((2, 7))), r"basis for this base has shape \(2, 7\);"),
     (lambda: Combinations(SIGNAL, SIGNAL[None], ["a", "b"]), "names has 2 names for 1 directions"),
     (lambda: Parametric(total, lambda p: p), "names must be a list"),
     (lambda: Parametric(total, MAKERS[1], ["a", "a"]), "a name of its own for each"),
