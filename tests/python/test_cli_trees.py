@@ -30,37 +30,32 @@ def refused(sentence, path):
     certify_refused(sentence, model=path)
 
 
-def certified(path, *more):
-    """Predictions and radii by the command."""
-    table = table_of("certify", path, "x.npy", *ASKED, *more)
-    return [(float(row["prediction"]), float(row["radius"])) for row in table]
+def certified(path, *more, x="x.npy"):
+    """Radii by the command."""
+    return [float(row["radius"]) for row in table_of("certify", path, x, *ASKED, *more)]
 
 
 def by_a_function(f):
-    c = rows_of(f, X[:6], samples=200, seed=7).certificates.ravel()
-    return list(zip(c["prediction"].tolist(), c["radius"].tolist()))
+    return rows_of(f, X[:6], samples=200, seed=7)["radius"].ravel().tolist()
 
 
 # ---- without the packages
-@parametrize(
-    "name, needs", ("trees.json", "xgboost"), ("trees.ubj", "xgboost"), ("t.txt", "lightgbm")
-)
-def test_a_package_that_is_missing_is_named(monkeypatch, name, needs):
-    monkeypatch.setitem(sys.modules, needs, None)
+def test_a_package_that_is_missing_is_named(monkeypatch):
     write("t.txt", "tree\n")
-    path = ENGINES / name if needs == "xgboost" else name
-    refused(f"{name} needs {needs}: pip install {needs}", path)
-
-
-@parametrize("name", "newer.json", "newer.ubj")
-def test_files_of_later_versions_are_refused(monkeypatch, name):
-    monkeypatch.setitem(sys.modules, "xgboost", SimpleNamespace(__version__="3.2.0"))
-    refused(rf"XGBoost 99.\d saved .*{name}, which XGBoost 3.2.0 may misread: pip", ENGINES / name)
+    for path, needs in (
+        *((ENGINES / name, "xgboost") for name in ("trees.json", "trees.ubj")),
+        ("t.txt", "lightgbm"),
+    ):
+        monkeypatch.setitem(sys.modules, needs, None)
+        refused(f"{path} needs {needs}: pip install {needs}", path)
 
 
 def test_other_files_are_refused(monkeypatch):
     for name in ("xgboost", "lightgbm"):
         monkeypatch.setitem(sys.modules, name, SimpleNamespace(__version__="3.2.0"))
+    for name in ("newer.json", "newer.ubj"):
+        later = rf"XGBoost 99.\d saved .*{name}, which XGBoost 3.2.0 may misread: pip"
+        refused(later, ENGINES / name)
     for name, text, sentence in (
         ("a.json", "{}", "a.json is no model that XGBoost saved"),
         ("a.txt", "1 2 3", "a.txt is no model that LightGBM saved"),
@@ -106,5 +101,4 @@ def test_trees_of_lightgbm_take_columns_by_their_names():
     wanted = by_a_function(lambda x: fitted.booster_.predict(x, num_threads=1))
     assert certified("t.txt") == wanted
     frame[["c", "a", "b"]].head(6).to_csv("turned.csv", index=False)
-    table = table_of("certify", "t.txt", "turned.csv", *ASKED)
-    assert [float(row["radius"]) for row in table] == [radius for _, radius in wanted]
+    assert certified("t.txt", x="turned.csv") == wanted

@@ -283,10 +283,9 @@ def test_sound_that_is_refused(pitch, folder, form, sentence):
         run(pitch, voice("a.wav", **{"sound": tone(200), **form}))
 
 
-@parametrize("words", ["no.wav"], ["text.wav"], ["empty.wav"], ["--sigma", "0"])
-def test_other_words_that_are_refused(pitch, voices, folder, words):
+@parametrize("name", "no.wav", "text.wav", "empty.wav")
+def test_other_files_that_are_refused(pitch, folder, name):
     (folder / "text.wav").write_text("no sound at all", encoding="utf-8")
     (folder / "empty.wav").touch()
-    with pytest.raises(SystemExit, match="^[^\n]+$") as caught:
-        run(pitch, *words)
-    assert words[0].strip("-") in str(caught.value)
+    with pytest.raises(SystemExit, match=f"^[^\n]*{name}[^\n]*$"):
+        run(pitch, name)
