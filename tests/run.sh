@@ -189,7 +189,6 @@ elif [ -z "$MODE" ]; then
     start "headers for C++" bash tests/cpp.sh
     start bindings bash tests/bindings.sh
     # In one process: each fork would copy and close the engines' libraries.
-    start "engines, files" env CK_FORK=no "$OBJ/tests/engines/files"
     start "engines, outputs" env CK_FORK=no "$OBJ/tests/engines/outputs"
     start "engines, refusals" env CK_FORK=no "$OBJ/tests/engines/refusals"
     start "engines, page" bash tests/engines/page.sh

@@ -7,7 +7,7 @@ api      := $(filter $(OBJ)/tests/api_%,$(programs))
 # Those that take longer than a few seconds, which check-fast leaves out. A minute and more is begun
 # first, so that nothing is waited for at the end.
 named     = $(filter $(addprefix $(OBJ)/tests/,$(1)),$(programs))
-engines  := $(addprefix $(OBJ)/tests/engines/,files outputs refusals)
+engines  := $(addprefix $(OBJ)/tests/engines/,outputs refusals)
 longest  := $(call named,api_device% cover_hessian% cover_finite% cover_gradient% \
     prop_solver)
 slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_%_device \

@@ -6,62 +6,91 @@
 #include "models.h"
 #include "open_engine.h"
 
+#define DENSE "tests/engines/dense.onnx"
+#define FED "tests/engines/fed.onnx"
+#define GIVEN(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* ---- what is refused */
 static const struct {
-    const char *engine, *model, *shape, *output, *says;
+    const char *model, *says;
+    struct engine_options set;
 } refused[] = {
-    {"onnxruntime", "tests/engines/whole.onnx", NULL, NULL, "\"x\" [?, 6] holds int64"},
-    {"onnxruntime", "tests/engines/two_inputs.onnx", NULL, NULL, "2 inputs without a constant"},
-    {"onnxruntime", "tests/engines/two_outputs.onnx", NULL, NULL, "2 outputs (\"r\", \"y\")"},
-    {"onnxruntime", "tests/engines/two_outputs.onnx", NULL, "z", "no output \"z\""},
-    {"onnxruntime", "tests/engines/open.onnx", NULL, NULL, "\"image\" [?, 1, ?, ?] has unknown"},
-    {"onnxruntime", "tests/engines/open.onnx", "3x2x3", NULL, "3x2x3 of a row does not fit"},
-    {"onnxruntime", "tests/engines/dense.onnx", "7", NULL, "7 of a row does not fit"},
-    {"onnxruntime", "tests/engines/dense.onnx", "six", NULL, "not of the form"},
-    {"onnxruntime", "tests/engines/dense.onnx", "6x", NULL, "not of the form"},
-    {"onnxruntime", "tests/engines/dense.onnx", "0", NULL, "not of the form"},
-    {"onnxruntime", "tests/engines/dense.onnx", "1x1x1x1x1x1x1x6", NULL, "not of the form"},
-    {"onnxruntime", "tests/engines/open.onnx", "1x1073741824x1073741824", NULL, "cannot hold rows"},
-    {"onnxruntime", "tests/engines/no_batch.onnx", NULL, NULL, "unknown dimensions"},
-    {"onnxruntime", "tests/engines/row.onnx", NULL, NULL, "\"y\" [1, 3] does not have one row"},
-    {"onnxruntime", "tests/engines/sum.onnx", NULL, NULL, "does not have one row"},
-    {"onnxruntime", "tests/engines/large.onnx", NULL, NULL, "at most 2^30 numbers"},
-    {"onnxruntime", "tests/engines/no_output.onnx", NULL, NULL, "has no outputs"},
-    {"onnxruntime", "tests/engines/one_row.onnx", NULL, NULL, "one_row.onnx"},
-    {"onnxruntime", "tests/engines/turned.onnx", NULL, NULL, "does not have one row"},
-    {"torch", "tests/engines/turned.pt", "6", NULL, "not 3 rows of 2"},
-    {"onnxruntime", "tests/engines/turned_fixed.onnx", NULL, NULL, "with the other rows"},
-    {"onnxruntime", "tests/engines/centred.onnx", NULL, NULL, "with the other rows"},
-    {"torch", "tests/engines/centred.pt", "6", NULL, "with the other rows"},
-    {"onnxruntime", "tests/engines/quantized.onnx", NULL, NULL, "with the other rows"},
-    {"onnxruntime", "tests/engines/random.onnx", NULL, NULL, "from run to run"},
-    {"torch", "tests/engines/random.pt", "6", NULL, "from run to run"},
-    {"onnxruntime", "no/such.onnx", NULL, NULL, "no/such.onnx: No such file"},
-    {NULL, "no/such.json", NULL, NULL, "no/such.json: No such file"},
-    {"torch", "no/such.pt", "6", NULL, "no/such.pt: No such file"},
-    {"onnxruntime", "README.md", NULL, NULL, "opening the model"},
-    {"xgboost", "README.md", NULL, NULL, "XGBoost did not save this"},
-    {"torch", "README.md", "6", NULL, "libtorch, opening"},
-    {NULL, "README.md", NULL, NULL, "name an engine"},
-    {NULL, "no/such", NULL, NULL, "name an engine"},
-    {"caffe", "README.md", NULL, NULL, "no engine is called caffe"},
-    {"torch", "tests/engines/dense.pt", NULL, NULL, "give the shape of a row"},
-    {"torch", "tests/engines/dense.pt", "5", NULL, "shapes cannot be multiplied"},
-    {"torch", "tests/engines/tuple.pt", "6", NULL, "2 outputs (\"0\", \"1\")"},
-    {"torch", "tests/engines/float64.pt", "6", NULL, "holds float64"},
-    {"torch", "tests/engines/list.pt", "6", NULL, "neither a tensor nor a tuple"},
-    {"torch", "tests/engines/dense.pt", "6", "1", "no output \"1\", but \"0\""},
-    {NULL, "tests/engines/trees.json", "4", NULL, "4 of a row does not fit"},
-    {NULL, "tests/engines/trees.json", NULL, "y", "no output \"y\", but \"prediction\""},
-    {NULL, "tests/engines/newer.json", NULL, NULL, "XGBoost 99.0 saved this file"},
-    {NULL, "tests/engines/newer.ubj", NULL, NULL, "XGBoost 99.7 saved this file"},
-    {"onnxruntime", "tests/engines/dense.onnx", NULL, "z", "no output \"z\", but \"y\""},
+    {"tests/engines/whole.onnx", "\"x\" [?, 6] holds int64", {.engine = NULL}},
+    {"tests/engines/two_inputs.onnx", "2 inputs without a constant", {.engine = NULL}},
+    {"tests/engines/two_outputs.onnx", "2 outputs (\"r\", \"y\")", {.engine = NULL}},
+    {"tests/engines/two_outputs.onnx", "no output \"z\"", {.output = "z"}},
+    {"tests/engines/open.onnx", "\"image\" [?, 1, ?, ?] has unknown", {.engine = NULL}},
+    {"tests/engines/open.onnx", "3x2x3 of a row does not fit", {.shape = "3x2x3"}},
+    {DENSE, "7 of a row does not fit", {.shape = "7"}},
+    {DENSE, "not of the form", {.shape = "six"}},
+    {DENSE, "not of the form", {.shape = "6x"}},
+    {DENSE, "not of the form", {.shape = "0"}},
+    {DENSE, "not of the form", {.shape = "1x1x1x1x1x1x1x6"}},
+    {"tests/engines/open.onnx", "cannot hold rows", {.shape = "1x1073741824x1073741824"}},
+    {"tests/engines/no_batch.onnx", "unknown dimensions", {.engine = NULL}},
+    {"tests/engines/row.onnx", "\"y\" [1, 3] does not have one row", {.engine = NULL}},
+    {"tests/engines/sum.onnx", "does not have one row", {.engine = NULL}},
+    {"tests/engines/large.onnx", "at most 2^30 numbers", {.engine = NULL}},
+    {"tests/engines/no_output.onnx", "has no outputs", {.engine = NULL}},
+    {"tests/engines/one_row.onnx", "one_row.onnx", {.engine = NULL}},
+    {"tests/engines/turned.onnx", "does not have one row", {.engine = NULL}},
+    {"tests/engines/turned.pt", "not 3 rows of 2", {.shape = "6"}},
+    {"tests/engines/turned_fixed.onnx", "with the other rows", {.engine = NULL}},
+    {"tests/engines/centred.onnx", "with the other rows", {.engine = NULL}},
+    {"tests/engines/centred.pt", "with the other rows", {.shape = "6"}},
+    {"tests/engines/quantized.onnx", "with the other rows", {.engine = NULL}},
+    {"tests/engines/random.onnx", "from run to run", {.engine = NULL}},
+    {"tests/engines/random.pt", "from run to run", {.shape = "6"}},
+    {"no/such.onnx", "no/such.onnx: No such file", {.engine = NULL}},
+    {"no/such.json", "no/such.json: No such file", {.engine = NULL}},
+    {"no/such.pt", "no/such.pt: No such file", {.shape = "6"}},
+    {"README.md", "opening the model", {.engine = "onnxruntime"}},
+    {"README.md", "XGBoost did not save this", {.engine = "xgboost"}},
+    {"README.md", "libtorch, opening", {.engine = "torch", .shape = "6"}},
+    {"README.md", "name an engine", {.engine = NULL}},
+    {"no/such", "name an engine", {.engine = NULL}},
+    {"README.md", "no engine is called caffe", {.engine = "caffe"}},
+    {"tests/engines/dense.pt", "give the shape of a row", {.engine = NULL}},
+    {"tests/engines/dense.pt", "shapes cannot be multiplied", {.shape = "5"}},
+    {"tests/engines/tuple.pt", "2 outputs (\"0\", \"1\")", {.shape = "6"}},
+    {"tests/engines/float64.pt", "holds float64", {.shape = "6"}},
+    {"tests/engines/list.pt", "neither a tensor nor a tuple", {.shape = "6"}},
+    {"tests/engines/dense.pt", "no output \"1\", but \"0\"", {.shape = "6", .output = "1"}},
+    {"tests/engines/trees.json", "4 of a row does not fit", {.shape = "4"}},
+    {"tests/engines/trees.json", "no output \"y\", but \"prediction\"", {.output = "y"}},
+    {"tests/engines/newer.json", "XGBoost 99.0 saved this file", {.engine = NULL}},
+    {"tests/engines/newer.ubj", "XGBoost 99.7 saved this file", {.engine = NULL}},
+    {DENSE, "no output \"z\", but \"y\"", {.output = "z"}},
+    {FED, "6 inputs without a constant (\"x\", \"gain\", ", {.output = "y"}},
+    {FED,
+     "(\"x\", \"flag\")",
+     {.output = "y", .constants = GIVEN("gain=1", "offset=1", "count=1", "many=1")}},
+    {FED, "\"flag\" [] cannot hold 2", {.output = "y", .constants = GIVEN("flag=2")}},
+    {FED, "\"count\" [] cannot hold 0.5", {.output = "y", .constants = GIVEN("count=0.5")}},
+    {FED, "\"count\" [] cannot hold", {.output = "y", .constants = GIVEN("count=2147483648")}},
+    {FED, "\"many\" [1, 3] cannot hold", {.output = "y", .constants = GIVEN("many=1e17")}},
+    {FED, "\"gain\" [] cannot hold 1e39", {.output = "y", .constants = GIVEN("gain=1e39")}},
+    {FED, "gain=one is no finite number", {.output = "y", .constants = GIVEN("gain=one")}},
+    {FED, "gain= is no finite number", {.output = "y", .constants = GIVEN("gain=")}},
+    {FED, "offset=inf is no finite number", {.output = "y", .constants = GIVEN("offset=inf")}},
+    {FED, "and 1 constants that name no input", {.output = "y", .constants = GIVEN("gain")}},
+    {FED,
+     "that name no input, or one twice",
+     {.output = "y", .constants = GIVEN("gain=1", "gain=2")}},
+    {FED, "\"x\" [?, 3] has unknown or too large", {.output = "y", .constants = GIVEN("x=1")}},
+    {DENSE, "and 1 constants that name no input", {.constants = GIVEN("gain=1")}},
+    {DENSE, "columns 2:3 are not there: a row of the output has 2", {.columns = "2:3"}},
+    {DENSE, "not of the form 3:6", {.columns = "1:1"}},
+    {DENSE, "not of the form", {.columns = "1"}},
+    {DENSE, "not of the form", {.columns = "0:1:2"}},
+    {DENSE, "not of the form", {.columns = "-1:1"}},
+    {"tests/engines/trees.json", "only the engine onnx", {.columns = "0:1"}},
 };
 
 START_TEST(what_cannot_be_used_is_refused_with_a_sentence)
 {
-    const struct engine_options set = {
-        .engine = refused[_i].engine, .shape = refused[_i].shape, .output = refused[_i].output};
+    struct engine_options set = refused[_i].set;
+    while (set.constants != NULL && set.constants[set.constant_count] != NULL) set.constant_count++;
     const int bad = engine_open(refused[_i].model, &set, &engine);
     if (bad == ENGINE_ABSENT) {
         skip(engine.why);
@@ -69,7 +98,8 @@ START_TEST(what_cannot_be_used_is_refused_with_a_sentence)
     }
     ck_assert_msg(bad == ENGINE_FAILED, "%s was not refused", refused[_i].model);
     ck_assert_msg(strstr(engine.why, refused[_i].says) != NULL, "%s", engine.why);
-    ck_assert_msg(strstr(engine.why, refused[_i].model) != NULL || !strcmp("caffe", set.engine),
+    ck_assert_msg(strstr(engine.why, refused[_i].model) != NULL ||
+                      (set.engine != NULL && !strcmp("caffe", set.engine)),
                   "%s", engine.why);
     ck_assert(engine.run == NULL && engine.close == NULL);
 }
