@@ -39,7 +39,7 @@ $(OBJ)/libdigits.so: examples/demo/digits.c
 real_program = $(wildcard examples/real/$(NAME)/$(NAME).py)
 real: $(if $(real_program),all)
 real: ## Certify a published model, after make deps-real: NAME=diamonds REAL=options
-	@$(if $(real_program),,echo 'real: which one? Try make real NAME=diamonds' >&2; exit 2)
+	@$(if $(real_program),,echo 'real: which one? NAME=diamonds, face or pitch' >&2; exit 2)
 	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python:lib/deps:$(real) \
 	    PYTHONDONTWRITEBYTECODE=1 $(or $(PYTHON),python3) $(real_program) $(REAL)
 

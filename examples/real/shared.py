@@ -23,7 +23,7 @@ def file_of(package, *names):
             return path
     raise FileNotFoundError(
         f"there is no {package} with {'/'.join(names)}: make real finds what make deps-real "
-        "installs into lib/deps/real; remove that folder if it has another version"
+        "installs into lib/deps/real; if that folder is there, remove it, so that it is made again"
     )
 
 

@@ -59,7 +59,7 @@ def sound(path):
             form = file.getframerate(), file.getnchannels(), file.getsampwidth()
             data = file.readframes(file.getnframes())
     except (EOFError, wave.Error) as error:
-        why = error or "it is too short"
+        why = str(error) or "it is too short"
         raise ValueError(f"{path} is no .wav file of 16 bits: {why}") from None
     if form != (3 * RATE, 1, 2):
         raise ValueError(
