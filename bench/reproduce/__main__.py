@@ -13,16 +13,7 @@ from . import report
 from .parts import run
 from .settings import Settings
 
-PARTS = (
-    "synthetic",
-    "rotation",
-    "slant",
-    "convergence",
-    "tightness",
-    "intervals",
-    "denoise",
-    "real",
-)
+PARTS = "synthetic rotation slant convergence tightness intervals denoise real".split()
 
 
 def main(names: list[str]) -> int:

@@ -213,13 +213,9 @@ def run(options):
         plot(options.plot, places, *answers)
 
 
+FORMAT = ".wav files, 48 kHz, mono, 16 bits; Debian's by default"
 OPTIONS = {
-    "voices": {
-        "nargs": "*",
-        "default": VOICES,
-        "type": pathlib.Path,
-        "help": ".wav files, 48 kHz, mono, 16 bits; Debian's by default",
-    },
+    "voices": {"nargs": "*", "default": VOICES, "type": pathlib.Path, "help": FORMAT},
     "--sigma": {"type": float, "default": 0.2, "help": "noise level; full scale is 1"},
     "--samples": {"type": shared.above_0, "default": 1000, "help": "calls for each frame"},
     "--save": {"type": pathlib.Path, "metavar": "FOLDER", "help": "for the windows as .npy files"},
