@@ -39,6 +39,14 @@ def test_rows_are_those_of_the_library():
     assert len(table) == 6
 
 
+def test_a_line_says_what_helps_where_nothing_is_certified():
+    err = said(*CERTIFY, "--tolerance", "1e-9,.5,1e-8")[1]
+    lines = [f"certreg: nothing is certified at tolerance {t}: try a larger" for t in (1e-9, 1e-8)]
+    assert [line.partition(" tolerance, ")[0] for line in err.splitlines()] == lines
+    for quiet in ("-q",), ("--target", ".1"):
+        assert said(*CERTIFY, "--tolerance", "1e-9", *quiet)[1] == ""
+
+
 def test_constraints_may_be_named_and_the_pilot_may_have_another_length():
     default, named = (
         [

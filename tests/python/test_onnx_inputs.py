@@ -231,8 +231,9 @@ def test_every_command_with_a_model_takes_them(command, name, more):
     ("", "returns 3 columns, of which only the first is used; --output K takes another"),
     ("--columns 1:3", "returns 2 columns, of which only the first is used; --output K"),
     ("--output twofold", "3 columns, of which only the first is used; --columns A:B takes others"),
-    ("--pair", "returns 3 columns, of which only the first two are used; --output K"),
-    *((words, "") for words in ("--output 0", "--columns 1:2", "--pair --columns 0:2", "-q")),
+    ("--pair --tolerance 170", "returns 3 columns, of which only the first two are used; --out"),
+    *((words, "") for words in ("--output 0", "--columns 1:2", "-q")),
+    ("--pair --tolerance 170 --columns 0:2", ""),
 )
 def test_a_line_says_that_only_the_first_column_counts(command, words, sentence):
     out, err = said("certify", "shifted.onnx", "x.npy", *GIVEN, *ASKED, *words.split())

@@ -206,6 +206,8 @@ def run(given: argparse.Namespace) -> int:
     work.tell(aligned(summary))
     if given.command == "sigma":
         work.tell(_recommendation(rows, work.labels))
+    elif given.radius is None and not given.target:
+        _tell_abstained(work, summary)
     if changes:
         tell_units(work, changes, rows)
     return work.ended(table, "certificates are missing")
@@ -237,6 +239,16 @@ def _compare(given: argparse.Namespace) -> int:
     work.put(work.table, lines, lambda: {"helps": found.helps, "rows": lines})
     work.tell(str(found))
     return DONE
+
+
+def _tell_abstained(work: Work, summary: tables.Table) -> None:
+    """What helps, for each tolerance at which no row is certified although the model works."""
+    for line in summary:
+        if line["abstained"] and not line["certified"]:
+            work.remark(
+                f"nothing is certified at tolerance {line['tolerance']:g}: try a larger tolerance, "
+                "a smaller --sigma or more --samples"
+            )
 
 
 def _recommendation(rows: Any, labels: Optional[np.ndarray]) -> str:
