@@ -8,8 +8,7 @@ link_shared   = $(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
 
 # The engines of examples/engines. Those that need a library when they are built are there where its
 # headers are; tests and benches get by with the others.
-engine_sources := $(addprefix examples/engines/,engine.c ort.c ort_library.c \
-    ort_session.c ort_tensors.c tensor.c)
+engine_sources := $(addprefix examples/engines/,engine.c ort.c ort_library.c ort_tensors.c tensor.c)
 engine_objects := $(engine_sources:%.c=$(OBJ)/%.o)
 engine_libs    := -ldl -lm
 xgboost := $(wildcard /usr/include/xgboost/c_api.h)

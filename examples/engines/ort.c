@@ -7,10 +7,93 @@
  * before. A run is enqueued there, and may return before it is done. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ort.h"
+
+/* ---- sessions */
+enum { LOG_FATAL = 4, DEVICE_ALLOCATOR = 0, DEFAULT_MEMORY = 0 };
+
+int ort_failed(struct ort *o, ort_status s, const char *doing)
+{
+    char what[64];
+    if (s == NULL) return 0;
+    const char *(*message)(const void *) =
+        (const char *(*)(const void *))o->table[ORT_ERROR_MESSAGE];
+    snprintf(what, sizeof what, "ONNX Runtime, %s", doing);
+    engine_fail_line(o->why, what, message(s));
+    ((void (*)(void *))o->table[ORT_RELEASE_STATUS])(s);
+    return 1;
+}
+
+void ort_release(const struct ort *o, int place, void *object)
+{
+    if (object != NULL) ((void (*)(void *))o->table[place])(object);
+}
+
+/* Options are text. A stream is a pointer and is set by another function, the newest of those that
+ * are used here. Without one the provider makes its own. */
+static int add_cuda(struct ort *o)
+{
+    static const char *const key = "device_id";
+    char number[16];
+    const char *const value = number;
+    void *cuda = NULL;
+    snprintf(number, sizeof number, "%d", o->device);
+    const int bad =
+        ORT_FAILS(o, "making CUDA options", ORT_CREATE_CUDA_OPTIONS, (void **), &cuda) ||
+        ORT_FAILS(o, "choosing the CUDA device", ORT_UPDATE_CUDA_OPTIONS,
+                  (void *, const char *const *, const char *const *, size_t), cuda, &key, &value,
+                  1) ||
+        (o->stream != NULL &&
+         ORT_FAILS(o, "setting the CUDA stream", ORT_UPDATE_CUDA_OPTIONS_WITH_VALUE,
+                   (void *, const char *, void *), cuda, "user_compute_stream", o->stream)) ||
+        ORT_FAILS(o, "adding the CUDA provider", ORT_ADD_CUDA, (void *, const void *), o->options,
+                  cuda);
+    ort_release(o, ORT_RELEASE_CUDA_OPTIONS, cuda);
+    return bad ? ENGINE_ABSENT : 0;
+}
+
+/* On a device the run options keep a run from waiting for its stream at the end; on the host they
+ * change nothing. */
+static int prepare(struct ort *o)
+{
+    return ORT_FAILS(o, "starting", ORT_CREATE_ENV, (int, const char *, void **), LOG_FATAL,
+                     "certreg", &o->env) ||
+           ORT_FAILS(o, "describing memory", ORT_CREATE_MEMORY_INFO,
+                     (const char *, int, int, int, void **), o->device == HOST ? "Cpu" : "Cuda",
+                     DEVICE_ALLOCATOR, o->device == HOST ? 0 : o->device, DEFAULT_MEMORY,
+                     &o->memory) ||
+           ORT_FAILS(o, "making run options", ORT_CREATE_RUN_OPTIONS, (void **), &o->run_options) ||
+           ORT_FAILS(o, "setting run options", ORT_ADD_RUN_CONFIG,
+                     (void *, const char *, const char *), o->run_options,
+                     "disable_synchronize_execution_providers", "1");
+}
+
+static void close_session(struct ort *o)
+{
+    ort_release(o, ORT_RELEASE_BINDING, o->binding);
+    ort_release(o, ORT_RELEASE_SESSION, o->session);
+    ort_release(o, ORT_RELEASE_SESSION_OPTIONS, o->options);
+    o->binding = o->session = o->options = NULL;
+}
+
+static int open_session(struct ort *o)
+{
+    if (ORT_FAILS(o, "making options", ORT_CREATE_SESSION_OPTIONS, (void **), &o->options) ||
+        ORT_FAILS(o, "setting threads", ORT_SET_INTRA_OP_THREADS, (void *, int), o->options, 1) ||
+        ORT_FAILS(o, "setting threads", ORT_SET_INTER_OP_THREADS, (void *, int), o->options, 1))
+        return ENGINE_FAILED;
+    const int absent = o->device != HOST ? add_cuda(o) : 0;
+    if (absent) return absent;
+    return ORT_FAILS(o, "opening the model", ORT_CREATE_SESSION,
+                     (const void *, const char *, const void *, void **), o->env, o->model,
+                     o->options, &o->session) ||
+           ORT_FAILS(o, "making a binding", ORT_CREATE_BINDING, (void *, void **), o->session,
+                     &o->binding);
+}
 
 /* ---- running */
 /* Memory for `size` bytes. It is allocated when a batch is larger than all before. */
@@ -96,11 +179,11 @@ static int run(void *self, const certreg_batch *b, char *why)
     void *in = NULL, *out = NULL;
     o->why = why;
     if (o->device != HOST && b->stream != o->stream) {
-        ort_close_session(o);
+        close_session(o);
         o->stream = b->stream;
     }
-    int bad = o->session == NULL ? ort_open_session(o) : 0;
-    if (bad) ort_close_session(o);
+    int bad = o->session == NULL ? open_session(o) : 0;
+    if (bad) close_session(o);
     else bad = run_bound(o, b, &in, &out);
     ort_release(o, ORT_RELEASE_VALUE, in); /* the binding keeps references to them until the next
                                               run */
@@ -142,7 +225,7 @@ static int probe(struct ort *o, struct engine *e)
 static void close_ort(void *self)
 {
     struct ort *o = self;
-    ort_close_session(o);
+    close_session(o);
     for (size_t i = 0; i < o->constants; i++) {
         ort_release(o, ORT_RELEASE_VALUE, o->constant[i].value);
         free(o->constant[i].data);
@@ -176,8 +259,8 @@ static int open_all(struct ort *o, const struct engine_options *options, struct 
 {
     const uint32_t version = o->device == HOST ? ORT_HOST_VERSION : ORT_CUDA_VERSION;
     if (ort_load(version, &o->table, out->name, o->why)) return ENGINE_ABSENT;
-    if (engine_find(o->model, o->why) || ort_prepare(o)) return ENGINE_FAILED;
-    const int bad = ort_open_session(o);
+    if (engine_find(o->model, o->why) || prepare(o)) return ENGINE_FAILED;
+    const int bad = open_session(o);
     if (bad) return bad;
     if (ort_read_tensors(o, options)) return ENGINE_FAILED;
     o->input.t.doubles = o->output.t.doubles = o->device == HOST;

@@ -40,11 +40,6 @@ int ort_failed(struct ort *, ort_status, const char *doing);
     ort_failed(o, ((ort_status(*) types)(o)->table[place])(__VA_ARGS__), doing)
 void ort_release(const struct ort *, int place, void *object);
 
-/* Opens the session, and closes it. The stream is part of it. */
-int ort_prepare(struct ort *);
-int ort_open_session(struct ort *);
-void ort_close_session(struct ort *);
-
 /* Reads the input that varies and the chosen output, and makes the constants. */
 int ort_read_tensors(struct ort *, const struct engine_options *);
 /* Type and sizes of a tensor. `info` is NULL for what is no tensor. */

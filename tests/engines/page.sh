@@ -24,7 +24,7 @@ int main(int count, char **word)
     return 0;
 }
 EOF
-objects=("$OBJ"/examples/engines/{engine,ort,ort_library,ort_session,ort_tensors,tensor}.o)
+objects=("$OBJ"/examples/engines/{engine,ort,ort_library,ort_tensors,tensor}.o)
 said=$({ sed 's/^int engine_open_linear/engine_opens engine_open_linear;\n&/' "$tmp/linear.c" \
         >"$tmp/declared.c" &&
     "$CC" -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -Iinclude \
