@@ -244,8 +244,11 @@ def call_on_the_host(model: Callable[..., Any], batch: Any, shape: Shape, memory
     if answer.dtype.kind in "USMmc":
         raise TypeError(f"the model returned {answer.dtype}; it must return real numbers")
     if answer.shape != y.shape and (answer.shape != (count,) or columns != 1):
+        remedy = ""
+        if answer.ndim == 2 and len(answer) == count:
+            remedy = f": for {answer.shape[1]} numbers in a row give outputs={answer.shape[1]}"
         raise ValueError(
             f"the model returned shape {answer.shape}; it must be {y.shape}, as the arguments "
-            "outputs and kind say"
+            f"outputs and kind say{remedy}"
         )
     y[...] = answer.reshape(y.shape)

@@ -310,7 +310,8 @@ def test_statuses(status, call):
     "sentence, f",
     ("returned .*; it must return real numbers", lambda x: ["a"] * len(x)),
     ("returned .*; it must return real numbers", lambda x: model(x) + 1j),
-    ("as the arguments outputs and kind say", lambda x: x[:, :2]),
+    ("as the arguments outputs and kind say: .* give outputs=2", lambda x: x[:, :2]),
+    ("as the arguments outputs and kind say;", lambda x: x[1:, :1].sum()),
     (r"the model returned shape \(300, 3\)", lambda x: x),
     ("the model raised SystemExit: 3", lambda x: sys.exit(3)),
 )
