@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kit import ASKED, needs_sources, parametrize, root, run
+from kit import ASKED, CERTIFY, command_refused, needs_sources, parametrize, root, run
 from certreg import Method, Statistic, __version__
 from certreg.cli import options, parser as described
 from certreg.cli.failure import Failure
@@ -109,6 +109,12 @@ def test_help(command):
 def test_version_and_words_that_are_no_command():
     assert re.fullmatch(r"certreg \d+\.\d+\.\d+(\.dev0)?\n", run("--version")[1])
     assert run("nonsense")[0] == run()[0] == 2
+
+
+def test_words_that_are_no_option_name_the_help_of_their_command(models):
+    for words, where in ((CERTIFY, "certify"), (("info",), "info"), (("--version",), "")):
+        asked = " ".join(("certreg", where)).strip()
+        command_refused(2, f": --epsilon.* \\(see {asked} --help\\)", *words, "--epsilon", "0")
 
 
 @parametrize(

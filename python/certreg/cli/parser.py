@@ -119,7 +119,10 @@ def parser() -> argparse.ArgumentParser:
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options that are given. Raises SystemExit after --help or a mistake."""
     top = parser()
-    given = top.parse_args(_joined(_one_word(arguments)))
+    given, unknown = top.parse_known_args(_joined(_one_word(arguments)))
+    if unknown:
+        top.prog += f" {given.command}" if given.command else ""
+        top.error(f"unrecognized arguments: {' '.join(unknown)}")
     if not given.command and not given.version:
         *names, last = COMMANDS
         top.error(f"give a command: {', '.join(names)} or {last}")
