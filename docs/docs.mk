@@ -1,5 +1,5 @@
-# The documentation site: the pages of docs/, the reference of the public headers, the Python
-# package and its command. The scripts, the style and the Doxyfile are in docs/site.
+# The documentation site by Sphinx: the pages of docs/, the reference of the public headers (by
+# Doxygen) and of the Python package, and the manual of its command. docs/site has the settings.
 
 .PHONY: docs
 #: Build

@@ -1,126 +1,180 @@
-"""build.py: writes the site to lib/docs/html: the pages and figures of the repository, the
-reference of the headers by Doxygen, and that of the Python package. Ends with a failure if Doxygen
-warns, if something public has no documentation, if a link leads nowhere, or if text was lost."""
+"""build.py: writes the site to lib/docs/html by Sphinx: the Markdown pages of the repository, the
+reference of the headers, which Doxygen reads, that of the Python package, and the manual of its
+command. Ends with a failure if one of the two warns, if something public in C or a constant has no
+documentation, or if words of a header were lost."""
 
+import ctypes
 import html
+import importlib.util
+import os
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import unittest.mock
+import xml.etree.ElementTree
 
-import check
 import header
-import page
-import python_pages
-import tree
 
-HEAD = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8"/>
-<meta name="viewport" content="width=device-width, initial-scale=1"/>
-<title>$title - libcertreg</title>
-<link href="$relpath^$stylesheet" rel="stylesheet"/>
-</head>
-<body>
-<input type="checkbox" id="menu"/>
-<header><a href="index.html">libcertreg {version}</a> <label for="menu">Contents</label></header>
-<nav>
-{contents}
-</nav>
-<main>
-<div id="top">
-"""
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MADE = ROOT / "lib" / "docs"
+SOURCE = MADE / "source"
+HEADERS = sorted((ROOT / "include" / "certreg").glob("*.h*"))
+COPIED = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "docs",
+          "examples", "python")
+NEEDED = ("sphinx", "myst_parser", "breathe", "sphinx_rtd_theme", "numpy")
+DEBIAN = "/usr/bin/python3"  # has Debian's packages, where another Python comes first
+CLASS = "   :members:\n   :undoc-members:\n   :inherited-members: int,tuple,Exception\n"
+SAID_ELSEWHERE = ("struct_size", "reserved")  # every struct has them; see "rules" in certreg.h
 
 
-def entry(title, place):
-    return f'<li><a href="{place}">{html.escape(title.replace("`", ""))}</a></li>'
+def read(path):
+    return path.read_text(encoding="utf-8")
 
 
-def entries(title, pages):
-    yield f"<p>{title}</p>\n<ul>"
-    yield from (entry(tree.title_of(page), f"{tree.page_id(page)}.html") for page in pages)
-    yield "</ul>"
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
 
 
-def contents():
-    """The table of contents that every page has."""
-    yield from entries("Guide", tree.chapter("guide"))
-    yield "<p>Reference</p>\n<ul>"
-    for public in tree.HEADERS:
-        yield entry(public.name, tree.file_of(public))
-        titles = tree.groups(public)
-        if titles:
-            yield "<li><ul>"
-            yield from (entry(title, tree.group_file(title)) for title in titles)
-            yield "</ul></li>"
-    yield entry("All names in C", "globals.html")
-    yield "</ul>"
-    yield from entries("Python and command", tree.generated())
-    yield from entries("Theory", tree.chapter("theory"))
-    yield from entries("Project", tree.project())
+def titled(title, mark="="):
+    return f"{title}\n{mark * len(title)}\n\n"
 
 
-def write_input():
-    folder = tree.MADE / "input"
-    shutil.rmtree(tree.MADE, ignore_errors=True)
-    folder.mkdir(parents=True)
-    python_pages.write(folder)
-    head = HEAD.format(version=tree.version(), contents="\n".join(contents()))
-    (folder / "header.html").write_text(head, encoding="utf-8")
-    files = []
-    for file in [*tree.written(), *tree.generated(), *tree.HEADERS]:
-        seen = page.seen(file) if file.suffix == ".md" else header.seen(file)
-        target = folder / "seen" / tree.relative(file)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(seen, encoding="utf-8")
-        files.append(tree.relative(target))
-    settings = [f"INPUT = {' '.join(files)}", f"PROJECT_NUMBER = {tree.version()}"]
-    (folder / "Doxyfile").write_text("\n".join(settings) + "\n", encoding="utf-8")
+def literal(text):
+    return "::\n\n" + re.sub("^", "   ", text, flags=re.M) + "\n\n"
 
 
-def copy_files():
-    """What pages refer to: files as they are, and of folders a list of what they contain."""
-    for place, file in tree.copied().items():
-        target = tree.HTML / place
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if file.is_dir():
-            names = sorted(one.name for one in file.iterdir())
-            target.write_text("\n".join(names) + "\n", encoding="utf-8")
-        elif file.is_file():  # else check.links finds a link to nowhere
-            shutil.copyfile(file, target)
+def index():
+    """The table of contents: the guide has the order of its own, all else that of the names."""
+    guide = re.findall(r"\]\(([\w-]+)\.md", read(ROOT / "docs" / "guide" / "README.md"))
+    chapters = {
+        "Guide": ["README", "docs/guide/README", *(f"docs/guide/{page}" for page in guide)],
+        "C and C++": ["c/certreg.h", "c/*"],
+        "Python and command": ["python/certreg", "python/*"],
+        "Theory": ["docs/theory/README", "docs/theory/*"],
+        "Project": ["docs/*", "examples/**/README", "SECURITY", "CONTRIBUTING", "CHANGELOG"],
+    }
+    yield titled("libcertreg")
+    for caption, pages in chapters.items():
+        listed = "\n   ".join(dict.fromkeys(pages))
+        yield f".. toctree::\n   :caption: {caption}\n   :glob:\n\n   {listed}\n\n"
 
 
-def mark_current():
-    """In the table of contents of each page, the page itself is marked."""
-    for file in tree.HTML.glob("*.html"):
-        link = f'<li><a href="{file.name}"'
-        text = tree.read(file).replace(link, f'{link} aria-current="page"', 1)
-        file.write_text(text, encoding="utf-8")
+def constants(names):
+    """The lines of the source that define them."""
+    in_c, lines = "".join(map(read, HEADERS)), {}
+    for file in sorted((ROOT / "python" / "certreg").glob("*.py")):
+        for line in re.findall(r"^\w.* = .*$", read(file), re.M):
+            lines.update(dict.fromkeys(re.findall(r"\w+", line.partition(" = ")[0]), line))
+    for name in names:
+        if " # " not in lines.get(name, "") and f"CERTREG_{name} " not in in_c:
+            raise SystemExit(f"docs: {name} has no comment")
+    return literal("\n".join(dict.fromkeys(map(lines.get, names))))
+
+
+def python_pages():
+    """A page for each module with public names, and the manual of the command."""
+    import manpage
+    version = re.search(r"CERTREG_VERSION_NUMBER (\d+)", "".join(map(read, HEADERS)))[1]
+    library = unittest.mock.MagicMock(**{"certreg_version.return_value": int(version)})
+    real = ctypes.CDLL
+    with unittest.mock.patch("ctypes.CDLL", lambda name, **_: library if name else real(name)):
+        import certreg  # no matter whether the library is built
+
+    pages, plain = {"certreg": ".. automodule:: certreg\n"}, []
+    for name in certreg.__all__:
+        public = getattr(certreg, name)
+        if not hasattr(public, "__module__"):
+            plain.append(name)
+            continue
+        page = public.__module__.rpartition(".")[2].strip("_")
+        kind, options = ("class", CLASS) if isinstance(public, type) else ("function", "")
+        pages[page] = pages.get(page, "") + f".. auto{kind}:: certreg.{name}\n{options}\n"
+    pages["constants"] += constants(plain)
+    top = manpage.top()
+    pages["command"] = "".join(titled(one.prog, "-") + literal(one.format_help())
+                               for one in [top, *manpage.commands(top)])
+    return pages
+
+
+def write_source():
+    """What Sphinx and Doxygen read. Without the headers: links to them lead to their pages."""
+    shutil.rmtree(MADE, ignore_errors=True)
+    SOURCE.mkdir(parents=True)
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "lib", "site")
+            shutil.copytree(ROOT / name, SOURCE / name, ignore=ignored)
+        else:
+            shutil.copyfile(ROOT / name, SOURCE / name)
+    for one in HEADERS:
+        write(MADE / "include" / "certreg" / one.name, header.seen(one.name, read(one)))
+        label = one.name.replace("_", "__").replace(".", "_8")  # as Doxygen refers to it
+        write(SOURCE / "c" / f"{one.name}.rst",
+              f".. _{label}:\n\n{titled(one.name)}.. doxygenfile:: {one.name}\n")
+    for page, text in python_pages().items():
+        write(SOURCE / "python" / f"{page}.rst", titled(page) + text)
+    write(SOURCE / "index.rst", "".join(index()))
+
+
+def undocumented():
+    """Every function, struct, field, enum, enumerator and macro of the headers in C."""
+    count = 0
+    for file in [*(MADE / "xml").glob("*_8h.xml"), *(MADE / "xml").glob("struct*.xml")]:
+        compound = xml.etree.ElementTree.parse(file).find("compounddef")
+        if "::" in compound.findtext("compoundname"):
+            continue  # in C++
+        own = [compound] if compound.get("kind") == "struct" else []
+        for one in [*own, *compound.iter("memberdef"), *compound.iter("enumvalue")]:
+            count += 1
+            name = one.findtext("name") or one.findtext("compoundname")
+            said = [one.find("briefdescription"), one.find("detaileddescription")]
+            if name not in SAID_ELSEWHERE and not any("".join(s.itertext()).strip() for s in said):
+                yield f"{name} has no documentation ({compound.findtext('compoundname')})"
+    if count < 300:
+        yield f"the headers in C have only {count} names"
+
+
+def letters(text):
+    return re.sub(r"[\W_]+", "", text)
+
+
+def lost():
+    """Lines of comments of the headers that are not in their pages."""
+    for one in HEADERS:
+        page = read(MADE / "html" / "c" / f"{one.name}.html")
+        told = letters(html.unescape(re.sub(r"<[^>]*>", "", page)))
+        kind = r"/\*.*?\*/" if one.suffix == ".h" else r"/\*\*.*?\*/"
+        for comment in re.findall(kind, read(one), re.S):
+            for line in re.sub(r"/\* (====|----).*", "", comment).split("\n"):
+                parts = re.split(r"@param +\w+(?:, \w+)*|@\w+", line)
+                if any(letters(part) not in told for part in parts):
+                    yield f"{one.name}: these words are not in the site: {line.strip()}"
 
 
 def main():
-    if not shutil.which("doxygen"):
-        return "docs: doxygen is missing; make deps installs it (Debian: apt-get install doxygen)"
-    write_input()
-    doxygen = subprocess.run(["doxygen", "docs/site/Doxyfile"], cwd=tree.ROOT, check=False)
-    copy_files()
-    mark_current()
-    checks = (check.documented, check.links, check.pages, check.headers)
-    wrong = [sentence for one in checks for sentence in one()]
-    for sentence in wrong:
-        print(sentence, file=sys.stderr)
-    if doxygen.returncode or wrong:
-        warned = ", and those of which Doxygen warns" if doxygen.returncode else ""
-        return f"docs: {len(wrong)} mistakes{warned}"
-    (tree.MADE / "whole").touch()  # what installs the site asks for this file
-    print(f"the site is {tree.relative(tree.HTML)}/index.html")
+    missing = [] if shutil.which("doxygen") else ["doxygen"]
+    missing += [one for one in NEEDED if not importlib.util.find_spec(one)]
+    if missing and sys.executable != DEBIAN and os.access(DEBIAN, os.X_OK):
+        os.execv(DEBIAN, [DEBIAN, *sys.argv])
+    if missing:
+        return f"docs: {missing[0]} is missing; make deps installs it"
+    from sphinx.cmd.build import main as sphinx
+
+    sys.path.insert(0, str(ROOT / "python"))
+    write_source()
+    doxygen = subprocess.run(["doxygen", "docs/site/Doxyfile"], cwd=ROOT, check=False)
+    failed = sphinx(["-q", "-W", "--keep-going", "-c", f"{ROOT}/docs/site", "-d", f"{MADE}/trees",
+                     str(SOURCE), f"{MADE}/html"])
+    wrong = [*undocumented(), *lost()]
+    print(*wrong, sep="\n", end="\n" * bool(wrong), file=sys.stderr)
+    if doxygen.returncode or failed or wrong:
+        return "docs: the site has the mistakes that are named above"
+    print("the site is lib/docs/html/index.html")
     return 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit("docs: interrupted; the next run begins anew")
-    except OSError as why:
-        sys.exit(f"docs: {why}; make lib/docs writable, or make room there")
+    sys.exit(main())

@@ -1,11 +1,8 @@
-"""The modules of the package depend on one another in one direction, and each public name has its
-place in the documentation site."""
+"""The modules of the package depend on one another in one direction."""
 
 import ast
-import subprocess
-import sys
 
-from kit import certreg, environment, needs_sources, pathlib, root
+from kit import certreg, pathlib
 
 PACKAGE = pathlib.Path(certreg.__file__).parent
 LAYERS = (  # each may import those before it
@@ -36,11 +33,3 @@ def test_modules_import_only_those_below():
             known = other if other in LAYERS else "__init__"  # a name of the package itself
             assert LAYERS.index(known) <= place, f"{file.name} imports {other}"
     assert seen > 40
-
-
-@needs_sources
-def test_the_pages_have_the_names_that_the_package_has():
-    code = "import python_pages; print(*sum(python_pages.public().values(), []))"
-    command, env = [sys.executable, "-c", code], environment(root / "docs/site")
-    pages = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
-    assert set(pages.split()) == set(certreg.__all__) - {"__version__"}

@@ -1,0 +1,94 @@
+"""The configuration of Sphinx for build.py: what differs from its defaults, and how the pages and
+docstrings of the repository, which are written for those who read them in an editor, are read."""
+
+import enum
+import logging as standard
+import pathlib
+import re
+
+from docutils import nodes
+from sphinx.util import logging
+from sphinx.util.nodes import make_refnode
+
+MADE = pathlib.Path(__file__).resolve().parents[2] / "lib" / "docs"
+WARN = logging.getLogger(__name__).warning
+
+project = "libcertreg"
+extensions = ["myst_parser", "breathe", "sphinx.ext.autodoc"]
+html_theme = "sphinx_rtd_theme"
+html_copy_source = html_show_copyright = html_show_sphinx = smartquotes = False
+myst_heading_anchors = 6
+breathe_projects = {project: str(MADE / "xml")}
+breathe_default_project = project
+breathe_domain_by_extension = {"h": "c", "hpp": "cpp"}
+autodoc_inherit_docstrings = False
+autodoc_member_order = "bysource"
+toc_object_entries = False
+nitpicky = True
+nitpick_ignore_regex = [("c:identifier", r"u?int\d+_t|size_t"), ("cpp:.*", ".*"), ("py:.*", ".*")]
+ENTRY = re.compile(r"(\w+(?:, \w+)*) {2,}(\S.*)")
+
+
+def is_field(app, what, name, member, skip, options):
+    """Fields have no docstrings of their own: that of their class explains them."""
+    own = callable(member) or isinstance(member, (property, enum.Enum))
+    return True if what == "class" and not own else None
+
+
+def signature(app, what, name, member, *_):
+    return ("", None) if what == "class" and issubclass(member, enum.Enum) else None
+
+
+def escaped(text):
+    return re.sub(r"[\\*|`]|_\b", r"\\\g<0>", text)
+
+
+def docstring(app, what, name, member, options, lines):
+    """Plain text as reStructuredText: paragraphs, indented examples, names with their meaning."""
+    made = what == "class" and any(lines) and lines[0].startswith(f"{member.__name__}(")
+    if what != "attribute" and (made or not any(lines)):  # dataclasses make one
+        WARN("%s has no docstring", name)
+    said, blank, inside = [], True, ""
+    for line in lines:
+        entry = ENTRY.fullmatch(line)
+        if entry:
+            said += ["", f"``{entry[1]}``", "   " + escaped(entry[2])]
+            inside = "name"
+        elif not line:
+            said.append("")
+        elif line.startswith(" ") and (inside == "code" or blank):
+            said += ["   " + line] if inside == "code" else ["::", "", "   " + line]
+            inside = "code"
+        elif line.startswith(" ") and inside == "name":
+            said.append("   " + escaped(line.strip()))
+        else:
+            said += ["", escaped(line)] if inside else [escaped(line)]
+            inside = ""
+        blank = not line
+    lines[:] = [*said, ""]
+
+
+def beside(app, env, node, contnode):
+    """Links to a header lead to its page. Folders have none: links to them become text."""
+    page = "c/" + node["reftarget"].rpartition("/")[2]
+    if page in env.found_docs:
+        return make_refnode(app.builder, node["refdoc"], page, None, contnode)
+    folder = pathlib.Path(env.doc2path(node["refdoc"])).parent / node["reftarget"]
+    return contnode if folder.is_dir() else None
+
+
+def no_network(app, doctree):
+    for image in doctree.findall(nodes.image):
+        if "://" in image["uri"]:
+            WARN("loads %s", image["uri"], location=image)
+
+
+def setup(app):
+    # Each header in C++ has a part of the namespace, which Sphinx takes for a second one.
+    standard.getLogger("sphinx.sphinx.domains.cpp").addFilter(
+        lambda said: not said.getMessage().endswith("'.. cpp:type:: certreg'."))
+    app.connect("autodoc-skip-member", is_field)
+    app.connect("autodoc-process-docstring", docstring)
+    app.connect("autodoc-process-signature", signature)
+    app.connect("missing-reference", beside)
+    app.connect("doctree-read", no_network)
