@@ -95,6 +95,8 @@ class Changes:
             some = _listed(left_out) if steps else "all features"
             remedy = "give step" if self.table else "give step or kind"
             yield f"Rounding leaves out {some}, whose values show no step: {remedy}."
+        elif self.kind is None and self.X.ndim > 2:
+            yield "If these are images, give kind: brightness and JPEG are compared too."
         if not self.moves.all():
             yield (
                 f"{np.sum(~self.moves)} of {self.scale.size} features have scale 0. No radius "

@@ -70,6 +70,7 @@ def test_jpeg_is_measured_on_the_images(monkeypatch):
         *_, line, _ = compare_radius(layout / 255, radius, kind="image").lines
         norm = pytest.approx(np.median(measured), rel=1e-6)
         assert line == {"change": "JPEG of quality 90", "norm": norm, "covered": 3}
+    assert "give kind" in str(compare_radius(GREY, 1))
     wanted = norms(GREY, kind="image")
     for layout in (GREY[..., None], GREY[:, None]):
         same(norms(layout, kind="image"), wanted)

@@ -32,6 +32,7 @@ _IN_PYTHON = {  # what the package says itself, and what is said of rows
     "give step or kind": "give --units STEP, image or sound",
     "give step": "give --units STEP",
     "Give step": "Give --units STEP",
+    "images, give kind": "images, give --units image",
 }
 # A command takes as many samples of an input as of a calibration point.
 _OTHER_SAMPLES = re.compile(r"\d+ samples? of (?:a new input|each calibration point)(?:, or |$)")
