@@ -1,0 +1,140 @@
+#include "statistics/pairs.h"
+#include "statistics/normal.h"
+#include <float.h>
+#include <math.h>
+
+/* What a tail of the normal distribution may be off by, relatively, and its argument, absolutely,
+ * for one unit of its size: far more than the rounding, where tails above 1e-20 are told apart. */
+static const double off = 1e-13;
+static const double least_p = 1e-15, most_p = 0.999; /* taken for less; not answered */
+/* Cells that a proof may have, and steps of a bisection: more would gain a thousandth of sigma. */
+enum { CELLS = 200, STEPS = 20, POINTS = 8 };
+
+/* ---- the tail of a request */
+/* The sum of the first `count` <= M coefficients of (a + b x + c x^2)^M, for which
+ *   (n + 1) a p_(n+1) = (M - n) b p_n + (2M - n + 1) c p_(n-1).
+ * All terms are positive, so nothing cancels. */
+static double sum_of_first(double M, double a, double b, double c, double count)
+{
+    static const double great = 0x1p800;
+    double before = 0, at = 1, sum = 0, scale = M * log(a);
+    for (double n = 0; n < count; n += 1) {
+        sum += at;
+        const double next = ((M - n) * b * at + (2 * M - n + 1) * c * before) / ((n + 1) * a);
+        before = at, at = next;
+        if (at < great) continue;
+        before /= great, at /= great, sum /= great, scale += log(great);
+    }
+    return exp(scale + log(sum));
+}
+
+/* P(count or more outputs of M pairs are out), rounded up. */
+static double tail_of_pairs(double M, double both, double neither, double count)
+{
+    const double one = fmax(1 - both - neither, 0), end = count > M ? both : neither,
+                 lost = 4 * M * DBL_EPSILON; /* of probability, by the rounding of `one` */
+    if (!(count > 0)) return 1;
+    if (count > 2 * M) return 0;
+    if (end < 1e-30) return count > M ? 0 : 1;
+    const double error = DBL_EPSILON * (4 * M * (2 - log(end)) + 5000);
+    const double tail = count > M
+                            ? sum_of_first(M, both, one, neither, 2 * M - count + 1) * (1 + error)
+                            : 1 - sum_of_first(M, neither, one, both, count) * (1 - error);
+    return fmin(1, fmax(0, tail) + lost);
+}
+
+double cr_pairs_tail(const cr_pairs *pairs, double both, double neither)
+{
+    const double M = (double)(pairs->samples / 2), count = (double)pairs->out;
+    both = fmin(both + DBL_EPSILON, 1); /* so that it is not 0 */
+    neither = fmax(fmin(neither, 1 - both), 0);
+    const double without = tail_of_pairs(M, both, neither, count);
+    if (pairs->samples % 2 == 0) return without;
+    const double with = tail_of_pairs(M, both, neither, count - 1),
+                 q = fmin(0.5 * (1 + both - neither), 1);
+    return fmin(1, (without + q * (with - without)) * (1 + 4 * DBL_EPSILON));
+}
+
+/* ---- the worst event: both of a pair out within a, one beyond b, none between */
+static double both_within(double a)
+{
+    return 1 - 2 * cr_normal_sf(a) * (1 - off);
+}
+
+/* What `both` costs at z, rounded down. */
+static double cost_within(double r, double a)
+{
+    return cr_normal_sf(r - a) * (1 - off) - cr_normal_sf(r + a) * (1 + off);
+}
+
+/* What is left of p pays for one out beyond b >= a. How likely neither is then, rounded down. */
+static double neither_at(double p, double r, double a)
+{
+    const double left = p * (1 + off) - cost_within(r, a);
+    const double b = left > 0 ? cr_normal_quantile_sf(left) - r - off * (40 + r) : INFINITY;
+    if (!(b > a)) return 0;
+    return fmax(0, 2 * (cr_normal_sf(a) * (1 - off) - cr_normal_sf(b) * (1 + off)));
+}
+
+/* The greatest a that p pays for, rounded up. */
+static double most_within(double p, double r, double least)
+{
+    double most = r + 10;
+    for (int i = 0; i < 50; i++) {
+        const double a = 0.5 * (least + most);
+        if (cost_within(r, a) >= p) most = a;
+        else least = a;
+    }
+    return most;
+}
+
+/* For all a up to `to`, from the one that `neither` is of. */
+static int cell_holds(const cr_pairs *pairs, double to, double neither)
+{
+    return cr_pairs_tail(pairs, both_within(to), neither) <= pairs->rate;
+}
+
+int cr_pairs_hold(const cr_pairs *pairs, double p, double r)
+{
+    if (!(p <= most_p) || !(r >= 0)) return 0;
+    p = fmax(p, least_p);
+    const double least = fmax(0, r - cr_normal_quantile_sf(p) - off * (40 + r)),
+                 most = most_within(p, r, least);
+    for (int i = 0; i <= POINTS; i++) { /* most that do not hold are told by few */
+        const double a = least + (most - least) * i / POINTS;
+        if (!cell_holds(pairs, a, neither_at(p, r, a))) return 0;
+    }
+    double from = least, width = (most - least) / POINTS, neither = neither_at(p, r, from);
+    for (int i = 0; i < CELLS && from < most; i++) {
+        const double to = fmin(from + width, most);
+        const int holds = cell_holds(pairs, to, neither);
+        if (holds) from = to, neither = neither_at(p, r, from);
+        width *= holds ? 1.5 : 0.5;
+    }
+    return from >= most;
+}
+
+/* ---- the greatest that holds */
+double cr_pairs_radius(const cr_pairs *pairs, double p)
+{
+    if (!cr_pairs_hold(pairs, p, 0)) return 0;
+    double holds = 0, beyond = 10 + cr_normal_quantile_sf(fmax(p, least_p));
+    for (int i = 0; i < STEPS; i++) {
+        const double r = 0.5 * (holds + beyond);
+        if (cr_pairs_hold(pairs, p, r)) holds = r;
+        else beyond = r;
+    }
+    return holds;
+}
+
+double cr_pairs_share(const cr_pairs *pairs, double r)
+{
+    double holds = -8, beyond = 8;
+    if (!cr_pairs_hold(pairs, cr_normal_cdf(holds), r)) return 0;
+    for (int i = 0; i < STEPS; i++) {
+        const double level = 0.5 * (holds + beyond);
+        if (cr_pairs_hold(pairs, cr_normal_cdf(level), r)) holds = level;
+        else beyond = level;
+    }
+    return cr_normal_cdf(holds);
+}
