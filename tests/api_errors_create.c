@@ -50,7 +50,7 @@ static const spoil creation[] = {
     {"max_samples", CERTREG_E_NO_MEMORY, OF_PLAN(max_samples), 'z', 0, SIZE_MAX / 2 + 1, NULL},
     {"plan.constraints", CERTREG_E_INVALID, OF_PLAN(constraints), 'i', 64, 0, NULL},
     {"plan.constraints", CERTREG_E_INVALID, OF_PLAN(constraints), 'i', 128 + 1, 0, NULL},
-    {"plan.flags", CERTREG_E_INVALID, OF_PLAN(flags), 'i', 2, 0, NULL},
+    {"plan.flags", CERTREG_E_INVALID, OF_PLAN(flags), 'i', 4, 0, NULL},
     {"plan.reserved", CERTREG_E_INVALID, OF_PLAN(reserved), 'i', 1, 0, NULL},
     {"plan.pilot", CERTREG_E_INVALID, OF_PLAN(pilot), 'z', 0, 1000, NULL},
     {"plan.pilot", CERTREG_E_INVALID, OF_PLAN(pilot), 'z', 0, SIZE_MAX - 1, NULL},

@@ -1,45 +1,7 @@
 /* Serving from antithetic pairs, against exact sums over all counts of pairs, and against events of
  * all kinds: sets of intervals, whose pairs have exact probabilities. */
 #include "support/suite.h"
-#include "statistics/pairs.h"
-#include <math.h>
-
-static double above(double x)
-{
-    return 0.5 * erfc(x * 0.70710678118654752440);
-}
-
-/* ---- exact sums */
-static double ways(unsigned M, unsigned two, unsigned one)
-{
-    return lgamma(M + 1.0) - lgamma(two + 1.0) - lgamma(one + 1.0) - lgamma(M - two - one + 1.0);
-}
-
-static double power_log(unsigned n, double p)
-{
-    return n ? n * log(p) : 0;
-}
-
-static double sum_of(unsigned M, double both, double neither, int count)
-{
-    const double one = fmax(0, 1 - both - neither);
-    double sum = 0;
-    for (unsigned two = 0; two <= M; two++)
-        for (unsigned k = 0; k <= M - two; k++)
-            if ((int)(2 * two + k) >= count)
-                sum += exp(ways(M, two, k) + power_log(two, both) + power_log(k, one) +
-                           power_log(M - two - k, neither));
-    return fmin(1, sum);
-}
-
-static double tail_of(const cr_pairs *pairs, double both, double neither)
-{
-    const unsigned M = (unsigned)(pairs->samples / 2);
-    const int out = (int)pairs->out;
-    const double q = 0.5 * (1 + both - neither);
-    if (pairs->samples % 2 == 0) return sum_of(M, both, neither, out);
-    return (1 - q) * sum_of(M, both, neither, out) + q * sum_of(M, both, neither, out - 1);
-}
+#include "support/pair_events.h"
 
 static const uint64_t sizes[] = {11, 12, 25, 60, 101};
 
@@ -60,63 +22,6 @@ TEST_ROWS(tails_are_exact_sums_rounded_up, sizes)
 }
 
 /* ---- events */
-enum { ENDS = 6 };
-typedef struct event { /* out beyond the last end, and between every second two before it */
-    double end[ENDS];
-    int count;
-} event;
-
-static int is_out(const event *e, double x)
-{
-    int beyond = 0;
-    for (int i = 0; i < e->count; i++) beyond += e->end[i] >= x;
-    return beyond % 2 == 0;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Without a shift. */
-static double share_of(const event *e)
-{
-    double share = e->count % 2 ? 0 : 1;
-    for (int i = 0; i < e->count; i++) share += ((e->count - i) % 2 ? 1 : -1) * above(e->end[i]);
-    return share;
-}
-
-/* How often more of the outputs than allowed are out, after a shift of length r. */
-static double misses_of(const cr_pairs *pairs, const event *e, double r)
-{
-    double t[ENDS + 2] = {0, 40}, both = 0, neither = 0;
-    for (int i = 0; i < e->count; i++) t[i + 2] = fabs(e->end[i] - r);
-    qsort(t, (size_t)e->count + 2, sizeof *t, compare);
-    for (int i = 0; i <= e->count; i++) {
-        const double middle = 0.5 * (t[i] + t[i + 1]), mass = 2 * (above(t[i]) - above(t[i + 1]));
-        const int out = is_out(e, r + middle) + is_out(e, r - middle);
-        if (out == 2) both += mass;
-        if (out == 0) neither += mass;
-    }
-    return tail_of(pairs, both, neither);
-}
-
-/* Both of a pair out within a, one beyond b >= a, by an event of probability p. Zero: a is too
- * large for that, or too small. */
-static int make_worst(event *e, double r, double p, double a)
-{
-    const double left = p - above(r - a) + above(r + a);
-    double lo = a, hi = 40;
-    for (int i = 0; i < 80; i++) {
-        const double b = 0.5 * (lo + hi);
-        if (above(r + b) > left) lo = b;
-        else hi = b;
-    }
-    *e = (event){.end = {r - a, r + a, r + hi}, .count = 3};
-    return left > 0 && lo > a;
-}
-
 static uint64_t state = 1;
 
 static double uniform(void)
@@ -164,7 +69,7 @@ TEST_ROWS(what_holds_is_attained, sizes)
     for (int k = 0; k < KIT_ROWS(shares) * KIT_ROWS(outs); k++) {
         const double p = shares[k / KIT_ROWS(outs)];
         pairs.out = outs[k % KIT_ROWS(outs)];
-        const double r = cr_pairs_radius(&pairs, p);
+        const double r = cr_pairs_radius(&pairs, p, 0);
         double most = 0;
         event e;
         for (double a = 0; a < r + 3; a += 0.002)
@@ -181,15 +86,15 @@ TEST(pairs_take_half_of_what_independent_noise_takes)
 {
     const cr_pairs pairs = {.samples = 101, .out = 51, .rate = 0.005};
     const double level = 2.3263478740408408; /* of 1/100 */
-    ck_assert_double_lt(level - cr_pairs_radius(&pairs, 0.01), 0.15);
+    ck_assert_double_lt(level - cr_pairs_radius(&pairs, 0.01, 0), 0.15);
 }
 
 TEST(what_proves_nothing_is_zero)
 {
     const cr_pairs pairs = {.samples = 11, .out = 6, .rate = 1e-9},
                    most = {.samples = 11, .out = 6, .rate = 0.01};
-    ck_assert_double_eq(cr_pairs_radius(&pairs, 0.2), 0);
-    ck_assert_double_eq(cr_pairs_radius(&most, 1), 0);
+    ck_assert_double_eq(cr_pairs_radius(&pairs, 0.2, 0), 0);
+    ck_assert_double_eq(cr_pairs_radius(&most, 1, 0), 0);
     ck_assert_double_eq(cr_pairs_share(&most, 1e3), 0);
     ck_assert(!cr_pairs_hold(&most, NAN, 1) && !cr_pairs_hold(&most, 0.01, NAN));
     ck_assert(cr_pairs_hold(&most, 0, 1));

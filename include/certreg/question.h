@@ -115,12 +115,37 @@ struct certreg_target {
  *  value misses the tolerance with probability at most serving.failure_rate. A sample
  *  that fails while serving is left out of a median or Huber location; of the others
  *  count the request as a miss. Not for CERTREG_CENTER_TRUE_MEAN; the mean needs
- *  model.lo and model.hi. CERTREG_STATISTIC_TRIMMED_MEAN always needs serving. */
+ *  model.lo and model.hi. CERTREG_STATISTIC_TRIMMED_MEAN always needs serving.
+ *
+ * Serving from pairs (serving.pairs, experimental)
+ *  With pairs 1 a request has M pairs of samples whose noise is opposite, z + delta +
+ *  sigma*D*e and z + delta - sigma*D*e, and, where serving.samples is odd, one sample
+ *  more of its own noise. That shortens the radius much less than independent noise, for
+ *  medians by a half and more at 101 samples. It is a constant of the deployment: a
+ *  server of pairs needs a certificate for pairs, and no other server may have it.
+ *  Certify without CERTREG_PLAN_PAIRS; the server's estimator has it in plan.flags,
+ *  draws pairs, and answers certreg_estimator_estimate only. A request that ends within
+ *  a pair, or before all samples, has no guarantee. 11 to 10,001 samples. The gradient
+ *  and the second order do not help a median then, and are refused. */
+
+#ifdef CERTREG_EXPERIMENTAL
+/* One of plan.flags */
+enum certreg_plan_pairs {
+    /* Of a server of pairs: samples 2i and 2i + 1 have opposite noise. It needs
+     * plan.pilot SIZE_MAX, and nothing is certified by it. */
+    CERTREG_PLAN_PAIRS = 2
+};
+#endif
 
 /** Certify what will be served: the statistic of fresh samples. */
 struct certreg_serving {
     uint32_t struct_size;
-    int32_t reserved;    /* 0 */
+#ifdef CERTREG_EXPERIMENTAL
+    /* 1: the noise of samples 2i and 2i + 1 is opposite; see "Serving from pairs" */
+    int32_t pairs;
+#else
+    int32_t reserved; /* 0 */
+#endif
     size_t samples;      /* 1 to 1e9; odd is best for a median */
     double failure_rate; /* in (0, 0.5]: share of requests that may miss tolerance */
     /* CERTREG_STATISTIC_TRIMMED_MEAN only, else 0. Share of the fresh outputs that is

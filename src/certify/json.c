@@ -97,6 +97,7 @@ static const field target_fields[] = {FIELD(certreg_target, radius, NUMBER)};
 static const field serving_fields[] = {
     FIELD(certreg_serving, samples, LONG), FIELD(certreg_serving, failure_rate, NUMBER),
     FIELD(certreg_serving, trim, NUMBER), FIELD(certreg_serving, core, NUMBER)};
+static const field pairs_field[] = {FIELD(certreg_serving, pairs, INT)};
 static const field run_fields[] = {
     RUN(seed, SEED),    RUN(noise_id, LONG),        RUN(level, LONG),
     RUN(samples, LONG), RUN(pilot, LONG),           RUN(batch, LONG),
@@ -181,6 +182,7 @@ static void put_question(text *t, const certreg_question *q, const certreg_targe
     else put_string(t, "null");
     put_name(t, "serving");
     if (q->serving) put_string(t, "{"), PUT_FIELDS(t, serving_fields, 0, serving);
+    if (q->serving && serving->pairs) PUT_FIELDS(t, pairs_field, 0, serving);
     put_string(t, q->serving ? "}" : "null");
 }
 

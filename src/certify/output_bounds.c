@@ -5,10 +5,22 @@
 #include "bounds/bounds.h"
 #include "certify/output_bounds.h"
 #include "statistics/location.h"
+#include "statistics/pairs.h"
 #include "statistics/served.h"
 #include <math.h>
 
 /* ---- the median of numbers: order statistics */
+/* An event of less probability at z takes no median, or no served one, within r. */
+static double share_that_moves(const cr_question *q, double r)
+{
+    const double rate = 0.5 * q->served_rate;
+    const cr_pairs pairs = {q->served_samples, (q->served_samples + 1) / 2, rate};
+    if (q->served_pairs) return cr_pairs_share(&pairs, nextafter(r, INFINITY));
+    const double threshold =
+        q->served_samples ? cr_served_binomial(q->served_samples, 0.5, rate) : 0;
+    return cr_shift_least(0.5 * (1 - threshold), r);
+}
+
 /* If Y has P(Y <= t) >= 1/2 at z + delta, it has P(Y <= t) >= p = Phi(-r) at z (Neyman and
  * Pearson): so k - 1 or fewer of n outputs below every median there has probability at most
  * P(Bin(n, p) <= k - 1). One statement, for all shifts up to the radius together. A served median
@@ -22,9 +34,7 @@ static void bounds_of_orders(cr_view *v, const cr_conditions *conditions, double
                               .count = count,
                               .step = v->model.outputs,
                               .watch = v->watch};
-    const double threshold =
-        q->served_samples ? cr_served_binomial(q->served_samples, 0.5, 0.5 * q->served_rate) : 0;
-    const double p = cr_shift_least(0.5 * (1 - threshold), q->at_radius / v->input.least_sigma);
+    const double p = share_that_moves(q, q->at_radius / v->input.least_sigma);
     const int64_t rank = cr_binomial_critical(count, p, 0.5 * q->alpha) + 1;
     const size_t valid = cr_location_count(&values);
     const int64_t failed = (int64_t)(count - valid), low = rank - failed,
@@ -49,7 +59,8 @@ static certreg_status bounds_of_mean(const cr_work *w, const cr_answer *a, doubl
     *from = least, *to = greatest;
     if (!q->served_samples) return CERTREG_OK;
     const double span = w->record->model.hi[q->output] - w->record->model.lo[q->output];
-    const double fresh = span * sqrt(log(2 / q->served_rate) / (2 * (double)q->served_samples)) *
+    const double count = (q->served_pairs ? 0.5 : 1) * (double)q->served_samples;
+    const double fresh = span * sqrt(log(2 / q->served_rate) / (2 * count)) *
                          (1 + CR_ROUNDING); /* Hoeffding, for a fresh sample mean */
     *from = nextafter(least - fresh, -INFINITY);
     *to = nextafter(greatest + fresh, INFINITY);

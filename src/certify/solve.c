@@ -1,15 +1,26 @@
 #include "certify/solve.h"
 #include "bisection/radius.h"
 #include "bounds/bounds.h"
+#include "question/looks.h"
 #include "solver/worst_case.h"
 #include <math.h>
+
+/* A target is tried first, so that no search falls short of it. */
+static double threshold_of(const cr_conditions *conditions, int i, const certreg_bounds *b)
+{
+    const cr_condition *c = conditions->each + i;
+    if (!c->pairs.samples) return c->threshold;
+    return cr_pairs_threshold(&c->pairs, b->mean_lo,
+                              conditions->question.target * (1 + CR_LOOKS_MARGIN) / b->sigma);
+}
 
 static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radius *radius,
                             certreg_error *why)
 {
     const cr_conditions *conditions = &a->conditions;
     double threshold[CR_CONDITIONS];
-    for (int i = 0; i < conditions->count; i++) threshold[i] = conditions->each[i].threshold;
+    for (int i = 0; i < conditions->count; i++)
+        threshold[i] = threshold_of(conditions, i, a->bounds + i);
     return cr_radius_above(how, a->bounds, threshold, (size_t)conditions->count,
                            conditions->question.solver_constraints, radius, why);
 }

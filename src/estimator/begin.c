@@ -64,6 +64,23 @@ certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, do
     return check_noise(e, &e->error);
 }
 
+static void turn_round(cr_input *input, size_t inputs)
+{
+    for (size_t j = 0; j < inputs; j++) input->step[j] = -input->step[j];
+}
+
+/* The steps of the second of a pair. */
+static certreg_status store_opposite(certreg_estimator *e, size_t bytes)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    cr_input *input = &e->record.input;
+    turn_round(input, e->record.model.inputs);
+    certreg_status status = ops->store(e->backend, e->batches.opposite, input->step, bytes);
+    if (!status) status = ops->wait(e->backend);
+    turn_round(input, e->record.model.inputs);
+    return status;
+}
+
 /* The input goes to where its noise is drawn. */
 static certreg_status store_input(certreg_estimator *e)
 {
@@ -72,6 +89,7 @@ static certreg_status store_input(certreg_estimator *e)
     certreg_status status = cr_backend_join(e->backend); /* nothing may still read the last input */
     e->batches.ahead = 0;
     if (!status) status = ops->store(e->backend, e->batches.z, e->record.input.z, bytes);
+    if (!status && e->batches.opposite) status = store_opposite(e, bytes);
     if (!status) status = ops->store(e->backend, e->batches.step, e->record.input.step, bytes);
     /* Noise drawn ahead reads them, and the next begin writes here. */
     if (!status) status = ops->wait(e->backend);
@@ -118,8 +136,7 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
 
 certreg_status cr_estimator_mirror(certreg_estimator *e)
 {
-    for (size_t j = 0; j < e->record.model.inputs; j++)
-        e->record.input.step[j] = -e->record.input.step[j];
+    turn_round(&e->record.input, e->record.model.inputs);
     cr_record_clear(&e->record);
     return store_input(e);
 }

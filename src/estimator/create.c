@@ -96,9 +96,16 @@ static certreg_status check_plan(certreg_plan *plan, size_t least_blocks, certre
                        "plan.max_samples is 0; give the most samples that one input may take");
     const certreg_status status = cr_constraints_check(plan->constraints, "plan.constraints", why);
     if (status) return status;
-    if (plan->flags & ~(uint32_t)CERTREG_PLAN_COUNT_FAILURES)
+    if (plan->flags & ~(uint32_t)(CERTREG_PLAN_COUNT_FAILURES | CERTREG_PLAN_PAIRS))
         return cr_fail(why, CERTREG_E_INVALID,
-                       "plan.flags is 0x%x; give CERTREG_PLAN_COUNT_FAILURES or 0", plan->flags);
+                       "plan.flags is 0x%x; give CERTREG_PLAN_COUNT_FAILURES, CERTREG_PLAN_PAIRS "
+                       "or 0",
+                       plan->flags);
+    if (plan->flags & CERTREG_PLAN_PAIRS && plan->pilot != SIZE_MAX)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "plan.pilot is %zu; with CERTREG_PLAN_PAIRS it must be SIZE_MAX: a server "
+                       "has no pilot",
+                       plan->pilot);
     if (plan->reserved)
         return cr_fail(why, CERTREG_E_INVALID, "plan.reserved is %u; it must be 0", plan->reserved);
     if (!plan->constraints) plan->constraints = CERTREG_CONSTRAINTS_ECM;

@@ -9,6 +9,7 @@
 /* What the model gets and returns. Memory of the backend, but for `outputs`. */
 typedef struct cr_batches {
     float *z, *step; /* inputs: of the record's input */
+    float *opposite; /* inputs: the steps of every second sample; NULL: they are no pairs */
     float *x[2];     /* a batch each, which take turns; the same one where none is drawn ahead */
     float *y;        /* the model's outputs */
     float *outputs;  /* what the host has of them: the same memory, or a copy */

@@ -38,11 +38,25 @@ static certreg_status interrupted(certreg_estimator *e, size_t more)
     return CERTREG_OK;
 }
 
+/* Samples 2i and 2i + 1 have the noise of number i. */
+static certreg_status draw_pairs(certreg_estimator *e, uint64_t first, size_t count, float *x)
+{
+    certreg_status status = CERTREG_OK;
+    for (uint64_t i = first; i < first + count && !status; i++, x += e->record.model.inputs)
+        status =
+            e->backend->ops->draw(e->backend, &e->record.input.noise, e->batches.z,
+                                  i % 2 ? e->batches.opposite : e->batches.step, i / 2, 1, x);
+    return status;
+}
+
 /* x lies where the backend computes. */
 static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
-    const certreg_status status = e->backend->ops->draw(
-        e->backend, &e->record.input.noise, e->batches.z, e->batches.step, first, count, x);
+    const certreg_status status =
+        e->batches.opposite
+            ? draw_pairs(e, first, count, x)
+            : e->backend->ops->draw(e->backend, &e->record.input.noise, e->batches.z,
+                                    e->batches.step, first, count, x);
     if (status == CERTREG_E_INVALID)
         return cr_fail(&e->error, status, "x is not memory of device %d",
                        (int)e->backend->ops->device);
@@ -71,7 +85,7 @@ static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
     certreg_status status = at->ahead ? cr_backend_join(e->backend) : CERTREG_OK;
     at->ahead = 0;
     at->first = first;
-    if (!ops->draw_ahead) return CERTREG_OK;
+    if (!ops->draw_ahead || at->opposite) return CERTREG_OK;
     if (!status)
         status = ops->draw_ahead(e->backend, &e->record.input.noise, e->batches.z, e->batches.step,
                                  first, e->record.model.batch, e->batches.x[!at->turn]);

@@ -96,6 +96,7 @@ certreg_status cr_intervals_samples(cr_view *v, const certreg_calibration *c, cr
 {
     size_t samples;
     certreg_status status = cr_view_begun(v, why);
+    if (!status) status = cr_view_independent(v, why);
     if (!status) status = cr_view_in_range(v, why);
     if (!status) status = cr_view_length(v, &samples, why);
     if (status) return status;

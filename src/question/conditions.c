@@ -63,7 +63,19 @@ static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr
         return cr_served_binomial(q->served_samples, share, beta);
     double least, greatest;
     cr_score_range(score, v->model.lo + k, v->model.hi + k, &least, &greatest);
-    return cr_served_bounded(q->served_samples, least, greatest, beta);
+    return cr_served_bounded((q->served_pairs ? 0.5 : 1) * (double)q->served_samples, least,
+                             greatest, beta);
+}
+
+/* Of a score with two values: how many may be -1. */
+static cr_pairs pairs_of(cr_view *v, const cr_question *q, const cr_score *score, double beta)
+{
+    const uint64_t n = q->served_samples;
+    const double share = score->kind == CR_SCORE_ARC ? score->needed : 0.5;
+    if (!q->served_pairs || !cr_score_nature(score->kind).two_valued) return (cr_pairs){0};
+    const uint64_t out = score->kind == CR_SCORE_WITHIN ? may_be_out(v, q, score) + 1
+                                                        : n - cr_served_share(n, share);
+    return out > n ? (cr_pairs){0} : (cr_pairs){.samples = n, .out = out, .rate = beta};
 }
 
 static void add(cr_conditions *conditions, const cr_score *score, enum cr_guard guard,
@@ -74,6 +86,15 @@ static void add(cr_conditions *conditions, const cr_score *score, enum cr_guard 
                        .guard = guard,
                        .exact = cr_score_nature(score->kind).two_valued,
                        .threshold = threshold};
+}
+
+/* Of what is served beta is the part of this condition. */
+static void add_part(cr_view *v, cr_conditions *conditions, const cr_score *score,
+                     enum cr_guard guard, double beta)
+{
+    add(conditions, score, guard, threshold_of(v, conditions, score, beta));
+    conditions->each[conditions->count - 1].pairs =
+        pairs_of(v, &conditions->question, score, beta);
 }
 
 /* "mu stays near the prediction" on one side; mu exists then, since the resultant has a positive
@@ -151,7 +172,7 @@ static void set_conditions_for(cr_view *v, cr_conditions *conditions, const stru
     if (q->has_directions)
         conditions->output = cr_directions_aim(v, conditions, conditions->direction, &s);
     if (!cr_score_nature(s.kind).sides) {
-        add(conditions, &s, CR_GUARD_NONE, threshold_of(v, conditions, &s, q->served_rate));
+        add_part(v, conditions, &s, CR_GUARD_NONE, q->served_rate);
         return;
     }
     s.cut = line_of_circle ? (0.5 - cut->near) * s.period : s.period;
@@ -159,10 +180,10 @@ static void set_conditions_for(cr_view *v, cr_conditions *conditions, const stru
                  of_side = division->side * rate,
                  of_near = division->near * rate * (arcs_agree(cut) ? 2 : 1);
     for (s.side = -1; s.side <= 1; s.side += 2)
-        add(conditions, &s, CR_GUARD_NONE, threshold_of(v, conditions, &s, of_side));
+        add_part(v, conditions, &s, CR_GUARD_NONE, of_side);
     for (s.side = -1; line_of_circle && s.side <= 1; s.side += 2) {
         const cr_score guard = guard_of(&s, cut);
-        add(conditions, &guard, CR_GUARD_NEAR, threshold_of(v, conditions, &guard, of_near));
+        add_part(v, conditions, &guard, CR_GUARD_NEAR, of_near);
     }
     add_together(conditions, s, division);
 }
@@ -235,12 +256,11 @@ static void divide(cr_view *v, cr_conditions *conditions, const struct cut *cut,
 }
 
 /* Not for the group-sequential test: its critical numbers, which take time, would be others for
- * each pilot.
- */
+ * each pilot. Nor for pairs: what is known of both sides together is about binomial tails. */
 static int may_divide_unevenly(const cr_question *q)
 {
     return q->served_samples && kind_of(q) == CR_SCORE_SIGN && !q->is_group &&
-           !q->method_row->published && !q->has_directions;
+           !q->method_row->published && !q->has_directions && !q->served_pairs;
 }
 
 static void set_conditions(cr_view *v, cr_conditions *conditions)

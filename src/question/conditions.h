@@ -3,6 +3,7 @@
 #define CR_QUESTION_CONDITIONS_H
 #include "certreg/solver.h"
 #include "question/question.h"
+#include "statistics/pairs.h"
 #include "statistics/score.h"
 
 #define CR_CONDITIONS 6
@@ -19,6 +20,8 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
     cr_score score;
     double threshold;
     int exact; /* two-valued: binomial bound */
+    cr_pairs pairs; /* served from pairs: they have to hold, and the threshold, that of independent
+                       noise, only guides the pilot; no samples: there are none */
     enum cr_guard guard;
 } cr_condition;
 

@@ -6,9 +6,6 @@
 #include <string.h>
 
 static const double growth = 1.1, fewest = 10; /* of the counts beyond the pilot, by default */
-/* The radius that a passed test proves goes through a search that rounds down; the margin keeps it
- * from falling short of the target. Without a test, what may just be in reach is not given up. */
-static const double margin = 1e-7;
 static const double fraction[CR_GROUP_RADII] = {1, 0.8, 0.6, 0.4, 0.2};
 
 /* ---- the counts */
@@ -45,23 +42,41 @@ void cr_looks_make(cr_view *v, const cr_question *q, cr_looks *out)
 }
 
 /* ---- the group-sequential test */
-/* Failures at z must be rarer than this for `shift` (in deviations) to hold. */
-static double rarer_than(const cr_condition *c, double shift)
+/* Pairs take a search: what was found is kept. */
+static double share_of_pairs(cr_scratch *s, const cr_pairs *pairs, double shift)
 {
-    return cr_shift_least(0.5 * (1 - c->threshold), shift);
+    const cr_kept_share now = {.pairs = *pairs, .shift = shift};
+    for (size_t i = 0; i < CR_SHARES_KEPT; i++) {
+        const cr_kept_share *k = s->shares + i;
+        if (k->shift == shift && k->pairs.samples == pairs->samples &&
+            k->pairs.out == pairs->out && k->pairs.rate == pairs->rate)
+            return k->share;
+    }
+    cr_kept_share *place = s->shares + s->shares_next++ % CR_SHARES_KEPT;
+    *place = now;
+    return place->share = cr_pairs_share(pairs, nextafter(shift, INFINITY));
+}
+
+/* Failures at z must be rarer than this for `shift` (in deviations) to hold. */
+static double rarer_than(const cr_conditions *conditions, const cr_condition *c, double shift)
+{
+    return c->pairs.samples ? share_of_pairs(conditions->scratch, &c->pairs, shift)
+                            : cr_shift_least(0.5 * (1 - c->threshold), shift);
 }
 
 static double target(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                      size_t radius)
 {
-    return rarer_than(c, fraction[radius] * conditions->question.target * (1 + margin) /
-                             v->input.least_sigma);
+    return rarer_than(conditions, c,
+                      fraction[radius] * conditions->question.target * (1 + CR_LOOKS_MARGIN) /
+                          v->input.least_sigma);
 }
 
 /* With more failures than that no search finds the target radius. */
 static double attainable(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
-    return rarer_than(c, conditions->question.target * (1 - margin) / v->input.least_sigma);
+    return rarer_than(conditions, c,
+                      conditions->question.target * (1 - CR_LOOKS_MARGIN) / v->input.least_sigma);
 }
 
 static int is_same(const cr_group_tests *a, const cr_group_tests *b)

@@ -3,6 +3,10 @@
 #define CR_QUESTION_LOOKS_H
 #include "question/conditions.h"
 
+/* The radius that a passed test proves goes through a search that rounds down; the margin keeps it
+ * from falling short of the target. Without a test, what may just be in reach is not given up. */
+#define CR_LOOKS_MARGIN 1e-7
+
 void cr_looks_make(cr_view *, const cr_question *, cr_looks *out);
 /* Upper bound of the failure probability of a two-valued score that the group-sequential test has
  * proven so far; 1: none. */

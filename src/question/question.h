@@ -21,6 +21,7 @@ typedef struct cr_question {
     size_t look_count;
     size_t served_samples; /* 0: T itself */
     double served_rate, served_trim, served_core;
+    int served_pairs; /* from pairs of opposite noise */
     double at_radius; /* > 0: output bounds at this radius are asked for, not a radius */
     uint64_t bonferroni;
     uint64_t digest; /* certreg_question_digest */

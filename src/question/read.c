@@ -44,15 +44,17 @@ static certreg_status read_serving(const certreg_serving *theirs, cr_question *q
     const certreg_status status =
         cr_struct_read(&s, sizeof s, CR_OLDEST_SERVING, theirs, "question.serving", why);
     if (status) return status;
-    if (s.reserved)
-        return cr_fail(why, CERTREG_E_INVALID, "question.serving->reserved is %d; it must be 0",
-                       (int)s.reserved);
+    if (s.pairs != 0 && s.pairs != 1)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.serving->pairs is %d; it must be 0, or 1 for pairs of opposite "
+                       "noise",
+                       (int)s.pairs);
     if (!s.samples)
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.serving->samples is 0; give the number of samples behind a served "
                        "value, or leave serving NULL");
     q->served_samples = s.samples, q->served_rate = s.failure_rate;
-    q->served_trim = s.trim, q->served_core = s.core;
+    q->served_trim = s.trim, q->served_core = s.core, q->served_pairs = s.pairs;
     return CERTREG_OK;
 }
 
@@ -107,6 +109,7 @@ static uint64_t hash_rare(uint64_t h, const cr_question *q)
         h = cr_hash64(h, cr_bits_of_double(q->predictions[i] + 0.0));
     if (q->prediction_count > 1) h = cr_hash64(h, q->prediction_count);
     if (q->output_count > 1) h = cr_hash64(cr_hash64(h, 0x67726f7570), q->output_count);
+    if (q->served_pairs) h = cr_hash64(h, CR_HASH_PAIRS);
     if (q->served_trim == 0 && q->served_core == 0) return h;
     return cr_hash64(cr_hash64(h, cr_bits_of_double(q->served_trim)),
                      cr_bits_of_double(q->served_core));

@@ -3,6 +3,7 @@
 #include "base/structs.h"
 #include "question/together.h"
 #include "record/asked.h"
+#include "statistics/pairs.h"
 #include <math.h>
 
 static certreg_status wrong(certreg_error *why, const char *sentence)
@@ -257,6 +258,10 @@ static certreg_status check_serving(cr_view *v, const cr_question *q, certreg_er
     if (q->served_samples > most_served)
         return invalid(why, "serving->samples", (double)q->served_samples,
                        "it must not exceed 1e9");
+    if (q->served_pairs &&
+        (q->served_samples < CR_PAIRS_LEAST || q->served_samples > CR_PAIRS_MOST))
+        return invalid(why, "serving->samples", (double)q->served_samples,
+                       "with serving->pairs it must be 11 to 10,001: set pairs to 0 otherwise");
     if (!(q->served_rate > 0 && q->served_rate <= 0.5))
         return invalid(why, "serving->failure_rate", q->served_rate, "it must lie in (0, 0.5]");
     if (!q->is_bounded && !has_range(v, q))
@@ -316,9 +321,21 @@ static certreg_status check_subject(cr_view *v, cr_question *q, certreg_error *w
     return status ? status : check_trim(v, q, why);
 }
 
+/* A server is of the one kind or of the other. */
+static certreg_status check_server(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    const int pairs = cr_view_pairs(v);
+    if (pairs == q->served_pairs) return CERTREG_OK;
+    return wrong(why, pairs ? "plan.flags has CERTREG_PLAN_PAIRS, and question.serving->pairs is "
+                              "not 1: certify the question with pairs, or serve without the flag"
+                            : "question.serving->pairs is 1: give the server's estimator "
+                              "CERTREG_PLAN_PAIRS in plan.flags");
+}
+
 certreg_status cr_sense_check(cr_view *v, cr_question *q, certreg_error *why)
 {
-    certreg_status status = check_subject(v, q, why);
+    certreg_status status = cr_view_independent(v, why);
+    if (!status) status = check_subject(v, q, why);
     if (!status) status = check_target(v, q, why);
     if (!status) status = cr_together_check_constraints(q, v->plan.constraints, why);
     return status ? status : check_prediction(v, q, why);
@@ -343,6 +360,7 @@ certreg_status cr_sense_take(cr_view *v, const certreg_question *theirs, cr_ques
 certreg_status cr_sense_take_for_estimate(cr_view *v, const certreg_question *theirs,
                                           cr_question *out, certreg_error *why)
 {
-    const certreg_status status = read(v, theirs, out, why);
+    certreg_status status = read(v, theirs, out, why);
+    if (!status) status = check_server(v, out, why);
     return status ? status : check_subject(v, out, why);
 }

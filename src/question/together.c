@@ -120,7 +120,8 @@ uint32_t cr_together_constraints(const cr_question *q)
 {
     uint32_t set = 0;
     const cr_row *row;
-    const uint32_t asked = (q->is_group ? CR_OFFERS_GROUP_TEST : 0u) |
+    const int counts = q->is_group || (q->served_pairs && q->is_counted);
+    const uint32_t asked = (counts ? CR_OFFERS_GROUP_TEST : 0u) |
                            (q->is_vector ? CR_OFFERS_VECTOR : 0u);
     for (int32_t bit = 0; (row = cr_constraint_of(bit)); bit++)
         if (!(asked & ~row->offers)) set |= CR_ONE_OF(bit);

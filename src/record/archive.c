@@ -26,7 +26,8 @@ static uint64_t identity(cr_view *v)
 {
     uint64_t h = CR_HASH_START;
     for (size_t j = 0; j < v->model.inputs; j++) h = cr_hash32(h, cr_bits_of_float(v->input.z[j]));
-    return cr_hash_end(cr_view_hash_model(v, h));
+    h = cr_view_hash_model(v, h);
+    return cr_hash_end(cr_view_pairs(v) ? cr_hash64(h, CR_HASH_PAIRS) : h);
 }
 
 /* All but the number of ranges. */

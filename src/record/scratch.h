@@ -3,6 +3,13 @@
 #define CR_RECORD_SCRATCH_H
 #include "statistics/group.h"
 #include "statistics/net.h"
+#include "statistics/pairs.h"
+
+#define CR_SHARES_KEPT 16u
+typedef struct cr_kept_share { /* cr_pairs_share within this shift; 0 is that of none */
+    cr_pairs pairs;
+    double shift, share;
+} cr_kept_share;
 
 typedef struct cr_scratch {
     double *center; /* outputs: the prediction of a vector */
@@ -11,6 +18,8 @@ typedef struct cr_scratch {
     double *paths;  /* CR_GROUP_ROOM */
     cr_group_tests group[CR_GROUP_KEPT];
     size_t group_next; /* the one made longest ago */
+    cr_kept_share shares[CR_SHARES_KEPT];
+    size_t shares_next;
 } cr_scratch;
 
 #endif

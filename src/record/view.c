@@ -53,6 +53,14 @@ certreg_status cr_view_in_range(cr_view *v, certreg_error *why)
                    (unsigned long long)(v->outside - 1));
 }
 
+certreg_status cr_view_independent(cr_view *v, certreg_error *why)
+{
+    if (!cr_view_pairs(v)) return CERTREG_OK;
+    return cr_fail(why, CERTREG_E_INVALID,
+                   "plan.flags has CERTREG_PLAN_PAIRS, which is for certreg_estimator_estimate: "
+                   "certify with an estimator without it, also what a server of pairs returns");
+}
+
 certreg_status cr_view_begun(cr_view *v, certreg_error *why)
 {
     if (!v->input.begun)

@@ -6,6 +6,7 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "base/watch.h"
+#include "certreg/question.h"
 #include "statistics/samples.h"
 
 typedef struct cr_input { /* the input and its noise */
@@ -51,6 +52,8 @@ certreg_status cr_view_begun(cr_view *, certreg_error *why);
 certreg_status cr_view_length(cr_view *, size_t *count, certreg_error *why);
 /* Fails where an output has left the declared range: all bounds rest on that range. */
 certreg_status cr_view_in_range(cr_view *, certreg_error *why);
+/* Fails where the samples come in pairs: all bounds are of independent ones. */
+certreg_status cr_view_independent(cr_view *, certreg_error *why);
 int cr_view_has(cr_view *, uint64_t sample);
 /* Samples first .. first+count-1 of one output, or of all, seen through a score about a center;
  * passes over them end when the watch is late. */
@@ -63,6 +66,12 @@ uint64_t cr_view_hash_model(cr_view *, uint64_t h);
 static inline size_t cr_view_noisy(cr_view *v)
 {
     return v->input.noise.clean_first != 0;
+}
+
+/* Whether the noise of samples 2i and 2i + 1 is opposite. */
+static inline int cr_view_pairs(cr_view *v)
+{
+    return (v->plan.flags & CERTREG_PLAN_PAIRS) != 0;
 }
 
 /* NaN where the output failed. */

@@ -1,4 +1,5 @@
 #include "statistics/pairs.h"
+#include "base/constants.h"
 #include "statistics/normal.h"
 #include <float.h>
 #include <math.h>
@@ -115,16 +116,26 @@ int cr_pairs_hold(const cr_pairs *pairs, double p, double r)
 }
 
 /* ---- the greatest that holds */
-double cr_pairs_radius(const cr_pairs *pairs, double p)
+double cr_pairs_radius(const cr_pairs *pairs, double p, double likely)
 {
-    if (!cr_pairs_hold(pairs, p, 0)) return 0;
-    double holds = 0, beyond = 10 + cr_normal_quantile_sf(fmax(p, least_p));
+    double holds = likely, beyond = 10 + cr_normal_quantile_sf(fmax(p, least_p));
+    if (!cr_pairs_hold(pairs, p, likely)) holds = 0, beyond = fmin(beyond, likely);
+    else beyond = fmax(beyond, likely);
+    if (holds == 0 && !cr_pairs_hold(pairs, p, 0)) return 0;
     for (int i = 0; i < STEPS; i++) {
         const double r = 0.5 * (holds + beyond);
         if (cr_pairs_hold(pairs, p, r)) holds = r;
         else beyond = r;
     }
     return holds;
+}
+
+/* As independent noise would: p and the threshold are as far apart as the radius. */
+double cr_pairs_threshold(const cr_pairs *pairs, double mean, double likely)
+{
+    const double p = nextafter(0.5 * (1 - mean), 1), r = cr_pairs_radius(pairs, p, likely);
+    if (!(r > 0)) return 1;
+    return 1 - 2 * cr_normal_sf(cr_normal_quantile_sf(p) - r) * (1 - CR_ROUNDING);
 }
 
 double cr_pairs_share(const cr_pairs *pairs, double r)

@@ -19,8 +19,11 @@ double cr_pairs_tail(const cr_pairs *, double both, double neither);
 /* Whether no event of probability p without the shift makes requests fail more often than `rate`
  * within r, in units of sigma. Zero in doubt. */
 int cr_pairs_hold(const cr_pairs *, double p, double r);
-/* The greatest r at which they hold, rounded down; 0: none. */
-double cr_pairs_radius(const cr_pairs *, double p);
+/* The greatest r at which they hold, rounded down; 0: none. `likely` is tried first. */
+double cr_pairs_radius(const cr_pairs *, double p, double likely);
+/* What the mean of a score of -1, out, and 1 has to stay above at the shifted input, if it is at
+ * least `mean` at z, so that a search by that gives the same radius, rounded down. */
+double cr_pairs_threshold(const cr_pairs *, double mean, double likely);
 /* The greatest p at which they hold, rounded down; 0: none. */
 double cr_pairs_share(const cr_pairs *, double r);
 

@@ -10,9 +10,14 @@ static double least_mean(uint64_t samples, uint64_t most, double beta)
     return nextafter(2 * cr_binomial_upper(most, samples, beta) - 1, 2);
 }
 
+uint64_t cr_served_share(uint64_t samples, double share)
+{
+    return (uint64_t)floor(share * (double)samples * (1 + CR_ROUNDING));
+}
+
 double cr_served_binomial(uint64_t samples, double share, double beta)
 {
-    return least_mean(samples, (uint64_t)floor(share * (double)samples * (1 + CR_ROUNDING)), beta);
+    return least_mean(samples, cr_served_share(samples, share), beta);
 }
 
 double cr_served_misses(uint64_t samples, uint64_t out, double beta)
@@ -36,9 +41,9 @@ double cr_served_together(uint64_t samples, double greater, double lesser)
 /* kl(a; p) = a log(a/p) + (1-a) log((1-a)/(1-p)) >= log(1/beta)/N' for the share a at which the sum
  * is 0: the tail at mean p is then at most beta (Hoeffding's first inequality). For values in [-1,
  * 1] it reads (1 - tau^2)^(N'/2) <= beta. */
-double cr_served_bounded(uint64_t samples, double least, double greatest, double beta)
+double cr_served_bounded(double samples, double least, double greatest, double beta)
 {
-    const double span = greatest - least, zero = -least / span, need = -log(beta) / (double)samples;
+    const double span = greatest - least, zero = -least / span, need = -log(beta) / samples;
     if (!(span > 0) || !isfinite(span)) return INFINITY;
     if (zero < 0) return -INFINITY; /* the values are positive anyway */
     if (zero >= 1) return INFINITY;

@@ -9,13 +9,16 @@
  * most beta (Chernoff; exactly the binomial tail for a two-valued score, of which `share` of the N'
  * at most fail to be positive). Rounded up; infinite: none. */
 double cr_served_binomial(uint64_t samples, double share, double beta);
+/* How many of N' values that share is. */
+uint64_t cr_served_share(uint64_t samples, double share);
 /* The same for an estimate that fails where more than `out` of the N' values are -1. */
 double cr_served_misses(uint64_t samples, uint64_t out, double beta);
 /* How much the two shares of -1 may be in all if neither is above what `greater` allows, and a
  * sample median fails on either side: with probability greater + lesser at most. Rounded down; 0:
  * this is not known. */
 double cr_served_together(uint64_t samples, double greater, double lesser);
-double cr_served_bounded(uint64_t samples, double least, double greatest, double beta);
+/* Of pairs half of the samples count (theory 1.5). */
+double cr_served_bounded(double samples, double least, double greatest, double beta);
 
 /* ---- trimmed means (theory 9) */
 /* How many of N' outputs are cut off at each end for a share `trim` in [0, 0.5); one is left. */
