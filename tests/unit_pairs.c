@@ -2,6 +2,9 @@
  * all kinds: sets of intervals, whose pairs have exact probabilities. */
 #include "support/suite.h"
 #include "support/pair_events.h"
+#include "statistics/binomial.h"
+#include "statistics/served.h"
+#include "statistics/shift.h"
 
 static const uint64_t sizes[] = {11, 12, 25, 60, 101};
 
@@ -81,12 +84,47 @@ TEST_ROWS(what_holds_is_attained, sizes)
     }
 }
 
-/* What docs/theory/01-guarantee.md says of 101 samples. */
-TEST(pairs_take_half_of_what_independent_noise_takes)
+/* ---- the numbers of docs/theory/01-guarantee.md, at a rate of 0.01 for both sides */
+static const struct {
+    uint64_t samples;
+    double share, independent, pairs;
+} lost[] = {{51, 0.001, 0.451, 0.226}, {51, 0.01, 0.451, 0.243},   {51, 0.1, 0.451, 0.296},
+            {101, 0.001, 0.321, 0.138}, {101, 0.01, 0.321, 0.149},  {101, 0.1, 0.321, 0.181},
+            {1001, 0.001, 0.102, 0.028}, {1001, 0.01, 0.102, 0.030}, {1001, 0.1, 0.102, 0.037}};
+
+static cr_pairs median_of(uint64_t samples)
 {
-    const cr_pairs pairs = {.samples = 101, .out = 51, .rate = 0.005};
-    const double level = 2.3263478740408408; /* of 1/100 */
-    ck_assert_double_lt(level - cr_pairs_radius(&pairs, 0.01, 0), 0.15);
+    return (cr_pairs){.samples = samples, .out = (samples + 1) / 2, .rate = 0.005};
+}
+
+static double independent_share(uint64_t samples)
+{
+    return 0.5 * (1 - cr_served_binomial(samples, 0.5, 0.005));
+}
+
+TEST_ROWS(what_serving_takes_of_the_radius, lost)
+{
+    const cr_pairs pairs = median_of(lost[_i].samples);
+    const double level = cr_shift_radius(lost[_i].share, 0.5),
+                 at = cr_shift_radius(independent_share(pairs.samples), 0.5);
+    ck_assert_double_eq_tol(at, lost[_i].independent, 6e-4);
+    ck_assert_double_eq_tol(level - cr_pairs_radius(&pairs, lost[_i].share, 0), lost[_i].pairs,
+                            6e-4);
+}
+
+TEST(servers_of_the_other_kind_miss_more_often)
+{
+    const uint64_t samples[] = {101, 1001};
+    const double most[] = {13.4, 24.1};
+    const cr_pairs few = median_of(51);
+    const double share = independent_share(51), even = cr_pairs_tail(&few, share, 1 - share);
+    ck_assert_double_eq_tol(even / 0.01, 3.5, 0.02);
+    for (int i = 0; i < 2; i++) {
+        const cr_pairs pairs = median_of(samples[i]);
+        const double at = cr_shift_most(0.001, cr_pairs_radius(&pairs, 0.001, 0)),
+                     misses = cr_binomial_cdf(samples[i] / 2, samples[i], 1 - at);
+        ck_assert_double_eq_tol(misses / 0.01, most[i], 0.1);
+    }
 }
 
 TEST(what_proves_nothing_is_zero)

@@ -140,12 +140,7 @@ enum certreg_plan_pairs {
 /** Certify what will be served: the statistic of fresh samples. */
 struct certreg_serving {
     uint32_t struct_size;
-#ifdef CERTREG_EXPERIMENTAL
-    /* 1: the noise of samples 2i and 2i + 1 is opposite; see "Serving from pairs" */
-    int32_t pairs;
-#else
-    int32_t reserved; /* 0 */
-#endif
+    int32_t pairs;       /* 0, or 1: see "Serving from pairs" (experimental) */
     size_t samples;      /* 1 to 1e9; odd is best for a median */
     double failure_rate; /* in (0, 0.5]: share of requests that may miss tolerance */
     /* CERTREG_STATISTIC_TRIMMED_MEAN only, else 0. Share of the fresh outputs that is

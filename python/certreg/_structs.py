@@ -95,7 +95,7 @@ Target = _struct(
     "certreg_target", 24, (u32, "look_count"), (f64, "radius"), (C.POINTER(u64), "looks")
 )
 Serving = _struct(
-    "certreg_serving", 40, (i32, "reserved"), (size_t, "samples"), (f64, "failure_rate trim core")
+    "certreg_serving", 40, (i32, "pairs"), (size_t, "samples"), (f64, "failure_rate trim core")
 )
 Question = _struct(
     "certreg_question",

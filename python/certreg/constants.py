@@ -24,6 +24,7 @@ __version__ = version_text(VERSION_NUMBER) + ".dev0"  # as the header: 0.2.0-dev
 NO_PILOT: int = ctypes.c_size_t(-1).value  # pilot=NO_PILOT: every question gives its prediction
 ALL_OUTPUTS = -1  # output=ALL_OUTPUTS: all outputs as one vector, in the 2-norm
 PLAN_COUNT_FAILURES = 1  # flags=...: an output that is NaN or infinite is the worst value
+PLAN_PAIRS = 2  # flags=...: serves from pairs of opposite noise; this may still change
 JSON_SEED = 1  # to_json(flags=...): write the seed too
 WORST_CASE_EVALUATIONS, LEAST_WORST_CASE_EVALUATIONS = 2000, 1000
 RADIUS_EVALUATIONS, LEAST_RADIUS_EVALUATIONS = 14000, 4000

@@ -57,12 +57,16 @@ class Serving:
     trim          for the statistic "trimmed_mean": share of the fresh outputs that is cut off at
                   each end, in [0, 0.5). They are int(trim * samples) outputs
     core          likewise: outputs count as near within this distance, in (0, tolerance]; 0: the
-                  tolerance"""
+                  tolerance
+    pairs         True: from pairs of opposite noise, which takes much less off the radius of a
+                  median (theory 1.5). 11 to 10001 samples. The server is an Estimator with
+                  flags=PLAN_PAIRS, and no other. This may still change"""
 
     samples: int
     failure_rate: float
     trim: float = 0.0
     core: float = 0.0
+    pairs: bool = False
 
     def _struct(self) -> Any:
         return S.Serving(**dataclasses.asdict(self))

@@ -261,7 +261,7 @@ static certreg_status check_serving(cr_view *v, const cr_question *q, certreg_er
     if (q->served_pairs &&
         (q->served_samples < CR_PAIRS_LEAST || q->served_samples > CR_PAIRS_MOST))
         return invalid(why, "serving->samples", (double)q->served_samples,
-                       "with serving->pairs it must be 11 to 10,001: set pairs to 0 otherwise");
+                       "from pairs it must be 11 to 10,001");
     if (!(q->served_rate > 0 && q->served_rate <= 0.5))
         return invalid(why, "serving->failure_rate", q->served_rate, "it must lie in (0, 0.5]");
     if (!q->is_bounded && !has_range(v, q))
