@@ -206,7 +206,7 @@ static void certify_all(certreg_estimator *e, const float *z)
     }
 }
 
-static void certify_together(certreg_estimator *e, const float *z)
+static void certify_together(certreg_estimator *e, const float *z, const float *scale)
 {
     enum { LEVELS = 2 };
     static unsigned char record[SAMPLES * OUTPUTS * 4 + 256];
@@ -216,6 +216,8 @@ static void certify_together(certreg_estimator *e, const float *z)
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, all = kit_certificate(),
                         level[LEVELS] = {kit_certificate()};
     double mean_radius[LEVELS];
+    float nearby[INPUTS];
+    memcpy(nearby, z, sizeof nearby), nearby[0] = 1e-3f;
     size_t best, room = sizeof record;
     CALL(certreg_estimator_export(e, record, &room));
     CALL(certreg_estimator_import(e, record, room));
@@ -223,6 +225,7 @@ static void certify_together(certreg_estimator *e, const float *z)
     CALL(certreg_certify_sigmas(e, z, (const double[]){0.25, 0.5}, LEVELS, 7, SAMPLES, questions, 1,
                                 level));
     CALL(certreg_choose_sigma(level, 1, LEVELS, mean_radius, &best));
+    CALL(certreg_move_certificate(level, INPUTS, scale, z, nearby, level, NULL));
     keep(record, room), keep(each, sizeof each), keep(&all, sizeof all);
     keep(level, sizeof level), keep(mean_radius, sizeof mean_radius), keep(&best, sizeof best);
 }
@@ -295,7 +298,7 @@ static void run_all(uint32_t constraints)
     CALL(certreg_estimator_size(backend, &m, &p, &size, NULL));
     MAKE(certreg_estimator_create(backend, &m, &p, NULL, &e));
     certify_all(e, z);
-    certify_together(e, z);
+    certify_together(e, z, scale);
     predict_all(e, z);
     attack_all(e, z);
     CALL(certreg_estimator_draw(e, 5, 1, x));

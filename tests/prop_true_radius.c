@@ -41,7 +41,7 @@ static const asked questions[] = {
     {"paper (C,G)", MEAN, PAPER, TRUE_MEAN, CG},
     {"paper (E,C)+M", MEAN, PAPER, TRUE_MEAN, ECM},
 };
-enum { STRONGEST = 6 /* the first six, which use all constraints */ };
+enum { STRONGEST = 6 /* the first six, which use all constraints */, MOVING = 4 };
 
 static float point[POINTS][2];
 static certreg_estimator *estimator[FUNCTIONS];
@@ -159,6 +159,33 @@ TEST_TIMES(radii_a_sixth_too_large_would_be_noticed, 3)
         for (int seed = 0; seed < SEEDS; seed++)
             count(1, i, (uint64_t)(100000 + 1000 * i + seed), questions + _i, 1 + 1.0 / 6, &all);
     ck_assert_uint_gt(all.violations, simulate_most_misses(all.cases, alpha, 0.01));
+}
+
+/* About inputs all around, and beyond where the certificate ends. */
+TEST_TIMES(moved_certificates_of_true_ones_are_true, FUNCTIONS *MOVING)
+{
+    const target *t = &targets[_i % FUNCTIONS];
+    int true_ones = 0;
+    for (int i = 0; i < POINTS; i++) {
+        const certreg_certificate c = certify(_i % FUNCTIONS, i, 77, questions + _i / FUNCTIONS);
+        const double width = c.statistic == MEAN    ? INFINITY
+                             : c.statistic == HUBER ? 0.5 * t->tolerance
+                                                    : 0;
+        if (c.radius > truth_of(_i % FUNCTIONS, i, &c)) continue;
+        true_ones++;
+        for (int k = 0; k < 10; k++) {
+            const double way = c.radius * (k % 4 + 1) / 3.5, angle = pi * k / 5;
+            const float to[2] = {(float)((double)point[i][0] + way * cos(angle)),
+                                 (float)((double)point[i][1] + way * sin(angle))};
+            certreg_certificate m = kit_certificate();
+            ck_assert_int_eq(certreg_move_certificate(&c, 2, NULL, point[i], to, &m, NULL),
+                             CERTREG_OK);
+            if (m.radius == 0) continue;
+            const double at = t->radial ? hypot((double)to[0], (double)to[1]) : (double)to[0];
+            ck_assert_double_le(m.radius, true_radius(t, at, c.prediction, width) * (1 + 1e-6));
+        }
+    }
+    ck_assert_int_gt(true_ones, POINTS / 2);
 }
 
 TEST(quadrature_agrees_with_closed_forms)

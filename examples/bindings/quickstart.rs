@@ -53,6 +53,7 @@ pub struct Certificate {
     pub samples: u64, pub noise_id: u64, pub question: u64,
     pub output: i32, pub statistic: i32, pub method: i32, pub center: i32,
     pub constraints: u32, pub limiting_side: i32,
+    pub input: u64,
 }
 #[repr(C)]
 struct Failure {
@@ -65,7 +66,7 @@ struct Failure {
 // The sizes that this version of the library has; a program with other ones does not compile.
 const _: () = assert!(size_of::<Batch>() == 80 && size_of::<Model>() == 80);
 const _: () = assert!(size_of::<Plan>() == 88 && size_of::<Question>() == 96);
-const _: () = assert!(size_of::<Certificate>() == 152 && size_of::<Failure>() == 296);
+const _: () = assert!(size_of::<Certificate>() == 160 && size_of::<Failure>() == 296);
 
 enum Handle {} // certreg_estimator, which nobody looks into
 #[link(name = "certreg")]

@@ -545,6 +545,27 @@ inline size_t choose_sigma(
     return level;
 }
 
+#ifdef CERTREG_EXPERIMENTAL
+/** certreg_move_certificate.
+ *  @param scale  empty: all 1; or as many numbers as z and `to` have */
+inline certificate move_certificate(
+    const certreg_certificate &of, view<const float> z, view<const float> to,
+    view<const float> scale = {})
+{
+    certreg_certificate from = of;
+    detail::fill(from);
+    detail::check_count("to", to.size(), z.size());
+    if (scale.size()) detail::check_count("scale", scale.size(), z.size());
+    certificate out;
+    sized<certreg_error> why;
+    detail::check(
+        certreg_move_certificate(
+            &from, z.size(), scale.data(), z.data(), to.data(), &out, &why),
+        &why);
+    return out;
+}
+#endif
+
 /** certreg_question_digest. */
 inline uint64_t question_digest(const certreg_question &q)
 {

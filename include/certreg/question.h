@@ -1,7 +1,8 @@
 /** @file question.h
  * libcertreg: questions beyond the default. Methods, baselines, target radii, serving,
- * vectors, output bounds, several outputs or noise levels at once, forecasts. "Source
- * theory 5" names a section of docs/theory.
+ * vectors, output bounds, several outputs or noise levels at once, forecasts, and
+ * (experimental) certificates at other inputs. "Source theory 5" names a section of
+ * docs/theory.
  */
 #ifndef CERTREG_QUESTION_H
 #define CERTREG_QUESTION_H
@@ -221,7 +222,8 @@ CERTREG_API certreg_status certreg_output_bounds(
  *                    once, alone or in a vector: a pose has a question about its
  *                    position with output_count 2, and one about its heading
  *  @param each       count elements, as for certreg_certify
- *  @param combined   the least of them; its output is the one that limits. With
+ *  @param combined   the least of them; its output is the one that limits. Its center
+ *                    is CERTREG_CENTER_TRUE_MEAN if that of any question is. With
  *                    serving, which all questions then need, their failure rates add up
  *  @return as certreg_certify. CERTREG_E_INVALID before the model is called if any
  *          question is wrong, or an output has two or none
@@ -279,6 +281,34 @@ typedef struct certreg_forecast {
  *          begin, or a gap)  @par Source theory 6 */
 CERTREG_API certreg_status certreg_estimator_forecast(
     certreg_estimator *, const certreg_question *question, certreg_forecast *out);
+
+#ifdef CERTREG_EXPERIMENTAL
+/* ==== moving ===================================================================== */
+
+/** Moves a certificate to an input nearby, without calling the model. What holds for
+ *  every delta with ||D^-1 delta|| < radius at z holds for every delta shorter than
+ *  radius - ||D^-1 (to - z)|| at `to`. This is a part of the same promise: it costs no
+ *  alpha, for any number of inputs `to`, whatever they are chosen by. With serving,
+ *  every request still needs fresh noise.
+ *  @param certificate  its center is CERTREG_CENTER_PREDICTION
+ *  @param inputs, scale  of the model; scale NULL: all 1
+ *  @param z    the input that the certificate is about, bit for bit. Another input,
+ *              scale or number of inputs is noticed by certificate.input, which is
+ *              proof against mistakes and none against intent
+ *  @param to   inputs finite floats, with the bits of z where scale is 0
+ *  @param out  outcome, radii (rounded down) and `input` are those about `to`, so that
+ *              it can be moved on; estimate is NaN; the rest is as it was. Where
+ * nothing is left of the radius it abstains. It may be the certificate itself
+ *  @param why  receives the error, or NULL
+ *  @return CERTREG_OK, also where nothing is left; CERTREG_E_MISMATCH (z, scale or
+ *          inputs is not the certificate's); CERTREG_E_INVALID naming the feature, or
+ *          the field of the certificate; CERTREG_E_VERSION. After a failure `out`
+ *          claims nothing
+ *  @par Threads any  @par Memory does not allocate  @par Source theory 1.9 */
+CERTREG_API certreg_status certreg_move_certificate(
+    const certreg_certificate *certificate, size_t inputs, const float *scale,
+    const float *z, const float *to, certreg_certificate *out, certreg_error *why);
+#endif
 
 #ifdef __cplusplus
 }

@@ -83,6 +83,10 @@ def _declared(lib: Any) -> Any:
             ref(S.Interval),
         ),
         "estimator_covers": (ptr, ref(S.Calibration), ref(S.Ranks), ptr, ref(S.i32)),
+        "move_certificate": (
+            *(ref(S.Certificate), S.size_t, ptr, ptr, ptr),
+            *(ref(S.Certificate), ref(S.Error)),
+        ),
         "solver_create": (ref(S.SolverPlan), ref(S.Error), out),
         "solver_worst_case": (ptr, ref(S.Bounds), S.u32, S.f64, ref(S.MeanChange)),
         "solver_worst_function": (ptr, ref(S.Bounds), S.u32, S.f64, S.i32, ref(S.WorstFunction)),

@@ -18,7 +18,7 @@ _STRUCTS = "question|plan|model|options|coverage|calibration|ranks"
 _FIELD = re.compile(rf"\b({_STRUCTS})\.(\w+)(?:->(\w+))?")
 _CONSTANT = re.compile(r"\bCERTREG_([A-Z_]+)(\.\.\.)?|(?<!\w)_([A-Z_]+)\b")
 _PATH = re.compile(r"(\S*/\S*|\S+\.so\b\S*)")
-_FEATURE = re.compile(r"((?:sigma\*|--)?\b(?:z|scale))\[(\d+)\]")
+_FEATURE = re.compile(r"((?:sigma\*|--)?\b(?:z|to|scale))\[(\d+)\]")
 
 
 class Names:

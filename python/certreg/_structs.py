@@ -114,7 +114,7 @@ Question = _struct(
 )
 Certificate = _struct(
     "certreg_certificate",
-    152,
+    160,
     (i32, "status outcome stop"),
     (f64, "radius prediction estimate output_lo output_hi radius_l1 radius_l2 radius_linf"),
     (f64, "sigma tolerance alpha"),
@@ -122,6 +122,7 @@ Certificate = _struct(
     (i32, "output statistic method center"),
     (u32, "constraints"),
     (i32, "limiting_side"),
+    (u64, "input"),
 )
 
 

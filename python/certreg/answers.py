@@ -9,7 +9,7 @@ from typing import Any, Optional, Sequence, Type, TypeVar
 import numpy as np
 
 from . import _structs as S
-from ._arrays import numbers
+from ._arrays import array_of, numbers, unnamed
 from ._library import lib
 from .constants import (
     JSON_SEED,
@@ -62,6 +62,7 @@ class Certificate(_Answer):
     samples                in the record, pilot included
     noise_id               noise id of the input
     question               question_digest of the question
+    input                  digest of z and the scale, by which `moved` knows them
 
     The other fields are those of certreg_certificate."""
 
@@ -88,11 +89,35 @@ class Certificate(_Answer):
     center: Center
     constraints: Constraint
     limiting_side: Side  # 0: none
+    input: int
 
     @property
     def certified(self) -> bool:
         """Whether the radius is positive."""
         return self.radius > 0
+
+    def moved(self, z: Any, to: Any, scale: Any = None) -> Certificate:
+        """The certificate at an input `to` near z, without a call of the model: its radius is
+        shorter by the norm of (to - z) / scale, and 0 where nothing is left. This is part of the
+        same promise: no alpha is added, whatever `to` is chosen by. Serving near `to` still needs
+        fresh noise.
+
+        z      the input that the certificate is about
+        to     an input of the same shape, equal to z where the scale is 0
+        scale  of the Estimator or of certify_rows; None: 1
+
+        They are rounded to float32 as inputs are. Raises TypeError or ValueError for wrong shapes,
+        and CertregError with the status MISMATCH if z or scale is not that of the certificate, and
+        INVALID for other inputs or certificates that cannot be moved, such as one about the true
+        mean."""
+        z, to = np.atleast_1d(unnamed(z, "z")), np.atleast_1d(unnamed(to, "to"))
+        kept = [array_of(part, z.shape, np.float32, name) for part, name in ((z, "z"), (to, "to"))]
+        scales = array_of(scale, z.shape, np.float32, "scale")
+        out, why = S.Certificate(), S.Error()
+        at = [None if part is None else part.ctypes for part in (scales, *kept)]
+        struct = C.byref(self._struct())
+        check(lib.certreg_move_certificate(struct, z.size, *at, C.byref(out), C.byref(why)), why)
+        return self._of(out)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -85,9 +85,9 @@ class Rows:
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each row that is done, sigma and question. It has "row", "sigma", "question"
-        (an index), the fields of the certificate with the names of enum members in lower case,
-        and "error", which is empty if nothing failed."""
-        names = [name for name in FIELDS if name not in ("sigma", "question")]
+        (an index), the fields of the certificate with the names of enum members in lower case but
+        without digests, and "error", which is empty if nothing failed."""
+        names = [name for name in FIELDS if name not in ("sigma", "question", "input")]
         list_ = []
         for row in np.flatnonzero(self.done).tolist():
             for k, answers in enumerate(self.certificates[row][names].tolist()):

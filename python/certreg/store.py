@@ -44,11 +44,12 @@ from .constants import path_of, version_text
 from .errors import ResumeError
 from .result import Rows
 
-APPLICATION = 0x63723033  # "cr03", by which SQLite tells the owner and format of a file
-_DIGEST = FIELDS.index("question")  # the only field that SQLite keeps as text
+APPLICATION = 0x63723034  # "cr04", by which SQLite tells the owner and format of a file
+_DIGESTS = [FIELDS.index(name) for name in ("question", "input")]  # which SQLite keeps as text
 _KINDS = {"f": "", "i": "INTEGER", "u": "INTEGER"}  # a column REAL would lose the sign of -0.0
 _COLUMNS = ", ".join(
-    f"{name} {'TEXT' if name == 'question' else _KINDS[CERTIFICATE[name].kind]}" for name in FIELDS
+    f"{name} {'TEXT' if i in _DIGESTS else _KINDS[CERTIFICATE[name].kind]}"
+    for i, name in enumerate(FIELDS)
 )
 _TABLES = (
     """CREATE TABLE runs (run INTEGER PRIMARY KEY, started TEXT, library TEXT, model_id TEXT,
@@ -306,7 +307,8 @@ class ResumeFile:
             _, row, k, q, *fields, error = checked("certificates", self.certificate_key, line)
             if min(row, k, q) < 0:
                 raise IndexError("an index is negative")
-            fields[_DIGEST] = int(fields[_DIGEST])
+            for i in _DIGESTS:
+                fields[i] = int(fields[i])
             values = [np.nan if value is None else value for value in fields]
             found[row, k, q] = (CERTIFICATE.itemsize, *values)
             count[row] += 1
@@ -355,5 +357,6 @@ def _unwritable(error: Exception) -> bool:
 def _sqlite(fields: Tuple[Any, ...]) -> list[Any]:
     """The fields for SQLite, which has neither NaN nor unsigned 64-bit integers."""
     values = [None if value != value else value for value in fields]
-    values[_DIGEST] = str(values[_DIGEST])
+    for i in _DIGESTS:
+        values[i] = str(values[i])
     return values

@@ -47,7 +47,7 @@ void cr_answer_blank(cr_view *v, const cr_question *q, certreg_certificate *c)
         c->question = q->digest;
     }
     if (!v) return;
-    if (v->input.begun) c->sigma = v->input.sigma;
+    if (v->input.begun) c->sigma = v->input.sigma, c->input = v->input.digest;
     c->noise_id = v->input.noise.noise_id;
     c->samples = v->present;
 }
@@ -58,19 +58,18 @@ void cr_answer_status(certreg_status status, certreg_certificate *c)
     if (status) c->prediction = c->estimate = c->tolerance = c->alpha = NAN;
 }
 
-/* The largest balls of other norms within ||D^-1 delta||_2 < radius; delta_j = 0 where scale_j = 0
- * (theory 7). */
-static void convert(cr_view *v, certreg_certificate *c)
+void cr_answer_norms(const float *scales, size_t inputs, certreg_certificate *c)
 {
-    double least = INFINITY, sum = 0;
-    for (size_t j = 0; j < v->model.inputs; j++) {
-        const double scale = (double)v->input.scale[j];
+    double least = INFINITY, sum = 0, active = 0;
+    for (size_t j = 0; j < inputs; j++) {
+        const double scale = scales ? (double)scales[j] : 1;
         if (!(scale > 0)) continue;
         least = fmin(least, scale);
         sum += 1 / (scale * scale);
+        active++;
     }
     c->radius_l1 = c->radius_l2 = nextafter(c->radius * least, 0);
-    c->radius_linf = c->radius / sqrt(sum) * (1 - 1e-12 - 1e-16 * (double)v->input.active);
+    c->radius_linf = c->radius / sqrt(sum) * (1 - 1e-12 - 1e-16 * active);
 }
 
 /* A guard has bounds of its own, whatever the method; the solver uses those that were named. */
@@ -89,7 +88,7 @@ static void fill(cr_view *v, const cr_answer *a, const cr_solved *solved, certre
     c->outcome = solved->outcome;
     c->radius = solved->radius;
     c->samples = a->conditions.samples;
-    convert(v, c);
+    cr_answer_norms(v->input.scale, v->model.inputs, c);
     if (q->at_radius > 0) return;
     c->limiting_side = solved->limiting_side;
     c->constraints = constraints_used(v, a, solved);

@@ -114,7 +114,7 @@ static const field certificate_fields[] = {
     CERTIFICATE(question, LONG),      CERTIFICATE(output, INT),
     CERTIFICATE(statistic, INT),      CERTIFICATE(method, INT),
     CERTIFICATE(center, INT),         CERTIFICATE(constraints, UINT),
-    CERTIFICATE(limiting_side, INT)};
+    CERTIFICATE(limiting_side, INT),  CERTIFICATE(input, LONG)};
 
 static void put_value(text *t, type kind, const void *at)
 {

@@ -62,10 +62,12 @@ static certreg_status check(const cr_work *w, const certreg_question *questions,
 }
 
 /* Whichever output gives way first as the shift grows is fixed by the model: the least radius is
- * too large only if that output's own bound failed. */
+ * too large only if that output's own bound failed. One promise about a true mean makes it one that
+ * certreg_move_certificate has to refuse. */
 static void combine(const certreg_certificate *each, size_t count, certreg_certificate *combined)
 {
     double alpha = 0;
+    int32_t center = CERTREG_CENTER_PREDICTION;
     certreg_status status = CERTREG_OK;
     for (size_t i = 0; i < count; i++) {
         certreg_certificate c;
@@ -73,8 +75,9 @@ static void combine(const certreg_certificate *each, size_t count, certreg_certi
         if (i == 0 || c.radius < combined->radius) *combined = c;
         if (!status) status = c.status;
         alpha = fmax(alpha, c.alpha);
+        if (c.center != CERTREG_CENTER_PREDICTION) center = c.center;
     }
-    combined->alpha = alpha;
+    combined->alpha = alpha, combined->center = center;
     cr_answer_status(status, combined);
 }
 

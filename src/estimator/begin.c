@@ -121,6 +121,7 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
                                        .level = level,
                                        .inputs = e->record.model.inputs};
     e->record.input.sigma = sigma;
+    e->record.input.digest = cr_input_digest(z, e->record.input.scale, e->record.model.inputs);
     cr_record_clear(&e->record);
     e->record.pilot_fixed = 0;
     cr_record_expect(&e->record, e->record.plan.max_samples);

@@ -63,6 +63,22 @@ TEST(levels_come_in_their_order_and_one_is_chosen)
             "out has 1 elements, but needs 2");
 }
 
+TEST(certificates_are_moved)
+{
+    const std::vector<float> to = {1.1f, 0.5f, -0.25f};
+    certreg::estimator e = kit::estimator();
+    e.begin(kit::input, 0.25, 0);
+    const certreg::certificate c = e.certify(1000, certreg::question(0.5));
+    const certreg::certificate m = certreg::move_certificate(c, kit::input, to);
+    CHECK(m.radius < c.radius - 0.0999 && m.radius > c.radius - 0.1001);
+    CHECK(certreg::move_certificate(m, to, kit::input, {1, 1, 1}).radius < c.radius - 0.1999);
+    REFUSED(certreg::move_certificate(m, kit::input, to), CERTREG_E_MISMATCH, "another input");
+    REFUSED(certreg::move_certificate(c, kit::input, {1, 2}), CERTREG_E_INVALID, "to has 2");
+    REFUSED(certreg::move_certificate(c, kit::input, to, {1}), CERTREG_E_INVALID, "scale has 1");
+    REFUSED(certreg::move_certificate(c, kit::input, {1, 1, HUGE_VALF}), CERTREG_E_INVALID,
+            "to[2]");
+}
+
 TEST(outputs_together_have_the_least_radius)
 {
     const auto pose = [](const float *x, float *y) { y[0] = x[0], y[1] = 2 * x[1]; };

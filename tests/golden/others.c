@@ -70,6 +70,16 @@ static int print_json(const certreg_question *q, const certreg_certificate *c)
     return 0;
 }
 
+static int print_moved(const certreg_certificate *c)
+{
+    const float to[INPUTS] = {0.3f, -0.2f, 0.2f, 0.7f, -0.45f};
+    certreg_certificate m = {.struct_size = sizeof m};
+    if (certreg_move_certificate(c, INPUTS, NULL, input, to, &m, NULL)) return 1;
+    printf("moved %llx", (unsigned long long)m.input), number(m.radius), number(m.radius_linf);
+    printf("\n");
+    return 0;
+}
+
 static int print_certificates(void)
 {
     const double given = 0.1;
@@ -87,7 +97,7 @@ static int print_certificates(void)
             if (kind == 3) q.prediction = &given, q.prediction_count = 1, q.bonferroni = 7;
             certreg_estimator_begin(estimator, input, sigma, 1);
             if (failed("certify", certreg_certify(estimator, SAMPLES, &q, 1, &c)) ||
-                print_json(&q, &c))
+                print_json(&q, &c) || print_moved(&c))
                 return 1;
         }
     return 0;

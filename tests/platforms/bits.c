@@ -4,6 +4,7 @@
 #include "backend/cpu.h"
 #include "base/bytes.h"
 #include "platforms/platform.h"
+#include "record/view.h"
 #include "support/made_up.h"
 #include <certreg/question.h>
 #include <certreg/sampling.h>
@@ -248,6 +249,8 @@ static void print_question(size_t i)
     certreg_certificate c = {.struct_size = sizeof c, .radius = 0x1.921fb54442d18p+1 * n};
     c.output_lo = -INFINITY, c.output_hi = DBL_MAX / n, c.prediction = DBL_TRUE_MIN * n;
     c.estimate = 1 / (3 * n + 4), c.sigma = NAN, c.question = digest, c.outcome = -1;
+    const float z[8] = {0.1f, -0.0f, FLT_TRUE_MIN, -3, FLT_MAX, 0, 1, 2};
+    c.input = cr_input_digest(z, i & 1 ? z : NULL, i + 1);
     char line[MOST_BYTES];
     size_t room = sizeof line;
     if (certreg_write_json(&q, NULL, &c, 0, line, &room)) strcpy(line, "failed");
