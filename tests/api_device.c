@@ -220,6 +220,30 @@ TEST(noise_is_drawn_into_memory_of_the_device_and_nowhere_else)
     ck_assert_int_eq(cudaStreamDestroy(stream), 0);
 }
 
+TEST(pairs_have_the_same_bits_on_a_device)
+{
+    surface there = {0};
+    certreg_model m = kit_model(on_device, &there, INPUTS, OUTPUTS);
+    certreg_plan p = kit_plan(SAMPLES);
+    float a[5 * INPUTS], b[5 * INPUTS];
+    void *x = NULL;
+    cudaStream_t stream = NULL;
+    ck_assert_int_eq(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+    p.constraints = 0, p.pilot = SIZE_MAX, p.flags = CERTREG_PLAN_PAIRS;
+    certreg_estimator *cpu = kit_create(NULL, &m, &p),
+                      *device = kit_create(open_device(0, stream), &m, &p);
+    KIT_OK(cpu, certreg_estimator_begin(cpu, where, 0.3, 5));
+    KIT_OK(device, certreg_estimator_begin(device, where, 0.3, 5));
+    ck_assert_int_eq(cudaMalloc(&x, sizeof b), 0);
+    KIT_OK(cpu, certreg_estimator_draw(cpu, 4, 5, a));
+    KIT_OK(device, certreg_estimator_draw(device, 4, 5, x));
+    ck_assert_int_eq(cudaMemcpyAsync(b, x, sizeof b, cudaMemcpyDeviceToHost, stream), 0);
+    ck_assert_int_eq(cudaStreamSynchronize(stream), 0);
+    ck_assert_mem_eq(a, b, sizeof a);
+    ck_assert(!cudaFree(x));
+    ck_assert_int_eq(cudaStreamDestroy(stream), 0);
+}
+
 TEST(the_calling_threads_device_stays_current)
 {
     surface there = {0};

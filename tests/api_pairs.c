@@ -9,8 +9,7 @@ static const certreg_serving in_pairs = {
 
 static certreg_question question_of(const certreg_serving *serving)
 {
-    return QUESTION(.tolerance = 0.6, .prediction = asks_prediction(0),
-                    .serving = serving);
+    return QUESTION(.tolerance = 0.6, .prediction = asks_prediction(0), .serving = serving);
 }
 
 static const certreg_serving *alone(void)
@@ -112,11 +111,18 @@ static certreg_plan server_plan(void)
     return p;
 }
 
-static certreg_estimator *server(certreg_plan p)
+static certreg_estimator *server_on(certreg_backend *backend, certreg_plan p)
 {
     certreg_model m = kit_model(kit_identity, NULL, INPUTS, 1);
     m.batch = 16;
-    return kit_begun(m, p, origin, 0.5, 3);
+    certreg_estimator *e = kit_create(backend, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, origin, 0.5, 3));
+    return e;
+}
+
+static certreg_estimator *server(certreg_plan p)
+{
+    return server_on(NULL, p);
 }
 
 TEST(samples_come_in_pairs_of_opposite_noise)
@@ -160,6 +166,18 @@ TEST(a_server_answers_from_whole_pairs)
     ck_assert_double_eq(median, (double)y[SERVED / 2]);
 }
 
+TEST(records_of_pairs_do_not_depend_on_threads)
+{
+    static unsigned char bytes[2][10000];
+    certreg_backend *backends[] = {NULL, kit_backend(3)};
+    for (int i = 0; i < 2; i++) {
+        certreg_estimator *e = server_on(backends[i], server_plan());
+        KIT_OK(e, certreg_estimator_sample(e, 0, SERVED));
+        const size_t count = kit_export(e, bytes[i], sizeof bytes[i]);
+        ck_assert_mem_eq(bytes[i], bytes[0], count);
+    }
+}
+
 TEST(neither_kind_of_server_takes_the_question_of_the_other)
 {
     const certreg_question both[] = {question_of(alone()), question_of(&in_pairs),
@@ -173,8 +191,7 @@ TEST(neither_kind_of_server_takes_the_question_of_the_other)
         KIT_OK(e, certreg_estimator_estimate(e, both + pairs, &out));
         KIT_STATUS(e, certreg_estimator_estimate(e, both + !pairs, &out), CERTREG_E_INVALID);
         KIT_SAYS(certreg_estimator_error(e), "pairs");
-        if (pairs)
-            KIT_STATUS(e, certreg_estimator_estimate(e, both + 2, &out), CERTREG_E_INVALID);
+        if (pairs) KIT_STATUS(e, certreg_estimator_estimate(e, both + 2, &out), CERTREG_E_INVALID);
     }
 }
 

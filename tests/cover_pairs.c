@@ -69,8 +69,7 @@ TEST_ROWS(radii_exceed_the_true_ones_no_more_often_than_alpha, cases)
     q.alpha = alpha, q.method = cases[_i].method, q.prediction = asks_prediction(0);
     q.serving = &serving;
     if (cases[_i].has_target) q.target = asks_target(truth * (1 + 1e-6));
-    const uint64_t wrong =
-        coverage_misses(make(&law, SAMPLES, 50, 0), RUNS, SAMPLES, q, truth);
+    const uint64_t wrong = coverage_misses(make(&law, SAMPLES, 50, 0), RUNS, SAMPLES, q, truth);
     coverage_check(cases[_i].name, wrong, RUNS, alpha, 0.01 / KIT_ROWS(cases),
                    cases[_i].method == FINITE ? 0.3 : 0);
 }

@@ -16,8 +16,8 @@ static double share_that_moves(const cr_question *q, double r)
     const double rate = 0.5 * q->served_rate;
     const cr_pairs pairs = {q->served_samples, (q->served_samples + 1) / 2, rate};
     if (q->served_pairs) return cr_pairs_share(&pairs, nextafter(r, INFINITY));
-    const double threshold =
-        q->served_samples ? cr_served_binomial(q->served_samples, 0.5, rate) : 0;
+    const double threshold = q->served_samples ? cr_served_binomial(q->served_samples, 0.5, rate)
+                                               : 0;
     return cr_shift_least(0.5 * (1 - threshold), r);
 }
 

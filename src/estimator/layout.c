@@ -24,8 +24,8 @@ static void lay_out_input(const places *p, certreg_estimator *e)
     const size_t d = e->record.model.inputs;
     e->batches.z = cr_arena_take(p->device, d, sizeof(float));
     e->batches.step = cr_arena_take(p->device, d, sizeof(float));
-    e->batches.opposite =
-        cr_view_pairs(&e->record) ? cr_arena_take(p->device, d, sizeof(float)) : NULL;
+    e->batches.opposite = cr_view_pairs(&e->record) ? cr_arena_take(p->device, d, sizeof(float))
+                                                    : NULL;
     e->replay.device.mask = cr_arena_take(p->device, d, sizeof(float));
     e->record.input.scale = cr_arena_take(p->host, d, sizeof(float));
     e->record.input.z = mirror(p, e->batches.z, d, sizeof(float));

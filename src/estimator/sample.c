@@ -43,9 +43,8 @@ static certreg_status draw_pairs(certreg_estimator *e, uint64_t first, size_t co
 {
     certreg_status status = CERTREG_OK;
     for (uint64_t i = first; i < first + count && !status; i++, x += e->record.model.inputs)
-        status =
-            e->backend->ops->draw(e->backend, &e->record.input.noise, e->batches.z,
-                                  i % 2 ? e->batches.opposite : e->batches.step, i / 2, 1, x);
+        status = e->backend->ops->draw(e->backend, &e->record.input.noise, e->batches.z,
+                                       i % 2 ? e->batches.opposite : e->batches.step, i / 2, 1, x);
     return status;
 }
 
@@ -53,10 +52,9 @@ static certreg_status draw_pairs(certreg_estimator *e, uint64_t first, size_t co
 static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
     const certreg_status status =
-        e->batches.opposite
-            ? draw_pairs(e, first, count, x)
-            : e->backend->ops->draw(e->backend, &e->record.input.noise, e->batches.z,
-                                    e->batches.step, first, count, x);
+        e->batches.opposite ? draw_pairs(e, first, count, x)
+                            : e->backend->ops->draw(e->backend, &e->record.input.noise,
+                                                    e->batches.z, e->batches.step, first, count, x);
     if (status == CERTREG_E_INVALID)
         return cr_fail(&e->error, status, "x is not memory of device %d",
                        (int)e->backend->ops->device);

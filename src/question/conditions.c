@@ -93,8 +93,7 @@ static void add_part(cr_view *v, cr_conditions *conditions, const cr_score *scor
                      enum cr_guard guard, double beta)
 {
     add(conditions, score, guard, threshold_of(v, conditions, score, beta));
-    conditions->each[conditions->count - 1].pairs =
-        pairs_of(v, &conditions->question, score, beta);
+    conditions->each[conditions->count - 1].pairs = pairs_of(v, &conditions->question, score, beta);
 }
 
 /* "mu stays near the prediction" on one side; mu exists then, since the resultant has a positive
@@ -179,8 +178,7 @@ static void set_conditions_for(cr_view *v, cr_conditions *conditions, const stru
     const double rate = q->served_rate / (double)conditions->question.directions,
                  of_side = division->side * rate,
                  of_near = division->near * rate * (arcs_agree(cut) ? 2 : 1);
-    for (s.side = -1; s.side <= 1; s.side += 2)
-        add_part(v, conditions, &s, CR_GUARD_NONE, of_side);
+    for (s.side = -1; s.side <= 1; s.side += 2) add_part(v, conditions, &s, CR_GUARD_NONE, of_side);
     for (s.side = -1; line_of_circle && s.side <= 1; s.side += 2) {
         const cr_score guard = guard_of(&s, cut);
         add_part(v, conditions, &guard, CR_GUARD_NEAR, of_near);

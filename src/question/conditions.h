@@ -19,7 +19,7 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
                                  mean: "moves by at most the tolerance" */
     cr_score score;
     double threshold;
-    int exact; /* two-valued: binomial bound */
+    int exact;      /* two-valued: binomial bound */
     cr_pairs pairs; /* served from pairs: they have to hold, and the threshold, that of independent
                        noise, only guides the pilot; no samples: there are none */
     enum cr_guard guard;

@@ -48,8 +48,8 @@ static double share_of_pairs(cr_scratch *s, const cr_pairs *pairs, double shift)
     const cr_kept_share now = {.pairs = *pairs, .shift = shift};
     for (size_t i = 0; i < CR_SHARES_KEPT; i++) {
         const cr_kept_share *k = s->shares + i;
-        if (k->shift == shift && k->pairs.samples == pairs->samples &&
-            k->pairs.out == pairs->out && k->pairs.rate == pairs->rate)
+        if (k->shift == shift && k->pairs.samples == pairs->samples && k->pairs.out == pairs->out &&
+            k->pairs.rate == pairs->rate)
             return k->share;
     }
     cr_kept_share *place = s->shares + s->shares_next++ % CR_SHARES_KEPT;

@@ -21,6 +21,7 @@ TEST(structs_are_those_of_c_ready_to_use)
     CHECK(kit::same<certreg_question>(certreg::question(0.5), zeroed));
     CHECK(certreg::target(0.25).radius == 0.25);
     CHECK(certreg::serving(101, 0.01).samples == 101);
+    CHECK(certreg::serving(101, 0.01).pairs == 0 && certreg::serving().pairs == 0);
     CHECK(certreg::attack_options(7).calls == 7 && certreg::attack_plan(7).max_calls == 7);
     CHECK(certreg::model(5).outputs == 1 && certreg::model(5, 2).outputs == 2);
 }

@@ -35,6 +35,7 @@ static inline const certreg_serving *fuzz_serving(fuzz_bytes *b)
     certreg_serving good = {.struct_size = sizeof good,
                             .samples = 1 + fuzz_byte(b) % 64,
                             .failure_rate = 0.5 * fuzz_share(b)};
+    good.pairs = good.samples > 8 && good.samples % 4 == 0;
     if (fuzz_byte(b) % 2) good.trim = 0.5 * fuzz_share(b), good.core = fuzz_share(b);
     return fuzz_structs(b, &good, 1, (fuzz_shape){sizeof good, 0});
 }

@@ -208,6 +208,42 @@ static int print_intervals(int32_t score, int32_t outputs)
     return 0;
 }
 
+/* ---- serving from pairs */
+static int print_served_pairs(int32_t statistic)
+{
+    const certreg_serving serving = {
+        .struct_size = sizeof serving, .pairs = 1, .samples = 51, .failure_rate = 0.05};
+    certreg_question q = question(statistic, CERTREG_METHOD_FINITE);
+    certreg_certificate c = {.struct_size = sizeof c};
+    q.serving = &serving;
+    certreg_estimator_begin(estimator, input, sigma, 1);
+    return failed("certify", certreg_certify(estimator, SAMPLES, &q, 1, &c)) || print_json(&q, &c);
+}
+
+static int print_server(void)
+{
+    const certreg_model m = {
+        .struct_size = sizeof m, .eval = evaluate, .inputs = INPUTS, .outputs = 2};
+    const certreg_plan p = {.struct_size = sizeof p,
+                            .seed = 7,
+                            .max_samples = 51,
+                            .pilot = SIZE_MAX,
+                            .flags = CERTREG_PLAN_PAIRS};
+    const certreg_serving serving = {
+        .struct_size = sizeof serving, .pairs = 1, .samples = 51, .failure_rate = 0.05};
+    certreg_question q = question(CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE);
+    certreg_estimator *server;
+    double served = 0;
+    q.serving = &serving;
+    if (failed("create", certreg_estimator_create(NULL, &m, &p, NULL, &server))) return 1;
+    certreg_estimator_begin(server, input, sigma, 5);
+    const int wrong = failed("sample", certreg_estimator_sample(server, 0, 51)) ||
+                      failed("estimate", certreg_estimator_estimate(server, &q, &served));
+    printf("pairs"), number(served), printf("\n");
+    certreg_estimator_destroy(server);
+    return wrong;
+}
+
 /* ---- all of them */
 static certreg_status open_handles(certreg_error *why)
 {
@@ -237,6 +273,8 @@ int others_print(void)
         wrong = print_attack(statistic);
     wrong = wrong || print_intervals(CERTREG_SCORE_NORM, 2) ||
             print_intervals(CERTREG_SCORE_LARGEST, 2);
+    wrong = wrong || print_served_pairs(CERTREG_STATISTIC_MEDIAN) ||
+            print_served_pairs(CERTREG_STATISTIC_HUBER) || print_server();
     certreg_attack_destroy(attack);
     certreg_estimator_destroy(estimator);
     return wrong;
