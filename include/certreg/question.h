@@ -126,7 +126,8 @@ struct certreg_target {
  *  server of pairs needs a certificate for pairs, and no other server may have it.
  *  Certify without CERTREG_PLAN_PAIRS; the server's estimator has it in plan.flags,
  *  draws pairs, and answers certreg_estimator_estimate only. A request that ends within
- *  a pair, or before all samples, has no guarantee. 11 to 10,001 samples. The gradient
+ *  a pair, or before all samples, has no guarantee. 11 to 10,001 samples: a condition
+ *  takes 1 ms of computing for 101, 10 ms for 1,001 and 100 ms for 10,001. The gradient
  *  and the second order do not help a median then, and are refused. */
 
 #ifdef CERTREG_EXPERIMENTAL

@@ -18,15 +18,15 @@ enum { CELLS = 200, STEPS = 20, POINTS = 8 };
 static double sum_of_first(double M, double a, double b, double c, double count)
 {
     static const double great = 0x1p800;
-    double before = 0, at = 1, sum = 0, scale = M * log(a);
+    double before = 0, at = 1, sum = 0, scaled = 0; /* so often */
     for (double n = 0; n < count; n += 1) {
         sum += at;
         const double next = ((M - n) * b * at + (2 * M - n + 1) * c * before) / ((n + 1) * a);
         before = at, at = next;
         if (at < great) continue;
-        before /= great, at /= great, sum /= great, scale += log(great);
+        before /= great, at /= great, sum /= great, scaled += 1;
     }
-    return exp(scale + log(sum));
+    return exp(M * log(a) + scaled * log(great) + log(sum));
 }
 
 /* P(count or more outputs of M pairs are out), rounded up. */
@@ -36,7 +36,7 @@ static double tail_of_pairs(double M, double both, double neither, double count)
                  lost = 4 * M * DBL_EPSILON; /* of probability, by the rounding of `one` */
     if (!(count > 0)) return 1;
     if (count > 2 * M) return 0;
-    if (end < 1e-30) return count > M ? 0 : 1;
+    if (end < 1e-30) return 1; /* or the sum overflows */
     const double error = DBL_EPSILON * (4 * M * (2 - log(end)) + 5000);
     const double tail = count > M
                             ? sum_of_first(M, both, one, neither, 2 * M - count + 1) * (1 + error)
@@ -46,7 +46,8 @@ static double tail_of_pairs(double M, double both, double neither, double count)
 
 double cr_pairs_tail(const cr_pairs *pairs, double both, double neither)
 {
-    const double M = (double)(pairs->samples / 2), count = (double)pairs->out;
+    const uint64_t half = pairs->samples / 2;
+    const double M = (double)half, count = (double)pairs->out;
     both = fmin(both + DBL_EPSILON, 1); /* so that it is not 0 */
     neither = fmax(fmin(neither, 1 - both), 0);
     const double without = tail_of_pairs(M, both, neither, count);
