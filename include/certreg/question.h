@@ -121,9 +121,9 @@ struct certreg_target {
  * Serving from pairs (serving.pairs, experimental)
  *  With pairs 1 a request has M pairs of samples whose noise is opposite, z + delta +
  *  sigma*D*e and z + delta - sigma*D*e, and, where serving.samples is odd, one sample
- *  more of its own noise. That shortens the radius much less than independent noise,
- * for medians by a half and more at 101 samples. It is a constant of the deployment: a
- *  server of pairs needs a certificate for pairs, and no other server may have it.
+ *  more of its own noise. Serving takes less of the radius of a median then, about half
+ *  at 101 samples; Huber locations and means lose. It is a constant of the deployment:
+ *  a server of pairs needs a certificate for pairs, and no other server may have it.
  *  Certify without CERTREG_PLAN_PAIRS; the server's estimator has it in plan.flags,
  *  draws pairs, and answers certreg_estimator_estimate only. A request that ends within
  *  a pair, or before all samples, has no guarantee. 11 to 10,001 samples: a condition
