@@ -111,17 +111,18 @@ TEST(what_is_served_and_output_bounds_are_moved_too)
 }
 
 /* ---- rounding */
-static uint64_t input_of(const float *from, const float *d, size_t inputs)
+static certreg_estimator *scaled(const float *d, size_t inputs)
 {
     const certreg_plan p = kit_plan(9);
-    const certreg_question q = kit_question(1);
     certreg_model m = kit_model(kit_identity, NULL, inputs, 1);
-    certreg_certificate c = kit_certificate();
     m.scale = d, m.batch = 1;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
+    return kit_create(NULL, &m, &p);
+}
+
+static uint64_t input_of(certreg_estimator *e, const float *from)
+{
     KIT_OK(e, certreg_estimator_begin(e, from, 0.25, 1));
-    KIT_OK(e, certreg_certify(e, 9, &q, 1, &c));
-    return c.input;
+    return kit_ask(e, 9, kit_question(1)).input;
 }
 
 static double uniform(uint64_t *state)
@@ -143,7 +144,7 @@ TEST_TIMES(radii_are_rounded_down_at_every_size, 40)
     }
     certreg_certificate c = kit_certificate(), m = kit_certificate();
     const long double t = distance_of(d, from, to, inputs);
-    c.input = input_of(from, d, inputs);
+    c.input = input_of(scaled(d, inputs), from);
     for (int k = -4; k < 200; k++) { /* from just below the distance to far beyond it */
         c.radius = (double)t * (1 + ldexp(k, -45)) * (k < 100 ? 1 : pow(1.3, k - 100));
         ck_assert_int_eq(certreg_move_certificate(&c, inputs, d, from, to, &m, NULL), CERTREG_OK);
@@ -187,6 +188,21 @@ TEST(another_input_or_scale_is_noticed_by_any_bit)
     ck_assert_uint_eq(other.input, m.input);
     KIT_OK(estimator, certreg_estimator_begin(estimator, z, 0.5, 2));
     ck_assert_uint_eq(asked(1.5).input, c.input); /* of no noise */
+}
+
+/* Where neighbours differ in exponents alone, one could take back what the other does. */
+TEST(another_unit_is_noticed)
+{
+    const float ones[INPUTS] = {0, 1, 1}, twos[INPUTS] = {0, 2, 2};
+    certreg_estimator *e = scaled(ones, INPUTS);
+    certreg_certificate c = asked(1.5);
+    uint64_t state = 1;
+    for (int i = 0; i < 2000; i++) {
+        const float from[INPUTS] = {(float)uniform(&state), 0, (float)(1 + uniform(&state))},
+                    twice[INPUTS] = {from[0], 0, 2 * from[2]};
+        c.input = input_of(e, from);
+        refused(&c, INPUTS, twos, twice, twice, CERTREG_E_MISMATCH, "another input");
+    }
 }
 
 TEST(inputs_that_are_not_covered_are_refused)

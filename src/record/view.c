@@ -31,16 +31,20 @@ cr_samples cr_view_samples(cr_view *v, const cr_score *score, int32_t output, si
                         .watch = v->watch};
 }
 
-/* Each feature is a one-to-one function of the hash so far, by one multiplication: begin has little
- * else to do. */
+/* A one-to-one function of h for each float, and of the float for each h. What comes in is the
+ * lower half: a difference in sign or exponent alone, as another unit makes, is then in more bits
+ * than the next float can take back. */
+static uint64_t and_float(uint64_t h, float value)
+{
+    h = (h ^ cr_bits_of_float(value)) * UINT64_C(0xff51afd7ed558ccd);
+    return h ^ h >> 32;
+}
+
+/* By two multiplications for a feature: begin has little else to do. */
 uint64_t cr_input_digest(const float *z, const float *scale, size_t inputs)
 {
     uint64_t h = cr_hash64(CR_HASH_START, inputs);
-    for (size_t j = 0; j < inputs; j++) {
-        const uint64_t s = cr_bits_of_float(scale ? scale[j] : 1);
-        h = (h ^ (s << 32 | cr_bits_of_float(z[j]))) * UINT64_C(0xff51afd7ed558ccd);
-        h ^= h >> 32;
-    }
+    for (size_t j = 0; j < inputs; j++) h = and_float(and_float(h, scale ? scale[j] : 1), z[j]);
     h = cr_hash_end(h);
     return h ? h : 1;
 }
