@@ -9,7 +9,7 @@ from typing import Any, Optional, Sequence, Type, TypeVar
 import numpy as np
 
 from . import _structs as S
-from ._arrays import array_of, numbers, unnamed
+from ._arrays import array_of, numbers, scale_of, unnamed
 from ._library import lib
 from .constants import (
     JSON_SEED,
@@ -106,13 +106,13 @@ class Certificate(_Answer):
         to     an input of the same shape, equal to z where the scale is 0
         scale  of the Estimator or of certify_rows; None: 1
 
-        They are rounded to float32 as inputs are. Raises TypeError or ValueError for wrong shapes,
-        and CertregError with the status MISMATCH if z or scale is not that of the certificate, and
-        INVALID for other inputs or certificates that cannot be moved, such as one about the true
-        mean."""
+        They are rounded to float32 as the Estimator rounds them. Raises TypeError or ValueError for
+        wrong shapes, and CertregError with the status MISMATCH if z or scale is not that of the
+        certificate, and INVALID for other inputs or certificates that cannot be moved, such as one
+        about the true mean."""
         z, to = np.atleast_1d(unnamed(z, "z")), np.atleast_1d(unnamed(to, "to"))
         kept = [array_of(part, z.shape, np.float32, name) for part, name in ((z, "z"), (to, "to"))]
-        scales = array_of(scale, z.shape, np.float32, "scale")
+        scales = scale_of(scale, z.shape)
         out, why = S.Certificate(), S.Error()
         at = [None if part is None else part.ctypes for part in (scales, *kept)]
         struct = C.byref(self._struct())

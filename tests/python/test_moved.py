@@ -45,6 +45,13 @@ def test_rows_have_certificates_that_move():
     assert "input" not in rows.to_dicts()[0]
 
 
+@parametrize("scale", 0.7, [[0.7, 0.3], [0.1, 1]], np.full(4, 0.7, np.float32))
+def test_scales_are_rounded_as_the_estimator_rounds_them(scale):
+    with Estimator(model, (2, 2), 600, seed=1, scale=scale, lo=-50, hi=50) as e:
+        c = e.certify(Z, 0.25, 600, 1.5)
+    assert c.moved(Z, Z, scale).radius == c.radius
+
+
 @parametrize(
     "status, words, z, to, scale",
     ("MISMATCH", "about another input", Z + 1, Z, SCALE),
