@@ -560,7 +560,8 @@ inline certificate move_certificate(
     sized<certreg_error> why;
     detail::check(
         certreg_move_certificate(
-            &from, z.size(), scale.data(), z.data(), to.data(), &out, &why),
+            &from, z.size(), scale.size() ? scale.data() : nullptr, z.data(), to.data(),
+            &out, &why),
         &why);
     return out;
 }

@@ -73,6 +73,9 @@ TEST(certificates_are_moved)
     const certreg::certificate m = certreg::move_certificate(c, kit::input, to);
     CHECK(m.radius < c.radius - 0.0999 && m.radius > c.radius - 0.1001);
     CHECK(certreg::move_certificate(m, to, kit::input, {1, 1, 1}).radius < c.radius - 0.1999);
+    std::vector<float> none{7, 7, 7};
+    none.clear(); /* which keeps its memory */
+    CHECK(certreg::move_certificate(c, kit::input, to, none).radius == m.radius);
     REFUSED(certreg::move_certificate(m, kit::input, to), CERTREG_E_MISMATCH, "another input");
     REFUSED(certreg::move_certificate(c, kit::input, {1, 2}), CERTREG_E_INVALID, "to has 2");
     REFUSED(certreg::move_certificate(c, kit::input, to, {1}), CERTREG_E_INVALID, "scale has 1");
