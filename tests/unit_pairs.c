@@ -127,6 +127,20 @@ TEST(servers_of_the_other_kind_miss_more_often)
     }
 }
 
+/* Next to 1 a mean has few digits. */
+TEST(no_threshold_allows_more_than_the_radius)
+{
+    for (uint64_t out = 1; out <= 6; out += 5)
+        for (int i = 0; i < 40; i++) {
+            const cr_pairs pairs = {.samples = 11, .out = out, .rate = 1e-9};
+            const double mean = 1 - 2 * pow(10, -15 + 0.37 * i), p = 0.5 * (1 - mean),
+                         r = cr_pairs_radius(&pairs, nextafter(p, 1), 0),
+                         to = 0.5 * (1 - cr_pairs_threshold(&pairs, mean, 0));
+            if (r > 0) ck_assert_double_le(cr_shift_radius(p, to), r);
+            else ck_assert_double_eq(to, 0);
+        }
+}
+
 TEST(what_proves_nothing_is_zero)
 {
     const cr_pairs pairs = {.samples = 11, .out = 6, .rate = 1e-9},

@@ -136,7 +136,7 @@ double cr_pairs_threshold(const cr_pairs *pairs, double mean, double likely)
 {
     const double p = nextafter(0.5 * (1 - mean), 1), r = cr_pairs_radius(pairs, p, likely);
     if (!(r > 0)) return 1;
-    return 1 - 2 * cr_normal_sf(cr_normal_quantile_sf(p) - r) * (1 - CR_ROUNDING);
+    return nextafter(1 - 2 * cr_normal_sf(cr_normal_quantile_sf(p) - r) * (1 - CR_ROUNDING), 2);
 }
 
 double cr_pairs_share(const cr_pairs *pairs, double r)
