@@ -1,5 +1,6 @@
 /* Answers that a deadline cuts off claim nothing, those before them stay, and every step of an
  * answer looks at the clock. */
+#include "certify/closing.h"
 #include "support/ticks.h"
 #include <certreg/sampling.h>
 
@@ -80,6 +81,36 @@ TEST(making_a_group_test_looks_at_the_clock_between_its_steps)
         looks[again] = m.looks - before;
     }
     ck_assert_uint_ge(looks[0], looks[1] + 2 * CR_GROUP_RADII);
+}
+
+/* Looks that an answer takes; with a target, where its test is made already. */
+static unsigned looks_of(int which, int32_t pairs)
+{
+    machine m = {.time = 1, .look = 1e-6};
+    certreg_estimator *e = make(&m, SIZE_MAX);
+    const certreg_serving serving = {
+        .struct_size = sizeof serving, .pairs = pairs, .samples = 51, .failure_rate = 0.01};
+    certreg_question q = question(which, 0.175);
+    q.serving = &serving;
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.2, 0));
+    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
+    answer(e, &q, 1);
+    const unsigned before = m.looks;
+    answer(e, &q, 1);
+    return m.looks - before;
+}
+
+/* Each takes up to a tenth of a second. */
+TEST(searches_for_pairs_look_at_the_clock_in_between)
+{
+    enum { OF_SIDES = 2, OF_TARGET = 4 };
+    ck_assert_uint_ge(looks_of(0, 1), looks_of(0, 0) + OF_SIDES);
+    ck_assert_uint_ge(looks_of(4, 1), looks_of(4, 0) + OF_SIDES * (1 + CR_GROUP_RADII));
+    const cr_question alone = {.served_samples = 101},
+                      few = {.served_samples = 11, .served_pairs = 1},
+                      many = {.served_samples = 10001, .served_pairs = 1};
+    ck_assert_uint_ne(cr_closing_hash(1, &alone), cr_closing_hash(1, &few));
+    ck_assert_uint_ne(cr_closing_hash(1, &many), cr_closing_hash(1, &few));
 }
 
 /* What happens between two looks at the clock must not grow with the number of samples: so every

@@ -3,9 +3,10 @@
 
 uint64_t cr_closing_hash(uint64_t so_far, const cr_question *q)
 {
+    const uint64_t served = q->served_pairs ? q->served_samples : q->served_samples > 0;
     const uint64_t words[] = {(uint64_t)q->output, (uint64_t)q->statistic, (uint64_t)q->method,
                               (uint64_t)q->center, q->constraints,         q->output_count,
-                              q->target > 0,       q->at_radius > 0,       q->served_samples > 0};
+                              q->target > 0,       q->at_radius > 0,       served};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         so_far = (so_far ^ words[i]) * 0x100000001b3u;
     return so_far ? so_far : 1;

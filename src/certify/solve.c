@@ -19,8 +19,11 @@ static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radiu
 {
     const cr_conditions *conditions = &a->conditions;
     double threshold[CR_CONDITIONS];
-    for (int i = 0; i < conditions->count; i++)
+    for (int i = 0; i < conditions->count; i++) {
+        if (conditions->each[i].pairs.samples && cr_watch_late(how->watch))
+            return CERTREG_E_DEADLINE;
         threshold[i] = threshold_of(conditions, i, a->bounds + i);
+    }
     return cr_radius_above(how, a->bounds, threshold, (size_t)conditions->count,
                            conditions->question.solver_constraints, radius, why);
 }

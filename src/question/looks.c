@@ -155,7 +155,10 @@ static const cr_group_tests *group_tests(cr_view *v, const cr_conditions *condit
     cr_looks_make(v, &conditions->question, &looks);
     now.count = looks.count;
     for (size_t j = 0; j < looks.count; j++) now.trials[j] = (uint32_t)(looks.at[j] - v->pilot);
-    for (size_t i = 0; i < CR_GROUP_RADII; i++) now.q[i] = target(v, conditions, c, i);
+    for (size_t i = 0; i < CR_GROUP_RADII; i++) {
+        if (c->pairs.samples && cr_watch_late(v->watch)) return NULL;
+        now.q[i] = target(v, conditions, c, i);
+    }
     cr_group_tests *test = place_of(conditions->scratch, &now);
     return go_on_making(test, conditions->scratch->paths, v->watch) ? test : NULL;
 }
@@ -230,10 +233,11 @@ static int within_reach(cr_view *v, const cr_conditions *conditions, const cr_co
                         uint64_t failures)
 {
     const uint64_t trials = v->plan.max_samples - conditions->main_first;
-    const double q = attainable(v, conditions, c), alpha = conditions->question.alpha;
-    if (!conditions->question.is_group)
+    if (!conditions->question.is_group) {
+        const double q = attainable(v, conditions, c), alpha = conditions->question.alpha;
         return cr_mixture_rejects(failures, trials, q, alpha) ||
                cr_looks_anytime(v, conditions, c, alpha) <= q;
+    }
     const cr_group_tests *test = group_tests(v, conditions, c);
     if (!test) return 1; /* not known yet */
     return (int64_t)failures <= test->critical[0][test->count - 1] ||
