@@ -192,7 +192,7 @@ static int served_thresholds_keep_above(void)
     for (size_t i = 0; i < ROWS; i++) {
         const uint64_t n = i % 3 == 0 ? 1000000000 : i % 3 == 1 ? 1000000 : 51;
         const double least = -exp2(0.05 * (double)i - 8), beta = i & 1 ? 0.5 : 0.01;
-        const double got = cr_served_bounded(n, least, 1, beta);
+        const double got = cr_served_bounded((double)n, least, 1, beta);
         const long double span = 1 - (long double)least, zero = -least / span,
                           p = (got - (long double)least) / span,
                           need = -logl((long double)beta) / (long double)n;
