@@ -78,7 +78,7 @@ static void anchor(const candidate *from, simulate_source *source, law *l)
     const double by = from->rarely * (1 - 3e-6) - from->truth;
     double above = 0;
     for (int k = 1; k < l->cells; k++) above += l->from[k] > 0;
-    if (simulate_uniform(source) < 0.3 || l->cells == 2) {
+    if (simulate_uniform(source) < 0.3 || l->cells == 2 || l->even) {
         law_translate(l, 2 * above >= l->cells - 1 ? by : -by);
         return;
     }

@@ -5,26 +5,35 @@
 
 enum { MOST_COUNTS = 1400, LAWS = 12, MOVES = 20 };
 
-/* What is claimed after so many outputs of each cell. It depends on the values of the cells, not on
- * their probabilities. */
+/* What is claimed after so many outputs of each value. It does not depend on their probabilities.
+ */
 typedef struct table {
-    int count, cells, samples;
-    int each[MOST_COUNTS][3];
+    int count, values, samples;
+    int cell[MOST_POINTS], each[MOST_COUNTS][3]; /* the first cell that has it */
     claim said[MOST_COUNTS][MOST_PARTS];
 } table;
 
 static void fill(trial *t, table *all)
 {
     const int n = (int)t->setting.samples;
-    all->count = 0, all->cells = t->law.cells, all->samples = n;
-    for (int i = 0; i <= n; i++)
-        for (int j = all->cells == 3 ? 0 : n - i; i + j <= n; j++) {
-            int *each = all->each[all->count];
+    all->count = 0, all->samples = n;
+    for (int i = all->values > 1 ? 0 : n; i <= n; i++)
+        for (int j = all->values == 3 ? 0 : n - i; i + j <= n; j++) {
+            int *each = all->each[all->count], of_cells[MOST_POINTS] = {0};
             claim *said = all->said[all->count++];
             memset(said, 0, sizeof all->said[0]);
             each[0] = i, each[1] = j, each[2] = n - i - j;
-            trial_claims_of_counts(t, each, said);
+            for (int k = 0; k < all->values; k++) of_cells[all->cell[k]] = each[k];
+            trial_claims_of_counts(t, of_cells, said);
         }
+}
+
+static int values_of(const law *l, int *cell)
+{
+    int count = 0;
+    for (int k = 0; k < l->cells; k++)
+        if (law_like(l, k) == k) cell[count++] = k;
+    return count;
 }
 
 static int same(const claim *a, const claim *b)
@@ -35,15 +44,16 @@ static int same(const claim *a, const claim *b)
 /* The sum over all counts that miss, less what rounding may add. */
 static double miss_rate(const trial *t, const table *all, const law *l)
 {
-    double share[MOST_POINTS], sum = 0;
+    double share[MOST_POINTS], of[MOST_POINTS] = {0}, sum = 0;
     const claim *last = NULL;
     int missed = 0;
     law_shares(l, 1, 0, share);
+    for (int k = 0; k < l->cells; k++) of[law_like(l, k)] += share[k];
     for (int i = 0; i < all->count; i++) {
         double term = lgamma(all->samples + 1.0);
-        for (int k = 0; k < all->cells; k++) {
+        for (int k = 0; k < all->values; k++) {
             const int count = all->each[i][k];
-            if (count) term += count * log(fmax(share[k], 1e-300)) - lgamma(count + 1.0);
+            if (count) term += count * log(fmax(of[all->cell[k]], 1e-300)) - lgamma(count + 1.0);
         }
         if (term < -40) continue;
         if (!last || !same(last, all->said[i])) missed = trial_is_missed(t, l, all->said[i]);
@@ -63,7 +73,8 @@ static void anchor(const trial *t, const table *all, simulate_source *source, la
         const double truth = promise_true_radius(&t->setting, l, 1, said);
         if (!(truth > 0 && isfinite(truth))) return;
         for (int k = 1; k < l->cells; k++)
-            l->from[k] += l->from[k] > 0 || l->cells == 2 ? radius - truth : truth - radius;
+            l->from[k] += l->from[k] > 0 || l->cells == 2 || l->even ? radius - truth
+                                                                     : truth - radius;
         for (int k = 2; k < l->cells; k++) l->from[k] = fmax(l->from[k], l->from[k - 1]);
     }
 }
@@ -81,7 +92,8 @@ static void search(trial *t, simulate_source *source, finding *out, double *wors
     static table all;
     law best;
     double rate;
-    law_draw(&t->setting.menu, source, &best);
+    do law_draw(&t->setting.menu, source, &best);
+    while ((all.values = values_of(&best, all.cell)) > 3);
     trial_set_law(t, &best);
     fill(t, &all);
     rate = miss_rate(t, &all, &best);

@@ -142,6 +142,11 @@ static int is_out(const menu *m, const float *value)
     return !(square < m->tolerance * m->tolerance);
 }
 
+static void out_value(const menu *m, simulate_source *s, float *value)
+{
+    for (int tries = 0; tries < 9 && !is_out(m, value); tries++) any_value(m, s, value);
+}
+
 /* Two ways to fail that grow likely together: at some shift both have the same probability. */
 static void rivals(const menu *m, simulate_source *s, law *l)
 {
@@ -151,9 +156,7 @@ static void rivals(const menu *m, simulate_source *s, law *l)
     l->from[2] = shift + cr_normal_quantile_sf(share);
     center_value(m, l->value[0]);
     center_value(m, l->value[1]), center_value(m, l->value[2]);
-    for (int k = 1; k < 3; k++)
-        for (int tries = 0; tries < 9 && !is_out(m, l->value[k]); tries++)
-            any_value(m, s, l->value[k]);
+    for (int k = 1; k < 3; k++) out_value(m, s, l->value[k]);
     for (int j = 0; j < m->outputs && dice(s, 3); j++) /* on the other side */
         l->value[2][j] = (float)wrapped(m, 2 * m->center[j] - (double)l->value[1][j]);
 }
@@ -223,6 +226,22 @@ static void every_way(const menu *m, simulate_source *s, law *l)
     }
 }
 
+/* About an input nearby opposite noise fails alike, and farther away one of it fails. Half of them
+ * fail in a part of these places only: there a fresh sample fails with a probability between. */
+static void even(const menu *m, simulate_source *s, law *l)
+{
+    const double middle = between(s, 0.3, 1.8), near = between(s, 0.2, 1.8);
+    l->cells = m->most_cells > 3 && dice(s, 3) ? 4 : 3;
+    l->from[1] = middle - near, l->from[2] = middle + near;
+    l->from[3] = l->from[2] + between(s, 0, 1);
+    for (int k = 0; k < 4; k++) center_value(m, l->value[k]);
+    out_value(m, s, l->value[1]);
+    if (m->even > 1 || dice(s, 3)) memcpy(l->value[3], l->value[1], sizeof l->value[3]);
+    else out_value(m, s, l->value[3]);
+    if (dice(s, 2)) l->part = between(s, 0.3, 1);
+    l->even = 1;
+}
+
 /* Steps of the function that the solver finds worst for some bounds (theory 3.6). */
 static int worst_function(const menu *m, simulate_source *s, law *l)
 {
@@ -257,7 +276,8 @@ static void draw_steps(const menu *m, simulate_source *s, law *l)
 {
     const int few = m->most_cells == 3 || m->most_cells == 4,
               shape = few ? 2 + dice(s, 6) : dice(s, 10);
-    if (m->divided && m->most_cells > 2 && !m->ball && dice(s, 2)) every_way(m, s, l);
+    if (m->even && m->most_cells > 2 && (m->even > 1 || dice(s, 4))) even(m, s, l);
+    else if (m->divided && m->most_cells > 2 && !m->ball && dice(s, 2)) every_way(m, s, l);
     else if (m->turn > 0 && m->most_cells > 2 && dice(s, 4) == 0) turned_circle(m, s, l);
     else if (shape < 3) half_space(m, s, l);
     else if (shape < 4) spike(m, s, l);
@@ -286,7 +306,7 @@ static void draw_pilot(simulate_source *s, law *l)
 void law_draw(const menu *m, simulate_source *s, law *l)
 {
     memset(l, 0, sizeof *l);
-    l->outputs = m->outputs;
+    l->outputs = m->outputs, l->part = 1;
     draw_steps(m, s, l);
     l->from[0] = -INFINITY;
     center_value(m, l->noise_free);
@@ -310,7 +330,9 @@ void law_mutate(const menu *m, simulate_source *s, double step, law *l)
 {
     const int k = 1 + dice(s, l->cells - 1);
     switch (dice(s, 8)) {
-    case 0: any_value(m, s, l->value[dice(s, l->cells)]); break;
+    case 0:
+        if (m->even < 2) any_value(m, s, l->value[dice(s, l->cells)]);
+        break;
     case 1: l->tilted ^= 1u << dice(s, l->cells); break;
     case 2: /* another pilot, or an honest one */
         l->has_pilot = m->hostile_pilot && dice(s, 4);
@@ -318,6 +340,9 @@ void law_mutate(const menu *m, simulate_source *s, double step, law *l)
         break;
     case 3: any_value(m, s, l->noise_free); break;
     case 4: law_translate(l, step * simulate_normal(s)); break;
+    case 5:
+        if (m->even) l->part = fmax(0.1, fmin(l->part + step * simulate_normal(s), 1));
+        break;
     default: l->from[k] += step * simulate_normal(s);
     }
     for (int j = 0; j < m->outputs; j++)
@@ -334,6 +359,46 @@ void law_shares(const law *l, double sigma, double shift, double *share)
                    : hi <= 0 ? cr_normal_sf(-hi) - cr_normal_sf(-lo)
                              : 1 - cr_normal_sf(hi) - cr_normal_sf(-lo);
     }
+    for (int k = 1; k < l->cells; k++) {
+        share[0] += (1 - l->part) * share[k];
+        share[k] *= l->part;
+    }
+}
+
+int law_like(const law *l, int cell)
+{
+    int k = 0;
+    while (memcmp(l->value[k], l->value[cell], sizeof(float) * (size_t)l->outputs) != 0) k++;
+    return k;
+}
+
+/* Between the distances of the steps both are in one cell each. */
+int law_pairs(const law *l, double sigma, double shift, drawn *out)
+{
+    double far[MOST_POINTS + 1] = {0};
+    for (int i = 1; i < l->cells; i++) {
+        int j = i;
+        const double next = fabs(l->from[i] - shift) / sigma;
+        for (; far[j - 1] > next; j--) far[j] = far[j - 1];
+        far[j] = next;
+    }
+    far[l->cells] = INFINITY;
+    int count = 1;
+    out[0] = (drawn){.share = 1 - l->part};
+    for (int i = 0; i < l->cells; i++) {
+        const double middle = sigma * (i + 1 < l->cells ? 0.5 * (far[i] + far[i + 1]) : far[i] + 1),
+                     share = 2 * l->part * (cr_normal_sf(far[i]) - cr_normal_sf(far[i + 1]));
+        const int one = law_like(l, law_cell(l, shift - middle)),
+                  other = law_like(l, law_cell(l, shift + middle));
+        int at = 0;
+        while (at < count && (out[at].one != (one < other ? one : other) ||
+                              out[at].other != (one < other ? other : one)))
+            at++;
+        if (at == count)
+            out[count++] = (drawn){one < other ? one : other, one < other ? other : one, 0};
+        out[at].share += share;
+    }
+    return count;
 }
 
 int law_cell(const law *l, double x)

@@ -17,6 +17,10 @@ typedef struct law {
     double from[MOST_POINTS]; /* cell k begins here, in units of the noise; from[0] = -infinity */
     float value[MOST_POINTS][MOST_OUTPUTS]; /* NaN: failed */
     float noise_free[MOST_OUTPUTS];         /* f(z): anything, since noise never hits z */
+    /* Where another input, of which nothing but the size matters, has a share `part` of its noise:
+     * elsewhere the output is that of cell 0. Opposite noise is in the same place. */
+    double part;
+    int even; /* about some input, so that it is moved as a whole */
     /* The pilot's outputs have shares of their own. Every promise holds given the pilot, so that an
      * adversary may choose it. */
     int has_pilot;
@@ -33,7 +37,8 @@ typedef struct menu {
     double center[MOST_OUTPUTS], tolerance, lo, hi;
     int worst_functions;        /* of means */
     int hostile_pilot, divided; /* a failure rate, among several ways to fail */
-    double rare;                /* about one in so many samples */
+    int even;    /* what fails for opposite noise alike may be worst; 2: all of it is one value */
+    double rare; /* about one in so many samples */
 } menu;
 
 void law_draw(const menu *m, simulate_source *source, law *out);
@@ -46,5 +51,16 @@ void law_translate(law *l, double by);
  */
 void law_shares(const law *l, double sigma, double shift, double *share);
 int law_cell(const law *l, double x);
+/* The first cell whose outputs are the same. */
+int law_like(const law *l, int cell);
+
+/* Samples that are drawn together, and their cells, as law_like has them. */
+typedef struct drawn {
+    int one, other;
+    double share;
+} drawn;
+enum { MOST_TOGETHER = MOST_POINTS + 1 };
+/* All that samples of opposite noise may be; returns how many. */
+int law_pairs(const law *l, double sigma, double shift, drawn *out);
 
 #endif

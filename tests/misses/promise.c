@@ -5,6 +5,7 @@
 
 static const double cap = 10.001;       /* sigmas: no radius is longer */
 static const double float_noise = 1e-6; /* relative: noisy inputs are floats */
+enum { CODES = 128 * 128 };
 
 /* ---- one distribution */
 static statistic statistic_of(const part *p)
@@ -68,11 +69,15 @@ typedef struct serving {
     const law *law;
     const claim *said;
     int first, parts; /* those that are served together */
-    double log_share[MOST_POINTS], missed;
-    int count[MOST_POINTS];
+    int kinds;        /* of what is drawn; of single samples `other` is none of the cells */
+    drawn kind[MOST_TOGETHER];
+    int one_more; /* beside pairs */
+    double share[MOST_POINTS], missed;
+    int count[MOST_POINTS + 1], code[MOST_POINTS]; /* 1 and 128: of two values, beside a third */
+    signed char known[CODES];                      /* of the counts, where there are no more */
 } serving;
 
-static int any_leaves(const serving *v)
+static int find_any(const serving *v)
 {
     for (int i = v->first; i < v->first + v->parts; i++) {
         const part *p = v->setting->part + i;
@@ -86,16 +91,42 @@ static int any_leaves(const serving *v)
     return 0;
 }
 
-/* All ways to have `left` samples in the cells from `cell` on. */
-static void every_sample(serving *v, int cell, int left, double log_weight)
+static int any_leaves(serving *v)
 {
-    const int last = cell + 1 == v->law->cells;
+    int code = 0;
+    for (int k = 0; k < v->law->cells; k++) code += v->count[k] * v->code[k];
+    if (code >= CODES) return find_any(v);
+    if (!v->known[code]) v->known[code] = find_any(v) ? 1 : -1;
+    return v->known[code] > 0;
+}
+
+/* How likely they leave, given all samples but the one more. */
+static double leave_now(serving *v)
+{
+    double sum = 0;
+    if (!v->one_more) return any_leaves(v);
+    for (int k = 0; k < v->law->cells; k++) {
+        int *count = v->count + law_like(v->law, k);
+        ++*count;
+        if (v->share[k] > 0 && any_leaves(v)) sum += v->share[k];
+        --*count;
+    }
+    return sum;
+}
+
+/* All ways to have `left` samples, or pairs, of the kinds from `i` on. */
+static void every_sample(serving *v, int i, int left, double log_weight)
+{
+    const int last = i + 1 == v->kinds;
+    int *one = v->count + v->kind[i].one, *other = v->count + v->kind[i].other;
+    const double log_share = log(fmax(v->kind[i].share, 1e-300));
     for (int k = last ? left : 0; k <= left; k++) {
-        const double here = log_weight - lgamma(k + 1.0) + (k ? k * v->log_share[cell] : 0);
-        v->count[cell] = k;
-        if (here < -60) continue; /* too rare to matter, and to the certificate's good */
-        if (!last) every_sample(v, cell + 1, left - k, here);
-        else if (any_leaves(v)) v->missed += exp(here);
+        const double here = log_weight - lgamma(k + 1.0) + (k ? k * log_share : 0);
+        if (here < -45) continue; /* too rare to matter, and to the certificate's good */
+        *one += k, *other += k;
+        if (!last) every_sample(v, i + 1, left - k, here);
+        else v->missed += exp(here) * leave_now(v);
+        *one -= k, *other -= k;
     }
 }
 
@@ -103,12 +134,18 @@ static int misses_too_often(const setting *s, int first, int parts, const law *l
                             double shift, const claim *said)
 {
     serving v = {.setting = s, .law = l, .said = said, .first = first, .parts = parts};
-    const int samples = (int)s->part[first].serving.samples;
-    double share[MOST_POINTS], allowed = 0;
+    const int pairs = s->part[first].serving.pairs != 0,
+              samples = (int)s->part[first].serving.samples, draws = pairs ? samples / 2 : samples;
+    int code = samples < 128 ? 1 : CODES;
+    double allowed = 0;
     for (int i = first; i < first + parts; i++) allowed += s->part[i].serving.failure_rate;
-    law_shares(l, sigma, shift, share);
-    for (int k = 0; k < l->cells; k++) v.log_share[k] = log(fmax(share[k], 1e-300));
-    every_sample(&v, 0, samples, lgamma(samples + 1.0));
+    for (int k = 1; k < l->cells; k++)
+        if (law_like(l, k) == k) v.code[k] = code, code = code == 1 ? 128 : CODES;
+    law_shares(l, sigma, shift, v.share);
+    v.kinds = pairs ? law_pairs(l, sigma, shift, v.kind) : l->cells, v.one_more = pairs & samples;
+    for (int k = 0; !pairs && k < l->cells; k++)
+        v.kind[k] = (drawn){law_like(l, k), MOST_POINTS, v.share[k]};
+    every_sample(&v, 0, draws, lgamma(draws + 1.0));
     return v.missed > allowed * (1 + 1e-7);
 }
 
