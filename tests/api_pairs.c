@@ -226,6 +226,7 @@ TEST(records_of_pairs_are_no_records_of_independent_samples)
     p.flags = 0;
     certreg_estimator *other = server(p);
     KIT_STATUS(other, certreg_estimator_import(other, bytes, count), CERTREG_E_MISMATCH);
+    KIT_SAYS(certreg_estimator_error(other), "CERTREG_PLAN_PAIRS");
 }
 
 TEST(a_server_of_pairs_has_no_pilot)

@@ -20,7 +20,7 @@ static const char *const word_name[PILOT] = {"format version",
                                              "sigma",
                                              "number of inputs",
                                              "number of outputs",
-                                             "input, noise scale or output kind"};
+                                             "input, noise scale, output kind or CERTREG_PLAN_PAIRS"};
 
 static uint64_t identity(cr_view *v)
 {
