@@ -115,15 +115,19 @@ TEST_ROWS(what_serving_takes_of_the_radius, lost)
 TEST(servers_of_the_other_kind_miss_more_often)
 {
     const uint64_t samples[] = {101, 1001};
-    const double most[] = {13.4, 24.1};
-    const cr_pairs few = median_of(51);
-    const double share = independent_share(51), even = cr_pairs_tail(&few, share, 1 - share);
-    ck_assert_double_eq_tol(even / 0.01, 3.5, 0.02);
-    for (int i = 0; i < 2; i++) {
-        const cr_pairs pairs = median_of(samples[i]);
-        const double at = cr_shift_most(0.001, cr_pairs_radius(&pairs, 0.001, 0)),
-                     misses = cr_binomial_cdf(samples[i] / 2, samples[i], 1 - at);
-        ck_assert_double_eq_tol(misses / 0.01, most[i], 0.1);
+    const double rates[] = {0.01, 0.001}, of_pairs[] = {3.49, 10.3},
+                 most[][2] = {{13.4, 24.2}, {59.1, 163.9}};
+    for (int k = 0; k < 2; k++) {
+        const cr_pairs few = {.samples = 51, .out = 26, .rate = 0.5 * rates[k]};
+        const double share = 0.5 * (1 - cr_served_binomial(51, 0.5, few.rate));
+        ck_assert_double_eq_tol(cr_pairs_tail(&few, share, 1 - share) / rates[k], of_pairs[k],
+                                0.05);
+        for (int i = 0; i < 2; i++) {
+            const uint64_t n = samples[i];
+            const cr_pairs pairs = {.samples = n, .out = (n + 1) / 2, .rate = few.rate};
+            const double at = cr_shift_most(0.001, cr_pairs_radius(&pairs, 0.001, 0));
+            ck_assert_double_eq_tol(cr_binomial_cdf(n / 2, n, 1 - at) / rates[k], most[k][i], 0.1);
+        }
     }
 }
 

@@ -127,7 +127,8 @@ struct certreg_target {
  *  Certify without CERTREG_PLAN_PAIRS; the server's estimator has it in plan.flags,
  *  draws pairs, and answers certreg_estimator_estimate only. A request that ends within
  *  a pair, or before all samples, has no guarantee. 11 to 10,001 samples: a condition
- *  takes 1 ms of computing for 101, 10 ms for 1,001 and 100 ms for 10,001. The gradient
+ *  takes 1 ms of computing for 101, 10 ms for 1,001 and 100 ms for 10,001, and that at
+ *  every look where a target has looks. Deadlines hold between conditions. The gradient
  *  and the second order do not help a median then, and are refused. */
 
 #ifdef CERTREG_EXPERIMENTAL

@@ -13,14 +13,15 @@ enum { RANGES = ASKED + 5, WORDS };
 enum { HEADER = 8 + 8 * WORDS };
 static const uint64_t format_version = 2, not_fixed = UINT64_MAX;
 static const char magic[8] = {'c', 'r', 't', 'r', 'e', 'c', '0', '1'};
-static const char *const word_name[PILOT] = {"format version",
-                                             "seed: plan.seed must be the record's",
-                                             "noise_id",
-                                             "noise level",
-                                             "sigma",
-                                             "number of inputs",
-                                             "number of outputs",
-                                             "input, noise scale, output kind or CERTREG_PLAN_PAIRS"};
+static const char *const word_name[PILOT] = {
+    "format version",
+    "seed: plan.seed must be the record's",
+    "noise_id",
+    "noise level",
+    "sigma",
+    "number of inputs",
+    "number of outputs",
+    "input, noise scale, output kind or CERTREG_PLAN_PAIRS"};
 
 static uint64_t identity(cr_view *v)
 {
