@@ -7,7 +7,7 @@ of_bench = CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/li
     $(or $(PYTHON),python3)
 
 .PHONY: bench bench-calls bench-gpu bench-page bench-rows bench-scale \
-    bench-second-order bench-vectors reproduce figures
+    bench-second-order bench-served bench-vectors reproduce figures
 #: Measure
 bench: all $(benches) ## Time the library against its peers
 	@rm -f lib/bench.md
@@ -24,6 +24,8 @@ bench-scale: all ## Measure how much longer radii are with a scale that was tune
 	@$(of_bench) bench/bench_scale.py
 bench-second-order: all ## Measure what the second order adds, with CERTREG_MNIST
 	@$(of_bench) bench/bench_second_order.py
+bench-served: all ## Measure what serving takes of the radius, with CERTREG_MNIST
+	@$(of_bench) bench/bench_served.py
 bench-vectors: all ## Measure radii of vectors
 	@$(of_bench) bench/bench_vectors.py
 reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: two minutes

@@ -13,6 +13,7 @@ from .methods import (
     ALPHA_EASY,
     CODED,
     FAMILIES,
+    IN_PAIRS,
     LEVELS,
     MEDIAN,
     SAMPLE_MEDIAN,
@@ -45,6 +46,7 @@ PAIRS = (
     (MEDIAN.name, CODED.name),
     (SERVED.name, ALPHA_49.name),
     (SERVED_EASY.name, ALPHA_EASY.name),
+    (IN_PAIRS.name, ALPHA_EASY.name),
 )
 KINDS = ("summary", "each", "accuracy", "wins", "few")  # of CSV files
 FEW = (64, 1000)  # calls for each image and noise level

@@ -80,10 +80,10 @@ def _median_smoothing(center: str) -> Callable[[float, float], Question]:
     )
 
 
-def _served(confidence: float) -> Callable[[float, float], Question]:
+def _served(confidence: float, pairs: bool = False) -> Callable[[float, float], Question]:
     """α-smoothing's two error probabilities: one for p_A, one for each request."""
     return lambda tolerance, alpha: Question(
-        tolerance, alpha=confidence or alpha, serving=Serving(501, alpha)
+        tolerance, alpha=confidence or alpha, serving=Serving(501, alpha, pairs=pairs)
     )
 
 
@@ -110,6 +110,7 @@ MEDIAN = Method("median", OURS, "statistic", _ours())
 GRADIENT = Method("median, gradient", OURS, "statistic", _ours(constraints="ECGM"))
 SERVED = Method("median, served", OURS, "served", _served(0.001))
 SERVED_EASY = Method("median, served, at 1 - α", OURS, "served", _served(0))
+IN_PAIRS = Method("median, served in pairs, at 1 - α", OURS, "served", _served(0, pairs=True))
 HUBER = Method("Huber", OURS, "statistic", _ours("huber"))
 MEAN = Method("mean", OURS, "statistic", _ours("mean"))
 CENTERED = Method("(E,C,G)+M, centered", OURS, "mean", _centered)
@@ -137,6 +138,7 @@ OF_REALS = (
     GRADIENT,
     SERVED,
     SERVED_EASY,
+    IN_PAIRS,
     HUBER,
     MEAN,
 )
