@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { STATE = 16, MEASURED = 12, SAMPLES = 256, TICKS = 500 };
-static alignas(64) unsigned char estimator_memory[64 * 1024];
+static alignas(64) unsigned char estimator_memory[80 * 1024];
 static certreg_estimator *volatile running; /* what the emergency stop cancels */
 
 /* An emergency button's handler calls this: it is safe from any thread and any signal handler. */
