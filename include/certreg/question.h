@@ -119,23 +119,23 @@ struct certreg_target {
  *  model.lo and model.hi. CERTREG_STATISTIC_TRIMMED_MEAN always needs serving.
  *
  * Serving from pairs (serving.pairs, experimental)
- *  With pairs 1 a request has M pairs of samples whose noise is opposite, z + delta +
- *  sigma*D*e and z + delta - sigma*D*e, and, where serving.samples is odd, one sample
- *  more of its own noise. Serving takes less of the radius of a median then, about half
- *  at 101 samples; Huber locations and means lose. It is a constant of the deployment:
- *  a server of pairs needs a certificate for pairs, and no other server may have it.
- *  Certify without CERTREG_PLAN_PAIRS; the server's estimator has it in plan.flags,
+ *  With pairs 1 a request has pairs of samples whose noise is opposite, z + delta +
+ *  sigma*D*e and z + delta - sigma*D*e. If serving.samples is odd, one sample more has
+ *  noise of its own. Serving then takes less of the radius of a median, about half at
+ *  101 samples; Huber locations and means lose. pairs is a constant of the deployment:
+ *  a server of pairs needs a certificate for pairs, and no other server may use it.
+ *  Certify without CERTREG_PLAN_PAIRS. The server's estimator has it in plan.flags,
  *  draws pairs, and answers certreg_estimator_estimate only. A request that ends within
- *  a pair, or before all samples, has no guarantee. 11 to 10,001 samples: a condition
- *  takes 1 ms of computing for 101, 10 ms for 1,001 and 100 ms for 10,001, and that at
- *  every look where a target has looks. Deadlines hold between conditions. The gradient
+ *  a pair, or before all samples, has no guarantee. 11 to 10,001 samples are allowed: a
+ *  condition takes 1 ms of computing for 101, 10 ms for 1,001 and 100 ms for 10,001, at
+ *  every look if a target has looks. Deadlines hold between conditions. The gradient
  *  and the second order do not help a median then, and are refused. */
 
 #ifdef CERTREG_EXPERIMENTAL
 /* One of plan.flags */
 enum certreg_plan_pairs {
-    /* Of a server of pairs: samples 2i and 2i + 1 have opposite noise. It needs
-     * plan.pilot SIZE_MAX, and nothing is certified by it. */
+    /* For a server of pairs: samples 2i and 2i + 1 have opposite noise. It needs
+     * plan.pilot SIZE_MAX. Such an estimator certifies nothing. */
     CERTREG_PLAN_PAIRS = 2
 };
 #endif
@@ -290,17 +290,17 @@ CERTREG_API certreg_status certreg_estimator_forecast(
 /** Moves a certificate to an input nearby, without calling the model. What holds for
  *  every delta with ||D^-1 delta|| < radius at z holds for every delta shorter than
  *  radius - ||D^-1 (to - z)|| at `to`. This is a part of the same promise: it costs no
- *  alpha, for any number of inputs `to`, whatever they are chosen by. With serving,
+ *  alpha, for any number of inputs `to`, however they are chosen. With serving,
  *  every request still needs fresh noise.
  *  @param certificate  its center is CERTREG_CENTER_PREDICTION
  *  @param inputs, scale  of the model; scale NULL: all 1
  *  @param z    the input that the certificate is about, bit for bit. Another input,
- *              scale or number of inputs is noticed by certificate.input, which is
- *              proof against mistakes and none against intent
+ *              scale or number of inputs is noticed by certificate.input. This
+ *              protects against mistakes, not against intent
  *  @param to   inputs finite floats, with the bits of z where scale is 0
  *  @param out  outcome, radii (rounded down) and `input` are those about `to`, so that
- *              it can be moved on; estimate is NaN; the rest is as it was. Where
- * nothing is left of the radius it abstains. It may be the certificate itself
+ *              it can be moved on; estimate is NaN; the rest is as it was. If nothing
+ *              is left of the radius, it abstains. It may be the certificate itself
  *  @param why  receives the error, or NULL
  *  @return CERTREG_OK, also where nothing is left; CERTREG_E_MISMATCH (z, scale or
  *          inputs is not the certificate's); CERTREG_E_INVALID naming the feature, or

@@ -98,9 +98,11 @@ class Changes:
         elif self.kind is None and self.X.ndim > 2:
             yield "If these are images, give kind: brightness and JPEG are compared too."
         if not self.moves.all():
+            still, count = int(np.sum(~self.moves)), self.scale.size
+            have, them = ("has", "it") if still == 1 else ("have", "them")
             yield (
-                f"{np.sum(~self.moves)} of {self.scale.size} features have scale 0. No radius "
-                "covers a change of them; rounding and deviations are those of the others."
+                f"{still} of {count} features {have} scale 0. No radius covers a change of {them}; "
+                "rounding and deviations are those of the others."
             )
 
     @functools.cached_property

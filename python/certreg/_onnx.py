@@ -132,11 +132,11 @@ class OnnxModel(SessionModel):
     input      name of the input that varies; None: the only one without a constant
     output     name of the output; None: the first one
     constants  values of all other inputs by their names, {"fmin": 46.9}: numbers, or arrays of the
-               shape of the input. A number stands for an array where the file fixes the shape. An
-               input whose first length is the rows, by its name in the file, gets the value for
-               one row
+               shape of the input. A number fills the array if the file fixes its shape. If the file
+               gives the first length of such an input the name of the batch, give the value for one
+               row
     columns    which columns of the output are returned, as range(3, 6); None: all. The outputs of a
-               row are flattened for it
+               row are flattened first
     threads    threads of one call; 0: ONNX Runtime's default
     providers  execution providers of ONNX Runtime; None: the CPU
 
@@ -152,7 +152,8 @@ class OnnxModel(SessionModel):
 
     Raises FileNotFoundError if there is no such file; ValueError if it is not an ONNX model, if
     its inputs or output are not tensors of such types and shapes, or if a constant is missing or
-    fits none; TypeError for a constant that is no number; ImportError if onnxruntime is missing."""
+    does not fit; TypeError for a constant that is no number; ImportError if onnxruntime is
+    missing."""
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
 """Inputs that are made from a few parameters, as a crop of an image is made from its box. A model
-of the parameters is a model as others are, and its certificates are about them."""
+of the parameters is a model like any other, and its certificates are about the parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_PERCENT = 400.0  # a side of 1/55 to 55 times the box
 
 class Parametric:
     """A model of the parameters from which its inputs are made: g(p) = model(make(p)). It is a
-    model as others are, for certify_rows, Estimator, Calibrated and check_model. Its certificates
+    model like any other for certify_rows, Estimator, Calibrated and check_model. Its certificates
     are about changes of p and of nothing else.
 
         moved = Parametric(network, Crops(image, box, 192))
@@ -30,16 +30,16 @@ class Parametric:
 
     model  as for Estimator
     make   a function from parameters, float64 of shape (rows, parameters), to the inputs of the
-           model, of shape (rows, ...): Crops, GainAndShift, Combinations or your own. It needs an
-           input for all finite parameters, since the noise is Gaussian, and each row must depend on
-           its own parameters only
+           model, of shape (rows, ...): Crops, GainAndShift, Combinations or your own. It must
+           return an input for all finite parameters, since the noise is Gaussian, and each row must
+           depend on its own parameters only
     names  of the parameters, for DataFrames; None: make.names
     back   a function of the outputs of the model and of the parameters, both float64 of shape
            (rows, ...), that returns the outputs to certify; None: those of the model
 
     Inputs are made a few at a time, at most 16 MiB or one row. It can be pickled if model, make
-    and back can. Raises ValueError and TypeError for what is not like this; make is called once to
-    see, with parameters of 0."""
+    and back can. Raises ValueError and TypeError for wrong arguments; make is called once, with
+    parameters of 0, to check its shape."""
 
     def __init__(
         self,
@@ -97,8 +97,8 @@ class Crops:
     size   (height, width) of the inputs, or one number for both
 
     The parameters are `right` and `down`, which move the center of the box, in pixels of the image;
-    `size`, by which its sides are multiplied by exp(size / 100): for small changes per cent, and
-    beyond +-400 no further; and `roll`, which turns it clockwise, in degrees. The inputs are
+    `size`, which multiplies its sides by exp(size / 100), clamped at +-400: small changes are per
+    cent; and `roll`, which turns it clockwise, in degrees. The inputs are
     float32 of shape (rows, *size, channels), or (rows, *size) without channels."""
 
     names = ("right", "down", "size", "roll")
@@ -175,10 +175,10 @@ class GainAndShift:
 
     signal  numbers of shape (samples,) or (samples, channels)
     margin  samples at both ends that come into view only when the signal is moved; the inputs are
-            shorter by twice as many. Beyond the ends of the signal it is 0
+            shorter by twice as many. Beyond its ends the signal is 0
 
-    The parameters are `gain` in dB, beyond +-200 no further, and `shift` in samples, positive to
-    later ones. The inputs are float32 of shape (rows, samples - 2 * margin, ...)."""
+    The parameters are `gain` in dB, clamped at +-200, and `shift` in samples, positive to later
+    ones. The inputs are float32 of shape (rows, samples - 2 * margin, ...)."""
 
     names = ("gain", "shift")
 
@@ -211,7 +211,7 @@ class Combinations:
     names  of the coefficients; None: c0, c1, ...
 
     The parameters are the coefficients c. The inputs are float32 of shape (rows, *shape of base),
-    and beyond the largest float32 no larger."""
+    clamped at the largest float32."""
 
     def __init__(self, base: Any, basis: Any, names: Optional[Sequence[str]] = None) -> None:
         self._base = _given(base, "base")

@@ -18,7 +18,7 @@ class RadiusComparison:
 
     lines         the table: a dict for each change. norm is the norm of the change in units of the
                   radius, the median over the inputs; infinite if it moves a feature of scale 0.
-                  covered is on how many inputs the radius is above the norm
+                  covered counts the inputs whose radius is above their norm
     radii         the radius of each input, (rows,)
     noise_ratios  for sound the signal-to-noise ratio in dB of a change as long as the radius,
                   (rows,): infinite for radius 0, -infinite for silence, NaN for both; otherwise
@@ -53,12 +53,12 @@ def compare_radius(
     radius  a finite number >= 0, or one for each input, 0 where nothing was certified; or Rows with
             one sigma and one question, which have the scale too
     scale   as for certify_rows
-    step    from a value of an input to the next one that it can have: one number, or one for each
+    step    distance between neighbouring values that an input can have: one number, or one for each
             feature, 0 for a feature that is exact. None: that of the kind
     kind    "image": 8 bits in [0, 1], [0, 255] or [-1, 1], or from the least to the greatest value
-            if they have just so many levels; of shape (h, w), (h, w, c) or (c, h, w) with c = 1 or
+            if they have exactly 256 levels; of shape (h, w), (h, w, c) or (c, h, w) with c = 1 or
             3. "sound": 16 bits in [-1, 1]. The values may be finer. None: the steps on which the
-            values lie, of each feature, or of more than 64 together
+            values lie, one for each feature, or one in common for more than 64
     names   of the features; None: those of a DataFrame, or numbers
 
     Norms are rounded up. Raises ValueError and TypeError for wrong arguments."""
@@ -83,9 +83,10 @@ def compared(changes: Changes, radius: Any) -> RadiusComparison:
     said = [f"The radius is {middle}. It covers a change of an input whose norm is below it."]
     short = int(np.sum(radii <= changes.typical))  # NaN, if no step is known, is not less
     if short:
+        where = f"On {short} of {len(radii)} inputs it" if len(radii) > 1 else "It"
         said.append(
-            f"On {short} of {len(radii)} inputs it is not above a typical rounding error, if "
-            "inputs are rounded to these steps, and so says little: see docs/guide/units.md."
+            f"{where} is not above a typical rounding error, if inputs are rounded to these steps, "
+            "and so says little: see docs/guide/units.md."
         )
     noise = changes.noise_ratios(radii) if changes.kind == "sound" else None
     if noise is not None and np.isfinite(noise).any():

@@ -270,9 +270,9 @@ def test_autocorrelation(hertz):
 
 @parametrize(
     "form, sentence",
-    ({"rate": 44100}, "has 44100 Hz, 1 channels of 16 bits; it must have 48000 Hz"),
-    ({"channels": 2}, "48000 Hz, 2 channels"),
-    ({"width": 1}, "channels of 8 bits"),
+    ({"rate": 44100}, "has 44100 Hz, 16 bits, channels: 1; it must have 48000 Hz"),
+    ({"channels": 2}, "48000 Hz, 16 bits, channels: 2"),
+    ({"width": 1}, "8 bits, channels: 1"),
     ({"sound": tone(200, 0)}, "has no sound"),
     ({"sound": tone(200, 0.3)}, "has 0 voiced frames"),
     ({"sound": tone(0)}, "has 0 voiced frames"),

@@ -147,6 +147,8 @@ def test_what_has_scale_0_is_covered_by_no_radius():
     assert found.lines[1]["norm"] == pytest.approx(math.sqrt(90) / 2)
     assert found.lines[2] == {"change": "one step brighter", "norm": math.inf, "covered": 0}
     assert "30 of 120 features have scale 0" in found.notes[-1] and "inf" in str(found)
+    one = compare_radius(np.arange(20.0).reshape(10, 2), 1, scale=[1, 0])
+    assert "1 of 2 features has scale 0. No radius covers a change of it;" in one.notes[-1]
     half = np.pad(LEVELS[:, :8, :8, 0], [(0, 0), (0, 0), (0, 8)], constant_values=130)
     left = np.repeat([[1, 0]], 8, 1).repeat(8, 0)
     found = norms((half / 255).astype(np.float32), scale=left, kind="image")
@@ -176,6 +178,8 @@ def test_covered_is_what_is_strictly_shorter():
     found = compare_radius(step, radii)
     assert [line["covered"] for line in found.lines[:2]] == [18, 15]
     assert "On 2 of 20 inputs it is not above" in str(found)
+    alone = compare_radius(step[:1], 0.1, step=1)
+    assert "below it.\nIt is not above a typical rounding error" in str(alone)
     shown = str(compare_radius(step, 0.123456))
     assert "5.767" in shown and " 0.5 " in shown and "is 0.1234 (median" in shown
 

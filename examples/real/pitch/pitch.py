@@ -63,7 +63,7 @@ def sound(path):
         raise ValueError(f"{path} is no .wav file of 16 bits: {why}") from None
     if form != (3 * RATE, 1, 2):
         raise ValueError(
-            f"{path} has {form[0]} Hz, {form[1]} channels of {8 * form[2]} bits; it must have "
+            f"{path} has {form[0]} Hz, {8 * form[2]} bits, channels: {form[1]}; it must have "
             f"{3 * RATE} Hz, one channel of 16 bits: sox {path} -r {3 * RATE} -c 1 -b 16 new.wav"
         )
     data = np.frombuffer(data[: len(data) // 2 * 2], np.int16)

@@ -56,12 +56,12 @@ def model_and_inputs(command: Any) -> None:
 def onnx_model(command: Any) -> Any:
     options = {
         "--constant NAME=VALUE": (
-            "value of an input that does not vary: a number, or a .npy file. All inputs but one "
-            "need it, each in an option of its own",
+            "value of an input that does not vary: a number, or a .npy file. Give this option once "
+            "for each input but one",
             {"action": "append"},
         ),
-        "--columns A:B": "only columns A to B-1 of an output, counted from 0; if a row has more "
-        "dimensions, it is flattened",
+        "--columns A:B": "only columns A to B-1 of an output, counted from 0; a row of more "
+        "dimensions is flattened first",
     }
     return _group(command, "ONNX files", options)
 
@@ -313,7 +313,7 @@ def labels_and_plots(command: Any) -> None:
 def units(command: Any) -> None:
     about = (
         "compare the radii with known changes of the inputs, such as rounding to their steps. "
-        "KIND is image or sound, or their step as a number; without it steps are those that the "
-        "values show. sigma compares those of the level that it recommends"
+        "KIND is image or sound, or the step of the inputs as a number; without it the steps are "
+        "found from the values. sigma compares the radii at the level that it recommends"
     )
     _group(command, "units", {"--units KIND": (about, {"nargs": "?", "const": ""})})
