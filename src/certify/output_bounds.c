@@ -59,8 +59,7 @@ static certreg_status bounds_of_mean(const cr_work *w, const cr_answer *a, doubl
     *from = least, *to = greatest;
     if (!q->served_samples) return CERTREG_OK;
     const double span = w->record->model.hi[q->output] - w->record->model.lo[q->output];
-    const double count = (q->served_pairs ? 0.5 : 1) * (double)q->served_samples;
-    const double fresh = span * sqrt(log(2 / q->served_rate) / (2 * count)) *
+    const double fresh = span * sqrt(log(2 / q->served_rate) / (2 * cr_question_served_count(q))) *
                          (1 + CR_ROUNDING); /* Hoeffding, for a fresh sample mean */
     *from = nextafter(least - fresh, -INFINITY);
     *to = nextafter(greatest + fresh, INFINITY);

@@ -63,8 +63,7 @@ static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr
         return cr_served_binomial(q->served_samples, share, beta);
     double least, greatest;
     cr_score_range(score, v->model.lo + k, v->model.hi + k, &least, &greatest);
-    return cr_served_bounded((q->served_pairs ? 0.5 : 1) * (double)q->served_samples, least,
-                             greatest, beta);
+    return cr_served_bounded(cr_question_served_count(q), least, greatest, beta);
 }
 
 /* Of a score with two values: how many may be -1. */

@@ -45,6 +45,12 @@ typedef struct cr_question {
     int by_estimate;  /* about the estimate from all noisy samples, not about a prediction */
 } cr_question;
 
+/* How many served samples count where scores are bounded: of pairs half (theory 1.5). */
+static inline double cr_question_served_count(const cr_question *q)
+{
+    return (q->served_pairs ? 0.5 : 1) * (double)q->served_samples;
+}
+
 /* ---- read.c: no estimator is needed */
 /* Element `index` of a caller's array whose first struct_size has been checked. alpha is divided by
  * question.bonferroni and by `share`. */
