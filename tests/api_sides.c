@@ -88,6 +88,13 @@ static const struct {
     {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_CIRCULAR_MEAN, CERTREG_METHOD_FINITE, 0, 0.6, 0.3},
 };
 
+static const struct {
+    int32_t kind, statistic, method;
+    double tolerance;
+} lawful[] = {{CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_FINITE, 0.4},
+              {CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ANYTIME, 0.4},
+              {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_CIRCULAR_MEAN, CERTREG_METHOD_FINITE, 0.6}};
+
 static certreg_radius solve_with(const certreg_question *q, const certreg_bounds *b,
                                  uint32_t constraints)
 {
@@ -113,6 +120,8 @@ TEST_ROWS(bounds_of_the_limiting_side_give_the_radius_of_the_certificate, asked)
     certreg_question q = kit_question(asked[_i].tolerance);
     q.statistic = asked[_i].statistic, q.method = asked[_i].method, q.center = asked[_i].center;
     q.huber_width = q.statistic == CERTREG_STATISTIC_HUBER ? 0.5 * q.tolerance : 0;
+    if (!q.center && q.method == CERTREG_METHOD_FINITE) /* no law */
+        q.constraints = CERTREG_CONSTRAINTS_ECM;
     certreg_certificate c = kit_ask(e, SAMPLES, q);
     const double given = c.estimate + asked[_i].offset * q.tolerance;
     if (asked[_i].offset != 0) q.prediction = &given;
@@ -123,6 +132,22 @@ TEST_ROWS(bounds_of_the_limiting_side_give_the_radius_of_the_certificate, asked)
     const certreg_bounds b = asks_bounds(e, &q, &c);
     ck_assert_double_eq_tol(solve(&q, &b).radius, c.radius, 2e-9 * c.radius);
     ck_assert_uint_eq(c.constraints & ~b.constraints, 0);
+}
+
+TEST_ROWS(a_law_has_a_mean_and_a_range_as_bounds, lawful)
+{
+    certreg_estimator *e = make(lawful[_i].kind, 0);
+    certreg_question q = kit_question(lawful[_i].tolerance), named;
+    q.statistic = lawful[_i].statistic, q.method = lawful[_i].method;
+    q.huber_width = q.statistic == CERTREG_STATISTIC_HUBER ? 0.5 * q.tolerance : 0;
+    named = q, named.constraints = CERTREG_CONSTRAINTS_ECM;
+    const certreg_certificate c = kit_ask(e, SAMPLES, q), without = kit_ask(e, SAMPLES, named);
+    ck_assert_uint_ne(c.constraints & CERTREG_CONSTRAINT_LAW, 0);
+    ck_assert_uint_eq(without.constraints & CERTREG_CONSTRAINT_LAW, 0);
+    ck_assert_double_gt(c.radius, without.radius);
+    const certreg_bounds b = asks_bounds(e, &q, &c);
+    ck_assert_uint_eq(b.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE);
+    ck_assert_double_lt(solve(&q, &b).radius, c.radius);
 }
 
 TEST(near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance)

@@ -265,8 +265,8 @@ TEST_TIMES(radii_exceed_the_true_ones_no_more_often_than_alpha, ASKED)
         wrong += c.radius > truth + 0.002;
         claims += c.radius > 0.7 * truth;
         hostile += median && radius_of_tails(&s) > truth + 0.01;
-        ruled += median && (c.constraints & CERTREG_CONSTRAINT_MOMENT) != 0; /* by the sines of the
-                                                                                circular mean */
+        ruled += median && /* by the sines of the circular mean */
+                 (c.constraints & (CERTREG_CONSTRAINT_MOMENT | CERTREG_CONSTRAINT_LAW)) != 0;
     }
     coverage_check(median ? "median" : "Huber", wrong, MODELS, alpha, 0.01 / ASKED, 0);
     /* without a pilot, bets start blindly */

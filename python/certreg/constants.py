@@ -74,6 +74,7 @@ class Constraint(enum.IntFlag):
     RANGE = 8
     SECOND_ORDER = 16
     MOMENT = 32
+    LAW = 64
 
 
 class Constraints(enum.IntEnum):

@@ -89,6 +89,7 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
                          uint32_t constraints, certreg_bounds *out)
 {
     const double alpha = moments_alpha(conditions, c, constraints);
+    if (c->law) return cr_finite_find_law(v, conditions, c, alpha, out), 0;
     if (!c->exact && !c->guard) return bound_by_method(v, conditions, c, constraints, alpha, out);
     if (c->exact) cr_means_exact(v, conditions, c, alpha, out);
     else

@@ -125,3 +125,54 @@ void cr_finite_find(cr_view *v, const cr_conditions *conditions, const cr_score 
     b->variance_hi = b->moment_hi;
     b->constraints |= CERTREG_CONSTRAINT_VARIANCE;
 }
+
+/* ---- the whole law */
+typedef struct of_law {
+    const cr_law *law;
+    cr_samples samples;
+} of_law;
+
+static double law_at(const void *of, size_t sample)
+{
+    const of_law *l = of;
+    return cr_law_value(l->law, cr_samples_at(&l->samples, sample));
+}
+
+void cr_finite_find_law(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                        double alpha, certreg_bounds *b)
+{
+    cr_law *law = c->law;
+    const int32_t k = conditions->output;
+    const of_law all = {law, all_samples(v, conditions, &c->score, 0)};
+    const cr_bet bet = {.value = law_at,
+                        .of = &all,
+                        .hi = law->height[CR_LAW_CELLS],
+                        .first = conditions->main_first};
+    law->mean = bound_of(v, conditions, bet, alpha, 0);
+    cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
+    b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    b->mean_lo = fmax(b->range_lo, cr_law_shifted(law, law->mean, 0));
+    b->mean_hi = b->range_hi;
+}
+
+/* ---- what the pilot expects of both */
+void cr_finite_expect(cr_view *v, const cr_conditions *conditions, const cr_score *score,
+                      size_t samples, certreg_bounds *b)
+{
+    const int32_t k = conditions->output;
+    const cr_question *q = &conditions->question;
+    const cr_samples pilot = cr_parts_pilot(v, conditions, score);
+    cr_score_range(score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
+    const double center = best_center(&pilot, b->range_lo, b->range_hi),
+                 far = fmax(b->range_hi - center, center - b->range_lo);
+    cr_bet bet = {.hi = far * far, .count = samples};
+    for (size_t i = 0; cr_samples_has(&pilot, i); i++) {
+        const double gap = cr_samples_at(&pilot, i) - center;
+        cr_betting_add_pilot(&bet, gap * gap);
+    }
+    b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE | CERTREG_CONSTRAINT_MOMENT;
+    b->moment_center = center;
+    b->moment_hi = cr_betting_expected_upper(&bet, q->alpha, q->method_row->any_number);
+    b->mean_lo = fmax(b->range_lo, center - sqrt(b->moment_hi));
+    b->mean_hi = fmin(b->range_hi, center + sqrt(b->moment_hi));
+}

@@ -1,5 +1,6 @@
 #include "certify/answer.h"
 #include "bounds/bounds.h"
+#include "certify/laws.h"
 #include "certify/output_bounds.h"
 #include <math.h>
 
@@ -23,8 +24,7 @@ static certreg_status find_bounds(const cr_work *w, const cr_question *q, cr_ans
     a->conditions = (cr_conditions){.question = *q, .scratch = w->scratch};
     certreg_status status = cr_conditions_prepare(w->record, &a->conditions, w->why);
     a->told |= !status;
-    if (!status && !same && !q->is_ordered)
-        status = cr_bounds_find(w->replay, &a->conditions, a->bounds, &a->abstained);
+    if (!status && !same && !q->is_ordered) status = cr_laws_bounds(w, a);
     a->known = !status;
     return status;
 }
@@ -77,7 +77,9 @@ static uint32_t constraints_used(cr_view *v, const cr_answer *a, const cr_solved
 {
     const uint32_t found = solved->constraints;
     const cr_question *q = &a->conditions.question;
-    if (!a->conditions.each[solved->limiting].guard) return cr_bounds_constraints(v, q) & found;
+    const cr_condition *c = a->conditions.each + solved->limiting;
+    if (c->law) return found | CERTREG_CONSTRAINT_LAW;
+    if (!c->guard) return cr_bounds_constraints(v, q) & found;
     const uint32_t named = q->solver_constraints;
     return named ? found & (named | CERTREG_CONSTRAINT_MOMENT) : found;
 }

@@ -3,6 +3,7 @@
 #include "statistics/binomial.h"
 #include "statistics/shift.h"
 #include "bounds/bounds.h"
+#include "certify/laws.h"
 #include "certify/output_bounds.h"
 #include "statistics/location.h"
 #include "statistics/pairs.h"
@@ -81,7 +82,7 @@ static certreg_status holds(const cr_work *w, cr_answer *a, double tolerance, in
 {
     cr_solved solved;
     cr_conditions_set_tolerance(w->record, &a->conditions, tolerance);
-    certreg_status status = cr_bounds_find(w->replay, &a->conditions, a->bounds, &a->abstained);
+    certreg_status status = cr_laws_bounds(w, a);
     if (status || a->abstained) return status;
     status = cr_solve_radius(w, a, INFINITY, &solved);
     *yes = !status && solved.radius >= a->conditions.question.at_radius;

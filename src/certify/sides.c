@@ -2,6 +2,7 @@
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "bounds/bounds.h"
+#include "certify/laws.h"
 #include "certify/solve.h"
 #include <math.h>
 
@@ -43,7 +44,7 @@ static certreg_status turn_to_limiting(const cr_work *w, cr_answer *a)
     certreg_status status = cr_solve_directions(w, a, &solved);
     if (status) return status;
     cr_conditions_turn(w->record, &a->conditions, solved.direction);
-    return cr_bounds_find(w->replay, &a->conditions, a->bounds, &a->abstained);
+    return cr_laws_bounds(w, a);
 }
 
 static certreg_status find(const cr_work *w, const certreg_question *question, int32_t side,
@@ -55,7 +56,7 @@ static certreg_status find(const cr_work *w, const certreg_question *question, i
     if (status) return status;
     *index = index_of_side(c, side);
     if (*index < 0) return no_such_side(w, side);
-    status = cr_bounds_find(w->replay, c, a->bounds, &a->abstained);
+    status = cr_laws_bounds(w, a);
     if (!status && !a->abstained && c->question.directions > 1) status = turn_to_limiting(w, a);
     if (!status) cr_asked_remember_now(w->record, cr_allowed_looks(&c->question));
     return status;

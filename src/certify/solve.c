@@ -1,3 +1,4 @@
+#include "certify/laws.h"
 #include "certify/solve.h"
 #include "bisection/radius.h"
 #include "bounds/bounds.h"
@@ -14,6 +15,21 @@ static double threshold_of(const cr_conditions *conditions, int i, const certreg
                               conditions->question.target * (1 + CR_LOOKS_MARGIN) / b->sigma);
 }
 
+/* The least radius of the conditions that have a law, in units of sigma. */
+static double by_laws(const cr_answer *a, double cap, size_t *limiting)
+{
+    const cr_conditions *conditions = &a->conditions;
+    double least = cap;
+    for (int i = 0; i < conditions->count; i++) {
+        const cr_condition *c = conditions->each + i;
+        if (!c->law || !(least > 0)) continue;
+        const double radius = cr_law_radius(c->law, c->law->mean, c->threshold, least);
+        if (radius < least) least = radius, *limiting = (size_t)i;
+    }
+    return least;
+}
+
+/* The others, up to there. */
 static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radius *radius,
                             certreg_error *why)
 {
@@ -22,10 +38,19 @@ static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radiu
     for (int i = 0; i < conditions->count; i++) {
         if (conditions->each[i].pairs.samples && cr_watch_late(how->watch))
             return CERTREG_E_DEADLINE;
-        threshold[i] = threshold_of(conditions, i, a->bounds + i);
+        threshold[i] = conditions->each[i].law ? -INFINITY
+                                               : threshold_of(conditions, i, a->bounds + i);
     }
-    return cr_radius_above(how, a->bounds, threshold, (size_t)conditions->count,
-                           conditions->question.solver_constraints, radius, why);
+    const double cap = how->cap;
+    size_t limiting = 0;
+    how->cap = by_laws(a, cap, &limiting);
+    const certreg_status status =
+        cr_radius_above(how, a->bounds, threshold, (size_t)conditions->count,
+                        conditions->question.solver_constraints, radius, why);
+    if (status || !(how->cap < cap) || radius->outcome == CERTREG_OUTCOME_CERTIFIED) return status;
+    if (radius->radius > 0) radius->outcome = CERTREG_OUTCOME_CERTIFIED;
+    radius->limiting = limiting;
+    return CERTREG_OK;
 }
 
 certreg_status cr_solve_radius(const cr_work *w, const cr_answer *a, double most, cr_solved *out)
@@ -59,7 +84,7 @@ certreg_status cr_solve_directions(const cr_work *w, cr_answer *a, cr_solved *ou
     for (size_t i = 1; !status && i < conditions->question.directions && out->radius > 0; i++) {
         cr_solved here;
         cr_conditions_turn(w->record, conditions, i);
-        status = cr_bounds_find(w->replay, conditions, a->bounds, &a->abstained);
+        status = cr_laws_bounds(w, a);
         if (a->abstained) return *out = (cr_solved){.direction = i}, status;
         if (!status) status = cr_solve_radius(w, a, out->radius, &here);
         if (!status && here.radius < out->radius) *out = here;

@@ -3,6 +3,7 @@
 #define CR_QUESTION_CONDITIONS_H
 #include "certreg/solver.h"
 #include "question/question.h"
+#include "statistics/law.h"
 #include "statistics/pairs.h"
 #include "statistics/score.h"
 
@@ -22,6 +23,7 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
     int exact;      /* two-valued: binomial bound */
     cr_pairs pairs; /* served from pairs: they have to hold, and the threshold, that of independent
                        noise, only guides the pilot; no samples: there are none */
+    cr_law *law;    /* it is certified by this law, in scratch; NULL: by mean and variance */
     enum cr_guard guard;
 } cr_condition;
 

@@ -2,9 +2,11 @@
 #ifndef CR_RECORD_SCRATCH_H
 #define CR_RECORD_SCRATCH_H
 #include "statistics/group.h"
+#include "statistics/law.h"
 #include "statistics/net.h"
 #include "statistics/pairs.h"
 
+#define CR_LAWS 4 /* sides and near conditions */
 #define CR_SHARES_KEPT 16u
 typedef struct cr_kept_share { /* cr_pairs_share within this shift; 0 is that of none */
     cr_pairs pairs;
@@ -16,6 +18,7 @@ typedef struct cr_scratch {
     double *share;  /* outputs: of the tolerance, for each block of a vector */
     double *part;   /* CR_NET_PROJECTED * outputs: of that, for each direction of a projection */
     double *paths;  /* CR_GROUP_ROOM */
+    cr_law laws[CR_LAWS];
     cr_group_tests group[CR_GROUP_KEPT];
     size_t group_next; /* the one made longest ago */
     cr_kept_share shares[CR_SHARES_KEPT];

@@ -43,14 +43,14 @@ static double guess_of(const cr_capital *g, double mean, double square)
     const double c = z * z * cr_capital_spread(&all) / n; /* d^2 = c (mean + d)(1 - mean - d) */
     const double half = 0.5 * c * (1 - 2 * mean),
                  d = (half + sqrt(half * half + (1 + c) * c * mean * (1 - mean))) / (1 + c);
-    return fmax(d, fmin(rare, 0.7 * (1 - mean)));
+    return fmax(d, fmin(rare, 0.7 * (1 - mean))) * (g->anytime ? 1.5 : 1);
 }
 
 static double search(const cr_capital *g, double mean, double square)
 {
     cr_trial t;
     bracket b = {mean, 0, 1 - mean};
-    const double guess = guess_of(g, mean, square) * (g->anytime ? 1.5 : 1);
+    const double guess = guess_of(g, mean, square);
     int proven = 0;
     for (int pass = 0; pass < 12 && b.high - b.low > b.high / 512 && !cr_watch_late(g->bet->watch);
          pass++) {
@@ -109,16 +109,45 @@ static double margin(const cr_bet *b)
     return 0x1p-51 * fmax(fabs(b->lo), fabs(b->hi));
 }
 
-double cr_betting_upper(const cr_bet *bet, double alpha, int anytime)
+static double upper_of(const cr_bet *bet, double part)
 {
-    const double part = bound_share(bet, alpha, anytime, 0);
     if (part >= 1) return bet->hi;
     return fmin(bet->hi, bet->lo + part * (bet->hi - bet->lo) + margin(bet));
 }
 
-double cr_betting_lower(const cr_bet *bet, double alpha, int anytime)
+static double lower_of(const cr_bet *bet, double part)
 {
-    const double part = bound_share(bet, alpha, anytime, 1);
     if (part >= 1) return bet->lo;
     return fmax(bet->lo, bet->hi - part * (bet->hi - bet->lo) - margin(bet));
+}
+
+double cr_betting_upper(const cr_bet *bet, double alpha, int anytime)
+{
+    return upper_of(bet, bound_share(bet, alpha, anytime, 0));
+}
+
+double cr_betting_lower(const cr_bet *bet, double alpha, int anytime)
+{
+    return lower_of(bet, bound_share(bet, alpha, anytime, 1));
+}
+
+/* ---- expectations */
+static double expected_share(const cr_bet *bet, double alpha, int anytime, int mirrored)
+{
+    const cr_capital g = {.bet = bet, .alpha = alpha, .anytime = anytime, .mirrored = mirrored};
+    const cr_seen pilot = cr_capital_pilot(&g);
+    if (is_hopeless(bet, alpha) || !(pilot.count > 0)) return 1;
+    const double mean = pilot.sum / pilot.count,
+                 square = (double)bet->count * pilot.square / pilot.count;
+    return mean + guess_of(&g, mean, square);
+}
+
+double cr_betting_expected_upper(const cr_bet *bet, double alpha, int anytime)
+{
+    return upper_of(bet, expected_share(bet, alpha, anytime, 0));
+}
+
+double cr_betting_expected_lower(const cr_bet *bet, double alpha, int anytime)
+{
+    return lower_of(bet, expected_share(bet, alpha, anytime, 1));
 }

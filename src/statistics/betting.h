@@ -35,4 +35,8 @@ void cr_betting_add_pilot(cr_bet *, double value);
 double cr_betting_upper(const cr_bet *, double alpha, int anytime);
 double cr_betting_lower(const cr_bet *, double alpha, int anytime);
 
+/* About where they will be if `count` samples are as the pilot. No value is asked for. */
+double cr_betting_expected_upper(const cr_bet *, double alpha, int anytime);
+double cr_betting_expected_lower(const cr_bet *, double alpha, int anytime);
+
 #endif

@@ -1,0 +1,139 @@
+#include "statistics/law.h"
+#include "statistics/normal.h"
+#include <math.h>
+
+/* Values below those that were seen are taken to be as likely as if this many had been: without
+ * them H would be so steep there that a single one costs more than the others bring. */
+static const double unseen = 1;
+static const size_t fewest = 16;
+
+/* ---- cells */
+static double begin_of(const cr_law *law, int cell)
+{
+    return cell ? law->from + (cell - 1) * law->width : law->least;
+}
+
+static double width_of(const cr_law *law, int cell)
+{
+    return cell ? law->width : law->from - law->least;
+}
+
+static int cell_of(const cr_law *law, double u)
+{
+    const double cell = 1 + (u - law->from) / law->width;
+    return !(cell >= 1) ? 0 : cell < CR_LAW_CELLS ? (int)cell : CR_LAW_CELLS - 1;
+}
+
+int cr_law_count(cr_law_cells *c, const cr_samples *s, double least)
+{
+    double from = INFINITY, to = -INFINITY;
+    for (size_t i = 0; cr_samples_has(s, i); i++) {
+        const double u = cr_samples_at(s, i);
+        from = fmin(from, u), to = fmax(to, u);
+    }
+    *c = (cr_law_cells){.least = least, .from = from, .width = (to - from) / (CR_LAW_CELLS - 1)};
+    if (s->count < fewest || !(from >= least && c->width > 0 && isfinite(to - least))) return 0;
+    const cr_law law = {.least = least, .from = from, .width = c->width};
+    for (size_t i = 0; cr_samples_has(s, i); i++) {
+        const double u = cr_samples_at(s, i);
+        const int k = cell_of(&law, u);
+        c->count[i % CR_LAW_PARTS][k] += 1;
+        c->into[i % CR_LAW_PARTS][k] += u - begin_of(&law, k);
+    }
+    return 1;
+}
+
+/* ---- H */
+double cr_law_value(const cr_law *law, double u)
+{
+    const int k = cell_of(law, u);
+    return law->height[k] + law->slope[k] * fmin(u - begin_of(law, k), width_of(law, k));
+}
+
+/* The slope of the least probability after the shift, as a function of the one before it. */
+static double slope_of(double share, double r)
+{
+    return share > 0 ? exp(r * cr_normal_quantile(share) - 0.5 * r * r) : 0;
+}
+
+/* From the share of the scores above a point, on average over the points of a cell. */
+static void set_slopes(cr_law *law, const double count[CR_LAW_CELLS],
+                       const double into[CR_LAW_CELLS], double all, double r)
+{
+    double above = all, last = -1;
+    for (int k = 0; k < CR_LAW_CELLS; k++) {
+        const double width = width_of(law, k);
+        above -= count[k];
+        const double number = fmin(above + (width > 0 ? into[k] / width : 0), all - unseen);
+        law->slope[k] = number == last ? law->slope[k - 1] : slope_of(number / all, r);
+        law->height[k + 1] = law->height[k] + law->slope[k] * width;
+        last = number;
+    }
+}
+
+void cr_law_fit(cr_law *law, const cr_law_cells *c, size_t part, double r)
+{
+    double count[CR_LAW_CELLS] = {0}, into[CR_LAW_CELLS] = {0}, all = 0;
+    for (size_t p = 0; p < CR_LAW_PARTS; p++)
+        for (int k = 0; p != part && k < CR_LAW_CELLS; k++) {
+            count[k] += c->count[p][k], into[k] += c->into[p][k];
+            all += c->count[p][k];
+        }
+    *law = (cr_law){.least = c->least, .from = c->from, .width = c->width};
+    set_slopes(law, count, into, all, r);
+}
+
+/* The square is that of the mean in each cell. */
+cr_seen cr_law_seen(const cr_law *law, const cr_law_cells *c, size_t part)
+{
+    cr_seen seen = {0};
+    for (size_t p = 0; p < CR_LAW_PARTS; p++)
+        for (int k = 0; (p == part || part >= CR_LAW_PARTS) && k < CR_LAW_CELLS; k++) {
+            const double n = c->count[p][k];
+            if (!(n > 0)) continue;
+            const double y =
+                (law->height[k] + law->slope[k] * c->into[p][k] / n) / law->height[CR_LAW_CELLS];
+            seen = (cr_seen){seen.count + n, seen.sum + n * y, seen.square + n * y * y};
+        }
+    return seen;
+}
+
+/* ---- the bound */
+/* inf over p of g(p) - slope p, with g(p) the least probability after the shift. */
+static double conjugate(double slope, double r)
+{
+    if (!(slope > 0)) return 0;
+    if (!(r > 0)) return fmin(0, 1 - slope);
+    const double q = log(slope) / r + 0.5 * r;
+    return cr_normal_cdf(q - r) - slope * cr_normal_cdf(q);
+}
+
+/* The margin is more than the rounding of H, of the sum, and of its terms. */
+double cr_law_shifted(const cr_law *law, double mean, double r)
+{
+    double sum = law->least + mean, size = fabs(sum) + mean, last = 0;
+    for (int k = 0; k < CR_LAW_CELLS; k++) {
+        const double slope = law->slope[k], width = width_of(law, k),
+                     end = fabs(begin_of(law, k)) + width;
+        if (k == 0 || slope != law->slope[k - 1]) last = conjugate(slope, r);
+        sum += last * width;
+        size += (1 + slope) * end;
+    }
+    return sum - 0x1p-44 * size;
+}
+
+/* False position; after each step the value at the other end is halved, so that both ends move. */
+double cr_law_radius(const cr_law *law, double mean, double threshold, double cap)
+{
+    double low = 0, high = cap, above = cr_law_shifted(law, mean, 0) - threshold,
+           below = cr_law_shifted(law, mean, cap) - threshold;
+    if (!(above > 0)) return 0;
+    if (below > 0) return cap;
+    for (int i = 0; i < 60 && high - low > 1e-9 * high; i++) {
+        const double part = fmin(fmax(above / (above - below), 1e-6), 1 - 1e-6),
+                     r = low + part * (high - low), here = cr_law_shifted(law, mean, r) - threshold;
+        if (here > 0) low = r, above = here, below *= 0.5;
+        else high = r, below = here, above *= 0.5;
+    }
+    return low;
+}
