@@ -73,7 +73,7 @@ static cublasStatus_t give(cublasHandle_t blas, product what)
 {
     product *p = malloc(sizeof *p);
     if (!p) return CUBLAS_STATUS_ALLOC_FAILED;
-    emulated()->products++;
+    emulated_count_product();
     *p = what;
     return status_of(emulated_enqueue(blas->stream, run_product, p, free));
 }

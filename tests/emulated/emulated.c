@@ -96,6 +96,13 @@ void emulated_count_object(int by)
     leave(cudaSuccess);
 }
 
+void emulated_count_product(void)
+{
+    lock();
+    state.products++;
+    leave(cudaSuccess);
+}
+
 void emulated_count_context(int device)
 {
     lock();

@@ -54,6 +54,8 @@ cudaError_t emulated_enqueue(cudaStream_t stream, emulated_work *run, void *with
                              emulated_work *drop);
 /* One thing more (1) or less (-1) that is alive. */
 void emulated_count_object(int by);
+/* A product of matrices. */
+void emulated_count_product(void);
 /* A device that has a context from now on. */
 void emulated_count_context(int device);
 /* Whether a stream is capturing a graph. */

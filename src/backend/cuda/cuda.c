@@ -26,13 +26,13 @@ static int32_t op_last_code(certreg_backend *backend, const char **text)
 static void op_close(certreg_backend *backend)
 {
     cr_cuda *me = cr_cuda_of(backend);
-    if (me->context.held) cr_cuda_enter_to_end(me);
+    const int inside = me->context.held && !cr_cuda_context_enter(&me->context);
     if (me->blas) cublasDestroy(me->blas);
     if (me->blas_room) cudaFree(me->blas_room);
     if (me->stream && me->owns_stream) cudaStreamDestroy(me->stream);
     if (me->drawn) cudaEventDestroy(me->drawn);
     if (me->side) cudaStreamDestroy(me->side);
-    cr_cuda_leave(me, CERTREG_OK);
+    if (inside) cr_cuda_context_leave(&me->context);
     cr_cuda_context_close(&me->context);
     free(me);
 }

@@ -28,11 +28,10 @@ static inline cr_cuda *cr_cuda_of(certreg_backend *backend)
 /* CUDA's number, or cuBLAS's, as a status; kept where it is a failure. */
 certreg_status cr_cuda_of_runtime(cr_cuda *, int code);
 certreg_status cr_cuda_of_blas(cr_cuda *, cublasStatus_t);
-/* Every op begins with enter and ends with leave. A context that is lost stays lost. */
+/* An op begins with enter and ends with leave; a context that is lost stays lost. Free and close do
+ * without: they run also where the context is lost, and free beside another thread's op, so that it
+ * must not write to what is shared. */
 certreg_status cr_cuda_enter(cr_cuda *);
-/* For what ends memory, streams and the like: also where the context is lost, or they would be
- * looked for in the caller's. */
-void cr_cuda_enter_to_end(cr_cuda *);
 certreg_status cr_cuda_leave(cr_cuda *, certreg_status);
 
 /* ---- memory.c, noise.c, products.c: their ops take their places in the table. */

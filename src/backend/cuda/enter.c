@@ -43,13 +43,6 @@ certreg_status cr_cuda_enter(cr_cuda *me)
     return status || !me->stream ? status : check_capture(me);
 }
 
-/* What ends memory, streams and the like: also where the context is lost, or it would be looked for
- * in the caller's. */
-void cr_cuda_enter_to_end(cr_cuda *me)
-{
-    me->inside = !cr_cuda_context_enter(&me->context);
-}
-
 certreg_status cr_cuda_leave(cr_cuda *me, certreg_status status)
 {
     if (me->inside) cr_cuda_context_leave(&me->context);

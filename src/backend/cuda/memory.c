@@ -12,10 +12,10 @@ static certreg_status op_alloc(certreg_backend *backend, size_t bytes, void **ou
 
 static void op_free(certreg_backend *backend, void *memory)
 {
-    cr_cuda *me = cr_cuda_of(backend);
-    cr_cuda_enter_to_end(me);
+    const cr_cuda_context *ours = &cr_cuda_of(backend)->context;
+    const int inside = !cr_cuda_context_enter(ours);
     if (memory) cudaFree(memory); /* a lost context refuses, and that is all */
-    cr_cuda_leave(me, CERTREG_OK);
+    if (inside) cr_cuda_context_leave(ours);
 }
 
 static certreg_status op_store(certreg_backend *backend, void *device, const void *host,
