@@ -3,14 +3,15 @@
 #include <math.h>
 
 #define PILOT_SHARE 0.15
-#define SHRINKAGE 10.0     /* pilot samples that f(z) is worth */
+#define SAVED 20.0         /* of this many samples, half of the share */
+#define SHRINKAGE 5.0      /* pilot samples that f(z) is worth */
 #define SLOPE 0.05         /* keeps the root unique inside the dead zone */
 #define SMALL_BUDGET 1000u /* up to here the wide ramp is better */
 
 size_t cr_pilot_samples(size_t max_samples, size_t blocks)
 {
     if (max_samples < 2) return 0;
-    const double wanted = PILOT_SHARE * (double)max_samples;
+    const double most = (double)max_samples, wanted = PILOT_SHARE * most * (most / (most + SAVED));
     const size_t plain = wanted < 1 ? 1 : (size_t)(wanted + 0.5);
     if (blocks == 0 || max_samples / 4 < blocks) return plain;
     /* The smallest pilot that leaves whole blocks. */

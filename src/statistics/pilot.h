@@ -4,9 +4,9 @@
 #define CR_STATISTICS_PILOT_H
 #include "statistics/location.h"
 
-/* Default number of pilot samples of `max_samples`: about .15 of them, at least 1, and such that
- * the others fill `blocks` equal blocks where max_samples >= 4 blocks. 0 if max_samples < 2:
- * nothing would be left to certify with. Sample 0 belongs to the pilot; it is the noise-free
+/* Default number of pilot samples of `max_samples`: about 15% of many, less of few, at least 1, and
+ * such that the others fill `blocks` equal blocks where max_samples >= 4 blocks. 0 if max_samples <
+ * 2: nothing would be left to certify with. Sample 0 belongs to the pilot; it is the noise-free
  * output, so the noisy pilot has one sample less. */
 size_t cr_pilot_samples(size_t max_samples, size_t blocks);
 

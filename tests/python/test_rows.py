@@ -386,5 +386,5 @@ def test_what_chooses_no_sigma():
 
 def test_too_few_samples_for_a_method_are_said():
     paper = Question(0.5, statistic="mean", method="paper", center="true_mean")
-    with pytest.raises(RowsError, match="needs at least 70 samples, 6 of them the pilot's: take"):
+    with pytest.raises(RowsError, match="needs at least 68 samples, 4 of them the pilot's: take"):
         rows_of(never, questions=paper, samples=40, lo=-9, hi=9)

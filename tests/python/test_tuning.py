@@ -134,7 +134,7 @@ def test_it_is_found_for_a_linear_model():
 
 
 def test_it_is_found_for_groups():
-    t = tuned(groups=["a", "b", "b", "a"])
+    t = tuned(groups=["a", "b", "b", "a"], samples=2000)
     norms = np.sqrt([(16 + 0.25) / 2, (4 + 1) / 2])
     assert t.groups == ("a", "b")
     np.testing.assert_allclose(t.factors, np.sqrt(norms[0] * norms[1]) / norms, rtol=0.05)
@@ -142,7 +142,7 @@ def test_it_is_found_for_groups():
 
 
 def test_it_is_found_for_groups_of_different_sizes():
-    t = tuned(groups=[1, 0, 0, 0])
+    t = tuned(groups=[1, 0, 0, 0], samples=2000)
     norms = np.sqrt([16, (4 + 1 + 0.25) / 3])
     assert t.groups == (1, 0)  # as they appear
     assert t.factors[0] / t.factors[1] == near(norms[1] / norms[0], 0.03)

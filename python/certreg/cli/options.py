@@ -190,7 +190,7 @@ def samples(command: Any) -> Any:
     options = {
         "--samples N = 1000": "samples for each row and sigma (default: %(default)s)",
         **_BATCH,
-        "--pilot N": "how many of the samples choose the prediction (default: about 15%%)",
+        "--pilot N": "how many of the samples choose the prediction (default: 15%%, less of few)",
     }
     seeds = {
         "--seed N": "seed of the noise, to repeat a run; neither an adversary nor the model may "
