@@ -91,8 +91,11 @@ static const struct {
 static const struct {
     int32_t kind, statistic, method;
     double tolerance;
+    int32_t center;
 } lawful[] = {{CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_FINITE, 0.4},
               {CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ANYTIME, 0.4},
+              {CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_FINITE, 0.4,
+               CERTREG_CENTER_TRUE_MEAN},
               {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_CIRCULAR_MEAN, CERTREG_METHOD_FINITE, 0.6}};
 
 static certreg_radius solve_with(const certreg_question *q, const certreg_bounds *b,
@@ -139,6 +142,7 @@ TEST_ROWS(a_law_has_a_mean_and_a_range_as_bounds, lawful)
     certreg_estimator *e = make(lawful[_i].kind, 0);
     certreg_question q = kit_question(lawful[_i].tolerance), named;
     q.statistic = lawful[_i].statistic, q.method = lawful[_i].method;
+    q.center = lawful[_i].center;
     q.huber_width = q.statistic == CERTREG_STATISTIC_HUBER ? 0.5 * q.tolerance : 0;
     named = q, named.constraints = CERTREG_CONSTRAINTS_ECM;
     const certreg_certificate c = kit_ask(e, SAMPLES, q), without = kit_ask(e, SAMPLES, named);

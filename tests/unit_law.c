@@ -88,12 +88,14 @@ TEST(no_bound_exceeds_what_a_shift_can_do)
         const double least = 10 * uniform() - 5, fitted = 0.02 + 3 * uniform();
         const scores of = random_scores(least), like = i % 2 ? of : random_scores(least);
         const cr_law_cells cells = cells_of(&like, least);
-        cr_law law;
+        const double mean = least_mean(&of, 0);
+        cr_law law = {.moves = i % 5 == 0};
         if (!(cells.width > 0)) continue;
         cr_law_fit(&law, &cells, i % 3 ? CR_LAW_PARTS : (size_t)(i % CR_LAW_PARTS), fitted);
         for (int k = 0; k < KIT_ROWS(shifts); k++) {
-            const double found = cr_law_shifted(&law, mean_of(&of, &law), shifts[k]),
-                         truth = least_mean(&of, shifts[k]);
+            const double fall = law.moves ? mean : 0,
+                         found = cr_law_shifted(&law, mean_of(&of, &law), shifts[k]),
+                         truth = least_mean(&of, shifts[k]) - fall;
             ck_assert_msg(found <= truth, "law %d after %g: %.17g for %.17g", i, shifts[k], found,
                           truth);
             if (shifts[k] >= 0.3) nearest = fmin(nearest, truth - found);
@@ -109,10 +111,32 @@ TEST(a_law_that_is_known_gives_nearly_the_least_mean)
     scores s = {.count = VALUES};
     for (int i = 0; i < VALUES; i++) s.value[i] = (float)i / VALUES, s.share[i] = 1.0 / VALUES;
     const cr_law_cells cells = cells_of(&s, 0);
-    cr_law law;
+    cr_law law = {0};
     for (double r = 0.25; r < 1.6; r += 0.25) {
         cr_law_fit(&law, &cells, CR_LAW_PARTS, r);
         ck_assert_double_ge(cr_law_shifted(&law, mean_of(&s, &law), r), least_mean(&s, r) - 0.01);
+    }
+}
+
+TEST(bets_know_the_range)
+{
+    for (int i = 0; i < 500; i++) {
+        const double least = 10 * uniform() - 5;
+        const scores s = random_scores(least);
+        const cr_law_cells cells = cells_of(&s, least);
+        cr_law law = {.moves = i % 2};
+        cr_bet bet = {.count = 100};
+        if (!(cells.width > 0)) continue;
+        cr_law_fit(&law, &cells, CR_LAW_PARTS, 2 * uniform());
+        cr_law_range(&law, least + 3, &bet);
+        for (int k = 0; k < 100; k++) {
+            const double value = cr_law_value(&law, least + 3 * (k / 99.0));
+            ck_assert(value >= bet.lo && value <= bet.hi);
+        }
+        cr_law_expect(&law, &cells, CR_LAW_PARTS, &bet);
+        ck_assert_double_eq(bet.pilot.count, SAMPLES);
+        ck_assert_double_eq_tol(bet.lo + (bet.hi - bet.lo) * bet.pilot.sum / SAMPLES,
+                                mean_of(&s, &law), 0.01 * (bet.hi - bet.lo));
     }
 }
 
@@ -122,7 +146,7 @@ TEST(the_radius_is_where_the_threshold_is_met)
         const scores s = random_scores(0);
         const cr_law_cells cells = cells_of(&s, 0);
         const double threshold = 0.9 * least_mean(&s, 0.5);
-        cr_law law;
+        cr_law law = {0};
         if (!(cells.width > 0)) continue;
         cr_law_fit(&law, &cells, CR_LAW_PARTS, 0.5);
         const double mean = mean_of(&s, &law), r = cr_law_radius(&law, mean, threshold, 4);

@@ -61,9 +61,9 @@ typedef struct certreg_bounds {
  *  About the true mean both sides have the bounds of the output itself. A trimmed mean
  *  and a ball have one score for both sides, 1 where an output is near the prediction
  *  and -1 elsewhere. Of a vector they are those of the direction that limits it. Where
- *  CERTREG_CONSTRAINT_LAW limits, they are what it says of mean and range, which prove
- *  less; whoever names constraints in the question has no law. The call is an
- *  evaluation: see "Evaluating a record again" in question.h.
+ *  CERTREG_CONSTRAINT_LAW limits, they are a mean and a range that prove less, or of
+ *  the true mean nothing; whoever names constraints in the question has no law. The
+ *  call is an evaluation: see "Evaluating a record again" in question.h.
  *  @param side  CERTREG_SIDE_...; the NEAR sides for the median and Huber of an angle
  *               only, EITHER and OPPOSITE where the pilot chose them
  *  @param out   constraints 0 where the method abstains

@@ -76,7 +76,7 @@ static int bound_by_method(cr_view *v, const cr_conditions *conditions, const cr
     case CERTREG_METHOD_FINITE:
     case CERTREG_METHOD_ANYTIME:
     case CERTREG_METHOD_BASELINE:
-        cr_finite_find(v, conditions, &c->score, constraints, alpha, out);
+        cr_finite_find(v, conditions, &c->score, constraints, alpha, 0, out);
         return 0;
     case CERTREG_METHOD_ASYMPTOTIC: return cr_means_asymptotic(v, conditions, c, out);
     case CERTREG_METHOD_PAPER: break; /* find_paper */
@@ -96,7 +96,7 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
         cr_finite_find(v, conditions, &c->score,
                        CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
                            CERTREG_CONSTRAINT_RANGE,
-                       alpha, out);
+                       alpha, 0, out);
     return 0;
 }
 

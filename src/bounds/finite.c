@@ -11,17 +11,20 @@
 static const double ends_share = 0.25;
 
 /* ---- bets */
-/* Bound of the mean by betting, for a fixed count or any time as the question says. The bet comes
- * with its values, their range and the first sample that counts; the pilot's values only decide how
- * much is staked. */
+/* Bound of the mean by betting, for a fixed count or any time as the question says, or what the
+ * pilot expects of so many samples. The bet comes with its values, their range and the first sample
+ * that counts; the pilot's values only decide how much is staked. */
 static double bound_of(cr_view *v, const cr_conditions *conditions, cr_bet bet, double alpha,
-                       int upper)
+                       size_t expected, int upper)
 {
     const int anytime = conditions->question.method_row->any_number;
     for (size_t i = cr_view_noisy(v); i < conditions->main_first; i++)
         cr_betting_add_pilot(&bet, bet.value(bet.of, i));
-    bet.count = cr_parts_count(conditions);
+    bet.count = expected ? expected : cr_parts_count(conditions);
     bet.watch = v->watch;
+    if (expected)
+        return upper ? cr_betting_expected_upper(&bet, alpha, anytime)
+                     : cr_betting_expected_lower(&bet, alpha, anytime);
     return upper ? cr_betting_upper(&bet, alpha, anytime) : cr_betting_lower(&bet, alpha, anytime);
 }
 
@@ -69,7 +72,7 @@ static double pilot_mean(const cr_samples *pilot, double least, double greatest)
 }
 
 static void bound_moment(cr_view *v, const cr_conditions *conditions, const cr_score *score,
-                         double center, double alpha, certreg_bounds *b)
+                         double center, double alpha, size_t expected, certreg_bounds *b)
 {
     const double far = fmax(b->range_hi - center, center - b->range_lo);
     const cr_samples all = all_samples(v, conditions, score, center);
@@ -78,7 +81,7 @@ static void bound_moment(cr_view *v, const cr_conditions *conditions, const cr_s
                         .hi = far * far * (1 + 4 * DBL_EPSILON),
                         .first = conditions->main_first};
     b->moment_center = center;
-    b->moment_hi = bound_of(v, conditions, bet, alpha, 1) * (1 + 4 * DBL_EPSILON);
+    b->moment_hi = bound_of(v, conditions, bet, alpha, expected, 1) * (1 + 4 * DBL_EPSILON);
     b->constraints |= CERTREG_CONSTRAINT_MOMENT;
     /* the mean cannot be farther from the center */
     const double reach = nextafter(sqrt(b->moment_hi), INFINITY) * (1 + DBL_EPSILON);
@@ -87,7 +90,7 @@ static void bound_moment(cr_view *v, const cr_conditions *conditions, const cr_s
 }
 
 static void bound_mean(cr_view *v, const cr_conditions *conditions, const cr_score *score,
-                       double alpha, int both, certreg_bounds *b)
+                       double alpha, size_t expected, int both, certreg_bounds *b)
 {
     const cr_samples all = all_samples(v, conditions, score, 0);
     const cr_bet bet = {.value = score_at,
@@ -96,8 +99,8 @@ static void bound_mean(cr_view *v, const cr_conditions *conditions, const cr_sco
                         .hi = b->range_hi,
                         .first = conditions->main_first};
     const double share = both ? alpha / 2 : alpha;
-    b->mean_lo = bound_of(v, conditions, bet, share, 0);
-    if (both) b->mean_hi = bound_of(v, conditions, bet, share, 1);
+    b->mean_lo = bound_of(v, conditions, bet, share, expected, 0);
+    if (both) b->mean_hi = bound_of(v, conditions, bet, share, expected, 1);
 }
 
 /* Where mean and variance are both named, one moment bounds them together; scores need nothing
@@ -105,7 +108,7 @@ static void bound_mean(cr_view *v, const cr_conditions *conditions, const cr_sco
  * about the pilot's mean, and no variance exceeds it. A score's mean is bounded even then, because
  * the threshold is on it. */
 void cr_finite_find(cr_view *v, const cr_conditions *conditions, const cr_score *score,
-                    uint32_t constraints, double alpha, certreg_bounds *b)
+                    uint32_t constraints, double alpha, size_t expected, certreg_bounds *b)
 {
     const int32_t k = conditions->output;
     const int output = score->kind == CR_SCORE_OUTPUT,
@@ -115,12 +118,12 @@ void cr_finite_find(cr_view *v, const cr_conditions *conditions, const cr_score 
     cr_score_range(score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     b->mean_lo = b->range_lo, b->mean_hi = b->range_hi;
-    if (share > 0) bound_mean(v, conditions, score, share * alpha, output, b);
+    if (share > 0) bound_mean(v, conditions, score, share * alpha, expected, output, b);
     if (!spread) return;
     const cr_samples pilot = cr_parts_pilot(v, conditions, score);
     const double center = together && !output ? best_center(&pilot, b->range_lo, b->range_hi)
                                               : pilot_mean(&pilot, b->range_lo, b->range_hi);
-    bound_moment(v, conditions, score, center, (1 - share) * alpha, b);
+    bound_moment(v, conditions, score, center, (1 - share) * alpha, expected, b);
     if (together) return;
     b->variance_hi = b->moment_hi;
     b->constraints |= CERTREG_CONSTRAINT_VARIANCE;
@@ -144,35 +147,12 @@ void cr_finite_find_law(cr_view *v, const cr_conditions *conditions, const cr_co
     cr_law *law = c->law;
     const int32_t k = conditions->output;
     const of_law all = {law, all_samples(v, conditions, &c->score, 0)};
-    const cr_bet bet = {.value = law_at,
-                        .of = &all,
-                        .hi = law->height[CR_LAW_CELLS],
-                        .first = conditions->main_first};
-    law->mean = bound_of(v, conditions, bet, alpha, 0);
+    cr_bet bet = {.value = law_at, .of = &all, .first = conditions->main_first};
     cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
+    cr_law_range(law, b->range_hi, &bet);
+    law->mean = bound_of(v, conditions, bet, alpha, 0, 0) -
+                0x1p-50 * (fabs(b->range_lo) + fabs(b->range_hi)); /* what rounding H may add */
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    b->mean_lo = fmax(b->range_lo, cr_law_shifted(law, law->mean, 0));
-    b->mean_hi = b->range_hi;
-}
-
-/* ---- what the pilot expects of both */
-void cr_finite_expect(cr_view *v, const cr_conditions *conditions, const cr_score *score,
-                      size_t samples, certreg_bounds *b)
-{
-    const int32_t k = conditions->output;
-    const cr_question *q = &conditions->question;
-    const cr_samples pilot = cr_parts_pilot(v, conditions, score);
-    cr_score_range(score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
-    const double center = best_center(&pilot, b->range_lo, b->range_hi),
-                 far = fmax(b->range_hi - center, center - b->range_lo);
-    cr_bet bet = {.hi = far * far, .count = samples};
-    for (size_t i = 0; cr_samples_has(&pilot, i); i++) {
-        const double gap = cr_samples_at(&pilot, i) - center;
-        cr_betting_add_pilot(&bet, gap * gap);
-    }
-    b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE | CERTREG_CONSTRAINT_MOMENT;
-    b->moment_center = center;
-    b->moment_hi = cr_betting_expected_upper(&bet, q->alpha, q->method_row->any_number);
-    b->mean_lo = fmax(b->range_lo, center - sqrt(b->moment_hi));
-    b->mean_hi = fmin(b->range_hi, center + sqrt(b->moment_hi));
+    b->mean_lo = b->range_lo, b->mean_hi = b->range_hi;
+    if (!law->moves) b->mean_lo = fmax(b->mean_lo, cr_law_shifted(law, law->mean, 0));
 }

@@ -13,87 +13,128 @@
 static const double shorter = 0.97, shortest = 0.05;
 
 /* Neither where constraints are named, which are then meant, nor for many tolerances. */
-static int may_have_law(const cr_conditions *conditions, const cr_condition *c)
+int cr_laws_may(const cr_question *q)
 {
-    const cr_question *q = &conditions->question;
-    const int betting = q->method == CERTREG_METHOD_FINITE || q->method == CERTREG_METHOD_ANYTIME;
-    return betting && !q->constraints && !q->about_output && !(q->at_radius > 0) && !c->exact;
-}
-
-static double radius_by_moments(const cr_work *w, const cr_conditions *conditions,
-                                const cr_condition *c, size_t samples)
-{
-    certreg_bounds b = cr_bounds_blank(w->record, conditions);
-    certreg_radius found = {.struct_size = sizeof found};
-    cr_bisection how = cr_radius_default(w->record->watch);
-    how.accuracy = 1e-4;
-    cr_finite_expect(w->record, conditions, &c->score, samples, &b);
-    if (cr_radius_above(&how, &b, &c->threshold, 1, 0, &found, NULL)) return 0;
-    return found.radius / b.sigma;
+    return (q->method == CERTREG_METHOD_FINITE || q->method == CERTREG_METHOD_ANYTIME) &&
+           !q->constraints && !(q->at_radius > 0);
 }
 
 typedef struct choice { /* of one condition */
+    cr_view *record;
+    const cr_conditions *conditions;
+    cr_condition *condition;
     cr_law *law;
     cr_law_cells cells;
-    double threshold, alpha;
     size_t samples; /* that the bounds will have */
-    int anytime;
+    double greatest;
 } choice;
 
-/* The mean of H that the scores of a part let expect. */
-static double expected(const choice *c, size_t part)
+static choice begin(const cr_work *w, const cr_conditions *conditions, cr_condition *c, cr_law *law)
 {
-    const cr_bet bet = {.hi = c->law->height[CR_LAW_CELLS],
-                        .count = c->samples,
-                        .pilot = cr_law_seen(c->law, &c->cells, part)};
-    return cr_betting_expected_lower(&bet, c->alpha, c->anytime);
+    return (choice){.record = w->record,
+                    .conditions = conditions,
+                    .condition = c,
+                    .law = law,
+                    .samples = (size_t)cr_asked_max_samples(w->record) - conditions->main_first};
 }
 
-/* Whether laws hold beyond this radius, by those that are fitted without one part of the pilot and
+/* ---- what the pilot expects */
+/* In units of sigma, by mean and variance; of the true mean on both sides. */
+static double radius_by_moments(const choice *c)
+{
+    const cr_conditions *conditions = c->conditions;
+    const cr_condition *condition = c->condition;
+    const double alpha = conditions->question.alpha;
+    certreg_bounds b = cr_bounds_blank(c->record, conditions);
+    certreg_radius found = {.struct_size = sizeof found};
+    cr_bisection how = cr_radius_default(c->record->watch);
+    how.accuracy = 1e-4;
+    cr_finite_find(c->record, conditions, &condition->score, CERTREG_CONSTRAINTS_ECM, alpha,
+                   c->samples, &b);
+    const certreg_status status =
+        condition->score.kind == CR_SCORE_OUTPUT
+            ? cr_radius_within(&how, &b, 0, conditions->question.tolerance, &found, NULL)
+            : cr_radius_above(&how, &b, &condition->threshold, 1, 0, &found, NULL);
+    return status ? 0 : found.radius / b.sigma;
+}
+
+/* The mean of H, by the scores of a part. */
+static double mean_of(const choice *c, size_t part)
+{
+    const cr_question *q = &c->conditions->question;
+    cr_bet bet = {.count = c->samples};
+    cr_law_range(c->law, c->greatest, &bet);
+    cr_law_expect(c->law, &c->cells, part, &bet);
+    return cr_betting_expected_lower(&bet, q->alpha, q->method_row->any_number);
+}
+
+/* Whether laws hold beyond this radius: those that are fitted without one part of the pilot, and
  * looked at on that part. */
 static int reaches(const choice *c, double r)
 {
     double sum = 0;
     for (size_t part = 0; part < CR_LAW_PARTS; part++) {
         cr_law_fit(c->law, &c->cells, part, shorter * r);
-        sum += cr_law_shifted(c->law, expected(c, part), r);
+        sum += cr_law_shifted(c->law, mean_of(c, part), r);
     }
-    return sum / CR_LAW_PARTS > c->threshold;
+    return sum / CR_LAW_PARTS > c->condition->threshold;
 }
 
-/* The law that is best where it ends. */
-static void fit(const choice *c, double r)
+/* ---- the choice */
+/* The condition gets the law that is best where it ends, if laws hold beyond this radius. */
+static int take_law(choice *c, double r)
 {
+    cr_view *v = c->record;
+    const int32_t k = c->conditions->output;
+    const cr_score *score = &c->condition->score;
+    const cr_samples pilot = cr_parts_pilot(v, c->conditions, score);
+    double least;
+    r = fmax(r, shortest);
+    cr_score_range(score, v->model.lo + k, v->model.hi + k, &least, &c->greatest);
+    if (!cr_law_count(&c->cells, &pilot, least) || !reaches(c, r)) return 0;
     cr_law_fit(c->law, &c->cells, CR_LAW_PARTS, shorter * r);
-    r = cr_law_radius(c->law, expected(c, CR_LAW_PARTS), c->threshold, CR_LARGEST_RADIUS);
+    r = cr_law_radius(c->law, mean_of(c, CR_LAW_PARTS), c->condition->threshold, CR_LARGEST_RADIUS);
     cr_law_fit(c->law, &c->cells, CR_LAW_PARTS, shorter * fmax(r, shortest));
+    c->condition->law = c->law;
+    return 1;
 }
 
-static void choose(const cr_work *w, const cr_conditions *conditions, cr_condition *c, cr_law *law)
+/* Of the true mean, laws of its fall and its rise, as a condition each. */
+static void choose_for_mean(const cr_work *w, cr_conditions *conditions)
 {
-    cr_view *v = w->record;
-    const cr_question *q = &conditions->question;
-    const cr_samples pilot = cr_parts_pilot(v, conditions, &c->score);
-    choice of = {.law = law,
-                 .threshold = c->threshold,
-                 .alpha = q->alpha,
-                 .samples = (size_t)cr_asked_max_samples(v) - conditions->main_first,
-                 .anytime = q->method_row->any_number};
-    double least, greatest;
-    cr_score_range(&c->score, v->model.lo + conditions->output, v->model.hi + conditions->output,
-                   &least, &greatest);
-    if (!cr_law_count(&of.cells, &pilot, least)) return;
-    const double r = fmax(radius_by_moments(w, conditions, c, of.samples), shortest);
-    if (!reaches(&of, r)) return;
-    fit(&of, r);
-    c->law = law;
+    const choice both = begin(w, conditions, conditions->each, NULL);
+    const double r = radius_by_moments(&both);
+    cr_condition sides[2];
+    for (int i = 0; i < 2; i++) {
+        cr_condition *side = sides + i;
+        *side = conditions->each[0];
+        side->score.kind = CR_SCORE_LINEAR, side->score.side = i ? -1 : 1;
+        side->score.prediction = side->score.tolerance = 0;
+        side->threshold = -conditions->question.tolerance;
+        choice c = begin(w, conditions, side, conditions->scratch->laws + i);
+        c.law->moves = 1;
+        if (!take_law(&c, r)) return;
+    }
+    conditions->each[0] = sides[0], conditions->each[1] = sides[1];
+    conditions->count = 2;
+}
+
+static void choose(const cr_work *w, cr_conditions *conditions)
+{
+    if (!conditions->known || !cr_laws_may(&conditions->question)) return;
+    if (conditions->each->score.kind == CR_SCORE_OUTPUT) {
+        choose_for_mean(w, conditions);
+        return;
+    }
+    for (int i = 0; i < conditions->count && i < CR_LAWS; i++) {
+        choice c = begin(w, conditions, conditions->each + i, conditions->scratch->laws + i);
+        c.law->moves = 0;
+        if (!c.condition->exact) take_law(&c, radius_by_moments(&c));
+    }
 }
 
 certreg_status cr_laws_bounds(const cr_work *w, cr_answer *a)
 {
-    cr_conditions *conditions = &a->conditions;
-    for (int i = 0; i < conditions->count && i < CR_LAWS; i++)
-        if (conditions->known && may_have_law(conditions, conditions->each + i))
-            choose(w, conditions, conditions->each + i, conditions->scratch->laws + i);
-    return cr_bounds_find(w->replay, conditions, a->bounds, &a->abstained);
+    choose(w, &a->conditions);
+    return cr_bounds_find(w->replay, &a->conditions, a->bounds, &a->abstained);
 }

@@ -56,7 +56,7 @@ static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radiu
 certreg_status cr_solve_radius(const cr_work *w, const cr_answer *a, double most, cr_solved *out)
 {
     const cr_question *q = &a->conditions.question;
-    const int true_mean = q->center_row->about_output;
+    const int true_mean = a->conditions.each->score.kind == CR_SCORE_OUTPUT;
     const double start = cr_watch_now(w->record->watch);
     certreg_radius found = {.struct_size = sizeof found};
     cr_bisection how = cr_radius_default(w->record->watch);

@@ -44,10 +44,28 @@ int cr_law_count(cr_law_cells *c, const cr_samples *s, double least)
 }
 
 /* ---- H */
+static double at(const cr_law *law, int cell, double u)
+{
+    return law->height[cell] +
+           law->slope[cell] * fmin(u - begin_of(law, cell), width_of(law, cell)) -
+           (law->moves ? u : 0);
+}
+
 double cr_law_value(const cr_law *law, double u)
 {
-    const int k = cell_of(law, u);
-    return law->height[k] + law->slope[k] * fmin(u - begin_of(law, k), width_of(law, k));
+    return at(law, cell_of(law, u), u);
+}
+
+/* Straight between where cells begin, and beyond the last. */
+void cr_law_range(const cr_law *law, double greatest, cr_bet *bet)
+{
+    double lo = at(law, CR_LAW_CELLS - 1, greatest), hi = lo;
+    for (int k = 0; k <= CR_LAW_CELLS; k++) {
+        const double value = law->height[k] - (law->moves ? begin_of(law, k) : 0);
+        lo = fmin(lo, value), hi = fmax(hi, value);
+    }
+    const double spare = law->moves ? 0x1p-40 * (hi - lo) : 0;
+    bet->lo = lo - spare, bet->hi = hi + spare;
 }
 
 /* The slope of the least probability after the shift, as a function of the one before it. */
@@ -79,23 +97,22 @@ void cr_law_fit(cr_law *law, const cr_law_cells *c, size_t part, double r)
             count[k] += c->count[p][k], into[k] += c->into[p][k];
             all += c->count[p][k];
         }
-    *law = (cr_law){.least = c->least, .from = c->from, .width = c->width};
+    *law = (cr_law){.least = c->least, .from = c->from, .width = c->width, .moves = law->moves};
     set_slopes(law, count, into, all, r);
 }
 
 /* The square is that of the mean in each cell. */
-cr_seen cr_law_seen(const cr_law *law, const cr_law_cells *c, size_t part)
+void cr_law_expect(const cr_law *law, const cr_law_cells *c, size_t part, cr_bet *bet)
 {
-    cr_seen seen = {0};
+    cr_seen *seen = &bet->pilot;
     for (size_t p = 0; p < CR_LAW_PARTS; p++)
         for (int k = 0; (p == part || part >= CR_LAW_PARTS) && k < CR_LAW_CELLS; k++) {
             const double n = c->count[p][k];
             if (!(n > 0)) continue;
-            const double y =
-                (law->height[k] + law->slope[k] * c->into[p][k] / n) / law->height[CR_LAW_CELLS];
-            seen = (cr_seen){seen.count + n, seen.sum + n * y, seen.square + n * y * y};
+            const double u = begin_of(law, k) + c->into[p][k] / n,
+                         y = (at(law, k, u) - bet->lo) / (bet->hi - bet->lo);
+            *seen = (cr_seen){seen->count + n, seen->sum + n * y, seen->square + n * y * y};
         }
-    return seen;
 }
 
 /* ---- the bound */
@@ -111,7 +128,7 @@ static double conjugate(double slope, double r)
 /* The margin is more than the rounding of H, of the sum, and of its terms. */
 double cr_law_shifted(const cr_law *law, double mean, double r)
 {
-    double sum = law->least + mean, size = fabs(sum) + mean, last = 0;
+    double sum = law->least + mean, size = fabs(law->least) + fabs(mean), last = 0;
     for (int k = 0; k < CR_LAW_CELLS; k++) {
         const double slope = law->slope[k], width = width_of(law, k),
                      end = fabs(begin_of(law, k)) + width;

@@ -18,6 +18,7 @@ typedef struct cr_law_cells {
  * beyond the last. */
 typedef struct cr_law {
     double least, from, width;
+    int moves; /* about how far E u moves: H(u) - u is in place of H(u) */
     double slope[CR_LAW_CELLS], height[CR_LAW_CELLS + 1]; /* height: H where cells begin and end */
     double mean; /* a lower bound of E H, where one is known */
 } cr_law;
@@ -27,11 +28,14 @@ int cr_law_count(cr_law_cells *, const cr_samples *, double least);
 /* The law whose bound within the shift r > 0 (in units of sigma) is best for these scores, without
  * those of a part; no such part: for all. The bounds of any law are valid. */
 void cr_law_fit(cr_law *, const cr_law_cells *, size_t part, double r);
-/* H of the scores of a part, or of all, as shares of its greatest value. */
-cr_seen cr_law_seen(const cr_law *, const cr_law_cells *, size_t part);
+/* A bet on the mean of H, for scores up to the greatest one: its range, */
+void cr_law_range(const cr_law *, double greatest, cr_bet *);
+/* and as its pilot the scores of a part, or of all. */
+void cr_law_expect(const cr_law *, const cr_law_cells *, size_t part, cr_bet *);
 /* H(u) for u not below the least value. */
 double cr_law_value(const cr_law *, double u);
-/* A lower bound of E u after any shift up to r >= 0, given that E H(u) >= mean. Rounded down. */
+/* A lower bound of E u after any shift up to r >= 0, or of how far it moves, given that E H(u) is
+ * at least `mean`. Rounded down. */
 double cr_law_shifted(const cr_law *, double mean, double r);
 /* The largest r up to the cap at which that is above the threshold; 0: there is none. */
 double cr_law_radius(const cr_law *, double mean, double threshold, double cap);
