@@ -149,6 +149,11 @@ TEST_ROWS(a_law_has_a_mean_and_a_range_as_bounds, lawful)
     ck_assert_uint_ne(c.constraints & CERTREG_CONSTRAINT_LAW, 0);
     ck_assert_uint_eq(without.constraints & CERTREG_CONSTRAINT_LAW, 0);
     ck_assert_double_gt(c.radius, without.radius);
+    const certreg_question both[] = {q, named, q}; /* none of them has the bounds of another */
+    certreg_certificate all[3] = {{.struct_size = sizeof *all}};
+    KIT_OK(e, certreg_certify(e, SAMPLES, both, 3, all));
+    for (int i = 0; i < 3; i++)
+        ck_assert_double_eq(all[i].radius, i == 1 ? without.radius : c.radius);
     const certreg_bounds b = asks_bounds(e, &q, &c);
     ck_assert_uint_eq(b.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE);
     ck_assert_double_lt(solve(&q, &b).radius, c.radius);

@@ -8,8 +8,9 @@
  * not neutral. */
 static int same_bounds(cr_view *v, const cr_answer *before, const cr_question *q)
 {
-    if (!before->known || q->is_vector || !q->center_row->about_output || cr_laws_may(q)) return 0;
     const cr_question *b = &before->conditions.question;
+    if (!before->known || q->is_vector || !q->center_row->about_output) return 0;
+    if (cr_laws_may(b) || cr_laws_may(q)) return 0;
     const uint32_t other = cr_bounds_constraints(v, b) ^ cr_bounds_constraints(v, q);
     return !(other & ~q->method_row->neutral) && b->center == q->center && b->output == q->output &&
            b->output_count == q->output_count && b->statistic == q->statistic &&
