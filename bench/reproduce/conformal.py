@@ -163,53 +163,6 @@ def _within_a_turn(width: float, period: float) -> float:
     return min(width, period) if period else width
 
 
-# ---- RSCP
-class Rscp(Method):
-    """The formula of randomly smoothed conformal prediction. The score of an output at the distance
-    d is d⁴ / (d⁴ + u⁴), in [0, 1), with a unit u that is fixed beforehand. A point's score is Φ⁻¹
-    of the mean over the noise, which no shift up to r changes by more than r/σ. The mean of 1,001
-    samples is taken for this mean."""
-
-    POWER = 4
-
-    name, calls = "RSCP", 1001
-
-    def score(self, record: Record, y: float) -> float:
-        return NORMAL.inv_cdf(self._mean(record, y))
-
-    def value(self, record: Record, y: float, asked: Asked) -> float:
-        return self.score(record, y) - asked.radius / asked.sigma
-
-    def _mean(self, record: Record, y: float) -> float:
-        d = (record.distances(y) / record.unit) ** self.POWER
-        return min(max(float((d / (d + 1)).mean()), 1e-12), 1 - 1e-12)
-
-    def width(self, record: Record, threshold: float, asked: Asked) -> float:
-        if threshold == math.inf:
-            return record.period or math.inf
-        level = NORMAL.cdf(threshold + asked.radius / asked.sigma)
-        center = record.center
-        if self._mean(record, center) > level:
-            return 0.0
-        farthest = 0.5 * record.period
-        if not record.period:
-            odds = level / (1 - level) if level < 1 else math.inf
-            farthest = float(record.distances(center).max())
-            farthest += record.unit * odds ** (1 / self.POWER)
-        return sum(self._end(record, center, side * farthest, level) for side in (1, -1))
-
-    def _end(self, record: Record, center: float, farthest: float, level: float) -> float:
-        """How far the interval extends to one side of the center."""
-        low, high = 0.0, 1.0
-        if self._mean(record, center + farthest) <= level:
-            return abs(farthest)
-        for _ in range(30):
-            middle = 0.5 * (low + high)
-            inside = self._mean(record, center + middle * farthest) <= level
-            low, high = (middle, high) if inside else (low, middle)
-        return high * abs(farthest)
-
-
 # ---- ranks among noisy scores
 class Ranks(Method):
     """The library's ranks, with this number of samples of each point and of a new input. With one
@@ -298,4 +251,3 @@ def hull(f: np.ndarray, k: int, q: float, period: float) -> float:
 
 OURS = (Ranks(101), Ranks(1001))
 PLAIN, SMOOTHED, ORACLE = Plain(), Smoothed(), Oracle()
-METHODS: tuple[Method, ...] = (PLAIN, SMOOTHED, Ranks(1), Rscp(), Bounded(), *OURS, ORACLE)

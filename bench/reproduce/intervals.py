@@ -7,11 +7,12 @@ import time
 from typing import Any
 
 from . import coverage, figures, linear, tables
-from .conformal import ALPHA, METHODS, ORACLE, OURS, SMOOTHED, Method
+from .conformal import ALPHA, SMOOTHED, Method
 from .coverage import COMPARED
 from .kept import everywhere
 from .labelled import of_linear, tasks
 from .moved import RATIOS
+from .published import METHODS
 from .settings import SEED, Settings
 
 Line = dict[str, Any]
@@ -71,10 +72,10 @@ def _plot(settings: Settings, lines: list[Line]) -> None:
     across = "width, relative to split conformal (smoothed)"
     panels = figures.panels(labels, across, (4.2 * len(names), 4.4))
     for ax, name in zip(panels, names):
-        for method in METHODS:
+        for i, method in enumerate(METHODS):
             own, width = _of(lines, name, method), _relative(lines, name, method, SMOOTHED)
             x, y = [width[r] for r in RATIOS], [own[r]["attacked"] for r in RATIOS]
-            ax.plot(x, y, label=method.name, **MARKS)
+            ax.plot(x, y, label=method.name, linestyle="-" if i < 10 else "--", **MARKS)
         ax.axhline(1 - ALPHA, color="black", linestyle=":")
         ax.set_xscale("log")
         ax.set_xticks(TICKS, [f"{x:g}" for x in TICKS])
@@ -100,17 +101,16 @@ def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
 
 
 def _short(lines: list[Line], names: list[str]) -> str:
-    few, many = OURS
+    """At σ/2: under attack, and beside split conformal prediction."""
     rows = []
-    for name in names:
-        of = {method: _of(lines, name, method)[0.5] for method in (SMOOTHED, few, many)}
-        covered = [f"{of[m]['attacked']:.3f}" for m in (SMOOTHED, few, many)]
-        pairs = ((few, SMOOTHED), (many, SMOOTHED), (few, ORACLE), (many, ORACLE), (few, many))
-        widths = [f"{_relative(lines, name, *pair)[0.5]:.2f}" for pair in pairs]
-        rows.append([name, *covered, *widths])
-    heading = ["task", "split conformal covers", "101 calls", "1,001 calls"]
-    heading += [f"width {n} / {of}" for of in ("split", "oracle") for n in ("101", "1,001")]
-    return tables.markdown([*heading, "101 / 1,001"], rows)
+    for method in METHODS:
+        row = [method.name]
+        for name in names:
+            row.append(f"{_of(lines, name, method)[0.5]['attacked']:.3f}")
+            row.append(f"{_relative(lines, name, method, SMOOTHED)[0.5]:.2f}")
+        rows.append(row)
+    heading = [f"{name}: {what}" for name in names for what in ("covered", "width")]
+    return tables.markdown(["method", *heading], rows)
 
 
 def _table(lines: list[Line], name: str) -> list[dict[str, Any]]:

@@ -11,8 +11,9 @@ import numpy as np
 from certreg import Domain, Estimator, Question
 from certreg.constants import NO_PILOT
 
-from .conformal import BOUNDS_ALPHA, METHODS, OURS, PLAIN, Asked, Record, signed
+from .conformal import BOUNDS_ALPHA, OURS, PLAIN, Asked, Record, signed
 from .labelled import Task
+from .published import METHODS
 from .settings import SEED
 
 SAMPLES, JUDGED = 1001, 200  # outputs of a record, and of the adversary's
