@@ -17,13 +17,14 @@ extern "C" {
  *  FINITE      Valid at every number of samples that was fixed beforehand, for any
  *              output distribution (theory 6). Median: exact binomial bounds, all of
  *              alpha for each side; alpha/2 with the gradient. Other statistics:
- *              betting bounds of the mean and the second moment; the mean needs
- *              model.lo and model.hi. Constraints 0: mean, variance, range; name the
- *              gradient to use it. Keep this default.
+ *              betting bounds of one mean that knows the whole law of the outputs, or
+ *              of mean and second moment, as the pilot expects more of the one or the
+ *              other; the mean needs model.lo and model.hi. Constraints 0: either;
+ *              named ones: these, the gradient too. Keep this default.
  *  ANYTIME     Valid at all numbers of samples together: look whenever, stop for any
  *              reason, go on with more. Costs some per cent of radius against FINITE.
  *              Has no gradient. Median: a mixture of likelihood ratios; others: betting
- *              (theory 6). The answer does not depend on model.batch.
+ *              as above (theory 6). The answer does not depend on model.batch.
  *  ASYMPTOTIC  Normal approximations (theory 5.1): alpha/4 for the mean, alpha/4 for
  *              the variance, alpha/2 for the gradient; median: alpha/2 exact binomial,
  *              alpha/2 gradient; a second order takes 0.2 alpha of the gradient's
