@@ -26,7 +26,8 @@ every_parser = parametrize("parser", TOP, *COMMANDS.values(), ids=lambda parser:
 
 @parametrize(
     "words, name, value",
-    ("--serve 101,.01", "serve", (101, 0.01)),
+    ("--serve 101,.01", "serve", (101, 0.01, False)),
+    ("--serve 101,.01,pairs", "serve", (101, 0.01, True)),
     ("--trim .49", "trim", 0.49),
     ("--core .1", "core", 0.1),
     ("--pilot 30", "pilot", 30),

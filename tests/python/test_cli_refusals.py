@@ -108,6 +108,7 @@ AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit s
     ("--samples 1.5", "an integer"),
     ("--seed 0", "from 1 to .*; without it one is drawn"),
     ("--serve 101", "like 101,0.01"),
+    ("--serve 101,.01,alone", "like 101,0.01"),
     ("--statistic trimmed-mean", "use --method baseline"),
     ("--statistic ball-center", "invalid choice: 'ball-center'"),
     ("--pilot 200", "--pilot must be below --samples"),

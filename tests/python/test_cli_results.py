@@ -182,6 +182,14 @@ def test_published_certificates():
         assert all(float(line["radius"]) > 0 for line in table), words
 
 
+def test_what_is_served_from_pairs_keeps_more_of_the_radius():
+    radii = []
+    for mode in ("", ",pairs"):
+        table = table_of(*CERTIFY, "--serve", "101,.05" + mode, "--tolerance", "2")
+        radii.append([float(row["radius"]) for row in table])
+    assert np.all(np.greater(radii[1], radii[0]))
+
+
 def test_without_a_seed_the_noise_is_fresh():
     first, second = (table_of(*CERTIFY[:-2])[0]["estimate"] for _ in range(2))
     assert first != second

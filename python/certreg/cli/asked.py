@@ -85,8 +85,8 @@ def questions(given: argparse.Namespace) -> list[Question]:
 def _serving(given: argparse.Namespace) -> Optional[Serving]:
     if not given.serve:
         return None
-    samples, failure_rate = given.serve
-    return Serving(samples, failure_rate, given.trim or 0.0, given.core or 0.0)
+    samples, failure_rate, pairs = given.serve
+    return Serving(samples, failure_rate, given.trim or 0.0, given.core or 0.0, pairs)
 
 
 def outputs(given: argparse.Namespace, columns: int) -> dict[str, Any]:

@@ -138,8 +138,8 @@ def question(command: Any, sigma: str) -> Any:
         "(default: %(default)s)",
         "--bonferroni K = 1": "how many certificates have to hold together: alpha is divided by it "
         "(default: %(default)s)",
-        "--serve N,P": "certify what is served, the statistic of N fresh samples; it may miss the "
-        "tolerance with probability P",
+        "--serve N,P[,pairs]": "certify what is served, the statistic of N fresh samples, or of "
+        "pairs of opposite noise; it may miss the tolerance with probability P",
         "--trim SHARE": "for trimmed-mean: share of the N outputs that is cut off at each end, "
         "below 0.5 (default: 0)",
         "--core T": "for trimmed-mean: outputs count as near within this distance; less than the "

@@ -97,11 +97,12 @@ def _rows(text: str) -> Tuple[int, Optional[int]]:
     return first, end
 
 
-def _serving(text: str) -> Tuple[int, float]:
-    count, comma, rate = text.partition(",")
-    if not comma:
-        raise _Wrong("a number of samples and a probability, like 101,0.01")
-    return _count(count), _probability(rate)
+def _serving(text: str) -> Tuple[int, float, bool]:
+    count, comma, rest = text.partition(",")
+    rate, _, mode = rest.partition(",")
+    if not comma or mode not in ("", "pairs"):
+        raise _Wrong("a number of samples and a probability, like 101,0.01 or 101,0.01,pairs")
+    return _count(count), _probability(rate), mode == "pairs"
 
 
 def _range(text: str) -> Tuple[float, float]:
