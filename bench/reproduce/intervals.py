@@ -6,14 +6,13 @@ import math
 import time
 from typing import Any
 
-from . import coverage, figures, linear, tables
+from . import coverage, figures, tables
 from .conformal import ALPHA, SMOOTHED, Method
 from .coverage import COMPARED
-from .kept import everywhere
 from .labelled import of_linear, tasks
 from .moved import RATIOS
 from .published import METHODS
-from .settings import SEED, Settings
+from .settings import Settings
 
 Line = dict[str, Any]
 TICKS = (1, 1.25, 1.5, 2, 3, 5)
@@ -31,25 +30,8 @@ def compute(settings: Settings) -> None:
         lines += coverage.lines_of(*coverage.find(settings, task))
         print(f"  {time.monotonic() - began:.0f} s", flush=True)
     tables.write_csv(settings.path("intervals.csv"), lines)
-    _linear(settings)
     with figures.where_possible():
         _plot(settings, lines)
-
-
-def _linear(settings: Settings) -> None:
-    size = settings.size.linear_sets
-    print(f"  linear models, {size} calibrations each", flush=True)
-    path = settings.path("intervals_linear.csv")
-    known = tables.read_csv(path) if path.exists() else []
-    cases = [(shape, noise) for shape in linear.SHAPES for noise in linear.NOISE]
-    done = {
-        case: [x for x in known if (x["residuals"], x["noise"], x["asked"]) == (*case, size)]
-        for case in cases
-    }
-    missing = [(*case, size, SEED + i) for i, case in enumerate(cases) if not done[case]]
-    found = everywhere(settings.jobs, linear.coverage, missing)
-    done.update(((shape, noise), some) for (shape, noise, *_), some in zip(missing, found))
-    tables.write_csv(path, [line for some in done.values() for line in some])
 
 
 # ---- the lines of one task
@@ -87,17 +69,12 @@ def _plot(settings: Settings, lines: list[Line]) -> None:
 
 # ---- the report
 def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
-    files = ("intervals", "intervals_linear", "intervals_compared")
-    lines, exact, compared = (tables.read_csv(settings.path(f"{name}.csv")) for name in files)
+    files = ("intervals", "intervals_compared")
+    lines, compared = (tables.read_csv(settings.path(f"{name}.csv")) for name in files)
     names = list(dict.fromkeys(line["task"] for line in lines))
     for name in names:
         beside.add("intervals", _table(lines, name))
-    beside.add("linear", _least(exact))
-    return {
-        "intervals": _short(lines, names),
-        "linear": _below(exact),
-        "library": _library(compared),
-    }
+    return {"intervals": _short(lines, names), "library": _library(compared)}
 
 
 def _short(lines: list[Line], names: list[str]) -> str:
@@ -133,29 +110,6 @@ def _pm(value: float, error: float, digits: int = 3) -> str:
     if not math.isfinite(value):
         return "∞"
     return f"{value:.{digits}f} ± {error:.{digits}f}"
-
-
-def _least(lines: list[Line]) -> list[dict[str, Any]]:
-    """The least coverage over all laws, by numbers of samples and radius."""
-    least = []
-    for name in dict.fromkeys(line["samples"] for line in lines):
-        row: dict[str, Any] = {"samples": name}
-        for ratio in linear.RATIOS:
-            own = [x for x in lines if (x["samples"], x["ratio"]) == (name, ratio)]
-            worst = min(own, key=lambda x: x["coverage"])
-            told = f"{worst['coverage']:.4f} ± {worst['error']:.4f}, {worst['residuals']}"
-            row[f"r/σ = {ratio:g}"] = told
-        least.append(row)
-    return least
-
-
-def _below(lines: list[Line]) -> str:
-    own = [x for x in lines if not x["samples"].startswith("naive")]
-    below = max([0.0, *((1 - ALPHA - x["coverage"]) / x["error"] for x in own if x["error"])])
-    return tables.paragraph(
-        f"None of the {len(own)} coverages by the library's ranks is more than {below:.1f} "
-        f"standard errors below {1 - ALPHA:g}."
-    )
 
 
 def _library(lines: list[Line]) -> str:

@@ -35,7 +35,6 @@ class Size:
     interval_sets: int  # calibrations of each task
     interval_points: int  # of each
     interval_images: int
-    linear_sets: int  # calibrations of each linear model, or more
 
 
 FULL = Size(
@@ -51,7 +50,6 @@ FULL = Size(
     interval_sets=100,
     interval_points=500,
     interval_images=800,
-    linear_sets=400,
 )
 QUICK = Size(
     images=10,
@@ -66,7 +64,6 @@ QUICK = Size(
     interval_sets=10,
     interval_points=100,
     interval_images=24,
-    linear_sets=10,
 )
 LEAST = Size(
     images=2,
@@ -81,7 +78,6 @@ LEAST = Size(
     interval_sets=2,
     interval_points=40,
     interval_images=14,
-    linear_sets=2,
 )
 SIZES = (FULL, QUICK, LEAST)
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from kit import near, package
-from reproduce import conformal, coverage, kept, labelled, linear, moved, published, settings
+from reproduce import conformal, coverage, kept, labelled, moved, published, settings
 
 RANDOM = np.random.default_rng(3)
 ASKED = conformal.Asked(1, 0.25, 0.5, 500)
@@ -225,22 +225,3 @@ def test_errors_are_by_sets_or_by_inputs():
     apart = [np.array([0, 1]), np.array([2, 3])]
     assert coverage.mean_and_error(alike, same) == (1.0, 1 / math.sqrt(2))
     assert coverage.mean_and_error(alike, apart) == (1.0, 0.5)
-
-
-def test_coverage_on_linear_models():
-    lines = linear.coverage("normal", 2.0, 20, 1)
-    own = [x for x in lines if not x["samples"].startswith("naive")]
-    assert len(own) == len(linear.SAMPLES) * len(linear.RATIOS)
-    for line in own:
-        assert line["coverage"] + 3 * line["error"] > 0.9, line
-    equal = [x for x in own if x["samples"] in ("1, 1", "11, 11", "101, 101")]
-    still = [x["coverage"] for x in equal if x["ratio"] == 0]
-    assert max(still) < 0.93  # no more than the ranks ask for
-
-
-def test_without_the_ranks_an_attack_succeeds(monkeypatch):
-    far = [x for x in linear.rules() if x.ratio == 1.0 and x.samples == 101]
-    rule = dataclasses.replace(far[0], sample_rank=51)
-    monkeypatch.setattr(linear, "rules", lambda: (rule,))
-    (line,) = linear.coverage("normal", 2.0, 10, 1)
-    assert line["coverage"] < 0.7
