@@ -5,64 +5,10 @@ Radii are rounded down to a double, and changes of a mean up, so that the librar
 safe side of the true one if and only if it is on the safe side of the one here.
 """
 
-import math
-from mpmath import mp, mpf, erfc, exp, expm1, log, loggamma, log1p, sqrt
-
-mp.dps = 60
-
-
-def rounded(value, up):
-    near = float(value)
-    if up and mpf(near) < value:
-        near = math.nextafter(near, math.inf)
-    if not up and mpf(near) > value:
-        near = math.nextafter(near, -math.inf)
-    return near.hex()
-
-
-def cdf(x):
-    return erfc(-x / sqrt(mpf(2))) / 2
-
-
-def quantile(p):
-    """x with P(t <= x) = p: bisection on the tail below one half."""
-    tail = p if p < mpf(1) / 2 else 1 - p
-    low, high = mpf(0), mpf(60)
-    for _ in range(200):
-        middle = (low + high) / 2
-        if cdf(-middle) > tail:
-            low = middle
-        else:
-            high = middle
-    return -low if p < mpf(1) / 2 else low
-
-
-def binomial(k, n, p):
-    """P(X <= k), term by term from the last one."""
-    lead = exp(
-        loggamma(mpf(n + 1)) - loggamma(mpf(k + 1)) - loggamma(mpf(n - k + 1))
-        + k * log(p) + (n - k) * log(1 - p)
-    )
-    term = total = mpf(1)
-    for i in range(k, 0, -1):
-        term *= i / mpf(n - i + 1) * (1 - p) / p
-        total += term
-        if term < total * mpf(10) ** -50:
-            break
-    return lead * total
-
-
-def upper(k, n, alpha):
-    """Largest p with P(X <= k) >= alpha, by bisection."""
-    low, high = mpf(k) / n, mpf(1)
-    low = max(low, mpf(10) ** -40)
-    for _ in range(180):
-        middle = (low + high) / 2
-        if binomial(k, n, middle) >= alpha:
-            low = middle
-        else:
-            high = middle
-    return high
+import make_binomial
+from make_binomial import upper
+from make_normal import quantile, upper as tail
+from mpmath import mpf, expm1, log1p, sqrt
 
 
 def critical(n, p, alpha):
@@ -70,11 +16,15 @@ def critical(n, p, alpha):
     low, high = -1, n
     while high - low > 1:
         middle = (low + high) // 2
-        if binomial(middle, n, p) <= alpha:
+        if make_binomial.cdf(middle, n, p) <= alpha:
             low = middle
         else:
             high = middle
     return low
+
+
+def rounded(value, up):
+    return make_binomial.rounded(value, up).hex()
 
 
 def rows(name, fields, lines):
@@ -99,7 +49,7 @@ def orders():
     for n in (50, 999, 20000):
         for alpha in (0.05, 1e-6):
             for r in (0.015625, 0.25, 1.0, 1.75):
-                yield n, alpha, r, critical(n, cdf(-mpf(r)), mpf(alpha) / 2)
+                yield n, alpha, r, critical(n, tail(mpf(r)), mpf(alpha) / 2)
 
 
 def changes():
@@ -115,8 +65,8 @@ def changes():
                 yield "CERTREG_CONSTRAINTS_CG", r, variance, gradient, 0.0, rounded(change, True)
         for mean in (0.5, 0.75, 0.999):
             m = mpf(mean)
-            change = m - cdf(quantile(m) - r)
-            rise = cdf(quantile(m) + r) - m
+            change = m - tail(r - quantile(m))
+            rise = tail(-quantile(m) - r) - m
             yield "MEAN_AND_RANGE", r, 0.0, 0.0, mean, rounded(max(change, rise), True)
 
 

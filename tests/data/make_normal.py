@@ -92,15 +92,22 @@ levels = [
     1 - 2.0**-53,
 ]
 
-print("/* Made by make_normal.py. */")
-print("static const struct { double x, pdf, cdf, sf; } point_rows[] = {")
-for x in points:
-    density = exp(-mpf(x) ** 2 / 2) / sqrt(2 * pi)
-    print(
-        "    {%s, %s, %s, %s}," % (number(x), number(density), number(upper(-x)), number(upper(x)))
-    )
-print("};")
-print("static const struct { double p, x; } quantile_rows[] = {")
-for p in levels:
-    print("    {%s, %s}," % (number(p), number(quantile(p))))
-print("};")
+
+def main():
+    print("/* Made by make_normal.py. */")
+    print("static const struct { double x, pdf, cdf, sf; } point_rows[] = {")
+    for x in points:
+        density = exp(-mpf(x) ** 2 / 2) / sqrt(2 * pi)
+        print(
+            "    {%s, %s, %s, %s},"
+            % (number(x), number(density), number(upper(-x)), number(upper(x)))
+        )
+    print("};")
+    print("static const struct { double p, x; } quantile_rows[] = {")
+    for p in levels:
+        print("    {%s, %s}," % (number(p), number(quantile(p))))
+    print("};")
+
+
+if __name__ == "__main__":
+    main()
