@@ -20,9 +20,9 @@ MEDIAN = Question(rotation.TOLERANCE, alpha=0.1)
 
 def certified(task, jobs, questions, constraints=0):
     """Radii of all digits for each question."""
-    given = dict(samples=SAMPLES, kind=task.kind, lo=task.lo, hi=task.hi, seed=42)
-    more = dict(constraints=constraints, jobs=jobs, progress=False)
-    return certify_rows(task.model, task.inputs, SIGMA, questions, **given, **more)["radius"][:, 0]
+    given = dict(samples=SAMPLES, seed=42, constraints=constraints, jobs=jobs, progress=False)
+    rows = certify_rows(task.model, task.inputs, SIGMA, questions, **given, **task.output)
+    return rows["radius"][:, 0]
 
 
 def methods(task, jobs):
@@ -39,8 +39,7 @@ def methods(task, jobs):
 
 
 def estimator(task, **plan):
-    given = dict(inputs=784, kind=task.kind, lo=task.lo, hi=task.hi, seed=42)
-    return Estimator(task.model, **given, **plan)
+    return Estimator(task.model, 784, seed=42, **task.output, **plan)
 
 
 def few_calls(task, radii):

@@ -26,7 +26,7 @@ def main():
     settings = read()
     task = rotation.task("rotation", load(settings.mnist, IMAGES))
     first = sweep.noise_id(FULL.sigmas.index(SIGMA), 0, IMAGES)
-    given = dict(samples=SAMPLES, kind=task.kind, lo=task.lo, hi=task.hi, seed=SEED)
+    given = dict(samples=SAMPLES, seed=SEED, **task.output)
     more = dict(noise_id=first, jobs=settings.jobs, progress=False)
     found = certify_rows(task.model, task.inputs, SIGMA, list(questions()), **given, **more)
     if found.errors:

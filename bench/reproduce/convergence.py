@@ -82,16 +82,7 @@ def trial(case: Case, samples: int, number: int) -> dict[str, Any]:
     task, z, questions = case.task, case.task.inputs[0], case.questions()
     literal, centered = Sums(), Sums()
     clean = float(np.ravel(task.model(z[None]))[0])
-    with Estimator(
-        None,
-        z.size,
-        samples,
-        kind=task.kind,
-        lo=task.lo,
-        hi=task.hi,
-        constraints="ECGM",
-        seed=SEED,
-    ) as e:
+    with Estimator(None, z.size, samples, **task.output, constraints="ECGM", seed=SEED) as e:
         e.begin(z, case.sigma, 1000 * samples + number)
         for first in range(0, samples, CHUNK):
             x = e.draw(first, min(CHUNK, samples - first))

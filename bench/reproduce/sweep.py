@@ -37,6 +37,11 @@ class Task:
     kind: str = "real"
     scale: Optional[np.ndarray] = None
 
+    @property
+    def output(self) -> dict[str, Any]:
+        """The output and the noise, as for certify_rows."""
+        return {"kind": self.kind, "lo": self.lo, "hi": self.hi, "scale": self.scale}
+
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
@@ -101,10 +106,7 @@ def run(
             sigma,
             [a.question for a in asked],
             samples=samples,
-            scale=task.scale,
-            kind=task.kind,
-            lo=task.lo,
-            hi=task.hi,
+            **task.output,
             constraints="ECGM",
             seed=SEED,
             noise_id=noise_id(k, 0, len(task.inputs)),

@@ -58,9 +58,8 @@ def _radii(
     """(inputs, sigmas, questions), of ROWS inputs from `first` on."""
     inputs, count = task.inputs[first : first + ROWS], len(task.inputs)
     out = np.zeros((len(inputs), len(sigmas), len(questions)))
-    output = {"kind": task.kind, "lo": task.lo, "hi": task.hi, "scale": task.scale}
-    estimator = Estimator(None, inputs.shape[1], samples, **output, constraints="ECGM", seed=SEED)
-    with estimator as e, Bisection() as search:
+    more = {**task.output, "constraints": "ECGM", "seed": SEED}
+    with Estimator(None, inputs.shape[1], samples, **more) as e, Bisection() as search:
         for k, sigma in enumerate(sigmas):
             kept = resume_file(settings, task.name, sigma)
             with contextlib.closing(sqlite3.connect(kept)) as file:
