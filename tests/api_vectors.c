@@ -78,6 +78,21 @@ TEST_TIMES(no_radius_exceeds_the_true_one, STATISTICS)
     }
 }
 
+/* Each block has a part of the tolerance, and all of them move by the shift. */
+TEST(true_means_that_move_together_share_the_tolerance)
+{
+    map m = {.weight = {{1}, {1}, {1}, {1}, {1}, {1}, {1}}};
+    for (size_t outputs = 2; outputs <= MOST; outputs++) {
+        certreg_estimator *e = make(&m, outputs, 0, 0);
+        certreg_question q = vector_of(CERTREG_STATISTIC_MEAN, 0.6);
+        q.center = CERTREG_CENTER_TRUE_MEAN;
+        const certreg_certificate c = kit_ask(e, SAMPLES, q);
+        ck_assert_uint_ne(c.constraints & CERTREG_CONSTRAINT_LAW, 0);
+        ck_assert_double_gt(c.radius, 0);
+        ck_assert_double_le(c.radius, 0.6 / sqrt((double)outputs));
+    }
+}
+
 /* ---- what nets and projections are worth */
 /* The norm as a whole, by the trace of the covariance, if that were known. */
 static double radius_by_trace(size_t outputs, double tolerance, double sigma)

@@ -53,7 +53,7 @@ static double radius_by_moments(const choice *c)
                    c->samples, &b);
     const certreg_status status =
         condition->score.kind == CR_SCORE_OUTPUT
-            ? cr_radius_within(&how, &b, 0, conditions->question.tolerance, &found, NULL)
+            ? cr_radius_within(&how, &b, 0, condition->score.tolerance, &found, NULL)
             : cr_radius_above(&how, &b, &condition->threshold, 1, 0, &found, NULL);
     return status ? 0 : found.radius / b.sigma;
 }
@@ -108,9 +108,9 @@ static void choose_for_mean(const cr_work *w, cr_conditions *conditions)
     for (int i = 0; i < 2; i++) {
         cr_condition *side = sides + i;
         *side = conditions->each[0];
+        side->threshold = -side->score.tolerance; /* along a direction, a part of the question's */
         side->score.kind = CR_SCORE_LINEAR, side->score.side = i ? -1 : 1;
         side->score.prediction = side->score.tolerance = 0;
-        side->threshold = -conditions->question.tolerance;
         choice c = begin(w, conditions, side, conditions->scratch->laws + i);
         c.law->moves = 1;
         if (!take_law(&c, r)) return;
