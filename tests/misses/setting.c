@@ -25,22 +25,10 @@ static double between(simulate_source *s, double lo, double hi)
 /* ---- what is asked */
 static int32_t any_statistic(simulate_source *s)
 {
-    static const int32_t often[] = {CERTREG_STATISTIC_MEDIAN,
-                                    CERTREG_STATISTIC_MEDIAN,
-                                    CERTREG_STATISTIC_MEDIAN,
-                                    CERTREG_STATISTIC_MEDIAN,
-                                    CERTREG_STATISTIC_MEDIAN,
-                                    CERTREG_STATISTIC_HUBER,
-                                    CERTREG_STATISTIC_HUBER,
-                                    CERTREG_STATISTIC_MEAN,
-                                    CERTREG_STATISTIC_MEAN,
-                                    CERTREG_STATISTIC_MEAN,
-                                    CERTREG_STATISTIC_CIRCULAR_MEAN,
-                                    CERTREG_STATISTIC_CIRCULAR_MEAN,
-                                    CERTREG_STATISTIC_TRIMMED_MEAN,
-                                    CERTREG_STATISTIC_BALL_CENTER,
-                                    CERTREG_STATISTIC_PROJECTION_MEDIAN};
-    return often[dice(s, (int)(sizeof often / sizeof *often))];
+    static const int of_15[] = {5, 2, 3, 2, 1, 1, 1}; /* by number, so the median first */
+    int32_t one = 0;
+    for (int left = dice(s, 15); left >= of_15[one]; one++) left -= of_15[one];
+    return one;
 }
 
 static int32_t any_method(simulate_source *s, int32_t of)

@@ -58,6 +58,12 @@ static inline void save(certreg_estimator *from, bytes *to)
 static certreg_estimator *e;
 static bytes before, after;
 
+static inline void holds_what_was_before(certreg_estimator *of)
+{
+    save(of, &after);
+    ck_assert_mem_eq(&before, &after, sizeof before);
+}
+
 static inline void setup(void)
 {
     const setting s = usual();
