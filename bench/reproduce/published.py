@@ -186,7 +186,8 @@ def _binomial(count: int, p: float) -> np.ndarray:
     """Probabilities of 0 to count."""
     logs = np.cumsum([0.0, *(math.log(i) for i in range(1, count + 1))])
     k = np.arange(count + 1)
-    return np.exp(logs[-1] - logs - logs[::-1] + k * math.log(p) + (count - k) * math.log1p(-p))
+    logs = logs[-1] - logs - logs[::-1] + k * math.log(p) + (count - k) * math.log1p(-p)
+    return np.asarray(np.exp(logs))
 
 
 def _lower(count: int, reached: int, error: float) -> float:
