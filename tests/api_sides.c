@@ -160,6 +160,20 @@ TEST_ROWS(a_law_has_a_mean_and_a_range_as_bounds, lawful)
     ck_assert_double_lt(solve(&q, &b).radius, c.radius);
 }
 
+TEST(the_side_without_a_law_limits_where_it_leaves_no_radius)
+{
+    certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
+    for (int side = CERTREG_SIDE_LOWER; side <= CERTREG_SIDE_UPPER; side += 2) {
+        const double mean = -0.1, far = mean - 3 * 0.4 * side; /* beyond the tolerance */
+        const certreg_question q = QUESTION(.statistic = CERTREG_STATISTIC_MEAN, .tolerance = 0.4,
+                                            .prediction = &far, .prediction_count = 1);
+        const certreg_certificate c = kit_ask(e, SAMPLES, q);
+        ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
+        ck_assert_int_eq(c.limiting_side, side);
+        ck_assert_uint_eq(c.constraints & CERTREG_CONSTRAINT_LAW, 0);
+    }
+}
+
 TEST(near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_ANGLE, CERTREG_CONSTRAINTS_ECGM);

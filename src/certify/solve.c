@@ -47,7 +47,8 @@ static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radiu
     const certreg_status status =
         cr_radius_above(how, a->bounds, threshold, (size_t)conditions->count,
                         conditions->question.solver_constraints, radius, why);
-    if (status || !(how->cap < cap) || radius->outcome == CERTREG_OUTCOME_CERTIFIED) return status;
+    const int others_limit = how->cap > 0 && radius->outcome != CERTREG_OUTCOME_CAPPED;
+    if (status || !(how->cap < cap) || others_limit) return status;
     if (radius->radius > 0) radius->outcome = CERTREG_OUTCOME_CERTIFIED;
     radius->limiting = limiting;
     return CERTREG_OK;
