@@ -43,7 +43,7 @@ static int counts(const setting *s)
 static uint64_t runs_of(const setting *s)
 {
     if (s->constraints == CERTREG_CONSTRAINTS_ECGM) return 6;
-    if (!counts(s)) return s->part[0].outputs > 1 ? 6 : 16;
+    if (!counts(s)) return s->part[0].outputs > 1 ? 6 : s->menu.falling ? 40 : 16;
     if (s->part[0].outputs > 1) return 30;
     if (s->part[0].question.method == CERTREG_METHOD_ANYTIME)
         return s->target_part > 0 || s->parts > 1 ? 30 : 50;

@@ -270,13 +270,27 @@ static int worst_function(const menu *m, simulate_source *s, law *l)
     return 1;
 }
 
+/* Outputs that fall, or rise, from the center on: slowly, or as a rare few. */
+static void falling(const menu *m, simulate_source *s, law *l)
+{
+    const double sign = dice(s, 2) ? 1 : -1, top = between(s, 0, 0.8), wide = between(s, 0.3, 1.2),
+                 bend = dice(s, 2) ? between(s, 0, 1) : 0;
+    l->cells = m->most_cells;
+    for (int k = 0; k < l->cells; k++) {
+        const double at = -2.4 + 4.8 * (k + 0.5) / l->cells, far = bend > 0 ? expm1(bend * at) : at;
+        l->from[k] = k ? at - 2.4 / l->cells : -INFINITY;
+        l->value[k][0] = (float)wrapped(m, m->center[0] + sign * m->tolerance * (top - wide * far));
+    }
+}
+
 /* Laws of three or four cells are half rivals: what is served, or summed up, has the most to lose
  * by failing in two ways. */
 static void draw_steps(const menu *m, simulate_source *s, law *l)
 {
     const int few = m->most_cells == 3 || m->most_cells == 4,
               shape = few ? 2 + dice(s, 6) : dice(s, 10);
-    if (m->even && m->most_cells > 2 && (m->even > 1 || dice(s, 4))) even(m, s, l);
+    if (m->falling && dice(s, 4)) falling(m, s, l);
+    else if (m->even && m->most_cells > 2 && (m->even > 1 || dice(s, 4))) even(m, s, l);
     else if (m->divided && m->most_cells > 2 && !m->ball && dice(s, 2)) every_way(m, s, l);
     else if (m->turn > 0 && m->most_cells > 2 && dice(s, 4) == 0) turned_circle(m, s, l);
     else if (shape < 3) half_space(m, s, l);

@@ -36,6 +36,7 @@ typedef struct menu {
     double turn; /* 0: numbers */
     double center[MOST_OUTPUTS], tolerance, lo, hi;
     int worst_functions;        /* of means */
+    int falling;                /* many outputs, of which a large pilot knows the law */
     int hostile_pilot, divided; /* a failure rate, among several ways to fail */
     int even;    /* what fails for opposite noise alike may be worst; 2: all of it is one value */
     double rare; /* about one in so many samples */

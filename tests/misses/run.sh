@@ -34,7 +34,7 @@ awk -F, 'NR > 1 { settings++; certificates += $3; attained += $4
 # largest part of alpha that was missed; silent: settings that claimed nothing in most of the runs.
 awk -F'"' 'NR > 1 { split($1, field, ","); family = $2; part = field[6] / field[7]
              gsub(/ n=[0-9]*/, "", family); gsub(/served [0-9]*/, "served", family)
-             gsub(/, (tiny )?pilot|, exact|, failures/, "", family)
+             gsub(/, (tiny |large )?pilot|, exact|, failures/, "", family)
              settings[family]++; certificates[family] += field[3]; runs[family] += field[8]
              exact[family] += $2 ~ /, exact/; silent[family] += field[10] > 0.5
              if (part > attained[family]) attained[family] = part }

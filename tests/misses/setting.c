@@ -161,6 +161,11 @@ static void draw_target(simulate_source *s, const certreg_question *q, setting *
 }
 
 /* ---- numbers */
+static int has_law_place(const setting *s)
+{
+    return s->seed % 18 == 16;
+}
+
 /* No alpha is so small that hardly anything could be certified. */
 static double any_alpha(simulate_source *s, const setting *out, int score)
 {
@@ -192,6 +197,8 @@ static void draw_numbers(simulate_source *s, const certreg_question *q, setting 
     /* So large that it chooses how a failure rate is divided. */
     if (out->menu.divided && out->pilot != SIZE_MAX && out->samples >= 60 && chance(s, 0.6))
         out->pilot = out->samples / 2 < 100 ? out->samples / 2 : 100;
+    if (has_law_place(out) && score && out->outputs == 1 && out->menu.most_cells == MOST_POINTS)
+        out->pilot = out->samples / 2, out->menu.falling = 1;
     out->menu.hostile_pilot = out->pilot != SIZE_MAX;
     out->menu.rare = (double)out->samples;
     out->sigma[0] = 1, out->sigma[1] = 0.6;
@@ -251,6 +258,7 @@ static void name(setting *s)
              statistics[q->statistic], q->center ? ", true mean" : "", kinds[s->kind[0]], vector,
              constraints, how[s->asked], serving, s->target_part > 0 ? ", target" : "",
              s->pilot == SIZE_MAX ? ""
+             : s->menu.falling    ? ", large pilot"
              : s->pilot           ? ", tiny pilot"
                                   : ", pilot",
              s->flags ? ", failures" : "", s->exact ? ", exact" : "", s->samples);
@@ -311,10 +319,19 @@ static int is_mixture(const setting *s)
            s->menu.turn == 0;
 }
 
+/* Certificates by the whole law of a score (theory 6.9). */
+static int is_law(const setting *s)
+{
+    const part *p = s->part;
+    return s->menu.falling && !p->question.constraints && s->asked == ASKED_ALONE &&
+           s->target_part == 0 && s->samples >= 150 && s->alpha >= 0.05;
+}
+
 /* What is seldom drawn, or hard to miss, has every so many places of its own; every third setting
  * is exact, since they take little time. */
 static int is_wanted(const setting *s)
 {
+    if (has_law_place(s)) return is_law(s);
     if (s->seed % 3 == 0) return s->exact && (s->seed % 18 != 6 || is_even(s, 1));
     switch (s->seed % 18) {
     case 1: return s->target_part > 0;
