@@ -129,7 +129,7 @@ def test_streams_that_were_closed_before_the_start():
     assert status_of(FAILS, io.StringIO(), None) == 3
 
 
-TUNE = "--sigma .4 --tolerance 1 --samples 50 --rounds 1 --seed 3 -q".split()
+TUNE = "--sigma .4 --tolerance 1 --samples 60 --rounds 1 --seed 3 -q".split()
 
 
 @parametrize(
