@@ -73,6 +73,14 @@ tell 'an unknown component is refused' \
     refuses 'lacks a component of the name fortran (there are shared and static): install' \
     'REQUIRED;COMPONENTS;shared;fortran'
 
+# ---- the adapters of engines
+engines() { # a program of theirs, with ONNX Runtime where make deps has put it
+    cmake -S examples/engines -B "$tmp/engines" -DCMAKE_C_COMPILER="$CC" \
+        -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$tmp/engines" &&
+        prints_a_radius "$tmp/engines/certify" examples/models/slant.onnx 0.25 5
+}
+tell 'the engines, by their own CMakeLists.txt' engines
+
 # ---- built as a part of the project
 part() { # BLAS TARGETS
     rm -rf "$tmp/build"
