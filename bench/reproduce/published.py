@@ -26,6 +26,7 @@ from .conformal import (
     hull,
     rank_of,
 )
+from .synthetic import share_with
 from .truth import normal_cdf
 
 ERROR = 0.001  # of a bound, as in the authors' code; 0: what was sampled is taken for exact
@@ -175,29 +176,11 @@ class BinCp(Counted):
 
 @functools.lru_cache(maxsize=None)
 def _enough(samples: int, own: int, ratio: float, error: float) -> int:
-    share = _lower(samples, own, error) if error else own / samples
+    share = share_with(error, samples, samples - own) if error else own / samples
     level = NORMAL.cdf(NORMAL.inv_cdf(share) - ratio)
     if not error:
         return math.ceil(level * samples - 1e-9)
-    return int(np.argmax(np.cumsum(_binomial(samples, level)) >= error))
-
-
-def _binomial(count: int, p: float) -> np.ndarray:
-    """Probabilities of 0 to count."""
-    logs = np.cumsum([0.0, *(math.log(i) for i in range(1, count + 1))])
-    k = np.arange(count + 1)
-    logs = logs[-1] - logs - logs[::-1] + k * math.log(p) + (count - k) * math.log1p(-p)
-    return np.asarray(np.exp(logs))
-
-
-def _lower(count: int, reached: int, error: float) -> float:
-    """The lower bound of a probability, of which `reached` of `count` cases were seen."""
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        few = _binomial(count, middle)[reached:].sum() <= error
-        low, high = (middle, high) if few else (low, middle)
-    return low
+    return next(k for k in range(samples + 1) if 1 - share_with(error, samples, k) >= level)
 
 
 BINCP = tuple(BinCp(samples, error) for samples in (101, 1001) for error in (ERROR, 0.0))
