@@ -9,7 +9,7 @@ import functools
 import multiprocessing
 import pathlib
 import zlib
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def done(settings: Settings, jobs: Sequence[Job]) -> list[np.ndarray]:
             x, y = job.arguments[1:3]
             few = dataclasses.replace(job.task, inputs=x, truth=y, sets=[])
             todo.append((path, job.work, few, *job.arguments))
-    everywhere(settings.jobs, _write, todo)
+    list(everywhere(settings.jobs, _write, todo))
     found = []
     for path in paths:
         with np.load(path) as file:
@@ -64,14 +64,16 @@ def done(settings: Settings, jobs: Sequence[Job]) -> list[np.ndarray]:
     return [np.concatenate(columns) for columns in zip(*found)]
 
 
-def everywhere(processes: int, function: Any, calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """The results of the calls, made by several processes."""
+def everywhere(processes: int, function: Any, calls: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
+    """The results of the calls, in their order, made by several processes."""
     if processes == 1 or len(calls) < 2:
-        return [function(*call) for call in calls]
+        yield from (function(*call) for call in calls)
+        return
     pool = concurrent.futures.ProcessPoolExecutor(
         min(processes, len(calls)), multiprocessing.get_context("spawn")
     )
     try:
-        return [future.result() for future in [pool.submit(function, *call) for call in calls]]
+        for future in [pool.submit(function, *call) for call in calls]:
+            yield future.result()
     finally:
         pool.shutdown(cancel_futures=True)

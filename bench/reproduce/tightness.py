@@ -3,13 +3,11 @@ by its own search for the shortest shift that moves it out of its tolerance."""
 
 from __future__ import annotations
 
-import concurrent.futures
 import csv
 import dataclasses
-import multiprocessing
 import pathlib
 import time
-from typing import Any, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +21,7 @@ from .attacks import (
     attack_image,
     path_of,
 )
+from .kept import everywhere
 from .settings import Settings
 
 NAME = "tightness.csv"
@@ -49,7 +48,8 @@ def compute(settings: Settings) -> None:
     elif path.exists():
         path.unlink()
     began = time.monotonic()
-    for done, some in enumerate(_attacked(jobs, settings.jobs), start=1):
+    found = everywhere(settings.jobs, attack_image, [(job,) for job in jobs])
+    for done, some in enumerate(found, start=1):
         _append(path, some)
         lines += some
         if done % 10 == 0 or done == len(jobs):
@@ -59,21 +59,6 @@ def compute(settings: Settings) -> None:
     tables.write_csv(path, lines)
     with figures.where_possible():
         _plot(tables.read_csv(path), settings.figure("tightness"))
-
-
-def _attacked(jobs: list[Job], processes: int) -> Iterator[list[dict[str, Any]]]:
-    """The lines of each job, in the order in which they are ready."""
-    if processes == 1 or len(jobs) < 2:
-        yield from map(attack_image, jobs)
-        return
-    pool = concurrent.futures.ProcessPoolExecutor(
-        min(processes, len(jobs)), multiprocessing.get_context("spawn")
-    )
-    try:
-        for future in concurrent.futures.as_completed([pool.submit(attack_image, j) for j in jobs]):
-            yield future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _kept(path: pathlib.Path, samples: int, budget: int, images: int) -> list[dict[str, Any]]:

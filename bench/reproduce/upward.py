@@ -31,7 +31,7 @@ def added(settings: Settings, done: Sweep, samples: int) -> Sweep:
         (settings, task, done.sigmas, samples, questions, first)
         for first in range(0, len(task.inputs), ROWS)
     ]
-    radius = np.concatenate(everywhere(settings.jobs, _radii, calls))
+    radius = np.concatenate(list(everywhere(settings.jobs, _radii, calls)))
     if (radius < done.radius[:, :, own] * (1 - 1e-6)).any():
         raise RuntimeError(f"{task.name}: one direction has a shorter radius than both together")
     asked = [
