@@ -61,32 +61,27 @@ static certreg_status calibrate(certreg_estimator *e, certreg_calibration *calib
     return status;
 }
 
-/* ---- operation: fresh noise for every reading, and the ranks of one radius for all */
+/* ---- operation: fresh noise for every reading, and the rule of one radius for all */
 static certreg_status interval(certreg_estimator *e, const certreg_calibration *calibration,
-                               const certreg_ranks *ranks, const float *z, uint64_t noise_id,
+                               const certreg_rule *rule, const float *z, uint64_t noise_id,
                                certreg_interval *out)
 {
     double lo[SAMPLES], hi[SAMPLES]; /* the pieces of the set, here one */
     certreg_status status = certreg_estimator_begin(e, z, sigma, noise_id);
     if (!status) status = certreg_estimator_sample(e, 0, SAMPLES);
-    if (!status)
-        status = certreg_estimator_interval(e, calibration, ranks, 0, lo, hi, SAMPLES, out);
+    if (!status) status = certreg_estimator_interval(e, calibration, rule, 0, lo, hi, SAMPLES, out);
     return status;
 }
 
 static certreg_status operate(certreg_estimator *e, const certreg_calibration *calibration,
                               double radius, uint64_t first_noise)
 {
-    const certreg_coverage coverage = {.struct_size = sizeof coverage,
-                                       .alpha = alpha,
-                                       .radius = radius,
-                                       .sigma = sigma,
-                                       .points = calibration->count,
-                                       .calibration_samples = SAMPLES,
-                                       .samples = SAMPLES};
-    certreg_ranks ranks = {.struct_size = sizeof ranks};
+    const certreg_coverage coverage = {
+        .struct_size = sizeof coverage, .alpha = alpha, .radius = radius, .samples = SAMPLES};
+    certreg_rule rule = {.struct_size = sizeof rule};
     certreg_error why = {.struct_size = sizeof why};
-    if (certreg_interval_ranks(&coverage, &why, &ranks)) return puts(why.text), CERTREG_E_INVALID;
+    if (certreg_interval_rule(&coverage, calibration, &why, &rule))
+        return puts(why.text), CERTREG_E_INVALID;
     certreg_interval set = {.struct_size = sizeof set};
     int covered = 0;
     double length = 0;
@@ -94,13 +89,13 @@ static certreg_status operate(certreg_estimator *e, const certreg_calibration *c
         float z[SENSORS];
         const double truth = reading(z);
         disturb(z, truth, radius);
-        const certreg_status status = interval(e, calibration, &ranks, z, first_noise + i, &set);
+        const certreg_status status = interval(e, calibration, &rule, z, first_noise + i, &set);
         if (status) return status;
         covered += set.lo <= truth && truth <= set.hi;
         length += (set.hi - set.lo) / READINGS;
     }
     printf("disturbed by %.2f: length %.2f, %d of %d truths inside; %" PRIu64 " points would do\n",
-           radius, length, covered, READINGS, ranks.least_points);
+           radius, length, covered, READINGS, rule.least_points);
     return CERTREG_OK;
 }
 
@@ -120,7 +115,7 @@ static certreg_estimator *estimator_with(uint64_t seed)
 
 int main(void)
 {
-    static double scores[POINTS];
+    static double scores[POINTS * CERTREG_CALIBRATION_SCORES];
     certreg_calibration calibration = {
         .struct_size = sizeof calibration, .capacity = POINTS, .scores = scores};
     certreg_estimator *before = estimator_with(9), *now = estimator_with(10);

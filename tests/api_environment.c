@@ -251,27 +251,22 @@ static void attack_all(certreg_estimator *e, const float *z)
 static void predict_all(certreg_estimator *e, const float *z)
 {
     enum { POINTS = 12, ROOM = 2 * SAMPLES };
-    static double scores[POINTS], lo[ROOM], hi[ROOM];
+    static double scores[POINTS * CERTREG_CALIBRATION_SCORES], lo[ROOM], hi[ROOM];
     certreg_calibration c = {.struct_size = sizeof c, .capacity = POINTS, .scores = scores};
     for (uint64_t i = 0; i <= POINTS; i++) {
         CALL(certreg_estimator_begin(e, z, 0.25, 20 + i));
         CALL(certreg_estimator_sample(e, 0, SAMPLES));
         if (i < POINTS) CALL(certreg_estimator_calibrate(e, &c, (const double[]){1.1}));
     }
-    const certreg_coverage coverage = {.struct_size = sizeof coverage,
-                                       .alpha = 0.25,
-                                       .radius = 0.05,
-                                       .sigma = 0.25,
-                                       .points = POINTS,
-                                       .calibration_samples = c.samples,
-                                       .samples = c.samples};
-    certreg_ranks ranks = {.struct_size = sizeof ranks};
+    const certreg_coverage coverage = {
+        .struct_size = sizeof coverage, .alpha = 0.25, .radius = 0.05, .samples = c.samples};
+    certreg_rule rule = {.struct_size = sizeof rule};
     certreg_interval set = {.struct_size = sizeof set};
     int32_t inside = -1;
-    CALL(certreg_interval_ranks(&coverage, NULL, &ranks));
-    CALL(certreg_estimator_interval(e, &c, &ranks, 0, lo, hi, ROOM, &set));
-    CALL(certreg_estimator_covers(e, &c, &ranks, (const double[]){1.1}, &inside));
-    keep(scores, sizeof scores), keep(&ranks, sizeof ranks), keep(&set, sizeof set),
+    CALL(certreg_interval_rule(&coverage, &c, NULL, &rule));
+    CALL(certreg_estimator_interval(e, &c, &rule, 0, lo, hi, ROOM, &set));
+    CALL(certreg_estimator_covers(e, &c, &rule, (const double[]){1.1}, &inside));
+    keep(scores, sizeof scores), keep(&rule, sizeof rule), keep(&set, sizeof set),
         keep(&inside, sizeof inside);
 }
 

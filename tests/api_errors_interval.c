@@ -5,7 +5,7 @@
 /* ---- what every test has: an estimator of real outputs, a calibration that is empty, outputs */
 static certreg_estimator *e;
 static certreg_calibration c;
-static double scores[POINTS], room[2 * SAMPLES];
+static double scores[SCORES], room[2 * SAMPLES];
 static float y[2 * OUTPUTS * SAMPLES];
 static const double units[] = {2, 2};
 
@@ -23,33 +23,31 @@ static void calibrates(const double *truth, certreg_status status, const char *w
     KIT_SAYS(certreg_estimator_error(e), words);
 }
 
-static void finds(const certreg_calibration *by, certreg_coverage asked, certreg_status status,
+static void finds(const certreg_calibration *by, const certreg_rule *r, certreg_status status,
                   const char *words)
 {
-    const certreg_ranks r = ranks_of(asked);
     certreg_interval set = {.struct_size = sizeof set, .lo = 1, .hi = 2};
-    KIT_STATUS(e, certreg_estimator_interval(e, by, &r, by->output, room, room, 2 * SAMPLES, &set),
+    KIT_STATUS(e, certreg_estimator_interval(e, by, r, by->output, room, room, 2 * SAMPLES, &set),
                status);
     KIT_SAYS(certreg_estimator_error(e), words);
     if (status) ck_assert(set.lo == -INFINITY && set.hi == INFINITY && set.alpha == 1);
 }
 
-static void covers_zero(certreg_estimator *by, const certreg_coverage *asked, certreg_status status)
+static void covers_zero(certreg_estimator *by, const certreg_rule *r, certreg_status status)
 {
-    const certreg_ranks r = ranks_of(*asked);
     int32_t covered = 0;
-    KIT_STATUS(by, certreg_estimator_covers(by, &c, &r, (const double[]){0}, &covered), status);
+    KIT_STATUS(by, certreg_estimator_covers(by, &c, r, (const double[]){0}, &covered), status);
     if (status) ck_assert_int_eq(covered, 1);
 }
 
 /* ---- points and the input must be different, and made alike */
 TEST(noise_of_the_calibration_is_refused)
 {
-    const certreg_coverage usual = coverage();
     calibrate(e, &c, 1);
+    const certreg_rule usual = rule_of(coverage(), &c);
     for (uint64_t id = 0; id < POINTS; id += POINTS - 1) {
         take(e, id, SAMPLES, y);
-        finds(&c, usual, CERTREG_E_WRONG_STATE, "noise_id");
+        finds(&c, &usual, CERTREG_E_WRONG_STATE, "noise_id");
         covers_zero(e, &usual, CERTREG_E_WRONG_STATE);
     }
     take(e, POINTS, SAMPLES, y);
@@ -91,39 +89,49 @@ TEST(points_must_agree_and_nothing_is_added_where_they_do_not)
     ck_assert(c.count == 2 && c.first_noise == 5 && c.last_noise == 9);
 }
 
-TEST(ranks_must_fit_the_calibration)
+TEST(a_rule_must_fit_the_calibration_and_the_record)
 {
-    certreg_coverage other[5] = {coverage(), coverage(), coverage(), coverage(), coverage()};
-    other[0].points++, other[1].calibration_samples += 2, other[2].samples++;
-    other[3].sigma = 1, other[4].share = 0.3;
+    certreg_coverage asked = coverage();
     calibrate(e, &c, 1);
+    const certreg_rule usual = rule_of(asked, &c);
+    asked.samples++;
+    const certreg_rule longer = rule_of(asked, &c);
+    asked = coverage();
+    asked.sigma = 0.5, asked.points = POINTS, asked.calibration_samples = SAMPLES;
+    const certreg_rule planned = rule_of(asked, NULL);
+    ck_assert(isinf(planned.threshold) && planned.sample_rank == usual.sample_rank);
     take(e, POINTS, SAMPLES, y);
-    for (int i = 0; i < 5; i++) finds(&c, other[i], CERTREG_E_MISMATCH, "");
-    finds(&c, coverage(), CERTREG_OK, "");
+    finds(&c, &longer, CERTREG_E_MISMATCH, "the rule is for 28 samples, and the record has 27");
+    finds(&c, &planned, CERTREG_E_MISMATCH, "a calibration that is planned");
+    finds(&c, &usual, CERTREG_OK, "");
+    c.count--;
+    finds(&c, &usual, CERTREG_E_MISMATCH, "another calibration");
 }
 
 TEST(arguments_of_an_interval_are_checked)
 {
-    const certreg_ranks r = ranks_of(coverage());
-    certreg_ranks strange = r;
-    certreg_interval set = {.struct_size = sizeof set};
     calibrate(e, &c, 1);
     take(e, POINTS, SAMPLES, y);
-    strange.reserved = 1;
+    const certreg_rule r = rule_of(coverage(), &c);
+    certreg_rule strange = r, broken = r, none = r;
+    certreg_interval set = {.struct_size = sizeof set};
+    strange.reserved = 1, broken.threshold = NAN, none.sample_rank = 0;
     const struct {
         const certreg_calibration *c;
-        const certreg_ranks *r;
+        const certreg_rule *r;
         int32_t output;
         double *lo;
         size_t room;
         certreg_interval *set;
         certreg_status status;
         const char *words;
-    } rows[] = {{&c, &strange, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "ranks.reserved"},
+    } rows[] = {{&c, &strange, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "rule.reserved"},
+                {&c, &broken, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "rule.threshold"},
+                {&c, &none, 0, room, SAMPLES, &set, CERTREG_E_MISMATCH, "the rule is for"},
                 {&c, &r, 0, room, SAMPLES - 1, &set, CERTREG_E_SMALL_MEMORY, ""},
                 {&c, &r, 1, room, SAMPLES, &set, CERTREG_E_INVALID, "output is 1; give one of"},
                 {&c, &r, 0, NULL, SAMPLES, &set, CERTREG_E_INVALID, "lo"},
-                {&c, NULL, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "ranks"},
+                {&c, NULL, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "rule"},
                 {NULL, &r, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "calibration"},
                 {&c, &r, 0, room, SAMPLES, NULL, CERTREG_E_INVALID, "interval"}};
     for (int i = 0; i < KIT_ROWS(rows); i++) {
@@ -133,20 +141,20 @@ TEST(arguments_of_an_interval_are_checked)
                    rows[i].status);
         KIT_SAYS(certreg_estimator_error(e), rows[i].words);
     }
-    scores[3] = NAN;
-    finds(&c, coverage(), CERTREG_E_INVALID, "scores");
 }
 
 /* The answer may have led to more samples. */
 TEST(an_answer_fixes_the_number_of_samples)
 {
-    certreg_coverage more = coverage();
-    more.samples = SAMPLES + 2;
+    certreg_coverage asked = coverage();
     calibrate(e, &c, 1);
+    const certreg_rule usual = rule_of(asked, &c);
+    asked.samples = SAMPLES + 2;
+    const certreg_rule more = rule_of(asked, &c);
     take(e, POINTS, SAMPLES, y);
-    finds(&c, coverage(), CERTREG_OK, "");
+    finds(&c, &usual, CERTREG_OK, "");
     KIT_OK(e, certreg_estimator_record(e, 0, SAMPLES + 2, y));
-    finds(&c, more, CERTREG_E_WRONG_STATE, "first evaluated");
+    finds(&c, &more, CERTREG_E_WRONG_STATE, "first evaluated");
     covers_zero(e, &more, CERTREG_E_WRONG_STATE);
 }
 
@@ -155,15 +163,14 @@ TEST(how_points_are_scored_must_stay)
     c.outputs = 2;
     calibrate(e, &c, 1);
     take(e, POINTS, SAMPLES, y);
-    for (int i = 0; i < 5; i++) {
+    const certreg_rule usual = rule_of(coverage(), &c);
+    for (int i = 0; i < 4; i++) {
         certreg_calibration other = c;
-        certreg_coverage asked = coverage();
         if (i == 0) other.score = CERTREG_SCORE_LARGEST;
         if (i == 1) other.outputs = 1;
         if (i == 2) other.outputs = 1, other.output = 1;
         if (i == 3) other.units = units;
-        if (i == 4) other.share = asked.share = 0.2;
-        finds(&other, asked, CERTREG_E_MISMATCH, "");
+        finds(&other, &usual, CERTREG_E_MISMATCH, "");
         other.count = other.capacity - 1;
         KIT_STATUS(e, certreg_estimator_calibrate(e, &other, (const double[]){0, 0}),
                    CERTREG_E_MISMATCH);
@@ -227,8 +234,6 @@ static const spoil bad_calibrations[] = {
     {"score", FIELD(score), 'i', 3, 0, NULL},
     {"output", FIELD(output), 'i', -1, 0, NULL},
     {"outputs", FIELD(outputs), 'i', 3, 0, NULL},
-    {"share", FIELD(share), 'd', 1, 0, NULL},
-    {"share", FIELD(share), 'd', NAN, 0, NULL},
     {"scores", FIELD(scores), 'p', 0, 0, NULL},
     {"struct_size", FIELD(struct_size), 'i', 8, 0, NULL},
     {"units", FIELD(units), 'p', 0, 0, (const double[]){0}},
@@ -249,7 +254,6 @@ static const spoil bad_coverages[] = {
     {"radius", FIELD(radius), 'd', -1, 0, NULL},
     {"radius", FIELD(radius), 'd', INFINITY, 0, NULL},
     {"sigma", FIELD(sigma), 'd', 0, 0, NULL},
-    {"share", FIELD(share), 'd', -0.1, 0, NULL},
     {"reserved", FIELD(reserved), 'i', 7, 0, NULL},
     {"points", FIELD(points), 'z', 0, 0, NULL},
     {"samples", FIELD(samples), 'z', 0, 2000000000, NULL},
@@ -258,42 +262,73 @@ static const spoil bad_coverages[] = {
     {"no number of points", FIELD(radius), 'd', 20, 0, NULL},
 };
 
-TEST_ROWS(bad_fields_of_a_coverage_are_named, bad_coverages)
+static certreg_coverage planned(void)
 {
     certreg_coverage asked = coverage();
-    certreg_ranks r = {.struct_size = sizeof r, .point_rank = 9};
+    asked.sigma = 0.5, asked.points = POINTS, asked.calibration_samples = SAMPLES;
+    return asked;
+}
+
+TEST_ROWS(bad_fields_of_a_coverage_are_named, bad_coverages)
+{
+    certreg_coverage asked = planned();
+    certreg_rule r = {.struct_size = sizeof r, .sample_rank = 9};
     certreg_error why = {.struct_size = sizeof why};
     apply(&asked, bad_coverages + _i);
-    ck_assert_int_eq(certreg_interval_ranks(&asked, &why, &r), bad_coverages[_i].status);
+    ck_assert_int_eq(certreg_interval_rule(&asked, NULL, &why, &r), bad_coverages[_i].status);
     check_sentence(&why, bad_coverages + _i);
-    ck_assert(r.point_rank == 0 && r.sample_rank == 0);
-    ck_assert_int_eq(certreg_interval_ranks(&asked, NULL, &r), bad_coverages[_i].status);
-    ck_assert_int_eq(certreg_interval_ranks(&asked, &why, NULL), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_interval_ranks(NULL, &why, &r), CERTREG_E_INVALID);
+    ck_assert(isinf(r.threshold) && r.sample_rank == 0);
+    ck_assert_int_eq(certreg_interval_rule(&asked, NULL, NULL, &r), bad_coverages[_i].status);
+    ck_assert_int_eq(certreg_interval_rule(&asked, NULL, &why, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_interval_rule(NULL, NULL, &why, &r), CERTREG_E_INVALID);
+}
+
+/* What a calibration says is not asked for again, or the same. */
+TEST(a_coverage_must_fit_the_calibration)
+{
+    certreg_coverage asked[3] = {planned(), planned(), planned()};
+    static const char *const words[] = {"coverage.sigma is 1", "coverage.points is 41",
+                                        "coverage.calibration_samples is 28"};
+    certreg_rule r = {.struct_size = sizeof r};
+    certreg_error why = {.struct_size = sizeof why};
+    ck_assert_int_eq(certreg_interval_rule(asked, &c, &why, &r), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "no points");
+    calibrate(e, &c, 1);
+    ck_assert_double_eq(rule_of(asked[0], &c).threshold, rule_of(coverage(), &c).threshold);
+    asked[0].sigma = 1, asked[1].points++, asked[2].calibration_samples++;
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(certreg_interval_rule(asked + i, &c, &why, &r), CERTREG_E_INVALID);
+        KIT_SAYS(&why, words[i]);
+    }
+    scores[30] = NAN;
+    ck_assert_int_eq(certreg_interval_rule(asked, NULL, &why, &r), CERTREG_OK);
+    asked[0] = coverage();
+    ck_assert_int_eq(certreg_interval_rule(asked, &c, &why, &r), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "calibration.scores[30] is NaN");
 }
 
 TEST(ends_of_what_is_allowed_are_allowed)
 {
-    certreg_coverage asked = coverage();
+    certreg_coverage asked = planned();
     asked.points = 100000000, asked.samples = asked.calibration_samples = 1000;
     for (int i = 0; i < 2; i++) {
         asked.alpha = i ? 0.5 : 1e-6;
-        ck_assert_double_le(ranks_of(asked).alpha, asked.alpha);
+        ck_assert_double_eq(rule_of(asked, NULL).alpha, asked.alpha);
     }
 }
 
 TEST(too_few_points_are_refused_with_the_number_needed)
 {
-    certreg_coverage asked = coverage();
-    certreg_ranks r = {.struct_size = sizeof r};
+    certreg_coverage asked = planned();
+    certreg_rule r = {.struct_size = sizeof r};
     certreg_error why = {.struct_size = sizeof why};
     char least[32];
     asked.points = 3;
-    ck_assert_int_eq(certreg_interval_ranks(&asked, &why, &r), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_interval_rule(&asked, NULL, &why, &r), CERTREG_E_INVALID);
     snprintf(least, sizeof least, "at least %llu", (unsigned long long)r.least_points);
     KIT_SAYS(&why, least);
     asked.points = r.least_points;
-    ranks_of(asked);
+    rule_of(asked, NULL);
 }
 
 FIXTURE(setup, NULL)

@@ -41,12 +41,6 @@ static size_t within(const set_up *s, const certreg_calibration *c, const double
     return count;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* ---- sets */
 static const struct {
     const char *name;
@@ -73,7 +67,7 @@ typedef struct found {
     double lo[2 * SAMPLES], hi[2 * SAMPLES];
 } found;
 
-static found interval_of(certreg_estimator *e, const certreg_calibration *c, const certreg_ranks *r,
+static found interval_of(certreg_estimator *e, const certreg_calibration *c, const certreg_rule *r,
                          int32_t output)
 {
     found f = {.set = {.struct_size = sizeof f.set}};
@@ -93,24 +87,21 @@ TEST_ROWS(a_set_has_the_points_for_which_enough_scores_are_small, cases)
 {
     lottery = (uint32_t)_i;
     const set_up s = turned(cases[_i].angles);
-    double scores[POINTS];
+    double scores[SCORES];
     certreg_estimator *e = estimator_of(&s);
     certreg_calibration c = calibration_of(scores);
     c.score = cases[_i].score, c.output = cases[_i].output, c.outputs = cases[_i].outputs;
     c.units = cases[_i].units ? units : NULL;
     calibrate(e, &c, cases[_i].spread);
-    const certreg_ranks r = ranks_of(coverage());
+    const certreg_rule r = rule_of(coverage(), &c);
     const double period = s.kind[c.output] ? s.hi[0] - s.lo[0] : 0;
-    double sorted[POINTS];
-    memcpy(sorted, scores, sizeof sorted);
-    qsort(sorted, POINTS, sizeof *sorted, by_size);
     int inside = 0, pieces = 0;
     for (uint64_t run = 0; run < 60; run++) {
         float y[OUTPUTS * SAMPLES];
         fill(y, SAMPLES, 0.1 * (double)(run + 1), cases[_i].failures);
         take(e, POINTS + run, SAMPLES, y);
         const found f = interval_of(e, &c, &r, c.output);
-        ck_assert_double_eq(f.set.threshold, sorted[r.point_rank - 1]);
+        ck_assert_double_eq(f.set.threshold, r.threshold);
         ck_assert_double_eq(f.set.alpha, r.alpha);
         ck_assert_uint_eq(f.set.samples, SAMPLES);
         if (!f.set.pieces) ck_assert(isnan(f.set.lo) && isnan(f.set.hi));
@@ -136,12 +127,12 @@ TEST_ROWS(a_set_has_the_points_for_which_enough_scores_are_small, cases)
 TEST(the_hull_of_arcs_is_the_shortest_arc_with_all_pieces)
 {
     const set_up s = turned(1);
-    double scores[POINTS];
+    double scores[SCORES];
     certreg_estimator *e = estimator_of(&s);
     certreg_calibration c = calibration_of(scores);
     lottery = 5;
     calibrate(e, &c, 0.1);
-    certreg_ranks r = ranks_of(coverage());
+    const certreg_rule r = rule_of(coverage(), &c);
     float y[OUTPUTS * SAMPLES] = {0};
     for (size_t i = 0; i < SAMPLES; i++) y[2 * i] = i % 2 ? 0.95f : -0.9f; /* across the ends */
     take(e, POINTS, SAMPLES, y);
@@ -156,7 +147,7 @@ TEST(the_hull_of_arcs_is_the_shortest_arc_with_all_pieces)
 TEST_TIMES(an_empty_set_has_no_ends, 2)
 {
     const set_up s = turned(_i);
-    double scores[POINTS];
+    double scores[SCORES];
     float y[OUTPUTS * SAMPLES] = {0};
     certreg_estimator *e = estimator_of(&s);
     certreg_calibration c = calibration_of(scores);
@@ -164,7 +155,7 @@ TEST_TIMES(an_empty_set_has_no_ends, 2)
         take(e, i, SAMPLES, y);
         KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){0, 0}));
     }
-    const certreg_ranks r = ranks_of(coverage());
+    const certreg_rule r = rule_of(coverage(), &c);
     for (int i = 0; i < SAMPLES; i++) y[2 * i] = (float)i / SAMPLES;
     take(e, POINTS, SAMPLES, y);
     const found f = interval_of(e, &c, &r, 0);
@@ -174,7 +165,7 @@ TEST_TIMES(an_empty_set_has_no_ends, 2)
 
 TEST(failures_make_a_point_infinite_and_a_set_larger)
 {
-    double scores[POINTS];
+    double scores[SCORES];
     certreg_estimator *e = estimator_of(&reals);
     certreg_calibration c = calibration_of(scores);
     float y[OUTPUTS * SAMPLES];
@@ -182,16 +173,17 @@ TEST(failures_make_a_point_infinite_and_a_set_larger)
     for (size_t i = 0; i < 13; i++) y[2 * i] = NAN;
     take(e, 0, SAMPLES, y);
     KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){0}));
-    ck_assert(isinf(scores[0]) && scores[0] > 0);
+    ck_assert(isinf(scores[0]) && scores[0] > 0 && isfinite(scores[24])); /* greatest, least */
     lottery = 1;
     c = calibration_of(scores);
     calibrate(e, &c, 1);
-    const certreg_ranks r = ranks_of(coverage());
+    certreg_rule r = rule_of(coverage(), &c);
     take(e, POINTS, SAMPLES, y); /* more failures than the rank: everything is possible */
     found f = interval_of(e, &c, &r, 0);
     ck_assert_uint_ge(f.set.failed, r.sample_rank);
     ck_assert(isinf(f.set.lo) && isinf(f.set.hi) && f.set.pieces == 1);
-    for (int i = 0; i < POINTS; i++) scores[i] = INFINITY; /* calibration says nothing */
+    for (int i = 0; i < SCORES; i++) scores[i] = INFINITY; /* calibration says nothing */
+    r = rule_of(coverage(), &c);
     fill(y, SAMPLES, 1, 0);
     take(e, POINTS + 1, SAMPLES, y);
     f = interval_of(e, &c, &r, 0);

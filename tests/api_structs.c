@@ -43,7 +43,7 @@ static const struct {
     LAYOUT(certreg_certificate),
     LAYOUT(certreg_calibration),
     LAYOUT(certreg_coverage),
-    LAYOUT(certreg_ranks),
+    LAYOUT(certreg_rule),
     LAYOUT(certreg_interval),
     LAYOUT(certreg_attack_options),
     LAYOUT(certreg_attack_plan),

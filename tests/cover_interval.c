@@ -1,9 +1,9 @@
 /* Prediction intervals under attack: how often the truth is missed, on laws at the edge of the
  * proof and on ordinary ones, each at its worst shift. The steps of theory 12 are repeated here
- * with known outputs; only the ranks are the library's. */
+ * with known outputs; only the weights are the library's. */
 #include "statistics/normal.h"
 #include "statistics/order.h"
-#include "statistics/ranks.h"
+#include "statistics/weights.h"
 #include "support/coverage.h"
 
 enum { MOST_POINTS = 400, RUNS = 4000, MOST = 64 };
@@ -34,21 +34,29 @@ static const struct {
 static simulate_source source;
 
 /* A tail of theory 12.2. */
-static double tail(uint64_t n, uint64_t k, double g)
+static double tail(uint64_t n, uint64_t least, double g)
 {
-    return simulate_at_least(n - k + 1, n, g);
+    return simulate_at_least(least, n, g);
 }
 
-/* The share at which a(g)/b(g) is greatest: the chord from 0 on which the bound is attained. */
-static double steepest(const cr_ranks_setting *s, const cr_ranks *r)
+static double weight_of(const cr_weights_setting *s, const cr_weights *w, double g)
+{
+    uint64_t above[CR_WEIGHTS_LEVELS];
+    const int levels = cr_weights_levels(s->calibration, above);
+    double sum = w->floor;
+    for (int l = 0; l < levels; l++)
+        if (w->step[l] > 0) sum += w->step[l] * tail(s->calibration, above[l], g);
+    return sum;
+}
+
+/* The share at which a(g)/w(g) is greatest, where the bound is attained. */
+static double steepest(const cr_weights_setting *s, const cr_weights *w)
 {
     double best = 0, share = 0.5;
     for (double t = -2.5; t < 2.5; t += 0.01) {
-        const double g = cr_normal_cdf(t);
-        const double b = tail(s->calibration, s->calibration_rank, g),
-                     a = tail(s->samples, r->sample, cr_normal_cdf(t + s->shift));
-        const double above = (double)(s->points + 1 - r->point) / (double)(s->points + 1);
-        if (b >= above && a / b > best) best = a / b, share = g;
+        const double g = cr_normal_cdf(t), weight = weight_of(s, w, g),
+                     a = tail(s->samples, s->samples - w->sample + 1, cr_normal_cdf(t + s->shift));
+        if (weight >= s->alpha && a / weight > best) best = a / weight, share = g;
     }
     return share;
 }
@@ -72,30 +80,59 @@ static double draw_score(const law *l, const point *p, double from, double shift
     return fabs(p->own + (p->own > 0 ? shift : -shift) - e);
 }
 
-static double score_of_rank(const law *l, const point *p, double from, double shift, uint64_t count,
-                            uint64_t rank)
+static void draw_scores(const law *l, const point *p, double from, double shift, uint64_t count,
+                        double *scores)
 {
-    double scores[MOST];
     for (uint64_t i = 0; i < count; i++) scores[i] = draw_score(l, p, from, shift);
     cr_order_sort(scores, (size_t)count);
-    return scores[rank - 1];
+}
+
+typedef struct weighted {
+    double scores[MOST_POINTS * CR_WEIGHTS_LEVELS];
+    const cr_weights *weights;
+    size_t levels;
+} weighted;
+
+static double score_at(const void *of, size_t i)
+{
+    return ((const weighted *)of)->scores[i];
+}
+
+static double weight_at(const void *of, size_t i)
+{
+    const weighted *w = of;
+    return w->weights->step[i % w->levels];
+}
+
+static double threshold_of(const law *l, const cr_weights_setting *s, const cr_weights *r,
+                           double from)
+{
+    static weighted w;
+    uint64_t above[CR_WEIGHTS_LEVELS];
+    size_t count = 0;
+    w.levels = (size_t)cr_weights_levels(s->calibration, above), w.weights = r;
+    for (int i = 0; i < l->points; i++) {
+        double scores[MOST];
+        const point p = draw_point(l);
+        draw_scores(l, &p, from, 0, s->calibration, scores);
+        for (size_t k = 0; k < w.levels; k++) w.scores[count++] = scores[s->calibration - above[k]];
+    }
+    const cr_order order = {.value = score_at, .of = &w, .count = count};
+    return cr_order_threshold(&order, weight_at, cr_weights_budget(r, s->alpha, s->points));
 }
 
 /* Whether one of several sets for the same input, each from fresh noise, lacks its truth. */
-static int misses(const law *l, const cr_ranks_setting *s, const cr_ranks *r, double from,
+static int misses(const law *l, const cr_weights_setting *s, const cr_weights *r, double from,
                   int looks)
 {
-    double scores[MOST_POINTS];
-    for (int i = 0; i < l->points; i++) {
-        const point p = draw_point(l);
-        scores[i] = score_of_rank(l, &p, from, 0, s->calibration, s->calibration_rank);
-    }
-    cr_order_sort(scores, (size_t)l->points);
+    const double q = threshold_of(l, s, r, from);
     const point p = draw_point(l);
     int missed = 0;
-    for (int look = 0; look < looks; look++)
-        missed |= score_of_rank(l, &p, from, s->shift, s->samples, r->sample) >
-                  scores[r->point - 1];
+    for (int look = 0; look < looks; look++) {
+        double scores[MOST];
+        draw_scores(l, &p, from, s->shift, s->samples, scores);
+        missed |= scores[r->sample - 1] > q;
+    }
     return missed;
 }
 
@@ -103,20 +140,19 @@ TEST_ROWS(the_truth_is_missed_in_a_share_alpha_of_runs_at_most, laws)
 {
     const law *l = laws + _i;
     for (int n = 0; n < KIT_ROWS(numbers); n++) {
-        const cr_ranks_setting s = {.alpha = ALPHA,
-                                    .shift = numbers[n].shift,
-                                    .points = (uint64_t)l->points,
-                                    .calibration = numbers[n].calibration,
-                                    .calibration_rank = (numbers[n].calibration + 1) / 2,
-                                    .samples = numbers[n].samples};
-        const cr_ranks r = cr_ranks_choose(&s);
+        const cr_weights_setting s = {.alpha = ALPHA,
+                                      .shift = numbers[n].shift,
+                                      .points = (uint64_t)l->points,
+                                      .calibration = numbers[n].calibration,
+                                      .samples = numbers[n].samples};
+        const cr_weights r = cr_weights_choose(&s);
         ck_assert_uint_gt(r.sample, 0);
         const double from = -cr_normal_quantile(l->share > 0 ? l->share : steepest(&s, &r));
         uint64_t missed = 0;
         simulate_seed(&source, 100 * (uint64_t)_i + (uint64_t)n);
         for (int run = 0; run < RUNS; run++) missed += misses(l, &s, &r, from, 1) != 0;
         printf("n' %2d n %2d r %.2f: ", (int)s.calibration, (int)s.samples, s.shift);
-        coverage_check(l->name, missed, RUNS, r.alpha, 0.001, _i == 0 ? numbers[n].least : 0);
+        coverage_check(l->name, missed, RUNS, s.alpha, 0.001, _i == 0 ? numbers[n].least : 0);
     }
 }
 
@@ -124,12 +160,9 @@ TEST_ROWS(the_truth_is_missed_in_a_share_alpha_of_runs_at_most, laws)
 static uint64_t misses_of_two(double alpha)
 {
     const law *noisy = laws + 4;
-    const cr_ranks_setting s = {.alpha = alpha,
-                                .points = (uint64_t)noisy->points,
-                                .calibration = 11,
-                                .calibration_rank = 6,
-                                .samples = 11};
-    const cr_ranks r = cr_ranks_choose(&s);
+    const cr_weights_setting s = {
+        .alpha = alpha, .points = (uint64_t)noisy->points, .calibration = 11, .samples = 11};
+    const cr_weights r = cr_weights_choose(&s);
     uint64_t missed = 0;
     simulate_seed(&source, 1000);
     for (int run = 0; run < RUNS; run++) missed += misses(noisy, &s, &r, 0, 2) != 0;

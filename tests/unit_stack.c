@@ -214,17 +214,12 @@ static void solve(job *j)
 static void calibrate(job *j)
 {
     static const double truth[OUTPUTS] = {0, 0, 0};
-    static double scores[POINTS], lo[SAMPLES], hi[SAMPLES];
+    static double scores[POINTS * CERTREG_CALIBRATION_SCORES], lo[SAMPLES], hi[SAMPLES];
     certreg_estimator *e = estimator_of(j, CERTREG_OUTPUT_REAL);
     certreg_calibration c = {.struct_size = sizeof c, .capacity = POINTS, .scores = scores};
-    certreg_ranks ranks = {.struct_size = sizeof ranks,
-                           .points = POINTS,
-                           .point_rank = 36,
-                           .calibration_rank = 50,
-                           .calibration_samples = 101,
-                           .samples = 101,
-                           .sample_rank = 40,
-                           .sigma = 0.25};
+    const certreg_coverage coverage = {
+        .struct_size = sizeof coverage, .alpha = 0.1, .radius = 0.1, .samples = 101};
+    certreg_rule rule = {.struct_size = sizeof rule};
     certreg_interval set = {.struct_size = sizeof set};
     int32_t inside;
     for (uint64_t i = 0; i <= POINTS; i++) {
@@ -232,22 +227,26 @@ static void calibrate(job *j)
         j->answers += !certreg_estimator_sample(e, 0, 101);
         if (i < POINTS) j->answers += !certreg_estimator_calibrate(e, &c, truth);
     }
-    certreg_estimator_interval(e, &c, &ranks, 0, lo, hi, SAMPLES, &set);
-    certreg_estimator_covers(e, &c, &ranks, truth, &inside);
+    j->answers += !certreg_interval_rule(&coverage, &c, NULL, &rule);
+    certreg_estimator_interval(e, &c, &rule, 0, lo, hi, SAMPLES, &set);
+    certreg_estimator_covers(e, &c, &rule, truth, &inside);
     certreg_estimator_destroy(e);
 }
 
-static void choose_ranks(job *j)
+/* With advice, where there are too few points. */
+static void plan_rules(job *j)
 {
-    const certreg_coverage c = {.struct_size = sizeof c,
-                                .alpha = 0.1,
-                                .radius = 0.2,
-                                .sigma = 0.5,
-                                .points = 200,
-                                .calibration_samples = 101,
-                                .samples = 101};
-    certreg_ranks ranks = {.struct_size = sizeof ranks};
-    j->answers += !certreg_interval_ranks(&c, NULL, &ranks);
+    certreg_coverage c = {.struct_size = sizeof c,
+                          .alpha = 0.1,
+                          .radius = 0.2,
+                          .sigma = 0.5,
+                          .points = 200,
+                          .calibration_samples = 101,
+                          .samples = 101};
+    certreg_rule rule = {.struct_size = sizeof rule};
+    j->answers += !certreg_interval_rule(&c, NULL, NULL, &rule);
+    c.points = 5;
+    certreg_interval_rule(&c, NULL, NULL, &rule);
 }
 
 static int read_examples(void *user, uint64_t first, size_t count, float *x)
@@ -325,7 +324,7 @@ TEST(calls_without_a_record_need_no_more_either)
 {
     within("solver and bisection", (job){.work = solve});
     within("a denoiser", (job){.work = denoise});
-    within("ranks", (job){.work = choose_ranks});
+    within("a rule", (job){.work = plan_rules});
     within("opening backends", (job){.work = open_backends});
 }
 

@@ -13,7 +13,9 @@ from typing import Any, Optional
 
 import numpy as np
 
-from certreg import CertregError, interval_ranks
+from certreg import CALIBRATION_SCORES, Calibrated, CertregError, interval_rule
+from certreg._rules import rule_of
+from certreg._structs import Calibration
 
 ALPHA = 0.1
 BOUNDS_ALPHA = 0.01  # of certified bounds; the rest is for the calibration
@@ -85,8 +87,13 @@ class Method(abc.ABC):
         return rank_of(ALPHA, asked.points)
 
     def threshold(self, scores: np.ndarray, asked: Asked) -> float:
+        """scores: what was kept of each point."""
         rank = self.rank(asked)
-        return float(np.sort(scores)[int(rank) - 1]) if rank <= len(scores) else math.inf
+        return float(np.sort(scores[:, 0])[int(rank) - 1]) if rank <= len(scores) else math.inf
+
+    def kept(self, record: Record, y: float) -> np.ndarray:
+        """What is kept of a point: its score, and room for more."""
+        return np.append(self.score(record, y), np.zeros(CALIBRATION_SCORES - 1))
 
     @abc.abstractmethod
     def score(self, record: Record, y: float) -> float: ...
@@ -163,31 +170,21 @@ def _within_a_turn(width: float, period: float) -> float:
     return min(width, period) if period else width
 
 
-# ---- ranks among noisy scores
-class Ranks(Method):
-    """The library's ranks, with this number of samples of each point and of a new input. With one
-    sample it is RCP1."""
+# ---- order statistics of noisy scores
+class Counting(Method):
+    """A truth is covered if so many noisy outputs are within the threshold of it."""
 
-    def __init__(self, samples: int) -> None:
-        self.samples = self.calls = samples
-        self.name = "RCP1" if samples == 1 else f"certreg, {samples:,} calls"
+    def __init__(self, name: str, samples: int) -> None:
+        self.name, self.calls, self.samples = name, samples, samples
 
-    def ranks(self, asked: Asked) -> Any:
-        return _ranks(asked.radius / asked.sigma, asked.points, self.samples)
-
-    def rank(self, asked: Asked) -> float:
-        ranks = self.ranks(asked)
-        return ranks.point_rank if ranks else math.inf
+    @abc.abstractmethod
+    def sample_rank(self, asked: Asked) -> int: ...
 
     def score(self, record: Record, y: float) -> float:
         return self._smallest(record, y, (self.samples + 1) // 2)
 
     def value(self, record: Record, y: float, asked: Asked) -> float:
         return self._smallest(record, y, self.sample_rank(asked))
-
-    def sample_rank(self, asked: Asked) -> int:
-        ranks = self.ranks(asked)
-        return int(ranks.sample_rank) if ranks else 1
 
     def _smallest(self, record: Record, y: float, rank: int) -> float:
         d = record.distances(y)[: self.samples]
@@ -204,28 +201,68 @@ class Ranks(Method):
         return hull(f, self.sample_rank(asked), threshold, record.period)
 
 
-class Oracle(Ranks):
-    """The limit of the ranks for infinitely many samples and points, from 1,001 samples and all
-    points."""
+class Ruled(Counting):
+    """The library's rule, with these numbers of samples of each point and of a new input."""
 
-    def __init__(self) -> None:
-        super().__init__(1001)
-        self.name, self.calls = "oracle", 0
+    def __init__(self, before: int, samples: int) -> None:
+        name = f"certreg, {samples:,} calls"
+        super().__init__(name if before == samples else f"{name}, {before:,} before", samples)
+        self.before = before
+
+    def kept(self, record: Record, y: float) -> np.ndarray:
+        d = np.sort(record.distances(y)[: self.before])[_levels(self.before)]
+        return np.append(d, np.zeros(CALIBRATION_SCORES - len(d)))
 
     def threshold(self, scores: np.ndarray, asked: Asked) -> float:
-        return float(np.quantile(scores, 1 - ALPHA))
+        if not self.is_possible(asked):
+            return math.inf
+        scores = np.ascontiguousarray(scores[:, : min(self.before, CALIBRATION_SCORES)])
+        counts = dict(samples=self.before, count=len(scores), capacity=len(scores))
+        known = Calibration(scores=scores.ctypes.data, sigma=asked.sigma, **counts)
+        rule = rule_of(known, radius=asked.radius, alpha=ALPHA, samples=self.samples)
+        return float(rule.threshold)
+
+    def is_possible(self, asked: Asked) -> bool:
+        return self._rule(asked) is not None
+
+    def sample_rank(self, asked: Asked) -> int:
+        rule = self._rule(asked)
+        return int(rule.sample_rank) if rule else 1
+
+    def _rule(self, asked: Asked) -> Any:
+        return _rule(asked.radius / asked.sigma, asked.points, self.before, self.samples)
+
+
+class Oracle(Counting):
+    """The limit for infinitely many samples and points, from 1,001 samples and all points."""
+
+    def __init__(self) -> None:
+        super().__init__("oracle", 1001)
+        self.calls = 0
+
+    def threshold(self, scores: np.ndarray, asked: Asked) -> float:
+        return float(np.quantile(scores[:, 0], 1 - ALPHA))
 
     def sample_rank(self, asked: Asked) -> int:
         return max(round(NORMAL.cdf(-asked.radius / asked.sigma) * self.samples), 1)
 
 
 @functools.lru_cache(maxsize=None)
-def _ranks(ratio: float, points: int, samples: int) -> Any:
+def _levels(samples: int) -> np.ndarray:
+    """Which of the ascending scores of a point the library keeps: of scores 0, 1 and so on."""
+    outputs = np.arange(samples, dtype=np.float32)
+    options = {"samples": samples, "batch": samples, "seed": 1}
+    with Calibrated(lambda x: outputs[: len(x)], [[0.0]], [0.0], 1.0, **options) as one:
+        levels: np.ndarray = one.scores[0].astype(int)
+    return levels
+
+
+@functools.lru_cache(maxsize=None)
+def _rule(ratio: float, points: int, before: int, samples: int) -> Any:
     """None if there are too few points."""
+    counts = {"samples": samples, "calibration_samples": before}
     try:
-        return interval_ranks(
-            ratio, 1.0, points, alpha=ALPHA, samples=samples, calibration_samples=samples
-        )
+        return interval_rule(ratio, 1.0, points, alpha=ALPHA, **counts)
     except CertregError as error:
         if "points" not in str(error):
             raise
@@ -249,5 +286,6 @@ def hull(f: np.ndarray, k: int, q: float, period: float) -> float:
     return float(period - max(gaps.max(), 0.0))
 
 
-OURS = (Ranks(101), Ranks(1001))
+OURS = (Ruled(101, 101), Ruled(1001, 1001))
+FEWER = (Ruled(1001, 101), Ruled(101, 11), Ruled(11, 11), Ruled(101, 1))
 PLAIN, SMOOTHED, ORACLE = Plain(), Smoothed(), Oracle()

@@ -25,9 +25,9 @@ COMPARED = 60  # inputs of each task for the comparison with the library's own i
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """scores: (inputs, methods), of the calibration points. still, moved: values without and under
-    attack, (inputs, methods, radii), of those that were tested. outputs: without an attack, the
-    clean one first. bounds: (inputs, radii, 2). Rows of other inputs are NaN."""
+    """scores: of calibration points, (inputs, methods, what is kept). still, moved: values without
+    and under attack, (inputs, methods, radii), of those that were tested. outputs: without an
+    attack, the clean one first. bounds: (inputs, radii, 2). Rows of other inputs are NaN."""
 
     task: Task
     scores: np.ndarray
@@ -48,7 +48,7 @@ def _asked(task: Task, index: int) -> Asked:
 def _thresholds(task: Task, scores: np.ndarray) -> np.ndarray:
     """(sets, methods, radii)."""
     found = np.empty((len(task.sets), len(METHODS), len(RATIOS)))
-    known = ~np.isnan(scores[:, 0])
+    known = ~np.isnan(scores[:, 0, 0])
     for s, (points, _) in enumerate(task.sets):
         for j, method in enumerate(METHODS):
             some = scores[known if method is ORACLE else points, j]
@@ -125,15 +125,15 @@ def compared(task: Task) -> list[dict[str, Any]]:
     asked = Asked(1, RATIOS[1] * task.sigma, task.sigma, points)
     lines = []
     for method in OURS:
-        if not method.ranks(asked):
+        if not method.is_possible(asked):
             continue
         seeds = {"seed": SEED + 1, "inputs_seed": SEED}  # new inputs have the noise of `noisy`
         options = {"samples": method.samples, **seeds, **task.output}
         calibrated = Calibrated(task.model.outputs, x[:points], y[:points], task.sigma, **options)
         before = moved.Noisy(task, calibrated.calibration_seed)
         own = (before.record(x[i], i, Domain.CALIBRATION) for i in range(points))
-        scores = np.array([method.score(record, y[i]) for i, record in enumerate(own)])
-        away, agree = [np.abs(scores - calibrated.scores).max()], 0
+        scores = np.array([method.kept(record, y[i]) for i, record in enumerate(own)])
+        away, agree = [np.abs(scores[:, : calibrated.scores.shape[1]] - calibrated.scores).max()], 0
         for i in range(points, len(x)):
             q, record = method.threshold(scores, asked), noisy.record(x[i], i, Domain.CERTIFY)
             interval = calibrated.interval(x[i], asked.radius, ALPHA, noise_id=i)

@@ -63,10 +63,10 @@ class Noisy:
 
 
 def scores(task: Task, indices: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(indices, methods) of calibration points."""
+    """(indices, methods, what is kept) of calibration points."""
     noisy = Noisy(task)
     records = (noisy.record(z, int(i), Domain.CALIBRATION) for i, z in zip(indices, x))
-    return np.array([[m.score(r, truth) for m in METHODS] for r, truth in zip(records, y)])
+    return np.array([[m.kept(r, truth) for m in METHODS] for r, truth in zip(records, y)])
 
 
 def climb(

@@ -14,6 +14,7 @@ import numpy as np
 
 from .conformal import (
     ALPHA,
+    FEWER,
     NORMAL,
     ORACLE,
     OURS,
@@ -185,4 +186,4 @@ def _enough(samples: int, own: int, ratio: float, error: float) -> int:
 
 BINCP = tuple(BinCp(samples, error) for samples in (101, 1001) for error in (ERROR, 0.0))
 OTHERS = (Rcp1(), Rscp("RSCP", 0.0), Rscp("RSCP+", ERROR), Cas("CAS", ERROR), *BINCP, Bounded())
-METHODS: tuple[Method, ...] = (PLAIN, SMOOTHED, *OTHERS, *OURS, ORACLE)
+METHODS: tuple[Method, ...] = (PLAIN, SMOOTHED, *OTHERS, *FEWER, *OURS, ORACLE)

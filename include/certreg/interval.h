@@ -5,11 +5,11 @@
  * whose true outputs are known (calibration points), this header returns a set that
  * contains the true output of a new input with probability at least 1 - alpha, even if
  * an adversary has moved that input by any delta with ||D^-1 delta||_2 <= radius. It is
- * split conformal prediction on noisy outputs, with ranks that allow for the shift.
+ * conformal risk control on noisy outputs, with weights that allow for the shift.
  * examples/interval.c is a complete program. Three steps:
  *
  *     certreg_estimator_calibrate   for each calibration point, after sampling it
- *     certreg_interval_ranks        once for each alpha and radius
+ *     certreg_interval_rule         once for each alpha, radius and number of samples
  *     certreg_estimator_interval    for each new input, after sampling it
  *
  * What has to hold (theory 12.6):
@@ -54,18 +54,19 @@ enum certreg_score {
     CERTREG_SCORE_QUANTILES = 2
 };
 
+enum certreg_calibration_limit {
+    CERTREG_CALIBRATION_SCORES = 25 /* kept of a point: min(samples, this) */
+};
+
 /** Scores of calibration points: plain data of the caller, who may store them. Zero
  *  everything except struct_size, capacity and scores, and what you choose. The first
  *  point fills the fields marked with *, and later points must agree. */
 typedef struct certreg_calibration {
     uint32_t struct_size;
-    int32_t score;       /* CERTREG_SCORE_... */
-    int32_t output;      /* the first output that is scored */
-    int32_t outputs;     /* how many are; 0: 1, and 2 for QUANTILES */
-    const double *units; /* outputs numbers > 0; NULL: all 1. None with QUANTILES */
-    /* In (0, 1); 0: 0.5. The score of a point is the k-th smallest of the scores of its
-     * samples, k = floor(share*(samples + 1)), at least 1 and at most samples. */
-    double share;
+    int32_t score;        /* CERTREG_SCORE_... */
+    int32_t output;       /* the first output that is scored */
+    int32_t outputs;      /* how many are; 0: 1, and 2 for QUANTILES */
+    const double *units;  /* outputs numbers > 0; NULL: all 1. None with QUANTILES */
     double sigma;         /* * given to begin */
     uint64_t seed;        /* * of the plan */
     uint64_t model;       /* * a digest of scale, outputs, and all fields above sigma */
@@ -73,11 +74,14 @@ typedef struct certreg_calibration {
     uint64_t first_noise; /* * least noise_id of the points */
     uint64_t last_noise;  /* * greatest noise_id of the points */
     uint64_t count;       /* points so far */
-    uint64_t capacity;    /* room in scores */
-    double *scores;       /* capacity numbers; infinite where too many outputs failed */
+    uint64_t capacity;    /* points for which scores has room */
+    /* min(samples, CERTREG_CALIBRATION_SCORES) numbers for each point, one point after
+     * the other; infinite where too many outputs failed. */
+    double *scores;
 } certreg_calibration;
 
-/** Adds the point whose samples are in the record: its score against its truth. The
+/** Adds the point whose samples are in the record: order statistics of their scores
+ *  against its truth, whose ranks depend on the number of samples only. The
  *  record must be complete without a gap. The points' noise ids must ascend. The call
  *  is an evaluation: see "Evaluating a record again" in question.h.
  *  @param truth  outputs finite numbers, in output units; 1 with QUANTILES. That of an
@@ -90,7 +94,7 @@ typedef struct certreg_calibration {
 CERTREG_API certreg_status certreg_estimator_calibrate(
     certreg_estimator *, certreg_calibration *calibration, const double *truth);
 
-/** What the ranks depend on. None of it may be chosen by the scores. */
+/** What a rule is asked for. None of it may be chosen by the scores. */
 typedef struct certreg_coverage {
     uint32_t struct_size;
     int32_t reserved; /* 0 */
@@ -98,39 +102,42 @@ typedef struct certreg_coverage {
     /* The most of ||D^-1 delta||_2, >= 0; 0: no attack. delta is 0 where the scale is
      * 0. */
     double radius;
+    uint64_t samples; /* of a new input, without the pilot's; up to 1e7 */
+    /* A calibration that is planned; 0 where there is one. */
     double sigma;                 /* > 0 */
-    double share;                 /* of the calibration; 0: 0.5 */
-    uint64_t points;              /* of the calibration */
-    uint64_t calibration_samples; /* of each point, */
-    uint64_t samples; /* and of a new input, without the pilot's; up to 1e7 */
+    uint64_t points;              /* 1 to 2^50 */
+    uint64_t calibration_samples; /* of each point; up to 1e7 */
 } certreg_coverage;
 
-/** Ranks, and what they are for. */
-typedef struct certreg_ranks {
+/** By what sets are found, and what it is for. */
+typedef struct certreg_rule {
     uint32_t struct_size;
     int32_t reserved;
-    double alpha;         /* proven: at most that of the coverage */
-    double radius, sigma; /* of the coverage */
-    uint64_t points, calibration_samples, samples; /* of the coverage */
-    uint64_t calibration_rank; /* of the score that stands for a point */
-    uint64_t point_rank;       /* of the threshold among the points' scores */
-    uint64_t sample_rank;      /* of the score that is compared with the threshold */
-    /* The least number of points for which there are ranks. 0: there is none, and the
+    double alpha, radius; /* of the coverage */
+    /* The largest score within a set; infinite: too many scores of the calibration are,
+     * or there was none. */
+    double threshold;
+    uint64_t samples;     /* of the coverage */
+    uint64_t sample_rank; /* of the score that is compared with the threshold */
+    uint64_t calibration; /* a digest of its fields; 0: there was none */
+    /* The least number of points for which there is a rule. 0: there is none, and the
      * error names what helps. Filled on failure too. */
     uint64_t least_points;
-} certreg_ranks;
+} certreg_rule;
 
-/** Chooses ranks such that the truth is missed with probability at most alpha.
- *  Nothing can interrupt it, so call it beforehand. The numbers of samples bound its
- *  time: 60 ms with up to 101 samples of a point and of a new input, 70 ms with 1,000,
- *  100 ms with 10,000 and 350 ms with 1e7. These are times on one core of a server, for
- *  the slowest arguments that searches of some minutes found.
- *  @param why  receives the error, or NULL
+/** Makes a rule by which the truth is missed with probability at most alpha. Nothing
+ *  can interrupt it, so call it beforehand. It takes up to 100 ms, whatever the
+ *  arguments are, and with a calibration eight passes through its scores. These are
+ *  times on one core of a server, for the slowest arguments that searches of some
+ *  minutes found; a refusal for too few points takes up to 1 s, as it tries what helps.
+ *  @param calibration  NULL: it is planned, and the rule is for no input
+ *  @param why          receives the error, or NULL
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field, also if there are too few
  *          points or samples: see out->least_points
  *  @par Threads any  @par Source theory 12.2, 12.3 */
-CERTREG_API certreg_status certreg_interval_ranks(
-    const certreg_coverage *coverage, certreg_error *why, certreg_ranks *out);
+CERTREG_API certreg_status certreg_interval_rule(
+    const certreg_coverage *coverage, const certreg_calibration *calibration,
+    certreg_error *why, certreg_rule *out);
 
 /** Where the truth of one output is. */
 typedef struct certreg_interval {
@@ -152,19 +159,20 @@ typedef struct certreg_interval {
 /** The set for the input whose samples are in the record. Of several outputs, the sets
  *  of all outputs contain their truths together with probability 1 - alpha. The call is
  *  an evaluation of the record.
- *  @param ranks   for calibration->count points, calibration->samples, and the samples
- *                 in the record, without the pilot's
+ *  @param calibration  its scores are not read
+ *  @param rule    for this calibration, and as many samples as are in the record,
+ *                 without the pilot's
  *  @param output  calibration->output or one of the others; with QUANTILES the first
  *  @param lo, hi  receive the pieces, lo ascending, and are work space: as many numbers
  *                 each as there are samples, twice as many for an angle
  *  @param room    numbers in each
- *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_MISMATCH (ranks or record do not
+ *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_MISMATCH (rule or record do not
  *          fit the calibration); CERTREG_E_SMALL_MEMORY (room); CERTREG_E_WRONG_STATE
  *          (a gap; a noise id of the calibration; the number of samples was not fixed
  *          before the first evaluation of the record)  @par Source theory 12.5, 12.7 */
 CERTREG_API certreg_status certreg_estimator_interval(
     certreg_estimator *, const certreg_calibration *calibration,
-    const certreg_ranks *ranks, int32_t output, double *lo, double *hi, size_t room,
+    const certreg_rule *rule, int32_t output, double *lo, double *hi, size_t room,
     certreg_interval *out);
 
 /** Whether one vector is in the set for the input whose samples are in the record. The
@@ -174,7 +182,7 @@ CERTREG_API certreg_status certreg_estimator_interval(
  *  @return as certreg_estimator_interval  @par Source theory 12.5 */
 CERTREG_API certreg_status certreg_estimator_covers(
     certreg_estimator *, const certreg_calibration *calibration,
-    const certreg_ranks *ranks, const double *truth, int32_t *inside);
+    const certreg_rule *rule, const double *truth, int32_t *inside);
 
 #ifdef __cplusplus
 }

@@ -12,15 +12,16 @@ namespace certreg
 {
 
 using coverage = sized<certreg_coverage>;
-using ranks = sized<certreg_ranks>;
+using rule = sized<certreg_rule>;
 using interval = sized<certreg_interval>;
 
 /** Scores of calibration points, with room for them in memory of the caller. */
 struct calibration : sized<certreg_calibration> {
+    /** @param room  CERTREG_CALIBRATION_SCORES numbers for each point */
     explicit calibration(view<double> room) noexcept
     {
         scores = room.data();
-        capacity = room.size();
+        capacity = room.size() / CERTREG_CALIBRATION_SCORES;
     }
 };
 
@@ -44,22 +45,36 @@ inline void calibrate(
         certreg_estimator_error(e.get()));
 }
 
-/** certreg_interval_ranks. */
-inline ranks interval_ranks(const certreg_coverage &wanted)
+namespace detail
+{
+inline rule rule_for(const certreg_coverage &wanted, const certreg_calibration *of)
 {
     certreg_coverage c = wanted;
-    detail::fill(c);
+    fill(c);
     sized<certreg_error> why;
-    ranks out;
-    detail::check(certreg_interval_ranks(&c, &why, &out), &why);
+    rule out;
+    check(certreg_interval_rule(&c, of, &why, &out), &why);
     return out;
+}
+} // namespace detail
+
+/** certreg_interval_rule, of a calibration. */
+inline rule interval_rule(const certreg_coverage &wanted, const certreg_calibration &of)
+{
+    return detail::rule_for(wanted, &of);
+}
+
+/** certreg_interval_rule, of a calibration that is planned. */
+inline rule interval_rule(const certreg_coverage &wanted)
+{
+    return detail::rule_for(wanted, nullptr);
 }
 
 /** certreg_estimator_interval: where the truth of one output is.
  *  @param lo, hi  receive the pieces, and are work space: as many numbers each as there
  *                 are samples, twice as many for an angle */
 inline certreg::interval prediction_interval(
-    const estimator &e, const certreg_calibration &c, const certreg_ranks &r,
+    const estimator &e, const certreg_calibration &c, const certreg_rule &r,
     int32_t output, view<double> lo, view<double> hi)
 {
     certreg::interval out;
@@ -73,7 +88,7 @@ inline certreg::interval prediction_interval(
 
 /** certreg_estimator_covers: whether one vector is in the set. */
 inline bool covers(
-    const estimator &e, const certreg_calibration &c, const certreg_ranks &r,
+    const estimator &e, const certreg_calibration &c, const certreg_rule &r,
     view<const double> truth)
 {
     int32_t inside = 1;

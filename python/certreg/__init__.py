@@ -34,6 +34,7 @@ from .constants import (
     ALL_OUTPUTS,
     ATTACK_BROKEN,
     ATTACK_NOT_BROKEN,
+    CALIBRATION_SCORES,
     DENOISER_PASSES,
     JSON_SEED,
     LEAST_RADIUS_EVALUATIONS,
@@ -64,7 +65,7 @@ from .comparison import Comparison, compare_denoised
 from .denoised import Denoised
 from .errors import CertregError, ResumeError, RowsError
 from .estimator import Estimator
-from ._ranks import Interval, Ranks, interval_ranks
+from ._rules import Interval, Rule, interval_rule
 from .intervals import Calibrated
 from .joining import join_denoiser
 from .models import OnnxModel, as_model

@@ -14,7 +14,7 @@ _ENUMS: dict[str, Type[enum.Enum]] = {
     kind.__name__.upper(): kind
     for kind in (Center, Constraint, Constraints, Method, Output, Score, Side, Statistic)
 }
-_STRUCTS = "question|plan|model|options|coverage|calibration|ranks"
+_STRUCTS = "question|plan|model|options|coverage|calibration|rule"
 _FIELD = re.compile(rf"\b({_STRUCTS})\.(\w+)(?:->(\w+))?")
 _CONSTANT = re.compile(r"\bCERTREG_([A-Z_]+)(\.\.\.)?|(?<!\w)_([A-Z_]+)\b")
 _PATH = re.compile(r"(\S*/\S*|\S+\.so\b\S*)")

@@ -223,27 +223,28 @@ Radius = _struct(
 )
 Calibration = _struct(
     "certreg_calibration",
-    104,
+    96,
     (i32, "score output outputs"),
     (pointer, "units"),
-    (f64, "share sigma"),
+    (f64, "sigma"),
     (u64, "seed model samples first_noise last_noise count capacity"),
     (pointer, "scores"),
 )
 Coverage = _struct(
     "certreg_coverage",
+    56,
+    (i32, "reserved"),
+    (f64, "alpha radius"),
+    (u64, "samples"),
+    (f64, "sigma"),
+    (u64, "points calibration_samples"),
+)
+Rule = _struct(
+    "certreg_rule",
     64,
     (i32, "reserved"),
-    (f64, "alpha radius sigma share"),
-    (u64, "points calibration_samples samples"),
-)
-Ranks = _struct(
-    "certreg_ranks",
-    88,
-    (i32, "reserved"),
-    (f64, "alpha radius sigma"),
-    (u64, "points calibration_samples samples calibration_rank point_rank sample_rank"),
-    (u64, "least_points"),
+    (f64, "alpha radius threshold"),
+    (u64, "samples sample_rank calibration least_points"),
 )
 Interval = _struct(
     "certreg_interval",

@@ -29,6 +29,7 @@ JSON_SEED = 1  # to_json(flags=...): write the seed too
 WORST_CASE_EVALUATIONS, LEAST_WORST_CASE_EVALUATIONS = 2000, 1000
 RADIUS_EVALUATIONS, LEAST_RADIUS_EVALUATIONS = 14000, 4000
 MOST_REGIONS = 7  # of a worst function
+CALIBRATION_SCORES = 25  # most that are kept of a calibration point
 DENOISER_PASSES = 7  # over the examples of a denoiser
 ATTACK_NOT_BROKEN, ATTACK_BROKEN = 0, 1  # outcomes of an attack
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from . import _structs as S
 from ._arrays import address_of, array_of, inputs_of, kept_in, numbers
-from ._ranks import Interval, Ranks, ranks_of
+from ._rules import Interval, Rule, rule_of
 from .constants import (
+    CALIBRATION_SCORES,
     NO_PILOT,
     Domain,
     Score,
@@ -29,8 +30,8 @@ from .denoised import digest_of, examples_among
 from .errors import CertregError
 from .estimator import Estimator, kinds_of
 
-_VERSION = 2  # of files; 1 had noise that was not quite Gaussian
-_FIELDS = "score output outputs share sigma seed model samples first_noise last_noise count".split()
+_VERSION = 3  # of files; 2 had one score of each point, and 1 noise that was not quite Gaussian
+_FIELDS = "score output outputs sigma seed model samples first_noise last_noise count".split()
 _KEPT = ("kind", "lo", "hi", "scale")  # options of an estimator that are part of a calibration
 
 
@@ -54,8 +55,6 @@ class Calibrated:
     output   index of the first output that has a truth
     outputs  number of outputs of the model; None: up to the last that has a truth
     units    of the outputs, > 0: distances are divided by them
-    share    the score of a point is the k-th smallest of those of its samples, where k is
-             int(share * (samples + 1))
     most_samples   most samples of a new input; None: `samples`
     progress  function that is called with (points done, points). A true result cancels: raises
               CertregError with Status.CANCELLED
@@ -80,7 +79,6 @@ class Calibrated:
         output: int = 0,
         outputs: Optional[int] = None,
         units: Any = None,
-        share: float = 0.5,
         most_samples: Optional[int] = None,
         progress: Optional[Callable[[int, int], Any]] = None,
         seed: Optional[int] = None,
@@ -112,10 +110,10 @@ class Calibrated:
                 f"row {known[0]} of X made the denoiser, which must not know calibration points: "
                 "make it from other inputs"
             )
-        fields = dict(score=score, output=output, outputs=scored, share=share)
+        fields = dict(score=score, output=output, outputs=scored)
         fields["sigma"] = number(sigma, "sigma")
         units = array_of(units, (scored,), np.float64, "units")
-        self._set(np.empty(len(matrix)), units, fields)
+        self._set(np.empty((len(matrix), min(samples, CALIBRATION_SCORES))), units, fields)
         self._calibrate(matrix, truths, samples, seed, progress)
 
     def _make(
@@ -176,7 +174,8 @@ class Calibrated:
             fields: dict[str, Any] = {name: kept[name].item() for name in _FIELDS}
             S.Calibration(**fields)  # whether they are numbers
             shape, outputs = kept["shape"].ravel(), int(kept["model_outputs"].item())
-            scores = array_of(kept["scores"], (fields["count"],), np.float64, "scores")
+            each = (fields["count"], min(fields["samples"], CALIBRATION_SCORES))
+            scores = array_of(kept["scores"], each, np.float64, "scores").reshape(each)
             units = array_of(kept.get("units"), (fields["outputs"],), np.float64, "units")
             limits = {name: kept[name] for name in _KEPT if name in kept}
             for name, values in limits.items():
@@ -216,23 +215,22 @@ class Calibrated:
         c = self._calibration
         return 1 if c.score == Score.QUANTILES else int(c.outputs)
 
-    def ranks(self, radius: float, alpha: float = 0.05, samples: Optional[int] = None) -> Ranks:
-        """The ranks for intervals at this radius. Raises CertregError if there are too few points
+    def rule(self, radius: float, alpha: float = 0.05, samples: Optional[int] = None) -> Rule:
+        """The rule for intervals at this radius. Raises CertregError if there are too few points
         or samples."""
-        return Ranks._of(self._ranks(radius, alpha, samples))
+        return Rule._of(self._rule(radius, alpha, samples))
 
-    def _ranks(self, radius: float, alpha: float, samples: Optional[int]) -> Any:
+    def _rule(self, radius: float, alpha: float, samples: Optional[int]) -> Any:
         c = self._calibration
         samples = c.samples if samples is None else integer(samples, "samples", 1)
         key = (number(radius, "radius"), number(alpha, "alpha"), samples)
         if key not in self._known:
-            asked = dict(zip(("radius", "alpha", "samples"), key), sigma=c.sigma, share=c.share)
-            self._known[key] = ranks_of(points=c.count, calibration_samples=c.samples, **asked)
+            self._known[key] = rule_of(c, **dict(zip(("radius", "alpha", "samples"), key)))
         return self._known[key]
 
-    def _sampled(self, x: Any, ranks: Any, noise_id: Optional[int]) -> None:
+    def _sampled(self, x: Any, rule: Any, noise_id: Optional[int]) -> None:
         self._estimator._begin_flat(self._estimator._input(x, "x"), self.sigma, noise_id)
-        self._estimator.sample(0, ranks.samples)
+        self._estimator.sample(0, rule.samples)
 
     def interval(
         self,
@@ -255,10 +253,10 @@ class Calibrated:
         alpha     probability of a miss
         samples   of the model; None: as many as for each calibration point
         noise_id  None: one that was not used before. Never give one twice"""
-        ranks, first = self._ranks(radius, alpha, samples), self._calibration.output
+        rule, first = self._rule(radius, alpha, samples), self._calibration.output
         with self._estimator._calls:
-            self._sampled(x, ranks, noise_id)
-            found = [self._interval(ranks, first + i) for i in range(self._truths)]
+            self._sampled(x, rule, noise_id)
+            found = [self._interval(rule, first + i) for i in range(self._truths)]
         return found[0] if len(found) == 1 else found
 
     def intervals(
@@ -280,18 +278,18 @@ class Calibrated:
         """Whether this truth, one number or one for each output, is in the set of an input. For
         several outputs the set is smaller than the box of their intervals. Every call samples
         the model with fresh noise, so it is about another set than that of an earlier call."""
-        ranks, inside = self._ranks(radius, alpha, samples), S.i32()
+        rule, inside = self._rule(radius, alpha, samples), S.i32()
         values = np.asarray(array_of(np.atleast_1d(truth), (self._truths,), np.float64, "truth"))
-        asked = (C.byref(self._calibration), C.byref(ranks))
+        asked = (C.byref(self._calibration), C.byref(rule))
         with self._estimator._calls:
-            self._sampled(x, ranks, noise_id)
+            self._sampled(x, rule, noise_id)
             self._estimator._call("covers", *asked, values.ctypes.data, C.byref(inside))
         return bool(inside.value)
 
-    def _interval(self, ranks: Any, output: int) -> Interval:
-        room = 2 * int(ranks.samples)
+    def _interval(self, rule: Any, output: int) -> Interval:
+        room = 2 * int(rule.samples)
         lo, hi, out = np.empty(room), np.empty(room), S.Interval()
-        asked = (C.byref(self._calibration), C.byref(ranks))
+        asked = (C.byref(self._calibration), C.byref(rule))
         space = (lo.ctypes.data, hi.ctypes.data, room)
         self._estimator._call("interval", *asked, output, *space, C.byref(out))
         pieces = tuple(zip(lo[: out.pieces].tolist(), hi[: out.pieces].tolist()))

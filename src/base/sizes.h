@@ -31,9 +31,9 @@
     X(certreg_solve_info, SOLVE_INFO, 40, 40)           \
     X(certreg_bisection_plan, BISECTION_PLAN, 40, 40)   \
     X(certreg_radius, RADIUS, 32, 32)                   \
-    X(certreg_calibration, CALIBRATION, 104, 104)       \
-    X(certreg_coverage, COVERAGE, 64, 64)               \
-    X(certreg_ranks, RANKS, 88, 88)                     \
+    X(certreg_calibration, CALIBRATION, 96, 96)         \
+    X(certreg_coverage, COVERAGE, 56, 56)               \
+    X(certreg_rule, RULE, 64, 64)                       \
     X(certreg_interval, INTERVAL, 80, 80)               \
     X(certreg_attack_plan, ATTACK_PLAN, 32, 32)         \
     X(certreg_attack_options, ATTACK_OPTIONS, 40, 40)   \

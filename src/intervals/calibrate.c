@@ -6,12 +6,6 @@
 #include "statistics/order.h"
 #include <math.h>
 
-uint64_t cr_intervals_rank(double share, uint64_t samples)
-{
-    const double rank = floor((share > 0 ? share : 0.5) * ((double)samples + 1));
-    return rank < 1 ? 1 : rank < (double)samples ? (uint64_t)rank : samples;
-}
-
 /* The first point says what the others must agree with. */
 static void describe(cr_view *v, const cr_scored *s, certreg_calibration *c)
 {
@@ -44,13 +38,24 @@ static certreg_status agrees(cr_view *v, const cr_scored *s, const certreg_calib
     return CERTREG_OK;
 }
 
+/* The point is above a level where as many scores are above the threshold as that of this rank. */
+static void add_scores(const cr_scored *s, certreg_calibration *c)
+{
+    uint64_t above[CR_WEIGHTS_LEVELS];
+    const int levels = cr_weights_levels(s->count, above);
+    const cr_order order = {.value = cr_intervals_score, .of = s, .count = s->count};
+    double *scores = c->scores + c->count++ * (uint64_t)levels;
+    for (int l = 0; l < levels; l++) scores[l] = cr_order_select(&order, s->count - above[l]);
+}
+
 static certreg_status add_point(const cr_work *w, certreg_calibration *theirs, const double *truth)
 {
     cr_view *v = w->record;
     certreg_error *why = w->why;
     certreg_calibration c;
     cr_scored scored;
-    certreg_status status = cr_intervals_read(v, theirs, &c, why);
+    certreg_status status = cr_intervals_read(theirs, &c, why);
+    if (!status) status = cr_intervals_check_outputs(v, &c, why);
     if (!status && c.count == c.capacity)
         status = cr_fail(why, CERTREG_E_TOO_MANY,
                          "calibration.capacity is %llu, and there are as many points",
@@ -62,10 +67,9 @@ static certreg_status add_point(const cr_work *w, certreg_calibration *theirs, c
     if (status) return status;
     if (!c.count) describe(v, &scored, &c);
     scored.truth = truth, scored.failed = INFINITY;
-    const cr_order order = {.value = cr_intervals_score, .of = &scored, .count = scored.count};
+    add_scores(&scored, &c);
     c.last_noise = v->input.noise.noise_id;
-    c.scores[c.count++] = cr_order_select(&order, cr_intervals_rank(c.share, scored.count) - 1);
-    c.outputs = theirs->outputs, c.share = theirs->share; /* defaults stay what they are */
+    c.outputs = theirs->outputs; /* a default stays what it is */
     cr_asked_remember_now(w->record, 0);
     cr_struct_write(theirs, theirs->struct_size, &c, sizeof c);
     return CERTREG_OK;

@@ -5,7 +5,8 @@
 #include "intervals/intervals.h"
 #include <math.h>
 
-static certreg_status check_outputs(cr_view *v, const certreg_calibration *c, certreg_error *why)
+certreg_status cr_intervals_check_outputs(cr_view *v, const certreg_calibration *c,
+                                          certreg_error *why)
 {
     const int quantiles = c->score == CERTREG_SCORE_QUANTILES;
     if (c->output < 0 || c->outputs < 1 ||
@@ -41,8 +42,8 @@ static int is_score(int32_t score)
     return 0;
 }
 
-certreg_status cr_intervals_read(cr_view *v, const certreg_calibration *theirs,
-                                 certreg_calibration *out, certreg_error *why)
+certreg_status cr_intervals_read(const certreg_calibration *theirs, certreg_calibration *out,
+                                 certreg_error *why)
 {
     const certreg_status status =
         cr_struct_read(out, sizeof *out, CR_OLDEST_CALIBRATION, theirs, "calibration", why);
@@ -52,17 +53,12 @@ certreg_status cr_intervals_read(cr_view *v, const certreg_calibration *theirs,
                        "calibration.score is %d; it must be one of CERTREG_SCORE_...",
                        (int)out->score);
     if (!out->outputs) out->outputs = out->score == CERTREG_SCORE_QUANTILES ? 2 : 1;
-    if (out->share == 0) out->share = 0.5;
-    if (!(out->share > 0 && out->share < 1))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "calibration.share is %g; it must be above 0 and below 1, or 0 for one half",
-                       out->share);
     if (!out->scores || out->count > out->capacity)
         return cr_fail(why, CERTREG_E_INVALID,
-                       "calibration.scores has room for %llu numbers (capacity), and count is %llu",
+                       "calibration.scores has room for %llu points (capacity), and count is %llu",
                        out->scores ? (unsigned long long)out->capacity : 0,
                        (unsigned long long)out->count);
-    return check_outputs(v, out, why);
+    return CERTREG_OK;
 }
 
 /* Farther away a difference to an output would lose digits. */
@@ -114,10 +110,25 @@ uint64_t cr_intervals_model(cr_view *v, const certreg_calibration *c)
 {
     uint64_t h = cr_view_hash_model(v, cr_hash64(CR_HASH_START, v->model.inputs));
     h = cr_hash32(cr_hash32(h, (uint32_t)c->score), (uint32_t)c->output);
-    h = cr_hash64(cr_hash32(h, (uint32_t)c->outputs), cr_bits_of_double(c->share));
+    h = cr_hash32(h, (uint32_t)c->outputs);
     for (int32_t k = 0; k < c->outputs; k++)
         h = cr_hash64(h, cr_bits_of_double(c->units ? c->units[k] : 1));
     return cr_hash_end(h);
+}
+
+uint64_t cr_intervals_digest(const certreg_calibration *c)
+{
+    const uint64_t fields[] = {cr_bits_of_double(c->sigma),
+                               c->seed,
+                               c->model,
+                               c->samples,
+                               c->first_noise,
+                               c->last_noise,
+                               c->count};
+    uint64_t h = CR_HASH_START;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) h = cr_hash64(h, fields[i]);
+    h = cr_hash_end(h);
+    return h ? h : 1;
 }
 
 certreg_status cr_intervals_check_noise(cr_view *v, certreg_error *why)
@@ -139,6 +150,6 @@ certreg_status cr_intervals_same(cr_view *v, const certreg_calibration *c, certr
     if (cr_intervals_model(v, c) != c->model)
         return cr_fail(why, CERTREG_E_MISMATCH,
                        "the points of the calibration were scored otherwise: scale, kinds of "
-                       "outputs, turns, score, output, outputs, units and share must stay");
+                       "outputs, turns, score, output, outputs and units must stay");
     return CERTREG_OK;
 }

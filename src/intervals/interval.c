@@ -4,37 +4,31 @@
 #include "estimator/work.h"
 #include "intervals/intervals.h"
 #include "statistics/cover.h"
-#include "statistics/order.h"
 #include <float.h>
 #include <math.h>
 
 typedef struct asked { /* a checked call */
     certreg_calibration calibration;
-    certreg_ranks ranks;
+    certreg_rule rule;
     cr_scored scored;
-    double threshold;
 } asked;
 
 /* ---- checks */
-static certreg_status check_ranks(const asked *a, certreg_error *why)
+static certreg_status check_rule(const asked *a, certreg_error *why)
 {
-    const certreg_calibration *c = &a->calibration;
-    const certreg_ranks *r = &a->ranks;
-    if (r->points != c->count || r->calibration_samples != c->samples || r->sigma != c->sigma ||
-        r->calibration_rank != cr_intervals_rank(c->share, c->samples) || !r->point_rank ||
-        r->point_rank > r->points)
+    const certreg_rule *r = &a->rule;
+    if (r->calibration != cr_intervals_digest(&a->calibration))
         return cr_fail(why, CERTREG_E_MISMATCH,
-                       "the ranks are for %llu points of %llu samples at sigma %g, the calibration "
-                       "has %llu of %llu at %g (or another share)",
-                       (unsigned long long)r->points, (unsigned long long)r->calibration_samples,
-                       r->sigma, (unsigned long long)c->count, (unsigned long long)c->samples,
-                       c->sigma);
+                       "the rule is for %s: make one from this calibration, with all of its points",
+                       r->calibration ? "another calibration" : "a calibration that is planned");
     if (r->reserved)
-        return cr_fail(why, CERTREG_E_INVALID, "ranks.reserved is %d; it must be 0",
+        return cr_fail(why, CERTREG_E_INVALID, "rule.reserved is %d; it must be 0",
                        (int)r->reserved);
+    if (isnan(r->threshold))
+        return cr_fail(why, CERTREG_E_INVALID, "rule.threshold is NaN; take it as it was made");
     if (r->samples != a->scored.count || !r->sample_rank || r->sample_rank > r->samples)
         return cr_fail(why, CERTREG_E_MISMATCH,
-                       "the ranks are for %llu samples, and the record has %zu beyond the pilot",
+                       "the rule is for %llu samples, and the record has %zu beyond the pilot",
                        (unsigned long long)r->samples, a->scored.count);
     return CERTREG_OK;
 }
@@ -52,34 +46,17 @@ static certreg_status check_noise(cr_view *v, const certreg_calibration *c, cert
     return cr_intervals_check_noise(v, why);
 }
 
-static double score_at(const void *scores, size_t i)
-{
-    return ((const double *)scores)[i];
-}
-
-static certreg_status check_scores(asked *a, certreg_error *why)
-{
-    const certreg_calibration *c = &a->calibration;
-    for (uint64_t i = 0; i < c->count; i++)
-        if (isnan(c->scores[i]))
-            return cr_fail(why, CERTREG_E_INVALID, "calibration.scores[%llu] is NaN",
-                           (unsigned long long)i);
-    const cr_order order = {.value = score_at, .of = c->scores, .count = c->count};
-    a->threshold = cr_order_select(&order, a->ranks.point_rank - 1);
-    return CERTREG_OK;
-}
-
 static certreg_status take(cr_view *v, const certreg_calibration *calibration,
-                           const certreg_ranks *ranks, asked *a, certreg_error *why)
+                           const certreg_rule *rule, asked *a, certreg_error *why)
 {
-    certreg_status status = cr_intervals_read(v, calibration, &a->calibration, why);
+    certreg_status status = cr_intervals_read(calibration, &a->calibration, why);
+    if (!status) status = cr_intervals_check_outputs(v, &a->calibration, why);
     if (!status)
-        status = cr_struct_read(&a->ranks, sizeof a->ranks, CR_OLDEST_RANKS, ranks, "ranks", why);
+        status = cr_struct_read(&a->rule, sizeof a->rule, CR_OLDEST_RULE, rule, "rule", why);
     if (!status) status = cr_intervals_samples(v, &a->calibration, &a->scored, why);
     if (!status) status = cr_intervals_same(v, &a->calibration, why);
-    if (!status) status = check_ranks(a, why);
-    if (!status) status = check_noise(v, &a->calibration, why);
-    return status ? status : check_scores(a, why);
+    if (!status) status = check_rule(a, why);
+    return status ? status : check_noise(v, &a->calibration, why);
 }
 
 /* ---- one output */
@@ -96,7 +73,8 @@ static double reach_of(const asked *a, const line *l)
 {
     const certreg_calibration *c = &a->calibration;
     const double lost = ((double)c->outputs + 8) * DBL_EPSILON, tiny = 1e-150;
-    return l->unit * (a->threshold + fabs(a->threshold) * lost + tiny) * (1 + DBL_EPSILON) +
+    return l->unit * (a->rule.threshold + fabs(a->rule.threshold) * lost + tiny) *
+               (1 + DBL_EPSILON) +
            2 * DBL_EPSILON * l->farthest;
 }
 
@@ -201,7 +179,7 @@ static void solve(const asked *a, const line *l, certreg_interval *out)
     const int circle = l->period > 0;
     uint64_t open;
     const size_t count = intervals_of(a, l, &open);
-    const size_t depth = a->ranks.sample_rank > open ? (size_t)(a->ranks.sample_rank - open) : 0;
+    const size_t depth = a->rule.sample_rank > open ? (size_t)(a->rule.sample_rank - open) : 0;
     out->failed = open;
     out->lo = out->hi = NAN;
     if (!depth || (circle && !(2 * reach_of(a, l) < l->period))) whole(a, l, out);
@@ -238,16 +216,16 @@ static certreg_status line_of(cr_view *v, const asked *a, int32_t output, size_t
 }
 
 static certreg_status interval_of(const cr_work *w, const certreg_calibration *calibration,
-                                  const certreg_ranks *ranks, int32_t output, line *l, size_t room,
+                                  const certreg_rule *rule, int32_t output, line *l, size_t room,
                                   certreg_interval *found)
 {
     asked a;
-    certreg_status status = take(w->record, calibration, ranks, &a, w->why);
+    certreg_status status = take(w->record, calibration, rule, &a, w->why);
     if (!status) status = line_of(w->record, &a, output, room, l, w->why);
     if (status) return status;
     found->output = output, found->period = l->period;
-    found->alpha = a.ranks.alpha, found->radius = a.ranks.radius;
-    found->threshold = a.threshold, found->samples = a.scored.count;
+    found->alpha = a.rule.alpha, found->radius = a.rule.radius;
+    found->threshold = a.rule.threshold, found->samples = a.scored.count;
     solve(&a, l, found);
     cr_asked_remember_now(w->record, 0);
     return CERTREG_OK;
@@ -258,7 +236,7 @@ static const certreg_interval nothing = {
 
 certreg_status certreg_estimator_interval(certreg_estimator *e,
                                           const certreg_calibration *calibration,
-                                          const certreg_ranks *ranks, int32_t output, double *lo,
+                                          const certreg_rule *rule, int32_t output, double *lo,
                                           double *hi, size_t room, certreg_interval *out)
 {
     line l = {.lo = lo, .hi = hi};
@@ -267,7 +245,7 @@ certreg_status certreg_estimator_interval(certreg_estimator *e,
     certreg_status status = cr_estimator_enter(e, &w);
     if (!status) {
         status = cr_struct_check(out, CR_OLDEST_INTERVAL, "interval", w.why);
-        if (!status) status = interval_of(&w, calibration, ranks, output, &l, room, &found);
+        if (!status) status = interval_of(&w, calibration, rule, output, &l, room, &found);
         cr_estimator_leave(e, status);
     }
     cr_struct_refuse(out, CR_OLDEST_INTERVAL, status ? &nothing : &found, sizeof found);
@@ -276,29 +254,29 @@ certreg_status certreg_estimator_interval(certreg_estimator *e,
 
 /* ---- a vector */
 static certreg_status covers(const cr_work *w, const certreg_calibration *calibration,
-                             const certreg_ranks *ranks, const double *truth, int32_t *inside)
+                             const certreg_rule *rule, const double *truth, int32_t *inside)
 {
     asked a;
     if (!inside) return cr_fail(w->why, CERTREG_E_INVALID, "inside is NULL");
-    certreg_status status = take(w->record, calibration, ranks, &a, w->why);
+    certreg_status status = take(w->record, calibration, rule, &a, w->why);
     if (!status) status = cr_intervals_check_truth(w->record, &a.calibration, truth, w->why);
     if (status) return status;
     uint64_t within = 0;
     a.scored.truth = truth, a.scored.failed = -INFINITY;
     for (size_t i = 0; i < a.scored.count; i++)
-        within += cr_intervals_score(&a.scored, i) <= a.threshold;
-    *inside = within >= a.ranks.sample_rank;
+        within += cr_intervals_score(&a.scored, i) <= a.rule.threshold;
+    *inside = within >= a.rule.sample_rank;
     cr_asked_remember_now(w->record, 0);
     return CERTREG_OK;
 }
 
 certreg_status certreg_estimator_covers(certreg_estimator *e,
                                         const certreg_calibration *calibration,
-                                        const certreg_ranks *ranks, const double *truth,
+                                        const certreg_rule *rule, const double *truth,
                                         int32_t *inside)
 {
     if (inside) *inside = 1; /* nothing is known */
     cr_work w;
     const certreg_status status = cr_estimator_enter(e, &w);
-    return status ? status : cr_estimator_leave(e, covers(&w, calibration, ranks, truth, inside));
+    return status ? status : cr_estimator_leave(e, covers(&w, calibration, rule, truth, inside));
 }

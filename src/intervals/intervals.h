@@ -4,11 +4,14 @@
 #define CR_INTERVALS_INTERVALS_H
 #include "certreg/interval.h"
 #include "record/asked.h"
-#include "statistics/ranks.h"
+#include "statistics/weights.h"
 
 /* Radii are measured in sigma. Rounding sigma*scale to float makes the noise of a feature smaller
  * by at most this share of it, or the input is refused. */
 #define CR_INTERVALS_STEP_ROUNDING 0x1p-22
+
+CR_STATIC_ASSERT((int)CERTREG_CALIBRATION_SCORES == (int)CR_WEIGHTS_LEVELS,
+                 "a point has another number of scores than levels");
 
 typedef struct cr_scored { /* samples and a truth */
     cr_view *v;
@@ -21,9 +24,12 @@ typedef struct cr_scored { /* samples and a truth */
 /* Score of sample number i of them; `of` is a cr_scored. */
 double cr_intervals_score(const void *of, size_t i);
 
-/* Reads a caller's calibration, checks it against the model, and resolves its defaults. */
-certreg_status cr_intervals_read(cr_view *, const certreg_calibration *theirs,
-                                 certreg_calibration *out, certreg_error *why);
+/* Reads a caller's calibration, and resolves its defaults. */
+certreg_status cr_intervals_read(const certreg_calibration *theirs, certreg_calibration *out,
+                                 certreg_error *why);
+/* Whether the model has its outputs. */
+certreg_status cr_intervals_check_outputs(cr_view *, const certreg_calibration *,
+                                          certreg_error *why);
 /* The samples beyond the pilot: first and count. Fails where there are none, where an output has
  * left its range, or where an earlier answer may have chosen their number. */
 certreg_status cr_intervals_samples(cr_view *, const certreg_calibration *, cr_scored *out,
@@ -38,12 +44,12 @@ uint64_t cr_intervals_model(cr_view *, const certreg_calibration *);
 /* Whether radii in units of sigma are right. */
 certreg_status cr_intervals_check_noise(cr_view *, certreg_error *why);
 
-/* The rank of the score that stands for a point: a share of its samples; 0: one half. */
-uint64_t cr_intervals_rank(double share, uint64_t samples);
+/* A digest of a calibration; not 0. */
+uint64_t cr_intervals_digest(const certreg_calibration *);
 
-cr_ranks_setting cr_intervals_setting(const certreg_coverage *);
-/* Names what would be enough for ranks with at most so many points, each after `before` or "or"; an
- * empty text: no single change is. */
+cr_weights_setting cr_intervals_setting(const certreg_coverage *);
+/* Names what would be enough for a rule with at most so many points, each after `before` or "or";
+ * an empty text: no single change is. */
 void cr_intervals_advise(const certreg_coverage *, uint64_t points, const char *before,
                          char *advice, size_t room);
 

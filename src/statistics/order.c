@@ -35,6 +35,26 @@ double cr_order_select(const cr_order *order, size_t rank)
     return value_of(prefix);
 }
 
+/* The same from above, with weights in place of numbers. */
+double cr_order_threshold(const cr_order *order, double (*weight)(const void *of, size_t i),
+                          double budget)
+{
+    uint64_t prefix = 0;
+    double above = 0;
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        double bucket[256] = {0};
+        int byte = 255;
+        for (size_t i = 0; i < order->count; i++) {
+            const uint64_t key = key_of(order->value(order->of, i) + 0.0);
+            if (shift == 56 || (key ^ prefix) >> (shift + 8) == 0)
+                bucket[key >> shift & 255] += weight(order->of, i);
+        }
+        for (; byte > 0 && above + bucket[byte] <= budget; byte--) above += bucket[byte];
+        prefix |= (uint64_t)byte << shift;
+    }
+    return value_of(prefix);
+}
+
 /* ---- heap sort: the C library's may allocate */
 static void sift(double *values, size_t parent, size_t count)
 {

@@ -172,7 +172,7 @@ TEST(intervals_contain_the_truth)
     certreg::plan p = kit::plan(200);
     p.pilot = SIZE_MAX;
     certreg::estimator e(kit::plain, certreg::model(3), p);
-    std::vector<double> room(40);
+    std::vector<double> room(40 * CERTREG_CALIBRATION_SCORES);
     certreg::calibration scores(room);
     for (uint64_t i = 0; i < 40; i++) {
         const float z[3] = {static_cast<float>(i) / 40, 0.5f, -0.25f};
@@ -186,21 +186,24 @@ TEST(intervals_contain_the_truth)
     REFUSED(certreg::calibrate(e, scores, {0.0}), CERTREG_E_TOO_MANY, "");
     certreg::coverage wanted;
     wanted.alpha = 0.1;
-    wanted.sigma = 0.25;
-    wanted.points = scores.count;
-    wanted.calibration_samples = wanted.samples = 101;
-    const certreg::ranks ranks = certreg::interval_ranks(wanted);
-    CHECK(ranks.alpha <= 0.1);
+    wanted.samples = 101;
+    const certreg::rule rule = certreg::interval_rule(wanted, scores);
+    CHECK(rule.alpha == 0.1 && rule.threshold < 1);
     e.begin(kit::input, 0.25, 1000);
     e.sample(0, 101);
     std::vector<double> lo(101), hi(101);
-    const certreg::interval i = certreg::prediction_interval(e, scores, ranks, 0, lo, hi);
+    const certreg::interval i = certreg::prediction_interval(e, scores, rule, 0, lo, hi);
     CHECK(i.lo < 0.875 && 0.875 < i.hi && i.hi - i.lo < 1);
-    CHECK(certreg::covers(e, scores, ranks, {0.875}));
-    CHECK(!certreg::covers(e, scores, ranks, {5.0}));
-    REFUSED(certreg::covers(e, scores, ranks, {}), CERTREG_E_INVALID, "truth has 0");
+    CHECK(certreg::covers(e, scores, rule, {0.875}));
+    CHECK(!certreg::covers(e, scores, rule, {5.0}));
+    REFUSED(certreg::covers(e, scores, rule, {}), CERTREG_E_INVALID, "truth has 0");
     wanted.points = 3;
-    REFUSED(certreg::interval_ranks(wanted), CERTREG_E_INVALID, "points");
+    REFUSED(certreg::interval_rule(wanted, scores), CERTREG_E_INVALID, "points");
+    wanted.sigma = 0.25;
+    wanted.calibration_samples = 101;
+    REFUSED(certreg::interval_rule(wanted), CERTREG_E_INVALID, "points");
+    wanted.points = 40;
+    CHECK(certreg::interval_rule(wanted).sample_rank == rule.sample_rank);
 }
 
 TEST(a_denoiser_is_made_copied_and_kept_as_bytes)

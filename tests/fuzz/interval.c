@@ -1,4 +1,4 @@
-/* Prediction intervals: calibrations, coverages and ranks with anything in their fields. A refusal
+/* Prediction intervals: calibrations, coverages and rules with anything in their fields. A refusal
  * changes nothing, and leaves an interval that knows nothing; an interval that was found agrees
  * with what covers says, and never shrinks when the threshold grows. */
 #include "fuzz/api.h"
@@ -54,51 +54,32 @@ static double *numbers(fuzz_bytes *b, size_t count)
     return at;
 }
 
-/* ---- ranks */
-/* Few samples, or it takes long. */
-static void choose_ranks(fuzz_bytes *b, const certreg_calibration *c, certreg_ranks *ranks)
+/* ---- rules */
+/* Of few points, so that alpha is large. Rarely with a radius: that takes long. */
+static void make_rule(fuzz_bytes *b, const certreg_calibration *c, certreg_rule *rule)
 {
     const certreg_coverage good = {.struct_size = sizeof good,
-                                   .alpha = 0.5 * fuzz_share(b),
-                                   .radius = fuzz_share(b) / 4,
-                                   .sigma = 0.25,
-                                   .share = c->share,
-                                   .points = c->count,
-                                   .calibration_samples = SAMPLES,
+                                   .alpha = 0.3 + 0.2 * fuzz_share(b),
+                                   .radius = fuzz_byte(b) == 255 ? fuzz_share(b) / 8 : 0,
                                    .samples = SAMPLES};
-    /* the counts are only made zero: up to 1e7 samples are allowed, and take their time */
-    const certreg_coverage *asked = fuzz_structs(b, &good, 1, (fuzz_shape){sizeof good, 0xe0});
+    /* A refusal takes its time, since it tries what helps. The counts are only made zero: up to 1e7
+     * samples are allowed, and take time too. */
+    const certreg_coverage *asked = &good;
+    if (fuzz_byte(b) % 16 == 15) asked = fuzz_structs(b, &good, 1, (fuzz_shape){sizeof good, 0x68});
     certreg_error *why = fuzz_output(fuzz_struct_size(b, sizeof *why), 1);
-    certreg_ranks *out = fuzz_output(fuzz_struct_size(b, sizeof *out), 1);
+    certreg_rule *out = fuzz_output(fuzz_struct_size(b, sizeof *out), 1);
     const uint32_t why_size = why->struct_size, size = out->struct_size;
-    const certreg_status status = certreg_interval_ranks(asked, why, out);
-    if (fuzz_is_valid_size(why_size, sizeof *why)) fuzz_check_error(why, status, "ranks");
+    const certreg_status status = certreg_interval_rule(asked, c, why, out);
+    if (fuzz_is_valid_size(why_size, sizeof *why)) fuzz_check_error(why, status, "rule");
     MUST(out->struct_size == size, "struct_size %u", size);
-    if (!fuzz_is_valid_size(size, sizeof *out)) MUST(status != 0, "ranks without room");
+    if (!fuzz_is_valid_size(size, sizeof *out)) MUST(status != 0, "a rule without room");
     if (!fuzz_is_valid_size(size, sizeof *out) || status) return;
-    MUST(out->alpha > 0 && out->alpha <= (asked->alpha > 0 ? asked->alpha : 0.05), "alpha %g",
-         out->alpha);
+    MUST(out->alpha == (asked->alpha > 0 ? asked->alpha : 0.05), "alpha %g", out->alpha);
     MUST(out->sample_rank >= 1 && out->sample_rank <= SAMPLES, "%zu", (size_t)out->sample_rank);
-    MUST(out->point_rank >= 1 && out->point_rank <= c->count && out->least_points <= c->count,
-         "point rank %zu of %zu", (size_t)out->point_rank, (size_t)c->count);
-    memcpy(ranks, out, sizeof *ranks);
-    ranks->struct_size = sizeof *ranks;
-}
-
-/* By hand, so that few points do. */
-static certreg_ranks made_up(fuzz_bytes *b, const certreg_calibration *c)
-{
-    return (certreg_ranks){.struct_size = sizeof(certreg_ranks),
-                           .alpha = 0.1,
-                           .radius = 0.1,
-                           .sigma = 0.25,
-                           .points = c->count,
-                           .calibration_samples = SAMPLES,
-                           .samples = SAMPLES,
-                           .calibration_rank = c->share > 0 ? (uint64_t)(c->share * 13) : 6,
-                           .point_rank = 1 + fuzz_byte(b) % POINTS,
-                           .sample_rank = 1 + fuzz_byte(b) % SAMPLES,
-                           .least_points = 1};
+    MUST(out->least_points <= c->count && !isnan(out->threshold), "%zu points, threshold %g",
+         (size_t)out->least_points, out->threshold);
+    memcpy(rule, out, sizeof *rule);
+    rule->struct_size = sizeof *rule;
 }
 
 /* ---- a set, and what is said to be in it */
@@ -122,9 +103,9 @@ static void check_set(const certreg_interval *set, const double *lo, const doubl
 }
 
 static void use(fuzz_bytes *b, certreg_estimator *e, const certreg_calibration *c,
-                const certreg_ranks *good)
+                const certreg_rule *good)
 {
-    const certreg_ranks *ranks = fuzz_structs(b, good, 1, (fuzz_shape){sizeof *good, 0});
+    const certreg_rule *rule = fuzz_structs(b, good, 1, (fuzz_shape){sizeof *good, 0});
     const double *truth = numbers(b, OUTPUTS);
     const size_t room = fuzz_byte(b) % 4 ? ROOM : fuzz_byte(b) % ROOM;
     const int32_t output = (int32_t)(fuzz_byte(b) % 4) - 1;
@@ -133,7 +114,7 @@ static void use(fuzz_bytes *b, certreg_estimator *e, const certreg_calibration *
     int32_t inside = 7;
     certreg_interval *out = fuzz_output(fuzz_struct_size(b, sizeof *out), 1);
     const uint32_t size = out->struct_size;
-    const certreg_status found = certreg_estimator_interval(e, c, ranks, output, lo, hi, room, out);
+    const certreg_status found = certreg_estimator_interval(e, c, rule, output, lo, hi, room, out);
     fuzz_check_error(certreg_estimator_error(e), found, "interval");
     MUST(out->struct_size == size, "struct_size %u", size);
     const int whole = fuzz_is_valid_size(size, sizeof *out);
@@ -141,7 +122,7 @@ static void use(fuzz_bytes *b, certreg_estimator *e, const certreg_calibration *
     if (whole && found)
         MUST(out->lo == -INFINITY && out->hi == INFINITY, "%g to %g", out->lo, out->hi);
     if (!found) check_set(out, lo, hi);
-    const certreg_status covers = certreg_estimator_covers(e, c, ranks, truth, &inside);
+    const certreg_status covers = certreg_estimator_covers(e, c, rule, truth, &inside);
     fuzz_check_error(certreg_estimator_error(e), covers, "covers");
     MUST(inside == 0 || inside == 1, "inside %d", (int)inside);
     MUST(!covers || inside, "outside after %d", (int)covers);
@@ -155,18 +136,17 @@ void fuzz_one(const uint8_t *input, size_t size)
     fuzz_bytes b = {input, size};
     const uint8_t how = fuzz_byte(&b);
     certreg_estimator *e = handle[how % 2];
-    double scores[POINTS] = {0};
+    double scores[POINTS * SAMPLES] = {0};
     certreg_calibration c = {.struct_size = sizeof c,
                              .score = how / 2 % 3,
                              .output = how / 8 % 2,
                              .outputs = how / 16 % 3,
-                             .share = how & 64 ? 0.5 * fuzz_share(&b) : 0,
                              .capacity = POINTS,
                              .scores = scores};
     if (how & 128) c.units = numbers(&b, 3);
-    certreg_ranks ranks = {.struct_size = sizeof ranks};
+    certreg_rule rule = {.struct_size = sizeof rule};
     for (uint64_t point = 0; point < POINTS; point++) {
-        certreg_calibration *theirs = fuzz_structs(&b, &c, 1, (fuzz_shape){sizeof c, 0x1804});
+        certreg_calibration *theirs = fuzz_structs(&b, &c, 1, (fuzz_shape){sizeof c, 0xc04});
         sample(e, 1 + point, SAMPLES);
         certreg_calibration before = {0};
         const int whole = fuzz_is_valid_size(theirs->struct_size, sizeof c);
@@ -177,15 +157,15 @@ void fuzz_one(const uint8_t *input, size_t size)
         if (whole && status) MUST(!memcmp(&before, theirs, sizeof before), "a refusal changes it");
         if (!status) {
             MUST(theirs->count == before.count + 1, "%zu points", (size_t)theirs->count);
-            MUST(!isnan(scores[before.count]), "a score of NaN");
+            for (size_t i = 0; i < SAMPLES; i++)
+                MUST(!isnan(scores[before.count * SAMPLES + i]), "a score of NaN");
             memcpy(&c, theirs, sizeof c), c.struct_size = sizeof c;
         }
         fuzz_boxes_check();
         if (how & 128) c.units = NULL; /* its box is gone */
     }
-    ranks = made_up(&b, &c);
-    if (fuzz_byte(&b) % 64 == 63) choose_ranks(&b, &c, &ranks);
+    make_rule(&b, &c, &rule);
     sample(e, 100, fuzz_byte(&b) % 16 ? SAMPLES : 5);
-    use(&b, e, &c, &ranks);
+    use(&b, e, &c, &rule);
     fuzz_boxes_check();
 }

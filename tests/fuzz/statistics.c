@@ -9,7 +9,7 @@
 #include "statistics/moments.h"
 #include "statistics/normal.h"
 #include "statistics/order.h"
-#include "statistics/ranks.h"
+#include "statistics/weights.h"
 #include "statistics/group.h"
 #include "statistics/mixture.h"
 #include <certreg/solver.h>
@@ -416,72 +416,46 @@ static void try_moments(fuzz_bytes *b)
          variance);
 }
 
-/* ---- ranks: what is chosen is what is proved, and no more is missed without a shift */
-static long double tail_at(uint64_t samples, uint64_t rank, long double t)
+/* ---- weights: what is chosen is at least what is missed (theory 12.2) */
+static long double tail_at(uint64_t samples, uint64_t least, long double t)
 {
-    const long double p = 0.5L * erfcl(-t * sqrtl(0.5L)), few = (long double)(samples - rank);
-    return 1 - at_most((unsigned)few, (unsigned)samples, p);
+    const long double p = 0.5L * erfcl(-t * sqrtl(0.5L));
+    return 1 - at_most((unsigned)(least - 1), (unsigned)samples, p);
 }
 
-/* What is missed if a score exceeds the threshold with one of two probabilities, so that as many
- * exceed it in calibration as may (theory 12.2). */
-static void misses_what_two_values_do(const cr_ranks_setting *s, uint64_t j, uint64_t k,
-                                      double offset, double missed)
+static void try_weights(fuzz_bytes *b)
 {
-    enum { POINTS = 24 };
-    const long double points = (long double)s->points + 1,
-                      above = (points - (long double)j) / points;
-    long double a[POINTS], b[POINTS];
-    for (int i = 0; i < POINTS; i++) {
-        const long double t = (i + offset) / 3 - 4;
-        a[i] = tail_at(s->samples, k, t + (long double)s->shift);
-        b[i] = tail_at(s->calibration, s->calibration_rank, t);
-    }
-    for (int i = 0; i < POINTS; i++)
-        for (int l = i + 1; l < POINTS && b[i] <= above; l++) {
-            if (!(b[l] > above && b[l] > b[i])) continue;
-            const long double share = (above - b[i]) / (b[l] - b[i]),
-                              both = a[i] + share * (a[l] - a[i]);
-            MUST(both * (1 - 0x1p-52L) <= missed, "ranks %u and %u miss %.20Lg, not %.17g",
-                 (unsigned)j, (unsigned)k, both, missed);
-        }
-}
-
-static void try_ranks(fuzz_bytes *b)
-{
-    cr_ranks_setting s = {.alpha = level(b), .shift = 2 * fuzz_share(b)};
+    uint64_t above[CR_WEIGHTS_LEVELS];
+    cr_weights_setting s = {.alpha = level(b), .shift = 2 * fuzz_share(b)};
     s.points = 1 + fuzz_below(b, 40), s.calibration = 1 + fuzz_below(b, 12);
-    s.calibration_rank = 1 + fuzz_below(b, (uint32_t)s.calibration);
     s.samples = 1 + fuzz_below(b, 12);
-    const uint64_t j = 1 + fuzz_below(b, (uint32_t)s.points),
-                   k = 1 + fuzz_below(b, (uint32_t)s.samples);
-    const double missed = cr_ranks_misses(&s, j, k);
-    MUST(missed >= 0 && missed <= 1, "%g", missed);
-    misses_what_two_values_do(&s, j, k, fuzz_share(b), missed);
-    const uint8_t more = fuzz_byte(b);
-    if (more % 4) return;
-    cr_ranks_setting still = s;
-    still.shift = 0;
-    MUST(cr_ranks_misses(&still, j, k) <= missed * (1 + 1e-9) + 1e-12, "%g", missed);
-    MUST(j == s.points || cr_ranks_misses(&s, j + 1, k) <= missed * (1 + 1e-9) + 1e-12, "%g",
-         missed);
-    if (more % 64) return;
-    const cr_ranks r = cr_ranks_choose(&s);
-    MUST(r.point <= s.points && r.sample <= s.samples, "%llu %llu", (unsigned long long)r.point,
-         (unsigned long long)r.sample);
-    MUST(!r.point || (r.alpha <= s.alpha && cr_ranks_misses(&s, r.point, r.sample) <= r.alpha),
-         "alpha %.17g of %.17g", r.alpha, s.alpha);
-    MUST((r.point != 0) == (r.least_points && r.least_points <= s.points), "least %llu of %llu",
-         (unsigned long long)r.least_points, (unsigned long long)s.points);
+    if (fuzz_byte(b) % 4 == 0) s.shift = 0;
+    const cr_weights w = cr_weights_choose(&s);
+    MUST((w.sample != 0) == (w.least_points && w.least_points <= s.points), "least %llu of %llu",
+         (unsigned long long)w.least_points, (unsigned long long)s.points);
+    if (!w.sample) return;
+    MUST(w.sample <= s.samples && w.floor >= 0, "%llu", (unsigned long long)w.sample);
+    MUST(cr_weights_budget(&w, s.alpha, s.points) >= 0, "no budget");
+    const int levels = cr_weights_levels(s.calibration, above);
+    const double offset = fuzz_share(b);
+    for (int i = 0; i < 60; i++) {
+        const long double t = (i + (long double)offset) / 6 - 5,
+                          missed = tail_at(s.samples, s.samples - w.sample + 1,
+                                           t + (long double)s.shift);
+        long double weight = (long double)w.floor;
+        for (int l = 0; l < levels; l++)
+            weight += (long double)w.step[l] * tail_at(s.calibration, above[l], t);
+        MUST(missed <= weight + 1e-15L, "at %Lg missed %.20Lg, weight %.20Lg", t, missed, weight);
+    }
 }
 
 void fuzz_one(const uint8_t *bytes, size_t size)
 {
     static void (*const topic[])(fuzz_bytes *) = {
         try_binomial, try_large_binomial, try_normal, try_betting, try_mixture, try_group,
-        try_location, try_order,          try_cover,  try_moments, try_ranks,   try_evidence};
+        try_location, try_order,          try_cover,  try_moments, try_weights, try_evidence};
     fuzz_bytes b = {bytes, size};
     const size_t which = fuzz_byte(&b) % (sizeof topic / sizeof *topic);
-    if (topic[which] == try_ranks && !fuzz_one_of(SLOW, bytes, size)) return;
+    if (topic[which] == try_weights && !fuzz_one_of(SLOW, bytes, size)) return;
     topic[which](&b);
 }

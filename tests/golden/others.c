@@ -173,7 +173,7 @@ static int print_attack(int32_t statistic)
 /* ---- intervals */
 static int print_intervals(int32_t score, int32_t outputs)
 {
-    static double scores[POINTS], lo[SAMPLES], hi[SAMPLES];
+    static double scores[POINTS * CERTREG_CALIBRATION_SCORES], lo[SAMPLES], hi[SAMPLES];
     const double truth[2] = {0.4, -0.3};
     certreg_calibration points = {.struct_size = sizeof points,
                                   .score = score,
@@ -186,24 +186,18 @@ static int print_intervals(int32_t score, int32_t outputs)
             failed("calibrate", certreg_estimator_calibrate(estimator, &points, at)))
             return 1;
     }
-    const certreg_coverage coverage = {.struct_size = sizeof coverage,
-                                       .alpha = 0.1,
-                                       .radius = 0.1,
-                                       .sigma = sigma,
-                                       .points = POINTS,
-                                       .calibration_samples = points.samples,
-                                       .samples = points.samples};
-    certreg_ranks ranks = {.struct_size = sizeof ranks};
+    const certreg_coverage coverage = {
+        .struct_size = sizeof coverage, .alpha = 0.1, .radius = 0.1, .samples = points.samples};
+    certreg_rule rule = {.struct_size = sizeof rule};
     certreg_interval found = {.struct_size = sizeof found};
     int32_t inside;
-    if (certreg_interval_ranks(&coverage, NULL, &ranks) || sampled(6) ||
-        failed("interval", certreg_estimator_interval(estimator, &points, &ranks, 0, lo, hi,
-                                                      SAMPLES, &found)) ||
-        failed("covers", certreg_estimator_covers(estimator, &points, &ranks, truth, &inside)))
+    if (certreg_interval_rule(&coverage, &points, NULL, &rule) || sampled(6) ||
+        failed("interval",
+               certreg_estimator_interval(estimator, &points, &rule, 0, lo, hi, SAMPLES, &found)) ||
+        failed("covers", certreg_estimator_covers(estimator, &points, &rule, truth, &inside)))
         return 1;
-    printf("interval %d %d %d %d %d", score, (int)ranks.calibration_rank, (int)ranks.point_rank,
-           (int)ranks.sample_rank, inside);
-    number(ranks.alpha), number(found.lo), number(found.hi), number(found.threshold);
+    printf("interval %d %d %d %d", score, (int)rule.sample_rank, (int)rule.least_points, inside);
+    number(found.lo), number(found.hi), number(found.threshold);
     printf(" %llx\n", (unsigned long long)points.model);
     return 0;
 }

@@ -55,8 +55,8 @@ static int print_solver(void)
     return 0;
 }
 
-/* ---- ranks of prediction intervals */
-static void print_ranks(void)
+/* ---- rules of prediction intervals */
+static void print_rules(void)
 {
     for (int i = 0; i < 6; i++) {
         const certreg_coverage c = {.struct_size = sizeof c,
@@ -66,10 +66,9 @@ static void print_ranks(void)
                                     .points = 2000,
                                     .calibration_samples = 1000,
                                     .samples = 500};
-        certreg_ranks ranks = {.struct_size = sizeof ranks};
-        const int status = certreg_interval_ranks(&c, NULL, &ranks);
-        printf("ranks-%d : %d %d %d %d %.17g\n", i, status, (int)ranks.calibration_rank,
-               (int)ranks.point_rank, (int)ranks.sample_rank, ranks.alpha);
+        certreg_rule rule = {.struct_size = sizeof rule};
+        const int status = certreg_interval_rule(&c, NULL, NULL, &rule);
+        printf("rule-%d : %d %d\n", i, status, (int)rule.least_points);
     }
 }
 
@@ -118,6 +117,6 @@ static int print_pairs(void)
 int platform_rows(void)
 {
     const rows_where cpu = {.name = "cpu", .constraints = CERTREG_CONSTRAINTS_ECGM};
-    print_ranks();
+    print_rules();
     return rows_print(&cpu) || print_solver() || print_pairs();
 }

@@ -67,7 +67,7 @@ def test_without_a_threshold_an_interval_is_everything():
     for method in published.METHODS:
         if method is conformal.ORACLE or isinstance(method, conformal.Bounded):
             continue
-        assert method.threshold(np.zeros(8), few) == math.inf
+        assert method.threshold(np.zeros((8, 25)), few) == math.inf
         for period in (0.0, 360.0):
             width = method.width(record(np.zeros(1001), period), math.inf, few)
             assert width == (period or math.inf)
@@ -75,7 +75,7 @@ def test_without_a_threshold_an_interval_is_everything():
 
 def test_the_threshold_of_split_conformal_prediction():
     asked = dataclasses.replace(ASKED, points=499)
-    assert conformal.PLAIN.threshold(np.arange(1.0, 500.0), asked) == 450
+    assert conformal.PLAIN.threshold(np.arange(1.0, 500.0)[:, None], asked) == 450
 
 
 def test_the_end_of_an_interval_of_rscp():

@@ -9,7 +9,7 @@ from certreg.cli.said import _options
 NOT_SAID = ("certify/json.c", "cuda/", "lanes_scalar.h")  # files whose texts are no sentences
 OF_C = (
     r"CERTREG_|\bcertreg_|\bNULL\b|->|SIZE_MAX|\bz\[|scale\[|(?<![\w\]])[._][a-z]"
-    r"|\b(question|plan|model|options|coverage|calibration|ranks)\.[a-z]"
+    r"|\b(question|plan|model|options|coverage|calibration|rule)\.[a-z]"
 )
 ONLY_IN_C = {  # sentences that the package cannot provoke, since it fills these fields itself
     "%s.struct_size is %u; set it to sizeof the struct (%zu)": "struct_size",

@@ -99,10 +99,10 @@ def calls(e, calibrated, path):
         (b.within, dict(bounds=bounds, tolerance=0.5, constraints=0)),
         (b.above, dict(bounds=[bounds], threshold=-0.5, constraints=0)),
         (
-            interval_ranks,
-            dict(points, sigma=0.5, points=9, calibration_samples=5, share=0.0),
+            interval_rule,
+            dict(points, sigma=0.5, points=9, calibration_samples=5),
         ),
-        (calibrated.ranks, points),
+        (calibrated.rule, points),
         (calibrated.interval, dict(points, x=Z, noise_id=None)),
         (calibrated.intervals, dict(points, X=X[:1])),
         (calibrated.covers, dict(points, x=Z, truth=1.0, noise_id=None)),
@@ -112,7 +112,7 @@ def calls(e, calibrated, path):
             whole(Calibrated, model=model, X=X[:2]),
             dict(
                 y=Y[:2], sigma=0.5, samples=5, score="norm", output=0, outputs=1, units=1,
-                share=0.5, most_samples=9, progress=None, seed=1, inputs_seed=2,
+                most_samples=9, progress=None, seed=1, inputs_seed=2,
             ),
         ),
         (

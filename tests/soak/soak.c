@@ -27,9 +27,9 @@ static struct {
     certreg_attack *attack;
     certreg_solver *solver;
     certreg_bisection *bisection;
-    double scores[POINTS], from[MOST], to[MOST];
+    double scores[POINTS * CERTREG_CALIBRATION_SCORES], from[MOST], to[MOST];
     certreg_calibration points;
-    certreg_ranks ranks;
+    certreg_rule rule;
     unsigned char record[3 * 4 * MOST + 256];
     int broken;      /* whether the model fails */
     long allocated;  /* by calls that must not */
@@ -245,7 +245,7 @@ static void predict(uint64_t i)
     certreg_interval set = {.struct_size = sizeof set};
     begin(all.e[NUMBER], 5 * POINTS + i);
     EXPECT(certreg_estimator_sample(all.e[NUMBER], 0, LEAST), CERTREG_OK);
-    EXPECT(certreg_estimator_interval(all.e[NUMBER], &all.points, &all.ranks, 0, all.from, all.to,
+    EXPECT(certreg_estimator_interval(all.e[NUMBER], &all.points, &all.rule, 0, all.from, all.to,
                                       MOST, &set),
            CERTREG_OK);
     remember(&set, sizeof set);
@@ -264,12 +264,9 @@ static void calibrate(void)
     const certreg_coverage coverage = {.struct_size = sizeof coverage,
                                        .alpha = 0.1,
                                        .radius = 0.05,
-                                       .sigma = all.points.sigma,
-                                       .points = POINTS,
-                                       .calibration_samples = all.points.samples,
                                        .samples = all.points.samples};
-    all.ranks.struct_size = sizeof all.ranks;
-    EXPECT(certreg_interval_ranks(&coverage, NULL, &all.ranks), CERTREG_OK);
+    all.rule.struct_size = sizeof all.rule;
+    EXPECT(certreg_interval_rule(&coverage, &all.points, NULL, &all.rule), CERTREG_OK);
 }
 
 /* The only part that may allocate: everything it takes it gives back. */

@@ -50,12 +50,12 @@ static inline void ask_intervals(refusals *r)
     double score = 7, truth = 0, lo[1], hi[1];
     int32_t inside = 0;
     certreg_calibration c = {.struct_size = sizeof c, .capacity = 1, .scores = &score};
-    const certreg_ranks ranks = {.struct_size = sizeof ranks};
+    const certreg_rule rule = {.struct_size = sizeof rule};
     certreg_interval set = {.struct_size = sizeof set, .lo = 1, .hi = 2};
     EXPECT(r, certreg_estimator_calibrate(r->e, &c, &truth), c.count == 0 && score == 7);
-    EXPECT(r, certreg_estimator_interval(r->e, &c, &ranks, 0, lo, hi, 1, &set),
+    EXPECT(r, certreg_estimator_interval(r->e, &c, &rule, 0, lo, hi, 1, &set),
            set.lo == -INFINITY && set.hi == INFINITY);
-    EXPECT(r, certreg_estimator_covers(r->e, &c, &ranks, &truth, &inside), inside == 1);
+    EXPECT(r, certreg_estimator_covers(r->e, &c, &rule, &truth, &inside), inside == 1);
 }
 
 /* What needs an input. */

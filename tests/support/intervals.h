@@ -1,10 +1,10 @@
-/* Calibrations, ranks and records of made-up outputs, for tests of prediction intervals. */
+/* Calibrations, rules and records of made-up outputs, for tests of prediction intervals. */
 #ifndef SUPPORT_INTERVALS_H
 #define SUPPORT_INTERVALS_H
 #include "support/api_kit.h"
 #include <certreg/interval.h>
 
-enum { POINTS = 40, SAMPLES = 25, OUTPUTS = 2 };
+enum { POINTS = 40, SAMPLES = 27, OUTPUTS = 2, SCORES = POINTS * CERTREG_CALIBRATION_SCORES };
 
 /* ---- records of made-up outputs */
 typedef struct set_up {
@@ -59,20 +59,15 @@ static inline certreg_calibration calibration_of(double *scores)
 
 static inline certreg_coverage coverage(void)
 {
-    return (certreg_coverage){.struct_size = sizeof(certreg_coverage),
-                              .alpha = 0.1,
-                              .radius = 0.2,
-                              .sigma = 0.5,
-                              .points = POINTS,
-                              .calibration_samples = SAMPLES,
-                              .samples = SAMPLES};
+    return (certreg_coverage){
+        .struct_size = sizeof(certreg_coverage), .alpha = 0.1, .radius = 0.2, .samples = SAMPLES};
 }
 
-static inline certreg_ranks ranks_of(certreg_coverage c)
+static inline certreg_rule rule_of(certreg_coverage asked, const certreg_calibration *c)
 {
-    certreg_ranks r = {.struct_size = sizeof r};
+    certreg_rule r = {.struct_size = sizeof r};
     certreg_error why = {.struct_size = sizeof why};
-    ck_assert_msg(!certreg_interval_ranks(&c, &why, &r), "%s", why.text);
+    ck_assert_msg(!certreg_interval_rule(&asked, c, &why, &r), "%s", why.text);
     return r;
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..constants import PLAN_COUNT_FAILURES
-from .._ranks import Interval
+from .._rules import Interval
 from ..intervals import Calibrated
 from ..models import as_model
 from ..result import aligned

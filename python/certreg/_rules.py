@@ -1,4 +1,4 @@
-"""Prediction intervals, and the ranks by which they are found."""
+"""Prediction intervals, and the rules by which they are found."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from .errors import check
 
 
 @dataclasses.dataclass(frozen=True)
-class Ranks(_Answer):
-    """Ranks for prediction intervals, and what they are for; the fields are those of
-    certreg_ranks. `alpha` is the proven probability of a miss. With fewer than `least_points`
-    calibration points there would be none."""
+class Rule(_Answer):
+    """By what prediction intervals are found, and what it is for.
+
+    alpha         probability of a miss
+    threshold     largest score within a set; infinite: there was no calibration, or too many of its
+                  scores are
+    samples       of a new input
+    sample_rank   of the score of a new input that is compared with the threshold
+    least_points  with fewer calibration points there would be no rule"""
 
     alpha: float
     radius: float
-    sigma: float
-    points: int
-    calibration_samples: int
+    threshold: float
     samples: int
-    calibration_rank: int
-    point_rank: int
     sample_rank: int
     least_points: int
 
 
-def interval_ranks(
+def interval_rule(
     radius: float,
     sigma: float,
     points: int,
@@ -38,27 +39,25 @@ def interval_ranks(
     alpha: float = 0.05,
     samples: int = 101,
     calibration_samples: int = 101,
-    share: float = 0.0,
-) -> Ranks:
-    """Ranks such that the truth is missed with probability at most alpha, for example to plan how
-    many points and samples are needed.
+) -> Rule:
+    """The rule by which the truth is missed with probability at most alpha, before there is a
+    calibration: for example to plan how many points and samples are needed.
 
     radius   norm of the adversary's shift, >= 0, in units of the input divided by its scale
     points   number of calibration points, with calibration_samples samples each
     samples  number of samples of a new input
-    share    as for Calibrated; 0: one half
 
-    Takes at most about 60 ms with up to 101 samples, 100 ms with 10,000 and 350 ms with 1e7,
-    whatever the other arguments are. Raises CertregError if there are too few points or samples;
-    the text names what helps."""
+    Takes at most about 0.1 s, whatever the arguments are. Raises CertregError if there are too few
+    points or samples; the text names what helps."""
     counts = dict(points=points, calibration_samples=calibration_samples, samples=samples)
-    return Ranks._of(ranks_of(radius=radius, sigma=sigma, alpha=alpha, share=share, **counts))
+    return Rule._of(rule_of(None, radius=radius, sigma=sigma, alpha=alpha, **counts))
 
 
-def ranks_of(**asked: Any) -> Any:
-    """interval_ranks as a struct."""
-    coverage, why, out = S.Coverage(**asked), S.Error(), S.Ranks()
-    check(lib.certreg_interval_ranks(C.byref(coverage), C.byref(why), C.byref(out)), why)
+def rule_of(calibration: Any, **asked: Any) -> Any:
+    """A struct of a rule, for this struct of a calibration, or None."""
+    coverage, why, out = S.Coverage(**asked), S.Error(), S.Rule()
+    of = None if calibration is None else C.byref(calibration)
+    check(lib.certreg_interval_rule(C.byref(coverage), of, C.byref(why), C.byref(out)), why)
     return out
 
 

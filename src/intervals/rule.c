@@ -1,0 +1,163 @@
+/* A rule for a coverage: weights, and the threshold among the scores of a calibration. */
+#include "base/sizes.h"
+#include "base/structs.h"
+#include "intervals/intervals.h"
+#include "statistics/order.h"
+#include <math.h>
+
+static const double default_alpha = 0.05, least_alpha = 1e-6, most_alpha = 0.5;
+static const uint64_t most_points = UINT64_C(1) << 50;
+
+static certreg_status check_counts(const certreg_coverage *c, certreg_error *why)
+{
+    if (!c->points || c->points > most_points)
+        return cr_fail(why, CERTREG_E_INVALID, "coverage.points is %llu; it must be 1 to 2^50",
+                       (unsigned long long)c->points);
+    const uint64_t counts[] = {c->calibration_samples, c->samples};
+    static const char *const names[] = {"calibration_samples", "samples"};
+    for (int i = 0; i < 2; i++)
+        if (!counts[i] || counts[i] > CR_WEIGHTS_MOST_SAMPLES)
+            return cr_fail(why, CERTREG_E_INVALID, "coverage.%s is %llu; it must be 1 to 1e7",
+                           names[i], (unsigned long long)counts[i]);
+    return CERTREG_OK;
+}
+
+static certreg_status check(certreg_coverage *c, certreg_error *why)
+{
+    if (c->reserved)
+        return cr_fail(why, CERTREG_E_INVALID, "coverage.reserved is %d; it must be 0",
+                       (int)c->reserved);
+    if (c->alpha == 0) c->alpha = default_alpha;
+    if (!(c->alpha >= least_alpha && c->alpha <= most_alpha))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "coverage.alpha is %g; it must be 1e-6 to 0.5, or 0 for 0.05", c->alpha);
+    if (!(c->radius >= 0 && isfinite(c->radius)))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "coverage.radius is %g; it must be finite and not negative", c->radius);
+    if (!(c->sigma > 0 && isfinite(c->sigma)))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "coverage.sigma is %g; it must be positive and finite", c->sigma);
+    return check_counts(c, why);
+}
+
+static certreg_status too_few(const certreg_coverage *c, uint64_t least, certreg_error *why)
+{
+    char advice[200];
+    cr_intervals_advise(c, c->points, least ? ", or " : "take ", advice, sizeof advice);
+    if (least)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "coverage.points is %llu, and these samples, radius and alpha need at least "
+                       "%llu: take as many%s",
+                       (unsigned long long)c->points, (unsigned long long)least, advice);
+    if (!*advice)
+        cr_intervals_advise(c, most_points, "with more points take ", advice, sizeof advice);
+    return cr_fail(why, CERTREG_E_INVALID,
+                   "no number of points is enough for a radius of %g sigma with these samples and "
+                   "alpha: %s",
+                   c->radius / c->sigma,
+                   *advice ? advice
+                           : "take as many samples of a new input as of each calibration point, "
+                             "and a smaller radius");
+}
+
+/* ---- with a calibration */
+static certreg_status differs(const char *field, double given, double own, certreg_error *why)
+{
+    return cr_fail(why, CERTREG_E_INVALID,
+                   "coverage.%s is %g, and %g in the calibration: leave it 0 where there is one",
+                   field, given, own);
+}
+
+static certreg_status describe(certreg_coverage *c, const certreg_calibration *of,
+                               certreg_error *why)
+{
+    if (!of->count)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "the calibration has no points: add some, or pass NULL to plan one");
+    if (c->sigma != 0 && c->sigma != of->sigma) return differs("sigma", c->sigma, of->sigma, why);
+    if (c->points && c->points != of->count)
+        return differs("points", (double)c->points, (double)of->count, why);
+    if (c->calibration_samples && c->calibration_samples != of->samples)
+        return differs("calibration_samples", (double)c->calibration_samples, (double)of->samples,
+                       why);
+    c->sigma = of->sigma, c->points = of->count, c->calibration_samples = of->samples;
+    return CERTREG_OK;
+}
+
+typedef struct weighted { /* the scores of all points, each with the weight of its level */
+    const double *scores;
+    const cr_weights *weights;
+    size_t levels;
+} weighted;
+
+static double score_at(const void *of, size_t i)
+{
+    return ((const weighted *)of)->scores[i];
+}
+
+static double weight_at(const void *of, size_t i)
+{
+    const weighted *w = of;
+    return w->weights->step[i % w->levels];
+}
+
+/* The least q at which the calibration's risk is at most alpha (theory 12.2). */
+static certreg_status find_threshold(const certreg_calibration *c, const cr_weights *weights,
+                                     double alpha, certreg_error *why, double *threshold)
+{
+    uint64_t above[CR_WEIGHTS_LEVELS];
+    const weighted w = {c->scores, weights, (size_t)cr_weights_levels(c->samples, above)};
+    const cr_order order = {.value = score_at, .of = &w, .count = (size_t)c->count * w.levels};
+    for (size_t i = 0; i < order.count; i++)
+        if (isnan(c->scores[i]))
+            return cr_fail(why, CERTREG_E_INVALID, "calibration.scores[%zu] is NaN", i);
+    const double budget = cr_weights_budget(weights, alpha, c->count);
+    if (budget >= 0) *threshold = cr_order_threshold(&order, weight_at, budget);
+    return CERTREG_OK;
+}
+
+static certreg_status make(certreg_coverage *c, const certreg_calibration *of, certreg_error *why,
+                           certreg_rule *out)
+{
+    certreg_status status = of ? describe(c, of, why) : CERTREG_OK;
+    if (!status) status = check(c, why);
+    if (status) return status;
+    const cr_weights_setting setting = cr_intervals_setting(c);
+    const cr_weights weights = cr_weights_choose(&setting);
+    out->least_points = weights.least_points;
+    if (!weights.sample) return too_few(c, weights.least_points, why);
+    if (of) status = find_threshold(of, &weights, c->alpha, why, &out->threshold);
+    if (status) return status;
+    out->alpha = c->alpha, out->radius = c->radius;
+    out->samples = c->samples, out->sample_rank = weights.sample;
+    if (of) out->calibration = cr_intervals_digest(of);
+    return CERTREG_OK;
+}
+
+static certreg_status take(const certreg_coverage *coverage, const certreg_calibration *calibration,
+                           certreg_error *why, certreg_rule *out)
+{
+    certreg_coverage c;
+    certreg_calibration of;
+    certreg_status status =
+        cr_struct_read(&c, sizeof c, CR_OLDEST_COVERAGE, coverage, "coverage", why);
+    if (!status && calibration) status = cr_intervals_read(calibration, &of, why);
+    return status ? status : make(&c, calibration ? &of : NULL, why, out);
+}
+
+certreg_status certreg_interval_rule(const certreg_coverage *coverage,
+                                     const certreg_calibration *calibration, certreg_error *why,
+                                     certreg_rule *out)
+{
+    certreg_rule rule = {.struct_size = sizeof rule, .threshold = INFINITY};
+    certreg_error error;
+    fenv_t callers;
+    cr_environment_enter(&callers);
+    cr_error_clear(&error);
+    certreg_status status = cr_struct_check(out, CR_OLDEST_RULE, "rule", &error);
+    if (!status) status = take(coverage, calibration, &error, &rule);
+    cr_environment_leave(&callers);
+    cr_struct_refuse(out, CR_OLDEST_RULE, &rule, sizeof rule);
+    cr_error_give(why, &error);
+    return status;
+}

@@ -1,0 +1,19 @@
+/* P(Bin(n, Phi(t + shift)) >= above) as a function of t: a distribution function whose density has
+ * a concave logarithm. So it is convex up to its mode, and concave from there (theory 12.3). */
+#ifndef CR_STATISTICS_TAIL_H
+#define CR_STATISTICS_TAIL_H
+#include <stdint.h>
+
+typedef struct cr_tail {
+    double above, rank; /* rank: n + 1 - above. The parameters of a beta distribution */
+    double shift;
+} cr_tail;
+
+cr_tail cr_tail_of(uint64_t samples, uint64_t above, double shift);
+double cr_tail_value(const cr_tail *, double t);
+double cr_tail_density(const cr_tail *, double t);
+double cr_tail_mode(const cr_tail *);
+/* The t at which it reaches the value. */
+double cr_tail_reaches(const cr_tail *, double value);
+
+#endif
