@@ -89,7 +89,7 @@ TEST(no_bound_exceeds_what_a_shift_can_do)
         const scores of = random_scores(least), like = i % 2 ? of : random_scores(least);
         const cr_law_cells cells = cells_of(&like, least);
         const double mean = least_mean(&of, 0);
-        cr_law law = {.moves = i % 5 == 0};
+        cr_law law = {.greatest = least + 2, .moves = i % 5 == 0};
         if (!(cells.width > 0)) continue;
         cr_law_fit(&law, &cells, i % 3 ? CR_LAW_PARTS : (size_t)(i % CR_LAW_PARTS), fitted);
         for (int k = 0; k < KIT_ROWS(shifts); k++) {
@@ -118,17 +118,31 @@ TEST(a_law_that_is_known_gives_nearly_the_least_mean)
     }
 }
 
+/* Rare low values twice as often as the pilot had them leave most of the radius. */
+TEST_TIMES(a_mean_below_the_expected_one_shortens_the_radius_no_more_than_it_must, 2)
+{
+    scores s = {.count = 3, .value = {0, 9, 10}, .share = {0.01, 0.5, 0.49}};
+    const cr_law_cells cells = cells_of(&s, 0);
+    cr_law law = {.greatest = 10, .moves = _i};
+    cr_law_fit(&law, &cells, CR_LAW_PARTS, 1);
+    const double threshold = least_mean(&s, 1) - (_i ? least_mean(&s, 0) : 0),
+                 expected = cr_law_radius(&law, mean_of(&s, &law), threshold, 4);
+    s.share[0] = 0.02, s.share[1] = 0.49;
+    ck_assert_double_gt(expected, 0.9);
+    ck_assert_double_gt(cr_law_radius(&law, mean_of(&s, &law), threshold, 4), 0.6 * expected);
+}
+
 TEST(bets_know_the_range)
 {
     for (int i = 0; i < 500; i++) {
         const double least = 10 * uniform() - 5;
         const scores s = random_scores(least);
         const cr_law_cells cells = cells_of(&s, least);
-        cr_law law = {.moves = i % 2};
+        cr_law law = {.greatest = least + 3, .moves = i % 2};
         cr_bet bet = {.count = 100};
         if (!(cells.width > 0)) continue;
         cr_law_fit(&law, &cells, CR_LAW_PARTS, 2 * uniform());
-        cr_law_range(&law, least + 3, &bet);
+        cr_law_range(&law, &bet);
         for (int k = 0; k < 100; k++) {
             const double value = cr_law_value(&law, least + 3 * (k / 99.0));
             ck_assert(value >= bet.lo && value <= bet.hi);

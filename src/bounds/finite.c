@@ -149,7 +149,7 @@ void cr_finite_find_law(cr_view *v, const cr_conditions *conditions, const cr_co
     const of_law all = {law, all_samples(v, conditions, &c->score, 0)};
     cr_bet bet = {.value = law_at, .of = &all, .first = conditions->main_first};
     cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
-    cr_law_range(law, b->range_hi, &bet);
+    cr_law_range(law, &bet);
     law->mean = bound_of(v, conditions, bet, alpha, 0, 0) -
                 0x1p-50 * (fabs(b->range_lo) + fabs(b->range_hi)); /* what rounding H may add */
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;

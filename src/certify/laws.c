@@ -26,7 +26,6 @@ typedef struct choice { /* of one condition */
     cr_law *law;
     cr_law_cells cells;
     size_t samples; /* that the bounds will have */
-    double greatest;
 } choice;
 
 static choice begin(const cr_work *w, const cr_conditions *conditions, cr_condition *c, cr_law *law)
@@ -63,7 +62,7 @@ static double mean_of(const choice *c, size_t part)
 {
     const cr_question *q = &c->conditions->question;
     cr_bet bet = {.count = c->samples};
-    cr_law_range(c->law, c->greatest, &bet);
+    cr_law_range(c->law, &bet);
     cr_law_expect(c->law, &c->cells, part, &bet);
     return cr_betting_expected_lower(&bet, q->alpha, q->method_row->any_number);
 }
@@ -90,7 +89,7 @@ static int take_law(choice *c, double r)
     const cr_samples pilot = cr_parts_pilot(v, c->conditions, score);
     double least;
     r = fmax(r, shortest);
-    cr_score_range(score, v->model.lo + k, v->model.hi + k, &least, &c->greatest);
+    cr_score_range(score, v->model.lo + k, v->model.hi + k, &least, &c->law->greatest);
     if (!cr_law_count(&c->cells, &pilot, least) || !reaches(c, r)) return 0;
     cr_law_fit(c->law, &c->cells, CR_LAW_PARTS, shorter * r);
     r = cr_law_radius(c->law, mean_of(c, CR_LAW_PARTS), c->condition->threshold, CR_LARGEST_RADIUS);

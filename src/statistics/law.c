@@ -6,6 +6,7 @@
  * them H would be so steep there that a single one costs more than the others bring. */
 static const double unseen = 1;
 static const size_t fewest = 16;
+enum { PARTS = 8 };
 
 /* ---- cells */
 static double begin_of(const cr_law *law, int cell)
@@ -57,9 +58,9 @@ double cr_law_value(const cr_law *law, double u)
 }
 
 /* Straight between where cells begin, and beyond the last. */
-void cr_law_range(const cr_law *law, double greatest, cr_bet *bet)
+void cr_law_range(const cr_law *law, cr_bet *bet)
 {
-    double lo = at(law, CR_LAW_CELLS - 1, greatest), hi = lo;
+    double lo = at(law, CR_LAW_CELLS - 1, law->greatest), hi = lo;
     for (int k = 0; k <= CR_LAW_CELLS; k++) {
         const double value = law->height[k] - (law->moves ? begin_of(law, k) : 0);
         lo = fmin(lo, value), hi = fmax(hi, value);
@@ -97,7 +98,11 @@ void cr_law_fit(cr_law *law, const cr_law_cells *c, size_t part, double r)
             count[k] += c->count[p][k], into[k] += c->into[p][k];
             all += c->count[p][k];
         }
-    *law = (cr_law){.least = c->least, .from = c->from, .width = c->width, .moves = law->moves};
+    *law = (cr_law){.least = c->least,
+                    .from = c->from,
+                    .width = c->width,
+                    .greatest = law->greatest,
+                    .moves = law->moves};
     set_slopes(law, count, into, all, r);
 }
 
@@ -125,18 +130,34 @@ static double conjugate(double slope, double r)
     return cr_normal_cdf(q - r) - slope * cr_normal_cdf(q);
 }
 
-/* The margin is more than the rounding of H, of the sum, and of its terms. */
-double cr_law_shifted(const cr_law *law, double mean, double r)
+/* By a part of H, or for moves by that of H and the rest of u itself, which has the slope 1 and, so
+ * far as H is level, goes on to the greatest value. The margin is more than the rounding of H, of
+ * the sum, and of its terms. */
+static double shifted_by(const cr_law *law, double part, double mean, double r)
 {
-    double sum = law->least + mean, size = fabs(law->least) + fabs(mean), last = 0;
+    const double own = law->moves ? 1 - part : 0, to = law->from + (CR_LAW_CELLS - 1) * law->width;
+    double sum = law->moves ? part * (law->least + mean) : law->least + part * mean,
+           size = fabs(law->least) + fabs(mean), last = 0;
     for (int k = 0; k < CR_LAW_CELLS; k++) {
         const double slope = law->slope[k], width = width_of(law, k),
                      end = fabs(begin_of(law, k)) + width;
-        if (k == 0 || slope != law->slope[k - 1]) last = conjugate(slope, r);
+        if (k == 0 || slope != law->slope[k - 1]) last = conjugate(own + part * slope, r);
         sum += last * width;
         size += (1 + slope) * end;
     }
+    if (own > 0) {
+        sum += conjugate(own, r) * fmax(0, law->greatest - to);
+        size += 2 * fabs(law->greatest);
+    }
     return sum - 0x1p-44 * size;
+}
+
+/* One mean bounds those of all its parts. */
+double cr_law_shifted(const cr_law *law, double mean, double r)
+{
+    double best = -INFINITY;
+    for (int k = PARTS; k > 0; k--) best = fmax(best, shifted_by(law, k / (double)PARTS, mean, r));
+    return best;
 }
 
 /* False position; after each step the value at the other end is halved, so that both ends move. */

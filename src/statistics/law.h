@@ -18,7 +18,8 @@ typedef struct cr_law_cells {
  * beyond the last. */
 typedef struct cr_law {
     double least, from, width;
-    int moves; /* about how far E u moves: H(u) - u is in place of H(u) */
+    double greatest; /* value of a score */
+    int moves;       /* about how far E u moves: H(u) - u is in place of H(u) */
     double slope[CR_LAW_CELLS], height[CR_LAW_CELLS + 1]; /* height: H where cells begin and end */
     double mean; /* a lower bound of E H, where one is known */
 } cr_law;
@@ -28,8 +29,8 @@ int cr_law_count(cr_law_cells *, const cr_samples *, double least);
 /* The law whose bound within the shift r > 0 (in units of sigma) is best for these scores, without
  * those of a part; no such part: for all. The bounds of any law are valid. */
 void cr_law_fit(cr_law *, const cr_law_cells *, size_t part, double r);
-/* A bet on the mean of H, for scores up to the greatest one: its range, */
-void cr_law_range(const cr_law *, double greatest, cr_bet *);
+/* A bet on the mean of H: its range, */
+void cr_law_range(const cr_law *, cr_bet *);
 /* and as its pilot the scores of a part, or of all. */
 void cr_law_expect(const cr_law *, const cr_law_cells *, size_t part, cr_bet *);
 /* H(u) for u not below the least value. */
