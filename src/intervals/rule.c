@@ -61,25 +61,16 @@ static certreg_status too_few(const certreg_coverage *c, uint64_t least, certreg
 }
 
 /* ---- with a calibration */
-static certreg_status differs(const char *field, double given, double own, certreg_error *why)
-{
-    return cr_fail(why, CERTREG_E_INVALID,
-                   "coverage.%s is %g, and %g in the calibration: leave it 0 where there is one",
-                   field, given, own);
-}
-
 static certreg_status describe(certreg_coverage *c, const certreg_calibration *of,
                                certreg_error *why)
 {
     if (!of->count)
         return cr_fail(why, CERTREG_E_INVALID,
                        "the calibration has no points: add some, or pass NULL to plan one");
-    if (c->sigma != 0 && c->sigma != of->sigma) return differs("sigma", c->sigma, of->sigma, why);
-    if (c->points && c->points != of->count)
-        return differs("points", (double)c->points, (double)of->count, why);
-    if (c->calibration_samples && c->calibration_samples != of->samples)
-        return differs("calibration_samples", (double)c->calibration_samples, (double)of->samples,
-                       why);
+    if (c->sigma != 0 || c->points || c->calibration_samples)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "coverage.sigma, .points and .calibration_samples are of a calibration that "
+                       "is planned: leave them 0 where there is one");
     c->sigma = of->sigma, c->points = of->count, c->calibration_samples = of->samples;
     return CERTREG_OK;
 }
