@@ -5,7 +5,6 @@ CAS and BinCP bound the score of each calibration point too, which makes interva
 
 from __future__ import annotations
 
-import abc
 import functools
 import math
 from typing import Callable
@@ -22,9 +21,9 @@ from .conformal import (
     SMOOTHED,
     Asked,
     Bounded,
+    Counting,
     Method,
     Record,
-    hull,
     rank_of,
 )
 from .synthetic import share_with
@@ -109,55 +108,22 @@ def _hoeffding(error: float, count: int) -> float:
 
 
 # ---- numbers of outputs near the truth
-class Counted(Method):
-    """A truth is covered if enough noisy outputs are within the threshold of it. Of a calibration
-    point the score is its smallest threshold with `own` outputs."""
-
-    def __init__(self, name: str, samples: int, own: int) -> None:
-        self.name, self.calls, self.samples, self.own = name, samples, samples, own
-
-    @abc.abstractmethod
-    def enough(self, asked: Asked) -> int:
-        """So many outputs of a new input; 0: everything is covered."""
-
-    def threshold(self, scores: np.ndarray, asked: Asked) -> float:
-        return super().threshold(scores, asked) if self.enough(asked) else math.inf
-
-    def score(self, record: Record, y: float) -> float:
-        return self._smallest(record, y, self.own)
-
-    def value(self, record: Record, y: float, asked: Asked) -> float:
-        return self._smallest(record, y, max(self.enough(asked), 1))
-
-    def _smallest(self, record: Record, y: float, rank: int) -> float:
-        return float(np.sort(record.distances(y)[: self.samples])[rank - 1])
-
-    def harm(self, record: Record, y: float, asked: Asked) -> float:
-        """At the same share of the adversary's samples; of one sample their median."""
-        share = self.enough(asked) / self.samples if self.samples > 1 else 0.5
-        return float(np.quantile(record.distances(y), share))
-
-    def width(self, record: Record, threshold: float, asked: Asked) -> float:
-        f = np.sort(record.outputs[: self.samples].astype(float))
-        return hull(f, self.enough(asked), threshold, record.period)
-
-
-class Rcp1(Counted):
+class Rcp1(Counting):
     """One noisy output of each input. The calibration is at the level that a shift lowers to 1 -
     α."""
 
     def __init__(self) -> None:
-        super().__init__("RCP1", 1, 1)
+        super().__init__("RCP1", 1)
 
     def rank(self, asked: Asked) -> float:
         alpha = NORMAL.cdf(NORMAL.inv_cdf(ALPHA) - asked.radius / asked.sigma)
         return rank_of(alpha, asked.points)
 
-    def enough(self, asked: Asked) -> int:
+    def sample_rank(self, asked: Asked) -> int:
         return 1
 
 
-class BinCp(Counted):
+class BinCp(Counting):
     """A score is the threshold that SHARE of the outputs reach. A shift lowers this probability to
     a level, which that of a new input has to reach; the bounds are those of Clopper and Pearson."""
 
@@ -165,13 +131,22 @@ class BinCp(Counted):
 
     def __init__(self, samples: int, error: float) -> None:
         name = f"BinCP, {samples:,} calls" + ("" if error else ", not corrected")
-        super().__init__(name, samples, math.ceil(self.SHARE * samples))
-        self.error = error
+        super().__init__(name, samples)
+        self.own, self.error = math.ceil(self.SHARE * samples), error
 
     def rank(self, asked: Asked) -> float:
         return rank_of(ALPHA - 2 * self.error, asked.points)
 
-    def enough(self, asked: Asked) -> int:
+    def threshold(self, scores: np.ndarray, asked: Asked) -> float:
+        return super().threshold(scores, asked) if self._enough(asked) else math.inf
+
+    def score(self, record: Record, y: float) -> float:
+        return self._smallest(record, y, self.own)
+
+    def sample_rank(self, asked: Asked) -> int:
+        return max(self._enough(asked), 1)
+
+    def _enough(self, asked: Asked) -> int:
         return _enough(self.samples, self.own, asked.radius / asked.sigma, self.error)
 
 

@@ -94,7 +94,7 @@ def test_without_a_shift_or_an_error_published_bounds_are_exact():
     exact, cas = published.Rscp("RSCP", 0.0), published.Cas("CAS", 0.0)
     assert exact.value(one, 2.0, asked) == near(exact.score(one, 2.0), 1e-9)
     assert cas.value(one, 2.0, asked) == near(exact.score(one, 2.0), 1e-9)
-    assert published.BinCp(101, 0.0).enough(asked) == 71
+    assert published.BinCp(101, 0.0).sample_rank(asked) == 71
 
 
 def test_published_bounds_of_a_shift():
