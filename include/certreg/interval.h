@@ -81,9 +81,10 @@ typedef struct certreg_calibration {
 } certreg_calibration;
 
 /** Adds the point whose samples are in the record: order statistics of their scores
- *  against its truth, whose ranks depend on the number of samples only. The
- *  record must be complete without a gap. The points' noise ids must ascend. The call
- *  is an evaluation: see "Evaluating a record again" in question.h.
+ *  against its truth, whose ranks depend on the number of samples only. The record must
+ *  be complete without a gap. The points' noise ids must ascend. The call is an
+ *  evaluation: see "Evaluating a record again" in question.h. It computes the score of
+ *  each sample up to 200 times: 0.2 ms for 101 samples of one output, 16 ms for 10,000.
  *  @param truth  outputs finite numbers, in output units; 1 with QUANTILES. That of an
  *                angle is at most a turn away from its turn
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field; CERTREG_E_MISMATCH (another
