@@ -152,11 +152,15 @@ static double shifted_by(const cr_law *law, double part, double mean, double r)
     return sum - 0x1p-44 * size;
 }
 
-/* One mean bounds those of all its parts. */
+/* One mean bounds those of all its parts. G is concave in the slope, and so is this in the part. */
 double cr_law_shifted(const cr_law *law, double mean, double r)
 {
-    double best = -INFINITY;
-    for (int k = PARTS; k > 0; k--) best = fmax(best, shifted_by(law, k / (double)PARTS, mean, r));
+    double best = shifted_by(law, 1, mean, r);
+    for (int k = PARTS - 1; k > 0; k--) {
+        const double here = shifted_by(law, k / (double)PARTS, mean, r);
+        if (!(here > best)) break;
+        best = here;
+    }
     return best;
 }
 
