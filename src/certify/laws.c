@@ -121,8 +121,8 @@ static void choose_for_mean(const cr_work *w, cr_conditions *conditions)
 static void choose(const cr_work *w, cr_conditions *conditions)
 {
     if (!conditions->known || !cr_laws_may(&conditions->question)) return;
-    if (conditions->each->score.kind == CR_SCORE_OUTPUT) {
-        choose_for_mean(w, conditions);
+    if (conditions->question.about_output) { /* once: then there are sides */
+        if (conditions->each->score.kind == CR_SCORE_OUTPUT) choose_for_mean(w, conditions);
         return;
     }
     for (int i = 0; i < conditions->count && i < CR_LAWS; i++) {
