@@ -98,7 +98,7 @@ if [ -n "$$missing" ]; then \
         $$sudo apt-get install -y -q --no-install-recommends $$missing; fi
 endef
 packages := gcc g++ make pkg-config libopenblas-dev liblapacke-dev check python3 \
-    python3-numpy python3-pandas python3-sklearn python3-matplotlib python3-tqdm python3-pip \
+    python3-numpy python3-pandas python3-sklearn python3-matplotlib python3-pip \
     python3-pytest python3-hypothesis valgrind clang-format clang-tidy cmake doxygen \
     python3-sphinx python3-myst-parser python3-breathe python3-sphinx-rtd-theme \
     abigail-tools libxgboost-dev

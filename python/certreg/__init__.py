@@ -32,8 +32,6 @@ from .attacks import AttackResult
 from .check import Finding, check_model
 from .constants import (
     ALL_OUTPUTS,
-    ATTACK_BROKEN,
-    ATTACK_NOT_BROKEN,
     CALIBRATION_SCORES,
     DENOISER_PASSES,
     JSON_SEED,
@@ -59,12 +57,14 @@ from .constants import (
     Statistic,
     Status,
     Stop,
+    Attack,
     __version__,
 )
 from .comparison import Comparison, compare_denoised
 from .denoised import Denoised
 from .errors import CertregError, ResumeError, RowsError
 from .estimator import Estimator
+from .frames import feature_scale
 from ._rules import Interval, Rule, interval_rule
 from .intervals import Calibrated
 from .joining import join_denoiser

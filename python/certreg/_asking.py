@@ -11,10 +11,12 @@ from . import _structs as S
 from ._arrays import Shape, array_of, numbers, unnamed
 from ._calls import Callbacks, Handle
 from ._library import lib
+from ._said import with_columns
 from .answers import Bounds, Certificate, Forecast, Run
 from .constants import LEVELS_OF_A_DOMAIN, Side, integer, member, number
 from .denoised import check_sigmas
 from .errors import CertregError
+from .names import Names
 from .questions import Asked, question_of, structs_of
 
 
@@ -25,6 +27,8 @@ class Answering(Handle):
     outputs: int
     _callbacks: Callbacks
     _model: Any = None
+    _columns: Any = None  # frames.Columns, if inputs are DataFrames
+    _names: Names = None  # of the features
     _unused_noise = 0  # greater than every noise id that was used
 
     def _noise(self, noise_id: Optional[int]) -> int:
@@ -33,16 +37,33 @@ class Answering(Handle):
         self._unused_noise = max(self._unused_noise, noise_id + 1)
         return noise_id
 
-    def _input(self, z: Any, what: str = "z") -> Any:
-        """An input as a flat float32 array. An array (1, *shape) is one input too."""
+    def _input(self, z: Any, what: str = "z") -> Tuple[Any, Any]:
+        """An input as a flat float32 array, and its form if it is a DataFrame. An array (1, *shape)
+        is one input too."""
+        if self._columns is not None:
+            return self._columns.row(z, what)  # type: ignore[no-any-return]
         z = np.atleast_1d(unnamed(z, what))
-        return array_of(z[0] if z.shape == (1, *self.shape) else z, self.shape, np.float32, what)
+        z = z[0] if z.shape == (1, *self.shape) else z
+        return array_of(z, self.shape, np.float32, what), None
+
+    def _error(self, status: int, why: Any) -> CertregError:
+        """A failure, in a sentence with the names of the columns."""
+        error = super()._error(status, why)
+        error.args = (with_columns(str(error), self._names),)
+        return error
+
+    def _takes(self, form: Any) -> None:
+        """The next batches are of an input of this form. It is called just before the library
+        begins the input, so that no batch of another one has its form."""
+        if form is not None:
+            self._columns.form.becomes(form)
 
     # ---- one input
     def begin(self, z: Any, sigma: float, noise_id: Optional[int] = None, level: int = 0) -> None:
         """Starts a new input and empties the record.
 
-        z         the input: finite numbers of shape (inputs,), or of the shape given as inputs.
+        z         the input: finite numbers of shape (inputs,), or of the shape given as inputs; or
+                  a DataFrame of one row, as X.iloc[[0]], if a DataFrame was given as inputs.
                   They are rounded to float32, and the certificate is about the rounded input
         sigma     noise level > 0
         noise_id  noise id of the input. None: one more than the largest that this estimator has
@@ -51,15 +72,17 @@ class Answering(Handle):
         level     0; or k + 1 for the noise of sigmas[k] in certify_sigmas; or a level from a
                   Domain on
 
-        Raises ValueError for a wrong shape, TypeError for a DataFrame or Series, whose names would
-        be ignored, and CertregError for numbers that the library refuses."""
+        Raises ValueError for a wrong shape, TypeError for names that would be ignored, and
+        CertregError for numbers that the library refuses."""
         self._begin_flat(self._input(z), sigma, noise_id, level)
 
-    def _begin_flat(self, z: Any, sigma: float, noise_id: Optional[int], level: int = 0) -> None:
+    def _begin_flat(
+        self, z: Tuple[Any, Any], sigma: float, noise_id: Optional[int], level: int = 0
+    ) -> None:
         """begin with an input as _input returns it."""
         sigma, level = number(sigma, "sigma"), integer(level, "level")
         with self._calls:
-            self._begin(z.ctypes.data, sigma, self._noise(noise_id), level)
+            self._begin(z[0].ctypes.data, sigma, self._noise(noise_id), level, z[1])
 
     def info(self) -> Run:
         """What all certificates of the current input have in common, the seed included."""
@@ -118,7 +141,7 @@ class Answering(Handle):
         question at all levels hold together: alpha is divided by the number of levels. Returns a
         list with one certificate for each level, or with one list for each level if there are
         several questions."""
-        z = self._input(z)
+        z, form = self._input(z)
         sigmas = np.ravel(numbers(sigmas, np.float64, "sigmas"))
         if len(sigmas) >= LEVELS_OF_A_DOMAIN:  # the next one would be noise of Domain.CALIBRATION
             raise ValueError(f"{len(sigmas)} sigmas; give at most {LEVELS_OF_A_DOMAIN - 1}")
@@ -126,6 +149,7 @@ class Answering(Handle):
         total = integer(total_samples, "total_samples")
 
         def call(e: Any, *asked: Any) -> int:
+            self._takes(form)
             levels = (z.ctypes.data, sigmas.ctypes.data, len(sigmas))
             return int(lib.certreg_certify_sigmas(e, *levels, self._noise(noise_id), total, *asked))
 
@@ -160,9 +184,13 @@ class Answering(Handle):
             raise
         return [Certificate._of(c) for c in out]
 
-    def _begin(self, address: int, sigma: float, noise_id: int, level: int) -> None:
+    def _begin(
+        self, address: int, sigma: float, noise_id: int, level: int, form: Any = None
+    ) -> None:
         """begin with the address of an input."""
         check_sigmas(self._model, [sigma])
+        self._open()
+        self._takes(form)
         self._call("begin_level", address, sigma, noise_id, level)
 
     def _answer(self, total: int, asked: Any, radius: Optional[float], first: Any) -> None:

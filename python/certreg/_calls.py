@@ -193,7 +193,10 @@ class Handle:
     def _made(self, status: int, why: Any) -> None:
         if status:
             self._free()
-            raise CertregError(status, why)
+            raise self._error(status, why)
+
+    def _error(self, status: int, why: Any) -> CertregError:
+        return CertregError(status, why)
 
     def _call(self, verb: str, *arguments: Any, around: Any = None) -> None:
         self._called(self._function(verb), *arguments, around=around)
@@ -207,4 +210,4 @@ class Handle:
             raise failure
 
     def _failure(self, status: int) -> CertregError:
-        return CertregError(status, self._function("error")(self._handle)[0])
+        return self._error(status, self._function("error")(self._handle)[0])

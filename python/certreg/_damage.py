@@ -40,7 +40,7 @@ def check_ranges(rows: Rows, done: np.ndarray) -> None:
     found, ids = rows.certificates[done], np.flatnonzero(done) + rows.sampling.noise_id
     sigmas = np.array(rows.sigmas)[:, None]
     digests = np.array([question_digest(question) for question in rows.questions], np.uint64)
-    longest = MOST_SIGMAS * sigmas * (1 + 1e-9) if rows.radius is None else rows.radius
+    longest = MOST_SIGMAS * sigmas * (1 + 1e-9) if rows.at_radius is None else rows.at_radius
     radius, failed = found["radius"], found["status"] != Status.OK
     possible = (
         (found["sigma"] == sigmas)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import enum
 import re
-from typing import Optional, Tuple, Type
+from typing import Optional, Sequence, Tuple, Type
 
 from .constants import Center, Constraint, Constraints, Method, Output, Score, Side, Statistic
 
@@ -81,3 +81,17 @@ class Names:
 
 
 in_python = Names().said
+_NUMBERED = re.compile(r"\bfeature (\d+) of ((?:\S*\bscale)?)(?:z|to|the input)?(?!\w)")
+
+
+def with_columns(sentence: str, names: Optional[Sequence[str]]) -> str:
+    """The sentence with the names of features in place of their numbers; as it is without names."""
+    if names is None:
+        return sentence
+    known = list(names)
+
+    def named(found: "re.Match[str]") -> str:
+        at, of = int(found[1]), f" of {found[2]}" if found[2] else ""
+        return f"column {known[at]!r}{of}" if at < len(known) else found[0]
+
+    return _NUMBERED.sub(named, sentence)

@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import contextlib
+import sys
+import time
 from typing import Any, Callable, Union
-
-from ._optional import needed
 
 Progress = Union[bool, Callable[[int, int], Any]]
 
 
-class Shown:
-    """Reports progress: by a bar, by the caller's function, or not at all."""
+class Count:
+    """Prints how many are done, on one line of standard error that is overwritten, be it by a
+    sentence; in terminals and notebooks only."""
 
-    def __init__(self, progress: Progress, done: int, rows: int) -> None:
-        self.done, self.rows, self.bar = done, rows, None
-        self.call = progress if callable(progress) else None
+    def __init__(self, what: str = "rows") -> None:
+        self.what, self.shown = what, 0.0
+        there = sys.stderr
+        notebook = type(there).__module__.partition(".")[0] == "ipykernel"
+        self.seen = there is not None and (notebook or there.isatty())
+
+    def __call__(self, done: int, rows: int) -> None:
+        now = time.monotonic()
+        if self.seen and (done == rows or now - self.shown > 0.2):
+            end = "\n" if done == rows else "\r"
+            with contextlib.suppress(OSError, ValueError):  # nobody reads it
+                print(f"{done} of {rows} {self.what}", end=end, file=sys.stderr, flush=True)
+            self.shown = now
+
+
+class Shown:
+    """Reports progress: by a count, by the caller's function, or not at all."""
+
+    def __init__(self, progress: Progress, done: int, rows: int, what: str = "rows") -> None:
+        self.done, self.rows = done, rows
+        self.call: Any = progress if callable(progress) else None
         if progress is True:
-            with contextlib.suppress(ImportError):
-                self.bar = needed("tqdm.auto", "a bar").tqdm(
-                    total=rows, initial=done, unit="row", disable=None
-                )
+            self.call = Count(what)
 
     def advance(self, rows: int) -> None:
         self.done += rows
-        if self.bar is not None:
-            self.bar.update(rows)
         if self.call is not None:
             self.call(self.done, self.rows)
 
@@ -33,7 +47,3 @@ class Shown:
         """The progress of a part that begins now, whose own count begins with 0."""
         before = self.done
         return lambda done, _: self.advance(before + done - self.done)
-
-    def close(self) -> None:
-        if self.bar is not None:
-            self.bar.close()

@@ -160,6 +160,7 @@ class Worker:
             self.samples = 0
             self.of_one_row.add(Status.WRONG_STATE)
         self.estimator = job.sampling.estimator(self.function)
+        self.estimator._names = getattr(job.columns, "names", None)
         self.asked = job.asked()
         self.digests = [question_digest(question) for question in job.questions]
 

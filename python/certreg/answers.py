@@ -11,6 +11,7 @@ import numpy as np
 from . import _structs as S
 from ._arrays import array_of, numbers, scale_of, unnamed
 from ._library import lib
+from ._tables import Tabled
 from .constants import (
     JSON_SEED,
     Center,
@@ -47,7 +48,7 @@ class _Answer:
 
 
 @dataclasses.dataclass(frozen=True)
-class Certificate(_Answer):
+class Certificate(_Answer, Tabled):
     """|T(z + delta) - prediction| < tolerance for every delta with ||delta / scale|| < radius.
 
     T(z) is the smoothed prediction at the input z. Where nothing is proved, the radius is 0 and the

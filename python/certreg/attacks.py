@@ -13,16 +13,17 @@ from . import _structs as S
 from ._arrays import Memory, array_of
 from ._calls import Calls, Handle
 from ._library import lib
-from .constants import ATTACK_BROKEN, Side, Stop, integer, member, named, number
+from ._tables import Tabled
+from .constants import Attack, Side, Stop, integer, member, named, number
 from .errors import CertregError
 from .questions import Asked, question_of
 
 
 @dataclasses.dataclass(frozen=True)
-class AttackResult:
+class AttackResult(Tabled):
     """What an attack found. str() of it is one line: certified 0.772, broken at 0.941.
 
-    outcome     ATTACK_BROKEN or ATTACK_NOT_BROKEN; see broken
+    outcome     an Attack; see broken
     stop        Stop.ALL, DEADLINE or CANCELLED
     side        Side.UPPER: T leaves the tolerance upwards; LOWER: downwards
     radius      ||(z' - z) / scale|| with z' = z + shift, added in float32; rounded up. The smoothed
@@ -31,11 +32,11 @@ class AttackResult:
     forecast    of the breaking radius, from the record alone, without a guarantee. NaN: unknown
     cosine      estimated cosine of the record's gradient and the true one
     certified   radius of the question's certificate from the same record
-    shift       float32 of the input's shape; zeros unless broken
+    shift       float32 of the input's shape, for DataFrames a Series; zeros unless broken
 
     The other fields are those of certreg_attack_result."""
 
-    outcome: int
+    outcome: Attack
     stop: Stop
     side: Side  # 0: none
     radius: float
@@ -53,7 +54,7 @@ class AttackResult:
     @property
     def broken(self) -> bool:
         """Whether a shift was proved to break the tolerance."""
-        return self.outcome == ATTACK_BROKEN
+        return self.outcome == Attack.BROKEN
 
     def __str__(self) -> str:
         found = f"certified {self.certified:g}, "
@@ -65,7 +66,11 @@ class AttackResult:
 
 
 def _result(struct: Any, certified: float, shift: np.ndarray) -> AttackResult:
-    given: dict[str, Any] = {"certified": certified, "shift": shift, "outcome": struct.outcome}
+    given: dict[str, Any] = {
+        "certified": certified,
+        "shift": shift,
+        "outcome": Attack(struct.outcome),
+    }
     for field in dataclasses.fields(AttackResult):
         if field.name not in given:
             given[field.name] = named(field.name, getattr(struct, field.name))

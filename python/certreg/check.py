@@ -4,13 +4,13 @@ can represent the noise."""
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Iterator, Optional, Sequence
+from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ._arrays import array_of
 from ._changes import rounded
-from ._steps import LOOKED_AT, steps_of
+from ._steps import LOOKED_AT, TABLE, steps_of
 from .constants import function_of, integer, positive
 from .estimator import Estimator
 from .denoised import check_use, function_of_rows, made_of
@@ -18,6 +18,7 @@ from .frames import parted
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
 ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
+MOST_APART = 100  # the deviations of two features
 MOST_STEPS = 2**24 - 2**13  # of the grid, from 0 to a feature (certreg.h)
 SAMPLES = 1000  # as certify_rows takes
 
@@ -33,11 +34,13 @@ class Finding:
           "order"       an output depends on the position of its row
           "float32"     rounding errors are not small compared with the noise
           "radius"      no radius at this sigma is above a typical rounding error of the inputs
+          "units"       features vary so differently that one sigma suits not all of them
     text  what was found, and what to do
     size  for "calls", "batch" and "order" the largest change of an output, infinite if it became or
           ceased to be finite or the call failed; for "shape" the number of outputs, and for
           "not finite" the number of rows; for "float32" the noise in steps of float32, or the
-          change of the output that one step makes; for "radius" the norm of the rounding error"""
+          change of the output that one step makes; for "radius" the norm of the rounding error; for
+          "units" the ratio of deviations"""
 
     kind: str
     text: str
@@ -45,6 +48,20 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.text}"
+
+
+class Findings(list[Finding]):
+    """What check_model found, a list of Finding; `noise` is a sentence about the noise it used."""
+
+    def __init__(self, found: Iterable[Finding], noise: str) -> None:
+        super().__init__(found)
+        self.noise = noise
+
+    def __str__(self) -> str:
+        none = "Nothing was found that would make certificates of this model wrong."
+        return "\n".join([*(map(str, self) if self else [none]), self.noise])
+
+    __repr__ = __str__
 
 
 def check_model(
@@ -57,9 +74,9 @@ def check_model(
     seed: int = 0,
     names: Optional[Sequence[str]] = None,
     progress: Optional[Callable[[int, int], Any]] = None,
-) -> list[Finding]:
+) -> Findings:
     """Calls the model with noisy rows in several ways, and returns what it found. If the list is
-    empty, nothing was found, but this is not a proof.
+    empty, nothing was found, but this is not a proof. Its text says which noise was used.
 
     model  as for as_model, or a factory: a function without parameters that makes the model
     X      finite inputs of shape (n, features) or (n, *shape), or a DataFrame; some are used
@@ -74,6 +91,7 @@ def check_model(
 
     Raises the exception of the model if its first call fails, and ValueError if X has a wrong shape
     or is not finite, or if no feature gets noise."""
+    own_units = scale is None
     model, (X, columns, scale) = made_of(model), parted(X, scale)
     names = names or getattr(columns, "names", None)
     function = function_of_rows(model, columns)
@@ -88,8 +106,10 @@ def check_model(
     found = list(_findings(trial, names))
     if sigma is not None:
         found += _short(X, trial.step, sigma)
+    if own_units and X.ndim == 2 and X.shape[1] <= TABLE:
+        found += _units(z, scale is None or scale > 0, names)
     trial.shown(calls)
-    return found
+    return Findings(found, _noise_of(trial, sigma, own_units, names))
 
 
 def _rows_of(X: np.ndarray, count: int) -> np.ndarray:
@@ -112,6 +132,55 @@ def _steps(z: np.ndarray, scale: Any, sigma: Optional[float]) -> np.ndarray:
     if not (step > 0).any():
         raise ValueError("no feature of X gets noise: give sigma, and a scale that is not 0")
     return np.asarray(step)
+
+
+def _named(j: Any, names: Optional[Sequence[str]]) -> str:
+    return f"feature {(names[int(j)] if names else int(j))!r}"
+
+
+def _least(size: Any) -> Any:
+    """The least noise of features of this size that float32 can carry (certreg.h)."""
+    with np.errstate(divide="ignore"):
+        return 256 * 2 ** np.ceil(np.log2(np.abs(size) / MOST_STEPS))
+
+
+def _ends(sizes: np.ndarray, names: Optional[Sequence[str]]) -> Tuple[str, float]:
+    """The least and the greatest of the sizes of features that are not 0, and their ratio."""
+    flat = sizes.reshape(-1)
+    some = np.flatnonzero(flat > 0)
+    ends = [some[flat[some].argmin()], some[flat[some].argmax()]]
+    said = " to ".join(f"{flat[j]:.3g} ({_named(j, names)})" for j in ends)
+    return said, float(flat[ends[1]] / flat[ends[0]])
+
+
+def _noise_of(
+    trial: "_Trial", sigma: Optional[float], own_units: bool, names: Optional[Sequence[str]]
+) -> str:
+    """Which noise was used, and what is to be known of another."""
+    if sigma is not None:
+        return f"Noise: sigma {sigma:g} times the scale."
+    said = (
+        "Noise: no sigma was given, so that of each feature was a tenth of its standard deviation, "
+        f"{_ends(trial.step, names)[0]}: scale='std' at sigma 0.1."
+    )
+    if own_units:
+        least = np.where(trial.step > 0, _least(trial.z).max(0), 0).reshape(-1)
+        j = least.argmax()
+        said += f" In units of its own {_named(j, names)} needs a sigma of at least {least[j]:.3g}."
+    return said
+
+
+def _units(z: np.ndarray, moves: Any, names: Optional[Sequence[str]]) -> Iterator[Finding]:
+    """Whether one sigma can suit all features in their own units."""
+    deviations = np.where(moves, z.std(0), 0)
+    said, ratio = _ends(deviations, names) if deviations.any() else ("", 0.0)
+    if ratio > MOST_APART:
+        yield Finding(
+            "units",
+            f"standard deviations of features are from {said}, so noise of one sigma is too much "
+            "for one or nothing for another: give scale='std', or a scale of your own",
+            ratio,
+        )
 
 
 class _Trial:
@@ -204,12 +273,10 @@ def _narrow(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
     row, j = np.unravel_index(steps.argmax(), steps.shape)
     if steps[row, j] > MOST_STEPS:
         value, noise = trial.z.reshape(steps.shape)[row, j], trial.step.reshape(-1)[j]
-        name = names[int(j)] if names else int(j)
-        least = 256 * 2 ** np.ceil(np.log2(np.abs(value) / MOST_STEPS))
         yield Finding(
             "float32",
-            f"feature {name!r} is {value:.10g}, too far from 0 for float32 to carry its noise of "
-            f"{noise:.3g}, which must be at least {least:.9g}: subtract a constant from "
+            f"{_named(j, names)} is {value:.10g}, too far from 0 for float32 to carry its noise of "
+            f"{noise:.3g}, which must be at least {_least(value):.9g}: subtract a constant from "
             "the feature and add it again inside the model, or raise sigma or the scale of "
             "the feature",
             float(noise / np.spacing(np.abs(value).astype(np.float32))),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
 from typing import Any, Optional, Sequence, Tuple
@@ -12,9 +11,10 @@ import numpy as np
 from ._shown import Progress, Shown
 from .constants import Domain, not_negative, shared_seed
 from .denoised import Denoised, check_use, examples_among
-from .frames import parted
+from .frames import parted, scale_from
 from .questions import Asked
-from .result import Rows, aligned, labels_of, mean_error
+from ._tables import aligned
+from .result import Rows, labels_of, mean_error
 from .rows import certify_rows
 from .tuning import question_about_one, ratio_of_means, refuse, sigmas_of
 
@@ -89,16 +89,17 @@ def compare_denoised(
     refuse("compare_denoised", more, "questions domain resume keep_records radius")
     asked, levels = question_about_one(question), sigmas_of(sigmas)
     most = asked.tolerance * not_negative(slack, "slack")
+    scale = scale_from(X, scale)
     fronts = [_made(model, examples, sigma, scale, components) for sigma in levels]
     _check_apart(fronts[0], X, scale)
     truth = None if labels is None else labels_of(labels, len(X))
     more.update(questions=asked, scale=scale, seed=shared_seed(seed), domain=Domain.CALIBRATION)
     trials = []
-    with contextlib.closing(Shown(progress, 0, 2 * len(levels) * len(X))) as shown:
-        for sigma, front in zip(levels, fronts):
-            for one in (model, front):
-                rows = certify_rows(one, X, sigma, progress=shown.part(), **more)
-                trials.append(_tried(one, sigma, rows, truth))
+    shown = Shown(progress, 0, 2 * len(levels) * len(X))
+    for sigma, front in zip(levels, fronts):
+        for one in (model, front):
+            rows = certify_rows(one, X, sigma, progress=shown.part(), **more)
+            trials.append(_tried(one, sigma, rows, truth))
     return _compared(trials, most)
 
 

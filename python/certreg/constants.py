@@ -31,10 +31,18 @@ RADIUS_EVALUATIONS, LEAST_RADIUS_EVALUATIONS = 14000, 4000
 MOST_REGIONS = 7  # of a worst function
 CALIBRATION_SCORES = 25  # most that are kept of a calibration point
 DENOISER_PASSES = 7  # over the examples of a denoiser
-ATTACK_NOT_BROKEN, ATTACK_BROKEN = 0, 1  # outcomes of an attack
 
 
-class Status(enum.IntEnum):
+class Named(enum.IntEnum):
+    """An enum whose members print as the names that arguments take."""
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+    __format__ = enum.Enum.__format__  # of a text
+
+
+class Status(Named):
     """Why a call failed."""
 
     OK = 0
@@ -58,7 +66,7 @@ class Status(enum.IntEnum):
     BUSY = 18
 
 
-class Output(enum.IntEnum):
+class Output(Named):
     """Kinds of outputs. An ANGLE_PAIR has two columns, (cos, sin) up to a positive factor."""
 
     REAL = 0
@@ -78,7 +86,7 @@ class Constraint(enum.IntFlag):
     LAW = 64
 
 
-class Constraints(enum.IntEnum):
+class Constraints(Named):
     """Sets of constraints, by the letters of Zhang and Frank."""
 
     C = 2
@@ -88,7 +96,7 @@ class Constraints(enum.IntEnum):
     ECGHM = 31
 
 
-class Statistic(enum.IntEnum):
+class Statistic(Named):
     """Which statistic of the noisy outputs is certified (theory 1.1, 7.1). TRIMMED_MEAN and
     BALL_CENTER need Method.BASELINE (theory 9). PROJECTION_MEDIAN is for vectors (theory 7.3)."""
 
@@ -101,7 +109,7 @@ class Statistic(enum.IntEnum):
     PROJECTION_MEDIAN = 6
 
 
-class Method(enum.IntEnum):
+class Method(Named):
     """How bounds are computed from samples (theory 5.1, 6). BASELINE is the published certificate
     of the statistic, for comparison (theory 9)."""
 
@@ -112,7 +120,7 @@ class Method(enum.IntEnum):
     BASELINE = 4
 
 
-class Center(enum.IntEnum):
+class Center(Named):
     """The value from which the tolerance is measured."""
 
     PREDICTION = 0
@@ -120,7 +128,7 @@ class Center(enum.IntEnum):
     SAMPLE_MEDIAN = 2
 
 
-class Side(enum.IntEnum):
+class Side(Named):
     """The conditions of a question; angles also have the two near ones (theory 7), and served
     medians may have those of both sides together (theory 1.5)."""
 
@@ -132,7 +140,7 @@ class Side(enum.IntEnum):
     EITHER = 3
 
 
-class Score(enum.IntEnum):
+class Score(Named):
     """How far an output is from its truth, for prediction intervals (theory 12.4)."""
 
     NORM = 0
@@ -140,7 +148,7 @@ class Score(enum.IntEnum):
     QUANTILES = 2
 
 
-class Region(enum.IntEnum):
+class Region(Named):
     """What a worst function does between two breakpoints: it stays at an end of the range, or
     follows the curve."""
 
@@ -149,7 +157,7 @@ class Region(enum.IntEnum):
     HI = 1
 
 
-class Outcome(enum.IntEnum):
+class Outcome(Named):
     """The outcome of a certificate. None of them is a failure."""
 
     ABSTAINED = 0
@@ -157,7 +165,14 @@ class Outcome(enum.IntEnum):
     CAPPED = 2
 
 
-class Stop(enum.IntEnum):
+class Attack(Named):
+    """The outcome of an attack."""
+
+    NOT_BROKEN = 0
+    BROKEN = 1
+
+
+class Stop(Named):
     """Why sampling stopped."""
 
     ALL = 0
@@ -167,7 +182,7 @@ class Stop(enum.IntEnum):
     CANCELLED = 4
 
 
-class Domain(enum.IntEnum):
+class Domain(Named):
     """Purposes of noise; the value is the first level of each. Domains never share noise, whatever
     the seed and noise_id are. So the noise with which sigma is chosen, prediction intervals are
     calibrated or an attack is found is never used in a certificate."""

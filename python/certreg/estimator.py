@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as C
+import dataclasses
 import math
 import os
 from typing import Any, Callable, Optional, Sequence, Tuple, Union
@@ -18,9 +19,10 @@ from ._library import lib
 from .attacks import AttackResult, Attacks, options_of
 from .constants import Output, Side, constraints_of, function_of, given_seed, integer, member
 from .constants import number, path_of, shown
-from .denoised import check_use
+from .denoised import check_use, function_of_rows
 from .errors import written
-from .models import as_model, device_model
+from .frames import Columns, by_names, is_frame, parted
+from .models import device_model
 from .questions import Asked
 
 
@@ -45,7 +47,8 @@ class Estimator(Answering):
                  scikit-learn, XGBoost or LightGBM; see as_model. None: the program uses draw and
                  record
     inputs       number of features; or a shape such as (3, 32, 32), and the model then takes
-                 (rows, 3, 32, 32)
+                 (rows, 3, 32, 32); or a DataFrame: inputs are then DataFrames of one row with its
+                 columns, which the model gets as in certify_rows, and scale is as there
     max_samples  most samples of one input, pilot included
     outputs      number of outputs. The model returns a column for each, and one more for each
                  Output.ANGLE_PAIR
@@ -103,6 +106,12 @@ class Estimator(Answering):
         self._backend = S.pointer()
         self._attacks: Optional[Attacks] = None  # made when it is needed
         self.on_device = device is not None
+        if is_frame(inputs):
+            inputs = parted(inputs, scale)[1]
+        if isinstance(inputs, Columns):
+            self._columns = Columns.of_names(inputs.names, inputs.scale)
+            self._names, scale = inputs.names, inputs.scale
+            inputs = len(inputs.names)
         shape = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
         self.shape = tuple(integer(length, "inputs", 1) for length in shape)
         self.inputs = math.prod(self.shape)
@@ -114,7 +123,7 @@ class Estimator(Answering):
             "hi": array_of(hi, (self.outputs,), np.float64, "hi"),
         }
         self.columns = columns_of(self.outputs, arrays["kind"])
-        check_use(model, self.shape, arrays["scale"], on_device=self.on_device)
+        check_use(model, self.shape, arrays["scale"], self._columns, on_device=self.on_device)
         self._model = model
         self._memory: list[Memory] = []  # the estimator's, and that of its attacks
         self._callbacks = Callbacks(self._calls)
@@ -149,11 +158,19 @@ class Estimator(Answering):
 
         evaluate = S.EVAL()
         if model is not None:
-            model = (device_model if self.on_device else as_model)(model)
+            model = self._of_arrays(model)
             evaluate = S.EVAL(lambda _, batch: callbacks.guarded(run, batch))
         if not progress:
             return evaluate, S.PROGRESS()
         return evaluate, S.PROGRESS(lambda _, *counts: callbacks.guarded(progress, *counts))
+
+    def _of_arrays(self, model: Any) -> Any:
+        """The model as a function of what the library has."""
+        if not self.on_device:
+            return function_of_rows(model, self._columns)
+        if self._columns is not None:
+            raise ValueError("a DataFrame cannot be on a device: leave out device")
+        return device_model(model)
 
     def _open_backend(self, threads: Any, device: Any, stream: int, module: Any) -> None:
         why, out = S.Error(), C.byref(self._backend)
@@ -201,22 +218,29 @@ class Estimator(Answering):
         alpha      probability that the radius is too small; 0: 0.05
         number     another number is another noise: give one for a direction or a question that was
                    chosen after an earlier attack. The best of several is a choice: divide alpha
-        direction  the shift is a positive multiple of scale * direction. The steepest way is scale
-                   times the gradient by z, or its negative. None: it is found by the attack"""
+        direction  the shift is a positive multiple of scale * direction, for DataFrames a Series
+                   or dict by columns. The steepest way is scale times the gradient by z, or its
+                   negative. None: it is found by the attack"""
+        if self._columns is not None:
+            direction = by_names(list(self._columns.form.labels), direction, "direction")
         options, kept = options_of(calls, alpha, number, direction, self.shape)
         with self._calls:
             handle = self._attacked(options.calls)
             result = handle.attack(question, options, self.certify, self.shape, self._callbacks)
         del kept  # the array of the direction, until here
-        return result
+        return dataclasses.replace(result, shift=self._by_column(result.shift))
 
-    def gradient(self, question: Asked, side: Union[Side, int, str]) -> np.ndarray:
+    def gradient(self, question: Asked, side: Union[Side, int, str]) -> Any:
         """Estimates the derivatives of E u by the inputs divided by their scale, from the record; u
-        is the score of the question for this Side (see bounds). Float64 of the input's shape,
-        without a guarantee; the error of each number is about (deviation of u) / (sigma *
-        sqrt(samples))."""
+        is the score of the question for this Side (see bounds). Float64 of the input's shape, for
+        DataFrames a Series, without a guarantee; the error of each number is about (deviation of
+        u) / (sigma * sqrt(samples))."""
         with self._calls:
-            return self._attacked(0).gradient(question, side, self.shape)
+            return self._by_column(self._attacked(0).gradient(question, side, self.shape))
+
+    def _by_column(self, values: np.ndarray) -> Any:
+        """Numbers of an input; for DataFrames by the names of the columns."""
+        return values if self._columns is None else self._columns.series(values)
 
     def _attacked(self, calls: int) -> Attacks:
         """The handle of attacks, with room for these calls."""
@@ -237,7 +261,8 @@ class Estimator(Answering):
 
     def draw(self, first: int, count: int, out: Any = None) -> Any:
         """The noisy inputs of the samples first .. first+count-1, for programs that call the model
-        themselves: float32 of shape (count, inputs) or (count, *shape). On a device they are
+        themselves: float32 of shape (count, inputs) or (count, *shape); or a DataFrame. On a device
+        they are
         written to `out`, an array of this shape with __cuda_array_interface__ and no gaps."""
         if out is not None and not self.on_device:
             raise ValueError("out is for memory of a CUDA device: make the estimator with device=")
@@ -245,7 +270,7 @@ class Estimator(Answering):
         x = np.empty(shape, np.float32) if out is None else out
         address = x.ctypes.data if out is None else device_address(out, shape)
         self._call("draw", integer(first, "first"), shape[0], address)
-        return x
+        return x if self._columns is None else self._columns.wrap(lambda frame: frame)(x)
 
     def record(self, first: int, y: Any) -> None:
         """Records the outputs y, (count,) or (count, columns), of the samples first ..
@@ -257,6 +282,7 @@ class Estimator(Answering):
 
     def export(self) -> bytes:
         """The record as bytes. They contain the seed, so keep them secret."""
+        self._check_arrays()
         with self._calls:
             return written(lambda *out: self._call("export", *out))
 
@@ -264,12 +290,19 @@ class Estimator(Answering):
         """Adds an exported record, to resume it or to merge shards. Make the estimator with the
         record's seed, and first call begin with the same z, sigma, noise_id and level. Otherwise
         raises CertregError with Status.MISMATCH."""
+        self._check_arrays()
         try:
             data = data if isinstance(data, bytes) else bytes(memoryview(data))
         except TypeError:
             said = f"data must be bytes, as export returns them, not {shown(data)}"
             raise TypeError(said) from None
         self._call("import", data, len(data))
+
+    def _check_arrays(self) -> None:
+        """Raises TypeError for inputs that are DataFrames, of which a record knows the numbers
+        only."""
+        if self._columns is not None:
+            raise TypeError("records of DataFrames are kept by certify_rows(resume=...)")
 
     def set_deadline(self, seconds: float) -> None:
         """Sets a deadline for sampling and answers, in seconds from now; 0: none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, Sequence, Tuple
 
 import numpy as np
 
@@ -39,24 +39,52 @@ class Columns:
     def __init__(self, frame: Any, scale: Any = None) -> None:
         self.scale = _scales(frame, scale)
         self.matrix = np.empty(frame.shape, np.float32)
-        self._names, self._ways = frame.columns, []
+        self.form = _Form(frame.columns, [])
         self.names = [str(name) for name in frame.columns]
         for j, moves in enumerate(self.scale != 0):
             column = frame.iloc[:, j]
             self.matrix[:, j], way = _numbers(column) if moves else _codes(column)
-            self._ways.append(way)
+            self.form.ways.append(way)
+
+    @classmethod
+    def of_names(cls, names: Sequence[str], scale: np.ndarray) -> "Columns":
+        """Columns of no row so far."""
+        made, pandas = cls.__new__(cls), needed("pandas", "a DataFrame")
+        made.scale, made.names = np.asarray(scale, np.float32), list(names)
+        made.matrix, made.form = np.empty((0, len(names)), np.float32), _Form(
+            pandas.Index(names), []
+        )
+        return made
+
+    def row(self, x: Any, what: str) -> Tuple[np.ndarray, "_Form"]:
+        """A DataFrame of one row with these columns, in any order, as an array; and its form, which
+        functions of wrap need for it: see `becomes`."""
+        if not is_frame(x) or len(x) != 1:
+            raise TypeError(
+                f"{what} must be a DataFrame of one row, as X.iloc[[0]] is, because the inputs "
+                "were given as one"
+            )
+        names = [str(name) for name in x.columns]
+        if names != self.names:
+            x = x.take(order(names, self.names, what, "the DataFrame of the inputs"), axis=1)
+        found = Columns(x, self.scale)
+        return found.matrix[0], found.form
+
+    def series(self, values: np.ndarray) -> Any:
+        """A number for each column, by their names."""
+        return needed("pandas", "a DataFrame").Series(values, self.form.labels)
 
     def told(self) -> str:
         """A text of what `matrix` does not contain: the names of the columns, and the values of
         columns without noise."""
-        return repr((list(self._names), [way.told() for way in self._ways]))
+        return repr((list(self.form.labels), [way.told() for way in self.form.ways]))
 
     def wrap(self, function: Callable[[Any], Any]) -> "OnFrames":
         """Turns a function of DataFrames, as as_model returns it, into a function of float32 arrays
         of shape (rows, d). The DataFrames have the columns and dtypes of the original, in the order
         in which the model names them. Raises ValueError if it names others. Warns if it takes
         columns by position. The result can be pickled if `function` can."""
-        return OnFrames(function, self._names, self._ways, self._order(function))
+        return OnFrames(function, self.form, self._order(function))
 
     def _order(self, function: Callable[[Any], Any]) -> list[int]:
         names = self.names
@@ -71,21 +99,77 @@ class Columns:
 def parted(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any]:
     """X as an array of shape (rows, ...), its Columns if it is a DataFrame or else None, and the
     scale."""
-    columns = None
+    columns, scale = None, scale_from(X, scale)
     if is_frame(X):
         columns = Columns(X, scale)
         X, scale = columns.matrix, columns.scale
     return inputs_of(X), columns, scale
 
 
+def rows_of(X: Any) -> Any:
+    """The inputs one by one: arrays, or DataFrames of one row."""
+    return (X.iloc[[i]] for i in range(len(X))) if is_frame(X) else iter(inputs_of(X))
+
+
+# ---- scales from data
+def _iqr(values: np.ndarray) -> np.ndarray:
+    low, high = np.quantile(values, (0.25, 0.75), axis=0)
+    return np.asarray(high - low)
+
+
+SPREADS = {"std": lambda values: values.std(0, dtype=np.float64), "iqr": _iqr}
+
+
+def feature_scale(X: Any, kind: str = "std") -> Any:
+    """The spread of each feature, for the argument `scale`: then sigma is in units of it, and units
+    like euros or years do not matter. It is a constant of the deployment: compute it once, from
+    inputs that nobody else can choose, and certify and serve all inputs with it.
+
+    X     inputs of shape (rows, features) or (rows, *shape), or a DataFrame
+    kind  "std", the standard deviation, or "iqr", the range of the middle half of the values
+
+    Returns float64 of the shape of an input; for a DataFrame a Series by the names of the columns,
+    with 0 for those that do not hold floats. Raises ValueError if a feature does not vary."""
+    if kind not in SPREADS:
+        raise ValueError(f"scale is {kind!r}; it must be 'std', 'iqr' or numbers")
+    columns = Columns(X) if is_frame(X) else None
+    values = inputs_of(X) if columns is None else columns.matrix.astype(np.float64)
+    if not np.issubdtype(values.dtype, np.number) or not np.isfinite(values).all():
+        raise ValueError("X must hold finite numbers for a scale from their spread")
+    moves = np.ones(values.shape[1:], bool) if columns is None else columns.scale > 0
+    spread: np.ndarray = np.where(moves, SPREADS[kind](values), 0)
+    flat = np.flatnonzero(moves & ~(spread > 0) | ~np.isfinite(spread))
+    if flat.size:
+        name = f"feature {flat[0]}" if columns is None else f"column {columns.names[flat[0]]!r}"
+        raise ValueError(
+            f"{name} has the {kind} {spread.flat[flat[0]]:g} in {len(values)} rows, which is no "
+            "scale: give the scale as numbers, or compute it from rows in which the feature varies"
+        )
+    return spread if columns is None else columns.series(spread)
+
+
+def scale_from(X: Any, scale: Any) -> Any:
+    """The scale, where "std" and "iqr" stand for the feature_scale of X."""
+    return feature_scale(X, scale) if isinstance(scale, str) else scale
+
+
+class _Form:
+    """How rows of arrays become DataFrames: labels of the columns, and for each what makes it of
+    numbers."""
+
+    def __init__(self, labels: Any, ways: list[Any]) -> None:
+        self.labels, self.ways = labels, ways
+
+    def becomes(self, other: "_Form") -> None:
+        """From now on rows become DataFrames as those of another one."""
+        self.labels, self.ways = other.labels, other.ways
+
+
 class OnFrames:
     """A function of DataFrames as a function of arrays; see Columns.wrap."""
 
-    def __init__(
-        self, function: Callable[[Any], Any], names: Any, ways: list[Any], order: list[int]
-    ) -> None:
-        self._function, self._names = function, names.take(order)
-        self._ways = [(j, ways[j]) for j in order]
+    def __init__(self, function: Callable[[Any], Any], form: _Form, order: list[int]) -> None:
+        self._function, self._form, self._order = function, form, order
 
     def __call__(self, x: np.ndarray) -> Any:
         return self._function(self.frame(x))
@@ -93,9 +177,9 @@ class OnFrames:
     def frame(self, x: np.ndarray) -> Any:
         """The DataFrame of these rows, x of shape (rows, d)."""
         pandas = needed("pandas", "a DataFrame")
-        columns = {j: way(x[:, j]) for j, way in self._ways}
+        columns = {j: self._form.ways[j](x[:, j]) for j in self._order}
         frame = pandas.DataFrame(columns, copy=False)
-        frame.columns = self._names
+        frame.columns = self._form.labels.take(self._order)
         return frame
 
 
@@ -128,21 +212,27 @@ class _Kept:
         return self.table.take(x.astype(np.intp))
 
 
+def by_names(names: Sequence[Any], values: Any, what: str) -> Any:
+    """A number for each name, if values are a dict or Series, where names that are missing get 0;
+    other values as they are."""
+    if of_class(values, "pandas", "Series"):
+        if not values.index.is_unique:
+            raise ValueError(f"{what} names a column twice: give it one number for each column")
+        values = values.to_dict()
+    if not isinstance(values, dict):
+        return values
+    unknown = [name for name in values if name not in names]
+    if unknown:
+        raise ValueError(f"{what} names {unknown[0]!r}, which is no column: choose from {names}")
+    return [values.get(name, 0) for name in names]
+
+
 def _scales(frame: Any, scale: Any) -> np.ndarray:
     """The scale of each column, float32 of shape (d,)."""
     types, names = needed("pandas.api.types", "a DataFrame"), list(frame.columns)
-    if of_class(scale, "pandas", "Series"):
-        if not scale.index.is_unique:
-            raise ValueError("scale names a column twice: give it one number for each column")
-        scale = scale.to_dict()
     if scale is None:
         scale = [float(types.is_float_dtype(dtype)) for dtype in frame.dtypes]
-    elif isinstance(scale, dict):
-        unknown = [name for name in scale if name not in names]
-        if unknown:
-            raise ValueError(f"scale names {unknown[0]!r}, which is no column: choose from {names}")
-        scale = [scale.get(name, 0) for name in names]
-    return np.asarray(scale_of(scale, (len(names),)))
+    return np.asarray(scale_of(by_names(names, scale, "scale"), (len(names),)))
 
 
 def _numbers(column: Any) -> tuple[np.ndarray, _Moved]:

@@ -11,8 +11,9 @@ from typing import Any, Callable, Optional, Union
 import numpy as np
 
 from . import _structs as S
-from ._arrays import address_of, array_of, inputs_of, kept_in, numbers
+from ._arrays import address_of, array_of, kept_in, numbers
 from ._rules import Interval, Rule, rule_of
+from ._tables import Table, Tabled
 from .constants import (
     CALIBRATION_SCORES,
     NO_PILOT,
@@ -29,13 +30,14 @@ from .constants import (
 from .denoised import digest_of, examples_among
 from .errors import CertregError
 from .estimator import Estimator, kinds_of
+from .frames import Columns, parted, rows_of
 
 _VERSION = 3  # of files; 2 had one score of each point, and 1 noise that was not quite Gaussian
 _FIELDS = "score output outputs sigma seed model samples first_noise last_noise count".split()
 _KEPT = ("kind", "lo", "hi", "scale")  # options of an estimator that are part of a calibration
 
 
-class Calibrated:
+class Calibrated(Tabled):
     """A model with calibration points, which gives prediction intervals under attack.
 
         calibrated = Calibrated(model, X, y, sigma=0.25)
@@ -44,8 +46,9 @@ class Calibrated:
     Creating it samples the model around every row of X.
 
     model    as for Estimator; must not have been trained on X
-    X, y     calibration points: inputs of shape (rows, features) or (rows, *shape), and their true
-             outputs, (rows,) or (rows, outputs). They must be like the inputs to come: shuffle data
+    X, y     calibration points: inputs of shape (rows, features) or (rows, *shape), or a DataFrame
+             as for certify_rows, and new inputs are then DataFrames too; and their true outputs,
+             (rows,) or (rows, outputs). They must be like the inputs to come: shuffle data
              that are sorted
     sigma    noise level > 0
     samples  number of samples of each point
@@ -85,7 +88,13 @@ class Calibrated:
         inputs_seed: Optional[int] = None,
         **options: Any,
     ) -> None:
-        matrix, truths = inputs_of(X), numbers(y, np.float64, "y")
+        if isinstance(options.get("scale"), str):
+            raise ValueError(
+                "a scale from calibration points would break the promise, as a model that was "
+                "trained on them: give the feature_scale of other inputs"
+            )
+        matrix, columns, options["scale"] = parted(X, options.get("scale"))
+        truths = numbers(y, np.float64, "y")
         if truths.ndim not in (1, 2) or len(truths) != len(matrix):
             raise ValueError(
                 f"y has shape {truths.shape}; it must have a row for each of the {len(matrix)} "
@@ -103,7 +112,7 @@ class Calibrated:
         outputs = output + scored if outputs is None else integer(outputs, "outputs", 1)
         samples = integer(samples, "samples", 1, 10**7)
         most = samples if most_samples is None else integer(most_samples, "most_samples", samples)
-        self._make(model, matrix.shape[1:], outputs, most, inputs_seed, options)
+        self._make(model, columns or matrix.shape[1:], outputs, most, inputs_seed, options)
         known = examples_among(model, matrix)
         if len(known):
             raise ValueError(
@@ -114,7 +123,7 @@ class Calibrated:
         fields["sigma"] = number(sigma, "sigma")
         units = array_of(units, (scored,), np.float64, "units")
         self._set(np.empty((len(matrix), min(samples, CALIBRATION_SCORES))), units, fields)
-        self._calibrate(matrix, truths, samples, seed, progress)
+        self._calibrate(rows_of(X), truths, samples, seed, progress)
 
     def _make(
         self, model: Any, shape: Any, outputs: int, most: int, inputs_seed: Any, options: Any
@@ -123,7 +132,7 @@ class Calibrated:
         if inputs_seed is not None:
             inputs_seed = given_seed(inputs_seed, "inputs_seed")
         self._denoiser = digest_of(model)
-        self._options, shape = options, tuple(int(length) for length in shape)
+        self._options = options
         self._made = functools.partial(
             Estimator, model, shape, most, outputs=outputs, pilot=NO_PILOT, **options
         )
@@ -136,13 +145,13 @@ class Calibrated:
         )
         self._known: dict[Any, Any] = {}
 
-    def _calibrate(self, matrix: Any, truths: Any, samples: int, seed: Any, progress: Any) -> None:
+    def _calibrate(self, rows: Any, truths: Any, samples: int, seed: Any, progress: Any) -> None:
         with self._made(seed=seed) as e:
-            for i, (z, truth) in enumerate(zip(matrix, truths)):
+            for i, (z, truth) in enumerate(zip(rows, truths)):
                 e.begin(z, self.sigma, noise_id=i, level=Domain.CALIBRATION)
                 e.sample(0, samples)
                 e._call("calibrate", C.byref(self._calibration), truth.ctypes.data)
-                if progress and progress(i + 1, len(matrix)):
+                if progress and progress(i + 1, len(truths)):
                     raise CertregError(Status.CANCELLED)
 
     # ---- files
@@ -158,6 +167,8 @@ class Calibrated:
         arrays["model_outputs"] = np.array(self._estimator.outputs)
         if kind is not None:
             arrays["kind"] = kind
+        if self._estimator._columns is not None:
+            arrays["names"] = np.array(self._estimator._columns.names)
         if self._denoiser:
             arrays["denoiser"] = np.array(self._denoiser)
         with open(path_of(path), "wb") as file:
@@ -173,7 +184,8 @@ class Calibrated:
         with kept_in(path, "calibration", _VERSION) as kept:
             fields: dict[str, Any] = {name: kept[name].item() for name in _FIELDS}
             S.Calibration(**fields)  # whether they are numbers
-            shape, outputs = kept["shape"].ravel(), int(kept["model_outputs"].item())
+            shape: Any = tuple(int(length) for length in kept["shape"].ravel())
+            outputs = int(kept["model_outputs"].item())
             each = (fields["count"], min(fields["samples"], CALIBRATION_SCORES))
             scores = array_of(kept["scores"], each, np.float64, "scores").reshape(each)
             units = array_of(kept.get("units"), (fields["outputs"],), np.float64, "units")
@@ -181,6 +193,8 @@ class Calibrated:
             for name, values in limits.items():
                 if values.dtype.kind not in "biuf":
                     raise ValueError(f"{name} holds no numbers")
+            if "names" in kept:
+                shape = Columns.of_names(list(map(str, kept["names"].tolist())), limits["scale"])
         made, inputs_seed = cls.__new__(cls), options.pop("inputs_seed", None)
         given = options.pop("most_samples", None)
         most = integer(0 if given is None else given, "most_samples") or fields["samples"]
@@ -198,6 +212,16 @@ class Calibrated:
         return made
 
     # ---- new inputs
+    def _table(self) -> Table:
+        c = self._calibration
+        score = Score(c.score).name.lower()
+        said = dict(points=c.count, samples=c.samples, sigma=self.sigma, score=score)
+        return [dict(said, features=self._estimator.inputs, outputs=self._estimator.outputs)]
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}={value}" for name, value in self._table()[0].items())
+        return f"Calibrated({said})"
+
     @property
     def points(self) -> int:
         """The number of calibration points."""
@@ -263,7 +287,7 @@ class Calibrated:
         self, X: Any, radius: float, alpha: float = 0.05, *, samples: Optional[int] = None
     ) -> list[Any]:
         """The interval of every row of X. Each holds with probability 1 - alpha on its own."""
-        return [self.interval(x, radius, alpha, samples=samples) for x in inputs_of(X)]
+        return [self.interval(x, radius, alpha, samples=samples) for x in rows_of(X)]
 
     def covers(
         self,

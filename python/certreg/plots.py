@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import os
 from typing import Any, Mapping, Optional, Tuple, Union
 
@@ -129,11 +131,19 @@ def _axes(ax: Any, what: str, title: Optional[str], across: str = "radius") -> A
     if ax is None:
         figure = needed("matplotlib.figure", "a plot").Figure(layout="constrained")
         ax = figure.add_subplot()
+        ax._repr_png_ = functools.partial(_png, figure)  # by which notebooks show the result
     ax.set_xlabel(across)
     ax.set_ylabel(what)
     if title is not None:
         ax.set_title(title)
     return ax
+
+
+def _png(figure: Any) -> bytes:
+    """The figure as a file."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png")
+    return file.getvalue()
 
 
 def _finished(ax: Any, path: Path, left: float = 0) -> Any:

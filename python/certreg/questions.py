@@ -127,13 +127,13 @@ class Question:
 
     tolerance: float
     output: int = 0
-    alpha: float = 0.0
+    alpha: float = 0.05
     statistic: Union[Statistic, int, str] = Statistic.MEDIAN
     method: Union[Method, int, str] = Method.FINITE
     huber_width: float = 0.0
     center: Union[Center, int, str] = Center.PREDICTION
     constraints: Union[Constraints, int, str] = 0
-    bonferroni: int = 0
+    bonferroni: int = 1
     prediction: Union[float, Sequence[float], None] = None
     target: Union[Target, float, None] = None
     serving: Optional[Serving] = None

@@ -12,6 +12,7 @@ import numpy as np
 from . import _structs as S
 from ._arrays import check_finite, numbers
 from ._optional import needed
+from ._tables import Tabled, aligned
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .answers import Certificate, chosen_sigma
 from .constants import Domain, Outcome, named, not_negative
@@ -20,8 +21,9 @@ from .questions import Question
 
 
 @dataclasses.dataclass
-class Rows:
-    """The certificates of many inputs.
+class Rows(Tabled):
+    """The certificates of many inputs. rows[10:20], rows[rows.radius > 0.1] and rows[[4, 2]] are
+    those of some of them.
 
     certificates  structured array of shape (rows, sigmas, questions), with the fields of
                   certreg_certificate. rows["radius"] is short for rows.certificates["radius"]
@@ -29,7 +31,9 @@ class Rows:
     errors        a sentence for each failure, by (row, index of sigma)
     sampling      the arguments that determine the samples: sigmas, samples, seed and so on
     questions     the questions in the order in which they were given
-    radius        the radius of output bounds; None if radii were computed
+    at_radius     the radius of output bounds; None if radii were computed
+    index         of the DataFrame of the inputs; None for an array
+    numbers       which row of X each is, (rows,)
     domain, model_id, resume    as they were given
     records       of keep_records without a resume file: for each row that is done and sigma a
                   record, whose outputs(n) are those of all samples for a model with n outputs"""
@@ -39,11 +43,17 @@ class Rows:
     errors: dict[Tuple[int, int], str]
     sampling: Sampling
     questions: Tuple[Question, ...]
-    radius: Optional[float] = None
+    at_radius: Optional[float] = None
     domain: Domain = Domain.CERTIFY
     model_id: str = ""
     resume: Optional[str] = None
     records: list[Record] = dataclasses.field(default_factory=list)
+    index: Any = None
+    numbers: Any = None
+
+    def __post_init__(self) -> None:
+        if self.numbers is None:
+            self.numbers = np.arange(len(self))
 
     @property
     def sigmas(self) -> Tuple[float, ...]:
@@ -60,12 +70,21 @@ class Rows:
         """The seed of the noise. Keep it secret: it is enough to draw the noise again."""
         return self.sampling.seed
 
+    @property
+    def radius(self) -> np.ndarray:
+        """The radius of each row, (rows,), if there is one sigma and one question; otherwise
+        rows["radius"], (rows, sigmas, questions). 0 where nothing is certified."""
+        radii: np.ndarray = self["radius"]
+        return radii[:, 0, 0] if radii.shape[1:] == (1, 1) else radii
+
     def __len__(self) -> int:
         return len(self.certificates)
 
     __iter__: None = None  # over what? Without this, Python would ask for the field 0
 
-    def __getitem__(self, field: str) -> np.ndarray:
+    def __getitem__(self, field: Any) -> Any:
+        if isinstance(field, (slice, list)) or np.ndim(field):
+            return self._some(np.arange(len(self))[field])
         if field not in (CERTIFICATE.names or ()):
             raise KeyError(
                 f"there is no field {field!r}; give one of {', '.join(FIELDS)} "
@@ -73,6 +92,16 @@ class Rows:
             )
         values: np.ndarray = self.certificates[field]
         return values
+
+    def _some(self, which: np.ndarray) -> "Rows":
+        """The rows at these places. Their records stay with all rows, of which `sampling` is."""
+        places = [(i, row, k) for i, row in enumerate(which) for k in range(len(self.sigmas))]
+        errors = {(i, k): self.errors[row, k] for i, row, k in places if (row, k) in self.errors}
+        index = None if self.index is None else self.index.take(which)
+        more = {name: getattr(self, name)[which] for name in ("certificates", "done", "numbers")}
+        return dataclasses.replace(
+            self, errors=errors, index=index, records=[], resume=None, **more
+        )
 
     def certificate(self, row: int, question: int = 0, sigma: int = 0) -> Certificate:
         """One certificate. `row`, `question` and `sigma` are indices. Raises IndexError if there is
@@ -90,17 +119,26 @@ class Rows:
         names = [name for name in FIELDS if name not in ("sigma", "question", "input")]
         list_ = []
         for row in np.flatnonzero(self.done).tolist():
+            number = int(self.numbers[row])
             for k, answers in enumerate(self.certificates[row][names].tolist()):
                 for q, values in enumerate(answers):
-                    said: dict[str, Any] = {"row": row, "sigma": self.sigmas[k], "question": q}
+                    said: dict[str, Any] = {"row": number, "sigma": self.sigmas[k], "question": q}
                     said.update((n, _word(n, value)) for n, value in zip(names, values))
                     said["error"] = self.errors.get((row, k), "")
                     list_.append(said)
         return list_
 
     def to_frame(self) -> Any:
-        """to_dicts as a pandas DataFrame. Raises ImportError if pandas is missing."""
-        return needed("pandas", "to_frame").DataFrame(self.to_dicts())
+        """to_dicts as a pandas DataFrame, with the index of the inputs if they were one. Raises
+        ImportError if pandas is missing."""
+        frame = needed("pandas", "to_frame").DataFrame(self.to_dicts())
+        if self.index is not None:
+            each = np.prod(self.certificates.shape[1:], dtype=int)
+            frame.index = self.index.take(np.repeat(np.flatnonzero(self.done), each))
+        return frame
+
+    def _table(self) -> list[dict[str, Any]]:
+        return self.summary()
 
     def summary(self) -> list[dict[str, Any]]:
         """One dict for each sigma and question: how many of the rows that are done were certified,
@@ -109,7 +147,7 @@ class Rows:
 
         Of output bounds: how many rows have two finite bounds or failed, and the median width
         between finite bounds, which is infinite if no row has them."""
-        one = self._summary_of_radii if self.radius is None else self._summary_of_bounds
+        one = self._summary_of_radii if self.at_radius is None else self._summary_of_bounds
         return [one(k, q) for k in range(len(self.sigmas)) for q in range(len(self.questions))]
 
     def _summary_of_bounds(self, k: int, q: int) -> dict[str, Any]:
@@ -120,7 +158,7 @@ class Rows:
             "sigma": self.sigmas[k],
             "question": q,
             "statistic": _word("statistic", self.questions[q].statistic),
-            "radius": self.radius,
+            "radius": self.at_radius,
             "rows": len(answers),
             "bounded": len(finite),
             "failed": int(np.sum(answers["status"] != 0)),
@@ -170,7 +208,7 @@ class Rows:
         return errors
 
     def _check_radii(self) -> None:
-        if self.radius is not None:
+        if self.at_radius is not None:
             raise ValueError("these rows are output bounds, which have no radii")
 
     def useful_radii(self, labels: Any) -> np.ndarray:
@@ -264,17 +302,3 @@ def _word(field: str, value: Any) -> Any:
     if field == "constraints":
         return int(value)
     return value.name.lower() if isinstance(value, enum.Enum) else value
-
-
-def aligned(table: list[dict[str, Any]]) -> str:
-    """A table as text with aligned columns. Each dict is a line, and its keys are the heading."""
-    cells = [[name.replace("_", " ") for name in table[0]]]
-    cells += [[_cell(value) for value in line.values()] for line in table]
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in cells
-    )
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.5g}" if isinstance(value, float) else str(value)

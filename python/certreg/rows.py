@@ -82,8 +82,10 @@ def certify_rows(
     questions  one or several; a number is a question with this tolerance
     samples    number of samples of each row at each sigma, pilot included
     scale      noise of each feature in units of sigma, >= 0. For a DataFrame it may be a dict or
-               Series by the names of columns, where the others get no noise. Default: 1; for a
-               DataFrame 1 for columns of floats and 0 for all others
+               Series by the names of columns, where the others get no noise. "std" and "iqr"
+               are the feature_scale of X; better that of a reference set, since whatever is
+               served needs the same scale (rows.sampling.scale). Default: 1; for a DataFrame 1
+               for columns of floats and 0 for all others
     batch      most rows of one call of the model; 0: as many as 16 MiB hold, up to 1,000
     seed       seed of the noise, 1 to 2^64 - 1; None: a secret one is drawn. The result and the
                resume file contain it
@@ -103,7 +105,7 @@ def certify_rows(
                "stop", or "skip": the row fails with Status.MODEL_FAILED, stays so in the resume
                file, and the others are computed. With "skip" the model always runs in other
                processes. A caller's executor must replace a process that has ended, as dask does
-    progress   True: a progress bar, if tqdm is installed; or a function of (rows done, rows)
+    progress   True: a count in terminals and notebooks; or a function of (rows done, rows)
     resume     path of a file that keeps the rows that are done; the same call then does the
                missing rows. One process at a time can use it. store.py describes its tables
     model_id   name of the model in the resume file. A file with another name is refused
@@ -119,6 +121,7 @@ def certify_rows(
     be replaced or have other versions of certreg; ResumeError if the resume file cannot be used,
     is in use or belongs to other arguments; CertregError if the library fails otherwise. RowsError
     and KeyboardInterrupt have the rows that are done in their attribute `rows`."""
+    own_units = scale is None
     matrix, columns, scale, shape = _inputs(X, scale)
     asked = _questions(questions)
     domain = _domain(domain)
@@ -158,7 +161,13 @@ def certify_rows(
         raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
     job = Job(model, columns, sampling, asked, radius, keep_records)
     work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip")
-    return work.done(executor, min(jobs, len(matrix)), progress, resume)
+    work.rows.index = None if columns is None else X.index
+    rows = work.done(executor, min(jobs, len(matrix)), progress, resume)
+    if rows["status"].all():
+        refused = own_units and (rows["status"] == Status.INVALID).all()
+        remedy = "; scale='std' puts sigma in units of each feature" if refused else ""
+        warnings.warn(f"all rows failed: {min(rows.errors.items())[1]}{remedy}", stacklevel=2)
+    return rows
 
 
 # ---- arguments --------------------------------------------------------------------------------
@@ -243,9 +252,7 @@ class _Work:
                 self._open_run(self.file, place)
             left = np.flatnonzero(~self.rows.done)
             self._check_records(left)
-            self.shown = stack.enter_context(
-                contextlib.closing(Shown(progress, len(self.rows) - len(left), len(self.rows)))
-            )
+            self.shown = Shown(progress, len(self.rows) - len(left), len(self.rows))
             Run(place, self._task, self._keep, self._crashed).compute(left)
         return self.rows
 

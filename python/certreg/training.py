@@ -73,7 +73,7 @@ def train_denoiser(
     steps     of 16 inputs each
     seed      of weights, order and noise; the same seed makes the same file with the same torch,
               processor and number of threads
-    progress  False, True for a bar (of tqdm), or a function of the steps that are done and of all
+    progress  True: a count, False: none, or a function of the steps that are done and of all
 
     Raises ValueError or TypeError for wrong arguments, a state of another run among them."""
     plan = *_range(sigmas), integer(steps, "steps", 1, 10**9), integer(seed, "seed")
@@ -230,12 +230,12 @@ def _train(run: _Run, path: str, progress: Progress) -> None:
     """All steps, or those that a file of an earlier run leaves."""
     told = run.told()
     done = _read(run, path, told) if os.path.exists(path) else 0
-    with contextlib.closing(Shown(progress, done, run.steps)) as shown:
-        for number in range(done, run.steps):
-            run.step(number)
-            if (number + 1) % KEPT_EVERY == 0:
-                _write(run, path, dict(told=told, done=number + 1))
-            shown.advance(1)
+    shown = Shown(progress, done, run.steps, "steps")
+    for number in range(done, run.steps):
+        run.step(number)
+        if (number + 1) % KEPT_EVERY == 0:
+            _write(run, path, dict(told=told, done=number + 1))
+        shown.advance(1)
 
 
 def _read(run: _Run, path: str, told: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import math
@@ -16,7 +15,8 @@ from .denoised import digest_of
 from .errors import RowsError, of_model
 from .groups import Groups
 from .questions import Asked, Question, question_of
-from .result import Rows, aligned, labels_of, mean_error
+from ._tables import aligned
+from .result import Rows, labels_of, mean_error
 from .rows import certify_rows
 from .sensitivity import sensitivities
 
@@ -121,7 +121,7 @@ def tune_scale(
               `slack` tolerances above the least error of the scale at the start
     seed      of the noise; None: a secret one is drawn. The noise is that of Domain.CALIBRATION,
               which no certificate uses
-    progress  True: a bar, if tqdm is installed; or a function of (inputs done, most inputs), where
+    progress  True: a count; or a function of (inputs done, most inputs), where
               an input counts once for each trial. To cancel, it may raise an exception
 
     The other arguments are those of certify_rows: outputs, kind, lo, hi, batch, pilot, constraints,
@@ -152,12 +152,12 @@ def tune_scale(
     held = np.arange(count) % HELD_BACK == HELD_BACK - 1
     choosing, measuring = np.flatnonzero(~held), np.flatnonzero(held)
     most = (2 * len(levels) + 2 * rounds) * len(choosing) + 2 * len(measuring)
-    with contextlib.closing(Shown(progress, 0, most)) as shown:
-        search = _Search(_Trials(setting, certify, truth, shown), choosing, levels, allowance)
-        search.improve(rounds)
-        search.sweep()
-        found = search.result(measuring)
-        shown.advance(most - shown.done)
+    shown = Shown(progress, 0, most)
+    search = _Search(_Trials(setting, certify, truth, shown), choosing, levels, allowance)
+    search.improve(rounds)
+    search.sweep()
+    found = search.result(measuring)
+    shown.advance(most - shown.done)
     return found
 
 

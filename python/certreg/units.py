@@ -9,7 +9,8 @@ import numpy as np
 
 from ._arrays import numbers
 from ._changes import Changes, rounded
-from .result import Rows, aligned
+from ._tables import aligned
+from .result import Rows
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

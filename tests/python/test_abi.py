@@ -28,7 +28,7 @@ MUST = " must be given"
 
 def arguments(name, made):
     """Lines such as "python Question 2 alpha" (a name, the place of an argument, or "*" where it is
-    given by name alone) and "python Question 2 alpha = 0.0" (its default)."""
+    given by name alone) and "python Question 2 alpha = 0.05" (its default)."""
     lines = [f"python {name}"]
     try:
         given = inspect.signature(made).parameters.values()
@@ -144,7 +144,7 @@ def test_what_releases_have_is_there():
     ("python Score.NORM", ""),
     ("python Estimator.certify", ""),
     ("python Question 0 tolerance", "python Question 1 tolerance"),
-    ("python Question 2 alpha = 0.0", "python Question 2 alpha = 0.1"),
+    ("python Question 2 alpha = 0.05", "python Question 2 alpha = 0.1"),
     ("python Estimator * seed", "python Estimator * noise"),
     ("certreg certify --sigma", ""),
     ("certreg certify --method finite", ""),

@@ -174,6 +174,28 @@ def test_progress_ends_though_the_model_is_refused():
     assert used(lambda x: x.sum(), 300)[1] == [(0, 300), (66, 300), (300, 300)]
 
 
+def test_it_says_which_noise_it_used():
+    some = np.random.default_rng(1).normal(size=(40, 3)) * [1, 2, 5]
+    found = check_model(model, some, names=["a", "b", "c"])
+    assert found == [] and str(found) == repr(found)
+    assert re.match(r"Nothing was found .*\nNoise: no sigma was given, so that of each", str(found))
+    assert re.search(r"\(feature 'a'\) to 0.\d+ \(feature 'c'\): scale='std' at", found.noise)
+    assert check_model(model, some, sigma=0.25).noise == "Noise: sigma 0.25 times the scale."
+
+
+def test_units_that_no_sigma_suits_are_found():
+    """Without sigma nothing else would tell that every row will be refused."""
+    raw = np.random.default_rng(1).normal(size=(40, 3)) * [1, 1, 1e6] + [0, 0, 1.6e9]
+    found = check_model(lambda x: x[:, 0], raw)
+    assert [finding.kind for finding in found] == ["units"]
+    assert re.search(r"\(feature 2\), so .*: give scale='std'", found[0].text)
+    assert found.noise.endswith("feature 2 needs a sigma of at least 3.28e+04.")
+    with pytest.warns(UserWarning, match="all rows failed: feature 2 of z = .*; scale='std' puts"):
+        rows = certreg.certify_rows(lambda x: x[:, 0], raw, 0.25, 1.0, samples=100, progress=False)
+    assert len(rows.errors) == 40
+    assert not check_model(lambda x: x[:, 0], raw, scale="std", sigma=0.25)
+
+
 def test_a_finding_reads_as_a_sentence():
     assert str(Finding("order", "rows matter", 1.0)) == "order: rows matter"
 

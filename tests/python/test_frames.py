@@ -231,14 +231,11 @@ def test_names_that_a_package_made_up_count_if_both_have_them(begin):
 def test_names_are_refused_where_nothing_looks_at_them():
     X, fitted = RANDOM, Positions(*"abc")
     frame, truths = pandas.DataFrame(X, columns=list("cba")), X[:, 0]
-    whole, one = "X is a DataFrame: give X.to_numpy", "nothing looks at its names: give x.to_nu"
+    one = "nothing looks at its names: give x.to_nu"
     scale = pandas.Series([1, 2, 0], list("cba"))
     with certreg.Calibrated(fitted, X, truths, 0.1, samples=11) as calibrated:
-        assert len(calibrated.intervals(X[:2], 0, 0.5)) == 2
         for said, call in (
-            (whole, lambda: certreg.Calibrated(fitted, frame, truths, 0.1)),
-            (whole, lambda: calibrated.intervals(frame[:2], 0, 0.5)),
-            (one, lambda: calibrated.interval(frame[:1], 0, 0.5)),
+            (one, lambda: calibrated.intervals(frame[:2], 0, 0.5)),
             (one, lambda: calibrated.interval(frame.iloc[0], 0, 0.5)),
             (
                 "scale is a Series, and nothing looks at its names",
@@ -247,6 +244,155 @@ def test_names_are_refused_where_nothing_looks_at_them():
         ):
             with pytest.raises(TypeError, match=said):
                 call()
+
+
+# ---- inputs one by one
+def price_of(frame):
+    """A model of houses; another town is another price, whatever its code is."""
+    town = frame["town"].map({"north": 40, "south": 0, "east": 5, "west": -300})
+    return (3.2 * frame["area"] - frame["age"] + town + frame["rooms"]).to_numpy(float)
+
+
+AREAS = {"area": 8, "age": 5}
+
+
+def of_houses(frame, **more):
+    return certreg.Estimator(price_of, frame, 300, scale=AREAS, seed=1, **more)
+
+
+def test_an_estimator_takes_rows_of_a_frame_as_certify_rows_does():
+    frame, _ = houses(6)
+    more = dict(samples=300, scale=AREAS, seed=1, progress=False)
+    rows = certreg.certify_rows(price_of, frame, 0.5, 20.0, **more)
+    with of_houses(frame[:1]) as e:  # which has one town
+        for i in (5, 0, 3):  # also with its columns in another order
+            found = e.certify(frame.iloc[[i]][frame.columns[::-1]], 0.5, 300, 20.0, noise_id=i)
+            both = (dataclasses.replace(c, input=0) for c in (found, rows.certificate(i)))
+            assert same(*both)  # codes of categories are in the input
+        west = frame.iloc[[0]].assign(town="west")
+        levels = [e.certify(west, 0.5, 300, 20.0), *e.certify_sigmas(west, [0.5, 0.25], 300, 20.0)]
+        assert max(abs(c.prediction - price_of(west)[0]) for c in levels) < 20
+        assert e.draw(1, 2)["town"].tolist() == ["west"] * 2
+
+
+def test_a_begin_that_fails_leaves_no_other_categories():
+    frame, _ = houses(6)
+    west = frame.iloc[[0]].assign(town="west")
+    with of_houses(frame) as e, of_houses(frame) as plain:
+        for one in (e, plain):
+            one.begin(frame.iloc[[0]], 0.5, 7)
+            one.sample(0, 100)
+        for wrong in (lambda: e.begin(west, "x"), lambda: e.certify_sigmas(west, [0.5], 9, "x")):
+            with pytest.raises(TypeError):
+                wrong()
+        assert same(e.certify(300, 20.0), plain.certify(300, 20.0))
+        with pytest.raises(certreg.CertregError):
+            e.begin(west, -1)
+        with pytest.raises(certreg.CertregError, match="begin"):
+            e.certify(300, 20.0)
+
+
+def test_gradients_and_shifts_have_the_names():
+    frame, _ = houses(6)
+    with of_houses(frame) as e:
+        e.certify(frame.iloc[[0]], 0.5, 300, 20.0)
+        gradient = e.gradient(20.0, "upper")
+        assert gradient.index.tolist() == frame.columns.tolist()
+        assert abs(gradient["area"]) > abs(gradient["age"]) > gradient["town"] == 0
+        along = {"area": gradient["area"]}
+        found = e.attack(20.0, 2000, direction=along)
+        assert found.broken and found.shift["area"] and not found.shift.drop("area").any()
+        assert found.outcome is certreg.Attack.BROKEN
+        with pytest.raises(ValueError, match="direction names 'attic', which is no column"):
+            e.attack(20.0, 2000, direction={"attic": 1})
+
+
+def test_intervals_of_frames(tmp_path):
+    frame, price = houses(60)
+    more = dict(seed=2, inputs_seed=3, samples=41)
+    columns = Columns(frame, AREAS)
+    plain = certreg.Calibrated(
+        columns.wrap(price_of), columns.matrix, price, 0.1, scale=columns.scale, **more
+    )
+    with certreg.Calibrated(price_of, frame, price, 0.1, scale=AREAS, **more) as ours:
+        wanted = plain.intervals(columns.matrix[:3], 0.01, 0.2)
+        assert same(ours.intervals(frame[:3], 0.01, 0.2), wanted)
+        ours.save(tmp_path / "kept.npz")
+    with pytest.raises(ValueError, match="break the promise.*the feature_scale of other inputs"):
+        certreg.Calibrated(price_of, frame, price, 0.1, scale="std")
+    del more["samples"], more["seed"]
+    with certreg.Calibrated.load(tmp_path / "kept.npz", price_of, **more) as again:
+        west = frame.iloc[[0]].assign(town="west")
+        assert again.covers(west, price_of(west)[0], 0.01, 0.2)
+        with pytest.raises(ValueError, match="x has no feature named 'town', as the DataFrame of"):
+            again.interval(west.drop(columns="town"), 0.01, 0.2)
+
+
+def test_what_is_no_row_of_the_frame_is_refused():
+    frame, _ = houses(6)
+    with of_houses(frame) as e:
+        for wrong in (frame, frame.iloc[0], frame[:1].to_numpy(), [1] * 6):
+            with pytest.raises(TypeError, match="z must be a DataFrame of one row, as X.iloc"):
+                e.begin(wrong, 0.5)
+        e.certify(frame[:1], 0.5, 300, 20.0)
+        for call in (e.export, lambda: e.import_(b"")):
+            with pytest.raises(TypeError, match="records of DataFrames are kept by certify_rows"):
+                call()
+    with pytest.raises(ValueError, match="leave out device"):
+        of_houses(frame, device=0)
+
+
+def test_refusals_name_the_column():
+    frame, _ = houses(2)
+    frame["area"] *= 1e8
+    more = dict(samples=300, progress=False)
+    text = "all rows failed: column 'area' .*; scale='std' puts sigma"
+    with pytest.warns(UserWarning, match=text):
+        rows = certreg.certify_rows(price_of, frame, 0.5, 20.0, **more)
+    assert rows.errors[1, 0].startswith("column 'area' = ")
+    with of_houses(frame) as e, pytest.raises(certreg.CertregError, match="^column 'area' = "):
+        e.begin(frame[:1], 0.5)
+    rows = certreg.certify_rows(price_of, frame, 0.5, 2e8, scale="std", **more)
+    assert rows.radius.min() > 0
+
+
+def test_results_keep_the_index():
+    frame, _ = houses(5)
+    frame.index = list("abcde")
+    more = dict(samples=100, progress=False, seed=1)
+    rows = certreg.certify_rows(price_of, frame, [0.5, 0.25], 20.0, scale=AREAS, **more)
+    assert rows.to_frame().index.tolist() == list("aabbccddee")
+    some = rows[[4, 1]].to_frame()
+    assert (some.index.tolist(), some["row"].tolist()) == (list("eebb"), [4, 4, 1, 1])
+
+
+# ---- scales from data
+def test_spreads_are_scales():
+    values = np.array([[0, 10, 1], [1, 20, 1.5], [2, 30, 2], [3, 40, 4]])
+    assert certreg.feature_scale(values).tolist() == values.std(0).tolist()
+    assert certreg.feature_scale(values, "iqr").tolist() == [1.5, 15, 1.125]
+    frame = pandas.DataFrame(values, columns=list("abc")).assign(n=[1, 2, 3, 4])
+    found = certreg.feature_scale(frame)
+    assert found.index.tolist() == list("abcn") and found["n"] == 0
+    assert np.allclose(found[:3], values.std(0))
+    more = dict(samples=100, progress=False, seed=1)
+    whole = certreg.certify_rows(lambda x: x[:, 0], values, 0.1, 1.0, scale="std", **more)
+    parts = certreg.certify_rows(lambda x: x[:, 0], values, 0.1, 1.0, scale=values.std(0), **more)
+    assert same(whole.certificates, parts.certificates)
+
+
+@parametrize(
+    "X, kind, text",
+    ([[1, 2], [1, 3]], "std", "feature 0 has the std 0 in 2 rows, which is no scale: give the"),
+    ([[1, 2]], "std", "feature 0 has the std 0 in 1 rows"),
+    ([[1, 2], [np.nan, 3]], "std", "X must hold finite numbers"),
+    ([[1, 2], [2, 3]], "variance", "scale is 'variance'; it must be 'std', 'iqr' or numbers"),
+)
+def test_no_spread_is_refused(X, kind, text):
+    with pytest.raises(ValueError, match=text):
+        certreg.certify_rows(lambda x: x[:, 0], X, 0.1, 1.0, scale=kind)
+    with pytest.raises(ValueError, match="column 'b' has the iqr 0"):
+        certreg.feature_scale(pandas.DataFrame({"a": [1.0, 2], "b": [1.0, 1]}), "iqr")
 
 
 @parametrize("kind, more", ("lightgbm.LGBM", {"verbose": -1}), ("xgboost.XGB", {}))

@@ -10,7 +10,6 @@ from typing import Any, Iterator, Optional, Sequence, Tuple
 from ..constants import PLAN_COUNT_FAILURES, Center, Domain, Output
 from ..questions import Question, Serving
 from .failure import Failure
-from .progress import progress
 
 HALF_TURNS = {"deg": 180.0, "rad": math.pi}
 
@@ -133,7 +132,7 @@ def sampling(given: argparse.Namespace) -> dict[str, Any]:
         "on_crash": given.on_crash,
         "pilot": given.pilot or 0,
         "flags": PLAN_COUNT_FAILURES if given.count_failures else 0,
-        "progress": False if given.quiet else progress(),
+        "progress": not given.quiet,
     }
 
 

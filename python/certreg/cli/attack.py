@@ -10,16 +10,16 @@ from typing import Any, Optional
 
 import numpy as np
 
+from .._shown import Shown
 from ..attacks import AttackResult
 from ..constants import Status
 from ..errors import CertregError
 from ..estimator import Estimator
-from ..result import aligned
+from .._tables import aligned
 from . import asked, tables
 from .commands import Work
 from .denoise import denoised
 from .failure import INTERRUPTED, MODEL, RAISED, Failure, described
-from .progress import counter
 from .said import in_options
 
 
@@ -73,7 +73,7 @@ def _check(work: Work, estimator: Estimator, question: Any) -> None:
 
 def _attack_rows(work: Work, estimator: Estimator, question: Any, table: tables.Table) -> bool:
     """Adds a line for each row to the table. Returns whether it was interrupted."""
-    given, count = work.given, counter(work.given.quiet)
+    given, shown = work.given, Shown(not work.given.quiet, 0, len(work.X))
     for index, z in enumerate(work.X):
         row = work.first + index
         found, why = None, ""
@@ -88,7 +88,7 @@ def _attack_rows(work: Work, estimator: Estimator, question: Any, table: tables.
         except RAISED as error:
             raise Failure(f"the model failed in row {row}: {described(error)}", MODEL) from error
         table.append(_line(row, given, found, why))
-        count(index + 1, len(work.X))
+        shown.advance(1)
     return False
 
 

@@ -17,7 +17,7 @@ from ..denoised import digest_of
 from ..errors import CertregError, ResumeError, RowsError
 from ..names import Names
 from ..rows import certify_rows
-from ..result import aligned
+from .._tables import aligned
 from . import asked, tables
 from .denoise import denoised, examples, is_saved
 from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described, one_line

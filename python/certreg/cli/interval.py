@@ -10,15 +10,15 @@ import numpy as np
 
 from ..constants import PLAN_COUNT_FAILURES
 from .._rules import Interval
+from .._shown import Count
 from ..intervals import Calibrated
 from ..models import as_model
-from ..result import aligned
+from .._tables import aligned
 from . import asked, tables
 from .commands import Inputs, destinations
 from .denoise import denoised
 from .failure import DONE, MODEL, RAISED, Failure, described
 from .files import read_labels, read_rows
-from .progress import progress
 
 _SHOWN = "lo hi width pieces failed samples radius alpha".split()  # of an interval
 
@@ -41,7 +41,6 @@ def _intervals(work: Inputs) -> list[Interval]:
     X, truths = work.taken(X, names, given.calibration), read_labels(given.truths, count)
     outputs = work.outputs(X, 0)
     model = denoised(work, _Guarded(work.model.made()))
-    shown = None if given.quiet else progress()
     with (
         work.failures(),
         Calibrated(
@@ -55,7 +54,7 @@ def _intervals(work: Inputs) -> list[Interval]:
             scale=work.scale,
             output=given.output,
             flags=PLAN_COUNT_FAILURES if given.count_failures else 0,
-            progress=shown if callable(shown) else None,
+            progress=None if given.quiet else Count(),
             **outputs,
         ) as calibrated,
     ):

@@ -13,13 +13,13 @@ import numpy as np
 from .._library import library_path, version
 from .._tensors import said_shape, told
 from .._schedule import cores
+from .._shown import Count
 from ..constants import Constraints, __version__, version_text
 from ..errors import CertregError
 from ..estimator import Estimator
 from .commands import Inputs
 from .failure import DONE, FOUND, MODEL, RAISED, Failure, described
 from .loading import Model, tensors_of
-from .progress import counter
 from .said import in_options
 from .streams import say
 
@@ -39,7 +39,7 @@ def check(given: argparse.Namespace) -> int:
             names=work.features.names,
             sigma=given.sigma,
             calls=given.calls,
-            progress=counter(given.quiet, "calls"),
+            progress=None if given.quiet else Count("calls"),
         )
     except RAISED as error:
         raise Failure(f"the model failed: {described(error)}", MODEL) from error
@@ -47,6 +47,7 @@ def check(given: argparse.Namespace) -> int:
         say(in_options(finding) + "\n")
     if not findings:
         say("Nothing was found that would make certificates of this model wrong.\n")
+    say(in_options(findings.noise) + "\n")
     return FOUND if findings else DONE
 
 
@@ -67,7 +68,7 @@ def _environment() -> Iterator[Tuple[str, str]]:
     yield "instructions", _instructions()
     yield "second order (BLAS)", _opened(constraints=Constraints.ECGHM)
     yield "CUDA device 0", _opened(device=0)
-    for package in ("onnxruntime", "pandas", "pyarrow", "matplotlib", "tqdm"):
+    for package in ("onnxruntime", "pandas", "pyarrow", "matplotlib"):
         yield package, _version_of(package)
 
 

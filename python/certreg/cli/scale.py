@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..names import Names
-from ..result import aligned
+from .._tables import aligned
 from ..tuning import TunedScale, tune_scale
 from . import asked
 from .commands import Inputs

@@ -8,12 +8,11 @@ import math
 from typing import Iterator
 
 from ..joining import join_denoiser
-from ..result import aligned
+from .._tables import aligned
 from ..training import train_denoiser
 from .failure import DONE, FILE, Failure
 from .features import Features
 from .files import Destination, read_rows, read_scale
-from .progress import counter
 from .streams import complain, say
 
 NO_GAIN = 0.95  # an error above it
@@ -53,7 +52,7 @@ def train(given: argparse.Namespace) -> int:
             signals=given.signals,
             steps=given.steps,
             seed=given.seed,
-            progress=counter(given.quiet, "steps"),
+            progress=not given.quiet,
         )
     say(f"{aligned(made.table())}\n{NO_USE if min(made.errors) > NO_GAIN else USE}\n")
     return DONE

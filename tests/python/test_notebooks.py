@@ -1,0 +1,96 @@
+"""What a notebook shows: tables, figures, names and progress."""
+
+import io
+import pickle
+import sys
+
+from kit import X, certreg, estimator, model, package, parametrize, rows_of
+from certreg import Attack, Outcome, Question, Score, Status
+from certreg._shown import Count
+
+
+def test_results_are_tables():
+    rows = rows_of(x=X[:5])
+    heading = "<table><tr><th>sigma</th><th>question</th><th>tolerance</th>"
+    assert rows._repr_html_().startswith(heading)
+    assert "<td>outcome</td><td>certified</td>" in rows.certificate(0)._repr_html_()
+    with estimator() as e:
+        e.certify(X[0], 0.25, 300, 0.5)
+        found = e.attack(0.5)
+    assert "<td>outcome</td><td>not_broken</td>" in found._repr_html_()
+    assert found.outcome is Attack.NOT_BROKEN
+    with certreg.Calibrated(model, X, model(X), 0.1, samples=11) as calibrated:
+        assert "<th>points</th>" in calibrated._repr_html_()
+        said = "points=40, samples=11, sigma=0.1, score=norm, features=3, outputs=1"
+        assert repr(calibrated) == f"Calibrated({said})"
+
+
+def test_tables_escape_what_they_show():
+    finding = certreg.Trial("<b>", 1.0, 2.0, 3.0, 0)
+    shown = type("Shown", (certreg._tables.Tabled,), {"_table": lambda _: [vars(finding)]})()
+    assert "<td>&lt;b&gt;</td>" in shown._repr_html_()
+
+
+def test_figures_show_without_magic():
+    package("matplotlib")
+    ax = rows_of(x=X[:5]).plot()
+    assert ax._repr_png_().startswith(b"\x89PNG")
+    assert pickle.loads(pickle.dumps(ax.figure)).axes
+
+
+def test_members_print_their_names():
+    assert (str(Status.OK), f"{Outcome.CERTIFIED}", f"{Score.NORM:>6}") == (
+        "ok",
+        "certified",
+        "  norm",
+    )
+    assert Outcome.CAPPED == 2 and int(Score.LARGEST) == 1
+
+
+def test_questions_print_the_alpha_that_holds():
+    assert "alpha=0.05" in repr(Question(0.5)) and "bonferroni=1" in repr(Question(0.5))
+    zeros = Question(0.5, alpha=0, bonferroni=0)
+    assert certreg.question_digest(zeros) == certreg.question_digest(0.5)
+
+
+def test_rows_are_sliced_and_filtered():
+    rows = rows_of(x=X[:8])
+    assert rows.radius.tolist() == rows["radius"][:, 0, 0].tolist()
+    assert rows_of(x=X[:2], questions=[0.5, 1]).radius.shape == (2, 1, 2)
+    for key, wanted in (
+        (slice(2, 4), [2, 3]),
+        (rows.radius > rows.radius[3], [i for i in range(8) if rows.radius[i] > rows.radius[3]]),
+        ([5, 0], [5, 0]),
+    ):
+        some = rows[key]
+        assert some.numbers.tolist() == wanted and len(some) == len(wanted)
+        assert some.radius.tolist() == rows.radius[wanted].tolist()
+        assert [line["row"] for line in some.to_dicts()] == wanted
+        assert some[:1].certificate(0) == rows.certificate(wanted[0])
+    assert rows[6:].summary()[0]["rows"] == 2
+
+
+def test_sentences_and_records_follow_their_rows():
+    bad = X[:4].copy()
+    bad[2] = 1e7
+    rows = rows_of(x=bad, keep_records=True)
+    assert len(rows.records) == 4 and list(rows.errors) == [(2, 0)]
+    some = rows[[3, 2]]
+    assert list(some.errors) == [(1, 0)] and some.to_dicts()[1]["error"] == rows.errors[2, 0]
+    assert not some.records  # whose noise is that of their places among all rows
+
+
+class Ours(io.StringIO):
+    """The standard error of a kernel."""
+
+    __module__ = "ipykernel.iostream"
+
+
+@parametrize("stream, shown", (Ours, True), (io.StringIO, False))
+def test_progress_is_a_count_where_somebody_looks(monkeypatch, stream, shown):
+    monkeypatch.setattr(sys, "stderr", stream())
+    rows_of(x=X[:3], progress=True)
+    assert sys.stderr.getvalue().endswith("3 of 3 rows\n" if shown else "")
+    assert bool(sys.stderr.getvalue()) == shown
+    Count("steps")(5, 5)
+    assert ("5 of 5 steps\n" in sys.stderr.getvalue()) == shown
