@@ -35,6 +35,8 @@ def _of_question(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
 
 def _of_sampling(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     yield given.pilot and given.pilot >= given.samples, "--pilot must be below --samples"
+    several = given.denoise and given.command != "sigma" and isinstance(given.sigma, tuple)
+    yield several, "--sigma must be one number with --denoise: a denoiser is for one"
     one = given.command == "scale" and len(given.tolerance) > 1
     yield one, "--tolerance must be one number: the best scale depends on it"
 
@@ -49,11 +51,11 @@ def _of_files(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     others += [given.groups, given.denoise, given.calibration, given.truths]
     results = (given.out, given.plot, given.keep_denoiser)
     again = "names another file of this command: give another name"
-    yield _files(others) & _files(results), f"-o, --plot or --keep-denoiser {again}"
+    yield files(others) & files(results), f"-o, --plot or --keep-denoiser {again}"
     yield given.keep_denoiser and not given.denoise, "--keep-denoiser needs --denoise"
 
 
-def _files(names: Sequence[Optional[str]]) -> set[str]:
+def files(names: Sequence[Optional[str]]) -> set[str]:
     return {os.path.realpath(name) for name in names if name}
 
 

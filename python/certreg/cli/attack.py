@@ -10,11 +10,13 @@ from typing import Any, Optional
 
 import numpy as np
 
+from .._said import with_columns
 from .._shown import Shown
 from ..attacks import AttackResult
 from ..constants import Status
 from ..errors import CertregError
 from ..estimator import Estimator
+from ..frames import is_frame, rows_of
 from .._tables import aligned
 from . import asked, tables
 from .commands import Work
@@ -37,10 +39,11 @@ def attack(given: argparse.Namespace) -> int:
     done: np.ndarray = np.zeros(len(work.X), bool)
     done[: len(table)] = True
     summary = [_summary(given, table)] if table else []
-    work.write(types.SimpleNamespace(seed=seed, done=done), table, summary)
+    document = work.document(types.SimpleNamespace(seed=seed, done=done), summary)
+    work.write(document, table)
     if interrupted:
         raise Failure(f"interrupted; {len(table)} of {len(work.X)} rows are done", INTERRUPTED)
-    work.tell(aligned(summary))
+    tables.answer(given, aligned(summary), document)
     return work.ended(table, "attacks failed")
 
 
@@ -51,7 +54,7 @@ def _estimator(work: Work) -> Estimator:
     with work.failures():
         return Estimator(
             work.function,
-            work.X.shape[1:],
+            work.X if is_frame(work.X) else work.X.shape[1:],
             given.samples,
             scale=work.scale,
             **work.outputs(work.X, work.first),
@@ -64,7 +67,7 @@ def _check(work: Work, estimator: Estimator, question: Any) -> None:
     a record is refused for its state."""
     given = work.given
     try:
-        estimator.begin(np.zeros(estimator.shape), given.sigma)
+        estimator.begin(next(rows_of(work.X)), given.sigma)
         estimator.attack(question, given.calls, alpha=given.alpha)
     except CertregError as error:
         if error.status != Status.WRONG_STATE:
@@ -74,7 +77,7 @@ def _check(work: Work, estimator: Estimator, question: Any) -> None:
 def _attack_rows(work: Work, estimator: Estimator, question: Any, table: tables.Table) -> bool:
     """Adds a line for each row to the table. Returns whether it was interrupted."""
     given, shown = work.given, Shown(not work.given.quiet, 0, len(work.X))
-    for index, z in enumerate(work.X):
+    for index, z in enumerate(rows_of(work.X)):
         row = work.first + index
         found, why = None, ""
         try:
@@ -82,7 +85,7 @@ def _attack_rows(work: Work, estimator: Estimator, question: Any, table: tables.
             estimator.certify(given.samples, question)
             found = estimator.attack(question, given.calls, alpha=given.alpha)
         except CertregError as error:
-            why = in_options(error)
+            why = with_columns(in_options(error), work.features.names)
         except KeyboardInterrupt:
             return True
         except RAISED as error:

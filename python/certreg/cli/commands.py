@@ -7,31 +7,33 @@ import argparse
 import contextlib
 import importlib
 import warnings
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Iterator, Optional, Tuple
 
 import numpy as np
 
 from ..constants import __version__
 from ..comparison import compare_denoised
 from ..denoised import digest_of
+from .._said import with_columns
 from ..errors import CertregError, ResumeError, RowsError
+from ..frames import SPREADS, Columns, is_frame
 from ..names import Names
 from ..rows import certify_rows
 from .._tables import aligned
 from . import asked, tables
 from .denoise import denoised, examples, is_saved
-from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described, one_line
+from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, Mixed, described, one_line
 from .features import Features
-from .files import ALL, Destination, pandas_for, read_labels, read_rows, read_scale
-from .loading import Model
+from .files import ALL, Destination, pandas_for, read_frame, read_labels, read_rows, read_scale
+from .loading import Model, in_python
 from .said import in_options
 from .seeds import seed_in
-from .streams import aside, complain, say
-from .units import changes_of, tell_units
+from .streams import complain, say
+from .units import changes_of, units_of
 
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
-    "keep_records keep_denoiser units index_given".split()
+    "keep_records keep_denoiser units index_given json".split()
 )
 
 
@@ -50,7 +52,7 @@ class Inputs:
         self.given = given
         rows = given.rows or ALL
         self.first = rows[0]
-        X, names, count = read_rows(given.inputs, given.array, rows)
+        X, names, count = self.read(given.inputs, given.array, rows)
         self.labels: Optional[np.ndarray] = None
         if given.labels:
             self.labels = read_labels(given.labels, count, rows)
@@ -59,15 +61,51 @@ class Inputs:
         self.X = self.taken(X, names, given.inputs)
         self.scale: Optional[np.ndarray] = None
         if given.scale:
-            self.scale = read_scale(given.scale, self.X.shape[1:], self.features)
+            self.scale = read_scale(given.scale, self.X.shape[1:], self.features, self.reference)
+        if is_frame(self.X):
+            self._tell_columns()
         if given.seed_file:
             given.seed = seed_in(given.seed_file)
 
-    def taken(self, X: np.ndarray, names: Names, path: str) -> np.ndarray:
+    def read(self, path: str, name: Optional[str] = None, rows: Any = ALL) -> Any:
+        """The inputs of a file; see read_rows. A model in Python may take DataFrames."""
+        try:
+            return read_rows(path, name, rows)
+        except Mixed as why:
+            if not in_python(self.given.model):
+                raise
+            self.mixed = str(why)
+            return read_frame(path, rows)
+
+    def reference(self, path: str) -> Any:
+        """All inputs of a file, by default of the command's, whose spread is the scale."""
+        given, name = self.given, None if path else self.given.array
+        path = path or given.inputs
+        known = asked.files([given.calibration, given.calibration and given.inputs])
+        if asked.files([path]) & known:
+            raise Failure(
+                "--scale needs a file of other inputs, like std:FILE: a scale from calibration "
+                "points or the inputs would break the promise"
+            )
+        X, names, _ = self.read(path, name)
+        return self.taken(X, names, path)
+
+    def _tell_columns(self) -> None:
+        """Says which columns of a DataFrame get noise."""
+        with self.failures():
+            scale = Columns(self.X, self.scale).scale
+        if not scale.any():
+            raise Failure(
+                f"{self.mixed}, and no other column has floats: repair it, or give --scale"
+            )
+        noisy = ", ".join(name for name, s in zip(self.X.columns, scale) if s)
+        self.remark(f"{self.mixed}: the model gets a DataFrame, and only {noisy} get noise")
+
+    def taken(self, X: Any, names: Names, path: str) -> Any:
         """The inputs of a file as the model takes them."""
         return self.model.fitted(self.features.ordered(X, names, path), path)
 
-    def outputs(self, X: np.ndarray, first: int) -> dict[str, Any]:
+    def outputs(self, X: Any, first: int) -> dict[str, Any]:
         """Number, kinds and limits of the model's outputs, after a remark if most of them are left
         out and nobody asked for that. Calls the model with the first row, whose number is
         `first`."""
@@ -94,7 +132,7 @@ class Inputs:
         except ResumeError as error:
             raise Failure(error, FILE) from error
         except (CertregError, ValueError, TypeError) as error:
-            raise Failure(in_options(error)) from error
+            raise Failure(with_columns(in_options(error), self.features.names)) from error
 
     def put(self, file: Optional[Destination], table: tables.Table, document: Any) -> None:
         """Writes a table to the file of -o, or to standard output for -. `document()` is what a
@@ -110,16 +148,14 @@ class Inputs:
             frame = pandas_for(file.name).DataFrame(table)
             file.write(lambda path: frame.to_parquet(path, index=False))
 
-    def tell(self, text: str) -> None:
-        """Prints a text to standard output; to standard error if the table goes there."""
-        (aside if self.given.out == "-" else say)(text + "\n")
-
     def ended(self, table: tables.Table, what: str) -> int:
         """The exit status, after a remark on the lines that have an error."""
         failed = [line for line in table if line["error"]]
         if not failed:
             return DONE
         first = f"the first in row {failed[0]['row']}: {failed[0]['error']}"
+        if failed == table and failed[0].get("status") == "invalid" and not self.given.scale:
+            first += "; --scale std puts --sigma in units of each feature"
         self.remark(f"{len(failed)} {what}, {first}")
         return FOUND
 
@@ -150,7 +186,8 @@ class Work(Inputs):
         }
         self.function = denoised(self, self.function)
         with self.failures(self.saved), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".* made the denoiser")  # a remark has said it
+            # remarks say it
+            warnings.filterwarnings("ignore", ".* made the denoiser|all rows failed")
             return certify_rows(
                 self.function, self.X, given.sigma, asked.questions(given), **arguments
             )
@@ -160,7 +197,8 @@ class Work(Inputs):
         continue, as the end of a sentence."""
         done = 0 if rows is None else int(rows.done.sum())
         if done:
-            self.write(rows, tables.full(rows, self.first, self.labels), [])
+            table = tables.full(rows, self.first, self.labels, self.features.names)
+            self.write(self.document(rows, []), table)
         files = (self.given.out if self.table else None, self.given.resume)
         kept = [name for name in files if name and done]
         where = f" and in {' and '.join(kept)}" if kept else ""
@@ -171,25 +209,26 @@ class Work(Inputs):
         )
         return f"; {done} of {len(self.X)} rows are done{where}; {go_on}"
 
-    def write(self, rows: Any, table: tables.Table, summary: tables.Table) -> None:
+    def write(self, document: dict[str, Any], table: tables.Table) -> None:
         """Writes the files of -o and --plot."""
-        self.put(self.table, table, lambda: self.document(rows, table, summary))
+        self.put(self.table, table, lambda: {**document, "rows": table})
         if self.plot is not None:
             _draw(self.plot, self.given.plot_kind, table)
 
-    def document(self, rows: Any, table: tables.Table, summary: tables.Table) -> dict[str, Any]:
-        """The contents of a .json file: the plan, the summary and all rows."""
+    def document(self, rows: Any, summary: tables.Table) -> dict[str, Any]:
+        """The contents of a .json file without the rows: the plan and the summary."""
         plan = {n: v for n, v in vars(self.given).items() if n not in _NOT_IN_PLAN}
         plan["model_sha256"] = self.model.digest
         if self.model.settings:
             plan["model_settings"] = self.model.settings
         if digest_of(self.function):
             plan["denoiser"] = digest_of(self.function)
+        if str(self.given.scale).partition(":")[0] in SPREADS:
+            plan["scale"] = self.scale
         if self.given.keep_seed:
             plan["seed"] = str(rows.seed)
         complete = bool(rows.done.all())
-        said = {"certreg": __version__, "complete": complete, "plan": plan}
-        return {**said, "summary": summary, "rows": table}
+        return {"certreg": __version__, "complete": complete, "plan": plan, "summary": summary}
 
 
 def run(given: argparse.Namespace) -> int:
@@ -199,17 +238,25 @@ def run(given: argparse.Namespace) -> int:
     work = Work(given)
     changes = changes_of(work)
     rows = work.done()
-    table = tables.full(rows, work.first, work.labels)
+    table = tables.full(rows, work.first, work.labels, work.features.names)
     shortened = tables.short_of_radii if given.radius is None else tables.short_of_bounds
-    summary = shortened(rows, work.labels)
-    work.write(rows, table, summary)
-    work.tell(aligned(summary))
+    summary, said = shortened(rows, work.labels), []
+    chosen: tables.Table = []
+    units: tables.Table = []
+    levels = [list(range(len(rows.sigmas)))] * len(rows.questions)
     if given.command == "sigma":
-        work.tell(_recommendation(rows, work.labels))
-    elif given.radius is None and not given.target:
+        chosen, advice = _chosen(rows, work.labels)
+        levels = [[rows.sigmas.index(line["sigma"])] if line["sigma"] else [] for line in chosen]
+        said.append(advice)
+    document = {**work.document(rows, summary), **({"chosen": chosen} if chosen else {})}
+    work.write(document, table)
+    for title, comparison in units_of(rows, levels, changes) if changes else ():
+        units.append({"about": title, "lines": comparison.lines, "notes": comparison.notes})
+        said.append(f"{title}\n{in_options(comparison)}")
+    document.update({"units": units} if changes else {})
+    tables.answer(given, "\n".join([aligned(summary), *said]), document)
+    if given.command != "sigma" and given.radius is None and not given.target:
         _tell_abstained(work, summary)
-    if changes:
-        tell_units(work, changes, rows)
     return work.ended(table, "certificates are missing")
 
 
@@ -236,8 +283,9 @@ def _compare(given: argparse.Namespace) -> int:
             **asked.sampling(given),
         )
     lines = found.table()
-    work.put(work.table, lines, lambda: {"helps": found.helps, "rows": lines})
-    work.tell(str(found))
+    document = {"helps": found.helps, "sigma": found.sigma, "gain": found.gain, "rows": lines}
+    work.put(work.table, lines, lambda: document)
+    tables.answer(given, str(found), document)
     return DONE
 
 
@@ -251,28 +299,32 @@ def _tell_abstained(work: Work, summary: tables.Table) -> None:
             )
 
 
-def _recommendation(rows: Any, labels: Optional[np.ndarray]) -> str:
-    """Which sigma to deploy, for each tolerance."""
+def _chosen(rows: Any, labels: Optional[np.ndarray]) -> Tuple[tables.Table, str]:
+    """Which sigma to deploy, a line for each tolerance, with None where nothing is certified; no
+    line if every row failed. And the same in sentences."""
     try:
-        chosen = [rows.choose_sigma(q, labels=labels) for q in range(len(rows.questions))]
+        found = [rows.choose_sigma(q, labels=labels) for q in range(len(rows.questions))]
     except ValueError as error:
-        return f"No sigma is recommended, since {error}."
+        return [], f"No sigma is recommended, since {error}."
     accurate = " among the sigmas whose mean error is at most 0.1 tolerances above the least"
-    said = []
-    for question, (level, means, left_out) in zip(rows.questions, chosen):
-        if means[level] > 0:
-            line = (
-                f"Deploy sigma {rows.sigmas[level]:g} for tolerance {question.tolerance:g}. Its "
+    lines, said = [], []
+    for question, (level, means, left_out) in zip(rows.questions, found):
+        sigma, tolerance = rows.sigmas[level] if means[level] > 0 else None, question.tolerance
+        lines.append(
+            dict(tolerance=tolerance, sigma=sigma, mean_radius=means[level], left_out=left_out)
+        )
+        text = (
+            f"No sigma certifies anything at tolerance {tolerance:g}: try a larger "
+            "tolerance, smaller sigmas or more samples."
+        )
+        if sigma is not None:
+            text = (
+                f"Deploy sigma {sigma:g} for tolerance {tolerance:g}. Its "
                 f"mean radius, {means[level]:.5g}, is the greatest"
-                f"{'' if labels is None else accurate}.{_at_the_edge(rows.sigmas, level)}"
+                f"{'' if labels is None else accurate}.{_at_the_edge(rows.sigmas, sigma)}"
             )
-        else:
-            line = (
-                f"No sigma certifies anything at tolerance {question.tolerance:g}: try a larger "
-                "tolerance, smaller sigmas or more samples."
-            )
-        said.append(line + _left_out(left_out))
-    return "\n".join(said)
+        said.append(text + _left_out(left_out))
+    return lines, "\n".join(said)
 
 
 def _left_out(rows: int) -> str:
@@ -281,8 +333,8 @@ def _left_out(rows: int) -> str:
     return f" Rows that failed at some sigma are left out at all of them: {rows}."
 
 
-def _at_the_edge(sigmas: Any, level: int) -> str:
-    chosen, others = sigmas[level], [s for s in sigmas if s != sigmas[level]]
+def _at_the_edge(sigmas: Any, chosen: float) -> str:
+    others = [s for s in sigmas if s != chosen]
     if others and chosen > max(others):
         return " Try larger ones too."
     return " Try smaller ones too." if others and chosen < min(others) else ""

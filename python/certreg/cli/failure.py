@@ -17,6 +17,10 @@ class Failure(Exception):
         self.status = status
 
 
+class Mixed(Failure):
+    """A table holds other things than numbers, which a model in Python may take."""
+
+
 def described(error: BaseException) -> str:
     """An exception of other code as part of a sentence, with its class."""
     return one_line(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)

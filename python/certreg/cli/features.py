@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ..frames import is_frame
 from ..names import Names, by_position, order
 from .failure import Failure
 
@@ -21,7 +22,7 @@ class Features:
     def __init__(self, owner: str, names: Names, remark: Callable[[str], Any]) -> None:
         self.owner, self.names, self.remark = owner, names, remark
 
-    def ordered(self, values: np.ndarray, names: Names, path: str) -> np.ndarray:
+    def ordered(self, values: Any, names: Names, path: str) -> Any:
         """The columns of a file, which has these names for them, in the order of the features.
         Raises Failure if their names differ."""
         if names is None or self.names is None:
@@ -32,9 +33,10 @@ class Features:
         except ValueError as error:
             raise Failure(error) from None
 
-    def _by_position(self, values: np.ndarray, names: Names, path: str) -> None:
+    def _by_position(self, values: Any, names: Names, path: str) -> None:
         if names is not None:
-            self.remark(by_position(self.owner, path, names))
+            if not is_frame(values):  # with which the names go in
+                self.remark(by_position(self.owner, path, names))
             self.owner, self.names = path, names
         elif self.names is not None and values[:1].size == len(self.names):
             if sorted(map(str, self.names)) == sorted(f"{value:.9g}" for value in values[0].flat):

@@ -11,8 +11,10 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 import numpy as np
 
 from .._arrays import scale_of
+from .._optional import needed
+from ..frames import SPREADS, feature_scale
 from ..names import Names
-from .failure import FILE, Failure, one_line
+from .failure import FILE, Failure, Mixed, one_line
 from .features import Features
 
 Rows = Tuple[int, Optional[int]]
@@ -35,7 +37,8 @@ def read_array(path: str, name: Optional[str] = None) -> Tuple[np.ndarray, Names
     except OSError as error:
         raise Failure(f"{path} cannot be read: {error.strerror or error}") from None
     if values.dtype.kind not in "buif":
-        raise Failure(f"{path} holds {values.dtype}; it must hold numbers")
+        wrong = Mixed if suffix == ".parquet" else Failure
+        raise wrong(f"{path} holds {values.dtype}; it must hold numbers")
     return values, names
 
 
@@ -53,13 +56,29 @@ def read_rows(
     values = _chosen(path, values, rows)
     with np.errstate(over="ignore"):
         values = np.ascontiguousarray(values, np.float32)
-    bad = np.flatnonzero(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))
+    bad = np.argwhere(~np.isfinite(values.reshape(len(values), -1)))
     if len(bad):
+        column = f", column {names[bad[0, 1]]!r}" if names else ""
         raise Failure(
             f"{path} has a number that is NaN, infinite or too large for float32 in row "
-            f"{bad[0] + rows[0]} (the first row is 0); remove or repair the row"
+            f"{bad[0, 0] + rows[0]}{column} (the first row is 0); remove or repair the row"
         )
     return values, names, count
+
+
+def read_frame(path: str, rows: Rows = ALL) -> Tuple[Any, Names, int]:
+    """read_rows of a table that holds other things than numbers too, a DataFrame."""
+    try:
+        if path.lower().endswith(".parquet"):
+            frame = pandas_for(path).read_parquet(path)
+        else:
+            with open(path, encoding="utf-8-sig") as file:
+                comma = _delimiter(file.readline())
+            frame = needed("pandas", path).read_csv(path, sep=comma, encoding="utf-8-sig")
+    except ImportError as error:
+        raise Failure(error) from None
+    frame.columns = [str(name).strip() for name in frame.columns]
+    return _chosen(path, frame, rows), list(frame.columns), len(frame)
 
 
 def read_labels(path: str, count: int, rows: Rows = ALL) -> np.ndarray:
@@ -69,18 +88,28 @@ def read_labels(path: str, count: int, rows: Rows = ALL) -> np.ndarray:
         raise Failure(
             f"{path} has shape {values.shape}; it must have a label for each of the {count} inputs"
         )
-    values = _chosen(path, np.asarray(values, np.float64).reshape(count), rows)
+    values = np.asarray(_chosen(path, np.asarray(values, np.float64).reshape(count), rows))
     if not np.isfinite(values).all():
         raise Failure(f"{path} has a label that is NaN or infinite")
     return values
 
 
-def read_scale(text: str, shape: Tuple[int, ...], features: Features) -> np.ndarray:
-    """The noise of each feature in units of sigma, an array of this shape, from a number or a
-    file."""
+def read_scale(
+    text: str, shape: Tuple[int, ...], features: Features, inputs: Any = None
+) -> np.ndarray:
+    """The noise of each feature in units of sigma, an array of this shape: from a number, a file,
+    or the spread of the inputs of a file, or of those of the command if none is named."""
+    kind, _, path = text.partition(":")
     try:
-        values: Any = float(text)
-    except ValueError:
+        if kind in SPREADS:
+            values: Any = np.asarray(feature_scale(inputs(path), kind))
+            if values.shape != shape:
+                raise ValueError(f"its inputs have shape {values.shape}; they must have {shape}")
+        else:
+            values = float(text)
+    except ValueError as error:
+        if kind in SPREADS:
+            raise Failure(f"--scale {text}: {error}") from None
         values = _of_each(text, shape, features, "a scale has one for")
     values = scale_of(values, shape)
     if not np.isfinite(values).all() or (values < 0).any() or not values.any():
@@ -104,10 +133,10 @@ def _of_each(path: str, shape: Tuple[int, ...], features: Features, what: str) -
             f"{path} has {values.size} numbers; {what} each of the {int(np.prod(shape))} features "
             "of an input"
         )
-    return values.reshape(shape)
+    return np.asarray(values).reshape(shape)
 
 
-def _chosen(path: str, values: np.ndarray, rows: Rows) -> np.ndarray:
+def _chosen(path: str, values: Any, rows: Rows) -> Any:
     first, end = rows
     if first >= len(values) or (end is not None and end > len(values)):
         raise Failure(f"--rows goes beyond {path}, which has {len(values)} rows")
@@ -148,7 +177,8 @@ def _csv(path: str, _: Optional[str]) -> Tuple[np.ndarray, Names]:
     try:
         return np.array(lines[header:], np.float64), names
     except ValueError:
-        raise Failure(f"{path} has {_first_text(lines, header)}, which is not a number") from None
+        wrong = Mixed if header else Failure
+        raise wrong(f"{path} has {_first_text(lines, header)}, which is not a number") from None
 
 
 def _check_table(path: str, lines: Sequence[Sequence[str]], header: bool) -> None:

@@ -18,7 +18,7 @@ from . import asked, tables
 from .commands import Inputs, destinations
 from .denoise import denoised
 from .failure import DONE, MODEL, RAISED, Failure, described
-from .files import read_labels, read_rows
+from .files import read_labels
 
 _SHOWN = "lo hi width pieces failed samples radius alpha".split()  # of an interval
 
@@ -31,13 +31,13 @@ def run(given: argparse.Namespace) -> int:
     lines = _lines(work, _intervals(work))
     summary = [_summary(work, lines)]
     work.put(table, lines, lambda: {"summary": summary, "rows": lines})
-    work.tell(aligned(summary))
+    tables.answer(given, aligned(summary), {"summary": summary})
     return DONE
 
 
 def _intervals(work: Inputs) -> list[Interval]:
     given = work.given
-    X, names, count = read_rows(given.calibration)
+    X, names, count = work.read(given.calibration)
     X, truths = work.taken(X, names, given.calibration), read_labels(given.truths, count)
     outputs = work.outputs(X, 0)
     model = denoised(work, _Guarded(work.model.made()))
@@ -68,7 +68,7 @@ class _Guarded:
     def __init__(self, model: Any) -> None:
         self.model = as_model(model)
 
-    def __call__(self, x: np.ndarray) -> Any:
+    def __call__(self, x: Any) -> Any:
         try:
             return self.model(x)
         except RAISED as error:

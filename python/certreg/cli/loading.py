@@ -79,7 +79,7 @@ class Model:
         except RAISED as error:
             raise Failure(f"the model failed: {described(error)}", MODEL) from error
 
-    def fitted(self, X: np.ndarray, name: str) -> np.ndarray:
+    def fitted(self, X: Any, name: str) -> Any:
         """The inputs of the file `name` in the shape that the model takes, which may be flat where
         theirs is not, or the other way round. Raises Failure if this is not possible."""
         shape, wanted = X.shape[1:], self.shape
@@ -95,7 +95,7 @@ class Model:
             said += f"; a file of one input has the shape {said_shape((1, *X.shape))}"
         raise Failure(f"{name} has inputs of shape {said_shape(shape)}; {said}")
 
-    def columns(self, X: np.ndarray, first: int) -> int:
+    def columns(self, X: Any, first: int) -> int:
         """How many columns the model returns. Calls it with the first row, whose number is
         `first`."""
         try:
@@ -204,6 +204,11 @@ class Named:
     def found(self) -> Any:
         """The object with this name. Raises AttributeError if there is none."""
         return functools.reduce(getattr, self.name.split("."), importlib.import_module(self.module))
+
+
+def in_python(word: str) -> bool:
+    """Whether a model is a name in Python."""
+    return not word.lower().endswith((".onnx", *trees.ENDINGS))
 
 
 def _python(word: str) -> Tuple[Named, Optional[str]]:

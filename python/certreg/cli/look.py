@@ -17,11 +17,12 @@ from .._shown import Count
 from ..constants import Constraints, __version__, version_text
 from ..errors import CertregError
 from ..estimator import Estimator
+from ..frames import is_frame
 from .commands import Inputs
 from .failure import DONE, FOUND, MODEL, RAISED, Failure, described
 from .loading import Model, tensors_of
 from .said import in_options
-from .streams import say
+from .tables import answer
 
 
 def check(given: argparse.Namespace) -> int:
@@ -29,7 +30,7 @@ def check(given: argparse.Namespace) -> int:
     from ..check import check_model
 
     work = Inputs(given)
-    if given.sigma is None and not (work.X.std(0) > 0).any():
+    if given.sigma is None and not is_frame(work.X) and not (work.X.std(0) > 0).any():
         raise Failure(f"all rows of {given.inputs} are the same: give --sigma")
     try:
         findings = check_model(
@@ -43,11 +44,8 @@ def check(given: argparse.Namespace) -> int:
         )
     except RAISED as error:
         raise Failure(f"the model failed: {described(error)}", MODEL) from error
-    for finding in findings:
-        say(in_options(finding) + "\n")
-    if not findings:
-        say("Nothing was found that would make certificates of this model wrong.\n")
-    say(in_options(findings.noise) + "\n")
+    document = {"findings": [vars(finding) for finding in findings], "noise": findings.noise}
+    answer(given, in_options(findings), document)
     return FOUND if findings else DONE
 
 
@@ -55,7 +53,8 @@ def info(given: argparse.Namespace) -> int:
     """Prints versions, modules and the tensors of a model, one per line."""
     lines = [*_environment(), *(_model(given) if given.model else ())]
     width = max(len(name) for name, _ in lines)
-    say("".join(f"{name.ljust(width)}  {value}\n" for name, value in lines))
+    text = "\n".join(f"{name.ljust(width)}  {value}" for name, value in lines)
+    answer(given, text, {"info": [list(line) for line in lines]})
     return DONE
 
 

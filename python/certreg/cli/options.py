@@ -9,6 +9,7 @@ STATISTICS = ("median", "huber", "mean", "circular-mean", "trimmed-mean")
 METHODS = ("finite", "anytime", "asymptotic", "paper", "baseline")
 CONSTRAINTS = ("c", "cg", "ecm", "ecgm")
 ONE_LEVEL = "noise level, in units of the input divided by scale"
+SOME_LEVELS = ONE_LEVEL + "; several, separated by commas, share alpha and hold together"
 LEVELS = "noise levels, separated by commas"
 _REQUIRED = {"required": True}
 
@@ -77,11 +78,12 @@ def inputs(command: Any) -> Any:
     options = {
         "--array NAME": "which array of an .npz file",
         "--rows A:B": "only rows A to B-1, counted from 0; either number may be left out",
-        "--scale FILE|NUMBER": "noise of each feature in units of sigma; 0: the feature is exact "
-        "and gets no noise (default: 1)",
+        "--scale FILE|NUMBER|std|iqr": "noise of each feature in units of sigma; 0: the feature is "
+        "exact and gets no noise. std is the standard deviation of each feature in the file of "
+        "inputs, std:FILE that in another file, and iqr the range of the middle half (default: 1)",
     }
     group = _group(command, "inputs", options)
-    traceback(command)
+    common(command)
     return group
 
 
@@ -110,6 +112,11 @@ def onnx_file(group: Any) -> None:
 
 def traceback(command: Any) -> None:
     add(command, {"--traceback": "after an error print the traceback of Python"})
+
+
+def common(command: Any) -> None:
+    add(command, {"--json": "print the result as JSON; the rows of a table go to -o FILE.json"})
+    traceback(command)
 
 
 def question(command: Any, sigma: str) -> Any:

@@ -35,6 +35,7 @@ models:
 files:
   Inputs, labels and scales are files of numbers: .npy, .npz, .csv (with or
   without a header) or .parquet. A file of inputs has one input in each row.
+  A model in Python gets a table with texts or dates as a DataFrame.
   Images are arrays of shape (n, c, h, w) or (n, h, w, c), as the model takes
   them, in .npy or .npz. Results are written to .csv, .json or .parquet. Parquet
   needs the packages pandas and pyarrow, and plots need matplotlib.
@@ -175,7 +176,7 @@ def _command(name: str, *texts: str) -> Callable[[Adds], Adds]:
     "      --scale scale.csv --plot radii.svg",
 )
 def _certify(command: Any) -> None:
-    _asks_for_radii(command, options.ONE_LEVEL)
+    _asks_for_radii(command, options.SOME_LEVELS)
 
 
 @_command(
@@ -244,7 +245,7 @@ def _asks_for_radii(command: Any, sigma: str) -> None:
 )
 def _bounds(command: Any) -> None:
     options.model_and_inputs(command)
-    question = options.question(command, options.ONE_LEVEL)
+    question = options.question(command, options.SOME_LEVELS)
     options.add(question, {"--radius R": ("norm of the changes", {"required": True})})
     options.tolerance(question, required=False)
     options.outputs(command)
@@ -328,6 +329,17 @@ def _check(command: Any) -> None:
 def _info(command: Any) -> None:
     command.add_argument("model", nargs="?", help="an .onnx file")
     options.tensor(options.onnx_model(command))
+    options.common(command)
+
+
+@_command(
+    "completion",
+    "commands and options by the tab key",
+    "Prints a script by which bash and zsh complete commands, options and their values. Put this "
+    'into ~/.bashrc or ~/.zshrc: eval "$(certreg completion)"',
+    "certreg completion",
+)
+def _completion(command: Any) -> None:
     options.traceback(command)
 
 
@@ -355,4 +367,4 @@ def _denoise_join(command: Any) -> None:
     command.add_argument("denoiser", help="an .onnx file of certreg denoise train")
     command.add_argument("model", help="an .onnx file")
     options.onnx_file(command)
-    options.traceback(command)
+    options.common(command)

@@ -32,6 +32,8 @@ _IN_PYTHON = {  # what the package says itself, and what is said of rows
     "give step or kind": "give --units STEP, image or sound",
     "give step": "give --units STEP",
     "Give step": "Give --units STEP",
+    "scale='std' at sigma 0.1": "--scale std --sigma .1",
+    "scale='std'": "--scale std",
     "images, give kind": "images, give --units image",
 }
 # A command takes as many samples of an input as of a calibration point.

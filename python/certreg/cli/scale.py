@@ -14,8 +14,7 @@ from . import asked
 from .commands import Inputs
 from .failure import DONE
 from .files import Destination, read_groups
-from .streams import say
-from .tables import as_lines
+from .tables import answer, as_lines
 
 
 def run(given: argparse.Namespace) -> int:
@@ -25,8 +24,11 @@ def run(given: argparse.Namespace) -> int:
     work = Inputs(given)
     tuned = _tuned(work, _groups(work))
     if destination is not None:
-        _write(destination, tuned.scale, work.features.names)
-    say(f"{aligned(tuned.table())}\n{_recommendation(tuned)}\n")
+        _write(destination, np.asarray(tuned.scale, np.float32), work.features.names)
+    names = "sigma changed gain gain_error scale".split()
+    document = {name: getattr(tuned, name) for name in names}
+    document.update(scale=np.asarray(tuned.scale), groups=tuned.table())
+    answer(given, f"{aligned(tuned.table())}\n{_recommendation(tuned)}", document)
     return DONE
 
 

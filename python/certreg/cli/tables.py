@@ -10,15 +10,19 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
+from .._said import with_columns
+from ..constants import __version__
+from ..names import Names
 from ..result import mean_error
 from .said import in_options
+from .streams import aside, say
 
 Table = list[dict[str, Any]]
 
 
-def full(rows: Any, first: int, labels: Optional[np.ndarray]) -> Table:
+def full(rows: Any, first: int, labels: Optional[np.ndarray], names: Names = None) -> Table:
     """A line for each certificate of the rows that are done. Rows have their numbers in the file of
-    inputs, where `first` is the number of the first row that is certified."""
+    inputs, `first` that of the first one, and features have these names."""
     table: Table = rows.to_dicts()
     if labels is not None:
         errors = rows.label_errors(labels)[rows.done].ravel()
@@ -26,7 +30,7 @@ def full(rows: Any, first: int, labels: Optional[np.ndarray]) -> Table:
             line["label"], line["label_error"] = float(labels[line["row"]]), float(error)
     for line in table:
         line["row"] += first
-        line["error"] = in_options(line["error"])
+        line["error"] = with_columns(in_options(line["error"]), names)
     return table
 
 
@@ -75,9 +79,18 @@ def as_json(document: dict[str, Any]) -> str:
     return json.dumps(_plain(document), indent=1, allow_nan=False) + "\n"
 
 
+def answer(given: Any, text: str, document: dict[str, Any]) -> None:
+    """Prints a text, or with --json the document, to standard output; to standard error if the
+    table goes there."""
+    body = as_json({"certreg": __version__, **document}) if given.json else f"{text}\n"
+    (aside if getattr(given, "out", None) == "-" else say)(body)
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -13,7 +13,8 @@ from ..training import train_denoiser
 from .failure import DONE, FILE, Failure
 from .features import Features
 from .files import Destination, read_rows, read_scale
-from .streams import complain, say
+from .streams import complain
+from .tables import answer
 
 NO_GAIN = 0.95  # an error above it
 NO_USE = "It is of no use: an error of 1 is that of the noise itself. Give more inputs."
@@ -40,7 +41,11 @@ def train(given: argparse.Namespace) -> int:
     with _failures(given):
         X, names, _ = read_rows(given.inputs, given.array, given.rows or (0, None))
         features = Features(given.inputs, names, complain)
-        scale = read_scale(given.scale, X.shape[1:], features) if given.scale else None
+        scale = None
+        if given.scale:
+            scale = read_scale(
+                given.scale, X.shape[1:], features, lambda path: read_rows(path)[0] if path else X
+            )
         shape: tuple[int, ...] = given.shape or X.shape[1:]
         if math.prod(shape) != X[0].size:
             raise Failure(f"--shape is {shape}, but {given.inputs} has rows of {X[0].size} numbers")
@@ -54,7 +59,8 @@ def train(given: argparse.Namespace) -> int:
             seed=given.seed,
             progress=not given.quiet,
         )
-    say(f"{aligned(made.table())}\n{NO_USE if min(made.errors) > NO_GAIN else USE}\n")
+    advice = NO_USE if min(made.errors) > NO_GAIN else USE
+    answer(given, f"{aligned(made.table())}\n{advice}", {"errors": made.table()})
     return DONE
 
 
@@ -62,4 +68,6 @@ def join(given: argparse.Namespace) -> int:
     """Writes a denoiser and a model as one file."""
     with _failures(given):
         join_denoiser(given.denoiser, given.model, given.out)
+    if given.json:
+        answer(given, "", {"joined": given.out})
     return DONE

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Iterator, Optional, Tuple
 
 from .._changes import Changes
 from ..units import compared, radii_of
-from .said import in_options
 
 
 def changes_of(work: Any) -> Optional[Changes]:
@@ -19,16 +18,9 @@ def changes_of(work: Any) -> Optional[Changes]:
         return Changes(work.X, work.scale, step, kind, work.features.names)
 
 
-def tell_units(work: Any, changes: Changes, rows: Any) -> None:
-    """Prints the comparison for each tolerance, at the sigma that is recommended, if one is."""
-    for q, question in enumerate(rows.questions):
-        level = 0
-        if work.given.command == "sigma":
-            try:
-                level, means, _ = rows.choose_sigma(q, labels=work.labels)
-            except ValueError:  # each row failed, which has been said
-                continue
-            if not means[level]:
-                continue
-        said = f"Radii at sigma {rows.sigmas[level]:g} and tolerance {question.tolerance:g}:"
-        work.tell(f"{said}\n{in_options(compared(changes, radii_of(rows, level, q)))}")
+def units_of(rows: Any, levels: Any, changes: Changes) -> Iterator[Tuple[str, Any]]:
+    """The comparison for each tolerance, at each of these levels of it, and a title."""
+    for q, question in enumerate(rows.questions[: len(levels)]):
+        for level in levels[q]:
+            title = f"Radii at sigma {rows.sigmas[level]:g} and tolerance {question.tolerance:g}:"
+            yield title, compared(changes, radii_of(rows, level, q))

@@ -160,7 +160,7 @@ def understood(given: argparse.Namespace) -> argparse.Namespace:
     """Converts the texts of options in `given`. Defaults stay as they are. Raises Failure for a
     wrong text."""
     kinds = dict(_KINDS)
-    if given.command in ("sigma", "scale"):
+    if given.command in ("sigma", "scale", "certify", "bounds"):
         kinds["sigma"] = _list_of(_positive)
     if given.command == "denoise train":
         kinds["sigma"] = _levels
@@ -173,6 +173,8 @@ def understood(given: argparse.Namespace) -> argparse.Namespace:
     for name, text in vars(given).items():
         if name in kinds and isinstance(text, str):
             setattr(given, name, _value(kinds[name], name, text))
+    if given.command in ("certify", "bounds") and len(given.sigma) == 1:
+        given.sigma = given.sigma[0]  # one level has the noise of its domain
     output = getattr(given, "output", None)
     given.index_given = isinstance(output, int)
     if isinstance(output, str):
