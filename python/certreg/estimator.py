@@ -282,7 +282,6 @@ class Estimator(Answering):
 
     def export(self) -> bytes:
         """The record as bytes. They contain the seed, so keep them secret."""
-        self._check_arrays()
         with self._calls:
             return written(lambda *out: self._call("export", *out))
 
@@ -290,19 +289,12 @@ class Estimator(Answering):
         """Adds an exported record, to resume it or to merge shards. Make the estimator with the
         record's seed, and first call begin with the same z, sigma, noise_id and level. Otherwise
         raises CertregError with Status.MISMATCH."""
-        self._check_arrays()
         try:
             data = data if isinstance(data, bytes) else bytes(memoryview(data))
         except TypeError:
             said = f"data must be bytes, as export returns them, not {shown(data)}"
             raise TypeError(said) from None
         self._call("import", data, len(data))
-
-    def _check_arrays(self) -> None:
-        """Raises TypeError for inputs that are DataFrames, of which a record knows the numbers
-        only."""
-        if self._columns is not None:
-            raise TypeError("records of DataFrames are kept by certify_rows(resume=...)")
 
     def set_deadline(self, seconds: float) -> None:
         """Sets a deadline for sampling and answers, in seconds from now; 0: none."""

@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from kit import certreg, no_warnings, package, parametrize, same
+from kit import certreg, no_warnings, package, parametrize, refused, same
 from certreg import as_model, frames
 from certreg.frames import Columns, is_frame
 from certreg.names import names_of, order
@@ -292,6 +292,19 @@ def test_a_begin_that_fails_leaves_no_other_categories():
             e.certify(300, 20.0)
 
 
+def test_records_know_the_categories_of_their_input():
+    frame, _ = houses(6)
+    west = frame.iloc[[0]].assign(town="west")
+    with of_houses(frame) as e, of_houses(west) as other:
+        found = e.certify(frame.iloc[[0]], 0.5, 300, 20.0)
+        for again, status in ((west, "MISMATCH"), (frame.iloc[[0]], "OK")):
+            other.begin(again, 0.5, 0)
+            with refused(certreg.Status[status]) if status != "OK" else no_warnings():
+                other.import_(e.export())
+        assert same(other.certify(300, 20.0), found)
+        assert other.certify(west, 0.5, 300, 20.0, noise_id=0).input != found.input
+
+
 def test_gradients_and_shifts_have_the_names():
     frame, _ = houses(6)
     with of_houses(frame) as e:
@@ -334,10 +347,6 @@ def test_what_is_no_row_of_the_frame_is_refused():
         for wrong in (frame, frame.iloc[0], frame[:1].to_numpy(), [1] * 6):
             with pytest.raises(TypeError, match="z must be a DataFrame of one row, as X.iloc"):
                 e.begin(wrong, 0.5)
-        e.certify(frame[:1], 0.5, 300, 20.0)
-        for call in (e.export, lambda: e.import_(b"")):
-            with pytest.raises(TypeError, match="records of DataFrames are kept by certify_rows"):
-                call()
     with pytest.raises(ValueError, match="leave out device"):
         of_houses(frame, device=0)
 
