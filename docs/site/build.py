@@ -92,6 +92,7 @@ def python_pages():
         page = public.__module__.rpartition(".")[2].strip("_")
         kind, options = ("class", CLASS) if isinstance(public, type) else ("function", "")
         pages[page] = pages.get(page, "") + f".. auto{kind}:: certreg.{name}\n{options}\n"
+    pages["regressor"] = f".. autoclass:: certreg.regressor.SmoothedRegressor\n{CLASS}\n"
     pages["constants"] += constants(plain)
     top = manpage.top()
     pages["command"] = "".join(titled(one.prog, "-") + literal(one.format_help())
