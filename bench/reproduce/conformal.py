@@ -205,7 +205,7 @@ class Ruled(Counting):
     """The library's rule, with these numbers of samples of each point and of a new input."""
 
     def __init__(self, before: int, samples: int) -> None:
-        name = f"certreg, {samples:,} calls"
+        name = f"certreg, {samples:,} call{'s' if samples > 1 else ''}"
         super().__init__(name if before == samples else f"{name}, {before:,} before", samples)
         self.before = before
 
