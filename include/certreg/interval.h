@@ -54,6 +54,7 @@ enum certreg_score {
     CERTREG_SCORE_QUANTILES = 2
 };
 
+/* What a calibration keeps. */
 enum certreg_calibration_limit {
     CERTREG_CALIBRATION_SCORES = 25 /* kept of a point: min(samples, this) */
 };
