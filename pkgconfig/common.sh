@@ -15,11 +15,10 @@ refuse() { # SENTENCE
 }
 # The documentation, and the programs that it links to.
 documents() {
-    local found
+    local found kinds='md|svg|png|csv|py|[ch]|[ch]pp|cu|rs|go|mod|toml|slurm'
     mapfile -t found < <(ls -d LICENSE ./*.md docs examples 2>/dev/null)
     find "${found[@]}" -type f -regextype posix-extended \
-        -regex 'LICENSE|.*\.(md|svg|png|csv|py|[ch]|[ch]pp|cu|rs|go|mod|toml|slurm)|.*/CMakeLists.txt' |
-        sed 's|^\./||'
+        -regex "LICENSE|.*\.($kinds)|.*/CMakeLists.txt" | sed 's|^\./||'
 }
 # Whether the loader finds what is in LIBDIR, once its cache has been renewed.
 PATH=$PATH:/usr/sbin:/sbin
