@@ -108,14 +108,42 @@ TEST(a_rule_must_fit_the_calibration_and_the_record)
     finds(&c, &usual, CERTREG_E_MISMATCH, "another calibration");
 }
 
+/* Nothing but the scores tells them apart. */
+TEST(a_rule_is_not_for_other_points_with_the_same_noise)
+{
+    calibrate(e, &c, 1);
+    double others[SCORES];
+    certreg_calibration other = calibration_of(others);
+    calibrate(e, &other, 2);
+    const certreg_rule usual = rule_of(coverage(), &c);
+    take(e, POINTS, SAMPLES, y);
+    finds(&other, &usual, CERTREG_E_MISMATCH, "another calibration");
+    finds(&c, &usual, CERTREG_OK, "");
+}
+
+TEST(a_rule_that_was_changed_is_refused)
+{
+    calibrate(e, &c, 1);
+    const certreg_rule usual = rule_of(coverage(), &c);
+    certreg_rule changed[] = {usual, usual, usual, usual, usual};
+    changed[0].alpha = 0.05, changed[1].radius *= 2, changed[2].threshold = NAN;
+    changed[3].threshold *= 0.9, changed[4].sample_rank--;
+    take(e, POINTS, SAMPLES, y);
+    for (int i = 0; i < KIT_ROWS(changed); i++) {
+        finds(&c, changed + i, CERTREG_E_MISMATCH, "or was changed");
+        covers_zero(e, changed + i, CERTREG_E_MISMATCH);
+    }
+    covers_zero(e, &usual, CERTREG_OK);
+}
+
 TEST(arguments_of_an_interval_are_checked)
 {
     calibrate(e, &c, 1);
     take(e, POINTS, SAMPLES, y);
     const certreg_rule r = rule_of(coverage(), &c);
-    certreg_rule strange = r, broken = r, none = r;
+    certreg_rule strange = r;
     certreg_interval set = {.struct_size = sizeof set};
-    strange.reserved = 1, broken.threshold = NAN, none.sample_rank = 0;
+    strange.reserved = 1;
     const struct {
         const certreg_calibration *c;
         const certreg_rule *r;
@@ -126,8 +154,6 @@ TEST(arguments_of_an_interval_are_checked)
         certreg_status status;
         const char *words;
     } rows[] = {{&c, &strange, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "rule.reserved"},
-                {&c, &broken, 0, room, SAMPLES, &set, CERTREG_E_INVALID, "rule.threshold"},
-                {&c, &none, 0, room, SAMPLES, &set, CERTREG_E_MISMATCH, "the rule is for"},
                 {&c, &r, 0, room, SAMPLES - 1, &set, CERTREG_E_SMALL_MEMORY, ""},
                 {&c, &r, 1, room, SAMPLES, &set, CERTREG_E_INVALID, "output is 1; give one of"},
                 {&c, &r, 0, NULL, SAMPLES, &set, CERTREG_E_INVALID, "lo"},

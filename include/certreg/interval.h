@@ -74,6 +74,7 @@ typedef struct certreg_calibration {
     uint64_t samples;     /* * of each point, without the pilot's */
     uint64_t first_noise; /* * least noise_id of the points */
     uint64_t last_noise;  /* * greatest noise_id of the points */
+    uint64_t digest;      /* * of the scores of the points, one after the other */
     uint64_t count;       /* points so far */
     uint64_t capacity;    /* points for which scores has room */
     /* min(samples, CERTREG_CALIBRATION_SCORES) numbers for each point, one point after
@@ -121,7 +122,9 @@ typedef struct certreg_rule {
     double threshold;
     uint64_t samples;     /* of the coverage */
     uint64_t sample_rank; /* of the score that is compared with the threshold */
-    uint64_t calibration; /* a digest of its fields; 0: there was none */
+    /* A digest of the calibration and of the fields above, which must stay as they are;
+     * 0: there was none. */
+    uint64_t calibration;
     /* The least number of points for which there is a rule. 0: there is none, and the
      * error names what helps. Filled on failure too. */
     uint64_t least_points;

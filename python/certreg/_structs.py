@@ -223,11 +223,11 @@ Radius = _struct(
 )
 Calibration = _struct(
     "certreg_calibration",
-    96,
+    104,
     (i32, "score output outputs"),
     (pointer, "units"),
     (f64, "sigma"),
-    (u64, "seed model samples first_noise last_noise count capacity"),
+    (u64, "seed model samples first_noise last_noise digest count capacity"),
     (pointer, "scores"),
 )
 Coverage = _struct(

@@ -32,8 +32,10 @@ from .errors import CertregError
 from .estimator import Estimator, kinds_of
 from .frames import Columns, parted, rows_of
 
-_VERSION = 3  # of files; 2 had one score of each point, and 1 noise that was not quite Gaussian
-_FIELDS = "score output outputs sigma seed model samples first_noise last_noise count".split()
+_VERSION = 4  # of files; 3 had no digest, 2 one score of each point, and 1 nearly Gaussian noise
+_FIELDS = (
+    "score output outputs sigma seed model samples first_noise last_noise digest count"
+).split()
 _KEPT = ("kind", "lo", "hi", "scale")  # options of an estimator that are part of a calibration
 
 

@@ -31,7 +31,7 @@
     X(certreg_solve_info, SOLVE_INFO, 40, 40)           \
     X(certreg_bisection_plan, BISECTION_PLAN, 40, 40)   \
     X(certreg_radius, RADIUS, 32, 32)                   \
-    X(certreg_calibration, CALIBRATION, 96, 96)         \
+    X(certreg_calibration, CALIBRATION, 104, 104)       \
     X(certreg_coverage, COVERAGE, 56, 56)               \
     X(certreg_rule, RULE, 64, 64)                       \
     X(certreg_interval, INTERVAL, 80, 80)               \

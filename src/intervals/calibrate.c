@@ -1,4 +1,5 @@
 /* A record against its truth: one calibration point. */
+#include "base/bytes.h"
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "estimator/work.h"
@@ -11,7 +12,7 @@ static void describe(cr_view *v, const cr_scored *s, certreg_calibration *c)
 {
     c->sigma = v->input.sigma, c->seed = v->input.noise.seed;
     c->model = cr_intervals_model(v, c);
-    c->samples = s->count;
+    c->samples = s->count, c->digest = CR_HASH_START;
     c->first_noise = c->last_noise = v->input.noise.noise_id;
 }
 
@@ -45,7 +46,10 @@ static void add_scores(const cr_scored *s, certreg_calibration *c)
     const int levels = cr_weights_levels(s->count, above);
     const cr_order order = {.value = cr_intervals_score, .of = s, .count = s->count};
     double *scores = c->scores + c->count++ * (uint64_t)levels;
-    for (int l = 0; l < levels; l++) scores[l] = cr_order_select(&order, s->count - above[l]);
+    for (int l = 0; l < levels; l++) {
+        scores[l] = cr_order_select(&order, s->count - above[l]);
+        c->digest = cr_hash64(c->digest, cr_bits_of_double(scores[l]));
+    }
 }
 
 static certreg_status add_point(const cr_work *w, certreg_calibration *theirs, const double *truth)

@@ -116,7 +116,7 @@ uint64_t cr_intervals_model(cr_view *v, const certreg_calibration *c)
     return cr_hash_end(h);
 }
 
-uint64_t cr_intervals_digest(const certreg_calibration *c)
+uint64_t cr_intervals_digest(const certreg_calibration *c, const certreg_rule *r)
 {
     const uint64_t fields[] = {cr_bits_of_double(c->sigma),
                                c->seed,
@@ -124,7 +124,13 @@ uint64_t cr_intervals_digest(const certreg_calibration *c)
                                c->samples,
                                c->first_noise,
                                c->last_noise,
-                               c->count};
+                               c->digest,
+                               c->count,
+                               cr_bits_of_double(r->alpha),
+                               cr_bits_of_double(r->radius),
+                               cr_bits_of_double(r->threshold),
+                               r->samples,
+                               r->sample_rank};
     uint64_t h = CR_HASH_START;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) h = cr_hash64(h, fields[i]);
     h = cr_hash_end(h);

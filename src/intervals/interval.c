@@ -17,16 +17,15 @@ typedef struct asked { /* a checked call */
 static certreg_status check_rule(const asked *a, certreg_error *why)
 {
     const certreg_rule *r = &a->rule;
-    if (r->calibration != cr_intervals_digest(&a->calibration))
+    if (r->calibration != cr_intervals_digest(&a->calibration, r))
         return cr_fail(why, CERTREG_E_MISMATCH,
                        "the rule is for %s: make one from this calibration, with all of its points",
-                       r->calibration ? "another calibration" : "a calibration that is planned");
+                       r->calibration ? "another calibration, or was changed"
+                                      : "a calibration that is planned");
     if (r->reserved)
         return cr_fail(why, CERTREG_E_INVALID, "rule.reserved is %d; it must be 0",
                        (int)r->reserved);
-    if (isnan(r->threshold))
-        return cr_fail(why, CERTREG_E_INVALID, "rule.threshold is NaN; take it as it was made");
-    if (r->samples != a->scored.count || !r->sample_rank || r->sample_rank > r->samples)
+    if (r->samples != a->scored.count)
         return cr_fail(why, CERTREG_E_MISMATCH,
                        "the rule is for %llu samples, and the record has %zu beyond the pilot",
                        (unsigned long long)r->samples, a->scored.count);

@@ -44,8 +44,8 @@ uint64_t cr_intervals_model(cr_view *, const certreg_calibration *);
 /* Whether radii in units of sigma are right. */
 certreg_status cr_intervals_check_noise(cr_view *, certreg_error *why);
 
-/* A digest of a calibration; not 0. */
-uint64_t cr_intervals_digest(const certreg_calibration *);
+/* A digest of a rule with its calibration; not 0. */
+uint64_t cr_intervals_digest(const certreg_calibration *, const certreg_rule *);
 
 cr_weights_setting cr_intervals_setting(const certreg_coverage *);
 /* Names what would be enough for a rule with at most so many points, each after `before` or "or";

@@ -121,7 +121,7 @@ static certreg_status make(certreg_coverage *c, const certreg_calibration *of, c
     if (status) return status;
     out->alpha = c->alpha, out->radius = c->radius;
     out->samples = c->samples, out->sample_rank = weights.sample;
-    if (of) out->calibration = cr_intervals_digest(of);
+    if (of) out->calibration = cr_intervals_digest(of, out);
     return CERTREG_OK;
 }
 

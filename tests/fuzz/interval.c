@@ -2,7 +2,7 @@
  * changes nothing, and leaves an interval that knows nothing; an interval that was found agrees
  * with what covers says, and never shrinks when the threshold grows. */
 #include "fuzz/api.h"
-#include <certreg/interval.h>
+#include "intervals/intervals.h"
 #include <certreg/sampling.h>
 
 const size_t fuzz_most_bytes = 160;
@@ -146,7 +146,7 @@ void fuzz_one(const uint8_t *input, size_t size)
     if (how & 128) c.units = numbers(&b, 3);
     certreg_rule rule = {.struct_size = sizeof rule};
     for (uint64_t point = 0; point < POINTS; point++) {
-        certreg_calibration *theirs = fuzz_structs(&b, &c, 1, (fuzz_shape){sizeof c, 0xc04});
+        certreg_calibration *theirs = fuzz_structs(&b, &c, 1, (fuzz_shape){sizeof c, 0x1804});
         sample(e, 1 + point, SAMPLES);
         certreg_calibration before = {0};
         const int whole = fuzz_is_valid_size(theirs->struct_size, sizeof c);
@@ -165,6 +165,8 @@ void fuzz_one(const uint8_t *input, size_t size)
         if (how & 128) c.units = NULL; /* its box is gone */
     }
     make_rule(&b, &c, &rule);
+    if (fuzz_byte(&b) % 4 == 0) rule.threshold = 4 * fuzz_share(&b) - 1; /* as if from it */
+    if (rule.sample_rank) rule.calibration = cr_intervals_digest(&c, &rule);
     sample(e, 100, fuzz_byte(&b) % 16 ? SAMPLES : 5);
     use(&b, e, &c, &rule);
     fuzz_boxes_check();

@@ -148,7 +148,7 @@ def test_files_that_do_not_fit_are_no_calibration(folder):
         ("scores", np.ones((30, 14))),
         ("samples", 16),
         ("scores", np.array("a")),
-        ("version", 2),
+        ("version", 3),
         ("shape", np.array("a")),
     ):
         np.savez(path, **{**good, name: value})
