@@ -102,7 +102,8 @@ static void search(trial *t, simulate_source *source, finding *out, double *wors
         if (i % 3) anchor(t, &all, source, &l);
         else law_translate(&l, 0.3 * simulate_normal(source));
         if (i % 3 == 2)
-            l.from[1] = fmin(l.from[1] + 0.2 * simulate_normal(source), l.from[l.cells - 1]);
+            l.from[1] =
+                fmin(l.from[1] + 0.2 * simulate_normal(source), l.from[l.cells > 2 ? 2 : 1]);
         const double now = miss_rate(t, &all, &l);
         if (now > rate) rate = now, best = l;
     }
