@@ -179,6 +179,18 @@ TEST(without_a_shift_it_is_split_conformal_prediction)
     }
 }
 
+/* As a double, 1/161 is smaller than it is. */
+TEST(the_least_number_of_points_leaves_a_budget_where_alpha_rounds)
+{
+    for (uint64_t needed = 2; needed < 1000; needed++) {
+        cr_weights_setting s = setting(101, 101, 0);
+        s.alpha = 1 / (double)needed, s.points = cr_weights_least_points(&s);
+        const cr_weights w = cr_weights_choose(&s);
+        ck_assert(w.sample > 0 && s.points <= needed);
+        ck_assert_double_ge(cr_weights_budget(&w, s.alpha, s.points), 0);
+    }
+}
+
 TEST(a_longer_shift_and_a_smaller_alpha_need_larger_sets)
 {
     double sharp = 1;

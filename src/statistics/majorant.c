@@ -99,8 +99,7 @@ double cr_majorant_scale(const cr_majorant *m, cr_lacks *lacks)
         scale = fmax(scale, ratio), note(lacks, t, ratio, &worst);
         left = right, t = next;
     }
-    some[count - 1].next.value = 1; /* right of the grid */
     for (int i = 0; i < count; i++) look(some + i, t);
-    some[count - 1].at.value = 1;
+    some[count - 1].at.value = 1; /* right of the grid */
     return fmax(scale, ratio_at(m, some, count, left, left));
 }

@@ -266,6 +266,7 @@ static cr_weights split(const cr_weights_setting *s)
     cr_weights w = {.sample = s->samples - above[middle] + 1};
     w.step[middle] = 1;
     w.least_points = least_of(1 / s->alpha);
+    w.least_points += cr_weights_budget(&w, s->alpha, w.least_points) < 0; /* 1/alpha rounds */
     return w;
 }
 
