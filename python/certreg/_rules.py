@@ -9,6 +9,7 @@ from typing import Any, Tuple
 from . import _structs as S
 from ._library import lib
 from .answers import _Answer
+from .constants import number
 from .errors import check
 
 
@@ -55,6 +56,8 @@ def interval_rule(
 
 def rule_of(calibration: Any, **asked: Any) -> Any:
     """A struct of a rule, for this struct of a calibration, or None."""
+    if number(asked["alpha"], "alpha") == 0:
+        raise ValueError("alpha is 0, and no interval is right for certain: give at least 1e-6")
     coverage, why, out = S.Coverage(**asked), S.Error(), S.Rule()
     of = None if calibration is None else C.byref(calibration)
     check(lib.certreg_interval_rule(C.byref(coverage), of, C.byref(why), C.byref(out)), why)

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_array, check_X_y
+from sklearn.utils import check_array, check_X_y, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from .constants import NO_PILOT, PLAN_PAIRS
+from .constants import NO_PILOT, PLAN_PAIRS, integer, number
 from .estimator import Estimator
-from .frames import is_frame, rows_of, scale_from
+from .frames import Columns, is_frame, rows_of, scale_from
 from .intervals import Calibrated
 from .questions import Question, Serving
 from .result import Rows
@@ -28,7 +28,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         model = SmoothedRegressor(GradientBoostingRegressor(), sigma=0.25).fit(X, y)
         model.predict(X_new)
         model.predict_interval(X_new, radius=0.1, alpha=0.1)
-        model.certify(X_new, tolerance=0.5)["radius"]
+        model.certify(X_new, tolerance=0.5).radius
 
     regressor     of scikit-learn's kind, or a pipeline; None: LinearRegression. A copy is fitted
     sigma         noise level > 0, in units of the scale
@@ -45,8 +45,8 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                   noise, for tests; a server must not do so, because who knows it can find inputs
                   whose predictions are wrong
 
-    After fit: regressor_, scale_ and n_features_in_. Intervals need an estimator whose y has one
-    column."""
+    After fit: regressor_, scale_ and n_features_in_. A new regressor, scale or calibration counts
+    from the next fit."""
 
     def __init__(
         self,
@@ -71,10 +71,21 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     # ---- fitting
     def fit(self, X: Any, y: Any) -> "SmoothedRegressor":
         """Fits a copy of the regressor, and keeps a share of the rows for intervals."""
-        X, y = (X, np.asarray(y)) if is_frame(X) else check_X_y(X, y, y_numeric=True)
-        self.n_features_in_ = X.shape[1]
+        if not 0 <= number(self.calibration, "calibration") < 1:
+            raise ValueError(
+                f"calibration is {self.calibration}; it must be a share of the rows, from 0 to "
+                "below 1"
+            )
+        if self.random_state is not None:
+            integer(self.random_state, "random_state")
+        self.__dict__.pop("feature_names_in_", None)
         if is_frame(X):
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+            y = column_or_1d(y, warn=True)
             self.feature_names_in_ = np.asarray(X.columns, object)
+        else:
+            X, y = check_X_y(X, y, y_numeric=True)
+        self.n_features_in_ = X.shape[1]
         kept = None
         if self.calibration:
             how = dict(test_size=self.calibration, random_state=self.random_state)
@@ -89,13 +100,24 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _checked(self, X: Any) -> Any:
         """Tables stay what they are, since pipelines choose columns by their names."""
         check_is_fitted(self, "regressor_")
+        names = list(getattr(self, "feature_names_in_", []))
+        if names and not (is_frame(X) and set(X.columns) == set(names)):
+            raise ValueError(f"fit had a DataFrame: give one with the columns {names}")
         X = X if is_frame(X) else check_array(X)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but SmoothedRegressor is expecting "
                 f"{self.n_features_in_} features as input"
             )
+        if is_frame(X):
+            Columns(X, self.scale_)  # refuses what cannot get noise, and names its row
         return X
+
+    def set_params(self, **params: Any) -> "SmoothedRegressor":
+        """As for other estimators. Intervals need a new calibration then."""
+        self._calibrated = None
+        super().set_params(**params)
+        return self
 
     # ---- what is served
     def predict(self, X: Any) -> np.ndarray:
@@ -134,11 +156,12 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     # ---- what holds
     def certify(self, X: Any, tolerance: Any, *, alpha: float = 0.05, **options: Any) -> Rows:
         """For each row the radius within which a prediction stays within the tolerance, by
-        certify_rows, whose options (samples, jobs, ...) it takes."""
+        certify_rows, whose options (samples, jobs, ...) it takes. What is served has its own
+        scale, lo and hi, so these are refused."""
         tolerances = tolerance if np.ndim(tolerance) else [tolerance]
         questions = [self._question(t, alpha) for t in tolerances]
-        given = {**self._options(), "progress": False, **options}
-        return certify_rows(self.regressor_, self._checked(X), self.sigma, questions, **given)
+        X, own, options = self._checked(X), self._options(), {"progress": False, **options}
+        return certify_rows(self.regressor_, X, self.sigma, questions, **own, **options)
 
     def predict_interval(self, X: Any, *, radius: float = 0.0, alpha: float = 0.05) -> np.ndarray:
         """Ends of an interval for each row, array (rows, 2), that contains its truth with

@@ -49,12 +49,12 @@ def test_noise_is_fresh_unless_the_state_is_given():
 def test_what_is_served_is_what_was_certified():
     model = fitted(samples=51, failure_rate=0.05, random_state=None)
     rows = model.certify(X[:8], 0.6, samples=2000)
-    radius, told = rows["radius"][:, 0, 0], rows["prediction"][:, 0, 0]
+    radius, told = rows.radius, rows["prediction"][:, 0, 0]
     assert np.all(radius > 0)
     moved = X[:8] + model.scale_ * [0.99, 0, 0] * radius[:, None]
     missed = [np.abs(model.predict(moved) - told) >= 0.6 for _ in range(50)]
     assert np.mean(missed) <= 0.05
-    assert np.all(radius > fitted(samples=51, pairs=False).certify(X[:8], 0.6)["radius"][:, 0, 0])
+    assert np.all(radius > fitted(samples=51, pairs=False).certify(X[:8], 0.6).radius)
 
 
 def test_intervals_are_arrays_and_contain_the_truth():
@@ -66,6 +66,27 @@ def test_intervals_are_arrays_and_contain_the_truth():
     assert np.all(np.diff(wider) > np.diff(ends[:5]))
     with pytest.raises(ValueError, match="calibration is 0"):
         fitted(calibration=0).predict_interval(X)
+    with pytest.raises(ValueError, match="alpha is 0"):
+        model.predict_interval(X[:1], alpha=0)
+
+
+@pytest.mark.parametrize("wrong", [1, -0.1, 1.5, float("nan")])
+def test_calibration_is_a_share(wrong):
+    with pytest.raises(ValueError, match=f"calibration is {wrong}; it must be a share"):
+        fitted(calibration=wrong)
+
+
+def test_intervals_are_about_the_parameters_of_predictions():
+    model = fitted(calibration=0.5)
+    before = model.predict_interval(X[:4])
+    after = model.set_params(sigma=2.0).predict_interval(X[:4])
+    assert np.all(np.diff(after) > 2 * np.diff(before))
+
+
+@pytest.mark.parametrize("name", ["scale", "lo", "hi"])
+def test_no_certificate_is_about_another_model_than_that_served(name):
+    with pytest.raises(TypeError, match=name):
+        fitted().certify(X[:1], 0.5, **{name: None})
 
 
 def test_a_copy_and_a_file_are_the_same_model():
@@ -103,3 +124,17 @@ def test_tables_go_through_with_their_names():
     assert model.predict(frame[:4]).shape == (4,)
     assert model.predict_interval(frame[:4]).shape == (4, 2)
     assert len(model.certify(frame[:4], 1.0)["radius"]) == 4
+
+
+def test_tables_have_the_columns_of_fit_and_numbers():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    model = SmoothedRegressor(samples=11).fit(frame, Y)
+    for other in (frame.rename(columns={"a": "z"}), frame[["a", "b"]], X):
+        with pytest.raises(ValueError, match="fit had a DataFrame.*'a', 'b', 'c'"):
+            model.predict(other[:3])
+    with pytest.raises(ValueError, match="column 'b' is nan in row 2"):
+        model.predict(frame[:3].assign(b=[1.0, 2.0, np.nan]))
+    with pytest.raises(ValueError, match="should be a 1d array"):
+        model.fit(frame, np.c_[Y, Y])
+    assert model.fit(X[:, :2], Y).predict(X[:3, :2]).shape == (3,)
