@@ -66,3 +66,9 @@ def test_a_part_that_broke_off_is_refused(parts):
     text = kit.pathlib.Path("2.csv").read_text()
     kit.write("2.csv", text[:-200])
     command_refused(4, "2.csv is damaged in line 3", "merge", *parts, "-o", "all.csv")
+
+
+def test_an_empty_part_is_no_table(parts):
+    open("empty.csv", "w").close()
+    sentence = "empty.csv is no table of certreg: its first column is not named row"
+    command_refused(2, sentence, "merge", parts[0], "empty.csv", "-o", "all.csv")

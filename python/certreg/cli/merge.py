@@ -44,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
 def _read(path: str) -> tuple[list[str], list[Line]]:
     try:
         with open(path, newline="", encoding="utf-8") as file:
-            names, *lines = csv.reader(file, strict=True)
+            names, *lines = list(csv.reader(file, strict=True)) or [[]]
     except OSError as error:
         raise Failure(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, csv.Error) as error:
