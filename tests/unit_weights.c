@@ -292,6 +292,7 @@ TEST_TIMES(a_threshold_is_the_least_that_keeps_the_risk, 8)
     cr_order_sort(y, SAMPLES);
     for (int l = 0; l < CR_WEIGHTS_LEVELS; l++)
         ck_assert_double_eq(scores[l], y[SAMPLES - above[l]]);
+    certreg_estimator_destroy(e);
 }
 
 /* ---- pieces that are covered often enough */
@@ -381,4 +382,4 @@ TEST(sorting_and_selecting_agree_with_counting)
     }
 }
 
-TEST_MAIN("unit_weights")
+TEST_MAIN("weights of intervals")
