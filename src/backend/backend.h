@@ -52,8 +52,8 @@ static inline double cr_noise_gap_second(size_t features)
     return 4e-5 + 1e-7 * sqrt((double)features);
 }
 
-/* Where block b of `count` samples begins, b <= blocks: the last count % blocks of them have one sample
- * more. */
+/* Where block b of `count` samples begins, b <= blocks: the last count % blocks of them have one
+ * sample more. */
 static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)
 {
     const size_t longer = count % blocks;
@@ -91,12 +91,12 @@ typedef struct cr_sweep_sizes { /* the greatest of a sweep */
     size_t weighed, projected; /* samples of all functions together, and of those without a gram */
 } cr_sweep_sizes;
 
-typedef struct cr_sweep_room { /* memory of the backend that a sweep writes to */
-    void *own;                 /* ops->sweep_bytes; where the backend has no sweep, instead: */
-    double *sums, *gram;       /* 2*blocks*inputs; blocks*blocks */
+typedef struct cr_sweep_room {  /* memory of the backend that a sweep writes to */
+    void *own;                  /* ops->sweep_bytes; where the backend has no sweep, instead: */
+    double *sums, *gram;        /* 2*blocks*inputs; blocks*blocks */
     float *weights, *direction; /* 2*samples of one function; inputs */
-    double *results;           /* cr_sweep_results of the samples of one function */
-    double *fetched;           /* the host's room for them */
+    double *results;            /* cr_sweep_results of the samples of one function */
+    double *fetched;            /* the host's room for them */
 } cr_sweep_room;
 
 typedef struct cr_sweep {

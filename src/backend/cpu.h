@@ -25,9 +25,9 @@ typedef struct cr_filter {
 typedef struct cr_swept { /* one function within a tile; arrays over its features, zero-padded to
                              the next multiple of 64 */
     const cr_function *f;
-    size_t block, next;         /* which it is in; where the chunk of samples ends */
-    float *partial, *direction; /* sums of the chunk; float of those at the border */
-    double *sums, *rows;        /* over a block, or all so far; of all blocks (gram), or NULL */
+    size_t block, next;            /* which it is in; where the chunk of samples ends */
+    float *partial, *direction;    /* sums of the chunk; float of those at the border */
+    double *sums, *rows;           /* over a block, or all so far; of all blocks (gram), or NULL */
     double *squares, *dots, *gram; /* the results so far: squares of lengths, two for a border */
 } cr_swept;
 

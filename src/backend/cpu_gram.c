@@ -55,7 +55,7 @@ certreg_status cr_cpu_gram(certreg_backend *backend, const double *sums, size_t 
     (void)backend;
     memset(gram, 0, blocks * blocks * sizeof *gram);
     for (size_t first = 0; first < inputs; first += TILE)
-        cr_cpu_gram_add(sums + first, pitch, blocks,
-                        inputs - first < TILE ? inputs - first : TILE, gram);
+        cr_cpu_gram_add(sums + first, pitch, blocks, inputs - first < TILE ? inputs - first : TILE,
+                        gram);
     return CERTREG_OK;
 }

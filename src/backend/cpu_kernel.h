@@ -218,7 +218,8 @@ static void kernel_replay(const cr_noise *noise, uint64_t first, size_t count, s
         for (size_t i = 0; i < count; i += CR_REPLAY_CHUNK) {
             const size_t n = least(count - i, CR_REPLAY_CHUNK), quads = (width + 3) / 4;
             fill_tile(&s, noise->clean_first, first + i, n, j / 4, quads, e);
-            add_chunk(e, 4 * quads, n, functions, weights + i, stride, width, sums + j, noise->inputs);
+            add_chunk(e, 4 * quads, n, functions, weights + i, stride, width, sums + j,
+                      noise->inputs);
         }
     }
 }

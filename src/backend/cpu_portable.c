@@ -7,6 +7,7 @@
 const cr_cpu_kernels *cr_cpu_portable_kernels(void)
 {
     static const cr_cpu_kernels kernels = {"portable",    kernel_draw,    kernel_normals,
-                                           kernel_replay, kernel_project, kernel_filter, kernel_sweep};
+                                           kernel_replay, kernel_project, kernel_filter,
+                                           kernel_sweep};
     return &kernels;
 }

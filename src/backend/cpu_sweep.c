@@ -22,12 +22,12 @@ typedef struct sweep {
     const cr_noise *noise;
     const cr_sweep *of;
     place place[MOST_TILES];
-    double *squares; /* totals, two for a border of each function */
-    size_t tiles;    /* of a round */
-    size_t at;       /* the first tile of the round */
-    uint64_t end;    /* of the samples */
+    double *squares;     /* totals, two for a border of each function */
+    size_t tiles;        /* of a round */
+    size_t at;           /* the first tile of the round */
+    uint64_t end;        /* of the samples */
     int projects, whole; /* some function is projected; is whole */
-    cr_watch *watch; /* of the calling thread, which has part 0 */
+    cr_watch *watch;     /* of the calling thread, which has part 0 */
     atomic_int late;
 } sweep;
 
@@ -136,7 +136,9 @@ static cr_sweep_tile start_tile(const sweep *me, size_t number, const place *p)
                            .mask = p->mask,
                            .functions = me->of->count,
                            .first = me->of->first,
-                           .norms = !me->projects ? NULL : p->norms ? p->norms : me->of->norms};
+                           .norms = !me->projects ? NULL
+                                    : p->norms    ? p->norms
+                                                  : me->of->norms};
 }
 
 /* Between two steps. */

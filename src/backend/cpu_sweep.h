@@ -123,8 +123,7 @@ static void kernel_sweep(const cr_noise *noise, uint64_t first, size_t count,
             project_tile(e, pitch, rows, t->mask, (t->width + GROUP - 1) / GROUP, 1,
                          t->norms + (size_t)(first + i - t->first));
         for (size_t f = 0; f < t->functions; f++)
-            if (!t->again || swept[f].f->whole)
-                take_rows(swept + f, t, e, pitch, first + i, rows);
+            if (!t->again || swept[f].f->whole) take_rows(swept + f, t, e, pitch, first + i, rows);
     }
 }
 

@@ -31,8 +31,8 @@ static certreg_status multiply(const turns *t, const cr_function *f, size_t k, s
     const cr_backend_ops *ops = t->backend->ops;
     const cr_sweep_room *room = t->sweep->room;
     const size_t d = t->noise->inputs;
-    const certreg_status status = ops->gram(t->backend, room->sums + k * d, functions * d,
-                                            f->blocks, d, room->gram);
+    const certreg_status status =
+        ops->gram(t->backend, room->sums + k * d, functions * d, f->blocks, d, room->gram);
     return status ? status
                   : ops->fetch(t->backend, f[k].gram, room->gram,
                                f->blocks * f->blocks * sizeof *room->gram);
@@ -85,9 +85,9 @@ static certreg_status step(const turns *t, const cr_function *f, size_t b)
     const size_t from = cr_walk_border(f->count, f->blocks, b),
                  to = b < f->blocks ? cr_walk_border(f->count, f->blocks, b + 1) : from;
     if (cr_watch_late(t->watch)) return CERTREG_E_DEADLINE;
-    certreg_status status =
-        t->backend->ops->aim(t->backend, room->sums, t->sweep->mask, t->noise->inputs,
-                             room->direction, room->results + 2 * b);
+    certreg_status status = t->backend->ops->aim(t->backend, room->sums, t->sweep->mask,
+                                                 t->noise->inputs, room->direction,
+                                                 room->results + 2 * b);
     if (!status && !f->whole) status = project(t, f, from, to);
     if (!status && f->whole && b == f->blocks) status = project(t, f, 0, f->count);
     return status ? status : add(t, f, from, to);
@@ -115,9 +115,9 @@ static certreg_status walk(const turns *t, const cr_function *f)
     if (!status) status = clear(t, 1);
     for (size_t b = 0; b <= f->blocks && !status; b++) status = step(t, f, b);
     if (!status)
-        status = t->backend->ops->fetch(t->backend, room->fetched, room->results,
-                                        cr_sweep_results(f->blocks, f->count) *
-                                            sizeof *room->fetched);
+        status =
+            t->backend->ops->fetch(t->backend, room->fetched, room->results,
+                                   cr_sweep_results(f->blocks, f->count) * sizeof *room->fetched);
     if (!status) read_results(t, f);
     return status;
 }
@@ -126,8 +126,8 @@ static certreg_status walk(const turns *t, const cr_function *f)
 static size_t together(const cr_sweep *sweep, size_t at)
 {
     const cr_function *f = sweep->functions + at;
-    return at + 1 < sweep->count && f[1].gram && f[1].first == f->first &&
-                   f[1].count == f->count && f[1].blocks == f->blocks
+    return at + 1 < sweep->count && f[1].gram && f[1].first == f->first && f[1].count == f->count &&
+                   f[1].blocks == f->blocks
                ? 2
                : 1;
 }

@@ -53,8 +53,7 @@ static cr_samples pilot_of(cr_view *v, const cr_conditions *conditions, const cr
 static certreg_status find_gram(cr_replay *r, const cr_samples *s, const double **gram)
 {
     const cr_function *found;
-    const certreg_status status =
-        cr_sweep_find(r, s, CR_WANTED_GRAM, r->view->plan.blocks, &found);
+    const certreg_status status = cr_sweep_find(r, s, CR_WANTED_GRAM, r->view->plan.blocks, &found);
     if (!status) *gram = found->gram;
     return status;
 }

@@ -64,7 +64,8 @@ static void look_ahead(const cr_work *w, const cr_job *j, size_t index)
         want(w, j, index);
     }
     if (!cr_sweep_pending(w->replay)) return;
-    for (size_t i = index + 1; i < j->call->count && want(w, j, i); i++) {}
+    for (size_t i = index + 1; i < j->call->count && want(w, j, i); i++) {
+    }
     cr_sweep_run(w->replay);
 }
 

@@ -74,11 +74,12 @@ static void lay_out_findings(cr_arena *host, certreg_estimator *e)
 {
     const cr_sweep_sizes *sizes = &e->replay.sizes;
     cr_findings *found = &e->replay.found;
-    found->weights = cr_arena_take(host, sizes->weighed + sizes->span, sizeof(float));
+    found->functions = cr_arena_take(host, sizes->functions, sizeof *found->functions);
+    found->units = cr_arena_take(host, sizes->functions, sizeof *found->units);
+    found->weights = cr_arena_take(host, sizes->weighed, sizeof(float));
     found->dots = cr_arena_take(host, sizes->projected, sizeof(double));
     found->norms = cr_arena_take(host, sizes->span, sizeof(double));
-    found->lengths =
-        cr_arena_take(host, sizes->functions * (CR_WALK_BLOCKS + 1), sizeof(double));
+    found->lengths = cr_arena_take(host, sizes->functions * (CR_WALK_BLOCKS + 1), sizeof(double));
     found->products = cr_arena_take(
         host, cr_arena_times(sizes->grams * sizes->blocks, sizes->blocks), sizeof(double));
 }
@@ -178,8 +179,7 @@ static certreg_status warm_gradient(const certreg_estimator *e)
     const cr_backend_ops *ops = e->backend->ops;
     const size_t d = e->record.model.inputs, blocks = e->record.plan.blocks;
     const cr_replay_device *at = &e->replay.device;
-    certreg_status status =
-        ops->fill(e->backend, at->sums, 2 * blocks * d * sizeof *at->sums, 0);
+    certreg_status status = ops->fill(e->backend, at->sums, 2 * blocks * d * sizeof *at->sums, 0);
     for (size_t functions = 1; functions <= 2 && !status; functions++)
         status = ops->gram(e->backend, at->sums, functions * d, blocks, d, at->sweep.gram);
     return status;

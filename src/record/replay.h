@@ -44,8 +44,8 @@ typedef struct cr_findings {
     cr_noise noise;
     size_t count, swept;
     size_t grams, weighed, projected; /* what of the sizes they use */
-    cr_function functions[CR_SWEEP_FUNCTIONS];
-    double units[CR_SWEEP_FUNCTIONS];
+    cr_function *functions;
+    double *units;
     float *weights;
     double *products, *lengths, *dots; /* results of all */
     double *norms;                     /* max_samples */

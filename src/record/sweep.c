@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Samples that fit, as multiples of max_samples: of all functions, and of those without products.
- * Enough for about a dozen questions. */
-enum { WEIGHED = 14, PROJECTED = 8, GRAMS = 8, LEAST_GRAMS = 4, USUAL_BLOCKS = 64 };
+/* Samples that fit, as multiples of max_samples: of all functions and one that may be among them,
+ * and of those without products. Enough for about a dozen questions. */
+enum { WEIGHED = 15, PROJECTED = 8, GRAMS = 8, LEAST_GRAMS = 4, USUAL_BLOCKS = 64 };
 
 /* Large plans keep fewer products. */
 static size_t grams_of(size_t blocks)
@@ -56,13 +56,13 @@ static int has_room(const cr_replay *r, const cr_function *f)
 {
     const cr_findings *found = &r->found;
     const cr_sweep_sizes *most = &r->sizes;
-    return found->count < most->functions && f->count <= most->weighed - found->weighed &&
-           (f->gram ? found->grams < most->grams
-                    : f->count <= most->projected - found->projected);
+    return found->count < most->functions &&
+           f->count <= most->weighed - most->span - found->weighed &&
+           (f->gram ? found->grams < most->grams : f->count <= most->projected - found->projected);
 }
 
-/* The next function, whose weights go behind those of the others, where there is room for one more
- * than is kept. Weights are multiples of a unit, so that float neither overflows nor loses them. */
+/* The next function, whose weights go behind those of the others. Weights are multiples of a unit,
+ * so that float neither overflows nor loses them. */
 static cr_function next_of(const cr_replay *r, const cr_samples *s, enum cr_wanted wanted,
                            size_t blocks, double unit)
 {

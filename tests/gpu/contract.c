@@ -248,8 +248,7 @@ static cr_sweep_room room_of(int s, const cr_sweep_sizes *sizes)
                             2 * sizes->span * sizeof(float), sizes->inputs * sizeof(float),
                             results};
     void *at[5];
-    for (int i = 0; i < 5; i++)
-        at[i] = s ? take(NULL, bytes[i]) : contract_here(malloc(bytes[i]));
+    for (int i = 0; i < 5; i++) at[i] = s ? take(NULL, bytes[i]) : contract_here(malloc(bytes[i]));
     room.sums = at[0], room.gram = at[1], room.weights = at[2], room.direction = at[3];
     room.results = at[4];
     return room;
@@ -268,8 +267,8 @@ static void functions_of(uint64_t first, size_t n, const float *weights, const s
                          cr_function f[FUNCTIONS])
 {
     const size_t few = n / 3, equal = n - n % BLOCKS;
-    const size_t from[FUNCTIONS] = {0, 0, few, 0, few}, count[FUNCTIONS] = {equal, equal, n - few,
-                                                                            n, n - few};
+    const size_t from[FUNCTIONS] = {0, 0, few, 0, few},
+                 count[FUNCTIONS] = {equal, equal, n - few, n, n - few};
     for (size_t k = 0; k < FUNCTIONS; k++) {
         f[k] = (cr_function){.first = first + from[k],
                              .count = count[k],
@@ -384,9 +383,8 @@ TEST(late_work_ends_with_its_status)
         cr_watch watch = {.now = later_than_due, .due = late ? 1 : 3};
         ck_assert_int_eq(gpu->ops->replay(gpu, &noise, &all, NULL, sums, &watch), wanted);
         watch.late = 0;
-        ck_assert_int_eq(sweep_all(1, &noise, 0, BLOCKS * LENGTH, numbers_of, weights, &found,
-                                   &watch),
-                         wanted);
+        ck_assert_int_eq(
+            sweep_all(1, &noise, 0, BLOCKS * LENGTH, numbers_of, weights, &found, &watch), wanted);
     }
     ck_assert_int_eq(gpu->ops->wait(gpu), CERTREG_OK);
 }

@@ -112,8 +112,8 @@ static certreg_status replay(certreg_backend *backend, const cr_noise *noise, co
     return CERTREG_OK;
 }
 
-/* Within each 256 features, partial sum l of 16 takes the features j with j % 16 == l, in float. The
- * 16 sums are added pairwise in double: l and l + 8, then l and l + 4, l + 2, l + 1. */
+/* Within each 256 features, partial sum l of 16 takes the features j with j % 16 == l, in float.
+ * The 16 sums are added pairwise in double: l and l + 8, then l and l + 4, l + 2, l + 1. */
 static double interleaved(const float *terms_a, const float *terms_b, size_t inputs)
 {
     double sum = 0;
