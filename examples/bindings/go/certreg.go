@@ -1,0 +1,181 @@
+// Package certreg is libcertreg for Go. Names and meanings are those of certreg.h, which is the
+// manual. The library draws the noisy inputs and takes the outputs, so nothing of Go is called from
+// C, and no pointer into Go's memory stays there.
+package certreg
+
+/*
+#cgo pkg-config: certreg
+#include <certreg/sampling.h>
+
+// The array of Go cannot be named in a struct of Go.
+static certreg_status create(certreg_model model, const float *scale, const certreg_plan *plan,
+                             certreg_error *why, certreg_estimator **out)
+{
+	model.scale = scale;
+	return certreg_estimator_create(NULL, &model, plan, why, out);
+}
+*/
+import "C"
+
+import (
+	"fmt"
+	"math"
+)
+
+// Statistics and outcomes.
+const (
+	Median    = C.CERTREG_STATISTIC_MEDIAN
+	Huber     = C.CERTREG_STATISTIC_HUBER
+	Abstained = C.CERTREG_OUTCOME_ABSTAINED
+	Certified = C.CERTREG_OUTCOME_CERTIFIED
+	Capped    = C.CERTREG_OUTCOME_CAPPED
+)
+
+// Error is a status that is not 0, CERTREG_E_..., and the library's sentence.
+type Error struct {
+	Status int
+	Text   string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+func check(status C.certreg_status, why *C.certreg_error) error {
+	if status == C.CERTREG_OK {
+		return nil
+	}
+	return &Error{int(status), C.GoString(&why.text[0])}
+}
+
+func invalid(format string, a ...any) error {
+	return &Error{C.CERTREG_E_INVALID, fmt.Sprintf(format, a...)}
+}
+
+// Model is a function and its shape. Eval reads rows of Inputs numbers, at most Batch of them, and
+// writes Outputs numbers for each. Where it writes nothing, y is NaN, which Certify refuses.
+type Model struct {
+	Inputs, Outputs, Batch int       // Outputs 0: 1; Batch 0: 256
+	Scale                  []float32 // nil: all 1
+	Eval                   func(x, y []float32) error
+}
+
+// Plan fixes the noise and the number of samples of each input.
+type Plan struct {
+	Seed       uint64
+	MaxSamples int
+}
+
+// Question is about the record: by default about the median.
+type Question struct {
+	Tolerance, Alpha, HuberWidth float64
+	Output, Statistic            int32
+	Bonferroni                   uint64
+}
+
+// Certificate is the answer to one question. T stays between Lo and Hi within Radius.
+type Certificate struct {
+	Radius, Prediction, Estimate, Lo, Hi float64
+	Outcome, Status                      int
+}
+
+// Estimator samples a model. It serves any number of inputs, one after the other, and one goroutine
+// at a time.
+type Estimator struct {
+	handle       *C.certreg_estimator
+	model        Model
+	total, taken int
+	x, y         []float32
+}
+
+// New makes an estimator. Close it.
+func New(m Model, p Plan) (*Estimator, error) {
+	if m.Outputs == 0 {
+		m.Outputs = 1
+	}
+	if m.Batch == 0 {
+		m.Batch = 256
+	}
+	var scale *C.float
+	if m.Scale != nil {
+		if len(m.Scale) != m.Inputs || m.Inputs == 0 {
+			return nil, invalid("Scale has %d numbers, not %d", len(m.Scale), m.Inputs)
+		}
+		scale = (*C.float)(&m.Scale[0])
+	}
+	shape := C.certreg_model{struct_size: C.sizeof_certreg_model, inputs: C.size_t(m.Inputs),
+		outputs: C.size_t(m.Outputs), batch: C.size_t(m.Batch)}
+	plan := C.certreg_plan{struct_size: C.sizeof_certreg_plan, seed: C.uint64_t(p.Seed),
+		max_samples: C.size_t(p.MaxSamples)}
+	why := C.certreg_error{struct_size: C.sizeof_certreg_error}
+	e := &Estimator{model: m, total: p.MaxSamples}
+	if err := check(C.create(shape, scale, &plan, &why, &e.handle), &why); err != nil {
+		return nil, err
+	}
+	e.x, e.y = make([]float32, m.Batch*m.Inputs), make([]float32, m.Batch*m.Outputs)
+	return e, nil
+}
+
+// Close frees it.
+func (e *Estimator) Close() {
+	C.certreg_estimator_destroy(e.handle)
+	e.handle = nil
+}
+
+func (e *Estimator) check(status C.certreg_status) error {
+	if e.handle == nil {
+		return invalid("the estimator is closed")
+	}
+	return check(status, C.certreg_estimator_error(e.handle))
+}
+
+// Begin starts a new input.
+func (e *Estimator) Begin(z []float32, sigma float64, noiseID uint64) error {
+	if len(z) != e.model.Inputs {
+		return invalid("z has %d numbers, not %d", len(z), e.model.Inputs)
+	}
+	e.taken = 0
+	return e.check(C.certreg_estimator_begin(e.handle, (*C.float)(&z[0]), C.double(sigma),
+		C.uint64_t(noiseID)))
+}
+
+// Certify takes the samples that are missing of MaxSamples, and answers. If Eval fails, it returns
+// the error; the samples before it stay, and the next call goes on from there.
+func (e *Estimator) Certify(q Question) (Certificate, error) {
+	for e.taken < e.total {
+		if err := e.sample(); err != nil {
+			return Certificate{}, err
+		}
+	}
+	ask := C.certreg_question{struct_size: C.sizeof_certreg_question,
+		tolerance: C.double(q.Tolerance), alpha: C.double(q.Alpha),
+		huber_width: C.double(q.HuberWidth), output: C.int32_t(q.Output),
+		statistic: C.int32_t(q.Statistic), bonferroni: C.uint64_t(q.Bonferroni)}
+	c := C.certreg_certificate{struct_size: C.sizeof_certreg_certificate}
+	err := e.check(C.certreg_certify(e.handle, 0, &ask, 1, &c)) // 0: only answer
+	return Certificate{float64(c.radius), float64(c.prediction), float64(c.estimate),
+		float64(c.output_lo), float64(c.output_hi), int(c.outcome), int(c.status)}, err
+}
+
+// The next batch: noisy inputs out, outputs in.
+func (e *Estimator) sample() error {
+	rows := e.total - e.taken
+	if rows > e.model.Batch {
+		rows = e.model.Batch
+	}
+	x, y := e.x[:rows*e.model.Inputs], e.y[:rows*e.model.Outputs]
+	first, count := C.uint64_t(e.taken), C.size_t(rows)
+	err := e.check(C.certreg_estimator_draw(e.handle, first, count, (*C.float)(&x[0])))
+	if err != nil {
+		return err
+	}
+	for i := range y {
+		y[i] = float32(math.NaN())
+	}
+	if err = e.model.Eval(x, y); err != nil {
+		return err
+	}
+	err = e.check(C.certreg_estimator_record(e.handle, first, count, (*C.float)(&y[0])))
+	if err == nil {
+		e.taken += rows
+	}
+	return err
+}
