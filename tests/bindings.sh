@@ -52,7 +52,7 @@ without_library() {
 layout() {
     awk '/^(pub )?struct [A-Z][a-z]+ \{/ { sub(/^pub /, ""); name = $2; next }
         /^\}/ { name = "" }
-        name { gsub(/pub /, ""); while (match($0, /[a-z_0-9]+: /)) {
+        name { while (match($0, /[a-z_0-9]+: /)) {
             print name, tolower(name), substr($0, RSTART, RLENGTH - 2)
             $0 = substr($0, RSTART + RLENGTH) } }' "$folder/rust/src/c.rs" |
         sed 's/ failure / error /' >"$tmp/fields"
@@ -110,7 +110,7 @@ if go version >/dev/null 2>&1 && command -v pkg-config >/dev/null; then
     tell 'Go: so is an estimator that was closed' refuses in_go 'is closed' 's/defer //'
     tell 'Go: an error of the model comes out, and its record goes on' \
         prints in_go 's/^func model.*/var calls int\n\n&\
-        if calls++; calls == 3 {return fmt.Errorf("off")}/; s/c, err := e.Cert/\
+        if calls++; calls == 3 {return fmt.Errorf("off")}/; s/c, err = e.Cert/\
         if _, err = e.Certify(certreg.Question{Tolerance: 0.5}); err.Error() != "off" { panic(err) }\n&/'
 else
     echo 'skip Go: go or pkg-config is not installed'

@@ -7,7 +7,7 @@ package certreg
 #cgo pkg-config: certreg
 #include <certreg/sampling.h>
 
-// The array of Go cannot be named in a struct of Go.
+// A struct of C may not hold Go's pointer to the scale.
 static certreg_status create(certreg_model model, const float *scale, const certreg_plan *plan,
                              certreg_error *why, certreg_estimator **out)
 {
@@ -22,14 +22,13 @@ import (
 	"math"
 )
 
-// Statistics and outcomes.
-const (
-	Median    = C.CERTREG_STATISTIC_MEDIAN
-	Huber     = C.CERTREG_STATISTIC_HUBER
-	Abstained = C.CERTREG_OUTCOME_ABSTAINED
-	Certified = C.CERTREG_OUTCOME_CERTIFIED
-	Capped    = C.CERTREG_OUTCOME_CAPPED
-)
+// Huber is a statistic; the median, 0, is the default.
+const Huber = C.CERTREG_STATISTIC_HUBER
+
+// Abstained is an outcome: nothing was proved.
+const Abstained = C.CERTREG_OUTCOME_ABSTAINED
+
+const batch = 256 // rows at a time
 
 // Error is a status that is not 0, CERTREG_E_..., and the library's sentence.
 type Error struct {
@@ -50,12 +49,12 @@ func invalid(format string, a ...any) error {
 	return &Error{C.CERTREG_E_INVALID, fmt.Sprintf(format, a...)}
 }
 
-// Model is a function and its shape. Eval reads rows of Inputs numbers, at most Batch of them, and
-// writes Outputs numbers for each. Where it writes nothing, y is NaN, which Certify refuses.
+// Model is a function and its shape. Eval reads rows of Inputs numbers, and writes Outputs numbers
+// for each of them. Where it writes nothing, y is NaN, which Certify refuses.
 type Model struct {
-	Inputs, Outputs, Batch int       // Outputs 0: 1; Batch 0: 256
-	Scale                  []float32 // nil: all 1
-	Eval                   func(x, y []float32) error
+	Inputs, Outputs int
+	Scale           []float32 // nil: all 1
+	Eval            func(x, y []float32) error
 }
 
 // Plan fixes the noise and the number of samples of each input.
@@ -68,13 +67,12 @@ type Plan struct {
 type Question struct {
 	Tolerance, Alpha, HuberWidth float64
 	Output, Statistic            int32
-	Bonferroni                   uint64
 }
 
-// Certificate is the answer to one question. T stays between Lo and Hi within Radius.
+// Certificate is the answer to one question.
 type Certificate struct {
-	Radius, Prediction, Estimate, Lo, Hi float64
-	Outcome, Status                      int
+	Radius, Prediction, Estimate, OutputLo, OutputHi float64
+	Outcome, Status                                  int
 }
 
 // Estimator samples a model. It serves any number of inputs, one after the other, and one goroutine
@@ -83,35 +81,23 @@ type Estimator struct {
 	handle       *C.certreg_estimator
 	model        Model
 	total, taken int
-	x, y         []float32
 }
 
 // New makes an estimator. Close it.
 func New(m Model, p Plan) (*Estimator, error) {
-	if m.Outputs == 0 {
-		m.Outputs = 1
-	}
-	if m.Batch == 0 {
-		m.Batch = 256
-	}
 	var scale *C.float
-	if m.Scale != nil {
-		if len(m.Scale) != m.Inputs || m.Inputs == 0 {
-			return nil, invalid("Scale has %d numbers, not %d", len(m.Scale), m.Inputs)
-		}
+	if len(m.Scale) != 0 && len(m.Scale) != m.Inputs {
+		return nil, invalid("Scale has %d numbers, not %d", len(m.Scale), m.Inputs)
+	} else if len(m.Scale) != 0 {
 		scale = (*C.float)(&m.Scale[0])
 	}
 	shape := C.certreg_model{struct_size: C.sizeof_certreg_model, inputs: C.size_t(m.Inputs),
-		outputs: C.size_t(m.Outputs), batch: C.size_t(m.Batch)}
+		outputs: C.size_t(m.Outputs), batch: batch}
 	plan := C.certreg_plan{struct_size: C.sizeof_certreg_plan, seed: C.uint64_t(p.Seed),
 		max_samples: C.size_t(p.MaxSamples)}
 	why := C.certreg_error{struct_size: C.sizeof_certreg_error}
 	e := &Estimator{model: m, total: p.MaxSamples}
-	if err := check(C.create(shape, scale, &plan, &why, &e.handle), &why); err != nil {
-		return nil, err
-	}
-	e.x, e.y = make([]float32, m.Batch*m.Inputs), make([]float32, m.Batch*m.Outputs)
-	return e, nil
+	return e, check(C.create(shape, scale, &plan, &why, &e.handle), &why)
 }
 
 // Close frees it.
@@ -148,7 +134,7 @@ func (e *Estimator) Certify(q Question) (Certificate, error) {
 	ask := C.certreg_question{struct_size: C.sizeof_certreg_question,
 		tolerance: C.double(q.Tolerance), alpha: C.double(q.Alpha),
 		huber_width: C.double(q.HuberWidth), output: C.int32_t(q.Output),
-		statistic: C.int32_t(q.Statistic), bonferroni: C.uint64_t(q.Bonferroni)}
+		statistic: C.int32_t(q.Statistic)}
 	c := C.certreg_certificate{struct_size: C.sizeof_certreg_certificate}
 	err := e.check(C.certreg_certify(e.handle, 0, &ask, 1, &c)) // 0: only answer
 	return Certificate{float64(c.radius), float64(c.prediction), float64(c.estimate),
@@ -158,22 +144,21 @@ func (e *Estimator) Certify(q Question) (Certificate, error) {
 // The next batch: noisy inputs out, outputs in.
 func (e *Estimator) sample() error {
 	rows := e.total - e.taken
-	if rows > e.model.Batch {
-		rows = e.model.Batch
+	if rows > batch {
+		rows = batch
 	}
-	x, y := e.x[:rows*e.model.Inputs], e.y[:rows*e.model.Outputs]
-	first, count := C.uint64_t(e.taken), C.size_t(rows)
-	err := e.check(C.certreg_estimator_draw(e.handle, first, count, (*C.float)(&x[0])))
-	if err != nil {
-		return err
-	}
+	x, y := make([]float32, rows*e.model.Inputs), make([]float32, rows*e.model.Outputs)
 	for i := range y {
 		y[i] = float32(math.NaN())
 	}
-	if err = e.model.Eval(x, y); err != nil {
-		return err
+	first, count := C.uint64_t(e.taken), C.size_t(rows)
+	err := e.check(C.certreg_estimator_draw(e.handle, first, count, (*C.float)(&x[0])))
+	if err == nil {
+		err = e.model.Eval(x, y)
 	}
-	err = e.check(C.certreg_estimator_record(e.handle, first, count, (*C.float)(&y[0])))
+	if err == nil {
+		err = e.check(C.certreg_estimator_record(e.handle, first, count, (*C.float)(&y[0])))
+	}
 	if err == nil {
 		e.taken += rows
 	}

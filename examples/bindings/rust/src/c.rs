@@ -44,7 +44,7 @@ pub struct Question {
 #[repr(C)]
 #[derive(Clone, Debug, Default)]
 pub struct Certificate {
-    struct_size: u32, pub status: i32,
+    pub(crate) struct_size: u32, pub status: i32,
     pub outcome: i32, pub stop: i32,
     pub radius: f64, pub prediction: f64, pub estimate: f64,
     pub output_lo: f64, pub output_hi: f64,
@@ -90,10 +90,5 @@ impl Plan {
 impl Question {
     pub fn new(tolerance: f64) -> Self {
         Self { struct_size: size_of::<Self>() as u32, tolerance, ..Self::default() }
-    }
-}
-impl Certificate {
-    pub(crate) fn new() -> Self {
-        Self { struct_size: size_of::<Self>() as u32, ..Self::default() }
     }
 }

@@ -9,11 +9,8 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::ptr::{null, null_mut};
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
-pub const STATISTIC_MEDIAN: i32 = 0;
-pub const STATISTIC_HUBER: i32 = 1;
-pub const OUTCOME_ABSTAINED: i32 = 0;
-pub const OUTCOME_CERTIFIED: i32 = 1;
-pub const OUTCOME_CAPPED: i32 = 2;
+pub const STATISTIC_HUBER: i32 = 1; // the median, 0, is the default
+pub const OUTCOME_ABSTAINED: i32 = 0; // nothing was proved
 
 /// A status that is not 0, CERTREG_E_..., and the library's sentence.
 #[derive(Clone, Debug)]
@@ -115,7 +112,8 @@ impl<F: FnMut(&[f32], &mut [f32])> Estimator<F> {
     /// Samples until there are `total`, and answers. If the model panics, so does this; the
     /// samples before it stay, and the next call goes on from there.
     pub fn certify(&mut self, total: usize, question: &Question) -> Result<Certificate, Error> {
-        let mut c = Certificate::new();
+        let struct_size = size_of::<Certificate>() as u32;
+        let mut c = Certificate { struct_size, ..Certificate::default() };
         let status = unsafe { c::certreg_certify(self.handle, total, question, 1, &mut c) };
         self.done(status).map(|()| c)
     }
