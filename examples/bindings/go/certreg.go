@@ -28,8 +28,6 @@ const Huber = C.CERTREG_STATISTIC_HUBER
 // Abstained is an outcome: nothing was proved.
 const Abstained = C.CERTREG_OUTCOME_ABSTAINED
 
-const batch = 256 // rows at a time
-
 // Error is a status that is not 0, CERTREG_E_..., and the library's sentence.
 type Error struct {
 	Status int
@@ -49,12 +47,12 @@ func invalid(format string, a ...any) error {
 	return &Error{C.CERTREG_E_INVALID, fmt.Sprintf(format, a...)}
 }
 
-// Model is a function and its shape. Eval reads rows of Inputs numbers, and writes Outputs numbers
-// for each of them. Where it writes nothing, y is NaN, which Certify refuses.
+// Model is a function and its shape. Eval reads Batch rows of Inputs numbers, and writes Outputs
+// numbers for each. Where it writes nothing, y is NaN, which Certify refuses.
 type Model struct {
-	Inputs, Outputs int
-	Scale           []float32 // nil: all 1
-	Eval            func(x, y []float32) error
+	Inputs, Outputs, Batch int       // Batch 0: 256
+	Scale                  []float32 // nil: all 1
+	Eval                   func(x, y []float32) error
 }
 
 // Plan fixes the noise and the number of samples of each input.
@@ -85,6 +83,9 @@ type Estimator struct {
 
 // New makes an estimator. Close it.
 func New(m Model, p Plan) (*Estimator, error) {
+	if m.Batch == 0 {
+		m.Batch = 256
+	}
 	var scale *C.float
 	if len(m.Scale) != 0 && len(m.Scale) != m.Inputs {
 		return nil, invalid("Scale has %d numbers, not %d", len(m.Scale), m.Inputs)
@@ -92,7 +93,7 @@ func New(m Model, p Plan) (*Estimator, error) {
 		scale = (*C.float)(&m.Scale[0])
 	}
 	shape := C.certreg_model{struct_size: C.sizeof_certreg_model, inputs: C.size_t(m.Inputs),
-		outputs: C.size_t(m.Outputs), batch: batch}
+		outputs: C.size_t(m.Outputs), batch: C.size_t(m.Batch)}
 	plan := C.certreg_plan{struct_size: C.sizeof_certreg_plan, seed: C.uint64_t(p.Seed),
 		max_samples: C.size_t(p.MaxSamples)}
 	why := C.certreg_error{struct_size: C.sizeof_certreg_error}
@@ -143,21 +144,21 @@ func (e *Estimator) Certify(q Question) (Certificate, error) {
 
 // The next batch: noisy inputs out, outputs in.
 func (e *Estimator) sample() error {
-	rows := e.total - e.taken
-	if rows > batch {
-		rows = batch
-	}
+	rows := e.model.Batch
 	x, y := make([]float32, rows*e.model.Inputs), make([]float32, rows*e.model.Outputs)
 	for i := range y {
 		y[i] = float32(math.NaN())
 	}
-	first, count := C.uint64_t(e.taken), C.size_t(rows)
-	err := e.check(C.certreg_estimator_draw(e.handle, first, count, (*C.float)(&x[0])))
+	first := C.uint64_t(e.taken)
+	err := e.check(C.certreg_estimator_draw(e.handle, first, C.size_t(rows), (*C.float)(&x[0])))
 	if err == nil {
 		err = e.model.Eval(x, y)
 	}
+	if rows > e.total-e.taken {
+		rows = e.total - e.taken
+	}
 	if err == nil {
-		err = e.check(C.certreg_estimator_record(e.handle, first, count, (*C.float)(&y[0])))
+		err = e.check(C.certreg_estimator_record(e.handle, first, C.size_t(rows), (*C.float)(&y[0])))
 	}
 	if err == nil {
 		e.taken += rows

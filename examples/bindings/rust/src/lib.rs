@@ -50,8 +50,8 @@ pub struct Model<'a, F> {
     f: F,
 }
 impl<F: FnMut(&[f32], &mut [f32])> Model<'_, F> {
-    /// `f(x, y)` reads rows of `inputs` numbers, at most `batch` of them, and writes `outputs`
-    /// numbers for each. Where it writes nothing, y is NaN, which `certify` refuses.
+    /// `f(x, y)` reads `batch` rows (0: 256) of `inputs` numbers, and writes `outputs` numbers for
+    /// each. Where it writes nothing, y is NaN, which `certify` refuses.
     pub fn new(inputs: usize, f: F) -> Self {
         Self { inputs, outputs: 1, batch: 0, scale: &[], f }
     }
@@ -66,8 +66,8 @@ unsafe extern "C" fn eval<F: FnMut(&[f32], &mut [f32])>(
     user: *mut c_void, b: *const c::Batch,
 ) -> c_int {
     let (callback, b) = (&mut *(user as *mut Callback<F>), &*b);
-    let x = from_raw_parts(b.x.add(b.used_first * b.inputs), b.used_count * b.inputs);
-    let y = from_raw_parts_mut(b.y.add(b.used_first * b.columns), b.used_count * b.columns);
+    let x = from_raw_parts(b.x, b.rows * b.inputs);
+    let y = from_raw_parts_mut(b.y, b.rows * b.columns);
     callback.panic = catch_unwind(AssertUnwindSafe(|| (callback.f)(x, y))).err();
     callback.panic.is_some() as c_int
 }
