@@ -33,8 +33,13 @@ refuses() { # LANGUAGE SENTENCE SED: ends with it, and another status than 0
     local said
     ! said=$("$1" "$3" 2>&1) && echo "$said" && grep -qF -- "$2" <<<"$said"
 }
+shown() { # LANGUAGE PROGRAM: the page shows lines of it, and no others
+    sed -n "/^\`\`\`$1/,/^\`\`\`/{/^\`/!s/^\s*//p}" docs/bindings.md >"$tmp/shown"
+    [ -s "$tmp/shown" ] && ! sed 's/^\s*//' "$folder/$2" | grep -vxFf - "$tmp/shown"
+}
 
 # ---- Rust
+tell 'docs/bindings.md shows the program in Rust' shown rust rust/examples/quickstart.rs
 mkdir -p "$tmp/rust/src"
 printf '[package]\nname = "user"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n%s\n' \
     "certreg = { path = \"$tmp/crate\" }" >"$tmp/rust/Cargo.toml"
@@ -50,25 +55,24 @@ without_library() {
 }
 # Sizes of the structs and offsets of their fields, by the crate and by the headers.
 layout() {
-    awk '/^(pub )?struct [A-Z][a-z]+ \{/ { sub(/^pub /, ""); name = $2; next }
-        /^\}/ { name = "" }
-        name { while (match($0, /[a-z_0-9]+: /)) {
-            print name, tolower(name), substr($0, RSTART, RLENGTH - 2)
-            $0 = substr($0, RSTART + RLENGTH) } }' "$folder/rust/src/c.rs" |
-        sed 's/ failure / error /' >"$tmp/fields"
-    [ "$(wc -l <"$tmp/fields")" -gt 80 ] || { echo 'there are fewer fields'; return 1; }
-    { cat "$folder/rust/src/c.rs" && awk 'BEGIN { print "fn main() {" }
-        !seen[$1]++ { print "println!(\"{}\", size_of::<" $1 ">());"
-            print "let at = std::mem::MaybeUninit::<" $1 ">::uninit(); let at = at.as_ptr();" }
-        { print "println!(\"" $3 " {}\", unsafe { std::ptr::addr_of!((*at)." $3 ") } as usize",
-            "- at as usize);" }
-        END { print "}" }' "$tmp/fields"; } >"$tmp/layout.rs"
-    awk 'BEGIN { print "#include <certreg/certreg.h>\n#include <stdio.h>\nint main(void) {" }
-        !seen[$1]++ { print "printf(\"%zu\\n\", sizeof(certreg_" $2 "));" }
-        { print "printf(\"" $3 " %zu\\n\", offsetof(certreg_" $2 ", " $3 "));" }
-        END { print "}" }' "$tmp/fields" >"$tmp/layout.c"
+    cp "$folder/rust/src/c.rs" "$tmp/layout.rs"
+    awk -v rust="$tmp/layout.rs" -v c="$tmp/layout.c" '
+        BEGIN { print "fn main() {" >>rust
+            print "#include <certreg/certreg.h>\n#include <stdio.h>\nint main(void) {" >c }
+        /^pub struct / { name = tolower($3 == "Failure" ? "Error" : $3)
+            print "let it = std::mem::MaybeUninit::<" $3 ">::uninit(); let it = it.as_ptr();" >>rust
+            print "println!(\"" name " {}\", size_of::<" $3 ">());" >>rust
+            print "printf(\"" name " %zu\\n\", sizeof(certreg_" name "));" >c; next }
+        /^}/ { name = "" }
+        name { while (match($0, /[a-z_0-9]+: /)) { field = substr($0, RSTART, RLENGTH - 2)
+            print "println!(\"" field " {}\", unsafe { std::ptr::addr_of!((*it)." field \
+                ") } as usize - it as usize);" >>rust
+            print "printf(\"" field " %zu\\n\", offsetof(certreg_" name ", " field "));" >c
+            $0 = substr($0, RSTART + RLENGTH) } }
+        END { print "}" >>rust; print "}" >c }' "$folder/rust/src/c.rs"
     rustc --edition 2021 -A dead_code -L "$library" "$tmp/layout.rs" -o "$tmp/by_rust" &&
-        c_says "$tmp/layout.c" >"$tmp/layout" && "$tmp/by_rust" | diff "$tmp/layout" -
+        c_says "$tmp/layout.c" >"$tmp/layout" && [ "$(wc -l <"$tmp/layout")" -gt 80 ] &&
+        "$tmp/by_rust" | diff "$tmp/layout" -
 }
 if cargo --version >/dev/null 2>&1 && command -v pkg-config >/dev/null; then
     tell 'a program in Rust gives the bits of the one in C' prints rust ''
@@ -88,6 +92,7 @@ else
 fi
 
 # ---- Go
+tell 'docs/bindings.md shows the program in Go' shown go go/quickstart/main.go
 export GOCACHE=$tmp/cache GOPATH=$tmp/path GOFLAGS='' GO111MODULE=on
 mkdir "$tmp/go"
 cp -r "$folder/go" "$tmp/module"
