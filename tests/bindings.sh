@@ -49,10 +49,6 @@ rust() { # SED
         >"$tmp/rust/src/main.rs" &&
         (cd "$tmp/rust" && RUSTFLAGS='-D warnings' cargo run -q --offline)
 }
-without_library() {
-    ! (cd "$tmp/crate" && PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=$tmp/rust cargo check --offline) \
-        2>"$tmp/said" && cat "$tmp/said" && grep -q 'does not find certreg' "$tmp/said"
-}
 # Sizes of the structs and offsets of their fields, by the crate and by the headers.
 layout() {
     cp "$folder/rust/src/c.rs" "$tmp/layout.rs"
@@ -85,7 +81,8 @@ if cargo --version >/dev/null 2>&1 && command -v pkg-config >/dev/null; then
         let off = std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask)).unwrap_err();\
         assert_eq!(off.downcast_ref(), Some(\&"off"));\
         let mut e = std::thread::spawn(move || e).join().unwrap();\n&/'
-    tell 'Rust: a missing library is a sentence' without_library
+    PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=$tmp/rust \
+        tell 'Rust: a missing library is a sentence' refuses rust 'does not find certreg' ''
     tell 'the structs of Rust lie as those of C' layout
 else
     echo 'skip Rust: cargo or pkg-config is not installed'
@@ -96,11 +93,10 @@ tell 'docs/bindings.md shows the program in Go' shown go go/quickstart/main.go
 export GOCACHE=$tmp/cache GOPATH=$tmp/path GOFLAGS='' GO111MODULE=on
 mkdir "$tmp/go"
 cp -r "$folder/go" "$tmp/module"
-go_module() {
-    cd "$tmp/go" && go mod init user && go mod edit -require=certreg@v0.0.0 -replace=certreg=../module
-}
-go_vets() { # in a shell of its own: it changes the folder
-    (go_module && cd "$tmp/module" && go vet ./... && [ -z "$(gofmt -l .)" ])
+go_vets() { # and makes the module of the user; in a shell of its own, since it changes the folder
+    (cd "$tmp/go" && go mod init user &&
+        go mod edit -require=certreg@v0.0.0 -replace=certreg=../module &&
+        cd "$tmp/module" && go vet ./... && [ -z "$(gofmt -l .)" ])
 }
 in_go() { # SED
     sed -e 's/%.6f/%.17f/g' -e "$1" "$folder/go/quickstart/main.go" >"$tmp/go/main.go" &&

@@ -1,14 +1,8 @@
 /* engine.h: one shape for all engines that run a model from a file. A program opens an engine,
- * fills a certreg_model from it and creates an estimator; engine_eval is the callback:
- *
- *     struct engine engine;
- *     if (engine_open("model.onnx", NULL, &engine)) return puts(engine.why), 1;
- *     certreg_model m = {.struct_size = sizeof m};
- *     engine_model(&engine, &m);
- *
- * The names and shapes of the model's tensors are read from the file; docs/guide/adapters.md says
- * which fit. One input of float32 varies; its first dimension is the batch, and the product of the
- * others is `inputs`. The output has one row of `columns` numbers for each row of the input.
+ * fills a certreg_model from it and creates an estimator, as certify.c does; engine_eval is the
+ * callback. The names and shapes of the model's tensors are read from the file. One input of
+ * float32 varies; its first dimension is the batch, and the product of the others is `inputs`. The
+ * output has one row of `columns` numbers for each row of the input.
  *
  *     file              engine        needs
  *     NAME.onnx, .ort   onnxruntime   ONNX Runtime, which ort_library.c looks for

@@ -22,11 +22,8 @@ import (
 	"math"
 )
 
-// Huber is a statistic; the median, 0, is the default.
-const Huber = C.CERTREG_STATISTIC_HUBER
-
-// Abstained is an outcome: nothing was proved.
-const Abstained = C.CERTREG_OUTCOME_ABSTAINED
+// A statistic, beside the median, 0; and the outcome where nothing was proved.
+const Huber, Abstained = C.CERTREG_STATISTIC_HUBER, C.CERTREG_OUTCOME_ABSTAINED
 
 // Error is a status that is not 0, CERTREG_E_..., and the library's sentence.
 type Error struct {
