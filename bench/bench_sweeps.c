@@ -5,6 +5,7 @@
 #include <certreg/attack.h>
 #include <certreg/certreg.h>
 #include <certreg/question.h>
+#include <certreg/sampling.h>
 
 enum { QUESTIONS = 13, OUTPUTS = 100, REPEATS = 3 };
 
