@@ -31,8 +31,7 @@ for word, page in ("deadlin", "sampling"), ("torch", "python"), ("quantis", "uni
     assert f"docs/guide/{page}" in [index["docnames"][i] for i in pages], word
 ' "$html/searchindex.js"
 loaded='<(script|link|img|iframe)[^>]*(src|href)="(https?:)?//|url\("?(https?:)?//'
-tell 'nothing is loaded from a network' test -z "$(grep -rEl "$loaded" \
-    --include=*.html --include=*.css "$html")"
+tell 'no network is used' test -z "$(grep -rEl "$loaded" --include=*.{html,css} "$html")"
 
 # All of these mistakes at once, in a site of few pages. The build names each of them.
 rm -r "$copy"/docs/{theory/[0-9]*,guide/[a-np-r]*,reproduction*} \
