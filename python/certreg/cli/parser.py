@@ -4,6 +4,7 @@ standard library only."""
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
 import textwrap
 from typing import Any, Callable, NoReturn, Sequence
@@ -120,7 +121,10 @@ def parser() -> argparse.ArgumentParser:
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options that are given. Raises SystemExit after --help or a mistake."""
     top = parser()
-    given, unknown = top.parse_known_args(_joined(_one_word(arguments)))
+    words = _one_word(arguments)
+    if words[:1] and words[0].startswith("denoise") and words[0] not in COMMANDS:
+        _tell_of_both(top, words[0].split()[1:])
+    given, unknown = top.parse_known_args(_joined(words))
     if unknown:
         top.prog += f" {given.command}" if given.command else ""
         top.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -128,6 +132,18 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
         *names, last = COMMANDS
         top.error(f"give a command: {', '.join(names)} or {last}")
     return given
+
+
+def _tell_of_both(top: Any, given: Sequence[str]) -> NoReturn:
+    """The help of all commands of two words, or that one of their second words is missing."""
+    top.prog += " denoise"
+    seconds = [name.split()[1] for name in COMMANDS if " " in name]
+    if given not in (["-h"], ["--help"]):
+        top.error(f"denoise is followed by {' or '.join(seconds)}")
+    for second in seconds:
+        with contextlib.suppress(SystemExit):
+            top.parse_args([f"denoise {second}", "--help"])
+    raise SystemExit(0)
 
 
 def _one_word(arguments: Sequence[str]) -> list[str]:
@@ -327,7 +343,7 @@ def _check(command: Any) -> None:
     "certreg info\n  certreg info model.onnx",
 )
 def _info(command: Any) -> None:
-    command.add_argument("model", nargs="?", help="an .onnx file")
+    command.add_argument("model", nargs="?", help="an .onnx file (default: none)")
     options.tensor(options.onnx_model(command))
     options.common(command)
 
