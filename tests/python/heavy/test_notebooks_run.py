@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from kit import environment, package, parametrize, root
 
 nbformat, nbclient = package("nbformat"), package("nbclient")
@@ -65,3 +67,11 @@ def test_a_notebook_runs_and_its_claims_hold(name, tmp_path, monkeypatch):
     assert {"text/html", "image/png"} <= {kind for one in shown for kind in one.get("data", [])}
     said = "".join(one.text for one in shown if one.get("name") == "stderr")
     assert re.sub(r"\d+ of \d+ rows[\r\n]", "", said) == ""
+    if name == "tabular":
+        page = (root / "docs/guide/units.md").read_text(encoding="utf-8")
+        told = page.partition(":\n\n    ")[2].partition("\n\n")[0]
+        (printed,) = (cell.outputs[0].text for cell in book.cells if cell.get("id") == "units")
+        number = r"\d+(?:\.\d+)?"
+        assert re.sub(number, "", told).split() == re.sub(number, "", printed).split()
+        numbers = [[float(text) for text in re.findall(number, one)] for one in (told, printed)]
+        assert numbers[0] == pytest.approx(numbers[1], rel=0.2)  # by scikit-learn's version
