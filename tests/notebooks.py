@@ -8,13 +8,9 @@ FOLDER = pathlib.Path(__file__).resolve().parents[1] / "examples/notebooks"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
-def line(value):
-    return json.dumps(value, ensure_ascii=False)
-
-
 def kept(text):
     """A notebook as it is kept."""
-    cells = []
+    cells, line = [], json.JSONEncoder(ensure_ascii=False).encode
     for cell in json.loads(text)["cells"]:
         empty = {"execution_count": None, "outputs": []} if cell["cell_type"] == "code" else {}
         head = {"cell_type": cell["cell_type"], "id": cell["id"], "metadata": {}, **empty}

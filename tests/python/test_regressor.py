@@ -110,7 +110,6 @@ class Interrupted(LinearRegression):
         (lambda model: model.predict(X[:9]), 5),
         (lambda model: model.predict_interval(X[:9]), 30),  # of 80 calibration points
         (lambda model: model.predict_interval(X[:9]), 85),
-        (lambda model: model.certify(X[:9], 0.6), 5),
     ],
 )
 def test_it_can_be_used_after_an_interrupt(call, at):
@@ -119,9 +118,8 @@ def test_it_can_be_used_after_an_interrupt(call, at):
     with pytest.raises(KeyboardInterrupt):
         call(model)
     del model.regressor_.predict
-    for name in ("predict", "predict_interval"):
-        np.testing.assert_array_equal(getattr(model, name)(X[:9]), getattr(other, name)(X[:9]))
-    assert model.certify(X[:9], 0.6).radius.tolist() == other.certify(X[:9], 0.6).radius.tolist()
+    for ask in ("predict", "predict_interval"):
+        np.testing.assert_array_equal(getattr(model, ask)(X[:9]), getattr(other, ask)(X[:9]))
 
 
 def test_it_can_be_searched_and_put_into_pipelines():

@@ -122,8 +122,11 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options that are given. Raises SystemExit after --help or a mistake."""
     top = parser()
     words = _one_word(arguments)
-    if words[:1] and words[0].startswith("denoise") and words[0] not in COMMANDS:
-        _tell_of_both(top, words[0].split()[1:])
+    if words[:1] in (["denoise -h"], ["denoise --help"]):
+        for name in (name for name in COMMANDS if " " in name):
+            with contextlib.suppress(SystemExit):
+                top.parse_args([name, "--help"])
+        raise SystemExit(0)
     given, unknown = top.parse_known_args(_joined(words))
     if unknown:
         top.prog += f" {given.command}" if given.command else ""
@@ -132,18 +135,6 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
         *names, last = COMMANDS
         top.error(f"give a command: {', '.join(names)} or {last}")
     return given
-
-
-def _tell_of_both(top: Any, given: Sequence[str]) -> NoReturn:
-    """The help of all commands of two words, or that one of their second words is missing."""
-    top.prog += " denoise"
-    seconds = [name.split()[1] for name in COMMANDS if " " in name]
-    if given not in (["-h"], ["--help"]):
-        top.error(f"denoise is followed by {' or '.join(seconds)}")
-    for second in seconds:
-        with contextlib.suppress(SystemExit):
-            top.parse_args([f"denoise {second}", "--help"])
-    raise SystemExit(0)
 
 
 def _one_word(arguments: Sequence[str]) -> list[str]:

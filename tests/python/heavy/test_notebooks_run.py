@@ -57,11 +57,10 @@ def test_a_notebook_runs_and_its_claims_hold(name, tmp_path, monkeypatch):
     folder = root / "examples/notebooks"
     book = nbformat.read(folder / f"{name}.ipynb", 4)
     nbformat.validate(book)
-    around = [nbformat.v4.new_code_cell(text) for text in (BEFORE, CLAIMS[name])]
-    book.cells = [around[0], *book.cells, around[1]]
-    client = nbclient.NotebookClient(
-        book, kernel_name="python3", timeout=None, resources={"metadata": {"path": str(folder)}}
-    )
+    before, claims = map(nbformat.v4.new_code_cell, (BEFORE, CLAIMS[name]))
+    book.cells = [before, *book.cells, claims]
+    there = {"metadata": {"path": str(folder)}}
+    client = nbclient.NotebookClient(book, timeout=None, resources=there)
     client.execute(env=environment(root / "tests/python"))
     shown = [output for cell in book.cells for output in cell.get("outputs", [])]
     assert {"text/html", "image/png"} <= {kind for one in shown for kind in one.get("data", [])}
