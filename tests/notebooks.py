@@ -1,5 +1,4 @@
-"""notebooks.py lays out the notebooks of examples, for make format: without results, which would be
-in the way of every change, and in half the lines that Jupyter takes."""
+"""notebooks.py lays out the notebooks of examples without results, for make format."""
 
 import json
 import pathlib

@@ -6,11 +6,11 @@ import hashlib
 from typing import Any, Optional
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import train_test_split
-from sklearn.utils import check_array, check_X_y, column_or_1d
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, RegressorMixin, clone  # type: ignore[import-untyped]
+from sklearn.linear_model import LinearRegression  # type: ignore[import-untyped]
+from sklearn.model_selection import train_test_split  # type: ignore[import-untyped]
+from sklearn.utils import check_array, check_X_y, column_or_1d  # type: ignore[import-untyped]
+from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
 from .constants import NO_PILOT, PLAN_PAIRS, integer, number
 from .estimator import Estimator
@@ -47,6 +47,9 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     After fit: regressor_, scale_ and n_features_in_. A new regressor, scale or calibration counts
     from the next fit."""
+
+    _kept: Optional[tuple[Any, Any]]
+    _calibrated: Any
 
     def __init__(
         self,

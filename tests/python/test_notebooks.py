@@ -1,5 +1,4 @@
-"""What a notebook shows: tables, figures, names and progress. And how those of examples are kept;
-heavy/test_notebooks_run.py runs them."""
+"""What a notebook shows: tables, figures, names and progress; and how examples are kept."""
 
 import io
 import json
