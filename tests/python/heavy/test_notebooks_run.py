@@ -10,8 +10,7 @@ nbformat, nbclient = package("nbformat"), package("nbclient")
 package("ipykernel")
 BEFORE = """
 import certreg, kit
-drawn = kit.drawn_from(1)
-drawn.__enter__()
+(drawn := kit.drawn_from(1)).__enter__()
 certreg.Estimator.set_deadline = lambda *_: None  # this machine may be busy
 def smoothed(model, z, sigma, inputs, question, **more):
     with certreg.Estimator(model, inputs, 4000, pilot=certreg.NO_PILOT, **more) as e:
