@@ -1,7 +1,7 @@
-"""How the library's time grows: a table of slopes, the exponents of power laws between the last
-points a decade apart or more, and a figure. Models and drawing for them take no part in it.
+"""How the library's time grows: a table of slopes, the exponents of power laws over the last decade,
+and a figure. The time of models takes no part in it.
 
-    make bench-scaling; or bench/bench_scaling.py smaller, for a look: a hundredth of each greatest"""
+    make bench-scaling; or bench/bench_scaling.py smaller, a look with hundredths of the sizes"""
 
 import sys
 import time
