@@ -1,5 +1,5 @@
-"""How the library's time grows: a table of slopes, the exponents of power laws over the last decade,
-and a figure. The time of models takes no part in it.
+"""How the library's time grows: slopes, the exponents of power laws over the last decade, and a
+figure. The time of models takes no part in it.
 
     make bench-scaling; or bench/bench_scaling.py smaller, a look with hundredths of the sizes"""
 
