@@ -15,24 +15,68 @@ static double value_of(uint64_t key)
     return cr_double_of_bits(key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key);
 }
 
+enum { FEW = 256 };
+
+/* Wirth's selection. */
+static double select_in(double *values, int count, int rank)
+{
+    for (int first = 0, last = count - 1; first < last;) {
+        const double pivot = values[rank];
+        int i = first, j = last;
+        while (i <= j) {
+            while (values[i] < pivot) i++;
+            while (values[j] > pivot) j--;
+            if (i > j) break;
+            const double value = values[i];
+            values[i++] = values[j], values[j--] = value;
+        }
+        if (j < rank) first = i;
+        if (i > rank) last = j;
+    }
+    return values[rank];
+}
+
+/* Among those few whose bits from `shift` on are the prefix's. */
+static double select_few(const cr_order *order, uint64_t prefix, int shift, size_t rank)
+{
+    double few[FEW];
+    size_t count = 0;
+    for (size_t i = 0; i < order->count && count < FEW && !cr_watch_ends(order->watch, i); i++) {
+        const double value = order->value(order->of, i) + 0.0;
+        if (!isnan(value) && (shift == 64 || (key_of(value) ^ prefix) >> shift == 0))
+            few[count++] = value;
+    }
+    return rank < count ? select_in(few, (int)count, (int)rank) : NAN;
+}
+
 /* Radix selection: byte by byte from the top, count the values that share the bytes found so far
- * and step into the right one. */
+ * and step into the right one, until few are left, or all are equal. */
 double cr_order_select(const cr_order *order, size_t rank)
 {
     uint64_t prefix = 0;
-    for (int shift = 56; shift >= 0; shift -= 8) {
+    size_t left = order->count;
+    int shift = 64;
+    while (left > FEW && shift > 0) {
         size_t bucket[256] = {0}, byte = 0;
+        uint64_t differ = 0, last = 0;
+        const int above = shift;
+        shift -= 8;
+        left = 0;
         for (size_t i = 0; i < order->count && !cr_watch_ends(order->watch, i); i++) {
             const double value = order->value(order->of, i);
-            if (isnan(value)) continue;
             const uint64_t key = key_of(value + 0.0); /* -0 counts as 0 */
-            if (shift == 56 || (key ^ prefix) >> (shift + 8) == 0) bucket[key >> shift & 255]++;
+            if (isnan(value) || (above < 64 && (key ^ prefix) >> above)) continue;
+            bucket[key >> shift & 255]++;
+            differ |= left++ ? key ^ last : 0;
+            last = key;
         }
-        for (; byte < 256 && rank >= bucket[byte]; byte++) rank -= bucket[byte];
-        if (byte == 256) return NAN;
+        if (rank >= left) return NAN;
+        if (!differ) return value_of(last);
+        for (; rank >= bucket[byte]; byte++) rank -= bucket[byte];
+        left = bucket[byte];
         prefix |= (uint64_t)byte << shift;
     }
-    return value_of(prefix);
+    return left > FEW ? value_of(prefix) : select_few(order, prefix, shift, rank);
 }
 
 /* The same from above, with weights in place of numbers. */
