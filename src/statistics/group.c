@@ -46,16 +46,18 @@ static int fill_distribution(distribution *l, uint64_t trials, double q, size_t 
     return 0;
 }
 
-/* From the upper end down, so that what is read has not been written yet. */
+/* Beside the paths, and then in their place. Sums over i begin with the least, whichever is added to
+ * in turn. */
 static void convolve(paths *p, const distribution *l, size_t count)
 {
-    for (size_t k = count; k-- > 0;) {
-        const size_t from = k >= p->count ? k - p->count + 1 : 0,
-                     to = k < l->count ? k : l->count - 1;
-        double sum = 0;
-        for (size_t i = from; i <= to; i++) sum += p->share[k - i] * l->share[i];
-        p->share[k] = sum;
+    double *const sum = p->share + p->count;
+    for (size_t k = 0; k < count; k++) sum[k] = 0;
+    for (size_t i = 0; i < l->count && i < count; i++) {
+        const size_t end = p->count < count - i ? p->count : count - i;
+        const double share = l->share[i];
+        for (size_t k = 0; k < end; k++) sum[i + k] += p->share[k] * share;
     }
+    memmove(p->share, sum, count * sizeof *sum);
     p->low += l->low;
     p->count = count;
 }

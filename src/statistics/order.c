@@ -15,26 +15,36 @@ static double value_of(uint64_t key)
     return cr_double_of_bits(key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key);
 }
 
-enum { FEW = 256 };
-
-/* Wirth's selection. */
-static double select_in(double *values, int count, int rank)
+/* ---- heap sort: the C library's may allocate */
+static void sift(double *values, size_t parent, size_t count)
 {
-    for (int first = 0, last = count - 1; first < last;) {
-        const double pivot = values[rank];
-        int i = first, j = last;
-        while (i <= j) {
-            while (values[i] < pivot) i++;
-            while (values[j] > pivot) j--;
-            if (i > j) break;
-            const double value = values[i];
-            values[i++] = values[j], values[j--] = value;
-        }
-        if (j < rank) first = i;
-        if (i > rank) last = j;
+    const double value = values[parent];
+    for (size_t child; (child = 2 * parent + 1) < count; parent = child) {
+        if (child + 1 < count && values[child + 1] > values[child]) child++;
+        if (!(values[child] > value)) break;
+        values[parent] = values[child];
     }
-    return values[rank];
+    values[parent] = value;
 }
+
+static void make_heap(double *values, size_t count)
+{
+    for (size_t i = count / 2; i-- > 0;) sift(values, i, count);
+}
+
+void cr_order_sort(double *values, size_t count)
+{
+    make_heap(values, count);
+    for (size_t last = count; last-- > 1;) {
+        const double greatest = values[0];
+        values[0] = values[last];
+        values[last] = greatest;
+        sift(values, 0, last);
+    }
+}
+
+/* ---- one of them */
+enum { FEW = 128 };
 
 /* Among those few whose bits from `shift` on are the prefix's. */
 static double select_few(const cr_order *order, uint64_t prefix, int shift, size_t rank)
@@ -46,7 +56,10 @@ static double select_few(const cr_order *order, uint64_t prefix, int shift, size
         if (!isnan(value) && (shift == 64 || (key_of(value) ^ prefix) >> shift == 0))
             few[count++] = value;
     }
-    return rank < count ? select_in(few, (int)count, (int)rank) : NAN;
+    if (rank >= count) return NAN;
+    make_heap(few, count);
+    while (count - 1 > rank) few[0] = few[--count], sift(few, 0, count);
+    return few[0];
 }
 
 /* Radix selection: byte by byte from the top, count the values that share the bytes found so far
@@ -97,27 +110,4 @@ double cr_order_threshold(const cr_order *order, double (*weight)(const void *of
         prefix |= (uint64_t)byte << shift;
     }
     return value_of(prefix);
-}
-
-/* ---- heap sort: the C library's may allocate */
-static void sift(double *values, size_t parent, size_t count)
-{
-    const double value = values[parent];
-    for (size_t child; (child = 2 * parent + 1) < count; parent = child) {
-        if (child + 1 < count && values[child + 1] > values[child]) child++;
-        if (!(values[child] > value)) break;
-        values[parent] = values[child];
-    }
-    values[parent] = value;
-}
-
-void cr_order_sort(double *values, size_t count)
-{
-    for (size_t i = count / 2; i-- > 0;) sift(values, i, count);
-    for (size_t last = count; last-- > 1;) {
-        const double greatest = values[0];
-        values[0] = values[last];
-        values[last] = greatest;
-        sift(values, 0, last);
-    }
 }
