@@ -331,8 +331,8 @@ certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, cert
                         cr_prediction_find(v, conditions);
     conditions->estimate = conditions->prediction;
     if (!q->found || q->by_estimate) /* no interim look tells it */
-        conditions->estimate = cr_estimate_number(v, q, conditions->samples,
-                                                  conditions->prediction);
+        conditions->estimate =
+            cr_estimate_number(v, q, conditions->samples, conditions->prediction);
     if (status) return status;
     conditions->failures = any_failed(v, q, conditions->samples);
     if (q->by_estimate) {
