@@ -26,6 +26,7 @@ from .constants import (
     instance,
     integer,
     named,
+    names_of,
     several,
 )
 from .errors import check, written
@@ -39,8 +40,7 @@ class _Answer:
 
     @classmethod
     def _of(cls: Type[Answer], struct: Any) -> Answer:
-        names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
-        return cls(**{name: named(name, getattr(struct, name)) for name in names})
+        return cls(**{name: named(name, getattr(struct, name)) for name in names_of(cls)})
 
     def _struct(self) -> Any:
         given: Any = self
