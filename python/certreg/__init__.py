@@ -100,7 +100,7 @@ if _TYPE_CHECKING:
     from .units import RadiusComparison, compare_radius
 else:
 
-    def __getattr__(name):
+    def __getattr__(name: str) -> object:
         module = _MODULE_OF.get(name, name)
         if module not in _LATER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -40,7 +40,8 @@ class _Answer:
 
     @classmethod
     def _of(cls: Type[Answer], struct: Any) -> Answer:
-        return cls(**{name: named(name, getattr(struct, name)) for name in names_of(cls)})
+        names = names_of(cls)  # type: ignore[arg-type]
+        return cls(**{name: named(name, getattr(struct, name)) for name in names})
 
     def _struct(self) -> Any:
         given: Any = self
