@@ -163,16 +163,13 @@ static int has_point(edge *e, double theta)
  * last sum that of e->high. */
 static void close_in(edge *e, double x, double over)
 {
-    double last = e->high, width = e->high - e->low;
-    for (int i = 1; i <= SECANTS && !cr_watch_late(e->values->watch); i++) {
-        const double left = e->high - e->low, slope = (over - e->over) / (last - x),
-                     margin = 8 * e->unsure / slope, middle = e->low + 0.5 * left,
+    double last = e->high;
+    for (int i = 0; i < SECANTS && !cr_watch_late(e->values->watch); i++) {
+        const double slope = (over - e->over) / (last - x), margin = 8 * e->unsure / slope,
                      next = last + e->over / slope + copysign(margin, e->over);
-        const int slow = i % 3 == 0 && left > 0.5 * width;
-        if (slope > 0 && left <= 4 * margin) return;
-        if (i % 3 == 0) width = left;
+        if (slope > 0 && e->high - e->low <= 4 * margin) return;
         x = last, over = e->over;
-        last = slope > 0 && next > e->low && next < e->high && !slow ? next : middle;
+        last = slope > 0 && next > e->low && next < e->high ? next : 0.5 * (e->low + e->high);
         has_point(e, last);
     }
 }
@@ -180,7 +177,6 @@ static void close_in(edge *e, double x, double over)
 /* Largest of the points of [lo, hi], within the last halving of the bracket. */
 static double edge_of(edge *e, double lo, double hi)
 {
-    e->low = -INFINITY, e->high = INFINITY;
     if (!has_point(e, lo)) return lo;
     const double over = e->over;
     if (has_point(e, hi)) return hi;
@@ -197,9 +193,8 @@ static double edge_of(edge *e, double lo, double hi)
 double cr_location_root(const cr_values *values, cr_location_score score, const void *setting,
                         double lo, double hi)
 {
-    edge positive = {values, score, setting, .flat = FLAT},
-         not_negative = {values,           score,           setting, .flat = -FLAT, .evened = 1,
-                         .low = -INFINITY, .high = INFINITY};
+    edge positive = {values, score, setting, FLAT, 0, -INFINITY, INFINITY, 0, 0},
+         not_negative = {values, score, setting, -FLAT, 1, -INFINITY, INFINITY, 0, 0};
     const double first = edge_of(&positive, lo, hi);
     if (!has_point(&not_negative, first + ldexp(hi - lo, 4 - HALVINGS)))
         return first; /* no flat stretch: the usual case */

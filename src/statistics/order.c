@@ -46,15 +46,20 @@ void cr_order_sort(double *values, size_t count)
 /* ---- one of them */
 enum { FEW = 128 };
 
-/* Among those few whose bits from `shift` on are the prefix's. */
+/* Whether a number's bits from `shift` on are the prefix's; NaN is none. */
+static int shares(double value, uint64_t prefix, int shift)
+{
+    return !isnan(value) && (shift == 64 || (key_of(value) ^ prefix) >> shift == 0);
+}
+
+/* Among those few that share these bits. */
 static double select_few(const cr_order *order, uint64_t prefix, int shift, size_t rank)
 {
     double few[FEW];
     size_t count = 0;
     for (size_t i = 0; i < order->count && count < FEW && !cr_watch_ends(order->watch, i); i++) {
-        const double value = order->value(order->of, i) + 0.0;
-        if (!isnan(value) && (shift == 64 || (key_of(value) ^ prefix) >> shift == 0))
-            few[count++] = value;
+        few[count] = order->value(order->of, i) + 0.0; /* -0 counts as 0 */
+        if (shares(few[count], prefix, shift)) count++;
     }
     if (rank >= count) return NAN;
     make_heap(few, count);
@@ -63,7 +68,7 @@ static double select_few(const cr_order *order, uint64_t prefix, int shift, size
 }
 
 /* Radix selection: byte by byte from the top, count the values that share the bytes found so far
- * and step into the right one, until few are left, or all are equal. */
+ * and step into the right one, until few are left. */
 double cr_order_select(const cr_order *order, size_t rank)
 {
     uint64_t prefix = 0;
@@ -71,21 +76,13 @@ double cr_order_select(const cr_order *order, size_t rank)
     int shift = 64;
     while (left > FEW && shift > 0) {
         size_t bucket[256] = {0}, byte = 0;
-        uint64_t differ = 0, last = 0;
-        const int above = shift;
-        shift -= 8;
-        left = 0;
         for (size_t i = 0; i < order->count && !cr_watch_ends(order->watch, i); i++) {
-            const double value = order->value(order->of, i);
-            const uint64_t key = key_of(value + 0.0); /* -0 counts as 0 */
-            if (isnan(value) || (above < 64 && (key ^ prefix) >> above)) continue;
-            bucket[key >> shift & 255]++;
-            differ |= left++ ? key ^ last : 0;
-            last = key;
+            const double value = order->value(order->of, i) + 0.0;
+            if (shares(value, prefix, shift)) bucket[key_of(value) >> (shift - 8) & 255]++;
         }
-        if (rank >= left) return NAN;
-        if (!differ) return value_of(last);
-        for (; rank >= bucket[byte]; byte++) rank -= bucket[byte];
+        for (; byte < 256 && rank >= bucket[byte]; byte++) rank -= bucket[byte];
+        if (byte == 256) return NAN;
+        shift -= 8;
         left = bucket[byte];
         prefix |= (uint64_t)byte << shift;
     }
