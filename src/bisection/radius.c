@@ -94,8 +94,8 @@ certreg_status cr_radius_within(cr_bisection *how, const certreg_bounds *bounds,
     return CERTREG_OK;
 }
 
-/* Of a function of which only mean and range are known it takes no search (theory 4). NaN: it does,
- * also where quotients or quantiles lose digits. */
+/* Of a function of which only mean and range are known it takes no search (theory 2.1). NaN: it
+ * does, also where quotients or quantiles lose digits. */
 static double plain_radius(const cr_two_sided *both, double limit, double most)
 {
     const cr_rise *rise = &both->drop;
