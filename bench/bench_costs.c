@@ -191,28 +191,6 @@ static void measure_questions(void)
     certreg_estimator_destroy(e);
 }
 
-static double megabytes(size_t inputs, size_t batch, uint32_t constraints)
-{
-    const certreg_model m = {
-        .struct_size = sizeof m, .eval = model, .inputs = inputs, .outputs = 1, .batch = batch};
-    const certreg_plan p = {
-        .struct_size = sizeof p, .constraints = constraints, .max_samples = SAMPLES};
-    size_t bytes;
-    if (certreg_estimator_size(NULL, &m, &p, &bytes, NULL)) exit(1);
-    return 1e-6 * (double)bytes;
-}
-
-static void measure_memory(void)
-{
-    static const size_t sizes[][2] = {{784, 256}, {150528, 64}};
-    bench_begin("memory", "| inputs | batch | default plan | plan with the gradient |");
-    for (size_t i = 0; i < 2; i++)
-        bench_print("| %zu | %zu | %.2f MB | %.2f MB |\n", sizes[i][0], sizes[i][1],
-                    megabytes(sizes[i][0], sizes[i][1], 0),
-                    megabytes(sizes[i][0], sizes[i][1], CERTREG_CONSTRAINTS_ECGM));
-    bench_end("memory");
-}
-
 /* ---- small models: time of the processor */
 enum { FEW_INPUTS = 16, POINT_SAMPLES = 7, MOST_POINTS = 1000000 };
 static const float origin[FEW_INPUTS];
@@ -288,30 +266,53 @@ static void measure_small(void)
     for (int i = 0; i < 4; i++) {
         double theirs = NAN;
         if (!peer || fscanf(peer, "%lf", &theirs) != 1) fprintf(stderr, "bench_costs: no NumPy\n");
-        bench_print("| median_small: %zu samples | %.3g µs | %g µs | %.3g µs |\n", samples[i],
+        bench_print("| [median_small] %zu samples | %.3g µs | %g µs | %.3g µs |\n", samples[i],
                     1e6 * certificate(samples[i], median, 300), aims[i], theirs);
     }
     if (peer) pclose(peer);
-    bench_print("| huber_finite: 10,000 samples | %.3g ms | 6 ms | |\n",
+    bench_print("| [huber_finite] 10,000 samples | %.3g ms | 6 ms | |\n",
                 1e3 * certificate(10000, huber, 30));
     for (int i = 0; i < 3; i++) {
         looks.method = i < 2 ? CERTREG_METHOD_FINITE : CERTREG_METHOD_ANYTIME;
-        bench_print("| target_looks: %s, %zu samples | %.3g ms | %g ms | |\n",
+        bench_print("| [target_looks] %s, %zu samples | %.3g ms | %g ms | |\n",
                     i < 2 ? "finite" : "anytime", counts[i], 1e3 * certificate(counts[i], looks, 9),
                     of_looks[i]);
     }
     for (uint64_t points = 10000; points <= MOST_POINTS; points *= 10)
-        bench_print("| interval_query: %llu points | %.3g µs | 30 µs | |\n",
+        bench_print("| [interval_query] %llu points | %.3g µs | 30 µs | |\n",
                     (unsigned long long)points, 1e6 * query(points));
     bench_end("small");
+}
+
+/* ---- memory */
+static double megabytes(size_t inputs, size_t batch, uint32_t constraints)
+{
+    const certreg_model m = {
+        .struct_size = sizeof m, .eval = model, .inputs = inputs, .outputs = 1, .batch = batch};
+    const certreg_plan p = {
+        .struct_size = sizeof p, .constraints = constraints, .max_samples = SAMPLES};
+    size_t bytes;
+    if (certreg_estimator_size(NULL, &m, &p, &bytes, NULL)) exit(1);
+    return 1e-6 * (double)bytes;
+}
+
+static void measure_memory(void)
+{
+    static const size_t sizes[][2] = {{784, 256}, {150528, 64}};
+    bench_begin("memory", "| inputs | batch | default plan | plan with the gradient |");
+    for (size_t i = 0; i < 2; i++)
+        bench_print("| %zu | %zu | %.2f MB | %.2f MB |\n", sizes[i][0], sizes[i][1],
+                    megabytes(sizes[i][0], sizes[i][1], 0),
+                    megabytes(sizes[i][0], sizes[i][1], CERTREG_CONSTRAINTS_ECGM));
+    bench_end("memory");
 }
 
 int main(int argc, char **argv)
 {
     bench_open(argc, argv);
+    measure_small();
     measure_questions();
     measure_memory();
-    measure_small();
     bench_close();
     return 0;
 }

@@ -106,9 +106,9 @@ def main():
     rows = [overhead(model) for model in fitted]
     show("rows", ["model", "for each row", "share"], *rows)
     lines = (
-        ["python: begin and certify, 64 samples", f"{one():.0f} µs", "150 µs"],
-        ["python: for each row of certify_rows", rows[0][1], "40 µs"],
-        ["python: import", f"{imported():.0f} ms", "40 ms"],
+        ["[python] begin and certify, 64 samples", f"{one():.0f} µs", "150 µs"],
+        ["[python] for each row of certify_rows", rows[0][1], "40 µs"],
+        ["[python] import", f"{imported():.0f} ms", "40 ms"],
     )
     show("python", ["", "time", "aim"], *lines)
 
