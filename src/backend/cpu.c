@@ -5,17 +5,22 @@
 #include "backend/cpu.h"
 #include "backend/ordered.h"
 #include "backend/pool.h"
+#include "base/arena.h"
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL 32768u /* normals: below this, waking threads costs more than they save */
+/* Normals for each thread: waking one takes as long as some thousands, and with fewer than these it
+ * would be more than a hundredth of the work. */
+#define GRAIN 131072u
 
 typedef struct cpu {
     certreg_backend base;
     const cr_cpu_kernels *kernels; /* NULL: the best there are */
     cr_pool *pool;                 /* NULL: the calling thread */
+    size_t grain;                  /* normals that are worth a thread */
 } cpu;
 
 const cr_cpu_kernels *cr_cpu_path(int path)
@@ -54,8 +59,23 @@ static certreg_status check(const cpu *me, const cr_noise *noise)
 
 static void run(const cpu *me, size_t inputs, size_t count, cr_pool_job job, void *context)
 {
-    const int small = inputs < SMALL && count < SMALL && inputs * count < SMALL;
-    cr_pool_run(small ? NULL : me->pool, job, context);
+    const size_t most = me->pool ? cr_arena_times(inputs, count) / me->grain : 1;
+    cr_pool_run(me->pool, most, job, context);
+}
+
+/* The calling thread's watch, for all threads. */
+typedef struct lookout {
+    cr_watch *watch;
+    pthread_t caller;
+    atomic_int late;
+} lookout;
+
+/* Between two steps. */
+static int is_late(lookout *l)
+{
+    if (pthread_equal(pthread_self(), l->caller) && cr_watch_late(l->watch))
+        atomic_store_explicit(&l->late, 1, memory_order_relaxed);
+    return atomic_load_explicit(&l->late, memory_order_relaxed);
 }
 
 /* How many of the samples that are left come before the next look at the clock: bits do not depend
@@ -76,10 +96,12 @@ typedef struct task { /* arguments of an op, for the threads */
     const cr_cpu_kernels *kernels;
     const cr_noise *noise;
     uint64_t first;
-    size_t count, functions, stride;
-    const float *a, *b; /* z and step, or weights, or direction and mask */
+    size_t count;
+    const cr_weighted *w;
+    const float *a, *b; /* z and step, or direction and mask */
     float *x;
     double *sums, *dots, *norms;
+    lookout look;
 } task;
 
 typedef struct piece { /* of the features: what one thread replays */
@@ -107,20 +129,25 @@ static void draw_part(void *context, size_t part, size_t parts)
 
 static void replay_part(void *context, size_t part, size_t parts)
 {
-    const task *t = context;
+    task *t = context;
+    const cr_weighted *w = t->w;
     const piece p = piece_of(t->noise->inputs, part, parts);
-    if (p.begin < p.end)
-        t->kernels->replay(t->noise, t->first, t->count, t->functions, t->a, t->stride, t->sums,
-                           p.begin, p.end);
+    for (size_t b = 0; b < w->blocks && p.begin < p.end; b++)
+        for (size_t done = 0; done < w->length && !is_late(&t->look); done += CR_CPU_STEP) {
+            const size_t at = b * w->length + done;
+            t->kernels->replay(t->noise, w->first + at, step_of(w->length - done), w->functions,
+                               w->weights + at, w->stride,
+                               t->sums + b * w->functions * t->noise->inputs, p.begin, p.end);
+        }
 }
 
 static void project_part(void *context, size_t part, size_t parts)
 {
-    const task *t = context;
-    const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
-    if (begin < end)
-        t->kernels->project(t->noise, t->first + begin, end - begin, t->a, t->b, t->dots + begin,
-                            t->norms + begin);
+    task *t = context;
+    const size_t end = border(t->count, part + 1, parts);
+    for (size_t i = border(t->count, part, parts); i < end && !is_late(&t->look); i += CR_CPU_STEP)
+        t->kernels->project(t->noise, t->first + i, step_of(end - i), t->a, t->b, t->dots + i,
+                            t->norms + i);
 }
 
 static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const float *z,
@@ -163,20 +190,13 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
     certreg_status status = check(me, noise);
     if (!status && (w->functions < 1 || w->functions > 2)) status = CERTREG_E_INVALID;
     if (status) return status;
-    for (size_t b = 0; b < w->blocks; b++)
-        for (size_t done = 0; done < w->length; done += CR_CPU_STEP) {
-            const size_t at = b * w->length + done;
-            task t = {.kernels = kernels_of(me),
-                      .noise = noise,
-                      .first = w->first + at,
-                      .count = step_of(w->length - done),
-                      .functions = w->functions,
-                      .a = w->weights + at,
-                      .stride = w->stride,
-                      .sums = sums + b * w->functions * inputs};
-            if (cr_watch_late(watch)) return CERTREG_E_DEADLINE;
-            run(me, inputs, t.count, replay_part, &t);
-        }
+    task t = {.kernels = kernels_of(me),
+              .noise = noise,
+              .w = w,
+              .sums = sums,
+              .look = {watch, pthread_self(), 0}};
+    run(me, inputs, cr_arena_times(w->blocks, w->length), replay_part, &t);
+    if (t.look.late) return CERTREG_E_DEADLINE;
     for (size_t j = 0; mask && j < inputs; j++)
         for (size_t row = 0; row < rows && !(mask[j] > 0); row++) sums[row * inputs + j] = 0;
     return CERTREG_OK;
@@ -189,19 +209,17 @@ static certreg_status op_project(certreg_backend *backend, const cr_noise *noise
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
     if (status) return status;
-    for (size_t done = 0; done < count; done += CR_CPU_STEP) {
-        task t = {.kernels = kernels_of(me),
-                  .noise = noise,
-                  .first = first + done,
-                  .count = step_of(count - done),
-                  .a = direction,
-                  .b = mask,
-                  .dots = dots + done,
-                  .norms = norms + done};
-        if (cr_watch_late(watch)) return CERTREG_E_DEADLINE;
-        run(me, noise->inputs, t.count, project_part, &t);
-    }
-    return CERTREG_OK;
+    task t = {.kernels = kernels_of(me),
+              .noise = noise,
+              .first = first,
+              .count = count,
+              .a = direction,
+              .b = mask,
+              .dots = dots,
+              .norms = norms,
+              .look = {watch, pthread_self(), 0}};
+    run(me, noise->inputs, count, project_part, &t);
+    return t.look.late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
 static void aim(const double *sums, const float *mask, size_t inputs, float *direction,
@@ -233,27 +251,18 @@ typedef struct walk {
     const cr_noise *noise;
     const cr_walk *w;  /* its room: the sums at border 0, 1, ... */
     float *directions; /* likewise */
-    cr_watch *watch;   /* of the calling thread, which has part 0 */
-    atomic_int *late;
+    lookout look;
 } walk;
-
-/* Between two blocks. */
-static int is_late(const walk *w, size_t part)
-{
-    if (part == 0 && cr_watch_late(w->watch))
-        atomic_store_explicit(w->late, 1, memory_order_relaxed);
-    return atomic_load_explicit(w->late, memory_order_relaxed);
-}
 
 static void walk_sums_part(void *context, size_t part, size_t parts)
 {
-    const walk *me = context;
+    walk *me = context;
     const cr_walk *w = me->w;
     const size_t inputs = me->noise->inputs;
     const piece p = piece_of(inputs, part, parts);
     if (p.begin >= p.end) return;
     memset(w->room + p.begin, 0, (p.end - p.begin) * sizeof *w->room);
-    for (size_t b = 0; b < w->blocks && !is_late(me, part); b++) {
+    for (size_t b = 0; b < w->blocks && !is_late(&me->look); b++) {
         const size_t from = cr_walk_border(w->count, w->blocks, b),
                      to = cr_walk_border(w->count, w->blocks, b + 1);
         double *before = w->room + b * inputs, *after = before + inputs;
@@ -265,7 +274,7 @@ static void walk_sums_part(void *context, size_t part, size_t parts)
 
 static void walk_aim_part(void *context, size_t part, size_t parts)
 {
-    const walk *me = context;
+    walk *me = context;
     const cr_walk *w = me->w;
     const size_t inputs = me->noise->inputs, end = border(w->blocks + 1, part + 1, parts);
     for (size_t b = border(w->blocks + 1, part, parts); b < end; b++)
@@ -274,10 +283,10 @@ static void walk_aim_part(void *context, size_t part, size_t parts)
 
 static void walk_project_part(void *context, size_t part, size_t parts)
 {
-    const walk *me = context;
+    walk *me = context;
     const cr_walk *w = me->w;
     const size_t begin = border(w->count, part, parts), end = border(w->count, part + 1, parts);
-    for (size_t b = 0; b < w->blocks && !is_late(me, part); b++) {
+    for (size_t b = 0; b < w->blocks && !is_late(&me->look); b++) {
         const size_t first = cr_walk_border(w->count, w->blocks, b),
                      last = cr_walk_border(w->count, w->blocks, b + 1);
         const size_t from = first > begin ? first : begin, to = last < end ? last : end;
@@ -295,17 +304,15 @@ static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, c
     certreg_status status = check(me, noise);
     if (!status && w->blocks < 3) status = CERTREG_E_INVALID;
     if (status) return status;
-    atomic_int late = 0;
     walk all = {.kernels = kernels_of(me),
                 .noise = noise,
                 .w = w,
                 .directions = (float *)(w->room + (w->blocks + 1) * noise->inputs),
-                .watch = watch,
-                .late = &late};
+                .look = {watch, pthread_self(), 0}};
     const cr_pool_job steps[] = {walk_sums_part, walk_aim_part, walk_project_part};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && !late; i++)
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !all.look.late; i++)
         run(me, noise->inputs, w->count, steps[i], &all);
-    return late ? CERTREG_E_DEADLINE : CERTREG_OK;
+    return all.look.late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
 static void op_close(certreg_backend *backend)
@@ -346,7 +353,7 @@ certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend 
     *out = NULL;
     cpu *me = calloc(1, sizeof *me);
     if (!me) return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for a CPU backend");
-    *me = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best()};
+    *me = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best(), .grain = GRAIN};
     cr_busy_init(&me->base.busy);
     const certreg_status status = threads > 1 ? cr_pool_create((size_t)threads, why, &me->pool)
                                               : CERTREG_OK;
@@ -362,7 +369,7 @@ certreg_status cr_cpu_force(certreg_backend *backend, int path)
 {
     const cr_cpu_kernels *kernels = cr_cpu_path(path);
     if (!kernels) return CERTREG_E_NO_BACKEND;
-    ((cpu *)backend)->kernels = kernels;
+    ((cpu *)backend)->kernels = kernels, ((cpu *)backend)->grain = 1;
     return CERTREG_OK;
 }
 

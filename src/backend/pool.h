@@ -12,8 +12,9 @@ typedef void (*cr_pool_job)(void *context, size_t part, size_t parts);
 certreg_status cr_pool_create(size_t threads, certreg_error *why, cr_pool **out);
 /* Joins the threads. After a fork there are none to join: `forked` only frees. Accepts NULL. */
 void cr_pool_destroy(cr_pool *, int forked);
-/* Calls job(context, part, parts) once for every part and returns when all are done. If another
- * caller has the pool, or pool is NULL, the calling thread does it all as one part. */
-void cr_pool_run(cr_pool *, cr_pool_job job, void *context);
+/* Calls job(context, part, parts) once for every part and returns when all are done; there are no
+ * more parts than `most`, or threads. If another caller has the pool, or pool is NULL, the calling
+ * thread does it all as one part; part 0 is always its own. */
+void cr_pool_run(cr_pool *, size_t most, cr_pool_job job, void *context);
 
 #endif
