@@ -104,6 +104,7 @@ static inline void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t 
         v_philox_round(even, keys + 2 * round);
         v_philox_round(odd, keys + 2 * round);
     }
+#pragma GCC unroll 4
     for (int i = 0; i < 4; i++)
         words[i] = _mm512_mask_blend_epi32(0xAAAA, even[i], _mm512_slli_epi64(odd[i], 32));
 }
