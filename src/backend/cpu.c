@@ -7,20 +7,13 @@
 #include "backend/pool.h"
 #include "base/arena.h"
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Normals for each thread: waking one takes as long as some thousands, and with fewer than these it
- * would be more than a hundredth of the work. */
-#define GRAIN 131072u
 
 typedef struct cpu {
     certreg_backend base;
     const cr_cpu_kernels *kernels; /* NULL: the best there are */
     cr_pool *pool;                 /* NULL: the calling thread */
-    size_t grain;                  /* normals that are worth a thread */
 } cpu;
 
 const cr_cpu_kernels *cr_cpu_path(int path)
@@ -59,23 +52,8 @@ static certreg_status check(const cpu *me, const cr_noise *noise)
 
 static void run(const cpu *me, size_t inputs, size_t count, cr_pool_job job, void *context)
 {
-    const size_t most = me->pool ? cr_arena_times(inputs, count) / me->grain : 1;
-    cr_pool_run(me->pool, most, job, context);
-}
-
-/* The calling thread's watch, for all threads. */
-typedef struct lookout {
-    cr_watch *watch;
-    pthread_t caller;
-    atomic_int late;
-} lookout;
-
-/* Between two steps. */
-static int is_late(lookout *l)
-{
-    if (pthread_equal(pthread_self(), l->caller) && cr_watch_late(l->watch))
-        atomic_store_explicit(&l->late, 1, memory_order_relaxed);
-    return atomic_load_explicit(&l->late, memory_order_relaxed);
+    const size_t normals = cr_arena_times(inputs, count);
+    cr_pool_run(me->pool, cr_pool_worth(me->pool, normals), job, context);
 }
 
 /* How many of the samples that are left come before the next look at the clock: bits do not depend
@@ -101,7 +79,7 @@ typedef struct task { /* arguments of an op, for the threads */
     const float *a, *b; /* z and step, or direction and mask */
     float *x;
     double *sums, *dots, *norms;
-    lookout look;
+    cr_lookout look;
 } task;
 
 typedef struct piece { /* of the features: what one thread replays */
@@ -133,7 +111,7 @@ static void replay_part(void *context, size_t part, size_t parts)
     const cr_weighted *w = t->w;
     const piece p = piece_of(t->noise->inputs, part, parts);
     for (size_t b = 0; b < w->blocks && p.begin < p.end; b++)
-        for (size_t done = 0; done < w->length && !is_late(&t->look); done += CR_CPU_STEP) {
+        for (size_t done = 0; done < w->length && !cr_lookout_late(&t->look); done += CR_CPU_STEP) {
             const size_t at = b * w->length + done;
             t->kernels->replay(t->noise, w->first + at, step_of(w->length - done), w->functions,
                                w->weights + at, w->stride,
@@ -145,7 +123,8 @@ static void project_part(void *context, size_t part, size_t parts)
 {
     task *t = context;
     const size_t end = border(t->count, part + 1, parts);
-    for (size_t i = border(t->count, part, parts); i < end && !is_late(&t->look); i += CR_CPU_STEP)
+    for (size_t i = border(t->count, part, parts); i < end && !cr_lookout_late(&t->look);
+         i += CR_CPU_STEP)
         t->kernels->project(t->noise, t->first + i, step_of(end - i), t->a, t->b, t->dots + i,
                             t->norms + i);
 }
@@ -222,97 +201,34 @@ static certreg_status op_project(certreg_backend *backend, const cr_noise *noise
     return t.look.late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
-static void aim(const double *sums, const float *mask, size_t inputs, float *direction,
-                double lengths[2])
+static certreg_status op_aim(certreg_backend *backend, const double *sums, const float *mask,
+                             size_t inputs, float *direction, double lengths[2])
 {
+    (void)backend;
     double part[CR_AIM_SUMS] = {0}, units[CR_AIM_SUMS] = {0};
     for (size_t j = 0; j < inputs; j++)
         if (mask[j] > 0) part[j % CR_AIM_SUMS] = cr_aim_add(part[j % CR_AIM_SUMS], sums[j]);
     lengths[0] = sqrt(cr_add_halves(part, CR_AIM_SUMS));
     for (size_t j = 0; j < inputs; j++) {
-        direction[j] = mask[j] > 0 && lengths[0] > 0 ? cr_aim_unit(sums[j], lengths[0]) : 0.0f;
+        direction[j] = mask[j] > 0 ? (float)sums[j] : 0.0f;
         units[j % CR_AIM_SUMS] = cr_aim_add(units[j % CR_AIM_SUMS], (double)direction[j]);
     }
     lengths[1] = sqrt(cr_add_halves(units, CR_AIM_SUMS));
-}
-
-static certreg_status op_aim(certreg_backend *backend, const double *sums, const float *mask,
-                             size_t inputs, float *direction, double lengths[2])
-{
-    (void)backend;
-    aim(sums, mask, inputs, direction, lengths);
     return CERTREG_OK;
 }
 
-/* ---- a walk: sums at all borders, features apart; then directions, borders apart; then
- * projections, samples apart */
-typedef struct walk {
-    const cr_cpu_kernels *kernels;
-    const cr_noise *noise;
-    const cr_walk *w;  /* its room: the sums at border 0, 1, ... */
-    float *directions; /* likewise */
-    lookout look;
-} walk;
-
-static void walk_sums_part(void *context, size_t part, size_t parts)
+static size_t op_sweep_bytes(certreg_backend *backend, const cr_sweep_sizes *sizes)
 {
-    walk *me = context;
-    const cr_walk *w = me->w;
-    const size_t inputs = me->noise->inputs;
-    const piece p = piece_of(inputs, part, parts);
-    if (p.begin >= p.end) return;
-    memset(w->room + p.begin, 0, (p.end - p.begin) * sizeof *w->room);
-    for (size_t b = 0; b < w->blocks && !is_late(&me->look); b++) {
-        const size_t from = cr_walk_border(w->count, w->blocks, b),
-                     to = cr_walk_border(w->count, w->blocks, b + 1);
-        double *before = w->room + b * inputs, *after = before + inputs;
-        memcpy(after + p.begin, before + p.begin, (p.end - p.begin) * sizeof *after);
-        me->kernels->replay(me->noise, w->first + from, to - from, 1, w->weights + from, 0, after,
-                            p.begin, p.end);
-    }
+    return cr_cpu_sweep_bytes(sizes, cr_pool_threads(((const cpu *)backend)->pool));
 }
 
-static void walk_aim_part(void *context, size_t part, size_t parts)
-{
-    walk *me = context;
-    const cr_walk *w = me->w;
-    const size_t inputs = me->noise->inputs, end = border(w->blocks + 1, part + 1, parts);
-    for (size_t b = border(w->blocks + 1, part, parts); b < end; b++)
-        aim(w->room + b * inputs, w->mask, inputs, me->directions + b * inputs, w->lengths + 2 * b);
-}
-
-static void walk_project_part(void *context, size_t part, size_t parts)
-{
-    walk *me = context;
-    const cr_walk *w = me->w;
-    const size_t begin = border(w->count, part, parts), end = border(w->count, part + 1, parts);
-    for (size_t b = 0; b < w->blocks && !is_late(&me->look); b++) {
-        const size_t first = cr_walk_border(w->count, w->blocks, b),
-                     last = cr_walk_border(w->count, w->blocks, b + 1);
-        const size_t from = first > begin ? first : begin, to = last < end ? last : end;
-        if (from < to)
-            me->kernels->project(me->noise, w->first + from, to - from,
-                                 me->directions + b * me->noise->inputs, w->mask, w->dots + from,
-                                 w->norms + from);
-    }
-}
-
-static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, const cr_walk *w,
-                              cr_watch *watch)
+static certreg_status op_sweep(certreg_backend *backend, const cr_noise *noise,
+                               const cr_sweep *sweep, cr_watch *watch)
 {
     const cpu *me = (const cpu *)backend;
-    certreg_status status = check(me, noise);
-    if (!status && w->blocks < 3) status = CERTREG_E_INVALID;
+    const certreg_status status = check(me, noise);
     if (status) return status;
-    walk all = {.kernels = kernels_of(me),
-                .noise = noise,
-                .w = w,
-                .directions = (float *)(w->room + (w->blocks + 1) * noise->inputs),
-                .look = {watch, pthread_self(), 0}};
-    const cr_pool_job steps[] = {walk_sums_part, walk_aim_part, walk_project_part};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && !all.look.late; i++)
-        run(me, noise->inputs, w->count, steps[i], &all);
-    return all.look.late ? CERTREG_E_DEADLINE : CERTREG_OK;
+    return cr_cpu_sweep(kernels_of(me), me->pool, noise, sweep, watch);
 }
 
 static void op_close(certreg_backend *backend)
@@ -345,7 +261,8 @@ static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .wait = cr_cpu_wait,
                                    .stream = cr_cpu_stream,
                                    .last_code = cr_cpu_last_code,
-                                   .walk = op_walk,
+                                   .sweep = op_sweep,
+                                   .sweep_bytes = op_sweep_bytes,
                                    .pairs = &pair_ops};
 
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out)
@@ -353,7 +270,7 @@ certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend 
     *out = NULL;
     cpu *me = calloc(1, sizeof *me);
     if (!me) return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for a CPU backend");
-    *me = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best(), .grain = GRAIN};
+    *me = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best()};
     cr_busy_init(&me->base.busy);
     const certreg_status status = threads > 1 ? cr_pool_create((size_t)threads, why, &me->pool)
                                               : CERTREG_OK;
@@ -369,7 +286,9 @@ certreg_status cr_cpu_force(certreg_backend *backend, int path)
 {
     const cr_cpu_kernels *kernels = cr_cpu_path(path);
     if (!kernels) return CERTREG_E_NO_BACKEND;
-    ((cpu *)backend)->kernels = kernels, ((cpu *)backend)->grain = 1;
+    cpu *me = (cpu *)backend;
+    me->kernels = kernels;
+    if (me->pool) cr_pool_be_eager(me->pool);
     return CERTREG_OK;
 }
 

@@ -33,14 +33,13 @@ static void multiply_tile(const double *const a[2], const double *const b[2], si
 
 /* One tile of columns added to the upper triangle, two rows at a time; the last odd row is paired
  * with itself. */
-static void add_tile(const double *sums, size_t pitch, size_t blocks, size_t first, size_t columns,
-                     double *gram)
+void cr_cpu_gram_add(const double *sums, size_t pitch, size_t blocks, size_t columns, double *gram)
 {
     for (size_t p = 0; p < blocks; p += 2)
         for (size_t q = p; q < blocks; q += 2) {
             const size_t p1 = p + 1 < blocks ? p + 1 : p, q1 = q + 1 < blocks ? q + 1 : q;
-            const double *const a[2] = {sums + p * pitch + first, sums + p1 * pitch + first};
-            const double *const b[2] = {sums + q * pitch + first, sums + q1 * pitch + first};
+            const double *const a[2] = {sums + p * pitch, sums + p1 * pitch};
+            const double *const b[2] = {sums + q * pitch, sums + q1 * pitch};
             double out[2][2] = {{0}};
             multiply_tile(a, b, columns, out);
             gram[p * blocks + q] += out[0][0];
@@ -56,6 +55,7 @@ certreg_status cr_cpu_gram(certreg_backend *backend, const double *sums, size_t 
     (void)backend;
     memset(gram, 0, blocks * blocks * sizeof *gram);
     for (size_t first = 0; first < inputs; first += TILE)
-        add_tile(sums, pitch, blocks, first, inputs - first < TILE ? inputs - first : TILE, gram);
+        cr_cpu_gram_add(sums + first, pitch, blocks, inputs - first < TILE ? inputs - first : TILE,
+                        gram);
     return CERTREG_OK;
 }

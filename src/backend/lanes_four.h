@@ -96,12 +96,10 @@ static inline void v_store4(float *to, const vf e[4])
 #else
 #define v_sqrt(a) ((vf)vsqrtq_f32((float32x4_t)(a)))
 #define v_round(a) ((vf)vrndnq_f32((float32x4_t)(a)))
-#define v_fma(a, b, c) \
-    ((vf)vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b)))
+#define v_fma(a, b, c) ((vf)vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b)))
 #define v_not_within(a, b) \
     ((unsigned)vaddvq_u32((uint32x4_t)((vu) ~((a) <= (b)) & ((vu){1, 2, 4, 8}))))
-#define v_times(a, b) \
-    ((vw)vmull_u32(vmovn_u64((uint64x2_t)(a)), vget_low_u32((uint32x4_t)(b))))
+#define v_times(a, b) ((vw)vmull_u32(vmovn_u64((uint64x2_t)(a)), vget_low_u32((uint32x4_t)(b))))
 
 static inline void v_store4(float *to, const vf e[4])
 {

@@ -3,13 +3,14 @@
 #endif
 #include "backend/pool.h"
 #include "base/environment.h"
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Kernels use less than 64 KiB; the rest is for thread-local data of the host program. */
 #define STACK_BYTES ((size_t)1 << 20)
+/* Normals that are worth a thread: a wake, of 10 microseconds or so, is a fiftieth of them. */
+#define GRAIN ((size_t)1 << 17)
 
 struct cr_pool {
     pthread_mutex_t turn; /* held by the caller whose job is running */
@@ -19,7 +20,7 @@ struct cr_pool {
     void *context;
     size_t parts, next, left; /* of the job; the first that nobody has begun; not yet done */
     int quit;
-    size_t workers;
+    size_t workers, grain;
     pthread_t worker[];
 };
 
@@ -51,11 +52,26 @@ static void *work(void *argument)
     return NULL;
 }
 
+size_t cr_pool_threads(const cr_pool *pool)
+{
+    return pool ? pool->workers + 1 : 1;
+}
+
+size_t cr_pool_worth(const cr_pool *pool, size_t normals)
+{
+    const size_t most = cr_pool_threads(pool), worth = pool ? normals / pool->grain : 1;
+    return worth < 1 ? 1 : worth < most ? worth : most;
+}
+
+void cr_pool_be_eager(cr_pool *pool)
+{
+    pool->grain = 1;
+}
+
 /* The caller has part 0, and then whatever no thread has begun by then: it never waits for one that
  * the system has not let run. */
-void cr_pool_run(cr_pool *pool, size_t most, cr_pool_job job, void *context)
+void cr_pool_run(cr_pool *pool, size_t parts, cr_pool_job job, void *context)
 {
-    const size_t parts = !pool || most <= pool->workers ? most : pool->workers + 1;
     if (!pool || parts < 2 || pthread_mutex_trylock(&pool->turn) != 0) {
         job(context, 0, 1);
         return;
@@ -115,6 +131,7 @@ certreg_status cr_pool_create(size_t threads, certreg_error *why, cr_pool **out)
     cr_pool *pool = calloc(1, sizeof *pool + (threads - 1) * sizeof pool->worker[0]);
     if (!pool)
         return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for a pool of %zu threads", threads);
+    pool->grain = GRAIN;
     int failed = prepare(pool);
     if (failed) {
         free(pool);
