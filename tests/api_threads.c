@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-enum { SAMPLES = 400, CALLS = 300, JOBS = 6, ASKED = 5, THREADS = 5 };
+enum { SAMPLES = 600, CALLS = 300, JOBS = 6, ASKED = 5, THREADS = 5 };
 /* Inputs: every third job has few, and the second order; the others have enough that a backend of
  * several threads uses them. */
 enum { FEW = 5, MANY = 704, BATCH = 64 };

@@ -9,7 +9,7 @@
 
 /* Kernels use less than 64 KiB; the rest is for thread-local data of the host program. */
 #define STACK_BYTES ((size_t)1 << 20)
-/* Normals that are worth a thread: a wake, of 10 microseconds or so, is a fiftieth of them. */
+/* Normals that are worth a thread: 200 microseconds or so, where waking one takes up to ten. */
 #define GRAIN ((size_t)1 << 17)
 
 struct cr_pool {
