@@ -37,11 +37,8 @@ static void moments(work *w, size_t function)
     w->moments[2 * function + 1] = variance;
 }
 
-static void certificate(work *w)
+static void replay(work *w)
 {
-    draw(w);
-    moments(w, 0);
-    moments(w, 1);
     for (size_t b = 0; b < BLOCKS; b++) {
         const size_t first = SAMPLES * b / BLOCKS, end = SAMPLES * (b + 1) / BLOCKS;
         const cr_weighted block = {.first = first,
@@ -53,6 +50,14 @@ static void certificate(work *w)
         w->backend->ops->replay(w->backend, &w->noise, &block, NULL, w->sums + 2 * b * INPUTS,
                                 NULL);
     }
+}
+
+static void certificate(work *w)
+{
+    draw(w);
+    moments(w, 0);
+    moments(w, 1);
+    replay(w);
 }
 
 /* Thirty runs, or as many as take a second, but three. */
@@ -88,8 +93,18 @@ static void report(const char *name, const double ours[2], const double theirs[2
                 1e3 * ours[1], theirs[1] / ours[1]);
 }
 
+/* Nanoseconds of one normal, where the path could be run. */
+static void report_one(const char *row, int path, double seconds, double theirs, double aim)
+{
+    const double each = 1e9 / SAMPLES / INPUTS;
+    if (seconds > 0)
+        bench_print("| %s, %s | %.2f ns | %.1f ns | %.2f ns |\n", row, cr_cpu_path(path)->name,
+                    each * seconds, each * theirs, aim);
+}
+
 int main(int argc, char **argv)
 {
+    double ours[CR_CPU_AVX512 + 1][3] = {{0}};
     work w = {.noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS}};
     w.z = calloc(INPUTS, sizeof *w.z), w.step = calloc(INPUTS, sizeof *w.step),
     w.x = calloc(BATCH * INPUTS, sizeof *w.x);
@@ -107,10 +122,18 @@ int main(int argc, char **argv)
                          "block sums | to NumPy's rate |");
     for (int path = CR_CPU_AVX512; path >= CR_CPU_PORTABLE; path--) {
         if (cr_cpu_force(w.backend, path)) continue;
-        report(cr_cpu_path(path)->name, (double[]){best(&w, draw), best(&w, certificate)}, theirs);
+        ours[path][0] = best(&w, draw), ours[path][1] = best(&w, certificate);
+        ours[path][2] = best(&w, replay);
+        report(cr_cpu_path(path)->name, ours[path], theirs);
     }
     report("NumPy", theirs, theirs);
     bench_end("noise");
+    bench_begin("draws", "| | one normal | NumPy, normals only | aim |");
+    report_one("[draw] draw", CR_CPU_AVX512, ours[CR_CPU_AVX512][0], theirs[0], 0.75);
+    report_one("[draw] draw", CR_CPU_AVX2, ours[CR_CPU_AVX2][0], theirs[0], 1.65);
+    report_one("[draw] block sums", CR_CPU_AVX2, ours[CR_CPU_AVX2][2], theirs[0], 1.5);
+    report_one("[draw_portable] draw", CR_CPU_PORTABLE, ours[CR_CPU_PORTABLE][0], theirs[0], 8);
+    bench_end("draws");
     certreg_backend_close(w.backend);
     bench_close();
     free(w.z), free(w.step), free(w.x), free(w.outputs), free(w.weights), free(w.sums);

@@ -13,6 +13,12 @@ ifneq ($(filter x86_64-%,$(target)),)
 $(OBJ)/%_avx2.o:   own := -mavx2 -mfma
 $(OBJ)/%_avx512.o: own := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
 endif
+# Under -O2 the kernels get what interleaves the work on different numbers.
+ifeq ($(lastword $(filter -O%,$(OPT) $(CFLAGS) $(EXTRA))),-O2)
+interleave := $(shell for flag in -O3 -fschedule-insns -fsched-pressure; do \
+    $(CC) -Werror $$flag -x c -fsyntax-only /dev/null 2>/dev/null && echo $$flag; done)
+$(addprefix $(OBJ)/src/backend/cpu_,portable.o avx2.o avx512.o): own += $(interleave)
+endif
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(own) -MMD -MP -c $< -o $@

@@ -7,10 +7,10 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-enum { SAMPLES = 400, CALLS = 300, JOBS = 6, ASKED = 5, THREADS = 5 };
+enum { SAMPLES = 600, CALLS = 300, JOBS = 6, ASKED = 5, THREADS = 5 };
 /* Inputs: every third job has few, and the second order; the others have enough that a backend of
  * several threads uses them. */
-enum { FEW = 5, MANY = 640, BATCH = 64 };
+enum { FEW = 5, MANY = 704, BATCH = 64 };
 
 static const float z[MANY] = {0.5f, -1, 2, 0, 0.25f};
 static float scale[MANY] = {1, 0.5f, 2, 0, 1};

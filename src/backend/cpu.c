@@ -5,11 +5,10 @@
 #include "backend/cpu.h"
 #include "backend/ordered.h"
 #include "backend/pool.h"
+#include "base/arena.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SMALL 32768u /* normals: below this, waking threads costs more than they save */
 
 typedef struct cpu {
     certreg_backend base;
@@ -53,8 +52,8 @@ static certreg_status check(const cpu *me, const cr_noise *noise)
 
 static void run(const cpu *me, size_t inputs, size_t count, cr_pool_job job, void *context)
 {
-    const int small = inputs < SMALL && count < SMALL && inputs * count < SMALL;
-    cr_pool_run(small ? NULL : me->pool, job, context);
+    const size_t normals = cr_arena_times(inputs, count);
+    cr_pool_run(me->pool, cr_pool_worth(me->pool, normals), job, context);
 }
 
 /* How many of the samples that are left come before the next look at the clock: bits do not depend
@@ -75,10 +74,12 @@ typedef struct task { /* arguments of an op, for the threads */
     const cr_cpu_kernels *kernels;
     const cr_noise *noise;
     uint64_t first;
-    size_t count, functions, stride;
-    const float *a, *b; /* z and step, or weights, or direction and mask */
+    size_t count;
+    const cr_weighted *w;
+    const float *a, *b; /* z and step, or direction and mask */
     float *x;
     double *sums, *dots, *norms;
+    cr_lookout look;
 } task;
 
 typedef struct piece { /* of the features: what one thread replays */
@@ -106,20 +107,26 @@ static void draw_part(void *context, size_t part, size_t parts)
 
 static void replay_part(void *context, size_t part, size_t parts)
 {
-    const task *t = context;
+    task *t = context;
+    const cr_weighted *w = t->w;
     const piece p = piece_of(t->noise->inputs, part, parts);
-    if (p.begin < p.end)
-        t->kernels->replay(t->noise, t->first, t->count, t->functions, t->a, t->stride, t->sums,
-                           p.begin, p.end);
+    for (size_t b = 0; b < w->blocks && p.begin < p.end; b++)
+        for (size_t done = 0; done < w->length && !cr_lookout_late(&t->look); done += CR_CPU_STEP) {
+            const size_t at = b * w->length + done;
+            t->kernels->replay(t->noise, w->first + at, step_of(w->length - done), w->functions,
+                               w->weights + at, w->stride,
+                               t->sums + b * w->functions * t->noise->inputs, p.begin, p.end);
+        }
 }
 
 static void project_part(void *context, size_t part, size_t parts)
 {
-    const task *t = context;
-    const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
-    if (begin < end)
-        t->kernels->project(t->noise, t->first + begin, end - begin, t->a, t->b, t->dots + begin,
-                            t->norms + begin);
+    task *t = context;
+    const size_t end = border(t->count, part + 1, parts);
+    for (size_t i = border(t->count, part, parts); i < end && !cr_lookout_late(&t->look);
+         i += CR_CPU_STEP)
+        t->kernels->project(t->noise, t->first + i, step_of(end - i), t->a, t->b, t->dots + i,
+                            t->norms + i);
 }
 
 static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const float *z,
@@ -162,20 +169,13 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
     certreg_status status = check(me, noise);
     if (!status && (w->functions < 1 || w->functions > 2)) status = CERTREG_E_INVALID;
     if (status) return status;
-    for (size_t b = 0; b < w->blocks; b++)
-        for (size_t done = 0; done < w->length; done += CR_CPU_STEP) {
-            const size_t at = b * w->length + done;
-            task t = {.kernels = kernels_of(me),
-                      .noise = noise,
-                      .first = w->first + at,
-                      .count = step_of(w->length - done),
-                      .functions = w->functions,
-                      .a = w->weights + at,
-                      .stride = w->stride,
-                      .sums = sums + b * w->functions * inputs};
-            if (cr_watch_late(watch)) return CERTREG_E_DEADLINE;
-            run(me, inputs, t.count, replay_part, &t);
-        }
+    task t = {.kernels = kernels_of(me),
+              .noise = noise,
+              .w = w,
+              .sums = sums,
+              .look = {watch, pthread_self(), 0}};
+    run(me, inputs, cr_arena_times(w->blocks, w->length), replay_part, &t);
+    if (t.look.late) return CERTREG_E_DEADLINE;
     for (size_t j = 0; mask && j < inputs; j++)
         for (size_t row = 0; row < rows && !(mask[j] > 0); row++) sums[row * inputs + j] = 0;
     return CERTREG_OK;
@@ -188,19 +188,17 @@ static certreg_status op_project(certreg_backend *backend, const cr_noise *noise
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
     if (status) return status;
-    for (size_t done = 0; done < count; done += CR_CPU_STEP) {
-        task t = {.kernels = kernels_of(me),
-                  .noise = noise,
-                  .first = first + done,
-                  .count = step_of(count - done),
-                  .a = direction,
-                  .b = mask,
-                  .dots = dots + done,
-                  .norms = norms + done};
-        if (cr_watch_late(watch)) return CERTREG_E_DEADLINE;
-        run(me, noise->inputs, t.count, project_part, &t);
-    }
-    return CERTREG_OK;
+    task t = {.kernels = kernels_of(me),
+              .noise = noise,
+              .first = first,
+              .count = count,
+              .a = direction,
+              .b = mask,
+              .dots = dots,
+              .norms = norms,
+              .look = {watch, pthread_self(), 0}};
+    run(me, noise->inputs, count, project_part, &t);
+    return t.look.late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
 static certreg_status op_aim(certreg_backend *backend, const double *sums, const float *mask,
@@ -288,7 +286,9 @@ certreg_status cr_cpu_force(certreg_backend *backend, int path)
 {
     const cr_cpu_kernels *kernels = cr_cpu_path(path);
     if (!kernels) return CERTREG_E_NO_BACKEND;
-    ((cpu *)backend)->kernels = kernels;
+    cpu *me = (cpu *)backend;
+    me->kernels = kernels;
+    if (me->pool) cr_pool_be_eager(me->pool);
     return CERTREG_OK;
 }
 

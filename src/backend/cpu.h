@@ -104,8 +104,8 @@ certreg_status cr_cpu_outer(certreg_backend *, const cr_pair_room *, const cr_ti
 certreg_status cr_cpu_take_identity(certreg_backend *, const cr_pair_room *, double weight);
 certreg_status cr_cpu_forms(certreg_backend *, const cr_pair_room *, const cr_tile *);
 
-/* For tests: makes a backend that cr_cpu_open gave use one path; NO_BACKEND if this machine cannot
- * run it. */
+/* For tests: makes a backend that cr_cpu_open gave use one path, and its threads however little
+ * there is to do; NO_BACKEND if this machine cannot run it. */
 certreg_status cr_cpu_force(certreg_backend *, int path);
 /* 1 <= threads <= CR_CPU_MAX_THREADS */
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out);

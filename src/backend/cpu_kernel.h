@@ -18,17 +18,21 @@
 #define FLUSH CR_PROJECT_PIECE
 /* Floats that a fill may write, or a sum may read, beyond the last wanted one. */
 #define SLACK 64u
-#define CR_ALWAYS_INLINE static inline __attribute__((always_inline))
 #define VECTOR ((size_t)V_LANES)
 
 /* Normals of consecutive blocks; writes up to a whole number of vectors, at most SLACK floats too
- * many. strict: as in normal4.h. */
+ * many. All words come first, in the place of their normals: a processor then works on several
+ * blocks at once, where the steps of one would wait for each other. strict: as in normal4.h. */
 CR_ALWAYS_INLINE void fill(const cr_source *s, uint64_t block, size_t blocks, int strict, float *e)
 {
+    vu words[4];
+    vf normals[4];
     for (size_t done = 0; done < blocks; done += VECTOR) {
-        vu words[4];
-        vf normals[4];
         v_philox(s->keys, s->stream, block + done, words);
+        for (size_t k = 0; k < 4; k++) v_store(e + 4 * done + k * VECTOR, v_from_bits(words[k]));
+    }
+    for (size_t done = 0; done < blocks; done += VECTOR) {
+        for (size_t k = 0; k < 4; k++) words[k] = v_bits(v_load(e + 4 * done + k * VECTOR));
         cr_normal4_from(words, strict, normals);
         v_store4(e + 4 * done, normals);
     }

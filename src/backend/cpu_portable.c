@@ -1,5 +1,9 @@
-/* The path that runs on every machine: plain C11, one lane. */
+/* The path that runs on every machine: by four lanes where all processors have them, else one. */
+#if defined(__x86_64__) || defined(__AARCH64EL__)
+#include "backend/lanes_four.h"
+#else
 #include "backend/lanes_scalar.h"
+#endif
 /* after the lanes */
 #include "backend/cpu_filter.h"
 #include "backend/cpu_sweep.h"

@@ -5,7 +5,6 @@
 #include "backend/pool.h"
 #include "base/arena.h"
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #define MOST_TILES 8u /* of a round */
@@ -27,8 +26,7 @@ typedef struct sweep {
     size_t at;           /* the first tile of the round */
     uint64_t end;        /* of the samples */
     int projects, whole; /* some function is projected; is whole */
-    cr_watch *watch;     /* of the calling thread, which has part 0 */
-    atomic_int late;
+    cr_lookout look;
 } sweep;
 
 /* ---- memory */
@@ -141,17 +139,9 @@ static cr_sweep_tile start_tile(const sweep *me, size_t number, const place *p)
                                                   : me->of->norms};
 }
 
-/* Between two steps. */
-static int is_late(sweep *me, size_t part)
+static void pass(sweep *me, cr_sweep_tile *t, cr_swept *swept)
 {
-    if (part == 0 && cr_watch_late(me->watch))
-        atomic_store_explicit(&me->late, 1, memory_order_relaxed);
-    return atomic_load_explicit(&me->late, memory_order_relaxed);
-}
-
-static void pass(sweep *me, size_t part, cr_sweep_tile *t, cr_swept *swept)
-{
-    for (uint64_t i = me->of->first; i < me->end && !is_late(me, part); i += CR_CPU_STEP) {
+    for (uint64_t i = me->of->first; i < me->end && !cr_lookout_late(&me->look); i += CR_CPU_STEP) {
         t->starts = i == me->of->first && !t->again;
         me->kernels->sweep(me->noise, i, least((size_t)(me->end - i), CR_CPU_STEP), t, swept);
     }
@@ -160,9 +150,9 @@ static void pass(sweep *me, size_t part, cr_sweep_tile *t, cr_swept *swept)
 /* What does not grow with the number of samples. */
 static void multiply(sweep *me, size_t part, const cr_sweep_tile *t, const cr_swept *swept)
 {
-    cr_watch *watch = part ? NULL : me->watch;
+    cr_watch *watch = part ? NULL : me->look.watch;
     const double start = watch ? cr_watch_now(watch) : 0;
-    for (size_t f = 0; f < t->functions && !is_late(me, part); f++)
+    for (size_t f = 0; f < t->functions && !cr_lookout_late(&me->look); f++)
         if (swept[f].rows)
             cr_cpu_gram_add(swept[f].rows, t->pitch, swept[f].f->blocks, t->width, swept[f].gram);
     if (watch) watch->fixed += cr_watch_now(watch) - start;
@@ -175,9 +165,9 @@ static void sweep_tiles(void *context, size_t part, size_t parts)
         const place *p = me->place + k;
         if (me->at + k >= tiles_of(me->noise->inputs)) return;
         cr_sweep_tile t = start_tile(me, me->at + k, p);
-        pass(me, part, &t, p->swept);
+        pass(me, &t, p->swept);
         t.again = 1, t.norms = NULL;
-        if (me->whole) pass(me, part, &t, p->swept);
+        if (me->whole) pass(me, &t, p->swept);
         multiply(me, part, &t, p->swept);
     }
 }
@@ -237,15 +227,16 @@ static void finish(const sweep *me)
 certreg_status cr_cpu_sweep(const cr_cpu_kernels *kernels, cr_pool *pool, const cr_noise *noise,
                             const cr_sweep *of, cr_watch *watch)
 {
-    sweep me = {.kernels = kernels, .noise = noise, .of = of, .watch = watch};
+    sweep me = {.kernels = kernels, .noise = noise, .of = of, .look = {watch, pthread_self(), 0}};
     cr_arena room = {.base = of->room->own};
     me.tiles = together(noise->inputs, cr_pool_threads(pool));
     lay_out_all(&room, of->sizes, me.tiles, &me);
-    atomic_init(&me.late, 0);
     start(&me);
+    const size_t normals =
+        cr_arena_times(me.tiles * CR_SWEEP_TILE, (size_t)(me.end - of->first)); /* of a round */
     for (; me.at < tiles_of(noise->inputs); me.at += me.tiles) {
-        cr_pool_run(pool, sweep_tiles, &me);
-        if (atomic_load(&me.late)) return CERTREG_E_DEADLINE;
+        cr_pool_run(pool, least(me.tiles, cr_pool_worth(pool, normals)), sweep_tiles, &me);
+        if (me.look.late) return CERTREG_E_DEADLINE;
         for (size_t k = 0; me.tiles > 1 && k < me.tiles; k++)
             if (me.at + k < tiles_of(noise->inputs)) add_place(&me, me.place + k);
     }

@@ -70,42 +70,45 @@ static inline vf v_unless_zero(vf step, vf a, vf b)
     return _mm256_blendv_ps(a, b, _mm256_cmp_ps(step, _mm256_setzero_ps(), _CMP_NEQ_UQ));
 }
 
-/* One round on four blocks, a 64-bit lane for each: only the low halves count, so that a product
- * needs no repacking. */
-static inline void v_philox_round(__m256i c[4], const uint32_t key[2])
+/* One round on twice four blocks, a 64-bit lane for each: only the low halves count, so that a
+ * product needs no repacking. What the two do is interleaved, since each waits for itself. */
+static inline void v_philox_round(__m256i c[4][2], const uint32_t key[2])
 {
-    const __m256i p = _mm256_mul_epu32(c[0], v_set_u(CR_PHILOX_MULTIPLIER_0));
-    const __m256i q = _mm256_mul_epu32(c[2], v_set_u(CR_PHILOX_MULTIPLIER_1));
-    c[0] = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(q, 32), c[1]), v_set_u(key[0]));
-    c[2] = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p, 32), c[3]), v_set_u(key[1]));
-    c[1] = q;
-    c[3] = p;
-}
-
-static inline void v_philox_start(__m256i c[4], __m256i index, uint64_t stream)
-{
-    c[0] = index;
-    c[1] = _mm256_srli_epi64(index, 32);
-    c[2] = v_set_u((uint32_t)stream);
-    c[3] = v_set_u((uint32_t)(stream >> 32));
+    __m256i p[2], q[2];
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+        p[i] = _mm256_mul_epu32(c[0][i], v_set_u(CR_PHILOX_MULTIPLIER_0));
+        q[i] = _mm256_mul_epu32(c[2][i], v_set_u(CR_PHILOX_MULTIPLIER_1));
+        c[1][i] = _mm256_xor_si256(c[1][i], v_set_u(key[0]));
+        c[3][i] = _mm256_xor_si256(c[3][i], v_set_u(key[1]));
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+        c[0][i] = _mm256_xor_si256(_mm256_srli_epi64(q[i], 32), c[1][i]);
+        c[2][i] = _mm256_xor_si256(_mm256_srli_epi64(p[i], 32), c[3][i]);
+        c[1][i] = q[i], c[3][i] = p[i];
+    }
 }
 
 /* Words of blocks first .. first+7. Lane p holds block 2(p % 4) + p / 4: the order that v_store4
  * undoes at no cost. */
-static inline void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream,
-                            uint64_t first, vu words[4])
+CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream,
+                               uint64_t first, vu words[4])
 {
-    const __m256i base = _mm256_set1_epi64x((long long)first);
-    __m256i even[4], odd[4];
-    v_philox_start(even, _mm256_add_epi64(base, _mm256_setr_epi64x(0, 4, 1, 5)), stream);
-    v_philox_start(odd, _mm256_add_epi64(base, _mm256_setr_epi64x(2, 6, 3, 7)), stream);
-#pragma GCC unroll 10
-    for (int round = 0; round < CR_PHILOX_ROUNDS; round++) {
-        v_philox_round(even, keys + 2 * round);
-        v_philox_round(odd, keys + 2 * round);
+    const __m256i base = _mm256_set1_epi64x((long long)first),
+                  index[2] = {_mm256_add_epi64(base, _mm256_setr_epi64x(0, 4, 1, 5)),
+                              _mm256_add_epi64(base, _mm256_setr_epi64x(2, 6, 3, 7))};
+    __m256i c[4][2];
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+        c[0][i] = index[i], c[1][i] = _mm256_srli_epi64(index[i], 32);
+        c[2][i] = v_set_u((uint32_t)stream), c[3][i] = v_set_u((uint32_t)(stream >> 32));
     }
+#pragma GCC unroll 10
+    for (int round = 0; round < CR_PHILOX_ROUNDS; round++) v_philox_round(c, keys + 2 * round);
+#pragma GCC unroll 4
     for (int i = 0; i < 4; i++)
-        words[i] = _mm256_blend_epi32(even[i], _mm256_slli_epi64(odd[i], 32), 0xAA);
+        words[i] = _mm256_blend_epi32(c[i][0], _mm256_slli_epi64(c[i][1], 32), 0xAA);
 }
 
 /* Transposes 4x4 inside each 128-bit part and writes 32 normals in the order of their blocks. */

@@ -90,8 +90,8 @@ static inline void v_philox_start(__m512i c[4], __m512i index, uint64_t stream)
 
 /* Words of blocks first .. first+15. Lane p holds block 4(p % 4) + p / 4: the order that v_store4
  * undoes at no cost. */
-static inline void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream,
-                            uint64_t first, vu words[4])
+CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream,
+                               uint64_t first, vu words[4])
 {
     const __m512i base = _mm512_set1_epi64((long long)first);
     __m512i even[4], odd[4];
@@ -104,6 +104,7 @@ static inline void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t 
         v_philox_round(even, keys + 2 * round);
         v_philox_round(odd, keys + 2 * round);
     }
+#pragma GCC unroll 4
     for (int i = 0; i < 4; i++)
         words[i] = _mm512_mask_blend_epi32(0xAAAA, even[i], _mm512_slli_epi64(odd[i], 32));
 }

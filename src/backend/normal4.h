@@ -15,9 +15,9 @@
  * 2^-32 keeps what rounding u to float would lose. */
 CR_INLINE vf cr_normal4_radius(vu x)
 {
-    const vf u = v_fma(v_float(x), v_set(0x1p-32f), v_set(0x1p-33f));
+    const vf u = v_fma_loose(v_float(x), v_set(0x1p-32f), v_set(0x1p-33f));
     const vu k = v_sar(v_sub_u(v_bits(u), v_set_u(0x3F3504F3u)), 23);
-    const vf beyond = v_fma(v_float_signed(x), v_set(0x1p-32f), v_set(0x1p-32f)),
+    const vf beyond = v_fma_loose(v_float_signed(x), v_set(0x1p-32f), v_set(0x1p-32f)),
              below = v_sub(v_from_bits(v_sub_u(v_bits(u), v_shl(k, 23))), v_set(1.0f)),
              f = v_pick_31(k, beyond, below);
     vf q = v_fma(f, v_set(-0.174008712f), v_set(0.285349727f));

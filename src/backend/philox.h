@@ -11,6 +11,7 @@
 #define CR_RARE static __noinline__ __host__ __device__ __attribute__((unused))
 #else
 #define CR_INLINE static inline
+#define CR_ALWAYS_INLINE static inline __attribute__((always_inline))
 #define CR_RARE static __attribute__((noinline, cold, unused))
 #endif
 

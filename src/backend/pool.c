@@ -3,20 +3,14 @@
 #endif
 #include "backend/pool.h"
 #include "base/environment.h"
-#include <pthread.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Kernels use less than 64 KiB; the rest is for thread-local data of the host program. */
 #define STACK_BYTES ((size_t)1 << 20)
-
-typedef struct worker {
-    cr_pool *pool;
-    size_t part;
-    pthread_t thread;
-} worker;
+/* Normals that are worth a thread: 200 microseconds or so, where waking one takes up to ten. */
+#define GRAIN ((size_t)1 << 17)
 
 struct cr_pool {
     pthread_mutex_t turn; /* held by the caller whose job is running */
@@ -24,32 +18,35 @@ struct cr_pool {
     pthread_cond_t begin, done;
     cr_pool_job job;
     void *context;
-    uint64_t round; /* number of jobs begun */
-    size_t busy;    /* workers still at it */
+    size_t parts, next, left; /* of the job; the first that nobody has begun; not yet done */
     int quit;
-    size_t workers;
-    worker worker[];
+    size_t workers, grain;
+    pthread_t worker[];
 };
+
+/* Does parts that nobody has begun, as long as there are any. The lock is held before and after. */
+static void help(cr_pool *pool)
+{
+    while (pool->next < pool->parts) {
+        const size_t part = pool->next++, parts = pool->parts;
+        const cr_pool_job job = pool->job;
+        void *const context = pool->context;
+        pthread_mutex_unlock(&pool->lock);
+        job(context, part, parts);
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->left == 0) pthread_cond_signal(&pool->done);
+    }
+}
 
 static void *work(void *argument)
 {
-    const worker *me = argument;
-    cr_pool *pool = me->pool;
-    uint64_t seen = 0;
+    cr_pool *pool = argument;
     fenv_t born;
     cr_environment_enter(&born); /* that of the thread which opened the backend; ours from now on */
     pthread_mutex_lock(&pool->lock);
-    for (;;) {
-        while (pool->round == seen && !pool->quit) pthread_cond_wait(&pool->begin, &pool->lock);
-        if (pool->quit) break;
-        seen = pool->round;
-        const cr_pool_job job = pool->job;
-        void *const context = pool->context;
-        const size_t parts = pool->workers + 1;
-        pthread_mutex_unlock(&pool->lock);
-        job(context, me->part, parts);
-        pthread_mutex_lock(&pool->lock);
-        if (--pool->busy == 0) pthread_cond_signal(&pool->done);
+    while (!pool->quit) {
+        help(pool);
+        if (!pool->quit) pthread_cond_wait(&pool->begin, &pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -60,33 +57,39 @@ size_t cr_pool_threads(const cr_pool *pool)
     return pool ? pool->workers + 1 : 1;
 }
 
-void cr_pool_run(cr_pool *pool, cr_pool_job job, void *context)
+size_t cr_pool_worth(const cr_pool *pool, size_t normals)
 {
-    if (!pool || pthread_mutex_trylock(&pool->turn) != 0) {
+    const size_t most = cr_pool_threads(pool), worth = pool ? normals / pool->grain : 1;
+    return worth < 1 ? 1 : worth < most ? worth : most;
+}
+
+void cr_pool_be_eager(cr_pool *pool)
+{
+    pool->grain = 1;
+}
+
+/* The caller has part 0, and then whatever no thread has begun by then: it never waits for one that
+ * the system has not let run. */
+void cr_pool_run(cr_pool *pool, size_t parts, cr_pool_job job, void *context)
+{
+    if (!pool || parts < 2 || pthread_mutex_trylock(&pool->turn) != 0) {
         job(context, 0, 1);
         return;
     }
     pthread_mutex_lock(&pool->lock);
     pool->job = job;
     pool->context = context;
-    pool->busy = pool->workers;
-    pool->round++;
-    pthread_cond_broadcast(&pool->begin);
-    const size_t parts = pool->workers + 1;
+    pool->parts = pool->left = parts;
+    pool->next = 1;
     pthread_mutex_unlock(&pool->lock);
+    for (size_t i = 1; i < parts; i++) pthread_cond_signal(&pool->begin);
     job(context, 0, parts);
     pthread_mutex_lock(&pool->lock);
-    while (pool->busy) pthread_cond_wait(&pool->done, &pool->lock);
+    pool->left--;
+    help(pool);
+    while (pool->left) pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
     pthread_mutex_unlock(&pool->turn);
-}
-
-static int start(cr_pool *pool, const pthread_attr_t *attributes)
-{
-    worker *next = &pool->worker[pool->workers];
-    next->pool = pool;
-    next->part = pool->workers + 1;
-    return pthread_create(&next->thread, attributes, work, next);
 }
 
 /* Signals belong to the host program's threads: workers are born with all of them blocked. */
@@ -100,10 +103,8 @@ static int start_all(cr_pool *pool, size_t workers)
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (; !failed && pool->workers < workers; pool->workers += !failed) {
-        /* `workers` is read by threads already started, but only once a job has begun */
-        failed = start(pool, &attributes);
-    }
+    for (; !failed && pool->workers < workers; pool->workers += !failed)
+        failed = pthread_create(&pool->worker[pool->workers], &attributes, work, pool);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return failed;
@@ -130,6 +131,7 @@ certreg_status cr_pool_create(size_t threads, certreg_error *why, cr_pool **out)
     cr_pool *pool = calloc(1, sizeof *pool + (threads - 1) * sizeof pool->worker[0]);
     if (!pool)
         return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for a pool of %zu threads", threads);
+    pool->grain = GRAIN;
     int failed = prepare(pool);
     if (failed) {
         free(pool);
@@ -155,7 +157,7 @@ void cr_pool_destroy(cr_pool *pool, int forked)
         pool->quit = 1;
         pthread_cond_broadcast(&pool->begin);
         pthread_mutex_unlock(&pool->lock);
-        for (size_t i = 0; i < pool->workers; i++) pthread_join(pool->worker[i].thread, NULL);
+        for (size_t i = 0; i < pool->workers; i++) pthread_join(pool->worker[i], NULL);
         pthread_cond_destroy(&pool->done);
         pthread_cond_destroy(&pool->begin);
         pthread_mutex_destroy(&pool->lock);

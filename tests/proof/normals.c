@@ -70,7 +70,7 @@ typedef struct means {
 } means;
 static double b_r, b_w, most_r, eta_r = -1, eta_w = -1;
 static means mean;
-static const recipe *lanes[3];
+static const recipe *lanes[4];
 static int kinds;
 static const char *broken;
 
@@ -323,6 +323,9 @@ int main(int count, char **arguments)
     figure figures[FIGURES];
     const int sample = count > 2;
     lanes[kinds++] = words_scalar();
+#if defined(__x86_64__) || defined(__AARCH64EL__)
+    lanes[kinds++] = words_four();
+#endif
 #if defined(__x86_64__)
     if (cr_cpu_path(CR_CPU_AVX2)) lanes[kinds++] = words_avx2();
     if (cr_cpu_path(CR_CPU_AVX512)) lanes[kinds++] = words_avx512();
