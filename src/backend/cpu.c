@@ -308,6 +308,13 @@ static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, c
     return late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
+static certreg_status op_gram(certreg_backend *backend, const double *sums, size_t pitch,
+                              size_t blocks, size_t inputs, double *gram)
+{
+    kernels_of((cpu *)backend)->gram(sums, pitch, blocks, inputs, gram);
+    return CERTREG_OK;
+}
+
 static void op_close(certreg_backend *backend)
 {
     cpu *me = (cpu *)backend;
@@ -329,7 +336,7 @@ static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .replay = op_replay,
                                    .project = op_project,
                                    .aim = op_aim,
-                                   .gram = cr_cpu_gram,
+                                   .gram = op_gram,
                                    .alloc = cr_cpu_alloc,
                                    .free = cr_cpu_free,
                                    .store = cr_cpu_copy,

@@ -33,6 +33,7 @@ typedef struct cr_cpu_kernels {
     void (*project)(const cr_noise *, uint64_t first, size_t count, const float *direction,
                     const float *mask, double *dots, double *norms);
     void (*filter)(const cr_filter *, const float *x, size_t rows, float *y); /* no overlap */
+    void (*gram)(const double *sums, size_t pitch, size_t blocks, size_t inputs, double *gram);
 } cr_cpu_kernels;
 
 enum { CR_CPU_PORTABLE = 0, CR_CPU_AVX2 = 1, CR_CPU_AVX512 = 2 };
@@ -63,9 +64,7 @@ certreg_status cr_cpu_fill(certreg_backend *, void *there, size_t bytes, int byt
 certreg_status cr_cpu_wait(certreg_backend *);
 void *cr_cpu_stream(certreg_backend *);
 int32_t cr_cpu_last_code(certreg_backend *, const char **text);
-/* in cpu_gram.c and cpu_pairs.c. */
-certreg_status cr_cpu_gram(certreg_backend *, const double *sums, size_t pitch, size_t blocks,
-                           size_t inputs, double *gram);
+/* in cpu_pairs.c. */
 void cr_cpu_tile(const cr_pair_room *, size_t inputs, const cr_tile *); /* its normals are there */
 certreg_status cr_cpu_pairs(certreg_backend *, const cr_pair_room *, const cr_tile *a,
                             const cr_tile *b);
