@@ -14,7 +14,12 @@
  * finest search, whose last steps are steered by what is proven. */
 #define FINEST_WIDTH 1e-6
 
-#define FINEST_STEP 1e-12 /* relative: Newton's last step of a root */
+/* Newton's last step of a root, relative: of a formula; of the draft, where it leaves an error of
+ * the order of its square. */
+#define FINEST_STEP 1e-12
+#define DRAFT_STEP 1e-6
+#define DRAFT_GAIN 1e-9
+#define FIRST_CUT 2e-11 /* relative: from a root to a radius that is likely to be proven */
 
 /* Evaluations for the draft of a search, and for all of it. */
 enum { ROOT_EVALUATIONS = 2500, CLIMB_EVALUATIONS = 4000 };
@@ -37,16 +42,22 @@ static double slack_of(const cr_goal *goal, double bound)
 static double draft_room(state *s, double r, double *growth)
 {
     s->goal.rise.r = r;
-    cr_box_search(&s->goal.rise, s->goal.weight, 1e-9, &s->box);
+    cr_box_search(&s->goal.rise, s->goal.weight, DRAFT_GAIN, &s->box);
     *growth = s->box.growth;
     return s->goal.limit - s->box.value;
 }
 
-/* Proven room at r, and whether the bound behind it is next to the least. */
+static int is_point(const state *s)
+{
+    return s->goal.rise.mean_lo == s->goal.rise.mean_hi;
+}
+
+/* Proven room at r, and whether the bound behind it is next to the least. At one mean Newton's last
+ * step to the draft's gain leads as near as the search for the best mean of several does. */
 static double proven(state *s, double r, double *growth)
 {
     s->goal.rise.r = r;
-    cr_box_search(&s->goal.rise, s->goal.weight, CR_FINAL_GAIN, &s->box);
+    cr_box_search(&s->goal.rise, s->goal.weight, is_point(s) ? DRAFT_GAIN : CR_FINAL_GAIN, &s->box);
     *growth = s->box.growth;
     return slack_of(&s->goal, cr_box_prove(&s->goal.rise, s->goal.weight, &s->box));
 }
@@ -67,7 +78,7 @@ static double middle_of(double low, double high)
  * point that had room. A `width` ends it once the bracket is so narrow: Newton comes to the root
  * from one side, so when it is close its step goes a little beyond. */
 static double root(state *s, double low, double high, double initial,
-                   double (*room)(state *, double, double *))
+                   double finest, double (*room)(state *, double, double *))
 {
     double x = initial, last = INFINITY;
     for (int i = 0; i < MOST_STEPS && cr_effort_left(s->goal.rise.effort); i++) {
@@ -77,7 +88,8 @@ static double root(state *s, double low, double high, double initial,
         else s->failed = high = x;
         double next = growth > 0 && growth < INFINITY ? x + left / growth : INFINITY;
         if (fabs(next - x) <= 0.5 * s->width * x) next += copysign(0.5 * s->width * x, left);
-        if (fabs(next - x) <= FINEST_STEP * x) return fmax(low, fmin(next, x));
+        if (fabs(next - x) <= finest * x)
+            return finest > FINEST_STEP ? fmin(next, high) : fmax(low, fmin(next, x));
         const int cap = next >= high && high == s->goal.cap && x < high;
         if (cap) next = high;
         else if (!(next > low && next < high) || (i >= PATIENCE && fabs(next - x) > 0.5 * last))
@@ -99,7 +111,7 @@ static double formula_radius(state *s, double most)
     const double room = formula_room(s, 0, &growth);
     if (!(room > 0)) return 0;
     const double initial = fmin(cr_shift_radius_of_mean(room, C), most); /* exact for (C) */
-    double r = root(s, 0, most, initial, formula_room);
+    double r = root(s, 0, most, initial, FINEST_STEP, formula_room);
     for (double cut = 4 * DBL_EPSILON; r > 0 && !(formula_room(s, r, &growth) > 0); cut *= 2)
         r *= 1 - cut;
     return r;
@@ -122,7 +134,7 @@ static double halve(state *s, double low, double high)
  * holds. */
 static double settle(state *s, double x, double least, double most)
 {
-    double growth, cut = fmax(2e-11, 0.25 * s->width), failed = s->width > 0 ? s->failed : INFINITY;
+    double growth, cut = fmax(FIRST_CUT, 0.25 * s->width), failed = s->width > 0 ? s->failed : INFINITY;
     for (int i = 0; i < MOST_SETTLING && x >= least; i++) {
         const double room = proven(s, x, &growth);
         const int steered = growth > 0 && growth < INFINITY && s->box.count > 0;
@@ -153,9 +165,20 @@ static double draft_root(state *s, double least, double most)
     const int all = cr_effort_narrow(s->goal.rise.effort, ROOT_EVALUATIONS);
     const double initial = least > 0 ? least : fmin(1, 0.5 * most);
     s->failed = INFINITY;
-    const double x = root(s, least, most, initial, draft_room);
+    const double x = root(s, least, most, initial, DRAFT_STEP, draft_room);
     s->goal.rise.effort->most = all;
     return x;
+}
+
+/* Whether `most` is proven. At one mean the search ends where its multipliers are good enough. */
+static int enough(state *s, double most)
+{
+    double growth;
+    const double bound = s->goal.limit - s->goal.weight * s->goal.rise.mean_lo;
+    if (is_point(s)) s->goal.rise.enough = bound * (1 - 1e-8);
+    const double room = proven(s, most, &growth);
+    s->goal.rise.enough = 0;
+    return room > 0;
 }
 
 static double climb_freely(state *s, double least, double most)
@@ -165,11 +188,11 @@ static double climb_freely(state *s, double least, double most)
      * asked only if the search gets there. */
     const int cap = most == s->goal.cap;
     s->conclusive = 1;
-    if (!cap && proven(s, most, &growth) > 0) return most;
+    if (!cap && enough(s, most)) return most;
     s->box.count = 0;
     const double x = draft_root(s, least, most);
     if (cap && x >= most && proven(s, most, &growth) > 0) return most;
-    return settle(s, x, least, most);
+    return settle(s, fmax(least, x * (1 - FIRST_CUT)), least, most);
 }
 
 /* The largest radius from `least`, which is proven, to `most`. */
