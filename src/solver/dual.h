@@ -87,6 +87,15 @@ void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double
 int cr_quadrature_cut(const cr_rule *rule, double from, double to, double low_peak,
                       double high_peak, double ends[CR_PANELS]);
 
+/* Nodes of a panel that are treated together, which lets a compiler use all lanes: those from
+ * rule->node[j] on, either side of the center, with the density in their weights. */
+enum { CR_TOGETHER = 4 };
+typedef struct cr_nodes {
+    double t[CR_TOGETHER], weight[CR_TOGETHER], h[CR_TOGETHER];
+} cr_nodes;
+void cr_quadrature_nodes(const cr_rule *rule, int j, double center, double half,
+                         const cr_ratio *ratio, cr_nodes *out);
+
 /* Region by region: clipped parts in closed form, the part between by the rule. */
 void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions,
                   const cr_rule *rule, cr_sums *out);

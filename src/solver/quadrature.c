@@ -60,3 +60,15 @@ int cr_quadrature_cut(const cr_rule *rule, double from, double to, double low_pe
     }
     return count;
 }
+
+void cr_quadrature_nodes(const cr_rule *rule, int j, double center, double half,
+                         const cr_ratio *ratio, cr_nodes *out)
+{
+    for (int i = 0; i < CR_TOGETHER; i++) {
+        const double t = center + (i & 1 ? -half : half) * rule->node[j + i / 2];
+        out->t[i] = t;
+        out->weight[i] =
+            half * rule->weight[j + i / 2] * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t);
+    }
+    cr_ratio_all(ratio, CR_TOGETHER, out->t, out->h);
+}
