@@ -77,8 +77,8 @@ static double middle_of(double low, double high)
  * bisection, which takes over where the steps do not get shorter fast enough. Returns the last
  * point that had room. A `width` ends it once the bracket is so narrow: Newton comes to the root
  * from one side, so when it is close its step goes a little beyond. */
-static double root(state *s, double low, double high, double initial,
-                   double finest, double (*room)(state *, double, double *))
+static double root(state *s, double low, double high, double initial, double finest,
+                   double (*room)(state *, double, double *))
 {
     double x = initial, last = INFINITY;
     for (int i = 0; i < MOST_STEPS && cr_effort_left(s->goal.rise.effort); i++) {
@@ -134,7 +134,8 @@ static double halve(state *s, double low, double high)
  * holds. */
 static double settle(state *s, double x, double least, double most)
 {
-    double growth, cut = fmax(FIRST_CUT, 0.25 * s->width), failed = s->width > 0 ? s->failed : INFINITY;
+    double growth, cut = fmax(FIRST_CUT, 0.25 * s->width),
+                   failed = s->width > 0 ? s->failed : INFINITY;
     for (int i = 0; i < MOST_SETTLING && x >= least; i++) {
         const double room = proven(s, x, &growth);
         const int steered = growth > 0 && growth < INFINITY && s->box.count > 0;

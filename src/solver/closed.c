@@ -15,10 +15,9 @@ static curve curve_of(const cr_problem *problem, const cr_multipliers *at)
     const cr_ratio *ratio = &problem->ratio;
     const double r = ratio->r, T = ratio->norm,
                  square = T * cr_dual_bend(problem, at) + (ratio->order > 1 ? 0.5 * r * r : 0);
-    return (curve){
-        r,
-        {1 + T * at->nu - square, T * cr_dual_slope(problem, at) + (ratio->order > 0 ? r : 0),
-         square}};
+    return (curve){r,
+                   {1 + T * at->nu - square,
+                    T * cr_dual_slope(problem, at) + (ratio->order > 0 ? r : 0), square}};
 }
 
 /* ---- edges, for k < 2 */

@@ -275,8 +275,7 @@ void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *desce
 {
     const int rough = gain >= rough_gain;
     for (int j = 0; j < CR_ORDERS; j++) descent->fixed[j] = problem->fixed[j];
-    descend(problem, rough ? &cr_quadrature_rough : &cr_quadrature_draft, gain,
-            descent);
+    descend(problem, rough ? &cr_quadrature_rough : &cr_quadrature_draft, gain, descent);
     const int stalled = !descent->converged && descent->steps < MOST_STEPS;
     if (!descent->impossible && (stalled || (!rough && strained(problem, descent))))
         descend(problem, &cr_quadrature_value, gain * 1e-2, descent);

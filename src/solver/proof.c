@@ -44,7 +44,7 @@ static void add_panel(const cr_problem *problem, const cr_multipliers *at, doubl
             const double strain = 1 + (0.5 * t * t + fabs(r * (t - 0.5 * r))) /
                                           ROUNDINGS; /* roundings of exponents count in full */
             const double free = v / (2 * lambda), least = free > b ? free : b, /* 0 / 0: b */
-                         y = least < B ? least : B, w = n.weight[i];
+                y = least < B ? least : B, w = n.weight[i];
             wy[i] = w * y;
             term[i] = w * y * (v - lambda * y);
             size[i] = strain * w * fabs(y) *

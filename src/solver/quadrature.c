@@ -20,8 +20,9 @@ static const double weight_20[] = {
     0.118194531961518417,  0.101930119817240435, 0.0832767415767047487, 0.0626720483341090636,
     0.0406014298003869413, 0.0176140071391521183};
 
-/* The rough one is the draft where no closed form does (closed.c). The draft steers Newton, for which 1e-8 is plenty since the value is stationary. The other two
- * are for the value, with different panels. */
+/* The rough one is the draft where no closed form does (closed.c). The draft steers Newton, for
+ * which 1e-8 is plenty since the value is stationary. The other two are for the value, with
+ * different panels. */
 const cr_rule cr_quadrature_rough = {4, node_8, weight_8, 3.0, 8, 22};
 const cr_rule cr_quadrature_draft = {4, node_8, weight_8, 3.0, 8, 22};
 const cr_rule cr_quadrature_value = {8, node_16, weight_16, 2.5, 12, 40};
@@ -67,8 +68,7 @@ void cr_quadrature_nodes(const cr_rule *rule, int j, double center, double half,
     for (int i = 0; i < CR_TOGETHER; i++) {
         const double t = center + (i & 1 ? -half : half) * rule->node[j + i / 2];
         out->t[i] = t;
-        out->weight[i] =
-            half * rule->weight[j + i / 2] * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t);
+        out->weight[i] = half * rule->weight[j + i / 2] * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t);
     }
     cr_ratio_all(ratio, CR_TOGETHER, out->t, out->h);
 }
