@@ -18,7 +18,6 @@
  * the order of its square. */
 #define FINEST_STEP 1e-12
 #define DRAFT_STEP 1e-6
-#define DRAFT_GAIN 1e-9
 #define FIRST_CUT 2e-11 /* relative: from a root to a radius that is likely to be proven */
 
 /* Evaluations for the draft of a search, and for all of it. */
@@ -42,7 +41,7 @@ static double slack_of(const cr_goal *goal, double bound)
 static double draft_room(state *s, double r, double *growth)
 {
     s->goal.rise.r = r;
-    cr_box_search(&s->goal.rise, s->goal.weight, DRAFT_GAIN, &s->box);
+    cr_box_search(&s->goal.rise, s->goal.weight, CR_ROUGH_GAIN, &s->box);
     *growth = s->box.growth;
     return s->goal.limit - s->box.value;
 }
@@ -57,7 +56,7 @@ static int is_point(const state *s)
 static double proven(state *s, double r, double *growth)
 {
     s->goal.rise.r = r;
-    cr_box_search(&s->goal.rise, s->goal.weight, is_point(s) ? DRAFT_GAIN : CR_FINAL_GAIN, &s->box);
+    cr_box_search(&s->goal.rise, s->goal.weight, is_point(s) ? CR_ROUGH_GAIN : CR_FINAL_GAIN, &s->box);
     *growth = s->box.growth;
     return slack_of(&s->goal, cr_box_prove(&s->goal.rise, s->goal.weight, &s->box));
 }

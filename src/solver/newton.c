@@ -269,11 +269,9 @@ static int strained(const cr_problem *problem, const cr_descent *descent)
     return problem->ratio.order > 0 && size * problem->ratio.norm > 20 * descent->value;
 }
 
-static const double rough_gain = 1e-9; /* from here on, closed forms are good enough */
-
 void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent)
 {
-    const int rough = gain >= rough_gain;
+    const int rough = gain >= CR_ROUGH_GAIN;
     for (int j = 0; j < CR_ORDERS; j++) descent->fixed[j] = problem->fixed[j];
     descend(problem, rough ? &cr_quadrature_rough : &cr_quadrature_draft, gain, descent);
     const int stalled = !descent->converged && descent->steps < MOST_STEPS;
