@@ -56,7 +56,8 @@ static int is_point(const state *s)
 static double proven(state *s, double r, double *growth)
 {
     s->goal.rise.r = r;
-    cr_box_search(&s->goal.rise, s->goal.weight, is_point(s) ? CR_ROUGH_GAIN : CR_FINAL_GAIN, &s->box);
+    cr_box_search(&s->goal.rise, s->goal.weight, is_point(s) ? CR_ROUGH_GAIN : CR_FINAL_GAIN,
+                  &s->box);
     *growth = s->box.growth;
     return slack_of(&s->goal, cr_box_prove(&s->goal.rise, s->goal.weight, &s->box));
 }
@@ -160,12 +161,12 @@ static double settle(state *s, double x, double least, double most)
 }
 
 /* The root to draft accuracy, by a part of what may be spent. */
-static double draft_root(state *s, double least, double most)
+static double draft_root(state *s, double from, double most)
 {
     const int all = cr_effort_narrow(s->goal.rise.effort, ROOT_EVALUATIONS);
-    const double initial = least > 0 ? least : fmin(1, 0.5 * most);
+    const double initial = from > 0 ? from : fmin(1, 0.5 * most);
     s->failed = INFINITY;
-    const double x = root(s, least, most, initial, DRAFT_STEP, draft_room);
+    const double x = root(s, from, most, initial, DRAFT_STEP, draft_room);
     s->goal.rise.effort->most = all;
     return x;
 }
@@ -181,30 +182,31 @@ static int enough(state *s, double most)
     return room > 0;
 }
 
-static double climb_freely(state *s, double least, double most)
+static double climb_freely(state *s, double least, double from, double most)
 {
     double growth;
     /* An earlier condition's radius often holds here as well; the cap hardly ever does, and is
      * asked only if the search gets there. */
     const int cap = most == s->goal.cap;
+    const cr_box before = s->box;
     s->conclusive = 1;
     if (!cap && enough(s, most)) return most;
-    s->box.count = 0;
-    const double x = draft_root(s, least, most);
+    s->box = before;
+    const double x = draft_root(s, from, most);
     if (cap && x >= most && proven(s, most, &growth) > 0) return most;
     return settle(s, fmax(least, x * (1 - FIRST_CUT)), least, most);
 }
 
-/* The largest radius from `least`, which is proven, to `most`. */
-static double climb(state *s, double least, double most)
+/* The largest radius from `least`, which is proven, to `most`; `from`: the draft has room there. */
+static double climb(state *s, double least, double from, double most)
 {
     const int all = cr_effort_narrow(s->goal.rise.effort, CLIMB_EVALUATIONS);
-    const double radius = climb_freely(s, least, most);
+    const double radius = climb_freely(s, least, from, most);
     s->goal.rise.effort->most = all;
     return radius;
 }
 
-/* The same where `least` is proven otherwise: no use unless `next` is proven as well. */
+/* The same where `least` is proven otherwise: no use unless there is room at `next` as well. */
 static double climb_further(state *s, double least, double next, double most)
 {
     double growth;
@@ -212,10 +214,9 @@ static double climb_further(state *s, double least, double next, double most)
     s->box.count = 0;
     s->conclusive = 1;
     if (at_most && s->width == 0) return least; /* which is next to it */
-    if (at_most) next = most;
-    const int holds = proven(s, next, &growth) > 0;
+    const int holds = (at_most ? proven(s, most, &growth) : draft_room(s, next, &growth)) > 0;
     s->conclusive = s->box.tight;
-    return !holds ? least : at_most ? most : climb(s, next, most);
+    return !holds ? least : at_most ? most : climb(s, least, next, most);
 }
 
 /* Radii below the least are not distinguished from 0. */
@@ -243,7 +244,7 @@ int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radiu
     if (wanted & CR_FIRST) {
         s.goal.rise.second = INFINITY;
         *radius = or_zero(known > by_formula ? climb_further(&s, known, known * step, most)
-                                             : climb(&s, by_formula, most));
+                                             : climb(&s, by_formula, by_formula, most));
         if (s.conclusive) tight |= CR_FIRST;
     }
     if (wanted & CR_SECOND) {

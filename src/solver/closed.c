@@ -3,7 +3,8 @@
 #include <math.h>
 
 #define LINE_END 39.0
-enum { POWERS = 2 * CR_ORDERS + 1, MOST_STEPS = 60 };
+/* SAME_POINTS: of a quadrature that takes as long. */
+enum { POWERS = 2 * CR_ORDERS + 1, MOST_STEPS = 60, SAME_POINTS = 20 };
 
 /* T v = e - c[0] - c[1] t - c[2] t^2, where e = exp(rt - r^2/2). */
 typedef struct curve {
@@ -140,6 +141,7 @@ int cr_dual_closed(const cr_problem *problem, const cr_multipliers *at, cr_regio
     if (problem->ratio.order > 1) cr_regions_find(problem, at, 1e-9, regions);
     else find_edges(problem, at, &v, regions->edge);
     problem->effort->used++;
+    problem->effort->points += SAME_POINTS;
     *out = (cr_sums){0};
     moments here = {{{0}}}, next = here;
     double from = -INFINITY;
