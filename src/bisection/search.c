@@ -101,13 +101,12 @@ static double root(state *s, double low, double high, double initial, double fin
     return low;
 }
 
-/* Without a range, or as a first bound with one. */
+/* Without a range, or as a first bound with one, where `most` is too much. */
 static double formula_radius(state *s, double most)
 {
     double growth;
     const double C = cr_rise_greatest_variance(&s->goal.rise);
     if (!(C < INFINITY)) return 0;
-    if (formula_room(s, most, &growth) > 0) return most;
     const double room = formula_room(s, 0, &growth);
     if (!(room > 0)) return 0;
     const double initial = fmin(cr_shift_radius_of_mean(room, C), most); /* exact for (C) */
@@ -171,10 +170,13 @@ static double draft_root(state *s, double from, double most)
     return x;
 }
 
-/* Whether `most` is proven. At one mean the search ends where its multipliers are good enough. */
+/* Whether `most` is proven. An earlier condition's radius often holds here as well; the cap hardly
+ * ever does, and is asked only if the search gets there. At one mean the search ends where its
+ * multipliers are good enough. */
 static int enough(state *s, double most)
 {
     double growth;
+    if (most == s->goal.cap) return 0;
     const double bound = s->goal.limit - s->goal.weight * s->goal.rise.mean_lo;
     if (is_point(s)) s->goal.rise.enough = bound * (1 - 1e-8);
     const double room = proven(s, most, &growth);
@@ -185,15 +187,9 @@ static int enough(state *s, double most)
 static double climb_freely(state *s, double least, double from, double most)
 {
     double growth;
-    /* An earlier condition's radius often holds here as well; the cap hardly ever does, and is
-     * asked only if the search gets there. */
-    const int cap = most == s->goal.cap;
-    const cr_box before = s->box;
     s->conclusive = 1;
-    if (!cap && enough(s, most)) return most;
-    s->box = before;
     const double x = draft_root(s, from, most);
-    if (cap && x >= most && proven(s, most, &growth) > 0) return most;
+    if (x >= most && proven(s, most, &growth) > 0) return most;
     return settle(s, fmax(least, x * (1 - FIRST_CUT)), least, most);
 }
 
@@ -216,7 +212,11 @@ static double climb_further(state *s, double least, double next, double most)
     if (at_most && s->width == 0) return least; /* which is next to it */
     const int holds = (at_most ? proven(s, most, &growth) : draft_room(s, next, &growth)) > 0;
     s->conclusive = s->box.tight;
-    return !holds ? least : at_most ? most : climb(s, least, next, most);
+    if (!holds) return least;
+    const cr_box before = s->box;
+    if (at_most || enough(s, most)) return most;
+    s->box = before;
+    return climb(s, least, next, most);
 }
 
 /* Radii below the least are not distinguished from 0. */
@@ -236,8 +236,13 @@ int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radiu
     s.goal.rise.r = most;
     if (slack_of(goal, cr_formula_cap(&goal->rise, goal->weight)) > 0)
         return *radius = most, wanted;
-    const double by_formula = or_zero(fmin(formula_radius(&s, most), most)), known = *radius;
+    double growth;
     const int only_formula = goal->rise.range_lo == -INFINITY && goal->rise.range_hi == INFINITY;
+    if (formula_room(&s, most, &growth) > 0) return *radius = or_zero(most), wanted;
+    s.goal.rise.second = wanted & CR_FIRST ? INFINITY : goal->rise.second;
+    if (!only_formula && enough(&s, most)) return *radius = or_zero(most), wanted;
+    s.goal.rise.second = goal->rise.second, s.box.count = 0;
+    const double by_formula = or_zero(fmin(formula_radius(&s, most), most)), known = *radius;
     *radius = fmax(known, by_formula);
     if (only_formula || *radius >= most) return wanted;
     s.width = 0.5 * coarse;

@@ -86,14 +86,15 @@ typedef struct moments {
     double at[3][POWERS];
 } moments;
 
-static void beyond(const cr_problem *problem, double t, moments *m)
+static void beyond(const cr_problem *problem, double whole, double t, moments *m)
 {
-    const double r = problem->ratio.r, e = fabs(t) < LINE_END ? exp(r * (t - 0.5 * r)) : 0;
+    const int here = fabs(t) < LINE_END;
+    const double r = problem->ratio.r, e = here ? exp(r * (t - 0.5 * r)) : 0;
     const int second = problem->ratio.order > 1, most[] = {second ? 4 : 2, second ? 3 : 2, 1};
-    double edge = fabs(t) < LINE_END ? CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) : 0;
+    double edge = here ? CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) : 0;
     for (int j = 0; j < 3; j++, edge *= e) {
         double *to = m->at[j], power = edge;
-        to[0] = 0.5 * erfc((t - j * r) * CR_SQRT_HALF) * (j > 1 ? exp(r * r) : 1);
+        to[0] = (here ? 0.5 * erfc((t - j * r) * CR_SQRT_HALF) : t < 0) * (j > 1 ? whole : 1);
         to[1] = j * r * to[0] + power;
         for (int k = 2; k <= most[j]; k++)
             to[k] = j * r * to[k - 1] + (k - 1) * to[k - 2] + (power *= edge > 0 ? t : 0);
@@ -144,13 +145,14 @@ int cr_dual_closed(const cr_problem *problem, const cr_multipliers *at, cr_regio
     problem->effort->points += SAME_POINTS;
     *out = (cr_sums){0};
     moments here = {{{0}}}, next = here;
+    const double whole = exp(v.r * v.r); /* E e^2 */
     double from = -INFINITY;
-    beyond(problem, from, &here);
+    beyond(problem, whole, from, &here);
     for (int i = 0; i <= CR_EDGES; i++) {
         const double to = i < CR_EDGES ? regions->edge[i] : INFINITY,
                      clipped[] = {i % 4 ? problem->B : problem->b, 0, 0};
         if (!(from < to)) continue;
-        beyond(problem, from = to, &next);
+        beyond(problem, whole, from = to, &next);
         for (int j = 0; j < 3; j++)
             for (int k = 0; k < POWERS; k++) here.at[j][k] -= next.at[j][k];
         add_region(problem, at, &v, &here, i % 2 ? share : 0, i % 2 ? between : clipped, out);
