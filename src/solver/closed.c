@@ -4,7 +4,7 @@
 
 #define LINE_END 39.0
 /* SAME_POINTS: of a quadrature that takes as long. */
-enum { POWERS = 2 * CR_ORDERS + 1, MOST_STEPS = 60, SAME_POINTS = 20 };
+enum { POWERS = 2 * CR_ORDERS + 1, SAME_POINTS = 20 };
 
 /* T v = e - c[0] - c[1] t - c[2] t^2, where e = exp(rt - r^2/2). */
 typedef struct curve {
@@ -21,66 +21,6 @@ static curve curve_of(const cr_problem *problem, const cr_multipliers *at)
                     T * cr_dual_slope(problem, at) + (ratio->order > 0 ? r : 0), square}};
 }
 
-/* ---- edges, for k < 2 */
-/* The root of e - c[1] t - height, which is convex, on a branch between these ends. A last step of
- * 1e-4 leaves an error of its square, and the sums feel the square of that. */
-static double root(const curve *v, double height, double t, double low, double high)
-{
-    for (int i = 0; i < MOST_STEPS; i++) {
-        const double e = exp(v->r * (t - 0.5 * v->r)),
-                     step = (e - v->c[1] * t - height) / (v->r * e - v->c[1]);
-        t = fmin(fmax(t - step, low), high);
-        if (!(fabs(step) > 1e-4)) break;
-    }
-    return t;
-}
-
-static double log_place(const curve *v, double e)
-{
-    return log(fmax(e, 1e-300)) / v->r + 0.5 * v->r;
-}
-
-/* Where T v falls to a level, and where it rises to it again: Newton comes from where the function
- * is above the height, and never back. */
-static void cross(const curve *v, double trough, double level, double *down, double *again)
-{
-    const double r = v->r, slope = v->c[1], height = v->c[0] + level,
-                 depth = height + slope * (trough - 1 / r);
-    double most = log_place(v, height), from = -LINE_END;
-    if (slope == 0) {
-        *down = -INFINITY, *again = most;
-        return;
-    }
-    if (slope > 0 && !(depth > 0)) {
-        *down = *again = trough;
-        return;
-    }
-    if (slope > 0) {
-        const double away = sqrt(2 * depth / (r * slope)), least = fmax(-height / slope, from);
-        *down = root(v, height, *down < trough ? *down : least, least, trough);
-        from = trough;
-        most = fmin(trough + away, log_place(v, height + slope * (trough + away)));
-    } else {
-        *down = -INFINITY;
-        most = height > exp(-0.5 * r * r) ? fmin(height / -slope, most) : height / -slope;
-    }
-    *again = root(v, height, *again > from && *again < most ? *again : most, from, most);
-}
-
-static void find_edges(const cr_problem *problem, const cr_multipliers *at, const curve *v,
-                       double *edge)
-{
-    const double trough = v->c[1] > 0 ? log(v->c[1] / v->r) / v->r + 0.5 * v->r : -INFINITY,
-                 unit = 2 * at->lambda * problem->ratio.norm;
-    edge[0] = edge[1] = -INFINITY;
-    if (problem->B < INFINITY) cross(v, trough, unit * problem->B, edge + 2, edge + 5);
-    else edge[2] = -INFINITY, edge[5] = INFINITY;
-    if (problem->b > -INFINITY) cross(v, trough, unit * problem->b, edge + 3, edge + 4);
-    else edge[3] = edge[4] = trough;
-    for (int i = 1; i < CR_EDGES - 1; i++) edge[i] = fmin(fmax(edge[i], edge[i - 1]), edge[5]);
-}
-
-/* ---- moments */
 /* at[j][k] = E[e^j t^k] beyond a place */
 typedef struct moments {
     double at[3][POWERS];
@@ -139,8 +79,7 @@ int cr_dual_closed(const cr_problem *problem, const cr_multipliers *at, cr_regio
     if (!(share * (1 + fabs(v.c[0]) + fabs(v.c[1]) + fabs(v.c[2])) < most_size &&
           v.r < most_radius && v.r > 0))
         return 0;
-    if (problem->ratio.order > 1) cr_regions_find(problem, at, 1e-9, regions);
-    else find_edges(problem, at, &v, regions->edge);
+    cr_regions_find(problem, at, CR_ROUGH_EDGES, regions);
     problem->effort->used++;
     problem->effort->points += SAME_POINTS;
     *out = (cr_sums){0};

@@ -99,6 +99,9 @@ void cr_quadrature_nodes(const cr_rule *rule, int j, double center, double half,
 /* Region by region: clipped parts in closed form, the part between by the rule. */
 void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions,
                   const cr_rule *rule, cr_sums *out);
+/* Edges so rough do: Newton's last step is that long, which leaves an error of its square, and the
+ * sums feel the square of that. */
+#define CR_ROUGH_EDGES 1e-5
 /* The same, edges included, all in closed form: about ten times as fast, and good to 1e-10 of the
  * moments that it sums. 0 where differences would leave fewer digits: nothing was done. */
 int cr_dual_closed(const cr_problem *problem, const cr_multipliers *at, cr_regions *warm_and_out,
