@@ -87,14 +87,14 @@ void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double
 int cr_quadrature_cut(const cr_rule *rule, double from, double to, double low_peak,
                       double high_peak, double ends[CR_PANELS]);
 
-/* Nodes of a panel that are treated together, which lets a compiler use all lanes: those from
- * rule->node[j] on, either side of the center, with the density in their weights. */
-enum { CR_TOGETHER = 4 };
+/* The nodes of the panel from a to b, with the density in their weights. All exponentials of a
+ * panel are taken one after the other, since the processor does several at the same time. */
+enum { CR_NODES = 20 };
 typedef struct cr_nodes {
-    double t[CR_TOGETHER], weight[CR_TOGETHER], h[CR_TOGETHER];
+    double t[CR_NODES], weight[CR_NODES], h[CR_NODES];
 } cr_nodes;
-void cr_quadrature_nodes(const cr_rule *rule, int j, double center, double half,
-                         const cr_ratio *ratio, cr_nodes *out);
+void cr_quadrature_nodes(const cr_rule *rule, double a, double b, const cr_ratio *ratio,
+                         cr_nodes *out);
 
 /* Region by region: clipped parts in closed form, the part between by the rule. */
 void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions,

@@ -13,46 +13,35 @@ typedef struct pointwise {
 } pointwise;
 
 /* What cancels in h where its known part is subtracted: the size of the terms that cr_ratio_at
- * subtracts, scale * (rise |t| + flat) / norm. */
-typedef struct cancelled {
-    double scale, rise, flat;
-} cancelled;
-
-static cancelled cancelled_of(const cr_ratio *ratio)
+ * subtracts. */
+static double cancelled(const cr_ratio *ratio, double t)
 {
-    const double r = ratio->r;
-    if (ratio->order < 2) return (cancelled){1, 0, ratio->order == 0 ? 0 : 0.5 * r * r};
-    return (cancelled){r * r * r, 0.5, 0.125 * r};
+    const double r = ratio->r, known = ratio->order == 0 ? 0
+                                       : ratio->order == 1
+                                           ? 0.5 * r * r
+                                           : r * r * r * (0.5 * fabs(t) + 0.125 * r);
+    return known / ratio->norm;
 }
 
 static void add_panel(const cr_problem *problem, const cr_multipliers *at, double from, double to,
                       const cr_rule *rule, pointwise *out)
 {
     const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at),
-                 lambda = at->lambda, nu = at->nu, b = problem->b, B = problem->B;
-    const double center = 0.5 * (from + to), half = 0.5 * (to - from), r = problem->ratio.r,
-                 norm = problem->ratio.norm;
-    const cancelled lost = cancelled_of(&problem->ratio);
+                 r = problem->ratio.r;
     pointwise part = {0}; /* summed by itself: fewer roundings */
-    for (int j = 0; j < rule->half; j += CR_TOGETHER / 2) {
-        cr_nodes n;
-        double term[CR_TOGETHER], size[CR_TOGETHER], wy[CR_TOGETHER];
-        cr_quadrature_nodes(rule, j, center, half, &problem->ratio, &n);
-        for (int i = 0; i < CR_TOGETHER; i++) {
-            const double t = n.t[i], h = n.h[i], square = t * t,
-                         v = h - nu - slope * t - bend * (square - 1);
-            const double strain = 1 + (0.5 * t * t + fabs(r * (t - 0.5 * r))) /
-                                          ROUNDINGS; /* roundings of exponents count in full */
-            const double free = v / (2 * lambda), least = free > b ? free : b, /* 0 / 0: b */
-                y = least < B ? least : B, w = n.weight[i];
-            wy[i] = w * y;
-            term[i] = w * y * (v - lambda * y);
-            size[i] = strain * w * fabs(y) *
-                      (fabs(h) + lost.scale * (lost.rise * fabs(t) + lost.flat) / norm + fabs(nu) +
-                       fabs(slope * t) + fabs(bend) * (square + 1));
-        }
-        for (int i = 0; i < CR_TOGETHER; i++)
-            part.constraint += term[i], part.size += size[i], part.y += wy[i];
+    cr_nodes n;
+    cr_quadrature_nodes(rule, from, to, &problem->ratio, &n);
+    for (int j = 0; j < 2 * rule->half; j++) {
+        const double t = n.t[j], h = n.h[j], v = h - at->nu - slope * t - bend * (t * t - 1);
+        const double strain = 1 + (0.5 * t * t + fabs(r * (t - 0.5 * r))) /
+                                      ROUNDINGS; /* roundings of exponents count in full */
+        const double free = v / (2 * at->lambda), least = free > problem->b ? free : problem->b,
+                     y = least < problem->B ? least : problem->B, w = n.weight[j]; /* 0 / 0: b */
+        part.constraint += w * y * (v - at->lambda * y);
+        part.size += strain * w * fabs(y) *
+                     (fabs(h) + cancelled(&problem->ratio, t) + fabs(at->nu) + fabs(slope * t) +
+                      fabs(bend) * (t * t + 1));
+        part.y += w * y;
     }
     out->constraint += part.constraint;
     out->size += part.size;

@@ -62,13 +62,13 @@ int cr_quadrature_cut(const cr_rule *rule, double from, double to, double low_pe
     return count;
 }
 
-void cr_quadrature_nodes(const cr_rule *rule, int j, double center, double half,
-                         const cr_ratio *ratio, cr_nodes *out)
+void cr_quadrature_nodes(const cr_rule *rule, double a, double b, const cr_ratio *ratio,
+                         cr_nodes *out)
 {
-    for (int i = 0; i < CR_TOGETHER; i++) {
-        const double t = center + (i & 1 ? -half : half) * rule->node[j + i / 2];
-        out->t[i] = t;
-        out->weight[i] = half * rule->weight[j + i / 2] * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t);
+    const double center = 0.5 * (a + b), half = 0.5 * (b - a);
+    for (int j = 0; j < 2 * rule->half; j++) {
+        const double t = out->t[j] = center + (j & 1 ? -half : half) * rule->node[j / 2];
+        out->weight[j] = half * rule->weight[j / 2] * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t);
     }
-    cr_ratio_all(ratio, CR_TOGETHER, out->t, out->h);
+    cr_ratio_all(ratio, 2 * rule->half, out->t, out->h);
 }
