@@ -116,8 +116,8 @@ TEST_TIMES(little_crosses_the_bus_and_the_host_hardly_waits, 3)
     ck_assert_int_eq(emulated()->waits - waited, batches + waits[_i]);
 }
 
-/* Neither mean nor range changes the bounds: one walk over the noise is for all. */
-TEST_TIMES(families_that_use_the_gradient_share_its_bounds, 2)
+/* Neither mean nor range changes what the noise says: it is replayed once, and kept. */
+TEST_TIMES(families_that_use_the_gradient_share_a_replay, 2)
 {
     static const int32_t method[] = {CERTREG_METHOD_ASYMPTOTIC, CERTREG_METHOD_PAPER};
     static const uint32_t family[] = {CERTREG_CONSTRAINTS_CG, 7, CERTREG_CONSTRAINTS_ECGM};
@@ -138,7 +138,7 @@ TEST_TIMES(families_that_use_the_gradient_share_its_bounds, 2)
         KIT_OK(e, certreg_certify(e, 0, q, count, c));
         waited[count - 1] = emulated()->waits - before;
     }
-    ck_assert(waited[0] > 0 && waited[1] == waited[0] && waited[2] == waited[0]);
+    ck_assert(waited[0] > 0 && waited[1] == 0 && waited[2] == 0);
 }
 
 /* TensorRT takes nothing else; graphs are captured for either address of x. */

@@ -30,7 +30,7 @@ static const spoil creation[] = {
     {"model.outputs", CERTREG_E_INVALID, OF_MODEL(outputs), 'z', 0, 0, NULL},
     {"inputs", CERTREG_E_NO_MEMORY, OF_MODEL(inputs), 'z', 0, SIZE_MAX, NULL},
     {"inputs", CERTREG_E_NO_MEMORY, OF_MODEL(inputs), 'z', 0, SIZE_MAX / 8, NULL},
-    {"inputs", CERTREG_E_NO_MEMORY, OF_MODEL(inputs), 'z', 0, SIZE_MAX / 4096, NULL},
+    {"inputs", CERTREG_E_NO_MEMORY, OF_MODEL(inputs), 'z', 0, SIZE_MAX / 1024, NULL},
     {"outputs", CERTREG_E_NO_MEMORY, OF_MODEL(outputs), 'z', 0, SIZE_MAX, NULL},
     {"outputs", CERTREG_E_NO_MEMORY, OF_MODEL(outputs), 'z', 0, SIZE_MAX / 16, NULL},
     {"batch", CERTREG_E_NO_MEMORY, OF_MODEL(batch), 'z', 0, SIZE_MAX, NULL},

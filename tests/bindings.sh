@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# bindings.sh: the programs of examples/bindings, which docs/bindings.md is about. They compile
-# without a warning, print what the program in C prints, and have the layouts of the C compiler.
+# bindings.sh: the crate and the module of examples/bindings, which docs/bindings.md is about. In a
+# program of somebody else they compile without a warning, give the bits of the program in C, and
+# refuse mistakes; the structs of the crate have the layouts of the C compiler.
 # From tests/run.sh: OBJ (folder of objects), CC, VERSION.
 # shellcheck disable=SC2317 # functions are called through tell
 set -u
@@ -12,104 +13,106 @@ trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
 # shellcheck source=tests/tell.sh
 . tests/tell.sh
 library=$(realpath "$OBJ")
-export LD_LIBRARY_PATH=$library
-wanted='within 0.5 of 0.870862 for every shift below 0.407213'
-folder=examples/bindings
+folder=$PWD/examples/bindings
+export LD_LIBRARY_PATH=$library PKG_CONFIG_PATH=$tmp
+printf 'Name: certreg\nDescription: this tree\nVersion: %s\nlibdir=%s\nCflags: -I%s\nLibs: %s\n' \
+    "${VERSION:-0}" "$library" "$PWD/include" "-L$library -lcertreg" >"$tmp/certreg.pc"
 
-# ---- the page
-leads() { # every program is on the page
-    local program
-    for program in "$folder"/*; do
-        grep -qF "](../$program)" docs/bindings.md || { echo "$program is missing"; return 1; }
-    done
-}
-tell 'docs/bindings.md leads to every program' leads
-
-prints() { # PROGRAM LINE: its first line, and part of a later one
-    local said
-    said=$("$1") || return
-    echo "$said"
-    [ "$(head -1 <<<"$said")" = "$wanted" ] && grep -qF -- "$2" <<<"$said"
-}
-# What a program prints that has the C headers and these lines.
-by_c() { # LINES
-    local header
-    echo '#define CERTREG_EXPERIMENTAL'
-    for header in include/certreg/*.h; do echo "#include <certreg/$(basename "$header")>"; done
-    printf '#include <stdio.h>\nint main(void)\n{\n%s\nreturn 0;\n}\n' "$1"
-}
-c_says() { # LINES
-    by_c "$1" >"$tmp/layout.c"
+c_says() { # SOURCE
     # shellcheck disable=SC2086 # the compiler is a list of words
-    $CC -Iinclude "$tmp/layout.c" -o "$tmp/layout" && "$tmp/layout"
+    $CC -Iinclude "$1" -L"$library" -lcertreg -o "$tmp/by_c" && "$tmp/by_c"
+}
+sed 's/\(of\|below\) %g/\1 %.17f/g' examples/quickstart.c >"$tmp/quickstart.c"
+wanted=$(c_says "$tmp/quickstart.c") || exit 2
+
+prints() { # LANGUAGE SED: the bits, on the standard output
+    local said
+    said=$("$1" "$2") && echo "$said" && [ "$said" = "$wanted" ]
+}
+refuses() { # LANGUAGE SENTENCE SED: ends with it, and another status than 0
+    local said
+    ! said=$("$1" "$3" 2>&1) && echo "$said" && grep -qF -- "$2" <<<"$said"
+}
+shown() { # LANGUAGE PROGRAM: the page shows lines of it, and no others
+    sed -n "/^\`\`\`$1/,/^\`\`\`/{/^\`/!s/^\s*//p}" docs/bindings.md >"$tmp/shown"
+    [ -s "$tmp/shown" ] && ! sed 's/^\s*//' "$folder/$2" | grep -vxFf - "$tmp/shown"
 }
 
 # ---- Rust
-rust() { rustc --edition 2021 -D warnings "$1" -L "$library" -o "$2"; }
-# Each struct of the program with its fields: "Model model scale".
-rust_fields() {
-    awk '/^(pub )?struct [A-Z][a-z]+ \{/ { sub(/^pub /, ""); name = $2; next }
-        /^\}/ { name = "" }
-        name { gsub(/pub /, ""); line = $0
-            while (match(line, /[a-z_0-9]+: /)) {
-                print name, tolower(name), substr(line, RSTART, RLENGTH - 2)
-                line = substr(line, RSTART + RLENGTH) } }' "$folder"/quickstart.rs |
-        sed 's/ failure / error /' | grep -v '^Error '
+tell 'docs/bindings.md shows the program in Rust' shown rust rust/examples/quickstart.rs
+mkdir -p "$tmp/rust/src"
+printf '[package]\nname = "user"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n%s\n' \
+    "certreg = { path = \"$tmp/crate\" }" >"$tmp/rust/Cargo.toml"
+cp -r "$folder/rust" "$tmp/crate"
+rust() { # SED
+    sed -e 's/{:.6}/{:.17}/g' -e "$1" "$folder/rust/examples/quickstart.rs" \
+        >"$tmp/rust/src/main.rs" &&
+        (cd "$tmp/rust" && RUSTFLAGS='-D warnings' cargo run -q --offline)
 }
-rust_layout() {
-    local count
-    rust_fields >"$tmp/fields"
-    count=$(wc -l <"$tmp/fields")
-    [ "$count" -gt 80 ] || { echo "only $count fields were found"; return 1; }
-    sed 's/^fn main()/fn quickstart()/' "$folder"/quickstart.rs >"$tmp/layout.rs"
-    {
-        echo 'fn main() { let _ = quickstart;'
-        awk '!seen[$1]++ { print "println!(\"" $2 " {}\", size_of::<" $1 ">());"
-                print "let at = std::mem::MaybeUninit::<" $1 ">::uninit(); let at = at.as_ptr();" }
-            { print "println!(\"" $2 " " $3 " {}\", unsafe { std::ptr::addr_of!((*at)." $3 \
-                ") } as usize - at as usize);" }' "$tmp/fields"
-        echo '}'
-    } >>"$tmp/layout.rs"
-    rust "$tmp/layout.rs" "$tmp/layout_rust" || return
-    c_says "$(awk '!seen[$1]++ { print "printf(\"" $2 " %zu\\n\", sizeof(certreg_" $2 "));" }
-        { print "printf(\"" $2 " " $3 " %zu\\n\", offsetof(certreg_" $2 ", " $3 "));" }' \
-        "$tmp/fields")" >"$tmp/layout_c" || return
-    "$tmp/layout_rust" | diff "$tmp/layout_c" -
+# Sizes of the structs and offsets of their fields, by the crate and by the headers.
+layout() {
+    cp "$folder/rust/src/c.rs" "$tmp/layout.rs"
+    awk -v rust="$tmp/layout.rs" -v c="$tmp/layout.c" '
+        BEGIN { print "fn main() {" >>rust
+            print "#include <certreg/certreg.h>\n#include <stdio.h>\nint main(void) {" >c }
+        /^pub struct / { name = tolower($3 == "Failure" ? "Error" : $3)
+            print "let it = std::mem::MaybeUninit::<" $3 ">::uninit(); let it = it.as_ptr();" >>rust
+            print "println!(\"" name " {}\", size_of::<" $3 ">());" >>rust
+            print "printf(\"" name " %zu\\n\", sizeof(certreg_" name "));" >c; next }
+        /^}/ { name = "" }
+        name { while (match($0, /[a-z_0-9]+: /)) { field = substr($0, RSTART, RLENGTH - 2)
+            print "println!(\"" field " {}\", unsafe { std::ptr::addr_of!((*it)." field \
+                ") } as usize - it as usize);" >>rust
+            print "printf(\"" field " %zu\\n\", offsetof(certreg_" name ", " field "));" >c
+            $0 = substr($0, RSTART + RLENGTH) } }
+        END { print "}" >>rust; print "}" >c }' "$folder/rust/src/c.rs"
+    rustc --edition 2021 -A dead_code -L "$library" "$tmp/layout.rs" -o "$tmp/by_rust" &&
+        c_says "$tmp/layout.c" >"$tmp/layout" && [ "$(wc -l <"$tmp/layout")" -gt 80 ] &&
+        "$tmp/by_rust" | diff "$tmp/layout" -
 }
-if rustc --version >/dev/null 2>&1; then
-    tell 'the program in Rust compiles' rust "$folder"/quickstart.rs "$tmp/rust"
-    # A panic in its model is a status.
-    tell 'it prints the radius and its error' prints "$tmp/rust" 'status 4: the model returned 1'
-    tell 'its structs lie as those of C' rust_layout
+if cargo --version >/dev/null 2>&1 && command -v pkg-config >/dev/null; then
+    tell 'a program in Rust gives the bits of the one in C' prints rust ''
+    tell 'Rust: NaN is an error' refuses rust 'is nan' 's/\*y = .*/*y = f32::NAN * x[0];/'
+    tell 'Rust: so is a tolerance of 0' refuses rust 'tolerance is 0' 's/new(0.5)/new(0.0)/'
+    tell 'Rust: so is another number of inputs' refuses rust 'z has 2 numbers' 's/, -0.25\]/]/'
+    tell 'Rust: a panic of the model comes out, and its record goes on, in another thread' \
+        prints rust 's/let model.*/let mut calls = 0;\n&\ncalls += 1; assert!(calls != 3, "off");/
+        s/|x, y|/move &/; s/let c =.*/let ask = || e.certify(10_000, \&Question::new(0.5));\
+        let off = std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask)).unwrap_err();\
+        assert_eq!(off.downcast_ref(), Some(\&"off"));\
+        let mut e = std::thread::spawn(move || e).join().unwrap();\n&/'
+    PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=$tmp/rust \
+        tell 'Rust: a missing library is a sentence' refuses rust 'does not find certreg' ''
+    tell 'the structs of Rust lie as those of C' layout
 else
-    echo 'skip Rust: rustc is not installed'
+    echo 'skip Rust: cargo or pkg-config is not installed'
 fi
 
 # ---- Go
-export GOCACHE=$tmp/cache GOPATH=$tmp/path GOFLAGS='' GO111MODULE=off PKG_CONFIG_PATH=$tmp
-printf 'Name: certreg\nDescription: this tree\nVersion: %s\nCflags: -I%s\nLibs: -L%s -lcertreg\n' \
-    "${VERSION:-0}" "$PWD/include" "$library" >"$tmp/certreg.pc"
-go_builds() { go vet "$1" && go build -o "$2" "$1"; }
-formatted() { [ -z "$(gofmt -l "$folder")" ]; }
-go_layout() { # the sizes of all structs, by the table of the library
-    sed -n 's/ *X(certreg_\([a-z_]*\), [A-Z_]*, [0-9]*, \([0-9]*\)).*/\1 \2/p' src/base/sizes.h \
-        >"$tmp/sizes"
-    [ "$(wc -l <"$tmp/sizes")" -ge 26 ] || return
-    {
-        printf 'package main\n// #cgo pkg-config: certreg\n'
-        printf '// #cgo CFLAGS: -DCERTREG_EXPERIMENTAL\n'
-        printf '// #include <certreg/%s.h>\n' certreg attack denoiser interval solver
-        printf 'import "C"\nimport ("fmt"; "unsafe")\nfunc main() {\n'
-        awk '{ print "fmt.Println(\"" $1 "\", unsafe.Sizeof(C.certreg_" $1 "{}))" }' "$tmp/sizes"
-        echo '}'
-    } >"$tmp/layout.go"
-    go build -o "$tmp/layout_go" "$tmp/layout.go" && "$tmp/layout_go" | diff "$tmp/sizes" -
+tell 'docs/bindings.md shows the program in Go' shown go go/quickstart/main.go
+export GOCACHE=$tmp/cache GOPATH=$tmp/path GOFLAGS='' GO111MODULE=on
+mkdir "$tmp/go"
+cp -r "$folder/go" "$tmp/module"
+go_vets() { # and makes the module of the user; in a shell of its own, since it changes the folder
+    (cd "$tmp/go" && go mod init user &&
+        go mod edit -require=certreg@v0.0.0 -replace=certreg=../module &&
+        cd "$tmp/module" && go vet ./... && [ -z "$(gofmt -l .)" ])
+}
+in_go() { # SED
+    sed -e 's/%.6f/%.17f/g' -e "$1" "$folder/go/quickstart/main.go" >"$tmp/go/main.go" &&
+        (cd "$tmp/go" && go run .)
 }
 if go version >/dev/null 2>&1 && command -v pkg-config >/dev/null; then
-    tell 'the program in Go compiles' go_builds "$folder"/quickstart.go "$tmp/go"
-    tell 'it is laid out by gofmt' formatted
-    tell 'it prints the radius and its error' prints "$tmp/go" 'status 1: sigma is -1'
-    tell 'its structs are as large as those of C' go_layout
+    tell 'the module passes go vet and gofmt' go_vets
+    tell 'a program in Go gives the bits of the one in C' prints in_go ''
+    tell 'Go: a row left out is an error' refuses in_go 'is nan' 's/y\[i\] = .*/_ = x[i]/'
+    tell 'Go: so is a tolerance of 0' refuses in_go 'tolerance is 0' 's/Tolerance: 0.5//'
+    tell 'Go: so is another number of inputs' refuses in_go 'z has 2 numbers' 's/, -0.25}/}/'
+    tell 'Go: so is an estimator that was closed' refuses in_go 'is closed' 's/defer //'
+    tell 'Go: an error of the model comes out, and its record goes on' \
+        prints in_go 's/^func model.*/var calls int\n\n&\
+        if calls++; calls == 3 {return fmt.Errorf("off")}/; s/c, err = e.Cert/\
+        if _, err = e.Certify(certreg.Question{Tolerance: 1}); err.Error() != "off" {panic(0)}\n&/'
 else
     echo 'skip Go: go or pkg-config is not installed'
 fi

@@ -191,7 +191,6 @@ elif [ -z "$MODE" ]; then
     # In one process: each fork would copy and close the engines' libraries.
     start "engines, outputs" env CK_FORK=no "$OBJ/tests/engines/outputs"
     start "engines, refusals" env CK_FORK=no "$OBJ/tests/engines/refusals"
-    start "engines, page" bash tests/engines/page.sh
     start "engines, certify" bash tests/engines/certify.sh "$OBJ/examples/engines/certify"
     start demo bash tests/demo.sh
     start site bash tests/site.sh

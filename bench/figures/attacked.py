@@ -8,11 +8,12 @@ from typing import Any, Iterator
 import numpy as np
 
 from certreg import Calibrated
+from certreg.plots import legend_above
 from reproduce import figures, moved
 from reproduce.labelled import Task, of_friedman
 from reproduce.settings import SEED, Settings
 
-from .style import BLUE, GREY, PANELS, VERMILION
+from .style import BLUE, GREY, VERMILION
 
 ALPHA, RADIUS = 0.1, 0.5  # the radius of the intervals in units of σ
 STRENGTHS = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0)
@@ -78,20 +79,17 @@ def _places(
 
 
 def drawn(of: Found) -> Any:
-    (ax,) = figures.panels(("share of truths in the interval",), "length of the shift / σ", PANELS)
+    (ax,) = figures.panels(("share of truths in the interval",), "length of the shift / σ", 4)
     ax.axvspan(0, RADIUS, color=BLUE, alpha=0.1, linewidth=0)
-    ax.axhline(1 - ALPHA, color=GREY, linewidth=1, linestyle="--")
-    end = of.strengths[-1]
     promise = f"promised: {1 - ALPHA:.0%}, in the blue range"
-    ax.text(0.99 * end, 1 - ALPHA + 0.01, promise, ha="right", va="bottom")
+    ax.axhline(1 - ALPHA, color=GREY, linewidth=1, linestyle="--", label=promise)
     looks = ({"color": BLUE, "marker": "o"}, {"color": VERMILION, "marker": "s"})
     for j, (name, look) in enumerate(zip(NAMES, looks)):
         label = f"{name}, mean width {of.width[:, 0, j].mean():.1f}"
         ax.plot(of.strengths, of.inside[:, :, j].mean(0), label=label, linewidth=2, **look)
-    ax.set_xlim(0, end)
+    ax.set_xlim(0, of.strengths[-1])
     ax.set_ylim(0, 1.04)
-    ax.grid(alpha=0.3)
-    ax.legend(loc="lower left")
+    legend_above(ax)
     return ax
 
 

@@ -20,7 +20,6 @@ NODES, POINTS = 20_001, 141  # of the quadrature, and of the curves
 SPIKES = ((4.66, -2.2), (5.41, 2.6), (6.3, -2.4))  # middle and height
 HALF = 0.05  # the width of a spike to either side
 SHOWN = 1.75  # the inputs to either side of Z
-SIZE = (8.2, 4.4)
 
 
 def model(x: np.ndarray) -> np.ndarray:
@@ -60,7 +59,7 @@ def found(settings: Settings) -> Found:
 
 
 def drawn(of: Found) -> Any:
-    (ax,) = figures.panels(("output",), "input", SIZE)
+    (ax,) = figures.panels(("output",), "input", 4.4)
     c = of.certificate
     left, right, floor = Z - c.radius, Z + c.radius, -0.9
     ax.fill_between([left, right], c.output_lo, c.output_hi, color=BLUE, alpha=0.15, linewidth=0)
@@ -74,16 +73,16 @@ def drawn(of: Found) -> Any:
     ax.fill_between(x, floor, floor + density, color=GREY, alpha=0.25, linewidth=0)
     ax.text(Z, floor + 0.25, f"noise, σ = {SIGMA:g}", ha="center")
     ax.vlines([left, right], 0.45, c.output_hi, color=BLUE, linewidth=1)
-    for end in (left, right):
-        _arrow(ax, (Z, 0.6), (end, 0.6), f"radius {certified(c.radius)}", (0, 10))
+    for end, shift in ((left, -65), (right, 65)):
+        _arrow(ax, (Z, 0.6), (end, 0.6), f"radius {certified(c.radius)}", (shift, 0))
     beside = Z - SHOWN + 0.12
     tolerance = f"tolerance {c.tolerance:g}"
     _arrow(ax, (beside, c.prediction), (beside, c.output_hi), tolerance, (40, 0))
     for text, *places, color in (
-        (f"prediction {c.prediction:.2f}", (Z, c.prediction), (4.68, 5.75), VERMILION),
-        ("the model f: a spike moves\nits answer far", (5.42, 7.0), (5.62, 7.1), GREY),
+        (f"prediction {c.prediction:.2f}", (Z, c.prediction), (4.38, 5.4), VERMILION),
+        ("the model f: a\nspike moves its\nanswer far", (5.42, 7.0), (5.66, 6.7), GREY),
         ("smoothed prediction T,\nmedian of f under noise:\nstays in the box within\nthe radius",
-         (4.5, 3.45), (3.45, 6.0), BLUE),
+         (4.5, 3.45), (3.35, 6.2), BLUE),
     ):
         line = {"arrowstyle": "-", "color": color, "linewidth": 0.8}
         ax.annotate(text, *places, color=color, arrowprops=line)

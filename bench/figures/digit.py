@@ -16,7 +16,6 @@ from .style import GREY, VERMILION, broken, certified
 IMAGE, SIGMA, ALPHA = 4, 0.5, 0.1
 CALLS_PER_SAMPLE = 3  # of the attack
 AFTER = 1 << 20  # noise id of the shifted digit
-SIZE = (8.2, 3.8)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,31 +45,30 @@ def found(settings: Settings) -> Found:
 
 
 def drawn(of: Found) -> Any:
-    row = figures.panels(("", "", ""), "", SIZE)
+    row = figures.panels(("", "", ""), "", 3.2, beside=True)
     c, attack, shift = of.certificate, of.attack, of.attack.shift
     most = float(np.abs(shift).max()) or 1.0
     ink: dict[str, Any] = {"cmap": "gray_r", "vmin": 0, "vmax": 1}
     change: dict[str, Any] = {"cmap": "PuOr", "vmin": -most, "vmax": most}
-    length = f"a shift of length {broken(attack.radius)}" if attack.broken else "no shift found"
+    length = f"a shift of length\n{broken(attack.radius)}" if attack.broken else "no shift\nfound"
     titles = (
-        f"the digit:\nprediction {c.prediction:.1f}°",
-        f"{length}\n(certified radius: {certified(c.radius)})",
-        f"the shifted digit: out of\n{c.prediction:.1f}° ± {c.tolerance:g}°",
+        f"the digit:\nprediction {c.prediction:.1f}°\n",
+        f"{length}\n(certified: {certified(c.radius)})",
+        f"the shifted digit:\nout of\n{c.prediction:.1f}° ± {c.tolerance:g}°",
     )
     pictures = (of.image, shift, of.image + shift)
     for ax, image, look, title in zip(row, pictures, (ink, change, ink), titles):
         square = image.reshape(digits.SIDE, digits.SIDE)
         shown = ax.imshow(square, interpolation="none", **look)
-        ax.set_title(title, fontsize=10)
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.set_title(title)
+        ax.set(xticks=[], yticks=[])
         if look is change:
             bar = ax.inset_axes((0.05, -0.09, 0.9, 0.05))
             ax.figure.colorbar(shown, bar, orientation="horizontal", label="change of a pixel")
     for ax, angle in ((row[0], c.prediction), (row[2], of.moved)):
         _direction(ax, of.truth, GREY, "--", f"true angle {of.truth:.1f}°")
         _direction(ax, angle, VERMILION, "-", f"prediction {angle:.1f}°")
-        ax.legend(fontsize=9, loc="upper left", bbox_to_anchor=(0, -0.01), frameon=False)
+        ax.legend(loc="upper left", bbox_to_anchor=(0, -0.01), handlelength=0.8, frameon=False)
     return row[0]
 
 

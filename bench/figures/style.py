@@ -7,8 +7,6 @@ GREY = "#666666"
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
 ORANGE, VERMILION = "#E69F00", "#D55E00"
 
-WIDE, PANELS = (8.2, 4.2), (8.2, 3.7)  # inches; a page is about 8.2 wide
-
 
 def certified(radius: float) -> str:
     """A radius that is proved, rounded down."""

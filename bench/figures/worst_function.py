@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Union
 
 from certreg import Bounds, Constraint, Solver, WorstFunction, plot_worst_function
+from certreg.plots import legend_above
 from reproduce import figures
 from reproduce.settings import Settings
 
@@ -28,7 +29,6 @@ FAMILIES: dict[str, Union[str, int]] = {
     "(E,G)+M, the slab": Constraint.MEAN | Constraint.GRADIENT | Constraint.RANGE,
 }
 SIDES = {"lower": "greatest drop", "upper": "greatest rise"}
-SIZE = (8.2, 3.6)
 
 
 def found(_: Settings) -> dict[str, dict[str, WorstFunction]]:
@@ -44,13 +44,14 @@ def found(_: Settings) -> dict[str, dict[str, WorstFunction]]:
 
 
 def drawn(of: dict[str, dict[str, WorstFunction]]) -> Any:
-    row = figures.panels(("", ""), "", SIZE)
+    row = figures.panels(("", ""), "", 7)
     for ax, (side, title) in zip(row, SIDES.items()):
         curves = {f"{name}: {f.change:.3f}": f for name, f in of[side].items()}
-        plot_worst_function(curves, ax=ax, title=f"{title} at r = {RADIUS}")
+        plot_worst_function(curves, ax=ax)
+        ax.set_ylabel(f"{title} at r = {RADIUS}")
         ax.set_xlim(-4, 4)
         ax.set_ylim(-0.75, 2.6)
-        ax.legend(loc="upper right" if side == "lower" else "upper left", fontsize=9)
+        legend_above(ax, 2)
     return row[0]
 
 

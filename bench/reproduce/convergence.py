@@ -11,6 +11,7 @@ from typing import Any, Iterator
 import numpy as np
 
 from certreg import Estimator, Question
+from certreg.plots import legend_above
 
 from . import figures, methods, rotation, slant, tables
 from .digits import load
@@ -187,25 +188,24 @@ def summary(settings: Settings, rows: list[dict[str, Any]]) -> list[dict[str, An
 
 def _plot(path: Any, lines: list[dict[str, Any]]) -> None:
     numbers = [line["samples"] for line in lines]
-    labels = ("variance C", "κ = σ ‖∇g‖", "certified radius, of that at the last N")
-    variance, kappa, radius = figures.panels(labels, "samples N", (10.5, 3.4))
+    labels = ("variance C", "κ = σ ‖∇g‖", "radius / that at the last N")
+    variance, kappa, radius = figures.panels(labels, "samples N", 8.6)
     for ax, key, power in ((variance, "variance", 1.0), (kappa, "theta", 0.5)):
         mean = np.array([line[key] for line in lines])
         spread = lines[-1]["theta_centered" if key == "theta" else key]
         spread *= np.array([line[f"{key}_error"] for line in lines])
         low, high = (np.maximum(mean + way * spread, 0) ** power for way in (-1, 1))
-        ax.plot(numbers, np.maximum(mean, 0) ** power, marker="o", markersize=3, label="mean")
+        ax.plot(numbers, np.maximum(mean, 0) ** power, marker="o", label="mean")
         ax.fill_between(numbers, low, high, alpha=0.3, label="root mean square error")
         upper = [line[f"{key}_hi"] ** power for line in lines]
         ax.plot(numbers, upper, "--", label="the paper's upper bound")
     for method in RADII:
         ratio = [line[f"{method.name}, ratio"] for line in lines]
         if not np.isnan(ratio[-1]):
-            radius.plot(numbers, ratio, marker="o", markersize=3, label=method.name)
+            radius.plot(numbers, ratio, marker="o", label=method.name)
     for ax in (variance, kappa, radius):
         ax.set_xscale("log")
-        ax.grid(alpha=0.3)
-        ax.legend(fontsize=7)
+        legend_above(ax)
     figures.save(radius, path)
 
 

@@ -11,9 +11,30 @@ from typing import Any, Iterator, Mapping, Sequence
 import numpy as np
 
 from certreg._optional import needed
-from certreg.plots import plot_radii
+from certreg.plots import legend_above, plot_radii
 
 from .files import whole
+
+# Letters of 10 points in a figure this wide are 9 pixels high on a telephone's page, which leaves a
+# figure 338 pixels. The same file every time, with text as text. On dark pages it stays white.
+# Curves that lie on each other are seen, since dashed thin ones come after broad ones.
+WIDTH = 5.2  # inches
+STYLE = {
+    "svg.hashsalt": "certreg",
+    "svg.fonttype": "none",
+    "savefig.facecolor": "white",
+    "font.size": 10,
+    "axes.titlesize": 10,
+    "figure.titlesize": 10,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "lines.markersize": 3,
+    "axes.prop_cycle": """cycler(
+        color=["#E69F00", "#56B4E9", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "black", "#666666",
+            "#8C564B"],
+        linewidth=[3.5, 3.5, 1.3, 1.6, 1.8, 3, 1.2, 2, 1.2],
+        linestyle=["-", "-", "--", ":", "-", "-", ":", "-", "-."])""",
+}
 
 
 @contextlib.contextmanager
@@ -26,8 +47,8 @@ def where_possible() -> Iterator[None]:
 
 
 def radii(path: pathlib.Path, curves: Mapping[str, np.ndarray], title: str) -> None:
-    """The share of images certified at each radius."""
-    ax = axes("", "", title)
+    """The share of images with a radius of at least r."""
+    ax = axes("", "", title, 5.4)
     plot_radii(curves, ax=ax)
     save(ax, path)
 
@@ -37,38 +58,37 @@ def lines(
     curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     labels: tuple[str, str],
     title: str,
-    log: bool = False,
 ) -> None:
     """One line with marks for each curve."""
     ax = axes(*labels, title)
     for name, (x, y) in curves.items():
-        ax.plot(x, y, marker="o", markersize=3, label=name)
-    if log:
-        ax.set_xscale("log")
-    ax.grid(alpha=0.3)
-    ax.legend(fontsize=8)
+        ax.plot(x, y, marker="o", label=name)
+    legend_above(ax)
     save(ax, path)
 
 
-def axes(x: str, y: str, title: str) -> Any:
+def axes(x: str, y: str, title: str, height: float = 4.4) -> Any:
     """Axes of a figure of their own."""
-    (ax,) = panels((y,), x, (6.4, 4))
-    ax.set_title(title, fontsize=10)
+    (ax,) = panels((y,), x, height)
+    ax.set_title(title)
     return ax
 
 
-def panels(y: Sequence[str], x: str, size: tuple[float, float]) -> Sequence[Any]:
-    """Axes beside each other in one figure, with these labels."""
-    # The same file every time, with text as text.
-    needed("matplotlib", "a plot").rcParams.update(
-        {"svg.hashsalt": "certreg", "svg.fonttype": "none"}
-    )
-    figure = needed("matplotlib.figure", "a plot").Figure(figsize=size, layout="constrained")
-    row: Sequence[Any] = figure.subplots(1, len(y), squeeze=False)[0]
-    for ax, label in zip(row, y):
-        ax.set_xlabel(x)
+def panels(
+    y: Sequence[str], x: str, height: float, title: str = "", beside: bool = False
+) -> Sequence[Any]:
+    """Axes below or beside each other in one figure, with these labels."""
+    needed("matplotlib", "a plot").rcParams.update(STYLE)
+    of = needed("matplotlib.figure", "a plot").Figure
+    figure = of(figsize=(WIDTH, height), layout="constrained")
+    if title:
+        figure.suptitle(title)
+    shape = (1, len(y)) if beside else (len(y), 1)
+    every: Sequence[Any] = figure.subplots(*shape, squeeze=False).ravel()
+    for ax, label in zip(every, y):
         ax.set_ylabel(label)
-    return row
+    every[-1].set_xlabel(x)
+    return every
 
 
 def save(ax: Any, path: pathlib.Path) -> None:

@@ -107,17 +107,21 @@ def _few(
 def _plot(settings: Settings, done: sweep.Sweep) -> None:
     chief = [name for name in CHIEF if any(one.method.name == name for one in done.asked)]
     at = {name: done.index(name) for name in chief}
-    title = f"{done.task.name}: each method at the σ of its longest mean radius"
+    title = f"{done.task.name}: each method at its best σ"
     curves = {
         f"{name}, σ = {done.sigmas[done.best(q)]:g}": done.radius[:, done.best(q), q]
         for name, q in at.items()
     }
     figures.radii(settings.figure(f"{done.task.name}_cdf"), curves, title)
-    error = {n: (done.sigmas, np.nanmean(done.error[:, :, q], 0)) for n, q in at.items()}
+    error = {
+        name: (done.sigmas, np.nanmean(done.error[:, :, q], 0))
+        for name, q in at.items()
+        if name in ERRORS
+    }
     figures.lines(
         settings.figure(f"{done.task.name}_mae"),
         error,
-        ("σ", "mean absolute error of the prediction"),
+        ("σ", "mean absolute error, degrees"),
         f"{done.task.name}: what smoothing costs in accuracy",
     )
 

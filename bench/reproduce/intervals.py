@@ -6,6 +6,8 @@ import math
 import time
 from typing import Any
 
+from certreg.plots import legend_above
+
 from . import coverage, figures, tables
 from .conformal import ALPHA, FEWER, SMOOTHED, Method
 from .coverage import COMPARED
@@ -56,9 +58,9 @@ def _relative(lines: list[Line], task: str, method: Method, other: Method) -> di
 def _plot(settings: Settings, lines: list[Line]) -> None:
     """For each task the coverage under attack against the width, with a mark for each radius."""
     names = list(dict.fromkeys(line["task"] for line in lines))
-    labels = [f"{name}: coverage under attack" for name in names]
+    labels = [f"{name}:\ncoverage under attack" for name in names]
     across = "width, relative to split conformal (smoothed)"
-    panels = figures.panels(labels, across, (4.2 * len(names), 4.4))
+    panels = figures.panels(labels, across, 2 + 2.3 * len(names))
     for ax, name in zip(panels, names):
         for method in DRAWN:
             own, width = _of(lines, name, method), _relative(lines, name, method, SMOOTHED)
@@ -68,8 +70,7 @@ def _plot(settings: Settings, lines: list[Line]) -> None:
         ax.set_xscale("log")
         ax.set_xticks(TICKS, [f"{x:g}" for x in TICKS])
         ax.minorticks_off()
-        ax.grid(alpha=0.3)
-    panels[0].legend(fontsize=7)
+    legend_above(panels[0])
     figures.save(panels[0], settings.figure("intervals"))
 
 

@@ -170,23 +170,23 @@ def _columns(lines: list[dict[str, Any]]) -> dict[tuple[str, str], Column]:
 
 
 def _plot(lines: list[dict[str, Any]], path: pathlib.Path) -> None:
-    ax = figures.axes(
-        "attack radius / certified radius", "images", f"Attacks on certificates, σ = {SIGMA:g}"
-    )
-    edges = np.geomspace(0.25, 16.0, 37)
-    for (network, name), column in _columns(lines).items():
-        ax.hist(
-            np.clip(column.ratio, 0.25, 16.0), edges, histtype="step", label=_label(network, name)
-        )
-    ax.axvline(1.0, color="black", linestyle=":")
-    ax.set_xscale("log", base=2)
-    ax.xaxis.set_major_formatter("{x:g}")
-    ax.legend(fontsize=7)
+    """A histogram for each statistic, below each other."""
+    columns, edges = _columns(lines), np.geomspace(0.25, 16.0, 37)
+    across, title = "attack radius / certified radius", f"Attacks on certificates, σ = {SIGMA:g}"
+    panels = figures.panels(["images"] * len(columns), across, 0.6 + 1.1 * len(columns), title)
+    for ax, (key, column) in zip(panels, columns.items()):
+        ax.hist(np.clip(column.ratio, 0.25, 16.0), edges, histtype="stepfilled")
+        ax.axvline(1.0, color="black", linestyle=":")
+        ax.set_title(_label(*key, mark=""), loc="left")
+        ax.set_xscale("log", base=2)
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.label_outer()
+        ax.grid(False)
     figures.save(ax, path)
 
 
-def _label(network: str, name: str) -> str:
-    return name if network == "rotation" else f"{name}, `{network}`"
+def _label(network: str, name: str, mark: str = "`") -> str:
+    return name if network == "rotation" else f"{name}, {mark}{network}{mark}"
 
 
 def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:

@@ -26,6 +26,9 @@ COPIED = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENS
 NEEDED = ("sphinx", "myst_parser", "breathe", "sphinx_rtd_theme", "numpy")
 DEBIAN = "/usr/bin/python3"  # has Debian's packages, where another Python comes first
 CLASS = "   :members:\n   :undoc-members:\n   :inherited-members: int,tuple,Exception\n"
+INTRODUCTION = """How far may an input of a regression model be changed before its answer moves by more
+than a tolerance? This library proves a radius. New here? Read the :doc:`overview <README>`, then
+:doc:`questions, pages and tasks <docs/guide/README>`. The search works without a network.\n\n"""
 SAID_ELSEWHERE = ("struct_size", "reserved")  # every struct has them; see "rules" in certreg.h
 
 
@@ -50,16 +53,17 @@ def index():
     """The table of contents: the guide has the order of its own, all else that of the names."""
     guide = re.findall(r"\]\(([\w-]+)\.md", read(ROOT / "docs" / "guide" / "README.md"))
     chapters = {
-        "Guide": ["README", "docs/guide/README", *(f"docs/guide/{page}" for page in guide)],
+        "Guide": ["Overview <README>", "Questions, pages and tasks <docs/guide/README>",
+                  *(f"docs/guide/{page}" for page in guide)],
         "C and C++": ["c/certreg.h", "c/*"],
         "Python and command": ["python/certreg", "python/*"],
         "Theory": ["docs/theory/README", "docs/theory/*"],
         "Project": ["docs/*", "examples/**/README", "SECURITY", "CONTRIBUTING", "CHANGELOG"],
     }
-    yield titled("libcertreg")
+    yield titled("libcertreg") + INTRODUCTION
     for caption, pages in chapters.items():
         listed = "\n   ".join(dict.fromkeys(pages))
-        yield f".. toctree::\n   :caption: {caption}\n   :glob:\n\n   {listed}\n\n"
+        yield f".. toctree::\n   :caption: {caption}\n   :maxdepth: 1\n   :glob:\n\n   {listed}\n\n"
 
 
 def constants(names):

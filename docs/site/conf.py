@@ -16,6 +16,8 @@ WARN = logging.getLogger(__name__).warning
 project = "libcertreg"
 extensions = ["myst_parser", "breathe", "sphinx.ext.autodoc"]
 html_theme = "sphinx_rtd_theme"
+html_search_scorer = str(pathlib.Path(__file__).with_name("scorer.js"))
+html_static_path, html_css_files = ["static"], ["narrow.css"]
 html_copy_source = html_show_copyright = html_show_sphinx = smartquotes = False
 myst_heading_anchors = 6
 breathe_projects = {project: str(MADE / "xml")}

@@ -113,7 +113,9 @@ def plot(radii, path):
     names = [NAMES[q][1] if q else "Zhang and Frank" for q in shown]
     at = radii.mean(0).argmax(0)
     curves = {f"{n}, sigma {SIGMAS[at[q]]:g}": radii[:, at[q], q] for n, q in zip(names, shown)}
-    plot_radii(curves, path, title=f"Certified radii of {len(radii)} turned digits")
+    figure = plot_radii(curves, title=f"Certified radii of {len(radii)} turned digits").figure
+    figure.set_size_inches(5.2, 5)  # legible on a telephone
+    figure.savefig(path)
 
 
 def run(options):

@@ -114,8 +114,8 @@ static int open_with(const struct adapter *a, const char *model, const struct en
     if (a->open == NULL) {
         engine_fail(out->why,
                     "this program was built without the engine %s: install Debian's %s and build "
-                    "it again",
-                    a->name, a->package);
+                    "it again (by CMake with -DENGINES=%s)",
+                    a->name, a->package, a->name);
         return ENGINE_ABSENT;
     }
     if (set->on_device && (a->open != engine_open_ort || set->device < 0))

@@ -1,17 +1,8 @@
 /* engine.h: one shape for all engines that run a model from a file. A program opens an engine,
- * fills a certreg_model from it and creates an estimator; engine_eval is the callback:
- *
- *     struct engine engine;
- *     if (engine_open("model.onnx", NULL, &engine)) return puts(engine.why), 1;
- *     certreg_model m = {.struct_size = sizeof m};
- *     engine_model(&engine, &m);
- *
- * The names and shapes of the model's tensors are read from the file. One input of float32 varies;
- * its first dimension is the batch, and the product of the others is `inputs`. The output is
- * float32, too, one row of `columns` numbers for each row of the input, or of any shape if the file
- * fixes the batch at 1. ONNX Runtime takes constants for further inputs, some of the columns, and
- * float64, which is converted: what is too large becomes infinite. Opening runs the model on host
- * memory, and refuses it if a row's output changes with other rows or from run to run.
+ * fills a certreg_model from it and creates an estimator, as certify.c does; engine_eval is the
+ * callback. The names and shapes of the model's tensors are read from the file. One input of
+ * float32 varies; its first dimension is the batch, and the product of the others is `inputs`. The
+ * output has one row of `columns` numbers for each row of the input.
  *
  *     file              engine        needs
  *     NAME.onnx, .ort   onnxruntime   ONNX Runtime, which ort_library.c looks for

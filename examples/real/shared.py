@@ -11,6 +11,7 @@ except ImportError as error:
     sys.exit(f"{error}; make deps installs what is missing")
 
 JOBS = {"--jobs": {"type": int, "default": 0, "help": "processes; 0: one for each processor"}}
+WIDTH = 5.2  # inches of a plot, in which letters of 10 points are legible on a telephone
 PLOT = {"--plot": {"type": pathlib.Path, "metavar": "FILE", "help": "to write: .svg, .png, .pdf"}}
 
 

@@ -172,9 +172,9 @@ struct certreg_serving {
  *  because which of them gives way first is a fixed fact about the model. Outputs that
  *  scatter more get more of the tolerance; the pilot decides how much. Time grows with
  *  the number of directions, 12 for the mean of two outputs and 46 of three; with the
- *  gradient each takes a replay of the noise. Means need model.lo and model.hi, except
- *  with ASYMPTOTIC. Vectors have no output bounds, second order or PAPER. A position
- *  and a heading together: certreg_certify_outputs. */
+ *  gradient about four of them share a replay of the noise. Means need model.lo and
+ *  model.hi, except with ASYMPTOTIC. Vectors have no output bounds, second order or
+ *  PAPER. A position and a heading together: certreg_certify_outputs. */
 
 /* ==== predictions and estimates ================================================== */
 

@@ -29,7 +29,7 @@ def plot_radii(
     Returns the Axes. Raises ImportError if matplotlib is missing, and ValueError for a wrong
     shape."""
     everything = {name: (radii, True) for name, radii in curves.items()}
-    return _plot_shares(everything, "share of inputs certified", path, ax, title)
+    return _plot_shares(everything, "share of inputs with radius ≥ r", path, ax, title)
 
 
 def plot_accuracy(
@@ -45,7 +45,7 @@ def plot_accuracy(
             whether their answers are correct, (inputs,) of bool
 
     The rest is as in plot_radii."""
-    return _plot_shares(curves, "certified accuracy", path, ax, title)
+    return _plot_shares(curves, "share right and with radius ≥ r", path, ax, title)
 
 
 def plot_reach(
@@ -127,7 +127,7 @@ def shares(radii: Any, correct: Any, name: str = "a curve") -> tuple[np.ndarray,
     return corners, count[: len(corners)] / radii.size
 
 
-def _axes(ax: Any, what: str, title: Optional[str], across: str = "radius") -> Any:
+def _axes(ax: Any, what: str, title: Optional[str], across: str = "radius r") -> Any:
     if ax is None:
         figure = needed("matplotlib.figure", "a plot").Figure(layout="constrained")
         ax = figure.add_subplot()
@@ -149,7 +149,17 @@ def _png(figure: Any) -> bytes:
 def _finished(ax: Any, path: Path, left: float = 0) -> Any:
     ax.set_xlim(left=left)
     ax.grid(alpha=0.3)
-    ax.legend()
+    if ax.figure.get_layout_engine():
+        legend_above(ax)
+    else:  # nobody would make room above
+        ax.legend()
     if path is not None:
         ax.figure.savefig(path)
     return ax
+
+
+def legend_above(ax: Any, columns: int = 1) -> None:
+    """A legend between axes and title, where it covers nothing."""
+    names = ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncol=columns, frameon=False)
+    rows, size = -(-len(names.get_texts()) // columns), names.get_texts()[0].get_fontsize()
+    ax.set_title(ax.get_title(), pad=(1.5 * rows + 1) * size)

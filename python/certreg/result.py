@@ -256,9 +256,9 @@ class Rows(Tabled):
         instead; see plot_accuracy. `more` has the other arguments of these functions, such as path.
         Returns the Axes. Raises ImportError if matplotlib is missing."""
         curves = {
-            f"sigma {sigma:g}" + (f", question {q}" if len(self.questions) > 1 else ""): (k, q)
+            f"sigma {sigma:g}{name}": (k, q)
             for k, sigma in enumerate(self.sigmas)
-            for q in range(len(self.questions))
+            for q, name in enumerate(self._names())
         }
         radii = {
             name: self.certificates["radius"][self.done, k, q] for name, (k, q) in curves.items()
@@ -273,6 +273,14 @@ class Rows(Tabled):
             )
         right = right[self.done]
         return plot_accuracy({name: (some, right) for name, some in radii.items()}, **more)
+
+    def _names(self) -> list[str]:
+        """Of the questions, for a legend: what they differ in, and a number if that is not all."""
+        asked = [(f", tolerance {q.tolerance:g}", f", {_word('statistic', q.statistic)}")
+                 for q in self.questions]
+        kept = [part for part in zip(*asked) if len(set(part)) > 1]
+        names = ["".join(parts) for parts in zip(*kept)] if kept else [""] * len(asked)
+        return [f"{n}, question {i}" if names.count(n) > 1 else n for i, n in enumerate(names)]
 
 
 def labels_of(labels: Any, count: int) -> np.ndarray:

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 9u
+#define CR_BACKEND_API 10u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
@@ -52,8 +52,8 @@ static inline double cr_noise_gap_second(size_t features)
     return 4e-5 + 1e-7 * sqrt((double)features);
 }
 
-/* Where block b of a walk begins, b <= blocks: the last count % blocks of them have one sample
- * more. */
+/* Where block b of `count` samples begins, b <= blocks: the last count % blocks of them have one
+ * sample more. */
 static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)
 {
     const size_t longer = count % blocks;
@@ -70,16 +70,51 @@ typedef struct cr_weighted {
     size_t stride;
 } cr_weighted;
 
-/* Samples first .. first+count-1 in blocks: at each border b <= blocks the weighted noise of all
- * samples before it is aimed at, which gives lengths[2b] and lengths[2b+1]; dots and norms are
- * projections on the direction at the border that the sample's block begins with. */
-typedef struct cr_walk {
+/* What a sweep finds for one function of samples first .. first+count-1, which is given by weights
+ * and divided into blocks (cr_walk_border). Sums of weight times noise are those of replay; where
+ * the mask is 0 they are 0. All arrays are the host's. Either the products of the sums of one block
+ * with those of another: */
+typedef struct cr_function {
     uint64_t first;
-    size_t count, blocks;        /* 3 or more of these */
-    const float *weights, *mask; /* count; inputs */
-    double *room;                /* 2 * blocks * inputs */
-    double *lengths, *dots, *norms;
-} cr_walk;
+    size_t count, blocks;
+    const float *weights; /* count */
+    double *gram;         /* blocks*blocks, of q >= p alone: gram[p*blocks + q]; or NULL, and: */
+    double *lengths; /* blocks+1: of the sums over all samples before a border, border 0 first */
+    double *dots;    /* count: projections on the unit vector along the sums, rounded to float, at
+                        the border that a sample's block begins with; 0 where they are 0 */
+    int whole;       /* on that along the sums over all samples instead */
+} cr_function;
+
+typedef struct cr_sweep_sizes { /* the greatest of a sweep */
+    size_t inputs, span;        /* span: samples from the first to the last */
+    size_t functions, grams, blocks;
+    size_t weighed, projected; /* samples of all functions together, and of those without a gram */
+} cr_sweep_sizes;
+
+typedef struct cr_sweep_room {  /* memory of the backend that a sweep writes to */
+    void *own;                  /* ops->sweep_bytes; where the backend has no sweep, instead: */
+    double *sums, *gram;        /* 2*blocks*inputs; blocks*blocks */
+    float *weights, *direction; /* 2*samples of one function; inputs */
+    double *results;            /* cr_sweep_results of the samples of one function */
+    double *fetched;            /* the host's room for them */
+} cr_sweep_room;
+
+typedef struct cr_sweep {
+    const cr_function *functions;
+    size_t count;      /* of them */
+    const float *mask; /* inputs, memory of the backend: 1 where there is noise, else 0 */
+    uint64_t first;    /* the sample of norms[0] */
+    double *norms;     /* the host's: squared lengths of the noise under the mask, of all samples
+                          that are projected */
+    const cr_sweep_sizes *sizes;
+    const cr_sweep_room *room;
+} cr_sweep;
+
+/* Two lengths for each border; dots and norms. */
+static inline size_t cr_sweep_results(size_t blocks, size_t samples)
+{
+    return 2 * (blocks + 1) + 2 * samples;
+}
 
 /* For the second order: sums over pairs of samples, tile by tile. */
 typedef struct cr_pair_room {   /* what all tiles share; arrays are memory of the backend */
@@ -143,16 +178,16 @@ typedef struct cr_backend_ops {
      * chunks added to the double sum in index order. Bits do not depend on threads. */
     certreg_status (*replay)(certreg_backend *, const cr_noise *, const cr_weighted *,
                              const float *mask, double *sums, cr_watch *);
-    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2. Partial
-     * sum l of CR_PROJECT_SUMS takes the features j % CR_PROJECT_SUMS == l, in float fma within
-     * each CR_PROJECT_PIECE features, in double over them; halves of the partial sums are then
-     * added until one is left. */
+    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2. Within
+     * each CR_PROJECT_PIECE features partial sum l of CR_PROJECT_SUMS takes the features j %
+     * CR_PROJECT_SUMS == l, in float fma; halves of the partial sums are added in double until one
+     * is left; pieces are added in order. */
     certreg_status (*project)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
                               const float *direction, const float *mask, double *dots,
                               double *norms, cr_watch *);
-    /* lengths[0] = |sums| over the features of the mask (1, or 0); direction[j] =
-     * sums[j]/lengths[0] rounded to float, 0 where mask[j] is 0 or all sums are; lengths[1] =
-     * |direction|. Squares are added in CR_AIM_SUMS partial sums, as those of project are. */
+    /* direction[j] = sums[j] rounded to float, 0 where mask[j] is 0; lengths[0] = |sums| over the
+     * features of the mask (1, or 0), lengths[1] = |direction|. Squares are added in CR_AIM_SUMS
+     * partial sums, as those of a piece are. */
     certreg_status (*aim)(certreg_backend *, const double *sums, const float *mask, size_t inputs,
                           float *direction, double lengths[2]);
     /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], of q >= p alone; else 0 */
@@ -176,8 +211,11 @@ typedef struct cr_backend_ops {
     certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const float *z,
                                  const float *step, uint64_t first, size_t count, float *x);
     certreg_status (*join)(certreg_backend *);
-    /* Faster than replay, aim and project in turns, with their bits. */
-    certreg_status (*walk)(certreg_backend *, const cr_noise *, const cr_walk *, cr_watch *);
+    /* All functions at once, in one pass over their noise, or two if one is whole; as replay, aim,
+     * project and gram in turns would find them, up to the rounding of a double. Bits do not depend
+     * on threads. sweep_bytes: of its own room. Both or none. */
+    certreg_status (*sweep)(certreg_backend *, const cr_noise *, const cr_sweep *, cr_watch *);
+    size_t (*sweep_bytes)(certreg_backend *, const cr_sweep_sizes *);
     const cr_pair_ops *pairs; /* NULL: no plan has the second order */
 } cr_backend_ops;
 
@@ -201,7 +239,7 @@ certreg_status cr_backend_failed(certreg_backend *, certreg_status, const char *
                                  certreg_error *);
 
 /* By the backend's own op, or by others in turns. */
-certreg_status cr_backend_walk(certreg_backend *, const cr_noise *, const cr_walk *, cr_watch *);
+certreg_status cr_backend_sweep(certreg_backend *, const cr_noise *, const cr_sweep *, cr_watch *);
 /* Whatever was drawn ahead is done before what is enqueued next. */
 certreg_status cr_backend_join(certreg_backend *);
 

@@ -6,10 +6,10 @@
 #include "backend/ordered.h"
 #include "backend/pool.h"
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define COLUMNS 512u /* that stay in the first-level cache while some rows are multiplied */
 #define SMALL 32768u /* normals: below this, waking threads costs more than they save */
 
 typedef struct cpu {
@@ -204,114 +204,45 @@ static certreg_status op_project(certreg_backend *backend, const cr_noise *noise
     return CERTREG_OK;
 }
 
-static void aim(const double *sums, const float *mask, size_t inputs, float *direction,
-                double lengths[2])
+static certreg_status op_aim(certreg_backend *backend, const double *sums, const float *mask,
+                             size_t inputs, float *direction, double lengths[2])
 {
+    (void)backend;
     double part[CR_AIM_SUMS] = {0}, units[CR_AIM_SUMS] = {0};
     for (size_t j = 0; j < inputs; j++)
         if (mask[j] > 0) part[j % CR_AIM_SUMS] = cr_aim_add(part[j % CR_AIM_SUMS], sums[j]);
     lengths[0] = sqrt(cr_add_halves(part, CR_AIM_SUMS));
     for (size_t j = 0; j < inputs; j++) {
-        direction[j] = mask[j] > 0 && lengths[0] > 0 ? cr_aim_unit(sums[j], lengths[0]) : 0.0f;
+        direction[j] = mask[j] > 0 ? (float)sums[j] : 0.0f;
         units[j % CR_AIM_SUMS] = cr_aim_add(units[j % CR_AIM_SUMS], (double)direction[j]);
     }
     lengths[1] = sqrt(cr_add_halves(units, CR_AIM_SUMS));
-}
-
-static certreg_status op_aim(certreg_backend *backend, const double *sums, const float *mask,
-                             size_t inputs, float *direction, double lengths[2])
-{
-    (void)backend;
-    aim(sums, mask, inputs, direction, lengths);
     return CERTREG_OK;
 }
 
-/* ---- a walk: sums at all borders, features apart; then directions, borders apart; then
- * projections, samples apart */
-typedef struct walk {
-    const cr_cpu_kernels *kernels;
-    const cr_noise *noise;
-    const cr_walk *w;  /* its room: the sums at border 0, 1, ... */
-    float *directions; /* likewise */
-    cr_watch *watch;   /* of the calling thread, which has part 0 */
-    atomic_int *late;
-} walk;
-
-/* Between two blocks. */
-static int is_late(const walk *w, size_t part)
+static size_t op_sweep_bytes(certreg_backend *backend, const cr_sweep_sizes *sizes)
 {
-    if (part == 0 && cr_watch_late(w->watch))
-        atomic_store_explicit(w->late, 1, memory_order_relaxed);
-    return atomic_load_explicit(w->late, memory_order_relaxed);
+    return cr_cpu_sweep_bytes(sizes, cr_pool_threads(((const cpu *)backend)->pool));
 }
 
-static void walk_sums_part(void *context, size_t part, size_t parts)
-{
-    const walk *me = context;
-    const cr_walk *w = me->w;
-    const size_t inputs = me->noise->inputs;
-    const piece p = piece_of(inputs, part, parts);
-    if (p.begin >= p.end) return;
-    memset(w->room + p.begin, 0, (p.end - p.begin) * sizeof *w->room);
-    for (size_t b = 0; b < w->blocks && !is_late(me, part); b++) {
-        const size_t from = cr_walk_border(w->count, w->blocks, b),
-                     to = cr_walk_border(w->count, w->blocks, b + 1);
-        double *before = w->room + b * inputs, *after = before + inputs;
-        memcpy(after + p.begin, before + p.begin, (p.end - p.begin) * sizeof *after);
-        me->kernels->replay(me->noise, w->first + from, to - from, 1, w->weights + from, 0, after,
-                            p.begin, p.end);
-    }
-}
-
-static void walk_aim_part(void *context, size_t part, size_t parts)
-{
-    const walk *me = context;
-    const cr_walk *w = me->w;
-    const size_t inputs = me->noise->inputs, end = border(w->blocks + 1, part + 1, parts);
-    for (size_t b = border(w->blocks + 1, part, parts); b < end; b++)
-        aim(w->room + b * inputs, w->mask, inputs, me->directions + b * inputs, w->lengths + 2 * b);
-}
-
-static void walk_project_part(void *context, size_t part, size_t parts)
-{
-    const walk *me = context;
-    const cr_walk *w = me->w;
-    const size_t begin = border(w->count, part, parts), end = border(w->count, part + 1, parts);
-    for (size_t b = 0; b < w->blocks && !is_late(me, part); b++) {
-        const size_t first = cr_walk_border(w->count, w->blocks, b),
-                     last = cr_walk_border(w->count, w->blocks, b + 1);
-        const size_t from = first > begin ? first : begin, to = last < end ? last : end;
-        if (from < to)
-            me->kernels->project(me->noise, w->first + from, to - from,
-                                 me->directions + b * me->noise->inputs, w->mask, w->dots + from,
-                                 w->norms + from);
-    }
-}
-
-static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, const cr_walk *w,
-                              cr_watch *watch)
+static certreg_status op_sweep(certreg_backend *backend, const cr_noise *noise,
+                               const cr_sweep *sweep, cr_watch *watch)
 {
     const cpu *me = (const cpu *)backend;
-    certreg_status status = check(me, noise);
-    if (!status && w->blocks < 3) status = CERTREG_E_INVALID;
+    const certreg_status status = check(me, noise);
     if (status) return status;
-    atomic_int late = 0;
-    walk all = {.kernels = kernels_of(me),
-                .noise = noise,
-                .w = w,
-                .directions = (float *)(w->room + (w->blocks + 1) * noise->inputs),
-                .watch = watch,
-                .late = &late};
-    const cr_pool_job steps[] = {walk_sums_part, walk_aim_part, walk_project_part};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && !late; i++)
-        run(me, noise->inputs, w->count, steps[i], &all);
-    return late ? CERTREG_E_DEADLINE : CERTREG_OK;
+    return cr_cpu_sweep(kernels_of(me), me->pool, noise, sweep, watch);
 }
 
 static certreg_status op_gram(certreg_backend *backend, const double *sums, size_t pitch,
                               size_t blocks, size_t inputs, double *gram)
 {
-    kernels_of((cpu *)backend)->gram(sums, pitch, blocks, inputs, gram);
+    const cr_cpu_kernels *kernels = kernels_of((cpu *)backend);
+    memset(gram, 0, blocks * blocks * sizeof *gram);
+    for (size_t first = 0; first < inputs; first += COLUMNS) {
+        const size_t columns = inputs - first < COLUMNS ? inputs - first : COLUMNS;
+        kernels->gram(sums + first, pitch, blocks, columns, gram);
+    }
     return CERTREG_OK;
 }
 
@@ -345,7 +276,8 @@ static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .wait = cr_cpu_wait,
                                    .stream = cr_cpu_stream,
                                    .last_code = cr_cpu_last_code,
-                                   .walk = op_walk,
+                                   .sweep = op_sweep,
+                                   .sweep_bytes = op_sweep_bytes,
                                    .pairs = &pair_ops};
 
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out)

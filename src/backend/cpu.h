@@ -20,6 +20,26 @@ typedef struct cr_filter {
     const float *center, *keep, *into, *back;
 } cr_filter;
 
+#define CR_SWEEP_TILE CR_PROJECT_PIECE /* features */
+
+typedef struct cr_swept { /* one function within a tile; arrays over its features, zero-padded to
+                             the next multiple of 64 */
+    const cr_function *f;
+    size_t block, next;            /* which it is in; where the chunk of samples ends */
+    float *partial, *direction;    /* sums of the chunk; float of those at the border */
+    double *sums, *rows;           /* over a block, or all so far; of all blocks (gram), or NULL */
+    double *squares, *dots, *gram; /* the results so far: squares of lengths, two for a border */
+} cr_swept;
+
+typedef struct cr_sweep_tile {
+    size_t begin, width, pitch; /* of its features; from one of the rows to the next */
+    const float *mask;          /* padded, too */
+    size_t functions;
+    int starts, again; /* nothing is swept yet; the second pass, for functions that are whole */
+    uint64_t first;    /* the sample of norms[0]; norms: NULL if they are not wanted */
+    double *norms;
+} cr_sweep_tile;
+
 /* Every kernel gives the same bits. None allocates; scratch is on the stack, below 64 KiB. */
 typedef struct cr_cpu_kernels {
     const char *name;
@@ -33,7 +53,11 @@ typedef struct cr_cpu_kernels {
     void (*project)(const cr_noise *, uint64_t first, size_t count, const float *direction,
                     const float *mask, double *dots, double *norms);
     void (*filter)(const cr_filter *, const float *x, size_t rows, float *y); /* no overlap */
-    void (*gram)(const double *sums, size_t pitch, size_t blocks, size_t inputs, double *gram);
+    /* gram += the products of some columns */
+    void (*gram)(const double *sums, size_t pitch, size_t blocks, size_t columns, double *gram);
+    /* Samples first .. first+count-1 for all functions; the samples of a tile come in order. */
+    void (*sweep)(const cr_noise *, uint64_t first, size_t count, const cr_sweep_tile *,
+                  cr_swept *);
 } cr_cpu_kernels;
 
 enum { CR_CPU_PORTABLE = 0, CR_CPU_AVX2 = 1, CR_CPU_AVX512 = 2 };
@@ -55,6 +79,12 @@ const cr_cpu_kernels *cr_cpu_best(void);
 /* The normals of the seam, for the second order. */
 certreg_status cr_cpu_normals(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
                               float *rows);
+
+/* ---- cpu_sweep.c */
+struct cr_pool;
+size_t cr_cpu_sweep_bytes(const cr_sweep_sizes *, size_t threads);
+certreg_status cr_cpu_sweep(const cr_cpu_kernels *, struct cr_pool *, const cr_noise *,
+                            const cr_sweep *, cr_watch *);
 
 /* Ops that use neither kernels nor threads: in cpu_memory.c, */
 certreg_status cr_cpu_alloc(certreg_backend *, size_t bytes, void **out);

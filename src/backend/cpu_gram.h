@@ -4,8 +4,7 @@
 #define CR_BACKEND_CPU_GRAM_H
 #include "backend/cpu_kernel.h"
 
-/* Columns that stay in the first-level cache while some rows are multiplied, so many by PAIR. */
-#define COLUMNS 512u
+/* So many rows are multiplied by so many. */
 #define PAIR 2u
 #define FOUR 4u
 /* Independent partial sums per entry: additions of one lane follow each other, lanes do not. They
@@ -33,9 +32,9 @@ static inline void multiply_tile(const double *const a[FOUR], const double *cons
             out[r][s] = (sum[r][s][0] + sum[r][s][1]) + (sum[r][s][2] + sum[r][s][3]);
 }
 
-/* One tile of columns added to the upper triangle. The last row stands in for those beyond it. */
-static inline void add_tile(const double *sums, size_t pitch, size_t blocks, size_t columns,
-                            double *gram)
+/* Adds to the upper triangle. The last row stands in for those beyond it. */
+static void kernel_gram(const double *sums, size_t pitch, size_t blocks, size_t columns,
+                        double *gram)
 {
     for (size_t p = 0; p < blocks; p += FOUR)
         for (size_t q = p; q < blocks; q += PAIR) {
@@ -48,14 +47,6 @@ static inline void add_tile(const double *sums, size_t pitch, size_t blocks, siz
                 for (size_t s = 0; s < PAIR && q + s < blocks; s++)
                     if (q + s >= p + r) gram[(p + r) * blocks + q + s] += out[r][s];
         }
-}
-
-static void kernel_gram(const double *sums, size_t pitch, size_t blocks, size_t inputs,
-                        double *gram)
-{
-    memset(gram, 0, blocks * blocks * sizeof *gram);
-    for (size_t first = 0; first < inputs; first += COLUMNS)
-        add_tile(sums + first, pitch, blocks, least(inputs - first, COLUMNS), gram);
 }
 
 #endif

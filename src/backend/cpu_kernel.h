@@ -195,21 +195,16 @@ static inline void add_chunk(const float *e, size_t pitch, size_t samples, size_
 }
 
 /* Normals of `samples` samples for the `blocks` blocks of a tile that starts `offset` blocks into
- * the row. Returns the pitch. */
-static inline size_t fill_tile(const cr_source *s, int clean_first, uint64_t first, size_t samples,
-                               size_t offset, size_t blocks, float *e)
+ * the row, without a gap. Sums run over whole vectors: idle lanes hold ordinary numbers. */
+static inline void fill_tile(const cr_source *s, int clean_first, uint64_t first, size_t samples,
+                             size_t offset, size_t blocks, float *e)
 {
-    const int whole = blocks == s->row;
-    const size_t pitch = whole ? 4 * blocks : TILE;
-    if (whole) {
-        /* Sums run over whole vectors: idle lanes must hold ordinary numbers. */
-        memset(e + samples * pitch, 0, SLACK * sizeof *e);
-        fill(s, cr_source_block(s, first), samples * blocks, 0, e);
-    } else
+    memset(e + 4 * samples * blocks, 0, SLACK * sizeof *e);
+    if (blocks == s->row) fill(s, cr_source_block(s, first), samples * blocks, 0, e);
+    else
         for (size_t i = 0; i < samples; i++)
-            fill(s, cr_source_block(s, first + i) + offset, blocks, 0, e + i * pitch);
+            fill(s, cr_source_block(s, first + i) + offset, blocks, 0, e + 4 * i * blocks);
     if (clean_first && first == 0) memset(e, 0, 4 * blocks * sizeof *e);
-    return pitch;
 }
 
 static void kernel_replay(const cr_noise *noise, uint64_t first, size_t count, size_t functions,
@@ -221,10 +216,10 @@ static void kernel_replay(const cr_noise *noise, uint64_t first, size_t count, s
     for (size_t j = begin; j < end; j += TILE) {
         const size_t width = least(end - j, TILE);
         for (size_t i = 0; i < count; i += CR_REPLAY_CHUNK) {
-            const size_t n = least(count - i, CR_REPLAY_CHUNK);
-            const size_t pitch =
-                fill_tile(&s, noise->clean_first, first + i, n, j / 4, (width + 3) / 4, e);
-            add_chunk(e, pitch, n, functions, weights + i, stride, width, sums + j, noise->inputs);
+            const size_t n = least(count - i, CR_REPLAY_CHUNK), quads = (width + 3) / 4;
+            fill_tile(&s, noise->clean_first, first + i, n, j / 4, quads, e);
+            add_chunk(e, 4 * quads, n, functions, weights + i, stride, width, sums + j,
+                      noise->inputs);
         }
     }
 }
@@ -233,16 +228,20 @@ static void kernel_replay(const cr_noise *noise, uint64_t first, size_t count, s
 typedef struct projection { /* of one sample; partial sum l takes the features j with j % GROUP ==
                                l, in order */
     _Alignas(64) float dot[GROUP], norm[GROUP];
-    double dots[GROUP], norms[GROUP];
+    double dots, norms;
 } projection;
+
+static inline double add_partial(const float *part)
+{
+    double sums[GROUP];
+    for (size_t l = 0; l < GROUP; l++) sums[l] = (double)part[l];
+    return cr_add_halves(sums, GROUP);
+}
 
 static inline void flush(projection *p)
 {
-    for (size_t l = 0; l < GROUP; l++) {
-        p->dots[l] += (double)p->dot[l];
-        p->norms[l] += (double)p->norm[l];
-        p->dot[l] = p->norm[l] = 0.0f;
-    }
+    p->dots += add_partial(p->dot), p->norms += add_partial(p->norm);
+    memset(p->dot, 0, sizeof p->dot), memset(p->norm, 0, sizeof p->norm);
 }
 
 /* `groups` <= FLUSH / GROUP groups of features, then a flush */
@@ -302,8 +301,8 @@ static inline void project_rows(const cr_source *s, const ruler *r, int clean_fi
             project_piece(&p, r, piece == 4 * row ? e + i * 4 * row : e, j, n);
         }
         const int still = clean_first && first + i == 0;
-        dots[i] = still ? 0.0 : cr_add_halves(p.dots, GROUP);
-        norms[i] = still ? 0.0 : cr_add_halves(p.norms, GROUP);
+        dots[i] = still ? 0.0 : p.dots;
+        norms[i] = still ? 0.0 : p.norms;
     }
 }
 

@@ -11,18 +11,10 @@ CR_INLINE double cr_aim_add(double sum, double a)
 {
     return __dadd_rn(sum, __dmul_rn(a, a));
 }
-CR_INLINE float cr_aim_unit(double a, double norm)
-{
-    return static_cast<float>(__ddiv_rn(a, norm));
-}
 #else
 CR_INLINE double cr_aim_add(double sum, double a)
 {
     return sum + a * a;
-}
-CR_INLINE float cr_aim_unit(double a, double norm)
-{
-    return (float)(a / norm);
 }
 #endif
 

@@ -55,6 +55,11 @@ static void *work(void *argument)
     return NULL;
 }
 
+size_t cr_pool_threads(const cr_pool *pool)
+{
+    return pool ? pool->workers + 1 : 1;
+}
+
 void cr_pool_run(cr_pool *pool, cr_pool_job job, void *context)
 {
     if (!pool || pthread_mutex_trylock(&pool->turn) != 0) {

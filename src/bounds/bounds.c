@@ -5,9 +5,10 @@
 #include "bounds/gradients.h"
 #include "bounds/means.h"
 #include "bounds/parts.h"
-#include "record/correlate.h"
 #include "question/together.h"
+#include "record/sweep.h"
 #include "statistics/moments.h"
+#include "statistics/paper.h"
 #include <math.h>
 
 uint32_t cr_bounds_constraints(cr_view *v, const cr_question *q)
@@ -31,25 +32,45 @@ certreg_bounds cr_bounds_blank(cr_view *v, const cr_conditions *conditions)
 }
 
 /* ---- all together */
+/* All noisy outputs, about 0. */
+static cr_samples of_paper(cr_view *v, const cr_conditions *conditions)
+{
+    const size_t first = cr_view_noisy(v);
+    return cr_view_samples(v, &conditions->each->score, conditions->question.output, first,
+                           conditions->samples - first, 0);
+}
+
+static void add_replayed(const cr_replay *r, const cr_samples *s, const cr_function *found,
+                         cr_paper *paper)
+{
+    cr_paper_start(paper, found->lengths[1], s->count);
+    cr_paper_add(paper, s->y + s->first * s->step, s->step, s->count, found->dots,
+                 cr_sweep_norms(r, found));
+}
+
+static int with_gradient(cr_view *v, const cr_conditions *conditions)
+{
+    return (cr_bounds_constraints(v, &conditions->question) & CERTREG_CONSTRAINT_GRADIENT) != 0;
+}
+
 static certreg_status find_paper(cr_replay *r, const cr_conditions *conditions, certreg_bounds *b,
                                  int *abstained)
 {
     const cr_question *q = &conditions->question;
-    const size_t first = cr_view_noisy(r->view), count = conditions->samples - first;
-    const cr_samples s =
-        cr_view_samples(r->view, &conditions->each->score, q->output, first, count, 0);
+    const cr_samples s = of_paper(r->view, conditions);
+    const int gradient = with_gradient(r->view, conditions);
     cr_moments m;
-    cr_paper paper = {.count = count, .added = count};
-    b->samples = count;
+    const cr_function *found;
+    cr_paper paper = {.count = s.count, .added = s.count};
+    certreg_status status = CERTREG_OK;
+    b->samples = s.count;
     cr_moments_of(&s, &m);
-    const int with_gradient = (cr_bounds_constraints(r->view, q) & CERTREG_CONSTRAINT_GRADIENT) !=
-                              0;
-    const certreg_status status =
-        with_gradient ? cr_correlate_paper(r, (size_t)q->output, first, count, &paper) : CERTREG_OK;
+    if (gradient) status = cr_sweep_find(r, &s, CR_WANTED_WHOLE, 1, &found);
     if (status) return status;
+    if (gradient) add_replayed(r, &s, found, &paper);
     *abstained = cr_paper_bounds(&paper, &m, r->view->model.lo[q->output],
-                                 r->view->model.hi[q->output], q->alpha, with_gradient, b);
-    if (with_gradient) return CERTREG_OK;
+                                 r->view->model.hi[q->output], q->alpha, gradient, b);
+    if (gradient) return CERTREG_OK;
     b->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_GRADIENT;
     b->gradient_lo = b->gradient_hi = 0;
     return CERTREG_OK;
@@ -118,6 +139,16 @@ static certreg_status find(cr_replay *r, const cr_conditions *conditions,
             bound_moments(r->view, conditions, conditions->each + i, constraints, out + i);
     if (*abstained || !(constraints & CR_CONSTRAINTS_REPLAYED)) return CERTREG_OK;
     return cr_gradients_find(r, conditions, constraints, out);
+}
+
+int cr_bounds_want(cr_replay *r, const cr_conditions *conditions)
+{
+    const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
+    if (!conditions->known || !(constraints & CR_CONSTRAINTS_REPLAYED)) return 1;
+    if (conditions->question.method != CERTREG_METHOD_PAPER)
+        return cr_gradients_want(r, conditions, constraints);
+    const cr_samples s = of_paper(r->view, conditions);
+    return cr_sweep_want(r, &s, CR_WANTED_WHOLE, 1) != NULL;
 }
 
 certreg_status cr_bounds_find(cr_replay *r, const cr_conditions *conditions,

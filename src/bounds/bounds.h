@@ -13,5 +13,7 @@ certreg_bounds cr_bounds_blank(cr_view *, const cr_conditions *);
  * interval says nothing. DEADLINE if there was not enough time. */
 certreg_status cr_bounds_find(cr_replay *, const cr_conditions *, certreg_bounds out[CR_CONDITIONS],
                               int *abstained);
+/* Wants the sweep that cr_bounds_find takes, if it takes one; 0: there is no room for it. */
+int cr_bounds_want(cr_replay *, const cr_conditions *);
 
 #endif

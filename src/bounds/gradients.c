@@ -4,7 +4,7 @@
 #include "bounds/martingale.h"
 #include "bounds/means.h"
 #include "bounds/parts.h"
-#include "record/correlate.h"
+#include "record/sweep.h"
 #include "statistics/gradient.h"
 #include "statistics/moments.h"
 #include <math.h>
@@ -34,30 +34,48 @@ static int is_clipped(const cr_score *score)
     return score->kind == CR_SCORE_SIGN || score->kind == CR_SCORE_HUBER;
 }
 
+/* The blocks of a Gram matrix are equal: the last (count % blocks) samples are left out. */
+static cr_samples in_blocks(cr_view *v, cr_samples s)
+{
+    s.count -= s.count % v->plan.blocks;
+    return s;
+}
+
+/* The pilot of a function about the same center; empty where it has nothing to say. */
+static cr_samples pilot_of(cr_view *v, const cr_conditions *conditions, const cr_samples *main)
+{
+    cr_samples pilot = cr_parts_pilot(v, conditions, main->score);
+    pilot.center = main->center;
+    if (is_clipped(main->score) || pilot.count < 2 * v->plan.blocks) pilot.count = 0;
+    return in_blocks(v, pilot);
+}
+
+static certreg_status find_gram(cr_replay *r, const cr_samples *s, const double **gram)
+{
+    const cr_function *found;
+    const certreg_status status = cr_sweep_find(r, s, CR_WANTED_GRAM, r->view->plan.blocks, &found);
+    if (!status) *gram = found->gram;
+    return status;
+}
+
 /* A lower bound on the gradient norm pays only where most of the variance is linear. A clipped
  * score's hardly ever is. The pilot decides, before the main samples. */
 static certreg_status pilot_is_linear(cr_replay *r, const cr_conditions *conditions,
-                                      const gradient_job *job, int linear[2])
+                                      const cr_samples *main, int *linear)
 {
-    cr_samples pilot[2], plain;
-    cr_block_sums sums;
-    linear[0] = linear[1] = 0;
-    for (size_t f = 0; f < job->functions; f++) {
-        pilot[f] = cr_parts_pilot(r->view, conditions, job->main[f].score);
-        pilot[f].center = job->main[f].center;
-    }
-    if (pilot->count < 2 * r->view->plan.blocks) return CERTREG_OK;
-    certreg_status status = cr_correlate_blocks(r, pilot, job->functions, &sums);
-    for (size_t f = 0; !status && f < job->functions; f++) {
-        cr_moments m;
-        cr_gradient g;
-        plain = cr_parts_pilot(r->view, conditions, pilot[f].score);
-        cr_moments_of(&plain, &m);
-        if ((status = cr_correlate_gram(r, &sums, f))) break;
-        cr_gradient_estimate(r->host.gram, r->view->plan.blocks, &g);
-        linear[f] = g.square > 0.5 * cr_moments_variance(&m);
-    }
-    return status;
+    const cr_samples pilot = pilot_of(r->view, conditions, main),
+                     plain = cr_parts_pilot(r->view, conditions, main->score);
+    const double *gram;
+    cr_moments m;
+    cr_gradient g;
+    *linear = 0;
+    if (!pilot.count) return CERTREG_OK;
+    const certreg_status status = find_gram(r, &pilot, &gram);
+    if (status) return status;
+    cr_moments_of(&plain, &m);
+    cr_gradient_estimate(gram, r->view->plan.blocks, &g);
+    *linear = g.square > 0.5 * cr_moments_variance(&m);
+    return CERTREG_OK;
 }
 
 typedef struct spread { /* about the center */
@@ -79,26 +97,36 @@ static spread spread_of(const cr_samples *s)
                     .kurtosis = second > 0 ? fourth / (second * second) * n : INFINITY};
 }
 
+static certreg_status bound_gradient(cr_replay *r, const cr_conditions *conditions, double alpha,
+                                     const cr_samples *main, certreg_bounds *b)
+{
+    const cr_samples blocks = in_blocks(r->view, *main);
+    const double *gram;
+    int linear;
+    certreg_status status = pilot_is_linear(r, conditions, main, &linear);
+    if (!status) status = find_gram(r, &blocks, &gram);
+    if (status) return status;
+    const double tail = linear ? alpha / 2 : alpha;
+    const spread about = spread_of(main);
+    cr_gradient_interval(gram, r->view->plan.blocks, (double)r->view->input.active, about.kurtosis,
+                         linear ? tail : 0, tail, &b->gradient_lo, &b->gradient_hi);
+    b->gradient_lo = fmax(0, b->gradient_lo - CR_NOISE_GAP * about.deviation);
+    b->gradient_hi += CR_NOISE_GAP * about.deviation;
+    if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
+    return CERTREG_OK;
+}
+
 static certreg_status bound_gradients(cr_replay *r, const cr_conditions *conditions, double alpha,
                                       gradient_job *job)
 {
-    int linear[2] = {0, 0};
     certreg_status status = CERTREG_OK;
-    cr_block_sums sums;
-    if (!is_clipped(job->main->score)) status = pilot_is_linear(r, conditions, job, linear);
-    if (!status) status = cr_correlate_blocks(r, job->main, job->functions, &sums);
-    for (size_t f = 0; !status && f < job->functions; f++) {
-        certreg_bounds *b = job->bounds[f];
-        if ((status = cr_correlate_gram(r, &sums, f))) break;
-        const double tail = linear[f] ? alpha / 2 : alpha;
-        const spread about = spread_of(job->main + f);
-        cr_gradient_interval(r->host.gram, r->view->plan.blocks, (double)r->view->input.active,
-                             about.kurtosis, linear[f] ? tail : 0, tail, &b->gradient_lo,
-                             &b->gradient_hi);
-        b->gradient_lo = fmax(0, b->gradient_lo - CR_NOISE_GAP * about.deviation);
-        b->gradient_hi += CR_NOISE_GAP * about.deviation;
-        if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
-    }
+    if (job->main->count < r->view->plan.blocks)
+        return cr_fail(
+            r->why, CERTREG_E_WRONG_STATE,
+            "%zu samples after the pilot are fewer than plan.blocks = %zu: the gradient needs more",
+            job->main->count, r->view->plan.blocks);
+    for (size_t f = 0; f < job->functions && !status; f++)
+        status = bound_gradient(r, conditions, alpha, job->main + f, job->bounds[f]);
     return status;
 }
 
@@ -145,6 +173,13 @@ static double second_moment_about(const certreg_bounds *b, double center)
     return (moment + 2 * farthest + gap * gap) * (1 + CR_ROUNDING) + CR_TINY;
 }
 
+static cr_samples of_martingale(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
+{
+    cr_samples main = cr_parts_main(v, conditions, &c->score);
+    main.center = center_of(v, conditions, c);
+    return main;
+}
+
 /* One condition after the other. */
 static certreg_status bound_without_normality(cr_replay *r, const cr_conditions *conditions,
                                               double alpha, certreg_bounds *bounds)
@@ -153,11 +188,10 @@ static certreg_status bound_without_normality(cr_replay *r, const cr_conditions 
         const cr_condition *c = conditions->each + i;
         certreg_bounds *b = bounds + i;
         if (c->guard) continue;
-        cr_martingale_job job = {.samples = cr_parts_main(r->view, conditions, &c->score),
+        cr_martingale_job job = {.samples = of_martingale(r->view, conditions, c),
                                  .range_lo = b->range_lo,
                                  .range_hi = b->range_hi,
                                  .alpha = alpha};
-        job.samples.center = center_of(r->view, conditions, c);
         job.second_hi = second_moment_about(b, job.samples.center);
         job.cap = sqrt(second_moment_about(b, 0.5 * (b->mean_lo + b->mean_hi)));
         const certreg_status status = cr_martingale_upper(r, &job, &b->gradient_hi);
@@ -167,17 +201,56 @@ static certreg_status bound_without_normality(cr_replay *r, const cr_conditions 
     return CERTREG_OK;
 }
 
+/* ---- all together */
+static int want_grams(cr_replay *r, const cr_conditions *conditions)
+{
+    certreg_bounds unused[CR_CONDITIONS];
+    const gradient_job job = job_of(r->view, conditions, unused);
+    const size_t blocks = r->view->plan.blocks;
+    for (size_t f = 0; f < job.functions; f++) {
+        const cr_samples main = in_blocks(r->view, job.main[f]),
+                         pilot = pilot_of(r->view, conditions, job.main + f);
+        if (main.count && !cr_sweep_want(r, &main, CR_WANTED_GRAM, blocks)) return 0;
+        if (pilot.count && !cr_sweep_want(r, &pilot, CR_WANTED_GRAM, blocks)) return 0;
+    }
+    return 1;
+}
+
+int cr_gradients_want(cr_replay *r, const cr_conditions *conditions, uint32_t constraints)
+{
+    if (conditions->question.method_row->normality)
+        return !(constraints & CERTREG_CONSTRAINT_GRADIENT) || want_grams(r, conditions);
+    for (int i = 0; i < conditions->count; i++) {
+        const cr_condition *c = conditions->each + i;
+        if (c->guard) continue;
+        const cr_samples main = of_martingale(r->view, conditions, c);
+        if (!cr_martingale_want(r, &main)) return 0;
+    }
+    return 1;
+}
+
+/* What all functions of the question need, in one sweep. */
+static certreg_status sweep(cr_replay *r, const cr_conditions *conditions, uint32_t constraints)
+{
+    if (!cr_gradients_want(r, conditions, constraints)) {
+        cr_sweep_forget(r);
+        cr_gradients_want(r, conditions, constraints);
+    }
+    return cr_sweep_run(r);
+}
+
 certreg_status cr_gradients_find(cr_replay *r, const cr_conditions *conditions,
                                  uint32_t constraints, certreg_bounds *bounds)
 {
     const int second = (constraints & CERTREG_CONSTRAINT_SECOND_ORDER) != 0;
     const double alpha = conditions->question.alpha,
                  share = CR_SHARE_CORRELATIONS - (second ? CR_SHARE_SECOND_ORDER : 0);
+    certreg_status status = sweep(r, conditions, constraints);
+    if (status) return status;
     if (!conditions->question.method_row->normality)
         return bound_without_normality(r, conditions, CR_SHARE_CORRELATIONS * alpha, bounds);
     gradient_job job = job_of(r->view, conditions, bounds);
     if (!job.functions) return CERTREG_OK;
-    certreg_status status = CERTREG_OK;
     if (constraints & CERTREG_CONSTRAINT_GRADIENT)
         status = bound_gradients(r, conditions, share * alpha, &job);
     if (!status && second) status = bound_second_orders(r, conditions, &job);

@@ -8,5 +8,8 @@
  * a replay. */
 certreg_status cr_gradients_find(cr_replay *, const cr_conditions *, uint32_t constraints,
                                  certreg_bounds *bounds);
+/* Wants the sweep that cr_gradients_find takes, so that it is found with others; 0: there is no
+ * room. */
+int cr_gradients_want(cr_replay *, const cr_conditions *, uint32_t constraints);
 
 #endif

@@ -33,11 +33,12 @@
  * kappa <= (1 + CR_NOISE_EXCESS) kappa' + CR_NOISE_GAP sqrt p.
  *
  * Rounding. Weights and chunks of CR_REPLAY_CHUNK samples are summed in float, and directions are
- * float: G is known up to 2^-18 sum |w| ||e||. Projections are known up to 2^-16 ||e|| (256
- * additions in float), which moves m_i by 2^-16 ||G|| sqrt(p d). Both are added. */
+ * sums rounded to float: G is known up to 2^-18 sum |w| ||e||. Projections on the unit vector along
+ * that are known up to 2^-16 ||e|| (256 additions in float), which moves m_i by 2^-16 ||G|| sqrt(p
+ * d). Both are added. */
 #include "bounds/martingale.h"
 #include "statistics/normal.h"
-#include "record/replay.h"
+#include "record/sweep.h"
 #include <math.h>
 
 #define BLOCKS CR_WALK_BLOCKS
@@ -60,7 +61,7 @@ typedef struct martingale {
 
 typedef struct block {
     size_t first, count, later; /* its first sample; their number; the number of samples after it */
-    double norm, length;        /* ||G||, and of the direction that stands for it */
+    double norm;                /* ||G|| */
     double limit, expected;     /* tau, and a */
 } block;
 
@@ -110,39 +111,36 @@ static double weight_at(const cr_samples *s, double reach, size_t i)
     return cr_samples_at(s, i) / reach;
 }
 
-/* The weights of all samples. Returns non-zero if a score is not what its range says. */
-static int weigh(cr_replay *r, const martingale *g)
+/* Whether a score is not what its range says. */
+static int breaks_range(const martingale *g)
 {
-    for (size_t i = 0; i < g->samples->count; i++) {
-        const double w = weight_at(g->samples, g->reach, i);
-        if (!(fabs(w) <= 1)) return 1;
-        r->host.weights[i] = (float)w;
-    }
+    for (size_t i = 0; cr_samples_has(g->samples, i); i++)
+        if (!(fabs(weight_at(g->samples, g->reach, i)) <= 1)) return 1;
     return 0;
 }
 
-/* The direction of a block is that of the sums before it. In float its length is not quite 1:
- * projections are divided by that. All noise is divided by 1 + CR_NOISE_EXCESS. */
-static void set_direction(const martingale *g, const double lengths[2], block *k)
+/* The direction of a block is that of the sums before it, of which `length` is in the score's
+ * unit. All noise is divided by 1 + CR_NOISE_EXCESS. */
+static void set_direction(const martingale *g, double length, block *k)
 {
-    k->norm = lengths[0] / (1 + CR_NOISE_EXCESS), k->length = lengths[1] * (1 + CR_NOISE_EXCESS);
+    k->norm = length / g->reach / (1 + CR_NOISE_EXCESS);
     if (!(k->norm > 0)) return;
     k->limit = g->lambda > 0 ? fmin(8, LARGEST / (g->lambda * k->norm)) : 8;
     k->expected = g->staked > 0 ? fmax(0, g->gained / g->staked) * k->norm : 0;
 }
 
 /* A block's bets on the direction so far. */
-static void add_block(const cr_replay *r, martingale *g, const block *k)
+static void add_block(const cr_replay *r, const cr_function *found, martingale *g, const block *k)
 {
     const double blur = DOT_ERROR * sqrt(g->share * (double)r->view->input.active);
-    const double *dots = r->host.dots + k->first,
-                 *norms = cr_replay_norms(r, g->samples->count) + k->first;
+    const double *dots = found->dots + k->first, *norms = cr_sweep_norms(r, found) + k->first;
     g->slack += (double)k->count * SUM_ERROR * g->lengths;
     for (size_t i = 0; i < k->count; i++) {
         const double w = weight_at(g->samples, g->reach, k->first + i);
         g->lengths += (fabs(w) + 0x1p-100) * sqrt(norms[i]);
         if (!(k->norm > 0)) continue;
-        const double z = dots[i] / k->length, x = k->norm * w * fmin(fmax(z, -k->limit), k->limit);
+        const double z = dots[i] / (1 + CR_NOISE_EXCESS),
+                     x = k->norm * w * fmin(fmax(z, -k->limit), k->limit);
         g->cost += g->lambda * k->expected - log1p(-g->lambda * (x - k->expected));
         g->gained += x;
     }
@@ -150,16 +148,19 @@ static void add_block(const cr_replay *r, martingale *g, const block *k)
     g->staked += (double)k->count * k->norm;
 }
 
-/* Block after block. All noise is replayed at once, since no bet moves a weight. */
-static certreg_status add_blocks(cr_replay *r, martingale *g, int *broken)
+/* Block after block: no bet moves a weight, so that all noise was replayed at once. The length of
+ * all sums goes to *length. */
+static certreg_status add_blocks(cr_replay *r, martingale *g, int *broken, double *length)
 {
-    if ((*broken = weigh(r, g))) return CERTREG_OK;
-    const certreg_status status = cr_replay_walk(r, g->samples->first, g->samples->count);
+    const cr_function *found;
+    if ((*broken = breaks_range(g))) return CERTREG_OK;
+    const certreg_status status = cr_sweep_find(r, g->samples, CR_WANTED_WALK, BLOCKS, &found);
     for (size_t b = 0; b < BLOCKS && !status; b++) {
         block k = block_of(g->samples, b);
-        set_direction(g, r->host.lengths + 2 * b, &k);
-        add_block(r, g, &k);
+        set_direction(g, found->lengths[b], &k);
+        add_block(r, found, g, &k);
     }
+    if (!status) *length = found->lengths[BLOCKS] / g->reach;
     return status;
 }
 
@@ -194,7 +195,8 @@ static certreg_status pilot_square(cr_replay *r, const cr_samples *pilot, double
     if (pilot->count < BLOCKS) return CERTREG_OK;
     martingale idle = {.samples = pilot, .reach = reach, .share = 1};
     int broken = 0;
-    const certreg_status status = add_blocks(r, &idle, &broken);
+    double length;
+    const certreg_status status = add_blocks(r, &idle, &broken, &length);
     if (status || broken) return status;
     const double n = (double)pilot->count;
     *square = 2 * idle.gained / (n * n);
@@ -333,16 +335,24 @@ static double from_replay(const martingale *g, double kappa)
     return (1 + CR_NOISE_EXCESS) * kappa + CR_NOISE_GAP * sqrt(g->share);
 }
 
+int cr_martingale_want(cr_replay *r, const cr_samples *samples)
+{
+    const cr_samples pilot = pilot_of(r->view, samples);
+    if (samples->count < BLOCKS) return 1;
+    return cr_sweep_want(r, samples, CR_WANTED_WALK, BLOCKS) &&
+           (pilot.count < BLOCKS || cr_sweep_want(r, &pilot, CR_WANTED_WALK, BLOCKS));
+}
+
 certreg_status cr_martingale_upper(cr_replay *r, const cr_martingale_job *job, double *upper)
 {
     martingale g;
     if (begin(job, &g, upper)) return CERTREG_OK;
     int by_norm = 0, broken = 0;
+    double length;
     certreg_status status = decide(r, &g, &by_norm);
-    if (!status) status = add_blocks(r, &g, &broken);
+    if (!status) status = add_blocks(r, &g, &broken, &length);
     if (status || broken) return status;
-    const double kappa = by_norm ? bound_by_norm(&g, r->host.lengths[2 * BLOCKS])
-                                 : solve_blocks(&g);
+    const double kappa = by_norm ? bound_by_norm(&g, length) : solve_blocks(&g);
     *upper = fmin(*upper, from_replay(&g, kappa) * g.reach * (1 + EVALUATION));
     return CERTREG_OK;
 }

@@ -14,9 +14,11 @@ typedef struct cr_martingale_job {
     double alpha;
 } cr_martingale_job;
 
+/* Wants the sweep that this takes, so that it is found with others; 0: there is no room. */
+int cr_martingale_want(cr_replay *, const cr_samples *);
 /* At most cap and sqrt(second_hi), which are all there is where the score has no finite range or
- * there are fewer than 64 samples. Draws the noise again, twice. Overwrites what a replay computes:
- * of estimators with memory for the gradient only. */
+ * there are fewer than 64 samples. Draws the noise again where it was not swept yet: of estimators
+ * with memory for the gradient only. */
 certreg_status cr_martingale_upper(cr_replay *, const cr_martingale_job *, double *upper);
 
 #endif

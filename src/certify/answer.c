@@ -1,4 +1,5 @@
 #include "certify/answer.h"
+#include "base/sizes.h"
 #include "bounds/bounds.h"
 #include "certify/laws.h"
 #include "certify/output_bounds.h"
@@ -25,6 +26,7 @@ static certreg_status find_bounds(const cr_work *w, const cr_question *q, cr_ans
     a->conditions = (cr_conditions){.question = *q, .scratch = w->scratch};
     certreg_status status = cr_conditions_prepare(w->record, &a->conditions, w->why);
     a->told |= !status;
+    if (!status && q->directions > 1) cr_solve_look_ahead(w, &a->conditions, 0);
     if (!status && !same && !q->is_ordered) status = cr_laws_bounds(w, a);
     a->known = !status;
     return status;
@@ -148,4 +150,12 @@ certreg_status cr_answer_question(const cr_work *w, const cr_question *q, uint64
     if (w->record->watch->late) return CERTREG_E_DEADLINE;
     fill(w->record, a, &solved, c);
     return is_abstention(status, stopped) ? CERTREG_OK : status;
+}
+
+int cr_answer_want(const cr_work *w, const cr_question *q)
+{
+    cr_conditions conditions = {.question = *q, .scratch = w->scratch};
+    if (!(cr_bounds_constraints(w->record, q) & CR_CONSTRAINTS_REPLAYED)) return 1;
+    return cr_conditions_prepare(w->record, &conditions, w->why) ||
+           cr_solve_want(w, &conditions, 0);
 }

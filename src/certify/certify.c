@@ -5,6 +5,7 @@
 #include "certify/answer.h"
 #include "certify/closing.h"
 #include "certify/settle.h"
+#include "record/sweep.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -46,6 +47,28 @@ static certreg_status answer(const cr_work *w, cr_job *j, size_t index, cr_answe
     return c->status;
 }
 
+static int want(const cr_work *w, const cr_job *j, size_t index)
+{
+    cr_question q;
+    if (cr_job_question(w, j, index, &q) || cr_allowed_now(w->record, &q, j->samples, w->why))
+        return 1; /* refused in its turn */
+    return cr_answer_want(w, &q);
+}
+
+/* One sweep serves this question and those after it, as far as there is room. Where something goes
+ * wrong the answers say so. */
+static void look_ahead(const cr_work *w, const cr_job *j, size_t index)
+{
+    if (!want(w, j, index)) {
+        cr_sweep_forget(w->replay);
+        want(w, j, index);
+    }
+    if (!cr_sweep_pending(w->replay)) return;
+    for (size_t i = index + 1; i < j->call->count && want(w, j, i); i++) {
+    }
+    cr_sweep_run(w->replay);
+}
+
 static certreg_status answer_all(const cr_work *w, cr_job *j)
 {
     certreg_error first;
@@ -53,6 +76,7 @@ static certreg_status answer_all(const cr_work *w, cr_job *j)
     cr_answer a = {.known = 0};
     for (size_t i = 0; i < j->call->count; i++) {
         certreg_certificate c;
+        if (j->call->count > 1 && w->replay->sizes.functions) look_ahead(w, j, i);
         const certreg_status status = answer(w, j, i, &a, &c);
         cr_certify_keep_first(w, status, j->call->count > 1 ? "question" : NULL, i, &first);
         cr_struct_write(cr_job_certificate(j, i), j->size, &c, sizeof c);

@@ -3,6 +3,7 @@
 #include "bisection/radius.h"
 #include "bounds/bounds.h"
 #include "question/looks.h"
+#include "record/sweep.h"
 #include "solver/worst_case.h"
 #include <math.h>
 
@@ -78,6 +79,27 @@ certreg_status cr_solve_radius(const cr_work *w, const cr_answer *a, double most
     return CERTREG_OK;
 }
 
+int cr_solve_want(const cr_work *w, cr_conditions *conditions, size_t direction)
+{
+    size_t i = direction;
+    int room = cr_bounds_want(w->replay, conditions);
+    while (room && ++i < conditions->question.directions) {
+        cr_conditions_turn(w->record, conditions, i);
+        room = cr_bounds_want(w->replay, conditions);
+    }
+    if (i > direction) cr_conditions_turn(w->record, conditions, direction);
+    return room;
+}
+
+void cr_solve_look_ahead(const cr_work *w, cr_conditions *conditions, size_t direction)
+{
+    if (!cr_bounds_want(w->replay, conditions)) {
+        cr_sweep_forget(w->replay);
+        cr_bounds_want(w->replay, conditions);
+    }
+    if (cr_sweep_pending(w->replay)) cr_solve_want(w, conditions, direction);
+}
+
 certreg_status cr_solve_directions(const cr_work *w, cr_answer *a, cr_solved *out)
 {
     cr_conditions *conditions = &a->conditions;
@@ -85,6 +107,7 @@ certreg_status cr_solve_directions(const cr_work *w, cr_answer *a, cr_solved *ou
     for (size_t i = 1; !status && i < conditions->question.directions && out->radius > 0; i++) {
         cr_solved here;
         cr_conditions_turn(w->record, conditions, i);
+        cr_solve_look_ahead(w, conditions, i);
         status = cr_laws_bounds(w, a);
         if (a->abstained) return *out = (cr_solved){.direction = i}, status;
         if (!status) status = cr_solve_radius(w, a, out->radius, &here);

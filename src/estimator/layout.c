@@ -1,5 +1,6 @@
 #include "estimator/layout.h"
 #include "record/hessian_shape.h"
+#include "record/sweep.h"
 
 /* What engines require of their inputs and outputs, and what a device's allocator gives. */
 #define DEVICE_ALIGN 256u
@@ -43,24 +44,51 @@ static void lay_out_batch(const places *p, certreg_estimator *e)
     e->batches.outputs = mirror(p, e->batches.y, y, sizeof(float));
 }
 
-static void lay_out_gradient(const places *p, certreg_estimator *e)
+/* What replays write to, and with it a sweep where the backend has none of its own. */
+static void lay_out_replay(const places *p, certreg_estimator *e)
 {
-    const size_t blocks = e->record.plan.blocks, cells = blocks * blocks,
-                 weights = cr_arena_times(2, e->record.plan.max_samples),
-                 replayed = cr_replay_room(e->record.plan.max_samples);
+    const cr_backend_ops *ops = e->backend->ops;
+    const size_t d = e->record.model.inputs, n = e->record.plan.max_samples,
+                 blocks = ops->sweep ? 1 : e->record.plan.blocks,
+                 results = cr_sweep_results(CR_WALK_BLOCKS, n);
     cr_replay_device *device = &e->replay.device;
     cr_replay_host *host = &e->replay.host;
-    device->sums = cr_arena_take(p->device, cr_arena_times(2 * blocks, e->record.model.inputs),
-                                 sizeof(double));
-    device->gram = cr_arena_take(p->device, cells, sizeof(double));
-    device->weights = cr_arena_take(p->device, weights, sizeof(float));
-    device->direction = cr_arena_take(p->device, e->record.model.inputs, sizeof(float));
-    device->lengths = cr_arena_take(p->device, replayed, sizeof(double));
-    device->dots = device->lengths ? device->lengths + cr_replay_room(0) : NULL;
-    host->gram = mirror(p, device->gram, cells, sizeof(double));
-    host->weights = mirror(p, device->weights, weights, sizeof(float));
-    host->lengths = mirror(p, device->lengths, replayed, sizeof(double));
-    host->dots = host->lengths ? host->lengths + cr_replay_room(0) : NULL;
+    device->sums = cr_arena_take(p->device, cr_arena_times(2 * blocks, d), sizeof(double));
+    device->weights = cr_arena_take(p->device, cr_arena_times(2, n), sizeof(float));
+    device->direction = cr_arena_take(p->device, d, sizeof(float));
+    device->dots = cr_arena_take(p->device, results, sizeof(double));
+    host->weights = mirror(p, device->weights, cr_arena_times(2, n), sizeof(float));
+    host->dots = mirror(p, device->dots, results, sizeof(double));
+    device->sweep = (cr_sweep_room){.sums = device->sums,
+                                    .weights = device->weights,
+                                    .direction = device->direction,
+                                    .results = device->dots,
+                                    .fetched = host->dots};
+    if (ops->sweep)
+        device->sweep.own =
+            cr_arena_take(p->device, ops->sweep_bytes(e->backend, &e->replay.sizes), 1);
+    else device->sweep.gram = cr_arena_take(p->device, blocks * blocks, sizeof(double));
+}
+
+static void lay_out_findings(cr_arena *host, certreg_estimator *e)
+{
+    const cr_sweep_sizes *sizes = &e->replay.sizes;
+    cr_findings *found = &e->replay.found;
+    found->functions = cr_arena_take(host, sizes->functions, sizeof *found->functions);
+    found->units = cr_arena_take(host, sizes->functions, sizeof *found->units);
+    found->weights = cr_arena_take(host, sizes->weighed, sizeof(float));
+    found->dots = cr_arena_take(host, sizes->projected, sizeof(double));
+    found->norms = cr_arena_take(host, sizes->span, sizeof(double));
+    found->lengths = cr_arena_take(host, sizes->functions * (CR_WALK_BLOCKS + 1), sizeof(double));
+    found->products = cr_arena_take(
+        host, cr_arena_times(sizes->grams * sizes->blocks, sizes->blocks), sizeof(double));
+}
+
+static void lay_out_gradient(const places *p, certreg_estimator *e)
+{
+    e->replay.sizes = cr_sweep_sizes_of(&e->record.model, &e->record.plan);
+    lay_out_replay(p, e);
+    lay_out_findings(p->host, e);
 }
 
 /* What the host has of it. */
@@ -150,14 +178,10 @@ static certreg_status warm_gradient(const certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
     const size_t d = e->record.model.inputs, blocks = e->record.plan.blocks;
-    certreg_status status = ops->fill(e->backend, e->replay.device.sums,
-                                      2 * blocks * d * sizeof *e->replay.device.sums, 0);
-    if (!status) /* they come whole */
-        status = ops->fill(e->backend, e->replay.device.lengths,
-                           cr_replay_room(0) * sizeof *e->replay.device.lengths, 0);
+    const cr_replay_device *at = &e->replay.device;
+    certreg_status status = ops->fill(e->backend, at->sums, 2 * blocks * d * sizeof *at->sums, 0);
     for (size_t functions = 1; functions <= 2 && !status; functions++)
-        status = ops->gram(e->backend, e->replay.device.sums, functions * d, blocks, d,
-                           e->replay.device.gram);
+        status = ops->gram(e->backend, at->sums, functions * d, blocks, d, at->sweep.gram);
     return status;
 }
 

@@ -21,13 +21,6 @@ static certreg_status store_weights(const cr_replay *r, size_t count, size_t fun
     return status;
 }
 
-/* Lengths, dots and norms of `count` samples. */
-static certreg_status fetch_replayed(const cr_replay *r, size_t count)
-{
-    return r->backend->ops->fetch(r->backend, r->host.lengths, r->device.lengths,
-                                  cr_replay_room(count) * sizeof *r->host.lengths);
-}
-
 certreg_status cr_replay_add(cr_replay *r, uint64_t first, size_t count, size_t functions)
 {
     const cr_weighted all = {.first = first,
@@ -55,40 +48,13 @@ certreg_status cr_replay_aim_at(cr_replay *r, const float *direction)
                                             r->view->model.inputs * sizeof *direction));
 }
 
-certreg_status cr_replay_aim(cr_replay *r)
-{
-    const cr_replay_device *at = &r->device;
-    const double start = cr_watch_now(r->view->watch);
-    const certreg_status status = r->backend->ops->aim(
-        r->backend, at->sums, at->mask, r->view->model.inputs, at->direction, at->lengths);
-    r->view->watch->fixed += cr_watch_now(r->view->watch) - start;
-    return report(r, status);
-}
-
 certreg_status cr_replay_project(cr_replay *r, uint64_t first, size_t count)
 {
-    double *dots = r->device.dots, *norms = dots + count;
+    double *dots = r->device.dots;
     certreg_status status = r->backend->ops->project(r->backend, &r->view->input.noise, first,
                                                      count, r->device.direction, r->device.mask,
-                                                     dots, norms, r->view->watch);
-    if (!status) status = fetch_replayed(r, count);
-    return report(r, status);
-}
-
-certreg_status cr_replay_walk(cr_replay *r, uint64_t first, size_t count)
-{
-    const cr_replay_device *at = &r->device;
-    const cr_walk walk = {.first = first,
-                          .count = count,
-                          .blocks = CR_WALK_BLOCKS,
-                          .weights = at->weights,
-                          .mask = at->mask,
-                          .room = at->sums,
-                          .lengths = at->lengths,
-                          .dots = at->dots,
-                          .norms = at->dots + count};
-    certreg_status status = store_weights(r, count, 1);
-    if (!status) status = cr_backend_walk(r->backend, &r->view->input.noise, &walk, r->view->watch);
-    if (!status) status = fetch_replayed(r, count);
+                                                     dots, dots + count, r->view->watch);
+    if (!status)
+        status = r->backend->ops->fetch(r->backend, r->host.dots, dots, 2 * count * sizeof *dots);
     return report(r, status);
 }

@@ -7,7 +7,8 @@
 #include "record/view.h"
 
 #define CR_REPLAY_FUNCTIONS 2u /* the most that one replay weighs */
-#define CR_WALK_BLOCKS 64u     /* of the walk through a record for the finite-sample gradient */
+#define CR_WALK_BLOCKS 64u     /* of a record, for the finite-sample gradient */
+#define CR_SWEEP_FUNCTIONS 24u /* the most that are kept (sweep.h) */
 
 /* Floats for each row of a matrix whose eigenvalues are found: LAPACK's best for them, and the
  * values. */
@@ -16,11 +17,11 @@
 /* Memory of the backend: what its operations read and write. */
 typedef struct cr_replay_device {
     float *mask;         /* inputs: 1 where there is noise, else 0 */
-    double *sums, *gram; /* 2 functions * blocks * inputs; blocks * blocks */
+    double *sums;        /* 2 functions * inputs, or the sweep's */
     float *weights;      /* 2 functions * max_samples */
     float *direction;    /* inputs */
-    double *lengths;     /* two for each border of a walk; behind them, in one piece: */
-    double *dots;        /* and squared lengths, of the samples replayed last */
+    double *dots;        /* and behind them squared lengths, of the samples projected last */
+    cr_sweep_room sweep; /* what of this is its, too, and its own */
     int32_t *features;   /* active: indices of those that have noise; for the second order */
     cr_pair_room pairs;  /* likewise */
     size_t tile;         /* rows of its tiles; 0 without it */
@@ -32,10 +33,23 @@ typedef struct cr_replay_device {
  * else a copy), and room for eigenvalues. */
 typedef struct cr_replay_host {
     float *mask, *weights, *pair_weights, *matrix;
-    double *gram, *lengths, *dots, *pair_sums, *pair_norms, *squares;
+    double *dots, *pair_sums, *pair_norms, *squares;
     int32_t *features;
     float *eigen; /* active * CR_HESSIAN_EIGEN_ROOM; or NULL, like the matrix */
 } cr_replay_host;
+
+/* Functions that were wanted (sweep.h), and what was found of the first `swept` of them: about
+ * this noise. */
+typedef struct cr_findings {
+    cr_noise noise;
+    size_t count, swept;
+    size_t grams, weighed, projected; /* what of the sizes they use */
+    cr_function *functions;
+    double *units;
+    float *weights;
+    double *products, *lengths, *dots; /* results of all */
+    double *norms;                     /* max_samples */
+} cr_findings;
 
 typedef struct cr_replay {
     cr_view *view; /* whose noise it is */
@@ -43,18 +57,14 @@ typedef struct cr_replay {
     certreg_error *why; /* where failures are told */
     cr_replay_host host;
     cr_replay_device device;
+    cr_sweep_sizes sizes;
+    cr_findings found;
 } cr_replay;
 
 /* Between two steps. */
 static inline certreg_status cr_replay_in_time(const cr_replay *r)
 {
     return cr_watch_late(r->view->watch) ? CERTREG_E_DEADLINE : CERTREG_OK;
-}
-
-/* Lengths, dots and norms lie in one piece, so that one transfer brings them. */
-static inline size_t cr_replay_room(size_t samples)
-{
-    return 2 * (CR_WALK_BLOCKS + 1) + 2 * samples;
 }
 
 /* The sums become 0; they get host.weights times the noise of samples first .. first+count-1, for
@@ -65,22 +75,8 @@ certreg_status cr_replay_add(cr_replay *, uint64_t first, size_t count, size_t f
 certreg_status cr_replay_sums(cr_replay *, size_t functions, double *sums);
 /* A direction of the host's, 0 where there is no noise, is the one to project on from now on. */
 certreg_status cr_replay_aim_at(cr_replay *, const float *direction);
-/* The direction of the sums of active inputs, in float, is the one to project on from now on; none
- * where they are all 0. */
-certreg_status cr_replay_aim(cr_replay *);
-/* To host.dots projections on it and, behind them (cr_replay_norms), squared lengths of the noise
- * of active inputs; to host.lengths the length of the sums when they were aimed at, and of the
- * direction, which rounding moves off 1. One transfer. */
+/* To host.dots projections on it and, behind them, squared lengths of the noise of active inputs.
+ */
 certreg_status cr_replay_project(cr_replay *, uint64_t first, size_t count);
-/* Replays the samples block by block (CR_WALK_BLOCKS blocks, borders: cr_walk_border). Each block
- * is projected on the direction of the sums before it. To host.lengths two lengths for each border,
- * the last of which is that of all sums. One transfer. */
-certreg_status cr_replay_walk(cr_replay *, uint64_t first, size_t count);
-
-/* The norms of the `count` samples that were projected last. */
-static inline const double *cr_replay_norms(const cr_replay *r, size_t count)
-{
-    return r->host.dots + count;
-}
 
 #endif

@@ -74,12 +74,15 @@ tell 'an unknown component is refused' \
     'REQUIRED;COMPONENTS;shared;fortran'
 
 # ---- the adapters of engines
-engines() { # a program of theirs, with ONNX Runtime where make deps has put it
-    cmake -S examples/engines -B "$tmp/engines" -DCMAKE_C_COMPILER="$CC" \
+engines() { # MODEL [ENGINE]: a program of theirs, with ONNX Runtime where make deps has put it
+    cmake -S examples/engines -B "$tmp/engines" -DCMAKE_C_COMPILER="$CC" -DENGINES="${2-}" \
         -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$tmp/engines" &&
-        prints_a_radius "$tmp/engines/certify" examples/models/slant.onnx 0.25 5
+        prints_a_radius "$tmp/engines/certify" "$1" 0.25 5
 }
-tell 'the engines, by their own CMakeLists.txt' engines
+tell 'the engines, by their own CMakeLists.txt' engines examples/models/slant.onnx
+if [ -e /usr/include/xgboost/c_api.h ]; then
+    tell 'and one that is built if asked for' engines tests/engines/trees.json xgboost
+fi
 
 # ---- built as a part of the project
 part() { # BLAS TARGETS

@@ -52,7 +52,7 @@ enum { SHAPES = sizeof shapes / sizeof *shapes, BLOCKS = 8 };
 
 typedef struct arrays {
     float *z, *step, *mask, *x, *weights, *direction;
-    double *sums, *room, *dots, *norms, gram[BLOCKS * BLOCKS], lengths[2 * BLOCKS + 2];
+    double *sums, *dots, *norms, gram[BLOCKS * BLOCKS], lengths[2];
 } arrays;
 
 static arrays arrays_of(const struct shape *s)
@@ -64,7 +64,6 @@ static arrays arrays_of(const struct shape *s)
     a.weights = made_up_numbers(2 * s->count, 3);
     a.direction = malloc(s->inputs * sizeof *a.direction);
     a.sums = calloc(2 * BLOCKS * s->inputs, sizeof *a.sums);
-    a.room = malloc(2 * BLOCKS * s->inputs * sizeof *a.room);
     a.dots = malloc(s->count * sizeof *a.dots), a.norms = malloc(s->count * sizeof *a.norms);
     return a;
 }
@@ -72,7 +71,31 @@ static arrays arrays_of(const struct shape *s)
 static void free_arrays(arrays *a)
 {
     free(a->z), free(a->step), free(a->mask), free(a->x), free(a->weights), free(a->direction);
-    free(a->sums), free(a->room), free(a->dots), free(a->norms);
+    free(a->sums), free(a->dots), free(a->norms);
+}
+
+static void print_sweep(size_t i, const cr_noise *noise, const arrays *a)
+{
+    const struct shape *s = shapes + i;
+    certreg_backend *b = cr_backend_default();
+    const size_t count = s->count - s->count % BLOCKS;
+    const cr_sweep_sizes sizes = {.inputs = s->inputs,
+                                  .span = s->count,
+                                  .functions = 2,
+                                  .grams = 1,
+                                  .blocks = BLOCKS,
+                                  .projected = s->count};
+    const cr_sweep_room room = {.own = malloc(b->ops->sweep_bytes(b, &sizes))};
+    double lengths[BLOCKS + 1], gram[BLOCKS * BLOCKS];
+    const cr_function functions[] = {
+        {s->first, count, BLOCKS, a->weights, .gram = gram},
+        {s->first, s->count, BLOCKS, a->weights, .lengths = lengths, .dots = a->dots}};
+    const cr_sweep sweep = {functions, 2, a->mask, s->first, a->norms, &sizes, &room};
+    b->ops->sweep(b, noise, &sweep, NULL);
+    print_bits("sweep-gram", i, hash_of_doubles(gram, BLOCKS * BLOCKS));
+    print_bits("sweep", i,
+               hash_of_doubles(a->dots, s->count) ^ hash_of_doubles(lengths, BLOCKS + 1));
+    free(room.own);
 }
 
 static void print_shape(size_t i)
@@ -107,18 +130,7 @@ static void print_shape(size_t i)
     b->ops->project(b, &noise, s->first, s->count, a.direction, a.mask, a.dots, a.norms, NULL);
     print_bits("project", i,
                hash_of_doubles(a.dots, s->count) ^ hash_of_doubles(a.norms, s->count));
-    const cr_walk walk = {.first = s->first,
-                          .count = s->count,
-                          .blocks = BLOCKS,
-                          .weights = a.weights,
-                          .mask = a.mask,
-                          .room = a.room,
-                          .lengths = a.lengths,
-                          .dots = a.dots,
-                          .norms = a.norms};
-    cr_backend_walk(b, &noise, &walk, NULL);
-    print_bits("walk", i,
-               hash_of_doubles(a.dots, s->count) ^ hash_of_doubles(a.lengths, 2 * BLOCKS + 2));
+    print_sweep(i, &noise, &a);
     free_arrays(&a);
 }
 

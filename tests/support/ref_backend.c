@@ -112,22 +112,24 @@ static certreg_status replay(certreg_backend *backend, const cr_noise *noise, co
     return CERTREG_OK;
 }
 
-/* Partial sum l of 16 takes the features j with j % 16 == l: in float within each 256 features,
- * in double over them. The 16 sums are added pairwise: l and l + 8, then l and l + 4, l + 2, l +
- * 1. */
+/* Within each 256 features, partial sum l of 16 takes the features j with j % 16 == l, in float.
+ * The 16 sums are added pairwise in double: l and l + 8, then l and l + 4, l + 2, l + 1. */
 static double interleaved(const float *terms_a, const float *terms_b, size_t inputs)
 {
-    double sums[16] = {0};
-    for (size_t l = 0; l < 16; l++)
-        for (size_t begin = 0; begin < inputs; begin += 256) {
+    double sum = 0;
+    for (size_t begin = 0; begin < inputs; begin += 256) {
+        double sums[16];
+        for (size_t l = 0; l < 16; l++) {
             float part = 0.0f;
             for (size_t j = begin + l; j < inputs && j < begin + 256; j += 16)
                 part = fmaf(terms_a[j], terms_b[j], part);
-            sums[l] += (double)part;
+            sums[l] = (double)part;
         }
-    for (size_t half = 8; half; half /= 2)
-        for (size_t l = 0; l < half; l++) sums[l] += sums[l + half];
-    return sums[0];
+        for (size_t half = 8; half; half /= 2)
+            for (size_t l = 0; l < half; l++) sums[l] += sums[l + half];
+        sum += sums[0];
+    }
+    return sum;
 }
 
 static certreg_status project(certreg_backend *backend, const cr_noise *noise, uint64_t first,
@@ -157,6 +159,27 @@ static certreg_status aim(certreg_backend *backend, const double *sums, const fl
                                           lengths);
 }
 
+static certreg_status gram(certreg_backend *backend, const double *sums, size_t pitch,
+                           size_t blocks, size_t inputs, double *to)
+{
+    (void)backend;
+    for (size_t p = 0; p < blocks; p++)
+        for (size_t q = 0; q < blocks; q++) {
+            double sum = 0;
+            for (size_t j = 0; q >= p && j < inputs; j++)
+                sum += sums[p * pitch + j] * sums[q * pitch + j];
+            to[p * blocks + q] = sum;
+        }
+    return CERTREG_OK;
+}
+
+static certreg_status copy(certreg_backend *backend, void *to, const void *from, size_t bytes)
+{
+    (void)backend;
+    if (bytes && to != from) memcpy(to, from, bytes);
+    return CERTREG_OK;
+}
+
 static certreg_status fill(certreg_backend *backend, void *there, size_t bytes, int byte)
 {
     (void)backend;
@@ -164,7 +187,7 @@ static certreg_status fill(certreg_backend *backend, void *there, size_t bytes, 
     return CERTREG_OK;
 }
 
-/* A walk is made of these. */
+/* A sweep is made of these. */
 certreg_backend *ref_backend(void)
 {
     static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
@@ -173,6 +196,9 @@ certreg_backend *ref_backend(void)
                                        .replay = replay,
                                        .project = project,
                                        .aim = aim,
+                                       .gram = gram,
+                                       .store = copy,
+                                       .fetch = copy,
                                        .fill = fill};
     static certreg_backend backend = {.ops = &ops};
     return &backend;

@@ -224,11 +224,12 @@ def run(options):
 def plot(curves, path):
     """The share of diamonds by radius. Every tenth radius keeps the file small."""
     curves = {name: np.sort(radius)[4::10] for name, radius in curves.items()}
-    ax = plot_radii(curves, title="Estimated price stays within 10 %: share of diamonds")
+    ax = plot_radii(curves, title="Estimated price stays within 10 %")
     ax.axvline(ROUNDING, color="black", linewidth=1)
-    ax.text(ROUNDING, 0.02, " rounding")
-    ax.set_xlabel("radius, in steps of the measurements")
-    ax.figure.set_size_inches(6.4, 3.6)
+    ax.text(ROUNDING + 0.2, 0.02, "rounding")
+    ax.set_xlabel("radius r, in steps of the measurements")
+    ax.set_ylabel("share of diamonds with radius ≥ r")
+    ax.figure.set_size_inches(shared.WIDTH, 4)
     shared.save(ax.figure, path)
 
 

@@ -240,8 +240,8 @@ def plot(radius, path):
         f"turned by {degrees:g}°": mean + [roll, -roll],
     }
     corners = [[[0, 0], [SIDE, 0], [SIDE, SIDE], [0, SIDE], [0, 0]]]
-    figure = Figure((9, 2.6), layout="constrained")
-    for ax, (title, boxes) in zip(figure.subplots(1, 4), panels.items()):
+    figure = Figure((shared.WIDTH, 5.5), layout="constrained")
+    for ax, (title, boxes) in zip(figure.subplots(2, 2).flat, panels.items()):
         for outline in OUTLINES:
             ax.plot(*mesh[[int(index) for index in outline.split()]].T, color="gray", lw=0.8)
         for box in boxes:
@@ -250,7 +250,7 @@ def plot(radius, path):
         for index in LANDMARKS.values():
             ax.add_patch(Circle(mesh[index], TOLERANCE, fill=False, color="C3"))
         ax.set(aspect="equal", xlim=(105, 345), ylim=(245, 5), xticks=[], yticks=[])
-        ax.set_title(title, fontsize=9)
+        ax.set_title(title, fontsize=10)
     shared.save(figure, path)
 
 

@@ -175,30 +175,31 @@ def save(windows, options):
 
 
 def plot(path, places, smoothed, below):
-    """The pitches of voices, one after the other, with bars of a semitone at the certified frames
+    """The pitches of voices, one below the other, with bars of a semitone at the certified frames
     and their dB."""
     from matplotlib.figure import Figure
 
-    figure = Figure((9, 3.2), layout="constrained")
+    figure = Figure((shared.WIDTH, 8), layout="constrained")
     ax, hear, began, middles = figure.add_subplot(), network("pitch"), 0, {}
     for voice in dict.fromkeys(voice for voice, _ in places):
         heard, found = voiced(voice)
         pitch = np.full(len(heard) // HOP, np.nan)
         pitch[found] = hear(heard[None])[0][found]
         at = began + np.arange(len(pitch)) - found[0]  # from the first voiced frame on
-        ax.plot(at, pitch, color="0.6")
+        ax.plot(pitch, at, color="0.6")
         for (of, second), middle, ratio in zip(places, smoothed, below):
             if of == voice:
-                x = at[round(second * RATE / HOP)]
+                y = at[round(second * RATE / HOP)]
                 bar = hertz(cents(middle) + np.array([-TOLERANCE, TOLERANCE]))
-                ax.plot([x, x], bar, color="C0", linewidth=3)
+                ax.plot(bar, [y, y], color="C0", linewidth=3)
                 text = math.ceil(ratio) if ratio < math.inf else "none"
-                ax.annotate(text, (x, 1.05 * middle), ha="center", color="C0")
+                ax.annotate(text, (1.05 * middle, y), va="center", color="C0")
         middles[voice.stem.replace("_", "\n")] = (at[found[0]] + at[found[-1]]) / 2
         began = at[found[-1]] + 25
-    ax.set(yscale="log", xticks=list(middles.values()), xticklabels=middles)
-    ax.set_yticks((100, 150, 200, 300), labels=("100 Hz", 150, 200, 300), minor=False)
-    ax.set_yticks((), minor=True)
+    ax.set(xscale="log", yticks=list(middles.values()), yticklabels=middles)
+    ax.set_xticks((100, 150, 200, 300), labels=("100 Hz", 150, 200, 300), minor=False)
+    ax.set_xticks((), minor=True)
+    ax.invert_yaxis()
     shared.save(figure, path)
 
 

@@ -95,8 +95,8 @@ __global__ void __launch_bounds__(quads_wide *chunks_deep)
             sum_tile(source, w, b, weights + b * w.length, mask, tile + threadIdx.x, sums, part);
 }
 
-/* A block of threads has `high` samples: each lane sums whole pieces of one, `deep` at a time; the
- * pieces are added in order, then the lanes. */
+/* A block of threads has `high` samples: the lanes of a depth sum one piece, two of them add its
+ * partial sums, and the pieces are added in order. */
 template <unsigned deep, unsigned high>
 __global__ void __launch_bounds__(lanes *deep *high)
     project_kernel(const cr_source source, uint64_t first, size_t count,
@@ -104,12 +104,12 @@ __global__ void __launch_bounds__(lanes *deep *high)
                    double *__restrict__ dots, double *__restrict__ norms)
 {
     __shared__ float part[high][deep][2][CR_PROJECT_SUMS];
-    __shared__ double total[high][2][CR_PROJECT_SUMS];
+    __shared__ double of_piece[high][deep][2];
     const size_t lane = threadIdx.x, depth = threadIdx.y, height = threadIdx.z,
                  at = static_cast<size_t>(blockIdx.x) * high + height;
     const uint64_t pieces = (source.inputs + CR_PROJECT_PIECE - 1) / CR_PROJECT_PIECE;
-    const bool sums_up = depth < 2 && at < count; /* depth 0 the projections, depth 1 the squares */
-    double mine[4] = {0.0, 0.0, 0.0, 0.0};
+    const bool adds = lane < 2 && at < count; /* lane 0 the projections, lane 1 the squares */
+    double mine = 0.0;
     for (uint64_t base = 0; base < pieces; base += deep) {
         if (at < count && base + depth < pieces) {
             float dot[4], norm[4];
@@ -119,20 +119,22 @@ __global__ void __launch_bounds__(lanes *deep *high)
                                                   part[height][depth][1][4 * lane + k] = norm[k];
         }
         __syncthreads();
-        for (size_t p = 0; sums_up && p < deep && base + p < pieces; p++)
-            for (int k = 0; k < 4; k++)
-                mine[k] += static_cast<double>(part[height][p][depth][4 * lane + k]);
+        if (adds && base + depth < pieces) {
+            double sums[CR_PROJECT_SUMS];
+            for (unsigned l = 0; l < CR_PROJECT_SUMS; l++)
+                sums[l] = static_cast<double>(part[height][depth][lane][l]);
+            of_piece[height][depth][lane] = cr_add_halves(sums, CR_PROJECT_SUMS);
+        }
         __syncthreads();
+        for (size_t p = 0; adds && depth == 0 && p < deep && base + p < pieces; p++)
+            mine += of_piece[height][p][lane];
     }
-    for (int k = 0; sums_up && k < 4; k++) total[height][depth][4 * lane + k] = mine[k];
-    __syncthreads();
-    if (sums_up && lane == 0)
-        (depth == 0 ? dots : norms)[at] = cr_add_halves(total[height][depth], CR_PROJECT_SUMS);
+    if (adds && depth == 0) (lane == 0 ? dots : norms)[at] = mine;
 }
 
 constexpr auto project_narrow = project_kernel<4, 16>, project_wide = project_kernel<32, 2>;
 
-/* One block of threads, of which the first are the partial sums; all of them divide. */
+/* One block of threads, of which the first are the partial sums; all of them round. */
 __global__ void __launch_bounds__(aim_threads)
     aim_kernel(const double *__restrict__ sums, const float *__restrict__ mask, size_t inputs,
                float *direction, double *__restrict__ lengths)
@@ -144,7 +146,7 @@ __global__ void __launch_bounds__(aim_threads)
         if (mask[j] > 0.0f) mine = cr_aim_add(mine, sums[j]);
     const double norm = sqrt(cr_sum_of_block<CR_AIM_SUMS>(mine, part));
     for (size_t j = threadIdx.x; j < inputs; j += aim_threads)
-        direction[j] = mask[j] > 0.0f && norm > 0.0 ? cr_aim_unit(sums[j], norm) : 0.0f;
+        direction[j] = mask[j] > 0.0f ? static_cast<float>(sums[j]) : 0.0f;
     __syncthreads();
     for (size_t j = sum_from; j < inputs; j += CR_AIM_SUMS)
         units = cr_aim_add(units, static_cast<double>(direction[j]));

@@ -1,0 +1,3 @@
+module certreg
+
+go 1.19

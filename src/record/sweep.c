@@ -1,0 +1,168 @@
+#include "record/sweep.h"
+#include "base/arena.h"
+#include <math.h>
+#include <string.h>
+
+/* Samples that fit, as multiples of max_samples: of all functions and one that may be among them,
+ * and of those without products. Enough for about a dozen questions. */
+enum { WEIGHED = 15, PROJECTED = 8, GRAMS = 8, LEAST_GRAMS = 4, USUAL_BLOCKS = 64 };
+
+/* Large plans keep fewer products. */
+static size_t grams_of(size_t blocks)
+{
+    const size_t fit = GRAMS * USUAL_BLOCKS * USUAL_BLOCKS / blocks / blocks;
+    return fit < LEAST_GRAMS ? LEAST_GRAMS : fit < GRAMS ? fit : GRAMS;
+}
+
+cr_sweep_sizes cr_sweep_sizes_of(const certreg_model *model, const certreg_plan *plan)
+{
+    if (plan->blocks < CR_WALK_BLOCKS) return (cr_sweep_sizes){.inputs = model->inputs};
+    return (cr_sweep_sizes){.inputs = model->inputs,
+                            .span = plan->max_samples,
+                            .functions = CR_SWEEP_FUNCTIONS,
+                            .grams = grams_of(plan->blocks),
+                            .blocks = plan->blocks,
+                            .weighed = cr_arena_times(WEIGHED, plan->max_samples),
+                            .projected = cr_arena_times(PROJECTED, plan->max_samples)};
+}
+
+/* ---- what is wanted */
+/* The power of two at or above the greatest weight. */
+static double unit_of(const cr_samples *s)
+{
+    double greatest = 0;
+    for (size_t i = 0; cr_samples_has(s, i); i++)
+        greatest = fmax(greatest, fabs(cr_samples_at(s, i)));
+    int exponent = 0;
+    if (isfinite(greatest)) frexp(greatest, &exponent);
+    return ldexp(1, exponent);
+}
+
+static int is_same(const cr_function *a, const cr_function *b)
+{
+    return a->first == b->first && a->count == b->count && a->blocks == b->blocks &&
+           a->whole == b->whole && !a->gram == !b->gram &&
+           !memcmp(a->weights, b->weights, a->count * sizeof *a->weights);
+}
+
+static int is_of(const cr_findings *found, const cr_noise *noise)
+{
+    const cr_noise *n = &found->noise;
+    return n->seed == noise->seed && n->noise_id == noise->noise_id && n->level == noise->level &&
+           n->inputs == noise->inputs && n->clean_first == noise->clean_first;
+}
+
+static int has_room(const cr_replay *r, const cr_function *f)
+{
+    const cr_findings *found = &r->found;
+    const cr_sweep_sizes *most = &r->sizes;
+    return found->count < most->functions &&
+           f->count <= most->weighed - most->span - found->weighed &&
+           (f->gram ? found->grams < most->grams : f->count <= most->projected - found->projected);
+}
+
+/* The next function, whose weights go behind those of the others. Weights are multiples of a unit,
+ * so that float neither overflows nor loses them. */
+static cr_function next_of(const cr_replay *r, const cr_samples *s, enum cr_wanted wanted,
+                           size_t blocks, double unit)
+{
+    const cr_findings *found = &r->found;
+    const int gram = wanted == CR_WANTED_GRAM;
+    float *weights = found->weights + found->weighed;
+    for (size_t i = 0; cr_samples_has(s, i); i++) weights[i] = (float)(cr_samples_at(s, i) / unit);
+    return (cr_function){
+        .first = s->first,
+        .count = s->count,
+        .blocks = blocks,
+        .whole = wanted == CR_WANTED_WHOLE,
+        .weights = weights,
+        .gram = gram ? found->products + found->grams * r->sizes.blocks * r->sizes.blocks : NULL,
+        .lengths = gram ? NULL : found->lengths + found->count * (CR_WALK_BLOCKS + 1),
+        .dots = gram ? NULL : found->dots + found->projected};
+}
+
+const cr_function *cr_sweep_want(cr_replay *r, const cr_samples *s, enum cr_wanted wanted,
+                                 size_t blocks)
+{
+    cr_findings *found = &r->found;
+    if (!is_of(found, &r->view->input.noise)) cr_sweep_forget(r);
+    const double unit = unit_of(s);
+    const cr_function next = next_of(r, s, wanted, blocks, unit);
+    for (size_t i = 0; i < found->count; i++)
+        if (found->units[i] == unit && is_same(found->functions + i, &next))
+            return found->functions + i;
+    if (!has_room(r, &next)) return NULL;
+    found->functions[found->count] = next, found->units[found->count] = unit;
+    found->weighed += next.count;
+    if (next.gram) found->grams++;
+    else found->projected += next.count;
+    return found->functions + found->count++;
+}
+
+void cr_sweep_forget(cr_replay *r)
+{
+    cr_findings *found = &r->found;
+    found->count = found->swept = found->grams = found->weighed = found->projected = 0;
+    found->noise = r->view->input.noise;
+}
+
+int cr_sweep_pending(const cr_replay *r)
+{
+    return r->found.swept < r->found.count;
+}
+
+/* ---- the sweep */
+static cr_sweep sweep_of(const cr_replay *r)
+{
+    const cr_findings *found = &r->found;
+    cr_sweep sweep = {.functions = found->functions + found->swept,
+                      .count = found->count - found->swept,
+                      .mask = r->device.mask,
+                      .sizes = &r->sizes,
+                      .room = &r->device.sweep,
+                      .first = UINT64_MAX};
+    for (size_t i = 0; i < sweep.count; i++)
+        if (sweep.functions[i].first < sweep.first) sweep.first = sweep.functions[i].first;
+    sweep.norms = found->norms + sweep.first;
+    return sweep;
+}
+
+/* From sums of weights to those of scores, and to means where there are products. */
+static void rescale(const cr_function *f, double unit)
+{
+    const double scale = unit / (double)(f->count / f->blocks);
+    for (size_t b = 0; !f->gram && b <= f->blocks; b++) f->lengths[b] *= unit;
+    for (size_t p = 0; f->gram && p < f->blocks; p++)
+        for (size_t q = p; q < f->blocks; q++)
+            f->gram[q * f->blocks + p] = f->gram[p * f->blocks + q] *= scale * scale;
+}
+
+certreg_status cr_sweep_run(cr_replay *r)
+{
+    cr_findings *found = &r->found;
+    certreg_status status = cr_replay_in_time(r);
+    if (!status && cr_sweep_pending(r)) {
+        const cr_sweep sweep = sweep_of(r);
+        status = cr_backend_sweep(r->backend, &r->view->input.noise, &sweep, r->view->watch);
+    }
+    for (; !status && found->swept < found->count; found->swept++)
+        rescale(found->functions + found->swept, found->units[found->swept]);
+    if (!status) return CERTREG_OK;
+    cr_sweep_forget(r);
+    return status == CERTREG_E_DEADLINE
+               ? status
+               : cr_backend_failed(r->backend, status, "replay the noise", r->why);
+}
+
+certreg_status cr_sweep_find(cr_replay *r, const cr_samples *s, enum cr_wanted wanted,
+                             size_t blocks, const cr_function **out)
+{
+    *out = cr_sweep_want(r, s, wanted, blocks);
+    if (!*out) cr_sweep_forget(r), *out = cr_sweep_want(r, s, wanted, blocks);
+    return cr_sweep_run(r);
+}
+
+const double *cr_sweep_norms(const cr_replay *r, const cr_function *f)
+{
+    return r->found.norms + f->first;
+}
