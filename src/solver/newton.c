@@ -4,6 +4,7 @@
 #define MOST_STEPS 80
 #define MOST_TRIALS 40
 #define MOST_FINISHING_STEPS 6
+#define FINE_GAIN 1e-12 /* if the conditions are not nearly met at a larger one */
 #define UNKNOWNS (2 + CR_ORDERS)
 
 typedef struct step {
@@ -131,8 +132,9 @@ static step balanced(const cr_problem *problem, const cr_descent *now)
 
 static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent *at)
 {
-    if (rule != &cr_quadrature_rough ||
-        !cr_dual_closed(problem, &at->at, &at->regions, &at->sums)) {
+    at->closed = rule == &cr_quadrature_rough &&
+                 cr_dual_closed(problem, &at->at, &at->regions, &at->sums);
+    if (!at->closed) {
         cr_regions_find(problem, &at->at, rule == &cr_quadrature_value ? 1e-13 : 1e-9,
                         &at->regions);
         cr_dual_sums(problem, &at->at, &at->regions, rule, &at->sums);
@@ -238,6 +240,10 @@ static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
         along.length = full_length(descent, &by, along.drop, along.between);
         if (along.drop <= 2 * gain * descent->value) {
             descent->tight = nearly_feasible(problem, descent, 1e-3);
+            if (!descent->tight && gain > FINE_GAIN) {
+                gain = FINE_GAIN;
+                continue;
+            }
             descent->at = move(&descent->at, &by, along.length, along.between, order);
             if (rule == &cr_quadrature_rough) descent->value -= 0.5 * along.drop;
             descent->converged = 1;
@@ -271,11 +277,11 @@ static int strained(const cr_problem *problem, const cr_descent *descent)
 
 void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent)
 {
-    const int rough = gain >= CR_ROUGH_GAIN;
     for (int j = 0; j < CR_ORDERS; j++) descent->fixed[j] = problem->fixed[j];
-    descend(problem, rough ? &cr_quadrature_rough : &cr_quadrature_draft, gain, descent);
+    descend(problem, gain < CR_ROUGH_GAIN ? &cr_quadrature_draft : &cr_quadrature_rough, gain,
+            descent);
     const int stalled = !descent->converged && descent->steps < MOST_STEPS;
-    if (!descent->impossible && (stalled || (!rough && strained(problem, descent))))
+    if (!descent->impossible && (stalled || (!descent->closed && strained(problem, descent))))
         descend(problem, &cr_quadrature_value, gain * 1e-2, descent);
     if (nearly_feasible(problem, descent, 1e-9)) descent->tight = 1;
 }

@@ -133,7 +133,11 @@ int cr_second_order_again(const cr_rise *rise, double mean, const cr_point *warm
         if (!(problem.fixed[j] = warm->problem.fixed[j])) continue;
         descent.at.a[j] = cr_dual_unused(&problem, j);
     }
-    if (!descend(rise, &problem, gain, &descent) || !descent.tight) return 0;
+    /* Without the lower end of the gradient: where that does not bind, the first order is looser.
+     */
+    if (!descend(rise, &problem, gain, &descent) || !descent.tight ||
+        descent.sums.yt < rise->gradient_lo * (1 - 1e-6))
+        return 0;
     take(rise, &problem, &descent, mean, out);
     return 1;
 }
