@@ -125,7 +125,8 @@ static void solve(const cr_rise *rise, double gain, cr_point *point)
 int cr_second_order_again(const cr_rise *rise, double mean, const cr_point *warm, double gain,
                           cr_point *out)
 {
-    if (gain < CR_ROUGH_GAIN || !warm || warm->problem.ratio.order < 2 || !warm->tight) return 0;
+    const int near = warm && warm->mean == mean && warm->problem.ratio.order > 1 && warm->tight;
+    if (!near || !(rise->second < INFINITY) || gain < CR_ROUGH_GAIN) return 0;
     cr_problem problem = describe(rise, mean);
     cr_descent descent = {.at = warm->at, .regions = warm->regions};
     for (int j = 0; j < CR_ORDERS; j++) {
@@ -133,11 +134,10 @@ int cr_second_order_again(const cr_rise *rise, double mean, const cr_point *warm
         if (!(problem.fixed[j] = warm->problem.fixed[j])) continue;
         descent.at.a[j] = cr_dual_unused(&problem, j);
     }
-    /* Without the lower end of the gradient: where that does not bind, the first order is looser.
-     */
-    if (!descend(rise, &problem, gain, &descent) || !descent.tight ||
-        descent.sums.yt < rise->gradient_lo * (1 - 1e-6))
-        return 0;
+    if (!descend(rise, &problem, gain, &descent) || !descent.tight) return 0;
+    /* This knows no lower end of the gradient. Where one binds, the first order may be less; at a
+     * single mean it has had a search of its own. */
+    if (rise->mean_lo < rise->mean_hi && descent.sums.yt < rise->gradient_lo * (1 - 1e-6)) return 0;
     take(rise, &problem, &descent, mean, out);
     return 1;
 }
