@@ -87,8 +87,8 @@ void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double
 int cr_quadrature_cut(const cr_rule *rule, double from, double to, double low_peak,
                       double high_peak, double ends[CR_PANELS]);
 
-/* The nodes of the panel from a to b, with the density in their weights. All exponentials of a
- * panel are taken one after the other, since the processor does several at the same time. */
+/* The nodes of the panel from a to b, with the density in their weights: all exponentials of a
+ * panel one after the other, since the processor does several at the same time. */
 enum { CR_NODES = 20 };
 typedef struct cr_nodes {
     double t[CR_NODES], weight[CR_NODES], h[CR_NODES];

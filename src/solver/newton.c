@@ -132,9 +132,8 @@ static step balanced(const cr_problem *problem, const cr_descent *now)
 
 static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent *at)
 {
-    at->closed = rule == &cr_quadrature_rough &&
-                 cr_dual_closed(problem, &at->at, &at->regions, &at->sums);
-    if (!at->closed) {
+    if (rule != &cr_quadrature_rough ||
+        !cr_dual_closed(problem, &at->at, &at->regions, &at->sums)) {
         cr_regions_find(problem, &at->at, rule == &cr_quadrature_value ? 1e-13 : 1e-9,
                         &at->regions);
         cr_dual_sums(problem, &at->at, &at->regions, rule, &at->sums);
@@ -281,7 +280,7 @@ void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *desce
     descend(problem, gain < CR_ROUGH_GAIN ? &cr_quadrature_draft : &cr_quadrature_rough, gain,
             descent);
     const int stalled = !descent->converged && descent->steps < MOST_STEPS;
-    if (!descent->impossible && (stalled || (!descent->closed && strained(problem, descent))))
+    if (!descent->impossible && (stalled || strained(problem, descent)))
         descend(problem, &cr_quadrature_value, gain * 1e-2, descent);
     if (nearly_feasible(problem, descent, 1e-9)) descent->tight = 1;
 }

@@ -68,7 +68,7 @@ void cr_quadrature_nodes(const cr_rule *rule, double a, double b, const cr_ratio
     const double center = 0.5 * (a + b), half = 0.5 * (b - a);
     for (int j = 0; j < 2 * rule->half; j++) {
         const double t = out->t[j] = center + (j & 1 ? -half : half) * rule->node[j / 2];
+        out->h[j] = cr_ratio_at(ratio, t);
         out->weight[j] = half * rule->weight[j / 2] * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t);
     }
-    cr_ratio_all(ratio, 2 * rule->half, out->t, out->h);
 }

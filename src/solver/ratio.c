@@ -108,11 +108,6 @@ double cr_ratio_at(const cr_ratio *ratio, double t)
     return (ratio->order == 0 ? x + exp_rest(x) : exp_rest(x) - 0.5 * r * r) / ratio->norm;
 }
 
-void cr_ratio_all(const cr_ratio *ratio, int count, const double *t, double *h)
-{
-    for (int i = 0; i < count; i++) h[i] = cr_ratio_at(ratio, t[i]);
-}
-
 double cr_ratio_slope(const cr_ratio *ratio, double t)
 {
     const double r = ratio->r, x = r * (t - 0.5 * r);

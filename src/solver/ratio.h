@@ -21,9 +21,8 @@ typedef struct cr_ratio {
 double cr_ratio_norm(int order, double r);
 double cr_ratio_norm_up(int order, double r); /* rounded up */
 cr_ratio cr_ratio_make(int order, double r);
-/* h(t), of several t, and dh/dt. */
+/* h(t) and dh/dt. */
 double cr_ratio_at(const cr_ratio *ratio, double t);
-void cr_ratio_all(const cr_ratio *ratio, int count, const double *t, double *h);
 double cr_ratio_slope(const cr_ratio *ratio, double t);
 /* r^j/sqrt(j!): the part of the ratio along h_j, 1 <= j <= k. */
 double cr_ratio_weight(const cr_ratio *ratio, int j);
