@@ -13,21 +13,34 @@ typedef struct paper_side {
     double variance, gradient, b, B, at[3]; /* lambda, nu, mu */
 } paper_side;
 
-/* D, its slope and its Hessian (lower half), in units of the ratio's norm: the midpoint rule over 7
- * deviations on either side. */
-static double paper_dual(const paper_side *s, double r, const double at[3], double g[3],
+typedef struct paper_nodes { /* the midpoint rule over 7 deviations on either side */
+    double t[PAPER_NODES], weight[PAPER_NODES], ratio[PAPER_NODES], norm;
+} paper_nodes;
+
+static void paper_fill(double r, paper_nodes *n)
+{
+    const double width = 14.0 / PAPER_NODES;
+    n->norm = sqrt(expm1(r * r));
+    for (int i = 0; i < PAPER_NODES; i++) {
+        const double t = n->t[i] = width * (i + 0.5) - 7;
+        n->weight[i] = width * 0.3989422804014327 * exp(-0.5 * t * t);
+        n->ratio[i] = (exp(r * (t - 0.5 * r)) - 1) / n->norm;
+    }
+}
+
+/* D, its slope and its Hessian (lower half), in units of the ratio's norm. */
+static double paper_dual(const paper_side *s, const paper_nodes *n, const double at[3], double g[3],
                          double h[3][3])
 {
-    const double norm = sqrt(expm1(r * r));
+    const double half = 0.5 / at[0];
     double sum = 0;
     memset(h, 0, 9 * sizeof h[0][0]);
     g[0] = s->variance, g[1] = 0, g[2] = s->gradient;
     for (int i = 0; i < PAPER_NODES; i++) {
-        const double width = 14.0 / PAPER_NODES, t = width * (i + 0.5) - 7,
-                     w = width * 0.3989422804014327 * exp(-0.5 * t * t),
-                     v = (exp(r * (t - 0.5 * r)) - 1) / norm - at[1] - at[2] * t,
-                     free = v / (2 * at[0]), y = fmin(fmax(free, s->b), s->B);
-        const double d[3] = {2 * y, 1, t}, share = y == free ? w / (2 * at[0]) : 0;
+        const double t = n->t[i], w = n->weight[i], v = n->ratio[i] - at[1] - at[2] * t,
+                     free = v * half, least = free > s->b ? free : s->b,
+                     y = least < s->B ? least : s->B;
+        const double d[3] = {2 * y, 1, t}, share = y == free ? w * half : 0;
         sum += w * y * (v - at[0] * y);
         g[0] -= w * y * y, g[1] -= w * y, g[2] -= w * y * t;
         for (int j = 0; j < 3; j++)
@@ -58,25 +71,25 @@ static void paper_solve(double h[3][3], const double g[3], double x[3])
 }
 
 /* From the multipliers before, or from a guess where those led nowhere. */
-static double paper_change(paper_side *s, double r)
+static double paper_change(paper_side *s, const paper_nodes *n)
 {
     double g[3], h[3][3], x[3], to[3], next_g[3], drop = INFINITY;
     if (!(s->at[0] > 0)) s->at[0] = 0.5 / sqrt(s->variance), s->at[1] = s->at[2] = 0;
-    double value = paper_dual(s, r, s->at, g, h);
+    double value = paper_dual(s, n, s->at, g, h);
     for (int i = 0; i < PAPER_STEPS && drop > 1e-9 * fabs(value); i++) {
         paper_solve(h, g, x);
         drop = -(g[0] * x[0] + g[1] * x[1] + g[2] * x[2]);
         double length = x[0] < 0 ? fmin(1, 0.9 * s->at[0] / -x[0]) : 1, next = INFINITY;
         for (; length > 1e-6 && !(next <= value - 1e-4 * length * drop); length *= 0.5) {
             for (int j = 0; j < 3; j++) to[j] = s->at[j] + length * x[j];
-            next = paper_dual(s, r, to, next_g, h);
+            next = paper_dual(s, n, to, next_g, h);
         }
         if (!(next < value)) break;
         memcpy(s->at, to, sizeof to), memcpy(g, next_g, sizeof g);
         value = next;
     }
     if (!(drop <= 1e-6 * fabs(value))) s->at[0] = 0;
-    return sqrt(expm1(r * r)) * value;
+    return n->norm * value;
 }
 
 /* In units of sigma. */
@@ -85,12 +98,14 @@ static double paper_radius(double mean, double variance, double gradient, double
 {
     paper_side side[2] = {{variance, gradient, -1 - mean, 1 - mean, {0}},
                           {variance, gradient, -1 + mean, 1 + mean, {0}}};
+    paper_nodes n;
     int last = 0;
     double low = 0, high = 10, at_low = -tolerance, at_high = 2 - tolerance;
     for (int i = 0; i < PAPER_BISECTIONS && high - low > (secant ? 1e-9 * high : 0); i++) {
         const double r = secant && low > 0 ? low - at_low * (high - low) / (at_high - at_low)
-                                           : 0.5 * (low + high),
-                     room = fmax(paper_change(side, r), paper_change(side + 1, r)) - tolerance;
+                                           : 0.5 * (low + high);
+        paper_fill(r, &n);
+        const double room = fmax(paper_change(side, &n), paper_change(side + 1, &n)) - tolerance;
         if (secant && fabs(room) < 1e-10 * tolerance) return r;
         const int side_of = room <= 0 ? -1 : 1;
         if (side_of < 0) low = r, at_low = room, at_high *= last == side_of ? 0.5 : 1;
