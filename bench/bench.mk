@@ -6,7 +6,7 @@ of_bench = CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/li
     PYTHONPATH=python:bench:examples/models:lib/deps:lib/deps/real PYTHONDONTWRITEBYTECODE=1 \
     $(or $(PYTHON),python3)
 
-.PHONY: bench bench-calls bench-gpu bench-page bench-rows bench-scale \
+.PHONY: bench bench-calls bench-gpu bench-page bench-rows bench-scale bench-scaling \
     bench-second-order bench-served bench-vectors reproduce figures
 #: Measure
 bench: all $(benches) ## Time the library against its peers
@@ -22,6 +22,8 @@ bench-rows: all ## Time certify_rows of the Python package, after make deps-all
 	    $(or $(PYTHON),$(wildcard $(venv)/bin/python),python3) bench/bench_rows.py
 bench-scale: all ## Measure how much longer radii are with a scale that was tuned
 	@$(of_bench) bench/bench_scale.py
+bench-scaling: all ## Measure how times grow with sizes, and draw the figure
+	@$(of_bench) bench/bench_scaling.py
 bench-second-order: all ## Measure what the second order adds, with CERTREG_MNIST
 	@$(of_bench) bench/bench_second_order.py
 bench-served: all ## Measure what serving takes of the radius, with CERTREG_MNIST

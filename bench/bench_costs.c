@@ -1,8 +1,11 @@
 /* What each kind of answer costs, side by side: 10,000 samples of 784 features; for each question
- * the least time of five. Then memory. Usage: bench_costs [tables.md] */
+ * the least time of five. Then memory, and what users of small models feel, beside NumPy
+ * (small_peer.py). Usage: bench_costs [tables.md] */
+#define CERTREG_EXPERIMENTAL 1
 #include "bench.h"
 #include <certreg/backend.h>
 #include <certreg/denoiser.h>
+#include <certreg/interval.h>
 #include <certreg/question.h>
 #include <certreg/sampling.h>
 
@@ -188,6 +191,100 @@ static void measure_questions(void)
     certreg_estimator_destroy(e);
 }
 
+/* ---- small models: time of the processor */
+enum { FEW_INPUTS = 16, POINT_SAMPLES = 7, MOST_POINTS = 1000000 };
+static const float origin[FEW_INPUTS];
+
+static double cpu_now(void)
+{
+    return bench_seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* The least seconds of a certificate, each at another noise level, so that nothing is kept from the
+ * one before. */
+static double certificate(size_t samples, certreg_question q, int repeats)
+{
+    certreg_estimator *e =
+        estimator(NULL, FEW_INPUTS, samples < BATCH ? samples : BATCH, 0, samples);
+    certreg_certificate c = {.struct_size = sizeof c};
+    double least = INFINITY;
+    q.struct_size = sizeof q, q.tolerance = 1;
+    for (int i = 0; i < repeats; i++) {
+        const double start = cpu_now();
+        must(e, certreg_estimator_begin(e, origin, sigma * (1 + 1e-6 * i), (uint64_t)i));
+        must(e, certreg_certify(e, samples, &q, 1, &c));
+        least = fmin(least, cpu_now() - start);
+    }
+    certreg_estimator_destroy(e);
+    return least;
+}
+
+/* The least seconds of a query. All points but the first are made up: no query reads scores. */
+static double query(uint64_t points)
+{
+    static double scores[MOST_POINTS * POINT_SAMPLES];
+    double lo[POINT_SAMPLES], hi[POINT_SAMPLES], least = INFINITY;
+    const double truth = 0.1;
+    certreg_estimator *e = estimator(NULL, FEW_INPUTS, POINT_SAMPLES, 0, POINT_SAMPLES);
+    certreg_calibration k = {.struct_size = sizeof k, .capacity = MOST_POINTS, .scores = scores};
+    certreg_coverage coverage = {.struct_size = sizeof coverage, .radius = 0.1};
+    certreg_interval set = {.struct_size = sizeof set};
+    certreg_rule rule = {.struct_size = sizeof rule};
+    for (uint64_t i = 0; i < 200; i++) {
+        must(e, certreg_estimator_begin(e, origin, sigma, i));
+        must(e, certreg_estimator_sample(e, 0, POINT_SAMPLES));
+        if (i == 0) {
+            must(e, certreg_estimator_calibrate(e, &k, &truth));
+            k.count = points, coverage.samples = k.samples;
+            for (uint64_t l = k.samples; l < points * k.samples; l++)
+                scores[l] = scores[l % k.samples] * (double)(l % 97);
+            if (certreg_interval_rule(&coverage, &k, NULL, &rule)) exit(1);
+        }
+        const double start = cpu_now();
+        if (i > 0)
+            must(e, certreg_estimator_interval(e, &k, &rule, 0, lo, hi, POINT_SAMPLES, &set));
+        if (i > 0) least = fmin(least, cpu_now() - start);
+    }
+    certreg_estimator_destroy(e);
+    return least;
+}
+
+static void measure_small(void)
+{
+    const size_t samples[] = {64, 256, 1000, 10000}, counts[] = {10000, 100000, 100000};
+    const double aims[] = {10, 30, 60, 400}, of_looks[] = {5, 68, 77};
+    const certreg_target target = {.struct_size = sizeof target, .radius = 0.56};
+    const certreg_question median = {.target = NULL},
+                           huber = {.statistic = CERTREG_STATISTIC_HUBER, .huber_width = 0.5};
+    certreg_question looks = {.target = &target};
+    const char *python = getenv("PYTHON");
+    char command[256];
+    snprintf(command, sizeof command, "%s bench/small_peer.py 64 256 1000 10000",
+             python && *python ? python : "/usr/bin/python3");
+    FILE *peer = popen(command, "r");
+    bench_begin("small", "| | time | aim | NumPy |");
+    for (int i = 0; i < 4; i++) {
+        double theirs = NAN;
+        if (!peer || fscanf(peer, "%lf", &theirs) != 1) fprintf(stderr, "bench_costs: no NumPy\n");
+        bench_print("| [median_small] %zu samples | %.3g µs | %g µs | %.3g µs |\n", samples[i],
+                    1e6 * certificate(samples[i], median, 300), aims[i], theirs);
+    }
+    if (peer) pclose(peer);
+    bench_print("| [huber_finite] 10,000 samples | %.3g ms | 6 ms | |\n",
+                1e3 * certificate(10000, huber, 30));
+    for (int i = 0; i < 3; i++) {
+        looks.method = i < 2 ? CERTREG_METHOD_FINITE : CERTREG_METHOD_ANYTIME;
+        bench_print("| [target_looks] %s, %zu samples | %.3g ms | %g ms | |\n",
+                    i < 2 ? "finite" : "anytime", counts[i], 1e3 * certificate(counts[i], looks, 9),
+                    of_looks[i]);
+    }
+    for (uint64_t points = 10000; points <= MOST_POINTS; points *= 10)
+        bench_print("| [interval_query] %llu points | %.3g µs | 30 µs | |\n",
+                    (unsigned long long)points, 1e6 * query(points));
+    bench_end("small");
+}
+
+/* ---- memory */
 static double megabytes(size_t inputs, size_t batch, uint32_t constraints)
 {
     const certreg_model m = {
@@ -213,6 +310,7 @@ static void measure_memory(void)
 int main(int argc, char **argv)
 {
     bench_open(argc, argv);
+    measure_small();
     measure_questions();
     measure_memory();
     bench_close();

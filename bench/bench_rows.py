@@ -1,18 +1,21 @@
 """What certify_rows costs beyond the library and the model: 50 rows of a scikit-learn model, 1,000
 samples, 12 features, and one call of the model for each row, by certify_rows and by bare calls of
 the library's functions, whose callback only calls the model. The table has the median of 21 pairs.
+Then what one certificate takes, and the import; the least of some, of the processor.
 
     make bench-rows"""
 
 import ctypes as C
 import statistics
+import subprocess
+import sys
 import time
 
 import numpy as np
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
-from certreg import _structs as S, certify_rows
+from certreg import Estimator, Question, _structs as S, certify_rows
 from certreg._library import lib
 from page import show
 
@@ -79,9 +82,35 @@ def overhead(model):
     return [f"`{type(model).__name__}`", f"{spent:.0f} µs", f"{share:.1f}%"]
 
 
+def one():
+    """Microseconds of begin and certify, with a model that costs next to nothing."""
+    times, question = [], Question(0.5)
+    with Estimator(lambda x: x[:, 0], 16, max_samples=64, batch=64, seed=1) as e:
+        for i in range(2000):
+            begun = time.process_time()
+            e.begin(np.zeros(16, np.float32), 0.25, i)
+            e.certify(64, question)
+            times.append(time.process_time() - begun)
+    return 1e6 * min(times)
+
+
+def imported():
+    """Milliseconds of the import where NumPy is imported already."""
+    script = "import time, numpy; t = time.process_time(); import certreg; "
+    command = [sys.executable, "-c", script + "print(1e3 * (time.process_time() - t))"]
+    return min(float(subprocess.check_output(command)) for _ in range(9))
+
+
 def main():
     fitted = (model.fit(X[:2000], Y[:2000]) for model in (Ridge(), GradientBoostingRegressor()))
-    show("rows", ["model", "for each row", "share"], *map(overhead, fitted))
+    rows = [overhead(model) for model in fitted]
+    show("rows", ["model", "for each row", "share"], *rows)
+    lines = (
+        ["[python] begin and certify, 64 samples", f"{one():.0f} µs", "150 µs"],
+        ["[python] for each row of certify_rows", rows[0][1], "40 µs"],
+        ["[python] import", f"{imported():.0f} ms", "40 ms"],
+    )
+    show("python", ["", "time", "aim"], *lines)
 
 
 if __name__ == "__main__":

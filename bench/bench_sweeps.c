@@ -2,6 +2,7 @@
  * them, the second finds them kept. CPU time of one thread, least of three. Usage: bench_sweeps
  * [tables.md] */
 #include "bench.h"
+#include <certreg/attack.h>
 #include <certreg/certreg.h>
 #include <certreg/question.h>
 #include <certreg/sampling.h>
@@ -88,7 +89,8 @@ static double cpu_now(void)
 }
 
 typedef struct spent {
-    double draw, first, again; /* seconds of the library */
+    double draw, first, again; /* seconds; that of a model that costs next to nothing is drawing's
+                                */
 } spent;
 
 static double certify(certreg_estimator *e, const certreg_question *q, size_t count)
@@ -106,11 +108,10 @@ static spent measure(certreg_estimator *e, size_t inputs, size_t samples, const 
     float *z = calloc(inputs, sizeof *z);
     spent least = {INFINITY, INFINITY, INFINITY};
     for (int i = 0; i < repeats; i++) {
-        certreg_run run = {.struct_size = sizeof run};
         must(e, certreg_estimator_begin(e, z, 0.25, (uint64_t)i));
+        const double start = cpu_now();
         must(e, certreg_estimator_sample(e, 0, samples));
-        must(e, certreg_estimator_info(e, &run));
-        least.draw = fmin(least.draw, run.library_seconds);
+        least.draw = fmin(least.draw, cpu_now() - start);
         least.first = fmin(least.first, certify(e, q, count));
         least.again = fmin(least.again, certify(e, q, count));
     }
@@ -168,6 +169,30 @@ static void measure_features(void)
     certreg_estimator_destroy(e);
 }
 
+static void measure_attack(void)
+{
+    enum { INPUTS = 784, SAMPLES = 10000, CALLS = 30000 };
+    static float shift[INPUTS];
+    const certreg_attack_plan plan = {.struct_size = sizeof plan, .max_calls = CALLS};
+    const certreg_attack_options options = {.struct_size = sizeof options, .calls = CALLS};
+    const certreg_question q = question_of(0, 0.4);
+    certreg_estimator *e = estimator(INPUTS, 1, 256, SAMPLES);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_attack *a = NULL;
+    const double draw = measure(e, INPUTS, SAMPLES, &q, 1, REPEATS).draw / SAMPLES;
+    double least = INFINITY;
+    if (certreg_attack_create(e, &plan, &why, &a)) fprintf(stderr, "%s\n", why.text), exit(1);
+    for (int i = 0; i < REPEATS; i++) {
+        certreg_attack_result r = {.struct_size = sizeof r};
+        const double start = cpu_now();
+        if (certreg_attack_run(a, &q, &options, shift, &r)) exit(1);
+        least = fmin(least, (cpu_now() - start) / (double)r.calls);
+    }
+    report("[attack_call] an attack, of each call", least, draw, "2.1 draws");
+    certreg_attack_destroy(a);
+    certreg_estimator_destroy(e);
+}
+
 int main(int argc, char **argv)
 {
     bench_open(argc, argv);
@@ -175,6 +200,7 @@ int main(int argc, char **argv)
     measure_record();
     measure_outputs();
     measure_features();
+    measure_attack();
     bench_end("sweeps");
     bench_close();
     return 0;

@@ -23,21 +23,15 @@ if ! said=$(python3 "$build" 2>&1); then
     echo "not ok the site is whole: $said"; bad=1
 else echo "ok the site is whole"; fi
 html=$copy/lib/docs/html
-# shellcheck disable=SC2317 # called through tell
-found() { # STEM PAGE: whether a search without a network finds it there
-    python3 -c 'import json, sys
-index = open(sys.argv[1], encoding="utf-8").read()
-index = json.loads(index[index.index("(") + 1 : index.rindex(")")])
-places = [index[where].get(sys.argv[2], []) for where in ("terms", "titleterms")]
-pages = [i for some in places for i in (some if isinstance(some, list) else [some])]
-sys.exit(sys.argv[3] not in [index["docnames"][i] for i in pages])' "$html/searchindex.js" "$@"
-}
-tell 'the search finds deadlines' found deadlin docs/guide/sampling
-tell 'the search finds torch' found torch docs/guide/python
-tell 'the search finds quantised inputs' found quantis docs/guide/units
+tell 'the search finds deadlines, torch and quantised inputs' python3 -c 'import json, sys
+index = json.loads(open(sys.argv[1], encoding="utf-8").read()[len("Search.setIndex(") : -1])
+for word, page in ("deadlin", "sampling"), ("torch", "python"), ("quantis", "units"):
+    found = [index[where].get(word, []) for where in ("terms", "titleterms")]
+    pages = [i for some in found for i in (some if isinstance(some, list) else [some])]
+    assert f"docs/guide/{page}" in [index["docnames"][i] for i in pages], word
+' "$html/searchindex.js"
 loaded='<(script|link|img|iframe)[^>]*(src|href)="(https?:)?//|url\("?(https?:)?//'
-tell 'nothing is loaded from a network' test -z "$(grep -rEl "$loaded" \
-    --include=*.html --include=*.css "$html")"
+tell 'no network is used' test -z "$(grep -rEl "$loaded" --include=*.{html,css} "$html")"
 
 # All of these mistakes at once, in a site of few pages. The build names each of them.
 rm -r "$copy"/docs/{theory/[0-9]*,guide/[a-np-r]*,reproduction*} \

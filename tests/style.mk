@@ -2,8 +2,9 @@
 
 .PHONY: format format-check tidy
 #: Test
-format: ## Lay out the sources by clang-format
+format: ## Lay out the sources by clang-format, and the notebooks without results
 	@bash tests/clang.sh format
+	@python3 tests/notebooks.py
 format-check: ## Check that they are laid out so, and that no line is too wide
 	@bash tests/columns.sh && bash tests/clang.sh format-check
 tidy: compile_commands.json ## Check src/ by clang-tidy

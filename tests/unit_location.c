@@ -1,5 +1,6 @@
 /* Order statistics and locations against sorting and by hand, on the line and on the circle. */
 #include "statistics/location.h"
+#include "statistics/order.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 
@@ -49,6 +50,25 @@ TEST_TIMES(order_statistics_agree_with_sorting, 11)
     ck_assert_double_eq_tol(cr_location_median(&values), middle, 1e-15 * fabs(middle) + DBL_MIN);
 }
 
+static double at(const void *values, size_t i)
+{
+    return ((const double *)values)[i];
+}
+
+/* Many that are equal, or differ in their last bits only. */
+TEST_TIMES(order_statistics_of_ties_agree_with_sorting, 4)
+{
+    double values[3 * MOST], sorted[3 * MOST];
+    const size_t count = sizeof values / sizeof *values, kinds[] = {1, 2, 300, 3 * MOST};
+    for (size_t i = 0; i < count; i++)
+        values[i] = sorted[i] = 1 + DBL_EPSILON * (double)(i * 7919 % kinds[_i]);
+    qsort(sorted, count, sizeof *sorted, ascending);
+    const cr_order order = {.value = at, .of = values, .count = count};
+    for (size_t rank = 0; rank < count; rank++)
+        ck_assert_double_eq(cr_order_select(&order, rank), sorted[rank]);
+    ck_assert_double_nan(cr_order_select(&order, count));
+}
+
 TEST(mean_skips_failed_outputs)
 {
     const float y[] = {1, NAN, 2, INFINITY, 6};
@@ -72,10 +92,10 @@ TEST(huber_location_lies_between_median_and_mean)
     ck_assert_double_eq_tol(cr_location_huber(&other, 2), 9.5 / 4, 1e-9);
 }
 
-static double sign_of(double t, const void *setting)
+static void sign_of(double t[CR_LOCATION_CHUNK], const void *setting)
 {
     (void)setting;
-    return (t > 0) - (t < 0);
+    for (int k = 0; k < CR_LOCATION_CHUNK; k++) t[k] = (t[k] > 0) - (t[k] < 0);
 }
 
 TEST(flat_stretch_gives_its_midpoint)
@@ -87,6 +107,43 @@ TEST(flat_stretch_gives_its_midpoint)
     ck_assert_double_eq_tol(cr_location_root(&values, sign_of, NULL, 2, 3), 2.5, 1e-9);
     ck_assert_double_eq(cr_location_root(&values, sign_of, NULL, 5, 6), 5);
     ck_assert_double_eq(cr_location_root(&values, sign_of, NULL, -2, -1), -1);
+}
+
+/* By how much the sum of scores exceeds what counts as level; below it, negative. */
+static double excess_at(const float *y, size_t count, double width, double theta, double level)
+{
+    double sum = 0, size = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double score = fmax(-1, fmin(((double)y[i] - theta) / width, 1));
+        sum += score, size += fabs(score);
+    }
+    return sum - level * size;
+}
+
+/* What is sure without a sum leaves the bits as they are. */
+TEST_TIMES(huber_location_is_where_bisection_ends, 60)
+{
+    float y[MOST];
+    simulate_source source;
+    const size_t count = 2 + (size_t)_i * 6;
+    const double width = exp2(_i % 12 - 8);
+    double lo = 9, hi = -9;
+    simulate_seed(&source, (uint64_t)_i);
+    for (size_t i = 0; i < count; i++) {
+        y[i] = (float)simulate_normal(&source);
+        lo = fmin(lo, (double)y[i]), hi = fmax(hi, (double)y[i]);
+    }
+    const double span = hi - lo,
+                 found = cr_location_huber(&(cr_values){.y = y, .count = count, .step = 1}, width);
+    for (int i = 0; i < 48; i++) {
+        const double middle = lo + 0.5 * (hi - lo);
+        if (excess_at(y, count, width, middle, 1e-13) > 0) lo = middle;
+        else hi = middle;
+    }
+    const double first = lo + 0.5 * (hi - lo);
+    if (excess_at(y, count, width, first + ldexp(span, -44), -1e-13) < 0)
+        ck_assert_double_eq(found, first);
+    else ck_assert_double_ge(found, first); /* the middle of a flat stretch */
 }
 
 TEST_TIMES(locations_move_with_the_circle, 9)

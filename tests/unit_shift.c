@@ -33,6 +33,18 @@ TEST_ROWS(the_least_probability_is_never_above_the_true_one_and_hardly_below, sh
     }
 }
 
+TEST_ROWS(within_a_shift_events_are_as_rare_as_it_says, shares)
+{
+    const double p = shares[_i];
+    for (int k = 0; k < KIT_ROWS(shares); k++) {
+        const double to = shares[k], r = cr_shift_within(p, to, 10);
+        const long double truth = place(p) - place(to);
+        ck_assert_msg(r <= fmaxl(0, truth) && r >= fminl(truth * (1 - 2e-10L) - 1e-10L, 10),
+                      "%g for %Lg from %g to %g", r, truth, p, to);
+        ck_assert_double_eq(cr_shift_within(p, to, r / 2), r / 2);
+    }
+}
+
 TEST_ROWS(the_greatest_probability_and_the_radius_are_inverse_to_each_other, shares)
 {
     const double p = shares[_i];

@@ -13,14 +13,11 @@ from .style import BLUE, GREEN, ORANGE, SKY, VERMILION
 
 # Name, and how it is drawn. The promises differ as in docs/reproduction.md.
 ASKED: dict[methods.Method, tuple[str, dict[str, Any]]] = {
-    methods.MEDIAN: ("median (default)", dict(color=BLUE, linestyle="-", linewidth=2.5)),
-    methods.SERVED_EASY: ("the same, served from 501 calls", dict(color=SKY, linestyle="-.", linewidth=1.5)),
-    methods.SAMPLE_MEDIAN: ("median smoothing", dict(color=GREEN, linestyle="--", linewidth=1.5)),
-    methods.ALPHA_EASY: ("α-smoothing", dict(color=ORANGE, linestyle=(0, (5, 1, 1, 1, 1, 1)), linewidth=1.5)),
-    methods.FAMILIES[3]: (
-        "Zhang and Frank, (E,C,G)+M",
-        dict(color=VERMILION, linestyle=":", linewidth=1.5),
-    ),
+    methods.MEDIAN: ("median (default)", dict(c=BLUE, ls="-", lw=2.5)),
+    methods.SERVED_EASY: ("the same, served from 501 calls", dict(c=SKY, ls="-.", lw=1.5)),
+    methods.SAMPLE_MEDIAN: ("median smoothing", dict(c=GREEN, ls="--", lw=1.5)),
+    methods.ALPHA_EASY: ("α-smoothing", dict(c=ORANGE, ls=(0, (5, 1, 1, 1, 1, 1)), lw=1.5)),
+    methods.FAMILIES[3]: ("Zhang and Frank, (E,C,G)+M", dict(c=VERMILION, ls=":", lw=1.5)),
 }
 TICKS = (0.03, 0.06, 0.12, 0.25, 0.5)
 

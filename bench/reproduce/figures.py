@@ -25,13 +25,12 @@ STYLE = {
     "savefig.facecolor": "white",
     "font.size": 10,
     "axes.titlesize": 10,
-    "figure.titlesize": 10,
     "axes.grid": True,
     "grid.alpha": 0.3,
     "lines.markersize": 3,
     "axes.prop_cycle": """cycler(
-        color=["#E69F00", "#56B4E9", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "black", "#666666",
-            "#8C564B"],
+        color=["#E69F00", "#56B4E9", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "k", "#666",
+            "#840"],
         linewidth=[3.5, 3.5, 1.3, 1.6, 1.8, 3, 1.2, 2, 1.2],
         linestyle=["-", "-", "--", ":", "-", "-", ":", "-", "-."])""",
 }
@@ -74,15 +73,11 @@ def axes(x: str, y: str, title: str, height: float = 4.4) -> Any:
     return ax
 
 
-def panels(
-    y: Sequence[str], x: str, height: float, title: str = "", beside: bool = False
-) -> Sequence[Any]:
+def panels(y: Sequence[str], x: str, height: float, beside: bool = False) -> Sequence[Any]:
     """Axes below or beside each other in one figure, with these labels."""
     needed("matplotlib", "a plot").rcParams.update(STYLE)
     of = needed("matplotlib.figure", "a plot").Figure
     figure = of(figsize=(WIDTH, height), layout="constrained")
-    if title:
-        figure.suptitle(title)
     shape = (1, len(y)) if beside else (len(y), 1)
     every: Sequence[Any] = figure.subplots(*shape, squeeze=False).ravel()
     for ax, label in zip(every, y):

@@ -172,8 +172,9 @@ def _columns(lines: list[dict[str, Any]]) -> dict[tuple[str, str], Column]:
 def _plot(lines: list[dict[str, Any]], path: pathlib.Path) -> None:
     """A histogram for each statistic, below each other."""
     columns, edges = _columns(lines), np.geomspace(0.25, 16.0, 37)
-    across, title = "attack radius / certified radius", f"Attacks on certificates, σ = {SIGMA:g}"
-    panels = figures.panels(["images"] * len(columns), across, 0.6 + 1.1 * len(columns), title)
+    across, height = "attack radius / certified radius", 0.6 + 1.1 * len(columns)
+    panels = figures.panels(["images"] * len(columns), across, height)
+    panels[0].figure.suptitle(f"Attacks on certificates, σ = {SIGMA:g}")
     for ax, (key, column) in zip(panels, columns.items()):
         ax.hist(np.clip(column.ratio, 0.25, 16.0), edges, histtype="stepfilled")
         ax.axvline(1.0, color="black", linestyle=":")

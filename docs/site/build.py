@@ -26,9 +26,9 @@ COPIED = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENS
 NEEDED = ("sphinx", "myst_parser", "breathe", "sphinx_rtd_theme", "numpy")
 DEBIAN = "/usr/bin/python3"  # has Debian's packages, where another Python comes first
 CLASS = "   :members:\n   :undoc-members:\n   :inherited-members: int,tuple,Exception\n"
-INTRODUCTION = """How far may an input of a regression model be changed before its answer moves by more
-than a tolerance? This library proves a radius. New here? Read the :doc:`overview <README>`, then
-:doc:`questions, pages and tasks <docs/guide/README>`. The search works without a network.\n\n"""
+INTRODUCTION = """How far may an input of a regression model be changed before its answer moves by
+more than a tolerance? This library proves a radius. New here? Read the :doc:`overview <README>`,
+then :doc:`questions, pages and tasks <docs/guide/README>`.\n\n"""
 SAID_ELSEWHERE = ("struct_size", "reserved")  # every struct has them; see "rules" in certreg.h
 
 
@@ -63,7 +63,8 @@ def index():
     yield titled("libcertreg") + INTRODUCTION
     for caption, pages in chapters.items():
         listed = "\n   ".join(dict.fromkeys(pages))
-        yield f".. toctree::\n   :caption: {caption}\n   :maxdepth: 1\n   :glob:\n\n   {listed}\n\n"
+        options = f"   :caption: {caption}\n   :maxdepth: 1\n   :glob:\n\n"
+        yield f".. toctree::\n{options}   {listed}\n\n"
 
 
 def constants(names):

@@ -2,12 +2,6 @@
 var Scorer = {
   score: ([page, , , , score]) =>
     score + 20 * /^(README|docs.guide.*)$/.test(page) + 20 * /guide.README/.test(page),
-  objNameMatch: 11,
-  objPartialMatch: 6,
-  objPrio: {0: 15, 1: 5, 2: -5},
-  objPrioDefault: 0,
-  title: 15,
-  partialTitle: 7,
-  term: 5,
-  partialTerm: 2,
+  objNameMatch: 11, objPartialMatch: 6, objPrio: {0: 15, 1: 5, 2: -5}, objPrioDefault: 0,
+  title: 15, partialTitle: 7, term: 5, partialTerm: 2,
 };

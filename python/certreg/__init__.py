@@ -14,7 +14,9 @@ The package contains the library. Set CERTREG_LIB to the path of another one to 
 
 from ._arrays import DeviceArray
 from ._library import library_path, version
+from importlib import import_module as _import_module
 from types import ModuleType as _Module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from .answers import (
     Bounds,
@@ -29,7 +31,6 @@ from .answers import (
     to_json,
 )
 from .attacks import AttackResult
-from .check import Finding, check_model
 from .constants import (
     ALL_OUTPUTS,
     CALIBRATION_SCORES,
@@ -60,26 +61,58 @@ from .constants import (
     Attack,
     __version__,
 )
-from .comparison import Comparison, compare_denoised
 from .denoised import Denoised
 from .errors import CertregError, ResumeError, RowsError
 from .estimator import Estimator
 from .frames import feature_scale
 from ._rules import Interval, Rule, interval_rule
-from .intervals import Calibrated
-from .joining import join_denoiser
 from .models import OnnxModel, as_model
-from .parametric import Combinations, Crops, GainAndShift, Parametric
-from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
 from .questions import Question, Serving, Target, question_digest
-from .result import Rows
-from .rows import certify_rows
 from .solver import Bisection, Solver
-from .training import TrainedDenoiser, train_denoiser
-from .tuning import Trial, TunedScale, tune_scale
-from .units import RadiusComparison, compare_radius
 
-__all__ = ["__version__"] + [
+# What takes as long to import as all of the above waits until it is asked for.
+_LATER = {
+    "check": "Finding check_model",
+    "comparison": "Comparison compare_denoised",
+    "intervals": "Calibrated",
+    "joining": "join_denoiser",
+    "parametric": "Combinations Crops GainAndShift Parametric",
+    "plots": "plot_accuracy plot_radii plot_reach plot_worst_function",
+    "result": "Rows",
+    "rows": "certify_rows",
+    "training": "TrainedDenoiser train_denoiser",
+    "tuning": "Trial TunedScale tune_scale",
+    "units": "RadiusComparison compare_radius",
+}
+_MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
+
+if _TYPE_CHECKING:
+    from .check import Finding, check_model
+    from .comparison import Comparison, compare_denoised
+    from .intervals import Calibrated
+    from .joining import join_denoiser
+    from .parametric import Combinations, Crops, GainAndShift, Parametric
+    from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
+    from .result import Rows
+    from .rows import certify_rows
+    from .training import TrainedDenoiser, train_denoiser
+    from .tuning import Trial, TunedScale, tune_scale
+    from .units import RadiusComparison, compare_radius
+else:
+
+    def __getattr__(name: str) -> object:
+        module = _MODULE_OF.get(name, name)
+        if module not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = _import_module(f"{__name__}.{module}")
+        return globals().setdefault(name, found if name in _LATER else getattr(found, name))
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULE_OF})
+
+
+__all__ = ["__version__", *_MODULE_OF] + [
     name
     for name, value in globals().items()
     if not name.startswith("_") and name != "annotations" and not isinstance(value, _Module)

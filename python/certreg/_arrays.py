@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import Any, Callable, Iterator, Optional, Tuple
 
 import numpy as np
@@ -96,7 +97,7 @@ class Memory:
         view = self.views.get((address, shape))
         if view is None:
             first = address - self.address
-            part = self.bytes[first : first + 4 * int(np.prod(shape))]
+            part = self.bytes[first : first + 4 * math.prod(shape)]
             view = self.views[address, shape] = part.view(np.float32).reshape(shape)
         return view
 
@@ -179,7 +180,7 @@ def array_of(values: Any, shape: Shape, dtype: Any, what: str) -> Any:
     values = numbers(values, dtype, what)
     if values.ndim == 0:
         values = np.broadcast_to(values, shape)
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     if values.shape not in (shape, (size,)):
         raise ValueError(f"{what} has shape {values.shape}; it must be {shape}")
     return np.ascontiguousarray(values.reshape(size))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as C
+import functools
 import math
 from typing import Any
 
@@ -126,6 +127,7 @@ Certificate = _struct(
 )
 
 
+@functools.lru_cache(maxsize=None)
 def refused() -> Any:
     """A certificate as the library leaves it where it refuses a call: it claims nothing, and has no
     numbers that a table could average."""

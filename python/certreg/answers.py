@@ -26,6 +26,7 @@ from .constants import (
     instance,
     integer,
     named,
+    names_of,
     several,
 )
 from .errors import check, written
@@ -39,7 +40,7 @@ class _Answer:
 
     @classmethod
     def _of(cls: Type[Answer], struct: Any) -> Answer:
-        names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
+        names = names_of(cls)  # type: ignore[arg-type]
         return cls(**{name: named(name, getattr(struct, name)) for name in names})
 
     def _struct(self) -> Any:

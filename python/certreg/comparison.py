@@ -40,10 +40,6 @@ class Comparison:
     gain_error: float
     lines: Tuple[dict[str, Any], ...]
 
-    def table(self) -> list[dict[str, Any]]:
-        """The lines."""
-        return list(self.lines)
-
     def __str__(self) -> str:
         what = "useful radius" if "useful_radius" in self.lines[0] else "mean radius"
         gain = f"{self.gain:.3f} times (standard error {self.gain_error:.3f}) that without"
@@ -53,7 +49,7 @@ class Comparison:
             said += " That is no clear gain; models trained under noise mostly lose by one."
         if what == "mean radius":
             advice += " Errors were not measured: that takes labels."
-        return f"{aligned(self.table())}\n{said}{advice}"
+        return f"{aligned(list(self.lines))}\n{said}{advice}"
 
 
 def compare_denoised(

@@ -5,12 +5,14 @@ member of an enum also takes its name: statistic="median", kind="angle_pair", co
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import enum
+import functools
 import math
 import operator
 import os
 import secrets
-from typing import Any, Optional, Type, TypeVar
+from typing import Any, Optional, Tuple, Type, TypeVar
 
 VERSION_NUMBER = 200  # of the header that this package follows
 
@@ -211,10 +213,21 @@ Kind = TypeVar("Kind")
 
 def named(field: str, value: Any) -> Any:
     """The value of a field as a member of its enum; the value itself if it has none."""
+    return _member(_OF_FIELDS[field], value) if field in _OF_FIELDS else value
+
+
+@functools.lru_cache(maxsize=256)  # enums take longer to look members up
+def _member(kind: Any, value: int) -> Any:
     try:
-        return _OF_FIELDS[field](value)
-    except (KeyError, ValueError):
+        return kind(value)
+    except ValueError:
         return value
+
+
+@functools.lru_cache(maxsize=None)
+def names_of(kind: Any) -> Tuple[str, ...]:
+    """The names of a dataclass's fields."""
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def _spelled(name: str) -> str:

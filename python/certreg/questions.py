@@ -20,6 +20,7 @@ from .constants import (
     constraints_of,
     integer,
     member,
+    names_of,
     number,
     several,
 )
@@ -165,7 +166,7 @@ class Question:
 
     def _struct(self) -> Any:
         pointers = ("prediction", "target", "serving")
-        names = [field.name for field in dataclasses.fields(self)]
+        names = names_of(Question)
         q = S.Question(**{name: getattr(self, name) for name in names if name not in pointers})
         if self.prediction is not None:
             each = self.prediction if isinstance(self.prediction, tuple) else ()

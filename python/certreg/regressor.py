@@ -6,11 +6,11 @@ import hashlib
 from typing import Any, Optional
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import train_test_split
-from sklearn.utils import check_array, check_X_y, column_or_1d
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, RegressorMixin, clone  # type: ignore[import-untyped]
+from sklearn.linear_model import LinearRegression  # type: ignore[import-untyped]
+from sklearn.model_selection import train_test_split  # type: ignore[import-untyped]
+from sklearn.utils import check_array, check_X_y, column_or_1d  # type: ignore[import-untyped]
+from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
 from .constants import NO_PILOT, PLAN_PAIRS, integer, number
 from .estimator import Estimator
@@ -48,6 +48,9 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     After fit: regressor_, scale_ and n_features_in_. A new regressor, scale or calibration counts
     from the next fit."""
 
+    _kept: Optional[tuple[Any, Any]]
+    _calibrated: Any
+
     def __init__(
         self,
         regressor: Any = None,
@@ -78,23 +81,23 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         if self.random_state is not None:
             integer(self.random_state, "random_state")
-        self.__dict__.pop("feature_names_in_", None)
+        names = {}
         if is_frame(X):
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
             y = column_or_1d(y, warn=True)
-            self.feature_names_in_ = np.asarray(X.columns, object)
+            names = {"feature_names_in_": np.asarray(X.columns, object)}
         else:
             X, y = check_X_y(X, y, y_numeric=True)
-        self.n_features_in_ = X.shape[1]
         kept = None
         if self.calibration:
             how = dict(test_size=self.calibration, random_state=self.random_state)
             X, kept_x, y, kept_y = train_test_split(X, y, **how)
             kept = kept_x, kept_y
         regressor = LinearRegression() if self.regressor is None else clone(self.regressor)
-        self.regressor_ = regressor.fit(X, y)
-        self.scale_ = scale_from(X, self.scale)
-        self._kept, self._calibrated = kept, None
+        fitted = dict(regressor_=regressor.fit(X, y), scale_=scale_from(X, self.scale), **names)
+        fitted.update(n_features_in_=X.shape[1], _kept=kept, _calibrated=None)
+        others = {name: vars(self)[name] for name in vars(self) if name != "feature_names_in_"}
+        self.__dict__ = {**others, **fitted}  # at once: Ctrl-C before leaves it as it was
         return self
 
     def _checked(self, X: Any) -> Any:

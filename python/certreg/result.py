@@ -275,12 +275,13 @@ class Rows(Tabled):
         return plot_accuracy({name: (some, right) for name, some in radii.items()}, **more)
 
     def _names(self) -> list[str]:
-        """Of the questions, for a legend: what they differ in, and a number if that is not all."""
-        asked = [(f", tolerance {q.tolerance:g}", f", {_word('statistic', q.statistic)}")
-                 for q in self.questions]
-        kept = [part for part in zip(*asked) if len(set(part)) > 1]
-        names = ["".join(parts) for parts in zip(*kept)] if kept else [""] * len(asked)
-        return [f"{n}, question {i}" if names.count(n) > 1 else n for i, n in enumerate(names)]
+        """What tells the questions apart in a legend, with a number where this does not."""
+        asked, names = self.questions, [""] * len(self.questions)
+        if len({one.tolerance for one in asked}) > 1:
+            names = [f", tolerance {one.tolerance:g}" for one in asked]
+        if len({one.statistic for one in asked}) > 1:
+            names = [f"{n}, {_word('statistic', q.statistic)}" for n, q in zip(names, asked)]
+        return [f"{n}, question {q}" if names.count(n) > 1 else n for q, n in enumerate(names)]
 
 
 def labels_of(labels: Any, count: int) -> np.ndarray:

@@ -2,7 +2,9 @@
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "bisection/search.h"
+#include "base/constants.h"
 #include "solver/constraints.h"
+#include "statistics/shift.h"
 #include <math.h>
 
 /* One call: the searches so far share the least radius. */
@@ -99,6 +101,20 @@ certreg_status cr_radius_within(cr_bisection *how, const certreg_bounds *bounds,
     return CERTREG_OK;
 }
 
+/* Of a function of which only mean and range are known it takes no search (theory 2.1). NaN: it
+ * does, also where quotients or quantiles lose digits. */
+static double plain_radius(const cr_two_sided *both, double limit, double most)
+{
+    const cr_rise *rise = &both->drop;
+    const double span = rise->range_hi - rise->range_lo,
+                 from = (rise->mean_hi - rise->range_lo) / span,
+                 to = (limit - rise->range_lo) / span;
+    const int plain = both->used == (CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE);
+    if (!plain || !(from > CR_TINY && from < 0.75 && to < 0.75)) return NAN;
+    const double radius = cr_shift_within(from, to, most);
+    return radius > 0.01 ? radius : NAN; /* the search has more digits of a short one */
+}
+
 static certreg_status add_function(call *c, const certreg_bounds *bounds, size_t index,
                                    uint32_t constraints, double threshold)
 {
@@ -120,7 +136,10 @@ static certreg_status add_function(call *c, const certreg_bounds *bounds, size_t
                        index);
     if (isnan(threshold))
         return cr_fail(c->why, CERTREG_E_INVALID, "threshold[%zu] is not a number", index);
-    const double limit = cr_constraints_limit(&both, -threshold);
+    const double limit = cr_constraints_limit(&both, -threshold),
+                 radius = plain_radius(&both, limit, c->least);
+    if (radius < c->least) c->least = radius, c->limiting = index;
+    if (!isnan(radius)) return CERTREG_OK;
     return search(c, &(cr_goal){.rise = both.drop, .weight = 1, .limit = limit, .strict = 1}, 1,
                   index);
 }

@@ -34,6 +34,8 @@ typedef struct cr_job {
                         sampling: the others count on all samples */
     size_t from;     /* the fewest samples that answer one of them */
     uint64_t hash;
+    uint64_t foretold; /* digest of the question that was looked at last */
+    double prediction; /* about which it is */
 } cr_job;
 
 static inline certreg_certificate *cr_job_certificate(const cr_job *j, size_t index)

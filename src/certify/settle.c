@@ -14,12 +14,14 @@ static certreg_status stop_of(certreg_status sampled, int *stop)
 
 enum { OPEN, PROVEN, HOPELESS };
 
-static int state_of(const cr_work *w, cr_job *j, const cr_question *q)
+static int state_of(const cr_work *w, cr_job *j, cr_question *q)
 {
     certreg_certificate c;
     cr_answer a = {.known = 0};
+    if (j->foretold == q->digest) q->found = &j->prediction;
     const certreg_status status = cr_answer_question(w, q, j->samples, 1, &a, &c);
     j->told |= a.told;
+    if (a.known) j->foretold = q->digest, j->prediction = a.conditions.prediction;
     if (status == CERTREG_E_DEADLINE) return OPEN;
     if (status) return HOPELESS; /* reported when it is answered for good */
     if (c.radius >= q->target) return PROVEN;

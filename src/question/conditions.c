@@ -329,7 +329,10 @@ certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, cert
     /* The given one is told also where nothing can be certified. */
     conditions->known = !q->by_estimate && (!status || q->prediction_given) &&
                         cr_prediction_find(v, conditions);
-    conditions->estimate = cr_estimate_number(v, q, conditions->samples, conditions->prediction);
+    conditions->estimate = conditions->prediction;
+    if (!q->found || q->by_estimate) /* no interim look tells it */
+        conditions->estimate =
+            cr_estimate_number(v, q, conditions->samples, conditions->prediction);
     if (status) return status;
     conditions->failures = any_failed(v, q, conditions->samples);
     if (q->by_estimate) {

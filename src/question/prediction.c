@@ -155,6 +155,7 @@ int cr_prediction_find(cr_view *v, cr_conditions *c)
     c->prediction = NAN;
     if (q->is_vector) return find_vector(v, c);
     c->prediction = q->prediction_given ? cr_prediction_into_turn(v, q, q->prediction)
+                    : q->found          ? *q->found
                                         : choose_number(v, q);
     return !isnan(c->prediction);
 }

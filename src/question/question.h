@@ -25,6 +25,8 @@ typedef struct cr_question {
     double at_radius; /* > 0: output bounds at this radius are asked for, not a radius */
     uint64_t bonferroni;
     uint64_t digest; /* certreg_question_digest */
+    /* Not NULL: an interim look, at a pilot of which this prediction was found already. */
+    const double *found;
     /* ---- what follows from these, and the model: cr_question_resolve */
     const cr_statistic *statistic_row;
     const cr_method *method_row;

@@ -38,11 +38,20 @@ static double unit_of(const cr_samples *s)
     return ldexp(1, exponent);
 }
 
+static int is_opposite(const cr_function *a, const cr_function *b)
+{
+    size_t i = 0;
+    while (i < a->count && a->weights[i] == -b->weights[i]) i++;
+    return i == a->count;
+}
+
+/* Both sides of a mean are opposite, and have the same products. */
 static int is_same(const cr_function *a, const cr_function *b)
 {
     return a->first == b->first && a->count == b->count && a->blocks == b->blocks &&
            a->whole == b->whole && !a->gram == !b->gram &&
-           !memcmp(a->weights, b->weights, a->count * sizeof *a->weights);
+           (!memcmp(a->weights, b->weights, a->count * sizeof *a->weights) ||
+            (a->gram && is_opposite(a, b)));
 }
 
 static int is_of(const cr_findings *found, const cr_noise *noise)

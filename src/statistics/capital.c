@@ -104,7 +104,8 @@ static inline void take_step(lane *p, const cr_stakes *g, double per_deviation, 
 {
     if (p->x >= 1 - SURPLUS || p->x < DEAD) return;
     const double priced = stake(g, p->x) * (per_deviation * p->per_spread);
-    const double a = fmin(fmin(priced, p->x * p->most), (1 - p->x) * p->inverse);
+    const double most = p->x * p->most, rest = (1 - p->x) * p->inverse,
+                 lesser = priced < most ? priced : most, a = lesser < rest ? lesser : rest;
     p->x += a * (p->mean - y);
 }
 

@@ -7,6 +7,7 @@
 /* ---- paths */
 /* Paths of such a share are counted as passed, not followed. */
 static const double negligible = 1e-30;
+enum { STEP = 4 };
 static const double most_steps = 1.5e7; /* multiplications that following the paths may take */
 
 typedef struct paths { /* share of the paths that have not passed, by their number of failures */
@@ -46,16 +47,24 @@ static int fill_distribution(distribution *l, uint64_t trials, double q, size_t 
     return 0;
 }
 
-/* From the upper end down, so that what is read has not been written yet. */
+/* In step, so that compilers see numbers that need not wait for each other. */
+static void add_multiple(const double *restrict x, double by, size_t count, double *restrict sum)
+{
+    size_t k = 0;
+    for (; k + STEP <= count; k += STEP)
+        for (size_t j = 0; j < STEP; j++) sum[k + j] += x[k + j] * by;
+    for (; k < count; k++) sum[k] += x[k] * by;
+}
+
+/* Beside the paths, and then in their place. Sums over i begin with the least, whichever is added
+ * to in turn. */
 static void convolve(paths *p, const distribution *l, size_t count)
 {
-    for (size_t k = count; k-- > 0;) {
-        const size_t from = k >= p->count ? k - p->count + 1 : 0,
-                     to = k < l->count ? k : l->count - 1;
-        double sum = 0;
-        for (size_t i = from; i <= to; i++) sum += p->share[k - i] * l->share[i];
-        p->share[k] = sum;
-    }
+    double *const sum = p->share + p->count;
+    for (size_t k = 0; k < count; k++) sum[k] = 0;
+    for (size_t i = 0; i < l->count && i < count; i++)
+        add_multiple(p->share, l->share[i], p->count < count - i ? p->count : count - i, sum + i);
+    memmove(p->share, sum, count * sizeof *sum);
     p->low += l->low;
     p->count = count;
 }

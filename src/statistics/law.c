@@ -47,8 +47,8 @@ int cr_law_count(cr_law_cells *c, const cr_samples *s, double least)
 /* ---- H */
 static double at(const cr_law *law, int cell, double u)
 {
-    return law->height[cell] +
-           law->slope[cell] * fmin(u - begin_of(law, cell), width_of(law, cell)) -
+    const double into = u - begin_of(law, cell), width = width_of(law, cell);
+    return law->height[cell] + law->slope[cell] * (into < width ? into : width) -
            (law->moves ? u : 0);
 }
 

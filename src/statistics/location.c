@@ -4,7 +4,8 @@
 #include <math.h>
 
 #define HALVINGS 48 /* of a bracket */
-#define FLAT 1e-13  /* a sum of scores this small per value is zero up to rounding */
+#define SECANTS 24
+#define FLAT 1e-13 /* a sum of scores this small per value is zero up to rounding */
 
 double cr_location_wrap(double value, double origin, double period)
 {
@@ -32,10 +33,32 @@ static inline int has(const cr_values *values, size_t i)
     return i < values->count && !cr_watch_ends(values->watch, i);
 }
 
+/* Whether there are values from `at` on, and time for them. */
+static inline int has_chunk(const cr_values *values, size_t at)
+{
+    return at < values->count && !cr_watch_ends(values->watch, at + CR_LOCATION_CHUNK - 1);
+}
+
+/* Those of a chunk that have not failed; the rest stays as it is. */
+static inline size_t read_chunk(const cr_values *v, size_t at, double out[CR_LOCATION_CHUNK])
+{
+    const size_t left = v->count - at, end = left < CR_LOCATION_CHUNK ? left : CR_LOCATION_CHUNK;
+    const int plain = !v->along && !(v->period > 0);
+    size_t count = 0;
+    for (size_t k = 0; k < end; k++) {
+        const double value = plain ? (double)v->y[(at + k) * v->step] : value_at(v, at + k);
+        out[count] = value;
+        count += isfinite(value) != 0;
+    }
+    return count;
+}
+
 size_t cr_location_count(const cr_values *values)
 {
+    double chunk[CR_LOCATION_CHUNK];
     size_t count = 0;
-    for (size_t i = 0; i < values->count; i++) count += isnan(value_at(values, i)) ? 0 : 1;
+    for (size_t at = 0; at < values->count; at += CR_LOCATION_CHUNK)
+        count += read_chunk(values, at, chunk);
     return count;
 }
 
@@ -52,10 +75,18 @@ double cr_location_order(const cr_values *values, size_t rank)
 
 double cr_location_median(const cr_values *values)
 {
+    double chunk[CR_LOCATION_CHUNK], next = INFINITY;
     const size_t count = cr_location_count(values);
+    size_t up_to = 0;
     if (count == 0) return NAN;
     const double lower = cr_location_order(values, (count - 1) / 2);
-    return count % 2 ? lower : lower + 0.5 * (cr_location_order(values, count / 2) - lower);
+    if (count % 2) return lower;
+    for (size_t at = 0; has_chunk(values, at); at += CR_LOCATION_CHUNK)
+        for (size_t k = read_chunk(values, at, chunk); k-- > 0;) {
+            up_to += chunk[k] <= lower;
+            next = chunk[k] > lower && chunk[k] < next ? chunk[k] : next;
+        }
+    return up_to > count / 2 ? lower : lower + 0.5 * (next - lower);
 }
 
 double cr_location_mean(const cr_values *values)
@@ -91,31 +122,69 @@ double cr_location_trimmed_mean(const cr_values *values, size_t cut)
     return low + (sum + (double)(left - lows - between) * (high - low)) / (double)left;
 }
 
-/* Sign of the summed score at theta, 0 where it vanishes up to rounding. */
-static int sign_at(const cr_values *values, cr_location_score score, const void *setting,
-                   double theta)
+/* ---- roots */
+typedef struct edge { /* of the points at which the sum of scores exceeds `flat` times its size */
+    const cr_values *values;
+    cr_location_score score;
+    const void *setting;
+    double flat;
+    int evened; /* or equals it */
+    /* No score increases with theta. So what is sure at a point, whatever rounding did to the sum,
+     * is sure beyond it: up to `low`, and from `high` on, nothing has to be added up. */
+    double low, high;
+    double over, unsure; /* of the last sum */
+} edge;
+
+/* Whether theta is one of them. Adding rounds the sum by 2^-53 of each sum on its way, and that of
+ * sizes by less than 2^-10 of itself. At other points the sums on the way differ by no more than
+ * the sum does. */
+static int has_point(edge *e, double theta)
 {
-    double sum = 0, size = 0;
-    for (size_t i = 0; has(values, i); i++) {
-        const double value = value_at(values, i);
-        if (isnan(value)) continue;
-        const double term = score(value - theta, setting);
-        sum += term;
-        size += fabs(term);
+    double t[CR_LOCATION_CHUNK] = {0}, sum = 0, size = 0, way = 0;
+    if (theta <= e->low || theta >= e->high) return theta <= e->low;
+    for (size_t at = 0; has_chunk(e->values, at); at += CR_LOCATION_CHUNK) {
+        const size_t count = read_chunk(e->values, at, t);
+        for (int k = 0; k < CR_LOCATION_CHUNK; k++) t[k] -= theta;
+        e->score(t, e->setting);
+        for (size_t k = 0; k < count; k++) {
+            sum += t[k];
+            size += fabs(t[k]);
+            way += fabs(sum);
+        }
     }
-    return fabs(sum) <= FLAT * size ? 0 : sum > 0 ? 1 : -1;
+    e->over = sum - e->flat * size;
+    e->unsure = 0x1p-51 * way + 0x1p-9 * fabs(e->flat) * size;
+    if (e->over > e->unsure) e->low = theta;
+    if (e->over < -e->unsure) e->high = theta;
+    return e->evened ? sum >= e->flat * size : sum > e->flat * size;
 }
 
-/* Largest point of [lo, hi] up to which the sign is at least `least`, within the last halving. */
-static double edge(const cr_values *values, cr_location_score score, const void *setting, double lo,
-                   double hi, int least)
+/* By secants, each a little too long, so that both sides come near; `over` is that of x, and the
+ * last sum that of e->high. */
+static void close_in(edge *e, double x, double over)
 {
-    if (sign_at(values, score, setting, lo) < least) return lo;
-    if (sign_at(values, score, setting, hi) >= least) return hi;
-    for (int i = 0; i < HALVINGS && !cr_watch_late(values->watch); i++) {
+    double last = e->high;
+    for (int i = 0; i < SECANTS && !cr_watch_late(e->values->watch); i++) {
+        const double slope = (over - e->over) / (last - x), margin = 8 * e->unsure / slope,
+                     next = last + e->over / slope + copysign(margin, e->over);
+        if (slope > 0 && e->high - e->low <= 4 * margin) return;
+        x = last, over = e->over;
+        last = slope > 0 && next > e->low && next < e->high ? next : 0.5 * (e->low + e->high);
+        has_point(e, last);
+    }
+}
+
+/* Largest of the points of [lo, hi], within the last halving of the bracket. */
+static double edge_of(edge *e, double lo, double hi)
+{
+    if (!has_point(e, lo)) return lo;
+    const double over = e->over;
+    if (has_point(e, hi)) return hi;
+    if (e->low == lo && e->high == hi) close_in(e, lo, over);
+    for (int i = 0; i < HALVINGS && !cr_watch_late(e->values->watch); i++) {
         const double middle = lo + 0.5 * (hi - lo);
         if (!(middle > lo && middle < hi)) break;
-        if (sign_at(values, score, setting, middle) >= least) lo = middle;
+        if (has_point(e, middle)) lo = middle;
         else hi = middle;
     }
     return lo + 0.5 * (hi - lo);
@@ -124,30 +193,31 @@ static double edge(const cr_values *values, cr_location_score score, const void 
 double cr_location_root(const cr_values *values, cr_location_score score, const void *setting,
                         double lo, double hi)
 {
-    /* The sum is positive left of `first`. */
-    const double first = edge(values, score, setting, lo, hi, 1);
-    const double beyond = first + ldexp(hi - lo, 4 - HALVINGS);
-    if (sign_at(values, score, setting, beyond) < 0)
+    edge positive = {values, score, setting, FLAT, 0, -INFINITY, INFINITY, 0, 0},
+         not_negative = {values, score, setting, -FLAT, 1, -INFINITY, INFINITY, 0, 0};
+    const double first = edge_of(&positive, lo, hi);
+    if (!has_point(&not_negative, first + ldexp(hi - lo, 4 - HALVINGS)))
         return first; /* no flat stretch: the usual case */
-    const double last = edge(values, score, setting, first, hi, 0);
-    return first + 0.5 * (last - first);
+    return first + 0.5 * (edge_of(&not_negative, first, hi) - first);
 }
 
-static double huber_score(double t, const void *setting)
+static void huber_score(double t[CR_LOCATION_CHUNK], const void *setting)
 {
     const double width = *(const double *)setting;
-    return fmax(-1, fmin(t / width, 1));
+    for (int k = 0; k < CR_LOCATION_CHUNK; k++) {
+        const double u = t[k] / width, most = u < 1 ? u : 1;
+        t[k] = most > -1 ? most : -1;
+    }
 }
 
 double cr_location_huber(const cr_values *values, double width)
 {
-    double least = INFINITY, greatest = -INFINITY;
-    for (size_t i = 0; has(values, i); i++) {
-        const double value = value_at(values, i);
-        if (isnan(value)) continue;
-        least = fmin(least, value);
-        greatest = fmax(greatest, value);
-    }
+    double chunk[CR_LOCATION_CHUNK], least = INFINITY, greatest = -INFINITY;
+    for (size_t at = 0; has_chunk(values, at); at += CR_LOCATION_CHUNK)
+        for (size_t k = read_chunk(values, at, chunk); k-- > 0;) {
+            least = chunk[k] < least ? chunk[k] : least;
+            greatest = chunk[k] > greatest ? chunk[k] : greatest;
+        }
     if (!(least <= greatest) || !(width > 0)) return NAN;
     return cr_location_root(values, huber_score, &width, least, greatest);
 }

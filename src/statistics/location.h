@@ -19,8 +19,10 @@ typedef struct cr_values {
     size_t outputs;
 } cr_values;
 
-/* A non-decreasing score of a difference t. */
-typedef double (*cr_location_score)(double t, const void *setting);
+#define CR_LOCATION_CHUNK 32 /* values that are read together; a part of CR_WATCH_STEP */
+
+/* Puts in the place of each difference a score that does not decrease with it. */
+typedef void (*cr_location_score)(double t[CR_LOCATION_CHUNK], const void *setting);
 
 /* value - origin on the circle of that period, or value - origin itself if period is 0. */
 double cr_location_wrap(double value, double origin, double period);

@@ -26,12 +26,14 @@ typedef struct dead_zone {
 } dead_zone;
 
 /* Counts, softly, the values beyond theta +- tolerance: those alone limit the radius. */
-static double dead_zone_score(double t, const void *setting)
+static void dead_zone_score(double t[CR_LOCATION_CHUNK], const void *setting)
 {
-    const dead_zone *zone = setting;
-    const double a = fabs(t) / zone->tolerance, h = zone->softness;
-    const double ramp = fmax(0, fmin((a - 1 + h) / (2 * h), 1));
-    return copysign(ramp + SLOPE * fmin(a, 1), t);
+    const dead_zone zone = *(const dead_zone *)setting;
+    for (int k = 0; k < CR_LOCATION_CHUNK; k++) {
+        const double a = fabs(t[k]) / zone.tolerance, h = zone.softness,
+                     part = (a - 1 + h) / (2 * h), most = part < 1 ? part : 1;
+        t[k] = copysign((most > 0 ? most : 0) + SLOPE * (a < 1 ? a : 1), t[k]);
+    }
 }
 
 double cr_pilot_location(const cr_values *pilot, double tolerance, double softness)

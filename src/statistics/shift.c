@@ -28,6 +28,17 @@ double cr_shift_radius(double from, double to)
     return cr_normal_quantile_sf(from) - cr_normal_quantile_sf(to);
 }
 
+/* Found by quantiles and seen to by the tail itself. Of z and r the margins are far more than what
+ * rounding takes. */
+double cr_shift_within(double from, double to, double most)
+{
+    const double z = cr_normal_quantile_sf(from), level = cr_normal_quantile_sf(to),
+                 r = fmin((z - level) * (1 - 100 * CR_ROUNDING) -
+                              CR_ROUNDING * (1 + fabs(z) + fabs(level)),
+                          most);
+    return r > 0 && cr_normal_sf(z - r) < to ? r : 0;
+}
+
 double cr_shift_radius_of_mean(double drop, double variance)
 {
     return sqrt(log1p(drop * drop / variance));

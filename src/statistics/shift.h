@@ -9,6 +9,9 @@ double cr_shift_level(double p);
 double cr_shift_slope(double p);
 /* The least probability after the shift, rounded down, also where r was rounded to a neighbour. */
 double cr_shift_least(double p, double r);
+/* The longest shift, of at most `most`, after which an event of probability at most `from` is rarer
+ * than `to`, rounded down; 0: there is none. */
+double cr_shift_within(double from, double to, double most);
 
 /* Where no bound rests on it, nothing is rounded outward: the greatest probability after the shift;
  * the shortest shift that can raise a probability (negative if it falls), and the shortest that can

@@ -8,7 +8,6 @@ import os
 import pathlib
 import random
 import re
-import runpy
 import subprocess
 import sys
 import threading
@@ -212,14 +211,6 @@ def said(*words, status=0):
     got, out, err = run(*words)
     assert got == status, err
     return out, err
-
-
-def said_by(example):
-    """What a program prints."""
-    told = io.StringIO()
-    with contextlib.redirect_stdout(told):
-        runpy.run_path(str(root / example))
-    return told.getvalue()
 
 
 def table_of(*words, name="r.csv", status=0):

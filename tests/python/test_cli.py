@@ -100,7 +100,7 @@ def test_a_wheel_gets_library_and_manual_page(monkeypatch):
     assert [*data["shared_data"].values()] == ["share/man/man1/certreg.1"]
 
 
-@parametrize("command", *COMMANDS)
+@parametrize("command", *COMMANDS, "denoise")
 def test_help(command):
     status, out, err = run(command, "--help")
     assert (status, err) == (0, "")

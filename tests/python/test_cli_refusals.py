@@ -89,7 +89,7 @@ AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit s
     ("--scale five.npy", "five.npy has 5 numbers.* 3 features"),
     ("--scale -1", "at least 0"),
     ("--scale 0", "not all of them 0"),
-    ("--scale none.npy", "cannot be read"),
+    *((f"--scale {s}", f"'{s}'; it must be a number, std, iqr") for s in ("none.npy", "iqrr")),
     ("--rows 4:7", "x.npy, which has 6 rows"),
     ("--rows 4:4", "with rows in it"),
     ("--rows 4", "range of rows"),

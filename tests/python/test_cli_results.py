@@ -307,6 +307,7 @@ def test_info():
     out, _ = said("info")
     for name in ("library", "instructions", "CUDA device 0", "onnxruntime"):
         assert re.search(f"(?m)^{name}  +[^ ]", out)
+    command_refused(2, "trees.txt is no .onnx file: info takes a model.onnx", "info", "trees.txt")
 
 
 # ---- files of seeds keep the seed off the command line, and are the same for all jobs of an array

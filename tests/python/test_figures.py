@@ -52,7 +52,7 @@ def test_every_figure_is_on_a_page_and_every_page_has_its_figures():
 def test_they_are_small_white_and_say_nothing_about_machine_or_date():
     for path in PUBLISHED.glob("*.svg"):
         data, text = path.read_bytes(), path.read_text("utf-8")
-        xml.fromstring(data)
+        assert xml.fromstring(data).get("width") == "374.4pt"  # legible on a telephone
         assert len(data) < LARGEST
         assert "fill: #ffffff" in text[:2000]  # legible on dark pages
         for private in ("<dc:date>", "file:", "/home", "/root", "/tmp", "/work", str(root)):

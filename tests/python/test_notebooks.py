@@ -1,12 +1,17 @@
-"""What a notebook shows: tables, figures, names and progress."""
+"""What a notebook shows: tables, figures, names and progress; and how examples are kept."""
 
 import io
+import json
 import pickle
+import re
 import sys
 
-from kit import X, certreg, estimator, model, package, parametrize, rows_of
+from kit import X, certreg, estimator, model, package, parametrize, root, rows_of
 from certreg import Attack, Outcome, Question, Score, Status
 from certreg._shown import Count
+
+sys.path.append(str(root / "tests"))
+import notebooks  # noqa: E402
 
 
 def test_results_are_tables():
@@ -94,3 +99,21 @@ def test_progress_is_a_count_where_somebody_looks(monkeypatch, stream, shown):
     assert bool(sys.stderr.getvalue()) == shown
     Count("steps")(5, 5)
     assert ("5 of 5 steps\n" in sys.stderr.getvalue()) == shown
+
+
+@parametrize("name", "tabular", "image", "loop")
+def test_examples_are_kept_short_and_without_results(name):
+    path = notebooks.FOLDER / f"{name}.ipynb"
+    text = path.read_text(encoding="utf-8")
+    assert text == notebooks.kept(text), "make format lays out notebooks, without results"
+    assert text.count("\n") <= 200
+    cells = json.loads(text)["cells"]
+    assert len({cell["id"] for cell in cells}) == len(cells)
+    for cell in cells:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            compile(source, cell["id"], "exec")  # which a magic is not
+        else:
+            assert cell["cell_type"] == "markdown"
+            for link in re.findall(r"\]\(([^)#]+)", source):
+                assert (path.parent / link).exists(), link

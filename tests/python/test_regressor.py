@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from certreg.regressor import SmoothedRegressor
+from kit import raising
 
 random = np.random.default_rng(1)
 X = random.normal(size=(400, 3)) * [1, 10, 0.1] + [0, 5, 1]
@@ -95,6 +96,30 @@ def test_a_copy_and_a_file_are_the_same_model():
     np.testing.assert_array_equal(again.predict(X[:3]), model.predict(X[:3]))
     np.testing.assert_array_equal(again.predict_interval(X[:3]), model.predict_interval(X[:3]))
     assert clone(model).get_params()["sigma"] == 0.3
+
+
+class Interrupted(LinearRegression):
+    def fit(self, x, y):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    "call, at",
+    [
+        (lambda model: model.set_params(regressor=Interrupted()).fit(X[:, :2], Y), 0),
+        (lambda model: model.predict(X[:9]), 5),
+        (lambda model: model.predict_interval(X[:9]), 30),  # of 80 calibration points
+        (lambda model: model.predict_interval(X[:9]), 85),
+    ],
+)
+def test_it_can_be_used_after_an_interrupt(call, at):
+    model, other = fitted(), fitted()
+    model.regressor_.predict = raising(at, KeyboardInterrupt(), model.regressor_.predict)
+    with pytest.raises(KeyboardInterrupt):
+        call(model)
+    del model.regressor_.predict
+    for ask in ("predict", "predict_interval"):
+        np.testing.assert_array_equal(getattr(model, ask)(X[:9]), getattr(other, ask)(X[:9]))
 
 
 def test_it_can_be_searched_and_put_into_pipelines():

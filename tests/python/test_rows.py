@@ -289,6 +289,10 @@ def test_it_is_plotted():
     rows = rows_of(sigma=[0.25, 0.5])
     line = rows.plot().get_lines()[1]
     assert line.get_label() == "sigma 0.5"
+    names = [line.get_label() for line in two().plot().get_lines()[:2]]
+    assert names == ["sigma 0.25, median", "sigma 0.25, huber"]
+    names = [line.get_label() for line in rows_of(questions=[0.5, 1, 1]).plot().get_lines()]
+    assert names[0].endswith(", tolerance 0.5") and len(set(names)) == 3
     assert line.get_xdata().max() == near(rows["radius"][:, 1, 0].max())
     right = np.arange(40) % 2 == 0
     assert rows.plot(right).get_lines()[0].get_ydata().max() == near(0.5)

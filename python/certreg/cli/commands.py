@@ -282,7 +282,7 @@ def _compare(given: argparse.Namespace) -> int:
             **work.outputs(work.X, work.first),
             **asked.sampling(given),
         )
-    lines = found.table()
+    lines = list(found.lines)
     document = {"helps": found.helps, "sigma": found.sigma, "gain": found.gain, "rows": lines}
     work.put(work.table, lines, lambda: document)
     tables.answer(given, str(found), document)

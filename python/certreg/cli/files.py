@@ -110,6 +110,9 @@ def read_scale(
     except ValueError as error:
         if kind in SPREADS:
             raise Failure(f"--scale {text}: {error}") from None
+        if not os.path.exists(text):
+            wanted = "a number, std, iqr, std:FILE or a file that can be read"
+            raise Failure(f"--scale is {text!r}; it must be {wanted}") from None
         values = _of_each(text, shape, features, "a scale has one for")
     values = scale_of(values, shape)
     if not np.isfinite(values).all() or (values < 0).any() or not values.any():

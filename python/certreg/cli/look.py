@@ -102,7 +102,7 @@ def _version_of(package: str) -> str:
 
 def _model(given: argparse.Namespace) -> Iterator[Tuple[str, str]]:
     if not given.model.lower().endswith(".onnx"):
-        raise Failure(f"{given.model} is not an .onnx file; info can describe only these")
+        raise Failure(f"{given.model} is no .onnx file: info takes a model.onnx, or no model")
     inputs, outputs = tensors_of(given.model)
     yield "model", given.model
     if len(inputs) > 1 and not given.constant:

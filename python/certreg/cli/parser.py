@@ -4,6 +4,7 @@ standard library only."""
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
 import textwrap
 from typing import Any, Callable, NoReturn, Sequence
@@ -120,7 +121,13 @@ def parser() -> argparse.ArgumentParser:
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options that are given. Raises SystemExit after --help or a mistake."""
     top = parser()
-    given, unknown = top.parse_known_args(_joined(_one_word(arguments)))
+    words = _one_word(arguments)
+    if words[:1] in (["denoise -h"], ["denoise --help"]):
+        for name in (name for name in COMMANDS if " " in name):
+            with contextlib.suppress(SystemExit):
+                top.parse_args([name, "--help"])
+        raise SystemExit(0)
+    given, unknown = top.parse_known_args(_joined(words))
     if unknown:
         top.prog += f" {given.command}" if given.command else ""
         top.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -327,7 +334,7 @@ def _check(command: Any) -> None:
     "certreg info\n  certreg info model.onnx",
 )
 def _info(command: Any) -> None:
-    command.add_argument("model", nargs="?", help="an .onnx file")
+    command.add_argument("model", nargs="?", help="an .onnx file (default: none)")
     options.tensor(options.onnx_model(command))
     options.common(command)
 

@@ -1,4 +1,4 @@
-"""executors_program.py processes|dask|mpi FILE: certifies rows by an executor, so slowly that it
+"""executors_program.py dask|mpi FILE: certifies rows by an executor, so slowly that it
 can be killed on the way. test_executors.py starts it."""
 
 import contextlib
@@ -50,15 +50,13 @@ def executor(how):
     if how == "dask":
         with dask_client() as client, client.get_executor() as made:
             yield made
-    elif how == "mpi":
+    else:
         from mpi4py.futures import MPIPoolExecutor
 
         with MPIPoolExecutor() as made:
             yield made
-    else:
-        yield None
 
 
 if __name__ == "__main__":
     with executor(sys.argv[1]) as made:
-        certify_rows(*SLOW, **HOW, executor=made, jobs=1 if made else 2, resume=sys.argv[2])
+        certify_rows(*SLOW, **HOW, executor=made, resume=sys.argv[2])

@@ -18,12 +18,11 @@ from kit import environment, package, parametrize
 from certreg import RowsError, certify_rows
 
 HERE = pathlib.Path(__file__).parent
-EVERY = parametrize("how", "processes", "dask", "mpi")
+BOTH = parametrize("how", "dask", "mpi")
 
 
 def needs(how):
-    if how != "processes":
-        package({"dask": "distributed", "mpi": "mpi4py"}[how])
+    package({"dask": "distributed", "mpi": "mpi4py"}[how])
     if how == "mpi" and not shutil.which("mpirun"):
         pytest.skip("mpirun is not installed")
 
@@ -59,13 +58,13 @@ def ends_well(how, whole):
     assert table("rows.sqlite") == whole[1]
 
 
-@parametrize("how", "dask", "mpi")
+@BOTH
 def test_executors_give_the_same_bits(folder, whole, how):
     needs(how)
     ends_well(how, whole)
 
 
-@EVERY
+@BOTH
 def test_a_killed_program_goes_on(folder, whole, how):
     needs(how)
     process = start(how)
