@@ -1,11 +1,17 @@
 /* The solver and the radius search on random admissible inputs, one core: the mean change with
- * mean, variance, gradient and range, and the radius to 1e-9 including the final re-evaluation.
- * Peer: the paper's procedure in SciPy (paper_procedure.py). Usage: bench_solver [tables.md] */
+ * mean, variance, gradient and range, and the radius to 1e-9 including the final re-evaluation,
+ * without and with the second order; and the Gram matrix that the gradient takes. Peers: the
+ * paper's procedure, compiled (paper_procedure.h), and BLAS. Usage: bench_solver [tables.md] */
 #include "bench.h"
+#include "backend/backend.h"
+#include "backend/cpu.h"
+#include "certreg/backend.h"
 #include "certreg/certreg.h"
 #include "certreg/solver.h"
+#include "paper_procedure.h"
+#include <cblas.h>
 
-enum { PROBLEMS = 4000, PEER_PROBLEMS = 9, REPEATS = 3 };
+enum { PROBLEMS = 4000, REPEATS = 3, BLOCKS = 64, INPUTS = 784 };
 
 typedef struct problem {
     certreg_bounds bounds;
@@ -55,14 +61,47 @@ static double shift_time(certreg_solver *solver, certreg_bisection *bisection, c
     return status ? INFINITY : bench_now() - start;
 }
 
+static double search_time(certreg_bisection *bisection, const problem *p, uint32_t more)
+{
+    certreg_bounds bounds = p->bounds;
+    certreg_radius radius = {.struct_size = sizeof radius};
+    bounds.constraints |= more;
+    const double start = bench_now();
+    const certreg_status status =
+        certreg_bisection_within(bisection, &bounds, 0, p->tolerance, &radius);
+    return status ? INFINITY : bench_now() - start;
+}
+
 static double radius_time(certreg_solver *solver, certreg_bisection *bisection, const problem *p)
 {
     (void)solver;
-    certreg_radius radius = {.struct_size = sizeof radius};
-    const double start = bench_now();
-    const certreg_status status =
-        certreg_bisection_within(bisection, &p->bounds, 0, p->tolerance, &radius);
-    return status ? INFINITY : bench_now() - start;
+    return search_time(bisection, p, 0);
+}
+
+static double second_time(certreg_solver *solver, certreg_bisection *bisection, const problem *p)
+{
+    (void)solver;
+    return search_time(bisection, p, CERTREG_CONSTRAINT_SECOND_ORDER);
+}
+
+static double paper_time(const problem *p, int secant)
+{
+    const certreg_bounds *b = &p->bounds;
+    const double start = bench_now(), radius = paper_radius(b->mean_lo, b->variance_hi,
+                                                            b->gradient_hi, p->tolerance, secant);
+    return radius >= 0 ? bench_now() - start : INFINITY;
+}
+
+static double secant_time(certreg_solver *solver, certreg_bisection *bisection, const problem *p)
+{
+    (void)solver, (void)bisection;
+    return paper_time(p, 1);
+}
+
+static double halving_time(certreg_solver *solver, certreg_bisection *bisection, const problem *p)
+{
+    (void)solver, (void)bisection;
+    return paper_time(p, 0);
 }
 
 /* Median and 99th percentile over the problems, each the best of a few runs: what the machine does
@@ -82,27 +121,29 @@ static void measure(certreg_solver *solver, certreg_bisection *bisection, const 
     out[1] = times[PROBLEMS * 99 / 100];
 }
 
-static double peer(const problem *all)
+/* Least seconds of the Gram matrix of block sums, and of BLAS's. */
+static void gram_times(double out[2])
 {
-    const char *python = getenv("PYTHON"), *name = "lib/bench_solver_peer.txt";
-    char command[512];
-    FILE *rows = fopen(name, "w");
-    if (!rows) return 0;
-    for (int i = 0; i < PEER_PROBLEMS; i++) {
-        const certreg_bounds *b = &all[i].bounds;
-        fprintf(rows, "%.17g %.17g %.17g %g %g %g %.17g\n", b->mean_lo, b->variance_hi,
-                b->gradient_hi, b->range_lo, b->range_hi, b->sigma, all[i].tolerance);
+    static double sums[BLOCKS * INPUTS], gram[BLOCKS * BLOCKS];
+    certreg_backend *backend;
+    out[0] = out[1] = INFINITY;
+    for (int i = 0; i < BLOCKS * INPUTS; i++) sums[i] = uniform();
+    if (cr_cpu_open(1, NULL, &backend)) return;
+    for (int i = 0; i < 300; i++) {
+        const double start = bench_now();
+        backend->ops->gram(backend, sums, INPUTS, BLOCKS, INPUTS, gram);
+        const double middle = bench_now();
+        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, BLOCKS, INPUTS, 1, sums, INPUTS, 0,
+                    gram, BLOCKS);
+        out[0] = fmin(out[0], middle - start), out[1] = fmin(out[1], bench_now() - middle);
     }
-    fclose(rows);
-    snprintf(command, sizeof command,
-             "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 %s bench/paper_procedure.py < %s",
-             python && *python ? python : "/usr/bin/python3", name);
-    double seconds = 0;
-    FILE *pipe = popen(command, "r");
-    const int got = pipe ? fscanf(pipe, "%lf", &seconds) : 0;
-    const int good = pipe && pclose(pipe) == 0 && got == 1;
-    remove(name);
-    return good ? seconds : 0;
+    certreg_backend_close(backend);
+}
+
+static void report(const char *name, const double seconds[2], const char *aims)
+{
+    bench_print("| %s | %.1f µs | %.1f µs | %s |\n", name, 1e6 * seconds[0], 1e6 * seconds[1],
+                aims);
 }
 
 int main(int argc, char **argv)
@@ -110,26 +151,31 @@ int main(int argc, char **argv)
     static problem all[PROBLEMS];
     certreg_solver *solver;
     certreg_bisection *bisection;
-    double shift[2], radius[2];
+    double seconds[5][2], gram[2];
     for (int i = 0; i < PROBLEMS; i++) all[i] = make();
+    for (int i = 0; i < PROBLEMS; i++)
+        all[i].bounds.second_order_hi = sqrt(all[i].bounds.variance_hi) * between(0.02, 0.7);
     if (certreg_solver_create(NULL, NULL, &solver) ||
         certreg_bisection_create(NULL, NULL, &bisection))
         return 1;
-    measure(solver, bisection, all, shift_time, shift);
-    measure(solver, bisection, all, radius_time, radius);
+    double (*const tasks[])(certreg_solver *, certreg_bisection *, const problem *) = {
+        shift_time, radius_time, secant_time, halving_time, second_time};
+    for (int i = 0; i < 5; i++) measure(solver, bisection, all, tasks[i], seconds[i]);
+    gram_times(gram);
     bench_open(argc, argv);
-    const double theirs = peer(all);
-    bench_begin("solver", "| | time | aim |");
-    bench_print("| change of the mean at a radius, median | %.1f µs | 25 µs |\n", 1e6 * shift[0]);
-    bench_print("| largest radius to 1e-9, median | %.1f µs | 150 µs |\n", 1e6 * radius[0]);
-    bench_print("| the same, 99th percentile | %.1f µs | 500 µs |\n", 1e6 * radius[1]);
-    if (theirs > 0)
-        bench_print(
-            "| the paper's procedure in SciPy, median | %.1f ms, %.0f times the library's | "
-            "1,000 times |\n",
-            1e3 * theirs, theirs / radius[0]);
-    else printf("no SciPy: peer left out\n");
+    bench_begin("solver", "| | median | 99% | aim |");
+    report("change of the mean at a radius", seconds[0], "25 µs");
     bench_end("solver");
+    bench_begin("radius", "| | median | 99% | aims |");
+    report("largest radius to 1e-9", seconds[1], "25, 60 µs");
+    report("the paper's procedure, secant", seconds[2], "");
+    report("the paper's procedure, bisection", seconds[3], "");
+    bench_end("radius");
+    bench_begin("second_order", "| | median | 99% | aims |");
+    report("largest radius with the second order", seconds[4], "120, 400 µs");
+    bench_print("| Gram matrix, 64 × 784 | %.3f ms | | 0.15 ms |\n", 1e3 * gram[0]);
+    bench_print("| the same by BLAS (`dsyrk`), one thread | %.3f ms | | |\n", 1e3 * gram[1]);
+    bench_end("second_order");
     bench_close();
     certreg_bisection_destroy(bisection);
     certreg_solver_destroy(solver);

@@ -113,7 +113,8 @@ typedef struct certreg_solve_info {
     /* How often the dual was evaluated: what max_evaluations limits. A radius of
      * several functions counts all of them, while the limit is for each. */
     uint32_t evaluations;
-    uint64_t points; /* of all quadratures: the seconds are about proportional to it */
+    uint64_t points; /* of all quadratures, a closed form being taken for 20: the
+                        seconds are about proportional to it */
     /* Searches whose result is not known to be the best that the constraints allow. If
      * it is not 0, a larger max_evaluations may give a tighter result. */
     uint32_t loose;

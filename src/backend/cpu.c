@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COLUMNS 512u /* that stay in the first-level cache while some rows are multiplied */
+
 typedef struct cpu {
     certreg_backend base;
     const cr_cpu_kernels *kernels; /* NULL: the best there are */
@@ -231,6 +233,18 @@ static certreg_status op_sweep(certreg_backend *backend, const cr_noise *noise,
     return cr_cpu_sweep(kernels_of(me), me->pool, noise, sweep, watch);
 }
 
+static certreg_status op_gram(certreg_backend *backend, const double *sums, size_t pitch,
+                              size_t blocks, size_t inputs, double *gram)
+{
+    const cr_cpu_kernels *kernels = kernels_of((cpu *)backend);
+    memset(gram, 0, blocks * blocks * sizeof *gram);
+    for (size_t first = 0; first < inputs; first += COLUMNS) {
+        const size_t columns = inputs - first < COLUMNS ? inputs - first : COLUMNS;
+        kernels->gram(sums + first, pitch, blocks, columns, gram);
+    }
+    return CERTREG_OK;
+}
+
 static void op_close(certreg_backend *backend)
 {
     cpu *me = (cpu *)backend;
@@ -252,7 +266,7 @@ static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .replay = op_replay,
                                    .project = op_project,
                                    .aim = op_aim,
-                                   .gram = cr_cpu_gram,
+                                   .gram = op_gram,
                                    .alloc = cr_cpu_alloc,
                                    .free = cr_cpu_free,
                                    .store = cr_cpu_copy,

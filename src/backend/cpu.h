@@ -53,6 +53,8 @@ typedef struct cr_cpu_kernels {
     void (*project)(const cr_noise *, uint64_t first, size_t count, const float *direction,
                     const float *mask, double *dots, double *norms);
     void (*filter)(const cr_filter *, const float *x, size_t rows, float *y); /* no overlap */
+    /* gram += the products of some columns */
+    void (*gram)(const double *sums, size_t pitch, size_t blocks, size_t columns, double *gram);
     /* Samples first .. first+count-1 for all functions; the samples of a tile come in order. */
     void (*sweep)(const cr_noise *, uint64_t first, size_t count, const cr_sweep_tile *,
                   cr_swept *);
@@ -92,11 +94,7 @@ certreg_status cr_cpu_fill(certreg_backend *, void *there, size_t bytes, int byt
 certreg_status cr_cpu_wait(certreg_backend *);
 void *cr_cpu_stream(certreg_backend *);
 int32_t cr_cpu_last_code(certreg_backend *, const char **text);
-/* in cpu_gram.c and cpu_pairs.c. */
-certreg_status cr_cpu_gram(certreg_backend *, const double *sums, size_t pitch, size_t blocks,
-                           size_t inputs, double *gram);
-/* gram += the products of some columns. */
-void cr_cpu_gram_add(const double *sums, size_t pitch, size_t blocks, size_t columns, double *gram);
+/* in cpu_pairs.c. */
 void cr_cpu_tile(const cr_pair_room *, size_t inputs, const cr_tile *); /* its normals are there */
 certreg_status cr_cpu_pairs(certreg_backend *, const cr_pair_room *, const cr_tile *a,
                             const cr_tile *b);

@@ -154,7 +154,7 @@ static void multiply(sweep *me, size_t part, const cr_sweep_tile *t, const cr_sw
     const double start = watch ? cr_watch_now(watch) : 0;
     for (size_t f = 0; f < t->functions && !cr_lookout_late(&me->look); f++)
         if (swept[f].rows)
-            cr_cpu_gram_add(swept[f].rows, t->pitch, swept[f].f->blocks, t->width, swept[f].gram);
+            me->kernels->gram(swept[f].rows, t->pitch, swept[f].f->blocks, t->width, swept[f].gram);
     if (watch) watch->fixed += cr_watch_now(watch) - start;
 }
 

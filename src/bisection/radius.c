@@ -86,8 +86,15 @@ certreg_status cr_radius_within(cr_bisection *how, const certreg_bounds *bounds,
     if (status) return status;
     c.sigma = both.sigma;
     const double limit = cr_constraints_limit(&both, tolerance);
-    status = search(&c, &(cr_goal){.rise = both.drop, .limit = limit}, 0.5, 0);
-    if (!status) status = search(&c, &(cr_goal){.rise = both.rise, .limit = limit}, 1, 1);
+    /* The side with more of the range to go is likely to need the smaller radius; the other has
+     * then no more to do than to prove it. */
+    const int first = both.rise.range_hi - both.rise.mean_hi >
+                      both.drop.range_hi - both.drop.mean_hi;
+    for (int i = 0; i < 2 && !status; i++) {
+        const int upper = i ^ first;
+        status = search(&c, &(cr_goal){.rise = upper ? both.rise : both.drop, .limit = limit},
+                        i ? 1 : 0.5, (size_t)upper);
+    }
     if (status) return status;
     fill(&c, out);
     out->limiting_side = c.limiting ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER;

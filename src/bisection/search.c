@@ -14,7 +14,11 @@
  * finest search, whose last steps are steered by what is proven. */
 #define FINEST_WIDTH 1e-6
 
-#define FINEST_STEP 1e-12 /* relative: Newton's last step of a root */
+/* Newton's last step of a root, relative: of a formula; of the draft, where it leaves an error of
+ * the order of its square. */
+#define FINEST_STEP 1e-12
+#define DRAFT_STEP 1e-6
+#define FIRST_CUT 2e-11 /* relative: from a root to a radius that is likely to be proven */
 
 /* Evaluations for the draft of a search, and for all of it. */
 enum { ROOT_EVALUATIONS = 2500, CLIMB_EVALUATIONS = 4000 };
@@ -37,16 +41,23 @@ static double slack_of(const cr_goal *goal, double bound)
 static double draft_room(state *s, double r, double *growth)
 {
     s->goal.rise.r = r;
-    cr_box_search(&s->goal.rise, s->goal.weight, 1e-9, &s->box);
+    cr_box_search(&s->goal.rise, s->goal.weight, CR_ROUGH_GAIN, &s->box);
     *growth = s->box.growth;
     return s->goal.limit - s->box.value;
 }
 
-/* Proven room at r, and whether the bound behind it is next to the least. */
+static int is_point(const state *s)
+{
+    return s->goal.rise.mean_lo == s->goal.rise.mean_hi;
+}
+
+/* Proven room at r, and whether the bound behind it is next to the least. At one mean Newton's last
+ * step to the draft's gain leads as near as the search for the best mean of several does. */
 static double proven(state *s, double r, double *growth)
 {
     s->goal.rise.r = r;
-    cr_box_search(&s->goal.rise, s->goal.weight, CR_FINAL_GAIN, &s->box);
+    cr_box_search(&s->goal.rise, s->goal.weight, is_point(s) ? CR_ROUGH_GAIN : CR_FINAL_GAIN,
+                  &s->box);
     *growth = s->box.growth;
     return slack_of(&s->goal, cr_box_prove(&s->goal.rise, s->goal.weight, &s->box));
 }
@@ -66,7 +77,7 @@ static double middle_of(double low, double high)
  * bisection, which takes over where the steps do not get shorter fast enough. Returns the last
  * point that had room. A `width` ends it once the bracket is so narrow: Newton comes to the root
  * from one side, so when it is close its step goes a little beyond. */
-static double root(state *s, double low, double high, double initial,
+static double root(state *s, double low, double high, double initial, double finest,
                    double (*room)(state *, double, double *))
 {
     double x = initial, last = INFINITY;
@@ -77,7 +88,8 @@ static double root(state *s, double low, double high, double initial,
         else s->failed = high = x;
         double next = growth > 0 && growth < INFINITY ? x + left / growth : INFINITY;
         if (fabs(next - x) <= 0.5 * s->width * x) next += copysign(0.5 * s->width * x, left);
-        if (fabs(next - x) <= FINEST_STEP * x) return fmax(low, fmin(next, x));
+        if (fabs(next - x) <= finest * x)
+            return finest > FINEST_STEP ? fmin(next, high) : fmax(low, fmin(next, x));
         const int cap = next >= high && high == s->goal.cap && x < high;
         if (cap) next = high;
         else if (!(next > low && next < high) || (i >= PATIENCE && fabs(next - x) > 0.5 * last))
@@ -89,17 +101,16 @@ static double root(state *s, double low, double high, double initial,
     return low;
 }
 
-/* Without a range, or as a first bound with one. */
+/* Without a range, or as a first bound with one, where `most` is too much. */
 static double formula_radius(state *s, double most)
 {
     double growth;
     const double C = cr_rise_greatest_variance(&s->goal.rise);
     if (!(C < INFINITY)) return 0;
-    if (formula_room(s, most, &growth) > 0) return most;
     const double room = formula_room(s, 0, &growth);
     if (!(room > 0)) return 0;
     const double initial = fmin(cr_shift_radius_of_mean(room, C), most); /* exact for (C) */
-    double r = root(s, 0, most, initial, formula_room);
+    double r = root(s, 0, most, initial, FINEST_STEP, formula_room);
     for (double cut = 4 * DBL_EPSILON; r > 0 && !(formula_room(s, r, &growth) > 0); cut *= 2)
         r *= 1 - cut;
     return r;
@@ -122,7 +133,8 @@ static double halve(state *s, double low, double high)
  * holds. */
 static double settle(state *s, double x, double least, double most)
 {
-    double growth, cut = fmax(2e-11, 0.25 * s->width), failed = s->width > 0 ? s->failed : INFINITY;
+    double growth, cut = fmax(FIRST_CUT, 0.25 * s->width),
+                   failed = s->width > 0 ? s->failed : INFINITY;
     for (int i = 0; i < MOST_SETTLING && x >= least; i++) {
         const double room = proven(s, x, &growth);
         const int steered = growth > 0 && growth < INFINITY && s->box.count > 0;
@@ -148,40 +160,49 @@ static double settle(state *s, double x, double least, double most)
 }
 
 /* The root to draft accuracy, by a part of what may be spent. */
-static double draft_root(state *s, double least, double most)
+static double draft_root(state *s, double from, double most)
 {
     const int all = cr_effort_narrow(s->goal.rise.effort, ROOT_EVALUATIONS);
-    const double initial = least > 0 ? least : fmin(1, 0.5 * most);
+    const double initial = from > 0 ? from : fmin(1, 0.5 * most);
     s->failed = INFINITY;
-    const double x = root(s, least, most, initial, draft_room);
+    const double x = root(s, from, most, initial, DRAFT_STEP, draft_room);
     s->goal.rise.effort->most = all;
     return x;
 }
 
-static double climb_freely(state *s, double least, double most)
+/* Whether `most` is proven. An earlier condition's radius often holds here as well; the cap hardly
+ * ever does, and is asked only if the search gets there. At one mean the search ends where its
+ * multipliers are good enough. */
+static int enough(state *s, double most)
 {
     double growth;
-    /* An earlier condition's radius often holds here as well; the cap hardly ever does, and is
-     * asked only if the search gets there. */
-    const int cap = most == s->goal.cap;
-    s->conclusive = 1;
-    if (!cap && proven(s, most, &growth) > 0) return most;
-    s->box.count = 0;
-    const double x = draft_root(s, least, most);
-    if (cap && x >= most && proven(s, most, &growth) > 0) return most;
-    return settle(s, x, least, most);
+    if (most == s->goal.cap) return 0;
+    const double bound = s->goal.limit - s->goal.weight * s->goal.rise.mean_lo;
+    if (is_point(s)) s->goal.rise.enough = bound * (1 - 1e-8);
+    const double room = proven(s, most, &growth);
+    s->goal.rise.enough = 0;
+    return room > 0;
 }
 
-/* The largest radius from `least`, which is proven, to `most`. */
-static double climb(state *s, double least, double most)
+static double climb_freely(state *s, double least, double from, double most)
+{
+    double growth;
+    s->conclusive = 1;
+    const double x = draft_root(s, from, most);
+    if (x >= most && proven(s, most, &growth) > 0) return most;
+    return settle(s, fmax(least, x * (1 - FIRST_CUT)), least, most);
+}
+
+/* The largest radius from `least`, which is proven, to `most`; `from`: the draft has room there. */
+static double climb(state *s, double least, double from, double most)
 {
     const int all = cr_effort_narrow(s->goal.rise.effort, CLIMB_EVALUATIONS);
-    const double radius = climb_freely(s, least, most);
+    const double radius = climb_freely(s, least, from, most);
     s->goal.rise.effort->most = all;
     return radius;
 }
 
-/* The same where `least` is proven otherwise: no use unless `next` is proven as well. */
+/* The same where `least` is proven otherwise: no use unless there is room at `next` as well. */
 static double climb_further(state *s, double least, double next, double most)
 {
     double growth;
@@ -189,10 +210,13 @@ static double climb_further(state *s, double least, double next, double most)
     s->box.count = 0;
     s->conclusive = 1;
     if (at_most && s->width == 0) return least; /* which is next to it */
-    if (at_most) next = most;
-    const int holds = proven(s, next, &growth) > 0;
+    const int holds = (at_most ? proven(s, most, &growth) : draft_room(s, next, &growth)) > 0;
     s->conclusive = s->box.tight;
-    return !holds ? least : at_most ? most : climb(s, next, most);
+    if (!holds) return least;
+    const cr_box before = s->box;
+    if (at_most || enough(s, most)) return most;
+    s->box = before;
+    return climb(s, least, next, most);
 }
 
 /* Radii below the least are not distinguished from 0. */
@@ -212,15 +236,20 @@ int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radiu
     s.goal.rise.r = most;
     if (slack_of(goal, cr_formula_cap(&goal->rise, goal->weight)) > 0)
         return *radius = most, wanted;
-    const double by_formula = or_zero(fmin(formula_radius(&s, most), most)), known = *radius;
+    double growth;
     const int only_formula = goal->rise.range_lo == -INFINITY && goal->rise.range_hi == INFINITY;
+    if (formula_room(&s, most, &growth) > 0) return *radius = or_zero(most), wanted;
+    s.goal.rise.second = wanted & CR_FIRST ? INFINITY : goal->rise.second;
+    if (!only_formula && enough(&s, most)) return *radius = or_zero(most), wanted;
+    s.goal.rise.second = goal->rise.second, s.box.count = 0;
+    const double by_formula = or_zero(fmin(formula_radius(&s, most), most)), known = *radius;
     *radius = fmax(known, by_formula);
     if (only_formula || *radius >= most) return wanted;
     s.width = 0.5 * coarse;
     if (wanted & CR_FIRST) {
         s.goal.rise.second = INFINITY;
         *radius = or_zero(known > by_formula ? climb_further(&s, known, known * step, most)
-                                             : climb(&s, by_formula, most));
+                                             : climb(&s, by_formula, by_formula, most));
         if (s.conclusive) tight |= CR_FIRST;
     }
     if (wanted & CR_SECOND) {

@@ -67,8 +67,10 @@ static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *b
 {
     cr_point point;
     const int most = cr_effort_narrow(s->rise->effort, CR_POINT_EVALUATIONS);
-    cr_point_solve(s->rise, m, s->warm, s->gain, &point);
-    cr_second_order_use(s->rise, s->gain, &point);
+    if (!cr_second_order_again(s->rise, m, s->warm, s->gain, &point)) {
+        cr_point_solve(s->rise, m, s->warm, s->gain, &point);
+        cr_second_order_use(s->rise, s->gain, &point);
+    }
     s->rise->effort->most = most;
     const double slope = point.slope + s->weight;
     if (slope == 0 || (slope > 0 && is_high_end) || (slope < 0 && is_low_end)) {

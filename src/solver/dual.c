@@ -24,12 +24,11 @@ static double times(double t, double pdf)
 static void add_short(const cr_problem *problem, const cr_multipliers *at, double from, double to,
                       double y, const cr_rule *rule, cr_sums *out)
 {
-    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at),
-                 center = 0.5 * (from + to), half = 0.5 * (to - from);
+    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at);
+    cr_nodes n;
+    cr_quadrature_nodes(rule, from, to, &problem->ratio, &n);
     for (int j = 0; j < 2 * rule->half; j++) {
-        const double t = center + (j & 1 ? -half : half) * rule->node[j / 2],
-                     h = cr_ratio_at(&problem->ratio, t);
-        const double wy = half * rule->weight[j / 2] * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) * y;
+        const double t = n.t[j], h = n.h[j], wy = n.weight[j] * y;
         out->constraint += wy * (h - at->nu - slope * t - bend * (t * t - 1) - at->lambda * y);
         out->y += wy;
         out->yt += wy * t;
@@ -70,31 +69,32 @@ static void add_between(const cr_problem *problem, const cr_multipliers *at, dou
     const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at),
                  inverse = at->lambda > 0 ? 0.5 / at->lambda : 0;
     double ends[CR_PANELS];
+    cr_sums sum = *out;
     const int count = cr_quadrature_cut(rule, from, to, 0, 2 * ratio->r, ends);
     if (count) problem->effort->points += 2 * (uint64_t)(rule->half * (count - 1));
     for (int i = 1; i < count; i++) {
-        const double center = 0.5 * (ends[i - 1] + ends[i]), half = 0.5 * (ends[i - 1] - ends[i]);
+        cr_nodes n;
+        cr_quadrature_nodes(rule, ends[i], ends[i - 1], ratio, &n);
         for (int j = 0; j < 2 * rule->half; j++) {
-            const double t = center + (j & 1 ? -half : half) * rule->node[j / 2];
-            const double h = cr_ratio_at(ratio, t),
-                         y = (h - at->nu - slope * t - bend * (t * t - 1)) * inverse;
-            const double w = half * rule->weight[j / 2] * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t),
-                         wy = w * y, wt = w * t;
-            out->p += w;
-            out->t += wt;
-            out->tt += wt * t;
-            out->py += wy;
-            out->pyt += wy * t;
-            out->pyy += wy * y;
-            out->growth += wy * (t - ratio->r) * cr_ratio_itself(ratio, h, t);
+            const double t = n.t[j], h = n.h[j],
+                         y = (h - at->nu - slope * t - bend * (t * t - 1)) * inverse,
+                         w = n.weight[j], wy = w * y, wt = w * t;
+            sum.p += w;
+            sum.t += wt;
+            sum.tt += wt * t;
+            sum.py += wy;
+            sum.pyt += wy * t;
+            sum.pyy += wy * y;
+            sum.growth += wy * (t - ratio->r) * cr_ratio_itself(ratio, h, t);
             if (ratio->order < 2) continue;
             const double second = CR_SQRT_HALF * (t * t - 1), wh = w * second;
-            out->h += wh;
-            out->th += wh * t;
-            out->hh += wh * second;
-            out->pyh += wh * y;
+            sum.h += wh;
+            sum.th += wh * t;
+            sum.hh += wh * second;
+            sum.pyh += wh * y;
         }
     }
+    *out = sum;
 }
 
 void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions,

@@ -4,6 +4,7 @@
 #define MOST_STEPS 80
 #define MOST_TRIALS 40
 #define MOST_FINISHING_STEPS 6
+#define FINE_GAIN 1e-12 /* if the conditions are not nearly met at a larger one */
 #define UNKNOWNS (2 + CR_ORDERS)
 
 typedef struct step {
@@ -131,8 +132,12 @@ static step balanced(const cr_problem *problem, const cr_descent *now)
 
 static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent *at)
 {
-    cr_regions_find(problem, &at->at, rule == &cr_quadrature_draft ? 1e-9 : 1e-13, &at->regions);
-    cr_dual_sums(problem, &at->at, &at->regions, rule, &at->sums);
+    if (rule != &cr_quadrature_rough ||
+        !cr_dual_closed(problem, &at->at, &at->regions, &at->sums)) {
+        cr_regions_find(problem, &at->at, rule == &cr_quadrature_value ? 1e-13 : 1e-9,
+                        &at->regions);
+        cr_dual_sums(problem, &at->at, &at->regions, rule, &at->sums);
+    }
     at->value = cr_dual_value(problem, &at->at, at->sums.constraint);
 }
 
@@ -200,7 +205,7 @@ static void search_line(const cr_problem *problem, const cr_rule *rule, const cr
 {
     /* The draft jumps by its error where panels come and go. Close to the end a finer rule takes
      * over. */
-    const int at_the_end = rule == &cr_quadrature_draft && along->drop <= 1e-7 * descent->value;
+    const int at_the_end = rule != &cr_quadrature_value && along->drop <= 1e-7 * descent->value;
     const int trials = at_the_end ? 2 : MOST_TRIALS, stopped = along->stopped;
     double length = along->length;
     *next = *descent;
@@ -225,12 +230,21 @@ static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
     for (descent->steps = 0; descent->steps < MOST_STEPS && cr_effort_left(problem->effort);
          descent->steps++) {
         if ((descent->impossible = impossible(problem, descent))) return;
+        if (descent->value < problem->enough) {
+            descent->converged = descent->tight = 1;
+            return;
+        }
         const step by = balanced(problem, descent);
         line along = {&by, -by.slope * problem->ratio.norm, 0, mostly_between(descent), -1};
         along.length = full_length(descent, &by, along.drop, along.between);
         if (along.drop <= 2 * gain * descent->value) {
             descent->tight = nearly_feasible(problem, descent, 1e-3);
+            if (!descent->tight && gain > FINE_GAIN) {
+                gain = FINE_GAIN;
+                continue;
+            }
             descent->at = move(&descent->at, &by, along.length, along.between, order);
+            if (rule == &cr_quadrature_rough) descent->value -= 0.5 * along.drop;
             descent->converged = 1;
             return;
         }
@@ -263,7 +277,8 @@ static int strained(const cr_problem *problem, const cr_descent *descent)
 void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent)
 {
     for (int j = 0; j < CR_ORDERS; j++) descent->fixed[j] = problem->fixed[j];
-    descend(problem, &cr_quadrature_draft, gain, descent);
+    descend(problem, gain < CR_ROUGH_GAIN ? &cr_quadrature_draft : &cr_quadrature_rough, gain,
+            descent);
     const int stalled = !descent->converged && descent->steps < MOST_STEPS;
     if (!descent->impossible && (stalled || strained(problem, descent)))
         descend(problem, &cr_quadrature_value, gain * 1e-2, descent);

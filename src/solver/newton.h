@@ -16,6 +16,8 @@ typedef struct cr_descent {
                        left below 0 */
 } cr_descent;
 
+#define CR_ROUGH_GAIN 1e-9 /* from here on, closed forms are good enough (dual.h) */
+
 /* From descent->at (lambda > 0) downhill until one more step can gain no more than `gain` of the
  * value, or the effort is spent. */
 void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent);

@@ -10,6 +10,7 @@ cr_problem cr_point_describe(const cr_rise *rise, double mean, int order, double
                           .b = rise->range_lo - mean,
                           .B = rise->range_hi - mean,
                           .coefficient = {coefficient},
+                          .enough = rise->enough,
                           .effort = rise->effort};
     problem.variance = cr_rise_variance(rise, mean, &problem.variance_slope);
     return problem;

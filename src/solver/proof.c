@@ -26,18 +26,17 @@ static double cancelled(const cr_ratio *ratio, double t)
 static void add_panel(const cr_problem *problem, const cr_multipliers *at, double from, double to,
                       const cr_rule *rule, pointwise *out)
 {
-    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at);
-    const double center = 0.5 * (from + to), half = 0.5 * (to - from), r = problem->ratio.r;
+    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at),
+                 r = problem->ratio.r;
     pointwise part = {0}; /* summed by itself: fewer roundings */
+    cr_nodes n;
+    cr_quadrature_nodes(rule, from, to, &problem->ratio, &n);
     for (int j = 0; j < 2 * rule->half; j++) {
-        const double t = center + (j & 1 ? -half : half) * rule->node[j / 2];
-        const double h = cr_ratio_at(&problem->ratio, t),
-                     v = h - at->nu - slope * t - bend * (t * t - 1);
+        const double t = n.t[j], h = n.h[j], v = h - at->nu - slope * t - bend * (t * t - 1);
         const double strain = 1 + (0.5 * t * t + fabs(r * (t - 0.5 * r))) /
                                       ROUNDINGS; /* roundings of exponents count in full */
-        const double free = at->lambda > 0 ? v / (2 * at->lambda) : v > 0 ? INFINITY : -INFINITY;
-        const double y = fmin(fmax(free, problem->b), problem->B),
-                     w = half * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t);
+        const double free = v / (2 * at->lambda), least = free > problem->b ? free : problem->b,
+                     y = least < problem->B ? least : problem->B, w = n.weight[j]; /* 0 / 0: b */
         part.constraint += w * y * (v - at->lambda * y);
         part.size += strain * w * fabs(y) *
                      (fabs(h) + cancelled(&problem->ratio, t) + fabs(at->nu) + fabs(slope * t) +

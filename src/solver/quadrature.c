@@ -20,8 +20,10 @@ static const double weight_20[] = {
     0.118194531961518417,  0.101930119817240435, 0.0832767415767047487, 0.0626720483341090636,
     0.0406014298003869413, 0.0176140071391521183};
 
-/* The draft steers Newton, for which 1e-8 is plenty since the value is stationary. The other two
- * are for the value, with different panels. */
+/* The rough one is the draft where no closed form does (closed.c). The draft steers Newton, for
+ * which 1e-8 is plenty since the value is stationary. The other two are for the value, with
+ * different panels. */
+const cr_rule cr_quadrature_rough = {4, node_8, weight_8, 3.0, 8, 22};
 const cr_rule cr_quadrature_draft = {4, node_8, weight_8, 3.0, 8, 22};
 const cr_rule cr_quadrature_value = {8, node_16, weight_16, 2.5, 12, 40};
 const cr_rule cr_quadrature_proof = {10, node_20, weight_20, 3.0, 14, 42};
@@ -58,4 +60,15 @@ int cr_quadrature_cut(const cr_rule *rule, double from, double to, double low_pe
         ends[count++] = t;
     }
     return count;
+}
+
+void cr_quadrature_nodes(const cr_rule *rule, double a, double b, const cr_ratio *ratio,
+                         cr_nodes *out)
+{
+    const double center = 0.5 * (a + b), half = 0.5 * (b - a);
+    for (int j = 0; j < 2 * rule->half; j++) {
+        const double t = out->t[j] = center + (j & 1 ? -half : half) * rule->node[j / 2];
+        out->h[j] = cr_ratio_at(ratio, t);
+        out->weight[j] = half * rule->weight[j / 2] * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t);
+    }
 }

@@ -59,7 +59,7 @@ typedef struct shape {
     double first, last, peak, trough;
 } shape;
 
-static shape shape_of(const cr_problem *problem, double slope, double bend)
+static shape shape_of(const cr_problem *problem, double slope, double bend, double tolerance)
 {
     const cr_ratio *ratio = &problem->ratio;
     shape s = {-LINE_END, LINE_END + 2 * ratio->r, -INFINITY, -INFINITY};
@@ -73,9 +73,9 @@ static shape shape_of(const cr_problem *problem, double slope, double bend)
     const double middle = fmin(fmax(cr_ratio_inflection(ratio, 2 * bend), s.first), s.last);
     if (!(residue(&steepness, middle) < 0)) return s;
     if (residue(&steepness, s.first) > 0)
-        s.peak = close_in(&steepness, s.first, middle, 0, 0.5 * (s.first + middle), 1e-13);
+        s.peak = close_in(&steepness, s.first, middle, 0, 0.5 * (s.first + middle), tolerance);
     s.trough = residue(&steepness, s.last) > 0
-                   ? close_in(&steepness, middle, s.last, 1, middle + 1, 1e-13)
+                   ? close_in(&steepness, middle, s.last, 1, middle + 1, tolerance)
                    : s.last;
     return s;
 }
@@ -106,7 +106,7 @@ void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double
 {
     cr_regions *regions = warm_and_out;
     const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at);
-    const shape s = shape_of(problem, slope, bend);
+    const shape s = shape_of(problem, slope, bend, tolerance < CR_ROUGH_EDGES ? 1e-13 : tolerance);
     level height = {.problem = problem, .slope = slope, .bend = bend};
     double *edge = regions->edge;
     regions->width = tolerance;

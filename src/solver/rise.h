@@ -21,6 +21,7 @@ typedef struct cr_rise {
     /* E (u - moment_center)^2 is at most the moment: at mean m the variance is at most moment - (m
      * - moment_center)^2. */
     double moment_center, moment;
+    double enough; /* a search at one mean ends below it; 0: it looks for the least bound */
 } cr_rise;
 
 /* The greatest variance at this mean as far as the moment limits it, rounded up. */

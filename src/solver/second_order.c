@@ -98,6 +98,16 @@ static double second_of(const cr_problem *problem, const cr_point *initial, cr_d
     return sums.yh;
 }
 
+static void take(const cr_rise *rise, const cr_problem *problem, const cr_descent *descent,
+                 double mean, cr_point *out)
+{
+    *out = (cr_point){.mean = mean};
+    cr_point_take(problem, descent, out);
+    out->coefficient_hi[0] = fmin(rise->gradient_hi, sqrt(problem->variance));
+    out->coefficient_hi[1] = rise->second;
+    for (int j = 0; j < CR_ORDERS; j++) out->coefficient_lo[j] = -out->coefficient_hi[j];
+}
+
 static void solve(const cr_rise *rise, double gain, cr_point *point)
 {
     const cr_point initial = initial_of(rise, gain, point);
@@ -109,13 +119,27 @@ static void solve(const cr_rise *rise, double gain, cr_point *point)
         problem.coefficient[0] = rise->gradient_hi, problem.fixed[0] = 0;
     const int found = descend(rise, &problem, gain, &descent);
     if (!found) point->tight = 0;
-    if (!found || !(descent.value < point->value)) return;
-    cr_point better = {.mean = point->mean};
-    cr_point_take(&problem, &descent, &better);
-    better.coefficient_hi[0] = fmin(rise->gradient_hi, sqrt(problem.variance));
-    better.coefficient_hi[1] = rise->second;
-    for (int j = 0; j < CR_ORDERS; j++) better.coefficient_lo[j] = -better.coefficient_hi[j];
-    *point = better;
+    if (found && descent.value < point->value) take(rise, &problem, &descent, point->mean, point);
+}
+
+int cr_second_order_again(const cr_rise *rise, double mean, const cr_point *warm, double gain,
+                          cr_point *out)
+{
+    const int near = warm && warm->mean == mean && warm->problem.ratio.order > 1 && warm->tight;
+    if (!near || !(rise->second < INFINITY) || gain < CR_ROUGH_GAIN) return 0;
+    cr_problem problem = describe(rise, mean);
+    cr_descent descent = {.at = warm->at, .regions = warm->regions};
+    for (int j = 0; j < CR_ORDERS; j++) {
+        problem.coefficient[j] = warm->problem.coefficient[j];
+        if (!(problem.fixed[j] = warm->problem.fixed[j])) continue;
+        descent.at.a[j] = cr_dual_unused(&problem, j);
+    }
+    if (!descend(rise, &problem, gain, &descent) || !descent.tight) return 0;
+    /* This knows no lower end of the gradient. Where one binds, the first order may be less; at a
+     * single mean it has had a search of its own. */
+    if (rise->mean_lo < rise->mean_hi && descent.sums.yt < rise->gradient_lo * (1 - 1e-6)) return 0;
+    take(rise, &problem, &descent, mean, out);
+    return 1;
 }
 
 void cr_second_order_use(const cr_rise *rise, double gain, cr_point *point)

@@ -7,6 +7,9 @@
  * (bound.c). */
 #define CR_LEAST_SECOND_ORDER_RADIUS 1e-2
 
+/* In a rough search, from the same mean's point at a radius near by: 0 if that leads nowhere. */
+int cr_second_order_again(const cr_rise *rise, double mean, const cr_point *warm, double gain,
+                          cr_point *out);
 void cr_second_order_use(const cr_rise *rise, double gain, cr_point *point);
 
 #endif

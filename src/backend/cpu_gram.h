@@ -1,0 +1,52 @@
+/* Products of block sums with each other. The order of the additions depends on the number of
+ * inputs alone, so all paths give the same bits. */
+#ifndef CR_BACKEND_CPU_GRAM_H
+#define CR_BACKEND_CPU_GRAM_H
+#include "backend/cpu_kernel.h"
+
+/* So many rows are multiplied by so many. */
+#define PAIR 2u
+#define FOUR 4u
+/* Independent partial sums per entry: additions of one lane follow each other, lanes do not. They
+ * fill a register of AVX2. */
+#define LANES 4u
+
+/* out[r][s] = sum over the tile of a_r b_s. */
+static inline void multiply_tile(const double *const a[FOUR], const double *const b[PAIR],
+                                 size_t columns, double out[FOUR][PAIR])
+{
+    double sum[FOUR][PAIR][LANES] = {{{0}}};
+    size_t j = 0;
+    for (; j + LANES <= columns; j += LANES)
+#pragma GCC unroll 4
+        for (size_t r = 0; r < FOUR; r++)
+            for (size_t lane = 0; lane < LANES; lane++) {
+                sum[r][0][lane] += a[r][j + lane] * b[0][j + lane];
+                sum[r][1][lane] += a[r][j + lane] * b[1][j + lane];
+            }
+    for (; j < columns; j++)
+        for (size_t r = 0; r < FOUR; r++)
+            for (size_t s = 0; s < PAIR; s++) sum[r][s][0] += a[r][j] * b[s][j];
+    for (size_t r = 0; r < FOUR; r++)
+        for (size_t s = 0; s < PAIR; s++)
+            out[r][s] = (sum[r][s][0] + sum[r][s][1]) + (sum[r][s][2] + sum[r][s][3]);
+}
+
+/* Adds to the upper triangle. The last row stands in for those beyond it. */
+static void kernel_gram(const double *sums, size_t pitch, size_t blocks, size_t columns,
+                        double *gram)
+{
+    for (size_t p = 0; p < blocks; p += FOUR)
+        for (size_t q = p; q < blocks; q += PAIR) {
+            const double *a[FOUR], *b[PAIR];
+            double out[FOUR][PAIR];
+            for (size_t r = 0; r < FOUR; r++) a[r] = sums + least(p + r, blocks - 1) * pitch;
+            for (size_t s = 0; s < PAIR; s++) b[s] = sums + least(q + s, blocks - 1) * pitch;
+            multiply_tile(a, b, columns, out);
+            for (size_t r = 0; r < FOUR && p + r < blocks; r++)
+                for (size_t s = 0; s < PAIR && q + s < blocks; s++)
+                    if (q + s >= p + r) gram[(p + r) * blocks + q + s] += out[r][s];
+        }
+}
+
+#endif

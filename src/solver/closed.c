@@ -1,0 +1,101 @@
+/* The sums of a draft in closed form, for orders and multipliers that leave enough digits. */
+#include "solver/dual.h"
+#include <math.h>
+
+#define LINE_END 39.0
+/* SAME_POINTS: of a quadrature that takes as long. */
+enum { POWERS = 2 * CR_ORDERS + 1, SAME_POINTS = 20 };
+
+/* T v = e - c[0] - c[1] t - c[2] t^2, where e = exp(rt - r^2/2). */
+typedef struct curve {
+    double r, c[CR_ORDERS + 1];
+} curve;
+
+static curve curve_of(const cr_problem *problem, const cr_multipliers *at)
+{
+    const cr_ratio *ratio = &problem->ratio;
+    const double r = ratio->r, T = ratio->norm,
+                 square = T * cr_dual_bend(problem, at) + (ratio->order > 1 ? 0.5 * r * r : 0);
+    return (curve){r,
+                   {1 + T * at->nu - square,
+                    T * cr_dual_slope(problem, at) + (ratio->order > 0 ? r : 0), square}};
+}
+
+/* at[j][k] = E[e^j t^k] beyond a place */
+typedef struct moments {
+    double at[3][POWERS];
+} moments;
+
+static void beyond(const cr_problem *problem, double whole, double t, moments *m)
+{
+    const int here = fabs(t) < LINE_END;
+    const double r = problem->ratio.r, e = here ? exp(r * (t - 0.5 * r)) : 0;
+    const int second = problem->ratio.order > 1, most[] = {second ? 4 : 2, second ? 3 : 2, 1};
+    double edge = here ? CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) : 0;
+    for (int j = 0; j < 3; j++, edge *= e) {
+        double *to = m->at[j], power = edge;
+        to[0] = (here ? 0.5 * erfc((t - j * r) * CR_SQRT_HALF) : t < 0) * (j > 1 ? whole : 1);
+        to[1] = j * r * to[0] + power;
+        for (int k = 2; k <= most[j]; k++)
+            to[k] = j * r * to[k - 1] + (k - 1) * to[k - 2] + (power *= edge > 0 ? t : 0);
+    }
+}
+
+/* y = share * e + sum of d[i] t^i there. */
+static void add_region(const cr_problem *problem, const cr_multipliers *at, const curve *v,
+                       const moments *m, double share, const double *d, cr_sums *out)
+{
+    const int order = problem->ratio.order > 1 ? 2 : 1;
+    double y[CR_ORDERS + 1] = {0}, ye = share * m->at[2][0], yet = share * m->at[2][1];
+    for (int k = 0; k <= order; k++) {
+        y[k] = share * m->at[1][k];
+        for (int i = 0; i <= order; i++) y[k] += d[i] * m->at[0][i + k];
+    }
+    for (int i = 0; i <= order; i++) ye += d[i] * m->at[1][i], yet += d[i] * m->at[1][i + 1];
+    double yv = ye, yy = share * ye;
+    for (int i = 0; i <= order; i++) yv -= v->c[i] * y[i], yy += d[i] * y[i];
+    const double second = CR_SQRT_HALF * (y[2] - y[0]); /* for k = 2 */
+    out->y += y[0], out->yt += y[1], out->yh += second, out->yy += yy;
+    out->constraint += yv / problem->ratio.norm - at->lambda * yy;
+    out->growth += yet - v->r * ye;
+    if (share == 0) return;
+    const double *p = m->at[0];
+    out->p += p[0], out->t += p[1], out->tt += p[2];
+    out->py += y[0], out->pyt += y[1], out->pyy += yy;
+    if (order < 2) return;
+    out->h += CR_SQRT_HALF * (p[2] - p[0]), out->th += CR_SQRT_HALF * (p[3] - p[1]);
+    out->hh += 0.5 * (p[4] - 2 * p[2] + p[0]), out->pyh += second;
+}
+
+/* Sums cancel to this share of the square of what y is a difference of. */
+static const double most_size = 500, most_radius = 5;
+
+int cr_dual_closed(const cr_problem *problem, const cr_multipliers *at, cr_regions *regions,
+                   cr_sums *out)
+{
+    const curve v = curve_of(problem, at);
+    const double share = 0.5 / (at->lambda * problem->ratio.norm);
+    const double between[] = {-share * v.c[0], -share * v.c[1], -share * v.c[2]};
+    if (!(share * (1 + fabs(v.c[0]) + fabs(v.c[1]) + fabs(v.c[2])) < most_size &&
+          v.r < most_radius && v.r > 0))
+        return 0;
+    cr_regions_find(problem, at, CR_ROUGH_EDGES, regions);
+    problem->effort->used++;
+    problem->effort->points += SAME_POINTS;
+    *out = (cr_sums){0};
+    moments here = {{{0}}}, next = here;
+    const double whole = exp(v.r * v.r); /* E e^2 */
+    double from = -INFINITY;
+    beyond(problem, whole, from, &here);
+    for (int i = 0; i <= CR_EDGES; i++) {
+        const double to = i < CR_EDGES ? regions->edge[i] : INFINITY,
+                     clipped[] = {i % 4 ? problem->B : problem->b, 0, 0};
+        if (!(from < to)) continue;
+        beyond(problem, whole, from = to, &next);
+        for (int j = 0; j < 3; j++)
+            for (int k = 0; k < POWERS; k++) here.at[j][k] -= next.at[j][k];
+        add_region(problem, at, &v, &here, i % 2 ? share : 0, i % 2 ? between : clipped, out);
+        here = next;
+    }
+    return 1;
+}
