@@ -1,0 +1,72 @@
+/* A closed loop that uses certificates, in simulated time, so that its output repeats: a table of
+ * what happens with and without them, with and without an adversary of the camera.
+ * Usage: control_loop [HERTZ]; control_loop trace, for the figure, in CSV
+ * In real time, by a deadline: make bench-latency. */
+#include "control_loop.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS = 3 };
+static const char *const trusts[] = {"network", "network, gated", "network, certified",
+                                     "tilt sensor"};
+static const char *const attacks[] = {"none", "against the lean", "one way"};
+
+/* ---- the table */
+static void row(settings set)
+{
+    double rms = 0, most = 0, ticks = 0, calls = 0, of[SOURCES] = {0};
+    int fell = 0;
+    for (set.seed = 1; set.seed <= RUNS; set.seed++) {
+        const summary s = loop_run(&set);
+        fell += s.fell, rms += s.rms / RUNS, most = fmax(most, s.most);
+        ticks += (double)s.loop.ticks, calls += (double)s.loop.calls;
+        for (int k = 0; k < SOURCES; k++) of[k] += (double)s.loop.of[k];
+        if (s.loop.said[0]) puts(s.loop.said);
+    }
+    printf("| %s | %s | %d of %d | %.2f m | %.2f m | %.0f%% | %.0f%% | %.1f |\n",
+           attacks[set.attack], trusts[set.trust], fell, RUNS, rms, most,
+           100 * of[SOURCE_TILT] / ticks, 100 * of[SOURCE_MOVED] / ticks, calls / ticks);
+}
+
+static int table(double hertz)
+{
+    if (!(hertz >= 50 && hertz <= 10000)) return puts("HERTZ is 50 to 10000"), 2;
+    puts("| attack | the angle is from | falls | cart, rms | most | by tilt sensor | "
+         "certificate moved | calls a tick |\n|---|---|---|---|---|---|---|---|");
+    for (int attack = ATTACK_NONE; attack <= ATTACK_ONE_WAY; attack++)
+        for (int trust = TRUST_NETWORK; trust <= TRUST_TILT; trust++) {
+            settings set = loop_settings(trust, attack);
+            set.hertz = hertz;
+            row(set);
+        }
+    return 0;
+}
+
+/* ---- the trace */
+static void line(void *user, const loop *l, const plant *p)
+{
+    if (l->ticks % 8 == 0)
+        printf("%s,%.3f,%.4f,%.4f,%d,%.4f\n", (const char *)user, p->time, p->x, p->angle,
+               l->source, l->left);
+}
+
+static int trace(void)
+{
+    puts("trust,time,x,angle,source,left");
+    for (int trust = TRUST_NETWORK; trust <= TRUST_TILT; trust++) {
+        char name[32];
+        settings set = loop_settings(trust, ATTACK_AGAINST_LEAN);
+        snprintf(name, sizeof name, "%d", trust);
+        set.seed = 1, set.watch = line, set.user = name;
+        loop_run(&set);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "trace")) return trace();
+    return table(argc > 1 ? atof(argv[1]) : 200);
+}
