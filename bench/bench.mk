@@ -35,7 +35,8 @@ bench-vectors: all ## Measure radii of vectors
 	@$(of_bench) bench/bench_vectors.py
 reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: two minutes
 	@$(of_bench) -m reproduce $(PARTS)
-figures: all $(control_loop) $(OBJ)/libdigits.so ## Draw the figures of the guide; QUICK=1: in small, 15 seconds
+figures: all $(control_loop) $(OBJ)/libdigits.so
+figures: ## Draw the figures of the guide; QUICK=1: in small, 15 seconds
 	@$(of_bench) -m figures $(PARTS)
 bench-gpu: all $(gpu_programs) ## Time the CUDA backend on a device
 ifneq ($(NVCC),)

@@ -1,6 +1,6 @@
 /* A closed loop that uses certificates, in simulated time, so that its output repeats: a table of
  * what happens with and without them, with and without an adversary of the camera.
- * Usage: control_loop [HERTZ]; control_loop trace, for the figure, in CSV
+ * Usage: control_loop [HERTZ [RUNS]]; control_loop trace, for the figure, in CSV
  * In real time, by a deadline: make bench-latency. */
 #include "control_loop.h"
 #include <math.h>
@@ -8,38 +8,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 3 };
 static const char *const trusts[] = {"network", "network, gated", "network, certified",
                                      "tilt sensor"};
 static const char *const attacks[] = {"none", "against the lean", "one way"};
 
 /* ---- the table */
-static void row(settings set)
+static void row(settings set, int runs)
 {
     double rms = 0, most = 0, ticks = 0, calls = 0, of[SOURCES] = {0};
     int fell = 0;
-    for (set.seed = 1; set.seed <= RUNS; set.seed++) {
+    for (set.seed = 1; set.seed <= (uint64_t)runs; set.seed++) {
         const summary s = loop_run(&set);
-        fell += s.fell, rms += s.rms / RUNS, most = fmax(most, s.most);
+        fell += s.fell, rms += s.rms / runs, most = fmax(most, s.most);
         ticks += (double)s.loop.ticks, calls += (double)s.loop.calls;
         for (int k = 0; k < SOURCES; k++) of[k] += (double)s.loop.of[k];
         if (s.loop.said[0]) puts(s.loop.said);
     }
     printf("| %s | %s | %d of %d | %.2f m | %.2f m | %.0f%% | %.0f%% | %.1f |\n",
-           attacks[set.attack], trusts[set.trust], fell, RUNS, rms, most,
+           attacks[set.attack], trusts[set.trust], fell, runs, rms, most,
            100 * of[SOURCE_TILT] / ticks, 100 * of[SOURCE_MOVED] / ticks, calls / ticks);
 }
 
-static int table(double hertz)
+static int table(double hertz, int runs)
 {
-    if (!(hertz >= 50 && hertz <= 10000)) return puts("HERTZ is 50 to 10000"), 2;
+    if (!(hertz >= 50 && hertz <= 10000 && runs >= 1))
+        return puts("HERTZ is 50 to 10000, RUNS 1 or more"), 2;
     puts("| attack | the angle is from | falls | cart, rms | most | by tilt sensor | "
          "certificate moved | calls a tick |\n|---|---|---|---|---|---|---|---|");
     for (int attack = ATTACK_NONE; attack <= ATTACK_ONE_WAY; attack++)
         for (int trust = TRUST_NETWORK; trust <= TRUST_TILT; trust++) {
             settings set = loop_settings(trust, attack);
             set.hertz = hertz;
-            row(set);
+            row(set, runs);
         }
     return 0;
 }
@@ -68,5 +68,5 @@ static int trace(void)
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "trace")) return trace();
-    return table(argc > 1 ? atof(argv[1]) : 200);
+    return table(argc > 1 ? atof(argv[1]) : 200, argc > 2 ? atoi(argv[2]) : 3);
 }

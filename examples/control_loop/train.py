@@ -68,12 +68,11 @@ def onnx(weights):
 
     graph, at = [], "x"
     for i in range(0, len(weights), 2):
-        graph += [g.constant(f"w{i}", weights[i].astype("f4"))]
-        graph += [g.constant(f"w{i + 1}", weights[i + 1].astype("f4"))]
+        graph += [g.constant(f"w{k}", weights[k].astype("f4")) for k in (i, i + 1)]
         graph += [g.node("Gemm", (at, f"w{i}", f"w{i + 1}"), f"h{i}" if i < 4 else "y")]
         graph += [g.node("Relu", (f"h{i}",), at := f"r{i}")] if i < 4 else []
     graph += [g.tensor(g.INPUT, "x", ["rows", PIXELS]), g.tensor(g.OUTPUT, "y", ["rows", 1])]
-    return g.model(graph, {}, [])
+    return g.model(graph, {}, [g.whole(g.IR_VERSION, 8), g.part(g.OPSET, [g.whole(2, 13)])])
 
 
 if __name__ == "__main__":
