@@ -12,15 +12,11 @@ enum { MOST = 100000 };
 static double times[MOST]; /* seconds */
 
 /* ---- the system */
-static const char *prepare(void)
+static void prepare(int ticks)
 {
     const struct sched_param priority = {.sched_priority = 50};
-    const int locked = !mlockall(MCL_CURRENT | MCL_FUTURE),
-              first = !sched_setscheduler(0, SCHED_FIFO, &priority);
-    return locked && first ? "locked memory, SCHED_FIFO"
-           : locked        ? "locked memory, the usual scheduler"
-           : first         ? "SCHED_FIFO, memory not locked"
-                           : "neither locked memory nor SCHED_FIFO was permitted";
+    printf("%d ticks; memory locked: %s", ticks, mlockall(MCL_CURRENT | MCL_FUTURE) ? "no" : "yes");
+    printf("; SCHED_FIFO: %s\n", sched_setscheduler(0, SCHED_FIFO, &priority) ? "no" : "yes");
 }
 
 /* Stolen and all time of the processors so far, in clock ticks; 0 where the system does not say. */
@@ -63,7 +59,7 @@ static result run(settings set, int ticks)
     double begin = bench_now();
     for (int i = 0; i < ticks; i++) {
         if (plant_fell(&p)) p = (plant){.dice = (uint64_t)i};
-        plant_sense(&p, &(adversary){0}, &s);
+        plant_sense(&p, 0, 0, 0, &s);
         begin = fmax(begin + period, bench_now());
         sleep_until(begin);
         const double force = loop_tick(&l, &s);
@@ -81,7 +77,7 @@ static result run(settings set, int ticks)
 
 static void measure(double hertz, int ticks)
 {
-    settings set = loop_settings(TRUST_CERTIFICATE, ATTACK_NONE);
+    settings set = loop_settings(TRUST_CERTIFICATE, 0);
     set.hertz = hertz, set.deadline = 0.8 / hertz, set.keep = 0;
     result r = run(set, ticks);
     for (int again = 0; again < 2 && r.stolen > 0.01; again++) r = run(set, ticks);
@@ -96,7 +92,7 @@ int main(int argc, char **argv)
     const int ticks = argc > 1 ? atoi(argv[1]) : MOST;
     if (ticks < 1 || ticks > MOST) return printf("TICKS is 1 to %d\n", MOST), 2;
     if (ticks == MOST) bench_open(argc - 1, argv + 1);
-    printf("%d ticks; %s\n", ticks, prepare());
+    prepare(ticks);
     bench_begin("latency", "| | p50 | p99 | p99.9 | most | late | cut by the deadline | stolen |");
     measure(200, ticks);
     measure(1000, ticks);

@@ -24,10 +24,10 @@ static void check_that_it_stands(const summary *s)
 TEST_TIMES(under_attack_the_pole_falls_without_certificates_and_stands_with_them, 3)
 {
     const uint64_t seed = 1 + (uint64_t)_i; /* the network alone survives one seed in 25 */
-    const summary still = run(loop_settings(TRUST_NETWORK, ATTACK_NONE), seed),
-                  bare = run(loop_settings(TRUST_NETWORK, ATTACK_AGAINST_LEAN), seed),
-                  sure = run(loop_settings(TRUST_CERTIFICATE, ATTACK_AGAINST_LEAN), seed),
-                  coarse = run(loop_settings(TRUST_TILT, ATTACK_AGAINST_LEAN), seed);
+    const summary still = run(loop_settings(TRUST_NETWORK, 0), seed),
+                  bare = run(loop_settings(TRUST_NETWORK, 1), seed),
+                  sure = run(loop_settings(TRUST_CERTIFICATE, 1), seed),
+                  coarse = run(loop_settings(TRUST_TILT, 1), seed);
     check_that_it_stands(&still);
     ck_assert(bare.fell);
     check_that_it_stands(&sure);
@@ -37,7 +37,7 @@ TEST_TIMES(under_attack_the_pole_falls_without_certificates_and_stands_with_them
 
 TEST(certificates_that_are_moved_save_calls)
 {
-    settings set = loop_settings(TRUST_CERTIFICATE, ATTACK_NONE);
+    settings set = loop_settings(TRUST_CERTIFICATE, 0);
     const summary kept = run(set, 11);
     set.keep = 0;
     const summary fresh = run(set, 11);
@@ -52,7 +52,7 @@ TEST(certificates_that_are_moved_save_calls)
 TEST(nothing_is_allocated)
 {
     if (!interposed()) return;
-    settings set = loop_settings(TRUST_CERTIFICATE, ATTACK_AGAINST_LEAN);
+    settings set = loop_settings(TRUST_CERTIFICATE, 1);
     set.seconds = 1;
     watch(0);
     const summary s = loop_run(&set);
@@ -81,17 +81,12 @@ static const struct {
     {network_eval, PIXELS, LOOP_MEMORY, 1e-9, "the deadline came before"},
 };
 
-static settings mistaken(int i)
-{
-    settings set = loop_settings(TRUST_CERTIFICATE, ATTACK_AGAINST_LEAN);
-    set.network = mistakes[i].network, set.pixels = mistakes[i].pixels;
-    set.memory = mistakes[i].memory, set.deadline = mistakes[i].deadline;
-    return set;
-}
-
 TEST_ROWS(mistakes_end_in_a_sentence_and_on_the_tilt_sensor, mistakes)
 {
-    const summary s = run(mistaken(_i), 11);
+    settings set = loop_settings(TRUST_CERTIFICATE, 1);
+    set.network = mistakes[_i].network, set.pixels = mistakes[_i].pixels;
+    set.memory = mistakes[_i].memory, set.deadline = mistakes[_i].deadline;
+    const summary s = run(set, 11);
     check_that_it_stands(&s);
     ck_assert_int_eq(s.loop.of[SOURCE_TILT], s.loop.ticks);
     ck_assert_msg(strstr(s.loop.said, mistakes[_i].said) != NULL, "%s", s.loop.said);
@@ -101,7 +96,7 @@ TEST_ROWS(mistakes_end_in_a_sentence_and_on_the_tilt_sensor, mistakes)
  * machine. */
 TEST(with_a_deadline_of_a_tenth_of_a_millisecond_it_stands)
 {
-    settings set = loop_settings(TRUST_CERTIFICATE, ATTACK_AGAINST_LEAN);
+    settings set = loop_settings(TRUST_CERTIFICATE, 1);
     set.deadline = 1e-4;
     const summary s = run(set, 11);
     check_that_it_stands(&s);

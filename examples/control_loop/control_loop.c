@@ -10,7 +10,6 @@
 
 static const char *const trusts[] = {"network", "network, gated", "network, certified",
                                      "tilt sensor"};
-static const char *const attacks[] = {"none", "against the lean", "one way"};
 
 /* ---- the table */
 static void row(settings set, int runs)
@@ -25,7 +24,7 @@ static void row(settings set, int runs)
         if (s.loop.said[0]) puts(s.loop.said);
     }
     printf("| %s | %s | %d of %d | %.2f m | %.2f m | %.0f%% | %.0f%% | %.1f |\n",
-           attacks[set.attack], trusts[set.trust], fell, runs, rms, most,
+           set.attacked ? "yes" : "no", trusts[set.trust], fell, runs, rms, most,
            100 * of[SOURCE_TILT] / ticks, 100 * of[SOURCE_MOVED] / ticks, calls / ticks);
 }
 
@@ -33,11 +32,11 @@ static int table(double hertz, int runs)
 {
     if (!(hertz >= 50 && hertz <= 10000 && runs >= 1))
         return puts("HERTZ is 50 to 10000, RUNS 1 or more"), 2;
-    puts("| attack | the angle is from | falls | cart, rms | most | by tilt sensor | "
+    puts("| attacked | the angle is from | falls | cart, rms | most | by tilt sensor | "
          "certificate moved | calls a tick |\n|---|---|---|---|---|---|---|---|");
-    for (int attack = ATTACK_NONE; attack <= ATTACK_ONE_WAY; attack++)
+    for (int attacked = 0; attacked < 2; attacked++)
         for (int trust = TRUST_NETWORK; trust <= TRUST_TILT; trust++) {
-            settings set = loop_settings(trust, attack);
+            settings set = loop_settings(trust, attacked);
             set.hertz = hertz;
             row(set, runs);
         }
@@ -45,21 +44,19 @@ static int table(double hertz, int runs)
 }
 
 /* ---- the trace */
-static void line(void *user, const loop *l, const plant *p)
+static void line(const loop *l, const plant *p)
 {
     if (l->ticks % 8 == 0)
-        printf("%s,%.3f,%.4f,%.4f,%d,%.4f\n", (const char *)user, p->time, p->x, p->angle,
-               l->source, l->left);
+        printf("%d,%.3f,%.4f,%.4f,%d,%.4f\n", l->set->trust, p->time, p->x, p->angle, l->source,
+               l->left);
 }
 
 static int trace(void)
 {
     puts("trust,time,x,angle,source,left");
     for (int trust = TRUST_NETWORK; trust <= TRUST_TILT; trust++) {
-        char name[32];
-        settings set = loop_settings(trust, ATTACK_AGAINST_LEAN);
-        snprintf(name, sizeof name, "%d", trust);
-        set.seed = 1, set.watch = line, set.user = name;
+        settings set = loop_settings(trust, 1);
+        set.seed = 1, set.watch = line;
         loop_run(&set);
     }
     return 0;

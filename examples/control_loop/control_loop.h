@@ -27,15 +27,11 @@ typedef struct sensors {
     float pixels[PIXELS];
 } sensors;
 
-enum attack { ATTACK_NONE, ATTACK_AGAINST_LEAN, ATTACK_ONE_WAY };
-typedef struct adversary { /* of the camera; knows everything */
-    int attack;
-    double from, most; /* to stay unseen, the reading is at most so far from the estimate */
-} adversary;
-
 void plant_step(plant *, double force, double seconds);
 int plant_fell(const plant *);
-void plant_sense(plant *, const adversary *, sensors *);
+/* @param attacked  whether an adversary, who knows everything, changes the pixels
+ * @param unseen    how far from the estimate the reading may be, for nobody to notice */
+void plant_sense(plant *, int attacked, double estimate, double unseen, sensors *);
 
 /* ---- loop.c: estimator and controller */
 enum trust { TRUST_NETWORK, TRUST_GATE, TRUST_CERTIFICATE, TRUST_TILT };
@@ -43,13 +39,12 @@ enum source { SOURCE_TILT, SOURCE_NETWORK, SOURCE_MOVED, SOURCES }; /* of a tick
 typedef struct loop loop;
 
 typedef struct settings {
-    int trust, attack, keep;         /* keep: move certificates from tick to tick */
+    int trust, attacked, keep;       /* keep: move certificates from tick to tick */
     double hertz, seconds, deadline; /* of a tick's certificate; 0: none */
     uint64_t seed;                   /* of the gusts */
     certreg_eval network;
     size_t pixels, memory; /* what the estimator is told; right are PIXELS, LOOP_MEMORY */
-    void (*watch)(void *user, const loop *, const plant *); /* after each tick; may be NULL */
-    void *user;
+    void (*watch)(const loop *, const plant *); /* after each tick; may be NULL */
 } settings;
 
 struct loop {
@@ -69,7 +64,7 @@ typedef struct summary {
     double rms, most; /* m: distance of the cart from its mark */
 } summary;
 
-settings loop_settings(int trust, int attack);
+settings loop_settings(int trust, int attacked);
 /* Makes the estimator in static memory. What fails is said, and the loop does without. */
 void loop_open(loop *, const settings *);
 /* One tick. @return the force on the cart */

@@ -12,10 +12,10 @@
 
 static alignas(64) unsigned char memory[LOOP_MEMORY];
 
-settings loop_settings(int trust, int attack)
+settings loop_settings(int trust, int attacked)
 {
     return (settings){.trust = trust,
-                      .attack = attack,
+                      .attacked = attacked,
                       .keep = 1,
                       .hertz = 200,
                       .seconds = 10,
@@ -132,7 +132,7 @@ double loop_tick(loop *l, const sensors *s)
 
 summary loop_run(const settings *set)
 {
-    const double unseen = set->trust == TRUST_GATE ? 0.9 * TOLERANCE : INFINITY;
+    const double unseen = set->trust == TRUST_GATE ? TOLERANCE : INFINITY;
     const long ticks = lround(set->seconds * set->hertz);
     plant p = {.dice = set->seed};
     sensors s;
@@ -140,11 +140,11 @@ summary loop_run(const settings *set)
     loop *const l = &all.loop;
     loop_open(l, set);
     while (l->ticks < ticks && !(all.fell = plant_fell(&p))) {
-        plant_sense(&p, &(adversary){set->attack, l->angle, unseen}, &s);
+        plant_sense(&p, set->attacked, l->angle, unseen, &s);
         plant_step(&p, loop_tick(l, &s), 1 / set->hertz);
         all.rms += p.x * p.x;
         all.most = fmax(all.most, fabs(p.x));
-        if (set->watch) set->watch(set->user, l, &p);
+        if (set->watch) set->watch(l, &p);
     }
     loop_close(l);
     all.rms = sqrt(all.rms / (double)l->ticks);

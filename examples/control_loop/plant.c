@@ -19,8 +19,8 @@ void plant_step(plant *p, double force, double seconds)
         p->push = 3 * uniform(p), p->twist = 0.5 * uniform(p);
     const double s = sin(p->angle), c = cos(p->angle);
     const double along = (u + p->push + pole * p->rate * p->rate * s) / mass;
-    const double turn = (9.81 * s - c * along + 10 * p->twist / mass * 0.1) /
-                        (half * (4 / 3.0 - 0.1 * c * c / mass));
+    const double turn =
+        (9.81 * s - c * along + p->twist / mass) / (half * (4 / 3.0 - 0.1 * c * c / mass));
     p->v += seconds * (along - pole * turn * c / mass), p->x += seconds * p->v;
     p->rate += seconds * turn, p->angle += seconds * p->rate;
     p->time += seconds;
@@ -41,42 +41,36 @@ static void camera(const plant *p, float *pixels)
     }
 }
 
-/* Goes along the network's slope, a third of the bound at a time, and back onto the ball, until the
- * reading is `most` away from the estimate. */
-static void attack(float *pixels, double side, const adversary *a)
+/* Goes along the network's slope, back onto the ball, to hide the pole's lean. The reading stays
+ * within `unseen` of the estimate: a step that would leave it is halved. */
+static void attack(float *pixels, const plant *p, double estimate, double unseen)
 {
-    float clean[PIXELS];
-    double push[PIXELS] = {0}, slope[PIXELS];
+    float clean[PIXELS], at[PIXELS];
+    double push[PIXELS] = {0}, next[PIXELS], slope[PIXELS], reach = ERROR_BOUND / 3;
+    const double side = p->angle < 0 ? 1 : -1;
     memcpy(clean, pixels, sizeof clean);
-    for (int step = 0; step < 9 && side * ((double)network_read(pixels) - a->from) < a->most;
-         step++) {
-        double steep = 0, length = 0;
+    for (int step = 0; step < 9; step++) {
+        double steep = 1e-30, length = 1e-30;
         network_slope(pixels, slope);
         for (int i = 0; i < PIXELS; i++) steep += slope[i] * slope[i];
-        for (int i = 0; i < PIXELS && steep > 0; i++) {
-            push[i] += side * ERROR_BOUND / 3 * slope[i] / sqrt(steep);
-            length += push[i] * push[i];
+        for (int i = 0; i < PIXELS; i++) {
+            next[i] = push[i] + side * reach * slope[i] / sqrt(steep);
+            length += next[i] * next[i];
         }
         const double shrink = fmin(1, 0.999 * ERROR_BOUND / sqrt(length));
-        for (int i = 0; i < PIXELS; i++) {
-            push[i] *= shrink;
-            pixels[i] = clean[i] + (float)push[i];
-        }
+        for (int i = 0; i < PIXELS; i++) at[i] = clean[i] + (float)(next[i] *= shrink);
+        if (fabs((double)network_read(at) - estimate) < unseen)
+            memcpy(pixels, at, sizeof at), memcpy(push, next, sizeof push);
+        else reach /= 2;
     }
 }
 
-/* Which way: it hides the pole's lean, or moves the reading one way all the time. */
-static double side_of(const plant *p, int how)
-{
-    return how == ATTACK_ONE_WAY || p->angle < 0 ? 1 : -1;
-}
-
-void plant_sense(plant *p, const adversary *a, sensors *s)
+void plant_sense(plant *p, int attacked, double estimate, double unseen, sensors *s)
 {
     s->x = p->x, s->v = p->v;
     s->gyro = p->rate + 0.01;
     s->tilt = p->angle + 0.05;
     camera(p, s->pixels);
-    if (a->attack) attack(s->pixels, side_of(p, a->attack), a);
-    for (int i = 0; i < PIXELS && !a->attack; i++) s->pixels[i] += (float)(0.01 * uniform(p));
+    if (attacked) attack(s->pixels, p, estimate, unseen);
+    for (int i = 0; i < PIXELS && !attacked; i++) s->pixels[i] += (float)(0.01 * uniform(p));
 }
