@@ -54,7 +54,7 @@ struct loop {
     float pixels[PIXELS];
     double angle, left; /* the estimate; the radius about this tick's pixels */
     int source;
-    long ticks, of[SOURCES], missed, failed, calls;
+    long ticks, of[SOURCES], missed, calls;
     char said[256]; /* what went wrong first */
 };
 

@@ -93,12 +93,9 @@ static double certified(loop *l, const float *pixels)
     l->source = SOURCE_TILT;
     if (!l->estimator) return NAN;
     l->left = 0;
-    if (certify(l, pixels)) {
-        if (++l->failed == 1) say(l, certreg_estimator_error(l->estimator)->text);
-        return NAN;
-    }
+    if (certify(l, pixels)) return say(l, certreg_estimator_error(l->estimator)->text), NAN;
     l->calls += (long)l->anchor.samples;
-    if (l->anchor.stop == CERTREG_STOP_DEADLINE && ++l->missed == 1)
+    if (l->anchor.stop == CERTREG_STOP_DEADLINE && ++l->missed)
         say(l, "the deadline came before all samples: take fewer, or a longer deadline");
     l->left = l->anchor.radius;
     if (!reaches(&l->anchor)) return NAN;
