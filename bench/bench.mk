@@ -1,12 +1,13 @@
 # Measurements. What is measured runs alone, after everything has been built.
-benches := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard bench/bench_*.c)))
+latency := $(OBJ)/bench/bench_latency
+benches := $(filter-out $(latency),$(patsubst %.c,$(OBJ)/%,$(sort $(wildcard bench/bench_*.c))))
 
 # A package of bench/ in Python, with what it reads.
 of_bench = CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/libdigits.so \
     PYTHONPATH=python:bench:examples/models:lib/deps:lib/deps/real PYTHONDONTWRITEBYTECODE=1 \
     $(or $(PYTHON),python3)
 
-.PHONY: bench bench-calls bench-gpu bench-page bench-rows bench-scale bench-scaling \
+.PHONY: bench bench-calls bench-gpu bench-latency bench-page bench-rows bench-scale bench-scaling \
     bench-second-order bench-served bench-vectors reproduce figures
 #: Measure
 bench: all $(benches) ## Time the library against its peers
@@ -17,6 +18,8 @@ bench-page: ## Write what was measured into docs/benchmarks.md
 	@$(or $(PYTHON),python3) bench/page.py
 bench-calls: all ## Measure validity, few calls and attacks, with CERTREG_MNIST
 	@$(of_bench) bench/bench_calls.py
+bench-latency: $(latency) ## Time the ticks of the control loop, ten minutes: TICKS=100000
+	@$< $(or $(TICKS),100000) lib/bench_latency.md
 bench-rows: all ## Time certify_rows of the Python package, after make deps-all
 	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python \
 	    $(or $(PYTHON),$(wildcard $(venv)/bin/python),python3) bench/bench_rows.py
@@ -32,7 +35,8 @@ bench-vectors: all ## Measure radii of vectors
 	@$(of_bench) bench/bench_vectors.py
 reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: two minutes
 	@$(of_bench) -m reproduce $(PARTS)
-figures: all $(OBJ)/libdigits.so ## Draw the figures of the guide; QUICK=1: in small, 15 seconds
+figures: all $(control_loop) $(OBJ)/libdigits.so
+figures: ## Draw the figures of the guide; QUICK=1: in small, 15 seconds
 	@$(of_bench) -m figures $(PARTS)
 bench-gpu: all $(gpu_programs) ## Time the CUDA backend on a device
 ifneq ($(NVCC),)
@@ -42,12 +46,14 @@ else
 endif
 	@-$(if $(PYTHON),$(PYTHON) bench/gpu/torch_peer.py lib/bench_gpu.csv)
 
-$(OBJ)/bench/%.o: own = -Itests
+$(OBJ)/bench/%.o: own = -Itests -Iexamples
 $(benches): $(OBJ)/bench/%: $(OBJ)/bench/%.o $(OBJ)/tests/support.a $(OBJ)/examples/engines.a \
     $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) $(static_libs)
+$(latency): %: %.o $(control_parts) $(OBJ)/libcertreg.a
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(static_libs)
 $(OBJ)/bench/gpu/bench_gpu.o: own = -isystem $(CUDA_HOME)/include
 $(OBJ)/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(cuda_link) $(static_libs)
-$(benches) $(OBJ)/bench_gpu: $(blas_made)
+$(benches) $(latency) $(OBJ)/bench_gpu: $(blas_made)
 $(OBJ)/bench_gpu: $(OBJ)/certreg/libcertreg_cuda.so

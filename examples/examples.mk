@@ -3,6 +3,8 @@ examples     := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard examples/*.c)))
 examples_cpp := $(patsubst %.cpp,$(OBJ)/%_cpp,$(sort $(wildcard examples/*.cpp)))
 certify      := $(OBJ)/examples/engines/certify
 example_cuda := $(OBJ)/examples/cuda/onnx $(if $(NVCC),$(OBJ)/examples/cuda/network)
+control_loop := $(OBJ)/examples/control_loop/control_loop
+control_parts := $(patsubst %,$(OBJ)/examples/control_loop/%.o,loop network plant)
 link_shared   = $(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
     -Wl,-rpath,'$$ORIGIN$(1)'
 
@@ -25,7 +27,7 @@ $(OBJ)/examples/engines/%.o: examples/engines/%.cpp
 
 .PHONY: demo examples real
 #: Run
-examples: $(examples) $(examples_cpp) $(example_cuda) $(certify)
+examples: $(examples) $(examples_cpp) $(control_loop) $(example_cuda) $(certify)
 examples: ## Build the example programs, and say where they are
 	@echo "Built in $(OBJ)/examples"
 demo: all $(OBJ)/libdigits.so ## Certify a network that reads the angle of digits: DEMO=options
@@ -44,6 +46,15 @@ real: ## Certify a published model, after make deps-real: NAME=diamonds REAL=opt
 
 $(examples): $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/..) -lm
+$(control_loop): %: %.o $(control_parts) $(OBJ)/libcertreg.so
+	$(call say,LINK,$@)$(call link_shared,/../..) -lm
+# The weights, as the bits of floats; rows of them side by side, as fast as that is without flags of
+# the processor.
+$(OBJ)/examples/control_loop/network.o: own = -I$(@D) -O3
+$(OBJ)/examples/control_loop/network.o: $(OBJ)/examples/control_loop/weights.h
+$(OBJ)/examples/control_loop/weights.h: examples/control_loop/weights.f32
+	@mkdir -p $(@D)
+	$(call say,OD,$@)od -An -v -tx4 --endian=little $< | sed 's/ *\([0-9a-f]\{8\}\)/0x\1,/g' >$@
 # In C++, of which there may be one of the same name.
 CXXFLAGS_ALL = -std=c++17 $(OPT) -fPIC $(hardened) $(filter-out %-prototypes,$(WARN)) \
     $(CXXFLAGS) $(EXTRA)
@@ -62,7 +73,7 @@ $(certify): $(OBJ)/examples/engines/certify.o $(all_engines) $(OBJ)/libcertreg.s
     $(OBJ)/examples/engines/built
 	$(call say,LINK,$@)$(call link_shared,/../..) $(all_engine_libs)
 # They look for it beside the library.
-$(examples) $(examples_cpp) $(example_cuda) $(certify): $(blas_made)
+$(examples) $(examples_cpp) $(control_loop) $(example_cuda) $(certify): $(blas_made)
 # Which engines were built: one more, or one less, links again.
 ifneq ($(strip built $(built_engines)),$(strip $(file <$(OBJ)/examples/engines/built)))
 $(OBJ)/examples/engines/built: FORCE

@@ -186,6 +186,7 @@ elif [ -z "$MODE" ]; then
         name=$(basename "${source/%.cpp/_cpp}" .c)
         start "example $name" example "$name"
     done
+    start "example control_loop" example control_loop/control_loop
     start "headers for C++" bash tests/cpp.sh
     start bindings bash tests/bindings.sh
     # In one process: each fork would copy and close the engines' libraries.

@@ -123,7 +123,7 @@ test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_modules) $(bla
 without_blas := $(OBJ)/tests/unit_without_blas
 embedding    := $(OBJ)/tests/unit_environment
 $(OBJ)/tests/%.o: own = -Itests -Itests/emulated $(check_cflags)
-$(OBJ)/tests/engines/%.o: own += -Iexamples
+$(OBJ)/tests/engines/%.o $(OBJ)/tests/api_control_loop.o: own += -Iexamples
 $(inside): $(static_objects) tests/inside.py
 	$(call say,LINK,$@)python3 tests/inside.py $(inside_link) -o $@
 $(filter-out $(api) $(without_blas) $(embedding),$(programs)): $(OBJ)/tests/%: \
@@ -142,6 +142,7 @@ $(engines): %: %.o $(all_engines) $(OBJ)/examples/engines/built tests/inside.py 
 	    $(check_libs) $(all_engine_libs)
 $(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(entropy) | $(OBJ)/libcertreg.so $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(with_shared) $(check_libs) -lm -lpthread -ldl
+$(OBJ)/tests/api_control_loop: $(control_parts)
 # The headers for C++: one program of all files of tests/cpp, so that they are linked together.
 $(in_cpp): $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/cpp/*.cpp))) $(entropy) | \
     $(OBJ)/libcertreg.so $(test_modules)

@@ -14,14 +14,14 @@ from kit import DRAWINGS, near, needs_drawings, package, parametrize, program, r
 from certreg import Estimator
 from certreg.plots import shares
 
-from figures import attacked, certificate, digit, radii, style
+from figures import attacked, certificate, control_loop, digit, radii, style
 from figures.__main__ import PARTS
 from reproduce import figures, labelled, rotation, settings
 
 LARGEST = 60 * 1024  # bytes
 PUBLISHED = root / "docs" / "figures"
 NAMES = {"certificate", "worst_function", "radii_by_sigma", "certified_accuracy"}
-NAMES |= {"intervals_attacked", "attacked_digit"}
+NAMES |= {"intervals_attacked", "attacked_digit", "control_loop"}
 
 
 def small(out, size=settings.LEAST):
@@ -194,6 +194,17 @@ def test_what_is_drawn_is_what_was_found(digits):
         (foot, top), (low, high) = (line for line in panel.get_lines()[2].get_data())
         seen = np.degrees(np.arctan2(foot - top, low - high))  # counter-clockwise from upright
         assert np.cos(np.radians(seen - angle)) == near(1)
+
+
+def test_the_loop_falls_where_it_trusts_the_network():
+    package("matplotlib")
+    trace = control_loop.found(small(""))
+    upper, lower = control_loop.drawn(trace).figure.axes
+    last = {line.get_label(): line.get_xdata()[-1] for line in upper.get_lines()}
+    assert last["network"] < 9 < last["network, certified"]
+    left = lower.get_lines()[0].get_ydata()
+    used = trace[trace["trust"] == 2]["source"] > 0
+    np.testing.assert_array_equal(used, left >= control_loop.BOUND)
 
 
 # ---- files

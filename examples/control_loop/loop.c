@@ -1,0 +1,149 @@
+/* loop.c: what runs on the controller. Every tick it certifies, by a deadline, that the network's
+ * smoothed reading would be within TOLERANCE of its prediction without the camera's error. If the
+ * last certificate still reaches far enough, that takes no call of the network. If nothing is
+ * proved, the tilt sensor, which is coarse but has no adversary, takes the camera's place. */
+#include "control_loop.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
+#include <math.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
+
+static alignas(64) unsigned char memory[LOOP_MEMORY];
+
+settings loop_settings(int trust, int attacked)
+{
+    return (settings){.trust = trust,
+                      .attacked = attacked,
+                      .keep = 1,
+                      .hertz = 200,
+                      .seconds = 10,
+                      .network = network_eval,
+                      .pixels = PIXELS,
+                      .memory = LOOP_MEMORY};
+}
+
+static void say(loop *l, const char *text)
+{
+    if (!l->said[0]) snprintf(l->said, sizeof l->said, "%s", text);
+}
+
+void loop_open(loop *l, const settings *set)
+{
+    const certreg_model m = {.struct_size = sizeof m,
+                             .eval = set->network,
+                             .inputs = set->pixels,
+                             .outputs = 1,
+                             .batch = BATCH};
+    const certreg_plan p = {.struct_size = sizeof p,
+                            .seed = 42, /* so that runs repeat; a deployment gives none */
+                            .max_samples = SAMPLES,
+                            /* all that the finite-sample median needs */
+                            .constraints = CERTREG_CONSTRAINT_MEAN,
+                            .memory = memory,
+                            .memory_bytes = set->memory};
+    certreg_error why = {.struct_size = sizeof why};
+    *l = (loop){.set = set};
+    if (set->trust == TRUST_CERTIFICATE &&
+        certreg_estimator_create(NULL, &m, &p, &why, &l->estimator))
+        say(l, why.text);
+}
+
+void loop_close(loop *l)
+{
+    certreg_estimator_destroy(l->estimator);
+    l->estimator = NULL;
+}
+
+/* ---- which reading to trust, NaN if none */
+static int reaches(const certreg_certificate *c)
+{
+    return c->outcome != CERTREG_OUTCOME_ABSTAINED && c->radius >= ERROR_BOUND;
+}
+
+static int still_holds(loop *l, const float *pixels)
+{
+    certreg_certificate here = {.struct_size = sizeof here};
+    if (!l->set->keep || !reaches(&l->anchor)) return 0;
+    if (certreg_move_certificate(&l->anchor, PIXELS, NULL, l->pixels, pixels, &here, NULL))
+        return 0;
+    l->left = here.radius;
+    return reaches(&here);
+}
+
+/* The tick is the noise id, so no two ticks have the same noise. */
+static certreg_status certify(loop *l, const float *pixels)
+{
+    const certreg_question q = {.struct_size = sizeof q, .tolerance = TOLERANCE, .alpha = 1e-3};
+    l->anchor = (certreg_certificate){.struct_size = sizeof l->anchor};
+    memcpy(l->pixels, pixels, sizeof l->pixels);
+    certreg_status status = CERTREG_OK;
+    if (l->set->deadline > 0)
+        status = certreg_estimator_set_deadline(l->estimator, l->set->deadline);
+    if (!status) status = certreg_estimator_begin(l->estimator, pixels, SIGMA, (uint64_t)l->ticks);
+    if (!status) status = certreg_certify(l->estimator, SAMPLES, &q, 1, &l->anchor);
+    return status;
+}
+
+static double certified(loop *l, const float *pixels)
+{
+    l->source = SOURCE_MOVED;
+    if (still_holds(l, pixels)) return l->anchor.prediction;
+    l->source = SOURCE_TILT;
+    if (!l->estimator) return NAN;
+    l->left = 0;
+    if (certify(l, pixels)) return say(l, certreg_estimator_error(l->estimator)->text), NAN;
+    l->calls += (long)l->anchor.samples;
+    if (l->anchor.stop == CERTREG_STOP_DEADLINE && ++l->missed)
+        say(l, "the deadline came before all samples: take fewer, or a longer deadline");
+    l->left = l->anchor.radius;
+    if (!reaches(&l->anchor)) return NAN;
+    l->source = SOURCE_NETWORK;
+    return l->anchor.prediction;
+}
+
+static double reading(loop *l, const float *pixels)
+{
+    if (l->set->trust == TRUST_CERTIFICATE) return certified(l, pixels);
+    l->source = SOURCE_TILT;
+    if (l->set->trust == TRUST_TILT) return NAN;
+    const double angle = (double)network_read(pixels);
+    l->calls++;
+    if (l->set->trust == TRUST_GATE && !(fabs(angle - l->angle) < TOLERANCE)) return NAN;
+    l->source = SOURCE_NETWORK;
+    return angle;
+}
+
+/* ---- control */
+double loop_tick(loop *l, const sensors *s)
+{
+    const double seconds = 1 / l->set->hertz, angle = reading(l, s->pixels);
+    l->angle += seconds * s->gyro;
+    if (l->source == SOURCE_TILT) l->angle += seconds * (s->tilt - l->angle);
+    else l->angle += seconds / 0.1 * (angle - l->angle);
+    l->of[l->source]++;
+    l->ticks++;
+    return 6.3 * s->x + 8.4 * s->v + 57.7 * l->angle + 15 * s->gyro;
+}
+
+summary loop_run(const settings *set)
+{
+    const double unseen = set->trust == TRUST_GATE ? TOLERANCE : INFINITY;
+    const long ticks = lround(set->seconds * set->hertz);
+    plant p = {.dice = set->seed};
+    sensors s;
+    summary all = {0};
+    loop *const l = &all.loop;
+    loop_open(l, set);
+    while (l->ticks < ticks && !(all.fell = plant_fell(&p))) {
+        plant_sense(&p, set->attacked, l->angle, unseen, &s);
+        plant_step(&p, loop_tick(l, &s), 1 / set->hertz);
+        all.rms += p.x * p.x;
+        all.most = fmax(all.most, fabs(p.x));
+        if (set->watch) set->watch(l, &p);
+    }
+    loop_close(l);
+    all.rms = sqrt(all.rms / (double)l->ticks);
+    return all;
+}
