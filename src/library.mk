@@ -13,9 +13,11 @@ ifneq ($(filter x86_64-%,$(target)),)
 $(OBJ)/%_avx2.o:   own := -mavx2 -mfma
 $(OBJ)/%_avx512.o: own := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
 endif
-# Under -O2 the kernels get what interleaves the work on different numbers.
+# Under -O2 the kernels get what interleaves the work on different numbers. (-O3 would turn the
+# partial sums of a Gram matrix into permutations.)
 ifeq ($(lastword $(filter -O%,$(OPT) $(CFLAGS) $(EXTRA))),-O2)
-interleave := $(shell for flag in -O3 -fschedule-insns -fsched-pressure; do \
+interleave := $(shell for flag in -fschedule-insns -fsched-pressure -finline-functions \
+    -funroll-loops; do \
     $(CC) -Werror $$flag -x c -fsyntax-only /dev/null 2>/dev/null && echo $$flag; done)
 $(addprefix $(OBJ)/src/backend/cpu_,portable.o avx2.o avx512.o): own += $(interleave)
 endif
