@@ -246,4 +246,19 @@ TEST(vectors_that_fail_early_take_no_longer_together)
     ck_assert_uint_le(together, 6 * alone);
 }
 
+/* Else the next input would have too little time left for its answer. */
+TEST(the_forecast_of_an_answer_does_not_learn_from_what_was_kept)
+{
+    const certreg_question q = QUESTION(.tolerance = 1, .constraints = CERTREG_CONSTRAINTS_ECGM);
+    certreg_estimator *e = create(NULL);
+    certreg_certificate c = kit_certificate();
+    size_t looks = 0;
+    looks_at(e, &q, 1, 1);
+    const double known = e->clock.costs[0].each;
+    ck_assert_double_gt(known, 0);
+    e->record.watch->of = &looks;
+    for (int i = 0; i < 40; i++) KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    ck_assert_double_ge(e->clock.costs[0].each, 0.99 * known);
+}
+
 KIT_MAIN("sweeps of the noise")
