@@ -179,4 +179,86 @@ TEST_TIMES(questions_in_one_call_are_answered_as_if_each_were_alone, 3)
     ck_assert_double_gt(most, 0);
 }
 
+/* What a call keeps is what it swept. */
+static size_t kept_after(certreg_model m, int32_t statistic, int32_t method, double radius)
+{
+    certreg_plan p = kit_plan(SAMPLES);
+    certreg_certificate c[2] = {kit_certificate(), kit_certificate()};
+    const certreg_question one = QUESTION(.tolerance = 1, .statistic = statistic, .method = method,
+                                          .huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.5
+                                                                                              : 0,
+                                          .constraints = CERTREG_CONSTRAINTS_ECGM),
+                           q[] = {one, one};
+    p.flags = CERTREG_PLAN_COUNT_FAILURES;
+    certreg_estimator *e = kit_begun(m, p, at, 0.5, 1);
+    KIT_OK(e, radius > 0 ? certreg_output_bounds(e, SAMPLES, q, 2, radius, c)
+                         : certreg_certify(e, SAMPLES, q, 2, c));
+    return e->replay.found.count;
+}
+
+static int failing(void *user, const certreg_batch *b)
+{
+    wave(user, b);
+    for (size_t i = 0; i < b->rows; i++)
+        if (b->x[i * b->inputs] > 1.5f) b->y[i * b->columns] = NAN;
+    return 0;
+}
+
+TEST(only_what_an_answer_uses_is_swept)
+{
+    certreg_model m = kit_model(wave, NULL, INPUTS, 1), fails = kit_model(failing, NULL, INPUTS, 1);
+    m.lo = fails.lo = lo, m.hi = fails.hi = hi;
+    ck_assert_uint_gt(kept_after(m, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, 0), 0);
+    ck_assert_uint_eq(kept_after(fails, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, 0), 0);
+    ck_assert_uint_gt(kept_after(m, CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE, 0.1), 0);
+    ck_assert_uint_eq(kept_after(m, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0.1), 0);
+}
+
+/* ---- how long it takes, on a clock that counts how often it is looked at */
+static double counted(void *looks)
+{
+    return (double)++*(size_t *)looks;
+}
+
+static size_t looks_at(certreg_estimator *e, const certreg_question *q, size_t count, uint64_t id)
+{
+    certreg_certificate c[32];
+    size_t looks = 0;
+    for (size_t i = 0; i < count; i++) c[i] = kit_certificate();
+    KIT_OK(e, certreg_estimator_begin(e, at, 0.5, id));
+    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
+    e->record.watch->now = counted, e->record.watch->of = &looks;
+    KIT_OK(e, certreg_estimator_set_deadline(e, 1e9));
+    KIT_OK(e, certreg_certify(e, SAMPLES, q, count, c));
+    return looks;
+}
+
+TEST(vectors_that_fail_early_take_no_longer_together)
+{
+    certreg_question q[6];
+    for (int i = 0; i < 6; i++)
+        q[i] = QUESTION(.tolerance = 1e-6 * (1 + i), .output = CERTREG_ALL_OUTPUTS,
+                        .statistic = CERTREG_STATISTIC_MEAN,
+                        .constraints = CERTREG_CONSTRAINTS_ECGM);
+    certreg_estimator *e = create(NULL);
+    const size_t alone = looks_at(e, q, 1, 1), together = looks_at(e, q, 6, 2);
+    ck_assert_uint_gt(alone, 10);
+    ck_assert_uint_le(together, 6 * alone);
+}
+
+/* Else the next input would have too little time left for its answer. */
+TEST(the_forecast_of_an_answer_does_not_learn_from_what_was_kept)
+{
+    const certreg_question q = QUESTION(.tolerance = 1, .constraints = CERTREG_CONSTRAINTS_ECGM);
+    certreg_estimator *e = create(NULL);
+    certreg_certificate c = kit_certificate();
+    size_t looks = 0;
+    looks_at(e, &q, 1, 1);
+    const double known = e->clock.costs[0].each;
+    ck_assert_double_gt(known, 0);
+    e->record.watch->of = &looks;
+    for (int i = 0; i < 40; i++) KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    ck_assert_double_ge(e->clock.costs[0].each, 0.99 * known);
+}
+
 KIT_MAIN("sweeps of the noise")

@@ -121,16 +121,22 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
     return 0;
 }
 
+/* Whether no bounds are looked for. */
+static int is_hopeless(const cr_conditions *conditions)
+{
+    for (int i = 0; i < conditions->count; i++)
+        if (!conditions->known ||
+            (conditions->failures && !cr_score_nature(conditions->each[i].score.kind).bounded))
+            return 1;
+    return 0;
+}
+
 static certreg_status find(cr_replay *r, const cr_conditions *conditions,
                            certreg_bounds out[CR_CONDITIONS], int *abstained)
 {
     const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
-    *abstained = 0;
     for (int i = 0; i < CR_CONDITIONS; i++) out[i] = cr_bounds_blank(r->view, conditions);
-    for (int i = 0; i < conditions->count; i++)
-        if (!conditions->known ||
-            (conditions->failures && !cr_score_nature(conditions->each[i].score.kind).bounded))
-            *abstained = 1;
+    *abstained = is_hopeless(conditions);
     if (*abstained) return CERTREG_OK;
     if (conditions->question.method == CERTREG_METHOD_PAPER)
         return find_paper(r, conditions, out, abstained);
@@ -144,7 +150,7 @@ static certreg_status find(cr_replay *r, const cr_conditions *conditions,
 int cr_bounds_want(cr_replay *r, const cr_conditions *conditions)
 {
     const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
-    if (!conditions->known || !(constraints & CR_CONSTRAINTS_REPLAYED)) return 1;
+    if (is_hopeless(conditions) || !(constraints & CR_CONSTRAINTS_REPLAYED)) return 1;
     if (conditions->question.method != CERTREG_METHOD_PAPER)
         return cr_gradients_want(r, conditions, constraints);
     const cr_samples s = of_paper(r->view, conditions);

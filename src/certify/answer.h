@@ -17,7 +17,8 @@ void cr_answer_norms(const float *scale, size_t inputs, certreg_certificate *);
  * nothing. *answer ends with the conditions of this question. */
 certreg_status cr_answer_question(const cr_work *, const cr_question *, uint64_t samples,
                                   int stopped, cr_answer *answer, certreg_certificate *);
-/* Wants the sweeps that the question takes, if it takes any; 0: there is no room for them. */
+/* Wants the sweep that the question takes, if it takes one; 0: there is no room for it beside what
+ * is wanted already. */
 int cr_answer_want(const cr_work *, const cr_question *);
 
 #endif

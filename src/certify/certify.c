@@ -55,18 +55,19 @@ static int want(const cr_work *w, const cr_job *j, size_t index)
     return cr_answer_want(w, &q);
 }
 
-/* One sweep serves this question and those after it, as far as there is room. Where something goes
- * wrong the answers say so. */
-static void look_ahead(const cr_work *w, const cr_job *j, size_t index)
+/* One sweep serves this question and those after it, as far as there is room: up to the one that is
+ * returned. Where something goes wrong the answers say so. */
+static size_t look_ahead(const cr_work *w, const cr_job *j, size_t index)
 {
+    size_t i = index + 1;
     if (!want(w, j, index)) {
         cr_sweep_forget(w->replay);
         want(w, j, index);
     }
-    if (!cr_sweep_pending(w->replay)) return;
-    for (size_t i = index + 1; i < j->call->count && want(w, j, i); i++) {
-    }
+    if (!cr_sweep_pending(w->replay)) return i;
+    while (i < j->call->count && want(w, j, i)) i++;
     cr_sweep_run(w->replay);
+    return i;
 }
 
 static certreg_status answer_all(const cr_work *w, cr_job *j)
@@ -74,9 +75,10 @@ static certreg_status answer_all(const cr_work *w, cr_job *j)
     certreg_error first;
     cr_error_clear(&first);
     cr_answer a = {.known = 0};
-    for (size_t i = 0; i < j->call->count; i++) {
+    for (size_t i = 0, ahead = 0; i < j->call->count; i++) {
         certreg_certificate c;
-        if (j->call->count > 1 && w->replay->sizes.functions) look_ahead(w, j, i);
+        if (j->call->count > 1 && w->replay->sizes.functions && i == ahead)
+            ahead = look_ahead(w, j, i);
         const certreg_status status = answer(w, j, i, &a, &c);
         cr_certify_keep_first(w, status, j->call->count > 1 ? "question" : NULL, i, &first);
         cr_struct_write(cr_job_certificate(j, i), j->size, &c, sizeof c);

@@ -27,6 +27,7 @@ double cr_closing_start(const cr_work *w, double most)
     cr_watch *watch = w->record->watch;
     const double start = cr_watch_now(watch);
     watch->late = 0, watch->fixed = 0;
+    w->replay->found.earlier = w->replay->found.count, w->replay->found.reused = 0;
     watch->due = w->clock->deadline > 0 ? fmin(w->clock->deadline, start + most) : 0;
     return start;
 }
@@ -42,6 +43,7 @@ int cr_closing_end(const cr_work *w, double start, size_t samples)
     if (!w->clock->closing.cost || count < w->clock->closing.from) return late;
     const cr_counted n = {(double)count, (double)w->record->pilot};
     if (late) cr_cost_learn_abandoned(w->clock->closing.cost, n, took);
-    else if (samples) cr_cost_learn(w->clock->closing.cost, n, took, watch->fixed);
+    else if (samples && !w->replay->found.reused) /* the next input has nothing to reuse */
+        cr_cost_learn(w->clock->closing.cost, n, took, watch->fixed);
     return late;
 }

@@ -79,25 +79,18 @@ certreg_status cr_solve_radius(const cr_work *w, const cr_answer *a, double most
     return CERTREG_OK;
 }
 
-int cr_solve_want(const cr_work *w, cr_conditions *conditions, size_t direction)
-{
-    size_t i = direction;
-    int room = cr_bounds_want(w->replay, conditions);
-    while (room && ++i < conditions->question.directions) {
-        cr_conditions_turn(w->record, conditions, i);
-        room = cr_bounds_want(w->replay, conditions);
-    }
-    if (i > direction) cr_conditions_turn(w->record, conditions, direction);
-    return room;
-}
-
 void cr_solve_look_ahead(const cr_work *w, cr_conditions *conditions, size_t direction)
 {
     if (!cr_bounds_want(w->replay, conditions)) {
         cr_sweep_forget(w->replay);
         cr_bounds_want(w->replay, conditions);
     }
-    if (cr_sweep_pending(w->replay)) cr_solve_want(w, conditions, direction);
+    if (!cr_sweep_pending(w->replay)) return;
+    for (size_t i = direction + 1, room = 1; room && i < conditions->question.directions; i++) {
+        cr_conditions_turn(w->record, conditions, i);
+        room = (size_t)cr_bounds_want(w->replay, conditions);
+    }
+    cr_conditions_turn(w->record, conditions, direction);
 }
 
 certreg_status cr_solve_directions(const cr_work *w, cr_answer *a, cr_solved *out)

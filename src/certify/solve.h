@@ -27,10 +27,8 @@ certreg_status cr_solve_radius(const cr_work *, const cr_answer *, double most, 
 /* The least radius of all directions (theory 7.3), of which the bounds of the present one are
  * found. Where one leaves none, the others are not bounded any more. */
 certreg_status cr_solve_directions(const cr_work *, cr_answer *, cr_solved *out);
-/* Wants the sweeps of the directions from one on; 0: there is no room for them all. The conditions
- * are about that direction again. */
-int cr_solve_want(const cr_work *, cr_conditions *, size_t direction);
-/* The same, with room for the first of them at least. */
+/* One sweep serves this direction and those after it, as far as there is room. The conditions are
+ * about this direction again. */
 void cr_solve_look_ahead(const cr_work *, cr_conditions *, size_t direction);
 /* Where the mean of the output may be within a radius. */
 certreg_status cr_solve_mean(const cr_work *, const cr_answer *, double radius, double *least,

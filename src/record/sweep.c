@@ -98,8 +98,10 @@ const cr_function *cr_sweep_want(cr_replay *r, const cr_samples *s, enum cr_want
     const double unit = unit_of(s);
     const cr_function next = next_of(r, s, wanted, blocks, unit);
     for (size_t i = 0; i < found->count; i++)
-        if (found->units[i] == unit && is_same(found->functions + i, &next))
+        if (found->units[i] == unit && is_same(found->functions + i, &next)) {
+            found->reused |= i < found->earlier;
             return found->functions + i;
+        }
     if (!has_room(r, &next)) return NULL;
     found->functions[found->count] = next, found->units[found->count] = unit;
     found->weighed += next.count;
@@ -111,7 +113,8 @@ const cr_function *cr_sweep_want(cr_replay *r, const cr_samples *s, enum cr_want
 void cr_sweep_forget(cr_replay *r)
 {
     cr_findings *found = &r->found;
-    found->count = found->swept = found->grams = found->weighed = found->projected = 0;
+    found->count = found->swept = found->earlier = found->grams = found->weighed =
+        found->projected = 0;
     found->noise = r->view->input.noise;
 }
 
