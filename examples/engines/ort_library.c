@@ -67,8 +67,9 @@ static void *find_library(char *why)
     if (library == NULL) library = open_wheel("/usr", "/local");
     if (library == NULL) library = open_wheel("/usr", "");
     if (library == NULL)
-        engine_fail(why, "ONNX Runtime was not found: run make deps and start the program in that "
-                         "folder, or set CERTREG_ORT to its libonnxruntime.so");
+        engine_fail(why, "ONNX Runtime was not found: activate the environment of pip install "
+                         "onnxruntime, start in the folder where make deps ran, or set "
+                         "CERTREG_ORT to its libonnxruntime.so");
     return library;
 }
 

@@ -105,7 +105,9 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "regressor_")
         names = list(getattr(self, "feature_names_in_", []))
         if names and not (is_frame(X) and set(X.columns) == set(names)):
-            raise ValueError(f"fit had a DataFrame: give one with the columns {names}")
+            other = sorted(map(str, set(X.columns) ^ set(names))) if is_frame(X) else []
+            found = f"; missing or too many: {', '.join(other)}" if other else ""
+            raise ValueError(f"fit had a DataFrame: give one with the columns {names}{found}")
         X = X if is_frame(X) else check_array(X)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(

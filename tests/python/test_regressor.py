@@ -158,6 +158,8 @@ def test_tables_have_the_columns_of_fit_and_numbers():
     for other in (frame.rename(columns={"a": "z"}), frame[["a", "b"]], X):
         with pytest.raises(ValueError, match="fit had a DataFrame.*'a', 'b', 'c'"):
             model.predict(other[:3])
+    with pytest.raises(ValueError, match="; missing or too many: a, z$"):
+        model.predict(frame[:3].rename(columns={"a": "z"}))
     with pytest.raises(ValueError, match="column 'b' is nan in row 2"):
         model.predict(frame[:3].assign(b=[1.0, 2.0, np.nan]))
     with pytest.raises(ValueError, match="should be a 1d array"):

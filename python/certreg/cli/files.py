@@ -85,8 +85,11 @@ def read_labels(path: str, count: int, rows: Rows = ALL) -> np.ndarray:
     """The labels of the chosen rows, (rows,). The file has one for each of the `count` inputs."""
     values, _ = read_array(path)
     if values.shape not in ((count,), (count, 1)):
+        one_more = values.ndim and len(values) == count + 1
+        hint = " (a first line of numbers is no header)" if one_more else ""
         raise Failure(
             f"{path} has shape {values.shape}; it must have a label for each of the {count} inputs"
+            f"{hint}"
         )
     values = np.asarray(_chosen(path, np.asarray(values, np.float64).reshape(count), rows))
     if not np.isfinite(values).all():
@@ -180,8 +183,10 @@ def _csv(path: str, _: Optional[str]) -> Tuple[np.ndarray, Names]:
     try:
         return np.array(lines[header:], np.float64), names
     except ValueError:
-        wrong = Mixed if header else Failure
-        raise wrong(f"{path} has {_first_text(lines, header)}, which is not a number") from None
+        text = f"{path} has {_first_text(lines, header)}, which is not a number"
+        if header:
+            raise Mixed(text) from None
+        raise Failure(f"{text}; a table with texts needs a header") from None
 
 
 def _check_table(path: str, lines: Sequence[Sequence[str]], header: bool) -> None:

@@ -215,7 +215,10 @@ def _python(word: str) -> Tuple[Named, Optional[str]]:
     """The factory for a name in a Python file or module, and the path of the file."""
     place, _, name = word.rpartition(":")
     if not place or not name:
-        raise Failure(f"{word} is no model: give model.onnx, file.py:name or package.module:name")
+        raise Failure(
+            f"{word} is no model: give model.onnx, file.py:name (which may load a pickle) or "
+            "package.module:name"
+        )
     module = _module(place)
     named = Named(module.__name__, name)
     try:
