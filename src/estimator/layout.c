@@ -213,7 +213,7 @@ static certreg_status warm(const certreg_estimator *e)
 {
     certreg_status status = CERTREG_OK;
     if (!e->device_memory) return CERTREG_OK;
-    if (e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT) status = warm_gradient(e);
+    if (e->replay.device.sweep.gram) status = warm_gradient(e);
     return status || !e->replay.device.tile ? status : warm_pairs(e);
 }
 

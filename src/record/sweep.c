@@ -5,7 +5,7 @@
 
 /* Samples that fit, as multiples of max_samples: of all functions and one that may be among them,
  * and of those without products. Enough for about a dozen questions. */
-enum { WEIGHED = 15, PROJECTED = 8, GRAMS = 8, LEAST_GRAMS = 4, USUAL_BLOCKS = 64 };
+enum { WEIGHED = 15, PROJECTED = 8, GRAMS = 8, LEAST_GRAMS = 2, USUAL_BLOCKS = 64 };
 
 /* Large plans keep fewer products. */
 static size_t grams_of(size_t blocks)
