@@ -79,6 +79,8 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 f"calibration is {self.calibration}; it must be a share of the rows, from 0 to "
                 "below 1"
             )
+        if not 0 < number(self.sigma, "sigma") < np.inf:
+            raise ValueError(f"sigma is {self.sigma}; it must be positive and finite")
         if self.random_state is not None:
             integer(self.random_state, "random_state")
         names = {}

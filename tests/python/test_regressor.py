@@ -71,6 +71,12 @@ def test_intervals_are_arrays_and_contain_the_truth():
         model.predict_interval(X[:1], alpha=0)
 
 
+@pytest.mark.parametrize("wrong", [0, -1, np.inf, np.nan])
+def test_a_sigma_that_is_no_noise_level_is_refused_before_the_fit(wrong):
+    with pytest.raises(ValueError, match=f"sigma is {wrong}"):
+        fitted(sigma=wrong)
+
+
 @pytest.mark.parametrize("wrong", [1, -0.1, 1.5, float("nan")])
 def test_calibration_is_a_share(wrong):
     with pytest.raises(ValueError, match=f"calibration is {wrong}; it must be a share"):
