@@ -4,6 +4,7 @@
 #include <certreg/question.h>
 #include <certreg/sampling.h>
 #include <stdio.h>
+#include <time.h>
 
 enum { INPUTS = 5, BATCH = 256, TEXT = 256, LINE = 4096 };
 
@@ -50,12 +51,13 @@ struct table {
     const char *path;
     FILE *file;
     uint64_t rows, known; /* of the inputs; already there when the file was opened */
-    unsigned char *done;  /* of each row, whether it is there */
+    time_t synced;
+    unsigned char *done; /* of each row, whether it is there */
 };
 int fail(const char *what, const char *why, const char *remedy); /* prints a sentence: 1 */
 int table_open(struct table *, struct request *, uint64_t inputs, uint64_t rows);
-int table_add(struct table *, const void *text, size_t size);
-int file_write(int fd, const void *data, size_t size); /* all of it, to the disk; or -1 */
+int table_add(struct table *, const void *text, size_t size);    /* size 0: at the end */
+int file_write(int fd, const void *data, size_t size, int sync); /* all of it; or -1 */
 size_t write_line(char *line, uint64_t row, const certreg_certificate *);
 
 /* ---- rows.c, samples.c: what is done by the farm */

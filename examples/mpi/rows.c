@@ -71,7 +71,7 @@ int run_rows(struct job *job)
     struct rows w = {.job = job, .estimator = estimator(job->request, model_eval)};
     const uint64_t chunk = job->request->chunk;
     const struct farm farm = {&w, chunk, chunk * LINE, next, take, work};
-    job->bad |= farm_run(&farm) || w.failed;
+    job->bad |= farm_run(&farm) || w.failed || (!job->rank && table_add(&job->table, NULL, 0));
     if (!job->rank)
         printf("%" PRIu64 " rows, %" PRIu64 " of them from an earlier job, %" PRIu64
                " failed now%s: %s\n",

@@ -49,7 +49,7 @@ static int save(struct samples *w)
         return free(data), fail_here(w, 0, "the record cannot be exported");
     snprintf(fresh, sizeof fresh, "%s.new", w->record);
     const int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    const int bad = fd < 0 || file_write(fd, data, size);
+    const int bad = fd < 0 || file_write(fd, data, size, 1);
     const int why = errno;
     free(data);
     if (!(fd >= 0 && close(fd)) && !bad && !rename(fresh, w->record)) return 0;
@@ -96,7 +96,9 @@ static int look(struct samples *w)
     if (!last && c.stop == CERTREG_STOP_ALL) return 0;
     char line[LINE];
     w->finished = 1;
-    if (table_add(&w->job->table, line, write_line(line, a->row, &c))) return w->job->bad = 1;
+    if (table_add(&w->job->table, line, write_line(line, a->row, &c)) ||
+        table_add(&w->job->table, line, 0))
+        return w->job->bad = 1;
     printf("row %" PRIu64 ": within %g of %.17g for every shift below %.17g; %" PRIu64
            " samples, %" PRIu64 " of them from an earlier job\n",
            a->row, c.tolerance, c.prediction, c.radius, c.samples, w->known);
