@@ -22,12 +22,12 @@ struct samples {
     int finished;
 };
 
-/* A fifth of all samples, which is more than the pilot, then about 10% more each. */
+/* More than a fifth of all samples, which is beyond the pilot, then about 10% more each. */
 static void fix_looks(struct samples *w, uint64_t samples, uint64_t step)
 {
-    uint64_t n = samples / 5 / step * step;
+    uint64_t n = (samples / 5 / step + 1) * step;
     for (w->count = 0; n < samples && w->count < MOST_LOOKS - 1; n += (n / 10 / step + 1) * step)
-        if (n) w->looks[w->count++] = n;
+        w->looks[w->count++] = n;
     w->looks[w->count++] = samples;
 }
 

@@ -60,6 +60,7 @@ proved() {
     sed -n 's/.*"stop":1,"radius":0.2[0-9]*,.*"samples":"\([0-9]*\)".*/\1/p' near1 | grep .
 }
 tell 'when it is proved, before all samples' [ "$(proved || echo 30000)" -lt 30000 ]
+tell 'looks lie beyond the pilot' job 2 x few .25 .2 20000 --row 3 --target .2 --chunk 8
 tell 'a target out of reach stops them too' \
     [ "$(job 2 x far "${hard[@]:2}" --target 1 >/dev/null; grep -c '"stop":2' far)" = 1 ]
 
