@@ -3,8 +3,9 @@ examples     := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard examples/*.c)))
 examples_cpp := $(patsubst %.cpp,$(OBJ)/%_cpp,$(sort $(wildcard examples/*.cpp)))
 certify      := $(OBJ)/examples/engines/certify
 example_cuda := $(OBJ)/examples/cuda/onnx $(if $(NVCC),$(OBJ)/examples/cuda/network)
-# The program of examples/mpi, where there is MPI.
-mpi := $(if $(shell command -v mpicc),$(OBJ)/examples/mpi/certify)
+# The program of examples/mpi, where there is Open MPI.
+mpi_cflags := $(shell mpicc -showme:compile 2>/dev/null)
+mpi        := $(if $(mpi_cflags),$(OBJ)/examples/mpi/certify)
 link_shared   = $(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
     -Wl,-rpath,'$$ORIGIN$(1)'
 
@@ -63,7 +64,7 @@ $(OBJ)/examples/cuda/network: $(OBJ)/examples/cuda/network.o $(OBJ)/libcertreg.s
 $(certify): $(OBJ)/examples/engines/certify.o $(all_engines) $(OBJ)/libcertreg.so \
     $(OBJ)/examples/engines/built
 	$(call say,LINK,$@)$(call link_shared,/../..) $(all_engine_libs)
-$(OBJ)/examples/mpi/%.o: own = $(call once,mpi_cflags,mpicc -showme:compile)
+$(OBJ)/examples/mpi/%.o: own = $(mpi_cflags)
 $(mpi): $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard examples/mpi/*.c))) $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/../..) $(call once,mpi_libs,mpicc -showme:link) -lm
 # They look for it beside the library.

@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 program=$(realpath "${1:?}" 2>/dev/null)
-if [ ! -x "$program" ] || ! command -v mpirun >/dev/null; then
+if [ ! -x "$program" ] || ! mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
     echo "skip MPI: Open MPI is not installed (make deps-all)"
     exit 0
 fi
@@ -39,6 +39,9 @@ says() { # TEXT COMMAND...: fails, and says it
 # ---- rows
 tell 'a model that fails is a sentence with row and rank' \
     says 'row 17, rank 1: the model returned 7' job 2 "${ask[@]}"
+tell 'also where its samples are handed out' \
+    says 'row 17, rank 1: the model failed among samples 0 to 511' \
+    job 2 x fails "${ask[@]:2}" --row 17
 tell 'the other rows are certified' [ "$(grep -c '"certificate"' rows)" = 39 ]
 for ranks in 1 4; do
     job $ranks x "rows$ranks" "${ask[@]:2}" >/dev/null
