@@ -21,6 +21,7 @@ rows = [[((7 * i + 3 * j) % 11 - 5) / 16 for j in range(5)] for i in range(40)]
 rows[17][4] = 100  # where the model fails
 open("x", "wb").write(b"".join(struct.pack("<5f", *row) for row in rows))
 END
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader # looking for networks takes two seconds each time
 ask=(x rows .25 .2 3000 --seed 7 --chunk 2)
 mpi() { mpirun --allow-run-as-root --oversubscribe -q "$@" 2>&1; }
 job() { mpi -n "$1" "$program" "${@:2}"; } # RANKS ARGUMENT...

@@ -26,8 +26,8 @@ def small(monkeypatch):
     monkeypatch.setattr(shards, "SHARD", 10)
 
 
-def listed(verify=True, folder="all"):
-    return shards.list_shards(folder, verify)
+def listed(verify=True):
+    return shards.list_shards("all", verify)
 
 
 def plain(**more):
