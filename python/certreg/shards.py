@@ -98,10 +98,12 @@ def in_shards(
 ) -> Rows:
     """Fills `whole`, a part after the other, by certified(first, last, path, seed)."""
     try:
-        os.makedirs(folder, exist_ok=True)
-        shards = list_shards(folder)
+        if not os.path.isdir(folder):
+            os.mkdir(folder)
     except OSError as error:
-        raise ResumeError(described(os.fsdecode(folder), error)) from error
+        said = described(os.fsdecode(folder), error)
+        raise ResumeError(f"{said}: give another path") from error
+    shards = list_shards(folder)
     for problem in filter(None, (shard.problem for shard in shards)):
         raise ResumeError(f"{problem}: move it elsewhere, and its rows are computed again")
     whole.resume = os.fsdecode(folder)

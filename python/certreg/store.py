@@ -350,8 +350,6 @@ def _path_of(given: Any) -> str:
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise ResumeError(f"{path} cannot be written: there is no folder {folder}")
-    if os.path.isdir(path):
-        raise ResumeError(f"{path} is a folder: give the path of a file")
     return path
 
 
