@@ -5,6 +5,9 @@ certify      := $(OBJ)/examples/engines/certify
 example_cuda := $(OBJ)/examples/cuda/onnx $(if $(NVCC),$(OBJ)/examples/cuda/network)
 control_loop := $(OBJ)/examples/control_loop/control_loop
 control_parts := $(patsubst %,$(OBJ)/examples/control_loop/%.o,loop network plant)
+# The program of examples/mpi, where there is Open MPI.
+mpi_cflags := $(shell mpicc -showme:compile 2>/dev/null)
+mpi        := $(if $(mpi_cflags),$(OBJ)/examples/mpi/certify)
 link_shared   = $(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
     -Wl,-rpath,'$$ORIGIN$(1)'
 
@@ -27,7 +30,7 @@ $(OBJ)/examples/engines/%.o: examples/engines/%.cpp
 
 .PHONY: demo examples real
 #: Run
-examples: $(examples) $(examples_cpp) $(control_loop) $(example_cuda) $(certify)
+examples: $(examples) $(examples_cpp) $(control_loop) $(example_cuda) $(certify) $(mpi)
 examples: ## Build the example programs, and say where they are
 	@echo "Built in $(OBJ)/examples"
 demo: all $(OBJ)/libdigits.so ## Certify a network that reads the angle of digits: DEMO=options
@@ -72,8 +75,12 @@ $(OBJ)/examples/cuda/network: $(OBJ)/examples/cuda/network.o $(OBJ)/libcertreg.s
 $(certify): $(OBJ)/examples/engines/certify.o $(all_engines) $(OBJ)/libcertreg.so \
     $(OBJ)/examples/engines/built
 	$(call say,LINK,$@)$(call link_shared,/../..) $(all_engine_libs)
+$(OBJ)/examples/mpi/%.o: own = $(mpi_cflags)
+$(mpi): $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard examples/mpi/*.c))) $(OBJ)/libcertreg.so
+	$(call say,LINK,$@)$(call link_shared,/../..) $(call once,mpi_libs,mpicc -showme:link) -lm
 # They look for it beside the library.
 $(examples) $(examples_cpp) $(control_loop) $(example_cuda) $(certify): $(blas_made)
+$(examples) $(examples_cpp) $(example_cuda) $(certify) $(mpi): $(blas_made)
 # Which engines were built: one more, or one less, links again.
 ifneq ($(strip built $(built_engines)),$(strip $(file <$(OBJ)/examples/engines/built)))
 $(OBJ)/examples/engines/built: FORCE

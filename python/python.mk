@@ -32,8 +32,8 @@ wheel: ## Write a wheel of the Python package to dist/
 
 deps-train: ## Install torch, for certreg denoise train, into the system's Python
 	@$(call install_debian,python3-torch)
-deps_all := openmpi-bin python3-venv golang-go cargo libtorch-dev clang libclang-rt-dev llvm \
-    qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu \
+deps_all := libopenmpi-dev openmpi-bin python3-venv golang-go cargo libtorch-dev clang \
+    libclang-rt-dev llvm qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu \
     libc6-dev-s390x-cross musl-tools
 deps-all: deps-real ## Install what check-all, fuzz and check-platforms need beyond deps
 	@$(call install_debian,$(deps_all))

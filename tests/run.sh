@@ -189,6 +189,7 @@ elif [ -z "$MODE" ]; then
     start "example control_loop" example control_loop/control_loop
     start "headers for C++" bash tests/cpp.sh
     start bindings bash tests/bindings.sh
+    start MPI bash tests/mpi/jobs.sh "$OBJ/examples/mpi/certify"
     # In one process: each fork would copy and close the engines' libraries.
     start "engines, outputs" env CK_FORK=no "$OBJ/tests/engines/outputs"
     start "engines, refusals" env CK_FORK=no "$OBJ/tests/engines/refusals"

@@ -38,6 +38,7 @@ from .estimator import kinds_of
 from .frames import parted
 from .questions import Asked, Question, needed_constraints, question_of
 from .result import Rows
+from .shards import in_shards, is_folder
 from .store import Probe, ResumeFile, run_of
 
 MOST_NAMED = 8  # rows in a sentence
@@ -107,7 +108,9 @@ def certify_rows(
                processes. A caller's executor must replace a process that has ended, as dask does
     progress   True: a count in terminals and notebooks; or a function of (rows done, rows)
     resume     path of a file that keeps the rows that are done; the same call then does the
-               missing rows. One process at a time can use it. store.py describes its tables
+               missing rows. One process at a time can use it. store.py describes its tables.
+               A folder, or a path that ends with a slash: a file for each 10,000 rows, one
+               after the other, beside those that are there for parts (shards.py)
     model_id   name of the model in the resume file. A file with another name is refused
     keep_records   keeps the outputs of the model in the resume file. Other questions can then be
                answered later with model=None. Without a resume file the result has them
@@ -129,22 +132,11 @@ def certify_rows(
     samples, outputs = integer(samples, "samples", 1), integer(outputs, "outputs", 1)
     batch = integer(batch, "batch") or max(1, min(1000, 2**22 // math.prod(shape)))
     sampling = Sampling(
-        shape,
-        sigmas,
-        levels,
-        samples,
-        shared_seed(seed),
-        scale,
-        outputs,
-        kinds_of(kind, outputs),
-        lo,
-        hi,
-        min(batch, samples),
-        integer(pilot, "pilot"),
-        constraints_of(constraints) or needed_constraints(asked),
-        integer(flags, "flags"),
+        shape, sigmas, levels, samples, shared_seed(seed), scale, outputs,
+        kinds_of(kind, outputs), lo, hi, min(batch, samples), integer(pilot, "pilot"),
+        constraints_of(constraints) or needed_constraints(asked), integer(flags, "flags"),
         integer(noise_id, "noise_id"),
-    )
+    )  # fmt: skip
     if sampling.noise_id + len(matrix) > 2**63:
         raise ValueError(
             f"noise_id is {sampling.noise_id}; the ids of all rows must be below 2**63"
@@ -162,7 +154,8 @@ def certify_rows(
     job = Job(model, columns, sampling, asked, radius, keep_records)
     work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip")
     work.rows.index = None if columns is None else X.index
-    rows = work.done(executor, min(jobs, len(matrix)), progress, resume)
+    certify = work.in_shards if is_folder(resume) else work.done
+    rows = certify(executor, jobs, progress, resume)
     if rows["status"].all():
         refused = own_units and (rows["status"] == Status.INVALID).all()
         remedy = "; scale='std' puts sigma in units of each feature" if refused else ""
@@ -220,9 +213,11 @@ class _Work:
     """One call of certify_rows."""
 
     def __init__(
-        self, job: Job, matrix: np.ndarray, domain: Domain, model_id: str, seeded: bool, skips: bool
-    ) -> None:
+        self, job: Job, matrix: np.ndarray, domain: Domain, model_id: str, seeded: bool,
+        skips: bool, first: int = 0,
+    ) -> None:  # fmt: skip
         self.job, self.matrix, self.seeded, self.skips = job, matrix, seeded, skips
+        self.first = first  # the number of the first row, of which there may be others before
         shape = (len(matrix), len(job.sampling.sigmas), len(job.questions))
         self.rows = Rows(
             empty_certificates(*shape),
@@ -238,7 +233,23 @@ class _Work:
         self.shown = Shown(False, 0, 0)
         self.crashed: dict[int, list[Record]] = {}  # the failures of rows that end processes
 
+    def in_shards(self, executor: Any, jobs: int, progress: Progress, folder: Any) -> Rows:
+        shown = Shown(progress, 0, len(self.matrix))
+
+        def certified(first: int, last: int, path: str, seed: Optional[int]) -> Rows:
+            known, ids = self.job.sampling, self.job.sampling.noise_id + first
+            seed = known.seed if self.seeded or seed is None else seed
+            job = dataclasses.replace(
+                self.job, sampling=dataclasses.replace(known, noise_id=ids, seed=seed)
+            )
+            of_all = self.rows.domain, self.rows.model_id, self.seeded, self.skips
+            part = _Work(job, self.matrix[first:last], *of_all, first)
+            return part.done(executor, jobs, shown.part(), path)
+
+        return in_shards(folder, self.rows, certified)
+
     def done(self, executor: Any, jobs: int, progress: Progress, resume: Any) -> Rows:
+        jobs = min(jobs, len(self.matrix))
         with self._failures(executor is None), contextlib.ExitStack() as stack:
             self._check(resume)
             if resume is not None:
@@ -318,7 +329,7 @@ class _Work:
             if missing:
                 raise ValueError(
                     f"{self.file.path} has no records of {len(missing)} rows, the first is row "
-                    f"{min(missing)}: give the model too"
+                    f"{min(missing) + self.first}: give the model too"
                 )
 
     def _task(self, rows: np.ndarray) -> Tuple[Any, ...]:
@@ -343,6 +354,7 @@ class _Work:
     def _fail(self, failure: BaseException, row: int) -> None:
         if isinstance(failure, KeyboardInterrupt):
             raise failure
+        row += self.first
         raise RowsError(f"row {row}: {of_model(failure)}; {self._kept()}", row) from failure
 
     def _crashed(self, row: int, error: BaseException) -> None:
@@ -364,7 +376,7 @@ class _Work:
 
     def _ended(self, error: BaseException, ours: bool) -> str:
         """A sentence about a process that has ended and cannot be replaced."""
-        rows = getattr(error, "rows", [])
+        rows = [row + self.first for row in getattr(error, "rows", [])]
         more = ", ..." if len(rows) > MOST_NAMED else ""
         named = ", ".join(map(str, rows[:MOST_NAMED])) + more
         which = f" while it computed one of the rows {named}" if rows else ""

@@ -147,9 +147,7 @@ class ResumeFile:
         except ResumeError:
             raise
         except (OSError, sqlite3.Error, *_BY_VALUES) as error:
-            what = "cannot be written" if _unwritable(error) else "is damaged or no resume file"
-            said = " ".join(str(getattr(error, "strerror", None) or error).split())
-            raise ResumeError(f"{self.path} {what} ({said}): give another path") from error
+            raise ResumeError(f"{described(self.path, error)}: give another path") from error
 
     def _prepare(self) -> None:
         with self._transaction():
@@ -335,6 +333,15 @@ class ResumeFile:
             return {row for (row,) in self.db.execute(query, (sigmas,))}
 
 
+def described(path: str, error: Exception) -> str:
+    """What a failure says about the file."""
+    if isinstance(error, ResumeError):
+        return str(error)
+    what = "cannot be written" if _unwritable(error) else "is damaged or no resume file"
+    said = " ".join(str(getattr(error, "strerror", None) or error).split())
+    return f"{path} {what} ({said})"
+
+
 def _path_of(given: Any) -> str:
     """The path of a file, in a folder that exists."""
     path = os.fsdecode(path_of(given, "resume"))
@@ -343,8 +350,6 @@ def _path_of(given: Any) -> str:
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise ResumeError(f"{path} cannot be written: there is no folder {folder}")
-    if os.path.isdir(path):
-        raise ResumeError(f"{path} is a folder: give the path of a file")
     return path
 
 
