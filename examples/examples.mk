@@ -79,8 +79,7 @@ $(OBJ)/examples/mpi/%.o: own = $(mpi_cflags)
 $(mpi): $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard examples/mpi/*.c))) $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/../..) $(call once,mpi_libs,mpicc -showme:link) -lm
 # They look for it beside the library.
-$(examples) $(examples_cpp) $(control_loop) $(example_cuda) $(certify): $(blas_made)
-$(examples) $(examples_cpp) $(example_cuda) $(certify) $(mpi): $(blas_made)
+$(examples) $(examples_cpp) $(control_loop) $(example_cuda) $(certify) $(mpi): $(blas_made)
 # Which engines were built: one more, or one less, links again.
 ifneq ($(strip built $(built_engines)),$(strip $(file <$(OBJ)/examples/engines/built)))
 $(OBJ)/examples/engines/built: FORCE
