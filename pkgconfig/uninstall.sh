@@ -24,6 +24,8 @@ documents | while read -r file; do rm -f "$doc/$file"; done
 remove() { # FOLDER...: those that are there and empty
     for folder; do [ ! -d "$folder" ] || rmdir --ignore-fail-on-non-empty "$folder"; done
 }
-documents | sed 's|/[^/]*$||' | sort -ru | while read -r folder; do remove "$doc/$folder"; done
+documents | sed 's|/[^/]*$||' | sort -ru | while read -r folder; do
+    [ ! -d "$doc/$folder" ] || (cd "$doc" && rmdir -p --ignore-fail-on-non-empty "$folder")
+done
 remove "$lib/certreg" "$lib/cmake/certreg" "$lib/cmake" "$include/certreg" "$doc/include" "$doc"
 renew_cache

@@ -18,8 +18,8 @@ database := $(patsubst %.c,$(OBJ)/%.o,$(sources) $(blas_sources) $(tests) $(supp
     $(if $(NVCC),src/backend/cuda/*.c)))
 .PHONY: database
 database: $(database)
-compile_commands.json: FORCE ## Write the compile database
-	@MAKEFLAGS= $(this_make) -Bn --no-print-directory V=1 database | \
+compile_commands.json: FORCE ## Write the compile database, which clang reads
+	@MAKEFLAGS= $(this_make) -Bn --no-print-directory V=1 database interleave= | \
 	awk -v folder='$(CURDIR)' '{ gsub(/\\/, "\\\\"); gsub(/"/, "\\\"") } \
 	    match($$0, / -c [^ ]+\.c -o /) { split(substr($$0, RSTART), word, " "); \
 	        printf "%s{\"directory\": \"%s\", \"command\": \"%s\", \"file\": \"%s\"}", \

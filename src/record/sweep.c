@@ -142,7 +142,8 @@ static cr_sweep sweep_of(const cr_replay *r)
 /* From sums of weights to those of scores, and to means where there are products. */
 static void rescale(const cr_function *f, double unit)
 {
-    const double scale = unit / (double)(f->count / f->blocks);
+    const size_t length = f->count / f->blocks;
+    const double scale = unit / (double)length;
     for (size_t b = 0; !f->gram && b <= f->blocks; b++) f->lengths[b] *= unit;
     for (size_t p = 0; f->gram && p < f->blocks; p++)
         for (size_t q = p; q < f->blocks; q++)

@@ -102,9 +102,10 @@ void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_
 /* Edges so rough do: Newton's last step is that long, which leaves an error of its square, and the
  * sums feel the square of that. */
 #define CR_ROUGH_EDGES 1e-5
-/* The same, edges included, all in closed form: about ten times as fast, and good to 1e-10 of the
- * moments that it sums. 0 where differences would leave fewer digits: nothing was done. */
-int cr_dual_closed(const cr_problem *problem, const cr_multipliers *at, cr_regions *warm_and_out,
+/* The same, edges included (from those given, which are warm), all in closed form: about ten times
+ * as fast, and good to 1e-10 of the moments that it sums. 0 where differences would leave fewer
+ * digits: nothing was done. */
+int cr_dual_closed(const cr_problem *problem, const cr_multipliers *at, cr_regions *regions,
                    cr_sums *out);
 /* D from the sums, as a shift in output units. */
 double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint);
