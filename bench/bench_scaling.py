@@ -110,6 +110,7 @@ def draw(found):
             if series[0] == panel:
                 ax.plot(sizes, times, marker="o", label=series[1])
         ax.set(xscale="log", yscale="log", title=panel)
+        ax.minorticks_off()
         ax.legend(fontsize=9)
     return every[0]
 
