@@ -111,7 +111,7 @@ def draw(found):
                 ax.plot(sizes, times, marker="o", label=series[1])
         ax.set(xscale="log", yscale="log", title=panel)
         ax.minorticks_off()
-        ax.legend(fontsize=9)
+        ax.legend(fontsize=9, loc="lower right")
     return every[0]
 
 
