@@ -83,8 +83,8 @@ SERIES = (
 
 
 def points(first, last):
-    """Three in a decade."""
-    count = round(3 * np.log10(last / first)) + 1
+    """Two in a decade."""
+    count = round(2 * np.log10(last / first)) + 1
     return np.unique(np.geomspace(first, last, count).round().astype(int))
 
 
