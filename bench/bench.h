@@ -1,7 +1,8 @@
-/* bench.h: what the benchmarks share: clocks, an order for qsort, and tables in Markdown, which are
- * printed and, for bench/page.py, added to a file. */
+/* bench.h: what the benchmarks share: clocks, an order for qsort, calls that have to succeed, and
+ * tables in Markdown, which are printed and, for bench/page.py, added to a file. */
 #ifndef BENCH_H
 #define BENCH_H
+#include <certreg/certreg.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,6 +38,13 @@ static inline int bench_ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+static inline void bench_must(certreg_estimator *e, certreg_status status)
+{
+    if (!status) return;
+    fprintf(stderr, "%s\n", certreg_estimator_error(e)->text);
+    exit(1);
 }
 
 #if defined(__GNUC__)

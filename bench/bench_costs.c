@@ -69,13 +69,6 @@ static certreg_estimator *estimator(certreg_backend *backend, size_t inputs, siz
     exit(1);
 }
 
-static void must(certreg_estimator *e, certreg_status status)
-{
-    if (!status) return;
-    fprintf(stderr, "%s\n", certreg_estimator_error(e)->text);
-    exit(1);
-}
-
 /* Seconds of the answer to a kind of question. */
 static double answer(certreg_estimator *e, const kind *k)
 {
@@ -90,7 +83,7 @@ static double answer(certreg_estimator *e, const kind *k)
                                 .tolerance = 1};
     certreg_certificate c = {.struct_size = sizeof c};
     const double start = bench_now();
-    must(e, certreg_certify(e, 0, &q, 1, &c));
+    bench_must(e, certreg_certify(e, 0, &q, 1, &c));
     const double seconds = bench_now() - start;
     if (!(c.radius > 0)) fprintf(stderr, "bench_costs: %s abstained\n", k->name);
     return seconds;
@@ -100,9 +93,9 @@ static double answer(certreg_estimator *e, const kind *k)
 static double sample(certreg_estimator *e, const float *z, uint64_t noise_id)
 {
     certreg_run run = {.struct_size = sizeof run};
-    must(e, certreg_estimator_begin(e, z, sigma, noise_id));
-    must(e, certreg_estimator_sample(e, 0, SAMPLES));
-    must(e, certreg_estimator_info(e, &run));
+    bench_must(e, certreg_estimator_begin(e, z, sigma, noise_id));
+    bench_must(e, certreg_estimator_sample(e, 0, SAMPLES));
+    bench_must(e, certreg_estimator_info(e, &run));
     return run.library_seconds;
 }
 
@@ -214,8 +207,8 @@ static double certificate(size_t samples, certreg_question q, int repeats)
     q.struct_size = sizeof q, q.tolerance = 1;
     for (int i = 0; i < repeats; i++) {
         const double start = cpu_now();
-        must(e, certreg_estimator_begin(e, origin, sigma * (1 + 1e-6 * i), (uint64_t)i));
-        must(e, certreg_certify(e, samples, &q, 1, &c));
+        bench_must(e, certreg_estimator_begin(e, origin, sigma * (1 + 1e-6 * i), (uint64_t)i));
+        bench_must(e, certreg_certify(e, samples, &q, 1, &c));
         least = fmin(least, cpu_now() - start);
     }
     certreg_estimator_destroy(e);
@@ -234,10 +227,10 @@ static double query(uint64_t points)
     certreg_interval set = {.struct_size = sizeof set};
     certreg_rule rule = {.struct_size = sizeof rule};
     for (uint64_t i = 0; i < 200; i++) {
-        must(e, certreg_estimator_begin(e, origin, sigma, i));
-        must(e, certreg_estimator_sample(e, 0, POINT_SAMPLES));
+        bench_must(e, certreg_estimator_begin(e, origin, sigma, i));
+        bench_must(e, certreg_estimator_sample(e, 0, POINT_SAMPLES));
         if (i == 0) {
-            must(e, certreg_estimator_calibrate(e, &k, &truth));
+            bench_must(e, certreg_estimator_calibrate(e, &k, &truth));
             k.count = points, coverage.samples = k.samples;
             for (uint64_t l = k.samples; l < points * k.samples; l++)
                 scores[l] = scores[l % k.samples] * (double)(l % 97);
@@ -245,7 +238,7 @@ static double query(uint64_t points)
         }
         const double start = cpu_now();
         if (i > 0)
-            must(e, certreg_estimator_interval(e, &k, &rule, 0, lo, hi, POINT_SAMPLES, &set));
+            bench_must(e, certreg_estimator_interval(e, &k, &rule, 0, lo, hi, POINT_SAMPLES, &set));
         if (i > 0) least = fmin(least, cpu_now() - start);
     }
     certreg_estimator_destroy(e);

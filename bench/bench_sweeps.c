@@ -76,13 +76,6 @@ static certreg_estimator *estimator(size_t inputs, size_t outputs, size_t batch,
     exit(1);
 }
 
-static void must(certreg_estimator *e, certreg_status status)
-{
-    if (!status) return;
-    fprintf(stderr, "%s\n", certreg_estimator_error(e)->text);
-    exit(1);
-}
-
 static double cpu_now(void)
 {
     return bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -98,7 +91,7 @@ static double certify(certreg_estimator *e, const certreg_question *q, size_t co
     static certreg_certificate c[OUTPUTS];
     for (size_t i = 0; i < count; i++) c[i] = (certreg_certificate){.struct_size = sizeof c[i]};
     const double start = cpu_now();
-    must(e, certreg_certify(e, 0, q, count, c));
+    bench_must(e, certreg_certify(e, 0, q, count, c));
     return cpu_now() - start;
 }
 
@@ -108,9 +101,9 @@ static spent measure(certreg_estimator *e, size_t inputs, size_t samples, const 
     float *z = calloc(inputs, sizeof *z);
     spent least = {INFINITY, INFINITY, INFINITY};
     for (int i = 0; i < repeats; i++) {
-        must(e, certreg_estimator_begin(e, z, 0.25, (uint64_t)i));
+        bench_must(e, certreg_estimator_begin(e, z, 0.25, (uint64_t)i));
         const double start = cpu_now();
-        must(e, certreg_estimator_sample(e, 0, samples));
+        bench_must(e, certreg_estimator_sample(e, 0, samples));
         least.draw = fmin(least.draw, cpu_now() - start);
         least.first = fmin(least.first, certify(e, q, count));
         least.again = fmin(least.again, certify(e, q, count));
