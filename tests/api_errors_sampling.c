@@ -205,6 +205,31 @@ TEST(range_ends_are_inside_the_range)
     KIT_OK(shared, certreg_estimator_sample(shared, 100, 100));
 }
 
+/* A model that clips in its own arithmetic returns the float nearest to the limit, which is above
+ * 1.2 and below 0.7. Bounds of a mean hold for it, too. */
+TEST(a_range_holds_the_floats_nearest_to_its_limits)
+{
+    static const double limits[] = {1.2, 0.7, 1, 0.1, 1e5 / 3, 1e-40, 1e40};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        const double hi = limits[i], lo = -hi;
+        const float most = (float)fmin(hi, FLT_MAX), beyond = nextafterf(most, INFINITY);
+        certreg_model m = kit_model(NULL, NULL, 3, 1);
+        certreg_plan p = kit_plan(100);
+        m.lo = &lo, m.hi = &hi;
+        certreg_estimator *e = kit_create(NULL, &m, &p);
+        KIT_OK(e, certreg_estimator_begin(e, origin, 0.5, 0));
+        for (size_t k = 0; k < 100; k++) KIT_OK(e, certreg_estimator_record(e, k, 1, &most));
+        certreg_question q = kit_question(hi / 2);
+        certreg_bounds b = {.struct_size = sizeof b};
+        q.statistic = CERTREG_STATISTIC_MEAN;
+        KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
+        ck_assert(isfinite(b.range_hi) && b.range_hi - b.range_lo >= 2 * (double)most);
+        KIT_OK(e, certreg_estimator_begin(e, origin, 0.5, 1));
+        if (isfinite(beyond))
+            KIT_STATUS(e, certreg_estimator_record(e, 0, 1, &beyond), CERTREG_E_OUT_OF_RANGE);
+    }
+}
+
 TEST(what_was_recorded_before_a_failure_stays)
 {
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));

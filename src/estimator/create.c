@@ -8,6 +8,7 @@
 #include "base/structs.h"
 #include "record/hessian_shape.h"
 #include "estimator/layout.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -218,6 +219,14 @@ certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_mo
 }
 
 /* ---- create */
+/* A limit, or the float beside it that a model returns which keeps to it in its own arithmetic, if
+   that lies beyond. */
+static double limit_of_floats(double limit, int upper)
+{
+    const double nearest = fabs(limit) <= FLT_MAX ? (double)(float)limit : limit;
+    return upper ? fmax(limit, nearest) : fmin(limit, nearest);
+}
+
 static void copy_model(certreg_estimator *e, const request *r, const cr_declared *to)
 {
     for (size_t j = 0; j < e->record.model.inputs; j++) {
@@ -228,7 +237,8 @@ static void copy_model(certreg_estimator *e, const request *r, const cr_declared
         const int32_t kind = r->model.kind ? r->model.kind[k] : CERTREG_OUTPUT_REAL;
         double lo = r->model.lo ? r->model.lo[k] : -INFINITY,
                hi = r->model.hi ? r->model.hi[k] : INFINITY;
-        if (kind != CERTREG_OUTPUT_REAL && !isfinite(lo)) lo = -CR_PI, hi = CR_PI;
+        if (kind == CERTREG_OUTPUT_REAL) lo = limit_of_floats(lo, 0), hi = limit_of_floats(hi, 1);
+        else if (!isfinite(lo)) lo = -CR_PI, hi = CR_PI;
         to->kind[k] = kind, to->lo[k] = lo, to->hi[k] = hi;
     }
     e->record.model.scale = e->record.input.scale;
