@@ -162,6 +162,18 @@ def numbers(values: Any, dtype: Any, what: str) -> np.ndarray:
         raise TypeError(f"{what} must hold numbers, not {shown(values)}") from None
 
 
+def of_frame(x: Any, dtype: Any) -> np.ndarray:
+    """An array, or a DataFrame of numbers, as an array for a model that takes no other. Raises
+    TypeError if a column holds no numbers."""
+    try:
+        return np.asarray(x, dtype)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "the model takes arrays of numbers, and a column of X holds others: leave it out, or "
+            "give a function of DataFrames that encodes it"
+        ) from None
+
+
 def check_finite(values: np.ndarray, given: Any, what: str, wanted: str = "finite") -> None:
     """Raises ValueError with the first of the values that is not finite, as it was given."""
     bad = np.argwhere(~np.isfinite(values))

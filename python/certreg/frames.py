@@ -89,16 +89,16 @@ class Columns:
         of shape (rows, d). The DataFrames have the columns and dtypes of the original, in the order
         in which the model names them. Raises ValueError if it names others. Warns if it takes
         columns by position. The result can be pickled if `function` can."""
-        return OnFrames(function, self.form, self._order(function))
+        if names_of(function, self.names) is None and takes_by_position(function):
+            warnings.warn(by_position("the model", "X", self.names), stacklevel=2)
+        return self.wrapped(function)
 
-    def _order(self, function: Callable[[Any], Any]) -> list[int]:
-        names = self.names
-        wanted = names_of(function, names)
-        if wanted is not None:
-            return order(names, wanted, "X", "the model")
-        if takes_by_position(function):
-            warnings.warn(by_position("the model", "X", names), stacklevel=2)
-        return list(range(len(names)))
+    def wrapped(self, function: Callable[[Any], Any]) -> "OnFrames":
+        """wrap without a warning."""
+        names, wanted = self.names, names_of(function, self.names)
+        if wanted is None:
+            return OnFrames(function, self.form, list(range(len(names))))
+        return OnFrames(function, self.form, order(names, wanted, "X", "the model"))
 
 
 def parted(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any]:
@@ -109,6 +109,27 @@ def parted(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any]:
         columns = Columns(X, scale)
         X, scale = columns.matrix, columns.scale
     return inputs_of(X), columns, scale
+
+
+def index_of(X: Any) -> Any:
+    """The index of a DataFrame; None for an array."""
+    return X.index if is_frame(X) else None
+
+
+def in_order(values: Any, index: Any, what: str) -> Any:
+    """Values of the rows of a DataFrame with this index: a Series or DataFrame in the order of the
+    index, others as they are. Raises ValueError if it has another index."""
+    if index is None or not (is_frame(values) or of_class(values, "pandas", "Series")):
+        return values
+    own = values.index
+    if own.equals(index):
+        return values
+    if own.is_unique and len(own) == len(index) and own.isin(index).all() and index.is_unique:
+        return values.loc[index]
+    raise ValueError(
+        f"{what} has another index than X: give it that of X, or {what}.to_numpy() if it is in the "
+        "order of the rows"
+    )
 
 
 def rows_of(X: Any) -> Any:
@@ -174,17 +195,17 @@ class OnFrames:
     """A function of DataFrames as a function of arrays; see Columns.wrap."""
 
     def __init__(self, function: Callable[[Any], Any], form: _Form, order: list[int]) -> None:
-        self._function, self._form, self._order = function, form, order
+        self.function, self._form, self.order = function, form, order
 
     def __call__(self, x: np.ndarray) -> Any:
-        return self._function(self.frame(x))
+        return self.function(self.frame(x))
 
     def frame(self, x: np.ndarray) -> Any:
         """The DataFrame of these rows, x of shape (rows, d)."""
         pandas = needed("pandas", "a DataFrame")
-        columns = {j: self._form.ways[j](x[:, j]) for j in self._order}
+        columns = {j: self._form.ways[j](x[:, j]) for j in self.order}
         frame = pandas.DataFrame(columns, copy=False)
-        frame.columns = self._form.labels.take(self._order)
+        frame.columns = self._form.labels.take(self.order)
         return frame
 
 
@@ -280,7 +301,10 @@ def _keys(column: Any) -> np.ndarray:
         return _keys_of_objects(column)
     if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
         column = column.to_numpy().view(f"i{column.dtype.itemsize}")
-    return np.asarray(needed("pandas", "a DataFrame").factorize(column)[0])
+    try:
+        return np.asarray(needed("pandas", "a DataFrame").factorize(column)[0])
+    except (NotImplementedError, TypeError):  # lists of Arrow
+        return np.arange(len(column))
 
 
 def _keys_of_objects(column: Any) -> np.ndarray:

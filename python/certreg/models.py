@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 import inspect
+import json
+import math
 import sys
 from typing import Any, Callable
 
 import numpy as np
 
+from ._arrays import of_frame
 from ._onnx import OnnxModel, SessionModel
 from ._optional import needed, of_class
 
@@ -30,9 +34,17 @@ def writable(x: np.ndarray) -> np.ndarray:
     return x if x.flags.writeable else np.asarray(_Writable(x))
 
 
+def _evaluating(module: Any) -> Any:
+    """A module in evaluation mode. That of an exported program keeps the mode of its export, and
+    refuses to change it."""
+    with contextlib.suppress(NotImplementedError):
+        module.eval()
+    return module
+
+
 class TorchModel:
     """A torch.nn.Module as a function of float32 arrays (rows, *shape). It is put into evaluation
-    mode and stays on its device and in its precision.
+    mode and stays on its device and in its precision. DataFrames go in as arrays.
 
     The module works on the memory of the batch without a copy. The array is passed without the
     mark that it is read-only, because torch would warn about it. Modules may write there, as
@@ -40,7 +52,7 @@ class TorchModel:
     reads only the outputs after it, and draws the noise again from the seed if it needs it."""
 
     def __init__(self, module: Any) -> None:
-        torch, self.module = sys.modules["torch"], module.eval()
+        torch, self.module = sys.modules["torch"], _evaluating(module)
         places = [(p.device, p.dtype) for p in module.parameters() if p.is_floating_point()]
         of_batches = (torch.device("cpu"), torch.float32)
         self.place = None if places[:1] in ([], [of_batches]) else places[0]
@@ -48,12 +60,25 @@ class TorchModel:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         torch, module = sys.modules["torch"], self.module
         if module.training:
-            module.eval()
+            _evaluating(module)
         with torch.inference_mode():
-            rows = torch.from_numpy(writable(x))
-            y = module(rows if self.place is None else rows.to(*self.place))
+            rows = torch.from_numpy(writable(of_frame(x, np.float32)))
+            y = _answered(module, rows if self.place is None else rows.to(*self.place))
             answer: np.ndarray = _tensor(y).to("cpu", torch.float32).numpy()
         return answer
+
+
+def _answered(module: Any, rows: Any) -> Any:
+    """What a module returns. Raises ValueError if it was exported for another number of rows."""
+    try:
+        return module(rows)
+    except AssertionError as error:
+        if not str(error).startswith("Guard failed"):
+            raise
+        raise ValueError(
+            f"the exported program refuses {tuple(rows.shape)} ({error}): export it for any number "
+            "of rows, torch.export.export(..., dynamic_shapes=({0: torch.export.Dim('rows')},))"
+        ) from None
 
 
 def _tensor(y: Any) -> Any:
@@ -83,7 +108,7 @@ def torch_on_device(module: Any) -> Callable[[Any, Any], None]:
     library's stream and in the library's memory. Raises ValueError if the module is not on a CUDA
     device."""
     torch = sys.modules["torch"]
-    module.eval()
+    _evaluating(module)
     first = next(module.parameters(), None)
     if first is not None and first.device.type != "cuda":
         raise ValueError(f"the module is on {first.device}: move it to the device, module.cuda()")
@@ -109,6 +134,7 @@ class _Named:
 
     def __init__(self, predict: Function, names: Any) -> None:
         self.predict, self.feature_names_in_ = predict, names
+        self.__self__ = getattr(predict, "__self__", self)  # whose method it is
 
     def __call__(self, x: Any) -> Any:
         names = self.feature_names_in_
@@ -130,9 +156,24 @@ def _own(model: Any, module: str, name: str) -> bool:
     return "predict" not in vars(model) and type(model).predict is kind.predict
 
 
+class _Linear:
+    """A linear Booster of XGBoost, which takes no arrays."""
+
+    def __init__(self, booster: Any) -> None:
+        self.__self__ = booster
+
+    def __call__(self, x: Any, missing: float = math.nan) -> Any:
+        booster = self.__self__
+        kinds = {"feature_names": booster.feature_names, "feature_types": booster.feature_types}
+        return booster.predict(sys.modules["xgboost"].DMatrix(x, missing=missing, **kinds))
+
+
 def _booster(model: Any) -> Function:
-    function: Function = model.inplace_predict
-    return function if _own(model, "xgboost", "Booster") else _predictor(model)
+    if not _own(model, "xgboost", "Booster"):
+        return _predictor(model)
+    kind = json.loads(model.save_config())["learner"]["gradient_booster"]["name"]
+    function: Function = _Linear(model) if kind == "gblinear" else model.inplace_predict
+    return function
 
 
 def _lightgbm(model: Any) -> Function:
@@ -146,6 +187,7 @@ def _lightgbm(model: Any) -> Function:
 
 _ADAPTERS: tuple[tuple[str, str, Callable[[Any], Function]], ...] = (
     ("torch.nn", "Module", TorchModel),
+    ("torch.export", "ExportedProgram", lambda program: TorchModel(program.module())),
     ("onnxruntime", "InferenceSession", SessionModel),
     ("xgboost", "Booster", _booster),
     ("xgboost", "XGBModel", lambda model: model.predict),  # takes arrays without column names
@@ -166,14 +208,14 @@ def as_model(model: Any) -> Callable[[np.ndarray], Any]:
     and returns (rows,) or (rows, columns). The model is one of
 
     - a torch.nn.Module. It is put into evaluation mode, gets the memory of the rows without a copy,
-      and may write to it
+      and may write to it; or a program of torch.export
     - an onnxruntime.InferenceSession; see also OnnxModel
     - an xgboost.Booster or lightgbm.Booster
     - anything with `predict`: models of scikit-learn, XGBoost, LightGBM
     - any other callable, which is returned as it is
 
-    The functions of Boosters and of models with `predict` take DataFrames as well. Raises TypeError
-    for other objects."""
+    The functions of modules, Boosters and models with `predict` take DataFrames as well. Raises
+    TypeError for other objects."""
     adapter = _adapter(model)
     if adapter:
         return adapter(model)  # type: ignore[no-any-return]

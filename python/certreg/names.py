@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Iterable, Optional, Sequence
 
 from ._optional import of_class
 
@@ -15,39 +15,52 @@ _OF_PACKAGES: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
     ("lightgbm", "Booster", lambda model: model.feature_name()),
     ("lightgbm", "LGBMModel", lambda model: model.booster_.feature_name()),
 )
-_MADE_UP = ("", "f", "Column_")  # before numbers: names of models that were fitted to arrays
+_MADE_UP = (("", 0), ("f", 0), ("Column_", 0), ("x", 1))  # names of models fitted to arrays
 
 
 def names_of(model: Callable[..., Any], beside: Names = None) -> Names:
     """The names of the features of a model, which is a function as as_model returns it. Names that
     its package made up count only if `beside` has the same ones."""
-    owner = _owner(model)
+    owner = owner_of(model)
     for module, name, named in _OF_PACKAGES:
         if of_class(owner, module, name):
             found = named(owner)
             break
     else:
         found = getattr(owner, "feature_names_in_", None)  # as in scikit-learn
+        if found is None:
+            found = getattr(owner, "feature_names_", None)  # as in CatBoost
+        if found is None and not _has_formula(owner):
+            found = getattr(getattr(owner, "model", None), "exog_names", None)  # of statsmodels
     if found is None:
         return None
     names = [str(name) for name in found]
-    made_up = any(names == [f"{begin}{i}" for i in range(len(names))] for begin in _MADE_UP)
+    own = [name for name in names if name != "const"]  # which statsmodels names itself
+    made_up = any(own == [f"{b}{i + first}" for i in range(len(own))] for b, first in _MADE_UP)
     return None if made_up and sorted(names) != sorted(beside or ()) else names
 
 
 def takes_by_position(model: Callable[..., Any]) -> bool:
-    """Whether a model without names ignores those of a DataFrame. Functions may do with a DataFrame
-    what they like."""
-    module = type(_owner(model)).__module__
-    packages = ("lightgbm", "sklearn", "xgboost")
-    return module == "certreg._onnx" or module.partition(".")[0] in packages
+    """Whether a model without names ignores those of a DataFrame. Functions and formulas may do
+    with a DataFrame what they like."""
+    owner = owner_of(model)
+    ours = type(owner).__module__ in ("certreg._onnx", "certreg.models")
+    return ours or hasattr(owner, "predict") and not _has_formula(owner)
 
 
-def _owner(model: Any) -> Any:
+def _has_formula(owner: Any) -> bool:
+    """Whether these are results of a formula of statsmodels, which finds its columns itself."""
+    return getattr(getattr(owner, "model", None), "formula", None) is not None
+
+
+def owner_of(model: Any) -> Any:
     """The object whose method a function is, or the function."""
-    while isinstance(model, functools.partial):
-        model = model.func
-    return getattr(model, "__self__", model)
+    while True:
+        inner = model.func if isinstance(model, functools.partial) else model
+        inner = getattr(inner, "__self__", inner)
+        if inner is model:
+            return model
+        model = inner
 
 
 def order(names: Sequence[str], wanted: Sequence[str], owner: str, wanting: str) -> list[int]:
@@ -85,7 +98,18 @@ def _places(names: Sequence[str], owner: str, key: Callable[[Any], str]) -> dict
     return places
 
 
+def noise_on(names: Sequence[str], moves: Iterable[Any]) -> str:
+    """The sentence that says which columns get noise, `moves`, and which do not."""
+    each = list(zip(names, moves))
+    noisy, exact = ([n for n, m in each if bool(m) == does] for does in (True, False))
+    return f"noise on {listed(noisy)}{'; none on ' + listed(exact) if exact else ''}"
+
+
+def listed(names: Sequence[Any]) -> str:
+    return ", ".join(map(str, names[:8])) + (f", ... ({len(names)})" if len(names) > 8 else "")
+
+
 def by_position(nameless: str, named: str, names: Sequence[str]) -> str:
     """The sentence that says in which order columns went in."""
-    shown = ", ".join(map(str, names[:8])) + (f", ... ({len(names)})" if len(names) > 8 else "")
-    return f"{nameless} has no names for its features: taken in the order of {named}, {shown}"
+    order = f"taken in the order of {named}, {listed(names)}"
+    return f"{nameless} has no names for its features: {order}"

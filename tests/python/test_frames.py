@@ -76,6 +76,19 @@ def test_rows_come_back_exactly(rows):
     pandas.testing.assert_frame_equal(back, wanted, check_exact=True)
 
 
+def test_lists_and_structs_of_arrow_come_back():
+    arrow = package("pyarrow")
+    kinds = {"tags": arrow.list_(arrow.float64()), "place": arrow.struct({"x": arrow.int64()})}
+    values = {"tags": [[1.0, 2], None, []], "place": [{"x": 1}, {"x": 1}, None]}
+    frame = pandas.DataFrame({"area": [1.5, 2, 3]})
+    for name, kind in kinds.items():
+        frame[name] = pandas.array(values[name], pandas.ArrowDtype(kind))
+    columns = Columns(frame)
+    back = columns.wrap(itself)(columns.matrix[[2, 0]])
+    assert same(back.to_dict("list"), frame.iloc[[2, 0]].to_dict("list"))
+    assert back.dtypes.tolist() == frame.dtypes.tolist()
+
+
 def test_columns_have_their_kinds_and_scales():
     columns = Columns(FRAME, MOVING)
     assert (columns.matrix.dtype, columns.matrix.shape) == (np.float32, (3, 14))
@@ -222,7 +235,7 @@ def test_other_names_are_refused(names, text):
 @parametrize("begin", "f", "Column_", "")
 def test_names_that_a_package_made_up_count_if_both_have_them(begin):
     made_up = [f"{begin}{i}" for i in range(3)]
-    with no_warnings():
+    with pytest.warns(UserWarning, match="taken in the order of X, d, c, a b$"):
         assert output(Positions(*made_up), ["d", "c", "a b"]) == 123
     assert names_of(Positions(*made_up)) is None
     assert output(Positions(*made_up), made_up[::-1], made_up) == 321
@@ -244,6 +257,52 @@ def test_names_are_refused_where_nothing_looks_at_them():
         ):
             with pytest.raises(TypeError, match=said):
                 call()
+
+
+class Model:
+    """What results of statsmodels have as their `model`."""
+
+    def __init__(self, names, formula=None):
+        self.exog_names, self.formula = names, formula
+
+
+class Results(Positions):
+    def __init__(self, names, formula=None):
+        self.model = Model(names, formula)
+
+
+NAMELESS = "the model has no names for its features: taken in the order of X, d, c, a b$"
+
+
+class Boosted(Positions):
+    """As CatBoost names features."""
+
+    def __init__(self, *names):
+        self.feature_names_ = names
+
+
+def test_models_of_other_packages_name_their_columns():
+    with no_warnings():
+        assert output(Boosted("d", "a b", "c"), ["c", "d", "a b"]) == 213
+        assert output(Results(GIVEN), ["d", "c", "a b"]) == 321
+        assert output(Results(GIVEN).predict, ["c", "d", "a b"]) == 321
+        assert output(Results(["const", "x1", "x2"]), ["x2", "const", "x1"], ["const", "x1", "x2"])
+        assert output(Results(["a", "b"], "y ~ a"), ["d", "c", "a b"]) == 123  # it finds its own
+    for model in (Results(["x1", "x2", "x3"]), Results(["const", "x1", "x2"]), Boosted(*"012")):
+        with pytest.warns(UserWarning, match=NAMELESS):  # they were fitted to arrays
+            assert output(model, ["d", "c", "a b"]) == 123
+    with pytest.raises(ValueError, match="X has no feature named 'const', as the model has, but"):
+        output(Results(["const", "c", "d"]), GIVEN)
+
+
+def test_every_model_without_names_is_told_of():
+    """As those of pygam."""
+    nameless = Results(None)
+    for model in (nameless, nameless.predict):
+        with pytest.warns(UserWarning, match=NAMELESS):
+            assert output(model, ["d", "c", "a b"]) == 123
+    with no_warnings():
+        assert output(lambda x: nameless.predict(x), ["d", "c", "a b"]) == 123
 
 
 # ---- inputs one by one

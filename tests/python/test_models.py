@@ -8,9 +8,11 @@ import warnings
 import numpy as np
 import pytest
 
-from kit import SAMPLES, Z, certreg, estimator, model, no_warnings, package, parametrize, same
+from kit import SAMPLES, Z, certreg, estimator, model, no_warnings, package, parametrize, rows_of
+from kit import same
 from certreg import OnnxModel, as_model
 from certreg.models import device_model, is_factory, writable
+from certreg.names import names_of
 
 
 def table(inputs=3, rows=200):
@@ -233,6 +235,38 @@ def test_several_results_and_modules_elsewhere_are_refused(torch):
         device_model(net(torch))
 
 
+def exported(torch, rows=True):
+    """A program of torch.export, for any number of rows or for two."""
+    export = package("torch.export")
+    free = {"dynamic_shapes": ({0: export.Dim("rows")},)} if rows else {}
+    return export.export(net(torch).eval(), (torch.ones(2, 3),), **free)
+
+
+def test_exported_programs_are_models(torch):
+    program = exported(torch)
+    torch.manual_seed(0)
+    wanted = plain(torch, net(torch).eval())
+    for given in (program, program.module()):
+        agrees(given, wanted)
+        assert not is_factory(given)
+
+
+def test_programs_for_two_rows_are_refused_by_a_remedy(torch):
+    f = as_model(exported(torch, rows=False))
+    assert f(read_only()[:2]).shape == (2, 1)
+    with pytest.raises(ValueError, match=r"refuses \(200, 3\) .*export it for any number of rows"):
+        f(read_only())
+
+
+def test_modules_take_frames_of_numbers(torch):
+    one, (frame, _) = net(torch), framed()
+    with pytest.warns(UserWarning, match="the model has no names .* taken in the order of X, a, b"):
+        rows = rows_of(one, frame[:9])
+    assert same(rows.radius.tolist(), rows_of(one, frame[:9].to_numpy()).radius.tolist())
+    with pytest.raises(TypeError, match="takes arrays of numbers, and a column of X holds others"):
+        as_model(one)(frame.assign(a="text"))
+
+
 def test_dlpack_reaches_torch(torch):
     from certreg import _dlpack
 
@@ -294,6 +328,22 @@ def test_xgboost(fitted_to):
     agrees(booster, plain)
     assert callable(pickle.loads(pickle.dumps(as_model(booster))))
     assert not is_factory(booster)
+
+
+@parametrize("fitted_to", table, framed)
+def test_linear_boosters_of_xgboost(fitted_to):
+    """Which take no arrays."""
+    xgboost, (x, y) = package("xgboost"), fitted_to()
+    data = xgboost.DMatrix(x, y)
+    booster = xgboost.train({"booster": "gblinear", "nthread": 1}, data, 9)
+
+    def plain(x):
+        return booster.predict(xgboost.DMatrix(np.array(x), feature_names=data.feature_names))
+
+    agrees(booster, plain)
+    f = pickle.loads(pickle.dumps(as_model(booster)))
+    np.testing.assert_array_equal(f(x), booster.predict(data))
+    assert names_of(f, "abc") == data.feature_names
 
 
 @parametrize("fitted_to", table, framed)
