@@ -11,7 +11,7 @@ import numpy as np
 from ._shown import Progress, Shown
 from .constants import Domain, not_negative, shared_seed
 from .denoised import Denoised, check_use, examples_among
-from .frames import parted, scale_from
+from .frames import index_of, parted, scale_from
 from .questions import Asked
 from ._tables import aligned
 from .result import Rows, labels_of, mean_error
@@ -88,7 +88,7 @@ def compare_denoised(
     scale = scale_from(X, scale)
     fronts = [_made(model, examples, sigma, scale, components) for sigma in levels]
     _check_apart(fronts[0], X, scale)
-    truth = None if labels is None else labels_of(labels, len(X))
+    truth = None if labels is None else labels_of(labels, len(X), index_of(X))
     more.update(questions=asked, scale=scale, seed=shared_seed(seed), domain=Domain.CALIBRATION)
     trials = []
     shown = Shown(progress, 0, 2 * len(levels) * len(X))

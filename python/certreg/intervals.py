@@ -30,7 +30,7 @@ from .constants import (
 from .denoised import digest_of, examples_among
 from .errors import CertregError
 from .estimator import Estimator, kinds_of
-from .frames import Columns, parted, rows_of
+from .frames import Columns, in_order, index_of, parted, rows_of
 
 _VERSION = 4  # of files; 3 had no digest, 2 one score of each point, and 1 nearly Gaussian noise
 _FIELDS = (
@@ -50,8 +50,8 @@ class Calibrated(Tabled):
     model    as for Estimator; must not have been trained on X
     X, y     calibration points: inputs of shape (rows, features) or (rows, *shape), or a DataFrame
              as for certify_rows, and new inputs are then DataFrames too; and their true outputs,
-             (rows,) or (rows, outputs). They must be like the inputs to come: shuffle data
-             that are sorted
+             (rows,) or (rows, outputs), beside a DataFrame by their index if they have one.
+             They must be like the inputs to come: shuffle data that are sorted
     sigma    noise level > 0
     samples  number of samples of each point
     score    a Score or its name: "norm" and "largest" are about the distances of the outputs from
@@ -96,7 +96,7 @@ class Calibrated(Tabled):
                 "trained on them: give the feature_scale of other inputs"
             )
         matrix, columns, options["scale"] = parted(X, options.get("scale"))
-        truths = numbers(y, np.float64, "y")
+        truths = numbers(in_order(y, index_of(X), "y"), np.float64, "y")
         if truths.ndim not in (1, 2) or len(truths) != len(matrix):
             raise ValueError(
                 f"y has shape {truths.shape}; it must have a row for each of the {len(matrix)} "

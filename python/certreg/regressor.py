@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted  # type: ignore[import-unty
 
 from .constants import NO_PILOT, PLAN_PAIRS, integer, number
 from .estimator import Estimator
-from .frames import Columns, is_frame, rows_of, scale_from
+from .frames import Columns, in_order, is_frame, rows_of, scale_from
 from .intervals import Calibrated
 from .questions import Question, Serving
 from .result import Rows
@@ -85,6 +85,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             integer(self.random_state, "random_state")
         names = {}
         if is_frame(X):
+            y = in_order(y, X.index, "y")
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
             y = column_or_1d(y, warn=True)
             names = {"feature_names_in_": np.asarray(X.columns, object)}

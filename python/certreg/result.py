@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import html
 import math
 from typing import Any, Optional, Tuple
 
@@ -16,6 +17,8 @@ from ._tables import Tabled, aligned
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .answers import Certificate, chosen_sigma
 from .constants import Domain, Outcome, named, not_negative
+from .frames import in_order
+from .names import noise_on
 from .plots import plot_accuracy, plot_radii
 from .questions import Question
 
@@ -32,7 +35,7 @@ class Rows(Tabled):
     sampling      the arguments that determine the samples: sigmas, samples, seed and so on
     questions     the questions in the order in which they were given
     at_radius     the radius of output bounds; None if radii were computed
-    index         of the DataFrame of the inputs; None for an array
+    index, columns   of the DataFrame of the inputs, columns as texts; None for an array
     numbers       which row of X each is, (rows,)
     domain, model_id, resume    as they were given
     records       of keep_records without a resume file: for each row that is done and sigma a
@@ -50,6 +53,7 @@ class Rows(Tabled):
     records: list[Record] = dataclasses.field(default_factory=list)
     index: Any = None
     numbers: Any = None
+    columns: Any = None
 
     def __post_init__(self) -> None:
         if self.numbers is None:
@@ -182,16 +186,27 @@ class Rows(Tabled):
             "failed": int(np.sum(failed)),
         }
 
+    def _note(self) -> str:
+        """Which columns the radii cover, if some get no noise."""
+        scale = self.sampling.scale
+        if self.columns is None or np.all(scale):
+            return ""
+        return f"{noise_on(self.columns, scale)}, of whose changes nothing is certified"
+
     def __str__(self) -> str:
-        return aligned(self.summary())
+        return "\n".join(filter(None, [aligned(self.summary()), self._note()]))
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"{super()._repr_html_()}<p>{html.escape(self._note())}</p>"
 
     def label_errors(self, labels: Any) -> np.ndarray:
         """The distance of each prediction from the label of its row, of shape (rows, sigmas,
         questions); along the circle for angles, NaN where there is no prediction, as in rows that
-        failed. `labels` are the true outputs, (rows,). Raises ValueError if they are not, and for a
-        question about several outputs, which has no single prediction."""
+        failed. `labels` are the true outputs, (rows,); a Series counts by its index if the inputs
+        were a DataFrame. Raises ValueError if they are not, and for a question about several
+        outputs, which has no single prediction."""
         each = [self._errors_of(q, labels) for q in range(len(self.questions))]
         return np.stack(each, axis=2)
 
@@ -202,7 +217,8 @@ class Rows(Tabled):
             raise ValueError(
                 f"question {q} has no single prediction, so labels cannot be compared with it"
             )
-        truth, turn = labels_of(labels, len(self)), self.sampling.turn(output)
+        truth = labels_of(labels, len(self), self.index)
+        turn = self.sampling.turn(output)
         away = np.abs(self["prediction"][:, :, q] - truth[:, None])
         errors: np.ndarray = np.minimum(away % turn, -away % turn)
         return errors
@@ -252,9 +268,10 @@ class Rows(Tabled):
 
     def plot(self, correct: Any = None, **more: Any) -> Any:
         """Plots the share of rows that are certified at each radius, with one curve for each sigma
-        and question; see plot_radii. With `correct`, (rows,) of bool, plots the certified accuracy
-        instead; see plot_accuracy. `more` has the other arguments of these functions, such as path.
-        Returns the Axes. Raises ImportError if matplotlib is missing."""
+        and question; see plot_radii. With `correct`, such as rows.label_errors(y) < 5, plots the
+        certified accuracy instead; see plot_accuracy. It is bool of shape (rows, sigmas,
+        questions); lengths of 1 at its end may be left out. `more` has the other arguments of these
+        functions, such as path. Returns the Axes. Raises ImportError if matplotlib is missing."""
         curves = {
             f"sigma {sigma:g}{name}": (k, q)
             for k, sigma in enumerate(self.sigmas)
@@ -265,14 +282,16 @@ class Rows(Tabled):
         }
         if correct is None:
             return plot_radii(radii, **more)
-        right = np.asarray(correct, bool)
-        if right.shape != (len(self),):
+        shape = self["radius"].shape
+        right = np.asarray(in_order(correct, self.index, "correct"), bool)
+        if right.shape + (1,) * (3 - right.ndim) != shape:
             raise ValueError(
-                f"correct has shape {right.shape}; it must be ({len(self)},), with True for each "
-                "row whose answer is right (a file is path=)"
+                f"correct has shape {right.shape}; it must be {shape}, with True where the answer "
+                "to a row is right at this sigma and question (a file is path=)"
             )
-        right = right[self.done]
-        return plot_accuracy({name: (some, right) for name, some in radii.items()}, **more)
+        right = right.reshape(shape)[self.done]
+        accurate = {name: (radii[name], right[:, k, q]) for name, (k, q) in curves.items()}
+        return plot_accuracy(accurate, **more)
 
     def _names(self) -> list[str]:
         """What tells the questions apart in a legend, with a number where this does not."""
@@ -284,9 +303,10 @@ class Rows(Tabled):
         return [f"{n}, question {q}" if names.count(n) > 1 else n for q, n in enumerate(names)]
 
 
-def labels_of(labels: Any, count: int) -> np.ndarray:
-    """The true outputs of this many rows. Raises TypeError or ValueError if they are none."""
-    truth = numbers(labels, np.float64, "labels")
+def labels_of(labels: Any, count: int, index: Any = None) -> np.ndarray:
+    """The true outputs of this many rows, which have this index if they were a DataFrame. Raises
+    TypeError or ValueError if they are none."""
+    truth = numbers(in_order(labels, index, "labels"), np.float64, "labels")
     if truth.shape != (count,):
         raise ValueError(
             f"labels has shape {truth.shape}; it must be ({count},), the true output of each row"

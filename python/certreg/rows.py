@@ -35,7 +35,7 @@ from .constants import (
 from .denoised import check_use, digest_of, of_examples
 from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
-from .frames import parted
+from .frames import index_of, parted
 from .questions import Asked, Question, needed_constraints, question_of
 from .result import Rows
 from .shards import in_shards, is_folder
@@ -149,11 +149,11 @@ def certify_rows(
         warnings.warn(known, stacklevel=2)
     check_executor(executor, jobs)
     jobs = integer(jobs, "jobs") or cores()
-    if on_crash not in ("stop", "skip"):
+    if not isinstance(on_crash, str) or on_crash not in ("stop", "skip"):
         raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
     job = Job(model, columns, sampling, asked, radius, keep_records)
     work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip")
-    work.rows.index = None if columns is None else X.index
+    work.rows.index, work.rows.columns = index_of(X), getattr(columns, "names", None)
     certify = work.in_shards if is_folder(resume) else work.done
     rows = certify(executor, jobs, progress, resume)
     if rows["status"].all():

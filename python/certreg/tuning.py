@@ -13,6 +13,7 @@ from ._shown import Progress, Shown
 from .constants import Domain, integer, not_negative, number, shared_seed
 from .denoised import digest_of
 from .errors import RowsError, of_model
+from .frames import index_of
 from .groups import Groups
 from .questions import Asked, Question, question_of
 from ._tables import aligned
@@ -145,7 +146,7 @@ def tune_scale(
     levels = sigmas_of(sigmas)
     rounds, count = integer(rounds, "rounds", 1), setting.rows
     allowance = asked.tolerance * not_negative(slack, "slack")
-    truth = None if labels is None else labels_of(labels, count)
+    truth = None if labels is None else labels_of(labels, count, index_of(X))
     more.update(questions=asked, samples=samples, domain=Domain.CALIBRATION)
     more["seed"] = shared_seed(seed)
     certify = functools.partial(certify_rows, model, **more)

@@ -1,6 +1,7 @@
 """DataFrames, with columns that get noise or not, as arrays and back."""
 
 import dataclasses
+import functools
 import pickle
 from unittest import mock
 
@@ -303,6 +304,50 @@ def test_every_model_without_names_is_told_of():
             assert output(model, ["d", "c", "a b"]) == 123
     with no_warnings():
         assert output(lambda x: nameless.predict(x), ["d", "c", "a b"]) == 123
+
+
+# ---- labels and answers by their index
+def test_labels_go_by_their_index():
+    frame, price = houses(60)
+    frame.index = [f"h{i}" for i in range(60)]
+    labels = pandas.Series(price, frame.index)
+    turned, some = labels.sample(frac=1, random_state=1), np.arange(60) % 2 == 0
+    rows = certreg.certify_rows(price_of, frame, [0.5, 1], 20.0, scale=AREAS, seed=1, samples=100)
+    right, few = pandas.Series(some, frame.index), dict(samples=99, seed=1)
+    two = lambda x: np.stack([price_of(x)] * 2, 1)  # noqa: E731
+    tuning = (price_of, frame, 20.0, [0.5])
+    tune = functools.partial(certreg.tune_scale, *tuning, scale=AREAS, rounds=1, **few)
+    for call in (
+        lambda y: rows.label_errors(y),
+        lambda y: rows[some].label_errors(y[np.isin(y.index, [f"h{i}" for i in range(0, 60, 2)])]),
+        lambda y: rows.useful_radii(y),
+        lambda y: rows.choose_sigma(labels=y),
+        lambda y: certreg.Calibrated(price_of, frame, y, 0.1, **few).scores,
+        lambda y: certreg.Calibrated(two, frame, pandas.concat([y, y], axis=1), 0.1, **few).scores,
+        lambda y: tune(labels=y).history[0].mean_error,
+    ):
+        assert same(call(turned), call(labels))
+        for wrong in (labels.reset_index(drop=True), labels.rename(index={"h3": "h4"})):
+            with pytest.raises(ValueError, match="has another index than X: give it that of X, or"):
+                call(wrong)
+    assert same(rows.label_errors(turned.to_numpy()), rows.label_errors(list(turned)))
+    assert not same(rows.label_errors(turned.to_numpy()), rows.label_errors(turned))
+    package("matplotlib")
+    one = certreg.certify_rows(price_of, frame, 0.5, 20.0, scale=AREAS, seed=1, samples=100)
+    drawn = [one.plot(r).get_lines()[0].get_xydata().tolist() for r in (right, right[::-1], ~right)]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_rows_say_which_columns_they_cover():
+    frame, _ = houses(5)
+    more = dict(samples=50, seed=1, progress=False)
+    rows = certreg.certify_rows(price_of, frame, 0.1, 20.0, scale="std", **more)
+    said = "noise on area, age; none on town, heating, rooms, garden, of whose changes nothing is"
+    assert said in str(rows) and said in rows._repr_html_() and said in str(rows[:2])
+    rows = certreg.certify_rows(lambda f: f["area"], frame[["area", "age"]], 0.1, 20.0, **more)
+    assert "noise" not in str(rows) + rows._repr_html_()
+    rows = certreg.certify_rows(lambda x: x[:, 0], RANDOM, 0.1, 20.0, scale=[1, 0, 0], **more)
+    assert "noise" not in str(rows)
 
 
 # ---- inputs one by one

@@ -382,7 +382,7 @@ def test_fields_and_rows():
 @parametrize("correct", "radii.png", [True] * 5)
 def test_answers_that_are_not_one_for_each_row(correct):
     package("matplotlib")
-    with pytest.raises(ValueError, match=r"correct has shape .*\(40,\).* path="):
+    with pytest.raises(ValueError, match=r"correct has shape .*\(40, 1, 1\).* path="):
         rows_of().plot(correct)
 
 

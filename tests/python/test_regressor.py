@@ -171,3 +171,12 @@ def test_tables_have_the_columns_of_fit_and_numbers():
     with pytest.raises(ValueError, match="should be a 1d array"):
         model.fit(frame, np.c_[Y, Y])
     assert model.fit(X[:, :2], Y).predict(X[:3, :2]).shape == (3,)
+
+
+def test_targets_go_by_their_index():
+    pandas = pytest.importorskip("pandas")
+    frame, y = pandas.DataFrame(X, columns=["a", "b", "c"]), pandas.Series(Y)
+    models = [SmoothedRegressor(random_state=0).fit(frame, t) for t in (y, y[::-1])]
+    np.testing.assert_array_equal(*(model.predict(frame[:4]) for model in models))
+    with pytest.raises(ValueError, match="y has another index than X"):
+        SmoothedRegressor().fit(frame, y.rename(lambda i: i + 1))

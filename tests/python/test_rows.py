@@ -295,7 +295,14 @@ def test_it_is_plotted():
     assert names[0].endswith(", tolerance 0.5") and len(set(names)) == 3
     assert line.get_xdata().max() == near(rows["radius"][:, 1, 0].max())
     right = np.arange(40) % 2 == 0
-    assert rows.plot(right).get_lines()[0].get_ydata().max() == near(0.5)
+    assert rows_of().plot(right).get_lines()[0].get_ydata().max() == near(0.5)
+    each = np.stack([right, np.arange(40) % 4 == 0], 1)  # other predictions at another sigma
+    for correct in (each, each[:, :, None]):
+        tops = [line.get_ydata().max() for line in rows.plot(correct).get_lines()]
+        assert tops == near([0.5, 0.25])
+    for correct in (right, each.T, each[:, :, None, None]):
+        with pytest.raises(ValueError, match=r"it must be \(40, 2, 1\), with True where"):
+            rows.plot(correct)
 
 
 def test_it_survives_pickle():
