@@ -6,12 +6,14 @@ import functools
 import json
 import math
 import os
+import re
 from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
+from ._arrays import of_frame
 from ._optional import needed
-from ._tensors import DTYPES, Constants, lengths, taken, varied
+from ._tensors import DTYPES, Constants, columns_of, lengths, taken, varied, warn_of_others
 from .constants import shown
 
 _RANGE = "a range, such as range(3, 6) for the columns 3, 4 and 5"
@@ -28,7 +30,7 @@ def _names(session: Any) -> Optional[list[str]]:
 
 
 class SessionModel:
-    """An onnxruntime.InferenceSession as a function of an array."""
+    """An onnxruntime.InferenceSession as a function of an array, or of a DataFrame."""
 
     def __init__(
         self,
@@ -39,19 +41,30 @@ class SessionModel:
         columns: Optional[range] = None,
     ) -> None:
         inputs, outputs, fixed = session.get_inputs(), session.get_outputs(), dict(constants or {})
-        entry, given = varied(inputs, input, fixed), taken(outputs, output, "output")
+        self._entries, given = varied(inputs, input, fixed), taken(outputs, output, "output")
+        entry, several = self._entries[0], len(self._entries) > 1
         sides = lengths(entry.shape)
-        if len(sides) < 2:
+        if len(sides) < 2 and not several:
             raise ValueError(
                 f"input {entry.name!r} of the model has shape {entry.shape}; its first dimension "
                 "must be the rows and others the features: export it so"
             )
-        self.session, self.input, self.output = session, entry.name, given.name
-        self.batch, self.shape = sides[0], sides[1:]
-        self._chosen, self._dtype = _checked(columns), DTYPES[entry.type]
+        self.session, self.output = session, given.name
+        self.input = [one.name for one in self._entries] if several else entry.name
+        self.batch = sides[0]
+        self.shape = (len(self._entries),) if several else sides[1:]
+        self._chosen = _checked(columns)
         self._constants = Constants(inputs, fixed, entry.shape[0])
         self.columns = self._count(lengths(given.shape))
-        self.feature_names_in_ = _names(session)
+        self.feature_names_in_ = self.input if several else _names(session)
+        if output is None:
+            warn_of_others(outputs)
+
+    @property
+    def exact(self) -> dict[int, str]:
+        """What features hold that are no floats, which noise cannot change."""
+        others = {j: t.type[7:-1] for j, t in enumerate(self._entries) if t.type not in DTYPES}
+        return {j: f"values of type {kind}" for j, kind in others.items()}
 
     def _count(self, sides: Sequence[Optional[int]]) -> Optional[int]:
         """How many columns are returned; None if the file does not say it."""
@@ -71,17 +84,22 @@ class SessionModel:
                 f"columns {said} of output {self.output!r} are not there: it has {count} in a row"
             )
 
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        x = np.asarray(x, self._dtype)
-        if None not in self.shape and x.shape[1:] != self.shape:
-            x = self._shaped(x)
-        if self.batch is None or len(x) == self.batch:
-            return self._run(x)
-        parts = [
-            self._padded(x[first : first + self.batch]) for first in range(0, len(x), self.batch)
-        ]
-        whole: np.ndarray = np.concatenate(parts)[: len(x)]
+    def __call__(self, x: Any) -> np.ndarray:
+        fed, count, batch = self._fed(x), len(x), self.batch
+        if batch is None or count == batch:
+            return self._run(fed, count)
+        parts = [self._padded(fed, first, batch) for first in range(0, count, batch)]
+        whole: np.ndarray = np.concatenate(parts)[:count]
         return whole
+
+    def _fed(self, x: Any) -> dict[str, np.ndarray]:
+        """The inputs that vary, by their names."""
+        if len(self._entries) > 1:
+            return columns_of(self._entries, x)
+        values = of_frame(x, DTYPES[self._entries[0].type])
+        if None not in self.shape and values.shape[1:] != self.shape:
+            values = self._shaped(values)
+        return {self._entries[0].name: values}
 
     def _shaped(self, x: np.ndarray) -> np.ndarray:
         try:
@@ -91,18 +109,21 @@ class SessionModel:
                 f"the model takes rows of shape {self.shape}, not {x.shape[1:]}"
             ) from None
 
-    def _padded(self, x: np.ndarray) -> np.ndarray:
-        """The outputs of at most `batch` rows. The last row is repeated until there are `batch`."""
-        missing = self.batch - len(x)  # type: ignore[operator]
-        return self._run(np.concatenate([x, np.repeat(x[-1:], missing, 0)]) if missing else x)
+    def _padded(self, fed: Mapping[str, np.ndarray], first: int, batch: int) -> np.ndarray:
+        """The outputs of the next `batch` rows. The last is repeated until there are `batch`."""
+        part = {name: x[first : first + batch] for name, x in fed.items()}
+        missing = batch - len(next(iter(part.values())))
+        if missing:
+            part = {n: np.concatenate([x, np.repeat(x[-1:], missing, 0)]) for n, x in part.items()}
+        return self._run(part, batch)
 
-    def _run(self, x: np.ndarray) -> np.ndarray:
-        given = {self.input: x, **self._constants.for_rows(len(x))}
+    def _run(self, fed: Mapping[str, np.ndarray], count: int) -> np.ndarray:
+        given = {**fed, **self._constants.for_rows(count)}
         y: np.ndarray = np.asarray(self.session.run([self.output], given)[0])
-        if y.shape[:1] != x.shape[:1]:
+        if y.shape[:1] != (count,):
             if self.batch != 1:
                 raise ValueError(
-                    f"output {self.output!r} of the model has shape {y.shape} for {len(x)} rows; "
+                    f"output {self.output!r} of the model has shape {y.shape} for {count} rows; "
                     "it must have one row for each of them"
                 )
             y = y[np.newaxis]  # all of it belongs to the only row
@@ -125,16 +146,18 @@ def _checked(columns: Optional[range]) -> Optional[range]:
 
 class OnnxModel(SessionModel):
     """A model in an ONNX file, run by ONNX Runtime. Call it with float32 of shape (rows, *shape) or
-    (rows, features); it returns (rows,) or (rows, columns). It can be pickled: the other process
-    then opens the file again.
+    (rows, features); it returns (rows,) or (rows, columns). If the file has an input of shape
+    (rows, 1) for each column of a table, call it with DataFrames whose columns have the names of
+    the inputs, or with an array if all are numbers. It can be pickled: the other process then opens
+    the file again.
 
     path       path of the file
-    input      name of the input that varies; None: the only one without a constant
-    output     name of the output; None: the first one
+    input      name of the input that varies; None: the only one without a constant, or all that
+               are columns
+    output     name of the output; None: the first one, and a warning if there are others
     constants  values of all other inputs by their names, {"fmin": 46.9}: numbers, or arrays of the
                shape of the input. A number fills the array if the file fixes its shape. If the file
-               gives the first length of such an input the name of the batch, give the value for one
-               row
+               gives a length of such an input the name of the batch, give the value for one row
     columns    which columns of the output are returned, as range(3, 6); None: all. The outputs of a
                row are flattened first
     threads    threads of one call; 0: ONNX Runtime's default
@@ -145,9 +168,10 @@ class OnnxModel(SessionModel):
     columns        how many columns it returns; None: the file does not say it
     batch          rows of one call; None: free. If it is fixed, the last call repeats a row until
                    the batch is full. If it is 1, an output of any shape is one row
-    input, output  names of the tensors
-    feature_names_in_  names of the features, a list of texts; None: the file has none. The file has
-                   them as a JSON list in its metadata, with the key feature_names
+    input, output  names of the tensors; a list for columns
+    feature_names_in_  names of the features, a list of texts: the inputs that are columns, or what
+                   the metadata of the file have as a JSON list under the key feature_names. None:
+                   the file has none
     path           absolute path of the file
 
     Raises FileNotFoundError if there is no such file; ValueError if it is not an ONNX model, if
@@ -169,7 +193,8 @@ class OnnxModel(SessionModel):
         self.path = os.path.abspath(path)
         session = session_of(self.path, threads, providers)
         super().__init__(session, input, output, constants, columns)
-        chosen: dict[str, Any] = dict(input=input, output=output, columns=columns, threads=threads)
+        chosen: dict[str, Any] = dict(input=input, columns=columns, threads=threads)
+        chosen["output"] = self.output  # so that no other process warns again
         self._options = {**chosen, "constants": self._constants.values, "providers": providers}
 
     def __reduce__(self) -> Any:
@@ -191,11 +216,25 @@ def session_of(path: str, threads: int = 1, providers: Optional[Sequence[Any]] =
         raise FileNotFoundError(f"there is no file {path}")
     options = runtime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-    options.log_severity_level = 3  # errors; they are raised as exceptions too
+    options.log_severity_level = 4  # not errors, which are raised as exceptions
     try:
         return runtime.InferenceSession(
             path, options, providers=list(providers or ["CPUExecutionProvider"])
         )
     except Exception as error:  # its classes cannot be imported by name
-        said = str(error).splitlines()[0]
+        why = str(error).splitlines()[0].split(" failed:")[-1]  # after its own words on the path
+        said = _newer(str(error), runtime.__version__) or why
         raise ValueError(f"{path} cannot be opened as an ONNX model: {said}") from None
+
+
+def _newer(said: str, version: str) -> str:
+    """What ONNX Runtime says of a file newer than itself, in a sentence; empty otherwise."""
+    opset, form = r"Opset (\d+) .*till (opset) (\d+)", r"(\d+), max supported (IR version): (\d+)"
+    found = re.search(opset, said) or re.search(form, said)
+    if not found:
+        return ""
+    has, what, knows = found.groups()
+    return (
+        f"it has {what} {has}, and ONNX Runtime {version} knows those up to {knows}: export it "
+        f"with {what} {knows}, or pip install -U onnxruntime"
+    )

@@ -139,9 +139,9 @@ def environment(*before, **more):
     return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
-def onnx_file(path, nodes, *tensors):
+def onnx_file(path, nodes, *tensors, ir=8, opset=13):
     """Writes an ONNX file and returns its path."""
-    versions = [_graphs.whole(1, 8), _graphs.part(8, [_graphs.whole(2, 13)])]
+    versions = [_graphs.whole(1, ir), _graphs.part(8, [_graphs.whole(2, opset)])]
     with open(path, "wb") as file:
         file.write(_graphs.model([*nodes, *tensors], {}, versions))
     return path

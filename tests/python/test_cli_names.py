@@ -62,7 +62,7 @@ def test_other_names_are_refused(names, sentence):
 
 def test_a_side_without_names_is_told_of():
     wide = [f"x{i}" for i in range(20)]
-    write("wide.csv", wide, np.ones((6, 20)))
+    write("wide.csv", wide, np.full((6, 20), 0.5))
     for x, order in (
         ("x.csv", "age, sex, bmi"),
         ("turned.csv", "bmi, sex, age"),
@@ -73,6 +73,27 @@ def test_a_side_without_names_is_told_of():
     says = f"x.npy{UNNAMED}models.py:fitted, age, sex, bmi"
     assert radii("fitted", "x.npy", says=says) == radii("fitted", "x.csv")
     radii("product", "x.npy")  # where neither has names there is nothing to say
+
+
+@parametrize(
+    "scale, says",
+    ("2", "noise on rooms, size, when. Whole numbers get it too, in rooms: if they are .*"),
+    ("std", "noise on rooms, size, when. Whole numbers get it too, in rooms: if they are .*"),
+    ("s.npy", ""),
+)
+def test_whole_numbers_that_get_noise_are_told_of(scale, says):
+    """In Python columns of integers are exact. In float32 all times are whole numbers."""
+    values = np.c_[[1, 4, 2, 3, 3, 2], X[:, 0], 1.7e9 + 1e8 * X[:, 1]]
+    write("t.csv", ("rooms", "size", "when"), values)
+    np.save("t.npy", values)
+    np.save("s.npy", [0, 1, 100])
+    more = "--sigma 99 --tolerance 9 --samples 50 --statistic median --scale".split()
+    kit.write("models.py", "def first(x): return x[:, 0]\n", "a")
+    for file in ("t.csv", "t.npy"):
+        err = run("certify", "models.py:first", file, *more, scale)[2]
+        lines = [line for line in err.splitlines() if "noise on" in line]
+        wanted = says if file == "t.csv" else ""
+        assert re.fullmatch(f"certreg: {wanted}" if wanted else "", "".join(lines)), err
 
 
 def test_names_that_are_numbers_are_not_taken_for_an_input():

@@ -60,7 +60,6 @@ def test_other_files_are_refused(monkeypatch):
         ("a.json", "{}", "a.json is no model that XGBoost saved"),
         ("a.txt", "1 2 3", "a.txt is no model that LightGBM saved"),
         ("b.txt", "tree\nnum_cat=0\nnum_cat=2\n", f"b.txt has categories.*{CALLED}"),
-        ("b.json", '"version":[3,1,0] "name":"gblinear"', f"b.json is linear.*{CALLED}"),
     ):
         write(name, text)
         refused(sentence, name)
@@ -69,6 +68,14 @@ def test_other_files_are_refused(monkeypatch):
 
 
 # ---- with them
+def test_linear_models_of_xgboost():
+    xgboost = package("xgboost")
+    options = {"booster": "gblinear", "nthread": 1}
+    booster = xgboost.train(options, xgboost.DMatrix(X, X @ [3, 2, 1]), 20)
+    booster.save_model("linear.json")
+    assert certified("linear.json") == by_a_function(booster)
+
+
 @parametrize("name", "trees.json", "trees.ubj")
 def test_trees_of_xgboost(name):
     package("xgboost")

@@ -117,10 +117,13 @@ def test_rows_have_the_shape_of_the_model(means):
     np.testing.assert_array_equal(free(x.reshape(4, 3, 2)), wanted)
 
 
-def test_double_precision(means):
-    f, x = OnnxModel(means("N", kind=DOUBLE)), read_only()
-    assert f(x).dtype == np.float64
-    np.testing.assert_allclose(f(x), x.mean(1, dtype=np.float64), rtol=1e-12)
+@parametrize("kind, dtype, within", (DOUBLE, np.float64, 1e-12), (FLOAT16, np.float16, 4e-3))
+def test_other_precisions(means, kind, dtype, within):
+    f, x = OnnxModel(means("N", kind=kind)), read_only()
+    assert f(x).dtype == dtype
+    wanted = x.astype(dtype).mean(1, dtype=np.float64)
+    np.testing.assert_allclose(f(x), wanted, rtol=within, atol=within**2)
+    agrees(f, lambda x: f(x))
 
 
 def test_outputs_have_names(means):
@@ -137,7 +140,7 @@ def test_outputs_have_names(means):
     "wrong, error, text",
     ("none.onnx", FileNotFoundError, "there is no file .*none.onnx"),
     ("damaged.onnx", ValueError, "damaged.onnx cannot be opened as an ONNX model"),
-    (dict(kind=FLOAT16), ValueError, "is tensor.float16.; it must be float"),
+    (dict(kind=INT64), ValueError, "x' of the model is tensor.int64.*: export it with such an in"),
     (dict(shape=()), ValueError, "first dimension must be the rows"),
 )
 def test_what_is_no_model_is_refused(means, folder, wrong, error, text):

@@ -102,7 +102,150 @@ def test_any_input_may_vary(shifted):
         certreg.as_model(f.session)
 
 
+def test_a_state_is_given_for_one_row(folder):
+    """Whatever the dimension that counts the rows."""
+    package("onnxruntime")
+    state = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for axis, order in enumerate(([0, 1, 2], [1, 0, 2], [2, 0, 1])):
+        shape = [2, 3]
+        shape.insert(axis, "N")
+        nodes = [
+            node("Transpose", ["state"], "rows", perm=order),  # (N, 2, 3)
+            node("ReduceSum", ["rows", "axes"], "total", keepdims=0),
+            node("Add", ["x", "total"], "y"),
+            _graphs.constant("axes", np.array([1], np.int64)),
+        ]
+        ends = [(INPUT, "x", ["N", 3]), (INPUT, "state", shape), (OUTPUT, "y", ["N", 3])]
+        path = onnx_file("state.onnx", nodes, *(tensor(*end) for end in ends))
+        for value in (state, np.expand_dims(state, axis)):
+            f = OnnxModel(path, constants={"state": value})
+            for rows in (1, 2, 5):
+                np.testing.assert_allclose(f(X[:rows]), X[:rows] + state.sum(0), rtol=1e-6)
+        np.testing.assert_array_equal(OnnxModel(path, constants={"state": 0})(X), X)
+        for wrong in (state[0], np.stack([state] * 4, axis)):
+            with pytest.raises(ValueError, match=r"it must have shape \(2, 3\)"):
+                OnnxModel(path, constants={"state": wrong})
+
+
+# ---- an input for each column of a table
+STRING = 8
+TABLE = {"size": [50.5, 80, 95], "rooms": [2, 3, 4], "town": ["a", "b", "a"]}
+PRICES = np.array([50.5 + 2, 80 + 3 - 1, 95 + 4])
+
+
+@pytest.fixture
+def columns(folder):
+    """Makes a file whose output is size + rooms, less 1 in the town b."""
+    package("onnxruntime")
+
+    def made(batch="N", town=True, last=(1,)):
+        total = node("Add", ["size", "r"], "price" if not town else "both")
+        nodes, kinds = [node("Cast", ["rooms"], "r", to=FLOAT), total], {"size": 1, "rooms": 7}
+        if town:
+            kinds["town"] = STRING
+            texts = [_graphs.text(6, "b"), _graphs.whole(2, STRING), _graphs.text(8, "b")]
+            nodes += [node("Equal", ["town", "b"], "e"), node("Cast", ["e"], "l", to=FLOAT)]
+            nodes += [node("Sub", ["both", "l"], "price"), _graphs.part(_graphs.CONSTANT, texts)]
+        ends = [tensor(INPUT, name, [batch, *last], kind) for name, kind in kinds.items()]
+        ends.append(tensor(OUTPUT, "price", [batch, *last]))
+        return onnx_file("columns.onnx", nodes, *ends, opset=19)
+
+    return made
+
+
+@parametrize("batch, last", ("N", (1,)), ("N", ()), (1, (1,)), (2, (1,)))
+def test_columns_go_to_the_inputs_of_their_names(columns, batch, last):
+    frame = package("pandas").DataFrame(TABLE)
+    f = OnnxModel(columns(batch, last=last))
+    assert (f.input, f.shape, f.batch) == ([*TABLE], (3,), None if batch == "N" else batch)
+    assert f.feature_names_in_ == f.input
+    np.testing.assert_array_equal(f(frame).ravel(), PRICES)
+    for turned in (frame, frame[["town", "size", "rooms"]], frame.astype({"town": "category"})):
+        with no_warnings():
+            rows = rows_of(pickle.loads(pickle.dumps(f)), turned, 0.1, 5)
+        np.testing.assert_allclose(rows["prediction"].ravel(), PRICES, atol=0.1)
+    assert "noise on size; none on rooms, town" in str(rows)
+
+
+def test_columns_of_other_kinds_are_refused(columns):
+    frame = package("pandas").DataFrame(TABLE)
+    f, numeric = OnnxModel(columns()), OnnxModel(columns(town=False))
+    of_integers = "column 'rooms' holds values of type int64, as the model says.* give it scale 0"
+    for model, given, more, sentence in (
+        (f, frame, dict(scale={"size": 1, "rooms": 1}), of_integers),
+        (f, frame.astype({"rooms": float}), {}, of_integers),
+        (numeric, X[:, :2], {}, "feature 1 of the input holds values of type int64"),
+        (numeric, X[:, :2], dict(scale=[1, 0]), "column 'rooms' holds other numbers than int64"),
+        (numeric, X, dict(scale=[1, 0, 0]), "rows of the columns size, rooms, not"),
+        (f, frame.drop(columns="town"), {}, "X has no feature named 'town'"),
+        (f, frame.assign(town=["a", None, "b"]), {}, "'town' holds .*; the model takes texts"),
+    ):
+        with pytest.raises((ValueError, certreg.RowsError), match=sentence):
+            rows_of(model, given, 0.1, 5, **more)
+    whole = np.c_[X[:5, 0], np.arange(5)]
+    np.testing.assert_allclose(numeric(whole).ravel(), whole.sum(1), rtol=1e-6)
+
+
+def test_the_command_takes_such_tables(columns):
+    package("pandas").DataFrame(TABLE)[["town", "rooms", "size"]].to_csv("t.csv", index=False)
+    columns()
+    words = ("columns.onnx", "t.csv", *ASKED, "--tolerance", "5")
+    out, err = said("certify", *words, "-o", "r.csv")
+    assert re.fullmatch(r"certreg: t.csv has 'a' in .* and only size get noise\n", err), err
+    found = [float(line["prediction"]) for line in read("r.csv")]
+    np.testing.assert_allclose(found, PRICES, atol=0.2)
+    assert re.search(r"(?m)^column +town string \(N, 1\)$", said("info", "columns.onnx")[0])
+    columns(town=False)
+    package("pandas").DataFrame(TABLE)[["rooms", "size"]].to_csv("t.csv", index=False)
+    _, err = said("certify", *words)
+    assert "columns.onnx has an input for each column: the model gets a DataFrame, and only" in err
+
+
+# ---- what is refused
+@parametrize("kind", "int64", "uint8", "bool", "text")
+def test_info_lists_what_cannot_be_certified(folder, kind):
+    package("onnxruntime")
+    number = TYPES.get(kind, STRING)
+    ends = tensor(INPUT, "x", ["N", 3], number), tensor(OUTPUT, "y", ["N", 3], number)
+    path = onnx_file("whole.onnx", [node("Identity", ["x"], "y")], *ends)
+    with pytest.raises(ValueError, match="'x' of the model .*: export it with .* cast behind it"):
+        OnnxModel(path)
+    told = said("info", path)[0]
+    assert re.search(r"(?m)^input +x \w+ \(N, 3\)\n(.*\n)+refused +input 'x' of the model", told)
+
+
+@parametrize(
+    "versions, sentence",
+    (dict(opset=99), "it has opset 99, and ONNX Runtime .* up to .*: export it with opset"),
+    (dict(ir=99), "it has IR version 99, and ONNX Runtime .* up to .*: export it with IR version"),
+)
+def test_files_of_later_versions_are_refused_once(folder, capfd, versions, sentence):
+    """ONNX Runtime prints nothing beside the exception."""
+    package("onnxruntime")
+    ends = tensor(INPUT, "x", ["N", 3]), tensor(OUTPUT, "y", ["N", 3])
+    path = onnx_file("later.onnx", [node("Neg", ["x"], "y")], *ends, **versions)
+    with pytest.raises(ValueError, match=sentence) as caught:
+        OnnxModel(path)
+    assert "\n" not in str(caught.value)
+    sizes = _graphs.constant("sizes", np.array([7, 3], np.int64))
+    f = OnnxModel(onnx_file("fails.onnx", [node("Reshape", ["x", "sizes"], "y"), sizes], *ends))
+    with pytest.raises(Exception, match="Reshape"):
+        f(X[:2])
+    assert capfd.readouterr() == ("", "")
+
+
 # ---- outputs
+def test_the_first_of_several_outputs_is_told_of(shifted):
+    path = shifted()
+    said = "has the outputs y, twofold, of which only the first is used; OnnxModel.path, output="
+    with pytest.warns(UserWarning, match=said):
+        f = OnnxModel(path, constants=CONSTANTS)
+    with no_warnings():
+        again = pickle.loads(pickle.dumps(f))  # in another process
+        OnnxModel(path, output="y", constants=CONSTANTS)
+    assert (again.output, again.told()) == ("y", f.told())
+
+
 @parametrize("shape", [3], [1, 3], [3, 1], [1, 3, 1], [])
 def test_all_outputs_of_a_fixed_batch_of_one_are_one_row(folder, shape):
     package("onnxruntime")
@@ -200,7 +343,7 @@ def test_the_command_takes_constants_and_columns(command):
     with no_warnings():
         said("certify", *COMMAND, *ASKED, "-o", "r.json")
         document = read("r.json")
-        f = OnnxModel("shifted.onnx", constants={"gain": 2, "shift": SHIFT})
+        f = OnnxModel("shifted.onnx", output="y", constants={"gain": 2, "shift": SHIFT})
         rows = rows_of(
             f, X[:12], samples=200, seed=7, outputs=3, questions=certreg.Question(0.5, 1)
         )
@@ -236,9 +379,13 @@ def test_every_command_with_a_model_takes_them(command, name, more):
     ("--pair --tolerance 170 --columns 0:2", ""),
 )
 def test_a_line_says_that_only_the_first_column_counts(command, words, sentence):
+    """And another one that only the first output does, unless it is named."""
     out, err = said("certify", "shifted.onnx", "x.npy", *GIVEN, *ASKED, *words.split())
     assert "certified" in out
-    assert re.fullmatch(rf"certreg: shifted.onnx .*{sentence}.*\n" if sentence else "", err), err
+    wanted = rf"certreg: shifted.onnx .*{sentence}.*\n" if sentence else ""
+    if not {"-q", "twofold"} & {*words.split()}:
+        wanted = "certreg: .* outputs y, twofold, of .*first is used; --output NAME .*\n" + wanted
+    assert re.fullmatch(wanted, err), err
 
 
 def test_a_command_is_resumed_with_the_same_settings_only(command):
@@ -250,12 +397,18 @@ def test_a_command_is_resumed_with_the_same_settings_only(command):
     command_refused(4, "model_id", *words)
 
 
+LEFT_OPEN = (
+    "inputs of the model have no value: x float (N, 3), gain float (), shift float (3); only one "
+    "input can vary, so give all but one of them a constant, --constant NAME=VALUE"
+)
+
+
 def test_info_tells_all_inputs(command):
     lines = [line.split(None, 1) for line in said("info", "shifted.onnx")[0].splitlines()]
-    assert [line for line in lines if line[0] in ("input", "output", "constants")] == [
+    assert [line for line in lines if line[0] in ("input", "output", "refused")] == [
         *(["input", t] for t in ("x float (N, 3)", "gain float ()", "shift float (3)")),
         *(["output", t] for t in ("y float (N, 3)", "twofold double (N, 3)")),
-        ["constants", "needed for all inputs but one: --constant NAME=VALUE"],
+        ["refused", LEFT_OPEN],
     ]
     told = said("info", COMMAND[0], *COMMAND[2:])[0]
     for line in (r"input +x \(rows, 3\)", r"output +twofold \(rows, 2\)", "settings.* columns=1:3"):

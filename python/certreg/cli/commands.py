@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import importlib
+import os
 import warnings
 from typing import Any, Callable, Iterator, Optional, Tuple
 
@@ -16,8 +18,9 @@ from ..comparison import compare_denoised
 from ..denoised import digest_of
 from .._said import with_columns
 from ..errors import CertregError, ResumeError, RowsError
-from ..frames import SPREADS, Columns, is_frame
-from ..names import Names
+from ..frames import MOST_VALUES, SPREADS, is_frame, parted
+from ..models import as_model
+from ..names import Names, by_position, listed, names_of, noise_on, takes_by_position
 from ..rows import certify_rows
 from .._tables import aligned
 from . import asked, tables
@@ -31,6 +34,7 @@ from .seeds import seed_in
 from .streams import complain, say
 from .units import changes_of, units_of
 
+_SAID = ".* made the denoiser|all rows failed|the model has no names"
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
     "keep_records keep_denoiser units index_given json".split()
@@ -56,26 +60,39 @@ class Inputs:
         self.labels: Optional[np.ndarray] = None
         if given.labels:
             self.labels = read_labels(given.labels, count, rows)
-        self.model = Model(given)
+        for said in self.model.remarks:
+            self.remark(said)
         self.features = Features(given.model, self.model.names(names), self.remark)
         self.X = self.taken(X, names, given.inputs)
         self.scale: Optional[np.ndarray] = None
         if given.scale:
             self.scale = read_scale(given.scale, self.X.shape[1:], self.features, self.reference)
-        if is_frame(self.X):
-            self._tell_columns()
+        self._tell_noise(names is not None)
         if given.seed_file:
             given.seed = seed_in(given.seed_file)
 
+    @functools.cached_property
+    def model(self) -> Model:
+        """The model, which is opened when it is needed first."""
+        return Model(self.given)
+
     def read(self, path: str, name: Optional[str] = None, rows: Any = ALL) -> Any:
-        """The inputs of a file; see read_rows. A model in Python may take DataFrames."""
+        """The inputs of a file; see read_rows. A model in Python may take DataFrames. One with an
+        input for each column gets them where columns have names, so that whole numbers are
+        exact."""
         try:
-            return read_rows(path, name, rows)
+            found = read_rows(path, name, rows)
+            if found[1] is None or not self._by_columns():
+                return found
+            self.mixed = f"{self.given.model} has an input for each column"
         except Mixed as why:
-            if not in_python(self.given.model):
+            if not (in_python(self.given.model) or self._by_columns()):
                 raise
             self.mixed = str(why)
-            return read_frame(path, rows)
+        return read_frame(path, rows)
+
+    def _by_columns(self) -> bool:
+        return self.given.model.lower().endswith(".onnx") and self.model.by_columns
 
     def reference(self, path: str) -> Any:
         """All inputs of a file, by default of the command's, whose spread is the scale."""
@@ -90,16 +107,30 @@ class Inputs:
         X, names, _ = self.read(path, name)
         return self.taken(X, names, path)
 
-    def _tell_columns(self) -> None:
-        """Says which columns of a DataFrame get noise."""
+    def _tell_noise(self, named: bool) -> None:
+        """Says which columns get noise where that is not plain."""
         with self.failures():
-            scale = Columns(self.X, self.scale).scale
-        if not scale.any():
-            raise Failure(
-                f"{self.mixed}, and no other column has floats: repair it, or give --scale"
-            )
-        noisy = ", ".join(name for name, s in zip(self.X.columns, scale) if s)
-        self.remark(f"{self.mixed}: the model gets a DataFrame, and only {noisy} get noise")
+            matrix, columns, scale = parted(self.X, self.scale)
+        names, moves = self.features.names, np.ones(matrix.shape[1:], bool)
+        moves = moves if scale is None else np.reshape(scale > 0, moves.shape)
+        if columns is not None:
+            if not moves.any():
+                raise Failure(
+                    f"{self.mixed}, and no other column has floats: repair it, or give --scale"
+                )
+            function = as_model(self.model.made())
+            if names_of(function, columns.names) is None and takes_by_position(function):
+                self.remark(by_position(self.given.model, self.given.inputs, columns.names))
+            noisy = ", ".join(np.array(columns.names)[moves])
+            self.remark(f"{self.mixed}: the model gets a DataFrame, and only {noisy} get noise")
+        elif names and named and not os.path.exists(self.given.scale or ""):
+            whole = moves & ((matrix == np.rint(matrix)) & (np.abs(matrix) < MOST_VALUES)).all(0)
+            if whole.any():
+                some = listed(np.array(names)[whole])
+                self.remark(
+                    f"{noise_on(names, moves)}. Whole numbers get it too, in {some}: if they are "
+                    "exact, give a file with 0 for them as --scale"
+                )
 
     def taken(self, X: Any, names: Names, path: str) -> Any:
         """The inputs of a file as the model takes them."""
@@ -119,9 +150,11 @@ class Inputs:
     @contextlib.contextmanager
     def failures(self, saved: Callable[[Any], str] = lambda rows: "") -> Iterator[None]:
         """Makes a Failure of what the package raises. `saved` ends the sentence, for the rows that
-        are done."""
+        are done. Warnings of the package are left out, since remarks say them."""
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", _SAID)
+                yield
         except RowsError as error:
             where = f" in row {self.first + error.row}" if error.row >= 0 else ""
             why = f"the model failed{where}: {_of_the_model(error)}{saved(error.rows)}"
@@ -185,9 +218,7 @@ class Work(Inputs):
             "model_id": given.model_id or self.model.identity,
         }
         self.function = denoised(self, self.function)
-        with self.failures(self.saved), warnings.catch_warnings():
-            # remarks say it
-            warnings.filterwarnings("ignore", ".* made the denoiser|all rows failed")
+        with self.failures(self.saved):
             return certify_rows(
                 self.function, self.X, given.sigma, asked.questions(given), **arguments
             )

@@ -10,6 +10,7 @@ import importlib
 import os
 import re
 import sys
+import warnings
 from typing import Any, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
@@ -32,7 +33,9 @@ class Model:
     function  an OnnxModel, or a factory
     shape     shape of an input, with None for free lengths; None if the model does not say it
     digest    SHA-256 of its file, in hexadecimal
-    settings  what the options choose in an .onnx file, as a text
+    settings  what the options choose in a file, as a text
+    remarks   sentences about what nobody has chosen
+    by_columns   whether it is an .onnx file with an input for each column of a table
     identity  name in a resume file: digest and settings of a model's own file; for Python only the
               name of the model, since its file may be edited without changing the outputs
 
@@ -41,30 +44,39 @@ class Model:
     def __init__(self, given: argparse.Namespace) -> None:
         self.word = word = given.model
         self.shape: Optional[Shape] = None
-        self.settings = ""
+        self.settings, self.by_columns = "", False
+        self.remarks: list[str] = []
+        missing = getattr(given, "missing", None)
+        if missing is not None and not word.lower().endswith((".json", ".ubj")):
+            raise Failure("--missing is for files of XGBoost: leave it out")
         if word.lower().endswith(".onnx"):
             self.function = self._onnx(given)
+            self.by_columns = isinstance(self.function.input, list)
             self.digest, self.settings = _digest(word), self.function.told()
             self.identity = f"{self.digest} {self.settings}".strip()
             return
         _check_options(given)
         if word.lower().endswith(trees.ENDINGS):
             _check_file(word)
-            self.function = functools.partial(trees.opened, os.path.abspath(word))
+            marks = {} if missing is None else {"missing": missing}
+            self.function = functools.partial(trees.opened, os.path.abspath(word), **marks)
             self.function()
-            self.digest = self.identity = _digest(word)
+            self.settings = "".join(f"missing={value!r}" for value in marks.values())
+            self.digest, self.identity = _digest(word), f"{_digest(word)} {self.settings}".strip()
         else:
             self.function, path = _python(word)
             self.digest, self.identity = _digest(path), os.path.basename(word)
 
     def _onnx(self, given: argparse.Namespace) -> Any:
-        with _failures(self.word):
+        with _failures(self.word), warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
             model = OnnxModel(
                 self.word,
                 output=given.tensor,
                 constants=_constants(given.constant or []),
                 columns=range(*given.columns) if given.columns else None,
             )
+        self.remarks = [in_options(warning.message) for warning in said]
         self.shape = tuple(model.shape)
         return model
 
@@ -184,6 +196,11 @@ def _long(shape: Sequence[int]) -> list[int]:
     return [length for length in shape if length != 1]
 
 
+def in_python(word: str) -> bool:
+    """Whether a model is a name in Python."""
+    return not word.lower().endswith((".onnx", *trees.ENDINGS))
+
+
 class Named:
     """A factory of a Python model by its name. Only the name is sent to other processes, which
     import the model again."""
@@ -204,11 +221,6 @@ class Named:
     def found(self) -> Any:
         """The object with this name. Raises AttributeError if there is none."""
         return functools.reduce(getattr, self.name.split("."), importlib.import_module(self.module))
-
-
-def in_python(word: str) -> bool:
-    """Whether a model is a name in Python."""
-    return not word.lower().endswith((".onnx", *trees.ENDINGS))
 
 
 def _python(word: str) -> Tuple[Named, Optional[str]]:

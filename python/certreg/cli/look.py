@@ -105,22 +105,26 @@ def _model(given: argparse.Namespace) -> Iterator[Tuple[str, str]]:
         raise Failure(f"{given.model} is no .onnx file: info takes a model.onnx, or no model")
     inputs, outputs = tensors_of(given.model)
     yield "model", given.model
-    if len(inputs) > 1 and not given.constant:
+    try:
+        model = Model(given)
+    except Failure as why:  # which is no reason to say less
         yield from (("input", told(tensor)) for tensor in inputs)
         yield from (("output", told(tensor)) for tensor in outputs)
-        yield "constants", "needed for all inputs but one: --constant NAME=VALUE"
+        yield "refused", str(why)
         return
-    model = Model(given)
     yield "sha256", model.digest
     network = model.function
     rows = network.batch or "rows"
-    yield "input", f"{network.input} {said_shape((rows, *network.shape))}"
+    if model.by_columns:
+        yield from (("column", told(tensor)) for tensor in inputs if tensor.name in network.input)
+    else:
+        yield "input", f"{network.input} {said_shape((rows, *network.shape))}"
     yield "output", f"{network.output} {said_shape((rows, network.columns))}"
     if model.settings:
         yield "settings", model.settings
     yield from (
         ("other output", told(tensor)) for tensor in outputs if tensor.name != network.output
     )
-    if network.feature_names_in_:
+    if network.feature_names_in_ and not model.by_columns:
         yield "features", ", ".join(network.feature_names_in_)
     yield "batch", "free" if network.batch is None else f"fixed, {network.batch} at a time"

@@ -52,6 +52,8 @@ def model_and_inputs(command: Any) -> None:
     command.add_argument("model", help=about)
     inputs(command)
     onnx_model(command)
+    missing = "the number that marks a missing value, if it was trained with one (default: NaN)"
+    _group(command, "files of XGBoost", {"--missing VALUE": missing})
 
 
 def onnx_model(command: Any) -> Any:

@@ -6,7 +6,7 @@ import re
 from typing import Any, Optional
 
 from .._said import Names
-from .._tensors import REMEDY
+from .._tensors import OTHER_OUTPUT, REMEDY
 from ..errors import CertregError
 
 _OPTIONS = {  # of fields that have another name than their option
@@ -29,6 +29,7 @@ _IN_PYTHON = {  # what the package says itself, and what is said of rows
     "(lo, hi)": "(--range)",
     "on_crash='skip'": "--on-crash skip",
     REMEDY: "--constant NAME=VALUE",
+    OTHER_OUTPUT: "--output NAME",
     "give step or kind": "give --units STEP, image or sound",
     "give step": "give --units STEP",
     "Give step": "Give --units STEP",

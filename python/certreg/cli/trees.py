@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from .._optional import needed
+from ..models import as_model
 from .failure import RAISED, Failure, described
 
 ENDINGS = (".json", ".ubj", ".txt")
@@ -16,13 +17,15 @@ _IN_PYTHON = "write a .py file with a function that calls it as your application
 
 
 @functools.lru_cache
-def opened(path: str) -> Any:
-    """The model in a file, for one thread. Raises Failure if it cannot be opened, or if a file of
+def opened(path: str, **marks: float) -> Any:
+    """The model in a file, for one thread. `marks` may have the number that marks a missing value
+    for XGBoost. Raises Failure if it cannot be opened, or if a file of
     numbers and the way in which it is called do not say what it predicts."""
     try:
         with open(path, "rb") as file:
             data = file.read()
-        return (_lightgbm if path.lower().endswith(".txt") else _xgboost)(path, data)
+        found = (_lightgbm if path.lower().endswith(".txt") else _xgboost)(path, data)
+        return functools.partial(as_model(found), **marks)
     except (Failure, ImportError) as error:
         raise Failure(error) from None
     except RAISED as error:
@@ -41,8 +44,6 @@ def _xgboost(path: str, data: bytes) -> Any:
             f"XGBoost {later} saved {path}, which XGBoost {xgboost.__version__} may misread: pip "
             f"install 'xgboost>={later}'"
         )
-    if b"gblinear" in data:
-        raise Failure(f"{path} is linear, not of trees: {_IN_PYTHON}")
     booster = xgboost.Booster({"nthread": 1}, model_file=path)
     if booster.attr("best_iteration") is not None:
         raise Failure(f"{path} was stopped early, and its last trees may count: {_IN_PYTHON}")

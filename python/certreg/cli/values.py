@@ -151,6 +151,7 @@ _KINDS: dict[str, Kind] = {
     "range": _range,
     "rows": _rows,
     "limit": _above_one,
+    "missing": _between("a number", math.isfinite),
     "shape": _shape,
     "units": _units,
 }
