@@ -29,6 +29,7 @@ class Answering(Handle):
     _model: Any = None
     _columns: Any = None  # frames.Columns, if inputs are DataFrames
     _names: Names = None  # of the features
+    _marks: Any = None  # _marks.Marks of the model
     _unused_noise = 0  # greater than every noise id that was used
 
     def _noise(self, noise_id: Optional[int]) -> int:
@@ -40,11 +41,16 @@ class Answering(Handle):
     def _input(self, z: Any, what: str = "z") -> Tuple[Any, Any]:
         """An input as a flat float32 array, and its form if it is a DataFrame. An array (1, *shape)
         is one input too."""
+        form = None
         if self._columns is not None:
-            return self._columns.row(z, what)  # type: ignore[no-any-return]
-        z = np.atleast_1d(unnamed(z, what))
-        z = z[0] if z.shape == (1, *self.shape) else z
-        return array_of(z, self.shape, np.float32, what), None
+            z, form = self._columns.row(z, what)
+        else:
+            z = np.atleast_1d(unnamed(z, what))
+            z = z[0] if z.shape == (1, *self.shape) else z
+            z = array_of(z, self.shape, np.float32, what)
+        if self._marks:
+            self._marks.check(z)
+        return z, form
 
     def _error(self, status: int, why: Any) -> CertregError:
         """A failure, in a sentence with the names of the columns."""

@@ -185,6 +185,8 @@ class Worker:
             X = np.ascontiguousarray(X, np.float32)
             with self.estimator._callbacks.holding_interrupts():
                 for done, row in enumerate(rows.tolist()):
+                    if self.estimator._marks:
+                        self.estimator._marks.check(X[done])
                     self._row(row, X.ctypes.data + done * X.strides[0], out[done], known, chunk)
             done = len(rows)
         except BaseException as error:  # KeyboardInterrupt as well: what is done is kept

@@ -8,8 +8,9 @@ from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._arrays import array_of
+from ._arrays import array_of, scale_of
 from ._changes import rounded
+from ._marks import marks_of, suspected
 from ._steps import LOOKED_AT, TABLE, steps_of
 from .constants import function_of, integer, positive
 from .estimator import Estimator
@@ -35,12 +36,13 @@ class Finding:
           "float32"     rounding errors are not small compared with the noise
           "radius"      no radius at this sigma is above a typical rounding error of the inputs
           "units"       features vary so differently that one sigma suits not all of them
+          "marks"       features that get noise hold no quantities, such as codes of categories
     text  what was found, and what to do
     size  for "calls", "batch" and "order" the largest change of an output, infinite if it became or
           ceased to be finite or the call failed; for "shape" the number of outputs, and for
           "not finite" the number of rows; for "float32" the noise in steps of float32, or the
           change of the output that one step makes; for "radius" the norm of the rounding error; for
-          "units" the ratio of deviations"""
+          "units" the ratio of deviations; for "marks" 1"""
 
     kind: str
     text: str
@@ -106,6 +108,7 @@ def check_model(
     found = list(_findings(trial, names))
     if sigma is not None:
         found += _short(X, trial.step, sigma)
+    found += _marks(model, X, columns, scale_of(scale, X.shape[1:]), names)
     if own_units and X.ndim == 2 and X.shape[1] <= TABLE:
         found += _units(z, scale is None or scale > 0, names)
     trial.shown(calls)
@@ -263,6 +266,17 @@ def _not_finite(trial: _Trial) -> Iterator[Finding]:
             "model clip its inputs, or count such outputs as failures (PLAN_COUNT_FAILURES)",
             float(bad.sum()),
         )
+
+
+def _marks(
+    model: Any, X: np.ndarray, columns: Any, scale: Any, names: Any
+) -> Iterator[Finding]:
+    """What certify_rows refuses or warns about."""
+    try:
+        marks_of(model, columns, scale).check(X)
+    except ValueError as error:
+        yield Finding("marks", str(error), 1.0)
+    yield from (Finding("marks", said, 1.0) for said in suspected(X, scale, names))
 
 
 def _narrow(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:

@@ -296,8 +296,8 @@ def examples_among(model: Any, X: np.ndarray) -> np.ndarray:
     return np.flatnonzero(np.isin(_marks(X, model.scale), model._seen))
 
 
-def of_examples(model: Any, X: np.ndarray) -> str:
+def of_examples(model: Any, X: np.ndarray) -> list[str]:
     """A sentence if rows of X made the denoiser of a model."""
     known = len(examples_among(model, X))
     said = f"{known} of the {len(X)} rows made the denoiser: their radii are longer than others"
-    return said if known else ""
+    return [said] if known else []

@@ -16,6 +16,7 @@ from ._arrays import device_address, numbers, scale_of
 from ._asking import Answering
 from ._calls import Callbacks
 from ._library import lib
+from ._marks import marks_of
 from .attacks import AttackResult, Attacks, options_of
 from .constants import Output, Side, constraints_of, function_of, given_seed, integer, member
 from .constants import number, path_of, shown
@@ -127,6 +128,8 @@ class Estimator(Answering):
         self._model = model
         self._memory: list[Memory] = []  # the estimator's, and that of its attacks
         self._callbacks = Callbacks(self._calls)
+        if model is not None and not self.on_device:
+            self._marks = marks_of(model, self._columns, arrays["scale"])
         self._eval, self._progress = self._functions(model, function_of(progress, "progress"))
         addresses = {name: address_of(array) for name, array in arrays.items()}
         m = S.Model(

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import _structs as S
 from ._arrays import check_finite, numbers
+from ._marks import of_marks
 from ._probes import probed
 from ._schedule import MAIN, Elsewhere, Here, Run, check_executor, cores, is_death
 from ._shown import Progress, Shown
@@ -144,9 +145,8 @@ def certify_rows(
     if radius is not None:
         radius = number(radius, "radius")
     check_use(model, shape, scale, columns, sigmas)
-    known = of_examples(model, matrix)
-    if known:
-        warnings.warn(known, stacklevel=2)
+    for said in (*of_examples(model, matrix), *of_marks(model, matrix, columns, scale)):
+        warnings.warn(said, stacklevel=2)
     check_executor(executor, jobs)
     jobs = integer(jobs, "jobs") or cores()
     if not isinstance(on_crash, str) or on_crash not in ("stop", "skip"):

@@ -19,6 +19,7 @@ from ..denoised import digest_of
 from .._said import with_columns
 from ..errors import CertregError, ResumeError, RowsError
 from ..frames import MOST_VALUES, SPREADS, is_frame, parted
+from .._marks import marks_of, suspected
 from ..models import as_model
 from ..names import Names, by_position, listed, names_of, noise_on, takes_by_position
 from ..rows import certify_rows
@@ -34,7 +35,7 @@ from .seeds import seed_in
 from .streams import complain, say
 from .units import changes_of, units_of
 
-_SAID = ".* made the denoiser|all rows failed|the model has no names"
+_SAID = ".* made the denoiser|all rows failed|.* if they mark something|the model has no names"
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
     "keep_records keep_denoiser units index_given json".split()
@@ -108,9 +109,13 @@ class Inputs:
         return self.taken(X, names, path)
 
     def _tell_noise(self, named: bool) -> None:
-        """Says which columns get noise where that is not plain."""
+        """Says which columns get noise where that is not plain, and whether some hold marks."""
         with self.failures():
             matrix, columns, scale = parted(self.X, self.scale)
+            if self.given.command != "check":  # which finds them
+                marks_of(self.model.made(), columns, scale).check(matrix)
+                for said in suspected(matrix, scale, self.features.names):
+                    self.remark(said)
         names, moves = self.features.names, np.ones(matrix.shape[1:], bool)
         moves = moves if scale is None else np.reshape(scale > 0, moves.shape)
         if columns is not None:

@@ -26,8 +26,7 @@ def denoised(work: Any, model: Any) -> Any:
     elif not is_saved(given.denoise):
         said += "; --keep-denoiser FILE keeps it, to serve with it"
     work.remark(f"denoiser {made.digest}: {said}")
-    known = of_examples(made, work.X)
-    if known:
+    for known in of_examples(made, work.X):
         work.remark(known)
     return made
 

@@ -1,0 +1,224 @@
+"""Features that hold marks, and not quantities: refused where a model says so, said otherwise."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import kit
+from kit import ASKED, certify_refused, command_refused, no_warnings, package, parametrize
+from kit import rows_of, said, table_of
+from certreg import Calibrated, Estimator, check_model, tune_scale
+from certreg._marks import suspected
+
+RANDOM = np.random.default_rng(0)
+CODES = RANDOM.integers(0, 4, 200)
+X = np.c_[RANDOM.normal(size=(200, 2)), CODES].astype(np.float32)
+Y = X[:, 0] + np.array([0, 150, -100, 80])[CODES]
+CATEGORIES = "feature 2 of the input holds categories, .*: give it scale 0"
+
+
+class Fitted:
+    """A model that says of its third feature that it is a category, as scikit-learn's do."""
+
+    is_categorical_ = np.array([False, False, True])
+
+    def predict(self, x):
+        x = np.asarray(x)
+        return x[:, 0] + 100 * np.floor(x[:, 2])
+
+
+class Searched:
+    best_estimator_ = Fitted()
+    predict = best_estimator_.predict
+
+
+def of_lightgbm():
+    quiet = dict(n_estimators=20, verbose=-1, n_jobs=1)
+    return package("lightgbm").LGBMRegressor(**quiet).fit(X, Y, categorical_feature=[2])
+
+
+def of_xgboost(kinds="qqc"):
+    xgboost = package("xgboost")
+    data = xgboost.DMatrix(X, Y, feature_types=[*kinds])
+    return xgboost.train({"nthread": 1, "tree_method": "hist"}, data, 5)
+
+
+def of_scikit_learn():
+    trees = package("sklearn.ensemble").HistGradientBoostingRegressor
+    return trees(max_iter=9, categorical_features=[2]).fit(X, Y)
+
+
+MAKERS = (
+    Fitted,
+    Searched,
+    lambda: Fitted().predict,
+    of_lightgbm,
+    lambda: of_lightgbm().booster_,
+    lambda: functools.partial(of_lightgbm().booster_.predict, num_threads=1),
+    of_xgboost,
+    of_scikit_learn,
+)
+
+
+# ---- what models say
+@parametrize("make", *MAKERS)
+def test_categories_get_no_noise(make):
+    model, exact = make(), [1, 1, 0]
+    for call in (
+        lambda: rows_of(model, X[:5]),
+        lambda: rows_of(lambda: model, X[:5]),  # a factory
+        lambda: rows_of(model, X[:5], scale=[0, 1, 0.1]),
+        lambda: Estimator(model, 3, 100),
+        lambda: Calibrated(model, X, Y, 0.1, samples=5),
+        lambda: tune_scale(model, X, 50.0, [0.1], samples=100, progress=False),
+    ):
+        with pytest.raises(ValueError, match=CATEGORIES):
+            call()
+    found = check_model(model, X, sigma=0.1)
+    assert [f.kind for f in found][-1] == "marks" and "categories" in found[-1].text
+    with no_warnings():
+        rows = rows_of(model, X[:9], 0.01, 50, scale=exact)
+    wanted = np.asarray(kit.certreg.as_model(model)(X[:9])).ravel()
+    assert np.abs(rows["prediction"].ravel() - wanted).max() < 20 and rows.radius.min() > 0
+    assert "marks" not in [f.kind for f in check_model(model, X, scale=exact, sigma=0.01)]
+
+
+def test_an_indicator_is_no_quantity():
+    with pytest.raises(ValueError, match="feature 1 of the input holds an indicator"):
+        rows_of(of_xgboost("qiq"), X[:5])
+
+
+def test_columns_of_a_table_have_their_names():
+    """Also in another order than that of the model."""
+
+    class Named(Fitted):
+        feature_names_in_ = np.array(["a", "b", "town"], object)
+
+    frame = package("pandas").DataFrame(X[:9], columns=["a", "b", "town"])[["town", "b", "a"]]
+    for call in (lambda: rows_of(Named(), frame), lambda: Estimator(Named(), frame, 100)):
+        with pytest.raises(ValueError, match="column 'town' holds categories"):
+            call()
+    assert rows_of(Named(), frame, 0.1, 50, scale={"a": 1}).radius.min() > 0
+
+
+def missing(value=-999.0):
+    """A model of XGBoost to which a number marks a missing value, and inputs."""
+    x, lost = X.copy(), np.arange(200) % 2 == 0
+    x[lost, 0] = -999
+    make, y = package("xgboost").XGBRegressor, np.where(lost, 200, 50 * X[:, 0])
+    return make(n_estimators=20, max_depth=3, missing=value, n_jobs=1).fit(x, y), x
+
+
+MISSING = "feature 0 of the input is -999, which marks a missing value.*: give it scale 0"
+
+
+def test_a_number_that_marks_missing_values_stays():
+    model, x = missing()
+    booster = functools.partial(model.get_booster().inplace_predict, missing=-999)
+    for one in (model, booster):
+        for call in (
+            lambda: rows_of(one, x),
+            lambda: rows_of(one, x, scale=2),
+            lambda: Estimator(one, 3, 100).begin(x[0], 0.1),
+            lambda: Calibrated(one, x, Y, 0.1, samples=5),
+        ):
+            with pytest.raises(ValueError, match=MISSING):
+                call()
+        with pytest.raises(kit.certreg.RowsError, match=f"row 0: .*{MISSING}"):
+            rows_of(lambda: one, x)
+        assert MISSING.partition(",")[0] in str(check_model(one, x, sigma=0.1))
+        rows = rows_of(one, x, 0.01, 20, scale=[0, 1, 1])
+        assert np.abs(rows["prediction"].ravel() - model.predict(x)).max() < 20
+        Estimator(one, 3, 100).begin(x[1], 0.1)  # nothing is missing there
+
+
+def test_files_of_xgboost_are_told_what_is_missing(folder):
+    """They do not keep it."""
+    model, x = missing()
+    model.save_model("m.json")
+    np.save("x.npy", x[:6])
+    np.save("scale.npy", [0.0, 1, 1])
+    more = ("--missing", "-999", "--tolerance", "20")
+    certify_refused(MISSING, *more, model="m.json")
+    words = ("certify", "m.json", "x.npy", *ASKED, "--scale", "scale.npy")
+    wanted, far = model.predict(x[:6]), []
+    for some in (more, ("--tolerance", "20")):
+        found = [float(row["prediction"]) for row in table_of(*words, *some)]
+        far.append(np.abs(found - wanted).max())
+    assert far[0] < 20 < far[1]
+    said(*words, *more, "--resume", "r.sqlite", "-q")
+    command_refused(4, "model_id", *words, "--tolerance", "20", "--resume", "r.sqlite", "-q")
+    for name, value, sentence in (
+        ("m.onnx", "0", "--missing is for files of XGBoost: leave it out"),
+        ("m.json", "none", "--missing is 'none'; it must be a number"),
+    ):
+        certify_refused(sentence, "--missing", value, model=name)
+
+
+# ---- what values look like
+COUNT = np.arange(60)
+LOST = np.where(COUNT % 4 == 0, -999, COUNT / 7)
+EXACT = (1, 0, 1)
+
+
+def table(column, rows=60):
+    """Features in which one is this column."""
+    return np.c_[X[:rows, 0], column[:rows], X[:rows, 1]]
+
+
+@parametrize(
+    "column, rows, sentence",
+    (LOST, 60, "^-999 in many rows, far from all other values, in the features 1: if they mark"),
+    (np.where(COUNT % 9 == 0, 99999, COUNT), 60, "^99999 in many rows"),
+    (COUNT % 2, 20, "^only 0 and 1 in the features 1: .* so give scale 0 there"),
+    (COUNT % 2, 60, "^only 0 and 1"),
+    (3 + COUNT % 2, 60, "^at most two values in the features 1"),
+    (np.full(60, 7), 60, "^at most two values"),
+    (3 + COUNT % 2, 49, None),
+    (COUNT % 2, 4, None),
+    (np.ones(60), 40, None),
+    (COUNT % 3, 60, None),
+    (np.where(COUNT == 5, -999, COUNT / 7), 60, None),  # a single row
+    (np.where(COUNT % 2, 0, 1 + COUNT / 7), 60, None),  # many are 0, as of rain
+    (COUNT % 6, 60, None),
+    (np.where(COUNT % 4, 3, COUNT / 7), 60, None),  # in between
+)
+def test_values_that_may_be_marks_are_found(column, rows, sentence):
+    found = list(suspected(table(column, rows), None, None))
+    assert len(found) == (sentence is not None)
+    given, first = table(column, rows), lambda x: x[:, 0]
+    with pytest.warns(UserWarning, match=sentence) if sentence else no_warnings():
+        rows_of(first, given, samples=50)
+    marks = [f.text for f in check_model(first, given, sigma=0.1) if f.kind == "marks"]
+    assert marks == found == list(suspected(given, None, None))
+    for other, scale in ((given, EXACT), (given[:, :, None], None), (np.tile(given, 30), None)):
+        assert not list(suspected(other, scale, None))  # the last two are no tables
+
+
+def test_columns_with_an_equal_reason_are_named_together():
+    """Also those of which these rows have one value only."""
+    kinds = np.eye(4)[COUNT % 3]
+    frame = package("pandas").DataFrame(kinds, columns=["north", "south", "east", "west"])
+    frame["area"] = RANDOM.normal(size=60)
+    with pytest.warns(UserWarning, match="only 0 and 1 .* 'north', 'south', 'east', 'west': if"):
+        rows_of(lambda f: f["area"], frame, samples=50)
+    with no_warnings():
+        rows_of(lambda f: f["area"], frame.assign(west=0), samples=50, scale={"area": 1})
+
+
+def test_the_command_says_it_once(models):
+    np.save("x.npy", table(LOST))
+    np.save("x0.npy", LOST)
+    words = ("certify", "models.py:product", "x.npy", *ASKED)
+    with no_warnings():
+        assert said(*words, "-q")[1] == ""
+        _, err = said(*words)
+    assert err.startswith("certreg: -999 in many rows") and err.count("\n") == 1
+    with no_warnings():
+        tuned = said("scale", *words[1:], "--rounds", 1, "--labels", "x0.npy")[1]
+    assert tuned.count("many rows, far") == 1
+    np.save("scale.npy", EXACT)
+    assert said(*words, "--scale", "scale.npy")[1] == ""
+    out, err = said("check", "models.py:product", "x.npy", "--sigma", ".1", status=1)
+    assert "marks: -999 in many" in out and err == ""
