@@ -103,7 +103,8 @@ $(OBJ)/tests/emulated/cuda/%.o: src/backend/cuda/%.c
 $(OBJ)/tests/emulated/cuda/%.o: src/backend/cuda/%.cu
 	@mkdir -p $(@D)
 	$(call say,CXX,$< (emulated))$(CXX) -x c++ -std=c++17 -Itests/emulated $(CPPFLAGS_ALL) $(OPT) \
-	    -fPIC -ffp-contract=off -Wall -Wextra $(EXTRA) -MMD -MP -c $< -o $@
+	    -fPIC -ffp-contract=off -Wall -Wextra -DCR_DRAW_DOUBTS=1 $(EXTRA) -MMD -MP -c $< \
+	    -o $@
 $(emulated): $(emulated_objects)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,$(@F) $^ -o $@ -lpthread
 $(OBJ)/tests/emulated_module.so: $(emulated_cuda) $(module_common) $(emulated)

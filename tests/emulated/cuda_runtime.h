@@ -10,6 +10,8 @@
 #define __device__
 #define __host__
 #define __launch_bounds__(...)
+#define __grid_constant__
+#define __noinline__ __attribute__((noinline))
 #define __shared__ static /* blocks run one after the other */
 #define threadIdx emulated_thread
 #define blockIdx emulated_block
@@ -32,6 +34,12 @@ static inline float4 make_float4(float x, float y, float z, float w)
 template <typename T> static inline T min(T a, T b)
 {
     return b < a ? b : a;
+}
+static inline unsigned atomicAdd(unsigned *at, unsigned by) /* threads take turns at barriers only */
+{
+    const unsigned was = *at;
+    *at = was + by;
+    return was;
 }
 static inline void __syncthreads()
 {

@@ -211,8 +211,8 @@ int main(void)
         return 0;
     }
     Suite *suite = suite_create("a CUDA device");
-    TCase *typical = kit_case(suite, "typical"), *bad = kit_case(suite, "bad_input"),
-          *brief = kit_case(suite, "short");
+    TCase *typical = kit_case(suite, "typical"), *brief = kit_case(suite, "short"),
+          *bad = kit_case(suite, "bad_input"); /* the last: it loses the device */
     contract_add_tests(typical, gpu, cr_backend_default()), kit_add_tests(typical);
     tcase_add_test(bad, host_memory_and_too_much_memory_are_refused);
     tcase_add_test(bad, a_lost_context_is_a_status);

@@ -5,8 +5,8 @@ set -u
 # shellcheck source=tests/gpu/steps.sh
 . "$(dirname "$0")/steps.sh"
 export CK_RUN_CASE=short # of check_gpu: every kernel once
-for tool in memcheck racecheck synccheck initcheck; do
-    step "$tool" 30 compute-sanitizer --error-exitcode 9 --tool "$tool" "$here/check_gpu"
+for tool in memcheck synccheck initcheck racecheck; do
+    step "$tool" 90 compute-sanitizer --error-exitcode 9 --tool "$tool" "$here/check_gpu"
 done
 # The third launch of each kernel, with the device's clocks as they are.
 for kernel in draw replay project aim; do

@@ -37,6 +37,6 @@ step() { # NAME SECONDS COMMAND...
 }
 finish() { # Prints the table. The status is 1 if a step failed or had too little time.
     say "== steps of $name"
-    column -s, -t "$table" 2>/dev/null | tee -a "$log" || tee -a "$log" <"$table"
+    awk -F, '{ printf "%-14s %-12s %s\n", $1, $2, $3 }' "$table" | tee -a "$log"
     ! grep -qE ',(failed|out of time)' "$table"
 }

@@ -10,6 +10,9 @@ namespace
 
 /* Threads of a block, and of a grid unless a row has more quads. */
 constexpr unsigned draw_threads = 256, draw_most = 1u << 20;
+#ifndef CR_DRAW_DOUBTS /* that a block of threads remembers; tests have fewer */
+#define CR_DRAW_DOUBTS 1024
+#endif
 /* The most quads of a row, and blocks of a grid one above the other. */
 constexpr unsigned most_quads = 1u << 30, most_high = 65535;
 constexpr unsigned quads_wide = 32, chunks_deep = 8; /* of a block of threads in a replay */
@@ -22,34 +25,107 @@ typedef struct pace {
     uint64_t blocks, floats; /* of normals and of x, from one sample to the next */
 } pace;
 
-template <bool whole>
-__global__ void __launch_bounds__(draw_threads, 4)
-    draw_kernel(const cr_source source, const float *__restrict__ z, const float *__restrict__ step,
-                uint64_t first, const pace go, float *__restrict__ x)
+typedef struct draw {
+    cr_source source;
+    const float *z, *step;
+    uint64_t first;
+    pace go;
+    float *x;
+} draw;
+
+/* Where thread `thread` of this block of threads is at one of its samples. */
+typedef struct spot {
+    uint64_t sample, block; /* of normals */
+    size_t j;               /* the first of its features */
+    uint32_t turns;         /* 0: it has nothing to draw */
+    float *to;
+} spot;
+
+__device__ spot spot_of(const draw &d, unsigned thread, uint32_t turn)
 {
-    const uint32_t at = blockIdx.x * draw_threads + threadIdx.x, row = at / go.quads,
-                   quad = at - row * go.quads;
-    const size_t j = 4 * static_cast<size_t>(quad),
-                 features = whole || source.inputs - j > 4 ? 4 : source.inputs - j;
-    if (row >= go.deep) return;
-    cr_cell cells[4];
-    float from[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    for (size_t k = 0; k < 4; k++) {
-        if (k < features) from[k] = z[j + k];
-        cells[k] = cr_cell_of(from[k], k < features ? step[j + k] : 0.0f);
+    const uint32_t at = blockIdx.x * draw_threads + thread, row = at / d.go.quads,
+                   quad = at - row * d.go.quads;
+    const size_t j = 4 * static_cast<size_t>(quad);
+    return {d.first + row + static_cast<uint64_t>(turn) * d.go.deep,
+            d.source.base + (d.first + row) * d.go.quads + quad + turn * d.go.blocks, j,
+            row >= d.go.deep ? 0 : d.go.turns + (row < d.go.rest),
+            d.x + static_cast<size_t>(row) * d.source.inputs + j + turn * d.go.floats};
+}
+
+/* Points in doubt, with more bits. Not inline, so that the loop has more registers. */
+__device__ __noinline__ void find_points(const draw &d, unsigned thread, uint32_t turn,
+                                         unsigned doubts)
+{
+    const spot s = spot_of(d, thread, turn);
+    for (unsigned k = 0; k < 4 && s.j + k < d.source.inputs; k++) {
+        if (!(doubts >> k & 1)) continue;
+        const cr_cell cell = cr_cell_of(d.z[s.j + k], d.step[s.j + k]);
+        s.to[k] = v_fma(cr_cell_find(&d.source, s.block, k, cell.factor, cell.offset), cell.h,
+                        cell.base);
     }
-    uint64_t block = source.base + (first + row) * go.quads + quad;
-    float *to = x + static_cast<size_t>(row) * source.inputs + j;
-    uint32_t left = go.turns + (row < go.rest);
-    if (source.clean_first != 0 && first + row == 0) { /* the noise-free sample */
-        cr_put<whole>(to, from, features);
-        block += go.blocks, to += go.floats, left--;
+}
+
+__device__ void load_cells(const draw &d, const spot &s, cr_body_cells *cells, float from[4])
+{
+    for (unsigned k = 0; k < 4; k++) {
+        const bool inside = s.turns && s.j + k < d.source.inputs;
+        from[k] = inside ? d.z[s.j + k] : 0.0f;
+        const cr_cell cell = cr_cell_of(from[k], inside ? d.step[s.j + k] : 0.0f);
+        cr_body_set_cell(cells, k, &cell);
     }
-    for (; left > 0; left--, block += go.blocks, to += go.floats) {
-        float to_put[4];
-        cr_body_points(&source, block, cells, to_put);
-        cr_put<whole>(to, to_put, features);
+}
+
+__device__ bool is_clean(const draw &d, const spot &s) /* the first of a thread's samples */
+{
+    return s.turns && d.source.clean_first != 0 && s.sample == 0;
+}
+
+/* All points of this thread that are in doubt, if there were too many to remember. */
+__device__ __noinline__ void find_again(const draw &d)
+{
+    cr_body_cells cells;
+    float x[4];
+    spot s = spot_of(d, threadIdx.x, 0);
+    load_cells(d, s, &cells, x);
+    for (uint32_t turn = 0; turn < s.turns; turn++, s.block += d.go.blocks) {
+        const unsigned doubts = cr_body_points(&d.source, s.block, &cells, x);
+        if (doubts && !(turn == 0 && is_clean(d, s))) find_points(d, threadIdx.x, turn, doubts);
     }
+}
+
+/* Quads with a point in doubt, one in some hundred, are remembered and found at the end, side by
+ * side: in the loop each would hold up its whole warp. */
+template <bool whole>
+__global__ void __launch_bounds__(draw_threads, 5) draw_kernel(const __grid_constant__ draw d)
+{
+    __shared__ uint32_t turn_of[CR_DRAW_DOUBTS];
+    __shared__ uint16_t place_of[CR_DRAW_DOUBTS]; /* 16 thread + doubts */
+    __shared__ unsigned count;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    spot s = spot_of(d, threadIdx.x, 0);
+    const size_t features = whole || d.source.inputs - s.j > 4 ? 4 : d.source.inputs - s.j;
+    cr_body_cells cells;
+    float x[4];
+    load_cells(d, s, &cells, x);
+    uint32_t turn = 0;
+    if (is_clean(d, s)) {
+        cr_put<whole>(s.to, x, features);
+        s.block += d.go.blocks, s.to += d.go.floats, turn++;
+    }
+    for (; turn < s.turns; turn++, s.block += d.go.blocks, s.to += d.go.floats) {
+        const unsigned doubts = cr_body_points(&d.source, s.block, &cells, x);
+        cr_put<whole>(s.to, x, features);
+        if (!doubts) continue;
+        const unsigned at = atomicAdd(&count, 1u);
+        if (at < CR_DRAW_DOUBTS)
+            turn_of[at] = turn, place_of[at] = static_cast<uint16_t>(16 * threadIdx.x + doubts);
+    }
+    __syncthreads();
+    const unsigned found = count;
+    for (unsigned i = threadIdx.x; i < found && found <= CR_DRAW_DOUBTS; i += draw_threads)
+        find_points(d, place_of[i] / 16, turn_of[i], place_of[i] % 16);
+    if (found > CR_DRAW_DOUBTS) find_again(d);
 }
 
 /* A block of threads has quads_wide quads of one block of samples: each thread sums whole chunks;
@@ -170,15 +246,16 @@ int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const floa
     if (source.row > most_quads) return cudaErrorInvalidValue; /* a row of 16 GiB */
     const uint64_t most = draw_most / source.row, deep = count < most ? count : most ? most : 1;
     if (count / deep >= UINT32_MAX) return cudaErrorInvalidValue;
-    const pace go = {static_cast<uint32_t>(source.row),
-                     static_cast<uint32_t>(deep),
-                     static_cast<uint32_t>(count / deep),
-                     static_cast<uint32_t>(count % deep),
-                     deep * source.row,
-                     deep * noise->inputs};
+    const draw d = {source,
+                    z,
+                    step,
+                    first,
+                    {static_cast<uint32_t>(source.row), static_cast<uint32_t>(deep),
+                     static_cast<uint32_t>(count / deep), static_cast<uint32_t>(count % deep),
+                     deep * source.row, deep * noise->inputs},
+                    x};
     return cr_launch(stream, cr_whole(x, noise->inputs) ? draw_kernel<true> : draw_kernel<false>,
-                     cr_grid(source.row * deep, draw_threads), draw_threads, source, z, step, first,
-                     go, x);
+                     cr_grid(source.row * deep, draw_threads), draw_threads, d);
 }
 
 int cr_cuda_replay(void *stream, const cr_noise *noise, const cr_weighted *w, const float *mask,
