@@ -242,8 +242,7 @@ cudaError_t cudaGetDeviceCount(int *number)
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int device)
 {
-    if (which != cudaDevAttrComputeCapabilityMajor) return cudaErrorInvalidValue;
-    *value = device == EMULATED_HOPPER ? 9 : 8;
+    *value = which == cudaDevAttrMultiProcessorCount ? 2 : device == EMULATED_HOPPER ? 9 : 8;
     return emulated_enter();
 }
 
@@ -287,7 +286,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
         emulated_broken("a copy in another direction than said");
     if (kind == cudaMemcpyHostToDevice) state.to_device += bytes;
     if (kind == cudaMemcpyDeviceToHost) state.to_host += bytes;
-    return leave(give_transfer(stream, (transfer){.to = to, .from = from, .bytes = bytes, .rows = 1}));
+    return leave(
+        give_transfer(stream, (transfer){.to = to, .from = from, .bytes = bytes, .rows = 1}));
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,

@@ -7,7 +7,7 @@
 #include <cuda_runtime.h>
 
 static const uint32_t bases[] = {0x3f800000u, 0x40800000u, 0x30000000u, 0x42000000u};
-#ifndef SQRT_EACH // less on the emulated device
+#ifndef SQRT_EACH            // less on the emulated device
 #define SQRT_EACH (1u << 24) // two exponents
 #endif
 static const uint32_t each = SQRT_EACH;

@@ -8,8 +8,12 @@
 namespace
 {
 
-/* Threads of a block, and of a grid unless a row has more quads. */
-constexpr unsigned draw_threads = 256, draw_most = 1u << 20;
+constexpr unsigned draw_threads = 256; /* of a block */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr unsigned draw_blocks = 4; /* of a multiprocessor, which has room for no more */
+#else
+constexpr unsigned draw_blocks = 5;
+#endif
 #ifndef CR_DRAW_DOUBTS /* that a block of threads remembers; tests have fewer */
 #define CR_DRAW_DOUBTS 1024
 #endif
@@ -60,8 +64,8 @@ __device__ __noinline__ void find_points(const draw &d, unsigned thread, uint32_
     for (unsigned k = 0; k < 4 && s.j + k < d.source.inputs; k++) {
         if (!(doubts >> k & 1)) continue;
         const cr_cell cell = cr_cell_of(d.z[s.j + k], d.step[s.j + k]);
-        s.to[k] = v_fma(cr_cell_find(&d.source, s.block, k, cell.factor, cell.offset), cell.h,
-                        cell.base);
+        s.to[k] =
+            v_fma(cr_cell_find(&d.source, s.block, k, cell.factor, cell.offset), cell.h, cell.base);
     }
 }
 
@@ -96,7 +100,8 @@ __device__ __noinline__ void find_again(const draw &d)
 /* Quads with a point in doubt, one in some hundred, are remembered and found at the end, side by
  * side: in the loop each would hold up its whole warp. */
 template <bool whole>
-__global__ void __launch_bounds__(draw_threads, 5) draw_kernel(const __grid_constant__ draw d)
+__global__ void __launch_bounds__(draw_threads, draw_blocks)
+    draw_kernel(const __grid_constant__ draw d)
 {
     __shared__ uint32_t turn_of[CR_DRAW_DOUBTS];
     __shared__ uint16_t place_of[CR_DRAW_DOUBTS]; /* 16 thread + doubts */
@@ -238,13 +243,25 @@ int cr_cuda_load_kernels(void)
                    project_wide, aim_kernel);
 }
 
-int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const float *step,
-                 uint64_t first, size_t count, float *x)
+int cr_cuda_draw_threads(int device, uint64_t *out)
+{
+    int units = 0, blocks = 0;
+    const int code = cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device);
+    *out = 0;
+    if (code) return code;
+    const int last =
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, draw_kernel<true>, draw_threads, 0);
+    *out = static_cast<uint64_t>(units) * static_cast<uint64_t>(blocks) * draw_threads;
+    return last;
+}
+
+int cr_cuda_draw(void *stream, uint64_t threads, const cr_noise *noise, const float *z,
+                 const float *step, uint64_t first, size_t count, float *x)
 {
     const cr_source source = cr_source_of(noise);
     if (source.row == 0 || count == 0) return 0;
     if (source.row > most_quads) return cudaErrorInvalidValue; /* a row of 16 GiB */
-    const uint64_t most = draw_most / source.row, deep = count < most ? count : most ? most : 1;
+    const uint64_t most = threads / source.row, deep = count < most ? count : most ? most : 1;
     if (count / deep >= UINT32_MAX) return cudaErrorInvalidValue;
     const draw d = {source,
                     z,
