@@ -33,13 +33,16 @@ CR_INLINE void cr_body_set_cell(cr_body_cells *c, unsigned k, const cr_cell *cel
     c->spread = k == 0 || spread > c->spread ? spread : c->spread;
 }
 
-/* The points of the grid for one block. A bit of the result for each that float leaves in doubt. */
-CR_INLINE unsigned cr_body_points(const cr_source *source, uint64_t block, const cr_body_cells *c,
-                                  float x[4])
+/* The points of the grid for one block, and what decides whether they are. */
+typedef struct cr_body_points {
+    float x[4], away[4], room[2]; /* away: y - n */
+} cr_body_points;
+
+CR_INLINE cr_body_points cr_body_points_of(const cr_source *source, uint64_t block,
+                                           const cr_body_cells *c)
 {
     uint32_t words[4];
-    float away[4], room[2];
-    int certain = 1;
+    cr_body_points p;
     cr_source_words(source, block, words);
     for (unsigned pair = 0; pair < 2; pair++) {
         const float radius = cr_normal4_radius(words[2 * pair]);
@@ -49,17 +52,27 @@ CR_INLINE unsigned cr_body_points(const cr_source *source, uint64_t block, const
             const unsigned k = 2 * pair + i;
             const float y = v_fma_loose(c->factor[k], v_mul(radius, e[i]), c->offset[k]),
                         n = v_sub(v_sub(y, -0x1.8p23f), 0x1.8p23f);
-            away[k] = v_sub(y, n);
-            x[k] = v_fma_loose(n, c->h[k], c->base[k]);
+            p.away[k] = v_sub(y, n);
+            p.x[k] = v_fma_loose(n, c->h[k], c->base[k]);
         }
-        room[pair] = words[2 * pair] - CR_NORMAL4_FIRST < CR_NORMAL4_COUNT
-                         ? v_fma_loose(-radius, c->spread, c->room)
-                         : -1.0f;
-        certain &= fmaxf(fabsf(away[2 * pair]), fabsf(away[2 * pair + 1])) <= room[pair];
+        p.room[pair] = words[2 * pair] - CR_NORMAL4_FIRST < CR_NORMAL4_COUNT
+                           ? v_fma_loose(-radius, c->spread, c->room)
+                           : -1.0f;
     }
-    if (certain) return 0;
+    return p;
+}
+
+CR_INLINE int cr_body_certain(const cr_body_points *p)
+{
+    return fmaxf(fabsf(p->away[0]), fabsf(p->away[1])) <= p->room[0] &&
+           fmaxf(fabsf(p->away[2]), fabsf(p->away[3])) <= p->room[1];
+}
+
+/* A bit for each point that float leaves in doubt. */
+CR_INLINE unsigned cr_body_doubts(const cr_body_points *p)
+{
     unsigned doubts = 0;
-    for (unsigned k = 0; k < 4; k++) doubts |= (fabsf(away[k]) <= room[k / 2] ? 0u : 1u) << k;
+    for (unsigned k = 0; k < 4; k++) doubts |= (fabsf(p->away[k]) <= p->room[k / 2] ? 0u : 1u) << k;
     return doubts;
 }
 

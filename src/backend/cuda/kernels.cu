@@ -8,12 +8,9 @@
 namespace
 {
 
-constexpr unsigned draw_threads = 256; /* of a block */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-constexpr unsigned draw_blocks = 4; /* of a multiprocessor, which has room for no more */
-#else
-constexpr unsigned draw_blocks = 5;
-#endif
+/* Threads of a block, and blocks of a multiprocessor: fewer have more registers. The samples of a
+ * thread that are drawn together share constants. More or fewer of any of them is slower. */
+constexpr unsigned draw_threads = 256, draw_blocks = 4, draw_together = 2;
 #ifndef CR_DRAW_DOUBTS /* that a block of threads remembers; tests have fewer */
 #define CR_DRAW_DOUBTS 1024
 #endif
@@ -88,49 +85,69 @@ __device__ bool is_clean(const draw &d, const spot &s) /* the first of a thread'
 __device__ __noinline__ void find_again(const draw &d)
 {
     cr_body_cells cells;
-    float x[4];
+    float from[4];
     spot s = spot_of(d, threadIdx.x, 0);
-    load_cells(d, s, &cells, x);
+    load_cells(d, s, &cells, from);
     for (uint32_t turn = 0; turn < s.turns; turn++, s.block += d.go.blocks) {
-        const unsigned doubts = cr_body_points(&d.source, s.block, &cells, x);
-        if (doubts && !(turn == 0 && is_clean(d, s))) find_points(d, threadIdx.x, turn, doubts);
+        const cr_body_points p = cr_body_points_of(&d.source, s.block, &cells);
+        if (!cr_body_certain(&p) && !(turn == 0 && is_clean(d, s)))
+            find_points(d, threadIdx.x, turn, cr_body_doubts(&p));
     }
 }
 
 /* Quads with a point in doubt, one in some hundred, are remembered and found at the end, side by
  * side: in the loop each would hold up its whole warp. */
+typedef struct doubtful {
+    uint32_t turn[CR_DRAW_DOUBTS];
+    uint16_t place[CR_DRAW_DOUBTS]; /* 16 thread + doubts */
+    unsigned count;
+} doubtful;
+
+__device__ void remember(doubtful &all, uint32_t turn, unsigned doubts)
+{
+    const unsigned at = doubts ? atomicAdd(&all.count, 1u) : CR_DRAW_DOUBTS;
+    if (at < CR_DRAW_DOUBTS)
+        all.turn[at] = turn, all.place[at] = static_cast<uint16_t>(16 * threadIdx.x + doubts);
+}
+
 template <bool whole>
 __global__ void __launch_bounds__(draw_threads, draw_blocks)
     draw_kernel(const __grid_constant__ draw d)
 {
-    __shared__ uint32_t turn_of[CR_DRAW_DOUBTS];
-    __shared__ uint16_t place_of[CR_DRAW_DOUBTS]; /* 16 thread + doubts */
-    __shared__ unsigned count;
-    if (threadIdx.x == 0) count = 0;
+    __shared__ doubtful all;
+    if (threadIdx.x == 0) all.count = 0;
     __syncthreads();
     spot s = spot_of(d, threadIdx.x, 0);
     const size_t features = whole || d.source.inputs - s.j > 4 ? 4 : d.source.inputs - s.j;
     cr_body_cells cells;
-    float x[4];
-    load_cells(d, s, &cells, x);
+    float from[4];
+    load_cells(d, s, &cells, from);
     uint32_t turn = 0;
     if (is_clean(d, s)) {
-        cr_put<whole>(s.to, x, features);
+        cr_put<whole>(s.to, from, features);
         s.block += d.go.blocks, s.to += d.go.floats, turn++;
     }
+    for (; turn + draw_together <= s.turns; turn += draw_together) {
+        cr_body_points p[draw_together];
+        bool certain = true;
+        for (unsigned i = 0; i < draw_together; i++) {
+            p[i] = cr_body_points_of(&d.source, s.block, &cells);
+            cr_put<whole>(s.to, p[i].x, features);
+            certain = certain && cr_body_certain(p + i);
+            s.block += d.go.blocks, s.to += d.go.floats;
+        }
+        for (unsigned i = 0; i < draw_together && !certain; i++)
+            remember(all, turn + i, cr_body_doubts(p + i));
+    }
     for (; turn < s.turns; turn++, s.block += d.go.blocks, s.to += d.go.floats) {
-        const unsigned doubts = cr_body_points(&d.source, s.block, &cells, x);
-        cr_put<whole>(s.to, x, features);
-        if (!doubts) continue;
-        const unsigned at = atomicAdd(&count, 1u);
-        if (at < CR_DRAW_DOUBTS)
-            turn_of[at] = turn, place_of[at] = static_cast<uint16_t>(16 * threadIdx.x + doubts);
+        const cr_body_points p = cr_body_points_of(&d.source, s.block, &cells);
+        cr_put<whole>(s.to, p.x, features);
+        remember(all, turn, cr_body_doubts(&p));
     }
     __syncthreads();
-    const unsigned found = count;
-    for (unsigned i = threadIdx.x; i < found && found <= CR_DRAW_DOUBTS; i += draw_threads)
-        find_points(d, place_of[i] / 16, turn_of[i], place_of[i] % 16);
-    if (found > CR_DRAW_DOUBTS) find_again(d);
+    for (unsigned i = threadIdx.x; i < all.count && all.count <= CR_DRAW_DOUBTS; i += draw_threads)
+        find_points(d, all.place[i] / 16, all.turn[i], all.place[i] % 16);
+    if (all.count > CR_DRAW_DOUBTS) find_again(d);
 }
 
 /* A block of threads has quads_wide quads of one block of samples: each thread sums whole chunks;
