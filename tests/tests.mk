@@ -31,7 +31,7 @@ test: $$(if $$(NAME),$$(or $$(named_program),all $$(beside)))
 test: ## Build and run one: NAME=unit_ranks, python/test_solver, rooms.sh, 'consumers cmake'
 	@$(if $(NAME),,echo 'test: which one? Try make test NAME=unit_ranks' >&2; exit 2)
 	@ONLY='$(NAME)' $(run_tests) $(filter $(programs) $(in_cpp),$(named_program))
-check: all $$(tested) $$(beside) $$(if $$(NVCC),gpu-bundle $$(gpu_programs))
+check: all $$(tested) $$(beside) gpu-rehearsal $$(if $$(NVCC),gpu-bundle $$(gpu_programs))
 check: ## Build and run every test
 	@$(run_tests) $(slow) $(fast)
 check-fast: $(OBJ)/libcertreg.so $(fast)

@@ -49,8 +49,8 @@ $(bundle)/certreg/libcertreg_blas.so: $(blas_objects) $(module_common)
 # first.sh and second.sh, and what they run in Python.
 scripts       := tests/gpu/first.sh tests/gpu/second.sh tests/gpu/steps.sh \
     bench/gpu/torch_peer.py examples/python/torch_model.py examples/models/rotation.onnx
-bundle_scripts = mkdir -p $(1)/python && cp $(scripts) $(1)/ && cp -r python/certreg $(1)/python/ && \
-    find $(1)/python -name __pycache__ -prune -exec rm -r {} +
+bundle_scripts = mkdir -p $(1)/python && cp $(scripts) $(1)/ && \
+    cp -r python/certreg $(1)/python/ && find $(1)/python -name __pycache__ -prune -exec rm -r {} +
 
 gpu-bundle: $(if $(NVCC),$(bundled) $(bundled_modules))
 gpu-bundle: ## Collect in .gpu/ what a bare machine needs

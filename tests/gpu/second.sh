@@ -5,13 +5,15 @@ set -u
 # shellcheck source=tests/gpu/steps.sh
 . "$(dirname "$0")/steps.sh"
 export CK_RUN_CASE=short # of check_gpu: every kernel once
-for tool in memcheck synccheck initcheck racecheck; do
-    step "$tool" 90 compute-sanitizer --error-exitcode 9 --tool "$tool" "$here/check_gpu"
+for tool in memcheck synccheck initcheck racecheck; do # the last takes half a minute
+    limit=20
+    [ $tool != racecheck ] || limit=80
+    step "$tool" "$limit" compute-sanitizer --error-exitcode 9 --tool "$tool" "$here/check_gpu"
 done
 # The third launch of each kernel, with the device's clocks as they are.
 for kernel in draw replay project aim; do
-    step "ncu $kernel" 25 ncu --clock-control none --set full -k "regex:${kernel}_kernel" -s 2 -c 1 \
-        --kill yes "$here/bench_gpu"
+    step "ncu $kernel" 15 ncu --clock-control none --set full -k "regex:${kernel}_kernel" \
+        -s 2 -c 1 --kill yes "$here/bench_gpu"
 done
-step torch_model 20 python3 "$here/torch_model.py"
+step torch_model 15 python3 "$here/torch_model.py"
 finish
