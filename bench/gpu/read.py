@@ -4,8 +4,9 @@
     python3 bench/gpu/read.py FOLDER
 
 FOLDER has gpu.csv and first.csv. Its figures become the table of docs/benchmarks.md, with the name
-of the card. README.md and the guide's page of engines say on what the backend was tested: the card, if the
-contract suite and the square roots passed there. Figures of the emulated device are refused."""
+of the card. README.md and the guide's page of engines say on what the backend was tested: the card,
+if the contract suite and the square roots passed there. Figures of the emulated device are refused.
+"""
 
 import csv
 import pathlib
