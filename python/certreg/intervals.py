@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _structs as S
 from ._arrays import address_of, array_of, kept_in, numbers
+from ._files import replace_arrays
 from ._rules import Interval, Rule, rule_of
 from ._tables import Table, Tabled
 from .constants import (
@@ -173,8 +174,7 @@ class Calibrated(Tabled):
             arrays["names"] = np.array(self._estimator._columns.names)
         if self._denoiser:
             arrays["denoiser"] = np.array(self._denoiser)
-        with open(path_of(path), "wb") as file:
-            np.savez(file, version=_VERSION, **kept, **arrays, **fields)
+        replace_arrays(path_of(path), version=_VERSION, **kept, **arrays, **fields)
 
     @classmethod
     def load(cls, path: Union[str, "os.PathLike[str]"], model: Any, **options: Any) -> "Calibrated":

@@ -147,13 +147,6 @@ def test_a_fork_that_ends_like_a_run_leaves_the_lock():
     assert rows.done.all()
 
 
-@pytest.fixture
-def usual_umask():
-    before = os.umask(0o022)
-    yield
-    os.umask(before)
-
-
 def test_files_of_a_run_are_for_their_owner_alone(usual_umask):
     """They hold or name the seed."""
     modes = {}

@@ -141,12 +141,14 @@ class Inputs:
             if self.given.out:
                 say(tables.as_csv(table))
         elif file.suffix == ".json":
-            file.write_text(tables.as_json(document()))
+            made = document()
+            secret = "seed" in made.get("plan", {})  # of --keep-seed
+            file.write_text(tables.as_json(made), secret=secret)
         elif file.suffix == ".csv":
             file.write_text(tables.as_csv(table))
         else:
             frame = pandas_for(file.name).DataFrame(table)
-            file.write(lambda path: frame.to_parquet(path, index=False))
+            file.write_bytes(frame.to_parquet(index=False))
 
     def ended(self, table: tables.Table, what: str) -> int:
         """The exit status, after a remark on the lines that have an error."""
