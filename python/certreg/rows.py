@@ -95,7 +95,7 @@ def certify_rows(
     noise_id   noise id of row 0; row i has noise_id + i. So parts of a table that are certified
                separately, with the same seed, can have the noise that they would have together
     domain     purpose of the noise: "certify", "calibration" (to choose sigma) or "attack".
-               Different domains never share noise
+               Different domains never share noise, nor do they with Calibrated
     radius     computes output_lo and output_hi, between which the output stays within this
                radius, instead of the largest radius
     executor   object with the interface of concurrent.futures.Executor, for example of dask or
@@ -178,6 +178,8 @@ def _inputs(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any, Tuple[int, ...]]:
 
 def _domain(domain: Any) -> Domain:
     value = member(Domain, domain, "domain")
+    if value == Domain.INTERVALS:
+        raise ValueError("domain 'intervals' is that of Calibrated alone: give 'calibration'")
     if value not in list(Domain):
         raise no_member(Domain, domain, "domain")
     return Domain(value)
