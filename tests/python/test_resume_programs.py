@@ -1,5 +1,6 @@
 """A resume file outlives the processes that work on it, and only one program at a time does."""
 
+import contextlib
 import functools
 import multiprocessing
 import os
@@ -119,6 +120,16 @@ def test_an_interrupt_while_a_file_is_opened_leaves_it_free(kind, step):
     with mock.patch.object(kind, step, interrupted), pytest.raises(KeyboardInterrupt) as kept:
         rows_of()
     assert rows_of().done.all() and kept.traceback  # which refers to what was opened
+
+
+def test_a_second_look_of_this_process_does_not_release_its_lock():
+    """As closing a file does that SQLite has not opened."""
+    program = "from certreg.store import ResumeFile; ResumeFile('rows.sqlite')"
+    with contextlib.closing(ResumeFile("rows.sqlite")):
+        with pytest.raises(ResumeError, match=f"is in use by {USER}"):
+            rows_of()
+        more = dict(env=environment(), capture_output=True, text=True)
+        assert f"is in use by {USER}" in subprocess.run([sys.executable, "-c", program], **more).stderr
 
 
 def test_the_file_can_be_read_during_a_run():

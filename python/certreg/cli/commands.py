@@ -130,7 +130,8 @@ class Inputs:
             said = saved(getattr(error, "rows", None))
             raise Failure(f"interrupted{said}", INTERRUPTED) from error
         except ResumeError as error:
-            raise Failure(error, FILE) from error
+            done = error.rows is not None and error.rows.done.any()
+            raise Failure(f"{error}{saved(error.rows) if done else ''}", FILE) from error
         except (CertregError, ValueError, TypeError) as error:
             raise Failure(with_columns(in_options(error), self.features.names)) from error
 
