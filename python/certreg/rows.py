@@ -111,7 +111,8 @@ def certify_rows(
                missing rows. One process at a time can use it. store.py describes its tables.
                A folder, or a path that ends with a slash: a file for each 10,000 rows, one
                after the other, beside those that are there for parts (shards.py)
-    model_id   name of the model in the resume file. A file with another name is refused
+    model_id   name of the model in the resume file. A file with another name is refused. Without a
+               model, nothing else tells parts of several models in a folder apart
     keep_records   keeps the outputs of the model in the resume file. Other questions can then be
                answered later with model=None. Without a resume file the result has them
 

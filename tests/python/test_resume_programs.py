@@ -129,7 +129,8 @@ def test_a_second_look_of_this_process_does_not_release_its_lock():
         with pytest.raises(ResumeError, match=f"is in use by {USER}"):
             rows_of()
         more = dict(env=environment(), capture_output=True, text=True)
-        assert f"is in use by {USER}" in subprocess.run([sys.executable, "-c", program], **more).stderr
+        other = subprocess.run([sys.executable, "-c", program], **more)
+        assert f"is in use by {USER}" in other.stderr
 
 
 def test_the_file_can_be_read_during_a_run():
