@@ -43,7 +43,7 @@ class Shown:
         if self.call is not None:
             self.call(self.done, self.rows)
 
-    def part(self) -> Callable[[int, int], None]:
+    def part(self) -> Callable[..., None]:
         """The progress of a part that begins now, whose own count begins with 0."""
         before = self.done
 

@@ -20,6 +20,7 @@ from .result import Rows
 from .store import Run, described, foreign, has_tables
 
 SHARD = 10_000  # rows of a new file, which begins at a noise id that is a multiple of it
+Part = Tuple[str, int, int]  # path, first row and last row + 1
 _PARTS = ("X", "rows", "noise_id")  # in which the plans of shards may differ
 
 
@@ -133,13 +134,14 @@ def in_shards(
         seed = part.seed
 
 
-def _parts(whole: Rows, shards: list[Shard]) -> list[Tuple[str, int, int]]:
-    """The path, first row and last row + 1 of each part: the shards that are there, first those
-    that are complete, and then the new ones between them. So a shard of another model is refused
-    before there are new files."""
+def _parts(whole: Rows, shards: list[Shard]) -> list[Part]:
+    """The shards that are there, first those that are complete, and then the new ones between them.
+    So a shard of another model is refused before there are new files."""
     begin = at = whole.sampling.noise_id
-    end, new = begin + len(whole), []
-    complete, begun = [], []
+    end = begin + len(whole)
+    complete: list[Part] = []
+    begun: list[Part] = []
+    new: list[Part] = []
     for shard in [s for s in shards if s.noise_id < end and s.noise_id + s.rows > begin]:
         if shard.noise_id < at or shard.noise_id + shard.rows > end:
             raise ResumeError(
@@ -154,7 +156,7 @@ def _parts(whole: Rows, shards: list[Shard]) -> list[Tuple[str, int, int]]:
     return [*complete, *begun, *new, *_new(whole, at, end)]
 
 
-def _new(whole: Rows, at: int, end: int) -> Iterator[Tuple[str, int, int]]:
+def _new(whole: Rows, at: int, end: int) -> Iterator[Part]:
     begin = whole.sampling.noise_id
     while at < end:
         last = min(at - at % SHARD + SHARD, end)
