@@ -31,9 +31,10 @@ def replace(
         if there and not os.access(place, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        with open(os.open(made, flags, 0o600 if secret else 0o666), "wb") as file:
+        with open(os.open(made, flags, 0o600 if secret or there else 0o666), "wb") as file:
             if there and not secret:
-                os.fchmod(file.fileno(), stat.S_IMODE(os.stat(place).st_mode))
+                with contextlib.suppress(OSError):  # some file systems have no modes
+                    os.fchmod(file.fileno(), stat.S_IMODE(os.stat(place).st_mode))
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
