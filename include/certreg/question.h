@@ -253,7 +253,8 @@ CERTREG_API certreg_status certreg_certify_sigmas(
     size_t count, certreg_certificate *out);
 
 /** The noise level with the greatest mean radius over a set of inputs. Deploy it on
- *  inputs that are not among them.
+ *  inputs that are not among them, and with other noise: another seed, noise id or
+ *  level.
  *  @param certificates  inputs*levels elements, input by input, stepped by
  *                       certificates[0].struct_size; level k has the same sigma
  *                       everywhere

@@ -65,7 +65,11 @@ class RowsError(RuntimeError):
 
 class ResumeError(ValueError):
     """A resume file that cannot be used, that was made with other arguments, or that another
-    process works on. The file is not changed."""
+    process works on. The file is not changed.
+
+    rows       Rows, with the rows that are done; None where no call of certify_rows has ended"""
+
+    rows: Any = None
 
 
 def raised(what: str, error: BaseException) -> str:

@@ -105,8 +105,8 @@ def tune_scale(
     """Chooses a scale and sigma with a long mean radius, for other inputs than these.
 
     model     as for certify_rows
-    X         at least 12 inputs, as for certify_rows, that are not certified later. Two thirds of
-              them choose, and every third one measures the gain
+    X         at least 12 inputs, as for certify_rows, that are not certified later, nor points of
+              a Calibrated. Two thirds of them choose, and every third one measures the gain
     question  one question about one output, without a target; a number is a tolerance
     sigmas    noise levels > 0 to choose from, one or several different ones
     groups    the group of each feature: names or whole numbers, at most 64 different ones, in the

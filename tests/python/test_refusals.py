@@ -126,6 +126,7 @@ TABLE = [
     (ValueError, "samples is 0", rows, dict(samples=0)),
     ((ValueError, CertregError), "pilot", rows, dict(pilot=300)),
     (ValueError, "domain is 'attic'; it must be one of certify", rows, dict(domain="attic")),
+    (ValueError, "domain 'intervals' is that of Calibrated alone", rows, dict(domain="intervals")),
     (ValueError, "kind is 'turn'", rows, dict(kind="turn")),
     (ValueError, "model is None", rows, dict(f=None)),
     (TypeError, "executor is int; it must be", rows, dict(executor=3)),

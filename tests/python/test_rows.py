@@ -236,6 +236,7 @@ def test_a_model_that_raises_ends_the_work_and_loses_nothing(how):
     kept = error.rows.done
     assert (error.row, type(error.__cause__)) == (7, OSError)
     assert kept[:7].all() or how
+    assert str(error).endswith(f"; {kept.sum()} of 40 rows are done")
     assert not kept[7]
     assert error.rows.certificates[kept].tobytes() == whole.certificates[kept].tobytes()
     assert (error.rows["radius"][~kept] == 0).all()

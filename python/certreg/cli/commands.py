@@ -130,7 +130,8 @@ class Inputs:
             said = saved(getattr(error, "rows", None))
             raise Failure(f"interrupted{said}", INTERRUPTED) from error
         except ResumeError as error:
-            raise Failure(error, FILE) from error
+            done = error.rows is not None and error.rows.done.any()
+            raise Failure(f"{error}{saved(error.rows) if done else ''}", FILE) from error
         except (CertregError, ValueError, TypeError) as error:
             raise Failure(with_columns(in_options(error), self.features.names)) from error
 
@@ -141,12 +142,14 @@ class Inputs:
             if self.given.out:
                 say(tables.as_csv(table))
         elif file.suffix == ".json":
-            file.write_text(tables.as_json(document()))
+            made = document()
+            secret = "seed" in made.get("plan", {})  # of --keep-seed
+            file.write_text(tables.as_json(made), secret=secret)
         elif file.suffix == ".csv":
             file.write_text(tables.as_csv(table))
         else:
             frame = pandas_for(file.name).DataFrame(table)
-            file.write(lambda path: frame.to_parquet(path, index=False))
+            file.write_bytes(frame.to_parquet(index=False))
 
     def ended(self, table: tables.Table, what: str) -> int:
         """The exit status, after a remark on the lines that have an error."""
