@@ -32,6 +32,13 @@ struct certreg_estimator {
     int32_t owns_memory;
 };
 
+/* ---- sample.c */
+/* Outputs that the model will not write are NaN. */
+certreg_status cr_estimator_blank(certreg_estimator *);
+/* One call of the model with the rows at x[turn]; of the batch are read rows, first and the used
+ * ones. *code is what the model returned. Its outputs are the host's then. */
+certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch, int *code);
+
 static inline double cr_estimator_now(const certreg_estimator *e)
 {
     return cr_watch_now(e->record.watch);
