@@ -33,7 +33,7 @@ from .constants import (
     shared_seed,
 )
 from .denoised import check_use, digest_of, of_examples
-from .errors import CertregError, ResumeError, RowsError, of_model
+from .errors import CertregError, ModelWarning, ResumeError, RowsError, of_model
 from .estimator import kinds_of
 from .frames import parted
 from .questions import Asked, Question, needed_constraints, question_of
@@ -71,6 +71,7 @@ def certify_rows(
     progress: Progress = True,
     resume: Union[str, "os.PathLike[str]", None] = None,
     keep_records: bool = False,
+    check: bool = True,
 ) -> Rows:
     """Certifies every row of X.
 
@@ -114,13 +115,14 @@ def certify_rows(
     model_id   name of the model in the resume file. A file with another name is refused
     keep_records   keeps the outputs of the model in the resume file. Other questions can then be
                answered later with model=None. Without a resume file the result has them
+    check      calls Estimator.model_check for the first row, before it is certified. False: not
 
     The other arguments are those of Estimator. The noise of a row depends on its index only, not
     on the order of rows, on chunks, processes or interruptions.
 
     A row with outputs that are not finite or out of range fails alone; `errors` of the result
     says why. Raises ValueError and TypeError for wrong arguments, before the model is called;
-    RowsError if the model raises an exception, if a row ends two processes, if processes cannot
+    RowsError if the model raises an exception or its outputs depend on other rows, if a row ends two processes, if processes cannot
     be replaced or have other versions of certreg; ResumeError if the resume file cannot be used,
     is in use or belongs to other arguments; CertregError if the library fails otherwise. RowsError
     and KeyboardInterrupt have the rows that are done in their attribute `rows`."""
@@ -152,7 +154,7 @@ def certify_rows(
     if on_crash not in ("stop", "skip"):
         raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
     job = Job(model, columns, sampling, asked, radius, keep_records)
-    work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip")
+    work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip", check=check)
     work.rows.index = None if columns is None else X.index
     certify = work.in_shards if is_folder(resume) else work.done
     rows = certify(executor, jobs, progress, resume)
@@ -214,9 +216,10 @@ class _Work:
 
     def __init__(
         self, job: Job, matrix: np.ndarray, domain: Domain, model_id: str, seeded: bool,
-        skips: bool, first: int = 0,
+        skips: bool, first: int = 0, check: bool = True,
     ) -> None:  # fmt: skip
         self.job, self.matrix, self.seeded, self.skips = job, matrix, seeded, skips
+        self.check = check and job.model is not None
         self.first = first  # the number of the first row, of which there may be others before
         shape = (len(matrix), len(job.sampling.sigmas), len(job.questions))
         self.rows = Rows(
@@ -243,7 +246,7 @@ class _Work:
                 self.job, sampling=dataclasses.replace(known, noise_id=ids, seed=seed)
             )
             of_all = self.rows.domain, self.rows.model_id, self.seeded, self.skips
-            part = _Work(job, self.matrix[first:last], *of_all, first)
+            part = _Work(job, self.matrix[first:last], *of_all, first, self.check)
             return part.done(executor, jobs, shown.part(), path)
 
         return in_shards(folder, self.rows, certified)
@@ -263,6 +266,7 @@ class _Work:
                 self._open_run(self.file, place)
             left = np.flatnonzero(~self.rows.done)
             self._check_records(left)
+            self._check_model(place, left)
             self.shown = Shown(progress, len(self.rows) - len(left), len(self.rows))
             Run(place, self._task, self._keep, self._crashed).compute(left)
         return self.rows
@@ -331,6 +335,26 @@ class _Work:
                     f"{self.file.path} has no records of {len(missing)} rows, the first is row "
                     f"{min(missing) + self.first}: give the model too"
                 )
+
+    def _check_model(self, place: Any, left: np.ndarray) -> None:
+        """Checks the model at the first row that can be begun and that no process ends at."""
+        known = self.file.rows_with_records(len(self.rows.sigmas)) if self.file else set()
+        new = [row for row in left.tolist() if row not in known] if self.check else []
+        for row in dict.fromkeys([*new[:1], *new[len(new) // 2 :][:1], *new[-1:]]):
+            try:
+                chunk = place.call("check", np.array([row]), self.matrix[[row]])
+            except Exception as error:
+                if not is_death(error):
+                    raise
+                place.restart([row])
+                continue
+            if getattr(chunk.failure, "status", None) == Status.INVALID:
+                continue
+            if chunk.failure is not None:
+                self._fail(chunk.failure, row)
+            for _, _, said in chunk.errors:
+                warnings.warn(said, ModelWarning, stacklevel=5)
+            return
 
     def _task(self, rows: np.ndarray) -> Tuple[Any, ...]:
         known = self.file.records(int(rows[0]), int(rows[-1])) if self.file else []
