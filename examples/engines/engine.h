@@ -31,8 +31,8 @@ struct engine {
     int (*run)(void *self, const certreg_batch *, char *why);
     void (*close)(void *self);
     char name[ENGINE_NAME]; /* what runs the model, in words */
-    char why[ENGINE_WHY];   /* why the last call failed; or, after engine_open, that outputs change
-                             * when the same rows come again; or empty */
+    char why[ENGINE_WHY];   /* why the last call failed; after engine_open, empty or a remark: the
+                             * same rows have other outputs if they come again */
 };
 
 /* Zero is the default of every field. */
@@ -50,7 +50,7 @@ struct engine_options {
     int device;
 };
 
-/* Opens the model, and checks it. *out is always written; if opening fails there is nothing to close.
+/* Opens the model, and checks it. *out is always written; if this fails there is nothing to close.
  * options may be NULL. */
 int engine_open(const char *model, const struct engine_options *options, struct engine *out);
 void engine_close(struct engine *);

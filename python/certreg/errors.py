@@ -51,7 +51,7 @@ def written(call: Callable[[Any, Any], Any]) -> bytes:
 
 
 class ModelWarning(UserWarning):
-    """The same rows have other outputs when they come again: the model is random, or has a state."""
+    """The same rows have other outputs if they come again: the model is random, or has a state."""
 
 
 class RowsError(RuntimeError):

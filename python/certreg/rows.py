@@ -122,10 +122,11 @@ def certify_rows(
 
     A row with outputs that are not finite or out of range fails alone; `errors` of the result
     says why. Raises ValueError and TypeError for wrong arguments, before the model is called;
-    RowsError if the model raises an exception or its outputs depend on other rows, if a row ends two processes, if processes cannot
-    be replaced or have other versions of certreg; ResumeError if the resume file cannot be used,
-    is in use or belongs to other arguments; CertregError if the library fails otherwise. RowsError
-    and KeyboardInterrupt have the rows that are done in their attribute `rows`."""
+    RowsError if the model raises an exception or its outputs depend on other rows, if a row ends
+    two processes, if processes cannot be replaced or have other versions of certreg; ResumeError if
+    the resume file cannot be used, is in use or belongs to other arguments; CertregError if the
+    library fails otherwise. RowsError and KeyboardInterrupt have the rows that are done in their
+    attribute `rows`."""
     own_units = scale is None
     matrix, columns, scale, shape = _inputs(X, scale)
     asked = _questions(questions)

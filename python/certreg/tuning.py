@@ -125,8 +125,8 @@ def tune_scale(
               an input counts once for each trial. To cancel, it may raise an exception
 
     The other arguments are those of certify_rows: outputs, kind, lo, hi, batch, pilot, constraints,
-    flags, executor, jobs, check. With k sigmas, n inputs that choose and m that are held back, the model
-    is called with at most ((2 k + 2 rounds) n + 2 m) samples rows.
+    flags, executor, jobs, check. With k sigmas, n inputs that choose and m that are held back, the
+    model is called with at most ((2 k + 2 rounds) n + 2 m) samples rows, and 19 for the check.
 
     Certificates with the result hold with all of alpha, because scale and sigma are fixed before
     their noise is drawn (theory 1.8).
