@@ -196,12 +196,14 @@ TEST(no_row_of_the_check_is_a_sample)
 {
     seen s = {0};
     float x[3 * 300], of_check[3];
-    certreg_estimator *e = begun(fine, &s, 0);
+    certreg_plan p = kit_plan(1000);
+    p.seed = 0x70726f766973696f; /* the check's own */
+    const float z[3] = {1.0f, 0.5f, -0.25f};
+    certreg_estimator *e = kit_begun(kit_model(fine, &s, 3, 2), p, z, 0.25, 7);
     KIT_OK(e, certreg_model_check(e, 0, NULL));
     memcpy(of_check, s.x, sizeof of_check);
     ck_assert_float_ne(of_check[0], 1);
     for (uint64_t noise_id = 0; noise_id < 8; noise_id++) {
-        const float z[3] = {1.0f, 0.5f, -0.25f};
         KIT_OK(e, certreg_estimator_begin_level(e, z, 0.25, noise_id, noise_id % 2 << 19));
         KIT_OK(e, certreg_estimator_draw(e, 0, 300, x));
         for (size_t i = 0; i < 300; i++)
@@ -312,6 +314,25 @@ TEST(models_of_a_device_are_checked_there)
     int32_t found = 0;
     KIT_STATUS(e, certreg_model_check(e, 0, &found), CERTREG_E_MODEL_FAILED);
     ck_assert_int_eq(found, CERTREG_DEPENDENCE_ORDER);
+}
+
+/* Each call of the runtime in turn: no finding is made up, and the next check goes on. */
+TEST(a_device_that_fails_is_a_status)
+{
+    surface there = {0};
+    certreg_estimator *e = make(open_device(0, NULL), &there);
+    certreg_status status;
+    int n = 0;
+    do {
+        int32_t found = 7;
+        KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+        emulated()->calls = 0, emulated()->fail_at = ++n, emulated()->fail_code = 1;
+        status = certreg_model_check(e, n % 2 ? 0 : BATCH, &found);
+        emulated()->fail_at = 0;
+        ck_assert_int_eq(found, CERTREG_DEPENDENCE_NONE);
+    } while (status);
+    ck_assert_int_gt(n, 30);
+    KIT_OK(e, certreg_model_check(e, 0, NULL));
 }
 
 FIXTURE(as_new, nothing_stays)

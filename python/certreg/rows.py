@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _structs as S
 from ._arrays import check_finite, numbers
-from ._probes import probed
+from ._probes import check_at, probed
 from ._schedule import MAIN, Elsewhere, Here, Run, check_executor, cores, is_death
 from ._shown import Progress, Shown
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
@@ -33,7 +33,7 @@ from .constants import (
     shared_seed,
 )
 from .denoised import check_use, digest_of, of_examples
-from .errors import CertregError, ModelWarning, ResumeError, RowsError, of_model
+from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
 from .frames import parted
 from .questions import Asked, Question, needed_constraints, question_of
@@ -266,8 +266,9 @@ class _Work:
             if self.file:
                 self._open_run(self.file, place)
             left = np.flatnonzero(~self.rows.done)
-            self._check_records(left)
-            self._check_model(place, left)
+            new = self._without_records(left)
+            if self.check:
+                check_at(place, new, self.matrix, self._fail)
             self.shown = Shown(progress, len(self.rows) - len(left), len(self.rows))
             Run(place, self._task, self._keep, self._crashed).compute(left)
         return self.rows
@@ -328,34 +329,16 @@ class _Work:
                 )
         return plan
 
-    def _check_records(self, left: np.ndarray) -> None:
-        if self.job.model is None and self.file:
-            missing = set(left.tolist()) - self.file.rows_with_records(len(self.rows.sigmas))
-            if missing:
-                raise ValueError(
-                    f"{self.file.path} has no records of {len(missing)} rows, the first is row "
-                    f"{min(missing) + self.first}: give the model too"
-                )
-
-    def _check_model(self, place: Any, left: np.ndarray) -> None:
-        """Checks the model at the first row that can be begun and that no process ends at."""
+    def _without_records(self, left: np.ndarray) -> list[int]:
+        """The rows that have to be sampled. Raises ValueError if there are some and no model."""
         known = self.file.rows_with_records(len(self.rows.sigmas)) if self.file else set()
-        new = [row for row in left.tolist() if row not in known] if self.check else []
-        for row in dict.fromkeys([*new[:1], *new[len(new) // 2 :][:1], *new[-1:]]):
-            try:
-                chunk = place.call("check", np.array([row]), self.matrix[[row]])
-            except Exception as error:
-                if not is_death(error):
-                    raise
-                place.restart([row])
-                continue
-            if getattr(chunk.failure, "status", None) == Status.INVALID:
-                continue
-            if chunk.failure is not None:
-                self._fail(chunk.failure, row)
-            for _, _, said in chunk.errors:
-                warnings.warn(said, ModelWarning, stacklevel=5)
-            return
+        new = [row for row in left.tolist() if row not in known]
+        if new and self.job.model is None:
+            raise ValueError(
+                f"{self.rows.resume} has no records of {len(new)} rows, the first is row "
+                f"{new[0] + self.first}: give the model too"
+            )
+        return new
 
     def _task(self, rows: np.ndarray) -> Tuple[Any, ...]:
         known = self.file.records(int(rows[0]), int(rows[-1])) if self.file else []

@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, Optional, Tuple
 
 import numpy as np
 
-from ..constants import __version__
+from ..constants import Status, __version__
 from ..comparison import compare_denoised
 from ..denoised import digest_of
 from .._said import with_columns
@@ -137,7 +137,10 @@ class Inputs:
         except ResumeError as error:
             raise Failure(error, FILE) from error
         except (CertregError, ValueError, TypeError) as error:
-            raise Failure(with_columns(in_options(error), self.features.names)) from error
+            said = with_columns(in_options(error), self.features.names)
+            if getattr(error, "status", None) == Status.MODEL_FAILED:  # by a check of the model
+                raise Failure(f"the model failed: {said}", MODEL) from error
+            raise Failure(said) from error
 
     def put(self, file: Optional[Destination], table: tables.Table, document: Any) -> None:
         """Writes a table to the file of -o, or to standard output for -. `document()` is what a
