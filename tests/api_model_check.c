@@ -7,7 +7,7 @@ enum { MOST_CALLS = 16 };
 typedef struct seen { /* what a model was called with */
     size_t calls, rows, sizes[MOST_CALLS];
     float x[256]; /* of the last call */
-    double state;
+    float state;
 } seen;
 
 static int note(seen *s, const certreg_batch *b)
@@ -18,15 +18,20 @@ static int note(seen *s, const certreg_batch *b)
     return 0;
 }
 
-/* ---- models of two outputs; the first is wrong, if any */
-#define EACH_ROW(...)                                     \
-    for (size_t i = 0; i < b->rows; i++) {                \
-        const float *const x = b->x + i * b->inputs;      \
-        float *const y = b->y + i * b->columns;           \
-        y[0] = x[0] + x[1] * x[2], y[b->columns - 1] = 1; \
-        __VA_ARGS__;                                      \
-    }                                                     \
-    return note(user, b)
+/* ---- models of two outputs, of which the first is this value of row x, in place i of b */
+#define MODEL_OF(name, value)                            \
+    static int name(void *user, const certreg_batch *b)  \
+    {                                                    \
+        seen *const s = user;                            \
+        const float mean = mean_of(b);                   \
+        for (size_t i = 0; i < b->rows; i++) {           \
+            const float *const x = b->x + i * b->inputs; \
+            b->y[i * b->columns] = (float)(value);       \
+            b->y[(i + 1) * b->columns - 1] = 300 + x[1]; \
+        }                                                \
+        s->state = 0.5f * s->state + mean + 1;           \
+        return note(s, b);                               \
+    }
 
 static float mean_of(const certreg_batch *b)
 {
@@ -35,84 +40,50 @@ static float mean_of(const certreg_batch *b)
     return sum / (float)b->rows;
 }
 
-static int fine(void *user, const certreg_batch *b)
-{
-    EACH_ROW();
-}
-static int constant(void *user, const certreg_batch *b)
-{
-    EACH_ROW(y[0] = -0.0f);
-}
-static int steps(void *user, const certreg_batch *b)
-{
-    EACH_ROW(y[0] = roundf(8 * x[0]));
-}
-static int fails(void *user, const certreg_batch *b)
-{
-    EACH_ROW(y[0] = NAN, y[1] = INFINITY);
-}
-/* Sums in another order for another number of rows, far from 0 and around it. */
-static int rounds(void *user, const certreg_batch *b)
-{
-    EACH_ROW(y[0] = b->rows % 4 ? (1e4f * x[0] + x[1]) - 1e4f * x[0] : x[1];
-             y[1] = 300 + 1e-6f * (float)i);
-}
-/* As a matrix in the order of columns. */
-static int by_columns(void *user, const certreg_batch *b)
-{
-    EACH_ROW(y[0] = b->x[i] + 2 * b->x[b->rows + i] + 4 * b->x[2 * b->rows + i]);
-}
-static int in_time(void *user, const certreg_batch *b)
-{
-    float state = 0;
-    EACH_ROW(y[0] = state = 0.5f * state + x[0]);
-}
-static int by_place(void *user, const certreg_batch *b)
-{
-    EACH_ROW(y[0] += 1e-2f * (float)i);
-}
-static int last_differs(void *user, const certreg_batch *b)
-{
-    EACH_ROW(if (b->rows > 1 && i + 1 == b->rows) y[0] = x[1]);
-}
-static int centred(void *user, const certreg_batch *b)
-{
-    EACH_ROW(y[0] -= mean_of(b));
-}
-static int by_greatest(void *user, const certreg_batch *b)
+static float greatest_of(const certreg_batch *b)
 {
     float most = -INFINITY;
     for (size_t i = 0; i < b->rows; i++) most = fmaxf(most, b->x[i * b->inputs]);
-    EACH_ROW(y[0] += 0.1f * most);
+    return most;
 }
-static int by_count(void *user, const certreg_batch *b)
+
+static float in_order(const certreg_batch *b, size_t end)
 {
-    EACH_ROW(y[0] *= (float)b->rows);
+    float state = 0;
+    for (size_t i = 0; i <= end; i++) state = 0.5f * state + b->x[i * b->inputs];
+    return state;
 }
-static int fails_alone(void *user, const certreg_batch *b)
-{
-    EACH_ROW(if (b->rows == 1) y[0] = NAN);
-}
-static int with_state(void *user, const certreg_batch *b)
-{
-    seen *s = user;
-    const float before = (float)s->state;
-    s->state = 0.5 * s->state + (double)mean_of(b) + 1;
-    EACH_ROW(y[0] += before);
-}
-static int random_of_index(void *user, const certreg_batch *b)
-{
-    EACH_ROW(y[0] += 0.1f * sinf(1e4f * (float)(b->first + i)));
-}
+
+MODEL_OF(fine, x[0] + x[1] * x[2])
+MODEL_OF(constant, -0.0f)
+MODEL_OF(steps, roundf(8 * x[0]))
+MODEL_OF(fails, x[0] > 1 ? NAN : INFINITY)
+/* Sums in another order for another number of rows, around 0 and far from it. */
+MODEL_OF(rounds, b->rows % 4 ? (30 * x[0] + x[1]) - 30 * x[0] : x[1])
+MODEL_OF(rounds_far, b->rows % 4 ? 1e4f + (float)i * 1e-3f : 1e4f)
+MODEL_OF(beyond_rounding, b->rows % 4 ? 1e4f + 0.2f : 1e4f)
+/* As a matrix in the order of columns. */
+MODEL_OF(by_columns, b->x[i] + 2 * b->x[b->rows + i] + 4 * b->x[2 * b->rows + i])
+MODEL_OF(in_time, in_order(b, i))
+MODEL_OF(by_place, x[0] + 1e-2f * (float)i)
+MODEL_OF(last_differs, x[b->rows > 1 && i + 1 == b->rows])
+MODEL_OF(centred, x[0] - mean)
+MODEL_OF(by_greatest, x[0] + 0.1f * greatest_of(b))
+MODEL_OF(by_count, x[0] * (float)b->rows)
+MODEL_OF(fails_alone, b->rows == 1 ? NAN : x[0])
+MODEL_OF(with_state, x[0] + s->state)
+MODEL_OF(random_of_index, x[0] + 0.1f * sinf(1e4f * (float)(b->first + i)))
+
 static int returns_17(void *user, const certreg_batch *b)
 {
     return note(user, b), 17;
 }
+
 static int whole_only(void *user, const certreg_batch *b)
 {
-    if (b->rows != 256) return 3;
-    EACH_ROW();
+    return b->rows == 256 ? fine(user, b) : 3;
 }
+
 static int whole_by_columns(void *user, const certreg_batch *b)
 {
     return b->rows == 256 ? by_columns(user, b) : 3;
@@ -137,6 +108,8 @@ static const struct {
     {steps, CERTREG_DEPENDENCE_NONE, ""},
     {fails, CERTREG_DEPENDENCE_NONE, ""},
     {rounds, CERTREG_DEPENDENCE_NONE, ""},
+    {rounds_far, CERTREG_DEPENDENCE_NONE, ""},
+    {beyond_rounding, CERTREG_DEPENDENCE_COUNT, "an output changes by 0.2 if the call"},
     {by_columns, CERTREG_DEPENDENCE_ORDER,
      "in another order: read the batch row by row (in Eigen: RowMajor)"},
     {in_time, CERTREG_DEPENDENCE_ORDER, "the batch, not time"},
