@@ -59,7 +59,8 @@ MODEL_OF(constant, -0.0f)
 MODEL_OF(steps, roundf(8 * x[0]))
 MODEL_OF(fails, x[0] > 1 ? NAN : INFINITY)
 /* Sums in another order for another number of rows, around 0 and far from it. */
-MODEL_OF(rounds, b->rows % 4 ? (30 * x[0] + x[1]) - 30 * x[0] : x[1])
+MODEL_OF(rounds,
+         b->rows % 4 ? (3e4f * x[0] + x[1]) - 3e4f * x[0] : (x[1] - 3e4f * x[0]) + 3e4f * x[0])
 MODEL_OF(rounds_far, b->rows % 4 ? 1e4f + (float)i * 1e-3f : 1e4f)
 MODEL_OF(beyond_rounding, b->rows % 4 ? 1e4f + 0.2f : 1e4f)
 /* As a matrix in the order of columns. */
@@ -207,7 +208,7 @@ TEST(small_batches_and_records)
                                                         .pilot = SIZE_MAX},
                                          z, 1, 0);
         KIT_OK(e, certreg_model_check(e, 0, NULL));
-        ck_assert_uint_eq(s.rows, rows[samples]);
+        ck_assert_uint_eq(s.rows, rows[samples > 1 ? samples - 1 : 1]); /* one has other numbers */
     }
 }
 
@@ -229,7 +230,7 @@ TEST(whole_batches)
     certreg_estimator *e = begun(whole_only, &s, 256);
     KIT_STATUS(e, certreg_model_check(e, 0, &found), CERTREG_E_MODEL_FAILED);
     ck_assert(found == CERTREG_DEPENDENCE_NONE && certreg_estimator_error(e)->model_code == 3);
-    KIT_SAYS(certreg_estimator_error(e), "if it takes whole batches only, let rows be model.batch");
+    KIT_SAYS(certreg_estimator_error(e), "the model returned 3 for samples 0 to 3");
     KIT_OK(e, certreg_model_check(e, 256, &found));
     ck_assert_uint_eq(s.rows, 4 * 256);
     for (size_t i = 0; i < 256; i++) ck_assert(isfinite(s.x[i]) && s.x[i] != 0);

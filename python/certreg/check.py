@@ -17,7 +17,7 @@ from .denoised import check_use, function_of_rows, made_of
 from .frames import parted
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
-ROUNDING = 1e-5  # of the outputs, as in src/estimator/check.c
+ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
 MOST_APART = 100  # the deviations of two features
 MOST_STEPS = 2**24 - 2**13  # of the grid, from 0 to a feature (certreg.h)
 SAMPLES = 1000  # as certify_rows takes
@@ -84,7 +84,7 @@ def check_model(
            certify_rows
     sigma  noise level > 0. None: the noise of a feature is a tenth of its standard deviation among
            the rows that are used
-    calls  most rows with which the model is called, at least 19; two elevenths of them in one call
+    calls  most rows with which the model is called, at least 19; a sixth of them in one call
     seed   seed of the noise, >= 0
     names  of the features, for the sentences; None: those of a DataFrame, or numbers
     progress  function that is called with (rows used, calls), before the first call too
@@ -98,8 +98,8 @@ def check_model(
     calls, seed = integer(calls, "calls", 19), integer(seed, "seed")
     sigma = None if sigma is None else positive(sigma, "sigma")
     check_use(model, X.shape[1:], scale, columns, [] if sigma is None else [sigma])
-    # Five calls, one with half the rows, one of 1; and as many rows that are beside them once.
-    z = _rows_of(X, (calls - 1) * 2 // 11)
+    # At most six calls or seven with half the rows, one of 1; and as many rows beside them once.
+    z = _rows_of(X, (calls - 1) // 6)
     noise = np.random.default_rng(seed).standard_normal((2 * len(z), *z.shape[1:]))
     shown = function_of(progress, "progress") or (lambda done, calls: None)
     trial = _Trial(function, z, _steps(z, scale, sigma), noise, lambda done: shown(done, calls))
@@ -214,15 +214,21 @@ class _Trial:
         """The outputs of the model, of shape (rows, columns)."""
         return self.call(x).astype(np.float64).reshape(len(x), -1)
 
+    def moved(self, x: np.ndarray) -> np.ndarray:
+        """Rows whose features with noise are changed by one step of float32."""
+        signs = np.where(np.arange(x.size).reshape(x.shape) % 3, np.inf, -np.inf)
+        return np.where(self.step > 0, np.nextafter(x, signs.astype(np.float32)), x)
+
     def noticeable(self) -> np.ndarray:
         """The smallest change that counts, for each column."""
         y = np.where(np.isfinite(self.y), self.y, 0)
         return np.asarray(NOTICEABLE * y.std(0) + ROUNDING * np.abs(y).max(0))
 
 class _Rows:
-    """The model as a function of some random numbers: each set of them that has not come before
-    stands for the next row of the trial. So what certreg_model_check does with copies of one input
-    is done with noisy rows of all inputs."""
+    """The model as a function of some random numbers on a grid: each set of them that has not come
+    before stands for the next row of the trial, and off the grid for this row moved by a step of
+    float32. So what certreg_model_check does with copies of one input is done with noisy rows of
+    all inputs."""
 
     def __init__(self, trial: _Trial) -> None:
         self.trial, self.x = trial, np.r_[trial.x, trial.beside]
@@ -234,9 +240,11 @@ class _Rows:
         if not self.places:  # the first call is that of the trial
             self.places = {row.tobytes(): place for place, row in enumerate(numbers)}
             return trial.y
-        at = [self.places.setdefault(row.tobytes(), len(self.places)) for row in numbers]
+        grid = np.rint(numbers * 256) / np.float32(256) + np.float32(0)  # and no -0
+        at = [self.places.setdefault(row.tobytes(), len(self.places)) for row in grid]
+        x = self.x[at] if (grid == numbers).all() else trial.moved(self.x[at])
         try:
-            y = trial.call(self.x[at])
+            y = trial.call(x)
         except Exception as error:
             if count == total:
                 raise
@@ -257,10 +265,10 @@ def _findings(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding
     yield from _not_finite(trial)
     narrow, depends = list(_narrow(trial, names)), _depends(trial)
     yield from narrow
-    if not narrow and not (depends and depends.kind == "calls"):
-        yield from _rough(trial)  # which compares two calls
     if depends:
         yield depends
+    elif not narrow:
+        yield from _rough(trial)  # which compares two calls
 
 
 def _shape(y: np.ndarray, rows: int) -> Optional[Finding]:
@@ -305,9 +313,7 @@ def _narrow(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
 
 def _rough(trial: _Trial) -> Iterator[Finding]:
     """Whether outputs change much if features with noise change by one step of float32."""
-    signs = np.where(np.arange(trial.x.size).reshape(trial.x.shape) % 3, np.inf, -np.inf)
-    beside = np.nextafter(trial.x, signs.astype(np.float32))
-    y = trial.outputs(np.where(trial.step > 0, beside, trial.x))
+    y = trial.outputs(trial.moved(trial.x))
     with np.errstate(invalid="ignore"):
         # The median ignores single rows that are next to a jump of the model.
         change = np.median(np.nan_to_num(np.abs(y - trial.y)), 0)
@@ -325,7 +331,7 @@ def _rough(trial: _Trial) -> Iterator[Finding]:
 def _depends(trial: _Trial) -> Optional[Finding]:
     """What outputs depend on beyond their row."""
     rows, (count, columns) = _Rows(trial), trial.y.shape
-    with Estimator(rows, 8, count, outputs=columns, batch=count + 1, check=False) as e:
+    with Estimator(rows, 8, count + 1, outputs=columns, batch=count + 1, check=False) as e:
         e.begin(np.zeros(8), 1.0)
         found, why = e._model_checked(count)
     if rows.failed:

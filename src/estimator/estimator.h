@@ -35,9 +35,9 @@ struct certreg_estimator {
 /* ---- sample.c */
 /* Outputs that the model will not write are NaN. */
 certreg_status cr_estimator_blank(certreg_estimator *);
-/* One call of the model with the rows at x[turn]; of the batch are read rows, first and the used
- * ones. *code is what the model returned. Its outputs are the host's then. */
-certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch, int *code);
+/* One call of the model with the rows at x[turn], whose outputs are the host's then. Of the batch
+ * are read rows, first and the used ones. MODEL_FAILED if the model says so. */
+certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch);
 
 static inline double cr_estimator_now(const certreg_estimator *e)
 {

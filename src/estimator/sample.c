@@ -115,7 +115,7 @@ static certreg_status fetch_outputs(certreg_estimator *e)
                   : CERTREG_OK;
 }
 
-certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b, int *code)
+certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b)
 {
     b.struct_size = sizeof b;
     b.device = e->backend->ops->device;
@@ -123,9 +123,19 @@ certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b, int 
     b.x = e->batches.x[e->batches.turn], b.y = e->batches.y;
     b.stream = e->backend->ops->stream(e->backend);
     cr_busy_out(&e->busy);
-    *code = e->record.model.eval(e->record.model.user, &b);
+    const int code = e->record.model.eval(e->record.model.user, &b);
     cr_busy_in(&e->busy);
-    return fetch_outputs(e); /* also after a failure: nothing stays in flight */
+    const certreg_status status = fetch_outputs(e); /* also then: nothing stays in flight */
+    if (!code) return status;
+    const uint64_t first = b.first + b.used_first;
+    cr_fail(&e->error, CERTREG_E_MODEL_FAILED,
+            "the model returned %d for samples %llu to %llu: see what it means by that, and let it "
+            "return 0 once its outputs are written",
+            code, (unsigned long long)first, (unsigned long long)(first + b.used_count - 1));
+    e->error.sample = (int64_t)first;
+    e->error.row = (int64_t)b.used_first;
+    e->error.model_code = code;
+    return CERTREG_E_MODEL_FAILED;
 }
 
 /* The inputs of the batch, and room for its outputs. */
@@ -144,18 +154,9 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
                              .used_first = (size_t)(used.first - batch_first),
                              .used_count = (size_t)(used.end - used.first)};
     const double start = cr_estimator_now(e);
-    int code;
-    const certreg_status status = cr_estimator_evaluate(e, b, &code);
+    const certreg_status status = cr_estimator_evaluate(e, b);
     e->clock.model_seconds += cr_estimator_now(e) - start;
-    if (!code) return status;
-    cr_fail(&e->error, CERTREG_E_MODEL_FAILED,
-            "the model returned %d for samples %llu to %llu: see what it means by that, and let it "
-            "return 0 once its outputs are written",
-            code, (unsigned long long)used.first, (unsigned long long)(used.end - 1));
-    e->error.sample = (int64_t)used.first;
-    e->error.row = (int64_t)b.used_first;
-    e->error.model_code = code;
-    return CERTREG_E_MODEL_FAILED;
+    return status;
 }
 
 /* A model that fails has seen all rows of its batch, and so has one with an output that cannot be
