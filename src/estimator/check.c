@@ -26,9 +26,9 @@ typedef struct trial {
 } trial;
 
 typedef struct way { /* to evaluate them */
-    int32_t shows;   /* CERTREG_DEPENDENCE_..., by a change */
     size_t rows;
-    int moved; /* by a step of float32 */
+    int32_t shows; /* CERTREG_DEPENDENCE_..., by a change */
+    int32_t moved; /* by a step of float32 */
 } way;
 
 /* The sample that a place has. The last odd place beside others has a copy of row 1. */
@@ -155,7 +155,7 @@ static certreg_status tell(certreg_error *why, int32_t shown)
 static certreg_status find_moved(trial *t)
 {
     const size_t columns = t->e->record.columns, numbers = t->rows * columns;
-    const certreg_status status = evaluate(t, (way){CERTREG_DEPENDENCE_NONE, t->rows, 1});
+    const certreg_status status = evaluate(t, (way){t->rows, CERTREG_DEPENDENCE_NONE, 1});
     if (status) return status;
     t->moved = t->first + numbers;
     for (size_t k = 0; k < columns; k++) t->moved[k] = 0;
@@ -181,9 +181,9 @@ static certreg_status try_way(trial *t, way w, int *changed)
 static certreg_status try_all(trial *t, int32_t *found)
 {
     const size_t n = t->rows, batch = t->e->record.model.batch;
-    const way ways[] = {{CERTREG_DEPENDENCE_NONE, n, 0},  {CERTREG_DEPENDENCE_CALL, n, 0},
-                        {CERTREG_DEPENDENCE_ORDER, n, 0}, {CERTREG_DEPENDENCE_OTHERS, n, 0},
-                        {CERTREG_DEPENDENCE_COUNT, 1, 0}, {CERTREG_DEPENDENCE_COUNT, n / 2, 0}};
+    const way ways[] = {{n, CERTREG_DEPENDENCE_NONE, 0},  {n, CERTREG_DEPENDENCE_CALL, 0},
+                        {n, CERTREG_DEPENDENCE_ORDER, 0}, {n, CERTREG_DEPENDENCE_OTHERS, 0},
+                        {1, CERTREG_DEPENDENCE_COUNT, 0}, {n / 2, CERTREG_DEPENDENCE_COUNT, 0}};
     const size_t count = n < 2 ? 2 : t->whole ? 4 : n < 4 ? 5 : 6;
     certreg_status status = t->whole ? draw(t, 2 * batch, batch, 0) : CERTREG_OK;
     for (size_t i = 0; i < count && !status; i++) {
