@@ -142,6 +142,17 @@ class Side(Named):
     EITHER = 3
 
 
+class Dependence(Named):
+    """What an output of a model depends on beyond its row: the call, the order of the rows, the
+    other rows, or their number."""
+
+    NONE = 0
+    CALL = 1
+    ORDER = 2
+    OTHERS = 3
+    COUNT = 4
+
+
 class Score(Named):
     """How far an output is from its truth, for prediction intervals (theory 12.4)."""
 

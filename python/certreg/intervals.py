@@ -158,6 +158,7 @@ class Calibrated(Tabled):
                 e._call("calibrate", C.byref(self._calibration), truth.ctypes.data)
                 if progress and progress(i + 1, len(truths)):
                     raise CertregError(Status.CANCELLED)
+        self._estimator._unchecked = False  # the same model
 
     # ---- files
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from . import _structs as S
 from ._arrays import check_finite, numbers
 from ._plan import plan_of
-from ._probes import probed
+from ._probes import check_at, probed
 from ._schedule import MAIN, Elsewhere, Here, Run, check_executor, cores, is_death
 from ._shown import Progress, Shown
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
@@ -71,6 +71,7 @@ def certify_rows(
     progress: Progress = True,
     resume: Union[str, "os.PathLike[str]", None] = None,
     keep_records: bool = False,
+    check: bool = True,
 ) -> Rows:
     """Certifies every row of X.
 
@@ -115,16 +116,18 @@ def certify_rows(
                model, nothing else tells parts of several models in a folder apart
     keep_records   keeps the outputs of the model in the resume file. Other questions can then be
                answered later with model=None. Without a resume file the result has them
+    check      calls Estimator.model_check for the first row, before it is certified. False: not
 
     The other arguments are those of Estimator. The noise of a row depends on its index only, not
     on the order of rows, on chunks, processes or interruptions.
 
     A row with outputs that are not finite or out of range fails alone; `errors` of the result
     says why. Raises ValueError and TypeError for wrong arguments, before the model is called;
-    RowsError if the model raises an exception, if a row ends two processes, if processes cannot
-    be replaced or have other versions of certreg; ResumeError if the resume file cannot be used,
-    is in use or belongs to other arguments; CertregError if the library fails otherwise. RowsError,
-    ResumeError and KeyboardInterrupt have the rows that are done in their attribute `rows`."""
+    RowsError if the model raises an exception or its outputs depend on other rows, if a row ends
+    two processes, if processes cannot be replaced or have other versions of certreg; ResumeError if
+    the resume file cannot be used, is in use or belongs to other arguments; CertregError if the
+    library fails otherwise. RowsError, ResumeError and KeyboardInterrupt have the rows that are
+    done in their attribute `rows`."""
     own_units = scale is None
     matrix, columns, scale, shape = _inputs(X, scale)
     asked = _questions(questions)
@@ -153,7 +156,7 @@ def certify_rows(
     if on_crash not in ("stop", "skip"):
         raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
     job = Job(model, columns, sampling, asked, radius, keep_records)
-    work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip")
+    work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip", check=check)
     work.rows.index = None if columns is None else X.index
     rows = work.certified(executor, jobs, progress, resume)
     if rows["status"].all():
@@ -216,9 +219,10 @@ class _Work:
 
     def __init__(
         self, job: Job, matrix: np.ndarray, domain: Domain, model_id: str, seeded: bool,
-        skips: bool, first: int = 0,
+        skips: bool, first: int = 0, check: bool = True,
     ) -> None:  # fmt: skip
         self.job, self.matrix, self.seeded, self.skips = job, matrix, seeded, skips
+        self.check = check and job.model is not None
         self.first = first  # the number of the first row, of which there may be others before
         shape = (len(matrix), len(job.sampling.sigmas), len(job.questions))
         self.rows = Rows(
@@ -256,7 +260,8 @@ class _Work:
                 self.job, sampling=dataclasses.replace(known, noise_id=ids, seed=seed)
             )
             of_all = self.rows.domain, self.rows.model_id, self.seeded, self.skips
-            part, count = _Work(job, self.matrix[first:last], *of_all, first), shown.part()
+            part = _Work(job, self.matrix[first:last], *of_all, first, self.check)
+            count = shown.part()
             part._done(executor, jobs, count, path)
             count(last - first)  # what was done before
             return part.rows
@@ -277,7 +282,9 @@ class _Work:
             if self.file:
                 self._open_run(self.file, place)
             left = np.flatnonzero(~self.rows.done)
-            self._check_records(left)
+            new = self._without_records(left)
+            if self.check:
+                check_at(place, new, self.matrix, self._fail)
             self.shown = Shown(progress, len(self.rows) - len(left), len(self.rows))
             Run(place, self._task, self._keep, self._crashed).compute(left)
 
@@ -317,14 +324,16 @@ class _Work:
         plan = plan_of(self.job, self.matrix)
         file.begin(run_of(self.rows.model_id, self.rows.seed, plan, asked, probe), self.rows)
 
-    def _check_records(self, left: np.ndarray) -> None:
-        if self.job.model is None and self.file:
-            missing = set(left.tolist()) - self.file.rows_with_records(len(self.rows.sigmas))
-            if missing:
-                raise ValueError(
-                    f"{self.file.path} has no records of {len(missing)} rows, the first is row "
-                    f"{min(missing) + self.first}: give the model too"
-                )
+    def _without_records(self, left: np.ndarray) -> list[int]:
+        """The rows that have to be sampled. Raises ValueError if there are some and no model."""
+        known = self.file.rows_with_records(len(self.rows.sigmas)) if self.file else set()
+        new = [row for row in left.tolist() if row not in known]
+        if new and self.job.model is None:
+            raise ValueError(
+                f"{self.rows.resume} has no records of {len(new)} rows, the first is row "
+                f"{new[0] + self.first}: give the model too"
+            )
+        return new
 
     def _task(self, rows: np.ndarray) -> Tuple[Any, ...]:
         known = self.file.records(int(rows[0]), int(rows[-1])) if self.file else []

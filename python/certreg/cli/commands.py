@@ -11,11 +11,11 @@ from typing import Any, Callable, Iterator, Optional, Tuple
 
 import numpy as np
 
-from ..constants import __version__
+from ..constants import Status, __version__
 from ..comparison import compare_denoised
 from ..denoised import digest_of
 from .._said import with_columns
-from ..errors import CertregError, ResumeError, RowsError
+from ..errors import CertregError, ModelWarning, ResumeError, RowsError
 from ..frames import SPREADS, Columns, is_frame
 from ..names import Names
 from ..rows import certify_rows
@@ -33,7 +33,7 @@ from .units import changes_of, units_of
 
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
-    "keep_records keep_denoiser units index_given json".split()
+    "keep_records keep_denoiser no_check units index_given json".split()
 )
 
 
@@ -118,10 +118,15 @@ class Inputs:
 
     @contextlib.contextmanager
     def failures(self, saved: Callable[[Any], str] = lambda rows: "") -> Iterator[None]:
-        """Makes a Failure of what the package raises. `saved` ends the sentence, for the rows that
-        are done."""
+        """Makes a Failure of what the package raises, and a remark of what it warns of. `saved`
+        ends the sentence, for the rows that are done."""
         try:
-            yield
+            with warnings.catch_warnings():
+                shown = warnings.showwarning
+                warnings.showwarning = lambda text, kind, *where: (
+                    self.remark(str(text)) if kind is ModelWarning else shown(text, kind, *where)
+                )
+                yield
         except RowsError as error:
             where = f" in row {self.first + error.row}" if error.row >= 0 else ""
             why = f"the model failed{where}: {_of_the_model(error)}{saved(error.rows)}"
@@ -133,7 +138,10 @@ class Inputs:
             done = error.rows is not None and error.rows.done.any()
             raise Failure(f"{error}{saved(error.rows) if done else ''}", FILE) from error
         except (CertregError, ValueError, TypeError) as error:
-            raise Failure(with_columns(in_options(error), self.features.names)) from error
+            said = with_columns(in_options(error), self.features.names)
+            if getattr(error, "status", None) == Status.MODEL_FAILED:  # by a check of the model
+                raise Failure(f"the model failed: {said}", MODEL) from error
+            raise Failure(said) from error
 
     def put(self, file: Optional[Destination], table: tables.Table, document: Any) -> None:
         """Writes a table to the file of -o, or to standard output for -. `document()` is what a
