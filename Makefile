@@ -106,21 +106,21 @@ deps: ## Install what is missing: Debian packages, and ONNX Runtime into lib/dep
 	@$(call install_debian,$(packages))
 	@ls lib/deps/onnxruntime/capi/libonnxruntime.so* >/dev/null 2>&1 || \
 	    $(MAKE) --no-print-directory onnxruntime
-# $(call install_python,FOLDER,PACKAGES): for the interpreter of demo and tests, which is known once
+# $(call install_python,FOLDER,PINS): for the interpreter of demo and tests, which is known once
 # Debian's packages are there. It ends the shell where that succeeds.
 define install_python
 mkdir -p $(1); for p in $(PYTHON) python3 /usr/bin/python3; do \
-    $$p -m pip install -q --no-deps --target $(1) $(2) && exit; done
+    $$p -m pip install -q --no-deps --require-hashes --target $(1) -r $(2) && exit; done
 endef
 onnxruntime:
-	@$(call install_python,lib/deps,onnxruntime); \
+	@$(call install_python,lib/deps,examples/engines/pins.txt); \
 	    echo 'ONNX Runtime could not be installed: the demo needs it, tests will skip it'
 real := lib/deps/real
 deps-real: ## Install what make real needs beyond deps, Python packages into lib/deps/real
 	@$(call install_debian,alsa-utils)
-	@cmp -s examples/real/packages.txt $(real)/packages.txt || { rm -rf $(real); \
-	    ($(call install_python,$(real),-r examples/real/packages.txt); exit 1) && \
-	    cp examples/real/packages.txt $(real)/; }
+	@cmp -s examples/real/pins.txt $(real)/pins.txt || { rm -rf $(real); \
+	    ($(call install_python,$(real),examples/real/pins.txt); exit 1) && \
+	    cp examples/real/pins.txt $(real)/; }
 clean: ## Remove what was built, except lib/deps
 	rm -rf .gpu dist lib/.obj lib/demo lib/cmake lib/pkgconfig lib/certreg lib/libcertreg.* \
 	    lib/certreg.1 lib/docs lib/wheel lib/.mypy lib/bench*.csv lib/bench*.md lib/bench*.txt \

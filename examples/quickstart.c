@@ -22,7 +22,8 @@ int main(void)
     certreg_estimator *e = NULL;
     if (certreg_estimator_create(NULL, &m, &plan, &why, &e))
         return fprintf(stderr, "%s\n", why.text), 1;
-    if (certreg_estimator_begin(e, z, 0.25, 0) || certreg_certify(e, 10000, &ask, 1, &c))
+    if (certreg_estimator_begin(e, z, 0.25, 0) || certreg_model_check(e, 0, NULL) ||
+        certreg_certify(e, 10000, &ask, 1, &c))
         return fprintf(stderr, "%s\n", certreg_estimator_error(e)->text), 1;
     printf("within %g of %g for every shift below %g\n", c.tolerance, c.prediction, c.radius);
     certreg_estimator_destroy(e);

@@ -3,7 +3,7 @@
 venv       := lib/deps/venv
 any_python  = $(or $(wildcard $(venv)/bin/python),python3)
 
-.PHONY: shared man wheel deps-all deps-train
+.PHONY: shared man wheel deps-all deps-train pins
 #: Build
 shared: lib/libcertreg.so $(cuda_module)
 shared: ## Build the shared library, and the modules that can be built here
@@ -38,6 +38,8 @@ deps_all := libopenmpi-dev openmpi-bin python3-venv golang-go cargo libtorch-dev
 deps-all: deps-real ## Install what check-all, fuzz and check-platforms need beyond deps
 	@$(call install_debian,$(deps_all))
 	@[ -x $(venv)/bin/pip ] || python3 -m venv $(venv) || /usr/bin/python3 -m venv --clear $(venv)
-	@cmp -s tests/python/packages.txt $(venv)/packages.txt || { \
-	    $(venv)/bin/python -m pip install -q -r tests/python/packages.txt && \
-	    cp tests/python/packages.txt $(venv)/; }
+	@cmp -s tests/python/pins.txt $(venv)/pins.txt || { \
+	    $(venv)/bin/python -m pip install -q --no-deps --require-hashes -r tests/python/pins.txt && \
+	    cp tests/python/pins.txt $(venv)/; }
+pins: ## Write versions and hashes of the Python packages anew, from each packages.txt
+	@$(any_python) python/pins.py

@@ -28,7 +28,7 @@ TEST_TIMES(the_joint_radius_is_the_least_and_costs_no_alpha, OUTPUTS + 2)
         q[2].statistic = CIRCULAR_MEAN, q[2].method = ASYMPTOTIC;
     }
     for (int k = 0; k < OUTPUTS && _i > OUTPUTS; k++)
-        q[k].serving = asks_serving(k == 1 ? 501 : 1001, 0.01 * (k + 1));
+        q[k].serving = asks_serving(501, 0.01 * (k + 1));
     q[1].alpha = 0.2;
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, joint = kit_certificate(),
                         alone[OUTPUTS] = {kit_certificate()};
@@ -61,6 +61,26 @@ TEST(one_output_that_abstains_leaves_no_joint_radius)
     ck_assert(isinf(bonferroni.output_lo) && isinf(bonferroni.output_hi));
 }
 
+/* {of the output that limits, of another one, what both promise} */
+static const int32_t methods[][3] = {{FINITE, ANYTIME, FINITE},
+                                     {ANYTIME, FINITE, FINITE},
+                                     {ANYTIME, ANYTIME, ANYTIME},
+                                     {FINITE, ASYMPTOTIC, ASYMPTOTIC},
+                                     {ASYMPTOTIC, PAPER, PAPER}};
+
+TEST_ROWS(the_joint_method_is_the_one_that_promises_least, methods)
+{
+    certreg_estimator *e = make(usual(), mixed, OUTPUTS);
+    certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 2), about(2, 0.8)};
+    q[0].method = methods[_i][0], q[1].method = methods[_i][1], q[2].method = ANYTIME;
+    if (q[1].method == PAPER)
+        q[1].statistic = MEAN, q[1].center = TRUE_MEAN, q[1].constraints = CERTREG_CONSTRAINTS_ECM;
+    certreg_certificate each[OUTPUTS] = {kit_certificate()}, joint = kit_certificate();
+    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &joint));
+    ck_assert_int_eq(joint.output, 0);
+    ck_assert_int_eq(joint.method, methods[_i][2]);
+}
+
 static const struct {
     const char *what;
     size_t count;
@@ -80,6 +100,17 @@ static const struct {
     {"one part", 1, {{.output_count = 2}}},
     {"all, and one again", 2, {{.output = ALL}, {.output = 2}}},
     {"a vector with an angle in it", 1, {{.output_count = 3}}},
+    {"one served",
+     2,
+     {{.output_count = 2}, {.output = 2, .serving = SERVING(.samples = 101, .failure_rate = 0.1)}}},
+    {"two sizes of requests",
+     2,
+     {{.output_count = 2, .serving = SERVING(.samples = 101, .failure_rate = 0.1)},
+      {.output = 2, .serving = SERVING(.samples = 501, .failure_rate = 0.1)}}},
+    {"pairs and independent noise",
+     2,
+     {{.output_count = 2, .serving = SERVING(.samples = 101, .failure_rate = 0.1, .pairs = 1)},
+      {.output = 2, .serving = SERVING(.samples = 101, .failure_rate = 0.1)}}},
     {"more than there could be", 2, {{.output_count = SIZE_MAX}, {.output = 1}}},
 };
 

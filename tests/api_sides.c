@@ -222,6 +222,27 @@ TEST(lower_is_the_end_below_the_prediction)
     ck_assert_double_lt(lower.mean_lo, upper.mean_lo);
 }
 
+/* The moment of so small a tolerance says little of the mean. */
+TEST_TIMES(an_abstaining_mean_shows_the_better_of_its_bounds, 2)
+{
+    enum { FEW = 200 };
+    static const double truth = 0.6 * 0.5 + 0.2 * -1 * 2;
+    certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
+    certreg_question q = kit_question(0.1);
+    q.statistic = CERTREG_STATISTIC_MEAN;
+    q.method = _i ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE;
+    const certreg_certificate c = kit_ask(e, FEW, q);
+    const certreg_bounds b = asks_bounds(e, &q, &c);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
+    ck_assert_double_le(b.mean_lo, q.tolerance + c.limiting_side * (c.prediction - truth));
+    q.constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    const certreg_bounds alone = asks_bounds(e, &q, &c);
+    ck_assert_double_eq(b.mean_lo, alone.mean_lo); /* all of alpha */
+    ck_assert_uint_eq(c.constraints, q.constraints);
+    q.constraints = CERTREG_CONSTRAINTS_ECM;
+    ck_assert_double_lt(asks_bounds(e, &q, &c).mean_lo, 3 * b.mean_lo);
+}
+
 TEST(the_papers_intervals_without_gradient_need_none)
 {
     certreg_estimator *without = make(CERTREG_OUTPUT_REAL, 0),

@@ -207,6 +207,7 @@ elif [ -z "$MODE" ]; then
     start check_gpu on_device check_gpu "^100%: "
     start sqrt_all on_device sqrt_all "^sqrt_all: 0 of "
     start "gpu bundle" bash tests/bundle.sh .gpu
+    start "gpu rehearsal" bash tests/gpu/rehearse.sh "$OBJ/tests/rehearsal" "$PYTHON"
     start headers bash tests/consumers/headers.sh
     # These call make: the first one alone, since it makes what is not made yet.
     wait

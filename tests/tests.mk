@@ -31,7 +31,7 @@ test: $$(if $$(NAME),$$(or $$(named_program),all $$(beside)))
 test: ## Build and run one: NAME=unit_ranks, python/test_solver, rooms.sh, 'consumers cmake'
 	@$(if $(NAME),,echo 'test: which one? Try make test NAME=unit_ranks' >&2; exit 2)
 	@ONLY='$(NAME)' $(run_tests) $(filter $(programs) $(in_cpp),$(named_program))
-check: all $$(tested) $$(beside) $$(if $$(NVCC),gpu-bundle $$(gpu_programs))
+check: all $$(tested) $$(beside) gpu-rehearsal $$(if $$(NVCC),gpu-bundle $$(gpu_programs))
 check: ## Build and run every test
 	@$(run_tests) $(slow) $(fast)
 check-fast: $(OBJ)/libcertreg.so $(fast)
@@ -103,7 +103,8 @@ $(OBJ)/tests/emulated/cuda/%.o: src/backend/cuda/%.c
 $(OBJ)/tests/emulated/cuda/%.o: src/backend/cuda/%.cu
 	@mkdir -p $(@D)
 	$(call say,CXX,$< (emulated))$(CXX) -x c++ -std=c++17 -Itests/emulated $(CPPFLAGS_ALL) $(OPT) \
-	    -fPIC -ffp-contract=off -Wall -Wextra $(EXTRA) -MMD -MP -c $< -o $@
+	    -fPIC -ffp-contract=off -Wall -Wextra -DCR_DRAW_DOUBTS=1 $(EXTRA) -MMD -MP -c $< \
+	    -o $@
 $(emulated): $(emulated_objects)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,$(@F) $^ -o $@ -lpthread
 $(OBJ)/tests/emulated_module.so: $(emulated_cuda) $(module_common) $(emulated)

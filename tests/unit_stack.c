@@ -148,6 +148,7 @@ static void move_records(job *j)
     certreg_run run = {.struct_size = sizeof run};
     certreg_estimator *e = estimator_of(j, CERTREG_OUTPUT_REAL);
     const float y[OUTPUTS] = {0};
+    j->answers += !certreg_model_check(e, 0, NULL);
     j->answers += !certreg_estimator_draw(e, 0, 10, x);
     j->answers += !certreg_estimator_sample(e, 10, 100);
     j->answers += !certreg_estimator_record(e, 0, 1, y);

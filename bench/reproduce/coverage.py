@@ -131,7 +131,7 @@ def compared(task: Task) -> list[dict[str, Any]]:
         options = {"samples": method.samples, **seeds, **task.output}
         calibrated = Calibrated(task.model.outputs, x[:points], y[:points], task.sigma, **options)
         before = moved.Noisy(task, calibrated.calibration_seed)
-        own = (before.record(x[i], i, Domain.CALIBRATION) for i in range(points))
+        own = (before.record(x[i], i, Domain.INTERVALS) for i in range(points))
         scores = np.array([method.kept(record, y[i]) for i, record in enumerate(own)])
         away, agree = [np.abs(scores[:, : calibrated.scores.shape[1]] - calibrated.scores).max()], 0
         for i in range(points, len(x)):

@@ -19,13 +19,14 @@ static void draw(float *z)
         for (size_t k = 0; k < 3; k++) z[row * SIDE + 16 - row / 4 + k] = 1.0f;
 }
 
-static certreg_status answer(certreg_estimator *e)
+static certreg_status answer(certreg_estimator *e, size_t whole)
 {
     float z[INPUTS] = {0};
     const certreg_question q = {.struct_size = sizeof q, .tolerance = 10};
     certreg_certificate c = {.struct_size = sizeof c};
     draw(z);
     certreg_status status = certreg_estimator_begin(e, z, 0.25, 0);
+    if (!status) status = certreg_model_check(e, whole, NULL); /* on the device */
     if (!status) status = certreg_certify(e, SAMPLES, &q, 1, &c);
     if (!status)
         printf("within %g degrees of %.2f for every shift below %.4f\n", c.tolerance, c.prediction,
@@ -45,7 +46,7 @@ static int certify(certreg_backend *gpu, struct engine *engine)
     m.outputs = 1; /* of two columns */
     if (m.batch == 0) m.batch = BATCH;
     if (certreg_estimator_create(gpu, &m, &p, &why, &e)) return puts(why.text), 1;
-    const certreg_status status = answer(e);
+    const certreg_status status = answer(e, engine->batch);
     if (status) puts(engine->why[0] ? engine->why : certreg_estimator_error(e)->text);
     certreg_estimator_destroy(e);
     return status != CERTREG_OK;

@@ -31,7 +31,8 @@ struct engine {
     int (*run)(void *self, const certreg_batch *, char *why);
     void (*close)(void *self);
     char name[ENGINE_NAME]; /* what runs the model, in words */
-    char why[ENGINE_WHY];   /* why the last call failed */
+    char why[ENGINE_WHY];   /* why the last call failed; after engine_open, empty or a remark: the
+                             * same rows have other outputs if they come again */
 };
 
 /* Zero is the default of every field. */
@@ -43,11 +44,13 @@ struct engine_options {
     const char *const *constants; /* "name=number" for each input that does not vary; a number fills
                                    * a tensor */
     size_t constant_count;
+    int no_check;  /* 1: opens it without certreg_model_check, which refuses a model whose outputs
+                    * depend on other rows. On a device the program makes it, after begin */
     int on_device; /* 1: x and y are memory of the CUDA device `device`. ONNX Runtime only */
     int device;
 };
 
-/* Opens the model. *out is always written; if opening fails there is nothing to close.
+/* Opens the model, and checks it. *out is always written; if this fails there is nothing to close.
  * options may be NULL. */
 int engine_open(const char *model, const struct engine_options *options, struct engine *out);
 void engine_close(struct engine *);

@@ -1,6 +1,7 @@
 /* What a session of ONNX Runtime says of its tensors, and the constants for inputs that do not
  * vary. */
 #include <float.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,12 +95,28 @@ static size_t put_number(int type, double v, void *out)
     return tensor_bytes(type);
 }
 
+/* The decimal mark is a point, whatever locale the program has set. */
+static double number_of(const char *text, const char **end)
+{
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    const locale_t theirs = plain ? uselocale(plain) : (locale_t)0;
+    char *stopped = (char *)text;
+    const double v = plain ? strtod(text, &stopped) : NAN;
+    *end = stopped;
+    if (plain) {
+        uselocale(theirs);
+        freelocale(plain);
+    }
+    return v;
+}
+
 /* Fills the memory of a constant with its number, in all places of its tensor. */
 static int fill(struct ort *o, struct ort_constant *c, const struct tensor *t, const char *number)
 {
-    char text[TENSOR_TEXT], one[8], *end = NULL;
+    char text[TENSOR_TEXT], one[8];
+    const char *end = NULL;
     size_t count = 1;
-    const double v = strtod(number, &end);
+    const double v = number_of(number, &end);
     if (*number == '\0' || *end != '\0' || !isfinite(v))
         return engine_fail(o->why, "the constant %.60s=%.60s is no finite number", t->name, number);
     for (int i = 0; i < t->rank; i++) {

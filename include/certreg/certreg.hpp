@@ -10,6 +10,7 @@
  *         const auto model = [](const float *x) { return x[0] + x[1] * x[2]; };
  *         certreg::estimator e(model, certreg::model(3), plan); // 3 inputs
  *         e.begin({1, 0.5f, -0.25f}, 0.25, 0); // input, sigma, noise id
+ *         e.model_check();                     // once: rows do not see each other
  *         const certreg::certificate c = e.certify(10000, certreg::question(0.5));
  *         std::printf("%g, radius %g\n", c.prediction, c.radius);
  *     } catch (const certreg::error &why) {
@@ -192,6 +193,18 @@ class estimator
             certreg_estimator_begin_level(s->handle, data, sigma, noise_id, level);
         if (status == CERTREG_E_INVALID) detail::check_count("z", z.size(), s->inputs);
         s->check(status);
+    }
+
+    /** certreg_model_check: whether outputs depend on more than their row. Once, after
+     *  the first begin.
+     *  @return CERTREG_DEPENDENCE_...; on the call, last_error().text says so
+     *  @throws error if they depend on other rows; what the model throws */
+    int32_t model_check(size_t rows = 0)
+    {
+        const detail::turn s = call();
+        int32_t found = 0;
+        s->check(certreg_model_check(s->handle, rows, &found));
+        return found;
     }
 
     /** certreg_certify, one question. An abstention, a cap and an early stop are no

@@ -86,9 +86,12 @@ typedef struct certreg_denoiser_facts {
  *  example is held back at first, to learn how much the others vary by chance. Takes
  *  about 18*rows*inputs*(components + 8) floating-point operations, up to three times
  *  that where examples are as few as components, and 16*inputs*(components + 80) +
- *  12*components*components bytes of memory, all but 8*inputs*(components + 2) of them
- *  only during the call. Another machine, BLAS or number of its threads makes other
- *  bits of the same examples: make a denoiser once, and export it.
+ *  12*components*(components + 130) bytes of memory, all but 8*inputs*(components + 2)
+ *  of them only during the call. OpenBLAS keeps 128 MiB more for each thread, without
+ *  which the call fails; but if a later allocation of OpenBLAS fails, about 2 MiB for a
+ *  product, it prints a line and ends the process (SECURITY.md). Another machine, BLAS
+ *  or number of its threads makes other bits of the same examples: make a denoiser
+ *  once, and export it.
  *  @param why  receives the error, or NULL
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field, or the example that is not
  *          finite; CERTREG_E_MODEL_FAILED (read returned non-zero: why->model_code);

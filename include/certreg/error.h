@@ -25,7 +25,8 @@ enum certreg_status_code {
     CERTREG_E_INVALID = 1,        /* an argument or a field; error.text names it */
     CERTREG_E_NO_MEMORY = 2,      /* allocation failed, or sizes fit into no memory */
     CERTREG_E_SMALL_MEMORY = 3,   /* caller's memory or buffer is too small */
-    CERTREG_E_MODEL_FAILED = 4,   /* the callback returned non-zero: error.model_code */
+    CERTREG_E_MODEL_FAILED = 4,   /* the callback returned non-zero: error.model_code;
+                                     or certreg_model_check refuses the model */
     CERTREG_E_NOT_FINITE = 5,     /* an output is NaN or infinite, or its row was left
                                      unwritten: error.sample, .row, .output, .value */
     CERTREG_E_OUT_OF_RANGE = 6,   /* an output outside its declared range; likewise. If

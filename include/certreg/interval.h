@@ -16,6 +16,10 @@
  * - The calibration points and the new pair (input, truth) are exchangeable, for
  *   example drawn independently from one distribution. Shuffle data that are sorted.
  *   The model was trained on other data.
+ * - sigma, scale, units, score and model depend neither on the calibration points nor
+ *   on their noise. Whatever chose one of them (certreg_choose_sigma, or intervals that
+ *   were compared) had other inputs, and another seed or levels of
+ *   certreg_estimator_begin_level that no calibration has.
  * - Every input, of calibration or new, has noise of its own: another noise_id, or
  *   another seed. Whoever chooses delta must not know the noise of the new input. The
  *   seed in a certreg_calibration need not be secret, if new inputs are sampled with

@@ -19,8 +19,9 @@ extern "C" {
  *              alpha for each side; alpha/2 with the gradient. Other statistics:
  *              betting bounds of one mean that knows the whole law of the outputs, or
  *              of mean and second moment, as the pilot expects more of the one or the
- *              other; the mean needs model.lo and model.hi. Constraints 0: either;
- *              named ones: these, the gradient too. Keep this default.
+ *              other, or of the mean alone where it expects no radius; the mean needs
+ *              model.lo and model.hi. Constraints 0: one of these; named ones: these,
+ *              the gradient too. Keep this default.
  *  ANYTIME     Valid at all numbers of samples together: look whenever, stop for any
  *              reason, go on with more. Costs some per cent of radius against FINITE.
  *              Has no gradient. Median: a mixture of likelihood ratios; others: betting
@@ -226,8 +227,10 @@ CERTREG_API certreg_status certreg_output_bounds(
  *                    position with output_count 2, and one about its heading
  *  @param each       count elements, as for certreg_certify
  *  @param combined   the least of them; its output is the one that limits. Its center
- *                    is CERTREG_CENTER_TRUE_MEAN if that of any question is. With
- *                    serving, which all questions then need, their failure rates add up
+ *                    is CERTREG_CENTER_TRUE_MEAN if that of any question is, and its
+ *                    method the one that promises least. With serving one request
+ *                    serves all outputs: all questions then need it, with the same
+ *                    samples and pairs, and their failure rates add up
  *  @return as certreg_certify. CERTREG_E_INVALID before the model is called if any
  *          question is wrong, or an output has two or none
  *  @par Source theory 5.1, 7 */
@@ -253,7 +256,8 @@ CERTREG_API certreg_status certreg_certify_sigmas(
     size_t count, certreg_certificate *out);
 
 /** The noise level with the greatest mean radius over a set of inputs. Deploy it on
- *  inputs that are not among them.
+ *  inputs that are not among them, and with other noise: another seed, noise id or
+ *  level.
  *  @param certificates  inputs*levels elements, input by input, stepped by
  *                       certificates[0].struct_size; level k has the same sigma
  *                       everywhere

@@ -59,10 +59,11 @@ from .constants import (
     Status,
     Stop,
     Attack,
+    Dependence,
     __version__,
 )
 from .denoised import Denoised
-from .errors import CertregError, ResumeError, RowsError
+from .errors import CertregError, ModelWarning, ResumeError, RowsError
 from .estimator import Estimator
 from .frames import feature_scale
 from ._rules import Interval, Rule, interval_rule

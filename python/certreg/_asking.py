@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as C
+import warnings
 from typing import Any, Callable, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -13,9 +14,9 @@ from ._calls import Callbacks, Handle
 from ._library import lib
 from ._said import with_columns
 from .answers import Bounds, Certificate, Forecast, Run
-from .constants import LEVELS_OF_A_DOMAIN, Side, integer, member, number
+from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side, integer, member, number
 from .denoised import check_sigmas
-from .errors import CertregError
+from .errors import CertregError, ModelWarning
 from .names import Names
 from .questions import Asked, question_of, structs_of
 
@@ -30,6 +31,8 @@ class Answering(Handle):
     _columns: Any = None  # frames.Columns, if inputs are DataFrames
     _names: Names = None  # of the features
     _marks: Any = None  # _marks.Marks of the model
+    _unchecked = False  # whether the model has to be checked at the next input
+    _whole = 0  # rows of every call, of a model that takes no fewer
     _unused_noise = 0  # greater than every noise id that was used
 
     def _noise(self, noise_id: Optional[int]) -> int:
@@ -154,6 +157,10 @@ class Answering(Handle):
         check_sigmas(self._model, sigmas.tolist())
         total = integer(total_samples, "total_samples")
 
+        if self._unchecked and len(sigmas):
+            with self._calls:
+                self._begin(z.ctypes.data, float(sigmas[0]), 0, 0, form)
+
         def call(e: Any, *asked: Any) -> int:
             self._takes(form)
             levels = (z.ctypes.data, sigmas.ctypes.data, len(sigmas))
@@ -198,6 +205,32 @@ class Answering(Handle):
         self._open()
         self._takes(form)
         self._call("begin_level", address, sigma, noise_id, level)
+        if self._unchecked:
+            self.model_check(self._whole)
+
+    def model_check(self, rows: int = 0) -> Dependence:
+        """Looks for outputs that depend on more than their row, which makes certificates false, by
+        19 noisy copies of the input that has begun; none of its samples may be taken yet. Warns
+        if the same rows once more have other outputs (Dependence.CALL): the model is random, or
+        has a state, which then holds these rows. Raises CertregError if an output depends on other
+        rows or their order. It is no proof.
+
+        rows  of the largest call; 0: 4. As many as a batch has: of every call"""
+        found, why = self._model_checked(integer(rows, "rows"))
+        if why.status:
+            raise why
+        self._unchecked = False
+        if found == Dependence.CALL:
+            warnings.warn(str(why), ModelWarning, stacklevel=4)
+        return found
+
+    def _model_checked(self, rows: int) -> Tuple[Dependence, CertregError]:
+        """What model_check finds, and the sentence about it."""
+        found = S.i32()
+        with self._callbacks:
+            status = lib.certreg_model_check(self._open(), rows, C.byref(found))
+            why = self._failure(status)
+        return Dependence(found.value), why
 
     def _answer(self, total: int, asked: Any, radius: Optional[float], first: Any) -> None:
         """certify, or output_bounds if there is a radius, with structs, which are fast to make.

@@ -3,10 +3,11 @@ numbers of fields are those of onnx.proto."""
 
 from __future__ import annotations
 
-import os
 from typing import Any, Iterable, Mapping, Sequence, Tuple
 
 import numpy as np
+
+from ._files import replace as replace
 
 Field = Tuple[int, int, Any]  # number, type on the wire, value: an integer, or bytes
 Message = Sequence[Field]
@@ -131,15 +132,3 @@ def model(graph: Iterable[Field], metadata: Mapping[str, str], others: Message) 
     """The bytes of a file. others: versions, and what else it has."""
     said = [part(METADATA, [text(1, key), text(2, value)]) for key, value in metadata.items()]
     return packed([*others, part(GRAPH, graph), *said])
-
-
-def replace(path: str, data: bytes) -> None:
-    """Writes a file that is either complete or as it was."""
-    beside = f"{path}.new"
-    try:
-        with open(beside, "wb") as file:
-            file.write(data)
-        os.replace(beside, path)
-    finally:
-        if os.path.exists(beside):
-            os.unlink(beside)

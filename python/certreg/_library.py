@@ -50,6 +50,7 @@ def _declared(lib: Any) -> Any:
         "estimator_size": (*shape, ref(S.size_t), ref(S.size_t)),
         "estimator_create": (*shape, ref(S.Error), out),
         "estimator_begin_level": (ptr, ptr, S.f64, S.u64, S.u64),
+        "model_check": (ptr, S.size_t, ref(S.i32)),
         "estimator_sample": (ptr, S.u64, S.size_t),
         "estimator_draw": (ptr, S.u64, S.size_t, ptr),
         "estimator_record": (ptr, S.u64, S.size_t, ptr),

@@ -1,15 +1,18 @@
-"""Outputs of the model for a few rows, by which a resume file recognizes it."""
+"""Outputs of the model for a few rows: a resume file recognizes it by them, or they check it."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
+import warnings
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
 from ._arrays import array_of
 from ._schedule import is_death
 from ._worker import Sampling
+from .constants import Status
+from .errors import ModelWarning
 
 
 def probed(
@@ -53,3 +56,25 @@ def _outputs(
             if attempt:
                 crashed(row, error)
     return np.full((2, 1), np.nan, np.float32)
+
+
+def check_at(
+    place: Any, rows: Sequence[int], matrix: np.ndarray, fail: Callable[[BaseException, int], None]
+) -> None:
+    """Checks the model at the first, middle or last of the rows: at the first of these that can be
+    begun and that no process ends at. `fail` takes why the model is refused, and the row."""
+    for row in dict.fromkeys([*rows[:1], *rows[len(rows) // 2 :][:1], *rows[-1:]]):
+        try:
+            chunk = place.call("check", np.array([row]), matrix[[row]])
+        except Exception as error:
+            if not is_death(error):
+                raise
+            place.restart([row])
+            continue
+        if getattr(chunk.failure, "status", None) == Status.INVALID:
+            continue
+        if chunk.failure is not None:
+            fail(chunk.failure, row)
+        for _, _, said in chunk.errors:
+            warnings.warn(said, ModelWarning, stacklevel=5)
+        return

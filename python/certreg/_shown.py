@@ -43,7 +43,12 @@ class Shown:
         if self.call is not None:
             self.call(self.done, self.rows)
 
-    def part(self) -> Callable[[int, int], None]:
+    def part(self) -> Callable[..., None]:
         """The progress of a part that begins now, whose own count begins with 0."""
         before = self.done
-        return lambda done, _: self.advance(before + done - self.done)
+
+        def count(done: int, _: int = 0) -> None:
+            if before + done > self.done:
+                self.advance(before + done - self.done)
+
+        return count

@@ -96,7 +96,7 @@ class Sampling:
         more = dict(vars(self))
         for name in ("shape", "sigmas", "levels", "samples", "noise_id"):
             del more[name]
-        return Estimator(model, self.shape, self.samples, **more)
+        return Estimator(model, self.shape, self.samples, check=False, **more)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -172,6 +172,21 @@ class Worker:
             return np.asarray(self.function(X), np.float32).reshape(len(X), -1)
         except Exception as error:
             raise RowsError(raised("the model", error)) from error
+
+    def check(self, rows: np.ndarray, X: np.ndarray) -> Chunk:
+        """Checks the model at an input. `errors` has what it says without refusing the model, and
+        `failure` why it refuses it."""
+        chunk, e = Chunk(rows, np.empty(0), [], [], None, 0.0), self.estimator
+        try:
+            e._begin(X.ctypes.data, self.job.sampling.sigmas[0], 0, 0)
+            found, why = e._model_checked(0)
+            if why.status:
+                raise why
+            if found:
+                chunk.errors.append((int(rows[0]), 0, str(why)))
+        except BaseException as error:
+            chunk.failure = error
+        return chunk
 
     def answer(self, rows: np.ndarray, X: np.ndarray, records: Sequence[Record] = ()) -> Chunk:
         """Certifies the rows with these indices and the inputs X. Rows in `records` are not sampled

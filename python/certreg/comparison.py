@@ -70,7 +70,8 @@ def compare_denoised(
     """Certifies inputs at several noise levels, with and without a denoiser in front of the model.
 
     model     as for certify_rows, not a Denoised
-    X         at least 2 inputs, as for certify_rows, that are not certified later
+    X         at least 2 inputs, as for certify_rows, that are not certified later, nor points of
+              a Calibrated
     examples  what denoisers are made of, as for Denoised: other inputs than X
     labels    true outputs of X. Then a sigma is chosen only if the mean error is at most `slack`
               tolerances above the least without a denoiser

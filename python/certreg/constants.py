@@ -142,6 +142,17 @@ class Side(Named):
     EITHER = 3
 
 
+class Dependence(Named):
+    """What an output of a model depends on beyond its row: the call, the order of the rows, the
+    other rows, or their number."""
+
+    NONE = 0
+    CALL = 1
+    ORDER = 2
+    OTHERS = 3
+    COUNT = 4
+
+
 class Score(Named):
     """How far an output is from its truth, for prediction intervals (theory 12.4)."""
 
@@ -186,12 +197,14 @@ class Stop(Named):
 
 class Domain(Named):
     """Purposes of noise; the value is the first level of each. Domains never share noise, whatever
-    the seed and noise_id are. So the noise with which sigma is chosen, prediction intervals are
-    calibrated or an attack is found is never used in a certificate."""
+    the seed and noise_id are. So the noise with which sigma or a scale is chosen (CALIBRATION) or
+    an attack is found is used in no certificate and by no Calibrated, which alone has that of
+    INTERVALS."""
 
     CERTIFY = 0
     CALIBRATION = 1 << 18
     ATTACK = 1 << 19
+    INTERVALS = 3 << 18
 
 
 LEVELS_OF_A_DOMAIN = 1 << 18

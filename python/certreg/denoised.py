@@ -13,6 +13,7 @@ from . import _structs as S
 from . import frames
 from ._arrays import Shape, address_of, kept_in, numbers, scale_of
 from ._calls import Callbacks, Calls
+from ._files import replace_arrays
 from ._library import lib
 from .constants import integer, number, path_of
 from .errors import check, written
@@ -196,8 +197,7 @@ class Denoised:
         """Writes the denoiser to a file, with 64 bits of each example, and without the model."""
         kept: dict[str, Any] = dict(version=_VERSION, scale=self.scale, examples=self._seen)
         kept["denoiser"] = np.frombuffer(self.export(), np.uint8)
-        with open(path_of(path), "wb") as file:
-            np.savez(file, names=np.array(self._names or [], str), **kept)
+        replace_arrays(path_of(path), names=np.array(self._names or [], str), **kept)
 
     @classmethod
     def load(cls, path: Union[str, "os.PathLike[str]"], model: Any) -> "Denoised":

@@ -50,9 +50,13 @@ def written(call: Callable[[Any, Any], Any]) -> bytes:
     return buffer.raw[: size.value]
 
 
+class ModelWarning(UserWarning):
+    """The same rows have other outputs if they come again: the model is random, or has a state."""
+
+
 class RowsError(RuntimeError):
-    """certify_rows has ended because the model raised an exception, or because a process ended or
-    has other versions of certreg.
+    """certify_rows has ended because the model raised an exception, because its outputs depend on
+    other rows, or because a process ended or has other versions of certreg.
 
     row        index of the row at which it happened; -1: not known
     rows       Rows, with the rows that are done
@@ -65,7 +69,11 @@ class RowsError(RuntimeError):
 
 class ResumeError(ValueError):
     """A resume file that cannot be used, that was made with other arguments, or that another
-    process works on. The file is not changed."""
+    process works on. The file is not changed.
+
+    rows       Rows, with the rows that are done; None where no call of certify_rows has ended"""
+
+    rows: Any = None
 
 
 def raised(what: str, error: BaseException) -> str:

@@ -17,6 +17,7 @@ from ._asking import Answering
 from ._calls import Callbacks
 from ._library import lib
 from ._marks import marks_of
+from ._optional import of_class
 from .attacks import AttackResult, Attacks, options_of
 from .constants import Output, Side, constraints_of, function_of, given_seed, integer, member
 from .constants import number, path_of, shown
@@ -64,6 +65,7 @@ class Estimator(Answering):
     constraints  constraints that questions may use, as a number or name. The gradient and the
                  second order must be named here
     progress     function that is called with (done, total) after each batch. A true result cancels
+    check        calls model_check at the first input. False: not
     threads      number of threads that draw noise. None: the calling thread; 0: one per processor
     device       number of a device. The noise is drawn there. The model is then a torch.nn.Module
                  on this device, or a function that is called as model(x, y) with two DeviceArrays.
@@ -102,6 +104,7 @@ class Estimator(Answering):
         stream: int = 0,
         module: Union[str, "os.PathLike[str]"] = "cuda",
         progress: Optional[Callable[[int, int], Any]] = None,
+        check: bool = True,
     ) -> None:
         super().__init__()
         self._backend = S.pointer()
@@ -125,7 +128,9 @@ class Estimator(Answering):
         }
         self.columns = columns_of(self.outputs, arrays["kind"])
         check_use(model, self.shape, arrays["scale"], self._columns, on_device=self.on_device)
-        self._model = model
+        self._model, self._unchecked = model, check and model is not None
+        if self.on_device and not of_class(model, "torch.nn", "Module"):
+            self._whole = integer(batch, "batch") or 256  # a function may replay a graph of them
         self._memory: list[Memory] = []  # the estimator's, and that of its attacks
         self._callbacks = Callbacks(self._calls)
         if model is not None and not self.on_device:

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _structs as S
 from ._arrays import address_of, array_of, kept_in, numbers
+from ._files import replace_arrays
 from ._rules import Interval, Rule, rule_of
 from ._tables import Table, Tabled
 from .constants import (
@@ -32,7 +33,7 @@ from .errors import CertregError
 from .estimator import Estimator, kinds_of
 from .frames import Columns, in_order, index_of, parted, rows_of
 
-_VERSION = 4  # of files; 3 had no digest, 2 one score of each point, and 1 nearly Gaussian noise
+_VERSION = 5  # of files; 4 had noise by which sigma may have been chosen, and 3 no digest
 _FIELDS = (
     "score output outputs sigma seed model samples first_noise last_noise digest count"
 ).split()
@@ -48,7 +49,8 @@ class Calibrated(Tabled):
     Creating it samples the model around every row of X.
 
     model    as for Estimator; must not have been trained on X
-    X, y     calibration points: inputs of shape (rows, features) or (rows, *shape), or a DataFrame
+    X, y     calibration points, on which neither the model was trained nor sigma, scale, units or
+             score chosen: inputs of shape (rows, features) or (rows, *shape), or a DataFrame
              as for certify_rows, and new inputs are then DataFrames too; and their true outputs,
              (rows,) or (rows, outputs), beside a DataFrame by their index if they have one.
              They must be like the inputs to come: shuffle data that are sorted
@@ -63,8 +65,9 @@ class Calibrated(Tabled):
     most_samples   most samples of a new input; None: `samples`
     progress  function that is called with (points done, points). A true result cancels: raises
               CertregError with Status.CANCELLED
-    seed      seed of the calibration's noise, which need not be secret; None: one is drawn. New
-              inputs always draw theirs from the system's randomness
+    seed      seed of the calibration's noise, which need not be secret; None: one is drawn. Never
+              that of another Calibrated by which sigma, scale, units, score or model were chosen.
+              New inputs always draw theirs from the system's randomness
     inputs_seed    for tests only: the seed of new inputs, which whoever moves them must not know
 
     The other options, such as scale, kind, lo and hi, are those of Estimator. Raises ValueError and
@@ -150,11 +153,12 @@ class Calibrated(Tabled):
     def _calibrate(self, rows: Any, truths: Any, samples: int, seed: Any, progress: Any) -> None:
         with self._made(seed=seed) as e:
             for i, (z, truth) in enumerate(zip(rows, truths)):
-                e.begin(z, self.sigma, noise_id=i, level=Domain.CALIBRATION)
+                e.begin(z, self.sigma, noise_id=i, level=Domain.INTERVALS)
                 e.sample(0, samples)
                 e._call("calibrate", C.byref(self._calibration), truth.ctypes.data)
                 if progress and progress(i + 1, len(truths)):
                     raise CertregError(Status.CANCELLED)
+        self._estimator._unchecked = False  # the same model
 
     # ---- files
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -173,8 +177,7 @@ class Calibrated(Tabled):
             arrays["names"] = np.array(self._estimator._columns.names)
         if self._denoiser:
             arrays["denoiser"] = np.array(self._denoiser)
-        with open(path_of(path), "wb") as file:
-            np.savez(file, version=_VERSION, **kept, **arrays, **fields)
+        replace_arrays(path_of(path), version=_VERSION, **kept, **arrays, **fields)
 
     @classmethod
     def load(cls, path: Union[str, "os.PathLike[str]"], model: Any, **options: Any) -> "Calibrated":
@@ -232,7 +235,7 @@ class Calibrated(Tabled):
     @property
     def calibration_seed(self) -> int:
         """The seed of the calibration's noise, in which point i has the noise id i and the level
-        Domain.CALIBRATION."""
+        Domain.INTERVALS."""
         return int(self._calibration.seed)
 
     @property

@@ -9,6 +9,7 @@ from typing import Any, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
+from ._files import replace
 from ._optional import needed
 from .answers import WorstFunction
 
@@ -131,7 +132,7 @@ def _axes(ax: Any, what: str, title: Optional[str], across: str = "radius r") ->
     if ax is None:
         figure = needed("matplotlib.figure", "a plot").Figure(layout="constrained")
         ax = figure.add_subplot()
-        ax._repr_png_ = functools.partial(_png, figure)  # by which notebooks show the result
+        ax._repr_png_ = functools.partial(_drawn, figure)  # by which notebooks show the result
     ax.set_xlabel(across)
     ax.set_ylabel(what)
     if title is not None:
@@ -139,10 +140,10 @@ def _axes(ax: Any, what: str, title: Optional[str], across: str = "radius r") ->
     return ax
 
 
-def _png(figure: Any) -> bytes:
+def _drawn(figure: Any, kind: str = "png") -> bytes:
     """The figure as a file."""
     file = io.BytesIO()
-    figure.savefig(file, format="png")
+    figure.savefig(file, format=kind)
     return file.getvalue()
 
 
@@ -154,7 +155,9 @@ def _finished(ax: Any, path: Path, left: float = 0) -> Any:
     else:  # nobody would make room above
         ax.legend()
     if path is not None:
-        ax.figure.savefig(path)
+        name, kind = os.path.splitext(os.fsdecode(path))
+        kind = kind or f".{ax.figure.canvas.get_default_filetype()}"
+        replace(name + kind, _drawn(ax.figure, kind[1:]))
     return ax
 
 

@@ -12,7 +12,8 @@ from sklearn.model_selection import train_test_split  # type: ignore[import-unty
 from sklearn.utils import check_array, check_X_y, column_or_1d  # type: ignore[import-untyped]
 from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
-from .constants import NO_PILOT, PLAN_PAIRS, integer, number
+from .constants import NO_PILOT, PLAN_PAIRS, Status, integer, number
+from .errors import CertregError
 from .estimator import Estimator
 from .frames import Columns, in_order, is_frame, rows_of, scale_from
 from .intervals import Calibrated
@@ -41,6 +42,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     calibration   share of the rows that fit keeps for intervals; the regressor is not fitted to
                   them. 0: none, and there are no intervals
     lo, hi        range of the outputs
+    check         whether fit calls Estimator.model_check, at the first row
     random_state  None: every prediction has fresh noise. An int: an input always gets the same
                   noise, for tests; a server must not do so, because who knows it can find inputs
                   whose predictions are wrong
@@ -65,11 +67,12 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         lo: Any = None,
         hi: Any = None,
         random_state: Optional[int] = None,
+        check: bool = True,
     ) -> None:
         self.regressor, self.sigma, self.scale, self.statistic = regressor, sigma, scale, statistic
         self.samples, self.failure_rate, self.pairs = samples, failure_rate, pairs
         self.calibration, self.lo, self.hi = calibration, lo, hi
-        self.random_state = random_state
+        self.random_state, self.check = random_state, check
 
     # ---- fitting
     def fit(self, X: Any, y: Any) -> "SmoothedRegressor":
@@ -98,10 +101,23 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             kept = kept_x, kept_y
         regressor = LinearRegression() if self.regressor is None else clone(self.regressor)
         fitted = dict(regressor_=regressor.fit(X, y), scale_=scale_from(X, self.scale), **names)
+        self._check_model(fitted["regressor_"], X, fitted["scale_"])
         fitted.update(n_features_in_=X.shape[1], _kept=kept, _calibrated=None)
         others = {name: vars(self)[name] for name in vars(self) if name != "feature_names_in_"}
         self.__dict__ = {**others, **fitted}  # at once: Ctrl-C before leaves it as it was
         return self
+
+    def _check_model(self, regressor: Any, X: Any, scale: Any) -> None:
+        """Once for all that is served later. What cannot be begun is refused where it is used."""
+        if not self.check:
+            return
+        z = next(iter(rows_of(X)))
+        try:
+            with Estimator(regressor, z if is_frame(X) else X.shape[1:], 64, scale=scale) as e:
+                e.begin(z, self.sigma)
+        except CertregError as error:
+            if error.status != Status.INVALID:
+                raise
 
     def _checked(self, X: Any) -> Any:
         """Tables stay what they are, since pipelines choose columns by their names."""
@@ -154,7 +170,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return Question(tolerance, alpha=alpha, statistic=self.statistic, serving=serving)
 
     def _options(self, served: bool = False) -> dict[str, Any]:
-        options = {"scale": self.scale_, "lo": self.lo, "hi": self.hi}
+        options = {"scale": self.scale_, "lo": self.lo, "hi": self.hi, "check": False}
         if self.random_state is not None:
             options["seed"] = self.random_state + 1
         if served:

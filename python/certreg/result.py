@@ -245,7 +245,8 @@ class Rows(Tabled):
         With `labels`, the true outputs, error comes first: only those sigmas are considered at
         which the mean of label_errors is at most `slack` tolerances above its least. At a large
         sigma the model may no longer depend on the input, and then radii are long but say nothing.
-        Deploy this sigma on inputs that are not among these rows. `question` is an index. Raises
+        Deploy this sigma on inputs that are not among these rows, and calibrate intervals with
+        other points (theory 12.6). `question` is an index. Raises
         ValueError as useful_radii does, and if no row is left; TypeError or IndexError if there is
         no such question."""
         self._check_radii()

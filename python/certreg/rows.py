@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
 import math
 import os
 import warnings
@@ -15,7 +14,8 @@ import numpy as np
 from . import _structs as S
 from ._arrays import check_finite, numbers
 from ._marks import of_marks
-from ._probes import probed
+from ._plan import plan_of
+from ._probes import check_at, probed
 from ._schedule import MAIN, Elsewhere, Here, Run, check_executor, cores, is_death
 from ._shown import Progress, Shown
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
@@ -33,7 +33,7 @@ from .constants import (
     positive,
     shared_seed,
 )
-from .denoised import check_use, digest_of, of_examples
+from .denoised import check_use, of_examples
 from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
 from .frames import index_of, parted
@@ -72,6 +72,7 @@ def certify_rows(
     progress: Progress = True,
     resume: Union[str, "os.PathLike[str]", None] = None,
     keep_records: bool = False,
+    check: bool = True,
 ) -> Rows:
     """Certifies every row of X.
 
@@ -96,7 +97,7 @@ def certify_rows(
     noise_id   noise id of row 0; row i has noise_id + i. So parts of a table that are certified
                separately, with the same seed, can have the noise that they would have together
     domain     purpose of the noise: "certify", "calibration" (to choose sigma) or "attack".
-               Different domains never share noise
+               Different domains never share noise, nor do they with Calibrated
     radius     computes output_lo and output_hi, between which the output stays within this
                radius, instead of the largest radius
     executor   object with the interface of concurrent.futures.Executor, for example of dask or
@@ -112,19 +113,22 @@ def certify_rows(
                missing rows. One process at a time can use it. store.py describes its tables.
                A folder, or a path that ends with a slash: a file for each 10,000 rows, one
                after the other, beside those that are there for parts (shards.py)
-    model_id   name of the model in the resume file. A file with another name is refused
+    model_id   name of the model in the resume file. A file with another name is refused. Without a
+               model, nothing else tells parts of several models in a folder apart
     keep_records   keeps the outputs of the model in the resume file. Other questions can then be
                answered later with model=None. Without a resume file the result has them
+    check      calls Estimator.model_check for the first row, before it is certified. False: not
 
     The other arguments are those of Estimator. The noise of a row depends on its index only, not
     on the order of rows, on chunks, processes or interruptions.
 
     A row with outputs that are not finite or out of range fails alone; `errors` of the result
     says why. Raises ValueError and TypeError for wrong arguments, before the model is called;
-    RowsError if the model raises an exception, if a row ends two processes, if processes cannot
-    be replaced or have other versions of certreg; ResumeError if the resume file cannot be used,
-    is in use or belongs to other arguments; CertregError if the library fails otherwise. RowsError
-    and KeyboardInterrupt have the rows that are done in their attribute `rows`."""
+    RowsError if the model raises an exception or its outputs depend on other rows, if a row ends
+    two processes, if processes cannot be replaced or have other versions of certreg; ResumeError if
+    the resume file cannot be used, is in use or belongs to other arguments; CertregError if the
+    library fails otherwise. RowsError, ResumeError and KeyboardInterrupt have the rows that are
+    done in their attribute `rows`."""
     own_units = scale is None
     matrix, columns, scale, shape = _inputs(X, scale)
     asked = _questions(questions)
@@ -152,10 +156,9 @@ def certify_rows(
     if not isinstance(on_crash, str) or on_crash not in ("stop", "skip"):
         raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
     job = Job(model, columns, sampling, asked, radius, keep_records)
-    work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip")
+    work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip", check=check)
     work.rows.index, work.rows.columns = index_of(X), getattr(columns, "names", None)
-    certify = work.in_shards if is_folder(resume) else work.done
-    rows = certify(executor, jobs, progress, resume)
+    rows = work.certified(executor, jobs, progress, resume)
     if rows["status"].all():
         refused = own_units and (rows["status"] == Status.INVALID).all()
         remedy = "; scale='std' puts sigma in units of each feature" if refused else ""
@@ -178,6 +181,8 @@ def _inputs(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any, Tuple[int, ...]]:
 
 def _domain(domain: Any) -> Domain:
     value = member(Domain, domain, "domain")
+    if value == Domain.INTERVALS:
+        raise ValueError("domain 'intervals' is that of Calibrated alone: give 'calibration'")
     if value not in list(Domain):
         raise no_member(Domain, domain, "domain")
     return Domain(value)
@@ -214,9 +219,10 @@ class _Work:
 
     def __init__(
         self, job: Job, matrix: np.ndarray, domain: Domain, model_id: str, seeded: bool,
-        skips: bool, first: int = 0,
+        skips: bool, first: int = 0, check: bool = True,
     ) -> None:  # fmt: skip
         self.job, self.matrix, self.seeded, self.skips = job, matrix, seeded, skips
+        self.check = check and job.model is not None
         self.first = first  # the number of the first row, of which there may be others before
         shape = (len(matrix), len(job.sampling.sigmas), len(job.questions))
         self.rows = Rows(
@@ -233,7 +239,18 @@ class _Work:
         self.shown = Shown(False, 0, 0)
         self.crashed: dict[int, list[Record]] = {}  # the failures of rows that end processes
 
-    def in_shards(self, executor: Any, jobs: int, progress: Progress, folder: Any) -> Rows:
+    def certified(self, executor: Any, jobs: int, progress: Progress, resume: Any) -> Rows:
+        try:
+            certify = self._in_shards if is_folder(resume) else self._done
+            certify(executor, jobs, progress, resume)
+        except (RowsError, ResumeError, KeyboardInterrupt) as error:
+            error.rows = self.rows  # type: ignore[union-attr]
+            if isinstance(error, RowsError):  # only now it is known how many are done
+                error.args = (f"{error}; {self._kept()}",)
+            raise
+        return self.rows
+
+    def _in_shards(self, executor: Any, jobs: int, progress: Progress, folder: Any) -> None:
         shown = Shown(progress, 0, len(self.matrix))
 
         def certified(first: int, last: int, path: str, seed: Optional[int]) -> Rows:
@@ -243,12 +260,15 @@ class _Work:
                 self.job, sampling=dataclasses.replace(known, noise_id=ids, seed=seed)
             )
             of_all = self.rows.domain, self.rows.model_id, self.seeded, self.skips
-            part = _Work(job, self.matrix[first:last], *of_all, first)
-            return part.done(executor, jobs, shown.part(), path)
+            part = _Work(job, self.matrix[first:last], *of_all, first, self.check)
+            count = shown.part()
+            part._done(executor, jobs, count, path)
+            count(last - first)  # what was done before
+            return part.rows
 
-        return in_shards(folder, self.rows, certified)
+        in_shards(folder, self.rows, self.job.model is not None, certified)
 
-    def done(self, executor: Any, jobs: int, progress: Progress, resume: Any) -> Rows:
+    def _done(self, executor: Any, jobs: int, progress: Progress, resume: Any) -> None:
         jobs = min(jobs, len(self.matrix))
         with self._failures(executor is None), contextlib.ExitStack() as stack:
             self._check(resume)
@@ -262,10 +282,11 @@ class _Work:
             if self.file:
                 self._open_run(self.file, place)
             left = np.flatnonzero(~self.rows.done)
-            self._check_records(left)
+            new = self._without_records(left)
+            if self.check:
+                check_at(place, new, self.matrix, self._fail)
             self.shown = Shown(progress, len(self.rows) - len(left), len(self.rows))
             Run(place, self._task, self._keep, self._crashed).compute(left)
-        return self.rows
 
     def _take_seed(self, file: ResumeFile) -> None:
         known = file.seed()
@@ -300,37 +321,19 @@ class _Work:
         asked += [] if self.job.radius is None else [f"radius {self.job.radius!r}"]
         named = self.job.sampling.constraints  # no record depends on them
         asked += [f"constraints {named}"] if named else []
-        run = run_of(self.rows.model_id, self.rows.seed, self._plan(), asked, probe)
-        file.begin(run, self.rows)
+        plan = plan_of(self.job, self.matrix)
+        file.begin(run_of(self.rows.model_id, self.rows.seed, plan, asked, probe), self.rows)
 
-    def _plan(self) -> dict[str, Any]:
-        """What determines the samples, except the seed and the model, in types of JSON."""
-        plan = dataclasses.asdict(self.job.sampling)
-        del plan["seed"], plan["constraints"]
-        digest = hashlib.sha256(self.matrix.tobytes())
-        if self.job.columns is not None:
-            digest.update(self.job.columns.told().encode())
-        plan["X"] = digest.hexdigest()
-        plan["rows"] = len(self.matrix)
-        if self.job.model is not None:  # records answer without it
-            plan["denoiser"] = digest_of(self.job.model) or None
-        for name in ("scale", "kind", "lo", "hi"):
-            if plan[name] is not None:
-                values = np.asarray(plan[name], np.float64)
-                small = values.size <= 16
-                plan[name] = (
-                    values.tolist() if small else hashlib.sha256(values.tobytes()).hexdigest()
-                )
-        return plan
-
-    def _check_records(self, left: np.ndarray) -> None:
-        if self.job.model is None and self.file:
-            missing = set(left.tolist()) - self.file.rows_with_records(len(self.rows.sigmas))
-            if missing:
-                raise ValueError(
-                    f"{self.file.path} has no records of {len(missing)} rows, the first is row "
-                    f"{min(missing) + self.first}: give the model too"
-                )
+    def _without_records(self, left: np.ndarray) -> list[int]:
+        """The rows that have to be sampled. Raises ValueError if there are some and no model."""
+        known = self.file.rows_with_records(len(self.rows.sigmas)) if self.file else set()
+        new = [row for row in left.tolist() if row not in known]
+        if new and self.job.model is None:
+            raise ValueError(
+                f"{self.rows.resume} has no records of {len(new)} rows, the first is row "
+                f"{new[0] + self.first}: give the model too"
+            )
+        return new
 
     def _task(self, rows: np.ndarray) -> Tuple[Any, ...]:
         known = self.file.records(int(rows[0]), int(rows[-1])) if self.file else []
@@ -355,7 +358,7 @@ class _Work:
         if isinstance(failure, KeyboardInterrupt):
             raise failure
         row += self.first
-        raise RowsError(f"row {row}: {of_model(failure)}; {self._kept()}", row) from failure
+        raise RowsError(f"row {row}: {of_model(failure)}", row) from failure
 
     def _crashed(self, row: int, error: BaseException) -> None:
         """What to do with a row that has ended two processes."""
@@ -370,8 +373,8 @@ class _Work:
 
     def _kept(self) -> str:
         said = f"{int(self.rows.done.sum())} of {len(self.rows)} rows are done"
-        if self.file:
-            said += f" and kept in {self.file.path}: call again to do the rest"
+        if self.rows.resume:
+            said += f" and kept in {self.rows.resume}: call again to do the rest"
         return said
 
     def _ended(self, error: BaseException, ours: bool) -> str:
@@ -382,8 +385,8 @@ class _Work:
         which = f" while it computed one of the rows {named}" if rows else ""
         advice = "jobs= instead of executor= finds the row"
         if ours:
-            advice = f"If it ended at once, {MAIN}"
-        return f"a process that ran the model has ended{which}; {self._kept()}. {advice}"
+            advice = f"if it ended at once, {MAIN}"
+        return f"a process that ran the model has ended{which} ({advice})"
 
     @contextlib.contextmanager
     def _failures(self, ours: bool) -> Iterator[None]:
@@ -395,6 +398,6 @@ class _Work:
             self.rows.certificates[left] = empty_certificates(*self.rows.certificates.shape)[left]
             if is_death(error):
                 raise RowsError(self._ended(error, ours), rows=self.rows) from error
-            if isinstance(error, (RowsError, KeyboardInterrupt)):
+            if isinstance(error, (RowsError, ResumeError, KeyboardInterrupt)):
                 error.rows = self.rows  # type: ignore[union-attr]
             raise

@@ -9,15 +9,19 @@ import json
 import os
 import pathlib
 import sqlite3
+import warnings
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Tuple
 
 from ._damage import checked, checksum
+from ._lock import is_foreign
+from ._plan import differing
 from .errors import ResumeError, RowsError
 from .result import Rows
-from .store import APPLICATION, Run, described
+from .store import Run, described, foreign, has_tables
 
 SHARD = 10_000  # rows of a new file, which begins at a noise id that is a multiple of it
-_PARTS = ("X", "rows", "noise_id", "denoiser")  # in which the plans of shards may differ
+Part = Tuple[str, int, int]  # path, first row and last row + 1
+_PARTS = ("X", "rows", "noise_id")  # in which the plans of shards may differ
 
 
 class Shard(NamedTuple):
@@ -32,6 +36,7 @@ class Shard(NamedTuple):
     seed: int = 0
     questions: Tuple[str, ...] = ()  # as text; there are certificates for each
     problem: str = ""
+    model_id: str = ""
 
 
 def list_shards(folder: Any, verify: bool = False) -> list[Shard]:
@@ -39,31 +44,30 @@ def list_shards(folder: Any, verify: bool = False) -> list[Shard]:
     are, and other processes may write to them. Those that do not go with the first have a problem.
     verify: reads every line too, and compares its checksum."""
     paths = sorted(str(path) for path in pathlib.Path(os.fsdecode(folder)).glob("*.sqlite"))
-    found, plans = zip(*(_looked(path, verify) for path in paths)) if paths else ((), ())
+    found = [_looked(path, verify) for path in paths]
+    name = next((shard.model_id for shard, _ in found if shard.model_id), "")
+    plans = [plan and {**plan, "model_id": shard.model_id or name} for shard, plan in found]
     first = next((i for i, plan in enumerate(plans) if plan), 0)
-    shards = [
-        shard if plan is None or plan == plans[first] else shard._replace(
-            problem=f"{shard.path} has another seed, model_id, plan or library than {paths[first]}"
-        )
-        for shard, plan in zip(found, plans)
-    ]  # fmt: skip
+    shards = []
+    for (shard, _), plan in zip(found, plans):
+        differs = ", ".join(differing(plans[first], plan))
+        said = f"{shard.path} has another {differs} than {paths[first]}"
+        shards.append(shard._replace(problem=said) if differs else shard)
     return sorted(shards, key=lambda shard: shard.noise_id)
 
 
-def _looked(path: str, verify: bool) -> Tuple[Shard, Any]:
-    """A file, and what it has to have in common with the others; None if it has no rows yet."""
+def _looked(path: str, verify: bool) -> Tuple[Shard, dict[str, Any]]:
+    """A file, and what it has to have in common with the others; nothing if it was only begun."""
     try:
+        if is_foreign(path):
+            raise ResumeError(foreign(path))
         # Not mode=ro, which could not undo what a killed process has half written.
         address = pathlib.Path(path).resolve().as_uri() + "?mode=rw"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as db:
-            tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            owner = db.execute("PRAGMA application_id").fetchone()[0]
-            if owner != APPLICATION and (tables or owner):
-                raise ResumeError(f"{path} belongs to another program or version")
-            lines = db.execute("SELECT * FROM runs ORDER BY run") if tables else ()
+            lines = db.execute("SELECT * FROM runs ORDER BY run") if has_tables(db) else ()
             runs = [Run(*checked("runs", "", line)) for line in lines]
             if not runs:
-                return Shard(path), None
+                return Shard(path), {}
             plan = json.loads(runs[0].plan)
             if verify:
                 _verify(db, runs)
@@ -73,9 +77,10 @@ def _looked(path: str, verify: bool) -> Tuple[Shard, Any]:
         size, seed = os.path.getsize(path), int(runs[0].seed)
         shard = Shard(path, plan["noise_id"], plan["rows"], done, records, size, seed, asked)
         same = {name: value for name, value in plan.items() if name not in _PARTS}
-        return shard, (runs[0].library, runs[0].seed, runs[0].model_id, same)
+        same.update(library=runs[0].library, seed=runs[0].seed)
+        return shard._replace(model_id=runs[0].model_id), same
     except (ResumeError, OSError, sqlite3.Error, LookupError, TypeError, ValueError) as error:
-        return Shard(path, problem=described(path, error)), None
+        return Shard(path, problem=described(path, error)), {}
 
 
 def _verify(db: sqlite3.Connection, runs: list[Run]) -> None:
@@ -94,8 +99,11 @@ def is_folder(resume: Any) -> bool:
 
 
 def in_shards(
-    folder: Any, whole: Rows, certified: Callable[[int, int, str, Optional[int]], Rows]
-) -> Rows:
+    folder: Any,
+    whole: Rows,
+    has_model: bool,
+    certified: Callable[[int, int, str, Optional[int]], Rows],
+) -> None:
     """Fills `whole`, a part after the other, by certified(first, last, path, seed)."""
     try:
         if not os.path.isdir(folder):
@@ -107,25 +115,33 @@ def in_shards(
     for problem in filter(None, (shard.problem for shard in shards)):
         raise ResumeError(f"{problem}: move it elsewhere, and its rows are computed again")
     whole.resume = os.fsdecode(folder)
-    seed = shards[0].seed if shards else None
+    unnamed = [shard for shard in shards if shard.rows and not shard.model_id]
+    if unnamed and len(shards) > 1 and not has_model and not whole.model_id:
+        warnings.warn(
+            f"{len(unnamed)} files of {whole.resume} name no model, so nothing shows whether all "
+            "are of one: give model_id if they are, or the model",
+            stacklevel=5,
+        )
+    seed = next((shard.seed for shard in shards if shard.rows), None)
     for path, first, last in _parts(whole, shards):
         try:
             part = certified(first, last, path, seed)
-        except (RowsError, KeyboardInterrupt) as error:
+        except (RowsError, ResumeError, KeyboardInterrupt) as error:
             if getattr(error, "rows", None) is not None:
                 _put(whole, error.rows, first)  # type: ignore[union-attr]
-                error.rows = whole  # type: ignore[union-attr]
             raise
         _put(whole, part, first)
         seed = part.seed
-    return whole
 
 
-def _parts(whole: Rows, shards: list[Shard]) -> Iterator[Tuple[str, int, int]]:
-    """The path, first row and last row + 1 of each part: the shards that are there, and between
-    them new ones."""
+def _parts(whole: Rows, shards: list[Shard]) -> list[Part]:
+    """The shards that are there, first those that are complete, and then the new ones between them.
+    So a shard of another model is refused before there are new files."""
     begin = at = whole.sampling.noise_id
     end = begin + len(whole)
+    complete: list[Part] = []
+    begun: list[Part] = []
+    new: list[Part] = []
     for shard in [s for s in shards if s.noise_id < end and s.noise_id + s.rows > begin]:
         if shard.noise_id < at or shard.noise_id + shard.rows > end:
             raise ResumeError(
@@ -133,13 +149,14 @@ def _parts(whole: Rows, shards: list[Shard]) -> Iterator[Tuple[str, int, int]]:
                 f"{shard.noise_id + shard.rows - 1}, of which X or another file has only some: "
                 "give all of them, or move it elsewhere"
             )
-        yield from _new(whole, at, shard.noise_id)
+        new += _new(whole, at, shard.noise_id)
         at = shard.noise_id + shard.rows
-        yield shard.path, shard.noise_id - begin, at - begin
-    yield from _new(whole, at, end)
+        known = begun if shard.done < shard.rows else complete
+        known.append((shard.path, shard.noise_id - begin, at - begin))
+    return [*complete, *begun, *new, *_new(whole, at, end)]
 
 
-def _new(whole: Rows, at: int, end: int) -> Iterator[Tuple[str, int, int]]:
+def _new(whole: Rows, at: int, end: int) -> Iterator[Part]:
     begin = whole.sampling.noise_id
     while at < end:
         last = min(at - at % SHARD + SHARD, end)

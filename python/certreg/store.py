@@ -38,13 +38,13 @@ import numpy as np
 
 from ._library import version
 from ._damage import check_ranges, checked, checksum, line_of
-from ._lock import Lock, database
+from ._lock import APPLICATION, Lock, check_locks, database, is_foreign
+from ._plan import differing
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
 from .constants import path_of, version_text
 from .errors import ResumeError
 from .result import Rows
 
-APPLICATION = 0x63723034  # "cr04", by which SQLite tells the owner and format of a file
 _DIGESTS = [FIELDS.index(name) for name in ("question", "input")]  # which SQLite keeps as text
 _KINDS = {"f": "", "i": "INTEGER", "u": "INTEGER"}  # a column REAL would lose the sign of -0.0
 _COLUMNS = ", ".join(
@@ -131,6 +131,9 @@ class ResumeFile:
         self.run, self.record_key, self.certificate_key = 0, "", ""  # set by begin
         self.lock: Optional[Lock] = None
         with self._sentences():
+            check_locks(self.path)
+            if is_foreign(self.path):
+                raise ResumeError(f"{foreign(self.path)}: give another path")
             self.db = database(self.path, timeout=60)
             try:
                 self._prepare()
@@ -151,15 +154,10 @@ class ResumeFile:
 
     def _prepare(self) -> None:
         with self._transaction():
-            tables = self.db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            owner = self.db.execute("PRAGMA application_id").fetchone()[0]
-            if not tables and not owner:
+            if not has_tables(self.db):
+                os.chmod(self.path, 0o600)  # it will hold the seed
                 for statement in (*_TABLES, f"PRAGMA application_id = {APPLICATION}"):
                     self.db.execute(statement)
-            elif owner != APPLICATION:
-                raise ResumeError(
-                    f"{self.path} belongs to another program or version: give another path"
-                )
             self.lock = Lock(self.path)
 
     @contextlib.contextmanager
@@ -200,7 +198,6 @@ class ResumeFile:
             first = runs[0] if runs else run
             self.record_key = checksum(first.library, first.seed, first.plan)
             self._compare(first, run)
-            self._check_tables()
             for known in runs:
                 if run.model_id and not known.model_id:
                     self._write(known._replace(model_id=run.model_id))
@@ -216,11 +213,6 @@ class ResumeFile:
             raise ValueError("there are rows, but no run")
         return runs
 
-    def _check_tables(self) -> None:
-        made = self.db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
-        if {sql for (sql,) in made} != set(_TABLES):
-            raise ValueError("its tables are not as they were made")
-
     def _has_any(self, table: str) -> bool:
         return self.db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
 
@@ -230,12 +222,7 @@ class ResumeFile:
         self.db.execute(f"REPLACE INTO runs VALUES ({places})", line)
 
     def _compare(self, run: Run, wanted: Run) -> None:
-        before, now = json.loads(run.plan), json.loads(wanted.plan)
-        changed = [name for name in now if now[name] != before.get(name)]
-        follows = {"levels": "sigmas", "batch": "samples", "rows": "X"}  # a default, for instance
-        changed = [name for name in changed if follows.get(name) not in changed]
-        arguments = {"sigmas": "sigma", "levels": "domain"}
-        differs = [arguments.get(name, name) for name in changed]
+        differs = differing(json.loads(run.plan), json.loads(wanted.plan))
         if run.library != wanted.library:
             differs.append(f"library {run.library}")
         if run.seed != wanted.seed:
@@ -333,11 +320,27 @@ class ResumeFile:
             return {row for (row,) in self.db.execute(query, (sigmas,))}
 
 
+def has_tables(db: sqlite3.Connection) -> bool:
+    """Whether a database has the tables; a new one has none. Raises ValueError if it has others, of
+    which nothing is read."""
+    made = {sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+    if made and made != set(_TABLES):
+        raise ValueError("its tables are not as they were made")
+    return bool(made)
+
+
+def foreign(path: str) -> str:
+    """What is said of a file for which `is_foreign` holds."""
+    return f"{path} belongs to another program or version"
+
+
 def described(path: str, error: Exception) -> str:
     """What a failure says about the file."""
     if isinstance(error, ResumeError):
         return str(error)
     what = "cannot be written" if _unwritable(error) else "is damaged or no resume file"
+    if "locking protocol" in str(error):
+        what = "is on a file system without locks"
     said = " ".join(str(getattr(error, "strerror", None) or error).split())
     return f"{path} {what} ({said})"
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-import io
 import json
 import math
 import os
@@ -16,6 +15,7 @@ import numpy as np
 
 from . import _graphs, _network
 from ._arrays import check_finite, inputs_of, numbers, scale_of
+from ._files import replace_arrays
 from ._optional import needed
 from ._shown import Progress, Shown
 from .constants import integer, path_of, positive, several
@@ -254,9 +254,7 @@ def _read(run: _Run, path: str, told: str) -> int:
 
 
 def _write(run: _Run, path: str, facts: dict[str, Any]) -> None:
-    out = io.BytesIO()
-    np.savez(out, **facts, **{name: tensor.numpy() for name, tensor in run.tensors().items()})
-    _graphs.replace(path, out.getvalue())
+    replace_arrays(path, **facts, **{name: t.numpy() for name, t in run.tensors().items()})
 
 
 def _file(run: _Run, matrix: np.ndarray, errors: dict[float, float]) -> bytes:

@@ -106,8 +106,8 @@ def tune_scale(
     """Chooses a scale and sigma with a long mean radius, for other inputs than these.
 
     model     as for certify_rows
-    X         at least 12 inputs, as for certify_rows, that are not certified later. Two thirds of
-              them choose, and every third one measures the gain
+    X         at least 12 inputs, as for certify_rows, that are not certified later, nor points of
+              a Calibrated. Two thirds of them choose, and every third one measures the gain
     question  one question about one output, without a target; a number is a tolerance
     sigmas    noise levels > 0 to choose from, one or several different ones
     groups    the group of each feature: names or whole numbers, at most 64 different ones, in the
@@ -126,8 +126,8 @@ def tune_scale(
               an input counts once for each trial. To cancel, it may raise an exception
 
     The other arguments are those of certify_rows: outputs, kind, lo, hi, batch, pilot, constraints,
-    flags, executor, jobs. With k sigmas, n inputs that choose and m that are held back, the model
-    is called with at most ((2 k + 2 rounds) n + 2 m) samples rows.
+    flags, executor, jobs, check. With k sigmas, n inputs that choose and m that are held back, the
+    model is called with at most ((2 k + 2 rounds) n + 2 m) samples rows, and 19 for the check.
 
     Certificates with the result hold with all of alpha, because scale and sigma are fixed before
     their noise is drawn (theory 1.8).
@@ -149,12 +149,13 @@ def tune_scale(
     truth = None if labels is None else labels_of(labels, count, index_of(X))
     more.update(questions=asked, samples=samples, domain=Domain.CALIBRATION)
     more["seed"] = shared_seed(seed)
+    check = more.pop("check", True)
     certify = functools.partial(certify_rows, model, **more)
     held = np.arange(count) % HELD_BACK == HELD_BACK - 1
     choosing, measuring = np.flatnonzero(~held), np.flatnonzero(held)
     most = (2 * len(levels) + 2 * rounds) * len(choosing) + 2 * len(measuring)
     shown = Shown(progress, 0, most)
-    search = _Search(_Trials(setting, certify, truth, shown), choosing, levels, allowance)
+    search = _Search(_Trials(setting, certify, truth, shown, check), choosing, levels, allowance)
     search.improve(rounds)
     search.sweep()
     found = search.result(measuring)
@@ -190,15 +191,16 @@ class _Trials:
     """Certifies the rows of a trial. All trials have the same noise."""
 
     def __init__(
-        self, setting: Groups, certify: Callable[..., Rows], labels: Any, shown: Shown
+        self, setting: Groups, certify: Callable[..., Rows], labels: Any, shown: Shown, check: Any
     ) -> None:
         self.setting, self.certify, self.labels = setting, certify, labels
+        self.check = check  # the model, at the first trial
         self.shown, self.calls = shown, 0
 
     def certified(self, which: np.ndarray, logs: np.ndarray, sigma: float, **more: Any) -> Rows:
         """The certificates of some rows. Row i of the table has noise id noise_id + i."""
         X, scale = self.setting.inputs(which), self.setting.scale(logs)
-        more.update(sigma=sigma, scale=scale, progress=self.shown.part())
+        more.update(sigma=sigma, scale=scale, progress=self.shown.part(), check=self.check)
         try:
             rows = self.certify(X=X, **more)
         except RowsError as error:
@@ -207,6 +209,7 @@ class _Trials:
             row = int(which[error.row])
             said = f"row {row}: {of_model(error.__cause__)}"
             raise RowsError(said, row) from error.__cause__
+        self.check = False
         self.calls += int(rows["samples"].sum())
         return rows
 

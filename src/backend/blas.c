@@ -2,13 +2,28 @@
  * them inside, and without it into one that opens the module. */
 #include "backend/blas.h"
 #include "backend/module.h"
+#include <stdlib.h>
+
+enum { WORK_SPACE = (128 << 20) + 8192 }; /* that OpenBLAS keeps for a thread (x86-64) */
+
+/* OpenBLAS would wait for it for ever. */
+static certreg_status check_memory(certreg_error *why)
+{
+    void *volatile probe = malloc(WORK_SPACE);
+    if (!probe)
+        return cr_fail(why, CERTREG_E_NO_MEMORY,
+                       "OpenBLAS needs %d MiB of memory for its work space; close something else, "
+                       "or raise the limit of the process",
+                       WORK_SPACE >> 20);
+    free(probe);
+    return CERTREG_OK;
+}
 
 #if defined(CR_BLAS_INSIDE)
 certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
 {
-    (void)why;
     *out = certreg_module_blas();
-    return CERTREG_OK;
+    return check_memory(why);
 }
 #else
 static const cr_module module = {.name = "blas",
@@ -22,7 +37,8 @@ certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
 {
     const cr_blas *(*table)(void) = NULL;
     *out = NULL;
-    const certreg_status status = cr_module_find(&module, why, &table);
+    certreg_status status = check_memory(why);
+    if (!status) status = cr_module_find(&module, why, &table);
     if (status) return status;
     const cr_blas *found = table();
     if (!found || found->api_version != CR_BLAS_API)
@@ -30,6 +46,6 @@ certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
                        "certreg/" CR_BLAS_FILE " was made for another version of this library; "
                        "install the one that came with it");
     *out = found;
-    return CERTREG_OK;
+    return check_memory(why); /* again: its threads have theirs now */
 }
 #endif

@@ -6,10 +6,8 @@
 #include "base/error.h"
 #include <stddef.h>
 
-#define CR_BLAS_API 2u
+#define CR_BLAS_API 3u
 #define CR_BLAS_FILE "libcertreg_blas.so"
-
-enum { CR_BLAS_NO_MEMORY = -1 };
 
 /* Sizes are at most INT32_MAX. */
 typedef struct cr_blas {
@@ -22,21 +20,21 @@ typedef struct cr_blas {
     void (*multiply_symmetric)(size_t m, size_t n, const float *a, const float *b, float *c);
     /* c += a'b: m rows of n, from k rows of m and k rows of n */
     void (*add_product)(size_t m, size_t n, size_t k, const float *a, const float *b, float *c);
-    /* Makes the rows of a, `rows` <= n of n, orthonormal, with the same span. work: `rows`
-     * floats. It may allocate. Non-zero: it failed; CR_BLAS_NO_MEMORY or another reason. */
-    int (*orthonormal)(size_t rows, size_t n, float *a, float *work);
-    /* As eigenvalues, in double, and the rows of the matrix become the eigenvectors. It may
-     * allocate, and fails as `orthonormal` does. */
-    int (*eigenvectors)(size_t n, double *matrix, double *values);
+    /* Makes the rows of a, `rows` <= n of n, orthonormal, with the same span. work: `room` floats,
+     * 33 for each of the rows. Non-zero: it failed. */
+    int (*orthonormal)(size_t rows, size_t n, float *a, float *work, size_t room);
+    /* As eigenvalues, in double, and the rows of the matrix become the eigenvectors; room is 34*n
+     * at least. */
+    int (*eigenvectors)(size_t n, double *matrix, double *values, double *work, size_t room);
     /* In ascending order, of a symmetric matrix of which the upper half is read; it is used up.
      * work: `room` floats. Non-zero: they were not found. */
     int (*eigenvalues)(size_t n, float *matrix, float *values, float *work, size_t room);
 } cr_blas;
 
-/* NO_BACKEND where the module, or BLAS, is missing or damaged; VERSION where it belongs to another
- * version of the library. It stays open to the end of the process. BLAS may start threads when it
- * is opened, which keep the floating-point environment that they are born in: open it within a
- * call. */
+/* NO_BACKEND if the module, or BLAS, is missing or damaged; VERSION if it belongs to another
+ * version of the library; NO_MEMORY if BLAS would not get its work space, for which it waits for
+ * ever. It stays open to the end of the process. BLAS may start threads when it is opened, which
+ * keep the floating-point environment that they are born in: open it within a call. */
 certreg_status cr_blas_open(certreg_error *why, const cr_blas **out);
 
 /* What the module shows. */

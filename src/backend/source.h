@@ -21,13 +21,15 @@ CR_INLINE uint64_t cr_source_block(const cr_source *s, uint64_t sample)
     return s->base + sample * s->row;
 }
 
-/* The words of a block. On devices they are cuRAND's own. */
+/* The words of a block. On devices the rounds are cuRAND's own, with keys that need not be computed
+ * again for each block. */
 CR_INLINE void cr_source_words(const cr_source *s, uint64_t block, uint32_t words[4])
 {
 #if defined(__CUDA_ARCH__)
-    const uint4 counter = make_uint4((uint32_t)block, (uint32_t)(block >> 32), (uint32_t)s->stream,
-                                     (uint32_t)(s->stream >> 32));
-    const uint4 out = curand_Philox4x32_10(counter, make_uint2(s->keys[0], s->keys[1]));
+    uint4 out = make_uint4((uint32_t)block, (uint32_t)(block >> 32), (uint32_t)s->stream,
+                           (uint32_t)(s->stream >> 32));
+    for (int i = 0; i < CR_PHILOX_ROUNDS; i++)
+        out = _philox4x32round(out, make_uint2(s->keys[2 * i], s->keys[2 * i + 1]));
     words[0] = out.x, words[1] = out.y, words[2] = out.z, words[3] = out.w;
 #else
     cr_philox_at(s->keys, s->stream, block, words);

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,18 @@ void cr_error_clear(certreg_error *error)
     error->output = -1;
 }
 
+/* Numbers have a decimal point, whatever locale the program has set. (That of C is no memory of its
+ * own.) */
+static void print_plainly(char *out, size_t room, const char *format, va_list arguments)
+{
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0),
+                   theirs = plain ? uselocale(plain) : (locale_t)0;
+    vsnprintf(out, room, format, arguments);
+    if (!plain) return;
+    uselocale(theirs);
+    freelocale(plain);
+}
+
 certreg_status cr_fail(certreg_error *error, certreg_status status, const char *format, ...)
 {
     if (!error) return status;
@@ -19,7 +32,7 @@ certreg_status cr_fail(certreg_error *error, certreg_status status, const char *
     error->status = status;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
+    print_plainly(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
     return status;
 }

@@ -110,14 +110,12 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
                          uint32_t constraints, certreg_bounds *out)
 {
     const double alpha = moments_alpha(conditions, c, constraints);
+    if (c->guard) constraints = CERTREG_CONSTRAINTS_ECM;
+    if (c->mean_alone) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
     if (c->law) return cr_finite_find_law(v, conditions, c, alpha, out), 0;
-    if (!c->exact && !c->guard) return bound_by_method(v, conditions, c, constraints, alpha, out);
-    if (c->exact) cr_means_exact(v, conditions, c, alpha, out);
-    else
-        cr_finite_find(v, conditions, &c->score,
-                       CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
-                           CERTREG_CONSTRAINT_RANGE,
-                       alpha, 0, out);
+    if (c->exact) return cr_means_exact(v, conditions, c, alpha, out), 0;
+    if (!c->guard) return bound_by_method(v, conditions, c, constraints, alpha, out);
+    cr_finite_find(v, conditions, &c->score, constraints, alpha, 0, out);
     return 0;
 }
 

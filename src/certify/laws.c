@@ -1,5 +1,5 @@
 /* The whole law of a score, or its mean and variance: whichever the pilot expects to reach
- * further. */
+ * further. Its mean alone, if neither is expected to reach anywhere. */
 #include "certify/laws.h"
 #include "bisection/radius.h"
 #include "bounds/bounds.h"
@@ -38,18 +38,22 @@ static choice begin(const cr_work *w, const cr_conditions *conditions, cr_condit
 }
 
 /* ---- what the pilot expects */
+static certreg_bounds expected(const choice *c, uint32_t constraints)
+{
+    certreg_bounds b = cr_bounds_blank(c->record, c->conditions);
+    cr_finite_find(c->record, c->conditions, &c->condition->score, constraints,
+                   c->conditions->question.alpha, c->samples, &b);
+    return b;
+}
+
 /* In units of sigma, by mean and variance; of the true mean on both sides. */
 static double radius_by_moments(const choice *c)
 {
-    const cr_conditions *conditions = c->conditions;
     const cr_condition *condition = c->condition;
-    const double alpha = conditions->question.alpha;
-    certreg_bounds b = cr_bounds_blank(c->record, conditions);
+    const certreg_bounds b = expected(c, CERTREG_CONSTRAINTS_ECM);
     certreg_radius found = {.struct_size = sizeof found};
     cr_bisection how = cr_radius_default(c->record->watch);
     how.accuracy = 1e-4;
-    cr_finite_find(c->record, conditions, &condition->score, CERTREG_CONSTRAINTS_ECM, alpha,
-                   c->samples, &b);
     const certreg_status status =
         condition->score.kind == CR_SCORE_OUTPUT
             ? cr_radius_within(&how, &b, 0, condition->score.tolerance, &found, NULL)
@@ -98,6 +102,14 @@ static int take_law(choice *c, double r)
     return 1;
 }
 
+/* If no radius is expected: the moment's center may be far away, and the moment then bounds the
+ * mean badly. */
+static int is_better_alone(const choice *c)
+{
+    const uint32_t alone = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    return expected(c, alone).mean_lo > expected(c, CERTREG_CONSTRAINTS_ECM).mean_lo;
+}
+
 /* Of the true mean, laws of its fall and its rise, as a condition each. */
 static void choose_for_mean(const cr_work *w, cr_conditions *conditions)
 {
@@ -128,7 +140,9 @@ static void choose(const cr_work *w, cr_conditions *conditions)
     for (int i = 0; i < conditions->count && i < CR_LAWS; i++) {
         choice c = begin(w, conditions, conditions->each + i, conditions->scratch->laws + i);
         c.law->moves = 0;
-        if (!c.condition->exact) take_law(&c, radius_by_moments(&c));
+        if (c.condition->exact) continue;
+        const double r = radius_by_moments(&c);
+        c.condition->mean_alone = !take_law(&c, r) && !(r > 0) && is_better_alone(&c);
     }
 }
 

@@ -20,12 +20,31 @@ static size_t times_asked(const certreg_question *questions, size_t count, size_
     return times;
 }
 
-/* One promise is about the statistics themselves, or about what is served. */
+/* One promise is about the statistics themselves, or about what one request serves, whose noise is
+ * drawn once for all outputs (theory 7.3). */
+static certreg_status check_serving(const cr_work *w, const cr_question *q,
+                                    const cr_question *first, size_t i)
+{
+    if (!q->served_samples != !first->served_samples)
+        return cr_fail(w->why, CERTREG_E_INVALID,
+                       "questions[%zu].serving is %s, unlike that of questions[0]: one radius "
+                       "is about served values or about T, so set both or neither",
+                       i, q->served_samples ? "set" : "NULL");
+    if (q->served_samples != first->served_samples || q->served_pairs != first->served_pairs)
+        return cr_fail(w->why, CERTREG_E_INVALID,
+                       "questions[%zu].serving has samples %zu and pairs %d, and that of "
+                       "questions[0] %zu and %d: one radius is about values that one request "
+                       "serves, so give both the same, or ask certreg_certify about each server",
+                       i, q->served_samples, q->served_pairs, first->served_samples,
+                       first->served_pairs);
+    return CERTREG_OK;
+}
+
 static certreg_status check_one(const cr_work *w, const certreg_question *questions, size_t i)
 {
-    certreg_question q, first;
-    certreg_status status = cr_struct_element(&q, sizeof q, questions, i, "question", w->why);
-    if (!status) status = cr_struct_element(&first, sizeof first, questions, 0, "question", w->why);
+    cr_question q, first;
+    certreg_status status = cr_read_question(questions, i, 1, &q, w->why);
+    if (!status) status = cr_read_question(questions, 0, 1, &first, w->why);
     if (status) return status;
     if (q.bonferroni > 1)
         return cr_fail(w->why, CERTREG_E_INVALID,
@@ -37,12 +56,7 @@ static certreg_status check_one(const cr_work *w, const certreg_question *questi
                        "questions[%zu].center is CERTREG_CENTER_SAMPLE_MEDIAN, of whose radius "
                        "nothing is proved; use CERTREG_CENTER_PREDICTION",
                        i);
-    if (!q.serving != !first.serving)
-        return cr_fail(w->why, CERTREG_E_INVALID,
-                       "questions[%zu].serving is %s, unlike that of questions[0]: one radius "
-                       "is about served values or about T, so set both or neither",
-                       i, q.serving ? "set" : "NULL");
-    return CERTREG_OK;
+    return check_serving(w, &q, &first, i);
 }
 
 /* That each question makes sense is left to the call. */
@@ -61,13 +75,19 @@ static certreg_status check(const cr_work *w, const certreg_question *questions,
     return status;
 }
 
+static int weakness(int32_t method)
+{
+    const cr_method *m = cr_method_of(method);
+    return 2 * m->normality - m->any_number;
+}
+
 /* Whichever output gives way first as the shift grows is fixed by the model: the least radius is
- * too large only if that output's own bound failed. One promise about a true mean makes it one that
- * certreg_move_certificate has to refuse. */
+ * too large only if that output's own bound failed, which its own method bounds. One promise about
+ * a true mean makes it one that certreg_move_certificate has to refuse. */
 static void combine(const certreg_certificate *each, size_t count, certreg_certificate *combined)
 {
     double alpha = 0;
-    int32_t center = CERTREG_CENTER_PREDICTION;
+    int32_t center = CERTREG_CENTER_PREDICTION, method = CERTREG_METHOD_ANYTIME;
     certreg_status status = CERTREG_OK;
     for (size_t i = 0; i < count; i++) {
         certreg_certificate c;
@@ -76,8 +96,10 @@ static void combine(const certreg_certificate *each, size_t count, certreg_certi
         if (!status) status = c.status;
         alpha = fmax(alpha, c.alpha);
         if (c.center != CERTREG_CENTER_PREDICTION) center = c.center;
+        if (weakness(c.method) > weakness(method)) method = c.method;
     }
     combined->alpha = alpha, combined->center = center;
+    if (weakness(method) > weakness(combined->method)) combined->method = method;
     cr_answer_status(status, combined);
 }
 

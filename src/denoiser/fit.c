@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { CHUNK = 256, SPARE = 8 }; /* examples at a time; directions beyond those wanted */
+enum { WORK = 34 };              /* numbers for each direction that LAPACK works with */
 enum { FIRST_PASSES = 3, LAST_PASSES = 2 };
 enum { ONE_IN = 4 }; /* is held back */
 /* Standard deviation of a feature in units of its noise: sums of squares of less stay floats. */
@@ -30,6 +31,7 @@ typedef struct fit {
     float *product;      /* count*count */
     double *square;      /* count*count */
     double *values;      /* count: of square */
+    double *work;        /* WORK*count */
     double *variance;    /* count */
     double *seen;        /* count: mean squares of components of those held back */
     double *mean, *only; /* inputs each: of all examples; of those that are not held back */
@@ -49,6 +51,7 @@ static void lay_out(fit *f, cr_arena *a)
     f->product = cr_arena_take(a, k * k, sizeof *f->product);
     f->square = cr_arena_take(a, k * k, sizeof *f->square);
     f->values = cr_arena_take(a, k, sizeof *f->values);
+    f->work = cr_arena_take(a, WORK * k, sizeof *f->work);
     f->variance = cr_arena_take(a, k, sizeof *f->variance);
     f->seen = cr_arena_take(a, k, sizeof *f->seen);
     f->mean = cr_arena_take(a, n, sizeof *f->mean);
@@ -177,10 +180,8 @@ static void multiply(fit *f, size_t count)
     f->blas->add_product(f->count, f->inputs, count, f->parts, f->x, f->next);
 }
 
-static certreg_status failed(fit *f, int code, const char *what)
+static certreg_status failed(const fit *f, const char *what)
 {
-    if (code == CR_BLAS_NO_MEMORY)
-        return cr_fail(f->why, CERTREG_E_NO_MEMORY, "LAPACK has no memory to find %s", what);
     return cr_fail(f->why, CERTREG_E_INVALID,
                    "LAPACK found no %s of the examples: they may be too large for their noise",
                    what);
@@ -207,9 +208,13 @@ static certreg_status sort_axes(fit *f, enum part part)
 {
     const size_t k = f->count;
     f->blas->multiply(k, k, f->inputs, f->axes, f->next, f->product);
-    for (size_t i = 0; i < k * k; i++) f->square[i] = (double)f->product[i];
-    const int code = f->blas->eigenvectors(k, f->square, f->values);
-    if (code) return failed(f, code, "variances");
+    int bad = 0; /* LAPACK does not look */
+    for (size_t i = 0; i < k * k; i++) {
+        f->square[i] = (double)f->product[i];
+        bad |= !isfinite(f->square[i]);
+    }
+    if (bad || f->blas->eigenvectors(k, f->square, f->values, f->work, WORK * k))
+        return failed(f, "variances");
     turn(f, (double)rows_in(f, part));
     return CERTREG_OK;
 }
@@ -220,8 +225,8 @@ static certreg_status find_axes(fit *f, enum part part, int passes)
     for (int pass = 0; pass < passes; pass++) {
         float *better = f->next;
         if (pass) f->next = f->axes, f->axes = better;
-        const int code = f->blas->orthonormal(f->count, f->inputs, f->axes, f->parts);
-        if (code) return failed(f, code, "directions");
+        if (f->blas->orthonormal(f->count, f->inputs, f->axes, f->parts, CHUNK * f->count))
+            return failed(f, "directions");
         memset(f->next, 0, size);
         const certreg_status status = each_chunk(f, part, multiply);
         if (status) return status;

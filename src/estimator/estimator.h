@@ -32,6 +32,13 @@ struct certreg_estimator {
     int32_t owns_memory;
 };
 
+/* ---- sample.c */
+/* Outputs that the model will not write are NaN. */
+certreg_status cr_estimator_blank(certreg_estimator *);
+/* One call of the model with the rows at x[turn], whose outputs are the host's then. Of the batch
+ * are read rows, first and the used ones. MODEL_FAILED if the model says so. */
+certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch);
+
 static inline double cr_estimator_now(const certreg_estimator *e)
 {
     return cr_watch_now(e->record.watch);

@@ -97,8 +97,7 @@ static size_t output_bytes(const certreg_estimator *e)
     return e->record.model.batch * e->record.columns * sizeof *e->batches.y;
 }
 
-/* Outputs that the model will not write are NaN. */
-static certreg_status blank_outputs(certreg_estimator *e)
+certreg_status cr_estimator_blank(certreg_estimator *e)
 {
     const certreg_status status =
         e->backend->ops->fill(e->backend, e->batches.y, output_bytes(e), 0xff); /* a NaN */
@@ -116,19 +115,27 @@ static certreg_status fetch_outputs(certreg_estimator *e)
                   : CERTREG_OK;
 }
 
-static certreg_batch batch_of(const certreg_estimator *e, uint64_t first, span used)
+certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b)
 {
-    return (certreg_batch){.struct_size = sizeof(certreg_batch),
-                           .device = e->backend->ops->device,
-                           .rows = e->record.model.batch,
-                           .inputs = e->record.model.inputs,
-                           .columns = e->record.columns,
-                           .first = first,
-                           .used_first = (size_t)(used.first - first),
-                           .used_count = (size_t)(used.end - used.first),
-                           .x = e->batches.x[e->batches.turn],
-                           .y = e->batches.y,
-                           .stream = e->backend->ops->stream(e->backend)};
+    b.struct_size = sizeof b;
+    b.device = e->backend->ops->device;
+    b.inputs = e->record.model.inputs, b.columns = e->record.columns;
+    b.x = e->batches.x[e->batches.turn], b.y = e->batches.y;
+    b.stream = e->backend->ops->stream(e->backend);
+    cr_busy_out(&e->busy);
+    const int code = e->record.model.eval(e->record.model.user, &b);
+    cr_busy_in(&e->busy);
+    const certreg_status status = fetch_outputs(e); /* also then: nothing stays in flight */
+    if (!code) return status;
+    const uint64_t first = b.first + b.used_first;
+    cr_fail(&e->error, CERTREG_E_MODEL_FAILED,
+            "the model returned %d for samples %llu to %llu: see what it means by that, and let it "
+            "return 0 once its outputs are written",
+            code, (unsigned long long)first, (unsigned long long)(first + b.used_count - 1));
+    e->error.sample = (int64_t)first;
+    e->error.row = (int64_t)b.used_first;
+    e->error.model_code = code;
+    return CERTREG_E_MODEL_FAILED;
 }
 
 /* The inputs of the batch, and room for its outputs. */
@@ -136,29 +143,20 @@ static certreg_status prepare_batch(certreg_estimator *e, uint64_t batch_first, 
 {
     const uint64_t next = batch_first + e->record.model.batch;
     certreg_status status = draw_batch(e, batch_first);
-    if (!status) status = blank_outputs(e);
+    if (!status) status = cr_estimator_blank(e);
     return !status && next < end ? draw_ahead(e, next) : status;
 }
 
 static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, span used)
 {
-    const certreg_batch b = batch_of(e, batch_first, used);
-    certreg_status status;
+    const certreg_batch b = {.rows = e->record.model.batch,
+                             .first = batch_first,
+                             .used_first = (size_t)(used.first - batch_first),
+                             .used_count = (size_t)(used.end - used.first)};
     const double start = cr_estimator_now(e);
-    cr_busy_out(&e->busy);
-    const int code = e->record.model.eval(e->record.model.user, &b);
-    cr_busy_in(&e->busy);
-    status = fetch_outputs(e); /* also after a failure: nothing stays in flight */
+    const certreg_status status = cr_estimator_evaluate(e, b);
     e->clock.model_seconds += cr_estimator_now(e) - start;
-    if (!code) return status;
-    cr_fail(&e->error, CERTREG_E_MODEL_FAILED,
-            "the model returned %d for samples %llu to %llu: see what it means by that, and let it "
-            "return 0 once its outputs are written",
-            code, (unsigned long long)used.first, (unsigned long long)(used.end - 1));
-    e->error.sample = (int64_t)used.first;
-    e->error.row = (int64_t)b.used_first;
-    e->error.model_code = code;
-    return CERTREG_E_MODEL_FAILED;
+    return status;
 }
 
 /* A model that fails has seen all rows of its batch, and so has one with an output that cannot be

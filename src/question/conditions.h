@@ -24,6 +24,7 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
     cr_pairs pairs; /* served from pairs: they have to hold, and the threshold, that of independent
                        noise, only guides the pilot; no samples: there are none */
     cr_law *law;    /* it is certified by this law, in scratch; NULL: by mean and variance */
+    int mean_alone; /* without the variance: the mean's bound has all of alpha */
     enum cr_guard guard;
 } cr_condition;
 

@@ -38,7 +38,7 @@ static const cr_method paper = {.row = {"PAPER", OUTPUT},
                                 .usual = CERTREG_CONSTRAINTS_ECGM,
                                 .demanded = CERTREG_CONSTRAINT_GRADIENT,
                                 .neutral = ECM,
-                                .normality = 1};
+                                .normality = 2};
 
 static const cr_method anytime = {.row = {"ANYTIME", SCORES | TARGET},
                                   .centers = PREDICTION | TRUE_MEAN,

@@ -80,7 +80,7 @@ typedef struct cr_method {
     uint32_t usual;       /* what 0 stands for, as far as the plan has them */
     uint32_t demanded;    /* those of them that the plan has to have */
     uint32_t neutral;     /* that do not change its bounds of the output itself */
-    int normality;        /* its bounds hold for about normal means only */
+    int normality;        /* its bounds hold for about normal means only; 2: not even then */
     int any_number;       /* they hold at all numbers of samples together */
     int orders;           /* it has order statistics */
     int published; /* with everything else that was published: the prediction, where a circle is

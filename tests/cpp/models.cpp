@@ -267,6 +267,37 @@ TEST(what_pointers_point_to_is_read_in_every_call)
     }
 }
 
+TEST(models_are_checked)
+{
+    certreg::estimator good = kit::estimator();
+    good.begin(kit::input, 0.25, 7);
+    CHECK(good.model_check() == CERTREG_DEPENDENCE_NONE && !good.last_error().text[0]);
+    const auto centred = [](const float *x, float *y, size_t rows) {
+        float sum = 0;
+        for (size_t i = 0; i < rows; i++) sum += x[3 * i];
+        for (size_t i = 0; i < rows; i++) y[i] = x[3 * i] - sum / static_cast<float>(rows);
+    };
+    certreg::estimator bad(centred, certreg::model(3), kit::plan(1000));
+    bad.begin(kit::input, 0.25, 7);
+    const certreg::error why = kit::thrown([&] { bad.model_check(); });
+    CHECK(why.status == CERTREG_E_MODEL_FAILED && kit::says(why, "other rows are beside it"));
+    float state = 0;
+    certreg::estimator random([&](const float *) { return state++; }, certreg::model(3),
+                              kit::plan(1000));
+    random.begin(kit::input, 0.25, 7);
+    CHECK(random.model_check() == CERTREG_DEPENDENCE_CALL && random.last_error().text[0]);
+    certreg::estimator throws([](const float *) -> float { throw 5; }, certreg::model(3),
+                              kit::plan(1000));
+    throws.begin(kit::input, 0.25, 7);
+    int caught = 0;
+    try {
+        throws.model_check();
+    } catch (int number) {
+        caught = number;
+    }
+    CHECK(caught == 5);
+}
+
 #if __cplusplus >= 202002L
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 TEST(designated_initialisers_and_spans_serve)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct work {
     struct work *next;
@@ -21,7 +22,15 @@ struct emulated_stream { /* never used again: events may know it */
 struct emulated_event {
     cudaStream_t stream; /* NULL: never recorded */
     uint64_t after;
+    double seconds; /* when it was recorded, or waited for */
 };
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static emulated_state state;
 static int lost[EMULATED_DEVICES], last_code;
@@ -161,18 +170,20 @@ cudaError_t emulated_enqueue(cudaStream_t stream, emulated_work *run, void *with
     return leave(enqueue(stream, w));
 }
 
-typedef struct transfer {
+typedef struct transfer { /* rows of bytes; from NULL: filled with a byte */
     void *to;
     const void *from;
-    size_t bytes;
+    size_t bytes, rows, to_pitch, from_pitch;
     int byte;
 } transfer;
 
 static void copy_now(void *with)
 {
     const transfer *t = with;
-    if (t->from) memcpy(t->to, t->from, t->bytes);
-    else memset(t->to, t->byte, t->bytes);
+    if (!t->from) memset(t->to, t->byte, t->bytes);
+    for (size_t i = 0; t->from && i < t->rows; i++)
+        memcpy((char *)t->to + i * t->to_pitch, (const char *)t->from + i * t->from_pitch,
+               t->bytes);
 }
 
 static cudaError_t give_transfer(cudaStream_t stream, transfer what)
@@ -231,8 +242,14 @@ cudaError_t cudaGetDeviceCount(int *number)
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int device)
 {
-    if (which != cudaDevAttrComputeCapabilityMajor) return cudaErrorInvalidValue;
-    *value = device == EMULATED_HOPPER ? 9 : 8;
+    *value = which == cudaDevAttrMultiProcessorCount ? 2 : device == EMULATED_HOPPER ? 9 : 8;
+    return emulated_enter();
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *out, int device)
+{
+    (void)device;
+    *out = (struct cudaDeviceProp){"the emulated device, whose figures mean nothing", 1};
     return emulated_enter();
 }
 
@@ -269,7 +286,21 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
         emulated_broken("a copy in another direction than said");
     if (kind == cudaMemcpyHostToDevice) state.to_device += bytes;
     if (kind == cudaMemcpyDeviceToHost) state.to_host += bytes;
-    return leave(give_transfer(stream, (transfer){.to = to, .from = from, .bytes = bytes}));
+    return leave(
+        give_transfer(stream, (transfer){.to = to, .from = from, .bytes = bytes, .rows = 1}));
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t stream)
+{
+    if (kind != cudaMemcpyDeviceToDevice) emulated_broken("rows are copied on the device only");
+    return give_transfer(stream, (transfer){.to = to,
+                                            .from = from,
+                                            .bytes = width,
+                                            .rows = height,
+                                            .to_pitch = to_pitch,
+                                            .from_pitch = from_pitch});
 }
 
 cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cudaStream_t stream)
@@ -288,6 +319,11 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
     (*out)->device = emulated_current(), (*out)->at_once = state.at_once;
     state.objects++;
     return leave(cudaSuccess);
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *out)
+{
+    return cudaStreamCreateWithFlags(out, 0);
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
@@ -349,6 +385,26 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
     return leave(cudaSuccess);
 }
 
+cudaError_t cudaEventCreate(cudaEvent_t *out)
+{
+    return cudaEventCreateWithFlags(out, 0);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    lock();
+    const cudaError_t code = count();
+    if (!code && event->stream) run_to(event->stream, event->after);
+    event->seconds = seconds();
+    return leave(code);
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
+{
+    *ms = (float)(1e3 * (to->seconds - from->seconds));
+    return emulated_enter();
+}
+
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
     lock();
@@ -362,7 +418,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     lock();
     cudaError_t code = count();
     if (!code && stream->device != emulated_current()) code = cudaErrorInvalidResourceHandle;
-    if (!code) *event = (struct emulated_event){stream, stream->given};
+    if (!code) *event = (struct emulated_event){stream, stream->given, seconds()};
     return leave(code);
 }
 

@@ -73,6 +73,10 @@ certifies "trees" '^output 0: 2\.0559[0-9]*, radius 0\.348[0-9]*$' "$models/tree
 fed=(--constant gain=1 --constant offset=1 --constant count=0 --constant many=0 --constant flag=1)
 certifies "one column of a model with constants" '^output 0: 2\.0[0-9]*, radius 0\.4[0-9]*$' \
     "$models/fed.onnx" "${fed[@]}" --output wide --columns 1:2 --samples 1000 0.25 0.5
+certifies "a model whose rows see each other, without a check" '^output 0: .* radius' \
+    "$models/centred.onnx" 0.25 1 --no-check
+certifies "a random model, after a remark" 'random.onnx: an output .* the same rows come again' \
+    "$models/random.onnx" 0.25 1
 "$certify" "$models/dense.onnx" --input "$tmp/bare" 0.25 1 >"$tmp/one" 2>&1 &&
     "$certify" "$models/dense.onnx" --input "$tmp/good.npy" 0.25 1 >"$tmp/two" 2>&1 &&
     cmp -s "$tmp/one" "$tmp/two" && ! grep -q 'output 1: -0\.8376' "$tmp/one"
@@ -93,6 +97,7 @@ if [ -n "$own" ]; then CERTREG_ORT=$own; else unset CERTREG_ORT; fi
 mistake 'usage: ' "$models/dense.onnx" 0.25
 mistake 'usage: ' --help
 mistake 'one word too many' "$models/dense.onnx" 0.25 1 2
+mistake 'if other rows are beside it' "$models/centred.onnx" 0.25 1
 mistake 'no value follows' "$models/dense.onnx" 0.25 1 --engine
 mistake 'no value follows' "$models/dense.onnx" 0.25 1 --constant
 mistake 'one word too many' "$models/dense.onnx" 0.25 1 --nonsense 3

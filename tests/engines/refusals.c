@@ -34,13 +34,11 @@ static const struct {
     {"tests/engines/no_output.onnx", "has no outputs", {.engine = NULL}},
     {"tests/engines/one_row.onnx", "one_row.onnx", {.engine = NULL}},
     {"tests/engines/turned.onnx", "does not have one row", {.engine = NULL}},
-    {"tests/engines/turned.pt", "not 3 rows of 2", {.shape = "6"}},
-    {"tests/engines/turned_fixed.onnx", "with the other rows", {.engine = NULL}},
-    {"tests/engines/centred.onnx", "with the other rows", {.engine = NULL}},
-    {"tests/engines/centred.pt", "with the other rows", {.shape = "6"}},
-    {"tests/engines/quantized.onnx", "with the other rows", {.engine = NULL}},
-    {"tests/engines/random.onnx", "from run to run", {.engine = NULL}},
-    {"tests/engines/random.pt", "from run to run", {.shape = "6"}},
+    {"tests/engines/turned.pt", "not 4 rows of 2", {.shape = "6"}},
+    {"tests/engines/turned_fixed.onnx", "rows are in another order", {.engine = NULL}},
+    {"tests/engines/centred.onnx", "if other rows are beside it", {.engine = NULL}},
+    {"tests/engines/centred.pt", "if other rows are beside it", {.shape = "6"}},
+    {"tests/engines/quantized.onnx", "if other rows are beside it", {.engine = NULL}},
     {"no/such.onnx", "no/such.onnx: No such file", {.engine = NULL}},
     {"no/such.json", "no/such.json: No such file", {.engine = NULL}},
     {"no/such.pt", "no/such.pt: No such file", {.shape = "6"}},
@@ -102,6 +100,30 @@ START_TEST(what_cannot_be_used_is_refused_with_a_sentence)
                       (set.engine != NULL && !strcmp("caffe", set.engine)),
                   "%s", engine.why);
     ck_assert(engine.run == NULL && engine.close == NULL);
+}
+END_TEST
+
+static const char *const randoms[] = {"tests/engines/random.onnx", "tests/engines/random.pt"};
+
+START_TEST(a_random_model_is_opened_with_a_remark)
+{
+    const struct engine_options set = {.shape = "6"};
+    const int bad = engine_open(randoms[_i], &set, &engine);
+    if (bad == ENGINE_ABSENT) {
+        skip(engine.why);
+        return;
+    }
+    ck_assert_int_eq(bad, 0);
+    ck_assert_msg(strstr(engine.why, "if the same rows come again") != NULL, "%s", engine.why);
+}
+END_TEST
+
+START_TEST(without_a_check_every_model_is_opened)
+{
+    const struct engine_options set = {.no_check = 1};
+    const int bad = engine_open("tests/engines/centred.onnx", &set, &engine);
+    if (bad == ENGINE_ABSENT) skip(engine.why);
+    else ck_assert(!bad && engine.why[0] == '\0');
 }
 END_TEST
 
@@ -218,6 +240,8 @@ int main(void)
     Suite *suite = suite_create("engines: what is refused");
     TCase *bad = kit_case_with(suite, "bad_input", clear, tear_down);
     tcase_add_loop_test(bad, what_cannot_be_used_is_refused_with_a_sentence, 0, KIT_ROWS(refused));
+    tcase_add_loop_test(bad, a_random_model_is_opened_with_a_remark, 0, KIT_ROWS(randoms));
+    tcase_add_test(bad, without_a_check_every_model_is_opened);
     tcase_add_loop_test(bad, without_onnx_runtime_it_is_said_how_to_install_it, 0, 2);
     tcase_add_test(bad, a_network_of_another_shape_is_refused);
     tcase_add_test(bad, devices_that_cannot_be_used_are_refused);

@@ -58,11 +58,10 @@ static const struct {
      CERTREG_CONSTRAINTS_ECGM, 1e-9},
     {CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC, 0, CERTREG_CONSTRAINTS_ECGHM, 1e-4}};
 
-TEST_TIMES(certificates_are_those_of_the_cpu, 4)
+static void compare_certificates(size_t batch)
 {
     copies c = {0};
-    const size_t batch[] = {256, 100, 1, 3000};
-    certreg_estimator *cpu = make(NULL, &c, batch[_i]), *there = make(gpu, &c, batch[_i]);
+    certreg_estimator *cpu = make(NULL, &c, batch), *there = make(gpu, &c, batch);
     for (int i = 0; i < KIT_ROWS(asked); i++) {
         certreg_question q = kit_question(0.7);
         q.statistic = asked[i].score, q.method = asked[i].method, q.center = asked[i].center,
@@ -76,9 +75,22 @@ TEST_TIMES(certificates_are_those_of_the_cpu, 4)
                       "question %d: %.17g, on the CPU %.17g", i, b.radius, a.radius);
         ck_assert_double_eq(a.prediction, b.prediction);
     }
-    ck_assert_int_eq(c.calls, (int)((SAMPLES + batch[_i] - 1) / batch[_i]));
+    ck_assert_int_eq(c.calls, (int)((SAMPLES + batch - 1) / batch));
     certreg_estimator_destroy(cpu), certreg_estimator_destroy(there);
 }
+
+TEST_TIMES(certificates_are_those_of_the_cpu, 4)
+{
+    const size_t batch[] = {256, 100, 1, 3000};
+    compare_certificates(batch[_i]);
+}
+
+/* Every kernel in a few seconds, also where each access to memory is checked. */
+START_TEST(certificates_of_one_batch_size)
+{
+    compare_certificates(1000);
+}
+END_TEST
 
 TEST(records_are_interchangeable)
 {
@@ -199,10 +211,13 @@ int main(void)
         return 0;
     }
     Suite *suite = suite_create("a CUDA device");
-    TCase *typical = kit_case(suite, "typical"), *bad = kit_case(suite, "bad_input");
+    TCase *typical = kit_case(suite, "typical"), *brief = kit_case(suite, "short"),
+          *bad = kit_case(suite, "bad_input"); /* the last: it loses the device */
     contract_add_tests(typical, gpu, cr_backend_default()), kit_add_tests(typical);
     tcase_add_test(bad, host_memory_and_too_much_memory_are_refused);
     tcase_add_test(bad, a_lost_context_is_a_status);
+    tcase_add_test(brief, certificates_of_one_batch_size);
+    tcase_add_checked_fixture(brief, NULL, kit_close_all);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK); /* a context does not survive a fork */
     srunner_run_all(runner, CK_NORMAL);

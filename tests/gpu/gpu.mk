@@ -46,6 +46,12 @@ $(bundle)/certreg/libcertreg_blas.so: $(blas_objects) $(module_common)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(call bundle_link,/..) $(module_flags) $(bundle_libs)
 
+# first.sh and second.sh, and what they run in Python.
+scripts       := tests/gpu/first.sh tests/gpu/second.sh tests/gpu/steps.sh \
+    bench/gpu/torch_peer.py examples/python/torch_model.py examples/models/rotation.onnx
+bundle_scripts = mkdir -p $(1)/python && cp $(scripts) $(1)/ && \
+    cp -r python/certreg $(1)/python/ && find $(1)/python -name __pycache__ -prune -exec rm -r {} +
+
 gpu-bundle: $(if $(NVCC),$(bundled) $(bundled_modules))
 gpu-bundle: ## Collect in .gpu/ what a bare machine needs
 ifneq ($(NVCC),)
@@ -54,6 +60,36 @@ ifneq ($(NVCC),)
 	@find .gpu -type f -exec ldd {} + | sed -n 's|.* => \(/[^ ]*\) .*|\1|p' | sort -u | \
 	    grep -vE '$(the_hosts)' | xargs -I{} cp -L {} .gpu/libs/
 	@strip --strip-unneeded .gpu/sqrt_all .gpu/certreg/* .gpu/libs/*
+	@$(call bundle_scripts,.gpu)
 else
 	@echo 'gpu-bundle: skipped, no nvcc'
 endif
+
+# The bundle once more, of the emulated device, so that the scripts are tried to their end where no
+# device is (tests/gpu/rehearse.sh). Its programs do a part of the work.
+rehearsal := $(OBJ)/tests/rehearsal
+rehearsed := $(addprefix $(rehearsal)/,check_gpu bench_gpu sqrt_all libcertreg.so.$(MAJOR) \
+    certreg/libcertreg_cuda.so)
+$(rehearsal)/%.o: own = -Itests/emulated -Itests $(check_cflags) -DBENCH_PART=20 \
+    -Dgpu_crash=emulated_crash
+$(rehearsal)/%.o: tests/gpu/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$< (emulated))$(CC) $(own) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+$(rehearsal)/%.o: bench/gpu/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$< (emulated))$(CC) $(own) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+$(rehearsal)/sqrt_all.o: tests/gpu/sqrt_all.cu
+	@mkdir -p $(@D)
+	$(call say,CXX,$< (emulated))$(CXX) -x c++ -std=c++17 -Itests/emulated $(CPPFLAGS_ALL) $(OPT) \
+	    '-DSQRT_EACH=(1u<<16)' -ffp-contract=off $(EXTRA) -MMD -MP -c $< -o $@
+$(rehearsal)/check_gpu $(rehearsal)/bench_gpu $(rehearsal)/sqrt_all: $(rehearsal)/%: \
+    $(rehearsal)/%.o $(OBJ)/tests/support.a $(OBJ)/libcertreg.a | $(emulated)
+	$(call say,LINK,$@)$(CXX) $(OPT) $(EXTRA) $(filter %.o %.a,$^) -o $@ -L$(OBJ)/tests \
+	    -lemulated_cuda -Wl,-rpath,'$$ORIGIN/..' $(check_libs) $(static_libs)
+$(rehearsal)/libcertreg.so.$(MAJOR): $(OBJ)/libcertreg.so
+	@mkdir -p $(@D) && cp -L $< $@
+$(rehearsal)/certreg/libcertreg_cuda.so: $(OBJ)/tests/emulated_module.so
+	@mkdir -p $(@D) && cp $< $@
+.PHONY: gpu-rehearsal
+gpu-rehearsal: $(rehearsed)
+	@$(call bundle_scripts,$(rehearsal))

@@ -35,6 +35,14 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def usual_umask():
+    """Others may read new files."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture
 def models(folder, monkeypatch):
     """A current folder with models and inputs for the command line."""
     monkeypatch.setattr(kit.sys, "path", list(kit.sys.path))

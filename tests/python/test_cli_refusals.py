@@ -2,13 +2,16 @@
 
 import os
 import re
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from kit import ASKED, CERTIFY, PRODUCT, X, certify_refused, command_refused, parametrize
 from kit import read, run, write
+from certreg import ResumeError
 from certreg.cli.seeds import seed_in
+from certreg.store import ResumeFile
 
 MORE_MODELS = """
 def linear(x): return x @ [4, 2, 1]
@@ -242,6 +245,21 @@ def test_rows_before_a_model_that_ends_the_program_are_kept():
     command_refused(3, kept, "certify", *words, *ASKED, "-o", "r.csv")
     assert len(read("r.csv")) == 3
     command_refused(3, said, "attack", *words, *ASKED, "--calls", 500)
+
+
+def test_rows_before_a_resume_file_cannot_be_written_are_kept():
+    add, full = ResumeFile.add, ResumeError("r.sqlite cannot be written (disk is full)")
+
+    def adds(file, chunk):
+        if chunk.rows[0]:
+            raise full
+        add(file, chunk)
+
+    kept = r"disk is full\); 1 of 6 rows are done and in r.csv and r.sqlite; repeat the command"
+    with mock.patch.object(ResumeFile, "add", adds):
+        command_refused(4, kept, *CERTIFY, "-o", "r.csv", "--resume", "r.sqlite")
+    assert len(read("r.csv")) == 1
+    command_refused(4, "there is no folder nowhere$", *CERTIFY, "--resume", "nowhere/r.sqlite")
 
 
 def test_resume_files_of_something_else():

@@ -298,7 +298,7 @@ def test_check():
     out, _ = said("check", SOMETIMES[0], "large.npy", status=1)
     assert re.search(r"not finite: .*\(--count-failures\)", out)
     said("check", "models.py:slow", "x.npy", "--calls", 40)
-    assert os.path.getsize("called") == 6
+    assert os.path.getsize("called") == 7
     np.save("same.npy", np.ones((4, 3)))
     assert "give --sigma" in said("check", PRODUCT[0], "same.npy", status=2)[1]
 

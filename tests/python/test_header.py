@@ -115,7 +115,7 @@ def test_what_makes_a_handle_has_the_names_of_the_plans():
     python_fills |= {"memory", "memory_bytes"}
     backend = {"threads", "device", "stream", "module"}
     for made, names, more in (
-        (certreg.Estimator, ("model", "plan"), {"model"} | backend),
+        (certreg.Estimator, ("model", "plan"), {"model", "check"} | backend),
         (certreg.Solver, ("solver_plan",), set()),
         (certreg.Bisection, ("bisection_plan",), set()),
     ):

@@ -6,8 +6,9 @@ import re
 import numpy as np
 import pytest
 
+import kit
 from kit import certreg, near, parametrize, raising, refused, undefined
-from certreg import Calibrated, CertregError, Status, interval_rule
+from certreg import Calibrated, CertregError, Question, Status, interval_rule
 
 SIGMA, FEATURES = 0.5, 4
 WEIGHTS = np.array([0.5, -0.5, 0.5, 0.5], np.float32)  # of norm 1
@@ -45,6 +46,41 @@ def test_the_truth_is_covered_at_the_worst_shift():
     error = 0.3 / len(covered) ** 0.5 + 0.3 / 800**0.5
     assert 1 - alpha - 3 * error < np.mean(covered) < 1 - alpha + 3 * error + 0.02
     assert np.mean(lengths) < 2.6
+
+
+def chooses(name, f, x):
+    """What chooses sigma, scale or model calls the model, with the seed of a calibration."""
+    if name in ("certify", "calibration", "attack"):
+        for sigma in (SIGMA, [SIGMA, 1], [1, SIGMA]):
+            kit.rows_of(f, x, sigma, samples=20, domain=name, seed=11)
+    elif name == "sigmas":
+        with certreg.Estimator(f, x.shape[1], 20, seed=11) as e:
+            for i, z in enumerate(x):
+                e.certify_sigmas(z, [SIGMA, 2 * SIGMA], 20, 0.5, noise_id=i)
+    else:
+        asked, more = Question(1.3, alpha=0.3), dict(samples=30, seed=11, progress=False)
+        if name == "tune_scale":
+            certreg.tune_scale(f, x, asked, [SIGMA], rounds=2, **more)
+        else:
+            certreg.compare_denoised(f, x, asked, [SIGMA], examples=kit.X + 9, **more)
+
+
+@parametrize("name", *"certify calibration attack sigmas tune_scale compare_denoised".split())
+def test_what_chooses_has_other_noise_than_the_calibration_of_the_same_seed(name):
+    """The noise of every call is compared at one point, where equal noise shows."""
+    x = np.zeros((24, 3), np.float32)
+    seen = []
+
+    def f(rows):
+        seen.extend(row.tobytes() for row in rows if row.any())
+        return rows @ np.ones(3)
+
+    Calibrated(f, x, np.zeros(24), SIGMA, samples=20, seed=11)
+    points = {*seen}
+    seen.clear()
+    chooses(name, f, x)
+    assert len(points) == 480 and len({*seen}) > 400
+    assert not points & {*seen}
 
 
 def test_without_an_attack_it_is_split_conformal_prediction():

@@ -8,11 +8,11 @@ from kit import certreg, environment, pathlib
 
 PACKAGE = pathlib.Path(certreg.__file__).parent
 LAYERS = (  # each may import those before it
-    "constants _structs _library _said errors _dlpack _optional _arrays _tables questions answers "
-    "_calls names _tensors _onnx models frames parametric denoised _steps _marks attacks _asking "
-    "estimator _changes _rules intervals solver check plots _worker result _damage _lock store "
-    "shards _schedule _probes _shown _graphs _network training joining rows groups sensitivity "
-    "tuning comparison units regressor __init__ cli __main__"
+    "_files constants _structs _library _said errors _dlpack _optional _arrays _tables questions "
+    "answers _calls names _tensors _onnx models frames parametric denoised _steps _marks attacks "
+    "_asking estimator _changes _rules intervals solver check plots _worker result _damage _lock "
+    "_plan store shards _schedule _probes _shown _graphs _network training joining rows groups "
+    "sensitivity tuning comparison units regressor __init__ cli __main__"
 ).split()
 
 

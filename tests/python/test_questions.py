@@ -243,7 +243,7 @@ def test_an_estimator_goes_with_its_last_reference():
 def test_outputs_that_are_not_finite_or_out_of_range_are_named():
     def broken(x):
         y = model(x)
-        y[17] = np.nan
+        y[17:18] = np.nan
         return y
 
     with estimator(broken) as e, refused(Status.NOT_FINITE) as caught:

@@ -1,9 +1,11 @@
 """The resume file: rows that are done are kept, and results have the same bits as without it."""
 
 import contextlib
+import errno
 import functools
 import json
 import os
+import shutil
 import sqlite3
 from unittest import mock
 
@@ -13,7 +15,7 @@ import pytest
 import kit
 from kit import bits, counting, model, parametrize, raising
 from certreg import Constraint, Question, ResumeError, RowsError, Serving
-from certreg.store import ResumeFile
+from certreg.store import APPLICATION, ResumeFile
 
 X = kit.X[:30]
 ASKED = [Question(0.5, serving=Serving(101, 0.01)), Question(0.5, target=0.1, alpha=0.1)]
@@ -54,7 +56,7 @@ def test_the_rest_is_done_with_the_same_bits():
     f, calls = counting()
     again = rows_of(f)
     assert (bits(again), again.seed) == (bits(whole), 7)
-    assert len(calls) < 2 * (30 - kept) + 4
+    assert len(calls) < 2 * (30 - kept) + 4 + 6  # of the check
     assert table() == table("whole.sqlite")
     calls.clear()
     assert bits(rows_of(f, jobs=1)) == bits(whole)
@@ -106,6 +108,63 @@ def test_what_is_no_resume_file_is_refused_and_unchanged():
             rows_of(resume="other.sqlite")
     with pytest.raises(ResumeError, match="nowhere/rows.sqlite cannot be written"):
         rows_of(resume="nowhere/rows.sqlite")
+
+
+def half_written(name):
+    """A database of another program, which that has left within a transaction."""
+    with contextlib.closing(sqlite3.connect("source")) as db:
+        db.execute("CREATE TABLE letters AS SELECT zeroblob(9000) AS text")
+        db.commit()
+        db.execute("PRAGMA cache_size = 1")
+        db.execute("UPDATE letters SET text = randomblob(90000)")  # more than the cache holds
+        for end in ("", "-journal"):
+            shutil.copy(f"source{end}", name + end)
+
+
+@parametrize("name", "rows.sqlite", "all/0.sqlite", "rows.sqlite.lock")
+def test_the_database_of_another_program_stays_as_it_is_with_its_journal(name):
+    os.mkdir("all")
+    half_written(name)
+    before = contents(name), contents(f"{name}-journal")
+    said = f"{name} (belongs to another|is no lock .it belongs to another)"
+    with pytest.raises(ResumeError, match=said):
+        rows_of(resume="all/" if name.startswith("all") else "rows.sqlite")
+    assert (contents(name), contents(f"{name}-journal")) == before
+    with connected(name) as db:  # by which SQLite would have undone the half
+        assert db.execute("SELECT text = zeroblob(9000) FROM letters").fetchall() == [(1,)]
+
+
+@parametrize("resume", "rows.sqlite", "all/")
+def test_nothing_is_read_from_tables_that_are_not_ours(resume):
+    """Reading this one would never end."""
+    os.mkdir("all")
+    path = "rows.sqlite" if resume != "all/" else "all/0.sqlite"
+    with connected(path) as db:
+        endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+        db.execute(f"CREATE VIEW runs AS {endless} SELECT x FROM c ORDER BY x DESC")
+        db.execute(f"PRAGMA application_id = {APPLICATION}")
+        db.commit()
+    with pytest.raises(ResumeError, match="its tables are not as they were made"):
+        rows_of(resume=resume)
+
+
+def test_a_file_system_without_locks_is_named():
+    said = "rows.sqlite is on a file system without locks"
+    refuses = OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+    with mock.patch("fcntl.lockf", side_effect=refuses):
+        with pytest.raises(ResumeError, match=said + r" \(No locks available\): give a path on"):
+            rows_of()
+    refuses = sqlite3.OperationalError("locking protocol")
+    with mock.patch("certreg.store.database", side_effect=refuses):
+        with pytest.raises(ResumeError, match=said + r" \(locking protocol\): give another path"):
+            rows_of()
+    assert os.listdir() == []
+
+
+def test_a_file_that_is_there_and_empty_becomes_private(usual_umask):
+    kit.write("rows.sqlite", "")
+    rows_of()
+    assert os.stat("rows.sqlite").st_mode & 0o777 == 0o600
 
 
 def test_the_sign_of_zero_is_kept():

@@ -1,5 +1,6 @@
 """A resume file outlives the processes that work on it, and only one program at a time does."""
 
+import contextlib
 import functools
 import multiprocessing
 import os
@@ -121,6 +122,17 @@ def test_an_interrupt_while_a_file_is_opened_leaves_it_free(kind, step):
     assert rows_of().done.all() and kept.traceback  # which refers to what was opened
 
 
+def test_a_second_look_of_this_process_does_not_release_its_lock():
+    """As closing a file does that SQLite has not opened."""
+    program = "from certreg.store import ResumeFile; ResumeFile('rows.sqlite')"
+    with contextlib.closing(ResumeFile("rows.sqlite")):
+        with pytest.raises(ResumeError, match=f"is in use by {USER}"):
+            rows_of()
+        more = dict(env=environment(), capture_output=True, text=True)
+        other = subprocess.run([sys.executable, "-c", program], **more)
+        assert f"is in use by {USER}" in other.stderr
+
+
 def test_the_file_can_be_read_during_a_run():
     counts = []
     rows_of(progress=lambda done, rows: counts.append(len(table())))
@@ -145,13 +157,6 @@ def test_a_fork_that_ends_like_a_run_leaves_the_lock():
         if os.getpid() != parent:
             os._exit(0)
     assert rows.done.all()
-
-
-@pytest.fixture
-def usual_umask():
-    before = os.umask(0o022)
-    yield
-    os.umask(before)
 
 
 def test_files_of_a_run_are_for_their_owner_alone(usual_umask):

@@ -74,14 +74,14 @@ def test_a_process_that_has_lost_the_model_gets_it_again():
 
     @contextlib.contextmanager
     def forgets():
-        if len(executor.tasks) == 60:
+        if len(executor.tasks) == 20:
             _worker._jobs.clear()
             _worker._here.job = None
         yield
 
     executor.around = forgets
     assert bits(rows_of(Large(), executor=executor)) == bits(rows_of())
-    assert len(executor.tasks) > 60
+    assert len(executor.tasks) > 20
 
 
 def test_processes_that_take_turns_go_on(folder):
@@ -234,9 +234,9 @@ def test_the_row_is_skipped(dask, f, how):
 
 @parametrize("error", KilledWorker, LookupError)  # dask also loses results with their process
 def test_rows_that_were_near_a_death_are_computed(dask, error):
-    executor = Dask(70, error)
+    executor = Dask(30, error)
     skipped(rows_of(executor=executor, on_crash="skip"), rows_of())
-    assert len(executor.tasks) > 70
+    assert len(executor.tasks) > 30
 
 
 def test_a_resume_file_keeps_the_failure(dask, folder):
@@ -257,7 +257,7 @@ def test_a_row_of_the_probe_is_skipped_too(dask, folder):
 
 
 def test_a_broken_executor_is_told_with_the_rows_it_computed():
-    said = "has ended while it computed one of the rows (.*, )?7.* of 10 rows.* jobs= instead"
+    said = "while it computed one of the rows (.*, )?7.* .jobs= instead.* 7 of 10 rows are done"
     with concurrent.futures.ProcessPoolExecutor(1) as executor:
         with pytest.raises(RowsError, match=said) as caught:
             rows_of(ends_at_row_7, x=X[:10], executor=executor, on_crash="skip")

@@ -87,6 +87,7 @@ def test_a_server_returns_the_projection_median_of_its_samples():
 
     q = of_all("projection_median", serving=Serving(101, 0.01))
     one = dict(outputs=2, max_samples=101, batch=101, pilot=certreg.NO_PILOT, lo=None, hi=None)
+    one["check"] = False
     with begun(model, 7, **one) as server:
         server.sample(0, 101)
         served = server.estimate(q)

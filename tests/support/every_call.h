@@ -70,6 +70,8 @@ static inline void ask_about_an_input(refusals *r)
     double prediction = 7;
     size_t size = 0;
     aims.target = asks_target(0.1);
+    int32_t depends = 7;
+    EXPECT(r, certreg_model_check(r->e, 0, &depends), depends == CERTREG_DEPENDENCE_NONE);
     EXPECT(r, certreg_estimator_sample(r->e, 0, SAMPLES), 1);
     EXPECT(r, certreg_estimator_draw(r->e, 0, 1, x), x[0] == 0);
     EXPECT(r, certreg_estimator_record(r->e, 0, 1, x), 1);

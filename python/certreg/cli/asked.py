@@ -135,6 +135,7 @@ def sampling(given: argparse.Namespace) -> dict[str, Any]:
         "pilot": given.pilot or 0,
         "flags": PLAN_COUNT_FAILURES if given.count_failures else 0,
         "progress": not given.quiet,
+        "check": not given.no_check,
     }
 
 

@@ -58,7 +58,7 @@ def _estimator(work: Work) -> Estimator:
             given.samples,
             scale=work.scale,
             **work.outputs(work.X, work.first),
-            **{name: plan[name] for name in ("batch", "seed", "pilot", "flags")},
+            **{name: plan[name] for name in ("batch", "seed", "pilot", "flags", "check")},
         )
 
 
@@ -67,7 +67,8 @@ def _check(work: Work, estimator: Estimator, question: Any) -> None:
     a record is refused for its state."""
     given = work.given
     try:
-        estimator.begin(next(rows_of(work.X)), given.sigma)
+        with work.failures():
+            estimator.begin(next(rows_of(work.X)), given.sigma)
         estimator.attack(question, given.calls, alpha=given.alpha)
     except CertregError as error:
         if error.status != Status.WRONG_STATE:

@@ -7,24 +7,21 @@ import argparse
 import contextlib
 import functools
 import importlib
-import os
 import warnings
 from typing import Any, Callable, Iterator, Optional, Tuple
 
 import numpy as np
 
-from ..constants import __version__
+from ..constants import Status, __version__
 from ..comparison import compare_denoised
 from ..denoised import digest_of
 from .._said import with_columns
-from ..errors import CertregError, ResumeError, RowsError
-from ..frames import MOST_VALUES, SPREADS, is_frame, parted
-from .._marks import marks_of, suspected
-from ..models import as_model
-from ..names import Names, by_position, listed, names_of, noise_on, takes_by_position
+from ..errors import CertregError, ModelWarning, ResumeError, RowsError
+from ..frames import SPREADS
+from ..names import Names
 from ..rows import certify_rows
 from .._tables import aligned
-from . import asked, tables
+from . import asked, noise, tables
 from .denoise import denoised, examples, is_saved
 from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, Mixed, described, one_line
 from .features import Features
@@ -38,7 +35,7 @@ from .units import changes_of, units_of
 _SAID = ".* made the denoiser|all rows failed|.* if they mark something|the model has no names"
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
-    "keep_records keep_denoiser units index_given json".split()
+    "keep_records keep_denoiser no_check units index_given json".split()
 )
 
 
@@ -68,7 +65,7 @@ class Inputs:
         self.scale: Optional[np.ndarray] = None
         if given.scale:
             self.scale = read_scale(given.scale, self.X.shape[1:], self.features, self.reference)
-        self._tell_noise(names is not None)
+        noise.tell(self, names is not None)
         if given.seed_file:
             given.seed = seed_in(given.seed_file)
 
@@ -108,35 +105,6 @@ class Inputs:
         X, names, _ = self.read(path, name)
         return self.taken(X, names, path)
 
-    def _tell_noise(self, named: bool) -> None:
-        """Says which columns get noise where that is not plain, and whether some hold marks."""
-        with self.failures():
-            matrix, columns, scale = parted(self.X, self.scale)
-            if self.given.command != "check":  # which finds them
-                marks_of(self.model.made(), columns, scale).check(matrix)
-                for said in suspected(matrix, scale, self.features.names):
-                    self.remark(said)
-        names, moves = self.features.names, np.ones(matrix.shape[1:], bool)
-        moves = moves if scale is None else np.reshape(scale > 0, moves.shape)
-        if columns is not None:
-            if not moves.any():
-                raise Failure(
-                    f"{self.mixed}, and no other column has floats: repair it, or give --scale"
-                )
-            function = as_model(self.model.made())
-            if names_of(function, columns.names) is None and takes_by_position(function):
-                self.remark(by_position(self.given.model, self.given.inputs, columns.names))
-            noisy = ", ".join(np.array(columns.names)[moves])
-            self.remark(f"{self.mixed}: the model gets a DataFrame, and only {noisy} get noise")
-        elif names and named and not os.path.exists(self.given.scale or ""):
-            whole = moves & ((matrix == np.rint(matrix)) & (np.abs(matrix) < MOST_VALUES)).all(0)
-            if whole.any():
-                some = listed(np.array(names)[whole])
-                self.remark(
-                    f"{noise_on(names, moves)}. Whole numbers get it too, in {some}: if they are "
-                    "exact, give a file with 0 for them as --scale"
-                )
-
     def taken(self, X: Any, names: Names, path: str) -> Any:
         """The inputs of a file as the model takes them."""
         return self.model.fitted(self.features.ordered(X, names, path), path)
@@ -154,11 +122,16 @@ class Inputs:
 
     @contextlib.contextmanager
     def failures(self, saved: Callable[[Any], str] = lambda rows: "") -> Iterator[None]:
-        """Makes a Failure of what the package raises. `saved` ends the sentence, for the rows that
-        are done. Warnings of the package are left out, since remarks say them."""
+        """Makes a Failure of what the package raises, and a remark of a ModelWarning; other
+        warnings of the package are said by remarks already. `saved` ends the sentence, for the rows
+        that are done."""
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", _SAID)
+                shown = warnings.showwarning
+                warnings.showwarning = lambda text, kind, *where: (
+                    self.remark(str(text)) if kind is ModelWarning else shown(text, kind, *where)
+                )
                 yield
         except RowsError as error:
             where = f" in row {self.first + error.row}" if error.row >= 0 else ""
@@ -168,9 +141,13 @@ class Inputs:
             said = saved(getattr(error, "rows", None))
             raise Failure(f"interrupted{said}", INTERRUPTED) from error
         except ResumeError as error:
-            raise Failure(error, FILE) from error
+            done = error.rows is not None and error.rows.done.any()
+            raise Failure(f"{error}{saved(error.rows) if done else ''}", FILE) from error
         except (CertregError, ValueError, TypeError) as error:
-            raise Failure(with_columns(in_options(error), self.features.names)) from error
+            said = with_columns(in_options(error), self.features.names)
+            if getattr(error, "status", None) == Status.MODEL_FAILED:  # by a check of the model
+                raise Failure(f"the model failed: {said}", MODEL) from error
+            raise Failure(said) from error
 
     def put(self, file: Optional[Destination], table: tables.Table, document: Any) -> None:
         """Writes a table to the file of -o, or to standard output for -. `document()` is what a
@@ -179,12 +156,14 @@ class Inputs:
             if self.given.out:
                 say(tables.as_csv(table))
         elif file.suffix == ".json":
-            file.write_text(tables.as_json(document()))
+            made = document()
+            secret = "seed" in made.get("plan", {})  # of --keep-seed
+            file.write_text(tables.as_json(made), secret=secret)
         elif file.suffix == ".csv":
             file.write_text(tables.as_csv(table))
         else:
             frame = pandas_for(file.name).DataFrame(table)
-            file.write(lambda path: frame.to_parquet(path, index=False))
+            file.write_bytes(frame.to_parquet(index=False))
 
     def ended(self, table: tables.Table, what: str) -> int:
         """The exit status, after a remark on the lines that have an error."""

@@ -11,6 +11,7 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 import numpy as np
 
 from .._arrays import scale_of
+from .._files import replace
 from .._optional import needed
 from ..frames import SPREADS, feature_scale
 from ..names import Names
@@ -258,7 +259,7 @@ class Destination:
     known before the work begins."""
 
     def __init__(self, path: str, suffixes: Sequence[str]) -> None:
-        self.path = os.path.realpath(path)
+        self.path = os.path.abspath(path)  # a model may change the folder
         self.name, self.suffix = path, os.path.splitext(path)[1].lower()
         if self.suffix not in suffixes:
             raise Failure(f"{path} must end with one of {', '.join(suffixes)}")
@@ -266,37 +267,23 @@ class Destination:
             pandas_for(path)
         if os.path.exists(self.path) and not os.path.isfile(self.path):
             raise Failure(f"{path} cannot be written: it is not a regular file", FILE)
-        self.write(lambda name: open(name, "x").close(), keep=False)
+        self.write_bytes(b"", commit=lambda made, place: None)
 
-    def write(self, fill: Callable[[str], Any], keep: bool = True) -> None:
-        """Calls `fill` with the path of a temporary file, and then renames the file. So the file is
-        either complete or not there."""
-        folder, name = os.path.split(self.path)
-        stem = os.path.splitext(name)[0]
-        temporary = os.path.join(folder, f".{stem}.{os.getpid()}{self.suffix}")
+    def write(self, fill: Callable[[str], Any]) -> None:
+        """Calls `fill` with the path, which writes the file. Raises Failure if it cannot."""
         try:
-            fill(temporary)
-            if keep:
-                os.replace(temporary, self.path)
+            fill(self.path)
         except OSError as error:
             why = error.strerror or error
             raise Failure(f"{self.name} cannot be written: {why}", FILE) from None
-        finally:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
 
-    def write_bytes(self, data: bytes) -> None:
-        """Writes these bytes."""
+    def write_bytes(self, data: bytes, **more: Any) -> None:
+        """Writes these bytes; `more` is for _files.replace."""
+        self.write(lambda path: replace(path, data, **more))
 
-        def fill(path: str) -> None:
-            with open(path, "wb") as file:
-                file.write(data)
-
-        self.write(fill)
-
-    def write_text(self, text: str) -> None:
+    def write_text(self, text: str, **more: Any) -> None:
         """Writes a text in UTF-8."""
-        self.write_bytes(text.encode("utf-8", "backslashreplace"))
+        self.write_bytes(text.encode("utf-8", "backslashreplace"), **more)
 
     def write_array(self, values: np.ndarray) -> None:
         """Writes an .npy file. By itself np.save does not notice every disk that is full."""

@@ -50,6 +50,7 @@ def _intervals(work: Inputs) -> list[Interval]:
             given.sigma,
             samples=given.samples,
             batch=given.batch,
+            check=not given.no_check,
             seed=given.seed,
             scale=work.scale,
             output=given.output,

@@ -192,7 +192,11 @@ def outputs(command: Any) -> None:
     add(group, others)
 
 
-_BATCH = {"--batch N": ("most rows of one call of the model", {"default": 0})}
+_BATCH = {
+    "--batch N": ("most rows of one call of the model", {"default": 0}),
+    "--no-check": "certify without a check, by 19 calls at the first input, whether outputs depend "
+    "on other rows of their batch",
+}
 
 
 def samples(command: Any) -> Any:

@@ -43,9 +43,9 @@ files:
   Columns with names (a header, or Parquet) are matched with the names that the
   model has for its features, if both have some; otherwise they count by their
   positions, and a line says so.
-  A seed file holds the seed of the noise as a line, and a resume file contains
-  it. An adversary or a model that knows the seed can make certificates false, so
-  keep these files secret.
+  A seed file holds the seed of the noise as a line; a resume file contains it, and
+  the .json file of --keep-seed. An adversary or a model that knows the seed can make
+  certificates false, so these files are for their owner alone: keep them secret.
 
 tables of results:
   Each line is about one row, sigma and tolerance. "row" is counted from 0, and

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 
+from .._files import replace
 from ..constants import shared_seed
 from .failure import FILE, Failure
 
@@ -16,7 +16,9 @@ def seed_in(path: str) -> int:
     alone can read. Of several commands that make it at the same time, all get the same seed."""
     try:
         if not os.path.exists(path):
-            _make(path)
+            line = f"{shared_seed(None)}\n".encode()
+            with contextlib.suppress(FileExistsError):  # another command was faster
+                replace(path, line, secret=True, commit=os.link)
         with open(path, encoding="ascii", errors="replace") as file:
             text = file.read(100)
     except OSError as error:
@@ -31,19 +33,3 @@ def seed_in(path: str) -> int:
             FILE,
         )
     return int(text)
-
-
-def _make(path: str) -> None:
-    """Writes another file first, so that nobody reads a part, and gives it the name unless another
-    command was faster."""
-    made = f"{os.path.realpath(path)}.{os.getpid()}.{secrets.token_hex(4)}"
-    try:
-        with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(f"{shared_seed(None)}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(FileExistsError):
-            os.link(made, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(made)

@@ -1,5 +1,6 @@
-/* The BLAS module: what calls BLAS and LAPACK (theory 8 and 13). OpenBLAS may take work space of
- * its own inside a call, which it keeps, and uses as many threads as the program has set for it. */
+/* The BLAS module: what calls BLAS and LAPACK (theory 8 and 13). OpenBLAS takes memory of its own
+ * inside a product, some of which it keeps, without saying when there is none, and uses as many
+ * threads as the program has set for it. LAPACK gets all of its work space from the caller. */
 #include "backend/blas.h"
 #ifdef __has_include
 #if !__has_include(<cblas.h>) || !__has_include(<lapacke.h>)
@@ -40,24 +41,18 @@ static void add_product(size_t m, size_t n, size_t k, const float *a, const floa
                 (int)n, 1, c, (int)n);
 }
 
-static int failure(lapack_int code)
+static int orthonormal(size_t rows, size_t n, float *a, float *work, size_t room)
 {
-    const int memory = code == LAPACK_WORK_MEMORY_ERROR || code == LAPACK_TRANSPOSE_MEMORY_ERROR;
-    return memory ? CR_BLAS_NO_MEMORY : code != 0;
-}
-
-static int orthonormal(size_t rows, size_t n, float *a, float *work)
-{
-    const lapack_int k = (lapack_int)rows, m = (lapack_int)n;
-    const lapack_int code = LAPACKE_sgeqrf(LAPACK_COL_MAJOR, m, k, a, m, work);
-    return failure(code ? code : LAPACKE_sorgqr(LAPACK_COL_MAJOR, m, k, k, a, m, work));
+    const lapack_int k = (lapack_int)rows, m = (lapack_int)n, left = (lapack_int)(room - rows);
+    return LAPACKE_sgeqrf_work(LAPACK_COL_MAJOR, m, k, a, m, work, work + rows, left) ||
+           LAPACKE_sorgqr_work(LAPACK_COL_MAJOR, m, k, k, a, m, work, work + rows, left);
 }
 
 /* dsyevd, which is faster, makes static programs need the library of Fortran. */
-static int eigenvectors(size_t n, double *matrix, double *values)
+static int eigenvectors(size_t n, double *matrix, double *values, double *work, size_t room)
 {
-    return failure(
-        LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, matrix, (lapack_int)n, values));
+    return (int)LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, matrix, (lapack_int)n,
+                                   values, work, (lapack_int)room);
 }
 
 __attribute__((visibility("default"))) const cr_blas *certreg_module_blas(void)

@@ -7,32 +7,79 @@
 /* after the lanes */
 #include "backend/cell.h"
 
-/* The four normals of one block of the stream; strict as in normal4.h. */
-CR_INLINE void cr_body_block(const cr_source *source, uint64_t block, int strict, float e[4])
+/* The four normals of one block of the stream. */
+CR_INLINE void cr_body_block(const cr_source *source, uint64_t block, float e[4])
 {
     uint32_t words[4];
     cr_source_words(source, block, words);
-    cr_normal4_from(words, strict, e);
+    cr_normal4_from(words, 0, e);
 }
 
-/* The points of the grid for one block. */
-CR_INLINE void cr_body_points(const cr_source *source, uint64_t block, const cr_cell cells[4],
-                              float x[4])
+/* Four features, and when float decides for all of them: cr_cell_at's condition with the greatest
+ * factor and, for a normal, the radius of its pair, which is no smaller. */
+typedef struct cr_body_cells {
+    float h[4], base[4], factor[4], offset[4]; /* of cr_cell */
+    float room, spread;                        /* |y - n| <= room - spread radius */
+} cr_body_cells;
+
+CR_INLINE void cr_body_set_cell(cr_body_cells *c, unsigned k, const cr_cell *cell)
 {
-    float e[4];
-    unsigned doubts[4];
-    cr_body_block(source, block, 1, e);
-    for (int k = 0; k < 4; k++) x[k] = cr_cell_at(cells + k, e[k], doubts + k);
-    for (unsigned k = 0; k < 4; k++)
-        if (doubts[k])
-            x[k] = v_fma(cr_cell_find(source, block, k, cells[k].factor, cells[k].offset),
-                         cells[k].h, cells[k].base);
+    c->h[k] = cell->h, c->base[k] = cell->base;
+    c->factor[k] = cell->factor, c->offset[k] = cell->offset;
+    /* 2^-20: for |offset| <= 1/2, and what is rounded here */
+    const float room = cell->room - 0x1p-20f,
+                spread = v_abs(cell->factor) * (1.001f * CR_CELL_PART);
+    c->room = k == 0 || room < c->room ? room : c->room;
+    c->spread = k == 0 || spread > c->spread ? spread : c->spread;
+}
+
+/* The points of the grid for one block, and what decides whether they are. */
+typedef struct cr_body_points {
+    float x[4], away[4], room[2]; /* away: y - n */
+} cr_body_points;
+
+CR_INLINE cr_body_points cr_body_points_of(const cr_source *source, uint64_t block,
+                                           const cr_body_cells *c)
+{
+    uint32_t words[4];
+    cr_body_points p;
+    cr_source_words(source, block, words);
+    for (unsigned pair = 0; pair < 2; pair++) {
+        const float radius = cr_normal4_radius(words[2 * pair]);
+        float e[2];
+        cr_normal4_sincos(words[2 * pair + 1], e, e + 1);
+        for (unsigned i = 0; i < 2; i++) {
+            const unsigned k = 2 * pair + i;
+            const float y = v_fma_loose(c->factor[k], v_mul(radius, e[i]), c->offset[k]),
+                        n = v_sub(v_sub(y, -0x1.8p23f), 0x1.8p23f);
+            p.away[k] = v_sub(y, n);
+            p.x[k] = v_fma_loose(n, c->h[k], c->base[k]);
+        }
+        p.room[pair] = words[2 * pair] - CR_NORMAL4_FIRST < CR_NORMAL4_COUNT
+                           ? v_fma_loose(-radius, c->spread, c->room)
+                           : -1.0f;
+    }
+    return p;
+}
+
+CR_INLINE int cr_body_certain(const cr_body_points *p)
+{
+    return fmaxf(fabsf(p->away[0]), fabsf(p->away[1])) <= p->room[0] &&
+           fmaxf(fabsf(p->away[2]), fabsf(p->away[3])) <= p->room[1];
+}
+
+/* A bit for each point that float leaves in doubt. */
+CR_INLINE unsigned cr_body_doubts(const cr_body_points *p)
+{
+    unsigned doubts = 0;
+    for (unsigned k = 0; k < 4; k++) doubts |= (fabsf(p->away[k]) <= p->room[k / 2] ? 0u : 1u) << k;
+    return doubts;
 }
 
 /* Normals 4*quad .. 4*quad+3 of a sample; those beyond the last input are there too. */
 CR_INLINE void cr_body_normals(const cr_source *source, uint64_t sample, uint64_t quad, float e[4])
 {
-    cr_body_block(source, cr_source_block(source, sample) + quad, 0, e);
+    cr_body_block(source, cr_source_block(source, sample) + quad, e);
     if (source->clean_first && sample == 0) e[0] = e[1] = e[2] = e[3] = 0.0f;
 }
 
@@ -47,7 +94,7 @@ CR_INLINE void cr_body_chunk(const cr_source *source, uint64_t first, size_t sam
     for (int k = 0; k < 4; k++) part[0][k] = part[1][k] = 0.0f;
     for (block += i * row; i < samples; i++, block += row) {
         float e[4];
-        cr_body_block(source, block, 0, e);
+        cr_body_block(source, block, e);
         for (int k = 0; k < 4; k++) part[0][k] = v_fma(weights[i], e[k], part[0][k]);
         for (int k = 0; functions > 1 && k < 4; k++)
             part[1][k] = v_fma(weights[stride + i], e[k], part[1][k]);

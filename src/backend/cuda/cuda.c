@@ -80,6 +80,7 @@ static certreg_status start(cr_cuda *me, void *stream)
     if (!status) status = cr_cuda_enter(me);
     if (!status) status = cr_cuda_of_runtime(me, cr_cuda_load_kernels());
     if (!status) status = cr_cuda_of_runtime(me, cr_cuda_load_pair_kernels());
+    if (!status) status = cr_cuda_of_runtime(me, cr_cuda_draw_threads(me->device, &me->threads));
     if (!status) status = open_streams(me);
     if (!status) status = open_blas(me);
     return cr_cuda_leave(me, status);

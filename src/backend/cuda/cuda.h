@@ -15,6 +15,7 @@ typedef struct cr_cuda {
     int inside;                /* an op, so that there is something to leave */
     cudaStream_t stream, side; /* side: for the noise of the next batch */
     cudaEvent_t drawn;
+    uint64_t threads; /* of a draw */
     cublasHandle_t blas;
     void *blas_room;
 } cr_cuda;

@@ -8,8 +8,12 @@
 namespace
 {
 
-/* Threads of a block, and of a grid unless a row has more quads. */
-constexpr unsigned draw_threads = 256, draw_most = 1u << 20;
+/* Threads of a block, and blocks of a multiprocessor: fewer have more registers. The samples of a
+ * thread that are drawn together share constants. More or fewer of any of them is slower. */
+constexpr unsigned draw_threads = 256, draw_blocks = 4, draw_together = 2;
+#ifndef CR_DRAW_DOUBTS /* that a block of threads remembers; tests have fewer */
+#define CR_DRAW_DOUBTS 1024
+#endif
 /* The most quads of a row, and blocks of a grid one above the other. */
 constexpr unsigned most_quads = 1u << 30, most_high = 65535;
 constexpr unsigned quads_wide = 32, chunks_deep = 8; /* of a block of threads in a replay */
@@ -22,34 +26,128 @@ typedef struct pace {
     uint64_t blocks, floats; /* of normals and of x, from one sample to the next */
 } pace;
 
-template <bool whole>
-__global__ void __launch_bounds__(draw_threads, 4)
-    draw_kernel(const cr_source source, const float *__restrict__ z, const float *__restrict__ step,
-                uint64_t first, const pace go, float *__restrict__ x)
+typedef struct draw {
+    cr_source source;
+    const float *z, *step;
+    uint64_t first;
+    pace go;
+    float *x;
+} draw;
+
+/* Where thread `thread` of this block of threads is at one of its samples. */
+typedef struct spot {
+    uint64_t sample, block; /* of normals */
+    size_t j;               /* the first of its features */
+    uint32_t turns;         /* 0: it has nothing to draw */
+    float *to;
+} spot;
+
+__device__ spot spot_of(const draw &d, unsigned thread, uint32_t turn)
 {
-    const uint32_t at = blockIdx.x * draw_threads + threadIdx.x, row = at / go.quads,
-                   quad = at - row * go.quads;
-    const size_t j = 4 * static_cast<size_t>(quad),
-                 features = whole || source.inputs - j > 4 ? 4 : source.inputs - j;
-    if (row >= go.deep) return;
-    cr_cell cells[4];
-    float from[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    for (size_t k = 0; k < 4; k++) {
-        if (k < features) from[k] = z[j + k];
-        cells[k] = cr_cell_of(from[k], k < features ? step[j + k] : 0.0f);
+    const uint32_t at = blockIdx.x * draw_threads + thread, row = at / d.go.quads,
+                   quad = at - row * d.go.quads;
+    const size_t j = 4 * static_cast<size_t>(quad);
+    return {d.first + row + static_cast<uint64_t>(turn) * d.go.deep,
+            d.source.base + (d.first + row) * d.go.quads + quad + turn * d.go.blocks, j,
+            row >= d.go.deep ? 0 : d.go.turns + (row < d.go.rest),
+            d.x + static_cast<size_t>(row) * d.source.inputs + j + turn * d.go.floats};
+}
+
+/* Points in doubt, with more bits. Not inline, so that the loop has more registers. */
+__device__ __noinline__ void find_points(const draw &d, unsigned thread, uint32_t turn,
+                                         unsigned doubts)
+{
+    const spot s = spot_of(d, thread, turn);
+    for (unsigned k = 0; k < 4 && s.j + k < d.source.inputs; k++) {
+        if (!(doubts >> k & 1)) continue;
+        const cr_cell cell = cr_cell_of(d.z[s.j + k], d.step[s.j + k]);
+        s.to[k] =
+            v_fma(cr_cell_find(&d.source, s.block, k, cell.factor, cell.offset), cell.h, cell.base);
     }
-    uint64_t block = source.base + (first + row) * go.quads + quad;
-    float *to = x + static_cast<size_t>(row) * source.inputs + j;
-    uint32_t left = go.turns + (row < go.rest);
-    if (source.clean_first != 0 && first + row == 0) { /* the noise-free sample */
-        cr_put<whole>(to, from, features);
-        block += go.blocks, to += go.floats, left--;
+}
+
+__device__ void load_cells(const draw &d, const spot &s, cr_body_cells *cells, float from[4])
+{
+    for (unsigned k = 0; k < 4; k++) {
+        const bool inside = s.turns && s.j + k < d.source.inputs;
+        from[k] = inside ? d.z[s.j + k] : 0.0f;
+        const cr_cell cell = cr_cell_of(from[k], inside ? d.step[s.j + k] : 0.0f);
+        cr_body_set_cell(cells, k, &cell);
     }
-    for (; left > 0; left--, block += go.blocks, to += go.floats) {
-        float to_put[4];
-        cr_body_points(&source, block, cells, to_put);
-        cr_put<whole>(to, to_put, features);
+}
+
+__device__ bool is_clean(const draw &d, const spot &s) /* the first of a thread's samples */
+{
+    return s.turns && d.source.clean_first != 0 && s.sample == 0;
+}
+
+/* All points of this thread that are in doubt, if there were too many to remember. */
+__device__ __noinline__ void find_again(const draw &d)
+{
+    cr_body_cells cells;
+    float from[4];
+    spot s = spot_of(d, threadIdx.x, 0);
+    load_cells(d, s, &cells, from);
+    for (uint32_t turn = 0; turn < s.turns; turn++, s.block += d.go.blocks) {
+        const cr_body_points p = cr_body_points_of(&d.source, s.block, &cells);
+        if (!cr_body_certain(&p) && !(turn == 0 && is_clean(d, s)))
+            find_points(d, threadIdx.x, turn, cr_body_doubts(&p));
     }
+}
+
+/* Quads with a point in doubt, one in some hundred, are remembered and found at the end, side by
+ * side: in the loop each would hold up its whole warp. */
+typedef struct doubtful {
+    uint32_t turn[CR_DRAW_DOUBTS];
+    uint16_t place[CR_DRAW_DOUBTS]; /* 16 thread + doubts */
+    unsigned count;
+} doubtful;
+
+__device__ void remember(doubtful &all, uint32_t turn, unsigned doubts)
+{
+    const unsigned at = doubts ? atomicAdd(&all.count, 1u) : CR_DRAW_DOUBTS;
+    if (at < CR_DRAW_DOUBTS)
+        all.turn[at] = turn, all.place[at] = static_cast<uint16_t>(16 * threadIdx.x + doubts);
+}
+
+template <bool whole>
+__global__ void __launch_bounds__(draw_threads, draw_blocks)
+    draw_kernel(const __grid_constant__ draw d)
+{
+    __shared__ doubtful all;
+    if (threadIdx.x == 0) all.count = 0;
+    __syncthreads();
+    spot s = spot_of(d, threadIdx.x, 0);
+    const size_t features = whole || d.source.inputs - s.j > 4 ? 4 : d.source.inputs - s.j;
+    cr_body_cells cells;
+    float from[4];
+    load_cells(d, s, &cells, from);
+    uint32_t turn = 0;
+    if (is_clean(d, s)) {
+        cr_put<whole>(s.to, from, features);
+        s.block += d.go.blocks, s.to += d.go.floats, turn++;
+    }
+    for (; turn + draw_together <= s.turns; turn += draw_together) {
+        cr_body_points p[draw_together];
+        bool certain = true;
+        for (unsigned i = 0; i < draw_together; i++) {
+            p[i] = cr_body_points_of(&d.source, s.block, &cells);
+            cr_put<whole>(s.to, p[i].x, features);
+            certain = certain && cr_body_certain(p + i);
+            s.block += d.go.blocks, s.to += d.go.floats;
+        }
+        for (unsigned i = 0; i < draw_together && !certain; i++)
+            remember(all, turn + i, cr_body_doubts(p + i));
+    }
+    for (; turn < s.turns; turn++, s.block += d.go.blocks, s.to += d.go.floats) {
+        const cr_body_points p = cr_body_points_of(&d.source, s.block, &cells);
+        cr_put<whole>(s.to, p.x, features);
+        remember(all, turn, cr_body_doubts(&p));
+    }
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < all.count && all.count <= CR_DRAW_DOUBTS; i += draw_threads)
+        find_points(d, all.place[i] / 16, all.turn[i], all.place[i] % 16);
+    if (all.count > CR_DRAW_DOUBTS) find_again(d);
 }
 
 /* A block of threads has quads_wide quads of one block of samples: each thread sums whole chunks;
@@ -162,23 +260,36 @@ int cr_cuda_load_kernels(void)
                    project_wide, aim_kernel);
 }
 
-int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const float *step,
-                 uint64_t first, size_t count, float *x)
+int cr_cuda_draw_threads(int device, uint64_t *out)
+{
+    int units = 0, blocks = 0;
+    const int code = cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device);
+    *out = 0;
+    if (code) return code;
+    const int last =
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, draw_kernel<true>, draw_threads, 0);
+    *out = static_cast<uint64_t>(units) * static_cast<uint64_t>(blocks) * draw_threads;
+    return last;
+}
+
+int cr_cuda_draw(void *stream, uint64_t threads, const cr_noise *noise, const float *z,
+                 const float *step, uint64_t first, size_t count, float *x)
 {
     const cr_source source = cr_source_of(noise);
     if (source.row == 0 || count == 0) return 0;
     if (source.row > most_quads) return cudaErrorInvalidValue; /* a row of 16 GiB */
-    const uint64_t most = draw_most / source.row, deep = count < most ? count : most ? most : 1;
+    const uint64_t most = threads / source.row, deep = count < most ? count : most ? most : 1;
     if (count / deep >= UINT32_MAX) return cudaErrorInvalidValue;
-    const pace go = {static_cast<uint32_t>(source.row),
-                     static_cast<uint32_t>(deep),
-                     static_cast<uint32_t>(count / deep),
-                     static_cast<uint32_t>(count % deep),
-                     deep * source.row,
-                     deep * noise->inputs};
+    const draw d = {source,
+                    z,
+                    step,
+                    first,
+                    {static_cast<uint32_t>(source.row), static_cast<uint32_t>(deep),
+                     static_cast<uint32_t>(count / deep), static_cast<uint32_t>(count % deep),
+                     deep * source.row, deep * noise->inputs},
+                    x};
     return cr_launch(stream, cr_whole(x, noise->inputs) ? draw_kernel<true> : draw_kernel<false>,
-                     cr_grid(source.row * deep, draw_threads), draw_threads, source, z, step, first,
-                     go, x);
+                     cr_grid(source.row * deep, draw_threads), draw_threads, d);
 }
 
 int cr_cuda_replay(void *stream, const cr_noise *noise, const cr_weighted *w, const float *mask,

@@ -11,8 +11,10 @@ extern "C" {
  * CUDA's number: no code for the device. */
 int cr_cuda_load_kernels(void);
 int cr_cuda_load_pair_kernels(void);
-int cr_cuda_draw(void *stream, const cr_noise *, const float *z, const float *step, uint64_t first,
-                 size_t count, float *x);
+/* How many threads draw at once on a device: with that many none waits for another's end. */
+int cr_cuda_draw_threads(int device, uint64_t *out);
+int cr_cuda_draw(void *stream, uint64_t threads, const cr_noise *, const float *z,
+                 const float *step, uint64_t first, size_t count, float *x);
 int cr_cuda_replay(void *stream, const cr_noise *, const cr_weighted *, const float *mask,
                    double *sums);
 int cr_cuda_project(void *stream, const cr_noise *, uint64_t first, size_t count,

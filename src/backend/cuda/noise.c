@@ -21,7 +21,8 @@ static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, c
     certreg_status status = cr_cuda_enter(me);
     if (!status) status = check_ours(me, x);
     if (!status)
-        status = cr_cuda_of_runtime(me, cr_cuda_draw(me->stream, noise, z, step, first, count, x));
+        status = cr_cuda_of_runtime(
+            me, cr_cuda_draw(me->stream, me->threads, noise, z, step, first, count, x));
     return cr_cuda_leave(me, status);
 }
 
@@ -31,7 +32,8 @@ static certreg_status op_draw_ahead(certreg_backend *backend, const cr_noise *no
     cr_cuda *me = cr_cuda_of(backend);
     certreg_status status = cr_cuda_enter(me);
     if (!status)
-        status = cr_cuda_of_runtime(me, cr_cuda_draw(me->side, noise, z, step, first, count, x));
+        status = cr_cuda_of_runtime(
+            me, cr_cuda_draw(me->side, me->threads, noise, z, step, first, count, x));
     if (!status) status = cr_cuda_of_runtime(me, (int)cudaEventRecord(me->drawn, me->side));
     return cr_cuda_leave(me, status);
 }

@@ -1,0 +1,40 @@
+"""What determines the samples of a run, by which resume files know their job."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from ._worker import Job
+from .denoised import digest_of
+
+
+def plan_of(job: Job, matrix: np.ndarray) -> dict[str, Any]:
+    """What determines the samples, except the seed and the model, in types of JSON."""
+    plan = dataclasses.asdict(job.sampling)
+    del plan["seed"], plan["constraints"]
+    digest = hashlib.sha256(matrix.tobytes())
+    if job.columns is not None:
+        digest.update(job.columns.told().encode())
+    plan["X"] = digest.hexdigest()
+    plan["rows"] = len(matrix)
+    if job.model is not None:  # records answer without it
+        plan["denoiser"] = digest_of(job.model) or None
+    for name in ("scale", "kind", "lo", "hi"):
+        if plan[name] is not None:
+            values = np.asarray(plan[name], np.float64)
+            small = values.size <= 16
+            plan[name] = values.tolist() if small else hashlib.sha256(values.tobytes()).hexdigest()
+    return plan
+
+
+def differing(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """The arguments in which two plans differ."""
+    changed = [name for name in now if now[name] != before.get(name)]
+    follows = {"levels": "sigmas", "batch": "samples", "rows": "X"}  # a default, for instance
+    changed = [name for name in changed if follows.get(name) not in changed]
+    arguments = {"sigmas": "sigma", "levels": "domain"}
+    return [arguments.get(name, name) for name in changed]

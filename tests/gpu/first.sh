@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# first.sh FOLDER: what decides whether the CUDA backend works and how fast it is, on a machine with
+# a device and nothing of ours but this bundle; at most four minutes. second.sh has the rest.
+set -u
+# shellcheck source=tests/gpu/steps.sh
+. "$(dirname "$0")/steps.sh"
+step driver 10 nvidia-smi
+step libraries 10 ldd "$here/certreg/libcertreg_cuda.so"
+step check_gpu 75 "$here/check_gpu"
+step sqrt_all 15 "$here/sqrt_all"
+step bench_gpu 50 "$here/bench_gpu" "$out/gpu.csv"
+step torch_peer 80 python3 "$here/torch_peer.py" "$out/gpu.csv"
+finish

@@ -1,0 +1,141 @@
+"""Files are complete or as they were, whoever writes them; those with a seed are private."""
+
+import os
+import re
+import resource
+import signal
+import stat
+import threading
+
+import numpy as np
+import pytest
+
+import kit
+from kit import CERTIFY, certreg, parametrize, run, said
+from certreg._files import replace
+from certreg.cli.files import Destination
+from certreg.plots import plot_radii
+
+PACKAGE = kit.pathlib.Path(certreg.__file__).parent
+pytestmark = pytest.mark.usefixtures("models", "usual_umask")
+
+
+def mode(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def contents(path):
+    return kit.pathlib.Path(path).read_bytes()
+
+
+@pytest.fixture
+def full_disk():
+    """A function of bytes, after which no file may get longer than that."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    signal.signal(signal.SIGXFSZ, before)
+
+
+def calibrated():
+    return certreg.Calibrated(kit.model, kit.X, kit.model(kit.X), 0.25, samples=11, seed=1)
+
+
+def plotted(path):
+    kit.package("matplotlib")
+    plot_radii({"a": [0.1, 0.2]}, path)
+
+
+WRITERS = {
+    "kept.npz": lambda path: calibrated().save(path),
+    "kept.denoiser": lambda path: certreg.Denoised(kit.model, kit.X, 0.25).save(path),
+    "kept.svg": plotted,
+    "kept.npy": lambda path: Destination(path, [".npy"]).write_array(np.ones(500)),
+    "kept.csv": lambda path: Destination(path, [".csv"]).write_text("a,b\n" * 500),
+}
+
+
+@parametrize("name, write", *WRITERS.items())
+def test_a_save_that_fails_leaves_the_file_as_it_was(full_disk, name, write):
+    write(name)
+    before, there = contents(name), sorted(os.listdir())
+    full_disk(100)
+    with pytest.raises(Exception, match="File too large"):
+        write(name)
+    assert contents(name) == before and sorted(os.listdir()) == there
+
+
+def test_no_other_module_writes_files():
+    """But _lock.py, which makes those of SQLite; the others write to memory and /dev/null."""
+    writes = r"""\bopen\(.*["'][wax]b?["']|os\.(open|replace)\(|np\.savez?\(|savefig\("""
+    found = {
+        f"{file.name}: {line.strip()}"
+        for file in PACKAGE.rglob("*.py")
+        for line in file.read_text().splitlines()
+        if file.name not in ("_files.py", "_lock.py") and re.search(writes, line)
+    }
+    assert found == {
+        "files.py: np.save(data, values)",
+        "streams.py: os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())",
+        "plots.py: figure.savefig(file, format=kind)",
+    }
+
+
+def test_links_are_followed_and_modes_kept():
+    kit.write("real.npz", "old")
+    os.chmod("real.npz", 0o640)
+    os.symlink("real.npz", "link.npz")
+    os.symlink("new.npz", "ahead.npz")
+    kit.write("real.npz.new", "of the user")
+    for path in ("link.npz", "ahead.npz"):
+        replace(path, b"new")
+        assert os.path.islink(path) and contents(path) == b"new"
+    assert (mode("real.npz"), mode("new.npz")) == (0o640, 0o644)
+    assert contents("real.npz.new") == b"of the user"
+    replace("/dev/null", b"new")
+    assert not os.path.isfile("/dev/null")
+
+
+def test_failures_name_the_file():
+    for path, error in (("nowhere/a", FileNotFoundError), (".", IsADirectoryError)):
+        with pytest.raises(error, match=repr(path)):
+            replace(path, b"")
+    kit.write("kept", "old")
+    os.chmod("kept", 0o444)
+    if os.geteuid():  # root may write it
+        with pytest.raises(PermissionError, match="'kept'"):
+            replace("kept", b"new")
+        assert contents("kept") == b"old"
+
+
+def test_writers_of_one_file_do_not_disturb_one_another():
+    def write(letter):
+        for _ in range(50):
+            replace("shared", letter * 100_000)
+            data = contents("shared")
+            mixed.append((len(data), len(set(data))))
+
+    mixed = []
+    writers = [threading.Thread(target=write, args=(letter,)) for letter in (b"A", b"B")]
+    for one in writers:
+        one.start()
+    for one in writers:
+        one.join()
+    assert set(mixed) == {(100_000, 1)} and len(mixed) == 100
+
+
+@parametrize("command", ("certify",), ("attack", "--calls", "500"))
+def test_a_file_with_a_seed_is_for_its_owner_alone(command):
+    ask = (command[0], *CERTIFY[1:], *command[1:], "-o")
+    said(*ask, "r.json")
+    assert mode("r.json") == 0o644  # it has none
+    said(*ask, "r.json", "--keep-seed")
+    assert mode("r.json") == 0o600 and '"seed"' in contents("r.json").decode()
+
+
+def test_a_plot_has_the_format_of_its_name_not_of_the_file_behind_it():
+    kit.package("matplotlib")
+    os.symlink("data", "r.svg")
+    assert run(*CERTIFY, "--plot", "r.svg")[0] == 0
+    assert contents("data").startswith(b"<?xml")
