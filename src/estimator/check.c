@@ -11,7 +11,8 @@
  * far they go if the features move by a step of float32. */
 #define ROUNDING 1e-5 /* of the largest output */
 #define STEPS 32      /* such moves */
-/* The name of noise that no certificate has. */
+/* The name of noise that no certificate has; another for each level, so that checks in two domains
+ * see other noise. */
 #define SEED UINT64_C(0x70726f766973696f)
 #define NOISE_ID UINT64_MAX
 
@@ -46,7 +47,7 @@ static certreg_status draw(const trial *t, uint64_t sample, size_t count, size_t
 {
     certreg_estimator *e = t->e;
     const size_t inputs = e->record.model.inputs;
-    const cr_noise noise = {SEED, NOISE_ID, CR_LEVELS - 1, inputs, 0};
+    const cr_noise noise = {SEED, NOISE_ID - e->record.input.noise.level, CR_LEVELS - 1, inputs, 0};
     const certreg_status status =
         e->backend->ops->draw(e->backend, &noise, e->batches.z, e->batches.step, sample, count,
                               e->batches.x[e->batches.turn] + place * inputs);

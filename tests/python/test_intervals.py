@@ -79,7 +79,7 @@ def test_what_chooses_has_other_noise_than_the_calibration_of_the_same_seed(name
     points = {*seen}
     seen.clear()
     chooses(name, f, x)
-    assert len(points) == 480 and len({*seen}) > 400
+    assert len(points) >= 480 and len({*seen}) > 400  # and the check of the model
     assert not points & {*seen}
 
 
