@@ -1,9 +1,9 @@
-# The Python package: its shared libraries, the wheel, the manual page of its command, and the
-# environment with all optional packages that make check-all uses.
+# The Python package: its shared libraries, the wheel, and the environment with all optional packages
+# that make check-all uses.
 venv       := lib/deps/venv
 any_python  = $(or $(wildcard $(venv)/bin/python),python3)
 
-.PHONY: shared man wheel deps-all deps-train
+.PHONY: shared wheel deps-all deps-train
 #: Build
 shared: lib/libcertreg.so $(cuda_module)
 shared: ## Build the shared library, and the modules that can be built here
@@ -12,8 +12,6 @@ shared: ## Build the shared library, and the modules that can be built here
 	    $(module_blas) -o $(OBJ)/has_blas 2>/dev/null; \
 	then $(MAKE) --no-print-directory $(blas_module); \
 	else echo 'no OpenBLAS and LAPACKE: built without the second order; makes no denoisers'; fi
-man: ## Write the manual page of the command certreg to lib/certreg.1
-	@mkdir -p lib; $(any_python) python/manpage.py $(VERSION) lib/certreg.1
 
 # If auditwheel and patchelf are installed, the wheel also contains the libraries that the BLAS
 # module needs. It does not contain CUDA's. pip fetches hatchling unless deps-all has installed it.
