@@ -1,5 +1,5 @@
-# The Python package: its shared libraries, the wheel, and the environment with all optional packages
-# that make check-all uses.
+# The Python package: its shared libraries, the wheel, and the environment with all optional
+# packages that make check-all uses.
 venv       := lib/deps/venv
 any_python  = $(or $(wildcard $(venv)/bin/python),python3)
 
