@@ -7,8 +7,7 @@ of_bench = CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/li
     PYTHONPATH=python:bench:examples/models:lib/deps:lib/deps/real PYTHONDONTWRITEBYTECODE=1 \
     $(or $(PYTHON),python3)
 
-.PHONY: bench bench-calls bench-cluster bench-gpu bench-latency bench-page bench-rows \
-    bench-scale bench-scaling bench-second-order bench-served bench-vectors reproduce figures
+.PHONY: bench bench-gpu bench-latency bench-page bench-rows bench-second-order reproduce figures
 #: Measure
 bench: all $(benches) ## Time the library against its peers
 	@rm -f lib/bench.md
@@ -16,25 +15,13 @@ bench: all $(benches) ## Time the library against its peers
 	    PYTHON='$(PYTHON)' $$b lib/bench.md; done
 bench-page: ## Write what was measured into docs/
 	@$(or $(PYTHON),python3) bench/page.py
-bench-calls: all ## Measure validity, few calls and attacks, with CERTREG_MNIST
-	@$(of_bench) bench/bench_calls.py
 bench-latency: $(latency) ## Time the ticks of the control loop, ten minutes: TICKS=100000
 	@$< $(or $(TICKS),100000) lib/bench_latency.md
-bench-cluster: all $(mpi) ## Measure the constants of many inputs on many nodes
-	@$(of_bench) bench/bench_cluster.py $(abspath $(OBJ)/examples/mpi/certify)
 bench-rows: all ## Time certify_rows of the Python package, after make deps-all
 	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python \
 	    $(or $(PYTHON),$(wildcard $(venv)/bin/python),python3) bench/bench_rows.py
-bench-scale: all ## Measure how much longer radii are with a scale that was tuned
-	@$(of_bench) bench/bench_scale.py
-bench-scaling: all ## Measure how times grow with sizes, and draw the figure
-	@$(of_bench) bench/bench_scaling.py
 bench-second-order: all ## Measure what the second order adds, with CERTREG_MNIST
 	@$(of_bench) bench/bench_second_order.py
-bench-served: all ## Measure what serving takes of the radius, with CERTREG_MNIST
-	@$(of_bench) bench/bench_served.py
-bench-vectors: all ## Measure radii of vectors
-	@$(of_bench) bench/bench_vectors.py
 reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: two minutes
 	@$(of_bench) -m reproduce $(PARTS)
 figures: all $(control_loop) $(OBJ)/libdigits.so

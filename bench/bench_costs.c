@@ -1,213 +1,216 @@
-/* What each kind of answer costs, side by side: 10,000 samples of 784 features; for each question
- * the least time of five. Then memory, and what users of small models feel, beside NumPy
- * (small_peer.py). Usage: bench_costs [tables.md] */
+/* What the library's answers cost: each kind of question, in the time of drawing the noise; small
+ * models, beside NumPy (small_peer.py); memory; and whole certificates of the demo's network. Run
+ * it from the repository root. Usage: bench_costs [tables.md] */
 #define CERTREG_EXPERIMENTAL 1
 #include "bench.h"
-#include <certreg/backend.h>
-#include <certreg/denoiser.h>
-#include <certreg/interval.h>
+#include <certreg/attack.h>
 #include <certreg/question.h>
 #include <certreg/sampling.h>
 
-enum { INPUTS = 784, SAMPLES = 10000, BATCH = 256, REPEATS = 5 };
-static const double sigma = 0.25;
+#include "../examples/engines/engine.h"
 
-typedef struct kind {
+enum { INPUTS = 784, SAMPLES = 10000, BATCH = 256, OUTPUTS = 100, REPEATS = 5 };
+static const double sigma = 0.25;
+static float zeros[1000000];
+
+#define KIND(name, statistic, method, constraints)                    \
+    {                                                                 \
+        name, CERTREG_STATISTIC_##statistic, CERTREG_METHOD_##method, \
+            CERTREG_CONSTRAINTS_##constraints                         \
+    }
+static const struct kind {
     const char *name;
     int32_t statistic, method;
     uint32_t constraints;
-} kind;
-
-#define SECOND (CERTREG_CONSTRAINTS_ECGM | CERTREG_CONSTRAINT_SECOND_ORDER)
-#define KIND(name, statistic, method, constraints)                                \
-    {                                                                             \
-        name, CERTREG_STATISTIC_##statistic, CERTREG_METHOD_##method, constraints \
-    }
-static const kind kinds[] = {
-    KIND("median, finite-sample", MEDIAN, FINITE, CERTREG_CONSTRAINTS_ECM),
-    KIND("Huber, finite-sample", HUBER, FINITE, CERTREG_CONSTRAINTS_ECM),
-    KIND("mean, finite-sample", MEAN, FINITE, CERTREG_CONSTRAINTS_ECM),
-    KIND("mean, anytime", MEAN, ANYTIME, CERTREG_CONSTRAINTS_ECM),
-    KIND("median, finite-sample, gradient", MEDIAN, FINITE, CERTREG_CONSTRAINTS_ECGM),
-    KIND("Huber, finite-sample, gradient", HUBER, FINITE, CERTREG_CONSTRAINTS_ECGM),
-    KIND("mean, finite-sample, gradient", MEAN, FINITE, CERTREG_CONSTRAINTS_ECGM),
-    KIND("median, asymptotic, gradient", MEDIAN, ASYMPTOTIC, CERTREG_CONSTRAINTS_ECGM),
-    KIND("Huber, asymptotic, gradient", HUBER, ASYMPTOTIC, CERTREG_CONSTRAINTS_ECGM),
-    KIND("mean, asymptotic, gradient", MEAN, ASYMPTOTIC, CERTREG_CONSTRAINTS_ECGM),
-    KIND("mean, asymptotic, gradient and second order", MEAN, ASYMPTOTIC, SECOND),
-    KIND("paper (C)", MEAN, PAPER, CERTREG_CONSTRAINTS_C),
-    KIND("paper (E,C,G)+M", MEAN, PAPER, CERTREG_CONSTRAINTS_ECGM),
+} kinds[] = {
+    KIND("median, finite-sample", MEDIAN, FINITE, ECM),
+    KIND("Huber, finite-sample", HUBER, FINITE, ECM),
+    KIND("mean, finite-sample", MEAN, FINITE, ECM),
+    KIND("mean, anytime", MEAN, ANYTIME, ECM),
+    KIND("median, finite-sample, gradient", MEDIAN, FINITE, ECGM),
+    KIND("Huber, finite-sample, gradient", HUBER, FINITE, ECGM),
+    KIND("mean, finite-sample, gradient", MEAN, FINITE, ECGM),
+    KIND("median, asymptotic, gradient", MEDIAN, ASYMPTOTIC, ECGM),
+    KIND("Huber, asymptotic, gradient", HUBER, ASYMPTOTIC, ECGM),
+    KIND("mean, asymptotic, gradient", MEAN, ASYMPTOTIC, ECGM),
+    KIND("paper (C)", MEAN, PAPER, C),
+    KIND("paper (E,C,G)+M", MEAN, PAPER, ECGM),
 };
+enum { KINDS = sizeof kinds / sizeof *kinds, GRADIENT = 6, ASYMPTOTIC = 9 }; /* of the mean */
 
+static certreg_question question_of(size_t kind, double tolerance)
+{
+    const struct kind *k = kinds + kind;
+    return (certreg_question){.struct_size = sizeof(certreg_question),
+                              .statistic = k->statistic,
+                              .method = k->method,
+                              .constraints = k->constraints,
+                              .center = k->method == CERTREG_METHOD_PAPER
+                                            ? CERTREG_CENTER_TRUE_MEAN
+                                            : CERTREG_CENTER_PREDICTION,
+                              .huber_width = k->statistic == CERTREG_STATISTIC_HUBER ? 0.5 : 0,
+                              .tolerance = tolerance};
+}
+
+/* Outputs that are alike but for the place of a feature. */
 static int model(void *user, const certreg_batch *b)
 {
     (void)user;
-    for (size_t i = 0; i < b->rows; i++) {
-        const float *x = b->x + i * b->inputs;
-        b->y[i] = fmaxf(-3, fminf(3, x[0] + x[1] - x[2] + x[3] * x[3]));
-    }
+    for (size_t i = 0; i < b->rows; i++)
+        for (size_t k = 0; k < b->columns; k++) {
+            const float *x = b->x + i * b->inputs, y = x[k] + x[1] - x[2] + x[3] * x[3];
+            b->y[i * b->columns + k] = fmaxf(-3, fminf(3, y));
+        }
     return 0;
 }
 
-static certreg_estimator *estimator(certreg_backend *backend, size_t inputs, size_t batch,
+static certreg_estimator *estimator(size_t inputs, size_t outputs, size_t batch,
                                     uint32_t constraints, size_t samples)
 {
-    static const double lo = -3, hi = 3;
+    static double lo[OUTPUTS], hi[OUTPUTS];
+    for (size_t k = 0; k < OUTPUTS; k++) lo[k] = -3, hi[k] = 3;
     const certreg_model m = {.struct_size = sizeof m,
                              .eval = model,
                              .inputs = inputs,
-                             .outputs = 1,
+                             .outputs = outputs,
                              .batch = batch,
-                             .lo = &lo,
-                             .hi = &hi};
+                             .lo = lo,
+                             .hi = hi};
     const certreg_plan p = {
         .struct_size = sizeof p, .constraints = constraints, .max_samples = samples, .seed = 1};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
-    if (!certreg_estimator_create(backend, &m, &p, &why, &e)) return e;
+    if (!certreg_estimator_create(NULL, &m, &p, &why, &e)) return e;
     fprintf(stderr, "%s\n", why.text);
     exit(1);
 }
 
-/* Seconds of the answer to a kind of question. */
-static double answer(certreg_estimator *e, const kind *k)
+static double cpu_now(void)
 {
-    const int paper = k->method == CERTREG_METHOD_PAPER;
-    const certreg_question q = {.struct_size = sizeof q,
-                                .statistic = k->statistic,
-                                .method = k->method,
-                                .constraints = k->constraints,
-                                .center = paper ? CERTREG_CENTER_TRUE_MEAN
-                                                : CERTREG_CENTER_PREDICTION,
-                                .huber_width = k->statistic == CERTREG_STATISTIC_HUBER ? 0.5 : 0,
-                                .tolerance = 1};
-    certreg_certificate c = {.struct_size = sizeof c};
-    const double start = bench_now();
-    bench_must(e, certreg_certify(e, 0, &q, 1, &c));
-    const double seconds = bench_now() - start;
-    if (!(c.radius > 0)) fprintf(stderr, "bench_costs: %s abstained\n", k->name);
-    return seconds;
+    return bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* The record; returns the library's seconds. */
-static double sample(certreg_estimator *e, const float *z, uint64_t noise_id)
+/* ---- questions: seconds of a draw, and of the answer that follows it. The model's time, which is
+ * next to nothing, counts as drawing. */
+typedef struct spent {
+    double draw, answer;
+} spent;
+
+static double answer(certreg_estimator *e, const certreg_question *q, size_t count)
 {
-    certreg_run run = {.struct_size = sizeof run};
-    bench_must(e, certreg_estimator_begin(e, z, sigma, noise_id));
-    bench_must(e, certreg_estimator_sample(e, 0, SAMPLES));
-    bench_must(e, certreg_estimator_info(e, &run));
-    return run.library_seconds;
+    static certreg_certificate c[OUTPUTS];
+    for (size_t i = 0; i < count; i++) c[i] = (certreg_certificate){.struct_size = sizeof c[i]};
+    const double start = cpu_now();
+    bench_must(e, certreg_certify(e, 0, q, count, c));
+    return cpu_now() - start;
 }
 
-/* The least time of five answers about records of their own, which have nothing to keep; or of as
- * many as take a second. */
-static double least_of(certreg_estimator *e, const float *z, const kind *k)
+/* The least of records of their own, which have nothing to keep. */
+static spent measure(certreg_estimator *e, size_t samples, const certreg_question *q, size_t count,
+                     int repeats)
 {
-    double least = INFINITY, spent = 0;
-    for (uint64_t i = 0; i < REPEATS && spent < 1; i++) {
-        sample(e, z, i);
-        const double seconds = answer(e, k);
-        least = fmin(least, seconds), spent += seconds;
+    spent least = {INFINITY, INFINITY};
+    for (int i = 0; i < repeats; i++) {
+        bench_must(e, certreg_estimator_begin(e, zeros, sigma, (uint64_t)i));
+        const double start = cpu_now();
+        bench_must(e, certreg_estimator_sample(e, 0, samples));
+        least.draw = fmin(least.draw, cpu_now() - start);
+        least.answer = fmin(least.answer, answer(e, q, count));
     }
     return least;
 }
 
-static void report(const char *name, double seconds)
+static void report(const char *name, double seconds, double draw, const char *aim)
 {
-    const int long_ = seconds >= 1;
-    bench_print("| %s | %.3g %s |\n", name, long_ ? seconds : 1e3 * seconds, long_ ? "s" : "ms");
+    bench_print("| %s | %.3g ms | %.2f | %s |\n", name, 1e3 * seconds, seconds / draw, aim);
 }
 
-/* Examples that vary as much in each of so many directions, next to which the rest is little. */
-enum { DIRECTIONS = 128 };
-static float directions[DIRECTIONS * INPUTS];
-
-static float sign(uint64_t i)
+static double measure_kinds(void)
 {
-    i = (i ^ (i >> 31)) * UINT64_C(0x7fb5d329728ea185);
-    i = (i ^ (i >> 27)) * UINT64_C(0x81dadef4bc2dd44d);
-    return i >> 63 ? 1.0f : -1.0f;
+    certreg_estimator *e = estimator(INPUTS, 1, BATCH, CERTREG_CONSTRAINTS_ECGM, SAMPLES);
+    certreg_question q[KINDS];
+    for (size_t i = 0; i < KINDS; i++) q[i] = question_of(i, 1);
+    const spent all = measure(e, SAMPLES, q, KINDS, REPEATS);
+    report("sampling, without the model", all.draw, all.draw, "");
+    for (size_t i = 0; i < KINDS; i++)
+        report(kinds[i].name, measure(e, SAMPLES, q + i, 1, REPEATS).answer, all.draw,
+               i == GRADIENT ? "20 ms" : "");
+    report("all of these in one call", all.answer, all.draw, "");
+    certreg_estimator_destroy(e);
+    return all.draw;
 }
 
-static int read_examples(void *user, uint64_t first, size_t count, float *x)
+static void measure_outputs(void)
 {
-    (void)user;
-    memset(x, 0, count * INPUTS * sizeof *x);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < DIRECTIONS; k++)
-            for (size_t j = 0; j < INPUTS; j++)
-                x[i * INPUTS + j] +=
-                    0.05f * sign(~((first + i) * DIRECTIONS + k)) * directions[k * INPUTS + j];
-    return 0;
+    enum { FEWER = 1000 };
+    certreg_estimator *e = estimator(INPUTS, OUTPUTS, BATCH, CERTREG_CONSTRAINTS_ECGM, FEWER);
+    certreg_question q[OUTPUTS], vector = question_of(4, 6);
+    for (size_t k = 0; k < OUTPUTS; k++) q[k] = question_of(8, 0.5), q[k].output = (int32_t)k;
+    vector.output = CERTREG_ALL_OUTPUTS;
+    const spent apart = measure(e, FEWER, q, OUTPUTS, 3), one = measure(e, FEWER, &vector, 1, 3);
+    report("1,000 samples: 100 outputs, asymptotic gradients", apart.answer, apart.draw, "45 ms");
+    report("1,000 samples: a vector of 100, finite-sample gradients", one.answer, one.draw,
+           "120 ms");
+    certreg_estimator_destroy(e);
 }
 
-/* Seconds for all samples. */
-static double denoise(void)
+static void measure_features(void)
 {
-    enum { EXAMPLES = 1000 };
-    const certreg_denoiser_plan plan = {.struct_size = sizeof plan,
-                                        .inputs = INPUTS,
-                                        .rows = EXAMPLES,
-                                        .read = read_examples,
-                                        .sigma = sigma,
-                                        .components = DIRECTIONS};
-    static float x[BATCH * INPUTS], y[BATCH * INPUTS];
+    enum { MANY = 1000000, FEWER = 1000 };
+    certreg_estimator *e = estimator(MANY, 1, 8, CERTREG_CONSTRAINTS_ECGM, FEWER);
+    const certreg_question finite = question_of(GRADIENT, 1), other = question_of(ASYMPTOTIC, 1);
+    const spent one = measure(e, FEWER, &finite, 1, 1), two = measure(e, FEWER, &other, 1, 1);
+    report("1,000 samples: a million features, finite-sample gradient", one.answer, one.draw,
+           "5,000 ms");
+    report("1,000 samples: the same, asymptotic", two.answer, two.draw, "5,000 ms");
+    certreg_estimator_destroy(e);
+}
+
+static void measure_attack(double draw)
+{
+    enum { CALLS = 30000 };
+    static float shift[INPUTS];
+    const certreg_attack_plan plan = {.struct_size = sizeof plan, .max_calls = CALLS};
+    const certreg_attack_options options = {.struct_size = sizeof options, .calls = CALLS};
+    const certreg_question q = question_of(0, 0.4);
+    certreg_estimator *e = estimator(INPUTS, 1, BATCH, 0, SAMPLES);
     certreg_error why = {.struct_size = sizeof why};
-    certreg_denoiser_facts facts = {.struct_size = sizeof facts};
-    certreg_denoiser *d = NULL;
+    certreg_attack *a = NULL;
     double least = INFINITY;
-    for (size_t i = 0; i < DIRECTIONS * INPUTS; i++) directions[i] = sign(i + 1);
-    if (certreg_denoiser_create(&plan, &why, &d) || certreg_denoiser_info(d, &facts) ||
-        facts.components != DIRECTIONS) {
-        fprintf(stderr, "denoiser: %zu components; %s\n", facts.components, why.text);
-        exit(1);
+    measure(e, SAMPLES, &q, 1, 1);
+    if (certreg_attack_create(e, &plan, &why, &a)) fprintf(stderr, "%s\n", why.text), exit(1);
+    for (int i = 0; i < 3; i++) {
+        certreg_attack_result r = {.struct_size = sizeof r};
+        const double start = cpu_now();
+        if (certreg_attack_run(a, &q, &options, shift, &r)) exit(1);
+        least = fmin(least, (cpu_now() - start) / (double)r.calls);
     }
-    for (int i = 0; i < REPEATS; i++) {
-        const double start = bench_now();
-        for (size_t done = 0; done < SAMPLES; done += BATCH)
-            certreg_denoiser_apply(d, x, done + BATCH > SAMPLES ? SAMPLES - done : BATCH, y);
-        least = fmin(least, bench_now() - start);
-    }
-    certreg_denoiser_destroy(d);
-    return least;
+    report("an attack, of each call", least, draw / SAMPLES, "2.1 draws");
+    certreg_attack_destroy(a);
+    certreg_estimator_destroy(e);
 }
 
 static void measure_questions(void)
 {
-    static const float z[INPUTS];
-    certreg_estimator *e = estimator(NULL, INPUTS, BATCH, SECOND, SAMPLES);
-    double least = INFINITY;
-    bench_begin("costs", "| | time |");
-    for (uint64_t i = 0; i < REPEATS; i++) least = fmin(least, sample(e, z, i));
-    report("sampling, without the model", least);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        report(kinds[i].name, least_of(e, z, kinds + i));
-    report("a denoiser of 128 components in front", denoise());
+    bench_begin("costs", "| | time | in draws | aim |");
+    const double draw = measure_kinds();
+    measure_outputs();
+    measure_features();
+    measure_attack(draw);
     bench_end("costs");
-    certreg_estimator_destroy(e);
 }
 
-/* ---- small models: time of the processor */
-enum { FEW_INPUTS = 16, POINT_SAMPLES = 7, MOST_POINTS = 1000000 };
-static const float origin[FEW_INPUTS];
-
-static double cpu_now(void)
-{
-    return bench_seconds(CLOCK_THREAD_CPUTIME_ID);
-}
-
-/* The least seconds of a certificate, each at another noise level, so that nothing is kept from the
- * one before. */
+/* ---- small models. The least seconds of a certificate, each at another noise level, so that
+ * nothing is kept from the one before. */
 static double certificate(size_t samples, certreg_question q, int repeats)
 {
-    certreg_estimator *e =
-        estimator(NULL, FEW_INPUTS, samples < BATCH ? samples : BATCH, 0, samples);
+    certreg_estimator *e = estimator(16, 1, samples < BATCH ? samples : BATCH, 0, samples);
     certreg_certificate c = {.struct_size = sizeof c};
     double least = INFINITY;
     q.struct_size = sizeof q, q.tolerance = 1;
     for (int i = 0; i < repeats; i++) {
         const double start = cpu_now();
-        bench_must(e, certreg_estimator_begin(e, origin, sigma * (1 + 1e-6 * i), (uint64_t)i));
+        bench_must(e, certreg_estimator_begin(e, zeros, sigma * (1 + 1e-6 * i), (uint64_t)i));
         bench_must(e, certreg_certify(e, samples, &q, 1, &c));
         least = fmin(least, cpu_now() - start);
     }
@@ -215,68 +218,41 @@ static double certificate(size_t samples, certreg_question q, int repeats)
     return least;
 }
 
-/* The least seconds of a query. All points but the first are made up: no query reads scores. */
-static double query(uint64_t points)
+static void measure_medians(void)
 {
-    static double scores[MOST_POINTS * POINT_SAMPLES];
-    double lo[POINT_SAMPLES], hi[POINT_SAMPLES], least = INFINITY;
-    const double truth = 0.1;
-    certreg_estimator *e = estimator(NULL, FEW_INPUTS, POINT_SAMPLES, 0, POINT_SAMPLES);
-    certreg_calibration k = {.struct_size = sizeof k, .capacity = MOST_POINTS, .scores = scores};
-    certreg_coverage coverage = {.struct_size = sizeof coverage, .radius = 0.1};
-    certreg_interval set = {.struct_size = sizeof set};
-    certreg_rule rule = {.struct_size = sizeof rule};
-    for (uint64_t i = 0; i < 200; i++) {
-        bench_must(e, certreg_estimator_begin(e, origin, sigma, i));
-        bench_must(e, certreg_estimator_sample(e, 0, POINT_SAMPLES));
-        if (i == 0) {
-            bench_must(e, certreg_estimator_calibrate(e, &k, &truth));
-            k.count = points, coverage.samples = k.samples;
-            for (uint64_t l = k.samples; l < points * k.samples; l++)
-                scores[l] = scores[l % k.samples] * (double)(l % 97);
-            if (certreg_interval_rule(&coverage, &k, NULL, &rule)) exit(1);
-        }
-        const double start = cpu_now();
-        if (i > 0)
-            bench_must(e, certreg_estimator_interval(e, &k, &rule, 0, lo, hi, POINT_SAMPLES, &set));
-        if (i > 0) least = fmin(least, cpu_now() - start);
-    }
-    certreg_estimator_destroy(e);
-    return least;
-}
-
-static void measure_small(void)
-{
-    const size_t samples[] = {64, 256, 1000, 10000}, counts[] = {10000, 100000, 100000};
-    const double aims[] = {10, 30, 60, 400}, of_looks[] = {5, 68, 77};
-    const certreg_target target = {.struct_size = sizeof target, .radius = 0.56};
-    const certreg_question median = {.target = NULL},
-                           huber = {.statistic = CERTREG_STATISTIC_HUBER, .huber_width = 0.5};
-    certreg_question looks = {.target = &target};
+    const size_t samples[] = {64, 256, 1000, 10000};
+    const double aims[] = {10, 30, 60, 400};
     const char *python = getenv("PYTHON");
     char command[256];
     snprintf(command, sizeof command, "%s bench/small_peer.py 64 256 1000 10000",
              python && *python ? python : "/usr/bin/python3");
     FILE *peer = popen(command, "r");
-    bench_begin("small", "| | time | aim | NumPy |");
     for (int i = 0; i < 4; i++) {
         double theirs = NAN;
         if (!peer || fscanf(peer, "%lf", &theirs) != 1) fprintf(stderr, "bench_costs: no NumPy\n");
         bench_print("| [median_small] %zu samples | %.3g µs | %g µs | %.3g µs |\n", samples[i],
-                    1e6 * certificate(samples[i], median, 300), aims[i], theirs);
+                    1e6 * certificate(samples[i], (certreg_question){0}, 300), aims[i], theirs);
     }
     if (peer) pclose(peer);
+}
+
+static void measure_small(void)
+{
+    const size_t counts[] = {10000, 100000, 100000};
+    const double aims[] = {5, 68, 77};
+    const certreg_target target = {.struct_size = sizeof target, .radius = 0.56};
+    const certreg_question huber = {.statistic = CERTREG_STATISTIC_HUBER, .huber_width = 0.5};
+    certreg_question looks = {.target = &target};
+    bench_begin("small", "| | time | aim | NumPy |");
+    measure_medians();
     bench_print("| [huber_finite] 10,000 samples | %.3g ms | 6 ms | |\n",
                 1e3 * certificate(10000, huber, 30));
     for (int i = 0; i < 3; i++) {
         looks.method = i < 2 ? CERTREG_METHOD_FINITE : CERTREG_METHOD_ANYTIME;
         bench_print("| [target_looks] %s, %zu samples | %.3g ms | %g ms | |\n",
                     i < 2 ? "finite" : "anytime", counts[i], 1e3 * certificate(counts[i], looks, 9),
-                    of_looks[i]);
+                    aims[i]);
     }
-    for (uint64_t points = 10000; points <= MOST_POINTS; points *= 10)
-        bench_print("| [interval_query] %llu points | %.3g µs | 30 µs | |\n",
-                    (unsigned long long)points, 1e6 * query(points));
     bench_end("small");
 }
 
@@ -303,52 +279,69 @@ static void measure_memory(void)
     bench_end("memory");
 }
 
-static double create_seconds(uint32_t constraints)
+/* ---- the demo's network: seconds of library and model in whole certificates */
+static const struct {
+    const char *name;
+    certreg_question question;
+} of_network[] = {
+    {"median, finite-sample", {.statistic = CERTREG_STATISTIC_MEDIAN}},
+    {"median, finite-sample, gradient", {.constraints = CERTREG_CONSTRAINTS_ECGM}},
+    {"Huber, finite-sample", {.statistic = CERTREG_STATISTIC_HUBER, .huber_width = 5}},
+    {"Huber, asymptotic, gradient",
+     {.statistic = CERTREG_STATISTIC_HUBER, .method = CERTREG_METHOD_ASYMPTOTIC, .huber_width = 5}},
+    {"circular mean, asymptotic, gradient",
+     {.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN, .method = CERTREG_METHOD_ASYMPTOTIC}},
+    {"paper (E,C,G)+M",
+     {.statistic = CERTREG_STATISTIC_MEAN,
+      .method = CERTREG_METHOD_PAPER,
+      .center = CERTREG_CENTER_TRUE_MEAN}},
+};
+
+static void measure_certificate(certreg_estimator *e, const float *z, size_t kind)
 {
-    double least = INFINITY;
-    for (int i = 0; i < 3 * REPEATS; i++) {
-        const double start = bench_now();
-        certreg_estimator *e = estimator(NULL, 150528, 64, constraints, SAMPLES);
-        least = fmin(least, bench_now() - start);
-        certreg_estimator_destroy(e);
+    certreg_question q = of_network[kind].question;
+    certreg_run run = {.struct_size = sizeof run};
+    double library = INFINITY, network = INFINITY;
+    q.struct_size = sizeof q, q.tolerance = 10;
+    for (uint64_t i = 0; i < 3; i++) {
+        certreg_certificate c = {.struct_size = sizeof c};
+        bench_must(e, certreg_estimator_begin(e, z, sigma, i));
+        bench_must(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+        bench_must(e, certreg_estimator_info(e, &run));
+        library = fmin(library, run.library_seconds), network = fmin(network, run.model_seconds);
     }
-    return least;
+    bench_print("| %s | %.1f ms | %.0f ms | %.1f%% |\n", of_network[kind].name, 1e3 * library,
+                1e3 * network, 100 * library / network);
 }
 
-/* CPU time of two threads in that of one, which take turns. */
-static double threads_ratio(void)
+static void measure_network(void)
 {
-    enum { WIDE = 128 };
-    static const float z[WIDE];
-    const kind k = KIND("", MEDIAN, FINITE, CERTREG_CONSTRAINTS_ECGM);
-    certreg_backend *backends[2] = {NULL};
-    certreg_estimator *e[2];
-    double least[2] = {INFINITY, INFINITY};
-    for (int t = 0; t < 2; t++) {
-        if (certreg_backend_open_cpu(t + 1, NULL, &backends[t])) exit(1);
-        e[t] = estimator(backends[t], WIDE, BATCH, k.constraints, SAMPLES);
+    static const char *const path = "examples/models/rotation.onnx";
+    const int32_t pair = CERTREG_OUTPUT_ANGLE_PAIR;
+    const double lo = -180, hi = 180;
+    certreg_model m = {.struct_size = sizeof m, .kind = &pair, .lo = &lo, .hi = &hi};
+    const certreg_plan p = {
+        .struct_size = sizeof p, .constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = SAMPLES};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e = NULL;
+    struct engine engine;
+    float z[INPUTS];
+    if (engine_open(path, NULL, &engine) || engine_fits(&engine, path, INPUTS, 2)) {
+        fprintf(stderr, "bench_costs: no network: %s\n", engine.why);
+        return;
     }
-    for (uint64_t i = 0; i < 10 * REPEATS; i++)
-        for (int t = 0; t < 2; t++) {
-            const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-            sample(e[t], z, i);
-            answer(e[t], &k);
-            least[t] = fmin(least[t], bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
-        }
-    for (int t = 0; t < 2; t++) certreg_estimator_destroy(e[t]), certreg_backend_close(backends[t]);
-    return least[1] / least[0];
-}
-
-static void measure_handles(void)
-{
-    bench_begin("handles", "| | measured | aim |");
-    bench_print("| [create_large] an estimator of 150,528 inputs | %.0f ms | 25 ms |\n",
-                1e3 * create_seconds(0));
-    bench_print("| [create_large] the same, with the gradient | %.0f ms | |\n",
-                1e3 * create_seconds(CERTREG_CONSTRAINTS_ECGM));
-    bench_print("| [threads] CPU time of two threads in that of one, 128 inputs | %.2f | 1.02 |\n",
-                threads_ratio());
-    bench_end("handles");
+    engine_model(&engine, &m);
+    m.outputs = 1, m.batch = BATCH; /* of two columns */
+    for (size_t j = 0; j < INPUTS; j++)
+        z[j] = j / 28 > 5 && j / 28 < 22 && j % 28 > 12 && j % 28 < 16 ? 1.0f : 0.0f; /* a stroke */
+    if (certreg_estimator_create(NULL, &m, &p, &why, &e))
+        fprintf(stderr, "%s\n", why.text), exit(1);
+    bench_begin("network", "| certificate | library | network | share |");
+    for (size_t i = 0; i < sizeof of_network / sizeof *of_network; i++)
+        measure_certificate(e, z, i);
+    bench_end("network");
+    certreg_estimator_destroy(e);
+    engine_close(&engine);
 }
 
 int main(int argc, char **argv)
@@ -357,7 +350,7 @@ int main(int argc, char **argv)
     measure_small();
     measure_questions();
     measure_memory();
-    measure_handles();
+    measure_network();
     bench_close();
     return 0;
 }

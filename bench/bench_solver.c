@@ -1,14 +1,13 @@
 /* The solver and the radius search on random admissible inputs, one core: the mean change with
  * mean, variance, gradient and range, and the radius to 1e-9 including the final re-evaluation,
- * without and with the second order; and the Gram matrix that the gradient takes. Peers: the
- * paper's procedure, compiled (paper_procedure.h), and BLAS. Usage: bench_solver [tables.md] */
+ * without and with the second order; and the Gram matrix that the gradient takes, beside BLAS.
+ * Usage: bench_solver [tables.md] */
 #include "bench.h"
 #include "backend/backend.h"
 #include "backend/cpu.h"
 #include "certreg/backend.h"
 #include "certreg/certreg.h"
 #include "certreg/solver.h"
-#include "paper_procedure.h"
 #include <cblas.h>
 
 enum { PROBLEMS = 4000, REPEATS = 3, BLOCKS = 64, INPUTS = 784 };
@@ -84,26 +83,6 @@ static double second_time(certreg_solver *solver, certreg_bisection *bisection, 
     return search_time(bisection, p, CERTREG_CONSTRAINT_SECOND_ORDER);
 }
 
-static double paper_time(const problem *p, int secant)
-{
-    const certreg_bounds *b = &p->bounds;
-    const double start = bench_now(), radius = paper_radius(b->mean_lo, b->variance_hi,
-                                                            b->gradient_hi, p->tolerance, secant);
-    return radius >= 0 ? bench_now() - start : INFINITY;
-}
-
-static double secant_time(certreg_solver *solver, certreg_bisection *bisection, const problem *p)
-{
-    (void)solver, (void)bisection;
-    return paper_time(p, 1);
-}
-
-static double halving_time(certreg_solver *solver, certreg_bisection *bisection, const problem *p)
-{
-    (void)solver, (void)bisection;
-    return paper_time(p, 0);
-}
-
 /* Median and 99th percentile over the problems, each the best of a few runs: what the machine does
  * beside is not measured. */
 static void measure(certreg_solver *solver, certreg_bisection *bisection, const problem *all,
@@ -151,16 +130,16 @@ int main(int argc, char **argv)
     static problem all[PROBLEMS];
     certreg_solver *solver;
     certreg_bisection *bisection;
-    double seconds[5][2], gram[2];
+    double seconds[3][2], gram[2];
     for (int i = 0; i < PROBLEMS; i++) all[i] = make();
     for (int i = 0; i < PROBLEMS; i++)
         all[i].bounds.second_order_hi = sqrt(all[i].bounds.variance_hi) * between(0.02, 0.7);
     if (certreg_solver_create(NULL, NULL, &solver) ||
         certreg_bisection_create(NULL, NULL, &bisection))
         return 1;
-    double (*const tasks[])(certreg_solver *, certreg_bisection *, const problem *) = {
-        shift_time, radius_time, secant_time, halving_time, second_time};
-    for (int i = 0; i < 5; i++) measure(solver, bisection, all, tasks[i], seconds[i]);
+    double (*const tasks[])(certreg_solver *, certreg_bisection *,
+                            const problem *) = {shift_time, radius_time, second_time};
+    for (int i = 0; i < 3; i++) measure(solver, bisection, all, tasks[i], seconds[i]);
     gram_times(gram);
     bench_open(argc, argv);
     bench_begin("solver", "| | median | 99% | aim |");
@@ -168,11 +147,9 @@ int main(int argc, char **argv)
     bench_end("solver");
     bench_begin("radius", "| | median | 99% | aims |");
     report("largest radius to 1e-9", seconds[1], "25, 60 µs");
-    report("the paper's procedure, secant", seconds[2], "");
-    report("the paper's procedure, bisection", seconds[3], "");
     bench_end("radius");
     bench_begin("second_order", "| | median | 99% | aims |");
-    report("largest radius with the second order", seconds[4], "120, 400 µs");
+    report("largest radius with the second order", seconds[2], "120, 400 µs");
     bench_print("| Gram matrix, 64 × 784 | %.3f ms | | 0.15 ms |\n", 1e3 * gram[0]);
     bench_print("| the same by BLAS (`dsyrk`), one thread | %.3f ms | | |\n", 1e3 * gram[1]);
     bench_end("second_order");

@@ -1,13 +1,13 @@
-"""The tables of docs/benchmarks.md and docs/scaling.md. `make bench-page` writes each between its
-markers, `<!-- NAME: begin -->` and `<!-- NAME: end -->`, as a measurement left it in lib/bench*.md.
-A table stays as it is if nothing was measured, or only with other settings than the page says."""
+"""The tables of docs/benchmarks.md. `make bench-page` writes each between its markers, `<!-- NAME:
+begin -->` and `<!-- NAME: end -->`, as a measurement left it in lib/bench*.md. A table stays as it
+is if nothing was measured, or only with other settings than the page says."""
 
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGES, LIB = (ROOT / "docs/benchmarks.md", ROOT / "docs/scaling.md"), ROOT / "lib"
+PAGE, LIB = ROOT / "docs/benchmarks.md", ROOT / "lib"
 BLOCK = re.compile(r"<!-- (\S+): begin -->\n(.*?)<!-- \1: end -->\n", re.S)
 
 
@@ -42,13 +42,12 @@ def measured():
 
 
 def main():
-    found, missing = measured(), set(measured())
-    for path in PAGES:
-        page, places = filled(path.read_text(encoding="utf-8"), found)
-        path.write_text(page, encoding="utf-8")
-        missing -= set(places)
-        for name in places:
-            print(f"{name}: {'written' if name in found else 'left as it is'}")
+    found = measured()
+    page, places = filled(PAGE.read_text(encoding="utf-8"), found)
+    PAGE.write_text(page, encoding="utf-8")
+    missing = set(found) - set(places)
+    for name in places:
+        print(f"{name}: {'written' if name in found else 'left as it is'}")
     return f"no page has a place for {sorted(missing)}" if missing else 0
 
 

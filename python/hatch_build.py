@@ -48,7 +48,7 @@ def make(folder: pathlib.Path, **more: str) -> None:
 
 
 class Library(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds the library, its modules and the manual page to the wheel."""
+    """Adds the library and its modules to the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         platform = re.sub("[.-]", "_", sysconfig.get_platform())
@@ -66,10 +66,3 @@ class Library(BuildHookInterface):  # type: ignore[type-arg]
         inside[str(folder / "lib" / library)] = f"certreg/lib/{library}"
         for module in (folder / "lib/certreg").glob("*.so"):
             inside[str(module)] = f"certreg/lib/certreg/{module.name}"
-        self.add_manual(folder / "certreg.1", build_data)
-
-    def add_manual(self, page: pathlib.Path, build_data: dict[str, Any]) -> None:
-        if (ROOT / "python/certreg/cli/parser.py").exists():
-            writer = str(ROOT / "python/manpage.py")
-            subprocess.run([sys.executable, writer, self.metadata.version, str(page)], check=True)
-            build_data["shared_data"][str(page)] = "share/man/man1/certreg.1"

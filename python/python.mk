@@ -1,9 +1,9 @@
-# The Python package: its shared libraries, the wheel, the manual page of its command, and the
-# environment with all optional packages that make check-all uses.
+# The Python package: its shared libraries, the wheel, and the environment with all optional
+# packages that make check-all uses.
 venv       := lib/deps/venv
 any_python  = $(or $(wildcard $(venv)/bin/python),python3)
 
-.PHONY: shared man wheel deps-all deps-train pins
+.PHONY: shared wheel deps-all deps-train pins
 #: Build
 shared: lib/libcertreg.so $(cuda_module)
 shared: ## Build the shared library, and the modules that can be built here
@@ -12,8 +12,6 @@ shared: ## Build the shared library, and the modules that can be built here
 	    $(module_blas) -o $(OBJ)/has_blas 2>/dev/null; \
 	then $(MAKE) --no-print-directory $(blas_module); \
 	else echo 'no OpenBLAS and LAPACKE: built without the second order; makes no denoisers'; fi
-man: ## Write the manual page of the command certreg to lib/certreg.1
-	@mkdir -p lib; $(any_python) python/manpage.py $(VERSION) lib/certreg.1
 
 # If auditwheel and patchelf are installed, the wheel also contains the libraries that the BLAS
 # module needs. It does not contain CUDA's. pip fetches hatchling unless deps-all has installed it.
@@ -32,7 +30,7 @@ wheel: ## Write a wheel of the Python package to dist/
 
 deps-train: ## Install torch, for certreg denoise train, into the system's Python
 	@$(call install_debian,python3-torch)
-deps_all := libopenmpi-dev openmpi-bin python3-venv golang-go cargo libtorch-dev clang \
+deps_all := libopenmpi-dev openmpi-bin python3-venv cargo libtorch-dev clang \
     libclang-rt-dev llvm qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu \
     libc6-dev-s390x-cross musl-tools
 deps-all: deps-real ## Install what check-all, fuzz and check-platforms need beyond deps

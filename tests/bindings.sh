@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# bindings.sh: the crate and the module of examples/bindings, which docs/bindings.md is about. In a
-# program of somebody else they compile without a warning, give the bits of the program in C, and
-# refuse mistakes; the structs of the crate have the layouts of the C compiler.
+# bindings.sh: the crate of examples/bindings/rust, which docs/bindings.md is about. In a program of
+# somebody else it compiles without a warning, gives the bits of the program in C, and refuses
+# mistakes; its structs have the layouts of the C compiler.
 # From tests/run.sh: OBJ (folder of objects), CC, VERSION.
 # shellcheck disable=SC2317 # functions are called through tell
 set -u
@@ -86,34 +86,5 @@ if cargo --version >/dev/null 2>&1 && command -v pkg-config >/dev/null; then
     tell 'the structs of Rust lie as those of C' layout
 else
     echo 'skip Rust: cargo or pkg-config is not installed'
-fi
-
-# ---- Go
-tell 'docs/bindings.md shows the program in Go' shown go go/quickstart/main.go
-export GOCACHE=$tmp/cache GOPATH=$tmp/path GOFLAGS='' GO111MODULE=on
-mkdir "$tmp/go"
-cp -r "$folder/go" "$tmp/module"
-go_vets() { # and makes the module of the user; in a shell of its own, since it changes the folder
-    (cd "$tmp/go" && go mod init user &&
-        go mod edit -require=certreg@v0.0.0 -replace=certreg=../module &&
-        cd "$tmp/module" && go vet ./... && [ -z "$(gofmt -l .)" ])
-}
-in_go() { # SED
-    sed -e 's/%.6f/%.17f/g' -e "$1" "$folder/go/quickstart/main.go" >"$tmp/go/main.go" &&
-        (cd "$tmp/go" && go run .)
-}
-if go version >/dev/null 2>&1 && command -v pkg-config >/dev/null; then
-    tell 'the module passes go vet and gofmt' go_vets
-    tell 'a program in Go gives the bits of the one in C' prints in_go ''
-    tell 'Go: a row left out is an error' refuses in_go 'is nan' 's/y\[i\] = .*/_ = x[i]/'
-    tell 'Go: so is a tolerance of 0' refuses in_go 'tolerance is 0' 's/Tolerance: 0.5//'
-    tell 'Go: so is another number of inputs' refuses in_go 'z has 2 numbers' 's/, -0.25}/}/'
-    tell 'Go: so is an estimator that was closed' refuses in_go 'is closed' 's/defer //'
-    tell 'Go: an error of the model comes out, and its record goes on' \
-        prints in_go 's/^func model.*/var calls int\n\n&\
-        if calls++; calls == 3 {return fmt.Errorf("off")}/; s/c, err = e.Cert/\
-        if _, err = e.Certify(certreg.Question{Tolerance: 1}); err.Error() != "off" {panic(0)}\n&/'
-else
-    echo 'skip Go: go or pkg-config is not installed'
 fi
 exit "$bad"

@@ -81,11 +81,6 @@ cd "$tmp/elsewhere" || exit 2
 example() { diff "$tmp/said" <("$env/bin/python" example.py); }
 certifies() { "$env/bin/python" "$root/tests/python/installed.py" "$version" "$1" ${2:+"$2"}; }
 says_version() { "$env/bin/certreg" --version | grep -F "$version"; }
-manual() {
-    local page=$env/share/man/man1/certreg.1 said
-    said=$(LC_ALL=C man --warnings -P cat -l "$page" 2>&1) || return
-    grep -q '^EXIT STATUS' <<<"$said" && ! grep -i 'warning:\|error:' <<<"$said"
-}
 nothing_left() {
     local left
     left=$(find "$env" -name '*certreg*')
@@ -99,10 +94,6 @@ works() { # NAME FOLDER-OF-ITS-LIBRARY FOLDER-OF-ALL-BLAS-OR-EMPTY WHAT-PIP-INST
     if [ -n "$command" ]; then
         tell "$1: certreg --version" says_version
         tell "$1: certreg info" "$env/bin/certreg" info
-    fi
-    # An editable installation has no data files.
-    if [ -n "$command" ] && [ "$2" = "$env" ] && command -v man >/dev/null; then
-        tell "$1: its manual page" manual
     fi
     tell "$1: pip uninstall" pip uninstall -y certreg
     tell "$1: nothing is left" nothing_left

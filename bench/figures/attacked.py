@@ -10,7 +10,7 @@ import numpy as np
 from certreg import Calibrated
 from certreg.plots import legend_above
 from reproduce import figures, moved
-from reproduce.labelled import Task, of_friedman
+from reproduce.labelled import SIGMA, Task, of_friedman
 from reproduce.settings import SEED, Settings
 
 from .style import BLUE, GREY, VERMILION
@@ -18,7 +18,6 @@ from .style import BLUE, GREY, VERMILION
 ALPHA, RADIUS = 0.1, 0.5  # the radius of the intervals in units of σ
 STRENGTHS = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0)
 SETS, TESTS = 10, 100  # calibrations, and inputs tested with each
-STEPS, ROWS = 6, 64  # of each climb of the attack
 NAMES = (f"certreg, made for shifts up to {RADIUS:g} σ", "split conformal prediction")
 
 
@@ -35,7 +34,7 @@ def found(settings: Settings) -> Found:
     task = of_friedman(settings)
     sets = task.sets[:SETS]
     strengths = np.array(STRENGTHS)
-    print(f"  {task.name}, {len(sets)} calibrations of {task.points} points")
+    print(f"  {task.name}, {len(sets)} calibrations of {len(sets[0][0])} points")
     rows = [row for s, of in enumerate(sets) for row in _tested(task, s, *of)]
     inside, width = (np.array(values) for values in zip(*rows))
     return Found(strengths, inside, width)
@@ -45,37 +44,19 @@ def _tested(task: Task, s: int, points: Any, tests: Any) -> Iterator[tuple[Any, 
     """For each input and strength: whether the intervals contain the truth, and their widths."""
     x, y, outputs = task.inputs[points], task.truth[points], task.model.outputs
     seeds = {"seed": SEED + s, "inputs_seed": SEED + SETS + s}
-    calibrated = Calibrated(outputs, x, y, task.sigma, **seeds)
+    calibrated = Calibrated(outputs, x, y, SIGMA, **seeds)
     rank = int(np.ceil((1 - ALPHA) * (len(y) + 1)))
     half = float(np.sort(np.abs(outputs(x) - y))[rank - 1])  # of split conformal prediction
     adversary = np.random.default_rng(SEED + s)
     for i in tests[:TESTS]:
         z, truth, inside, width = task.inputs[i], float(task.truth[i]), [], []
         for strength in STRENGTHS:
-            radius = strength * task.sigma
-            noisy, exact = _places(task, z, truth, radius, half, adversary)
-            interval = calibrated.interval(noisy, RADIUS * task.sigma, ALPHA)
+            noisy, exact = moved.places(task.model, z, truth, strength * SIGMA, half, adversary)
+            interval = calibrated.interval(noisy, RADIUS * SIGMA, ALPHA)
             away = abs(float(outputs(exact[None])[0]) - truth)
             inside.append((truth in interval, away <= half))
             width.append((interval.width, 2 * half))
         yield inside, width
-
-
-def _places(
-    task: Task, z: Any, truth: float, radius: float, edge: float, adversary: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Where an adversary moves an input against smoothed outputs, and against the model itself: to
-    the side that its own evaluations show to be worse."""
-    clean = np.zeros((STEPS, 1, len(z)), np.float32)
-    noise = adversary.normal(size=(STEPS, ROWS, len(z))).astype(np.float32)
-    seen = np.float32(task.sigma) * noise.reshape(-1, len(z))
-    noisy, exact = (
-        [z + moved.climb(task, z, truth, radius, edge, side, e) for side in (1, -1)]
-        for e in (noise, clean)
-    )
-    harm = [abs(float(np.median(task.model.outputs(at + seen))) - truth) for at in noisy]
-    away = np.abs(task.model.outputs(np.array(exact)) - truth)
-    return noisy[int(np.argmax(harm))], exact[int(np.argmax(away))]
 
 
 def drawn(of: Found) -> Any:

@@ -2,7 +2,7 @@
 (ICML 2026), beside the best published methods and the library's own certificates. More parts
 compare prediction intervals under attack, networks behind denoisers, and models of others.
 
-    make reproduce            everything, with MNIST: about 80 minutes on two cores
+    make reproduce            everything, with MNIST: about 70 minutes on two cores
     QUICK=1 make reproduce    fewer inputs and samples: about two minutes
 
 Each part is a module with two functions: compute(settings) runs its experiments through the public

@@ -123,29 +123,20 @@ def attack_image(job: Job) -> list[dict[str, Any]]:
             start = FIRST_RADIUS * certificate.radius
             found = attack.run(at_z, start, job.budget, climb)
             climb = found.climb
-        lines.append(_line(job, one, certificate, found, at_z[1]))
+        lines.append(_line(job, one, certificate, found))
     return lines
 
 
 def _line(
-    job: Job, one: Attacked, certificate: Certificate, found: Optional[ascent.Found], f: np.ndarray
+    job: Job, one: Attacked, certificate: Certificate, found: Optional[ascent.Found]
 ) -> dict[str, Any]:
-    mean, turn = float(f.mean()), np.exp(1j * np.radians(f)).mean()
-    middle = float(np.degrees(np.angle(turn)))
     return {
         "network": job.network,
         "image": job.image,
         "digit": job.digit,
-        "samples": job.samples,
-        "budget": job.budget,
         "statistic": one.name,
         "certified": certificate.radius,
         "attack": found.radius if found else "",
         "error": found.error if found else "",
         "capped": int(found.capped) if found else 0,
-        "calls": found.calls if found else 0,
-        "plain_mean": mean,
-        "circular_mean": middle,
-        "resultant": abs(turn),
-        "across": float((np.abs(f - middle) > 180.0).mean()),
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import math
-import zlib
 from typing import Any, Iterator
 
 import numpy as np
@@ -15,7 +14,7 @@ from certreg.plots import legend_above
 
 from . import figures, methods, rotation, slant, tables
 from .digits import load
-from .settings import MODELS, SEED, Settings
+from .settings import SEED, Settings
 from .sweep import Task
 
 ALPHA, CHUNK = 0.05, 5000
@@ -25,11 +24,10 @@ RADII = (PAPER, methods.CENTERED, methods.MEDIAN, methods.CIRCULAR)
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """The first image of a task at one noise level. identity: of the network and the image."""
+    """The first image of a task at one noise level."""
 
     task: Task
     sigma: float
-    identity: str
 
     @property
     def name(self) -> str:
@@ -46,9 +44,7 @@ def cases(settings: Settings) -> Iterator[Case]:
         (rotation.task("rotation", digits), (0.5,)),
         (slant.task("slant", "", digits), (0.06, 0.25)),
     ):
-        network = (MODELS / f"{task.name}.onnx").read_bytes()
-        identity = zlib.crc32(task.inputs[0].tobytes(), zlib.crc32(network))
-        yield from (Case(task, sigma, f"x{identity:08x}") for sigma in sigmas)
+        yield from (Case(task, sigma) for sigma in sigmas)
 
 
 # ---- one trial
@@ -97,10 +93,7 @@ def trial(case: Case, samples: int, number: int) -> dict[str, Any]:
         bounds = e.bounds(questions[PAPER.name], "upper")
     lo, hi = bounds.gradient_lo or 0.0, bounds.gradient_hi or math.nan
     return {
-        "case": case.name,
-        "identity": case.identity,
         "samples": samples,
-        "trial": number,
         "variance": literal.variance(),
         "variance_hi": bounds.variance_hi or math.nan,
         "theta": literal.theta(),
@@ -113,46 +106,19 @@ def trial(case: Case, samples: int, number: int) -> dict[str, Any]:
 
 
 # ---- the experiment
-KEY = ("case", "identity", "samples", "trial")
-
-
 def compute(settings: Settings) -> None:
-    path, every = settings.path("convergence.csv"), list(cases(settings))
-    known = tables.read_csv(path) if path.exists() else []
-    done = {tuple(row[key] for key in KEY): row for row in known}
-    trials = range(settings.size.trials)
+    summaries = {}
     with concurrent.futures.ThreadPoolExecutor(settings.jobs) as pool:
-        for case in every:
-            print(f"  {case.name}, {len(trials)} trials", flush=True)
-            for samples in settings.size.numbers:
-                wanted = [(case.name, case.identity, samples, t) for t in trials]
-                missing = [key for key in wanted if key not in done]
-                try:
-                    rows = pool.map(lambda key: trial(case, *key[2:]), missing)
-                    done.update(zip(missing, rows))
-                finally:  # what is done stays done, also if it is interrupted
-                    if done:
-                        tables.write_csv(path, list(done.values()))
-    known = tables.read_csv(path)  # rounded, as they are when nothing is missing
-    kept = {case.name: _rows(settings, known, case) for case in every}
-    tables.write_csv(path, [row for rows in kept.values() for row in rows])
-    summaries = {name: summary(settings, rows) for name, rows in kept.items()}
+        for case in cases(settings):
+            print(f"  {case.name}, {settings.size.trials} trials", flush=True)
+            keys = [(n, t) for n in settings.size.numbers for t in range(settings.size.trials)]
+            rows = list(pool.map(lambda key: trial(case, *key), keys))
+            summaries[case.name] = summary(settings, rows)
     flat = [{"case": name, **line} for name, lines in summaries.items() for line in lines]
     tables.write_csv(settings.path("convergence_summary.csv"), flat)
     with figures.where_possible():
         for name, lines in summaries.items():
             _plot(settings.figure(f"convergence_{name}"), lines)
-
-
-def _rows(settings: Settings, rows: Any, case: Case) -> list[dict[str, Any]]:
-    """Those of this run."""
-    return [
-        row
-        for row in rows
-        if (row["case"], row["identity"]) == (case.name, case.identity)
-        and row["samples"] in settings.size.numbers
-        and row["trial"] < settings.size.trials
-    ]
 
 
 def summary(settings: Settings, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

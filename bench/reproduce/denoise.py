@@ -1,10 +1,9 @@
-"""What is gained for networks that were not trained under noise, by a denoiser in front or by
-training them a little further; and for networks that were."""
+"""What a denoiser in front gains for networks that were not trained under noise, and for networks
+that were."""
 
 from __future__ import annotations
 
 import dataclasses
-import pathlib
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
 from certreg import CertregError, Denoised, Status, join_denoiser
@@ -17,7 +16,7 @@ NETWORKS = dict(rotation_clean=rotation, slant_clean=slant, rotation=rotation, s
 SAMPLES = 1000  # of each image and noise level, as certificates have them by default
 LOWEST = 0.12  # noise level; below all radii are shorter
 DENOISER = MODELS / "denoiser.onnx"
-SIZES = {FULL: (8000, 3000), QUICK: (1000, 300), LEAST: (64, 2)}  # unlabelled digits, steps
+SIZES = {FULL: 8000, QUICK: 1000, LEAST: 64}  # unlabelled digits
 Models = Iterable[tuple[Sequence[float], Any]]  # noise levels, and the model for them
 
 
@@ -45,21 +44,17 @@ def _task(network: str, some: digits.Digits) -> sweep.Task:
 
 
 def _fronts(settings: Settings, network: str) -> Iterator[tuple[str, Models]]:
-    """What is in front of a network, or done to it."""
+    """What is in front of a network."""
     levels = [sigma for sigma in settings.size.sigmas if sigma >= LOWEST]
     turned, source = NETWORKS[network] is rotation, MODELS / f"{network}.onnx"
-    count, steps = SIZES[settings.size]
     opened: Callable[[Any], Any] = rotation.Directions if turned else OnnxModel
-    inputs = digits.unlabelled(settings.mnist, count, turned)
+    inputs = digits.unlabelled(settings.mnist, SIZES[settings.size], turned)
     model = opened(str(source))
     yield "none", [(levels, model)]
     yield "linear", _linear(model, inputs, levels)
     joined = settings.path(f"denoise_{network}.onnx")
     join_denoiser(DENOISER, source, joined)
     yield "trained", [(levels, opened(str(joined)))]
-    path = settings.path(f"denoise_{network}_tuned.onnx")
-    if network.endswith("_clean") and _tuned(source, path, inputs, steps):
-        yield "fine-tuned", [(levels, opened(str(path)))]
 
 
 def _linear(model: Any, inputs: Any, levels: Iterable[float]) -> Models:
@@ -71,17 +66,6 @@ def _linear(model: Any, inputs: Any, levels: Iterable[float]) -> Models:
         if error.status != Status.NO_BACKEND:
             raise
         print(f"  no linear denoiser: {error}")
-
-
-def _tuned(source: pathlib.Path, path: pathlib.Path, inputs: Any, steps: int) -> bool:
-    """Whether there is torch to train a network further."""
-    try:
-        from . import tuned
-    except ImportError:
-        print("  no network is trained further: torch is not installed (make deps-train)")
-        return False
-    tuned.make(source, path, inputs, steps)
-    return True
 
 
 # ---- the report

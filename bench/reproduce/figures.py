@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import pathlib
 import re
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from certreg._optional import needed
 from certreg.plots import legend_above, plot_radii
-
-from .files import whole
 
 # Letters of 10 points in a figure this wide are 9 pixels high on a telephone's page, which leaves a
 # figure 338 pixels. The same file every time, with text as text. On dark pages it stays white.
@@ -34,6 +33,18 @@ STYLE = {
         linewidth=[3.5, 3.5, 1.3, 1.6, 1.8, 3, 1.2, 2, 1.2],
         linestyle=["-", "-", "--", ":", "-", "-", ":", "-", "-."])""",
 }
+
+
+@contextlib.contextmanager
+def whole(path: pathlib.Path) -> Iterator[BinaryIO]:
+    """A file to write, which takes its name, and the place of an older one, once it is complete."""
+    part = path.with_suffix(f".{os.getpid()}.part")
+    try:
+        with open(part, "wb") as file:
+            yield file
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

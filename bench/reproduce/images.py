@@ -48,7 +48,7 @@ PAIRS = (
     (SERVED_EASY.name, ALPHA_EASY.name),
     (IN_PAIRS.name, ALPHA_EASY.name),
 )
-KINDS = ("summary", "each", "accuracy", "wins", "few")  # of CSV files
+KINDS = ("summary", "accuracy", "wins", "few")  # of CSV files
 FEW = (64, 1000)  # calls for each image and noise level
 
 
@@ -61,8 +61,8 @@ def compute(
     plotted: Container[str],
     sigmas: Optional[Callable[[sweep.Task], Sequence[float]]] = None,
 ) -> None:
-    """Writes NAME_summary.csv, _each.csv, _accuracy.csv and _wins.csv; and of the tasks that are
-    plotted the plots, NAME_few.csv, and what the paper prints for families with a range."""
+    """Writes NAME_summary.csv, _accuracy.csv and _wins.csv; and of the tasks that are plotted the
+    plots, NAME_few.csv, and what the paper prints for families with a range."""
     rows: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
     for task in tasks:
         levels = sigmas(task) if sigmas else settings.size.sigmas
@@ -73,8 +73,8 @@ def compute(
             own["few"] = _few(settings, task, levels, done.asked)
             with figures.where_possible():
                 _plot(settings, done)
-        own["summary"], own["each"] = sweep.summary(done), sweep.each(done)
-        own["accuracy"], own["wins"] = sweep.accuracy(done, THRESHOLDS), _wins(done)
+        own["summary"], own["wins"] = sweep.summary(done), _wins(done)
+        own["accuracy"] = sweep.accuracy(done, THRESHOLDS)
         for kind, some in own.items():
             rows[kind] += [{"task": task.name, **row} for row in some]
     for kind in KINDS:

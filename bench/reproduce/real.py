@@ -54,9 +54,8 @@ def task(name: str, count: int) -> sweep.Task:
 
 def compute(settings: Settings) -> None:
     found = [done for name in EXAMPLES for done in _done(settings, name)]
-    for kind, lines in (("summary", sweep.summary), ("each", sweep.each)):
-        rows = [{"task": done.task.name, **row} for done in found for row in lines(done)]
-        tables.write_csv(settings.path(f"real_{kind}.csv"), rows)
+    rows = [{"task": done.task.name, **row} for done in found for row in sweep.summary(done)]
+    tables.write_csv(settings.path("real_summary.csv"), rows)
 
 
 def _done(settings: Settings, name: str) -> Iterator[sweep.Sweep]:

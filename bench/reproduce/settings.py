@@ -34,7 +34,6 @@ class Size:
     synthetic_samples: int
     interval_sets: int  # calibrations of each task
     interval_points: int  # of each
-    interval_images: int
 
 
 FULL = Size(
@@ -49,7 +48,6 @@ FULL = Size(
     synthetic_samples=5000,
     interval_sets=100,
     interval_points=500,
-    interval_images=800,
 )
 QUICK = Size(
     images=10,
@@ -63,7 +61,6 @@ QUICK = Size(
     synthetic_samples=2000,
     interval_sets=10,
     interval_points=100,
-    interval_images=24,
 )
 LEAST = Size(
     images=2,
@@ -77,7 +74,6 @@ LEAST = Size(
     synthetic_samples=300,
     interval_sets=2,
     interval_points=40,
-    interval_images=14,
 )
 SIZES = (FULL, QUICK, LEAST)
 

@@ -131,41 +131,20 @@ def summary(sweep: Sweep) -> list[dict[str, Any]]:
     for q, one in enumerate(sweep.asked):
         for k, sigma in enumerate(sweep.sigmas):
             radius, error = sweep.radius[:, k, q], sweep.error[:, k, q]
-            certified = radius > 0
             rows.append(
                 {
                     "method": one.method.name,
-                    "whose": one.method.whose,
                     "alpha": one.alpha,
                     "tolerance": sweep.task.tolerance,
                     "sigma": sigma,
                     "images": len(radius),
-                    "certified": int(certified.sum()),
+                    "certified": int((radius > 0).sum()),
                     "mean_radius": float(radius.mean()),
-                    "median_radius": float(np.median(radius)),
                     "useful_radius": float(sweep.useful[:, k, q].mean()),
                     "mae": float(np.nanmean(error)),
-                    "mae_certified": float(error[certified].mean()) if certified.any() else None,
                 }
             )
     return rows
-
-
-def each(sweep: Sweep) -> list[dict[str, Any]]:
-    """Every radius and error at the first level."""
-    return [
-        {
-            "image": i,
-            "sigma": sigma,
-            "method": one.method.name,
-            "radius": float(sweep.radius[i, k, q]),
-            "error": float(sweep.error[i, k, q]),
-        }
-        for q, one in enumerate(sweep.asked)
-        if one.alpha == sweep.asked[0].alpha
-        for k, sigma in enumerate(sweep.sigmas)
-        for i in range(len(sweep.radius))
-    ]
 
 
 def accuracy(sweep: Sweep, thresholds: Sequence[float]) -> list[dict[str, Any]]:
@@ -220,7 +199,6 @@ def wins(sweep: Sweep, first: str, second: str, useful: bool = False) -> dict[st
     radius = sweep.useful if useful else sweep.radius
     at_a, at_b = sweep.best(a, useful), sweep.best(b, useful)
     x, y = radius[:, at_a, a], radius[:, at_b, b]
-    gain, loss = np.maximum(x - y, 0).sum(), np.maximum(y - x, 0).sum()
     return {
         "first": first,
         "second": second,
@@ -232,5 +210,4 @@ def wins(sweep: Sweep, first: str, second: str, useful: bool = False) -> dict[st
         "ratio": float(x.mean() / y.mean()) if y.mean() > 0 else float("inf"),
         "wins": int((x > y).sum()),
         "ties": int((x == y).sum()),
-        "gain_to_loss": float(gain / loss) if loss > 0 else float("inf"),
     }

@@ -117,20 +117,6 @@ def true_radius(method: Method, record: Record, e: float, prediction: float) -> 
     return truth.of_median(f, at, sigma, e, prediction)
 
 
-def error(method: Method, record: Record) -> float:
-    """Mean distance from f(z) of what the method serves."""
-    clean, noisy = record.y[0], np.sort(record.y[1:])
-    if method.promise == "single":
-        return float(np.abs(noisy - clean).mean())
-    if method is methods.MEAN or method.promise == "mean":
-        return abs(float(noisy.mean()) - clean)
-    trim = 0.5
-    if method.promise == "trimmed":
-        trim = method.make(1.0, ALPHA).serving.trim
-    cut = min(int(trim * len(noisy)), (len(noisy) - 1) // 2)
-    return abs(float(noisy[cut : len(noisy) - cut].mean()) - clean)
-
-
 def lines_of(
     settings: Settings, f: Function, sigma: float, z: np.ndarray, first: int
 ) -> list[dict[str, Any]]:
@@ -173,7 +159,6 @@ def lines_of(
                 "radius": float(radius.mean()),
                 "sound": int(np.sum(radius <= true)),
                 "of_true": float(np.mean(radius[some] / true[some])) if some.any() else math.nan,
-                "error": float(np.mean([error(method, r) for r in of])),
                 "differs": float(np.abs(radius - again).max()) if again else math.nan,
             }
         )
@@ -224,7 +209,6 @@ def _table(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
                     "printed": printed,
                     "printed_sigma": f"{at:g}" if at else None,
                     "of_true": f"{best['of_true']:.2f}" if told else None,
-                    "error": best["error"],
                 }
             )
     return out

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import pathlib
-import textwrap
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
 
@@ -34,11 +33,6 @@ def _number(text: str) -> Any:
         return float(text)
     except ValueError:
         return text
-
-
-def paragraph(text: str) -> str:
-    """Text in lines of the length that the documents have."""
-    return textwrap.fill(" ".join(text.split()), 88, break_long_words=False, break_on_hyphens=False)
 
 
 def markdown(heading: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:

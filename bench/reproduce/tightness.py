@@ -3,7 +3,6 @@ by its own search for the shortest shift that moves it out of its tolerance."""
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import pathlib
 import time
@@ -12,45 +11,26 @@ from typing import Any
 import numpy as np
 
 from . import digits, figures, tables
-from .attacks import (
-    OF_NETWORK,
-    OF_THE_MEAN,
-    OTHER,
-    SIGMA,
-    Job,
-    attack_image,
-    path_of,
-)
-from .kept import everywhere
+from .attacks import OF_NETWORK, SIGMA, Job, attack_image
+from .everywhere import everywhere
 from .settings import Settings
 
 NAME = "tightness.csv"
 ERRORS_ALLOWED = 3.0  # standard errors by which an attack has to be shorter than a certificate
-ACROSS = 0.01  # share of outputs beyond the jump from which a plain mean is said to rest on it
 
 
 # ---- all images
 def compute(settings: Settings) -> None:
-    """Appends the lines of each image to the CSV file when they are ready; images whose lines are
-    there are not attacked again."""
-    path, size = settings.path(NAME), settings.size
+    path, size, lines = settings.path(NAME), settings.size, []
     pictures = digits.load(settings.mnist, size.attacked)
-    lines = _kept(path, size.samples, size.attack_calls, size.attacked)
-    known = {(line["network"], line["image"]) for line in lines}
     jobs = [
         Job(network, i, int(pictures.label[i]), z, size.samples, size.attack_calls)
         for i, z in enumerate(pictures.turned)
         for network in OF_NETWORK
-        if path_of(network).exists() and (network, i) not in known
     ]
-    if lines:
-        tables.write_csv(path, lines)
-    elif path.exists():
-        path.unlink()
     began = time.monotonic()
     found = everywhere(settings.jobs, attack_image, [(job,) for job in jobs])
     for done, some in enumerate(found, start=1):
-        _append(path, some)
         lines += some
         if done % 10 == 0 or done == len(jobs):
             seconds = time.monotonic() - began
@@ -59,45 +39,6 @@ def compute(settings: Settings) -> None:
     tables.write_csv(path, lines)
     with figures.where_possible():
         _plot(tables.read_csv(path), settings.figure("tightness"))
-
-
-def _kept(path: pathlib.Path, samples: int, budget: int, images: int) -> list[dict[str, Any]]:
-    """The lines of images that are complete, made by the same numbers of samples and calls."""
-    if not path.exists():
-        return []
-    written = path.read_bytes()
-    path.write_bytes(written[: written.rfind(b"\n") + 1])  # the last line may be broken off
-    lines = tables.read_csv(path)
-    of_image: dict[Any, list[dict[str, Any]]] = {}
-    for line in lines:
-        same = line["samples"] == samples and line["budget"] == budget and line["image"] < images
-        if same and line["network"] in OF_NETWORK:
-            of_image.setdefault((line["network"], line["image"]), []).append(line)
-    complete = [some for (name, _), some in of_image.items() if _names(some) == _wanted(name)]
-    return [{**line, **_whole(line)} for some in complete for line in some]
-
-
-def _names(lines: list[dict[str, Any]]) -> list[str]:
-    return [line["statistic"] for line in lines]
-
-
-def _wanted(network: str) -> list[str]:
-    return [one.name for one in OF_NETWORK[network]]
-
-
-def _whole(line: dict[str, Any]) -> dict[str, int]:
-    return {
-        key: int(line[key]) for key in ("image", "digit", "samples", "budget", "capped", "calls")
-    }
-
-
-def _append(path: pathlib.Path, lines: list[dict[str, Any]]) -> None:
-    new = not path.exists()
-    with open(path, "a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, lines[0].keys(), lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerows(lines)
 
 
 # ---- the report
@@ -194,8 +135,6 @@ def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
     lines = tables.read_csv(settings.path(NAME))
     columns = _columns(lines)
     table = [column.cells(_label(*key)) for key, column in columns.items()]
-    beside.add("inside", _inside(columns))
-    beside.add("jump", _by_the_jump(columns))
     return {
         "tightness": tables.markdown(HEADING, [PRINTED, *table]),
         "attack-error": f"Their relative standard error is {_relative_error(columns):.1%}.",
@@ -204,36 +143,3 @@ def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
 
 def _relative_error(columns: dict[tuple[str, str], Column]) -> float:
     return _mean([x["error"] / x["attack"] for c in columns.values() for x in c.ended])
-
-
-def _inside(columns: dict[tuple[str, str], Column]) -> list[dict[str, Any]]:
-    """The attacks on certified statistics that are shorter than the certificate, one by one."""
-    return [
-        {
-            "network": network,
-            "statistic": name,
-            "image": f"{line['image']:g}",
-            **{key: line[key] for key in ("certified", "attack", "error")},
-        }
-        for (network, name), column in columns.items()
-        if name != OTHER.name
-        for line in column.ended
-        if line["attack"] < line["certified"]
-    ]
-
-
-def _by_the_jump(columns: dict[tuple[str, str], Column]) -> list[dict[str, Any]]:
-    """Mean ratios of the images, by whether outputs lie beyond the jump of the plain mean."""
-    rows = []
-    for network in OF_NETWORK:
-        for name, beyond in ((f"less than {ACROSS:.0%}", False), ("more", True)):
-            row: dict[str, Any] = {"network": network, "beyond the jump": name}
-            for one in OF_THE_MEAN:
-                column = columns.get((network, one.name), Column([], 0))
-                pairs = zip(column.ended, column.ratio)
-                ratios = [r for line, r in pairs if (line["across"] >= ACROSS) == beyond]
-                name_of = one.name.rpartition(": ")[2]
-                row[f"images, {name_of}"] = len(ratios)
-                row[f"ratio, {name_of}"] = f"{_mean(ratios):.2f}" if ratios else ""
-            rows.append(row)
-    return rows

@@ -12,7 +12,7 @@ import numpy as np
 
 from certreg import Bisection, Bounds, CertregError, Estimator, Question, Status
 
-from .kept import everywhere
+from .everywhere import everywhere
 from .methods import UPWARD
 from .settings import SEED, Settings
 from .sweep import Sweep, Task, noise_id, resume_file

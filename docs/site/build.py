@@ -1,8 +1,9 @@
 """build.py: writes the site to lib/docs/html by Sphinx: the Markdown pages of the repository, the
-reference of the headers, which Doxygen reads, that of the Python package, and the manual of its
+reference of the headers, which Doxygen reads, that of the Python package, and the help of its
 command. Ends with a failure if one of the two warns, if something public in C or a constant has no
 documentation, or if words of a header were lost."""
 
+import argparse
 import ctypes
 import html
 import importlib.util
@@ -80,13 +81,13 @@ def constants(names):
 
 
 def python_pages():
-    """A page for each module with public names, and the manual of the command."""
-    import manpage
+    """A page for each module with public names, and the help of the command."""
     version = re.search(r"CERTREG_VERSION_NUMBER (\d+)", "".join(map(read, HEADERS)))[1]
     library = unittest.mock.MagicMock(**{"certreg_version.return_value": int(version)})
     real = ctypes.CDLL
     with unittest.mock.patch("ctypes.CDLL", lambda name, **_: library if name else real(name)):
         import certreg  # no matter whether the library is built
+        from certreg.cli import parser
 
     pages, plain = {"certreg": ".. automodule:: certreg\n"}, []
     for name in certreg.__all__:
@@ -99,9 +100,10 @@ def python_pages():
         pages[page] = pages.get(page, "") + f".. auto{kind}:: certreg.{name}\n{options}\n"
     pages["regressor"] = f".. autoclass:: certreg.regressor.SmoothedRegressor\n{CLASS}\n"
     pages["constants"] += constants(plain)
-    top = manpage.top()
+    top = parser.parser()
+    (commands,) = (a.choices for a in top._actions if isinstance(a, argparse._SubParsersAction))
     pages["command"] = "".join(titled(one.prog, "-") + literal(one.format_help())
-                               for one in [top, *manpage.commands(top)])
+                               for one in dict.fromkeys([top, *commands.values()]))
     return pages
 
 

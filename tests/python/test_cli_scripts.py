@@ -1,8 +1,6 @@
-"""What scripts use: documents on standard output, several noise levels, tables as they are, and
-completion."""
+"""What scripts use: documents on standard output, several noise levels, and tables as they are."""
 
 import json
-import subprocess
 
 import numpy as np
 import pytest
@@ -139,22 +137,3 @@ def test_sentences_name_the_column():
     assert err.endswith("; --scale std puts --sigma in units of each feature\n")
     write("x.csv", "income,age,rooms\n1,2,3\n1,nan,3\n")
     command_refused(2, "in row 1, column 'age' ", "certify", PRODUCT[0], "x.csv", *ASKED)
-
-
-# ---- completion
-@parametrize(
-    "words, wanted",
-    ("certreg c", ["certify", "check", "completion"]),
-    ("certreg certify --me", ["--method"]),
-    ("certreg certify --method f", ["finite"]),
-    ("certreg denoise t", ["train"]),
-    ("certreg denoise train --st", ["--steps"]),
-    ("certreg certify mod", []),
-)
-def test_the_tab_key_completes(words, wanted):
-    script, _ = said("completion")
-    *before, last = words.split()
-    script += f"COMP_WORDS=({words}); COMP_CWORD={len(before)}\n"
-    script += f"_certreg certreg {last} {before[-1]}; echo ${{COMPREPLY[@]}}"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    assert (done.stdout.split(), done.stderr) == (wanted, "")

@@ -158,14 +158,6 @@ def test_training_further_without_labels(torch):
     assert float(error_then) < float(error) + 0.05  # a tenth of the tolerance
 
 
-@needs_sources
-def test_the_table_of_the_page_was_measured():
-    page, measured = (root / f"docs/{name}.md" for name in ("guide/denoising", "reproduction"))
-    lines = [line for line in page.read_text("utf-8").splitlines() if line.startswith("| `")]
-    assert len(lines) > 8
-    assert set(lines) <= set(measured.read_text("utf-8").splitlines())
-
-
 # ---- joined files, which need no torch
 def denoiser(shape, inner=None, path="d.onnx"):
     """A denoiser with arbitrary weights."""

@@ -16,7 +16,7 @@ from certreg.plots import shares
 
 from figures import attacked, certificate, control_loop, digit, radii, style
 from figures.__main__ import PARTS
-from reproduce import figures, labelled, rotation, settings
+from reproduce import figures, labelled, moved, rotation, settings
 
 LARGEST = 60 * 1024  # bytes
 PUBLISHED = root / "docs" / "figures"
@@ -156,7 +156,7 @@ def test_shifts_have_their_length_and_do_harm():
     random, worse = np.random.default_rng(1), []
     for z, y in zip(task.inputs[:5], task.truth):
         for radius in (0.1, 0.5):
-            for at in attacked._places(task, z, float(y), radius, 2.7, random):
+            for at in moved.places(task.model, z, float(y), radius, 2.7, random):
                 length = np.linalg.norm((at - z).astype(float))
                 assert 0.99 * radius < length <= radius
         away = np.abs(task.model.outputs(np.array([z, at])) - y)
@@ -168,9 +168,9 @@ def test_the_curves_are_shares():
     package("matplotlib")
     with mock.patch("builtins.print"):
         found = attacked.found(small(""))
-    still, moved = found.inside[:, 0].mean(0), found.inside[:, -1].mean(0)
-    assert np.all(moved <= still)
-    assert moved[1] < still[1]
+    still, under = found.inside[:, 0].mean(0), found.inside[:, -1].mean(0)
+    assert np.all(under <= still)
+    assert under[1] < still[1]
     assert np.all(found.width > 0)
     lines = attacked.drawn(found).get_lines()[1:]
     assert len(lines) == 2

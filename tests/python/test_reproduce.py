@@ -79,7 +79,7 @@ def test_an_interrupted_run_goes_on(done, folder):
         assert (first.returncode, said.count("\n")) == (130, 1), said
     second = program("reproduce", folder, "slant")
     assert second.returncode == 0, second.stderr
-    for name in ("slant_summary.csv", "slant_each.csv"):
+    for name in ("slant_summary.csv", "slant_accuracy.csv"):
         assert (folder / name).read_bytes() == (done / name).read_bytes()
 
 
@@ -205,7 +205,6 @@ def test_means_and_useful_radii(swept):
     lines = sweep.summary(swept)
     assert [line["mean_radius"] for line in lines] == [0.15000000000000002, 0.15]
     assert [line["useful_radius"] for line in lines] == [0.05, 0]
-    assert [line["mae_certified"] for line in lines] == [12.5, 15]
 
 
 def test_the_paper_chooses_sigma_by_sums(swept):
@@ -229,12 +228,12 @@ WRITES = re.compile(r'(?:bench_begin|show)\(\s*"([^"]+)"')
 
 
 def test_the_page_has_every_table_once():
-    text = "".join(path.read_text(encoding="utf-8") for path in page.PAGES)
+    text = page.PAGE.read_text(encoding="utf-8")
     sources = [p for p in (root / "bench").iterdir() if p.suffix in (".c", ".py")]
     written = [name for p in sources for name in WRITES.findall(p.read_text(encoding="utf-8"))]
     there = [match[1] for match in page.BLOCK.finditer(text)]
-    assert sorted(there) == sorted(written)
+    assert sorted(there) == sorted([*written, "gpu"])  # by bench/gpu/read.py
     assert text.count(": begin -->") == len(there)
     for match in page.BLOCK.finditer(text):
-        widths = {line.count("|") for line in match[2].splitlines()}
+        widths = {line.count("|") for line in match[2].splitlines() if line.startswith("|")}
         assert len(widths) == 1, f"{match[1]} is empty, or no table"

@@ -49,7 +49,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 def _run(given: Any) -> int:
     # imported here, so that --help works without NumPy
-    from . import attack, commands, completion, interval, look, merge, scale, training
+    from . import attack, commands, interval, look, merge, scale, training
 
     if given.version:
         from ..constants import __version__
@@ -57,7 +57,6 @@ def _run(given: Any) -> int:
         say(f"certreg {__version__}\n")
         return DONE
     known = {
-        "completion": completion.run,
         "attack": attack.attack,
         "check": look.check,
         "info": look.info,

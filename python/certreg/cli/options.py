@@ -112,13 +112,12 @@ def onnx_file(group: Any) -> None:
     add(group, {"-o FILE": ("the .onnx file that is written", {"dest": "out", **_REQUIRED})})
 
 
-def traceback(command: Any) -> None:
-    add(command, {"--traceback": "after an error print the traceback of Python"})
-
-
 def common(command: Any) -> None:
-    add(command, {"--json": "print the result as JSON; the rows of a table go to -o FILE.json"})
-    traceback(command)
+    about = {
+        "--json": "print the result as JSON; the rows of a table go to -o FILE.json",
+        "--traceback": "after an error print the traceback of Python",
+    }
+    add(command, about)
 
 
 def question(command: Any, sigma: str) -> Any:

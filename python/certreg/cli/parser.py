@@ -1,5 +1,5 @@
-"""The commands and options, with the texts of --help and of the manual page. This file imports the
-standard library only."""
+"""The commands and options, with the texts of --help. This file imports the standard library
+only."""
 
 from __future__ import annotations
 
@@ -354,17 +354,6 @@ def _merge(command: Any) -> None:
     }
     options.add(command, about)
     options.common(command)
-
-
-@_command(
-    "completion",
-    "commands and options by the tab key",
-    "Prints a script by which bash and zsh complete commands, options and their values. Put this "
-    'into ~/.bashrc or ~/.zshrc: eval "$(certreg completion)"',
-    "certreg completion",
-)
-def _completion(command: Any) -> None:
-    options.traceback(command)
 
 
 @_command(

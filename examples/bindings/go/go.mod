@@ -1,3 +1,0 @@
-module certreg
-
-go 1.19
