@@ -8,7 +8,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ._arrays import array_of
-from ._schedule import is_death
+from ._processes import is_death
 from ._worker import Sampling
 
 

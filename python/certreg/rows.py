@@ -15,7 +15,7 @@ from . import _structs as S
 from ._arrays import check_finite, numbers
 from ._plan import plan_of
 from ._probes import probed
-from ._schedule import MAIN, Elsewhere, Here, Run, check_executor, cores, is_death
+from ._processes import Elsewhere, Here, Run, check_executor, cores, is_death
 from ._shown import Progress, Shown
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
 from .answers import to_json
@@ -122,9 +122,10 @@ def certify_rows(
     A row with outputs that are not finite or out of range fails alone; `errors` of the result
     says why. Raises ValueError and TypeError for wrong arguments, before the model is called;
     RowsError if the model raises an exception, if a row ends two processes, if processes cannot
-    be replaced or have other versions of certreg; ResumeError if the resume file cannot be used,
-    is in use or belongs to other arguments; CertregError if the library fails otherwise. RowsError,
-    ResumeError and KeyboardInterrupt have the rows that are done in their attribute `rows`."""
+    be replaced or have other versions of certreg; ResumeError if the resume file cannot be used or
+    belongs to other arguments; ImportError if `jobs` needs loky, which is not installed;
+    CertregError if the library fails otherwise. RowsError, ResumeError and KeyboardInterrupt have
+    the rows that are done in their attribute `rows`."""
     own_units = scale is None
     matrix, columns, scale, shape = _inputs(X, scale)
     asked = _questions(questions)
@@ -148,8 +149,8 @@ def certify_rows(
     known = of_examples(model, matrix)
     if known:
         warnings.warn(known, stacklevel=2)
-    check_executor(executor, jobs)
-    jobs = integer(jobs, "jobs") or cores()
+    check_executor(executor, integer(jobs, "jobs"), on_crash == "skip")
+    jobs = jobs or cores()
     if on_crash not in ("stop", "skip"):
         raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
     job = Job(model, columns, sampling, asked, radius, keep_records)
@@ -370,14 +371,16 @@ class _Work:
 
     def _ended(self, error: BaseException, ours: bool) -> str:
         """A sentence about a process that has ended and cannot be replaced."""
+        if ours:
+            return "each process ended while it made the model: try jobs=1, or give a factory"
         rows = [row + self.first for row in getattr(error, "rows", [])]
         more = ", ..." if len(rows) > MOST_NAMED else ""
         named = ", ".join(map(str, rows[:MOST_NAMED])) + more
         which = f" while it computed one of the rows {named}" if rows else ""
-        advice = "jobs= instead of executor= finds the row"
-        if ours:
-            advice = f"if it ended at once, {MAIN}"
-        return f"a process that ran the model has ended{which} ({advice})"
+        return (
+            f"a process that ran the model has ended{which} (jobs= instead of executor= finds the "
+            "row)"
+        )
 
     @contextlib.contextmanager
     def _failures(self, ours: bool) -> Iterator[None]:

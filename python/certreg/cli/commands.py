@@ -132,7 +132,7 @@ class Inputs:
         except ResumeError as error:
             done = error.rows is not None and error.rows.done.any()
             raise Failure(f"{error}{saved(error.rows) if done else ''}", FILE) from error
-        except (CertregError, ValueError, TypeError) as error:
+        except (CertregError, ImportError, ValueError, TypeError) as error:
             raise Failure(with_columns(in_options(error), self.features.names)) from error
 
     def put(self, file: Optional[Destination], table: tables.Table, document: Any) -> None:
