@@ -108,7 +108,8 @@ def certify_rows(
                processes. A caller's executor must replace a process that has ended, as dask does
     progress   True: a count in terminals and notebooks; or a function of (rows done, rows)
     resume     path of a file that keeps the rows that are done; the same call then does the
-               missing rows. One process at a time can use it. store.py describes its tables.
+               missing rows. store.py describes its tables. Programs that use one file at the same
+               time all do its rows, and the first to write a row counts; give each its own.
                A folder, or a path that ends with a slash: a file for each 10,000 rows, one
                after the other, beside those that are there for parts (shards.py)
     model_id   name of the model in the resume file. A file with another name is refused. Without a

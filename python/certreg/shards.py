@@ -13,7 +13,7 @@ import warnings
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Tuple
 
 from ._damage import checked, checksum
-from ._lock import is_foreign
+from ._database import is_foreign
 from ._plan import differing
 from .errors import ResumeError, RowsError
 from .result import Rows
