@@ -241,7 +241,8 @@ class Run:
               pending, and the exception. It raises, or makes `task` answer the row by a record
 
     If a process ends, or the executor loses a task in another way, no rows are sent until nothing
-    is pending. Then the rows that were lost are computed one by one: another death names its row."""
+    is pending. Then the rows that were lost are computed one by one, so that a second death names
+    its row."""
 
     def __init__(
         self,

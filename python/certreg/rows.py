@@ -150,10 +150,10 @@ def certify_rows(
     known = of_examples(model, matrix)
     if known:
         warnings.warn(known, stacklevel=2)
-    check_executor(executor, integer(jobs, "jobs"), on_crash == "skip")
-    jobs = jobs or cores()
-    if on_crash not in ("stop", "skip"):
+    if not isinstance(on_crash, str) or on_crash not in ("stop", "skip"):
         raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
+    check_executor(executor, integer(jobs, "jobs"), on_crash == "skip")
+    jobs = integer(jobs, "jobs") or cores()
     job = Job(model, columns, sampling, asked, radius, keep_records)
     work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip")
     work.rows.index = None if columns is None else X.index

@@ -325,6 +325,19 @@ def test_without_loky_it_is_named_before_the_model_is_called():
         assert rows_of(x=X[:2]).done.all()  # this process needs none
 
 
+class Noted(Large):
+    """Notes in which processes it is made from its bytes."""
+
+    def __setstate__(self, state):
+        kit.write("made", f"{os.getpid()}\n", "a")
+
+
+def test_processes_get_the_model_once(folder):
+    assert bits(rows_of(Noted(), jobs=2)) == bits(rows_of())
+    made = kit.read("made").split()
+    assert len({*made}) == len(made) <= 2 and str(os.getpid()) not in made
+
+
 def threads(x):
     return np.full(len(x), float(os.environ["OMP_NUM_THREADS"]))
 
