@@ -114,8 +114,8 @@ lint() {
 
 python() { # FILE...
     [ -n "$PYTHON" ] || { echo "skip Python: no interpreter with the packages was found"; return; }
-    "$PYTHON" -c 'import pytest, hypothesis' 2>/dev/null ||
-        { echo "skip Python: $PYTHON has no pytest and hypothesis (make deps)"; return; }
+    "$PYTHON" -c 'import joblib, pytest, hypothesis' 2>/dev/null ||
+        { echo "skip Python: $PYTHON lacks joblib, pytest or hypothesis (make deps)"; return; }
     CERTREG_LIB=$OBJ/libcertreg.so PYTHONPATH=$PWD/python:$PWD/lib/deps:$PWD/lib/deps/real \
         PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -m pytest -q -p no:cacheprovider "$@"
 }

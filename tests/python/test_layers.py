@@ -10,9 +10,9 @@ PACKAGE = pathlib.Path(certreg.__file__).parent
 LAYERS = (  # each may import those before it
     "_files constants _structs _library _said errors _dlpack _optional _arrays _tables questions "
     "answers _calls names _tensors _onnx models frames parametric denoised _steps _marks attacks "
-    "_asking estimator _changes _rules intervals solver check plots _worker result _damage _lock "
-    "_plan store shards _schedule _probes _shown _graphs _network training joining rows groups "
-    "sensitivity tuning comparison units regressor __init__ cli __main__"
+    "_asking estimator _changes _rules intervals solver check plots _worker result _damage "
+    "_database _plan store shards _processes _probes _shown _graphs _network training joining "
+    "rows groups sensitivity tuning comparison units regressor __init__ cli __main__"
 ).split()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._library import library_path, version
 from .._tensors import said_shape, told
-from .._schedule import cores
+from .._processes import cores
 from .._shown import Count
 from ..constants import Constraints, __version__, version_text
 from ..errors import CertregError
