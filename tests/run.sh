@@ -166,7 +166,7 @@ if [[ $MODE = "" || $MODE = fast ]]; then
 fi
 if [ "$MODE" = fast ]; then
     start headers bash tests/consumers/headers.sh
-    start "headers for C++" bash tests/cpp.sh headers
+    start "header for C++" bash tests/cpp.sh headers
 elif [ "$MODE" = sanitized ]; then
     fuzzed
 elif [ "$MODE" = paths ]; then
@@ -187,7 +187,7 @@ elif [ -z "$MODE" ]; then
         start "example $name" example "$name"
     done
     start "example control_loop" example control_loop/control_loop
-    start "headers for C++" bash tests/cpp.sh
+    start "header for C++" bash tests/cpp.sh
     start bindings bash tests/bindings.sh
     start MPI bash tests/mpi/jobs.sh "$OBJ/examples/mpi/certify"
     # In one process: each fork would copy and close the engines' libraries.

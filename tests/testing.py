@@ -49,7 +49,7 @@ def programs():
         )
     cpp = files("tests/cpp/*.cpp")
     count = len(re.findall(r"^TEST\(", text(cpp), re.M))
-    yield "tests of the headers for C++", number(count)
+    yield "tests of the header for C++", number(count)
     python = files("tests/python/test_*.py") + files("tests/python/heavy/test_*.py")
     count = len(re.findall(r"^def test_", text(python), re.M))
     yield "files of tests of the Python package", f"{len(python)}, with {number(count)} tests"

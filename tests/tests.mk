@@ -144,7 +144,7 @@ $(engines): %: %.o $(all_engines) $(OBJ)/examples/engines/built tests/inside.py 
 $(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(entropy) | $(OBJ)/libcertreg.so $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(with_shared) $(check_libs) -lm -lpthread -ldl
 $(OBJ)/tests/api_control_loop: $(control_parts)
-# The headers for C++: one program of all files of tests/cpp, so that they are linked together.
+# The header for C++: one program of all files of tests/cpp, so that they are linked together.
 $(in_cpp): $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/cpp/*.cpp))) $(entropy) | \
     $(OBJ)/libcertreg.so $(test_modules)
 	$(call say,LINK,$@)$(CXX) $(CXXFLAGS_ALL) $^ -o $@ $(with_shared) -lpthread
