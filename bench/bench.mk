@@ -8,7 +8,7 @@ of_bench = CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/li
     $(or $(PYTHON),python3)
 
 .PHONY: bench bench-calls bench-cluster bench-gpu bench-latency bench-page bench-rows \
-    bench-scale bench-scaling bench-second-order bench-served bench-vectors reproduce figures
+    bench-scale bench-scaling bench-served bench-vectors reproduce figures
 #: Measure
 bench: all $(benches) ## Time the library against its peers
 	@rm -f lib/bench.md
@@ -29,8 +29,6 @@ bench-scale: all ## Measure how much longer radii are with a scale that was tune
 	@$(of_bench) bench/bench_scale.py
 bench-scaling: all ## Measure how times grow with sizes, and draw the figure
 	@$(of_bench) bench/bench_scaling.py
-bench-second-order: all ## Measure what the second order adds, with CERTREG_MNIST
-	@$(of_bench) bench/bench_second_order.py
 bench-served: all ## Measure what serving takes of the radius, with CERTREG_MNIST
 	@$(of_bench) bench/bench_served.py
 bench-vectors: all ## Measure radii of vectors

@@ -1,4 +1,4 @@
-/* The BLAS module: what calls BLAS and LAPACK (theory 8 and 13). OpenBLAS may take work space of
+/* The BLAS module: what calls BLAS and LAPACK (theory 13). OpenBLAS may take work space of
  * its own inside a call, which it keeps, and uses as many threads as the program has set for it. */
 #include "backend/blas.h"
 #ifdef __has_include
@@ -13,25 +13,6 @@ static void multiply(size_t m, size_t n, size_t k, const float *a, const float *
 {
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)n, (int)k, 1, a, (int)k, b,
                 (int)k, 0, c, (int)n);
-}
-
-static void add_square(size_t n, size_t rows, float factor, const float *a, float *c)
-{
-    cblas_ssyrk(CblasRowMajor, CblasUpper, CblasTrans, (int)n, (int)rows, factor, a, (int)n, 1, c,
-                (int)n);
-}
-
-static void multiply_symmetric(size_t m, size_t n, const float *a, const float *b, float *c)
-{
-    cblas_ssymm(CblasRowMajor, CblasRight, CblasUpper, (int)m, (int)n, 1, b, (int)n, a, (int)n, 0,
-                c, (int)n);
-}
-
-/* The upper half by rows is the lower half by columns. */
-static int eigenvalues(size_t n, float *matrix, float *values, float *work, size_t room)
-{
-    return (int)LAPACKE_ssyev_work(LAPACK_COL_MAJOR, 'N', 'L', (lapack_int)n, matrix, (lapack_int)n,
-                                   values, work, (lapack_int)room);
 }
 
 static void add_product(size_t m, size_t n, size_t k, const float *a, const float *b, float *c)
@@ -53,7 +34,8 @@ static int orthonormal(size_t rows, size_t n, float *a, float *work)
     return failure(code ? code : LAPACKE_sorgqr(LAPACK_COL_MAJOR, m, k, k, a, m, work));
 }
 
-/* dsyevd, which is faster, makes static programs need the library of Fortran. */
+/* The upper half by rows is the lower half by columns. dsyevd, which is faster, makes static
+ * programs need the library of Fortran. */
 static int eigenvectors(size_t n, double *matrix, double *values)
 {
     return failure(
@@ -64,11 +46,8 @@ __attribute__((visibility("default"))) const cr_blas *certreg_module_blas(void)
 {
     static const cr_blas table = {.api_version = CR_BLAS_API,
                                   .multiply = multiply,
-                                  .add_square = add_square,
-                                  .multiply_symmetric = multiply_symmetric,
                                   .add_product = add_product,
                                   .orthonormal = orthonormal,
-                                  .eigenvectors = eigenvectors,
-                                  .eigenvalues = eigenvalues};
+                                  .eigenvectors = eigenvectors};
     return &table;
 }
