@@ -11,7 +11,7 @@ shared: ## Build the shared library, and the modules that can be built here
 	    'int main(void) { return 0; }' | $(CC) $(CPPFLAGS) $(blas_cflags) -x c - $(LDFLAGS) \
 	    $(module_blas) -o $(OBJ)/has_blas 2>/dev/null; \
 	then $(MAKE) --no-print-directory $(blas_module); \
-	else echo 'no OpenBLAS and LAPACKE: built without the second order; makes no denoisers'; fi
+	else echo 'no OpenBLAS and LAPACKE: makes no denoisers'; fi
 
 # If auditwheel and patchelf are installed, the wheel also contains the libraries that the BLAS
 # module needs. It does not contain CUDA's. pip fetches hatchling unless deps-all has installed it.

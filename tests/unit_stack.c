@@ -180,17 +180,15 @@ static void attack(job *j)
 static void solve(job *j)
 {
     static const uint32_t families[] = {CERTREG_CONSTRAINTS_C, CERTREG_CONSTRAINTS_CG,
-                                        CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECGM,
-                                        CERTREG_CONSTRAINTS_ECGHM};
+                                        CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECGM};
     const certreg_bounds b = {.struct_size = sizeof b,
-                              .constraints = CERTREG_CONSTRAINTS_ECGHM,
+                              .constraints = CERTREG_CONSTRAINTS_ECGM,
                               .mean_lo = 0.1,
                               .mean_hi = 0.2,
                               .variance_hi = 0.3,
                               .range_lo = -1,
                               .range_hi = 1,
                               .gradient_hi = 0.4,
-                              .second_order_hi = 0.2,
                               .sigma = 0.5};
     certreg_solver *solver = NULL;
     certreg_bisection *bisection = NULL;

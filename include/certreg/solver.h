@@ -45,9 +45,6 @@ typedef struct certreg_bounds {
     double range_lo, range_hi;       /* RANGE; either end may be infinite */
     double alpha;                    /* that they do not hold. For information */
     uint64_t samples;                /* behind them. For information */
-    /* SECOND_ORDER, >= 0, in output units: of the operator norm of E[u (e e' - I)]/sqrt
-     * 2; the Frobenius norm serves too. */
-    double second_order_hi;
     /* MOMENT: E (u - moment_center)^2 <= moment_hi; used where mean and variance are
      * named. */
     double moment_center, moment_hi;

@@ -164,7 +164,6 @@ class Bounds:
     range_hi: Optional[float] = None
     alpha: float = 0.0
     samples: int = 0
-    second_order_hi: Optional[float] = None
     moment_center: Optional[float] = None
     moment_hi: Optional[float] = None
 
@@ -173,7 +172,6 @@ class Bounds:
         Constraint.VARIANCE: ("variance_hi",),
         Constraint.GRADIENT: ("gradient_lo", "gradient_hi"),
         Constraint.RANGE: ("range_lo", "range_hi"),
-        Constraint.SECOND_ORDER: ("second_order_hi",),
         Constraint.MOMENT: ("moment_center", "moment_hi"),
     }
 
@@ -238,14 +236,11 @@ class WorstFunction(_Answer):
     mean: float
     variance: float
     gradient: float
-    second_order: float
     by_variance: float
     by_mean: float
     by_gradient: float
-    by_second_order: float
     offset: float
     slope: float
-    bend: float
     rest: float
     tilt: float
     range_lo: float

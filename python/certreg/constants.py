@@ -30,7 +30,7 @@ PLAN_PAIRS = 2  # flags=...: serves from pairs of opposite noise; this may still
 JSON_SEED = 1  # to_json(flags=...): write the seed too
 WORST_CASE_EVALUATIONS, LEAST_WORST_CASE_EVALUATIONS = 2000, 1000
 RADIUS_EVALUATIONS, LEAST_RADIUS_EVALUATIONS = 14000, 4000
-MOST_REGIONS = 7  # of a worst function
+MOST_REGIONS = 5  # of a worst function
 CALIBRATION_SCORES = 25  # most that are kept of a calibration point
 DENOISER_PASSES = 7  # over the examples of a denoiser
 
@@ -83,7 +83,6 @@ class Constraint(enum.IntFlag):
     VARIANCE = 2
     GRADIENT = 4
     RANGE = 8
-    SECOND_ORDER = 16
     MOMENT = 32
     LAW = 64
 
@@ -95,7 +94,6 @@ class Constraints(Named):
     CG = 6
     ECM = 11
     ECGM = 15
-    ECGHM = 31
 
 
 class Statistic(Named):

@@ -96,15 +96,13 @@ static piece piece_of(size_t inputs, size_t part, size_t parts)
                    end == pieces ? inputs : end * CR_CPU_SPLIT};
 }
 
-/* Without z and step: the normals themselves. */
 static void draw_part(void *context, size_t part, size_t parts)
 {
     const task *t = context;
     const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
-    float *x = t->x + begin * t->noise->inputs;
-    if (begin >= end) return;
-    if (t->a) t->kernels->draw(t->noise, t->a, t->b, t->first + begin, end - begin, x);
-    else t->kernels->normals(t->noise, t->first + begin, end - begin, x);
+    if (begin < end)
+        t->kernels->draw(t->noise, t->a, t->b, t->first + begin, end - begin,
+                         t->x + begin * t->noise->inputs);
 }
 
 static void replay_part(void *context, size_t part, size_t parts)
@@ -146,20 +144,6 @@ static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, c
               .x = x};
     run(me, noise->inputs, count, draw_part, &t);
     return CERTREG_OK;
-}
-
-certreg_status cr_cpu_normals(certreg_backend *backend, const cr_noise *noise, uint64_t first,
-                              size_t count, float *rows)
-{
-    return op_draw(backend, noise, NULL, NULL, first, count, rows);
-}
-
-static certreg_status op_tile(certreg_backend *backend, const cr_noise *noise,
-                              const cr_pair_room *room, const cr_tile *t)
-{
-    const certreg_status status = cr_cpu_normals(backend, noise, t->first, t->count, t->rows);
-    if (!status) cr_cpu_tile(room, noise->inputs, t);
-    return status;
 }
 
 static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
@@ -252,12 +236,6 @@ static void op_close(certreg_backend *backend)
     free(me);
 }
 
-static const cr_pair_ops pair_ops = {.tile = op_tile,
-                                     .pairs = cr_cpu_pairs,
-                                     .outer = cr_cpu_outer,
-                                     .take_identity = cr_cpu_take_identity,
-                                     .forms = cr_cpu_forms};
-
 /* There is nothing to draw ahead of, so that draw_ahead and join are missing. */
 static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .device = -1,
@@ -276,8 +254,7 @@ static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .stream = cr_cpu_stream,
                                    .last_code = cr_cpu_last_code,
                                    .sweep = op_sweep,
-                                   .sweep_bytes = op_sweep_bytes,
-                                   .pairs = &pair_ops};
+                                   .sweep_bytes = op_sweep_bytes};
 
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out)
 {

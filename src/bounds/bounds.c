@@ -16,7 +16,8 @@ uint32_t cr_bounds_constraints(cr_view *v, const cr_question *q)
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
     const cr_method *m = q->method_row;
     uint32_t constraints = q->constraints ? q->constraints : m->usual;
-    constraints &= cr_together_constraints(q) & (v->plan.constraints | ~CR_CONSTRAINTS_REPLAYED) &
+    constraints &= cr_together_constraints(q) &
+                   (v->plan.constraints | ~(uint32_t)CERTREG_CONSTRAINT_GRADIENT) &
                    ~(uint32_t)CERTREG_CONSTRAINT_MOMENT;
     if (q->is_counted) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
     return !m->normality && (constraints & both) == both ? constraints | CERTREG_CONSTRAINT_MOMENT
@@ -85,7 +86,7 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
     const double alpha = q->alpha;
     if (q->method_row->published)
         return q->center_row->every_sample ? alpha : alpha / conditions->count;
-    const int shared = !c->guard && constraints & CR_CONSTRAINTS_REPLAYED;
+    const int shared = !c->guard && constraints & CERTREG_CONSTRAINT_GRADIENT;
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;
 }
 
@@ -141,16 +142,16 @@ static certreg_status find(cr_replay *r, const cr_conditions *conditions,
     for (int i = 0; i < conditions->count; i++)
         *abstained |=
             bound_moments(r->view, conditions, conditions->each + i, constraints, out + i);
-    if (*abstained || !(constraints & CR_CONSTRAINTS_REPLAYED)) return CERTREG_OK;
-    return cr_gradients_find(r, conditions, constraints, out);
+    if (*abstained || !(constraints & CERTREG_CONSTRAINT_GRADIENT)) return CERTREG_OK;
+    return cr_gradients_find(r, conditions, out);
 }
 
 int cr_bounds_want(cr_replay *r, const cr_conditions *conditions)
 {
     const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
-    if (is_hopeless(conditions) || !(constraints & CR_CONSTRAINTS_REPLAYED)) return 1;
+    if (is_hopeless(conditions) || !(constraints & CERTREG_CONSTRAINT_GRADIENT)) return 1;
     if (conditions->question.method != CERTREG_METHOD_PAPER)
-        return cr_gradients_want(r, conditions, constraints);
+        return cr_gradients_want(r, conditions);
     const cr_samples s = of_paper(r->view, conditions);
     return cr_sweep_want(r, &s, CR_WANTED_WHOLE, 1) != NULL;
 }

@@ -156,7 +156,8 @@ certreg_status cr_answer_question(const cr_work *w, const cr_question *q, uint64
 int cr_answer_want(const cr_work *w, const cr_question *q)
 {
     cr_conditions conditions = {.question = *q, .scratch = w->scratch};
-    if (q->is_ordered || !(cr_bounds_constraints(w->record, q) & CR_CONSTRAINTS_REPLAYED)) return 1;
+    if (q->is_ordered || !(cr_bounds_constraints(w->record, q) & CERTREG_CONSTRAINT_GRADIENT))
+        return 1;
     if (q->directions > 1) return !cr_sweep_pending(w->replay); /* it looks ahead itself */
     return cr_conditions_prepare(w->record, &conditions, w->why) ||
            cr_bounds_want(w->replay, &conditions);

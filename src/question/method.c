@@ -12,8 +12,7 @@ enum {
     TARGET = CR_OFFERS_TARGET,
     /* The moment stands for mean and variance together. */
     ECM = CERTREG_CONSTRAINTS_ECM | CERTREG_CONSTRAINT_MOMENT,
-    ECGM = ECM | CERTREG_CONSTRAINT_GRADIENT,
-    ECGHM = ECGM | CERTREG_CONSTRAINT_SECOND_ORDER
+    ECGM = ECM | CERTREG_CONSTRAINT_GRADIENT
 };
 
 /* Without normality the gradient hardly ever pays for its share of alpha: it is used where it is
@@ -27,8 +26,8 @@ static const cr_method finite = {.row = {"FINITE", SCORES | TARGET | CR_OFFERS_G
 
 static const cr_method asymptotic = {.row = {"ASYMPTOTIC", SCORES},
                                      .centers = PREDICTION | TRUE_MEAN,
-                                     .constraints = ECGHM,
-                                     .usual = CERTREG_CONSTRAINTS_ECGHM,
+                                     .constraints = ECGM,
+                                     .usual = CERTREG_CONSTRAINTS_ECGM,
                                      .neutral = ECM,
                                      .normality = 1};
 

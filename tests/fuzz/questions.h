@@ -54,12 +54,9 @@ static inline const double *fuzz_predictions(fuzz_bytes *b, size_t *count)
 /* Most of its fields make sense, so that some questions do. */
 static inline certreg_question fuzz_question(fuzz_bytes *b)
 {
-    static const uint32_t sets[] = {0,
-                                    CERTREG_CONSTRAINTS_ECM,
-                                    CERTREG_CONSTRAINTS_ECGM,
+    static const uint32_t sets[] = {0, CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECGM,
                                     1u << 30, /* no bit of a constraint */
-                                    CERTREG_CONSTRAINTS_CG,
-                                    CERTREG_CONSTRAINTS_ECGHM};
+                                    CERTREG_CONSTRAINTS_CG};
     static const double tolerances[] = {1, 0.5, 0.75, 2, 1e-3, 3, 0.25, 1.5};
     const uint8_t has = fuzz_byte(b), kind = fuzz_byte(b);
     certreg_question q = {.struct_size = sizeof q,
@@ -68,7 +65,7 @@ static inline certreg_question fuzz_question(fuzz_bytes *b)
                           .statistic = has & 64 ? fuzz_byte(b) % 7 : 0,
                           .method = has & 32 ? fuzz_byte(b) % 5 : 0,
                           .center = has % 32 == 31,
-                          .constraints = has & 16 ? sets[fuzz_byte(b) % 6] : 0,
+                          .constraints = has & 16 ? sets[fuzz_byte(b) % 5] : 0,
                           .bonferroni = kind / 8 % 4};
     if (q.statistic == CERTREG_STATISTIC_HUBER) q.huber_width = 0.5 * q.tolerance;
     if (kind & 64) q.alpha = 0.5 * fuzz_share(b);

@@ -207,7 +207,7 @@ TABLE = [
         for name in ("best", "Auto")
     ),
     *(
-        (ValueError, "one of C, CG, ECM, ECGM, ECGHM,", Question, dict(tolerance=1, constraints=c))
+        (ValueError, "one of C, CG, ECM, ECGM,", Question, dict(tolerance=1, constraints=c))
         for c in ("by_pilot", "best")
     ),
     *(
