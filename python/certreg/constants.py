@@ -129,15 +129,12 @@ class Center(Named):
 
 
 class Side(Named):
-    """The conditions of a question; angles also have the two near ones (theory 7), and served
-    medians may have those of both sides together (theory 1.5)."""
+    """The conditions of a question; angles also have the two near ones (theory 7)."""
 
-    OPPOSITE = -3
     NEAR_LOWER = -2
     LOWER = -1
     UPPER = 1
     NEAR_UPPER = 2
-    EITHER = 3
 
 
 class Dependence(Named):

@@ -86,7 +86,7 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
     const double alpha = q->alpha;
     if (q->method_row->published)
         return q->center_row->every_sample ? alpha : alpha / conditions->count;
-    const int shared = !c->guard && constraints & CERTREG_CONSTRAINT_GRADIENT;
+    const int shared = !c->near && constraints & CERTREG_CONSTRAINT_GRADIENT;
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;
 }
 
@@ -111,11 +111,11 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
                          uint32_t constraints, certreg_bounds *out)
 {
     const double alpha = moments_alpha(conditions, c, constraints);
-    if (c->guard) constraints = CERTREG_CONSTRAINTS_ECM;
+    if (c->near) constraints = CERTREG_CONSTRAINTS_ECM;
     if (c->mean_alone) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
     if (c->law) return cr_finite_find_law(v, conditions, c, alpha, out), 0;
     if (c->exact) return cr_means_exact(v, conditions, c, alpha, out), 0;
-    if (!c->guard) return bound_by_method(v, conditions, c, constraints, alpha, out);
+    if (!c->near) return bound_by_method(v, conditions, c, constraints, alpha, out);
     cr_finite_find(v, conditions, &c->score, constraints, alpha, 0, out);
     return 0;
 }

@@ -134,7 +134,7 @@ static gradient_job job_of(cr_view *v, const cr_conditions *conditions, certreg_
     gradient_job job = {.functions = 0};
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
-        if (c->guard || cr_means_are_sparse(v, conditions, c)) continue;
+        if (c->near || cr_means_are_sparse(v, conditions, c)) continue;
         const size_t f = job.functions++;
         job.main[f] = cr_parts_main(v, conditions, &c->score);
         job.main[f].center = center_of(v, conditions, c);
@@ -170,7 +170,7 @@ static certreg_status bound_without_normality(cr_replay *r, const cr_conditions 
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
         certreg_bounds *b = bounds + i;
-        if (c->guard) continue;
+        if (c->near) continue;
         cr_martingale_job job = {.samples = of_martingale(r->view, conditions, c),
                                  .range_lo = b->range_lo,
                                  .range_hi = b->range_hi,
@@ -204,7 +204,7 @@ int cr_gradients_want(cr_replay *r, const cr_conditions *conditions)
     if (conditions->question.method_row->normality) return want_grams(r, conditions);
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
-        if (c->guard) continue;
+        if (c->near) continue;
         const cr_samples main = of_martingale(r->view, conditions, c);
         if (!cr_martingale_want(r, &main)) return 0;
     }

@@ -76,14 +76,15 @@ void cr_answer_norms(const float *scales, size_t inputs, certreg_certificate *c)
     c->radius_linf = c->radius / sqrt(sum) * (1 - 1e-12 - 1e-16 * active);
 }
 
-/* A guard has bounds of its own, whatever the method; the solver uses those that were named. */
+/* A near condition has bounds of its own, whatever the method; the solver uses those that were
+ * named. */
 static uint32_t constraints_used(cr_view *v, const cr_answer *a, const cr_solved *solved)
 {
     const uint32_t found = solved->constraints;
     const cr_question *q = &a->conditions.question;
     const cr_condition *c = a->conditions.each + solved->limiting;
     if (c->law) return found | CERTREG_CONSTRAINT_LAW;
-    if (!c->guard) return cr_bounds_constraints(v, q) & found;
+    if (!c->near) return cr_bounds_constraints(v, q) & found;
     const uint32_t named = q->solver_constraints;
     return named ? found & (named | CERTREG_CONSTRAINT_MOMENT) : found;
 }

@@ -137,7 +137,7 @@ static void print_question(const certreg_question *q, int center)
 
 static void print_sides(const certreg_question *q)
 {
-    for (int32_t side = CERTREG_SIDE_OPPOSITE; side <= CERTREG_SIDE_EITHER; side++) {
+    for (int32_t side = CERTREG_SIDE_NEAR_LOWER; side <= CERTREG_SIDE_NEAR_UPPER; side++) {
         certreg_bounds b = {.struct_size = sizeof b};
         if (certreg_estimator_bounds(estimator, q, side, &b)) continue;
         printf(" | %d", side);
