@@ -1,6 +1,7 @@
 /* Questions that are refused: the message names the field, the model is not called, and the
  * handle stays usable. */
 #include "support/api_kit.h"
+#include "support/comma.h"
 #include "support/names.h"
 
 enum { CAPACITY = 1000, SAMPLES = 400 };
@@ -331,6 +332,17 @@ TEST(sides_belong_to_promises)
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, &other));
     ck_assert_mem_eq(&b, &other, sizeof b);
+}
+
+TEST(sentences_have_a_decimal_point_in_every_locale)
+{
+    certreg_estimator *e = estimator_of(TWO);
+    certreg_question q = kit_question(3);
+    q.alpha = 0.75;
+    if (!comma_take()) return;
+    kit_refuses(e, SAMPLES, q, CERTREG_E_INVALID, "alpha is 0.75; it must lie in (0, 0.5]");
+    ck_assert_str_eq(localeconv()->decimal_point, ","); /* still the program's */
+    setlocale(LC_ALL, "C");
 }
 
 KIT_MAIN("refusals of questions")

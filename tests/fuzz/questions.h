@@ -90,7 +90,7 @@ static inline certreg_question *fuzz_questions(fuzz_bytes *b, size_t count)
     return fuzz_structs(b, good, count ? count : 1, (fuzz_shape){sizeof *good, 0x780});
 }
 
-/* ---- digest and JSON */
+/* ---- digest */
 /* What is said by default has the digest of what is said by name. */
 static inline void fuzz_digest(fuzz_bytes *b)
 {
@@ -113,49 +113,6 @@ static inline void fuzz_digest(fuzz_bytes *b)
     same.q.tolerance = same.q.tolerance == 0.375 ? 0.5 : 0.375;
     MUST(!certreg_question_digest(&same.q, &again), "another tolerance");
     MUST(again != digest || same.q.tolerance == q->tolerance, "one digest of two questions");
-}
-
-/* Braces and brackets in pairs, strings that end, no character that needs care. */
-static inline void fuzz_check_json(const char *json, size_t bytes)
-{
-    int depth = 0, quoted = 0;
-    MUST(bytes >= 3 && strlen(json) + 1 == bytes && json[0] == '{', "%zu: %s", bytes, json);
-    for (size_t i = 0; i + 1 < bytes; i++) {
-        const char c = json[i];
-        MUST(c >= ' ' && c < 127 && c != '\\', "character %d", c);
-        if (c == '"') quoted = !quoted;
-        if (quoted) continue;
-        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-        MUST(depth > 0 || i + 2 == bytes, "it ends at %zu: %s", i, json);
-        MUST(c != ',' || !strchr(",}]", json[i + 1]), "a comma: %s", json + i);
-    }
-    MUST(!depth && !quoted, "%s", json);
-}
-
-static inline void fuzz_json(fuzz_bytes *b, const certreg_certificate *reference)
-{
-    certreg_run good = {.struct_size = sizeof good, .samples = 64, .sigma = 0.25};
-    const uint8_t has = fuzz_byte(b);
-    const certreg_question *q = has & 1 ? fuzz_questions(b, 1) : NULL;
-    const certreg_run *run = has & 2 ? fuzz_structs(b, &good, 1, (fuzz_shape){sizeof good, 0})
-                                     : NULL;
-    const certreg_certificate *c =
-        has & 4 ? fuzz_structs(b, reference, 1, (fuzz_shape){sizeof *c, 0}) : NULL;
-    const uint32_t flags = has & 8 ? CERTREG_JSON_SEED : has & 16 ? fuzz_byte(b) : 0;
-    size_t need = 7, room;
-    certreg_status status = certreg_write_json(q, run, c, flags, NULL, &need);
-    MUST(!status || flags > 1 || !need, "%d, %zu bytes", (int)status, need);
-    if (status) return;
-    MUST(need <= FUZZ_ROOM, "%zu bytes", need);
-    char *json = (char *)fuzz_box_take(need, 0x5a);
-    room = need;
-    MUST(!certreg_write_json(q, run, c, flags, json, &room) && room == need, "%zu", room);
-    fuzz_check_json(json, need);
-    room = fuzz_below(b, (uint32_t)need);
-    char *less = (char *)fuzz_box_take(room, 0x5a);
-    const int some = room > 0;
-    status = certreg_write_json(q, run, c, flags, less, &room);
-    MUST(status == CERTREG_E_SMALL_MEMORY && room == need && (!some || !*less), "%zu", room);
 }
 
 #endif
