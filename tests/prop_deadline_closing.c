@@ -1,6 +1,6 @@
 /* Answers that a deadline cuts off claim nothing, those before them stay, and every step of an
  * answer looks at the clock. */
-#include "certify/closing.h"
+#include "certify/job.h"
 #include "support/ticks.h"
 #include <certreg/sampling.h>
 

@@ -1,9 +1,8 @@
 /* Size, create, destroy: the only place of the room that takes memory. */
-#include "base/clock.h"
+#include "base/os.h"
 #include "base/constants.h"
 #include "base/environment.h"
 #include "base/handle.h"
-#include "base/random.h"
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "estimator/layout.h"
@@ -226,7 +225,7 @@ static void copy_model(certreg_estimator *e, const request *r, const cr_declared
 /* A seed that is given is the caller's to keep from the model. */
 static certreg_status draw_seed(certreg_plan *plan, certreg_error *why)
 {
-    if (plan->seed || !cr_random64(&plan->seed)) return CERTREG_OK;
+    if (plan->seed || !cr_os_random64(&plan->seed)) return CERTREG_OK;
     return cr_fail(why, CERTREG_E_INVALID,
                    "plan.seed is 0, and the system has no randomness to draw one from: give a seed "
                    "that the model does not know");
@@ -253,7 +252,7 @@ static certreg_status build(certreg_estimator *e, const request *r)
     cr_arena_take(&host, 1, sizeof *e);
     const cr_declared declared = cr_layout(e, &host, &device);
     copy_model(e, r, &declared);
-    e->record.watch->now = cr_clock_now;
+    e->record.watch->now = cr_os_now;
     e->replay.view = &e->record, e->replay.backend = e->backend, e->replay.why = &e->error;
     cr_record_clear(&e->record);
     return cr_layout_prepare(e);
