@@ -10,6 +10,54 @@
 #include <stdlib.h>
 #include <string.h>
 
+static certreg_status cpu_alloc(certreg_backend *backend, size_t bytes, void **out)
+{
+    (void)backend;
+    *out = bytes > SIZE_MAX - CR_ALIGN
+               ? NULL
+               : aligned_alloc(CR_ALIGN, (bytes + CR_ALIGN - 1) / CR_ALIGN * CR_ALIGN);
+    return *out ? CERTREG_OK : CERTREG_E_NO_MEMORY;
+}
+
+static void cpu_free(certreg_backend *backend, void *memory)
+{
+    (void)backend;
+    free(memory);
+}
+
+static certreg_status copy(certreg_backend *backend, void *to, const void *from, size_t bytes)
+{
+    (void)backend;
+    if (to != from && bytes) memcpy(to, from, bytes);
+    return CERTREG_OK;
+}
+
+static certreg_status fill(certreg_backend *backend, void *there, size_t bytes, int byte)
+{
+    (void)backend;
+    if (bytes) memset(there, byte, bytes);
+    return CERTREG_OK;
+}
+
+static certreg_status wait(certreg_backend *backend)
+{
+    (void)backend;
+    return CERTREG_OK;
+}
+
+static void *stream(certreg_backend *backend)
+{
+    (void)backend;
+    return NULL;
+}
+
+static int32_t last_code(certreg_backend *backend, const char **text)
+{
+    (void)backend;
+    *text = NULL;
+    return 0;
+}
+
 #define COLUMNS 512u /* that stay in the first-level cache while some rows are multiplied */
 
 typedef struct cpu {
@@ -245,14 +293,14 @@ static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .project = op_project,
                                    .aim = op_aim,
                                    .gram = op_gram,
-                                   .alloc = cr_cpu_alloc,
-                                   .free = cr_cpu_free,
-                                   .store = cr_cpu_copy,
-                                   .fetch = cr_cpu_copy,
-                                   .fill = cr_cpu_fill,
-                                   .wait = cr_cpu_wait,
-                                   .stream = cr_cpu_stream,
-                                   .last_code = cr_cpu_last_code,
+                                   .alloc = cpu_alloc,
+                                   .free = cpu_free,
+                                   .store = copy,
+                                   .fetch = copy,
+                                   .fill = fill,
+                                   .wait = wait,
+                                   .stream = stream,
+                                   .last_code = last_code,
                                    .sweep = op_sweep,
                                    .sweep_bytes = op_sweep_bytes};
 

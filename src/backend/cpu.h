@@ -80,14 +80,6 @@ size_t cr_cpu_sweep_bytes(const cr_sweep_sizes *, size_t threads);
 certreg_status cr_cpu_sweep(const cr_cpu_kernels *, struct cr_pool *, const cr_noise *,
                             const cr_sweep *, cr_watch *);
 
-/* ---- cpu_memory.c: ops that use neither kernels nor threads */
-certreg_status cr_cpu_alloc(certreg_backend *, size_t bytes, void **out);
-void cr_cpu_free(certreg_backend *, void *);
-certreg_status cr_cpu_copy(certreg_backend *, void *to, const void *from, size_t bytes);
-certreg_status cr_cpu_fill(certreg_backend *, void *there, size_t bytes, int byte);
-certreg_status cr_cpu_wait(certreg_backend *);
-void *cr_cpu_stream(certreg_backend *);
-int32_t cr_cpu_last_code(certreg_backend *, const char **text);
 
 /* For tests: makes a backend that cr_cpu_open gave use one path, and its threads however little
  * there is to do; NO_BACKEND if this machine cannot run it. */
