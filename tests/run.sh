@@ -160,7 +160,6 @@ if [[ $MODE = "" || $MODE = fast ]]; then
     start "consumers earlier" bash tests/consumers/earlier.sh "$OBJ/libcertreg.so"
     python_tests tests/python
     start types bash tests/types.sh
-    start "page of tests" python3 tests/testing.py check
     start "list of mutants" python3 tests/mutants/run.py --list
     start "shell scripts" lint
 fi

@@ -68,10 +68,6 @@ check-valgrind: ## Run the tests of the public interface under valgrind
 	    CK_FORK=no SANITIZED=1 MODE=programs \
 	    WRAP='valgrind -q --error-exitcode=9 --leak-check=full' $(run_tests) $^
 
-.PHONY: testing
-testing: ## Write the figures of docs/testing.md: counts, and what tests/results.txt has
-	@python3 tests/testing.py
-
 # ---- what they share ----------------------------------------------------------------------------
 # Archives, of which each program takes what it needs.
 support := $(sort $(wildcard tests/support/*.c)) tests/gpu/contract.c tests/gpu/products.c \
