@@ -114,7 +114,16 @@ with_shared   = -L$(OBJ) -lcertreg $(emulated_link) $(call in_folder,/..:$$ORIGI
 test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_modules) $(blas_made)
 # What holds in a program also where the static library has no BLAS.
 without_blas := $(OBJ)/tests/unit_without_blas
-$(OBJ)/tests/%.o: own = -Itests -Itests/emulated $(check_cflags)
+$(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Ilib/.obj $(check_cflags)
+# Known answers that take seconds to make, for every configuration.
+known := lib/.obj/data
+$(OBJ)/tests/unit_distributions.o: $(known)/normal.inc
+$(known)/%.inc: tests/data/make_%.py tests/data/make_binomial.py tests/data/make_normal.py
+	@mkdir -p $(@D)
+	$(call say,DATA,$@)for python in python3 /usr/bin/python3; do \
+	    $$python -c 'import mpmath' 2>/dev/null || continue; \
+	    $$python $< >$@.$$$$ && exec mv $@.$$$$ $@; done; \
+	echo '$<: no Python has mpmath (make deps installs it)' >&2; exit 1
 $(OBJ)/tests/engines/%.o $(OBJ)/tests/api_control_loop.o: own += -Iexamples
 $(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(entropy) \
     $(OBJ)/tests/support.a $(OBJ)/libcertreg.a | $(test_modules)
