@@ -121,8 +121,8 @@ int main(int argc, char **argv)
     if (certreg_solver_create(NULL, NULL, &solver) ||
         certreg_bisection_create(NULL, NULL, &bisection))
         return 1;
-    double (*const tasks[])(certreg_solver *, certreg_bisection *,
-                            const problem *) = {shift_time, radius_time};
+    double (*const tasks[])(certreg_solver *, certreg_bisection *, const problem *) = {shift_time,
+                                                                                       radius_time};
     for (int i = 0; i < 2; i++) measure(solver, bisection, all, tasks[i], seconds[i]);
     gram_times(gram);
     bench_open(argc, argv);

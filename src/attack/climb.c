@@ -103,8 +103,8 @@ static size_t climb_pairs(const cr_hunt *h)
 size_t cr_climb_least(double alpha, int directed)
 {
     const double climb = directed ? climb_share_directed : climb_share;
-    const size_t by_gate =
-                     (size_t)ceil((double)cr_gate_least(in_sequence * alpha) / ((1 - climb) / GATES)),
+    const size_t by_gate = (size_t)ceil((double)cr_gate_least(in_sequence * alpha) /
+                                        ((1 - climb) / GATES)),
                  by_climb = (size_t)ceil(LEAST_PAIRS * (directed ? STEPS_DIRECTED : STEPS) / climb);
     return 2 * ((by_gate > by_climb ? by_gate : by_climb) + 2);
 }

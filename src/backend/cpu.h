@@ -80,7 +80,6 @@ size_t cr_cpu_sweep_bytes(const cr_sweep_sizes *, size_t threads);
 certreg_status cr_cpu_sweep(const cr_cpu_kernels *, struct cr_pool *, const cr_noise *,
                             const cr_sweep *, cr_watch *);
 
-
 /* For tests: makes a backend that cr_cpu_open gave use one path, and its threads however little
  * there is to do; NO_BACKEND if this machine cannot run it. */
 certreg_status cr_cpu_force(certreg_backend *, int path);

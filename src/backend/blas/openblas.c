@@ -1,5 +1,5 @@
-/* The BLAS module: what calls BLAS and LAPACK (theory 13). OpenBLAS takes memory of its own inside a
- * product, some of which it keeps, without saying when there is none, and uses as many threads as
+/* The BLAS module: what calls BLAS and LAPACK (theory 13). OpenBLAS takes memory of its own inside
+ * a product, some of which it keeps, without saying when there is none, and uses as many threads as
  * the program has set for it. LAPACK gets all of its work space from the caller. */
 #include "backend/blas.h"
 #ifdef __has_include
