@@ -42,7 +42,7 @@ change() { # FILE SED-SCRIPT: the script must change the file
     ! cmp -s "$copy/kept" "$copy/$1" || { echo "not ok nothing to change in $1: $2"; bad=1; }
 }
 header=include/certreg/certreg.h
-change $header 's|^\( *size_t rows;\).*/\* always.*|\1|'
+change $header 's|^\( *size_t rows;\).*/\* model.batch.*|\1|'
 change $header 's|^\( *CERTREG_OUTCOME_CERTIFIED = 1,\).*|\1|'
 change include/certreg/sampling.h 's|@param level  below|@param lovel  below|'
 change $header 's|^/\* ==== estimator .*|/* Forgotten words, followed by nothing. */\n\n&|'
