@@ -11,6 +11,7 @@ import functools
 import math
 import operator
 import os
+import re
 import secrets
 from typing import Any, Optional, Tuple, Type, TypeVar
 
@@ -263,13 +264,14 @@ def no_member(enum_type: Type[enum.IntEnum], value: Any, what: str) -> ValueErro
 
 
 def constraints_of(value: Any) -> Any:
-    """Constraints by the name of a set or of one constraint. Integers are returned unchanged.
-    Raises ValueError for other names, and TypeError for other types."""
+    """Constraints by the name of a set or of one constraint, also as the paper writes it:
+    "(E,C,G)+M" is "ECGM". Integers are returned unchanged. Raises ValueError for other names, and
+    TypeError for other types."""
     if isinstance(value, (Constraint, Constraints)):
         return value
     if not isinstance(value, (str, enum.Enum)):
         return integer(value, "constraints", 0, 2**32 - 1)
-    name = _spelled(str(value))
+    name = _spelled(re.sub(r"[(),+\s]", "", str(value)))
     for known in (Constraints, Constraint):
         if name in known.__members__:
             return int(known[name])

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import re
 import subprocess
 import sys
 
@@ -155,17 +154,12 @@ def test_foreign_and_damaged_records_are_refused():
 
 
 def test_the_example_prints_what_readme_shows():
-    source, number = root / "examples/python/example.py", r"\d+(?:\.\d+)?"
+    source = root / "examples/python/example.py"
     more = dict(capture_output=True, text=True, check=True, env=environment())
     said = subprocess.run([sys.executable, source], **more).stdout
-    assert "garden alone: about 0.0" in said
     readme = (root / "README.md").read_text()
     assert "```python\n" + source.read_text() + "```" in readme, "README.md shows another program"
-    shown = readme.partition("python3 examples/python/example.py")[2].splitlines()[1:6]
-    shown = "".join(line[4:] + "\n" for line in shown)
-    assert re.sub(number, "#", shown) == re.sub(number, "#", said)
-    both = ([float(n) for n in re.findall(number, text)] for text in (shown, said))
-    np.testing.assert_allclose(*both, rtol=0.05)  # versions of NumPy differ in last digits
+    assert readme.partition("python3 examples/python/example.py\n")[2].startswith(f"    {said}")
 
 
 def test_seeds_are_secret_and_reported(monkeypatch):
