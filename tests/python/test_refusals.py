@@ -43,10 +43,10 @@ def asked(**wrong):
         return e.certify(0, Question(**{**AS_DICT, **wrong}))
 
 
-def called(name, *arguments):
+def called(name, *arguments, **more):
     with estimator(never, max_samples=1000, check=False) as e:
         e.begin(ORIGIN, 0.25)
-        return getattr(e, name)(*arguments)
+        return getattr(e, name)(*arguments, **more)
 
 
 def begun(values):
@@ -77,6 +77,15 @@ class Client:
     submit = get_executor = print
 
 
+def solved(side="lower", **bounds):
+    with Solver() as s:
+        s.worst_function(Bounds(1, **{"variance_hi": 1, **bounds}), 0.5, side)
+
+
+with estimator() as one:
+    TURNED = [one.certify_sigmas(Z, levels, 200, 0.5) for levels in ((0.1, 0.2), (0.2, 0.1))]
+    MOVED = TURNED[0][0]
+NO_LO = dict(range_lo=-math.inf, variance_hi=None)
 VECTOR = dict(statistic="ball_center", method="baseline", output=ALL_OUTPUTS)
 PUBLISHED = "one of .* (.*RS-Reg are trimmed_mean, .*)"
 A_NAME = "{0} is 'medain'; it must be one of .*,"
@@ -241,6 +250,20 @@ TABLE = [
             (certreg.Calibrated, dict(model=model, X=X, y=X[:, 0], sigma=0.25, seed=0)),
         )
     ),
+    # ---- bounds, worst functions, levels and certificates that are moved
+    (ValueError, "mean_lo and mean_hi .* together$", solved, dict(mean_lo=0)),
+    (ValueError, "; give gradient_lo=0 if only an upper bound", solved, dict(gradient_hi=0.25)),
+    (ValueError, "side is 'down'", solved, dict(side="down")),
+    (CertregError, "side", solved, dict(side=3)),
+    (CertregError, "without a bound", solved, dict(mean_lo=0, mean_hi=0, range_hi=1, **NO_LO)),
+    (CertregError, "same noise levels", certreg.choose_sigma, dict(certificates=TURNED)),
+    (ValueError, "for each level", certreg.choose_sigma, dict(certificates=TURNED + [[MOVED]])),
+    (ValueError, "direction has shape", called, dict(name="attack", question=1, direction=[1, 2])),
+    *((ValueError, "to has shape", MOVED.moved, dict(z=Z, to=to)) for to in ([Z], 1.0)),
+    (TypeError, "z must hold numbers", MOVED.moved, dict(z="a", to=Z)),
+    # ---- targets
+    (CertregError, "must exceed", asked, dict(target=Target(0.1, looks=(250, 100)))),
+    (CertregError, "len.target.looks", asked, dict(target=Target(0.1, looks=()))),
     # ---- shapes
     *(
         (ValueError, name, estimator, {name: value})
@@ -278,6 +301,8 @@ NOT_FLAT = np.array([1.5, "house", None] * 9, object).reshape(3, 9)
     ),
     (TypeError, "Serving", "certify", (0, Question(0.5, serving=(101, 0.01)))),
     (CertregError, "target", "forecast", (0.4,)),
+    (CertregError, "at least", "attack", (0.8, 3)),
+    (CertregError, "Method", "attack", (Question(0.8, method="baseline"), 500)),
     (CertregError, "target", "output_bounds", (0, 0.1, Question(1, target=0.1))),
     *((CertregError, "radius", "output_bounds", (0, r, 1)) for r in (0, -1, math.nan)),
 )
@@ -295,6 +320,7 @@ def test_a_noise_id_begins_something():
     "status, call",
     (Status.WRONG_STATE, lambda e: e.certify(SAMPLES, 0.5)),
     (Status.WRONG_STATE, lambda e: e.sample(0, 10)),
+    (Status.WRONG_STATE, lambda e: e.attack(0.8, 500)),
     (Status.TOO_MANY, lambda e: (e.begin(Z, 0.25), e.sample(0, SAMPLES + 1))),
     (Status.INVALID, lambda e: e.certify(Z, 0.25, SAMPLES, Question(-1))),
     (Status.INVALID, lambda e: Bisection().within(Bounds(-1, variance_hi=1), 0.5)),
