@@ -159,7 +159,7 @@ def of_hand(make, call, struct, in_c, **plan):
 
 PAPER = dict(statistic="mean", method="paper", center="true_mean")
 RANGED = dict(lo=-9, hi=9)
-ALONG = dict(alpha=0.1, number=3, direction=[1, 2, 0])
+ALONG = dict(alpha=0.1, number=3, direction=[1, -0.25, 0.5])
 VECTOR = dict(outputs=3, lo=[-9] * 3, hi=[9] * 3)
 SETS_OF_FOUR = dict(constraints="ECGM")
 CERTIFY = certified_in_a_run, CERTIFIED + EACH + filled("run", "certreg_estimator_info(e, &s)")
@@ -338,9 +338,12 @@ ROWS = {
               "worst_case(h, b, CERTREG_CONSTRAINTS_ECM, 0.1, &s)")),
             ("within", {}, (Bisection, lambda s, b: s.within(b, 0.5), "radius",
                             "within(h, b, 0, 0.5, &s)")),
-            ("within roughly", dict(accuracy=0.1, cap=3.0),
-             (Bisection, lambda s, b: s.within(b, 0.5, "C"), "radius",
-              "within(h, b, CERTREG_CONSTRAINTS_C, 0.5, &s)")),
+            ("within some", {}, (Bisection, lambda s, b: s.within(b, 0.5, "C"), "radius",
+                                 "within(h, b, CERTREG_CONSTRAINTS_C, 0.5, &s)")),
+            ("within roughly", dict(accuracy=0.3),
+             (Bisection, lambda s, b: s.within(b, 0.5), "radius", "within(h, b, 0, 0.5, &s)")),
+            ("within a cap", dict(cap=0.01, max_evaluations=5000),
+             (Bisection, lambda s, b: s.within(b, 0.5), "radius", "within(h, b, 0, 0.5, &s)")),
             ("above", {}, (Bisection, lambda s, b: s.above([b], 0.45), "radius",
                            "above(h, b, &at, 1, 0, &s)")),
             ("above nothing", {}, (Bisection, lambda s, b: s.above(b), "radius",
