@@ -109,12 +109,6 @@ def test_a_run_continues_with_the_same_columns_in_another_order():
     certify_refused("arguments .X.", "--resume", "r", "-q", x="turned.csv", status=4)
 
 
-def test_check_speaks_of_them():
-    write("x.csv", NAMES[::-1], X + np.array([1.7e9, 0, 0]))
-    out, err = said("check", "models.py:fitted", "x.csv", "--sigma", 1, status=1)
-    assert "feature 'bmi' is 1700000" in out and err == ""
-
-
 def test_calibration_points():
     inputs = np.random.default_rng(6).normal(size=(60, 3))
     write("points.csv", NAMES, inputs)

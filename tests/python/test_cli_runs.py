@@ -140,21 +140,6 @@ def test_a_regressor_of_scikit_learn(made_now):
     command_refused(2, "", "certify", "damaged.onnx", "x.npy", *ASKED)
 
 
-def test_the_network_of_the_demo():
-    """Images of strokes from the centre, which are enough for this test."""
-    package("onnxruntime")
-    digits = np.zeros((3, 1, 28, 28))
-    digits[0, 0, 5:23, 13:15] = digits[1, 0, 13:15, 5:23] = digits[2, 0, 5:15, 12:16] = 1
-    np.save("digits.npy", digits)
-    ask = ("certify", ROTATION, "digits.npy", *ASKED, "--tolerance", 30, "--pair", "--seed", 1)
-    in_a_process(*ask, "-o", "r.json")
-    document = read("r.json")
-    assert document["summary"][0]["certified"] > 0
-    estimates = [row["estimate"] for row in document["rows"]]
-    assert all(-180 <= estimate < 180 for estimate in estimates)
-    assert max(map(abs, estimates)) > 3.2
-
-
 def test_parquet():
     pandas = package("pandas")
     package("pyarrow")

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from kit import command_refused, environment, needs_sources, package, parametrize, root, said
+from kit import command_refused, environment, package, parametrize, root, said
 from test_hostile_files import changed
 from test_types import WRONG, answered
 from certreg import OnnxModel, join_denoiser, train_denoiser

@@ -12,7 +12,7 @@ import wave
 import numpy as np
 import pytest
 
-from kit import near, needs_sources, package, parametrize, root, said
+from kit import near, needs_sources, parametrize, root, said
 
 pytestmark = needs_sources
 PROGRAM = root / os.environ.get("OBJ", "nowhere") / "examples/engines/certify"
@@ -245,13 +245,6 @@ def test_the_same_radius_in_python_by_the_command_and_in_c(pitch, voices, folder
     if "was not found" in ended.stderr:
         pytest.skip(ended.stderr.strip())
     assert re.findall(r"radius ([\d.]+)", ended.stdout) == found, ended.stderr
-
-
-def test_the_plot_of_voices(pitch, voices, folder):
-    places, _ = pitch.frames(voices[:1])
-    pitch.plot(folder / "pitch.svg", places, np.array([190, 230, 180]), [20.2, 25, np.inf])
-    shown = (folder / "pitch.svg").read_text(encoding="utf-8")
-    assert all(f">{text}<" in shown for text in ("Center", "21", "25", "none"))
 
 
 def test_resampling(folder):

@@ -166,11 +166,6 @@ def test_a_limit_holds():
     assert np.log(t.factors).sum() == near(0, 5e-10)
 
 
-def test_angles_are_followed_round_the_circle():
-    t = tuned(turning, 0.01 * X, question=20, **TURN)
-    np.testing.assert_allclose(t.scale, BEST, rtol=0.15)
-
-
 def test_shapes_of_images_are_kept():
     images = X.reshape(-1, 2, 2)
     t = tuned(lambda x: linear(x.reshape(len(x), 4)), images, groups=[[0], [1]])
@@ -276,15 +271,6 @@ def test_calls_are_bounded_and_counted():
     assert sum(called) == t.model_calls + 19 and t.model_calls <= most * 500  # once checked
     assert seen[-1] == (most, most)
     assert sorted(seen) == seen
-
-
-def test_progress_can_cancel():
-    def cancel(done, _):
-        if done > 100:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        tuned(progress=cancel)
 
 
 def test_frames_have_groups_by_their_columns():

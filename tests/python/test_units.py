@@ -113,12 +113,6 @@ def test_steps_are_found_in_float32_from_any_offset(step, offset):
         assert found == pytest.approx(step / 2, rel=1e-3)
 
 
-def test_wide_tables_have_a_step_for_each_column():
-    step = np.sqrt(np.arange(1, 101))
-    found = norms(step * RNG.integers(0, 50, (300, 100)))[TYPICAL.format("steps")]
-    assert found == pytest.approx(np.linalg.norm(step) / math.sqrt(12), rel=1e-4)
-
-
 def test_only_named_kinds_have_bits_that_their_values_do_not_show():
     X = RNG.random((6, 9, 9))
     assert list(norms(X)) == ["all by one deviation"]
