@@ -180,24 +180,6 @@ def test_the_seed_decides():
     assert found[0] == found[1] != found[2]
 
 
-@parametrize(
-    "given, more, text",
-    (X[0], {}, r"X has shape \(3,\); it must be \(rows, features\)"),
-    (X[:0], {}, "X has shape"),
-    (X[:1], {}, "no feature of X gets noise: give sigma"),
-    (X, dict(scale=0), "no feature of X gets noise"),
-    (X, dict(sigma=-1), "sigma is -1; it must be positive"),
-    (X, dict(sigma=0), "sigma is 0; it must be positive"),
-    (X, dict(scale=-1), "scale must not be negative"),
-    (X, dict(scale=[1, 2]), "scale has shape"),
-    (X, dict(calls=18), "calls is 18; it must be from 19"),
-    (X * np.nan, {}, "NaN or infinite"),
-)
-def test_what_does_not_fit_is_refused(given, more, text):
-    with pytest.raises(ValueError, match=text):
-        check_model(model, given, **more)
-
-
 def test_exceptions_of_the_model_arrive():
     with pytest.raises(ZeroDivisionError):
         check_model(lambda x: 1 // 0, X)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kit
-from kit import certreg, parametrize, raising, refused
+from kit import certreg, parametrize, refused
 from certreg import Calibrated, CertregError, Question, Status, interval_rule
 
 SIGMA, FEATURES = 0.5, 4
@@ -207,50 +207,6 @@ def test_tests_can_fix_the_noise_of_new_inputs():
     (X, _, one), (_, _, other) = calibrated(30, inputs_seed=6), calibrated(30, inputs_seed=6)
     assert one.interval(X[0], 0.1, 0.2) == other.interval(X[0], 0.1, 0.2)
     assert one._estimator.info().seed == 6
-
-
-# ---- misuse
-X30, Y30 = points(30)
-
-
-@parametrize(
-    "error, said, change",
-    (ValueError, r"y has shape \(29,\)", dict(y=Y30[:29])),
-    (ValueError, "one column", dict(y=np.column_stack([Y30, Y30]), score="quantiles")),
-    (ValueError, "score is 'mean'", dict(score="mean")),
-    (ValueError, "samples", dict(samples=0)),
-    (ValueError, "most_samples is 3", dict(samples=5, most_samples=3)),
-    (CertregError, "sigma", dict(sigma=0)),
-    (ValueError, "row 29 of y is nan", dict(y=np.append(Y30[:29], np.nan))),
-    (CertregError, "units", dict(units=-1)),
-    (ValueError, "X has shape", dict(X=Y30)),
-    (TypeError, "unexpected", dict(nonsense=1)),
-    (ZeroDivisionError, "a slip", dict(model=raising(1, ZeroDivisionError("a slip")))),
-)
-def test_wrong_arguments_and_models_are_named(error, said, change):
-    arguments = {**dict(model=linear, X=X30, y=Y30, sigma=SIGMA, samples=5), **change}
-    with pytest.raises(error, match=said):
-        Calibrated(**arguments)
-
-
-@parametrize(
-    "said, arguments, more",
-    ("at least", (0.5, 0.05), {}),
-    ("no number of points", (10.0, 0.1), {}),
-    ("radius", (-1, 0.1), {}),
-    ("alpha", (0.1, 0.7), {}),
-    ("samples", (0.05, 0.2), dict(samples=16)),
-)
-def test_what_cannot_be_promised_is_refused(said, arguments, more):
-    X, _, one = calibrated(12)
-    with pytest.raises(CertregError, match=said):
-        one.interval(X[0], *arguments, **more)
-
-
-def test_a_truth_of_another_shape_is_refused():
-    X, _, one = calibrated(12)
-    with pytest.raises(ValueError, match="truth has shape"):
-        one.covers(X[0], [1, 2], 0.05, 0.2)
 
 
 @parametrize(

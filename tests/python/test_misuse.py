@@ -82,18 +82,6 @@ def test_calls_during_a_call_are_refused(ask, on_a_thread_of_its_own):
         assert told == ["busy"]
 
 
-def test_memory_of_a_device_is_refused_by_the_cpu():
-    class Out:
-        __cuda_array_interface__ = dict(
-            version=3, shape=(5, 3), typestr="<f4", data=(64, False), strides=None
-        )
-
-    with estimator() as e:
-        e.begin(Z, 0.25)
-        with pytest.raises(ValueError, match="device="):
-            e.draw(0, 5, out=Out())
-
-
 def test_an_array_that_the_model_keeps_outlives_the_estimator():
     kept, copies = [], []
     with estimator(lambda x: (kept.append(x), copies.append(x.copy()), model(x))[2]) as e:

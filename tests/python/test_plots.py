@@ -32,13 +32,6 @@ def test_they_count_the_inputs():
     assert [part.tolist() for part in shares([0, 0], True)] == [[0], [0]]  # nothing is certified
 
 
-def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError, match="'mine' has radii of shape"):
-        shares([], True, "mine")
-    with pytest.raises(ValueError, match="2 radii, but 3 values"):
-        shares([1, 2], [True] * 3)
-
-
 @parametrize("name, begins", ("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF"))
 def test_they_are_written_in_the_format_of_the_suffix(matplotlib, folder, name, begins):
     with no_warnings():

@@ -247,20 +247,6 @@ def test_the_same_radius_in_python_by_the_command_and_in_c(pitch, voices, folder
     assert re.findall(r"radius ([\d.]+)", ended.stdout) == found, ended.stderr
 
 
-def test_resampling(folder):
-    sound = example("pitch").sound
-    keeps, loses = (sound(voice("a.wav", tone(hertz) * 0.9)) for hertz in (200, 9000))
-    wanted = 0.9 * tone(200, rate=16000)
-    assert keeps.dtype == np.float32 and len(keeps) == 16000
-    assert keeps[50:-50] == near(wanted[50:-50], 1e-3)
-    assert abs(loses[50:-50]).max() < 1e-3
-
-
-@parametrize("hertz", 70, 110, 199.7, 350)
-def test_autocorrelation(hertz):
-    assert example("pitch").repeated(tone(hertz, 0.352, 16000)) == near(hertz, 0.002 * hertz)
-
-
 @parametrize(
     "form, sentence",
     ({"rate": 44100}, "has 44100 Hz, 16 bits, channels: 1; it must have 48000 Hz"),

@@ -15,6 +15,7 @@ from kit import parametrize, refused, rows_of, write
 from certreg import ALL_OUTPUTS, Bisection, Bounds, CertregError, Question, ResumeError, RowsError
 from certreg import Method, Serving, Side, Solver, Statistic, Status, Target, check_model
 from certreg import tune_scale
+from certreg.plots import shares
 
 AS_DICT = dict(tolerance=0.5, alpha=0.1)
 
@@ -47,6 +48,34 @@ def called(name, *arguments, **more):
     with estimator(never, max_samples=1000, check=False) as e:
         e.begin(ORIGIN, 0.25)
         return getattr(e, name)(*arguments, **more)
+
+
+def checked(**wrong):
+    check_model(**{"model": model, "X": X, **wrong})
+
+
+def compared(**wrong):
+    certreg.compare_radius(**{"X": X, "radius": 1, **wrong})
+
+
+def calibrated(**wrong):
+    given = dict(model=first, X=X, y=X[:, 0], sigma=0.5, samples=5)
+    certreg.Calibrated(**{**given, **wrong}).close()
+
+
+def interval(ask="interval", **wrong):
+    """Of a calibration by 12 points."""
+    given = dict(x=X[0], radius=0.05, alpha=0.2)
+    with certreg.Calibrated(first, X[:12], X[:12, 0], 0.5, samples=15, seed=1) as c:
+        getattr(c, ask)(**{**given, **wrong})
+
+
+def chosen(call="choose_sigma", bounds={}, **wrong):
+    getattr(rows_of(sigma=[0.05, 0.25], samples=50, **bounds), call)(**wrong)
+
+
+def first(x):
+    return x[:, 0]
 
 
 def begun(values):
@@ -88,6 +117,8 @@ with estimator() as one:
 NO_LO = dict(range_lo=-math.inf, variance_hi=None)
 VECTOR = dict(statistic="ball_center", method="baseline", output=ALL_OUTPUTS)
 PUBLISHED = "one of .* (.*RS-Reg are trimmed_mean, .*)"
+LOST = changed(3, np.nan, X[:, 0])
+BOUNDS = "are output bounds, which have no radii"
 A_NAME = "{0} is 'medain'; it must be one of .*,"
 MASKED = np.ma.masked_greater(X, 0)
 TABLE = [
@@ -114,11 +145,67 @@ TABLE = [
         )
     ),
     # ---- inputs of check_model
-    (TypeError, r"X is sparse: give X.toarray\(\)", check_model, dict(model=model, X=Sparse())),
-    (TypeError, "X holds complex numbers", check_model, dict(model=model, X=X + 1j)),
-    (TypeError, "rows of the same length", check_model, dict(model=model, X=[[1, 2], [3]])),
-    (ValueError, "must have at least one row", check_model, dict(model=model, X=X[:0])),
-    (ValueError, "masked values: fill them", check_model, dict(model=model, X=MASKED)),
+    (TypeError, r"X is sparse: give X.toarray\(\)", checked, dict(X=Sparse())),
+    (TypeError, "X holds complex numbers", checked, dict(X=X + 1j)),
+    (TypeError, "rows of the same length", checked, dict(X=[[1, 2], [3]])),
+    (ValueError, "must have at least one row", checked, dict(X=X[:0])),
+    (ValueError, "masked values: fill them", checked, dict(X=MASKED)),
+    (ValueError, r"X has shape \(3,\); it must be \(rows, features\)", checked, dict(X=X[0])),
+    (ValueError, "no feature of X gets noise: give sigma", checked, dict(X=X[:1])),
+    (ValueError, "no feature of X gets noise", checked, dict(scale=0)),
+    *((ValueError, f"sigma is {s}; it must be pos", checked, dict(sigma=s)) for s in (-1, 0)),
+    (ValueError, "scale must not be negative", checked, dict(scale=-1)),
+    (ValueError, "scale has shape", checked, dict(scale=[1, 2])),
+    (ValueError, "calls is 18; it must be from 19", checked, dict(calls=18)),
+    (ValueError, "NaN or infinite", checked, dict(X=X * np.nan)),
+    # ---- of compare_radius
+    *(
+        (ValueError, "radius must be finite", compared, dict(radius=radius))
+        for radius in (-1, math.nan, math.inf)
+    ),
+    (ValueError, r"radius has shape \(2,\)", compared, dict(radius=[1, 2])),
+    (ValueError, "several sigmas or questions", compared, dict(radius=rows_of(questions=[1, 2]))),
+    (ValueError, "output bounds", compared, dict(radius=rows_of(radius=0.1))),
+    (ValueError, "leave scale out", compared, dict(radius=rows_of(), scale=1)),
+    (ValueError, "inputs of shape", compared, dict(radius=rows_of(), X=X[:, :2])),
+    (ValueError, "scale is 0 for all", compared, dict(scale=0)),
+    (ValueError, "step must hold", compared, dict(step=math.nan)),
+    (ValueError, "kind is 'video'; it must be image or sound", compared, dict(kind="video")),
+    (ValueError, "X has 3 features, but names has 1", compared, dict(names=["a"])),
+    (ValueError, r"X\[0, 0\] is nan", compared, dict(X=X * np.nan)),
+    # ---- of calibrations and intervals
+    (ValueError, r"y has shape \(39,\)", calibrated, dict(y=X[1:, 0])),
+    (ValueError, "one column", calibrated, dict(y=X[:, :2], score="quantiles")),
+    (ValueError, "score is 'mean'", calibrated, dict(score="mean")),
+    (ValueError, "samples", calibrated, dict(samples=0)),
+    (ValueError, "most_samples is 3", calibrated, dict(most_samples=3)),
+    (CertregError, "sigma", calibrated, dict(sigma=0)),
+    (ValueError, "row 39 of y is nan", calibrated, dict(y=np.append(X[1:, 0], np.nan))),
+    (CertregError, "units", calibrated, dict(units=-1)),
+    (ValueError, "X has shape", calibrated, dict(X=X[:, 0])),
+    (TypeError, "unexpected", calibrated, dict(nonsense=1)),
+    (ZeroDivisionError, "by zero", calibrated, dict(model=lambda x: 1 // 0)),
+    (CertregError, "at least", interval, dict(radius=0.5, alpha=0.05)),
+    (CertregError, "no number of points", interval, dict(radius=10.0)),
+    (CertregError, "radius", interval, dict(radius=-1)),
+    (CertregError, "alpha", interval, dict(alpha=0.7)),
+    (CertregError, "samples", interval, dict(samples=16)),
+    (ValueError, "truth has shape", interval, dict(ask="covers", truth=[1, 2])),
+    # ---- of the choice of sigma, labels and plots
+    *(
+        (ValueError, r"labels\[3\] is nan", chosen, dict(call=call, labels=LOST))
+        for call in ("label_errors", "useful_radii", "choose_sigma")
+    ),
+    *(
+        (TypeError, "question must be an index; give labels as lab", chosen, dict(question=wrong))
+        for wrong in (X[:, 0], [1, 2], 0.0)
+    ),
+    (IndexError, "question is 1; .* from 0 to 0", chosen, dict(question=1)),
+    (ValueError, "slack is -0.1; .*", chosen, dict(labels=X[:, 0], slack=-0.1)),
+    (ValueError, BOUNDS, chosen, dict(bounds=dict(radius=0.1))),
+    (ValueError, BOUNDS, chosen, dict(call="useful_radii", bounds=dict(radius=0.1), labels=LOST)),
+    (ValueError, "'mine' has radii of shape", shares, dict(radii=[], correct=True, name="mine")),
+    (ValueError, "2 radii, but 3 values", shares, dict(radii=[1, 2], correct=[True] * 3)),
     # ---- sigmas, questions and plans of certify_rows
     *(
         (ValueError, "sigma is .*; it must be positive", rows, dict(sigma=s))
@@ -276,8 +363,9 @@ TABLE = [
 
 @parametrize("error, sentence, call, wrong", *TABLE)
 def test_arguments(error, sentence, call, wrong):
-    with pytest.raises(error, match=sentence):
+    with pytest.raises(error, match=sentence) as caught:
         call(**wrong)
+    assert "\n" not in str(caught.value)
 
 
 NOT_ASKED = "no question or no noise level"

@@ -328,24 +328,3 @@ def test_errors_of_angles_go_round(lo, hi):
     rows = rows_of(lambda x: np.full(len(x), 179.0), X[:2], **more)
     assert rows.label_errors([-179, 170]).ravel().tolist() == [2, 9]
     assert (rows.useful_radii([-179, 170]) > 0).ravel().tolist() == [True, False]
-
-
-def test_what_chooses_no_sigma():
-    rows, bounds = rows_of(sigma=[0.05, 0.25]), rows_of(radius=0.1)
-    nan, zeros = np.where(np.arange(40) == 3, math.nan, 0), np.zeros(40)
-    of_bounds = "are output bounds, which have no radii"
-    of_labels = "question must be an index; give labels as lab"
-    for error, sentence, call in (
-        (ValueError, r"labels\[3\] is nan", lambda: rows.label_errors(nan)),
-        (ValueError, r"labels\[3\] is nan", lambda: rows.useful_radii(nan)),
-        (ValueError, r"labels\[3\] is nan", lambda: rows.choose_sigma(labels=nan)),
-        (TypeError, of_labels, lambda: rows.choose_sigma(zeros)),
-        (TypeError, of_labels, lambda: rows.choose_sigma([1, 2])),
-        (TypeError, of_labels, lambda: rows.choose_sigma(0.0)),
-        (IndexError, "question is 1; .* from 0 to 0", lambda: rows.choose_sigma(1)),
-        (ValueError, "slack is -0.1; .*", lambda: rows.choose_sigma(labels=zeros, slack=-0.1)),
-        (ValueError, of_bounds, bounds.choose_sigma),
-        (ValueError, of_bounds, lambda: bounds.useful_radii(zeros)),
-    ):
-        with pytest.raises(error, match=sentence):
-            call()

@@ -1,12 +1,11 @@
 """The choice of scale and sigma."""
 
 import math
-import re
 
 import numpy as np
 import pytest
 
-from kit import certreg, counting, near, no_warnings, package, parametrize
+from kit import certreg, counting, near, package, parametrize
 from certreg import Question, RowsError, certify_rows, tune_scale
 from certreg.sensitivity import sensitivities
 
@@ -141,14 +140,6 @@ def test_it_is_found_for_groups():
     np.testing.assert_allclose(t.scale, t.factors[[0, 1, 1, 0]], rtol=1e-6)
 
 
-def test_it_is_found_for_groups_of_different_sizes():
-    t = tuned(groups=[1, 0, 0, 0], samples=2000)
-    norms = np.sqrt([16, (4 + 1 + 0.25) / 3])
-    assert t.groups == (1, 0)  # as they appear
-    assert t.factors[0] / t.factors[1] == near(norms[1] / norms[0], 0.03)
-    assert np.log(t.factors) @ [1, 3] == near(0, 5e-10)
-
-
 def test_masks_stay_and_the_start_sets_the_unit():
     start = np.array([2, 0, 1, 5])
     t, on = tuned(scale=start), start > 0
@@ -237,31 +228,6 @@ def test_processes_change_nothing():
     a, b = (tuned(curved, x=X[:12], rounds=1, samples=100, jobs=jobs) for jobs in (1, 2))
     np.testing.assert_array_equal(a.scale, b.scale)
     assert a.gain == b.gain
-
-
-def test_the_best_scale_is_tried_at_every_sigma():
-    t = tuned(rounds=1)
-    best = [trial for trial in t.history if trial.kept][-1]
-    same = [h.sigma for h in t.history if np.array_equal(h.factors, best.factors)]
-    assert sorted(same) == SIGMAS
-    assert best.mean_radius == max(trial.mean_radius for trial in t.history)
-    with no_warnings():
-        assert re.search(r"group +share +factor\n(.*\n)+sigma .*, gain", str(t))
-
-
-def test_a_step_that_does_not_help_is_halved():
-    halved = 0
-    for seed in range(1, 5):
-        t = tuned(lambda x: x @ [3, 2, 2, 2], X[:15], sigmas=[0.2], samples=100, seed=seed)
-        logs, at = [np.log(trial.factors) for trial in t.history], 0
-        for k in range(1, len(logs) - 1):
-            if t.history[k].kept:
-                at = k
-            elif not t.history[k - 1].kept or at == k - 1:
-                steps = logs[k] - logs[at], logs[k + 1] - logs[at]
-                np.testing.assert_allclose(steps[1], steps[0] / 2, atol=1e-6)
-                halved += 1
-    assert halved > 0
 
 
 def test_calls_are_bounded_and_counted():
