@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kit import Z, certreg, estimator, model, parametrize, root
-from certreg import ALL_OUTPUTS, Bisection, Bounds, Question, Serving, Solver, Target
+from certreg import ALL_OUTPUTS, Bisection, Bounds, Domain, Question, Serving, Solver, Target
 from test_header import HEADERS, python_name, structs
 
 SAMPLES = 600
@@ -59,6 +59,43 @@ static void started(certreg_model m, certreg_plan p)
 """
 
 
+def show(struct, place):
+    return "".join(f"NUMBER({place}.{field}); " for field in FIELDS[struct])
+
+
+CALIBRATES = f"""
+static void calibrated(certreg_model m, certreg_plan p, certreg_calibration w)
+{{
+    double scores[440], lo[99], hi[99], near[] = {{0.5, 0.25}};
+    certreg_coverage v = {{.struct_size = sizeof v, .radius = 0.1, .alpha = 0.2, .samples = 11}};
+    certreg_rule r = {{.struct_size = sizeof r}};
+    certreg_interval s = {{.struct_size = sizeof s}};
+    int32_t inside, outputs = w.score == CERTREG_SCORE_QUANTILES ? 1 : w.outputs;
+    w.scores = scores;
+    started(m, p);
+    for (size_t i = 0; i < 40; i++) {{
+        const float x[] = {{i / 16.0f, 1 - i / 32.0f, i % 7 / 4.0f}};
+        const double y[] = {{i / 16.0 + i % 5 / 8.0 - 0.25, 1 - i / 32.0}};
+        GOOD(certreg_estimator_begin_level(e, x, 0.5, i, {int(Domain.INTERVALS)}));
+        GOOD(certreg_estimator_sample(e, 0, 11));
+        GOOD(certreg_estimator_calibrate(e, &w, y));
+    }}
+    GOOD(certreg_interval_rule(&v, &w, NULL, &r));
+    {show("rule", "r")} NUMBERS(scores, 440);
+    p.seed = 6;
+    started(m, p);
+    GOOD(certreg_estimator_begin(e, z, 0.5, 9) || certreg_estimator_sample(e, 0, 11));
+    for (int32_t k = 0; k < outputs; k++) {{
+        GOOD(certreg_estimator_interval(e, &w, &r, k, lo, hi, 99, &s));
+        {show("interval", "s")} NUMBERS(lo, s.pieces); NUMBERS(hi, s.pieces);
+    }}
+    GOOD(certreg_estimator_begin(e, z, 0.5, 9) || certreg_estimator_sample(e, 0, 11));
+    GOOD(certreg_estimator_covers(e, &w, &r, near, &inside));
+    NUMBER(inside);
+}}
+"""
+
+
 def itself(x):
     return x
 
@@ -79,7 +116,7 @@ def written(name, value):
         value = Target(value)
     if isinstance(value, (Target, Serving)):
         return f".{name} = &{initializer(name, **vars(value))}"
-    if name in ("prediction", "scale", "kind", "lo", "hi", "looks", "direction"):
+    if name in ("prediction", "scale", "kind", "lo", "hi", "looks", "direction", "units"):
         each = value if isinstance(value, list) else [value]
         array = ", ".join(f"CERTREG_OUTPUT_{k.upper()}" if k is str(k) else str(k) for k in each)
         count = f", .{COUNTS[name]} = {len(each)}" if name in COUNTS and each is value else ""
@@ -95,13 +132,19 @@ def initializer(struct, **fields):
     return f"(certreg_{struct}){{.struct_size = sizeof(certreg_{struct}), {given}}}"
 
 
-def show(struct, place):
-    return "".join(f"NUMBER({place}.{field}); " for field in FIELDS[struct])
-
-
 def filled(struct, call):
     """A call that fills a struct, which is shown."""
     return f"certreg_{struct} s = {{.struct_size = sizeof s}}; GOOD({call}); {show(struct, 's')}"
+
+
+def made_of(f, plan):
+    """The model and the plan of an estimator."""
+    given = {"max_samples": SAMPLES, "seed": 42, "inputs": 3, "outputs": 1, **plan}
+    given["eval"] = "product" if f is model else "itself"
+    return ", ".join(
+        initializer(struct, **{k: v for k, v in given.items() if k in structs()[struct]})
+        for struct in ("model", "plan")
+    )
 
 
 BEGIN = "GOOD(certreg_estimator_begin(e, z, 0.25, 9)); "
@@ -155,6 +198,28 @@ def of_hand(make, call, struct, in_c, **plan):
             return call(handle, Bounds(**HAND))
 
     return asked, f"{text}{run} certreg_{kind}_destroy(h);"
+
+
+def calibration(outputs, score, truths, units=None, **plan):
+    """A row: a calibration by 40 points, and the interval of a new input."""
+    i = np.arange(40)
+    points = np.stack([i / 16, 1 - i / 32, i % 7 / 4], 1)
+    y = np.stack([i / 16 + i % 5 / 8 - 0.25, 1 - i / 32], 1)[:, :truths]
+
+    def asked(e, q):
+        more = dict(samples=11, score=score, units=units, seed=42, inputs_seed=6, **plan)
+        f = lambda x: x[:, :outputs]  # noqa: E731
+        with certreg.Calibrated(f, points, y, 0.5, outputs=outputs, **more) as c:
+            found = c.interval(Z, 0.1, 0.2, noise_id=9)
+            each = [(one, *np.transpose(one.pieces)) for one in np.atleast_1d(found)]
+            inside = c.covers(Z, [0.5, 0.25][:truths], 0.1, 0.2, noise_id=9)
+            return c.rule(0.1, 0.2), c.scores, each, int(inside)
+
+    given = dict(sigma=0.5, outputs=outputs, score=score, units=units)
+    w = initializer("calibration", capacity=40, **given)
+    made = {**plan, "outputs": outputs, "max_samples": 11, "pilot": certreg.NO_PILOT}
+    parts = made_of(itself, made)
+    return itself, dict(outputs=outputs), [dict(tolerance=1)], asked, f"calibrated({parts}, {w});"
 
 
 PAPER = dict(statistic="mean", method="paper", center="true_mean")
@@ -322,6 +387,10 @@ ROWS = {
                                               alpha=0.1, samples=31, calibration_samples=51)
         + "; " + filled("rule", "certreg_interval_rule(&w, NULL, NULL, &s)"),
     ),
+    "calibration": calibration(1, "norm", 1),
+    "calibration of an angle": calibration(1, "norm", 1, kind="angle", lo=-1, hi=3),
+    "calibration of a vector": calibration(2, "largest", 2, units=[1, 2], scale=[1, 2, 0.5]),
+    "calibration of quantiles": calibration(2, "quantiles", 1),
     # ---- handles about bounds
     "worst_function": (model, {}, [dict(tolerance=1)], *of_hand(
         Solver, lambda s, b: s.worst_function(b, 0.1, "upper").values([-1, 0, 0.5, 2]), None,
@@ -359,15 +428,9 @@ ROWS = {
 
 def in_c(f, plan, questions, call):
     """The block of a row."""
-    given = {"max_samples": SAMPLES, "seed": 42, "inputs": 3, "outputs": 1, **plan}
-    given["eval"] = "product" if f is model else "itself"
-    parts = [
-        initializer(struct, **{k: v for k, v in given.items() if k in structs()[struct]})
-        for struct in ("model", "plan")
-    ]
     asked = ", ".join(initializer("question", **one) for one in questions)
     start = f"const certreg_question q[] = {{{asked}}}; const size_t n = {len(questions)}; "
-    return f"{{ {start}(void)n; started({', '.join(parts)}); {call} }} printf(\"\\n\");"
+    return f"{{ {start}(void)n; started({made_of(f, plan)}); {call} }} printf(\"\\n\");"
 
 
 @pytest.fixture(scope="module")
@@ -377,7 +440,7 @@ def answers(tmp_path_factory):
     blocks = "\n".join(in_c(*row[:3], row[4]) for row in ROWS.values())
     text = "#define CERTREG_EXPERIMENTAL\n"
     text += "".join(f"#include <certreg/{name}>\n" for name in HEADERS)
-    (folder / "calls.c").write_text(f"{text}{PROGRAM}int main(void) {{\n{blocks}\n}}\n")
+    (folder / "calls.c").write_text(f"{text}{PROGRAM}{CALIBRATES}int main(void) {{\n{blocks}\n}}\n")
     library, program = os.path.abspath(certreg.library_path), folder / "calls"
     command = [*os.environ.get("CC", "cc").split(), "-std=c11", "-ffp-contract=off"]
     command += [f"-I{root / 'include'}", folder / "calls.c", library, "-o", program]
@@ -390,7 +453,8 @@ def numbers(answer):
     """The fields of results, in the order of the headers."""
     for struct in FIELDS:
         if type(answer).__name__ == python_name(struct):
-            return [getattr(answer, field) for field in FIELDS[struct]]
+            found = [getattr(answer, field) for field in FIELDS[struct]]
+            return [len(f) if isinstance(f, tuple) else f for f in found]  # of pieces their number
     if isinstance(answer, (list, tuple)):
         return [number for one in answer for number in numbers(one)]
     return list(answer) if isinstance(answer, bytes) else np.ravel(answer).tolist()

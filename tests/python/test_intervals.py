@@ -82,31 +82,6 @@ def test_angles_are_arcs():
     assert [angle in interval for angle in (180, -180, 180 + 3 * 360, 0)] == [True] * 3 + [False]
 
 
-@parametrize("score", "norm", "largest")
-def test_vectors_have_a_box_and_a_smaller_set(score):
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(150, 2)).astype(np.float32)
-    truths = X + 0.2 * rng.normal(size=X.shape)
-    options = dict(samples=21, seed=2, score=score, units=[1, 2], scale=[1, 1], inputs_seed=3)
-    one = Calibrated(lambda x: x, X, truths, 0.2, **options)
-    for radius in (0.0, 0.1):
-        box = one.interval([1, -1], radius, 0.1)
-        assert [side.output for side in box] == [0, 1]
-        assert one.covers([1, -1], [1, -1], radius, 0.1) is True
-        assert one.covers([1, -1], [box[0].hi, box[1].hi], radius, 0.1) is False
-
-
-def test_quantiles_give_intervals_that_follow_the_scatter():
-    rng = np.random.default_rng(4)
-    X = rng.uniform(0.1, 1, size=(300, 1)).astype(np.float32)
-    truths = X[:, 0] * rng.normal(size=300)
-    options = dict(samples=21, score="quantiles", seed=3, inputs_seed=4)
-    one = Calibrated(lambda x: x[:, :1] * [-1.3, 1.3], X, truths, 0.05, **options)
-    narrow, wide = one.interval([0.2], 0.02), one.interval([0.9], 0.02)
-    assert 2 * narrow.width < wide.width
-    assert 0 in narrow
-
-
 def test_a_set_can_be_empty():
     X, _, one = calibrated(60, samples=31)
     one.scores[:] = 1e-9
@@ -114,14 +89,6 @@ def test_a_set_can_be_empty():
     assert (empty.pieces, empty.width) == ((), 0)
     assert np.isnan(empty.lo)
     assert float(linear(X[0])) not in empty
-
-
-def test_a_larger_radius_makes_a_longer_interval():
-    X, _, one = calibrated(200, samples=51)
-    lengths = [one.interval(X[0], r, 0.1, noise_id=900).width for r in (0, 0.2, 0.5)]
-    assert lengths == sorted(lengths)
-    several = one.intervals(X[:3], 0.2, 0.1)
-    assert [len(several), several[0].samples] == [3, 51]
 
 
 # ---- files
