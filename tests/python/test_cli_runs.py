@@ -116,16 +116,10 @@ def test_a_row_that_ends_its_process_is_named_or_skipped():
 
 
 # ---- other packages
-@parametrize("made_now", False, True)
-def test_a_regressor_of_scikit_learn(made_now):
+def test_a_regressor_of_scikit_learn():
     """Made by tests/data/make_regressor.py."""
     package("onnxruntime")
     shutil.copy(root / "tests/data/regressor.onnx", "model.onnx")
-    if made_now:
-        package("skl2onnx")
-        maker = shutil.copy(root / "tests/data/make_regressor.py", ".")
-        subprocess.run([sys.executable, maker], check=True)
-        os.rename("regressor.onnx", "model.onnx")
     ask = ("model.onnx", "x.npy", *SEEDED)
     slope = np.linalg.norm([3, -1, 0.5])
     for row in table_of("certify", *ask, "--tolerance", "2"):

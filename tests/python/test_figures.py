@@ -15,7 +15,7 @@ from certreg.plots import shares
 
 from figures import certificate, digit, radii, style
 from figures.__main__ import PARTS
-from reproduce import figures, settings
+from reproduce import settings
 
 PUBLISHED = root / "docs" / "figures"
 NAMES = {"certificate", "worst_function", "radii_by_sigma", "certified_accuracy"}
@@ -168,16 +168,3 @@ def test_mistakes(folder, part, status, sentence, more):
     assert (found, err.count("\n")) == (status, 1)
     assert re.search(sentence, err)
     assert (folder / "file").read_text() == "mine"
-
-
-def test_no_file_is_half_written(tmp_path):
-    package("matplotlib")
-    path = tmp_path / "a.svg"
-    path.write_text("old")
-    ax = figures.axes("x", "y", "")
-    with mock.patch("os.replace", side_effect=OSError("full")), pytest.raises(OSError):
-        figures.save(ax, path)
-    assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["a.svg"]
-    figures.save(ax, path)
-    xml.fromstring(path.read_bytes())
