@@ -12,12 +12,10 @@ from kit import Z, certreg, estimator, model, parametrize, root
 from certreg import ALL_OUTPUTS, Bisection, Bounds, Domain, Question, Serving, Solver, Target
 from test_header import HEADERS, python_name, structs
 
-SAMPLES = 600
 UNSHOWN = {"struct_size", "reserved", "model_seconds", "library_seconds", "seconds", "calibration"}
 FIELDS = {name: [f for f in fields if f not in UNSHOWN] for name, fields in structs().items()}
 HAND = dict(sigma=0.5, mean_lo=0.95, mean_hi=1.05, variance_hi=2, range_lo=-3.2, range_hi=3.2)
 HAND.update(gradient_lo=0.7, gradient_hi=0.85)
-NEAR = [1.125, 0.5, -0.25]
 
 PROGRAM = """
 #include <stdio.h>
@@ -46,7 +44,7 @@ static int itself(void *user, const certreg_batch *b)
 
 static certreg_estimator *e;
 static certreg_certificate c[9], both;
-static const float z[] = {1, 0.5, -0.25}, to[] = {1.125, 0.5, -0.25};
+static const float z[] = {1, 0.5, -0.25};
 
 static void started(certreg_model m, certreg_plan p)
 {
@@ -139,7 +137,7 @@ def filled(struct, call):
 
 def made_of(f, plan):
     """The model and the plan of an estimator."""
-    given = {"max_samples": SAMPLES, "seed": 42, "inputs": 3, "outputs": 1, **plan}
+    given = {"max_samples": 600, "seed": 42, "inputs": 3, "outputs": 1, **plan}
     given["eval"] = "product" if f is model else "itself"
     return ", ".join(
         initializer(struct, **{k: v for k, v in given.items() if k in structs()[struct]})
@@ -148,65 +146,70 @@ def made_of(f, plan):
 
 
 BEGIN = "GOOD(certreg_estimator_begin(e, z, 0.25, 9)); "
-SAMPLE = BEGIN + f"GOOD(certreg_estimator_sample(e, 0, {SAMPLES})); "
+SAMPLE = BEGIN + "GOOD(certreg_estimator_sample(e, 0, 600)); "
 EACH = "for (size_t i = 0; i < n; i++) { " + show("certificate", "c[i]") + "} "
-CERTIFIED = BEGIN + f"GOOD(certreg_certify(e, {SAMPLES}, q, n, c)); "
+CERTIFIED = BEGIN + "GOOD(certreg_certify(e, 600, q, n, c)); "
 ATTACK = (
     "certreg_attack *a; certreg_attack_plan w = {.struct_size = sizeof w, .max_calls = 900}; "
-    "GOOD(certreg_attack_create(e, &w, NULL, &a)); float shift[3]; double g[3]; "
+    "GOOD(certreg_attack_create(e, &w, NULL, &a)); "
 )
 
 
 def sampled(e):
     e.begin(Z, 0.25, 9)
-    e.sample(0, SAMPLES)
+    e.sample(0, 600)
     return e
 
 
 def certified(e, *q):
-    return e.certify(Z, 0.25, SAMPLES, *q, noise_id=9)
+    return e.certify(Z, 0.25, 600, *q, noise_id=9)
 
 
-def certified_in_a_run(e, *q):
-    return certified(e, *q), e.info()
+def attacked(**more):
+    def call(e, q):
+        certified(e, q)
+        found = e.attack(q, 900, **more)
+        return found, found.shift
 
-
-def attacked(e, q, **more):
-    found = e.attack(q, 900, **more)
-    return found, found.shift
+    return call
 
 
 def attack_in_c(**more):
     options = initializer("attack_options", calls=900, **more)
-    run = f"certreg_attack_options o = {options}; "
+    run = f"float shift[3]; certreg_attack_options o = {options}; "
     run += filled("attack_result", "certreg_attack_run(a, q, &o, shift, &s)")
     return CERTIFIED + ATTACK + run + "NUMBERS(shift, 3); certreg_attack_destroy(a);"
 
 
-def of_hand(make, call, struct, in_c, **plan):
-    """A call of a handle about bounds that are filled in by hand."""
+def of_hand(name, make, struct, arguments, in_c, **plan):
+    """A row of a call about bounds that are filled in by hand, and its cost."""
     kind = make.__name__.lower()
     text = f"certreg_bounds b[] = {{{initializer('bounds', constraints='ECGM', **HAND)}}}; "
-    text += f"certreg_{kind}_plan p = {initializer(f'{kind}_plan', **plan)}; certreg_{kind} *h; "
-    text += f"GOOD(certreg_{kind}_create(&p, NULL, &h)); double at = 0.45; (void)at; "
-    run = filled(struct, f"certreg_{kind}_{in_c}") if struct else (
-        "certreg_worst_function f = {.struct_size = sizeof f}; GOOD(certreg_solver_" + in_c
+    text += f"certreg_{kind}_plan p = {initializer(f'{kind}_plan', max_evaluations=9000, **plan)}; "
+    text += f"certreg_{kind} *h; GOOD(certreg_{kind}_create(&p, NULL, &h)); "
+    asks = f"certreg_{kind}_{name}(h, b, {in_c}&s)"
+    values = (
+        f"certreg_worst_function s = {{.struct_size = sizeof s}}; GOOD({asks}); double v[4]; "
+        "GOOD(certreg_worst_function_values(&s, 4, (double[]){-1, 0, 0.5, 2}, v)); NUMBERS(v, 4); "
     )
+    text += f"{{ {filled(struct, asks) if struct else values}}} "
+    text += filled("solve_info", f"certreg_{kind}_info(h, &s)") + f" certreg_{kind}_destroy(h);"
 
-    def asked(e, q):
-        with make(**plan) as handle:
-            return call(handle, Bounds(**HAND))
+    def call(e, q):
+        with make(max_evaluations=9000, **plan) as handle:
+            found = getattr(handle, name)(Bounds(**HAND), *arguments)
+            return found if struct else found.values([-1, 0, 0.5, 2]), handle.info()
 
-    return asked, f"{text}{run} certreg_{kind}_destroy(h);"
+    return row(call, text)
 
 
-def calibration(outputs, score, truths, units=None, **plan):
-    """A row: a calibration by 40 points, and the interval of a new input."""
+def calibrated(outputs, score, truths, units=None, **plan):
+    """A row of a calibration by 40 points, and of the interval of a new input."""
     i = np.arange(40)
     points = np.stack([i / 16, 1 - i / 32, i % 7 / 4], 1)
     y = np.stack([i / 16 + i % 5 / 8 - 0.25, 1 - i / 32], 1)[:, :truths]
 
-    def asked(e, q):
+    def call(e, q):
         more = dict(samples=11, score=score, units=units, seed=42, inputs_seed=6, **plan)
         f = lambda x: x[:, :outputs]  # noqa: E731
         with certreg.Calibrated(f, points, y, 0.5, outputs=outputs, **more) as c:
@@ -218,212 +221,170 @@ def calibration(outputs, score, truths, units=None, **plan):
     given = dict(sigma=0.5, outputs=outputs, score=score, units=units)
     w = initializer("calibration", capacity=40, **given)
     made = {**plan, "outputs": outputs, "max_samples": 11, "pilot": certreg.NO_PILOT}
-    parts = made_of(itself, made)
-    return itself, dict(outputs=outputs), [dict(tolerance=1)], asked, f"calibrated({parts}, {w});"
+    return row(call, f"calibrated({made_of(itself, made)}, {w});")
 
 
-PAPER = dict(statistic="mean", method="paper", center="true_mean")
-RANGED = dict(lo=-9, hi=9)
+def row(call, in_c, f=model, asked=({},), **plan):
+    """The model, the plan, the questions, the call of Python and the same in C."""
+    return f, plan, [{"tolerance": 0.5, **one} for one in asked], call, in_c
+
+
+def about(asked=None, f=model, **plan):
+    """A row of a certificate and its run."""
+    info = filled("run", "certreg_estimator_info(e, &s)")
+    call = lambda e, *q: (certified(e, *q), e.info())  # noqa: E731
+    return row(call, CERTIFIED + EACH + info, f, [asked or {}], **plan)
+
+
+RANGED, GRADIENT, THREE = dict(lo=-9, hi=9), dict(constraints="ECGM"), dict(f=itself, outputs=3)
+MEAN = dict(statistic="mean", method="asymptotic", **GRADIENT)
+PAPER = dict(statistic="mean", method="paper", center="true_mean", constraints="CG")
+TRIMMED = dict(statistic="trimmed_mean", method="baseline", serving=Serving(51, 0.2, 0.4, 0.3))
+VECTOR = dict(THREE, lo=[-9] * 3, hi=[9] * 3)
 ALONG = dict(alpha=0.1, number=3, direction=[1, -0.25, 0.5])
-VECTOR = dict(outputs=3, lo=[-9] * 3, hi=[9] * 3)
-SETS_OF_FOUR = dict(constraints="ECGM")
-CERTIFY = certified_in_a_run, CERTIFIED + EACH + filled("run", "certreg_estimator_info(e, &s)")
-ALL = dict(output=ALL_OUTPUTS)
-#   what it is about: the model, the plan, the questions, the call and the same in C
+PAIRS = Serving(599, 0.01, pairs=True)
+ENOUGH = dict(radius=0.1, sigma=0.5, points=500, alpha=0.1, samples=31, calibration_samples=51)
+SIGMAS = "GOOD(certreg_certify_sigmas(e, z, (double[]){0.25, 2}, 2, 3, 600, q, n, c)); "
+SOME = "CERTREG_CONSTRAINTS_"
 ROWS = {
     # ---- fields of questions
-    **{
-        f"question {name}": (f, plan, [dict(tolerance=0.5, **asked)], *CERTIFY)
-        for name, f, plan, asked in (
-            ("alone", model, {}, {}),
-            ("alpha", model, {}, dict(alpha=0.2)),
-            ("anytime", model, {}, dict(method="anytime")),
-            ("huber", model, {}, dict(statistic="huber", huber_width=0.2)),
-            ("mean", model, RANGED, dict(statistic="mean")),
-            ("paper", model, {**SETS_OF_FOUR, **RANGED}, dict(PAPER, constraints="CG")),
-            ("baseline", model, {}, dict(method="baseline", center="sample_median")),
-            ("bonferroni", model, {}, dict(bonferroni=3)),
-            ("prediction", model, {}, dict(prediction=0.9)),
-            ("target", model, dict(pilot=20, batch=20), dict(target=0.1)),
-            ("looks", model, {}, dict(target=Target(0.1, looks=[300, 600]))),
-            ("serving", model, {}, dict(serving=Serving(101, 0.01))),
-            ("pairs", model, {}, dict(serving=Serving(101, 0.01, pairs=True))),
-            ("second output", itself, dict(outputs=3), dict(output=1)),
-            ("group", itself, VECTOR, dict(output=1, output_count=2)),
-            ("vector", itself, VECTOR, dict(ALL, statistic="projection_median")),
-            ("given vector", itself, VECTOR, dict(ALL, prediction=[1, 0.5, -0.25])),
-        )
-    },
-    "question trimmed": (
-        model,
-        RANGED,
-        [dict(tolerance=2, statistic="trimmed_mean", method="baseline",
-              serving=Serving(51, 0.2, trim=0.4, core=0.3))],
-        *CERTIFY,
-    ),
-    "questions": (model, {}, [dict(tolerance=t) for t in (0.5, 0.1, 1e-9)], *CERTIFY),
+    "question": about(),
+    "question.alpha": about(dict(alpha=0.2)),
+    "question.method": about(dict(method="anytime")),
+    "question.huber_width": about(dict(statistic="huber", huber_width=0.2)),
+    "question.statistic": about(dict(statistic="mean"), **RANGED),
+    "question.constraints": about(PAPER, **GRADIENT, **RANGED),
+    "question.center": about(dict(method="baseline", center="sample_median")),
+    "question.bonferroni": about(dict(bonferroni=3)),
+    "question.prediction": about(dict(prediction=0.9)),
+    "question.predictions": about(dict(output=ALL_OUTPUTS, prediction=[1, 0.5, -0.25]), **VECTOR),
+    "question.target": about(dict(target=0.1), pilot=20, batch=20),
+    "question.looks": about(dict(target=Target(0.1, looks=[300, 600]))),
+    "question.serving": about(dict(serving=Serving(101, 0.01))),
+    "question.serving.pairs": about(dict(serving=Serving(101, 0.01, pairs=True))),
+    "question.serving.trim": about(dict(TRIMMED, tolerance=2), **RANGED),
+    "question.output": about(dict(output=1), **THREE),
+    "question.output_count": about(dict(output=1, output_count=2), **VECTOR),
+    "question.outputs": about(dict(output=ALL_OUTPUTS, statistic="projection_median"), **VECTOR),
     # ---- fields of plans
-    **{
-        f"plan {name}": (f, plan, [dict(tolerance=0.6)], *CERTIFY)
-        for name, f, plan in (
-            ("scale", model, dict(scale=[1, 2, 0])),
-            ("angle", model, dict(kind="angle")),
-            ("turn", model, dict(kind="angle", lo=-180, hi=180)),
-            ("pair", two, dict(kind="angle_pair")),
-            ("outputs", itself, dict(outputs=3, kind=["real", "angle", "real"])),
-            ("batch", model, dict(batch=7)),
-            ("pilot", model, dict(pilot=77)),
-            ("seed", model, dict(seed=2**64 - 1)),
-            ("range", model, RANGED),
-            ("failures", model, dict(flags=certreg.PLAN_COUNT_FAILURES)),
-        )
-    },
-    "plan blocks": (
-        model,
-        dict(SETS_OF_FOUR, blocks=100),
-        [dict(tolerance=0.5, statistic="mean", method="asymptotic", constraints="ECGM")],
-        *CERTIFY,
-    ),
+    "plan.scale": about(scale=[1, 2, 0]),
+    "plan.kind": about(kind="angle", lo=-180, hi=180),
+    "plan.kind of a pair": about(kind="angle_pair", f=two),
+    "plan.kinds": about(kind=["real", "angle", "real"], **THREE),
+    "plan.lo": about(**RANGED),
+    "plan.batch": about(batch=7),
+    "plan.pilot": about(pilot=77),
+    "plan.seed": about(seed=2**64 - 1),
+    "plan.flags": about(flags=certreg.PLAN_COUNT_FAILURES),
+    "plan.blocks": about(MEAN, blocks=100, **GRADIENT),
     # ---- calls
-    "output_bounds": (
-        model, {}, [dict(tolerance=1)] * 2,
-        lambda e, *q: sampled(e).output_bounds(SAMPLES, 0.1, *q),
-        SAMPLE + f"GOOD(certreg_output_bounds(e, {SAMPLES}, q, n, 0.1, c)); " + EACH,
+    "certify": row(certified, CERTIFIED + EACH, asked=[dict(tolerance=t) for t in (1, 0.1, 1e-9)]),
+    "output_bounds": row(
+        lambda e, *q: sampled(e).output_bounds(600, 0.1, *q),
+        SAMPLE + "GOOD(certreg_output_bounds(e, 600, q, n, 0.1, c)); " + EACH,
+        asked=[{}, dict(alpha=0.2)],
     ),
-    "certify_outputs": (
-        itself, dict(outputs=3, kind=["real", "real", "angle"]),
-        [dict(tolerance=1.5, output_count=2), dict(tolerance=1.2, output=2)],
-        lambda e, *q: sampled(e).certify_outputs(SAMPLES, *q),
-        SAMPLE + f"GOOD(certreg_certify_outputs(e, {SAMPLES}, q, n, c, &both)); "
+    "certify_outputs": row(
+        lambda e, *q: sampled(e).certify_outputs(600, *q),
+        SAMPLE + "GOOD(certreg_certify_outputs(e, 600, q, n, c, &both)); "
         + show("certificate", "both") + EACH,
+        asked=[dict(tolerance=1.5, output_count=2), dict(output=2)],
+        kind=["real", "real", "angle"], **THREE,
     ),
-    "certify_sigmas": (
-        model, {}, [dict(tolerance=0.5), dict(tolerance=1)],
-        lambda e, *q: e.certify_sigmas(Z, [0.25, 0.5], SAMPLES, *q, noise_id=3),
-        f"GOOD(certreg_certify_sigmas(e, z, (double[]){{0.25, 0.5}}, 2, 3, {SAMPLES}, q, n, c)); "
-        + EACH.replace("< n", "< 2 * n"),
+    "certify_sigmas": row(
+        lambda e, *q: e.certify_sigmas(Z, [0.25, 2], 600, *q, noise_id=3),
+        SIGMAS + EACH.replace("< n", "< 2 * n"), asked=[{}, dict(tolerance=1)],
     ),
-    "choose_sigma": (
-        model, {}, [dict(tolerance=0.5)],
-        lambda e, q: certreg.choose_sigma([e.certify_sigmas(Z, [0.25, 2], SAMPLES, q, noise_id=0)]),
-        f"GOOD(certreg_certify_sigmas(e, z, (double[]){{0.25, 2}}, 2, 0, {SAMPLES}, q, n, c)); "
-        "double r[2]; size_t k; GOOD(certreg_choose_sigma(c, 1, 2, r, &k)); "
-        "NUMBER(k); NUMBERS(r, 2)",
+    "choose_sigma": row(
+        lambda e, q: certreg.choose_sigma([e.certify_sigmas(Z, [0.25, 2], 600, q, noise_id=3)]),
+        SIGMAS + "double r[2]; size_t k; GOOD(certreg_choose_sigma(c, 1, 2, r, &k)); NUMBER(k); "
+        "NUMBERS(r, 2);",
     ),
-    "level": (
-        model, {}, [dict(tolerance=0.5)],
-        lambda e, q: (e.begin(Z, 0.25, 2, 70), e.certify(SAMPLES, q), e.info())[1:],
+    "begin": row(
+        lambda e, q: (e.begin(Z, 0.25, 2, 70), e.certify(600, q), e.info())[1:],
         "GOOD(certreg_estimator_begin_level(e, z, 0.25, 2, 70)); "
-        f"GOOD(certreg_certify(e, {SAMPLES}, q, n, c)); " + EACH
+        "GOOD(certreg_certify(e, 600, q, n, c)); " + EACH
         + filled("run", "certreg_estimator_info(e, &s)"),
     ),
-    "forecast": (
-        model, {}, [dict(tolerance=0.5, target=0.2)],
+    "forecast": row(
         lambda e, q: sampled(e).forecast(q),
         SAMPLE + filled("forecast", "certreg_estimator_forecast(e, q, &s)"),
+        asked=[dict(target=0.2)],
     ),
     **{
-        name: (
-            itself, VECTOR, [dict(tolerance=1, **ALL)],
+        name: row(
             lambda e, q, name=name: getattr(sampled(e), name)(q),
-            SAMPLE + f"double r[3]; GOOD(certreg_estimator_{name}(e, q, r)); NUMBERS(r, 3)",
+            SAMPLE + f"double r[3]; GOOD(certreg_estimator_{name}(e, q, r)); NUMBERS(r, 3);",
+            asked=[dict(output=ALL_OUTPUTS)], **VECTOR,
         )
         for name in ("prediction", "estimate")
     },
-    "bounds": (
-        model, dict(SETS_OF_FOUR, **RANGED),
-        [dict(tolerance=0.5, statistic="mean", method="asymptotic", constraints="ECGM")],
+    "estimate of pairs": row(
+        lambda e, q: (e.begin(Z, 0.25, 9), e.sample(0, 599), e.estimate(q))[2],
+        BEGIN + "GOOD(certreg_estimator_sample(e, 0, 599)); "
+        "double r; GOOD(certreg_estimator_estimate(e, q, &r)); NUMBER(r);",
+        asked=[dict(output=1, serving=PAIRS)],
+        f=two, outputs=2, flags=certreg.PLAN_PAIRS, pilot=certreg.NO_PILOT,
+    ),
+    "bounds": row(
         lambda e, q: sampled(e).bounds(q, "upper"),
         SAMPLE + filled("bounds", "certreg_estimator_bounds(e, q, CERTREG_SIDE_UPPER, &s)"),
+        asked=[MEAN], **GRADIENT, **RANGED,
     ),
-    "serving from pairs": (
-        two, dict(outputs=2, flags=certreg.PLAN_PAIRS, pilot=certreg.NO_PILOT),
-        [dict(tolerance=1, output=1, serving=Serving(SAMPLES - 1, 0.01, pairs=True))],
-        lambda e, q: (e.begin(Z, 0.25, 9), e.sample(0, SAMPLES - 1), e.estimate(q))[2],
-        BEGIN + f"GOOD(certreg_estimator_sample(e, 0, {SAMPLES - 1})); "
-        "double r; GOOD(certreg_estimator_estimate(e, q, &r)); NUMBER(r);",
-    ),
-    "draw": (
-        model, dict(scale=[1, 2, 0]), [dict(tolerance=1)],
+    "draw": row(
         lambda e, q: (e.begin(Z, 0.25, 9), e.draw(5, 7))[1],
-        BEGIN + "float x[21]; GOOD(certreg_estimator_draw(e, 5, 7, x)); NUMBERS(x, 21)",
+        BEGIN + "float x[21]; GOOD(certreg_estimator_draw(e, 5, 7, x)); NUMBERS(x, 21);",
+        scale=[1, 2, 0],
     ),
-    "record and export": (
-        model, {}, [dict(tolerance=1)],
+    "record and export": row(
         lambda e, q: (e.begin(Z, 0.25, 9), e.record(2, [0.5, 1.5]), e.export())[2],
-        BEGIN + "GOOD(certreg_estimator_record(e, 2, 2, (float[]){0.5, 1.5})); size_t bytes; "
-        "GOOD(certreg_estimator_export(e, NULL, &bytes)); uint8_t *data = malloc(bytes); "
-        "GOOD(certreg_estimator_export(e, data, &bytes)); "
-        "for (size_t i = 0; i < bytes; i++) NUMBER((uint32_t)data[i]); free(data);",
+        BEGIN + "GOOD(certreg_estimator_record(e, 2, 2, (float[]){0.5, 1.5})); uint8_t data[9999]; "
+        "size_t bytes = sizeof data; GOOD(certreg_estimator_export(e, data, &bytes)); "
+        "for (size_t i = 0; i < bytes; i++) NUMBER((uint32_t)data[i]);",
     ),
-    "moved": (
-        model, dict(scale=[1, 2, 0]), [dict(tolerance=0.5)],
-        lambda e, q: certified(e, q).moved(Z, NEAR, [1, 2, 0]),
-        CERTIFIED + "float scale[] = {1, 2, 0}; "
+    "moved": row(
+        lambda e, q: certified(e, q).moved(Z, [1.125, 0.5, -0.25], [1, 2, 0]),
+        CERTIFIED + "float scale[] = {1, 2, 0}, to[] = {1.125, 0.5, -0.25}; "
         "GOOD(certreg_move_certificate(c, 3, scale, z, to, c, NULL)); " + EACH,
+        scale=[1, 2, 0],
     ),
-    "attack": (model, {}, [dict(tolerance=0.5)],
-               lambda e, q: (certified(e, q), *attacked(e, q))[1:], attack_in_c()),
-    "attack along": (
-        model, {}, [dict(tolerance=0.5)],
-        lambda e, q: (certified(e, q), *attacked(e, q, **ALONG))[1:], attack_in_c(**ALONG),
-    ),
-    "gradient": (
-        model, {}, [dict(tolerance=0.5)],
+    "attack": row(attacked(), attack_in_c()),
+    "attack along": row(attacked(**ALONG), attack_in_c(**ALONG)),
+    "gradient": row(
         lambda e, q: (certified(e, q), e.gradient(q, "upper"))[1],
-        CERTIFIED + ATTACK + "GOOD(certreg_attack_gradient(a, q, CERTREG_SIDE_UPPER, g)); "
-        "NUMBERS(g, 3) certreg_attack_destroy(a); (void)shift;",
+        CERTIFIED + ATTACK + "double g[3]; GOOD(certreg_attack_gradient(a, q, CERTREG_SIDE_UPPER, "
+        "g)); NUMBERS(g, 3); certreg_attack_destroy(a);",
     ),
-    "question_digest": (
-        model, {}, [dict(tolerance=0.5, target=Target(0.1, [100, 600]), prediction=0.9)],
+    "question_digest": row(
         lambda e, q: certreg.question_digest(q),
         "uint64_t d; GOOD(certreg_question_digest(q, &d)); NUMBER(d);",
+        asked=[dict(target=Target(0.1, [100, 600]), prediction=0.9)],
     ),
-    "interval_rule": (
-        model, {}, [dict(tolerance=0.5)],
-        lambda e, q: certreg.interval_rule(0.1, 0.5, 500, alpha=0.1, samples=31,
-                                           calibration_samples=51),
-        "certreg_coverage w = " + initializer("coverage", radius=0.1, sigma=0.5, points=500,
-                                              alpha=0.1, samples=31, calibration_samples=51)
-        + "; " + filled("rule", "certreg_interval_rule(&w, NULL, NULL, &s)"),
+    "interval_rule": row(
+        lambda e, q: certreg.interval_rule(**ENOUGH),
+        f"certreg_coverage w = {initializer('coverage', **ENOUGH)}; "
+        + filled("rule", "certreg_interval_rule(&w, NULL, NULL, &s)"),
     ),
-    "calibration": calibration(1, "norm", 1),
-    "calibration of an angle": calibration(1, "norm", 1, kind="angle", lo=-1, hi=3),
-    "calibration of a vector": calibration(2, "largest", 2, units=[1, 2], scale=[1, 2, 0.5]),
-    "calibration of quantiles": calibration(2, "quantiles", 1),
+    "Calibrated": calibrated(1, "norm", 1),
+    "Calibrated of an angle": calibrated(1, "norm", 1, kind="angle", lo=-1, hi=3),
+    "Calibrated of a vector": calibrated(2, "largest", 2, units=[1, 2], scale=[1, 2, 0.5]),
+    "Calibrated of quantiles": calibrated(2, "quantiles", 1),
     # ---- handles about bounds
-    "worst_function": (model, {}, [dict(tolerance=1)], *of_hand(
-        Solver, lambda s, b: s.worst_function(b, 0.1, "upper").values([-1, 0, 0.5, 2]), None,
-        "worst_function(h, b, 0, 0.1, CERTREG_SIDE_UPPER, &f)); double v[4]; "
-        "GOOD(certreg_worst_function_values(&f, 4, (double[]){-1, 0, 0.5, 2}, v)); NUMBERS(v, 4) ",
-    )),
     **{
-        name: (model, {}, [dict(tolerance=1)], *of_hand(*call, **plan))
-        for name, plan, call in (
-            ("worst_case", {}, (Solver, lambda s, b: s.worst_case(b, 0.1), "mean_change",
-                                "worst_case(h, b, 0, 0.1, &s)")),
-            ("worst_case of some", dict(max_evaluations=1500),
-             (Solver, lambda s, b: s.worst_case(b, 0.1, "ECM"), "mean_change",
-              "worst_case(h, b, CERTREG_CONSTRAINTS_ECM, 0.1, &s)")),
-            ("within", {}, (Bisection, lambda s, b: s.within(b, 0.5), "radius",
-                            "within(h, b, 0, 0.5, &s)")),
-            ("within some", {}, (Bisection, lambda s, b: s.within(b, 0.5, "C"), "radius",
-                                 "within(h, b, CERTREG_CONSTRAINTS_C, 0.5, &s)")),
-            ("within roughly", dict(accuracy=0.3),
-             (Bisection, lambda s, b: s.within(b, 0.5), "radius", "within(h, b, 0, 0.5, &s)")),
-            ("within a cap", dict(cap=0.01, max_evaluations=5000),
-             (Bisection, lambda s, b: s.within(b, 0.5), "radius", "within(h, b, 0, 0.5, &s)")),
-            ("above", {}, (Bisection, lambda s, b: s.above([b], 0.45), "radius",
-                           "above(h, b, &at, 1, 0, &s)")),
-            ("above nothing", {}, (Bisection, lambda s, b: s.above(b), "radius",
-                                   "above(h, b, NULL, 1, 0, &s)")),
-            ("cost", {}, (Bisection, lambda s, b: (s.above(b), s.info())[1], "solve_info",
-                          "above(h, b, NULL, 1, 0, &(certreg_radius){.struct_size = "
-                          "sizeof(certreg_radius)}) || certreg_bisection_info(h, &s)")),
+        name: of_hand(name.split()[0], make, struct, call, in_c, **plan)
+        for name, make, struct, call, in_c, plan in (
+            ("worst_case", Solver, "mean_change", (0.1,), "0, 0.1, ", {}),
+            ("worst_case by some", Solver, "mean_change", (0.1, "ECM"), f"{SOME}ECM, 0.1, ", {}),
+            ("within", Bisection, "radius", (0.5,), "0, 0.5, ", {}),
+            ("within by some", Bisection, "radius", (0.5, "C"), f"{SOME}C, 0.5, ", {}),
+            ("within roughly", Bisection, "radius", (0.5,), "0, 0.5, ", dict(accuracy=0.3)),
+            ("within a cap", Bisection, "radius", (0.5,), "0, 0.5, ", dict(cap=0.01)),
+            ("above", Bisection, "radius", (0.45,), "(double[]){0.45}, 1, 0, ", {}),
+            ("above 0", Bisection, "radius", (), "NULL, 1, 0, ", {}),
+            ("worst_function", Solver, None, (0.1, "upper"), "0, 0.1, CERTREG_SIDE_UPPER, ", {}),
         )
     },
 }  # fmt: skip
-
 
 
 def in_c(f, plan, questions, call):
@@ -463,7 +424,7 @@ def numbers(answer):
 @parametrize("name", *ROWS)
 def test_python_is_what_c_is(answers, name):
     f, plan, questions, call, _ = ROWS[name]
-    with estimator(f, **{"max_samples": SAMPLES, **plan}) as e:
+    with estimator(f, **{"max_samples": 600, **plan}) as e:
         found = numbers(call(e, *(Question(**one) for one in questions)))
     wanted = answers[name].split()
     assert len(found) == len(wanted) > 0, answers[name]
