@@ -1,6 +1,6 @@
 /* Served medians on the edge of what is proved: conditions that are just met, and laws whose worst
  * shift makes a served median miss with probability beta exactly (theory 1.5). */
-#include "question/division.h"
+#include "question/conditions.h"
 #include "estimator/estimator.h"
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
@@ -11,58 +11,6 @@
 
 enum { SAMPLES = 500, PILOT = 150, RUNS = 600 };
 static const double alpha = 0.1, tolerance = 8, radian = 0.017453292519943295;
-
-/* ---- the sum of both shares */
-/* Half of the fresh outputs or more lie beyond one end. */
-static double tail(uint64_t samples, double share)
-{
-    return cr_binomial_cdf(samples / 2, samples, 1 - share);
-}
-
-TEST_TIMES(no_two_shares_that_are_allowed_miss_more_often_than_beta, 9)
-{
-    const uint64_t counts[] = {1, 3, 4, 5, 20, 21, 101, 1000, 10001};
-    const double lesser[] = {0.5, 0.25, 0.02};
-    const uint64_t samples = counts[_i];
-    for (double beta = 1e-6; beta < 0.5; beta *= 7)
-        for (int k = 0; k < KIT_ROWS(lesser); k++) {
-            const double most =
-                             0.5 * (1 - cr_served_binomial(samples, 0.5, (1 - lesser[k]) * beta)),
-                         sum =
-                             cr_served_together(samples, (1 - lesser[k]) * beta, lesser[k] * beta);
-            double worst = 0;
-            for (int i = 0; sum > 0 && i <= 1000; i++) {
-                const double share = most * i / 1000;
-                worst = fmax(worst, tail(samples, share) +
-                                        tail(samples, fmax(0, fmin(most, sum - share))));
-            }
-            ck_assert_double_le(worst, beta * (1 + 1e-9));
-            if (sum > 0) ck_assert_double_ge(worst, 0.999 * beta);
-        }
-}
-
-/* Concave there: equal shares are worse than a great one and a small one. */
-TEST(two_outputs_have_no_sum)
-{
-    ck_assert_double_eq(cr_served_together(2, 0.09, 0.01), 0);
-    ck_assert_double_gt(2 * tail(2, 0.05), tail(2, 0.1));
-}
-
-TEST(no_division_gives_away_more_than_beta)
-{
-    for (int angle = 0; angle < 2; angle++)
-        for (int i = 0; i < (angle ? CR_DIVISIONS_OF_ANGLE : 1); i++) {
-            const cr_division even = cr_division_even(angle, i);
-            ck_assert_double_eq_tol(2 * even.side + 2 * even.near, 1, 1e-15);
-            ck_assert_int_eq(even.near > 0, angle);
-            for (int k = 0; k < CR_DIVISIONS_UNEVEN; k++) {
-                const cr_division uneven = cr_division_uneven(&even, k);
-                ck_assert_double_lt(uneven.side, 2 * even.side);
-                ck_assert_double_ge(uneven.side, even.side);
-                ck_assert_double_eq(uneven.near, even.near);
-            }
-        }
-}
 
 /* ---- laws of a few values */
 enum { STEPS = 4 };
@@ -185,19 +133,14 @@ TEST_ROWS(served_radii_exceed_the_true_ones_no_more_often_than_alpha, cases)
     q.alpha = alpha, q.method = cases[_i].method, q.prediction = asks_prediction(0);
     q.serving = asks_serving((size_t)cases[_i].served, cases[_i].beta);
     q.target = asks_target(cases[_i].target * truth * (1 + 1e-6));
-    uint64_t wrong = 0, together = 0;
+    uint64_t wrong = 0;
     double sum = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         const double radius = coverage_ask(e, run, SAMPLES, q).radius;
-        cr_conditions conditions = {.scratch = &e->scratch};
-        KIT_OK(e, cr_sense_take(&e->record, &q, &conditions.question, &e->error));
-        KIT_OK(e, cr_conditions_preview(&e->record, &conditions, &e->error));
-        together += conditions.each[conditions.count - 1].guard == CR_GUARD_TOGETHER;
         wrong += radius > truth * (1 + 1e-9);
         sum += radius;
     }
-    printf("mean radius %.3f of %.3f, both sides together %.3f: ", sum / RUNS, truth,
-           (double)together / RUNS);
+    printf("mean radius %.3f of %.3f: ", sum / RUNS, truth);
     coverage_check(cases[_i].name, wrong, RUNS, alpha, 0.01 / KIT_ROWS(cases), 0);
 }
 
@@ -253,14 +196,12 @@ TEST_ROWS(served_medians_that_meet_the_conditions_miss_with_probability_beta_at_
     q.method = cases[_i].method, q.prediction = asks_prediction(0);
     q.serving = asks_serving((size_t)cases[_i].served, cases[_i].beta);
     double worst = 0;
-    int together = 0;
     for (int run = 0; run < PILOTS; run++) {
         cr_conditions conditions = {.scratch = &e->scratch};
         coverage_begin(e, (uint64_t)run);
         KIT_OK(e, certreg_estimator_sample(e, 0, PILOT + 50));
         KIT_OK(e, cr_sense_take(&e->record, &q, &conditions.question, &e->error));
         KIT_OK(e, cr_conditions_prepare(&e->record, &conditions, &e->error));
-        together += conditions.each[conditions.count - 1].guard == CR_GUARD_TOGETHER;
         for (int k = 0; k < LAWS; k++) {
             double value[STEPS], part[STEPS], share[STEPS];
             any_law(&d, cases[_i].angle, value, part);
@@ -271,8 +212,7 @@ TEST_ROWS(served_medians_that_meet_the_conditions_miss_with_probability_beta_at_
             worst = fmax(worst, rate);
         }
     }
-    printf("%-16s worst %.5f of %.2f, both sides together %d of %d\n", cases[_i].name, worst,
-           cases[_i].beta, together, PILOTS);
+    printf("%-16s worst %.5f of %.2f\n", cases[_i].name, worst, cases[_i].beta);
     ck_assert_double_ge(worst, (cases[_i].angle ? 0.25 : 0.95) * cases[_i].beta);
 }
 

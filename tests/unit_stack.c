@@ -104,12 +104,9 @@ static void ask(job *j, certreg_estimator *e, const certreg_question *q)
     certreg_bounds bounds = {.struct_size = sizeof bounds};
     certreg_forecast forecast = {.struct_size = sizeof forecast};
     double vector[OUTPUTS];
-    static char text[4096];
-    size_t length = sizeof text;
     for (int k = 0; k < OUTPUTS; k++) c[k] = kit_certificate();
     const certreg_question both[] = {*q, *q};
     j->answers += !certreg_certify(e, SAMPLES, both, 2, c);
-    j->answers += !certreg_write_json(q, NULL, c, 0, text, &length);
     j->answers += !certreg_output_bounds(e, SAMPLES, q, 1, 0.1, c);
     j->answers += !certreg_estimator_bounds(e, q, CERTREG_SIDE_LOWER, &bounds);
     j->answers += !certreg_estimator_forecast(e, q, &forecast);
@@ -180,17 +177,15 @@ static void attack(job *j)
 static void solve(job *j)
 {
     static const uint32_t families[] = {CERTREG_CONSTRAINTS_C, CERTREG_CONSTRAINTS_CG,
-                                        CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECGM,
-                                        CERTREG_CONSTRAINTS_ECGHM};
+                                        CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECGM};
     const certreg_bounds b = {.struct_size = sizeof b,
-                              .constraints = CERTREG_CONSTRAINTS_ECGHM,
+                              .constraints = CERTREG_CONSTRAINTS_ECGM,
                               .mean_lo = 0.1,
                               .mean_hi = 0.2,
                               .variance_hi = 0.3,
                               .range_lo = -1,
                               .range_hi = 1,
                               .gradient_hi = 0.4,
-                              .second_order_hi = 0.2,
                               .sigma = 0.5};
     certreg_solver *solver = NULL;
     certreg_bisection *bisection = NULL;

@@ -159,9 +159,9 @@ static void try_above(const problem *p, uint8_t what, fuzz_bytes *b)
 static certreg_bounds any_bounds(fuzz_bytes *b)
 {
     certreg_bounds out = {.struct_size = sizeof out, .constraints = fuzz_byte(b)};
-    double *all[] = {&out.sigma,       &out.mean_lo,         &out.mean_hi,       &out.variance_hi,
-                     &out.gradient_lo, &out.gradient_hi,     &out.range_lo,      &out.range_hi,
-                     &out.alpha,       &out.second_order_hi, &out.moment_center, &out.moment_hi};
+    double *all[] = {&out.sigma,       &out.mean_lo,       &out.mean_hi,  &out.variance_hi,
+                     &out.gradient_lo, &out.gradient_hi,   &out.range_lo, &out.range_hi,
+                     &out.alpha,       &out.moment_center, &out.moment_hi};
     const uint32_t plain = fuzz_byte(b) | (uint32_t)fuzz_byte(b) << 8;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         *all[i] = plain >> i & 1 ? 2 * fuzz_share(b) - (double)(i % 2) : fuzz_double(b);

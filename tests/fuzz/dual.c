@@ -11,29 +11,28 @@ void fuzz_prepare(void)
 {
 }
 
-/* v(t) = ratio * exp(rt - r^2/2) + constant + slope t + bend t^2 */
+/* v(t) = ratio * exp(rt - r^2/2) + constant + slope t */
 typedef struct curve {
-    long double r, ratio, constant, slope, bend;
+    long double r, ratio, constant, slope;
 } curve;
 
 static curve curve_of(const cr_problem *p, const cr_multipliers *at)
 {
-    const long double r = p->ratio.r, T = p->ratio.norm, half = sqrtl(0.5L);
-    const int order = p->ratio.order;
-    curve c = {.r = r, .ratio = 1 / T, .constant = -1 / T - at->nu};
-    if (order > 0) c.slope = -r / T - at->a[0];
-    if (order > 1) c.bend = -r * r / 2 / T - at->a[1] * half, c.constant -= c.bend;
-    return c;
+    const long double r = p->ratio.r, T = p->ratio.norm;
+    return (curve){.r = r,
+                   .ratio = 1 / T,
+                   .constant = -1 / T - at->nu,
+                   .slope = p->ratio.order > 0 ? -r / T - at->a : 0};
 }
 
 static long double curve_at(const curve *c, long double t)
 {
-    return c->ratio * expl(c->r * (t - c->r / 2)) + c->constant + t * (c->slope + t * c->bend);
+    return c->ratio * expl(c->r * (t - c->r / 2)) + c->constant + t * c->slope;
 }
 
 static long double curve_slope(const curve *c, long double t)
 {
-    return c->ratio * c->r * expl(c->r * (t - c->r / 2)) + c->slope + 2 * t * c->bend;
+    return c->ratio * c->r * expl(c->r * (t - c->r / 2)) + c->slope;
 }
 
 typedef long double function(const curve *, long double);
@@ -78,22 +77,22 @@ static known times(long double x, known y)
 
 static known mean_of(const curve *c, long double from, long double to)
 {
-    known here[3], there[1];
-    moments(from, to, 0, 2, here), moments(from, to, c->r, 0, there);
+    known here[2], there[1];
+    moments(from, to, 0, 1, here), moments(from, to, c->r, 0, there);
     return known_sum(known_sum(times(c->ratio, there[0]), times(c->constant, here[0])),
-                     known_sum(times(c->slope, here[1]), times(c->bend, here[2])));
+                     times(c->slope, here[1]));
 }
 
 static known square_of(const curve *c, long double from, long double to)
 {
-    const long double power[] = {c->constant, c->slope, c->bend};
-    known here[5], there[3], far[1];
-    moments(from, to, 0, 4, here), moments(from, to, c->r, 2, there);
+    const long double power[] = {c->constant, c->slope};
+    known here[3], there[2], far[1];
+    moments(from, to, 0, 2, here), moments(from, to, c->r, 1, there);
     moments(from, to, 2 * c->r, 0, far);
     known sum = times(c->ratio * c->ratio * expl(c->r * c->r), far[0]);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         sum = known_sum(sum, times(2 * c->ratio * power[i], there[i]));
-        for (int j = 0; j < 3; j++) sum = known_sum(sum, times(power[i] * power[j], here[i + j]));
+        for (int j = 0; j < 2; j++) sum = known_sum(sum, times(power[i] * power[j], here[i + j]));
     }
     return sum;
 }
@@ -116,19 +115,15 @@ static known part(const cr_problem *p, const curve *c, long double lambda, long 
 static known greatest(const cr_problem *p, const curve *c, long double lambda)
 {
     const long double left = -45, right = 45 + 2 * c->r;
-    const long double share = -2 * c->bend / (c->ratio * c->r * c->r);
-    long double inflection = share > 0 ? logl(share) / c->r + c->r / 2 : left;
-    inflection = fminl(fmaxl(inflection, left), right);
-    const long double turn[] = {left, crossing(c, curve_slope, 0, left, inflection), inflection,
-                                crossing(c, curve_slope, 0, inflection, right), right};
+    const long double turn[] = {left, crossing(c, curve_slope, 0, left, right), right};
     long double from = -INFINITY;
     known sum = {0, 0};
-    for (int i = 0; i < 4; i++) { /* where v rises or falls all the way, and passes both levels */
+    for (int i = 0; i < 2; i++) { /* where v rises or falls all the way, and passes both levels */
         const int falls = curve_at(c, turn[i]) > curve_at(c, turn[i + 1]);
         for (int k = 0; k < 3; k++) {
             const long double level = 2 * lambda * ((k == 0) == falls ? p->B : p->b);
             const long double to =
-                k == 2 ? (i == 3 ? INFINITY : turn[i + 1])
+                k == 2 ? (i == 1 ? INFINITY : turn[i + 1])
                        : crossing(c, curve_at, level, fmaxl(from, turn[i]), turn[i + 1]);
             if (to > from) sum = known_sum(sum, part(p, c, lambda, from, to)), from = to;
         }
@@ -136,19 +131,15 @@ static known greatest(const cr_problem *p, const curve *c, long double lambda)
     return sum;
 }
 
-static known dual(const cr_problem *p, const double *low, const double *high,
-                  const cr_multipliers *at)
+static known dual(const cr_problem *p, double low, double high, const cr_multipliers *at)
 {
-    const curve c = curve_of(p, at);
-    const long double r = p->ratio.r, T = p->ratio.norm, weight[] = {r, r * r * sqrtl(0.5L)};
-    known all = times(T, greatest(p, &c, at->lambda));
+    const curve v = curve_of(p, at);
+    const long double r = p->ratio.r, T = p->ratio.norm;
+    known all = times(T, greatest(p, &v, at->lambda));
     if (at->lambda > 0) all = known_sum(all, times(T * at->lambda * p->variance, (known){1, 0}));
-    for (int j = 0; j < p->ratio.order; j++) {
-        const long double one = weight[j], other = T * at->a[j], surplus = one + other;
-        const long double c_j = surplus > 0 ? high[j] : low[j];
-        all = known_sum(all, (known){surplus * c_j, 0x1p-60L * (one + fabsl(other)) * fabsl(c_j)});
-    }
-    return all;
+    if (p->ratio.order == 0) return all;
+    const long double other = T * at->a, surplus = r + other, c = surplus > 0 ? high : low;
+    return known_sum(all, (known){surplus * c, 0x1p-60L * (r + fabsl(other)) * fabsl(c)});
 }
 
 /* ---- from bytes */
@@ -170,17 +161,14 @@ void fuzz_one(const uint8_t *bytes, size_t size)
     const uint8_t kind = fuzz_byte(&b);
     const double r = kind & 4 ? 0.05 + 3 * fuzz_share(&b) : 13 * fuzz_share(&b) + 1e-3;
     cr_effort effort = {.most = 100};
-    cr_problem p = {.ratio = cr_ratio_make(kind % 3, r), .effort = &effort};
-    double low[CR_ORDERS], high[CR_ORDERS];
+    cr_problem p = {.ratio = cr_ratio_make(kind % 2, r), .effort = &effort};
     p.b = -positive(&b), p.B = positive(&b), p.variance = positive(&b);
     cr_multipliers at = {.lambda = kind & 8 ? 0 : positive(&b), .nu = any(&b)};
     if (!(kind & 8) && kind & 16) p.b = -INFINITY;
     if (!(kind & 8) && kind & 32) p.B = INFINITY;
-    for (int j = 0; j < CR_ORDERS; j++) {
-        at.a[j] = any(&b), high[j] = fabs(any(&b)),
-        low[j] = j ? -high[j] : high[j] * fuzz_share(&b);
-        if (kind & 64) at.a[j] -= cr_ratio_weight(&p.ratio, j + 1) / p.ratio.norm;
-    }
+    at.a = any(&b);
+    const double high = fabs(any(&b)), low = high * fuzz_share(&b);
+    if (kind & 64) at.a -= r / p.ratio.norm;
     cr_regions regions = {.width = 0};
     cr_proof proof;
     for (int i = 0; i < CR_EDGES; i++) /* where a search might have ended before */

@@ -4,7 +4,7 @@
 #include "statistics/betting.h"
 #include "statistics/beta.h"
 #include "statistics/binomial.h"
-#include "statistics/cover.h"
+#include "intervals/intervals.h"
 #include "statistics/location.h"
 #include "statistics/moments.h"
 #include "statistics/normal.h"

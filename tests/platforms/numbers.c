@@ -14,7 +14,7 @@ static certreg_bounds bounds_of(int i)
 {
     static const double spread[4] = {1e-3, 0.03, 0.2, 0.9}, middle[3] = {0, 0.3, -0.8};
     static const uint32_t known[4] = {CERTREG_CONSTRAINTS_C, CERTREG_CONSTRAINTS_CG,
-                                      CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECGHM};
+                                      CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECGM};
     const double m = middle[i % 3], d = spread[i / 3 % 4] * (1 - fabs(m));
     return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
                             .constraints = known[i / 12 % 4],
@@ -24,7 +24,6 @@ static certreg_bounds bounds_of(int i)
                             .variance_hi = d * d,
                             .gradient_lo = 0.1 * d,
                             .gradient_hi = (i & 1 ? 0.3 : 0.8) * d,
-                            .second_order_hi = 0.2 * d,
                             .range_lo = -1,
                             .range_hi = 1};
 }

@@ -13,7 +13,8 @@ check-platforms: ## Compare results with other compilers, processors (qemu) and 
 platform-program: $(platform_program)
 	@echo "program $<"
 
-$(OBJ)/tests/platforms/%.o: own = -Itests
+$(OBJ)/tests/platforms/%.o: own = -Itests -Ilib/.obj
+$(OBJ)/tests/platforms/exact.o: $(known)/exact.inc $(known)/normal.inc
 $(platform_program): $(platform_sources:%.c=$(OBJ)/%.o) $(OBJ)/tests/golden/rows.o \
     $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) $^ -o $@ $(static_libs)
