@@ -106,7 +106,7 @@ AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit s
     ("--statistic mode", "'mode'.*'median'"),
     ("--statistic huber", "--huber-width is 0"),
     ("--statistic mean", "declare --range"),
-    ("--method paper", "--method: for --statistic median use"),
+    ("--method paper", "--method paper certifies .*: give --statistic mean .and --range [^']*$"),
     ("--constraints all", "'all'.*'ecgm'"),
     ("--samples 0", "at least 1"),
     ("--samples 1.5", "an integer"),

@@ -312,6 +312,7 @@ TABLE = [
         for field in ("statistic", "method")
     ),
     (ValueError, "projection_median$", Question, dict(tolerance=1, statistic="medain")),
+    (ValueError, "give statistic='mean' and", Question, dict(tolerance=1, method="paper")),
     (ValueError, "kind is 'turn'; it must be one of real, angle", estimator, dict(kind="turn")),
     (CertregError, "has unknown bits", asked, dict(constraints=1 << 30)),
     # ---- integers that do not fit, and seeds of zero, which would not repeat
