@@ -114,10 +114,6 @@ def test_rows_that_failed_have_none_and_failures_that_count_are_nan():
     assert 0 < np.mean([np.isnan(r.outputs(1)).mean() for r in counted]) < 1
 
 
-def test_they_are_kept_on_request_only():
-    assert certify_rows(linear, X[:2], 0.1, 1.0, progress=False).records == []
-
-
 # ---- scales
 def test_it_is_found_for_a_linear_model():
     t = tuned()
@@ -245,11 +241,6 @@ def test_frames_have_groups_by_their_columns():
     t = tuned(lambda x: linear(x[["a", "b", "c", "d"]].to_numpy()), frame)
     assert t.groups == ("a", "b", "c", "d")
     np.testing.assert_allclose(t.scale, [*BEST, 0], rtol=0.12)
-
-
-def test_one_group_chooses_sigma_only():
-    t = tuned(groups=0)
-    assert (t.changed, t.gain, len(t.history)) == (False, 1, 3)
 
 
 def test_exceptions_of_the_model_name_the_row():
