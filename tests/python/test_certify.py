@@ -16,30 +16,17 @@ from kit import (
     counting,
     environment,
     estimator,
-    model,
-    near,
     never,
     root,
     same,
 )
-from kit import Plan, as_it_is, bits, parametrize, refused, rows_of
-from certreg import CertregError, Outcome, Question, Status, Stop, to_json
+from kit import Plan, as_it_is, bits, refused, rows_of
+from certreg import CertregError, Outcome, Question, Status, to_json
 from certreg.cli.files import read_scale
 
 MEAN = dict(statistic="mean", method="asymptotic")
 HUBER = dict(statistic="huber", huber_width=0.25, method="asymptotic")
 PAPER = dict(statistic="mean", method="paper", center="true_mean", constraints="CG")
-
-
-def test_one_question_has_one_certificate():
-    with estimator() as e:
-        c = e.certify(Z, 0.25, SAMPLES, Question(tolerance=0.5))
-    assert c.certified
-    assert (c.outcome, c.stop, c.status) == (Outcome.CERTIFIED, Stop.ALL, Status.OK)
-    assert c.prediction == near(0.875, 0.05)
-    assert (c.samples, c.tolerance, c.alpha, c.sigma) == (SAMPLES, 0.5, 0.05, 0.25)
-    assert c.limiting_side in (certreg.Side.LOWER, certreg.Side.UPPER)
-    assert c.prediction - 0.5 <= c.output_lo < c.output_hi <= c.prediction + 0.5
 
 
 def test_several_questions_are_answered_from_one_record():
@@ -54,29 +41,6 @@ def test_several_questions_are_answered_from_one_record():
         assert sum(calls) == SAMPLES
 
 
-def test_angle_pairs_pass_the_ends_of_the_turn():
-    asked = [Question(20), Question(20, statistic="circular_mean", method="asymptotic")]
-    north = dict(f=lambda x: np.stack([4 + x[:, 0], x[:, 1]], axis=1), inputs=2)
-    with estimator(**north, kind="angle_pair", lo=0, hi=360, scale=0.5) as e:
-        for answer in e.certify([0, -0.01], 0.5, SAMPLES, *asked):
-            assert answer.certified
-            assert abs((answer.prediction + 180) % 360 - 180) < 2
-
-
-def test_several_outputs():
-    with estimator(lambda x: x * [1, 10], 2, outputs=2) as e:
-        a, b = e.certify([1, 2], 0.25, SAMPLES, Question(0.5), Question(5, output=1))
-    assert (a.prediction, b.prediction) == (near(1, 0.1), near(20, 1))
-
-
-def test_a_masked_feature_never_moves():
-    seen = []
-    f = lambda x: (seen.append(np.ptp(x, axis=0)), x[:, 0])[1]  # noqa: E731
-    with estimator(f, 2, scale=[1, 0], check=False) as e:
-        e.certify([3, 5], 0.25, SAMPLES, 1)
-    assert len(seen) > 1 and all(move[0] > 0 and move[1] == 0 for move in seen)
-
-
 def test_the_noise_is_never_less_than_its_scale():
     """Or a radius in units of the scale would be too long, and a tiny scale would be none."""
     for scale in (0.7, 0.1, 1 / 3):
@@ -86,26 +50,6 @@ def test_the_noise_is_never_less_than_its_scale():
             assert scale * c.radius <= c.radius_l2 < scale * c.radius * (1 + 2**-22)
     with estimator(scale=[1, 1, 1e-46]) as e, pytest.raises(CertregError, match="feature 2 of z"):
         e.certify(Z, 0.25, SAMPLES, 0.5)
-
-
-def test_given_predictions():
-    with estimator(pilot=certreg.NO_PILOT) as e:
-        c = e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=0.9))
-        assert (c.prediction, e.info().pilot) == (0.9, 0)
-        with pytest.raises(certreg.CertregError):
-            e.certify(0, 0.5)
-
-
-def test_draw_and_record_replace_the_callback():
-    with estimator() as e:
-        called = e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=9)
-    with estimator(None) as e:
-        e.begin(Z, 0.25, 9)
-        for first in (1024, 0):
-            x = e.draw(first, min(1024, SAMPLES - first))
-            assert (x.dtype, x.shape[1]) == (np.float32, 3)
-            e.record(first, model(x))
-        assert same(called, e.certify(0, 0.5))
 
 
 def test_records_are_exported_imported_and_resumed():
@@ -120,35 +64,17 @@ def test_records_are_exported_imported_and_resumed():
         assert other.export() == data
 
 
-def test_shards_are_merged_by_import():
-    with estimator() as e:
-        whole, data, parts = e.certify(Z, 0.25, SAMPLES, 0.5), e.export(), []
-        for first, end in ((0, 512), (512, 1024), (1024, SAMPLES)):
-            e.begin(Z, 0.25, 0)
-            e.sample(first, end - first)
-            parts.append(e.export())
-        e.begin(Z, 0.25, 0)
-        for part in reversed(parts):
-            e.import_(part)
-        assert same(whole, e.certify(0, 0.5))
-        assert e.export() == data  # which remembers that it was asked
-
-
 def test_foreign_and_damaged_records_are_refused():
     with estimator() as e:
         e.begin(Z, 0.25)
         e.sample(0, 512)
         data = e.export()
-        for sigma, noise_id, name in ((0.5, 0, "sigma"), (0.25, 1, "noise_id")):
-            e.begin(Z, sigma, noise_id)
-            with refused(Status.MISMATCH, name):
-                e.import_(data)
+        e.begin(Z, 0.5, 0)
+        with refused(Status.MISMATCH, "sigma"):
+            e.import_(data)
         e.begin(Z, 0.25, 0)
-        damaged = bytearray(data)
-        damaged[-100] ^= 1
-        for bad in (damaged, data[:-1], b"", b"nonsense"):
-            with refused(Status.CORRUPT):
-                e.import_(bad)
+        with refused(Status.CORRUPT):
+            e.import_(data[:-1])
         for same_bytes in (data, bytearray(data), memoryview(data), np.frombuffer(data, np.uint8)):
             e.import_(same_bytes)
 
@@ -184,13 +110,6 @@ def test_seeds_of_rows_are_secret_and_reported():
     assert bits(rows_of(seed=one.seed)) == bits(one)
 
 
-@parametrize("seed", 1, 7, 2**64 - 1)
-def test_a_given_seed_is_used_as_it_is(seed):
-    with estimator(seed=seed) as e:
-        e.begin(Z, 0.25)
-        assert e.info().seed == seed
-
-
 def test_every_input_has_noise_of_its_own_by_default():
     with estimator(threads=2) as e:
         first, second = (e.certify(Z, 0.25, SAMPLES, 0.5) for _ in range(2))
@@ -210,16 +129,6 @@ def test_a_given_noise_id_is_used_as_it_is_and_not_again_by_default():
         e.begin(Z, 0.25, 2**64 - 1)
         with pytest.raises(ValueError, match="noise_id"):
             e.begin(Z, 0.25)
-
-
-def test_a_certificate_of_a_level_is_repeated_with_its_noise():
-    with estimator() as e:
-        levels = e.certify_sigmas(Z, [0.25, 0.5], SAMPLES, Question(0.5), noise_id=3)
-        for k, c in enumerate(levels):
-            assert c.noise_id == 3
-            e.begin(Z, c.sigma, c.noise_id, k + 1)
-            assert e.certify(SAMPLES, Question(0.5, bonferroni=2)).radius == c.radius
-            assert (e.info().level, e.info().noise_id) == (k + 1, 3)
 
 
 TARGET = certreg.Target(0.1, looks=(400, 2000))
@@ -271,20 +180,3 @@ def test_what_is_not_known_is_null():
     said = json.loads(to_json(0.001, certificate=c))
     assert said["certificate"]["output_hi"] is None
     assert said["question"]["prediction"] is None
-
-
-def test_a_certificate_has_the_digest_of_its_question():
-    with estimator() as e:
-        c, other = e.certify(Z, 0.25, SAMPLES, FULL, Question(0.5))
-    assert c.question == certreg.question_digest(FULL) != other.question
-    assert other.question == certreg.question_digest(Question(0.5, alpha=0.05))
-
-
-def test_a_run_has_what_its_certificates_share():
-    with estimator(batch=100, pilot=250) as e:
-        with pytest.raises(certreg.CertregError):
-            e.info()
-        e.certify(Z, 0.25, SAMPLES, 0.5)
-        run = e.info()
-    assert (run.samples, run.pilot, run.batch, run.sigma) == (SAMPLES, 250, 100, 0.25)
-    assert run.model_seconds > 0

@@ -3,7 +3,6 @@
 import argparse
 import math
 import re
-import runpy
 import shlex
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 from kit import ASKED, CERTIFY, command_refused, needs_sources, parametrize, root, run
-from certreg import Method, Statistic, __version__
+from certreg import Method, Statistic
 from certreg.cli import options, parser as described
 from certreg.cli.failure import Failure
 from certreg.cli.loading import Model
@@ -59,15 +58,6 @@ def test_names_are_those_of_the_library(names, members):
 
 
 @every_parser
-def test_lines_of_help_are_whole(parser):
-    for line in (parser.description + parser.epilog).splitlines():
-        if not re.match(r"  \S+ {2,}\S", line):  # two columns
-            assert not re.search(r"\S {2,}\S", line)
-    for option in parser._actions:
-        assert not re.search(r" {2}|[a-z][.;,][A-Z]|[a-z][;,][a-z]", option.help or "")
-
-
-@every_parser
 def test_examples_of_help_are_commands(parser):
     epilog = parser.epilog.replace("\\\n", "")
     examples = re.findall(r"^  (certreg (?!--help).*)$", epilog, re.MULTILINE)
@@ -85,18 +75,6 @@ def test_the_parser_needs_the_standard_library_only():
         "assert not {'numpy', 'certreg'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-ISc", code, root / "python/certreg/cli"], check=True)
-
-
-@needs_sources
-def test_a_wheel_gets_the_library(monkeypatch):
-    """Without hatchling, and without the make that the hook calls; tests/wheel.sh has both."""
-    hatchling = SimpleNamespace(BuildHookInterface=object)
-    monkeypatch.setitem(sys.modules, "hatchling.builders.hooks.plugin.interface", hatchling)
-    hook = runpy.run_path(root / "python/hatch_build.py")["Library"]()
-    monkeypatch.setitem(hook.initialize.__globals__, "make", lambda *_, **__: None)
-    data = {"force_include": {}}
-    hook.initialize("standard", data)
-    assert [*data["force_include"].values()] == [f"certreg/lib/libcertreg.so.{__version__[0]}"]
 
 
 @parametrize("command", *COMMANDS, "denoise")

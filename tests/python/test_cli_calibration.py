@@ -52,15 +52,6 @@ def test_a_seed_fixes_the_calibration_and_not_the_noise_of_new_inputs():
     assert all(a["lo"] != b["lo"] for a, b in zip(read("one.csv"), read("other.csv")))
 
 
-def test_intervals_have_other_forms():
-    said(*intervals("-o", "intervals.json", "--rows", "3:5"))
-    document = read("intervals.json")
-    assert [line["row"] for line in document["rows"]] == [3, 4]
-    assert document["summary"][0]["rows"] == 2
-    out, err = said(*intervals("-q", "-o", "-"))
-    assert "row,lo,hi,width" in out and "mean width" in err
-
-
 def test_intervals_of_another_output_and_of_angles():
     second = intervals("--output", 1, model="second")
     medians = [float(said(*words)[0].split()[-2]) for words in (intervals(), second)]

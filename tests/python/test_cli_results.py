@@ -47,21 +47,6 @@ def test_a_line_says_what_helps_where_nothing_is_certified():
         assert said(*CERTIFY, "--tolerance", "1e-9", *quiet)[1] == ""
 
 
-def test_constraints_may_be_named_and_the_pilot_may_have_another_length():
-    default, named = (
-        [
-            (row["radius"], row["constraints"])
-            for row in table_of(*CERTIFY, "--samples", 1500, *more)
-        ]
-        for more in ((), ("--constraints", "ecgm"))
-    )
-    assert default != named
-    with estimator(pilot=9) as e:
-        c = e.certify(X[0], 0.25, 200, 0.5, noise_id=0)
-    assert float(table_of(*CERTIFY, "--pilot", 9)[0]["radius"]) == c.radius
-    assert float(table_of(*CERTIFY)[0]["radius"]) != c.radius
-
-
 def test_kinds_of_models_and_inputs_agree():
     wanted = table_of(*CERTIFY)
     np.savez("x.npz", x=X, other=X)
@@ -77,11 +62,6 @@ def test_kinds_of_models_and_inputs_agree():
         assert float(a["radius"]) == near(float(b["radius"]), 5e-10)
 
 
-def test_parts_are_those_of_the_whole():
-    parts = [table_of(*CERTIFY, "--rows", rows) for rows in (":2", "2:")]
-    assert parts[0] + parts[1] == table_of(*CERTIFY)
-
-
 def test_labels():
     labels = TRUTHS + 5 * (np.arange(6) % 2)
     np.save("y.npy", labels)
@@ -93,15 +73,6 @@ def test_labels():
         right += error <= 0.5 and float(row["radius"]) > 0
     assert 0 < right < 5
     assert float(run(*ask)[1].split()[-1]) == right / 5
-
-
-def test_labels_of_angles_go_round():
-    np.save("turn.npy", [[3.1, 0, 0]])  # 177.6 degrees
-    np.save("label.npy", [-175.0])
-    ask = ("certify", "models.py:pair", "turn.npy", "--pair", "--labels", "label.npy")
-    (row,) = table_of(*ask, *"--sigma .05 --tolerance 20 --seed 1".split())
-    assert float(row["label_error"]) == near(7.4, 1)
-    assert float(row["radius"]) > 0
 
 
 def test_json_has_everything_but_the_seed():
@@ -172,22 +143,6 @@ def test_a_file_is_whole_or_as_it_was():
     assert run("certify", "models.py:fails", "x.npy", *ASKED, "-o", "r.csv")[0] == 3
     assert kit.pathlib.Path("r.csv").read_bytes() == before
     assert sorted(os.listdir()) == ["models.py", "r.csv", "steps.npy", "x.npy"]
-
-
-def test_published_certificates():
-    trimmed = "trimmed-mean --serve 51,.2 --trim .4 --core .3 --range -99,99"
-    for statistic in ("median", trimmed):
-        words = f"--method baseline --statistic {statistic} --samples 400 --sigma .05 --tolerance 2"
-        table = table_of("certify", *PRODUCT, "--seed", 7, *words.split())
-        assert all(float(line["radius"]) > 0 for line in table), words
-
-
-def test_what_is_served_from_pairs_keeps_more_of_the_radius():
-    radii = []
-    for mode in ("", ",pairs"):
-        table = table_of(*CERTIFY, "--serve", "101,.05" + mode, "--tolerance", "2")
-        radii.append([float(row["radius"]) for row in table])
-    assert np.all(np.greater(radii[1], radii[0]))
 
 
 def test_without_a_seed_the_noise_is_fresh():
@@ -271,12 +226,6 @@ def test_attacks_of_each_row_have_both_ends():
     said(*words, "-o", "r.json")
     assert read("r.json")["plan"]["calls"] == 1000
     assert '"seed"' not in kit.pathlib.Path("r.json").read_text()
-
-
-def test_attacks_of_angles_and_scales():
-    np.save("scale.npy", np.array([1, 1, 0]))
-    words = "--pair deg --scale scale.npy --sigma .25 --tolerance 20 --calls 600 --seed 1"
-    assert "20" in said("attack", "models.py:pair", "x.npy", *words.split())[0]
 
 
 def test_attacks_that_fail_are_named():

@@ -68,14 +68,6 @@ def test_other_files_are_refused(monkeypatch):
 
 
 # ---- with them
-def test_linear_models_of_xgboost():
-    xgboost = package("xgboost")
-    options = {"booster": "gblinear", "nthread": 1}
-    booster = xgboost.train(options, xgboost.DMatrix(X, X @ [3, 2, 1]), 20)
-    booster.save_model("linear.json")
-    assert certified("linear.json") == by_a_function(booster)
-
-
 @parametrize("name", "trees.json", "trees.ubj")
 def test_trees_of_xgboost(name):
     package("xgboost")

@@ -2,14 +2,13 @@
 
 import concurrent.futures
 import pickle
-import re
 
 import numpy as np
 import pytest
 
 from kit import bits, command_refused, no_warnings, package, parametrize, rows_of, said
 from kit import write
-from certreg import Calibrated, Denoised, Estimator, ResumeError, RowsError
+from certreg import Calibrated, Denoised, Estimator, ResumeError
 from certreg import as_model, check_model, compare_denoised, tune_scale
 
 SIGMA = 1.0

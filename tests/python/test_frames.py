@@ -527,16 +527,6 @@ def test_a_model_that_takes_columns_by_position_is_told_of(kind, more):
             output(model, ["d", "c"])
 
 
-def test_models_of_scikit_learn_without_names_are_told_of_too():
-    """Also those that were fitted to a DataFrame whose names are numbers."""
-    linear_model = package("sklearn.linear_model")
-    X, y = np.random.default_rng(1).normal(size=(2, 100, 3))
-    fitted = linear_model.LinearRegression().fit(pandas.DataFrame(X, columns=[7, 8, 9]), y[:, 0])
-    text = "the model has no names for its features: taken in the order of X, 9, 7, 8$"
-    with pytest.warns(UserWarning, match=text):
-        output(fitted, [9, 7, 8], [7, 8, 9])
-
-
 def test_names_that_differ_by_an_underscore_are_told_apart():
     names = ["a b", "a_b", " c"]
     assert order(names[::-1], names, "X", "the model") == [2, 1, 0]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kit
-from kit import certreg, near, parametrize, raising, refused, undefined
+from kit import certreg, parametrize, refused
 from certreg import Calibrated, CertregError, Question, Status, interval_rule
 
 SIGMA, FEATURES = 0.5, 4
@@ -29,23 +29,6 @@ def calibrated(count, f=linear, seed=1, inputs_seed=2, **more):
     X, y = points(count)
     more = {"samples": 15, "seed": seed, "inputs_seed": inputs_seed, **more}
     return X, y, Calibrated(f, X, y, SIGMA, **more)
-
-
-def test_the_truth_is_covered_at_the_worst_shift():
-    """A linear model: the worst shift leads away from the truth."""
-    radius, alpha, covered, lengths = 0.25, 0.1, [], []
-    for seed in range(8):
-        X, y = points(350, seed)
-        seeds = dict(seed=1 + seed, inputs_seed=100 + seed)
-        one = Calibrated(linear, X[:100], y[:100], SIGMA, samples=31, **seeds)
-        for x, truth in zip(X[100:], y[100:]):
-            shift = -np.sign(truth - linear(x)) * radius * WEIGHTS
-            interval = one.interval(x + shift, radius, alpha)
-            covered.append(truth in interval)
-            lengths.append(interval.width)
-    error = 0.3 / len(covered) ** 0.5 + 0.3 / 800**0.5
-    assert 1 - alpha - 3 * error < np.mean(covered) < 1 - alpha + 3 * error + 0.02
-    assert np.mean(lengths) < 2.6
 
 
 def chooses(name, f, x):
@@ -83,16 +66,6 @@ def test_what_chooses_has_other_noise_than_the_calibration_of_the_same_seed(name
     assert not points & {*seen}
 
 
-def test_without_an_attack_it_is_split_conformal_prediction():
-    X, y = points(1200, 1)
-    one = Calibrated(linear, X[:200], y[:200], SIGMA, samples=11, seed=1, inputs_seed=2)
-    covered = [t in one.interval(x, 0, 0.1) for x, t in zip(X[200:], y[200:])]
-    assert np.mean(covered) == near(0.9, 0.06)
-    rule = one.rule(0, 0.1)
-    medians = np.sort(one.scores[:, 5])
-    assert (rule.sample_rank, rule.threshold, rule.alpha) == (6, medians[180], 0.1)
-
-
 def test_angles_are_arcs():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(120, 2)).astype(np.float32) + 3
@@ -109,31 +82,6 @@ def test_angles_are_arcs():
     assert [angle in interval for angle in (180, -180, 180 + 3 * 360, 0)] == [True] * 3 + [False]
 
 
-@parametrize("score", "norm", "largest")
-def test_vectors_have_a_box_and_a_smaller_set(score):
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(150, 2)).astype(np.float32)
-    truths = X + 0.2 * rng.normal(size=X.shape)
-    options = dict(samples=21, seed=2, score=score, units=[1, 2], scale=[1, 1], inputs_seed=3)
-    one = Calibrated(lambda x: x, X, truths, 0.2, **options)
-    for radius in (0.0, 0.1):
-        box = one.interval([1, -1], radius, 0.1)
-        assert [side.output for side in box] == [0, 1]
-        assert one.covers([1, -1], [1, -1], radius, 0.1) is True
-        assert one.covers([1, -1], [box[0].hi, box[1].hi], radius, 0.1) is False
-
-
-def test_quantiles_give_intervals_that_follow_the_scatter():
-    rng = np.random.default_rng(4)
-    X = rng.uniform(0.1, 1, size=(300, 1)).astype(np.float32)
-    truths = X[:, 0] * rng.normal(size=300)
-    options = dict(samples=21, score="quantiles", seed=3, inputs_seed=4)
-    one = Calibrated(lambda x: x[:, :1] * [-1.3, 1.3], X, truths, 0.05, **options)
-    narrow, wide = one.interval([0.2], 0.02), one.interval([0.9], 0.02)
-    assert 2 * narrow.width < wide.width
-    assert 0 in narrow
-
-
 def test_a_set_can_be_empty():
     X, _, one = calibrated(60, samples=31)
     one.scores[:] = 1e-9
@@ -141,14 +89,6 @@ def test_a_set_can_be_empty():
     assert (empty.pieces, empty.width) == ((), 0)
     assert np.isnan(empty.lo)
     assert float(linear(X[0])) not in empty
-
-
-def test_a_larger_radius_makes_a_longer_interval():
-    X, _, one = calibrated(200, samples=51)
-    lengths = [one.interval(X[0], r, 0.1, noise_id=900).width for r in (0, 0.2, 0.5)]
-    assert lengths == sorted(lengths)
-    several = one.intervals(X[:3], 0.2, 0.1)
-    assert [len(several), several[0].samples] == [3, 51]
 
 
 # ---- files
@@ -236,50 +176,6 @@ def test_tests_can_fix_the_noise_of_new_inputs():
     assert one._estimator.info().seed == 6
 
 
-# ---- misuse
-X30, Y30 = points(30)
-
-
-@parametrize(
-    "error, said, change",
-    (ValueError, r"y has shape \(29,\)", dict(y=Y30[:29])),
-    (ValueError, "one column", dict(y=np.column_stack([Y30, Y30]), score="quantiles")),
-    (ValueError, "score is 'mean'", dict(score="mean")),
-    (ValueError, "samples", dict(samples=0)),
-    (ValueError, "most_samples is 3", dict(samples=5, most_samples=3)),
-    (CertregError, "sigma", dict(sigma=0)),
-    (ValueError, "row 29 of y is nan", dict(y=np.append(Y30[:29], np.nan))),
-    (CertregError, "units", dict(units=-1)),
-    (ValueError, "X has shape", dict(X=Y30)),
-    (TypeError, "unexpected", dict(nonsense=1)),
-    (ZeroDivisionError, "a slip", dict(model=raising(1, ZeroDivisionError("a slip")))),
-)
-def test_wrong_arguments_and_models_are_named(error, said, change):
-    arguments = {**dict(model=linear, X=X30, y=Y30, sigma=SIGMA, samples=5), **change}
-    with pytest.raises(error, match=said):
-        Calibrated(**arguments)
-
-
-@parametrize(
-    "said, arguments, more",
-    ("at least", (0.5, 0.05), {}),
-    ("no number of points", (10.0, 0.1), {}),
-    ("radius", (-1, 0.1), {}),
-    ("alpha", (0.1, 0.7), {}),
-    ("samples", (0.05, 0.2), dict(samples=16)),
-)
-def test_what_cannot_be_promised_is_refused(said, arguments, more):
-    X, _, one = calibrated(12)
-    with pytest.raises(CertregError, match=said):
-        one.interval(X[0], *arguments, **more)
-
-
-def test_a_truth_of_another_shape_is_refused():
-    X, _, one = calibrated(12)
-    with pytest.raises(ValueError, match="truth has shape"):
-        one.covers(X[0], [1, 2], 0.05, 0.2)
-
-
 @parametrize(
     "status, f, more",
     (Status.NOT_FINITE, lambda x: x[:, 0] * np.nan, {}),
@@ -288,21 +184,6 @@ def test_a_truth_of_another_shape_is_refused():
 def test_a_failing_model_and_a_cancel_end_the_calibration(status, f, more):
     with refused(status):
         calibrated(12, f, **more)
-
-
-def test_failed_outputs_can_be_counted():
-    flaky, flags = undefined(0, 1.8, linear), certreg.PLAN_COUNT_FAILURES
-    _, _, one = calibrated(40, flaky, samples=31, flags=flags)
-    assert one.interval([1.5, 0, 0, 0], 0.1, 0.1).failed > 0
-    everything = one.interval([5, 0, 0, 0], 0.1, 0.1)
-    assert (everything.lo, everything.hi) == (-np.inf, np.inf)
-
-
-def test_rules_tell_how_many_points_are_needed():
-    needed = interval_rule(0.25, 0.5, 500, alpha=0.01, samples=11).least_points
-    with pytest.raises(CertregError, match=f"at least {needed}"):
-        interval_rule(0.25, 0.5, needed - 1, alpha=0.01, samples=11)
-    assert interval_rule(0.25, 0.5, needed, alpha=0.01, samples=11).alpha <= 0.01
 
 
 REMEDIES = {

@@ -56,9 +56,10 @@ def busy(call, *arguments):
     lambda e: e.draw(0, 1),
     lambda e: e.set_deadline(1),
     lambda e: e.bounds(0.5, Side.UPPER),
+    lambda e: e.attack(0.5, 500),
 )
 def test_calls_during_a_call_are_refused(ask, on_a_thread_of_its_own):
-    """The certificate is the same as without this call."""
+    """The certificate is the same as without this call, and an attack is one too."""
     with estimator() as e:
         wanted = e.certify(Z, 0.25, SAMPLES, 0.5)
     told = []
@@ -75,19 +76,10 @@ def test_calls_during_a_call_are_refused(ask, on_a_thread_of_its_own):
     with estimator(disturbed) as e:
         for _ in range(2):
             assert same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=0))
-    assert told == ["busy"]
-
-
-def test_memory_of_a_device_is_refused_by_the_cpu():
-    class Out:
-        __cuda_array_interface__ = dict(
-            version=3, shape=(5, 3), typestr="<f4", data=(64, False), strides=None
-        )
-
-    with estimator() as e:
-        e.begin(Z, 0.25)
-        with pytest.raises(ValueError, match="device="):
-            e.draw(0, 5, out=Out())
+        assert told == ["busy"]
+        told.clear()
+        e.attack(0.5, 500)
+        assert told == ["busy"]
 
 
 def test_an_array_that_the_model_keeps_outlives_the_estimator():
@@ -134,19 +126,13 @@ def test_handles_say_that_they_cannot_be_pickled_and_that_they_are_closed(make):
     handle.close()
     handle.close()
     ask = {
-        estimator: lambda: (handle.cancel(), handle.begin(Z, 0.25)),
-        Solver: lambda: handle.worst_case(HALF_SPACE, 1),
-        Bisection: lambda: handle.within(HALF_SPACE, 1),
+        estimator: (lambda: handle.cancel(), lambda: handle.begin(Z, 0.25)),
+        Solver: (lambda: handle.worst_case(HALF_SPACE, 1),),
+        Bisection: (lambda: handle.within(HALF_SPACE, 1),),
     }
-    with pytest.raises(ValueError, match="closed"):
-        ask[make]()
-
-
-def test_a_closed_estimator_begins_nothing():
-    e = estimator()
-    e.close()
-    with pytest.raises(ValueError, match="closed"):
-        e.begin(Z, 0.25)
+    for call in ask[make]:
+        with pytest.raises(ValueError, match="closed"):
+            call()
 
 
 def test_a_forked_child_is_told():
@@ -199,11 +185,17 @@ def test_exceptions_have_the_traceback_of_the_model():
     assert "in raises" in "".join(traceback.format_tb(caught.value.__traceback__))
 
 
-def test_exceptions_of_progress_arrive():
+def test_exceptions_of_progress_and_during_an_attack_arrive():
     with estimator(progress=lambda done, total: 1 // 0) as e:
         for _ in range(2):
             with pytest.raises(ZeroDivisionError):
                 e.certify(Z, 0.25, SAMPLES, 0.5)
+    attacked = []
+    with estimator(lambda x: (model(x), 1 // (not attacked))[0]) as e:
+        e.certify(Z, 0.25, SAMPLES, 0.5)
+        attacked.append(True)
+        with pytest.raises(ZeroDivisionError):
+            e.attack(0.5, 500)
 
 
 def test_control_c_interrupts_the_model():
@@ -344,19 +336,3 @@ def test_idle_handles_that_are_hammered_mix_no_answers(make, ask, fits):
     assert answers[MINE] or answers[OTHERS]
     for z, found in answers.items():
         assert [one for one in found if not fits(one, z)] == []
-
-
-def test_estimators_work_in_threads():
-    answers = []
-
-    def work():
-        with estimator() as e:
-            answers.append(e.certify(Z, 0.25, SAMPLES, 0.5))
-
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert len(answers) == 3
-    assert all(same(a, answers[0]) for a in answers)

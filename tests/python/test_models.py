@@ -200,14 +200,6 @@ def test_nothing_is_copied_and_nothing_warned_about(torch):
     assert (seen, y.ctypes.data) == ([x.ctypes.data], x.ctypes.data)
 
 
-def test_modules_may_work_in_place(torch):
-    def one(inplace):
-        torch.manual_seed(1)
-        return torch.nn.Sequential(torch.nn.ReLU(inplace=inplace), torch.nn.Linear(3, 1))
-
-    agrees(one(True), plain(torch, one(False)))
-
-
 def test_other_precisions_are_met(torch):
     double, x = net(torch).double(), read_only()
     with no_warnings():
@@ -267,17 +259,6 @@ def test_modules_take_frames_of_numbers(torch):
         as_model(one)(frame.assign(a="text"))
 
 
-def test_dlpack_reaches_torch(torch):
-    from certreg import _dlpack
-
-    a = np.arange(6, dtype=np.float32).reshape(2, 3)
-    made = _dlpack.capsule(a.ctypes.data, a.shape, (_dlpack.CPU, 0))
-    tensor = torch.utils.dlpack.from_dlpack(made)
-    _dlpack.withdraw(made)
-    assert tensor.data_ptr() == a.ctypes.data
-    np.testing.assert_array_equal(tensor.numpy(), a)
-
-
 # ---- scikit-learn
 def pipeline():
     ensemble = package("sklearn.ensemble")
@@ -305,12 +286,6 @@ def test_models_that_were_fitted_to_frames_do_not_warn():
     with pytest.raises(ValueError, match="features"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         f(X[:, :2])
-
-
-def test_several_outputs_stay_several():
-    X, y = table()
-    fitted = package("sklearn.linear_model").LinearRegression().fit(X, np.stack([y, -y], 1))
-    agrees(fitted, fitted.predict, outputs=2)
 
 
 # ---- boosting, fitted to arrays and to frames, and called with arrays

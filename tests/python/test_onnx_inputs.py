@@ -9,7 +9,7 @@ import pytest
 import certreg
 from certreg import OnnxModel, _graphs
 from certreg._graphs import INPUT, OUTPUT, node, tensor
-from kit import ASKED, X, certify_refused, command_refused, no_warnings, package, parametrize
+from kit import ASKED, X, certify_refused, no_warnings, package, parametrize
 from kit import onnx_file, read, rows_of, said
 
 FLOAT, DOUBLE = 1, 11
@@ -357,19 +357,6 @@ def test_the_command_takes_constants_and_columns(command):
 
 
 @parametrize(
-    "name, more",
-    ("bounds", "--sigma .25 --radius .1 --samples 99 --seed 7"),
-    ("sigma", "--sigma .1,.2 --tolerance .5 --samples 99 --seed 7"),
-    ("scale", "--sigma .1 --tolerance .5 --samples 99 --rounds 1 -o s.npy"),
-    ("attack", "--sigma .25 --tolerance .5 --samples 99 --seed 7 --calls 300"),
-    ("interval", "--sigma .25 --radius .1 --calibration x.npy --truths y.npy --alpha .5"),
-)
-def test_every_command_with_a_model_takes_them(command, name, more):
-    np.save("y.npy", 2 * X[:12, 1] + SHIFT[1])
-    assert said(name, *COMMAND, *more.split(), "-q")[0]
-
-
-@parametrize(
     "words, sentence",
     ("", "returns 3 columns, of which only the first is used; --output K takes another"),
     ("--columns 1:3", "returns 2 columns, of which only the first is used; --output K"),
@@ -386,15 +373,6 @@ def test_a_line_says_that_only_the_first_column_counts(command, words, sentence)
     if not {"-q", "twofold"} & {*words.split()}:
         wanted = "certreg: .* outputs y, twofold, of .*first is used; --output NAME .*\n" + wanted
     assert re.fullmatch(wanted, err), err
-
-
-def test_a_command_is_resumed_with_the_same_settings_only(command):
-    words = ("certify", *COMMAND, *ASKED, "--resume", "r.sqlite", "-q")
-    said(*words)
-    np.save("shift.npy", SHIFT + 1e-12)  # the same in float
-    said(*words)
-    np.save("shift.npy", SHIFT + 1e-6)  # outputs agree within rounding
-    command_refused(4, "model_id", *words)
 
 
 LEFT_OPEN = (

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from kit import near, no_warnings, package, parametrize
+from kit import no_warnings, package, parametrize
 from certreg import Bounds, Solver, plot_accuracy, plot_radii, plot_reach, plot_worst_function
 from certreg.plots import shares
 
@@ -30,21 +30,6 @@ def test_they_count_the_inputs():
     assert (corners[0], share[0], corners[-1], share[-1]) == (0, 0.6, 0.5, 0)
     assert share_at(*shares(RADII, [True, True, False, False, True]), 0.2) == 0.2
     assert [part.tolist() for part in shares([0, 0], True)] == [[0], [0]]  # nothing is certified
-
-
-def test_random_radii():
-    random = np.random.default_rng(2)
-    radii, correct = np.maximum(random.normal(size=200), 0), random.random(200) < 0.7
-    corners, share = shares(radii, correct)
-    for radius in random.uniform(0.001, corners[-1], 50):
-        assert share_at(corners, share, radius) == near(np.mean((radii >= radius) & correct))
-
-
-def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError, match="'mine' has radii of shape"):
-        shares([], True, "mine")
-    with pytest.raises(ValueError, match="2 radii, but 3 values"):
-        shares([1, 2], [True] * 3)
 
 
 @parametrize("name, begins", ("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF"))

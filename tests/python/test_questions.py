@@ -1,4 +1,4 @@
-"""Questions beyond one radius of one output: targets, serving, levels, shapes, stops, threads."""
+"""What Python adds to the calls of an estimator: names, shapes, domains, stops and errors."""
 
 import gc
 import math
@@ -8,84 +8,10 @@ import weakref
 import numpy as np
 import pytest
 
-from kit import ORIGIN, SAMPLES, Z, certreg, estimator, model, near, on_a_thread, parametrize
-from kit import refused, same
-from certreg import (
-    CertregError,
-    Constraint,
-    Constraints,
-    Method,
-    Outcome,
-    Question,
-    Statistic,
-    Status,
-    Stop,
-)
+from kit import ORIGIN, SAMPLES, X, Z, certreg, estimator, model, on_a_thread, parametrize
+from kit import refused, rows_of, same
+from certreg import CertregError, Constraints, Method, Outcome, Question, Statistic, Status, Stop
 from certreg.constants import LEVELS_OF_A_DOMAIN
-
-PLAIN = dict(tolerance=0.5, alpha=0.1)
-
-
-@parametrize("method", "finite", "anytime")
-def test_a_target_stops_sampling_early_and_is_forecast(method):
-    q = Question(**PLAIN, target=0.2, method=method)
-    with estimator(max_samples=4000, batch=8, pilot=16) as e:
-        e.begin(ORIGIN, 0.25)
-        forecast = e.forecast(q)
-        assert 16 < forecast.least_samples < 200
-        assert forecast.expected_samples == math.inf
-        c = e.certify(4000, q)
-        assert c.stop == Stop.TARGET
-        assert 0.2 <= c.radius <= 0.5
-        assert forecast.least_samples <= c.samples < 500
-
-
-def test_looks_are_the_callers():
-    def at(looks):
-        target = certreg.Target(0.05, looks=looks)
-        return e.certify(ORIGIN, 0.25, 400, Question(**PLAIN, target=target))
-
-    with estimator(max_samples=400, batch=1, pilot=16) as e:
-        for looks in ((100, 250, 400), np.array([100, 250, 400])):
-            assert (at(looks).samples, at(looks).stop) == (100, Stop.TARGET)
-        for looks, why in (((250, 100), "must exceed"), ((), "len.target.looks")):
-            with pytest.raises(CertregError, match=why):
-                at(looks)
-
-
-def test_what_is_served_has_a_smaller_radius():
-    with estimator(max_samples=4000) as e:
-        plain = e.certify(ORIGIN, 0.25, 4000, Question(**PLAIN))
-        serving = certreg.Serving(samples=101, failure_rate=0.01)
-        assert 0 < e.certify(0, Question(**PLAIN, serving=serving)).radius < plain.radius
-
-
-def test_output_bounds_hold_at_a_given_radius():
-    with estimator(max_samples=4000) as e:
-        e.begin(ORIGIN, 0.25)
-        c = e.output_bounds(4000, 0.2, Question(1, alpha=0.1))
-        assert -0.3 < c.output_lo < -0.2 and 0.2 < c.output_hi < 0.3, c
-        assert (c.radius, c.samples, c.limiting_side) == (0.2, 4000, 0)
-        closer, _ = e.output_bounds(0, 0.1, Question(1, alpha=0.1), Question(1))
-        assert c.output_lo < closer.output_lo < closer.output_hi < c.output_hi
-
-
-def test_several_sigmas_share_alpha_and_one_is_chosen():
-    sigmas = [0.1, 0.2, 0.4]
-    with estimator(max_samples=1000) as e:
-        rows = [
-            e.certify_sigmas(ORIGIN, sigmas, 1000, Question(**PLAIN), noise_id=10 * i)
-            for i in range(4)
-        ]
-    assert [c.sigma for c in rows[0]] == sigmas
-    assert rows[0][0].alpha == near(0.1 / 3)
-    level, means = certreg.choose_sigma(rows)
-    assert level == int(np.argmax(means))
-    assert means[level] == near(np.mean([row[level].radius for row in rows]))
-    with pytest.raises(CertregError, match="same noise levels"):
-        certreg.choose_sigma([rows[0], rows[1][::-1]])
-    with pytest.raises(ValueError, match="for each level"):
-        certreg.choose_sigma([rows[0], rows[1][1:]])
 
 
 def test_names_stand_for_members():
@@ -147,50 +73,6 @@ def test_domains_of_noise_end_where_the_next_one_begins():
             e.certify_sigmas(Z, np.linspace(0.1, 1, LEVELS_OF_A_DOMAIN), SAMPLES, 0.5)
 
 
-def test_outputs_share_one_radius_and_a_norm():
-    lo, hi = [-9.0] * 3, [9.0] * 3
-    norm = dict(output=certreg.ALL_OUTPUTS, statistic="mean", center="true_mean")
-    with estimator(lambda x: x, outputs=3, lo=lo, hi=hi) as e:
-        e.begin(ORIGIN, 0.25)
-        asked = [Question(0.3 + 0.1 * k, output=k, alpha=0.1) for k in range(3)]
-        combined, each = e.certify_outputs(2000, *asked)
-        assert combined.radius == min(c.radius for c in each)
-        assert combined.alpha == 0.1
-        for method in ("asymptotic", "finite"):
-            assert 0 < e.certify(0, Question(0.5, **norm, method=method)).radius < 0.5
-        with pytest.raises(CertregError, match="each output"):
-            e.certify_outputs(0, Question(0.3))
-
-
-@parametrize(
-    "more",
-    dict(statistic="huber", huber_width=0.25),
-    dict(statistic="mean"),
-    dict(constraints=Constraint.MEAN | Constraint.RANGE),
-)
-def test_finite_bounds_of_every_statistic(more):
-    with estimator(max_samples=4000, lo=-5.0, hi=5.0) as e:
-        assert 0.1 < e.certify(ORIGIN, 0.25, 4000, Question(**PLAIN, **more)).radius < 0.5
-
-
-def test_radii_in_other_norms():
-    with estimator(max_samples=1000, scale=[1.0, 2.0, 0.0]) as e:
-        c = e.certify(ORIGIN, 0.25, 1000, 0.5)
-    assert c.radius_l2 == near(c.radius)
-    assert c.radius_linf == near(c.radius / np.sqrt(1 + 0.25))
-
-
-def test_a_constant_is_certified():
-    with estimator(lambda x: np.zeros(len(x))) as e:
-        assert e.certify(Z, 0.25, SAMPLES, 100).certified
-
-
-def test_batches_of_one_row():
-    with estimator(batch=1, max_samples=100) as e:
-        e.certify(Z, 0.25, 100, 0.5)
-        assert e.info().batch == 1
-
-
 def test_progress_counts_and_cancels():
     seen = []
     with estimator(progress=lambda done, total: seen.append((done, total))) as e:
@@ -221,16 +103,6 @@ def test_cancel_may_come_from_the_model_and_from_another_thread():
         with estimator(lambda x, cancel=cancel: (cancel(), model(x))[1]) as e:
             c = e.certify(Z, 0.25, SAMPLES, 0.5)
             assert c.stop == Stop.CANCELLED and c.samples < SAMPLES
-
-
-def test_a_tick_without_samples_hands_its_prediction_on():
-    with estimator() as e:
-        e.set_deadline(1e-9)
-        c = e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=0.75))
-        assert (c.stop, c.samples, c.estimate) == (Stop.DEADLINE, 0, 0.75)
-        e.set_deadline(0)
-        next_tick = e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=c.estimate))
-        assert (next_tick.prediction, next_tick.noise_id) == (0.75, 1)
 
 
 def test_an_estimator_goes_with_its_last_reference():
@@ -264,3 +136,66 @@ def test_certificates_of_a_refusal_claim_nothing():
         e.certify(Z, 0.25, SAMPLES, Question(-1), Question(0.5))
     first = caught.value.certificates[0]
     assert (first.status, first.outcome) == (Status.INVALID, Outcome.ABSTAINED)
+
+
+# ---- attacks, moved certificates and vectors: what Python adds to their calls
+def test_attacks_read_as_a_sentence_and_have_the_shape_of_the_input():
+    flat = lambda x: x.reshape(len(x), 3) @ np.float32([1, -0.5, 0.5])  # noqa: E731
+    with estimator(flat, (1, 3)) as e:
+        c = e.certify([Z], 0.25, SAMPLES, 0.5)
+        assert e.gradient(0.5, "lower").shape == (1, 3)
+        forecast, found = e.attack(0.5), e.attack(0.5, 1500)
+        assert str(forecast) == f"certified {c.radius:g}, forecast {forecast.forecast:g}"
+        assert str(found) == f"certified {c.radius:g}, broken at {found.radius:g}"
+        assert (found.broken, found.shift.shape, found.certified) == (True, (1, 3), c.radius)
+
+
+def test_a_refused_attack_is_no_evaluation_of_the_record_and_spoils_no_other():
+    with estimator() as e:
+        e.begin(Z, 0.25)
+        e.sample(0, 900)
+        for calls, sentence in ((3, "at least"), (10**18, "memory")):
+            with pytest.raises(CertregError, match=sentence):
+                e.attack(0.5, calls)
+        assert e.certify(1000, 0.5).radius > 0
+        for calls in (1500, 1600):
+            assert e.attack(0.5, calls).calls > 0
+
+
+def test_a_progress_function_stops_an_attack():
+    with estimator(progress=lambda done, total: total == 500 and done > 100) as e:
+        e.certify(Z, 0.25, SAMPLES, 0.5)
+        found = e.attack(0.5, 500)
+        assert (found.stop, found.broken) == (Stop.CANCELLED, False)
+        assert "not broken" in str(found)
+
+
+@parametrize("scale", 0.7, [[0.7, 0.3, 0.1]], np.full(3, 0.7, np.float32))
+def test_certificates_move_with_scales_and_shapes_as_those_of_the_estimator(scale):
+    z = np.float32([Z])
+    to = z + [[1 / 16, 0, 0]]
+    with estimator(lambda x: x[:, 0, 0], (1, 3), scale=scale) as e:
+        c = e.certify(z, 0.25, SAMPLES, 0.5)
+    assert c.moved(z, z, scale).radius == c.radius > c.moved(z, to, scale).radius > 0
+    if np.ndim(scale):
+        flat = c.moved(z.ravel(), to.ravel(), np.ravel(scale))
+        assert same(flat, c.moved(z, to, scale))
+    with pytest.raises(CertregError, match="about another input"):
+        c.moved(z + 1, z, scale)
+
+
+def test_certificates_of_rows_move():
+    rows = rows_of(x=X[:2], scale=[1, 2, 0])
+    assert rows.certificate(1).moved(X[1], X[1], rows.sampling.scale).radius == rows.radius[1]
+
+
+def test_estimates_are_floats_or_vectors():
+    q = Question(1.5, output=1, output_count=2)
+    assert q.is_vector and q.outputs_of(3) == 2
+    with estimator(lambda x: x, outputs=3) as e:
+        e.certify(Z, 0.25, SAMPLES, 0.5)
+        assert isinstance(e.estimate(0.5), float)
+        assert e.prediction(q).shape == e.estimate(q).shape == (2,)
+        for ask in (e.estimate, e.prediction):  # without memory for them
+            with pytest.raises(CertregError, match="output_count"):
+                ask(Question(1, output_count=10**13))

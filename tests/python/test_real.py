@@ -12,7 +12,7 @@ import wave
 import numpy as np
 import pytest
 
-from kit import near, needs_sources, package, parametrize, root, said
+from kit import near, needs_sources, parametrize, root, said
 
 pytestmark = needs_sources
 PROGRAM = root / os.environ.get("OBJ", "nowhere") / "examples/engines/certify"
@@ -245,27 +245,6 @@ def test_the_same_radius_in_python_by_the_command_and_in_c(pitch, voices, folder
     if "was not found" in ended.stderr:
         pytest.skip(ended.stderr.strip())
     assert re.findall(r"radius ([\d.]+)", ended.stdout) == found, ended.stderr
-
-
-def test_the_plot_of_voices(pitch, voices, folder):
-    places, _ = pitch.frames(voices[:1])
-    pitch.plot(folder / "pitch.svg", places, np.array([190, 230, 180]), [20.2, 25, np.inf])
-    shown = (folder / "pitch.svg").read_text(encoding="utf-8")
-    assert all(f">{text}<" in shown for text in ("Center", "21", "25", "none"))
-
-
-def test_resampling(folder):
-    sound = example("pitch").sound
-    keeps, loses = (sound(voice("a.wav", tone(hertz) * 0.9)) for hertz in (200, 9000))
-    wanted = 0.9 * tone(200, rate=16000)
-    assert keeps.dtype == np.float32 and len(keeps) == 16000
-    assert keeps[50:-50] == near(wanted[50:-50], 1e-3)
-    assert abs(loses[50:-50]).max() < 1e-3
-
-
-@parametrize("hertz", 70, 110, 199.7, 350)
-def test_autocorrelation(hertz):
-    assert example("pitch").repeated(tone(hertz, 0.352, 16000)) == near(hertz, 0.002 * hertz)
 
 
 @parametrize(

@@ -13,6 +13,7 @@ from kit import refused, rows_of
 from certreg import ALL_OUTPUTS, Bisection, Bounds, CertregError, Question, ResumeError, RowsError
 from certreg import Method, Serving, Side, Solver, Statistic, Status, Target, check_model
 from certreg import tune_scale
+from certreg.plots import shares
 
 AS_DICT = dict(tolerance=0.5, alpha=0.1)
 
@@ -41,10 +42,38 @@ def asked(**wrong):
         return e.certify(0, Question(**{**AS_DICT, **wrong}))
 
 
-def called(name, *arguments):
+def called(name, *arguments, **more):
     with estimator(never, max_samples=1000, check=False) as e:
         e.begin(ORIGIN, 0.25)
-        return getattr(e, name)(*arguments)
+        return getattr(e, name)(*arguments, **more)
+
+
+def checked(**wrong):
+    check_model(**{"model": model, "X": X, **wrong})
+
+
+def compared(**wrong):
+    certreg.compare_radius(**{"X": X, "radius": 1, **wrong})
+
+
+def calibrated(**wrong):
+    given = dict(model=first, X=X, y=X[:, 0], sigma=0.5, samples=5)
+    certreg.Calibrated(**{**given, **wrong}).close()
+
+
+def interval(ask="interval", **wrong):
+    """Of a calibration by 12 points."""
+    given = dict(x=X[0], radius=0.05, alpha=0.2)
+    with certreg.Calibrated(first, X[:12], X[:12, 0], 0.5, samples=15, seed=1) as c:
+        getattr(c, ask)(**{**given, **wrong})
+
+
+def chosen(call="choose_sigma", bounds={}, **wrong):
+    getattr(rows_of(sigma=[0.05, 0.25], samples=50, **bounds), call)(**wrong)
+
+
+def first(x):
+    return x[:, 0]
 
 
 def begun(values):
@@ -75,8 +104,19 @@ class Client:
     submit = get_executor = print
 
 
+def solved(side="lower", **bounds):
+    with Solver() as s:
+        s.worst_function(Bounds(1, **{"variance_hi": 1, **bounds}), 0.5, side)
+
+
+with estimator() as one:
+    TURNED = [one.certify_sigmas(Z, levels, 200, 0.5) for levels in ((0.1, 0.2), (0.2, 0.1))]
+    MOVED = TURNED[0][0]
+NO_LO = dict(range_lo=-math.inf, variance_hi=None)
 VECTOR = dict(statistic="ball_center", method="baseline", output=ALL_OUTPUTS)
 PUBLISHED = "one of .* (.*RS-Reg are trimmed_mean, .*)"
+LOST = changed(3, np.nan, X[:, 0])
+BOUNDS = "are output bounds, which have no radii"
 A_NAME = "{0} is 'medain'; it must be one of .*,"
 MASKED = np.ma.masked_greater(X, 0)
 TABLE = [
@@ -103,11 +143,67 @@ TABLE = [
         )
     ),
     # ---- inputs of check_model
-    (TypeError, r"X is sparse: give X.toarray\(\)", check_model, dict(model=model, X=Sparse())),
-    (TypeError, "X holds complex numbers", check_model, dict(model=model, X=X + 1j)),
-    (TypeError, "rows of the same length", check_model, dict(model=model, X=[[1, 2], [3]])),
-    (ValueError, "must have at least one row", check_model, dict(model=model, X=X[:0])),
-    (ValueError, "masked values: fill them", check_model, dict(model=model, X=MASKED)),
+    (TypeError, r"X is sparse: give X.toarray\(\)", checked, dict(X=Sparse())),
+    (TypeError, "X holds complex numbers", checked, dict(X=X + 1j)),
+    (TypeError, "rows of the same length", checked, dict(X=[[1, 2], [3]])),
+    (ValueError, "must have at least one row", checked, dict(X=X[:0])),
+    (ValueError, "masked values: fill them", checked, dict(X=MASKED)),
+    (ValueError, r"X has shape \(3,\); it must be \(rows, features\)", checked, dict(X=X[0])),
+    (ValueError, "no feature of X gets noise: give sigma", checked, dict(X=X[:1])),
+    (ValueError, "no feature of X gets noise", checked, dict(scale=0)),
+    *((ValueError, f"sigma is {s}; it must be pos", checked, dict(sigma=s)) for s in (-1, 0)),
+    (ValueError, "scale must not be negative", checked, dict(scale=-1)),
+    (ValueError, "scale has shape", checked, dict(scale=[1, 2])),
+    (ValueError, "calls is 18; it must be from 19", checked, dict(calls=18)),
+    (ValueError, "NaN or infinite", checked, dict(X=X * np.nan)),
+    # ---- of compare_radius
+    *(
+        (ValueError, "radius must be finite", compared, dict(radius=radius))
+        for radius in (-1, math.nan, math.inf)
+    ),
+    (ValueError, r"radius has shape \(2,\)", compared, dict(radius=[1, 2])),
+    (ValueError, "several sigmas or questions", compared, dict(radius=rows_of(questions=[1, 2]))),
+    (ValueError, "output bounds", compared, dict(radius=rows_of(radius=0.1))),
+    (ValueError, "leave scale out", compared, dict(radius=rows_of(), scale=1)),
+    (ValueError, "inputs of shape", compared, dict(radius=rows_of(), X=X[:, :2])),
+    (ValueError, "scale is 0 for all", compared, dict(scale=0)),
+    (ValueError, "step must hold", compared, dict(step=math.nan)),
+    (ValueError, "kind is 'video'; it must be image or sound", compared, dict(kind="video")),
+    (ValueError, "X has 3 features, but names has 1", compared, dict(names=["a"])),
+    (ValueError, r"X\[0, 0\] is nan", compared, dict(X=X * np.nan)),
+    # ---- of calibrations and intervals
+    (ValueError, r"y has shape \(39,\)", calibrated, dict(y=X[1:, 0])),
+    (ValueError, "one column", calibrated, dict(y=X[:, :2], score="quantiles")),
+    (ValueError, "score is 'mean'", calibrated, dict(score="mean")),
+    (ValueError, "samples", calibrated, dict(samples=0)),
+    (ValueError, "most_samples is 3", calibrated, dict(most_samples=3)),
+    (CertregError, "sigma", calibrated, dict(sigma=0)),
+    (ValueError, "row 39 of y is nan", calibrated, dict(y=np.append(X[1:, 0], np.nan))),
+    (CertregError, "units", calibrated, dict(units=-1)),
+    (ValueError, "X has shape", calibrated, dict(X=X[:, 0])),
+    (TypeError, "unexpected", calibrated, dict(nonsense=1)),
+    (ZeroDivisionError, "by zero", calibrated, dict(model=lambda x: 1 // 0)),
+    (CertregError, "at least", interval, dict(radius=0.5, alpha=0.05)),
+    (CertregError, "no number of points", interval, dict(radius=10.0)),
+    (CertregError, "radius", interval, dict(radius=-1)),
+    (CertregError, "alpha", interval, dict(alpha=0.7)),
+    (CertregError, "samples", interval, dict(samples=16)),
+    (ValueError, "truth has shape", interval, dict(ask="covers", truth=[1, 2])),
+    # ---- of the choice of sigma, labels and plots
+    *(
+        (ValueError, r"labels\[3\] is nan", chosen, dict(call=call, labels=LOST))
+        for call in ("label_errors", "useful_radii", "choose_sigma")
+    ),
+    *(
+        (TypeError, "question must be an index; give labels as lab", chosen, dict(question=wrong))
+        for wrong in (X[:, 0], [1, 2], 0.0)
+    ),
+    (IndexError, "question is 1; .* from 0 to 0", chosen, dict(question=1)),
+    (ValueError, "slack is -0.1; .*", chosen, dict(labels=X[:, 0], slack=-0.1)),
+    (ValueError, BOUNDS, chosen, dict(bounds=dict(radius=0.1))),
+    (ValueError, BOUNDS, chosen, dict(call="useful_radii", bounds=dict(radius=0.1), labels=LOST)),
+    (ValueError, "'mine' has radii of shape", shares, dict(radii=[], correct=True, name="mine")),
+    (ValueError, "2 radii, but 3 values", shares, dict(radii=[1, 2], correct=[True] * 3)),
     # ---- sigmas, questions and plans of certify_rows
     *(
         (ValueError, "sigma is .*; it must be positive", rows, dict(sigma=s))
@@ -216,6 +312,7 @@ TABLE = [
         for field in ("statistic", "method")
     ),
     (ValueError, "projection_median$", Question, dict(tolerance=1, statistic="medain")),
+    (ValueError, "give statistic='mean' and", Question, dict(tolerance=1, method="paper")),
     (ValueError, "kind is 'turn'; it must be one of real, angle", estimator, dict(kind="turn")),
     (CertregError, "has unknown bits", asked, dict(constraints=1 << 30)),
     # ---- integers that do not fit, and seeds of zero, which would not repeat
@@ -239,6 +336,20 @@ TABLE = [
             (certreg.Calibrated, dict(model=model, X=X, y=X[:, 0], sigma=0.25, seed=0)),
         )
     ),
+    # ---- bounds, worst functions, levels and certificates that are moved
+    (ValueError, "mean_lo and mean_hi .* together$", solved, dict(mean_lo=0)),
+    (ValueError, "; give gradient_lo=0 if only an upper bound", solved, dict(gradient_hi=0.25)),
+    (ValueError, "side is 'down'", solved, dict(side="down")),
+    (CertregError, "side", solved, dict(side=3)),
+    (CertregError, "without a bound", solved, dict(mean_lo=0, mean_hi=0, range_hi=1, **NO_LO)),
+    (CertregError, "same noise levels", certreg.choose_sigma, dict(certificates=TURNED)),
+    (ValueError, "for each level", certreg.choose_sigma, dict(certificates=TURNED + [[MOVED]])),
+    (ValueError, "direction has shape", called, dict(name="attack", question=1, direction=[1, 2])),
+    *((ValueError, "to has shape", MOVED.moved, dict(z=Z, to=to)) for to in ([Z], 1.0)),
+    (TypeError, "z must hold numbers", MOVED.moved, dict(z="a", to=Z)),
+    # ---- targets
+    (CertregError, "must exceed", asked, dict(target=Target(0.1, looks=(250, 100)))),
+    (CertregError, "len.target.looks", asked, dict(target=Target(0.1, looks=()))),
     # ---- shapes
     *(
         (ValueError, name, estimator, {name: value})
@@ -251,8 +362,9 @@ TABLE = [
 
 @parametrize("error, sentence, call, wrong", *TABLE)
 def test_arguments(error, sentence, call, wrong):
-    with pytest.raises(error, match=sentence):
+    with pytest.raises(error, match=sentence) as caught:
         call(**wrong)
+    assert "\n" not in str(caught.value)
 
 
 NOT_ASKED = "no question or no noise level"
@@ -276,6 +388,8 @@ NOT_FLAT = np.array([1.5, "house", None] * 9, object).reshape(3, 9)
     ),
     (TypeError, "Serving", "certify", (0, Question(0.5, serving=(101, 0.01)))),
     (CertregError, "target", "forecast", (0.4,)),
+    (CertregError, "at least", "attack", (0.8, 3)),
+    (CertregError, "Method", "attack", (Question(0.8, method="baseline"), 500)),
     (CertregError, "target", "output_bounds", (0, 0.1, Question(1, target=0.1))),
     *((CertregError, "radius", "output_bounds", (0, r, 1)) for r in (0, -1, math.nan)),
 )
@@ -293,6 +407,7 @@ def test_a_noise_id_begins_something():
     "status, call",
     (Status.WRONG_STATE, lambda e: e.certify(SAMPLES, 0.5)),
     (Status.WRONG_STATE, lambda e: e.sample(0, 10)),
+    (Status.WRONG_STATE, lambda e: e.attack(0.8, 500)),
     (Status.TOO_MANY, lambda e: (e.begin(Z, 0.25), e.sample(0, SAMPLES + 1))),
     (Status.INVALID, lambda e: e.certify(Z, 0.25, SAMPLES, Question(-1))),
     (Status.INVALID, lambda e: Bisection().within(Bounds(-1, variance_hi=1), 0.5)),

@@ -168,14 +168,6 @@ def test_damaged_files_are_refused(folder, pixels, labels, part):
         load(folder, pixels, labels)
 
 
-def test_a_damaged_archive_is_refused(folder):
-    load(folder)
-    (folder / "t10k-images-idx3-ubyte").unlink()
-    (folder / "t10k-images-idx3-ubyte.gz").write_bytes(gzip.compress(PIXELS)[:-9])
-    with pytest.raises(SettingsError, match="damaged"):
-        digits.load(folder, 10)
-
-
 def test_turning():
     image = np.random.default_rng(1).random(784).astype(np.float32)
     quarter = digits.turned(image, math.pi / 2).reshape(28, 28)

@@ -9,9 +9,9 @@ import threading
 import numpy as np
 import pytest
 
-from kit import X, bits, certreg, model, near, never, package, parametrize, raising, rows_of, same
+from kit import X, bits, certreg, model, near, package, parametrize, raising, rows_of, same
 from kit import undefined
-from certreg import ALL_OUTPUTS, Constraint, Domain, Outcome, Question, ResumeError, RowsError
+from certreg import ALL_OUTPUTS, Constraint, Question, ResumeError, RowsError
 from certreg import Status
 
 HUBER = Question(0.5, statistic="huber", huber_width=0.2)
@@ -68,12 +68,6 @@ def test_they_are_those_of_an_estimator():
     assert (len(rows), rows["radius"].shape, rows.errors) == (40, (40, 1, 3), {})
 
 
-def test_every_row_has_the_noise_of_its_index():
-    rows = rows_of(x=np.repeat(X[:1], 30, axis=0))
-    assert rows["noise_id"][:, 0, 0].tolist() == list(range(30))
-    assert len(np.unique(rows["estimate"])) == 30
-
-
 def test_parts_have_the_noise_that_they_have_together():
     whole, parts = rows_of(), [rows_of(x=X[:25]), rows_of(x=X[25:], noise_id=25)]
     assert b"".join(map(bits, parts)) == bits(whole)
@@ -110,14 +104,6 @@ def test_output_bounds_at_a_radius():
     assert (said["bounded"], said["median_width"]) == (0, math.inf)
 
 
-def test_domains_have_noise_of_their_own():
-    domains = ("certify", "calibration", Domain.ATTACK)
-    estimates = {rows_of(x=X[:1], domain=domain)["estimate"].item() for domain in domains}
-    assert len(estimates) == 3
-    levels = rows_of(x=X[:1], sigma=[0.25, 0.5], domain="calibration").sampling.levels
-    assert levels == (Domain.CALIBRATION + 1, Domain.CALIBRATION + 2)
-
-
 def test_models_of_images_get_images():
     shapes, images = set(), np.random.default_rng(1).random((4, 2, 3, 5))
 
@@ -136,12 +122,6 @@ def test_factories_are_called_once_where_they_are_used():
     for how in EACH:  # the others are made in other processes
         assert bits(rows_of(makes_a_model, **how)) == wanted
         assert Made.count == 1
-
-
-def test_targets_stop_rows_early():
-    rows = rows_of(questions=Question(0.5, target=0.1), samples=1000, batch=20, pilot=20)
-    assert (rows["samples"] < 1000).any()
-    assert (rows["radius"] >= 0.1).any()
 
 
 def test_the_gradient_comes_with_the_questions_that_need_it():
@@ -218,16 +198,6 @@ def test_rows_with_bad_outputs_fail_alone():
     assert rows.done.all()
 
 
-def test_inputs_that_swallow_the_noise_fail_alone():
-    x = X.copy()
-    x[4, 1] = 1e9
-    rows = rows_of(x=x)
-    c = rows.certificate(4)
-    assert (c.status, c.outcome) == (Status.INVALID, Outcome.ABSTAINED)
-    assert "feature 1 of z" in rows.errors[4, 0]
-    assert np.flatnonzero(rows["status"][:, 0, 0]).tolist() == [4]
-
-
 @parametrize("how", *EACH)
 def test_a_model_that_raises_ends_the_work_and_loses_nothing(how):
     with pytest.raises(RowsError, match="row 7: the model raised OSError: the disk") as caught:
@@ -277,14 +247,6 @@ def test_it_is_told_in_dicts_and_in_a_summary():
     assert len(str(rows).splitlines()) == 5
 
 
-def test_it_becomes_a_frame():
-    package("pandas")
-    frame = two().to_frame()
-    assert frame.shape[0] == 160
-    found = frame.query("sigma == 0.5 and question == 0").radius
-    np.testing.assert_array_equal(found, two()["radius"][:, 1, 0])
-
-
 def test_it_is_plotted():
     package("matplotlib")
     rows = rows_of(sigma=[0.25, 0.5])
@@ -319,13 +281,6 @@ def test_progress_is_told():
 
 
 # ---- the choice of sigma, and labels
-def test_it_chooses_a_sigma():
-    rows = rows_of(sigma=[0.02, 0.25, 2.0], domain="calibration")
-    level, means, left_out = rows.choose_sigma()
-    np.testing.assert_allclose(means, rows["radius"][:, :, 0].mean(axis=0))
-    assert (level, left_out) == (int(np.argmax(means)), 0)
-
-
 def test_rows_that_failed_at_one_sigma_are_left_out_at_all():
     far = lambda x: np.where(np.abs(x[:, 0]) > 3, np.nan, model(x))  # noqa: E731
     rows = rows_of(far, sigma=[0.25, 0.5], samples=100)
@@ -373,30 +328,3 @@ def test_errors_of_angles_go_round(lo, hi):
     rows = rows_of(lambda x: np.full(len(x), 179.0), X[:2], **more)
     assert rows.label_errors([-179, 170]).ravel().tolist() == [2, 9]
     assert (rows.useful_radii([-179, 170]) > 0).ravel().tolist() == [True, False]
-
-
-def test_what_chooses_no_sigma():
-    rows, bounds = rows_of(sigma=[0.05, 0.25]), rows_of(radius=0.1)
-    nan, zeros = np.where(np.arange(40) == 3, math.nan, 0), np.zeros(40)
-    of_bounds = "are output bounds, which have no radii"
-    of_labels = "question must be an index; give labels as lab"
-    for error, sentence, call in (
-        (ValueError, r"labels\[3\] is nan", lambda: rows.label_errors(nan)),
-        (ValueError, r"labels\[3\] is nan", lambda: rows.useful_radii(nan)),
-        (ValueError, r"labels\[3\] is nan", lambda: rows.choose_sigma(labels=nan)),
-        (TypeError, of_labels, lambda: rows.choose_sigma(zeros)),
-        (TypeError, of_labels, lambda: rows.choose_sigma([1, 2])),
-        (TypeError, of_labels, lambda: rows.choose_sigma(0.0)),
-        (IndexError, "question is 1; .* from 0 to 0", lambda: rows.choose_sigma(1)),
-        (ValueError, "slack is -0.1; .*", lambda: rows.choose_sigma(labels=zeros, slack=-0.1)),
-        (ValueError, of_bounds, bounds.choose_sigma),
-        (ValueError, of_bounds, lambda: bounds.useful_radii(zeros)),
-    ):
-        with pytest.raises(error, match=sentence):
-            call()
-
-
-def test_too_few_samples_for_a_method_are_said():
-    paper = Question(0.5, statistic="mean", method="paper", center="true_mean")
-    with pytest.raises(RowsError, match="needs at least 68 samples, 4 of them the pilot's: take"):
-        rows_of(never, questions=paper, samples=40, lo=-9, hi=9, check=False)

@@ -1,12 +1,11 @@
 """The choice of scale and sigma."""
 
 import math
-import re
 
 import numpy as np
 import pytest
 
-from kit import certreg, counting, near, no_warnings, package, parametrize
+from kit import certreg, counting, near, package, parametrize
 from certreg import Question, RowsError, certify_rows, tune_scale
 from certreg.sensitivity import sensitivities
 
@@ -115,10 +114,6 @@ def test_rows_that_failed_have_none_and_failures_that_count_are_nan():
     assert 0 < np.mean([np.isnan(r.outputs(1)).mean() for r in counted]) < 1
 
 
-def test_they_are_kept_on_request_only():
-    assert certify_rows(linear, X[:2], 0.1, 1.0, progress=False).records == []
-
-
 # ---- scales
 def test_it_is_found_for_a_linear_model():
     t = tuned()
@@ -141,14 +136,6 @@ def test_it_is_found_for_groups():
     np.testing.assert_allclose(t.scale, t.factors[[0, 1, 1, 0]], rtol=1e-6)
 
 
-def test_it_is_found_for_groups_of_different_sizes():
-    t = tuned(groups=[1, 0, 0, 0], samples=2000)
-    norms = np.sqrt([16, (4 + 1 + 0.25) / 3])
-    assert t.groups == (1, 0)  # as they appear
-    assert t.factors[0] / t.factors[1] == near(norms[1] / norms[0], 0.03)
-    assert np.log(t.factors) @ [1, 3] == near(0, 5e-10)
-
-
 def test_masks_stay_and_the_start_sets_the_unit():
     start = np.array([2, 0, 1, 5])
     t, on = tuned(scale=start), start > 0
@@ -164,11 +151,6 @@ def test_a_limit_holds():
     assert 1 / 1.5 - 1e-9 <= t.factors.min() <= t.factors.max() <= 1.5 + 1e-9
     assert t.factors[0] == near(1 / 1.5, 5e-7)
     assert np.log(t.factors).sum() == near(0, 5e-10)
-
-
-def test_angles_are_followed_round_the_circle():
-    t = tuned(turning, 0.01 * X, question=20, **TURN)
-    np.testing.assert_allclose(t.scale, BEST, rtol=0.15)
 
 
 def test_shapes_of_images_are_kept():
@@ -244,31 +226,6 @@ def test_processes_change_nothing():
     assert a.gain == b.gain
 
 
-def test_the_best_scale_is_tried_at_every_sigma():
-    t = tuned(rounds=1)
-    best = [trial for trial in t.history if trial.kept][-1]
-    same = [h.sigma for h in t.history if np.array_equal(h.factors, best.factors)]
-    assert sorted(same) == SIGMAS
-    assert best.mean_radius == max(trial.mean_radius for trial in t.history)
-    with no_warnings():
-        assert re.search(r"group +share +factor\n(.*\n)+sigma .*, gain", str(t))
-
-
-def test_a_step_that_does_not_help_is_halved():
-    halved = 0
-    for seed in range(1, 5):
-        t = tuned(lambda x: x @ [3, 2, 2, 2], X[:15], sigmas=[0.2], samples=100, seed=seed)
-        logs, at = [np.log(trial.factors) for trial in t.history], 0
-        for k in range(1, len(logs) - 1):
-            if t.history[k].kept:
-                at = k
-            elif not t.history[k - 1].kept or at == k - 1:
-                steps = logs[k] - logs[at], logs[k + 1] - logs[at]
-                np.testing.assert_allclose(steps[1], steps[0] / 2, atol=1e-6)
-                halved += 1
-    assert halved > 0
-
-
 def test_calls_are_bounded_and_counted():
     (f, called), seen = counting(curved), []
     t = tuned(f, rounds=3, progress=lambda *done: seen.append(done))
@@ -278,26 +235,12 @@ def test_calls_are_bounded_and_counted():
     assert sorted(seen) == seen
 
 
-def test_progress_can_cancel():
-    def cancel(done, _):
-        if done > 100:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        tuned(progress=cancel)
-
-
 def test_frames_have_groups_by_their_columns():
     frame = package("pandas").DataFrame(X, columns=["a", "b", "c", "d"])
     frame["kind"] = ["x", "y", "z"] * 15
     t = tuned(lambda x: linear(x[["a", "b", "c", "d"]].to_numpy()), frame)
     assert t.groups == ("a", "b", "c", "d")
     np.testing.assert_allclose(t.scale, [*BEST, 0], rtol=0.12)
-
-
-def test_one_group_chooses_sigma_only():
-    t = tuned(groups=0)
-    assert (t.changed, t.gain, len(t.history)) == (False, 1, 3)
 
 
 def test_exceptions_of_the_model_name_the_row():

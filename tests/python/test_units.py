@@ -113,12 +113,6 @@ def test_steps_are_found_in_float32_from_any_offset(step, offset):
         assert found == pytest.approx(step / 2, rel=1e-3)
 
 
-def test_wide_tables_have_a_step_for_each_column():
-    step = np.sqrt(np.arange(1, 101))
-    found = norms(step * RNG.integers(0, 50, (300, 100)))[TYPICAL.format("steps")]
-    assert found == pytest.approx(np.linalg.norm(step) / math.sqrt(12), rel=1e-4)
-
-
 def test_only_named_kinds_have_bits_that_their_values_do_not_show():
     X = RNG.random((6, 9, 9))
     assert list(norms(X)) == ["all by one deviation"]
@@ -182,28 +176,6 @@ def test_covered_is_what_is_strictly_shorter():
     assert "below it.\nIt is not above a typical rounding error" in str(alone)
     shown = str(compare_radius(step, 0.123456))
     assert "5.767" in shown and " 0.5 " in shown and "is 0.1234 (median" in shown
-
-
-ROWS = kit.rows_of(samples=30)
-
-
-@parametrize(
-    "given, sentence",
-    *((dict(radius=radius), "radius must be finite") for radius in (-1, math.nan, math.inf)),
-    (dict(radius=[1, 2]), r"radius has shape \(2,\)"),
-    (dict(radius=kit.rows_of(questions=[0.5, 0.1], samples=30)), "several sigmas or questions"),
-    (dict(radius=kit.rows_of(samples=30, radius=0.1)), "output bounds"),
-    (dict(radius=ROWS, scale=1), "leave scale out"),
-    (dict(radius=ROWS, X=kit.X[:, :2]), "inputs of shape"),
-    (dict(scale=0), "scale is 0 for all"),
-    (dict(step=math.nan), "step must hold"),
-    (dict(kind="video"), "kind is 'video'; it must be image or sound"),
-    (dict(names=["a"]), "X has 3 features, but names has 1"),
-    (dict(X=np.full((2, 3), np.nan)), r"X\[0, 0\] is nan"),
-)
-def test_wrong_arguments_are_refused(given, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        compare_radius(**{"X": kit.X, "radius": 1, **given})
 
 
 # ---- the commands

@@ -33,6 +33,10 @@ _IN_PYTHON = {  # what the package says itself, and what is said of rows
     "give step or kind": "give --units STEP, image or sound",
     "give step": "give --units STEP",
     "Give step": "Give --units STEP",
+    "method 'paper'": "--method paper",
+    "give statistic='mean' and center='true_mean' (and lo and hi for families with M), or "
+    "Question.paper('(E,C,G)+M', tolerance)": "give --statistic mean (and --range for families "
+    "with M)",
     "scale='std' at sigma 0.1": "--scale std --sigma .1",
     "scale='std'": "--scale std",
     "images, give kind": "images, give --units image",
