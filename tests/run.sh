@@ -161,7 +161,6 @@ if [[ $MODE = "" || $MODE = fast ]]; then
     python_tests tests/python
     start types bash tests/types.sh
     start "page of tests" python3 tests/testing.py check
-    start "list of mutants" python3 tests/mutants/run.py --list
     start "shell scripts" lint
 fi
 if [ "$MODE" = fast ]; then

@@ -69,12 +69,6 @@ def fuzzers():
     yield "inputs kept for fuzzers", f"{number(count)} for {len(corpora)}"
 
 
-def mutants():
-    survivors = files("tests/mutants/survivors.txt")
-    count = len(re.findall(r"^= ", text(survivors), re.M))
-    yield "changes of the sources that no test can see, with the reason", number(count)
-
-
 def sizes():
     parts = (("src/**/*", "include/**/*"), ("python/**/*",), ("tests/**/*",))
     counts = ", ".join(number(round(lines(*patterns), -3)) for patterns in parts)
@@ -93,7 +87,7 @@ def results():
 
 def figures():
     parts = ["| in the files | |\n|---|---|\n"]
-    for count in (programs, gates, fuzzers, mutants, sizes):
+    for count in (programs, gates, fuzzers, sizes):
         parts += [f"| {name} | {found} |\n" for name, found in count()]
     parts.append("\n| long run | what it did | what it found |\n|---|---|---|\n")
     parts += [f"| `{command}` | {what} | {found} |\n" for command, what, found in results()]
