@@ -196,7 +196,6 @@ elif [ -z "$MODE" ]; then
     start demo bash tests/demo.sh
     start site bash tests/site.sh
     fuzzed
-    start soak "$OBJ/tests/soak/soak" 2e4
     start proof "$OBJ/tests/proof/normals" tests/proof/normals.txt sample
     start golden bash tests/golden/compare.sh "$OBJ/tests/golden/golden"
     start platform bash tests/platforms/check.sh here "$OBJ/tests/platforms/platform"

@@ -20,7 +20,7 @@ run_tests = OBJ=$(OBJ) CC='$(filter-out ccache,$(CC))' CXX='$(filter-out ccache,
     PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) HARDENED='$(hardened)' \
     REPLAYS='$(replays)' bash tests/run.sh
 tested     = $(programs) $(in_cpp) $(engines) $(replays) $(golden) $(misses) $(platform_program) \
-    $(proof) $(soak_program)
+    $(proof)
 beside     = examples $(OBJ)/libdigits.so compile_commands.json
 # The program that a line of make check is about; it is built alone.
 named_program = $(filter %/$(lastword $(NAME)),$(tested))
