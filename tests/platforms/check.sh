@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# check.sh NAME PROGRAM [EMULATOR...]: whether a platform has the bits of tests/platforms/bits.txt,
-# and keeps to the safe side of what is known exactly.
+# check.sh NAME PROGRAM [EMULATOR...]: whether a platform has the bits of tests/platforms/bits.txt.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 name=$1 program=$2
@@ -14,6 +13,4 @@ else
     echo "not ok $name: bits differ"
     bad=1
 fi
-"$@" "$program" exact | sed "s/^\(ok\|not ok\) /\1 $name: /"
-[ "${PIPESTATUS[0]}" = 0 ] || bad=1
 exit "$bad"

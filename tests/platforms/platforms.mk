@@ -1,6 +1,6 @@
 # The same program for every platform, without Check, BLAS and the emulated device. Cross compilers
 # compile it, and it runs under emulators of their processors.
-platform_sources := $(addprefix tests/platforms/,platform.c bits.c numbers.c exact.c libm.c)
+platform_sources := $(addprefix tests/platforms/,platform.c bits.c libm.c)
 platform_program := $(OBJ)/tests/platforms/platform
 platform_ulp     := $(OBJ)/tests/platforms/ulp
 
@@ -14,8 +14,7 @@ platform-program: $(platform_program)
 	@echo "program $<"
 
 $(OBJ)/tests/platforms/%.o: own = -Itests
-$(platform_program): $(platform_sources:%.c=$(OBJ)/%.o) $(OBJ)/tests/golden/rows.o \
-    $(OBJ)/libcertreg.a
+$(platform_program): $(platform_sources:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) $^ -o $@ $(static_libs)
 $(platform_ulp): $(OBJ)/tests/platforms/ulp.o
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ -lquadmath -lm
