@@ -8,7 +8,7 @@ api      := $(filter $(OBJ)/tests/api_%,$(programs))
 # first, so that nothing is waited for at the end.
 named     = $(filter $(addprefix $(OBJ)/tests/,$(1)),$(programs))
 engines  := $(addprefix $(OBJ)/tests/engines/,outputs refusals)
-longest  := $(call named,api_device% cover_hessian% cover_finite% cover_gradient% \
+longest  := $(call named,api_device% cover_hessian% cover_gradient% \
     prop_solver)
 slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_%_device \
     unit_contract))
