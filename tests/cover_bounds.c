@@ -49,6 +49,8 @@ static const struct row {
      CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE, 0.5},
     {"mean, heavy tails", heavy, MEAN, PREDICTION, LOWER, 0, 0},
     {"true mean, heavy tails", heavy, MEAN, TRUE_MEAN, LOWER, 0, 0},
+    {"true mean by mean and range", heavy, MEAN, TRUE_MEAN, LOWER,
+     CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE, 0},
     {"Huber (C), heavy tails", heavy, HUBER, PREDICTION, UPPER, C, 0.5},
     {"Huber (C), coin", coin, HUBER, PREDICTION, UPPER, C, 0.5},
     {"true mean (C), heavy tails", heavy, MEAN, TRUE_MEAN, UPPER, C, 0},
@@ -158,6 +160,24 @@ TEST_ROWS(bounds_at_any_time_miss_in_a_share_alpha_of_runs_at_the_worst_moment, 
         wrong += (uint64_t)ever;
     }
     coverage_check(a->name, wrong, RUNS, ALPHA, 1e-4, 0.1);
+}
+
+/* A pilot that knows nothing of the values that count may cost width, never validity. */
+TEST(a_misleading_pilot_costs_no_validity)
+{
+    enum { RUNS = 600, PILOT = 200 };
+    const struct row *a = rows + 4;
+    const truth t = truth_of(a);
+    certreg_estimator *e = make(PILOT);
+    dice d = dice_of(17);
+    uint64_t wrong = 0;
+    for (uint64_t run = 0; run < RUNS; run++) {
+        float y[CAPACITY];
+        draw(a, &d, y, CAPACITY);
+        for (size_t i = 0; i < PILOT; i++) y[i] = 1;
+        wrong += (uint64_t)is_wrong(e, a, FINITE, &t, y, CAPACITY);
+    }
+    coverage_check("a misleading pilot", wrong, RUNS, ALPHA, 1e-4, 0);
 }
 
 /* ---- the worst pair of tails of a median, by exact sums (theory 6) */
