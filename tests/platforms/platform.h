@@ -7,7 +7,7 @@
 int platform_bits(const char *record);
 /* That record, on stdout. */
 int platform_record(void);
-/* "FUNCTION ARGUMENT... RESULT" of the functions of libm that certificates use. */
+/* How far off the functions of libm are that certificates use; non-zero: farther than allowed. */
 int platform_libm(void);
 
 #endif
