@@ -121,7 +121,7 @@ static int is_wrong(certreg_estimator *e, const struct row *a, int32_t method, c
     return b.mean_lo > t->mean + size || b.mean_hi < t->mean - size;
 }
 
-TEST_ROWS(bounds_of_a_fixed_count_miss_in_a_share_alpha_of_runs_at_most, rows)
+TEST_ROWS(bounds_of_a_fixed_count_miss_in_a_share_alpha_at_most, rows)
 {
     static const struct {
         size_t samples, pilot;
@@ -143,7 +143,7 @@ TEST_ROWS(bounds_of_a_fixed_count_miss_in_a_share_alpha_of_runs_at_most, rows)
 }
 
 /* Wrong at any number of samples counts: that is where an adversary would stop. */
-TEST_ROWS(bounds_at_any_time_miss_in_a_share_alpha_of_runs_at_the_worst_moment, rows)
+TEST_ROWS(bounds_at_any_time_hold_at_the_worst_moment, rows)
 {
     enum { RUNS = 200 };
     const struct row *a = rows + _i;

@@ -183,7 +183,7 @@ static uint64_t misses_served(event *law, const certreg_serving *serving, uint64
     return misses;
 }
 
-TEST(a_server_of_pairs_misses_as_often_as_promised_and_another_more_often)
+TEST(a_server_of_pairs_misses_as_promised_and_another_more_often)
 {
     enum { REQUESTS = 2000 };
     event law = {{0.919540297602, 1.055540297602, 1.485674451437}, 3};
