@@ -53,7 +53,8 @@ say     = $(if $(V),,@$(if $(silent),,printf '  %-5s %s\n' '$(1)' '$(2:$(OBJ)/%=
 once    = $(eval $(1) := $(shell $(2)))$($(1))
 
 # Of two interpreters the first one that can run the tests of the package, else one that has NumPy.
-PYTHON ?= $(call once,PYTHON,for m in 'numpy; import pytest; import hypothesis' numpy; do \
+PYTHON ?= $(call once,PYTHON, \
+    for m in 'numpy; import joblib; import pytest; import hypothesis' numpy; do \
     for p in python3 /usr/bin/python3; do \
         $$p -c "import $$m" 2>/dev/null && echo $$p && exit; done; done)
 check_cflags = $(call once,check_cflags,pkg-config --cflags check)
@@ -98,9 +99,9 @@ if [ -n "$$missing" ]; then \
         $$sudo apt-get install -y -q --no-install-recommends $$missing; fi
 endef
 packages := gcc g++ make pkg-config libopenblas-dev liblapacke-dev check python3 \
-    python3-numpy python3-pandas python3-sklearn python3-matplotlib python3-pip \
-    python3-pytest python3-hypothesis valgrind clang-format clang-tidy cmake doxygen \
-    python3-sphinx python3-myst-parser python3-breathe python3-sphinx-rtd-theme \
+    python3-numpy python3-pandas python3-sklearn python3-joblib python3-matplotlib python3-pip \
+    python3-pytest python3-hypothesis python3-mpmath valgrind clang-format clang-tidy cmake \
+    doxygen python3-sphinx python3-myst-parser python3-breathe python3-sphinx-rtd-theme \
     abigail-tools libxgboost-dev
 deps: ## Install what is missing: Debian packages, and ONNX Runtime into lib/deps
 	@$(call install_debian,$(packages))

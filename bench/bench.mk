@@ -7,7 +7,7 @@ of_bench = CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/li
     PYTHONPATH=python:bench:examples/models:lib/deps:lib/deps/real PYTHONDONTWRITEBYTECODE=1 \
     $(or $(PYTHON),python3)
 
-.PHONY: bench bench-gpu bench-latency bench-page bench-rows bench-second-order reproduce figures
+.PHONY: bench bench-gpu bench-latency bench-page bench-rows reproduce figures
 #: Measure
 bench: all $(benches) ## Time the library against its peers
 	@rm -f lib/bench.md
@@ -20,8 +20,6 @@ bench-latency: $(latency) ## Time the ticks of the control loop, ten minutes: TI
 bench-rows: all ## Time certify_rows of the Python package, after make deps-all
 	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python \
 	    $(or $(PYTHON),$(wildcard $(venv)/bin/python),python3) bench/bench_rows.py
-bench-second-order: all ## Measure what the second order adds, with CERTREG_MNIST
-	@$(of_bench) bench/bench_second_order.py
 reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: two minutes
 	@$(of_bench) -m reproduce $(PARTS)
 figures: all $(control_loop) $(OBJ)/libdigits.so

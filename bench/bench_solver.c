@@ -1,7 +1,6 @@
 /* The solver and the radius search on random admissible inputs, one core: the mean change with
- * mean, variance, gradient and range, and the radius to 1e-9 including the final re-evaluation,
- * without and with the second order; and the Gram matrix that the gradient takes, beside BLAS.
- * Usage: bench_solver [tables.md] */
+ * mean, variance, gradient and range, and the radius to 1e-9 including the final re-evaluation;
+ * and the Gram matrix that the gradient takes, beside BLAS. Usage: bench_solver [tables.md] */
 #include "bench.h"
 #include "backend/backend.h"
 #include "backend/cpu.h"
@@ -60,27 +59,14 @@ static double shift_time(certreg_solver *solver, certreg_bisection *bisection, c
     return status ? INFINITY : bench_now() - start;
 }
 
-static double search_time(certreg_bisection *bisection, const problem *p, uint32_t more)
-{
-    certreg_bounds bounds = p->bounds;
-    certreg_radius radius = {.struct_size = sizeof radius};
-    bounds.constraints |= more;
-    const double start = bench_now();
-    const certreg_status status =
-        certreg_bisection_within(bisection, &bounds, 0, p->tolerance, &radius);
-    return status ? INFINITY : bench_now() - start;
-}
-
 static double radius_time(certreg_solver *solver, certreg_bisection *bisection, const problem *p)
 {
     (void)solver;
-    return search_time(bisection, p, 0);
-}
-
-static double second_time(certreg_solver *solver, certreg_bisection *bisection, const problem *p)
-{
-    (void)solver;
-    return search_time(bisection, p, CERTREG_CONSTRAINT_SECOND_ORDER);
+    certreg_radius radius = {.struct_size = sizeof radius};
+    const double start = bench_now();
+    const certreg_status status =
+        certreg_bisection_within(bisection, &p->bounds, 0, p->tolerance, &radius);
+    return status ? INFINITY : bench_now() - start;
 }
 
 /* Median and 99th percentile over the problems, each the best of a few runs: what the machine does
@@ -130,16 +116,14 @@ int main(int argc, char **argv)
     static problem all[PROBLEMS];
     certreg_solver *solver;
     certreg_bisection *bisection;
-    double seconds[3][2], gram[2];
+    double seconds[2][2], gram[2];
     for (int i = 0; i < PROBLEMS; i++) all[i] = make();
-    for (int i = 0; i < PROBLEMS; i++)
-        all[i].bounds.second_order_hi = sqrt(all[i].bounds.variance_hi) * between(0.02, 0.7);
     if (certreg_solver_create(NULL, NULL, &solver) ||
         certreg_bisection_create(NULL, NULL, &bisection))
         return 1;
-    double (*const tasks[])(certreg_solver *, certreg_bisection *,
-                            const problem *) = {shift_time, radius_time, second_time};
-    for (int i = 0; i < 3; i++) measure(solver, bisection, all, tasks[i], seconds[i]);
+    double (*const tasks[])(certreg_solver *, certreg_bisection *, const problem *) = {shift_time,
+                                                                                       radius_time};
+    for (int i = 0; i < 2; i++) measure(solver, bisection, all, tasks[i], seconds[i]);
     gram_times(gram);
     bench_open(argc, argv);
     bench_begin("solver", "| | median | 99% | aim |");
@@ -148,11 +132,10 @@ int main(int argc, char **argv)
     bench_begin("radius", "| | median | 99% | aims |");
     report("largest radius to 1e-9", seconds[1], "25, 60 µs");
     bench_end("radius");
-    bench_begin("second_order", "| | median | 99% | aims |");
-    report("largest radius with the second order", seconds[2], "120, 400 µs");
-    bench_print("| Gram matrix, 64 × 784 | %.3f ms | | 0.15 ms |\n", 1e3 * gram[0]);
-    bench_print("| the same by BLAS (`dsyrk`), one thread | %.3f ms | | |\n", 1e3 * gram[1]);
-    bench_end("second_order");
+    bench_begin("gram", "| | least | aim |");
+    bench_print("| Gram matrix, 64 × 784 | %.3f ms | 0.15 ms |\n", 1e3 * gram[0]);
+    bench_print("| the same by BLAS (`dsyrk`), one thread | %.3f ms | |\n", 1e3 * gram[1]);
+    bench_end("gram");
     bench_close();
     certreg_bisection_destroy(bisection);
     certreg_solver_destroy(solver);

@@ -8,12 +8,18 @@ static float model(const float *x) // y = x0 + x1 * x2, for one row
 
 int main()
 try {
-    certreg::plan plan(10000); // most samples of one input
+    auto shape = certreg::make<certreg_model>(); // a struct of certreg.h, zeroed
+    shape.inputs = 3;
+    shape.outputs = 1;
+    auto plan = certreg::make<certreg_plan>();
+    plan.max_samples = 10000; // of one input
     plan.seed = 42;
-    certreg::estimator e(model, certreg::model(3), plan); // 3 inputs
-    e.begin({1, 0.5f, -0.25f}, 0.25, 0);                  // the input, sigma, the noise id
-    e.model_check(); // once for each model: outputs depend on their rows only
-    const certreg::certificate c = e.certify(10000, certreg::question(0.5));
+    auto ask = certreg::make<certreg_question>();
+    ask.tolerance = 0.5;
+    certreg::estimator e(model, shape, plan);
+    e.begin({1, 0.5f, -0.25f}, 0.25, 0); // the input, sigma, the noise id
+    e.model_check();                     // once: outputs depend on their rows only
+    const certreg_certificate c = e.certify(10000, ask);
     std::printf("within %g of %g for every shift below %g\n", c.tolerance, c.prediction, c.radius);
 } catch (const certreg::error &why) {
     std::fprintf(stderr, "%s\n", why.what());

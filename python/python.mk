@@ -11,7 +11,7 @@ shared: ## Build the shared library, and the modules that can be built here
 	    'int main(void) { return 0; }' | $(CC) $(CPPFLAGS) $(blas_cflags) -x c - $(LDFLAGS) \
 	    $(module_blas) -o $(OBJ)/has_blas 2>/dev/null; \
 	then $(MAKE) --no-print-directory $(blas_module); \
-	else echo 'no OpenBLAS and LAPACKE: built without the second order; makes no denoisers'; fi
+	else echo 'no OpenBLAS and LAPACKE: makes no denoisers'; fi
 
 # If auditwheel and patchelf are installed, the wheel also contains the libraries that the BLAS
 # module needs. It does not contain CUDA's. pip fetches hatchling unless deps-all has installed it.
@@ -30,7 +30,7 @@ wheel: ## Write a wheel of the Python package to dist/
 
 deps-train: ## Install torch, for certreg denoise train, into the system's Python
 	@$(call install_debian,python3-torch)
-deps_all := libopenmpi-dev openmpi-bin python3-venv cargo libtorch-dev clang \
+deps_all := libopenmpi-dev openmpi-bin python3-venv cargo libtorch-dev clang gcovr \
     libclang-rt-dev llvm qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu \
     libc6-dev-s390x-cross musl-tools
 deps-all: deps-real ## Install what check-all, fuzz and check-platforms need beyond deps

@@ -7,8 +7,7 @@ module_common := $(addprefix $(OBJ)/src/base/,error.o structs.o)
 module_flags  := -shared -Wl,-z,defs $(hardened_link) -Wl,--exclude-libs,ALL
 include src/backend/blas/blas.mk
 
-# `own` is what one file needs beyond the common flags; getentropy came to POSIX in 2024.
-$(OBJ)/src/base/random.o: own := -D_DEFAULT_SOURCE
+# `own` is what one file needs beyond the common flags.
 ifneq ($(filter x86_64-%,$(target)),)
 $(OBJ)/%_avx2.o:   own := -mavx2 -mfma
 $(OBJ)/%_avx512.o: own := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma

@@ -1,15 +1,14 @@
-/* The BLAS module is found beside the library when a plan names the second order, and only then;
- * one that is missing, damaged or of another version is a status with a sentence. The library is
- * copied to a folder of its own, so that each test says what lies beside it. */
+/* The BLAS module is found beside the library when a denoiser is made, and only then; one that is
+ * missing, damaged or of another version is a status with a sentence. The library is copied to a
+ * folder of its own, so that each test says what lies beside it. */
 #include "support/emulated_device.h"
-#include "support/second_order.h"
 #include "support/suite.h"
+#include <certreg/denoiser.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { SECOND = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_SECOND_ORDER };
 static char folder[64], module[128];
 
 static void copy(const char *from, const char *to)
@@ -50,22 +49,51 @@ static void teardown(void)
     remove(folder);
 }
 
-/* By the copy of the library, which stays in this process: each test has one of its own. */
-static certreg_status try(uint32_t constraints, certreg_error *why)
+static int read_examples(void *user, uint64_t first, size_t count, float *x)
+{
+    (void)user;
+    for (size_t i = 0; i < 2 * count; i++) x[i] = (float)((2 * first + i) % 7);
+    return 0;
+}
+
+/* A function of the copy of the library, which stays in this process: each test has one of its own.
+ */
+static void find(const char *name, void *to)
 {
     char path[128];
-    certreg_estimator *e = NULL;
-    second_order_create create;
-    void (*destroy)(certreg_estimator *);
     snprintf(path, sizeof path, "%s/libcertreg.so", folder);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     ck_assert_msg(library != NULL, "%s", dlerror());
-    void *symbol = dlsym(library, "certreg_estimator_create");
-    memcpy(&create, &symbol, sizeof create);
-    symbol = dlsym(library, "certreg_estimator_destroy");
-    memcpy(&destroy, &symbol, sizeof destroy);
-    const certreg_status status = second_order_try(create, constraints, why, &e);
-    ck_assert_int_eq(status == CERTREG_OK, e != NULL);
+    void *symbol = dlsym(library, name);
+    memcpy(to, &symbol, sizeof symbol);
+}
+
+static certreg_status make_denoiser(certreg_error *why)
+{
+    const certreg_denoiser_plan plan = {
+        .struct_size = sizeof plan, .inputs = 2, .rows = 20, .read = read_examples, .sigma = 1};
+    certreg_denoiser *d = NULL;
+    certreg_status (*create)(const certreg_denoiser_plan *, certreg_error *, certreg_denoiser **);
+    void (*destroy)(certreg_denoiser *);
+    find("certreg_denoiser_create", &create), find("certreg_denoiser_destroy", &destroy);
+    *why = (certreg_error){.struct_size = sizeof *why};
+    const certreg_status status = create(&plan, why, &d);
+    ck_assert_int_eq(status == CERTREG_OK, d != NULL);
+    destroy(d);
+    return status;
+}
+
+static certreg_status make_estimator(void)
+{
+    const certreg_model model = {.struct_size = sizeof model, .inputs = 5, .outputs = 1};
+    const certreg_plan plan = {
+        .struct_size = sizeof plan, .max_samples = 100, .constraints = CERTREG_CONSTRAINTS_ECGM};
+    certreg_estimator *e = NULL;
+    certreg_status (*create)(certreg_backend *, const certreg_model *, const certreg_plan *,
+                             certreg_error *, certreg_estimator **);
+    void (*destroy)(certreg_estimator *);
+    find("certreg_estimator_create", &create), find("certreg_estimator_destroy", &destroy);
+    const certreg_status status = create(NULL, &model, &plan, NULL, &e);
     destroy(e);
     return status;
 }
@@ -80,27 +108,27 @@ static int has_opened(const char *name)
     return found;
 }
 
-TEST(module_is_opened_for_the_second_order_and_for_nothing_else)
+TEST(module_is_opened_for_denoisers_and_for_nothing_else)
 {
     certreg_error why;
     put_module("../certreg/libcertreg_blas.so");
-    ck_assert_int_eq(try(CERTREG_CONSTRAINTS_ECGM, &why), CERTREG_OK);
+    ck_assert_int_eq(make_estimator(), CERTREG_OK);
     ck_assert(!has_opened("libcertreg_blas") && !has_opened("openblas"));
-    ck_assert_msg(try(SECOND, &why) == CERTREG_OK, "%s", why.text);
+    ck_assert_msg(make_denoiser(&why) == CERTREG_OK, "%s", why.text);
     ck_assert(has_opened("libcertreg_blas"));
-    ck_assert_msg(try(SECOND, &why) == CERTREG_OK, "%s", why.text);
+    ck_assert_msg(make_denoiser(&why) == CERTREG_OK, "%s", why.text);
 }
 
 TEST(missing_module_is_named_with_the_remedy)
 {
     certreg_error why;
-    ck_assert_int_eq(try(SECOND, &why), CERTREG_E_NO_BACKEND);
+    ck_assert_int_eq(make_denoiser(&why), CERTREG_E_NO_BACKEND);
     ck_assert_int_eq(why.status, CERTREG_E_NO_BACKEND);
     ck_assert_ptr_nonnull(strstr(why.text, "certreg/libcertreg_blas.so"));
-    ck_assert_ptr_nonnull(strstr(why.text, "plan.constraints"));
-    ck_assert_int_eq(try(CERTREG_CONSTRAINTS_ECGM, &why), CERTREG_OK);
+    ck_assert_ptr_nonnull(strstr(why.text, "install them"));
+    ck_assert_int_eq(make_estimator(), CERTREG_OK);
     put_module("../certreg/libcertreg_blas.so"); /* the remedy helps at once */
-    ck_assert_int_eq(try(SECOND, &why), CERTREG_OK);
+    ck_assert_int_eq(make_denoiser(&why), CERTREG_OK);
 }
 
 TEST(damaged_module_is_a_status)
@@ -109,15 +137,15 @@ TEST(damaged_module_is_a_status)
     FILE *out = fopen(module, "wb");
     fputs("this is no shared object", out);
     fclose(out);
-    ck_assert_int_eq(try(SECOND, &why), CERTREG_E_NO_BACKEND);
-    ck_assert_ptr_nonnull(strstr(why.text, "plan.constraints"));
+    ck_assert_int_eq(make_denoiser(&why), CERTREG_E_NO_BACKEND);
+    ck_assert_ptr_nonnull(strstr(why.text, "install them"));
 }
 
 TEST(what_is_no_such_module_is_told_so)
 {
     certreg_error why;
     put_module("old_module.so");
-    ck_assert_int_eq(try(SECOND, &why), CERTREG_E_NO_BACKEND);
+    ck_assert_int_eq(make_denoiser(&why), CERTREG_E_NO_BACKEND);
     ck_assert_ptr_nonnull(strstr(why.text, "certreg_module_blas"));
 }
 
@@ -125,7 +153,7 @@ TEST(module_of_another_version_is_refused)
 {
     certreg_error why;
     put_module("old_blas.so");
-    ck_assert_int_eq(try(SECOND, &why), CERTREG_E_VERSION);
+    ck_assert_int_eq(make_denoiser(&why), CERTREG_E_VERSION);
     ck_assert_ptr_nonnull(strstr(why.text, "another version"));
 }
 

@@ -57,32 +57,6 @@ TEST_TIMES(certificates_of_a_device_are_those_of_the_cpu, 3)
     ck_assert_int_eq(cudaStreamDestroy(stream), 0); /* it was only borrowed */
 }
 
-/* Its sums of products are float (unit_second_device), so bounds agree to some digits only. */
-TEST(second_orders_of_a_device_are_those_of_the_cpu_nearly)
-{
-    surface here = {0}, there = {0};
-    certreg_backend *backend = open_device(0, NULL), *const on[2] = {NULL, backend};
-    certreg_certificate c[2] = {kit_certificate(), kit_certificate()};
-    const certreg_model m[2] = {model_of(&here, 0), model_of(&there, 1)};
-    certreg_plan p = kit_plan(600);
-    p.constraints = CERTREG_CONSTRAINTS_ECGHM;
-    certreg_question q = QUESTION(.tolerance = 0.6, .method = CERTREG_METHOD_ASYMPTOTIC,
-                                  .constraints = CERTREG_CONSTRAINTS_ECGHM);
-    size_t host, bytes = 0, on_cpu = 1;
-    ck_assert_int_eq(certreg_estimator_size(backend, m + 1, &p, &host, &bytes), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_size(NULL, m, &p, &host, &on_cpu), CERTREG_OK);
-    ck_assert_uint_eq(on_cpu, 0);
-    const size_t before = emulated()->taken;
-    for (int i = 0; i < 2; i++) {
-        certreg_estimator *e = kit_create(on[i], m + i, &p);
-        ck_assert_uint_eq(emulated()->taken - before, i ? bytes : 0);
-        KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-        KIT_OK(e, certreg_certify(e, 600, &q, 1, c + i));
-    }
-    ck_assert_double_gt(c[0].radius, 0);
-    ck_assert_double_eq_tol(c[0].radius, c[1].radius, 1e-4 * c[0].radius);
-}
-
 /* With the gradient's bound, asymptotic and exact; outputs apart, and z, which begin takes. The
  * host waits for the outputs of a batch, and else only for what it cannot go on without: two Gram
  * matrices; of either condition the pilot's walk and the others'; one projection. */

@@ -144,10 +144,10 @@ static void solve_all(void)
                         .gradient_hi = 0.3,
                         .range_lo = -2,
                         .range_hi = 3,
-                        .second_order_hi = 0.25,
                         .moment_center = 0.25,
                         .moment_hi = 0.4};
     for (uint32_t constraints = 1; constraints < 64; constraints++) {
+        if (constraints & 16) continue; /* no such bit */
         certreg_mean_change shift = {.struct_size = sizeof shift};
         certreg_radius within = {.struct_size = sizeof within}, above = within;
         u.constraints = constraints;
@@ -314,12 +314,12 @@ TEST_TIMES(numbers_are_the_same_bits_in_every_environment, ENVIRONMENTS)
 {
     static unsigned char plain[sizeof bytes];
     set_environment(ENVIRONMENTS);
-    run_all(ECGHM);
+    run_all(ECGM);
     memcpy(plain, bytes, used);
     const size_t length = used;
     callbacks = 0;
     set_environment(_i);
-    run_all(ECGHM);
+    run_all(ECGM);
     set_environment(ENVIRONMENTS);
     ck_assert_uint_gt(callbacks, 0);
     ck_assert_uint_eq(used, length);
@@ -327,7 +327,6 @@ TEST_TIMES(numbers_are_the_same_bits_in_every_environment, ENVIRONMENTS)
         ck_assert_msg(bytes[i] == plain[i], "byte %zu of %zu differs", i, used);
 }
 
-/* Without the second order, for which OpenBLAS may allocate. */
 TEST(nothing_allocates_after_create)
 {
     if (!interposed()) return;

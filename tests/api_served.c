@@ -13,52 +13,25 @@ static certreg_question served_question(int32_t statistic, size_t samples, doubl
     return q;
 }
 
-TEST_TIMES(the_served_median_needs_the_binomial_share, 6)
+TEST_TIMES(the_served_median_needs_the_binomial_share_with_and_without_a_pilot, 12)
 {
     const struct {
         size_t samples;
         double beta;
     } cases[] = {{1, 0.1}, {2, 0.1}, {3, 0.5}, {64, 0.01}, {65, 0.01}, {1000, 1e-9}};
-    const record r = scattered(CERTREG_OUTPUT_REAL, 0.9, 2000, 0);
+    const size_t pilot = _i < 6 ? 0 : 300, served = cases[_i % 6].samples;
+    const double beta = cases[_i % 6].beta;
+    const record r = scattered(CERTREG_OUTPUT_REAL, 0.9, 2000, pilot);
     certreg_estimator *e = recorded(&r);
     int64_t below = 0, above = 0;
-    for (size_t i = 0; i < r.count; i++)
+    for (size_t i = pilot; i < r.count; i++)
         below += (double)r.y[i] <= -0.6, above += (double)r.y[i] >= 0.6;
-    const double miss = upper(below > above ? below : above, r.count, 0.05);
-    const double share =
-        upper((int64_t)cases[_i].samples / 2, cases[_i].samples, 0.5 * cases[_i].beta);
+    const double miss = upper(below > above ? below : above, r.count - pilot, 0.05);
+    const double share = upper((int64_t)served / 2, served, 0.5 * beta);
     const double want = fmax(0, phi_inverse(1 - miss) - phi_inverse(share));
     const certreg_certificate c =
-        kit_ask(e, 0, served_question(CERTREG_STATISTIC_MEDIAN, cases[_i].samples, cases[_i].beta));
+        kit_ask(e, 0, served_question(CERTREG_STATISTIC_MEDIAN, served, beta));
     ck_assert_msg(fabs(c.radius - want) < 1e-6, "%g, want %g", c.radius, want);
-}
-
-TEST(a_pilot_gives_one_side_most_of_the_failure_rate)
-{
-    enum { PILOT = 300, SERVED = 65 };
-    const double beta = 0.01;
-    const record r = scattered(CERTREG_OUTPUT_REAL, 0.9, 2000, PILOT);
-    certreg_estimator *e = recorded(&r);
-    int64_t below = 0, above = 0;
-    for (size_t i = PILOT; i < r.count; i++)
-        below += (double)r.y[i] <= -0.6, above += (double)r.y[i] >= 0.6;
-    const uint64_t count = r.count - PILOT;
-    const double miss = upper(below > above ? below : above, count, 0.05),
-                 either = upper(below + above, count, 0.05),
-                 share = upper(SERVED / 2, SERVED, 0.98 * beta),
-                 lesser = upper(SERVED / 2, SERVED, 0.02 * beta);
-    certreg_question q = served_question(CERTREG_STATISTIC_MEDIAN, SERVED, beta);
-    const certreg_certificate c = kit_ask(e, 0, q);
-    const double want = phi_inverse(1 - miss) - phi_inverse(share);
-    ck_assert_msg(fabs(c.radius - want) < 1e-6, "%g, want %g", c.radius, want);
-    ck_assert_double_le(phi(phi_inverse(either) + c.radius), 2 - share - lesser);
-    certreg_bounds b = {.struct_size = sizeof b};
-    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_EITHER, &b));
-    ck_assert_double_eq_tol(b.mean_lo, 1 - 2 * either, 1e-9);
-    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_OPPOSITE, &b)); /* none failed */
-    ck_assert_double_eq_tol(b.mean_lo, 1 - 2 * upper(0, count, 0.05), 1e-9);
-    q.serving = NULL;
-    KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_EITHER, &b), CERTREG_E_INVALID);
 }
 
 /* Least mean of values in [lo, hi] at which N' of them have a positive sum but with probability

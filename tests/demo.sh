@@ -29,7 +29,7 @@ rows() { # COUNT PATTERN: so many lines of the output fit
 }
 plotted() {
     "$PYTHON" -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$tmp/1/radii.svg" &&
-        grep -q 'Zhang and Frank, sigma' "$tmp/1/radii.svg"
+        grep -q "the paper's, sigma" "$tmp/1/radii.svg"
 }
 refused() { # PART-OF-THE-SENTENCE OPTION...
     local said
@@ -41,9 +41,11 @@ said=$(run 1) || [[ $said != *'make deps'* ]] || { echo "skip demo: $said"; exit
 tell 'the demo runs' run 1
 tell 'it runs in two processes' run 2
 tell 'both print and plot the same' same
-tell 'a line for each certificate, with radii, the best one, and the gain' \
-    rows 13 '^  [A-Za-z, ]+( +[0-9]+\.[0-9]{3}){7} +[0-9]+\.[0-9]{2}$'
-tell 'a line for each prediction' rows 4 '^  [A-Za-z ]+( +[0-9]+\.[0-9]){6}$'
+tell 'a line for each certificate, with radii and the best one' \
+    rows 4 "^  the [a-z', ]+( +[0-9]+\.[0-9]{3}){7}\$"
+tell 'a line for the predictions' rows 1 '^  median( +[0-9]+\.[0-9]){6}$'
+tell 'at most 25 lines' test "$(wc -l <"$tmp/1.out")" -le 25
+tell 'what to do next' rows 1 '^    certreg certify model'
 tell 'a plot' plotted
 tell 'no such network' refused 'there is no file' --model no/such.onnx
 tell 'no network' refused 'cannot be opened as an ONNX model' --model README.md

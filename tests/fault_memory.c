@@ -99,19 +99,10 @@ static certreg_status estimator_with(uint32_t constraints, certreg_estimator **m
     return certreg_estimator_create(NULL, &m, &p, &why, made);
 }
 
-/* Nothing is allocated here for products of matrices: they are inside a static library. Where it
- * was made without OpenBLAS, the first order has to do. */
-static certreg_status second_order(certreg_estimator **made)
-{
-    const certreg_status status = estimator_with(CERTREG_CONSTRAINTS_ECGHM, made);
-    return status == CERTREG_E_NO_BACKEND ? estimator_with(plan.constraints, made) : status;
-}
-
 static const certreg_attack_plan attack_plan = {.struct_size = sizeof attack_plan,
                                                 .max_calls = 300};
 MAKES(make_estimator, certreg_estimator, estimator_with(plan.constraints, &made),
       certreg_estimator_destroy)
-MAKES(make_second_order, certreg_estimator, second_order(&made), certreg_estimator_destroy)
 MAKES(make_solver, certreg_solver, certreg_solver_create(NULL, &why, &made), certreg_solver_destroy)
 MAKES(make_bisection, certreg_bisection, certreg_bisection_create(NULL, &why, &made),
       certreg_bisection_destroy)
@@ -203,8 +194,8 @@ static void fail_in_turn(certreg_status (*make)(void), long least)
 static const struct {
     certreg_status (*make)(void);
     long least; /* allocations that it needs at least */
-} makers[] = {{make_estimator, 1}, {make_solver, 1}, {make_bisection, 1},   {make_backend, 2},
-              {make_attack, 1},    {make_device, 1}, {make_second_order, 1}};
+} makers[] = {{make_estimator, 1}, {make_solver, 1}, {make_bisection, 1},
+              {make_backend, 2},   {make_attack, 1}, {make_device, 1}};
 
 TEST_ROWS(failing_allocations_are_a_status_and_leave_nothing_behind, makers)
 {

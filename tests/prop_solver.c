@@ -51,20 +51,6 @@ TEST(bound_never_falls_as_the_radius_grows)
     }
 }
 
-TEST(second_order_that_says_nothing_changes_nothing)
-{
-    for (uint64_t seed = 0; seed < 300; seed++) {
-        dice d = dice_of(7200000 + seed);
-        const ref_problem p = random_problem(&d);
-        certreg_bounds b = problem_bounds(&p);
-        const double plain = rise_of(&b, p.r, seed);
-        b.constraints |= H, b.second_order_hi = 2 * sqrt(b.variance_hi);
-        const double with = rise_of(&b, p.r, seed);
-        ck_assert_msg(with <= plain * (1 + 1e-9) && with >= plain * (1 - 1e-6),
-                      "seed %llu: %.12g, without %.12g", (unsigned long long)seed, with, plain);
-    }
-}
-
 /* ---- boxes */
 static certreg_bounds random_box(dice *d, double *r)
 {

@@ -1,5 +1,5 @@
 # The tests. Programs are named after what they do: cover_ simulates coverage, prop_ tries random
-# problems, unit_ and fault_ see the inside (tests/inside.py), api_ only the public headers and the
+# problems, unit_ and fault_ see the inside, api_ only the public headers and the
 # shared library. A new file of such a name is a new program, and needs no line here.
 tests    := $(sort $(foreach kind,cover prop unit fault api,$(wildcard tests/$(kind)_*.c)))
 programs := $(tests:tests/%.c=$(OBJ)/tests/%)
@@ -8,8 +8,7 @@ api      := $(filter $(OBJ)/tests/api_%,$(programs))
 # first, so that nothing is waited for at the end.
 named     = $(filter $(addprefix $(OBJ)/tests/,$(1)),$(programs))
 engines  := $(addprefix $(OBJ)/tests/engines/,outputs refusals)
-longest  := $(call named,api_device% cover_hessian% cover_gradient% \
-    prop_solver)
+longest  := $(call named,api_device% cover_gradient% prop_solver)
 slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_%_device \
     unit_contract))
 in_cpp   := $(OBJ)/tests/api_cpp
@@ -69,10 +68,6 @@ check-valgrind: ## Run the tests of the public interface under valgrind
 	    CK_FORK=no SANITIZED=1 MODE=programs \
 	    WRAP='valgrind -q --error-exitcode=9 --leak-check=full' $(run_tests) $^
 
-.PHONY: testing
-testing: ## Write the figures of docs/testing.md: counts, and what tests/results.txt has
-	@python3 tests/testing.py
-
 # ---- what they share ----------------------------------------------------------------------------
 # Archives, of which each program takes what it needs.
 support := $(sort $(wildcard tests/support/*.c)) tests/gpu/contract.c tests/gpu/products.c \
@@ -112,39 +107,40 @@ $(OBJ)/tests/emulated_module.so: $(emulated_cuda) $(module_common) $(emulated)
 	    -lemulated_cuda -Wl,-rpath,'$$ORIGIN' -lm
 
 # ---- programs -----------------------------------------------------------------------------------
-# Programs that see the inside are linked with one shared library of it (tests/inside.py). Shared
-# libraries are order-only: a program is not linked again because one of them was.
-inside       := $(OBJ)/tests/libinside.so
-inside_link   = $(CC) $(CFLAGS_ALL) $(hardened_link) $(static_objects) $(static_libs)
+# Programs that see the inside have the static library in them. Shared libraries are order-only: a
+# program is not linked again because one of them was.
 in_folder     = -Wl,--enable-new-dtags,-rpath,'$$ORIGIN$(1)'
-with_inside   = -L$(OBJ)/tests -linside $(call in_folder,$(1))
 with_shared   = -L$(OBJ) -lcertreg $(emulated_link) $(call in_folder,/..:$$ORIGIN)
 test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_modules) $(blas_made)
-# Beside it: what holds in a program with the static library in it, also where that has no BLAS.
+# What holds in a program also where the static library has no BLAS.
 without_blas := $(OBJ)/tests/unit_without_blas
-embedding    := $(OBJ)/tests/unit_environment
-$(OBJ)/tests/%.o: own = -Itests -Itests/emulated $(check_cflags)
+$(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Ilib/.obj $(check_cflags)
+# Known answers that take seconds to make, for every configuration.
+known := lib/.obj/data
+$(OBJ)/tests/unit_distributions.o: $(known)/normal.inc
+$(OBJ)/tests/api_exact.o: $(known)/exact.inc
+$(known)/%.inc: tests/data/make_%.py tests/data/make_binomial.py tests/data/make_normal.py
+	@mkdir -p $(@D)
+	$(call say,DATA,$@)for python in python3 /usr/bin/python3; do \
+	    $$python -c 'import mpmath' 2>/dev/null || continue; \
+	    $$python $< >$@.$$$$ && exec mv $@.$$$$ $@; done; \
+	echo '$<: no Python has mpmath (make deps installs it)' >&2; exit 1
 $(OBJ)/tests/engines/%.o $(OBJ)/tests/api_control_loop.o: own += -Iexamples
-$(inside): $(static_objects) tests/inside.py
-	$(call say,LINK,$@)python3 tests/inside.py $(inside_link) -o $@
-$(filter-out $(api) $(without_blas) $(embedding),$(programs)): $(OBJ)/tests/%: \
-    $(OBJ)/tests/%.o $(entropy) $(OBJ)/tests/support.a tests/inside.py | $(inside) $(test_modules)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(with_inside) \
-	    $(emulated_link) $(check_libs) -lquadmath -lm -lpthread
-$(embedding): %: %.o $(entropy) $(OBJ)/tests/support.a $(OBJ)/libcertreg.a | $(test_modules)
+$(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(entropy) \
+    $(OBJ)/tests/support.a $(OBJ)/libcertreg.a | $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(emulated_link) \
-	    $(in_folder) $(check_libs) $(static_libs)
+	    $(in_folder) $(check_libs) -lquadmath $(static_libs)
 # With what a static library made with BLAS=0 holds.
 $(without_blas): %: %.o $(objects)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(check_libs) $(shared_libs)
 # The engines of the examples, as many as could be built.
-$(engines): %: %.o $(all_engines) $(OBJ)/examples/engines/built tests/inside.py | $(inside)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ $(call with_inside,/..) \
-	    $(check_libs) $(all_engine_libs)
+$(engines): %: %.o $(all_engines) $(OBJ)/examples/engines/built | $(OBJ)/libcertreg.so
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
+	    $(call in_folder,/../..) $(check_libs) $(all_engine_libs)
 $(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(entropy) | $(OBJ)/libcertreg.so $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(with_shared) $(check_libs) -lm -lpthread -ldl
 $(OBJ)/tests/api_control_loop: $(control_parts)
-# The headers for C++: one program of all files of tests/cpp, so that they are linked together.
+# The header for C++: one program of all files of tests/cpp, so that they are linked together.
 $(in_cpp): $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/cpp/*.cpp))) $(entropy) | \
     $(OBJ)/libcertreg.so $(test_modules)
 	$(call say,LINK,$@)$(CXX) $(CXXFLAGS_ALL) $^ -o $@ $(with_shared) -lpthread

@@ -1,7 +1,7 @@
 /* The inside of attacks: which outputs are out, to the last bit, and noise that nobody else has. */
 #include "attack/exit.h"
 #include "estimator/estimator.h"
-#include "attack/gate.h"
+#include "attack/climb.h"
 #include "support/attack_kit.h"
 #include <certreg/attack.h>
 #include <certreg/sampling.h>

@@ -1,41 +1,13 @@
-/* What is not in the contract of all backends (unit_contract.c): normals of the second order on the
- * CPU, shared backends, forks, refusals, and what a backend may lack. */
+/* What is not in the contract of all backends (unit_contract.c): shared backends, forks, refusals,
+ * and what a backend may lack. */
 #include "support/api_kit.h"
 #include "support/cpu_setups.h"
 #include "support/made_up.h"
-#include "support/ref_backend.h"
 #include <certreg/backend.h>
 #include <certreg/certreg.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static const struct {
-    size_t inputs;
-    uint64_t first;
-    size_t count;
-} shapes[] = {{1, 0, 100},  {5, 0, 1100},  {17, 0, 32},          {129, 5, 45},
-              {257, 9, 70}, {784, 0, 200}, {8, 0xFFFFFFF0u, 64}, {6, 0x7FFFFFFFu, 10}};
-
-TEST_ROWS(normals_of_the_second_order_are_those_of_the_specification, shapes)
-{
-    const size_t inputs = shapes[_i].inputs, n = inputs * shapes[_i].count;
-    const cr_noise noise = {
-        .seed = 3, .noise_id = 4, .level = CR_LEVELS / 3, .inputs = inputs, .clean_first = _i % 2};
-    float *theirs = malloc((n + 1) * sizeof *theirs), *ours = malloc((n + 1) * sizeof *ours);
-    for (size_t i = 0; i < n; i++)
-        theirs[i] = ref_backend_normal(&noise, shapes[_i].first + i / inputs, i % inputs);
-    theirs[n] = ours[n] = 77; /* nobody's */
-    for (int setup = 0; setup < SETUPS; setup++) {
-        certreg_backend *backend = backend_of(setup);
-        if (!backend) continue; /* this machine lacks the instructions */
-        ck_assert_int_eq(cr_cpu_normals(backend, &noise, shapes[_i].first, shapes[_i].count, ours),
-                         CERTREG_OK);
-        ck_assert_msg(!memcmp(ours, theirs, (n + 1) * sizeof *ours), "setup %d", setup);
-        certreg_backend_close(backend);
-    }
-    free(theirs), free(ours);
-}
 
 TEST(default_backend_is_host_memory_of_this_version)
 {
@@ -136,32 +108,6 @@ TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
     ck_assert(x == 3 && sum == 4 && norm == 5);
 }
 
-/* A backend whose operations may be taken from it. */
-static certreg_backend *plain_backend(cr_backend_ops *ops)
-{
-    certreg_backend *plain = kit_backend(1);
-    *ops = *plain->ops;
-    plain->ops = ops;
-    return plain;
-}
-
-TEST(a_backend_may_lack_the_second_order)
-{
-    static cr_backend_ops ops;
-    certreg_backend *plain = plain_backend(&ops);
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_estimator *e = NULL;
-    const certreg_model m = kit_model(NULL, NULL, 3, 1);
-    certreg_plan p = kit_plan(100);
-    p.constraints = CERTREG_CONSTRAINTS_ECGHM;
-    kit_create(plain, &m, &p);
-    ops.pairs = NULL;
-    ck_assert_int_eq(certreg_estimator_create(plain, &m, &p, &why, &e), CERTREG_E_INVALID);
-    KIT_SAYS(&why, "this backend has no second order");
-    p.constraints = CERTREG_CONSTRAINTS_ECGM;
-    kit_create(plain, &m, &p);
-}
-
 static int slope(void *user, const certreg_batch *b)
 {
     (void)user;
@@ -183,9 +129,10 @@ static double radius_with(certreg_backend *backend)
 
 TEST(what_a_backend_lacks_is_made_of_the_rest)
 {
+    certreg_backend *plain = kit_backend(1);
     static cr_backend_ops ops;
-    certreg_backend *plain = plain_backend(&ops);
-    ops.sweep = NULL, ops.sweep_bytes = NULL, ops.pairs = NULL;
+    ops = *plain->ops, plain->ops = &ops;
+    ops.sweep = NULL, ops.sweep_bytes = NULL;
     ck_assert(!ops.draw_ahead && !ops.join);
     ck_assert_double_gt(radius_with(NULL), 0.1);
     ck_assert_double_eq_tol(radius_with(plain), radius_with(NULL), 1e-12);

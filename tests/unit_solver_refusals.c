@@ -73,9 +73,6 @@ static const struct {
     {FIELD(range_hi), NAN},
     {FIELD(range_hi), -2},
     {FIELD(range_hi), -INFINITY},
-    {FIELD(second_order_hi), NAN},
-    {FIELD(second_order_hi), -1},
-    {FIELD(second_order_hi), INFINITY},
     {FIELD(moment_center), NAN},
     {FIELD(moment_center), INFINITY},
     {FIELD(moment_center), -INFINITY},
@@ -96,18 +93,17 @@ TEST_ROWS(bad_field_is_named, bad_fields)
 }
 
 /* Fields of constraints that are not named hold nothing, so nothing can be wrong with them. */
-static const uint32_t kinds[] = {M, V, G, R, H, Q};
+static const uint32_t kinds[] = {M, V, G, R, Q};
 
 TEST_ROWS(field_of_an_unnamed_fact_is_not_read, kinds)
 {
     certreg_bounds bounds = given(kinds[_i], NAN, NAN, NAN, NAN, NAN, NAN, NAN);
     const certreg_bounds some = good();
-    bounds.second_order_hi = bounds.moment_center = bounds.moment_hi = NAN;
+    bounds.moment_center = bounds.moment_hi = NAN;
     if (kinds[_i] == M) bounds.mean_lo = some.mean_lo, bounds.mean_hi = some.mean_hi;
     if (kinds[_i] == V) bounds.variance_hi = 1;
     if (kinds[_i] == G) bounds.gradient_lo = bounds.gradient_hi = 0.1;
     if (kinds[_i] == R) bounds.range_lo = 0, bounds.range_hi = 1;
-    if (kinds[_i] == H) bounds.second_order_hi = 1;
     if (kinds[_i] == Q) bounds.moment_center = bounds.moment_hi = 1;
     ck_assert_double_gt(shift_of(&bounds, 1).rise, 0);
 }

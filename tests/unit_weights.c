@@ -2,7 +2,7 @@
  * worst laws on two points; the points in at least so many intervals, and sorting, by counting. */
 #include <certreg/interval.h>
 #include "statistics/binomial.h"
-#include "statistics/cover.h"
+#include "intervals/intervals.h"
 #include "statistics/normal.h"
 #include "statistics/order.h"
 #include "statistics/weights.h"

@@ -41,7 +41,7 @@ TEST_ROWS(variance_alone_gives_the_likelihood_ratio, radii)
         ck_assert_double_eq_tol(f.change, f.bound, 1e-12 * f.bound);
         ck_assert_double_eq_tol(f.variance, C, 1e-12 * C);
         ck_assert_double_eq_tol(f.by_variance, 0.5 * f.bound / C, 1e-12 * f.bound);
-        ck_assert(f.by_mean == 0 && f.by_gradient == 0 && f.by_second_order == 0);
+        ck_assert(f.by_mean == 0 && f.by_gradient == 0);
         ck_assert(f.region_count == 1 && f.regions[0] == CERTREG_REGION_BETWEEN);
         ck_assert(f.range_lo == -INFINITY && f.range_hi == INFINITY);
     }
@@ -85,13 +85,11 @@ TEST(functions_far_away_have_values_with_digits)
     certreg_bounds bounds =
         known(M | V | R, 0, 8.9986012910879865, 0, -3.0000000000000004, 4.0000000000000027);
     bounds.mean_lo = -0.54207423162425461, bounds.mean_hi = -0.037399316999336941;
-    bounds.constraints |= CERTREG_CONSTRAINT_SECOND_ORDER | CERTREG_CONSTRAINT_MOMENT;
-    bounds.second_order_hi = 0.77638487680463286;
+    bounds.constraints |= CERTREG_CONSTRAINT_MOMENT;
     bounds.moment_center = -0.037399316996608777, bounds.moment_hi = 10.123426452473986;
     const certreg_worst_function f = worst(&bounds, 0, r, CERTREG_SIDE_LOWER);
     const function_moments m = function_measure(&f, r);
     ck_assert_double_eq_tol(m.mean, f.mean, 1e-4);
-    ck_assert_double_eq_tol(m.second_order, f.second_order, 1e-4);
 }
 
 /* The function is the clipped curve of its multipliers, and breakpoints are where it is clipped. */
@@ -130,49 +128,6 @@ TEST(multipliers_are_the_derivatives_of_the_bound)
         ck_assert_double_eq_tol(worst(&more, 0, 0.5, side).bound, f.bound + h * f.by_gradient,
                                 1e-8);
     }
-}
-
-/* Where the variance does not bind, the function takes two values on up to four regions. */
-TEST(second_order_of_two_values_is_attained)
-{
-    certreg_bounds bounds = known(M | R | G | H, 0.3, 0, 0.25, 0, 1);
-    bounds.gradient_lo = 0;
-    for (int i = 0; i < 5; i++) {
-        bounds.second_order_hi = 0.02 * i;
-        for (int side = -1; side <= 1; side += 2) {
-            const certreg_worst_function f = worst(&bounds, 0, 0.7, side);
-            const function_moments got = function_measure(&f, 0.7);
-            for (uint32_t k = 0; k < f.region_count; k++)
-                ck_assert_int_ne(f.regions[k], CERTREG_REGION_BETWEEN);
-            ck_assert_double_eq(f.by_variance, 0);
-            ck_assert_double_le(fabs(got.second_order), bounds.second_order_hi + 1e-9);
-            ck_assert_double_le(fabs(got.gradient), 0.25 + 1e-9);
-            ck_assert_double_eq_tol(got.mean, 0.3, 1e-9);
-            ck_assert_double_ge(f.change, f.bound * (1 - 1e-5));
-        }
-    }
-}
-
-TEST_ROWS(second_order_without_a_range_is_attained, radii)
-{
-    certreg_bounds bounds = known(V | G | H, 0, 1.5, 0.4, 0, 0);
-    bounds.gradient_lo = 0, bounds.second_order_hi = 0.1;
-    const certreg_worst_function f = worst(&bounds, 0, radii[_i], CERTREG_SIDE_UPPER);
-    ck_assert_double_ge(f.change, f.bound * (1 - 1e-9));
-    ck_assert_double_le(f.second_order, 0.1 + 1e-9);
-    ck_assert_double_le(f.variance, 1.5 * (1 + 1e-9));
-}
-
-/* The bound at a small radius is that of 0.01 sigma (theory 8), and so is the function. */
-TEST(second_order_at_a_small_radius_is_that_of_a_larger_one)
-{
-    certreg_bounds bounds = known(ALL | H, 0.3, 0.15, 0.25, 0, 1);
-    bounds.gradient_lo = 0, bounds.second_order_hi = 0;
-    const certreg_worst_function f = worst(&bounds, 0, 0.0099, CERTREG_SIDE_LOWER);
-    const function_moments got = function_measure(&f, 0.0099);
-    ck_assert_double_eq(f.tilt, 0.01);
-    ck_assert_double_eq_tol(got.change, f.change, 1e-9 * f.change);
-    ck_assert(f.change <= f.bound && f.change >= 0.98 * f.bound);
 }
 
 TEST(moment_puts_the_mean_where_the_variance_is_greatest)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # wheel.sh: the Python package as others get it. From a copy of the tracked files: make wheel, the
-# sdist, pip install of each and of the copy itself, in a new environment of every CPython from 3.9
+# sdist, pip install of each and of the copy itself, in a new environment of every CPython from 3.10
 # on that is found; there the package has to work in another folder with nothing set, and to leave
 # nothing when it is uninstalled.
 # shellcheck disable=SC2317 # functions are called through tell
@@ -105,7 +105,7 @@ interpreters() { # one CPython of each version: its minor number, its path
         <(printf '%s\n' ~/.pyenv/versions/*/bin/python3) | while read -r python; do
         "$python" - 2>/dev/null <<'END'
 import ensurepip, platform, ssl, sys, venv
-if platform.python_implementation() == "CPython" and sys.version_info >= (3, 9):
+if platform.python_implementation() == "CPython" and sys.version_info >= (3, 10):
     print(sys.version_info[1], sys.executable)
 END
     done | sort -n -u -k 1,1
@@ -119,7 +119,7 @@ in_one() { # MINOR PATH
     return "$bad"
 }
 mapfile -t found < <(interpreters)
-[ "${#found[@]}" != 0 ] || { echo 'not ok no CPython from 3.9 on was found'; bad=1; }
+[ "${#found[@]}" != 0 ] || { echo 'not ok no CPython from 3.10 on was found'; bad=1; }
 for one in "${found[@]}"; do
     in_one "${one%% *}" "${one#* }" >"$tmp/in-${one%% *}" &
     jobs+=($!)

@@ -2,7 +2,6 @@
 docstrings of the repository, which are written for those who read them in an editor, are read."""
 
 import enum
-import logging as standard
 import pathlib
 import re
 
@@ -86,9 +85,6 @@ def no_network(app, doctree):
 
 
 def setup(app):
-    # Each header in C++ has a part of the namespace, which Sphinx takes for a second one.
-    standard.getLogger("sphinx.sphinx.domains.cpp").addFilter(
-        lambda said: not said.getMessage().endswith("'.. cpp:type:: certreg'."))
     app.connect("autodoc-skip-member", is_field)
     app.connect("autodoc-process-docstring", docstring)
     app.connect("autodoc-process-signature", signature)

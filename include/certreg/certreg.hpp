@@ -1,608 +1,449 @@
 /** @file certreg.hpp
- * libcertreg for C++17 and later: certreg.h with destructors, exceptions and callables.
+ * libcertreg for C++17 and later: destructors, exceptions, and any callable as a model.
  *
  *     #include <certreg/certreg.hpp>
  *     #include <cstdio>
  *     int main()
  *     try {
- *         certreg::plan plan(10000); // most samples of one input
- *         plan.seed = 42;            // to repeat the output; without it one is drawn
+ *         auto shape = certreg::make<certreg_model>(); // structs are those of C
+ *         shape.inputs = 3;
+ *         shape.outputs = 1;
+ *         auto plan = certreg::make<certreg_plan>();
+ *         plan.max_samples = 10000; // most samples of one input
+ *         plan.seed = 42;           // to repeat the output; without it one is drawn
+ *         auto ask = certreg::make<certreg_question>();
+ *         ask.tolerance = 0.5;
  *         const auto model = [](const float *x) { return x[0] + x[1] * x[2]; };
- *         certreg::estimator e(model, certreg::model(3), plan); // 3 inputs
+ *         certreg::estimator e(model, shape, plan);
  *         e.begin({1, 0.5f, -0.25f}, 0.25, 0); // input, sigma, noise id
  *         e.model_check();                     // once: rows do not see each other
- *         const certreg::certificate c = e.certify(10000, certreg::question(0.5));
+ *         const certreg_certificate c = e.certify(10000, ask);
  *         std::printf("%g, radius %g\n", c.prediction, c.radius);
  *     } catch (const certreg::error &why) {
  *         return std::puts(why.what()), 1;
  *     }
  *
- * It is all inline: link certreg and nothing else. This header covers question.h,
- * sampling.h and backend.h too; solver.hpp and, experimental, attack.hpp, denoiser.hpp,
- * interval.hpp and worst_function.hpp do the same for the other headers. Five rules:
+ * It is all inline: link certreg and nothing else. Exceptions are needed, RTTI is not.
+ * What is experimental in C is so here. Four rules:
  *
- * names      Methods and functions have the names of certreg.h, without the prefix, and
- *            mean what it says there: units, ranges, statuses, threads. Only export and
- *            import are export_record and import_record.
- * structs    certreg::question is certreg_question, zeroed, with its struct_size set.
- *            The constructor takes what has no default. Parameters are the structs of
- *            certreg.h, so these serve as well, and C++20's {.tolerance = 0.5} too. A
- *            struct_size of 0 is filled in, except in arrays that are read and behind
- *            pointers.
- * errors     Every status but CERTREG_OK is thrown as certreg::error. What the model or
- *            the progress throws comes out of the call that sampled, as it was thrown.
- *            The samples before it stay, and the next call goes on from them. In
- *            c = e.certify(...) c stays as it was; use it after success only.
- * lifetime   Estimators, solvers, bisections and attacks move and are not copied. An
- *            estimator keeps its model and its backend, an attack its estimator; so
- *            they may be destroyed in any order. What they borrow (plan.memory, a
- *            model by std::ref, a CUDA stream) outlives them all, attacks included. A
- *            model may destroy or move its estimator, but not an attack that calls it.
- * memory     Objects, exceptions and on_progress allocate, and so do functions that
- *            return a vector or a string. The others do not; so a control loop can
- *            certify without allocating.
- *
- * Exceptions are needed, RTTI is not. Without exceptions use certreg.h itself.
+ * names      Methods do what the functions of C with their names do; those headers are
+ *            the manual. Functions without a method are called by call and answer, or,
+ *            if they take no handle with an error, in check.
+ * errors     Every status but CERTREG_OK is thrown as certreg::error, and what the
+ * model throws comes out of the call that sampled. The samples before it stay; the next
+ * call goes on from them. Callbacks in C (plan.progress) may not throw. lifetime
+ * Handles move and are not copied; backends and denoisers are shared ones. An estimator
+ * keeps its model and its backend, an attack its estimator; so destroy them in any
+ * order. What they borrow (plan.memory, a model by std::ref, a CUDA stream) outlives
+ * them all. A model may destroy or move its estimator, but not an attack that calls it.
+ * memory     Constructors, exceptions and export_record allocate, nothing else does.
  */
 #ifndef CERTREG_HPP
 #define CERTREG_HPP
-#include "certreg/callbacks.hpp"
-#include <array>
+#if __cplusplus < 201703L || !defined __cpp_exceptions
+#error "certreg.hpp needs C++17 (-std=c++17) and exceptions; else use certreg.h"
+#endif
+#include "certreg/backend.h"
+#include "certreg/question.h"
+#include "certreg/sampling.h"
+#include "certreg/solver.h"
+#ifdef CERTREG_EXPERIMENTAL
+#include "certreg/attack.h"
+#include "certreg/denoiser.h"
+#include "certreg/interval.h"
+#include "certreg/worst_function.h"
+#endif
+#include <atomic>
 #include <chrono>
-#include <string>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace certreg
 {
+/* ==== structs, errors, spans ====================================================== */
 
-/* ==== backend ===================================================================== */
+/** A struct of the headers in C, zeroed, with its struct_size set. */
+template <class T> T make() noexcept
+{
+    T made = T();
+    made.struct_size = sizeof made;
+    return made;
+}
 
-/** Where noise is drawn. A cheap copy of a shared handle; it is closed with the last
- *  copy, or the last estimator that uses it. */
+/** What is thrown for every failure: a certreg_error (status, sample, row, output,
+ *  model_code, value, text) that is a std::exception too. An index is -1 if it does not
+ *  apply. Copies do not allocate. */
+struct CERTREG_API error : std::exception, certreg_error {
+    explicit error(const certreg_error &from) noexcept : certreg_error(from) {}
+    error(certreg_status why, const char *sentence) noexcept
+        : certreg_error(make<certreg_error>())
+    {
+        status = why;
+        sample = row = output = -1;
+        std::snprintf(text, sizeof text, "%s", sentence);
+    }
+    const char *what() const noexcept override { return text; }
+};
+
+/** Throws what a function of C returned, unless it is CERTREG_OK. `why` is what that
+ *  function wrote, or the error of its handle. */
+inline void check(certreg_status status, const certreg_error *why = nullptr)
+{
+    if (status == CERTREG_OK) return;
+    if (why && why->status == status) throw error(*why); /* else that of another call */
+    throw error(status, certreg_status_text(status));
+}
+
+/** A pointer and a count: what a function reads (span<const float>) or fills
+ *  (span<float>). It is made from those two, an array, a list such as {1, 0.5f}, or
+ *  what has data(), size() and begin(), as std::vector, std::array and std::span have.
+ *  It owns nothing. A row of a matrix stored by columns throws CERTREG_E_INVALID. */
+template <class T> class span
+{
+    using list = std::initializer_list<std::remove_const_t<T>>;
+
+  public:
+    span() noexcept = default;
+    span(T *data, size_t size) noexcept : data_(size ? data : nullptr), size_(size) {}
+    span(list elements) noexcept : span(elements.begin(), elements.size()) {}
+    template <size_t N> span(T (&array)[N]) noexcept : span(array, N) {}
+    template <
+        class C, class U = std::remove_pointer_t<decltype(std::declval<C &>().data())>,
+        class = std::enable_if_t<std::is_convertible_v<U (*)[], T (*)[]>>,
+        class = decltype(std::declval<C &>().begin())>
+    span(C &&from) : span(from.data(), static_cast<size_t>(from.size()))
+    {
+        const auto last = static_cast<std::ptrdiff_t>(size_) - 1;
+        if (size_ && &*(from.begin() + last) != data_ + last)
+            throw error(CERTREG_E_INVALID, "the elements have gaps: copy them first");
+    }
+    T *data() const noexcept { return data_; } /* NULL if it is empty */
+    size_t size() const noexcept { return size_; }
+    /** Its data. Another size is refused. */
+    T *has(size_t n, const char *name) const
+    {
+        if (size_ == n) return data_;
+        char text[160];
+        std::snprintf(text, 160, "%s has %zu elements, but needs %zu", name, size_, n);
+        throw error(CERTREG_E_INVALID, text);
+    }
+
+  private:
+    T *data_ = nullptr;
+    size_t size_ = 0;
+};
+
+/* ==== below the interface ========================================================= */
+
+namespace detail
+{
+/* The handle that `by` makes. It keeps `kept`, which is destroyed after it. */
+template <class H, class F, class... A>
+std::shared_ptr<H> create(
+    void (*destroy)(H *), std::shared_ptr<void> kept, F *by, A... arguments)
+{
+    H *made = nullptr;
+    auto why = make<certreg_error>();
+    check(by(arguments..., &why, &made), &why);
+    return {made, [destroy, kept](H *h) { destroy(h); }};
+}
+
+/* Calls a callback: void, or an int that is not 0 for a failure. What it throws is
+ * kept, since the frames above are those of C. */
+template <class F> int guarded(std::exception_ptr &thrown, F &&f) noexcept
+try {
+    using result = std::invoke_result_t<F>;
+    constexpr bool nothing = std::is_void_v<result>;
+    static_assert(nothing || std::is_same_v<result, int>, "returns void, or an int");
+    if constexpr (nothing) return f(), 0;
+    else return f();
+} catch (...) {
+    thrown = std::current_exception();
+    return -1;
+}
+
+/* The model on the rows of a batch that are used, or on the batch. */
+template <class F>
+int evaluate(F &f, const certreg_batch &b, std::exception_ptr &thrown) noexcept
+{
+    using number = std::is_invocable<F &, const float *>;
+    using two = std::is_invocable<F &, const float *, float *>;
+    using row = std::disjunction<number, two>;
+    using known = std::disjunction<row, std::is_invocable<F &, const certreg_batch &>>;
+    static_assert(known::value, "certreg::estimator lists how a model is called");
+    int failed = 0;
+    for (size_t i = 0; i < (row::value ? b.used_count : 1) && !failed; i++) {
+        const float *const x = b.x + (b.used_first + i) * b.inputs;
+        float *const y = b.y + (b.used_first + i) * b.columns;
+        failed = guarded(thrown, [&] {
+            if (row::value && b.device >= 0)
+                throw error(CERTREG_E_INVALID, "on a device take a certreg_batch");
+            if constexpr (number::value) *y = static_cast<float>(f(x));
+            else if constexpr (row::value) return f(x, y);
+            else return f(b);
+        });
+    }
+    return failed;
+}
+
+/* What an estimator and its attacks share. */
+struct state {
+    std::exception_ptr thrown; /* by the model, in the running call */
+    std::atomic_flag running = ATOMIC_FLAG_INIT;
+};
+} // namespace detail
+
+/** What estimators, solvers, bisections and attacks have. While a call is running,
+ *  another one on it, its estimator or its attacks throws CERTREG_E_BUSY and changes
+ *  nothing but its own `out`. Move or destroy it only while no other thread uses it. */
+template <class H, const certreg_error *(*Error)(const H *)> class handle
+{
+  public:
+    /** For functions of C; NULL once it was moved from. */
+    H *get() const noexcept { return h_.get(); }
+    /** Calls f(get(), arguments...). */
+    template <class F, class... A> void call(F *f, A... arguments) const
+    {
+        const std::shared_ptr<H> h = h_; /* the model may move or destroy its handle */
+        const std::shared_ptr<detail::state> s = state_;
+        if (!h) throw error(CERTREG_E_INVALID, "the handle was moved from");
+        if (s->running.test_and_set(std::memory_order_acquire)) check(CERTREG_E_BUSY);
+        s->thrown = nullptr; /* of a function that was called with get() */
+        const certreg_status status = f(h.get(), arguments...);
+        const std::exception_ptr thrown = std::exchange(s->thrown, nullptr);
+        const certreg_error why = *Error(h.get());
+        s->running.clear(std::memory_order_release);
+        if (thrown) std::rethrow_exception(thrown);
+        check(status, &why);
+    }
+    /** Calls f(get(), arguments..., &out) and returns out, as in
+     *  e.answer<certreg_run>(certreg_estimator_info). */
+    template <class T, class F, class... A> T answer(F *f, A... arguments) const
+    {
+        auto out = make<T>();
+        return call(f, arguments..., &out), out;
+    }
+
+  protected:
+    handle() = default;
+    handle(handle &&) noexcept = default;
+    handle &operator=(handle &&) noexcept = default;
+    std::shared_ptr<H> h_;
+    std::shared_ptr<detail::state> state_ = std::make_shared<detail::state>();
+    size_t inputs_ = 0, columns_ = 0;
+};
+
+/* ==== backend and estimator ======================================================= */
+
+/** Where noise is drawn: certreg_backend_open_cpu, or certreg_backend_open. */
 class backend
 {
   public:
-    /** The CPU, one thread. */
-    backend() noexcept = default;
-    /** certreg_backend_open_cpu. 0: one thread per processor. */
-    static backend cpu(int32_t threads = 0)
+    backend() noexcept = default; /* the CPU, one thread */
+    explicit backend(int32_t threads) { open(certreg_backend_open_cpu, threads); }
+    explicit backend(const char *module, int32_t device = 0, void *stream = nullptr)
     {
-        certreg_backend *opened = nullptr;
-        sized<certreg_error> why;
-        detail::check(certreg_backend_open_cpu(threads, &why, &opened), &why);
-        return backend(opened);
+        open(certreg_backend_open, module, device, stream);
     }
-    /** certreg_backend_open. The stream must outlive all copies and estimators. */
-    static backend open(const char *module, int32_t device = 0, void *stream = nullptr)
-    {
-        certreg_backend *opened = nullptr;
-        sized<certreg_error> why;
-        detail::check(
-            certreg_backend_open(module, device, stream, &why, &opened), &why);
-        return backend(opened);
-    }
-    /** For functions of certreg.h; NULL: the CPU, one thread. */
-    certreg_backend *get() const noexcept { return handle_.get(); }
+    certreg_backend *get() const noexcept { return h_.get(); }
 
   private:
-    explicit backend(certreg_backend *opened) : handle_(opened, certreg_backend_close)
+    template <class F, class... A> void open(F *by, A... arguments)
     {
+        h_ = detail::create(certreg_backend_close, {}, by, arguments...);
     }
-    std::shared_ptr<certreg_backend> handle_;
-    friend class estimator;
+    std::shared_ptr<certreg_backend> h_;
 };
 
-/* ==== estimator =================================================================== */
-
-/** certreg_estimator: samples a model, and answers questions about one input after the
- *  other. One call at a time, those of its attacks included: while one is running, a
- *  second one, by another thread, the model or the progress, throws CERTREG_E_BUSY and
- *  changes nothing but its own `out`. No other thread may use an estimator while it is
- *  moved, assigned to or destroyed. Different estimators are independent, if their
- *  models are. A moved-from one can be assigned to and destroyed; its other methods
- *  throw CERTREG_E_INVALID, except get, which is NULL, and cancel. */
-class estimator
+/** certreg_estimator. */
+class estimator : public handle<certreg_estimator, certreg_estimator_error>
 {
+    friend struct attack;
+
   public:
     /** @param f  the model: any callable, copied or moved in (std::ref for one that
      *            stays yours), in one of these forms, the first that fits:
      *
-     *      number f(view<const float> x)               one row; one output
-     *      number f(const float *x)
-     *      void f(const float *x, float *y, size_t n)  n rows, row-major
-     *      void f(view<const float> x, view<float> y)  one row; all its outputs
-     *      void f(const float *x, float *y)
-     *      void f(const certreg_batch &)               as certreg_eval
+     *      number f(const float *x)           one row; the model has one output
+     *      void f(const float *x, float *y)   one row; all its outputs
+     *      void f(const certreg_batch &)      as certreg_eval
      *
-     *            A number is rounded to float; the certificate is about that. Where
-     *            void stands, int serves too; other than 0 it is
-     *            CERTREG_E_MODEL_FAILED with this model_code. Only the last form runs
-     *            on a CUDA device, with pointers and a stream of the device. Only rows
-     *            that are used are passed, except in the last. Write the types of
-     *            parameters: a generic lambda is taken for the first form.
-     *  @param shape  eval and user are not read
-     *  @param on     the default: the CPU, one thread
-     *  @throws error as certreg_estimator_create; CERTREG_E_INVALID also for a model
-     *          that returns a number, if there is more than one column of outputs */
+     *            A number is rounded to float; the certificate is about that. Instead
+     *            of void an int serves; if it is not 0, it is the model_code of
+     *            CERTREG_E_MODEL_FAILED. Only the last form runs on a CUDA device; the
+     *            others see used rows only. A generic lambda is taken for the first.
+     *            nullptr: shape.eval, a model in C, or NULL for draw and record */
     template <class F>
     estimator(
         F &&f, const certreg_model &shape, const certreg_plan &plan, backend on = {})
     {
-        using callable = std::decay_t<F>;
+        using bound = std::tuple<std::decay_t<F>, decltype(state_), backend>;
+        const auto held = std::make_shared<bound>(std::forward<F>(f), state_, on);
         certreg_model m = shape;
-        detail::fill(m);
-        if (detail::gives_number<callable>() && columns_of(m) > 1)
-            throw error(
-                CERTREG_E_INVALID, "the model returns one number for a row, and y has "
-                                   "more columns: let it take x and y");
-        auto s = std::make_shared<detail::state_of<callable>>(std::forward<F>(f));
-        m.eval = detail::state_of<callable>::eval;
-        m.user = s.get();
-        create(std::move(s), m, plan, std::move(on));
+        if constexpr (!std::is_null_pointer_v<std::decay_t<F>>) {
+            m.user = held.get();
+            m.eval = [](void *user, const certreg_batch *b) {
+                auto &[model, s, used] = *static_cast<bound *>(user);
+                return detail::evaluate(model, *b, s->thrown);
+            };
+        }
+        const auto by = certreg_estimator_create;
+        h_ = detail::create(certreg_estimator_destroy, held, by, on.get(), &m, &plan);
+        inputs_ = m.inputs;
+        columns_ = m.outputs;
+        for (size_t i = 0; m.kind && i < m.outputs; i++)
+            columns_ += m.kind[i] == CERTREG_OUTPUT_ANGLE_PAIR;
     }
-    /** With shape.eval, a model in C, which gets shape.user; or NULL, for draw and
-     *  record. */
-    estimator(const certreg_model &shape, const certreg_plan &plan, backend on = {})
+    /** After a failure no input is begun, not the last one either, unless z could not
+     *  become a span. `level`: see certreg_estimator_begin_level. */
+    void begin(span<const float> z, double sigma, uint64_t noise_id, uint64_t level = 0)
     {
-        certreg_model m = shape;
-        detail::fill(m);
-        create(std::make_shared<detail::state>(), m, plan, std::move(on));
+        const auto f = certreg_estimator_begin_level;
+        if (z.size() != inputs_) f(get(), nullptr, sigma, noise_id, level);
+        call(f, z.has(inputs_, "z"), sigma, noise_id, level);
     }
-
-    estimator(estimator &&) noexcept = default;
-    estimator &operator=(estimator &&) noexcept = default;
-
-    /** Bytes on the host, without making one. */
-    static size_t size(
-        const certreg_model &shape, const certreg_plan &plan, const backend &on = {})
-    {
-        return bytes(shape, plan, on)[0];
-    }
-    /** Bytes on the device of its backend, without making one. */
-    static size_t device_size(
-        const certreg_model &shape, const certreg_plan &plan, const backend &on = {})
-    {
-        return bytes(shape, plan, on)[1];
-    }
-
-    /** Calls f(uint64_t done, uint64_t total) after each batch from now on, instead of
-     *  plan.progress. f returns void, or an int other than 0 to cancel. It is copied
-     *  or moved in, and has to be copyable. */
-    template <class F> void on_progress(F &&f)
-    {
-        const detail::turn s = call();
-        s->progress = [g = std::decay_t<F>(std::forward<F>(f))](
-                          uint64_t done, uint64_t total) mutable {
-            return detail::call(g, done, total);
-        };
-    }
-
-    /** certreg_estimator_begin: a new input, with an empty record.
-     *  @param z         inputs finite floats in host memory, copied
-     *  @param sigma     noise level > 0; feature j has noise sigma*scale[j]
-     *  @param noise_id  names the noise: a new one for each input
-     *  @param level     as certreg_estimator_begin_level
-     *  @throws error CERTREG_E_INVALID also if z has not model.inputs numbers. After a
-     *          failure no input is begun, not the last one either, unless z could not
-     *          become a view */
-    void begin(view<const float> z, double sigma, uint64_t noise_id, uint64_t level = 0)
-    {
-        const detail::turn s = call();
-        const float *data = z.size() == s->inputs ? z.data() : nullptr;
-        const certreg_status status =
-            certreg_estimator_begin_level(s->handle, data, sigma, noise_id, level);
-        if (status == CERTREG_E_INVALID) detail::check_count("z", z.size(), s->inputs);
-        s->check(status);
-    }
-
-    /** certreg_model_check: whether outputs depend on more than their row. Once, after
-     *  the first begin.
-     *  @return CERTREG_DEPENDENCE_...; on the call, last_error().text says so
-     *  @throws error if they depend on other rows; what the model throws */
+    /** Returns CERTREG_DEPENDENCE_... */
     int32_t model_check(size_t rows = 0)
     {
-        const detail::turn s = call();
         int32_t found = 0;
-        s->check(certreg_model_check(s->handle, rows, &found));
-        return found;
+        return call(certreg_model_check, rows, &found), found;
     }
-
-    /** certreg_certify, one question. An abstention, a cap and an early stop are no
-     *  errors: see outcome and stop of the certificate.
-     *  @param total_samples  in the record afterwards, pilot included; 0: only answer
-     *  @throws error as certreg_certify; what the model or the progress throws. Samples
-     *          before it stay, and the same call goes on from there */
-    certificate certify(size_t total_samples, const certreg_question &q)
+    certreg_certificate certify(size_t total, const certreg_question &q)
     {
-        return one(
-            q, [&](certreg_estimator *e, const certreg_question *p, certificate *c) {
-                return certreg_certify(e, total_samples, p, 1, c);
-            });
+        return answer<certreg_certificate>(certreg_certify, total, &q, size_t(1));
     }
-    /** Several questions: out[i] answers questions[i]. Where this throws, `out` claims
-     *  nothing, except for answers of this call whose status is CERTREG_OK. Does not
-     *  allocate. */
+    /** Answers q[i] in out[i]. If this throws, `out` claims nothing but answers of this
+     *  call whose status is CERTREG_OK. */
     void certify(
-        size_t total_samples, view<const certreg_question> questions,
-        view<certreg_certificate> out)
+        size_t total, span<const certreg_question> q, span<certreg_certificate> out)
     {
-        clear(out);
-        const detail::turn s = call();
-        detail::check_count("out", out.size(), questions.size());
-        s->check(certreg_certify(
-            s->handle, total_samples, questions.data(), questions.size(), out.data()));
+        for (size_t i = 0; i < out.size(); i++)
+            out.data()[i] = make<certreg_certificate>();
+        certreg_certify(nullptr, 0, nullptr, out.size(), out.data()); /* all refused */
+        out.has(q.size(), "out");
+        call(certreg_certify, total, q.data(), q.size(), out.data());
     }
-    /** Allocates the answers, of which none is left where this throws. */
-    std::vector<certificate> certify(
-        size_t total_samples, view<const certreg_question> questions)
+    void sample(uint64_t first, size_t n) { call(certreg_estimator_sample, first, n); }
+    /** x has n rows of inputs, and y n rows of columns. */
+    void draw(uint64_t first, size_t n, span<float> x)
     {
-        std::vector<certificate> out(questions.size());
-        certify(total_samples, questions, out);
-        return out;
+        call(certreg_estimator_draw, first, n, x.has(n * inputs_, "x"));
     }
-
-    /** certreg_output_bounds: where T stays for every shift within the radius.
-     *  @throws error as certify */
-    certificate output_bounds(
-        size_t total_samples, const certreg_question &q, double radius)
+    void record(uint64_t first, size_t n, span<const float> y)
     {
-        return one(
-            q, [&](certreg_estimator *e, const certreg_question *p, certificate *c) {
-                return certreg_output_bounds(e, total_samples, p, 1, radius, c);
-            });
+        call(certreg_estimator_record, first, n, y.has(n * columns_, "y"));
     }
-    /** Several questions, as for certify. */
-    void output_bounds(
-        size_t total_samples, view<const certreg_question> questions, double radius,
-        view<certreg_certificate> out)
-    {
-        clear(out);
-        const detail::turn s = call();
-        detail::check_count("out", out.size(), questions.size());
-        s->check(certreg_output_bounds(
-            s->handle, total_samples, questions.data(), questions.size(), radius,
-            out.data()));
-    }
-
-    /** certreg_certify_outputs.
-     *  @param each  as many as questions; written also where this throws
-     *  @return the radius for all outputs together */
-    certificate certify_outputs(
-        size_t total_samples, view<const certreg_question> questions,
-        view<certreg_certificate> each)
-    {
-        clear(each);
-        const detail::turn s = call();
-        certificate combined;
-        detail::check_count("each", each.size(), questions.size());
-        s->check(certreg_certify_outputs(
-            s->handle, total_samples, questions.data(), questions.size(), each.data(),
-            &combined));
-        return combined;
-    }
-
-    /** certreg_certify_sigmas. It begins the input itself.
-     *  @param out  sigmas.size()*questions.size(), level by level; written also where
-     *              this throws */
-    void certify_sigmas(
-        view<const float> z, view<const double> sigmas, uint64_t noise_id,
-        size_t total_samples, view<const certreg_question> questions,
-        view<certreg_certificate> out)
-    {
-        clear(out);
-        const detail::turn s = call();
-        detail::check_count("z", z.size(), s->inputs);
-        detail::check_count("out", out.size(), sigmas.size() * questions.size());
-        s->check(certreg_certify_sigmas(
-            s->handle, z.data(), sigmas.data(), sigmas.size(), noise_id, total_samples,
-            questions.data(), questions.size(), out.data()));
-    }
-    std::vector<certificate> certify_sigmas(
-        view<const float> z, view<const double> sigmas, uint64_t noise_id,
-        size_t total_samples, view<const certreg_question> questions)
-    {
-        std::vector<certificate> out(sigmas.size() * questions.size());
-        certify_sigmas(z, sigmas, noise_id, total_samples, questions, out);
-        return out;
-    }
-
-    /** certreg_estimator_prediction, of one number.
-     *  @throws error CERTREG_E_INVALID also for a vector, whose prediction has more */
-    double prediction(const certreg_question &q)
-    {
-        double number = 0;
-        prediction(q, view<double>(&number, 1));
-        return number;
-    }
-    /** For a vector: out has a number for each of its outputs. */
-    void prediction(const certreg_question &q, view<double> out)
-    {
-        numbers(certreg_estimator_prediction, q, out);
-    }
-    /** certreg_estimator_estimate, of one number. */
-    double estimate(const certreg_question &q)
-    {
-        double number = 0;
-        estimate(q, view<double>(&number, 1));
-        return number;
-    }
-    /** For a vector: out has a number for each of its outputs. */
-    void estimate(const certreg_question &q, view<double> out)
-    {
-        numbers(certreg_estimator_estimate, q, out);
-    }
-
-    /** certreg_estimator_bounds: those behind one side, CERTREG_SIDE_... */
-    certreg::bounds bounds(const certreg_question &q, int32_t side)
-    {
-        const detail::turn s = call();
-        certreg_question asked = q;
-        detail::fill(asked);
-        certreg::bounds out;
-        s->check(certreg_estimator_bounds(s->handle, &asked, side, &out));
-        return out;
-    }
-    /** certreg_estimator_forecast: how many samples question.target takes. */
-    certreg::forecast forecast(const certreg_question &q)
-    {
-        const detail::turn s = call();
-        certreg_question asked = q;
-        detail::fill(asked);
-        certreg::forecast out;
-        s->check(certreg_estimator_forecast(s->handle, &asked, &out));
-        return out;
-    }
-    /** certreg_estimator_info: what to keep beside the certificates of this input. */
-    certreg::run info()
-    {
-        const detail::turn s = call();
-        certreg::run out;
-        s->check(certreg_estimator_info(s->handle, &out));
-        return out;
-    }
-
-    /** certreg_estimator_sample: calls the model for missing samples first to
-     *  first+count-1.
-     *  @throws error also for a cancel and a deadline; what the model throws */
-    void sample(uint64_t first, size_t count)
-    {
-        const detail::turn s = call();
-        s->check(certreg_estimator_sample(s->handle, first, count));
-    }
-    /** certreg_estimator_draw: noisy inputs of samples from first on.
-     *  @param x  samples*inputs floats, with a CUDA backend of its device */
-    void draw(uint64_t first, view<float> x)
-    {
-        const detail::turn s = call();
-        const size_t count = detail::rows_of("x", x.size(), s->inputs);
-        s->check(certreg_estimator_draw(s->handle, first, count, x.data()));
-    }
-    /** certreg_estimator_record: their outputs.
-     *  @param y  samples*columns floats, on the host */
-    void record(uint64_t first, view<const float> y)
-    {
-        const detail::turn s = call();
-        const size_t count = detail::rows_of("y", y.size(), s->columns);
-        s->check(certreg_estimator_record(s->handle, first, count, y.data()));
-    }
-
-    /** certreg_estimator_export. The bytes contain the seed. */
     std::vector<unsigned char> export_record()
     {
-        const detail::turn s = call();
         size_t count = 0;
-        s->check(certreg_estimator_export(s->handle, nullptr, &count));
-        std::vector<unsigned char> record(count);
-        s->check(certreg_estimator_export(s->handle, record.data(), &count));
-        return record;
+        call(certreg_estimator_export, nullptr, &count);
+        std::vector<unsigned char> bytes(count);
+        return call(certreg_estimator_export, bytes.data(), &count), bytes;
     }
-    /** certreg_estimator_import: adds a record, all or nothing. First begin its input.
-     *  @param record, count  the bytes */
-    void import_record(const void *record, size_t count)
-    {
-        const detail::turn s = call();
-        s->check(certreg_estimator_import(s->handle, record, count));
-    }
-    /** A vector or string of bytes. */
-    template <class C> void import_record(const C &bytes)
-    {
-        static_assert(sizeof *bytes.data() == 1, "a record is a container of bytes");
-        import_record(bytes.data(), bytes.size());
-    }
-
-    /** certreg_estimator_set_deadline: a time from now on, such as 8ms. 0: no deadline;
-     *  below 0: it is over already. */
+    /** From now on, such as 8ms. 0: no deadline; below 0: it is over already. */
     void set_deadline(std::chrono::duration<double> from_now)
     {
-        const detail::turn s = call();
-        s->check(certreg_estimator_set_deadline(s->handle, from_now.count()));
+        call(certreg_estimator_set_deadline, from_now.count());
     }
-    /** At a point in time, such as the end of a tick. One that has passed is over. */
-    void set_deadline(std::chrono::steady_clock::time_point end)
-    {
-        const std::chrono::steady_clock::time_point now =
-            std::chrono::steady_clock::now();
-        using seconds = std::chrono::duration<double>;
-        set_deadline(end > now ? seconds(end - now) : seconds(-1));
-    }
-
-    /** certreg_estimator_cancel. Any thread, and signal handlers; but not while the
-     *  estimator is moved, assigned to or destroyed. */
-    void cancel() noexcept
-    {
-        if (state_) certreg_estimator_cancel(state_->handle);
-    }
-
-    /** What the last call reported; valid until the next. When the model has thrown, it
-     *  names the samples, and model_code is -1. */
-    const certreg_error &last_error()
-    {
-        if (!state_) throw error(CERTREG_E_INVALID, moved_from);
-        return *certreg_estimator_error(state_->handle);
-    }
-
-    /** For functions of certreg.h; stays ours. */
-    certreg_estimator *get() const noexcept
-    {
-        return state_ ? state_->handle : nullptr;
-    }
-
-  private:
-    static constexpr const char *moved_from = "the estimator was moved from";
-    detail::turn call() const { return detail::turn(state_, moved_from); }
-
-    /* No earlier answer stays where a call throws. Called without a handle, the library
-     * writes refused certificates. */
-    static void clear(view<certreg_certificate> out)
-    {
-        for (certreg_certificate &c : out) c = certificate();
-        certreg_certify(nullptr, 0, nullptr, out.size(), out.data());
-    }
-
-    static size_t columns_of(const certreg_model &m)
-    {
-        size_t columns = m.outputs;
-        for (size_t i = 0; m.kind && i < m.outputs; i++)
-            columns += m.kind[i] == CERTREG_OUTPUT_ANGLE_PAIR;
-        return columns;
-    }
-
-    void create(
-        std::shared_ptr<detail::state> s, const certreg_model &m,
-        const certreg_plan &given, backend on)
-    {
-        certreg_plan p = given;
-        detail::fill(p);
-        if (p.progress)
-            s->progress = [f = p.progress, user = p.progress_user](auto... counts) {
-                return f(user, counts...);
-            };
-        p.progress = detail::state::report;
-        p.progress_user = s.get();
-        s->backend = std::move(on.handle_);
-        sized<certreg_error> why;
-        detail::check(
-            certreg_estimator_create(s->backend.get(), &m, &p, &why, &s->handle), &why);
-        s->inputs = m.inputs;
-        s->outputs = m.outputs;
-        s->columns = columns_of(m);
-        state_ = std::move(s);
-    }
-
-    static std::array<size_t, 2> bytes(
-        const certreg_model &shape, const certreg_plan &plan, const backend &on)
-    {
-        certreg_model m = shape;
-        detail::fill(m);
-        certreg_plan p = plan;
-        detail::fill(p);
-        std::array<size_t, 2> out;
-        detail::check(
-            certreg_estimator_size(on.get(), &m, &p, &out[0], &out[1]), nullptr);
-        return out;
-    }
-
-    template <class Ask> certificate one(const certreg_question &q, Ask ask)
-    {
-        const detail::turn s = call();
-        certreg_question asked = q;
-        detail::fill(asked);
-        certificate out;
-        s->check(ask(s->handle, &asked, &out));
-        return out;
-    }
-
-    /* The library writes as many numbers as the question has outputs. */
-    template <class Get>
-    void numbers(Get *of, const certreg_question &q, view<double> out)
-    {
-        const detail::turn s = call();
-        certreg_question asked = q;
-        detail::fill(asked);
-        const size_t needs = asked.output == CERTREG_ALL_OUTPUTS ? s->outputs
-                             : asked.output_count > 1            ? asked.output_count
-                                                                 : 1;
-        detail::check_count("out", out.size(), needs);
-        s->check(of(s->handle, &asked, out.data()));
-    }
-
-    std::shared_ptr<detail::state> state_;
-    friend class attack;
+    void cancel() noexcept { certreg_estimator_cancel(get()); }
 };
 
-/* ==== functions without a handle ================================================== */
-
-/** certreg_version: of the library at run time, as CERTREG_VERSION_NUMBER. */
-inline uint32_t version() noexcept
-{
-    return certreg_version();
-}
-
-/** certreg_choose_sigma.
- *  @param certificates  inputs*levels, input by input
- *  @param mean_radius   empty, or levels numbers, which receive the means
- *  @return the level */
-inline size_t choose_sigma(
-    view<const certreg_certificate> certificates, size_t levels,
-    view<double> mean_radius = {})
-{
-    const size_t inputs = levels ? certificates.size() / levels : 0;
-    detail::check_count("certificates", certificates.size(), inputs * levels);
-    if (mean_radius.size())
-        detail::check_count("mean_radius", mean_radius.size(), levels);
-    size_t level = 0;
-    detail::check(
-        certreg_choose_sigma(
-            certificates.data(), inputs, levels, mean_radius.data(), &level),
-        nullptr);
-    return level;
-}
+/** certreg_solver, as in
+ *  s.answer<certreg_mean_change>(certreg_solver_worst_case, &bounds, 0u, radius). */
+struct solver : handle<certreg_solver, certreg_solver_error> {
+    explicit solver(const certreg_solver_plan *plan = nullptr)
+    {
+        h_ = detail::create(certreg_solver_destroy, {}, certreg_solver_create, plan);
+    }
+};
+/** certreg_bisection, as in
+ *  b.answer<certreg_radius>(certreg_bisection_within, &bounds, 0u, tolerance). */
+struct bisection : handle<certreg_bisection, certreg_bisection_error> {
+    explicit bisection(const certreg_bisection_plan *plan = nullptr)
+    {
+        const auto by = certreg_bisection_create;
+        h_ = detail::create(certreg_bisection_destroy, {}, by, plan);
+    }
+};
 
 #ifdef CERTREG_EXPERIMENTAL
-/** certreg_move_certificate.
- *  @param scale  empty: all 1; or as many numbers as z and `to` have */
-inline certificate move_certificate(
-    const certreg_certificate &of, view<const float> z, view<const float> to,
-    view<const float> scale = {})
+/* ==== experimental ================================================================ */
+
+/** certreg_attack. */
+struct attack : handle<certreg_attack, certreg_attack_error> {
+    attack(const estimator &of, const certreg_attack_plan &plan)
+    {
+        state_ = of.state_;
+        inputs_ = of.inputs_;
+        h_ = detail::create(
+            certreg_attack_destroy, of.h_, certreg_attack_create, of.get(), &plan);
+    }
+    /** `shift` is empty, or has a number for each of the inputs. */
+    certreg_attack_result run(
+        const certreg_question &q, const certreg_attack_options &options,
+        span<float> shift = {})
+    {
+        float *const to = shift.data() ? shift.has(inputs_, "shift") : nullptr;
+        return answer<certreg_attack_result>(certreg_attack_run, &q, &options, to);
+    }
+};
+
+/** certreg_denoiser: constants, which functions of C take by get(). */
+class denoiser
 {
-    certreg_certificate from = of;
-    detail::fill(from);
-    detail::check_count("to", to.size(), z.size());
-    if (scale.size()) detail::check_count("scale", scale.size(), z.size());
-    certificate out;
-    sized<certreg_error> why;
-    detail::check(
-        certreg_move_certificate(
-            &from, z.size(), scale.size() ? scale.data() : nullptr, z.data(), to.data(),
-            &out, &why),
-        &why);
+  public:
+    /** `read` is called as read(uint64_t first, size_t count, float *x), and returns
+     *  void, or an int other than 0 for a failure. What it throws comes out of here. */
+    template <class F> denoiser(F &&read, certreg_denoiser_plan plan)
+    {
+        std::pair<F &, std::exception_ptr> held(read, nullptr);
+        plan.user = &held;
+        plan.read = [](void *user, uint64_t first, size_t n, float *x) {
+            auto &to = *static_cast<decltype(held) *>(user);
+            return detail::guarded(to.second, [&] { return to.first(first, n, x); });
+        };
+        certreg_denoiser *made = nullptr;
+        auto why = make<certreg_error>();
+        const certreg_status status = certreg_denoiser_create(&plan, &why, &made);
+        if (held.second) std::rethrow_exception(held.second);
+        check(status, &why);
+        h_.reset(made, certreg_denoiser_destroy);
+    }
+    /** Owns what certreg_denoiser_import has made. */
+    explicit denoiser(certreg_denoiser *made) : h_(made, certreg_denoiser_destroy) {}
+    const certreg_denoiser *get() const noexcept { return h_.get(); }
+
+  private:
+    std::shared_ptr<const certreg_denoiser> h_;
+};
+
+/** certreg_interval_rule; NULL: of a calibration that is planned. */
+inline certreg_rule interval_rule(
+    const certreg_coverage &wanted, const certreg_calibration *of = nullptr)
+{
+    auto out = make<certreg_rule>();
+    auto why = make<certreg_error>();
+    return check(certreg_interval_rule(&wanted, of, &why, &out), &why), out;
+}
+
+/** certreg_move_certificate. `scale` is empty, or has a number for each of z. */
+inline certreg_certificate move_certificate(
+    const certreg_certificate &c, span<const float> z, span<const float> to,
+    span<const float> scale = {})
+{
+    const size_t n = z.size();
+    const float *const at = to.has(n, "to"), *d = scale.data();
+    auto out = make<certreg_certificate>();
+    auto why = make<certreg_error>();
+    if (d) scale.has(n, "scale");
+    check(certreg_move_certificate(&c, n, d, z.data(), at, &out, &why), &why);
     return out;
 }
 #endif
-
-/** certreg_question_digest. */
-inline uint64_t question_digest(const certreg_question &q)
-{
-    certreg_question asked = q;
-    detail::fill(asked);
-    uint64_t digest = 0;
-    detail::check(certreg_question_digest(&asked, &digest), nullptr);
-    return digest;
-}
-
-/** certreg_write_json: one line. A NULL part is left out.
- *  @param flags  CERTREG_JSON_..., or 0 */
-inline std::string write_json(
-    const certreg_question *q, const certreg_run *r, const certreg_certificate *c,
-    uint32_t flags = 0)
-{
-    size_t bytes = 0;
-    detail::check(certreg_write_json(q, r, c, flags, nullptr, &bytes), nullptr);
-    std::string line(bytes, '\0');
-    detail::check(certreg_write_json(q, r, c, flags, line.data(), &bytes), nullptr);
-    line.resize(bytes - 1); /* without the NUL */
-    return line;
-}
-
 } // namespace certreg
 #endif

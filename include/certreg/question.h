@@ -28,14 +28,13 @@ extern "C" {
  *              as above (theory 6). The answer does not depend on model.batch.
  *  ASYMPTOTIC  Normal approximations (theory 5.1): alpha/4 for the mean, alpha/4 for
  *              the variance, alpha/2 for the gradient; median: alpha/2 exact binomial,
- *              alpha/2 gradient; a second order takes 0.2 alpha of the gradient's
- *              share. Constraints 0: mean, variance, range, and the gradient and the
- *              second order where the plan has them. NOT VALID against rare values or
- *              heavy tails: a jump of probability 1e-4 on top of ordinary scatter is
- *              missed 37% of the time at 10,000 samples, the variance of exp(2 e), e
- *              standard normal, 48% of the time at 1,000 samples and alpha 0.05. Where
- *              fewer scores than blocks differ from the most common one, the mean is
- *              bounded by counting, without variance and gradient.
+ *              alpha/2 gradient. Constraints 0: mean, variance, range, and the gradient
+ *              if the plan has it. NOT VALID against rare values or heavy tails: a jump
+ *              of probability 1e-4 on top of ordinary scatter is missed 37% of the time
+ *              at 10,000 samples, the variance of exp(2 e), e standard normal, 48% of
+ *              the time at 1,000 samples and alpha 0.05. Where fewer scores than blocks
+ *              differ from the most common one, the mean is bounded by counting,
+ *              without variance and gradient.
  *  PAPER       The paper's intervals, one misprint corrected, with the mean taken as
  *              known: alpha/2 each for the two-sided intervals of variance and
  *              gradient; all of alpha for the variance without the gradient. It bounds
@@ -131,7 +130,7 @@ struct certreg_target {
  *  a pair, or before all samples, has no guarantee. 11 to 10,001 samples are allowed: a
  *  condition takes 1 ms of computing for 101, 10 ms for 1,001 and 100 ms for 10,001, at
  *  every look if a target has looks. Deadlines hold between conditions. The gradient
- *  and the second order do not help a median then, and are refused. */
+ *  does not help a median then, and is refused. */
 
 #ifdef CERTREG_EXPERIMENTAL
 /* One of plan.flags */
@@ -174,8 +173,8 @@ struct certreg_serving {
  *  scatter more get more of the tolerance; the pilot decides how much. Time grows with
  *  the number of directions, 12 for the mean of two outputs and 46 of three; with the
  *  gradient about four of them share a replay of the noise. Means need model.lo and
- *  model.hi, except with ASYMPTOTIC. Vectors have no output bounds, second order or
- *  PAPER. A position and a heading together: certreg_certify_outputs. */
+ *  model.hi, except with ASYMPTOTIC. Vectors have no output bounds and no PAPER. A
+ *  position and a heading together: certreg_certify_outputs. */
 
 /* ==== predictions and estimates ================================================== */
 

@@ -116,27 +116,6 @@ certreg_estimator_info(certreg_estimator *, certreg_run *out);
 CERTREG_API certreg_status
 certreg_question_digest(const certreg_question *question, uint64_t *digest);
 
-/* flags of certreg_write_json */
-enum certreg_json_flag {
-    CERTREG_JSON_SEED = 1 /* write the seed too: whoever reads it can draw the noise */
-};
-
-/** Writes {"question":{...},"run":{...},"certificate":{...}} as one line without a line
- *  feed. Fields have the names of the structs, and enums their numbers. Doubles read
- *  back to the same bits; infinities and NaN are null; 64-bit integers are strings; a
- *  NULL pointer is null. The prediction is a list if the question has a
- *  prediction_count. The locale has no influence.
- *  @param question, run, certificate  NULL: left out
- *  @param flags   CERTREG_JSON_..., or 0
- *  @param buffer  NULL to ask for the size only; ends with NUL
- *  @param bytes   in: room in buffer; out: bytes needed, NUL included
- *  @return CERTREG_OK; CERTREG_E_SMALL_MEMORY; CERTREG_E_INVALID; CERTREG_E_VERSION
- *  @par Threads any */
-CERTREG_API certreg_status certreg_write_json(
-    const certreg_question *question, const certreg_run *run,
-    const certreg_certificate *certificate, uint32_t flags, char *buffer,
-    size_t *bytes);
-
 #ifdef __cplusplus
 }
 #endif

@@ -22,17 +22,6 @@ extern "C" {
 
 /* ---- bounds: what is known of a function */
 
-#ifdef CERTREG_EXPERIMENTAL
-/* Sides of a served median, where the pilot allows one side more misses than the other
- * (theory 1.5) */
-enum certreg_serving_side {
-    CERTREG_SIDE_EITHER = 3, /* few outputs count on one side or the other */
-    /* Few outputs count on both sides. They are those that fail, and an angle's
-     * opposite the prediction. */
-    CERTREG_SIDE_OPPOSITE = -3
-};
-#endif
-
 /** Bounds of one scalar function u under the noise, estimated or filled by hand. */
 typedef struct certreg_bounds {
     uint32_t struct_size;
@@ -45,9 +34,6 @@ typedef struct certreg_bounds {
     double range_lo, range_hi;       /* RANGE; either end may be infinite */
     double alpha;                    /* that they do not hold. For information */
     uint64_t samples;                /* behind them. For information */
-    /* SECOND_ORDER, >= 0, in output units: of the operator norm of E[u (e e' - I)]/sqrt
-     * 2; the Frobenius norm serves too. */
-    double second_order_hi;
     /* MOMENT: E (u - moment_center)^2 <= moment_hi; used where mean and variance are
      * named. */
     double moment_center, moment_hi;
@@ -65,7 +51,7 @@ typedef struct certreg_bounds {
  *  the true mean nothing; whoever names constraints in the question has no law. The
  *  call is an evaluation: see "Evaluating a record again" in question.h.
  *  @param side  CERTREG_SIDE_...; the NEAR sides for the median and Huber of an angle
- *               only, EITHER and OPPOSITE where the pilot chose them
+ *               only
  *  @param out   constraints 0 where the method abstains
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_WRONG_STATE (gaps, too few
  *          samples); CERTREG_E_VERSION  @par Source theory 5.1, 6, 7 */

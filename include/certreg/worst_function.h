@@ -19,16 +19,16 @@ enum certreg_region {
     CERTREG_REGION_HI = 1       /* stays at the upper end */
 };
 /* Room for regions. */
-enum certreg_region_limit { CERTREG_MOST_REGIONS = 7 /* of one worst function */ };
+enum certreg_region_limit { CERTREG_MOST_REGIONS = 5 /* of one worst function */ };
 
 /** A worst function: what an adversarial model would look like. It depends on the noise
  *  only through t, the component of e along the shift. In its regions of kind LO and HI
  *  it is range_lo and range_hi. In those of kind BETWEEN it is
  *
- *      offset + slope*t + bend*h_2(t) + rest*h(t),      h_2(t) = (t^2 - 1)/sqrt(2),
+ *      offset + slope*t + rest*h(t),
  *
  *  clipped to the range, where h is the likelihood ratio w(t) = exp(tilt*t - tilt^2/2)
- *  less its parts along 1, t and h_2, of unit norm (theory 3.6). */
+ *  less its parts along 1 and t, of unit norm (theory 3.6). */
 typedef struct certreg_worst_function {
     uint32_t struct_size;
     uint32_t constraints;  /* those that were used */
@@ -39,18 +39,18 @@ typedef struct certreg_worst_function {
      * constraints moves farther. Both are >= 0, and the least bound lies between
      * them. */
     double change, bound;
-    /* What this function has: mean and variance, E[u t] and E[u h_2(t)]. |E[u t]| is
-     * its gradient norm. They keep to the bounds to 1e-6 of its deviation, and to 1e-4
-     * where the mean is next to an end of the range (theory 3.6). */
-    double mean, variance, gradient, second_order;
-    /* The multipliers lambda, nu, mu_1 and mu_2 of theory 3.6: derivatives of the bound
-     * in variance_hi, side*E[u], side*E[u t], side*E[u h_2]. 0 for a constraint that
-     * does not bind. by_variance is in units of 1/u; where it is 0, u takes the two
-     * ends of the range only. */
-    double by_variance, by_mean, by_gradient, by_second_order;
-    double offset, slope, bend, rest; /* in units of u */
-    double tilt;                      /* radius/sigma as a rule (theory 3.6) */
-    double range_lo, range_hi;        /* infinite where no range is used */
+    /* What this function has: mean, variance and E[u t], whose size is its gradient
+     * norm. They keep to the bounds to 1e-6 of its deviation, and to 1e-4 where the
+     * mean is next to an end of the range (theory 3.6). */
+    double mean, variance, gradient;
+    /* The multipliers lambda, nu and mu of theory 3.6: derivatives of the bound in
+     * variance_hi, side*E[u] and side*E[u t]. 0 for a constraint that does not bind.
+     * by_variance is in units of 1/u; where it is 0, u takes the two ends of the range
+     * only. */
+    double by_variance, by_mean, by_gradient;
+    double offset, slope, rest; /* in units of u */
+    double tilt;                /* radius/sigma as a rule (theory 3.6) */
+    double range_lo, range_hi;  /* infinite where no range is used */
     /* Where one region ends and the next begins: region_count - 1 values of t,
      * ascending; then 0. */
     double breakpoints[CERTREG_MOST_REGIONS - 1];

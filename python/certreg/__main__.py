@@ -4,5 +4,5 @@ import sys
 
 from .cli import main
 
-if __name__ == "__main__":  # a process of a pool imports this file too
+if __name__ == "__main__":
     sys.exit(main())

@@ -72,7 +72,6 @@ def _declared(lib: Any) -> Any:
         "output_bounds": (ptr, S.size_t, *asked, S.f64, certificates),
         "choose_sigma": (certificates, S.size_t, S.size_t, ptr, ref(S.size_t)),
         "question_digest": (ref(S.Question), ref(S.u64)),
-        "write_json": (ref(S.Question), ref(S.Run), certificates, S.u32, ptr, ref(S.size_t)),
         "estimator_calibrate": (ptr, ref(S.Calibration), ptr),
         "interval_rule": (ref(S.Coverage), C.POINTER(S.Calibration), ref(S.Error), ref(S.Rule)),
         "estimator_interval": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from typing import Any, Optional
 
 
 def needed(name: str, what: str) -> Any:
@@ -14,6 +14,16 @@ def needed(name: str, what: str) -> Any:
     except ImportError as error:
         package = name.partition(".")[0]
         raise ImportError(f"{what} needs {package}: pip install {package} ({error})") from None
+
+
+def installed(*names: str) -> Optional[Any]:
+    """Imports the first of these modules that is installed; None if none is."""
+    for name in names:
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            pass
+    return None
 
 
 def of_class(thing: Any, module: str, name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from ._arrays import array_of
-from ._schedule import is_death
+from ._processes import is_death
 from ._worker import Sampling
 from .constants import Status
 from .errors import ModelWarning

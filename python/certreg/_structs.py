@@ -82,7 +82,7 @@ Model = _struct(
 )
 Plan = _struct(
     "certreg_plan",
-    88,
+    80,
     (u32, "constraints"),
     (u64, "seed"),
     (size_t, "max_samples pilot blocks"),
@@ -90,7 +90,6 @@ Plan = _struct(
     (pointer, "progress_user memory"),
     (size_t, "memory_bytes"),
     (u32, "flags reserved"),
-    (size_t, "second_order_bytes"),
 )
 Target = _struct(
     "certreg_target", 24, (u32, "look_count"), (f64, "radius"), (C.POINTER(u64), "looks")
@@ -147,11 +146,11 @@ Forecast = _struct(
 )
 Bounds = _struct(
     "certreg_bounds",
-    112,
+    104,
     (u32, "constraints"),
     (f64, "sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi range_lo range_hi alpha"),
     (u64, "samples"),
-    (f64, "second_order_hi moment_center moment_hi"),
+    (f64, "moment_center moment_hi"),
 )
 SolverPlan = _struct(
     "certreg_solver_plan",
@@ -189,13 +188,13 @@ MeanChange = _struct(
 )
 WorstFunction = _struct(
     "certreg_worst_function",
-    240,
+    192,
     (u32, "constraints"),
     (i32, "side"),
     (u32, "region_count"),
-    (f64, "radius change bound mean variance gradient second_order"),
-    (f64, "by_variance by_mean by_gradient by_second_order"),
-    (f64, "offset slope bend rest tilt range_lo range_hi"),
+    (f64, "radius change bound mean variance gradient"),
+    (f64, "by_variance by_mean by_gradient"),
+    (f64, "offset slope rest tilt range_lo range_hi"),
     (f64 * (MOST_REGIONS - 1), "breakpoints"),
     (i32 * (MOST_REGIONS + 1), "regions"),
 )

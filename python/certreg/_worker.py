@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
-import multiprocessing
-import multiprocessing.connection
 import os
 import pickle
-import signal
 import socket
-import sys
 import threading
 import time
 from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
@@ -20,7 +15,6 @@ import numpy as np
 
 from . import _structs as S
 from ._library import version
-from ._optional import needed
 from .constants import Output, Status, __version__, integer, version_text
 from .denoised import function_of_rows, made_of
 from .errors import CertregError, RowsError, raised
@@ -277,21 +271,11 @@ class Reply(NamedTuple):
     number: int = 0  # of the task
     process: Process = ("", 0)
     thread: int = 0
-    versions: str = ""
 
 
 def versions() -> str:
     """The versions of the package and of the library that this process uses."""
     return f"certreg {__version__} with library {version_text(version())}"
-
-
-def check_versions(worker: str, sender: str) -> None:
-    """Raises RowsError if a worker has other versions than the program that sends it work."""
-    if worker != sender:
-        raise RowsError(
-            f"a worker has {worker}, but its work was sent by {sender}: install the same versions "
-            "in both places"
-        )
 
 
 class _Here(threading.local):
@@ -303,28 +287,18 @@ class _Here(threading.local):
 
 _here = _Here()
 _jobs: dict[str, bytes] = {}  # the packed jobs of this process, the last one at the end
-_share = 0  # threads for the model in a process of the pool; 0: as many as it likes
 
 
-def begin_process(token: Token, packed: bytes, share: int) -> None:
-    """Prepares a process of the pool. It ignores Ctrl-C, which its parent handles, and it ends when
-    the parent ends."""
-    global _share
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent: Any = multiprocessing.parent_process()
+def begin_process(parent: int, token: Token, packed: bytes) -> None:
+    """Prepares a process of loky, which ends when its parent ends."""
 
     def end_with_parent() -> None:
-        multiprocessing.connection.wait([parent.sentinel])
+        while os.getppid() == parent:
+            time.sleep(1)
         os._exit(1)
 
     threading.Thread(target=end_with_parent, daemon=True).start()
-    _jobs[token.job], _share = packed, share
-
-
-def _keep(job: str, packed: bytes) -> None:
-    _jobs[job] = packed
-    for old in list(_jobs)[:-KEPT_JOBS]:
-        _jobs.pop(old, None)
+    _jobs[token.job] = packed
 
 
 def _worker_of(job: str) -> Optional[Worker]:
@@ -335,33 +309,27 @@ def _worker_of(job: str) -> Optional[Worker]:
             return None
         _here.worker = _here.job = None
         _here.worker, _here.job = Worker(pickle.loads(packed)), job
-        if _share:
-            _limit_threads(_share)
     worker: Worker = _here.worker
     return worker
-
-
-def _limit_threads(share: int) -> None:
-    """Limits the threads with which the model computes: several processes with many threads each
-    would slow each other down."""
-    with contextlib.suppress(ImportError):
-        needed("threadpoolctl", "a share of threads").threadpool_limits(share)
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(share)
 
 
 def work(token: Token, packed: Optional[bytes], number: int, method: str, *task: Any) -> Reply:
     """A method of Worker in any process of an executor. `packed` is the job for a process that has
     not got it. Raises RowsError if this process has other versions than the sender."""
-    check_versions(versions(), token.versions)
+    if versions() != token.versions:
+        raise RowsError(
+            f"a worker has {versions()}, but its work was sent by {token.versions}: install the "
+            "same versions in both places"
+        )
     if packed is not None:
-        _keep(token.job, packed)
+        _jobs[token.job] = packed
+        for old in list(_jobs)[:-KEPT_JOBS]:
+            _jobs.pop(old, None)
     worker = _worker_of(token.job)
     value = None if worker is None else getattr(worker, method)(*task)
     if isinstance(value, Chunk) and value.failure is not None:
         value.failure = _portable(value.failure)
-    process = socket.gethostname(), os.getpid()
-    return Reply(value, number, process, threading.get_ident(), versions())
+    return Reply(value, number, (socket.gethostname(), os.getpid()), threading.get_ident())
 
 
 def _portable(error: BaseException) -> BaseException:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes as C
 import dataclasses
-from typing import Any, Optional, Sequence, Type, TypeVar
+import json
+import math
+from typing import Any, Container, Optional, Sequence, Type, TypeVar
 
 import numpy as np
 
@@ -29,7 +31,7 @@ from .constants import (
     names_of,
     several,
 )
-from .errors import check, written
+from .errors import check
 from .questions import Asked, question_of
 
 Answer = TypeVar("Answer", bound="_Answer")
@@ -164,7 +166,6 @@ class Bounds:
     range_hi: Optional[float] = None
     alpha: float = 0.0
     samples: int = 0
-    second_order_hi: Optional[float] = None
     moment_center: Optional[float] = None
     moment_hi: Optional[float] = None
 
@@ -173,7 +174,6 @@ class Bounds:
         Constraint.VARIANCE: ("variance_hi",),
         Constraint.GRADIENT: ("gradient_lo", "gradient_hi"),
         Constraint.RANGE: ("range_lo", "range_hi"),
-        Constraint.SECOND_ORDER: ("second_order_hi",),
         Constraint.MOMENT: ("moment_center", "moment_hi"),
     }
 
@@ -238,14 +238,11 @@ class WorstFunction(_Answer):
     mean: float
     variance: float
     gradient: float
-    second_order: float
     by_variance: float
     by_mean: float
     by_gradient: float
-    by_second_order: float
     offset: float
     slope: float
-    bend: float
     rest: float
     tilt: float
     range_lo: float
@@ -307,17 +304,60 @@ def to_json(
     certificate: Optional[Certificate] = None,
     flags: int = 0,
 ) -> str:
-    """A question, run and certificate as one line of JSON, as certreg_write_json writes it. The
-    seed is left out unless flags is JSON_SEED."""
+    """A question, run and certificate as one line of JSON: the fields of the structs of C, enums as
+    numbers, 64-bit integers as texts, infinities and NaN as null. The seed is left out unless flags
+    is JSON_SEED."""
     asked = None if question is None else question_of(question)
     for part, kind, name in ((run, Run, "run"), (certificate, Certificate, "certificate")):
         if part is not None:
             instance(part, kind, name)
-    flags = integer(flags, "flags", 0, JSON_SEED)
-    said = [None if part is None else part._struct() for part in (asked, run, certificate)]
-    refs = [None if struct is None else C.byref(struct) for struct in said]
-    text = written(lambda *out: check(lib.certreg_write_json(*refs, flags, *out)))
-    return text.rstrip(b"\0").decode()
+    left_out = set() if integer(flags, "flags", 0, JSON_SEED) else {"seed"}
+    parts = {"question": asked, "run": run, "certificate": certificate}
+    structs = {name: part._struct() for name, part in parts.items() if part is not None}
+    found = {name: _fields(struct, left_out) for name, struct in structs.items()}
+    if asked is not None:
+        found["question"].update(_behind(structs["question"]))
+    return json.dumps(found, separators=(",", ":"), allow_nan=False)
+
+
+def _fields(struct: Any, left_out: Container[str] = ()) -> dict[str, Any]:
+    """The numbers of a struct, in types of JSON."""
+    found: dict[str, Any] = {}
+    for name, kind in struct.kinds.items():
+        if name in left_out or name in ("struct_size", "reserved") or name.endswith("_count"):
+            continue
+        value = getattr(struct, name)
+        if kind in (S.u64, S.size_t):
+            found[name] = str(value)  # of which many readers would lose bits
+        elif isinstance(value, (int, float)):
+            found[name] = _number(value)
+    return found
+
+
+def _number(value: float) -> Optional[float]:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return int(value)
+    return value if math.isfinite(value) else None
+
+
+def _behind(question: Any) -> dict[str, Any]:
+    """What a question points to."""
+    count, given, target, serving = question.prediction_count, question.prediction, None, None
+    several = [_number(given[i]) for i in range(max(count, 1))] if given else None
+    if question.target:
+        target = _fields(question.target[0])
+        looks, length = question.target[0].looks, question.target[0].look_count
+        target["looks"] = [str(looks[i]) for i in range(length)] if looks else None
+    if question.serving:
+        serving = _fields(question.serving[0])
+        pairs = serving.pop("pairs")
+        serving.update({"pairs": pairs} if pairs else {})
+    return {
+        "output_count": str(question.output_count),
+        "prediction": several if count or several is None else several[0],
+        "target": target,
+        "serving": serving,
+    }
 
 
 def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> tuple[int, list[float]]:

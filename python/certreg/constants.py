@@ -11,6 +11,7 @@ import functools
 import math
 import operator
 import os
+import re
 import secrets
 from typing import Any, Optional, Tuple, Type, TypeVar
 
@@ -30,7 +31,7 @@ PLAN_PAIRS = 2  # flags=...: serves from pairs of opposite noise; this may still
 JSON_SEED = 1  # to_json(flags=...): write the seed too
 WORST_CASE_EVALUATIONS, LEAST_WORST_CASE_EVALUATIONS = 2000, 1000
 RADIUS_EVALUATIONS, LEAST_RADIUS_EVALUATIONS = 14000, 4000
-MOST_REGIONS = 7  # of a worst function
+MOST_REGIONS = 5  # of a worst function
 CALIBRATION_SCORES = 25  # most that are kept of a calibration point
 DENOISER_PASSES = 7  # over the examples of a denoiser
 
@@ -83,7 +84,6 @@ class Constraint(enum.IntFlag):
     VARIANCE = 2
     GRADIENT = 4
     RANGE = 8
-    SECOND_ORDER = 16
     MOMENT = 32
     LAW = 64
 
@@ -95,7 +95,6 @@ class Constraints(Named):
     CG = 6
     ECM = 11
     ECGM = 15
-    ECGHM = 31
 
 
 class Statistic(Named):
@@ -131,15 +130,12 @@ class Center(Named):
 
 
 class Side(Named):
-    """The conditions of a question; angles also have the two near ones (theory 7), and served
-    medians may have those of both sides together (theory 1.5)."""
+    """The conditions of a question; angles also have the two near ones (theory 7)."""
 
-    OPPOSITE = -3
     NEAR_LOWER = -2
     LOWER = -1
     UPPER = 1
     NEAR_UPPER = 2
-    EITHER = 3
 
 
 class Dependence(Named):
@@ -268,13 +264,14 @@ def no_member(enum_type: Type[enum.IntEnum], value: Any, what: str) -> ValueErro
 
 
 def constraints_of(value: Any) -> Any:
-    """Constraints by the name of a set or of one constraint. Integers are returned unchanged.
-    Raises ValueError for other names, and TypeError for other types."""
+    """Constraints by the name of a set or of one constraint, also as the paper writes it:
+    "(E,C,G)+M" is "ECGM". Integers are returned unchanged. Raises ValueError for other names, and
+    TypeError for other types."""
     if isinstance(value, (Constraint, Constraints)):
         return value
     if not isinstance(value, (str, enum.Enum)):
         return integer(value, "constraints", 0, 2**32 - 1)
-    name = _spelled(str(value))
+    name = _spelled(re.sub(r"[(),+\s]", "", str(value)))
     for known in (Constraints, Constraint):
         if name in known.__members__:
             return int(known[name])

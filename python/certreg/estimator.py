@@ -62,8 +62,8 @@ class Estimator(Answering):
                  are not covered
     seed         seed of the noise, 1 to 2^64 - 1, to repeat a run: neither the model nor whoever
                  chooses inputs may know it. None: a secret one is drawn; info() reports it
-    constraints  constraints that questions may use, as a number or name. The gradient and the
-                 second order must be named here
+    constraints  constraints that questions may use, as a number or name. The gradient must be named
+                 here
     progress     function that is called with (done, total) after each batch. A true result cancels
     check        calls model_check at the first input. False: not
     threads      number of threads that draw noise. None: the calling thread; 0: one per processor
@@ -98,7 +98,6 @@ class Estimator(Answering):
         constraints: Union[int, str] = 0,
         blocks: int = 0,
         flags: int = 0,
-        second_order_bytes: int = 0,
         threads: Optional[int] = None,
         device: Optional[int] = None,
         stream: int = 0,
@@ -148,7 +147,6 @@ class Estimator(Answering):
             blocks=blocks,
             progress=self._progress,
             flags=flags,
-            second_order_bytes=second_order_bytes,
         )
         self._open_backend(threads, device, stream, module)
         self._create(m, p)

@@ -74,6 +74,7 @@ class Serving:
 
 
 _CHOSEN = ("best", "auto")
+_OF_THE_PAPER = (Statistic.MEAN, Center.TRUE_MEAN)
 
 
 def _named(enum_type: Any, value: Any, what: str) -> Any:
@@ -152,6 +153,23 @@ class Question:
         if np.ndim(given):  # a tuple can be compared
             each = tuple(number(value, "prediction") for value in np.ravel(given))
             object.__setattr__(self, "prediction", each)
+        if self.method == Method.PAPER and (self.statistic, self.center) != _OF_THE_PAPER:
+            raise ValueError(
+                "method 'paper' certifies the mean about its true value: give statistic='mean' and "
+                "center='true_mean' (and lo and hi for families with M), or "
+                "Question.paper('(E,C,G)+M', tolerance)"
+            )
+
+    @classmethod
+    def paper(cls, family: str, tolerance: float, **more: Any) -> Question:
+        """The question of Zhang and Frank's paper: how far its mean, about its true value, can be
+        kept within the tolerance by a family of constraints: "(C)", "(C,G)", "(E,C)+M" or
+        "(E,C,G)+M". The outputs need a range, lo and hi, for those with M."""
+        statistic, center = _OF_THE_PAPER
+        return cls(
+            tolerance, constraints=family, statistic=statistic, center=center,
+            method=Method.PAPER, **more,
+        )  # fmt: skip
 
     @property
     def is_vector(self) -> bool:

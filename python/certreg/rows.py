@@ -16,7 +16,7 @@ from ._arrays import check_finite, numbers
 from ._marks import of_marks
 from ._plan import plan_of
 from ._probes import check_at, probed
-from ._schedule import MAIN, Elsewhere, Here, Run, check_executor, cores, is_death
+from ._processes import Elsewhere, Here, Run, check_executor, cores, is_death
 from ._shown import Progress, Shown
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
 from .answers import to_json
@@ -110,7 +110,8 @@ def certify_rows(
                processes. A caller's executor must replace a process that has ended, as dask does
     progress   True: a count in terminals and notebooks; or a function of (rows done, rows)
     resume     path of a file that keeps the rows that are done; the same call then does the
-               missing rows. One process at a time can use it. store.py describes its tables.
+               missing rows. store.py describes its tables. Programs that use one file at the same
+               time all do its rows, and the first to write a row counts; give each its own.
                A folder, or a path that ends with a slash: a file for each 10,000 rows, one
                after the other, beside those that are there for parts (shards.py)
     model_id   name of the model in the resume file. A file with another name is refused. Without a
@@ -126,9 +127,9 @@ def certify_rows(
     says why. Raises ValueError and TypeError for wrong arguments, before the model is called;
     RowsError if the model raises an exception or its outputs depend on other rows, if a row ends
     two processes, if processes cannot be replaced or have other versions of certreg; ResumeError if
-    the resume file cannot be used, is in use or belongs to other arguments; CertregError if the
-    library fails otherwise. RowsError, ResumeError and KeyboardInterrupt have the rows that are
-    done in their attribute `rows`."""
+    the resume file cannot be used or belongs to other arguments; ImportError if `jobs` needs loky,
+    which is not installed; CertregError if the library fails otherwise. RowsError, ResumeError and
+    KeyboardInterrupt have the rows that are done in their attribute `rows`."""
     own_units = scale is None
     matrix, columns, scale, shape = _inputs(X, scale)
     asked = _questions(questions)
@@ -151,10 +152,10 @@ def certify_rows(
     check_use(model, shape, scale, columns, sigmas)
     for said in (*of_examples(model, matrix), *of_marks(model, matrix, columns, scale)):
         warnings.warn(said, stacklevel=2)
-    check_executor(executor, jobs)
-    jobs = integer(jobs, "jobs") or cores()
     if not isinstance(on_crash, str) or on_crash not in ("stop", "skip"):
         raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
+    check_executor(executor, integer(jobs, "jobs"), on_crash == "skip")
+    jobs = integer(jobs, "jobs") or cores()
     job = Job(model, columns, sampling, asked, radius, keep_records)
     work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip", check=check)
     work.rows.index, work.rows.columns = index_of(X), getattr(columns, "names", None)
@@ -379,14 +380,16 @@ class _Work:
 
     def _ended(self, error: BaseException, ours: bool) -> str:
         """A sentence about a process that has ended and cannot be replaced."""
+        if ours:
+            return "each process ended while it made the model: try jobs=1, or give a factory"
         rows = [row + self.first for row in getattr(error, "rows", [])]
         more = ", ..." if len(rows) > MOST_NAMED else ""
         named = ", ".join(map(str, rows[:MOST_NAMED])) + more
         which = f" while it computed one of the rows {named}" if rows else ""
-        advice = "jobs= instead of executor= finds the row"
-        if ours:
-            advice = f"if it ended at once, {MAIN}"
-        return f"a process that ran the model has ended{which} ({advice})"
+        return (
+            f"a process that ran the model has ended{which} (jobs= instead of executor= finds the "
+            "row)"
+        )
 
     @contextlib.contextmanager
     def _failures(self, ours: bool) -> Iterator[None]:

@@ -1,5 +1,5 @@
 """A folder of resume files, each of a part of the rows, so that no file gets large. Files of parts
-that other calls or machines have made belong to it too: the folder is what they are merged to."""
+that other calls or machines have made belong to it too: the folder is their whole."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import warnings
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Tuple
 
 from ._damage import checked, checksum
-from ._lock import is_foreign
+from ._database import is_foreign
 from ._plan import differing
 from .errors import ResumeError, RowsError
 from .result import Rows

@@ -38,7 +38,7 @@ import numpy as np
 
 from ._library import version
 from ._damage import check_ranges, checked, checksum, line_of
-from ._lock import APPLICATION, Lock, check_locks, database, is_foreign
+from ._database import APPLICATION, check_locks, database, is_foreign
 from ._plan import differing
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
 from .constants import path_of, version_text
@@ -129,7 +129,6 @@ class ResumeFile:
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
         self.path = _path_of(path)
         self.run, self.record_key, self.certificate_key = 0, "", ""  # set by begin
-        self.lock: Optional[Lock] = None
         with self._sentences():
             check_locks(self.path)
             if is_foreign(self.path):
@@ -158,7 +157,6 @@ class ResumeFile:
                 os.chmod(self.path, 0o600)  # it will hold the seed
                 for statement in (*_TABLES, f"PRAGMA application_id = {APPLICATION}"):
                     self.db.execute(statement)
-            self.lock = Lock(self.path)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -175,17 +173,12 @@ class ResumeFile:
                 raise
 
     def close(self) -> None:
-        with contextlib.closing(self.db):
-            if self.lock is None:
-                return
-            with contextlib.closing(self.lock.db), contextlib.suppress(ResumeError):
-                with self._transaction():
-                    self.lock.release()
+        self.db.close()
 
     # ---- runs
     def seed(self) -> Optional[int]:
         """The seed of the samples in the file; None if the file is new."""
-        with self._sentences():
+        with self._transaction():  # another program may begin its run
             runs = self._runs()
             return int(runs[0].seed) if runs else None
 

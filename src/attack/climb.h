@@ -4,6 +4,16 @@
 #define CR_ATTACK_CLIMB_H
 #include "attack/step.h"
 
+/* ---- the test that the statistic is out at a shift (theory 11.3) */
+/* The least number of pairs that can pass a gate at this level. */
+size_t cr_gate_least(double alpha);
+/* Whether the pairs of a step with this number of pairs, fixed beforehand, prove at level alpha
+ * that T is out at the point of the step. stakes: what earlier steps saw. */
+int cr_gate_passes(const cr_hunt *, size_t pairs, const cr_seen stakes[2], double alpha);
+/* The radius of the point of the last step: ||D^-1 (point - z)||, rounded up. */
+double cr_gate_radius(const cr_hunt *);
+
+/* ---- the attack */
 /* The least number of calls with which an attack can prove anything. */
 size_t cr_climb_least(double alpha, int directed);
 /* Shortens *radius, and writes the shift where it is not NULL, whenever a gate passes. Fails as

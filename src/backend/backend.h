@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 10u
+#define CR_BACKEND_API 11u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
@@ -43,14 +43,9 @@ static inline double cr_grid_most(float step)
 
 /* How far the float normals e of a replay are from the exact xi (theory 0.3), rounded up from
  * tests/proof/normals.txt. The gap: the standard deviation of e - xi in any direction. The excess:
- * e/(1 + excess) is below xi in convex order. The second gap: the root mean square of (e e' - xi
- * xi')/sqrt 2 along any matrix (theory 8.2). */
+ * e/(1 + excess) is below xi in convex order. */
 #define CR_NOISE_GAP 1.8e-6
 #define CR_NOISE_EXCESS 3.5e-7
-static inline double cr_noise_gap_second(size_t features)
-{
-    return 4e-5 + 1e-7 * sqrt((double)features);
-}
 
 /* Where block b of `count` samples begins, b <= blocks: the last count % blocks of them have one
  * sample more. */
@@ -116,44 +111,6 @@ static inline size_t cr_sweep_results(size_t blocks, size_t samples)
     return 2 * (blocks + 1) + 2 * samples;
 }
 
-/* For the second order: sums over pairs of samples, tile by tile. */
-typedef struct cr_pair_room {   /* what all tiles share; arrays are memory of the backend */
-    const struct cr_blas *blas; /* products of matrices on the host; a device has its own */
-    const int32_t *features;    /* active: indices of the features that have noise */
-    size_t active;
-    float *rows[2];  /* of two tiles; the second is scratch where one is enough */
-    float *products; /* of the rows of a tile with those of another one */
-    double *squares; /* a number for each row of a tile: their sum counts */
-    float *matrix;   /* active * active; or NULL */
-    double *trace;   /* of the matrix */
-} cr_pair_room;
-
-typedef struct cr_tile { /* consecutive samples */
-    uint64_t first;
-    size_t count;
-    float *rows;          /* count * active, with room for count * inputs: their noise */
-    const float *weights; /* count, like what follows */
-    double *norms, *sums; /* |e|^2; sums of the products of a sample with all others */
-} cr_tile;
-
-typedef struct cr_pair_ops {
-    /* rows[i][k] = e[first+i][features[k]]; norms[i]: their squared lengths */
-    certreg_status (*tile)(certreg_backend *, const cr_noise *, const cr_pair_room *,
-                           const cr_tile *);
-    /* With k_ij = w_i w_j ((e_i.e_j)^2 - |e_i|^2 - |e_j|^2 + active)/2: the sums of both tiles grow
-     * by k_ij of every pair of a sample of a and a sample of b, those of a tile with itself by
-     * every pair of different samples; squares: their sum grows by that of k_ij^2 over the ordered
-     * pairs. */
-    certreg_status (*pairs)(certreg_backend *, const cr_pair_room *, const cr_tile *a,
-                            const cr_tile *b);
-    /* matrix += sum over the tile of w e e', in its upper half at least; scratch: rows[1] */
-    certreg_status (*outer)(certreg_backend *, const cr_pair_room *, const cr_tile *);
-    /* matrix -= weight * identity; its trace is found. */
-    certreg_status (*take_identity)(certreg_backend *, const cr_pair_room *, double weight);
-    /* sums[i] = e_i' matrix e_i - trace; scratch: rows[1] */
-    certreg_status (*forms)(certreg_backend *, const cr_pair_room *, const cr_tile *);
-} cr_pair_ops;
-
 /* Arrays below are memory of the backend, except those that are said to be the host's: what `alloc`
  * gave, or, where `device` is -1, any. Nothing of the size samples*inputs crosses. Work is enqueued
  * on stream(); what ends in host memory is there when the op returns. A watch is NULL, or checked
@@ -216,7 +173,6 @@ typedef struct cr_backend_ops {
      * on threads. sweep_bytes: of its own room. Both or none. */
     certreg_status (*sweep)(certreg_backend *, const cr_noise *, const cr_sweep *, cr_watch *);
     size_t (*sweep_bytes)(certreg_backend *, const cr_sweep_sizes *);
-    const cr_pair_ops *pairs; /* NULL: no plan has the second order */
 } cr_backend_ops;
 
 struct certreg_backend { /* first member of every concrete backend */

@@ -28,10 +28,8 @@ certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
 #else
 static const cr_module module = {.name = "blas",
                                  .symbol = "certreg_module_blas",
-                                 .missing =
-                                     "the second order and denoisers need certreg/" CR_BLAS_FILE
-                                     ", OpenBLAS and LAPACKE; install them, or leave the "
-                                     "second order out of plan.constraints"};
+                                 .missing = "making denoisers needs certreg/" CR_BLAS_FILE
+                                            ", OpenBLAS and LAPACKE; install them"};
 
 certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
 {

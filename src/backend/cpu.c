@@ -10,6 +10,54 @@
 #include <stdlib.h>
 #include <string.h>
 
+static certreg_status cpu_alloc(certreg_backend *backend, size_t bytes, void **out)
+{
+    (void)backend;
+    *out = bytes > SIZE_MAX - CR_ALIGN
+               ? NULL
+               : aligned_alloc(CR_ALIGN, (bytes + CR_ALIGN - 1) / CR_ALIGN * CR_ALIGN);
+    return *out ? CERTREG_OK : CERTREG_E_NO_MEMORY;
+}
+
+static void cpu_free(certreg_backend *backend, void *memory)
+{
+    (void)backend;
+    free(memory);
+}
+
+static certreg_status copy(certreg_backend *backend, void *to, const void *from, size_t bytes)
+{
+    (void)backend;
+    if (to != from && bytes) memcpy(to, from, bytes);
+    return CERTREG_OK;
+}
+
+static certreg_status fill(certreg_backend *backend, void *there, size_t bytes, int byte)
+{
+    (void)backend;
+    if (bytes) memset(there, byte, bytes);
+    return CERTREG_OK;
+}
+
+static certreg_status wait(certreg_backend *backend)
+{
+    (void)backend;
+    return CERTREG_OK;
+}
+
+static void *stream(certreg_backend *backend)
+{
+    (void)backend;
+    return NULL;
+}
+
+static int32_t last_code(certreg_backend *backend, const char **text)
+{
+    (void)backend;
+    *text = NULL;
+    return 0;
+}
+
 #define COLUMNS 512u /* that stay in the first-level cache while some rows are multiplied */
 
 typedef struct cpu {
@@ -96,15 +144,13 @@ static piece piece_of(size_t inputs, size_t part, size_t parts)
                    end == pieces ? inputs : end * CR_CPU_SPLIT};
 }
 
-/* Without z and step: the normals themselves. */
 static void draw_part(void *context, size_t part, size_t parts)
 {
     const task *t = context;
     const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
-    float *x = t->x + begin * t->noise->inputs;
-    if (begin >= end) return;
-    if (t->a) t->kernels->draw(t->noise, t->a, t->b, t->first + begin, end - begin, x);
-    else t->kernels->normals(t->noise, t->first + begin, end - begin, x);
+    if (begin < end)
+        t->kernels->draw(t->noise, t->a, t->b, t->first + begin, end - begin,
+                         t->x + begin * t->noise->inputs);
 }
 
 static void replay_part(void *context, size_t part, size_t parts)
@@ -146,20 +192,6 @@ static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, c
               .x = x};
     run(me, noise->inputs, count, draw_part, &t);
     return CERTREG_OK;
-}
-
-certreg_status cr_cpu_normals(certreg_backend *backend, const cr_noise *noise, uint64_t first,
-                              size_t count, float *rows)
-{
-    return op_draw(backend, noise, NULL, NULL, first, count, rows);
-}
-
-static certreg_status op_tile(certreg_backend *backend, const cr_noise *noise,
-                              const cr_pair_room *room, const cr_tile *t)
-{
-    const certreg_status status = cr_cpu_normals(backend, noise, t->first, t->count, t->rows);
-    if (!status) cr_cpu_tile(room, noise->inputs, t);
-    return status;
 }
 
 static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
@@ -252,12 +284,6 @@ static void op_close(certreg_backend *backend)
     free(me);
 }
 
-static const cr_pair_ops pair_ops = {.tile = op_tile,
-                                     .pairs = cr_cpu_pairs,
-                                     .outer = cr_cpu_outer,
-                                     .take_identity = cr_cpu_take_identity,
-                                     .forms = cr_cpu_forms};
-
 /* There is nothing to draw ahead of, so that draw_ahead and join are missing. */
 static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .device = -1,
@@ -267,17 +293,16 @@ static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .project = op_project,
                                    .aim = op_aim,
                                    .gram = op_gram,
-                                   .alloc = cr_cpu_alloc,
-                                   .free = cr_cpu_free,
-                                   .store = cr_cpu_copy,
-                                   .fetch = cr_cpu_copy,
-                                   .fill = cr_cpu_fill,
-                                   .wait = cr_cpu_wait,
-                                   .stream = cr_cpu_stream,
-                                   .last_code = cr_cpu_last_code,
+                                   .alloc = cpu_alloc,
+                                   .free = cpu_free,
+                                   .store = copy,
+                                   .fetch = copy,
+                                   .fill = fill,
+                                   .wait = wait,
+                                   .stream = stream,
+                                   .last_code = last_code,
                                    .sweep = op_sweep,
-                                   .sweep_bytes = op_sweep_bytes,
-                                   .pairs = &pair_ops};
+                                   .sweep_bytes = op_sweep_bytes};
 
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out)
 {

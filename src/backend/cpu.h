@@ -45,8 +45,6 @@ typedef struct cr_cpu_kernels {
     const char *name;
     void (*draw)(const cr_noise *, const float *z, const float *step, uint64_t first, size_t count,
                  float *x);
-    /* rows[i][j] = e[first+i][j] */
-    void (*normals)(const cr_noise *, uint64_t first, size_t count, float *rows);
     /* As the op, for features begin .. end-1 alone; begin is a multiple of CR_CPU_SPLIT. */
     void (*replay)(const cr_noise *, uint64_t first, size_t count, size_t functions,
                    const float *weights, size_t stride, double *sums, size_t begin, size_t end);
@@ -76,31 +74,11 @@ const cr_cpu_kernels *cr_cpu_avx512_kernels(void);
 const cr_cpu_kernels *cr_cpu_path(int path);
 const cr_cpu_kernels *cr_cpu_best(void);
 
-/* The normals of the seam, for the second order. */
-certreg_status cr_cpu_normals(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
-                              float *rows);
-
 /* ---- cpu_sweep.c */
 struct cr_pool;
 size_t cr_cpu_sweep_bytes(const cr_sweep_sizes *, size_t threads);
 certreg_status cr_cpu_sweep(const cr_cpu_kernels *, struct cr_pool *, const cr_noise *,
                             const cr_sweep *, cr_watch *);
-
-/* Ops that use neither kernels nor threads: in cpu_memory.c, */
-certreg_status cr_cpu_alloc(certreg_backend *, size_t bytes, void **out);
-void cr_cpu_free(certreg_backend *, void *);
-certreg_status cr_cpu_copy(certreg_backend *, void *to, const void *from, size_t bytes);
-certreg_status cr_cpu_fill(certreg_backend *, void *there, size_t bytes, int byte);
-certreg_status cr_cpu_wait(certreg_backend *);
-void *cr_cpu_stream(certreg_backend *);
-int32_t cr_cpu_last_code(certreg_backend *, const char **text);
-/* in cpu_pairs.c. */
-void cr_cpu_tile(const cr_pair_room *, size_t inputs, const cr_tile *); /* its normals are there */
-certreg_status cr_cpu_pairs(certreg_backend *, const cr_pair_room *, const cr_tile *a,
-                            const cr_tile *b);
-certreg_status cr_cpu_outer(certreg_backend *, const cr_pair_room *, const cr_tile *);
-certreg_status cr_cpu_take_identity(certreg_backend *, const cr_pair_room *, double weight);
-certreg_status cr_cpu_forms(certreg_backend *, const cr_pair_room *, const cr_tile *);
 
 /* For tests: makes a backend that cr_cpu_open gave use one path, and its threads however little
  * there is to do; NO_BACKEND if this machine cannot run it. */

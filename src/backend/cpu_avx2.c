@@ -10,9 +10,9 @@
 
 const cr_cpu_kernels *cr_cpu_avx2_kernels(void)
 {
-    static const cr_cpu_kernels kernels = {"avx2",        kernel_draw,    kernel_normals,
-                                           kernel_replay, kernel_project, kernel_filter,
-                                           kernel_gram,   kernel_sweep};
+    static const cr_cpu_kernels kernels = {"avx2",         kernel_draw,   kernel_replay,
+                                           kernel_project, kernel_filter, kernel_gram,
+                                           kernel_sweep};
     return &kernels;
 }
 #else

@@ -11,9 +11,9 @@
 
 const cr_cpu_kernels *cr_cpu_avx512_kernels(void)
 {
-    static const cr_cpu_kernels kernels = {"avx512",      kernel_draw,    kernel_normals,
-                                           kernel_replay, kernel_project, kernel_filter,
-                                           kernel_gram,   kernel_sweep};
+    static const cr_cpu_kernels kernels = {"avx512",       kernel_draw,   kernel_replay,
+                                           kernel_project, kernel_filter, kernel_gram,
+                                           kernel_sweep};
     return &kernels;
 }
 #else

@@ -144,22 +144,6 @@ static void kernel_draw(const cr_noise *noise, const float *z, const float *step
     }
 }
 
-/* The normals themselves, for the second order. */
-static void kernel_normals(const cr_noise *noise, uint64_t first, size_t count, float *rows)
-{
-    _Alignas(64) float e[CELLS + SLACK];
-    const cr_source s = cr_source_of(noise);
-    const size_t inputs = noise->inputs;
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < inputs; j += CELLS) {
-            const size_t n = least(inputs - j, CELLS);
-            float *to = rows + i * inputs + j;
-            fill(&s, cr_source_block(&s, first + i) + j / 4, (n + 3) / 4, 0, e);
-            if (noise->clean_first && first + i == 0) memset(to, 0, n * sizeof *to);
-            else memcpy(to, e, n * sizeof *to);
-        }
-}
-
 /* ---- replay */
 /* Float sums over one chunk for 4 vectors of features; `functions` is a constant wherever this is
  * called. */

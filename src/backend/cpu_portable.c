@@ -11,8 +11,8 @@
 
 const cr_cpu_kernels *cr_cpu_portable_kernels(void)
 {
-    static const cr_cpu_kernels kernels = {"portable",    kernel_draw,    kernel_normals,
-                                           kernel_replay, kernel_project, kernel_filter,
-                                           kernel_gram,   kernel_sweep};
+    static const cr_cpu_kernels kernels = {"portable",     kernel_draw,   kernel_replay,
+                                           kernel_project, kernel_filter, kernel_gram,
+                                           kernel_sweep};
     return &kernels;
 }

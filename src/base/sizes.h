@@ -17,17 +17,17 @@
     X(certreg_error, ERROR, 296, 296)                   \
     X(certreg_batch, BATCH, 80, 80)                     \
     X(certreg_model, MODEL, 80, 80)                     \
-    X(certreg_plan, PLAN, 88, 88)                       \
+    X(certreg_plan, PLAN, 80, 80)                       \
     X(certreg_target, TARGET, 24, 24)                   \
     X(certreg_serving, SERVING, 40, 40)                 \
     X(certreg_question, QUESTION, 96, 96)               \
     X(certreg_certificate, CERTIFICATE, 160, 160)       \
     X(certreg_forecast, FORECAST, 24, 24)               \
     X(certreg_run, RUN, 80, 80)                         \
-    X(certreg_bounds, BOUNDS, 112, 112)                 \
+    X(certreg_bounds, BOUNDS, 104, 104)                 \
     X(certreg_solver_plan, SOLVER_PLAN, 24, 24)         \
     X(certreg_mean_change, MEAN_CHANGE, 40, 40)         \
-    X(certreg_worst_function, WORST_FUNCTION, 240, 240) \
+    X(certreg_worst_function, WORST_FUNCTION, 192, 192) \
     X(certreg_solve_info, SOLVE_INFO, 40, 40)           \
     X(certreg_bisection_plan, BISECTION_PLAN, 40, 40)   \
     X(certreg_radius, RADIUS, 32, 32)                   \
@@ -51,10 +51,7 @@ enum { CR_STRUCTS(CR_OLDEST) };
 CR_STRUCTS(CR_CHECK)
 #undef CR_CHECK
 
-/* All constraints that there are, and those whose bounds take the noise again: the plan has to have
- * them. */
-#define CR_CONSTRAINTS_ALL ((uint32_t)CERTREG_CONSTRAINTS_ECGHM | CERTREG_CONSTRAINT_MOMENT)
-#define CR_CONSTRAINTS_REPLAYED \
-    ((uint32_t)CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_SECOND_ORDER)
+/* All constraints that there are. */
+#define CR_CONSTRAINTS_ALL ((uint32_t)CERTREG_CONSTRAINTS_ECGM | CERTREG_CONSTRAINT_MOMENT)
 
 #endif

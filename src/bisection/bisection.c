@@ -1,5 +1,5 @@
 #include "bisection/bisection.h"
-#include "base/clock.h"
+#include "base/os.h"
 #include "base/handle.h"
 #include "base/sizes.h"
 #include "base/structs.h"
@@ -109,7 +109,7 @@ static certreg_status compute(certreg_bisection *bisection, const call *c, certr
     certreg_radius found;
     const certreg_status sized = cr_struct_check(out, CR_OLDEST_RADIUS, "out", &bisection->error);
     if (sized) return sized;
-    const double start = cr_clock_now(NULL);
+    const double start = cr_os_now(NULL);
     bisection->how.effort = (cr_effort){0};
     const certreg_status status = run(bisection, c, &found);
     bisection->info = cr_account_spent(&bisection->how.effort, start);

@@ -2,6 +2,7 @@
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "bisection/search.h"
+#include "solver/subsets.h"
 #include "base/constants.h"
 #include "solver/constraints.h"
 #include "statistics/shift.h"
@@ -40,11 +41,11 @@ static void allow_for_one_more(cr_bisection *how)
     how->effort.most = how->effort.used + how->evaluations;
 }
 
-static int ask(void *context, const cr_rise *rise, int wanted)
+static int ask(void *context, const cr_rise *rise)
 {
     question *q = context;
     q->goal.rise = *rise;
-    return cr_search_radius(&q->goal, wanted, q->most, &q->best);
+    return cr_search_radius(&q->goal, q->most, &q->best);
 }
 
 /* `share`: of the evaluations that are left. */

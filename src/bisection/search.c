@@ -1,6 +1,5 @@
 #include "bisection/search.h"
 #include "solver/formula.h"
-#include "solver/second_order.h"
 #include "statistics/shift.h"
 #include <float.h>
 #include <math.h>
@@ -225,38 +224,25 @@ static double or_zero(double radius)
     return radius >= CR_LEAST_RADIUS ? radius : 0;
 }
 
-int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radius)
+int cr_search_radius(const cr_goal *goal, double most, double *radius)
 {
     const double coarse = goal->accuracy > FINEST_WIDTH ? goal->accuracy : 0,
                  step = 1 + fmax(1e-9, coarse);
     state s = {.goal = *goal};
-    int tight = 0;
     const double at_zero = goal->weight > 0 ? goal->rise.mean_hi : 0;
-    if (!(slack_of(goal, at_zero) > 0) || !(*radius < most)) return wanted;
+    if (!(slack_of(goal, at_zero) > 0) || !(*radius < most)) return 1;
     s.goal.rise.r = most;
-    if (slack_of(goal, cr_formula_cap(&goal->rise, goal->weight)) > 0)
-        return *radius = most, wanted;
+    if (slack_of(goal, cr_formula_cap(&goal->rise, goal->weight)) > 0) return *radius = most, 1;
     double growth;
     const int only_formula = goal->rise.range_lo == -INFINITY && goal->rise.range_hi == INFINITY;
-    if (formula_room(&s, most, &growth) > 0) return *radius = or_zero(most), wanted;
-    s.goal.rise.second = wanted & CR_FIRST ? INFINITY : goal->rise.second;
-    if (!only_formula && enough(&s, most)) return *radius = or_zero(most), wanted;
-    s.goal.rise.second = goal->rise.second, s.box.count = 0;
+    if (formula_room(&s, most, &growth) > 0) return *radius = or_zero(most), 1;
+    if (!only_formula && enough(&s, most)) return *radius = or_zero(most), 1;
+    s.box.count = 0;
     const double by_formula = or_zero(fmin(formula_radius(&s, most), most)), known = *radius;
     *radius = fmax(known, by_formula);
-    if (only_formula || *radius >= most) return wanted;
+    if (only_formula || *radius >= most) return 1;
     s.width = 0.5 * coarse;
-    if (wanted & CR_FIRST) {
-        s.goal.rise.second = INFINITY;
-        *radius = or_zero(known > by_formula ? climb_further(&s, known, known * step, most)
-                                             : climb(&s, by_formula, by_formula, most));
-        if (s.conclusive) tight |= CR_FIRST;
-    }
-    if (wanted & CR_SECOND) {
-        s.goal.rise.second = goal->rise.second;
-        *radius = or_zero(
-            climb_further(&s, *radius, fmax(*radius * step, CR_LEAST_SECOND_ORDER_RADIUS), most));
-        if (s.conclusive) tight |= CR_SECOND;
-    }
-    return tight;
+    *radius = or_zero(known > by_formula ? climb_further(&s, known, known * step, most)
+                                         : climb(&s, by_formula, by_formula, most));
+    return s.conclusive;
 }

@@ -2,7 +2,7 @@
  * `limit`. */
 #ifndef CR_BISECTION_SEARCH_H
 #define CR_BISECTION_SEARCH_H
-#include "solver/bound.h"
+#include "solver/box.h"
 
 /* In units of sigma: the largest cap, and the least relative accuracy of a radius. */
 #define CR_LARGEST_RADIUS 10.0
@@ -18,7 +18,7 @@ typedef struct cr_goal {
 
 /* The radius in units of sigma, proven, from *radius, which is proven already, to `most`, which is
  * at most the cap: within the accuracy of the largest one (about 1e-10 where that is the least),
- * unless the effort comes to its end. `wanted` and what is returned as for cr_ask. */
-int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radius);
+ * unless the effort comes to its end. Returns whether it is next to the largest, as cr_ask does. */
+int cr_search_radius(const cr_goal *goal, double most, double *radius);
 
 #endif

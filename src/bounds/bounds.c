@@ -16,7 +16,8 @@ uint32_t cr_bounds_constraints(cr_view *v, const cr_question *q)
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
     const cr_method *m = q->method_row;
     uint32_t constraints = q->constraints ? q->constraints : m->usual;
-    constraints &= cr_together_constraints(q) & (v->plan.constraints | ~CR_CONSTRAINTS_REPLAYED) &
+    constraints &= cr_together_constraints(q) &
+                   (v->plan.constraints | ~(uint32_t)CERTREG_CONSTRAINT_GRADIENT) &
                    ~(uint32_t)CERTREG_CONSTRAINT_MOMENT;
     if (q->is_counted) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
     return !m->normality && (constraints & both) == both ? constraints | CERTREG_CONSTRAINT_MOMENT
@@ -85,7 +86,7 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
     const double alpha = q->alpha;
     if (q->method_row->published)
         return q->center_row->every_sample ? alpha : alpha / conditions->count;
-    const int shared = !c->guard && constraints & CR_CONSTRAINTS_REPLAYED;
+    const int shared = !c->near && constraints & CERTREG_CONSTRAINT_GRADIENT;
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;
 }
 
@@ -110,11 +111,11 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
                          uint32_t constraints, certreg_bounds *out)
 {
     const double alpha = moments_alpha(conditions, c, constraints);
-    if (c->guard) constraints = CERTREG_CONSTRAINTS_ECM;
+    if (c->near) constraints = CERTREG_CONSTRAINTS_ECM;
     if (c->mean_alone) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
     if (c->law) return cr_finite_find_law(v, conditions, c, alpha, out), 0;
     if (c->exact) return cr_means_exact(v, conditions, c, alpha, out), 0;
-    if (!c->guard) return bound_by_method(v, conditions, c, constraints, alpha, out);
+    if (!c->near) return bound_by_method(v, conditions, c, constraints, alpha, out);
     cr_finite_find(v, conditions, &c->score, constraints, alpha, 0, out);
     return 0;
 }
@@ -141,16 +142,16 @@ static certreg_status find(cr_replay *r, const cr_conditions *conditions,
     for (int i = 0; i < conditions->count; i++)
         *abstained |=
             bound_moments(r->view, conditions, conditions->each + i, constraints, out + i);
-    if (*abstained || !(constraints & CR_CONSTRAINTS_REPLAYED)) return CERTREG_OK;
-    return cr_gradients_find(r, conditions, constraints, out);
+    if (*abstained || !(constraints & CERTREG_CONSTRAINT_GRADIENT)) return CERTREG_OK;
+    return cr_gradients_find(r, conditions, out);
 }
 
 int cr_bounds_want(cr_replay *r, const cr_conditions *conditions)
 {
     const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
-    if (is_hopeless(conditions) || !(constraints & CR_CONSTRAINTS_REPLAYED)) return 1;
+    if (is_hopeless(conditions) || !(constraints & CERTREG_CONSTRAINT_GRADIENT)) return 1;
     if (conditions->question.method != CERTREG_METHOD_PAPER)
-        return cr_gradients_want(r, conditions, constraints);
+        return cr_gradients_want(r, conditions);
     const cr_samples s = of_paper(r->view, conditions);
     return cr_sweep_want(r, &s, CR_WANTED_WHOLE, 1) != NULL;
 }

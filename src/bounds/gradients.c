@@ -1,6 +1,5 @@
 #include "bounds/gradients.h"
 #include "base/constants.h"
-#include "bounds/hessian.h"
 #include "bounds/martingale.h"
 #include "bounds/means.h"
 #include "bounds/parts.h"
@@ -135,29 +134,13 @@ static gradient_job job_of(cr_view *v, const cr_conditions *conditions, certreg_
     gradient_job job = {.functions = 0};
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
-        if (c->guard || cr_means_are_sparse(v, conditions, c)) continue;
+        if (c->near || cr_means_are_sparse(v, conditions, c)) continue;
         const size_t f = job.functions++;
         job.main[f] = cr_parts_main(v, conditions, &c->score);
         job.main[f].center = center_of(v, conditions, c);
         job.bounds[f] = bounds + i;
     }
     return job;
-}
-
-/* ---- second order */
-static certreg_status bound_second_orders(cr_replay *r, const cr_conditions *conditions,
-                                          const gradient_job *job)
-{
-    for (size_t f = 0; f < job->functions; f++) {
-        certreg_bounds *b = job->bounds[f];
-        const certreg_status status =
-            cr_hessian_upper(r, job->main + f, CR_SHARE_SECOND_ORDER * conditions->question.alpha,
-                             &b->second_order_hi);
-        if (status) return status;
-        if (isfinite(b->second_order_hi)) b->constraints |= CERTREG_CONSTRAINT_SECOND_ORDER;
-        else b->second_order_hi = 0;
-    }
-    return CERTREG_OK;
 }
 
 /* ---- without normality */
@@ -187,7 +170,7 @@ static certreg_status bound_without_normality(cr_replay *r, const cr_conditions 
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
         certreg_bounds *b = bounds + i;
-        if (c->guard) continue;
+        if (c->near) continue;
         cr_martingale_job job = {.samples = of_martingale(r->view, conditions, c),
                                  .range_lo = b->range_lo,
                                  .range_hi = b->range_hi,
@@ -216,13 +199,12 @@ static int want_grams(cr_replay *r, const cr_conditions *conditions)
     return 1;
 }
 
-int cr_gradients_want(cr_replay *r, const cr_conditions *conditions, uint32_t constraints)
+int cr_gradients_want(cr_replay *r, const cr_conditions *conditions)
 {
-    if (conditions->question.method_row->normality)
-        return !(constraints & CERTREG_CONSTRAINT_GRADIENT) || want_grams(r, conditions);
+    if (conditions->question.method_row->normality) return want_grams(r, conditions);
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
-        if (c->guard) continue;
+        if (c->near) continue;
         const cr_samples main = of_martingale(r->view, conditions, c);
         if (!cr_martingale_want(r, &main)) return 0;
     }
@@ -230,29 +212,23 @@ int cr_gradients_want(cr_replay *r, const cr_conditions *conditions, uint32_t co
 }
 
 /* What all functions of the question need, in one sweep. */
-static certreg_status sweep(cr_replay *r, const cr_conditions *conditions, uint32_t constraints)
+static certreg_status sweep(cr_replay *r, const cr_conditions *conditions)
 {
-    if (!cr_gradients_want(r, conditions, constraints)) {
+    if (!cr_gradients_want(r, conditions)) {
         cr_sweep_forget(r);
-        cr_gradients_want(r, conditions, constraints);
+        cr_gradients_want(r, conditions);
     }
     return cr_sweep_run(r);
 }
 
 certreg_status cr_gradients_find(cr_replay *r, const cr_conditions *conditions,
-                                 uint32_t constraints, certreg_bounds *bounds)
+                                 certreg_bounds *bounds)
 {
-    const int second = (constraints & CERTREG_CONSTRAINT_SECOND_ORDER) != 0;
-    const double alpha = conditions->question.alpha,
-                 share = CR_SHARE_CORRELATIONS - (second ? CR_SHARE_SECOND_ORDER : 0);
-    certreg_status status = sweep(r, conditions, constraints);
+    const double alpha = CR_SHARE_CORRELATIONS * conditions->question.alpha;
+    const certreg_status status = sweep(r, conditions);
     if (status) return status;
     if (!conditions->question.method_row->normality)
-        return bound_without_normality(r, conditions, CR_SHARE_CORRELATIONS * alpha, bounds);
+        return bound_without_normality(r, conditions, alpha, bounds);
     gradient_job job = job_of(r->view, conditions, bounds);
-    if (!job.functions) return CERTREG_OK;
-    if (constraints & CERTREG_CONSTRAINT_GRADIENT)
-        status = bound_gradients(r, conditions, share * alpha, &job);
-    if (!status && second) status = bound_second_orders(r, conditions, &job);
-    return status;
+    return job.functions ? bound_gradients(r, conditions, alpha, &job) : CERTREG_OK;
 }

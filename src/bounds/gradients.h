@@ -1,4 +1,4 @@
-/* Bounds of the gradient norms of a question's scores, and of their second orders. */
+/* Bounds of the gradient norms of a question's scores. */
 #ifndef CR_BOUNDS_GRADIENTS_H
 #define CR_BOUNDS_GRADIENTS_H
 #include "question/conditions.h"
@@ -6,10 +6,9 @@
 
 /* Adds them to the given bounds, where there are any. One call for all conditions, since they share
  * a replay. */
-certreg_status cr_gradients_find(cr_replay *, const cr_conditions *, uint32_t constraints,
-                                 certreg_bounds *bounds);
+certreg_status cr_gradients_find(cr_replay *, const cr_conditions *, certreg_bounds *bounds);
 /* Wants the sweep that cr_gradients_find takes, so that it is found with others; 0: there is no
  * room. */
-int cr_gradients_want(cr_replay *, const cr_conditions *, uint32_t constraints);
+int cr_gradients_want(cr_replay *, const cr_conditions *);
 
 #endif

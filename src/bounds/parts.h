@@ -5,11 +5,10 @@
 #include "statistics/samples.h"
 
 /* Shares of alpha (theory 5.1): the two ends of an interval that needs both take half of the mean's
- * share each. A second order takes its share from what is left to the gradient. */
+ * share each. */
 #define CR_SHARE_MEAN 0.25
 #define CR_SHARE_VARIANCE 0.25
 #define CR_SHARE_CORRELATIONS 0.5
-#define CR_SHARE_SECOND_ORDER 0.2
 
 /* A score of the question's output, about 0: the noisy samples of the pilot, and the main samples,
  * which the bounds are about. */

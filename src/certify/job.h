@@ -49,4 +49,18 @@ void cr_job_check(const cr_work *, cr_job *);
 /* The question. INVALID or VERSION if it is wrong; zero if it cannot be read. */
 certreg_status cr_job_question(const cr_work *, const cr_job *, size_t index, cr_question *out);
 
+/* ---- the closing computation in time: what it is expected to take, and its watch (theory 5.1) */
+/* Continues a hash by what the time depends on. */
+uint64_t cr_closing_hash(uint64_t so_far, const cr_question *);
+/* What is known of questions with this hash; where that is nothing, in the place of those that
+ * came longest ago. */
+cr_cost *cr_closing_cost(const cr_work *, uint64_t asked);
+
+/* From now on the watch runs, to the deadline and at most for so many seconds. Returns the time. */
+double cr_closing_start(const cr_work *, double most);
+/* The watch stops, its time is the library's, and what was learned is kept: of all questions
+ * answered from so many `samples`; of fewer questions, where that is 0, only that they were given
+ * up. Returns non-zero if they were. */
+int cr_closing_end(const cr_work *, double start, size_t samples);
+
 #endif

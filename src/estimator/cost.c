@@ -1,4 +1,4 @@
-#include "estimator/cost.h"
+#include "estimator/work.h"
 #include <math.h>
 
 static const double reserve = 1.125; /* of what is expected */

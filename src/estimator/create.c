@@ -1,12 +1,10 @@
 /* Size, create, destroy: the only place of the room that takes memory. */
-#include "base/clock.h"
+#include "base/os.h"
 #include "base/constants.h"
 #include "base/environment.h"
 #include "base/handle.h"
-#include "base/random.h"
 #include "base/sizes.h"
 #include "base/structs.h"
-#include "record/hessian_shape.h"
 #include "estimator/layout.h"
 #include <float.h>
 #include <math.h>
@@ -121,24 +119,6 @@ static certreg_status check_plan(certreg_plan *plan, size_t least_blocks, certre
     return CERTREG_OK;
 }
 
-static certreg_status check_second_order(const certreg_backend *backend, const certreg_model *model,
-                                         const certreg_plan *plan, size_t active,
-                                         certreg_error *why)
-{
-    if (!(plan->constraints & CERTREG_CONSTRAINT_SECOND_ORDER)) return CERTREG_OK;
-    if (!backend->ops->pairs)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "this backend has no second order: leave it out of plan.constraints, or "
-                       "open another backend");
-    const cr_hessian_shape shape =
-        cr_hessian_choose(model->inputs, active, plan->max_samples, plan->second_order_bytes);
-    if (shape.tile) return CERTREG_OK;
-    return cr_fail(why, CERTREG_E_NO_MEMORY,
-                   "plan.second_order_bytes is too small: the second order of %zu inputs takes at "
-                   "least %zu",
-                   model->inputs, shape.bytes);
-}
-
 typedef struct request { /* everything create and size agree upon */
     certreg_backend *backend;
     certreg_model model;
@@ -152,8 +132,7 @@ static certreg_status count_bytes(request *r, certreg_error *why)
 {
     certreg_estimator like = {
         .backend = r->backend,
-        .record = {
-            .model = r->model, .plan = r->plan, .columns = r->columns, .input.active = r->active}};
+        .record = {.model = r->model, .plan = r->plan, .columns = r->columns}};
     cr_arena host = {0}, device = cr_layout_device(NULL);
     cr_arena_take(&host, 1, sizeof(certreg_estimator));
     cr_layout(&like, &host, &device);
@@ -180,8 +159,6 @@ static certreg_status check_request(certreg_backend *backend, const certreg_mode
         status = cr_struct_read(&out->plan, sizeof out->plan, CR_OLDEST_PLAN, plan, "plan", why);
     if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
     if (!status) status = check_plan(&out->plan, least_blocks, why);
-    if (!status)
-        status = check_second_order(out->backend, &out->model, &out->plan, out->active, why);
     return status ? status : count_bytes(out, why);
 }
 
@@ -248,7 +225,7 @@ static void copy_model(certreg_estimator *e, const request *r, const cr_declared
 /* A seed that is given is the caller's to keep from the model. */
 static certreg_status draw_seed(certreg_plan *plan, certreg_error *why)
 {
-    if (plan->seed || !cr_random64(&plan->seed)) return CERTREG_OK;
+    if (plan->seed || !cr_os_random64(&plan->seed)) return CERTREG_OK;
     return cr_fail(why, CERTREG_E_INVALID,
                    "plan.seed is 0, and the system has no randomness to draw one from: give a seed "
                    "that the model does not know");
@@ -269,18 +246,13 @@ static void begin(certreg_estimator *e, const request *r)
 
 static certreg_status build(certreg_estimator *e, const request *r)
 {
-    certreg_status status = CERTREG_OK;
-    const cr_blas *blas = NULL;
-    if (e->record.plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER)
-        status = cr_blas_open(&e->error, &blas);
-    if (!status) status = cr_layout_take(e, r->device);
+    const certreg_status status = cr_layout_take(e, r->device);
     if (status) return status;
     cr_arena host = {.base = (void *)e}, device = cr_layout_device(e->device_memory);
     cr_arena_take(&host, 1, sizeof *e);
     const cr_declared declared = cr_layout(e, &host, &device);
     copy_model(e, r, &declared);
-    e->replay.device.pairs.blas = blas;
-    e->record.watch->now = cr_clock_now;
+    e->record.watch->now = cr_os_now;
     e->replay.view = &e->record, e->replay.backend = e->backend, e->replay.why = &e->error;
     cr_record_clear(&e->record);
     return cr_layout_prepare(e);

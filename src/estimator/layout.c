@@ -1,5 +1,4 @@
 #include "estimator/layout.h"
-#include "record/hessian_shape.h"
 #include "record/sweep.h"
 
 /* What engines require of their inputs and outputs, and what a device's allocator gives. */
@@ -91,47 +90,6 @@ static void lay_out_gradient(const places *p, certreg_estimator *e)
     lay_out_findings(p->host, e);
 }
 
-/* What the host has of it. */
-static void lay_out_pairs_here(const places *p, const cr_hessian_shape *shape, certreg_estimator *e)
-{
-    const size_t n = e->record.plan.max_samples, d = e->record.input.active;
-    const cr_replay_device *device = &e->replay.device;
-    cr_replay_host *host = &e->replay.host;
-    host->features = mirror(p, device->features, d, sizeof(int32_t));
-    host->squares = mirror(p, device->pairs.squares, shape->tile, sizeof(double));
-    host->pair_weights = mirror(p, device->pair_weights, n, sizeof(float));
-    host->pair_sums = mirror(p, device->pair_sums, n, sizeof(double));
-    host->pair_norms = mirror(p, device->pair_norms, n, sizeof(double));
-    if (!shape->matrix) return;
-    host->matrix = mirror(p, device->pairs.matrix, cr_arena_times(d, d), sizeof(float));
-    host->eigen = cr_arena_take(p->host, cr_arena_times(d, CR_HESSIAN_EIGEN_ROOM), sizeof(float));
-}
-
-static void lay_out_pairs(const places *p, certreg_estimator *e)
-{
-    const size_t n = e->record.plan.max_samples, d = e->record.input.active;
-    const cr_hessian_shape shape =
-        cr_hessian_choose(e->record.model.inputs, d, n, e->record.plan.second_order_bytes);
-    cr_replay_device *device = &e->replay.device;
-    cr_pair_room *room = &device->pairs;
-    device->tile = shape.tile;
-    room->active = d;
-    room->features = device->features = cr_arena_take(p->device, d, sizeof(int32_t));
-    for (int i = 0; i < 2; i++)
-        room->rows[i] = cr_arena_take(p->device, cr_arena_times(shape.tile, e->record.model.inputs),
-                                      sizeof(float));
-    room->products = cr_arena_take(p->device, shape.tile * shape.tile, sizeof(float));
-    room->squares = cr_arena_take(p->device, shape.tile, sizeof(double));
-    if (shape.matrix) {
-        room->matrix = cr_arena_take(p->device, cr_arena_times(d, d), sizeof(float));
-        room->trace = cr_arena_take(p->device, 1, sizeof(double));
-    }
-    device->pair_weights = cr_arena_take(p->device, n, sizeof(float));
-    device->pair_sums = cr_arena_take(p->device, n, sizeof(double));
-    device->pair_norms = cr_arena_take(p->device, n, sizeof(double));
-    lay_out_pairs_here(p, &shape, e);
-}
-
 cr_declared cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *device)
 {
     const places p = {host, cr_backend_is_device(e->backend) ? device : host};
@@ -150,7 +108,6 @@ cr_declared cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *device)
     e->scratch.paths = cr_arena_take(host, CR_GROUP_ROOM, sizeof(double));
     e->record.watch = cr_arena_take(host, 1, sizeof *e->record.watch);
     if (e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT) lay_out_gradient(&p, e);
-    if (e->record.plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER) lay_out_pairs(&p, e);
     return declared;
 }
 
@@ -185,54 +142,12 @@ static certreg_status warm_gradient(const certreg_estimator *e)
     return status;
 }
 
-static certreg_status warm_pairs(const certreg_estimator *e)
-{
-    const cr_backend_ops *ops = e->backend->ops;
-    const cr_replay_device *at = &e->replay.device;
-    const cr_pair_room *room = &at->pairs;
-    const size_t n = e->record.plan.max_samples, d = e->record.input.active,
-                 rows = at->tile < n ? at->tile : n;
-    const cr_tile a = {0, rows, room->rows[0], at->pair_weights, at->pair_norms, at->pair_sums},
-                  b = {0, rows, room->rows[1], at->pair_weights, at->pair_norms, at->pair_sums};
-    certreg_status status =
-        ops->fill(e->backend, at->pair_weights, n * sizeof *at->pair_weights, 0);
-    if (!status) status = ops->fill(e->backend, at->pair_norms, n * sizeof(double), 0);
-    if (!status) status = ops->fill(e->backend, at->pair_sums, n * sizeof(double), 0);
-    if (!status) status = ops->fill(e->backend, room->squares, at->tile * sizeof(double), 0);
-    for (int i = 0; i < 2 && !status; i++)
-        status = ops->fill(e->backend, room->rows[i], rows * d * sizeof(float), 0);
-    if (!status) status = ops->pairs->pairs(e->backend, room, &a, &b);
-    if (status || !room->matrix) return status;
-    status = ops->fill(e->backend, room->matrix, d * d * sizeof(float), 0);
-    if (!status) status = ops->pairs->outer(e->backend, room, &a);
-    if (!status) status = ops->pairs->take_identity(e->backend, room, 0);
-    return status ? status : ops->pairs->forms(e->backend, room, &a);
-}
-
-static certreg_status warm(const certreg_estimator *e)
-{
-    certreg_status status = CERTREG_OK;
-    if (!e->device_memory) return CERTREG_OK;
-    if (e->replay.device.sweep.gram) status = warm_gradient(e);
-    return status || !e->replay.device.tile ? status : warm_pairs(e);
-}
-
-static certreg_status store_features(const certreg_estimator *e)
-{
-    const size_t d = e->record.model.inputs;
-    for (size_t j = 0, k = 0; j < d; j++)
-        if (e->replay.host.mask[j] > 0) e->replay.host.features[k++] = (int32_t)j;
-    return e->backend->ops->store(e->backend, e->replay.device.features, e->replay.host.features,
-                                  e->record.input.active * sizeof *e->replay.host.features);
-}
-
 certreg_status cr_layout_prepare(certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
     certreg_status status = ops->store(e->backend, e->replay.device.mask, e->replay.host.mask,
                                        e->record.model.inputs * sizeof *e->replay.host.mask);
-    if (!status && e->replay.device.tile) status = store_features(e);
-    if (!status) status = warm(e);
+    if (!status && e->device_memory && e->replay.device.sweep.gram) status = warm_gradient(e);
     if (!status) status = ops->wait(e->backend);
     return status ? cr_backend_failed(e->backend, status, "prepare for a model", &e->error)
                   : CERTREG_OK;

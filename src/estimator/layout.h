@@ -9,7 +9,7 @@ typedef struct cr_declared { /* outputs each: the arrays of the model, to be fil
     double *lo, *hi; /* declared range; a full turn for angles */
 } cr_declared;
 
-/* By model, plan, columns, active inputs and backend. Where the backend's memory is the host's,
+/* By model, plan, columns and backend. Where the backend's memory is the host's,
  * nothing is taken from `device`. */
 cr_declared cr_layout(certreg_estimator *, cr_arena *host, cr_arena *device);
 /* An empty arena for what is not the host's. */

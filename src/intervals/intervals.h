@@ -53,4 +53,13 @@ cr_weights_setting cr_intervals_setting(const certreg_coverage *);
 void cr_intervals_advise(const certreg_coverage *, uint64_t points, const char *before,
                          char *advice, size_t room);
 
+/* ---- interval.c: the points that lie in at least so many of several intervals (theory 12.5) */
+/* `count` closed intervals [lo[i], hi[i]], lo[i] <= hi[i], and 1 <= depth <= count. The pieces of
+ * the set take their place, ascending; returned is how many there are. */
+size_t cr_cover_line(double *lo, double *hi, size_t count, size_t depth);
+
+/* The same for arcs of one length, shorter than the period; lo has room for 2*count numbers. Pieces
+ * ascend around the circle. A piece that is a period long is the whole circle. */
+size_t cr_cover_circle(double *lo, double *hi, size_t count, size_t depth, double period);
+
 #endif

@@ -2,10 +2,10 @@
 #include "question/conditions.h"
 #include "base/constants.h"
 #include "question/directions.h"
-#include "question/division.h"
 #include "question/estimate.h"
 #include "question/prediction.h"
 #include "statistics/served.h"
+#include "statistics/shift.h"
 #include <math.h>
 
 /* Constants of the proof for angles (theory 7), as parts of a turn. The circular mean mu is shown
@@ -30,6 +30,20 @@ enum { CUTS = sizeof cuts / sizeof *cuts, ARCS = 2 };
 static const struct cut without_pilot = {85.0 / 360, 2, 10.0 / 360, 40.0 / 360};
 static const size_t choosy_pilot = 3, knowing_pilot = 100; /* least outputs to choose between arcs
                                                               by, and sines too */
+
+/* The parts of beta, the probability that a served estimate fails, from which the pilot chooses
+ * that of either near condition: narrow outputs can do with little, and outputs with many outliers
+ * want more. */
+static const double near_parts[] = {0.05, 0.2};
+enum { PARTS = sizeof near_parts / sizeof *near_parts };
+typedef struct division { /* of beta: the part of either side, and of either near condition */
+    double side, near;
+} division;
+
+static division division_of(double near)
+{
+    return (division){0.5 - near, near};
+}
 
 /* ---- conditions */
 static enum cr_score_kind kind_of(const cr_question *q)
@@ -77,22 +91,15 @@ static cr_pairs pairs_of(cr_view *v, const cr_question *q, const cr_score *score
     return out > n ? (cr_pairs){0} : (cr_pairs){.samples = n, .out = out, .rate = beta};
 }
 
-static void add(cr_conditions *conditions, const cr_score *score, enum cr_guard guard,
-                double threshold)
+/* Of what is served beta is the part of this condition. */
+static void add(cr_view *v, cr_conditions *conditions, const cr_score *score, int near, double beta)
 {
     conditions->each[conditions->count++] =
         (cr_condition){.score = *score,
-                       .guard = guard,
+                       .near = near,
                        .exact = cr_score_nature(score->kind).two_valued,
-                       .threshold = threshold};
-}
-
-/* Of what is served beta is the part of this condition. */
-static void add_part(cr_view *v, cr_conditions *conditions, const cr_score *score,
-                     enum cr_guard guard, double beta)
-{
-    add(conditions, score, guard, threshold_of(v, conditions, score, beta));
-    conditions->each[conditions->count - 1].pairs = pairs_of(v, &conditions->question, score, beta);
+                       .threshold = threshold_of(v, conditions, score, beta),
+                       .pairs = pairs_of(v, &conditions->question, score, beta)};
 }
 
 /* "mu stays near the prediction" on one side; mu exists then, since the resultant has a positive
@@ -134,26 +141,9 @@ static double tolerance_of(const cr_question *q)
     return q->served_core > 0 ? q->served_core : q->tolerance;
 }
 
-/* A served median has a condition about both sides together (theory 1): few outputs count on
- * either, and fewer on both: those that failed, and an angle's opposite the prediction. */
-static void add_together(cr_conditions *conditions, cr_score score, const cr_division *division)
-{
-    const double end = score.tolerance;
-    const int angle = score.period > 0;
-    if (!(division->either > 0)) return;
-    score.kind = CR_SCORE_WITHIN;
-    score.side = CERTREG_SIDE_EITHER;
-    if (angle) score.tolerance = fmin(end, score.cut);
-    add(conditions, &score, CR_GUARD_TOGETHER, nextafter(1 - 2 * division->either, 2));
-    score.side = CERTREG_SIDE_OPPOSITE;
-    score.tolerance = angle ? fmax(end, score.cut) : INFINITY;
-    add(conditions, &score, CR_GUARD_TOGETHER, nextafter(1 - 2 * division->both, 2));
-}
-
-/* One condition for both sides; else both sides, then both near conditions, then both sides
- * together. */
+/* One condition for both sides; else both sides, then both near conditions. */
 static void set_conditions_for(cr_view *v, cr_conditions *conditions, const struct cut *cut,
-                               const cr_division *division)
+                               division part)
 {
     const cr_question *q = &conditions->question;
     cr_score s = {.kind = kind_of(q),
@@ -170,27 +160,24 @@ static void set_conditions_for(cr_view *v, cr_conditions *conditions, const stru
     if (q->has_directions)
         conditions->output = cr_directions_aim(v, conditions, conditions->direction, &s);
     if (!cr_score_nature(s.kind).sides) {
-        add_part(v, conditions, &s, CR_GUARD_NONE, q->served_rate);
+        add(v, conditions, &s, 0, q->served_rate);
         return;
     }
     s.cut = line_of_circle ? (0.5 - cut->near) * s.period : s.period;
     const double rate = q->served_rate / (double)conditions->question.directions,
-                 of_side = division->side * rate,
-                 of_near = division->near * rate * (arcs_agree(cut) ? 2 : 1);
-    for (s.side = -1; s.side <= 1; s.side += 2) add_part(v, conditions, &s, CR_GUARD_NONE, of_side);
+                 of_side = part.side * rate, of_near = part.near * rate * (arcs_agree(cut) ? 2 : 1);
+    for (s.side = -1; s.side <= 1; s.side += 2) add(v, conditions, &s, 0, of_side);
     for (s.side = -1; line_of_circle && s.side <= 1; s.side += 2) {
         const cr_score guard = guard_of(&s, cut);
-        add_part(v, conditions, &guard, CR_GUARD_NEAR, of_near);
+        add(v, conditions, &guard, 1, of_near);
     }
-    add_together(conditions, s, division);
 }
 
 int32_t cr_conditions_side(const cr_condition *c)
 {
     if (c->score.kind == CR_SCORE_OUTPUT) return CERTREG_SIDE_LOWER;
-    if (c->guard == CR_GUARD_TOGETHER) return c->score.side;
-    return c->score.side > 0 ? (c->guard ? CERTREG_SIDE_NEAR_LOWER : CERTREG_SIDE_LOWER)
-                             : (c->guard ? CERTREG_SIDE_NEAR_UPPER : CERTREG_SIDE_UPPER);
+    return c->score.side > 0 ? (c->near ? CERTREG_SIDE_NEAR_LOWER : CERTREG_SIDE_LOWER)
+                             : (c->near ? CERTREG_SIDE_NEAR_UPPER : CERTREG_SIDE_UPPER);
 }
 
 /* How many of the cuts the pilot may choose from. Sines are not for tests of failures, which have
@@ -218,63 +205,66 @@ static const struct cut *least_demanding(const cr_question *q)
     return least;
 }
 
-/* The cut, and what its near conditions take of beta. */
-static const struct cut *best_for_pilot(cr_view *v, cr_conditions *conditions,
-                                        cr_division *division)
+/* ---- by the pilot */
+/* In units of sigma, by the failures of a score with two values, as if Huber's had two as well, and
+ * by mean and variance of a sine. */
+static double radius_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
+{
+    const size_t first = cr_view_noisy(v);
+    const cr_samples s =
+        cr_view_samples(v, &c->score, conditions->output, first, conditions->main_first - first, 0);
+    const double count = (double)s.count;
+    double failures = 0.5, sum = 0, square = 0;
+    for (size_t i = 0; cr_samples_has(&s, i); i++) {
+        const double u = cr_samples_at(&s, i);
+        failures += u < 0;
+        sum += u;
+        square += u * u;
+    }
+    const double room = sum / count - c->threshold,
+                 variance = fmax(0, square - sum * sum / count) / count;
+    if (c->score.kind == CR_SCORE_SINE)
+        return room > 0 ? cr_shift_radius_of_mean(room, variance) : 0;
+    return cr_shift_radius(failures / (count + 1), 0.5 * (1 - c->threshold));
+}
+
+/* In units of sigma, if the pilot were the truth. */
+static double pilot_radius(cr_view *v, const cr_conditions *conditions)
+{
+    double least = INFINITY;
+    for (int i = 0; i < conditions->count; i++)
+        least = fmin(least, radius_of(v, conditions, conditions->each + i));
+    return least;
+}
+
+static const struct cut *best_for_pilot(cr_view *v, cr_conditions *conditions, division *part)
 {
     const struct cut *best = cuts;
-    const int count = cuts_for(conditions),
-              divisions = conditions->question.served_samples ? CR_DIVISIONS_OF_ANGLE : 1;
+    const int count = cuts_for(conditions), parts = conditions->question.served_samples ? PARTS : 1;
     double greatest = -INFINITY;
-    for (int i = 0; i < count * divisions; i++) {
-        const cr_division now = cr_division_even(1, i / count);
-        set_conditions_for(v, conditions, cuts + i % count, &now);
-        const double radius = cr_division_pilot_radius(v, conditions);
-        if (radius > greatest) greatest = radius, best = cuts + i % count, *division = now;
+    for (int i = 0; i < count * parts; i++) {
+        const division now = division_of(near_parts[i / count]);
+        set_conditions_for(v, conditions, cuts + i % count, now);
+        const double radius = pilot_radius(v, conditions);
+        if (radius > greatest) greatest = radius, best = cuts + i % count, *part = now;
     }
     return best;
 }
 
-/* Uneven, where the pilot expects that to lengthen the radius. */
-static void divide(cr_view *v, cr_conditions *conditions, const struct cut *cut,
-                   cr_division *division)
-{
-    const cr_question *q = &conditions->question;
-    const cr_division even = *division;
-    for (int i = 0; i < CR_DIVISIONS_UNEVEN; i++) {
-        cr_division now = cr_division_uneven(&even, i);
-        const double room = cr_served_together(q->served_samples, now.side * q->served_rate,
-                                               (2 * even.side - now.side) * q->served_rate);
-        set_conditions_for(v, conditions, cut, &now);
-        if (!cr_division_fits(v, conditions, room, &now)) continue;
-        *division = now;
-        return;
-    }
-}
-
-/* Not for the group-sequential test: its critical numbers, which take time, would be others for
- * each pilot. Nor for pairs: what is known of both sides together is about binomial tails. */
-static int may_divide_unevenly(const cr_question *q)
-{
-    return q->served_samples && kind_of(q) == CR_SCORE_SIGN && !q->is_group &&
-           !q->method_row->published && !q->has_directions && !q->served_pairs;
-}
-
 static void set_conditions(cr_view *v, cr_conditions *conditions)
 {
-    const cr_question *q = &conditions->question;
-    const int angle = is_line_of_circle(q), knows = conditions->main_first >= choosy_pilot,
-              both = may_divide_unevenly(q);
+    const int angle = is_line_of_circle(&conditions->question);
     const struct cut *cut = &without_pilot;
-    cr_division division = cr_division_even(angle, 0);
-    if (knows && conditions->samples < conditions->main_first) {
-        if (angle) cut = least_demanding(q);
-        if (q->served_samples && (angle || both)) division = cr_division_most(angle);
-    } else if (knows) {
-        if (angle) cut = best_for_pilot(v, conditions, &division);
-        if (both) divide(v, conditions, cut, &division);
+    division part = division_of(angle ? near_parts[0] : 0);
+    if (angle && conditions->main_first >= choosy_pilot) {
+        if (conditions->samples >= conditions->main_first) {
+            cut = best_for_pilot(v, conditions, &part);
+        } else { /* a forecast, which must not be too low: the most that any division gives each */
+            cut = least_demanding(&conditions->question);
+            part.near = near_parts[PARTS - 1];
+        }
     }
-    set_conditions_for(v, conditions, cut, &division);
+    set_conditions_for(v, conditions, cut, part);
 }
 
 /* The same question at another tolerance; everything else stays, the prediction too. */

@@ -7,14 +7,7 @@
 #include "statistics/pairs.h"
 #include "statistics/score.h"
 
-#define CR_CONDITIONS 6
-
-/* Beside both sides; all of alpha, no gradient. */
-enum cr_guard {
-    CR_GUARD_NONE,
-    CR_GUARD_NEAR,    /* the circular mean stays near */
-    CR_GUARD_TOGETHER /* both sides together: what is served only (theory 1) */
-};
+#define CR_CONDITIONS 4
 
 typedef struct cr_condition { /* "the mean of this score stays above the threshold"; for the true
                                  mean: "moves by at most the tolerance" */
@@ -25,7 +18,7 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
                        noise, only guides the pilot; no samples: there are none */
     cr_law *law;    /* it is certified by this law, in scratch; NULL: by mean and variance */
     int mean_alone; /* without the variance: the mean's bound has all of alpha */
-    enum cr_guard guard;
+    int near;       /* the circular mean stays near; all of alpha, no gradient */
 } cr_condition;
 
 typedef struct cr_conditions {

@@ -74,13 +74,12 @@ certreg_status cr_sense_take(cr_view *, const certreg_question *, cr_question *o
 certreg_status cr_sense_take_for_estimate(cr_view *, const certreg_question *, cr_question *out,
                                           certreg_error *why);
 
-/* ---- allowed.c: at which numbers of samples a record may be evaluated (theory 5.2) */
+/* ---- question.c: at which numbers of samples a record may be evaluated (theory 5.2) */
 /* Digest of the looks that come with a question for the group-sequential test; 0: it has none. */
 uint64_t cr_allowed_looks(const cr_question *);
 /* WRONG_STATE, with the remedy, where an earlier answer may have chosen this number of samples. */
 certreg_status cr_allowed_now(cr_view *, const cr_question *, uint64_t samples, certreg_error *why);
 
-/* ---- question.c */
 /* Its output is one of the model's, and its names are known. */
 void cr_question_resolve(cr_view *, cr_question *);
 /* The same about one output of a vector. */

@@ -134,7 +134,7 @@ certreg_status cr_together_check_constraints(const cr_question *q, uint32_t plan
     const cr_method *m = q->method_row;
     const uint32_t unused = q->constraints & ~(m->constraints & cr_together_constraints(q)),
                    needed = q->constraints ? q->constraints : m->demanded,
-                   lacking = needed & CR_CONSTRAINTS_REPLAYED & ~plan;
+                   lacking = needed & CERTREG_CONSTRAINT_GRADIENT & ~plan;
     char names[200];
     list(&constraints, unused ? unused : lacking, names, sizeof names);
     if (unused)

@@ -3,16 +3,12 @@
  * or the blocks of a walk. */
 #ifndef CR_RECORD_REPLAY_H
 #define CR_RECORD_REPLAY_H
-#include "backend/blas.h"
+#include "backend/backend.h"
 #include "record/view.h"
 
 #define CR_REPLAY_FUNCTIONS 2u /* the most that one replay weighs */
 #define CR_WALK_BLOCKS 64u     /* of a record, for the finite-sample gradient */
 #define CR_SWEEP_FUNCTIONS 24u /* the most that are kept (sweep.h) */
-
-/* Floats for each row of a matrix whose eigenvalues are found: LAPACK's best for them, and the
- * values. */
-#define CR_HESSIAN_EIGEN_ROOM 36u
 
 /* Memory of the backend: what its operations read and write. */
 typedef struct cr_replay_device {
@@ -22,20 +18,13 @@ typedef struct cr_replay_device {
     float *direction;    /* inputs */
     double *dots;        /* and behind them squared lengths, of the samples projected last */
     cr_sweep_room sweep; /* what of this is its, too, and its own */
-    int32_t *features;   /* active: indices of those that have noise; for the second order */
-    cr_pair_room pairs;  /* likewise */
-    size_t tile;         /* rows of its tiles; 0 without it */
-    float *pair_weights; /* max_samples, like what follows */
-    double *pair_sums, *pair_norms;
 } cr_replay_device;
 
-/* Memory of the host: what it has of the above (the same memory where the backend's is the host's,
- * else a copy), and room for eigenvalues. */
+/* Memory of the host: what it has of the above, the same memory where the backend's is the host's,
+ * else a copy. */
 typedef struct cr_replay_host {
-    float *mask, *weights, *pair_weights, *matrix;
-    double *dots, *pair_sums, *pair_norms, *squares;
-    int32_t *features;
-    float *eigen; /* active * CR_HESSIAN_EIGEN_ROOM; or NULL, like the matrix */
+    float *mask, *weights;
+    double *dots;
 } cr_replay_host;
 
 /* Functions that were wanted (sweep.h), and what was found of the first `swept` of them: about
@@ -43,7 +32,7 @@ typedef struct cr_replay_host {
 typedef struct cr_findings {
     cr_noise noise;
     size_t count, swept;
-    size_t earlier; /* of them, those from before this closing computation (certify/closing.h) */
+    size_t earlier; /* of them, those from before this closing computation (certify/job.h) */
     int reused;     /* it took one of these */
     size_t grams, weighed, projected; /* what of the sizes they use */
     cr_function *functions;

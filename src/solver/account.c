@@ -1,5 +1,5 @@
 #include "solver/account.h"
-#include "base/clock.h"
+#include "base/os.h"
 #include "base/sizes.h"
 #include "base/structs.h"
 
@@ -22,7 +22,7 @@ certreg_solve_info cr_account_spent(const cr_effort *effort, double start)
                                 .loose = effort->loose,
                                 .refinements = effort->refinements,
                                 .fallbacks = effort->fallbacks,
-                                .seconds = cr_clock_now(NULL) - start};
+                                .seconds = cr_os_now(NULL) - start};
 }
 
 certreg_status cr_account_report(cr_busy *busy, certreg_error *error,

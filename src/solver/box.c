@@ -1,6 +1,5 @@
 #include "solver/box.h"
 #include "solver/formula.h"
-#include "solver/second_order.h"
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -67,10 +66,7 @@ static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *b
 {
     cr_point point;
     const int most = cr_effort_narrow(s->rise->effort, CR_POINT_EVALUATIONS);
-    if (!cr_second_order_again(s->rise, m, s->warm, s->gain, &point)) {
-        cr_point_solve(s->rise, m, s->warm, s->gain, &point);
-        cr_second_order_use(s->rise, s->gain, &point);
-    }
+    cr_point_solve(s->rise, m, s->warm, s->gain, &point);
     s->rise->effort->most = most;
     const double slope = point.slope + s->weight;
     if (slope == 0 || (slope > 0 && is_high_end) || (slope < 0 && is_low_end)) {
@@ -313,4 +309,10 @@ double cr_box_prove(const cr_rise *rise, double weight, cr_box *box)
     if (rounded > box->value + 1e-6 * fmax(box->point[0].value, box->point[box->count - 1].value))
         box->tight = 0;
     return fmin(simple, fmax(rounded, floor));
+}
+
+double cr_box_bound(const cr_rise *rise, double weight, cr_box *box)
+{
+    cr_box_search(rise, weight, CR_FINAL_GAIN, box);
+    return cr_box_prove(rise, weight, box);
 }

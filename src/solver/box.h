@@ -12,6 +12,7 @@ typedef struct cr_box {
     int tight;            /* the tangents enclose the supremum closely, as far as is known */
 } cr_box;
 
+#define CR_FINAL_GAIN 1e-12       /* share of the value that one more Newton step could gain */
 #define CR_SEARCH_EVALUATIONS 500 /* at most, per search */
 #define CR_POINT_EVALUATIONS 120  /* and per mean */
 
@@ -22,5 +23,8 @@ void cr_box_search(const cr_rise *rise, double weight, double gain, cr_box *box)
  * needs no search. Where the two evaluations of a tangent disagree it is left out. box->tight stays
  * set if the proof takes nothing away from the search. */
 double cr_box_prove(const cr_rise *rise, double weight, cr_box *box);
+/* Both: sup over the box of V(m) + weight*m, proven and rounded up. box->tight: it is next to the
+ * truth. */
+double cr_box_bound(const cr_rise *rise, double weight, cr_box *box);
 
 #endif

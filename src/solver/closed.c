@@ -4,21 +4,19 @@
 
 #define LINE_END 39.0
 /* SAME_POINTS: of a quadrature that takes as long. */
-enum { POWERS = 2 * CR_ORDERS + 1, SAME_POINTS = 20 };
+enum { POWERS = 3, SAME_POINTS = 20 };
 
-/* T v = e - c[0] - c[1] t - c[2] t^2, where e = exp(rt - r^2/2). */
+/* T v = e - c[0] - c[1] t, where e = exp(rt - r^2/2). */
 typedef struct curve {
-    double r, c[CR_ORDERS + 1];
+    double r, c[2];
 } curve;
 
 static curve curve_of(const cr_problem *problem, const cr_multipliers *at)
 {
     const cr_ratio *ratio = &problem->ratio;
-    const double r = ratio->r, T = ratio->norm,
-                 square = T * cr_dual_bend(problem, at) + (ratio->order > 1 ? 0.5 * r * r : 0);
+    const double r = ratio->r, T = ratio->norm;
     return (curve){r,
-                   {1 + T * at->nu - square,
-                    T * cr_dual_slope(problem, at) + (ratio->order > 0 ? r : 0), square}};
+                   {1 + T * at->nu, T * cr_dual_slope(problem, at) + (ratio->order > 0 ? r : 0)}};
 }
 
 /* at[j][k] = E[e^j t^k] beyond a place */
@@ -30,7 +28,7 @@ static void beyond(const cr_problem *problem, double whole, double t, moments *m
 {
     const int here = fabs(t) < LINE_END;
     const double r = problem->ratio.r, e = here ? exp(r * (t - 0.5 * r)) : 0;
-    const int second = problem->ratio.order > 1, most[] = {second ? 4 : 2, second ? 3 : 2, 1};
+    static const int most[] = {2, 2, 1};
     double edge = here ? CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) : 0;
     for (int j = 0; j < 3; j++, edge *= e) {
         double *to = m->at[j], power = edge;
@@ -45,26 +43,21 @@ static void beyond(const cr_problem *problem, double whole, double t, moments *m
 static void add_region(const cr_problem *problem, const cr_multipliers *at, const curve *v,
                        const moments *m, double share, const double *d, cr_sums *out)
 {
-    const int order = problem->ratio.order > 1 ? 2 : 1;
-    double y[CR_ORDERS + 1] = {0}, ye = share * m->at[2][0], yet = share * m->at[2][1];
-    for (int k = 0; k <= order; k++) {
+    double y[2], ye = share * m->at[2][0], yet = share * m->at[2][1];
+    for (int k = 0; k < 2; k++) {
         y[k] = share * m->at[1][k];
-        for (int i = 0; i <= order; i++) y[k] += d[i] * m->at[0][i + k];
+        for (int i = 0; i < 2; i++) y[k] += d[i] * m->at[0][i + k];
     }
-    for (int i = 0; i <= order; i++) ye += d[i] * m->at[1][i], yet += d[i] * m->at[1][i + 1];
+    for (int i = 0; i < 2; i++) ye += d[i] * m->at[1][i], yet += d[i] * m->at[1][i + 1];
     double yv = ye, yy = share * ye;
-    for (int i = 0; i <= order; i++) yv -= v->c[i] * y[i], yy += d[i] * y[i];
-    const double second = CR_SQRT_HALF * (y[2] - y[0]); /* for k = 2 */
-    out->y += y[0], out->yt += y[1], out->yh += second, out->yy += yy;
+    for (int i = 0; i < 2; i++) yv -= v->c[i] * y[i], yy += d[i] * y[i];
+    out->y += y[0], out->yt += y[1], out->yy += yy;
     out->constraint += yv / problem->ratio.norm - at->lambda * yy;
     out->growth += yet - v->r * ye;
     if (share == 0) return;
     const double *p = m->at[0];
     out->p += p[0], out->t += p[1], out->tt += p[2];
     out->py += y[0], out->pyt += y[1], out->pyy += yy;
-    if (order < 2) return;
-    out->h += CR_SQRT_HALF * (p[2] - p[0]), out->th += CR_SQRT_HALF * (p[3] - p[1]);
-    out->hh += 0.5 * (p[4] - 2 * p[2] + p[0]), out->pyh += second;
 }
 
 /* Sums cancel to this share of the square of what y is a difference of. */
@@ -75,9 +68,8 @@ int cr_dual_closed(const cr_problem *problem, const cr_multipliers *at, cr_regio
 {
     const curve v = curve_of(problem, at);
     const double share = 0.5 / (at->lambda * problem->ratio.norm);
-    const double between[] = {-share * v.c[0], -share * v.c[1], -share * v.c[2]};
-    if (!(share * (1 + fabs(v.c[0]) + fabs(v.c[1]) + fabs(v.c[2])) < most_size &&
-          v.r < most_radius && v.r > 0))
+    const double between[] = {-share * v.c[0], -share * v.c[1]};
+    if (!(share * (1 + fabs(v.c[0]) + fabs(v.c[1])) < most_size && v.r < most_radius && v.r > 0))
         return 0;
     cr_regions_find(problem, at, CR_ROUGH_EDGES, regions);
     problem->effort->used++;
@@ -89,7 +81,7 @@ int cr_dual_closed(const cr_problem *problem, const cr_multipliers *at, cr_regio
     beyond(problem, whole, from, &here);
     for (int i = 0; i <= CR_EDGES; i++) {
         const double to = i < CR_EDGES ? regions->edge[i] : INFINITY,
-                     clipped[] = {i % 4 ? problem->B : problem->b, 0, 0};
+                     clipped[] = {i % 4 ? problem->b : problem->B, 0};
         if (!(from < to)) continue;
         beyond(problem, whole, from = to, &next);
         for (int j = 0; j < 3; j++)

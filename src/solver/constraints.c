@@ -33,10 +33,6 @@ static certreg_status check_moments(const certreg_bounds *b, certreg_error *why)
     if (b->constraints & CERTREG_CONSTRAINT_MOMENT &&
         (!(b->moment_hi >= 0) || b->moment_hi == INFINITY))
         return invalid(why, "moment_hi", b->moment_hi, "it must be finite and not negative");
-    if (b->constraints & CERTREG_CONSTRAINT_SECOND_ORDER &&
-        (!(b->second_order_hi >= 0) || b->second_order_hi == INFINITY))
-        return invalid(why, "second_order_hi", b->second_order_hi,
-                       "it must be finite and not negative");
     if (!(b->constraints & CERTREG_CONSTRAINT_GRADIENT)) return CERTREG_OK;
     if (!(b->gradient_lo >= 0) || b->gradient_lo == INFINITY)
         return invalid(why, "gradient_lo", b->gradient_lo, "it must be finite and not negative");
@@ -71,7 +67,6 @@ static void fill_in(certreg_bounds *b)
     if (!(b->constraints & CERTREG_CONSTRAINT_VARIANCE)) b->variance_hi = INFINITY;
     if (!(b->constraints & CERTREG_CONSTRAINT_GRADIENT))
         b->gradient_lo = 0, b->gradient_hi = INFINITY;
-    if (!(b->constraints & CERTREG_CONSTRAINT_SECOND_ORDER)) b->second_order_hi = INFINITY;
     if (!(b->constraints & CERTREG_CONSTRAINT_RANGE))
         b->range_lo = -INFINITY, b->range_hi = INFINITY;
     if (!(b->constraints & CERTREG_CONSTRAINT_MEAN)) b->mean_lo = -INFINITY, b->mean_hi = INFINITY;
@@ -109,7 +104,6 @@ static void change_unit(certreg_bounds *b, int unit)
     b->range_hi = scaled(b->range_hi, -unit, INFINITY);
     b->gradient_lo = scaled(b->gradient_lo, -unit, -INFINITY);
     b->gradient_hi = scaled(b->gradient_hi, -unit, INFINITY);
-    b->second_order_hi = scaled(b->second_order_hi, -unit, INFINITY);
     b->variance_hi = scaled(scaled(b->variance_hi, -unit, INFINITY), -unit, INFINITY);
     b->moment_hi = scaled(scaled(b->moment_hi, -unit, INFINITY), -unit, INFINITY);
     /* What it may lose is far below the root of the least variance. */
@@ -182,7 +176,6 @@ static certreg_status set_sides(const certreg_bounds *b, double given_gradient, 
                       .variance = b->variance_hi,
                       .gradient_lo = b->gradient_lo,
                       .gradient_hi = b->gradient_hi,
-                      .second = b->second_order_hi,
                       .moment_center = b->moment_center,
                       .moment = b->moment_hi,
                       .effort = effort};

@@ -13,26 +13,19 @@ static double density(double t)
     return fabs(t) < 39 ? CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) : 0;
 }
 
-/* 0 at the ends of the line. */
-static double times(double t, double pdf)
-{
-    return pdf > 0 ? t * pdf : 0;
-}
-
 /* The same over a short part, by one panel of the rule: the closed forms would be differences of
  * nearly equal numbers there. */
 static void add_short(const cr_problem *problem, const cr_multipliers *at, double from, double to,
                       double y, const cr_rule *rule, cr_sums *out)
 {
-    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at);
+    const double slope = cr_dual_slope(problem, at);
     cr_nodes n;
     cr_quadrature_nodes(rule, from, to, &problem->ratio, &n);
     for (int j = 0; j < 2 * rule->half; j++) {
         const double t = n.t[j], h = n.h[j], wy = n.weight[j] * y;
-        out->constraint += wy * (h - at->nu - slope * t - bend * (t * t - 1) - at->lambda * y);
+        out->constraint += wy * (h - at->nu - slope * t - at->lambda * y);
         out->y += wy;
         out->yt += wy * t;
-        out->yh += wy * CR_SQRT_HALF * (t * t - 1);
         out->yy += wy * y;
         out->growth += wy * (t - problem->ratio.r) * cr_ratio_itself(&problem->ratio, h, t);
     }
@@ -49,14 +42,10 @@ static void add_clipped(const cr_problem *problem, const cr_multipliers *at, dou
     }
     const double p = chance(from, to), t = density(from) - density(to);
     const double h = cr_ratio_tail(&problem->ratio, from) - cr_ratio_tail(&problem->ratio, to);
-    /* E[t^2 - 1] there */
-    const double square = times(from, density(from)) - times(to, density(to));
-    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at),
-                 r = problem->ratio.r;
-    out->constraint += y * (h - at->nu * p - slope * t - bend * square) - at->lambda * y * y * p;
+    const double slope = cr_dual_slope(problem, at), r = problem->ratio.r;
+    out->constraint += y * (h - at->nu * p - slope * t) - at->lambda * y * y * p;
     out->y += y * p;
     out->yt += y * t;
-    out->yh += y * CR_SQRT_HALF * square;
     out->yy += y * y * p;
     out->growth += y * (density(from - r) - density(to - r));
 }
@@ -66,7 +55,7 @@ static void add_between(const cr_problem *problem, const cr_multipliers *at, dou
                         const cr_rule *rule, cr_sums *out)
 {
     const cr_ratio *ratio = &problem->ratio;
-    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at),
+    const double slope = cr_dual_slope(problem, at),
                  inverse = at->lambda > 0 ? 0.5 / at->lambda : 0;
     double ends[CR_PANELS];
     cr_sums sum = *out;
@@ -76,8 +65,7 @@ static void add_between(const cr_problem *problem, const cr_multipliers *at, dou
         cr_nodes n;
         cr_quadrature_nodes(rule, ends[i], ends[i - 1], ratio, &n);
         for (int j = 0; j < 2 * rule->half; j++) {
-            const double t = n.t[j], h = n.h[j],
-                         y = (h - at->nu - slope * t - bend * (t * t - 1)) * inverse,
+            const double t = n.t[j], h = n.h[j], y = (h - at->nu - slope * t) * inverse,
                          w = n.weight[j], wy = w * y, wt = w * t;
             sum.p += w;
             sum.t += wt;
@@ -86,12 +74,6 @@ static void add_between(const cr_problem *problem, const cr_multipliers *at, dou
             sum.pyt += wy * t;
             sum.pyy += wy * y;
             sum.growth += wy * (t - ratio->r) * cr_ratio_itself(ratio, h, t);
-            if (ratio->order < 2) continue;
-            const double second = CR_SQRT_HALF * (t * t - 1), wh = w * second;
-            sum.h += wh;
-            sum.th += wh * t;
-            sum.hh += wh * second;
-            sum.pyh += wh * y;
         }
     }
     *out = sum;
@@ -106,22 +88,18 @@ void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_
     for (int i = 0; i < CR_EDGES; i += 2) add_between(problem, at, edge[i], edge[i + 1], rule, out);
     out->y = out->py;
     out->yt = out->pyt;
-    out->yh = out->pyh;
     out->yy = out->pyy;
     out->constraint = at->lambda * out->pyy;
-    add_clipped(problem, at, -INFINITY, edge[0], problem->b, rule, out);
-    add_clipped(problem, at, edge[1], edge[2], problem->B, rule, out);
-    add_clipped(problem, at, edge[3], edge[4], problem->b, rule, out);
-    add_clipped(problem, at, edge[5], INFINITY, problem->B, rule, out);
+    add_clipped(problem, at, -INFINITY, edge[0], problem->B, rule, out);
+    add_clipped(problem, at, edge[1], edge[2], problem->b, rule, out);
+    add_clipped(problem, at, edge[3], INFINITY, problem->B, rule, out);
 }
 
 double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint)
 {
     const cr_ratio *ratio = &problem->ratio;
-    double linear = 0;
+    const double linear = ratio->order > 0 ? cr_dual_surplus(problem, at) * problem->coefficient
+                                           : 0;
     if (at->lambda > 0) constraint += at->lambda * problem->variance;
-    for (int j = 0; j < ratio->order; j++)
-        linear +=
-            (cr_ratio_weight(ratio, j + 1) + ratio->norm * at->a[j]) * problem->coefficient[j];
     return linear + ratio->norm * constraint;
 }

@@ -8,29 +8,23 @@
 #include "solver/effort.h"
 #include "solver/ratio.h"
 
-#define CR_ORDERS 2 /* highest order k */
-
 typedef struct cr_problem {
     cr_ratio ratio;
-    double b, B;                   /* lo - m <= 0 <= hi - m */
-    double variance;               /* C; +inf: the range alone limits the variance */
-    double variance_slope;         /* dC/dm, where C depends on the mean */
-    double coefficient[CR_ORDERS]; /* the c_j that the multipliers are paired with */
-    int fixed[CR_ORDERS];          /* this multiplier stays as it is */
-    int one_sided[CR_ORDERS]; /* the surplus below keeps the sign of the coefficient, or becomes 0
-                                 and stays so */
-    double enough;            /* see rise.h */
-    cr_effort *effort;        /* counts the evaluations */
+    double b, B;           /* lo - m <= 0 <= hi - m */
+    double variance;       /* C; +inf: the range alone limits the variance */
+    double variance_slope; /* dC/dm, where C depends on the mean */
+    double coefficient;    /* for k = 1: the c_1 that the multiplier a is paired with */
+    double enough;         /* see rise.h */
+    cr_effort *effort;     /* counts the evaluations */
 } cr_problem;
 
 typedef struct cr_multipliers {
-    double lambda, nu, a[CR_ORDERS];
+    double lambda, nu, a;
 } cr_multipliers;
 
-/* Where y* = clip(v / 2 lambda, b, B) changes its form: y = b | between | B | between | b | between
- * | B. For k < 2 the first two are at the left end of the line; an edge that does not exist is at
- * an end of the line, or where v turns. */
-#define CR_EDGES 6
+/* Where y* = clip(v / 2 lambda, b, B) changes its form: y = B | between | b | between | B. An edge
+ * that does not exist is at an end of the line, or where v turns. */
+#define CR_EDGES 4
 typedef struct cr_regions {
     double edge[CR_EDGES];
     double width; /* every edge is known to lie within this distance of its true place */
@@ -49,34 +43,22 @@ extern const cr_rule cr_quadrature_rough, cr_quadrature_draft, cr_quadrature_val
 
 typedef struct cr_sums {
     double constraint;             /* E max_y (y v - lambda y^2) */
-    double y, yt, yh, yy;          /* E[y*], E[y* t], E[y* h_2], E[y*^2] */
+    double y, yt, yy;              /* E[y*], E[y* t], E[y*^2] */
     double p, t, tt, py, pyt, pyy; /* moments over the part between the clips: E[1], E[t], E[t^2],
                                       E[y], E[y t], E[y^2] */
-    double h, th, hh, pyh;         /* for k = 2: E[h_2], E[t h_2], E[h_2^2], E[y h_2] there */
     double growth;                 /* E[y* (t - r) exp(rt - r^2/2)] = dV/dr */
 } cr_sums;
 
-/* What v has besides h and nu: slope * t + bend * (t^2 - 1). */
+/* What v has besides h and nu: slope * t. */
 static inline double cr_dual_slope(const cr_problem *problem, const cr_multipliers *at)
 {
-    return problem->ratio.order > 0 ? at->a[0] : 0;
+    return problem->ratio.order > 0 ? at->a : 0;
 }
 
-static inline double cr_dual_bend(const cr_problem *problem, const cr_multipliers *at)
+/* The multiplier of the coefficient itself. k = 1. */
+static inline double cr_dual_surplus(const cr_problem *problem, const cr_multipliers *at)
 {
-    return problem->ratio.order > 1 ? at->a[1] * CR_SQRT_HALF : 0;
-}
-
-/* The multiplier of the coefficient c_(j+1) itself, and the a[j] at which it is 0, so that the
- * coefficient is not used. */
-static inline double cr_dual_surplus(const cr_problem *problem, const cr_multipliers *at, int j)
-{
-    return cr_ratio_weight(&problem->ratio, j + 1) + problem->ratio.norm * at->a[j];
-}
-
-static inline double cr_dual_unused(const cr_problem *problem, int j)
-{
-    return -cr_ratio_weight(&problem->ratio, j + 1) / problem->ratio.norm;
+    return problem->ratio.r + problem->ratio.norm * at->a;
 }
 
 void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double tolerance,

@@ -13,7 +13,7 @@ typedef struct axis {
     double weight, low, high; /* weight > 0 */
 } axis;
 
-enum { MOST_AXES = 3 }; /* gradient; mean; second order */
+enum { MOST_AXES = 2 }; /* gradient; mean */
 
 typedef struct form {
     int count;
@@ -94,46 +94,18 @@ static form first_order(const cr_rise *rise, double variance)
                   .all = variance};
 }
 
-/* With the second order both coefficients may be anything up to their bounds, of either sign
- * (theory 2.1). */
-static form second_order(const cr_rise *rise, double variance)
-{
-    const double r = rise->r, root = sqrt(variance), kappa = fmin(rise->gradient_hi, root),
-                 second = fmin(rise->second, root);
-    return (form){.count = 2,
-                  .axis = {{r, -kappa, kappa}, {r * r * CR_SQRT_HALF, -second, second}},
-                  .rest = cr_ratio_norm_up(2, r),
-                  .all = variance};
-}
-
-/* The lesser of both, and the form that gives it. */
-static double solve(const cr_rise *rise, double variance, form *f)
-{
-    *f = first_order(rise, variance);
-    const double value = greatest(f);
-    if (!(rise->second < sqrt(variance))) return value;
-    form other = second_order(rise, variance);
-    const double with_second = greatest(&other);
-    if (!(with_second < value)) return value;
-    *f = other;
-    return with_second;
-}
-
 static double shift_at(const cr_rise *rise, double variance, double *growth)
 {
     const double r = rise->r;
-    form f;
-    const double value = solve(rise, variance, &f);
-    if (f.count == 1) *growth = f.y[0] + f.spread * (r * expm1(r * r) / f.rest);
-    else
-        *growth = f.y[0] + 2 * f.y[1] * f.axis[1].weight / r +
-                  f.spread * (r * (expm1(r * r) - r * r) / f.rest);
+    form f = first_order(rise, variance);
+    const double value = greatest(&f);
+    *growth = f.y[0] + f.spread * (r * expm1(r * r) / f.rest);
     return value;
 }
 
-/* Without the second order: the mean takes its share of the ball of moments. If the variance has a
- * bound of its own that binds at the best mean, the best mean is further out, where both bind: V +
- * m still rises there. (With the second order the best mean may be further out still.) */
+/* The mean takes its share of the ball of moments. If the variance has a bound of its own that
+ * binds at the best mean, the best mean is further out, where both bind: V + m still rises there.
+ */
 static double together(const cr_rise *rise, double *growth)
 {
     const double r = rise->r, root = sqrt(rise->moment), rest = cr_ratio_norm_up(1, r),
@@ -168,10 +140,8 @@ static double apart(const cr_rise *rise, double *growth)
 /* The growth has to be that of the bound that is returned: searches for a radius step by it. */
 static double moment_at(const cr_rise *rise, double *growth)
 {
-    cr_rise first = *rise;
     double other;
-    first.second = INFINITY;
-    const double one = together(&first, growth), two = apart(rise, &other);
+    const double one = together(rise, growth), two = apart(rise, &other);
     if (two < one) *growth = other;
     return fmin(one, two);
 }
@@ -202,18 +172,15 @@ int cr_formula_point(const cr_rise *rise, cr_point *out)
 {
     const double variance = cr_rise_greatest_variance(rise);
     if (!(variance > 0 && variance < INFINITY && cr_ratio_norm(0, rise->r) < INFINITY)) return 0;
-    form f;
-    solve(rise, variance, &f);
+    form f = first_order(rise, variance);
+    greatest(&f);
+    /* Where no end binds the gradient is not used. */
+    const int used = !(f.y[0] > f.axis->low && f.y[0] < f.axis->high);
     const double mean = fmin(fmax(rise->moment_center, rise->mean_lo), rise->mean_hi),
-                 rest = fmax(f.spread, least_rest * sqrt(variance));
-    *out = (cr_point){.problem = cr_point_describe(rise, mean, f.count, f.y[0]),
+                 rest =
+                     fmax(used ? f.spread : hypot(f.y[0], f.spread), least_rest * sqrt(variance));
+    *out = (cr_point){.problem = cr_point_describe(rise, mean, used, f.y[0]),
                       .mean = mean,
-                      .at = {.lambda = 0.5 / rest}};
-    for (int j = 0; j < f.count; j++) {
-        const int inside = f.y[j] > f.axis[j].low && f.y[j] < f.axis[j].high;
-        out->at.a[j] = inside ? cr_dual_unused(&out->problem, j) : -f.y[j] / rest;
-        out->problem.coefficient[j] = f.y[j];
-        out->problem.fixed[j] = inside;
-    }
+                      .at = {.lambda = 0.5 / rest, .a = used ? -f.y[0] / rest : 0}};
     return 1;
 }

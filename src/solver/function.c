@@ -7,17 +7,12 @@
 #include <math.h>
 
 /* ---- values */
-static double second(double t)
-{
-    return CR_SQRT_HALF * (t * t - 1);
-}
-
 static double value_in(const certreg_worst_function *f, const cr_ratio *ratio, int kind, double t)
 {
     if (kind == CERTREG_REGION_LO) return f->range_lo;
     if (kind == CERTREG_REGION_HI) return f->range_hi;
-    const double free = f->offset + f->slope * t + f->bend * second(t) +
-                        (f->rest != 0 ? f->rest * cr_ratio_at(ratio, t) : 0);
+    const double free =
+        f->offset + f->slope * t + (f->rest != 0 ? f->rest * cr_ratio_at(ratio, t) : 0);
     return fmin(fmax(free, f->range_lo), f->range_hi);
 }
 
@@ -32,7 +27,7 @@ certreg_status certreg_worst_function_values(const certreg_worst_function *their
         return CERTREG_E_INVALID;
     fenv_t callers;
     cr_environment_enter(&callers);
-    const cr_ratio ratio = cr_ratio_make(2, f.tilt);
+    const cr_ratio ratio = cr_ratio_make(1, f.tilt);
     for (size_t i = 0; i < count; i++) {
         uint32_t region = 0;
         while (region + 1 < f.region_count && t[i] > f.breakpoints[region]) region++;
@@ -43,24 +38,16 @@ certreg_status certreg_worst_function_values(const certreg_worst_function *their
 }
 
 /* ---- from a point */
-/* y = s (h_k - nu - a t - ...), with h_k written in terms of h_2 and what its order leaves in. */
+/* y = s (h - nu - a t); for k = 0 with h written in terms of that for k = 1, and its part along t.
+ */
 static void set_curve(const cr_problem *problem, const cr_multipliers *at,
                       certreg_worst_function *out)
 {
     const cr_ratio *ratio = &problem->ratio;
-    const int order = ratio->order;
     const double s = 0.5 / at->lambda, share = s / ratio->norm;
     out->offset = -s * at->nu;
-    out->slope = order > 0 ? -s * at->a[0] : share * cr_ratio_weight(ratio, 1);
-    out->bend = order > 1 ? -s * at->a[1] : share * cr_ratio_weight(ratio, 2);
-    out->rest = share * cr_ratio_norm(2, ratio->r);
-}
-
-/* 0 where the coefficient is not used. */
-static double multiplier(const cr_problem *problem, const cr_multipliers *at, int j)
-{
-    const int used = problem->ratio.order > j && at->a[j] != cr_dual_unused(problem, j);
-    return used ? cr_dual_surplus(problem, at, j) : 0;
+    out->slope = ratio->order > 0 ? -s * at->a : share * ratio->r;
+    out->rest = share * cr_ratio_norm(1, ratio->r);
 }
 
 static void set_multipliers(const cr_problem *problem, const cr_multipliers *at,
@@ -68,8 +55,7 @@ static void set_multipliers(const cr_problem *problem, const cr_multipliers *at,
 {
     out->by_variance = problem->ratio.norm * at->lambda;
     out->by_mean = problem->ratio.norm * at->nu;
-    out->by_gradient = multiplier(problem, at, 0);
-    out->by_second_order = multiplier(problem, at, 1);
+    out->by_gradient = problem->ratio.order > 0 ? cr_dual_surplus(problem, at) : 0;
 }
 
 /* Beyond these ends every distribution that occurs is zero in double precision. */
@@ -85,18 +71,12 @@ static void add_region(certreg_worst_function *f, double from, double to, int ki
 
 static void set_regions(const cr_regions *regions, certreg_worst_function *out)
 {
-    static const int kind[CERTREG_MOST_REGIONS] = {
-        CERTREG_REGION_LO, CERTREG_REGION_BETWEEN, CERTREG_REGION_HI, CERTREG_REGION_BETWEEN,
-        CERTREG_REGION_LO, CERTREG_REGION_BETWEEN, CERTREG_REGION_HI};
+    static const int kind[CERTREG_MOST_REGIONS] = {CERTREG_REGION_HI, CERTREG_REGION_BETWEEN,
+                                                   CERTREG_REGION_LO, CERTREG_REGION_BETWEEN,
+                                                   CERTREG_REGION_HI};
     for (int i = 0; i < CERTREG_MOST_REGIONS; i++)
         add_region(out, i > 0 ? regions->edge[i - 1] : -INFINITY,
                    i < CR_EDGES ? regions->edge[i] : INFINITY, kind[i]);
-}
-
-/* Newton's method for k = 2 keeps lambda above 0 even where the variance does not bind. */
-static int loose_variance(const cr_problem *problem)
-{
-    return !(problem->variance < -problem->b * problem->B);
 }
 
 void cr_function_make(const cr_point *point, certreg_worst_function *out)
@@ -112,18 +92,15 @@ void cr_function_make(const cr_point *point, certreg_worst_function *out)
         out->region_count = 1; /* 0 everywhere */
         return;
     }
-    if (at.lambda > 0 && loose_variance(problem) && cr_two_valued_finish(problem, &regions)) {
-        at.lambda = 0;
-    } else if (at.lambda > 0) {
+    if (at.lambda > 0) {
         cr_newton_finish(problem, &at, &regions);
         set_curve(problem, &at, out);
         cr_regions_find(problem, &at, 1e-13, &regions);
     } else {
         double left, right;
         cr_two_valued_edges(problem, &left, &right);
-        regions.edge[0] = regions.edge[1] = -INFINITY;
-        regions.edge[2] = regions.edge[3] = left;
-        regions.edge[4] = regions.edge[5] = right;
+        regions.edge[0] = regions.edge[1] = left;
+        regions.edge[2] = regions.edge[3] = right;
     }
     set_multipliers(problem, &at, out);
     set_regions(&regions, out);
@@ -131,7 +108,7 @@ void cr_function_make(const cr_point *point, certreg_worst_function *out)
 
 /* ---- moments */
 typedef struct moments {
-    double y, yt, yh, yy, change;
+    double y, yt, yy, change;
 } moments;
 
 /* Density of N(0,1) times exp(rt - r^2/2) - 1, where neither underflows before the product. */
@@ -153,7 +130,6 @@ static void add_panel(const certreg_worst_function *f, const cr_ratio *ratio, in
                      wy = weight * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) * y;
         out->y += wy;
         out->yt += wy * t;
-        out->yh += wy * second(t);
         out->yy += wy * y;
         out->change += weight * gain(t, r) * y;
     }
@@ -176,7 +152,6 @@ void cr_function_measure(certreg_worst_function *f, double r, cr_effort *effort)
     effort->used++;
     f->mean = sum.y;
     f->gradient = sum.yt;
-    f->second_order = sum.yh;
     f->variance = sum.yy - sum.y * sum.y;
     f->change = sum.change;
 }
@@ -185,8 +160,8 @@ void cr_function_measure(certreg_worst_function *f, double r, cr_effort *effort)
 void cr_function_give(certreg_worst_function *f, const cr_rise *rise, double mean, int unit,
                       int32_t side)
 {
-    double *const values[] = {&f->mean, &f->gradient, &f->second_order, &f->offset,  &f->slope,
-                              &f->bend, &f->rest,     &f->range_lo,     &f->range_hi};
+    double *const values[] = {&f->mean, &f->gradient, &f->offset,  &f->slope,
+                              &f->rest, &f->range_lo, &f->range_hi};
     f->mean += mean;
     f->offset += mean;
     f->range_lo = rise->range_lo, f->range_hi = rise->range_hi;

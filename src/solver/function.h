@@ -7,7 +7,7 @@
 
 /* The worst function of a point less the point's mean, in the problem's unit, as if it rose. */
 void cr_function_make(const cr_point *point, certreg_worst_function *out);
-/* Its mean, variance, gradient, second_order, and its change at r units of sigma. */
+/* Its mean, variance, gradient, and its change at r units of sigma. */
 void cr_function_measure(certreg_worst_function *, double r, cr_effort *effort);
 /* To the caller of a problem in units of 2^unit: about this mean, and -u for u if the side is
  * LOWER. */

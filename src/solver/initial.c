@@ -5,10 +5,9 @@
 /* y = alpha h + c t: exact without a range. */
 static cr_multipliers unclipped(const cr_problem *problem)
 {
-    const double c = problem->ratio.order > 0 ? problem->coefficient[0] : 0,
-                 all = problem->variance;
+    const double c = problem->ratio.order > 0 ? problem->coefficient : 0, all = problem->variance;
     const double alpha = sqrt(fmax(all - c * c, 1e-8 * all));
-    return (cr_multipliers){0.5 / alpha, 0, {-c / alpha}};
+    return (cr_multipliers){0.5 / alpha, 0, -c / alpha};
 }
 
 /* k = 0, the mean close to an end compared with the spread: y stands at that end except for a
@@ -23,7 +22,7 @@ static cr_multipliers tail_only(const cr_problem *problem, int upper_end)
     const double alpha =
                      end / (upper_end ? h * cr_normal_cdf(x) + tail : tail - h * cr_normal_sf(x)),
                  lambda = 0.5 / alpha;
-    return (cr_multipliers){lambda, h - 2 * lambda * (upper_end ? end : -end), {0}};
+    return (cr_multipliers){lambda, h - 2 * lambda * (upper_end ? end : -end), 0};
 }
 
 /* k = 1, the mean close to the upper end: y stands at B except for one dip around the t that the
@@ -32,7 +31,7 @@ static cr_multipliers tail_only(const cr_problem *problem, int upper_end)
 static cr_multipliers dip(const cr_problem *problem)
 {
     const cr_ratio *ratio = &problem->ratio;
-    const double B = problem->B, center = -problem->coefficient[0] / B;
+    const double B = problem->B, center = -problem->coefficient / B;
     const double depth = fmin(1.25 * (problem->variance + B * B) / B, 1.2 * (B - problem->b));
     const double width = fmin(1.5, 0.75 * B / (cr_normal_pdf(center) * depth));
     const double curve =
@@ -40,7 +39,7 @@ static cr_multipliers dip(const cr_problem *problem)
     const double lambda = curve * width * width / (4 * depth),
                  slope = cr_ratio_slope(ratio, center);
     return (cr_multipliers){
-        lambda, cr_ratio_at(ratio, center) - slope * center - 2 * lambda * (B - depth), {slope}};
+        lambda, cr_ratio_at(ratio, center) - slope * center - 2 * lambda * (B - depth), slope};
 }
 
 cr_multipliers cr_initial_guess(const cr_problem *problem)
@@ -55,6 +54,6 @@ cr_multipliers cr_initial_guess(const cr_problem *problem)
         guess = tail_only(problem, 0);
     }
     const int sane = guess.lambda > 0 && isfinite(guess.lambda) && isfinite(guess.nu) &&
-                     isfinite(guess.a[0]);
+                     isfinite(guess.a);
     return sane ? guess : unclipped(problem);
 }

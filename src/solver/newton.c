@@ -5,7 +5,7 @@
 #define MOST_TRIALS 40
 #define MOST_FINISHING_STEPS 6
 #define FINE_GAIN 1e-12 /* if the conditions are not nearly met at a larger one */
-#define UNKNOWNS (2 + CR_ORDERS)
+#define UNKNOWNS 3
 
 typedef struct step {
     double e[UNKNOWNS]; /* solves M e = -gradient, M = 2 lambda times the Hessian: (dlambda, dnu,
@@ -37,14 +37,6 @@ static void solve(int n, double m[UNKNOWNS][UNKNOWNS], double x[UNKNOWNS])
     }
 }
 
-static void leave_out(int i, double m[UNKNOWNS][UNKNOWNS], double minus[UNKNOWNS])
-{
-    for (int k = 0; k < i; k++) m[i][k] = 0;
-    for (int k = i + 1; k < UNKNOWNS; k++) m[k][i] = 0;
-    m[i][i] = 1;
-    minus[i] = 0;
-}
-
 /* The least lambda of a descent: where the variance does not bind, lambda falls towards 0, where
  * nothing curves. As little as this costs nothing that counts. */
 static double least_lambda(const cr_problem *problem, const cr_descent *now)
@@ -52,21 +44,17 @@ static double least_lambda(const cr_problem *problem, const cr_descent *now)
     return 1e-11 * fmax(now->value, 0) / (problem->ratio.norm * problem->variance);
 }
 
-static step direction(const cr_problem *problem, const cr_descent *now, int hold_lambda)
+static step direction(const cr_problem *problem, const cr_descent *now)
 {
     const cr_sums *s = &now->sums;
-    const int n = 2 + problem->ratio.order;
-    double minus[UNKNOWNS] = {s->yy - problem->variance, s->y, s->yt - problem->coefficient[0],
-                              s->yh - problem->coefficient[1]};
-    double m[UNKNOWNS][UNKNOWNS] = {{4 * s->pyy},
-                                    {2 * s->py, s->p},
-                                    {2 * s->pyt, s->t, s->tt},
-                                    {2 * s->pyh, s->h, s->th, s->hh}};
-    if (hold_lambda || (now->at.lambda <= least_lambda(problem, now) && minus[0] < 0))
-        leave_out(0, m, minus);
-    for (int j = 0; j < problem->ratio.order; j++)
-        if (now->fixed[j]) leave_out(2 + j, m, minus);
-    step out = {{minus[0], minus[1], minus[2], minus[3]}, 0};
+    const int n = problem->ratio.order > 0 ? 3 : 2;
+    double minus[UNKNOWNS] = {s->yy - problem->variance, s->y, s->yt - problem->coefficient};
+    double m[UNKNOWNS][UNKNOWNS] = {{4 * s->pyy}, {2 * s->py, s->p}, {2 * s->pyt, s->t, s->tt}};
+    if (now->at.lambda <= least_lambda(problem, now) && minus[0] < 0) {
+        m[0][0] = 1;
+        m[1][0] = m[2][0] = minus[0] = 0;
+    }
+    step out = {{minus[0], minus[1], minus[2]}, 0};
     solve(n, m, out.e);
     for (int i = 0; i < n; i++) out.slope -= 2 * now->at.lambda * minus[i] * out.e[i];
     return out;
@@ -86,48 +74,18 @@ static cr_multipliers move(const cr_multipliers *at, const step *by, double leng
         to.lambda = at->lambda / (1 + change);
         const double ratio = 2 * to.lambda;
         to.nu = ratio * (at->nu / twice * (1 + change) + length * by->e[1]);
-        for (int j = 0; j < order; j++)
-            if (by->e[2 + j] != 0)
-                to.a[j] = ratio * (at->a[j] / twice * (1 + change) + length * by->e[2 + j]);
+        if (order > 0) to.a = ratio * (at->a / twice * (1 + change) + length * by->e[2]);
     } else {
         to.lambda = at->lambda * (1 - change);
         to.nu += 2 * at->lambda * length * by->e[1];
-        for (int j = 0; j < order; j++) to.a[j] += 2 * at->lambda * length * by->e[2 + j];
+        if (order > 0) to.a += 2 * at->lambda * length * by->e[2];
     }
     return to;
-}
-
-/* The share of the step that is possible before a one-sided multiplier changes its sign. *which
- * is that multiplier, or -1. */
-static double room(const cr_problem *problem, const cr_descent *now, const cr_multipliers *to,
-                   int *which)
-{
-    double share = 1;
-    *which = -1;
-    for (int j = 0; j < problem->ratio.order; j++) {
-        const double from = cr_dual_surplus(problem, &now->at, j),
-                     there = cr_dual_surplus(problem, to, j);
-        if (now->fixed[j] || !problem->one_sided[j] || !(there * problem->coefficient[j] < 0))
-            continue;
-        const double part = fabs(from) / (fabs(from) + fabs(there));
-        if (part < share) share = part, *which = j;
-    }
-    return share;
 }
 
 static int mostly_between(const cr_descent *now)
 {
     return now->sums.p > 0.4;
-}
-
-/* A step that would change lambda many times over says nothing about lambda. The other
- * multipliers go first, as long as they have far to go. */
-static step balanced(const cr_problem *problem, const cr_descent *now)
-{
-    const step by = direction(problem, now, 0);
-    if (problem->ratio.order < 2 || mostly_between(now) || !(fabs(2 * by.e[0]) > 4)) return by;
-    const step held = direction(problem, now, 1);
-    return -held.slope * problem->ratio.norm > 1e-4 * fabs(now->value) ? held : by;
 }
 
 static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent *at)
@@ -145,9 +103,8 @@ static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent 
  * proves that there is none. */
 static int impossible(const cr_problem *problem, const cr_descent *now)
 {
-    double known = 0;
-    for (int j = 0; j < problem->ratio.order; j++)
-        known += cr_ratio_weight(&problem->ratio, j + 1) * fabs(problem->coefficient[j]);
+    const double known = problem->ratio.order > 0 ? problem->ratio.r * fabs(problem->coefficient)
+                                                  : 0;
     return now->value < -1 * (known + problem->ratio.norm * sqrt(problem->variance));
 }
 
@@ -165,15 +122,12 @@ static double missed_by(const cr_problem *problem, const cr_descent *now)
 {
     const cr_ratio *ratio = &problem->ratio;
     const cr_sums *s = &now->sums;
-    const double C = problem->variance, price = price_of(problem, now), first[] = {s->yt, s->yh};
+    const double C = problem->variance, price = price_of(problem, now);
     double missed = now->at.lambda * fabs(s->yy - C) + price * fmax(0, s->yy - C) / C +
                     (fabs(now->at.nu) + price / sqrt(C)) * fabs(s->y);
-    for (int j = 0; j < ratio->order && j < CR_ORDERS; j++) {
-        const double each =
-            (fabs(cr_dual_surplus(problem, &now->at, j)) + cr_ratio_weight(ratio, j + 1)) /
-            ratio->norm;
-        if (!now->fixed[j]) missed += each * fabs(first[j] - problem->coefficient[j]);
-    }
+    if (ratio->order > 0)
+        missed += (fabs(cr_dual_surplus(problem, &now->at)) + ratio->r) / ratio->norm *
+                  fabs(s->yt - problem->coefficient);
     return missed;
 }
 
@@ -196,7 +150,7 @@ static double full_length(const cr_descent *descent, const step *by, double drop
 typedef struct line {
     const step *by;
     double drop, length;
-    int between, stopped; /* stopped: the multiplier that becomes 0 at this length; -1: none */
+    int between;
 } line;
 
 /* Ever shorter steps until one pays; *next is the last that was tried. */
@@ -206,14 +160,11 @@ static void search_line(const cr_problem *problem, const cr_rule *rule, const cr
     /* The draft jumps by its error where panels come and go. Close to the end a finer rule takes
      * over. */
     const int at_the_end = rule != &cr_quadrature_value && along->drop <= 1e-7 * descent->value;
-    const int trials = at_the_end ? 2 : MOST_TRIALS, stopped = along->stopped;
+    const int trials = at_the_end ? 2 : MOST_TRIALS;
     double length = along->length;
     *next = *descent;
     for (int half = 0; half < trials; half++) {
         next->at = move(&descent->at, along->by, length, along->between, problem->ratio.order);
-        if (stopped >= 0 && half == 0)
-            next->at.a[stopped] = cr_dual_unused(problem, stopped), next->fixed[stopped] = 1;
-        else if (stopped >= 0) next->fixed[stopped] = descent->fixed[stopped];
         next->regions = descent->regions;
         evaluate(problem, rule, next);
         if (next->value <= descent->value - 1e-4 * length * along->drop) return;
@@ -234,8 +185,8 @@ static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
             descent->converged = descent->tight = 1;
             return;
         }
-        const step by = balanced(problem, descent);
-        line along = {&by, -by.slope * problem->ratio.norm, 0, mostly_between(descent), -1};
+        const step by = direction(problem, descent);
+        line along = {&by, -by.slope * problem->ratio.norm, 0, mostly_between(descent)};
         along.length = full_length(descent, &by, along.drop, along.between);
         if (along.drop <= 2 * gain * descent->value) {
             descent->tight = nearly_feasible(problem, descent, 1e-3);
@@ -252,12 +203,9 @@ static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
             const double left = 1 - least_lambda(problem, descent) / descent->at.lambda;
             along.length = fmin(along.length, fmax(0, left) / fabs(2 * by.e[0]));
         }
-        const cr_multipliers whole = move(&descent->at, &by, along.length, along.between, order);
-        along.length *= room(problem, descent, &whole, &along.stopped);
         cr_descent next;
         search_line(problem, rule, descent, &along, &next);
-        if (!(next.value < descent->value) && !(along.stopped >= 0 && along.length == 0))
-            return; /* nothing left but rounding */
+        if (!(next.value < descent->value)) return; /* nothing left but rounding */
         next.steps = descent->steps;
         *descent = next;
     }
@@ -269,14 +217,12 @@ static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
 static int strained(const cr_problem *problem, const cr_descent *descent)
 {
     const double size =
-        descent->at.lambda * problem->variance + fabs(descent->at.a[0] * problem->coefficient[0]) +
-        (problem->ratio.order > 1 ? fabs(descent->at.a[1] * problem->coefficient[1]) : 0);
+        descent->at.lambda * problem->variance + fabs(descent->at.a * problem->coefficient);
     return problem->ratio.order > 0 && size * problem->ratio.norm > 20 * descent->value;
 }
 
 void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent)
 {
-    for (int j = 0; j < CR_ORDERS; j++) descent->fixed[j] = problem->fixed[j];
     descend(problem, gain < CR_ROUGH_GAIN ? &cr_quadrature_draft : &cr_quadrature_rough, gain,
             descent);
     const int stalled = !descent->converged && descent->steps < MOST_STEPS;
@@ -288,10 +234,9 @@ void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *desce
 void cr_newton_finish(const cr_problem *problem, cr_multipliers *at, cr_regions *regions)
 {
     cr_descent now = {.at = *at, .regions = *regions};
-    for (int j = 0; j < CR_ORDERS; j++) now.fixed[j] = problem->fixed[j];
     evaluate(problem, &cr_quadrature_value, &now);
     for (int i = 0; i < MOST_FINISHING_STEPS && !nearly_feasible(problem, &now, 1e-14); i++) {
-        const step by = direction(problem, &now, 0);
+        const step by = direction(problem, &now);
         cr_descent next = now;
         next.at = move(&now.at, &by, 1, mostly_between(&now), problem->ratio.order);
         if (!(next.at.lambda > 0)) break;

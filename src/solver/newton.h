@@ -5,10 +5,9 @@
 
 typedef struct cr_descent {
     cr_multipliers at;
-    cr_regions regions;   /* of `at`, or of the point one step before it: a warm start */
-    cr_sums sums;         /* likewise */
-    double value;         /* D likewise, to draft accuracy */
-    int fixed[CR_ORDERS]; /* the problem's, and what has become 0 on the way */
+    cr_regions regions; /* of `at`, or of the point one step before it: a warm start */
+    cr_sums sums;       /* likewise */
+    double value;       /* D likewise, to draft accuracy */
     int steps, converged;
     int tight; /* and the worst function at `at` has the given constraints, so that D is next to the
                   least */

@@ -9,7 +9,7 @@ cr_problem cr_point_describe(const cr_rise *rise, double mean, int order, double
     cr_problem problem = {.ratio = cr_ratio_make(order, rise->r),
                           .b = rise->range_lo - mean,
                           .B = rise->range_hi - mean,
-                          .coefficient = {coefficient},
+                          .coefficient = coefficient,
                           .enough = rise->enough,
                           .effort = rise->effort};
     problem.variance = cr_rise_variance(rise, mean, &problem.variance_slope);
@@ -28,7 +28,7 @@ void cr_point_take(const cr_problem *problem, const cr_descent *descent, cr_poin
     out->converged = descent->converged;
     out->tight = descent->tight;
     out->impossible = descent->impossible;
-    out->coefficient_lo[0] = out->coefficient_hi[0] = problem->coefficient[0];
+    out->coefficient_lo = out->coefficient_hi = problem->coefficient;
 }
 
 /* The same v where the gradient is known but not used: the multiplier of t takes off what the
@@ -36,8 +36,8 @@ void cr_point_take(const cr_problem *problem, const cr_descent *descent, cr_poin
 static cr_multipliers raise_order(const cr_problem *problem, const cr_point *from)
 {
     const double scale = from->problem.ratio.norm / problem->ratio.norm;
-    return (cr_multipliers){
-        from->at.lambda * scale, from->at.nu * scale, {-problem->ratio.r / problem->ratio.norm}};
+    return (cr_multipliers){from->at.lambda * scale, from->at.nu * scale,
+                            -problem->ratio.r / problem->ratio.norm};
 }
 
 /* The variance does not bind iff C >= (hi-m)(m-lo). Just below, dropping it is a bound that is
@@ -70,12 +70,12 @@ static void descend(const cr_problem *problem, const cr_point *warm, double gain
  * has the other sign, that is another end than was assumed. */
 static void allow_all(const cr_rise *rise, cr_point *point)
 {
-    const double surplus = cr_dual_surplus(&point->problem, &point->at, 0),
-                 assumed = point->problem.coefficient[0];
+    const double surplus = cr_dual_surplus(&point->problem, &point->at),
+                 assumed = point->problem.coefficient;
     const double excess =
         surplus * ((surplus > 0 ? rise->gradient_hi : rise->gradient_lo) - assumed);
-    point->coefficient_lo[0] = rise->gradient_lo;
-    point->coefficient_hi[0] = rise->gradient_hi;
+    point->coefficient_lo = rise->gradient_lo;
+    point->coefficient_hi = rise->gradient_hi;
     if (surplus == 0 || !(excess > 0)) return;
     point->value += excess;
     point->tight &= excess <= 1e-9 * point->value;
@@ -89,10 +89,10 @@ static int solve_upper(const cr_rise *rise, double mean, const cr_point *warm, d
     const cr_problem problem = cr_point_describe(rise, mean, 1, rise->gradient_hi);
     descend(&problem, warm, gain, out);
     if (!out->impossible) allow_all(rise, out);
-    out->coefficient_lo[0] = rise->gradient_lo;
+    out->coefficient_lo = rise->gradient_lo;
     const int exact = rise->gradient_lo == rise->gradient_hi;
     if (out->impossible && exact) return 1;
-    return out->tight && (exact || rise->r + problem.ratio.norm * out->at.a[0] >= 0);
+    return out->tight && (exact || rise->r + problem.ratio.norm * out->at.a >= 0);
 }
 
 /* The function that takes the two ends of the range only. It is the worst one without the
@@ -102,10 +102,10 @@ static void solve_two_valued(const cr_rise *rise, double mean, cr_point *out)
     const double b = rise->range_lo - mean, B = rise->range_hi - mean;
     const int binds = rise->gradient_hi < cr_two_valued_correlation(b, B);
     out->problem = cr_point_describe(rise, mean, binds, rise->gradient_hi);
-    if (!binds) out->problem.coefficient[0] = 0;
+    if (!binds) out->problem.coefficient = 0;
     out->at = cr_two_valued_solve(&out->problem);
-    out->coefficient_lo[0] = rise->gradient_lo;
-    out->coefficient_hi[0] = rise->gradient_hi;
+    out->coefficient_lo = rise->gradient_lo;
+    out->coefficient_hi = rise->gradient_hi;
     cr_regions_find(&out->problem, &out->at, 1e-12, &out->regions);
     cr_sums sums;
     cr_dual_sums(&out->problem, &out->at, &out->regions, &cr_quadrature_draft, &sums);

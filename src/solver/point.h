@@ -8,7 +8,7 @@
 
 typedef struct cr_point {
     cr_problem problem;
-    double coefficient_lo[CR_ORDERS], coefficient_hi[CR_ORDERS];
+    double coefficient_lo, coefficient_hi;
     cr_multipliers at;
     cr_regions regions;
     double mean, value; /* value: to draft accuracy */
@@ -24,7 +24,7 @@ typedef struct cr_point {
 cr_problem cr_point_describe(const cr_rise *rise, double mean, int order, double coefficient);
 /* The outcome of a descent; the coefficient is taken to be known. */
 void cr_point_take(const cr_problem *problem, const cr_descent *descent, cr_point *out);
-/* Without the second order. `warm` may be NULL, or a point solved for near-by data. `gain`: see
+/* `warm` may be NULL, or a point solved for near-by data. `gain`: see
  * newton.h. range_lo < mean < range_hi unless the box is a point. */
 void cr_point_solve(const cr_rise *rise, double mean, const cr_point *warm, double gain,
                     cr_point *out);

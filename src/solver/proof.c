@@ -14,33 +14,27 @@ typedef struct pointwise {
 
 /* What cancels in h where its known part is subtracted: the size of the terms that cr_ratio_at
  * subtracts. */
-static double cancelled(const cr_ratio *ratio, double t)
+static double cancelled(const cr_ratio *ratio)
 {
-    const double r = ratio->r, known = ratio->order == 0 ? 0
-                                       : ratio->order == 1
-                                           ? 0.5 * r * r
-                                           : r * r * r * (0.5 * fabs(t) + 0.125 * r);
-    return known / ratio->norm;
+    return ratio->order == 0 ? 0 : 0.5 * ratio->r * ratio->r / ratio->norm;
 }
 
 static void add_panel(const cr_problem *problem, const cr_multipliers *at, double from, double to,
                       const cr_rule *rule, pointwise *out)
 {
-    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at),
-                 r = problem->ratio.r;
+    const double slope = cr_dual_slope(problem, at), r = problem->ratio.r;
     pointwise part = {0}; /* summed by itself: fewer roundings */
     cr_nodes n;
     cr_quadrature_nodes(rule, from, to, &problem->ratio, &n);
     for (int j = 0; j < 2 * rule->half; j++) {
-        const double t = n.t[j], h = n.h[j], v = h - at->nu - slope * t - bend * (t * t - 1);
+        const double t = n.t[j], h = n.h[j], v = h - at->nu - slope * t;
         const double strain = 1 + (0.5 * t * t + fabs(r * (t - 0.5 * r))) /
                                       ROUNDINGS; /* roundings of exponents count in full */
         const double free = v / (2 * at->lambda), least = free > problem->b ? free : problem->b,
                      y = least < problem->B ? least : problem->B, w = n.weight[j]; /* 0 / 0: b */
         part.constraint += w * y * (v - at->lambda * y);
         part.size += strain * w * fabs(y) *
-                     (fabs(h) + cancelled(&problem->ratio, t) + fabs(at->nu) + fabs(slope * t) +
-                      fabs(bend) * (t * t + 1));
+                     (fabs(h) + cancelled(&problem->ratio) + fabs(at->nu) + fabs(slope * t));
         part.y += w * y;
     }
     out->constraint += part.constraint;
@@ -76,9 +70,8 @@ static double edge_error(const cr_problem *problem, const cr_multipliers *at,
     for (int i = 0; i < CR_EDGES; i++) {
         const double t = regions->edge[i], width = regions->width;
         if (!isfinite(t)) continue;
-        const double rise = fabs(cr_ratio_slope(&problem->ratio, t) - cr_dual_slope(problem, at) -
-                                 2 * cr_dual_bend(problem, at) * t) *
-                            width;
+        const double rise =
+            fabs(cr_ratio_slope(&problem->ratio, t) - cr_dual_slope(problem, at)) * width;
         /* The loss is never more than the whole range gains. */
         const double ends = problem->B - problem->b;
         const double gain = rise < 4 * at->lambda * ends ? rise / (4 * at->lambda) : ends;
@@ -94,16 +87,15 @@ static void finer(const cr_rule *rule, cr_rule *out)
     out->budget *= 0.5;
 }
 
-void cr_proof_make(const cr_problem *problem, const double *low, const double *high,
-                   const cr_multipliers *at, cr_regions *warm, cr_proof *out)
+void cr_proof_make(const cr_problem *problem, double low, double high, const cr_multipliers *at,
+                   cr_regions *warm, cr_proof *out)
 {
     const cr_ratio *ratio = &problem->ratio;
     cr_problem worst = *problem;
     double linear = 0; /* what the linear part's rounding is measured against */
-    for (int j = 0; j < ratio->order; j++) {
-        const double weight = cr_ratio_weight(ratio, j + 1);
-        worst.coefficient[j] = weight + ratio->norm * at->a[j] > 0 ? high[j] : low[j];
-        linear += (weight + fabs(ratio->norm * at->a[j])) * fmax(fabs(low[j]), fabs(high[j]));
+    if (ratio->order > 0) {
+        worst.coefficient = cr_dual_surplus(problem, at) > 0 ? high : low;
+        linear = (ratio->r + fabs(ratio->norm * at->a)) * fmax(fabs(low), fabs(high));
     }
     cr_regions_find(problem, at, 1e-13, warm);
     cr_rule value_rule = cr_quadrature_value, proof_rule = cr_quadrature_proof;

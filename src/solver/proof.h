@@ -12,8 +12,8 @@ typedef struct cr_proof {
     int doubtful; /* the two values disagree beyond their stated errors: there is no number */
 } cr_proof;
 
-/* coefficient[j] lies anywhere in [low[j], high[j]]: the supremum over it is taken. */
-void cr_proof_make(const cr_problem *problem, const double *low, const double *high,
-                   const cr_multipliers *at, cr_regions *warm, cr_proof *out);
+/* The coefficient lies anywhere in [low, high]: the supremum over it is taken. */
+void cr_proof_make(const cr_problem *problem, double low, double high, const cr_multipliers *at,
+                   cr_regions *warm, cr_proof *out);
 
 #endif

@@ -4,24 +4,10 @@
 #include <math.h>
 
 /* 1/2!, 1/3!, ... */
-static const double inverse_factorial[] = {1.0 / 2,
-                                           1.0 / 6,
-                                           1.0 / 24,
-                                           1.0 / 120,
-                                           1.0 / 720,
-                                           1.0 / 5040,
-                                           1.0 / 40320,
-                                           1.0 / 362880,
-                                           1.0 / 3628800,
-                                           1.0 / 39916800,
-                                           1 / 479001600.0,
-                                           1 / 6227020800.0,
-                                           1 / 87178291200.0,
-                                           1 / 1307674368000.0,
-                                           1 / 20922789888000.0,
-                                           1 / 355687428096000.0,
-                                           1 / 6402373705728000.0,
-                                           1 / 121645100408832000.0};
+static const double inverse_factorial[] = {
+    1.0 / 2,         1.0 / 6,          1.0 / 24,          1.0 / 120,          1.0 / 720,
+    1.0 / 5040,      1.0 / 40320,      1.0 / 362880,      1.0 / 3628800,      1.0 / 39916800,
+    1 / 479001600.0, 1 / 6227020800.0, 1 / 87178291200.0, 1 / 1307674368000.0};
 
 /* The sum of coefficient[j] x^j for j < 2 halves. Even and odd powers are summed apart, since
  * the processor does both at the same time. */
@@ -48,50 +34,19 @@ static double exp_rest(double x)
     return fabs(x) > 0.5 ? exp(x) - 1 - x : x * x * exp_rest_share(x);
 }
 
-/* (exp(x) - 1 - x - x^2/2)/x^3, for |x| <= 1. */
-static double exp_rest_of_second_share(double x)
-{
-    return series(inverse_factorial + 1, 8, x);
-}
-
-/* exp(x) - 1 - x - x^2/2 likewise. */
-static double exp_rest_of_second(double x)
-{
-    return fabs(x) > 1 ? exp(x) - 1 - x - 0.5 * x * x : x * x * x * exp_rest_of_second_share(x);
-}
-
 double cr_ratio_norm(int order, double r)
 {
     if (r > CR_LARGEST_FINITE_RADIUS) return INFINITY;
     if (order == 1 && r * r <= 0.5)
         return r * r * sqrt(exp_rest_share(r * r)); /* its square may underflow */
-    if (order == 2 && r * r <= 1) return r * r * r * sqrt(exp_rest_of_second_share(r * r));
     /* What rounding takes off r^2 counts exp(r^2)-fold. */
-    const double x = r * r, lost = fma(r, r, -x),
-                 slope = order == 0   ? exp(x)
-                         : order == 1 ? expm1(x)
-                                      : exp_rest(x);
-    return sqrt((order == 0   ? expm1(x)
-                 : order == 1 ? exp_rest(x)
-                              : exp_rest_of_second(x)) +
-                lost * slope);
+    const double x = r * r, lost = fma(r, r, -x), slope = order == 0 ? exp(x) : expm1(x);
+    return sqrt((order == 0 ? expm1(x) : exp_rest(x)) + lost * slope);
 }
 
 double cr_ratio_norm_up(int order, double r)
 {
     return cr_ratio_norm(order, r) * (1 + 8 * DBL_EPSILON);
-}
-
-double cr_ratio_weight(const cr_ratio *ratio, int j)
-{
-    return j == 1 ? ratio->r : ratio->r * ratio->r * CR_SQRT_HALF;
-}
-
-double cr_ratio_inflection(const cr_ratio *ratio, double curve)
-{
-    /* d2h/dt2 = r^2 (exp(rt - r^2/2) - 1)/T */
-    const double r = ratio->r, excess = curve * ratio->norm / (r * r);
-    return excess <= -1 ? -INFINITY : log1p(excess) / r + 0.5 * r;
 }
 
 cr_ratio cr_ratio_make(int order, double r)
@@ -103,8 +58,6 @@ double cr_ratio_at(const cr_ratio *ratio, double t)
 {
     const double r = ratio->r, x = r * (t - 0.5 * r);
     if (r == 0) return t;
-    if (ratio->order > 1)
-        return (exp_rest_of_second(x) - r * r * (0.5 * r * t - 0.125 * r * r)) / ratio->norm;
     return (ratio->order == 0 ? x + exp_rest(x) : exp_rest(x) - 0.5 * r * r) / ratio->norm;
 }
 
@@ -112,14 +65,12 @@ double cr_ratio_slope(const cr_ratio *ratio, double t)
 {
     const double r = ratio->r, x = r * (t - 0.5 * r);
     if (r == 0) return 1;
-    if (ratio->order > 1) return r * (exp_rest(x) - 0.5 * r * r) / ratio->norm;
     return r * (ratio->order == 0 ? exp(x) : expm1(x)) / ratio->norm;
 }
 
 double cr_ratio_itself(const cr_ratio *ratio, double h, double t)
 {
-    const double second = ratio->order > 1 ? 0.5 * ratio->r * ratio->r * (t * t - 1) : 0;
-    return 1 + h * ratio->norm + (ratio->order == 0 ? 0 : ratio->r * t + second);
+    return 1 + h * ratio->norm + (ratio->order == 0 ? 0 : ratio->r * t);
 }
 
 /* sum_{j>k} r^j/j! He_{j-1}(x), since E[He_j; t > x] = He_{j-1}(x) pdf(x). */
@@ -144,6 +95,5 @@ double cr_ratio_tail(const cr_ratio *ratio, double x)
     if (r * (1 + fabs(x)) < 0.25) return density * tail_series(ratio->order, r, x) / ratio->norm;
     const double gain = x > 0 ? 0.5 * erfc((x - r) * CR_SQRT_HALF) - 0.5 * erfc(x * CR_SQRT_HALF)
                               : 0.5 * erfc(-x * CR_SQRT_HALF) - 0.5 * erfc((r - x) * CR_SQRT_HALF);
-    const double second = ratio->order > 1 ? 0.5 * r * r * x * density : 0;
-    return (gain - (ratio->order == 0 ? 0 : r * density + second)) / ratio->norm;
+    return (gain - (ratio->order == 0 ? 0 : r * density)) / ratio->norm;
 }

@@ -1,11 +1,11 @@
-/* The centered likelihood ratio without its known part: h(t) = (w_r(t) - sum_{j<=k} r^j/sqrt(j!)
- * h_j(t)) / T_k(r), of unit norm under N(0,1). This takes the correlations that a function is known
- * to have out of the problem, and small r costs no digits. */
+/* The centered likelihood ratio without its known part: h(t) = (w_r(t) - 1) / T_0(r) for k = 0, and
+ * (w_r(t) - 1 - rt) / T_1(r) for k = 1, of unit norm under N(0,1). This takes the correlation that
+ * a function is known to have out of the problem, and small r costs no digits. */
 #ifndef CR_SOLVER_RATIO_H
 #define CR_SOLVER_RATIO_H
 
 typedef struct cr_ratio {
-    int order;   /* k: 0, 1 or 2 */
+    int order;   /* k: 0 or 1 */
     double r;    /* radius in units of sigma; 0 (with k = 0) is the limit h(t) = t */
     double norm; /* T_k(r) */
 } cr_ratio;
@@ -24,10 +24,6 @@ cr_ratio cr_ratio_make(int order, double r);
 /* h(t) and dh/dt. */
 double cr_ratio_at(const cr_ratio *ratio, double t);
 double cr_ratio_slope(const cr_ratio *ratio, double t);
-/* r^j/sqrt(j!): the part of the ratio along h_j, 1 <= j <= k. */
-double cr_ratio_weight(const cr_ratio *ratio, int j);
-/* Where d2h/dt2 = curve; -infinity where it is more everywhere. k = 2. */
-double cr_ratio_inflection(const cr_ratio *ratio, double curve);
 /* E[h; t > x] = -E[h; t < x] */
 double cr_ratio_tail(const cr_ratio *ratio, double x);
 /* The likelihood ratio itself, exp(rt - r^2/2), from h(t). */

@@ -13,7 +13,6 @@ typedef struct cr_rise {
     double r;
     double mean_lo, mean_hi, range_lo, range_hi;
     double variance, gradient_lo, gradient_hi;
-    double second; /* |E[u h_2]| along any direction is at most this */
     /* Whether this end of the means is the last that goes together with gradient_lo. The objective
      * has no tangent of use there. */
     int low_reached, high_reached;

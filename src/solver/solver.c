@@ -1,5 +1,5 @@
 #include "solver/solver.h"
-#include "base/clock.h"
+#include "base/os.h"
 #include "base/handle.h"
 #include "base/sizes.h"
 #include "base/structs.h"
@@ -78,7 +78,7 @@ static certreg_status worst_case(certreg_solver *solver, const certreg_bounds *b
     cr_effort effort;
     certreg_status status = cr_struct_check(out, CR_OLDEST_MEAN_CHANGE, "out", &solver->error);
     if (status) return status;
-    const double start = cr_clock_now(NULL);
+    const double start = cr_os_now(NULL);
     status = cr_worst_case(bounds, constraints, radius, solver->max_evaluations, &effort, &found,
                            &solver->error);
     solver->info = cr_account_spent(&effort, start);
@@ -106,7 +106,7 @@ static certreg_status worst_function(certreg_solver *solver, const certreg_bound
     cr_effort effort;
     certreg_status status = cr_struct_check(out, CR_OLDEST_WORST_FUNCTION, "out", &solver->error);
     if (status) return status;
-    const double start = cr_clock_now(NULL);
+    const double start = cr_os_now(NULL);
     status = cr_worst_function(bounds, constraints, radius, side, solver->max_evaluations, &effort,
                                &found, &solver->error);
     solver->info = cr_account_spent(&effort, start);

@@ -23,22 +23,17 @@ static cr_rise with_only(const cr_rise *rise, int part)
     return fewer;
 }
 
-static void mark(cr_subsets *s, int part, int tight)
-{
-    for (int fewer = 0; fewer < PARTS; fewer++)
-        if (!(fewer & ~part)) s->settled[fewer] |= tight;
-}
-
 /* Asks with this subset, with half of the effort that is left, so that something is left for the
  * next. */
 static void ask_with(cr_subsets *s, int part)
 {
     cr_effort *effort = s->rise->effort;
-    const int wanted = CR_BOTH & ~s->settled[part];
-    if (!wanted) return;
+    if (s->settled[part]) return;
     const cr_rise fewer = part == s->all ? *s->rise : with_only(s->rise, part);
     const int most = cr_effort_narrow(effort, (effort->most - effort->used) / 2);
-    mark(s, part, s->ask(s->question, &fewer, wanted));
+    const int tight = s->ask(s->question, &fewer);
+    for (int within = 0; within < PARTS; within++)
+        if (!(within & ~part)) s->settled[within] |= tight;
     effort->most = most;
 }
 
@@ -57,9 +52,7 @@ static void ask_parts(cr_subsets *s)
 
 cr_subsets cr_subsets_of(const cr_rise *rise, cr_ask *ask, void *question)
 {
-    cr_subsets s = {.rise = rise, .ask = ask, .question = question, .all = facts_of(rise)};
-    if (!(rise->second < INFINITY)) mark(&s, s.all, CR_SECOND);
-    return s;
+    return (cr_subsets){.rise = rise, .ask = ask, .question = question, .all = facts_of(rise)};
 }
 
 void cr_subsets_ask(cr_subsets *subsets, int count, cr_effort *effort)
@@ -68,12 +61,12 @@ void cr_subsets_ask(cr_subsets *subsets, int count, cr_effort *effort)
     for (int i = 0; i < count; i++) {
         effort->ended = 0;
         ask_with(subsets + i, subsets[i].all);
-        const int loose = subsets[i].settled[subsets[i].all] != CR_BOTH;
+        const int loose = !subsets[i].settled[subsets[i].all];
         open += loose;
         effort->loose += loose || effort->ended;
     }
     for (int i = 0; i < count; i++) {
-        if (subsets[i].settled[subsets[i].all] == CR_BOTH) continue;
+        if (subsets[i].settled[subsets[i].all]) continue;
         const int share = (effort->most - effort->used) / (open > 1 ? open-- : 1);
         const int most = cr_effort_narrow(effort, share);
         ask_parts(subsets + i);

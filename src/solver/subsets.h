@@ -6,19 +6,16 @@
 #define CR_SOLVER_SUBSETS_H
 #include "solver/rise.h"
 
-enum { CR_FIRST = 1, CR_SECOND = 2, CR_BOTH = 3 }; /* without the second order; with it */
-
-/* Solves with these constraints, in the given ways, and keeps the best answer so far. Returns the
- * ways that came next to the truth. */
-typedef int cr_ask(void *question, const cr_rise *rise, int wanted);
+/* Solves with these constraints, and keeps the best answer so far. Returns whether this one came
+ * next to the truth. */
+typedef int cr_ask(void *question, const cr_rise *rise);
 
 typedef struct cr_subsets {
     const cr_rise *rise;
     cr_ask *ask;
     void *question;
     int all;
-    int settled[8]; /* of each part: the ways in which nothing is to be gained from it or from any
-                       part of it */
+    int settled[8]; /* whether nothing is to be gained from this part, or from any part of it */
 } cr_subsets;
 
 cr_subsets cr_subsets_of(const cr_rise *rise, cr_ask *ask, void *question);

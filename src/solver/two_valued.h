@@ -13,9 +13,5 @@ cr_multipliers cr_two_valued_solve(const cr_problem *problem);
 /* The interval on which that function is lo; it is hi outside. For k = 0 it begins at -infinity.
  * Where the interval is short, the multipliers tell it to fewer digits. */
 void cr_two_valued_edges(const cr_problem *problem, double *left, double *right);
-/* The same for k = 2, from regions that are nearly those of a two-valued function: moves its edges
- * until it has the mean and the coefficients that are not fixed. 0 if there are fewer edges than
- * conditions, or if they run away. */
-int cr_two_valued_finish(const cr_problem *problem, cr_regions *regions);
 
 #endif

@@ -1,5 +1,6 @@
 #include "solver/worst_case.h"
-#include "solver/bound.h"
+#include "solver/box.h"
+#include "solver/subsets.h"
 #include "solver/formula.h"
 #include "solver/constraints.h"
 #include <math.h>
@@ -8,16 +9,14 @@
  * far. */
 typedef struct question {
     double weight, best;
-    cr_box box[2]; /* the next search starts from it */
+    cr_box box; /* the next search starts from it */
 } question;
 
-static int ask(void *context, const cr_rise *rise, int wanted)
+static int ask(void *context, const cr_rise *rise)
 {
     question *q = context;
-    double bound;
-    const int tight = cr_bound_find(rise, q->weight, wanted, q->box, &bound);
-    q->best = fmin(q->best, bound);
-    return tight;
+    q->best = fmin(q->best, cr_box_bound(rise, q->weight, &q->box));
+    return q->box.tight;
 }
 
 static double mean_by_rise(const cr_rise *rise, double most)

@@ -1,5 +1,6 @@
 #include "solver/worst_function.h"
-#include "solver/bound.h"
+#include "solver/box.h"
+#include "solver/subsets.h"
 #include "solver/formula.h"
 #include "solver/constraints.h"
 #include "solver/function.h"
@@ -11,7 +12,7 @@
  * whose mean changes most among those that keep to all constraints. */
 typedef struct question {
     const cr_rise *rise; /* with all constraints */
-    cr_box box[2];
+    cr_box box;
     double bound, mean; /* mean: what `best` is about */
     certreg_worst_function best;
 } question;
@@ -32,14 +33,13 @@ static int keeps_to(const cr_rise *rise, const certreg_worst_function *f, double
     return within(mean + f->mean, rise->mean_lo, rise->mean_hi, slack) &&
            f->variance <= rise->variance * (1 + tolerance) &&
            f->variance + away * away <= rise->moment * (1 + tolerance) &&
-           within(fabs(f->gradient), rise->gradient_lo, rise->gradient_hi, slack) &&
-           within(f->second_order, -rise->second, rise->second, slack);
+           within(fabs(f->gradient), rise->gradient_lo, rise->gradient_hi, slack);
 }
 
 /* Multipliers that are huge and nearly cancel leave values without digits. */
 static int has_digits(const certreg_worst_function *f)
 {
-    const double terms = fabs(f->offset) + fabs(f->slope) + fabs(f->bend);
+    const double terms = fabs(f->offset) + fabs(f->slope);
     return DBL_EPSILON * terms <= roundings * sqrt(f->variance);
 }
 
@@ -67,16 +67,14 @@ static void offer_formula(question *q, const cr_rise *rise, double bound)
     offer(q, &point);
 }
 
-static int ask(void *context, const cr_rise *rise, int wanted)
+static int ask(void *context, const cr_rise *rise)
 {
     question *q = context;
-    double bound;
-    const int tight = cr_bound_find(rise, 0, wanted, q->box, &bound);
+    const double bound = cr_box_bound(rise, 0, &q->box);
     q->bound = fmin(q->bound, bound);
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < q->box[i].count; j++) offer(q, q->box[i].point + j);
-    if (!q->box[0].count && !q->box[1].count) offer_formula(q, rise, bound);
-    return tight;
+    for (int i = 0; i < q->box.count; i++) offer(q, q->box.point + i);
+    if (!q->box.count) offer_formula(q, rise, bound);
+    return q->box.tight;
 }
 
 /* Returns the bound at this radius. */

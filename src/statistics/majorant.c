@@ -1,5 +1,5 @@
 #include "statistics/majorant.h"
-#include "statistics/grid.h"
+#include "statistics/tail.h"
 #include <math.h>
 
 static const double beyond = 1e-10; /* what a tail lacks to 0 or 1 where it is not looked at */
@@ -37,13 +37,13 @@ static int curves_of(const cr_majorant *m, curve *some, cr_rise *rises)
         if (m->step[i] > 0) some[count++] = (curve){.f = m->b[i], .step = m->step[i]};
     some[count++] = (curve){.f = m->a};
     for (int i = 0; i < count; i++)
-        some[i].mode = cr_tail_mode(&some[i].f), rises[i] = cr_grid_rise(&some[i].f, band);
+        some[i].mode = cr_tail_mode(&some[i].f), rises[i] = cr_tail_rise(&some[i].f, band);
     return count;
 }
 
 static double next_of(const curve *some, const cr_rise *rises, int count, double t, double last)
 {
-    double next = fmin(cr_grid_next(rises, count, t, share), last);
+    double next = fmin(cr_tail_next(rises, count, t, share), last);
     for (int i = 0; i < count; i++)
         if (t < some[i].mode && some[i].mode < next) next = some[i].mode;
     return next;

@@ -25,19 +25,6 @@ double cr_served_misses(uint64_t samples, uint64_t out, double beta)
     return out < samples ? least_mean(samples, samples - out - 1, beta) : -INFINITY;
 }
 
-/* The share of -1 at which half of N' values or more are -1 with probability beta at most. */
-static double share_of(uint64_t samples, double beta)
-{
-    return 0.5 * (1 - cr_served_binomial(samples, 0.5, beta));
-}
-
-double cr_served_together(uint64_t samples, double greater, double lesser)
-{
-    const double n = (double)samples, most = share_of(samples, greater);
-    const double convex = samples % 2 ? 0.5 : (n - 2) / (2 * n - 2);
-    return most <= convex ? (most + fmax(0, share_of(samples, lesser))) * (1 - CR_ROUNDING) : 0;
-}
-
 /* kl(a; p) = a log(a/p) + (1-a) log((1-a)/(1-p)) >= log(1/beta)/N' for the share a at which the sum
  * is 0: the tail at mean p is then at most beta (Hoeffding's first inequality). For values in [-1,
  * 1] it reads (1 - tau^2)^(N'/2) <= beta. */

@@ -13,10 +13,6 @@ double cr_served_binomial(uint64_t samples, double share, double beta);
 uint64_t cr_served_share(uint64_t samples, double share);
 /* The same for an estimate that fails where more than `out` of the N' values are -1. */
 double cr_served_misses(uint64_t samples, uint64_t out, double beta);
-/* How much the two shares of -1 may be in all if neither is above what `greater` allows, and a
- * sample median fails on either side: with probability greater + lesser at most. Rounded down; 0:
- * this is not known. */
-double cr_served_together(uint64_t samples, double greater, double lesser);
 /* Of pairs half of the samples count (theory 1.5). */
 double cr_served_bounded(double samples, double least, double greatest, double beta);
 

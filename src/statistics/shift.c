@@ -18,11 +18,6 @@ double cr_shift_least(double p, double r)
     return cr_normal_sf(nextafter(r, INFINITY) + cr_normal_quantile_sf(p)) * (1 - CR_ROUNDING);
 }
 
-double cr_shift_most(double p, double r)
-{
-    return cr_normal_sf(cr_normal_quantile_sf(p) - r);
-}
-
 double cr_shift_radius(double from, double to)
 {
     return cr_normal_quantile_sf(from) - cr_normal_quantile_sf(to);

@@ -13,10 +13,9 @@ double cr_shift_least(double p, double r);
  * than `to`, rounded down; 0: there is none. */
 double cr_shift_within(double from, double to, double most);
 
-/* Where no bound rests on it, nothing is rounded outward: the greatest probability after the shift;
- * the shortest shift that can raise a probability (negative if it falls), and the shortest that can
- * take so much off the mean of a function without a range. */
-double cr_shift_most(double p, double r);
+/* Where no bound rests on it, nothing is rounded outward: the shortest shift that can raise a
+ * probability (negative if it falls), and the shortest that can take so much off the mean of a
+ * function without a range. */
 double cr_shift_radius(double from, double to);
 double cr_shift_radius_of_mean(double drop, double variance);
 

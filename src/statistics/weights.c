@@ -1,5 +1,5 @@
 #include "statistics/weights.h"
-#include "statistics/grid.h"
+#include "statistics/tail.h"
 #include "statistics/normal.h"
 #include "statistics/program.h"
 #include <math.h>
@@ -55,10 +55,10 @@ static int grid_of(problem *p, double share)
 {
     cr_rise rises[CR_WEIGHTS_LEVELS] = {{0}};
     int count = 0;
-    for (int l = 0; l < p->m.count; l++) rises[l] = cr_grid_rise(p->m.b + l, lp_band);
+    for (int l = 0; l < p->m.count; l++) rises[l] = cr_tail_rise(p->m.b + l, lp_band);
     for (double t = rises->begin; t < INFINITY && count <= FIXED; count++) {
         if (count < FIXED) p->t[count] = t;
-        t = cr_grid_next(rises, p->m.count, t, share);
+        t = cr_tail_next(rises, p->m.count, t, share);
     }
     return count;
 }
@@ -84,7 +84,7 @@ static void take_sample(problem *p, uint64_t sample)
     p->m.a = cr_tail_of(s->samples, s->samples - sample + 1, s->shift);
     program->rows = p->fixed;
     for (int i = 0; i < p->fixed; i++) program->least[i] = cr_tail_value(&p->m.a, p->t[i]);
-    const cr_rise rise = cr_grid_rise(&p->m.a, lp_narrow);
+    const cr_rise rise = cr_tail_rise(&p->m.a, lp_narrow);
     for (int i = 0; s->samples > s->calibration && i < NARROW; i++)
         add_row(p, rise.begin + (rise.end - rise.begin) * i / (NARROW - 1));
     for (int i = 0; i <= p->m.count; i++) program->row[program->rows][i] = 1;

@@ -55,13 +55,14 @@ loaded_relatively() { (goes_away) | grep -F "$tmp/alone/lib/certreg/"; }
 tell 'a program with a relative path to the library' build "$CC" "$opens" loads '' ''
 tell 'it looks for the module beside the library it has' loaded_relatively
 
-# ---- README.md: the first program and its compile line, word for word
+# ---- README.md: its part of the first program, and its compile line, word for word
 mkdir readme
 cd readme || exit 2
-awk '/^```c$/ && !done { inside = 1; next } /^```$/ { if (inside) done = 1; inside = 0 } inside' \
-    "$root/README.md" >quickstart.c
+cp "$root/examples/quickstart.c" .
+part=$(awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$root/README.md")
+is_a_part() { [ -n "$part" ] && [[ $(<quickstart.c) = *"$part"* ]]; }
 line=$(sed -n 's/^    \(cc quickstart\.c .*\)/\1/p' "$root/README.md")
-tell 'README.md shows examples/quickstart.c' diff quickstart.c "$root/examples/quickstart.c"
+tell 'README.md shows a part of examples/quickstart.c' is_a_part
 tell 'its compile line works' bash -c "${line:-false}"
 tell 'the program prints a radius' prints_a_radius ./quickstart
 exit "$bad"

@@ -1,15 +1,17 @@
 /* Opens a module of the library and prints the status and its sentence, after it has gone to the
- * folder that is named. "opens cuda [FOLDER]" opens a CUDA device, "opens blas [FOLDER]" an
- * estimator for the second order. */
+ * folder that is named. "opens cuda [FOLDER]" opens a CUDA device, "opens blas [FOLDER]" makes a
+ * denoiser. */
+#define CERTREG_EXPERIMENTAL
 #include <certreg/backend.h>
+#include <certreg/denoiser.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static int model(void *user, const certreg_batch *batch)
+static int examples(void *user, uint64_t first, size_t count, float *x)
 {
     (void)user;
-    for (size_t i = 0; i < batch->rows; i++) batch->y[i] = 0;
+    for (size_t i = 0; i < 2 * count; i++) x[i] = (float)((2 * first + i) % 7);
     return 0;
 }
 
@@ -23,14 +25,11 @@ static certreg_status open_cuda(certreg_error *why)
 
 static certreg_status open_blas(certreg_error *why)
 {
-    const certreg_model m = {.struct_size = sizeof m, .eval = model, .inputs = 2, .outputs = 1};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .max_samples = 1000,
-                               .constraints = CERTREG_CONSTRAINT_MEAN |
-                                              CERTREG_CONSTRAINT_SECOND_ORDER};
-    certreg_estimator *estimator = NULL;
-    const certreg_status status = certreg_estimator_create(NULL, &m, &plan, why, &estimator);
-    certreg_estimator_destroy(estimator);
+    const certreg_denoiser_plan plan = {
+        .struct_size = sizeof plan, .inputs = 2, .rows = 20, .read = examples, .sigma = 1};
+    certreg_denoiser *denoiser = NULL;
+    const certreg_status status = certreg_denoiser_create(&plan, why, &denoiser);
+    certreg_denoiser_destroy(denoiser);
     return status;
 }
 

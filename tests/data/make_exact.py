@@ -1,6 +1,6 @@
 """Known answers for tests/api_exact.c, by mpmath at 60 digits.
 
-Run: python3 make_exact.py > exact.inc
+The Makefile runs this.
 Radii are rounded down to a double, and changes of a mean up, so that the library's number is on the
 safe side of the true one if and only if it is on the safe side of the one here.
 """

@@ -1,6 +1,6 @@
 """Known answers for tests/unit_distributions.c, by mpmath at 60 digits.
 
-Run: python3 make_normal.py > normal.inc
+The Makefile runs this.
 Every argument is a double, and every answer is the double nearest to the true value there.
 """
 

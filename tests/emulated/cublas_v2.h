@@ -22,8 +22,5 @@ cublasStatus_t cublasSetWorkspace(cublasHandle_t blas, void *room, size_t bytes)
 cublasStatus_t cublasDsyrk(cublasHandle_t blas, cublasFillMode_t fill, cublasOperation_t transposed,
                            int n, int k, const double *alpha, const double *a, int lda,
                            const double *beta, double *c, int ldc);
-cublasStatus_t cublasSgemm(cublasHandle_t blas, cublasOperation_t of_a, cublasOperation_t of_b,
-                           int m, int n, int k, const float *alpha, const float *a, int lda,
-                           const float *b, int ldb, const float *beta, float *c, int ldc);
 const char *cublasGetStatusString(cublasStatus_t status);
 #endif

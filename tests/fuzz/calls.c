@@ -47,9 +47,7 @@ static certreg_estimator *make(fuzz_bytes *b, int kind, certreg_backend *backend
     certreg_model m = models[kind];
     const uint8_t has = fuzz_byte(b), pilot = fuzz_byte(b);
     certreg_plan p = {.struct_size = sizeof p,
-                      .constraints = kind == 4 && has % 4 == 3 ? CERTREG_CONSTRAINTS_ECGHM
-                                     : has & 1 && kind != WIDE ? CERTREG_CONSTRAINTS_ECGM
-                                                               : 0,
+                      .constraints = has & 1 && kind != WIDE ? CERTREG_CONSTRAINTS_ECGM : 0,
                       .seed = has / 4 % 2,
                       .max_samples = MOST,
                       .pilot = pilot & 1      ? pilot / 2 % MOST

@@ -32,8 +32,8 @@ fuzz-corpus: ## Keep in tests/fuzz/corpus the fewest inputs that reach what fuzz
 $(OBJ)/tests/fuzz/%.o: own = -Itests
 fuzz_objects := $(entropy) $(OBJ)/tests/support.a
 $(replays): $(OBJ)/tests/fuzz/%: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/replay.o \
-    $(fuzz_objects) tests/inside.py | $(inside)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(call with_inside,/..) -lm
+    $(fuzz_objects) $(OBJ)/libcertreg.a
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(static_libs)
 $(fuzzers): $(OBJ)/tests/fuzz/%-fuzzer: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/libfuzzer.o \
     $(fuzz_objects) $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer $^ -o $@ $(static_libs)

@@ -55,14 +55,13 @@ static void covers(const problem *p, const answer *a)
          a->change.mean_least);
 }
 
-/* Without a range there is a function a + c_1 t + c_2 h_2(t) + c_3 h(t) for all coefficients that
- * the bounds allow (theory 3.6, 8.1), and its mean rises by this much. */
+/* Without a range there is a function a + c_1 t + c_2 h(t) for all coefficients that the bounds
+ * allow (theory 3.6), and its mean rises by this much. */
 static void covers_what_has_no_range(const problem *p, const answer *a)
 {
     const certreg_bounds *b = &p->bounds;
     const uint32_t used = b->constraints, mean = CERTREG_CONSTRAINT_MEAN;
-    const long double r = p->r, x = r * r,
-                      T2 = r > 0.1L ? expm1l(x) - x - x * x / 2 : x * x * x / 6; /* at least */
+    const long double r = p->r, x = r * r, T1 = r > 0.1L ? expm1l(x) - x : x * x / 2; /* at least */
     long double C = INFINITY, m = b->moment_center;
     if (used & CERTREG_CONSTRAINT_RANGE || !(r > 1e-9L && r < 10)) return;
     if (used & mean) m = fminl(fmaxl(m, b->mean_lo), b->mean_hi);
@@ -70,17 +69,11 @@ static void covers_what_has_no_range(const problem *p, const answer *a)
     if (used & CERTREG_CONSTRAINT_MOMENT)
         C = fminl(C, b->moment_hi - (m - b->moment_center) * (m - b->moment_center));
     if (!(C > 0) || isinf(C)) return;
-    const long double best = sqrtl(C / expm1l(x)), curved = x * sqrtl(0.5L);
-    long double c1 = r * best, c2 = curved * best;
+    long double c1 = r * sqrtl(C / expm1l(x));
     if (used & CERTREG_CONSTRAINT_GRADIENT) c1 = fminl(fmaxl(c1, b->gradient_lo), b->gradient_hi);
-    if (used & CERTREG_CONSTRAINT_SECOND_ORDER) c2 = fminl(c2, b->second_order_hi);
     const long double left = C - c1 * c1;
     if (!(left >= 0)) return;
-    /* What c_1 leaves is divided anew by c_2 and c_3. */
-    c2 = fminl(c2 * sqrtl(left / (C - r * r * best * best)), sqrtl(left));
-    if (used & CERTREG_CONSTRAINT_SECOND_ORDER) c2 = fminl(c2, b->second_order_hi);
-    const long double moves =
-        (r * c1 + curved * c2 + sqrtl(fmaxl(left - c2 * c2, 0) * T2)) * (1 - 1e-12L);
+    const long double moves = (r * c1 + sqrtl(left * T1)) * (1 - 1e-12L);
     MUST(moves <= a->change.rise && moves <= a->change.drop, "%.20Lg, bounds %.17g and %.17g",
          moves, a->change.drop, a->change.rise);
 }
@@ -142,7 +135,6 @@ static void gains_by_narrow_boxes(const problem *p, const answer *narrow, fuzz_b
     wide.variance_hi *= 1 + fuzz_slack(b), wide.moment_hi *= 1 + fuzz_slack(b);
     wide.gradient_lo *= fuzz_share(b), wide.gradient_hi += by * fuzz_slack(b);
     wide.range_lo -= by * fuzz_slack(b), wide.range_hi += by * fuzz_slack(b);
-    wide.second_order_hi += by * fuzz_slack(b);
     const answer a = ask(usual, &wide, p->radius);
     covers(p, &a);
     is_no_more(p, narrow, &a);
@@ -165,8 +157,8 @@ static int scale(double *x, int k)
 
 static int scaled(certreg_bounds *b, int k)
 {
-    double *once[] = {&b->mean_lo,     &b->mean_hi,     &b->range_lo,        &b->range_hi,
-                      &b->gradient_lo, &b->gradient_hi, &b->second_order_hi, &b->moment_center};
+    double *once[] = {&b->mean_lo,     &b->mean_hi,     &b->range_lo,     &b->range_hi,
+                      &b->gradient_lo, &b->gradient_hi, &b->moment_center};
     int exact = scale(&b->variance_hi, 2 * k) & scale(&b->moment_hi, 2 * k);
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) exact &= scale(once[i], k);
     return exact;
@@ -229,8 +221,6 @@ static void keeps_to(const certreg_bounds *b, const certreg_worst_function *f,
     if (used & CERTREG_CONSTRAINT_GRADIENT)
         MUST(fabs(m->gradient) <= b->gradient_hi + off && fabs(m->gradient) >= b->gradient_lo - off,
              "gradient %g", m->gradient);
-    if (used & CERTREG_CONSTRAINT_SECOND_ORDER)
-        MUST(fabs(m->second_order) <= b->second_order_hi + off, "second %g", m->second_order);
     if (used & CERTREG_CONSTRAINT_RANGE)
         MUST(m->least >= b->range_lo - off && m->greatest <= b->range_hi + off, "range %g %g",
              m->least, m->greatest);

@@ -294,7 +294,6 @@ void fuzz_one(const uint8_t *input, size_t size)
     if (call % 8 > 2 && call & 8) certreg_estimator_sample(e, 0, SAMPLES);
     if (call % 8 == 0) create(&b);
     else if (call % 8 == 1) fuzz_digest(&b);
-    else if (call % 8 == 2 && call & 16) fuzz_json(&b, reference);
     else if (call % 8 == 2) choose(&b);
     else if (call % 8 == 3) status = hostile_begin(&b, e);
     else if (call % 8 < 6) status = ask(&b, e);

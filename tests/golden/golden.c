@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     certreg_error why = {.struct_size = sizeof why};
     if (argc > 1 && certreg_backend_open(argv[1], 0, NULL, &why, &device.backend))
         return fprintf(stderr, "%s\n", why.text), 1;
-    const rows_where cpu = {.name = "cpu", .constraints = CERTREG_CONSTRAINTS_ECGHM};
+    const rows_where cpu = {.name = "cpu", .constraints = CERTREG_CONSTRAINTS_ECGM};
     const int failed = rows_print(&cpu) || others_print() ||
                        (device.backend && rows_print(&device));
     certreg_backend_close(device.backend);

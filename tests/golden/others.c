@@ -52,21 +52,18 @@ static int sampled(uint64_t noise_id)
            failed("sample", certreg_estimator_sample(estimator, 0, SAMPLES));
 }
 
-/* ---- digests and JSON. Its punctuation becomes spaces, so that numbers can be compared. */
-static int print_json(const certreg_question *q, const certreg_certificate *c)
+/* ---- certificates */
+static int print_certificate(const certreg_question *q, const certreg_certificate *c)
 {
-    char text[ROOM];
-    size_t bytes = sizeof text;
     uint64_t digest;
-    certreg_run run = {.struct_size = sizeof run};
-    if (failed("run", certreg_estimator_info(estimator, &run))) return 1;
-    run.model_seconds = run.library_seconds = 0;
-    if (certreg_question_digest(q, &digest) ||
-        certreg_write_json(q, &run, c, CERTREG_JSON_SEED, text, &bytes))
-        return 1;
-    printf("digest %llx\njson", (unsigned long long)digest);
-    for (const char *at = text; *at; at++) putchar(strchr("{}[],:\"", *at) ? ' ' : *at);
-    printf("\n");
+    if (certreg_question_digest(q, &digest)) return 1;
+    printf("digest %llx\ncertificate %d %d %d %llu", (unsigned long long)digest, c->status,
+           c->outcome, c->stop, (unsigned long long)c->samples);
+    const double numbers[] = {c->radius,      c->prediction, c->estimate,
+                              c->output_lo,   c->output_hi,  c->radius_l1,
+                              c->radius_linf, c->alpha,      c->limiting_side};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) number(numbers[i]);
+    printf(" by %u\n", c->constraints);
     return 0;
 }
 
@@ -97,7 +94,7 @@ static int print_certificates(void)
             if (kind == 3) q.prediction = &given, q.prediction_count = 1, q.bonferroni = 7;
             certreg_estimator_begin(estimator, input, sigma, 1);
             if (failed("certify", certreg_certify(estimator, SAMPLES, &q, 1, &c)) ||
-                print_json(&q, &c) || print_moved(&c))
+                print_certificate(&q, &c) || print_moved(&c))
                 return 1;
         }
     return 0;
@@ -211,7 +208,8 @@ static int print_served_pairs(int32_t statistic)
     certreg_certificate c = {.struct_size = sizeof c};
     q.serving = &serving;
     certreg_estimator_begin(estimator, input, sigma, 1);
-    return failed("certify", certreg_certify(estimator, SAMPLES, &q, 1, &c)) || print_json(&q, &c);
+    return failed("certify", certreg_certify(estimator, SAMPLES, &q, 1, &c)) ||
+           print_certificate(&q, &c);
 }
 
 static int print_server(void)

@@ -99,13 +99,6 @@ static void number(double x)
     printf(" %.17g", x);
 }
 
-/* What follows from the second order, which a BLAS computes in floats, is marked: compare.sh allows
- * it more. */
-static void number_by(uint32_t constraints, double x)
-{
-    printf(constraints & CERTREG_CONSTRAINT_SECOND_ORDER ? " ~%.17g" : " %.17g", x);
-}
-
 static void print_bounds(const certreg_bounds *b)
 {
     printf(" constraints %u", b->constraints);
@@ -113,16 +106,14 @@ static void print_bounds(const certreg_bounds *b)
     if (b->constraints & CERTREG_CONSTRAINT_VARIANCE) number(b->variance_hi);
     if (b->constraints & CERTREG_CONSTRAINT_GRADIENT)
         number(b->gradient_lo), number(b->gradient_hi);
-    if (b->constraints & CERTREG_CONSTRAINT_SECOND_ORDER)
-        number_by(b->constraints, b->second_order_hi);
     if (b->constraints & CERTREG_CONSTRAINT_MOMENT) number(b->moment_center), number(b->moment_hi);
 }
 
 static void print_certificate(const certreg_certificate *c)
 {
     printf(" %d %d %d", (int)c->status, (int)c->outcome, (int)c->stop);
-    number_by(c->constraints, c->radius);
-    number(c->prediction), number(c->estimate), number(c->output_lo), number(c->output_hi);
+    number(c->radius), number(c->prediction), number(c->estimate), number(c->output_lo),
+        number(c->output_hi);
 }
 
 /* How far the mean of these bounds moves, at a few radii. */
@@ -131,7 +122,7 @@ static void print_curve(const certreg_bounds *b, uint32_t constraints)
     for (double r = 0.05; r < 2; r *= 3) {
         certreg_mean_change shift = {.struct_size = sizeof shift};
         if (certreg_solver_worst_case(solver, b, constraints, r * sigma, &shift)) printf(" ?");
-        else number_by(b->constraints, shift.drop), number_by(b->constraints, shift.rise);
+        else number(shift.drop), number(shift.rise);
     }
 }
 
@@ -146,7 +137,7 @@ static void print_question(const certreg_question *q, int center)
 
 static void print_sides(const certreg_question *q)
 {
-    for (int32_t side = CERTREG_SIDE_OPPOSITE; side <= CERTREG_SIDE_EITHER; side++) {
+    for (int32_t side = CERTREG_SIDE_NEAR_LOWER; side <= CERTREG_SIDE_NEAR_UPPER; side++) {
         certreg_bounds b = {.struct_size = sizeof b};
         if (certreg_estimator_bounds(estimator, q, side, &b)) continue;
         printf(" | %d", side);
@@ -181,12 +172,8 @@ static void ask(const char *group, const certreg_question *q)
 }
 
 /* ---- what is asked */
-static const uint32_t families[] = {0,
-                                    CERTREG_CONSTRAINTS_C,
-                                    CERTREG_CONSTRAINTS_CG,
-                                    CERTREG_CONSTRAINTS_ECM,
-                                    CERTREG_CONSTRAINTS_ECGM,
-                                    CERTREG_CONSTRAINTS_ECGHM};
+static const uint32_t families[] = {0, CERTREG_CONSTRAINTS_C, CERTREG_CONSTRAINTS_CG,
+                                    CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECGM};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 static void begin(uint64_t stream)

@@ -9,7 +9,7 @@ typedef int rows_enqueue(void *stream, void (*work)(void *), void *with, void (*
 
 typedef struct rows_where {
     const char *name;
-    uint32_t constraints;     /* of the plan: with the second order, or without it */
+    uint32_t constraints;     /* of the plan */
     certreg_backend *backend; /* NULL: the CPU. On a device there are fewer rows, without bounds */
     rows_enqueue *enqueue;    /* of the device */
 } rows_where;

@@ -419,8 +419,6 @@ TEST(every_operation_is_there)
     ck_assert(o->alloc && o->free && o->store && o->fetch && o->fill && o->wait && o->stream &&
               o->last_code);
     ck_assert(!o->draw_ahead == !o->join && !o->sweep == !o->sweep_bytes);
-    const cr_pair_ops *p = o->pairs;
-    ck_assert(!p || (p->tile && p->pairs && p->outer && p->take_identity && p->forms));
 }
 
 void contract_add_tests(TCase *to, certreg_backend *backend, certreg_backend *of_reference)

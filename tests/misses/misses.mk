@@ -12,5 +12,5 @@ check-misses: ## Attack certificates by statistics for SECONDS=60; table in lib/
 	    OBJ=$(OBJ) JOBS=$(jobs) SECONDS_EACH=$(SECONDS) FROM=$(FROM) \
 	    bash tests/misses/run.sh
 
-$(misses): $(misses_objects) $(OBJ)/tests/support.a tests/inside.py | $(inside)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(call with_inside,/..) -lm
+$(misses): $(misses_objects) $(OBJ)/tests/support.a $(OBJ)/libcertreg.a
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(static_libs)

@@ -282,19 +282,13 @@ static void draw_any(uint64_t seed, simulate_source *s, setting *out)
     name(out);
 }
 
-/* Two kinds that are seldom drawn: a failure rate divided among directions, and by a pilot. */
-static int is_divided(const setting *s, int by_pilot)
+/* Seldom drawn: a failure rate divided among directions. */
+static int is_divided(const setting *s)
 {
     const part *p = s->part;
-    if (!s->menu.divided || p->question.statistic != CERTREG_STATISTIC_MEDIAN ||
-        s->target_part > 0 || s->part[0].question.constraints || s->samples < 200 ||
-        s->alpha < 0.05)
-        return 0;
-    return by_pilot ? s->pilot > 20 && s->pilot != SIZE_MAX && s->asked == ASKED_ALONE &&
-                          p->outputs == 1 && p->serving.samples <= 3 &&
-                          p->question.method == CERTREG_METHOD_FINITE &&
-                          s->kind[0] != CERTREG_OUTPUT_ANGLE_PAIR
-                    : p->outputs > 1 && p->serving.samples == 1;
+    return s->menu.divided && p->question.statistic == CERTREG_STATISTIC_MEDIAN &&
+           s->target_part == 0 && !s->part[0].question.constraints && s->samples >= 200 &&
+           s->alpha >= 0.05 && p->outputs > 1 && p->serving.samples == 1;
 }
 
 /* Laws that fail for opposite noise alike, where that is served, and where it is not; every second
@@ -335,10 +329,9 @@ static int is_wanted(const setting *s)
     if (s->seed % 3 == 0) return s->exact && (s->seed % 18 != 6 || is_even(s, 1));
     switch (s->seed % 18) {
     case 1: return s->target_part > 0;
-    case 4: return is_divided(s, 0);
+    case 4: return is_divided(s);
     case 7: return !s->exact && s->menu.turn == 0 && is_even(s, s->seed / 18 % 4 != 3);
     case 10: return is_mixture(s);
-    case 13: return is_divided(s, 1);
     default: return 1;
     }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cores.sh: the names that OPENBLAS_CORETYPE can have here: one for every kernel of the second order
-# that this processor can run.
+# cores.sh: the names that OPENBLAS_CORETYPE can have here: one for every kernel of OpenBLAS that
+# this processor can run.
 has() { # FLAG...
     local flag
     for flag; do grep -qm 1 "^flags.* $flag\( \|$\)" /proc/cpuinfo || return 1; done

@@ -1,6 +1,5 @@
 """Settings of every test, and a summary that tests/run.sh can count."""
 
-import multiprocessing.forkserver
 import os
 import signal
 
@@ -51,7 +50,6 @@ def models(folder, monkeypatch):
     kit.np.save("steps.npy", kit.STEPS)
     yield folder
     kit.sys.modules.pop("models", None)
-    multiprocessing.forkserver._forkserver._stop()  # it may have imported models.py
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import re
 import subprocess
 import sys
 
@@ -155,17 +154,12 @@ def test_foreign_and_damaged_records_are_refused():
 
 
 def test_the_example_prints_what_readme_shows():
-    source, number = root / "examples/python/example.py", r"\d+(?:\.\d+)?"
+    source = root / "examples/python/example.py"
     more = dict(capture_output=True, text=True, check=True, env=environment())
     said = subprocess.run([sys.executable, source], **more).stdout
-    assert "garden alone: about 0.0" in said
     readme = (root / "README.md").read_text()
     assert "```python\n" + source.read_text() + "```" in readme, "README.md shows another program"
-    shown = readme.partition("python3 examples/python/example.py")[2].splitlines()[1:6]
-    shown = "".join(line[4:] + "\n" for line in shown)
-    assert re.sub(number, "#", shown) == re.sub(number, "#", said)
-    both = ([float(n) for n in re.findall(number, text)] for text in (shown, said))
-    np.testing.assert_allclose(*both, rtol=0.05)  # versions of NumPy differ in last digits
+    assert readme.partition("python3 examples/python/example.py\n")[2].startswith(f"    {said}")
 
 
 def test_seeds_are_secret_and_reported(monkeypatch):
@@ -248,6 +242,16 @@ def test_a_line_of_json_holds_question_run_and_certificate():
     assert (asked["tolerance"], asked["prediction"]) == (0.5, 0.9)
     assert asked["target"] == {"radius": 0.1, "looks": ["400", "2000"]}
     assert asked["serving"] == {"samples": "101", "failure_rate": 0.01, "trim": 0, "core": 0}
+
+
+def test_lists_pairs_and_doubles_are_written_as_they_are():
+    served = certreg.Serving(101, 0.01, pairs=True)
+    q = Question(1 / 3, prediction=[0.1, 2, 1e300], target=0.1, serving=served, bonferroni=2**60)
+    said = json.loads(to_json(q))["question"]
+    assert said["tolerance"] == 1 / 3 and said["prediction"] == [0.1, 2, 1e300]
+    assert said["target"] == {"radius": 0.1, "looks": None}
+    assert said["serving"]["pairs"] == 1 and said["bonferroni"] == str(2**60)
+    assert '"alpha":0.05,"statistic":0,' in to_json(q) and '"huber_width":0,' in to_json(q)
 
 
 def test_the_seed_is_in_the_line_only_if_asked_for():

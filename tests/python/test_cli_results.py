@@ -305,7 +305,7 @@ def test_check():
 
 def test_info():
     out, _ = said("info")
-    for name in ("library", "instructions", "CUDA device 0", "onnxruntime"):
+    for name in ("library", "instructions", "denoisers \\(BLAS\\)", "CUDA device 0", "onnxruntime"):
         assert re.search(f"(?m)^{name}  +[^ ]", out)
     command_refused(2, "trees.txt is no .onnx file: info takes a model.onnx", "info", "trees.txt")
 

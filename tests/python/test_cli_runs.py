@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+import unittest.mock
 
 import numpy as np
 import pytest
 
-from kit import X, command_refused, environment, package, parametrize, read, root, said, table_of
-from kit import write
+from kit import X, certify_refused, command_refused, environment, package, parametrize, read, root
+from kit import said, table_of, write
 
 X = X[:12]
 ASKED = tuple("--sigma .25 --tolerance .5 --samples 100 --batch 50 -q".split())
@@ -102,6 +103,11 @@ def test_nobody_reads():
 def test_jobs_do_not_change_results(model):
     ask = ("certify", model, "x.npy", *SEEDED)
     assert table_of(*ask, "--jobs", 2) == table_of(*ask)
+
+
+def test_jobs_without_loky_are_refused():
+    with unittest.mock.patch("certreg._processes.installed", lambda *names: None):
+        certify_refused("processes for the model need loky: pip install loky", "--jobs", 2)
 
 
 def test_a_row_that_ends_its_process_is_named_or_skipped():

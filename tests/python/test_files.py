@@ -1,5 +1,6 @@
 """Files are complete or as they were, whoever writes them; those with a seed are private."""
 
+import contextlib
 import os
 import re
 import resource
@@ -28,14 +29,17 @@ def contents(path):
     return kit.pathlib.Path(path).read_bytes()
 
 
-@pytest.fixture
-def full_disk():
-    """A function of bytes, after which no file may get longer than that."""
+@contextlib.contextmanager
+def full_disk(size):
+    """No file may get longer than so many bytes; that of pytest's own output included."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    signal.signal(signal.SIGXFSZ, before)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
 
 
 def calibrated():
@@ -57,23 +61,22 @@ WRITERS = {
 
 
 @parametrize("name, write", *WRITERS.items())
-def test_a_save_that_fails_leaves_the_file_as_it_was(full_disk, name, write):
+def test_a_save_that_fails_leaves_the_file_as_it_was(name, write):
     write(name)
     before, there = contents(name), sorted(os.listdir())
-    full_disk(100)
-    with pytest.raises(Exception, match="File too large"):
+    with full_disk(100), pytest.raises(Exception, match="File too large"):
         write(name)
     assert contents(name) == before and sorted(os.listdir()) == there
 
 
 def test_no_other_module_writes_files():
-    """But _lock.py, which makes those of SQLite; the others write to memory and /dev/null."""
+    """But _database.py, which makes those of SQLite; the others write to memory and /dev/null."""
     writes = r"""\bopen\(.*["'][wax]b?["']|os\.(open|replace)\(|np\.savez?\(|savefig\("""
     found = {
         f"{file.name}: {line.strip()}"
         for file in PACKAGE.rglob("*.py")
         for line in file.read_text().splitlines()
-        if file.name not in ("_files.py", "_lock.py") and re.search(writes, line)
+        if file.name not in ("_files.py", "_database.py") and re.search(writes, line)
     }
     assert found == {
         "files.py: np.save(data, values)",

@@ -168,8 +168,6 @@ def test_methods_have_the_names_of_the_functions():
                 assert hasattr(certreg.Denoised, methods[verb]), name
         elif name == "worst_function_values":
             assert callable(certreg.WorstFunction.values)
-        elif name == "write_json":
-            assert callable(certreg.to_json)
         elif name == "move_certificate":
             assert callable(certreg.Certificate.moved)
         else:

@@ -121,13 +121,12 @@ def half_written(name):
             shutil.copy(f"source{end}", name + end)
 
 
-@parametrize("name", "rows.sqlite", "all/0.sqlite", "rows.sqlite.lock")
+@parametrize("name", "rows.sqlite", "all/0.sqlite")
 def test_the_database_of_another_program_stays_as_it_is_with_its_journal(name):
     os.mkdir("all")
     half_written(name)
     before = contents(name), contents(f"{name}-journal")
-    said = f"{name} (belongs to another|is no lock .it belongs to another)"
-    with pytest.raises(ResumeError, match=said):
+    with pytest.raises(ResumeError, match=f"{name} belongs to another"):
         rows_of(resume="all/" if name.startswith("all") else "rows.sqlite")
     assert (contents(name), contents(f"{name}-journal")) == before
     with connected(name) as db:  # by which SQLite would have undone the half

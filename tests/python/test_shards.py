@@ -124,15 +124,6 @@ def test_verify_reads_every_record():
     assert [shard.path for shard in listed() if shard.problem] == ["all/" + FILES[1]]
 
 
-def test_two_jobs_on_one_shard():
-    rows_of()
-    with contextlib.closing(ResumeFile("all/" + FILES[1])):
-        with pytest.raises(ResumeError, match=f"{FILES[1]} is in use by process") as caught:
-            rows_of(questions=0.4)
-    assert caught.value.rows.done.sum() == 10
-    assert bits(rows_of(questions=0.4)) == bits(plain(questions=0.4))
-
-
 def test_a_full_disk_and_a_file_that_was_only_begun():
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (32000, limits[1]))

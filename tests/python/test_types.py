@@ -40,7 +40,7 @@ def calls(e, calibrated, path):
     bounds = Bounds(1.0, mean_lo=0.0, mean_hi=0.0, variance_hi=1.0)
     plan = dict(
         max_samples=99, outputs=1, batch=0, scale=1, kind="real", lo=-9, hi=9, seed=1, pilot=0,
-        constraints=0, blocks=0, flags=0, second_order_bytes=0, progress=None,
+        constraints=0, blocks=0, flags=0, progress=None,
     )  # fmt: skip
     question = dict(
         tolerance=0.5, output=0, alpha=0.0, statistic="median", method="finite", huber_width=0.0,
@@ -49,7 +49,7 @@ def calls(e, calibrated, path):
     )  # fmt: skip
     of_bounds = dict.fromkeys("mean_lo mean_hi gradient_lo gradient_hi moment_center".split(), 0.0)
     of_bounds.update(sigma=1.0, variance_hi=1.0, range_lo=-9.0, range_hi=9.0, alpha=0.0, samples=0)
-    of_bounds.update(second_order_hi=1.0, moment_hi=1.0)
+    of_bounds.update(moment_hi=1.0)
     certificate, told = e.certify(0, 0.5), e.info()
     rows = certify_rows(model, X, 0.25, 0.5, samples=50, progress=False, seed=1)
     front = Denoised(model, X, 1)

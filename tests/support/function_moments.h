@@ -8,7 +8,7 @@
 #include <math.h>
 
 typedef struct function_moments {
-    double mean, variance, gradient, second_order, least, greatest;
+    double mean, variance, gradient, least, greatest;
     double change; /* of the mean, in the direction of the side */
 } function_moments;
 
@@ -29,7 +29,6 @@ static inline void function_point(const certreg_worst_function *f, double r, dou
                  there = w * exp(-0.5 * (t - r) * (t - r)), y = value - f->mean;
     sum->mean += here * y;
     sum->gradient += here * y * t;
-    sum->second_order += here * y * (t * t - 1) * sqrt(0.5);
     sum->variance += here * y * y;
     sum->change += f->side * y * (fabs(x) < 1 ? here * expm1(x) : there - here);
     sum->least = fmin(sum->least, value), sum->greatest = fmax(sum->greatest, value);

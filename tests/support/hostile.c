@@ -77,7 +77,6 @@ hostile random_hostile(dice *d)
     b->gradient_lo = fmax(0, steps_down(times(s.gradient, 1 - slack(d))));
     b->gradient_hi =
         steps_up(farther(s.gradient, (dice_between(d, 0, 1) < 0.3 ? 1 : 0) * deviation * slack(d)));
-    b->second_order_hi = steps_up(farther(s.second, deviation * slack(d)));
     b->moment_center = (double)(s.mean + deviation * dice_between(d, -2, 2) * slack(d));
     b->moment_hi = steps_up(times(steps_moment(&s, b->moment_center), 1 + slack(d)));
     h.rise = steps_change(&f, (double[]){h.r, 0}).value;

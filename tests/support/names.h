@@ -35,8 +35,7 @@ enum { /* constraints */
        C = CERTREG_CONSTRAINTS_C,
        CG = CERTREG_CONSTRAINTS_CG,
        ECM = CERTREG_CONSTRAINTS_ECM,
-       ECGM = CERTREG_CONSTRAINTS_ECGM,
-       ECGHM = CERTREG_CONSTRAINTS_ECGHM
+       ECGM = CERTREG_CONSTRAINTS_ECGM
 };
 
 /* clang-format off */

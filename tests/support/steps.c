@@ -1,11 +1,6 @@
 #include "support/steps.h"
 #include <math.h>
 
-static known times(long double t)
-{
-    return isinf(t) ? known_exactly(0) : known_product(known_exactly(t), known_density(t));
-}
-
 /* Mass between t - r and t, r small: by the midpoint and the two corrections that follow. */
 static known strip(long double t, long double r)
 {
@@ -23,8 +18,8 @@ static known gain(long double from, long double to, long double r)
     return known_sum(known_mass(from - r, to - r), known_minus(known_mass(from, to)));
 }
 
-typedef struct cell { /* E of 1, t, h_2(t) there */
-    known mass, first, second, gain;
+typedef struct cell { /* E of 1 and t there */
+    known mass, first, gain;
 } cell;
 
 static void cells_of(const steps *f, int variable, double r, cell *out)
@@ -32,10 +27,7 @@ static void cells_of(const steps *f, int variable, double r, cell *out)
     for (int i = 0; i < f->count[variable]; i++) {
         const long double a = f->edge[variable][i], b = f->edge[variable][i + 1];
         out[i] = (cell){known_mass(a, b),
-                        known_sum(known_density(a), known_minus(known_density(b))),
-                        known_product(known_sum(times(a), known_minus(times(b))),
-                                      known_rounded(sqrtl(0.5L), 1)),
-                        gain(a, b, r)};
+                        known_sum(known_density(a), known_minus(known_density(b))), gain(a, b, r)};
     }
 }
 
@@ -81,34 +73,10 @@ static known across(const cell *t, const cell *s)
     return first(s, t);
 }
 
-static known second(const cell *t, const cell *s)
-{
-    return known_product(t->second, s->mass);
-}
-
-static known second_across(const cell *t, const cell *s)
-{
-    return second(s, t);
-}
-
-static known mixed(const cell *t, const cell *s)
-{
-    return known_product(known_product(t->first, s->first), known_rounded(sqrtl(0.5L), 1));
-}
-
 static known gained(const cell *t, const cell *s)
 {
     return known_sum(known_product(t->gain, known_sum(s->mass, s->gain)),
                      known_product(t->mass, s->gain));
-}
-
-/* The greater magnitude of the two eigenvalues of [a b; b c]. */
-static known norm(known a, known b, known c)
-{
-    known middle = known_product(known_exactly(0.5L), known_sum(a, c));
-    const known half = known_product(known_exactly(0.5L), known_sum(a, known_minus(c)));
-    middle.value = fabsl(middle.value);
-    return known_sum(middle, known_root(known_sum(known_product(half, half), known_product(b, b))));
 }
 
 steps_facts steps_facts_of(const steps *f)
@@ -126,8 +94,6 @@ steps_facts steps_facts_of(const steps *f)
     facts.variance = known_sum(total(f, common, 2, t, s, plain),
                                known_minus(known_product(facts.about, facts.about)));
     facts.gradient = known_root(known_sum(known_product(one, one), known_product(other, other)));
-    facts.second = norm(total(f, common, 1, t, s, second), total(f, common, 1, t, s, mixed),
-                        total(f, common, 1, t, s, second_across));
     facts.mean = common + facts.about.value;
     return facts;
 }

@@ -20,7 +20,6 @@ typedef struct steps_facts {
     known about;      /* and the mean less it, so that what is rare loses no digits */
     known variance;   /* the error of the mean itself is that of `about` */
     known gradient;   /* ||E f e|| */
-    known second;     /* operator norm of E f (e e' - I)/sqrt 2 */
     long double mean; /* common + about */
 } steps_facts;
 

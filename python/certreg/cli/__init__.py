@@ -49,7 +49,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 def _run(given: Any) -> int:
     # imported here, so that --help works without NumPy
-    from . import attack, commands, interval, look, merge, scale, training
+    from . import attack, commands, interval, look, scale, training
 
     if given.version:
         from ..constants import __version__
@@ -62,7 +62,6 @@ def _run(given: Any) -> int:
         "info": look.info,
         "scale": scale.run,
         "interval": interval.run,
-        "merge": merge.run,
         "denoise train": training.train,
         "denoise join": training.join,
     }

@@ -143,7 +143,7 @@ class Inputs:
         except ResumeError as error:
             done = error.rows is not None and error.rows.done.any()
             raise Failure(f"{error}{saved(error.rows) if done else ''}", FILE) from error
-        except (CertregError, ValueError, TypeError) as error:
+        except (CertregError, ImportError, ValueError, TypeError) as error:
             said = with_columns(in_options(error), self.features.names)
             if getattr(error, "status", None) == Status.MODEL_FAILED:  # by a check of the model
                 raise Failure(f"the model failed: {said}", MODEL) from error

@@ -6,15 +6,16 @@ import argparse
 import importlib.metadata
 import platform
 import sys
-from typing import Any, Iterator, Tuple
+from typing import Any, Callable, Iterator, Tuple
 
 import numpy as np
 
 from .._library import library_path, version
 from .._tensors import said_shape, told
-from .._schedule import cores
+from .._processes import cores
 from .._shown import Count
-from ..constants import Constraints, __version__, version_text
+from ..constants import __version__, version_text
+from ..denoised import Denoised
 from ..errors import CertregError
 from ..estimator import Estimator
 from ..frames import is_frame
@@ -65,8 +66,8 @@ def _environment() -> Iterator[Tuple[str, str]]:
     yield "NumPy", np.__version__
     yield "processors", f"{cores()} for this process"
     yield "instructions", _instructions()
-    yield "second order (BLAS)", _opened(constraints=Constraints.ECGHM)
-    yield "CUDA device 0", _opened(device=0)
+    yield "denoisers (BLAS)", _tried(lambda: Denoised(np.sum, np.eye(2), 1))
+    yield "CUDA device 0", _tried(lambda: Estimator(None, 1, 64, device=0).close())
     for package in ("onnxruntime", "pandas", "pyarrow", "matplotlib"):
         yield package, _version_of(package)
 
@@ -85,12 +86,12 @@ def _instructions() -> str:
     return "AVX-512" if avx512 else "AVX2" if avx2 else "portable code"
 
 
-def _opened(**plan: Any) -> str:
+def _tried(make: Callable[[], Any]) -> str:
     try:
-        with Estimator(None, 1, 64, **plan):
-            return "ready"
+        make()
     except CertregError as error:
         return f"not available: {error}"
+    return "ready"
 
 
 def _version_of(package: str) -> str:

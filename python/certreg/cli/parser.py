@@ -340,23 +340,6 @@ def _info(command: Any) -> None:
 
 
 @_command(
-    "merge",
-    "one table from those of parts of the inputs",
-    "Writes the tables that certify, bounds or interval made of parts of the inputs (--rows) as "
-    "one. A row that is missing or twice, and parts with other questions, are refused.",
-    "certreg merge part-*.csv --count 100000 -o radii.csv",
-)
-def _merge(command: Any) -> None:
-    command.add_argument("parts", nargs="+", metavar="TABLE", help=".csv tables")
-    about = {
-        "--count N": "rows of all inputs together (default: up to the last that is there)",
-        "-o FILE": ("write the table to this .csv file", {"dest": "out", "required": True}),
-    }
-    options.add(command, about)
-    options.common(command)
-
-
-@_command(
     "denoise train",
     "a network that takes noise away, for models that were not trained under noise",
     "Trains a network that takes the noise out of noisy inputs, from inputs without labels, "

@@ -1,4 +1,4 @@
-# The second order alone needs BLAS and LAPACK (theory 8). What calls them is a module beside the
+# Making denoisers alone needs BLAS and LAPACK (theory 13). What calls them is a module beside the
 # library; the static library has it inside. BLAS=0 builds without both.
 blas_sources := $(sort $(wildcard src/backend/blas/*.c))
 # Sources of the library that the static one compiles again, with -DCR_BLAS_INSIDE.

@@ -1,6 +1,6 @@
-/* The BLAS module: what calls BLAS and LAPACK (theory 8 and 13). OpenBLAS takes memory of its own
- * inside a product, some of which it keeps, without saying when there is none, and uses as many
- * threads as the program has set for it. LAPACK gets all of its work space from the caller. */
+/* The BLAS module: what calls BLAS and LAPACK (theory 13). OpenBLAS takes memory of its own inside
+ * a product, some of which it keeps, without saying when there is none, and uses as many threads as
+ * the program has set for it. LAPACK gets all of its work space from the caller. */
 #include "backend/blas.h"
 #ifdef __has_include
 #if !__has_include(<cblas.h>) || !__has_include(<lapacke.h>)
@@ -16,25 +16,6 @@ static void multiply(size_t m, size_t n, size_t k, const float *a, const float *
                 (int)k, 0, c, (int)n);
 }
 
-static void add_square(size_t n, size_t rows, float factor, const float *a, float *c)
-{
-    cblas_ssyrk(CblasRowMajor, CblasUpper, CblasTrans, (int)n, (int)rows, factor, a, (int)n, 1, c,
-                (int)n);
-}
-
-static void multiply_symmetric(size_t m, size_t n, const float *a, const float *b, float *c)
-{
-    cblas_ssymm(CblasRowMajor, CblasRight, CblasUpper, (int)m, (int)n, 1, b, (int)n, a, (int)n, 0,
-                c, (int)n);
-}
-
-/* The upper half by rows is the lower half by columns. */
-static int eigenvalues(size_t n, float *matrix, float *values, float *work, size_t room)
-{
-    return (int)LAPACKE_ssyev_work(LAPACK_COL_MAJOR, 'N', 'L', (lapack_int)n, matrix, (lapack_int)n,
-                                   values, work, (lapack_int)room);
-}
-
 static void add_product(size_t m, size_t n, size_t k, const float *a, const float *b, float *c)
 {
     cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)n, (int)k, 1, a, (int)m, b,
@@ -48,7 +29,8 @@ static int orthonormal(size_t rows, size_t n, float *a, float *work, size_t room
            LAPACKE_sorgqr_work(LAPACK_COL_MAJOR, m, k, k, a, m, work, work + rows, left);
 }
 
-/* dsyevd, which is faster, makes static programs need the library of Fortran. */
+/* The upper half by rows is the lower half by columns. dsyevd, which is faster, makes static
+ * programs need the library of Fortran. */
 static int eigenvectors(size_t n, double *matrix, double *values, double *work, size_t room)
 {
     return (int)LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, matrix, (lapack_int)n,
@@ -59,11 +41,8 @@ __attribute__((visibility("default"))) const cr_blas *certreg_module_blas(void)
 {
     static const cr_blas table = {.api_version = CR_BLAS_API,
                                   .multiply = multiply,
-                                  .add_square = add_square,
-                                  .multiply_symmetric = multiply_symmetric,
                                   .add_product = add_product,
                                   .orthonormal = orthonormal,
-                                  .eigenvectors = eigenvectors,
-                                  .eigenvalues = eigenvalues};
+                                  .eigenvectors = eigenvectors};
     return &table;
 }

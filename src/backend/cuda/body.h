@@ -124,19 +124,4 @@ CR_INLINE void cr_body_piece(const cr_source *source, uint64_t sample, uint64_t 
     }
 }
 
-/* One normal number. */
-CR_INLINE float cr_body_normal(const cr_source *source, uint64_t sample, size_t feature)
-{
-    float e[4];
-    cr_body_normals(source, sample, feature / 4, e);
-    return e[feature % 4];
-}
-
-/* w_i w_j <A_i, A_j> (bounds/hessian.h) by e_i.e_j. */
-CR_INLINE double cr_body_pair(double weights, double product, double norm_i, double norm_j,
-                              double active)
-{
-    return weights * (product * product - norm_i - norm_j + active) / 2;
-}
-
 #endif

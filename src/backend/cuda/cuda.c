@@ -1,5 +1,5 @@
 /* Opening and closing of the CUDA backend. It is a shared object of its own, which the library
- * opens by name; what happens on the device is in kernels.cu and pairs.cu. No call after the
+ * opens by name; what happens on the device is in kernels.cu. No call after the
  * estimator's creation waits for more than its own stream. */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/kernels.h"
@@ -60,7 +60,7 @@ static certreg_status open_blas(cr_cuda *me)
     int major = 0;
     certreg_status status = cr_cuda_of_blas(me, cublasCreate(&me->blas));
     if (!status) status = cr_cuda_of_blas(me, cublasSetStream(me->blas, me->stream));
-    /* Float is float. */
+    /* Double is double. */
     if (!status) status = cr_cuda_of_blas(me, cublasSetMathMode(me->blas, CUBLAS_PEDANTIC_MATH));
     if (!status)
         status = cr_cuda_of_runtime(
@@ -79,7 +79,6 @@ static certreg_status start(cr_cuda *me, void *stream)
     certreg_status status = cr_cuda_of_runtime(me, cr_cuda_context_open(&me->context, me->device));
     if (!status) status = cr_cuda_enter(me);
     if (!status) status = cr_cuda_of_runtime(me, cr_cuda_load_kernels());
-    if (!status) status = cr_cuda_of_runtime(me, cr_cuda_load_pair_kernels());
     if (!status) status = cr_cuda_of_runtime(me, cr_cuda_draw_threads(me->device, &me->threads));
     if (!status) status = open_streams(me);
     if (!status) status = open_blas(me);
@@ -110,7 +109,6 @@ static cr_backend_ops ops_of(int32_t device)
                           .last_code = op_last_code};
     cr_cuda_memory_ops(&ops);
     cr_cuda_noise_ops(&ops);
-    cr_cuda_product_ops(&ops);
     return ops;
 }
 

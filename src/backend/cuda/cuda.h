@@ -35,9 +35,8 @@ certreg_status cr_cuda_of_blas(cr_cuda *, cublasStatus_t);
 certreg_status cr_cuda_enter(cr_cuda *);
 certreg_status cr_cuda_leave(cr_cuda *, certreg_status);
 
-/* ---- memory.c, noise.c, products.c: their ops take their places in the table. */
+/* ---- memory.c, noise.c: their ops take their places in the table. */
 void cr_cuda_memory_ops(cr_backend_ops *);
 void cr_cuda_noise_ops(cr_backend_ops *);
-void cr_cuda_product_ops(cr_backend_ops *);
 
 #endif

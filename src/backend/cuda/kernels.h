@@ -10,7 +10,6 @@ extern "C" {
 /* Every kernel is loaded, where CUDA would do so at its first launch, and that would be late. 0, or
  * CUDA's number: no code for the device. */
 int cr_cuda_load_kernels(void);
-int cr_cuda_load_pair_kernels(void);
 /* How many threads draw at once on a device: with that many none waits for another's end. */
 int cr_cuda_draw_threads(int device, uint64_t *out);
 int cr_cuda_draw(void *stream, uint64_t threads, const cr_noise *, const float *z,
@@ -21,18 +20,6 @@ int cr_cuda_project(void *stream, const cr_noise *, uint64_t first, size_t count
                     const float *direction, const float *mask, double *dots, double *norms);
 int cr_cuda_aim(void *stream, const double *sums, const float *mask, size_t inputs,
                 float *direction, double *lengths);
-int cr_cuda_tile(void *stream, const cr_noise *, uint64_t first, size_t count,
-                 const int32_t *features, size_t active, float *rows);
-/* dots[i] = a_i . b_i - *minus; minus: NULL for 0 */
-int cr_cuda_row_dots(void *stream, const float *a, const float *b, size_t count, size_t active,
-                     const double *minus, double *dots);
-/* scaled[i][k] = weights[i] rows[i][k] */
-int cr_cuda_scale(void *stream, const cr_tile *, size_t active, float *scaled);
-/* As the op, with the products there. */
-int cr_cuda_pairs(void *stream, const cr_tile *a, const cr_tile *b, size_t active,
-                  const float *products, double *squares);
-/* As the op. */
-int cr_cuda_take_identity(void *stream, float *matrix, size_t active, float weight, double *trace);
 #ifdef __cplusplus
 }
 #endif

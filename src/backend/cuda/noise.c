@@ -1,6 +1,7 @@
-/* Drawing and replaying noise on a device. */
+/* Drawing and replaying noise on a device, and the products of its sums. */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/kernels.h"
+#include <limits.h>
 
 /* Host memory where the device's is promised would be a lost context. */
 static certreg_status check_ours(cr_cuda *me, const void *memory)
@@ -74,8 +75,26 @@ static certreg_status op_aim(certreg_backend *backend, const double *sums, const
     return cr_cuda_leave(me, status);
 }
 
+static certreg_status op_gram(certreg_backend *backend, const double *sums, size_t pitch,
+                              size_t blocks, size_t inputs, double *gram)
+{
+    cr_cuda *me = cr_cuda_of(backend);
+    const double one = 1, zero = 0;
+    if (pitch > INT_MAX || blocks > INT_MAX) return CERTREG_E_INVALID; /* cuBLAS counts in int */
+    certreg_status status = cr_cuda_enter(me);
+    if (!status)
+        status = cr_cuda_of_runtime(
+            me, (int)cudaMemsetAsync(gram, 0, blocks * blocks * sizeof *gram, me->stream));
+    if (!status) /* columns there, rows here */
+        status = cr_cuda_of_blas(me, cublasDsyrk(me->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T,
+                                                 (int)blocks, (int)inputs, &one, sums, (int)pitch,
+                                                 &zero, gram, (int)blocks));
+    return cr_cuda_leave(me, status);
+}
+
 void cr_cuda_noise_ops(cr_backend_ops *ops)
 {
     ops->draw = op_draw, ops->draw_ahead = op_draw_ahead;
     ops->replay = op_replay, ops->project = op_project, ops->aim = op_aim;
+    ops->gram = op_gram;
 }

@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import concurrent.futures as futures
-import multiprocessing
-import multiprocessing.forkserver
+import contextlib
 import os
 import pickle
-import pickletools
 import secrets
-import sys
-from typing import Any, Callable, Optional, Sequence, Set, Tuple
+import signal
+from multiprocessing import resource_tracker
+from typing import Any, Callable, Iterator, Optional, Sequence, Set, Tuple
 
 import numpy as np
 
-from ._optional import needed, of_class
-from ._worker import (
-    Chunk,
-    Job,
-    Process,
-    Reply,
-    Token,
-    Worker,
-    begin_process,
-    check_versions,
-    versions,
-    work,
-)
+from ._optional import installed, of_class
+from ._worker import Chunk, Job, Process, Reply, Token, Worker, begin_process, versions, work
 from .errors import RowsError
 
-MAIN = "put the main part of your program below `if __name__ == '__main__':`"
 CHUNK_SECONDS = 1.0  # of a chunk: an interruption loses little, and overhead is small
-ATTEMPTS = 4  # to send the job to a process
+STOP_SECONDS = 3.0  # for chunks that are being computed when the work is stopped
 LEAST_WORKERS = 16  # that the caller's executor is assumed to have
 
 
@@ -41,14 +28,11 @@ def cores() -> int:
 
 
 def packed(job: Job) -> bytes:
-    """The job as bytes for another process. With cloudpickle installed, the model may be a function
-    of a notebook. Raises TypeError if the model cannot be pickled."""
+    """The job as bytes for another process. With cloudpickle, which loky brings, the model may be
+    a function of the main program. Raises TypeError if the model cannot be pickled."""
+    pickler: Any = installed("cloudpickle", "joblib.externals.cloudpickle") or pickle
     try:
-        dumps = needed("cloudpickle", "a function of a notebook").dumps
-    except ImportError:
-        dumps = pickle.dumps
-    try:
-        return bytes(dumps(job))
+        return bytes(pickler.dumps(job))
     except Exception as error:
         raise TypeError(
             f"the model cannot be sent to another process ({error}): give a factory, a function "
@@ -56,23 +40,21 @@ def packed(job: Job) -> bytes:
         ) from error
 
 
-def _preload(context: Any, job: bytes) -> None:
-    """Has the fork server import the modules that the job names, so that not every process has to.
-    A server that already runs stays as it is. The caller's own list of modules is restored."""
-    named = {text for _, text, _ in pickletools.genops(job) if isinstance(text, str)}
-    server = getattr(multiprocessing.forkserver, "_forkserver", None)
-    before = getattr(server, "_preload_modules", ["__main__"])
-    context.set_forkserver_preload([*before, *sorted(named & set(sys.modules) - {"__main__"})])
-    try:
-        multiprocessing.forkserver.ensure_running()
-    finally:
-        context.set_forkserver_preload(before)
+def _loky() -> Any:
+    """The executors of joblib, whose processes begin anew: a fork of this process would have the
+    locks, but not the threads, of libraries that the model uses."""
+    loky = installed("loky", "joblib.externals.loky")
+    if loky is None:
+        raise ImportError("other processes for the model need loky: pip install loky (or joblib)")
+    return loky
 
 
-def check_executor(executor: Any, jobs: Any) -> None:
-    """Raises TypeError for what is no executor, and ValueError for a number of processes to start
-    beside one."""
+def check_executor(executor: Any, jobs: Any, skips: bool) -> None:
+    """Raises TypeError for what is no executor, ValueError for a number of processes to start
+    beside one, and ImportError if processes cannot be started."""
     if executor is None:
+        if jobs != 1 or skips:
+            _loky()
         return
     if hasattr(executor, "get_executor"):
         raise TypeError("executor is a client of dask: give client.get_executor()")
@@ -84,9 +66,16 @@ def check_executor(executor: Any, jobs: Any) -> None:
         raise ValueError(f"jobs is {jobs}, and an executor is given: leave out one of them")
 
 
-def _importing_main() -> bool:
-    """Whether this is a new process that is importing the main program."""
-    return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
+@contextlib.contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """A context in which Ctrl-C waits, in this thread, and never comes to processes that start: it
+    goes to all processes of a terminal, and this one ends the others."""
+    resource_tracker.ensure_running()  # which would let Ctrl-C through when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Broken(futures.BrokenExecutor):
@@ -108,12 +97,11 @@ class Here:
     """Computes in this process."""
 
     window = workers = 1
-    carrying = False
 
     def __init__(self, job: Job) -> None:
         self.worker = Worker(job)
 
-    def submit(self, method: str, *task: Any) -> "futures.Future[Reply]":
+    def submit(self, method: str, *task: Any, job: Any = None) -> "futures.Future[Reply]":
         future: "futures.Future[Reply]" = futures.Future()
         future.set_result(Reply(getattr(self.worker, method)(*task)))
         return future
@@ -124,16 +112,20 @@ class Here:
     def call(self, method: str, *task: Any) -> Any:
         return getattr(self.worker, method)(*task)
 
+    def stop(self, pending: Any) -> None:
+        pass
+
     def close(self) -> None:
         self.worker.estimator.close()
 
 
 class Elsewhere:
-    """Computes by an executor: the caller's, or a pool of `jobs` processes that is made here.
+    """Computes by an executor: the caller's, or one of loky with `jobs` processes.
 
-    A process of the caller's executor that has not got the job says so, and then gets it by a task
-    without rows: a large model travels about once for each process. Dask has a way of its own for
-    this. How many tasks the executor runs at a time is learned from the workers that replied."""
+    Processes of loky get the job when they start. One of the caller's executor that has not got it
+    returns its rows, which go out again with the job: so a large model travels about once to each.
+    Dask has a way of its own for this. How many tasks the executor runs at a time is learned from
+    the workers that replied."""
 
     def __init__(self, job: Job, executor: Any, jobs: int) -> None:
         self.token, self.job = Token(secrets.token_hex(8), versions()), packed(job)
@@ -141,8 +133,7 @@ class Elsewhere:
         self.no_rows: Tuple[Any, ...] = np.empty(0, np.int64), nothing
         self.own, self.jobs, self.sent = executor is None, jobs, 0
         self.replied: Set[Any] = set()  # the workers
-        self.carried: dict[Process, Tuple[int, int]] = {}  # the last task for it, and how many
-        self.carrying: Set[int] = set()  # such tasks that are on their way
+        self.carried: dict[Process, int] = {}  # the last task with the job because of a process
         self.executor = self._pool() if self.own else executor
         client: Any = getattr(executor, "_client", None)
         self.shared: Any = None  # a result, which dask takes once to each process that needs it
@@ -156,28 +147,22 @@ class Elsewhere:
 
     @property
     def window(self) -> int:
-        """How many tasks may be pending."""
+        """How many tasks may be pending. loky's queue holds as many as its processes have here."""
         return (2 if self.own else 4) * self.workers
 
     def _pool(self) -> Any:
-        # A fork of this process would have the locks, but not the threads, of libraries that the
-        # model uses. The fork server has imported the modules of the model and has run nothing.
-        if _importing_main():
-            raise RuntimeError(MAIN)
-        context = multiprocessing.get_context("forkserver")
-        _preload(context, self.job)
-        told = (self.token, self.job, max(1, cores() // self.jobs))
-        return futures.ProcessPoolExecutor(self.jobs, context, begin_process, told)
+        # Several models with many threads each would slow each other down.
+        threads = {"OMP_NUM_THREADS": str(max(1, cores() // self.jobs)), **os.environ}
+        begin = dict(initializer=begin_process, initargs=(os.getpid(), self.token, self.job))
+        return _loky().ProcessPoolExecutor(self.jobs, env=threads, **begin)
 
     def submit(self, method: str, *task: Any, job: Optional[bytes] = None) -> Any:
         """Starts a method of Worker in some process. The number makes each task a new one for
         dask, which remembers the results of equal ones."""
         self.sent += 1
         job = self.shared if job is None else job
-        try:
+        with _no_interrupts() if self.own else contextlib.nullcontext():
             future = self.executor.submit(work, self.token, job, self.sent, method, *task)
-        except (ConnectionError, EOFError) as error:
-            raise futures.BrokenExecutor(f"the fork server has ended ({error})") from None
         if not isinstance(future, futures.Future):
             raise TypeError(
                 f"executor.submit returned {type(future).__name__}; it must return a "
@@ -186,19 +171,17 @@ class Elsewhere:
         return future
 
     def received(self, future: Any) -> Reply:
-        """The reply to a task that is done. Raises RowsError if the worker has other versions."""
+        """The reply to a task that is done."""
         reply: Reply = future.result()
-        check_versions(reply.versions, self.token.versions)
         self.replied.add((reply.process, reply.thread))
-        self.carrying.discard(reply.number)
         return reply
 
-    def carry(self, process: Process) -> Any:
-        """Sends the job for a process, in a task without rows that another one may take."""
-        future = self.submit("answer", *self.no_rows, job=self.job)
-        self.carried[process] = self.sent, self.carried.get(process, (0, 0))[1] + 1
-        self.carrying.add(self.sent)
-        return future
+    def job_for(self, reply: Reply) -> Optional[bytes]:
+        """The job for a process that lacks it; None if it has been sent since."""
+        if reply.number < self.carried.get(reply.process, 0):
+            return None
+        self.carried[reply.process] = self.sent + 1
+        return self.job
 
     def call(self, method: str, *task: Any) -> Any:
         """What a method of Worker returns, while no other task is pending."""
@@ -210,8 +193,6 @@ class Elsewhere:
     def restart(self, suspects: Sequence[int]) -> None:
         """Begins anew after a process has ended that computed these rows. Raises Broken if this
         fails: the caller's executor is broken, or processes end before they have made the model."""
-        self.carried.clear()
-        self.carrying.clear()
         if self.own:
             self.close()
             self.executor = self._pool()
@@ -222,15 +203,14 @@ class Elsewhere:
                 raise Broken(suspects) from error
             raise
 
+    def stop(self, pending: Any) -> None:
+        """Cancels tasks that have not begun, and waits for the others, but not for long. One of
+        loky that is cancelled would end the thread that ends its processes."""
+        futures.wait([f for f in pending if self.own or not f.cancel()], STOP_SECONDS)
+
     def close(self) -> None:
         if self.own:
-            processes = list((getattr(self.executor, "_processes", None) or {}).values())
-            try:
-                self.executor.shutdown(wait=True)
-            except BaseException:  # Ctrl-C again: nobody would end them later
-                for process in processes:
-                    process.terminate()
-                raise
+            self.executor.shutdown(kill_workers=True)  # a model may hang
 
 
 class _Sizes:
@@ -260,10 +240,9 @@ class Run:
     crashed   takes a row that has ended two processes, the second one while nothing else was
               pending, and the exception. It raises, or makes `task` answer the row by a record
 
-    While the job is on its way to a process no rows are sent: this process would return them, and
-    others would take the job in its place. If a process ends, or the executor loses a task in
-    another way, no rows are sent until nothing is pending. Then the rows of the tasks that were
-    lost are computed one at a time: another death names its row."""
+    If a process ends, or the executor loses a task in another way, no rows are sent until nothing
+    is pending. Then the rows that were lost are computed one by one, so that a second death names
+    its row."""
 
     def __init__(
         self,
@@ -276,45 +255,34 @@ class Run:
         self.sizes = _Sizes()
         self.left: np.ndarray = np.empty(0, np.int64)  # rows that have not been sent
         self.pending: dict[Any, np.ndarray] = {}  # the rows of each future
-        self.suspects: list[int] = []
-        self.lost = False
+        self.lost: list[int] = []
 
     def compute(self, rows: np.ndarray) -> None:
         """Computes these rows. If something fails, the chunks that are still being computed are
-        kept too, and then the exception is raised."""
+        kept too, if this takes seconds, and then the exception is raised."""
         self.left = rows
         try:
-            while len(self.left) or self.pending or self.suspects:
-                self._fill()
-                for future in futures.wait(self.pending, None, futures.FIRST_COMPLETED).done:
+            while len(self.left) or self.pending or self.lost:
+                while len(self.left) and not self.lost and len(self.pending) < self.place.window:
+                    count = self.sizes.next(len(self.left), self.place.workers)
+                    some, self.left = np.split(self.left, [count])
+                    self._send(some)
+                done = futures.wait(self.pending, None, futures.FIRST_COMPLETED).done
+                for future in [future for future in self.pending if future in done]:
                     self._take(future, self.pending.pop(future))
                 if self.lost and not self.pending:
-                    self.place.restart(self.suspects)
-                    self.lost = False
+                    self._one_by_one()
         except BaseException:
-            self._settle()
+            self._keep_done()
             raise
 
-    def _fill(self) -> None:
-        """Sends as many rows as may be pending."""
-        if self.suspects and not self.pending:
-            self._send(np.array(self.suspects[:1]))
-        while self._may_send():
-            some = self.left[: self.sizes.next(len(self.left), self.place.workers)]
-            self.left = self.left[len(some) :]
-            self._send(some)
-
-    def _may_send(self) -> bool:
-        waits = self.lost or self.suspects or self.place.carrying
-        return len(self.left) > 0 and not waits and len(self.pending) < self.place.window
-
-    def _send(self, rows: np.ndarray, **more: Any) -> None:
+    def _send(self, rows: np.ndarray, job: Optional[bytes] = None) -> None:
         try:
-            future = self.place.submit("answer", rows, *self.task(rows), **more)
+            future = self.place.submit("answer", rows, *self.task(rows), job=job)
         except Exception as error:
             if not is_death(error):
                 raise
-            self._suspect(rows)
+            self.lost += rows.tolist()
         else:
             self.pending[future] = rows
 
@@ -323,47 +291,39 @@ class Run:
             reply = self.place.received(future)
         except RowsError:
             raise
-        except Exception as error:
-            if len(rows) and rows.tolist() == self.suspects[:1]:
-                self._failed_alone(error)
-            self._suspect(rows)
+        except Exception:
+            self.lost += rows.tolist()
             return
         if reply.value is None:
-            self._returned(rows, reply)
+            self._send(rows, self.place.job_for(reply))
             return
         self.sizes.learn(reply.value)
         self.keep(reply.value)
-        self.suspects = sorted({*self.suspects}.difference(rows.tolist()))
 
-    def _returned(self, rows: np.ndarray, reply: Reply) -> None:
-        """Rows that came back from a process without the job, which gets it. If others take it too
-        often, the rows take the job along: so they are computed wherever they go."""
-        last, times = self.place.carried.get(reply.process, (0, 0))
-        if reply.number > last and times >= ATTEMPTS:
-            self._send(rows, job=self.place.job)
-            return
-        if reply.number > last:
-            self.pending[self.place.carry(reply.process)] = rows[:0]
-        if rows.tolist() != self.suspects[:1]:
-            self.left = np.sort(np.concatenate([self.left, rows]))
+    def _one_by_one(self) -> None:
+        lost, self.lost = sorted(self.lost), []
+        self.place.restart(lost)
+        for row in lost:
+            try:
+                chunk = self._alone(row)
+            except Exception as error:
+                if not is_death(error):
+                    raise
+                self.crashed(row, error)
+                self.place.restart([row])
+                chunk = self._alone(row)
+            self.keep(chunk)
 
-    def _failed_alone(self, error: Exception) -> None:
-        if not is_death(error):
-            raise error
-        self.crashed(self.suspects[0], error)
+    def _alone(self, row: int) -> Any:
+        rows = np.array([row])
+        return self.place.call("answer", rows, *self.task(rows))
 
-    def _suspect(self, rows: np.ndarray) -> None:
-        self.lost = True
-        self.suspects = sorted({*self.suspects, *rows.tolist()})
-
-    def _settle(self) -> None:
-        """Cancels the chunks that have not begun, and keeps the results of the others."""
-        for future in self.pending:
-            future.cancel()
+    def _keep_done(self) -> None:
+        self.place.stop(self.pending)
         for future in self.pending:
             try:
-                chunk = self.place.received(future).value
-            except Exception:  # cancelled, or nothing came
+                chunk = self.place.received(future).value if future.done() else None
+            except BaseException:  # cancelled, or nothing came
                 continue
             if chunk is not None:
                 chunk.failure = None

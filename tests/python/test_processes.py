@@ -6,7 +6,9 @@ import functools
 import itertools
 import os
 import signal
+import subprocess
 import sys
+import time
 import types
 from unittest import mock
 
@@ -15,7 +17,7 @@ import pytest
 
 import kit
 from kit import X, bits, model, never, parametrize
-from certreg import Outcome, RowsError, Status, _worker
+from certreg import Outcome, RowsError, Status, _processes, _worker
 
 MB = np.zeros(2**17)
 rows_of = functools.partial(kit.rows_of, samples=50, seed=7)
@@ -116,20 +118,13 @@ def test_more_tasks_are_sent_to_more_workers():
 
 
 def of_another_version():
-    return mock.patch.object(_worker, "__version__", "0.0.9", create=True)
+    return mock.patch.object(_worker, "__version__", "0.0.9")
 
 
-@contextlib.contextmanager
-def silently():
-    with of_another_version(), mock.patch.object(_worker, "check_versions", print, create=True):
-        yield
-
-
-@parametrize("around", of_another_version, silently)  # refused by the worker, and by the sender
-def test_workers_of_another_version_are_refused_by_name(around):
+def test_workers_of_another_version_are_refused_by_name():
     said = r"a worker has certreg 0\.0\.9 with library \S+, but its work was sent"
-    with pytest.raises(RowsError, match=said), contextlib.redirect_stdout(None):
-        rows_of(executor=Inline(around))
+    with pytest.raises(RowsError, match=said):
+        rows_of(executor=Inline(of_another_version))
 
 
 class Thread:
@@ -265,5 +260,92 @@ def test_a_broken_executor_is_told_with_the_rows_it_computed():
 
 
 def test_processes_that_end_before_any_row_blame_none():
-    with pytest.raises(RowsError, match="a process that ran the model has ended.*__main__"):
+    with pytest.raises(RowsError, match="^each process ended while it made the model: try jobs=1"):
         rows_of(ends_at_once, jobs=2, on_crash="skip")
+
+
+# ---- processes of loky
+PROGRAM = """
+import os, sys, time
+import numpy as np
+import certreg
+
+def model(x):
+    if sys.argv[1] == "hangs" and x[:, 0].mean() > 7:
+        print(os.getpid(), flush=True)
+        while True: pass
+    return x[:, 0]
+
+X = np.arange(24.0).reshape(12, 2) / 2
+rows = certreg.certify_rows(model, X, 0.25, 0.5, seed=7, samples=50, jobs=2, resume="r.sqlite")
+print(rows.done.all(), "loky" in str(sys.modules))
+"""
+
+
+def test_a_program_may_start_processes_at_its_top(folder):
+    """Also for a model of its own: no process imports the program."""
+    kit.write("program.py", PROGRAM)
+    more = dict(env=kit.environment(), capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, "program.py", "ends"], **more)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "True True\n", "")
+
+
+def is_there(process):
+    """Whether a process runs, also as the child of another one."""
+    with contextlib.suppress(OSError):
+        return kit.pathlib.Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+    return False
+
+
+@parametrize("number", signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+def test_a_model_that_hangs_ends_with_the_program(folder, number):
+    """Within 5 s, with the rows that are done."""
+    kit.write("program.py", PROGRAM)
+    more = dict(env=kit.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, "program.py", "hangs"]
+    with subprocess.Popen(command, start_new_session=True, **more) as process:
+        hanging = [int(process.stdout.readline())]
+        # A terminal sends Ctrl-C to all processes.
+        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+        process.wait(5)
+        hanging += [int(line) for line in process.stdout.read().split()]
+        end = time.monotonic() + 5
+        while any(map(is_there, hanging)) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert not any(map(is_there, hanging))
+    done = rows_of(lambda x: x[:, 0], np.arange(24.0).reshape(12, 2) / 2, resume="r.sqlite")
+    assert done.done.all()
+
+
+def test_without_loky_it_is_named_before_the_model_is_called():
+    with mock.patch("certreg._processes.installed", lambda *names: None):
+        for more in dict(jobs=2), dict(on_crash="skip"):
+            with pytest.raises(ImportError, match="need loky: pip install loky"):
+                rows_of(never, **more)
+        assert rows_of(x=X[:2]).done.all()  # this process needs none
+
+
+class Noted(Large):
+    """Notes in which processes it is made from its bytes."""
+
+    def __setstate__(self, state):
+        kit.write("made", f"{os.getpid()}\n", "a")
+
+
+def test_processes_get_the_model_once(folder):
+    assert bits(rows_of(Noted(), jobs=2)) == bits(rows_of())
+    made = kit.read("made").split()
+    assert len({*made}) == len(made) <= 2 and str(os.getpid()) not in made
+
+
+def threads(x):
+    return np.full(len(x), float(os.environ["OMP_NUM_THREADS"]))
+
+
+@parametrize("given", None, "3")  # by the user
+def test_processes_share_the_processors(monkeypatch, given):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if given:
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+    seen = rows_of(threads, x=X[:4], jobs=2)["prediction"]
+    np.testing.assert_allclose(seen, float(given or max(1, _processes.cores() // 2)))

@@ -1,0 +1,46 @@
+"""Opens the databases of SQLite. Its locks are all that processes need to share one."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pathlib
+import sqlite3
+import tempfile
+
+from .errors import ResumeError
+
+APPLICATION = 0x63723034  # "cr04", by which SQLite tells the owner and format of a file
+
+
+def is_foreign(path: str) -> bool:
+    """Whether a file is the database of another program or version. SQLite reads it as it stands:
+    a journal beside it could alter it. (If Python closed it, this process would lose its locks.)"""
+    if not os.path.exists(path) or not os.path.getsize(path):
+        return False
+    address = pathlib.Path(path).resolve().as_uri() + "?mode=ro&immutable=1"
+    with contextlib.closing(sqlite3.connect(address, uri=True)) as db:
+        owner = db.execute("PRAGMA application_id").fetchone()[0]
+    return bool(owner != APPLICATION)
+
+
+def check_locks(path: str) -> None:
+    """Raises ResumeError if the file system of a file has no locks, for which SQLite would wait."""
+    with tempfile.TemporaryFile(dir=os.path.dirname(path) or ".") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise ResumeError(
+                f"{path} is on a file system without locks ({error.strerror}): give a path on "
+                "another one, such as a local disk"
+            ) from error
+
+
+def database(path: str, timeout: float) -> sqlite3.Connection:
+    """Opens a database. If there is none, it is made, and its owner alone can read it. The names
+    that SQLite takes for other things than files, such as :memory:, are names of files here."""
+    path = os.path.realpath(path)
+    with contextlib.suppress(FileExistsError):  # an open file that is there would lose its locks
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    return sqlite3.connect(path, timeout=timeout, isolation_level=None)

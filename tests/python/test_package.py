@@ -1,0 +1,30 @@
+"""What importing the package gives."""
+
+import ast
+import subprocess
+import sys
+
+from kit import certreg, environment, pathlib
+
+PACKAGE = pathlib.Path(certreg.__file__).parent
+
+
+def test_what_is_imported_later_is_what_type_checkers_see():
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    seen = {
+        node.module: " ".join(name.name for name in node.names)
+        for branch in tree.body
+        if isinstance(branch, ast.If)
+        for node in branch.body
+    }
+    assert seen == certreg._LATER
+
+
+def test_names_are_there_when_they_are_asked_for():
+    script = """import sys, certreg
+assert not {"certreg.rows", "multiprocessing"} & {*sys.modules}
+assert {*certreg.__all__, "__doc__"} <= {*dir(certreg)} and not hasattr(certreg, "Row")
+assert all(getattr(certreg, name) is getattr(certreg, name) for name in certreg.__all__)
+from certreg import *
+assert certify_rows is certreg.rows.certify_rows"""
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment())
