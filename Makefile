@@ -125,7 +125,7 @@ deps-real: ## Install what make real needs beyond deps, Python packages into lib
 clean: ## Remove what was built, except lib/deps
 	rm -rf .gpu dist lib/.obj lib/demo lib/cmake lib/pkgconfig lib/certreg lib/libcertreg.* \
 	    lib/docs lib/wheel lib/.mypy lib/bench*.csv lib/bench*.md lib/bench*.txt \
-	    lib/misses*.csv lib/coverage.txt lib/golden.txt* lib/mutants* lib/fuzz compile_commands.json
+	    lib/misses*.csv lib/coverage.txt lib/golden.txt* lib/fuzz compile_commands.json
 distclean: clean ## Remove lib/ as a whole
 	rm -rf lib
 

@@ -9,6 +9,7 @@
 #include "support/attack_kit.h"
 #include "support/counting_malloc.h"
 #include "support/names.h"
+#include "support/stack.h"
 #include <fenv.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -91,7 +92,7 @@ static int counting; /* whether calls must not allocate */
         MAKE(said);                                                                     \
     } while (0)
 
-enum { INPUTS = 160, ROWS = 256, SAMPLES = 1024, OUTPUTS = 3, CALLS = 300 };
+enum { INPUTS = 160, ROWS = 256, SAMPLES = 1024, OUTPUTS = 5, CALLS = 300 };
 
 /* Comparisons alone: nothing is rounded, and the outputs do not depend on the environment. */
 static int greatest(void *user, const certreg_batch *b)
@@ -183,12 +184,15 @@ static const certreg_question questions[] = {
      .statistic = TRIMMED_MEAN,
      .method = BASELINE,
      .serving = &served},
+    {.tolerance = 2, .output = 3, .output_count = 2},
+    {.tolerance = 2, .output = 3, .output_count = 2, .statistic = PROJECTION_MEDIAN},
 };
 
 static void certify_all(certreg_estimator *e, const float *z)
 {
     enum { COUNT = KIT_ROWS(questions) };
-    certreg_certificate c[COUNT] = {kit_certificate()};
+    static certreg_certificate c[COUNT];
+    c[0] = kit_certificate();
     certreg_forecast forecast = {.struct_size = sizeof forecast};
     const certreg_question aims = QUESTION(.tolerance = 0.7, .target = asks_target(0.1));
     CALL(certreg_estimator_set_deadline(e, 3600));
@@ -210,10 +214,12 @@ static void certify_together(certreg_estimator *e, const float *z, const float *
 {
     enum { LEVELS = 2 };
     static unsigned char record[SAMPLES * OUTPUTS * 4 + 256];
-    const certreg_question each_output[OUTPUTS] = {questions[0],
-                                                   QUESTION(.tolerance = 30, .output = 1),
-                                                   QUESTION(.tolerance = 40, .output = 2)};
-    certreg_certificate each[OUTPUTS] = {kit_certificate()}, all = kit_certificate(),
+    const certreg_question each_output[] = {
+        questions[0], QUESTION(.tolerance = 30, .output = 1),
+        QUESTION(.tolerance = 40, .output = 2),
+        QUESTION(.tolerance = 2, .output = 3, .output_count = 2)};
+    enum { EACH = KIT_ROWS(each_output) };
+    certreg_certificate each[EACH] = {kit_certificate()}, all = kit_certificate(),
                         level[LEVELS] = {kit_certificate()};
     double mean_radius[LEVELS];
     float nearby[INPUTS];
@@ -221,7 +227,7 @@ static void certify_together(certreg_estimator *e, const float *z, const float *
     size_t best, room = sizeof record;
     CALL(certreg_estimator_export(e, record, &room));
     CALL(certreg_estimator_import(e, record, room));
-    CALL(certreg_certify_outputs(e, SAMPLES, each_output, OUTPUTS, each, &all));
+    CALL(certreg_certify_outputs(e, SAMPLES, each_output, EACH, each, &all));
     CALL(certreg_certify_sigmas(e, z, (const double[]){0.25, 0.5}, LEVELS, 7, SAMPLES, questions, 1,
                                 level));
     CALL(certreg_choose_sigma(level, 1, LEVELS, mean_radius, &best));
@@ -273,9 +279,10 @@ static void predict_all(certreg_estimator *e, const float *z)
 /* Subnormal noise scales and inputs would show what flushes them. */
 static void run_all(uint32_t constraints)
 {
-    static const int32_t kinds[OUTPUTS] = {REAL, ANGLE, ANGLE_PAIR};
-    static const double lo[OUTPUTS] = {-50, -180, -180}, hi[OUTPUTS] = {50, 180, 180};
-    float x[INPUTS], z[INPUTS] = {0}, scale[INPUTS];
+    static const int32_t kinds[OUTPUTS] = {REAL, ANGLE, ANGLE_PAIR, REAL, REAL};
+    static const double lo[OUTPUTS] = {-50, -180, -180, -50, -50},
+                        hi[OUTPUTS] = {50, 180, 180, 50, 50};
+    static float x[INPUTS], z[INPUTS], scale[INPUTS];
     for (size_t j = 0; j < INPUTS; j++) scale[j] = j % 5 == 4 ? 0 : 1 + (float)(j % 3);
     for (size_t j = 4; j < 8; j++) z[j] = 3; /* the pair has a direction */
     z[INPUTS - 1] = 1e-40f;                  /* masked: handed on as it is */
@@ -326,6 +333,21 @@ TEST(nothing_allocates_after_create)
     counting = 1;
     run_all(ECGM);
     counting = 0;
+}
+
+/* ---- the stack of the thread that makes the calls (section 9 of the header) */
+static void run_first_order(void)
+{
+    run_all(ECGM);
+}
+
+TEST(calls_take_at_most_48_kib_of_stack)
+{
+    const size_t taken_by_calls = stack_of(run_first_order);
+    printf("all calls: %zu bytes of stack\n", taken_by_calls);
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    ck_assert_uint_le(taken_by_calls, 48 * 1024);
+#endif
 }
 
 /* What cannot be computed is refused in words, under traps too. */

@@ -21,7 +21,7 @@
                                                           together */
 
 static const size_t sizes[SIZES] = {1000, 10000};
-static const uint64_t trials[SIZES] = {3000, 1200};
+static const uint64_t trials[SIZES] = {1500, 600};
 static const size_t dimensions[DIMENSIONS] = {1, 3, 10, 50, 784}; /* they rise */
 
 typedef struct count {
@@ -148,7 +148,7 @@ TEST_TIMES(misses_hold_where_weights_depend_on_all_coordinates, WHOLE)
         size_t n, d;
         uint64_t trials;
     } rows[WHOLE] = {
-        {1000, 3, 3000}, {1000, 10, 3000}, {1000, 50, 2000}, {10000, 10, 800}, {1000, 300, 300}};
+        {1000, 3, 1500}, {1000, 10, 1500}, {1000, 50, 1000}, {10000, 10, 400}, {1000, 300, 150}};
     const size_t d = rows[_i].d;
     double *sums = malloc(BLOCKS * d * sizeof *sums), *e = malloc(d * sizeof *e);
     simulate_source source;

@@ -6,7 +6,7 @@
 #include "statistics/weights.h"
 #include "support/coverage.h"
 
-enum { MOST_POINTS = 400, RUNS = 4000, MOST = 64 };
+enum { MOST_POINTS = 400, RUNS = 2000, MOST = 64 };
 #define ALPHA 0.1
 
 typedef struct law {

@@ -12,7 +12,7 @@
     (0.01 / (3 * LAWS * SIZES)) /* of one comparison: 1 % for all of this program together */
 
 static const size_t sizes[SIZES] = {1000, 10000};
-static const uint64_t trials[SIZES] = {20000, 6000};
+static const uint64_t trials[SIZES] = {8000, 2500};
 
 typedef struct misses {
     uint64_t mean_lo, mean_hi, variance;

@@ -5,7 +5,7 @@
 #include "statistics/normal.h"
 #include "support/coverage.h"
 
-enum { CAPACITY = 4000, RUNS = 1500 };
+enum { CAPACITY = 4000, RUNS = 600 };
 
 typedef struct law {
     int32_t statistic;

@@ -8,7 +8,7 @@ api      := $(filter $(OBJ)/tests/api_%,$(programs))
 # first, so that nothing is waited for at the end.
 named     = $(filter $(addprefix $(OBJ)/tests/,$(1)),$(programs))
 engines  := $(addprefix $(OBJ)/tests/engines/,outputs refusals)
-longest  := $(call named,api_device% cover_finite% cover_gradient% prop_solver)
+longest  := $(call named,api_device% cover_gradient% prop_solver)
 slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_%_device \
     unit_contract))
 in_cpp   := $(OBJ)/tests/api_cpp
@@ -19,7 +19,7 @@ run_tests = OBJ=$(OBJ) CC='$(filter-out ccache,$(CC))' CXX='$(filter-out ccache,
     PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) HARDENED='$(hardened)' \
     REPLAYS='$(replays)' bash tests/run.sh
 tested     = $(programs) $(in_cpp) $(engines) $(replays) $(golden) $(misses) $(platform_program) \
-    $(proof) $(soak_program)
+    $(proof)
 beside     = examples $(OBJ)/libdigits.so compile_commands.json
 # The program that a line of make check is about; it is built alone.
 named_program = $(filter %/$(lastword $(NAME)),$(tested))
@@ -118,6 +118,7 @@ $(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Ilib/.obj $(check_cflags)
 # Known answers that take seconds to make, for every configuration.
 known := lib/.obj/data
 $(OBJ)/tests/unit_distributions.o: $(known)/normal.inc
+$(OBJ)/tests/api_exact.o: $(known)/exact.inc
 $(known)/%.inc: tests/data/make_%.py tests/data/make_binomial.py tests/data/make_normal.py
 	@mkdir -p $(@D)
 	$(call say,DATA,$@)for python in python3 /usr/bin/python3; do \

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Tiles lie on the stack, 25 KiB at most (tests/unit_stack.c). */
+/* Tiles lie on the stack, 25 KiB at most (tests/api_environment.c). */
 #define FILL_FLOATS \
     4096u           /* normals per tile of project: 16 KiB, half of the smallest L1 cache in use */
 #define CELLS 1024u /* features that draw treats together, with a normal and five numbers each */

@@ -4,14 +4,11 @@
  *     misses --settings COUNT    so many settings, the same every time
  *     misses --seconds S         as many as there is time for
  *     misses --setting SEED      one of them, with its law
- *     misses --bits COUNT        so many, at most all, of the models that read bits (reading.h);
- *                                alone, or before the others
  *
  * --from SEED is the first setting; --worker I --workers N takes every N-th from there on; --table
  * FILE writes a line for each. The status is 1 if a setting fails, 2 if an option makes no sense.
  */
 #include "misses/climb.h"
-#include "misses/reading.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,28 +89,8 @@ static void attack(uint64_t seed, int tell, FILE *table, totals *all)
     if (tell || f.excess) describe(&s, &f);
 }
 
-/* A row of the same table; it has a number instead of a seed, and no law. */
-static void read_bits(uint64_t number, FILE *table, totals *all)
-{
-    reading r;
-    reading_attack((int)number, &r);
-    const double rate = evidence_rate(&r.fresh);
-    const int attained = rate > 0 && rate > r.alpha - 2 * evidence_error(&r.fresh);
-    all->settings++, all->certificates += r.certificates, all->attained += attained != 0;
-    all->excesses += r.excess != 0, all->least_p = fmin(all->least_p, r.p_value);
-    if (table)
-        fprintf(table, "%.3g,%.3g,%llu,%d,%llu,%.6g,%g,%llu,%llu,%.3g,\"%s\",\"%s\"\n", r.p_value,
-                r.confirmed, (unsigned long long)r.certificates, attained,
-                (unsigned long long)number, rate, r.alpha, (unsigned long long)r.fresh.runs,
-                (unsigned long long)r.fresh.misses, r.silent, r.name, r.worst);
-    if (r.excess)
-        printf("not ok %s %s, missed %.6g of alpha %g in %llu runs, p %.3g, then %.3g\n", r.name,
-               r.worst, rate, r.alpha, (unsigned long long)r.fresh.runs, r.p_value, r.confirmed);
-    fflush(stdout);
-}
-
 typedef struct options {
-    uint64_t settings, worker, workers, from, setting, bits;
+    uint64_t settings, worker, workers, from, setting;
     double seconds;
     const char *table;
     int one;
@@ -139,13 +116,11 @@ static int read_options(int count, char **word, options *o)
         else if (!strcmp(word[i], "--workers")) good = whole(value, &o->workers);
         else if (!strcmp(word[i], "--from")) good = whole(value, &o->from);
         else if (!strcmp(word[i], "--setting")) o->one = 1, good = whole(value, &o->setting);
-        else if (!strcmp(word[i], "--bits")) good = whole(value, &o->bits);
         else if (!strcmp(word[i], "--table")) o->table = value;
         else return 0;
         if (!good || *end) return 0;
     }
-    return count % 2 && o->workers > o->worker &&
-           (o->one || o->settings || o->bits || o->seconds > 0);
+    return count % 2 && o->workers > o->worker && (o->one || o->settings || o->seconds > 0);
 }
 
 int main(int count, char **word)
@@ -154,9 +129,8 @@ int main(int count, char **word)
     totals all = {.least_p = 1};
     const double begin = now(CLOCK_MONOTONIC);
     if (!read_options(count, word, &o)) {
-        fprintf(stderr,
-                "misses: give --settings COUNT, --seconds S, --bits COUNT or --setting SEED "
-                "(--from SEED --worker I --workers N --table FILE)\n");
+        fprintf(stderr, "misses: give --settings COUNT, --seconds S or --setting SEED "
+                        "(--from SEED --worker I --workers N --table FILE)\n");
         return 2;
     }
     if (o.one) return attack(o.setting, 1, NULL, &all), all.excesses != 0;
@@ -166,9 +140,6 @@ int main(int count, char **word)
         fprintf(
             table,
             "p,confirmed,certificates,attained,setting,rate,alpha,runs,misses,silent,name,law\n");
-    const uint64_t readings = (uint64_t)reading_count();
-    for (uint64_t i = o.worker; i < o.bits && i < readings; i += o.workers)
-        read_bits(i, table, &all);
     for (uint64_t i = o.worker;
          o.settings ? i < o.settings : now(CLOCK_MONOTONIC) - begin < o.seconds; i += o.workers)
         attack(o.from + i, 0, table, &all);

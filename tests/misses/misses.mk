@@ -5,12 +5,11 @@ misses_objects := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/misses/*.c))
 
 SECONDS ?= 60
 FROM    ?= 1
-# FAMILY=bits: only the models that read bits; they come first in any case.
 .PHONY: check-misses
 #: Test
 check-misses: ## Attack certificates by statistics for SECONDS=60; table in lib/misses.csv
 	@$(call whole,SECONDS); $(call whole,FROM); $(MAKE) --no-print-directory $(misses) && \
-	    OBJ=$(OBJ) JOBS=$(jobs) SECONDS_EACH=$(SECONDS) FROM=$(FROM) FAMILY=$(FAMILY) \
+	    OBJ=$(OBJ) JOBS=$(jobs) SECONDS_EACH=$(SECONDS) FROM=$(FROM) \
 	    bash tests/misses/run.sh
 
 $(misses): $(misses_objects) $(OBJ)/tests/support.a $(OBJ)/libcertreg.a

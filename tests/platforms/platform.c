@@ -10,9 +10,7 @@ int main(int argc, char **argv)
     const char *part = argc > 1 ? argv[1] : "";
     if (!strcmp(part, "bits") && argc > 2) return platform_bits(argv[2]);
     if (!strcmp(part, "record")) return platform_record();
-    if (!strcmp(part, "rows")) return platform_rows();
-    if (!strcmp(part, "exact")) return platform_exact();
     if (!strcmp(part, "libm")) return platform_libm();
-    fprintf(stderr, "platform bits RECORD | record | rows | exact | libm\n");
+    fprintf(stderr, "platform bits RECORD | record | libm\n");
     return 2;
 }

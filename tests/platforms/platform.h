@@ -7,12 +7,7 @@
 int platform_bits(const char *record);
 /* That record, on stdout. */
 int platform_record(void);
-/* Rows of numbers that pass through libm, or through sums whose order a compiler may choose. */
-int platform_rows(void);
-/* "ok ..." and "not ok ...": results against known answers, which they must not pass on the wrong
- * side. */
-int platform_exact(void);
-/* "FUNCTION ARGUMENT... RESULT" of the functions of libm that certificates use. */
+/* How far off the functions of libm are that certificates use; non-zero: farther than allowed. */
 int platform_libm(void);
 
 #endif

@@ -1,23 +1,16 @@
 # The same program for every platform, without Check, BLAS and the emulated device. Cross compilers
 # compile it, and it runs under emulators of their processors.
-platform_sources := $(addprefix tests/platforms/,platform.c bits.c numbers.c exact.c libm.c)
+platform_sources := $(addprefix tests/platforms/,platform.c bits.c libm.c)
 platform_program := $(OBJ)/tests/platforms/platform
-platform_ulp     := $(OBJ)/tests/platforms/ulp
 
-.PHONY: check-platforms platform-program platform-ulp
+.PHONY: check-platforms platform-program
 #: Test
-check-platforms: $(platform_program) $(platform_ulp)
+check-platforms: $(platform_program)
 check-platforms: ## Compare results with other compilers, processors (qemu) and C libraries (musl)
-	@MAKE='$(MAKE)' JOBS=$(jobs) NATIVE=$(platform_program) ULP=$(platform_ulp) \
-	    bash tests/platforms/platforms.sh
+	@MAKE='$(MAKE)' JOBS=$(jobs) NATIVE=$(platform_program) bash tests/platforms/platforms.sh
 platform-program: $(platform_program)
 	@echo "program $<"
 
-$(OBJ)/tests/platforms/%.o: own = -Itests -Ilib/.obj
-$(OBJ)/tests/platforms/exact.o: $(known)/exact.inc $(known)/normal.inc
-$(platform_program): $(platform_sources:%.c=$(OBJ)/%.o) $(OBJ)/tests/golden/rows.o \
-    $(OBJ)/libcertreg.a
+$(OBJ)/tests/platforms/%.o: own = -Itests
+$(platform_program): $(platform_sources:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(LDFLAGS) $^ -o $@ $(static_libs)
-$(platform_ulp): $(OBJ)/tests/platforms/ulp.o
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ -lquadmath -lm
-$(OBJ)/tests/platforms/ulp.o: own = -Wno-pedantic

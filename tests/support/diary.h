@@ -2,18 +2,11 @@
 #ifndef SUPPORT_DIARY_H
 #define SUPPORT_DIARY_H
 #include "support/api_kit.h"
-#include <time.h>
 
 enum { INPUTS = 5, CAPACITY = 1000, BATCH = 16, CALLS = 128 };
 static const float input[INPUTS] = {0.5f, -1, 3, -0.0f, 0.25f};
 static const float scale[INPUTS] = {1, 2, 0, 0, 0.5f};
 static const double sigma = 0.3;
-
-static inline void rest(double seconds)
-{
-    const struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-    nanosleep(&t, NULL);
-}
 
 typedef struct diary {
     size_t calls;
@@ -24,9 +17,7 @@ typedef struct diary {
     int only_wanted; /* leaves out rows that are not wanted */
     int bad_batch;   /* a batch was not as promised */
     float x[CAPACITY + BATCH][INPUTS];
-    double pause;
-    size_t cancel_at;                    /* call during which it cancels, counted from 1 */
-    void (*cancel)(certreg_estimator *); /* by this; NULL: itself */
+    size_t cancel_at; /* call during which it cancels, counted from 1 */
     certreg_estimator *handle;
     uint64_t done[CALLS];
     size_t reports, refuse_at;
@@ -60,8 +51,7 @@ static inline int write_down(void *user, const certreg_batch *b)
         b->y[2 * i] = value_of(b->x + i * INPUTS);
         b->y[2 * i + 1] = b->x[i * INPUTS];
     }
-    if (d->pause > 0) rest(d->pause);
-    if (d->calls == d->cancel_at) (d->cancel ? d->cancel : certreg_estimator_cancel)(d->handle);
+    if (d->calls == d->cancel_at) certreg_estimator_cancel(d->handle);
     return 0;
 }
 
