@@ -29,6 +29,10 @@ TEST_TIMES(no_function_moves_further_than_the_bound_of_its_own_facts, BLOCKS)
         ck_assert_msg(h.rise <= got.rise && -h.rise <= got.drop,
                       "seed %llu: moves by %.17Lg, bounds -%.17g and %.17g",
                       (unsigned long long)seed, h.rise, got.drop, got.rise);
+        const long double moved = h.mean + h.rise, unsure = 0x1p-58L * (1 + fabsl(h.mean));
+        ck_assert_msg(moved <= got.mean_greatest + unsure && moved >= got.mean_least - unsure,
+                      "seed %llu: mean %.17Lg, bounds %.17g and %.17g", (unsigned long long)seed,
+                      moved, got.mean_greatest, got.mean_least);
         ck_assert_msg(solver_info(solver).evaluations <= CERTREG_WORST_CASE_EVALUATIONS,
                       "seed %llu: %u", (unsigned long long)seed, solver_info(solver).evaluations);
         if (!(h.tolerance > 0)) continue;

@@ -79,6 +79,7 @@ hostile random_hostile(dice *d)
         steps_up(farther(s.gradient, (dice_between(d, 0, 1) < 0.3 ? 1 : 0) * deviation * slack(d)));
     b->moment_center = (double)(s.mean + deviation * dice_between(d, -2, 2) * slack(d));
     b->moment_hi = steps_up(times(steps_moment(&s, b->moment_center), 1 + slack(d)));
+    h.mean = s.mean;
     h.rise = steps_change(&f, (double[]){h.r, 0}).value;
     h.tolerance = (double)((fabsl(h.rise) + 1e-3L * deviation) * pow(10, dice_between(d, -1, 0.5)));
     return h;

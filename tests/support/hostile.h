@@ -12,6 +12,7 @@ typedef struct hostile {
     double tolerance;      /* of the order of the shift */
     /* E f(t + r) - E f(t): what the bound has to cover; the drop has to cover its opposite */
     long double rise;
+    long double mean; /* E f(t) */
 } hostile;
 
 /* A function of one normal variable that takes a few values, its constraints rounded outward, its
