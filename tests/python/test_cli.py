@@ -42,6 +42,7 @@ every_parser = parametrize("parser", TOP, *COMMANDS.values(), ids=lambda parser:
     ("--statistic TRIMMED_MEAN", "statistic", "trimmed-mean"),  # as in Python
     ("--method Baseline", "method", "baseline"),
     ("--constraints ECGM", "constraints", "ecgm"),
+    ("--constraints (E,C,G)+M", "constraints", "ecgm"),
 )
 def test_texts_become_values(words, name, value):
     given = understood(described.parsed(["certify", "m:f", "x", *ASKED, *words.split()]))

@@ -1,8 +1,9 @@
-"""The options of the commands in groups, with the texts of --help and of the manual page. This file
-imports the standard library only."""
+"""The options of the commands in groups, with the texts of --help. This file imports the standard
+library only."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 STATISTICS = ("median", "huber", "mean", "circular-mean", "trimmed-mean")
@@ -15,8 +16,9 @@ _REQUIRED = {"required": True}
 
 
 def _name(text: str) -> str:
-    """A name as it is listed; it may also be written as in Python."""
-    return text.lower().replace("_", "-")
+    """A name as it is listed; it may also be written as in Python, and a family of constraints as
+    in the paper, (E,C,G)+M."""
+    return re.sub(r"[(),+\s]", "", text).lower().replace("_", "-")
 
 
 def _one_of(*names: str) -> dict[str, Any]:
