@@ -58,10 +58,10 @@ tell 'it looks for the module beside the library it has' loaded_relatively
 # ---- README.md: its part of the first program, and its compile line, word for word
 mkdir readme
 cd readme || exit 2
-cp "$root/examples/quickstart.c" .
+mkdir examples && cp "$root/examples/quickstart.c" examples/
 part=$(awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$root/README.md")
-is_a_part() { [ -n "$part" ] && [[ $(<quickstart.c) = *"$part"* ]]; }
-line=$(sed -n 's/^    \(cc quickstart\.c .*\)/\1/p' "$root/README.md")
+is_a_part() { [ -n "$part" ] && [[ $(<examples/quickstart.c) = *"$part"* ]]; }
+line=$(sed -n 's/^    \(cc examples/quickstart\.c .*\)/\1/p' "$root/README.md")
 tell 'README.md shows a part of examples/quickstart.c' is_a_part
 tell 'its compile line works' bash -c "${line:-false}"
 tell 'the program prints a radius' prints_a_radius ./quickstart
