@@ -61,7 +61,7 @@ cd readme || exit 2
 mkdir examples && cp "$root/examples/quickstart.c" examples/
 part=$(awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$root/README.md")
 is_a_part() { [ -n "$part" ] && [[ $(<examples/quickstart.c) = *"$part"* ]]; }
-line=$(sed -n 's/^    \(cc examples/quickstart\.c .*\)/\1/p' "$root/README.md")
+line=$(sed -n 's|^    \(cc examples/quickstart\.c .*\)|\1|p' "$root/README.md")
 tell 'README.md shows a part of examples/quickstart.c' is_a_part
 tell 'its compile line works' bash -c "${line:-false}"
 tell 'the program prints a radius' prints_a_radius ./quickstart
