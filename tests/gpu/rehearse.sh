@@ -15,7 +15,7 @@ stand_in() { # NAME: a program that reads its options from the standard input of
     chmod +x "$tmp/bin/$1"
 }
 mkdir "$tmp/bin"
-[ -z "${2:-}" ] || stand_in python3 <<<"exec $2 \"\$@\""
+[ -z "${2:-}" ] || stand_in python3 <<<"exec $(command -v "$2") \"\$@\""
 stand_in nvidia-smi <<<'echo "the emulated device"'
 stand_in compute-sanitizer <<'END'
 [ "$1 $2 $3" = "--error-exitcode 9 --tool" ] && [ -x "$5" ] || exit 2
