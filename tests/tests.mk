@@ -20,7 +20,7 @@ run_tests = OBJ=$(OBJ) CC='$(filter-out ccache,$(CC))' CXX='$(filter-out ccache,
     REPLAYS='$(replays)' bash tests/run.sh
 tested     = $(programs) $(in_cpp) $(engines) $(replays) $(golden) $(misses) $(platform_program) \
     $(proof)
-beside     = examples $(OBJ)/libdigits.so compile_commands.json
+beside     = examples gpu-rehearsal $(OBJ)/libdigits.so compile_commands.json
 # The program that a line of make check is about; it is built alone.
 named_program = $(filter %/$(lastword $(NAME)),$(tested))
 #: Test
@@ -30,7 +30,7 @@ test: $$(if $$(NAME),$$(or $$(named_program),all $$(beside)))
 test: ## Build and run one: NAME=unit_ranks, python/test_solver, rooms.sh, 'consumers cmake'
 	@$(if $(NAME),,echo 'test: which one? Try make test NAME=unit_ranks' >&2; exit 2)
 	@ONLY='$(NAME)' $(run_tests) $(filter $(programs) $(in_cpp),$(named_program))
-check: all $$(tested) $$(beside) gpu-rehearsal $$(if $$(NVCC),gpu-bundle $$(gpu_programs))
+check: all $$(tested) $$(beside) $$(if $$(NVCC),gpu-bundle $$(gpu_programs))
 check: ## Build and run every test
 	@$(run_tests) $(slow) $(fast)
 check-fast: $(OBJ)/libcertreg.so $(fast)
