@@ -7,7 +7,7 @@ import functools
 import importlib
 import sys
 from types import ModuleType
-from typing import Any, Callable, Iterator
+from typing import Callable, Iterator
 
 import numpy as np
 

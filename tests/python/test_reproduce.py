@@ -16,7 +16,7 @@ from certreg import Bisection, Estimator, Question, Rows
 from certreg._worker import Sampling, empty_certificates
 
 import page
-from reproduce import digits, summary, sweep, tables, upward
+from reproduce import digits, sweep, tables, upward
 from reproduce.methods import FAMILIES, MEDIAN, Asked
 from reproduce.settings import SettingsError
 

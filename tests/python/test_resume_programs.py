@@ -1,6 +1,5 @@
 """A resume file outlives the processes that work on it, and several at a time do it no harm."""
 
-import contextlib
 import functools
 import multiprocessing
 import os

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-import numpy as np
-
 from ..frames import is_frame
 from ..names import Names, by_position, order
 from .failure import Failure
