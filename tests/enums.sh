@@ -37,7 +37,7 @@ tell_none 'no other error' "$(grep error: "$tmp/said" | grep -v 'not handled in 
 for kind in statistic method center; do
     wanted=$(sed -n "s/^ *CERTREG_${kind^^}_\([A-Z_]*\) = .*/\1/p" include/certreg/certreg.h | sort)
     named=$(awk -v kind="cr_$kind" '/^static const/ { mine = $3 == kind } mine' \
-        src/question/rows.c | grep -oE '\{"[A-Z_]+"' | tr -d '{"' | sort)
+        src/question/registry.c | grep -oE '\{"[A-Z_]+"' | tr -d '{"' | sort)
     tell "every $kind has a row of its name" test "$wanted" = "$named"
 done
 tell_none 'no switch has a default' "$(grep -n 'default:' src/*/*.[ch])"

@@ -3,7 +3,7 @@
  * beta at most (theory 1.5). On the circle many values lie near half a turn from the prediction,
  * where the moving cut carries outputs from one end of the line to the other. */
 #include "estimator/estimator.h"
-#include "question/conditions.h"
+#include "conditions/conditions.h"
 #include "statistics/served.h"
 #include "support/coverage.h"
 #include "support/names.h"
@@ -185,7 +185,7 @@ TEST_ROWS(laws_that_meet_the_conditions_keep_the_promise, rows)
         s = any_steps(&d, run);
         coverage_begin(e, (uint64_t)run);
         KIT_OK(e, certreg_estimator_sample(e, 0, 300));
-        KIT_OK(e, cr_sense_take(&e->record, &q, &conditions.question, &e->error));
+        KIT_OK(e, cr_question_load(&e->record, &q, &conditions.question, &e->error));
         KIT_OK(e, cr_conditions_prepare(&e->record, &conditions, &e->error));
         for (int i = 2; i < conditions.count; i++)
             sines += conditions.each[i].score.kind == CR_SCORE_SINE,

@@ -1,6 +1,6 @@
 /* Answers that a deadline cuts off claim nothing, those before them stay, and every step of an
  * answer looks at the clock. */
-#include "certify/job.h"
+#include "certify/answer_timer.h"
 #include "support/ticks.h"
 #include <certreg/sampling.h>
 
@@ -106,11 +106,11 @@ TEST(searches_for_pairs_look_at_the_clock_in_between)
     enum { OF_SIDES = 2, OF_TARGET = 4 };
     ck_assert_uint_ge(looks_of(0, 1), looks_of(0, 0) + OF_SIDES);
     ck_assert_uint_ge(looks_of(4, 1), looks_of(4, 0) + OF_SIDES * (1 + CR_GROUP_RADII));
-    const cr_question alone = {.served_samples = 101},
-                      few = {.served_samples = 11, .served_pairs = 1},
-                      many = {.served_samples = 10001, .served_pairs = 1};
-    ck_assert_uint_ne(cr_closing_hash(1, &alone), cr_closing_hash(1, &few));
-    ck_assert_uint_ne(cr_closing_hash(1, &many), cr_closing_hash(1, &few));
+    const cr_question alone = {.given.served_samples = 101},
+                      few = {.given.served_samples = 11, .given.served_pairs = 1},
+                      many = {.given.served_samples = 10001, .given.served_pairs = 1};
+    ck_assert_uint_ne(cr_answer_timer_key(1, &alone), cr_closing_hash(1, &few));
+    ck_assert_uint_ne(cr_answer_timer_key(1, &many), cr_closing_hash(1, &few));
 }
 
 /* What happens between two looks at the clock must not grow with the number of samples: so every

@@ -5,8 +5,8 @@
 #include "base/constants.h"
 #include "base/sizes.h"
 #include "base/structs.h"
-#include "question/conditions.h"
-#include "question/together.h"
+#include "conditions/conditions.h"
+#include "question/compatibility.h"
 #include <math.h>
 
 /* ---- what may be asked */
@@ -18,15 +18,15 @@ static certreg_status refuse(certreg_attack *a, const char *sentence)
 static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
 {
     const cr_work *e = &a->target;
-    if (q->served_samples)
+    if (q->given.served_samples)
         return refuse(a, "set question.serving to NULL; an attack is about the smoothed "
                          "prediction itself");
     if (!q->is_bounded &&
-        !(isfinite(e->record->model.lo[q->output]) && isfinite(e->record->model.hi[q->output])))
+        !(isfinite(e->record->model.lo[q->given.output]) && isfinite(e->record->model.hi[q->given.output])))
         return refuse(a, "declare model.lo and model.hi: without a range nothing bounds the mean "
                          "at a shifted input");
-    if (q->is_angle && q->statistic_row->score == CR_SCORE_HUBER &&
-        !(q->tolerance < 0.25 * q->period))
+    if (q->is_angle && q->statistic->score == CR_SCORE_HUBER &&
+        !(q->given.tolerance < 0.25 * q->period))
         return refuse(a, "question.tolerance must be below a quarter of a turn for an attack on "
                          "the Huber location of an angle");
     return CERTREG_OK;
@@ -37,21 +37,21 @@ static certreg_status prepare(certreg_attack *a, const certreg_question *questio
                               cr_conditions *conditions)
 {
     cr_question *q = &conditions->question;
-    const certreg_status status = cr_sense_take(a->target.record, question, q, a->probe.why);
+    const certreg_status status = cr_question_load(a->target.record, question, q, a->probe.why);
     if (status) return status;
     if (q->is_vector)
         return cr_fail(a->probe.why, CERTREG_E_INVALID,
                        "question.output is %d and output_count %zu; give the index of one output, "
                        "and 0: an attack is about one",
-                       (int)q->output, q->output_count);
-    return cr_together_check(q, CR_OFFERS_ATTACK, a->probe.why);
+                       (int)q->given.output, q->given.output_count);
+    return cr_compatibility_check(q, CR_SUPPORTS_ATTACK, a->probe.why);
 }
 
 static certreg_status evaluate(certreg_attack *a, cr_conditions *conditions)
 {
     cr_record *record = a->target.record;
     const certreg_status status = cr_conditions_prepare(record, conditions, a->probe.why);
-    if (!status) cr_asked_remember_now(record, cr_allowed_looks(&conditions->question));
+    if (!status) cr_asked_remember_now(record, cr_question_looks_digest(&conditions->question));
     return status;
 }
 
@@ -116,7 +116,7 @@ static uint64_t seed_of(const certreg_attack *a, const cr_conditions *conditions
 {
     const cr_noise *noise = &a->target.record->input.noise;
     uint64_t h = cr_hash64(cr_hash64(CR_HASH_START, noise->seed), noise->level);
-    h = cr_hash64(cr_hash64(h, conditions->samples), conditions->question.digest);
+    h = cr_hash64(cr_hash64(h, conditions->samples), conditions->question.given.digest);
     h = cr_hash64(cr_hash64(h, o->number), o->calls);
     h = cr_hash64(h, cr_bits_of_double(o->alpha));
     for (size_t j = 0; o->direction && j < a->target.record->model.inputs; j++)
@@ -193,7 +193,7 @@ static certreg_status attack(certreg_attack *a, const certreg_question *question
                  .budget = o.calls,
                  .directed = o.direction != NULL};
     borrow_clock(a, &h);
-    r->prediction = conditions.prediction, r->tolerance = conditions.question.tolerance;
+    r->prediction = conditions.prediction, r->tolerance = conditions.question.given.tolerance;
     r->sigma = h.sigma, r->alpha = o.alpha, r->samples = conditions.samples;
     status = stopped(&h, hunt(&h, shift, r), r);
     r->calls = h.used;
@@ -232,7 +232,7 @@ static certreg_status sum_gradient(certreg_attack *a, const cr_conditions *condi
 {
     const size_t first = cr_view_noisy(a->target.record), count = conditions->samples - first;
     const cr_samples s =
-        cr_view_samples(a->target.record, score, conditions->question.output, first, count, 0);
+        cr_view_samples(a->target.record, score, conditions->question.given.output, first, count, 0);
     double mean = 0;
     for (size_t i = 0; i < count; i++) mean += cr_samples_at(&s, i) / (double)count;
     for (size_t i = 0; i < count; i++)

@@ -32,13 +32,13 @@ static void set_median(const cr_question *q, double gap, cr_exit *x)
     cr_score *s = &x->beyond;
     if (!x->guarded) {
         s->kind = CR_SCORE_SIGN;
-        s->prediction = last_inside(s->prediction, s->side * q->tolerance);
+        s->prediction = last_inside(s->prediction, s->side * q->given.tolerance);
         s->tolerance = 0;
         return;
     }
-    const double half = 0.5 * (0.5 * s->period - gap - q->tolerance);
+    const double half = 0.5 * (0.5 * s->period - gap - q->given.tolerance);
     s->kind = CR_SCORE_ARC;
-    s->prediction += s->side * (q->tolerance + half);
+    s->prediction += s->side * (q->given.tolerance + half);
     s->arc = s->cut = half - 8 * DBL_EPSILON * fmax(s->period, fabs(s->prediction));
 }
 
@@ -48,7 +48,7 @@ static double share_beyond(cr_view *v, const cr_conditions *conditions, double p
     size_t beyond = 0;
     for (size_t i = 0; i < count; i++)
         beyond +=
-            fabs(cr_location_wrap((double)*cr_view_at(v, first + i, conditions->question.output),
+            fabs(cr_location_wrap((double)*cr_view_at(v, first + i, conditions->question.given.output),
                                   conditions->prediction, period)) > place;
     return (double)beyond / (double)count;
 }
@@ -57,26 +57,26 @@ static double share_beyond(cr_view *v, const cr_conditions *conditions, double p
  * least. */
 static double gap_of(cr_view *v, const cr_conditions *conditions, double period)
 {
-    const double tolerance = conditions->question.tolerance;
+    const double tolerance = conditions->question.given.tolerance;
     double gap = -below_gap * fmin(tolerance, 0.5 * period - tolerance);
     for (int i = GAPS; i-- > 0;)
         if (share_beyond(v, conditions, (0.5 - gaps[i]) * period, period) <= share_in_gap)
             gap = gaps[i] * period;
-    if (conditions->question.statistic_row->score == CR_SCORE_HUBER) return fmax(gap, tolerance);
+    if (conditions->question.statistic->score == CR_SCORE_HUBER) return fmax(gap, tolerance);
     return fmin(gap, 0.5 * (0.5 * period - tolerance));
 }
 
 cr_exit cr_exit_of(cr_view *v, const cr_conditions *conditions, int32_t side)
 {
     const cr_question *q = &conditions->question;
-    const cr_statistic *statistic = q->statistic_row;
+    const cr_statistic *statistic = q->statistic;
     cr_exit x = {.side = side,
-                 .width = width_on_line * q->tolerance,
+                 .width = width_on_line * q->given.tolerance,
                  .beyond = {.kind = statistic->score,
                             .side = side == CERTREG_SIDE_UPPER ? 1 : -1,
                             .prediction = conditions->prediction,
-                            .tolerance = -q->tolerance,
-                            .width = q->huber_width}};
+                            .tolerance = -q->given.tolerance,
+                            .width = q->given.huber_width}};
     cr_score *s = &x.beyond;
     s->period = q->period;
     x.guarded = s->period > 0 && statistic->angle == CR_ANGLE_CUT;
@@ -88,7 +88,7 @@ cr_exit cr_exit_of(cr_view *v, const cr_conditions *conditions, int32_t side)
         x.width = width_on_circle;
     }
     if (statistic->score == CR_SCORE_SIGN) set_median(q, x.guard.tolerance, &x);
-    cr_score_range(s, v->model.lo + q->output, v->model.hi + q->output, &x.lo, &x.hi);
+    cr_score_range(s, v->model.lo + q->given.output, v->model.hi + q->given.output, &x.lo, &x.hi);
     return x;
 }
 

@@ -2,7 +2,7 @@
  * certificate's conditions (theory 11.2). */
 #ifndef CR_ATTACK_EXIT_H
 #define CR_ATTACK_EXIT_H
-#include "question/conditions.h"
+#include "conditions/conditions.h"
 #include "statistics/score.h"
 
 typedef struct cr_exit { /* on one side */

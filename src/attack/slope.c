@@ -16,7 +16,7 @@ static noisy means_of(cr_view *v, const cr_conditions *conditions, const cr_exit
     noisy n = {.first = cr_view_noisy(v)};
     n.count = conditions->samples - n.first;
     for (size_t i = 0; i < n.count; i++) {
-        const float *y = cr_view_at(v, n.first + i, conditions->question.output);
+        const float *y = cr_view_at(v, n.first + i, conditions->question.given.output);
         n.mean += cr_exit_value(exit, y);
         n.smooth += cr_exit_smooth(exit, y);
     }
@@ -52,7 +52,7 @@ static void weigh(const certreg_attack *a, const cr_conditions *conditions, cons
     float *smooth = a->probe.replay->host.weights,
           *value = smooth + a->probe.record->plan.max_samples;
     for (size_t i = 0; i < count; i++) {
-        const float *y = cr_view_at(a->target.record, first + i, conditions->question.output);
+        const float *y = cr_view_at(a->target.record, first + i, conditions->question.given.output);
         smooth[i] = (float)(cr_exit_smooth(exit, y) - n->smooth);
         value[i] = (float)(cr_exit_value(exit, y) - n->mean);
     }
@@ -112,7 +112,7 @@ static certreg_status find_directed(certreg_attack *a, const cr_conditions *cond
     if (!status) status = cr_replay_project(probe->replay, n->first, n->count);
     if (status) return status;
     for (size_t i = 0; i < n->count; i++) {
-        const float *y = cr_view_at(a->target.record, n->first + i, conditions->question.output);
+        const float *y = cr_view_at(a->target.record, n->first + i, conditions->question.given.output);
         sum += probe->replay->host.dots[i] * (cr_exit_value(&slope->exit, y) - n->mean);
         smooth += probe->replay->host.dots[i] * (cr_exit_smooth(&slope->exit, y) - n->smooth);
     }

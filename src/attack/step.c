@@ -27,7 +27,7 @@ static certreg_status sample(cr_hunt *h, size_t pairs)
 
 static const float *backward(const cr_hunt *h, size_t i)
 {
-    return cr_view_at(h->attack->probe.record, i, h->conditions->question.output);
+    return cr_view_at(h->attack->probe.record, i, h->conditions->question.given.output);
 }
 
 /* The input itself could carry the noise: it is the shifted one that cannot. */

@@ -5,7 +5,7 @@
 #include "bounds/gradients.h"
 #include "bounds/means.h"
 #include "bounds/parts.h"
-#include "question/together.h"
+#include "question/compatibility.h"
 #include "record/sweep.h"
 #include "statistics/moments.h"
 #include "statistics/paper.h"
@@ -14,9 +14,9 @@
 uint32_t cr_bounds_constraints(cr_view *v, const cr_question *q)
 {
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
-    const cr_method *m = q->method_row;
-    uint32_t constraints = q->constraints ? q->constraints : m->usual;
-    constraints &= cr_together_constraints(q) &
+    const cr_method *m = q->method;
+    uint32_t constraints = q->given.constraints ? q->given.constraints : m->default_families;
+    constraints &= cr_compatibility_constraints(q) &
                    (v->plan.constraints | ~(uint32_t)CERTREG_CONSTRAINT_GRADIENT) &
                    ~(uint32_t)CERTREG_CONSTRAINT_MOMENT;
     if (q->is_counted) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
@@ -28,7 +28,7 @@ certreg_bounds cr_bounds_blank(cr_view *v, const cr_conditions *conditions)
 {
     return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
                             .sigma = v->input.least_sigma,
-                            .alpha = conditions->question.alpha,
+                            .alpha = conditions->question.given.alpha,
                             .samples = cr_parts_count(conditions)};
 }
 
@@ -37,7 +37,7 @@ certreg_bounds cr_bounds_blank(cr_view *v, const cr_conditions *conditions)
 static cr_samples of_paper(cr_view *v, const cr_conditions *conditions)
 {
     const size_t first = cr_view_noisy(v);
-    return cr_view_samples(v, &conditions->each->score, conditions->question.output, first,
+    return cr_view_samples(v, &conditions->each->score, conditions->question.given.output, first,
                            conditions->samples - first, 0);
 }
 
@@ -69,8 +69,8 @@ static certreg_status find_paper(cr_replay *r, const cr_conditions *conditions, 
     if (gradient) status = cr_sweep_find(r, &s, CR_WANTED_WHOLE, 1, &found);
     if (status) return status;
     if (gradient) add_replayed(r, &s, found, &paper);
-    *abstained = cr_paper_bounds(&paper, &m, r->view->model.lo[q->output],
-                                 r->view->model.hi[q->output], q->alpha, gradient, b);
+    *abstained = cr_paper_bounds(&paper, &m, r->view->model.lo[q->given.output],
+                                 r->view->model.hi[q->given.output], q->given.alpha, gradient, b);
     if (gradient) return CERTREG_OK;
     b->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_GRADIENT;
     b->gradient_lo = b->gradient_hi = 0;
@@ -83,9 +83,8 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
                             uint32_t constraints)
 {
     const cr_question *q = &conditions->question;
-    const double alpha = q->alpha;
-    if (q->method_row->published)
-        return q->center_row->every_sample ? alpha : alpha / conditions->count;
+    const double alpha = q->given.alpha;
+    if (q->method->published) return q->center->every_sample ? alpha : alpha / conditions->count;
     const int shared = !c->near && constraints & CERTREG_CONSTRAINT_GRADIENT;
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;
 }
@@ -94,7 +93,7 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
 static int bound_by_method(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                            uint32_t constraints, double alpha, certreg_bounds *out)
 {
-    switch ((enum certreg_method)conditions->question.method) {
+    switch ((enum certreg_method)conditions->question.given.method) {
     case CERTREG_METHOD_FINITE:
     case CERTREG_METHOD_ANYTIME:
     case CERTREG_METHOD_BASELINE:
@@ -108,15 +107,16 @@ static int bound_by_method(cr_view *v, const cr_conditions *conditions, const cr
 
 /* For one condition. Non-zero: the interval says nothing. */
 static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                         uint32_t constraints, certreg_bounds *out)
+                         uint32_t constraints, cr_bound *out)
 {
     const double alpha = moments_alpha(conditions, c, constraints);
     if (c->near) constraints = CERTREG_CONSTRAINTS_ECM;
     if (c->mean_alone) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
-    if (c->law) return cr_finite_find_law(v, conditions, c, alpha, out), 0;
-    if (c->exact) return cr_means_exact(v, conditions, c, alpha, out), 0;
-    if (!c->near) return bound_by_method(v, conditions, c, constraints, alpha, out);
-    cr_finite_find(v, conditions, &c->score, constraints, alpha, 0, out);
+    if (c->law) out->law_mean = cr_finite_find_law(v, conditions, c, alpha, &out->moments);
+    else if (c->exact) out->miss_rate = cr_means_exact(v, conditions, c, alpha, &out->moments);
+    else if (c->near)
+        cr_finite_find(v, conditions, &c->score, constraints, alpha, 0, &out->moments);
+    else return bound_by_method(v, conditions, c, constraints, alpha, &out->moments);
     return 0;
 }
 
@@ -131,14 +131,15 @@ static int is_hopeless(const cr_conditions *conditions)
 }
 
 static certreg_status find(cr_replay *r, const cr_conditions *conditions,
-                           certreg_bounds out[CR_CONDITIONS], int *abstained)
+                           cr_bound out[CR_CONDITIONS], int *abstained)
 {
     const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
-    for (int i = 0; i < CR_CONDITIONS; i++) out[i] = cr_bounds_blank(r->view, conditions);
+    for (int i = 0; i < CR_CONDITIONS; i++)
+        out[i] = (cr_bound){cr_bounds_blank(r->view, conditions), NAN, NAN};
     *abstained = is_hopeless(conditions);
     if (*abstained) return CERTREG_OK;
-    if (conditions->question.method == CERTREG_METHOD_PAPER)
-        return find_paper(r, conditions, out, abstained);
+    if (conditions->question.given.method == CERTREG_METHOD_PAPER)
+        return find_paper(r, conditions, &out->moments, abstained);
     for (int i = 0; i < conditions->count; i++)
         *abstained |=
             bound_moments(r->view, conditions, conditions->each + i, constraints, out + i);
@@ -150,14 +151,14 @@ int cr_bounds_want(cr_replay *r, const cr_conditions *conditions)
 {
     const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
     if (is_hopeless(conditions) || !(constraints & CERTREG_CONSTRAINT_GRADIENT)) return 1;
-    if (conditions->question.method != CERTREG_METHOD_PAPER)
+    if (conditions->question.given.method != CERTREG_METHOD_PAPER)
         return cr_gradients_want(r, conditions);
     const cr_samples s = of_paper(r->view, conditions);
     return cr_sweep_want(r, &s, CR_WANTED_WHOLE, 1) != NULL;
 }
 
 certreg_status cr_bounds_find(cr_replay *r, const cr_conditions *conditions,
-                              certreg_bounds out[CR_CONDITIONS], int *abstained)
+                              cr_bound out[CR_CONDITIONS], int *abstained)
 {
     const certreg_status status = find(r, conditions, out, abstained);
     return r->view->watch->late ? CERTREG_E_DEADLINE : status; /* what is unfinished is no bound */

@@ -17,7 +17,7 @@ static const double ends_share = 0.25;
 static double bound_of(cr_view *v, const cr_conditions *conditions, cr_bet bet, double alpha,
                        size_t expected, int upper)
 {
-    const int anytime = conditions->question.method_row->any_number;
+    const int anytime = conditions->question.method->any_number;
     for (size_t i = cr_view_noisy(v); i < conditions->main_first; i++)
         cr_betting_add_pilot(&bet, bet.value(bet.of, i));
     bet.count = expected ? expected : cr_parts_count(conditions);
@@ -141,18 +141,19 @@ static double law_at(const void *of, size_t sample)
     return cr_law_value(l->law, cr_samples_at(&l->samples, sample));
 }
 
-void cr_finite_find_law(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                        double alpha, certreg_bounds *b)
+double cr_finite_find_law(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                          double alpha, certreg_bounds *b)
 {
-    cr_law *law = c->law;
+    const cr_law *law = c->law;
     const int32_t k = conditions->output;
     const of_law all = {law, all_samples(v, conditions, &c->score, 0)};
     cr_bet bet = {.value = law_at, .of = &all, .first = conditions->main_first};
     cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
     cr_law_range(law, &bet);
-    law->mean = bound_of(v, conditions, bet, alpha, 0, 0) -
-                0x1p-50 * (fabs(b->range_lo) + fabs(b->range_hi)); /* what rounding H may add */
+    const double mean = bound_of(v, conditions, bet, alpha, 0, 0) -
+                        0x1p-50 * (fabs(b->range_lo) + fabs(b->range_hi)); /* rounding of H */
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     b->mean_lo = b->range_lo, b->mean_hi = b->range_hi;
-    if (!law->moves) b->mean_lo = fmax(b->mean_lo, cr_law_shifted(law, law->mean, 0));
+    if (!law->moves) b->mean_lo = fmax(b->mean_lo, cr_law_shifted(law, mean, 0));
+    return mean;
 }

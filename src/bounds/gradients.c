@@ -17,7 +17,8 @@ static double center_of(cr_view *v, const cr_conditions *conditions, const cr_co
     cr_moments_of(&pilot, &m);
     if (m.count && isfinite(cr_moments_mean(&m))) return cr_moments_mean(&m);
     if (c->score.kind == CR_SCORE_OUTPUT)
-        return conditions->question.prediction_given ? conditions->question.prediction : 0;
+        return conditions->question.given.prediction_given ? conditions->question.given.prediction
+                                                           : 0;
     return cr_score_of_prediction(&c->score);
 }
 
@@ -129,7 +130,7 @@ static certreg_status bound_gradients(cr_replay *r, const cr_conditions *conditi
     return status;
 }
 
-static gradient_job job_of(cr_view *v, const cr_conditions *conditions, certreg_bounds *bounds)
+static gradient_job job_of(cr_view *v, const cr_conditions *conditions, cr_bound *bounds)
 {
     gradient_job job = {.functions = 0};
     for (int i = 0; i < conditions->count; i++) {
@@ -138,7 +139,7 @@ static gradient_job job_of(cr_view *v, const cr_conditions *conditions, certreg_
         const size_t f = job.functions++;
         job.main[f] = cr_parts_main(v, conditions, &c->score);
         job.main[f].center = center_of(v, conditions, c);
-        job.bounds[f] = bounds + i;
+        job.bounds[f] = &bounds[i].moments;
     }
     return job;
 }
@@ -165,11 +166,11 @@ static cr_samples of_martingale(cr_view *v, const cr_conditions *conditions, con
 
 /* One condition after the other. */
 static certreg_status bound_without_normality(cr_replay *r, const cr_conditions *conditions,
-                                              double alpha, certreg_bounds *bounds)
+                                              double alpha, cr_bound *bounds)
 {
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
-        certreg_bounds *b = bounds + i;
+        certreg_bounds *b = &bounds[i].moments;
         if (c->near) continue;
         cr_martingale_job job = {.samples = of_martingale(r->view, conditions, c),
                                  .range_lo = b->range_lo,
@@ -187,7 +188,7 @@ static certreg_status bound_without_normality(cr_replay *r, const cr_conditions 
 /* ---- all together */
 static int want_grams(cr_replay *r, const cr_conditions *conditions)
 {
-    certreg_bounds unused[CR_CONDITIONS];
+    cr_bound unused[CR_CONDITIONS];
     const gradient_job job = job_of(r->view, conditions, unused);
     const size_t blocks = r->view->plan.blocks;
     for (size_t f = 0; f < job.functions; f++) {
@@ -201,7 +202,7 @@ static int want_grams(cr_replay *r, const cr_conditions *conditions)
 
 int cr_gradients_want(cr_replay *r, const cr_conditions *conditions)
 {
-    if (conditions->question.method_row->normality) return want_grams(r, conditions);
+    if (conditions->question.method->normality) return want_grams(r, conditions);
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
         if (c->near) continue;
@@ -221,13 +222,12 @@ static certreg_status sweep(cr_replay *r, const cr_conditions *conditions)
     return cr_sweep_run(r);
 }
 
-certreg_status cr_gradients_find(cr_replay *r, const cr_conditions *conditions,
-                                 certreg_bounds *bounds)
+certreg_status cr_gradients_find(cr_replay *r, const cr_conditions *conditions, cr_bound *bounds)
 {
-    const double alpha = CR_SHARE_CORRELATIONS * conditions->question.alpha;
+    const double alpha = CR_SHARE_CORRELATIONS * conditions->question.given.alpha;
     const certreg_status status = sweep(r, conditions);
     if (status) return status;
-    if (!conditions->question.method_row->normality)
+    if (!conditions->question.method->normality)
         return bound_without_normality(r, conditions, alpha, bounds);
     gradient_job job = job_of(r->view, conditions, bounds);
     return job.functions ? bound_gradients(r, conditions, alpha, &job) : CERTREG_OK;

@@ -1,6 +1,6 @@
 #include "bounds/means.h"
 #include "bounds/parts.h"
-#include "question/looks.h"
+#include "conditions/interim_looks.h"
 #include "statistics/binomial.h"
 #include "statistics/moments.h"
 #include <math.h>
@@ -18,21 +18,23 @@ static double miss_rate(cr_view *v, const cr_conditions *conditions, const cr_co
                         double alpha)
 {
     if (conditions->question.is_group) return cr_looks_upper(v, conditions, c);
-    if (conditions->question.method_row->any_number)
-        return cr_looks_anytime(v, conditions, c, alpha);
+    if (conditions->question.method->any_number) return cr_looks_anytime(v, conditions, c, alpha);
     const cr_samples s = cr_parts_main(v, conditions, &c->score);
     uint64_t misses = 0;
     for (size_t i = 0; cr_samples_has(&s, i); i++) misses += cr_samples_at(&s, i) < 0;
     return cr_binomial_upper(misses, s.count, alpha);
 }
 
-void cr_means_exact(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                    double alpha, certreg_bounds *b)
+double cr_means_exact(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                      double alpha, certreg_bounds *b)
 {
+    const double rate = miss_rate(v, conditions, c, alpha);
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    b->mean_lo = mean_of_share(1, -1, miss_rate(v, conditions, c, alpha));
+    b->mean_lo = mean_of_share(1, -1, rate);
     b->mean_hi = 1;
-    b->range_lo = -1, b->range_hi = 1;
+    b->range_lo = -1;
+    b->range_hi = 1;
+    return rate;
 }
 
 /* ---- by counting */
@@ -120,7 +122,7 @@ static int bound_by_counting(cr_view *v, const cr_conditions *conditions, const 
 int cr_means_asymptotic(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                         certreg_bounds *b)
 {
-    const double alpha = conditions->question.alpha, tail = CR_SHARE_MEAN * alpha;
+    const double alpha = conditions->question.given.alpha, tail = CR_SHARE_MEAN * alpha;
     const int32_t k = conditions->output;
     double lo, hi;
     cr_moments m;

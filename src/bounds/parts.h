@@ -1,7 +1,7 @@
 /* What all bounds have in common: the two parts of a record, and the shares of alpha. */
 #ifndef CR_BOUNDS_PARTS_H
 #define CR_BOUNDS_PARTS_H
-#include "question/conditions.h"
+#include "conditions/conditions.h"
 #include "statistics/samples.h"
 
 /* Shares of alpha (theory 5.1): the two ends of an interval that needs both take half of the mean's

@@ -1,159 +1,108 @@
-/* The pipeline: sample, to the number requested or until every target is settled, then answer every
- * question from the record. */
+/* The method, as two drivers: cr_certify samples and answers all questions of a call;
+ * cr_certify_question goes from the record to one certificate. */
 #include "certify/certify.h"
 #include "base/sizes.h"
 #include "base/structs.h"
-#include "certify/answer.h"
-#include "certify/job.h"
-#include "question/looks.h"
+#include "bounds/bounds.h"
+#include "certify/answer_timer.h"
+#include "certify/bound_selection.h"
+#include "certify/certificate.h"
+#include "certify/output_bounds.h"
+#include "certify/prefetch.h"
+#include "certify/stopping.h"
 #include "record/sweep.h"
 #include <math.h>
 #include <stdio.h>
 
-/* ---- sampling */
-static certreg_status stop_of(certreg_status sampled, int *stop)
+/* ---- one question */
+/* 1 if the bounds of the question before are also those of this one. The bounds of f itself do not
+ * depend on the tolerance, and only on those constraints that are not neutral. */
+static int has_same_bounds(cr_view *v, const cr_evaluation *before, const cr_question *q)
 {
-    if (sampled == CERTREG_E_CANCELLED) *stop = CERTREG_STOP_CANCELLED;
-    if (sampled == CERTREG_E_DEADLINE) *stop = CERTREG_STOP_DEADLINE;
-    return *stop == CERTREG_STOP_ALL ? sampled : CERTREG_OK;
+    const cr_question *b = &before->conditions.question;
+    const cr_given *g = &q->given, *h = &b->given;
+    if (!before->known || q->is_vector || !q->center->about_output) return 0;
+    if (cr_bound_selection_applies(b) || cr_bound_selection_applies(q)) return 0;
+    const uint32_t other = cr_bounds_constraints(v, b) ^ cr_bounds_constraints(v, q);
+    return !(other & ~q->method->neutral) && h->center == g->center && h->output == g->output &&
+           h->output_count == g->output_count && h->statistic == g->statistic &&
+           h->method == g->method && h->alpha == g->alpha && h->at_radius == g->at_radius &&
+           h->prediction_given == g->prediction_given && h->prediction == g->prediction;
 }
 
-enum { OPEN, PROVEN, HOPELESS };
-
-static int state_of(const cr_work *w, cr_job *j, cr_question *q)
+/* Too few samples after an early stop, or an empty box of estimates, prove nothing: that is an
+ * outcome and no failure. */
+static int is_abstention(certreg_status status, int stopped)
 {
-    certreg_certificate c;
-    cr_answer a = {.known = 0};
-    if (j->foretold == q->digest) q->found = &j->prediction;
-    const certreg_status status = cr_answer_question(w, q, j->samples, 1, &a, &c);
-    j->told |= a.told;
-    if (a.known) j->foretold = q->digest, j->prediction = a.conditions.prediction;
-    if (status == CERTREG_E_DEADLINE) return OPEN;
-    if (status) return HOPELESS; /* reported when it is answered for good */
-    if (c.radius >= q->target) return PROVEN;
-    return a.known && cr_looks_hopeless(w->record, &a.conditions) ? HOPELESS : OPEN;
+    return status == CERTREG_E_INFEASIBLE || (stopped && status == CERTREG_E_WRONG_STATE);
 }
 
-/* Before anything is sampled only failures are missing: what is out of reach now stays so. Main
- * samples that are there already do not count yet, so what is found here reveals nothing about
- * them. (This also makes the tests, which takes longer than evaluating them.) */
-static int state_at_first(const cr_work *w, const cr_question *q)
+certreg_status cr_certify_question(const cr_work *w, const cr_question *q, uint64_t samples,
+                                   int stopped, cr_evaluation *e, certreg_certificate *c)
 {
-    cr_conditions conditions = {.question = *q, .scratch = w->scratch};
-    if (cr_conditions_preview(w->record, &conditions, w->why)) return OPEN;
-    if (conditions.samples > conditions.main_first) conditions.samples = conditions.main_first;
-    return cr_looks_hopeless(w->record, &conditions) ? HOPELESS : OPEN;
-}
-
-/* What is spent on the tests before there are samples, and what is left to the answers as long as
- * nobody knows how long they take. */
-static double half_the_time(const cr_work *w)
-{
-    return fmax(0, (w->clock->deadline - cr_watch_now(w->record->watch)) / 2);
-}
-
-/* Whether every target is settled, by the record so far or, `at_first`, before there is one. */
-static int is_settled(const cr_work *w, cr_job *j, int at_first)
-{
-    int open = 0, proven = 0;
-    const double start = cr_closing_start(w, at_first ? half_the_time(w) : INFINITY);
-    for (size_t i = 0; !open && i < j->call->count; i++) {
-        cr_question q;
-        const int state = cr_job_question(w, j, i, &q) ? HOPELESS
-                          : at_first                   ? state_at_first(w, &q)
-                                                       : state_of(w, j, &q);
-        open = state == OPEN;
-        proven |= state == PROVEN;
-    }
-    open |= cr_closing_end(w, start, 0);
-    if (!open) j->stop = proven ? CERTREG_STOP_TARGET : CERTREG_STOP_HOPELESS;
-    return !open;
-}
-
-/* ---- how far to sample */
-/* The number of samples must not depend on the outputs, so this is fixed before there are any
- * (theory 5.1). */
-static void suppose_cost(const cr_work *w)
-{
-    if (w->clock->deadline > 0 && !cr_cost_known(w->clock->closing.cost))
-        w->clock->closing.supposed = half_the_time(w);
-}
-
-/* The next number of samples at which any question has a look; `most` where there is none
- * before. */
-static uint64_t next_look(const cr_work *w, const cr_job *j, uint64_t after, uint64_t most)
-{
-    uint64_t next = most;
-    for (size_t i = 0; i < j->call->count; i++) {
-        cr_question q;
-        cr_looks looks;
-        if (cr_job_question(w, j, i, &q)) continue;
-        cr_looks_make(w->record, &q, &looks);
-        for (size_t k = 0; k < looks.count; k++)
-            if (looks.at[k] > after && looks.at[k] < next) next = looks.at[k];
-    }
-    return next;
-}
-
-static certreg_status sample_until_settled(const cr_work *w, cr_job *j, size_t samples)
-{
-    size_t known; /* samples without a gap: one evaluation settles all looks among them */
-    if (is_settled(w, j, 1)) return CERTREG_OK;
-    suppose_cost(w); /* now that the tests are made */
-    j->by_outputs = 1;
-    cr_view_length(w->record, &known, NULL);
-    if (known > w->record->pilot && is_settled(w, j, 0)) return CERTREG_OK;
-    for (uint64_t at = known; at < samples;) {
-        at = next_look(w, j, at > w->record->pilot ? at : w->record->pilot, samples);
-        const certreg_status status = stop_of(
-            cr_estimator_sample(w->estimator, 0, (size_t)at, j->samples, j->looks), &j->stop);
-        if (status || j->stop != CERTREG_STOP_ALL) return status;
-        if (is_settled(w, j, 0)) return CERTREG_OK;
-    }
-    return CERTREG_OK;
-}
-
-static certreg_status check_total(const cr_work *w, size_t samples)
-{
-    const size_t most = w->record->plan.max_samples;
-    if (samples <= most) return CERTREG_OK;
-    cr_fail(w->why, CERTREG_E_TOO_MANY,
-            "total_samples is %zu, more than plan.max_samples = %zu: ask for fewer, or create the "
-            "estimator with a larger one",
-            samples, most);
-    return w->why->sample = (int64_t)most, CERTREG_E_TOO_MANY;
-}
-
-static certreg_status settle(const cr_work *w, cr_job *j)
-{
-    const size_t samples = j->call->total_samples;
-    w->clock->closing = (cr_closing){.times = j->all_targets ? 2 : 1, .from = j->from};
-    if (j->any_valid) w->clock->closing.cost = cr_closing_cost(w, j->hash);
-    if (!samples || !j->any_valid)
-        return CERTREG_OK; /* wrong questions are reported in their turn */
-    const certreg_status status = check_total(w, samples);
+    cr_view *v = w->record;
+    cr_conditions *conditions = &e->conditions;
+    cr_condition_radius here, *least = &e->proven;
+    const int inverse = q->given.at_radius > 0, same = has_same_bounds(v, e, q);
+    *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
+    cr_certificate_init(v, q, c);
+    certreg_status status = cr_question_check_reuse(v, q, samples, w->why);
     if (status) return status;
-    if (j->all_targets) return sample_until_settled(w, j, samples);
-    suppose_cost(w);
-    return stop_of(cr_estimator_sample(w->estimator, 0, samples, j->samples, j->looks), &j->stop);
+
+    /* 1. The prediction, chosen by the pilot, and the conditions under which T stays within the
+     * tolerance of it. */
+    e->known = 0;
+    *conditions = (cr_conditions){.question = *q, .scratch = w->scratch};
+    status = cr_conditions_prepare(v, conditions, w->why);
+    const int answers = !status || status == CERTREG_E_DEADLINE || is_abstention(status, stopped);
+    e->told |= answers;
+    if (answers) {
+        c->prediction = conditions->prediction;
+        c->estimate = conditions->estimate;
+    }
+    if (status) return answers && status != CERTREG_E_DEADLINE ? CERTREG_OK : status;
+
+    /* Steps 2 to 4 for each direction of a vector; any other question has one. */
+    for (size_t i = 0; !status && i < q->directions; i++) {
+        /* 2. The conditions along it, each by the moments or by the whole law of its score. */
+        cr_conditions_turn(v, conditions, i);
+        if (q->directions > 1) cr_prefetch_directions(w, conditions, i);
+        const int reuse = same || q->is_ordered;
+        if (!reuse) cr_bound_selection_choose(w, conditions);
+
+        /* 3. Bounds at the level alpha, from the main samples. */
+        if (!reuse) status = cr_bounds_find(w->replay, conditions, e->bounds, &e->abstained);
+        if (i == 0) e->known = !status;
+        if (status || inverse) break;
+        here = (cr_condition_radius){.direction = i};
+
+        /* 4. The largest radius at which every condition holds; of a vector the least one. */
+        if (!e->abstained)
+            status = cr_condition_radius_find(w, e, i ? least->radius : INFINITY, &here);
+        if (!status && (i == 0 || e->abstained || here.radius < least->radius)) *least = here;
+        if (!(least->radius > 0)) break;
+    }
+    if (inverse && !status) { /* 4'. Output bounds: the range of T at a given radius. */
+        status = cr_output_bounds_find(w, e, &c->output_lo, &c->output_hi);
+        if (!status && (isfinite(c->output_lo) || isfinite(c->output_hi)))
+            *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_CERTIFIED,
+                                           .radius = q->given.at_radius};
+    }
+
+    /* 5. The certificate. An unfinished evaluation claims nothing. */
+    if (status || v->watch->late) {
+        *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
+        c->output_lo = -INFINITY;
+        c->output_hi = INFINITY;
+    }
+    if (v->watch->late) return CERTREG_E_DEADLINE;
+    cr_certificate_fill(v, e, least, c);
+    return is_abstention(status, stopped) ? CERTREG_OK : status;
 }
 
-/* ---- all questions */
-void cr_certify_nothing(cr_view *v, certreg_status status, int stop, size_t count,
-                        certreg_certificate *out)
-{
-    certreg_certificate nothing;
-    if (cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", NULL)) return;
-    const uint32_t size = out->struct_size;
-    cr_answer_blank(v, NULL, &nothing);
-    cr_answer_status(status, &nothing);
-    nothing.stop = stop;
-    for (size_t i = 0; i < count; i++)
-        cr_struct_write((unsigned char *)out + i * size, size, &nothing, sizeof nothing);
-}
-
-void cr_certify_keep_first(const cr_work *w, certreg_status status, const char *what, size_t index,
-                           certreg_error *first)
+/* ---- one call */
+void cr_certify_keep_first_error(const cr_work *w, certreg_status status, const char *what,
+                                 size_t index, certreg_error *first)
 {
     if (first->status || !status) return;
     *first = *w->why;
@@ -161,88 +110,7 @@ void cr_certify_keep_first(const cr_work *w, certreg_status status, const char *
         snprintf(first->text, sizeof first->text, "%s %zu: %.200s", what, index, w->why->text);
 }
 
-/* CERTREG_OK also where it was given up: the questions before it keep their answers. */
-static certreg_status answer(const cr_work *w, cr_job *j, size_t index, cr_answer *a,
-                             certreg_certificate *c)
-{
-    cr_question q;
-    cr_error_clear(w->why);
-    certreg_status status = cr_job_question(w, j, index, &q);
-    if (status) cr_answer_blank(w->record, &q, c);
-    else status = cr_answer_question(w, &q, j->samples, j->stop != CERTREG_STOP_ALL, a, c);
-    const int late = status == CERTREG_E_DEADLINE;
-    c->stop = late ? CERTREG_STOP_DEADLINE : j->stop;
-    cr_answer_status(late ? CERTREG_OK : status, c);
-    return c->status;
-}
-
-static int want(const cr_work *w, const cr_job *j, size_t index)
-{
-    cr_question q;
-    if (cr_job_question(w, j, index, &q) || cr_allowed_now(w->record, &q, j->samples, w->why))
-        return 1; /* refused in its turn */
-    return cr_answer_want(w, &q);
-}
-
-/* One sweep serves this question and those after it, as far as there is room: up to the one that is
- * returned. Where something goes wrong the answers say so. */
-static size_t look_ahead(const cr_work *w, const cr_job *j, size_t index)
-{
-    size_t i = index + 1;
-    if (!want(w, j, index)) {
-        cr_sweep_forget(w->replay);
-        want(w, j, index);
-    }
-    if (!cr_sweep_pending(w->replay)) return i;
-    while (i < j->call->count && want(w, j, i)) i++;
-    cr_sweep_run(w->replay);
-    return i;
-}
-
-/* A sweep that is late leaves none of its questions an answer: with a deadline each has its own. */
-static int may_look_ahead(const cr_work *w, const cr_job *j)
-{
-    return j->call->count > 1 && w->replay->sizes.functions && !(w->clock->deadline > 0);
-}
-
-static certreg_status answer_all(const cr_work *w, cr_job *j)
-{
-    certreg_error first;
-    cr_error_clear(&first);
-    cr_answer a = {.known = 0};
-    for (size_t i = 0, ahead = 0; i < j->call->count; i++) {
-        certreg_certificate c;
-        if (may_look_ahead(w, j) && i == ahead) ahead = look_ahead(w, j, i);
-        const certreg_status status = answer(w, j, i, &a, &c);
-        cr_certify_keep_first(w, status, j->call->count > 1 ? "question" : NULL, i, &first);
-        cr_struct_write(cr_job_certificate(j, i), j->size, &c, sizeof c);
-    }
-    j->told |= a.told;
-    *w->why = first; /* an abstention leaves no error behind */
-    return first.status;
-}
-
-/* ---- the call */
-static certreg_status fail_all(const cr_work *w, cr_job *j, certreg_status status)
-{
-    j->out->struct_size = j->size; /* whatever a callback wrote there */
-    cr_certify_nothing(w->record, status, j->stop, j->call->count, j->out);
-    j->stop = CR_STOP_FAILED;
-    return status;
-}
-
-static certreg_status sample_and_answer(const cr_work *w, cr_job *j)
-{
-    certreg_status status = settle(w, j);
-    if (status) return fail_all(w, j, status);
-    cr_error_clear(w->why);
-    const double start = cr_closing_start(w, INFINITY);
-    status = answer_all(w, j);
-    cr_closing_end(w, start, w->record->present);
-    return status;
-}
-
-static certreg_status prepare(const cr_work *w, const cr_call *call)
+static certreg_status check_arguments(const cr_work *w, const cr_call *call)
 {
     if (call->inverse && !(call->at_radius > 0 && isfinite(call->at_radius)))
         return cr_fail(w->why, CERTREG_E_INVALID, "radius is %g; it must be positive and finite",
@@ -254,38 +122,81 @@ static certreg_status prepare(const cr_work *w, const cr_call *call)
     return status ? status : cr_view_begun(w->record, w->why);
 }
 
-/* If the outputs chose the number of samples, only the requested number counts as fixed
- * beforehand. */
-static void remember(const cr_work *w, const cr_job *j)
+static certreg_status fail_all(const cr_work *w, const cr_request *r, certreg_status status)
 {
-    if (j->told)
-        cr_asked_remember(w->record, j->by_outputs ? j->samples : w->record->present, j->samples,
-                          j->looks);
+    r->out->struct_size = r->size; /* a callback may have overwritten it */
+    cr_certificate_write_empty(w->record, status, r->stop, r->call->count, r->out);
+    return status;
+}
+
+/* Records at which numbers of samples the record was evaluated (theory 5.2). If the outputs chose
+ * the number, only the requested one counts as fixed beforehand. */
+static void remember(const cr_work *w, const cr_request *r)
+{
+    if (r->main_samples_revealed)
+        cr_asked_remember(w->record, r->count_chosen_by_outputs ? r->samples : w->record->present,
+                          r->samples, r->looks);
 }
 
 certreg_status cr_certify(const cr_work *w, const cr_call *call, int *stop,
                           certreg_certificate *out)
 {
+    cr_record *record = w->record;
     *stop = CR_STOP_FAILED;
     cr_error_clear(w->why);
     certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", w->why);
     if (status) return status;
-    cr_job j = {.call = call, .out = out, .stop = CERTREG_STOP_ALL};
-    j.size = out->struct_size;
-    j.samples = call->total_samples > w->record->present ? call->total_samples : w->record->present;
-    status = prepare(w, call);
-    if (status) return fail_all(w, &j, status);
-    if (call->total_samples && call->total_samples <= w->record->plan.max_samples)
-        cr_record_expect(w->record, call->total_samples);
-    cr_job_check(w, &j);
-    if (call->together && j.wrong.status) {
-        *w->why = j.wrong;
-        return fail_all(w, &j, j.wrong.status);
+
+    /* 1. Parse and validate the questions: each has a certificate without a claim from here on. */
+    cr_request r = {.call = call, .out = out, .size = out->struct_size, .stop = CERTREG_STOP_ALL};
+    r.samples = call->total_samples > record->present ? call->total_samples : record->present;
+    status = check_arguments(w, call);
+    if (status) return fail_all(w, &r, status);
+    if (call->total_samples && call->total_samples <= record->plan.max_samples)
+        cr_record_expect(record, call->total_samples);
+    cr_request_check(w, &r);
+    if (call->all_or_none && r.first_invalid.status) {
+        *w->why = r.first_invalid;
+        return fail_all(w, &r, r.first_invalid.status);
     }
-    status = sample_and_answer(w, &j);
-    remember(w, &j);
-    *stop = j.stop;
-    return status;
+
+    /* 2. Sample until the stopping rule. */
+    status = cr_stopping_sample(w, &r);
+    if (status) {
+        remember(w, &r);
+        return fail_all(w, &r, status);
+    }
+    *stop = r.stop;
+
+    /* 3. Answer each question from the record. One sweep over the noise may serve several; with a
+     * deadline each has its own, since a sweep that is late leaves all of its questions without. */
+    const int looks_ahead = call->count > 1 && w->replay->sizes.functions &&
+                            !(w->clock->deadline > 0);
+    const double start = cr_answer_timer_start(w, INFINITY);
+    cr_evaluation e = {.known = 0};
+    certreg_error first;
+    cr_error_clear(&first);
+    cr_sweep_new_answers(w->replay);
+    for (size_t i = 0, ahead = 0; i < call->count; i++) {
+        cr_question q;
+        certreg_certificate c;
+        if (looks_ahead && i == ahead) ahead = cr_prefetch_questions(w, &r, i);
+        cr_error_clear(w->why);
+        status = cr_request_question(w, &r, i, &q);
+        if (status) cr_certificate_init(record, &q, &c);
+        else status = cr_certify_question(w, &q, r.samples, r.stop != CERTREG_STOP_ALL, &e, &c);
+        const int late = status == CERTREG_E_DEADLINE; /* an outcome: other questions have answers
+                                                        */
+        c.stop = late ? CERTREG_STOP_DEADLINE : r.stop;
+        cr_certificate_set_status(late ? CERTREG_OK : status, &c);
+        cr_certify_keep_first_error(w, c.status, call->count > 1 ? "question" : NULL, i, &first);
+        cr_struct_write(cr_request_certificate(&r, i), r.size, &c, sizeof c);
+    }
+    cr_answer_timer_stop(w, start, record->present);
+    r.main_samples_revealed |= e.told;
+    remember(w, &r);
+    *w->why = first; /* an abstention leaves no error behind */
+    return first.status;
 }
 
 /* ---- public */
@@ -296,7 +207,7 @@ static certreg_status enter_and_certify(certreg_estimator *e, const cr_call *cal
     cr_work w;
     const certreg_status refused = cr_estimator_enter(e, &w);
     if (!refused) return cr_estimator_leave(e, cr_certify(&w, call, &stop, out));
-    cr_certify_nothing(NULL, refused, CERTREG_STOP_ALL, call->count, out);
+    cr_certificate_write_empty(NULL, refused, CERTREG_STOP_ALL, call->count, out);
     return refused;
 }
 

@@ -1,17 +1,19 @@
-/* certreg_certify, with what the functions built on it need in addition. */
+/* The drivers: one call of certify, and one question. */
 #ifndef CR_CERTIFY_CERTIFY_H
 #define CR_CERTIFY_CERTIFY_H
-#include "certify/job.h"
+#include "certify/condition_radius.h"
+#include "certify/request.h"
 
-/* Samples and answers. *stop: CERTREG_STOP_... or CR_STOP_FAILED. */
+/* Samples, and answers every question. *stop: CERTREG_STOP_... or CR_STOP_FAILED. */
 certreg_status cr_certify(const cr_work *, const cr_call *, int *stop, certreg_certificate *out);
-/* A certificate without any claim into every element, if `out` can be written at all. The estimator
- * may be NULL. */
-void cr_certify_nothing(cr_view *, certreg_status, int stop, size_t count,
-                        certreg_certificate *out);
-/* The first failure of several is what a call reports: with its number, where it is one of several
- * (what not NULL). */
-void cr_certify_keep_first(const cr_work *, certreg_status, const char *what, size_t index,
-                           certreg_error *first);
+/* Answers a validated question from the record. `samples`: the number at which it is evaluated.
+ * `stopped`: sampling ended early, so that too few samples are an outcome and no failure. DEADLINE
+ * if there was not enough time; the certificate then claims nothing. *e ends with the conditions of
+ * this question. */
+certreg_status cr_certify_question(const cr_work *, const cr_question *, uint64_t samples,
+                                   int stopped, cr_evaluation *e, certreg_certificate *);
+/* Keeps the first failure of several, with its number if `what` names what is counted. */
+void cr_certify_keep_first_error(const cr_work *, certreg_status, const char *what, size_t index,
+                                 certreg_error *first);
 
 #endif

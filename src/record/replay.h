@@ -32,7 +32,7 @@ typedef struct cr_replay_host {
 typedef struct cr_findings {
     cr_noise noise;
     size_t count, swept;
-    size_t earlier; /* of them, those from before this closing computation (certify/job.h) */
+    size_t earlier; /* of them, those from before the answers under way (cr_sweep_new_answers) */
     int reused;     /* it took one of these */
     size_t grams, weighed, projected; /* what of the sizes they use */
     cr_function *functions;

@@ -110,6 +110,12 @@ const cr_function *cr_sweep_want(cr_replay *r, const cr_samples *s, enum cr_want
     return found->functions + found->count++;
 }
 
+void cr_sweep_new_answers(cr_replay *r)
+{
+    r->found.earlier = r->found.count;
+    r->found.reused = 0;
+}
+
 void cr_sweep_forget(cr_replay *r)
 {
     cr_findings *found = &r->found;

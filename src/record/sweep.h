@@ -19,6 +19,8 @@ cr_sweep_sizes cr_sweep_sizes_of(const certreg_model *, const certreg_plan *);
 const cr_function *cr_sweep_want(cr_replay *, const cr_samples *, enum cr_wanted, size_t blocks);
 /* Makes room. No function has results any more. */
 void cr_sweep_forget(cr_replay *);
+/* Counts results as reused, from now on, if they are there already. */
+void cr_sweep_new_answers(cr_replay *);
 /* Whether something is wanted that was not found yet. */
 int cr_sweep_pending(const cr_replay *);
 /* Finds it. DEADLINE, or a failure of the backend: all is forgotten. */

@@ -21,7 +21,6 @@ typedef struct cr_law {
     double greatest; /* value of a score */
     int moves;       /* about how far E u moves: H(u) - u is in place of H(u) */
     double slope[CR_LAW_CELLS], height[CR_LAW_CELLS + 1]; /* height: H where cells begin and end */
-    double mean; /* a lower bound of E H, where one is known */
 } cr_law;
 
 /* Zero: there are too few samples, or they are all alike. */

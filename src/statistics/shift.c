@@ -1,7 +1,10 @@
 #include "statistics/shift.h"
 #include "base/constants.h"
 #include "statistics/normal.h"
+#include <float.h>
 #include <math.h>
+
+enum { MARGINS = 40 };
 
 double cr_shift_level(double p)
 {
@@ -23,15 +26,23 @@ double cr_shift_radius(double from, double to)
     return cr_normal_quantile_sf(from) - cr_normal_quantile_sf(to);
 }
 
-/* Found by quantiles and seen to by the tail itself. Of z and r the margins are far more than what
- * rounding takes. */
+/* Both levels come from quantiles and are moved inward until the tails themselves confirm them: an
+ * event at most as probable as `from` has a level of at least z, and after a shift by z - level or
+ * less it is rarer than `to`. The first margin is a few ulps, so that short radii keep their
+ * digits. */
 double cr_shift_within(double from, double to, double most)
 {
-    const double z = cr_normal_quantile_sf(from), level = cr_normal_quantile_sf(to),
-                 r = fmin((z - level) * (1 - 100 * CR_ROUNDING) -
-                              CR_ROUNDING * (1 + fabs(z) + fabs(level)),
-                          most);
-    return r > 0 && cr_normal_sf(z - r) < to ? r : 0;
+    const double z = cr_normal_quantile_sf(fmax(from, CR_TINY)), level = cr_normal_quantile_sf(to),
+                 tail_error = 8 * DBL_EPSILON;
+    double margin = 4 * DBL_EPSILON * (fabs(z) + fabs(level)) + DBL_MIN;
+    for (int i = 0; i < MARGINS; i++, margin *= 2) {
+        const int confirmed = cr_normal_sf(z - margin) >= from * (1 + tail_error) &&
+                              cr_normal_sf(level + margin) < to * (1 - tail_error);
+        if (!confirmed) continue;
+        const double r = nextafter((z - margin) - (level + margin), 0);
+        return r > 0 ? fmin(r, most) : 0;
+    }
+    return 0;
 }
 
 double cr_shift_radius_of_mean(double drop, double variance)

@@ -1,0 +1,52 @@
+/* Measures how long answers take, and stops them at the deadline. */
+#include "certify/answer_timer.h"
+#include <math.h>
+
+uint64_t cr_answer_timer_key(uint64_t so_far, const cr_question *q)
+{
+    const cr_given *g = &q->given;
+    const uint64_t served = g->served_pairs ? g->served_samples : g->served_samples > 0;
+    const uint64_t words[] = {(uint64_t)g->output, (uint64_t)g->statistic, (uint64_t)g->method,
+                              (uint64_t)g->center, g->constraints,         g->output_count,
+                              g->target > 0,       g->at_radius > 0,       served};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        so_far = (so_far ^ words[i]) * 0x100000001b3u;
+    return so_far ? so_far : 1;
+}
+
+cr_cost *cr_answer_timer_cost(const cr_work *w, uint64_t key)
+{
+    for (size_t i = 0; i < CR_COSTS_KEPT; i++)
+        if (w->clock->costs[i].asked == key) return w->clock->costs + i;
+    cr_cost *cost = w->clock->costs + w->clock->cost_next;
+    w->clock->cost_next = (w->clock->cost_next + 1) % CR_COSTS_KEPT;
+    *cost = (cr_cost){.asked = key};
+    return cost;
+}
+
+double cr_answer_timer_start(const cr_work *w, double max_seconds)
+{
+    cr_watch *watch = w->record->watch;
+    const double start = cr_watch_now(watch);
+    watch->late = 0;
+    watch->fixed = 0;
+    watch->due = w->clock->deadline > 0 ? fmin(w->clock->deadline, start + max_seconds) : 0;
+    return start;
+}
+
+int cr_answer_timer_stop(const cr_work *w, double start, size_t samples)
+{
+    cr_watch *watch = w->record->watch;
+    const double took = cr_watch_now(watch) - start;
+    const size_t count = samples ? samples : w->record->present;
+    const int late = watch->late;
+    watch->due = 0;
+    watch->late = 0;
+    w->clock->library_seconds += took;
+    if (!w->clock->closing.cost || count < w->clock->closing.from) return late;
+    const cr_counted n = {(double)count, (double)w->record->pilot};
+    if (late) cr_cost_learn_abandoned(w->clock->closing.cost, n, took);
+    else if (samples && !w->replay->found.reused) /* the next input has nothing to reuse */
+        cr_cost_learn(w->clock->closing.cost, n, took, watch->fixed);
+    return late;
+}

@@ -1,0 +1,170 @@
+/* Several noise levels for one input, and the choice of one for all inputs. */
+#include "base/environment.h"
+#include "base/sizes.h"
+#include "base/structs.h"
+#include "certify/certificate.h"
+#include "certify/certify.h"
+#include <math.h>
+
+static const size_t most_levels = 1000000;
+
+/* Everything that can be known before the model is called. */
+static certreg_status check(const cr_work *w, const float *z, const double *sigmas, size_t levels,
+                            size_t count)
+{
+    certreg_status status = CERTREG_OK;
+    if (!sigmas) return cr_fail(w->why, CERTREG_E_INVALID, "sigmas is NULL");
+    if (!levels || levels > most_levels)
+        return cr_fail(w->why, CERTREG_E_INVALID, "levels is %zu; give 1 to %zu noise levels",
+                       levels, most_levels);
+    if (!count) return cr_fail(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
+    for (size_t i = 0; i < levels && !status; i++) {
+        if (!(sigmas[i] > 0) || !isfinite(sigmas[i]))
+            return cr_fail(w->why, CERTREG_E_INVALID,
+                           "sigmas[%zu] is %g; it must be positive and finite", i, sigmas[i]);
+        for (size_t j = 0; j < i; j++)
+            if (sigmas[j] == sigmas[i])
+                return cr_fail(w->why, CERTREG_E_INVALID,
+                               "sigmas[%zu] and sigmas[%zu] are both %g; they must differ", j, i,
+                               sigmas[i]);
+        status = cr_estimator_check_input(w->estimator, z, sigmas[i]);
+    }
+    return status;
+}
+
+/* One level, which has its share of the time for `left` levels: else the first would take all of
+ * it. After a cancel the others are not sampled: *stop stays. */
+static certreg_status certify_level(const cr_work *w, const cr_call *call, size_t left, int *stop,
+                                    certreg_certificate *out)
+{
+    const double deadline = w->clock->deadline,
+                 others = (deadline - cr_watch_now(w->record->watch)) / (double)left *
+                          (double)(left - 1);
+    if (*stop == CERTREG_STOP_CANCELLED) {
+        cr_certificate_write_empty(w->record, CERTREG_OK, *stop, call->count, out);
+        return CERTREG_OK;
+    }
+    if (deadline > 0 && others > 0) w->clock->deadline = deadline - others;
+    const certreg_status status = cr_certify(w, call, stop, out);
+    w->clock->deadline = deadline;
+    return status;
+}
+
+/* Every element is without any claim, and of no sigma, so far. */
+static void begin_all(certreg_status status, size_t levels, size_t count, certreg_certificate *out)
+{
+    if (levels <= most_levels && count <= SIZE_MAX / most_levels)
+        cr_certificate_write_empty(NULL, status, CERTREG_STOP_ALL, levels * count, out);
+}
+
+static certreg_certificate *level_at(certreg_certificate *out, size_t place, uint32_t size)
+{
+    certreg_certificate *here = (certreg_certificate *)((unsigned char *)out + place * size);
+    here->struct_size = size; /* whatever a callback wrote there */
+    return here;
+}
+
+static certreg_status certify_sigmas(const cr_work *w, const cr_call *call, const float *z,
+                                     const double *sigmas, uint64_t noise_id,
+                                     certreg_certificate *out)
+{
+    const size_t levels = (size_t)call->share, count = call->count;
+    certreg_error first;
+    cr_error_clear(&first);
+    certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", w->why);
+    if (status) return status;
+    const uint32_t size = out->struct_size;
+    status = check(w, z, sigmas, levels, count);
+    begin_all(status, levels, count, out);
+    int stop = CERTREG_STOP_ALL;
+    for (size_t i = 0; !status && i < levels; i++) {
+        certreg_certificate *here = level_at(out, i * count, size);
+        certreg_status failed = cr_estimator_begin(w->estimator, z, sigmas[i], noise_id, i + 1);
+        if (failed) stop = CR_STOP_FAILED;
+        else failed = certify_level(w, call, levels - i, &stop, here);
+        cr_certify_keep_first_error(w, failed, "noise level", i, &first);
+        if (stop != CR_STOP_FAILED) continue; /* which a single question cannot cause */
+        cr_certificate_write_empty(w->record, status = failed, CERTREG_STOP_ALL, count, here);
+        if (i + 1 < levels) /* these are not come to */
+            begin_all(failed, levels - i - 1, count, level_at(out, (i + 1) * count, size));
+    }
+    if (!first.status) return status;
+    *w->why = first;
+    return first.status;
+}
+
+certreg_status certreg_certify_sigmas(certreg_estimator *e, const float *z, const double *sigmas,
+                                      size_t levels, uint64_t noise_id, size_t total_samples,
+                                      const certreg_question *questions, size_t count,
+                                      certreg_certificate *out)
+{
+    const cr_call call = {
+        .total_samples = total_samples, .questions = questions, .count = count, .share = levels};
+    cr_work w;
+    const certreg_status refused = cr_estimator_enter(e, &w);
+    if (!refused) return cr_estimator_leave(e, certify_sigmas(&w, &call, z, sigmas, noise_id, out));
+    begin_all(refused, levels, count, out);
+    return refused;
+}
+
+static int read(const certreg_certificate *certificates, size_t index, certreg_certificate *c)
+{
+    return cr_struct_element(c, sizeof *c, certificates, index, "certificate", NULL) == CERTREG_OK;
+}
+
+/* NAN if some certificate of the level cannot be read, failed, or is of another sigma. */
+static double mean_of_level(const certreg_certificate *certificates, size_t inputs, size_t levels,
+                            size_t level)
+{
+    double sum = 0, sigma = NAN;
+    for (size_t i = 0; i < inputs; i++) {
+        certreg_certificate c;
+        if (!read(certificates, i * levels + level, &c) || c.status || !(c.radius >= 0) ||
+            !isfinite(c.radius))
+            return NAN;
+        if (i == 0) sigma = c.sigma;
+        if (c.sigma != sigma) return NAN;
+        sum += c.radius;
+    }
+    return sum / (double)inputs;
+}
+
+/* Whether an earlier level has the same sigma: answers to several questions are no levels. */
+static int is_repeated(const certreg_certificate *certificates, size_t level)
+{
+    certreg_certificate here, other;
+    read(certificates, level, &here);
+    for (size_t k = 0; k < level; k++)
+        if (read(certificates, k, &other) && other.sigma == here.sigma) return 1;
+    return 0;
+}
+
+static certreg_status choose(const certreg_certificate *certificates, size_t inputs, size_t levels,
+                             double *mean_radius, size_t *level)
+{
+    if (!inputs || !levels ||
+        cr_struct_check(certificates, CR_OLDEST_CERTIFICATE, "certificate", NULL))
+        return CERTREG_E_INVALID;
+    double best = -1;
+    for (size_t k = 0; k < levels; k++) {
+        const double mean = mean_of_level(certificates, inputs, levels, k);
+        if (isnan(mean) || is_repeated(certificates, k)) return CERTREG_E_INVALID;
+        if (mean_radius) mean_radius[k] = mean;
+        if (!(mean > best)) continue;
+        best = mean;
+        *level = k;
+    }
+    return CERTREG_OK;
+}
+
+certreg_status certreg_choose_sigma(const certreg_certificate *certificates, size_t inputs,
+                                    size_t levels, double *mean_radius, size_t *level)
+{
+    if (!level) return CERTREG_E_INVALID;
+    *level = 0;
+    fenv_t callers;
+    cr_environment_enter(&callers);
+    const certreg_status status = choose(certificates, inputs, levels, mean_radius, level);
+    cr_environment_leave(&callers);
+    return status;
+}

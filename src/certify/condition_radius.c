@@ -1,0 +1,113 @@
+/* The radius of one question, from the bounds of its conditions (theory 2 and 6): directly if a
+ * condition has a binomial bound or a bound of its whole distribution, else by a search. */
+#include "certify/condition_radius.h"
+#include "bisection/radius.h"
+#include "conditions/interim_looks.h"
+#include "solver/worst_case.h"
+#include "statistics/shift.h"
+#include <math.h>
+
+/* In units of sigma, up to `cap`. NaN: the condition needs a search, because its bounds have more
+ * than mean and range. */
+static double direct_radius(const cr_evaluation *e, int i, double cap)
+{
+    const cr_given *g = &e->conditions.question.given;
+    const cr_condition *c = e->conditions.each + i;
+    const cr_bound *b = e->bounds + i;
+    const uint32_t counted = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE,
+                   named = e->conditions.question.solver_constraints;
+    if (c->law) return cr_law_radius(c->law, b->law_mean, c->threshold, cap);
+    if (!c->exact || b->moments.constraints != counted) return NAN;
+    if (named && (named & counted) != counted) return NAN;
+    if (!c->pairs.samples) return cr_shift_within(b->miss_rate, 0.5 * (1 - c->threshold), cap);
+    /* The radius of a target is tried first, so that no search falls short of it. */
+    const double target = g->target * (1 + CR_LOOKS_MARGIN) / b->moments.sigma;
+    return fmin(cr_pairs_radius(&c->pairs, b->miss_rate, target), cap);
+}
+
+/* A true mean may move by the tolerance, on both sides. */
+static certreg_status radius_of_true_mean(cr_bisection *how, const cr_evaluation *e,
+                                          cr_condition_radius *out, certreg_error *why)
+{
+    certreg_radius found = {.struct_size = sizeof found};
+    const certreg_status status =
+        cr_radius_within(how, &e->bounds->moments, e->conditions.question.given.constraints,
+                         e->conditions.each->score.tolerance, &found, why);
+    out->outcome = found.outcome;
+    out->radius = found.radius;
+    out->limiting_side = found.limiting_side;
+    return status;
+}
+
+/* The least radius of all conditions: first of those that need no search, then, up to there, of
+ * those that need one. */
+static certreg_status radius_of_scores(cr_bisection *how, const cr_evaluation *e,
+                                       cr_condition_radius *out, certreg_error *why)
+{
+    const cr_conditions *conditions = &e->conditions;
+    certreg_bounds searched[CR_CONDITIONS];
+    double threshold[CR_CONDITIONS], least = how->cap;
+    int place[CR_CONDITIONS], searches = 0;
+    for (int i = 0; i < conditions->count && least > 0; i++) {
+        const double radius = direct_radius(e, i, least);
+        if (cr_watch_late(how->watch)) return CERTREG_E_DEADLINE;
+        if (isnan(radius)) {
+            searched[searches] = e->bounds[i].moments;
+            threshold[searches] = conditions->each[i].threshold;
+            place[searches++] = i;
+        } else if (radius < least) {
+            least = radius;
+            out->limiting = i;
+        }
+    }
+    const int capped = least >= how->cap;
+    certreg_radius found = {.struct_size = sizeof found};
+    found.radius = least > 0 ? nextafter(least * e->bounds->moments.sigma, 0) : 0;
+    found.outcome = CERTREG_OUTCOME_CAPPED; /* at the radius above, unless a search ends earlier */
+    if (searches && least > 0) {
+        how->cap = least;
+        const certreg_status status = cr_radius_above(how, searched, threshold, (size_t)searches,
+                                                      conditions->question.solver_constraints,
+                                                      &found, why);
+        if (status) return status;
+        if (found.outcome != CERTREG_OUTCOME_CAPPED) out->limiting = place[found.limiting];
+    }
+    out->radius = found.radius;
+    out->outcome = found.outcome;
+    if (found.outcome == CERTREG_OUTCOME_CAPPED && !capped)
+        out->outcome = CERTREG_OUTCOME_CERTIFIED;
+    if (!(out->radius > 0)) out->outcome = CERTREG_OUTCOME_ABSTAINED;
+    out->limiting_side = cr_conditions_side(conditions->each + out->limiting);
+    return CERTREG_OK;
+}
+
+certreg_status cr_condition_radius_find(const cr_work *w, const cr_evaluation *e, double enough,
+                                        cr_condition_radius *out)
+{
+    const double start = cr_watch_now(w->record->watch);
+    cr_condition_radius found = {.direction = e->conditions.direction};
+    cr_bisection how = cr_radius_default(w->record->watch);
+    how.cap =
+        fmin(how.cap, nextafter(enough / w->record->input.least_sigma, INFINITY) * (1 + 1e-15));
+    const certreg_status status = e->conditions.each->score.kind == CR_SCORE_OUTPUT
+                                      ? radius_of_true_mean(&how, e, &found, w->why)
+                                      : radius_of_scores(&how, e, &found, w->why);
+    w->record->watch->fixed += cr_watch_now(w->record->watch) - start;
+    found.constraints = e->bounds[found.limiting].moments.constraints;
+    *out = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
+    if (!status) *out = found;
+    return status;
+}
+
+certreg_status cr_condition_radius_range(const cr_work *w, const cr_evaluation *e, double radius,
+                                         double *least, double *greatest)
+{
+    certreg_mean_change change = {.struct_size = sizeof change};
+    cr_effort effort;
+    const certreg_status status =
+        cr_worst_case(&e->bounds->moments, e->conditions.question.given.constraints, radius,
+                      CERTREG_WORST_CASE_EVALUATIONS, &effort, &change, w->why);
+    *least = change.mean_least;
+    *greatest = change.mean_greatest;
+    return status;
+}

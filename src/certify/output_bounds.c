@@ -1,0 +1,123 @@
+/* Output bounds, by order statistics, by the bounds of a mean, or by tolerances (theory 1.6). */
+#include "certify/output_bounds.h"
+#include "base/constants.h"
+#include "statistics/binomial.h"
+#include "statistics/location.h"
+#include "statistics/pairs.h"
+#include "statistics/served.h"
+#include "statistics/shift.h"
+#include <math.h>
+
+/* ---- the median of numbers: order statistics */
+/* An event of less probability than this at z contains no median, or no served median, within r. */
+static double order_probability(const cr_question *q, double r)
+{
+    const double rate = 0.5 * q->given.served_rate;
+    const cr_pairs pairs = {q->given.served_samples, (q->given.served_samples + 1) / 2, rate};
+    if (q->given.served_pairs) return cr_pairs_share(&pairs, nextafter(r, INFINITY));
+    const double threshold =
+        q->given.served_samples ? cr_served_binomial(q->given.served_samples, 0.5, rate) : 0;
+    return cr_shift_least(0.5 * (1 - threshold), r);
+}
+
+/* If Y has P(Y <= t) >= 1/2 at z + delta, it has P(Y <= t) >= p = Phi(-r) at z (Neyman and
+ * Pearson): so k - 1 or fewer of n outputs below every median there has probability at most
+ * P(Bin(n, p) <= k - 1). One statement, for all shifts up to the radius together. A served median
+ * needs p' instead of 1/2. A failed output counts as the worse end. (No sample of the pilot counts,
+ * because the number of samples may depend on it: theory 5.2.) */
+static void bounds_of_orders(cr_view *v, const cr_conditions *conditions, double *from, double *to)
+{
+    const cr_question *q = &conditions->question;
+    const size_t first = conditions->main_first, count = conditions->samples - first;
+    const cr_values values = {.y = v->values + first * v->model.outputs + q->given.output,
+                              .count = count,
+                              .step = v->model.outputs,
+                              .watch = v->watch};
+    const double p = order_probability(q, q->given.at_radius / v->input.least_sigma);
+    const int64_t rank = cr_binomial_critical(count, p, 0.5 * q->given.alpha) + 1;
+    const size_t valid = cr_location_count(&values);
+    const int64_t failed = (int64_t)(count - valid), low = rank - failed,
+                  high = (int64_t)count + 1 - rank;
+    const int may_fail = (v->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
+    *from = may_fail ? -INFINITY : v->model.lo[q->given.output];
+    *to = may_fail ? INFINITY : v->model.hi[q->given.output];
+    if (low > 0) *from = cr_location_order(&values, (size_t)(low - 1));
+    if (rank > 0 && high <= (int64_t)valid) *to = cr_location_order(&values, (size_t)(high - 1));
+}
+
+/* ---- the mean: the box of its bounds */
+static certreg_status bounds_of_mean(const cr_work *w, const cr_evaluation *e, double *from,
+                                     double *to)
+{
+    const cr_question *q = &e->conditions.question;
+    double least, greatest;
+    if (e->abstained) return CERTREG_OK;
+    const certreg_status status =
+        cr_condition_radius_range(w, e, q->given.at_radius, &least, &greatest);
+    if (status) return status;
+    *from = least;
+    *to = greatest;
+    if (!q->given.served_samples) return CERTREG_OK;
+    const double span = w->record->model.hi[q->given.output] - w->record->model.lo[q->given.output];
+    const double fresh = span *
+                         sqrt(log(2 / q->given.served_rate) / (2 * cr_question_served_count(q))) *
+                         (1 + CR_ROUNDING); /* Hoeffding, for a fresh sample mean */
+    *from = nextafter(least - fresh, -INFINITY);
+    *to = nextafter(greatest + fresh, INFINITY);
+    return CERTREG_OK;
+}
+
+/* ---- other statistics: tolerances from the largest down */
+enum { FINEST = 40 };
+static const double step = 0.840896415253714543; /* 2^(-1/4) */
+
+static double largest_tolerance(cr_view *v, const cr_question *q)
+{
+    if (q->given.tolerance > 0) return q->given.tolerance;
+    if (q->statistic->angle == CR_ANGLE_ROUND) return 0.25 * q->period;
+    return q->period > 0 ? 0.499 * q->period
+                         : v->model.hi[q->given.output] - v->model.lo[q->given.output];
+}
+
+static certreg_status check_tolerance(const cr_work *w, cr_evaluation *e, double tolerance,
+                                      int *yes)
+{
+    cr_condition_radius proven;
+    cr_conditions_set_tolerance(w->record, &e->conditions, tolerance);
+    certreg_status status = cr_bounds_find(w->replay, &e->conditions, e->bounds, &e->abstained);
+    if (status || e->abstained) return status;
+    status = cr_condition_radius_find(w, e, INFINITY, &proven);
+    *yes = !status && proven.radius >= e->conditions.question.given.at_radius;
+    return status == CERTREG_E_INFEASIBLE ? CERTREG_OK : status;
+}
+
+/* "T stays within this tolerance of the prediction" is nested in the tolerance, so testing each at
+ * alpha, from the largest down to the first failure, is wrong with probability alpha in all: the
+ * first false one would have to pass. */
+static certreg_status bounds_of_tolerances(const cr_work *w, cr_evaluation *e, double *from,
+                                           double *to)
+{
+    double tolerance = largest_tolerance(w->record, &e->conditions.question);
+    int yes = 1;
+    for (int i = 0; i <= FINEST; i++, tolerance *= step) {
+        yes = 0;
+        const certreg_status status = check_tolerance(w, e, tolerance, &yes);
+        if (status) return status;
+        if (!yes) break;
+        *from = e->conditions.prediction - tolerance;
+        *to = e->conditions.prediction + tolerance;
+    }
+    return CERTREG_OK;
+}
+
+certreg_status cr_output_bounds_find(const cr_work *w, cr_evaluation *e, double *from, double *to)
+{
+    const cr_question *q = &e->conditions.question;
+    e->known = 0;
+    if (q->is_ordered) {
+        bounds_of_orders(w->record, &e->conditions, from, to);
+        return CERTREG_OK;
+    }
+    if (q->about_output) return bounds_of_mean(w, e, from, to);
+    return isnan(e->conditions.prediction) ? CERTREG_OK : bounds_of_tolerances(w, e, from, to);
+}

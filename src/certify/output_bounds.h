@@ -1,0 +1,10 @@
+/* Output bounds: the range of T within a given radius (theory 1.6). */
+#ifndef CR_CERTIFY_OUTPUT_BOUNDS_H
+#define CR_CERTIFY_OUTPUT_BOUNDS_H
+#include "certify/condition_radius.h"
+
+/* From an evaluation whose bounds are found. *from and *to stay if nothing is proven. INFEASIBLE;
+ * DEADLINE. */
+certreg_status cr_output_bounds_find(const cr_work *, cr_evaluation *, double *from, double *to);
+
+#endif

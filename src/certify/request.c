@@ -1,0 +1,56 @@
+/* Parses and validates the questions of a call. */
+#include "certify/request.h"
+#include "base/sizes.h"
+#include "base/structs.h"
+#include "certify/answer_timer.h"
+#include "certify/certificate.h"
+#include "conditions/conditions.h"
+
+certreg_status cr_request_question(const cr_work *w, const cr_request *r, size_t index,
+                                   cr_question *out)
+{
+    const cr_call *call = r->call;
+    *out = (cr_question){.first = 0};
+    certreg_status status =
+        cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", w->why);
+    if (!status)
+        status = cr_question_parse(call->questions, index, call->share, &out->given, w->why);
+    if (status) {
+        *out = (cr_question){.first = 0};
+        return status;
+    }
+    out->given.at_radius = call->at_radius;
+    return cr_question_validate(w->record, out, w->why);
+}
+
+/* Adds a valid question. One that cannot be answered at that number of samples is reported in its
+ * turn. */
+static void add(const cr_work *w, cr_request *r, const cr_question *q)
+{
+    if (!r->looks) r->looks = cr_question_looks_digest(q);
+    const size_t needed = cr_conditions_least(w->record, q);
+    if (needed > r->samples || cr_question_check_reuse(w->record, q, r->samples, w->why)) return;
+    r->any_valid = 1;
+    r->all_targets &= q->given.target > 0;
+    if (needed < r->min_samples) r->min_samples = needed;
+    r->timer_key = cr_answer_timer_key(r->timer_key, q);
+}
+
+void cr_request_check(const cr_work *w, cr_request *r)
+{
+    r->all_targets = 1;
+    r->min_samples = SIZE_MAX;
+    r->timer_key = r->call->count;
+    cr_error_clear(&r->first_invalid);
+    for (size_t i = 0; i < r->call->count; i++) {
+        cr_question q;
+        certreg_certificate c;
+        const certreg_status status = cr_request_question(w, r, i, &q);
+        cr_certificate_init(w->record, &q, &c);
+        cr_certificate_set_status(status, &c);
+        cr_struct_write(cr_request_certificate(r, i), r->size, &c, sizeof c);
+        if (!status) add(w, r, &q);
+        else if (!r->first_invalid.status) r->first_invalid = *w->why;
+    }
+    cr_error_clear(w->why);
+}

@@ -1,0 +1,351 @@
+/* From a question to its conditions: the scores whose means have to stay above a threshold at every
+ * shifted input (theory 1, 7 and 9), and the division of a server's failure rate among them. */
+#include "conditions/conditions.h"
+#include "base/constants.h"
+#include "conditions/estimate.h"
+#include "conditions/prediction.h"
+#include "conditions/vector_directions.h"
+#include "statistics/served.h"
+#include "statistics/shift.h"
+#include <math.h>
+
+/* Tests that the circular mean mu of an angle stays within `near` of the prediction (theory 7), in
+ * parts of a turn. Outputs at half a turn minus `near` or farther have the least score.
+ * - By an arc: sin(near + t) is at least sin(near - arc) for -arc <= t <= 1/2 - 2 near + arc, and
+ * at least -1 elsewhere. So the probability p of that arc suffices, which is binomial:
+ * p sin(near - arc) - (1 - p) > 0. The arc follows the tolerance between two ends: wide outputs
+ * need a wide arc, narrow ones a small threshold.
+ * - By sines (max_arc 0): E sin(near + t) > 0 itself, bounded by betting. This requires less, and
+ * permits less.
+ * The tests are no part of the functional, so the pilot may choose among them. If it is too short
+ * or missing, the tolerance alone decides: the choice must not depend on the number of samples,
+ * which may depend on the main samples. */
+typedef struct angle_test {
+    double near, arc_per_tolerance, min_arc, max_arc;
+} angle_test;
+
+static const angle_test tests[] = {{80.0 / 360, 1, 25.0 / 360, 45.0 / 360},
+                                   {90.0 / 360, 1.2, 0, 45.0 / 360},
+                                   {40.0 / 360, 0, 0, 0},
+                                   {30.0 / 360, 0, 0, 0},
+                                   {25.0 / 360, 0, 0, 0}};
+enum { TESTS = sizeof tests / sizeof *tests, ARC_TESTS = 2 };
+static const angle_test without_pilot = {85.0 / 360, 2, 10.0 / 360, 40.0 / 360};
+static const size_t min_pilot_for_arcs = 3, min_pilot_for_sines = 100;
+
+/* The failure rate beta of a served estimate is divided among the conditions. The pilot chooses the
+ * part of each near condition: narrow outputs need little of it, outputs with many outliers more.
+ * Each side has half of beta less that part. */
+static const double near_parts[] = {0.05, 0.2};
+enum { PARTS = sizeof near_parts / sizeof *near_parts };
+typedef struct failure_split { /* parts of beta */
+    double side, near;
+} failure_split;
+
+static failure_split split_with(double near)
+{
+    return (failure_split){0.5 - near, near};
+}
+
+/* ---- one condition */
+/* The greatest number of fresh outputs of a trimmed mean that may be out. A failed output may be
+ * given any value, so that the range does not help then. */
+static uint64_t max_outliers(cr_view *v, const cr_question *q, const cr_score *score)
+{
+    const cr_given *g = &q->given;
+    const double lo = v->model.lo[g->output], hi = v->model.hi[g->output],
+                 farther = fmax(hi - score->prediction, score->prediction - lo);
+    const int may_fail = (v->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
+    const double reach = score->period > 0 ? 0.5 * score->period : may_fail ? INFINITY : farther;
+    return cr_served_out(g->served_samples, g->served_trim, g->tolerance, score->tolerance, reach);
+}
+
+/* The mean of the score has to stay above this at the shifted input. `beta` is the condition's part
+ * of the failure rate. */
+static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr_score *score,
+                           double beta)
+{
+    const cr_question *q = &conditions->question;
+    const size_t served = q->given.served_samples;
+    const int two_valued = cr_score_nature(score->kind).two_valued;
+    double lo, hi;
+    if (!served || score->kind == CR_SCORE_OUTPUT) return two_valued ? 2 * score->needed - 1 : 0;
+    if (score->kind == CR_SCORE_WITHIN)
+        return cr_served_misses(served, max_outliers(v, q, score), beta);
+    if (two_valued) return cr_served_binomial(served, score->needed, beta);
+    cr_score_range(score, v->model.lo + conditions->output, v->model.hi + conditions->output, &lo,
+                   &hi);
+    return cr_served_bounded(cr_question_served_count(q), lo, hi, beta);
+}
+
+/* The requirement of antithetic pairs: fewer than `out` of the served outputs are -1. */
+static cr_pairs pairs_of(cr_view *v, const cr_question *q, const cr_score *score, double beta)
+{
+    const uint64_t n = q->given.served_samples;
+    if (!q->given.served_pairs || !cr_score_nature(score->kind).two_valued) return (cr_pairs){0};
+    const uint64_t out = score->kind == CR_SCORE_WITHIN ? max_outliers(v, q, score) + 1
+                                                        : n - cr_served_share(n, score->needed);
+    return out > n ? (cr_pairs){0} : (cr_pairs){.samples = n, .out = out, .rate = beta};
+}
+
+static void add(cr_view *v, cr_conditions *conditions, const cr_score *score, int near, double beta)
+{
+    conditions->each[conditions->count++] =
+        (cr_condition){.score = *score,
+                       .near = near,
+                       .exact = cr_score_nature(score->kind).two_valued,
+                       .threshold = threshold_of(v, conditions, score, beta),
+                       .pairs = pairs_of(v, &conditions->question, score, beta)};
+}
+
+/* ---- all conditions of a question */
+static int is_angle_on_line(const cr_question *q)
+{
+    return q->is_angle && !q->method->published && q->statistic->angle == CR_ANGLE_CUT;
+}
+
+/* The circular mean stays near the prediction, on one side. It exists then, because the resultant
+ * has a positive component. */
+static cr_score near_score(const cr_score *about, const angle_test *test)
+{
+    cr_score score = *about;
+    if (!(test->max_arc > 0)) {
+        score.kind = CR_SCORE_SINE;
+        score.tolerance = test->near * score.period;
+        return score;
+    }
+    const double wanted = test->arc_per_tolerance * score.tolerance / score.period,
+                 arc = fmax(test->min_arc, fmin(wanted, test->max_arc));
+    score.kind = CR_SCORE_ARC;
+    score.arc = arc * score.period;
+    score.cut = (0.5 - 2 * test->near + arc) * score.period;
+    score.needed = 1 / (1 + sin((test->near - arc) * CR_TWO_PI));
+    return score;
+}
+
+/* The score of the question's own conditions, without side; a core is nearer than the tolerance. */
+static cr_score own_score(cr_view *v, cr_conditions *conditions)
+{
+    const cr_question *q = &conditions->question;
+    const cr_statistic *of = q->statistic;
+    cr_score s = {.kind = q->about_output ? CR_SCORE_OUTPUT : of->score,
+                  .side = 1,
+                  .prediction = conditions->prediction,
+                  .tolerance = of->wider > 1 ? nextafter(q->given.tolerance / of->wider, 0)
+                               : q->given.served_core > 0 ? q->given.served_core
+                                                          : q->given.tolerance,
+                  .width = q->given.huber_width,
+                  .needed = of->level,
+                  .period = q->period};
+    if (s.kind == CR_SCORE_BALL) {
+        s.center = conditions->scratch->center;
+        s.outputs = v->model.outputs;
+    }
+    conditions->output = q->has_directions
+                             ? cr_directions_aim(v, conditions, conditions->direction, &s)
+                             : q->given.output;
+    return s;
+}
+
+/* One condition for both sides; else one for each side, then the near conditions. The lower side
+ * holds if more than 1 - level of the outputs are above its end, the upper side if more than level
+ * are below. */
+static void set_conditions_with(cr_view *v, cr_conditions *conditions, const angle_test *test,
+                                failure_split part)
+{
+    const cr_question *q = &conditions->question;
+    const int on_line = is_angle_on_line(q),
+              quarter = test->max_arc > 0 && test->near == 90.0 / 360;
+    const double rate = q->given.served_rate / (double)q->directions, level = q->statistic->level;
+    cr_score s = own_score(v, conditions);
+    conditions->count = 0;
+    if (!cr_score_nature(s.kind).sides) {
+        add(v, conditions, &s, 0, q->given.served_rate);
+        return;
+    }
+    s.cut = on_line ? (0.5 - test->near) * s.period : s.period;
+    for (s.side = -1; s.side <= 1; s.side += 2) {
+        s.needed = s.side > 0 ? 1 - level : level;
+        add(v, conditions, &s, 0, part.side * rate);
+    }
+    for (s.side = -1; on_line && s.side <= 1; s.side += 2) {
+        const cr_score near = near_score(&s, test);
+        /* At a quarter of a turn both arcs are the same one, and fail together. */
+        add(v, conditions, &near, 1, part.near * rate * (quarter ? 2 : 1));
+    }
+}
+
+int32_t cr_conditions_side(const cr_condition *c)
+{
+    if (c->score.kind == CR_SCORE_OUTPUT) return CERTREG_SIDE_LOWER;
+    if (c->near) return c->score.side > 0 ? CERTREG_SIDE_NEAR_LOWER : CERTREG_SIDE_NEAR_UPPER;
+    return c->score.side > 0 ? CERTREG_SIDE_LOWER : CERTREG_SIDE_UPPER;
+}
+
+/* The number of tests that the pilot may choose from. Sines are excluded for tests of failures,
+ * which have many looks, and for output bounds, which have many tolerances. */
+static int tests_for(const cr_conditions *conditions)
+{
+    const cr_question *q = &conditions->question;
+    const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE,
+                   family = q->solver_constraints;
+    const int moments = !family || (family & both) == both;
+    return moments && conditions->main_first >= min_pilot_for_sines && !q->method->any_number &&
+                   !(q->given.target > 0) && !(q->given.at_radius > 0)
+               ? TESTS
+               : ARC_TESTS;
+}
+
+/* For a forecast before the pilot is complete: the arc that needs the least probability. If it
+ * cannot prove the target, no arc that the pilot could choose can. (Targets have no sines.) */
+static const angle_test *least_demanding(const cr_question *q)
+{
+    const cr_score score = {.tolerance = q->given.tolerance, .period = q->period};
+    const angle_test *least = tests;
+    for (int i = 1; i < ARC_TESTS; i++)
+        if (near_score(&score, tests + i).needed < near_score(&score, least).needed)
+            least = tests + i;
+    return least;
+}
+
+/* ---- by the pilot */
+/* In units of sigma, as if the pilot were the truth: from the failures of a score, also of Huber's
+ * as if it had two values, and from mean and variance of a sine. */
+static double radius_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
+{
+    const size_t first = cr_view_noisy(v);
+    const cr_samples s =
+        cr_view_samples(v, &c->score, conditions->output, first, conditions->main_first - first, 0);
+    const double count = (double)s.count;
+    double failures = 0.5, sum = 0, square = 0;
+    for (size_t i = 0; cr_samples_has(&s, i); i++) {
+        const double u = cr_samples_at(&s, i);
+        failures += u < 0;
+        sum += u;
+        square += u * u;
+    }
+    const double room = sum / count - c->threshold,
+                 variance = fmax(0, square - sum * sum / count) / count;
+    if (c->score.kind == CR_SCORE_SINE)
+        return room > 0 ? cr_shift_radius_of_mean(room, variance) : 0;
+    return cr_shift_radius(failures / (count + 1), 0.5 * (1 - c->threshold));
+}
+
+/* The test, and the part of the failure rate, with the largest radius. */
+static const angle_test *best_for_pilot(cr_view *v, cr_conditions *conditions, failure_split *part)
+{
+    const angle_test *best = tests;
+    const int count = tests_for(conditions),
+              parts = conditions->question.given.served_samples ? PARTS : 1;
+    double greatest = -INFINITY;
+    for (int i = 0; i < count * parts; i++) {
+        const failure_split now = split_with(near_parts[i / count]);
+        double radius = INFINITY;
+        set_conditions_with(v, conditions, tests + i % count, now);
+        for (int j = 0; j < conditions->count; j++)
+            radius = fmin(radius, radius_of(v, conditions, conditions->each + j));
+        if (!(radius > greatest)) continue;
+        greatest = radius;
+        best = tests + i % count;
+        *part = now;
+    }
+    return best;
+}
+
+static void set_conditions(cr_view *v, cr_conditions *conditions)
+{
+    const int on_line = is_angle_on_line(&conditions->question),
+              may_choose = on_line && conditions->main_first >= min_pilot_for_arcs,
+              complete = conditions->samples >= conditions->main_first;
+    const angle_test *test = &without_pilot;
+    failure_split part = split_with(on_line ? near_parts[0] : 0);
+    if (may_choose && complete) test = best_for_pilot(v, conditions, &part);
+    if (may_choose && !complete) { /* a forecast, which must not be too low: each condition has the
+                                      most that any split gives it */
+        test = least_demanding(&conditions->question);
+        part.near = near_parts[PARTS - 1];
+    }
+    set_conditions_with(v, conditions, test, part);
+}
+
+/* The same question at another tolerance; everything else stays, the prediction too. */
+void cr_conditions_set_tolerance(cr_view *v, cr_conditions *conditions, double tolerance)
+{
+    conditions->question.given.tolerance = tolerance;
+    set_conditions(v, conditions);
+}
+
+void cr_conditions_turn(cr_view *v, cr_conditions *conditions, size_t direction)
+{
+    if (direction == conditions->direction) return;
+    conditions->direction = direction;
+    set_conditions(v, conditions);
+}
+
+size_t cr_conditions_least(cr_view *v, const cr_question *q)
+{
+    return v->pilot + (q->method->normality ? v->plan.blocks : 1);
+}
+
+static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certreg_error *why)
+{
+    const certreg_status status = cr_view_length(v, &conditions->samples, why);
+    if (status) return status;
+    /* Median smoothing as its authors coded it has no pilot: all noisy samples enter the bounds. */
+    conditions->main_first = conditions->question.center->every_sample ? cr_view_noisy(v)
+                                                                       : v->pilot;
+    const size_t least = cr_conditions_least(v, &conditions->question);
+    if (conditions->samples >= least)
+        return cr_question_check_reuse(v, &conditions->question, conditions->samples, why);
+    return cr_fail(why, CERTREG_E_WRONG_STATE,
+                   "this question needs at least %zu samples, %zu of them the pilot's: take more "
+                   "(total_samples of certify), or set a smaller plan.pilot",
+                   least, v->pilot);
+}
+
+static int any_failed(cr_view *v, const cr_question *q, size_t samples)
+{
+    for (size_t i = 0; i < samples; i++)
+        for (size_t k = q->first; k < q->end; k++)
+            if (isnan(cr_view_value(v, i, k))) return 1;
+    return 0;
+}
+
+certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, certreg_error *why)
+{
+    const cr_question *q = &conditions->question;
+    const certreg_status status = check_samples(v, conditions, why);
+    conditions->prediction = NAN;
+    if (q->has_directions && q->by_estimate) cr_directions_share_by_spread(v, conditions);
+    /* The given one is told also where nothing can be certified. */
+    conditions->known = !q->by_estimate && (!status || q->given.prediction_given) &&
+                        cr_prediction_find(v, conditions);
+    conditions->estimate = conditions->prediction;
+    if (!q->found || q->by_estimate) /* no interim look tells it */
+        conditions->estimate =
+            cr_estimate_number(v, q, conditions->samples, conditions->prediction);
+    if (status) return status;
+    conditions->failures = any_failed(v, q, conditions->samples);
+    if (q->by_estimate) {
+        conditions->prediction = conditions->estimate;
+        conditions->known = q->is_vector || !isnan(conditions->estimate);
+    }
+    set_conditions(v, conditions);
+    return v->watch->late ? CERTREG_E_DEADLINE : CERTREG_OK;
+}
+
+certreg_status cr_conditions_preview(cr_view *v, cr_conditions *conditions, certreg_error *why)
+{
+    const cr_question *q = &conditions->question;
+    const certreg_status status = cr_view_length(v, &conditions->samples, why);
+    if (status) return status;
+    conditions->main_first = v->pilot;
+    const int complete = v->pilot > 0 && conditions->samples >= v->pilot;
+    conditions->prediction = 0;
+    for (size_t k = 0; k < v->model.outputs; k++) conditions->scratch->center[k] = 0;
+    if (q->given.prediction_given || complete)
+        conditions->known = cr_prediction_find(v, conditions);
+    else if (q->has_directions) cr_directions_share_by_spread(v, conditions);
+    set_conditions(v, conditions);
+    return CERTREG_OK;
+}

@@ -1,0 +1,247 @@
+#include "conditions/vector_directions.h"
+#include "base/constants.h"
+#include "statistics/location.h"
+#include "statistics/moments.h"
+#include "record/asked.h"
+#include <float.h>
+#include <math.h>
+
+enum { FEW = 8 };                        /* outputs of a pilot that say little of their spread */
+static const double least_spread = 0.05; /* as a part of the greatest */
+
+/* ---- blocks */
+static size_t block_of(const cr_question *q, size_t k, size_t *size)
+{
+    const size_t outputs = q->outputs, place = k - q->first;
+    const cr_net net = q->statistic->net;
+    size_t first = 0, block = 0;
+    *size = cr_net_block(net, outputs, block, &first);
+    while (first + *size <= place) *size = cr_net_block(net, outputs, ++block, &first);
+    return block;
+}
+
+static size_t blocks_of(const cr_question *q)
+{
+    return cr_net_blocks(q->statistic->net, q->outputs);
+}
+
+static size_t size_of(const cr_question *q, size_t block, size_t *first)
+{
+    return cr_net_block(q->statistic->net, q->outputs, block, first);
+}
+
+/* Projections of a block of several outputs have a tolerance for each direction. */
+static int has_parts(const cr_question *q, size_t size)
+{
+    return q->statistic->net == CR_NET_PROJECTIONS && size > 1;
+}
+
+/* ---- how the tolerance is divided */
+/* From widths of the blocks, up to a factor, to shares. */
+static void divide(const cr_conditions *c)
+{
+    const cr_question *q = &c->question;
+    const size_t blocks = blocks_of(q);
+    double *share = c->scratch->share, sum = 0;
+    for (size_t b = 0; b < blocks; b++) sum += share[b] * share[b];
+    for (size_t b = 0; b < blocks; b++) share[b] /= sqrt(sum);
+}
+
+void cr_directions_share_equally(const cr_conditions *c)
+{
+    const cr_question *q = &c->question;
+    const size_t blocks = blocks_of(q);
+    size_t direction = 0, first;
+    for (size_t b = 0; b < blocks; b++) {
+        const size_t size = size_of(q, b, &first);
+        const double part = cr_net_part(q->statistic->net, size);
+        c->scratch->share[b] = 1 / part;
+        if (!has_parts(q, size)) continue;
+        const size_t end = direction + cr_net_size(CR_NET_PROJECTIONS, size);
+        while (direction < end) c->scratch->part[direction++] = part;
+    }
+    divide(c);
+}
+
+/* The spread of a mean along a direction: the deviation of the pilot's noisy outputs, and about
+ * what the bounds add to it for values at the far end of the range that the planned samples need
+ * not show. */
+static double spread_of_mean(cr_view *v, const cr_question *q, size_t k, const cr_direction *d)
+{
+    const size_t first = cr_view_noisy(v);
+    cr_score s = {.kind = CR_SCORE_OUTPUT, .outputs = d->outputs};
+    for (size_t i = 0; i < d->outputs; i++) s.along[i] = d->along[i];
+    const cr_samples pilot = cr_view_samples(v, &s, (int32_t)k, first, v->pilot - first, 0);
+    cr_moments m;
+    double lo, hi;
+    cr_moments_of(&pilot, &m);
+    cr_score_range(&s, v->model.lo + k, v->model.hi + k, &lo, &hi);
+    const double mean = cr_moments_mean(&m), far = fmax(hi - mean, mean - lo),
+                 unseen = -8 * log(q->given.alpha) * far * far / (double)cr_asked_max_samples(v);
+    return sqrt(cr_moments_second(&m) + (isfinite(unseen) ? unseen : 0));
+}
+
+/* A vector may be as wide along any direction as along the widest. */
+static double widest_spread(cr_view *v, const cr_question *q, size_t k, size_t size)
+{
+    double widest = 0;
+    for (size_t i = 0; i < cr_net_size(CR_NET_MEANS, size); i++) {
+        const cr_direction d = cr_net_direction(CR_NET_MEANS, size, i);
+        const double spread = spread_of_mean(v, q, k, &d);
+        if (!(spread <= widest)) widest = spread;
+    }
+    return widest;
+}
+
+/* The spread of the pilot's noisy outputs; of scores half the distance between the ranks that are
+ * one deviation from the middle for normal ones. */
+static double spread_of(cr_view *v, size_t k, const cr_direction *along)
+{
+    const size_t first = cr_view_noisy(v);
+    const cr_values values = {.y = cr_view_at(v, first, (int32_t)k),
+                              .count = v->pilot - first,
+                              .step = v->model.outputs,
+                              .watch = v->watch,
+                              .along = along ? along->along : NULL,
+                              .outputs = along ? along->outputs : 0};
+    const size_t count = cr_location_count(&values), low = (size_t)(0.16 * (double)count);
+    if (count < FEW) return NAN;
+    return 0.5 * (cr_location_order(&values, count - 1 - low) - cr_location_order(&values, low));
+}
+
+/* Spreads that differ no more than those of equal outputs would by chance are made equal, and
+ * others are moved towards each other by as much (James and Stein). */
+static void shrink(double *spread, size_t blocks, double count)
+{
+    double sum = 0, square = 0;
+    for (size_t b = 0; b < blocks; b++) sum += log(spread[b]);
+    const double mean = sum / (double)blocks;
+    for (size_t b = 0; b < blocks; b++) square += (log(spread[b]) - mean) * (log(spread[b]) - mean);
+    const double chance = (double)(blocks - 1) / count,
+                 kept = square > chance ? 1 - chance / square : 0;
+    for (size_t b = 0; b < blocks; b++) spread[b] = exp(mean + kept * (log(spread[b]) - mean));
+}
+
+/* Zero: nothing is known of them. */
+static int even_out(cr_view *v, double *spread, size_t count)
+{
+    double greatest = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(spread[i])) return 0;
+        greatest = fmax(greatest, spread[i]);
+    }
+    for (size_t i = 0; i < count; i++) spread[i] = fmax(spread[i], least_spread * greatest);
+    if (greatest > 0) shrink(spread, count, (double)(v->pilot - cr_view_noisy(v)));
+    return greatest > 0;
+}
+
+/* The width of single outputs by their spread; of a mean by that of its widest direction; of
+ * projections by that of their sum, where each direction's part of the tolerance follows its own.
+ * NAN: not known. */
+static double width_of_block(cr_view *v, const cr_conditions *c, size_t block, size_t *direction)
+{
+    const cr_question *q = &c->question;
+    size_t first;
+    const size_t size = size_of(q, block, &first), from = q->first + first,
+                 count = cr_net_size(CR_NET_PROJECTIONS, size);
+    double *part = c->scratch->part + *direction;
+    if (q->statistic->net == CR_NET_MEANS)
+        return widest_spread(v, q, from, size) / cr_net_part(CR_NET_MEANS, size);
+    if (!has_parts(q, size)) return spread_of(v, from, NULL);
+    for (size_t i = 0; i < count; i++) {
+        const cr_direction d = cr_net_direction(CR_NET_PROJECTIONS, size, i);
+        part[i] = spread_of(v, from, &d);
+    }
+    *direction += count;
+    if (!even_out(v, part, count)) return NAN;
+    const double scale = cr_net_scale(size, part, v->watch);
+    for (size_t i = 0; i < count; i++) part[i] *= scale;
+    return 1 / scale;
+}
+
+static int pilot_is_complete(cr_view *v)
+{
+    size_t length;
+    cr_view_length(v, &length, NULL);
+    return length >= v->pilot && v->pilot >= cr_view_noisy(v) + FEW;
+}
+
+void cr_directions_share_by_spread(cr_view *v, const cr_conditions *c)
+{
+    const cr_question *q = &c->question;
+    const size_t blocks = blocks_of(q);
+    const int known = pilot_is_complete(v);
+    size_t direction = 0;
+    for (size_t b = 0; b < blocks; b++)
+        c->scratch->share[b] = known ? width_of_block(v, c, b, &direction) : NAN;
+    if (even_out(v, c->scratch->share, blocks) && !cr_watch_late(v->watch)) divide(c);
+    else cr_directions_share_equally(c);
+}
+
+static double tolerance_of_block(const cr_conditions *c, size_t block)
+{
+    const cr_question *q = &c->question;
+    const double all = q->given.tolerance * (1 - CR_ROUNDING - 1e-15 * (double)q->outputs);
+    return all * c->scratch->share[block];
+}
+
+double cr_directions_tolerance(const cr_conditions *c, size_t k)
+{
+    const cr_question *q = &c->question;
+    size_t size;
+    const size_t block = block_of(q, k, &size);
+    return tolerance_of_block(c, block) * cr_net_part(q->statistic->net, size);
+}
+
+/* ---- a direction */
+/* Rounding may change the function of which the bounds are, by this much at each of the two ends of
+ * a change; scores with two values have their own margin. */
+static double lost_to_rounding(cr_view *v, const cr_score *s, size_t first)
+{
+    const double unsure = cr_score_unsure(s, v->model.lo + first, v->model.hi + first);
+    return s->kind == CR_SCORE_OUTPUT ? 2 * unsure : s->kind == CR_SCORE_LINEAR ? unsure : 0;
+}
+
+int32_t cr_directions_aim(cr_view *v, const cr_conditions *c, size_t direction, cr_score *s)
+{
+    const cr_question *q = &c->question;
+    const cr_direction d = cr_net_direction(q->statistic->net, q->outputs, direction);
+    const size_t first = q->first + d.first;
+    const double *psi = c->scratch->center + first;
+    s->tolerance = tolerance_of_block(c, d.block) *
+                   (has_parts(q, d.outputs) ? c->scratch->part[direction]
+                                            : cr_net_part(q->statistic->net, d.outputs));
+    s->prediction = s->kind == CR_SCORE_OUTPUT ? 0 : *psi;
+    s->outputs = 0;
+    s->center = NULL;
+    if (d.outputs == 1) return (int32_t)first;
+    s->outputs = d.outputs;
+    if (s->kind != CR_SCORE_OUTPUT) s->center = psi;
+    for (size_t k = 0; k < d.outputs; k++) s->along[k] = d.along[k];
+    s->tolerance = fmax(DBL_MIN, s->tolerance - lost_to_rounding(v, s, first));
+    return (int32_t)first;
+}
+
+/* ---- what the pilot says of them */
+static size_t misses_along(cr_view *v, const cr_conditions *c, size_t direction, int32_t side)
+{
+    cr_score s = {.kind = CR_SCORE_SIGN, .side = side};
+    const int32_t output = cr_directions_aim(v, c, direction, &s);
+    const size_t first = cr_view_noisy(v);
+    const cr_samples pilot =
+        cr_view_samples(v, &s, output, first, v->pilot > first ? v->pilot - first : 0, 0);
+    size_t misses = 0;
+    for (size_t i = 0; cr_samples_has(&pilot, i); i++) misses += cr_samples_at(&pilot, i) < 0;
+    return misses;
+}
+
+size_t cr_directions_misses(cr_view *v, const cr_conditions *c)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < c->question.directions; i++)
+        for (int32_t side = -1; side <= 1; side += 2) {
+            const size_t misses = misses_along(v, c, i, side);
+            if (misses > most) most = misses;
+        }
+    return most;
+}

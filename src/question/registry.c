@@ -1,0 +1,239 @@
+/* The rows of all statistics, methods, centers and constraints. Whoever adds a statistic adds its
+ * row here, its value to enum certreg_statistic, and its case to cr_statistic_of. */
+#include "question/registry.h"
+#include "base/sizes.h"
+#include "question/question.h"
+#include "statistics/served.h"
+#include <stddef.h>
+
+enum {
+    PREDICTION = CR_ONE_OF(CERTREG_CENTER_PREDICTION),
+    TRUE_MEAN = CR_ONE_OF(CERTREG_CENTER_TRUE_MEAN),
+    SAMPLE_MEDIAN = CR_ONE_OF(CERTREG_CENTER_SAMPLE_MEDIAN),
+    OUTPUT = CR_SUPPORTS_NUMBER | CR_SUPPORTS_ANGLE,
+    TARGET = CR_SUPPORTS_TARGET,
+    ANYTHING = ~0u >> 1,
+    /* supported for one output */
+    ONE = CR_SUPPORTS_SERVING | TARGET | CR_SUPPORTS_OUTPUT_BOUNDS | CR_SUPPORTS_ATTACK,
+    /* supported by methods that bound scores */
+    SCORES = OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | CR_SUPPORTS_OUTPUT_BOUNDS |
+             CR_SUPPORTS_ATTACK
+};
+
+/* ---- statistics (theory 1.1, 7 and 9) */
+enum {
+    METHODS = CR_ONE_OF(CERTREG_METHOD_FINITE) | CR_ONE_OF(CERTREG_METHOD_ASYMPTOTIC) |
+              CR_ONE_OF(CERTREG_METHOD_ANYTIME),
+    PAPER = CR_ONE_OF(CERTREG_METHOD_PAPER),
+    BASELINE = CR_ONE_OF(CERTREG_METHOD_BASELINE)
+};
+
+static double median_of(const cr_question *q, const cr_values *values)
+{
+    (void)q;
+    return cr_location_median(values);
+}
+
+static double huber_of(const cr_question *q, const cr_values *values)
+{
+    return cr_location_huber(values, q->given.huber_width);
+}
+
+static double mean_of(const cr_question *q, const cr_values *values)
+{
+    (void)q;
+    return cr_location_mean(values);
+}
+
+/* The values of an angle are counted from its circular mean. */
+static double circular_mean_of(const cr_question *q, const cr_values *values)
+{
+    (void)q, (void)values;
+    return 0;
+}
+
+static double trimmed_mean_of(const cr_question *q, const cr_values *values)
+{
+    const uint64_t cut = cr_served_cut(cr_location_count(values), q->given.served_trim);
+    return cr_location_trimmed_mean(values, (size_t)cut);
+}
+
+static const cr_statistic median = {
+    .row = {"MEDIAN", OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_GROUP_TEST | ONE},
+    .methods = METHODS | BASELINE,
+    .centers = PREDICTION | SAMPLE_MEDIAN,
+    .score = CR_SCORE_SIGN,
+    .level = 0.5,
+    .angle = CR_ANGLE_CUT,
+    .prediction = CR_PREDICT_BALANCED,
+    .bounds = CR_BOUNDS_BY_ORDER,
+    .net = CR_NET_COORDINATES,
+    .estimate = median_of};
+
+static const cr_statistic huber = {.row = {"HUBER", OUTPUT | CR_SUPPORTS_VECTOR | ONE},
+                                   .methods = METHODS,
+                                   .centers = PREDICTION,
+                                   .score = CR_SCORE_HUBER,
+                                   .angle = CR_ANGLE_CUT,
+                                   .prediction = CR_PREDICT_BALANCED,
+                                   .bounds = CR_BOUNDS_BY_TOLERANCE,
+                                   .net = CR_NET_COORDINATES,
+                                   .has_width = 1,
+                                   .estimate = huber_of};
+
+static const cr_statistic mean = {.row = {"MEAN", OUTPUT | CR_SUPPORTS_VECTOR | ONE},
+                                  .methods = METHODS | PAPER,
+                                  .centers = PREDICTION | TRUE_MEAN,
+                                  .score = CR_SCORE_LINEAR,
+                                  .angle = CR_ANGLE_AS_NUMBER,
+                                  .prediction = CR_PREDICT_STATISTIC,
+                                  .bounds = CR_BOUNDS_OF_MEAN,
+                                  .net = CR_NET_MEANS,
+                                  .estimate = mean_of};
+
+static const cr_statistic circular_mean = {.row = {"CIRCULAR_MEAN", CR_SUPPORTS_ANGLE | ONE},
+                                           .methods = METHODS,
+                                           .centers = PREDICTION,
+                                           .score = CR_SCORE_SINE,
+                                           .angle = CR_ANGLE_ROUND,
+                                           .prediction = CR_PREDICT_STATISTIC,
+                                           .bounds = CR_BOUNDS_BY_TOLERANCE,
+                                           .estimate = circular_mean_of};
+
+static const cr_statistic trimmed_mean = {
+    .row = {"TRIMMED_MEAN", OUTPUT | CR_SUPPORTS_PUBLISHED_SERVING},
+    .methods = BASELINE,
+    .centers = PREDICTION,
+    .score = CR_SCORE_WITHIN,
+    .level = 0.5,
+    .angle = CR_ANGLE_CUT,
+    .prediction = CR_PREDICT_NOISE_FREE,
+    .trims = 1,
+    .estimate = trimmed_mean_of};
+
+/* If more than half of the outputs lie within a third of the tolerance, every center lies within
+ * the whole of it. */
+static const cr_statistic ball_center = {
+    .row = {"BALL_CENTER", CR_SUPPORTS_ALL | CR_SUPPORTS_PUBLISHED_SERVING},
+    .methods = BASELINE,
+    .centers = PREDICTION,
+    .score = CR_SCORE_BALL,
+    .level = 0.5,
+    .wider = 3,
+    .prediction = CR_PREDICT_CENTER};
+
+static const cr_statistic projection_median = {
+    .row = {"PROJECTION_MEDIAN",
+            CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | TARGET | CR_SUPPORTS_GROUP_TEST},
+    .methods = METHODS,
+    .centers = PREDICTION,
+    .score = CR_SCORE_SIGN,
+    .level = 0.5,
+    .prediction = CR_PREDICT_BALANCED,
+    .net = CR_NET_PROJECTIONS,
+    .estimate = median_of};
+
+const cr_statistic *cr_statistic_of(int32_t value)
+{
+    switch ((enum certreg_statistic)value) {
+    case CERTREG_STATISTIC_MEDIAN: return &median;
+    case CERTREG_STATISTIC_HUBER: return &huber;
+    case CERTREG_STATISTIC_MEAN: return &mean;
+    case CERTREG_STATISTIC_CIRCULAR_MEAN: return &circular_mean;
+    case CERTREG_STATISTIC_TRIMMED_MEAN: return &trimmed_mean;
+    case CERTREG_STATISTIC_BALL_CENTER: return &ball_center;
+    case CERTREG_STATISTIC_PROJECTION_MEDIAN: return &projection_median;
+    }
+    return NULL;
+}
+
+/* ---- methods (theory 5, 6, 9 and 10) */
+enum {
+    /* The moment stands for mean and variance together. */
+    ECM = CERTREG_CONSTRAINTS_ECM | CERTREG_CONSTRAINT_MOMENT,
+    ECGM = ECM | CERTREG_CONSTRAINT_GRADIENT
+};
+
+/* Without normality the gradient hardly ever pays for its share of alpha, so that it is used only
+ * if a question names it. */
+static const cr_method finite_sample = {.row = {"FINITE", SCORES | TARGET | CR_SUPPORTS_GROUP_TEST},
+                                        .centers = PREDICTION | TRUE_MEAN,
+                                        .constraints = ECGM,
+                                        .default_families = CERTREG_CONSTRAINTS_ECM,
+                                        .neutral = CERTREG_CONSTRAINT_RANGE,
+                                        .orders = 1};
+
+static const cr_method asymptotic = {.row = {"ASYMPTOTIC", SCORES},
+                                     .centers = PREDICTION | TRUE_MEAN,
+                                     .constraints = ECGM,
+                                     .default_families = CERTREG_CONSTRAINTS_ECGM,
+                                     .neutral = ECM,
+                                     .normality = 1};
+
+static const cr_method paper = {.row = {"PAPER", OUTPUT},
+                                .centers = TRUE_MEAN,
+                                .constraints = ECGM,
+                                .default_families = CERTREG_CONSTRAINTS_ECGM,
+                                .required = CERTREG_CONSTRAINT_GRADIENT,
+                                .neutral = ECM,
+                                .normality = 2};
+
+static const cr_method anytime = {.row = {"ANYTIME", SCORES | TARGET},
+                                  .centers = PREDICTION | TRUE_MEAN,
+                                  .constraints = ECM,
+                                  .default_families = CERTREG_CONSTRAINTS_ECM,
+                                  .neutral = CERTREG_CONSTRAINT_RANGE,
+                                  .any_number = 1};
+
+static const cr_method baseline = {
+    .row = {"BASELINE", OUTPUT | CR_SUPPORTS_ALL | CR_SUPPORTS_PUBLISHED_SERVING},
+    .centers = PREDICTION | SAMPLE_MEDIAN,
+    .default_families = CERTREG_CONSTRAINTS_ECM,
+    .published = 1};
+
+const cr_method *cr_method_of(int32_t value)
+{
+    switch ((enum certreg_method)value) {
+    case CERTREG_METHOD_FINITE: return &finite_sample;
+    case CERTREG_METHOD_ASYMPTOTIC: return &asymptotic;
+    case CERTREG_METHOD_PAPER: return &paper;
+    case CERTREG_METHOD_ANYTIME: return &anytime;
+    case CERTREG_METHOD_BASELINE: return &baseline;
+    }
+    return NULL;
+}
+
+/* ---- centers: the value from which a tolerance is measured */
+static const cr_center prediction = {.row = {"PREDICTION", ANYTHING}};
+
+static const cr_center true_mean = {.row = {"TRUE_MEAN", OUTPUT | CR_SUPPORTS_VECTOR | TARGET},
+                                    .by_estimate = 1,
+                                    .about_output = 1};
+
+/* Median smoothing as its authors coded it. */
+static const cr_center sample_median = {
+    .row = {"SAMPLE_MEDIAN", OUTPUT}, .by_estimate = 1, .every_sample = 1};
+
+const cr_center *cr_center_of(int32_t value)
+{
+    switch ((enum certreg_center)value) {
+    case CERTREG_CENTER_PREDICTION: return &prediction;
+    case CERTREG_CENTER_TRUE_MEAN: return &true_mean;
+    case CERTREG_CENTER_SAMPLE_MEDIAN: return &sample_median;
+    }
+    return NULL;
+}
+
+/* ---- constraints, in the order of their bits */
+enum { NO_GROUP_TEST = ANYTHING & ~CR_SUPPORTS_GROUP_TEST };
+
+static const cr_capabilities rows[] = {{"MEAN", ANYTHING},          {"VARIANCE", ANYTHING},
+                                       {"GRADIENT", NO_GROUP_TEST}, {"RANGE", ANYTHING},
+                                       {NULL, 0} /* no such bit */, {"MOMENT", ANYTHING}};
+enum { ROWS = sizeof rows / sizeof *rows };
+_Static_assert(CR_ONE_OF(ROWS) > CR_CONSTRAINTS_ALL, "every constraint has a row");
+
+const cr_capabilities *cr_constraint_of(int32_t value)
+{
+    return value >= 0 && value < ROWS ? rows + value : NULL;
+}
