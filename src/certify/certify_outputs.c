@@ -30,14 +30,13 @@ static certreg_status check_serving(const cr_work *w, const cr_given *q, const c
                        "questions[%zu].serving is %s, unlike that of questions[0]: one radius "
                        "is about served values or about T, so set both or neither",
                        i, q->served_samples ? "set" : "NULL");
-    if (q->served_samples != first->served_samples ||
-        q->served_pairs != first->served_pairs)
+    if (q->served_samples != first->served_samples || q->served_pairs != first->served_pairs)
         return cr_fail(w->why, CERTREG_E_INVALID,
                        "questions[%zu].serving has samples %zu and pairs %d, and that of "
                        "questions[0] %zu and %d: one radius is about values that one request "
                        "serves, so give both the same, or ask certreg_certify about each server",
-                       i, q->served_samples, q->served_pairs,
-                       first->served_samples, first->served_pairs);
+                       i, q->served_samples, q->served_pairs, first->served_samples,
+                       first->served_pairs);
     return CERTREG_OK;
 }
 

@@ -26,12 +26,14 @@ static double direct_radius(const cr_evaluation *e, int i, double cap)
 }
 
 /* A true mean may move by the tolerance, on both sides. */
-static certreg_status radius_of_true_mean(cr_bisection *how, const cr_evaluation *e,
+static certreg_status radius_of_true_mean(cr_watch *watch, const cr_evaluation *e, double cap,
                                           cr_condition_radius *out, certreg_error *why)
 {
     certreg_radius found = {.struct_size = sizeof found};
+    cr_bisection how = cr_radius_default(watch);
+    how.cap = cap;
     const certreg_status status =
-        cr_radius_within(how, &e->bounds->moments, e->conditions.question.given.constraints,
+        cr_radius_within(&how, &e->bounds->moments, e->conditions.question.given.constraints,
                          e->conditions.each->score.tolerance, &found, why);
     out->outcome = found.outcome;
     out->radius = found.radius;
@@ -41,16 +43,16 @@ static certreg_status radius_of_true_mean(cr_bisection *how, const cr_evaluation
 
 /* The least radius of all conditions: first of those that need no search, then, up to there, of
  * those that need one. */
-static certreg_status radius_of_scores(cr_bisection *how, const cr_evaluation *e,
+static certreg_status radius_of_scores(cr_watch *watch, const cr_evaluation *e, double cap,
                                        cr_condition_radius *out, certreg_error *why)
 {
     const cr_conditions *conditions = &e->conditions;
     certreg_bounds searched[CR_CONDITIONS];
-    double threshold[CR_CONDITIONS], least = how->cap;
+    double threshold[CR_CONDITIONS], least = cap;
     int place[CR_CONDITIONS], searches = 0;
     for (int i = 0; i < conditions->count && least > 0; i++) {
         const double radius = direct_radius(e, i, least);
-        if (cr_watch_late(how->watch)) return CERTREG_E_DEADLINE;
+        if (cr_watch_late(watch)) return CERTREG_E_DEADLINE;
         if (isnan(radius)) {
             searched[searches] = e->bounds[i].moments;
             threshold[searches] = conditions->each[i].threshold;
@@ -60,13 +62,14 @@ static certreg_status radius_of_scores(cr_bisection *how, const cr_evaluation *e
             out->limiting = i;
         }
     }
-    const int capped = least >= how->cap;
+    const int capped = least >= cap;
     certreg_radius found = {.struct_size = sizeof found};
     found.radius = least > 0 ? nextafter(least * e->bounds->moments.sigma, 0) : 0;
     found.outcome = CERTREG_OUTCOME_CAPPED; /* at the radius above, unless a search ends earlier */
     if (searches && least > 0) {
-        how->cap = least;
-        const certreg_status status = cr_radius_above(how, searched, threshold, (size_t)searches,
+        cr_bisection how = cr_radius_default(watch);
+        how.cap = least;
+        const certreg_status status = cr_radius_above(&how, searched, threshold, (size_t)searches,
                                                       conditions->question.solver_constraints,
                                                       &found, why);
         if (status) return status;
@@ -84,15 +87,14 @@ static certreg_status radius_of_scores(cr_bisection *how, const cr_evaluation *e
 certreg_status cr_condition_radius_find(const cr_work *w, const cr_evaluation *e, double enough,
                                         cr_condition_radius *out)
 {
-    const double start = cr_watch_now(w->record->watch);
+    cr_watch *watch = w->record->watch;
+    const double start = cr_watch_now(watch), in_sigma = enough / w->record->input.least_sigma,
+                 cap = fmin(CR_LARGEST_RADIUS, nextafter(in_sigma, INFINITY) * (1 + 1e-15));
     cr_condition_radius found = {.direction = e->conditions.direction};
-    cr_bisection how = cr_radius_default(w->record->watch);
-    how.cap =
-        fmin(how.cap, nextafter(enough / w->record->input.least_sigma, INFINITY) * (1 + 1e-15));
     const certreg_status status = e->conditions.each->score.kind == CR_SCORE_OUTPUT
-                                      ? radius_of_true_mean(&how, e, &found, w->why)
-                                      : radius_of_scores(&how, e, &found, w->why);
-    w->record->watch->fixed += cr_watch_now(w->record->watch) - start;
+                                      ? radius_of_true_mean(watch, e, cap, &found, w->why)
+                                      : radius_of_scores(watch, e, cap, &found, w->why);
+    watch->fixed += cr_watch_now(watch) - start;
     found.constraints = e->bounds[found.limiting].moments.constraints;
     *out = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
     if (!status) *out = found;
