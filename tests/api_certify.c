@@ -293,7 +293,9 @@ TEST(bounds_lead_to_the_radius_of_the_certificate)
             ck_assert_int_eq(certreg_bisection_above(bisection, b, NULL, 2, q[i].constraints, &r),
                              CERTREG_OK);
         }
-        ck_assert_double_eq(r.radius, c.radius);
+        /* The search goes through bounds of a mean, which round the share of failures outward. */
+        ck_assert_double_le(r.radius, c.radius);
+        ck_assert_double_ge(r.radius, c.radius * (1 - 1e-9));
         ck_assert_int_eq(r.outcome, c.outcome);
     }
 }

@@ -6,12 +6,14 @@ cd "$(dirname "$0")/../src" || exit 2
 grep -rn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' . | sed 's|^\./||' | awk -F'[/"]' '
     BEGIN { split("record>backend record>statistics estimator>record estimator>backend " \
                   "estimator>statistics denoiser>backend question>record question>statistics " \
+                  "conditions>question conditions>record conditions>statistics bounds>conditions " \
                   "bounds>question bounds>record bounds>statistics solver>statistics " \
                   "bisection>solver bisection>statistics " \
-                  "certify>estimator certify>record certify>question certify>bounds " \
-                  "certify>solver certify>bisection certify>statistics " \
+                  "certify>estimator certify>record certify>question certify>conditions " \
+                  "certify>bounds certify>solver certify>bisection certify>statistics " \
                   "intervals>estimator intervals>record intervals>statistics " \
-                  "attack>estimator attack>record attack>question attack>statistics", edges, " ")
+                  "attack>estimator attack>record attack>question attack>conditions " \
+                  "attack>statistics", edges, " ")
             for (i in edges) allowed[edges[i]] }
     { from = $1; split($0, part, "\""); slashes = split(part[2], to, "/"); seen++
       if (slashes == 3 && index($0, to[1] "/" to[2] "/") == 1) next

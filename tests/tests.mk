@@ -119,6 +119,7 @@ $(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Ilib/.obj $(check_cflags)
 known := lib/.obj/data
 $(OBJ)/tests/unit_distributions.o: $(known)/normal.inc
 $(OBJ)/tests/api_exact.o: $(known)/exact.inc
+$(OBJ)/tests/unit_shift.o: $(known)/shift.inc
 $(known)/%.inc: tests/data/make_%.py tests/data/make_binomial.py tests/data/make_normal.py
 	@mkdir -p $(@D)
 	$(call say,DATA,$@)for python in python3 /usr/bin/python3; do \

@@ -25,7 +25,7 @@ TEST(an_output_is_out_from_the_exact_edge_on)
     for (int side = -1; side <= 1; side += 2)
         for (size_t i = 0; i < KIT_ROWS(edges); i++) {
             cr_conditions c = {.prediction = side * edges[i].prediction,
-                               .question = {.tolerance = edges[i].tolerance}};
+                               .question = {.given = {.tolerance = edges[i].tolerance}}};
             cr_question_resolve(&e->record, &c.question);
             const cr_exit x =
                 cr_exit_of(&e->record, &c, side > 0 ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
@@ -49,7 +49,8 @@ TEST_TIMES(an_arc_begins_at_the_tolerance_and_not_before, 2)
     certreg_estimator *e = kit_create(NULL, &m, &p);
     const float in = (float)(middle + (_i ? 64 : -64)), out = (float)(middle + (_i ? 128 : -128));
     for (int k = 1; k < 200; k++) {
-        cr_conditions c = {.prediction = middle, .question = {.tolerance = 64 + k * 1e-9}};
+        cr_conditions c = {.prediction = middle,
+                           .question = {.given = {.tolerance = 64 + k * 1e-9}}};
         cr_question_resolve(&e->record, &c.question);
         const cr_exit x = cr_exit_of(&e->record, &c, _i ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
         ck_assert_msg(cr_exit_value(&x, &in) == -1, "in by %d nano, and called out", k);

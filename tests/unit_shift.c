@@ -1,4 +1,4 @@
-/* What a shift of the noise can do, against long double. */
+/* The effect of a shift of the noise, against long double and 50 digits. */
 #include "support/api_kit.h"
 #include "statistics/shift.h"
 
@@ -39,9 +39,26 @@ TEST_ROWS(within_a_shift_events_are_as_rare_as_it_says, shares)
     for (int k = 0; k < KIT_ROWS(shares); k++) {
         const double to = shares[k], r = cr_shift_within(p, to, 10);
         const long double truth = place(p) - place(to);
-        ck_assert_msg(r <= fmaxl(0, truth) && r >= fminl(truth * (1 - 2e-10L) - 1e-10L, 10),
+        ck_assert_msg(r <= fmaxl(0, truth) && r >= fminl(truth * (1 - 1e-13L) - 1e-12L, 10),
                       "%g for %Lg from %g to %g", r, truth, p, to);
         ck_assert_double_eq(cr_shift_within(p, to, r / 2), r / 2);
+    }
+}
+
+static const struct {
+    double from, to;
+    long double radius; /* by 50 digits */
+} known[] = {
+#include "data/shift.inc"
+};
+
+TEST(a_radius_is_never_above_the_true_one_and_keeps_its_digits)
+{
+    for (int i = 0; i < KIT_ROWS(known); i++) {
+        const double r = cr_shift_within(known[i].from, known[i].to, INFINITY);
+        const long double truth = known[i].radius;
+        ck_assert_msg(r <= fmaxl(0, truth) && r >= truth * (1 - 1e-13L) - 1e-12L,
+                      "%.17g for %.21Lg from %g to %g", r, truth, known[i].from, known[i].to);
     }
 }
 

@@ -21,8 +21,8 @@ static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
     if (q->given.served_samples)
         return refuse(a, "set question.serving to NULL; an attack is about the smoothed "
                          "prediction itself");
-    if (!q->is_bounded &&
-        !(isfinite(e->record->model.lo[q->given.output]) && isfinite(e->record->model.hi[q->given.output])))
+    if (!q->is_bounded && !(isfinite(e->record->model.lo[q->given.output]) &&
+                            isfinite(e->record->model.hi[q->given.output])))
         return refuse(a, "declare model.lo and model.hi: without a range nothing bounds the mean "
                          "at a shifted input");
     if (q->is_angle && q->statistic->score == CR_SCORE_HUBER &&
@@ -231,8 +231,8 @@ static certreg_status sum_gradient(certreg_attack *a, const cr_conditions *condi
                                    const cr_score *score, double *out)
 {
     const size_t first = cr_view_noisy(a->target.record), count = conditions->samples - first;
-    const cr_samples s =
-        cr_view_samples(a->target.record, score, conditions->question.given.output, first, count, 0);
+    const cr_samples s = cr_view_samples(a->target.record, score, conditions->question.given.output,
+                                         first, count, 0);
     double mean = 0;
     for (size_t i = 0; i < count; i++) mean += cr_samples_at(&s, i) / (double)count;
     for (size_t i = 0; i < count; i++)

@@ -47,9 +47,9 @@ static double share_beyond(cr_view *v, const cr_conditions *conditions, double p
     const size_t first = cr_view_noisy(v), count = conditions->samples - first;
     size_t beyond = 0;
     for (size_t i = 0; i < count; i++)
-        beyond +=
-            fabs(cr_location_wrap((double)*cr_view_at(v, first + i, conditions->question.given.output),
-                                  conditions->prediction, period)) > place;
+        beyond += fabs(cr_location_wrap(
+                      (double)*cr_view_at(v, first + i, conditions->question.given.output),
+                      conditions->prediction, period)) > place;
     return (double)beyond / (double)count;
 }
 

@@ -112,7 +112,8 @@ static certreg_status find_directed(certreg_attack *a, const cr_conditions *cond
     if (!status) status = cr_replay_project(probe->replay, n->first, n->count);
     if (status) return status;
     for (size_t i = 0; i < n->count; i++) {
-        const float *y = cr_view_at(a->target.record, n->first + i, conditions->question.given.output);
+        const float *y =
+            cr_view_at(a->target.record, n->first + i, conditions->question.given.output);
         sum += probe->replay->host.dots[i] * (cr_exit_value(&slope->exit, y) - n->mean);
         smooth += probe->replay->host.dots[i] * (cr_exit_smooth(&slope->exit, y) - n->smooth);
     }

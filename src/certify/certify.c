@@ -1,106 +1,18 @@
-/* The method, as two drivers: cr_certify samples and answers all questions of a call;
- * cr_certify_question goes from the record to one certificate. */
+/* The driver of a call: parses and validates the questions, samples until the stopping rule, and
+ * answers every question. The way from the record to one certificate is the driver in
+ * evaluate.c. */
 #include "certify/certify.h"
 #include "base/sizes.h"
 #include "base/structs.h"
-#include "bounds/bounds.h"
 #include "certify/answer_timer.h"
-#include "certify/bound_selection.h"
 #include "certify/certificate.h"
-#include "certify/output_bounds.h"
+#include "certify/evaluate.h"
 #include "certify/prefetch.h"
 #include "certify/stopping.h"
 #include "record/sweep.h"
 #include <math.h>
 #include <stdio.h>
 
-/* ---- one question */
-/* 1 if the bounds of the question before are also those of this one. The bounds of f itself do not
- * depend on the tolerance, and only on those constraints that are not neutral. */
-static int has_same_bounds(cr_view *v, const cr_evaluation *before, const cr_question *q)
-{
-    const cr_question *b = &before->conditions.question;
-    const cr_given *g = &q->given, *h = &b->given;
-    if (!before->known || q->is_vector || !q->center->about_output) return 0;
-    if (cr_bound_selection_applies(b) || cr_bound_selection_applies(q)) return 0;
-    const uint32_t other = cr_bounds_constraints(v, b) ^ cr_bounds_constraints(v, q);
-    return !(other & ~q->method->neutral) && h->center == g->center && h->output == g->output &&
-           h->output_count == g->output_count && h->statistic == g->statistic &&
-           h->method == g->method && h->alpha == g->alpha && h->at_radius == g->at_radius &&
-           h->prediction_given == g->prediction_given && h->prediction == g->prediction;
-}
-
-/* Too few samples after an early stop, or an empty box of estimates, prove nothing: that is an
- * outcome and no failure. */
-static int is_abstention(certreg_status status, int stopped)
-{
-    return status == CERTREG_E_INFEASIBLE || (stopped && status == CERTREG_E_WRONG_STATE);
-}
-
-certreg_status cr_certify_question(const cr_work *w, const cr_question *q, uint64_t samples,
-                                   int stopped, cr_evaluation *e, certreg_certificate *c)
-{
-    cr_view *v = w->record;
-    cr_conditions *conditions = &e->conditions;
-    cr_condition_radius here, *least = &e->proven;
-    const int inverse = q->given.at_radius > 0, same = has_same_bounds(v, e, q);
-    *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
-    cr_certificate_init(v, q, c);
-    certreg_status status = cr_question_check_reuse(v, q, samples, w->why);
-    if (status) return status;
-
-    /* 1. The prediction, chosen by the pilot, and the conditions under which T stays within the
-     * tolerance of it. */
-    e->known = 0;
-    *conditions = (cr_conditions){.question = *q, .scratch = w->scratch};
-    status = cr_conditions_prepare(v, conditions, w->why);
-    const int answers = !status || status == CERTREG_E_DEADLINE || is_abstention(status, stopped);
-    e->told |= answers;
-    if (answers) {
-        c->prediction = conditions->prediction;
-        c->estimate = conditions->estimate;
-    }
-    if (status) return answers && status != CERTREG_E_DEADLINE ? CERTREG_OK : status;
-
-    /* Steps 2 to 4 for each direction of a vector; any other question has one. */
-    for (size_t i = 0; !status && i < q->directions; i++) {
-        /* 2. The conditions along it, each by the moments or by the whole law of its score. */
-        cr_conditions_turn(v, conditions, i);
-        if (q->directions > 1) cr_prefetch_directions(w, conditions, i);
-        const int reuse = same || q->is_ordered;
-        if (!reuse) cr_bound_selection_choose(w, conditions);
-
-        /* 3. Bounds at the level alpha, from the main samples. */
-        if (!reuse) status = cr_bounds_find(w->replay, conditions, e->bounds, &e->abstained);
-        if (i == 0) e->known = !status;
-        if (status || inverse) break;
-        here = (cr_condition_radius){.direction = i};
-
-        /* 4. The largest radius at which every condition holds; of a vector the least one. */
-        if (!e->abstained)
-            status = cr_condition_radius_find(w, e, i ? least->radius : INFINITY, &here);
-        if (!status && (i == 0 || e->abstained || here.radius < least->radius)) *least = here;
-        if (!(least->radius > 0)) break;
-    }
-    if (inverse && !status) { /* 4'. Output bounds: the range of T at a given radius. */
-        status = cr_output_bounds_find(w, e, &c->output_lo, &c->output_hi);
-        if (!status && (isfinite(c->output_lo) || isfinite(c->output_hi)))
-            *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_CERTIFIED,
-                                           .radius = q->given.at_radius};
-    }
-
-    /* 5. The certificate. An unfinished evaluation claims nothing. */
-    if (status || v->watch->late) {
-        *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
-        c->output_lo = -INFINITY;
-        c->output_hi = INFINITY;
-    }
-    if (v->watch->late) return CERTREG_E_DEADLINE;
-    cr_certificate_fill(v, e, least, c);
-    return is_abstention(status, stopped) ? CERTREG_OK : status;
-}
-
-/* ---- one call */
 void cr_certify_keep_first_error(const cr_work *w, certreg_status status, const char *what,
                                  size_t index, certreg_error *first)
 {
@@ -184,7 +96,7 @@ certreg_status cr_certify(const cr_work *w, const cr_call *call, int *stop,
         cr_error_clear(w->why);
         status = cr_request_question(w, &r, i, &q);
         if (status) cr_certificate_init(record, &q, &c);
-        else status = cr_certify_question(w, &q, r.samples, r.stop != CERTREG_STOP_ALL, &e, &c);
+        else status = cr_evaluate_question(w, &q, r.samples, r.stop != CERTREG_STOP_ALL, &e, &c);
         const int late = status == CERTREG_E_DEADLINE; /* an outcome: other questions have answers
                                                         */
         c.stop = late ? CERTREG_STOP_DEADLINE : r.stop;

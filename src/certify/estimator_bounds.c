@@ -3,7 +3,7 @@
 #include "base/structs.h"
 #include "bounds/bounds.h"
 #include "certify/bound_selection.h"
-#include "certify/certify.h"
+#include "certify/evaluate.h"
 #include <math.h>
 
 /* -1 if there is no such side. A single condition is about both. */
@@ -41,7 +41,7 @@ static certreg_status no_such_side(const cr_work *w, int32_t side)
 static certreg_status turn_to_limiting(const cr_work *w, const cr_question *q, cr_evaluation *e)
 {
     certreg_certificate c;
-    const certreg_status status = cr_certify_question(w, q, w->record->present, 0, e, &c);
+    const certreg_status status = cr_evaluate_question(w, q, w->record->present, 0, e, &c);
     cr_conditions_turn(w->record, &e->conditions, e->proven.direction);
     return status;
 }

@@ -1,7 +1,7 @@
 /* Samples until the stopping rule: to the requested number, or until every target is decided. */
 #include "certify/stopping.h"
 #include "certify/answer_timer.h"
-#include "certify/certify.h"
+#include "certify/evaluate.h"
 #include "conditions/interim_looks.h"
 #include "record/sweep.h"
 #include <math.h>
@@ -21,7 +21,7 @@ static enum target_state state_of(const cr_work *w, cr_request *r, cr_question *
     certreg_certificate c;
     cr_evaluation e = {.known = 0};
     if (r->foretold == q->given.digest) q->found = &r->foretold_prediction;
-    const certreg_status status = cr_certify_question(w, q, r->samples, 1, &e, &c);
+    const certreg_status status = cr_evaluate_question(w, q, r->samples, 1, &e, &c);
     r->main_samples_revealed |= e.told;
     if (e.known) {
         r->foretold = q->given.digest;

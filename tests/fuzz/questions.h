@@ -3,6 +3,7 @@
 #ifndef FUZZ_QUESTIONS_H
 #define FUZZ_QUESTIONS_H
 #include "fuzz/api.h"
+#include "question/registry.h"
 #include <certreg/question.h>
 #include <certreg/sampling.h>
 
@@ -62,8 +63,8 @@ static inline certreg_question fuzz_question(fuzz_bytes *b)
     certreg_question q = {.struct_size = sizeof q,
                           .output = (int32_t)(fuzz_byte(b) % 5) - 1,
                           .tolerance = tolerances[kind % 8],
-                          .statistic = has & 64 ? fuzz_byte(b) % 7 : 0,
-                          .method = has & 32 ? fuzz_byte(b) % 5 : 0,
+                          .statistic = has & 64 ? fuzz_byte(b) % CR_STATISTIC_COUNT : 0,
+                          .method = has & 32 ? fuzz_byte(b) % CR_METHOD_COUNT : 0,
                           .center = has % 32 == 31,
                           .constraints = has & 16 ? sets[fuzz_byte(b) % 5] : 0,
                           .bonferroni = kind / 8 % 4};

@@ -2,7 +2,7 @@
  * questions. */
 #ifndef SUPPORT_NAMES_H
 #define SUPPORT_NAMES_H
-#include <certreg/certreg.h>
+#include "question/registry.h"
 
 enum { /* statistics */
        MEDIAN = CERTREG_STATISTIC_MEDIAN,
