@@ -15,14 +15,21 @@ typedef struct cr_bisection {
     cr_effort effort;     /* what the calls have spent, for all functions */
 } cr_bisection;
 
+/* Conditions on `count` functions: the mean of each has to stay above its threshold. */
+typedef struct cr_mean_conditions {
+    const certreg_bounds *bounds;
+    const double *threshold; /* NULL: all 0 */
+    size_t count;
+    uint32_t constraints; /* to use of the bounds; 0: all */
+} cr_mean_conditions;
+
 /* The defaults. */
 cr_bisection cr_radius_default(cr_watch *watch);
 /* As the public functions. *out is written in any case; after a failure it claims nothing. `why`
  * may be NULL. */
 certreg_status cr_radius_within(cr_bisection *, const certreg_bounds *, uint32_t constraints,
                                 double tolerance, certreg_radius *out, certreg_error *why);
-certreg_status cr_radius_above(cr_bisection *, const certreg_bounds *, const double *threshold,
-                               size_t count, uint32_t constraints, certreg_radius *out,
+certreg_status cr_radius_above(cr_bisection *, const cr_mean_conditions *, certreg_radius *out,
                                certreg_error *why);
 
 #endif

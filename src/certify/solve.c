@@ -46,8 +46,10 @@ static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radiu
     size_t limiting = 0;
     how->cap = by_laws(a, cap, &limiting);
     const certreg_status status =
-        cr_radius_above(how, a->bounds, threshold, (size_t)conditions->count,
-                        conditions->question.solver_constraints, radius, why);
+        cr_radius_above(how,
+                        &(cr_mean_conditions){a->bounds, threshold, (size_t)conditions->count,
+                                              conditions->question.solver_constraints},
+                        radius, why);
     const int others_limit = how->cap > 0 && radius->outcome != CERTREG_OUTCOME_CAPPED;
     if (status || !(how->cap < cap) || others_limit) return status;
     if (radius->radius > 0) radius->outcome = CERTREG_OUTCOME_CERTIFIED;
@@ -114,9 +116,9 @@ certreg_status cr_solve_mean(const cr_work *w, const cr_answer *a, double radius
 {
     certreg_mean_change change = {.struct_size = sizeof change};
     cr_effort effort;
-    const certreg_status status = cr_worst_case(a->bounds, a->conditions.question.constraints,
-                                                radius, CERTREG_WORST_CASE_EVALUATIONS, &effort,
-                                                &change, w->why);
+    const cr_worst_case_instance given = {a->bounds, a->conditions.question.constraints, radius};
+    const certreg_status status =
+        cr_worst_case(&given, CERTREG_WORST_CASE_EVALUATIONS, &effort, &change, w->why);
     *least = change.mean_least, *greatest = change.mean_greatest;
     return status;
 }

@@ -50,9 +50,8 @@ static void solve(cr_two_sided *both, double radius, cr_effort *effort, certreg_
     out->mean_least = -cr_constraints_up(both, mean[1]);
 }
 
-certreg_status cr_worst_case(const certreg_bounds *bounds, uint32_t constraints, double radius,
-                             uint32_t max_evaluations, cr_effort *effort, certreg_mean_change *out,
-                             certreg_error *why)
+certreg_status cr_worst_case(const cr_worst_case_instance *given, uint32_t max_evaluations,
+                             cr_effort *effort, certreg_mean_change *out, certreg_error *why)
 {
     cr_two_sided both;
     *out = (certreg_mean_change){.struct_size = sizeof *out,
@@ -61,11 +60,13 @@ certreg_status cr_worst_case(const certreg_bounds *bounds, uint32_t constraints,
                                  .mean_least = -INFINITY,
                                  .mean_greatest = INFINITY};
     *effort = (cr_effort){.most = (int)max_evaluations - CR_KEPT_FOR_A_WORST_CASE};
-    if (!(radius >= 0))
-        return cr_fail(why, CERTREG_E_INVALID, "radius is %g; it must not be negative", radius);
-    const certreg_status status = cr_constraints_read(bounds, constraints, effort, &both, why);
+    if (!(given->radius >= 0))
+        return cr_fail(why, CERTREG_E_INVALID, "radius is %g; it must not be negative",
+                       given->radius);
+    const certreg_status status =
+        cr_constraints_read(given->bounds, given->constraints, effort, &both, why);
     if (status) return status;
     out->constraints = both.used;
-    solve(&both, radius, effort, out);
+    solve(&both, given->radius, effort, out);
     return CERTREG_OK;
 }

@@ -4,7 +4,6 @@
 #include "solver/formula.h"
 #include "solver/constraints.h"
 #include "solver/function.h"
-#include "solver/worst_case.h"
 #include <float.h>
 #include <math.h>
 
@@ -143,15 +142,17 @@ static int leaves_range(const certreg_bounds *given, const certreg_worst_functio
            f->range_lo == -INFINITY && f->range_hi == INFINITY && f->variance > 0;
 }
 
-certreg_status cr_worst_function(const certreg_bounds *bounds, uint32_t constraints, double radius,
-                                 int32_t side, uint32_t max_evaluations, cr_effort *effort,
+certreg_status cr_worst_function(const cr_worst_case_instance *given, int32_t side,
+                                 uint32_t max_evaluations, cr_effort *effort,
                                  certreg_worst_function *out, certreg_error *why)
 {
+    const double radius = given->radius;
     cr_two_sided both;
     *out = (certreg_worst_function){.struct_size = sizeof *out, .bound = INFINITY};
     *effort = (cr_effort){.most = (int)max_evaluations - CR_KEPT_FOR_A_WORST_CASE};
     certreg_status status = check(radius, side, why);
-    if (!status) status = cr_constraints_read(bounds, constraints, effort, &both, why);
+    if (!status)
+        status = cr_constraints_read(given->bounds, given->constraints, effort, &both, why);
     if (status) return status;
     cr_rise *rise = side == CERTREG_SIDE_UPPER ? &both.rise : &both.drop;
     rise->r = cr_constraints_radius(&both, radius);
@@ -163,7 +164,7 @@ certreg_status cr_worst_function(const certreg_bounds *bounds, uint32_t constrai
     *out = q.best;
     cr_function_give(out, rise, q.mean, both.unit, side);
     out->constraints = both.used;
-    if (leaves_range(bounds, out)) out->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_RANGE;
+    if (leaves_range(given->bounds, out)) out->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_RANGE;
     out->radius = radius;
     out->bound = bound;
     out->change = fmin(fmax(out->change, 0), bound);
