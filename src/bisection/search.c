@@ -232,11 +232,16 @@ int cr_search_radius(const cr_goal *goal, double most, double *radius)
     const double at_zero = goal->weight > 0 ? goal->rise.mean_hi : 0;
     if (!(slack_of(goal, at_zero) > 0) || !(*radius < most)) return 1;
     s.goal.rise.r = most;
-    if (slack_of(goal, cr_formula_cap(&goal->rise, goal->weight)) > 0) return *radius = most, 1;
     double growth;
     const int only_formula = goal->rise.range_lo == -INFINITY && goal->rise.range_hi == INFINITY;
-    if (formula_room(&s, most, &growth) > 0) return *radius = or_zero(most), 1;
-    if (!only_formula && enough(&s, most)) return *radius = or_zero(most), 1;
+    if (slack_of(goal, cr_formula_cap(&goal->rise, goal->weight)) > 0) {
+        *radius = most;
+        return 1;
+    }
+    if (formula_room(&s, most, &growth) > 0 || (!only_formula && enough(&s, most))) {
+        *radius = or_zero(most);
+        return 1;
+    }
     s.box.count = 0;
     const double by_formula = or_zero(fmin(formula_radius(&s, most), most)), known = *radius;
     *radius = fmax(known, by_formula);

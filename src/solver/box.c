@@ -77,7 +77,10 @@ static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *b
     if (slope > 0) s->low = m;
     else s->high = m;
     s->last = NULL;
-    if (point.impossible) return skip_impossible(s, &point), 0;
+    if (point.impossible) {
+        skip_impossible(s, &point);
+        return 0;
+    }
     if (slope > 0) s->has_left = 1;
     else s->has_right = 1;
     s->warm = s->last = slope > 0 ? &s->left : &s->right;

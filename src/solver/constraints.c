@@ -59,17 +59,21 @@ static certreg_status check(const certreg_bounds *b, uint32_t constraints, certr
     return CERTREG_OK;
 }
 
+static void unbind(double *lo, double *hi, double least)
+{
+    *lo = least;
+    *hi = INFINITY;
+}
+
 /* Constraints that were not named become what is always true. */
 static void fill_in(certreg_bounds *b)
 {
-    if (!(b->constraints & CERTREG_CONSTRAINT_MOMENT))
-        b->moment_center = 0, b->moment_hi = INFINITY;
-    if (!(b->constraints & CERTREG_CONSTRAINT_VARIANCE)) b->variance_hi = INFINITY;
-    if (!(b->constraints & CERTREG_CONSTRAINT_GRADIENT))
-        b->gradient_lo = 0, b->gradient_hi = INFINITY;
-    if (!(b->constraints & CERTREG_CONSTRAINT_RANGE))
-        b->range_lo = -INFINITY, b->range_hi = INFINITY;
-    if (!(b->constraints & CERTREG_CONSTRAINT_MEAN)) b->mean_lo = -INFINITY, b->mean_hi = INFINITY;
+    const uint32_t named = b->constraints;
+    if (!(named & CERTREG_CONSTRAINT_MOMENT)) unbind(&b->moment_center, &b->moment_hi, 0);
+    if (!(named & CERTREG_CONSTRAINT_VARIANCE)) b->variance_hi = INFINITY;
+    if (!(named & CERTREG_CONSTRAINT_GRADIENT)) unbind(&b->gradient_lo, &b->gradient_hi, 0);
+    if (!(named & CERTREG_CONSTRAINT_RANGE)) unbind(&b->range_lo, &b->range_hi, -INFINITY);
+    if (!(named & CERTREG_CONSTRAINT_MEAN)) unbind(&b->mean_lo, &b->mean_hi, -INFINITY);
 }
 
 /* ---- unit */
@@ -152,15 +156,18 @@ static void combine(certreg_bounds *b)
     /* The dual needs a mean to lie somewhere. If one side of the range is open and no mean is
      * known on that side, the range says nothing there. */
     if (!(b->mean_lo > -INFINITY && b->mean_hi < INFINITY))
-        b->range_lo = -INFINITY, b->range_hi = INFINITY;
+        unbind(&b->range_lo, &b->range_hi, -INFINITY);
 }
 
 static cr_rise mirrored(const cr_rise *rise)
 {
     cr_rise other = *rise;
-    other.mean_lo = -rise->mean_hi, other.mean_hi = -rise->mean_lo;
-    other.range_lo = -rise->range_hi, other.range_hi = -rise->range_lo;
-    other.low_reached = rise->high_reached, other.high_reached = rise->low_reached;
+    other.mean_lo = -rise->mean_hi;
+    other.mean_hi = -rise->mean_lo;
+    other.range_lo = -rise->range_hi;
+    other.range_hi = -rise->range_lo;
+    other.low_reached = rise->high_reached;
+    other.high_reached = rise->low_reached;
     other.moment_center = -rise->moment_center;
     return other;
 }

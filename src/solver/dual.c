@@ -13,14 +13,18 @@ static double density(double t)
     return fabs(t) < 39 ? CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) : 0;
 }
 
+typedef struct clipped { /* a part on which y* is constant at an end of the range */
+    double from, to, y;
+} clipped;
+
 /* The same over a short part, by one panel of the rule: the closed forms would be differences of
  * nearly equal numbers there. */
-static void add_short(const cr_problem *problem, const cr_multipliers *at, double from, double to,
-                      double y, const cr_rule *rule, cr_sums *out)
+static void add_short(const cr_problem *problem, const cr_multipliers *at, const clipped *part,
+                      const cr_rule *rule, cr_sums *out)
 {
-    const double slope = cr_dual_slope(problem, at);
+    const double slope = cr_dual_slope(problem, at), y = part->y;
     cr_nodes n;
-    cr_quadrature_nodes(rule, from, to, &problem->ratio, &n);
+    cr_quadrature_nodes(rule, part->from, part->to, &problem->ratio, &n);
     for (int j = 0; j < 2 * rule->half; j++) {
         const double t = n.t[j], h = n.h[j], wy = n.weight[j] * y;
         out->constraint += wy * (h - at->nu - slope * t - at->lambda * y);
@@ -32,12 +36,13 @@ static void add_short(const cr_problem *problem, const cr_multipliers *at, doubl
 }
 
 /* A part where y* stands at an end of the range: closed forms. */
-static void add_clipped(const cr_problem *problem, const cr_multipliers *at, double from, double to,
-                        double y, const cr_rule *rule, cr_sums *out)
+static void add_clipped(const cr_problem *problem, const cr_multipliers *at, const clipped *part,
+                        const cr_rule *rule, cr_sums *out)
 {
+    const double from = part->from, to = part->to, y = part->y;
     if (!(from < to)) return;
     if (to - from < 0.25) {
-        add_short(problem, at, from, to, y, rule, out);
+        add_short(problem, at, part, rule, out);
         return;
     }
     const double p = chance(from, to), t = density(from) - density(to);
@@ -90,9 +95,10 @@ void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_
     out->yt = out->pyt;
     out->yy = out->pyy;
     out->constraint = at->lambda * out->pyy;
-    add_clipped(problem, at, -INFINITY, edge[0], problem->B, rule, out);
-    add_clipped(problem, at, edge[1], edge[2], problem->b, rule, out);
-    add_clipped(problem, at, edge[3], INFINITY, problem->B, rule, out);
+    const clipped part[] = {{-INFINITY, edge[0], problem->B},
+                            {edge[1], edge[2], problem->b},
+                            {edge[3], INFINITY, problem->B}};
+    for (int i = 0; i < 3; i++) add_clipped(problem, at, part + i, rule, out);
 }
 
 double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint)

@@ -39,7 +39,10 @@ static double inside(const cr_rise *rise)
                             : i == 1 ? high
                                      : 0.5 * (low + high),
                      here = greatest(rise, mean, &slope);
-        if (here > top) top = here, best = mean;
+        if (here > top) {
+            top = here;
+            best = mean;
+        }
         if (here >= rise->gradient_lo) return mean;
         if (!cr_effort_left(rise->effort)) break;
         if (slope == 0 && i < 2) continue;   /* next to an end of the range: no tangent */
@@ -83,15 +86,18 @@ static double draw_in(const cr_rise *rise, double end, double good)
 static int narrow(cr_rise *rise, const cr_rise *constraints)
 {
     cr_rise limit = *constraints;
-    limit.mean_lo = rise->mean_lo, limit.mean_hi = rise->mean_hi;
+    limit.mean_lo = rise->mean_lo;
+    limit.mean_hi = rise->mean_hi;
     const int most = cr_effort_narrow(rise->effort, CR_FEASIBLE_EVALUATIONS);
     const double good = inside(&limit);
     const double low = isnan(good) ? good : draw_in(&limit, rise->mean_lo, good),
                  high = isnan(good) ? good : draw_in(&limit, rise->mean_hi, good);
     rise->effort->most = most;
     if (isnan(good)) return 0;
-    rise->low_reached |= low > rise->mean_lo, rise->high_reached |= high < rise->mean_hi;
-    rise->mean_lo = low, rise->mean_hi = high;
+    rise->low_reached |= low > rise->mean_lo;
+    rise->high_reached |= high < rise->mean_hi;
+    rise->mean_lo = low;
+    rise->mean_hi = high;
     return 1;
 }
 

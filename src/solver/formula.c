@@ -149,9 +149,9 @@ static double moment_at(const cr_rise *rise, double *growth)
 double cr_formula_bound(const cr_rise *rise, double weight, double *growth)
 {
     const double variance = cr_rise_greatest_variance(rise);
-    *growth = INFINITY;
-    if (rise->r == 0 || variance == 0)
-        return *growth = sqrt(variance), weight > 0 ? rise->mean_hi : 0;
+    const int constant = rise->r == 0 || variance == 0;
+    *growth = constant ? sqrt(variance) : INFINITY;
+    if (constant) return weight > 0 ? rise->mean_hi : 0;
     if (!(variance < INFINITY) || !(cr_ratio_norm(0, rise->r) < INFINITY)) return INFINITY;
     if (weight > 0 && rise->moment < INFINITY) return moment_at(rise, growth);
     return weight > 0 ? apart(rise, growth) : shift_at(rise, variance, growth);

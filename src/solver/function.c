@@ -119,14 +119,19 @@ static double gain(double t, double r)
                                              : exp(-0.5 * (t - r) * (t - r)) - exp(-0.5 * t * t));
 }
 
-static void add_panel(const certreg_worst_function *f, const cr_ratio *ratio, int kind, double r,
-                      double from, double to, moments *out)
+typedef struct panel { /* within one region */
+    int kind;
+    double from, to;
+} panel;
+
+static void add_panel(const certreg_worst_function *f, const cr_ratio *ratio, double r,
+                      const panel *at, moments *out)
 {
     const cr_rule *rule = &cr_quadrature_proof;
-    const double center = 0.5 * (from + to), half = 0.5 * (to - from);
+    const double center = 0.5 * (at->from + at->to), half = 0.5 * (at->to - at->from);
     for (int j = 0; j < 2 * rule->half; j++) {
         const double t = center + (j & 1 ? -half : half) * rule->node[j / 2],
-                     weight = half * rule->weight[j / 2], y = value_in(f, ratio, kind, t),
+                     weight = half * rule->weight[j / 2], y = value_in(f, ratio, at->kind, t),
                      wy = weight * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) * y;
         out->y += wy;
         out->yt += wy * t;
@@ -146,7 +151,8 @@ void cr_function_measure(certreg_worst_function *f, double r, cr_effort *effort)
         const int count =
             cr_quadrature_cut(&cr_quadrature_proof, from, to, 0, peaks * fmax(r, f->tilt), ends);
         if (count) effort->points += 2 * (uint64_t)(cr_quadrature_proof.half * (count - 1));
-        for (int k = 1; k < count; k++) add_panel(f, &ratio, kind, r, ends[k], ends[k - 1], &sum);
+        for (int k = 1; k < count; k++)
+            add_panel(f, &ratio, r, &(panel){kind, ends[k], ends[k - 1]}, &sum);
         from = to;
     }
     effort->used++;
@@ -164,7 +170,8 @@ void cr_function_give(certreg_worst_function *f, const cr_rise *rise, double mea
                               &f->rest, &f->range_lo, &f->range_hi};
     f->mean += mean;
     f->offset += mean;
-    f->range_lo = rise->range_lo, f->range_hi = rise->range_hi;
+    f->range_lo = rise->range_lo;
+    f->range_hi = rise->range_hi;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         *values[i] = ldexp(side * *values[i], unit) + 0.0; /* not -0 */
     f->variance = ldexp(f->variance, 2 * unit);

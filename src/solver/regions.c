@@ -30,8 +30,7 @@ static double close_in(const level *at, double low, double high, int rising, dou
         if (fabs(next - t) <= tolerance) return fmin(fmax(next, low), high);
         if (!(next > low && next < high)) next = 0.5 * (low + high);
         else if (i % 6 == 5)
-            next = f > 0 ? 0.5 * (next + (rising ? low : high))
-                         : 0.5 * (next + (rising ? high : low));
+            next = 0.5 * (next + ((f > 0) == rising ? low : high)); /* towards the far end */
         if (high - low <= tolerance) return 0.5 * (low + high);
         t = next;
     }

@@ -9,8 +9,10 @@ static int facts_of(const cr_rise *rise)
 {
     const int gradient = rise->gradient_lo > 0 ||
                          rise->gradient_hi < sqrt(cr_rise_greatest_variance(rise));
-    return (rise->variance < INFINITY ? VARIANCE : 0) | (gradient ? GRADIENT : 0) |
-           (rise->moment < INFINITY ? MOMENT : 0);
+    int facts = gradient ? GRADIENT : 0;
+    if (rise->variance < INFINITY) facts |= VARIANCE;
+    if (rise->moment < INFINITY) facts |= MOMENT;
+    return facts;
 }
 
 static cr_rise with_only(const cr_rise *rise, int part)
@@ -18,7 +20,10 @@ static cr_rise with_only(const cr_rise *rise, int part)
     cr_rise fewer = *rise;
     if (!(part & VARIANCE)) fewer.variance = INFINITY;
     if (!(part & MOMENT)) fewer.moment = INFINITY;
-    if (!(part & GRADIENT)) fewer.gradient_lo = 0, fewer.gradient_hi = INFINITY;
+    if (!(part & GRADIENT)) {
+        fewer.gradient_lo = 0;
+        fewer.gradient_hi = INFINITY;
+    }
     fewer.low_reached = fewer.high_reached = 0;
     return fewer;
 }
