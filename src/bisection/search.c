@@ -183,20 +183,15 @@ static int enough(state *s, double most)
     return room > 0;
 }
 
-static double climb_freely(state *s, double least, double from, double most)
-{
-    double growth;
-    s->conclusive = 1;
-    const double x = draft_root(s, from, most);
-    if (x >= most && proven(s, most, &growth) > 0) return most;
-    return settle(s, fmax(least, x * (1 - FIRST_CUT)), least, most);
-}
-
 /* The largest radius from `least`, which is proven, to `most`; `from`: the draft has room there. */
 static double climb(state *s, double least, double from, double most)
 {
+    double growth;
     const int all = cr_effort_narrow(s->goal.rise.effort, CLIMB_EVALUATIONS);
-    const double radius = climb_freely(s, least, from, most);
+    s->conclusive = 1;
+    const double x = draft_root(s, from, most);
+    const int whole = x >= most && proven(s, most, &growth) > 0;
+    const double radius = whole ? most : settle(s, fmax(least, x * (1 - FIRST_CUT)), least, most);
     s->goal.rise.effort->most = all;
     return radius;
 }
@@ -234,12 +229,9 @@ int cr_search_radius(const cr_goal *goal, double most, double *radius)
     s.goal.rise.r = most;
     double growth;
     const int only_formula = goal->rise.range_lo == -INFINITY && goal->rise.range_hi == INFINITY;
-    if (slack_of(goal, cr_formula_cap(&goal->rise, goal->weight)) > 0) {
-        *radius = most;
-        return 1;
-    }
-    if (formula_room(&s, most, &growth) > 0 || (!only_formula && enough(&s, most))) {
-        *radius = or_zero(most);
+    const int unlimited = slack_of(goal, cr_formula_cap(&goal->rise, goal->weight)) > 0;
+    if (unlimited || formula_room(&s, most, &growth) > 0 || (!only_formula && enough(&s, most))) {
+        *radius = unlimited ? most : or_zero(most);
         return 1;
     }
     s.box.count = 0;

@@ -95,10 +95,9 @@ void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_
     out->yt = out->pyt;
     out->yy = out->pyy;
     out->constraint = at->lambda * out->pyy;
-    const clipped part[] = {{-INFINITY, edge[0], problem->B},
-                            {edge[1], edge[2], problem->b},
-                            {edge[3], INFINITY, problem->B}};
-    for (int i = 0; i < 3; i++) add_clipped(problem, at, part + i, rule, out);
+    add_clipped(problem, at, &(clipped){-INFINITY, edge[0], problem->B}, rule, out);
+    add_clipped(problem, at, &(clipped){edge[1], edge[2], problem->b}, rule, out);
+    add_clipped(problem, at, &(clipped){edge[3], INFINITY, problem->B}, rule, out);
 }
 
 double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint)

@@ -119,19 +119,15 @@ static double gain(double t, double r)
                                              : exp(-0.5 * (t - r) * (t - r)) - exp(-0.5 * t * t));
 }
 
-typedef struct panel { /* within one region */
-    int kind;
-    double from, to;
-} panel;
-
-static void add_panel(const certreg_worst_function *f, const cr_ratio *ratio, double r,
-                      const panel *at, moments *out)
+static void add_panel(const certreg_worst_function *f, int kind, double r, double from, double to,
+                      moments *out)
 {
+    const cr_ratio ratio = cr_ratio_make(2, f->tilt);
     const cr_rule *rule = &cr_quadrature_proof;
-    const double center = 0.5 * (at->from + at->to), half = 0.5 * (at->to - at->from);
+    const double center = 0.5 * (from + to), half = 0.5 * (to - from);
     for (int j = 0; j < 2 * rule->half; j++) {
         const double t = center + (j & 1 ? -half : half) * rule->node[j / 2],
-                     weight = half * rule->weight[j / 2], y = value_in(f, ratio, at->kind, t),
+                     weight = half * rule->weight[j / 2], y = value_in(f, &ratio, kind, t),
                      wy = weight * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) * y;
         out->y += wy;
         out->yt += wy * t;
@@ -142,7 +138,6 @@ static void add_panel(const certreg_worst_function *f, const cr_ratio *ratio, do
 
 void cr_function_measure(certreg_worst_function *f, double r, cr_effort *effort)
 {
-    const cr_ratio ratio = cr_ratio_make(2, f->tilt);
     moments sum = {0};
     double ends[CR_PANELS], from = -INFINITY;
     for (uint32_t i = 0; i < f->region_count; i++) {
@@ -151,8 +146,7 @@ void cr_function_measure(certreg_worst_function *f, double r, cr_effort *effort)
         const int count =
             cr_quadrature_cut(&cr_quadrature_proof, from, to, 0, peaks * fmax(r, f->tilt), ends);
         if (count) effort->points += 2 * (uint64_t)(cr_quadrature_proof.half * (count - 1));
-        for (int k = 1; k < count; k++)
-            add_panel(f, &ratio, r, &(panel){kind, ends[k], ends[k - 1]}, &sum);
+        for (int k = 1; k < count; k++) add_panel(f, kind, r, ends[k], ends[k - 1], &sum);
         from = to;
     }
     effort->used++;

@@ -64,13 +64,6 @@ certreg_status certreg_solver_info(certreg_solver *solver, certreg_solve_info *o
     return cr_account_report(&solver->busy, &solver->error, &solver->info, out);
 }
 
-/* What a refused call hands out. */
-static const certreg_mean_change nothing = {.struct_size = sizeof nothing,
-                                            .drop = INFINITY,
-                                            .rise = INFINITY,
-                                            .mean_least = -INFINITY,
-                                            .mean_greatest = INFINITY};
-
 static certreg_status worst_case(certreg_solver *solver, const cr_worst_case_instance *given,
                                  certreg_mean_change *out)
 {
@@ -93,7 +86,7 @@ certreg_status certreg_solver_worst_case(certreg_solver *solver, const certreg_b
     const certreg_status refused = solver ? cr_busy_enter(&solver->busy, &solver->error)
                                           : CERTREG_E_INVALID;
     if (!refused) return cr_busy_leave(&solver->busy, worst_case(solver, &given, out));
-    cr_struct_refuse(out, CR_OLDEST_MEAN_CHANGE, &nothing, sizeof nothing);
+    cr_struct_refuse(out, CR_OLDEST_MEAN_CHANGE, &cr_worst_case_unbounded, sizeof *out);
     return refused;
 }
 

@@ -50,15 +50,14 @@ static void solve(cr_two_sided *both, double radius, cr_effort *effort, certreg_
     out->mean_least = -cr_constraints_up(both, mean[1]);
 }
 
+const certreg_mean_change cr_worst_case_unbounded = {
+    sizeof(certreg_mean_change), 0, INFINITY, INFINITY, -INFINITY, INFINITY};
+
 certreg_status cr_worst_case(const cr_worst_case_instance *given, uint32_t max_evaluations,
                              cr_effort *effort, certreg_mean_change *out, certreg_error *why)
 {
     cr_two_sided both;
-    *out = (certreg_mean_change){.struct_size = sizeof *out,
-                                 .drop = INFINITY,
-                                 .rise = INFINITY,
-                                 .mean_least = -INFINITY,
-                                 .mean_greatest = INFINITY};
+    *out = cr_worst_case_unbounded;
     *effort = (cr_effort){.most = (int)max_evaluations - CR_KEPT_FOR_A_WORST_CASE};
     if (!(given->radius >= 0))
         return cr_fail(why, CERTREG_E_INVALID, "radius is %g; it must not be negative",

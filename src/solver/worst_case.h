@@ -16,6 +16,8 @@ typedef struct cr_worst_case_instance {
     double radius;
 } cr_worst_case_instance;
 
+/* A change without bounds, for calls that fail. */
+extern const certreg_mean_change cr_worst_case_unbounded;
 /* As certreg_solver_worst_case, with at most so many evaluations. *out is written in any case;
  * after a failure it claims nothing. *effort is what was spent. `why` may be NULL. */
 certreg_status cr_worst_case(const cr_worst_case_instance *, uint32_t max_evaluations,
