@@ -1,3 +1,4 @@
+/* The public calls on a bisection: plan, handle and statistics. The work is done in radius.c. */
 #include "bisection/bisection.h"
 #include "base/os.h"
 #include "base/handle.h"

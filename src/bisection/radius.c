@@ -1,3 +1,5 @@
+/* The largest radius of several conditions (theory 4). Each is searched up to the least radius of
+ * the conditions before it, which is often confirmed at once. */
 #include "bisection/radius.h"
 #include "base/sizes.h"
 #include "base/structs.h"
@@ -8,7 +10,7 @@
 #include "statistics/shift.h"
 #include <math.h>
 
-/* One call: the searches so far share the least radius. */
+/* The least radius so far of one call. */
 typedef struct call {
     cr_bisection *how;
     certreg_error *why;
@@ -19,7 +21,7 @@ typedef struct call {
 typedef struct question {
     cr_goal goal;
     double best; /* the radius that is proven so far */
-    double most; /* no more than this is of use */
+    double most; /* a larger radius is of no use */
 } question;
 
 cr_bisection cr_radius_default(cr_watch *watch)
@@ -55,7 +57,7 @@ static void take(call *c, double radius, size_t place)
     c->limiting = place;
 }
 
-/* `share`: of the evaluations that are left. */
+/* Searches one condition, with this share of the remaining evaluations. */
 static certreg_status search(call *c, const cr_goal *goal, double share, size_t place)
 {
     cr_bisection *how = c->how;
@@ -95,8 +97,8 @@ certreg_status cr_radius_within(cr_bisection *how, const certreg_bounds *bounds,
     if (status) return status;
     c.sigma = both.sigma;
     const double limit = cr_constraints_limit(&both, tolerance);
-    /* The side with more of the range to go is likely to need the smaller radius; the other has
-     * then no more to do than to prove it. */
+    /* The side with more of the range to go probably has the smaller radius, so that the second
+     * side only has to prove it. */
     const int first = both.rise.range_hi - both.rise.mean_hi >
                       both.drop.range_hi - both.drop.mean_hi;
     for (int i = 0; i < 2 && !status; i++) {
@@ -110,8 +112,8 @@ certreg_status cr_radius_within(cr_bisection *how, const certreg_bounds *bounds,
     return CERTREG_OK;
 }
 
-/* Of a function of which only mean and range are known it takes no search (theory 2.1). NaN: it
- * does, also where quotients or quantiles lose digits. */
+/* Returns the radius in closed form (theory 2.1). NaN if it needs a search: more is known than mean
+ * and range, or quotients or quantiles lose digits. */
 static double plain_radius(const cr_two_sided *both, double limit, double most)
 {
     const cr_rise *rise = &both->drop;
