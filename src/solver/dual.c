@@ -1,7 +1,8 @@
+/* The dual at given multipliers (theory 3.1), for drafts and as the first evaluation of a proof. */
 #include "solver/dual.h"
 #include <math.h>
 
-/* P(from < t < to), computed from the tail that does not cancel. */
+/* Returns P(from < t < to), from the tail that does not cancel. */
 static double chance(double from, double to)
 {
     if (from > 0) return 0.5 * (erfc(from * CR_SQRT_HALF) - erfc(to * CR_SQRT_HALF));
@@ -17,8 +18,7 @@ typedef struct clipped { /* a part on which y* is constant at an end of the rang
     double from, to, y;
 } clipped;
 
-/* The same over a short part, by one panel of the rule: the closed forms would be differences of
- * nearly equal numbers there. */
+/* Adds a short clipped part by one panel, since closed forms would cancel. */
 static void add_short(const cr_problem *problem, const cr_multipliers *at, const clipped *part,
                       const cr_rule *rule, cr_sums *out)
 {
@@ -35,7 +35,7 @@ static void add_short(const cr_problem *problem, const cr_multipliers *at, const
     }
 }
 
-/* A part where y* stands at an end of the range: closed forms. */
+/* Adds a clipped part in closed form. */
 static void add_clipped(const cr_problem *problem, const cr_multipliers *at, const clipped *part,
                         const cr_rule *rule, cr_sums *out)
 {
@@ -55,7 +55,7 @@ static void add_clipped(const cr_problem *problem, const cr_multipliers *at, con
     out->growth += y * (density(from - r) - density(to - r));
 }
 
-/* A part where y* = v / 2 lambda. */
+/* Adds a part between the clips, y* = v / 2 lambda, by the rule. */
 static void add_between(const cr_problem *problem, const cr_multipliers *at, double from, double to,
                         const cr_rule *rule, cr_sums *out)
 {

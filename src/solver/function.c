@@ -1,3 +1,5 @@
+/* Makes, evaluates and measures worst functions. Measures are of the function itself, so that they
+ * confirm the dual. */
 #include "solver/function.h"
 #include "base/constants.h"
 #include "base/environment.h"
@@ -38,8 +40,7 @@ certreg_status certreg_worst_function_values(const certreg_worst_function *their
 }
 
 /* ---- from a point */
-/* y = s (h - nu - a t); for k = 0 with h written in terms of that for k = 1, and its part along t.
- */
+/* Sets the curve y = s (h - nu - a t). For k = 0, h becomes a sum of t and the h of k = 1. */
 static void set_curve(const cr_problem *problem, const cr_multipliers *at,
                       certreg_worst_function *out)
 {
@@ -58,7 +59,7 @@ static void set_multipliers(const cr_problem *problem, const cr_multipliers *at,
     out->by_gradient = problem->ratio.order > 0 ? cr_dual_surplus(problem, at) : 0;
 }
 
-/* Beyond these ends every distribution that occurs is zero in double precision. */
+/* Beyond these ends every density that occurs is 0 in double precision. */
 static const double line_end = 38.5;
 
 static void add_region(certreg_worst_function *f, double from, double to, int kind)
@@ -111,7 +112,7 @@ typedef struct moments {
     double y, yt, yy, change;
 } moments;
 
-/* Density of N(0,1) times exp(rt - r^2/2) - 1, where neither underflows before the product. */
+/* Returns the density of N(0,1) times exp(rt - r^2/2) - 1, without underflow of a factor alone. */
 static double gain(double t, double r)
 {
     const double x = r * (t - 0.5 * r);

@@ -1,3 +1,5 @@
+/* The public calls on a solver: plan, handle and statistics. worst_case.c and worst_function.c do
+ * the work. */
 #include "solver/solver.h"
 #include "base/os.h"
 #include "base/handle.h"

@@ -1,3 +1,4 @@
+/* A worst case: rise, drop and the ends of the shifted mean, by all subsets of the constraints. */
 #include "solver/worst_case.h"
 #include "solver/box.h"
 #include "solver/subsets.h"
@@ -5,8 +6,7 @@
 #include "solver/constraints.h"
 #include <math.h>
 
-/* The largest rise, or the greatest mean that it leads to, of one problem: the least bound so
- * far. */
+/* The least bound so far of the rise (weight 0) or of the shifted mean (weight 1). */
 typedef struct question {
     double weight, best;
     cr_box box; /* the next search starts from it */
@@ -25,8 +25,7 @@ static double mean_by_rise(const cr_rise *rise, double most)
                 cr_formula_cap(rise, 1));
 }
 
-/* Rise and drop come first, then the means that they lead to, unless the mean is known so
- * closely that they follow. */
+/* Rise and drop come first, then the shifted means, which follow if the mean is known exactly. */
 static void solve(cr_two_sided *both, double radius, cr_effort *effort, certreg_mean_change *out)
 {
     const cr_rise *problem[] = {&both->rise, &both->drop};

@@ -1,3 +1,5 @@
+/* The worst function at a radius (theory 3.6). Each search of a bound ends at points; their
+ * functions are made, measured and checked against all constraints. */
 #include "solver/worst_function.h"
 #include "solver/box.h"
 #include "solver/subsets.h"
@@ -7,8 +9,8 @@
 #include <float.h>
 #include <math.h>
 
-/* The least bound so far, and of the functions that the searches for it have ended at, the one
- * whose mean changes most among those that keep to all constraints. */
+/* The least bound so far, and the best function at the ends of its searches: of the functions with
+ * all constraints the one with the greatest change of its mean. */
 typedef struct question {
     const cr_rise *rise; /* with all constraints */
     cr_box box;
@@ -17,15 +19,14 @@ typedef struct question {
 } question;
 
 static const double tolerance = 1e-6; /* in units of the function's own deviation */
-static const double roundings = 1e-5; /* of a value, likewise */
+static const double roundings = 1e-5; /* of a value, in the same unit */
 
 static int within(double x, double low, double high, double slack)
 {
     return x >= low - slack && x <= high + slack;
 }
 
-/* Whether the function is one of those that the bound is about, and of those that the model u =
- * f(t) shows: its gradient norm is |E[f t]|. */
+/* Returns whether the function has all constraints as a model, with the gradient norm |E[f t]|. */
 static int keeps_to(const cr_rise *rise, const certreg_worst_function *f, double mean)
 {
     const double slack = tolerance * sqrt(f->variance), away = mean + f->mean - rise->moment_center;
@@ -35,7 +36,7 @@ static int keeps_to(const cr_rise *rise, const certreg_worst_function *f, double
            within(fabs(f->gradient), rise->gradient_lo, rise->gradient_hi, slack);
 }
 
-/* Multipliers that are huge and nearly cancel leave values without digits. */
+/* Returns whether its values have digits: huge multipliers that nearly cancel leave none. */
 static int has_digits(const certreg_worst_function *f)
 {
     const double terms = fabs(f->offset) + fabs(f->slope);
@@ -55,7 +56,7 @@ static void offer(question *q, const cr_point *point)
     q->mean = point->mean;
 }
 
-/* What needed no search: without a range, or where nothing can vary. */
+/* Offers the function of a bound without a search: without a range, or if nothing can vary. */
 static void offer_formula(question *q, const cr_rise *rise, double bound)
 {
     const int ranged = rise->range_lo > -INFINITY || rise->range_hi < INFINITY;
@@ -88,10 +89,9 @@ static double search(question *q, double r)
 }
 
 #define MOST_ATTEMPTS 6
-static const double least_radius = 1e-8; /* below, the bound says little of the function */
+static const double least_radius = 1e-8; /* below, the bound hardly depends on the function */
 
-/* What is allowed does not depend on the radius, so that a function found at another one serves
- * as well. */
+/* Constraints do not depend on the radius, so a function found at another one will do as well. */
 static void search_nearby(question *q)
 {
     double r = fmax(0.75 * q->rise->r, least_radius);
@@ -135,7 +135,7 @@ static certreg_status none_found(double bound, certreg_error *why)
                    bound);
 }
 
-/* Where no mean is known a range with an open end bounds nothing (constraints.c). */
+/* Returns whether the range was dropped, since it bounds nothing (constraints.c). */
 static int leaves_range(const certreg_bounds *given, const certreg_worst_function *f)
 {
     return (given->range_lo > -INFINITY || given->range_hi < INFINITY) &&
