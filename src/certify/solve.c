@@ -45,11 +45,9 @@ static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radiu
     const double cap = how->cap;
     size_t limiting = 0;
     how->cap = by_laws(a, cap, &limiting);
-    const certreg_status status =
-        cr_radius_above(how,
-                        &(cr_mean_conditions){a->bounds, threshold, (size_t)conditions->count,
-                                              conditions->question.solver_constraints},
-                        radius, why);
+    const cr_mean_conditions given = {a->bounds, threshold, (size_t)conditions->count,
+                                      conditions->question.solver_constraints};
+    const certreg_status status = cr_radius_above(how, &given, radius, why);
     const int others_limit = how->cap > 0 && radius->outcome != CERTREG_OUTCOME_CAPPED;
     if (status || !(how->cap < cap) || others_limit) return status;
     if (radius->radius > 0) radius->outcome = CERTREG_OUTCOME_CERTIFIED;
