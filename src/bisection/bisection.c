@@ -1,3 +1,4 @@
+/* The public calls on a bisection: plan, handle and statistics. The work is done in radius.c. */
 #include "bisection/bisection.h"
 #include "base/os.h"
 #include "base/handle.h"
@@ -87,11 +88,8 @@ certreg_status certreg_bisection_info(certreg_bisection *bisection, certreg_solv
 
 /* ---- a call */
 typedef struct call {
-    const certreg_bounds *bounds;
-    const double *threshold; /* above: count numbers */
-    size_t count;            /* above */
-    double tolerance;        /* within */
-    uint32_t constraints;
+    cr_mean_conditions given; /* within: bounds and constraints only */
+    double tolerance;         /* within */
     int is_above;
 } call;
 
@@ -99,9 +97,8 @@ static certreg_status run(certreg_bisection *bisection, const call *c, certreg_r
 {
     cr_bisection *how = &bisection->how;
     certreg_error *why = &bisection->error;
-    return c->is_above
-               ? cr_radius_above(how, c->bounds, c->threshold, c->count, c->constraints, found, why)
-               : cr_radius_within(how, c->bounds, c->constraints, c->tolerance, found, why);
+    if (c->is_above) return cr_radius_above(how, &c->given, found, why);
+    return cr_radius_within(how, c->given.bounds, c->given.constraints, c->tolerance, found, why);
 }
 
 static certreg_status compute(certreg_bisection *bisection, const call *c, certreg_radius *out)
@@ -130,7 +127,8 @@ static certreg_status answer(certreg_bisection *bisection, const call *c, certre
 certreg_status certreg_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds,
                                         uint32_t constraints, double tolerance, certreg_radius *out)
 {
-    const call c = {.bounds = bounds, .tolerance = tolerance, .constraints = constraints};
+    const call c = {.given = {.bounds = bounds, .constraints = constraints},
+                    .tolerance = tolerance};
     return answer(bisection, &c, out);
 }
 
@@ -138,10 +136,6 @@ certreg_status certreg_bisection_above(certreg_bisection *bisection, const certr
                                        const double *threshold, size_t count, uint32_t constraints,
                                        certreg_radius *out)
 {
-    const call c = {.bounds = bounds,
-                    .threshold = threshold,
-                    .count = count,
-                    .constraints = constraints,
-                    .is_above = 1};
+    const call c = {.given = {bounds, threshold, count, constraints}, .is_above = 1};
     return answer(bisection, &c, out);
 }

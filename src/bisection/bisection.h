@@ -1,4 +1,4 @@
-/* The handle: what a plan sets, and what the last call cost. Every search lives on the stack. */
+/* The handle: its settings, and the cost of the last call. Every search lives on the stack. */
 #ifndef CR_BISECTION_BISECTION_H
 #define CR_BISECTION_BISECTION_H
 #include "base/busy.h"

@@ -1,3 +1,5 @@
+/* The largest radius of several conditions (theory 4). Each is searched up to the least radius of
+ * the conditions before it, which is often confirmed at once. */
 #include "bisection/radius.h"
 #include "base/sizes.h"
 #include "base/structs.h"
@@ -8,7 +10,7 @@
 #include "statistics/shift.h"
 #include <math.h>
 
-/* One call: the searches so far share the least radius. */
+/* The least radius so far of one call. */
 typedef struct call {
     cr_bisection *how;
     certreg_error *why;
@@ -19,7 +21,7 @@ typedef struct call {
 typedef struct question {
     cr_goal goal;
     double best; /* the radius that is proven so far */
-    double most; /* no more than this is of use */
+    double most; /* a larger radius is of no use */
 } question;
 
 cr_bisection cr_radius_default(cr_watch *watch)
@@ -48,19 +50,27 @@ static int ask(void *context, const cr_rise *rise)
     return cr_search_radius(&q->goal, q->most, &q->best);
 }
 
-/* `share`: of the evaluations that are left. */
+static void take(call *c, double radius, size_t place)
+{
+    if (!(radius < c->least)) return;
+    c->least = radius;
+    c->limiting = place;
+}
+
+/* Searches one condition, with this share of the remaining evaluations. */
 static certreg_status search(call *c, const cr_goal *goal, double share, size_t place)
 {
     cr_bisection *how = c->how;
     if (cr_watch_late(how->watch)) return CERTREG_E_DEADLINE;
     question q = {.goal = *goal, .most = c->least};
-    q.goal.accuracy = how->accuracy, q.goal.cap = how->cap;
+    q.goal.accuracy = how->accuracy;
+    q.goal.cap = how->cap;
     cr_subsets subsets = cr_subsets_of(&goal->rise, ask, &q);
     cr_effort *effort = &how->effort;
     const int most = cr_effort_narrow(effort, (int)(share * (effort->most - effort->used)));
     if (q.most > 0) cr_subsets_ask(&subsets, 1, effort);
     effort->most = most;
-    if (q.best < c->least) c->least = q.best, c->limiting = place;
+    take(c, q.best, place);
     return CERTREG_OK;
 }
 
@@ -87,8 +97,8 @@ certreg_status cr_radius_within(cr_bisection *how, const certreg_bounds *bounds,
     if (status) return status;
     c.sigma = both.sigma;
     const double limit = cr_constraints_limit(&both, tolerance);
-    /* The side with more of the range to go is likely to need the smaller radius; the other has
-     * then no more to do than to prove it. */
+    /* The side with more of the range to go probably has the smaller radius, so that the second
+     * side only has to prove it. */
     const int first = both.rise.range_hi - both.rise.mean_hi >
                       both.drop.range_hi - both.drop.mean_hi;
     for (int i = 0; i < 2 && !status; i++) {
@@ -102,8 +112,8 @@ certreg_status cr_radius_within(cr_bisection *how, const certreg_bounds *bounds,
     return CERTREG_OK;
 }
 
-/* Of a function of which only mean and range are known it takes no search (theory 2.1). NaN: it
- * does, also where quotients or quantiles lose digits. */
+/* Returns the radius in closed form (theory 2.1). NaN if it needs a search: more is known than mean
+ * and range, or quotients or quantiles lose digits. */
 static double plain_radius(const cr_two_sided *both, double limit, double most)
 {
     const cr_rise *rise = &both->drop;
@@ -116,14 +126,16 @@ static double plain_radius(const cr_two_sided *both, double limit, double most)
     return radius > 0.01 ? radius : NAN; /* the search has more digits of a short one */
 }
 
-static certreg_status add_function(call *c, const certreg_bounds *bounds, size_t index,
-                                   uint32_t constraints, double threshold)
+static certreg_status add_function(call *c, const cr_mean_conditions *conditions, size_t index)
 {
+    const double threshold = conditions->threshold ? conditions->threshold[index] : 0;
     certreg_bounds one;
     cr_two_sided both;
     allow_for_one_more(c->how);
-    certreg_status status = cr_struct_element(&one, sizeof one, bounds, index, "bounds", c->why);
-    if (!status) status = cr_constraints_read(&one, constraints, &c->how->effort, &both, c->why);
+    certreg_status status =
+        cr_struct_element(&one, sizeof one, conditions->bounds, index, "bounds", c->why);
+    if (!status)
+        status = cr_constraints_read(&one, conditions->constraints, &c->how->effort, &both, c->why);
     if (status) return status;
     if (index == 0) c->sigma = both.sigma;
     if (both.sigma != c->sigma)
@@ -139,21 +151,21 @@ static certreg_status add_function(call *c, const certreg_bounds *bounds, size_t
         return cr_fail(c->why, CERTREG_E_INVALID, "threshold[%zu] is not a number", index);
     const double limit = cr_constraints_limit(&both, -threshold),
                  radius = plain_radius(&both, limit, c->least);
-    if (radius < c->least) c->least = radius, c->limiting = index;
+    take(c, radius, index);
     if (!isnan(radius)) return CERTREG_OK;
     return search(c, &(cr_goal){.rise = both.drop, .weight = 1, .limit = limit, .strict = 1}, 1,
                   index);
 }
 
-certreg_status cr_radius_above(cr_bisection *how, const certreg_bounds *bounds,
-                               const double *threshold, size_t count, uint32_t constraints,
+certreg_status cr_radius_above(cr_bisection *how, const cr_mean_conditions *conditions,
                                certreg_radius *out, certreg_error *why)
 {
     call c = begin(how, out, why);
-    if (!count) return cr_fail(why, CERTREG_E_INVALID, "count is 0; give at least one function");
-    certreg_status status = cr_struct_check(bounds, CR_OLDEST_BOUNDS, "bounds", why);
-    for (size_t i = 0; i < count && !status; i++)
-        status = add_function(&c, bounds, i, constraints, threshold ? threshold[i] : 0);
+    if (!conditions->count)
+        return cr_fail(why, CERTREG_E_INVALID, "count is 0; give at least one function");
+    certreg_status status = cr_struct_check(conditions->bounds, CR_OLDEST_BOUNDS, "bounds", why);
+    for (size_t i = 0; i < conditions->count && !status; i++)
+        status = add_function(&c, conditions, i);
     if (status) return status;
     fill(&c, out);
     out->limiting = c.limiting;

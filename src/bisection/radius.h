@@ -1,28 +1,35 @@
-/* The largest radius, on the caller's stack: what the public handle wraps and certify calls. */
+/* The largest radius, on the caller's stack, for the public handle and for certify. */
 #ifndef CR_BISECTION_RADIUS_H
 #define CR_BISECTION_RADIUS_H
 #include "base/watch.h"
 #include "certreg/solver.h"
 #include "bisection/search.h"
 
-/* The part of the evaluations that is kept for proving what the searches found. */
+/* Evaluations of each function that remain for the proofs of its searches. */
 enum { CR_KEPT_FOR_PROOFS = 2000 };
 
 typedef struct cr_bisection {
     double accuracy, cap; /* relative; in units of sigma */
     int evaluations;      /* of the searches for each function, at most */
-    cr_watch *watch;      /* called between searches: CERTREG_E_DEADLINE once late. NULL: never */
-    cr_effort effort;     /* what the calls have spent, for all functions */
+    cr_watch *watch; /* checked between searches: CERTREG_E_DEADLINE once late. NULL: no deadline */
+    cr_effort effort; /* spent by all calls, for all functions */
 } cr_bisection;
 
-/* The defaults. */
+/* Conditions on `count` functions: the mean of each has to stay above its threshold. */
+typedef struct cr_mean_conditions {
+    const certreg_bounds *bounds;
+    const double *threshold; /* NULL: all 0 */
+    size_t count;
+    uint32_t constraints; /* to use of the bounds; 0: all */
+} cr_mean_conditions;
+
+/* Returns the defaults. */
 cr_bisection cr_radius_default(cr_watch *watch);
-/* As the public functions. *out is written in any case; after a failure it claims nothing. `why`
- * may be NULL. */
+/* As certreg_bisection_within and _above. *out is always written, and 0 after a failure. `why` may
+ * be NULL. */
 certreg_status cr_radius_within(cr_bisection *, const certreg_bounds *, uint32_t constraints,
                                 double tolerance, certreg_radius *out, certreg_error *why);
-certreg_status cr_radius_above(cr_bisection *, const certreg_bounds *, const double *threshold,
-                               size_t count, uint32_t constraints, certreg_radius *out,
+certreg_status cr_radius_above(cr_bisection *, const cr_mean_conditions *, certreg_radius *out,
                                certreg_error *why);
 
 #endif

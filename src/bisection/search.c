@@ -1,3 +1,5 @@
+/* One search for a radius: closed forms first; then the root by drafts, which need not be bounds;
+ * then nearby radii until one is proved (theory 4). */
 #include "bisection/search.h"
 #include "solver/formula.h"
 #include "statistics/shift.h"
@@ -9,12 +11,10 @@
 #define MOST_SETTLING 40
 #define PATIENCE 6 /* steps that Newton has before bisection may take over */
 
-/* The least relative width of a bracket that the draft can tell. An accuracy below it is met by the
- * finest search, whose last steps are steered by what is proven. */
+/* The least relative width of a bracket that drafts resolve; below, proven bounds lead. */
 #define FINEST_WIDTH 1e-6
 
-/* Newton's last step of a root, relative: of a formula; of the draft, where it leaves an error of
- * the order of its square. */
+/* Relative lengths of Newton's last step: its error is of the order of its square. */
 #define FINEST_STEP 1e-12
 #define DRAFT_STEP 1e-6
 #define FIRST_CUT 2e-11 /* relative: from a root to a radius that is likely to be proven */
@@ -26,8 +26,8 @@ typedef struct state {
     cr_goal goal;
     cr_box box;     /* the next radius is searched from here */
     int conclusive; /* the last radius is next to the largest */
-    double width;   /* relative: a root ends once its bracket is so narrow */
-    double failed;  /* least radius at which the draft has no room; infinite: none was seen */
+    double width;   /* relative: a root ends at a bracket of this width */
+    double failed;  /* least radius at which the draft has no room; infinite: none seen */
 } state;
 
 static double slack_of(const cr_goal *goal, double bound)
@@ -36,7 +36,7 @@ static double slack_of(const cr_goal *goal, double bound)
     return goal->limit - bound - (goal->strict ? DBL_EPSILON * fabs(goal->limit) + DBL_MIN : 0);
 }
 
-/* To draft accuracy: how much room is left at r, and how fast it is used up. */
+/* Returns the room left at r and the growth of the bound, to draft accuracy. */
 static double draft_room(state *s, double r, double *growth)
 {
     s->goal.rise.r = r;
@@ -50,8 +50,8 @@ static int is_point(const state *s)
     return s->goal.rise.mean_lo == s->goal.rise.mean_hi;
 }
 
-/* Proven room at r, and whether the bound behind it is next to the least. At one mean Newton's last
- * step to the draft's gain leads as near as the search for the best mean of several does. */
+/* Returns the proven room at r; box.tight if its bound is near the least. At one mean Newton's last
+ * step to the draft's gain leads as near as the search for the best of several means does. */
 static double proven(state *s, double r, double *growth)
 {
     s->goal.rise.r = r;
@@ -72,10 +72,10 @@ static double middle_of(double low, double high)
     return low > 0 ? sqrt(low) * sqrt(high) : 0.5 * high;
 }
 
-/* Root of a room that falls from positive at `low` to negative at or before `high`: Newton within
- * bisection, which takes over where the steps do not get shorter fast enough. Returns the last
- * point that had room. A `width` ends it once the bracket is so narrow: Newton comes to the root
- * from one side, so when it is close its step goes a little beyond. */
+/* Returns the root of a room that falls from positive at `low` to negative at or before `high`, or
+ * the last point with room: Newton within bisection, which takes over if steps do not get shorter
+ * fast enough. With a `width` it ends at a bracket that narrow: Newton comes to the root from one
+ * side, so when it is close its step goes a little beyond. */
 static double root(state *s, double low, double high, double initial, double finest,
                    double (*room)(state *, double, double *))
 {
@@ -100,7 +100,7 @@ static double root(state *s, double low, double high, double initial, double fin
     return low;
 }
 
-/* Without a range, or as a first bound with one, where `most` is too much. */
+/* Returns the radius without a range, a first bound with one. `most` has no room. */
 static double formula_radius(state *s, double most)
 {
     double growth;
@@ -115,7 +115,7 @@ static double formula_radius(state *s, double most)
     return r;
 }
 
-/* Between a radius that is proven and one that is not. */
+/* Bisects between a radius that is proven and one that is not. */
 static double halve(state *s, double low, double high)
 {
     double growth;
@@ -128,8 +128,7 @@ static double halve(state *s, double low, double high)
     return low;
 }
 
-/* From an approximate root to one that is proven: up by what is left, down until the bound
- * holds. */
+/* Moves from an approximate root to a proven radius: up by the room left, down until one holds. */
 static double settle(state *s, double x, double least, double most)
 {
     double growth, cut = fmax(FIRST_CUT, 0.25 * s->width),
@@ -153,12 +152,12 @@ static double settle(state *s, double x, double least, double most)
         x = i > 3 && !(room > 0) ? fmin(next, x * (1 - cut)) : next;
         if (i > 1) cut *= 4;
     }
-    if (failed <= least * (1 + 1e-6)) return least; /* the step led below what is proven already */
+    if (failed <= least * (1 + 1e-6)) return least; /* the step led below a proven radius */
     s->conclusive = 0;
     return failed < INFINITY ? halve(s, least, failed) : least;
 }
 
-/* The root to draft accuracy, by a part of what may be spent. */
+/* Returns the root to draft accuracy, by a part of the effort. */
 static double draft_root(state *s, double from, double most)
 {
     const int all = cr_effort_narrow(s->goal.rise.effort, ROOT_EVALUATIONS);
@@ -169,9 +168,8 @@ static double draft_root(state *s, double from, double most)
     return x;
 }
 
-/* Whether `most` is proven. An earlier condition's radius often holds here as well; the cap hardly
- * ever does, and is asked only if the search gets there. At one mean the search ends where its
- * multipliers are good enough. */
+/* Returns whether `most` is proven. An earlier condition's radius often is; the cap hardly ever, so
+ * that it is left to the search. At one mean the first multipliers that prove it will do. */
 static int enough(state *s, double most)
 {
     double growth;
@@ -183,25 +181,20 @@ static int enough(state *s, double most)
     return room > 0;
 }
 
-static double climb_freely(state *s, double least, double from, double most)
-{
-    double growth;
-    s->conclusive = 1;
-    const double x = draft_root(s, from, most);
-    if (x >= most && proven(s, most, &growth) > 0) return most;
-    return settle(s, fmax(least, x * (1 - FIRST_CUT)), least, most);
-}
-
-/* The largest radius from `least`, which is proven, to `most`; `from`: the draft has room there. */
+/* Returns the largest radius from `least` (proven) to `most`. The draft has room at `from`. */
 static double climb(state *s, double least, double from, double most)
 {
+    double growth;
     const int all = cr_effort_narrow(s->goal.rise.effort, CLIMB_EVALUATIONS);
-    const double radius = climb_freely(s, least, from, most);
+    s->conclusive = 1;
+    const double x = draft_root(s, from, most);
+    const int whole = x >= most && proven(s, most, &growth) > 0;
+    const double radius = whole ? most : settle(s, fmax(least, x * (1 - FIRST_CUT)), least, most);
     s->goal.rise.effort->most = all;
     return radius;
 }
 
-/* The same where `least` is proven otherwise: no use unless there is room at `next` as well. */
+/* Climbs from a `least` that an earlier search has proved; not if there is no room at `next`. */
 static double climb_further(state *s, double least, double next, double most)
 {
     double growth;
@@ -218,7 +211,7 @@ static double climb_further(state *s, double least, double next, double most)
     return climb(s, least, next, most);
 }
 
-/* Radii below the least are not distinguished from 0. */
+/* Returns 0 for radii below the least, which are not distinguished from 0. */
 static double or_zero(double radius)
 {
     return radius >= CR_LEAST_RADIUS ? radius : 0;
@@ -232,11 +225,13 @@ int cr_search_radius(const cr_goal *goal, double most, double *radius)
     const double at_zero = goal->weight > 0 ? goal->rise.mean_hi : 0;
     if (!(slack_of(goal, at_zero) > 0) || !(*radius < most)) return 1;
     s.goal.rise.r = most;
-    if (slack_of(goal, cr_formula_cap(&goal->rise, goal->weight)) > 0) return *radius = most, 1;
     double growth;
     const int only_formula = goal->rise.range_lo == -INFINITY && goal->rise.range_hi == INFINITY;
-    if (formula_room(&s, most, &growth) > 0) return *radius = or_zero(most), 1;
-    if (!only_formula && enough(&s, most)) return *radius = or_zero(most), 1;
+    const int unlimited = slack_of(goal, cr_formula_cap(&goal->rise, goal->weight)) > 0;
+    if (unlimited || formula_room(&s, most, &growth) > 0 || (!only_formula && enough(&s, most))) {
+        *radius = unlimited ? most : or_zero(most);
+        return 1;
+    }
     s.box.count = 0;
     const double by_formula = or_zero(fmin(formula_radius(&s, most), most)), known = *radius;
     *radius = fmax(known, by_formula);

@@ -1,5 +1,4 @@
-/* The largest radius at which one bound holds: sup over the box of V(m; r) + weight*m is at most
- * `limit`. */
+/* The largest radius at which sup over the box of V(m; r) + weight*m is at most `limit`. */
 #ifndef CR_BISECTION_SEARCH_H
 #define CR_BISECTION_SEARCH_H
 #include "solver/box.h"
@@ -16,9 +15,9 @@ typedef struct cr_goal {
     double cap;      /* the search goes no further */
 } cr_goal;
 
-/* The radius in units of sigma, proven, from *radius, which is proven already, to `most`, which is
- * at most the cap: within the accuracy of the largest one (about 1e-10 where that is the least),
- * unless the effort comes to its end. Returns whether it is next to the largest, as cr_ask does. */
+/* Raises *radius, in units of sigma and proven, to the largest radius of at most `most` (itself at
+ * most the cap), within the accuracy (1e-10 at best) unless the effort is spent. Returns whether it
+ * is tight, as cr_ask does. */
 int cr_search_radius(const cr_goal *goal, double most, double *radius);
 
 #endif

@@ -60,7 +60,8 @@ static double radius_by_moments(const choice *c)
     const certreg_status status =
         condition->score.kind == CR_SCORE_OUTPUT
             ? cr_radius_within(&how, &b, 0, condition->score.tolerance, &found, NULL)
-            : cr_radius_above(&how, &b, &condition->threshold, 1, 0, &found, NULL);
+            : cr_radius_above(&how, &(cr_mean_conditions){&b, &condition->threshold, 1, 0}, &found,
+                              NULL);
     return status ? 0 : found.radius / b.sigma;
 }
 

@@ -69,9 +69,9 @@ static certreg_status radius_of_scores(cr_watch *watch, const cr_evaluation *e, 
     if (searches && least > 0) {
         cr_bisection how = cr_radius_default(watch);
         how.cap = least;
-        const certreg_status status = cr_radius_above(&how, searched, threshold, (size_t)searches,
-                                                      conditions->question.solver_constraints,
-                                                      &found, why);
+        const cr_mean_conditions remaining = {searched, threshold, (size_t)searches,
+                                              conditions->question.solver_constraints};
+        const certreg_status status = cr_radius_above(&how, &remaining, &found, why);
         if (status) return status;
         if (found.outcome != CERTREG_OUTCOME_CAPPED) out->limiting = place[found.limiting];
     }
@@ -106,9 +106,10 @@ certreg_status cr_condition_radius_range(const cr_work *w, const cr_evaluation *
 {
     certreg_mean_change change = {.struct_size = sizeof change};
     cr_effort effort;
+    const cr_worst_case_instance given = {&e->bounds->moments,
+                                          e->conditions.question.given.constraints, radius};
     const certreg_status status =
-        cr_worst_case(&e->bounds->moments, e->conditions.question.given.constraints, radius,
-                      CERTREG_WORST_CASE_EVALUATIONS, &effort, &change, w->why);
+        cr_worst_case(&given, CERTREG_WORST_CASE_EVALUATIONS, &effort, &change, w->why);
     *least = change.mean_least;
     *greatest = change.mean_greatest;
     return status;

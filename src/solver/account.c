@@ -1,3 +1,4 @@
+/* Limits of evaluations and statistics, for the handles of both solver and bisection. */
 #include "solver/account.h"
 #include "base/os.h"
 #include "base/sizes.h"
@@ -29,7 +30,7 @@ certreg_status cr_account_report(cr_busy *busy, certreg_error *error,
                                  const certreg_solve_info *info, certreg_solve_info *out)
 {
     const certreg_solve_info nothing = {.struct_size = sizeof nothing};
-    certreg_error why; /* the handle's own belongs to the last call */
+    certreg_error why; /* the handle's own error belongs to the last call */
     const certreg_status refused = cr_busy_enter(busy, &why);
     certreg_status status =
         cr_struct_check(out, CR_OLDEST_SOLVE_INFO, "info", refused ? NULL : error);

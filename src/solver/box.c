@@ -1,3 +1,5 @@
+/* The supremum over the box of means: first a search that brackets it between two tangents, then
+ * the proof. Only the proof has to be right, since tangents at any two means give a bound. */
 #include "solver/box.h"
 #include "solver/formula.h"
 #include <float.h>
@@ -5,12 +7,10 @@
 #include <stddef.h>
 
 #define MOST_POINTS 60
-static const double width_share = 3e1; /* times the gain: of the box of means, to which its
-                                          objective need not be known better */
+static const double width_share = 3e1; /* error allowed, in units of gain * width of the box */
 
-/* height + slope * (m - mean) bounds the objective on the whole box. The line is kept at the
- * point where it was found: slopes are huge near an end of the range, and slope * mean would
- * swallow the height. */
+/* A line that bounds the objective on the whole box. It is kept at the point of its tangent, not at
+ * 0: slopes are huge near an end of the range, and slope * mean would swallow the height. */
 typedef struct line {
     double height, slope, mean;
 } line;
@@ -20,9 +20,10 @@ static double at(line l, double m)
     return l.height + l.slope * (m - l.mean);
 }
 
-/* The supremum of the lesser of two lines over [low, high]. The ends tell whether the lines meet
- * in between, and not the place where they meet: next to an end beyond which nothing is possible
- * a slope is so steep that the place is rounded to the end. The flatter line gives the height. */
+/* Returns the supremum of the lesser of two lines over [low, high]. Their values at the ends show
+ * that they cross, but the crossing may be lost: next to an end that no feasible function reaches,
+ * a slope is so steep that the crossing is rounded to the end. So the flatter line gives the
+ * height. */
 static double envelope(line a, line b, double low, double high)
 {
     const double left = at(a, low) - at(b, low), right = at(a, high) - at(b, high);
@@ -44,15 +45,14 @@ static line tangent(const cr_point *point, double weight)
 /* ---- search */
 typedef struct search {
     const cr_rise *rise;
-    double weight, gain, low, high; /* of the means that are left */
-    cr_point left, right;           /* objective rises at left, falls at right */
+    double weight, gain, low, high; /* the bracket of means */
+    cr_point left, right;           /* the objective rises at left, falls at right */
     int has_left, has_right;
     const cr_point *warm;
-    cr_point *last; /* of left and right, the one that was visited last; NULL if nothing has that
-                       mean */
+    cr_point *last; /* whichever of both was visited last; NULL if nothing has its mean */
 } search;
 
-/* No function has a mean at which the tangent is still below 0. */
+/* Cuts off means at which the tangent is below 0: no function has them. */
 static void skip_impossible(search *s, const cr_point *point)
 {
     if (point->slope == 0) return;
@@ -61,7 +61,7 @@ static void skip_impossible(search *s, const cr_point *point)
     if (point->slope < 0 && m < s->high) s->high = fmax(m, s->low);
 }
 
-/* Solves at m and narrows the bracket; non-zero once the supremum is known to be at m. */
+/* Solves at m and narrows the bracket. Returns non-zero if the supremum is at m. */
 static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *box)
 {
     cr_point point;
@@ -77,7 +77,10 @@ static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *b
     if (slope > 0) s->low = m;
     else s->high = m;
     s->last = NULL;
-    if (point.impossible) return skip_impossible(s, &point), 0;
+    if (point.impossible) {
+        skip_impossible(s, &point);
+        return 0;
+    }
     if (slope > 0) s->has_left = 1;
     else s->has_right = 1;
     s->warm = s->last = slope > 0 ? &s->left : &s->right;
@@ -85,9 +88,9 @@ static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *b
     return 0;
 }
 
-/* V falls like the root of the distance to an end beyond which nothing is possible, so that
- * 1/slope^2 is about linear in the mean there. Where the objective is level, slope = -weight.
- * NaN where V does not fall. */
+/* Returns a guess of the mean at which the slope is -weight, next to an end that no feasible
+ * function reaches. V falls there like the root of the distance to the end, so 1/slope^2 is about
+ * linear in the mean. NaN if V does not fall. */
 static double level_of_root(const search *s)
 {
     const double target = 1 / (s->weight * s->weight), left = s->left.slope,
@@ -98,11 +101,12 @@ static double level_of_root(const search *s)
     return end - (end - s->left.mean) * fmax((target - far) / (near - far), 1e-9);
 }
 
-/* A share of the bracket: how far from an end to look if the supremum seems to be there. */
+/* If the supremum seems to be at an end, the next mean is this share of the bracket off it. */
 static const double end_share = 0.03;
 
-/* The place where the tangents meet, kept off the ends of the bracket. At an end of the range
- * the slope is infinite, and bisection serves. */
+/* Returns the next mean: a secant step to slope 0, kept off the ends of the bracket. Every third
+ * step bisects, since the slope is infinite at an end of the range. A long search tries
+ * level_of_root first, and steps from an end if all tangents fall to one side. */
 static double next_mean(const search *s, int round)
 {
     const double middle = 0.5 * (s->low + s->high), width = s->high - s->low,
@@ -117,8 +121,8 @@ static double next_mean(const search *s, int round)
     return fmin(fmax(m, s->low + 0.02 * width), s->high - 0.02 * width);
 }
 
-/* Whether the tangents enclose the supremum closely. If all of them fall to one side, it is at
- * the end of the bracket on the other side. */
+/* Returns whether the tangents enclose the supremum closely. If all of them fall to one side, the
+ * opposite end of the bracket has it. */
 static int close_enough(const search *s)
 {
     if (!s->has_left && !s->has_right) return 0;
@@ -136,7 +140,7 @@ static void search_inside(search *s, cr_box *box)
     for (int round = 0; round < MOST_POINTS && cr_effort_left(s->rise->effort); round++) {
         const double m = next_mean(s, round);
         if (!(s->high - s->low > 1e-10 * (s->rise->mean_hi - s->rise->mean_lo)))
-            break; /* the supremum is where V has no slope */
+            break; /* V has no slope at the supremum */
         if (!(m > s->low && m < s->high) || visit(s, m, 0, 0, box)) break;
         if (close_enough(s)) break;
     }
@@ -163,7 +167,7 @@ static void summarise(const cr_rise *rise, double weight, cr_box *box)
                                  : box->point[0].growth;
 }
 
-/* Nothing to search: no range, or a function that cannot vary. */
+/* Returns whether no search is needed, and sets the value if so. */
 static int is_trivial(const cr_rise *rise, double weight, cr_box *box)
 {
     const double top = rise->mean_hi, most = cr_rise_greatest_variance(rise);
@@ -177,7 +181,7 @@ static int is_trivial(const cr_rise *rise, double weight, cr_box *box)
     const int unlimited = most == INFINITY &&
                           !(rise->range_lo > -INFINITY && rise->range_hi < INFINITY);
     if (weight > 0 && top >= rise->range_hi)
-        box->value = rise->range_hi; /* the function that is this end everywhere */
+        box->value = rise->range_hi; /* attained by the constant range_hi */
     else if (constant) box->value = weight > 0 ? top : 0;
     else if (unlimited || rise->r > CR_LARGEST_FINITE_RADIUS)
         box->value = cr_formula_cap(rise, weight);
@@ -187,9 +191,9 @@ static int is_trivial(const cr_rise *rise, double weight, cr_box *box)
     return 1;
 }
 
-/* C has a kink where the moment begins to limit the variance more than the variance itself is
- * limited, and the supremum is often just there. Of the tangents that C has at a kink, this
- * takes the one that makes the objective's level. Non-zero if there is one. */
+/* Solves at a kink of C, a mean at which the bounds by variance and by moment are equal, since the
+ * supremum is often there. Every mixture of the two slopes of C gives a tangent (theory 3.5); this
+ * takes the one that makes the objective level. Returns non-zero if there is one. */
 static int visit_kink(search *s, double m, cr_box *box)
 {
     const cr_rise *rise = s->rise;
@@ -219,8 +223,8 @@ static int visit_kinks(search *s, cr_box *box)
            visit_kink(s, rise->moment_center + away, box);
 }
 
-/* Whether the tangent at this end of the box is of use. It is vertical where only a constant has
- * this mean. */
+/* Returns whether this end of the box has a tangent. If only a constant has its mean, it is
+ * vertical. */
 static int has_slope(const cr_rise *rise, double mean)
 {
     double unused;
@@ -259,8 +263,8 @@ void cr_box_search(const cr_rise *rise, double weight, double gain, cr_box *box)
 }
 
 /* ---- proof */
-/* The tangent of D at the point's multipliers, computed again, and raised by whatever its
- * numbers may lack. */
+/* Sets *out to the tangent of D at the point's multipliers, computed again and raised by its
+ * possible errors. Returns non-zero if there is no proven tangent. */
 static int prove_line(const cr_rise *rise, double weight, cr_box *box, cr_point *point, line *out)
 {
     cr_proof proof;
@@ -302,8 +306,8 @@ double cr_box_prove(const cr_rise *rise, double weight, cr_box *box)
             return fall_back(rise, box, simple);
     const double top = envelope(l[0], l[box->count - 1], rise->mean_lo, rise->mean_hi),
                  rounded = top + 4 * DBL_EPSILON * fabs(top);
-    /* V grows with r from 0 (theory 2.3), so a bound below 0 is a wrong one. (It may be below
-     * r*kappa: the range can force what is of second order to be negative.) */
+    /* V grows with r from 0 (theory 2.3), so a bound below 0 is wrong. (A bound below r*kappa need
+     * not be: the range can make the second-order part negative.) */
     const double floor = weight > 0 ? rise->mean_lo : 0;
     if (!(top >= floor - 1e-12 * fabs(top) - 1e-300)) return fall_back(rise, box, simple);
     if (rounded > box->value + 1e-6 * fmax(box->point[0].value, box->point[box->count - 1].value))

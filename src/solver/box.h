@@ -1,30 +1,29 @@
 /* A one-sided problem over the whole box of means: sup of V(m) + weight*m. V is concave in m, and
  * so is D at fixed multipliers, so every solved point gives a tangent that bounds V on the whole
- * box; two tangents of opposite slope enclose the supremum (theory 3.4). */
+ * box. Two tangents of opposite slope enclose the supremum (theory 3.4). */
 #ifndef CR_SOLVER_BOX_H
 #define CR_SOLVER_BOX_H
 #include "solver/point.h"
 
 typedef struct cr_box {
-    cr_point point[2];    /* the tangents; also the warm start of the next search */
+    cr_point point[2];    /* the tangents, and the warm start of the next search */
     int count;            /* 0: nothing solved yet, or nothing to solve */
     double value, growth; /* to draft accuracy: the supremum and its derivative in r */
-    int tight;            /* the tangents enclose the supremum closely, as far as is known */
+    int tight;            /* the tangents enclose the supremum closely */
 } cr_box;
 
-#define CR_FINAL_GAIN 1e-12       /* share of the value that one more Newton step could gain */
-#define CR_SEARCH_EVALUATIONS 500 /* at most, per search */
-#define CR_POINT_EVALUATIONS 120  /* and per mean */
+#define CR_FINAL_GAIN 1e-12 /* a search ends if a Newton step would gain less than this share */
+#define CR_SEARCH_EVALUATIONS 500 /* at most, for a search */
+#define CR_POINT_EVALUATIONS 120  /* and for one mean of it */
 
-/* weight is 0 (the change of the mean) or 1 (the shifted mean). `box` comes with count 0 or from a
- * search with near-by data. */
+/* Searches the supremum to draft accuracy. weight is 0 (the change of the mean) or 1 (the shifted
+ * mean). *box comes with count 0, or from a search with similar data, to start from. */
 void cr_box_search(const cr_rise *rise, double weight, double gain, cr_box *box);
-/* The proven bound from the points of a search, rounded up: the lesser of the tangents' and what
- * needs no search. Where the two evaluations of a tangent disagree it is left out. box->tight stays
- * set if the proof takes nothing away from the search. */
+/* Returns a proven bound from the points of a search, rounded up: the least of the tangents' bound
+ * and the closed forms. If the two evaluations of a tangent disagree, only the closed forms count.
+ * box->tight stays set if the proof loses nothing against the search. */
 double cr_box_prove(const cr_rise *rise, double weight, cr_box *box);
-/* Both: sup over the box of V(m) + weight*m, proven and rounded up. box->tight: it is next to the
- * truth. */
+/* Searches and proves. box->tight is set if the returned bound is near the supremum. */
 double cr_box_bound(const cr_rise *rise, double weight, cr_box *box);
 
 #endif

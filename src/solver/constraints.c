@@ -1,3 +1,5 @@
+/* Checks a certreg_bounds and makes two one-sided problems of it. They are in a unit of their own,
+ * so that no search depends on the caller's. */
 #include "solver/constraints.h"
 #include "base/sizes.h"
 #include "base/structs.h"
@@ -59,21 +61,25 @@ static certreg_status check(const certreg_bounds *b, uint32_t constraints, certr
     return CERTREG_OK;
 }
 
-/* Constraints that were not named become what is always true. */
+static void unbind(double *lo, double *hi, double least)
+{
+    *lo = least;
+    *hi = INFINITY;
+}
+
+/* Replaces constraints that are not named by bounds that always hold. */
 static void fill_in(certreg_bounds *b)
 {
-    if (!(b->constraints & CERTREG_CONSTRAINT_MOMENT))
-        b->moment_center = 0, b->moment_hi = INFINITY;
-    if (!(b->constraints & CERTREG_CONSTRAINT_VARIANCE)) b->variance_hi = INFINITY;
-    if (!(b->constraints & CERTREG_CONSTRAINT_GRADIENT))
-        b->gradient_lo = 0, b->gradient_hi = INFINITY;
-    if (!(b->constraints & CERTREG_CONSTRAINT_RANGE))
-        b->range_lo = -INFINITY, b->range_hi = INFINITY;
-    if (!(b->constraints & CERTREG_CONSTRAINT_MEAN)) b->mean_lo = -INFINITY, b->mean_hi = INFINITY;
+    const uint32_t named = b->constraints;
+    if (!(named & CERTREG_CONSTRAINT_MOMENT)) unbind(&b->moment_center, &b->moment_hi, 0);
+    if (!(named & CERTREG_CONSTRAINT_VARIANCE)) b->variance_hi = INFINITY;
+    if (!(named & CERTREG_CONSTRAINT_GRADIENT)) unbind(&b->gradient_lo, &b->gradient_hi, 0);
+    if (!(named & CERTREG_CONSTRAINT_RANGE)) unbind(&b->range_lo, &b->range_hi, -INFINITY);
+    if (!(named & CERTREG_CONSTRAINT_MEAN)) unbind(&b->mean_lo, &b->mean_hi, -INFINITY);
 }
 
 /* ---- unit */
-/* x * 2^k, rounded towards the given infinity where it does not fit. */
+/* Returns x * 2^k. If it does not fit, it is rounded towards the given infinity. */
 static double scaled(double x, int k, double towards)
 {
     const double y = ldexp(x, k), back = ldexp(y, -k);
@@ -81,9 +87,9 @@ static double scaled(double x, int k, double towards)
     return nextafter(y, towards);
 }
 
-/* The unit is the power of two next to the deviation, as far as variance, moment or range bound
- * it. A change to it is exact, and afterwards nothing that matters is near the ends of double.
- * If the place is out of all proportion to the deviation, the place decides. */
+/* Returns the exponent of the unit: the power of two next to the deviation, as far as variance,
+ * moment or range bound it. A change to it is exact, and puts all quantities that matter far from
+ * the ends of double. If the means are out of all proportion to the deviation, they decide. */
 static int unit_of(const certreg_bounds *b)
 {
     const double deviation =
@@ -106,7 +112,7 @@ static void change_unit(certreg_bounds *b, int unit)
     b->gradient_hi = scaled(b->gradient_hi, -unit, INFINITY);
     b->variance_hi = scaled(scaled(b->variance_hi, -unit, INFINITY), -unit, INFINITY);
     b->moment_hi = scaled(scaled(b->moment_hi, -unit, INFINITY), -unit, INFINITY);
-    /* What it may lose is far below the root of the least variance. */
+    /* Not rounded outward: the loss is far below the root of the least variance. */
     b->moment_center = ldexp(b->moment_center, -unit);
     if (b->variance_hi > 0) b->variance_hi = fmax(b->variance_hi, CR_LEAST_VARIANCE);
     if (b->moment_hi > 0) b->moment_hi = fmax(b->moment_hi, CR_LEAST_VARIANCE);
@@ -133,7 +139,7 @@ double cr_constraints_radius(const cr_two_sided *both, double radius)
 }
 
 /* ---- completion */
-/* No mean is further from the center than the root of the moment; rounded outward. */
+/* The mean is at most the root of the moment away from the center; rounded outward. */
 static void limit_mean(certreg_bounds *b)
 {
     const double root = sqrt(b->moment_hi), most = root > 0 ? nextafter(root, INFINITY) : 0;
@@ -143,24 +149,26 @@ static void limit_mean(certreg_bounds *b)
                       most > 0 ? nextafter(b->moment_center + most, INFINITY) : b->moment_center);
 }
 
-/* What mean, range and moment say of each other. */
+/* Limits the mean by range and moment. */
 static void combine(certreg_bounds *b)
 {
     b->mean_lo = fmax(b->mean_lo, b->range_lo);
     b->mean_hi = fmin(b->mean_hi, b->range_hi);
     if (b->moment_hi < INFINITY) limit_mean(b);
-    /* The dual needs a mean to lie somewhere. If one side of the range is open and no mean is
-     * known on that side, the range says nothing there. */
+    /* The dual needs a bounded interval of means. Without it, an open range bounds nothing. */
     if (!(b->mean_lo > -INFINITY && b->mean_hi < INFINITY))
-        b->range_lo = -INFINITY, b->range_hi = INFINITY;
+        unbind(&b->range_lo, &b->range_hi, -INFINITY);
 }
 
 static cr_rise mirrored(const cr_rise *rise)
 {
     cr_rise other = *rise;
-    other.mean_lo = -rise->mean_hi, other.mean_hi = -rise->mean_lo;
-    other.range_lo = -rise->range_hi, other.range_hi = -rise->range_lo;
-    other.low_reached = rise->high_reached, other.high_reached = rise->low_reached;
+    other.mean_lo = -rise->mean_hi;
+    other.mean_hi = -rise->mean_lo;
+    other.range_lo = -rise->range_hi;
+    other.range_hi = -rise->range_lo;
+    other.low_reached = rise->high_reached;
+    other.high_reached = rise->low_reached;
     other.moment_center = -rise->moment_center;
     return other;
 }
@@ -198,8 +206,7 @@ static certreg_status set_sides(const certreg_bounds *b, double given_gradient, 
     return CERTREG_OK;
 }
 
-/* The moment is a bound of mean and variance together: every set of constraints that has both has
- * it too. */
+/* Adds the moment to a mask with mean and variance, since it is a bound of both together. */
 static uint32_t named(uint32_t constraints)
 {
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
@@ -219,10 +226,10 @@ certreg_status cr_constraints_read(const certreg_bounds *theirs, uint32_t constr
     out->used = b.constraints & named(constraints);
     out->has_mean =
         ((b.constraints & CERTREG_CONSTRAINT_MEAN) | (out->used & CERTREG_CONSTRAINT_MOMENT)) != 0;
-    /* A threshold is on the mean, even where the constraints do without it. */
+    /* A threshold is for the mean, also if the mask lacks the mean. */
     b.constraints = out->used | (b.constraints & CERTREG_CONSTRAINT_MEAN);
     fill_in(&b);
-    combine(&b); /* first, so that an end that says nothing does not decide the unit */
+    combine(&b); /* first, so that a dropped range does not decide the unit */
     out->unit = unit_of(&b);
     change_unit(&b, out->unit);
     if (b.mean_lo > b.mean_hi && b.moment_hi < INFINITY)

@@ -1,5 +1,5 @@
-/* From a caller's bounds to the two one-sided problems: checks, the unit, and what the constraints
- * say of each other. */
+/* From a caller's bounds to the two one-sided problems: checks, the unit, and the bounds that
+ * follow from several constraints together. */
 #ifndef CR_SOLVER_CONSTRAINTS_H
 #define CR_SOLVER_CONSTRAINTS_H
 #include "base/error.h"
@@ -11,17 +11,17 @@ typedef struct cr_two_sided {
     double sigma;
     int unit;           /* both problems are in units of 2^unit */
     cr_rise rise, drop; /* r is left at 0 */
-    int has_mean;       /* a threshold on the mean makes sense */
+    int has_mean;       /* the bounds limit the mean, so a threshold makes sense */
 } cr_two_sided;
 
-/* INVALID naming the field, VERSION, or INFEASIBLE where no function has these bounds. Both
- * problems keep the pointer to the effort. */
+/* Reads the bounds, with the constraints of the mask only (0: all). Returns INVALID naming the
+ * field, VERSION, or INFEASIBLE if no function has these bounds. Both problems keep `effort`. */
 certreg_status cr_constraints_read(const certreg_bounds *theirs, uint32_t constraints,
                                    cr_effort *effort, cr_two_sided *out, certreg_error *why);
-/* From the problems' unit to the caller's and back, rounded outward. */
+/* Convert a bound to the caller's unit, rounded up, and a limit from it, rounded down. */
 double cr_constraints_up(const cr_two_sided *both, double bound);
 double cr_constraints_limit(const cr_two_sided *both, double limit);
-/* radius/sigma, rounded up; 0 for 0 only. */
+/* Returns radius/sigma, rounded up; 0 for 0 only. */
 double cr_constraints_radius(const cr_two_sided *both, double radius);
 
 #endif

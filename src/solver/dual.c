@@ -1,7 +1,8 @@
+/* The dual at given multipliers (theory 3.1), for drafts and as the first evaluation of a proof. */
 #include "solver/dual.h"
 #include <math.h>
 
-/* P(from < t < to), computed from the tail that does not cancel. */
+/* Returns P(from < t < to), from the tail that does not cancel. */
 static double chance(double from, double to)
 {
     if (from > 0) return 0.5 * (erfc(from * CR_SQRT_HALF) - erfc(to * CR_SQRT_HALF));
@@ -13,14 +14,17 @@ static double density(double t)
     return fabs(t) < 39 ? CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) : 0;
 }
 
-/* The same over a short part, by one panel of the rule: the closed forms would be differences of
- * nearly equal numbers there. */
-static void add_short(const cr_problem *problem, const cr_multipliers *at, double from, double to,
-                      double y, const cr_rule *rule, cr_sums *out)
+typedef struct clipped { /* a part on which y* is constant at an end of the range */
+    double from, to, y;
+} clipped;
+
+/* Adds a short clipped part by one panel, since closed forms would cancel. */
+static void add_short(const cr_problem *problem, const cr_multipliers *at, const clipped *part,
+                      const cr_rule *rule, cr_sums *out)
 {
-    const double slope = cr_dual_slope(problem, at);
+    const double slope = cr_dual_slope(problem, at), y = part->y;
     cr_nodes n;
-    cr_quadrature_nodes(rule, from, to, &problem->ratio, &n);
+    cr_quadrature_nodes(rule, part->from, part->to, &problem->ratio, &n);
     for (int j = 0; j < 2 * rule->half; j++) {
         const double t = n.t[j], h = n.h[j], wy = n.weight[j] * y;
         out->constraint += wy * (h - at->nu - slope * t - at->lambda * y);
@@ -31,13 +35,14 @@ static void add_short(const cr_problem *problem, const cr_multipliers *at, doubl
     }
 }
 
-/* A part where y* stands at an end of the range: closed forms. */
-static void add_clipped(const cr_problem *problem, const cr_multipliers *at, double from, double to,
-                        double y, const cr_rule *rule, cr_sums *out)
+/* Adds a clipped part in closed form. */
+static void add_clipped(const cr_problem *problem, const cr_multipliers *at, const clipped *part,
+                        const cr_rule *rule, cr_sums *out)
 {
+    const double from = part->from, to = part->to, y = part->y;
     if (!(from < to)) return;
     if (to - from < 0.25) {
-        add_short(problem, at, from, to, y, rule, out);
+        add_short(problem, at, part, rule, out);
         return;
     }
     const double p = chance(from, to), t = density(from) - density(to);
@@ -50,7 +55,7 @@ static void add_clipped(const cr_problem *problem, const cr_multipliers *at, dou
     out->growth += y * (density(from - r) - density(to - r));
 }
 
-/* A part where y* = v / 2 lambda. */
+/* Adds a part between the clips, y* = v / 2 lambda, by the rule. */
 static void add_between(const cr_problem *problem, const cr_multipliers *at, double from, double to,
                         const cr_rule *rule, cr_sums *out)
 {
@@ -90,9 +95,9 @@ void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_
     out->yt = out->pyt;
     out->yy = out->pyy;
     out->constraint = at->lambda * out->pyy;
-    add_clipped(problem, at, -INFINITY, edge[0], problem->B, rule, out);
-    add_clipped(problem, at, edge[1], edge[2], problem->b, rule, out);
-    add_clipped(problem, at, edge[3], INFINITY, problem->B, rule, out);
+    add_clipped(problem, at, &(clipped){-INFINITY, edge[0], problem->B}, rule, out);
+    add_clipped(problem, at, &(clipped){edge[1], edge[2], problem->b}, rule, out);
+    add_clipped(problem, at, &(clipped){edge[3], INFINITY, problem->B}, rule, out);
 }
 
 double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint)

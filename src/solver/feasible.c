@@ -1,3 +1,5 @@
+/* Excludes means at which gradient_lo is impossible (theory 3.3). Multipliers diverge there, so a
+ * search over all means of the box would not do. */
 #include "solver/feasible.h"
 #include <math.h>
 #include <stddef.h>
@@ -7,8 +9,8 @@
 static const double slack = 1e-11; /* relative, for the roundings of gradient_lo itself */
 static const double shy = 1e-9;    /* relative, for the roundings of a tangent's slope */
 
-/* A proven upper bound of the correlation with t at this mean, and its slope. It is the worst
- * case as r -> 0, hence concave in the mean. */
+/* Returns a proven upper bound of the correlation with t at this mean, and its slope. It is the
+ * worst case as r -> 0, hence concave in the mean. */
 static double greatest(const cr_rise *rise, double mean, double *slope)
 {
     cr_rise limit = *rise;
@@ -28,9 +30,9 @@ static double greatest(const cr_rise *rise, double mean, double *slope)
     return proof.value * (1 + slack);
 }
 
-/* A mean that goes together with gradient_lo, if there is one. The greatest correlation is
- * concave in the mean, so the ends come first, then the inside by bisection. NaN where tangents
- * prove that there is none; in doubt the best mean that was seen. */
+/* Returns a mean at which gradient_lo is possible. The greatest correlation is concave in the mean,
+ * so the ends come first, then the inside by bisection. NaN: tangents prove that there is none. In
+ * doubt the best mean seen. */
 static double inside(const cr_rise *rise)
 {
     double low = rise->mean_lo, high = rise->mean_hi, slope, best = low, top = -INFINITY;
@@ -39,7 +41,10 @@ static double inside(const cr_rise *rise)
                             : i == 1 ? high
                                      : 0.5 * (low + high),
                      here = greatest(rise, mean, &slope);
-        if (here > top) top = here, best = mean;
+        if (here > top) {
+            top = here;
+            best = mean;
+        }
         if (here >= rise->gradient_lo) return mean;
         if (!cr_effort_left(rise->effort)) break;
         if (slope == 0 && i < 2) continue;   /* next to an end of the range: no tangent */
@@ -54,9 +59,9 @@ static double inside(const cr_rise *rise)
     return best;
 }
 
-/* Moves an end that may not be feasible inwards, as long as it is not. The tangent lies above,
- * so the place where it meets gradient_lo is still not feasible, or just at the edge. If the
- * tangent is vertical (at an end of the range) or misses, bisection serves. */
+/* Moves an end inwards as long as it is not feasible. The tangent lies above, so the mean at which
+ * it meets gradient_lo is still not feasible, or just at the edge. If the tangent is vertical (at
+ * an end of the range) or misses, bisection replaces it. */
 static double draw_in(const cr_rise *rise, double end, double good)
 {
     double slope, unused;
@@ -78,20 +83,22 @@ static double draw_in(const cr_rise *rise, double end, double good)
     return end;
 }
 
-/* Draws the ends of the means in to what goes together with gradient_lo. Returns 0 if nothing
- * does. */
+/* Narrows the means to the ones that `constraints` allow with gradient_lo. Returns 0 for none. */
 static int narrow(cr_rise *rise, const cr_rise *constraints)
 {
     cr_rise limit = *constraints;
-    limit.mean_lo = rise->mean_lo, limit.mean_hi = rise->mean_hi;
+    limit.mean_lo = rise->mean_lo;
+    limit.mean_hi = rise->mean_hi;
     const int most = cr_effort_narrow(rise->effort, CR_FEASIBLE_EVALUATIONS);
     const double good = inside(&limit);
     const double low = isnan(good) ? good : draw_in(&limit, rise->mean_lo, good),
                  high = isnan(good) ? good : draw_in(&limit, rise->mean_hi, good);
     rise->effort->most = most;
     if (isnan(good)) return 0;
-    rise->low_reached |= low > rise->mean_lo, rise->high_reached |= high < rise->mean_hi;
-    rise->mean_lo = low, rise->mean_hi = high;
+    rise->low_reached |= low > rise->mean_lo;
+    rise->high_reached |= high < rise->mean_hi;
+    rise->mean_lo = low;
+    rise->mean_hi = high;
     return 1;
 }
 
@@ -104,11 +111,11 @@ int cr_feasible_means(cr_rise *rise)
     if (rise->range_lo == -INFINITY && rise->range_hi == INFINITY)
         return rise->gradient_lo <= sqrt(cr_rise_greatest_variance(rise)) * (1 + 1e-12);
     if (root == INFINITY && !bounded) return 1;
-    /* clip(t), scaled to this variance, lies within the range at every mean of the box: enough in
-     * all but odd cases. */
+    /* A sufficient test, which settles all but odd cases: clip(t), scaled to this variance, lies
+     * within the range at every mean of the box. */
     if (root > 0 && root < INFINITY && rise->gradient_lo <= root * erf(room / root * 0.7071))
         return 1;
-    /* The range alone is soon done, and draws in nearly as far where it matters most. */
+    /* First by the range alone: that is fast, and comes nearly as far if it matters most. */
     cr_rise ranged = *rise;
     ranged.variance = ranged.moment = INFINITY;
     if (bounded && root < INFINITY && !narrow(rise, &ranged)) return 0;

@@ -1,3 +1,5 @@
+/* Closed-form bounds (theory 2.1). They start a search and steer it, and replace a bound that its
+ * proof does not confirm. */
 #include "solver/formula.h"
 #include "base/constants.h"
 #include "solver/ratio.h"
@@ -5,10 +7,10 @@
 #include <math.h>
 
 /* Without a range V is the greatest value of a linear form over a ball: of sum w_j y_j +
- * rest*spread under sum y_j^2 + spread^2 <= all, every y_j within its own interval. By weak
- * duality, for every x > 0, D(x) = all / 2x + sum_j max over y_j of (w_j y_j - y_j^2 / 2x) + x
- * rest^2 / 2,   at y_j = clip(x w_j), is a bound, and the best where these y_j and spread = x*rest
- * fill the ball. */
+ * rest*spread under sum y_j^2 + spread^2 <= all, every y_j within its own interval. For every x >
+ * 0, weak duality gives the bound D(x) = all / 2x + sum_j max over y_j of (w_j y_j - y_j^2 / 2x) +
+ * x rest^2 / 2, with y_j = clip(x w_j). It is least if these y_j and spread = x*rest fill the ball.
+ */
 typedef struct axis {
     double weight, low, high; /* weight > 0 */
 } axis;
@@ -37,8 +39,7 @@ static double filled(const form *f, double x)
     return sum;
 }
 
-/* x lies between two of the points where a clip sets in. Between them, what is not clipped grows
- * in proportion to x. */
+/* Returns the best x, between two at which a clip begins: unclipped y_j are proportional to x. */
 static double scale_of(const form *f)
 {
     double low = 0, high = INFINITY, free = 0, left = f->all;
@@ -58,16 +59,15 @@ static double scale_of(const form *f)
             left = fma(at_low ? -a->low : -a->high, at_low ? a->low : a->high, left);
         else free += a->weight * a->weight;
     }
-    /* rest^2 may underflow, so no root of a sum is taken. */
+    /* hypot, since rest^2 may underflow. */
     return fmin(fmax(sqrt(fmax(0, left)) / hypot(sqrt(free), f->rest), low), high);
 }
 
-/* D at the best x, rounded up. */
+/* Returns D at the best x, rounded up. */
 static double greatest(form *f)
 {
     if (f->count > 1)
-        f->all *= 1 + 4 * DBL_EPSILON; /* one y_j: rounded once below, which matters where it takes
-                                          nearly all */
+        f->all *= 1 + 4 * DBL_EPSILON; /* one y_j: rounded once below, and it may take nearly all */
     const double x = scale_of(f);
     double left = f->all, sum = 0, size = 0;
     for (int j = 0; j < f->count; j++) {
@@ -80,11 +80,11 @@ static double greatest(form *f)
     f->spread = x * f->rest;
     const double rest = x > 0 ? 0.5 * (fmax(0, left) / x + f->spread * f->rest)
                               : 0; /* x = 0: the intervals alone fill the ball */
-    /* DBL_MIN is for what underflows. */
+    /* DBL_MIN is for terms that underflow. */
     return sum + rest + 16 * DBL_EPSILON * (size + rest) + DBL_MIN;
 }
 
-/* The gradient alone. */
+/* Returns the form with the gradient alone. */
 static form first_order(const cr_rise *rise, double variance)
 {
     const double root = sqrt(variance);
@@ -103,9 +103,9 @@ static double shift_at(const cr_rise *rise, double variance, double *growth)
     return value;
 }
 
-/* The mean takes its share of the ball of moments. If the variance has a bound of its own that
- * binds at the best mean, the best mean is further out, where both bind: V + m still rises there.
- */
+/* Bounds mean and shift together: the mean is an axis of the ball of the moment. If the variance
+ * has a bound of its own that binds at the best mean, the best mean is further out, at the point at
+ * which both bind: V + m still rises there. */
 static double together(const cr_rise *rise, double *growth)
 {
     const double r = rise->r, root = sqrt(rise->moment), rest = cr_ratio_norm_up(1, r),
@@ -130,14 +130,14 @@ static double together(const cr_rise *rise, double *growth)
     return value + center + 4 * DBL_EPSILON * (fabs(value) + fabs(center));
 }
 
-/* The greatest mean and the greatest shift, each by itself. */
+/* Bounds mean and shift apart, by the greatest value of each. */
 static double apart(const cr_rise *rise, double *growth)
 {
     const double shift = shift_at(rise, cr_rise_greatest_variance(rise), growth);
     return nextafter(rise->mean_hi + shift, INFINITY);
 }
 
-/* The growth has to be that of the bound that is returned: searches for a radius step by it. */
+/* Returns the lesser bound with its own growth, which steers searches for a radius. */
 static double moment_at(const cr_rise *rise, double *growth)
 {
     double other;
@@ -149,9 +149,9 @@ static double moment_at(const cr_rise *rise, double *growth)
 double cr_formula_bound(const cr_rise *rise, double weight, double *growth)
 {
     const double variance = cr_rise_greatest_variance(rise);
-    *growth = INFINITY;
-    if (rise->r == 0 || variance == 0)
-        return *growth = sqrt(variance), weight > 0 ? rise->mean_hi : 0;
+    const int constant = rise->r == 0 || variance == 0;
+    *growth = constant ? sqrt(variance) : INFINITY;
+    if (constant) return weight > 0 ? rise->mean_hi : 0;
     if (!(variance < INFINITY) || !(cr_ratio_norm(0, rise->r) < INFINITY)) return INFINITY;
     if (weight > 0 && rise->moment < INFINITY) return moment_at(rise, growth);
     return weight > 0 ? apart(rise, growth) : shift_at(rise, variance, growth);
@@ -164,8 +164,8 @@ double cr_formula_cap(const cr_rise *rise, double weight)
     return weight > 0 ? rise->range_hi : nextafter(rise->range_hi - least_mean, INFINITY);
 }
 
-/* An affine function has no rest. It is given this share of the deviation, which a variance does
- * not see, so that its multipliers are finite. */
+/* An affine function has rest 0. It gets this share of the deviation instead, too little to change
+ * a variance, so that its multipliers are finite. */
 static const double least_rest = 1e-9;
 
 int cr_formula_point(const cr_rise *rise, cr_point *out)
@@ -174,7 +174,7 @@ int cr_formula_point(const cr_rise *rise, cr_point *out)
     if (!(variance > 0 && variance < INFINITY && cr_ratio_norm(0, rise->r) < INFINITY)) return 0;
     form f = first_order(rise, variance);
     greatest(&f);
-    /* Where no end binds the gradient is not used. */
+    /* If no end binds, the gradient is not used. */
     const int used = !(f.y[0] > f.axis->low && f.y[0] < f.axis->high);
     const double mean = fmin(fmax(rise->moment_center, rise->mean_lo), rise->mean_hi),
                  rest =

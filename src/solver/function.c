@@ -1,3 +1,5 @@
+/* Makes, evaluates and measures worst functions. Measures are of the function itself, so that they
+ * confirm the dual. */
 #include "solver/function.h"
 #include "base/constants.h"
 #include "base/environment.h"
@@ -38,8 +40,7 @@ certreg_status certreg_worst_function_values(const certreg_worst_function *their
 }
 
 /* ---- from a point */
-/* y = s (h - nu - a t); for k = 0 with h written in terms of that for k = 1, and its part along t.
- */
+/* Sets the curve y = s (h - nu - a t). For k = 0, h becomes a sum of t and the h of k = 1. */
 static void set_curve(const cr_problem *problem, const cr_multipliers *at,
                       certreg_worst_function *out)
 {
@@ -58,7 +59,7 @@ static void set_multipliers(const cr_problem *problem, const cr_multipliers *at,
     out->by_gradient = problem->ratio.order > 0 ? cr_dual_surplus(problem, at) : 0;
 }
 
-/* Beyond these ends every distribution that occurs is zero in double precision. */
+/* Beyond these ends every density that occurs is 0 in double precision. */
 static const double line_end = 38.5;
 
 static void add_region(certreg_worst_function *f, double from, double to, int kind)
@@ -111,7 +112,7 @@ typedef struct moments {
     double y, yt, yy, change;
 } moments;
 
-/* Density of N(0,1) times exp(rt - r^2/2) - 1, where neither underflows before the product. */
+/* Returns the density of N(0,1) times exp(rt - r^2/2) - 1, without underflow of a factor alone. */
 static double gain(double t, double r)
 {
     const double x = r * (t - 0.5 * r);
@@ -119,14 +120,15 @@ static double gain(double t, double r)
                                              : exp(-0.5 * (t - r) * (t - r)) - exp(-0.5 * t * t));
 }
 
-static void add_panel(const certreg_worst_function *f, const cr_ratio *ratio, int kind, double r,
-                      double from, double to, moments *out)
+static void add_panel(const certreg_worst_function *f, int kind, double r, double from, double to,
+                      moments *out)
 {
+    const cr_ratio ratio = cr_ratio_make(2, f->tilt);
     const cr_rule *rule = &cr_quadrature_proof;
     const double center = 0.5 * (from + to), half = 0.5 * (to - from);
     for (int j = 0; j < 2 * rule->half; j++) {
         const double t = center + (j & 1 ? -half : half) * rule->node[j / 2],
-                     weight = half * rule->weight[j / 2], y = value_in(f, ratio, kind, t),
+                     weight = half * rule->weight[j / 2], y = value_in(f, &ratio, kind, t),
                      wy = weight * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) * y;
         out->y += wy;
         out->yt += wy * t;
@@ -137,7 +139,6 @@ static void add_panel(const certreg_worst_function *f, const cr_ratio *ratio, in
 
 void cr_function_measure(certreg_worst_function *f, double r, cr_effort *effort)
 {
-    const cr_ratio ratio = cr_ratio_make(2, f->tilt);
     moments sum = {0};
     double ends[CR_PANELS], from = -INFINITY;
     for (uint32_t i = 0; i < f->region_count; i++) {
@@ -146,7 +147,7 @@ void cr_function_measure(certreg_worst_function *f, double r, cr_effort *effort)
         const int count =
             cr_quadrature_cut(&cr_quadrature_proof, from, to, 0, peaks * fmax(r, f->tilt), ends);
         if (count) effort->points += 2 * (uint64_t)(cr_quadrature_proof.half * (count - 1));
-        for (int k = 1; k < count; k++) add_panel(f, &ratio, kind, r, ends[k], ends[k - 1], &sum);
+        for (int k = 1; k < count; k++) add_panel(f, kind, r, ends[k], ends[k - 1], &sum);
         from = to;
     }
     effort->used++;
@@ -164,7 +165,8 @@ void cr_function_give(certreg_worst_function *f, const cr_rise *rise, double mea
                               &f->rest, &f->range_lo, &f->range_hi};
     f->mean += mean;
     f->offset += mean;
-    f->range_lo = rise->range_lo, f->range_hi = rise->range_hi;
+    f->range_lo = rise->range_lo;
+    f->range_hi = rise->range_hi;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         *values[i] = ldexp(side * *values[i], unit) + 0.0; /* not -0 */
     f->variance = ldexp(f->variance, 2 * unit);

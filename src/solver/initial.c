@@ -1,3 +1,4 @@
+/* Shapes of worst functions: unclipped; at an end of the range but for a tail or a dip. */
 #include "statistics/normal.h"
 #include "solver/initial.h"
 #include <math.h>
@@ -10,8 +11,8 @@ static cr_multipliers unclipped(const cr_problem *problem)
     return (cr_multipliers){0.5 / alpha, 0, -c / alpha};
 }
 
-/* k = 0, the mean close to an end compared with the spread: y stands at that end except for a
- * tail, whose mass and energy are known. */
+/* k = 0, the mean close to an end compared with the deviation: y stands there except for a tail of
+ * known mass and energy. */
 static cr_multipliers tail_only(const cr_problem *problem, int upper_end)
 {
     const cr_ratio *ratio = &problem->ratio;
@@ -25,9 +26,9 @@ static cr_multipliers tail_only(const cr_problem *problem, int upper_end)
     return (cr_multipliers){lambda, h - 2 * lambda * (upper_end ? end : -end), 0};
 }
 
-/* k = 1, the mean close to the upper end: y stands at B except for one dip around the t that the
- * correlation asks for. The dip is approximated by a parabola, so that mass and energy give its
- * depth and width. (At the lower end v is convex, and the unclipped guess serves.) */
+/* k = 1, the mean close to the upper end: y stands at B except for one dip around the t that gives
+ * the correlation. The dip is taken for a parabola, so that mass and energy give its depth and
+ * width. (At the lower end v is convex, and the unclipped guess will do.) */
 static cr_multipliers dip(const cr_problem *problem)
 {
     const cr_ratio *ratio = &problem->ratio;

@@ -1,10 +1,11 @@
+/* Newton steps in (lambda, nu, a) with a line search, and the tests that end them. */
 #include "solver/newton.h"
 #include <math.h>
 
 #define MOST_STEPS 80
 #define MOST_TRIALS 40
 #define MOST_FINISHING_STEPS 6
-#define FINE_GAIN 1e-12 /* if the conditions are not nearly met at a larger one */
+#define FINE_GAIN 1e-12 /* if a larger gain leaves the conditions unmet */
 #define UNKNOWNS 3
 
 typedef struct step {
@@ -13,8 +14,8 @@ typedef struct step {
     double slope;       /* directional derivative of D / T along (dlambda, dnu, da): negative */
 } step;
 
-/* Cholesky with a floor under the pivots, so that a direction in which nothing curves becomes a
- * gradient step and never a wild one. */
+/* Solves m x = x in place, by Cholesky with a floor under the pivots, so that a direction without
+ * curvature gives a gradient step, never a wild one. */
 static void solve(int n, double m[UNKNOWNS][UNKNOWNS], double x[UNKNOWNS])
 {
     double pivot[UNKNOWNS];
@@ -37,8 +38,8 @@ static void solve(int n, double m[UNKNOWNS][UNKNOWNS], double x[UNKNOWNS])
     }
 }
 
-/* The least lambda of a descent: where the variance does not bind, lambda falls towards 0, where
- * nothing curves. As little as this costs nothing that counts. */
+/* Returns the least lambda of a descent. If the variance does not bind, lambda falls towards 0, and
+ * nothing curves there. This much costs 1e-11 of D. */
 static double least_lambda(const cr_problem *problem, const cr_descent *now)
 {
     return 1e-11 * fmax(now->value, 0) / (problem->ratio.norm * problem->variance);
@@ -60,10 +61,10 @@ static step direction(const cr_problem *problem, const cr_descent *now)
     return out;
 }
 
-/* Moves by `length` along the step. If most of the line is between the clips, the problem is
- * nearly linear in 1/lambda and the ratios. If hardly any of it is, the function is nearly two-
- * valued, and the problem linear in the multipliers themselves. Both curves leave in the same
- * direction. */
+/* Returns the multipliers at `length` along the step. If most of the line is between the clips, the
+ * problem is nearly linear in 1/lambda and the ratios. If little is, the function is nearly
+ * two-valued, and the problem linear in the multipliers. Both curves leave in the same direction.
+ */
 static cr_multipliers move(const cr_multipliers *at, const step *by, double length, int between,
                            int order)
 {
@@ -99,8 +100,7 @@ static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent 
     at->value = cr_dual_value(problem, &at->at, at->sums.constraint);
 }
 
-/* D is at least V >= 0 (theory 2.3) for every function that there is, so a D clearly below 0
- * proves that there is none. */
+/* Returns whether no function has the constraints: D is clearly below 0 <= V (theory 2.3). */
 static int impossible(const cr_problem *problem, const cr_descent *now)
 {
     const double known = problem->ratio.order > 0 ? problem->ratio.r * fabs(problem->coefficient)
@@ -108,16 +108,16 @@ static int impossible(const cr_problem *problem, const cr_descent *now)
     return now->value < -1 * (known + problem->ratio.norm * sqrt(problem->variance));
 }
 
-/* D exceeds what the worst function at these multipliers attains by the sum of each multiplier
- * times the amount by which its condition is missed. The conditions themselves must be met as
- * well, since a multiplier can be 0 too early. Newton's own estimate does not prove nearness:
- * from a poor initial point it can end where lambda has all but vanished and nothing moves any
- * more. */
+/* Returns D in units of T. */
 static double price_of(const cr_problem *problem, const cr_descent *now)
 {
     return now->value / problem->ratio.norm;
 }
 
+/* Returns by how much D can exceed its least value: the sum of each multiplier times the violation
+ * of its condition at the worst function (theory 3.5). A violation also counts by itself, since a
+ * multiplier can be 0 too early. Newton's own estimate would not do: from a poor initial point it
+ * can end with hardly any lambda, and then nothing moves any more. */
 static double missed_by(const cr_problem *problem, const cr_descent *now)
 {
     const cr_ratio *ratio = &problem->ratio;
@@ -136,7 +136,7 @@ static int nearly_feasible(const cr_problem *problem, const cr_descent *now, dou
     return missed_by(problem, now) <= share * price_of(problem, now);
 }
 
-/* How far to go at most along a step that promises `drop`. */
+/* Returns the greatest length to try along a step that promises `drop`. */
 static double full_length(const cr_descent *descent, const step *by, double drop, int between)
 {
     const double most = fabs(2 * by->e[0]);
@@ -144,7 +144,7 @@ static double full_length(const cr_descent *descent, const step *by, double drop
                           : most > 20                               ? 20 / most
                                                                     : 1;
     if (by->e[0] != 0 || !(drop > descent->value)) return length;
-    return fmin(length, fmax(descent->value, 0) / drop); /* D >= 0: there is no more to go */
+    return fmin(length, fmax(descent->value, 0) / drop); /* D >= 0: no more can be gained */
 }
 
 typedef struct line {
@@ -153,12 +153,11 @@ typedef struct line {
     int between;
 } line;
 
-/* Ever shorter steps until one pays; *next is the last that was tried. */
+/* Shortens the step until it pays; *next is the last point tried. */
 static void search_line(const cr_problem *problem, const cr_rule *rule, const cr_descent *descent,
                         const line *along, cr_descent *next)
 {
-    /* The draft jumps by its error where panels come and go. Close to the end a finer rule takes
-     * over. */
+    /* The draft jumps if a panel comes or goes. Close to the end a finer rule takes over. */
     const int at_the_end = rule != &cr_quadrature_value && along->drop <= 1e-7 * descent->value;
     const int trials = at_the_end ? 2 : MOST_TRIALS;
     double length = along->length;
@@ -205,15 +204,14 @@ static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
         }
         cr_descent next;
         search_line(problem, rule, descent, &along, &next);
-        if (!(next.value < descent->value)) return; /* nothing left but rounding */
+        if (!(next.value < descent->value)) return; /* only rounding is left */
         next.steps = descent->steps;
         *descent = next;
     }
 }
 
-/* Close to the greatest correlation that the constraints allow, the multipliers grow without
- * bound and cancel in D. Errors of the draft, which count only squared elsewhere, are multiplied
- * by them there. */
+/* Returns whether errors of the draft count. Close to the greatest possible correlation the
+ * multipliers grow without bound and cancel in D; elsewhere errors count only squared. */
 static int strained(const cr_problem *problem, const cr_descent *descent)
 {
     const double size =

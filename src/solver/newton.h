@@ -1,4 +1,4 @@
-/* Minimises the dual. Whatever it returns is a bound; `converged` says that it is also tight. */
+/* Minimises the dual by Newton's method. Every result is a bound; a tight one is near the least. */
 #ifndef CR_SOLVER_NEWTON_H
 #define CR_SOLVER_NEWTON_H
 #include "solver/dual.h"
@@ -6,22 +6,20 @@
 typedef struct cr_descent {
     cr_multipliers at;
     cr_regions regions; /* of `at`, or of the point one step before it: a warm start */
-    cr_sums sums;       /* likewise */
-    double value;       /* D likewise, to draft accuracy */
+    cr_sums sums;       /* of the same point */
+    double value;       /* D there, to draft accuracy */
     int steps, converged;
-    int tight; /* and the worst function at `at` has the given constraints, so that D is next to the
-                  least */
-    int impossible; /* no function has these constraints: D has no least value, and the descent was
-                       left below 0 */
+    int tight;      /* D is near the least: the worst function at `at` nearly has the constraints */
+    int impossible; /* no function has the constraints: D fell below 0, without a least value */
 } cr_descent;
 
-#define CR_ROUGH_GAIN 1e-9 /* from here on, closed forms are good enough (dual.h) */
+#define CR_ROUGH_GAIN 1e-9 /* for this gain and larger ones closed forms will do (dual.h) */
 
-/* From descent->at (lambda > 0) downhill until one more step can gain no more than `gain` of the
+/* Descends from descent->at (lambda > 0) until a step can gain at most the share `gain` of the
  * value, or the effort is spent. */
 void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent);
-/* From the end of a descent (lambda > 0) by the fine rule, as long as the worst function comes
- * closer to the given constraints. D is stationary there and hardly gains; the function does. */
+/* Goes on from the end of a descent (lambda > 0) by the fine rule, as long as the worst function
+ * comes closer to the constraints. D is stationary there and hardly gains, the function does. */
 void cr_newton_finish(const cr_problem *problem, cr_multipliers *at, cr_regions *regions);
 
 #endif

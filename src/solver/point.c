@@ -1,3 +1,5 @@
+/* Solves at one mean. The constraints that bind are not known beforehand, so the likely case comes
+ * first, and its solution shows if another one has to be tried. */
 #include "solver/two_valued.h"
 #include "solver/point.h"
 #include "solver/initial.h"
@@ -31,8 +33,7 @@ void cr_point_take(const cr_problem *problem, const cr_descent *descent, cr_poin
     out->coefficient_lo = out->coefficient_hi = problem->coefficient;
 }
 
-/* The same v where the gradient is known but not used: the multiplier of t takes off what the
- * ratio no longer has. D is the same. */
+/* Returns multipliers of k = 1 with the same v and D: a puts back the part along t. */
 static cr_multipliers raise_order(const cr_problem *problem, const cr_point *from)
 {
     const double scale = from->problem.ratio.norm / problem->ratio.norm;
@@ -40,8 +41,8 @@ static cr_multipliers raise_order(const cr_problem *problem, const cr_point *fro
                             -problem->ratio.r / problem->ratio.norm};
 }
 
-/* The variance does not bind iff C >= (hi-m)(m-lo). Just below, dropping it is a bound that is
- * loose by less than rounding. */
+/* Returns whether the variance binds: C < (hi-m)(m-lo). Just below, dropping it loosens the bound
+ * by less than rounding. */
 static int variance_binds(const cr_problem *problem)
 {
     return problem->variance < -problem->b * problem->B * (1 - 1e-13);
@@ -66,8 +67,7 @@ static void descend(const cr_problem *problem, const cr_point *warm, double gain
     cr_point_take(problem, &descent, out);
 }
 
-/* The gradient may be anywhere between its ends, and the worst of them counts. If the multiplier
- * has the other sign, that is another end than was assumed. */
+/* Allows every gradient between its ends: the worst is the end that the multiplier's sign gives. */
 static void allow_all(const cr_rise *rise, cr_point *point)
 {
     const double surplus = cr_dual_surplus(&point->problem, &point->at),
@@ -81,8 +81,8 @@ static void allow_all(const cr_rise *rise, cr_point *point)
     point->tight &= excess <= 1e-9 * point->value;
 }
 
-/* The gradient is assumed to be its upper end. This is right if it is exactly that, or if the
- * multiplier has the sign of an upper bound. */
+/* Solves with the gradient at its upper end. Returns whether this is right: the gradient is exactly
+ * that, or the multiplier has the sign of an upper bound. */
 static int solve_upper(const cr_rise *rise, double mean, const cr_point *warm, double gain,
                        cr_point *out)
 {
@@ -95,8 +95,8 @@ static int solve_upper(const cr_rise *rise, double mean, const cr_point *warm, d
     return out->tight && (exact || rise->r + problem.ratio.norm * out->at.a >= 0);
 }
 
-/* The function that takes the two ends of the range only. It is the worst one without the
- * variance, with the gradient where that matters. */
+/* Solves with a function that takes the two ends of the range only. It is the worst one without the
+ * variance; the gradient counts if it binds. */
 static void solve_two_valued(const cr_rise *rise, double mean, cr_point *out)
 {
     const double b = rise->range_lo - mean, B = rise->range_hi - mean;
@@ -129,8 +129,8 @@ static double correlation_of(const cr_point *point)
     return sums.yt;
 }
 
-/* The gradient is at this end. The descent begins at a guess. If that fails it begins at the
- * solution without the gradient, which it can only improve. */
+/* Solves with the gradient at this end. The descent begins at a guess. If that fails it begins at
+ * the solution without the gradient, and can only improve on it. */
 static void solve_with(const cr_rise *rise, double end, const cr_point *warm,
                        const cr_point *without, double gain, cr_point *out)
 {
@@ -147,8 +147,7 @@ static void solve_with(const cr_rise *rise, double end, const cr_point *warm,
     if (with.tight || with.impossible || with.value < without->value) *out = with;
 }
 
-/* The solution without the gradient comes first: it shows whether the gradient binds, and at which
- * end. */
+/* Solves without the gradient first: its correlation shows which end binds, if any. */
 static void solve_by_correlation(const cr_rise *rise, double mean, const cr_point *warm,
                                  double gain, cr_point *out)
 {
@@ -167,9 +166,9 @@ static void solve_by_correlation(const cr_rise *rise, double mean, const cr_poin
     out->tight = 0;
 }
 
-/* Whether the gradient's upper end is likely to bind, and is feasible. Nobody chooses it beyond
- * what is best without a range, and clip(t), scaled to this variance, attains what erf says
- * within the range. A target that is not feasible would send Newton to infinity. */
+/* Returns whether the gradient's upper end is likely to bind, and is feasible. It cannot bind
+ * beyond the best gradient without a range, and clip(t), scaled to this variance, attains root *
+ * erf(...) within the range. An end that is not feasible would send Newton to infinity. */
 static int upper_end_likely(const cr_rise *rise, const cr_problem *problem)
 {
     const double root = sqrt(problem->variance), room = fmin(-problem->b, problem->B);

@@ -1,3 +1,6 @@
+/* Proves a value of the dual (theory 3.2). Elsewhere an error costs tightness; here it would cost
+ * soundness. So D is evaluated by dual.c and by a rule of its own, and the larger value counts,
+ * with their difference and a bound of all roundings added. */
 #include "solver/proof.h"
 #include <float.h>
 #include <math.h>
@@ -5,15 +8,14 @@
 static const double inv_sqrt_2pi = 0x1.9884533d43651p-2;
 
 #define ROUNDINGS \
-    64.0 /* in units of DBL_EPSILON, relative: what a term of moderate exponents may have lost */
+    64.0 /* in units of DBL_EPSILON: the relative error of a term of moderate exponents */
 
 typedef struct pointwise {
-    double constraint, size; /* E max_y (...), and what rounding is measured against */
+    double constraint, size; /* E max_y (...), and the size that roundings are relative to */
     double y;
 } pointwise;
 
-/* What cancels in h where its known part is subtracted: the size of the terms that cr_ratio_at
- * subtracts. */
+/* Returns the size of the terms that cr_ratio_at subtracts, and that cancel in h. */
 static double cancelled(const cr_ratio *ratio)
 {
     return ratio->order == 0 ? 0 : 0.5 * ratio->r * ratio->r / ratio->norm;
@@ -23,7 +25,7 @@ static void add_panel(const cr_problem *problem, const cr_multipliers *at, doubl
                       const cr_rule *rule, pointwise *out)
 {
     const double slope = cr_dual_slope(problem, at), r = problem->ratio.r;
-    pointwise part = {0}; /* summed by itself: fewer roundings */
+    pointwise part = {0}; /* summed apart: fewer roundings */
     cr_nodes n;
     cr_quadrature_nodes(rule, from, to, &problem->ratio, &n);
     for (int j = 0; j < 2 * rule->half; j++) {
@@ -42,8 +44,8 @@ static void add_panel(const cr_problem *problem, const cr_multipliers *at, doubl
     out->y += part.y;
 }
 
-/* The maximum over y is computed again at every node, so that an edge in the wrong place costs
- * smoothness and nothing else. */
+/* Evaluates D with the maximum over y computed at every node: a wrong edge costs smoothness only.
+ */
 static pointwise integrate(const cr_problem *problem, const cr_multipliers *at,
                            const cr_regions *regions, const cr_rule *rule)
 {
@@ -61,8 +63,8 @@ static pointwise integrate(const cr_problem *problem, const cr_multipliers *at,
     return out;
 }
 
-/* What a misplaced edge could hide: sup_J (v - L)^2 P(J) / 4 lambda over the bracket J of each
- * edge. */
+/* Bounds the error of misplaced edges: sup_J (v - L)^2 P(J) / 4 lambda for the bracket J of each.
+ */
 static double edge_error(const cr_problem *problem, const cr_multipliers *at,
                          const cr_regions *regions)
 {
@@ -72,7 +74,7 @@ static double edge_error(const cr_problem *problem, const cr_multipliers *at,
         if (!isfinite(t)) continue;
         const double rise =
             fabs(cr_ratio_slope(&problem->ratio, t) - cr_dual_slope(problem, at)) * width;
-        /* The loss is never more than the whole range gains. */
+        /* The loss is at most the gain of the whole range. */
         const double ends = problem->B - problem->b;
         const double gain = rise < 4 * at->lambda * ends ? rise / (4 * at->lambda) : ends;
         sum += rise * gain * width * inv_sqrt_2pi;
@@ -92,7 +94,7 @@ void cr_proof_make(const cr_problem *problem, double low, double high, const cr_
 {
     const cr_ratio *ratio = &problem->ratio;
     cr_problem worst = *problem;
-    double linear = 0; /* what the linear part's rounding is measured against */
+    double linear = 0; /* the size that the linear part's rounding is relative to */
     if (ratio->order > 0) {
         worst.coefficient = cr_dual_surplus(problem, at) > 0 ? high : low;
         linear = (ratio->r + fabs(ratio->norm * at->a)) * fmax(fabs(low), fabs(high));
@@ -111,7 +113,7 @@ void cr_proof_make(const cr_problem *problem, double low, double high, const cr_
         const double value = cr_dual_value(&worst, at, constraint);
         out->value = value + 16 * DBL_EPSILON * (fabs(value) + linear);
         out->slack = ratio->norm * (gap + rounding) + out->value - value;
-        /* The slope of lambda C(m), which lies below its tangent. */
+        /* The slope of a tangent of lambda C(m), which is concave. */
         const double bend = at->lambda * problem->variance_slope;
         out->slope = ratio->norm * (at->nu + 2 * at->lambda * again.y + bend);
         out->slope_error = 64 * DBL_EPSILON * ratio->norm *

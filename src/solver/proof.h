@@ -1,5 +1,5 @@
-/* The number that is given out: D at the multipliers that were found, computed twice by unlike
- * rules, and rounded outward. */
+/* The number that is returned as a bound: D at the multipliers found, computed twice by different
+ * rules, and rounded outward (theory 3.2). */
 #ifndef CR_SOLVER_PROOF_H
 #define CR_SOLVER_PROOF_H
 #include "solver/dual.h"
@@ -9,10 +9,11 @@ typedef struct cr_proof {
     double slope; /* dD/dm at these multipliers */
     double slope_error;
     double slack; /* what was added for rounding and misplaced edges */
-    int doubtful; /* the two values disagree beyond their stated errors: there is no number */
+    int doubtful; /* the two values disagree beyond their errors: nothing is proved */
 } cr_proof;
 
-/* The coefficient lies anywhere in [low, high]: the supremum over it is taken. */
+/* Proves D with the supremum over the coefficient in [low, high]. *warm: edges to begin with;
+ * becomes the exact ones. */
 void cr_proof_make(const cr_problem *problem, double low, double high, const cr_multipliers *at,
                    cr_regions *warm, cr_proof *out);
 

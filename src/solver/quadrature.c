@@ -1,3 +1,5 @@
+/* The rules of quadrature, and the panels that a line is cut into. There are several rules since
+ * drafts have to be fast, and the two values of a proof must not share nodes or panels. */
 #include "solver/dual.h"
 #include <math.h>
 
@@ -20,15 +22,14 @@ static const double weight_20[] = {
     0.118194531961518417,  0.101930119817240435, 0.0832767415767047487, 0.0626720483341090636,
     0.0406014298003869413, 0.0176140071391521183};
 
-/* The rough one is the draft where no closed form does (closed.c). The draft steers Newton, for
- * which 1e-8 is plenty since the value is stationary. The other two are for the value, with
- * different panels. */
+/* Rough is the draft if closed.c refuses. The draft steers Newton, which needs no more than 1e-8,
+ * since the value is stationary. Value and proof are for the value, with different panels. */
 const cr_rule cr_quadrature_rough = {4, node_8, weight_8, 3.0, 8, 22};
 const cr_rule cr_quadrature_draft = {4, node_8, weight_8, 3.0, 8, 22};
 const cr_rule cr_quadrature_value = {8, node_16, weight_16, 2.5, 12, 40};
 const cr_rule cr_quadrature_proof = {10, node_20, weight_20, 3.0, 14, 42};
 
-/* How far a Gaussian still matters beyond x > 0 from its peak, relative to its value at x. */
+/* Returns the distance from x > 0 to the place at which exp(-x^2/2) has fallen by exp(-window). */
 static double extent(double x, double window)
 {
     return 2 * window / (x + sqrt(x * x + 2 * window));

@@ -1,3 +1,4 @@
+/* The likelihood ratio: by series for small r, elsewhere by exp and erfc, without cancellation. */
 #include "solver/ratio.h"
 #include "base/constants.h"
 #include <float.h>
@@ -39,7 +40,7 @@ double cr_ratio_norm(int order, double r)
     if (r > CR_LARGEST_FINITE_RADIUS) return INFINITY;
     if (order == 1 && r * r <= 0.5)
         return r * r * sqrt(exp_rest_share(r * r)); /* its square may underflow */
-    /* What rounding takes off r^2 counts exp(r^2)-fold. */
+    /* The rounding error of r^2 counts exp(r^2)-fold. */
     const double x = r * r, lost = fma(r, r, -x), slope = order == 0 ? exp(x) : expm1(x);
     return sqrt((order == 0 ? expm1(x) : exp_rest(x)) + lost * slope);
 }

@@ -10,23 +10,25 @@ typedef struct cr_ratio {
     double norm; /* T_k(r) */
 } cr_ratio;
 
-/* Radii below the least are taken for it, so that no power of r underflows: the bound does not fall
- * as r grows (theory 2.3). Beyond the largest no norm is finite. Where a range has no upper end the
- * integrand extends to 2r + 9, and exp(-t^2/2) to 37: that is the largest open radius. */
+/* Smaller radii are replaced by the least one, so that no power of r underflows; a bound does not
+ * fall as r grows (theory 2.3). Beyond the largest finite radius no norm is finite. Without an
+ * upper end of the range the integrand extends to 2r + 9, and exp(-t^2/2) to 37: hence the largest
+ * open one. */
 #define CR_LEAST_RADIUS 0x1p-330
 #define CR_LARGEST_FINITE_RADIUS 26.0
 #define CR_LARGEST_OPEN_RADIUS 14.0
 
-/* T_k(r); infinite where it overflows. */
+/* Returns T_k(r); infinite on overflow. */
 double cr_ratio_norm(int order, double r);
 double cr_ratio_norm_up(int order, double r); /* rounded up */
+/* Returns the ratio for a radius of 0 or from CR_LEAST_RADIUS on. */
 cr_ratio cr_ratio_make(int order, double r);
-/* h(t) and dh/dt. */
+/* Return h(t) and dh/dt. */
 double cr_ratio_at(const cr_ratio *ratio, double t);
 double cr_ratio_slope(const cr_ratio *ratio, double t);
-/* E[h; t > x] = -E[h; t < x] */
+/* Returns E[h; t > x] = -E[h; t < x]. */
 double cr_ratio_tail(const cr_ratio *ratio, double x);
-/* The likelihood ratio itself, exp(rt - r^2/2), from h(t). */
+/* Returns the likelihood ratio itself, exp(rt - r^2/2), from h(t). */
 double cr_ratio_itself(const cr_ratio *ratio, double h, double t);
 
 #endif

@@ -1,11 +1,12 @@
+/* The edges of the regions (theory 3.2), each a root in a bracket of its own, so that none is lost.
+ */
 #include "solver/dual.h"
 #include <math.h>
 
-/* Beyond these ends every weight that occurs (N(0,1), N(r,1), N(2r,1)) is zero in double
- * precision. */
+/* Beyond these ends every weight that occurs (N(0,1), N(r,1), N(2r,1)) is 0 in double precision. */
 #define LINE_END 39.0
 
-typedef struct level { /* the root sought is of h(t) - slope t - height */
+typedef struct level { /* for the root of h(t) - slope t - height */
     const cr_problem *problem;
     double slope, height;
 } level;
@@ -15,8 +16,7 @@ static double residue(const level *at, double t)
     return cr_ratio_at(&at->problem->ratio, t) - at->slope * t - at->height;
 }
 
-/* The only root between low and high, where the residue changes its sign: Newton inside a bracket
- * that only shrinks. */
+/* Returns the only root between low and high: Newton in a bracket that keeps the change of sign. */
 static double close_in(const level *at, double low, double high, int rising, double guess,
                        double tolerance)
 {
@@ -30,8 +30,7 @@ static double close_in(const level *at, double low, double high, int rising, dou
         if (fabs(next - t) <= tolerance) return fmin(fmax(next, low), high);
         if (!(next > low && next < high)) next = 0.5 * (low + high);
         else if (i % 6 == 5)
-            next = f > 0 ? 0.5 * (next + (rising ? low : high))
-                         : 0.5 * (next + (rising ? high : low));
+            next = 0.5 * (next + ((f > 0) == rising ? low : high)); /* towards the far end */
         if (high - low <= tolerance) return 0.5 * (low + high);
         t = next;
     }
@@ -54,8 +53,7 @@ static shape shape_of(const cr_problem *problem, double slope)
     return s;
 }
 
-/* The places where v crosses the height: falling before the trough, rising beyond. Two roots that
- * do not exist coincide. */
+/* Finds the t at which v crosses the height, falling, then rising. Missing roots coincide. */
 static void find_level(const level *at, const shape *s, double tolerance, double *down,
                        double *again)
 {

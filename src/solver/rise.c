@@ -1,9 +1,9 @@
+/* The variance that a problem allows at a mean. */
 #include "solver/rise.h"
 #include <float.h>
 #include <math.h>
 
-/* The distance is rounded down and the rest up, so that cancellation near the ends costs only
- * tightness. */
+/* The distance is rounded down and the difference up: cancellation costs only tightness. */
 double cr_rise_moment_variance(const cr_rise *rise, double mean)
 {
     if (rise->moment == INFINITY) return INFINITY;

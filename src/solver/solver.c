@@ -1,3 +1,5 @@
+/* The public calls on a solver: plan, handle and statistics. worst_case.c and worst_function.c do
+ * the work. */
 #include "solver/solver.h"
 #include "base/os.h"
 #include "base/handle.h"
@@ -64,23 +66,15 @@ certreg_status certreg_solver_info(certreg_solver *solver, certreg_solve_info *o
     return cr_account_report(&solver->busy, &solver->error, &solver->info, out);
 }
 
-/* What a refused call hands out. */
-static const certreg_mean_change nothing = {.struct_size = sizeof nothing,
-                                            .drop = INFINITY,
-                                            .rise = INFINITY,
-                                            .mean_least = -INFINITY,
-                                            .mean_greatest = INFINITY};
-
-static certreg_status worst_case(certreg_solver *solver, const certreg_bounds *bounds,
-                                 uint32_t constraints, double radius, certreg_mean_change *out)
+static certreg_status worst_case(certreg_solver *solver, const cr_worst_case_instance *given,
+                                 certreg_mean_change *out)
 {
     certreg_mean_change found;
     cr_effort effort;
     certreg_status status = cr_struct_check(out, CR_OLDEST_MEAN_CHANGE, "out", &solver->error);
     if (status) return status;
     const double start = cr_os_now(NULL);
-    status = cr_worst_case(bounds, constraints, radius, solver->max_evaluations, &effort, &found,
-                           &solver->error);
+    status = cr_worst_case(given, solver->max_evaluations, &effort, &found, &solver->error);
     solver->info = cr_account_spent(&effort, start);
     cr_struct_write(out, out->struct_size, &found, sizeof found);
     return status;
@@ -90,25 +84,24 @@ certreg_status certreg_solver_worst_case(certreg_solver *solver, const certreg_b
                                          uint32_t constraints, double radius,
                                          certreg_mean_change *out)
 {
+    const cr_worst_case_instance given = {bounds, constraints, radius};
     const certreg_status refused = solver ? cr_busy_enter(&solver->busy, &solver->error)
                                           : CERTREG_E_INVALID;
-    if (!refused)
-        return cr_busy_leave(&solver->busy, worst_case(solver, bounds, constraints, radius, out));
-    cr_struct_refuse(out, CR_OLDEST_MEAN_CHANGE, &nothing, sizeof nothing);
+    if (!refused) return cr_busy_leave(&solver->busy, worst_case(solver, &given, out));
+    cr_struct_refuse(out, CR_OLDEST_MEAN_CHANGE, &cr_worst_case_unbounded, sizeof *out);
     return refused;
 }
 
-static certreg_status worst_function(certreg_solver *solver, const certreg_bounds *bounds,
-                                     uint32_t constraints, double radius, int32_t side,
-                                     certreg_worst_function *out)
+static certreg_status worst_function(certreg_solver *solver, const cr_worst_case_instance *given,
+                                     int32_t side, certreg_worst_function *out)
 {
     certreg_worst_function found;
     cr_effort effort;
     certreg_status status = cr_struct_check(out, CR_OLDEST_WORST_FUNCTION, "out", &solver->error);
     if (status) return status;
     const double start = cr_os_now(NULL);
-    status = cr_worst_function(bounds, constraints, radius, side, solver->max_evaluations, &effort,
-                               &found, &solver->error);
+    status =
+        cr_worst_function(given, side, solver->max_evaluations, &effort, &found, &solver->error);
     solver->info = cr_account_spent(&effort, start);
     cr_struct_write(out, out->struct_size, &found, sizeof found);
     return status;
@@ -119,11 +112,10 @@ certreg_status certreg_solver_worst_function(certreg_solver *solver, const certr
                                              certreg_worst_function *out)
 {
     const certreg_worst_function none = {.struct_size = sizeof none, .bound = INFINITY};
+    const cr_worst_case_instance given = {bounds, constraints, radius};
     const certreg_status refused = solver ? cr_busy_enter(&solver->busy, &solver->error)
                                           : CERTREG_E_INVALID;
-    if (!refused)
-        return cr_busy_leave(&solver->busy,
-                             worst_function(solver, bounds, constraints, radius, side, out));
+    if (!refused) return cr_busy_leave(&solver->busy, worst_function(solver, &given, side, out));
     cr_struct_refuse(out, CR_OLDEST_WORST_FUNCTION, &none, sizeof none);
     return refused;
 }

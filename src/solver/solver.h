@@ -1,4 +1,4 @@
-/* The handle: what a plan sets, and what the last call has cost. Every solve lives on the stack. */
+/* The handle: its settings, and the cost of the last call. Every solve lives on the stack. */
 #ifndef CR_SOLVER_SOLVER_H
 #define CR_SOLVER_SOLVER_H
 #include "base/busy.h"

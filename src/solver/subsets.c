@@ -1,16 +1,19 @@
+/* The order in which subsets of constraints are tried, and the effort that each may spend. */
 #include "solver/subsets.h"
 #include <math.h>
 
-/* Mean and range are in every subset: they only limit where to look, and the formulas, which
- * do without a range, are always used. */
+/* Mean and range are in every subset, since they only limit the search. The closed forms, which
+ * need no range, are always used. */
 enum { VARIANCE = 1, GRADIENT = 2, MOMENT = 4, PARTS = 8 };
 
 static int facts_of(const cr_rise *rise)
 {
     const int gradient = rise->gradient_lo > 0 ||
                          rise->gradient_hi < sqrt(cr_rise_greatest_variance(rise));
-    return (rise->variance < INFINITY ? VARIANCE : 0) | (gradient ? GRADIENT : 0) |
-           (rise->moment < INFINITY ? MOMENT : 0);
+    int facts = gradient ? GRADIENT : 0;
+    if (rise->variance < INFINITY) facts |= VARIANCE;
+    if (rise->moment < INFINITY) facts |= MOMENT;
+    return facts;
 }
 
 static cr_rise with_only(const cr_rise *rise, int part)
@@ -18,13 +21,15 @@ static cr_rise with_only(const cr_rise *rise, int part)
     cr_rise fewer = *rise;
     if (!(part & VARIANCE)) fewer.variance = INFINITY;
     if (!(part & MOMENT)) fewer.moment = INFINITY;
-    if (!(part & GRADIENT)) fewer.gradient_lo = 0, fewer.gradient_hi = INFINITY;
+    if (!(part & GRADIENT)) {
+        fewer.gradient_lo = 0;
+        fewer.gradient_hi = INFINITY;
+    }
     fewer.low_reached = fewer.high_reached = 0;
     return fewer;
 }
 
-/* Asks with this subset, with half of the effort that is left, so that something is left for the
- * next. */
+/* Solves with this subset, by half of the remaining effort, so that the next one has some. */
 static void ask_with(cr_subsets *s, int part)
 {
     cr_effort *effort = s->rise->effort;
@@ -42,7 +47,7 @@ static int count_of(int part)
     return (part & 1) + (part >> 1 & 1) + (part >> 2);
 }
 
-/* Asks with the proper subsets, the largest first. */
+/* Solves with the proper subsets, the largest first. */
 static void ask_parts(cr_subsets *s)
 {
     for (int size = count_of(s->all) - 1; size >= 0; size--)

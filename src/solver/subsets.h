@@ -1,13 +1,11 @@
-/* A problem is solved with all its constraints, and with subsets of them. Every subset gives an
- * answer, and more constraints must never give a worse one. So if a search with some constraints is
- * not known to have come next to the truth, those with fewer constraints are made as well (theory
- * 3.5). */
+/* Solves a problem with all its constraints and, if need be, with subsets of them. Every subset
+ * gives a bound, and more constraints must never give a worse one. So if a search is not known to
+ * be tight, searches with fewer constraints follow (theory 3.5). */
 #ifndef CR_SOLVER_SUBSETS_H
 #define CR_SOLVER_SUBSETS_H
 #include "solver/rise.h"
 
-/* Solves with these constraints, and keeps the best answer so far. Returns whether this one came
- * next to the truth. */
+/* Solves with these constraints, keeps the best result, and returns whether this one is tight. */
 typedef int cr_ask(void *question, const cr_rise *rise);
 
 typedef struct cr_subsets {
@@ -15,11 +13,12 @@ typedef struct cr_subsets {
     cr_ask *ask;
     void *question;
     int all;
-    int settled[8]; /* whether nothing is to be gained from this part, or from any part of it */
+    int settled[8]; /* 1: this subset and all parts of it can gain nothing */
 } cr_subsets;
 
+/* Returns the subsets of one problem, none solved yet. */
 cr_subsets cr_subsets_of(const cr_rise *rise, cr_ask *ask, void *question);
-/* Several questions share what is left of the effort: all constraints of each come first. */
+/* Solves `count` problems, which share the remaining effort: all constraints of each come first. */
 void cr_subsets_ask(cr_subsets *subsets, int count, cr_effort *effort);
 
 #endif

@@ -1,11 +1,12 @@
+/* The two-valued worst function from its edges, which are quantiles of the normal distribution. */
 #include "statistics/normal.h"
 #include "statistics/shift.h"
 #include "base/constants.h"
 #include "solver/two_valued.h"
 #include <math.h>
 
-/* The x beyond which a mass of (share of hi) - u lies, computed from the smaller share: m may be
- * one ulp from an end. */
+/* Returns the x beyond which a mass of (share of hi) - u lies, from the smaller share: m may be one
+ * ulp from an end. */
 static double edge(double b, double B, double u)
 {
     const double span = B - b;
@@ -17,9 +18,9 @@ double cr_two_valued_correlation(double b, double B)
     return (B - b) * cr_shift_slope(fmin(-b, B) / (B - b));
 }
 
-/* The function is hi on two tails, of mass u (left) and q - u. Its correlation / (hi - lo) is
- * pdf(z(q-u)) - pdf(z(u)), which falls from the half-space's at u = 0 to 0 at u = q/2. The
- * equation is solved for log u, since u may be as small as a double can be. */
+/* Returns the mass u of the left one of two tails, on which the function is hi; the right one has q
+ * - u. Its correlation / (hi - lo) is pdf(z(q-u)) - pdf(z(u)), which falls from the half-space's at
+ * u = 0 to 0 at u = q/2. The unknown is log u, since u may be as small as a double. */
 static double left_mass(double b, double B, double wanted)
 {
     const double q = -b / (B - b);

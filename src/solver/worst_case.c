@@ -1,3 +1,4 @@
+/* A worst case: rise, drop and the ends of the shifted mean, by all subsets of the constraints. */
 #include "solver/worst_case.h"
 #include "solver/box.h"
 #include "solver/subsets.h"
@@ -5,8 +6,7 @@
 #include "solver/constraints.h"
 #include <math.h>
 
-/* The largest rise, or the greatest mean that it leads to, of one problem: the least bound so
- * far. */
+/* The least bound so far of the rise (weight 0) or of the shifted mean (weight 1). */
 typedef struct question {
     double weight, best;
     cr_box box; /* the next search starts from it */
@@ -25,8 +25,7 @@ static double mean_by_rise(const cr_rise *rise, double most)
                 cr_formula_cap(rise, 1));
 }
 
-/* Rise and drop come first, then the means that they lead to, unless the mean is known so
- * closely that they follow. */
+/* Rise and drop come first, then the shifted means, which follow if the mean is known exactly. */
 static void solve(cr_two_sided *both, double radius, cr_effort *effort, certreg_mean_change *out)
 {
     const cr_rise *problem[] = {&both->rise, &both->drop};
@@ -50,22 +49,22 @@ static void solve(cr_two_sided *both, double radius, cr_effort *effort, certreg_
     out->mean_least = -cr_constraints_up(both, mean[1]);
 }
 
-certreg_status cr_worst_case(const certreg_bounds *bounds, uint32_t constraints, double radius,
-                             uint32_t max_evaluations, cr_effort *effort, certreg_mean_change *out,
-                             certreg_error *why)
+const certreg_mean_change cr_worst_case_unbounded = {
+    sizeof(certreg_mean_change), 0, INFINITY, INFINITY, -INFINITY, INFINITY};
+
+certreg_status cr_worst_case(const cr_worst_case_instance *given, uint32_t max_evaluations,
+                             cr_effort *effort, certreg_mean_change *out, certreg_error *why)
 {
     cr_two_sided both;
-    *out = (certreg_mean_change){.struct_size = sizeof *out,
-                                 .drop = INFINITY,
-                                 .rise = INFINITY,
-                                 .mean_least = -INFINITY,
-                                 .mean_greatest = INFINITY};
+    *out = cr_worst_case_unbounded;
     *effort = (cr_effort){.most = (int)max_evaluations - CR_KEPT_FOR_A_WORST_CASE};
-    if (!(radius >= 0))
-        return cr_fail(why, CERTREG_E_INVALID, "radius is %g; it must not be negative", radius);
-    const certreg_status status = cr_constraints_read(bounds, constraints, effort, &both, why);
+    if (!(given->radius >= 0))
+        return cr_fail(why, CERTREG_E_INVALID, "radius is %g; it must not be negative",
+                       given->radius);
+    const certreg_status status =
+        cr_constraints_read(given->bounds, given->constraints, effort, &both, why);
     if (status) return status;
     out->constraints = both.used;
-    solve(&both, radius, effort, out);
+    solve(&both, given->radius, effort, out);
     return CERTREG_OK;
 }

@@ -1,15 +1,16 @@
+/* The worst function at a radius (theory 3.6). Each search of a bound ends at points; their
+ * functions are made, measured and checked against all constraints. */
 #include "solver/worst_function.h"
 #include "solver/box.h"
 #include "solver/subsets.h"
 #include "solver/formula.h"
 #include "solver/constraints.h"
 #include "solver/function.h"
-#include "solver/worst_case.h"
 #include <float.h>
 #include <math.h>
 
-/* The least bound so far, and of the functions that the searches for it have ended at, the one
- * whose mean changes most among those that keep to all constraints. */
+/* The least bound so far, and the best function at the ends of its searches: of the functions with
+ * all constraints the one with the greatest change of its mean. */
 typedef struct question {
     const cr_rise *rise; /* with all constraints */
     cr_box box;
@@ -18,15 +19,14 @@ typedef struct question {
 } question;
 
 static const double tolerance = 1e-6; /* in units of the function's own deviation */
-static const double roundings = 1e-5; /* of a value, likewise */
+static const double roundings = 1e-5; /* of a value, in the same unit */
 
 static int within(double x, double low, double high, double slack)
 {
     return x >= low - slack && x <= high + slack;
 }
 
-/* Whether the function is one of those that the bound is about, and of those that the model u =
- * f(t) shows: its gradient norm is |E[f t]|. */
+/* Returns whether the function has all constraints as a model, with the gradient norm |E[f t]|. */
 static int keeps_to(const cr_rise *rise, const certreg_worst_function *f, double mean)
 {
     const double slack = tolerance * sqrt(f->variance), away = mean + f->mean - rise->moment_center;
@@ -36,7 +36,7 @@ static int keeps_to(const cr_rise *rise, const certreg_worst_function *f, double
            within(fabs(f->gradient), rise->gradient_lo, rise->gradient_hi, slack);
 }
 
-/* Multipliers that are huge and nearly cancel leave values without digits. */
+/* Returns whether its values have digits: huge multipliers that nearly cancel leave none. */
 static int has_digits(const certreg_worst_function *f)
 {
     const double terms = fabs(f->offset) + fabs(f->slope);
@@ -56,7 +56,7 @@ static void offer(question *q, const cr_point *point)
     q->mean = point->mean;
 }
 
-/* What needed no search: without a range, or where nothing can vary. */
+/* Offers the function of a bound without a search: without a range, or if nothing can vary. */
 static void offer_formula(question *q, const cr_rise *rise, double bound)
 {
     const int ranged = rise->range_lo > -INFINITY || rise->range_hi < INFINITY;
@@ -89,10 +89,9 @@ static double search(question *q, double r)
 }
 
 #define MOST_ATTEMPTS 6
-static const double least_radius = 1e-8; /* below, the bound says little of the function */
+static const double least_radius = 1e-8; /* below, the bound hardly depends on the function */
 
-/* What is allowed does not depend on the radius, so that a function found at another one serves
- * as well. */
+/* Constraints do not depend on the radius, so a function found at another one will do as well. */
 static void search_nearby(question *q)
 {
     double r = fmax(0.75 * q->rise->r, least_radius);
@@ -136,22 +135,24 @@ static certreg_status none_found(double bound, certreg_error *why)
                    bound);
 }
 
-/* Where no mean is known a range with an open end bounds nothing (constraints.c). */
+/* Returns whether the range was dropped, since it bounds nothing (constraints.c). */
 static int leaves_range(const certreg_bounds *given, const certreg_worst_function *f)
 {
     return (given->range_lo > -INFINITY || given->range_hi < INFINITY) &&
            f->range_lo == -INFINITY && f->range_hi == INFINITY && f->variance > 0;
 }
 
-certreg_status cr_worst_function(const certreg_bounds *bounds, uint32_t constraints, double radius,
-                                 int32_t side, uint32_t max_evaluations, cr_effort *effort,
+certreg_status cr_worst_function(const cr_worst_case_instance *given, int32_t side,
+                                 uint32_t max_evaluations, cr_effort *effort,
                                  certreg_worst_function *out, certreg_error *why)
 {
+    const double radius = given->radius;
     cr_two_sided both;
     *out = (certreg_worst_function){.struct_size = sizeof *out, .bound = INFINITY};
     *effort = (cr_effort){.most = (int)max_evaluations - CR_KEPT_FOR_A_WORST_CASE};
     certreg_status status = check(radius, side, why);
-    if (!status) status = cr_constraints_read(bounds, constraints, effort, &both, why);
+    if (!status)
+        status = cr_constraints_read(given->bounds, given->constraints, effort, &both, why);
     if (status) return status;
     cr_rise *rise = side == CERTREG_SIDE_UPPER ? &both.rise : &both.drop;
     rise->r = cr_constraints_radius(&both, radius);
@@ -163,7 +164,7 @@ certreg_status cr_worst_function(const certreg_bounds *bounds, uint32_t constrai
     *out = q.best;
     cr_function_give(out, rise, q.mean, both.unit, side);
     out->constraints = both.used;
-    if (leaves_range(bounds, out)) out->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_RANGE;
+    if (leaves_range(given->bounds, out)) out->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_RANGE;
     out->radius = radius;
     out->bound = bound;
     out->change = fmin(fmax(out->change, 0), bound);

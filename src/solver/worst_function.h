@@ -1,13 +1,13 @@
-/* The worst function at a radius, on the caller's stack: what the public handle wraps. */
+/* The worst function at a radius, on the caller's stack, for the public handle. */
 #ifndef CR_SOLVER_WORST_FUNCTION_H
 #define CR_SOLVER_WORST_FUNCTION_H
 #include "certreg/worst_function.h"
-#include "solver/effort.h"
+#include "solver/worst_case.h"
 
-/* As certreg_solver_worst_function, with at most so many evaluations. *out is written in any case;
- * after a failure it is no function. *effort is what was spent. */
-certreg_status cr_worst_function(const certreg_bounds *bounds, uint32_t constraints, double radius,
-                                 int32_t side, uint32_t max_evaluations, cr_effort *effort,
+/* As certreg_solver_worst_function, with at most max_evaluations. *out is always written, and after
+ * a failure is no function. *effort is the effort spent. */
+certreg_status cr_worst_function(const cr_worst_case_instance *, int32_t side,
+                                 uint32_t max_evaluations, cr_effort *effort,
                                  certreg_worst_function *out, certreg_error *why);
 
 #endif

@@ -30,7 +30,7 @@ static double gap(const curve *c, double run)
 }
 
 /* Those with a weight, and a as the last. */
-static int curves_of(const cr_majorant *m, curve *some, cr_rise *rises)
+static int curves_of(const cr_majorant *m, curve *some, cr_tail_ramp *rises)
 {
     int count = 0;
     for (int i = 0; i < m->count; i++)
@@ -41,7 +41,8 @@ static int curves_of(const cr_majorant *m, curve *some, cr_rise *rises)
     return count;
 }
 
-static double next_of(const curve *some, const cr_rise *rises, int count, double t, double last)
+static double next_of(const curve *some, const cr_tail_ramp *rises, int count, double t,
+                      double last)
 {
     double next = fmin(cr_tail_next(rises, count, t, share), last);
     for (int i = 0; i < count; i++)
@@ -82,7 +83,7 @@ static void note(cr_lacks *lacks, double t, double ratio, double *worst)
 double cr_majorant_scale(const cr_majorant *m, cr_lacks *lacks)
 {
     curve some[CR_MAJORANT_TAILS + 1];
-    cr_rise rises[CR_MAJORANT_TAILS + 1];
+    cr_tail_ramp rises[CR_MAJORANT_TAILS + 1];
     const int count = curves_of(m, some, rises);
     lacks->count = 0;
     if (count == 1) return 1 / m->floor;

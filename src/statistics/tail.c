@@ -65,19 +65,19 @@ static double at_angle(double angle)
     return fmin(fmax(t, least), most);
 }
 
-cr_rise cr_tail_rise(const cr_tail *f, double band)
+cr_tail_ramp cr_tail_rise(const cr_tail *f, double band)
 {
     const double n = f->above + f->rank - 1, middle = asin(sqrt((f->above - 0.5) / n)),
                  half = 0.5 * band / sqrt(n);
-    return (cr_rise){n, f->shift, at_angle(middle - half) - f->shift,
-                     at_angle(middle + half) - f->shift};
+    return (cr_tail_ramp){n, f->shift, at_angle(middle - half) - f->shift,
+                          at_angle(middle + half) - f->shift};
 }
 
-double cr_tail_next(const cr_rise *rises, int count, double t, double share)
+double cr_tail_next(const cr_tail_ramp *rises, int count, double t, double share)
 {
     double step = INFINITY;
     for (int i = 0; i < count; i++) {
-        const cr_rise *r = rises + i;
+        const cr_tail_ramp *r = rises + i;
         if (t < r->begin) step = fmin(step, r->begin - t);
         if (t < r->begin || t >= r->end) continue;
         const double x = t + r->shift, p = cr_normal_cdf(x), q = cr_normal_sf(x),

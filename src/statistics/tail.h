@@ -18,13 +18,13 @@ double cr_tail_reaches(const cr_tail *, double value);
 
 /* ---- points t that are close together where one of several tails rises, and far apart elsewhere
  */
-typedef struct cr_rise { /* where a tail rises */
+typedef struct cr_tail_ramp { /* where a tail rises */
     double samples, shift, begin, end;
-} cr_rise;
+} cr_tail_ramp;
 
 /* Up to `band` standard deviations from its middle. */
-cr_rise cr_tail_rise(const cr_tail *, double band);
+cr_tail_ramp cr_tail_rise(const cr_tail *, double band);
 /* The next point, `share` of a standard deviation from t or less; infinite after the last rise. */
-double cr_tail_next(const cr_rise *rises, int count, double t, double share);
+double cr_tail_next(const cr_tail_ramp *rises, int count, double t, double share);
 
 #endif

@@ -53,7 +53,7 @@ static void add_row(problem *p, double t)
 /* How many points a grid has, which are kept if they are not too many. */
 static int grid_of(problem *p, double share)
 {
-    cr_rise rises[CR_WEIGHTS_LEVELS] = {{0}};
+    cr_tail_ramp rises[CR_WEIGHTS_LEVELS] = {{0}};
     int count = 0;
     for (int l = 0; l < p->m.count; l++) rises[l] = cr_tail_rise(p->m.b + l, lp_band);
     for (double t = rises->begin; t < INFINITY && count <= FIXED; count++) {
@@ -84,7 +84,7 @@ static void take_sample(problem *p, uint64_t sample)
     p->m.a = cr_tail_of(s->samples, s->samples - sample + 1, s->shift);
     program->rows = p->fixed;
     for (int i = 0; i < p->fixed; i++) program->least[i] = cr_tail_value(&p->m.a, p->t[i]);
-    const cr_rise rise = cr_tail_rise(&p->m.a, lp_narrow);
+    const cr_tail_ramp rise = cr_tail_rise(&p->m.a, lp_narrow);
     for (int i = 0; s->samples > s->calibration && i < NARROW; i++)
         add_row(p, rise.begin + (rise.end - rise.begin) * i / (NARROW - 1));
     for (int i = 0; i <= p->m.count; i++) program->row[program->rows][i] = 1;
