@@ -123,7 +123,7 @@ static double gain(double t, double r)
 static void add_panel(const certreg_worst_function *f, int kind, double r, double from, double to,
                       moments *out)
 {
-    const cr_ratio ratio = cr_ratio_make(2, f->tilt);
+    const cr_ratio ratio = cr_ratio_make(1, f->tilt);
     const cr_rule *rule = &cr_quadrature_proof;
     const double center = 0.5 * (from + to), half = 0.5 * (to - from);
     for (int j = 0; j < 2 * rule->half; j++) {
