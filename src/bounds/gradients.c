@@ -101,16 +101,17 @@ static certreg_status bound_gradient(cr_replay *r, const cr_conditions *conditio
 {
     const cr_samples blocks = in_blocks(r->view, *main);
     const double *gram;
+    cr_gradient g;
     int linear;
     certreg_status status = pilot_is_linear(r, conditions, main, &linear);
     if (!status) status = find_gram(r, &blocks, &gram);
     if (status) return status;
     const double tail = linear ? alpha / 2 : alpha;
     const spread about = spread_of(main);
-    cr_gradient_interval(gram, r->view->plan.blocks, (double)r->view->input.active, about.kurtosis,
-                         linear ? tail : 0, tail, &b->gradient_lo, &b->gradient_hi);
-    b->gradient_lo = fmax(0, b->gradient_lo - CR_NOISE_GAP * about.deviation);
-    b->gradient_hi += CR_NOISE_GAP * about.deviation;
+    const double gap = CR_NOISE_GAP * about.deviation, dimension = (double)r->view->input.active;
+    cr_gradient_estimate(gram, r->view->plan.blocks, &g);
+    b->gradient_lo = fmax(0, cr_gradient_lower(&g, linear ? tail : 0) - gap);
+    b->gradient_hi = cr_gradient_upper(&g, dimension, about.kurtosis, tail) + gap;
     if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
     return CERTREG_OK;
 }

@@ -5,6 +5,7 @@
 
 /* What the B x B Gram matrix of block means says about kappa^2 (theory 5.1). */
 typedef struct cr_gradient {
+    size_t blocks; /* B */
     /* U: unbiased for kappa^2, may be negative. */
     double square;
     /* zeta >= 0: variance of the linear part, which contributes 4 zeta/B to the variance of U. */
@@ -22,11 +23,11 @@ typedef struct cr_gradient {
 /* The statistics above from a symmetric Gram matrix, row-major; blocks >= 4, else all NaN. */
 void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estimate);
 
-/* Interval of kappa from the Gram matrix of blocks >= 4 block means with `dimension` active
- * features. A known kurtosis E(u-c)^4/(E(u-c)^2)^2 of the weights tightens the upper end in high
- * dimension; INFINITY: not known. tail_lo, tail_hi: one-sided probabilities of a miss; 0: that
- * bound is not wanted (lo = 0, hi = infinity). Too few blocks give the trivial interval. */
-void cr_gradient_interval(const double *gram, size_t blocks, double dimension, double kurtosis,
-                          double tail_lo, double tail_hi, double *lo, double *hi);
+/* Lower and upper end of the interval of kappa (theory 5.1, asymptotic). tail: probability of a
+ * miss at this end, in (0, 1/2]. dimension: number of active features. kurtosis:
+ * E(u-c)^4/(E(u-c)^2)^2 of the weights, which tightens the upper end in high dimension; INFINITY:
+ * unknown. The trivial ends, 0 and INFINITY, if the tail is 0 or there are fewer than 4 blocks. */
+double cr_gradient_lower(const cr_gradient *, double tail);
+double cr_gradient_upper(const cr_gradient *, double dimension, double kurtosis, double tail);
 
 #endif
