@@ -82,7 +82,7 @@ TEST(gradient_variance_is_the_sample_variance_of_the_projections)
 TEST(intervals_are_two_sided_at_half_of_alpha_each)
 {
     certreg_bounds b = {.sigma = 2};
-    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, 1, &b),
+    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, &b),
                      CR_MOMENTS_OK);
     const double variance = cr_moments_variance(&moments), z = 1.95996398454005; /* of 1 - .1/4 */
     const double wobble = sqrt((cr_moments_fourth(&moments) - variance * variance) / N);
@@ -95,8 +95,7 @@ TEST(intervals_are_two_sided_at_half_of_alpha_each)
     ck_assert_uint_eq(b.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
                                          CERTREG_CONSTRAINT_GRADIENT);
     ck_assert_double_eq(b.sigma, 2);
-    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, 0, &b),
-                     CR_MOMENTS_OK);
+    ck_assert_int_eq(cr_paper_bounds(NULL, &moments, -INFINITY, INFINITY, 0.1, &b), CR_MOMENTS_OK);
     const double whole = 1.64485362695147; /* of 1 - .1/2: without the gradient all of alpha */
     ck_assert_double_eq_tol(b.variance_hi, variance + whole * wobble, 1e-12);
 }
@@ -107,7 +106,7 @@ TEST(equal_outputs_abstain)
     certreg_bounds b = {0};
     cr_moments_start(&same, 0);
     for (int i = 0; i < N; i++) cr_moments_add(&same, 0.7);
-    ck_assert_int_eq(cr_paper_bounds(&paper, &same, -1, 1, 0.1, 1, &b), CR_MOMENTS_ABSTAINED);
+    ck_assert_int_eq(cr_paper_bounds(&paper, &same, -1, 1, 0.1, &b), CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.mean_lo, -1);
     ck_assert_double_eq(b.variance_hi, 1);
     ck_assert_double_eq(b.gradient_lo, 0);
@@ -119,7 +118,7 @@ TEST(samples_that_were_not_added_abstain)
     certreg_bounds b = {0};
     cr_paper part = paper;
     part.added--;
-    ck_assert_int_eq(cr_paper_bounds(&part, &moments, -INFINITY, INFINITY, 0.1, 1, &b),
+    ck_assert_int_eq(cr_paper_bounds(&part, &moments, -INFINITY, INFINITY, 0.1, &b),
                      CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.gradient_hi, INFINITY);
 }

@@ -62,18 +62,15 @@ static certreg_status find_paper(cr_replay *r, const cr_conditions *conditions, 
     const int gradient = with_gradient(r->view, conditions);
     cr_moments m;
     const cr_function *found;
-    cr_paper paper = {.count = s.count, .added = s.count};
+    cr_paper paper;
     certreg_status status = CERTREG_OK;
     b->samples = s.count;
     cr_moments_of(&s, &m);
     if (gradient) status = cr_sweep_find(r, &s, CR_WANTED_WHOLE, 1, &found);
     if (status) return status;
     if (gradient) add_replayed(r, &s, found, &paper);
-    *abstained = cr_paper_bounds(&paper, &m, r->view->model.lo[q->output],
-                                 r->view->model.hi[q->output], q->alpha, gradient, b);
-    if (gradient) return CERTREG_OK;
-    b->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_GRADIENT;
-    b->gradient_lo = b->gradient_hi = 0;
+    *abstained = cr_paper_bounds(gradient ? &paper : NULL, &m, r->view->model.lo[q->output],
+                                 r->view->model.hi[q->output], q->alpha, b);
     return CERTREG_OK;
 }
 

@@ -38,25 +38,26 @@ static double root_of(double square)
 }
 
 int cr_paper_bounds(const cr_paper *paper, const cr_moments *moments, double range_lo,
-                    double range_hi, double alpha, int with_gradient, certreg_bounds *bounds)
+                    double range_hi, double alpha, certreg_bounds *bounds)
 {
     const double n = (double)moments->count;
-    bounds->constraints |= CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
-                           CERTREG_CONSTRAINT_GRADIENT;
+    bounds->constraints |= CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
+    if (paper) bounds->constraints |= CERTREG_CONSTRAINT_GRADIENT;
     if (isfinite(range_lo) || isfinite(range_hi)) bounds->constraints |= CERTREG_CONSTRAINT_RANGE;
     bounds->range_lo = bounds->mean_lo = range_lo;
     bounds->range_hi = bounds->mean_hi = range_hi;
     bounds->variance_hi = cr_moments_largest_variance(range_lo, range_hi, range_lo, range_hi);
     bounds->gradient_lo = 0;
-    bounds->gradient_hi = sqrt(bounds->variance_hi);
+    bounds->gradient_hi = paper ? sqrt(bounds->variance_hi) : 0;
     if (n < 2 || !(moments->least < moments->greatest)) return CR_MOMENTS_ABSTAINED;
-    if (paper->count != moments->count || paper->added != paper->count) return CR_MOMENTS_ABSTAINED;
+    if (paper && (paper->count != moments->count || paper->added != paper->count))
+        return CR_MOMENTS_ABSTAINED;
     const double variance = cr_moments_variance(moments), mean = cr_moments_mean(moments);
     const double wobble = sqrt(fmax(0, cr_moments_fourth(moments) - variance * variance) / n);
     bounds->mean_lo = bounds->mean_hi = fmin(fmax(mean, range_lo), range_hi);
-    const double z = cr_normal_quantile_sf(alpha / 4);
-    const double of_variance = with_gradient ? z : cr_normal_quantile_sf(alpha / 2);
-    bounds->variance_hi = variance + of_variance * wobble + cr_moments_rounding(moments);
+    const double z = cr_normal_quantile_sf(paper ? alpha / 4 : alpha / 2);
+    bounds->variance_hi = variance + z * wobble + cr_moments_rounding(moments);
+    if (!paper) return CR_MOMENTS_OK;
     const double square = cr_paper_square(paper), half = z * sqrt(cr_paper_variance(paper));
     bounds->gradient_lo = root_of(square - half);
     bounds->gradient_hi = root_of(square + half);

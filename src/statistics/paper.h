@@ -28,14 +28,14 @@ double cr_paper_square(const cr_paper *paper);
 /* Its variance as the paper has it: 4/n times the sample variance of the projections y e.g. */
 double cr_paper_variance(const cr_paper *paper);
 
-/* Mean, variance and gradient norm by the paper's formulas, with the misprint under its root
- * corrected: sqrt((m4 - S^4)/n). Its intervals are two-sided: at alpha/2 each, or at all of alpha
- * for the variance where the gradient is not used (with_gradient 0). Only the upper end of the
- * variance is used, so a part of alpha stays unspent. The mean is a point and has no share, which
- * is one reason why the stated confidence is not reached (theory 10). Sets constraints MEAN |
- * VARIANCE | GRADIENT, and RANGE with a finite end. @return CR_MOMENTS_ABSTAINED, with trivial
- * values, if no two outputs differ or some samples were not added. */
+/* Sets mean and variance, and the gradient norm unless paper is NULL, by the paper's formulas, with
+ * the misprint under its root corrected: sqrt((m4 - S^4)/n). Its intervals are two-sided: of
+ * variance and gradient norm at alpha/2 each, or of the variance alone at alpha. Only the upper end
+ * of the variance is used, so a part of alpha stays unspent. The mean is a point and has no share,
+ * which is one reason why the stated confidence is not reached (theory 10). Adds the constraints
+ * MEAN, VARIANCE and GRADIENT, and RANGE if an end is finite. @return CR_MOMENTS_ABSTAINED, with
+ * trivial values, if all outputs are equal or some samples were not added. */
 int cr_paper_bounds(const cr_paper *paper, const cr_moments *moments, double range_lo,
-                    double range_hi, double alpha, int with_gradient, certreg_bounds *bounds);
+                    double range_hi, double alpha, certreg_bounds *bounds);
 
 #endif
