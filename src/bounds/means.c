@@ -32,7 +32,8 @@ void cr_means_exact(cr_view *v, const cr_conditions *conditions, const cr_condit
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     b->mean_lo = mean_of_share(1, -1, miss_rate(v, conditions, c, alpha));
     b->mean_hi = 1;
-    b->range_lo = -1, b->range_hi = 1;
+    b->range_lo = -1;
+    b->range_hi = 1;
 }
 
 /* ---- by counting */
@@ -70,6 +71,13 @@ static double level_of(const cr_samples *pilot, double greatest)
     return 2 * others < pilot->count ? usual : greatest;
 }
 
+static void range_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c, double *lo,
+                     double *hi)
+{
+    const int32_t k = conditions->output;
+    cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, lo, hi);
+}
+
 /* At most p * (end - v)^2, rounded up: what values between v and `end` add to E(u - v)^2. */
 static double square_of_share(double v, double end, double p)
 {
@@ -90,8 +98,10 @@ static void bound_variance(double v, double lo, double hi, double below, double 
 
 /* For scores with a finite range; non-zero: there is none. */
 static int bound_by_counting(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                             double lo, double hi, double alpha, certreg_bounds *b)
+                             double alpha, certreg_bounds *b)
 {
+    double lo, hi;
+    range_of(v, conditions, c, &lo, &hi);
     if (!isfinite(lo) || !isfinite(hi)) return 1;
     const cr_samples pilot = cr_parts_pilot(v, conditions, &c->score),
                      s = cr_parts_main(v, conditions, &c->score);
@@ -106,7 +116,8 @@ static int bound_by_counting(cr_view *v, const cr_conditions *conditions, const 
     if (two_sided) alpha /= 2;
     const double share_below = cr_binomial_upper(below, b->samples, alpha);
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    b->range_lo = lo, b->range_hi = hi;
+    b->range_lo = lo;
+    b->range_hi = hi;
     b->mean_lo = mean_of_share(level, lo, share_below);
     b->mean_hi = hi;
     if (!two_sided) return 0; /* values above the level may be of any number */
@@ -121,15 +132,15 @@ int cr_means_asymptotic(cr_view *v, const cr_conditions *conditions, const cr_co
                         certreg_bounds *b)
 {
     const double alpha = conditions->question.alpha, tail = CR_SHARE_MEAN * alpha;
-    const int32_t k = conditions->output;
     double lo, hi;
     cr_moments m;
-    cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, &lo, &hi);
-    if (cr_means_are_sparse(v, conditions, c))
-        return bound_by_counting(v, conditions, c, lo, hi, tail, b);
+    if (cr_means_are_sparse(v, conditions, c)) return bound_by_counting(v, conditions, c, tail, b);
     const cr_samples s = cr_parts_main(v, conditions, &c->score);
     cr_moments_of(&s, &m);
     const int two_sided = c->score.kind == CR_SCORE_OUTPUT;
-    return cr_moments_asymptotic(&m, lo, hi, two_sided ? tail / 2 : tail, two_sided ? tail / 2 : 0,
-                                 CR_SHARE_VARIANCE * alpha, b);
+    const cr_moments_tails tails = {.mean_lo = two_sided ? tail / 2 : tail,
+                                    .mean_hi = two_sided ? tail / 2 : 0,
+                                    .variance_hi = CR_SHARE_VARIANCE * alpha};
+    range_of(v, conditions, c, &lo, &hi);
+    return cr_moments_asymptotic(&m, lo, hi, &tails, b);
 }

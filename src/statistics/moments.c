@@ -123,9 +123,15 @@ double cr_moments_largest_variance(double range_lo, double range_hi, double mean
     return fmax(0, (range_hi - middle) * (middle - range_lo));
 }
 
+/* Quantile of an end of the mean; infinite at the end of the range. */
+static double mean_quantile(double tail, double skewness, double n)
+{
+    return tail > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail), skewness, n)
+                    : INFINITY;
+}
+
 int cr_moments_asymptotic(const cr_moments *moments, double range_lo, double range_hi,
-                          double tail_lo, double tail_hi, double tail_variance,
-                          certreg_bounds *bounds)
+                          const cr_moments_tails *tails, certreg_bounds *bounds)
 {
     bounds->constraints |= CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
     if (isfinite(range_lo) || isfinite(range_hi)) bounds->constraints |= CERTREG_CONSTRAINT_RANGE;
@@ -139,12 +145,8 @@ int cr_moments_asymptotic(const cr_moments *moments, double range_lo, double ran
                  error = sqrt((variance + rounding) / n),
                  outward = 2 * DBL_EPSILON * fabs(mean); /* of the mean, and of mean -/+ z error */
     const double skewness = CR_UNSEEN_MEAN * cr_moments_skewness(moments);
-    const double z_lo =
-        tail_lo > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_lo), -skewness, n)
-                    : INFINITY;
-    const double z_hi =
-        tail_hi > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_hi), skewness, n)
-                    : INFINITY;
+    const double z_lo = mean_quantile(tails->mean_lo, -skewness, n),
+                 z_hi = mean_quantile(tails->mean_hi, skewness, n);
     bounds->mean_lo = fmin(fmax(range_lo, mean - (z_lo * error + outward)), range_hi);
     bounds->mean_hi = fmax(fmin(range_hi, mean + (z_hi * error + outward)), range_lo);
     /* E(u-m)^2 is estimated about the sample mean: what that takes off, (mean - m)^2, comes back at
@@ -152,7 +154,8 @@ int cr_moments_asymptotic(const cr_moments *moments, double range_lo, double ran
     const double z_mean = fmax(isfinite(z_lo) ? z_lo : 0, isfinite(z_hi) ? z_hi : 0);
     const double wobble = sqrt(fmax(0, cr_moments_fourth(moments) - second * second) / n);
     const double squares = CR_UNSEEN_SQUARE * cr_moments_square_skewness(moments);
-    const double z = cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_variance), squares, n);
+    const double z =
+        cr_moments_skewed_quantile(cr_normal_quantile_sf(tails->variance_hi), squares, n);
     const double bound = second + z_mean * z_mean * variance / n + z * wobble;
     const double cap =
         cr_moments_largest_variance(range_lo, range_hi, bounds->mean_lo, bounds->mean_hi);

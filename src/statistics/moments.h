@@ -51,17 +51,20 @@ enum { CR_MOMENTS_OK = 0, CR_MOMENTS_ABSTAINED = 1 };
  * pdf(z)/(6 sqrt n)), and squares always have it. */
 double cr_moments_skewed_quantile(double z, double skewness, double count);
 
+typedef struct cr_moments_tails { /* one-sided probability of a miss of each bound; of an end of the
+                                     mean also 0: the end of the range instead */
+    double mean_lo, mean_hi, variance_hi;
+} cr_moments_tails;
+
 /* The asymptotic interval (theory 5.1, with quantiles corrected for skewness as above): mean -/+ z
- * S/sqrt(n), rounded outward, within the range, and variance_hi with the cap max (hi - m)(m - lo)
- * over them; sets constraints MEAN | VARIANCE, and RANGE with the two ends if one of them is
- * finite. Other fields are left alone. Each tail is the one-sided probability of a miss: tail_lo of
- * mean_lo, tail_hi of mean_hi (0: that end of the range instead), tail_variance of variance_hi. No
- * validity against values too rare to be seen among n samples, and little for the variance where
- * the outputs have heavy tails. @return CR_MOMENTS_ABSTAINED, with mean and variance at their
- * trivial values, if n < 2, no two values differ, or one was not finite. */
+ * S/sqrt(n), rounded outward, within the range, and variance_hi, at most max (hi - m)(m - lo) over
+ * this interval. Adds the constraints MEAN and VARIANCE, and RANGE with the two ends if one of them
+ * is finite; sets no other field. Not valid against values too rare to be seen among n samples, and
+ * hardly valid for the variance of outputs with heavy tails. @return CR_MOMENTS_ABSTAINED, with
+ * mean and variance at their trivial values, if n < 2, all values are equal, or one was not
+ * finite. */
 int cr_moments_asymptotic(const cr_moments *moments, double range_lo, double range_hi,
-                          double tail_lo, double tail_hi, double tail_variance,
-                          certreg_bounds *bounds);
+                          const cr_moments_tails *tails, certreg_bounds *bounds);
 
 /* Greatest variance on [lo, hi] of values whose mean lies in [mean_lo, mean_hi]: max (hi - m)(m -
  * lo); infinite without a range. */
