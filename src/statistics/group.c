@@ -130,29 +130,30 @@ static void make_ascending(size_t count, int64_t *critical)
  * samples, for little of what all samples can prove. */
 static const double greatest_weight = 3;
 
-static void set_level(const uint64_t *looks, size_t count, double q, double level, double alpha,
-                      int64_t *critical)
+static void set_level(const cr_group_design *d, double level, int64_t *critical)
 {
-    for (size_t j = 0; j < count; j++) {
-        const double earlier = (double)looks[count - 1] / (double)looks[j];
+    for (size_t j = 0; j < d->count; j++) {
+        const double earlier = (double)d->looks[d->count - 1] / (double)d->looks[j];
         const double weight = fmin(sqrt(earlier), greatest_weight);
-        critical[j] = cr_binomial_critical(looks[j], q, fmin(weight * level, alpha));
+        critical[j] = cr_binomial_critical(d->looks[j], d->q, fmin(weight * level, d->alpha));
     }
-    make_ascending(count, critical);
+    make_ascending(d->count, critical);
 }
 
 /* Without paths: half of alpha is spent evenly on the interim looks, and the last look has what
  * they left over. One look alone has all of it. */
-static void spend(const uint64_t *looks, size_t count, double q, double alpha, int64_t *critical)
+static void spend(const cr_group_design *d, int64_t *critical)
 {
-    double left = alpha;
-    for (size_t j = 0; j + 1 < count; j++) {
-        critical[j] = cr_binomial_critical(looks[j], q, 0.5 * alpha / (double)(count - 1));
+    const size_t last = d->count - 1;
+    double left = d->alpha;
+    if (!d->count) return;
+    for (size_t j = 0; j < last; j++) {
+        critical[j] = cr_binomial_critical(d->looks[j], d->q, 0.5 * d->alpha / (double)last);
         if (critical[j] >= 0)
-            left -= cr_binomial_cdf((uint64_t)critical[j], looks[j], q) * (1 + 1e-9);
+            left -= cr_binomial_cdf((uint64_t)critical[j], d->looks[j], d->q) * (1 + 1e-9);
     }
-    if (count) critical[count - 1] = cr_binomial_critical(looks[count - 1], q, left);
-    make_ascending(count, critical);
+    critical[last] = cr_binomial_critical(d->looks[last], d->q, left);
+    make_ascending(d->count, critical);
 }
 
 void cr_group_begin(cr_group_search *s, size_t count, double alpha)
@@ -169,8 +170,10 @@ static int try_level(cr_group_search *s, double crossing, double alpha)
 {
     const double close = 0.01, full = 0.98; /* of the logarithm of the level; of alpha */
     if (isnan(crossing)) return 1;
-    if (crossing <= alpha) s->low = s->level, s->proven = 1;
-    else s->high = s->level;
+    if (crossing <= alpha) {
+        s->low = s->level;
+        s->proven = 1;
+    } else s->high = s->level;
     if (crossing >= full * alpha && crossing <= alpha) return 1;
     const double width = s->high - s->low;
     const double guess = s->level + (crossing > 0 ? log(alpha / crossing) : width);
@@ -178,17 +181,17 @@ static int try_level(cr_group_search *s, double crossing, double alpha)
     return !(width > close) || s->rounds >= 9;
 }
 
-int cr_group_step(cr_group_search *s, const uint64_t *looks, size_t count, double q, double alpha,
-                  double *work, size_t room, int64_t *critical)
+int cr_group_step(cr_group_search *s, const cr_group_design *d, double *work, size_t room,
+                  int64_t *critical)
 {
     s->rounds++;
-    if (count > 1) {
-        set_level(looks, count, q, exp(s->level), alpha, critical);
-        if (!try_level(s, cr_group_crossing(looks, count, q, critical, work, room), alpha))
-            return 0;
+    if (d->count > 1) {
+        set_level(d, exp(s->level), critical);
+        const double crossing = cr_group_crossing(d->looks, d->count, d->q, critical, work, room);
+        if (!try_level(s, crossing, d->alpha)) return 0;
     }
-    if (s->proven) set_level(looks, count, q, exp(s->low), alpha, critical);
-    else spend(looks, count, q, alpha, critical);
+    if (s->proven) set_level(d, exp(s->low), critical);
+    else spend(d, critical);
     return 1;
 }
 

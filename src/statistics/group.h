@@ -27,9 +27,14 @@ typedef struct cr_group_search {
     double low, high, level; /* logarithms of the level of the last look */
     int rounds, proven;
 } cr_group_search;
+typedef struct cr_group_design {
+    const uint64_t *looks;
+    size_t count;
+    double q, alpha;
+} cr_group_design;
 void cr_group_begin(cr_group_search *, size_t count, double alpha);
-int cr_group_step(cr_group_search *, const uint64_t *looks, size_t count, double q, double alpha,
-                  double *work, size_t room, int64_t *critical);
+int cr_group_step(cr_group_search *, const cr_group_design *, double *work, size_t room,
+                  int64_t *critical);
 /* Lowers critical numbers to those of a test for a greater q, so that what passes here passes there
  * (Lemma 6b). */
 void cr_group_nest(int64_t *critical, const int64_t *of_greater_q, size_t count);
