@@ -87,6 +87,13 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;
 }
 
+static void bound_by_betting(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                             uint32_t constraints, double alpha, certreg_bounds *out)
+{
+    const cr_finite_job job = {v, conditions, &c->score, alpha, 0};
+    cr_finite_find(&job, constraints, out);
+}
+
 /* By the method itself. A new one has to say here whose bounds it has. */
 static int bound_by_method(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                            uint32_t constraints, double alpha, certreg_bounds *out)
@@ -95,7 +102,7 @@ static int bound_by_method(cr_view *v, const cr_conditions *conditions, const cr
     case CERTREG_METHOD_FINITE:
     case CERTREG_METHOD_ANYTIME:
     case CERTREG_METHOD_BASELINE:
-        cr_finite_find(v, conditions, &c->score, constraints, alpha, 0, out);
+        bound_by_betting(v, conditions, c, constraints, alpha, out);
         return 0;
     case CERTREG_METHOD_ASYMPTOTIC: return cr_means_asymptotic(v, conditions, c, out);
     case CERTREG_METHOD_PAPER: break; /* find_paper */
@@ -110,10 +117,10 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
     const double alpha = moments_alpha(conditions, c, constraints);
     if (c->near) constraints = CERTREG_CONSTRAINTS_ECM;
     if (c->mean_alone) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
-    if (c->law) return cr_finite_find_law(v, conditions, c, alpha, out), 0;
-    if (c->exact) return cr_means_exact(v, conditions, c, alpha, out), 0;
-    if (!c->near) return bound_by_method(v, conditions, c, constraints, alpha, out);
-    cr_finite_find(v, conditions, &c->score, constraints, alpha, 0, out);
+    if (c->law) cr_finite_find_law(v, conditions, c, alpha, out);
+    else if (c->exact) cr_means_exact(v, conditions, c, alpha, out);
+    else if (c->near) bound_by_betting(v, conditions, c, constraints, alpha, out);
+    else return bound_by_method(v, conditions, c, constraints, alpha, out);
     return 0;
 }
 

@@ -71,17 +71,17 @@ static double pilot_mean(const cr_samples *pilot, double least, double greatest)
     return mean >= least && mean <= greatest ? mean : 0.5 * (least + greatest);
 }
 
-static void bound_moment(cr_view *v, const cr_conditions *conditions, const cr_score *score,
-                         double center, double alpha, size_t expected, certreg_bounds *b)
+static void bound_moment(const cr_finite_job *job, double center, double alpha, certreg_bounds *b)
 {
     const double far = fmax(b->range_hi - center, center - b->range_lo);
-    const cr_samples all = all_samples(v, conditions, score, center);
+    const cr_samples all = all_samples(job->view, job->conditions, job->score, center);
     const cr_bet bet = {.value = square_at,
                         .of = &all,
                         .hi = far * far * (1 + 4 * DBL_EPSILON),
-                        .first = conditions->main_first};
+                        .first = job->conditions->main_first};
     b->moment_center = center;
-    b->moment_hi = bound_of(v, conditions, bet, alpha, expected, 1) * (1 + 4 * DBL_EPSILON);
+    b->moment_hi =
+        bound_of(job->view, job->conditions, bet, alpha, job->expected, 1) * (1 + 4 * DBL_EPSILON);
     b->constraints |= CERTREG_CONSTRAINT_MOMENT;
     /* the mean cannot be farther from the center */
     const double reach = nextafter(sqrt(b->moment_hi), INFINITY) * (1 + DBL_EPSILON);
@@ -89,41 +89,41 @@ static void bound_moment(cr_view *v, const cr_conditions *conditions, const cr_s
     b->mean_hi = fmin(b->mean_hi, nextafter(center + reach, INFINITY));
 }
 
-static void bound_mean(cr_view *v, const cr_conditions *conditions, const cr_score *score,
-                       double alpha, size_t expected, int both, certreg_bounds *b)
+static void bound_mean(const cr_finite_job *job, double alpha, int both, certreg_bounds *b)
 {
-    const cr_samples all = all_samples(v, conditions, score, 0);
+    const cr_samples all = all_samples(job->view, job->conditions, job->score, 0);
     const cr_bet bet = {.value = score_at,
                         .of = &all,
                         .lo = b->range_lo,
                         .hi = b->range_hi,
-                        .first = conditions->main_first};
+                        .first = job->conditions->main_first};
     const double share = both ? alpha / 2 : alpha;
-    b->mean_lo = bound_of(v, conditions, bet, share, expected, 0);
-    if (both) b->mean_hi = bound_of(v, conditions, bet, share, expected, 1);
+    b->mean_lo = bound_of(job->view, job->conditions, bet, share, job->expected, 0);
+    if (both) b->mean_hi = bound_of(job->view, job->conditions, bet, share, job->expected, 1);
 }
 
 /* Where mean and variance are both named, one moment bounds them together; scores need nothing
  * else, since it bounds their mean as well. Where the variance alone is named, the moment is taken
  * about the pilot's mean, and no variance exceeds it. A score's mean is bounded even then, because
  * the threshold is on it. */
-void cr_finite_find(cr_view *v, const cr_conditions *conditions, const cr_score *score,
-                    uint32_t constraints, double alpha, size_t expected, certreg_bounds *b)
+void cr_finite_find(const cr_finite_job *job, uint32_t constraints, certreg_bounds *b)
 {
-    const int32_t k = conditions->output;
-    const int output = score->kind == CR_SCORE_OUTPUT,
+    cr_view *v = job->view;
+    const int32_t k = job->conditions->output;
+    const int output = job->score->kind == CR_SCORE_OUTPUT,
               spread = (constraints & CERTREG_CONSTRAINT_VARIANCE) != 0,
               together = spread && constraints & CERTREG_CONSTRAINT_MEAN;
     const double share = !spread ? 1 : together == output ? ends_share : 0;
-    cr_score_range(score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
+    cr_score_range(job->score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    b->mean_lo = b->range_lo, b->mean_hi = b->range_hi;
-    if (share > 0) bound_mean(v, conditions, score, share * alpha, expected, output, b);
+    b->mean_lo = b->range_lo;
+    b->mean_hi = b->range_hi;
+    if (share > 0) bound_mean(job, share * job->alpha, output, b);
     if (!spread) return;
-    const cr_samples pilot = cr_parts_pilot(v, conditions, score);
+    const cr_samples pilot = cr_parts_pilot(v, job->conditions, job->score);
     const double center = together && !output ? best_center(&pilot, b->range_lo, b->range_hi)
                                               : pilot_mean(&pilot, b->range_lo, b->range_hi);
-    bound_moment(v, conditions, score, center, (1 - share) * alpha, expected, b);
+    bound_moment(job, center, (1 - share) * job->alpha, b);
     if (together) return;
     b->variance_hi = b->moment_hi;
     b->constraints |= CERTREG_CONSTRAINT_VARIANCE;

@@ -41,8 +41,9 @@ static choice begin(const cr_work *w, const cr_conditions *conditions, cr_condit
 static certreg_bounds expected(const choice *c, uint32_t constraints)
 {
     certreg_bounds b = cr_bounds_blank(c->record, c->conditions);
-    cr_finite_find(c->record, c->conditions, &c->condition->score, constraints,
-                   c->conditions->question.alpha, c->samples, &b);
+    const cr_finite_job job = {c->record, c->conditions, &c->condition->score,
+                               c->conditions->question.alpha, c->samples};
+    cr_finite_find(&job, constraints, &b);
     return b;
 }
 
