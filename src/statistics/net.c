@@ -66,9 +66,9 @@ typedef struct blocks {
 
 static blocks blocks_of(cr_net net, size_t outputs)
 {
-    const size_t fit = outputs % 3 == 1 && outputs > 1 ? outputs / 3 - 1 : outputs / 3,
-                 threes = net == CR_NET_COORDINATES ? 0 : fit, left = outputs - 3 * threes,
-                 size = net == CR_NET_COORDINATES || left == 1 ? 1 : 2;
+    if (net == CR_NET_COORDINATES) return (blocks){0, outputs, 1};
+    const size_t threes = outputs / 3 - (outputs % 3 == 1 && outputs > 1),
+                 left = outputs - 3 * threes, size = left == 1 ? 1 : 2;
     return (blocks){threes, left / size, size};
 }
 
@@ -130,7 +130,10 @@ cr_direction cr_net_direction(cr_net net, size_t outputs, size_t index)
     const size_t of_threes = b.threes * set_of(net, 3)->directions;
     const int is_three = index < of_threes;
     const size_t of_block = set_of(net, is_three ? 3 : b.size)->directions;
-    if (!is_three) index -= of_threes, d.block = b.threes;
+    if (!is_three) {
+        index -= of_threes;
+        d.block = b.threes;
+    }
     d.block += index / of_block;
     d.outputs = cr_net_block(net, outputs, d.block, &d.first);
     d.weight = (double)d.outputs / (double)of_block;
