@@ -16,7 +16,8 @@ typedef struct curve { /* one of the tails, from one point of the grid to the ne
 static void look(curve *c, double t)
 {
     c->at = c->next;
-    c->next.value = cr_tail_value(&c->f, t), c->next.density = cr_tail_density(&c->f, t);
+    c->next.value = cr_tail_value(&c->f, t);
+    c->next.density = cr_tail_density(&c->f, t);
 }
 
 /* How far the chord is at most from the tail: as far as from the tangents at the ends, where they
@@ -36,8 +37,10 @@ static int curves_of(const cr_majorant *m, curve *some, cr_rise *rises)
     for (int i = 0; i < m->count; i++)
         if (m->step[i] > 0) some[count++] = (curve){.f = m->b[i], .step = m->step[i]};
     some[count++] = (curve){.f = m->a};
-    for (int i = 0; i < count; i++)
-        some[i].mode = cr_tail_mode(&some[i].f), rises[i] = cr_tail_rise(&some[i].f, band);
+    for (int i = 0; i < count; i++) {
+        some[i].mode = cr_tail_mode(&some[i].f);
+        rises[i] = cr_tail_rise(&some[i].f, band);
+    }
     return count;
 }
 
@@ -76,7 +79,8 @@ static void note(cr_lacks *lacks, double t, double ratio, double *worst)
     if (ratio <= hardly) *worst = hardly;
     if (!(ratio > *worst)) return;
     if (*worst == hardly && lacks->count < CR_MAJORANT_LACKS) lacks->count++;
-    lacks->t[lacks->count - 1] = t, *worst = ratio;
+    lacks->t[lacks->count - 1] = t;
+    *worst = ratio;
 }
 
 double cr_majorant_scale(const cr_majorant *m, cr_lacks *lacks)
@@ -89,15 +93,17 @@ double cr_majorant_scale(const cr_majorant *m, cr_lacks *lacks)
     double t = cr_tail_reaches(&m->a, beyond), worst = hardly;
     const double last = fmax(t, cr_tail_reaches(&some[count - 2].f, 1 - beyond));
     double scale = (beyond + rounding) / m->floor;
-    for (int i = 0; i < count; i++) look(some + i, t), look(some + i, t);
+    for (int i = 0; i < count; i++) look(some + i, t);
     cell left = {0, 0};
     while (t < last) {
         const double next = next_of(some, rises, count, t, last);
         for (int i = 0; i < count; i++) look(some + i, next);
         const cell right = cell_of(some, count, t, next);
         const double ratio = ratio_at(m, some, count, left, right);
-        scale = fmax(scale, ratio), note(lacks, t, ratio, &worst);
-        left = right, t = next;
+        scale = fmax(scale, ratio);
+        note(lacks, t, ratio, &worst);
+        left = right;
+        t = next;
     }
     for (int i = 0; i < count; i++) look(some + i, t);
     some[count - 1].at.value = 1; /* right of the grid */
