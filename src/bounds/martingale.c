@@ -233,7 +233,8 @@ static forecast foresee(const cr_samples *s, double second, double kappa, double
         f.pairs += count * later;
         f.largest = sqrt(square);
     }
-    f.own = sqrt(f.own), f.other = sqrt(f.other);
+    f.own = sqrt(f.own);
+    f.other = sqrt(f.other);
     return f;
 }
 

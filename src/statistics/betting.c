@@ -56,8 +56,10 @@ static double search(const cr_capital *g, double mean, double square)
          pass++) {
         choose_means(&b, guess, pass == 0, &t);
         cr_capital_try(g, &t);
-        for (int k = CR_CAPITAL_LANES - 1; k >= 0 && t.rejected[k]; k--)
-            b.high = t.mean[k] - mean, proven = 1;
+        for (int k = CR_CAPITAL_LANES - 1; k >= 0 && t.rejected[k]; k--) {
+            b.high = t.mean[k] - mean;
+            proven = 1;
+        }
         for (int k = 0; k < CR_CAPITAL_LANES; k++)
             if (!t.rejected[k] && t.mean[k] - mean > b.low && t.mean[k] - mean < b.high)
                 b.low = t.mean[k] - mean;

@@ -30,7 +30,8 @@ int cr_law_count(cr_law_cells *c, const cr_samples *s, double least)
     double from = INFINITY, to = -INFINITY;
     for (size_t i = 0; cr_samples_has(s, i); i++) {
         const double u = cr_samples_at(s, i);
-        from = fmin(from, u), to = fmax(to, u);
+        from = fmin(from, u);
+        to = fmax(to, u);
     }
     *c = (cr_law_cells){.least = least, .from = from, .width = (to - from) / (CR_LAW_CELLS - 1)};
     if (s->count < fewest || !(from >= least && c->width > 0 && isfinite(to - least))) return 0;
@@ -63,10 +64,12 @@ void cr_law_range(const cr_law *law, cr_bet *bet)
     double lo = at(law, CR_LAW_CELLS - 1, law->greatest), hi = lo;
     for (int k = 0; k <= CR_LAW_CELLS; k++) {
         const double value = law->height[k] - (law->moves ? begin_of(law, k) : 0);
-        lo = fmin(lo, value), hi = fmax(hi, value);
+        lo = fmin(lo, value);
+        hi = fmax(hi, value);
     }
     const double spare = law->moves ? 0x1p-40 * (hi - lo) : 0;
-    bet->lo = lo - spare, bet->hi = hi + spare;
+    bet->lo = lo - spare;
+    bet->hi = hi + spare;
 }
 
 /* The slope of the least probability after the shift, as a function of the one before it. */
@@ -95,7 +98,8 @@ void cr_law_fit(cr_law *law, const cr_law_cells *c, size_t part, double r)
     double count[CR_LAW_CELLS] = {0}, into[CR_LAW_CELLS] = {0}, all = 0;
     for (size_t p = 0; p < CR_LAW_PARTS; p++)
         for (int k = 0; p != part && k < CR_LAW_CELLS; k++) {
-            count[k] += c->count[p][k], into[k] += c->into[p][k];
+            count[k] += c->count[p][k];
+            into[k] += c->into[p][k];
             all += c->count[p][k];
         }
     *law = (cr_law){.least = c->least,
@@ -174,8 +178,15 @@ double cr_law_radius(const cr_law *law, double mean, double threshold, double ca
     for (int i = 0; i < 60 && high - low > 1e-9 * high; i++) {
         const double part = fmin(fmax(above / (above - below), 1e-6), 1 - 1e-6),
                      r = low + part * (high - low), here = cr_law_shifted(law, mean, r) - threshold;
-        if (here > 0) low = r, above = here, below *= 0.5;
-        else high = r, below = here, above *= 0.5;
+        if (here > 0) {
+            low = r;
+            above = here;
+            below *= 0.5;
+        } else {
+            high = r;
+            below = here;
+            above *= 0.5;
+        }
     }
     return low;
 }

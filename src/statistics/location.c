@@ -116,7 +116,9 @@ double cr_location_trimmed_mean(const cr_values *values, size_t cut)
         const double value = value_at(values, i);
         if (isnan(value)) continue;
         below += value <= low;
-        if (value > low && value < high) between++, sum += value - low;
+        if (!(value > low && value < high)) continue;
+        between++;
+        sum += value - low;
     }
     const size_t left = count - 2 * cut, lows = low < high ? below - cut : left;
     return low + (sum + (double)(left - lows - between) * (high - low)) / (double)left;
@@ -140,7 +142,8 @@ typedef struct edge { /* of the points at which the sum of scores exceeds `flat`
  * the sum does. */
 static int has_point(edge *e, double theta)
 {
-    double t[CR_LOCATION_CHUNK] = {0}, sum = 0, size = 0, way = 0;
+    double t[CR_LOCATION_CHUNK] = {0};
+    double sum = 0, size = 0, way = 0;
     if (theta <= e->low || theta >= e->high) return theta <= e->low;
     for (size_t at = 0; has_chunk(e->values, at); at += CR_LOCATION_CHUNK) {
         const size_t count = read_chunk(e->values, at, t);
@@ -168,7 +171,8 @@ static void close_in(edge *e, double x, double over)
         const double slope = (over - e->over) / (last - x), margin = 8 * e->unsure / slope,
                      next = last + e->over / slope + copysign(margin, e->over);
         if (slope > 0 && e->high - e->low <= 4 * margin) return;
-        x = last, over = e->over;
+        x = last;
+        over = e->over;
         last = slope > 0 && next > e->low && next < e->high ? next : 0.5 * (e->low + e->high);
         has_point(e, last);
     }

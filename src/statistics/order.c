@@ -63,7 +63,10 @@ static double select_few(const cr_order *order, uint64_t prefix, int shift, size
     }
     if (rank >= count) return NAN;
     make_heap(few, count);
-    while (count - 1 > rank) few[0] = few[--count], sift(few, 0, count);
+    while (count - 1 > rank) {
+        few[0] = few[--count];
+        sift(few, 0, count);
+    }
     return few[0];
 }
 

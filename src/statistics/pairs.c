@@ -22,9 +22,13 @@ static double sum_of_first(double M, double a, double b, double c, double count)
     for (double n = 0; n < count; n += 1) {
         sum += at;
         const double next = ((M - n) * b * at + (2 * M - n + 1) * c * before) / ((n + 1) * a);
-        before = at, at = next;
+        before = at;
+        at = next;
         if (at < great) continue;
-        before /= great, at /= great, sum /= great, scaled += 1;
+        before /= great;
+        at /= great;
+        sum /= great;
+        scaled += 1;
     }
     return exp(M * log(a) + scaled * log(great) + log(sum));
 }
@@ -110,8 +114,10 @@ int cr_pairs_hold(const cr_pairs *pairs, double p, double r)
     for (int i = 0; i < CELLS && from < most; i++) {
         const double to = fmin(from + width, most);
         const int holds = cell_holds(pairs, to, neither);
-        if (holds) from = to, neither = neither_at(p, r, from);
         width *= holds ? 1.5 : 0.5;
+        if (!holds) continue;
+        from = to;
+        neither = neither_at(p, r, from);
     }
     return from >= most;
 }
@@ -120,9 +126,12 @@ int cr_pairs_hold(const cr_pairs *pairs, double p, double r)
 double cr_pairs_radius(const cr_pairs *pairs, double p, double likely)
 {
     double holds = likely, beyond = 10 + cr_normal_quantile_sf(fmax(p, least_p));
-    if (!cr_pairs_hold(pairs, p, likely)) holds = 0, beyond = fmin(beyond, likely);
-    else beyond = fmax(beyond, likely);
-    if (holds == 0 && !cr_pairs_hold(pairs, p, 0)) return 0;
+    if (cr_pairs_hold(pairs, p, likely)) beyond = fmax(beyond, likely);
+    else {
+        if (!cr_pairs_hold(pairs, p, 0)) return 0;
+        holds = 0;
+        beyond = fmin(beyond, likely);
+    }
     for (int i = 0; i < STEPS; i++) {
         const double r = 0.5 * (holds + beyond);
         if (cr_pairs_hold(pairs, p, r)) holds = r;

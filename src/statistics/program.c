@@ -16,7 +16,8 @@ static void begin(basis *b, const double *cost)
 {
     for (int i = 0; i < b->p->unknowns; i++) {
         for (int k = 0; k < b->p->unknowns; k++) b->inverse[i][k] = i == k;
-        b->column[i] = -1 - i, b->value[i] = cost[i];
+        b->column[i] = -1 - i;
+        b->value[i] = cost[i];
     }
 }
 
@@ -34,12 +35,17 @@ static void price(const basis *b, double *x)
 static int worst(const basis *b, const double *x, double tolerance)
 {
     int found = CR_PROGRAM_ROWS;
-    for (int i = 0; i < b->p->unknowns; i++)
-        if (-x[i] > tolerance) tolerance = -x[i], found = -1 - i;
+    for (int i = 0; i < b->p->unknowns; i++) {
+        if (!(-x[i] > tolerance)) continue;
+        tolerance = -x[i];
+        found = -1 - i;
+    }
     for (int r = 0; r < b->p->rows; r++) {
         double lack = b->p->least[r];
         for (int k = 0; k < b->p->unknowns; k++) lack -= (double)b->p->row[r][k] * x[k];
-        if (lack > tolerance) tolerance = lack, found = r;
+        if (!(lack > tolerance)) continue;
+        tolerance = lack;
+        found = r;
     }
     return found;
 }
@@ -55,7 +61,9 @@ static int leaving(const basis *b, int column, double *given)
         for (int k = 0; column >= 0 && k < b->p->unknowns; k++)
             sum += b->inverse[i][k] * (double)b->p->row[column][k];
         given[i] = sum;
-        if (sum > 1e-11 && b->value[i] / sum < first) first = b->value[i] / sum, place = i;
+        if (!(sum > 1e-11 && b->value[i] / sum < first)) continue;
+        first = b->value[i] / sum;
+        place = i;
     }
     return place;
 }

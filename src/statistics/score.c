@@ -122,7 +122,8 @@ static void range_along(const cr_score *s, const double *lo, const double *hi, d
 {
     const double slack = cr_score_unsure(s, lo, hi),
                  added = s->kind == CR_SCORE_LINEAR ? s->tolerance : 0;
-    *least = added - slack, *greatest = added + slack;
+    *least = added - slack;
+    *greatest = added + slack;
     for (size_t k = 0; k < s->outputs; k++) {
         const double v = (s->side < 0 ? -1 : 1) * s->along[k], c = center_at(s, k);
         if (v == 0) continue;
@@ -177,16 +178,18 @@ double cr_score_of_prediction(const cr_score *s)
 void cr_score_range(const cr_score *s, const double *lo, const double *hi, double *least,
                     double *greatest)
 {
-    *least = -1, *greatest = 1;
-    if (cr_score_nature(s->kind).bounded) return;
-    if (is_along(s)) {
+    if (cr_score_nature(s->kind).bounded) {
+        *least = -1;
+        *greatest = 1;
+    } else if (is_along(s)) {
         range_along(s, lo, hi, least, greatest);
-        return;
+    } else if (s->kind == CR_SCORE_OUTPUT) {
+        *least = *lo;
+        *greatest = *hi;
+    } else {
+        *least = line(s, s->side > 0 ? *lo : *hi);
+        *greatest = line(s, s->side > 0 ? *hi : *lo);
     }
-    *least = *lo, *greatest = *hi;
-    if (s->kind == CR_SCORE_OUTPUT) return;
-    *least = line(s, s->side > 0 ? *lo : *hi);
-    *greatest = line(s, s->side > 0 ? *hi : *lo);
 }
 
 /* ---- kinds */

@@ -71,7 +71,8 @@ static void begin(problem *p, const cr_weights_setting *s)
     for (int l = 0; l < p->m.count; l++) p->m.b[l] = cr_tail_of(s->calibration, above[l], 0);
     double share = 0.1;
     while ((p->fixed = grid_of(p, share)) > FIXED) share *= 1.2;
-    p->program.unknowns = p->m.count + 1, p->program.rows = 0;
+    p->program.unknowns = p->m.count + 1;
+    p->program.rows = 0;
     p->m.a = p->m.b[0]; /* for now */
     for (int i = 0; i < p->fixed; i++) add_row(p, p->t[i]);
 }
@@ -221,7 +222,8 @@ static uint64_t shortest(problem *p)
     for (int i = 0; i <= TRIED; i++) try_at(p, to - run * i / TRIED, &best);
     for (double step = 0.5 * run / TRIED; step > run / (TRIED << HALVINGS); step *= 0.5) {
         const double middle = best.z;
-        try_at(p, middle - step, &best), try_at(p, middle + step, &best);
+        try_at(p, middle - step, &best);
+        try_at(p, middle + step, &best);
     }
     return best.sample ? best.sample : 1;
 }
@@ -243,13 +245,15 @@ static double points_for(const cr_majorant *m, double alpha)
  * none, and then more are tried. */
 static void solve_for_few(problem *p)
 {
-    double cost[CR_PROGRAM_MOST] = {1}, points = 1 / p->s->alpha, before = INFINITY;
+    double cost[CR_PROGRAM_MOST] = {1};
+    double points = 1 / p->s->alpha, before = INFINITY;
     for (int i = 0; i < 20; i++) {
         for (int l = 1; l <= p->m.count; l++) cost[l] = 1 / points;
         solve(p, cost);
         const double found = points_for(&p->m, p->s->alpha);
         if (found >= 0.999 * before && found < INFINITY) break;
-        points = found < INFINITY ? found : 8 * points, before = found;
+        points = found < INFINITY ? found : 8 * points;
+        before = found;
     }
 }
 
