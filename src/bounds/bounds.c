@@ -1,4 +1,6 @@
-/* Bounds of the scores of a question: which method bounds which score, at which share of alpha. */
+/* Chooses the bound of each condition and its share of alpha (theory 5.1): two-valued scores (the
+ * median) and the asymptotic method in means.c, betting in finite.c, gradient norms in gradients.c,
+ * the paper's method in statistics/paper.c. No other file knows which method has which bound. */
 #include "bounds/bounds.h"
 #include "base/sizes.h"
 #include "bounds/finite.h"
@@ -32,8 +34,8 @@ certreg_bounds cr_bounds_blank(cr_view *v, const cr_conditions *conditions)
                             .samples = cr_parts_count(conditions)};
 }
 
-/* ---- all together */
-/* All noisy outputs, about 0. */
+/* ---- the paper's method */
+/* All noisy outputs, the pilot's included, about 0. */
 static cr_samples of_paper(cr_view *v, const cr_conditions *conditions)
 {
     const size_t first = cr_view_noisy(v);
@@ -74,8 +76,9 @@ static certreg_status find_paper(cr_replay *r, const cr_conditions *conditions, 
     return CERTREG_OK;
 }
 
-/* Two-valued scores share alpha with the gradient only if there is one. A near condition never has
- * one. Published certificates divide it between the two sides, except as coded. */
+/* Level of the bounds of mean and variance. They leave a share to the gradient if it is bounded
+ * too; a near condition never has a gradient. Published certificates divide alpha between the two
+ * sides; as their authors coded them, they do not. */
 static double moments_alpha(const cr_conditions *conditions, const cr_condition *c,
                             uint32_t constraints)
 {
@@ -94,7 +97,7 @@ static void bound_by_betting(cr_view *v, const cr_conditions *conditions, const 
     cr_finite_find(&job, constraints, out);
 }
 
-/* By the method itself. A new one has to say here whose bounds it has. */
+/* Bounds of the question's method; the compiler reports a method that is missing here. */
 static int bound_by_method(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                            uint32_t constraints, double alpha, certreg_bounds *out)
 {
@@ -110,7 +113,7 @@ static int bound_by_method(cr_view *v, const cr_conditions *conditions, const cr
     return 1;
 }
 
-/* For one condition. Non-zero: the interval says nothing. */
+/* Bounds one condition. Non-zero: there is no bound. */
 static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                          uint32_t constraints, certreg_bounds *out)
 {
@@ -124,7 +127,8 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
     return 0;
 }
 
-/* Whether no bounds are looked for. */
+/* Returns 1 if no bound can be valid: there is no prediction, or an output failed and a score is
+ * not bounded. */
 static int is_hopeless(const cr_conditions *conditions)
 {
     for (int i = 0; i < conditions->count; i++)
@@ -164,5 +168,5 @@ certreg_status cr_bounds_find(cr_replay *r, const cr_conditions *conditions,
                               certreg_bounds out[CR_CONDITIONS], int *abstained)
 {
     const certreg_status status = find(r, conditions, out, abstained);
-    return r->view->watch->late ? CERTREG_E_DEADLINE : status; /* what is unfinished is no bound */
+    return r->view->watch->late ? CERTREG_E_DEADLINE : status; /* an unfinished pass is no bound */
 }

@@ -1,21 +1,23 @@
-/* Bounds without normality, by betting (theory 6). */
+/* Bounds by betting, without normality (theory 6.4, 6.5, 6.9). The exact bound of the median is in
+ * bounds/means.h. */
 #ifndef CR_BOUNDS_FINITE_H
 #define CR_BOUNDS_FINITE_H
 #include "question/conditions.h"
 
-typedef struct cr_finite_job { /* one score of the conditions, at probability alpha of a miss */
+typedef struct cr_finite_job { /* a bound of one score of the conditions */
     cr_view *view;
     const cr_conditions *conditions;
     const cr_score *score;
-    double alpha;
-    size_t expected; /* 0, or a number of main samples: then no bound rests on it, it is what the
-                        pilot expects */
+    double alpha;    /* probability that the bounds of this score miss, in (0, 1) */
+    size_t expected; /* 0; or the main samples of a forecast from the pilot alone, on which no bound
+                        rests */
 } cr_finite_job;
 
-/* Bounds without normality of a score with a finite range: its second moment about a center from
- * the pilot, or its mean where the constraints lack the variance; of the output itself both. */
+/* Sets bounds of a score, in its unit (theory 6.4): of its second moment about a center from the
+ * pilot, or of its mean if the constraints lack the variance; of both for the output itself. The
+ * bound is an end of the range, which may be infinite, if nothing better is proved. */
 void cr_finite_find(const cr_finite_job *, uint32_t constraints, certreg_bounds *);
-/* The same by the condition's law, whose mean it bounds. */
+/* Bounds the mean of the condition's law instead, at level alpha (theory 6.9). */
 void cr_finite_find_law(cr_view *, const cr_conditions *, const cr_condition *, double alpha,
                         certreg_bounds *b);
 

@@ -1,3 +1,6 @@
+/* Gradient norms of all conditions of a question: the asymptotic interval, from block means of
+ * score times noise (formulas in statistics/gradient.c), or the bound without normality of
+ * martingale.c. */
 #include "bounds/gradients.h"
 #include "base/constants.h"
 #include "bounds/martingale.h"
@@ -8,8 +11,8 @@
 #include "statistics/moments.h"
 #include <math.h>
 
-/* What is subtracted from the scores before they are multiplied with the noise; fixed without the
- * main samples, or self terms would bias. */
+/* Returns the center that is subtracted from the scores before they are multiplied with the noise.
+ * It does not depend on the main samples: otherwise self terms would bias the estimate. */
 static double center_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
     const cr_samples pilot = cr_parts_pilot(v, conditions, &c->score);
@@ -22,7 +25,7 @@ static double center_of(cr_view *v, const cr_conditions *conditions, const cr_co
 }
 
 /* ---- asymptotic */
-typedef struct gradient_job { /* of one or two functions: their main samples about a center */
+typedef struct gradient_job { /* main samples of one or two functions, about their centers */
     cr_samples main[2];
     certreg_bounds *bounds[2];
     size_t functions;
@@ -33,14 +36,15 @@ static int is_clipped(const cr_score *score)
     return score->kind == CR_SCORE_SIGN || score->kind == CR_SCORE_HUBER;
 }
 
-/* The blocks of a Gram matrix are equal: the last (count % blocks) samples are left out. */
+/* Drops the last (count % blocks) samples, since all blocks of a Gram matrix are equal. */
 static cr_samples in_blocks(cr_view *v, cr_samples s)
 {
     s.count -= s.count % v->plan.blocks;
     return s;
 }
 
-/* The pilot of a function about the same center; empty where it has nothing to say. */
+/* Returns the pilot of a function about the same center; empty if it is too short, or if the score
+ * is clipped and hardly ever linear. */
 static cr_samples pilot_of(cr_view *v, const cr_conditions *conditions, const cr_samples *main)
 {
     cr_samples pilot = cr_parts_pilot(v, conditions, main->score);
@@ -57,8 +61,8 @@ static certreg_status find_gram(cr_replay *r, const cr_samples *s, const double 
     return status;
 }
 
-/* A lower bound on the gradient norm pays only where most of the variance is linear. A clipped
- * score's hardly ever is. The pilot decides, before the main samples. */
+/* Sets *linear if more than half of the pilot's variance is linear: only then does a lower bound of
+ * the gradient norm pay for its share of alpha. */
 static certreg_status pilot_is_linear(cr_replay *r, const cr_conditions *conditions,
                                       const cr_samples *main, int *linear)
 {
@@ -79,8 +83,7 @@ static certreg_status pilot_is_linear(cr_replay *r, const cr_conditions *conditi
 
 typedef struct spread { /* about the center */
     double deviation;   /* root of the mean square */
-    double kurtosis;    /* how far the variance along the gradient may exceed that of an average
-                           direction */
+    double kurtosis;    /* E (u-c)^4 / (E (u-c)^2)^2 */
 } spread;
 
 static spread spread_of(const cr_samples *s)
@@ -145,7 +148,7 @@ static gradient_job job_of(cr_view *v, const cr_conditions *conditions, certreg_
 }
 
 /* ---- without normality */
-/* E (u - center)^2 from what is known: the moment about its own center, or about 0 by the range. */
+/* Bounds E (u - center)^2 by the known moment about its own center, or by the range. */
 static double second_moment_about(const certreg_bounds *b, double center)
 {
     const double widest = fmax(b->range_hi, -b->range_lo);
@@ -164,7 +167,6 @@ static cr_samples of_martingale(cr_view *v, const cr_conditions *conditions, con
     return main;
 }
 
-/* One condition after the other. */
 static certreg_status bound_without_normality(cr_replay *r, const cr_conditions *conditions,
                                               double alpha, certreg_bounds *bounds)
 {
@@ -185,7 +187,7 @@ static certreg_status bound_without_normality(cr_replay *r, const cr_conditions 
     return CERTREG_OK;
 }
 
-/* ---- all together */
+/* ---- all conditions */
 static int want_grams(cr_replay *r, const cr_conditions *conditions)
 {
     certreg_bounds unused[CR_CONDITIONS];
@@ -212,7 +214,8 @@ int cr_gradients_want(cr_replay *r, const cr_conditions *conditions)
     return 1;
 }
 
-/* What all functions of the question need, in one sweep. */
+/* Sweeps once for all functions of the question; without room, instead of what earlier questions
+ * requested. */
 static certreg_status sweep(cr_replay *r, const cr_conditions *conditions)
 {
     if (!cr_gradients_want(r, conditions)) {

@@ -1,3 +1,6 @@
+/* Bounds without betting: the exact bound of a two-valued score, which certifies the median (theory
+ * 6.2), the bound of sparse scores by counting, and the asymptotic bounds of mean and variance
+ * (theory 5.1). The formulas are in statistics/binomial.c, mixture.c and moments.c. */
 #include "bounds/means.h"
 #include "bounds/parts.h"
 #include "question/looks.h"
@@ -6,14 +9,13 @@
 #include <math.h>
 
 /* ---- two-valued scores */
-/* u falls below v with probability at most p, and is at least `least` there: E u >= v - (v - least)
- * p, rounded down. */
+/* Returns v - (v - least) p, rounded down: a lower bound of E u if P(u < v) <= p and u >= least. */
 static double mean_of_share(double v, double least, double p)
 {
     return fmax(least, nextafter(v - nextafter((v - least) * p, INFINITY), -INFINITY));
 }
 
-/* Upper bound of the probability of a miss. */
+/* Upper bound of the probability that the score is -1. */
 static double miss_rate(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                         double alpha)
 {
@@ -37,8 +39,8 @@ void cr_means_exact(cr_view *v, const cr_conditions *conditions, const cr_condit
 }
 
 /* ---- by counting */
-/* The value of more than half of the scores (Boyer and Moore), or any; *others counts those that
- * differ from it. */
+/* Returns the value of more than half of the scores (vote of Boyer and Moore), or any value if
+ * there is none. *others: number of scores that differ from it. */
 static double usual_score(const cr_samples *s, size_t *others)
 {
     double usual = NAN;
@@ -61,8 +63,8 @@ int cr_means_are_sparse(cr_view *v, const cr_conditions *conditions, const cr_co
     return others < v->plan.blocks;
 }
 
-/* A level fixed without the main samples, so that counting the scores below it is a binomial
- * matter. */
+/* Returns a level that does not depend on the main samples, so that the number of scores below it
+ * is binomial. */
 static double level_of(const cr_samples *pilot, double greatest)
 {
     size_t others;
@@ -78,14 +80,15 @@ static void range_of(cr_view *v, const cr_conditions *conditions, const cr_condi
     cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, lo, hi);
 }
 
-/* At most p * (end - v)^2, rounded up: what values between v and `end` add to E(u - v)^2. */
+/* Returns p (end - v)^2, rounded up: the most that values between v and `end`, of probability at
+ * most p, add to E(u - v)^2. */
 static double square_of_share(double v, double end, double p)
 {
     const double far = nextafter(fabs(end - v), INFINITY);
     return nextafter(nextafter(far * far, INFINITY) * p, INFINITY);
 }
 
-/* Where both events hold, so does this; a range too wide for its square has none. */
+/* Adds the variance bound that the two events imply, unless the square of the range overflows. */
 static void bound_variance(double v, double lo, double hi, double below, double above,
                            certreg_bounds *b)
 {
@@ -96,7 +99,7 @@ static void bound_variance(double v, double lo, double hi, double below, double 
     b->variance_hi = square;
 }
 
-/* For scores with a finite range; non-zero: there is none. */
+/* Bounds sparse scores. Non-zero: they have no finite range. */
 static int bound_by_counting(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                              double alpha, certreg_bounds *b)
 {
@@ -120,7 +123,7 @@ static int bound_by_counting(cr_view *v, const cr_conditions *conditions, const 
     b->range_hi = hi;
     b->mean_lo = mean_of_share(level, lo, share_below);
     b->mean_hi = hi;
-    if (!two_sided) return 0; /* values above the level may be of any number */
+    if (!two_sided) return 0; /* the number of scores above the level is not bounded */
     const double share_above = cr_binomial_upper(above, b->samples, alpha);
     b->mean_hi = -mean_of_share(-level, -hi, share_above);
     bound_variance(level, lo, hi, share_below, share_above, b);
