@@ -1,3 +1,6 @@
+/* U-statistics of the squared gradient norm, and the two ends of its interval (theory 5.1). The
+ * diagonal of the Gram matrix enters none of them but `self`: it would bias them. The paper's
+ * interval is in paper.c. */
 #include "statistics/gradient.h"
 #include "statistics/beta.h"
 #include "statistics/moments.h"
@@ -42,7 +45,7 @@ void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estima
         squares += square;
         self += gram[p * blocks + p];
     }
-    if (!isfinite(total + rows + squares + self)) return; /* sums that overflowed know nothing */
+    if (!isfinite(total + rows + squares + self)) return; /* overflow */
     const double b = (double)blocks, pairs = b * (b - 1), triples = pairs * (b - 2),
                  fours = triples * (b - 3);
     const double shared = (rows - squares) / triples;                         /* E <S1,S2><S1,S3> */
@@ -64,13 +67,13 @@ double cr_gradient_lower(const cr_gradient *estimate, double tail)
     return square > 0 ? sqrt(square) : 0;
 }
 
-/* Variance v of a block mean along the gradient. Where U is clear of its noise, zeta/U estimates
- * it, and that of an average coordinate is the least. Where it is not, the gradient may point along
- * the coordinate of greatest variance, which is bounded
- * - by the eigenvalues: lambda - average <= sqrt(sum (lambda_i - average)^2), whose estimate has a
- * noise of about 2 energy/B;
+/* Variance v of a block mean along the gradient. If U is clear of its noise, v is zeta/U, but at
+ * least the variance of an average coordinate. Otherwise the gradient may point along the
+ * coordinate of greatest variance, which is bounded
+ * - by the eigenvalues: lambda - average <= sqrt(sum (lambda_i - average)^2), an estimate with a
+ *   noise of about 2 energy/B;
  * - by Cauchy and Schwarz: E (u-c)^2 (e.g)^2 <= sqrt(E (u-c)^4 3 |g|^4), that is sqrt(3 kurtosis)
- * averages. */
+ *   averages. */
 static double variance_along(const cr_gradient *estimate, double dimension, double kurtosis,
                              double q)
 {
@@ -83,9 +86,9 @@ static double variance_along(const cr_gradient *estimate, double dimension, doub
     return fmin(average + sqrt(excess), average * sqrt(3 * kurtosis));
 }
 
-/* Solves x - U = q sqrt(4 x v/B + D2): the linear variance is taken at the bound itself, not at the
- * estimate, which may be near zero where the bound is not. Products of outputs and noise are
- * skewed, hence the corrected quantile. */
+/* Solves x - U = q sqrt(4 x v/B + D2). The linear variance is taken at the bound x, not at the
+ * estimate U, which may be near zero although x is not. Products of outputs and noise are skewed,
+ * hence the corrected quantile. */
 double cr_gradient_upper(const cr_gradient *estimate, double dimension, double kurtosis,
                          double tail)
 {

@@ -1,9 +1,10 @@
-/* Interval of the scaled gradient norm from block means of (u - c) e, by a U-statistic. */
+/* Interval of the scaled gradient norm kappa from block means of (u - c) e, by a U-statistic
+ * (theory 5.1, asymptotic). */
 #ifndef CR_STATISTICS_GRADIENT_H
 #define CR_STATISTICS_GRADIENT_H
 #include <stddef.h>
 
-/* What the B x B Gram matrix of block means says about kappa^2 (theory 5.1). */
+/* Statistics of the B x B Gram matrix of block means, with their names in theory 5.1. */
 typedef struct cr_gradient {
     size_t blocks; /* B */
     /* U: unbiased for kappa^2, may be negative. */
@@ -16,17 +17,18 @@ typedef struct cr_gradient {
     double energy;
     /* Mean of the diagonal: kappa^2 plus d times the variance of a coordinate of a block mean. */
     double self;
-    /* Skewness of the projections of block means on the sum of the others. */
+    /* Skewness of the projections of block means on the sum of all other block means. */
     double skewness;
 } cr_gradient;
 
-/* The statistics above from a symmetric Gram matrix, row-major; blocks >= 4, else all NaN. */
+/* Sets the statistics of a symmetric Gram matrix, row-major. All are NaN if blocks < 4 or a sum
+ * overflows. */
 void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estimate);
 
-/* Lower and upper end of the interval of kappa (theory 5.1, asymptotic). tail: probability of a
- * miss at this end, in (0, 1/2]. dimension: number of active features. kurtosis:
- * E(u-c)^4/(E(u-c)^2)^2 of the weights, which tightens the upper end in high dimension; INFINITY:
- * unknown. The trivial ends, 0 and INFINITY, if the tail is 0 or there are fewer than 4 blocks. */
+/* Returns an end of the interval of kappa, in the unit of the score; tail: probability of a miss at
+ * this end, in (0, 1/2]. dimension: active features. kurtosis: E(u-c)^4/(E(u-c)^2)^2 of the
+ * weights, which tightens the upper end in high dimension; INFINITY: unknown. The trivial end, 0 or
+ * INFINITY, if tail is 0 or the statistics are NaN. */
 double cr_gradient_lower(const cr_gradient *, double tail);
 double cr_gradient_upper(const cr_gradient *, double dimension, double kurtosis, double tail);
 

@@ -1,11 +1,14 @@
+/* Proof on cells that weights of prediction intervals are large enough (theory 12.3): polygons from
+ * chords and tangents of tails are compared at their corners. A comparison of the tails on a grid
+ * would prove nothing between its points. */
 #include "statistics/majorant.h"
 #include "statistics/tail.h"
 #include <math.h>
 
-static const double beyond = 1e-10; /* what a tail lacks to 0 or 1 where it is not looked at */
+static const double beyond = 1e-10; /* no grid for tails nearer than this to 0 or 1 */
 static const double rounding = 1e-9, band = 7, share = 0.1, hardly = 1.0005;
 
-typedef struct curve { /* one of the tails, from one point of the grid to the next */
+typedef struct curve { /* a tail, from one point of the grid to the next */
     cr_tail f;
     double mode, step;
     struct {
@@ -20,8 +23,8 @@ static void look(curve *c, double t)
     c->next.density = cr_tail_density(&c->f, t);
 }
 
-/* How far the chord is at most from the tail: as far as from the tangents at the ends, where they
- * meet; and never more than the tail rises. */
+/* Bounds the distance of the chord from the tail: by the distance of the point at which the
+ * tangents at the ends meet, and by the rise of the tail. */
 static double gap(const curve *c, double run)
 {
     const double rise = c->next.value - c->at.value, slope = rise / run,
@@ -30,7 +33,7 @@ static double gap(const curve *c, double run)
     return bend != 0 ? fmin(fabs(most / bend), fabs(rise)) : 0;
 }
 
-/* Those with a weight, and a as the last. */
+/* The tails with a positive weight, and a as the last. */
 static int curves_of(const cr_majorant *m, curve *some, cr_rise *rises)
 {
     int count = 0;
@@ -52,7 +55,7 @@ static double next_of(const curve *some, const cr_rise *rises, int count, double
     return next;
 }
 
-typedef struct cell { /* what polygons lose in it: below the weighted tails, and above a */
+typedef struct cell { /* loss of polygons: below the weighted tails, and above a */
     double below, above;
 } cell;
 
@@ -65,7 +68,7 @@ static cell cell_of(const curve *some, int count, double from, double to)
     return c;
 }
 
-/* What is needed as a share of what there is, at a corner between two cells. */
+/* Ratio of the needed to the present value at a corner between two cells. */
 static double ratio_at(const cr_majorant *m, const curve *some, int count, cell left, cell right)
 {
     double have = m->floor - fmax(left.below, right.below);

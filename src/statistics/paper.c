@@ -1,3 +1,5 @@
+/* The paper's estimate of the squared gradient norm, its variance, and its intervals (theory 5.1,
+ * 10). The library's own interval is in gradient.c. */
 #include "statistics/paper.h"
 #include "statistics/normal.h"
 #include <math.h>

@@ -1,6 +1,6 @@
-/* The named "paper" interval, after Zhang and Frank (ICML 2026): uncentered all-pairs estimate of
- * kappa^2 with the plug-in variance, the mean taken as a point. Offered for comparison; theory 5.1
- * says what is better. */
+/* Intervals of the paper's method, after Zhang and Frank (ICML 2026): uncentered all-pairs estimate
+ * of kappa^2 with the plug-in variance, the mean taken as a point. For comparison only; theory 5.1
+ * has better ones. */
 #ifndef CR_STATISTICS_PAPER_H
 #define CR_STATISTICS_PAPER_H
 #include "certreg/solver.h"
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a second replay adds up, after a first one has given sum y e. */
+/* Sums over outputs y times noise e of active features; sum y e is known before the next two. */
 typedef struct cr_paper {
     uint64_t count, added;
     double length; /* ||sum y e||^2 over active features */
@@ -16,16 +16,16 @@ typedef struct cr_paper {
     double square; /* sum (y e.g)^2 with g = sum y e / n; the mean of y e.g is ||g||^2 */
 } cr_paper;
 
-/* Starts from ||sum y e|| over active features of `count` samples. */
+/* Starts from norm = ||sum y e|| of `count` samples. */
 void cr_paper_start(cr_paper *paper, double norm, uint64_t count);
-/* One tile: outputs y[i*step]; over active features, dots[i] = e_i . g/||g|| and norms[i] =
- * ||e_i||^2. */
+/* Adds outputs y[i*step], with dots[i] = e_i . g/||g|| and norms[i] = ||e_i||^2. */
 void cr_paper_add(cr_paper *paper, const float *y, size_t step, size_t count, const double *dots,
                   const double *norms);
 
-/* Estimate of kappa^2; it may be negative. */
+/* Returns the estimate of kappa^2, which may be negative. */
 double cr_paper_square(const cr_paper *paper);
-/* Its variance as the paper has it: 4/n times the sample variance of the projections y e.g. */
+/* Returns the variance of this estimate by the paper's formula: 4/n times the sample variance of
+ * the projections y e.g. */
 double cr_paper_variance(const cr_paper *paper);
 
 /* Sets mean and variance, and the gradient norm unless paper is NULL, by the paper's formulas, with

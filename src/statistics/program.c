@@ -1,8 +1,9 @@
+/* The simplex algorithm on the dual: maximise least*y over y >= 0 subject to rows^T*y <= cost, from
+ * the basis of slacks. x is the prices. The result is a proposal: weights.c makes it valid by the
+ * proof of majorant.c. */
 #include "statistics/program.h"
 #include <math.h>
 
-/* The simplex algorithm on the dual: the greatest least*y over y >= 0 with rows^T*y <= cost, which
- * begins with its slacks. x is the prices. */
 enum { STEPS = 500 };
 
 typedef struct basis {
@@ -31,7 +32,7 @@ static void price(const basis *b, double *x)
     }
 }
 
-/* What the prices violate most: a row, or -1 - i where x[i] is negative. */
+/* Returns the most violated row, or -1 - i if x[i] is the most negative price. */
 static int worst(const basis *b, const double *x, double tolerance)
 {
     int found = CR_PROGRAM_ROWS;
@@ -50,8 +51,8 @@ static int worst(const basis *b, const double *x, double tolerance)
     return found;
 }
 
-/* What the basis gives up for one unit of the column; returned is the place that runs out first, or
- * -1. */
+/* Sets the change of the basis by one unit of the column. Returns the place that first reaches 0,
+ * or -1. */
 static int leaving(const basis *b, int column, double *given)
 {
     int place = -1;
