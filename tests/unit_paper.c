@@ -12,6 +12,7 @@ static double noise[N][D], sum[D];
 static float y[2 * N], mask[D], direction[D];
 static cr_paper paper;
 static cr_moments moments;
+static const cr_score output = {.kind = CR_SCORE_OUTPUT};
 
 /* Outputs stand in the second of two columns; feature 3 is masked. */
 static void fill(void)
@@ -27,23 +28,19 @@ static void fill(void)
         cr_moments_add(&moments, y[2 * i + 1]);
         for (int j = 0; j < D; j++) sum[j] += y[2 * i + 1] * noise[i][j];
     }
-    double norm = 0;
+    double norm = 0, dots[N], norms[N];
     for (int j = 0; j < D; j++) norm += mask[j] * sum[j] * sum[j];
     norm = sqrt(norm);
     for (int j = 0; j < D; j++) direction[j] = (float)(mask[j] * sum[j] / norm);
-    cr_paper_start(&paper, norm, N);
-    for (int first = 0; first < N; first += 16) { /* in tiles */
-        double dots[16], norms[16];
-        const int count = N - first < 16 ? N - first : 16;
-        for (int i = 0; i < count; i++) {
-            dots[i] = norms[i] = 0;
-            for (int j = 0; j < D; j++) {
-                dots[i] += direction[j] * noise[first + i][j];
-                norms[i] += mask[j] * noise[first + i][j] * noise[first + i][j];
-            }
+    for (int i = 0; i < N; i++) {
+        dots[i] = norms[i] = 0;
+        for (int j = 0; j < D; j++) {
+            dots[i] += direction[j] * noise[i][j];
+            norms[i] += mask[j] * noise[i][j] * noise[i][j];
         }
-        cr_paper_add(&paper, y + 2 * first + 1, 2, (size_t)count, dots, norms);
     }
+    const cr_samples samples = {.y = y + 1, .step = 2, .count = N, .score = &output};
+    paper = cr_paper_of(&samples, norm, dots, norms);
 }
 
 static double product(int a, int b)
@@ -113,11 +110,11 @@ TEST(equal_outputs_abstain)
     ck_assert_double_eq(b.gradient_hi, 1);
 }
 
-TEST(samples_that_were_not_added_abstain)
+TEST(sums_of_different_samples_abstain)
 {
     certreg_bounds b = {0};
     cr_paper part = paper;
-    part.added--;
+    part.count--;
     ck_assert_int_eq(cr_paper_bounds(&part, &moments, -INFINITY, INFINITY, 0.1, &b),
                      CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.gradient_hi, INFINITY);

@@ -43,25 +43,12 @@ static cr_samples of_paper(cr_view *v, const cr_conditions *conditions)
                            conditions->samples - first, 0);
 }
 
-static void add_replayed(const cr_replay *r, const cr_samples *s, const cr_function *found,
-                         cr_paper *paper)
-{
-    cr_paper_start(paper, found->lengths[1], s->count);
-    cr_paper_add(paper, s->y + s->first * s->step, s->step, s->count, found->dots,
-                 cr_sweep_norms(r, found));
-}
-
-static int with_gradient(cr_view *v, const cr_conditions *conditions)
-{
-    return (cr_bounds_constraints(v, &conditions->question) & CERTREG_CONSTRAINT_GRADIENT) != 0;
-}
-
 static certreg_status find_paper(cr_replay *r, const cr_conditions *conditions, certreg_bounds *b,
                                  int *abstained)
 {
     const cr_question *q = &conditions->question;
     const cr_samples s = of_paper(r->view, conditions);
-    const int gradient = with_gradient(r->view, conditions);
+    const uint32_t gradient = cr_bounds_constraints(r->view, q) & CERTREG_CONSTRAINT_GRADIENT;
     cr_moments m;
     const cr_function *found;
     cr_paper paper;
@@ -70,7 +57,7 @@ static certreg_status find_paper(cr_replay *r, const cr_conditions *conditions, 
     cr_moments_of(&s, &m);
     if (gradient) status = cr_sweep_find(r, &s, CR_WANTED_WHOLE, 1, &found);
     if (status) return status;
-    if (gradient) add_replayed(r, &s, found, &paper);
+    if (gradient) paper = cr_paper_of(&s, found->lengths[1], found->dots, cr_sweep_norms(r, found));
     *abstained = cr_paper_bounds(gradient ? &paper : NULL, &m, r->view->model.lo[q->output],
                                  r->view->model.hi[q->output], q->alpha, b);
     return CERTREG_OK;

@@ -8,19 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sums over outputs y times noise e of active features; sum y e is known before the next two. */
+/* Sums over outputs y times noise e of active features. */
 typedef struct cr_paper {
-    uint64_t count, added;
-    double length; /* ||sum y e||^2 over active features */
+    uint64_t count;
+    double length; /* ||sum y e||^2 */
     double self;   /* sum y^2 ||e||^2 */
     double square; /* sum (y e.g)^2 with g = sum y e / n; the mean of y e.g is ||g||^2 */
 } cr_paper;
 
-/* Starts from norm = ||sum y e|| of `count` samples. */
-void cr_paper_start(cr_paper *paper, double norm, uint64_t count);
-/* Adds outputs y[i*step], with dots[i] = e_i . g/||g|| and norms[i] = ||e_i||^2. */
-void cr_paper_add(cr_paper *paper, const float *y, size_t step, size_t count, const double *dots,
-                  const double *norms);
+/* Returns the sums of these samples, from norm = ||sum y e||, dots[i] = e_i . g/||g|| and norms[i]
+ * = ||e_i||^2. */
+cr_paper cr_paper_of(const cr_samples *, double norm, const double *dots, const double *norms);
 
 /* Returns the estimate of kappa^2, which may be negative. */
 double cr_paper_square(const cr_paper *paper);
@@ -34,7 +32,7 @@ double cr_paper_variance(const cr_paper *paper);
  * of the variance is used, so a part of alpha stays unspent. The mean is a point and has no share,
  * which is one reason why the stated confidence is not reached (theory 10). Adds the constraints
  * MEAN, VARIANCE and GRADIENT, and RANGE if an end is finite. @return CR_MOMENTS_ABSTAINED, with
- * trivial values, if all outputs are equal or some samples were not added. */
+ * trivial values, if all outputs are equal, or paper and moments have different counts. */
 int cr_paper_bounds(const cr_paper *paper, const cr_moments *moments, double range_lo,
                     double range_hi, double alpha, certreg_bounds *bounds);
 
