@@ -24,18 +24,21 @@ static double center_of(cr_view *v, const cr_conditions *conditions, const cr_co
     return cr_score_of_prediction(&c->score);
 }
 
-/* ---- asymptotic */
-typedef struct gradient_job { /* main samples of one or two functions, about their centers */
-    cr_samples main[2];
-    certreg_bounds *bounds[2];
-    size_t functions;
-} gradient_job;
-
-static int is_clipped(const cr_score *score)
+/* The main samples of a condition about its center. */
+static cr_samples function_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
-    return score->kind == CR_SCORE_SIGN || score->kind == CR_SCORE_HUBER;
+    cr_samples main = cr_parts_main(v, conditions, &c->score);
+    main.center = center_of(v, conditions, c);
+    return main;
 }
 
+static int has_gradient(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
+{
+    return !c->near &&
+           !(conditions->question.method_row->normality && cr_means_are_sparse(v, conditions, c));
+}
+
+/* ---- asymptotic */
 /* Drops the last (count % blocks) samples, since all blocks of a Gram matrix are equal. */
 static cr_samples in_blocks(cr_view *v, cr_samples s)
 {
@@ -47,9 +50,11 @@ static cr_samples in_blocks(cr_view *v, cr_samples s)
  * is clipped and hardly ever linear. */
 static cr_samples pilot_of(cr_view *v, const cr_conditions *conditions, const cr_samples *main)
 {
+    const enum cr_score_kind kind = main->score->kind;
     cr_samples pilot = cr_parts_pilot(v, conditions, main->score);
     pilot.center = main->center;
-    if (is_clipped(main->score) || pilot.count < 2 * v->plan.blocks) pilot.count = 0;
+    if (kind == CR_SCORE_SIGN || kind == CR_SCORE_HUBER || pilot.count < 2 * v->plan.blocks)
+        pilot.count = 0;
     return in_blocks(v, pilot);
 }
 
@@ -99,52 +104,38 @@ static spread spread_of(const cr_samples *s)
                     .kurtosis = second > 0 ? fourth / (second * second) * n : INFINITY};
 }
 
-static certreg_status bound_gradient(cr_replay *r, const cr_conditions *conditions, double alpha,
-                                     const cr_samples *main, certreg_bounds *b)
+static certreg_status bound_asymptotic(cr_replay *r, const cr_conditions *conditions, double alpha,
+                                       const cr_samples *main, certreg_bounds *b)
 {
+    const size_t count = r->view->plan.blocks;
     const cr_samples blocks = in_blocks(r->view, *main);
     const double *gram;
     cr_gradient g;
     int linear;
+    if (main->count < count)
+        return cr_fail(
+            r->why, CERTREG_E_WRONG_STATE,
+            "%zu samples after the pilot are fewer than plan.blocks = %zu: the gradient needs more",
+            main->count, count);
     certreg_status status = pilot_is_linear(r, conditions, main, &linear);
     if (!status) status = find_gram(r, &blocks, &gram);
     if (status) return status;
     const double tail = linear ? alpha / 2 : alpha;
     const spread about = spread_of(main);
     const double gap = CR_NOISE_GAP * about.deviation, dimension = (double)r->view->input.active;
-    cr_gradient_estimate(gram, r->view->plan.blocks, &g);
+    cr_gradient_estimate(gram, count, &g);
     b->gradient_lo = fmax(0, cr_gradient_lower(&g, linear ? tail : 0) - gap);
     b->gradient_hi = cr_gradient_upper(&g, dimension, about.kurtosis, tail) + gap;
-    if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
     return CERTREG_OK;
 }
 
-static certreg_status bound_gradients(cr_replay *r, const cr_conditions *conditions, double alpha,
-                                      gradient_job *job)
+static int want_asymptotic(cr_replay *r, const cr_conditions *conditions, const cr_samples *main)
 {
-    certreg_status status = CERTREG_OK;
-    if (job->main->count < r->view->plan.blocks)
-        return cr_fail(
-            r->why, CERTREG_E_WRONG_STATE,
-            "%zu samples after the pilot are fewer than plan.blocks = %zu: the gradient needs more",
-            job->main->count, r->view->plan.blocks);
-    for (size_t f = 0; f < job->functions && !status; f++)
-        status = bound_gradient(r, conditions, alpha, job->main + f, job->bounds[f]);
-    return status;
-}
-
-static gradient_job job_of(cr_view *v, const cr_conditions *conditions, certreg_bounds *bounds)
-{
-    gradient_job job = {.functions = 0};
-    for (int i = 0; i < conditions->count; i++) {
-        const cr_condition *c = conditions->each + i;
-        if (c->near || cr_means_are_sparse(v, conditions, c)) continue;
-        const size_t f = job.functions++;
-        job.main[f] = cr_parts_main(v, conditions, &c->score);
-        job.main[f].center = center_of(v, conditions, c);
-        job.bounds[f] = bounds + i;
-    }
-    return job;
+    const cr_samples blocks = in_blocks(r->view, *main),
+                     pilot = pilot_of(r->view, conditions, main);
+    const size_t count = r->view->plan.blocks;
+    return (!blocks.count || cr_sweep_want(r, &blocks, CR_WANTED_GRAM, count)) &&
+           (!pilot.count || cr_sweep_want(r, &pilot, CR_WANTED_GRAM, count));
 }
 
 /* ---- without normality */
@@ -160,56 +151,29 @@ static double second_moment_about(const certreg_bounds *b, double center)
     return (moment + 2 * farthest + gap * gap) * (1 + CR_ROUNDING) + CR_TINY;
 }
 
-static cr_samples of_martingale(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
+static certreg_status bound_without_normality(cr_replay *r, double alpha, const cr_samples *main,
+                                              certreg_bounds *b)
 {
-    cr_samples main = cr_parts_main(v, conditions, &c->score);
-    main.center = center_of(v, conditions, c);
-    return main;
-}
-
-static certreg_status bound_without_normality(cr_replay *r, const cr_conditions *conditions,
-                                              double alpha, certreg_bounds *bounds)
-{
-    for (int i = 0; i < conditions->count; i++) {
-        const cr_condition *c = conditions->each + i;
-        certreg_bounds *b = bounds + i;
-        if (c->near) continue;
-        cr_martingale_job job = {.samples = of_martingale(r->view, conditions, c),
-                                 .range_lo = b->range_lo,
-                                 .range_hi = b->range_hi,
-                                 .alpha = alpha};
-        job.second_hi = second_moment_about(b, job.samples.center);
-        job.cap = sqrt(second_moment_about(b, 0.5 * (b->mean_lo + b->mean_hi)));
-        const certreg_status status = cr_martingale_upper(r, &job, &b->gradient_hi);
-        if (status) return status;
-        if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
-    }
-    return CERTREG_OK;
+    const cr_martingale_job job = {
+        .samples = *main,
+        .range_lo = b->range_lo,
+        .range_hi = b->range_hi,
+        .second_hi = second_moment_about(b, main->center),
+        .cap = sqrt(second_moment_about(b, 0.5 * (b->mean_lo + b->mean_hi))),
+        .alpha = alpha};
+    return cr_martingale_upper(r, &job, &b->gradient_hi);
 }
 
 /* ---- all conditions */
-static int want_grams(cr_replay *r, const cr_conditions *conditions)
-{
-    certreg_bounds unused[CR_CONDITIONS];
-    const gradient_job job = job_of(r->view, conditions, unused);
-    const size_t blocks = r->view->plan.blocks;
-    for (size_t f = 0; f < job.functions; f++) {
-        const cr_samples main = in_blocks(r->view, job.main[f]),
-                         pilot = pilot_of(r->view, conditions, job.main + f);
-        if (main.count && !cr_sweep_want(r, &main, CR_WANTED_GRAM, blocks)) return 0;
-        if (pilot.count && !cr_sweep_want(r, &pilot, CR_WANTED_GRAM, blocks)) return 0;
-    }
-    return 1;
-}
-
 int cr_gradients_want(cr_replay *r, const cr_conditions *conditions)
 {
-    if (conditions->question.method_row->normality) return want_grams(r, conditions);
+    const int normality = conditions->question.method_row->normality;
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
-        if (c->near) continue;
-        const cr_samples main = of_martingale(r->view, conditions, c);
-        if (!cr_martingale_want(r, &main)) return 0;
+        if (!has_gradient(r->view, conditions, c)) continue;
+        const cr_samples main = function_of(r->view, conditions, c);
+        if (!(normality ? want_asymptotic(r, conditions, &main) : cr_martingale_want(r, &main)))
+            return 0;
     }
     return 1;
 }
@@ -229,10 +193,16 @@ certreg_status cr_gradients_find(cr_replay *r, const cr_conditions *conditions,
                                  certreg_bounds *bounds)
 {
     const double alpha = CR_SHARE_CORRELATIONS * conditions->question.alpha;
-    const certreg_status status = sweep(r, conditions);
-    if (status) return status;
-    if (!conditions->question.method_row->normality)
-        return bound_without_normality(r, conditions, alpha, bounds);
-    gradient_job job = job_of(r->view, conditions, bounds);
-    return job.functions ? bound_gradients(r, conditions, alpha, &job) : CERTREG_OK;
+    const int normality = conditions->question.method_row->normality;
+    certreg_status status = sweep(r, conditions);
+    for (int i = 0; i < conditions->count && !status; i++) {
+        const cr_condition *c = conditions->each + i;
+        certreg_bounds *b = bounds + i;
+        if (!has_gradient(r->view, conditions, c)) continue;
+        const cr_samples main = function_of(r->view, conditions, c);
+        status = normality ? bound_asymptotic(r, conditions, alpha, &main, b)
+                           : bound_without_normality(r, alpha, &main, b);
+        if (!status && isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
+    }
+    return status;
 }
