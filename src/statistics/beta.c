@@ -44,26 +44,24 @@ double cr_beta_log_term(double a, double b, double x, double y)
            deviance(a, n * x) - deviance(b, n * y) + 0.5 * (log(a) + log(b / n) - CR_LOG_TWO_PI);
 }
 
+static double not_zero(double value)
+{
+    return fabs(value) < CR_TINY ? CR_TINY : value;
+}
+
 /* The continued fraction F of I_x(a,b) = prefix * F / a (DLMF 8.17.22), by the modified Lentz
  * algorithm. It converges for every x < 1, and within about sqrt(a + b) steps left of the mean. */
 static double beta_fraction(double a, double b, double x)
 {
-    double c = 1, d = 1 - (a + b) * x / (a + 1);
-    d = 1 / (fabs(d) < CR_TINY ? CR_TINY : d);
-    double value = d;
+    double c = 1, d = 1 / not_zero(1 - (a + b) * x / (a + 1)), value = d;
     for (double m = 1; m < 1e7; m += 1) {
-        const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-        d = 1 + even * d;
-        d = 1 / (fabs(d) < CR_TINY ? CR_TINY : d);
-        c = 1 + even / c;
-        if (fabs(c) < CR_TINY) c = CR_TINY;
-        value *= d * c;
-        const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-        d = 1 + odd * d;
-        d = 1 / (fabs(d) < CR_TINY ? CR_TINY : d);
-        c = 1 + odd / c;
-        if (fabs(c) < CR_TINY) c = CR_TINY;
-        value *= d * c;
+        const double step[] = {m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+                               -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))};
+        for (int i = 0; i < 2; i++) {
+            d = 1 / not_zero(1 + step[i] * d);
+            c = not_zero(1 + step[i] / c);
+            value *= d * c;
+        }
         if (fabs(d * c - 1) < 2 * DBL_EPSILON) break;
     }
     return value;
