@@ -174,10 +174,7 @@ static void try_anytime(const cr_capital *g, cr_trial *t)
 
 void cr_capital_begin(cr_capital *g, const cr_bet *bet, double alpha, int anytime, int mirrored)
 {
-    g->bet = bet;
-    g->alpha = alpha;
-    g->anytime = anytime;
-    g->mirrored = mirrored;
+    *g = (cr_capital){.bet = bet, .alpha = alpha, .anytime = anytime, .mirrored = mirrored};
     if (!anytime) make_stakes(&g->stakes, alpha);
 }
 
