@@ -51,20 +51,16 @@ static double search(const cr_capital *g, double mean, double square)
     cr_trial t;
     bracket b = {mean, 0, 1 - mean};
     const double guess = guess_of(g, mean, square);
-    int proven = 0;
     for (int pass = 0; pass < 12 && b.high - b.low > b.high / 512 && !cr_watch_late(g->bet->watch);
          pass++) {
         choose_means(&b, guess, pass == 0, &t);
         cr_capital_try(g, &t);
-        for (int k = CR_CAPITAL_LANES - 1; k >= 0 && t.rejected[k]; k--) {
-            b.high = t.mean[k] - mean;
-            proven = 1;
-        }
+        for (int k = CR_CAPITAL_LANES - 1; k >= 0 && t.rejected[k]; k--) b.high = t.mean[k] - mean;
         for (int k = 0; k < CR_CAPITAL_LANES; k++)
             if (!t.rejected[k] && t.mean[k] - mean > b.low && t.mean[k] - mean < b.high)
                 b.low = t.mean[k] - mean;
     }
-    return proven ? mean + b.high : 1;
+    return b.high < 1 - mean ? mean + b.high : 1; /* all means that are tried are below 1 */
 }
 
 /* Distance from a rejected mean beyond which rounding cannot spare a mean; see capital.c. */
