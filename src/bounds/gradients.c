@@ -178,23 +178,16 @@ int cr_gradients_want(cr_replay *r, const cr_conditions *conditions)
     return 1;
 }
 
-/* Sweeps once for all functions of the question; without room, instead of what earlier questions
- * requested. */
-static certreg_status sweep(cr_replay *r, const cr_conditions *conditions)
-{
-    if (!cr_gradients_want(r, conditions)) {
-        cr_sweep_forget(r);
-        cr_gradients_want(r, conditions);
-    }
-    return cr_sweep_run(r);
-}
-
 certreg_status cr_gradients_find(cr_replay *r, const cr_conditions *conditions,
                                  certreg_bounds *bounds)
 {
     const double alpha = CR_SHARE_CORRELATIONS * conditions->question.alpha;
     const int normality = conditions->question.method_row->normality;
-    certreg_status status = sweep(r, conditions);
+    if (!cr_gradients_want(r, conditions)) { /* again, without what earlier questions requested */
+        cr_sweep_forget(r);
+        cr_gradients_want(r, conditions);
+    }
+    certreg_status status = cr_sweep_run(r);
     for (int i = 0; i < conditions->count && !status; i++) {
         const cr_condition *c = conditions->each + i;
         certreg_bounds *b = bounds + i;

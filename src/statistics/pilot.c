@@ -65,12 +65,6 @@ static double move_from(double origin, cr_values pilot, double tolerance, double
     return pilot.period > 0 ? found : found - origin;
 }
 
-/* Returns 1 if the root is an end of the bracket: f(z) is far from the noisy outputs. */
-static int is_no_root(double move, double tolerance)
-{
-    return !(fabs(move) < 2 * tolerance * (1 - CR_ROUNDING));
-}
-
 double cr_pilot_prediction(const cr_values *pilot, double tolerance, size_t budget,
                            double noise_free)
 {
@@ -80,7 +74,8 @@ double cr_pilot_prediction(const cr_values *pilot, double tolerance, size_t budg
     if (usable > 0 && tolerance > 0) {
         const double trust = (double)usable / ((double)usable + SHRINKAGE);
         move = trust * move_from(origin, *pilot, tolerance, softness);
-        if (isnan(origin) || is_no_root(move / trust, tolerance)) {
+        /* An end of the bracket is no root: f(z) is far from the noisy outputs. */
+        if (isnan(origin) || !(fabs(move / trust) < 2 * tolerance * (1 - CR_ROUNDING))) {
             origin = robust_origin(*pilot);
             move = move_from(origin, *pilot, tolerance, softness);
         }
