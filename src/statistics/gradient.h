@@ -6,19 +6,13 @@
 
 /* Statistics of the B x B Gram matrix of block means, with their names in theory 5.1. */
 typedef struct cr_gradient {
-    size_t blocks; /* B */
-    /* U: unbiased for kappa^2, may be negative. */
-    double square;
-    /* zeta >= 0: variance of the linear part, which contributes 4 zeta/B to the variance of U. */
-    double projection;
-    /* D2 >= 0: variance of the degenerate part, which dominates in high dimension. */
-    double degenerate;
-    /* t2 >= 0: squared Frobenius norm of the covariance of a block mean; D2 = 2 t2/(B (B - 1)). */
-    double energy;
-    /* Mean of the diagonal: kappa^2 plus d times the variance of a coordinate of a block mean. */
-    double self;
-    /* Skewness of the projections of block means on the sum of all other block means. */
-    double skewness;
+    size_t blocks;     /* B */
+    double square;     /* U: unbiased for kappa^2, may be negative */
+    double projection; /* zeta >= 0: variance of the linear part, which adds 4 zeta/B to Var U */
+    double degenerate; /* D2 = 2 t2/(B (B - 1)): the degenerate part, greatest in high dimension */
+    double energy;     /* t2 >= 0: squared Frobenius norm of the covariance of a block mean */
+    double self;       /* mean of the diagonal: kappa^2 + d times the variance of a coordinate */
+    double skewness;   /* of the projections of block means on the sum of all other block means */
 } cr_gradient;
 
 /* Sets the statistics of a symmetric Gram matrix, row-major. All are NaN if blocks < 4 or a sum

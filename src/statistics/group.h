@@ -50,8 +50,7 @@ double cr_group_crossing(const uint64_t *looks, size_t count, double q, const in
 /* The tests of one condition: first for the target radius, then for smaller ones, which are easier
  * to pass. They are kept between calls, since making them takes longer than evaluating them. */
 typedef struct cr_group_tests {
-    /* A radius holds if the probability of a failure at z is below its q. */
-    double q[CR_GROUP_RADII], alpha;
+    double q[CR_GROUP_RADII], alpha; /* a radius holds if failures at z are rarer than its q */
     size_t count;
     uint32_t trials[CR_LOOKS]; /* 32 bits to save memory: there are many */
     int32_t critical[CR_GROUP_RADII][CR_LOOKS];
