@@ -25,8 +25,8 @@ double cr_shift_radius(double from, double to)
     return cr_normal_quantile_sf(from) - cr_normal_quantile_sf(to);
 }
 
-/* Found by quantiles and confirmed by the tail itself. The margins of z and r are far more than
- * their rounding. */
+/* Found by quantiles and seen to by the tail itself. Of z and r the margins are far more than what
+ * rounding takes. */
 double cr_shift_within(double from, double to, double most)
 {
     const double z = cr_normal_quantile_sf(from), level = cr_normal_quantile_sf(to),
