@@ -18,7 +18,7 @@ typedef struct cr_pairs {
  * a greater `neither`. */
 double cr_pairs_tail(const cr_pairs *, double both, double neither);
 /* Returns 1 if no event of probability p without a shift makes requests fail more often than `rate`
- * within r, in units of sigma; 0 in doubt. p is at most 0.999, r >= 0. */
+ * within r >= 0, in units of sigma; 0 in doubt, and for p > 0.999. */
 int cr_pairs_hold(const cr_pairs *, double p, double r);
 /* Returns the greatest r at which pairs hold, rounded down, or 0. `likely` is tried first. */
 double cr_pairs_radius(const cr_pairs *, double p, double likely);

@@ -22,7 +22,7 @@ typedef struct cr_nature {
     int sides;      /* there is one for each side of the prediction */
 } cr_nature;
 
-cr_nature cr_score_nature(enum cr_score_kind);
+cr_nature cr_score_nature(enum cr_score_kind); /* all 0 for the output itself */
 
 /* t is side*(y - prediction), on the circle if period > 0. With a period, HUBER is -1 for |t| >=
  * cut, and SIGN for t >= cut: there the moving cut of the line could change the branch (theory

@@ -11,6 +11,7 @@ typedef struct cr_tail {
 
 /* The tail of n = samples; 1 <= above <= n, shift in units of sigma. */
 cr_tail cr_tail_of(uint64_t samples, uint64_t above, double shift);
+/* Return the tail at t, its density, and the mode of the density. */
 double cr_tail_value(const cr_tail *, double t);
 double cr_tail_density(const cr_tail *, double t);
 double cr_tail_mode(const cr_tail *);
