@@ -33,12 +33,13 @@ typedef struct count {
 static void judge(const double *gram, const cr_moments *weights, size_t dimension, double truth,
                   count *c)
 {
-    double lo, hi;
+    cr_gradient g;
     const double second = cr_moments_second(weights),
                  kurtosis = cr_moments_fourth(weights) / (second * second);
-    cr_gradient_interval(gram, BLOCKS, (double)dimension, kurtosis, TAIL, TAIL, &lo, &hi);
+    cr_gradient_estimate(gram, BLOCKS, &g);
+    const double hi = cr_gradient_upper(&g, (double)dimension, kurtosis, TAIL);
     c->trials++;
-    c->lower += lo > truth;
+    c->lower += cr_gradient_lower(&g, TAIL) > truth;
     c->upper += hi < truth;
     c->mean_upper += hi;
 }

@@ -10,9 +10,10 @@ static double work[ROOM];
 static void make_tests(const uint64_t *looks, size_t count, double q, double alpha,
                        double *room_for, size_t room, int64_t *critical)
 {
+    const cr_group_design design = {looks, count, q, alpha};
     cr_group_search s;
     cr_group_begin(&s, count, alpha);
-    while (!cr_group_step(&s, looks, count, q, alpha, room_for, room, critical)) continue;
+    while (!cr_group_step(&s, &design, room_for, room, critical)) continue;
 }
 
 /* ---- looks */

@@ -53,7 +53,8 @@ TEST(many_small_terms_are_not_lost_beside_large_ones)
 static certreg_bounds interval(const cr_moments *m, double lo, double hi, double tail, int32_t want)
 {
     certreg_bounds b = {.sigma = 3, .gradient_hi = 7};
-    ck_assert_int_eq(cr_moments_asymptotic(m, lo, hi, tail, tail, 2 * tail, &b), want);
+    const cr_moments_tails tails = {tail, tail, 2 * tail};
+    ck_assert_int_eq(cr_moments_asymptotic(m, lo, hi, &tails, &b), want);
     return b;
 }
 
@@ -89,7 +90,8 @@ TEST(one_sided_interval_keeps_the_other_end_of_the_range)
 {
     const cr_moments m = MOMENTS(1000, 0, -0.5, 0.5, 0.5, 0.5);
     certreg_bounds b = {0};
-    ck_assert_int_eq(cr_moments_asymptotic(&m, -1, 1, 0.025, 0, 0.025, &b), CR_MOMENTS_OK);
+    const cr_moments_tails tails = {0.025, 0, 0.025};
+    ck_assert_int_eq(cr_moments_asymptotic(&m, -1, 1, &tails, &b), CR_MOMENTS_OK);
     ck_assert(b.mean_hi == 1 && b.mean_lo > 0.2 && b.mean_lo < 0.25);
     ck_assert_uint_eq(b.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
                                          CERTREG_CONSTRAINT_RANGE);

@@ -12,6 +12,7 @@ static double noise[N][D], sum[D];
 static float y[2 * N], mask[D], direction[D];
 static cr_paper paper;
 static cr_moments moments;
+static const cr_score output = {.kind = CR_SCORE_OUTPUT};
 
 /* Outputs stand in the second of two columns; feature 3 is masked. */
 static void fill(void)
@@ -27,23 +28,19 @@ static void fill(void)
         cr_moments_add(&moments, y[2 * i + 1]);
         for (int j = 0; j < D; j++) sum[j] += y[2 * i + 1] * noise[i][j];
     }
-    double norm = 0;
+    double norm = 0, dots[N], norms[N];
     for (int j = 0; j < D; j++) norm += mask[j] * sum[j] * sum[j];
     norm = sqrt(norm);
     for (int j = 0; j < D; j++) direction[j] = (float)(mask[j] * sum[j] / norm);
-    cr_paper_start(&paper, norm, N);
-    for (int first = 0; first < N; first += 16) { /* in tiles */
-        double dots[16], norms[16];
-        const int count = N - first < 16 ? N - first : 16;
-        for (int i = 0; i < count; i++) {
-            dots[i] = norms[i] = 0;
-            for (int j = 0; j < D; j++) {
-                dots[i] += direction[j] * noise[first + i][j];
-                norms[i] += mask[j] * noise[first + i][j] * noise[first + i][j];
-            }
+    for (int i = 0; i < N; i++) {
+        dots[i] = norms[i] = 0;
+        for (int j = 0; j < D; j++) {
+            dots[i] += direction[j] * noise[i][j];
+            norms[i] += mask[j] * noise[i][j] * noise[i][j];
         }
-        cr_paper_add(&paper, y + 2 * first + 1, 2, (size_t)count, dots, norms);
     }
+    const cr_samples samples = {.y = y + 1, .step = 2, .count = N, .score = &output};
+    paper = cr_paper_of(&samples, norm, dots, norms);
 }
 
 static double product(int a, int b)
@@ -82,7 +79,7 @@ TEST(gradient_variance_is_the_sample_variance_of_the_projections)
 TEST(intervals_are_two_sided_at_half_of_alpha_each)
 {
     certreg_bounds b = {.sigma = 2};
-    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, 1, &b),
+    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, &b),
                      CR_MOMENTS_OK);
     const double variance = cr_moments_variance(&moments), z = 1.95996398454005; /* of 1 - .1/4 */
     const double wobble = sqrt((cr_moments_fourth(&moments) - variance * variance) / N);
@@ -95,8 +92,7 @@ TEST(intervals_are_two_sided_at_half_of_alpha_each)
     ck_assert_uint_eq(b.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
                                          CERTREG_CONSTRAINT_GRADIENT);
     ck_assert_double_eq(b.sigma, 2);
-    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, 0, &b),
-                     CR_MOMENTS_OK);
+    ck_assert_int_eq(cr_paper_bounds(NULL, &moments, -INFINITY, INFINITY, 0.1, &b), CR_MOMENTS_OK);
     const double whole = 1.64485362695147; /* of 1 - .1/2: without the gradient all of alpha */
     ck_assert_double_eq_tol(b.variance_hi, variance + whole * wobble, 1e-12);
 }
@@ -107,19 +103,19 @@ TEST(equal_outputs_abstain)
     certreg_bounds b = {0};
     cr_moments_start(&same, 0);
     for (int i = 0; i < N; i++) cr_moments_add(&same, 0.7);
-    ck_assert_int_eq(cr_paper_bounds(&paper, &same, -1, 1, 0.1, 1, &b), CR_MOMENTS_ABSTAINED);
+    ck_assert_int_eq(cr_paper_bounds(&paper, &same, -1, 1, 0.1, &b), CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.mean_lo, -1);
     ck_assert_double_eq(b.variance_hi, 1);
     ck_assert_double_eq(b.gradient_lo, 0);
     ck_assert_double_eq(b.gradient_hi, 1);
 }
 
-TEST(samples_that_were_not_added_abstain)
+TEST(sums_of_different_samples_abstain)
 {
     certreg_bounds b = {0};
     cr_paper part = paper;
-    part.added--;
-    ck_assert_int_eq(cr_paper_bounds(&part, &moments, -INFINITY, INFINITY, 0.1, 1, &b),
+    part.count--;
+    ck_assert_int_eq(cr_paper_bounds(&part, &moments, -INFINITY, INFINITY, 0.1, &b),
                      CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.gradient_hi, INFINITY);
 }

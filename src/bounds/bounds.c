@@ -1,4 +1,6 @@
-/* Bounds of the scores of a question: which method bounds which score, at which share of alpha. */
+/* Chooses the bound of each condition and its share of alpha (theory 5.1): two-valued scores (the
+ * median) and the asymptotic method in means.c, betting in finite.c, gradient norms in gradients.c,
+ * the paper's method in statistics/paper.c. No other file knows which method has which bound. */
 #include "bounds/bounds.h"
 #include "base/sizes.h"
 #include "bounds/finite.h"
@@ -32,8 +34,8 @@ certreg_bounds cr_bounds_blank(cr_view *v, const cr_conditions *conditions)
                             .samples = cr_parts_count(conditions)};
 }
 
-/* ---- all together */
-/* All noisy outputs, about 0. */
+/* ---- the paper's method */
+/* All noisy outputs, the pilot's included, about 0. */
 static cr_samples of_paper(cr_view *v, const cr_conditions *conditions)
 {
     const size_t first = cr_view_noisy(v);
@@ -41,44 +43,29 @@ static cr_samples of_paper(cr_view *v, const cr_conditions *conditions)
                            conditions->samples - first, 0);
 }
 
-static void add_replayed(const cr_replay *r, const cr_samples *s, const cr_function *found,
-                         cr_paper *paper)
-{
-    cr_paper_start(paper, found->lengths[1], s->count);
-    cr_paper_add(paper, s->y + s->first * s->step, s->step, s->count, found->dots,
-                 cr_sweep_norms(r, found));
-}
-
-static int with_gradient(cr_view *v, const cr_conditions *conditions)
-{
-    return (cr_bounds_constraints(v, &conditions->question) & CERTREG_CONSTRAINT_GRADIENT) != 0;
-}
-
 static certreg_status find_paper(cr_replay *r, const cr_conditions *conditions, certreg_bounds *b,
                                  int *abstained)
 {
     const cr_question *q = &conditions->question;
     const cr_samples s = of_paper(r->view, conditions);
-    const int gradient = with_gradient(r->view, conditions);
+    const uint32_t gradient = cr_bounds_constraints(r->view, q) & CERTREG_CONSTRAINT_GRADIENT;
     cr_moments m;
     const cr_function *found;
-    cr_paper paper = {.count = s.count, .added = s.count};
+    cr_paper paper;
     certreg_status status = CERTREG_OK;
     b->samples = s.count;
     cr_moments_of(&s, &m);
     if (gradient) status = cr_sweep_find(r, &s, CR_WANTED_WHOLE, 1, &found);
     if (status) return status;
-    if (gradient) add_replayed(r, &s, found, &paper);
-    *abstained = cr_paper_bounds(&paper, &m, r->view->model.lo[q->given.output],
-                                 r->view->model.hi[q->given.output], q->given.alpha, gradient, b);
-    if (gradient) return CERTREG_OK;
-    b->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_GRADIENT;
-    b->gradient_lo = b->gradient_hi = 0;
+    if (gradient) paper = cr_paper_of(&s, found->lengths[1], found->dots, cr_sweep_norms(r, found));
+    *abstained = cr_paper_bounds(gradient ? &paper : NULL, &m, r->view->model.lo[q->given.output],
+                                 r->view->model.hi[q->given.output], q->given.alpha, b);
     return CERTREG_OK;
 }
 
-/* Two-valued scores share alpha with the gradient only if there is one. A near condition never has
- * one. Published certificates divide it between the two sides, except as coded. */
+/* Level of the bounds of mean and variance. They leave a share to the gradient if it is bounded
+ * too; a near condition never has a gradient. Published certificates divide alpha between the two
+ * sides; as their authors coded them, they do not. */
 static double moments_alpha(const cr_conditions *conditions, const cr_condition *c,
                             uint32_t constraints)
 {
@@ -89,7 +76,14 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;
 }
 
-/* By the method itself. A new one has to say here whose bounds it has. */
+static void bound_by_betting(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                             uint32_t constraints, double alpha, certreg_bounds *out)
+{
+    const cr_finite_job job = {v, conditions, &c->score, alpha, 0};
+    cr_finite_find(&job, constraints, out);
+}
+
+/* Bounds of the question's method; the compiler reports a method that is missing here. */
 static int bound_by_method(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                            uint32_t constraints, double alpha, certreg_bounds *out)
 {
@@ -97,7 +91,7 @@ static int bound_by_method(cr_view *v, const cr_conditions *conditions, const cr
     case CERTREG_METHOD_FINITE:
     case CERTREG_METHOD_ANYTIME:
     case CERTREG_METHOD_BASELINE:
-        cr_finite_find(v, conditions, &c->score, constraints, alpha, 0, out);
+        bound_by_betting(v, conditions, c, constraints, alpha, out);
         return 0;
     case CERTREG_METHOD_ASYMPTOTIC: return cr_means_asymptotic(v, conditions, c, out);
     case CERTREG_METHOD_PAPER: break; /* find_paper */
@@ -105,7 +99,7 @@ static int bound_by_method(cr_view *v, const cr_conditions *conditions, const cr
     return 1;
 }
 
-/* For one condition. Non-zero: the interval says nothing. */
+/* Bounds one condition. Non-zero: there is no bound. */
 static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                          uint32_t constraints, cr_bound *out)
 {
@@ -114,13 +108,13 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
     if (c->mean_alone) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
     if (c->law) out->law_mean = cr_finite_find_law(v, conditions, c, alpha, &out->moments);
     else if (c->exact) out->miss_rate = cr_means_exact(v, conditions, c, alpha, &out->moments);
-    else if (c->near)
-        cr_finite_find(v, conditions, &c->score, constraints, alpha, 0, &out->moments);
+    else if (c->near) bound_by_betting(v, conditions, c, constraints, alpha, &out->moments);
     else return bound_by_method(v, conditions, c, constraints, alpha, &out->moments);
     return 0;
 }
 
-/* Whether no bounds are looked for. */
+/* Returns 1 if no bound can be valid: there is no prediction, or an output failed and a score is
+ * not bounded. */
 static int is_hopeless(const cr_conditions *conditions)
 {
     for (int i = 0; i < conditions->count; i++)
@@ -161,5 +155,5 @@ certreg_status cr_bounds_find(cr_replay *r, const cr_conditions *conditions,
                               cr_bound out[CR_CONDITIONS], int *abstained)
 {
     const certreg_status status = find(r, conditions, out, abstained);
-    return r->view->watch->late ? CERTREG_E_DEADLINE : status; /* what is unfinished is no bound */
+    return r->view->watch->late ? CERTREG_E_DEADLINE : status; /* an unfinished pass is no bound */
 }

@@ -1,4 +1,4 @@
-/* From a record and the conditions of a question to bounds of their scores. */
+/* The entry of this room: bounds of the scores of a question's conditions, from a record. */
 #ifndef CR_BOUNDS_BOUNDS_H
 #define CR_BOUNDS_BOUNDS_H
 #include "conditions/conditions.h"
@@ -10,16 +10,18 @@ typedef struct cr_bound { /* of the score of one condition, from the main sample
     double law_mean;  /* the mean of H for the law of the condition is at least this; NaN: none */
 } cr_bound;
 
-/* The constraints that this question's method provides and the question may use. The gradient costs
- * a replay, so it is found only where it is among them. */
+/* Returns the CERTREG_CONSTRAINT_... that the bounds of this question have, by its method, its own
+ * choice and the plan (theory 5.1). The gradient is among them only if it is to be bounded, since
+ * it costs a replay. */
 uint32_t cr_bounds_constraints(cr_view *, const cr_question *);
-/* Bounds that say nothing yet. */
+/* Returns bounds without constraints, with sigma, alpha and the number of main samples set. */
 certreg_bounds cr_bounds_blank(cr_view *, const cr_conditions *);
-/* Bounds of the scores of all conditions; one call, since they share a replay. *abstained: the
- * interval says nothing. DEADLINE if there was not enough time. */
+/* Sets bounds of the scores of all conditions, in the units of the scores; one call, since they
+ * share a replay. *abstained: 1 if a score has no bound, so that the radius is 0. Errors: DEADLINE
+ * if time ran out, WRONG_STATE if the gradient needs more samples, and errors of the replay. */
 certreg_status cr_bounds_find(cr_replay *, const cr_conditions *, cr_bound out[CR_CONDITIONS],
                               int *abstained);
-/* Wants the sweep that cr_bounds_find takes, if it takes one; 0: there is no room for it. */
+/* Requests the sweep that cr_bounds_find needs. Returns 0 if there is no room for it, else 1. */
 int cr_bounds_want(cr_replay *, const cr_conditions *);
 
 #endif

@@ -1,19 +1,19 @@
-/* Bounds of bounded scores, and of outputs with a declared range, that hold at every number of
- * samples (theory 6). */
+/* Betting only: bounds of the mean or the second moment of a score with a finite range, and of the
+ * mean of a law (theory 6.4, 6.5, 6.9). The exact bound of the median, and of every other
+ * two-valued score, is in bounds/means.c. The bets themselves are in statistics/betting.c. */
 #include "bounds/finite.h"
 #include "bounds/parts.h"
 #include "statistics/betting.h"
 #include <float.h>
 #include <math.h>
 
-/* The share of alpha that the two ends of the mean take together if the bounds are about the output
- * itself. The second moment has the rest. */
+/* Share of alpha for the mean if the second moment takes the remaining share (theory 6.4). */
 static const double ends_share = 0.25;
 
 /* ---- bets */
-/* Bound of the mean by betting, for a fixed count or any time as the question says, or what the
- * pilot expects of so many samples. The bet comes with its values, their range and the first sample
- * that counts; the pilot's values only decide how much is staked. */
+/* Returns an end of the mean of the bet's values, at a fixed count or at any time, as the method
+ * requires; if expected > 0, its forecast from the pilot for `expected` samples. The bet comes with
+ * its values, their range and its first sample. The pilot's values only decide the stakes. */
 static double bound_of(cr_view *v, const cr_conditions *conditions, cr_bet bet, double alpha,
                        size_t expected, int upper)
 {
@@ -39,7 +39,7 @@ static double square_at(const void *of, size_t sample)
     return gap * gap;
 }
 
-/* The pilot as well as the main samples, each by its place in the record. */
+/* Pilot and main samples, each by its place in the record. */
 static cr_samples all_samples(cr_view *v, const cr_conditions *conditions, const cr_score *score,
                               double center)
 {
@@ -47,9 +47,9 @@ static cr_samples all_samples(cr_view *v, const cr_conditions *conditions, const
 }
 
 /* ---- one bound for mean and variance */
-/* About E u^2 / E u the second moment loses nothing: there the set of means and variances that it
- * allows touches the curve of those that are certified as far (theory 6; exactly so without a
- * range). The pilot decides, with the score of the prediction itself as one more sample. */
+/* Returns the pilot's E u^2 / E u, with the score of the prediction as one more sample. About this
+ * center the second moment loses nothing: the set of means and variances that it allows touches the
+ * curve of equal radius (theory 6.4; exactly so without a range). */
 static double best_center(const cr_samples *pilot, double least, double greatest)
 {
     const double own = fmin(fmax(cr_score_of_prediction(pilot->score), least), greatest);
@@ -71,59 +71,59 @@ static double pilot_mean(const cr_samples *pilot, double least, double greatest)
     return mean >= least && mean <= greatest ? mean : 0.5 * (least + greatest);
 }
 
-static void bound_moment(cr_view *v, const cr_conditions *conditions, const cr_score *score,
-                         double center, double alpha, size_t expected, certreg_bounds *b)
+static void bound_moment(const cr_finite_job *job, double center, double alpha, certreg_bounds *b)
 {
     const double far = fmax(b->range_hi - center, center - b->range_lo);
-    const cr_samples all = all_samples(v, conditions, score, center);
+    const cr_samples all = all_samples(job->view, job->conditions, job->score, center);
     const cr_bet bet = {.value = square_at,
                         .of = &all,
                         .hi = far * far * (1 + 4 * DBL_EPSILON),
-                        .first = conditions->main_first};
+                        .first = job->conditions->main_first};
     b->moment_center = center;
-    b->moment_hi = bound_of(v, conditions, bet, alpha, expected, 1) * (1 + 4 * DBL_EPSILON);
+    b->moment_hi =
+        bound_of(job->view, job->conditions, bet, alpha, job->expected, 1) * (1 + 4 * DBL_EPSILON);
     b->constraints |= CERTREG_CONSTRAINT_MOMENT;
-    /* the mean cannot be farther from the center */
+    /* (E u - center)^2 <= E (u - center)^2 */
     const double reach = nextafter(sqrt(b->moment_hi), INFINITY) * (1 + DBL_EPSILON);
     b->mean_lo = fmax(b->mean_lo, nextafter(center - reach, -INFINITY));
     b->mean_hi = fmin(b->mean_hi, nextafter(center + reach, INFINITY));
 }
 
-static void bound_mean(cr_view *v, const cr_conditions *conditions, const cr_score *score,
-                       double alpha, size_t expected, int both, certreg_bounds *b)
+static void bound_mean(const cr_finite_job *job, double alpha, int both, certreg_bounds *b)
 {
-    const cr_samples all = all_samples(v, conditions, score, 0);
+    const cr_samples all = all_samples(job->view, job->conditions, job->score, 0);
     const cr_bet bet = {.value = score_at,
                         .of = &all,
                         .lo = b->range_lo,
                         .hi = b->range_hi,
-                        .first = conditions->main_first};
+                        .first = job->conditions->main_first};
     const double share = both ? alpha / 2 : alpha;
-    b->mean_lo = bound_of(v, conditions, bet, share, expected, 0);
-    if (both) b->mean_hi = bound_of(v, conditions, bet, share, expected, 1);
+    b->mean_lo = bound_of(job->view, job->conditions, bet, share, job->expected, 0);
+    if (both) b->mean_hi = bound_of(job->view, job->conditions, bet, share, job->expected, 1);
 }
 
-/* Where mean and variance are both named, one moment bounds them together; scores need nothing
- * else, since it bounds their mean as well. Where the variance alone is named, the moment is taken
- * about the pilot's mean, and no variance exceeds it. A score's mean is bounded even then, because
- * the threshold is on it. */
-void cr_finite_find(cr_view *v, const cr_conditions *conditions, const cr_score *score,
-                    uint32_t constraints, double alpha, size_t expected, certreg_bounds *b)
+/* If mean and variance are both named, one moment bounds them together, and a score needs
+ * nothing else, since the moment bounds its mean as well. If the variance alone is named, the
+ * moment about the pilot's mean bounds it. A score's mean is bounded even then, because the
+ * threshold is on it. */
+void cr_finite_find(const cr_finite_job *job, uint32_t constraints, certreg_bounds *b)
 {
-    const int32_t k = conditions->output;
-    const int output = score->kind == CR_SCORE_OUTPUT,
+    cr_view *v = job->view;
+    const int32_t k = job->conditions->output;
+    const int output = job->score->kind == CR_SCORE_OUTPUT,
               spread = (constraints & CERTREG_CONSTRAINT_VARIANCE) != 0,
               together = spread && constraints & CERTREG_CONSTRAINT_MEAN;
     const double share = !spread ? 1 : together == output ? ends_share : 0;
-    cr_score_range(score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
+    cr_score_range(job->score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    b->mean_lo = b->range_lo, b->mean_hi = b->range_hi;
-    if (share > 0) bound_mean(v, conditions, score, share * alpha, expected, output, b);
+    b->mean_lo = b->range_lo;
+    b->mean_hi = b->range_hi;
+    if (share > 0) bound_mean(job, share * job->alpha, output, b);
     if (!spread) return;
-    const cr_samples pilot = cr_parts_pilot(v, conditions, score);
+    const cr_samples pilot = cr_parts_pilot(v, job->conditions, job->score);
     const double center = together && !output ? best_center(&pilot, b->range_lo, b->range_hi)
                                               : pilot_mean(&pilot, b->range_lo, b->range_hi);
-    bound_moment(v, conditions, score, center, (1 - share) * alpha, expected, b);
+    bound_moment(job, center, (1 - share) * job->alpha, b);
     if (together) return;
     b->variance_hi = b->moment_hi;
     b->constraints |= CERTREG_CONSTRAINT_VARIANCE;
@@ -153,7 +153,8 @@ double cr_finite_find_law(cr_view *v, const cr_conditions *conditions, const cr_
     const double mean = bound_of(v, conditions, bet, alpha, 0, 0) -
                         0x1p-50 * (fabs(b->range_lo) + fabs(b->range_hi)); /* rounding of H */
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    b->mean_lo = b->range_lo, b->mean_hi = b->range_hi;
+    b->mean_lo = b->range_lo;
+    b->mean_hi = b->range_hi;
     if (!law->moves) b->mean_lo = fmax(b->mean_lo, cr_law_shifted(law, mean, 0));
     return mean;
 }

@@ -1,15 +1,24 @@
-/* Bounds without normality, by betting (theory 6). */
+/* Bounds by betting, without normality (theory 6.4, 6.5, 6.9). The exact bound of the median is in
+ * bounds/means.h. */
 #ifndef CR_BOUNDS_FINITE_H
 #define CR_BOUNDS_FINITE_H
 #include "conditions/conditions.h"
 
-/* Bounds without normality of a score with a finite range: its second moment about a center from
- * the pilot, or its mean where the constraints lack the variance; of the output itself both.
- * expected: 0, or a number of main samples. Then no bound rests on it: it is what the pilot
- * expects. */
-void cr_finite_find(cr_view *, const cr_conditions *, const cr_score *, uint32_t constraints,
-                    double alpha, size_t expected, certreg_bounds *b);
-/* The same by the law of the condition. Returns a lower bound of the mean of its H. */
+typedef struct cr_finite_job { /* a bound of one score of the conditions */
+    cr_view *view;
+    const cr_conditions *conditions;
+    const cr_score *score;
+    double alpha;    /* probability that the bounds of this score miss, in (0, 1) */
+    size_t expected; /* 0; or the main samples of a forecast from the pilot alone, on which no bound
+                        rests */
+} cr_finite_job;
+
+/* Sets bounds of a score, in its unit (theory 6.4): of its second moment about a center from the
+ * pilot, or of its mean if the constraints lack the variance; of both for the output itself. The
+ * bound is an end of the range, which may be infinite, if nothing better is proved. */
+void cr_finite_find(const cr_finite_job *, uint32_t constraints, certreg_bounds *);
+/* Returns a lower bound at level alpha of the mean of H, for the law of the condition, and sets the
+ * bounds of the score that follow from it (theory 6.9). */
 double cr_finite_find_law(cr_view *, const cr_conditions *, const cr_condition *, double alpha,
                           certreg_bounds *b);
 

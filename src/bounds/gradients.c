@@ -1,3 +1,6 @@
+/* Gradient norms of all conditions of a question: the asymptotic interval, from block means of
+ * score times noise (formulas in statistics/gradient.c), or the bound without normality of
+ * martingale.c. */
 #include "bounds/gradients.h"
 #include "base/constants.h"
 #include "bounds/martingale.h"
@@ -8,8 +11,8 @@
 #include "statistics/moments.h"
 #include <math.h>
 
-/* What is subtracted from the scores before they are multiplied with the noise; fixed without the
- * main samples, or self terms would bias. */
+/* Returns the center that is subtracted from the scores before they are multiplied with the noise.
+ * It does not depend on the main samples: otherwise self terms would bias the estimate. */
 static double center_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
     const cr_samples pilot = cr_parts_pilot(v, conditions, &c->score);
@@ -22,31 +25,37 @@ static double center_of(cr_view *v, const cr_conditions *conditions, const cr_co
     return cr_score_of_prediction(&c->score);
 }
 
-/* ---- asymptotic */
-typedef struct gradient_job { /* of one or two functions: their main samples about a center */
-    cr_samples main[2];
-    certreg_bounds *bounds[2];
-    size_t functions;
-} gradient_job;
-
-static int is_clipped(const cr_score *score)
+/* The main samples of a condition about its center. */
+static cr_samples function_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
-    return score->kind == CR_SCORE_SIGN || score->kind == CR_SCORE_HUBER;
+    cr_samples main = cr_parts_main(v, conditions, &c->score);
+    main.center = center_of(v, conditions, c);
+    return main;
 }
 
-/* The blocks of a Gram matrix are equal: the last (count % blocks) samples are left out. */
+static int has_gradient(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
+{
+    return !c->near &&
+           !(conditions->question.method->normality && cr_means_are_sparse(v, conditions, c));
+}
+
+/* ---- asymptotic */
+/* Drops the last (count % blocks) samples, since all blocks of a Gram matrix are equal. */
 static cr_samples in_blocks(cr_view *v, cr_samples s)
 {
     s.count -= s.count % v->plan.blocks;
     return s;
 }
 
-/* The pilot of a function about the same center; empty where it has nothing to say. */
+/* Returns the pilot of a function about the same center; empty if it is too short, or if the score
+ * is clipped and hardly ever linear. */
 static cr_samples pilot_of(cr_view *v, const cr_conditions *conditions, const cr_samples *main)
 {
+    const enum cr_score_kind kind = main->score->kind;
     cr_samples pilot = cr_parts_pilot(v, conditions, main->score);
     pilot.center = main->center;
-    if (is_clipped(main->score) || pilot.count < 2 * v->plan.blocks) pilot.count = 0;
+    if (kind == CR_SCORE_SIGN || kind == CR_SCORE_HUBER || pilot.count < 2 * v->plan.blocks)
+        pilot.count = 0;
     return in_blocks(v, pilot);
 }
 
@@ -58,8 +67,8 @@ static certreg_status find_gram(cr_replay *r, const cr_samples *s, const double 
     return status;
 }
 
-/* A lower bound on the gradient norm pays only where most of the variance is linear. A clipped
- * score's hardly ever is. The pilot decides, before the main samples. */
+/* Sets *linear if more than half of the pilot's variance is linear: only then does a lower bound of
+ * the gradient norm pay for its share of alpha. */
 static certreg_status pilot_is_linear(cr_replay *r, const cr_conditions *conditions,
                                       const cr_samples *main, int *linear)
 {
@@ -80,8 +89,7 @@ static certreg_status pilot_is_linear(cr_replay *r, const cr_conditions *conditi
 
 typedef struct spread { /* about the center */
     double deviation;   /* root of the mean square */
-    double kurtosis;    /* how far the variance along the gradient may exceed that of an average
-                           direction */
+    double kurtosis;    /* E (u-c)^4 / (E (u-c)^2)^2 */
 } spread;
 
 static spread spread_of(const cr_samples *s)
@@ -97,55 +105,42 @@ static spread spread_of(const cr_samples *s)
                     .kurtosis = second > 0 ? fourth / (second * second) * n : INFINITY};
 }
 
-static certreg_status bound_gradient(cr_replay *r, const cr_conditions *conditions, double alpha,
-                                     const cr_samples *main, certreg_bounds *b)
+static certreg_status bound_asymptotic(cr_replay *r, const cr_conditions *conditions, double alpha,
+                                       const cr_samples *main, certreg_bounds *b)
 {
+    const size_t count = r->view->plan.blocks;
     const cr_samples blocks = in_blocks(r->view, *main);
     const double *gram;
+    cr_gradient g;
     int linear;
+    if (main->count < count)
+        return cr_fail(
+            r->why, CERTREG_E_WRONG_STATE,
+            "%zu samples after the pilot are fewer than plan.blocks = %zu: the gradient needs more",
+            main->count, count);
     certreg_status status = pilot_is_linear(r, conditions, main, &linear);
     if (!status) status = find_gram(r, &blocks, &gram);
     if (status) return status;
     const double tail = linear ? alpha / 2 : alpha;
     const spread about = spread_of(main);
-    cr_gradient_interval(gram, r->view->plan.blocks, (double)r->view->input.active, about.kurtosis,
-                         linear ? tail : 0, tail, &b->gradient_lo, &b->gradient_hi);
-    b->gradient_lo = fmax(0, b->gradient_lo - CR_NOISE_GAP * about.deviation);
-    b->gradient_hi += CR_NOISE_GAP * about.deviation;
-    if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
+    const double gap = CR_NOISE_GAP * about.deviation, dimension = (double)r->view->input.active;
+    cr_gradient_estimate(gram, count, &g);
+    b->gradient_lo = fmax(0, cr_gradient_lower(&g, linear ? tail : 0) - gap);
+    b->gradient_hi = cr_gradient_upper(&g, dimension, about.kurtosis, tail) + gap;
     return CERTREG_OK;
 }
 
-static certreg_status bound_gradients(cr_replay *r, const cr_conditions *conditions, double alpha,
-                                      gradient_job *job)
+static int want_asymptotic(cr_replay *r, const cr_conditions *conditions, const cr_samples *main)
 {
-    certreg_status status = CERTREG_OK;
-    if (job->main->count < r->view->plan.blocks)
-        return cr_fail(
-            r->why, CERTREG_E_WRONG_STATE,
-            "%zu samples after the pilot are fewer than plan.blocks = %zu: the gradient needs more",
-            job->main->count, r->view->plan.blocks);
-    for (size_t f = 0; f < job->functions && !status; f++)
-        status = bound_gradient(r, conditions, alpha, job->main + f, job->bounds[f]);
-    return status;
-}
-
-static gradient_job job_of(cr_view *v, const cr_conditions *conditions, cr_bound *bounds)
-{
-    gradient_job job = {.functions = 0};
-    for (int i = 0; i < conditions->count; i++) {
-        const cr_condition *c = conditions->each + i;
-        if (c->near || cr_means_are_sparse(v, conditions, c)) continue;
-        const size_t f = job.functions++;
-        job.main[f] = cr_parts_main(v, conditions, &c->score);
-        job.main[f].center = center_of(v, conditions, c);
-        job.bounds[f] = &bounds[i].moments;
-    }
-    return job;
+    const cr_samples blocks = in_blocks(r->view, *main),
+                     pilot = pilot_of(r->view, conditions, main);
+    const size_t count = r->view->plan.blocks;
+    return (!blocks.count || cr_sweep_want(r, &blocks, CR_WANTED_GRAM, count)) &&
+           (!pilot.count || cr_sweep_want(r, &pilot, CR_WANTED_GRAM, count));
 }
 
 /* ---- without normality */
-/* E (u - center)^2 from what is known: the moment about its own center, or about 0 by the range. */
+/* Bounds E (u - center)^2 by the known moment about its own center, or by the range. */
 static double second_moment_about(const certreg_bounds *b, double center)
 {
     const double widest = fmax(b->range_hi, -b->range_lo);
@@ -157,78 +152,50 @@ static double second_moment_about(const certreg_bounds *b, double center)
     return (moment + 2 * farthest + gap * gap) * (1 + CR_ROUNDING) + CR_TINY;
 }
 
-static cr_samples of_martingale(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
+static certreg_status bound_without_normality(cr_replay *r, double alpha, const cr_samples *main,
+                                              certreg_bounds *b)
 {
-    cr_samples main = cr_parts_main(v, conditions, &c->score);
-    main.center = center_of(v, conditions, c);
-    return main;
+    const cr_martingale_job job = {
+        .samples = *main,
+        .range_lo = b->range_lo,
+        .range_hi = b->range_hi,
+        .second_hi = second_moment_about(b, main->center),
+        .cap = sqrt(second_moment_about(b, 0.5 * (b->mean_lo + b->mean_hi))),
+        .alpha = alpha};
+    return cr_martingale_upper(r, &job, &b->gradient_hi);
 }
 
-/* One condition after the other. */
-static certreg_status bound_without_normality(cr_replay *r, const cr_conditions *conditions,
-                                              double alpha, cr_bound *bounds)
-{
-    for (int i = 0; i < conditions->count; i++) {
-        const cr_condition *c = conditions->each + i;
-        certreg_bounds *b = &bounds[i].moments;
-        if (c->near) continue;
-        cr_martingale_job job = {.samples = of_martingale(r->view, conditions, c),
-                                 .range_lo = b->range_lo,
-                                 .range_hi = b->range_hi,
-                                 .alpha = alpha};
-        job.second_hi = second_moment_about(b, job.samples.center);
-        job.cap = sqrt(second_moment_about(b, 0.5 * (b->mean_lo + b->mean_hi)));
-        const certreg_status status = cr_martingale_upper(r, &job, &b->gradient_hi);
-        if (status) return status;
-        if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
-    }
-    return CERTREG_OK;
-}
-
-/* ---- all together */
-static int want_grams(cr_replay *r, const cr_conditions *conditions)
-{
-    cr_bound unused[CR_CONDITIONS];
-    const gradient_job job = job_of(r->view, conditions, unused);
-    const size_t blocks = r->view->plan.blocks;
-    for (size_t f = 0; f < job.functions; f++) {
-        const cr_samples main = in_blocks(r->view, job.main[f]),
-                         pilot = pilot_of(r->view, conditions, job.main + f);
-        if (main.count && !cr_sweep_want(r, &main, CR_WANTED_GRAM, blocks)) return 0;
-        if (pilot.count && !cr_sweep_want(r, &pilot, CR_WANTED_GRAM, blocks)) return 0;
-    }
-    return 1;
-}
-
+/* ---- all conditions */
 int cr_gradients_want(cr_replay *r, const cr_conditions *conditions)
 {
-    if (conditions->question.method->normality) return want_grams(r, conditions);
+    const int normality = conditions->question.method->normality;
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
-        if (c->near) continue;
-        const cr_samples main = of_martingale(r->view, conditions, c);
-        if (!cr_martingale_want(r, &main)) return 0;
+        if (!has_gradient(r->view, conditions, c)) continue;
+        const cr_samples main = function_of(r->view, conditions, c);
+        if (!(normality ? want_asymptotic(r, conditions, &main) : cr_martingale_want(r, &main)))
+            return 0;
     }
     return 1;
-}
-
-/* What all functions of the question need, in one sweep. */
-static certreg_status sweep(cr_replay *r, const cr_conditions *conditions)
-{
-    if (!cr_gradients_want(r, conditions)) {
-        cr_sweep_forget(r);
-        cr_gradients_want(r, conditions);
-    }
-    return cr_sweep_run(r);
 }
 
 certreg_status cr_gradients_find(cr_replay *r, const cr_conditions *conditions, cr_bound *bounds)
 {
     const double alpha = CR_SHARE_CORRELATIONS * conditions->question.given.alpha;
-    const certreg_status status = sweep(r, conditions);
-    if (status) return status;
-    if (!conditions->question.method->normality)
-        return bound_without_normality(r, conditions, alpha, bounds);
-    gradient_job job = job_of(r->view, conditions, bounds);
-    return job.functions ? bound_gradients(r, conditions, alpha, &job) : CERTREG_OK;
+    const int normality = conditions->question.method->normality;
+    if (!cr_gradients_want(r, conditions)) { /* again, without what earlier questions requested */
+        cr_sweep_forget(r);
+        cr_gradients_want(r, conditions);
+    }
+    certreg_status status = cr_sweep_run(r);
+    for (int i = 0; i < conditions->count && !status; i++) {
+        const cr_condition *c = conditions->each + i;
+        certreg_bounds *b = &bounds[i].moments;
+        if (!has_gradient(r->view, conditions, c)) continue;
+        const cr_samples main = function_of(r->view, conditions, c);
+        status = normality ? bound_asymptotic(r, conditions, alpha, &main, b)
+                           : bound_without_normality(r, alpha, &main, b);
+        if (!status && isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
+    }
+    return status;
 }

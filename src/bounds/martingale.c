@@ -1,48 +1,34 @@
-/* How large can ||g||, g = E[(u - c) e], be?
+/* Upper bound of ||g||, g = E[(u - c) e], by two test martingales (proved in theory 6.6).
  *
- * In units of B = max |u - c| let w = (u - c)/B in [-1, 1], E w^2 <= p, kappa = ||g|| and zeta = w
- * (e . g)/kappa, of mean kappa. Samples come in blocks; G is the sum of w e over earlier blocks,
- * W_j the number of samples in blocks later than that of sample j, W their sum. Samples of a block
- * see their G only, so that with Z_i = e_i . G/||G||, standard normal given the past, x_i = ||G||
- * w_i clip(Z_i, -tau, tau) has a conditional mean m_i >= g . G - ||G|| tail(tau), tail = E (|Z| -
- * tau)^+, and the g . G add up to kappa Y, Y = sum W_j zeta_j. Two martingales bound these. The
- * pilot fixes lambda and theta, earlier blocks a_i >= 0; kappa is the true one.
- * - M = prod (1 - lambda (x_i - a_i)) exp(lambda (m_i - a_i)), since (1 - y) e^y <= 1; tau keeps
- *   the factors positive.
- * - N = exp(s (kappa W - Y) - sum H(s W_j)), H(t) = sup E[e^-(t w Z) - 1 + t w Z] over all w
- *   allowed. phi(y) = e^y - 1 - y has phi(-y) <= phi(|y|), and phi(y)/y^2 increases: phi(t |w Z|)
- *   <= w^2 phi(t |Z|), whose expectation is greatest if w^2 is 1 where |Z| is largest: H(t) =
- *   E[phi(t |Z|); |Z| > q], P(|Z| > q) = p.
- * By Hoelder E M^theta N^(1-theta) <= 1. With (1-theta) s = theta lambda kappa the unknown Y drops
- * out, and with probability 1 - alpha
+ * In units of B = max |u - c| let w = (u - c)/B in [-1, 1], E w^2 <= p and kappa = ||g||. Samples
+ * come in blocks. G is the sum of w e over earlier blocks, Z_i = e_i . G/||G||, x_i = ||G|| w_i
+ * clip(Z_i, -tau, tau), and tail = E (|Z| - tau)^+ bounds the loss by clipping. W_j is the number
+ * of samples in blocks after the block of sample j, and W their sum. H(t) = E[phi(t |Z|); |Z| > q]
+ * with phi(y) = e^y - 1 - y and P(|Z| > q) = p. The pilot fixes lambda and theta, earlier blocks
+ * fix a_i >= 0, and tau keeps 1 - lambda (x_i - a_i) positive. With probability 1 - alpha
  *       lambda kappa^2 W - (1-theta)/theta sum H(s W_j)
  *           < sum [lambda a_i - log(1 - lambda (x_i - a_i)) + lambda ||G|| tail]
- *             + log(1/alpha)/theta.
- * The derivative of the left side in kappa is 0 at 0 and concave, since H'' increases: the left
- * side rises, then falls. So if the inequality fails at the cap it fails from one point on, and
- * that point is the bound. If it holds at the cap, the cap is the bound.
+ *             + log(1/alpha)/theta,          s = theta lambda kappa/(1-theta).
+ * The left side, as a function of kappa, rises, then falls. So if the inequality fails at the cap,
+ * it fails from one point on, and that point is the bound. If it holds at the cap, the cap is the
+ * bound. In low dimension ||G|| over all n samples hardly exceeds kappa n, and a simpler bound is
+ * smaller: kappa <= ||G||/n + inf_s [H(s) + log(1/alpha)/n]/s. The pilot chooses one of the two.
  *
- * In low dimension ||G|| over all n samples hardly exceeds kappa n, and a simpler bound is better:
- * kappa mean(zeta) = g . G/n <= kappa ||G||/n, and mean(zeta) >= kappa - inf_s [H(s) +
- * log(1/alpha)/n]/s with probability 1 - alpha. The pilot decides which of the two is used. A
- * second_hi from the same samples is as good as p itself, as long as it holds: H increases with p.
- *
- * The noise of a replay, e, is not quite the exact xi (theory 0.3). Let e' = e/(1 +
- * CR_NOISE_EXCESS). Only means of convex functions of normal numbers are used above, E|Z - tau|^+,
- * E Z^2 and H, and e' has none that are greater. So kappa' = ||E[w e']|| is bounded as above, and
- * kappa <= (1 + CR_NOISE_EXCESS) kappa' + CR_NOISE_GAP sqrt p.
+ * The noise of a replay, e, is not quite the exact xi (theory 0.3). The bound holds for the noise
+ * e/(1 + CR_NOISE_EXCESS) and its kappa'; kappa <= (1 + CR_NOISE_EXCESS) kappa' + CR_NOISE_GAP sqrt
+ * p.
  *
  * Rounding. Weights and chunks of CR_REPLAY_CHUNK samples are summed in float, and directions are
  * sums rounded to float: G is known up to 2^-18 sum |w| ||e||. Projections on the unit vector along
- * that are known up to 2^-16 ||e|| (256 additions in float), which moves m_i by 2^-16 ||G|| sqrt(p
- * d). Both are added. */
+ * G are known up to 2^-16 ||e|| (256 additions in float), which moves the mean of x_i by 2^-16
+ * ||G|| sqrt(p d). Both are added. */
 #include "bounds/martingale.h"
 #include "statistics/normal.h"
 #include "record/sweep.h"
 #include <math.h>
 
 #define BLOCKS CR_WALK_BLOCKS
-#define LARGEST 0.8 /* of lambda x */
+#define LARGEST 0.8 /* limit of lambda x */
 #define SUM_ERROR 0x1p-18
 #define DOT_ERROR 0x1p-16
 #define EVALUATION 1e-9 /* relative error of H and of sums of logarithms, and more */
@@ -65,7 +51,7 @@ typedef struct block {
     double limit, expected;     /* tau, and a */
 } block;
 
-/* ---- the worst that a bounded score can do */
+/* ---- the function H */
 /* E[|Z|^k; |Z| > q], k = 2, 3, 4 */
 static double tail_moment(int k, double q)
 {
@@ -111,7 +97,7 @@ static double weight_at(const cr_samples *s, double reach, size_t i)
     return cr_samples_at(s, i) / reach;
 }
 
-/* Whether a score is not what its range says. */
+/* Returns 1 if a score is outside its range. */
 static int breaks_range(const martingale *g)
 {
     for (size_t i = 0; cr_samples_has(g->samples, i); i++)
@@ -119,8 +105,8 @@ static int breaks_range(const martingale *g)
     return 0;
 }
 
-/* The direction of a block is that of the sums before it, of which `length` is in the score's
- * unit. All noise is divided by 1 + CR_NOISE_EXCESS. */
+/* Sets ||G||, tau and a of a block. length: norm of the sum over earlier blocks, in the unit of the
+ * score. All noise is divided by 1 + CR_NOISE_EXCESS. */
 static void set_direction(const martingale *g, double length, block *k)
 {
     k->norm = length / g->reach / (1 + CR_NOISE_EXCESS);
@@ -129,7 +115,7 @@ static void set_direction(const martingale *g, double length, block *k)
     k->expected = g->staked > 0 ? fmax(0, g->gained / g->staked) * k->norm : 0;
 }
 
-/* A block's bets on the direction so far. */
+/* Adds the bets of a block on the direction of earlier blocks. */
 static void add_block(const cr_replay *r, const cr_function *found, martingale *g, const block *k)
 {
     const double blur = DOT_ERROR * sqrt(g->share * (double)r->view->input.active);
@@ -148,8 +134,8 @@ static void add_block(const cr_replay *r, const cr_function *found, martingale *
     g->staked += (double)k->count * k->norm;
 }
 
-/* Block after block: no bet moves a weight, so that all noise was replayed at once. The length of
- * all sums goes to *length. */
+/* Adds all blocks, from one replay, since no bet changes a weight. *length: norm of the sum over
+ * all samples, in units of B. *broken: 1 if a score is outside its range. */
 static certreg_status add_blocks(cr_replay *r, martingale *g, int *broken, double *length)
 {
     const cr_function *found;
@@ -164,7 +150,7 @@ static certreg_status add_blocks(cr_replay *r, martingale *g, int *broken, doubl
     return status;
 }
 
-/* ---- what the pilot decides */
+/* ---- decisions of the pilot */
 static cr_samples pilot_of(cr_view *v, const cr_samples *s)
 {
     cr_samples pilot = *s;
@@ -173,7 +159,7 @@ static cr_samples pilot_of(cr_view *v, const cr_samples *s)
     return pilot;
 }
 
-/* E w^2 as the pilot sees it, and a value that it might not have seen. */
+/* Estimates E w^2 from the pilot and one unseen sample with w^2 = 1/4. */
 static double pilot_second(const cr_samples *pilot, double reach)
 {
     double sum = 0.25, count = 1;
@@ -186,8 +172,7 @@ static double pilot_second(const cr_samples *pilot, double reach)
     return fmin(1, sum / count);
 }
 
-/* kappa^2 likewise: the pilot bets nothing, and its mean gain is the estimate. NAN: unknown.
- */
+/* Estimates kappa^2 from the pilot by its mean gain, without bets. NAN: unknown. */
 static certreg_status pilot_square(cr_replay *r, const cr_samples *pilot, double reach,
                                    double *square)
 {
@@ -203,8 +188,8 @@ static certreg_status pilot_square(cr_replay *r, const cr_samples *pilot, double
     return CERTREG_OK;
 }
 
-/* The kappa that stakes are made for. The default is half of the greatest; another value is taken
- * only if the pilot is sure of it. */
+/* Returns the kappa that the stakes are best for: half of the greatest possible one, or another
+ * value if the pilot is certain of it. */
 static double staked_kappa(double square, double second, double dimension, double pilot)
 {
     const double usual = 0.25 * second, doubt = second * sqrt(2 * dimension) / pilot;
@@ -214,7 +199,7 @@ static double staked_kappa(double square, double second, double dimension, doubl
     return sqrt(fmax(fmin(least, usual), most));
 }
 
-typedef struct forecast { /* what the two martingales will do, as if they were Gaussian */
+typedef struct forecast { /* Gaussian approximation of the two martingales */
     double own, other;    /* standard deviations: of the sum of x; of Y */
     double pairs;         /* W */
     double largest;       /* ||G|| of the last block */
@@ -228,16 +213,17 @@ static forecast foresee(const cr_samples *s, double second, double kappa, double
         const block k = block_of(s, b);
         const double before = (double)k.first, later = (double)k.later, count = (double)k.count;
         const double square = before * before * kappa * kappa + before * second * dimension;
-        f.own += 2 * count * second * square; /* 2: w is often large where Z is */
+        f.own += 2 * count * second * square; /* 2: |w| and |Z| are often large together */
         f.other += count * later * later * worst;
         f.pairs += count * later;
         f.largest = sqrt(square);
     }
-    f.own = sqrt(f.own), f.other = sqrt(f.other);
+    f.own = sqrt(f.own);
+    f.other = sqrt(f.other);
     return f;
 }
 
-typedef struct promise { /* of the two bounds, if kappa is so much */
+typedef struct promise { /* the two bounds to expect at a given kappa */
     forecast f;
     double by_blocks, by_norm, loss;
 } promise;
@@ -254,8 +240,8 @@ static promise promise_of(const martingale *g, double second, double kappa, doub
                      .loss = loss};
 }
 
-/* theta and lambda that are best for the forecast, and which bound promises more. A greater lambda
- * would cut off too much of x. */
+/* Sets theta and lambda to the best values for the forecast, and *by_norm if the bound by the norm
+ * is expected to be smaller. A greater lambda would clip too much of x. */
 static certreg_status decide(cr_replay *r, martingale *g, int *by_norm)
 {
     const cr_samples pilot = pilot_of(r->view, g->samples);
@@ -272,7 +258,7 @@ static certreg_status decide(cr_replay *r, martingale *g, int *by_norm)
 }
 
 /* ---- the two bounds */
-/* Whether kappa, in units of B, contradicts the bets. */
+/* Returns 1 if the bets refute this kappa, in units of B. */
 static int contradicts(const martingale *g, double kappa)
 {
     const double s = g->theta * g->lambda * kappa / (1 - g->theta);
@@ -311,8 +297,8 @@ static double bound_by_norm(const martingale *g, double norm)
     return (norm / (1 + CR_NOISE_EXCESS) + SUM_ERROR * g->lengths) / n + least * (1 + EVALUATION);
 }
 
-/* A martingale of the job's samples, and in *upper what is known without one. Non-zero: there will
- * be none. */
+/* Sets up a martingale for the job, and *upper to the bound that is known without it. Non-zero:
+ * there can be no martingale. */
 static int begin(const cr_martingale_job *job, martingale *g, double *upper)
 {
     const cr_samples *s = &job->samples;
@@ -329,7 +315,7 @@ static int begin(const cr_martingale_job *job, martingale *g, double *upper)
     return !(g->share > 0 && g->cap > 0);
 }
 
-/* A bound about e/(1 + CR_NOISE_EXCESS) becomes one about the exact noise. */
+/* Converts a bound for the noise e/(1 + CR_NOISE_EXCESS) to a bound for the exact noise. */
 static double from_replay(const martingale *g, double kappa)
 {
     return (1 + CR_NOISE_EXCESS) * kappa + CR_NOISE_GAP * sqrt(g->share);

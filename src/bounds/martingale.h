@@ -1,24 +1,25 @@
 /* Upper bound of the gradient norm kappa = ||E[u e]|| of a bounded score, valid at every number of
- * samples (theory 6). */
+ * samples (theory 6.6). */
 #ifndef CR_BOUNDS_MARTINGALE_H
 #define CR_BOUNDS_MARTINGALE_H
 #include "record/replay.h"
 
 typedef struct cr_martingale_job {
-    /* Their score and center are fixed without them; the samples before them are the pilot. */
+    /* Main samples. Their score and center do not depend on them; the samples before them are the
+     * pilot. */
     cr_samples samples;
     double range_lo, range_hi; /* of the score */
-    double second_hi;          /* E (u - c)^2 does not exceed it; infinite: what the range says */
-    double cap;                /* kappa does not exceed it; infinite: likewise */
-    /* Probability of a bound that is too small, if the two constraints above hold; in (0, 1). */
+    double second_hi;          /* bound of E (u - c)^2; infinite: only the range is known */
+    double cap;                /* known bound of kappa; infinite: none */
+    /* Probability that the bound is too small although second_hi and cap hold; in (0, 1). */
     double alpha;
 } cr_martingale_job;
 
-/* Wants the sweep that this takes, so that it is found with others; 0: there is no room. */
+/* Requests the sweep that the bound needs. Returns 0 if there is no room for it, else 1. */
 int cr_martingale_want(cr_replay *, const cr_samples *);
-/* At most cap and sqrt(second_hi), which are all there is where the score has no finite range or
- * there are fewer than 64 samples. Draws the noise again where it was not swept yet: of estimators
- * with memory for the gradient only. */
+/* Sets *upper, in the unit of the score: at most cap and sqrt(second_hi), and no better if the
+ * score has no finite range or there are fewer than 64 samples. Replays the noise unless it was
+ * swept before, so the estimator needs memory for the gradient. Errors: of the replay. */
 certreg_status cr_martingale_upper(cr_replay *, const cr_martingale_job *, double *upper);
 
 #endif

@@ -1,3 +1,6 @@
+/* Bounds without betting: the exact bound of a two-valued score, which certifies the median (theory
+ * 6.2), the bound of sparse scores by counting, and the asymptotic bounds of mean and variance
+ * (theory 5.1). The formulas are in statistics/binomial.c, mixture.c and moments.c. */
 #include "bounds/means.h"
 #include "bounds/parts.h"
 #include "conditions/interim_looks.h"
@@ -6,14 +9,13 @@
 #include <math.h>
 
 /* ---- two-valued scores */
-/* u falls below v with probability at most p, and is at least `least` there: E u >= v - (v - least)
- * p, rounded down. */
+/* Returns v - (v - least) p, rounded down: a lower bound of E u if P(u < v) <= p and u >= least. */
 static double mean_of_share(double v, double least, double p)
 {
     return fmax(least, nextafter(v - nextafter((v - least) * p, INFINITY), -INFINITY));
 }
 
-/* Upper bound of the probability of a miss. */
+/* Upper bound of the probability that the score is -1. */
 static double miss_rate(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                         double alpha)
 {
@@ -38,8 +40,8 @@ double cr_means_exact(cr_view *v, const cr_conditions *conditions, const cr_cond
 }
 
 /* ---- by counting */
-/* The value of more than half of the scores (Boyer and Moore), or any; *others counts those that
- * differ from it. */
+/* Returns the value of more than half of the scores (vote of Boyer and Moore), or any value if
+ * there is none. *others: number of scores that differ from it. */
 static double usual_score(const cr_samples *s, size_t *others)
 {
     double usual = NAN;
@@ -62,8 +64,8 @@ int cr_means_are_sparse(cr_view *v, const cr_conditions *conditions, const cr_co
     return others < v->plan.blocks;
 }
 
-/* A level fixed without the main samples, so that counting the scores below it is a binomial
- * matter. */
+/* Returns a level that does not depend on the main samples, so that the number of scores below it
+ * is binomial. */
 static double level_of(const cr_samples *pilot, double greatest)
 {
     size_t others;
@@ -72,14 +74,22 @@ static double level_of(const cr_samples *pilot, double greatest)
     return 2 * others < pilot->count ? usual : greatest;
 }
 
-/* At most p * (end - v)^2, rounded up: what values between v and `end` add to E(u - v)^2. */
+static void range_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c, double *lo,
+                     double *hi)
+{
+    const int32_t k = conditions->output;
+    cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, lo, hi);
+}
+
+/* Returns p (end - v)^2, rounded up: the most that values between v and `end`, of probability at
+ * most p, add to E(u - v)^2. */
 static double square_of_share(double v, double end, double p)
 {
     const double far = nextafter(fabs(end - v), INFINITY);
     return nextafter(nextafter(far * far, INFINITY) * p, INFINITY);
 }
 
-/* Where both events hold, so does this; a range too wide for its square has none. */
+/* Adds the variance bound that the two events imply, unless the square of the range overflows. */
 static void bound_variance(double v, double lo, double hi, double below, double above,
                            certreg_bounds *b)
 {
@@ -90,10 +100,12 @@ static void bound_variance(double v, double lo, double hi, double below, double 
     b->variance_hi = square;
 }
 
-/* For scores with a finite range; non-zero: there is none. */
+/* Bounds sparse scores. Non-zero: they have no finite range. */
 static int bound_by_counting(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                             double lo, double hi, double alpha, certreg_bounds *b)
+                             double alpha, certreg_bounds *b)
 {
+    double lo, hi;
+    range_of(v, conditions, c, &lo, &hi);
     if (!isfinite(lo) || !isfinite(hi)) return 1;
     const cr_samples pilot = cr_parts_pilot(v, conditions, &c->score),
                      s = cr_parts_main(v, conditions, &c->score);
@@ -108,10 +120,11 @@ static int bound_by_counting(cr_view *v, const cr_conditions *conditions, const 
     if (two_sided) alpha /= 2;
     const double share_below = cr_binomial_upper(below, b->samples, alpha);
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    b->range_lo = lo, b->range_hi = hi;
+    b->range_lo = lo;
+    b->range_hi = hi;
     b->mean_lo = mean_of_share(level, lo, share_below);
     b->mean_hi = hi;
-    if (!two_sided) return 0; /* values above the level may be of any number */
+    if (!two_sided) return 0; /* the number of scores above the level is not bounded */
     const double share_above = cr_binomial_upper(above, b->samples, alpha);
     b->mean_hi = -mean_of_share(-level, -hi, share_above);
     bound_variance(level, lo, hi, share_below, share_above, b);
@@ -123,15 +136,15 @@ int cr_means_asymptotic(cr_view *v, const cr_conditions *conditions, const cr_co
                         certreg_bounds *b)
 {
     const double alpha = conditions->question.given.alpha, tail = CR_SHARE_MEAN * alpha;
-    const int32_t k = conditions->output;
     double lo, hi;
     cr_moments m;
-    cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, &lo, &hi);
-    if (cr_means_are_sparse(v, conditions, c))
-        return bound_by_counting(v, conditions, c, lo, hi, tail, b);
+    if (cr_means_are_sparse(v, conditions, c)) return bound_by_counting(v, conditions, c, tail, b);
     const cr_samples s = cr_parts_main(v, conditions, &c->score);
     cr_moments_of(&s, &m);
     const int two_sided = c->score.kind == CR_SCORE_OUTPUT;
-    return cr_moments_asymptotic(&m, lo, hi, two_sided ? tail / 2 : tail, two_sided ? tail / 2 : 0,
-                                 CR_SHARE_VARIANCE * alpha, b);
+    const cr_moments_tails tails = {.mean_lo = two_sided ? tail / 2 : tail,
+                                    .mean_hi = two_sided ? tail / 2 : 0,
+                                    .variance_hi = CR_SHARE_VARIANCE * alpha};
+    range_of(v, conditions, c, &lo, &hi);
+    return cr_moments_asymptotic(&m, lo, hi, &tails, b);
 }

@@ -1,3 +1,4 @@
+/* Divides a record into its pilot and its main samples. */
 #include "bounds/parts.h"
 
 static cr_samples between(cr_view *v, const cr_conditions *conditions, const cr_score *score,

@@ -1,19 +1,18 @@
-/* What all bounds have in common: the two parts of a record, and the shares of alpha. */
+/* The two parts of a record, and the shares of alpha, for all bounds. */
 #ifndef CR_BOUNDS_PARTS_H
 #define CR_BOUNDS_PARTS_H
 #include "conditions/conditions.h"
 #include "statistics/samples.h"
 
-/* Shares of alpha (theory 5.1): the two ends of an interval that needs both take half of the mean's
- * share each. */
+/* Shares of alpha (theory 5.1). Two ends of the mean take half of the mean's share each. */
 #define CR_SHARE_MEAN 0.25
 #define CR_SHARE_VARIANCE 0.25
 #define CR_SHARE_CORRELATIONS 0.5
 
-/* A score of the question's output, about 0: the noisy samples of the pilot, and the main samples,
- * which the bounds are about. */
+/* The scores of the question's output, about 0: of the noisy samples of the pilot, and of the main
+ * samples, which alone enter bounds. */
 cr_samples cr_parts_pilot(cr_view *, const cr_conditions *, const cr_score *);
 cr_samples cr_parts_main(cr_view *, const cr_conditions *, const cr_score *);
-size_t cr_parts_count(const cr_conditions *); /* of main samples */
+size_t cr_parts_count(const cr_conditions *); /* number of main samples */
 
 #endif

@@ -44,8 +44,9 @@ static choice choice_init(const cr_work *w, const cr_conditions *conditions, cr_
 static certreg_bounds expected(const choice *c, uint32_t constraints)
 {
     certreg_bounds b = cr_bounds_blank(c->record, c->conditions);
-    cr_finite_find(c->record, c->conditions, &c->condition->score, constraints,
-                   c->conditions->question.given.alpha, c->samples, &b);
+    const cr_finite_job job = {c->record, c->conditions, &c->condition->score,
+                               c->conditions->question.given.alpha, c->samples};
+    cr_finite_find(&job, constraints, &b);
     return b;
 }
 

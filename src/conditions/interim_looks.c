@@ -104,9 +104,8 @@ static int make_some(cr_group_tests *t, double *paths)
     uint64_t trials[CR_LOOKS];
     int64_t critical[CR_LOOKS];
     for (size_t j = 0; j < t->count; j++) trials[j] = t->trials[j];
-    if (!cr_group_step(&t->search, trials, t->count, t->q[t->made], t->alpha, paths, CR_GROUP_ROOM,
-                       critical))
-        return 0;
+    const cr_group_design design = {trials, t->count, t->q[t->made], t->alpha};
+    if (!cr_group_step(&t->search, &design, paths, CR_GROUP_ROOM, critical)) return 0;
     keep(critical, t->count, t->critical[t->made]);
     return 1;
 }

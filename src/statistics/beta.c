@@ -1,3 +1,5 @@
+/* The incomplete beta function of any parameters, by a continued fraction, and Student's quantile,
+ * by Newton's method. Binomial tails, which have whole parameters, are in binomial.c. */
 #include "statistics/beta.h"
 #include "base/constants.h"
 #include "statistics/normal.h"
@@ -5,8 +7,7 @@
 #include <math.h>
 
 /* Remainder of Stirling's formula: log Gamma(z) = (z - 1/2) log z - z + log(2 pi)/2 + remainder(z).
- * The asymptotic series has its ten digits only for large z, so small z climb there by the
- * recurrence. */
+ * The asymptotic series is accurate for large z only; the recurrence raises small z. */
 static double stirling_remainder(double z)
 {
     static const double series[] = {1.0 / 12,   -1.0 / 360,      1.0 / 1260, -1.0 / 1680,
@@ -35,7 +36,7 @@ static double deviance(double a, double expected)
     return gap * v + 2 * a * sum;
 }
 
-/* By deviances from the mean: lgamma would leave 1e-6 at a + b = 1e9. */
+/* Sums deviances from the mean: lgamma would leave 1e-6 at a + b = 1e9. */
 double cr_beta_log_term(double a, double b, double x, double y)
 {
     const double n = a + b;
@@ -43,26 +44,24 @@ double cr_beta_log_term(double a, double b, double x, double y)
            deviance(a, n * x) - deviance(b, n * y) + 0.5 * (log(a) + log(b / n) - CR_LOG_TWO_PI);
 }
 
+static double not_zero(double value)
+{
+    return fabs(value) < CR_TINY ? CR_TINY : value;
+}
+
 /* The continued fraction F of I_x(a,b) = prefix * F / a (DLMF 8.17.22), by the modified Lentz
  * algorithm. It converges for every x < 1, and within about sqrt(a + b) steps left of the mean. */
 static double beta_fraction(double a, double b, double x)
 {
-    double c = 1, d = 1 - (a + b) * x / (a + 1);
-    d = 1 / (fabs(d) < CR_TINY ? CR_TINY : d);
-    double value = d;
+    double c = 1, d = 1 / not_zero(1 - (a + b) * x / (a + 1)), value = d;
     for (double m = 1; m < 1e7; m += 1) {
-        const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-        d = 1 + even * d;
-        d = 1 / (fabs(d) < CR_TINY ? CR_TINY : d);
-        c = 1 + even / c;
-        if (fabs(c) < CR_TINY) c = CR_TINY;
-        value *= d * c;
-        const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-        d = 1 + odd * d;
-        d = 1 / (fabs(d) < CR_TINY ? CR_TINY : d);
-        c = 1 + odd / c;
-        if (fabs(c) < CR_TINY) c = CR_TINY;
-        value *= d * c;
+        const double step[] = {m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+                               -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))};
+        for (int i = 0; i < 2; i++) {
+            d = 1 / not_zero(1 + step[i] * d);
+            c = not_zero(1 + step[i] / c);
+            value *= d * c;
+        }
         if (fabs(d * c - 1) < 2 * DBL_EPSILON) break;
     }
     return value;
@@ -77,8 +76,8 @@ double cr_beta_lower(double a, double b, double x, double y)
     return 1 - exp(cr_beta_log_term(b, a, y, x)) * beta_fraction(b, a, y) / b;
 }
 
-/* P(T > t) for t > 0, and the slope of its logarithm in log t. x = nu/(nu + t^2) is the argument of
- * the beta distribution of the tail. */
+/* Returns log P(T > t) for t > 0, and its slope in log t. x = nu/(nu + t^2) is the argument of the
+ * beta distribution of the tail. */
 static double student_log_tail(double t, double degrees, double *slope)
 {
     const double a = 0.5 * degrees, b = 0.5, ratio = t * t / degrees;
@@ -101,8 +100,8 @@ double cr_beta_student(double q, double degrees)
     if (q == 0.5) return 0;
     const double z = cr_normal_quantile_sf(q), bend = degrees > 1 ? degrees - 0.5 : 0.5 * degrees;
     double t = sqrt(degrees * expm1(fmin(z * z / bend, 600)));
-    /* The logarithm of the tail is concave in log t: after the first step Newton closes in from
-     * above. */
+    /* The logarithm of the tail is concave in log t, so after the first step Newton's iterates
+     * decrease to the root. */
     for (int i = 0; i < 200; i++) {
         double slope;
         const double step = (log(q) - student_log_tail(t, degrees, &slope)) / slope;

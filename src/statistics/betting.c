@@ -1,5 +1,5 @@
-/* Betting bounds: the least mean from which on all are rejected. capital.c makes the passes.
- */
+/* Bounds by betting: searches for the least mean from which all are rejected. capital.c makes the
+ * bets. */
 #include "statistics/betting.h"
 #include "statistics/capital.h"
 #include "statistics/normal.h"
@@ -13,14 +13,13 @@ void cr_betting_add_pilot(cr_bet *bet, double value)
     bet->pilot.square += y * y;
 }
 
-typedef struct bracket { /* of means, by their distance from the center */
+typedef struct bracket { /* means, by their distance from the center */
     double center;
     double low;  /* not known to be rejected */
     double high; /* rejected, or the end of the range */
 } bracket;
 
-/* The first pass looks around what the normal and the Poisson approximation say, later ones divide
- * the bracket. */
+/* The first pass tries means around the guess, later passes divide the bracket. */
 static void choose_means(const bracket *b, double guess, int first, cr_trial *t)
 {
     static const double factor[CR_CAPITAL_LANES] = {0.75, 0.95, 1.15, 1.5};
@@ -34,6 +33,7 @@ static void choose_means(const bracket *b, double guess, int first, cr_trial *t)
     }
 }
 
+/* Distance of the bound from the mean by the normal or the Poisson approximation. */
 static double guess_of(const cr_capital *g, double mean, double square)
 {
     const double n = (double)g->bet->count, z = cr_normal_quantile_sf(fmin(g->alpha, 0.4)),
@@ -51,28 +51,26 @@ static double search(const cr_capital *g, double mean, double square)
     cr_trial t;
     bracket b = {mean, 0, 1 - mean};
     const double guess = guess_of(g, mean, square);
-    int proven = 0;
     for (int pass = 0; pass < 12 && b.high - b.low > b.high / 512 && !cr_watch_late(g->bet->watch);
          pass++) {
         choose_means(&b, guess, pass == 0, &t);
         cr_capital_try(g, &t);
-        for (int k = CR_CAPITAL_LANES - 1; k >= 0 && t.rejected[k]; k--)
-            b.high = t.mean[k] - mean, proven = 1;
+        for (int k = CR_CAPITAL_LANES - 1; k >= 0 && t.rejected[k]; k--) b.high = t.mean[k] - mean;
         for (int k = 0; k < CR_CAPITAL_LANES; k++)
             if (!t.rejected[k] && t.mean[k] - mean > b.low && t.mean[k] - mean < b.high)
                 b.low = t.mean[k] - mean;
     }
-    return proven ? mean + b.high : 1;
+    return b.high < 1 - mean ? mean + b.high : 1; /* all means that are tried are below 1 */
 }
 
-/* From one rejected mean to where all are, see capital.c. */
+/* Distance from a rejected mean beyond which rounding cannot spare a mean; see capital.c. */
 static double gap_of(size_t count)
 {
     return 0x1p-34 + 0x1p-42 * sqrt((double)count);
 }
 
-/* Mean and sum of squares of the values. Non-zero: alpha, range and values are such that nothing
- * can be said. */
+/* Sets mean and sum of squares of the values. Non-zero: no bound, because a value is out of range
+ * or time ran out. */
 static int says_nothing(const cr_capital *g, double *mean, double *square)
 {
     const double n = (double)g->bet->count;
@@ -92,7 +90,7 @@ static int is_hopeless(const cr_bet *bet, double alpha)
            !bet->count;
 }
 
-/* Share of the range that the mean does not exceed; 1: nothing is known. */
+/* Returns the bound as a fraction of the range; 1: nothing is proved. */
 static double bound_share(const cr_bet *bet, double alpha, int anytime, int mirrored)
 {
     cr_capital g;
@@ -103,7 +101,7 @@ static double bound_share(const cr_bet *bet, double alpha, int anytime, int mirr
     return fmin(1, search(&g, fmin(mean, 1), square) + gap_of(bet->count));
 }
 
-/* Two roundings of the step back to the unit of the values. */
+/* Two roundings of the conversion to the unit of the values. */
 static double margin(const cr_bet *b)
 {
     return 0x1p-51 * fmax(fabs(b->lo), fabs(b->hi));

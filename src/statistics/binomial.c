@@ -1,12 +1,15 @@
+/* Binomial tails as sums of positive terms, with a bound of their relative error, and the
+ * Clopper-Pearson bound, which certifies the median. The continued fraction of beta.c takes any
+ * parameters, but its error is known only up to a + b = 1e4. */
 #include "statistics/binomial.h"
 #include "statistics/beta.h"
 #include "statistics/normal.h"
 #include <float.h>
 #include <math.h>
 
-/* I_x(a, b) of whole a, b is a binomial tail: its largest term times a sum of falling products.
- * Returned is that sum, so that I_x(a, b) = prefix * sum / (a y). All terms are positive, nothing
- * cancels, and y close to 0 costs no digits. */
+/* Returns the sum in I_x(a, b) = prefix * sum / (a y), for whole a and b: a binomial tail is its
+ * largest term times a sum of decreasing products. All terms are positive, so nothing cancels, and
+ * y close to 0 costs no digits. */
 static double tail_sum(double a, double b, double x, double y)
 {
     const double odds = x / y;
@@ -15,7 +18,7 @@ static double tail_sum(double a, double b, double x, double y)
         term *= (b - i) / (a + i) * odds;
         sum += term;
         if (term < 0.01 * DBL_EPSILON * sum)
-            break; /* the ratio falls with i: what is left is below 0.01 eps / (1 - ratio) */
+            break; /* the ratio decreases: the remainder is below 0.01 eps / (1 - ratio) */
     }
     return sum;
 }
@@ -25,15 +28,15 @@ static double log_tail(double a, double b, double x, double y, double sum)
     return cr_beta_log_term(a, b, x, y) + log(sum / (a * y));
 }
 
-/* What a computed tail may be off by, relatively. Rounding of n p shifts a deviance by the distance
- * to the mean, tens of sqrt(n), times the unit roundoff, and as many terms are added. Deviances
+/* Relative error of a computed tail. Rounding of n p shifts a deviance by the distance to the mean,
+ * tens of sqrt(n), times the unit roundoff; the sum has tens of sqrt(n) terms, too. Deviances
  * themselves are about -log(tail), and each is rounded several times. */
 static double tail_margin(double n, double tail)
 {
     return 1e-13 + 1e-14 * sqrt(n) - 16 * DBL_EPSILON * log(tail);
 }
 
-/* P(X <= k) as I_(1-p)(n-k, k+1) left of the mean, else one minus the other tail. */
+/* Sums the tail left of the mean, and subtracts the opposite tail from 1 right of it. */
 double cr_binomial_cdf(uint64_t k, uint64_t n, double p)
 {
     if (!(p >= 0 && p <= 1)) return NAN;
@@ -47,7 +50,7 @@ double cr_binomial_cdf(uint64_t k, uint64_t n, double p)
            exp(log_tail(successes + 1, failures, p, q, tail_sum(successes + 1, failures, p, q)));
 }
 
-/* A start for the upper bound: Wilson's, kept inside (0, 1). */
+/* Start of the iteration: Wilson's bound, kept inside (0, 1). */
 static double wilson(double k, double n, double z)
 {
     const double square = z * z, share = (k + 1) / (n + 1);
@@ -56,10 +59,10 @@ static double wilson(double k, double n, double z)
     return fmin(fmax((center + half) / (1 + square / n), DBL_MIN), 1 - DBL_EPSILON);
 }
 
-/* Root in p of log I_(1-p)(a, b) = log alpha. As a function of log p the tail of a beta
- * distribution is log-concave, so each Newton step lands where the tail is at most alpha, above the
- * bound, and from there the iterates close in on it. Returned is the least p whose computed tail is
- * below alpha by more than its error. */
+/* Solves log I_(1-p)(a, b) = log alpha for p by Newton's method. As a function of log p the tail of
+ * a beta distribution is log-concave, so each step lands at or above the bound, and the iterates
+ * then decrease to it. Returns the least iterate with a computed tail that is below alpha by more
+ * than its error. */
 static double solve_tail(double a, double b, double alpha, double p)
 {
     const double margin = tail_margin(a + b, alpha), target = log(alpha) - margin;
@@ -91,7 +94,7 @@ int64_t cr_binomial_critical(uint64_t n, double p, double alpha)
 {
     const double level = alpha * (1 - tail_margin((double)n, alpha));
     if (!(p >= 0 && p <= 1) || !(cr_binomial_cdf(0, n, p) <= level)) return -1;
-    /* cdf(within) <= level; `beyond` is too far, or no count at all. */
+    /* cdf(within) <= level, and `beyond` is too large or n + 1. */
     uint64_t within = 0, beyond = n + 1;
     while (beyond - within > 1) {
         const uint64_t middle = within + (beyond - within) / 2;

@@ -1,11 +1,12 @@
-/* Betting against "the mean is m" (theory 6.5; Lemma 6d: larger m are rejected too). Values are
- * mapped to y in [0, 1]; x becomes F = x + a (m - y), a >= 0.
+/* The bets: stakes against "the mean is m", and the capital that they make of the values (theory
+ * 6.5; Lemma 6d: larger m are rejected too). betting.c chooses m. Values are mapped to y in [0, 1];
+ * x becomes F = x + a (m - y), a >= 0.
  *
  * Fixed count n: x_0 = (1 - SURPLUS) alpha, and m is rejected at x = 1 - SURPLUS, since the last
  * steps need not be perfect. The stake is a = min(g(x)/s, x/(1 + THETA - m), (1 - x)/m), with g(x)
  * = pdf(quantile(x)), here a concave function through points of it, and s^2 = remaining * spread *
- * m (1 - m), where spread, the variance as a part of the greatest one m (1 - m) there is, comes
- * from the pilot and earlier values.
+ * m (1 - m). The spread, the variance as a fraction of its maximum m (1 - m), comes from the pilot
+ * and earlier values.
  *
  * Any time: a = x min(lambda, 1/(1 + THETA - m)), by several strategies with lambda from large
  * to small among which the initial capital is divided; their sum is the martingale.
@@ -18,8 +19,8 @@
  * and x <= 1025 F, and since F_x > 2^-11 wherever y > m, a larger x outweighs its larger error. At
  * equal x the smaller m is behind by GAP a/2 or more with the first stake and with fixed fractions
  * (a/x >= .5/sqrt(n), resp. .001), GAP F/1.001 with the second, and GAP SURPLUS with the third as
- * long as the target is not reached. GAP = 2^-34 + 2^-42 sqrt(n) exceeds what each of them asks
- * for; the 2^-51 by which the shares y of the range are off is in it too. */
+ * long as the target is not reached. GAP = 2^-34 + 2^-42 sqrt(n) exceeds these requirements, and
+ * covers the error 2^-51 of y. */
 #include "statistics/capital.h"
 #include "statistics/normal.h"
 #include <string.h>
@@ -27,15 +28,15 @@
 #define STRATEGIES 18 /* any time */
 #define THETA 0x1p-10
 #define SURPLUS 0.15
-/* Share of a value at the far end of the range that is added to the spread seen so far. */
+/* Fraction of a value at the far end of the range that is added to the observed spread. */
 #define UNSEEN 0.5
-/* Capital that will not come back: it is left alone before its arithmetic gets slow. */
+/* Less capital is left alone: it will not recover, and its arithmetic gets slow. */
 #define DEAD 1e-306
 /* Chords of g: two per octave down to 2^-FINE, then one for every COARSE octaves. */
 #define FINE 24
 #define COARSE 8
 
-/* ---- the price of the rest */
+/* ---- stakes */
 static double knot(int k)
 {
     return ldexp(k % 2 ? 1.5 : 1, k / 2 - FINE);
@@ -53,7 +54,7 @@ static void set_chord(cr_stakes *g, int k, double left, double right)
     g->intercept[k] = left > 0 ? fmax(0, low - g->slope[k] * left) : 0;
 }
 
-/* Down to 2^-16 alpha; further below stakes are proportional. */
+/* Chords go down to 2^-16 alpha; further below stakes are proportional. */
 static void make_stakes(cr_stakes *g, double alpha)
 {
     g->fine = 2 * (FINE - 1);
@@ -96,7 +97,7 @@ cr_seen cr_capital_pilot(const cr_capital *g)
     return (cr_seen){p->count, p->count - p->sum, p->count - 2 * p->sum + p->square};
 }
 
-typedef struct lane { /* of one mean: its capital and what its stakes are limited by */
+typedef struct lane { /* one mean: its capital, and the limits of its stakes */
     double x, mean, per_spread, most, inverse;
 } lane;
 
@@ -132,7 +133,7 @@ static void try_fixed(const cr_capital *g, cr_trial *t)
     for (int k = 0; k < CR_CAPITAL_LANES; k++) t->rejected[k] = lanes[k].x >= 1 - SURPLUS;
 }
 
-typedef struct mix { /* strategies at one mean */
+typedef struct mix { /* the strategies against one mean */
     double x[STRATEGIES], fraction[STRATEGIES];
 } mix;
 
@@ -173,7 +174,7 @@ static void try_anytime(const cr_capital *g, cr_trial *t)
 
 void cr_capital_begin(cr_capital *g, const cr_bet *bet, double alpha, int anytime, int mirrored)
 {
-    g->bet = bet, g->alpha = alpha, g->anytime = anytime, g->mirrored = mirrored;
+    *g = (cr_capital){.bet = bet, .alpha = alpha, .anytime = anytime, .mirrored = mirrored};
     if (!anytime) make_stakes(&g->stakes, alpha);
 }
 

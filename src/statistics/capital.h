@@ -1,5 +1,5 @@
-/* The capital of a bettor in one pass over the values (a test martingale): does it grow so far
- * that these means are rejected? */
+/* One pass of bets over the values: the capital of a bettor, a test martingale, against each of a
+ * few means (theory 6.5). */
 #ifndef CR_STATISTICS_CAPITAL_H
 #define CR_STATISTICS_CAPITAL_H
 #include "statistics/betting.h"
@@ -24,22 +24,24 @@ typedef struct cr_capital {
 } cr_capital;
 
 typedef struct cr_trial {
-    double mean[CR_CAPITAL_LANES]; /* in (0, 1): shares of the range from its lower end, or mirrored
-                                    */
+    double mean[CR_CAPITAL_LANES]; /* in (0, 1): fractions of the range from its lower end, or
+                                      mirrored */
     int rejected[CR_CAPITAL_LANES];
 } cr_trial;
 
+/* Sets up bets at level alpha in (0, 1). Keeps the pointer to the bet. */
 void cr_capital_begin(cr_capital *, const cr_bet *, double alpha, int anytime, int mirrored);
-/* Whether "the mean is this one, or more" is rejected. If one is, so are all that exceed it by the
- * gap of betting.c, or more. */
+/* Sets rejected[k] to 1 if "the mean is mean[k], or more" is rejected. Then every mean is rejected
+ * that exceeds mean[k] by the gap of betting.c. */
 void cr_capital_try(const cr_capital *, cr_trial *);
 
-/* The pilot's values, from the end that is measured from. */
+/* Returns the sums over the pilot, mirrored if the values are. */
 cr_seen cr_capital_pilot(const cr_capital *);
-/* Variance as a part of the greatest that values in [0, 1] with this mean can have; in (0, 1]. */
+/* Returns the variance as a fraction of the greatest variance of values in [0, 1] with the same
+ * mean; in (0, 1]. */
 double cr_capital_spread(const cr_seen *);
 
-/* Value i of the bet as a share of the range. */
+/* Returns value i of the bet as a fraction of the range. */
 static inline double cr_capital_share(const cr_capital *g, size_t i)
 {
     const cr_bet *b = g->bet;
@@ -47,7 +49,7 @@ static inline double cr_capital_share(const cr_capital *g, size_t i)
     return (g->mirrored ? b->hi - value : value - b->lo) / (b->hi - b->lo);
 }
 
-/* Whether there is a value i, and time for it. */
+/* Returns 1 if there is a value i and the deadline has not passed. */
 static inline int cr_capital_has(const cr_capital *g, size_t i)
 {
     return i < g->bet->count && !cr_watch_ends(g->bet->watch, i);

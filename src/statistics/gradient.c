@@ -1,3 +1,6 @@
+/* U-statistics of the squared gradient norm, and the two ends of its interval (theory 5.1). The
+ * diagonal of the Gram matrix enters none of them but `self`: it would bias them. The paper's
+ * interval is in paper.c. */
 #include "statistics/gradient.h"
 #include "statistics/beta.h"
 #include "statistics/moments.h"
@@ -31,7 +34,7 @@ static double row_skewness(const double *gram, size_t blocks, double mean)
 
 void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estimate)
 {
-    *estimate = (cr_gradient){NAN, NAN, NAN, NAN, NAN, NAN};
+    *estimate = (cr_gradient){blocks, NAN, NAN, NAN, NAN, NAN, NAN};
     if (blocks < 4) return;
     double total = 0, rows = 0, squares = 0, self = 0; /* T, P, Q and the trace */
     for (size_t p = 0; p < blocks; p++) {
@@ -42,7 +45,7 @@ void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estima
         squares += square;
         self += gram[p * blocks + p];
     }
-    if (!isfinite(total + rows + squares + self)) return; /* sums that overflowed know nothing */
+    if (!isfinite(total + rows + squares + self)) return; /* overflow */
     const double b = (double)blocks, pairs = b * (b - 1), triples = pairs * (b - 2),
                  fours = triples * (b - 3);
     const double shared = (rows - squares) / triples;                         /* E <S1,S2><S1,S3> */
@@ -55,54 +58,45 @@ void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estima
     estimate->skewness = row_skewness(gram, blocks, total / b);
 }
 
-static double lower_end(const cr_gradient *estimate, size_t blocks, double tail)
+double cr_gradient_lower(const cr_gradient *estimate, double tail)
 {
-    if (!(tail > 0) || blocks < 4) return 0;
-    const double b = (double)blocks, q = cr_beta_student(tail, b - 1);
+    if (!(tail > 0) || isnan(estimate->square)) return 0;
+    const double b = (double)estimate->blocks, q = cr_beta_student(tail, b - 1);
     const double square =
         estimate->square - q * sqrt(4 * estimate->projection / b + estimate->degenerate);
     return square > 0 ? sqrt(square) : 0;
 }
 
-/* Variance v of a block mean along the gradient. Where U is clear of its noise, zeta/U estimates
- * it, and that of an average coordinate is the least. Where it is not, the gradient may point along
- * the coordinate of greatest variance, which is bounded
- * - by the eigenvalues: lambda - average <= sqrt(sum (lambda_i - average)^2), whose estimate has a
- * noise of about 2 energy/B;
+/* Variance v of a block mean along the gradient. If U is clear of its noise, v is zeta/U, but at
+ * least the variance of an average coordinate. Otherwise the gradient may point along the
+ * coordinate of greatest variance, which is bounded
+ * - by the eigenvalues: lambda - average <= sqrt(sum (lambda_i - average)^2), an estimate with a
+ *   noise of about 2 energy/B;
  * - by Cauchy and Schwarz: E (u-c)^2 (e.g)^2 <= sqrt(E (u-c)^4 3 |g|^4), that is sqrt(3 kurtosis)
- * averages. */
-static double variance_along(const cr_gradient *estimate, size_t blocks, double dimension,
-                             double kurtosis, double q)
+ *   averages. */
+static double variance_along(const cr_gradient *estimate, double dimension, double kurtosis,
+                             double q)
 {
     const double average = fmax(0, (estimate->self - estimate->square) / dimension);
     if (estimate->square > 2 * sqrt(estimate->degenerate))
         return fmax(average, estimate->projection / estimate->square);
     if (dimension < 2) return average;
     const double excess = fmax(0, estimate->energy - average * average * dimension) +
-                          2 * q * estimate->energy / (double)blocks;
+                          2 * q * estimate->energy / (double)estimate->blocks;
     return fmin(average + sqrt(excess), average * sqrt(3 * kurtosis));
 }
 
-/* Solves x - U = q sqrt(4 x v/B + D2): the linear variance is taken at the bound itself, not at the
- * estimate, which may be near zero where the bound is not. Products of outputs and noise are
- * skewed, hence the corrected quantile. */
-static double upper_end(const cr_gradient *estimate, size_t blocks, double dimension,
-                        double kurtosis, double tail)
+/* Solves x - U = q sqrt(4 x v/B + D2). The linear variance is taken at the bound x, not at the
+ * estimate U, which may be near zero although x is not. Products of outputs and noise are skewed,
+ * hence the corrected quantile. */
+double cr_gradient_upper(const cr_gradient *estimate, double dimension, double kurtosis,
+                         double tail)
 {
     if (!(tail > 0) || isnan(estimate->square)) return INFINITY;
-    const double b = (double)blocks;
+    const double b = (double)estimate->blocks;
     const double q = cr_moments_skewed_quantile(cr_beta_student(tail, b - 1),
                                                 CR_UNSEEN_SQUARE * estimate->skewness, b);
     const double positive = fmax(estimate->square, 0), d2 = estimate->degenerate;
-    const double a = 4 * q * q * variance_along(estimate, blocks, dimension, kurtosis, q) / b;
+    const double a = 4 * q * q * variance_along(estimate, dimension, kurtosis, q) / b;
     return sqrt(positive + a / 2 + sqrt(a * a / 4 + a * positive + q * q * d2));
-}
-
-void cr_gradient_interval(const double *gram, size_t blocks, double dimension, double kurtosis,
-                          double tail_lo, double tail_hi, double *lo, double *hi)
-{
-    cr_gradient estimate;
-    cr_gradient_estimate(gram, blocks, &estimate);
-    *lo = lower_end(&estimate, blocks, tail_lo);
-    *hi = upper_end(&estimate, blocks, dimension, kurtosis, tail_hi);
 }

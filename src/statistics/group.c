@@ -1,3 +1,7 @@
+/* Group-sequential tests (theory 6.7): follows the number of failures from look to look over all
+ * paths that have not passed, and searches for critical numbers that all paths together pass with
+ * probability at most alpha. A union bound over the looks replaces this if there are too many
+ * paths. */
 #include "statistics/group.h"
 #include "statistics/beta.h"
 #include "statistics/binomial.h"
@@ -5,19 +9,19 @@
 #include <string.h>
 
 /* ---- paths */
-/* Paths of such a share are counted as passed, not followed. */
+/* Paths of a smaller probability are counted as passed, not followed. */
 static const double negligible = 1e-30;
 enum { STEP = 4 };
-static const double most_steps = 1.5e7; /* multiplications that following the paths may take */
+static const double most_steps = 1.5e7; /* multiplications, at most, to follow the paths */
 
-typedef struct paths { /* share of the paths that have not passed, by their number of failures */
+typedef struct paths { /* probability of the paths that have not passed, by number of failures */
     double *share;     /* of low, low + 1, ... failures */
-    size_t low, count; /* count 0: there are none left */
-    double passed;     /* share of those that have */
-    double steps;      /* taken so far */
+    size_t low, count; /* count 0: no paths are left */
+    double passed;     /* probability of the paths that have passed */
+    double steps;      /* multiplications so far */
 } paths;
 
-typedef struct distribution { /* of the number of failures in a number of trials, likewise */
+typedef struct distribution { /* probability of each number of failures in some trials */
     double *share;
     size_t low, count;
 } distribution;
@@ -29,8 +33,8 @@ static double binomial_share(uint64_t k, uint64_t n, double q)
     return exp(term) / (q * (1 - q) * ((double)n + 1));
 }
 
-/* From the most likely number down to the first that is not negligible, then upwards as far as
- * `most`: to none if that is beyond it. Non-zero: there are more than `room`. */
+/* Fills in the numbers from the first that is not negligible up to `most`; none if the first is
+ * beyond it. Non-zero: there are more than `room`. */
 static int fill_distribution(distribution *l, uint64_t trials, double q, size_t most, size_t room)
 {
     const double odds = q / (1 - q), n = (double)trials;
@@ -47,7 +51,7 @@ static int fill_distribution(distribution *l, uint64_t trials, double q, size_t 
     return 0;
 }
 
-/* In step, so that compilers see numbers that need not wait for each other. */
+/* STEP sums at a time, so that compilers use vector instructions. */
 static void add_multiple(const double *restrict x, double by, size_t count, double *restrict sum)
 {
     size_t k = 0;
@@ -56,8 +60,8 @@ static void add_multiple(const double *restrict x, double by, size_t count, doub
     for (; k < count; k++) sum[k] += x[k] * by;
 }
 
-/* Beside the paths, and then in their place. Sums over i begin with the least, whichever is added
- * to in turn. */
+/* Adds up beside the paths, then moves the sums into their place. Each sum begins with the least
+ * i. */
 static void convolve(paths *p, const distribution *l, size_t count)
 {
     double *const sum = p->share + p->count;
@@ -69,8 +73,8 @@ static void convolve(paths *p, const distribution *l, size_t count)
     p->count = count;
 }
 
-/* `most`: paths with more failures never pass and are dropped. Non-zero: the room or the steps do
- * not suffice. */
+/* Takes the paths through some trials; drops paths with more than `most` failures, which never
+ * pass. Non-zero: room or steps do not suffice. */
 static int advance(paths *p, uint64_t trials, double q, size_t most, size_t room)
 {
     distribution l = {.share = p->share + p->count};
@@ -84,12 +88,12 @@ static int advance(paths *p, uint64_t trials, double q, size_t most, size_t room
     memmove(p->share + room - l.count, l.share, l.count * sizeof *l.share);
     l.share = p->share + room - l.count;
     convolve(p, &l, count);
-    /* What the distribution leaves out at its two ends. */
+    /* the two ends that the distribution leaves out */
     p->passed += 2 * negligible * (double)trials;
     return 0;
 }
 
-/* Takes out the paths that pass at this look, and what is negligible at both ends. */
+/* Removes the paths that pass at this look, and negligible ones at both ends. */
 static void take_out(paths *p, int64_t critical)
 {
     size_t out = 0, left = p->count;
@@ -117,42 +121,42 @@ double cr_group_crossing(const uint64_t *looks, size_t count, double q, const in
 }
 
 /* ---- critical numbers */
-/* A path that passes at a later look with no more failures than an earlier look allows has passed
- * there already. So raising the later number to the earlier one changes nothing, but makes them
- * ascend. */
+/* Raises each critical number to the one before. This changes no result: a path with no more
+ * failures at a later look than an earlier look allows has passed at the earlier one. */
 static void make_ascending(size_t count, int64_t *critical)
 {
     for (size_t j = 1; j < count; j++)
         if (critical[j] < critical[j - 1]) critical[j] = critical[j - 1];
 }
 
-/* An early look has a higher level than the last one. That proves what is easy to prove with fewer
- * samples, for little of what all samples can prove. */
+/* Greatest level of an early look, relative to the last one. Higher levels prove easy radii with
+ * fewer samples, and cost the last look little. */
 static const double greatest_weight = 3;
 
-static void set_level(const uint64_t *looks, size_t count, double q, double level, double alpha,
-                      int64_t *critical)
+static void set_level(const cr_group_design *d, double level, int64_t *critical)
 {
-    for (size_t j = 0; j < count; j++) {
-        const double earlier = (double)looks[count - 1] / (double)looks[j];
+    for (size_t j = 0; j < d->count; j++) {
+        const double earlier = (double)d->looks[d->count - 1] / (double)d->looks[j];
         const double weight = fmin(sqrt(earlier), greatest_weight);
-        critical[j] = cr_binomial_critical(looks[j], q, fmin(weight * level, alpha));
+        critical[j] = cr_binomial_critical(d->looks[j], d->q, fmin(weight * level, d->alpha));
     }
-    make_ascending(count, critical);
+    make_ascending(d->count, critical);
 }
 
-/* Without paths: half of alpha is spent evenly on the interim looks, and the last look has what
- * they left over. One look alone has all of it. */
-static void spend(const uint64_t *looks, size_t count, double q, double alpha, int64_t *critical)
+/* Without paths: the interim looks share half of alpha evenly, and the last look has the remainder.
+ * A single look has all of alpha. */
+static void spend(const cr_group_design *d, int64_t *critical)
 {
-    double left = alpha;
-    for (size_t j = 0; j + 1 < count; j++) {
-        critical[j] = cr_binomial_critical(looks[j], q, 0.5 * alpha / (double)(count - 1));
+    const size_t last = d->count - 1;
+    double left = d->alpha;
+    if (!d->count) return;
+    for (size_t j = 0; j < last; j++) {
+        critical[j] = cr_binomial_critical(d->looks[j], d->q, 0.5 * d->alpha / (double)last);
         if (critical[j] >= 0)
-            left -= cr_binomial_cdf((uint64_t)critical[j], looks[j], q) * (1 + 1e-9);
+            left -= cr_binomial_cdf((uint64_t)critical[j], d->looks[j], d->q) * (1 + 1e-9);
     }
-    if (count) critical[count - 1] = cr_binomial_critical(looks[count - 1], q, left);
-    make_ascending(count, critical);
+    critical[last] = cr_binomial_critical(d->looks[last], d->q, left);
+    make_ascending(d->count, critical);
 }
 
 void cr_group_begin(cr_group_search *s, size_t count, double alpha)
@@ -162,15 +166,17 @@ void cr_group_begin(cr_group_search *s, size_t count, double alpha)
         .low = even - log(greatest_weight), .high = high, .level = even + 0.6 * (high - even)};
 }
 
-/* The levels of all looks in the same proportion, as high as the probability of passing anywhere
- * allows. That probability grows with the level, a little slower than in proportion. Non-zero: this
- * level is the last to try. */
+/* Moves the level of the last look towards the highest with a crossing probability of at most
+ * alpha; all levels keep their proportion. The probability grows with the level, a little slower
+ * than in proportion. Non-zero: this level is the last to try. */
 static int try_level(cr_group_search *s, double crossing, double alpha)
 {
     const double close = 0.01, full = 0.98; /* of the logarithm of the level; of alpha */
     if (isnan(crossing)) return 1;
-    if (crossing <= alpha) s->low = s->level, s->proven = 1;
-    else s->high = s->level;
+    if (crossing <= alpha) {
+        s->low = s->level;
+        s->proven = 1;
+    } else s->high = s->level;
     if (crossing >= full * alpha && crossing <= alpha) return 1;
     const double width = s->high - s->low;
     const double guess = s->level + (crossing > 0 ? log(alpha / crossing) : width);
@@ -178,17 +184,17 @@ static int try_level(cr_group_search *s, double crossing, double alpha)
     return !(width > close) || s->rounds >= 9;
 }
 
-int cr_group_step(cr_group_search *s, const uint64_t *looks, size_t count, double q, double alpha,
-                  double *work, size_t room, int64_t *critical)
+int cr_group_step(cr_group_search *s, const cr_group_design *d, double *work, size_t room,
+                  int64_t *critical)
 {
     s->rounds++;
-    if (count > 1) {
-        set_level(looks, count, q, exp(s->level), alpha, critical);
-        if (!try_level(s, cr_group_crossing(looks, count, q, critical, work, room), alpha))
-            return 0;
+    if (d->count > 1) {
+        set_level(d, exp(s->level), critical);
+        const double crossing = cr_group_crossing(d->looks, d->count, d->q, critical, work, room);
+        if (!try_level(s, crossing, d->alpha)) return 0;
     }
-    if (s->proven) set_level(looks, count, q, exp(s->low), alpha, critical);
-    else spend(looks, count, q, alpha, critical);
+    if (s->proven) set_level(d, exp(s->low), critical);
+    else spend(d, critical);
     return 1;
 }
 

@@ -1,9 +1,12 @@
+/* The whole law of a score (theory 6.9): slopes of H from the pilot's scores, and the bound after a
+ * shift that follows from the mean of H. bounds/finite.c bounds the mean of H by betting, and
+ * certify/laws.c decides which conditions use a law. */
 #include "statistics/law.h"
 #include "statistics/normal.h"
 #include <math.h>
 
-/* Values below those that were seen are taken to be as likely as if this many had been: without
- * them H would be so steep there that a single one costs more than the others bring. */
+/* Number of unseen scores that are counted below all scores of the pilot. Without them H would be
+ * so steep there that one low score would cost more than all other scores bring. */
 static const double unseen = 1;
 static const size_t fewest = 16;
 enum { PARTS = 8 };
@@ -30,7 +33,8 @@ int cr_law_count(cr_law_cells *c, const cr_samples *s, double least)
     double from = INFINITY, to = -INFINITY;
     for (size_t i = 0; cr_samples_has(s, i); i++) {
         const double u = cr_samples_at(s, i);
-        from = fmin(from, u), to = fmax(to, u);
+        from = fmin(from, u);
+        to = fmax(to, u);
     }
     *c = (cr_law_cells){.least = least, .from = from, .width = (to - from) / (CR_LAW_CELLS - 1)};
     if (s->count < fewest || !(from >= least && c->width > 0 && isfinite(to - least))) return 0;
@@ -57,25 +61,28 @@ double cr_law_value(const cr_law *law, double u)
     return at(law, cell_of(law, u), u);
 }
 
-/* Straight between where cells begin, and beyond the last. */
+/* H is linear between the ends of cells and beyond the last, so its extremes are there. */
 void cr_law_range(const cr_law *law, cr_bet *bet)
 {
     double lo = at(law, CR_LAW_CELLS - 1, law->greatest), hi = lo;
     for (int k = 0; k <= CR_LAW_CELLS; k++) {
         const double value = law->height[k] - (law->moves ? begin_of(law, k) : 0);
-        lo = fmin(lo, value), hi = fmax(hi, value);
+        lo = fmin(lo, value);
+        hi = fmax(hi, value);
     }
     const double spare = law->moves ? 0x1p-40 * (hi - lo) : 0;
-    bet->lo = lo - spare, bet->hi = hi + spare;
+    bet->lo = lo - spare;
+    bet->hi = hi + spare;
 }
 
-/* The slope of the least probability after the shift, as a function of the one before it. */
+/* Derivative of the least probability after the shift with respect to the probability before it. */
 static double slope_of(double share, double r)
 {
     return share > 0 ? exp(r * cr_normal_quantile(share) - 0.5 * r * r) : 0;
 }
 
-/* From the share of the scores above a point, on average over the points of a cell. */
+/* Sets each slope by the fraction of the scores above a point, on average over the points of the
+ * cell. */
 static void set_slopes(cr_law *law, const double count[CR_LAW_CELLS],
                        const double into[CR_LAW_CELLS], double all, double r)
 {
@@ -95,7 +102,8 @@ void cr_law_fit(cr_law *law, const cr_law_cells *c, size_t part, double r)
     double count[CR_LAW_CELLS] = {0}, into[CR_LAW_CELLS] = {0}, all = 0;
     for (size_t p = 0; p < CR_LAW_PARTS; p++)
         for (int k = 0; p != part && k < CR_LAW_CELLS; k++) {
-            count[k] += c->count[p][k], into[k] += c->into[p][k];
+            count[k] += c->count[p][k];
+            into[k] += c->into[p][k];
             all += c->count[p][k];
         }
     *law = (cr_law){.least = c->least,
@@ -106,7 +114,7 @@ void cr_law_fit(cr_law *law, const cr_law_cells *c, size_t part, double r)
     set_slopes(law, count, into, all, r);
 }
 
-/* The square is that of the mean in each cell. */
+/* Takes the square of the mean in each cell for the mean square. */
 void cr_law_expect(const cr_law *law, const cr_law_cells *c, size_t part, cr_bet *bet)
 {
     cr_seen *seen = &bet->pilot;
@@ -121,7 +129,8 @@ void cr_law_expect(const cr_law *law, const cr_law_cells *c, size_t part, cr_bet
 }
 
 /* ---- the bound */
-/* inf over p of g(p) - slope p, with g(p) the least probability after the shift. */
+/* G of theory 6.9: inf over p of g(p) - slope p, with g(p) the least probability after the
+ * shift. */
 static double conjugate(double slope, double r)
 {
     if (!(slope > 0)) return 0;
@@ -130,9 +139,9 @@ static double conjugate(double slope, double r)
     return cr_normal_cdf(q - r) - slope * cr_normal_cdf(q);
 }
 
-/* By a part of H, or for moves by that of H and the rest of u itself, which has the slope 1 and, so
- * far as H is level, goes on to the greatest value. The margin is more than the rounding of H, of
- * the sum, and of its terms. */
+/* Bound from a part of H; for moves, from this part of H and the remaining part of u itself, with
+ * slope 1, which goes on from the last cell to the greatest value. The margin is more than the
+ * rounding of H, of the sum, and of its terms. */
 static double shifted_by(const cr_law *law, double part, double mean, double r)
 {
     const double own = law->moves ? 1 - part : 0, to = law->from + (CR_LAW_CELLS - 1) * law->width;
@@ -152,7 +161,8 @@ static double shifted_by(const cr_law *law, double part, double mean, double r)
     return sum - 0x1p-44 * size;
 }
 
-/* One mean bounds those of all its parts. G is concave in the slope, and so is this in the part. */
+/* Greatest bound over parts 1/8 .. 1 of H: the bound of E H bounds the mean of every part. G is
+ * concave in the slope, so the bound is concave in the part. */
 double cr_law_shifted(const cr_law *law, double mean, double r)
 {
     double best = shifted_by(law, 1, mean, r);
@@ -164,7 +174,8 @@ double cr_law_shifted(const cr_law *law, double mean, double r)
     return best;
 }
 
-/* False position; after each step the value at the other end is halved, so that both ends move. */
+/* False position. After each step the value at the end that stays is halved, so that both ends
+ * move. */
 double cr_law_radius(const cr_law *law, double mean, double threshold, double cap)
 {
     double low = 0, high = cap, above = cr_law_shifted(law, mean, 0) - threshold,
@@ -174,8 +185,15 @@ double cr_law_radius(const cr_law *law, double mean, double threshold, double ca
     for (int i = 0; i < 60 && high - low > 1e-9 * high; i++) {
         const double part = fmin(fmax(above / (above - below), 1e-6), 1 - 1e-6),
                      r = low + part * (high - low), here = cr_law_shifted(law, mean, r) - threshold;
-        if (here > 0) low = r, above = here, below *= 0.5;
-        else high = r, below = here, above *= 0.5;
+        if (here > 0) {
+            low = r;
+            above = here;
+            below *= 0.5;
+        } else {
+            high = r;
+            below = here;
+            above *= 0.5;
+        }
     }
     return low;
 }

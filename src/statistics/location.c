@@ -1,3 +1,6 @@
+/* Locations in passes over the recorded outputs: order statistics by the selection of order.c,
+ * sums, and roots of summed scores. The search for a root relies on a sign only if rounding cannot
+ * have changed it. */
 #include "statistics/location.h"
 #include "base/constants.h"
 #include "statistics/order.h"
@@ -27,19 +30,20 @@ static double value_at(const cr_values *values, size_t i)
     return values->period > 0 ? cr_location_wrap(value, values->origin, values->period) : value;
 }
 
-/* Whether there is a value i, and time for it. */
+/* Returns 1 if there is a value i and the deadline has not passed. */
 static inline int has(const cr_values *values, size_t i)
 {
     return i < values->count && !cr_watch_ends(values->watch, i);
 }
 
-/* Whether there are values from `at` on, and time for them. */
+/* Returns 1 if there are values from `at` on and the deadline has not passed. */
 static inline int has_chunk(const cr_values *values, size_t at)
 {
     return at < values->count && !cr_watch_ends(values->watch, at + CR_LOCATION_CHUNK - 1);
 }
 
-/* Those of a chunk that have not failed; the rest stays as it is. */
+/* Reads the values of a chunk that have not failed, and returns their number. The places behind
+ * them have no meaning. */
 static inline size_t read_chunk(const cr_values *v, size_t at, double out[CR_LOCATION_CHUNK])
 {
     const size_t left = v->count - at, end = left < CR_LOCATION_CHUNK ? left : CR_LOCATION_CHUNK;
@@ -103,7 +107,7 @@ double cr_location_mean(const cr_values *values)
     return count ? (sum + lost) / (double)count : NAN;
 }
 
-/* Values that equal an end of what is left may be cut in part. */
+/* Some of the values that equal an end of the remaining interval may be cut. */
 double cr_location_trimmed_mean(const cr_values *values, size_t cut)
 {
     const size_t count = cr_location_count(values);
@@ -116,31 +120,34 @@ double cr_location_trimmed_mean(const cr_values *values, size_t cut)
         const double value = value_at(values, i);
         if (isnan(value)) continue;
         below += value <= low;
-        if (value > low && value < high) between++, sum += value - low;
+        if (!(value > low && value < high)) continue;
+        between++;
+        sum += value - low;
     }
     const size_t left = count - 2 * cut, lows = low < high ? below - cut : left;
     return low + (sum + (double)(left - lows - between) * (high - low)) / (double)left;
 }
 
 /* ---- roots */
-typedef struct edge { /* of the points at which the sum of scores exceeds `flat` times its size */
+typedef struct edge { /* the points at which the sum of scores exceeds `flat` times its size */
     const cr_values *values;
     cr_location_score score;
     const void *setting;
     double flat;
     int evened; /* or equals it */
-    /* No score increases with theta. So what is sure at a point, whatever rounding did to the sum,
-     * is sure beyond it: up to `low`, and from `high` on, nothing has to be added up. */
+    /* No score increases with theta. So if the answer at a point is certain in spite of rounding,
+     * it is certain beyond it: up to `low`, and from `high` on, no sum is needed. */
     double low, high;
-    double over, unsure; /* of the last sum */
+    double over, unsure; /* excess of the last sum, and its error by rounding */
 } edge;
 
-/* Whether theta is one of them. Adding rounds the sum by 2^-53 of each sum on its way, and that of
- * sizes by less than 2^-10 of itself. At other points the sums on the way differ by no more than
- * the sum does. */
+/* Returns 1 if theta is one of the points. Adding rounds the sum by 2^-53 of each partial sum, and
+ * the sum of sizes by less than 2^-10 of itself. At other points partial sums differ by no more
+ * than the sum does. */
 static int has_point(edge *e, double theta)
 {
-    double t[CR_LOCATION_CHUNK] = {0}, sum = 0, size = 0, way = 0;
+    double t[CR_LOCATION_CHUNK] = {0};
+    double sum = 0, size = 0, way = 0;
     if (theta <= e->low || theta >= e->high) return theta <= e->low;
     for (size_t at = 0; has_chunk(e->values, at); at += CR_LOCATION_CHUNK) {
         const size_t count = read_chunk(e->values, at, t);
@@ -159,8 +166,8 @@ static int has_point(edge *e, double theta)
     return e->evened ? sum >= e->flat * size : sum > e->flat * size;
 }
 
-/* By secants, each a little too long, so that both sides come near; `over` is that of x, and the
- * last sum that of e->high. */
+/* Narrows the bracket by secants, each a little too long, so that both sides come near. x has the
+ * excess `over`; the last sum was at e->high. */
 static void close_in(edge *e, double x, double over)
 {
     double last = e->high;
@@ -168,13 +175,14 @@ static void close_in(edge *e, double x, double over)
         const double slope = (over - e->over) / (last - x), margin = 8 * e->unsure / slope,
                      next = last + e->over / slope + copysign(margin, e->over);
         if (slope > 0 && e->high - e->low <= 4 * margin) return;
-        x = last, over = e->over;
+        x = last;
+        over = e->over;
         last = slope > 0 && next > e->low && next < e->high ? next : 0.5 * (e->low + e->high);
         has_point(e, last);
     }
 }
 
-/* Largest of the points of [lo, hi], within the last halving of the bracket. */
+/* Returns the largest of the points in [lo, hi], within the last halving of the bracket. */
 static double edge_of(edge *e, double lo, double hi)
 {
     if (!has_point(e, lo)) return lo;

@@ -12,41 +12,43 @@ typedef struct cr_values {
     const float *y;
     size_t count, step;
     double origin, period;
-    cr_watch *watch; /* NULL: no hurry. Where it gets late a location is any number */
-    /* Not NULL: value i is along . (y[i*step], y[i*step + 1], ...), of so many outputs, and has
-     * failed where one of them has. Of orders and medians only. */
+    cr_watch *watch; /* NULL: no deadline. If it is late, a location is any number */
+    /* Not NULL: value i is along . (y[i*step], y[i*step + 1], ...) over `outputs` numbers, and has
+     * failed if one of them has. For order statistics and medians only. */
     const double *along;
     size_t outputs;
 } cr_values;
 
 #define CR_LOCATION_CHUNK 32 /* values that are read together; a part of CR_WATCH_STEP */
 
-/* Puts in the place of each difference a score that does not decrease with it. */
+/* Replaces each difference by a score that does not decrease with it. */
 typedef void (*cr_location_score)(double t[CR_LOCATION_CHUNK], const void *setting);
 
-/* value - origin on the circle of that period, or value - origin itself if period is 0. */
+/* Returns value - origin, wrapped into [-period/2, period/2] if period > 0. */
 double cr_location_wrap(double value, double origin, double period);
 
+/* Returns the number of values that have not failed. */
 size_t cr_location_count(const cr_values *values);
-/* The rank-th smallest value, rank from 0; NaN if there are not that many. */
+/* Returns the value of this rank in ascending order, from 0; NaN if there are fewer values. */
 double cr_location_order(const cr_values *values, size_t rank);
-/* For angles the result is a difference to `origin`: add it and wrap. NaN if there is no value. An
- * even number of values has the midpoint of the two middle ones as its median; Huber's location is
- * the root of sum clip((value - theta)/width, -1, 1). */
+/* NaN if there is no value. For angles the result is a difference to `origin`: add it and wrap. The
+ * median of an even number of values is the midpoint of the two middle ones. Huber's location, for
+ * width > 0, is the root of sum clip((value - theta)/width, -1, 1). */
 double cr_location_median(const cr_values *values);
 double cr_location_mean(const cr_values *values);
 double cr_location_huber(const cr_values *values, double width);
-/* Mean of what is left when `cut` values are cut off at each end; NaN if nothing is. */
+/* Returns the mean of the values that remain if `cut` values are cut off at each end; NaN if none
+ * remains. */
 double cr_location_trimmed_mean(const cr_values *values, size_t cut);
 
-/* Root in [lo, hi] of sum score(value - theta), which does not increase with theta: the midpoint of
- * the closed interval of roots. An end of the bracket is returned where the sum does not change
- * sign within. */
+/* Returns the root in [lo, hi] of sum score(value - theta), which does not increase with theta: the
+ * midpoint of the closed interval of roots, or an end of the bracket if the sum does not change
+ * sign in it. */
 double cr_location_root(const cr_values *values, cr_location_score score, const void *setting,
                         double lo, double hi);
 
-/* arg of sum exp(2 pi i y/period), in the unit of the values, in [-period/2, period/2]; origin is
- * not used. NaN without a value or without a direction (resultant 0). */
+/* Returns arg of sum exp(2 pi i y/period), in the unit of the values, in [-period/2, period/2];
+ * origin is not used. NaN without a value or without a direction (resultant 0). */
 double cr_location_circular_mean(const cr_values *values);
 
 #endif

@@ -1,11 +1,14 @@
+/* Proof on cells that weights of prediction intervals are large enough (theory 12.3): polygons from
+ * chords and tangents of tails are compared at their corners. A comparison of the tails on a grid
+ * would prove nothing between its points. */
 #include "statistics/majorant.h"
 #include "statistics/tail.h"
 #include <math.h>
 
-static const double beyond = 1e-10; /* what a tail lacks to 0 or 1 where it is not looked at */
+static const double beyond = 1e-10; /* no grid for tails nearer than this to 0 or 1 */
 static const double rounding = 1e-9, band = 7, share = 0.1, hardly = 1.0005;
 
-typedef struct curve { /* one of the tails, from one point of the grid to the next */
+typedef struct curve { /* a tail, from one point of the grid to the next */
     cr_tail f;
     double mode, step;
     struct {
@@ -16,11 +19,12 @@ typedef struct curve { /* one of the tails, from one point of the grid to the ne
 static void look(curve *c, double t)
 {
     c->at = c->next;
-    c->next.value = cr_tail_value(&c->f, t), c->next.density = cr_tail_density(&c->f, t);
+    c->next.value = cr_tail_value(&c->f, t);
+    c->next.density = cr_tail_density(&c->f, t);
 }
 
-/* How far the chord is at most from the tail: as far as from the tangents at the ends, where they
- * meet; and never more than the tail rises. */
+/* Bounds the distance of the chord from the tail: by the distance of the point at which the
+ * tangents at the ends meet, and by the rise of the tail. */
 static double gap(const curve *c, double run)
 {
     const double rise = c->next.value - c->at.value, slope = rise / run,
@@ -29,15 +33,17 @@ static double gap(const curve *c, double run)
     return bend != 0 ? fmin(fabs(most / bend), fabs(rise)) : 0;
 }
 
-/* Those with a weight, and a as the last. */
+/* The tails with a positive weight, and a as the last. */
 static int curves_of(const cr_majorant *m, curve *some, cr_tail_ramp *rises)
 {
     int count = 0;
     for (int i = 0; i < m->count; i++)
         if (m->step[i] > 0) some[count++] = (curve){.f = m->b[i], .step = m->step[i]};
     some[count++] = (curve){.f = m->a};
-    for (int i = 0; i < count; i++)
-        some[i].mode = cr_tail_mode(&some[i].f), rises[i] = cr_tail_rise(&some[i].f, band);
+    for (int i = 0; i < count; i++) {
+        some[i].mode = cr_tail_mode(&some[i].f);
+        rises[i] = cr_tail_rise(&some[i].f, band);
+    }
     return count;
 }
 
@@ -50,7 +56,7 @@ static double next_of(const curve *some, const cr_tail_ramp *rises, int count, d
     return next;
 }
 
-typedef struct cell { /* what polygons lose in it: below the weighted tails, and above a */
+typedef struct cell { /* loss of polygons: below the weighted tails, and above a */
     double below, above;
 } cell;
 
@@ -63,7 +69,7 @@ static cell cell_of(const curve *some, int count, double from, double to)
     return c;
 }
 
-/* What is needed as a share of what there is, at a corner between two cells. */
+/* Ratio of the needed to the present value at a corner between two cells. */
 static double ratio_at(const cr_majorant *m, const curve *some, int count, cell left, cell right)
 {
     double have = m->floor - fmax(left.below, right.below);
@@ -77,7 +83,8 @@ static void note(cr_lacks *lacks, double t, double ratio, double *worst)
     if (ratio <= hardly) *worst = hardly;
     if (!(ratio > *worst)) return;
     if (*worst == hardly && lacks->count < CR_MAJORANT_LACKS) lacks->count++;
-    lacks->t[lacks->count - 1] = t, *worst = ratio;
+    lacks->t[lacks->count - 1] = t;
+    *worst = ratio;
 }
 
 double cr_majorant_scale(const cr_majorant *m, cr_lacks *lacks)
@@ -90,15 +97,17 @@ double cr_majorant_scale(const cr_majorant *m, cr_lacks *lacks)
     double t = cr_tail_reaches(&m->a, beyond), worst = hardly;
     const double last = fmax(t, cr_tail_reaches(&some[count - 2].f, 1 - beyond));
     double scale = (beyond + rounding) / m->floor;
-    for (int i = 0; i < count; i++) look(some + i, t), look(some + i, t);
+    for (int i = 0; i < count; i++) look(some + i, t);
     cell left = {0, 0};
     while (t < last) {
         const double next = next_of(some, rises, count, t, last);
         for (int i = 0; i < count; i++) look(some + i, next);
         const cell right = cell_of(some, count, t, next);
         const double ratio = ratio_at(m, some, count, left, right);
-        scale = fmax(scale, ratio), note(lacks, t, ratio, &worst);
-        left = right, t = next;
+        scale = fmax(scale, ratio);
+        note(lacks, t, ratio, &worst);
+        left = right;
+        t = next;
     }
     for (int i = 0; i < count; i++) look(some + i, t);
     some[count - 1].at.value = 1; /* right of the grid */

@@ -1,23 +1,24 @@
-/* Whether weighted tails lie above another tail: on all of the line, not on a grid (theory 12.3).
- */
+/* Proof that a weighted sum of tails lies above another tail on all of the line, not only on a grid
+ * (theory 12.3). */
 #ifndef CR_STATISTICS_MAJORANT_H
 #define CR_STATISTICS_MAJORANT_H
 #include "statistics/tail.h"
 
 enum { CR_MAJORANT_TAILS = 25, CR_MAJORANT_LACKS = 64 };
 
-typedef struct cr_majorant { /* floor + the sum of step*b, which is to be at least a */
+typedef struct cr_majorant { /* floor + the sum of step*b, which has to be at least a */
     double floor, step[CR_MAJORANT_TAILS];
     cr_tail b[CR_MAJORANT_TAILS], a;
     int count;
 } cr_majorant;
 
-typedef struct cr_lacks { /* where it is smaller than a: the worst point of each stretch */
+typedef struct cr_lacks { /* points at which it is smaller: the worst of each stretch */
     double t[CR_MAJORANT_LACKS];
     int count;
 } cr_lacks;
 
-/* A factor by which floor and steps together are large enough; infinite: there is none. */
+/* Returns a factor for floor and steps that makes the sum large enough, proved in spite of
+ * rounding; infinite if there is none. Sets the points that need more than 1.0005. */
 double cr_majorant_scale(const cr_majorant *, cr_lacks *);
 
 #endif

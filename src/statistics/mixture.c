@@ -1,3 +1,5 @@
+/* Anytime bound of a probability by a mixture of likelihood ratios (theory 6.8). The binomial bound
+ * is tighter, but valid at one number of trials only. */
 #include "statistics/mixture.h"
 #include "statistics/beta.h"
 #include <float.h>
@@ -22,8 +24,8 @@ int cr_mixture_rejects(uint64_t k, uint64_t n, double q, double alpha)
 }
 
 /* From n q - k = 1/2 on E rises with q wherever it is above 1 (its logarithm's slope is at least
- * (nq - k)/(q (1-q)) minus pi(q)/int_0^q pi <= 1/(2q sqrt(1-q))), and before that nothing is
- * rejected: so what is rejected is all from one point on. */
+ * (nq - k)/(q (1-q)) minus pi(q)/int_0^q pi <= 1/(2q sqrt(1-q))), and no smaller q is rejected: so
+ * the rejected q are all from one point on. */
 double cr_mixture_upper(uint64_t k, uint64_t n, double alpha)
 {
     double low = k < n ? (double)k / (double)n : 1, high = 1 - DBL_EPSILON;

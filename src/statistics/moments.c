@@ -1,3 +1,5 @@
+/* Sums of powers in one pass, with compensated addition, central moments from them, and the
+ * asymptotic interval of mean and variance (theory 5.1). */
 #include "statistics/moments.h"
 #include "statistics/normal.h"
 #include <float.h>
@@ -33,7 +35,7 @@ void cr_moments_add(cr_moments *moments, double u)
 
 void cr_moments_of(const cr_samples *samples, cr_moments *moments)
 {
-    const cr_samples s = *samples; /* a copy that `moments` cannot overlap stays in registers */
+    const cr_samples s = *samples; /* a copy, which `moments` cannot overlap, stays in registers */
     cr_moments_start(moments, s.count ? cr_samples_at(&s, 0) : 0);
     for (size_t i = 0; cr_samples_has(&s, i); i++) cr_moments_add(moments, cr_samples_at(&s, i));
 }
@@ -123,9 +125,15 @@ double cr_moments_largest_variance(double range_lo, double range_hi, double mean
     return fmax(0, (range_hi - middle) * (middle - range_lo));
 }
 
+/* Quantile of an end of the mean; infinite at the end of the range. */
+static double mean_quantile(double tail, double skewness, double n)
+{
+    return tail > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail), skewness, n)
+                    : INFINITY;
+}
+
 int cr_moments_asymptotic(const cr_moments *moments, double range_lo, double range_hi,
-                          double tail_lo, double tail_hi, double tail_variance,
-                          certreg_bounds *bounds)
+                          const cr_moments_tails *tails, certreg_bounds *bounds)
 {
     bounds->constraints |= CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
     if (isfinite(range_lo) || isfinite(range_hi)) bounds->constraints |= CERTREG_CONSTRAINT_RANGE;
@@ -139,20 +147,17 @@ int cr_moments_asymptotic(const cr_moments *moments, double range_lo, double ran
                  error = sqrt((variance + rounding) / n),
                  outward = 2 * DBL_EPSILON * fabs(mean); /* of the mean, and of mean -/+ z error */
     const double skewness = CR_UNSEEN_MEAN * cr_moments_skewness(moments);
-    const double z_lo =
-        tail_lo > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_lo), -skewness, n)
-                    : INFINITY;
-    const double z_hi =
-        tail_hi > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_hi), skewness, n)
-                    : INFINITY;
+    const double z_lo = mean_quantile(tails->mean_lo, -skewness, n),
+                 z_hi = mean_quantile(tails->mean_hi, skewness, n);
     bounds->mean_lo = fmin(fmax(range_lo, mean - (z_lo * error + outward)), range_hi);
     bounds->mean_hi = fmax(fmin(range_hi, mean + (z_hi * error + outward)), range_lo);
-    /* E(u-m)^2 is estimated about the sample mean: what that takes off, (mean - m)^2, comes back at
-     * the quantile of the mean. */
+    /* E(u-m)^2 is estimated about the sample mean, which is too small by (mean - m)^2: the quantile
+     * of the mean bounds this. */
     const double z_mean = fmax(isfinite(z_lo) ? z_lo : 0, isfinite(z_hi) ? z_hi : 0);
     const double wobble = sqrt(fmax(0, cr_moments_fourth(moments) - second * second) / n);
     const double squares = CR_UNSEEN_SQUARE * cr_moments_square_skewness(moments);
-    const double z = cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_variance), squares, n);
+    const double z =
+        cr_moments_skewed_quantile(cr_normal_quantile_sf(tails->variance_hi), squares, n);
     const double bound = second + z_mean * z_mean * variance / n + z * wobble;
     const double cap =
         cr_moments_largest_variance(range_lo, range_hi, bounds->mean_lo, bounds->mean_hi);

@@ -1,3 +1,5 @@
+/* The directions themselves: axes of regular polygons and orbits of the icosahedron's group, how
+ * outputs are divided into blocks, and the tolerances of directions (theory 7.3). */
 #include "statistics/net.h"
 #include "base/constants.h"
 #include <math.h>
@@ -7,8 +9,8 @@
  * once. */
 typedef struct axes {
     double number[CR_NET_BLOCK];
-    size_t orders, signs; /* how many differ */
-    int nets;             /* in which sets */
+    size_t orders, signs; /* different cyclic orders, different signs */
+    int nets;             /* the sets that have it */
 } axes;
 
 enum { MEANS = 1, PROJECTIONS = 2, BOTH = 3 };
@@ -32,8 +34,8 @@ static const axes space[] = {
     {{1, 0, 0}, 3, 1, PROJECTIONS},
     {{0.5, 0.80901699437494742, 0.30901699437494742}, 3, 4, PROJECTIONS}};
 
-/* For each number of outputs of a block: its directions, and what cr_net_part says for one block.
- * tests/unit_net.c proves these numbers by corners of polytopes. */
+/* The directions of a block of one, two or three outputs, and its cr_net_part; tests/unit_net.c
+ * proves these numbers by corners of polytopes. */
 typedef struct set {
     const axes *from;
     size_t lines, directions;
@@ -59,16 +61,16 @@ double cr_net_part(cr_net net, size_t outputs)
     return set_of(net, outputs)->part;
 }
 
-/* ---- blocks: threes, and twos behind them, or a single one; or single ones alone */
+/* ---- blocks: of three outputs, then of two or one; for coordinates of one */
 typedef struct blocks {
-    size_t threes, others, size; /* how many; outputs of one of the others */
+    size_t threes, others, size; /* of three outputs; smaller ones, and their outputs */
 } blocks;
 
 static blocks blocks_of(cr_net net, size_t outputs)
 {
-    const size_t fit = outputs % 3 == 1 && outputs > 1 ? outputs / 3 - 1 : outputs / 3,
-                 threes = net == CR_NET_COORDINATES ? 0 : fit, left = outputs - 3 * threes,
-                 size = net == CR_NET_COORDINATES || left == 1 ? 1 : 2;
+    if (net == CR_NET_COORDINATES) return (blocks){0, outputs, 1};
+    const size_t threes = outputs / 3 - (outputs % 3 == 1 && outputs > 1),
+                 left = outputs - 3 * threes, size = left == 1 ? 1 : 2;
     return (blocks){threes, left / size, size};
 }
 
@@ -92,7 +94,8 @@ size_t cr_net_size(cr_net net, size_t outputs)
     return b.threes * set_of(net, 3)->directions + b.others * set_of(net, b.size)->directions;
 }
 
-/* Bit by bit the signs of the numbers after the first that is not 0. */
+/* Rotates the numbers of an axis. The bits of `sign` are the signs of the numbers after the first
+ * that is not 0. */
 static void turn(const axes *line, size_t outputs, size_t order, size_t sign, double *along)
 {
     size_t first = 1;
@@ -130,7 +133,10 @@ cr_direction cr_net_direction(cr_net net, size_t outputs, size_t index)
     const size_t of_threes = b.threes * set_of(net, 3)->directions;
     const int is_three = index < of_threes;
     const size_t of_block = set_of(net, is_three ? 3 : b.size)->directions;
-    if (!is_three) index -= of_threes, d.block = b.threes;
+    if (!is_three) {
+        index -= of_threes;
+        d.block = b.threes;
+    }
     d.block += index / of_block;
     d.outputs = cr_net_block(net, outputs, d.block, &d.first);
     d.weight = (double)d.outputs / (double)of_block;
@@ -175,7 +181,7 @@ static double greatest_of(net_vector *term, size_t count, uint32_t first, uint32
     return greatest;
 }
 
-/* One over the largest norm of the sum of +-w t v over all signs; the last may be +. */
+/* Returns 1 over the largest norm of the sum of +-w t v over all signs, the last of them +. */
 double cr_net_scale(size_t outputs, const double *proportions, cr_watch *watch)
 {
     const size_t count = cr_net_size(CR_NET_PROJECTIONS, outputs);

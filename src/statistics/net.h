@@ -1,5 +1,5 @@
 /* Directions along which a vector is certified: built-in sets for two and three outputs, and any
- * number of outputs in blocks of these (theory 7.3). */
+ * number of outputs in blocks of two or three (theory 7.3). */
 #ifndef CR_STATISTICS_NET_H
 #define CR_STATISTICS_NET_H
 #include "base/watch.h"
@@ -21,18 +21,20 @@ typedef struct cr_direction {
                                      to the identity */
 } cr_direction;
 
-size_t cr_net_blocks(cr_net, size_t outputs);
-size_t cr_net_size(cr_net, size_t outputs); /* directions of all blocks */
+size_t cr_net_blocks(cr_net, size_t outputs); /* number of blocks */
+size_t cr_net_size(cr_net, size_t outputs);   /* number of directions, of all blocks */
+/* Returns direction 0 <= index < cr_net_size. */
 cr_direction cr_net_direction(cr_net, size_t outputs, size_t index);
-/* The first output of a block, and how many it has. */
+/* Sets the first output of a block, and returns its number of outputs. */
 size_t cr_net_block(cr_net, size_t outputs, size_t block, size_t *first);
-/* The tolerance of a block of so many outputs, as a part of which each direction's is certified:
- * MEANS: if all |v.x| are less than the part, then ||x|| < 1. The others: if each median is nearer
- * than the part to v.psi, then the projection median is nearer than 1 to psi. Rounded down. */
+/* Returns the tolerance of every direction, as a fraction of the tolerance of its block of 1 to 3
+ * outputs, rounded down. MEANS: if all |v.x| are less than the fraction, then ||x|| < 1.
+ * PROJECTIONS and COORDINATES: if each median is nearer than the fraction to v.psi, then the
+ * projection median is nearer than 1 to psi. */
 double cr_net_part(cr_net, size_t outputs);
-/* The same for PROJECTIONS whose directions have different tolerances, in these proportions: what
- * each of them is multiplied by, rounded down. Of at most a block. Where it gets late it is any
- * number. */
+/* Returns the factor that turns these proportions of tolerances, one for each direction of a block
+ * of PROJECTIONS, into fractions of the block's tolerance, rounded down; any number if the watch is
+ * late. */
 double cr_net_scale(size_t outputs, const double *proportions, cr_watch *watch);
 
 #endif

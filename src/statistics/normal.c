@@ -1,8 +1,10 @@
+/* Normal density, tails and quantiles. erfc and exp of libm magnify the rounding of their arguments
+ * in the tails, so the lost part is added back. */
 #include "statistics/normal.h"
 #include "base/constants.h"
 #include <math.h>
 
-static const double sqrt_half_low = -0x1.bdd3413b26456p-55; /* what CR_SQRT_HALF lacks */
+static const double sqrt_half_low = -0x1.bdd3413b26456p-55; /* the error of CR_SQRT_HALF */
 
 double cr_normal_pdf(double x)
 {

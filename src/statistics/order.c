@@ -1,3 +1,5 @@
+/* Order statistics without memory: selection by radix in passes over values that stay in place, by
+ * rank or by weight, and a heap sort, because qsort may allocate. */
 #include "statistics/order.h"
 #include "base/bytes.h"
 #include <math.h>
@@ -15,7 +17,7 @@ static double value_of(uint64_t key)
     return cr_double_of_bits(key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key);
 }
 
-/* ---- heap sort: the C library's may allocate */
+/* ---- heap sort */
 static void sift(double *values, size_t parent, size_t count)
 {
     const double value = values[parent];
@@ -43,16 +45,16 @@ void cr_order_sort(double *values, size_t count)
     }
 }
 
-/* ---- one of them */
+/* ---- selection */
 enum { FEW = 128 };
 
-/* Whether a number's bits from `shift` on are the prefix's; NaN is none. */
+/* Returns 1 if the bits of the value's key from `shift` on equal the prefix; 0 for NaN. */
 static int shares(double value, uint64_t prefix, int shift)
 {
     return !isnan(value) && (shift == 64 || (key_of(value) ^ prefix) >> shift == 0);
 }
 
-/* Among those few that share these bits. */
+/* Selects among the few values that share these bits. */
 static double select_few(const cr_order *order, uint64_t prefix, int shift, size_t rank)
 {
     double few[FEW];
@@ -63,12 +65,15 @@ static double select_few(const cr_order *order, uint64_t prefix, int shift, size
     }
     if (rank >= count) return NAN;
     make_heap(few, count);
-    while (count - 1 > rank) few[0] = few[--count], sift(few, 0, count);
+    while (count - 1 > rank) {
+        few[0] = few[--count];
+        sift(few, 0, count);
+    }
     return few[0];
 }
 
-/* Radix selection: byte by byte from the top, count the values that share the bytes found so far
- * and step into the right one, until few are left. */
+/* Radix selection: byte by byte from the top, counts the values that share the bytes found so far
+ * and steps into the right bucket, until few values are left. */
 double cr_order_select(const cr_order *order, size_t rank)
 {
     uint64_t prefix = 0;
@@ -89,7 +94,7 @@ double cr_order_select(const cr_order *order, size_t rank)
     return left > FEW ? value_of(prefix) : select_few(order, prefix, shift, rank);
 }
 
-/* The same from above, with weights in place of numbers. */
+/* Radix selection from above, with weights in place of counts. */
 double cr_order_threshold(const cr_order *order, double (*weight)(const void *of, size_t i),
                           double budget)
 {

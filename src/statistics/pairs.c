@@ -1,14 +1,18 @@
+/* The worst case of antithetic pairs (theory 1.5, Lemma 1d). There is a one-parameter family of
+ * worst events, over which a proof goes cell by cell. Independent noise needs only a binomial
+ * bound, in served.c. */
 #include "statistics/pairs.h"
 #include "base/constants.h"
 #include "statistics/normal.h"
 #include <float.h>
 #include <math.h>
 
-/* What a tail of the normal distribution may be off by, relatively, and its argument, absolutely,
- * for one unit of its size: far more than the rounding, where tails above 1e-20 are told apart. */
+/* Margin of the normal distribution: relative for a tail, absolute for its argument in units of its
+ * size. This is far more than the rounding of tails above 1e-20, the least that matter. */
 static const double off = 1e-13;
-static const double least_p = 1e-15, most_p = 0.999; /* taken for less; not answered */
-/* Cells that a proof may have, and steps of a bisection: more would gain a thousandth of sigma. */
+static const double least_p = 1e-15, most_p = 0.999; /* least and greatest p of a proof */
+/* Limits of the cells of a proof and of the steps of a bisection: more would gain a thousandth of
+ * sigma. */
 enum { CELLS = 200, STEPS = 20, POINTS = 8 };
 
 /* ---- the tail of a request */
@@ -18,13 +22,17 @@ enum { CELLS = 200, STEPS = 20, POINTS = 8 };
 static double sum_of_first(double M, double a, double b, double c, double count)
 {
     static const double great = 0x1p800;
-    double before = 0, at = 1, sum = 0, scaled = 0; /* so often */
+    double before = 0, at = 1, sum = 0, scaled = 0; /* divisions by `great` */
     for (double n = 0; n < count; n += 1) {
         sum += at;
         const double next = ((M - n) * b * at + (2 * M - n + 1) * c * before) / ((n + 1) * a);
-        before = at, at = next;
+        before = at;
+        at = next;
         if (at < great) continue;
-        before /= great, at /= great, sum /= great, scaled += 1;
+        before /= great;
+        at /= great;
+        sum /= great;
+        scaled += 1;
     }
     return exp(M * log(a) + scaled * log(great) + log(sum));
 }
@@ -33,7 +41,7 @@ static double sum_of_first(double M, double a, double b, double c, double count)
 static double tail_of_pairs(double M, double both, double neither, double count)
 {
     const double one = fmax(1 - both - neither, 0), end = count > M ? both : neither,
-                 lost = 4 * M * DBL_EPSILON; /* of probability, by the rounding of `one` */
+                 lost = 4 * M * DBL_EPSILON; /* probability lost by the rounding of `one` */
     if (!(count > 0)) return 1;
     if (count > 2 * M) return 0;
     if (end < 1e-30) return 1; /* or the sum overflows */
@@ -63,13 +71,14 @@ static double both_within(double a)
     return 1 - 2 * cr_normal_sf(a) * (1 - off);
 }
 
-/* What `both` costs at z, rounded down. */
+/* Probability at z of the event that both are out within a, rounded down. */
 static double cost_within(double r, double a)
 {
     return cr_normal_sf(r - a) * (1 - off) - cr_normal_sf(r + a) * (1 + off);
 }
 
-/* What is left of p pays for one out beyond b >= a. How likely neither is then, rounded down. */
+/* The remaining p is spent on one out beyond b >= a. Returns the probability of neither, rounded
+ * down. */
 static double neither_at(double p, double r, double a)
 {
     const double left = p * (1 + off) - cost_within(r, a);
@@ -78,7 +87,7 @@ static double neither_at(double p, double r, double a)
     return fmax(0, 2 * (cr_normal_sf(a) * (1 - off) - cr_normal_sf(b) * (1 + off)));
 }
 
-/* The greatest a that p pays for, rounded up. */
+/* Greatest a that p allows, rounded up. */
 static double most_within(double p, double r, double least)
 {
     double most = r + 10;
@@ -90,7 +99,7 @@ static double most_within(double p, double r, double least)
     return most;
 }
 
-/* For all a up to `to`, from the one that `neither` is of. */
+/* Returns 1 if requests hold for all a up to `to`, from the one with this `neither`. */
 static int cell_holds(const cr_pairs *pairs, double to, double neither)
 {
     return cr_pairs_tail(pairs, both_within(to), neither) <= pairs->rate;
@@ -102,7 +111,7 @@ int cr_pairs_hold(const cr_pairs *pairs, double p, double r)
     p = fmax(p, least_p);
     const double least = fmax(0, r - cr_normal_quantile_sf(p) - off * (40 + r)),
                  most = most_within(p, r, least);
-    for (int i = 0; i <= POINTS; i++) { /* most that do not hold are told by few */
+    for (int i = 0; i <= POINTS; i++) { /* a few points refute most p */
         const double a = least + (most - least) * i / POINTS;
         if (!cell_holds(pairs, a, neither_at(p, r, a))) return 0;
     }
@@ -110,8 +119,10 @@ int cr_pairs_hold(const cr_pairs *pairs, double p, double r)
     for (int i = 0; i < CELLS && from < most; i++) {
         const double to = fmin(from + width, most);
         const int holds = cell_holds(pairs, to, neither);
-        if (holds) from = to, neither = neither_at(p, r, from);
         width *= holds ? 1.5 : 0.5;
+        if (!holds) continue;
+        from = to;
+        neither = neither_at(p, r, from);
     }
     return from >= most;
 }
@@ -120,9 +131,12 @@ int cr_pairs_hold(const cr_pairs *pairs, double p, double r)
 double cr_pairs_radius(const cr_pairs *pairs, double p, double likely)
 {
     double holds = likely, beyond = 10 + cr_normal_quantile_sf(fmax(p, least_p));
-    if (!cr_pairs_hold(pairs, p, likely)) holds = 0, beyond = fmin(beyond, likely);
-    else beyond = fmax(beyond, likely);
-    if (holds == 0 && !cr_pairs_hold(pairs, p, 0)) return 0;
+    if (cr_pairs_hold(pairs, p, likely)) beyond = fmax(beyond, likely);
+    else {
+        if (!cr_pairs_hold(pairs, p, 0)) return 0;
+        holds = 0;
+        beyond = fmin(beyond, likely);
+    }
     for (int i = 0; i < STEPS; i++) {
         const double r = 0.5 * (holds + beyond);
         if (cr_pairs_hold(pairs, p, r)) holds = r;
@@ -131,7 +145,7 @@ double cr_pairs_radius(const cr_pairs *pairs, double p, double likely)
     return holds;
 }
 
-/* As independent noise would: p and the threshold are as far apart as the radius. */
+/* As for independent noise, p and the threshold are as far apart as the radius. */
 double cr_pairs_threshold(const cr_pairs *pairs, double mean, double likely)
 {
     const double p = nextafter(0.5 * (1 - mean), 1), r = cr_pairs_radius(pairs, p, likely);

@@ -1,10 +1,13 @@
+/* The size of the pilot, and the prediction from it by a soft count of the outputs beyond the
+ * tolerance (theory 5.2, 6.3). The sample median would balance the middle of the outputs, but the
+ * radius depends on their tails. */
 #include "statistics/pilot.h"
 #include "base/constants.h"
 #include <math.h>
 
 #define PILOT_SHARE 0.15
-#define SAVED 20.0         /* of this many samples, half of the share */
-#define SHRINKAGE 5.0      /* pilot samples that f(z) is worth */
+#define SAVED 20.0         /* of this number of samples, half of the share */
+#define SHRINKAGE 5.0      /* f(z) counts as this number of pilot samples */
 #define SLOPE 0.05         /* keeps the root unique inside the dead zone */
 #define SMALL_BUDGET 1000u /* up to here the wide ramp is better */
 
@@ -25,7 +28,7 @@ typedef struct dead_zone {
     double tolerance, softness;
 } dead_zone;
 
-/* Counts, softly, the values beyond theta +- tolerance: those alone limit the radius. */
+/* Softly counts the values beyond theta +- tolerance, since only they limit the radius. */
 static void dead_zone_score(double t[CR_LOCATION_CHUNK], const void *setting)
 {
     const dead_zone zone = *(const dead_zone *)setting;
@@ -44,8 +47,8 @@ double cr_pilot_location(const cr_values *pilot, double tolerance, double softne
                             middle + 2 * tolerance);
 }
 
-/* Where the root is looked for if f(z) is not known: around the median, of angles cut opposite to
- * their circular mean. */
+/* Center of the search if f(z) is unknown: the median; for angles, with the circle cut opposite to
+ * the circular mean. */
 static double robust_origin(cr_values pilot)
 {
     if (!(pilot.period > 0)) return cr_location_median(&pilot);
@@ -54,18 +57,12 @@ static double robust_origin(cr_values pilot)
     return pilot.origin + cr_location_median(&pilot);
 }
 
-/* From the origin to the root near it. */
+/* Returns the distance from the origin to the root near it. */
 static double move_from(double origin, cr_values pilot, double tolerance, double softness)
 {
     pilot.origin = origin;
     const double found = cr_pilot_location(&pilot, tolerance, softness);
     return pilot.period > 0 ? found : found - origin;
-}
-
-/* An end of the bracket is no root: f(z) is known, and far from the noisy outputs. */
-static int is_no_root(double move, double tolerance)
-{
-    return !(fabs(move) < 2 * tolerance * (1 - CR_ROUNDING));
 }
 
 double cr_pilot_prediction(const cr_values *pilot, double tolerance, size_t budget,
@@ -77,7 +74,8 @@ double cr_pilot_prediction(const cr_values *pilot, double tolerance, size_t budg
     if (usable > 0 && tolerance > 0) {
         const double trust = (double)usable / ((double)usable + SHRINKAGE);
         move = trust * move_from(origin, *pilot, tolerance, softness);
-        if (isnan(origin) || is_no_root(move / trust, tolerance)) {
+        /* An end of the bracket is no root: f(z) is far from the noisy outputs. */
+        if (isnan(origin) || !(fabs(move / trust) < 2 * tolerance * (1 - CR_ROUNDING))) {
             origin = robust_origin(*pilot);
             move = move_from(origin, *pilot, tolerance, softness);
         }

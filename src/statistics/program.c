@@ -1,8 +1,9 @@
+/* The simplex algorithm on the dual: maximise least*y over y >= 0 subject to rows^T*y <= cost, from
+ * the basis of slacks. x is the prices. The result is a proposal: weights.c makes it valid by the
+ * proof of majorant.c. */
 #include "statistics/program.h"
 #include <math.h>
 
-/* The simplex algorithm on the dual: the greatest least*y over y >= 0 with rows^T*y <= cost, which
- * begins with its slacks. x is the prices. */
 enum { STEPS = 500 };
 
 typedef struct basis {
@@ -16,7 +17,8 @@ static void begin(basis *b, const double *cost)
 {
     for (int i = 0; i < b->p->unknowns; i++) {
         for (int k = 0; k < b->p->unknowns; k++) b->inverse[i][k] = i == k;
-        b->column[i] = -1 - i, b->value[i] = cost[i];
+        b->column[i] = -1 - i;
+        b->value[i] = cost[i];
     }
 }
 
@@ -30,22 +32,27 @@ static void price(const basis *b, double *x)
     }
 }
 
-/* What the prices violate most: a row, or -1 - i where x[i] is negative. */
+/* Returns the most violated row, or -1 - i if x[i] is the most negative price. */
 static int worst(const basis *b, const double *x, double tolerance)
 {
     int found = CR_PROGRAM_ROWS;
-    for (int i = 0; i < b->p->unknowns; i++)
-        if (-x[i] > tolerance) tolerance = -x[i], found = -1 - i;
+    for (int i = 0; i < b->p->unknowns; i++) {
+        if (!(-x[i] > tolerance)) continue;
+        tolerance = -x[i];
+        found = -1 - i;
+    }
     for (int r = 0; r < b->p->rows; r++) {
         double lack = b->p->least[r];
         for (int k = 0; k < b->p->unknowns; k++) lack -= (double)b->p->row[r][k] * x[k];
-        if (lack > tolerance) tolerance = lack, found = r;
+        if (!(lack > tolerance)) continue;
+        tolerance = lack;
+        found = r;
     }
     return found;
 }
 
-/* What the basis gives up for one unit of the column; returned is the place that runs out first, or
- * -1. */
+/* Sets the change of the basis by one unit of the column. Returns the place that first reaches 0,
+ * or -1. */
 static int leaving(const basis *b, int column, double *given)
 {
     int place = -1;
@@ -55,7 +62,9 @@ static int leaving(const basis *b, int column, double *given)
         for (int k = 0; column >= 0 && k < b->p->unknowns; k++)
             sum += b->inverse[i][k] * (double)b->p->row[column][k];
         given[i] = sum;
-        if (sum > 1e-11 && b->value[i] / sum < first) first = b->value[i] / sum, place = i;
+        if (!(sum > 1e-11 && b->value[i] / sum < first)) continue;
+        first = b->value[i] / sum;
+        place = i;
     }
     return place;
 }

@@ -1,4 +1,4 @@
-/* A small linear program: the least cost*x over x >= 0 with row*x >= least for every row. */
+/* A small linear program: minimise cost*x over x >= 0 subject to row*x >= least for every row. */
 #ifndef CR_STATISTICS_PROGRAM_H
 #define CR_STATISTICS_PROGRAM_H
 
@@ -10,8 +10,8 @@ typedef struct cr_program {
     double least[CR_PROGRAM_ROWS];
 } cr_program;
 
-/* Nearly: rows may be violated by `tolerance`, or by more where the steps run out. Costs are > 0.
- */
+/* Sets x to a solution in which rows are violated by at most `tolerance`, or by more if 500 steps
+ * do not suffice. Costs are > 0. */
 void cr_program_solve(const cr_program *, const double *cost, double tolerance, double *x);
 
 #endif

@@ -1,5 +1,5 @@
-/* Some samples of one recorded output, or of all, seen through a score: what every statistic
- * reads. */
+/* Samples of one recorded output, or of all, seen through a score. All statistics read outputs in
+ * this form. */
 #ifndef CR_STATISTICS_SAMPLES_H
 #define CR_STATISTICS_SAMPLES_H
 #include "base/watch.h"
@@ -11,17 +11,17 @@ typedef struct cr_samples {
     size_t first, count; /* samples first .. first+count-1 */
     const cr_score *score;
     double center;   /* subtracted from every score */
-    cr_watch *watch; /* NULL: nobody is in a hurry */
+    cr_watch *watch; /* NULL: no deadline */
 } cr_samples;
 
-/* Score number i of them, 0 <= i < count, about the center. */
+/* Returns score i about the center, 0 <= i < count. */
 static inline double cr_samples_at(const cr_samples *s, size_t i)
 {
     return cr_score_value(s->score, s->y + (s->first + i) * s->step) - s->center;
 }
 
-/* Whether there is a number i, and time for it: every pass over them is for (size_t i = 0;
- * cr_samples_has(s, i); i++). */
+/* Returns 1 if there is a sample i and the deadline has not passed. Every pass begins with
+ * for (size_t i = 0; cr_samples_has(s, i); i++). */
 static inline int cr_samples_has(const cr_samples *s, size_t i)
 {
     return i < s->count && !cr_watch_ends(s->watch, i);

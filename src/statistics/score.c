@@ -1,3 +1,6 @@
+/* Scores of outputs, and their ranges. On a circle, in a ball and along a direction an output has
+ * the lesser value if rounding may have moved it across an end of its interval. On the line the end
+ * is the double that the certificate states. */
 #include "statistics/score.h"
 #include "base/constants.h"
 #include "statistics/location.h"
@@ -9,8 +12,8 @@ static double clip(double v)
     return v < -1 ? -1 : v > 1 ? 1 : v;
 }
 
-/* Where prediction and tolerance are far greater than the end of the interval between them, what
- * rounding takes from the difference is not small beside the outputs: it is added last. */
+/* Returns t + tolerance. If the tolerance takes nearly all of the prediction away, the rounding of
+ * the difference is not small beside the outputs, so it is added last. */
 static double line(const cr_score *s, double y)
 {
     const double gap = y - s->prediction, u = s->side * gap + s->tolerance,
@@ -20,7 +23,7 @@ static double line(const cr_score *s, double y)
     return u + s->side * ((y - of_y) - (s->prediction - (of_y - gap)));
 }
 
-/* On the line the comparison is made with the end of the interval, as the certificate states it. */
+/* Compares with the end of the interval, as the certificate states it. */
 static double sign_on_line(const cr_score *s, double y)
 {
     const int above = s->side > 0 ? y > s->prediction - s->tolerance
@@ -51,8 +54,8 @@ static double circular_value(const cr_score *s, double t)
     return -1;
 }
 
-/* Both ends are out. y is a double itself, so rounding of an end never lets in what lies beyond it.
- */
+/* Both ends are out. y is a double itself, so rounding of an end never includes an output beyond
+ * it. */
 static double within(const cr_score *s, double y)
 {
     const int in = s->period > 0
@@ -75,8 +78,8 @@ static double within_ball(const cr_score *s, const float *y)
 }
 
 /* ---- along a direction */
-/* What rounding may change in a sum of up to three products, as a part of the sum of their sizes:
- * more than that of the vector, of the differences, of the products and of the sum together. */
+/* Relative rounding error of a sum of up to three products, with respect to the sum of their sizes:
+ * more than the errors of vector, differences, products and sum together. */
 static const double rounding = 8 * DBL_EPSILON;
 
 static double center_at(const cr_score *s, size_t k)
@@ -84,7 +87,8 @@ static double center_at(const cr_score *s, size_t k)
     return s->center ? s->center[k] : 0;
 }
 
-/* v.(y - center); NaN where one of the outputs failed. */
+/* Returns v.(y - center), NaN if one of the outputs failed, and the sum of the sizes of its
+ * terms. */
 static double along(const cr_score *s, const float *y, double *size)
 {
     double sum = 0;
@@ -122,7 +126,8 @@ static void range_along(const cr_score *s, const double *lo, const double *hi, d
 {
     const double slack = cr_score_unsure(s, lo, hi),
                  added = s->kind == CR_SCORE_LINEAR ? s->tolerance : 0;
-    *least = added - slack, *greatest = added + slack;
+    *least = added - slack;
+    *greatest = added + slack;
     for (size_t k = 0; k < s->outputs; k++) {
         const double v = (s->side < 0 ? -1 : 1) * s->along[k], c = center_at(s, k);
         if (v == 0) continue;
@@ -141,7 +146,7 @@ double cr_score_unsure(const cr_score *s, const double *lo, const double *hi)
     return isfinite(size) ? rounding * size : 0;
 }
 
-/* ---- any */
+/* ---- all scores */
 static int is_along(const cr_score *s)
 {
     return s->outputs > 0 && s->kind != CR_SCORE_BALL;
@@ -177,16 +182,18 @@ double cr_score_of_prediction(const cr_score *s)
 void cr_score_range(const cr_score *s, const double *lo, const double *hi, double *least,
                     double *greatest)
 {
-    *least = -1, *greatest = 1;
-    if (cr_score_nature(s->kind).bounded) return;
-    if (is_along(s)) {
+    if (cr_score_nature(s->kind).bounded) {
+        *least = -1;
+        *greatest = 1;
+    } else if (is_along(s)) {
         range_along(s, lo, hi, least, greatest);
-        return;
+    } else if (s->kind == CR_SCORE_OUTPUT) {
+        *least = *lo;
+        *greatest = *hi;
+    } else {
+        *least = line(s, s->side > 0 ? *lo : *hi);
+        *greatest = line(s, s->side > 0 ? *hi : *lo);
     }
-    *least = *lo, *greatest = *hi;
-    if (s->kind == CR_SCORE_OUTPUT) return;
-    *least = line(s, s->side > 0 ? *lo : *hi);
-    *greatest = line(s, s->side > 0 ? *hi : *lo);
 }
 
 /* ---- kinds */

@@ -9,11 +9,11 @@ enum cr_score_kind {
     CR_SCORE_OUTPUT = 0, /* f itself */
     CR_SCORE_LINEAR,     /* t + tolerance */
     CR_SCORE_HUBER,      /* clip((t + tolerance)/width, -1, 1) */
-    CR_SCORE_SIGN,       /* 1 where t > -tolerance, else -1 */
+    CR_SCORE_SIGN,       /* 1 if t > -tolerance, else -1 */
     CR_SCORE_SINE,       /* sin(t + tolerance), angles */
-    CR_SCORE_ARC,        /* 1 where -arc <= t <= cut, else -1, angles */
-    CR_SCORE_WITHIN,     /* 1 where |t| < tolerance, else -1 */
-    CR_SCORE_BALL        /* 1 where all outputs lie within tolerance of the center, else -1 */
+    CR_SCORE_ARC,        /* 1 if -arc <= t <= cut, else -1, angles */
+    CR_SCORE_WITHIN,     /* 1 if |t| < tolerance, else -1 */
+    CR_SCORE_BALL        /* 1 if all outputs lie within tolerance of the center, else -1 */
 };
 
 typedef struct cr_nature {
@@ -22,12 +22,12 @@ typedef struct cr_nature {
     int sides;      /* there is one for each side of the prediction */
 } cr_nature;
 
-cr_nature cr_score_nature(enum cr_score_kind);
+cr_nature cr_score_nature(enum cr_score_kind); /* all 0 for the output itself */
 
-/* t is side*(y - prediction), on the circle where period > 0. With a period, HUBER is -1 wherever
- * |t| >= cut and SIGN wherever t >= cut: there the moving cut of the line could change the branch
- * (theory 7). An output that failed has the least score on both sides. Along a direction the output
- * is v.(y - center), and the prediction is 0 (theory 7.3). */
+/* t is side*(y - prediction), on the circle if period > 0. With a period, HUBER is -1 for |t| >=
+ * cut, and SIGN for t >= cut: there the moving cut of the line could change the branch (theory
+ * 7.2). An output that failed has the least score on both sides. Along a direction the output is
+ * v.(y - center), and the prediction is 0 (theory 7.3). */
 typedef struct cr_score {
     enum cr_score_kind kind;
     int32_t side; /* +1 is u_+, -1 is u_- */
@@ -38,14 +38,14 @@ typedef struct cr_score {
     double along[CR_NET_BLOCK]; /* v */
 } cr_score;
 
-/* y: the output; for BALL and along a direction all outputs of a sample. */
+/* Returns the score of y: one output, or all outputs of a sample for BALL and along a direction. */
 double cr_score_value(const cr_score *, const float *y);
-/* The score of the prediction itself. */
+/* Returns the score of the prediction itself. */
 double cr_score_of_prediction(const cr_score *);
-/* Range of the score for an output, or outputs, in [lo, hi]. */
+/* Sets the range of the score for outputs in [lo, hi]; lo and hi are of one output, or of each. */
 void cr_score_range(const cr_score *, const double *lo, const double *hi, double *least,
                     double *greatest);
-/* More than rounding can change a score that is linear along a direction, for outputs in [lo, hi];
- * 0 where they have no range. */
+/* Returns more than rounding can change a score that is linear along a direction, for outputs in
+ * [lo, hi]; 0 if the range is not finite. */
 double cr_score_unsure(const cr_score *, const double *lo, const double *hi);
 #endif

@@ -1,10 +1,12 @@
+/* Thresholds for estimates from fresh independent samples (theory 1.5), and trimmed means (theory
+ * 9.2). Antithetic pairs have a worst case of their own, in pairs.c. */
 #include "statistics/served.h"
 #include "base/constants.h"
 #include "statistics/binomial.h"
 #include <float.h>
 #include <math.h>
 
-/* The estimate fails if at most so many of the values are 1. */
+/* For an estimate that fails if at most `most` of the values are 1. */
 static double least_mean(uint64_t samples, uint64_t most, double beta)
 {
     return nextafter(2 * cr_binomial_upper(most, samples, beta) - 1, 2);
@@ -25,9 +27,9 @@ double cr_served_misses(uint64_t samples, uint64_t out, double beta)
     return out < samples ? least_mean(samples, samples - out - 1, beta) : -INFINITY;
 }
 
-/* kl(a; p) = a log(a/p) + (1-a) log((1-a)/(1-p)) >= log(1/beta)/N' for the share a at which the sum
- * is 0: the tail at mean p is then at most beta (Hoeffding's first inequality). For values in [-1,
- * 1] it reads (1 - tau^2)^(N'/2) <= beta. */
+/* kl(a; p) = a log(a/p) + (1-a) log((1-a)/(1-p)) >= log(1/beta)/N' for the fraction a at which the
+ * sum is 0: the tail at mean p is then at most beta (Hoeffding's first inequality). For values in
+ * [-1, 1] it reads (1 - tau^2)^(N'/2) <= beta. */
 double cr_served_bounded(double samples, double least, double greatest, double beta)
 {
     const double span = greatest - least, zero = -least / span, need = -log(beta) / samples;
@@ -39,8 +41,8 @@ double cr_served_bounded(double samples, double least, double greatest, double b
         const double p = 0.5 * (low + high);
         const double divergence =
             (zero > 0 ? zero * log(zero / p) : 0) + (1 - zero) * (log1p(-zero) - log1p(-p));
-        /* Logarithms of numbers below 1 may be off by 2 ulp each: that is more than a part of
-         * `need` where N' is large. */
+        /* Logarithms of numbers below 1 may be off by 2 ulp each: for a large N' that is more than
+         * 1e-9 of `need`. */
         if (divergence >= need * (1 + 1e-9) + 4 * DBL_EPSILON) high = p;
         else low = p;
     }
@@ -54,8 +56,8 @@ uint64_t cr_served_cut(uint64_t samples, double trim)
     return cut < most ? cut : most;
 }
 
-/* As many as are cut off at one end; or, with a range, j more of the m that are left, where
- * j reach + (m - j) core < m tolerance. All is rounded so that j is too small in doubt. */
+/* The number that is cut off at one end; or, with a range, j more of the m that remain, with j
+ * reach + (m - j) core < m tolerance. Rounded so that j is too small in doubt. */
 uint64_t cr_served_out(uint64_t samples, double trim, double tolerance, double core, double reach)
 {
     const uint64_t cut = cr_served_cut(samples, trim);

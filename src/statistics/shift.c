@@ -1,3 +1,5 @@
+/* Probabilities and means under a shift of normal noise (theory 2.1), with the margins for their
+ * rounding. */
 #include "statistics/shift.h"
 #include "base/constants.h"
 #include "statistics/normal.h"

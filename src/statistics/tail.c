@@ -1,3 +1,6 @@
+/* Binomial tails as functions of the normal quantile of a probability, by the incomplete beta
+ * function, and the grid on which the weights of prediction intervals are found and proved (theory
+ * 12.3). */
 #include "statistics/tail.h"
 #include "base/constants.h"
 #include "statistics/beta.h"
@@ -53,10 +56,10 @@ double cr_tail_reaches(const cr_tail *f, double value)
     return 0.5 * (lo + hi);
 }
 
-/* ---- points that are close together where one of several tails rises */
-static const double least = -8, most = 8.5; /* beyond, no tail is measured */
+/* ---- the grid */
+static const double least = -8, most = 8.5; /* limits of rises, as quantiles */
 
-/* The arc sine of the root of a share has a standard deviation that depends on the number of
+/* The arc sine of the root of a fraction has a standard deviation that depends on the number of
  * samples only, 1/(2 sqrt(samples)). */
 static double at_angle(double angle)
 {

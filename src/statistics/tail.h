@@ -1,5 +1,5 @@
-/* P(Bin(n, Phi(t + shift)) >= above) as a function of t: a distribution function whose density has
- * a concave logarithm. So it is convex up to its mode, and concave from there (theory 12.3). */
+/* P(Bin(n, Phi(t + shift)) >= above) as a function of t: a distribution function with a log-concave
+ * density, hence convex up to the mode and concave from there (theory 12.3). */
 #ifndef CR_STATISTICS_TAIL_H
 #define CR_STATISTICS_TAIL_H
 #include <stdint.h>
@@ -9,22 +9,24 @@ typedef struct cr_tail {
     double shift;
 } cr_tail;
 
+/* The tail of n = samples; 1 <= above <= n, shift in units of sigma. */
 cr_tail cr_tail_of(uint64_t samples, uint64_t above, double shift);
+/* Return the tail at t, its density, and the mode of the density. */
 double cr_tail_value(const cr_tail *, double t);
 double cr_tail_density(const cr_tail *, double t);
 double cr_tail_mode(const cr_tail *);
-/* The t at which it reaches the value. */
+/* Returns the t at which the tail reaches the value, in (0, 1). */
 double cr_tail_reaches(const cr_tail *, double value);
 
-/* ---- points t that are close together where one of several tails rises, and far apart elsewhere
- */
+/* ---- a grid of points t, dense in the rise of each of several tails */
 typedef struct cr_tail_ramp { /* where a tail rises */
     double samples, shift, begin, end;
 } cr_tail_ramp;
 
-/* Up to `band` standard deviations from its middle. */
+/* Returns the rise up to `band` standard deviations from its middle. */
 cr_tail_ramp cr_tail_rise(const cr_tail *, double band);
-/* The next point, `share` of a standard deviation from t or less; infinite after the last rise. */
+/* Returns the next point, `share` of a standard deviation from t or less; infinite after the last
+ * rise. */
 double cr_tail_next(const cr_tail_ramp *rises, int count, double t, double share);
 
 #endif

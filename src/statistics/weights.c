@@ -1,3 +1,6 @@
+/* Chooses the weights of theory 12.3: a linear program on a grid, under a guess of the scores, with
+ * the proof of majorant.c. Without a shift and with equal numbers of samples no program is needed:
+ * the exact weights are known from split conformal prediction. */
 #include "statistics/weights.h"
 #include "statistics/tail.h"
 #include "statistics/normal.h"
@@ -27,15 +30,15 @@ int cr_weights_levels(uint64_t samples, uint64_t above[CR_WEIGHTS_LEVELS])
 /* ---- the linear program on points t */
 enum { FIXED = 160, NARROW = 32, ROUNDS = 5 };
 static const double lp_band = 5, lp_narrow = 6, tolerance = 1e-4;
-/* The guess of the scores that decides between weights, and nothing else: residuals are standard
- * normal, and the noise moves outputs by so much. */
+/* The guess of the scores, which only decides between weights: residuals are standard normal, and
+ * the noise moves outputs by `spread`. */
 static const double spread = 0.7, farthest = 12;
 
 typedef struct problem {
     const cr_weights_setting *s;
     cr_majorant m;
     uint64_t sample; /* k, on which a depends */
-    int fixed;       /* rows that do not */
+    int fixed;       /* number of rows that do not */
     double t[FIXED];
     cr_program program;
 } problem;
@@ -50,7 +53,7 @@ static void add_row(problem *p, double t)
     program->least[program->rows++] = cr_tail_value(&p->m.a, t);
 }
 
-/* How many points a grid has, which are kept if they are not too many. */
+/* Returns the number of points of a grid, which is kept if it fits. */
 static int grid_of(problem *p, double share)
 {
     cr_tail_ramp rises[CR_WEIGHTS_LEVELS] = {{0}};
@@ -71,7 +74,8 @@ static void begin(problem *p, const cr_weights_setting *s)
     for (int l = 0; l < p->m.count; l++) p->m.b[l] = cr_tail_of(s->calibration, above[l], 0);
     double share = 0.1;
     while ((p->fixed = grid_of(p, share)) > FIXED) share *= 1.2;
-    p->program.unknowns = p->m.count + 1, p->program.rows = 0;
+    p->program.unknowns = p->m.count + 1;
+    p->program.rows = 0;
     p->m.a = p->m.b[0]; /* for now */
     for (int i = 0; i < p->fixed; i++) add_row(p, p->t[i]);
 }
@@ -91,7 +95,6 @@ static void take_sample(problem *p, uint64_t sample)
     program->least[program->rows++] = 1;
 }
 
-/* The sum of the steps. */
 static double rise_of(const cr_majorant *m)
 {
     double sum = 0;
@@ -107,8 +110,8 @@ static void solve(problem *p, const double *cost)
     for (int l = 0; l < p->m.count; l++) p->m.step[l] = x[l + 1];
 }
 
-/* Makes the weights large enough. Where that takes much, the program receives the points where they
- * were not, and 0 is returned. */
+/* Makes the weights large enough. If that takes much, adds the points with too little weight to the
+ * program, and returns 0. */
 static int prove(problem *p)
 {
     cr_lacks lacks;
@@ -135,7 +138,7 @@ static double guessed(double t, double q)
     return x > 0 ? 1 - 2 * cr_normal_sf(x) : 0;
 }
 
-/* The share of the points that the guess puts next to t[i]. */
+/* Returns the fraction of the points that the guess places next to t[i]. */
 static double share_of(const problem *p, int i, double q)
 {
     const double right = i + 1 < p->fixed ? guessed(0.5 * (p->t[i] + p->t[i + 1]), q) : 1,
@@ -174,7 +177,7 @@ static double threshold_of(const problem *p)
     return hi;
 }
 
-/* In turn the weights for a threshold, and the threshold for weights. */
+/* Finds in turn the weights for a threshold, and the threshold for the weights. */
 static double improve(problem *p)
 {
     double q = farthest;
@@ -197,7 +200,7 @@ static double length_with(problem *p, uint64_t sample)
     return improve(p) + spread * cr_normal_quantile_sf(share);
 }
 
-typedef struct tried { /* ranks, by the normal quantile of their share */
+typedef struct tried { /* a rank, and the normal quantile of its fraction */
     double z, length;
     uint64_t sample;
 } tried;
@@ -211,7 +214,7 @@ static void try_at(problem *p, double z, tried *best)
     if (length < best->length) *best = (tried){z, length, sample};
 }
 
-/* With infinitely many samples Phi(-shift) would be the best share. */
+/* Tries ranks around Phi(-shift), the best fraction for infinitely many samples. */
 static uint64_t shortest(problem *p)
 {
     enum { TRIED = 24, HALVINGS = 4 };
@@ -221,13 +224,14 @@ static uint64_t shortest(problem *p)
     for (int i = 0; i <= TRIED; i++) try_at(p, to - run * i / TRIED, &best);
     for (double step = 0.5 * run / TRIED; step > run / (TRIED << HALVINGS); step *= 0.5) {
         const double middle = best.z;
-        try_at(p, middle - step, &best), try_at(p, middle + step, &best);
+        try_at(p, middle - step, &best);
+        try_at(p, middle + step, &best);
     }
     return best.sample ? best.sample : 1;
 }
 
-/* ---- weights for few points: they need the fewest */
-/* The points are one more with the input to come. */
+/* ---- the weights that need the fewest points */
+/* The input to come counts as a point. */
 static uint64_t least_of(double points)
 {
     static const double most_points = 1e15; /* nobody has more */
@@ -239,21 +243,24 @@ static double points_for(const cr_majorant *m, double alpha)
     return rise_of(m) / fmax(alpha - m->floor, 0);
 }
 
-/* The best weights for a number of points may allow fewer points, for which others are the best; or
- * none, and then more are tried. */
+/* The best weights for a number of points may allow fewer points, for which other weights are best;
+ * or no number, and then more points are tried. */
 static void solve_for_few(problem *p)
 {
-    double cost[CR_PROGRAM_MOST] = {1}, points = 1 / p->s->alpha, before = INFINITY;
+    double cost[CR_PROGRAM_MOST] = {1};
+    double points = 1 / p->s->alpha, before = INFINITY;
     for (int i = 0; i < 20; i++) {
         for (int l = 1; l <= p->m.count; l++) cost[l] = 1 / points;
         solve(p, cost);
         const double found = points_for(&p->m, p->s->alpha);
         if (found >= 0.999 * before && found < INFINITY) break;
-        points = found < INFINITY ? found : 8 * points, before = found;
+        points = found < INFINITY ? found : 8 * points;
+        before = found;
     }
 }
 
-/* Without a shift, and with as many samples, a truth is missed like a calibration point. */
+/* Without a shift, and with samples = calibration, a truth is missed like a calibration point: the
+ * two are exchangeable. */
 static int is_split(const cr_weights_setting *s)
 {
     return !(s->shift > 0) && s->samples == s->calibration;

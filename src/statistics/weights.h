@@ -1,6 +1,6 @@
-/* Weights for prediction intervals under attack (theory 12): how much it counts that so many scores
- * of a calibration point are above the threshold, so that the truth is missed with probability at
- * most alpha. */
+/* Weights for prediction intervals under attack (theory 12.3): a calibration point counts by the
+ * number of its scores above the threshold, so that the truth is missed with probability at most
+ * alpha. */
 #ifndef CR_STATISTICS_WEIGHTS_H
 #define CR_STATISTICS_WEIGHTS_H
 #include "statistics/majorant.h"
@@ -17,23 +17,25 @@ typedef struct cr_weights_setting {
 } cr_weights_setting;
 
 typedef struct cr_weights {
-    double floor;                   /* of a point that is above no level */
-    double step[CR_WEIGHTS_LEVELS]; /* what it grows by at each level; 0 beyond the last */
+    double floor;                   /* weight of a point above no level */
+    double step[CR_WEIGHTS_LEVELS]; /* increase of the weight at each level; 0 beyond the last */
     uint64_t sample;                /* k; 0: there are no weights */
-    uint64_t least_points;          /* fewer have none; 0: no number of points has them */
+    uint64_t least_points;          /* fewest points that have weights; 0: no number has */
 } cr_weights;
 
-/* n and n' go up to here, where a tail is still exact to 1e-10. */
+/* Greatest n and n': up to here a tail is exact to 1e-10. */
 #define CR_WEIGHTS_MOST_SAMPLES 10000000u
 
-/* How many levels there are for so many samples. A point is above level l if at least above[l] of
- * its scores, which rises with l, are above the threshold. */
+/* Sets the levels of this number of samples, and returns their number. A point is above level l if
+ * at least above[l] of its scores, which rises with l, are above the threshold. */
 int cr_weights_levels(uint64_t samples, uint64_t above[CR_WEIGHTS_LEVELS]);
+/* Returns the weights for a setting, without regard to any score; proved (majorant.h). sample is 0
+ * if there are too few points. */
 cr_weights cr_weights_choose(const cr_weights_setting *);
-/* least_points of cr_weights, whatever `points` is. */
+/* Returns least_points of the weights for a setting, for any `points`. */
 uint64_t cr_weights_least_points(const cr_weights_setting *);
-/* What the points may weigh together where they are above the threshold, without the floor.
- * Negative: no threshold is high enough. */
+/* Returns the weight, without the floor, that all points above the threshold may have together;
+ * negative if no threshold is high enough. */
 double cr_weights_budget(const cr_weights *, double alpha, uint64_t points);
 
 #endif
