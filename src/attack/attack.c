@@ -115,7 +115,9 @@ static certreg_status create(const cr_work *target, const certreg_attack_plan *t
         status = cr_handle_take(plan.memory, plan.memory_bytes, n.all, &owned, &memory, why);
     if (status) return status;
     certreg_attack *a = memory;
-    a->target = *target, a->max_calls = plan.max_calls, a->owns_memory = owned;
+    a->target = *target;
+    a->max_calls = plan.max_calls;
+    a->owns_memory = owned;
     cr_arena arena = {.base = memory};
     certreg_plan of_probe = plan_of(target, plan.max_calls);
     of_probe.memory = lay_out(a, &arena, target->record->model.inputs, plan.max_calls / 2, n.probe);
@@ -123,20 +125,25 @@ static certreg_status create(const cr_work *target, const certreg_attack_plan *t
     const certreg_model model = model_of(target);
     certreg_estimator *probe;
     status = cr_estimator_create(backend_of(target), &model, &of_probe, 1, why, &probe);
-    if (!status) return a->probe = cr_estimator_work(probe), *out = a, CERTREG_OK;
-    if (owned) cr_handle_release(a);
-    return status;
+    if (status) {
+        if (owned) cr_handle_release(a);
+        return status;
+    }
+    a->probe = cr_estimator_work(probe);
+    *out = a;
+    return CERTREG_OK;
 }
 
 static certreg_status create_beside(certreg_estimator *target, const certreg_attack_plan *plan,
                                     certreg_attack **out, certreg_error *why)
 {
+    if (!target) return cr_fail(why, CERTREG_E_INVALID, "estimator is NULL");
     const certreg_status refused = cr_estimator_hold(target);
     const cr_work work = cr_estimator_work(target);
     if (refused == CERTREG_E_BUSY)
         return cr_fail(why, refused, "a call is running on the estimator");
-    if (refused) return *why = *work.why, refused;
-    return cr_estimator_let_go(target, create(&work, plan, out, why));
+    if (refused) *why = *work.why;
+    return refused ? refused : cr_estimator_let_go(target, create(&work, plan, out, why));
 }
 
 certreg_status certreg_attack_create(certreg_estimator *target, const certreg_attack_plan *plan,
@@ -145,10 +152,8 @@ certreg_status certreg_attack_create(certreg_estimator *target, const certreg_at
     certreg_error error;
     cr_error_clear(&error);
     if (out) *out = NULL;
-    const certreg_status status = !out ? cr_fail(&error, CERTREG_E_INVALID, "out is NULL")
-                                  : !target
-                                      ? cr_fail(&error, CERTREG_E_INVALID, "estimator is NULL")
-                                      : create_beside(target, plan, out, &error);
+    const certreg_status status = out ? create_beside(target, plan, out, &error)
+                                      : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
     cr_error_give(why, &error);
     return status;
 }

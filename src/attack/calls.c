@@ -144,9 +144,11 @@ static void borrow_clock(certreg_attack *a, cr_hunt *h)
 {
     cr_clock *clock = a->probe.clock;
     cr_watch *watch = a->probe.record->watch;
-    a->probe.record->plan.progress = report_progress, a->probe.record->plan.progress_user = h;
+    a->probe.record->plan.progress = report_progress;
+    a->probe.record->plan.progress_user = h;
     clock->deadline = a->target.clock->deadline;
-    watch->due = clock->deadline, watch->late = 0;
+    watch->due = clock->deadline;
+    watch->late = 0;
 }
 
 /* A deadline or a cancel is no failure, nor is the end of where floats can carry the noise. */
@@ -159,7 +161,7 @@ static certreg_status stopped(const cr_hunt *h, certreg_status status, certreg_a
     return CERTREG_OK;
 }
 
-static certreg_status hunt(cr_hunt *h, float *shift, certreg_attack_result *r)
+static certreg_status hunt(cr_hunt *h, certreg_attack_result *r)
 {
     const cr_conditions *conditions = h->conditions;
     if (!conditions->known || !isfinite(conditions->prediction)) return CERTREG_OK;
@@ -170,7 +172,7 @@ static certreg_status hunt(cr_hunt *h, float *shift, certreg_attack_result *r)
     r->side = h->slope.exit.side;
     r->forecast = cr_slope_forecast(&h->slope, h->sigma);
     r->cosine = h->slope.cosine;
-    return h->budget ? cr_climb(h, shift, &r->radius) : CERTREG_OK;
+    return h->budget ? cr_climb(h) : CERTREG_OK;
 }
 
 static certreg_status attack(certreg_attack *a, const certreg_question *question,
@@ -191,14 +193,19 @@ static certreg_status attack(certreg_attack *a, const certreg_question *question
                  .alpha = o.alpha,
                  .seed = seed_of(a, &conditions, &o),
                  .budget = o.calls,
-                 .directed = o.direction != NULL};
+                 .directed = o.direction != NULL,
+                 .shift = shift,
+                 .radius = INFINITY};
     borrow_clock(a, &h);
-    r->prediction = conditions.prediction, r->tolerance = conditions.question.tolerance;
-    r->sigma = h.sigma, r->alpha = o.alpha, r->samples = conditions.samples;
-    status = stopped(&h, hunt(&h, shift, r), r);
+    r->prediction = conditions.prediction;
+    r->tolerance = conditions.question.tolerance;
+    r->sigma = h.sigma;
+    r->alpha = o.alpha;
+    r->samples = conditions.samples;
+    status = stopped(&h, hunt(&h, r), r);
     r->calls = h.used;
-    if (!status && r->radius < INFINITY) r->outcome = CERTREG_ATTACK_BROKEN;
-    if (status) r->radius = INFINITY;
+    if (!status) r->radius = h.radius;
+    if (r->radius < INFINITY) r->outcome = CERTREG_ATTACK_BROKEN;
     return status;
 }
 

@@ -16,8 +16,8 @@ double cr_gate_radius(const cr_hunt *);
 /* ---- the attack */
 /* The least number of calls with which an attack can prove anything. */
 size_t cr_climb_least(double alpha, int directed);
-/* Shortens *radius, and writes the shift where it is not NULL, whenever a gate passes. Fails as
- * certreg_estimator_sample; what was proved by then stays. */
-certreg_status cr_climb(cr_hunt *, float *shift, double *radius);
+/* Finds the shortest shift that it can prove, and its radius. Fails as certreg_estimator_sample,
+ * and keeps the results of earlier gates. */
+certreg_status cr_climb(cr_hunt *);
 
 #endif

@@ -84,7 +84,8 @@ cr_exit cr_exit_of(cr_view *v, const cr_conditions *conditions, int32_t side)
         const double gap = gap_of(v, conditions, s->period);
         s->cut = 0.5 * s->period - gap;
         x.guard = *s;
-        x.guard.kind = CR_SCORE_SINE, x.guard.tolerance = gap;
+        x.guard.kind = CR_SCORE_SINE;
+        x.guard.tolerance = gap;
         x.width = width_on_circle;
     }
     if (statistic->score == CR_SCORE_SIGN) set_median(q, x.guard.tolerance, &x);

@@ -20,7 +20,8 @@ static noisy means_of(cr_view *v, const cr_conditions *conditions, const cr_exit
         n.mean += cr_exit_value(exit, y);
         n.smooth += cr_exit_smooth(exit, y);
     }
-    n.mean /= (double)n.count, n.smooth /= (double)n.count;
+    n.mean /= (double)n.count;
+    n.smooth /= (double)n.count;
     return n;
 }
 
@@ -58,22 +59,7 @@ static void weigh(const certreg_attack *a, const cr_conditions *conditions, cons
     }
 }
 
-/* Both halves of the record, smooth and plain: g and m of theory 11.1. */
-static certreg_status sum_halves(certreg_attack *a, const cr_conditions *conditions,
-                                 const cr_exit *exit, const noisy *n)
-{
-    const size_t half = n->count / 2, counts[2] = {half, n->count - half};
-    certreg_status status = CERTREG_OK;
-    for (size_t h = 0; h < 2 && !status; h++) {
-        const size_t first = n->first + h * half;
-        weigh(a, conditions, exit, n, first, counts[h]);
-        status = cr_slope_replay(a, first, counts[h], CR_REPLAY_FUNCTIONS, h);
-    }
-    return status;
-}
-
-/* From the sums of both halves. The direction of one half is independent of the other one's noise:
- * their products have no bias by noise. */
+/* Multiplies only sums of different halves, which are independent, so that noise adds no bias. */
 static void compare_halves(const certreg_attack *a, const noisy *n, cr_slope *slope)
 {
     const size_t d = a->probe.record->model.inputs;
@@ -96,7 +82,13 @@ static void compare_halves(const certreg_attack *a, const noisy *n, cr_slope *sl
 static certreg_status find_gradient(certreg_attack *a, const cr_conditions *conditions,
                                     const noisy *n, cr_slope *slope)
 {
-    const certreg_status status = sum_halves(a, conditions, &slope->exit, n);
+    const size_t half = n->count / 2, counts[2] = {half, n->count - half};
+    certreg_status status = CERTREG_OK;
+    for (size_t h = 0; h < 2 && !status; h++) {
+        const size_t first = n->first + h * half;
+        weigh(a, conditions, &slope->exit, n, first, counts[h]);
+        status = cr_slope_replay(a, first, counts[h], CR_REPLAY_FUNCTIONS, h);
+    }
     if (!status) compare_halves(a, n, slope);
     return status;
 }

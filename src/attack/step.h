@@ -17,6 +17,8 @@ typedef struct cr_hunt { /* one attack */
     int floats_end;  /* the last step would have led to where floats are too coarse for the noise */
     int32_t steps;   /* so far: each has noise of its own */
     cr_seen seen[2]; /* averages of the last step, of `beyond` and of the guard: for stakes */
+    float *shift;    /* inputs: the shortest proved one; NULL: the caller needs none */
+    double radius;   /* of this shift; INFINITY: none so far */
 } cr_hunt;
 
 typedef struct cr_step {
