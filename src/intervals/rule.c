@@ -49,7 +49,7 @@ static certreg_status too_few(const certreg_coverage *c, uint64_t least, certreg
     if (least)
         return cr_fail(why, CERTREG_E_INVALID,
                        "coverage.points is %llu, and these samples, radius and alpha need at least "
-                       "%llu: take as many%s",
+                       "%llu: take that many%s",
                        (unsigned long long)c->points, (unsigned long long)least, advice);
     if (!*advice)
         cr_intervals_advise(c, most_points, "with more points take ", advice, sizeof advice);
@@ -70,10 +70,13 @@ static certreg_status describe(certreg_coverage *c, const certreg_calibration *o
         return cr_fail(why, CERTREG_E_INVALID,
                        "the calibration has no points: add some, or pass NULL to plan one");
     if (c->sigma != 0 || c->points || c->calibration_samples)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "coverage.sigma, .points and .calibration_samples are of a calibration that "
-                       "is planned: leave them 0 where there is one");
-    c->sigma = of->sigma, c->points = of->count, c->calibration_samples = of->samples;
+        return cr_fail(
+            why, CERTREG_E_INVALID,
+            "coverage.sigma, .points and .calibration_samples describe a calibration that "
+            "is planned: leave them 0 with a calibration");
+    c->sigma = of->sigma;
+    c->points = of->count;
+    c->calibration_samples = of->samples;
     return CERTREG_OK;
 }
 
@@ -121,8 +124,10 @@ static certreg_status make(certreg_coverage *c, const certreg_calibration *of, c
     if (!weights.sample) return too_few(c, weights.least_points, why);
     if (of) status = find_threshold(of, &weights, c->alpha, why, &out->threshold);
     if (status) return status;
-    out->alpha = c->alpha, out->radius = c->radius;
-    out->samples = c->samples, out->sample_rank = weights.sample;
+    out->alpha = c->alpha;
+    out->radius = c->radius;
+    out->samples = c->samples;
+    out->sample_rank = weights.sample;
     if (of) out->calibration = cr_intervals_digest(of, out);
     return CERTREG_OK;
 }
