@@ -38,7 +38,8 @@ certreg_status cr_denoiser_take(size_t inputs, size_t components, certreg_error 
     void *memory = NULL;
     int32_t owned;
     lay_out(&d, &need);
-    if (need.overflow) return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory holds its constants");
+    if (need.overflow)
+        return cr_fail(why, CERTREG_E_NO_MEMORY, "the constants do not fit into memory");
     const certreg_status status = cr_handle_take(NULL, 0, need.used, &owned, &memory, why);
     if (!memory) return status;
     cr_arena carved = {.base = memory};
@@ -164,7 +165,8 @@ static certreg_status import(const void *buffer, size_t bytes, certreg_error *wh
         return status;
     }
     d->rows = words[ROWS];
-    d->sigma = cr_double_of_bits(words[SIGMA]), d->error = cr_double_of_bits(words[ERROR]);
+    d->sigma = cr_double_of_bits(words[SIGMA]);
+    d->error = cr_double_of_bits(words[ERROR]);
     d->digest = cr_get64((const unsigned char *)buffer + bytes - 8); /* which was compared */
     *out = d;
     return CERTREG_OK;

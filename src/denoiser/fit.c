@@ -204,7 +204,7 @@ static certreg_status find_units(fit *f)
         if (noise > 0 && deviation > TOO_FAR * noise)
             return cr_fail(f->why, CERTREG_E_INVALID,
                            "feature %zu of the examples deviates by %g from its mean, which is too "
-                           "much for its noise, plan.sigma times its scale, of %g",
+                           "much for its noise, plan.sigma times its scale, of %g: raise the scale",
                            j, deviation, noise);
     }
     center_on(f, f->only);
@@ -226,8 +226,14 @@ static certreg_status failed(const fit *f, const char *what)
                    what);
 }
 
-/* axes = U' axes, where the eigenvectors of square are in its rows, ascending; variances per
- * example. */
+static void swap_axes(fit *f)
+{
+    float *next = f->next;
+    f->next = f->axes;
+    f->axes = next;
+}
+
+/* axes = U' axes; the rows of square are its eigenvectors, ascending. Variances are per example. */
 static void turn(fit *f, double examples)
 {
     const size_t k = f->count;
@@ -238,8 +244,7 @@ static void turn(fit *f, double examples)
     }
     memset(f->next, 0, k * f->inputs * sizeof *f->next);
     f->blas->add_product(k, f->inputs, k, f->product, f->axes, f->next);
-    float *turned = f->next;
-    f->next = f->axes, f->axes = turned;
+    swap_axes(f);
 }
 
 /* The variances may differ by far more than float has digits, hence double. */
@@ -262,8 +267,7 @@ static certreg_status find_axes(fit *f, enum part part, int passes)
 {
     const size_t size = f->count * f->inputs * sizeof *f->next;
     for (int pass = 0; pass < passes; pass++) {
-        float *better = f->next;
-        if (pass) f->next = f->axes, f->axes = better;
+        if (pass) swap_axes(f);
         if (f->blas->orthonormal(f->count, f->inputs, f->axes, f->parts, CHUNK * f->count))
             return failed(f, "directions");
         memset(f->next, 0, size);
@@ -352,7 +356,9 @@ static certreg_status find(fit *f, certreg_denoiser **out)
     if (!status) status = cr_denoiser_take(f->inputs, chosen.components, f->why, out);
     if (status) return status;
     fill(f, &chosen, f->seen, *out);
-    (*out)->sigma = f->plan->sigma, (*out)->rows = f->plan->rows, (*out)->error = chosen.error;
+    (*out)->sigma = f->plan->sigma;
+    (*out)->rows = f->plan->rows;
+    (*out)->error = chosen.error;
     cr_denoiser_seal(*out);
     return CERTREG_OK;
 }
@@ -371,7 +377,7 @@ certreg_status cr_denoiser_fit(const certreg_denoiser_plan *plan, const cr_blas 
     lay_out(&f, &need);
     certreg_status status =
         need.overflow
-            ? cr_fail(why, CERTREG_E_NO_MEMORY, "no memory holds plan.inputs * components")
+            ? cr_fail(why, CERTREG_E_NO_MEMORY, "inputs * components do not fit into memory")
             : cr_handle_take(NULL, 0, need.used, &owned, &memory, why);
     if (!memory) return status;
     cr_arena carved = {.base = memory};

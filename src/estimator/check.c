@@ -122,7 +122,8 @@ static int changes(const trial *t, way w)
                                             (double)t->first[sample * columns + k]);
             if (!(change > least) || change <= e->error.value) continue;
             e->error.value = change;
-            e->error.row = (int64_t)sample, e->error.output = (int32_t)k;
+            e->error.row = (int64_t)sample;
+            e->error.output = (int32_t)k;
         }
     }
     return e->error.value > 0;
@@ -148,7 +149,9 @@ static certreg_status tell(certreg_error *why, int32_t shown)
     const certreg_error at = *why;
     cr_fail(why, shown == CERTREG_DEPENDENCE_CALL ? CERTREG_OK : CERTREG_E_MODEL_FAILED,
             "an output changes by %.3g if %s", at.value, remedies[shown]);
-    why->row = at.row, why->output = at.output, why->value = at.value;
+    why->row = at.row;
+    why->output = at.output;
+    why->value = at.value;
     return why->status;
 }
 
@@ -173,8 +176,9 @@ static certreg_status try_way(trial *t, way w, int *changed)
     certreg_status status = evaluate(t, w);
     *changed = !status && changes(t, w);
     if (!*changed || t->moved || w.shows == CERTREG_DEPENDENCE_CALL) return status;
+    *changed = 0;
     status = find_moved(t);
-    return status ? *changed = 0, status : try_way(t, w, changed);
+    return status ? status : try_way(t, w, changed);
 }
 
 /* Repetition comes first: if it changes outputs, nothing else can be judged, and nothing is
@@ -185,16 +189,17 @@ static certreg_status try_all(trial *t, int32_t *found)
     const way ways[] = {{n, CERTREG_DEPENDENCE_NONE, 0},  {n, CERTREG_DEPENDENCE_CALL, 0},
                         {n, CERTREG_DEPENDENCE_ORDER, 0}, {n, CERTREG_DEPENDENCE_OTHERS, 0},
                         {1, CERTREG_DEPENDENCE_COUNT, 0}, {n / 2, CERTREG_DEPENDENCE_COUNT, 0}};
-    const size_t count = n < 2 ? 2 : t->whole ? 4 : n < 4 ? 5 : 6;
+    const size_t all = n < 4 ? 5 : 6;
+    const size_t count = n < 2 ? 2 : t->whole ? 4 : all;
     certreg_status status = t->whole ? draw(t, 2 * batch, batch, 0) : CERTREG_OK;
-    for (size_t i = 0; i < count && !status; i++) {
+    for (size_t i = 0; i < count && !status && !*found; i++) {
         int changed = 0;
         status = i ? try_way(t, ways[i], &changed) : evaluate(t, ways[i]);
         if (!i && !status)
             memcpy(t->first, t->e->batches.outputs, n * t->e->record.columns * sizeof *t->first);
-        if (changed) return *found = ways[i].shows, tell(&t->e->error, ways[i].shows);
+        if (changed) *found = ways[i].shows;
     }
-    return status;
+    return *found ? tell(&t->e->error, *found) : status;
 }
 
 static certreg_status check(certreg_estimator *e, size_t rows, int32_t *found)

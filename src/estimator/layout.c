@@ -83,13 +83,6 @@ static void lay_out_findings(cr_arena *host, certreg_estimator *e)
         host, cr_arena_times(sizes->grams * sizes->blocks, sizes->blocks), sizeof(double));
 }
 
-static void lay_out_gradient(const places *p, certreg_estimator *e)
-{
-    e->replay.sizes = cr_sweep_sizes_of(&e->record.model, &e->record.plan);
-    lay_out_replay(p, e);
-    lay_out_findings(p->host, e);
-}
-
 cr_declared cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *device)
 {
     const places p = {host, cr_backend_is_device(e->backend) ? device : host};
@@ -107,7 +100,10 @@ cr_declared cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *device)
         cr_arena_take(host, cr_arena_times(e->record.plan.max_samples, outputs), sizeof(float));
     e->scratch.paths = cr_arena_take(host, CR_GROUP_ROOM, sizeof(double));
     e->record.watch = cr_arena_take(host, 1, sizeof *e->record.watch);
-    if (e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT) lay_out_gradient(&p, e);
+    if (!(e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT)) return declared;
+    e->replay.sizes = cr_sweep_sizes_of(&e->record.model, &e->record.plan);
+    lay_out_replay(&p, e);
+    lay_out_findings(host, e);
     return declared;
 }
 

@@ -88,8 +88,7 @@ static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
         status = ops->draw_ahead(e->backend, &e->record.input.noise, e->batches.z, e->batches.step,
                                  first, e->record.model.batch, e->batches.x[!at->turn]);
     at->ahead = !status;
-    if (!status) return CERTREG_OK;
-    return cr_backend_failed(e->backend, status, "draw noise", &e->error);
+    return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }
 
 static size_t output_bytes(const certreg_estimator *e)
@@ -119,8 +118,10 @@ certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b)
 {
     b.struct_size = sizeof b;
     b.device = e->backend->ops->device;
-    b.inputs = e->record.model.inputs, b.columns = e->record.columns;
-    b.x = e->batches.x[e->batches.turn], b.y = e->batches.y;
+    b.inputs = e->record.model.inputs;
+    b.columns = e->record.columns;
+    b.x = e->batches.x[e->batches.turn];
+    b.y = e->batches.y;
     b.stream = e->backend->ops->stream(e->backend);
     cr_busy_out(&e->busy);
     const int code = e->record.model.eval(e->record.model.user, &b);
@@ -206,18 +207,23 @@ static span missing_part(const certreg_estimator *e, span s)
     return s;
 }
 
-static certreg_status check_span(const certreg_estimator *e, uint64_t first, size_t count,
-                                 certreg_error *why)
+static certreg_status refuse_span(certreg_estimator *e, uint64_t first, size_t count,
+                                  const char *remedy)
 {
-    if (first > e->record.plan.max_samples || count > e->record.plan.max_samples - first) {
-        cr_fail(
-            why, CERTREG_E_TOO_MANY,
-            "first = %llu plus %zu samples exceeds plan.max_samples = %zu: take fewer, or create "
-            "the estimator with a larger one",
-            (unsigned long long)first, count, e->record.plan.max_samples);
-        return why->sample = (int64_t)e->record.plan.max_samples, CERTREG_E_TOO_MANY;
-    }
-    return CERTREG_OK;
+    cr_fail(
+        &e->error, CERTREG_E_TOO_MANY,
+        "first = %llu plus %zu samples exceeds plan.max_samples = %zu%s, or create the estimator "
+        "with a larger one",
+        (unsigned long long)first, count, e->record.plan.max_samples, remedy);
+    e->error.sample = (int64_t)e->record.plan.max_samples;
+    return CERTREG_E_TOO_MANY;
+}
+
+static certreg_status check_span(certreg_estimator *e, uint64_t first, size_t count)
+{
+    const size_t most = e->record.plan.max_samples;
+    if (first <= most && count <= most - first) return CERTREG_OK;
+    return refuse_span(e, first, count, ": take fewer");
 }
 
 static int wants_to_stop(certreg_estimator *e, uint64_t done, uint64_t total)
@@ -234,7 +240,7 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
 {
     cr_error_clear(&e->error);
     certreg_status status = cr_view_begun(&e->record, &e->error);
-    if (!status) status = check_span(e, first, count, &e->error);
+    if (!status) status = check_span(e, first, count);
     if (status) return status;
     if (!e->record.model.eval)
         return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
@@ -269,15 +275,10 @@ static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t co
     certreg_status status = cr_view_begun(&e->record, &e->error);
     if (status) return status;
     if (!x && count) return cr_fail(&e->error, CERTREG_E_INVALID, "x is NULL");
-    const size_t batch = e->record.model.batch, last = (e->record.plan.max_samples - 1) /
-                                                       batch; /* the last batch is drawn whole */
-    if (first / batch > last || count > (last - first / batch) * batch + (batch - first % batch)) {
-        cr_fail(&e->error, CERTREG_E_TOO_MANY,
-                "first = %llu plus %zu samples exceeds plan.max_samples = %zu and the end of its "
-                "batch: draw fewer, or create the estimator with a larger one",
-                (unsigned long long)first, count, e->record.plan.max_samples);
-        return e->error.sample = (int64_t)e->record.plan.max_samples, CERTREG_E_TOO_MANY;
-    }
+    const size_t batch = e->record.model.batch;
+    const size_t last = (e->record.plan.max_samples - 1) / batch; /* this batch is drawn whole */
+    if (first / batch > last || count > (last - first / batch) * batch + (batch - first % batch))
+        return refuse_span(e, first, count, " and the end of its batch: draw fewer");
     if (!count) return CERTREG_OK;
     const double start = cr_estimator_now(e);
     cr_record_expect(&e->record, e->record.plan.max_samples);
@@ -299,7 +300,7 @@ static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t 
                                    const float *y)
 {
     certreg_status status = cr_view_begun(&e->record, &e->error);
-    if (!status) status = check_span(e, first, count, &e->error);
+    if (!status) status = check_span(e, first, count);
     if (status) return status;
     if (!y && count) return cr_fail(&e->error, CERTREG_E_INVALID, "y is NULL");
     cr_record_expect(&e->record, e->record.plan.max_samples);

@@ -30,11 +30,9 @@ void cr_record_set_pilot(cr_record *r, size_t pilot)
 
 void cr_record_expect(cr_record *r, size_t samples)
 {
-    const size_t asked = r->plan.pilot;
     if (r->pilot_fixed) return;
-    cr_record_set_pilot(r, asked == SIZE_MAX ? 0
-                           : asked           ? asked
-                                             : cr_pilot_samples(samples, r->plan.blocks));
+    const size_t pilot = r->plan.pilot ? r->plan.pilot : cr_pilot_samples(samples, r->plan.blocks);
+    cr_record_set_pilot(r, pilot == SIZE_MAX ? 0 : pilot);
 }
 
 /* ---- from model outputs to recorded values */

@@ -103,7 +103,8 @@ const cr_function *cr_sweep_want(cr_replay *r, const cr_samples *s, enum cr_want
             return found->functions + i;
         }
     if (!has_room(r, &next)) return NULL;
-    found->functions[found->count] = next, found->units[found->count] = unit;
+    found->functions[found->count] = next;
+    found->units[found->count] = unit;
     found->weighed += next.count;
     if (next.gram) found->grams++;
     else found->projected += next.count;
@@ -171,7 +172,10 @@ certreg_status cr_sweep_find(cr_replay *r, const cr_samples *s, enum cr_wanted w
                              size_t blocks, const cr_function **out)
 {
     *out = cr_sweep_want(r, s, wanted, blocks);
-    if (!*out) cr_sweep_forget(r), *out = cr_sweep_want(r, s, wanted, blocks);
+    if (!*out) {
+        cr_sweep_forget(r);
+        *out = cr_sweep_want(r, s, wanted, blocks);
+    }
     return cr_sweep_run(r);
 }
 

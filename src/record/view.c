@@ -65,9 +65,9 @@ certreg_status cr_view_in_range(cr_view *v, certreg_error *why)
 {
     if (!v->outside) return CERTREG_OK;
     return cr_fail(why, CERTREG_E_OUT_OF_RANGE,
-                   "declare a range (model.lo, model.hi) that holds all outputs, and sample again: "
-                   "sample %llu was outside it, in the record or in an attack, so nothing is known "
-                   "from the others",
+                   "sample %llu was outside the declared range, in the record or in an attack, so "
+                   "that no bound holds: declare a range (model.lo, model.hi) that contains all "
+                   "outputs, and sample again",
                    (unsigned long long)(v->outside - 1));
 }
 
