@@ -1,11 +1,12 @@
-/* Size, create, destroy, and what every call begins and ends with. */
+/* The handle of an attack: size, create and destroy, and the beginning and the end of every call.
+ * The probe is made only here, in the memory of the attack. */
 #include "attack/attack.h"
 #include "base/arena.h"
 #include "base/handle.h"
 #include "base/sizes.h"
 #include "base/structs.h"
 
-/* As the caller opened it. */
+/* The backend as the caller gave it; NULL is the default one. */
 static certreg_backend *backend_of(const cr_work *target)
 {
     certreg_backend *backend = target->replay->backend;
@@ -19,9 +20,9 @@ static certreg_model model_of(const cr_work *target)
     return model;
 }
 
-/* The probe's plan. Its samples are those of one step of the attack, or of the record, whose noise
- * it replays. One block makes room for the sums of two functions. Each attack sets the seed; until
- * then it is the target's, so that none is drawn. */
+/* The probe's plan, with room for the samples of one step and of the record, because the probe
+ * replays the record's noise. One block makes room for the sums of two functions. Each attack sets
+ * the seed; until then it is the target's, so that none is drawn. */
 static certreg_plan plan_of(const cr_work *target, size_t max_calls)
 {
     const size_t pairs = max_calls / 2, recorded = target->record->plan.max_samples;
@@ -34,7 +35,7 @@ static certreg_plan plan_of(const cr_work *target, size_t max_calls)
                           .flags = target->record->plan.flags};
 }
 
-/* Returns where the probe goes, behind everything else. */
+/* Returns the memory of the probe, behind all arrays. */
 static void *lay_out(certreg_attack *a, cr_arena *arena, size_t inputs, size_t pairs, size_t probe)
 {
     cr_arena_take(arena, 1, sizeof *a);
@@ -62,7 +63,7 @@ typedef struct need { /* bytes */
     size_t all, probe, device;
 } need;
 
-/* Reads the plan, too. */
+/* Also reads the plan. */
 static certreg_status count(const cr_work *target, const certreg_attack_plan *theirs,
                             certreg_attack_plan *plan, need *n, certreg_error *why)
 {

@@ -1,4 +1,5 @@
-/* The public calls: an attack, and the gradient. */
+/* The public calls, an attack and the gradient: both check the question, evaluate it on the
+ * target's record, and work under the target's deadline. */
 #include "attack/climb.h"
 #include "attack/vectors.h"
 #include "base/bytes.h"
@@ -9,7 +10,7 @@
 #include "question/together.h"
 #include <math.h>
 
-/* ---- what may be asked */
+/* ---- the question */
 static certreg_status refuse(certreg_attack *a, const char *sentence)
 {
     return cr_fail(a->probe.why, CERTREG_E_INVALID, "%s", sentence);
@@ -32,7 +33,7 @@ static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
     return CERTREG_OK;
 }
 
-/* Takes the question, if an attack can be about it. */
+/* Reads the question, and refuses it if no attack can be about it. */
 static certreg_status prepare(certreg_attack *a, const certreg_question *question,
                               cr_conditions *conditions)
 {
@@ -55,7 +56,7 @@ static certreg_status evaluate(certreg_attack *a, cr_conditions *conditions)
     return status;
 }
 
-/* ---- how it may be done */
+/* ---- the options */
 static certreg_status check_direction(certreg_attack *a, const float *direction)
 {
     const size_t d = a->target.record->model.inputs;
@@ -109,8 +110,8 @@ static certreg_status read_options(certreg_attack *a, const certreg_attack_optio
 }
 
 /* ---- an attack */
-/* None of its noise is a record's, or that of an attack that was asked for anything else: what a
- * caller chooses after an attack must not meet the noise that the choice was made from. */
+/* A seed for everything that defines the attack, so that its noise is no record's and no other
+ * attack's: a caller's choice after an attack must not meet the noise that led to it. */
 static uint64_t seed_of(const certreg_attack *a, const cr_conditions *conditions,
                         const certreg_attack_options *o)
 {
@@ -151,7 +152,7 @@ static void borrow_clock(certreg_attack *a, cr_hunt *h)
     watch->late = 0;
 }
 
-/* A deadline or a cancel is no failure, nor is the end of where floats can carry the noise. */
+/* No failure: a deadline, a cancel, or a point at which floats cannot carry the noise. */
 static certreg_status stopped(const cr_hunt *h, certreg_status status, certreg_attack_result *r)
 {
     if (status == CERTREG_E_DEADLINE) r->stop = CERTREG_STOP_DEADLINE;
@@ -166,7 +167,7 @@ static certreg_status hunt(cr_hunt *h, certreg_attack_result *r)
     const cr_conditions *conditions = h->conditions;
     if (!conditions->known || !isfinite(conditions->prediction)) return CERTREG_OK;
     if (conditions->failures && !conditions->question.is_bounded)
-        return CERTREG_OK; /* nothing bounds the mean of outputs that are not there */
+        return CERTREG_OK; /* nothing bounds the mean of outputs that failed */
     certreg_status status = cr_slope_find(h->attack, conditions, h->directed, &h->slope);
     if (status) return status;
     r->side = h->slope.exit.side;

@@ -1,3 +1,5 @@
+/* The order of an attack: a climb that finds direction and radius, then gates, which test a shift
+ * and improve the estimates for the next gate (theory 11.3, 11.4). */
 #include "attack/climb.h"
 #include "attack/vectors.h"
 #include "statistics/binomial.h"
@@ -13,7 +15,7 @@ size_t cr_gate_least(double alpha)
     return (size_t)ceil(log2(1 / alpha) + 1e-9);
 }
 
-/* Among pairs that agree, both out against both in: at most a fair coin where T may be inside. */
+/* If T is inside, both outputs of a pair that agrees are out with probability at most 1/2. */
 static int passes_count(const cr_hunt *h, size_t pairs, double alpha)
 {
     uint64_t out = 0, in = 0;
@@ -54,7 +56,7 @@ int cr_gate_passes(const cr_hunt *h, size_t pairs, const cr_seen stakes[2], doub
                                  : passes_mean(h, &x->beyond, beyond, alpha);
 }
 
-/* Both are float, so their difference is exact in double except where one is negligible. */
+/* Differences of two floats are exact in double unless one of them is negligible. */
 double cr_gate_radius(const cr_hunt *h)
 {
     const certreg_attack *a = h->attack;
@@ -70,23 +72,22 @@ double cr_gate_radius(const cr_hunt *h)
     return sum > 0 ? up : 0;
 }
 
-/* Shares of the pairs, and of alpha. A given direction has to be followed only until the radius is
- * known. */
+/* Shares of pairs and of alpha. A given direction is followed only until the radius is known. */
 enum { STEPS = 6, STEPS_DIRECTED = 4, GATES = 2, MORE_GATES = 3, LEAST_PAIRS = 5 };
 static const double climb_share = 0.5, climb_share_directed = 0.2;
 static const size_t many_pairs = 2000; /* for which one more gate pays */
 static const double in_sequence = 0.9; /* of alpha: each gate up to the first failure */
-/* The multiple of the normal quantile by which a gate is passed more often than not. */
+/* In standard errors: margins at which a gate passes more often than not. */
 static const double first_confidence = 1.4, later_confidence = 1.0, last_confidence = 2.6;
 static const double farthest = 20; /* in sigma: the search ends there */
 static const double memory = 0.4;  /* weight of an estimate once the direction has improved */
 
-typedef struct course { /* what the steps so far say of the exit */
-    double radius;      /* estimate of where it is */
-    double error;       /* of it */
+typedef struct course { /* estimates of the exit, from the steps so far */
+    double radius;      /* at which the exit is */
+    double error;       /* of this radius */
     double steepness;   /* growth of the link with radius/sigma */
     double spread;      /* error of a level at the exit, times the root of the pairs */
-    double sum, weight; /* of the exits that later steps saw */
+    double sum, weight; /* of the radii that later steps estimated */
 } course;
 
 typedef struct gate { /* a test at one shift */

@@ -1,5 +1,5 @@
-/* The constants of a denoiser: their memory; and as bytes, with words that say what it is and a
- * checksum, little-endian everywhere. */
+/* The constants of a denoiser: their memory; and their export and import as bytes, with words that
+ * identify the denoiser and a checksum, little-endian everywhere. */
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/handle.h"
@@ -67,7 +67,7 @@ static size_t bytes_of(size_t inputs, size_t components)
     return HEADER + 4 * floats_of(inputs, components) + 8;
 }
 
-/* Number i of those that are exported: center, keep, into, back without what pads them. */
+/* Exported number i, of center, keep, into and back without padding. */
 static float *number(const certreg_denoiser *d, size_t i)
 {
     const size_t row = i / d->inputs, at = i % d->inputs;

@@ -1,4 +1,4 @@
-/* The handle of a denoiser: making it, using it. */
+/* The handle of a denoiser: create with its checks, destroy, apply and info. */
 #include "denoiser/denoiser.h"
 #include "base/environment.h"
 #include "base/handle.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { COMPONENTS = 256 }; /* unless the plan says otherwise */
+enum { COMPONENTS = 256 }; /* default of plan.components */
 
 /* ---- create */
 static certreg_status check_noise(const certreg_denoiser_plan *p, size_t j, certreg_error *why)

@@ -1,9 +1,9 @@
-/* A new input: whether floats can carry its noise, and where it goes. */
+/* A new input: checks that float can carry its noise, and copies it to the backend. */
 #include "certreg/sampling.h"
 #include "estimator/estimator.h"
 #include <math.h>
 
-/* The least noise whose grid can hold z. */
+/* The least noise with a grid that contains z. */
 static double least_noise(float z)
 {
     int power;
@@ -12,7 +12,7 @@ static double least_noise(float z)
     return fmax(ldexp(1, power - (part == 0.5)), (double)CR_LEAST_STEP);
 }
 
-/* Float has to carry the noise: x is a whole number of grid steps, below 2^24 of them. */
+/* Float has to carry the noise: x is a whole number of grid steps, fewer than 2^24. */
 static certreg_status check_feature(const certreg_estimator *e, size_t j, float z, double sigma,
                                     certreg_error *why)
 {
@@ -70,7 +70,7 @@ static void turn_round(cr_input *input, size_t inputs)
     for (size_t j = 0; j < inputs; j++) input->step[j] = -input->step[j];
 }
 
-/* The steps of the second of a pair. */
+/* Stores opposite steps, for the second sample of each pair. */
 static certreg_status store_opposite(certreg_estimator *e, size_t bytes)
 {
     const cr_backend_ops *ops = e->backend->ops;
@@ -82,7 +82,7 @@ static certreg_status store_opposite(certreg_estimator *e, size_t bytes)
     return status;
 }
 
-/* The input goes to where its noise is drawn. */
+/* Copies the input to the backend, which draws its noise. */
 static certreg_status store_input(certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
@@ -92,7 +92,7 @@ static certreg_status store_input(certreg_estimator *e)
     if (!status) status = ops->store(e->backend, e->batches.z, e->record.input.z, bytes);
     if (!status && e->batches.opposite) status = store_opposite(e, bytes);
     if (!status) status = ops->store(e->backend, e->batches.step, e->record.input.step, bytes);
-    /* Noise drawn ahead reads them, and the next begin writes here. */
+    /* Noise drawn ahead reads these arrays, and the next begin overwrites them. */
     if (!status) status = ops->wait(e->backend);
     return status ? cr_backend_failed(e->backend, status, "take the input", &e->error) : CERTREG_OK;
 }

@@ -1,4 +1,5 @@
-/* What every call on an estimator begins and ends with, and what other threads may request. */
+/* Entering and leaving calls on an estimator, and the calls that neither sample nor evaluate: a
+ * record as bytes, a deadline, a cancel, the last error. */
 #include "certreg/sampling.h"
 #include "estimator/estimator.h"
 #include <float.h>

@@ -1,4 +1,5 @@
-/* Size, create, destroy: the only place of the room that takes memory. */
+/* Size, create and destroy, with the checks of model and plan. Nothing else in this room takes
+ * memory of the host. */
 #include "base/os.h"
 #include "base/constants.h"
 #include "base/environment.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- what the caller said, checked and with its defaults */
+/* ---- the caller's model and plan: checks and defaults */
 static certreg_status check_scale(const certreg_model *model, size_t *active, certreg_error *why)
 {
     *active = model->scale ? 0 : model->inputs;
@@ -127,7 +128,7 @@ typedef struct request { /* everything create and size agree upon */
     size_t host, device; /* bytes of the host, and of a device */
 } request;
 
-/* How much memory the estimator takes. */
+/* Sets the numbers of bytes. */
 static certreg_status count_bytes(request *r, certreg_error *why)
 {
     certreg_estimator like = {
@@ -191,8 +192,7 @@ certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_mo
 }
 
 /* ---- create */
-/* A limit, or the float beside it that a model returns which keeps to it in its own arithmetic, if
-   that lies beyond. */
+/* A limit, or its nearest float if that lies beyond: a model that clips in float returns that. */
 static double limit_of_floats(double limit, int upper)
 {
     const double nearest = fabs(limit) <= FLT_MAX ? (double)(float)limit : limit;
@@ -220,7 +220,7 @@ static void copy_model(certreg_estimator *e, const request *r, const cr_declared
     e->record.model.hi = to->hi;
 }
 
-/* A seed that is given is the caller's to keep from the model. */
+/* A given seed is the caller's responsibility: the model must not know it. */
 static certreg_status draw_seed(certreg_plan *plan, certreg_error *why)
 {
     if (plan->seed || !cr_os_random64(&plan->seed)) return CERTREG_OK;
@@ -229,7 +229,7 @@ static certreg_status draw_seed(certreg_plan *plan, certreg_error *why)
                    "that the model does not know");
 }
 
-/* So far an estimator is nothing but what enter and leave need. */
+/* Sets the fields that enter, leave and the layout need. */
 static void begin(certreg_estimator *e, const request *r)
 {
     e->backend = r->backend;

@@ -1,5 +1,4 @@
-/* Sampling: the loop over batches of the model, and its inverse for engines with a loop of their
- * own. */
+/* Sampling: the loop over batches of the model, and its inverse for engines with their own loop. */
 #include "certreg/sampling.h"
 #include "estimator/estimator.h"
 
@@ -10,12 +9,12 @@ typedef struct span { /* samples */
 
 typedef struct request {   /* of a call */
     uint64_t end;          /* of its samples */
-    uint64_t fixed, looks; /* what was fixed beforehand, if the outputs end the sampling */
+    uint64_t fixed, looks; /* they count as fixed beforehand if the outputs end the sampling */
 } request;
 
-/* For a batch that records `more` samples, and for what follows. A record that has no answer yet
- * gains nothing by stopping: there the batch alone has to fit. For batches of earlier inputs the
- * fastest counts, so that one outlier does not end all later sampling. */
+/* Seconds for a batch that records `more` samples, and for the answers. A record that has no answer
+ * yet gains nothing by stopping, so the batch alone has to fit. The fastest batch of earlier inputs
+ * counts, so that one outlier does not end all later sampling. */
 static double time_needed(const certreg_estimator *e, size_t more)
 {
     const double batch = fmax(e->clock.fastest_batch, e->clock.slowest_batch);
@@ -48,7 +47,7 @@ static certreg_status draw_pairs(certreg_estimator *e, uint64_t first, size_t co
     return status;
 }
 
-/* x lies where the backend computes. */
+/* x is memory of the backend. */
 static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
     const certreg_status status =
@@ -74,7 +73,7 @@ static certreg_status draw_batch(certreg_estimator *e, uint64_t first)
     return CERTREG_OK;
 }
 
-/* While the model works, where the backend can: draws the batch that will be needed next. */
+/* Draws the next batch while the model works, if the backend can do this. */
 static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
 {
     const cr_backend_ops *ops = e->backend->ops;
@@ -160,11 +159,10 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
     return status;
 }
 
-/* A model that fails has seen all rows of its batch, and so has one with an output that cannot be
- * recorded: the outputs may choose where sampling ends. If main samples are among these rows, even
- * where only the pilot's are used, only the number counts that the call would have fixed without
- * the failure as well (theory 5.2). A device that fails before a batch may do so because of what
- * the model did there with earlier ones. */
+/* A model that fails, or returns an output that cannot be recorded, has seen all rows of its batch:
+ * the outputs may choose the end of sampling. If main samples are among these rows, even if only
+ * the pilot's are used, only the number that the call fixed beforehand counts as fixed (theory
+ * 5.2). A device that fails before a batch may do so because of the model's earlier work there. */
 static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status,
                                         uint64_t batch_end, const request *r)
 {
@@ -172,8 +170,7 @@ static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status sta
     return status;
 }
 
-/* Evaluates the batch that starts at batch_first and records the samples of `used` that are
- * missing. */
+/* Evaluates the batch that starts at batch_first, and records the missing samples of `used`. */
 static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used,
                                 const request *r)
 {
@@ -199,7 +196,7 @@ static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span
     return CERTREG_OK;
 }
 
-/* From the first to the last sample that is missing; empty where none is. */
+/* From the first to the last missing sample; empty if none is missing. */
 static span missing_part(const certreg_estimator *e, span s)
 {
     while (s.first < s.end && cr_view_has(&e->record, s.first)) s.first++;

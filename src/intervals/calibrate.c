@@ -1,4 +1,4 @@
-/* A record against its truth: one calibration point. */
+/* Adds a record with its truth to a calibration, as one point. */
 #include "base/bytes.h"
 #include "base/sizes.h"
 #include "base/structs.h"
@@ -7,7 +7,7 @@
 #include "statistics/order.h"
 #include <math.h>
 
-/* The first point says what the others must agree with. */
+/* Fixes, at the first point, the facts that all points must share. */
 static void describe(cr_view *v, const cr_scored *s, certreg_calibration *c)
 {
     c->sigma = v->input.sigma;
@@ -41,7 +41,7 @@ static certreg_status agrees(cr_view *v, const cr_scored *s, const certreg_calib
     return CERTREG_OK;
 }
 
-/* The point is above a level where as many scores are above the threshold as that of this rank. */
+/* Keeps a score for each level: the point is above the level if it is above the threshold. */
 static void add_scores(const cr_scored *s, certreg_calibration *c)
 {
     uint64_t above[CR_WEIGHTS_LEVELS];

@@ -1,4 +1,5 @@
-/* What a calibration must be, and what a record must have. */
+/* Checks of a calibration, and of a record that is to be scored with it; digests of both.
+ * Calibration and prediction share them, so that scores of both are comparable. */
 #include "base/bytes.h"
 #include "base/sizes.h"
 #include "base/structs.h"
@@ -61,7 +62,7 @@ certreg_status cr_intervals_read(const certreg_calibration *theirs, certreg_cali
     return CERTREG_OK;
 }
 
-/* Farther away a difference to an output would lose digits. */
+/* Farther away, the difference to an output would lose digits. */
 static int is_near_the_turn(const certreg_model *m, int32_t k, double truth)
 {
     const double turn = m->hi[k] - m->lo[k];

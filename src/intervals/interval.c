@@ -1,4 +1,5 @@
-/* A record of a new input: the set that contains its truth. */
+/* The prediction set of a new input, from its record and a rule: an interval around each sample,
+ * and the points that lie in at least rule.sample_rank of them. */
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "estimator/work.h"
@@ -8,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the points that lie in at least so many of several intervals (theory 12.5) */
-/* Both lists are sorted. Piece number p is written where nothing is left to be read, since p is at
- * most the number of the window. */
+/* ---- the points in at least `depth` of several intervals (theory 12.5) */
+/* Both lists are sorted. Writing piece p destroys nothing that is read later, since p is at most
+ * the number of the window. */
 static size_t windows(double *lo, double *hi, size_t count, size_t depth)
 {
     size_t pieces = 0;
@@ -113,8 +114,8 @@ typedef struct line { /* one output, and memory for its pieces */
     size_t room; /* of lo and hi */
 } line;
 
-/* Half the length of an interval: more than the true distance where the computed score is at most
- * the threshold. Squares may lose what underflows. */
+/* Half the length of an interval: more than the true distance of any sample with a computed score
+ * up to the threshold. `tiny` is for squares that underflow. */
 static double reach_of(const asked *a, const line *l)
 {
     const certreg_calibration *c = &a->calibration;
@@ -131,8 +132,8 @@ static int failed(const asked *a, const float *y)
     return 0;
 }
 
-/* An interval for each sample, from lo[0] on; returned is their number. *open is that of samples
- * that failed, which contain everything. */
+/* Writes an interval for each sample, from lo[0] on, and returns their number. *open counts the
+ * samples that failed: any truth is possible for them. */
 static size_t intervals_of(const asked *a, const line *l, uint64_t *open)
 {
     const certreg_calibration *c = &a->calibration;
@@ -162,7 +163,7 @@ static void whole(const asked *a, const line *l, certreg_interval *out)
     out->hi = l->hi[0] = l->period > 0 ? m->hi[l->output] : INFINITY;
 }
 
-/* An arc that begins in the turn. */
+/* Moves an arc by whole turns, so that it begins in the turn. */
 static void into_turn(double turn, double period, double *lo, double *hi)
 {
     const double turns = floor((*lo - turn) / period);

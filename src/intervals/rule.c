@@ -160,7 +160,7 @@ certreg_status certreg_interval_rule(const certreg_coverage *coverage,
     return status;
 }
 
-/* ---- what would help where there is no rule: whatever is named has been tried */
+/* ---- advice if there is no rule: changes that were tried and lead to one */
 cr_weights_setting cr_intervals_setting(const certreg_coverage *c)
 {
     return (cr_weights_setting){.alpha = c->alpha,
@@ -192,8 +192,8 @@ static int has_rule(const certreg_coverage *c, enum change what, double value, u
     return least && least <= points;
 }
 
-/* A value between the present one and the one that helps most, which has a rule, and hardly helps
- * more than it has to; 0: none has one. */
+/* The least helpful value found that leads to a rule, between the present value and the most
+ * helpful one; 0 if even that has none. */
 static double enough(const certreg_coverage *c, enum change what, double from, double to,
                      uint64_t points)
 {

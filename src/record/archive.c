@@ -1,5 +1,5 @@
-/* A record as bytes: what identifies it, ranges of samples with their recorded values, a checksum.
- * Little-endian everywhere. */
+/* A record as bytes, little-endian: words that identify it, ranges of samples with their recorded
+ * values, a checksum. One file has the layout for export and import. */
 #include "base/bytes.h"
 #include "record/asked.h"
 #include "record/record.h"
@@ -104,7 +104,7 @@ certreg_status cr_record_export(cr_view *v, void *buffer, size_t *bytes, certreg
     }
     const size_t room = *bytes;
     *bytes = need;
-    if (!buffer) return CERTREG_OK; /* only the size was asked for */
+    if (!buffer) return CERTREG_OK; /* the caller needs the size alone */
     if (room < need)
         return cr_fail(why, CERTREG_E_SMALL_MEMORY,
                        "the record takes %zu bytes; the buffer has %zu", need, room);
