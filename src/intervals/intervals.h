@@ -4,7 +4,7 @@
 #define CR_INTERVALS_INTERVALS_H
 #include "certreg/interval.h"
 #include "record/asked.h"
-#include "statistics/weights.h"
+#include "intervals/weights.h"
 
 /* Radii are measured in sigma. Rounding sigma*scale to float makes the noise of a feature smaller
  * by at most this share of it, or the input is refused. */

@@ -1,9 +1,9 @@
 /* Weights for prediction intervals under attack (theory 12): how much it counts that so many scores
  * of a calibration point are above the threshold, so that the truth is missed with probability at
  * most alpha. */
-#ifndef CR_STATISTICS_WEIGHTS_H
-#define CR_STATISTICS_WEIGHTS_H
-#include "statistics/majorant.h"
+#ifndef CR_INTERVALS_WEIGHTS_H
+#define CR_INTERVALS_WEIGHTS_H
+#include "intervals/majorant.h"
 #include <stdint.h>
 
 enum { CR_WEIGHTS_LEVELS = CR_MAJORANT_TAILS };

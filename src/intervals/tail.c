@@ -1,4 +1,4 @@
-#include "statistics/tail.h"
+#include "intervals/tail.h"
 #include "base/constants.h"
 #include "statistics/beta.h"
 #include "statistics/normal.h"

@@ -1,4 +1,4 @@
-#include "statistics/program.h"
+#include "intervals/program.h"
 #include <math.h>
 
 /* The simplex algorithm on the dual: the greatest least*y over y >= 0 with rows^T*y <= cost, which

@@ -1,7 +1,7 @@
-#include "statistics/weights.h"
-#include "statistics/tail.h"
+#include "intervals/weights.h"
+#include "intervals/tail.h"
 #include "statistics/normal.h"
-#include "statistics/program.h"
+#include "intervals/program.h"
 #include <math.h>
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
-#include "statistics/majorant.h"
-#include "statistics/tail.h"
+#include "intervals/majorant.h"
+#include "intervals/tail.h"
 #include <math.h>
 
 static const double beyond = 1e-10; /* what a tail lacks to 0 or 1 where it is not looked at */
