@@ -3,7 +3,7 @@
  * with known outputs; only the weights are the library's. */
 #include "statistics/normal.h"
 #include "statistics/order.h"
-#include "statistics/weights.h"
+#include "intervals/weights.h"
 #include "support/coverage.h"
 
 enum { MOST_POINTS = 400, RUNS = 2000, MOST = 64 };

@@ -5,7 +5,7 @@
 #include "intervals/intervals.h"
 #include "statistics/normal.h"
 #include "statistics/order.h"
-#include "statistics/weights.h"
+#include "intervals/weights.h"
 #include "support/intervals.h"
 #include "support/simulate.h"
 #include "support/suite.h"

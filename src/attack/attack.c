@@ -1,11 +1,12 @@
-/* Size, create, destroy, and what every call begins and ends with. */
+/* The handle of an attack: size, create and destroy, and the beginning and the end of every call.
+ * The probe is made only here, in the memory of the attack. */
 #include "attack/attack.h"
 #include "base/arena.h"
 #include "base/handle.h"
 #include "base/sizes.h"
 #include "base/structs.h"
 
-/* As the caller opened it. */
+/* The backend as the caller gave it; NULL is the default one. */
 static certreg_backend *backend_of(const cr_work *target)
 {
     certreg_backend *backend = target->replay->backend;
@@ -19,9 +20,9 @@ static certreg_model model_of(const cr_work *target)
     return model;
 }
 
-/* The probe's plan. Its samples are those of one step of the attack, or of the record, whose noise
- * it replays. One block makes room for the sums of two functions. Each attack sets the seed; until
- * then it is the target's, so that none is drawn. */
+/* The probe's plan, with room for the samples of one step and of the record, because the probe
+ * replays the record's noise. One block makes room for the sums of two functions. Each attack sets
+ * the seed; until then it is the target's, so that none is drawn. */
 static certreg_plan plan_of(const cr_work *target, size_t max_calls)
 {
     const size_t pairs = max_calls / 2, recorded = target->record->plan.max_samples;
@@ -34,7 +35,7 @@ static certreg_plan plan_of(const cr_work *target, size_t max_calls)
                           .flags = target->record->plan.flags};
 }
 
-/* Returns where the probe goes, behind everything else. */
+/* Returns the memory of the probe, behind all arrays. */
 static void *lay_out(certreg_attack *a, cr_arena *arena, size_t inputs, size_t pairs, size_t probe)
 {
     cr_arena_take(arena, 1, sizeof *a);
@@ -62,7 +63,7 @@ typedef struct need { /* bytes */
     size_t all, probe, device;
 } need;
 
-/* Reads the plan, too. */
+/* Also reads the plan. */
 static certreg_status count(const cr_work *target, const certreg_attack_plan *theirs,
                             certreg_attack_plan *plan, need *n, certreg_error *why)
 {
@@ -115,7 +116,9 @@ static certreg_status create(const cr_work *target, const certreg_attack_plan *t
         status = cr_handle_take(plan.memory, plan.memory_bytes, n.all, &owned, &memory, why);
     if (status) return status;
     certreg_attack *a = memory;
-    a->target = *target, a->max_calls = plan.max_calls, a->owns_memory = owned;
+    a->target = *target;
+    a->max_calls = plan.max_calls;
+    a->owns_memory = owned;
     cr_arena arena = {.base = memory};
     certreg_plan of_probe = plan_of(target, plan.max_calls);
     of_probe.memory = lay_out(a, &arena, target->record->model.inputs, plan.max_calls / 2, n.probe);
@@ -123,20 +126,25 @@ static certreg_status create(const cr_work *target, const certreg_attack_plan *t
     const certreg_model model = model_of(target);
     certreg_estimator *probe;
     status = cr_estimator_create(backend_of(target), &model, &of_probe, 1, why, &probe);
-    if (!status) return a->probe = cr_estimator_work(probe), *out = a, CERTREG_OK;
-    if (owned) cr_handle_release(a);
-    return status;
+    if (status) {
+        if (owned) cr_handle_release(a);
+        return status;
+    }
+    a->probe = cr_estimator_work(probe);
+    *out = a;
+    return CERTREG_OK;
 }
 
 static certreg_status create_beside(certreg_estimator *target, const certreg_attack_plan *plan,
                                     certreg_attack **out, certreg_error *why)
 {
+    if (!target) return cr_fail(why, CERTREG_E_INVALID, "estimator is NULL");
     const certreg_status refused = cr_estimator_hold(target);
     const cr_work work = cr_estimator_work(target);
     if (refused == CERTREG_E_BUSY)
         return cr_fail(why, refused, "a call is running on the estimator");
-    if (refused) return *why = *work.why, refused;
-    return cr_estimator_let_go(target, create(&work, plan, out, why));
+    if (refused) *why = *work.why;
+    return refused ? refused : cr_estimator_let_go(target, create(&work, plan, out, why));
 }
 
 certreg_status certreg_attack_create(certreg_estimator *target, const certreg_attack_plan *plan,
@@ -145,10 +153,8 @@ certreg_status certreg_attack_create(certreg_estimator *target, const certreg_at
     certreg_error error;
     cr_error_clear(&error);
     if (out) *out = NULL;
-    const certreg_status status = !out ? cr_fail(&error, CERTREG_E_INVALID, "out is NULL")
-                                  : !target
-                                      ? cr_fail(&error, CERTREG_E_INVALID, "estimator is NULL")
-                                      : create_beside(target, plan, out, &error);
+    const certreg_status status = out ? create_beside(target, plan, out, &error)
+                                      : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
     cr_error_give(why, &error);
     return status;
 }

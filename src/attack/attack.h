@@ -1,5 +1,5 @@
-/* The attack handle: an estimator's record is read, and a second estimator, the probe, samples at
- * shifted inputs. */
+/* The handle of an attack: it reads an estimator's record, and a second estimator, the probe,
+ * samples at shifted inputs. */
 #ifndef CR_ATTACK_ATTACK_H
 #define CR_ATTACK_ATTACK_H
 #include "certreg/attack.h"
@@ -12,11 +12,11 @@ struct certreg_attack {
     int32_t owns_memory;
     float *direction; /* inputs: of the shift, in units of the scale; of length 1 */
     float *point;     /* inputs: the shifted input */
-    float *forward;   /* outputs of the present step under its noise; the probe has those under the
+    float *forward;   /* outputs of the present step; the probe's record has the outputs under the
                          opposite noise */
     double *total;    /* inputs: the sum of gradients, each by its precision */
-    double *halves;   /* 2 halves of the record, 2 functions, inputs: sums of function times noise;
-                         the first inputs numbers are also those of a step */
+    double *halves; /* 2 halves of the record * 2 functions * inputs: sums of function times noise;
+                       a step uses the first `inputs` numbers */
 };
 
 /* Every call begins and ends with these, which hold the probe, its backend and the target. INVALID

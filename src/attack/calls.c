@@ -1,4 +1,5 @@
-/* The public calls: an attack, and the gradient. */
+/* The public calls, an attack and the gradient: both check the question, evaluate it on the
+ * target's record, and work under the target's deadline. */
 #include "attack/climb.h"
 #include "attack/vectors.h"
 #include "base/bytes.h"
@@ -9,7 +10,7 @@
 #include "question/compatibility.h"
 #include <math.h>
 
-/* ---- what may be asked */
+/* ---- the question */
 static certreg_status refuse(certreg_attack *a, const char *sentence)
 {
     return cr_fail(a->probe.why, CERTREG_E_INVALID, "%s", sentence);
@@ -32,7 +33,7 @@ static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
     return CERTREG_OK;
 }
 
-/* Takes the question, if an attack can be about it. */
+/* Reads the question, and refuses it if no attack can be about it. */
 static certreg_status prepare(certreg_attack *a, const certreg_question *question,
                               cr_conditions *conditions)
 {
@@ -55,7 +56,7 @@ static certreg_status evaluate(certreg_attack *a, cr_conditions *conditions)
     return status;
 }
 
-/* ---- how it may be done */
+/* ---- the options */
 static certreg_status check_direction(certreg_attack *a, const float *direction)
 {
     const size_t d = a->target.record->model.inputs;
@@ -109,8 +110,8 @@ static certreg_status read_options(certreg_attack *a, const certreg_attack_optio
 }
 
 /* ---- an attack */
-/* None of its noise is a record's, or that of an attack that was asked for anything else: what a
- * caller chooses after an attack must not meet the noise that the choice was made from. */
+/* A seed for everything that defines the attack, so that its noise is no record's and no other
+ * attack's: a caller's choice after an attack must not meet the noise that led to it. */
 static uint64_t seed_of(const certreg_attack *a, const cr_conditions *conditions,
                         const certreg_attack_options *o)
 {
@@ -144,12 +145,14 @@ static void borrow_clock(certreg_attack *a, cr_hunt *h)
 {
     cr_clock *clock = a->probe.clock;
     cr_watch *watch = a->probe.record->watch;
-    a->probe.record->plan.progress = report_progress, a->probe.record->plan.progress_user = h;
+    a->probe.record->plan.progress = report_progress;
+    a->probe.record->plan.progress_user = h;
     clock->deadline = a->target.clock->deadline;
-    watch->due = clock->deadline, watch->late = 0;
+    watch->due = clock->deadline;
+    watch->late = 0;
 }
 
-/* A deadline or a cancel is no failure, nor is the end of where floats can carry the noise. */
+/* No failure: a deadline, a cancel, or a point at which floats cannot carry the noise. */
 static certreg_status stopped(const cr_hunt *h, certreg_status status, certreg_attack_result *r)
 {
     if (status == CERTREG_E_DEADLINE) r->stop = CERTREG_STOP_DEADLINE;
@@ -159,18 +162,18 @@ static certreg_status stopped(const cr_hunt *h, certreg_status status, certreg_a
     return CERTREG_OK;
 }
 
-static certreg_status hunt(cr_hunt *h, float *shift, certreg_attack_result *r)
+static certreg_status hunt(cr_hunt *h, certreg_attack_result *r)
 {
     const cr_conditions *conditions = h->conditions;
     if (!conditions->known || !isfinite(conditions->prediction)) return CERTREG_OK;
     if (conditions->failures && !conditions->question.is_bounded)
-        return CERTREG_OK; /* nothing bounds the mean of outputs that are not there */
+        return CERTREG_OK; /* nothing bounds the mean of outputs that failed */
     certreg_status status = cr_slope_find(h->attack, conditions, h->directed, &h->slope);
     if (status) return status;
     r->side = h->slope.exit.side;
     r->forecast = cr_slope_forecast(&h->slope, h->sigma);
     r->cosine = h->slope.cosine;
-    return h->budget ? cr_climb(h, shift, &r->radius) : CERTREG_OK;
+    return h->budget ? cr_climb(h) : CERTREG_OK;
 }
 
 static certreg_status attack(certreg_attack *a, const certreg_question *question,
@@ -191,14 +194,19 @@ static certreg_status attack(certreg_attack *a, const certreg_question *question
                  .alpha = o.alpha,
                  .seed = seed_of(a, &conditions, &o),
                  .budget = o.calls,
-                 .directed = o.direction != NULL};
+                 .directed = o.direction != NULL,
+                 .shift = shift,
+                 .radius = INFINITY};
     borrow_clock(a, &h);
-    r->prediction = conditions.prediction, r->tolerance = conditions.question.given.tolerance;
-    r->sigma = h.sigma, r->alpha = o.alpha, r->samples = conditions.samples;
-    status = stopped(&h, hunt(&h, shift, r), r);
+    r->prediction = conditions.prediction;
+    r->tolerance = conditions.question.given.tolerance;
+    r->sigma = h.sigma;
+    r->alpha = o.alpha;
+    r->samples = conditions.samples;
+    status = stopped(&h, hunt(&h, r), r);
     r->calls = h.used;
-    if (!status && r->radius < INFINITY) r->outcome = CERTREG_ATTACK_BROKEN;
-    if (status) r->radius = INFINITY;
+    if (!status) r->radius = h.radius;
+    if (r->radius < INFINITY) r->outcome = CERTREG_ATTACK_BROKEN;
     return status;
 }
 

@@ -1,3 +1,5 @@
+/* The order of an attack: a climb that finds direction and radius, then gates, which test a shift
+ * and improve the estimates for the next gate (theory 11.3, 11.4). */
 #include "attack/climb.h"
 #include "attack/vectors.h"
 #include "statistics/binomial.h"
@@ -13,7 +15,7 @@ size_t cr_gate_least(double alpha)
     return (size_t)ceil(log2(1 / alpha) + 1e-9);
 }
 
-/* Among pairs that agree, both out against both in: at most a fair coin where T may be inside. */
+/* If T is inside, both outputs of a pair that agrees are out with probability at most 1/2. */
 static int passes_count(const cr_hunt *h, size_t pairs, double alpha)
 {
     uint64_t out = 0, in = 0;
@@ -36,24 +38,25 @@ static double average_at(const void *of, size_t i)
     return cr_step_average(s->hunt, s->score, i);
 }
 
-static int passes_mean(const cr_hunt *h, const cr_score *score, double lo, double hi, size_t pairs,
-                       const cr_seen *stakes, double alpha)
+static int passes_mean(const cr_hunt *h, const cr_score *score, cr_bet bet, double alpha)
 {
     const seat s = {h, score};
-    const cr_bet bet = {
-        .value = average_at, .of = &s, .lo = lo, .hi = hi, .count = pairs, .pilot = *stakes};
-    return cr_betting_lower(&bet, alpha, 0) > 1e-12 * (hi - lo);
+    bet.value = average_at;
+    bet.of = &s;
+    return cr_betting_lower(&bet, alpha, 0) > 1e-12 * (bet.hi - bet.lo);
 }
 
 int cr_gate_passes(const cr_hunt *h, size_t pairs, const cr_seen stakes[2], double alpha)
 {
     const cr_exit *x = &h->slope.exit;
-    if (x->guarded && !passes_mean(h, &x->guard, -1, 1, pairs, stakes + 1, alpha)) return 0;
+    const cr_bet guard = {.lo = -1, .hi = 1, .count = pairs, .pilot = stakes[1]},
+                 beyond = {.lo = x->lo, .hi = x->hi, .count = pairs, .pilot = stakes[0]};
+    if (x->guarded && !passes_mean(h, &x->guard, guard, alpha)) return 0;
     return cr_exit_is_counted(x) ? passes_count(h, pairs, alpha)
-                                 : passes_mean(h, &x->beyond, x->lo, x->hi, pairs, stakes, alpha);
+                                 : passes_mean(h, &x->beyond, beyond, alpha);
 }
 
-/* Both are float, so their difference is exact in double except where one is negligible. */
+/* Differences of two floats are exact in double unless one of them is negligible. */
 double cr_gate_radius(const cr_hunt *h)
 {
     const certreg_attack *a = h->attack;
@@ -69,24 +72,29 @@ double cr_gate_radius(const cr_hunt *h)
     return sum > 0 ? up : 0;
 }
 
-/* Shares of the pairs, and of alpha. A given direction has to be followed only until the radius is
- * known. */
+/* Shares of pairs and of alpha. A given direction is followed only until the radius is known. */
 enum { STEPS = 6, STEPS_DIRECTED = 4, GATES = 2, MORE_GATES = 3, LEAST_PAIRS = 5 };
 static const double climb_share = 0.5, climb_share_directed = 0.2;
 static const size_t many_pairs = 2000; /* for which one more gate pays */
 static const double in_sequence = 0.9; /* of alpha: each gate up to the first failure */
-/* The multiple of the normal quantile by which a gate is passed more often than not. */
+/* In standard errors: margins at which a gate passes more often than not. */
 static const double first_confidence = 1.4, later_confidence = 1.0, last_confidence = 2.6;
 static const double farthest = 20; /* in sigma: the search ends there */
 static const double memory = 0.4;  /* weight of an estimate once the direction has improved */
 
-typedef struct course { /* what the steps so far say of the exit */
-    double radius;      /* estimate of where it is */
-    double error;       /* of it */
+typedef struct course { /* estimates of the exit, from the steps so far */
+    double radius;      /* at which the exit is */
+    double error;       /* of this radius */
     double steepness;   /* growth of the link with radius/sigma */
     double spread;      /* error of a level at the exit, times the root of the pairs */
-    double sum, weight; /* of the exits that later steps saw */
+    double sum, weight; /* of the radii that later steps estimated */
 } course;
+
+typedef struct gate { /* a test at one shift */
+    size_t pairs;
+    double alpha;
+    double confidence; /* margin in standard errors */
+} gate;
 
 static int steps_of(const cr_hunt *h)
 {
@@ -149,63 +157,62 @@ static certreg_status climb(cr_hunt *h, course *c)
 }
 
 /* ---- the gates */
-/* So far out that a gate with these pairs passes with some confidence. A bet on a mean also has to
- * make up for values that are possible and rare. */
-static double radius_for(const cr_hunt *h, const course *c, size_t pairs, double alpha,
-                         double quantile)
+/* A radius at which the gate passes with its confidence. A bet on a mean also has to make up for
+ * values that are possible and rare. */
+static double radius_for(const cr_hunt *h, const course *c, gate g)
 {
     const cr_exit *x = &h->slope.exit;
-    const double n = (double)pairs, unit = h->sigma / c->steepness,
+    const double n = (double)g.pairs, unit = h->sigma / c->steepness,
                  error = unit * c->spread / sqrt(n),
                  rare = cr_exit_is_counted(x) ? 0
-                                              : unit * (x->hi - x->lo) * log(1 / alpha) / (3 * n),
-                 margin = cr_normal_quantile_sf(alpha) * error + rare +
-                          quantile * sqrt(error * error + c->error * c->error);
+                                              : unit * (x->hi - x->lo) * log(1 / g.alpha) / (3 * n),
+                 margin = cr_normal_quantile_sf(g.alpha) * error + rare +
+                          g.confidence * sqrt(error * error + c->error * c->error);
     return fmin(fmax(0, c->radius + margin), farthest * h->sigma);
 }
 
-static void keep(const cr_hunt *h, double radius, float *shift)
+/* Keeps the shift of a gate that passed if it is the shortest. */
+static void keep(cr_hunt *h, double at)
 {
     const cr_input *input = &h->attack->target.record->input;
-    for (size_t j = 0; shift && j < h->attack->target.record->model.inputs; j++)
-        shift[j] = (float)(radius * (double)input->scale[j] * (double)h->attack->direction[j]);
+    const double radius = cr_gate_radius(h);
+    if (!(radius < h->radius)) return;
+    h->radius = radius;
+    for (size_t j = 0; h->shift && j < h->attack->target.record->model.inputs; j++)
+        h->shift[j] = (float)(at * (double)input->scale[j] * (double)h->attack->direction[j]);
 }
 
-/* One gate; *passed says how it went. */
-static certreg_status try_gate(cr_hunt *h, course *c, size_t pairs, double alpha, double quantile,
-                               float *shift, double *radius, int *passed)
+static certreg_status try_gate(cr_hunt *h, course *c, gate g, int *passed)
 {
     cr_step step;
     const cr_seen stakes[2] = {h->seen[0], h->seen[1]};
-    const double at = radius_for(h, c, pairs, alpha, quantile);
-    certreg_status status = cr_step_take(h, at, pairs, &step);
+    const double at = radius_for(h, c, g);
+    certreg_status status = cr_step_take(h, at, g.pairs, &step);
     if (status) return status;
-    *passed = cr_gate_passes(h, pairs, stakes, alpha);
-    if (*passed && cr_gate_radius(h) < *radius) {
-        *radius = cr_gate_radius(h);
-        keep(h, at, shift);
-    }
+    *passed = cr_gate_passes(h, g.pairs, stakes, g.alpha);
+    if (*passed) keep(h, at);
     note(h, &step, 1, c);
     return cr_step_learn(h, &step);
 }
 
-/* Each at the same level until the first failure: a false one has to be the first that is false
- * (theory 11.3). Where already the first one fails, one more, further out, has the rest of alpha.
- */
-static certreg_status gates(cr_hunt *h, course *c, float *shift, double *radius)
+/* All gates until the first failure have the same level, since a false one passes only if the first
+ * false one does (theory 11.3). If the first gate fails, a last one has the remaining alpha. */
+static certreg_status gates(cr_hunt *h, course *c)
 {
     const size_t left = (h->budget - h->used) / 2, count = left < many_pairs ? GATES : MORE_GATES;
     certreg_status status = CERTREG_OK;
     int passed = 1;
-    for (size_t k = 0; k < count && passed && !status; k++)
-        status = try_gate(h, c, left / count, in_sequence * h->alpha,
-                          k ? later_confidence : first_confidence, shift, radius, &passed);
-    if (status || *radius < INFINITY) return status;
-    return try_gate(h, c, (h->budget - h->used) / 2, (1 - in_sequence) * h->alpha, last_confidence,
-                    shift, radius, &passed);
+    for (size_t k = 0; k < count && passed && !status; k++) {
+        const gate next = {left / count, in_sequence * h->alpha,
+                           k ? later_confidence : first_confidence};
+        status = try_gate(h, c, next, &passed);
+    }
+    if (status || h->radius < INFINITY) return status;
+    const gate last = {(h->budget - h->used) / 2, (1 - in_sequence) * h->alpha, last_confidence};
+    return try_gate(h, c, last, &passed);
 }
 
-certreg_status cr_climb(cr_hunt *h, float *shift, double *radius)
+certreg_status cr_climb(cr_hunt *h)
 {
     const double forecast = cr_slope_forecast(&h->slope, h->sigma);
     course c = {.radius = isnan(forecast) ? h->sigma : fmin(forecast, farthest * h->sigma)};
@@ -213,5 +220,5 @@ certreg_status cr_climb(cr_hunt *h, float *shift, double *radius)
                                           h->attack->direction))
         return CERTREG_OK; /* there is nowhere to go */
     const certreg_status status = climb(h, &c);
-    return status ? status : gates(h, &c, shift, radius);
+    return status ? status : gates(h, &c);
 }

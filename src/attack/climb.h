@@ -1,5 +1,4 @@
-/* The attack as a whole: a climb that learns direction and radius, then gates (theory 11.3, 11.4).
- */
+/* An attack as a whole: a climb that finds direction and radius, then gates (theory 11.3, 11.4). */
 #ifndef CR_ATTACK_CLIMB_H
 #define CR_ATTACK_CLIMB_H
 #include "attack/step.h"
@@ -7,8 +6,8 @@
 /* ---- the test that the statistic is out at a shift (theory 11.3) */
 /* The least number of pairs that can pass a gate at this level. */
 size_t cr_gate_least(double alpha);
-/* Whether the pairs of a step with this number of pairs, fixed beforehand, prove at level alpha
- * that T is out at the point of the step. stakes: what earlier steps saw. */
+/* Returns 1 if the pairs of the last step prove at level alpha that T is out at its point, else 0.
+ * The number of pairs was fixed beforehand. stakes: averages of earlier steps. */
 int cr_gate_passes(const cr_hunt *, size_t pairs, const cr_seen stakes[2], double alpha);
 /* The radius of the point of the last step: ||D^-1 (point - z)||, rounded up. */
 double cr_gate_radius(const cr_hunt *);
@@ -16,8 +15,8 @@ double cr_gate_radius(const cr_hunt *);
 /* ---- the attack */
 /* The least number of calls with which an attack can prove anything. */
 size_t cr_climb_least(double alpha, int directed);
-/* Shortens *radius, and writes the shift where it is not NULL, whenever a gate passes. Fails as
- * certreg_estimator_sample; what was proved by then stays. */
-certreg_status cr_climb(cr_hunt *, float *shift, double *radius);
+/* Finds the shortest shift that it can prove, and its radius. Fails as certreg_estimator_sample,
+ * and keeps the results of earlier gates. */
+certreg_status cr_climb(cr_hunt *);
 
 #endif

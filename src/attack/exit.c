@@ -1,3 +1,5 @@
+/* The score of an exit: the arc or half-line outside of the tolerance, the guard of an angle, and
+ * the smooth score for gradients. question/conditions.c has the scores of the inside. */
 #include "attack/exit.h"
 #include "base/constants.h"
 #include "statistics/location.h"
@@ -5,18 +7,17 @@
 #include <float.h>
 #include <math.h>
 
-/* How far from the point opposite the prediction an output has to stay to count, as parts of a turn
- * (A of theory 11.2). A wide gap makes it easy to show where the circle is cut, and counts fewer
- * outputs as out: the widest one that hardly any output of the record lies in. Where many do, even
- * those just beyond half a turn count, by part of a tolerance. */
+/* Distances from the point opposite the prediction within which no output counts, as parts of a
+ * turn (A of theory 11.2). A wide gap makes the cut of the circle easy to prove, and counts fewer
+ * outputs as out: the widest gap with hardly any output of the record is used. If each has many,
+ * outputs beyond half a turn count too, up to a part of the tolerance. */
 static const double gaps[] = {60.0 / 360, 30.0 / 360, 10.0 / 360};
 enum { GAPS = sizeof gaps / sizeof *gaps };
 static const double share_in_gap = 0.002, below_gap = 0.5;
-/* The width of the slope in place of a jump: in tolerances; in sines, for angles. */
+/* The width of the slope that replaces a jump, in tolerances; for angles, in sines. */
 static const double width_on_line = 0.5, width_on_circle = 0.06;
 
-/* The last double that is inside: prediction + side*tolerance is in exact arithmetic the first
- * value that is out. */
+/* The last double inside: the exact sum prediction + offset is the first value outside. */
 static double last_inside(double prediction, double offset)
 {
     const double edge = prediction + offset, moved = edge - prediction;
@@ -25,8 +26,8 @@ static double last_inside(double prediction, double offset)
     return beyond ? edge : nextafter(edge, prediction);
 }
 
-/* On the circle the arc from the tolerance to half a turn less the gap, seen from its middle;
- * shorter by what the rounding of the middle may move it. */
+/* On the circle, an arc from the tolerance to half a turn less the gap, about its middle, shortened
+ * by the rounding error of the middle. */
 static void set_median(const cr_question *q, double gap, cr_exit *x)
 {
     cr_score *s = &x->beyond;
@@ -53,8 +54,7 @@ static double share_beyond(cr_view *v, const cr_conditions *conditions, double p
     return (double)beyond / (double)count;
 }
 
-/* Half the way from the tolerance to the antipode at most; Huber's location needs the tolerance at
- * least. */
+/* At most half the way from the tolerance to the antipode; for Huber, at least the tolerance. */
 static double gap_of(cr_view *v, const cr_conditions *conditions, double period)
 {
     const double tolerance = conditions->question.given.tolerance;
@@ -84,7 +84,8 @@ cr_exit cr_exit_of(cr_view *v, const cr_conditions *conditions, int32_t side)
         const double gap = gap_of(v, conditions, s->period);
         s->cut = 0.5 * s->period - gap;
         x.guard = *s;
-        x.guard.kind = CR_SCORE_SINE, x.guard.tolerance = gap;
+        x.guard.kind = CR_SCORE_SINE;
+        x.guard.tolerance = gap;
         x.width = width_on_circle;
     }
     if (statistic->score == CR_SCORE_SIGN) set_median(q, x.guard.tolerance, &x);

@@ -1,4 +1,4 @@
-/* When the statistic has left its tolerance: a score whose mean says so, the mirror of a
+/* Exits: scores with a positive mean if the statistic is out of its tolerance, the mirror of a
  * certificate's conditions (theory 11.2). */
 #ifndef CR_ATTACK_EXIT_H
 #define CR_ATTACK_EXIT_H
@@ -7,29 +7,31 @@
 
 typedef struct cr_exit { /* on one side */
     int32_t side;        /* CERTREG_SIDE_UPPER or _LOWER */
-    cr_score beyond; /* T is out where its mean is positive: 1 or -1 by the place of the output, or
-                        as the statistic's score has it */
-    cr_score guard;  /* and where the mean of this one is */
-    int guarded;     /* there is a guard: for lines made from a circle */
+    cr_score beyond; /* T is out if its mean is positive: 1 or -1 by the place of the output, or the
+                        values of the statistic's score */
+    cr_score guard;  /* if there is a guard, its mean has to be positive as well */
+    int guarded;     /* 1: there is a guard, since a circle was cut into a line */
     double lo, hi;   /* range of `beyond` */
-    double width;    /* of the slope that replaces the jump of a two-valued score, where gradients
-                        are taken */
+    double width;    /* of the slope that replaces the jump of a two-valued score in gradients */
 } cr_exit;
 
+/* The exit on one side, with gap and guard as the outputs of the record allow. */
 cr_exit cr_exit_of(cr_view *, const cr_conditions *, int32_t side);
 /* The same as `beyond`, with the jump made smooth. */
 double cr_exit_smooth(const cr_exit *, const float *y);
+/* The score `beyond` of an output. */
 static inline double cr_exit_value(const cr_exit *x, const float *y)
 {
     return cr_score_value(&x->beyond, y);
 }
+/* Returns 1 if `beyond` has two values, so that pairs are counted, else 0. */
 static inline int cr_exit_is_counted(const cr_exit *x)
 {
     return cr_score_nature(x->beyond.kind).two_valued;
 }
 
-/* Means of `beyond` on a scale on which they are about linear in the radius: probits of what they
- * are in [-1, 1], except where the score is not bounded; and the derivative. */
+/* A mean of `beyond` on a scale that is about linear in the radius: its probit, or the mean itself
+ * of a score that is a sine or not bounded; and the derivative of the scale. */
 double cr_exit_link(const cr_exit *, double mean);
 double cr_exit_link_slope(const cr_exit *, double mean);
 

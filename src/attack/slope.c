@@ -1,10 +1,12 @@
+/* Gradients of both exits, from two halves of the record or along a given direction, and the choice
+ * of the nearer exit. The comparison of halves removes the bias by noise (theory 11.1). */
 #include "attack/slope.h"
 #include "attack/vectors.h"
 #include "record/replay.h"
 #include <math.h>
 #include <string.h>
 
-static const double least_steepness = 0.05; /* for a forecast; for levels near 0 a share of it */
+static const double least_steepness = 0.05; /* for a forecast; less for levels near 0 */
 
 typedef struct noisy { /* the noisy samples of the target's record, and the means of their scores */
     size_t first, count;
@@ -20,11 +22,12 @@ static noisy means_of(cr_view *v, const cr_conditions *conditions, const cr_exit
         n.mean += cr_exit_value(exit, y);
         n.smooth += cr_exit_smooth(exit, y);
     }
-    n.mean /= (double)n.count, n.smooth /= (double)n.count;
+    n.mean /= (double)n.count;
+    n.smooth /= (double)n.count;
     return n;
 }
 
-/* Never quite an end of the range: probits stay finite. */
+/* Avoids the ends of the range, so that probits stay finite. */
 static double level_of(const cr_exit *exit, const noisy *n)
 {
     const double mean = n->mean * (double)n->count / ((double)n->count + 1);
@@ -58,22 +61,7 @@ static void weigh(const certreg_attack *a, const cr_conditions *conditions, cons
     }
 }
 
-/* Both halves of the record, smooth and plain: g and m of theory 11.1. */
-static certreg_status sum_halves(certreg_attack *a, const cr_conditions *conditions,
-                                 const cr_exit *exit, const noisy *n)
-{
-    const size_t half = n->count / 2, counts[2] = {half, n->count - half};
-    certreg_status status = CERTREG_OK;
-    for (size_t h = 0; h < 2 && !status; h++) {
-        const size_t first = n->first + h * half;
-        weigh(a, conditions, exit, n, first, counts[h]);
-        status = cr_slope_replay(a, first, counts[h], CR_REPLAY_FUNCTIONS, h);
-    }
-    return status;
-}
-
-/* From the sums of both halves. The direction of one half is independent of the other one's noise:
- * their products have no bias by noise. */
+/* Multiplies only sums of different halves, which are independent, so that noise adds no bias. */
 static void compare_halves(const certreg_attack *a, const noisy *n, cr_slope *slope)
 {
     const size_t d = a->probe.record->model.inputs;
@@ -93,10 +81,17 @@ static void compare_halves(const certreg_attack *a, const noisy *n, cr_slope *sl
     slope->steepness = fmax(0, cross * cr_exit_link_slope(&slope->exit, n->mean));
 }
 
+/* Sums both halves of the record, smooth and plain: g and m of theory 11.1. */
 static certreg_status find_gradient(certreg_attack *a, const cr_conditions *conditions,
                                     const noisy *n, cr_slope *slope)
 {
-    const certreg_status status = sum_halves(a, conditions, &slope->exit, n);
+    const size_t half = n->count / 2, counts[2] = {half, n->count - half};
+    certreg_status status = CERTREG_OK;
+    for (size_t h = 0; h < 2 && !status; h++) {
+        const size_t first = n->first + h * half;
+        weigh(a, conditions, &slope->exit, n, first, counts[h]);
+        status = cr_slope_replay(a, first, counts[h], CR_REPLAY_FUNCTIONS, h);
+    }
     if (!status) compare_halves(a, n, slope);
     return status;
 }
@@ -137,9 +132,9 @@ double cr_slope_forecast(const cr_slope *slope, double sigma)
     return fmax(0, -slope->level / mean_steepness(slope)) * sigma;
 }
 
-/* Where one forecast is not known: a given direction leads to the side whose smooth score rises
- * along it. Else the side with the more outputs out is the nearer one; where none is out on either
- * side, the one whose smooth score has the greater slope. */
+/* If a forecast is unknown, a given direction leads to the side on which the smooth score rises
+ * more along it. Without a direction, the side with more outputs out is nearer; if both have
+ * equally many, the side with the greater slope of the smooth score. */
 static int is_nearer(const cr_slope *a, const cr_slope *b, int directed)
 {
     const double forecasts[2] = {cr_slope_forecast(a, 1), cr_slope_forecast(b, 1)};
@@ -148,8 +143,8 @@ static int is_nearer(const cr_slope *a, const cr_slope *b, int directed)
     return directed || a->level == b->level ? a->rise > b->rise : a->level > b->level;
 }
 
-/* The sum of the record's gradients, by its precision: signal over noise. 0 where a half shows
- * none. */
+/* Keeps the sum of both halves' gradients, weighted by its precision, signal over noise; 0 if a
+ * half has no gradient. */
 static void keep_gradient(certreg_attack *a, const noisy *n)
 {
     const size_t d = a->probe.record->model.inputs;

@@ -1,5 +1,5 @@
-/* What the record says of the way out: the gradient at the input, and how far the exit may be
- * (theory 11.1). */
+/* The gradient of the smoothed score at the input, and the forecast of the breaking radius, from
+ * the record alone (theory 11.1). */
 #ifndef CR_ATTACK_SLOPE_H
 #define CR_ATTACK_SLOPE_H
 #include "attack/attack.h"
@@ -14,14 +14,13 @@ typedef struct cr_slope { /* of one exit */
     double cosine;    /* of the record's gradient and the true one; 0: unknown */
 } cr_slope;
 
-/* Radius at which the link would reach 0; NaN where the steepness is unknown. */
+/* The radius at which the link would reach 0; NaN if the steepness is unknown. */
 double cr_slope_forecast(const cr_slope *, double sigma);
-/* The slope of the nearer exit. Leaves its gradient in a->total, unless a direction is given, whose
- * unit vector is in a->direction. DEADLINE where it was given up. */
+/* Finds the slope of the nearer exit. Writes its gradient to a->total, unless a direction is given:
+ * then a->direction is its unit vector. DEADLINE if the time is over. */
 certreg_status cr_slope_find(certreg_attack *, const cr_conditions *, int directed, cr_slope *out);
-/* `count` samples of the target's record, from `first` on, times their noise, for so many
- * functions: to a->halves + place*CR_REPLAY_FUNCTIONS*inputs. The weights are in the probe's
- * host.weights. */
+/* Sums the noise of `count` samples of the target's record, from `first` on, times the weights of
+ * each function in the probe's host.weights, to a->halves + place*CR_REPLAY_FUNCTIONS*inputs. */
 certreg_status cr_slope_replay(certreg_attack *, size_t first, size_t count, size_t functions,
                                size_t place);
 

@@ -1,3 +1,5 @@
+/* One step: pairs are sampled at a shifted input, judged, and give a gradient at this point. Climb
+ * and gates take the same steps. */
 #include "attack/step.h"
 #include "attack/vectors.h"
 #include "record/replay.h"
@@ -30,7 +32,7 @@ static const float *backward(const cr_hunt *h, size_t i)
     return cr_view_at(h->attack->probe.record, i, h->conditions->question.given.output);
 }
 
-/* The input itself could carry the noise: it is the shifted one that cannot. */
+/* Sets floats_end if float carries the noise at the input itself, but not at the shifted one. */
 static certreg_status begin(cr_hunt *h)
 {
     const cr_work *probe = &h->attack->probe;
@@ -55,7 +57,7 @@ static certreg_status sample_pairs(cr_hunt *h, size_t pairs)
     return status ? status : sample(h, pairs);
 }
 
-/* ---- what they say */
+/* ---- averages */
 double cr_step_average(const cr_hunt *h, const cr_score *score, size_t i)
 {
     return 0.5 *
@@ -103,8 +105,8 @@ static double odd_part(const cr_hunt *h, size_t i)
                   cr_exit_smooth(&h->slope.exit, backward(h, i)));
 }
 
-/* Weights: the odd parts less `slope` times the noise along the direction; returns their mean
- * square. */
+/* Writes weights, the odd parts less `slope` times the noise along the direction, and returns their
+ * mean square. */
 static double weigh(const cr_hunt *h, size_t pairs, double slope)
 {
     const cr_work *probe = &h->attack->probe;

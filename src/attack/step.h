@@ -14,21 +14,22 @@ typedef struct cr_hunt { /* one attack */
     size_t budget; /* calls of the model */
     size_t used;
     int directed;    /* the direction is given */
-    int floats_end;  /* the last step would have led to where floats are too coarse for the noise */
+    int floats_end;  /* 1: at the point of the last step, float is too coarse for the noise */
     int32_t steps;   /* so far: each has noise of its own */
     cr_seen seen[2]; /* averages of the last step, of `beyond` and of the guard: for stakes */
+    float *shift;    /* inputs: the shortest proved one; NULL: the caller needs none */
+    double radius;   /* of this shift; INFINITY: none so far */
 } cr_hunt;
 
 typedef struct cr_step {
     size_t pairs;
-    double radius; /* length of the shift that was asked for */
+    double radius; /* length of the requested shift */
     double level;  /* link of the mean of `beyond` there */
     double spread; /* deviation of its averages over pairs */
 } cr_step;
 
-/* Calls the model 2*pairs times at z + radius*D*direction, and judges. What the pairs gave stays in
- * attack->forward and in the probe's record until the next step. Fails as
- * certreg_estimator_sample. */
+/* Calls the model 2*pairs times at z + radius*D*direction, and judges. Outputs stay in the attack's
+ * `forward` and the probe's record until the next step. Fails as certreg_estimator_sample. */
 certreg_status cr_step_take(cr_hunt *, double radius, size_t pairs, cr_step *out);
 /* Adds the gradient at this point to the sum of gradients, unless the direction is given, and
  * renews the direction. */

@@ -11,14 +11,14 @@ static inline double cr_vector_dot(const double *a, const double *b, size_t d)
     return sum;
 }
 
-/* 0 where there is no noise. */
+/* Sets features without noise to 0. */
 static inline void cr_vector_mask(double *a, const float *mask, size_t d)
 {
     for (size_t j = 0; j < d; j++)
         if (!(mask[j] > 0)) a[j] = 0;
 }
 
-/* Its unit vector; zero stays zero, and is the return value then. */
+/* Writes its unit vector and returns 1; for a zero vector writes zeros and returns 0. */
 static inline int cr_vector_direct(const double *a, size_t d, float *direction)
 {
     double greatest = 0, square = 0;

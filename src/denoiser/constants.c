@@ -1,5 +1,5 @@
-/* The constants of a denoiser: their memory; and as bytes, with words that say what it is and a
- * checksum, little-endian everywhere. */
+/* The constants of a denoiser: their memory; and their export and import as bytes, with words that
+ * identify the denoiser and a checksum, little-endian everywhere. */
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/handle.h"
@@ -38,7 +38,8 @@ certreg_status cr_denoiser_take(size_t inputs, size_t components, certreg_error 
     void *memory = NULL;
     int32_t owned;
     lay_out(&d, &need);
-    if (need.overflow) return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory holds its constants");
+    if (need.overflow)
+        return cr_fail(why, CERTREG_E_NO_MEMORY, "the constants do not fit into memory");
     const certreg_status status = cr_handle_take(NULL, 0, need.used, &owned, &memory, why);
     if (!memory) return status;
     cr_arena carved = {.base = memory};
@@ -66,7 +67,7 @@ static size_t bytes_of(size_t inputs, size_t components)
     return HEADER + 4 * floats_of(inputs, components) + 8;
 }
 
-/* Number i of those that are exported: center, keep, into, back without what pads them. */
+/* Exported number i, of center, keep, into and back without padding. */
 static float *number(const certreg_denoiser *d, size_t i)
 {
     const size_t row = i / d->inputs, at = i % d->inputs;
@@ -164,7 +165,8 @@ static certreg_status import(const void *buffer, size_t bytes, certreg_error *wh
         return status;
     }
     d->rows = words[ROWS];
-    d->sigma = cr_double_of_bits(words[SIGMA]), d->error = cr_double_of_bits(words[ERROR]);
+    d->sigma = cr_double_of_bits(words[SIGMA]);
+    d->error = cr_double_of_bits(words[ERROR]);
     d->digest = cr_get64((const unsigned char *)buffer + bytes - 8); /* which was compared */
     *out = d;
     return CERTREG_OK;

@@ -1,4 +1,4 @@
-/* The handle of a denoiser: making it, using it. */
+/* The handle of a denoiser: create with its checks, destroy, apply and info. */
 #include "denoiser/denoiser.h"
 #include "base/environment.h"
 #include "base/handle.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { COMPONENTS = 256 }; /* unless the plan says otherwise */
+enum { COMPONENTS = 256 }; /* default of plan.components */
 
 /* ---- create */
 static certreg_status check_noise(const certreg_denoiser_plan *p, size_t j, certreg_error *why)
@@ -121,18 +121,18 @@ certreg_status certreg_denoiser_apply(const certreg_denoiser *d, const float *x,
 
 certreg_status certreg_denoiser_info(const certreg_denoiser *d, certreg_denoiser_facts *out)
 {
+    static const certreg_denoiser nothing = {0};
     certreg_error error;
     certreg_status status = cr_struct_check(out, CR_OLDEST_DENOISER_FACTS, "facts", &error);
     if (!status && !d) status = CERTREG_E_INVALID;
-    certreg_denoiser_facts facts = {.struct_size = sizeof facts};
-    if (!status)
-        facts = (certreg_denoiser_facts){.struct_size = sizeof facts,
-                                         .inputs = d->inputs,
-                                         .components = d->components,
-                                         .sigma = d->sigma,
-                                         .rows = d->rows,
-                                         .digest = d->digest,
-                                         .error = d->error};
+    if (status) d = &nothing;
+    const certreg_denoiser_facts facts = {.struct_size = sizeof facts,
+                                          .inputs = d->inputs,
+                                          .components = d->components,
+                                          .sigma = d->sigma,
+                                          .rows = d->rows,
+                                          .digest = d->digest,
+                                          .error = d->error};
     cr_struct_refuse(out, CR_OLDEST_DENOISER_FACTS, &facts, sizeof facts);
     return status;
 }

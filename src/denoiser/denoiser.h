@@ -1,5 +1,4 @@
-/* Denoisers (theory 13): constants of a linear filter, how they are found, and what is made of
- * rows. */
+/* Denoisers (theory 13): the constants of a linear filter, found from examples, used on rows. */
 #ifndef CR_DENOISER_DENOISER_H
 #define CR_DENOISER_DENOISER_H
 #include "backend/blas.h"
@@ -8,11 +7,11 @@
 
 enum { CR_DENOISER_MOST_COMPONENTS = 4096 };
 #define CR_DENOISER_MOST_INPUTS ((size_t)1 << 27)
-/* In `keep`, of a feature that is passed on as it is. */
+/* In `keep`: the feature is passed on unchanged. */
 #define CR_DENOISER_PASSED (-1.0f)
 
-/* center and keep have `pitch` numbers, into and back as many rows of these as the filter has. They
- * are one array, in this order. */
+/* center and keep have `pitch` numbers, into and back cr_denoiser_rows times `pitch`. They are one
+ * array, in this order. */
 struct certreg_denoiser {
     size_t inputs, pitch, components;
     float *center, *keep, *into, *back;
@@ -20,41 +19,41 @@ struct certreg_denoiser {
     uint64_t rows, digest;
 };
 
-/* Memory for one, whose numbers are 0. */
+/* Makes a denoiser with all constants 0. */
 certreg_status cr_denoiser_take(size_t inputs, size_t components, certreg_error *why,
                                 certreg_denoiser **out);
 /* The rows of into and back: components, and zeros up to a whole group. */
 size_t cr_denoiser_rows(const certreg_denoiser *);
-/* Sets the digest: the last thing that happens to one. */
+/* Sets the digest, after all constants. */
 void cr_denoiser_seal(certreg_denoiser *);
 
-/* From a plan that has been read. `callers` is the environment in which plan->read is called. */
+/* Makes a denoiser from a checked plan. plan->read is called in the environment `callers`. */
 certreg_status cr_denoiser_fit(const certreg_denoiser_plan *, const cr_blas *,
                                const fenv_t *callers, certreg_error *why, certreg_denoiser **out);
 
-/* What a filter keeps along a direction with this variance, in units of the noise. */
+/* The gain of a filter along a direction with this variance, in units of the noise. */
 double cr_denoiser_gain(double variance);
 
-/* What examples that were held back say about the directions that the others vary in: means over
- * these examples, in units of the noise. */
+/* Directions of the fitted examples, measured on the examples that were held back: means over
+ * these, in units of the noise. */
 typedef struct cr_held {
     size_t count;           /* directions, in descending order of their variance */
     double free;            /* features with noise: dimensions in all */
-    double left;            /* square of what lies in none of the directions */
-    const double *variance; /* count: among the examples that were not held back */
+    double left;            /* square of the part outside of all directions */
+    const double *variance; /* count: among the fitted examples */
     const double *seen;     /* count: square along a direction */
 } cr_held;
 
-/* A choice of how many directions to use, and how far what lies in none of them is kept. */
+/* The number of directions to use, and the variance outside of them. */
 typedef struct cr_choice {
     size_t components;
     double rest;  /* variance of a dimension, in units of the noise */
     double error; /* mean squared error of a feature, in units of the noise */
 } cr_choice;
 
-/* At most `most` of them. */
+/* Chooses at most `most` directions. */
 cr_choice cr_denoiser_choose(const cr_held *, size_t most);
-/* The variance along direction i that those held back confirm. */
+/* The variance along direction i that the examples held back confirm. */
 double cr_denoiser_confirmed(const cr_held *, size_t i);
 
 #endif

@@ -22,7 +22,7 @@ double cr_denoiser_confirmed(const cr_held *h, size_t i)
     return fmin(h->variance[i], h->seen[i]);
 }
 
-/* The first k directions, and the identity times one number for what lies in none of them. */
+/* The first k directions, and one gain for everything outside of them. */
 static cr_choice choice_of(const cr_held *h, size_t k)
 {
     const double dimensions = h->free - (double)k;
@@ -33,7 +33,7 @@ static cr_choice choice_of(const cr_held *h, size_t k)
         const double gain = cr_denoiser_gain(cr_denoiser_confirmed(h, i));
         error += (1 - gain) * (1 - gain) * h->seen[i] + gain * gain;
     }
-    /* variance and gain belong together there, so that the error is the gain */
+    /* the gain fits the variance outside, so that the error equals the gain */
     error += dimensions * cr_denoiser_gain(rest);
     return (cr_choice){k, rest, error / h->free};
 }
@@ -47,10 +47,10 @@ cr_choice cr_denoiser_choose(const cr_held *h, size_t most)
     return choice_of(h, k);
 }
 
-enum { CHUNK = 256, SPARE = 8 }; /* examples at a time; directions beyond those wanted */
+enum { CHUNK = 256, SPARE = 8 }; /* examples at a time; directions beyond the requested number */
 enum { WORK = 34 };              /* numbers for each direction that LAPACK works with */
 enum { FIRST_PASSES = 3, LAST_PASSES = 2 };
-enum { ONE_IN = 4 }; /* is held back */
+enum { ONE_IN = 4 }; /* one example of four is held back */
 /* Standard deviation of a feature in units of its noise: sums of squares of less stay floats. */
 #define TOO_FAR 1e9
 
@@ -72,10 +72,10 @@ typedef struct fit {
     double *values;      /* count: of square */
     double *work;        /* WORK*count */
     double *variance;    /* count */
-    double *seen;        /* count: mean squares of components of those held back */
-    double *mean, *only; /* inputs each: of all examples; of those that are not held back */
+    double *seen;        /* count: mean squares of components of the examples held back */
+    double *mean, *only; /* inputs each: of all examples; of the fitted ones */
     double *squares;     /* inputs: sums of squares about the mean */
-    double left;         /* sum of squares of those held back, outside of all directions */
+    double left;         /* sum of squares outside of all directions, of the examples held back */
 } fit;
 
 static void lay_out(fit *f, cr_arena *a)
@@ -126,7 +126,7 @@ static int is_in(enum part part, uint64_t row)
     return part == ALL || (row % ONE_IN == 1) == (part == HELD);
 }
 
-/* How many of the first `rows` examples. */
+/* The number of examples held back among the first `rows`. */
 static uint64_t held_before(uint64_t rows)
 {
     return rows / ONE_IN + (rows % ONE_IN > 1);
@@ -138,7 +138,7 @@ static uint64_t rows_in(const fit *f, enum part part)
     return part == HELD ? held : part == ALL ? f->plan->rows : f->plan->rows - held;
 }
 
-/* Centers and whitens those of a chunk that are in this part. @return how many */
+/* Centers and whitens the examples of a chunk that are in this part, and returns their number. */
 static size_t whiten(fit *f, enum part part, uint64_t first, size_t count)
 {
     size_t kept = 0;
@@ -167,7 +167,7 @@ static certreg_status each_chunk(fit *f, enum part part, void (*use)(fit *, size
 }
 
 /* ---- units */
-/* Nearer and nearer to the means: exact for what is constant, however large it is. */
+/* Running means: exact for a constant feature, however large it is. */
 static void add_moments(fit *f, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -204,7 +204,7 @@ static certreg_status find_units(fit *f)
         if (noise > 0 && deviation > TOO_FAR * noise)
             return cr_fail(f->why, CERTREG_E_INVALID,
                            "feature %zu of the examples deviates by %g from its mean, which is too "
-                           "much for its noise, plan.sigma times its scale, of %g",
+                           "much for its noise, plan.sigma times its scale, of %g: raise the scale",
                            j, deviation, noise);
     }
     center_on(f, f->only);
@@ -226,8 +226,14 @@ static certreg_status failed(const fit *f, const char *what)
                    what);
 }
 
-/* axes = U' axes, where the eigenvectors of square are in its rows, ascending; variances per
- * example. */
+static void swap_axes(fit *f)
+{
+    float *next = f->next;
+    f->next = f->axes;
+    f->axes = next;
+}
+
+/* axes = U' axes; the rows of square are its eigenvectors, ascending. Variances are per example. */
 static void turn(fit *f, double examples)
 {
     const size_t k = f->count;
@@ -238,8 +244,7 @@ static void turn(fit *f, double examples)
     }
     memset(f->next, 0, k * f->inputs * sizeof *f->next);
     f->blas->add_product(k, f->inputs, k, f->product, f->axes, f->next);
-    float *turned = f->next;
-    f->next = f->axes, f->axes = turned;
+    swap_axes(f);
 }
 
 /* The variances may differ by far more than float has digits, hence double. */
@@ -247,7 +252,7 @@ static certreg_status sort_axes(fit *f, enum part part)
 {
     const size_t k = f->count;
     f->blas->multiply(k, k, f->inputs, f->axes, f->next, f->product);
-    int bad = 0; /* LAPACK does not look */
+    int bad = 0; /* LAPACK does not check */
     for (size_t i = 0; i < k * k; i++) {
         f->square[i] = (double)f->product[i];
         bad |= !isfinite(f->square[i]);
@@ -262,8 +267,7 @@ static certreg_status find_axes(fit *f, enum part part, int passes)
 {
     const size_t size = f->count * f->inputs * sizeof *f->next;
     for (int pass = 0; pass < passes; pass++) {
-        float *better = f->next;
-        if (pass) f->next = f->axes, f->axes = better;
+        if (pass) swap_axes(f);
         if (f->blas->orthonormal(f->count, f->inputs, f->axes, f->parts, CHUNK * f->count))
             return failed(f, "directions");
         memset(f->next, 0, size);
@@ -273,7 +277,7 @@ static certreg_status find_axes(fit *f, enum part part, int passes)
     return sort_axes(f, part);
 }
 
-/* Signs that look like chance, the same everywhere. */
+/* Pseudorandom signs, the same on all platforms. */
 static void begin_axes(fit *f)
 {
     for (size_t i = 0; i < f->count * f->inputs; i++)
@@ -281,9 +285,9 @@ static void begin_axes(fit *f)
         else f->axes[i] = 0;
 }
 
-/* ---- those held back */
-/* Squares of their components, and of what is left of them without: sums of positive numbers, in
- * which small ones survive beside large ones. */
+/* ---- the examples held back */
+/* Squares of their components, and of their parts outside of all directions: sums of positive
+ * numbers, in which small ones survive beside large ones. */
 static void measure(fit *f, size_t count)
 {
     const size_t k = f->count, n = f->inputs;
@@ -312,7 +316,7 @@ static certreg_status hold_against(fit *f, cr_held *h)
 }
 
 /* ---- the filter */
-/* The share of each direction's variance that those held back confirm stays what it was when all
+/* The share of each direction's variance that the examples held back confirm. It stays when all
  * examples give directions and variances. */
 static void find_shares(const cr_held *h, double *shares)
 {
@@ -352,7 +356,9 @@ static certreg_status find(fit *f, certreg_denoiser **out)
     if (!status) status = cr_denoiser_take(f->inputs, chosen.components, f->why, out);
     if (status) return status;
     fill(f, &chosen, f->seen, *out);
-    (*out)->sigma = f->plan->sigma, (*out)->rows = f->plan->rows, (*out)->error = chosen.error;
+    (*out)->sigma = f->plan->sigma;
+    (*out)->rows = f->plan->rows;
+    (*out)->error = chosen.error;
     cr_denoiser_seal(*out);
     return CERTREG_OK;
 }
@@ -371,7 +377,7 @@ certreg_status cr_denoiser_fit(const certreg_denoiser_plan *plan, const cr_blas 
     lay_out(&f, &need);
     certreg_status status =
         need.overflow
-            ? cr_fail(why, CERTREG_E_NO_MEMORY, "no memory holds plan.inputs * components")
+            ? cr_fail(why, CERTREG_E_NO_MEMORY, "inputs * components do not fit into memory")
             : cr_handle_take(NULL, 0, need.used, &owned, &memory, why);
     if (!memory) return status;
     cr_arena carved = {.base = memory};

@@ -1,9 +1,9 @@
-/* A new input: whether floats can carry its noise, and where it goes. */
+/* A new input: checks that float can carry its noise, and copies it to the backend. */
 #include "certreg/sampling.h"
 #include "estimator/estimator.h"
 #include <math.h>
 
-/* The least noise whose grid can hold z. */
+/* The least noise with a grid that contains z. */
 static double least_noise(float z)
 {
     int power;
@@ -12,13 +12,14 @@ static double least_noise(float z)
     return fmax(ldexp(1, power - (part == 0.5)), (double)CR_LEAST_STEP);
 }
 
-/* Float has to carry the noise: x is a whole number of grid steps, below 2^24 of them. */
+/* Float has to carry the noise: x is a whole number of grid steps, fewer than 2^24. */
 static certreg_status check_feature(const certreg_estimator *e, size_t j, float z, double sigma,
                                     certreg_error *why)
 {
     if (!isfinite(z)) {
         cr_fail(why, CERTREG_E_INVALID, "z[%zu] is %g; the input must be finite", j, (double)z);
-        return why->value = (double)z, CERTREG_E_INVALID;
+        why->value = (double)z;
+        return CERTREG_E_INVALID;
     }
     if (!(e->record.input.scale[j] > 0)) return CERTREG_OK;
     const double noise = sigma * (double)e->record.input.scale[j];
@@ -69,7 +70,7 @@ static void turn_round(cr_input *input, size_t inputs)
     for (size_t j = 0; j < inputs; j++) input->step[j] = -input->step[j];
 }
 
-/* The steps of the second of a pair. */
+/* Stores opposite steps, for the second sample of each pair. */
 static certreg_status store_opposite(certreg_estimator *e, size_t bytes)
 {
     const cr_backend_ops *ops = e->backend->ops;
@@ -81,7 +82,7 @@ static certreg_status store_opposite(certreg_estimator *e, size_t bytes)
     return status;
 }
 
-/* The input goes to where its noise is drawn. */
+/* Copies the input to the backend, which draws its noise. */
 static certreg_status store_input(certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
@@ -91,7 +92,7 @@ static certreg_status store_input(certreg_estimator *e)
     if (!status) status = ops->store(e->backend, e->batches.z, e->record.input.z, bytes);
     if (!status && e->batches.opposite) status = store_opposite(e, bytes);
     if (!status) status = ops->store(e->backend, e->batches.step, e->record.input.step, bytes);
-    /* Noise drawn ahead reads them, and the next begin writes here. */
+    /* Noise drawn ahead reads these arrays, and the next begin overwrites them. */
     if (!status) status = ops->wait(e->backend);
     return status ? cr_backend_failed(e->backend, status, "take the input", &e->error) : CERTREG_OK;
 }
@@ -99,29 +100,29 @@ static certreg_status store_input(certreg_estimator *e)
 certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double sigma,
                                   uint64_t noise_id, uint64_t level)
 {
+    cr_input *input = &e->record.input;
     cr_error_clear(&e->error);
-    e->record.input.begun = 0;
+    input->begun = 0;
     const certreg_status status = cr_estimator_check_input(e, z, sigma);
     if (status) return status;
     if (level >= CR_LEVELS)
         return cr_fail(&e->error, CERTREG_E_INVALID, "level is %llu; it must be 0 to %llu",
                        (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
     const double start = cr_estimator_now(e);
-    e->record.input.least_sigma = sigma;
+    input->least_sigma = sigma;
     for (size_t j = 0; j < e->record.model.inputs; j++) {
-        e->record.input.z[j] = z[j];
-        e->record.input.step[j] = (float)(sigma * (double)e->record.input.scale[j]);
-        if (e->record.input.scale[j] > 0)
-            e->record.input.least_sigma = fmin(
-                e->record.input.least_sigma,
-                nextafter((double)e->record.input.step[j] / (double)e->record.input.scale[j], 0));
+        const double scale = (double)input->scale[j];
+        input->z[j] = z[j];
+        input->step[j] = (float)(sigma * scale);
+        if (!(scale > 0)) continue;
+        input->least_sigma = fmin(input->least_sigma, nextafter((double)input->step[j] / scale, 0));
     }
-    e->record.input.noise = (cr_noise){.seed = e->record.plan.seed,
-                                       .noise_id = noise_id,
-                                       .level = level,
-                                       .inputs = e->record.model.inputs};
-    e->record.input.sigma = sigma;
-    e->record.input.digest = cr_input_digest(z, e->record.input.scale, e->record.model.inputs);
+    input->noise = (cr_noise){.seed = e->record.plan.seed,
+                              .noise_id = noise_id,
+                              .level = level,
+                              .inputs = e->record.model.inputs};
+    input->sigma = sigma;
+    input->digest = cr_input_digest(z, input->scale, e->record.model.inputs);
     cr_record_clear(&e->record);
     e->record.pilot_fixed = 0;
     cr_record_expect(&e->record, e->record.plan.max_samples);
@@ -130,7 +131,7 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     e->clock.slowest_batch = e->clock.model_seconds = 0;
     e->record.asked = (cr_asked){0};
     e->record.outside = 0;
-    e->record.input.begun = 1;
+    input->begun = 1;
     e->clock.library_seconds = cr_estimator_now(e) - start;
     return CERTREG_OK;
 }

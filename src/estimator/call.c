@@ -1,4 +1,5 @@
-/* What every call on an estimator begins and ends with, and what other threads may request. */
+/* Entering and leaving calls on an estimator, and the calls that neither sample nor evaluate: a
+ * record as bytes, a deadline, a cancel, the last error. */
 #include "certreg/sampling.h"
 #include "estimator/estimator.h"
 #include <float.h>
@@ -63,15 +64,14 @@ certreg_status certreg_estimator_import(certreg_estimator *e, const void *buffer
 /* ---- requests from other threads */
 certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double seconds)
 {
-    const certreg_status status = cr_estimator_enter(e, NULL);
+    certreg_status status = cr_estimator_enter(e, NULL);
     if (status) return status;
     if (isnan(seconds))
-        return cr_estimator_leave(e,
-                                  cr_fail(&e->error, CERTREG_E_INVALID,
-                                          "seconds is NaN; give a number, or 0 for no deadline"));
-    /* Below 0 it is over. */
-    e->clock.deadline = seconds == 0 ? 0 : fmax(cr_estimator_now(e) + seconds, DBL_MIN);
-    return cr_estimator_leave(e, CERTREG_OK);
+        status = cr_fail(&e->error, CERTREG_E_INVALID,
+                         "seconds is NaN; give a number, or 0 for no deadline");
+    else /* a time below 0 is over already */
+        e->clock.deadline = seconds == 0 ? 0 : fmax(cr_estimator_now(e) + seconds, DBL_MIN);
+    return cr_estimator_leave(e, status);
 }
 
 void certreg_estimator_cancel(certreg_estimator *e)

@@ -1,5 +1,5 @@
-/* Whether outputs depend on anything but their row: the premise of every certificate (theory 0.5).
- * A few rows are evaluated in several ways that must not change an output. */
+/* Checks that outputs depend on their row alone, the premise of every certificate (theory 0.5): a
+ * few rows are evaluated in several ways, which must not change an output. */
 #include "certreg/sampling.h"
 #include "estimator/estimator.h"
 #include <math.h>
@@ -7,32 +7,32 @@
 
 #define FEW 4u /* rows: 19 in all calls */
 /* Changes that do not count. float32 rounds to 6e-8 of a number, and sums in another order differ
- * by some hundred times that. Where outputs are small beside what they were summed of, it shows how
- * far they go if the features move by a step of float32. */
+ * by some hundred times as much. If outputs are small beside the terms of their sums, rounding may
+ * change them by several times the effect of moving each feature by one step of float32. */
 #define ROUNDING 1e-5 /* of the largest output */
-#define STEPS 32      /* such moves */
-/* The name of noise that no certificate has; another for each level, so that checks in two domains
- * see other noise. */
+#define STEPS 32      /* of these effects */
+/* The name of noise that no certificate uses, different at each level, so that checks of two
+ * domains see different noise. */
 #define SEED UINT64_C(0x70726f766973696f)
 #define NOISE_ID UINT64_MAX
 
 typedef struct trial {
     certreg_estimator *e;
     size_t rows;  /* of the first call, which has samples 0, 1, ... */
-    int whole;    /* every call has model.batch rows; further ones stay as they are */
+    int whole;    /* every call has model.batch rows; rows behind `rows` never change */
     float *first; /* rows*columns: outputs of the first call, in memory that the record lends */
     float *moved; /* columns, behind them: the largest change by a step of float32; NULL: not
-                     found yet */
+                     measured yet */
     uint64_t calls;
 } trial;
 
-typedef struct way { /* to evaluate them */
+typedef struct way { /* to evaluate the rows */
     size_t rows;
-    int32_t shows; /* CERTREG_DEPENDENCE_..., by a change */
-    int32_t moved; /* by a step of float32 */
+    int32_t shows; /* CERTREG_DEPENDENCE_... that a change proves */
+    int32_t moved; /* 1: each feature by a step of float32 */
 } way;
 
-/* The sample that a place has. The last odd place beside others has a copy of row 1. */
+/* The sample at a place of the batch. Beside other rows, the last odd place has a copy of row 1. */
 static uint64_t sample_at(const trial *t, way w, size_t place)
 {
     const size_t n = t->rows;
@@ -79,8 +79,8 @@ static certreg_status evaluate(trial *t, way w)
     certreg_estimator *e = t->e;
     const size_t batch = e->record.model.batch, rows = t->whole ? batch : w.rows,
                  batches = (e->record.plan.max_samples - 1) / batch + 1;
-    /* A model may draw randomness of its own by the index of a sample: each call has others, as
-     * far as the plan has them. */
+    /* A model may derive randomness of its own from the index of a sample, so each call has
+     * different indices, unless the plan has too few. */
     const certreg_batch b = {
         .rows = rows, .first = t->calls++ % batches * batch, .used_count = rows};
     certreg_status status = cr_estimator_blank(e);
@@ -107,7 +107,7 @@ static double change_of(double a, double b)
     return isfinite(a) || isfinite(b) ? INFINITY : 0;
 }
 
-/* Whether an output changes: the largest change, in value, row and output of the error. */
+/* Returns 1 if an output changes, with the largest change in value, row and output of the error. */
 static int changes(const trial *t, way w)
 {
     certreg_estimator *e = t->e;
@@ -122,13 +122,14 @@ static int changes(const trial *t, way w)
                                             (double)t->first[sample * columns + k]);
             if (!(change > least) || change <= e->error.value) continue;
             e->error.value = change;
-            e->error.row = (int64_t)sample, e->error.output = (int32_t)k;
+            e->error.row = (int64_t)sample;
+            e->error.output = (int32_t)k;
         }
     }
     return e->error.value > 0;
 }
 
-/* ---- what is said */
+/* ---- the result */
 static const char *const remedies[] = {
     [CERTREG_DEPENDENCE_CALL] =
         "the same rows come again: switch off dropout and other noise, and keep no state between "
@@ -148,11 +149,13 @@ static certreg_status tell(certreg_error *why, int32_t shown)
     const certreg_error at = *why;
     cr_fail(why, shown == CERTREG_DEPENDENCE_CALL ? CERTREG_OK : CERTREG_E_MODEL_FAILED,
             "an output changes by %.3g if %s", at.value, remedies[shown]);
-    why->row = at.row, why->output = at.output, why->value = at.value;
+    why->row = at.row;
+    why->output = at.output;
+    why->value = at.value;
     return why->status;
 }
 
-/* What a step of float32 does to each column. */
+/* Measures how far a step of float32 changes each column. */
 static certreg_status find_moved(trial *t)
 {
     const size_t columns = t->e->record.columns, numbers = t->rows * columns;
@@ -167,14 +170,15 @@ static certreg_status find_moved(trial *t)
     return CERTREG_OK;
 }
 
-/* Evaluates once more what seems to change, since rounding may do that. */
+/* Repeats a way that seems to change outputs once the effect of rounding is known. */
 static certreg_status try_way(trial *t, way w, int *changed)
 {
     certreg_status status = evaluate(t, w);
     *changed = !status && changes(t, w);
     if (!*changed || t->moved || w.shows == CERTREG_DEPENDENCE_CALL) return status;
+    *changed = 0;
     status = find_moved(t);
-    return status ? *changed = 0, status : try_way(t, w, changed);
+    return status ? status : try_way(t, w, changed);
 }
 
 /* Repetition comes first: if it changes outputs, nothing else can be judged, and nothing is
@@ -185,16 +189,17 @@ static certreg_status try_all(trial *t, int32_t *found)
     const way ways[] = {{n, CERTREG_DEPENDENCE_NONE, 0},  {n, CERTREG_DEPENDENCE_CALL, 0},
                         {n, CERTREG_DEPENDENCE_ORDER, 0}, {n, CERTREG_DEPENDENCE_OTHERS, 0},
                         {1, CERTREG_DEPENDENCE_COUNT, 0}, {n / 2, CERTREG_DEPENDENCE_COUNT, 0}};
-    const size_t count = n < 2 ? 2 : t->whole ? 4 : n < 4 ? 5 : 6;
+    const size_t all = n < 4 ? 5 : 6;
+    const size_t count = n < 2 ? 2 : t->whole ? 4 : all;
     certreg_status status = t->whole ? draw(t, 2 * batch, batch, 0) : CERTREG_OK;
-    for (size_t i = 0; i < count && !status; i++) {
+    for (size_t i = 0; i < count && !status && !*found; i++) {
         int changed = 0;
         status = i ? try_way(t, ways[i], &changed) : evaluate(t, ways[i]);
         if (!i && !status)
             memcpy(t->first, t->e->batches.outputs, n * t->e->record.columns * sizeof *t->first);
-        if (changed) return *found = ways[i].shows, tell(&t->e->error, ways[i].shows);
+        if (changed) *found = ways[i].shows;
     }
-    return status;
+    return *found ? tell(&t->e->error, *found) : status;
 }
 
 static certreg_status check(certreg_estimator *e, size_t rows, int32_t *found)

@@ -1,18 +1,19 @@
+/* The time of answers, learned from earlier ones. Tests choose the times: no clock is read here. */
 #include "estimator/work.h"
 #include <math.h>
 
-static const double reserve = 1.125; /* of what is expected */
+static const double reserve = 1.125; /* a factor on the expected time */
 static const double slowly = 1.0 / 16;
 
-/* A longer time is believed at once, but at most doubled, so that one outlier does little; a
- * shorter one is believed little by little. */
+/* Follows a longer time at once, but to at most twice the known one, so that one outlier does
+ * little; follows a shorter one slowly. */
 static double follow(double known, double seen)
 {
     if (!(known > 0)) return seen;
     return seen > known ? fmin(seen, 2 * known) : known + slowly * (seen - known);
 }
 
-/* Where nearly all is pilot, half counts: so little beyond it tells nothing of more. */
+/* The main samples, but at least half of all: a few main samples predict nothing. */
 static double beyond_pilot(cr_counted n)
 {
     return fmax(n.all - n.pilot, n.all / 2);
@@ -32,7 +33,7 @@ void cr_cost_learn(cr_cost *cost, cr_counted n, double seconds, double fixed)
     cost->each_main = follow(cost->each_main, varying / beyond_pilot(n));
 }
 
-/* How much was missing is not known: it is taken to be twice as long. */
+/* The missing time is unknown, so the whole is assumed to take twice as long. */
 void cr_cost_learn_abandoned(cr_cost *cost, cr_counted n, double seconds)
 {
     const double varying = 2 * (seconds - cost->fixed);

@@ -1,4 +1,5 @@
-/* Size, create, destroy: the only place of the room that takes memory. */
+/* Size, create and destroy, with the checks of model and plan. Nothing else in this room takes
+ * memory of the host. */
 #include "base/os.h"
 #include "base/constants.h"
 #include "base/environment.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- what the caller said, checked and with its defaults */
+/* ---- the caller's model and plan: checks and defaults */
 static certreg_status check_scale(const certreg_model *model, size_t *active, certreg_error *why)
 {
     *active = model->scale ? 0 : model->inputs;
@@ -127,7 +128,7 @@ typedef struct request { /* everything create and size agree upon */
     size_t host, device; /* bytes of the host, and of a device */
 } request;
 
-/* How much memory the estimator takes. */
+/* Sets the numbers of bytes. */
 static certreg_status count_bytes(request *r, certreg_error *why)
 {
     certreg_estimator like = {
@@ -140,26 +141,9 @@ static certreg_status count_bytes(request *r, certreg_error *why)
         return cr_fail(why, CERTREG_E_NO_MEMORY,
                        "%zu inputs, batch %zu, max_samples %zu do not fit into memory",
                        r->model.inputs, r->model.batch, r->plan.max_samples);
-    r->host = host.used, r->device = device.used;
+    r->host = host.used;
+    r->device = device.used;
     return CERTREG_OK;
-}
-
-static certreg_status check_request(certreg_backend *backend, const certreg_model *model,
-                                    const certreg_plan *plan, size_t least_blocks, request *out,
-                                    certreg_error *why)
-{
-    memset(out, 0, sizeof *out);
-    if (backend && cr_busy_is_foreign(&backend->busy))
-        return cr_fail(why, CERTREG_E_WRONG_STATE,
-                       "the backend was opened in another process; open one after fork");
-    out->backend = backend ? backend : cr_backend_default();
-    certreg_status status =
-        cr_struct_read(&out->model, sizeof out->model, CR_OLDEST_MODEL, model, "model", why);
-    if (!status)
-        status = cr_struct_read(&out->plan, sizeof out->plan, CR_OLDEST_PLAN, plan, "plan", why);
-    if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
-    if (!status) status = check_plan(&out->plan, least_blocks, why);
-    return status ? status : count_bytes(out, why);
 }
 
 static certreg_status read_request(certreg_backend *backend, const certreg_model *model,
@@ -167,8 +151,19 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
                                    certreg_error *why)
 {
     fenv_t callers;
+    memset(out, 0, sizeof *out);
+    if (backend && cr_busy_is_foreign(&backend->busy))
+        return cr_fail(why, CERTREG_E_WRONG_STATE,
+                       "the backend was opened in another process; open one after fork");
+    out->backend = backend ? backend : cr_backend_default();
     cr_environment_enter(&callers);
-    const certreg_status status = check_request(backend, model, plan, least_blocks, out, why);
+    certreg_status status =
+        cr_struct_read(&out->model, sizeof out->model, CR_OLDEST_MODEL, model, "model", why);
+    if (!status)
+        status = cr_struct_read(&out->plan, sizeof out->plan, CR_OLDEST_PLAN, plan, "plan", why);
+    if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
+    if (!status) status = check_plan(&out->plan, least_blocks, why);
+    if (!status) status = count_bytes(out, why);
     cr_environment_leave(&callers);
     return status;
 }
@@ -179,7 +174,8 @@ certreg_status cr_estimator_count(certreg_backend *backend, const certreg_model 
 {
     request r;
     const certreg_status status = read_request(backend, model, plan, least_blocks, &r, why);
-    bytes[0] = status ? 0 : r.host, bytes[1] = status ? 0 : r.device;
+    bytes[0] = r.host; /* both are 0 after a failure */
+    bytes[1] = r.device;
     return status;
 }
 
@@ -196,8 +192,7 @@ certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_mo
 }
 
 /* ---- create */
-/* A limit, or the float beside it that a model returns which keeps to it in its own arithmetic, if
-   that lies beyond. */
+/* A limit, or its nearest float if that lies beyond: a model that clips in float returns that. */
 static double limit_of_floats(double limit, int upper)
 {
     const double nearest = fabs(limit) <= FLT_MAX ? (double)(float)limit : limit;
@@ -212,17 +207,20 @@ static void copy_model(certreg_estimator *e, const request *r, const cr_declared
     }
     for (size_t k = 0; k < e->record.model.outputs; k++) {
         const int32_t kind = r->model.kind ? r->model.kind[k] : CERTREG_OUTPUT_REAL;
-        double lo = r->model.lo ? r->model.lo[k] : -INFINITY,
-               hi = r->model.hi ? r->model.hi[k] : INFINITY;
-        if (kind == CERTREG_OUTPUT_REAL) lo = limit_of_floats(lo, 0), hi = limit_of_floats(hi, 1);
-        else if (!isfinite(lo)) lo = -CR_PI, hi = CR_PI;
-        to->kind[k] = kind, to->lo[k] = lo, to->hi[k] = hi;
+        const double lo = r->model.lo ? r->model.lo[k] : -INFINITY,
+                     hi = r->model.hi ? r->model.hi[k] : INFINITY;
+        const int real = kind == CERTREG_OUTPUT_REAL;
+        to->kind[k] = kind;
+        to->lo[k] = real ? limit_of_floats(lo, 0) : isfinite(lo) ? lo : -CR_PI;
+        to->hi[k] = real ? limit_of_floats(hi, 1) : isfinite(hi) ? hi : CR_PI;
     }
     e->record.model.scale = e->record.input.scale;
-    e->record.model.kind = to->kind, e->record.model.lo = to->lo, e->record.model.hi = to->hi;
+    e->record.model.kind = to->kind;
+    e->record.model.lo = to->lo;
+    e->record.model.hi = to->hi;
 }
 
-/* A seed that is given is the caller's to keep from the model. */
+/* A given seed is the caller's responsibility: the model must not know it. */
 static certreg_status draw_seed(certreg_plan *plan, certreg_error *why)
 {
     if (plan->seed || !cr_os_random64(&plan->seed)) return CERTREG_OK;
@@ -231,7 +229,7 @@ static certreg_status draw_seed(certreg_plan *plan, certreg_error *why)
                    "that the model does not know");
 }
 
-/* So far an estimator is nothing but what enter and leave need. */
+/* Sets the fields that enter, leave and the layout need. */
 static void begin(certreg_estimator *e, const request *r)
 {
     e->backend = r->backend;
@@ -253,7 +251,9 @@ static certreg_status build(certreg_estimator *e, const request *r)
     const cr_declared declared = cr_layout(e, &host, &device);
     copy_model(e, r, &declared);
     e->record.watch->now = cr_os_now;
-    e->replay.view = &e->record, e->replay.backend = e->backend, e->replay.why = &e->error;
+    e->replay.view = &e->record;
+    e->replay.backend = e->backend;
+    e->replay.why = &e->error;
     cr_record_clear(&e->record);
     return cr_layout_prepare(e);
 }
@@ -275,7 +275,8 @@ certreg_status cr_estimator_create(certreg_backend *backend, const certreg_model
     begin(e, &r);
     status = cr_estimator_enter(e, NULL);
     if (!status) status = cr_estimator_leave(e, build(e, &r));
-    if (!status) return *out = e, CERTREG_OK;
+    *out = status ? NULL : e;
+    if (!status) return CERTREG_OK;
     *why = e->error;
     certreg_estimator_destroy(e);
     return status;

@@ -6,15 +6,15 @@
 
 #define CR_LEAST_BLOCKS 64u /* of a public plan */
 
-/* What the model gets and returns. Memory of the backend, but for `outputs`. */
+/* Inputs and outputs of the model, in memory of the backend except for `outputs`. */
 typedef struct cr_batches {
     float *z, *step; /* inputs: of the record's input */
-    float *opposite; /* inputs: the steps of every second sample; NULL: they are no pairs */
-    float *x[2];     /* a batch each, which take turns; the same one where none is drawn ahead */
+    float *opposite; /* inputs: the steps of every second sample of pairs; NULL: no pairs */
+    float *x[2];     /* a batch each, used in turn; one array if the backend draws none ahead */
     float *y;        /* the model's outputs */
-    float *outputs;  /* what the host has of them: the same memory, or a copy */
+    float *outputs;  /* y for the host: the same memory, or a copy */
     int turn;        /* x[turn] is the model's */
-    int ahead;       /* the other one holds the samples from `first` on */
+    int ahead;       /* x[!turn] has the samples from `first` on */
     uint64_t first;
 } cr_batches;
 
@@ -28,17 +28,18 @@ struct certreg_estimator {
     cr_batches batches;
     cr_replay replay;
     cr_scratch scratch;
-    void *device_memory; /* all of it; NULL where it is the host's, within the estimator */
+    void *device_memory; /* all memory of a device; NULL if the backend uses the host's */
     int32_t owns_memory;
 };
 
 /* ---- sample.c */
-/* Outputs that the model will not write are NaN. */
+/* Sets all outputs to NaN, which shows the rows that the model leaves unwritten. */
 certreg_status cr_estimator_blank(certreg_estimator *);
-/* One call of the model with the rows at x[turn], whose outputs are the host's then. Of the batch
- * are read rows, first and the used ones. MODEL_FAILED if the model says so. */
+/* Calls the model once with the rows at x[turn], and copies its outputs to the host. The caller
+ * sets rows, first, used_first and used_count. MODEL_FAILED if the model does not return 0. */
 certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch);
 
+/* Seconds on the clock of the estimator. */
 static inline double cr_estimator_now(const certreg_estimator *e)
 {
     return cr_watch_now(e->record.watch);

@@ -1,10 +1,12 @@
+/* Places of all arrays of an estimator, on the host and on a device. A device's arrays are the
+ * host's own if the backend uses its memory, which no caller needs to know. */
 #include "estimator/layout.h"
 #include "record/sweep.h"
 
-/* What engines require of their inputs and outputs, and what a device's allocator gives. */
+/* The alignment that engines require of inputs and outputs, and that a device's allocator has. */
 #define DEVICE_ALIGN 256u
 
-typedef struct places { /* the same one twice, where the backend's memory is the host's */
+typedef struct places { /* one arena twice if the backend uses the host's memory */
     cr_arena *host, *device;
 } places;
 
@@ -13,7 +15,7 @@ static int is_one(const places *p)
     return p->host == p->device;
 }
 
-/* The host's own of what is laid out there: itself, or room for a copy. */
+/* The host's array for one of the device: the same one, or room for a copy. */
 static void *mirror(const places *p, void *device, size_t count, size_t size)
 {
     return is_one(p) ? device : cr_arena_take(p->host, count, size);
@@ -43,7 +45,7 @@ static void lay_out_batch(const places *p, certreg_estimator *e)
     e->batches.outputs = mirror(p, e->batches.y, y, sizeof(float));
 }
 
-/* What replays write to, and with it a sweep where the backend has none of its own. */
+/* Memory of replays, which a sweep uses too if the backend has no sweep of its own. */
 static void lay_out_replay(const places *p, certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
@@ -83,13 +85,6 @@ static void lay_out_findings(cr_arena *host, certreg_estimator *e)
         host, cr_arena_times(sizes->grams * sizes->blocks, sizes->blocks), sizeof(double));
 }
 
-static void lay_out_gradient(const places *p, certreg_estimator *e)
-{
-    e->replay.sizes = cr_sweep_sizes_of(&e->record.model, &e->record.plan);
-    lay_out_replay(p, e);
-    lay_out_findings(p->host, e);
-}
-
 cr_declared cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *device)
 {
     const places p = {host, cr_backend_is_device(e->backend) ? device : host};
@@ -107,7 +102,10 @@ cr_declared cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *device)
         cr_arena_take(host, cr_arena_times(e->record.plan.max_samples, outputs), sizeof(float));
     e->scratch.paths = cr_arena_take(host, CR_GROUP_ROOM, sizeof(double));
     e->record.watch = cr_arena_take(host, 1, sizeof *e->record.watch);
-    if (e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT) lay_out_gradient(&p, e);
+    if (!(e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT)) return declared;
+    e->replay.sizes = cr_sweep_sizes_of(&e->record.model, &e->record.plan);
+    lay_out_replay(&p, e);
+    lay_out_findings(host, e);
     return declared;
 }
 
@@ -129,8 +127,8 @@ void cr_layout_release(certreg_estimator *e)
 }
 
 /* ---- a device's first use of everything */
-/* Every product of matrices once, of zeros and in the shapes to come: their code is loaded when it
- * is first needed, which is now. */
+/* Computes every product of matrices once, of zeros and in the shapes to come: a device loads their
+ * code at the first use, and an answer should not wait for it. */
 static certreg_status warm_gradient(const certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;

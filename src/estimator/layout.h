@@ -9,15 +9,16 @@ typedef struct cr_declared { /* outputs each: the arrays of the model, to be fil
     double *lo, *hi; /* declared range; a full turn for angles */
 } cr_declared;
 
-/* By model, plan, columns and backend. Where the backend's memory is the host's,
- * nothing is taken from `device`. */
+/* Lays out the arrays for model, plan, columns and backend of an estimator. Takes nothing from
+ * `device` if the backend uses the host's memory. */
 cr_declared cr_layout(certreg_estimator *, cr_arena *host, cr_arena *device);
-/* An empty arena for what is not the host's. */
+/* An empty arena for memory of a device. */
 cr_arena cr_layout_device(void *memory);
-/* Takes what the backend has beyond the host's reach; nothing, where it has none. */
+/* Takes memory of a device; none if the backend uses the host's. */
 certreg_status cr_layout_take(certreg_estimator *, size_t bytes);
-/* After the layout: what stays on the device for all inputs goes over. NO_MEMORY, DEVICE_FAILED. */
+/* Copies to the device what all inputs share, after the layout. NO_MEMORY, DEVICE_FAILED. */
 certreg_status cr_layout_prepare(certreg_estimator *);
+/* Frees memory of a device. */
 void cr_layout_release(certreg_estimator *);
 
 #endif

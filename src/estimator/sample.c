@@ -1,5 +1,4 @@
-/* Sampling: the loop over batches of the model, and its inverse for engines with a loop of their
- * own. */
+/* Sampling: the loop over batches of the model, and its inverse for engines with their own loop. */
 #include "certreg/sampling.h"
 #include "estimator/estimator.h"
 
@@ -10,12 +9,12 @@ typedef struct span { /* samples */
 
 typedef struct request {   /* of a call */
     uint64_t end;          /* of its samples */
-    uint64_t fixed, looks; /* what was fixed beforehand, if the outputs end the sampling */
+    uint64_t fixed, looks; /* they count as fixed beforehand if the outputs end the sampling */
 } request;
 
-/* For a batch that records `more` samples, and for what follows. A record that has no answer yet
- * gains nothing by stopping: there the batch alone has to fit. For batches of earlier inputs the
- * fastest counts, so that one outlier does not end all later sampling. */
+/* Seconds for a batch that records `more` samples, and for the answers. A record that has no answer
+ * yet gains nothing by stopping, so the batch alone has to fit. The fastest batch of earlier inputs
+ * counts, so that one outlier does not end all later sampling. */
 static double time_needed(const certreg_estimator *e, size_t more)
 {
     const double batch = fmax(e->clock.fastest_batch, e->clock.slowest_batch);
@@ -48,7 +47,7 @@ static certreg_status draw_pairs(certreg_estimator *e, uint64_t first, size_t co
     return status;
 }
 
-/* x lies where the backend computes. */
+/* x is memory of the backend. */
 static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
     const certreg_status status =
@@ -74,7 +73,7 @@ static certreg_status draw_batch(certreg_estimator *e, uint64_t first)
     return CERTREG_OK;
 }
 
-/* While the model works, where the backend can: draws the batch that will be needed next. */
+/* Draws the next batch while the model works, if the backend can do this. */
 static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
 {
     const cr_backend_ops *ops = e->backend->ops;
@@ -88,8 +87,7 @@ static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
         status = ops->draw_ahead(e->backend, &e->record.input.noise, e->batches.z, e->batches.step,
                                  first, e->record.model.batch, e->batches.x[!at->turn]);
     at->ahead = !status;
-    if (!status) return CERTREG_OK;
-    return cr_backend_failed(e->backend, status, "draw noise", &e->error);
+    return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }
 
 static size_t output_bytes(const certreg_estimator *e)
@@ -119,8 +117,10 @@ certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b)
 {
     b.struct_size = sizeof b;
     b.device = e->backend->ops->device;
-    b.inputs = e->record.model.inputs, b.columns = e->record.columns;
-    b.x = e->batches.x[e->batches.turn], b.y = e->batches.y;
+    b.inputs = e->record.model.inputs;
+    b.columns = e->record.columns;
+    b.x = e->batches.x[e->batches.turn];
+    b.y = e->batches.y;
     b.stream = e->backend->ops->stream(e->backend);
     cr_busy_out(&e->busy);
     const int code = e->record.model.eval(e->record.model.user, &b);
@@ -159,11 +159,10 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
     return status;
 }
 
-/* A model that fails has seen all rows of its batch, and so has one with an output that cannot be
- * recorded: the outputs may choose where sampling ends. If main samples are among these rows, even
- * where only the pilot's are used, only the number counts that the call would have fixed without
- * the failure as well (theory 5.2). A device that fails before a batch may do so because of what
- * the model did there with earlier ones. */
+/* A model that fails, or returns an output that cannot be recorded, has seen all rows of its batch:
+ * the outputs may choose the end of sampling. If main samples are among these rows, even if only
+ * the pilot's are used, only the number that the call fixed beforehand counts as fixed (theory
+ * 5.2). A device that fails before a batch may do so because of the model's earlier work there. */
 static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status,
                                         uint64_t batch_end, const request *r)
 {
@@ -171,8 +170,7 @@ static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status sta
     return status;
 }
 
-/* Evaluates the batch that starts at batch_first and records the samples of `used` that are
- * missing. */
+/* Evaluates the batch that starts at batch_first, and records the missing samples of `used`. */
 static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used,
                                 const request *r)
 {
@@ -198,7 +196,7 @@ static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span
     return CERTREG_OK;
 }
 
-/* From the first to the last sample that is missing; empty where none is. */
+/* From the first to the last missing sample; empty if none is missing. */
 static span missing_part(const certreg_estimator *e, span s)
 {
     while (s.first < s.end && cr_view_has(&e->record, s.first)) s.first++;
@@ -206,18 +204,23 @@ static span missing_part(const certreg_estimator *e, span s)
     return s;
 }
 
-static certreg_status check_span(const certreg_estimator *e, uint64_t first, size_t count,
-                                 certreg_error *why)
+static certreg_status refuse_span(certreg_estimator *e, uint64_t first, size_t count,
+                                  const char *remedy)
 {
-    if (first > e->record.plan.max_samples || count > e->record.plan.max_samples - first) {
-        cr_fail(
-            why, CERTREG_E_TOO_MANY,
-            "first = %llu plus %zu samples exceeds plan.max_samples = %zu: take fewer, or create "
-            "the estimator with a larger one",
-            (unsigned long long)first, count, e->record.plan.max_samples);
-        return why->sample = (int64_t)e->record.plan.max_samples, CERTREG_E_TOO_MANY;
-    }
-    return CERTREG_OK;
+    cr_fail(
+        &e->error, CERTREG_E_TOO_MANY,
+        "first = %llu plus %zu samples exceeds plan.max_samples = %zu%s, or create the estimator "
+        "with a larger one",
+        (unsigned long long)first, count, e->record.plan.max_samples, remedy);
+    e->error.sample = (int64_t)e->record.plan.max_samples;
+    return CERTREG_E_TOO_MANY;
+}
+
+static certreg_status check_span(certreg_estimator *e, uint64_t first, size_t count)
+{
+    const size_t most = e->record.plan.max_samples;
+    if (first <= most && count <= most - first) return CERTREG_OK;
+    return refuse_span(e, first, count, ": take fewer");
 }
 
 static int wants_to_stop(certreg_estimator *e, uint64_t done, uint64_t total)
@@ -234,7 +237,7 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
 {
     cr_error_clear(&e->error);
     certreg_status status = cr_view_begun(&e->record, &e->error);
-    if (!status) status = check_span(e, first, count, &e->error);
+    if (!status) status = check_span(e, first, count);
     if (status) return status;
     if (!e->record.model.eval)
         return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
@@ -269,15 +272,10 @@ static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t co
     certreg_status status = cr_view_begun(&e->record, &e->error);
     if (status) return status;
     if (!x && count) return cr_fail(&e->error, CERTREG_E_INVALID, "x is NULL");
-    const size_t batch = e->record.model.batch, last = (e->record.plan.max_samples - 1) /
-                                                       batch; /* the last batch is drawn whole */
-    if (first / batch > last || count > (last - first / batch) * batch + (batch - first % batch)) {
-        cr_fail(&e->error, CERTREG_E_TOO_MANY,
-                "first = %llu plus %zu samples exceeds plan.max_samples = %zu and the end of its "
-                "batch: draw fewer, or create the estimator with a larger one",
-                (unsigned long long)first, count, e->record.plan.max_samples);
-        return e->error.sample = (int64_t)e->record.plan.max_samples, CERTREG_E_TOO_MANY;
-    }
+    const size_t batch = e->record.model.batch;
+    const size_t last = (e->record.plan.max_samples - 1) / batch; /* this batch is drawn whole */
+    if (first / batch > last || count > (last - first / batch) * batch + (batch - first % batch))
+        return refuse_span(e, first, count, " and the end of its batch: draw fewer");
     if (!count) return CERTREG_OK;
     const double start = cr_estimator_now(e);
     cr_record_expect(&e->record, e->record.plan.max_samples);
@@ -299,7 +297,7 @@ static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t 
                                    const float *y)
 {
     certreg_status status = cr_view_begun(&e->record, &e->error);
-    if (!status) status = check_span(e, first, count, &e->error);
+    if (!status) status = check_span(e, first, count);
     if (status) return status;
     if (!y && count) return cr_fail(&e->error, CERTREG_E_INVALID, "y is NULL");
     cr_record_expect(&e->record, e->record.plan.max_samples);

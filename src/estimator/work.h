@@ -1,4 +1,4 @@
-/* What the rooms that answer questions have of an estimator: its parts, and the calls below. */
+/* An estimator for the rooms that answer questions: pointers to its parts, and the calls below. */
 #ifndef CR_ESTIMATOR_WORK_H
 #define CR_ESTIMATOR_WORK_H
 #include "record/asked.h"
@@ -7,50 +7,51 @@
 #include "record/scratch.h"
 #include <stdint.h>
 
-/* ---- cost.c: the time of the closing computation, learned from earlier ones, so that sampling
- * ends in time for the next */
+/* ---- cost.c: the time of answers, learned from earlier ones, so that sampling ends in time for
+ * the next ones */
 typedef struct cr_cost {
     uint64_t asked;   /* a hash of the questions; 0: none yet */
     double fixed;     /* seconds that do not depend on the number of samples */
-    double each;      /* the others for each sample; 0: not known yet */
-    double each_main; /* or for each behind the pilot */
+    double each;      /* seconds for each sample; 0: unknown */
+    double each_main; /* or for each one behind the pilot */
 } cr_cost;
 
 typedef struct cr_counted {
-    double all, pilot; /* samples, and how many of them the pilot has */
+    double all, pilot; /* samples in the record, and in its pilot */
 } cr_counted;
 
 #define CR_COSTS_KEPT 4u /* sets of questions that take turns on one estimator */
 
+/* Returns 1 after the first answers, else 0. */
 static inline int cr_cost_known(const cr_cost *cost)
 {
     return cost->each > 0;
 }
 
-/* Expected seconds for so many samples, rather too long than too short. Some steps pass over all of
- * them, others over those behind the pilot, and what share of the time is whose is not known: so
- * the longer of the two proportions counts. */
+/* Expected seconds for these numbers of samples, rather too long than too short. Some steps pass
+ * over all samples, others over main samples, and their shares of the time are unknown, so the
+ * longer of two estimates counts: all time in proportion to all samples, or to main samples. */
 double cr_cost_expected(const cr_cost *, cr_counted);
-/* A closing took these seconds, `fixed` of them independent of the number of samples. */
+/* Answers took these seconds, `fixed` of them independent of the number of samples. */
 void cr_cost_learn(cr_cost *, cr_counted, double seconds, double fixed);
-/* A closing was given up after these seconds: it would have taken longer. */
+/* Answers were given up after these seconds, and would have taken longer. */
 void cr_cost_learn_abandoned(cr_cost *, cr_counted, double seconds);
 
-/* The computation behind the last batch, for the questions asked last. */
+/* The answers after the last batch, for the latest questions. */
 typedef struct cr_closing {
-    cr_cost *cost;   /* NULL: none were asked */
+    cr_cost *cost;   /* NULL: no questions */
     double times;    /* how often they will be answered after a batch */
-    size_t from;     /* with fewer samples none of them has an answer */
-    double supposed; /* seconds, as long as nothing is known of the cost */
+    size_t from;     /* with fewer samples no question has an answer */
+    double supposed; /* seconds while the cost is unknown */
 } cr_closing;
 
-typedef struct cr_clock { /* what takes how long, and by when it has to be done */
+typedef struct cr_clock { /* the deadline, and measured seconds */
     double deadline;      /* of record.watch; 0: none */
     double slowest_batch; /* of this input */
     double fastest_batch; /* of all; 0: none yet */
     cr_cost costs[CR_COSTS_KEPT];
-    size_t cost_next;   /* the one to be replaced */
-    cr_closing closing; /* what has to fit behind the last batch */
+    size_t cost_next;   /* is replaced next */
+    cr_closing closing; /* has to fit behind the last batch */
     double model_seconds, library_seconds;
 } cr_clock;
 
@@ -60,11 +61,11 @@ typedef struct cr_work {
     cr_replay *replay;
     cr_scratch *scratch;
     cr_clock *clock;
-    certreg_error *why; /* where failures are told */
+    certreg_error *why; /* receives failures */
 } cr_work;
 
-/* ---- create.c: certreg_estimator_create and both sizes (host, device), for plans with any number
- * of blocks. Block sums alone need many; replays as such need one. */
+/* ---- create.c: certreg_estimator_create and both sizes (host, device), for plans with at least
+ * this number of blocks. Only block sums need many; replays need one. */
 certreg_status cr_estimator_create(certreg_backend *, const certreg_model *, const certreg_plan *,
                                    size_t least_blocks, certreg_error *why,
                                    certreg_estimator **out);
@@ -80,23 +81,23 @@ certreg_status cr_estimator_leave(certreg_estimator *, certreg_status);
 /* The same for calls that need no backend. */
 certreg_status cr_estimator_hold(certreg_estimator *);
 certreg_status cr_estimator_let_go(certreg_estimator *, certreg_status);
+/* The parts of an estimator, while a call holds it. */
 cr_work cr_estimator_work(certreg_estimator *);
-/* Whether a cancel was requested; it is reported by now. */
+/* Returns 1 if a cancel was requested, and clears the request. */
 int cr_estimator_cancelled(certreg_estimator *);
 
 /* ---- begin.c */
-/* Whether begin accepts them. */
+/* Fails if begin would refuse this input or sigma. */
 certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, double sigma);
 /* certreg_estimator_begin_level within a call. */
 certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma,
                                   uint64_t noise_id, uint64_t level);
-/* An empty record of the same input, whose noise has the opposite sign from now on. */
+/* Empties the record, and changes the sign of all later noise of this input. */
 certreg_status cr_estimator_mirror(certreg_estimator *);
 
 /* ---- sample.c */
-/* certreg_estimator_sample within a call, which will be evaluated at `requested` samples (0: not
- * known yet) and came with these looks: both count as fixed beforehand if the outputs end the
- * sampling. */
+/* certreg_estimator_sample within a call. It will be evaluated at `requested` samples (0: unknown),
+ * with these looks: both count as fixed beforehand if the outputs end the sampling. */
 certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count,
                                    uint64_t requested, uint64_t looks);
 

@@ -1,4 +1,4 @@
-/* A record against its truth: one calibration point. */
+/* Adds a record with its truth to a calibration, as one point. */
 #include "base/bytes.h"
 #include "base/sizes.h"
 #include "base/structs.h"
@@ -7,12 +7,14 @@
 #include "statistics/order.h"
 #include <math.h>
 
-/* The first point says what the others must agree with. */
+/* Fixes, at the first point, the facts that all points must share. */
 static void describe(cr_view *v, const cr_scored *s, certreg_calibration *c)
 {
-    c->sigma = v->input.sigma, c->seed = v->input.noise.seed;
+    c->sigma = v->input.sigma;
+    c->seed = v->input.noise.seed;
     c->model = cr_intervals_model(v, c);
-    c->samples = s->count, c->digest = CR_HASH_START;
+    c->samples = s->count;
+    c->digest = CR_HASH_START;
     c->first_noise = c->last_noise = v->input.noise.noise_id;
 }
 
@@ -27,8 +29,8 @@ static certreg_status agrees(cr_view *v, const cr_scored *s, const certreg_calib
                        "estimator, or give each the same plan.seed");
     if (s->count != c->samples)
         return cr_fail(why, CERTREG_E_MISMATCH,
-                       "the record has %zu samples beyond the pilot, and each point before has "
-                       "%llu: take as many",
+                       "the record has %zu samples beyond the pilot, and each earlier point has "
+                       "%llu: take the same number",
                        s->count, (unsigned long long)c->samples);
     if (v->input.noise.noise_id <= c->last_noise)
         return cr_fail(
@@ -39,7 +41,7 @@ static certreg_status agrees(cr_view *v, const cr_scored *s, const certreg_calib
     return CERTREG_OK;
 }
 
-/* The point is above a level where as many scores are above the threshold as that of this rank. */
+/* Keeps a score for each level: the point is above the level if it is above the threshold. */
 static void add_scores(const cr_scored *s, certreg_calibration *c)
 {
     uint64_t above[CR_WEIGHTS_LEVELS];
@@ -62,7 +64,7 @@ static certreg_status add_point(const cr_work *w, certreg_calibration *theirs, c
     if (!status) status = cr_intervals_check_outputs(v, &c, why);
     if (!status && c.count == c.capacity)
         status = cr_fail(why, CERTREG_E_TOO_MANY,
-                         "calibration.capacity is %llu, and there are as many points",
+                         "calibration.capacity is %llu, and it has that many points: make room",
                          (unsigned long long)c.capacity);
     if (!status) status = cr_intervals_check_truth(v, &c, truth, why);
     if (!status) status = cr_intervals_samples(v, &c, &scored, why);
@@ -70,7 +72,8 @@ static certreg_status add_point(const cr_work *w, certreg_calibration *theirs, c
     if (!status && c.count) status = agrees(v, &scored, &c, why);
     if (status) return status;
     if (!c.count) describe(v, &scored, &c);
-    scored.truth = truth, scored.failed = INFINITY;
+    scored.truth = truth;
+    scored.failed = INFINITY;
     add_scores(&scored, &c);
     c.last_noise = v->input.noise.noise_id;
     c.outputs = theirs->outputs; /* a default stays what it is */

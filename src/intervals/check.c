@@ -1,4 +1,5 @@
-/* What a calibration must be, and what a record must have. */
+/* Checks of a calibration, and of a record that is to be scored with it; digests of both.
+ * Calibration and prediction share them, so that scores of both are comparable. */
 #include "base/bytes.h"
 #include "base/sizes.h"
 #include "base/structs.h"
@@ -12,7 +13,7 @@ certreg_status cr_intervals_check_outputs(cr_view *v, const certreg_calibration 
     if (c->output < 0 || c->outputs < 1 ||
         (uint64_t)c->output + (uint64_t)c->outputs > v->model.outputs)
         return cr_fail(why, CERTREG_E_INVALID,
-                       "calibration.output = %d and .outputs = %d name outputs that there are not; "
+                       "calibration.output = %d and .outputs = %d exceed the outputs of the model; "
                        "give indices below model.outputs = %zu",
                        (int)c->output, (int)c->outputs, v->model.outputs);
     if (quantiles && (c->outputs != 2 || c->units))
@@ -61,7 +62,7 @@ certreg_status cr_intervals_read(const certreg_calibration *theirs, certreg_cali
     return CERTREG_OK;
 }
 
-/* Farther away a difference to an output would lose digits. */
+/* Farther away, the difference to an output would lose digits. */
 static int is_near_the_turn(const certreg_model *m, int32_t k, double truth)
 {
     const double turn = m->hi[k] - m->lo[k];
@@ -118,22 +119,13 @@ uint64_t cr_intervals_model(cr_view *v, const certreg_calibration *c)
 
 uint64_t cr_intervals_digest(const certreg_calibration *c, const certreg_rule *r)
 {
-    const uint64_t fields[] = {cr_bits_of_double(c->sigma),
-                               c->seed,
-                               c->model,
-                               c->samples,
-                               c->first_noise,
-                               c->last_noise,
-                               c->digest,
-                               c->count,
-                               cr_bits_of_double(r->alpha),
-                               cr_bits_of_double(r->radius),
-                               cr_bits_of_double(r->threshold),
-                               r->samples,
-                               r->sample_rank};
-    uint64_t h = CR_HASH_START;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) h = cr_hash64(h, fields[i]);
-    h = cr_hash_end(h);
+    uint64_t h = cr_hash64(cr_hash64(CR_HASH_START, cr_bits_of_double(c->sigma)), c->seed);
+    h = cr_hash64(cr_hash64(h, c->model), c->samples);
+    h = cr_hash64(cr_hash64(h, c->first_noise), c->last_noise);
+    h = cr_hash64(cr_hash64(h, c->digest), c->count);
+    h = cr_hash64(cr_hash64(h, cr_bits_of_double(r->alpha)), cr_bits_of_double(r->radius));
+    h = cr_hash64(cr_hash64(h, cr_bits_of_double(r->threshold)), r->samples);
+    h = cr_hash_end(cr_hash64(h, r->sample_rank));
     return h ? h : 1;
 }
 
@@ -141,9 +133,10 @@ certreg_status cr_intervals_check_noise(cr_view *v, certreg_error *why)
 {
     if (v->input.least_sigma * (1 + CR_INTERVALS_STEP_ROUNDING) >= v->input.sigma)
         return CERTREG_OK;
-    return cr_fail(why, CERTREG_E_INVALID,
-                   "sigma*scale of some feature is too small for a float: radii in units of sigma "
-                   "would be too large");
+    return cr_fail(
+        why, CERTREG_E_INVALID,
+        "sigma*scale of some feature is too small for a float, so that radii in units of "
+        "sigma would be too large: raise sigma or the scale");
 }
 
 certreg_status cr_intervals_same(cr_view *v, const certreg_calibration *c, certreg_error *why)
@@ -151,7 +144,7 @@ certreg_status cr_intervals_same(cr_view *v, const certreg_calibration *c, certr
     if (v->input.sigma != c->sigma)
         return cr_fail(
             why, CERTREG_E_MISMATCH,
-            "sigma is %.17g, and that of the calibration %.17g: all inputs need the same",
+            "sigma is %.17g, and the calibration's is %.17g: begin every input with the same sigma",
             v->input.sigma, c->sigma);
     if (cr_intervals_model(v, c) != c->model)
         return cr_fail(why, CERTREG_E_MISMATCH,

@@ -1,4 +1,5 @@
-/* A record of a new input: the set that contains its truth. */
+/* The prediction set of a new input, from its record and a rule: an interval around each sample,
+ * and the points that lie in at least rule.sample_rank of them. */
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "estimator/work.h"
@@ -8,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the points that lie in at least so many of several intervals (theory 12.5) */
-/* Both lists are sorted. Piece number p is written where nothing is left to be read, since p is at
- * most the number of the window. */
+/* ---- the points in at least `depth` of several intervals (theory 12.5) */
+/* Both lists are sorted. Writing piece p destroys nothing that is read later, since p is at most
+ * the number of the window. */
 static size_t windows(double *lo, double *hi, size_t count, size_t depth)
 {
     size_t pieces = 0;
@@ -21,8 +22,8 @@ static size_t windows(double *lo, double *hi, size_t count, size_t depth)
             hi[pieces - 1] = to;
             continue;
         }
-        lo[pieces] = from, hi[pieces] = to;
-        pieces++;
+        lo[pieces] = from;
+        hi[pieces++] = to;
     }
     return pieces;
 }
@@ -105,15 +106,16 @@ static certreg_status take(cr_view *v, const certreg_calibration *calibration,
 }
 
 /* ---- one output */
-typedef struct line { /* the output, and where its pieces are */
-    size_t output;
+typedef struct line { /* one output, and memory for its pieces */
+    int32_t output;
     double unit, period; /* 0: a real number */
     double farthest;     /* an angle's truths and outputs are not greater */
     double *lo, *hi;
+    size_t room; /* of lo and hi */
 } line;
 
-/* Half the length of an interval: more than the true distance where the computed score is at most
- * the threshold. Squares may lose what underflows. */
+/* Half the length of an interval: more than the true distance of any sample with a computed score
+ * up to the threshold. `tiny` is for squares that underflow. */
 static double reach_of(const asked *a, const line *l)
 {
     const certreg_calibration *c = &a->calibration;
@@ -130,14 +132,14 @@ static int failed(const asked *a, const float *y)
     return 0;
 }
 
-/* An interval for each sample, from lo[0] on; returned is their number. *open is that of samples
- * that failed, which contain everything. */
+/* Writes an interval for each sample, from lo[0] on, and returns their number. *open counts the
+ * samples that failed: any truth is possible for them. */
 static size_t intervals_of(const asked *a, const line *l, uint64_t *open)
 {
     const certreg_calibration *c = &a->calibration;
     cr_view *v = a->scored.v;
-    const size_t from = c->score == CERTREG_SCORE_QUANTILES ? (size_t)c->output : l->output,
-                 to = c->score == CERTREG_SCORE_QUANTILES ? from + 1 : from;
+    const int quantiles = c->score == CERTREG_SCORE_QUANTILES;
+    const size_t from = (size_t)(quantiles ? c->output : l->output), to = from + (size_t)quantiles;
     const double reach = reach_of(a, l);
     size_t count = 0;
     *open = 0;
@@ -161,7 +163,7 @@ static void whole(const asked *a, const line *l, certreg_interval *out)
     out->hi = l->hi[0] = l->period > 0 ? m->hi[l->output] : INFINITY;
 }
 
-/* An arc that begins in the turn. */
+/* Moves an arc by whole turns, so that it begins in the turn. */
 static void into_turn(double turn, double period, double *lo, double *hi)
 {
     const double turns = floor((*lo - turn) / period);
@@ -170,39 +172,24 @@ static void into_turn(double turn, double period, double *lo, double *hi)
     *hi = nextafter(*hi - turns * period, INFINITY);
 }
 
-static void reverse(double *values, size_t first, size_t end)
-{
-    for (; first + 1 < end; first++, end--) {
-        const double value = values[first];
-        values[first] = values[end - 1], values[end - 1] = value;
-    }
-}
-
-/* Arcs in order around the circle begin with the one that begins first in the turn. */
-static void begin_with_least(const line *l, size_t count)
-{
-    size_t first = 0;
-    for (size_t i = 1; i < count; i++)
-        if (l->lo[i] < l->lo[first]) first = i;
-    for (int end = 0; end < 2; end++) {
-        double *values = end ? l->hi : l->lo;
-        reverse(values, 0, first), reverse(values, first, count), reverse(values, 0, count);
-    }
-}
-
-/* The hull of arcs leaves out the largest gap between two of them. */
+/* The hull of arcs leaves out the largest gap between two of them. Arcs are disjoint, so that
+ * sorting both ends orders them by their begin in the turn. */
 static void hull_of_arcs(const line *l, double turn, certreg_interval *out)
 {
     const size_t last = (size_t)out->pieces - 1;
     size_t before = last; /* the piece before the largest gap */
     double largest = l->lo[0] + l->period - l->hi[last];
-    for (size_t i = 0; i < last; i++)
-        if (l->lo[i + 1] - l->hi[i] > largest) largest = l->lo[i + 1] - l->hi[i], before = i;
+    for (size_t i = 0; i < last; i++) {
+        if (!(l->lo[i + 1] - l->hi[i] > largest)) continue;
+        largest = l->lo[i + 1] - l->hi[i];
+        before = i;
+    }
     out->lo = l->lo[before == last ? 0 : before + 1];
     out->hi = before == last ? l->hi[last] : nextafter(l->hi[before] + l->period, INFINITY);
     into_turn(turn, l->period, &out->lo, &out->hi);
     for (size_t i = 0; i <= last; i++) into_turn(turn, l->period, l->lo + i, l->hi + i);
-    begin_with_least(l, last + 1);
+    cr_order_sort(l->lo, last + 1);
+    cr_order_sort(l->hi, last + 1);
 }
 
 static void arcs_of(const asked *a, const line *l, size_t count, size_t depth,
@@ -216,7 +203,9 @@ static void arcs_of(const asked *a, const line *l, size_t count, size_t depth,
 static void stretches_of(const line *l, size_t count, size_t depth, certreg_interval *out)
 {
     out->pieces = cr_cover_line(l->lo, l->hi, count, depth);
-    if (out->pieces) out->lo = l->lo[0], out->hi = l->hi[out->pieces - 1];
+    if (!out->pieces) return;
+    out->lo = l->lo[0];
+    out->hi = l->hi[out->pieces - 1];
 }
 
 static void solve(const asked *a, const line *l, certreg_interval *out)
@@ -233,9 +222,10 @@ static void solve(const asked *a, const line *l, certreg_interval *out)
     else stretches_of(l, count, depth, out);
 }
 
-static certreg_status line_of(cr_view *v, const asked *a, int32_t output, size_t room, line *l,
-                              certreg_error *why)
+/* Checks output and room, and sets unit, period and farthest. */
+static certreg_status line_of(cr_view *v, const asked *a, line *l, certreg_error *why)
 {
+    const int32_t output = l->output;
     const certreg_calibration *c = &a->calibration;
     const int quantiles = c->score == CERTREG_SCORE_QUANTILES;
     const int64_t index = (int64_t)output - c->output;
@@ -244,7 +234,6 @@ static certreg_status line_of(cr_view *v, const asked *a, int32_t output, size_t
         return cr_fail(why, CERTREG_E_INVALID,
                        "output is %d; give one of the outputs of the calibration, %d to %d",
                        (int)output, (int)c->output, (int)(c->output + count - 1));
-    l->output = (size_t)output;
     l->unit = c->units ? c->units[index] : 1;
     const int angle = v->model.kind[output] != CERTREG_OUTPUT_REAL;
     if (angle) {
@@ -254,23 +243,25 @@ static certreg_status line_of(cr_view *v, const asked *a, int32_t output, size_t
     const size_t need = angle ? 2 * a->scored.count : a->scored.count;
     if (!l->lo || !l->hi)
         return cr_fail(why, CERTREG_E_INVALID, "lo or hi is NULL; they are the work space");
-    if (room < need)
+    if (l->room < need)
         return cr_fail(why, CERTREG_E_SMALL_MEMORY,
-                       "lo and hi have room for %zu numbers each; %zu are needed", room, need);
+                       "lo and hi have room for %zu numbers each; %zu are needed", l->room, need);
     return CERTREG_OK;
 }
 
 static certreg_status interval_of(const cr_work *w, const certreg_calibration *calibration,
-                                  const certreg_rule *rule, int32_t output, line *l, size_t room,
-                                  certreg_interval *found)
+                                  const certreg_rule *rule, line *l, certreg_interval *found)
 {
     asked a;
     certreg_status status = take(w->record, calibration, rule, &a, w->why);
-    if (!status) status = line_of(w->record, &a, output, room, l, w->why);
+    if (!status) status = line_of(w->record, &a, l, w->why);
     if (status) return status;
-    found->output = output, found->period = l->period;
-    found->alpha = a.rule.alpha, found->radius = a.rule.radius;
-    found->threshold = a.rule.threshold, found->samples = a.scored.count;
+    found->output = l->output;
+    found->period = l->period;
+    found->alpha = a.rule.alpha;
+    found->radius = a.rule.radius;
+    found->threshold = a.rule.threshold;
+    found->samples = a.scored.count;
     solve(&a, l, found);
     cr_asked_remember_now(w->record, 0);
     return CERTREG_OK;
@@ -284,13 +275,13 @@ certreg_status certreg_estimator_interval(certreg_estimator *e,
                                           const certreg_rule *rule, int32_t output, double *lo,
                                           double *hi, size_t room, certreg_interval *out)
 {
-    line l = {.lo = lo, .hi = hi};
+    line l = {.output = output, .lo = lo, .hi = hi, .room = room};
     certreg_interval found = nothing;
     cr_work w;
     certreg_status status = cr_estimator_enter(e, &w);
     if (!status) {
         status = cr_struct_check(out, CR_OLDEST_INTERVAL, "interval", w.why);
-        if (!status) status = interval_of(&w, calibration, rule, output, &l, room, &found);
+        if (!status) status = interval_of(&w, calibration, rule, &l, &found);
         cr_estimator_leave(e, status);
     }
     cr_struct_refuse(out, CR_OLDEST_INTERVAL, status ? &nothing : &found, sizeof found);
@@ -307,7 +298,8 @@ static certreg_status covers(const cr_work *w, const certreg_calibration *calibr
     if (!status) status = cr_intervals_check_truth(w->record, &a.calibration, truth, w->why);
     if (status) return status;
     uint64_t within = 0;
-    a.scored.truth = truth, a.scored.failed = -INFINITY;
+    a.scored.truth = truth;
+    a.scored.failed = -INFINITY;
     for (size_t i = 0; i < a.scored.count; i++)
         within += cr_intervals_score(&a.scored, i) <= a.rule.threshold;
     *inside = within >= a.rule.sample_rank;

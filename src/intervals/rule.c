@@ -49,7 +49,7 @@ static certreg_status too_few(const certreg_coverage *c, uint64_t least, certreg
     if (least)
         return cr_fail(why, CERTREG_E_INVALID,
                        "coverage.points is %llu, and these samples, radius and alpha need at least "
-                       "%llu: take as many%s",
+                       "%llu: take that many%s",
                        (unsigned long long)c->points, (unsigned long long)least, advice);
     if (!*advice)
         cr_intervals_advise(c, most_points, "with more points take ", advice, sizeof advice);
@@ -70,10 +70,13 @@ static certreg_status describe(certreg_coverage *c, const certreg_calibration *o
         return cr_fail(why, CERTREG_E_INVALID,
                        "the calibration has no points: add some, or pass NULL to plan one");
     if (c->sigma != 0 || c->points || c->calibration_samples)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "coverage.sigma, .points and .calibration_samples are of a calibration that "
-                       "is planned: leave them 0 where there is one");
-    c->sigma = of->sigma, c->points = of->count, c->calibration_samples = of->samples;
+        return cr_fail(
+            why, CERTREG_E_INVALID,
+            "coverage.sigma, .points and .calibration_samples describe a calibration that "
+            "is planned: leave them 0 with a calibration");
+    c->sigma = of->sigma;
+    c->points = of->count;
+    c->calibration_samples = of->samples;
     return CERTREG_OK;
 }
 
@@ -121,8 +124,10 @@ static certreg_status make(certreg_coverage *c, const certreg_calibration *of, c
     if (!weights.sample) return too_few(c, weights.least_points, why);
     if (of) status = find_threshold(of, &weights, c->alpha, why, &out->threshold);
     if (status) return status;
-    out->alpha = c->alpha, out->radius = c->radius;
-    out->samples = c->samples, out->sample_rank = weights.sample;
+    out->alpha = c->alpha;
+    out->radius = c->radius;
+    out->samples = c->samples;
+    out->sample_rank = weights.sample;
     if (of) out->calibration = cr_intervals_digest(of, out);
     return CERTREG_OK;
 }
@@ -155,7 +160,7 @@ certreg_status certreg_interval_rule(const certreg_coverage *coverage,
     return status;
 }
 
-/* ---- what would help where there is no rule: whatever is named has been tried */
+/* ---- advice if there is no rule: changes that were tried and lead to one */
 cr_weights_setting cr_intervals_setting(const certreg_coverage *c)
 {
     return (cr_weights_setting){.alpha = c->alpha,
@@ -187,8 +192,8 @@ static int has_rule(const certreg_coverage *c, enum change what, double value, u
     return least && least <= points;
 }
 
-/* A value between the present one and the one that helps most, which has a rule, and hardly helps
- * more than it has to; 0: none has one. */
+/* The least helpful value found that leads to a rule, between the present value and the most
+ * helpful one; 0 if even that has none. */
 static double enough(const certreg_coverage *c, enum change what, double from, double to,
                      uint64_t points)
 {

@@ -1,5 +1,5 @@
-/* A record as bytes: what identifies it, ranges of samples with their recorded values, a checksum.
- * Little-endian everywhere. */
+/* A record as bytes, little-endian: words that identify it, ranges of samples with their recorded
+ * values, a checksum. One file has the layout for export and import. */
 #include "base/bytes.h"
 #include "record/asked.h"
 #include "record/record.h"
@@ -38,9 +38,12 @@ static void words_of(cr_view *v, uint64_t w[WORDS])
     const cr_noise *noise = &v->input.noise;
     const uint64_t asked[] = {a->first, a->total, a->max_samples, a->batch, a->looks};
     w[VERSION] = format_version;
-    w[SEED] = noise->seed, w[NOISE_ID] = noise->noise_id, w[LEVEL] = noise->level;
+    w[SEED] = noise->seed;
+    w[NOISE_ID] = noise->noise_id;
+    w[LEVEL] = noise->level;
     w[SIGMA] = cr_bits_of_double(v->input.sigma);
-    w[INPUTS] = v->model.inputs, w[OUTPUTS] = v->model.outputs;
+    w[INPUTS] = v->model.inputs;
+    w[OUTPUTS] = v->model.outputs;
     w[IDENTITY] = identity(v);
     w[PILOT] = v->pilot_fixed ? v->pilot : not_fixed;
     memcpy(w + ASKED, asked, sizeof asked);
@@ -78,11 +81,11 @@ static size_t next_range(cr_view *v, size_t from, size_t *count)
 static unsigned char *put_range(cr_view *v, unsigned char *at, size_t first, size_t count)
 {
     const size_t values = count * v->model.outputs;
-    cr_put64(at, first), cr_put64(at + 8, count);
+    cr_put64(at, first);
+    cr_put64(at + 8, count);
     if (values % 2) cr_put32(at + 16 + 4 * values, 0);
-    for (size_t i = 0; i < values; i++) {
+    for (size_t i = 0; i < values; i++)
         cr_put32(at + 16 + 4 * i, cr_bits_of_float(v->values[first * v->model.outputs + i]));
-    }
     return at + range_bytes(v, count);
 }
 
@@ -95,11 +98,13 @@ certreg_status cr_record_export(cr_view *v, void *buffer, size_t *bytes, certreg
     uint64_t w[WORDS];
     words_of(v, w);
     size_t need = HEADER + 8, count;
-    for (size_t at = next_range(v, 0, &count); count; at = next_range(v, at + count, &count))
-        need += range_bytes(v, count), w[RANGES]++;
+    for (size_t at = next_range(v, 0, &count); count; at = next_range(v, at + count, &count)) {
+        need += range_bytes(v, count);
+        w[RANGES]++;
+    }
     const size_t room = *bytes;
     *bytes = need;
-    if (!buffer) return CERTREG_OK; /* only the size was asked for */
+    if (!buffer) return CERTREG_OK; /* the caller needs the size alone */
     if (room < need)
         return cr_fail(why, CERTREG_E_SMALL_MEMORY,
                        "the record takes %zu bytes; the buffer has %zu", need, room);
@@ -120,6 +125,11 @@ typedef struct reader {
     uint64_t pilot;
     cr_asked asked;
 } reader;
+
+static certreg_status damaged(certreg_error *why, const char *how)
+{
+    return cr_fail(why, CERTREG_E_CORRUPT, "the record is damaged: %s", how);
+}
 
 static certreg_status open_archive(cr_view *v, const void *buffer, size_t bytes, reader *r,
                                    certreg_error *why)
@@ -155,8 +165,7 @@ static certreg_status merge_pilot(cr_record *mine, const reader *r, int write, c
 {
     const uint64_t pilot = r->pilot;
     if (r->asked.max_samples && pilot >= r->asked.max_samples)
-        return cr_fail(why, CERTREG_E_CORRUPT,
-                       "the record is damaged: its pilot is larger than its max_samples");
+        return damaged(why, "its pilot is larger than its max_samples");
     if (pilot == not_fixed && !r->ranges) return CERTREG_OK;
     if (pilot != mine->pilot && (mine->pilot_fixed || mine->plan.pilot))
         return cr_fail(
@@ -169,7 +178,8 @@ static certreg_status merge_pilot(cr_record *mine, const reader *r, int write, c
         return cr_fail(why, CERTREG_E_TOO_MANY,
                        "the record's pilot has %llu samples: plan.max_samples must be larger",
                        (unsigned long long)pilot);
-    if (write) cr_record_set_pilot(mine, (size_t)pilot), mine->pilot_fixed = 1;
+    if (write) cr_record_set_pilot(mine, (size_t)pilot);
+    mine->pilot_fixed |= write;
     return CERTREG_OK;
 }
 
@@ -199,9 +209,7 @@ static certreg_status check_values(cr_view *v, const unsigned char *values, size
             if (status) return status;
             continue;
         }
-        if (bits != failed)
-            return cr_fail(why, CERTREG_E_CORRUPT,
-                           "the record is damaged: it has an output that is not finite");
+        if (bits != failed) return damaged(why, "it has an output that is not finite");
         if (!(v->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
             return cr_fail(
                 why, CERTREG_E_MISMATCH,
@@ -210,46 +218,44 @@ static certreg_status check_values(cr_view *v, const unsigned char *values, size
     return CERTREG_OK;
 }
 
-static int differs(cr_view *v, uint64_t first, size_t count, const unsigned char *values,
-                   uint64_t *where)
+/* The first sample to which both records give different outputs; UINT64_MAX: none. */
+static uint64_t find_conflict(cr_view *v, uint64_t first, size_t count, const unsigned char *values)
 {
     const size_t q = v->model.outputs;
     for (size_t i = 0; i < count * q; i++) {
         const uint32_t mine = cr_bits_of_float(v->values[first * q + i]);
-        if (cr_view_has(v, first + i / q) && mine != cr_get32(values + 4 * i))
-            return *where = first + i / q, 1;
+        if (cr_view_has(v, first + i / q) && mine != cr_get32(values + 4 * i)) return first + i / q;
     }
-    return 0;
+    return UINT64_MAX;
 }
 
 static certreg_status check_range(cr_view *v, reader *r, uint64_t *first, size_t *count,
                                   certreg_error *why)
 {
-    if ((size_t)(r->end - r->at) < 16)
-        return cr_fail(why, CERTREG_E_CORRUPT, "the record is damaged: it ends within a range");
+    if ((size_t)(r->end - r->at) < 16) return damaged(why, "it ends within a range");
     *first = cr_get64(r->at);
     const uint64_t n = cr_get64(r->at + 8);
     *count = (size_t)n;
     if (n > SIZE_MAX / 8 / v->model.outputs || range_bytes(v, *count) > (size_t)(r->end - r->at))
-        return cr_fail(why, CERTREG_E_CORRUPT, "the record is damaged: it ends within a range");
+        return damaged(why, "it ends within a range");
     if (*first > v->plan.max_samples || n > v->plan.max_samples - *first) {
         cr_fail(why, CERTREG_E_TOO_MANY,
                 "the record has samples beyond plan.max_samples = %zu: make the estimator with a "
                 "larger one",
                 v->plan.max_samples);
-        return why->sample = (int64_t)v->plan.max_samples, CERTREG_E_TOO_MANY;
+        why->sample = (int64_t)v->plan.max_samples;
+        return CERTREG_E_TOO_MANY;
     }
-    if (n == 0 || *first < r->next)
-        return cr_fail(why, CERTREG_E_CORRUPT,
-                       "the record is damaged: its ranges are out of order");
+    if (n == 0 || *first < r->next) return damaged(why, "its ranges are out of order");
     r->next = *first + n;
     const certreg_status status = check_values(v, r->at + 16, *count * v->model.outputs, why);
     if (status) return status;
-    uint64_t where;
-    if (!differs(v, *first, *count, r->at + 16, &where)) return CERTREG_OK;
+    const uint64_t conflict = find_conflict(v, *first, *count, r->at + 16);
+    if (conflict == UINT64_MAX) return CERTREG_OK;
     cr_fail(why, CERTREG_E_MISMATCH, "sample %llu is in both records with different outputs",
-            (unsigned long long)where);
-    return why->sample = (int64_t)where, CERTREG_E_MISMATCH;
+            (unsigned long long)conflict);
+    why->sample = (int64_t)conflict;
+    return CERTREG_E_MISMATCH;
 }
 
 static void take_range(cr_record *mine, const unsigned char *values, uint64_t first, size_t count)
@@ -279,9 +285,7 @@ certreg_status cr_record_import(cr_record *mine, const void *buffer, size_t byte
             if (write) take_range(mine, r.at + 16, first, count);
             r.at += range_bytes(mine, count);
         }
-        if (r.at != r.end)
-            return cr_fail(why, CERTREG_E_CORRUPT,
-                           "the record is damaged: it has bytes beyond its last range");
+        if (r.at != r.end) return damaged(why, "it has bytes beyond its last range");
         if ((status = merge_pilot(mine, &r, write, why))) return status;
         if ((status = cr_asked_merge(mine, &r.asked, write, why))) return status;
     }

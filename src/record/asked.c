@@ -1,3 +1,5 @@
+/* The first evaluation of a record: remembered, compared with later numbers of samples, and merged
+ * on import. One file, so that the whole guard can be read at once. */
 #include "record/asked.h"
 
 static const uint64_t greatest_max_samples = UINT64_C(1) << 53; /* a double has it exactly */
@@ -15,7 +17,7 @@ void cr_asked_remember_now(cr_record *r, uint64_t looks)
 void cr_asked_settle(cr_record *r, uint64_t first, uint64_t total, uint64_t looks)
 {
     if (r->asked.max_samples) return;
-    /* Samples that lay beyond a gap may make the record longer than the call asked for. */
+    /* Samples behind a gap may make the record longer than the call requested. */
     r->asked = (cr_asked){.first = first,
                           .total = total > first ? total : first,
                           .max_samples = r->plan.max_samples,

@@ -1,30 +1,29 @@
-/* Which questions a record was evaluated for first, and which it may still be evaluated for (theory
- * 5.2). */
+/* The guard against second tries (theory 5.2): remembers the first evaluation of a record, and
+ * refuses a number of samples that its answer may have influenced. */
 #ifndef CR_RECORD_ASKED_H
 #define CR_RECORD_ASKED_H
 #include "record/view.h"
 
-/* The record has been evaluated on its main samples. What it remembers already stays, because
- * nothing that comes later was fixed before it. */
+/* Remembers an evaluation of main samples. The first one is never overwritten, because nothing that
+ * comes later was fixed before it. */
 void cr_asked_remember(cr_record *, uint64_t first, uint64_t total, uint64_t looks);
-/* At the number of samples that there are. */
+/* The same for an evaluation at the present number of samples. */
 void cr_asked_remember_now(cr_record *, uint64_t looks);
-/* The same where something about a main sample was reported, in the record or not. Both numbers 0:
+/* The same after a report about a main sample that may not be in the record. Both numbers are 0 if
  * none was fixed beforehand. */
 void cr_asked_settle(cr_record *, uint64_t first, uint64_t total, uint64_t looks);
-/* Whether no earlier answer can have chosen this number of samples, for questions that need that.
- */
+/* Returns 1 if no earlier answer can have influenced this number of samples, as methods for a fixed
+ * number require, else 0. */
 int cr_asked_fixed(cr_view *, uint64_t samples);
-/* WRONG_STATE for any other number. `remedies` ends with "or ", or is empty. */
+/* Fails with WRONG_STATE for any other number. `remedies` is empty or ends with "or ". */
 certreg_status cr_asked_refuse(cr_view *, const char *remedies, uint64_t samples,
                                certreg_error *why);
-/* The max_samples and batch from which predictions and looks are derived: those of the first
- * evaluation. */
+/* max_samples and batch of the first evaluation, from which predictions and looks are derived;
+ * before it, of the present plan and model. */
 uint64_t cr_asked_max_samples(cr_view *);
 uint64_t cr_asked_batch(cr_view *);
-/* Adds how another record of these samples was evaluated. CORRUPT or MISMATCH if the two do not go
- * together. With `write` this record then remembers both: what remains was fixed before either was
- * evaluated. */
+/* Checks the first evaluation of another record of this input: CORRUPT if it contradicts itself,
+ * MISMATCH if it does not fit ours. With `write`, keeps only what was fixed before both. */
 certreg_status cr_asked_merge(cr_record *, const cr_asked *, int write, certreg_error *why);
 
 #endif

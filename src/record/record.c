@@ -30,15 +30,13 @@ void cr_record_set_pilot(cr_record *r, size_t pilot)
 
 void cr_record_expect(cr_record *r, size_t samples)
 {
-    const size_t asked = r->plan.pilot;
     if (r->pilot_fixed) return;
-    cr_record_set_pilot(r, asked == SIZE_MAX ? 0
-                           : asked           ? asked
-                                             : cr_pilot_samples(samples, r->plan.blocks));
+    const size_t pilot = r->plan.pilot ? r->plan.pilot : cr_pilot_samples(samples, r->plan.blocks);
+    cr_record_set_pilot(r, pilot == SIZE_MAX ? 0 : pilot);
 }
 
 /* ---- from model outputs to recorded values */
-/* A value in turns of [lo, hi), also after rounding to float. */
+/* Wraps a value into [lo, hi), also after rounding to float. */
 static float wrap_to_float(double value, double lo, double hi)
 {
     double t = fmod(value - lo, hi - lo);
@@ -82,7 +80,7 @@ static float convert(cr_view *v, size_t k, const float *y, fault *why)
     return *y;
 }
 
-/* What is recorded of output k. Failures that the plan counts are no fault. */
+/* The recorded value of output k. A failure that the plan counts is no fault. */
 static float recorded(cr_view *v, size_t k, const float *y, fault *f)
 {
     const float value = convert(v, k, y, f);
@@ -122,8 +120,7 @@ static certreg_status report(cr_view *v, const fault *f, uint64_t sample, int64_
     return f->status;
 }
 
-/* The value that is there is not reported: sample by sample, callers could read the record (theory
- * 5.2). */
+/* Does not report the recorded value: callers could read all values one by one (theory 5.2). */
 static certreg_status disagree(uint64_t sample, size_t k, float now, certreg_error *why)
 {
     cr_fail(why, CERTREG_E_MISMATCH,

@@ -1,17 +1,19 @@
-/* Writing to a record. */
+/* Write access to a record: its samples, its pilot, and its import from bytes. */
 #ifndef CR_RECORD_RECORD_H
 #define CR_RECORD_RECORD_H
 #include "record/view.h"
 
+/* Removes all samples. */
 void cr_record_clear(cr_record *);
-/* The pilot, unless it is fixed: the plan's, or else what suits this number of samples. */
+/* Sets the pilot unless it is fixed: the plan's, or else one that suits this number of samples. */
 void cr_record_expect(cr_record *, size_t samples);
+/* With a pilot, the first sample is the input without noise. */
 void cr_record_set_pilot(cr_record *, size_t pilot);
-/* An output that failed and is counted as the least score. Reads as NaN. */
+/* The recorded value, a NaN, of an output that failed and counts as the least score. */
 float cr_record_failed(void);
-/* Checks `count` rows of model outputs, converts them to recorded values and stores them. All or
- * nothing, but an output outside its range is remembered. Rows that are already there must agree,
- * else MISMATCH. first_row is for the error. */
+/* Checks `count` rows of model outputs, converts them to recorded values, and stores all or none.
+ * Remembers an output outside its range even then. Fails with MISMATCH if the record has other
+ * values for a row. first_row is for the error. */
 certreg_status cr_record_store(cr_record *, uint64_t first, size_t count, const float *y,
                                int64_t first_row, certreg_error *why);
 

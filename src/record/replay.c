@@ -1,3 +1,4 @@
+/* Replays on a backend: data go to its memory and come back, and its failures become errors. */
 #include "record/replay.h"
 
 static certreg_status report(cr_replay *r, certreg_status status)

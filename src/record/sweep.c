@@ -1,10 +1,12 @@
+/* The functions that a sweep serves: equal ones are found, room is checked, weights and results are
+ * scaled. One file, so that a result is never taken for another function's. */
 #include "record/sweep.h"
 #include "base/arena.h"
 #include <math.h>
 #include <string.h>
 
-/* Samples that fit, as multiples of max_samples: of all functions and one that may be among them,
- * and of those without products. Enough for about a dozen questions. */
+/* Room in samples, as multiples of max_samples: WEIGHED for all functions and one candidate,
+ * PROJECTED for functions without products. Enough for about a dozen questions. */
 enum { WEIGHED = 15, PROJECTED = 8, GRAMS = 8, LEAST_GRAMS = 2, USUAL_BLOCKS = 64 };
 
 /* Large plans keep fewer products. */
@@ -26,7 +28,7 @@ cr_sweep_sizes cr_sweep_sizes_of(const certreg_model *model, const certreg_plan 
                             .projected = cr_arena_times(PROJECTED, plan->max_samples)};
 }
 
-/* ---- what is wanted */
+/* ---- requests */
 /* The power of two at or above the greatest weight. */
 static double unit_of(const cr_samples *s)
 {
@@ -45,7 +47,7 @@ static int is_opposite(const cr_function *a, const cr_function *b)
     return i == a->count;
 }
 
-/* Both sides of a mean are opposite, and have the same products. */
+/* The two sides of a mean have opposite weights and the same products. */
 static int is_same(const cr_function *a, const cr_function *b)
 {
     return a->first == b->first && a->count == b->count && a->blocks == b->blocks &&
@@ -70,8 +72,8 @@ static int has_room(const cr_replay *r, const cr_function *f)
            (f->gram ? found->grams < most->grams : f->count <= most->projected - found->projected);
 }
 
-/* The next function, whose weights go behind those of the others. Weights are multiples of a unit,
- * so that float neither overflows nor loses them. */
+/* Writes the weights of the next function behind all earlier ones. They are multiples of a unit, so
+ * that float neither overflows nor loses them. */
 static cr_function next_of(const cr_replay *r, const cr_samples *s, enum cr_wanted wanted,
                            size_t blocks, double unit)
 {
@@ -103,7 +105,8 @@ const cr_function *cr_sweep_want(cr_replay *r, const cr_samples *s, enum cr_want
             return found->functions + i;
         }
     if (!has_room(r, &next)) return NULL;
-    found->functions[found->count] = next, found->units[found->count] = unit;
+    found->functions[found->count] = next;
+    found->units[found->count] = unit;
     found->weighed += next.count;
     if (next.gram) found->grams++;
     else found->projected += next.count;
@@ -145,7 +148,7 @@ static cr_sweep sweep_of(const cr_replay *r)
     return sweep;
 }
 
-/* From sums of weights to those of scores, and to means where there are products. */
+/* Turns sums of weights into sums of scores, and products of sums into products of means. */
 static void rescale(const cr_function *f, double unit)
 {
     const size_t length = f->count / f->blocks;
@@ -177,7 +180,10 @@ certreg_status cr_sweep_find(cr_replay *r, const cr_samples *s, enum cr_wanted w
                              size_t blocks, const cr_function **out)
 {
     *out = cr_sweep_want(r, s, wanted, blocks);
-    if (!*out) cr_sweep_forget(r), *out = cr_sweep_want(r, s, wanted, blocks);
+    if (!*out) {
+        cr_sweep_forget(r);
+        *out = cr_sweep_want(r, s, wanted, blocks);
+    }
     return cr_sweep_run(r);
 }
 

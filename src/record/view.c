@@ -1,3 +1,5 @@
+/* Read access to a record: its gaps, its samples as scores, its digests, and the checks that every
+ * evaluation starts with. Nothing here writes, so that a cr_view is enough. */
 #include "record/view.h"
 #include "base/bytes.h"
 
@@ -31,16 +33,16 @@ cr_samples cr_view_samples(cr_view *v, const cr_score *score, int32_t output, si
                         .watch = v->watch};
 }
 
-/* A one-to-one function of h for each float, and of the float for each h. What comes in is the
- * lower half: a difference in sign or exponent alone, as another unit makes, is then in more bits
- * than the next float can take back. */
+/* One-to-one in h for each float, and in the float for each h. The float enters the lower half, so
+ * that a difference in sign or exponent alone, which a change of unit makes, spreads to more bits
+ * than the next float can cancel. */
 static uint64_t and_float(uint64_t h, float value)
 {
     h = (h ^ cr_bits_of_float(value)) * UINT64_C(0xff51afd7ed558ccd);
     return h ^ h >> 32;
 }
 
-/* By two multiplications for a feature: begin has little else to do. */
+/* Two multiplications per feature: this digest dominates the cost of certreg_estimator_begin. */
 uint64_t cr_input_digest(const float *z, const float *scale, size_t inputs)
 {
     uint64_t h = cr_hash64(CR_HASH_START, inputs);
@@ -65,9 +67,9 @@ certreg_status cr_view_in_range(cr_view *v, certreg_error *why)
 {
     if (!v->outside) return CERTREG_OK;
     return cr_fail(why, CERTREG_E_OUT_OF_RANGE,
-                   "declare a range (model.lo, model.hi) that holds all outputs, and sample again: "
-                   "sample %llu was outside it, in the record or in an attack, so nothing is known "
-                   "from the others",
+                   "sample %llu was outside the declared range, in the record or in an attack, so "
+                   "that no bound holds: declare a range (model.lo, model.hi) that contains all "
+                   "outputs, and sample again",
                    (unsigned long long)(v->outside - 1));
 }
 

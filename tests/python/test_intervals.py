@@ -202,7 +202,7 @@ def remedies(text, calibration_samples):
         yield dict(points=10**6, samples=calibration_samples, radius=0)
         return
     for remedy in said.split(", or "):
-        if remedy == "as many":
+        if remedy == "that many":
             yield dict(points=int(least))
         else:
             tried = {name: re.fullmatch(said, remedy) for name, said in REMEDIES.items()}

@@ -1,8 +1,8 @@
 /* Proof that a weighted sum of tails lies above another tail on all of the line, not only on a grid
  * (theory 12.3). */
-#ifndef CR_STATISTICS_MAJORANT_H
-#define CR_STATISTICS_MAJORANT_H
-#include "statistics/tail.h"
+#ifndef CR_INTERVALS_MAJORANT_H
+#define CR_INTERVALS_MAJORANT_H
+#include "intervals/tail.h"
 
 enum { CR_MAJORANT_TAILS = 25, CR_MAJORANT_LACKS = 64 };
 

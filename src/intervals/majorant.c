@@ -1,8 +1,8 @@
 /* Proof on cells that weights of prediction intervals are large enough (theory 12.3): polygons from
  * chords and tangents of tails are compared at their corners. A comparison of the tails on a grid
  * would prove nothing between its points. */
-#include "statistics/majorant.h"
-#include "statistics/tail.h"
+#include "intervals/majorant.h"
+#include "intervals/tail.h"
 #include <math.h>
 
 static const double beyond = 1e-10; /* no grid for tails nearer than this to 0 or 1 */

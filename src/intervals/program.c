@@ -1,7 +1,7 @@
 /* The simplex algorithm on the dual: maximise least*y over y >= 0 subject to rows^T*y <= cost, from
  * the basis of slacks. x is the prices. The result is a proposal: weights.c makes it valid by the
  * proof of majorant.c. */
-#include "statistics/program.h"
+#include "intervals/program.h"
 #include <math.h>
 
 enum { STEPS = 500 };

@@ -1,7 +1,7 @@
 /* P(Bin(n, Phi(t + shift)) >= above) as a function of t: a distribution function with a log-concave
  * density, hence convex up to the mode and concave from there (theory 12.3). */
-#ifndef CR_STATISTICS_TAIL_H
-#define CR_STATISTICS_TAIL_H
+#ifndef CR_INTERVALS_TAIL_H
+#define CR_INTERVALS_TAIL_H
 #include <stdint.h>
 
 typedef struct cr_tail {

@@ -1,6 +1,6 @@
 /* A small linear program: minimise cost*x over x >= 0 subject to row*x >= least for every row. */
-#ifndef CR_STATISTICS_PROGRAM_H
-#define CR_STATISTICS_PROGRAM_H
+#ifndef CR_INTERVALS_PROGRAM_H
+#define CR_INTERVALS_PROGRAM_H
 
 enum { CR_PROGRAM_MOST = 26, CR_PROGRAM_ROWS = 256 };
 

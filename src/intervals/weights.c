@@ -1,10 +1,10 @@
 /* Chooses the weights of theory 12.3: a linear program on a grid, under a guess of the scores, with
  * the proof of majorant.c. Without a shift and with equal numbers of samples no program is needed:
  * the exact weights are known from split conformal prediction. */
-#include "statistics/weights.h"
-#include "statistics/tail.h"
+#include "intervals/weights.h"
+#include "intervals/tail.h"
 #include "statistics/normal.h"
-#include "statistics/program.h"
+#include "intervals/program.h"
 #include <math.h>
 #include <stddef.h>
 

@@ -1,9 +1,9 @@
 /* Weights for prediction intervals under attack (theory 12.3): a calibration point counts by the
  * number of its scores above the threshold, so that the truth is missed with probability at most
  * alpha. */
-#ifndef CR_STATISTICS_WEIGHTS_H
-#define CR_STATISTICS_WEIGHTS_H
-#include "statistics/majorant.h"
+#ifndef CR_INTERVALS_WEIGHTS_H
+#define CR_INTERVALS_WEIGHTS_H
+#include "intervals/majorant.h"
 #include <stdint.h>
 
 enum { CR_WEIGHTS_LEVELS = CR_MAJORANT_TAILS };

@@ -1,7 +1,7 @@
 /* Binomial tails as functions of the normal quantile of a probability, by the incomplete beta
  * function, and the grid on which the weights of prediction intervals are found and proved (theory
  * 12.3). */
-#include "statistics/tail.h"
+#include "intervals/tail.h"
 #include "base/constants.h"
 #include "statistics/beta.h"
 #include "statistics/normal.h"
