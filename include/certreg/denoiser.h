@@ -59,11 +59,10 @@ typedef struct certreg_denoiser_plan {
     double sigma;       /* noise level > 0 of the certificates */
     const float *scale; /* inputs numbers >= 0, as in certreg_model; NULL: all 1. A
                            feature of scale 0 gets no noise: it passes bit for bit, and
-                           does not influence the rest of the row */
-    /* Maximum number of directions of variation that are kept, up to 4,096; 0: 256. Of
-     * all numbers whose error on held-back examples is within a hundredth of the
-     * smallest error, the denoiser takes the smallest number. Time of apply and memory
-     * grow with it. */
+                           influences no other feature */
+    /* Maximum number of directions of variation that are kept, up to 4,096; 0: 256. The
+     * denoiser takes the smallest number with an error on held-back examples within a
+     * hundredth of the smallest error. Time of apply and memory grow with it. */
     size_t components;
 } certreg_denoiser_plan;
 
@@ -86,7 +85,7 @@ typedef struct certreg_denoiser_facts {
 /** Makes a denoiser by LAPACK and BLAS (certreg/libcertreg_blas.so). It first holds
  *  back every fourth example, to estimate how much the examples vary by chance. Time:
  *  about 18*rows*inputs*(components + 8) floating-point operations, up to three times
- *  this if there are only about as many examples as components. Memory during the call:
+ *  this number if rows is about equal to components. Memory during the call:
  *  16*inputs*(components + 80) + 12*components*(components + 130) bytes; afterwards the
  *  denoiser keeps 8*inputs*(components + 2). OpenBLAS keeps 128 MiB more for each
  *  thread, without which the call fails; if a later allocation of OpenBLAS fails, about

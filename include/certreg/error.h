@@ -8,8 +8,7 @@
 extern "C" {
 #endif
 
-#ifndef CERTREG_API /* marks exported functions; define it yourself for other compilers
-                       */
+#ifndef CERTREG_API /* marks exported functions; for other compilers define it */
 #if defined(__GNUC__)
 #define CERTREG_API __attribute__((visibility("default")))
 #else
@@ -23,8 +22,7 @@ typedef int32_t certreg_status; /* CERTREG_OK or CERTREG_E_... */
 enum certreg_status_code {
     CERTREG_OK = 0,               /* done */
     CERTREG_E_INVALID = 1,        /* an argument or a field; error.text names it */
-    CERTREG_E_NO_MEMORY = 2,      /* an allocation failed, or a size exceeds any memory
-                                     */
+    CERTREG_E_NO_MEMORY = 2,      /* allocation failed, or a size exceeds any memory */
     CERTREG_E_SMALL_MEMORY = 3,   /* caller's memory or buffer is too small */
     CERTREG_E_MODEL_FAILED = 4,   /* the callback returned non-zero: error.model_code;
                                      or certreg_model_check refuses the model */
