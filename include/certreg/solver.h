@@ -105,8 +105,7 @@ typedef struct certreg_solve_info {
     uint64_t points; /* of all quadratures; a closed form counts as 20. The time is
                         about proportional to it */
     /* Number of searches without proof that their result is the best for the
-     * constraints. If it is not 0, a larger max_evaluations may give a tighter result.
-     * */
+     * constraints. If it is not 0, a larger max_evaluations may give a tighter one. */
     uint32_t loose;
     /* Number of times that the two final evaluations of a bound disagreed and were
      * repeated with a finer quadrature. */
