@@ -59,8 +59,8 @@ typedef struct certreg_attack_options {
     double alpha;
     /* Selects the noise of the run. A direction or a question that was chosen after an
      * earlier run needs a new number; a new input or sigma needs a new noise_id.
-     * Keeping the best of several runs, of this estimator or with different numbers, is
-     * a choice: divide alpha by the number of runs. */
+     * If you keep the best of several runs, of this estimator or with different
+     * numbers, divide alpha by the number of runs. */
     uint64_t number;
     /* inputs numbers: the shift is a positive multiple of scale times this. For the
      * steepest direction give scale times the gradient with respect to z (its negative
@@ -96,8 +96,8 @@ typedef struct certreg_attack_result {
      * at z; 1 for a direction that was given. About 1/sqrt(1 + d/(0.6 n)) for d
      * features and n samples: small for a short record of a large input. */
     double cosine;
-    double prediction, tolerance, sigma; /* of the question and the record */
-    double alpha;                        /* of radius */
+    double prediction, tolerance, sigma; /* copied from the question and the record */
+    double alpha;                        /* of the run; default resolved */
     uint64_t calls;                      /* rows of the model that were used */
     uint64_t samples;                    /* in the record, pilot included */
 } certreg_attack_result;

@@ -214,7 +214,7 @@ template <class H, const certreg_error *(*Error)(const H *)> class handle
         const std::shared_ptr<detail::state> s = state_;
         if (!h) throw error(CERTREG_E_INVALID, "the handle was moved from");
         if (s->running.test_and_set(std::memory_order_acquire)) check(CERTREG_E_BUSY);
-        s->thrown = nullptr; /* of a function that was called with get() */
+        s->thrown = nullptr; /* from a function that was called with get() */
         const certreg_status status = f(h.get(), arguments...);
         const std::exception_ptr thrown = std::exchange(s->thrown, nullptr);
         const certreg_error why = *Error(h.get());

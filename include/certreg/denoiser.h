@@ -70,11 +70,11 @@ typedef struct certreg_denoiser_plan {
 typedef struct certreg_denoiser_facts {
     uint32_t struct_size;
     int32_t reserved;
-    size_t inputs;     /* of the plan */
+    size_t inputs;     /* as in the plan */
     size_t components; /* number of directions that are kept */
-    double sigma;      /* of the plan */
-    uint64_t rows;     /* of the plan */
-    uint64_t digest;   /* of everything that apply and export use */
+    double sigma;      /* as in the plan */
+    uint64_t rows;     /* as in the plan */
+    uint64_t digest;   /* of all data that apply and export use */
     /* Mean squared error of denoised held-back examples, divided by the mean square of
      * their noise. 1: no use; 0: all noise is removed. An estimate, not a bound: rough
      * with few examples, too small if successive examples are nearly equal, such as

@@ -21,7 +21,8 @@ typedef int32_t certreg_status; /* CERTREG_OK or CERTREG_E_... */
 /* The status that functions return. If it is not 0, there is no answer. */
 enum certreg_status_code {
     CERTREG_OK = 0,               /* done */
-    CERTREG_E_INVALID = 1,        /* an argument or a field; error.text names it */
+    CERTREG_E_INVALID = 1,        /* an argument or a field is invalid; error.text names
+                                     it */
     CERTREG_E_NO_MEMORY = 2,      /* allocation failed, or a size exceeds any memory */
     CERTREG_E_SMALL_MEMORY = 3,   /* caller's memory or buffer is too small */
     CERTREG_E_MODEL_FAILED = 4,   /* the callback returned non-zero: error.model_code;

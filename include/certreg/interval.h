@@ -75,7 +75,7 @@ typedef struct certreg_calibration {
     double sigma;         /* * given to begin */
     uint64_t seed;        /* * of the plan */
     uint64_t model;       /* * a digest of scale, outputs, and all fields above sigma */
-    uint64_t samples;     /* * of each point, without the pilot's */
+    uint64_t samples;     /* * number for each point, without the pilot */
     uint64_t first_noise; /* * smallest noise_id of the points */
     uint64_t last_noise;  /* * largest noise_id of the points */
     uint64_t digest;      /* * of the scores of the points, in their order */
@@ -110,25 +110,25 @@ typedef struct certreg_coverage {
     /* Maximum of ||D^-1 delta||_2, >= 0; 0: no attack. delta is 0 in features of scale
      * 0. */
     double radius;
-    uint64_t samples; /* of a new input, without the pilot's; up to 1e7 */
+    uint64_t samples; /* number for a new input, without the pilot; up to 1e7 */
     /* A planned calibration; 0 if there is a calibration already. */
     double sigma;                 /* > 0 */
     uint64_t points;              /* 1 to 2^50 */
-    uint64_t calibration_samples; /* of each point; up to 1e7 */
+    uint64_t calibration_samples; /* number for each point; up to 1e7 */
 } certreg_coverage;
 
 /** The threshold rule for prediction sets, and the settings for which it is valid. */
 typedef struct certreg_rule {
     uint32_t struct_size;
     int32_t reserved;
-    double alpha, radius; /* of the coverage */
+    double alpha, radius; /* as in the coverage */
     /* The largest score within a set. Infinite: too many scores of the calibration are
      * infinite, or there was no calibration. */
     double threshold;
-    uint64_t samples;     /* of the coverage */
+    uint64_t samples;     /* as in the coverage */
     uint64_t sample_rank; /* rank of the score that is compared with the threshold */
-    /* A digest of the calibration and of the fields above, which must stay as they are;
-     * 0: there was no calibration. */
+    /* A digest of the calibration and of the fields above, which must not change; 0:
+     * there was no calibration. */
     uint64_t calibration;
     /* The smallest number of points for which there is a rule. 0: no number is enough,
      * and the error names the remedy. Filled after a failure too. */
@@ -140,7 +140,7 @@ typedef struct certreg_rule {
  *  and with a calibration eight passes through its scores; a refusal for too few points
  *  takes up to 1 s, because it searches for a remedy. These are times on one core of a
  *  server, for the slowest arguments that searches of some minutes found.
- *  @param calibration  NULL: it is planned, and the rule is for no input
+ *  @param calibration  NULL: for planning; the rule then serves no input
  *  @param why          receives the error, or NULL
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field, also if there are too few
  *          points or samples: see out->least_points
@@ -159,10 +159,10 @@ typedef struct certreg_interval {
     double lo, hi;
     double period;    /* a full turn of an angle; 0 for a number */
     double alpha;     /* proven probability of a miss */
-    double radius;    /* of the shift, at most */
+    double radius;    /* maximum norm of the shift */
     double threshold; /* largest score within the set */
-    uint64_t pieces;  /* of the set */
-    uint64_t samples; /* of the input, without the pilot's */
+    uint64_t pieces;  /* number of intervals in the set */
+    uint64_t samples; /* number for this input, without the pilot */
     uint64_t failed;  /* samples that failed; each makes the set larger */
 } certreg_interval;
 
@@ -170,8 +170,8 @@ typedef struct certreg_interval {
  *  outputs, the sets of all of them contain their truths together with probability
  *  1 - alpha. The call is an evaluation of the record.
  *  @param calibration  its scores are not read
- *  @param rule    for this calibration, and for the number of samples in the record,
- *                 without the pilot's
+ *  @param rule    for this calibration, and for the number of samples in the record
+ *                 without the pilot
  *  @param output  index of a scored output; with QUANTILES the first
  *  @param lo, hi  receive the pieces, lo ascending, and are work space: one number each
  *                 for every sample, or two for an angle

@@ -24,10 +24,10 @@ extern "C" {
  *              choice. Constraints that you name are used as named, which may include
  *              the gradient. Keep this default.
  *  ANYTIME     Valid at all numbers of samples together: look at any time, stop for any
- *              reason, continue with more samples. It costs some per cent of the radius
- *              of FINITE, and has no gradient. Median: a mixture of likelihood ratios;
- *              every other statistic: betting as above (theory 6). The answer does not
- *              depend on model.batch.
+ *              reason, continue with more samples. Its radii are some per cent shorter
+ *              than with FINITE, and it cannot use the gradient. Median: a mixture of
+ *              likelihood ratios; every other statistic: betting as above (theory 6).
+ *              The answer does not depend on model.batch.
  *  ASYMPTOTIC  Normal approximations (theory 5.1): alpha/4 for the mean, alpha/4 for
  *              the variance, alpha/2 for the gradient; median: alpha/2 exact binomial,
  *              alpha/2 gradient. Constraints 0: mean, variance, range, and the gradient
@@ -51,9 +51,9 @@ extern "C" {
  *  Certificates of other authors, for comparison, with exact binomial bounds at a
  *  fixed number of samples (theory 9). Their guarantees differ. Set
  *  question.constraints to 0; certificate.constraints is then MEAN and RANGE, of the
- *  score. They have no target and no output bounds. All but the median need
- *  CERTREG_CENTER_PREDICTION.
- *  MEDIAN        Median smoothing. T as with FINITE, alpha/2 for each side. The
+ *  score. They support neither targets nor output bounds. All but the median need
+ *  CERTREG_CENTER_PREDICTION. MEDIAN        Median smoothing. T as with FINITE, alpha/2
+ *  for each side. The
  *                prediction is the pilot's median. For an angle T is the median on
  *                the circle cut opposite the prediction. Nothing is proved about a
  *                server that cuts the circle at another point.
@@ -159,9 +159,9 @@ struct certreg_serving {
      * floor(trim*samples), computed in doubles: 70 for 0.35 and 200. */
     double trim;
     /* CERTREG_STATISTIC_TRIMMED_MEAN only, else 0. An output within this distance of
-     * the prediction counts as near; at most the tolerance. 0: the tolerance. If the
-     * range is declared, or for an angle, more outputs may be far with a smaller core.
-     * Otherwise leave it 0. */
+     * the prediction counts as near; at most the tolerance. 0: the tolerance. With a
+     * declared range, or for an angle, a smaller core tolerates a larger fraction of
+     * distant outputs. Otherwise leave it 0. */
     double core;
 };
 
@@ -180,8 +180,8 @@ struct certreg_serving {
  *  Outputs that scatter more get more of the tolerance, by the pilot's estimate. Time
  *  grows with the number of directions, 12 for the mean of two outputs and 46 for
  *  three; with the gradient about four of them share a replay of the noise. Means need
- *  model.lo and model.hi, except with ASYMPTOTIC. Vectors have no output bounds and no
- *  PAPER. For a position together with a heading see certreg_certify_outputs. */
+ *  model.lo and model.hi, except with ASYMPTOTIC. Vectors support neither output bounds
+ *  nor PAPER. For a position together with a heading see certreg_certify_outputs. */
 
 /* ==== predictions and estimates ================================================== */
 
@@ -309,8 +309,8 @@ CERTREG_API certreg_status certreg_estimator_forecast(
  *  promise: it costs no alpha, for any number of inputs `to`, however they are chosen.
  *  With serving, every request still needs fresh noise.
  *  @param certificate  with CERTREG_CENTER_PREDICTION
- *  @param inputs  of the model
- *  @param scale   inputs numbers, of the model; NULL: all 1
+ *  @param inputs  number of features
+ *  @param scale   inputs numbers, as in the model; NULL: all 1
  *  @param z    the certified input, bit for bit. certificate.input reveals another
  *              input, scale or number of inputs. This protects against mistakes, not
  *              against intent

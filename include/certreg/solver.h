@@ -26,8 +26,8 @@ extern "C" {
 /** Bounds of one scalar function u under the noise, estimated or filled by hand. */
 typedef struct certreg_bounds {
     uint32_t struct_size;
-    /* CERTREG_CONSTRAINT_... that hold. A constraint without its bit is unknown, and
-     * its fields are not read. */
+    /* Mask of the CERTREG_CONSTRAINT_... that hold. A constraint without its bit is
+     * unknown, and its fields are not read. */
     uint32_t constraints;
     double sigma;                    /* > 0; radius/sigma is in units of the noise */
     double mean_lo, mean_hi;         /* MEAN */
@@ -102,8 +102,8 @@ typedef struct certreg_solve_info {
     /* Number of dual evaluations, which max_evaluations limits. For a radius of several
      * functions it is their total, while the limit is for each function. */
     uint32_t evaluations;
-    uint64_t points; /* of all quadratures; a closed form counts as 20. The time is
-                        about proportional to it */
+    uint64_t points; /* nodes of all quadratures; a closed form counts as 20. The time
+                        is about proportional to it */
     /* Number of searches without proof that their result is the best for the
      * constraints. If it is not 0, a larger max_evaluations may give a tighter one. */
     uint32_t loose;
