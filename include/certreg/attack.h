@@ -117,6 +117,7 @@ CERTREG_API certreg_status certreg_attack_size(
 /** Makes an attack. It serves any number of runs and allocates nothing later.
  *  @param estimator  must outlive the attack
  *  @param why        receives the error, or NULL
+ *  @param out        receives the attack
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field; CERTREG_E_NO_MEMORY;
  *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION; CERTREG_E_BUSY;
  *          CERTREG_E_DEVICE_FAILED; CERTREG_E_WRONG_STATE

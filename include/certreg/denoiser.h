@@ -93,6 +93,7 @@ typedef struct certreg_denoiser_facts {
  *  depend on the machine, the BLAS and its number of threads: make a denoiser once, and
  *  export it.
  *  @param why  receives the error, or NULL
+ *  @param out  receives the denoiser
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field, or the example that is not
  *          finite; CERTREG_E_MODEL_FAILED (read returned non-zero: why->model_code);
  *          CERTREG_E_NO_BACKEND (no BLAS module); CERTREG_E_NO_MEMORY
@@ -113,7 +114,7 @@ certreg_denoiser_apply(const certreg_denoiser *, const float *x, size_t rows, fl
 
 /** Fills `out`.
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_VERSION
- *  @par Threads any number at once */
+ *  @par Threads any number at once  @par Source theory 13.2 */
 CERTREG_API certreg_status
 certreg_denoiser_info(const certreg_denoiser *, certreg_denoiser_facts *out);
 
@@ -127,6 +128,8 @@ certreg_denoiser_export(const certreg_denoiser *, void *buffer, size_t *bytes);
 
 /** Makes a denoiser from the bytes of certreg_denoiser_export. Needs no BLAS.
  *  @param buffer  `bytes` bytes
+ *  @param why     receives the error, or NULL
+ *  @param out     receives the denoiser
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_CORRUPT (other bytes, or damaged);
  *          CERTREG_E_VERSION (of another format); CERTREG_E_NO_MEMORY
  *  @par Threads any  @par Memory allocates */

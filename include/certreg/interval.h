@@ -92,8 +92,9 @@ typedef struct certreg_calibration {
  *  is an evaluation: see "Evaluating a record again" in question.h. It computes the
  *  score of each sample up to 200 times: 0.2 ms for 101 samples of one output, 16 ms
  *  for 10,000.
- *  @param truth  outputs finite numbers, in output units; 1 with QUANTILES. The truth
- *                of an angle is at most a turn away from its turn
+ *  @param calibration  receives the point
+ *  @param truth        outputs finite numbers, in output units; 1 with QUANTILES. The
+ *                      truth of an angle is at most a turn away from its turn
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field; CERTREG_E_MISMATCH (another
  *          seed, sigma, digest or number of samples than the points before);
  *          CERTREG_E_TOO_MANY (count is capacity); CERTREG_E_WRONG_STATE (a gap; no
@@ -142,6 +143,7 @@ typedef struct certreg_rule {
  *  server, for the slowest arguments that searches of some minutes found.
  *  @param calibration  NULL: for planning; the rule then serves no input
  *  @param why          receives the error, or NULL
+ *  @param out          receives the rule
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field, also if there are too few
  *          points or samples: see out->least_points
  *  @par Threads any  @par Source theory 12.2, 12.3 */
@@ -176,6 +178,7 @@ typedef struct certreg_interval {
  *  @param lo, hi  receive the pieces, lo ascending, and are work space: one number each
  *                 for every sample, or two for an angle
  *  @param room    size of each
+ *  @param out     receives the interval
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_MISMATCH (rule or record do not
  *          fit the calibration); CERTREG_E_SMALL_MEMORY (room); CERTREG_E_WRONG_STATE
  *          (a gap; a noise id of the calibration; the number of samples was not fixed
@@ -187,6 +190,7 @@ CERTREG_API certreg_status certreg_estimator_interval(
 
 /** Decides if one vector is in the prediction set for the current record. The set of
  *  several outputs is smaller than the box of their intervals.
+ *  @param calibration, rule  as for certreg_estimator_interval
  *  @param truth   as for certreg_estimator_calibrate
  *  @param inside  receives 1 or 0; 1 after a failure
  *  @return as certreg_estimator_interval  @par Source theory 12.5 */

@@ -219,6 +219,7 @@ CERTREG_API certreg_status certreg_estimator_estimate(
  *  output with FINITE, and the mean, ignore the tolerance. For every other question it
  *  limits the search (0: the whole range, or half a turn); if that tolerance cannot be
  *  proved, the ends are infinite.
+ *  @param total_samples, questions, count  as for certreg_certify
  *  @param radius  > 0
  *  @param out     as in certreg_certify, limiting_side and constraints 0
  *  @return as certreg_certify; CERTREG_E_INVALID for a question with a target or
@@ -231,6 +232,7 @@ CERTREG_API certreg_status certreg_output_bounds(
  *  for the largest alpha of the questions, undivided: it is a fixed fact
  *  about the model which output fails first, and only the bound of that output must
  *  hold.
+ *  @param total_samples  as for certreg_certify
  *  @param questions  count elements without bonferroni, in which every output occurs
  *                    once, alone or in a vector: a pose has a question about its
  *                    position with output_count 2, and one about its heading
@@ -256,6 +258,8 @@ CERTREG_API certreg_status certreg_certify_outputs(
  *  @param z       as for certreg_estimator_begin
  *  @param sigmas  levels numbers > 0, all different
  *  @param levels  at most 1e6
+ *  @param noise_id  as for certreg_estimator_begin
+ *  @param total_samples, questions, count  as for certreg_certify
  *  @param out     levels*count elements, level by level. After a failure of the model
  *                 the later levels are not sampled; their certificates have its status,
  *                 and sigma NaN. After a cancel they abstain with
@@ -295,6 +299,7 @@ typedef struct certreg_forecast {
  *  pilot that is not complete, only least_samples is known. With samples beyond the
  *  pilot the forecast is an evaluation: see "Evaluating a record again".
  *  @param question  the median, FINITE or ANYTIME, with a target
+ *  @param out       receives the forecast
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_WRONG_STATE (before
  *          begin, or a gap)  @par Source theory 6.7, 6.8 */
 CERTREG_API certreg_status certreg_estimator_forecast(

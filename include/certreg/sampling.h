@@ -11,6 +11,7 @@ extern "C" {
 /** As certreg_estimator_begin, with the noise of one level of certreg_certify_sigmas,
  *  to repeat it or to import its record: sigmas[k] has level k + 1, and
  *  certreg_estimator_begin has level 0. No two pairs of noise_id and level share noise.
+ *  @param z, sigma, noise_id  as for certreg_estimator_begin
  *  @param level  below 2^20
  *  @return as certreg_estimator_begin  @par Source theory 0.1 */
 CERTREG_API certreg_status certreg_estimator_begin_level(

@@ -125,6 +125,7 @@ CERTREG_API size_t certreg_solver_size(void);
 /** Makes a solver, which serves any number of calls, one at a time.
  *  @param plan  NULL: the default
  *  @param why   receives the error, or NULL
+ *  @param out   receives the solver
  *  @return CERTREG_OK; CERTREG_E_INVALID, naming the field; CERTREG_E_NO_MEMORY;
  *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION
  *  @par Threads any
@@ -139,6 +140,7 @@ CERTREG_API void certreg_solver_destroy(certreg_solver *);
  *  and all shifts up to a radius. Call it for several radii to draw the curve.
  *  @param constraints  mask of the constraints to use; 0: all in bounds->constraints
  *  @param radius       at least 0, in the unit of sigma, as a certificate's radius
+ *  @param out          receives the change
  *  @return CERTREG_OK; CERTREG_E_INVALID, naming the field; CERTREG_E_VERSION;
  *          CERTREG_E_INFEASIBLE: no function has these bounds; CERTREG_E_BUSY;
  *          CERTREG_E_WRONG_STATE: in a forked child
@@ -148,7 +150,7 @@ CERTREG_API void certreg_solver_destroy(certreg_solver *);
  *       different quadratures. If the two disagree, or a search falls short, the result
  *       comes from fewer constraints. A radius between 0 and 2^-330 sigma counts as
  *       2^-330 sigma
- *  @par Source theory 2, 3 */
+ *  @par Source theory 2, 3; propositions 1 to 3 of the paper */
 CERTREG_API certreg_status certreg_solver_worst_case(
     certreg_solver *, const certreg_bounds *bounds, uint32_t constraints, double radius,
     certreg_mean_change *out);
@@ -202,6 +204,7 @@ CERTREG_API size_t certreg_bisection_size(void);
 /** Makes a bisection, which serves any number of calls, one at a time.
  *  @param plan  NULL: the default
  *  @param why   receives the error, or NULL
+ *  @param out   receives the bisection
  *  @return as certreg_solver_create
  *  @par Threads any
  *  @par Memory allocates if the plan has no memory */
@@ -216,6 +219,7 @@ CERTREG_API void certreg_bisection_destroy(certreg_bisection *);
  *  @param bounds       of u
  *  @param constraints  as for certreg_solver_worst_case
  *  @param tolerance    positive and finite, in units of u
+ *  @param out          receives the radius
  *  @return as certreg_solver_worst_case
  *  @par Threads one call at a time per bisection
  *  @par Memory does not allocate
@@ -230,6 +234,7 @@ CERTREG_API certreg_status certreg_bisection_within(
  *                      same sigma
  *  @param threshold    count numbers; NULL: all 0
  *  @param constraints  as for certreg_solver_worst_case
+ *  @param out          receives the radius
  *  @return as certreg_solver_worst_case
  *  @par Threads one call at a time per bisection
  *  @par Memory does not allocate

@@ -68,6 +68,7 @@ typedef struct certreg_worst_function {
  *                      infinite on this side
  *  @param side         CERTREG_SIDE_LOWER: the function whose mean drops most;
  *                      CERTREG_SIDE_UPPER: rises most
+ *  @param out          receives the function
  *  @return as certreg_solver_worst_case. CERTREG_E_INVALID also if the change has no
  *          bound, or if the search found no function within the bounds; with only a
  *          range of one finite end, for example, functions approach the bound but none
