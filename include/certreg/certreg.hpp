@@ -5,7 +5,7 @@
  *     #include <cstdio>
  *     int main()
  *     try {
- *         auto shape = certreg::make<certreg_model>(); // structs are those of C
+ *         auto shape = certreg::make<certreg_model>(); // a struct of C, zeroed
  *         shape.inputs = 3;
  *         shape.outputs = 1;
  *         auto plan = certreg::make<certreg_plan>();

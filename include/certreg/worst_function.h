@@ -66,8 +66,8 @@ typedef struct certreg_worst_function {
  *  @param constraints  mask of the constraints to use; 0: all in bounds->constraints
  *  @param radius       positive, at most 26 sigma; at most 14 sigma if the range is
  *                      infinite on this side
- *  @param side         CERTREG_SIDE_LOWER: the function whose mean drops most;
- *                      CERTREG_SIDE_UPPER: rises most
+ *  @param side         CERTREG_SIDE_LOWER: the function with the largest drop of the
+ *                      mean; CERTREG_SIDE_UPPER: with the largest rise
  *  @param out          receives the function
  *  @return as certreg_solver_worst_case. CERTREG_E_INVALID also if the change has no
  *          bound, or if the search found no function within the bounds; with only a
