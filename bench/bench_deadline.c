@@ -111,7 +111,8 @@ int main(int argc, char **argv)
 
     if (ticks < 1 || ticks > MOST) return 1;
     int failed = 0;
-    bench_begin("deadlines", "| | median | 99% | most | samples | ticks without any | abstained |");
+    bench_begin("deadlines",
+                "| | median | 99% | max | samples | ticks without samples | abstained |");
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) failed |= measure(loops + i, ticks);
     bench_end("deadlines");
     bench_close();

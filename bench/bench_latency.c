@@ -93,7 +93,7 @@ int main(int argc, char **argv)
     if (ticks < 1 || ticks > MOST) return printf("TICKS is 1 to %d\n", MOST), 2;
     if (ticks == MOST) bench_open(argc - 1, argv + 1);
     prepare(ticks);
-    bench_begin("latency", "| | p50 | p99 | p99.9 | most | late | cut by the deadline | stolen |");
+    bench_begin("latency", "| | p50 | p99 | p99.9 | max | late | cut by the deadline | stolen |");
     measure(200, ticks);
     measure(1000, ticks);
     bench_end("latency");

@@ -118,8 +118,8 @@ int main(int argc, char **argv)
     if (cr_cpu_open(1, NULL, &w.backend)) return 1;
     if (!peer(theirs)) printf("bench_noise: no NumPy to compare with\n");
     bench_open(argc, argv);
-    bench_begin("noise", "| | million normals a second | draw | to NumPy's rate | draw, replay, "
-                         "block sums | to NumPy's rate |");
+    bench_begin("noise", "| | million normals a second | draw | rate / NumPy's | draw, replay, "
+                         "block sums | rate / NumPy's |");
     for (int path = CR_CPU_AVX512; path >= CR_CPU_PORTABLE; path--) {
         if (cr_cpu_force(w.backend, path)) continue;
         ours[path][0] = best(&w, draw), ours[path][1] = best(&w, certificate);

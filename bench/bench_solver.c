@@ -132,7 +132,7 @@ int main(int argc, char **argv)
     bench_begin("radius", "| | median | 99% | aims |");
     report("largest radius to 1e-9", seconds[1], "25, 60 µs");
     bench_end("radius");
-    bench_begin("gram", "| | least | aim |");
+    bench_begin("gram", "| | minimum | aim |");
     bench_print("| Gram matrix, 64 × 784 | %.3f ms | 0.15 ms |\n", 1e3 * gram[0]);
     bench_print("| the same by BLAS (`dsyrk`), one thread | %.3f ms | |\n", 1e3 * gram[1]);
     bench_end("gram");

@@ -27,8 +27,8 @@ named_program = $(filter %/$(lastword $(NAME)),$(tested))
 # What is needed is named in files that come after this one, hence the second expansion.
 .SECONDEXPANSION:
 test: $$(if $$(NAME),$$(or $$(named_program),all $$(beside)))
-test: ## Build and run one: NAME=unit_ranks, python/test_solver, rooms.sh, 'consumers cmake'
-	@$(if $(NAME),,echo 'test: which one? Try make test NAME=unit_ranks' >&2; exit 2)
+test: ## Build and run one: NAME=unit_group, python/test_solver, rooms.sh, 'consumers cmake'
+	@$(if $(NAME),,echo 'test: which one? Try make test NAME=unit_group' >&2; exit 2)
 	@ONLY='$(NAME)' $(run_tests) $(filter $(programs) $(in_cpp),$(named_program))
 check: all $$(tested) $$(beside) $$(if $$(NVCC),gpu-bundle $$(gpu_programs))
 check: ## Build and run every test

@@ -33,7 +33,7 @@ ROWS = (
     ("paper_mean_ms", "Zhang and Frank's method, all constraints", "ms", ""),
     ("finite_gradient_12288_ms", "median with a finite-sample gradient, 12,288 inputs", "ms", ""),
     ("network_certificate_ms", "the demo's network, whole certificate", "ms", ""),
-    ("network_smoothing_ms", "the same, beside median smoothing", "ms", "PyTorch"),
+    ("network_smoothing_ms", "the same, median smoothing as peer", "ms", "PyTorch"),
 )
 SENTENCES = {  # of each page: how the paragraph begins, and goes on in the next line
     "README.md": ("- ", "  "),
@@ -77,7 +77,7 @@ def main():
         sys.exit(f"{', '.join(failed)} did not pass on the {card}: mend that first")
     page = ROOT / "docs/benchmarks.md"
     text = f"On an {card}; 10,000 samples.\n\n"
-    text += table(("what", "time or rate", "peer", "times as fast"), *rows_of(found))
+    text += table(("work", "time or rate", "peer", "speed (peer = 1)"), *rows_of(found))
     page.write_text(filled(page.read_text(encoding="utf-8"), {"gpu": text})[0], encoding="utf-8")
     for name, (start, indent) in SENTENCES.items():
         path = ROOT / name

@@ -202,7 +202,7 @@ def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
     away = max(known, default=math.nan)
     return {
         "references": tables.markdown(heading, references),
-        "agrees": f"The middle of the library's interval of κ² is it, up to {away:.1g}.",
+        "agrees": f"It equals the middle of the library's interval of κ², up to {away:.1g}.",
     }
 
 

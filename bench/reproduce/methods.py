@@ -9,19 +9,24 @@ from certreg import Question, Serving
 
 PAPER, PUBLISHED, OURS = "Zhang and Frank", "published", "this library"
 
-# For every shift below the radius: what stays within the tolerance of what.
+# The guarantee for every shift below the radius.
 PROMISES = {
-    "mean": "the mean of the outputs, of its value at the unshifted input",
-    "single": "one fresh output, of the clean output f(z), with probability 1 - β",
-    "trimmed": "a trimmed mean of 500 (or 200) fresh outputs, of the clean output f(z), with "
-    "probability 1 - β",
+    "mean": "the mean of the outputs stays within the tolerance of its value at the unshifted "
+    "input",
+    "single": "one fresh output is within the tolerance of the clean output f(z), with probability "
+    "1 - β",
+    "trimmed": "a trimmed mean of 500 (or 200) fresh outputs is within the tolerance of the clean "
+    "output f(z), with probability 1 - β",
     "rise": "as the mean, but it may drop farther",
-    "sample": "the median of the outputs, of the sample median of the pilot; for an angle, on the "
-    "circle cut opposite that median",
-    "coded": "the median of the outputs, of the sample median of all outputs; proved for one "
-    "radius fixed beforehand, at 1 - 2α, not for the one that comes out; for angles not at all",
-    "statistic": "the statistic of the outputs, of the reported prediction",
-    "served": "the median of 501 fresh outputs, of the reported prediction, with probability 1 - β",
+    "sample": "the median of the outputs stays within the tolerance of the pilot's sample median; "
+    "for an angle, the median on the circle cut opposite that sample median",
+    "coded": "the median of the outputs stays within the tolerance of the sample median of all "
+    "outputs; proved at 1 - 2α for one radius that is fixed beforehand, not for the reported "
+    "radius, and not at all for angles",
+    "statistic": "the statistic of the outputs stays within the tolerance of the reported "
+    "prediction",
+    "served": "the median of 501 fresh outputs is within the tolerance of the reported prediction, "
+    "with probability 1 - β",
 }
 
 

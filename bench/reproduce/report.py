@@ -41,4 +41,4 @@ def _promises() -> str:
     for key, text in methods.PROMISES.items():
         names = [method.name for method in methods.EVERY if method.promise == key]
         lines.append(["; ".join(names), text])
-    return markdown(("methods", "what stays within the tolerance, and of what"), lines)
+    return markdown(("methods", "guarantee for every shift below the radius"), lines)

@@ -5,7 +5,7 @@
  *     #include <cstdio>
  *     int main()
  *     try {
- *         auto shape = certreg::make<certreg_model>(); // structs are those of C
+ *         auto shape = certreg::make<certreg_model>(); // a struct of C, zeroed
  *         shape.inputs = 3;
  *         shape.outputs = 1;
  *         auto plan = certreg::make<certreg_plan>();
@@ -23,19 +23,20 @@
  *         return std::puts(why.what()), 1;
  *     }
  *
- * It is all inline: link certreg and nothing else. Exceptions are needed, RTTI is not.
- * What is experimental in C is so here. Four rules:
+ * It is all inline: link certreg and nothing else. It needs exceptions, but no RTTI,
+ * and CERTREG_EXPERIMENTAL for the parts that need it in C. Four rules:
  *
- * names      Methods do what the functions of C with their names do; those headers are
- *            the manual. Functions without a method are called by call and answer, or,
- *            if they take no handle with an error, in check.
- * errors     Every status but CERTREG_OK is thrown as certreg::error, and what the
- * model throws comes out of the call that sampled. The samples before it stay; the next
- * call goes on from them. Callbacks in C (plan.progress) may not throw. lifetime
- * Handles move and are not copied; backends and denoisers are shared ones. An estimator
- * keeps its model and its backend, an attack its estimator; so destroy them in any
- * order. What they borrow (plan.memory, a model by std::ref, a CUDA stream) outlives
- * them all. A model may destroy or move its estimator, but not an attack that calls it.
+ * names      A method does the same as the function of C with its name; the headers of
+ *            C are the manual. Call a function without a method by call or answer, or
+ *            by check if it takes no handle with an error.
+ * errors     Every status but CERTREG_OK is thrown as certreg::error. An exception of
+ *            the model leaves the call that sampled; the next call continues from the
+ *            samples before it. Callbacks in C (plan.progress) must not throw.
+ * lifetime   Handles can be moved, not copied; copies of a backend or a denoiser share
+ *            it. An estimator keeps its model and its backend, an attack its estimator,
+ *            so the order of destruction is free. Borrowed objects (plan.memory, a
+ *            model by std::ref, a CUDA stream) must outlive them all. A model may
+ *            destroy or move its estimator, but not an attack that calls it.
  * memory     Constructors, exceptions and export_record allocate, nothing else does.
  */
 #ifndef CERTREG_HPP
@@ -67,7 +68,7 @@ namespace certreg
 {
 /* ==== structs, errors, spans ====================================================== */
 
-/** A struct of the headers in C, zeroed, with its struct_size set. */
+/** Returns a struct of the headers in C, zeroed, with its struct_size set. */
 template <class T> T make() noexcept
 {
     T made = T();
@@ -75,9 +76,9 @@ template <class T> T make() noexcept
     return made;
 }
 
-/** What is thrown for every failure: a certreg_error (status, sample, row, output,
- *  model_code, value, text) that is a std::exception too. An index is -1 if it does not
- *  apply. Copies do not allocate. */
+/** The exception for every failure: a certreg_error (status, sample, row, output,
+ *  model_code, value, text) that is a std::exception too. An index that does not apply
+ *  is -1. Copies do not allocate. */
 struct CERTREG_API error : std::exception, certreg_error {
     explicit error(const certreg_error &from) noexcept : certreg_error(from) {}
     error(certreg_status why, const char *sentence) noexcept
@@ -90,19 +91,19 @@ struct CERTREG_API error : std::exception, certreg_error {
     const char *what() const noexcept override { return text; }
 };
 
-/** Throws what a function of C returned, unless it is CERTREG_OK. `why` is what that
- *  function wrote, or the error of its handle. */
+/** Throws the status of a function of C, unless it is CERTREG_OK. `why` is the error
+ *  that the function wrote, or the error of its handle. */
 inline void check(certreg_status status, const certreg_error *why = nullptr)
 {
     if (status == CERTREG_OK) return;
-    if (why && why->status == status) throw error(*why); /* else that of another call */
+    if (why && why->status == status) throw error(*why); /* else another call's */
     throw error(status, certreg_status_text(status));
 }
 
-/** A pointer and a count: what a function reads (span<const float>) or fills
- *  (span<float>). It is made from those two, an array, a list such as {1, 0.5f}, or
- *  what has data(), size() and begin(), as std::vector, std::array and std::span have.
- *  It owns nothing. A row of a matrix stored by columns throws CERTREG_E_INVALID. */
+/** Data that a function reads (span<const float>) or fills (span<float>), from a
+ *  pointer and a count, an array, a list such as {1, 0.5f}, or a container with data(),
+ *  size() and begin(), such as std::vector, std::array and std::span. It owns nothing.
+ *  A row of a matrix stored by columns throws CERTREG_E_INVALID. */
 template <class T> class span
 {
     using list = std::initializer_list<std::remove_const_t<T>>;
@@ -124,7 +125,7 @@ template <class T> class span
     }
     T *data() const noexcept { return data_; } /* NULL if it is empty */
     size_t size() const noexcept { return size_; }
-    /** Its data. Another size is refused. */
+    /** Returns data(). A size other than n throws CERTREG_E_INVALID. */
     T *has(size_t n, const char *name) const
     {
         if (size_ == n) return data_;
@@ -142,7 +143,7 @@ template <class T> class span
 
 namespace detail
 {
-/* The handle that `by` makes. It keeps `kept`, which is destroyed after it. */
+/* Returns the handle that `by` makes. It keeps `kept`, which is destroyed after it. */
 template <class H, class F, class... A>
 std::shared_ptr<H> create(
     void (*destroy)(H *), std::shared_ptr<void> kept, F *by, A... arguments)
@@ -153,8 +154,8 @@ std::shared_ptr<H> create(
     return {made, [destroy, kept](H *h) { destroy(h); }};
 }
 
-/* Calls a callback: void, or an int that is not 0 for a failure. What it throws is
- * kept, since the frames above are those of C. */
+/* Calls a callback: void, or an int that is not 0 for a failure. Keeps its exception,
+ * because the caller is code in C. */
 template <class F> int guarded(std::exception_ptr &thrown, F &&f) noexcept
 try {
     using result = std::invoke_result_t<F>;
@@ -167,7 +168,7 @@ try {
     return -1;
 }
 
-/* The model on the rows of a batch that are used, or on the batch. */
+/* Calls the model for each used row of a batch, or once for the batch. */
 template <class F>
 int evaluate(F &f, const certreg_batch &b, std::exception_ptr &thrown) noexcept
 {
@@ -191,20 +192,20 @@ int evaluate(F &f, const certreg_batch &b, std::exception_ptr &thrown) noexcept
     return failed;
 }
 
-/* What an estimator and its attacks share. */
+/* State that an estimator shares with its attacks. */
 struct state {
     std::exception_ptr thrown; /* by the model, in the running call */
     std::atomic_flag running = ATOMIC_FLAG_INIT;
 };
 } // namespace detail
 
-/** What estimators, solvers, bisections and attacks have. While a call is running,
- *  another one on it, its estimator or its attacks throws CERTREG_E_BUSY and changes
- *  nothing but its own `out`. Move or destroy it only while no other thread uses it. */
+/** Base of estimators, solvers, bisections and attacks. During a call, another call on
+ *  it, its estimator or its attacks throws CERTREG_E_BUSY and changes only its own
+ *  `out`. Move or destroy it only while no other thread uses it. */
 template <class H, const certreg_error *(*Error)(const H *)> class handle
 {
   public:
-    /** For functions of C; NULL once it was moved from. */
+    /** Returns the handle for functions of C; NULL after a move from it. */
     H *get() const noexcept { return h_.get(); }
     /** Calls f(get(), arguments...). */
     template <class F, class... A> void call(F *f, A... arguments) const
@@ -213,7 +214,7 @@ template <class H, const certreg_error *(*Error)(const H *)> class handle
         const std::shared_ptr<detail::state> s = state_;
         if (!h) throw error(CERTREG_E_INVALID, "the handle was moved from");
         if (s->running.test_and_set(std::memory_order_acquire)) check(CERTREG_E_BUSY);
-        s->thrown = nullptr; /* of a function that was called with get() */
+        s->thrown = nullptr; /* from a function that was called with get() */
         const certreg_status status = f(h.get(), arguments...);
         const std::exception_ptr thrown = std::exchange(s->thrown, nullptr);
         const certreg_error why = *Error(h.get());
@@ -240,7 +241,7 @@ template <class H, const certreg_error *(*Error)(const H *)> class handle
 
 /* ==== backend and estimator ======================================================= */
 
-/** Where noise is drawn: certreg_backend_open_cpu, or certreg_backend_open. */
+/** A certreg_backend, by certreg_backend_open_cpu or certreg_backend_open. */
 class backend
 {
   public:
@@ -260,23 +261,23 @@ class backend
     std::shared_ptr<certreg_backend> h_;
 };
 
-/** certreg_estimator. */
+/** A certreg_estimator, with its model. */
 class estimator : public handle<certreg_estimator, certreg_estimator_error>
 {
     friend struct attack;
 
   public:
     /** @param f  the model: any callable, copied or moved in (std::ref for one that
-     *            stays yours), in one of these forms, the first that fits:
+     *            stays yours), in the first of these forms that fits:
      *
      *      number f(const float *x)           one row; the model has one output
      *      void f(const float *x, float *y)   one row; all its outputs
      *      void f(const certreg_batch &)      as certreg_eval
      *
-     *            A number is rounded to float; the certificate is about that. Instead
-     *            of void an int serves; if it is not 0, it is the model_code of
-     *            CERTREG_E_MODEL_FAILED. Only the last form runs on a CUDA device; the
-     *            others see used rows only. A generic lambda is taken for the first.
+     *            A number is rounded to float, which the certificate is about. Instead
+     *            of void f may return int: if it is not 0, it is the model_code of
+     *            CERTREG_E_MODEL_FAILED. The first two forms receive used rows only, on
+     *            the CPU only. A generic lambda counts as the first form.
      *            nullptr: shape.eval, a model in C, or NULL for draw and record */
     template <class F>
     estimator(
@@ -299,8 +300,8 @@ class estimator : public handle<certreg_estimator, certreg_estimator_error>
         for (size_t i = 0; m.kind && i < m.outputs; i++)
             columns_ += m.kind[i] == CERTREG_OUTPUT_ANGLE_PAIR;
     }
-    /** After a failure no input is begun, not the last one either, unless z could not
-     *  become a span. `level`: see certreg_estimator_begin_level. */
+    /** After a failure the estimator has no input, not even the previous one, unless z
+     *  could not become a span. `level`: see certreg_estimator_begin_level. */
     void begin(span<const float> z, double sigma, uint64_t noise_id, uint64_t level = 0)
     {
         const auto f = certreg_estimator_begin_level;
@@ -317,8 +318,8 @@ class estimator : public handle<certreg_estimator, certreg_estimator_error>
     {
         return answer<certreg_certificate>(certreg_certify, total, &q, size_t(1));
     }
-    /** Answers q[i] in out[i]. If this throws, `out` claims nothing but answers of this
-     *  call whose status is CERTREG_OK. */
+    /** Answers q[i] in out[i]. If this throws, an element of `out` claims nothing
+     *  unless this call answered it with status CERTREG_OK. */
     void certify(
         size_t total, span<const certreg_question> q, span<certreg_certificate> out)
     {
@@ -345,7 +346,7 @@ class estimator : public handle<certreg_estimator, certreg_estimator_error>
         std::vector<unsigned char> bytes(count);
         return call(certreg_estimator_export, bytes.data(), &count), bytes;
     }
-    /** From now on, such as 8ms. 0: no deadline; below 0: it is over already. */
+    /** From now on, such as 8ms. 0: no deadline; below 0: it has passed already. */
     void set_deadline(std::chrono::duration<double> from_now)
     {
         call(certreg_estimator_set_deadline, from_now.count());
@@ -353,7 +354,7 @@ class estimator : public handle<certreg_estimator, certreg_estimator_error>
     void cancel() noexcept { certreg_estimator_cancel(get()); }
 };
 
-/** certreg_solver, as in
+/** A certreg_solver, as in
  *  s.answer<certreg_mean_change>(certreg_solver_worst_case, &bounds, 0u, radius). */
 struct solver : handle<certreg_solver, certreg_solver_error> {
     explicit solver(const certreg_solver_plan *plan = nullptr)
@@ -361,7 +362,7 @@ struct solver : handle<certreg_solver, certreg_solver_error> {
         h_ = detail::create(certreg_solver_destroy, {}, certreg_solver_create, plan);
     }
 };
-/** certreg_bisection, as in
+/** A certreg_bisection, as in
  *  b.answer<certreg_radius>(certreg_bisection_within, &bounds, 0u, tolerance). */
 struct bisection : handle<certreg_bisection, certreg_bisection_error> {
     explicit bisection(const certreg_bisection_plan *plan = nullptr)
@@ -374,7 +375,7 @@ struct bisection : handle<certreg_bisection, certreg_bisection_error> {
 #ifdef CERTREG_EXPERIMENTAL
 /* ==== experimental ================================================================ */
 
-/** certreg_attack. */
+/** A certreg_attack. */
 struct attack : handle<certreg_attack, certreg_attack_error> {
     attack(const estimator &of, const certreg_attack_plan &plan)
     {
@@ -393,12 +394,12 @@ struct attack : handle<certreg_attack, certreg_attack_error> {
     }
 };
 
-/** certreg_denoiser: constants, which functions of C take by get(). */
+/** A certreg_denoiser: constants, which functions of C take by get(). */
 class denoiser
 {
   public:
     /** `read` is called as read(uint64_t first, size_t count, float *x), and returns
-     *  void, or an int other than 0 for a failure. What it throws comes out of here. */
+     *  void, or an int other than 0 for a failure. Its exceptions are rethrown here. */
     template <class F> denoiser(F &&read, certreg_denoiser_plan plan)
     {
         std::pair<F &, std::exception_ptr> held(read, nullptr);
@@ -414,7 +415,7 @@ class denoiser
         check(status, &why);
         h_.reset(made, certreg_denoiser_destroy);
     }
-    /** Owns what certreg_denoiser_import has made. */
+    /** Owns a denoiser that certreg_denoiser_import has made. */
     explicit denoiser(certreg_denoiser *made) : h_(made, certreg_denoiser_destroy) {}
     const certreg_denoiser *get() const noexcept { return h_.get(); }
 
@@ -422,7 +423,7 @@ class denoiser
     std::shared_ptr<const certreg_denoiser> h_;
 };
 
-/** certreg_interval_rule; NULL: of a calibration that is planned. */
+/** Calls certreg_interval_rule; NULL: for a planned calibration. */
 inline certreg_rule interval_rule(
     const certreg_coverage &wanted, const certreg_calibration *of = nullptr)
 {
@@ -431,7 +432,7 @@ inline certreg_rule interval_rule(
     return check(certreg_interval_rule(&wanted, of, &why, &out), &why), out;
 }
 
-/** certreg_move_certificate. `scale` is empty, or has a number for each of z. */
+/** Calls certreg_move_certificate. `scale` is empty, or has a number for each of z. */
 inline certreg_certificate move_certificate(
     const certreg_certificate &c, span<const float> z, span<const float> to,
     span<const float> scale = {})

@@ -1,6 +1,5 @@
 /** @file error.h
- * libcertreg: what functions return, and what happened on a handle. certreg.h includes
- * this header.
+ * libcertreg: statuses, and the error of a handle. certreg.h includes this header.
  */
 #ifndef CERTREG_ERROR_H
 #define CERTREG_ERROR_H
@@ -9,7 +8,7 @@
 extern "C" {
 #endif
 
-#ifndef CERTREG_API /* what marks exported functions; define it for other compilers */
+#ifndef CERTREG_API /* marks exported functions; for other compilers define it */
 #if defined(__GNUC__)
 #define CERTREG_API __attribute__((visibility("default")))
 #else
@@ -19,20 +18,21 @@ extern "C" {
 
 typedef int32_t certreg_status; /* CERTREG_OK or CERTREG_E_... */
 
-/* What functions return. A status that is not 0 means that there is no answer. */
+/* The status that functions return. If it is not 0, there is no answer. */
 enum certreg_status_code {
     CERTREG_OK = 0,               /* done */
-    CERTREG_E_INVALID = 1,        /* an argument or a field; error.text names it */
-    CERTREG_E_NO_MEMORY = 2,      /* allocation failed, or sizes fit into no memory */
+    CERTREG_E_INVALID = 1,        /* an argument or a field is invalid; error.text names
+                                     it */
+    CERTREG_E_NO_MEMORY = 2,      /* allocation failed, or a size exceeds any memory */
     CERTREG_E_SMALL_MEMORY = 3,   /* caller's memory or buffer is too small */
     CERTREG_E_MODEL_FAILED = 4,   /* the callback returned non-zero: error.model_code;
                                      or certreg_model_check refuses the model */
-    CERTREG_E_NOT_FINITE = 5,     /* an output is NaN or infinite, or its row was left
-                                     unwritten: error.sample, .row, .output, .value */
-    CERTREG_E_OUT_OF_RANGE = 6,   /* an output outside its declared range; likewise. If
-                                     it came from the model, or was to be recorded, the
-                                     record answers nothing and is not exported until
-                                     the next begin */
+    CERTREG_E_NOT_FINITE = 5,     /* an output is NaN or infinite, or its row was not
+                                     written: error.sample, .row, .output, .value */
+    CERTREG_E_OUT_OF_RANGE = 6,   /* an output is outside its declared range: the same
+                                     fields. If it came from the model, or was to be
+                                     recorded, the record answers nothing and is not
+                                     exported until the next begin */
     CERTREG_E_INFEASIBLE = 7,     /* no function has these bounds (filled by hand) */
     CERTREG_E_WRONG_STATE = 8,    /* before begin; a gap in the record; too few samples;
                                      a number of samples, or looks, that an earlier
@@ -43,18 +43,18 @@ enum certreg_status_code {
                                      can only be destroyed */
     CERTREG_E_VERSION = 12,       /* unknown non-zero fields; a record or a module of
                                      another version */
-    CERTREG_E_CORRUPT = 13,       /* the bytes are not a record, or a damaged one */
+    CERTREG_E_CORRUPT = 13,       /* the bytes are not a record, or are damaged */
     CERTREG_E_MISMATCH = 14,      /* a record of another z, sigma, scale, seed,
-                                     noise_id, level, shape or pilot; or an overlap that
-                                     differs */
+                                     noise_id, level, shape or pilot; or a common sample
+                                     with different outputs */
     CERTREG_E_TOO_MANY = 15,      /* a sample index >= plan.max_samples */
     CERTREG_E_CANCELLED = 16,     /* from sample only; the record is kept. Certify
-                                     answers from the samples there are; see `stop` */
-    CERTREG_E_DEADLINE = 17,      /* likewise */
+                                     answers from the recorded samples; see `stop` */
+    CERTREG_E_DEADLINE = 17,      /* as CERTREG_E_CANCELLED, at the deadline */
     CERTREG_E_BUSY = 18           /* another call is running on the handle */
 };
 
-/** What happened last on a handle. An index is -1 where it does not apply. */
+/** The error of the last call on a handle. An index that does not apply is -1. */
 typedef struct certreg_error {
     uint32_t struct_size;
     certreg_status status; /* CERTREG_E_..., or CERTREG_OK */
@@ -66,7 +66,7 @@ typedef struct certreg_error {
     char text[256];        /* one UTF-8 sentence, NUL-terminated */
 } certreg_error;
 
-/** A short English text for a status; never NULL. Any thread. */
+/** Returns a short English text for a status, never NULL.  @par Threads any */
 CERTREG_API const char *certreg_status_text(certreg_status);
 
 #ifdef __cplusplus

@@ -16,59 +16,62 @@ extern "C" {
 /* Methods
  *  FINITE      Valid at every number of samples that was fixed beforehand, for any
  *              output distribution (theory 6). Median: exact binomial bounds, all of
- *              alpha for each side; alpha/2 with the gradient. Other statistics:
- *              betting bounds of one mean that knows the whole law of the outputs, or
- *              of mean and second moment, as the pilot expects more of the one or the
- *              other, or of the mean alone where it expects no radius; the mean needs
- *              model.lo and model.hi. Constraints 0: one of these; named ones: these,
- *              the gradient too. Keep this default.
- *  ANYTIME     Valid at all numbers of samples together: look whenever, stop for any
- *              reason, go on with more. Costs some per cent of radius against FINITE.
- *              Has no gradient. Median: a mixture of likelihood ratios; others: betting
- *              as above (theory 6). The answer does not depend on model.batch.
+ *              alpha for each side; alpha/2 with the gradient. Every other statistic:
+ *              betting bounds of one mean that captures the whole distribution of the
+ *              score, or of its mean and second moment. The pilot chooses the bounds
+ *              from which it expects the longer radius, or the mean alone if it expects
+ *              no radius. The mean needs model.lo and model.hi. Constraints 0: this
+ *              choice. Constraints that you name are used as named, which may include
+ *              the gradient. Keep this default.
+ *  ANYTIME     Valid at all numbers of samples together: look at any time, stop for any
+ *              reason, continue with more samples. Its radii are some per cent shorter
+ *              than with FINITE, and it cannot use the gradient. Median: a mixture of
+ *              likelihood ratios; every other statistic: betting as above (theory 6).
+ *              The answer does not depend on model.batch.
  *  ASYMPTOTIC  Normal approximations (theory 5.1): alpha/4 for the mean, alpha/4 for
  *              the variance, alpha/2 for the gradient; median: alpha/2 exact binomial,
  *              alpha/2 gradient. Constraints 0: mean, variance, range, and the gradient
- *              if the plan has it. NOT VALID against rare values or heavy tails: a jump
- *              of probability 1e-4 on top of ordinary scatter is missed 37% of the time
- *              at 10,000 samples, the variance of exp(2 e), e standard normal, 48% of
- *              the time at 1,000 samples and alpha 0.05. Where fewer scores than blocks
- *              differ from the most common one, the mean is bounded by counting,
- *              without variance and gradient.
+ *              if the plan has it. NOT VALID against rare values or heavy tails: at
+ *              10,000 samples it misses a jump of probability 1e-4 on top of ordinary
+ *              scatter 37% of the time; at 1,000 samples and alpha 0.05 its bound of
+ *              the variance of exp(2 e), e standard normal, is wrong 48% of the time.
+ *              If fewer than plan.blocks scores differ from the most common score, the
+ *              mean is bounded by counting, without variance and gradient.
  *  PAPER       The paper's intervals, one misprint corrected, with the mean taken as
  *              known: alpha/2 each for the two-sided intervals of variance and
  *              gradient; all of alpha for the variance without the gradient. It bounds
  *              drop and rise; with a range the printed algorithms bound the rise only.
  *              Mean and CERTREG_CENTER_TRUE_MEAN only. Constraints 0: mean, variance,
- *              gradient, range. It uses the pilot's samples too. Its coverage is not
- *              what it says (theory 10).
+ *              gradient, range. It uses the pilot's samples too. Its certificates may
+ *              be wrong more often than alpha (theory 10).
  *  BASELINE    The published certificate of the statistic, for comparison. See
  *              "Baselines" below.
  *
  * Baselines (CERTREG_METHOD_BASELINE)
  *  Certificates of other authors, for comparison, with exact binomial bounds at a
- *  fixed number of samples (theory 9). They guarantee different things. Set
+ *  fixed number of samples (theory 9). Their guarantees differ. Set
  *  question.constraints to 0; certificate.constraints is then MEAN and RANGE, of the
- *  score. They have no target and no output bounds, and CERTREG_CENTER_PREDICTION
- *  only, but for the median.
- *  MEDIAN        Median smoothing. T as with FINITE, alpha/2 for each side. The
+ *  score. They support neither targets nor output bounds. All but the median need
+ *  CERTREG_CENTER_PREDICTION. MEDIAN        Median smoothing. T as with FINITE, alpha/2
+ *  for each side. The
  *                prediction is the pilot's median. For an angle T is the median on
  *                the circle cut opposite the prediction. Nothing is proved about a
- *                server that cuts elsewhere.
- *                With CERTREG_CENTER_SAMPLE_MEDIAN as its authors coded it: all noisy
- *                samples, the pilot's too, give the prediction, their median, and the
- *                bounds, with all of alpha for each side. WEAKER: name a radius
- *                beforehand; with probability at most 2*alpha the answer is longer,
- *                and yet T leaves the tolerance within the named one. Of the answer
- *                itself nothing is proved: 24% were too long at alpha 0.1 in a test.
- *                For an angle nothing is proved at all. So output_lo and output_hi stay
- *                infinite, no other question shares its radius
- *                (certreg_certify_outputs), and no division of alpha helps.
+ *                server that cuts the circle at another point.
+ *                CERTREG_CENTER_SAMPLE_MEDIAN is the form that its authors coded: all
+ *                noisy samples, the pilot's too, give the bounds, with all of alpha for
+ *                each side, and the prediction, which is their median. WEAKER: if you
+ *                name a radius beforehand, the probability is at most 2*alpha that the
+ *                reported radius is longer and yet T leaves the tolerance within the
+ *                named one. Nothing is proved about the reported radius itself: in a
+ *                test 24% were too long at alpha 0.1. Nothing is proved for an angle.
+ *                Therefore output_lo and output_hi stay infinite, the question cannot
+ *                share a radius with another one (certreg_certify_outputs), and
+ *                dividing alpha does not help.
  *  TRIMMED_MEAN  alpha-smoothing; with trim 0, RS-Reg. For each fixed delta with
  *                ||D^-1 delta|| < radius, the trimmed mean of serving.samples fresh
  *                outputs misses the tolerance with probability at most
  *                serving.failure_rate. The prediction is f(z). An angle counts as
- *                its arc from the prediction, which the server has to know.
+ *                its arc from the prediction, which the server must know.
  *  BALL_CENTER   Center smoothing, of all outputs (REAL) in the 2-norm. T is the
  *                center of any ball that has at least half of the outputs and at
  *                most twice the least possible radius. Then ||T(z + delta) -
@@ -76,85 +79,89 @@ extern "C" {
  *                fresh outputs. The prediction is an output of the pilot.
  *
  * Evaluating a record again
- *  ANYTIME questions, and questions with a target, are answered at any number of
- *  samples. All others are answered only at a number of samples that no earlier answer
- *  can have chosen. There are two: the number of samples at the end of the first call
- *  that used samples beyond the pilot (certify, output bounds, bounds, estimate or
- *  forecast), and the total_samples of that call. If a target could have ended that
- *  call, only the latter counts. The same holds if the model failed, or an output could
- *  not be recorded, in a batch with samples beyond the pilot; if that was in
- *  certreg_estimator_sample, no number counts. Elsewhere the status is
- *  CERTREG_E_WRONG_STATE, and the error names the remedy. At these numbers any number
- *  of questions is answered. Keeping the best of several answers is a choice: set
- *  question.bonferroni. */
+ *  An evaluation is a call that computes an answer from samples beyond the pilot:
+ *  certify, output bounds, bounds, estimate, forecast. ANYTIME questions, and questions
+ *  with a target, are answered at any number of samples. Every other question is
+ *  answered only at a number of samples that no earlier answer can have chosen. There
+ *  are two such numbers: the number of samples at the end of the first evaluation, and
+ *  the total_samples of that call. If a target could have ended that call, only its
+ *  total_samples counts. A call is an evaluation too if the model failed, or an output
+ *  could not be recorded, in a batch with samples beyond the pilot; if that call was
+ *  certreg_estimator_sample, no number counts. At any different number of samples
+ *  the status is CERTREG_E_WRONG_STATE, and the error names the remedy. At these
+ *  two numbers any number of questions is answered. If you keep the best of several
+ *  answers, set question.bonferroni. */
 
 /* ==== targets, serving, vectors ================================================== */
 
 /* Target radius (question.target)
- *  If every question has a target, certify stops as soon as each is proved or ruled
- *  out. ANYTIME serves every statistic. FINITE, for the median only, is a
- *  group-sequential test at the counts in `looks`: it proves the target from fewer
- *  calls than ANYTIME, unless the target is easy; if it fails, it may prove 0.8, 0.6,
- *  0.4 or 0.2 of it. It needs a plan.max_samples below 2^31, and its looks must come
- *  with the first question about the record: later ones are refused, and NULL then
- *  means the looks that follow from the max_samples and batch of the first evaluation.
- *  No gradient is used. After an early stop a question for a fixed number of samples
- *  needs the remaining samples first. */
+ *  If every question has a target, certify stops as soon as each target is proved or
+ *  ruled out. ANYTIME works with every statistic. FINITE, with the median only, is a
+ *  group-sequential test at the numbers of samples in `looks`: it proves the target
+ *  from fewer calls than ANYTIME, unless the target is easy; if it fails, it may prove
+ *  0.8, 0.6, 0.4 or 0.2 of the target. It needs a plan.max_samples below 2^31. Its
+ *  looks must come with the first question about the record: later looks are refused,
+ *  and NULL then means the looks that follow from the max_samples and batch of the
+ *  first evaluation. The gradient is not used. After an early stop a question for a
+ *  fixed number of samples needs the remaining samples first. */
 
 /** Stop sampling once this radius is proved or ruled out. */
 struct certreg_target {
     uint32_t struct_size;
     uint32_t look_count; /* 1 to 128; 0 with looks NULL */
     double radius;       /* > 0 */
-    /* Ascending sample counts, pilot included, at which the record may be examined.
-     * NULL: about every 10% more, in whole batches, and plan.max_samples. */
+    /* Ascending numbers of samples, pilot included, at which the record may be
+     * examined. NULL: plan.max_samples, and before it whole batches, each about 10%
+     * more. */
     const uint64_t *looks;
 };
 
 /* Serving (question.serving)
  *  The certificate is then about the statistic of serving.samples fresh samples instead
  *  of T. For any fixed delta, over fresh noise that does not depend on delta, a served
- *  value misses the tolerance with probability at most serving.failure_rate. A sample
- *  that fails while serving is left out of a median or Huber location; of the others
- *  count the request as a miss. Not for CERTREG_CENTER_TRUE_MEAN; the mean needs
- *  model.lo and model.hi. CERTREG_STATISTIC_TRIMMED_MEAN always needs serving.
+ *  value misses the tolerance with probability at most serving.failure_rate. If a
+ *  sample fails while serving, leave it out of a median or Huber location; with any
+ *  other statistic count the request as a miss. Not for CERTREG_CENTER_TRUE_MEAN; the
+ *  mean needs model.lo and model.hi. CERTREG_STATISTIC_TRIMMED_MEAN always needs
+ *  serving.
  *
  * Serving from pairs (serving.pairs, experimental)
- *  With pairs 1 a request has pairs of samples whose noise is opposite, z + delta +
- *  sigma*D*e and z + delta - sigma*D*e. If serving.samples is odd, one sample more has
- *  noise of its own. Serving then takes less of the radius of a median, about half at
- *  101 samples; Huber locations and means lose. pairs is a constant of the deployment:
- *  a server of pairs needs a certificate for pairs, and no other server may use it.
- *  Certify without CERTREG_PLAN_PAIRS. The server's estimator has it in plan.flags,
- *  draws pairs, and answers certreg_estimator_estimate only. A request that ends within
- *  a pair, or before all samples, has no guarantee. 11 to 10,001 samples are allowed: a
- *  condition takes 1 ms of computing for 101, 10 ms for 1,001 and 100 ms for 10,001, at
- *  every look if a target has looks. Deadlines hold between conditions. The gradient
- *  does not help a median then, and is refused. */
+ *  With pairs 1 a request has pairs of samples with opposite noise, z + delta +
+ *  sigma*D*e and z + delta - sigma*D*e. If serving.samples is odd, one more sample has
+ *  noise of its own. Serving then takes less of the radius of a median, about half as
+ *  much at 101 samples; Huber locations and means lose. pairs is a constant of the
+ *  deployment: a server of pairs needs a certificate for pairs, and such a certificate
+ *  covers only servers of pairs. Certify without CERTREG_PLAN_PAIRS. The server's
+ *  estimator has this flag in plan.flags, draws pairs, and answers
+ *  certreg_estimator_estimate only. A request that ends within a pair, or before all
+ *  samples, has no guarantee. 11 to 10,001 samples are allowed: a condition takes 1 ms
+ *  of computing for 101, 10 ms for 1,001 and 100 ms for 10,001, at every look if a
+ *  target has looks. Deadlines hold between conditions. The gradient does not help a
+ *  median with pairs, and is refused. */
 
 #ifdef CERTREG_EXPERIMENTAL
-/* One of plan.flags */
+/* A flag for plan.flags */
 enum certreg_plan_pairs {
     /* For a server of pairs: samples 2i and 2i + 1 have opposite noise. It needs
-     * plan.pilot SIZE_MAX. Such an estimator certifies nothing. */
+     * plan.pilot SIZE_MAX. An estimator with this flag certifies nothing. */
     CERTREG_PLAN_PAIRS = 2
 };
 #endif
 
-/** Certify what will be served: the statistic of fresh samples. */
+/** A certificate about served values: the statistic of fresh samples. */
 struct certreg_serving {
     uint32_t struct_size;
     int32_t pairs;       /* 0, or 1: see "Serving from pairs" (experimental) */
     size_t samples;      /* 1 to 1e9; odd is best for a median */
-    double failure_rate; /* in (0, 0.5]: share of requests that may miss tolerance */
-    /* CERTREG_STATISTIC_TRIMMED_MEAN only, else 0. Share of the fresh outputs that is
-     * cut off at each end, in [0, 0.5). The number cut off at each end is
+    double failure_rate; /* in (0, 0.5]: fraction of requests that may miss tolerance */
+    /* CERTREG_STATISTIC_TRIMMED_MEAN only, else 0. Fraction of the fresh outputs that
+     * is cut off at each end, in [0, 0.5). The number cut off at each end is
      * floor(trim*samples), computed in doubles: 70 for 0.35 and 200. */
     double trim;
-    /* CERTREG_STATISTIC_TRIMMED_MEAN only, else 0. An output counts as near within this
-     * distance of the prediction; at most the tolerance. 0: the tolerance. If the range
-     * is declared, or for an angle, a smaller core lets more outputs be far. Otherwise
-     * leave it 0. */
+    /* CERTREG_STATISTIC_TRIMMED_MEAN only, else 0. An output within this distance of
+     * the prediction counts as near; at most the tolerance. 0: the tolerance. With a
+     * declared range, or for an angle, a smaller core tolerates a larger fraction of
+     * distant outputs. Otherwise leave it 0. */
     double core;
 };
 
@@ -162,151 +169,162 @@ struct certreg_serving {
  *  The tolerance and the statement are about the Euclidean norm of several REAL
  *  outputs: ||T(z + delta) - prediction|| < tolerance. T consists of
  *    MEDIAN, HUBER      the statistic of each output
- *    PROJECTION_MEDIAN  Medians along the axes v of theory 7.3, times weight*v, summed:
- *                       6 axes of two outputs, 15 of three, larger vectors in blocks.
- *                       Reaches 10 to 15% farther than MEDIAN where the outputs
- *                       scatter alike. A server needs certreg_estimator_estimate, or
- *                       the axes of the theory
+ *    PROJECTION_MEDIAN  the sum of medians along the axes v of theory 7.3, each times
+ *                       weight*v: 6 axes for two outputs, 15 for three; larger vectors
+ *                       in blocks. Its radius is 10 to 15% longer than with MEDIAN if
+ *                       all outputs scatter alike. A server needs
+ *                       certreg_estimator_estimate, or the axes of the theory
  *    MEAN               the mean; also with CERTREG_CENTER_TRUE_MEAN
- *  The library certifies v.f along a fixed net of directions v. Each has all of alpha,
- *  because which of them gives way first is a fixed fact about the model. Outputs that
- *  scatter more get more of the tolerance; the pilot decides how much. Time grows with
- *  the number of directions, 12 for the mean of two outputs and 46 of three; with the
- *  gradient about four of them share a replay of the noise. Means need model.lo and
- *  model.hi, except with ASYMPTOTIC. Vectors have no output bounds and no PAPER. A
- *  position and a heading together: certreg_certify_outputs. */
+ *  The library certifies v.f along a fixed net of directions v. Each direction has all
+ *  of alpha, because it is a fixed fact about the model which of them fails first.
+ *  Outputs that scatter more get more of the tolerance, by the pilot's estimate. Time
+ *  grows with the number of directions, 12 for the mean of two outputs and 46 for
+ *  three; with the gradient about four of them share a replay of the noise. Means need
+ *  model.lo and model.hi, except with ASYMPTOTIC. Vectors support neither output bounds
+ *  nor PAPER. For a position together with a heading see certreg_certify_outputs. */
 
 /* ==== predictions and estimates ================================================== */
 
-/** The prediction that a question is about, from the pilot or as given. It reads pilot
- *  samples only, so it does not count as an evaluation of the record.
- *  @param out  1 number; for a vector one for each of its outputs. NaN where those of
- *              the pilot give none. Not written after a failure
- *  @return CERTREG_OK; CERTREG_E_INVALID (also for the other centers, which have none);
- *          CERTREG_E_WRONG_STATE (the pilot is not complete) */
+/** Returns the prediction that a question is about, from the pilot or as given. It
+ *  reads pilot samples only, so it does not count as an evaluation of the record.
+ *  @param out  1 number; for a vector one for each of its outputs. NaN if the pilot's
+ *              outputs have none. Not written after a failure
+ *  @return CERTREG_OK; CERTREG_E_INVALID (also unless the center is
+ *          CERTREG_CENTER_PREDICTION); CERTREG_E_WRONG_STATE (the pilot is not
+ *          complete)  @par Source theory 5.2, 6.3 */
 CERTREG_API certreg_status certreg_estimator_prediction(
     certreg_estimator *, const certreg_question *question, double *out);
 
-/** The statistic of all noisy samples of the record: what a server returns. Take an
- *  estimator with plan.pilot SIZE_MAX, begin with a new noise_id, sample, and call
- *  this with the certified question. Target and constraints are not used. A question
- *  with serving needs exactly serving.samples noisy samples. Beside a certificate it
- *  has no guarantee of its own, and with samples beyond the pilot it is an evaluation:
- *  see "Evaluating a record again". Outputs that failed are left out.
- *  @param out  1 number; for a vector one for each of its outputs. Where the outputs
- *              give none, for lack of samples for instance: the given prediction as a
- *              whole, or NaN. It may be question.prediction itself, as in a control
- *              loop. Not written after a failure
+/** Returns the statistic of all noisy samples of the record, which is what a server
+ *  returns: give its estimator plan.pilot SIZE_MAX, begin with a new noise_id, sample,
+ *  and call this function with the certified question. Target and constraints are not
+ *  used. A question with serving needs exactly serving.samples noisy samples. Without a
+ *  certificate the value has no guarantee. With samples beyond the pilot the call is an
+ *  evaluation: see "Evaluating a record again". Failed outputs are left out.
+ *  @param out  1 number; for a vector one for each of its outputs. If the outputs have
+ *              no statistic, for lack of samples for instance: the whole given
+ *              prediction, or NaN. It may be question.prediction itself, as in a
+ *              control loop. Not written after a failure
  *  @return CERTREG_OK; CERTREG_E_INVALID (also for CERTREG_STATISTIC_BALL_CENTER);
- *          CERTREG_E_WRONG_STATE (before begin; a gap; other than serving.samples
- *          noisy samples)  @par Source theory 1.5, 7.3 */
+ *          CERTREG_E_WRONG_STATE (before begin; a gap; a number of noisy samples that
+ *          differs from serving.samples)  @par Source theory 1.5, 7.3 */
 CERTREG_API certreg_status certreg_estimator_estimate(
     certreg_estimator *, const certreg_question *question, double *out);
 
 /* ==== other questions ============================================================ */
 
-/** The inverse question: where does T stay for every delta with ||D^-1 delta|| <
- *  radius? The answer is output_lo and output_hi; certificate.radius is the given
- *  radius where one of them is proved, else 0. The median of a REAL output with FINITE,
- *  and the mean, ignore the tolerance. Otherwise it is the largest that is tried (0:
- *  the whole range, or half a turn); if it cannot be proved, the ends are infinite.
+/** The inverse question: an interval that contains T for every delta with
+ *  ||D^-1 delta|| < radius. The answer is output_lo and output_hi; certificate.radius
+ *  is the given radius if one of them is proved, and otherwise 0. The median of a REAL
+ *  output with FINITE, and the mean, ignore the tolerance. For every other question it
+ *  limits the search (0: the whole range, or half a turn); if that tolerance cannot be
+ *  proved, the ends are infinite.
+ *  @param total_samples, questions, count  as for certreg_certify
  *  @param radius  > 0
  *  @param out     as in certreg_certify, limiting_side and constraints 0
  *  @return as certreg_certify; CERTREG_E_INVALID for a question with a target or
- *          CERTREG_CENTER_TRUE_MEAN  @par Source theory 1 */
+ *          CERTREG_CENTER_TRUE_MEAN  @par Source theory 1.6 */
 CERTREG_API certreg_status certreg_output_bounds(
     certreg_estimator *, size_t total_samples, const certreg_question *questions,
     size_t count, double radius, certreg_certificate *out);
 
-/** One radius for all outputs together. It holds with probability 1 - alpha, where
- *  alpha is the largest of the questions' and is not divided: which output gives way
- *  first is a fixed fact about the model, and only its bound has to be right.
+/** Certifies one radius for all outputs together. It holds with probability 1 - alpha,
+ *  for the largest alpha of the questions, undivided: it is a fixed fact
+ *  about the model which output fails first, and only the bound of that output must
+ *  hold.
+ *  @param total_samples  as for certreg_certify
  *  @param questions  count elements without bonferroni, in which every output occurs
  *                    once, alone or in a vector: a pose has a question about its
  *                    position with output_count 2, and one about its heading
  *  @param each       count elements, as for certreg_certify
- *  @param combined   the least of them; its output is the one that limits. Its center
- *                    is CERTREG_CENTER_TRUE_MEAN if that of any question is, and its
- *                    method the one that promises least. With serving one request
+ *  @param combined   the smallest radius; output names the output that limits it.
+ *                    center is CERTREG_CENTER_TRUE_MEAN if any question has this
+ *                    center, and method is the weakest one. With serving one request
  *                    serves all outputs: all questions then need it, with the same
  *                    samples and pairs, and their failure rates add up
  *  @return as certreg_certify. CERTREG_E_INVALID before the model is called if any
- *          question is wrong, or an output has two or none
+ *          question is invalid, or an output has two questions or none
  *  @par Source theory 5.1, 7 */
 CERTREG_API certreg_status certreg_certify_outputs(
     certreg_estimator *, size_t total_samples, const certreg_question *questions,
     size_t count, certreg_certificate *each, certreg_certificate *combined);
 
-/** The same input at several noise levels: for each, certreg_estimator_begin_level with
- *  level 1 + its index, sample, answer. For each question, the certificates of all
- *  levels hold together with probability 1 - alpha: alpha is divided by their number.
- *  Do not deploy the best sigma of each input: z and z + delta could then use different
- *  sigmas, and no radius would hold.
+/** Certifies one input at several noise levels. For each level it calls
+ *  certreg_estimator_begin_level with level 1 + its index, samples and answers. For
+ *  each question, the certificates of all levels hold together with probability 1 -
+ *  alpha: alpha is divided by the number of levels. Do not deploy the best sigma of
+ *  each input: z and z + delta could then use different sigmas, and no radius would
+ *  hold.
  *  @param z       as for certreg_estimator_begin
- *  @param sigmas  levels numbers > 0, all different; at most 1e6
+ *  @param sigmas  levels numbers > 0, all different
+ *  @param levels  at most 1e6
+ *  @param noise_id  as for certreg_estimator_begin
+ *  @param total_samples, questions, count  as for certreg_certify
  *  @param out     levels*count elements, level by level. After a failure of the model
- *                 the later levels are not sampled; they have its status, and sigma
- *                 NaN. After a cancel they abstain with CERTREG_STOP_CANCELLED,
- *                 tolerance and alpha NaN
+ *                 the later levels are not sampled; their certificates have its status,
+ *                 and sigma NaN. After a cancel they abstain with
+ *                 CERTREG_STOP_CANCELLED, tolerance and alpha NaN
  *  @return as certreg_certify  @par Source theory 1, 5 */
 CERTREG_API certreg_status certreg_certify_sigmas(
     certreg_estimator *, const float *z, const double *sigmas, size_t levels,
     uint64_t noise_id, size_t total_samples, const certreg_question *questions,
     size_t count, certreg_certificate *out);
 
-/** The noise level with the greatest mean radius over a set of inputs. Deploy it on
- *  inputs that are not among them, and with other noise: another seed, noise id or
- *  level.
+/** Finds the noise level with the greatest mean radius over a set of inputs. Deploy it
+ *  on different inputs, and with different noise: another seed, noise id or level.
  *  @param certificates  inputs*levels elements, input by input, stepped by
  *                       certificates[0].struct_size; level k has the same sigma
- *                       everywhere
- *  @param mean_radius   NULL, or levels numbers
- *  @param level         its index
- *  @return CERTREG_OK; CERTREG_E_INVALID (a level whose sigmas differ, two levels with
- *          one sigma, a certificate that failed)  @par Threads any */
+ *                       for every input
+ *  @param mean_radius   NULL, or receives levels numbers
+ *  @param level         receives its index
+ *  @return CERTREG_OK; CERTREG_E_INVALID (a level with different sigmas, two levels
+ *          with one sigma, a certificate that failed)
+ *  @par Threads any  @par Source theory 1.7 */
 CERTREG_API certreg_status certreg_choose_sigma(
     const certreg_certificate *certificates, size_t inputs, size_t levels,
     double *mean_radius, size_t *level);
 
-/** How many samples a target radius takes. A forecast, no guarantee. */
+/** A forecast of the number of samples for a target radius, without a guarantee. */
 typedef struct certreg_forecast {
     uint32_t struct_size;
     int32_t reserved;
-    uint64_t least_samples;  /* pilot included: fewer cannot prove it, however well the
-                                model behaves. 0: even plan.max_samples cannot */
-    double expected_samples; /* pilot included, if outputs keep missing the tolerance as
-                                often as so far. Infinite: more than plan.max_samples,
-                                or never */
+    uint64_t least_samples;  /* pilot included: fewer cannot prove it for any model. 0:
+                                even plan.max_samples cannot */
+    double expected_samples; /* pilot included, if outputs miss the tolerance as often
+                                as before. Infinite: more than plan.max_samples, or
+                                never */
 } certreg_forecast;
 
 /** Forecasts question.target before or between sampling. With an empty record, or a
  *  pilot that is not complete, only least_samples is known. With samples beyond the
  *  pilot the forecast is an evaluation: see "Evaluating a record again".
  *  @param question  the median, FINITE or ANYTIME, with a target
+ *  @param out       receives the forecast
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_WRONG_STATE (before
- *          begin, or a gap)  @par Source theory 6 */
+ *          begin, or a gap)  @par Source theory 6.7, 6.8 */
 CERTREG_API certreg_status certreg_estimator_forecast(
     certreg_estimator *, const certreg_question *question, certreg_forecast *out);
 
 #ifdef CERTREG_EXPERIMENTAL
 /* ==== moving ===================================================================== */
 
-/** Moves a certificate to an input nearby, without calling the model. What holds for
- *  every delta with ||D^-1 delta|| < radius at z holds for every delta shorter than
- *  radius - ||D^-1 (to - z)|| at `to`. This is a part of the same promise: it costs no
- *  alpha, for any number of inputs `to`, however they are chosen. With serving,
- *  every request still needs fresh noise.
- *  @param certificate  its center is CERTREG_CENTER_PREDICTION
- *  @param inputs, scale  of the model; scale NULL: all 1
- *  @param z    the input that the certificate is about, bit for bit. Another input,
- *              scale or number of inputs is noticed by certificate.input. This
- *              protects against mistakes, not against intent
- *  @param to   inputs finite floats, with the bits of z where scale is 0
- *  @param out  outcome, radii (rounded down) and `input` are those about `to`, so that
- *              it can be moved on; estimate is NaN; the rest is as it was. If nothing
- *              is left of the radius, it abstains. It may be the certificate itself
+/** Moves a certificate to an input nearby, without calling the model. If the guarantee
+ *  at z holds for every delta with ||D^-1 delta|| < radius, then at `to` it holds for
+ *  every delta shorter than radius - ||D^-1 (to - z)||. This follows from the same
+ *  promise: it costs no alpha, for any number of inputs `to`, however they are chosen.
+ *  With serving, every request still needs fresh noise.
+ *  @param certificate  with CERTREG_CENTER_PREDICTION
+ *  @param inputs  number of features
+ *  @param scale   inputs numbers, as in the model; NULL: all 1
+ *  @param z    the certified input, bit for bit. certificate.input reveals another
+ *              input, scale or number of inputs. This protects against mistakes, not
+ *              against intent
+ *  @param to   inputs finite floats, with the bits of z in features of scale 0
+ *  @param out  a copy of the certificate, with outcome, radii (rounded down) and
+ *              `input` for `to`, so that you can move it again; estimate is NaN. If no
+ *              radius is left, it abstains. It may be the certificate itself
  *  @param why  receives the error, or NULL
- *  @return CERTREG_OK, also where nothing is left; CERTREG_E_MISMATCH (z, scale or
+ *  @return CERTREG_OK, even if no radius is left; CERTREG_E_MISMATCH (z, scale or
  *          inputs is not the certificate's); CERTREG_E_INVALID naming the feature, or
  *          the field of the certificate; CERTREG_E_VERSION. After a failure `out`
  *          claims nothing
