@@ -62,7 +62,7 @@ def compute(
     sigmas: Optional[Callable[[sweep.Task], Sequence[float]]] = None,
 ) -> None:
     """Writes NAME_summary.csv, _accuracy.csv and _wins.csv; and of the tasks that are plotted the
-    plots, NAME_few.csv, and what the paper prints for families with a range."""
+    plots, NAME_few.csv, and the methods of upward.py."""
     rows: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
     for task in tasks:
         levels = sigmas(task) if sigmas else settings.size.sigmas

@@ -128,6 +128,10 @@ UPWARD = {
     for family in FAMILIES[2:]
 }
 
+# The paper's (E,C)+M for ages (appendix J.4): also the mean has an interval, and each of the two
+# intervals has half of α (upward.py).
+OWN_SPLIT = dataclasses.replace(FAMILIES[2], name=f"{FAMILIES[2].name}, its own split")
+
 # For the functions whose true radii are known; those in RANGED use the range of the outputs.
 RANGED = (FAMILIES[3], MEAN)
 OF_FUNCTIONS = (FAMILIES[1], ALPHA_35, ALPHA_49, RS_REG, SAMPLE_MEDIAN, CODED, MEDIAN)
@@ -148,7 +152,7 @@ OF_REALS = (
     MEAN,
 )
 OF_ANGLES = (*OF_REALS, CIRCULAR)
-EVERY = (*OF_ANGLES, RS_REG, *UPWARD.values())
+EVERY = (*OF_ANGLES, OWN_SPLIT, RS_REG, *UPWARD.values())
 # At every level of the paper; the others at the first one only.
 AT_ALL_LEVELS = (FAMILIES[2], FAMILIES[3], ALPHA_49, SAMPLE_MEDIAN, CODED, MEDIAN, SERVED)
 LEVELS = (0.1, 0.05, 0.025)

@@ -194,11 +194,13 @@ def _chosen(tables: list[list[float]], least: bool) -> int:
 
 
 def wins(sweep: Sweep, first: str, second: str, useful: bool = False) -> dict[str, Any]:
-    """Two methods, each at its best sigma, image by image."""
+    """Two methods, each at its best sigma, image by image; paired mean gain and gain/loss ratio as
+    in section 7.3 and appendix J.4 of the paper."""
     a, b = sweep.index(first), sweep.index(second)
     radius = sweep.useful if useful else sweep.radius
     at_a, at_b = sweep.best(a, useful), sweep.best(b, useful)
     x, y = radius[:, at_a, a], radius[:, at_b, b]
+    gains = x - y
     return {
         "first": first,
         "second": second,
@@ -207,7 +209,13 @@ def wins(sweep: Sweep, first: str, second: str, useful: bool = False) -> dict[st
         "sigma_second": sweep.sigmas[at_b],
         "mean_first": float(x.mean()),
         "mean_second": float(y.mean()),
-        "ratio": float(x.mean() / y.mean()) if y.mean() > 0 else float("inf"),
+        "ratio": _quotient(x.mean(), y.mean()),
+        "paired_mean_gain": float(gains.mean()),
+        "gain_loss_ratio": _quotient(gains[gains > 0].sum(), -gains[gains < 0].sum()),
         "wins": int((x > y).sum()),
         "ties": int((x == y).sum()),
     }
+
+
+def _quotient(a: float, b: float) -> float:
+    return float(a / b) if b > 0 else float("inf" if a > 0 else "nan")
