@@ -1,11 +1,9 @@
 /* The CPU backend: which kernels, and which part of the work on which thread. */
-#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
-#define _POSIX_C_SOURCE 200809L
-#endif
 #include "backend/cpu.h"
 #include "backend/ordered.h"
 #include "backend/pool.h"
 #include "base/arena.h"
+#include "base/os.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +11,14 @@
 static certreg_status cpu_alloc(certreg_backend *backend, size_t bytes, void **out)
 {
     (void)backend;
-    *out = bytes > SIZE_MAX - CR_ALIGN
-               ? NULL
-               : aligned_alloc(CR_ALIGN, (bytes + CR_ALIGN - 1) / CR_ALIGN * CR_ALIGN);
+    *out = cr_os_take(bytes);
     return *out ? CERTREG_OK : CERTREG_E_NO_MEMORY;
 }
 
 static void cpu_free(certreg_backend *backend, void *memory)
 {
     (void)backend;
-    free(memory);
+    cr_os_release(memory);
 }
 
 static certreg_status copy(certreg_backend *backend, void *to, const void *from, size_t bytes)
@@ -207,7 +203,7 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
               .noise = noise,
               .w = w,
               .sums = sums,
-              .look = {watch, pthread_self(), 0}};
+              .look = {watch, cr_os_thread_number(), 0}};
     run(me, inputs, cr_arena_times(w->blocks, w->length), replay_part, &t);
     if (t.look.late) return CERTREG_E_DEADLINE;
     for (size_t j = 0; mask && j < inputs; j++)
@@ -230,7 +226,7 @@ static certreg_status op_project(certreg_backend *backend, const cr_noise *noise
               .b = mask,
               .dots = dots,
               .norms = norms,
-              .look = {watch, pthread_self(), 0}};
+              .look = {watch, cr_os_thread_number(), 0}};
     run(me, noise->inputs, count, project_part, &t);
     return t.look.late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }

@@ -4,6 +4,7 @@
 #include "backend/cpu.h"
 #include "backend/pool.h"
 #include "base/arena.h"
+#include "base/os.h"
 #include <math.h>
 #include <string.h>
 
@@ -227,7 +228,8 @@ static void finish(const sweep *me)
 certreg_status cr_cpu_sweep(const cr_cpu_kernels *kernels, cr_pool *pool, const cr_noise *noise,
                             const cr_sweep *of, cr_watch *watch)
 {
-    sweep me = {.kernels = kernels, .noise = noise, .of = of, .look = {watch, pthread_self(), 0}};
+    sweep me = {
+        .kernels = kernels, .noise = noise, .of = of, .look = {watch, cr_os_thread_number(), 0}};
     cr_arena room = {.base = of->room->own};
     me.tiles = together(noise->inputs, cr_pool_threads(pool));
     lay_out_all(&room, of->sizes, me.tiles, &me);

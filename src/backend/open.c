@@ -1,19 +1,16 @@
 /* The public constructors of backends. */
-#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
-#define _POSIX_C_SOURCE 200809L
-#endif
 #include "backend/cpu.h"
 #include "backend/module.h"
+#include "base/os.h"
 #include "base/structs.h"
 #include "certreg/backend.h"
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static int32_t online(void)
 {
-    const long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > CR_CPU_MAX_THREADS ? CR_CPU_MAX_THREADS : (int32_t)n;
+    const int32_t n = cr_os_processors();
+    return n > CR_CPU_MAX_THREADS ? CR_CPU_MAX_THREADS : n;
 }
 
 /* Our error becomes the caller's as far as their struct reaches. */

@@ -2,8 +2,8 @@
 #ifndef CR_BACKEND_POOL_H
 #define CR_BACKEND_POOL_H
 #include "base/error.h"
+#include "base/os.h"
 #include "base/watch.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -30,14 +30,14 @@ void cr_pool_run(cr_pool *, size_t parts, cr_pool_job job, void *context);
 /* The calling thread's watch, for all parts of a job. */
 typedef struct cr_lookout {
     cr_watch *watch;
-    pthread_t caller;
+    uintptr_t caller;
     atomic_int late;
 } cr_lookout;
 
 /* Between two steps. */
 static inline int cr_lookout_late(cr_lookout *l)
 {
-    if (pthread_equal(pthread_self(), l->caller) && cr_watch_late(l->watch))
+    if (cr_os_thread_number() == l->caller && cr_watch_late(l->watch))
         atomic_store_explicit(&l->late, 1, memory_order_relaxed);
     return atomic_load_explicit(&l->late, memory_order_relaxed);
 }

@@ -1,18 +1,15 @@
-#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
-#define _POSIX_C_SOURCE 200809L
-#endif
 #include "base/busy.h"
-#include <unistd.h>
+#include "base/os.h"
 
 void cr_busy_init(cr_busy *busy)
 {
     atomic_init(&busy->taken, 0);
-    busy->process = (int64_t)getpid();
+    busy->process = cr_os_process();
 }
 
 int cr_busy_is_foreign(const cr_busy *busy)
 {
-    return busy->process != (int64_t)getpid();
+    return busy->process != cr_os_process();
 }
 
 certreg_status cr_busy_enter(cr_busy *busy, certreg_error *error)
