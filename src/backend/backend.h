@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 11u
+#define CR_BACKEND_API 12u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
@@ -54,6 +54,22 @@ static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)
     const size_t longer = count % blocks;
     return b * (count / blocks) + (b + longer > blocks ? b + longer - blocks : 0);
 }
+
+/* A draw of noisy inputs: row i of x is sample first + i. */
+typedef struct cr_draw {
+    const float *z, *step; /* inputs */
+    uint64_t first;
+    size_t count;
+    float *x; /* count*inputs */
+} cr_draw;
+
+/* Projections of the noise of samples first .. first+count-1. */
+typedef struct cr_projection {
+    uint64_t first;
+    size_t count;
+    const float *direction, *mask; /* inputs */
+    double *dots, *norms;          /* count */
+} cr_projection;
 
 /* Blocks of samples, one after the other, with weights: those of a function behind each other, of
  * two functions `stride` apart. */
@@ -127,8 +143,7 @@ typedef struct cr_backend_ops {
      * +0. |step[j]| is 0 or in [CR_LEAST_STEP, CR_GREATEST_STEP), |z[j]| at most cr_grid_most of
      * it. A negative step is that of opposite noise. Every backend gives the same bits. x
      * row-major, count*inputs floats, not necessarily aligned. */
-    certreg_status (*draw)(certreg_backend *, const cr_noise *, const float *z, const float *step,
-                           uint64_t first, size_t count, float *x);
+    certreg_status (*draw)(certreg_backend *, const cr_noise *, const cr_draw *);
     /* sums[(b*functions + f)*inputs + j] += sum over the samples i of block b of their weight times
      * e[i][j]; it becomes 0 where mask[j] is 0 (NULL: nowhere). Samples are taken in chunks of
      * CR_REPLAY_CHUNK from the first of the block on: float fma in index order inside a chunk,
@@ -139,9 +154,8 @@ typedef struct cr_backend_ops {
      * each CR_PROJECT_PIECE features partial sum l of CR_PROJECT_SUMS takes the features j %
      * CR_PROJECT_SUMS == l, in float fma; halves of the partial sums are added in double until one
      * is left; pieces are added in order. */
-    certreg_status (*project)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
-                              const float *direction, const float *mask, double *dots,
-                              double *norms, cr_watch *);
+    certreg_status (*project)(certreg_backend *, const cr_noise *, const cr_projection *,
+                              cr_watch *);
     /* direction[j] = sums[j] rounded to float, 0 where mask[j] is 0; lengths[0] = |sums| over the
      * features of the mask (1, or 0), lengths[1] = |direction|. Squares are added in CR_AIM_SUMS
      * partial sums, as those of a piece are. */
@@ -165,8 +179,7 @@ typedef struct cr_backend_ops {
     /* ---- what a backend may lack, and then has as NULL */
     /* draw while the stream does other work, which must not touch this x; join lets the stream wait
      * for it. Both or none: nothing is drawn ahead. */
-    certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const float *z,
-                                 const float *step, uint64_t first, size_t count, float *x);
+    certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const cr_draw *);
     certreg_status (*join)(certreg_backend *);
     /* All functions at once, in one pass over their noise, or two if one is whole; as replay, aim,
      * project and gram in turns would find them, up to the rounding of a double. Bits do not depend

@@ -119,12 +119,10 @@ static size_t border(size_t count, size_t part, size_t parts)
 typedef struct task { /* arguments of an op, for the threads */
     const cr_cpu_kernels *kernels;
     const cr_noise *noise;
-    uint64_t first;
-    size_t count;
-    const cr_weighted *w;
-    const float *a, *b; /* z and step, or direction and mask */
-    float *x;
-    double *sums, *dots, *norms;
+    const cr_draw *draw;
+    const cr_weighted *weighted;
+    double *sums;
+    const cr_projection *projection;
     cr_lookout look;
 } task;
 
@@ -143,16 +141,17 @@ static piece piece_of(size_t inputs, size_t part, size_t parts)
 static void draw_part(void *context, size_t part, size_t parts)
 {
     const task *t = context;
-    const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
+    const cr_draw *d = t->draw;
+    const size_t begin = border(d->count, part, parts), end = border(d->count, part + 1, parts);
     if (begin < end)
-        t->kernels->draw(t->noise, t->a, t->b, t->first + begin, end - begin,
-                         t->x + begin * t->noise->inputs);
+        t->kernels->draw(t->noise, d->z, d->step, d->first + begin, end - begin,
+                         d->x + begin * t->noise->inputs);
 }
 
 static void replay_part(void *context, size_t part, size_t parts)
 {
     task *t = context;
-    const cr_weighted *w = t->w;
+    const cr_weighted *w = t->weighted;
     const piece p = piece_of(t->noise->inputs, part, parts);
     for (size_t b = 0; b < w->blocks && p.begin < p.end; b++)
         for (size_t done = 0; done < w->length && !cr_lookout_late(&t->look); done += CR_CPU_STEP) {
@@ -166,27 +165,21 @@ static void replay_part(void *context, size_t part, size_t parts)
 static void project_part(void *context, size_t part, size_t parts)
 {
     task *t = context;
-    const size_t end = border(t->count, part + 1, parts);
-    for (size_t i = border(t->count, part, parts); i < end && !cr_lookout_late(&t->look);
+    const cr_projection *p = t->projection;
+    const size_t end = border(p->count, part + 1, parts);
+    for (size_t i = border(p->count, part, parts); i < end && !cr_lookout_late(&t->look);
          i += CR_CPU_STEP)
-        t->kernels->project(t->noise, t->first + i, step_of(end - i), t->a, t->b, t->dots + i,
-                            t->norms + i);
+        t->kernels->project(t->noise, p->first + i, step_of(end - i), p->direction, p->mask,
+                            p->dots + i, p->norms + i);
 }
 
-static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const float *z,
-                              const float *step, uint64_t first, size_t count, float *x)
+static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const cr_draw *draw)
 {
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
     if (status) return status;
-    task t = {.kernels = kernels_of(me),
-              .noise = noise,
-              .first = first,
-              .count = count,
-              .a = z,
-              .b = step,
-              .x = x};
-    run(me, noise->inputs, count, draw_part, &t);
+    task t = {.kernels = kernels_of(me), .noise = noise, .draw = draw};
+    run(me, noise->inputs, draw->count, draw_part, &t);
     return CERTREG_OK;
 }
 
@@ -201,7 +194,7 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
     if (status) return status;
     task t = {.kernels = kernels_of(me),
               .noise = noise,
-              .w = w,
+              .weighted = w,
               .sums = sums,
               .look = {watch, cr_os_thread_number(), 0}};
     run(me, inputs, cr_arena_times(w->blocks, w->length), replay_part, &t);
@@ -211,23 +204,17 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
     return CERTREG_OK;
 }
 
-static certreg_status op_project(certreg_backend *backend, const cr_noise *noise, uint64_t first,
-                                 size_t count, const float *direction, const float *mask,
-                                 double *dots, double *norms, cr_watch *watch)
+static certreg_status op_project(certreg_backend *backend, const cr_noise *noise,
+                                 const cr_projection *projection, cr_watch *watch)
 {
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
     if (status) return status;
     task t = {.kernels = kernels_of(me),
               .noise = noise,
-              .first = first,
-              .count = count,
-              .a = direction,
-              .b = mask,
-              .dots = dots,
-              .norms = norms,
+              .projection = projection,
               .look = {watch, cr_os_thread_number(), 0}};
-    run(me, noise->inputs, count, project_part, &t);
+    run(me, noise->inputs, projection->count, project_part, &t);
     return t.look.late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 

@@ -15,26 +15,26 @@ static certreg_status check_ours(cr_cuda *me, const void *memory)
     return ours ? CERTREG_OK : CERTREG_E_INVALID;
 }
 
-static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const float *z,
-                              const float *step, uint64_t first, size_t count, float *x)
+static int draw_on(cr_cuda *me, cudaStream_t stream, const cr_noise *noise, const cr_draw *d)
+{
+    return cr_cuda_draw(stream, me->threads, noise, d->z, d->step, d->first, d->count, d->x);
+}
+
+static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const cr_draw *draw)
 {
     cr_cuda *me = cr_cuda_of(backend);
     certreg_status status = cr_cuda_enter(me);
-    if (!status) status = check_ours(me, x);
-    if (!status)
-        status = cr_cuda_of_runtime(
-            me, cr_cuda_draw(me->stream, me->threads, noise, z, step, first, count, x));
+    if (!status) status = check_ours(me, draw->x);
+    if (!status) status = cr_cuda_of_runtime(me, draw_on(me, me->stream, noise, draw));
     return cr_cuda_leave(me, status);
 }
 
-static certreg_status op_draw_ahead(certreg_backend *backend, const cr_noise *noise, const float *z,
-                                    const float *step, uint64_t first, size_t count, float *x)
+static certreg_status op_draw_ahead(certreg_backend *backend, const cr_noise *noise,
+                                    const cr_draw *draw)
 {
     cr_cuda *me = cr_cuda_of(backend);
     certreg_status status = cr_cuda_enter(me);
-    if (!status)
-        status = cr_cuda_of_runtime(
-            me, cr_cuda_draw(me->side, me->threads, noise, z, step, first, count, x));
+    if (!status) status = cr_cuda_of_runtime(me, draw_on(me, me->side, noise, draw));
     if (!status) status = cr_cuda_of_runtime(me, (int)cudaEventRecord(me->drawn, me->side));
     return cr_cuda_leave(me, status);
 }
@@ -51,16 +51,15 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
     return cr_cuda_leave(me, status);
 }
 
-static certreg_status op_project(certreg_backend *backend, const cr_noise *noise, uint64_t first,
-                                 size_t count, const float *direction, const float *mask,
-                                 double *dots, double *norms, cr_watch *watch)
+static certreg_status op_project(certreg_backend *backend, const cr_noise *noise,
+                                 const cr_projection *p, cr_watch *watch)
 {
     cr_cuda *me = cr_cuda_of(backend);
     if (cr_watch_late(watch)) return CERTREG_E_DEADLINE;
     certreg_status status = cr_cuda_enter(me);
     if (!status)
-        status = cr_cuda_of_runtime(
-            me, cr_cuda_project(me->stream, noise, first, count, direction, mask, dots, norms));
+        status = cr_cuda_of_runtime(me, cr_cuda_project(me->stream, noise, p->first, p->count,
+                                                        p->direction, p->mask, p->dots, p->norms));
     return cr_cuda_leave(me, status);
 }
 
