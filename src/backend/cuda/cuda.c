@@ -1,9 +1,10 @@
 /* Opening and closing of the CUDA backend. It is a shared object of its own, which the library
  * opens by name; what happens on the device is in kernels.cu. No call after the
  * estimator's creation waits for more than its own stream. */
-#include "backend/cuda/cuda.h"
-#include "backend/cuda/kernels.h"
 #include "backend/cuda/codes.h"
+#include "backend/cuda/enter.h"
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/ops.h"
 #include "backend/module.h"
 #include "base/error.h"
 #include <stdlib.h>

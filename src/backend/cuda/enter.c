@@ -1,5 +1,5 @@
 /* What every op of the CUDA backend begins and ends with, and errors of CUDA as statuses. */
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/enter.h"
 #include "backend/cuda/codes.h"
 
 enum { BLAS_CODES = 10000 }; /* what cuBLAS's statuses are raised by, among CUDA's numbers */

@@ -1,5 +1,6 @@
 /* Memory of a device: copies, and waiting for them. */
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/enter.h"
+#include "backend/cuda/ops.h"
 
 static certreg_status op_alloc(certreg_backend *backend, size_t bytes, void **out)
 {

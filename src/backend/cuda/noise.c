@@ -1,6 +1,7 @@
 /* Drawing and replaying noise on a device, and the products of its sums. */
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/enter.h"
 #include "backend/cuda/kernels.h"
+#include "backend/cuda/ops.h"
 #include <limits.h>
 
 /* Host memory where the device's is promised would be a lost context. */
