@@ -71,7 +71,10 @@ CR_ALWAYS_INLINE void mix(const cr_filter *f, size_t component, filtered *p, siz
     for (size_t c = 0; c < TOGETHER; c += 2) {
         float two[BLOCK][TOGETHER];
         take(f, f->into + (component + c) * f->pitch, p, row, rows, two);
-        for (size_t r = 0; r < rows; r++) t[r][c] = two[r][0], t[r][c + 1] = two[r][1];
+        for (size_t r = 0; r < rows; r++) {
+            t[r][c] = two[r][0];
+            t[r][c + 1] = two[r][1];
+        }
     }
     for (size_t j = 0; j < whole; j += VECTOR)
         for (size_t r = 0; r < rows; r++) give_step(f, back + j, t[r], p->y + (row + r) * n + j);
@@ -110,7 +113,8 @@ static void kernel_filter(const cr_filter *f, const float *x, size_t rows, float
 {
     for (size_t r = 0; r < rows; r += ROWS) {
         filtered p;
-        p.x = x + r * f->inputs, p.y = y + r * f->inputs;
+        p.x = x + r * f->inputs;
+        p.y = y + r * f->inputs;
         filter_rows(f, &p, least(rows - r, ROWS));
     }
 }

@@ -58,8 +58,10 @@ static inline void set_cells(cells *to, const float *z, const float *step, size_
         const int whole = n - j >= VECTOR;
         const cr_cell c =
             cr_cell_of(v_load(whole ? z + j : last[0]), v_load(whole ? step + j : last[1]));
-        v_store(to->h + j, c.h), v_store(to->base + j, c.base);
-        v_store(to->factor + j, c.factor), v_store(to->offset + j, c.offset);
+        v_store(to->h + j, c.h);
+        v_store(to->base + j, c.base);
+        v_store(to->factor + j, c.factor);
+        v_store(to->offset + j, c.offset);
         v_store(to->room + j, c.room);
     }
 }
@@ -101,8 +103,12 @@ static inline void draw_row(const cells *c, const place *at, const float *e, siz
     if (!rest) return;
     float last[V_LANES];
     const vf points = point_of(c, whole, e, &doubts);
-    if (whole + VECTOR <= room) v_store(x + whole, points);
-    else v_store(last, points), memcpy(x + whole, last, rest * sizeof *x);
+    if (whole + VECTOR <= room) {
+        v_store(x + whole, points);
+    } else {
+        v_store(last, points);
+        memcpy(x + whole, last, rest * sizeof *x);
+    }
     doubts &= (1u << rest) - 1;
     if (doubts) find_cells(c, at, doubts, whole, x);
 }
@@ -135,7 +141,9 @@ static void kernel_draw(const cr_noise *noise, const float *z, const float *step
     const size_t inputs = noise->inputs;
     if (noise->clean_first && first == 0 && count) {
         memcpy(x, z, inputs * sizeof *x);
-        first++, count--, x += inputs;
+        first++;
+        count--;
+        x += inputs;
     }
     for (size_t j = 0; j < inputs && count; j += CELLS) {
         const size_t n = least(inputs - j, CELLS);
@@ -228,8 +236,10 @@ static inline double add_partial(const float *part)
 
 static inline void flush(projection *p)
 {
-    p->dots += add_partial(p->dot), p->norms += add_partial(p->norm);
-    memset(p->dot, 0, sizeof p->dot), memset(p->norm, 0, sizeof p->norm);
+    p->dots += add_partial(p->dot);
+    p->norms += add_partial(p->norm);
+    memset(p->dot, 0, sizeof p->dot);
+    memset(p->norm, 0, sizeof p->norm);
 }
 
 /* `groups` <= FLUSH / GROUP groups of features, then a flush */

@@ -90,9 +90,11 @@ static void point(const sweep *me, const place *p)
     for (size_t i = 0; i < me->of->count; i++) {
         const cr_function *f = me->of->functions + i;
         cr_swept *s = p->swept + i;
-        s->f = f, s->block = s->next = 0;
+        s->f = f;
+        s->block = s->next = 0;
         s->squares = (p->squares ? p->squares : me->squares) + i * borders;
-        s->dots = p->dots ? dots : f->dots, s->gram = p->grams ? gram : f->gram;
+        s->dots = p->dots ? dots : f->dots;
+        s->gram = p->grams ? gram : f->gram;
         s->rows = f->gram ? rows : NULL;
         if (f->gram) {
             rows += f->blocks * least(me->noise->inputs, CR_SWEEP_TILE);
@@ -167,7 +169,8 @@ static void sweep_tiles(void *context, size_t part, size_t parts)
         if (me->at + k >= tiles_of(me->noise->inputs)) return;
         cr_sweep_tile t = start_tile(me, me->at + k, p);
         pass(me, &t, p->swept);
-        t.again = 1, t.norms = NULL;
+        t.again = 1;
+        t.norms = NULL;
         if (me->whole) pass(me, &t, p->swept);
         multiply(me, part, &t, p->swept);
     }
@@ -201,7 +204,8 @@ static void start(sweep *me)
         const cr_function *f = me->of->functions + i;
         const cr_swept totals = {.f = f, .dots = f->dots, .gram = f->gram};
         if (f->first + f->count > me->end) me->end = f->first + f->count;
-        me->projects |= !f->gram, me->whole |= f->whole;
+        me->projects |= !f->gram;
+        me->whole |= f->whole;
         clear_results(me, &totals, me->squares + i * borders);
     }
     if (me->projects)

@@ -86,7 +86,8 @@ static inline void v_philox_round(__m256i c[4][2], const uint32_t key[2])
     for (int i = 0; i < 2; i++) {
         c[0][i] = _mm256_xor_si256(_mm256_srli_epi64(q[i], 32), c[1][i]);
         c[2][i] = _mm256_xor_si256(_mm256_srli_epi64(p[i], 32), c[3][i]);
-        c[1][i] = q[i], c[3][i] = p[i];
+        c[1][i] = q[i];
+        c[3][i] = p[i];
     }
 }
 
@@ -101,8 +102,10 @@ CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64
     __m256i c[4][2];
 #pragma GCC unroll 2
     for (int i = 0; i < 2; i++) {
-        c[0][i] = index[i], c[1][i] = _mm256_srli_epi64(index[i], 32);
-        c[2][i] = v_set_u((uint32_t)stream), c[3][i] = v_set_u((uint32_t)(stream >> 32));
+        c[0][i] = index[i];
+        c[1][i] = _mm256_srli_epi64(index[i], 32);
+        c[2][i] = v_set_u((uint32_t)stream);
+        c[3][i] = v_set_u((uint32_t)(stream >> 32));
     }
 #pragma GCC unroll 10
     for (int round = 0; round < CR_PHILOX_ROUNDS; round++) v_philox_round(c, keys + 2 * round);

@@ -91,7 +91,10 @@ static inline void v_store4(float *to, const vf e[4])
 {
     vf a = e[0], b = e[1], c = e[2], d = e[3];
     _MM_TRANSPOSE4_PS(a, b, c, d);
-    v_store(to, a), v_store(to + 4, b), v_store(to + 8, c), v_store(to + 12, d);
+    v_store(to, a);
+    v_store(to + 4, b);
+    v_store(to + 8, c);
+    v_store(to + 12, d);
 }
 #else
 #define v_sqrt(a) ((vf)vsqrtq_f32((float32x4_t)(a)))
@@ -115,8 +118,10 @@ CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64
     const vw index[2] = {{first, first + 2}, {first + 1, first + 3}};
     vw c[4][2];
     for (int i = 0; i < 2; i++) {
-        c[0][i] = index[i], c[1][i] = index[i] >> 32;
-        c[2][i] = (vw){stream, stream}, c[3][i] = c[2][i] >> 32;
+        c[0][i] = index[i];
+        c[1][i] = index[i] >> 32;
+        c[2][i] = (vw){stream, stream};
+        c[3][i] = c[2][i] >> 32;
     }
 #pragma GCC unroll 10
     for (int round = 0; round < CR_PHILOX_ROUNDS; round++)
@@ -126,7 +131,8 @@ CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64
                      q = v_times(c[2][i], v_set_u(CR_PHILOX_MULTIPLIER_1));
             c[0][i] = (q >> 32) ^ (c[1][i] ^ (vw)v_set_u(keys[2 * round]));
             c[2][i] = (p >> 32) ^ (c[3][i] ^ (vw)v_set_u(keys[2 * round + 1]));
-            c[1][i] = q, c[3][i] = p;
+            c[1][i] = q;
+            c[3][i] = p;
         }
     for (int i = 0; i < 4; i++) words[i] = (vu)((c[i][0] & 0xFFFFFFFFu) | c[i][1] << 32);
 }

@@ -33,7 +33,8 @@ CR_INLINE void cr_philox_keys(uint64_t seed, uint32_t keys[2 * CR_PHILOX_ROUNDS]
 CR_INLINE void cr_philox_multiply(uint32_t a, uint32_t b, uint32_t *high, uint32_t *low)
 {
     const uint64_t both = (uint64_t)a * b;
-    *high = (uint32_t)(both >> 32), *low = (uint32_t)both;
+    *high = (uint32_t)(both >> 32);
+    *low = (uint32_t)both;
 }
 
 /* Replaces the counter by the four random words. */

@@ -30,7 +30,10 @@ CR_INLINE void cr_source_words(const cr_source *s, uint64_t block, uint32_t word
                            (uint32_t)(s->stream >> 32));
     for (int i = 0; i < CR_PHILOX_ROUNDS; i++)
         out = _philox4x32round(out, make_uint2(s->keys[2 * i], s->keys[2 * i + 1]));
-    words[0] = out.x, words[1] = out.y, words[2] = out.z, words[3] = out.w;
+    words[0] = out.x;
+    words[1] = out.y;
+    words[2] = out.z;
+    words[3] = out.w;
 #else
     cr_philox_at(s->keys, s->stream, block, words);
 #endif

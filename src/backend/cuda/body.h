@@ -24,8 +24,10 @@ typedef struct cr_body_cells {
 
 CR_INLINE void cr_body_set_cell(cr_body_cells *c, unsigned k, const cr_cell *cell)
 {
-    c->h[k] = cell->h, c->base[k] = cell->base;
-    c->factor[k] = cell->factor, c->offset[k] = cell->offset;
+    c->h[k] = cell->h;
+    c->base[k] = cell->base;
+    c->factor[k] = cell->factor;
+    c->offset[k] = cell->offset;
     /* 2^-20: for |offset| <= 1/2, and what is rounded here */
     const float room = cell->room - 0x1p-20f,
                 spread = v_abs(cell->factor) * (1.001f * CR_CELL_PART);

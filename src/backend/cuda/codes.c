@@ -30,10 +30,9 @@ static int is_missing(int code)
 
 certreg_status cr_cuda_status(int code)
 {
-    return code == NONE            ? CERTREG_OK
-           : code == OUT_OF_MEMORY ? CERTREG_E_NO_MEMORY
-           : is_missing(code)      ? CERTREG_E_NO_DEVICE
-                                   : CERTREG_E_DEVICE_FAILED;
+    if (code == NONE) return CERTREG_OK;
+    if (code == OUT_OF_MEMORY) return CERTREG_E_NO_MEMORY;
+    return is_missing(code) ? CERTREG_E_NO_DEVICE : CERTREG_E_DEVICE_FAILED;
 }
 
 int cr_cuda_is_sticky(int code)

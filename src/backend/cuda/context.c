@@ -22,7 +22,9 @@ static int find(const char *name, void *function)
 
 int cr_cuda_context_open(cr_cuda_context *c, int device)
 {
-    int (*retain)(void **, int) = NULL, (*get)(int *, int) = NULL, code;
+    int (*retain)(void **, int) = NULL;
+    int (*get)(int *, int) = NULL;
+    int code;
     *c = (cr_cuda_context){0};
     if ((code = find("cuDeviceGet", &get)) || (code = find("cuDevicePrimaryCtxRetain", &retain)) ||
         (code = find("cuDevicePrimaryCtxRelease", &c->release)) ||

@@ -93,12 +93,14 @@ static certreg_status count_devices(int32_t device, certreg_error *why)
     if (code) {
         cr_fail(why, cr_cuda_status(code), "no CUDA device can be used: %s",
                 cudaGetErrorString((cudaError_t)code));
-        return why->model_code = code, why->status;
+        why->model_code = code;
+        return why->status;
     }
     if (device < count) return CERTREG_OK;
     cr_fail(why, CERTREG_E_NO_DEVICE, "CUDA device %d does not exist; there are %d", (int)device,
             count);
-    return why->model_code = cudaErrorInvalidDevice, why->status;
+    why->model_code = cudaErrorInvalidDevice;
+    return why->status;
 }
 
 static cr_backend_ops ops_of(int32_t device)

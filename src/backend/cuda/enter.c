@@ -6,7 +6,9 @@ enum { BLAS_CODES = 10000 }; /* what cuBLAS's statuses are raised by, among CUDA
 
 certreg_status cr_cuda_of_runtime(cr_cuda *me, int code)
 {
-    if (code) me->code = code, me->text = cudaGetErrorString((cudaError_t)code);
+    if (!code) return CERTREG_OK;
+    me->code = code;
+    me->text = cudaGetErrorString((cudaError_t)code);
     return cr_cuda_status(code);
 }
 

@@ -76,6 +76,12 @@ __device__ void load_cells(const draw &d, const spot &s, cr_body_cells *cells, f
     }
 }
 
+__device__ void go_on(spot &s, const draw &d) /* to the thread's next sample */
+{
+    s.block += d.go.blocks;
+    s.to += d.go.floats;
+}
+
 __device__ bool is_clean(const draw &d, const spot &s) /* the first of a thread's samples */
 {
     return s.turns && d.source.clean_first != 0 && s.sample == 0;
@@ -106,8 +112,9 @@ typedef struct doubtful {
 __device__ void remember(doubtful &all, uint32_t turn, unsigned doubts)
 {
     const unsigned at = doubts ? atomicAdd(&all.count, 1u) : CR_DRAW_DOUBTS;
-    if (at < CR_DRAW_DOUBTS)
-        all.turn[at] = turn, all.place[at] = static_cast<uint16_t>(16 * threadIdx.x + doubts);
+    if (at >= CR_DRAW_DOUBTS) return;
+    all.turn[at] = turn;
+    all.place[at] = static_cast<uint16_t>(16 * threadIdx.x + doubts);
 }
 
 template <bool whole>
@@ -125,7 +132,8 @@ __global__ void __launch_bounds__(draw_threads, draw_blocks)
     uint32_t turn = 0;
     if (is_clean(d, s)) {
         cr_put<whole>(s.to, from, features);
-        s.block += d.go.blocks, s.to += d.go.floats, turn++;
+        go_on(s, d);
+        turn++;
     }
     for (; turn + draw_together <= s.turns; turn += draw_together) {
         cr_body_points p[draw_together];
@@ -134,15 +142,16 @@ __global__ void __launch_bounds__(draw_threads, draw_blocks)
             p[i] = cr_body_points_of(&d.source, s.block, &cells);
             cr_put<whole>(s.to, p[i].x, features);
             certain = certain && cr_body_certain(p + i);
-            s.block += d.go.blocks, s.to += d.go.floats;
+            go_on(s, d);
         }
         for (unsigned i = 0; i < draw_together && !certain; i++)
             remember(all, turn + i, cr_body_doubts(p + i));
     }
-    for (; turn < s.turns; turn++, s.block += d.go.blocks, s.to += d.go.floats) {
+    for (; turn < s.turns; turn++) {
         const cr_body_points p = cr_body_points_of(&d.source, s.block, &cells);
         cr_put<whole>(s.to, p.x, features);
         remember(all, turn, cr_body_doubts(&p));
+        go_on(s, d);
     }
     __syncthreads();
     for (unsigned i = threadIdx.x; i < all.count && all.count <= CR_DRAW_DOUBTS; i += draw_threads)
@@ -212,9 +221,10 @@ __global__ void __launch_bounds__(lanes *deep *high)
         if (at < count && base + depth < pieces) {
             float dot[4], norm[4];
             cr_body_piece(&source, first + at, base + depth, lane, direction, mask, dot, norm);
-            for (int k = 0; k < 4; k++)
-                part[height][depth][0][4 * lane + k] = dot[k],
-                                                  part[height][depth][1][4 * lane + k] = norm[k];
+            for (int k = 0; k < 4; k++) {
+                part[height][depth][0][4 * lane + k] = dot[k];
+                part[height][depth][1][4 * lane + k] = norm[k];
+            }
         }
         __syncthreads();
         if (adds && base + depth < pieces) {
@@ -249,7 +259,9 @@ __global__ void __launch_bounds__(aim_threads)
     for (size_t j = sum_from; j < inputs; j += CR_AIM_SUMS)
         units = cr_aim_add(units, static_cast<double>(direction[j]));
     const double length = sqrt(cr_sum_of_block<CR_AIM_SUMS>(units, part));
-    if (threadIdx.x == 0) lengths[0] = norm, lengths[1] = length;
+    if (threadIdx.x != 0) return;
+    lengths[0] = norm;
+    lengths[1] = length;
 }
 
 } // namespace

@@ -54,7 +54,9 @@ int cr_launch(void *stream, void (*kernel)(parameters...), dim3 grid, dim3 block
               arguments... given)
 {
     cudaLaunchConfig_t how = {};
-    how.gridDim = grid, how.blockDim = block, how.stream = static_cast<cudaStream_t>(stream);
+    how.gridDim = grid;
+    how.blockDim = block;
+    how.stream = static_cast<cudaStream_t>(stream);
     return static_cast<int>(cudaLaunchKernelEx(&how, kernel, static_cast<parameters>(given)...));
 }
 

@@ -70,7 +70,11 @@ static certreg_status op_wait(certreg_backend *backend)
 
 void cr_cuda_memory_ops(cr_backend_ops *ops)
 {
-    ops->alloc = op_alloc, ops->free = op_free;
-    ops->store = op_store, ops->fetch = op_fetch, ops->fill = op_fill;
-    ops->join = op_join, ops->wait = op_wait;
+    ops->alloc = op_alloc;
+    ops->free = op_free;
+    ops->store = op_store;
+    ops->fetch = op_fetch;
+    ops->fill = op_fill;
+    ops->join = op_join;
+    ops->wait = op_wait;
 }

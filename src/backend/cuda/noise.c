@@ -9,7 +9,10 @@ static certreg_status check_ours(cr_cuda *me, const void *memory)
 {
     struct cudaPointerAttributes at;
     const int code = (int)cudaPointerGetAttributes(&at, memory);
-    if (code == cudaErrorInvalidValue) return cudaGetLastError(), CERTREG_E_INVALID;
+    if (code == cudaErrorInvalidValue) {
+        cudaGetLastError();
+        return CERTREG_E_INVALID;
+    }
     if (code) return cr_cuda_of_runtime(me, code);
     const int ours = at.type == cudaMemoryTypeManaged ||
                      (at.type == cudaMemoryTypeDevice && at.device == me->device);
@@ -94,7 +97,10 @@ static certreg_status op_gram(certreg_backend *backend, const double *sums, size
 
 void cr_cuda_noise_ops(cr_backend_ops *ops)
 {
-    ops->draw = op_draw, ops->draw_ahead = op_draw_ahead;
-    ops->replay = op_replay, ops->project = op_project, ops->aim = op_aim;
+    ops->draw = op_draw;
+    ops->draw_ahead = op_draw_ahead;
+    ops->replay = op_replay;
+    ops->project = op_project;
+    ops->aim = op_aim;
     ops->gram = op_gram;
 }
