@@ -47,6 +47,11 @@ static inline double cr_grid_most(float step)
 #define CR_NOISE_GAP 1.8e-6
 #define CR_NOISE_EXCESS 3.5e-7
 
+static inline size_t cr_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Where block b of `count` samples begins, b <= blocks: the last count % blocks of them have one
  * sample more. */
 static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)

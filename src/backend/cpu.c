@@ -102,18 +102,12 @@ static void run(const cpu *me, size_t inputs, size_t count, cr_pool_job job, voi
     cr_pool_run(me->pool, cr_pool_worth(me->pool, normals), job, context);
 }
 
-/* How many of the samples that are left come before the next look at the clock: bits do not depend
- * on it. */
-static size_t step_of(size_t left)
-{
-    return left < CR_CPU_STEP ? left : CR_CPU_STEP;
-}
-
-/* Where part `part` of `count` things begins; parts differ by one at most. */
+/* Where part `part` of `count` things begins. Unlike blocks (cr_walk_border), the first parts have
+ * one thing more: part 0 is the caller's, which looks at the clock, and must not be empty. */
 static size_t border(size_t count, size_t part, size_t parts)
 {
     const size_t rest = count % parts;
-    return count / parts * part + (part < rest ? part : rest);
+    return count / parts * part + cr_least(part, rest);
 }
 
 typedef struct task { /* arguments of an op, for the threads */
@@ -156,8 +150,8 @@ static void replay_part(void *context, size_t part, size_t parts)
     for (size_t b = 0; b < w->blocks && p.begin < p.end; b++)
         for (size_t done = 0; done < w->length && !cr_lookout_late(&t->look); done += CR_CPU_STEP) {
             const size_t at = b * w->length + done;
-            t->kernels->replay(t->noise, w->first + at, step_of(w->length - done), w->functions,
-                               w->weights + at, w->stride,
+            t->kernels->replay(t->noise, w->first + at, cr_least(w->length - done, CR_CPU_STEP),
+                               w->functions, w->weights + at, w->stride,
                                t->sums + b * w->functions * t->noise->inputs, p.begin, p.end);
         }
 }
@@ -169,8 +163,8 @@ static void project_part(void *context, size_t part, size_t parts)
     const size_t end = border(p->count, part + 1, parts);
     for (size_t i = border(p->count, part, parts); i < end && !cr_lookout_late(&t->look);
          i += CR_CPU_STEP)
-        t->kernels->project(t->noise, p->first + i, step_of(end - i), p->direction, p->mask,
-                            p->dots + i, p->norms + i);
+        t->kernels->project(t->noise, p->first + i, cr_least(end - i, CR_CPU_STEP), p->direction,
+                            p->mask, p->dots + i, p->norms + i);
 }
 
 static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const cr_draw *draw)
@@ -253,10 +247,8 @@ static certreg_status op_gram(certreg_backend *backend, const double *sums, size
 {
     const cr_cpu_kernels *kernels = kernels_of((cpu *)backend);
     memset(gram, 0, blocks * blocks * sizeof *gram);
-    for (size_t first = 0; first < inputs; first += COLUMNS) {
-        const size_t columns = inputs - first < COLUMNS ? inputs - first : COLUMNS;
-        kernels->gram(sums + first, pitch, blocks, columns, gram);
-    }
+    for (size_t first = 0; first < inputs; first += COLUMNS)
+        kernels->gram(sums + first, pitch, blocks, cr_least(inputs - first, COLUMNS), gram);
     return CERTREG_OK;
 }
 

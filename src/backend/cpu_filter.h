@@ -115,7 +115,7 @@ static void kernel_filter(const cr_filter *f, const float *x, size_t rows, float
         filtered p;
         p.x = x + r * f->inputs;
         p.y = y + r * f->inputs;
-        filter_rows(f, &p, least(rows - r, ROWS));
+        filter_rows(f, &p, cr_least(rows - r, ROWS));
     }
 }
 

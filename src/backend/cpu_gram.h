@@ -40,8 +40,8 @@ static void kernel_gram(const double *sums, size_t pitch, size_t blocks, size_t 
         for (size_t q = p; q < blocks; q += PAIR) {
             const double *a[FOUR], *b[PAIR];
             double out[FOUR][PAIR];
-            for (size_t r = 0; r < FOUR; r++) a[r] = sums + least(p + r, blocks - 1) * pitch;
-            for (size_t s = 0; s < PAIR; s++) b[s] = sums + least(q + s, blocks - 1) * pitch;
+            for (size_t r = 0; r < FOUR; r++) a[r] = sums + cr_least(p + r, blocks - 1) * pitch;
+            for (size_t s = 0; s < PAIR; s++) b[s] = sums + cr_least(q + s, blocks - 1) * pitch;
             multiply_tile(a, b, columns, out);
             for (size_t r = 0; r < FOUR && p + r < blocks; r++)
                 for (size_t s = 0; s < PAIR && q + s < blocks; s++)

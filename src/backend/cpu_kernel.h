@@ -38,11 +38,6 @@ CR_ALWAYS_INLINE void fill(const cr_source *s, uint64_t block, size_t blocks, in
     }
 }
 
-static inline size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- draw */
 /* The cells of up to CELLS features, number by number. */
 typedef struct cells {
@@ -122,7 +117,7 @@ static void draw_piece(const cr_source *s, const cells *c, uint64_t first, size_
     const size_t row = (size_t)s->row, quads = (n + 3) / 4,
                  rows = quads == row ? CELLS / 4 / row : 1;
     for (size_t i = 0; i < count; i += rows) {
-        const size_t together = least(count - i, rows);
+        const size_t together = cr_least(count - i, rows);
         const uint64_t block = cr_source_block(s, first + i) + begin / 4;
         fill(s, block, together * quads, 1, e);
         for (size_t k = 0; k < together; k++) {
@@ -146,7 +141,7 @@ static void kernel_draw(const cr_noise *noise, const float *z, const float *step
         x += inputs;
     }
     for (size_t j = 0; j < inputs && count; j += CELLS) {
-        const size_t n = least(inputs - j, CELLS);
+        const size_t n = cr_least(inputs - j, CELLS);
         set_cells(&c, z + j, step + j, n);
         draw_piece(&s, &c, first, count, j, n, x);
     }
@@ -184,7 +179,7 @@ static inline void add_chunk(const float *e, size_t pitch, size_t samples, size_
         float part[2][4 * V_LANES];
         if (functions == 1) sum_chunk(e + j, pitch, samples, 1, weights, stride, part);
         else sum_chunk(e + j, pitch, samples, 2, weights, stride, part);
-        const size_t n = least(width - j, 4 * VECTOR);
+        const size_t n = cr_least(width - j, 4 * VECTOR);
         for (size_t f = 0; f < functions; f++)
             for (size_t k = 0; k < n; k++) sums[f * inputs + j + k] += (double)part[f][k];
     }
@@ -210,9 +205,9 @@ static void kernel_replay(const cr_noise *noise, uint64_t first, size_t count, s
     _Alignas(64) float e[CR_REPLAY_CHUNK * TILE + SLACK];
     const cr_source s = cr_source_of(noise);
     for (size_t j = begin; j < end; j += TILE) {
-        const size_t width = least(end - j, TILE);
+        const size_t width = cr_least(end - j, TILE);
         for (size_t i = 0; i < count; i += CR_REPLAY_CHUNK) {
-            const size_t n = least(count - i, CR_REPLAY_CHUNK), quads = (width + 3) / 4;
+            const size_t n = cr_least(count - i, CR_REPLAY_CHUNK), quads = (width + 3) / 4;
             fill_tile(&s, noise->clean_first, first + i, n, j / 4, quads, e);
             add_chunk(e, 4 * quads, n, functions, weights + i, stride, width, sums + j,
                       noise->inputs);
@@ -269,7 +264,7 @@ static inline void project_piece(projection *p, const ruler *r, const float *e, 
                                  size_t n)
 {
     for (size_t j = 0; j < n; j += FLUSH) {
-        const size_t width = least(n - j, FLUSH), groups = width / GROUP;
+        const size_t width = cr_least(n - j, FLUSH), groups = width / GROUP;
         project_groups(p, e + j, r->direction + begin + j, r->mask + begin + j, groups);
         if (width % GROUP)
             project_groups(p, e + j + groups * GROUP, r->direction_tail, r->mask_tail, 1);
@@ -287,13 +282,13 @@ static inline void fill_groups(const cr_source *s, uint64_t block, size_t blocks
 static inline void project_rows(const cr_source *s, const ruler *r, int clean_first, uint64_t first,
                                 size_t samples, float *e, double *dots, double *norms)
 {
-    const size_t row = (size_t)s->row, piece = least(4 * row, FILL_FLOATS);
+    const size_t row = (size_t)s->row, piece = cr_least(4 * row, FILL_FLOATS);
     if (piece == 4 * row) fill_groups(s, cr_source_block(s, first), samples * row, e);
     for (size_t i = 0; i < samples; i++) {
         projection p;
         memset(&p, 0, sizeof p);
         for (size_t j = 0; j < r->inputs; j += piece) {
-            const size_t n = least(r->inputs - j, piece);
+            const size_t n = cr_least(r->inputs - j, piece);
             if (piece != 4 * row)
                 fill_groups(s, cr_source_block(s, first + i) + j / 4, (n + 3) / 4, e);
             project_piece(&p, r, piece == 4 * row ? e + i * 4 * row : e, j, n);
@@ -315,7 +310,7 @@ static void kernel_project(const cr_noise *noise, uint64_t first, size_t count,
     memcpy(r.direction_tail, direction + inputs - tail, tail * sizeof *direction);
     memcpy(r.mask_tail, mask + inputs - tail, tail * sizeof *mask);
     for (size_t i = 0; i < count; i += rows)
-        project_rows(&s, &r, noise->clean_first, first + i, least(count - i, rows), e, dots + i,
+        project_rows(&s, &r, noise->clean_first, first + i, cr_least(count - i, rows), e, dots + i,
                      norms + i);
 }
 

@@ -31,11 +31,6 @@ typedef struct sweep {
 } sweep;
 
 /* ---- memory */
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static size_t tiles_of(size_t inputs)
 {
     return inputs / CR_SWEEP_TILE + (inputs % CR_SWEEP_TILE != 0);
@@ -43,12 +38,12 @@ static size_t tiles_of(size_t inputs)
 
 static size_t together(size_t inputs, size_t threads)
 {
-    return least(tiles_of(inputs), least(threads, MOST_TILES));
+    return cr_least(tiles_of(inputs), cr_least(threads, MOST_TILES));
 }
 
 static place lay_out(cr_arena *a, const cr_sweep_sizes *s, int own)
 {
-    const size_t width = least(s->inputs, CR_SWEEP_TILE), padded = (width + 63) / 64 * 64,
+    const size_t width = cr_least(s->inputs, CR_SWEEP_TILE), padded = (width + 63) / 64 * 64,
                  borders = 2 * (s->blocks + 1);
     place p = {.swept = cr_arena_take(a, s->functions, sizeof *p.swept),
                .mask = cr_arena_take(a, padded, sizeof *p.mask),
@@ -97,7 +92,7 @@ static void point(const sweep *me, const place *p)
         s->gram = p->grams ? gram : f->gram;
         s->rows = f->gram ? rows : NULL;
         if (f->gram) {
-            rows += f->blocks * least(me->noise->inputs, CR_SWEEP_TILE);
+            rows += f->blocks * cr_least(me->noise->inputs, CR_SWEEP_TILE);
             gram += f->blocks * f->blocks;
         } else dots += f->count;
     }
@@ -120,8 +115,8 @@ static void clear_features(const cr_swept *s, size_t padded)
 static cr_sweep_tile start_tile(const sweep *me, size_t number, const place *p)
 {
     const size_t begin = number * CR_SWEEP_TILE, inputs = me->noise->inputs,
-                 width = least(inputs - begin, CR_SWEEP_TILE),
-                 padded = (least(inputs, CR_SWEEP_TILE) + 63) / 64 * 64;
+                 width = cr_least(inputs - begin, CR_SWEEP_TILE),
+                 padded = (cr_least(inputs, CR_SWEEP_TILE) + 63) / 64 * 64;
     const size_t span = (size_t)(me->end - me->of->first);
     memset(p->mask, 0, padded * sizeof *p->mask);
     memcpy(p->mask, me->of->mask + begin, width * sizeof *p->mask);
@@ -133,7 +128,7 @@ static cr_sweep_tile start_tile(const sweep *me, size_t number, const place *p)
     if (p->norms && me->projects) memset(p->norms, 0, span * sizeof *p->norms);
     return (cr_sweep_tile){.begin = begin,
                            .width = width,
-                           .pitch = least(inputs, CR_SWEEP_TILE),
+                           .pitch = cr_least(inputs, CR_SWEEP_TILE),
                            .mask = p->mask,
                            .functions = me->of->count,
                            .first = me->of->first,
@@ -146,7 +141,7 @@ static void pass(sweep *me, cr_sweep_tile *t, cr_swept *swept)
 {
     for (uint64_t i = me->of->first; i < me->end && !cr_lookout_late(&me->look); i += CR_CPU_STEP) {
         t->starts = i == me->of->first && !t->again;
-        me->kernels->sweep(me->noise, i, least((size_t)(me->end - i), CR_CPU_STEP), t, swept);
+        me->kernels->sweep(me->noise, i, cr_least((size_t)(me->end - i), CR_CPU_STEP), t, swept);
     }
 }
 
@@ -241,7 +236,7 @@ certreg_status cr_cpu_sweep(const cr_cpu_kernels *kernels, cr_pool *pool, const 
     const size_t normals =
         cr_arena_times(me.tiles * CR_SWEEP_TILE, (size_t)(me.end - of->first)); /* of a round */
     for (; me.at < tiles_of(noise->inputs); me.at += me.tiles) {
-        cr_pool_run(pool, least(me.tiles, cr_pool_worth(pool, normals)), sweep_tiles, &me);
+        cr_pool_run(pool, cr_least(me.tiles, cr_pool_worth(pool, normals)), sweep_tiles, &me);
         if (me.look.late) return CERTREG_E_DEADLINE;
         for (size_t k = 0; me.tiles > 1 && k < me.tiles; k++)
             if (me.at + k < tiles_of(noise->inputs)) add_place(&me, me.place + k);

@@ -78,7 +78,8 @@ static void go_on(cr_swept *s, const cr_sweep_tile *t)
     while (s->block < f->blocks && s->next == cr_walk_border(f->count, f->blocks, s->block + 1))
         end_block(s, t);
     if (s->block == f->blocks) return;
-    s->next = least(s->next + CR_REPLAY_CHUNK, cr_walk_border(f->count, f->blocks, s->block + 1));
+    s->next =
+        cr_least(s->next + CR_REPLAY_CHUNK, cr_walk_border(f->count, f->blocks, s->block + 1));
 }
 
 static void end_chunk(cr_swept *s, const cr_sweep_tile *t)
@@ -117,7 +118,7 @@ static void kernel_sweep(const cr_noise *noise, uint64_t first, size_t count,
     const size_t quads = (t->width + 3) / 4, pitch = 4 * quads, most = FILL_FLOATS / pitch;
     for (size_t f = 0; f < t->functions && t->starts; f++) go_on(swept + f, t);
     for (size_t i = 0; i < count; i += most) {
-        const size_t rows = least(count - i, most);
+        const size_t rows = cr_least(count - i, most);
         fill_tile(&s, noise->clean_first, first + i, rows, t->begin / 4, quads, e);
         if (t->norms)
             project_tile(e, pitch, rows, t->mask, (t->width + GROUP - 1) / GROUP, 1,

@@ -7,12 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int32_t online(void)
-{
-    const int32_t n = cr_os_processors();
-    return n > CR_CPU_MAX_THREADS ? CR_CPU_MAX_THREADS : n;
-}
-
 /* Our error becomes the caller's as far as their struct reaches. */
 static certreg_status give(certreg_error *why, const certreg_error *error, certreg_status status)
 {
@@ -31,7 +25,8 @@ certreg_status certreg_backend_open_cpu(int32_t threads, certreg_error *why, cer
                     cr_fail(&error, CERTREG_E_INVALID,
                             "threads is %d; it must be 1 to %d, or 0 for all online processors",
                             (int)threads, CR_CPU_MAX_THREADS));
-    return give(why, &error, cr_cpu_open(threads ? threads : online(), &error, out));
+    if (!threads) threads = cr_os_processors(CR_CPU_MAX_THREADS);
+    return give(why, &error, cr_cpu_open(threads, &error, out));
 }
 
 static const char *remedy_of(const char *name)

@@ -61,12 +61,8 @@ static certreg_status project(const turns *t, const cr_function *f, size_t from,
 {
     const cr_sweep_room *room = t->sweep->room;
     double *dots = room->results + 2 * (f->blocks + 1);
-    const cr_projection all = {.first = f->first + from,
-                               .count = to - from,
-                               .direction = room->direction,
-                               .mask = t->sweep->mask,
-                               .dots = dots + from,
-                               .norms = dots + f->count + from};
+    const cr_projection all = {f->first + from, to - from,   room->direction,
+                               t->sweep->mask,  dots + from, dots + f->count + from};
     if (from == to) return CERTREG_OK;
     return t->backend->ops->project(t->backend, t->noise, &all, t->watch);
 }

@@ -56,10 +56,10 @@ int64_t cr_os_process(void)
     return (int64_t)getpid();
 }
 
-int32_t cr_os_processors(void)
+int32_t cr_os_processors(int32_t most)
 {
     const long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > INT32_MAX ? INT32_MAX : (int32_t)n;
+    return n < 1 ? 1 : n < most ? (int32_t)n : most;
 }
 
 /* ---- loaded files */

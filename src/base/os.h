@@ -23,8 +23,8 @@ int cr_os_random64(uint64_t *out);
 
 /* Returns the number of the calling process. */
 int64_t cr_os_process(void);
-/* Returns the number of online processors, at least 1. */
-int32_t cr_os_processors(void);
+/* Returns the number of online processors, at least 1 and at most `most`. */
+int32_t cr_os_processors(int32_t most);
 
 /* Writes the absolute path of the file that contains this code. Returns 0 if the path is unknown or
  * needs more than `room` bytes. */

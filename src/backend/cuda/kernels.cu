@@ -76,12 +76,6 @@ __device__ void load_cells(const draw &d, const spot &s, cr_body_cells *cells, f
     }
 }
 
-__device__ void go_on(spot &s, const draw &d) /* to the thread's next sample */
-{
-    s.block += d.go.blocks;
-    s.to += d.go.floats;
-}
-
 __device__ bool is_clean(const draw &d, const spot &s) /* the first of a thread's samples */
 {
     return s.turns && d.source.clean_first != 0 && s.sample == 0;
@@ -132,7 +126,8 @@ __global__ void __launch_bounds__(draw_threads, draw_blocks)
     uint32_t turn = 0;
     if (is_clean(d, s)) {
         cr_put<whole>(s.to, from, features);
-        go_on(s, d);
+        s.block += d.go.blocks;
+        s.to += d.go.floats;
         turn++;
     }
     for (; turn + draw_together <= s.turns; turn += draw_together) {
@@ -142,16 +137,16 @@ __global__ void __launch_bounds__(draw_threads, draw_blocks)
             p[i] = cr_body_points_of(&d.source, s.block, &cells);
             cr_put<whole>(s.to, p[i].x, features);
             certain = certain && cr_body_certain(p + i);
-            go_on(s, d);
+            s.block += d.go.blocks;
+            s.to += d.go.floats;
         }
         for (unsigned i = 0; i < draw_together && !certain; i++)
             remember(all, turn + i, cr_body_doubts(p + i));
     }
-    for (; turn < s.turns; turn++) {
+    for (; turn < s.turns; turn++, s.block += d.go.blocks, s.to += d.go.floats) {
         const cr_body_points p = cr_body_points_of(&d.source, s.block, &cells);
         cr_put<whole>(s.to, p.x, features);
         remember(all, turn, cr_body_doubts(&p));
-        go_on(s, d);
     }
     __syncthreads();
     for (unsigned i = threadIdx.x; i < all.count && all.count <= CR_DRAW_DOUBTS; i += draw_threads)
