@@ -1,3 +1,4 @@
+/* The guard of public calls (busy.h). One file, so that no call can forget a part of it. */
 #include "base/busy.h"
 #include "base/os.h"
 
@@ -14,8 +15,7 @@ int cr_busy_is_foreign(const cr_busy *busy)
 
 certreg_status cr_busy_enter(cr_busy *busy, certreg_error *error)
 {
-    /* Checked first: in a child the mark of a call that was running at the fork would never go
-     * away. */
+    /* Before the flag: in a child, the flag of a call that ran during the fork stays taken. */
     if (cr_busy_is_foreign(busy))
         return cr_fail(error, CERTREG_E_WRONG_STATE,
                        "the handle was made in another process; create one after fork");

@@ -1,3 +1,4 @@
+/* Memory of handles (handle.h): checks the caller's memory, or allocates. */
 #include "base/handle.h"
 #include "base/arena.h"
 #include "base/os.h"

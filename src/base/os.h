@@ -14,7 +14,7 @@ void *cr_os_take(size_t bytes);
 /* Releases memory of cr_os_take. Accepts NULL. */
 void cr_os_release(void *memory);
 
-/* Returns seconds of a monotonic clock. The argument is that of a watch, and not used. */
+/* Returns seconds of a monotonic clock. The argument, for use in a watch, is ignored. */
 double cr_os_now(void *unused);
 
 /* Sets *out to an unpredictable number, never 0. Returns 0, or -1 if the system has no entropy. It
@@ -34,7 +34,7 @@ int cr_os_own_file(char *path, size_t room);
  * function, with *reason = NULL. */
 int cr_os_load(const char *path, const char *name, void *function, const char **reason);
 
-/* ---- threads. The types are those of pthread: opaque ones would have to be allocated. */
+/* ---- threads. The types are pthread's own: opaque types would need an allocation. */
 typedef pthread_t cr_os_thread;
 
 /* Starts a thread with all signals blocked: they belong to the threads of the host program. If the
