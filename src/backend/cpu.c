@@ -1,4 +1,4 @@
-/* The CPU backend: which kernels, and which part of the work on which thread. */
+/* The CPU backend: the choice of kernels, and the division of each op among threads. */
 #include "backend/cpu.h"
 #include "backend/ordered.h"
 #include "backend/pool.h"
@@ -54,11 +54,11 @@ static int32_t last_code(certreg_backend *backend, const char **text)
     return 0;
 }
 
-#define COLUMNS 512u /* that stay in the first-level cache while some rows are multiplied */
+#define COLUMNS 512u /* of a gram; some rows of them fit in the L1 cache */
 
 typedef struct cpu {
     certreg_backend base;
-    const cr_cpu_kernels *kernels; /* NULL: the best there are */
+    const cr_cpu_kernels *kernels; /* NULL: the best for this processor */
     cr_pool *pool;                 /* NULL: the calling thread */
 } cpu;
 
@@ -88,8 +88,8 @@ static const cr_cpu_kernels *kernels_of(const cpu *me)
     return me->kernels ? me->kernels : cr_cpu_best();
 }
 
-/* A handle belongs to the process that opened it: a child has none of its threads. The default
- * backend was opened by nobody, and has no state. */
+/* Refuses work in a forked child, which has none of the threads. The default backend, which no
+ * process opened, has no state and works everywhere. */
 static certreg_status check(const cpu *me, const cr_noise *noise)
 {
     if (me->base.busy.process && cr_busy_is_foreign(&me->base.busy)) return CERTREG_E_WRONG_STATE;
@@ -102,15 +102,16 @@ static void run(const cpu *me, size_t inputs, size_t count, cr_pool_job job, voi
     cr_pool_run(me->pool, cr_pool_worth(me->pool, normals), job, context);
 }
 
-/* Where part `part` of `count` things begins. Unlike blocks (cr_walk_border), the first parts have
- * one thing more: part 0 is the caller's, which looks at the clock, and must not be empty. */
+/* Returns the beginning of part `part` of `count` things. Why not cr_walk_border: here the first
+ * parts are the longer ones, since part 0, in which the caller checks the watch, must not be
+ * empty. */
 static size_t border(size_t count, size_t part, size_t parts)
 {
     const size_t rest = count % parts;
     return count / parts * part + cr_least(part, rest);
 }
 
-typedef struct task { /* arguments of an op, for the threads */
+typedef struct task { /* an op's arguments for the threads */
     const cr_cpu_kernels *kernels;
     const cr_noise *noise;
     const cr_draw *draw;
@@ -120,7 +121,7 @@ typedef struct task { /* arguments of an op, for the threads */
     cr_lookout look;
 } task;
 
-typedef struct piece { /* of the features: what one thread replays */
+typedef struct piece { /* the features that one thread replays */
     size_t begin, end;
 } piece;
 
@@ -259,7 +260,7 @@ static void op_close(certreg_backend *backend)
     free(me);
 }
 
-/* There is nothing to draw ahead of, so that draw_ahead and join are missing. */
+/* draw_ahead and join are missing: work on the CPU is done when an op returns. */
 static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .device = -1,
                                    .close = op_close,
@@ -308,7 +309,7 @@ certreg_status cr_cpu_force(certreg_backend *backend, int path)
 
 certreg_backend *cr_backend_default(void)
 {
-    /* never written: kernels are chosen anew, purely, by every call */
+    /* never written: every call chooses the kernels again */
     static const cpu stateless = {.base = {.ops = &ops}};
     return (certreg_backend *)&stateless.base;
 }

@@ -1,6 +1,6 @@
-/* The kernels of the CPU backend, written once over the lanes that the including file chose
- * (lanes_*.h, V_LANES of them). Replays round in the same places whatever the number of lanes, so
- * every including file computes the same bits; draws need not (cell.h). */
+/* The kernels of the CPU backend, written once for V_LANES lanes; the including file includes one
+ * lanes_*.h first. Replays round at the same places for every number of lanes, so that all paths
+ * compute the same bits; draws need not (cell.h). */
 #ifndef CR_BACKEND_CPU_KERNEL_H
 #define CR_BACKEND_CPU_KERNEL_H
 #include "backend/cpu.h"
@@ -9,20 +9,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Tiles lie on the stack, 25 KiB at most (tests/api_environment.c). */
+/* Tiles are on the stack, at most 25 KiB (tests/api_environment.c). */
 #define FILL_FLOATS \
     4096u           /* normals per tile of project: 16 KiB, half of the smallest L1 cache in use */
-#define CELLS 1024u /* features that draw treats together, with a normal and five numbers each */
+#define CELLS 1024u /* features per pass of draw, each with a normal and five numbers */
 #define TILE 128u   /* features per tile of replay: with CR_REPLAY_CHUNK samples again 16 KiB */
 #define GROUP CR_PROJECT_SUMS
 #define FLUSH CR_PROJECT_PIECE
-/* Floats that a fill may write, or a sum may read, beyond the last wanted one. */
+/* Floats that a fill may write, or a sum may read, after the last one in use. */
 #define SLACK 64u
 #define VECTOR ((size_t)V_LANES)
 
-/* Normals of consecutive blocks; writes up to a whole number of vectors, at most SLACK floats too
- * many. All words come first, in the place of their normals: a processor then works on several
- * blocks at once, where the steps of one would wait for each other. strict: as in normal4.h. */
+/* Writes the normals of consecutive blocks, rounded up to whole vectors by at most SLACK floats.
+ * The first loop stores all words in the place of their normals. Why not one loop: a processor
+ * overlaps several blocks, while the steps of one block wait for each other. strict: as in
+ * normal4.h. */
 CR_ALWAYS_INLINE void fill(const cr_source *s, uint64_t block, size_t blocks, int strict, float *e)
 {
     vu words[4];
@@ -39,7 +40,7 @@ CR_ALWAYS_INLINE void fill(const cr_source *s, uint64_t block, size_t blocks, in
 }
 
 /* ---- draw */
-/* The cells of up to CELLS features, number by number. */
+/* The cells of up to CELLS features, an array for each member of cr_cell. */
 typedef struct cells {
     _Alignas(64) float h[CELLS], base[CELLS], factor[CELLS], offset[CELLS], room[CELLS];
 } cells;
@@ -61,12 +62,12 @@ static inline void set_cells(cells *to, const float *z, const float *step, size_
     }
 }
 
-typedef struct place { /* of the first of a row's features that are drawn together */
+typedef struct place { /* of the first feature of a pass over a row */
     const cr_source *source;
     uint64_t block;
 } place;
 
-/* What float could not tell: bit l is feature j + l. */
+/* Decides doubtful cells with more bits. Bit l of doubts is feature j + l. */
 CR_RARE void find_cells(const cells *c, const place *at, unsigned doubts, size_t j, float *x)
 {
     for (; doubts; doubts &= doubts - 1) {
@@ -84,8 +85,8 @@ CR_ALWAYS_INLINE vf point_of(const cells *c, size_t j, const float *e, unsigned 
     return cr_cell_at(&cell, v_load(e + j), doubts);
 }
 
-/* The points of a row, in whole vectors: e is readable up to the end of one. So is x writable, but
- * no farther than `room` >= n floats; those beyond n get their values later. */
+/* Writes n points of a row in whole vectors. e is readable up to the end of a vector. x has `room`
+ * >= n writable floats; floats after the first n are overwritten later. */
 static inline void draw_row(const cells *c, const place *at, const float *e, size_t n, float *x,
                             size_t room)
 {
@@ -108,8 +109,7 @@ static inline void draw_row(const cells *c, const place *at, const float *e, siz
     if (doubts) find_cells(c, at, doubts, whole, x);
 }
 
-/* Features begin .. begin+n-1 of all samples: `rows` rows at a time, more than one only if they are
- * whole. */
+/* Draws features begin .. begin+n-1 of all samples, several rows at a time if rows are whole. */
 static void draw_piece(const cr_source *s, const cells *c, uint64_t first, size_t count,
                        size_t begin, size_t n, float *x)
 {
@@ -148,8 +148,8 @@ static void kernel_draw(const cr_noise *noise, const float *z, const float *step
 }
 
 /* ---- replay */
-/* Float sums over one chunk for 4 vectors of features; `functions` is a constant wherever this is
- * called. */
+/* Float sums over one chunk for 4 vectors of features. Every caller passes a constant number of
+ * functions. */
 CR_ALWAYS_INLINE void sum_chunk(const float *e, size_t pitch, size_t samples, size_t functions,
                                 const float *weights, size_t stride, float sums[2][4 * V_LANES])
 {
@@ -169,8 +169,8 @@ CR_ALWAYS_INLINE void sum_chunk(const float *e, size_t pitch, size_t samples, si
     }
 }
 
-/* Adds one chunk's sums over `width` features of a tile to the double sums, whose functions are
- * `inputs` apart. */
+/* Adds one chunk's sums over `width` features of a tile to the double sums, which have `inputs`
+ * numbers for each function. */
 static inline void add_chunk(const float *e, size_t pitch, size_t samples, size_t functions,
                              const float *weights, size_t stride, size_t width, double *sums,
                              size_t inputs)
@@ -216,8 +216,8 @@ static void kernel_replay(const cr_noise *noise, uint64_t first, size_t count, s
 }
 
 /* ---- project */
-typedef struct projection { /* of one sample; partial sum l takes the features j with j % GROUP ==
-                               l, in order */
+/* The projection of one sample. Partial sum l adds the features with j % GROUP == l in order. */
+typedef struct projection {
     _Alignas(64) float dot[GROUP], norm[GROUP];
     double dots, norms;
 } projection;
@@ -237,7 +237,7 @@ static inline void flush(projection *p)
     memset(p->norm, 0, sizeof p->norm);
 }
 
-/* `groups` <= FLUSH / GROUP groups of features, then a flush */
+/* Adds `groups` <= FLUSH / GROUP groups of features. A flush must follow. */
 static inline void project_groups(projection *p, const float *e, const float *direction,
                                   const float *mask, size_t groups)
 {
@@ -253,13 +253,13 @@ static inline void project_groups(projection *p, const float *e, const float *di
     }
 }
 
-typedef struct ruler { /* what every sample is measured with; the last group is padded with zeros */
+typedef struct ruler { /* the vectors of a projection; tails: the last group padded with zeros */
     const float *direction, *mask;
     size_t inputs;
     float direction_tail[GROUP], mask_tail[GROUP];
 } ruler;
 
-/* Features begin .. begin+n-1 of one sample; begin is a multiple of FLUSH. */
+/* Adds features begin .. begin+n-1 of one sample; begin is a multiple of FLUSH. */
 static inline void project_piece(projection *p, const ruler *r, const float *e, size_t begin,
                                  size_t n)
 {
@@ -272,7 +272,7 @@ static inline void project_piece(projection *p, const ruler *r, const float *e, 
     }
 }
 
-/* As fill; the last group may be read as a whole. */
+/* Like fill, and makes the whole last group readable. */
 static inline void fill_groups(const cr_source *s, uint64_t block, size_t blocks, float *e)
 {
     memset(e + 4 * blocks, 0, GROUP * sizeof *e);

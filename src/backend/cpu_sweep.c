@@ -1,5 +1,5 @@
-/* A sweep on the CPU: tile of features after tile, so that memory does not grow with the inputs. A
- * round has a tile for each thread. What they find is added in the order of the tiles, so that bits
+/* The op sweep on the CPU, tile by tile of features, so that memory does not grow with the inputs.
+ * A round has one tile for each thread. Results are added in the order of the tiles, so that bits
  * do not depend on threads. */
 #include "backend/cpu.h"
 #include "backend/pool.h"
@@ -8,13 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_TILES 8u /* of a round */
+#define MOST_TILES 8u /* in a round */
 
-typedef struct place { /* where a tile of the round is swept */
+typedef struct place { /* memory for one tile of a round */
     cr_swept *swept;
     float *mask;
     double *rows;                           /* block sums of all functions with a gram */
-    double *squares, *norms, *dots, *grams; /* results of all functions; NULL: the totals */
+    double *squares, *norms, *dots, *grams; /* results of all functions; NULL: use the totals */
 } place;
 
 typedef struct sweep {
@@ -22,11 +22,11 @@ typedef struct sweep {
     const cr_noise *noise;
     const cr_sweep *of;
     place place[MOST_TILES];
-    double *squares;     /* totals, two for a border of each function */
-    size_t tiles;        /* of a round */
+    double *squares;     /* totals, two for each border of each function */
+    size_t tiles;        /* in a round */
     size_t at;           /* the first tile of the round */
     uint64_t end;        /* of the samples */
-    int projects, whole; /* some function is projected; is whole */
+    int projects, whole; /* some function has no gram; some function is whole */
     cr_lookout look;
 } sweep;
 
@@ -77,7 +77,7 @@ size_t cr_cpu_sweep_bytes(const cr_sweep_sizes *s, size_t threads)
 }
 
 /* ---- a tile */
-/* Where a function's results go: to the place's own, or the totals. */
+/* Points every function to its results, either the place's or the totals. */
 static void point(const sweep *me, const place *p)
 {
     const size_t borders = 2 * (me->of->sizes->blocks + 1);
@@ -145,7 +145,7 @@ static void pass(sweep *me, cr_sweep_tile *t, cr_swept *swept)
     }
 }
 
-/* What does not grow with the number of samples. */
+/* Multiplies the block sums. The cost does not depend on the number of samples. */
 static void multiply(sweep *me, size_t part, const cr_sweep_tile *t, const cr_swept *swept)
 {
     cr_watch *watch = part ? NULL : me->look.watch;
@@ -190,7 +190,7 @@ static void add_place(const sweep *me, const place *p)
     if (me->projects) add(me->of->norms, p->norms, (size_t)(me->end - me->of->first));
 }
 
-/* The totals, of nothing so far. */
+/* Finds the end of the samples, and clears the totals. */
 static void start(sweep *me)
 {
     const size_t borders = 2 * (me->of->sizes->blocks + 1);
@@ -207,7 +207,7 @@ static void start(sweep *me)
         memset(me->of->norms, 0, (size_t)(me->end - me->of->first) * sizeof *me->of->norms);
 }
 
-/* Lengths, and projections on unit vectors. */
+/* Turns totals into lengths and projections on unit vectors. */
 static void finish(const sweep *me)
 {
     for (size_t i = 0; i < me->of->count; i++) {
@@ -234,7 +234,7 @@ certreg_status cr_cpu_sweep(const cr_cpu_kernels *kernels, cr_pool *pool, const 
     lay_out_all(&room, of->sizes, me.tiles, &me);
     start(&me);
     const size_t normals =
-        cr_arena_times(me.tiles * CR_SWEEP_TILE, (size_t)(me.end - of->first)); /* of a round */
+        cr_arena_times(me.tiles * CR_SWEEP_TILE, (size_t)(me.end - of->first)); /* in a round */
     for (; me.at < tiles_of(noise->inputs); me.at += me.tiles) {
         cr_pool_run(pool, cr_least(me.tiles, cr_pool_worth(pool, normals)), sweep_tiles, &me);
         if (me.look.late) return CERTREG_E_DEADLINE;

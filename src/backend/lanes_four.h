@@ -1,5 +1,4 @@
-/* Four lanes: what every x86-64 and every aarch64 has. See lanes_scalar.h for what each word
- * means. */
+/* Four lanes, which every x86-64 and every AArch64 has. lanes_scalar.h defines the operations. */
 #ifndef CR_BACKEND_LANES_FOUR_H
 #define CR_BACKEND_LANES_FOUR_H
 #include "backend/philox.h"
@@ -13,7 +12,7 @@
 #define V_LANES 4
 typedef float vf __attribute__((vector_size(16)));
 typedef uint32_t vu __attribute__((vector_size(16)));
-typedef int32_t vi __attribute__((vector_size(16))); /* its comparisons give 0, or all bits */
+typedef int32_t vi __attribute__((vector_size(16))); /* a comparison gives 0 or all bits */
 typedef uint64_t vw __attribute__((vector_size(16)));
 typedef float v_place __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -35,7 +34,7 @@ typedef float v_place __attribute__((vector_size(16), aligned(4), may_alias));
 #define v_load(a) ((vf)(*(const v_place *)(a)))
 #define v_store(to, a) ((void)(*(v_place *)(to) = (a)))
 
-/* b where the mask has ones, else a */
+/* Returns the bits of b at ones of the mask, else the bits of a. */
 static inline vf v_pick(vu mask, vf a, vf b)
 {
     return (vf)((v_bits(a) & ~mask) | (v_bits(b) & mask));
@@ -46,7 +45,7 @@ static inline vf v_pick(vu mask, vf a, vf b)
 
 static inline vf v_nan_outside(vf a, vu x, uint32_t first, uint32_t count)
 {
-    const vu moved = x + v_set_u(0x80000000u - first); /* as with AVX2 */
+    const vu moved = x + v_set_u(0x80000000u - first); /* as in AVX2 */
     return (vf)(v_bits(a) | (vu)((vi)moved > (vi)v_set_u(0x80000000u + (count - 1))));
 }
 
@@ -57,7 +56,7 @@ static inline vf v_flip_31(vf a, vu selector)
 
 #if defined(__x86_64__)
 #define v_sqrt _mm_sqrt_ps
-/* of what is below 2^31 */
+/* for numbers below 2^31 */
 #define v_round(a) ((vf)_mm_cvtepi32_ps(_mm_cvtps_epi32(a)))
 #define v_not_within(a, b) ((unsigned)_mm_movemask_ps(_mm_cmpnle_ps(a, b)))
 #define v_times(a, b) ((vw)_mm_mul_epu32((__m128i)(a), (__m128i)(b)))
@@ -71,8 +70,9 @@ CR_RARE vf v_fma_find(vf a, vf b, vf c)
     return c;
 }
 
-/* In double a product is exact, and a sum is rounded to 29 bits more than float has. Rounding that
- * to float is right but where these are half of the last place, or float is short of bits. */
+/* SSE2 has no fma. In double, the product is exact and the sum is rounded to 29 more bits than
+ * float has. Rounding it to float is correct unless these bits are exactly half of float's last
+ * place, or the result may be subnormal in float; then fmaf decides. */
 static inline vf v_fma(vf a, vf b, vf c)
 {
     const __m128d low = _mm_cvtps_pd(a) * _mm_cvtps_pd(b) + _mm_cvtps_pd(c);
@@ -111,7 +111,7 @@ static inline void v_store4(float *to, const vf e[4])
 }
 #endif
 
-/* A 64-bit lane for each block, as with AVX2. Lane p of the words holds block p. */
+/* A 64-bit lane for each block, as in AVX2. Lane p of the words has block p. */
 CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream,
                                uint64_t first, vu words[4])
 {

@@ -1,12 +1,12 @@
-/* Finding and opening a module. Nothing is ever unloaded: drivers and BLAS keep threads and
- * handlers in the process. */
+/* Finding and opening a module (module.h). No module is ever unloaded: drivers and BLAS keep
+ * threads and handlers in the process. */
 #include "backend/module.h"
 #include "base/os.h"
 #include <stdio.h>
 #include <string.h>
 
-/* A path as it is, and a name as that of a file in certreg/ beside the library. Returns NULL, or
- * why there is none. */
+/* Sets the path of a module: a path with a slash unchanged, a name in the folder certreg/ beside
+ * the library. Returns NULL, or the reason of a failure. */
 static const char *place_of(const char *name, char *path, size_t room)
 {
     static const char *const too_long =
@@ -19,7 +19,7 @@ static const char *place_of(const char *name, char *path, size_t room)
     return (size_t)length < room - folder ? NULL : too_long;
 }
 
-/* The reason is the last that the loader says, after a path that may be long. */
+/* The loader's message ends with the reason, after a path that may be long. */
 static const char *end_of(const char *text, size_t most)
 {
     const size_t length = strlen(text);

@@ -1,4 +1,4 @@
-/* The public constructors of backends. */
+/* The public functions that open and close backends. */
 #include "backend/cpu.h"
 #include "backend/module.h"
 #include "base/os.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Our error becomes the caller's as far as their struct reaches. */
+/* Copies an internal error to the caller's struct, and returns the status. */
 static certreg_status give(certreg_error *why, const certreg_error *error, certreg_status status)
 {
     cr_error_give(why, error);

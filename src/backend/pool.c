@@ -1,27 +1,30 @@
+/* The thread pool (pool.h). Why not OpenMP: the caller must not wait for a thread that the system
+ * has not scheduled, signals must stay with the host program, and a forked child must be able to
+ * free the pool. */
 #include "backend/pool.h"
 #include "base/busy.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Kernels use less than 64 KiB; the rest is for thread-local data of the host program. */
+/* Kernels use less than 64 KiB. Thread-local data of the host program needs more. */
 #define STACK_BYTES ((size_t)1 << 20)
-/* Normals that are worth a thread: 200 microseconds or so, where waking one takes up to ten. */
+/* Normals per thread: about 200 microseconds of work; waking a thread takes up to ten. */
 #define GRAIN ((size_t)1 << 17)
 
-enum { BEGIN, DONE }; /* conditions: there is a part to do, or to quit; all parts are done */
+enum { BEGIN, DONE }; /* conditions: a part can begin, or the pool ends; all parts are done */
 
 struct cr_pool {
-    cr_flag turn;          /* held by the caller whose job is running */
-    cr_os_monitor monitor; /* its lock guards all that follows */
+    cr_flag turn;          /* held by the caller of the running job */
+    cr_os_monitor monitor; /* its lock guards all further members */
     cr_pool_job job;
     void *context;
-    size_t parts, next, left; /* of the job; the first that nobody has begun; not yet done */
+    size_t parts, next, left; /* parts of the job; the first not begun; the number not done */
     int quit;
     size_t workers, grain;
     cr_os_thread worker[];
 };
 
-/* Does parts that nobody has begun, as long as there are any. The lock is held before and after. */
+/* Runs parts that no thread has begun, until there are none. The lock is held before and after. */
 static void help(cr_pool *pool)
 {
     while (pool->next < pool->parts) {
@@ -39,7 +42,7 @@ static void *work(void *argument)
 {
     cr_pool *pool = argument;
     fenv_t born;
-    cr_environment_enter(&born); /* that of the thread which opened the backend; ours from now on */
+    cr_environment_enter(&born); /* a thread inherits the environment of its creator */
     cr_os_lock(&pool->monitor);
     while (!pool->quit) {
         help(pool);
@@ -65,8 +68,8 @@ void cr_pool_be_eager(cr_pool *pool)
     pool->grain = 1;
 }
 
-/* The caller has part 0, and then whatever no thread has begun by then: it never waits for one that
- * the system has not let run. */
+/* The caller runs part 0 and then parts that no thread has begun. So it never waits for a thread
+ * that the system has not scheduled. */
 void cr_pool_run(cr_pool *pool, size_t parts, cr_pool_job job, void *context)
 {
     if (!pool || parts < 2 || !cr_flag_take(&pool->turn)) {
@@ -89,14 +92,6 @@ void cr_pool_run(cr_pool *pool, size_t parts, cr_pool_job job, void *context)
     cr_flag_release(&pool->turn);
 }
 
-static int start_all(cr_pool *pool, size_t workers)
-{
-    int failed = 0;
-    for (; !failed && pool->workers < workers; pool->workers += !failed)
-        failed = cr_os_start(&pool->worker[pool->workers], STACK_BYTES, work, pool);
-    return failed;
-}
-
 certreg_status cr_pool_create(size_t threads, certreg_error *why, cr_pool **out)
 {
     *out = NULL;
@@ -106,7 +101,9 @@ certreg_status cr_pool_create(size_t threads, certreg_error *why, cr_pool **out)
     atomic_init(&pool->turn, 0);
     pool->grain = GRAIN;
     cr_os_monitor_init(&pool->monitor);
-    const int failed = start_all(pool, threads - 1);
+    int failed = 0;
+    for (; !failed && pool->workers + 1 < threads; pool->workers += !failed)
+        failed = cr_os_start(&pool->worker[pool->workers], STACK_BYTES, work, pool);
     if (failed) {
         const size_t got = pool->workers + 1;
         cr_pool_destroy(pool, 0);

@@ -1,6 +1,5 @@
-/* Memory of a device: copies, and waiting for them. */
+/* The ops on a device's memory, and on the order of its work. */
 #include "backend/cuda/enter.h"
-#include "backend/cuda/ops.h"
 
 static certreg_status op_alloc(certreg_backend *backend, size_t bytes, void **out)
 {
@@ -15,7 +14,7 @@ static void op_free(certreg_backend *backend, void *memory)
 {
     const cr_cuda_context *ours = &cr_cuda_of(backend)->context;
     const int inside = !cr_cuda_context_enter(ours);
-    if (memory) cudaFree(memory); /* a lost context refuses, and that is all */
+    if (memory) cudaFree(memory); /* fails if the context is lost, which is harmless */
     if (inside) cr_cuda_context_leave(ours);
 }
 

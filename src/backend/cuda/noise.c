@@ -1,10 +1,9 @@
-/* Drawing and replaying noise on a device, and the products of its sums. */
+/* The ops on a device's noise, and the products of its sums. */
 #include "backend/cuda/enter.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/ops.h"
 #include <limits.h>
 
-/* Host memory where the device's is promised would be a lost context. */
+/* Refuses memory that is not the device's: a kernel would lose the context. */
 static certreg_status check_ours(cr_cuda *me, const void *memory)
 {
     struct cudaPointerAttributes at;
@@ -83,12 +82,12 @@ static certreg_status op_gram(certreg_backend *backend, const double *sums, size
 {
     cr_cuda *me = cr_cuda_of(backend);
     const double one = 1, zero = 0;
-    if (pitch > INT_MAX || blocks > INT_MAX) return CERTREG_E_INVALID; /* cuBLAS counts in int */
+    if (pitch > INT_MAX || blocks > INT_MAX) return CERTREG_E_INVALID; /* cuBLAS has int */
     certreg_status status = cr_cuda_enter(me);
     if (!status)
         status = cr_cuda_of_runtime(
             me, (int)cudaMemsetAsync(gram, 0, blocks * blocks * sizeof *gram, me->stream));
-    if (!status) /* columns there, rows here */
+    if (!status) /* cuBLAS has columns for rows */
         status = cr_cuda_of_blas(me, cublasDsyrk(me->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T,
                                                  (int)blocks, (int)inputs, &one, sums, (int)pitch,
                                                  &zero, gram, (int)blocks));
