@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # rooms.sh: every #include "..." below src/ goes to the same room or along an allowed edge
 # (docs/design.md). A folder within a room, as
-# the CUDA module's, is its own affair: nobody else includes from it.
+# the CUDA module's, is its own affair: nobody else includes from it. Headers of the platform are
+# included in base/os.[ch] alone.
 cd "$(dirname "$0")/../src" || exit 2
 grep -rn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' . | sed 's|^\./||' | awk -F'[/"]' '
     BEGIN { split("record>backend record>statistics estimator>record estimator>backend " \
@@ -23,3 +24,10 @@ grep -rn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' . | sed 's|^\./||' | a
     END { if (!seen) print "not ok no include was found"
           else if (!bad) print "ok " seen " includes keep to the rooms"
           exit bad || !seen }'
+status=$?
+platform=$(grep -rnE '<(unistd|dlfcn|pthread|sched|signal|time|sys/[a-z]+)\.h>' . |
+    grep -v '^\./base/os\.')
+[ -z "$platform" ] && echo "ok the platform is called in base/os.c" && exit "$status"
+echo "$platform"
+echo "not ok headers of the platform outside base/os.[ch]"
+exit 1

@@ -30,8 +30,9 @@ static void *run_many(void *of)
     for (int i = 0; i < 6; i++) {
         float *draws = x + (i ? INPUTS * COUNT : 0);
         memset(sums[i > 0], 0, sizeof *sums);
-        ck_assert_int_eq(backend->ops->draw(backend, &noise, numbers, step, 0, COUNT, draws),
-                         CERTREG_OK);
+        ck_assert_int_eq(
+            backend->ops->draw(backend, &noise, &(cr_draw){numbers, step, 0, COUNT, draws}),
+            CERTREG_OK);
         ck_assert_int_eq(backend->ops->replay(backend, &noise, &w, NULL, sums[i > 0], NULL),
                          CERTREG_OK);
         if (i == 0) continue;
@@ -67,21 +68,24 @@ TEST_TIMES(child_of_a_fork_is_told_and_can_close, 2)
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         alarm(600); /* if it hangs */
-        int good = backend->ops->draw(backend, &noise, &one, &one, 0, 1, &x) ==
+        int good = backend->ops->draw(backend, &noise, &(cr_draw){&one, &one, 0, 1, &x}) ==
                    CERTREG_E_WRONG_STATE;
         good = good &&
                backend->ops->replay(backend, &noise, &w, NULL, &sum, NULL) == CERTREG_E_WRONG_STATE;
-        good = good && backend->ops->project(backend, &noise, 0, 1, &one, &one, &sum, &norm,
+        good = good && backend->ops->project(backend, &noise,
+                                             &(cr_projection){0, 1, &one, &one, &sum, &norm},
                                              NULL) == CERTREG_E_WRONG_STATE;
         certreg_backend_close(backend);
         backend = cr_backend_default();
-        good = good && backend->ops->draw(backend, &noise, &one, &one, 0, 1, &x) == CERTREG_OK;
+        good = good &&
+               backend->ops->draw(backend, &noise, &(cr_draw){&one, &one, 0, 1, &x}) == CERTREG_OK;
         _exit(good ? 0 : 1);
     }
     int status = 0;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, &one, &one, 0, 1, &x), CERTREG_OK);
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){&one, &one, 0, 1, &x}),
+                     CERTREG_OK);
     certreg_backend_close(backend);
 }
 
@@ -100,8 +104,10 @@ TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
                      CERTREG_E_INVALID);
     w.functions = 1;
     ck_assert_int_eq(backend->ops->replay(backend, &none, &w, NULL, &sum, NULL), CERTREG_E_INVALID);
-    ck_assert_int_eq(backend->ops->draw(backend, &none, &one, &one, 0, 1, &x), CERTREG_E_INVALID);
-    ck_assert_int_eq(backend->ops->project(backend, &none, 0, 1, &one, &one, &sum, &norm, NULL),
+    ck_assert_int_eq(backend->ops->draw(backend, &none, &(cr_draw){&one, &one, 0, 1, &x}),
+                     CERTREG_E_INVALID);
+    ck_assert_int_eq(backend->ops->project(backend, &none,
+                                           &(cr_projection){0, 1, &one, &one, &sum, &norm}, NULL),
                      CERTREG_E_INVALID);
     const cr_sweep sweep = {.count = 0};
     ck_assert_int_eq(backend->ops->sweep(backend, &none, &sweep, NULL), CERTREG_E_INVALID);

@@ -93,7 +93,7 @@ TEST_ROWS(every_path_draws_the_cells_of_the_reference, rows)
     for (int setup = 0; setup < SETUPS; setup += 2) { /* one thread, two or three */
         certreg_backend *b = backend_of(setup);
         if (!b) continue;
-        b->ops->draw(b, &j.noise, j.z, j.s, j.row->first, j.row->count, x);
+        b->ops->draw(b, &j.noise, &(cr_draw){j.z, j.s, j.row->first, j.row->count, x});
         for (size_t k = 0; k < j.features; k++) j.n[k] = (int32_t)((double)x[k] * by[k % inputs]);
         for (size_t k = 0; k < j.features; k += SUMMED)
             expect_sum(&j, cr_cpu_path(setup / MOST_THREADS)->name, k);

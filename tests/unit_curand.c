@@ -136,7 +136,8 @@ TEST(backend_draws_the_normals_of_curand_to_half_a_step_of_the_grid)
     for (uint64_t stream = 0; stream < STREAMS; stream += 257) {
         const cr_noise noise = {.seed = 7, .noise_id = stream, .inputs = INPUTS};
         certreg_backend *backend = cr_backend_default();
-        ck_assert_int_eq(backend->ops->draw(backend, &noise, zero, one, 0, 3, x), CERTREG_OK);
+        ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){zero, one, 0, 3, x}),
+                         CERTREG_OK);
         for (size_t i = 0; i < 3; i++)
             for (size_t j = 0; j < INPUTS; j++)
                 ck_assert(fabsf(x[i * INPUTS + j] - normals[4 * (STREAMS * i + stream) + j]) <

@@ -98,7 +98,8 @@ TEST_TIMES(points_are_whole_steps_of_the_grid, SETUPS)
         step[j] = steps[j / 5];
         z[j] = (float)((j % 5 - 2) * cr_grid_most(step[j]) / 2); /* the most it holds; 0 */
     }
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, z, step, 0, COUNT, x), CERTREG_OK);
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x}),
+                     CERTREG_OK);
     for (int k = 0; k < COUNT * INPUTS; k++) {
         const double n = ldexp((double)x[k], 8 - ilogbf(step[k % INPUTS]));
         if (n == rint(n) && fabs(n) < 0x1p24 && !(n == 0 && signbit(x[k]))) continue;
@@ -118,7 +119,8 @@ TEST_TIMES(unmoved_features_and_the_center_keep_every_bit, SETUPS)
     float z[INPUTS], step[INPUTS], x[COUNT * INPUTS];
     for (int j = 0; j < INPUTS; j++)
         z[j] = j % 2 ? odd[j / 2 % 5] : -0.0f, step[j] = j % 2 ? 0.0f : 1e-3f;
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, z, step, 0, COUNT, x), CERTREG_OK);
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x}),
+                     CERTREG_OK);
     for (int k = 0; k < COUNT * INPUTS; k++)
         ck_assert_msg(!memcmp(x + k, z + k % INPUTS, sizeof *x) ==
                           (k < INPUTS || step[k % INPUTS] == 0),
@@ -135,8 +137,9 @@ TEST_TIMES(noise_of_negative_steps_is_opposite, SETUPS)
     float zero[INPUTS] = {0}, step[2][INPUTS], x[2][COUNT * INPUTS];
     for (int j = 0; j < INPUTS; j++) step[0][j] = 0.1f * (float)j, step[1][j] = -step[0][j];
     for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(backend->ops->draw(backend, &noise, zero, step[i], 0, COUNT, x[i]),
-                         CERTREG_OK);
+        ck_assert_int_eq(
+            backend->ops->draw(backend, &noise, &(cr_draw){zero, step[i], 0, COUNT, x[i]}),
+            CERTREG_OK);
     for (int k = 0; k < COUNT * INPUTS; k++) ck_assert(x[0][k] == -x[1][k]);
     certreg_backend_close(backend);
 }
@@ -150,10 +153,12 @@ TEST_TIMES(no_samples_change_nothing, SETUPS)
     const cr_weighted none = {.blocks = 1, .functions = 1, .weights = one};
     float x = 5;
     double sums[3] = {1, 2, 3};
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, one, one, 0, 0, &x), CERTREG_OK);
-    ck_assert_int_eq(backend->ops->replay(backend, &noise, &none, NULL, sums, NULL), CERTREG_OK);
-    ck_assert_int_eq(backend->ops->project(backend, &noise, 0, 0, one, one, sums, sums, NULL),
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){one, one, 0, 0, &x}),
                      CERTREG_OK);
+    ck_assert_int_eq(backend->ops->replay(backend, &noise, &none, NULL, sums, NULL), CERTREG_OK);
+    ck_assert_int_eq(
+        backend->ops->project(backend, &noise, &(cr_projection){0, 0, one, one, sums, sums}, NULL),
+        CERTREG_OK);
     ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
     certreg_backend_close(backend);
 }

@@ -59,7 +59,7 @@ static int draw(void)
     const cr_noise noise = {.seed = 2026, .noise_id = 1, .inputs = INPUTS};
     certreg_backend *b = cr_backend_default();
     for (; samples < wanted; samples += BATCH) {
-        if (b->ops->draw(b, &noise, z_of, s_of, samples, BATCH, x)) return 0;
+        if (b->ops->draw(b, &noise, &(cr_draw){z_of, s_of, samples, BATCH, x})) return 0;
         count(x, BATCH);
     }
     return 1;

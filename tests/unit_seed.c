@@ -127,7 +127,8 @@ static void foresee(uint64_t seed, uint64_t noise_id)
     float step[INPUTS];
     certreg_backend *cpu = cr_backend_default();
     for (int j = 0; j < INPUTS; j++) step[j] = (float)sigma;
-    ck_assert_int_eq(cpu->ops->draw(cpu, &noise, z, step, 0, SAMPLES, points[0]), CERTREG_OK);
+    ck_assert_int_eq(cpu->ops->draw(cpu, &noise, &(cr_draw){z, step, 0, SAMPLES, points[0]}),
+                     CERTREG_OK);
 }
 
 /* 0 at these points and 10 elsewhere, so that the smoothed model is 10 everywhere. */

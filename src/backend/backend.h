@@ -1,5 +1,5 @@
-/* The seam between the estimator and where its noise is drawn and replayed: the CPU, or a device
- * with its own memory. Everything else of a certificate is host code above it. */
+/* The interface of backends, which draw and replay noise: the CPU, or a device with its own memory.
+ * Everything else of a certificate is host code above this interface. */
 #ifndef CR_BACKEND_BACKEND_H
 #define CR_BACKEND_BACKEND_H
 #include "base/busy.h"
@@ -9,198 +9,233 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 11u
-#define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
+#define CR_BACKEND_API 12u
+#define CR_REPLAY_CHUNK 32u /* samples summed in float, then added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
 
-/* Normal number j (0 <= j < inputs) of sample i depends on (seed, stream, inputs, i, j) alone: its
- * words are in the sequence that cuRAND's device generator gives after curand_init(seed,
- * subsequence = stream, offset = i*4*ceil(inputs/4)), in the place of its float number j. cuRAND's
- * host generator in legacy order deals the first 65536 streams out in turns of four words
- * (tests/unit_curand.c). A stream has 2^64 blocks of four words; a `level` is one of 2^20 parts of
- * the first 2^62, of 2^42 blocks each, which do not overlap: the sequence above is that of level 0,
- * the others are further on in the stream. The other blocks continue the words of these (cell.h).
- * It is for the caller to stay within a part. */
+/* Normal number j (0 <= j < inputs) of sample i depends only on (seed, stream, inputs, i, j):
+ * cuRAND's device generator has the same words at float number j after curand_init(seed,
+ * subsequence = stream, offset = i*4*ceil(inputs/4)). cuRAND's host generator in legacy order deals
+ * out the first 65536 streams in turns of four words (tests/unit_curand.c). A stream has 2^64
+ * blocks of four words. The first 2^62 blocks form 2^20 disjoint levels of 2^42 blocks: level 0 has
+ * the sequence above, and the further levels follow it. The blocks after all levels continue the
+ * words of the levels' blocks (cell.h). The caller must stay within a level. */
 #define CR_LEVEL_BITS 42
 #define CR_LEVELS (UINT64_C(1) << 20)
 
 typedef struct cr_noise {
     uint64_t seed, noise_id, level;
     size_t inputs;
-    int32_t clean_first; /* non-zero: sample 0 is noise-free (all its normals are 0) */
+    int32_t clean_first; /* non-zero: sample 0 has no noise: all its normals are 0 */
 } cr_noise;
 
-/* The noise of a feature that float and its grid can hold, and the greatest |z| there: noise never
- * reaches 2^13 steps of the grid, so no x is beyond 2^24 of them, and float has all of these. */
-#define CR_GRID_BITS 8 /* noise is at least 2^8 and less than 2^9 steps of its grid */
+/* The range of a feature's noise level (its step), and the largest |z| that its grid allows. Noise
+ * stays below 2^13 grid steps, so that |x| is at most 2^24 grid steps, which float represents. */
+#define CR_GRID_BITS 8 /* a noise level is at least 2^8 and less than 2^9 grid steps */
 #define CR_LEAST_STEP 0x1p-118f
 #define CR_GREATEST_STEP 0x1p112f
+/* Returns the largest |z|. */
 static inline double cr_grid_most(float step)
 {
     return ldexp(0x1p24 - 0x1p13, ilogbf(step) - CR_GRID_BITS);
 }
 
-/* How far the float normals e of a replay are from the exact xi (theory 0.3), rounded up from
- * tests/proof/normals.txt. The gap: the standard deviation of e - xi in any direction. The excess:
+/* Distances of the float normals e of a replay from the exact normals xi (theory 0.3), rounded up
+ * from tests/proof/normals.txt. Gap: standard deviation of e - xi in any direction. Excess:
  * e/(1 + excess) is below xi in convex order. */
 #define CR_NOISE_GAP 1.8e-6
 #define CR_NOISE_EXCESS 3.5e-7
 
-/* Where block b of `count` samples begins, b <= blocks: the last count % blocks of them have one
- * sample more. */
+/* Returns the smaller number. */
+static inline size_t cr_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Returns the first sample of block b <= blocks of `count` samples. The last count % blocks blocks
+ * have one more sample. */
 static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)
 {
     const size_t longer = count % blocks;
     return b * (count / blocks) + (b + longer > blocks ? b + longer - blocks : 0);
 }
 
-/* Blocks of samples, one after the other, with weights: those of a function behind each other, of
- * two functions `stride` apart. */
+/* Arguments of a draw: row i of x is the noisy input of sample first + i. */
+typedef struct cr_draw {
+    const float *z, *step; /* inputs */
+    uint64_t first;
+    size_t count;
+    float *x; /* count*inputs */
+} cr_draw;
+
+/* Arguments of a projection of the noise of samples first .. first+count-1. */
+typedef struct cr_projection {
+    uint64_t first;
+    size_t count;
+    const float *direction, *mask; /* inputs */
+    double *dots, *norms;          /* count */
+} cr_projection;
+
+/* Consecutive blocks of samples, and the weight of each sample. A second function's weights begin
+ * `stride` floats after the first's. */
 typedef struct cr_weighted {
     uint64_t first;
-    size_t length, blocks; /* samples of a block */
+    size_t length, blocks; /* length: samples in a block */
     size_t functions;      /* 1 or 2 */
     const float *weights;
     size_t stride;
 } cr_weighted;
 
-/* What a sweep finds for one function of samples first .. first+count-1, which is given by weights
- * and divided into blocks (cr_walk_border). Sums of weight times noise are those of replay; where
- * the mask is 0 they are 0. All arrays are the host's. Either the products of the sums of one block
- * with those of another: */
+/* One function of a sweep: weights of samples first .. first+count-1, divided into blocks
+ * (cr_walk_border), and the results. Sums of weight times noise are as in replay, and 0 for
+ * features with mask 0. All arrays are in host memory. The results are either `gram`, the products
+ * of the blocks' sums, or lengths and dots. Border b is the boundary before block b; its sums are
+ * over all samples before it. */
 typedef struct cr_function {
     uint64_t first;
     size_t count, blocks;
     const float *weights; /* count */
-    double *gram;         /* blocks*blocks, of q >= p alone: gram[p*blocks + q]; or NULL, and: */
-    double *lengths; /* blocks+1: of the sums over all samples before a border, border 0 first */
-    double *dots;    /* count: projections on the unit vector along the sums, rounded to float, at
-                        the border that a sample's block begins with; 0 where they are 0 */
-    int whole;       /* on that along the sums over all samples instead */
+    double *gram;         /* blocks*blocks: gram[p*blocks + q] for q >= p; NULL: lengths and dots */
+    double *lengths;      /* blocks+1: the Euclidean norm of the sums at each border */
+    double *dots; /* count: projections of the noise on the unit vector along the sums, rounded
+                     to float, at the border before the sample's block; 0 if the sums are 0 */
+    int whole;    /* non-zero: on the unit vector along the sums over all samples instead */
 } cr_function;
 
-typedef struct cr_sweep_sizes { /* the greatest of a sweep */
-    size_t inputs, span;        /* span: samples from the first to the last */
+/* The largest sizes of a sweep. */
+typedef struct cr_sweep_sizes {
+    size_t inputs, span; /* span: samples from the first to the last */
     size_t functions, grams, blocks;
-    size_t weighed, projected; /* samples of all functions together, and of those without a gram */
+    size_t weighed, projected; /* samples of all functions; of all functions without a gram */
 } cr_sweep_sizes;
 
-typedef struct cr_sweep_room {  /* memory of the backend that a sweep writes to */
-    void *own;                  /* ops->sweep_bytes; where the backend has no sweep, instead: */
+/* Memory of the backend that a sweep writes to: `own` if the backend has ops->sweep, else all
+ * further members. */
+typedef struct cr_sweep_room {
+    void *own;                  /* ops->sweep_bytes */
     double *sums, *gram;        /* 2*blocks*inputs; blocks*blocks */
     float *weights, *direction; /* 2*samples of one function; inputs */
     double *results;            /* cr_sweep_results of the samples of one function */
-    double *fetched;            /* the host's room for them */
+    double *fetched;            /* host memory of the same size */
 } cr_sweep_room;
 
 typedef struct cr_sweep {
     const cr_function *functions;
-    size_t count;      /* of them */
-    const float *mask; /* inputs, memory of the backend: 1 where there is noise, else 0 */
+    size_t count;      /* of the functions */
+    const float *mask; /* inputs, memory of the backend: 1 for a feature with noise, else 0 */
     uint64_t first;    /* the sample of norms[0] */
-    double *norms;     /* the host's: squared lengths of the noise under the mask, of all samples
-                          that are projected */
+    double *norms;     /* host memory: squared norms of the masked noise of all projected samples */
     const cr_sweep_sizes *sizes;
     const cr_sweep_room *room;
 } cr_sweep;
 
-/* Two lengths for each border; dots and norms. */
+/* Returns the number of a function's results: two lengths for each border, dots and norms. */
 static inline size_t cr_sweep_results(size_t blocks, size_t samples)
 {
     return 2 * (blocks + 1) + 2 * samples;
 }
 
-/* Arrays below are memory of the backend, except those that are said to be the host's: what `alloc`
- * gave, or, where `device` is -1, any. Nothing of the size samples*inputs crosses. Work is enqueued
- * on stream(); what ends in host memory is there when the op returns. A watch is NULL, or checked
- * before the work and as often as the backend can: where it is late the op ends with
- * CERTREG_E_DEADLINE, and nothing that it wrote has a meaning. */
+/* Arrays are memory of the backend unless named host memory: memory from `alloc`, or any memory if
+ * `device` is -1. No array of samples*inputs numbers moves between host and device. Work is
+ * enqueued on stream(); results in host memory are complete when the op returns. A watch may be
+ * NULL. It is checked before the work and as often as the backend can; if it is late, the op ends
+ * with CERTREG_E_DEADLINE, and its results are undefined. */
 typedef struct cr_backend_ops {
     uint32_t api_version; /* CR_BACKEND_API; read before anything else */
-    int32_t device;       /* -1: its memory is the host's */
+    int32_t device;       /* -1: host memory */
+    /* Ends the backend and releases its memory. */
     void (*close)(certreg_backend *);
     /* ---- noise */
-    /* x[i][j]: the point of the grid (theory 0) of step[j] that lies nearest to z[j] + step[j]
-     * xi[first+i][j], with xi the exact normal, of which e below is a float neighbour; and z[j]
-     * itself, bit for bit, where step[j] is 0 and in the noise-free sample. A zero of the grid is
-     * +0. |step[j]| is 0 or in [CR_LEAST_STEP, CR_GREATEST_STEP), |z[j]| at most cr_grid_most of
-     * it. A negative step is that of opposite noise. Every backend gives the same bits. x
-     * row-major, count*inputs floats, not necessarily aligned. */
-    certreg_status (*draw)(certreg_backend *, const cr_noise *, const float *z, const float *step,
-                           uint64_t first, size_t count, float *x);
-    /* sums[(b*functions + f)*inputs + j] += sum over the samples i of block b of their weight times
-     * e[i][j]; it becomes 0 where mask[j] is 0 (NULL: nowhere). Samples are taken in chunks of
-     * CR_REPLAY_CHUNK from the first of the block on: float fma in index order inside a chunk,
-     * chunks added to the double sum in index order. Bits do not depend on threads. */
+    /* Sets x[i][j], row-major, to the point of step[j]'s grid (theory 0) that is nearest to z[j] +
+     * step[j] xi[first+i][j]; xi is the exact normal that e below approximates in float. If step[j]
+     * is 0, and in the noise-free sample, x[i][j] is z[j] bit for bit. A zero of the grid is +0.
+     * |step[j]| is 0 or in [CR_LEAST_STEP, CR_GREATEST_STEP), |z[j]| at most cr_grid_most(step[j]).
+     * A negative step draws the opposite noise. All backends give the same bits. x may be
+     * unaligned. */
+    certreg_status (*draw)(certreg_backend *, const cr_noise *, const cr_draw *);
+    /* Adds to sums[(b*functions + f)*inputs + j] the sum of weight times e[i][j] over the samples i
+     * of block b. Sets sums with mask[j] = 0 to 0 (mask NULL: none). Chunks of CR_REPLAY_CHUNK
+     * samples start at the first sample of a block: float fma in index order within a chunk, chunks
+     * added to the double sum in index order. Bits do not depend on threads. */
     certreg_status (*replay)(certreg_backend *, const cr_noise *, const cr_weighted *,
                              const float *mask, double *sums, cr_watch *);
-    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2. Within
-     * each CR_PROJECT_PIECE features partial sum l of CR_PROJECT_SUMS takes the features j %
-     * CR_PROJECT_SUMS == l, in float fma; halves of the partial sums are added in double until one
-     * is left; pieces are added in order. */
-    certreg_status (*project)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
-                              const float *direction, const float *mask, double *dots,
-                              double *norms, cr_watch *);
-    /* direction[j] = sums[j] rounded to float, 0 where mask[j] is 0; lengths[0] = |sums| over the
-     * features of the mask (1, or 0), lengths[1] = |direction|. Squares are added in CR_AIM_SUMS
-     * partial sums, as those of a piece are. */
+    /* Sets dots[i] = sum_j direction[j] e[first+i][j] and norms[i] = sum_j mask[j] e[first+i][j]^2.
+     * Each piece of CR_PROJECT_PIECE features has CR_PROJECT_SUMS partial sums: number l adds the
+     * features with j % CR_PROJECT_SUMS == l by float fma. The upper half of the partial sums is
+     * added to the lower half in double until one sum remains. Pieces are added in order. */
+    certreg_status (*project)(certreg_backend *, const cr_noise *, const cr_projection *,
+                              cr_watch *);
+    /* Sets direction[j] = sums[j] rounded to float, or 0 if mask[j] is 0; lengths[0] = |sums| over
+     * the features with mask 1, lengths[1] = |direction|. Squares are added in CR_AIM_SUMS partial
+     * sums, in the order of a piece of project. */
     certreg_status (*aim)(certreg_backend *, const double *sums, const float *mask, size_t inputs,
                           float *direction, double lengths[2]);
-    /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], of q >= p alone; else 0 */
+    /* Sets gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j] for q >= p, else 0. */
     certreg_status (*gram)(certreg_backend *, const double *sums, size_t pitch, size_t blocks,
                            size_t inputs, double *gram);
-    /* ---- memory. Between a place and itself store and fetch have nothing to do. */
+    /* ---- memory */
+    /* Sets *out to memory of the backend. */
     certreg_status (*alloc)(certreg_backend *, size_t bytes, void **out);
+    /* Releases memory from alloc. Accepts NULL. */
     void (*free)(certreg_backend *, void *);
-    /* host: untouched until fetch or wait */
+    /* Copies from the host. The bytes there must not change before the next fetch or wait. If host
+     * and backend share memory, equal pointers are allowed, here and in fetch. */
     certreg_status (*store)(certreg_backend *, void *there, const void *host, size_t bytes);
+    /* Copies to the host and waits for the copy. */
     certreg_status (*fetch)(certreg_backend *, void *host, const void *there, size_t bytes);
+    /* Sets every byte. */
     certreg_status (*fill)(certreg_backend *, void *there, size_t bytes, int byte);
-    certreg_status (*wait)(certreg_backend *); /* of the host, for what is on the stream */
-    /* ---- the host's view of the work */
+    /* Waits until the work on the stream is done. */
+    certreg_status (*wait)(certreg_backend *);
+    /* ---- the state of the work */
+    /* Returns the stream of the work; NULL on the CPU. */
     void *(*stream)(certreg_backend *);
-    /* The device's code of the op that failed last, and what it means; 0 and NULL on the CPU. */
+    /* Returns the device's code of the last failed op and sets *text to its meaning; 0 and NULL on
+     * the CPU. */
     int32_t (*last_code)(certreg_backend *, const char **text);
-    /* ---- what a backend may lack, and then has as NULL */
-    /* draw while the stream does other work, which must not touch this x; join lets the stream wait
-     * for it. Both or none: nothing is drawn ahead. */
-    certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const float *z,
-                                 const float *step, uint64_t first, size_t count, float *x);
+    /* ---- optional ops, NULL if the backend lacks them */
+    /* Draws while the stream does other work, which must not touch this x. Both or none. */
+    certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const cr_draw *);
+    /* Makes the stream wait for the draw. */
     certreg_status (*join)(certreg_backend *);
-    /* All functions at once, in one pass over their noise, or two if one is whole; as replay, aim,
-     * project and gram in turns would find them, up to the rounding of a double. Bits do not depend
-     * on threads. sweep_bytes: of its own room. Both or none. */
+    /* Computes the results of all functions in one pass over their noise, or two if one is whole;
+     * they equal results by replay, aim, project and gram up to the rounding of a double. Bits do
+     * not depend on threads. Both or none. */
     certreg_status (*sweep)(certreg_backend *, const cr_noise *, const cr_sweep *, cr_watch *);
+    /* Returns the size of room->own. */
     size_t (*sweep_bytes)(certreg_backend *, const cr_sweep_sizes *);
 } cr_backend_ops;
 
 struct certreg_backend { /* first member of every concrete backend */
     const cr_backend_ops *ops;
-    cr_busy busy; /* of a device: one call of an estimator at a time has its stream */
+    cr_busy busy; /* of a device: one call of an estimator at a time uses its stream */
 };
 
-/* Whether the host cannot reach its memory. For those who take memory, and within the room. */
+/* Returns non-zero if the host cannot read the backend's memory. Only the layout of memory and this
+ * room may depend on it. */
 static inline int cr_backend_is_device(const certreg_backend *backend)
 {
     return backend->ops->device >= 0;
 }
 
-/* Around a call's work on the backend: a backend with one stream serves one call at a time. BUSY,
- * with its own text; WRONG_STATE in a forked child. */
+/* Begins a call's work on the backend, since a device serves one call at a time. BUSY, with a text,
+ * during another call; WRONG_STATE in a forked child. */
 certreg_status cr_backend_enter(certreg_backend *, certreg_error *);
+/* Ends a call's work on the backend. */
 void cr_backend_leave(certreg_backend *);
-/* The error of an op, with what the backend knows of it: it "failed to `what`". */
+/* Sets the error of a failed op, "the backend failed to `what`", with the device's code and text.
+ */
 certreg_status cr_backend_failed(certreg_backend *, certreg_status, const char *what,
                                  certreg_error *);
 
-/* By the backend's own op, or by others in turns. */
+/* Computes a sweep by ops->sweep, or by replay, aim, project and gram if the backend lacks it. */
 certreg_status cr_backend_sweep(certreg_backend *, const cr_noise *, const cr_sweep *, cr_watch *);
-/* Whatever was drawn ahead is done before what is enqueued next. */
+/* Makes work that is enqueued next wait for the noise that was drawn ahead. */
 certreg_status cr_backend_join(certreg_backend *);
 
-/* The backend behind a NULL handle: CPU, the calling thread, no state. Never NULL; not to be
- * closed. */
+/* Returns the backend of a NULL handle: the CPU in the calling thread, without state. It is never
+ * NULL, and must not be closed. */
 certreg_backend *cr_backend_default(void);
 
 #endif

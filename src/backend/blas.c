@@ -1,12 +1,12 @@
-/* Finding the products of matrices: compiled with CR_BLAS_INSIDE into a static library that has
- * them inside, and without it into one that opens the module. */
+/* Access to BLAS (blas.h). With CR_BLAS_INSIDE it is linked into the static library, which contains
+ * BLAS; without, it opens the module. */
 #include "backend/blas.h"
 #include "backend/module.h"
 #include <stdlib.h>
 
-enum { WORK_SPACE = (128 << 20) + 8192 }; /* that OpenBLAS keeps for a thread (x86-64) */
+enum { WORK_SPACE = (128 << 20) + 8192 }; /* OpenBLAS's work space of a thread (x86-64) */
 
-/* OpenBLAS would wait for it for ever. */
+/* Refuses to call OpenBLAS without memory: it would wait for its work space forever. */
 static certreg_status check_memory(certreg_error *why)
 {
     void *volatile probe = malloc(WORK_SPACE);
@@ -44,6 +44,6 @@ certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
                        "certreg/" CR_BLAS_FILE " was made for another version of this library; "
                        "install the one that came with it");
     *out = found;
-    return check_memory(why); /* again: its threads have theirs now */
+    return check_memory(why); /* again: opening started threads, which have their space now */
 }
 #endif

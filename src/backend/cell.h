@@ -1,38 +1,39 @@
-/* The cell of the grid that a noisy feature falls into: the one of exact Gaussian noise (theory 0).
- * Float decides nearly always; where it cannot, the words of the pair are continued from a reserved
- * part of the stream and the cell is found in double, and where that cannot either, in
- * double-double. Nothing here depends on how anything is rounded, as long as the errors stated
- * hold. Include one lanes_*.h before this file. */
+/* The grid cell of a noisy feature under exact Gaussian noise (theory 0). Float arithmetic decides
+ * it nearly always. In doubt, more bits of the pair's words come from a reserved part of the
+ * stream, and double arithmetic decides, or finally double-double. The cell does not depend on
+ * rounding as long as the stated error bounds hold. Include one lanes_*.h before this file. */
 #ifndef CR_BACKEND_CELL_H
 #define CR_BACKEND_CELL_H
 #include "backend/normal4.h"
 #include "backend/precise.h"
 #include "backend/source.h"
 
-/* |y' - y| <= CR_CELL_PART |y'| + CR_CELL_WHOLE |s/h| for the float y' of a strict normal, with y
- * that of any (u, angle) that its words stand for; tests/proof/normals.c proves it. */
+/* |y' - y| <= CR_CELL_PART |y'| + CR_CELL_WHOLE |s/h|: y' is the float value of a strict normal, y
+ * the exact value at any (u, angle) in the intervals of its words; tests/proof/normals.c proves
+ * it. */
 #define CR_CELL_PART 0x1.f4p-22f /* 4.66e-7 */
 #define CR_CELL_WHOLE 0x1.9p-25f /* 4.66e-8 */
-#define CR_CELL_DOUBLE 0x1p-44   /* of a normal in double, relative; a libm has 2^-51 */
-/* Blocks whose words continue those of block b: b | one of these. Levels stay below (backend.h). */
+#define CR_CELL_DOUBLE 0x1p-44   /* relative error of a normal in double; libm's is 2^-51 */
+/* Block b | CR_CELL_... continues the words of block b. Levels end below (backend.h). */
 #define CR_CELL_SECOND (UINT64_C(1) << 63)
 #define CR_CELL_THIRD (UINT64_C(1) << 62)
 
-/* A feature, s its noise: x = base + n h, n the whole number nearest to y = offset + factor e.
- * Its h is the power of two in (|s| 2^-9, |s| 2^-8]. All numbers are exact. */
+/* The grid of a feature with step s: x = base + n h, with n the integer nearest to y = offset +
+ * factor e, and h the power of two in (|s| 2^-9, |s| 2^-8]. All numbers are exact. */
 typedef struct cr_cell {
-    vf h, base;        /* base: the multiple of h next to z. Without noise: -0, and z itself */
-    vf factor, offset; /* s/h, which is negative for mirrored noise; (z - base)/h */
-    vf room;           /* 1/2 - CR_CELL_WHOLE |factor|, and some rounding */
+    vf h, base;        /* base: the multiple of h next to z. Without noise: h = -0, base = z */
+    vf factor, offset; /* s/h (negative for opposite noise); (z - base)/h */
+    vf room;           /* 1/2 - CR_CELL_WHOLE |factor|, less a margin for rounding */
 } cr_cell;
 
+/* Returns |a|. */
 CR_INLINE vf v_abs(vf a)
 {
     return v_from_bits(v_and_u(v_bits(a), v_set_u(0x7FFFFFFFu)));
 }
 
-/* |z| < 2^24 h; s is 0, or |s| in [2^-118, 2^112). With -0 for h a feature without noise keeps its
- * bits, those of a zero too: n is +0, its product with h is -0, and z - 0 is z. */
+/* Returns the grid; |z| < 2^24 h; s is 0, or |s| in [2^-118, 2^112). Why h is -0 without noise: n
+ * is +0, n h is -0, and z + -0 has the bits of z, also for z = -0. */
 CR_INLINE cr_cell cr_cell_of(vf z, vf s)
 {
     const vf none = v_set(0.0f);
@@ -42,15 +43,15 @@ CR_INLINE cr_cell cr_cell_of(vf z, vf s)
     const vf place = v_mul(z, by), whole = v_round(place);
     cr_cell c;
     c.h = v_unless_zero(s, v_set(-0.0f), v_from_bits(power));
-    c.base = v_unless_zero(s, z, v_fma_loose(whole, c.h, none)); /* + 0: never -0 */
+    c.base = v_unless_zero(s, z, v_fma_loose(whole, c.h, none)); /* adds 0: never -0 */
     c.factor = v_mul(s, by);
     c.offset = v_sub(place, whole);
     c.room = v_fma(v_abs(c.factor), v_set(-CR_CELL_WHOLE), v_set(0.5f - 0x1p-20f));
     return c;
 }
 
-/* x for a normal; it holds where there is no doubt. Adding and taking off 1.5 2^23 rounds what is
- * below 2^22 to whole numbers. */
+/* Returns x for a normal, and a bit of *doubts for each lane in which x may be wrong. Adding and
+ * subtracting 1.5 2^23 rounds numbers below 2^22 to integers. */
 CR_INLINE vf cr_cell_at(const cr_cell *c, vf e, unsigned *doubts)
 {
     const vf y = v_fma_loose(c->factor, e, c->offset),
@@ -61,11 +62,11 @@ CR_INLINE vf cr_cell_at(const cr_cell *c, vf e, unsigned *doubts)
 }
 
 /* ---- one feature, with more bits */
-/* A number of a pair (x, y) of words with 64 bits each: r sin, or r cos. */
 typedef struct cr_normal {
-    double value, error; /* of any (u, angle) that the words stand for */
+    double value, error; /* error: for any (u, angle) in the intervals of the words */
 } cr_normal;
 
+/* Returns r sin, or r cos, for a pair (x, y) of words with 64 bits each. */
 CR_INLINE cr_normal cr_cell_normal(uint64_t x, uint64_t y, unsigned cosine)
 {
     const double u = ((double)x + 0.5) * 0x1p-64, beyond = ((double)~x + 0.5) * 0x1p-64;
@@ -79,9 +80,9 @@ CR_INLINE cr_normal cr_cell_normal(uint64_t x, uint64_t y, unsigned cosine)
     return out;
 }
 
-/* n of normal k of a block. Where x is 0 the interval of u reaches 0, and double knows no error.
- * Double-double takes the nearest n without asking for its error (theory 0.2 has the probability
- * that it is wrong). */
+/* Returns n for normal k of a block. Double arithmetic has no error bound for x = 0, since the
+ * interval of u reaches 0. Double-double arithmetic takes the nearest n without an error bound
+ * (theory 0.2 bounds the probability of a wrong n). */
 CR_RARE float cr_cell_find(const cr_source *source, uint64_t block, unsigned k, float factor,
                            float offset)
 {

@@ -1,11 +1,9 @@
-/* The CPU backend: which kernels, and which part of the work on which thread. */
-#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
-#define _POSIX_C_SOURCE 200809L
-#endif
+/* The CPU backend: the choice of kernels, and the division of each op among threads. */
 #include "backend/cpu.h"
 #include "backend/ordered.h"
 #include "backend/pool.h"
 #include "base/arena.h"
+#include "base/os.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +11,14 @@
 static certreg_status cpu_alloc(certreg_backend *backend, size_t bytes, void **out)
 {
     (void)backend;
-    *out = bytes > SIZE_MAX - CR_ALIGN
-               ? NULL
-               : aligned_alloc(CR_ALIGN, (bytes + CR_ALIGN - 1) / CR_ALIGN * CR_ALIGN);
+    *out = cr_os_take(bytes);
     return *out ? CERTREG_OK : CERTREG_E_NO_MEMORY;
 }
 
 static void cpu_free(certreg_backend *backend, void *memory)
 {
     (void)backend;
-    free(memory);
+    cr_os_release(memory);
 }
 
 static certreg_status copy(certreg_backend *backend, void *to, const void *from, size_t bytes)
@@ -58,11 +54,11 @@ static int32_t last_code(certreg_backend *backend, const char **text)
     return 0;
 }
 
-#define COLUMNS 512u /* that stay in the first-level cache while some rows are multiplied */
+#define COLUMNS 512u /* of a gram; some rows of them fit in the L1 cache */
 
 typedef struct cpu {
     certreg_backend base;
-    const cr_cpu_kernels *kernels; /* NULL: the best there are */
+    const cr_cpu_kernels *kernels; /* NULL: the best for this processor */
     cr_pool *pool;                 /* NULL: the calling thread */
 } cpu;
 
@@ -92,8 +88,8 @@ static const cr_cpu_kernels *kernels_of(const cpu *me)
     return me->kernels ? me->kernels : cr_cpu_best();
 }
 
-/* A handle belongs to the process that opened it: a child has none of its threads. The default
- * backend was opened by nobody, and has no state. */
+/* Refuses work in a forked child, which has none of the threads. The default backend, which no
+ * process opened, has no state and works everywhere. */
 static certreg_status check(const cpu *me, const cr_noise *noise)
 {
     if (me->base.busy.process && cr_busy_is_foreign(&me->base.busy)) return CERTREG_E_WRONG_STATE;
@@ -106,33 +102,26 @@ static void run(const cpu *me, size_t inputs, size_t count, cr_pool_job job, voi
     cr_pool_run(me->pool, cr_pool_worth(me->pool, normals), job, context);
 }
 
-/* How many of the samples that are left come before the next look at the clock: bits do not depend
- * on it. */
-static size_t step_of(size_t left)
-{
-    return left < CR_CPU_STEP ? left : CR_CPU_STEP;
-}
-
-/* Where part `part` of `count` things begins; parts differ by one at most. */
+/* Returns the beginning of part `part` of `count` things. Why not cr_walk_border: here the first
+ * parts are the longer ones, since part 0, in which the caller checks the watch, must not be
+ * empty. */
 static size_t border(size_t count, size_t part, size_t parts)
 {
     const size_t rest = count % parts;
-    return count / parts * part + (part < rest ? part : rest);
+    return count / parts * part + cr_least(part, rest);
 }
 
-typedef struct task { /* arguments of an op, for the threads */
+typedef struct task { /* an op's arguments for the threads */
     const cr_cpu_kernels *kernels;
     const cr_noise *noise;
-    uint64_t first;
-    size_t count;
-    const cr_weighted *w;
-    const float *a, *b; /* z and step, or direction and mask */
-    float *x;
-    double *sums, *dots, *norms;
+    const cr_draw *draw;
+    const cr_weighted *weighted;
+    double *sums;
+    const cr_projection *projection;
     cr_lookout look;
 } task;
 
-typedef struct piece { /* of the features: what one thread replays */
+typedef struct piece { /* the features that one thread replays */
     size_t begin, end;
 } piece;
 
@@ -147,22 +136,23 @@ static piece piece_of(size_t inputs, size_t part, size_t parts)
 static void draw_part(void *context, size_t part, size_t parts)
 {
     const task *t = context;
-    const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
+    const cr_draw *d = t->draw;
+    const size_t begin = border(d->count, part, parts), end = border(d->count, part + 1, parts);
     if (begin < end)
-        t->kernels->draw(t->noise, t->a, t->b, t->first + begin, end - begin,
-                         t->x + begin * t->noise->inputs);
+        t->kernels->draw(t->noise, d->z, d->step, d->first + begin, end - begin,
+                         d->x + begin * t->noise->inputs);
 }
 
 static void replay_part(void *context, size_t part, size_t parts)
 {
     task *t = context;
-    const cr_weighted *w = t->w;
+    const cr_weighted *w = t->weighted;
     const piece p = piece_of(t->noise->inputs, part, parts);
     for (size_t b = 0; b < w->blocks && p.begin < p.end; b++)
         for (size_t done = 0; done < w->length && !cr_lookout_late(&t->look); done += CR_CPU_STEP) {
             const size_t at = b * w->length + done;
-            t->kernels->replay(t->noise, w->first + at, step_of(w->length - done), w->functions,
-                               w->weights + at, w->stride,
+            t->kernels->replay(t->noise, w->first + at, cr_least(w->length - done, CR_CPU_STEP),
+                               w->functions, w->weights + at, w->stride,
                                t->sums + b * w->functions * t->noise->inputs, p.begin, p.end);
         }
 }
@@ -170,27 +160,21 @@ static void replay_part(void *context, size_t part, size_t parts)
 static void project_part(void *context, size_t part, size_t parts)
 {
     task *t = context;
-    const size_t end = border(t->count, part + 1, parts);
-    for (size_t i = border(t->count, part, parts); i < end && !cr_lookout_late(&t->look);
+    const cr_projection *p = t->projection;
+    const size_t end = border(p->count, part + 1, parts);
+    for (size_t i = border(p->count, part, parts); i < end && !cr_lookout_late(&t->look);
          i += CR_CPU_STEP)
-        t->kernels->project(t->noise, t->first + i, step_of(end - i), t->a, t->b, t->dots + i,
-                            t->norms + i);
+        t->kernels->project(t->noise, p->first + i, cr_least(end - i, CR_CPU_STEP), p->direction,
+                            p->mask, p->dots + i, p->norms + i);
 }
 
-static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const float *z,
-                              const float *step, uint64_t first, size_t count, float *x)
+static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const cr_draw *draw)
 {
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
     if (status) return status;
-    task t = {.kernels = kernels_of(me),
-              .noise = noise,
-              .first = first,
-              .count = count,
-              .a = z,
-              .b = step,
-              .x = x};
-    run(me, noise->inputs, count, draw_part, &t);
+    task t = {.kernels = kernels_of(me), .noise = noise, .draw = draw};
+    run(me, noise->inputs, draw->count, draw_part, &t);
     return CERTREG_OK;
 }
 
@@ -205,9 +189,9 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
     if (status) return status;
     task t = {.kernels = kernels_of(me),
               .noise = noise,
-              .w = w,
+              .weighted = w,
               .sums = sums,
-              .look = {watch, pthread_self(), 0}};
+              .look = {watch, cr_os_thread_number(), 0}};
     run(me, inputs, cr_arena_times(w->blocks, w->length), replay_part, &t);
     if (t.look.late) return CERTREG_E_DEADLINE;
     for (size_t j = 0; mask && j < inputs; j++)
@@ -215,23 +199,17 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
     return CERTREG_OK;
 }
 
-static certreg_status op_project(certreg_backend *backend, const cr_noise *noise, uint64_t first,
-                                 size_t count, const float *direction, const float *mask,
-                                 double *dots, double *norms, cr_watch *watch)
+static certreg_status op_project(certreg_backend *backend, const cr_noise *noise,
+                                 const cr_projection *projection, cr_watch *watch)
 {
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
     if (status) return status;
     task t = {.kernels = kernels_of(me),
               .noise = noise,
-              .first = first,
-              .count = count,
-              .a = direction,
-              .b = mask,
-              .dots = dots,
-              .norms = norms,
-              .look = {watch, pthread_self(), 0}};
-    run(me, noise->inputs, count, project_part, &t);
+              .projection = projection,
+              .look = {watch, cr_os_thread_number(), 0}};
+    run(me, noise->inputs, projection->count, project_part, &t);
     return t.look.late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
@@ -270,10 +248,8 @@ static certreg_status op_gram(certreg_backend *backend, const double *sums, size
 {
     const cr_cpu_kernels *kernels = kernels_of((cpu *)backend);
     memset(gram, 0, blocks * blocks * sizeof *gram);
-    for (size_t first = 0; first < inputs; first += COLUMNS) {
-        const size_t columns = inputs - first < COLUMNS ? inputs - first : COLUMNS;
-        kernels->gram(sums + first, pitch, blocks, columns, gram);
-    }
+    for (size_t first = 0; first < inputs; first += COLUMNS)
+        kernels->gram(sums + first, pitch, blocks, cr_least(inputs - first, COLUMNS), gram);
     return CERTREG_OK;
 }
 
@@ -284,7 +260,7 @@ static void op_close(certreg_backend *backend)
     free(me);
 }
 
-/* There is nothing to draw ahead of, so that draw_ahead and join are missing. */
+/* draw_ahead and join are missing: work on the CPU is done when an op returns. */
 static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .device = -1,
                                    .close = op_close,
@@ -333,7 +309,7 @@ certreg_status cr_cpu_force(certreg_backend *backend, int path)
 
 certreg_backend *cr_backend_default(void)
 {
-    /* never written: kernels are chosen anew, purely, by every call */
+    /* never written: every call chooses the kernels again */
     static const cpu stateless = {.base = {.ops = &ops}};
     return (certreg_backend *)&stateless.base;
 }

@@ -1,89 +1,98 @@
-/* The CPU backend inside: one set of kernels per instruction set, a choice among them, threads. */
+/* Inside of the CPU backend: the kernels of each instruction set, the choice among them, and the
+ * sweep. */
 #ifndef CR_BACKEND_CPU_H
 #define CR_BACKEND_CPU_H
 #include "backend/backend.h"
 #include "base/error.h"
 
 #define CR_CPU_MAX_THREADS 1024
-/* Features per thread in a replay are a multiple of this, so that no lane idles. */
+/* Features per thread in a replay are a multiple of this, so that all lanes are used. */
 #define CR_CPU_SPLIT 64u
-#define CR_CPU_STEP 512u /* samples between two looks at the clock; whole replay chunks */
+#define CR_CPU_STEP 512u /* samples between two checks of a watch; a multiple of the chunk */
 
 #define CR_FILTER_SUMS 16u
 #define CR_FILTER_GROUP 8u
 
-/* y = center + keep (x - center) + sum over c of back[c] (into[c], x - center), where products are
- * by feature. center and keep have `pitch` numbers, into and back `components` rows of so many. */
+/* y = center + keep (x - center) + sum over c of back[c] (into[c], x - center), with products
+ * feature by feature. center and keep have `pitch` numbers, into and back `components` rows of
+ * `pitch`. */
 typedef struct cr_filter {
-    size_t inputs, pitch; /* inputs, and the next multiple of CR_FILTER_SUMS: the rest are zeros */
+    size_t inputs, pitch; /* pitch: inputs padded with zeros to a multiple of CR_FILTER_SUMS */
     size_t components;    /* a multiple of CR_FILTER_GROUP */
     const float *center, *keep, *into, *back;
 } cr_filter;
 
 #define CR_SWEEP_TILE CR_PROJECT_PIECE /* features */
 
-typedef struct cr_swept { /* one function within a tile; arrays over its features, zero-padded to
-                             the next multiple of 64 */
+/* A function's state in the sweep of one tile. Arrays over the tile's features are padded with
+ * zeros to a multiple of 64. */
+typedef struct cr_swept {
     const cr_function *f;
-    size_t block, next;            /* which it is in; where the chunk of samples ends */
-    float *partial, *direction;    /* sums of the chunk; float of those at the border */
-    double *sums, *rows;           /* over a block, or all so far; of all blocks (gram), or NULL */
-    double *squares, *dots, *gram; /* the results so far: squares of lengths, two for a border */
+    size_t block, next;         /* the current block; the end of the current chunk of samples */
+    float *partial, *direction; /* sums over the chunk; the sums at the last border as floats */
+    double *sums, *rows;        /* over the block, or all samples; of all blocks (gram) or NULL */
+    double *squares, *dots, *gram; /* results so far; squares: of lengths, two for each border */
 } cr_swept;
 
 typedef struct cr_sweep_tile {
-    size_t begin, width, pitch; /* of its features; from one of the rows to the next */
-    const float *mask;          /* padded, too */
+    size_t begin, width, pitch; /* of its features; pitch: the distance of two rows */
+    const float *mask;          /* padded with zeros like the arrays of cr_swept */
     size_t functions;
-    int starts, again; /* nothing is swept yet; the second pass, for functions that are whole */
-    uint64_t first;    /* the sample of norms[0]; norms: NULL if they are not wanted */
-    double *norms;
+    int starts, again; /* no sample was swept yet; the second pass, for functions that are whole */
+    uint64_t first;    /* the sample of norms[0] */
+    double *norms;     /* NULL: not computed */
 } cr_sweep_tile;
 
-/* Every kernel gives the same bits. None allocates; scratch is on the stack, below 64 KiB. */
+/* The kernels of one instruction set. All sets give the same bits. No kernel allocates; scratch is
+ * on the stack, below 64 KiB. */
 typedef struct cr_cpu_kernels {
     const char *name;
+    /* Does the op of this name (backend.h). */
     void (*draw)(const cr_noise *, const float *z, const float *step, uint64_t first, size_t count,
                  float *x);
-    /* As the op, for features begin .. end-1 alone; begin is a multiple of CR_CPU_SPLIT. */
+    /* Does the op of this name for features begin .. end-1; begin is a multiple of CR_CPU_SPLIT. */
     void (*replay)(const cr_noise *, uint64_t first, size_t count, size_t functions,
                    const float *weights, size_t stride, double *sums, size_t begin, size_t end);
+    /* Does the op of this name. */
     void (*project)(const cr_noise *, uint64_t first, size_t count, const float *direction,
                     const float *mask, double *dots, double *norms);
-    void (*filter)(const cr_filter *, const float *x, size_t rows, float *y); /* no overlap */
-    /* gram += the products of some columns */
+    /* Filters rows; x and y must not overlap. */
+    void (*filter)(const cr_filter *, const float *x, size_t rows, float *y);
+    /* Adds the products of some columns to gram. */
     void (*gram)(const double *sums, size_t pitch, size_t blocks, size_t columns, double *gram);
-    /* Samples first .. first+count-1 for all functions; the samples of a tile come in order. */
+    /* Sweeps samples first .. first+count-1 for all functions; calls for one tile come in order. */
     void (*sweep)(const cr_noise *, uint64_t first, size_t count, const cr_sweep_tile *,
                   cr_swept *);
 } cr_cpu_kernels;
 
 enum { CR_CPU_PORTABLE = 0, CR_CPU_AVX2 = 1, CR_CPU_AVX512 = 2 };
 
-/* NULL where the library was built for another architecture. */
+/* Return the kernels of one instruction set, or NULL in a build for another architecture. */
 const cr_cpu_kernels *cr_cpu_portable_kernels(void);
 const cr_cpu_kernels *cr_cpu_avx2_kernels(void);
 const cr_cpu_kernels *cr_cpu_avx512_kernels(void);
 
-/* Kernels of one path, NULL if this machine cannot run it. Pure: the answer never changes. For
- * tests a library can be compiled as if for lesser machines, with -DCR_CPU_MOST=CR_CPU_AVX2, say
- * (make check-paths). */
+/* Tests lower this to run a library as on older processors (make check-paths). */
 #ifndef CR_CPU_MOST
 #define CR_CPU_MOST CR_CPU_AVX512
 #endif
+/* Returns the kernels of one path, or NULL if this processor cannot run them; always the same. */
 const cr_cpu_kernels *cr_cpu_path(int path);
+/* Returns the fastest kernels of this processor. */
 const cr_cpu_kernels *cr_cpu_best(void);
 
 /* ---- cpu_sweep.c */
 struct cr_pool;
+/* Returns the bytes of room->own. */
 size_t cr_cpu_sweep_bytes(const cr_sweep_sizes *, size_t threads);
+/* Does the op `sweep`. */
 certreg_status cr_cpu_sweep(const cr_cpu_kernels *, struct cr_pool *, const cr_noise *,
                             const cr_sweep *, cr_watch *);
 
-/* For tests: makes a backend that cr_cpu_open gave use one path, and its threads however little
- * there is to do; NO_BACKEND if this machine cannot run it. */
+/* For tests: makes a backend of cr_cpu_open use one path, and all threads for any amount of work.
+ * NO_BACKEND if this processor cannot run the path. */
 certreg_status cr_cpu_force(certreg_backend *, int path);
-/* 1 <= threads <= CR_CPU_MAX_THREADS */
+/* Opens a CPU backend; 1 <= threads <= CR_CPU_MAX_THREADS. */
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out);
 
 #endif

@@ -1,4 +1,5 @@
-/* Compiled with -mavx2 -mfma; run only where cpu.c found all of them. */
+/* The kernels for AVX2. A file of its own, since it is compiled with -mavx2 -mfma; cpu.c calls it
+ * only if the processor has both. */
 #include "backend/cpu.h"
 
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
-/* Compiled with -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma; run only where cpu.c found all of
- * them. */
+/* The kernels for AVX-512. A file of its own, since it is compiled with -mavx512f -mavx512dq
+ * -mavx512bw -mavx512vl -mfma; cpu.c calls it only if the processor has all of them. */
 #include "backend/cpu.h"
 
 #if defined(__x86_64__)

@@ -1,22 +1,23 @@
-/* A linear filter with constants, over the lanes that the including file chose. Sum l of SUMS takes
- * the features j with j % SUMS == l, in order, and every product and sum is rounded by itself: so
- * all paths give the same bits, and a row the same at every place. */
+/* The linear filter of denoisers, over the lanes of the including file. Sum l of SUMS adds the
+ * features with j % SUMS == l in order, and every product and sum is rounded on its own. So all
+ * paths give the same bits, and a row's bits do not depend on its position. */
 #ifndef CR_BACKEND_CPU_FILTER_H
 #define CR_BACKEND_CPU_FILTER_H
 #include "backend/cpu_kernel.h"
 
 #define SUMS CR_FILTER_SUMS
-#define TOGETHER CR_FILTER_GROUP /* components */
-enum { BLOCK = 4, ROWS = 32 };   /* rows for which a constant is loaded once, from L1; from L2 */
+#define TOGETHER CR_FILTER_GROUP /* components of one pass over the features */
+enum { BLOCK = 4, ROWS = 32 };   /* rows per load of a constant from L1; from L2 */
 
-/* Some rows, whose last features, beyond a multiple of SUMS, are apart, padded with zeros. */
+/* Some rows. x_last and y_last have the features after the last multiple of SUMS, padded with
+ * zeros. */
 typedef struct filtered {
     const float *x;
     float *y;
     float x_last[ROWS][SUMS], y_last[ROWS][SUMS];
 } filtered;
 
-/* s[r][c] -= into[c] (x[r] - center), at one vector of features */
+/* Subtracts into[c] (x[r] - center) from s[r][c], at one vector of features. */
 CR_ALWAYS_INLINE void take_step(vf s[BLOCK][2], size_t rows, const float *x, size_t pitch,
                                 vf center, const vf into[2])
 {
@@ -26,7 +27,7 @@ CR_ALWAYS_INLINE void take_step(vf s[BLOCK][2], size_t rows, const float *x, siz
     }
 }
 
-/* t[r][c] = -(into[c], x[r] - center) for two components. */
+/* Sets t[r][c] = -(into[c], x[r] - center) for two components. */
 CR_ALWAYS_INLINE void take(const cr_filter *f, const float *into, const filtered *p, size_t row,
                            size_t rows, float t[BLOCK][TOGETHER])
 {
@@ -52,7 +53,7 @@ CR_ALWAYS_INLINE void take(const cr_filter *f, const float *into, const filtered
         }
 }
 
-/* y -= sum of t[c] back[c], at one vector of features */
+/* Subtracts the sum of t[c] back[c] from y, at one vector of features. */
 CR_ALWAYS_INLINE void give_step(const cr_filter *f, const float *back, const float t[TOGETHER],
                                 float *y)
 {
@@ -71,7 +72,10 @@ CR_ALWAYS_INLINE void mix(const cr_filter *f, size_t component, filtered *p, siz
     for (size_t c = 0; c < TOGETHER; c += 2) {
         float two[BLOCK][TOGETHER];
         take(f, f->into + (component + c) * f->pitch, p, row, rows, two);
-        for (size_t r = 0; r < rows; r++) t[r][c] = two[r][0], t[r][c + 1] = two[r][1];
+        for (size_t r = 0; r < rows; r++) {
+            t[r][c] = two[r][0];
+            t[r][c + 1] = two[r][1];
+        }
     }
     for (size_t j = 0; j < whole; j += VECTOR)
         for (size_t r = 0; r < rows; r++) give_step(f, back + j, t[r], p->y + (row + r) * n + j);
@@ -80,7 +84,7 @@ CR_ALWAYS_INLINE void mix(const cr_filter *f, size_t component, filtered *p, siz
             give_step(f, back + j, t[r], p->y_last[row + r] + j - whole);
 }
 
-/* y = center - keep (center - x) */
+/* Sets y = center - keep (center - x), at one vector of features. */
 static inline void shrink(const cr_filter *f, size_t j, const float *x, float *y)
 {
     const vf center = v_load(f->center + j), d = v_sub(center, v_load(x));
@@ -110,8 +114,9 @@ static void kernel_filter(const cr_filter *f, const float *x, size_t rows, float
 {
     for (size_t r = 0; r < rows; r += ROWS) {
         filtered p;
-        p.x = x + r * f->inputs, p.y = y + r * f->inputs;
-        filter_rows(f, &p, least(rows - r, ROWS));
+        p.x = x + r * f->inputs;
+        p.y = y + r * f->inputs;
+        filter_rows(f, &p, cr_least(rows - r, ROWS));
     }
 }
 

@@ -1,17 +1,17 @@
-/* Products of block sums with each other. The order of the additions depends on the number of
- * inputs alone, so all paths give the same bits. */
+/* The products of block sums (op gram). The order of additions depends only on the number of
+ * inputs, so that all paths give the same bits. */
 #ifndef CR_BACKEND_CPU_GRAM_H
 #define CR_BACKEND_CPU_GRAM_H
 #include "backend/cpu_kernel.h"
 
-/* So many rows are multiplied by so many. */
+/* FOUR rows are multiplied by PAIR rows at a time. */
 #define PAIR 2u
 #define FOUR 4u
-/* Independent partial sums per entry: additions of one lane follow each other, lanes do not. They
- * fill a register of AVX2. */
+/* Partial sums of an entry, which fill an AVX2 register: only additions to the same sum wait for
+ * each other. */
 #define LANES 4u
 
-/* out[r][s] = sum over the tile of a_r b_s. */
+/* Sets out[r][s] to the sum of a_r b_s over the tile. */
 static inline void multiply_tile(const double *const a[FOUR], const double *const b[PAIR],
                                  size_t columns, double out[FOUR][PAIR])
 {
@@ -32,7 +32,7 @@ static inline void multiply_tile(const double *const a[FOUR], const double *cons
             out[r][s] = (sum[r][s][0] + sum[r][s][1]) + (sum[r][s][2] + sum[r][s][3]);
 }
 
-/* Adds to the upper triangle. The last row stands in for those beyond it. */
+/* Adds to the upper triangle. The last row replaces missing rows; their products are dropped. */
 static void kernel_gram(const double *sums, size_t pitch, size_t blocks, size_t columns,
                         double *gram)
 {
@@ -40,8 +40,8 @@ static void kernel_gram(const double *sums, size_t pitch, size_t blocks, size_t 
         for (size_t q = p; q < blocks; q += PAIR) {
             const double *a[FOUR], *b[PAIR];
             double out[FOUR][PAIR];
-            for (size_t r = 0; r < FOUR; r++) a[r] = sums + least(p + r, blocks - 1) * pitch;
-            for (size_t s = 0; s < PAIR; s++) b[s] = sums + least(q + s, blocks - 1) * pitch;
+            for (size_t r = 0; r < FOUR; r++) a[r] = sums + cr_least(p + r, blocks - 1) * pitch;
+            for (size_t s = 0; s < PAIR; s++) b[s] = sums + cr_least(q + s, blocks - 1) * pitch;
             multiply_tile(a, b, columns, out);
             for (size_t r = 0; r < FOUR && p + r < blocks; r++)
                 for (size_t s = 0; s < PAIR && q + s < blocks; s++)

@@ -1,6 +1,6 @@
-/* The kernels of the CPU backend, written once over the lanes that the including file chose
- * (lanes_*.h, V_LANES of them). Replays round in the same places whatever the number of lanes, so
- * every including file computes the same bits; draws need not (cell.h). */
+/* The kernels of the CPU backend, written once for V_LANES lanes; the including file includes one
+ * lanes_*.h first. Replays round at the same places for every number of lanes, so that all paths
+ * compute the same bits; draws need not (cell.h). */
 #ifndef CR_BACKEND_CPU_KERNEL_H
 #define CR_BACKEND_CPU_KERNEL_H
 #include "backend/cpu.h"
@@ -9,20 +9,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Tiles lie on the stack, 25 KiB at most (tests/api_environment.c). */
+/* Tiles are on the stack, at most 25 KiB (tests/api_environment.c). */
 #define FILL_FLOATS \
     4096u           /* normals per tile of project: 16 KiB, half of the smallest L1 cache in use */
-#define CELLS 1024u /* features that draw treats together, with a normal and five numbers each */
+#define CELLS 1024u /* features per pass of draw, each with a normal and five numbers */
 #define TILE 128u   /* features per tile of replay: with CR_REPLAY_CHUNK samples again 16 KiB */
 #define GROUP CR_PROJECT_SUMS
 #define FLUSH CR_PROJECT_PIECE
-/* Floats that a fill may write, or a sum may read, beyond the last wanted one. */
+/* Floats that a fill may write, or a sum may read, after the last one in use. */
 #define SLACK 64u
 #define VECTOR ((size_t)V_LANES)
 
-/* Normals of consecutive blocks; writes up to a whole number of vectors, at most SLACK floats too
- * many. All words come first, in the place of their normals: a processor then works on several
- * blocks at once, where the steps of one would wait for each other. strict: as in normal4.h. */
+/* Writes the normals of consecutive blocks, rounded up to whole vectors by at most SLACK floats.
+ * The first loop stores all words in the place of their normals. Why not one loop: a processor
+ * overlaps several blocks, while the steps of one block wait for each other. strict: as in
+ * normal4.h. */
 CR_ALWAYS_INLINE void fill(const cr_source *s, uint64_t block, size_t blocks, int strict, float *e)
 {
     vu words[4];
@@ -38,13 +39,8 @@ CR_ALWAYS_INLINE void fill(const cr_source *s, uint64_t block, size_t blocks, in
     }
 }
 
-static inline size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- draw */
-/* The cells of up to CELLS features, number by number. */
+/* The cells of up to CELLS features, an array for each member of cr_cell. */
 typedef struct cells {
     _Alignas(64) float h[CELLS], base[CELLS], factor[CELLS], offset[CELLS], room[CELLS];
 } cells;
@@ -58,18 +54,20 @@ static inline void set_cells(cells *to, const float *z, const float *step, size_
         const int whole = n - j >= VECTOR;
         const cr_cell c =
             cr_cell_of(v_load(whole ? z + j : last[0]), v_load(whole ? step + j : last[1]));
-        v_store(to->h + j, c.h), v_store(to->base + j, c.base);
-        v_store(to->factor + j, c.factor), v_store(to->offset + j, c.offset);
+        v_store(to->h + j, c.h);
+        v_store(to->base + j, c.base);
+        v_store(to->factor + j, c.factor);
+        v_store(to->offset + j, c.offset);
         v_store(to->room + j, c.room);
     }
 }
 
-typedef struct place { /* of the first of a row's features that are drawn together */
+typedef struct place { /* of the first feature of a pass over a row */
     const cr_source *source;
     uint64_t block;
 } place;
 
-/* What float could not tell: bit l is feature j + l. */
+/* Decides doubtful cells with more bits. Bit l of doubts is feature j + l. */
 CR_RARE void find_cells(const cells *c, const place *at, unsigned doubts, size_t j, float *x)
 {
     for (; doubts; doubts &= doubts - 1) {
@@ -87,8 +85,8 @@ CR_ALWAYS_INLINE vf point_of(const cells *c, size_t j, const float *e, unsigned 
     return cr_cell_at(&cell, v_load(e + j), doubts);
 }
 
-/* The points of a row, in whole vectors: e is readable up to the end of one. So is x writable, but
- * no farther than `room` >= n floats; those beyond n get their values later. */
+/* Writes n points of a row in whole vectors. e is readable up to the end of a vector. x has `room`
+ * >= n writable floats; floats after the first n are overwritten later. */
 static inline void draw_row(const cells *c, const place *at, const float *e, size_t n, float *x,
                             size_t room)
 {
@@ -101,14 +99,17 @@ static inline void draw_row(const cells *c, const place *at, const float *e, siz
     if (!rest) return;
     float last[V_LANES];
     const vf points = point_of(c, whole, e, &doubts);
-    if (whole + VECTOR <= room) v_store(x + whole, points);
-    else v_store(last, points), memcpy(x + whole, last, rest * sizeof *x);
+    if (whole + VECTOR <= room) {
+        v_store(x + whole, points);
+    } else {
+        v_store(last, points);
+        memcpy(x + whole, last, rest * sizeof *x);
+    }
     doubts &= (1u << rest) - 1;
     if (doubts) find_cells(c, at, doubts, whole, x);
 }
 
-/* Features begin .. begin+n-1 of all samples: `rows` rows at a time, more than one only if they are
- * whole. */
+/* Draws features begin .. begin+n-1 of all samples, several rows at a time if rows are whole. */
 static void draw_piece(const cr_source *s, const cells *c, uint64_t first, size_t count,
                        size_t begin, size_t n, float *x)
 {
@@ -116,7 +117,7 @@ static void draw_piece(const cr_source *s, const cells *c, uint64_t first, size_
     const size_t row = (size_t)s->row, quads = (n + 3) / 4,
                  rows = quads == row ? CELLS / 4 / row : 1;
     for (size_t i = 0; i < count; i += rows) {
-        const size_t together = least(count - i, rows);
+        const size_t together = cr_least(count - i, rows);
         const uint64_t block = cr_source_block(s, first + i) + begin / 4;
         fill(s, block, together * quads, 1, e);
         for (size_t k = 0; k < together; k++) {
@@ -135,18 +136,20 @@ static void kernel_draw(const cr_noise *noise, const float *z, const float *step
     const size_t inputs = noise->inputs;
     if (noise->clean_first && first == 0 && count) {
         memcpy(x, z, inputs * sizeof *x);
-        first++, count--, x += inputs;
+        first++;
+        count--;
+        x += inputs;
     }
     for (size_t j = 0; j < inputs && count; j += CELLS) {
-        const size_t n = least(inputs - j, CELLS);
+        const size_t n = cr_least(inputs - j, CELLS);
         set_cells(&c, z + j, step + j, n);
         draw_piece(&s, &c, first, count, j, n, x);
     }
 }
 
 /* ---- replay */
-/* Float sums over one chunk for 4 vectors of features; `functions` is a constant wherever this is
- * called. */
+/* Float sums over one chunk for 4 vectors of features. Every caller passes a constant number of
+ * functions. */
 CR_ALWAYS_INLINE void sum_chunk(const float *e, size_t pitch, size_t samples, size_t functions,
                                 const float *weights, size_t stride, float sums[2][4 * V_LANES])
 {
@@ -166,8 +169,8 @@ CR_ALWAYS_INLINE void sum_chunk(const float *e, size_t pitch, size_t samples, si
     }
 }
 
-/* Adds one chunk's sums over `width` features of a tile to the double sums, whose functions are
- * `inputs` apart. */
+/* Adds one chunk's sums over `width` features of a tile to the double sums, which have `inputs`
+ * numbers for each function. */
 static inline void add_chunk(const float *e, size_t pitch, size_t samples, size_t functions,
                              const float *weights, size_t stride, size_t width, double *sums,
                              size_t inputs)
@@ -176,7 +179,7 @@ static inline void add_chunk(const float *e, size_t pitch, size_t samples, size_
         float part[2][4 * V_LANES];
         if (functions == 1) sum_chunk(e + j, pitch, samples, 1, weights, stride, part);
         else sum_chunk(e + j, pitch, samples, 2, weights, stride, part);
-        const size_t n = least(width - j, 4 * VECTOR);
+        const size_t n = cr_least(width - j, 4 * VECTOR);
         for (size_t f = 0; f < functions; f++)
             for (size_t k = 0; k < n; k++) sums[f * inputs + j + k] += (double)part[f][k];
     }
@@ -202,9 +205,9 @@ static void kernel_replay(const cr_noise *noise, uint64_t first, size_t count, s
     _Alignas(64) float e[CR_REPLAY_CHUNK * TILE + SLACK];
     const cr_source s = cr_source_of(noise);
     for (size_t j = begin; j < end; j += TILE) {
-        const size_t width = least(end - j, TILE);
+        const size_t width = cr_least(end - j, TILE);
         for (size_t i = 0; i < count; i += CR_REPLAY_CHUNK) {
-            const size_t n = least(count - i, CR_REPLAY_CHUNK), quads = (width + 3) / 4;
+            const size_t n = cr_least(count - i, CR_REPLAY_CHUNK), quads = (width + 3) / 4;
             fill_tile(&s, noise->clean_first, first + i, n, j / 4, quads, e);
             add_chunk(e, 4 * quads, n, functions, weights + i, stride, width, sums + j,
                       noise->inputs);
@@ -213,8 +216,8 @@ static void kernel_replay(const cr_noise *noise, uint64_t first, size_t count, s
 }
 
 /* ---- project */
-typedef struct projection { /* of one sample; partial sum l takes the features j with j % GROUP ==
-                               l, in order */
+/* The projection of one sample. Partial sum l adds the features with j % GROUP == l in order. */
+typedef struct projection {
     _Alignas(64) float dot[GROUP], norm[GROUP];
     double dots, norms;
 } projection;
@@ -228,11 +231,13 @@ static inline double add_partial(const float *part)
 
 static inline void flush(projection *p)
 {
-    p->dots += add_partial(p->dot), p->norms += add_partial(p->norm);
-    memset(p->dot, 0, sizeof p->dot), memset(p->norm, 0, sizeof p->norm);
+    p->dots += add_partial(p->dot);
+    p->norms += add_partial(p->norm);
+    memset(p->dot, 0, sizeof p->dot);
+    memset(p->norm, 0, sizeof p->norm);
 }
 
-/* `groups` <= FLUSH / GROUP groups of features, then a flush */
+/* Adds `groups` <= FLUSH / GROUP groups of features. A flush must follow. */
 static inline void project_groups(projection *p, const float *e, const float *direction,
                                   const float *mask, size_t groups)
 {
@@ -248,18 +253,18 @@ static inline void project_groups(projection *p, const float *e, const float *di
     }
 }
 
-typedef struct ruler { /* what every sample is measured with; the last group is padded with zeros */
+typedef struct ruler { /* the vectors of a projection; tails: the last group padded with zeros */
     const float *direction, *mask;
     size_t inputs;
     float direction_tail[GROUP], mask_tail[GROUP];
 } ruler;
 
-/* Features begin .. begin+n-1 of one sample; begin is a multiple of FLUSH. */
+/* Adds features begin .. begin+n-1 of one sample; begin is a multiple of FLUSH. */
 static inline void project_piece(projection *p, const ruler *r, const float *e, size_t begin,
                                  size_t n)
 {
     for (size_t j = 0; j < n; j += FLUSH) {
-        const size_t width = least(n - j, FLUSH), groups = width / GROUP;
+        const size_t width = cr_least(n - j, FLUSH), groups = width / GROUP;
         project_groups(p, e + j, r->direction + begin + j, r->mask + begin + j, groups);
         if (width % GROUP)
             project_groups(p, e + j + groups * GROUP, r->direction_tail, r->mask_tail, 1);
@@ -267,7 +272,7 @@ static inline void project_piece(projection *p, const ruler *r, const float *e, 
     }
 }
 
-/* As fill; the last group may be read as a whole. */
+/* Like fill, and makes the whole last group readable. */
 static inline void fill_groups(const cr_source *s, uint64_t block, size_t blocks, float *e)
 {
     memset(e + 4 * blocks, 0, GROUP * sizeof *e);
@@ -277,13 +282,13 @@ static inline void fill_groups(const cr_source *s, uint64_t block, size_t blocks
 static inline void project_rows(const cr_source *s, const ruler *r, int clean_first, uint64_t first,
                                 size_t samples, float *e, double *dots, double *norms)
 {
-    const size_t row = (size_t)s->row, piece = least(4 * row, FILL_FLOATS);
+    const size_t row = (size_t)s->row, piece = cr_least(4 * row, FILL_FLOATS);
     if (piece == 4 * row) fill_groups(s, cr_source_block(s, first), samples * row, e);
     for (size_t i = 0; i < samples; i++) {
         projection p;
         memset(&p, 0, sizeof p);
         for (size_t j = 0; j < r->inputs; j += piece) {
-            const size_t n = least(r->inputs - j, piece);
+            const size_t n = cr_least(r->inputs - j, piece);
             if (piece != 4 * row)
                 fill_groups(s, cr_source_block(s, first + i) + j / 4, (n + 3) / 4, e);
             project_piece(&p, r, piece == 4 * row ? e + i * 4 * row : e, j, n);
@@ -305,7 +310,7 @@ static void kernel_project(const cr_noise *noise, uint64_t first, size_t count,
     memcpy(r.direction_tail, direction + inputs - tail, tail * sizeof *direction);
     memcpy(r.mask_tail, mask + inputs - tail, tail * sizeof *mask);
     for (size_t i = 0; i < count; i += rows)
-        project_rows(&s, &r, noise->clean_first, first + i, least(count - i, rows), e, dots + i,
+        project_rows(&s, &r, noise->clean_first, first + i, cr_least(count - i, rows), e, dots + i,
                      norms + i);
 }
 

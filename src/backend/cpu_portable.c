@@ -1,4 +1,5 @@
-/* The path that runs on every machine: by four lanes where all processors have them, else one. */
+/* The kernels for every processor: with four lanes on x86-64 and little-endian AArch64, else one.
+ */
 #if defined(__x86_64__) || defined(__AARCH64EL__)
 #include "backend/lanes_four.h"
 #else

@@ -1,19 +1,20 @@
-/* A sweep on the CPU: tile of features after tile, so that memory does not grow with the inputs. A
- * round has a tile for each thread. What they find is added in the order of the tiles, so that bits
+/* The op sweep on the CPU, tile by tile of features, so that memory does not grow with the inputs.
+ * A round has one tile for each thread. Results are added in the order of the tiles, so that bits
  * do not depend on threads. */
 #include "backend/cpu.h"
 #include "backend/pool.h"
 #include "base/arena.h"
+#include "base/os.h"
 #include <math.h>
 #include <string.h>
 
-#define MOST_TILES 8u /* of a round */
+#define MOST_TILES 8u /* in a round */
 
-typedef struct place { /* where a tile of the round is swept */
+typedef struct place { /* memory for one tile of a round */
     cr_swept *swept;
     float *mask;
     double *rows;                           /* block sums of all functions with a gram */
-    double *squares, *norms, *dots, *grams; /* results of all functions; NULL: the totals */
+    double *squares, *norms, *dots, *grams; /* results of all functions; NULL: use the totals */
 } place;
 
 typedef struct sweep {
@@ -21,20 +22,15 @@ typedef struct sweep {
     const cr_noise *noise;
     const cr_sweep *of;
     place place[MOST_TILES];
-    double *squares;     /* totals, two for a border of each function */
-    size_t tiles;        /* of a round */
+    double *squares;     /* totals, two for each border of each function */
+    size_t tiles;        /* in a round */
     size_t at;           /* the first tile of the round */
     uint64_t end;        /* of the samples */
-    int projects, whole; /* some function is projected; is whole */
+    int projects, whole; /* some function has no gram; some function is whole */
     cr_lookout look;
 } sweep;
 
 /* ---- memory */
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static size_t tiles_of(size_t inputs)
 {
     return inputs / CR_SWEEP_TILE + (inputs % CR_SWEEP_TILE != 0);
@@ -42,12 +38,12 @@ static size_t tiles_of(size_t inputs)
 
 static size_t together(size_t inputs, size_t threads)
 {
-    return least(tiles_of(inputs), least(threads, MOST_TILES));
+    return cr_least(tiles_of(inputs), cr_least(threads, MOST_TILES));
 }
 
 static place lay_out(cr_arena *a, const cr_sweep_sizes *s, int own)
 {
-    const size_t width = least(s->inputs, CR_SWEEP_TILE), padded = (width + 63) / 64 * 64,
+    const size_t width = cr_least(s->inputs, CR_SWEEP_TILE), padded = (width + 63) / 64 * 64,
                  borders = 2 * (s->blocks + 1);
     place p = {.swept = cr_arena_take(a, s->functions, sizeof *p.swept),
                .mask = cr_arena_take(a, padded, sizeof *p.mask),
@@ -81,7 +77,7 @@ size_t cr_cpu_sweep_bytes(const cr_sweep_sizes *s, size_t threads)
 }
 
 /* ---- a tile */
-/* Where a function's results go: to the place's own, or the totals. */
+/* Points every function to its results, either the place's or the totals. */
 static void point(const sweep *me, const place *p)
 {
     const size_t borders = 2 * (me->of->sizes->blocks + 1);
@@ -89,12 +85,14 @@ static void point(const sweep *me, const place *p)
     for (size_t i = 0; i < me->of->count; i++) {
         const cr_function *f = me->of->functions + i;
         cr_swept *s = p->swept + i;
-        s->f = f, s->block = s->next = 0;
+        s->f = f;
+        s->block = s->next = 0;
         s->squares = (p->squares ? p->squares : me->squares) + i * borders;
-        s->dots = p->dots ? dots : f->dots, s->gram = p->grams ? gram : f->gram;
+        s->dots = p->dots ? dots : f->dots;
+        s->gram = p->grams ? gram : f->gram;
         s->rows = f->gram ? rows : NULL;
         if (f->gram) {
-            rows += f->blocks * least(me->noise->inputs, CR_SWEEP_TILE);
+            rows += f->blocks * cr_least(me->noise->inputs, CR_SWEEP_TILE);
             gram += f->blocks * f->blocks;
         } else dots += f->count;
     }
@@ -117,8 +115,8 @@ static void clear_features(const cr_swept *s, size_t padded)
 static cr_sweep_tile start_tile(const sweep *me, size_t number, const place *p)
 {
     const size_t begin = number * CR_SWEEP_TILE, inputs = me->noise->inputs,
-                 width = least(inputs - begin, CR_SWEEP_TILE),
-                 padded = (least(inputs, CR_SWEEP_TILE) + 63) / 64 * 64;
+                 width = cr_least(inputs - begin, CR_SWEEP_TILE),
+                 padded = (cr_least(inputs, CR_SWEEP_TILE) + 63) / 64 * 64;
     const size_t span = (size_t)(me->end - me->of->first);
     memset(p->mask, 0, padded * sizeof *p->mask);
     memcpy(p->mask, me->of->mask + begin, width * sizeof *p->mask);
@@ -130,7 +128,7 @@ static cr_sweep_tile start_tile(const sweep *me, size_t number, const place *p)
     if (p->norms && me->projects) memset(p->norms, 0, span * sizeof *p->norms);
     return (cr_sweep_tile){.begin = begin,
                            .width = width,
-                           .pitch = least(inputs, CR_SWEEP_TILE),
+                           .pitch = cr_least(inputs, CR_SWEEP_TILE),
                            .mask = p->mask,
                            .functions = me->of->count,
                            .first = me->of->first,
@@ -143,11 +141,11 @@ static void pass(sweep *me, cr_sweep_tile *t, cr_swept *swept)
 {
     for (uint64_t i = me->of->first; i < me->end && !cr_lookout_late(&me->look); i += CR_CPU_STEP) {
         t->starts = i == me->of->first && !t->again;
-        me->kernels->sweep(me->noise, i, least((size_t)(me->end - i), CR_CPU_STEP), t, swept);
+        me->kernels->sweep(me->noise, i, cr_least((size_t)(me->end - i), CR_CPU_STEP), t, swept);
     }
 }
 
-/* What does not grow with the number of samples. */
+/* Multiplies the block sums. The cost does not depend on the number of samples. */
 static void multiply(sweep *me, size_t part, const cr_sweep_tile *t, const cr_swept *swept)
 {
     cr_watch *watch = part ? NULL : me->look.watch;
@@ -166,7 +164,8 @@ static void sweep_tiles(void *context, size_t part, size_t parts)
         if (me->at + k >= tiles_of(me->noise->inputs)) return;
         cr_sweep_tile t = start_tile(me, me->at + k, p);
         pass(me, &t, p->swept);
-        t.again = 1, t.norms = NULL;
+        t.again = 1;
+        t.norms = NULL;
         if (me->whole) pass(me, &t, p->swept);
         multiply(me, part, &t, p->swept);
     }
@@ -191,7 +190,7 @@ static void add_place(const sweep *me, const place *p)
     if (me->projects) add(me->of->norms, p->norms, (size_t)(me->end - me->of->first));
 }
 
-/* The totals, of nothing so far. */
+/* Finds the end of the samples, and clears the totals. */
 static void start(sweep *me)
 {
     const size_t borders = 2 * (me->of->sizes->blocks + 1);
@@ -200,14 +199,15 @@ static void start(sweep *me)
         const cr_function *f = me->of->functions + i;
         const cr_swept totals = {.f = f, .dots = f->dots, .gram = f->gram};
         if (f->first + f->count > me->end) me->end = f->first + f->count;
-        me->projects |= !f->gram, me->whole |= f->whole;
+        me->projects |= !f->gram;
+        me->whole |= f->whole;
         clear_results(me, &totals, me->squares + i * borders);
     }
     if (me->projects)
         memset(me->of->norms, 0, (size_t)(me->end - me->of->first) * sizeof *me->of->norms);
 }
 
-/* Lengths, and projections on unit vectors. */
+/* Turns totals into lengths and projections on unit vectors. */
 static void finish(const sweep *me)
 {
     for (size_t i = 0; i < me->of->count; i++) {
@@ -227,15 +227,16 @@ static void finish(const sweep *me)
 certreg_status cr_cpu_sweep(const cr_cpu_kernels *kernels, cr_pool *pool, const cr_noise *noise,
                             const cr_sweep *of, cr_watch *watch)
 {
-    sweep me = {.kernels = kernels, .noise = noise, .of = of, .look = {watch, pthread_self(), 0}};
+    sweep me = {
+        .kernels = kernels, .noise = noise, .of = of, .look = {watch, cr_os_thread_number(), 0}};
     cr_arena room = {.base = of->room->own};
     me.tiles = together(noise->inputs, cr_pool_threads(pool));
     lay_out_all(&room, of->sizes, me.tiles, &me);
     start(&me);
     const size_t normals =
-        cr_arena_times(me.tiles * CR_SWEEP_TILE, (size_t)(me.end - of->first)); /* of a round */
+        cr_arena_times(me.tiles * CR_SWEEP_TILE, (size_t)(me.end - of->first)); /* in a round */
     for (; me.at < tiles_of(noise->inputs); me.at += me.tiles) {
-        cr_pool_run(pool, least(me.tiles, cr_pool_worth(pool, normals)), sweep_tiles, &me);
+        cr_pool_run(pool, cr_least(me.tiles, cr_pool_worth(pool, normals)), sweep_tiles, &me);
         if (me.look.late) return CERTREG_E_DEADLINE;
         for (size_t k = 0; me.tiles > 1 && k < me.tiles; k++)
             if (me.at + k < tiles_of(noise->inputs)) add_place(&me, me.place + k);

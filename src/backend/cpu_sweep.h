@@ -1,10 +1,10 @@
-/* One tile of features of a sweep, over the lanes of cpu_kernel.h: its noise is drawn once, some
- * rows at a time, and every function takes what it needs of them while they are in the cache. */
+/* The sweep of one tile of features, over the lanes of cpu_kernel.h. Noise is drawn once, some rows
+ * at a time, and added to every function while the rows are in the cache. */
 #ifndef CR_BACKEND_CPU_SWEEP_H
 #define CR_BACKEND_CPU_SWEEP_H
 #include "backend/cpu_kernel.h"
 
-/* sum[j] = e_i[j] weights[i] added in the order of i, in float. */
+/* Adds e_i[j] weights[i] to sum[j] in float, in the order of i. */
 CR_ALWAYS_INLINE void add_rows(const float *e, size_t pitch, size_t rows, const float *weights,
                                size_t width, float *sum)
 {
@@ -20,8 +20,8 @@ CR_ALWAYS_INLINE void add_rows(const float *e, size_t pitch, size_t rows, const 
     }
 }
 
-/* The partial sums of some rows: so many chains of additions do not wait for each other. With
- * squares, `by` is the mask, and each term has the normal twice. */
+/* Adds the projections of up to ABREAST rows; their additions overlap. With squares, `by` is the
+ * mask, and each term has the normal twice. */
 enum { ABREAST = 4 };
 CR_ALWAYS_INLINE void project_abreast(const float *e, size_t pitch, size_t rows, const float *by,
                                       size_t groups, int squares, double *dots)
@@ -71,14 +71,15 @@ static void end_block(cr_swept *s, const cr_sweep_tile *t)
     s->squares[2 * s->block + 1] += unit;
 }
 
-/* Ends the blocks that end here, and finds where the next chunk ends. */
+/* Ends the blocks that end at this sample, and sets the end of the next chunk. */
 static void go_on(cr_swept *s, const cr_sweep_tile *t)
 {
     const cr_function *f = s->f;
     while (s->block < f->blocks && s->next == cr_walk_border(f->count, f->blocks, s->block + 1))
         end_block(s, t);
     if (s->block == f->blocks) return;
-    s->next = least(s->next + CR_REPLAY_CHUNK, cr_walk_border(f->count, f->blocks, s->block + 1));
+    s->next =
+        cr_least(s->next + CR_REPLAY_CHUNK, cr_walk_border(f->count, f->blocks, s->block + 1));
 }
 
 static void end_chunk(cr_swept *s, const cr_sweep_tile *t)
@@ -90,7 +91,7 @@ static void end_chunk(cr_swept *s, const cr_sweep_tile *t)
     go_on(s, t);
 }
 
-/* What one function takes of `rows` rows, from sample number `first` on. */
+/* Adds `rows` rows, from sample number `first` on, to one function. */
 static inline void take_rows(cr_swept *s, const cr_sweep_tile *t, const float *e, size_t pitch,
                              uint64_t first, size_t rows)
 {
@@ -117,7 +118,7 @@ static void kernel_sweep(const cr_noise *noise, uint64_t first, size_t count,
     const size_t quads = (t->width + 3) / 4, pitch = 4 * quads, most = FILL_FLOATS / pitch;
     for (size_t f = 0; f < t->functions && t->starts; f++) go_on(swept + f, t);
     for (size_t i = 0; i < count; i += most) {
-        const size_t rows = least(count - i, most);
+        const size_t rows = cr_least(count - i, most);
         fill_tile(&s, noise->clean_first, first + i, rows, t->begin / 4, quads, e);
         if (t->norms)
             project_tile(e, pitch, rows, t->mask, (t->width + GROUP - 1) / GROUP, 1,

@@ -1,4 +1,4 @@
-/* Eight lanes: AVX2 and FMA. See lanes_scalar.h for what each word means. */
+/* Eight lanes: AVX2 and FMA. lanes_scalar.h defines the operations. */
 #ifndef CR_BACKEND_LANES_AVX2_H
 #define CR_BACKEND_LANES_AVX2_H
 #include "backend/philox.h"
@@ -28,7 +28,7 @@ typedef __m256i vu;
 #define v_load _mm256_loadu_ps
 #define v_store _mm256_storeu_ps
 
-/* AVX2 converts signed integers only: two exact halves, joined by one rounding. */
+/* Why two halves: AVX2 converts only signed integers. Both are exact, and the fma rounds once. */
 static inline vf v_float(vu a)
 {
     const vf high = _mm256_cvtepi32_ps(_mm256_srli_epi32(a, 16));
@@ -46,7 +46,7 @@ static inline vf v_pick_31(vu selector, vf a, vf b)
     return _mm256_blendv_ps(a, b, v_from_bits(selector));
 }
 
-/* AVX2 compares signed integers only: the range is moved to the lower end of those. */
+/* AVX2 compares only signed integers: the range is moved to the lower end of the signed ones. */
 static inline vf v_nan_outside(vf a, vu x, uint32_t first, uint32_t count)
 {
     const vu moved = v_add_u(x, v_set_u(0x80000000u - first));
@@ -64,14 +64,13 @@ static inline vf v_flip_31(vf a, vu selector)
     return _mm256_xor_ps(a, v_from_bits(_mm256_and_si256(selector, v_set_u(0x80000000u))));
 }
 
-/* b, but a where `step` is zero */
 static inline vf v_unless_zero(vf step, vf a, vf b)
 {
     return _mm256_blendv_ps(a, b, _mm256_cmp_ps(step, _mm256_setzero_ps(), _CMP_NEQ_UQ));
 }
 
-/* One round on twice four blocks, a 64-bit lane for each: only the low halves count, so that a
- * product needs no repacking. What the two do is interleaved, since each waits for itself. */
+/* One round on two groups of four blocks, a 64-bit lane for each block: only the low halves count,
+ * so that a product needs no repacking. The two groups overlap; the steps of one cannot. */
 static inline void v_philox_round(__m256i c[4][2], const uint32_t key[2])
 {
     __m256i p[2], q[2];
@@ -86,11 +85,12 @@ static inline void v_philox_round(__m256i c[4][2], const uint32_t key[2])
     for (int i = 0; i < 2; i++) {
         c[0][i] = _mm256_xor_si256(_mm256_srli_epi64(q[i], 32), c[1][i]);
         c[2][i] = _mm256_xor_si256(_mm256_srli_epi64(p[i], 32), c[3][i]);
-        c[1][i] = q[i], c[3][i] = p[i];
+        c[1][i] = q[i];
+        c[3][i] = p[i];
     }
 }
 
-/* Words of blocks first .. first+7. Lane p holds block 2(p % 4) + p / 4: the order that v_store4
+/* Words of blocks first .. first+7. Lane p has block 2(p % 4) + p / 4, an order that v_store4
  * undoes at no cost. */
 CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream,
                                uint64_t first, vu words[4])
@@ -101,8 +101,10 @@ CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64
     __m256i c[4][2];
 #pragma GCC unroll 2
     for (int i = 0; i < 2; i++) {
-        c[0][i] = index[i], c[1][i] = _mm256_srli_epi64(index[i], 32);
-        c[2][i] = v_set_u((uint32_t)stream), c[3][i] = v_set_u((uint32_t)(stream >> 32));
+        c[0][i] = index[i];
+        c[1][i] = _mm256_srli_epi64(index[i], 32);
+        c[2][i] = v_set_u((uint32_t)stream);
+        c[3][i] = v_set_u((uint32_t)(stream >> 32));
     }
 #pragma GCC unroll 10
     for (int round = 0; round < CR_PHILOX_ROUNDS; round++) v_philox_round(c, keys + 2 * round);
@@ -111,7 +113,7 @@ CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64
         words[i] = _mm256_blend_epi32(c[i][0], _mm256_slli_epi64(c[i][1], 32), 0xAA);
 }
 
-/* Transposes 4x4 inside each 128-bit part and writes 32 normals in the order of their blocks. */
+/* Transposes 4x4 in each 128-bit part and writes 32 normals in the order of their blocks. */
 static inline void v_store4(float *to, const vf e[4])
 {
     const __m256d ab_lo = _mm256_castps_pd(_mm256_unpacklo_ps(e[0], e[1])),

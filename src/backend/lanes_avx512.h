@@ -1,4 +1,4 @@
-/* Sixteen lanes: AVX-512 F, DQ, BW, VL. See lanes_scalar.h for what each word means. */
+/* Sixteen lanes: AVX-512 F, DQ, BW, VL. lanes_scalar.h defines the operations. */
 #ifndef CR_BACKEND_LANES_AVX512_H
 #define CR_BACKEND_LANES_AVX512_H
 #include "backend/philox.h"
@@ -55,21 +55,19 @@ static inline vf v_flip_31(vf a, vu selector) /* 0x78: a xor (selector and sign)
     return v_from_bits(_mm512_ternarylogic_epi32(v_bits(a), selector, v_set_u(0x80000000u), 0x78));
 }
 
-/* b, but a where `step` is zero */
 static inline vf v_unless_zero(vf step, vf a, vf b)
 {
     return _mm512_mask_mov_ps(a, _mm512_cmp_ps_mask(step, _mm512_setzero_ps(), _CMP_NEQ_UQ), b);
 }
 
-/* High halves into low halves. A shuffle, since shifts would wait for the port of the
- * multiplications. */
+/* Moves high halves into low halves. Why not a shift: shifts use the port of multiplications. */
 static inline __m512i v_high(__m512i a)
 {
     return _mm512_shuffle_epi32(a, _MM_PERM_DDBB);
 }
 
-/* One round on eight blocks, a 64-bit lane for each: only the low halves count, so that a product
- * needs no repacking. */
+/* One round on eight blocks, a 64-bit lane for each block: only the low halves count, so that a
+ * product needs no repacking. */
 static inline void v_philox_round(__m512i c[4], const uint32_t key[2])
 {
     const __m512i p = _mm512_mul_epu32(c[0], v_set_u(CR_PHILOX_MULTIPLIER_0));
@@ -88,7 +86,7 @@ static inline void v_philox_start(__m512i c[4], __m512i index, uint64_t stream)
     c[3] = v_set_u((uint32_t)(stream >> 32));
 }
 
-/* Words of blocks first .. first+15. Lane p holds block 4(p % 4) + p / 4: the order that v_store4
+/* Words of blocks first .. first+15. Lane p has block 4(p % 4) + p / 4, an order that v_store4
  * undoes at no cost. */
 CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream,
                                uint64_t first, vu words[4])
@@ -109,7 +107,7 @@ CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64
         words[i] = _mm512_mask_blend_epi32(0xAAAA, even[i], _mm512_slli_epi64(odd[i], 32));
 }
 
-/* Transposes 4x4 inside each 128-bit part and writes 64 normals in the order of their blocks. */
+/* Transposes 4x4 in each 128-bit part and writes 64 normals in the order of their blocks. */
 static inline void v_store4(float *to, const vf e[4])
 {
     const __m512d ab_lo = _mm512_castps_pd(_mm512_unpacklo_ps(e[0], e[1])),

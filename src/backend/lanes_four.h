@@ -1,5 +1,4 @@
-/* Four lanes: what every x86-64 and every aarch64 has. See lanes_scalar.h for what each word
- * means. */
+/* Four lanes, which every x86-64 and every AArch64 has. lanes_scalar.h defines the operations. */
 #ifndef CR_BACKEND_LANES_FOUR_H
 #define CR_BACKEND_LANES_FOUR_H
 #include "backend/philox.h"
@@ -13,7 +12,7 @@
 #define V_LANES 4
 typedef float vf __attribute__((vector_size(16)));
 typedef uint32_t vu __attribute__((vector_size(16)));
-typedef int32_t vi __attribute__((vector_size(16))); /* its comparisons give 0, or all bits */
+typedef int32_t vi __attribute__((vector_size(16))); /* a comparison gives 0 or all bits */
 typedef uint64_t vw __attribute__((vector_size(16)));
 typedef float v_place __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -35,7 +34,7 @@ typedef float v_place __attribute__((vector_size(16), aligned(4), may_alias));
 #define v_load(a) ((vf)(*(const v_place *)(a)))
 #define v_store(to, a) ((void)(*(v_place *)(to) = (a)))
 
-/* b where the mask has ones, else a */
+/* Returns the bits of b at ones of the mask, else the bits of a. */
 static inline vf v_pick(vu mask, vf a, vf b)
 {
     return (vf)((v_bits(a) & ~mask) | (v_bits(b) & mask));
@@ -46,7 +45,7 @@ static inline vf v_pick(vu mask, vf a, vf b)
 
 static inline vf v_nan_outside(vf a, vu x, uint32_t first, uint32_t count)
 {
-    const vu moved = x + v_set_u(0x80000000u - first); /* as with AVX2 */
+    const vu moved = x + v_set_u(0x80000000u - first); /* as in AVX2 */
     return (vf)(v_bits(a) | (vu)((vi)moved > (vi)v_set_u(0x80000000u + (count - 1))));
 }
 
@@ -57,7 +56,7 @@ static inline vf v_flip_31(vf a, vu selector)
 
 #if defined(__x86_64__)
 #define v_sqrt _mm_sqrt_ps
-/* of what is below 2^31 */
+/* for numbers below 2^31 */
 #define v_round(a) ((vf)_mm_cvtepi32_ps(_mm_cvtps_epi32(a)))
 #define v_not_within(a, b) ((unsigned)_mm_movemask_ps(_mm_cmpnle_ps(a, b)))
 #define v_times(a, b) ((vw)_mm_mul_epu32((__m128i)(a), (__m128i)(b)))
@@ -71,8 +70,9 @@ CR_RARE vf v_fma_find(vf a, vf b, vf c)
     return c;
 }
 
-/* In double a product is exact, and a sum is rounded to 29 bits more than float has. Rounding that
- * to float is right but where these are half of the last place, or float is short of bits. */
+/* SSE2 has no fma. In double, the product is exact and the sum is rounded to 29 more bits than
+ * float has. Rounding it to float is correct unless these bits are exactly half of float's last
+ * place, or the result may be subnormal in float; then fmaf decides. */
 static inline vf v_fma(vf a, vf b, vf c)
 {
     const __m128d low = _mm_cvtps_pd(a) * _mm_cvtps_pd(b) + _mm_cvtps_pd(c);
@@ -91,7 +91,10 @@ static inline void v_store4(float *to, const vf e[4])
 {
     vf a = e[0], b = e[1], c = e[2], d = e[3];
     _MM_TRANSPOSE4_PS(a, b, c, d);
-    v_store(to, a), v_store(to + 4, b), v_store(to + 8, c), v_store(to + 12, d);
+    v_store(to, a);
+    v_store(to + 4, b);
+    v_store(to + 8, c);
+    v_store(to + 12, d);
 }
 #else
 #define v_sqrt(a) ((vf)vsqrtq_f32((float32x4_t)(a)))
@@ -108,15 +111,17 @@ static inline void v_store4(float *to, const vf e[4])
 }
 #endif
 
-/* A 64-bit lane for each block, as with AVX2. Lane p of the words holds block p. */
+/* A 64-bit lane for each block, as in AVX2. Lane p of the words has block p. */
 CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream,
                                uint64_t first, vu words[4])
 {
     const vw index[2] = {{first, first + 2}, {first + 1, first + 3}};
     vw c[4][2];
     for (int i = 0; i < 2; i++) {
-        c[0][i] = index[i], c[1][i] = index[i] >> 32;
-        c[2][i] = (vw){stream, stream}, c[3][i] = c[2][i] >> 32;
+        c[0][i] = index[i];
+        c[1][i] = index[i] >> 32;
+        c[2][i] = (vw){stream, stream};
+        c[3][i] = c[2][i] >> 32;
     }
 #pragma GCC unroll 10
     for (int round = 0; round < CR_PHILOX_ROUNDS; round++)
@@ -126,7 +131,8 @@ CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64
                      q = v_times(c[2][i], v_set_u(CR_PHILOX_MULTIPLIER_1));
             c[0][i] = (q >> 32) ^ (c[1][i] ^ (vw)v_set_u(keys[2 * round]));
             c[2][i] = (p >> 32) ^ (c[3][i] ^ (vw)v_set_u(keys[2 * round + 1]));
-            c[1][i] = q, c[3][i] = p;
+            c[1][i] = q;
+            c[3][i] = p;
         }
     for (int i = 0; i < 4; i++) words[i] = (vu)((c[i][0] & 0xFFFFFFFFu) | c[i][1] << 32);
 }

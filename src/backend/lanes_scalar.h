@@ -1,7 +1,7 @@
-/* Arithmetic of one lane: the vocabulary of normal4.h and cpu_kernel.h in plain C and CUDA. The
- * other lanes_*.h say the same words for a register full of lanes; a translation unit includes
- * exactly one of them. Every operation but v_fma_loose is exact or rounded once to nearest, so all
- * of them give the same bits. */
+/* One lane: the operations of normal4.h and cpu_kernel.h in plain C and CUDA. Each further
+ * lanes_*.h defines them for a register of lanes; a translation unit includes exactly one
+ * lanes_*.h. Every operation except v_fma_loose is exact or rounded once to nearest, so that all
+ * files give the same bits. */
 #ifndef CR_BACKEND_LANES_H
 #define CR_BACKEND_LANES_H
 #include "backend/philox.h"
@@ -74,8 +74,8 @@ CR_INLINE vf v_fma(vf a, vf b, vf c)
 {
     return __fmaf_rn(a, b, c);
 }
-/* The root of 0 or of something in [2^-100, 2^100], where the steps that nvcc takes for most
- * numbers round right: without its branch for the others two roots overlap. */
+/* Returns the root of 0 or of a number in [2^-100, 2^100]. Why not sqrtf: nvcc's steps for this
+ * range round correctly, and without its branch for further numbers two roots overlap. */
 CR_INLINE vf v_sqrt(vf a)
 {
     float inverse;
@@ -101,37 +101,38 @@ CR_INLINE vf v_sqrt(vf a)
     return sqrtf(a);
 }
 #endif
-/* a b + c, rounded once or twice */
+/* Returns a b + c, rounded once or twice. */
 CR_INLINE vf v_fma_loose(vf a, vf b, vf c)
 {
     return a * b + c;
 }
-/* To the nearest whole number, the even one of two. */
+/* Rounds to the nearest integer, ties to even. */
 CR_INLINE vf v_round(vf a)
 {
     return rintf(a);
 }
 
-/* b where bit 30 of the selector is set, else a; likewise bit 31. */
+/* Returns b if bit 30 of the selector is set, else a. */
 CR_INLINE vf v_pick_30(vu selector, vf a, vf b)
 {
     return selector & 0x40000000u ? b : a;
 }
+/* Returns b if bit 31 of the selector is set, else a. */
 CR_INLINE vf v_pick_31(vu selector, vf a, vf b)
 {
     return selector & 0x80000000u ? b : a;
 }
-/* a, but NaN where x is not one of first .. first + count - 1 */
+/* Returns a if x is in first .. first + count - 1, else NaN. */
 CR_INLINE vf v_nan_outside(vf a, vu x, uint32_t first, uint32_t count)
 {
     return x - first < count ? a : NAN;
 }
-/* A bit for each lane where a <= b does not hold. */
+/* Returns a bit for each lane with !(a <= b). */
 CR_INLINE unsigned v_not_within(vf a, vf b)
 {
     return !(a <= b);
 }
-/* a, negated where bit 31 of the selector is set. */
+/* Returns -a if bit 31 of the selector is set, else a. */
 CR_INLINE vf v_flip_31(vf a, vu selector)
 {
     return v_from_bits(v_bits(a) ^ (selector & 0x80000000u));
@@ -145,20 +146,21 @@ CR_INLINE void v_store(float *to, vf a)
 {
     *to = a;
 }
-/* b, but a where `step` is zero */
+/* Returns a if `step` is zero, else b. */
 CR_INLINE vf v_unless_zero(vf step, vf a, vf b)
 {
     return step != 0.0f ? b : a;
 }
 
-/* Words of V_LANES blocks, in an order that v_store4 undoes when it writes their normals in the
- * order of the blocks. `keys` are those of all rounds, one after the other. */
+/* Computes the words of V_LANES blocks, in an order that v_store4 undoes, from the keys of all
+ * rounds (cr_philox_keys). */
 CR_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream, uint64_t first,
                         vu words[4])
 {
     cr_philox_at(keys, stream, first, words);
 }
 
+/* Writes the normals of V_LANES blocks in the order of the blocks. */
 CR_INLINE void v_store4(float *to, const vf e[4])
 {
     for (int i = 0; i < 4; i++) to[i] = e[i];

@@ -1,18 +1,18 @@
-/* Four random words to four standard normals in float: the Box-Muller transform in cuRAND's order,
- * with our own logarithm, sine and cosine. Include one lanes_*.h before this file.
+/* Turns four random words into four standard normals in float: the Box-Muller transform in cuRAND's
+ * order, with its own logarithm, sine and cosine. Include one lanes_*.h before this file.
  *
- * For the pair of words (x, y): u in [x, x + 1) 2^-32, angle in [y, y + 1) 2^-32 turns,
- * r = sqrt(-2 log u); the normals are (r sin angle, r cos angle). The float ones stand for all
- * (u, angle) of these intervals: theory 0 says how closely, and tests/proof/normals.c proves it
- * over all words. Near u = 1 the radius is that of the right end of the interval, elsewhere that of
- * its middle; the angle is the middle's, reduced in integers, hence exactly. So the normals of
- * opposite words are opposite bit by bit. */
+ * A pair of words (x, y) stands for u in [x, x + 1) 2^-32 and an angle in [y, y + 1) 2^-32 turns.
+ * With r = sqrt(-2 log u), the normals are (r sin angle, r cos angle). Theory 0 bounds the distance
+ * of the float normals from the normals of all (u, angle) in these intervals; tests/proof/normals.c
+ * proves it over all words. Near u = 1 the radius is taken at the right end of the interval,
+ * elsewhere at its middle. The angle is the middle's, reduced in integers and therefore exact, so
+ * that the normals of opposite words are opposite bit by bit. */
 #ifndef CR_BACKEND_NORMAL4_H
 #define CR_BACKEND_NORMAL4_H
 
-/* u = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt 2); -2 log(1 + f) = -2f + f^2 (1 + f q(f)), q a
- * minimax polynomial (error 3e-8 relative to the logarithm). Where k is 0, f = -(2^32 - 1 - x)
- * 2^-32 keeps what rounding u to float would lose. */
+/* Returns r. u = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt 2); -2 log(1 + f) = -2f + f^2 (1 + f
+ * q(f)), q a minimax polynomial (error 3e-8 relative to the logarithm). If k is 0, f = -(2^32 - 1 -
+ * x) 2^-32 keeps the bits that u loses when it is rounded to float. */
 CR_INLINE vf cr_normal4_radius(vu x)
 {
     const vf u = v_fma_loose(v_float(x), v_set(0x1p-32f), v_set(0x1p-33f));
@@ -31,9 +31,9 @@ CR_INLINE vf cr_normal4_radius(vu x)
     return v_sqrt(v_fma(v_float_signed(k), v_set(-1.38629436f), q));
 }
 
-/* Sine and cosine of (y + 1/2) 2^-32 turns. The nearest quarter turn is in the two top bits of y +
- * 2^29; what remains, times 4 and as a signed integer, is t = the part of an eighth turn in [-1, 1]
- * times 2^31. */
+/* Computes sine and cosine of (y + 1/2) 2^-32 turns. The two top bits of y + 2^29 are the nearest
+ * quarter turn. The remainder, times 4 and as a signed integer, is 2^31 t, with t in [-1, 1] in
+ * eighths of a turn. */
 CR_INLINE void cr_normal4_sincos(vu y, vf *sine, vf *cosine)
 {
     const vu quarter = v_add_u(y, v_set_u(0x20000000u));
@@ -41,7 +41,7 @@ CR_INLINE void cr_normal4_sincos(vu y, vf *sine, vf *cosine)
     const vf tt = v_mul(t, t);
     vf s = v_fma(tt, v_set(-3.59545083e-05f), v_set(0.00249000709f));
     s = v_fma(tt, s, v_set(-0.0807454363f));
-    /* The last number undoes the factor's own rounding. */
+    /* The last constant corrects the rounding of 0.785398185f. */
     s = v_fma(t, v_set(0.785398185f), v_mul(t, v_fma(tt, s, v_set(-2.43e-8f))));
     vf c = v_fma(tt, v_set(3.53133464e-06f), v_set(-0.000325942005f));
     c = v_fma(tt, c, v_set(0.015854327f));
@@ -51,12 +51,11 @@ CR_INLINE void cr_normal4_sincos(vu y, vf *sine, vf *cosine)
     *cosine = v_flip_31(v_pick_30(quarter, c, s), v_add_u(quarter, v_set_u(0x40000000u)));
 }
 
-/* Words of a pair whose normals are close to all that they stand for (theory 0): those of u in
- * [2^-14, 1 - 2^-16). */
+/* The range of x, for u in [2^-14, 1 - 2^-16), in which theory 0 bounds that distance. */
 #define CR_NORMAL4_FIRST 0x40000u
 #define CR_NORMAL4_COUNT (0xFFFF0000u - CR_NORMAL4_FIRST)
 
-/* strict: NaN instead of the normals of other words. */
+/* Computes the normals of a pair of words. strict: NaN if x is outside of the range. */
 CR_INLINE void cr_normal4_pair(vu x, vu y, int strict, vf normals[2])
 {
     vf radius = cr_normal4_radius(x), sine, cosine;
@@ -66,6 +65,7 @@ CR_INLINE void cr_normal4_pair(vu x, vu y, int strict, vf normals[2])
     normals[1] = v_mul(radius, cosine);
 }
 
+/* Computes the four normals of a block. */
 CR_INLINE void cr_normal4_from(const vu words[4], int strict, vf normals[4])
 {
     cr_normal4_pair(words[0], words[1], strict, normals);

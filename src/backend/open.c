@@ -1,22 +1,13 @@
-/* The public constructors of backends. */
-#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
-#define _POSIX_C_SOURCE 200809L
-#endif
+/* The public functions that open and close backends. */
 #include "backend/cpu.h"
 #include "backend/module.h"
+#include "base/os.h"
 #include "base/structs.h"
 #include "certreg/backend.h"
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-static int32_t online(void)
-{
-    const long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > CR_CPU_MAX_THREADS ? CR_CPU_MAX_THREADS : (int32_t)n;
-}
-
-/* Our error becomes the caller's as far as their struct reaches. */
+/* Copies an internal error to the caller's struct, and returns the status. */
 static certreg_status give(certreg_error *why, const certreg_error *error, certreg_status status)
 {
     cr_error_give(why, error);
@@ -34,7 +25,8 @@ certreg_status certreg_backend_open_cpu(int32_t threads, certreg_error *why, cer
                     cr_fail(&error, CERTREG_E_INVALID,
                             "threads is %d; it must be 1 to %d, or 0 for all online processors",
                             (int)threads, CR_CPU_MAX_THREADS));
-    return give(why, &error, cr_cpu_open(threads ? threads : online(), &error, out));
+    if (!threads) threads = cr_os_processors(CR_CPU_MAX_THREADS);
+    return give(why, &error, cr_cpu_open(threads, &error, out));
 }
 
 static const char *remedy_of(const char *name)

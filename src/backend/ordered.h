@@ -1,11 +1,11 @@
-/* Sums in an order that host and CUDA share, and a direction from them: each operation rounded
- * once. */
+/* Sums in an order that host and CUDA share, with each operation rounded once. */
 #ifndef CR_BACKEND_ORDERED_H
 #define CR_BACKEND_ORDERED_H
 #include "backend/philox.h"
 
 #define CR_AIM_SUMS 256u
 
+/* Returns sum + a a, rounded twice. */
 #if defined(__CUDA_ARCH__)
 CR_INLINE double cr_aim_add(double sum, double a)
 {
@@ -18,7 +18,8 @@ CR_INLINE double cr_aim_add(double sum, double a)
 }
 #endif
 
-/* The sum of `count` numbers, a power of two: halves are added until one is left. */
+/* Returns the sum of `count` numbers, a power of two: adds the upper half to the lower half until
+ * one number remains. Overwrites the numbers. */
 CR_INLINE double cr_add_halves(double *sums, unsigned count)
 {
     for (unsigned half = count / 2; half; half /= 2)

@@ -1,13 +1,13 @@
-/* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC'11): a counter goes in, four independent 32-bit
- * words come out. No state, so any thread or device can compute any part of the noise. For the
- * host: on devices the words are cuRAND's (source.h). */
+/* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC'11): maps a counter to four independent 32-bit
+ * words. It has no state, so that any thread or device can compute any part of the noise. This is
+ * the host's code: devices use cuRAND's (source.h). */
 #ifndef CR_BACKEND_PHILOX_H
 #define CR_BACKEND_PHILOX_H
 #include <stdint.h>
 
 #if defined(__CUDACC__)
 #define CR_INLINE static __forceinline__ __host__ __device__
-/* What is rarely needed: out of the way of what is. */
+/* Code that rarely runs, kept out of the loops that call it. */
 #define CR_RARE static __noinline__ __host__ __device__ __attribute__((unused))
 #else
 #define CR_INLINE static inline
@@ -21,7 +21,7 @@
 #define CR_PHILOX_STEP_0 0x9E3779B9u /* golden ratio */
 #define CR_PHILOX_STEP_1 0xBB67AE85u /* sqrt(3) - 1 */
 
-/* Keys of all rounds, two to each. */
+/* Sets the keys of all rounds, two for each round. */
 CR_INLINE void cr_philox_keys(uint64_t seed, uint32_t keys[2 * CR_PHILOX_ROUNDS])
 {
     for (uint32_t round = 0; round < CR_PHILOX_ROUNDS; round++) {
@@ -30,13 +30,15 @@ CR_INLINE void cr_philox_keys(uint64_t seed, uint32_t keys[2 * CR_PHILOX_ROUNDS]
     }
 }
 
+/* Splits the 64-bit product a b. */
 CR_INLINE void cr_philox_multiply(uint32_t a, uint32_t b, uint32_t *high, uint32_t *low)
 {
     const uint64_t both = (uint64_t)a * b;
-    *high = (uint32_t)(both >> 32), *low = (uint32_t)both;
+    *high = (uint32_t)(both >> 32);
+    *low = (uint32_t)both;
 }
 
-/* Replaces the counter by the four random words. */
+/* Replaces the counter with the four random words. */
 CR_INLINE void cr_philox_words(uint32_t counter[4], const uint32_t keys[2 * CR_PHILOX_ROUNDS])
 {
     for (int round = 0; round < CR_PHILOX_ROUNDS; round++) {
@@ -50,8 +52,8 @@ CR_INLINE void cr_philox_words(uint32_t counter[4], const uint32_t keys[2 * CR_P
     }
 }
 
-/* Block `index` of a stream, laid out as cuRAND's device generator does: key = seed, counter =
- * (index, stream), low words first. */
+/* Computes block `index` of a stream in the layout of cuRAND's device generator: key = seed,
+ * counter = (index, stream), low words first. */
 CR_INLINE void cr_philox_at(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream,
                             uint64_t index, uint32_t words[4])
 {

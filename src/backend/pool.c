@@ -1,40 +1,40 @@
-#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
-#define _POSIX_C_SOURCE 200809L
-#endif
+/* The thread pool (pool.h). Why not OpenMP: the caller must not wait for a thread that the system
+ * has not scheduled, signals must stay with the host program, and a forked child must be able to
+ * free the pool. */
 #include "backend/pool.h"
-#include "base/environment.h"
-#include <signal.h>
+#include "base/busy.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Kernels use less than 64 KiB; the rest is for thread-local data of the host program. */
+/* Kernels use less than 64 KiB. Thread-local data of the host program needs more. */
 #define STACK_BYTES ((size_t)1 << 20)
-/* Normals that are worth a thread: 200 microseconds or so, where waking one takes up to ten. */
+/* Normals per thread: about 200 microseconds of work; waking a thread takes up to ten. */
 #define GRAIN ((size_t)1 << 17)
 
+enum { BEGIN, DONE }; /* conditions: a part can begin, or the pool ends; all parts are done */
+
 struct cr_pool {
-    pthread_mutex_t turn; /* held by the caller whose job is running */
-    pthread_mutex_t lock; /* guards all that follows */
-    pthread_cond_t begin, done;
+    cr_flag turn;          /* held by the caller of the running job */
+    cr_os_monitor monitor; /* its lock guards all further members */
     cr_pool_job job;
     void *context;
-    size_t parts, next, left; /* of the job; the first that nobody has begun; not yet done */
+    size_t parts, next, left; /* parts of the job; the first not begun; the number not done */
     int quit;
     size_t workers, grain;
-    pthread_t worker[];
+    cr_os_thread worker[];
 };
 
-/* Does parts that nobody has begun, as long as there are any. The lock is held before and after. */
+/* Runs parts that no thread has begun, until there are none. The lock is held before and after. */
 static void help(cr_pool *pool)
 {
     while (pool->next < pool->parts) {
         const size_t part = pool->next++, parts = pool->parts;
         const cr_pool_job job = pool->job;
         void *const context = pool->context;
-        pthread_mutex_unlock(&pool->lock);
+        cr_os_unlock(&pool->monitor);
         job(context, part, parts);
-        pthread_mutex_lock(&pool->lock);
-        if (--pool->left == 0) pthread_cond_signal(&pool->done);
+        cr_os_lock(&pool->monitor);
+        if (--pool->left == 0) cr_os_wake(&pool->monitor, DONE);
     }
 }
 
@@ -42,13 +42,13 @@ static void *work(void *argument)
 {
     cr_pool *pool = argument;
     fenv_t born;
-    cr_environment_enter(&born); /* that of the thread which opened the backend; ours from now on */
-    pthread_mutex_lock(&pool->lock);
+    cr_environment_enter(&born); /* a thread inherits the environment of its creator */
+    cr_os_lock(&pool->monitor);
     while (!pool->quit) {
         help(pool);
-        if (!pool->quit) pthread_cond_wait(&pool->begin, &pool->lock);
+        if (!pool->quit) cr_os_wait(&pool->monitor, BEGIN);
     }
-    pthread_mutex_unlock(&pool->lock);
+    cr_os_unlock(&pool->monitor);
     return NULL;
 }
 
@@ -68,61 +68,28 @@ void cr_pool_be_eager(cr_pool *pool)
     pool->grain = 1;
 }
 
-/* The caller has part 0, and then whatever no thread has begun by then: it never waits for one that
- * the system has not let run. */
+/* The caller runs part 0 and then parts that no thread has begun. So it never waits for a thread
+ * that the system has not scheduled. */
 void cr_pool_run(cr_pool *pool, size_t parts, cr_pool_job job, void *context)
 {
-    if (!pool || parts < 2 || pthread_mutex_trylock(&pool->turn) != 0) {
+    if (!pool || parts < 2 || !cr_flag_take(&pool->turn)) {
         job(context, 0, 1);
         return;
     }
-    pthread_mutex_lock(&pool->lock);
+    cr_os_lock(&pool->monitor);
     pool->job = job;
     pool->context = context;
     pool->parts = pool->left = parts;
     pool->next = 1;
-    pthread_mutex_unlock(&pool->lock);
-    for (size_t i = 1; i < parts; i++) pthread_cond_signal(&pool->begin);
+    cr_os_unlock(&pool->monitor);
+    for (size_t i = 1; i < parts; i++) cr_os_wake(&pool->monitor, BEGIN);
     job(context, 0, parts);
-    pthread_mutex_lock(&pool->lock);
+    cr_os_lock(&pool->monitor);
     pool->left--;
     help(pool);
-    while (pool->left) pthread_cond_wait(&pool->done, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
-    pthread_mutex_unlock(&pool->turn);
-}
-
-/* Signals belong to the host program's threads: workers are born with all of them blocked. */
-static int start_all(cr_pool *pool, size_t workers)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    int failed = pthread_attr_init(&attributes);
-    if (failed) return failed;
-    /* Where it is refused, the system's default will do. */
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (; !failed && pool->workers < workers; pool->workers += !failed)
-        failed = pthread_create(&pool->worker[pool->workers], &attributes, work, pool);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return failed;
-}
-
-static int prepare(cr_pool *pool)
-{
-    int failed = pthread_mutex_init(&pool->turn, NULL);
-    if (failed) return failed;
-    if ((failed = pthread_mutex_init(&pool->lock, NULL)) == 0) {
-        if ((failed = pthread_cond_init(&pool->begin, NULL)) == 0) {
-            if ((failed = pthread_cond_init(&pool->done, NULL)) == 0) return 0;
-            pthread_cond_destroy(&pool->begin);
-        }
-        pthread_mutex_destroy(&pool->lock);
-    }
-    pthread_mutex_destroy(&pool->turn);
-    return failed;
+    while (pool->left) cr_os_wait(&pool->monitor, DONE);
+    cr_os_unlock(&pool->monitor);
+    cr_flag_release(&pool->turn);
 }
 
 certreg_status cr_pool_create(size_t threads, certreg_error *why, cr_pool **out)
@@ -131,14 +98,12 @@ certreg_status cr_pool_create(size_t threads, certreg_error *why, cr_pool **out)
     cr_pool *pool = calloc(1, sizeof *pool + (threads - 1) * sizeof pool->worker[0]);
     if (!pool)
         return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for a pool of %zu threads", threads);
+    atomic_init(&pool->turn, 0);
     pool->grain = GRAIN;
-    int failed = prepare(pool);
-    if (failed) {
-        free(pool);
-        return cr_fail(why, CERTREG_E_NO_MEMORY, "no lock for a pool of %zu threads: %s", threads,
-                       strerror(failed));
-    }
-    failed = start_all(pool, threads - 1);
+    cr_os_monitor_init(&pool->monitor);
+    int failed = 0;
+    for (; !failed && pool->workers + 1 < threads; pool->workers += !failed)
+        failed = cr_os_start(&pool->worker[pool->workers], STACK_BYTES, work, pool);
     if (failed) {
         const size_t got = pool->workers + 1;
         cr_pool_destroy(pool, 0);
@@ -153,15 +118,12 @@ void cr_pool_destroy(cr_pool *pool, int forked)
 {
     if (!pool) return;
     if (!forked) {
-        pthread_mutex_lock(&pool->lock);
+        cr_os_lock(&pool->monitor);
         pool->quit = 1;
-        pthread_cond_broadcast(&pool->begin);
-        pthread_mutex_unlock(&pool->lock);
-        for (size_t i = 0; i < pool->workers; i++) pthread_join(pool->worker[i], NULL);
-        pthread_cond_destroy(&pool->done);
-        pthread_cond_destroy(&pool->begin);
-        pthread_mutex_destroy(&pool->lock);
-        pthread_mutex_destroy(&pool->turn);
+        cr_os_wake_all(&pool->monitor, BEGIN);
+        cr_os_unlock(&pool->monitor);
+        for (size_t i = 0; i < pool->workers; i++) cr_os_join(pool->worker[i]);
+        cr_os_monitor_destroy(&pool->monitor);
     }
     free(pool);
 }

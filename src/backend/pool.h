@@ -1,43 +1,44 @@
-/* A fixed set of threads that run one job at a time, the caller among them. */
+/* A fixed set of threads, including the caller, that run one job at a time. */
 #ifndef CR_BACKEND_POOL_H
 #define CR_BACKEND_POOL_H
 #include "base/error.h"
+#include "base/os.h"
 #include "base/watch.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
 typedef struct cr_pool cr_pool;
 typedef void (*cr_pool_job)(void *context, size_t part, size_t parts);
 
-/* `threads` >= 2 counts the caller. NO_MEMORY if memory or threads run out; nothing is left behind
- * then. */
+/* Makes a pool of `threads` >= 2 threads, including the caller. NO_MEMORY, and no thread remains,
+ * if memory or threads run out. */
 certreg_status cr_pool_create(size_t threads, certreg_error *why, cr_pool **out);
-/* Joins the threads. After a fork there are none to join: `forked` only frees. Accepts NULL. */
+/* Joins the threads and frees the pool. `forked`: only frees, since a child has no threads to join.
+ * Accepts NULL. */
 void cr_pool_destroy(cr_pool *, int forked);
-/* The caller among them; 1 for NULL. */
+/* Returns the number of threads, including the caller; 1 for NULL. */
 size_t cr_pool_threads(const cr_pool *);
-/* How many of them so many normals are worth, at least 1: waking one costs as much as some thousand
- * normals. */
+/* Returns the number of threads, at least 1, that pays for this number of normals: waking a thread
+ * costs as much as several thousand normals. */
 size_t cr_pool_worth(const cr_pool *, size_t normals);
-/* For tests: work is worth all threads, however little it is. */
+/* For tests: makes every amount of work worth all threads. */
 void cr_pool_be_eager(cr_pool *);
-/* Calls job(context, part, parts) once for every part and returns when all are done. If another
- * caller has the pool, pool is NULL or parts is 1, the calling thread does it all as one part. Part
- * 0 is always its own. There are no more parts than threads. */
+/* Calls job(context, part, parts) once for every part and returns when all parts are done; parts is
+ * at most the number of threads. The calling thread runs part 0. It runs the whole job as one part
+ * if the pool is NULL or in use by another caller, or if parts is 1. */
 void cr_pool_run(cr_pool *, size_t parts, cr_pool_job job, void *context);
 
-/* The calling thread's watch, for all parts of a job. */
+/* The calling thread's watch, shared by all parts of a job. */
 typedef struct cr_lookout {
     cr_watch *watch;
-    pthread_t caller;
+    uintptr_t caller; /* cr_os_thread_number: only this thread reads the clock */
     atomic_int late;
 } cr_lookout;
 
-/* Between two steps. */
+/* Checks between two steps if the job is late. */
 static inline int cr_lookout_late(cr_lookout *l)
 {
-    if (pthread_equal(pthread_self(), l->caller) && cr_watch_late(l->watch))
+    if (cr_os_thread_number() == l->caller && cr_watch_late(l->watch))
         atomic_store_explicit(&l->late, 1, memory_order_relaxed);
     return atomic_load_explicit(&l->late, memory_order_relaxed);
 }

@@ -1,7 +1,7 @@
-/* Normals of words of 96 bits in double-double arithmetic: a number is the sum of two doubles, the
- * second at most half a unit in the last place of the first. Sums and products have relative errors
- * below 2^-102 (Joldes, Muller and Popescu 2017), the normals below 2^-96. Less than one normal in
- * 10^10 gets here, so the code is short rather than fast. */
+/* Normals of 96-bit words in double-double arithmetic: a number is the sum of two doubles, the
+ * second at most half a unit in the last place of the first. Relative errors are below 2^-102 for
+ * sums and products (Joldes, Muller and Popescu 2017) and below 2^-96 for normals. Less than one
+ * normal in 10^10 gets here, so the code is short rather than fast. */
 #ifndef CR_BACKEND_PRECISE_H
 #define CR_BACKEND_PRECISE_H
 #include "backend/philox.h"
@@ -11,18 +11,21 @@ typedef struct cr_dd {
     double high, low;
 } cr_dd;
 
+/* Returns high + low; |low| must be at most half a unit in the last place of high. */
 CR_INLINE cr_dd cr_dd_of(double high, double low)
 {
     const cr_dd a = {high, low};
     return a;
 }
 
-CR_INLINE cr_dd cr_dd_sum(double a, double b) /* exact */
+/* Returns a + b exactly. */
+CR_INLINE cr_dd cr_dd_sum(double a, double b)
 {
     const double high = a + b, of_b = high - a;
     return cr_dd_of(high, (a - (high - of_b)) + (b - of_b));
 }
 
+/* Returns a + b. */
 CR_INLINE cr_dd cr_dd_add(cr_dd a, cr_dd b)
 {
     const cr_dd high = cr_dd_sum(a.high, b.high), low = cr_dd_sum(a.low, b.low);
@@ -30,22 +33,24 @@ CR_INLINE cr_dd cr_dd_add(cr_dd a, cr_dd b)
     return cr_dd_sum(both.high, both.low + low.low);
 }
 
+/* Returns a b. */
 CR_INLINE cr_dd cr_dd_mul(cr_dd a, cr_dd b)
 {
 #if defined(__CUDA_ARCH__)
-    const double high = __dmul_rn(a.high, b.high); /* nvcc may fuse others with what is added */
+    const double high = __dmul_rn(a.high, b.high); /* nvcc may fuse a plain product and the sum */
 #else
     const double high = a.high * b.high;
 #endif
     return cr_dd_sum(high, fma(a.high, b.high, -high) + (a.high * b.low + a.low * b.high));
 }
 
+/* Returns a b for a double b. */
 CR_INLINE cr_dd cr_dd_times(cr_dd a, double b)
 {
     return cr_dd_mul(a, cr_dd_of(b, 0.0));
 }
 
-/* By a good quotient of doubles, and twice by one of what is left. */
+/* Returns a / b: the quotient of the high parts, refined by two correction steps. */
 CR_INLINE cr_dd cr_dd_over(cr_dd a, cr_dd b)
 {
     cr_dd quotient = cr_dd_of(a.high / b.high, 0.0);
@@ -56,7 +61,7 @@ CR_INLINE cr_dd cr_dd_over(cr_dd a, cr_dd b)
     return quotient;
 }
 
-/* One step of Newton's from the root of a double. */
+/* Returns the root of a: the root of its high part, refined by one Newton step. */
 CR_INLINE cr_dd cr_dd_root(cr_dd a)
 {
     const cr_dd root = cr_dd_of(sqrt(a.high), 0.0);
@@ -64,16 +69,16 @@ CR_INLINE cr_dd cr_dd_root(cr_dd a)
     return cr_dd_add(root, cr_dd_of(rest.high / (2.0 * root.high), 0.0));
 }
 
-/* The middle of the interval of 2^-96 that three words stand for; exact. */
+/* Returns the middle of the interval of length 2^-96 of three words; exact. */
 CR_INLINE cr_dd cr_dd_of_words(uint32_t a, uint32_t b, uint32_t c)
 {
     const cr_dd low = cr_dd_sum((double)b * 0x1p-64, ((double)c + 0.5) * 0x1p-96);
     return cr_dd_add(cr_dd_of((double)a * 0x1p-32, 0.0), low);
 }
 
-/* -2 log u; u = 2^power (1 + f). log(1 + f) = 2 artanh(f/(2 + f)) by its series, of which 24
- * terms leave less than 2^-120, since 1 + f lies in [sqrt(1/2), sqrt 2]. Where u itself lies there,
- * f is found from the complements of the words. */
+/* Returns -2 log u with u = 2^power (1 + f) and 1 + f in [sqrt(1/2), sqrt 2]: log(1 + f) = 2
+ * artanh(f/(2 + f)) by 24 terms of its series, an error below 2^-120. If power is 0, f comes from
+ * the complements of the words. */
 CR_INLINE cr_dd cr_dd_square_radius(const uint32_t x[3])
 {
     const cr_dd ln2 = cr_dd_of(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56);
@@ -93,8 +98,8 @@ CR_INLINE cr_dd cr_dd_square_radius(const uint32_t x[3])
     return cr_dd_add(cr_dd_times(cr_dd_mul(z, sum), -4.0), cr_dd_times(ln2, -2.0 * power));
 }
 
-/* Sine, or cosine, of the angle that is left when quarter turns are taken off the middle of the
- * interval of the words; they are in *quarters. */
+/* Takes the middle of the interval of the words, subtracts *quarters quarter turns, and returns
+ * sine or cosine of the remaining angle. */
 CR_INLINE cr_dd cr_dd_wave(const uint32_t y[3], unsigned cosine, unsigned *quarters)
 {
     const cr_dd quarter = cr_dd_of(0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54);
@@ -112,7 +117,7 @@ CR_INLINE cr_dd cr_dd_wave(const uint32_t y[3], unsigned cosine, unsigned *quart
     return odd ? cr_dd_mul(sum, a) : sum;
 }
 
-/* r sin, or r cos (normal4.h), from two words of 96 bits, the highest 32 first. */
+/* Returns r sin, or r cos (normal4.h), from two words of 96 bits, the highest 32 first. */
 CR_INLINE cr_dd cr_dd_normal(const uint32_t x[3], const uint32_t y[3], unsigned cosine)
 {
     unsigned quarters;
@@ -121,8 +126,8 @@ CR_INLINE cr_dd cr_dd_normal(const uint32_t x[3], const uint32_t y[3], unsigned 
     return (quarters + cosine) & 2u ? cr_dd_times(e, -1.0) : e;
 }
 
-/* The whole number nearest to factor e + offset. The high part of that sum decides, except where it
- * is exactly between two whole numbers: then the low part does. */
+/* Returns the integer nearest to factor e + offset. The high part of the sum decides, or the low
+ * part if the high part is exactly between two integers. */
 CR_INLINE double cr_dd_nearest(cr_dd e, double factor, double offset)
 {
     const cr_dd at = cr_dd_add(cr_dd_times(e, factor), cr_dd_of(offset, 0.0));

@@ -1,4 +1,4 @@
-/* What every call on a backend has in common, whatever it computes on. */
+/* Entering, leaving and error reporting for every backend. */
 #include "backend/backend.h"
 
 certreg_status cr_backend_enter(certreg_backend *backend, certreg_error *why)

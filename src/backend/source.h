@@ -1,5 +1,5 @@
-/* A stream of noise as the kernels of every device take it: with the keys of all rounds, and by
- * value, so that they are constants there. */
+/* A stream of noise as an argument of kernels: by value and with the keys of all rounds, so that
+ * they are constants in a kernel. */
 #ifndef CR_BACKEND_SOURCE_H
 #define CR_BACKEND_SOURCE_H
 #include "backend/backend.h"
@@ -15,14 +15,14 @@ typedef struct cr_source {
     int32_t clean_first;
 } cr_source;
 
-/* The block with which a sample begins. */
+/* Returns the first block of a sample. */
 CR_INLINE uint64_t cr_source_block(const cr_source *s, uint64_t sample)
 {
     return s->base + sample * s->row;
 }
 
-/* The words of a block. On devices the rounds are cuRAND's own, with keys that need not be computed
- * again for each block. */
+/* Computes the words of a block. Devices use the rounds of cuRAND. Why not its whole generator: it
+ * computes the keys again for each block. */
 CR_INLINE void cr_source_words(const cr_source *s, uint64_t block, uint32_t words[4])
 {
 #if defined(__CUDA_ARCH__)
@@ -30,12 +30,16 @@ CR_INLINE void cr_source_words(const cr_source *s, uint64_t block, uint32_t word
                            (uint32_t)(s->stream >> 32));
     for (int i = 0; i < CR_PHILOX_ROUNDS; i++)
         out = _philox4x32round(out, make_uint2(s->keys[2 * i], s->keys[2 * i + 1]));
-    words[0] = out.x, words[1] = out.y, words[2] = out.z, words[3] = out.w;
+    words[0] = out.x;
+    words[1] = out.y;
+    words[2] = out.z;
+    words[3] = out.w;
 #else
     cr_philox_at(s->keys, s->stream, block, words);
 #endif
 }
 
+/* Returns the stream of a noise. */
 static inline cr_source cr_source_of(const cr_noise *noise)
 {
     cr_source s;

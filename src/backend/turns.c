@@ -1,5 +1,4 @@
-/* A sweep where the backend has none: one function after the other, by replay, aim, project and
- * gram in turns. */
+/* The sweep for backends without the op: function by function, by replay, aim, project and gram. */
 #include "backend/backend.h"
 #include <string.h>
 
@@ -25,7 +24,7 @@ static certreg_status clear(const turns *t, size_t rows)
                                  rows * t->noise->inputs * sizeof *t->sweep->room->sums, 0);
 }
 
-/* ---- block sums, and their products; of two functions at once if they have the same samples */
+/* ---- products of block sums, for two functions at once if they have the same blocks */
 static certreg_status multiply(const turns *t, const cr_function *f, size_t k, size_t functions)
 {
     const cr_backend_ops *ops = t->backend->ops;
@@ -56,15 +55,15 @@ static certreg_status add_blocks(const turns *t, const cr_function *f, size_t fu
     return status;
 }
 
-/* ---- border after border: projections on the sums so far, which then grow */
+/* ---- border by border: projects on the sums so far, then adds the next block */
 static certreg_status project(const turns *t, const cr_function *f, size_t from, size_t to)
 {
     const cr_sweep_room *room = t->sweep->room;
     double *dots = room->results + 2 * (f->blocks + 1);
+    const cr_projection all = {f->first + from, to - from,   room->direction,
+                               t->sweep->mask,  dots + from, dots + f->count + from};
     if (from == to) return CERTREG_OK;
-    return t->backend->ops->project(t->backend, t->noise, f->first + from, to - from,
-                                    room->direction, t->sweep->mask, dots + from,
-                                    dots + f->count + from, t->watch);
+    return t->backend->ops->project(t->backend, t->noise, &all, t->watch);
 }
 
 static certreg_status add(const turns *t, const cr_function *f, size_t from, size_t to)
@@ -93,7 +92,7 @@ static certreg_status step(const turns *t, const cr_function *f, size_t b)
     return status ? status : add(t, f, from, to);
 }
 
-/* As the host has them: projections on unit vectors. */
+/* Copies the results, and divides projections by the length of their direction. */
 static void read_results(const turns *t, const cr_function *f)
 {
     const double *lengths = t->sweep->room->fetched, *dots = lengths + 2 * (f->blocks + 1);
@@ -122,7 +121,7 @@ static certreg_status walk(const turns *t, const cr_function *f)
     return status;
 }
 
-/* How many functions from number `at` on share their blocks: one or two. */
+/* Returns 2 if function `at` and the next one have the same blocks, else 1. */
 static size_t together(const cr_sweep *sweep, size_t at)
 {
     const cr_function *f = sweep->functions + at;

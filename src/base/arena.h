@@ -1,5 +1,5 @@
-/* One layout function run twice: with base NULL it counts, with memory it carves, so that size and
- * use cannot disagree. */
+/* Memory for many arrays in one block. A layout function runs twice, with base NULL to count the
+ * bytes and with the memory to place the arrays, so that size and use cannot disagree. */
 #ifndef CR_BASE_ARENA_H
 #define CR_BASE_ARENA_H
 #include <stddef.h>
@@ -11,16 +11,16 @@ typedef struct cr_arena {
     unsigned char *base; /* NULL: only count */
     size_t used;
     int overflow; /* a size did not fit into size_t */
-    size_t align; /* of every array, a power of two; 0: CR_ALIGN */
+    size_t align; /* alignment of every array, a power of two; 0: CR_ALIGN */
 } cr_arena;
 
-/* A product that no memory has room for stays one, instead of wrapping round to something small. */
+/* Returns a*b, or SIZE_MAX if that overflows: a wrapped product could be allocated. */
 static inline size_t cr_arena_times(size_t a, size_t b)
 {
     return b && a > SIZE_MAX / b ? SIZE_MAX : a * b;
 }
 
-/* `count` elements of `size` bytes, aligned; NULL while counting. */
+/* Places `count` elements of `size` bytes; returns NULL while counting. */
 static inline void *cr_arena_take(cr_arena *arena, size_t count, size_t size)
 {
     const size_t align = arena->align ? arena->align : CR_ALIGN,

@@ -1,24 +1,21 @@
-#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
-#define _POSIX_C_SOURCE 200809L
-#endif
+/* The guard of public calls (busy.h). One file, so that no call can forget a part of it. */
 #include "base/busy.h"
-#include <unistd.h>
+#include "base/os.h"
 
 void cr_busy_init(cr_busy *busy)
 {
     atomic_init(&busy->taken, 0);
-    busy->process = (int64_t)getpid();
+    busy->process = cr_os_process();
 }
 
 int cr_busy_is_foreign(const cr_busy *busy)
 {
-    return busy->process != (int64_t)getpid();
+    return busy->process != cr_os_process();
 }
 
 certreg_status cr_busy_enter(cr_busy *busy, certreg_error *error)
 {
-    /* Checked first: in a child the mark of a call that was running at the fork would never go
-     * away. */
+    /* Before the flag: in a child, the flag of a call that ran during the fork stays taken. */
     if (cr_busy_is_foreign(busy))
         return cr_fail(error, CERTREG_E_WRONG_STATE,
                        "the handle was made in another process; create one after fork");

@@ -1,25 +1,26 @@
-/* A public call under way on a handle. Every call on a handle begins with cr_busy_enter and ends
- * with cr_busy_leave, so that what holds for all of them is held here: one call at a time, none in
- * a forked child, and arithmetic in the default floating-point environment. */
+/* The guard of public calls on a handle. Every call begins with cr_busy_enter and ends with
+ * cr_busy_leave, which hold three promises for all calls: one call at a time, no call in a forked
+ * child, and arithmetic in the default floating-point environment. */
 #ifndef CR_BASE_BUSY_H
 #define CR_BASE_BUSY_H
 #include "base/environment.h"
 #include "base/error.h"
 #include <stdint.h>
 
-/* A mark that one thread holds. */
+/* A flag that one thread at a time can take. */
 #ifdef __cplusplus
-typedef int32_t cr_flag; /* the same bytes; C++ only looks past them */
+typedef int32_t cr_flag; /* has the same layout; C++ code never touches the flag */
 #else
 #include <stdatomic.h>
 typedef _Atomic int32_t cr_flag;
 
-/* Whether it is ours now; else it was taken already. */
+/* Takes the flag; returns 0 if it was taken already. */
 static inline int cr_flag_take(cr_flag *flag)
 {
     return !atomic_exchange_explicit(flag, 1, memory_order_acquire);
 }
 
+/* Releases a taken flag. */
 static inline void cr_flag_release(cr_flag *flag)
 {
     atomic_store_explicit(flag, 0, memory_order_release);
@@ -28,28 +29,28 @@ static inline void cr_flag_release(cr_flag *flag)
 
 typedef struct cr_busy {
     cr_flag taken;
-    int64_t process; /* which made the handle */
-    fenv_t callers;  /* of the call that runs */
+    int64_t process; /* that made the handle */
+    fenv_t callers;  /* the caller's environment during a call */
 } cr_busy;
 
-/* For a new handle. */
+/* Initializes the guard of a new handle. */
 void cr_busy_init(cr_busy *);
-/* Whether the handle was made by another process, so that this one is a forked child. */
+/* Returns non-zero in a forked child of the process that made the handle. */
 int cr_busy_is_foreign(const cr_busy *);
-/* CERTREG_OK: the call may run; the error is cleared. CERTREG_E_BUSY: another call is running, on
- * any thread; the error is its own and is not touched. CERTREG_E_WRONG_STATE, with a text: this
- * process is a forked child. Only after CERTREG_OK is there something to leave. */
+/* Begins a call. CERTREG_OK: the call may run, the error is cleared, and cr_busy_leave must follow.
+ * CERTREG_E_BUSY: another call is running on some thread; the error, which belongs to that call, is
+ * not touched. CERTREG_E_WRONG_STATE, with a text: the process is a forked child. */
 certreg_status cr_busy_enter(cr_busy *, certreg_error *);
-/* Returns the status, for the last line of a call. */
+/* Ends a call and returns its status. */
 certreg_status cr_busy_leave(cr_busy *, certreg_status);
 
-/* Around a callback, which runs in the environment of whoever called us, and may change it. The
- * handle stays busy. */
+/* Restores the caller's environment before a callback. The handle stays busy. */
 void cr_busy_out(const cr_busy *);
+/* Saves the environment after a callback, which may have changed it, and sets the default one. */
 void cr_busy_in(cr_busy *);
 
-/* What a handle's error is to its caller: while a call runs, the error belongs to that call, and
- * others read a constant that says so. */
+/* Returns the error that a caller may read: the handle's, or a constant CERTREG_E_BUSY while a call
+ * is running, which writes to the handle's. */
 const certreg_error *cr_busy_error(const cr_busy *, const certreg_error *);
 
 #endif

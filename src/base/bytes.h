@@ -1,4 +1,4 @@
-/* Numbers as bytes, the least significant one first on every machine, and a hash of bytes. */
+/* Numbers as bytes, least significant byte first on every machine, and a hash of bytes. */
 #ifndef CR_BASE_BYTES_H
 #define CR_BASE_BYTES_H
 #include <stddef.h>
@@ -6,8 +6,9 @@
 #include <string.h>
 
 #define CR_HASH_START UINT64_C(0xcbf29ce484222325)
-#define CR_HASH_PAIRS UINT64_C(0x7061697273) /* in what is of pairs of opposite noise */
+#define CR_HASH_PAIRS UINT64_C(0x7061697273) /* hashed if noise comes in antithetic pairs */
 
+/* Put and get: a number at unaligned bytes. */
 static inline void cr_put32(unsigned char *at, uint32_t v)
 {
     for (int i = 0; i < 4; i++) at[i] = (unsigned char)(v >> (8 * i));
@@ -28,6 +29,7 @@ static inline uint64_t cr_get64(const unsigned char *at)
     return (uint64_t)cr_get32(at) | (uint64_t)cr_get32(at + 4) << 32;
 }
 
+/* A number as its bits, and back. */
 static inline uint32_t cr_bits_of_float(float value)
 {
     uint32_t bits;
@@ -56,8 +58,8 @@ static inline double cr_double_of_bits(uint64_t bits)
     return value;
 }
 
-/* FNV-1a with a final avalanche: finds damage, no defence against intent. Start with CR_HASH_START,
- * end with cr_hash_end. */
+/* FNV-1a with a final avalanche: detects damage, not forgery. A hash starts with CR_HASH_START and
+ * ends with cr_hash_end. */
 static inline uint64_t cr_hash(uint64_t h, const unsigned char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) h = (h ^ bytes[i]) * UINT64_C(0x100000001b3);

@@ -1,7 +1,8 @@
+/* Switching between the caller's floating-point environment and the default one (environment.h). */
 #include "base/environment.h"
 
-/* Where an environment has bits that flush subnormal numbers to zero (x86-64, AArch64), the C
- * library's default clears them; tests hold it to that. */
+/* FE_DFL_ENV also clears the bits of x86-64 and AArch64 that flush subnormal numbers to zero, which
+ * ISO C does not promise; tests check it. */
 void cr_environment_enter(fenv_t *callers)
 {
     fegetenv(callers);

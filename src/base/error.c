@@ -1,3 +1,5 @@
+/* Error texts (error.h). The file calls the locale functions itself, since modules contain it
+ * without os.c. */
 #include "base/error.h"
 #include <locale.h>
 #include <stdarg.h>
@@ -13,8 +15,8 @@ void cr_error_clear(certreg_error *error)
     error->output = -1;
 }
 
-/* Numbers have a decimal point, whatever locale the program has set. (That of C is no memory of its
- * own.) */
+/* Prints in the locale "C", so that numbers have a decimal point in every program. (newlocale does
+ * not allocate this locale.) */
 static void print_plainly(char *out, size_t room, const char *format, va_list arguments)
 {
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0),

@@ -1,4 +1,4 @@
-/* Statuses with an error text. Every failing function of the library ends in `return cr_fail(error,
+/* Statuses with an error text. A failing function of the library ends with `return cr_fail(error,
  * STATUS, "...", ...)`. */
 #ifndef CR_BASE_ERROR_H
 #define CR_BASE_ERROR_H
@@ -11,10 +11,9 @@
 #define CR_PRINTF(text, first)
 #endif
 
-/* No error: CERTREG_OK, every index -1, empty text. */
+/* Sets *error to no error: CERTREG_OK, every index -1, empty text. Accepts NULL. */
 void cr_error_clear(certreg_error *error);
-/* Writes status and text into *error (may be NULL), other fields cleared, and returns the
- * status. */
+/* Sets status and text of *error (may be NULL), clears its other fields, and returns the status. */
 certreg_status cr_fail(certreg_error *error, certreg_status status, const char *format, ...)
     CR_PRINTF(3, 4);
 

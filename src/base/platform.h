@@ -1,4 +1,4 @@
-/* What every file of the library takes for granted. */
+/* Compile-time checks of the compiler and the platform, included by every file. */
 #ifndef CR_BASE_PLATFORM_H
 #define CR_BASE_PLATFORM_H
 #include <float.h>
@@ -9,7 +9,7 @@
     __RECIPROCAL_MATH__ || __NO_SIGNED_ZEROS__
 #error "build libcertreg without -ffast-math: it rounds outward, and tests for NaN and infinity"
 #endif
-/* 1, floats in double, is the default of some C11 compilers: the float code rounds each result. */
+/* 1 (floats are evaluated in double) is allowed: the float code rounds each result. */
 #if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
 #error "libcertreg needs arithmetic that evaluates doubles in double; on x86 use -mfpmath=sse"
 #endif

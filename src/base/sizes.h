@@ -1,5 +1,4 @@
-/* The sizes of public structs: the one table of what released versions had. And the sets of
- * constraints. */
+/* The table of the public structs' sizes in released versions, and the set of all constraints. */
 #ifndef CR_BASE_SIZES_H
 #define CR_BASE_SIZES_H
 #include "base/platform.h"
@@ -10,9 +9,9 @@
 #include "certreg/sampling.h"
 #include "certreg/worst_function.h"
 
-/* X(struct, name, oldest, now): the size in the first release that had the struct, which is the
- * least that a caller may give, and the size of this version. A struct that grows gets a new `now`;
- * its `oldest` never changes. */
+/* X(struct, name, oldest, now). oldest: the size in the first release with the struct, the smallest
+ * that a caller may give; it never changes. now: the size in this version; it changes when the
+ * struct grows. */
 #define CR_STRUCTS(X)                                   \
     X(certreg_error, ERROR, 296, 296)                   \
     X(certreg_batch, BATCH, 80, 80)                     \
@@ -51,7 +50,7 @@ enum { CR_STRUCTS(CR_OLDEST) };
 CR_STRUCTS(CR_CHECK)
 #undef CR_CHECK
 
-/* All constraints that there are. */
+/* All constraints. */
 #define CR_CONSTRAINTS_ALL ((uint32_t)CERTREG_CONSTRAINTS_ECGM | CERTREG_CONSTRAINT_MOMENT)
 
 #endif

@@ -1,3 +1,4 @@
+/* The version number, and a sentence for each status. No module needs this file. */
 #include "base/error.h"
 
 uint32_t certreg_version(void)

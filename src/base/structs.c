@@ -1,3 +1,5 @@
+/* Structs of callers (structs.h): reading, writing and checking them byte by byte, since a caller's
+ * struct may be shorter or longer than this version's. */
 #include "base/structs.h"
 #include "base/sizes.h"
 #include <string.h>

@@ -48,9 +48,9 @@ static certreg_status draw(const trial *t, uint64_t sample, size_t count, size_t
     certreg_estimator *e = t->e;
     const size_t inputs = e->record.model.inputs;
     const cr_noise noise = {SEED, NOISE_ID - e->record.input.noise.level, CR_LEVELS - 1, inputs, 0};
-    const certreg_status status =
-        e->backend->ops->draw(e->backend, &noise, e->batches.z, e->batches.step, sample, count,
-                              e->batches.x[e->batches.turn] + place * inputs);
+    const cr_draw rows = {e->batches.z, e->batches.step, sample, count,
+                          e->batches.x[e->batches.turn] + place * inputs};
+    const certreg_status status = e->backend->ops->draw(e->backend, &noise, &rows);
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }
 

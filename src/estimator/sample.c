@@ -41,19 +41,21 @@ static certreg_status interrupted(certreg_estimator *e, size_t more)
 static certreg_status draw_pairs(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
     certreg_status status = CERTREG_OK;
-    for (uint64_t i = first; i < first + count && !status; i++, x += e->record.model.inputs)
-        status = e->backend->ops->draw(e->backend, &e->record.input.noise, e->batches.z,
-                                       i % 2 ? e->batches.opposite : e->batches.step, i / 2, 1, x);
+    for (uint64_t i = first; i < first + count && !status; i++, x += e->record.model.inputs) {
+        const float *step = i % 2 ? e->batches.opposite : e->batches.step;
+        const cr_draw row = {e->batches.z, step, i / 2, 1, x};
+        status = e->backend->ops->draw(e->backend, &e->record.input.noise, &row);
+    }
     return status;
 }
 
 /* x is memory of the backend. */
 static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
+    const cr_draw rows = {e->batches.z, e->batches.step, first, count, x};
     const certreg_status status =
         e->batches.opposite ? draw_pairs(e, first, count, x)
-                            : e->backend->ops->draw(e->backend, &e->record.input.noise,
-                                                    e->batches.z, e->batches.step, first, count, x);
+                            : e->backend->ops->draw(e->backend, &e->record.input.noise, &rows);
     if (status == CERTREG_E_INVALID)
         return cr_fail(&e->error, status, "x is not memory of device %d",
                        (int)e->backend->ops->device);
@@ -83,9 +85,8 @@ static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
     at->ahead = 0;
     at->first = first;
     if (!ops->draw_ahead || at->opposite) return CERTREG_OK;
-    if (!status)
-        status = ops->draw_ahead(e->backend, &e->record.input.noise, e->batches.z, e->batches.step,
-                                 first, e->record.model.batch, e->batches.x[!at->turn]);
+    const cr_draw next = {at->z, at->step, first, e->record.model.batch, at->x[!at->turn]};
+    if (!status) status = ops->draw_ahead(e->backend, &e->record.input.noise, &next);
     at->ahead = !status;
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }

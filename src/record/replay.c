@@ -52,9 +52,10 @@ certreg_status cr_replay_aim_at(cr_replay *r, const float *direction)
 certreg_status cr_replay_project(cr_replay *r, uint64_t first, size_t count)
 {
     double *dots = r->device.dots;
-    certreg_status status = r->backend->ops->project(r->backend, &r->view->input.noise, first,
-                                                     count, r->device.direction, r->device.mask,
-                                                     dots, dots + count, r->view->watch);
+    const cr_projection all = {first,          count, r->device.direction,
+                               r->device.mask, dots,  dots + count};
+    certreg_status status =
+        r->backend->ops->project(r->backend, &r->view->input.noise, &all, r->view->watch);
     if (!status)
         status = r->backend->ops->fetch(r->backend, r->host.dots, dots, 2 * count * sizeof *dots);
     return report(r, status);

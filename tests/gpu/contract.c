@@ -137,15 +137,16 @@ TEST_ROWS(draws_have_the_bits_of_the_reference, shapes)
     const both z = numbers(d, 1), step = floats(d, made_up_step, 2), x = numbers(n * d + 1, 0);
     for (int s = 0; s < 2; s++)
         ck_assert_int_eq(
-            side(s)->ops->draw(side(s), &noise, z.at[s], step.at[s], first, n, x.at[s]),
+            side(s)->ops->draw(side(s), &noise, &(cr_draw){z.at[s], step.at[s], first, n, x.at[s]}),
             CERTREG_OK);
     expect_same(x);
     float *off =
               (float *)contract_over(NULL, bytes + sizeof *off) + 1, /* not aligned to 16 bytes */
         *ahead = contract_over(NULL, bytes);
-    ck_assert_int_eq(gpu->ops->draw(gpu, &noise, z.at[1], step.at[1], first, n, off), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->draw(gpu, &noise, &(cr_draw){z.at[1], step.at[1], first, n, off}),
+                     CERTREG_OK);
     ck_assert_int_eq((gpu->ops->draw_ahead ? gpu->ops->draw_ahead : gpu->ops->draw)(
-                         gpu, &noise, z.at[1], step.at[1], first, n, ahead),
+                         gpu, &noise, &(cr_draw){z.at[1], step.at[1], first, n, ahead}),
                      CERTREG_OK);
     ck_assert_int_eq(cr_backend_join(gpu), CERTREG_OK);
     expect(off, x.at[0], bytes), expect(ahead, x.at[0], bytes);
@@ -192,10 +193,12 @@ TEST_ROWS(projections_have_the_bits_of_the_reference, shapes)
     const cr_noise noise = noise_of(_i);
     const both direction = numbers(d, 4), mask = mask_of(d), dots = doubles(n), norms = doubles(n);
     for (int s = 0; s < 2; s++)
-        ck_assert_int_eq(side(s)->ops->project(side(s), &noise, shapes[_i].first, n,
-                                               direction.at[s], mask.at[s], dots.at[s], norms.at[s],
-                                               NULL),
-                         CERTREG_OK);
+        ck_assert_int_eq(
+            side(s)->ops->project(side(s), &noise,
+                                  &(cr_projection){shapes[_i].first, n, direction.at[s], mask.at[s],
+                                                   dots.at[s], norms.at[s]},
+                                  NULL),
+            CERTREG_OK);
     expect_same(dots), expect_same(norms);
 }
 

@@ -109,7 +109,7 @@ static void print_shape(size_t i)
     certreg_backend *b = cr_backend_default();
     arrays a = arrays_of(s);
     const size_t length = s->count / BLOCKS, sums = BLOCKS * s->inputs;
-    b->ops->draw(b, &noise, a.z, a.step, s->first, s->count, a.x);
+    b->ops->draw(b, &noise, &(cr_draw){a.z, a.step, s->first, s->count, a.x});
     print_bits("noise", i, hash_of_floats(a.x, s->inputs * s->count));
     cr_weighted w = {.first = s->first,
                      .length = length,
@@ -127,7 +127,9 @@ static void print_shape(size_t i)
     print_bits("replay", i, hash_of_doubles(a.sums, 2 * s->inputs));
     b->ops->aim(b, a.sums, a.mask, s->inputs, a.direction, a.lengths);
     print_bits("aim", i, hash_of_doubles(a.lengths, 2) ^ hash_of_floats(a.direction, s->inputs));
-    b->ops->project(b, &noise, s->first, s->count, a.direction, a.mask, a.dots, a.norms, NULL);
+    b->ops->project(b, &noise,
+                    &(cr_projection){s->first, s->count, a.direction, a.mask, a.dots, a.norms},
+                    NULL);
     print_bits("project", i,
                hash_of_doubles(a.dots, s->count) ^ hash_of_doubles(a.norms, s->count));
     print_sweep(i, &noise, &a);
@@ -268,7 +270,7 @@ int platform_bits(const char *record)
     const float zero[8] = {0}, one[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     float x[8];
     certreg_backend *b = cr_backend_default();
-    b->ops->draw(b, &noise, zero, one, 0, 1, x);
+    b->ops->draw(b, &noise, &(cr_draw){zero, one, 0, 1, x});
     for (size_t j = 0; j < 8; j++) print_bits("point", j, cr_bits_of_float(x[j]));
     for (size_t i = 0; i < SHAPES; i++) print_shape(i);
     for (size_t i = 0; i < 3; i++) print_filter(i, i == 2 ? 784 : 5 + 16 * i, 9 + 30 * i);

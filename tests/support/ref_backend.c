@@ -78,15 +78,14 @@ static float point_of(const pair *p, float z, float step)
     return (float)(n * h) + 0.0f; /* no zero is negative */
 }
 
-static certreg_status draw(certreg_backend *backend, const cr_noise *noise, const float *z,
-                           const float *step, uint64_t first, size_t count, float *x)
+static certreg_status draw(certreg_backend *backend, const cr_noise *noise, const cr_draw *d)
 {
     (void)backend;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < d->count; i++)
         for (size_t j = 0; j < noise->inputs; j++) {
-            const int still = step[j] == 0.0f || (noise->clean_first && first + i == 0);
-            const pair p = pair_of(noise, block_of(noise, first + i, j), j % 4);
-            x[i * noise->inputs + j] = still ? z[j] : point_of(&p, z[j], step[j]);
+            const int still = d->step[j] == 0.0f || (noise->clean_first && d->first + i == 0);
+            const pair p = pair_of(noise, block_of(noise, d->first + i, j), j % 4);
+            d->x[i * noise->inputs + j] = still ? d->z[j] : point_of(&p, d->z[j], d->step[j]);
         }
     return CERTREG_OK;
 }
@@ -132,21 +131,20 @@ static double interleaved(const float *terms_a, const float *terms_b, size_t inp
     return sum;
 }
 
-static certreg_status project(certreg_backend *backend, const cr_noise *noise, uint64_t first,
-                              size_t count, const float *direction, const float *mask, double *dots,
-                              double *norms, cr_watch *watch)
+static certreg_status project(certreg_backend *backend, const cr_noise *noise,
+                              const cr_projection *p, cr_watch *watch)
 {
     (void)backend, (void)watch;
     enum { MOST = 1 << 16 };
     static float e[MOST], masked[MOST];
     if (noise->inputs > MOST) return CERTREG_E_INVALID;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < p->count; i++) {
         for (size_t j = 0; j < noise->inputs; j++) {
-            e[j] = ref_backend_normal(noise, first + i, j);
-            masked[j] = mask[j] * e[j];
+            e[j] = ref_backend_normal(noise, p->first + i, j);
+            masked[j] = p->mask[j] * e[j];
         }
-        dots[i] = interleaved(direction, e, noise->inputs);
-        norms[i] = interleaved(masked, e, noise->inputs);
+        p->dots[i] = interleaved(p->direction, e, noise->inputs);
+        p->norms[i] = interleaved(masked, e, noise->inputs);
     }
     return CERTREG_OK;
 }

@@ -1,6 +1,6 @@
-/* The BLAS module: what calls BLAS and LAPACK (theory 13). OpenBLAS takes memory of its own inside
- * a product, some of which it keeps, without saying when there is none, and uses as many threads as
- * the program has set for it. LAPACK gets all of its work space from the caller. */
+/* The BLAS module: the calls of BLAS and LAPACK (theory 13). In a product, OpenBLAS allocates
+ * memory, keeps a part of it, and reports no failure; it uses the number of threads that the
+ * program has set. LAPACK gets its work space from the caller. */
 #include "backend/blas.h"
 #ifdef __has_include
 #if !__has_include(<cblas.h>) || !__has_include(<lapacke.h>)
@@ -29,8 +29,8 @@ static int orthonormal(size_t rows, size_t n, float *a, float *work, size_t room
            LAPACKE_sorgqr_work(LAPACK_COL_MAJOR, m, k, k, a, m, work, work + rows, left);
 }
 
-/* The upper half by rows is the lower half by columns. dsyevd, which is faster, makes static
- * programs need the library of Fortran. */
+/* The upper half by rows is the lower half by columns. Why not dsyevd, which is faster: static
+ * programs would need Fortran's library. */
 static int eigenvectors(size_t n, double *matrix, double *values, double *work, size_t room)
 {
     return (int)LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, matrix, (lapack_int)n,

@@ -1,13 +1,13 @@
-/* What one CUDA thread computes, in inline functions that a host compiler reads as well; kernels
- * say which thread does what. Every operation of a replay is exact or rounded once, in the order of
- * the seam (backend.h), so that a device gives the bits of the CPU. */
+/* The work of one CUDA thread, in inline functions that host compilers can compile too; kernels.cu
+ * assigns the work to threads. Every operation of a replay is exact or rounded once, in the order
+ * of backend.h, so that a device gives the bits of the CPU. */
 #ifndef CR_BACKEND_CUDA_BODY_H
 #define CR_BACKEND_CUDA_BODY_H
 #include "backend/lanes_scalar.h"
 /* after the lanes */
 #include "backend/cell.h"
 
-/* The four normals of one block of the stream. */
+/* Computes the four normals of one block of the stream. */
 CR_INLINE void cr_body_block(const cr_source *source, uint64_t block, float e[4])
 {
     uint32_t words[4];
@@ -15,29 +15,34 @@ CR_INLINE void cr_body_block(const cr_source *source, uint64_t block, float e[4]
     cr_normal4_from(words, 0, e);
 }
 
-/* Four features, and when float decides for all of them: cr_cell_at's condition with the greatest
- * factor and, for a normal, the radius of its pair, which is no smaller. */
+/* The cells of four features, and one condition under which float decides all of them:
+ * cr_cell_at's, with the largest factor, and with the radius of a pair in place of its normals,
+ * which are not larger. */
 typedef struct cr_body_cells {
-    float h[4], base[4], factor[4], offset[4]; /* of cr_cell */
-    float room, spread;                        /* |y - n| <= room - spread radius */
+    float h[4], base[4], factor[4], offset[4]; /* as in cr_cell */
+    float room, spread;                        /* the condition |y - n| <= room - spread radius */
 } cr_body_cells;
 
+/* Sets cell k, which tightens the condition; k = 0 must come first. */
 CR_INLINE void cr_body_set_cell(cr_body_cells *c, unsigned k, const cr_cell *cell)
 {
-    c->h[k] = cell->h, c->base[k] = cell->base;
-    c->factor[k] = cell->factor, c->offset[k] = cell->offset;
-    /* 2^-20: for |offset| <= 1/2, and what is rounded here */
+    c->h[k] = cell->h;
+    c->base[k] = cell->base;
+    c->factor[k] = cell->factor;
+    c->offset[k] = cell->offset;
+    /* 2^-20 covers |offset| <= 1/2 and the rounding below */
     const float room = cell->room - 0x1p-20f,
                 spread = v_abs(cell->factor) * (1.001f * CR_CELL_PART);
     c->room = k == 0 || room < c->room ? room : c->room;
     c->spread = k == 0 || spread > c->spread ? spread : c->spread;
 }
 
-/* The points of the grid for one block, and what decides whether they are. */
+/* The points of the grid for one block. They are certain if |away| <= room. */
 typedef struct cr_body_points {
-    float x[4], away[4], room[2]; /* away: y - n */
+    float x[4], away[4], room[2]; /* away: y - n; room: of each pair */
 } cr_body_points;
 
+/* Computes the points of one block. */
 CR_INLINE cr_body_points cr_body_points_of(const cr_source *source, uint64_t block,
                                            const cr_body_cells *c)
 {
@@ -62,13 +67,14 @@ CR_INLINE cr_body_points cr_body_points_of(const cr_source *source, uint64_t blo
     return p;
 }
 
+/* Returns non-zero if all four points are certain. */
 CR_INLINE int cr_body_certain(const cr_body_points *p)
 {
     return fmaxf(fabsf(p->away[0]), fabsf(p->away[1])) <= p->room[0] &&
            fmaxf(fabsf(p->away[2]), fabsf(p->away[3])) <= p->room[1];
 }
 
-/* A bit for each point that float leaves in doubt. */
+/* Returns a bit for each point that float leaves in doubt. */
 CR_INLINE unsigned cr_body_doubts(const cr_body_points *p)
 {
     unsigned doubts = 0;
@@ -76,21 +82,21 @@ CR_INLINE unsigned cr_body_doubts(const cr_body_points *p)
     return doubts;
 }
 
-/* Normals 4*quad .. 4*quad+3 of a sample; those beyond the last input are there too. */
+/* Computes normals 4*quad .. 4*quad+3 of a sample, also after the last input. */
 CR_INLINE void cr_body_normals(const cr_source *source, uint64_t sample, uint64_t quad, float e[4])
 {
     cr_body_block(source, cr_source_block(source, sample) + quad, e);
     if (source->clean_first && sample == 0) e[0] = e[1] = e[2] = e[3] = 0.0f;
 }
 
-/* Weighted float sums over one chunk of at most CR_REPLAY_CHUNK samples. */
+/* Computes weighted float sums over one chunk of at most CR_REPLAY_CHUNK samples. */
 CR_INLINE void cr_body_chunk(const cr_source *source, uint64_t first, size_t samples, uint64_t quad,
                              size_t functions, const float *weights, size_t stride,
                              float part[2][4])
 {
     const uint64_t row = source->row;
     uint64_t block = cr_source_block(source, first) + quad;
-    size_t i = source->clean_first && first == 0; /* whose noise is 0 */
+    size_t i = source->clean_first && first == 0; /* skips the noise-free sample */
     for (int k = 0; k < 4; k++) part[0][k] = part[1][k] = 0.0f;
     for (block += i * row; i < samples; i++, block += row) {
         float e[4];
@@ -101,11 +107,11 @@ CR_INLINE void cr_body_chunk(const cr_source *source, uint64_t first, size_t sam
     }
 }
 
-/* A lane of project has 4 of the partial sums: 4*lane .. 4*lane+3. */
+/* A lane of project has the partial sums 4*lane .. 4*lane+3. */
 #define CR_BODY_LANES (CR_PROJECT_SUMS / 4)
 
-/* What lane `lane` adds up over one piece of a sample: float sums with the direction, and of
- * squares under the mask. */
+/* Computes the partial sums of one lane over one piece of a sample: products with the direction,
+ * and squares under the mask. */
 CR_INLINE void cr_body_piece(const cr_source *source, uint64_t sample, uint64_t piece,
                              uint64_t lane, const float *direction, const float *mask, float dot[4],
                              float norm[4])

@@ -1,10 +1,11 @@
+/* The meaning of CUDA's error numbers (codes.h). It includes no CUDA header, so that tests without
+ * a toolkit can check it. */
 #include "backend/cuda/codes.h"
 
-/* The numbers of cudaError_t that mean more than DEVICE_FAILED; the runtime's documentation fixes
- * them. */
+/* Numbers of cudaError_t; the documentation of CUDA's runtime fixes them. */
 enum { NONE = 0, OUT_OF_MEMORY = 2 };
 
-/* There is no device here, or none that this library has code for. */
+/* Returns 1 if there is no device, or no device for which this library has code. */
 static int is_missing(int code)
 {
     switch (code) {
@@ -18,7 +19,7 @@ static int is_missing(int code)
     case 101:           /* no such device */
     case 200:           /* invalid kernel image */
     case 209:           /* no kernel image for device */
-    case 221:           /* JIT compiler not found, for PTX where there is no code for this device */
+    case 221:           /* JIT compiler for PTX not found, and no code for this device */
     case 222:           /* unsupported PTX version */
     case 223:           /* JIT compilation disabled */
     case 802:           /* system not ready: no fabric manager beside NVSwitch */
@@ -30,10 +31,9 @@ static int is_missing(int code)
 
 certreg_status cr_cuda_status(int code)
 {
-    return code == NONE            ? CERTREG_OK
-           : code == OUT_OF_MEMORY ? CERTREG_E_NO_MEMORY
-           : is_missing(code)      ? CERTREG_E_NO_DEVICE
-                                   : CERTREG_E_DEVICE_FAILED;
+    if (code == NONE) return CERTREG_OK;
+    if (code == OUT_OF_MEMORY) return CERTREG_E_NO_MEMORY;
+    return is_missing(code) ? CERTREG_E_NO_DEVICE : CERTREG_E_DEVICE_FAILED;
 }
 
 int cr_cuda_is_sticky(int code)

@@ -1,10 +1,11 @@
-/* By the driver's functions, found through the runtime: setting a device and setting the old one
- * again would make a context on device 0 for threads that never chose one. */
+/* Entering and leaving a device's context (context.h) by the driver's functions, which the runtime
+ * finds. Why not cudaSetDevice: restoring the old device would create a context on device 0 in
+ * threads that never chose a device. */
 #include "backend/cuda/context.h"
 #include <cuda_runtime_api.h>
 #include <string.h>
 
-/* A function of the driver, as it was in CUDA 12.0. */
+/* Sets the pointer at `function` to a function of the driver, in its version of CUDA 12.0. */
 static int find(const char *name, void *function)
 {
     void *found = NULL;
@@ -15,14 +16,16 @@ static int find(const char *name, void *function)
 #else
     const int code = (int)cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &how);
 #endif
-    /* ISO C has no way from an object's address to a function's. */
+    /* ISO C has no conversion to a function's address. */
     memcpy(function, &found, sizeof found);
     return code || found ? code : (int)cudaErrorInsufficientDriver;
 }
 
 int cr_cuda_context_open(cr_cuda_context *c, int device)
 {
-    int (*retain)(void **, int) = NULL, (*get)(int *, int) = NULL, code;
+    int (*retain)(void **, int) = NULL;
+    int (*get)(int *, int) = NULL;
+    int code;
     *c = (cr_cuda_context){0};
     if ((code = find("cuDeviceGet", &get)) || (code = find("cuDevicePrimaryCtxRetain", &retain)) ||
         (code = find("cuDevicePrimaryCtxRelease", &c->release)) ||

@@ -1,5 +1,5 @@
-/* The device that an op works on, without a trace in the calling thread: whichever context is
- * current there, or none, is so afterwards. */
+/* The context of the device, current only during an op: afterwards the calling thread has the
+ * current context from before, or none. */
 #ifndef CR_BACKEND_CUDA_CONTEXT_H
 #define CR_BACKEND_CUDA_CONTEXT_H
 
@@ -11,11 +11,13 @@ typedef struct cr_cuda_context {
     int (*release)(int);
 } cr_cuda_context;
 
-/* All of them return CUDA's number, 0 for success. After a failed open or enter there is nothing to
- * leave. */
+/* Retains the primary context of a device. Returns 0 or CUDA's error number. */
 int cr_cuda_context_open(cr_cuda_context *, int device);
+/* Makes the context current. Returns 0 or CUDA's error number; only after 0 leave must follow. */
 int cr_cuda_context_enter(const cr_cuda_context *);
+/* Makes the context from before cr_cuda_context_enter current. */
 void cr_cuda_context_leave(const cr_cuda_context *);
+/* Releases the context; after a failed open it does nothing. */
 void cr_cuda_context_close(cr_cuda_context *);
 
 #endif

@@ -1,15 +1,14 @@
-/* Opening and closing of the CUDA backend. It is a shared object of its own, which the library
- * opens by name; what happens on the device is in kernels.cu. No call after the
- * estimator's creation waits for more than its own stream. */
-#include "backend/cuda/cuda.h"
-#include "backend/cuda/kernels.h"
+/* Opening and closing the CUDA backend, a shared object that the library opens by name. kernels.cu
+ * has the device's code. After an estimator is created, its calls wait only for their own stream.
+ */
 #include "backend/cuda/codes.h"
+#include "backend/cuda/enter.h"
+#include "backend/cuda/kernels.h"
 #include "backend/module.h"
 #include "base/error.h"
 #include <stdlib.h>
 
-/* Bytes of cuBLAS's work space, as NVIDIA recommends them; left alone, it takes its own when it
- * likes. */
+/* Bytes of cuBLAS's work space, as NVIDIA recommends. Without one, cuBLAS allocates at any call. */
 enum { HOPPER = 9, BLAS_ROOM = 4 << 20, BLAS_ROOM_HOPPER = 32 << 20 };
 
 static void *op_stream(certreg_backend *backend)
@@ -37,7 +36,7 @@ static void op_close(certreg_backend *backend)
     free(me);
 }
 
-/* What the model waits for goes before the noise of the next batch. */
+/* The stream on which the model waits has priority over the noise of the next batch. */
 static certreg_status open_streams(cr_cuda *me)
 {
     int least = 0, most = 0;
@@ -60,14 +59,14 @@ static certreg_status open_blas(cr_cuda *me)
     int major = 0;
     certreg_status status = cr_cuda_of_blas(me, cublasCreate(&me->blas));
     if (!status) status = cr_cuda_of_blas(me, cublasSetStream(me->blas, me->stream));
-    /* Double is double. */
+    /* no reduced precision */
     if (!status) status = cr_cuda_of_blas(me, cublasSetMathMode(me->blas, CUBLAS_PEDANTIC_MATH));
     if (!status)
         status = cr_cuda_of_runtime(
             me, (int)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, me->device));
     const size_t room = major >= HOPPER ? BLAS_ROOM_HOPPER : BLAS_ROOM;
     if (!status) status = cr_cuda_of_runtime(me, (int)cudaMalloc(&me->blas_room, room));
-    /* After the stream, which resets it. */
+    /* after cublasSetStream, which resets the work space */
     if (!status) status = cr_cuda_of_blas(me, cublasSetWorkspace(me->blas, me->blas_room, room));
     return status;
 }
@@ -92,12 +91,14 @@ static certreg_status count_devices(int32_t device, certreg_error *why)
     if (code) {
         cr_fail(why, cr_cuda_status(code), "no CUDA device can be used: %s",
                 cudaGetErrorString((cudaError_t)code));
-        return why->model_code = code, why->status;
+        why->model_code = code;
+        return why->status;
     }
     if (device < count) return CERTREG_OK;
     cr_fail(why, CERTREG_E_NO_DEVICE, "CUDA device %d does not exist; there are %d", (int)device,
             count);
-    return why->model_code = cudaErrorInvalidDevice, why->status;
+    why->model_code = cudaErrorInvalidDevice;
+    return why->status;
 }
 
 static cr_backend_ops ops_of(int32_t device)
@@ -126,7 +127,7 @@ certreg_status certreg_module_open(uint32_t api, int32_t device, void *stream, c
             CR_BACKEND_API, api);
     certreg_status status = count_devices(device, why);
     if (status) return status;
-    struct { /* the ops carry the ordinal, so each backend has its own */
+    struct { /* the ops contain the number of the device, so each backend has its own */
         cr_cuda backend;
         cr_backend_ops ops;
     } *made = calloc(1, sizeof *made);

@@ -1,12 +1,14 @@
-/* What every op of the CUDA backend begins and ends with, and errors of CUDA as statuses. */
-#include "backend/cuda/cuda.h"
+/* The beginning and the end of every op (enter.h). */
+#include "backend/cuda/enter.h"
 #include "backend/cuda/codes.h"
 
-enum { BLAS_CODES = 10000 }; /* what cuBLAS's statuses are raised by, among CUDA's numbers */
+enum { BLAS_CODES = 10000 }; /* added to cuBLAS's statuses, to separate them from CUDA's */
 
 certreg_status cr_cuda_of_runtime(cr_cuda *me, int code)
 {
-    if (code) me->code = code, me->text = cudaGetErrorString((cudaError_t)code);
+    if (!code) return CERTREG_OK;
+    me->code = code;
+    me->text = cudaGetErrorString((cudaError_t)code);
     return cr_cuda_status(code);
 }
 
@@ -18,14 +20,14 @@ certreg_status cr_cuda_of_blas(cr_cuda *me, cublasStatus_t status)
     return status == CUBLAS_STATUS_ALLOC_FAILED ? CERTREG_E_NO_MEMORY : CERTREG_E_DEVICE_FAILED;
 }
 
-/* Work on a capturing stream would go into the caller's graph instead of being done, and waiting
- * for it would spoil the capture. */
+/* Refuses a capturing stream: work would be added to the caller's graph instead of being done, and
+ * waiting for it would invalidate the capture. */
 static certreg_status check_capture(cr_cuda *me)
 {
     enum cudaStreamCaptureStatus now = cudaStreamCaptureStatusNone;
     const int code = (int)cudaStreamIsCapturing(me->stream, &now);
     if (code == cudaErrorStreamCaptureImplicit)
-        cudaGetLastError(); /* another stream's, which the legacy stream would wait for */
+        cudaGetLastError(); /* of another stream, for which the legacy stream would wait */
     else if (code) return cr_cuda_of_runtime(me, code);
     if (!code && now == cudaStreamCaptureStatusNone) return CERTREG_OK;
     me->code = cudaErrorStreamCaptureUnsupported;
@@ -34,7 +36,6 @@ static certreg_status check_capture(cr_cuda *me)
     return CERTREG_E_WRONG_STATE;
 }
 
-/* Every op begins with enter and ends with leave. A context that is lost stays lost. */
 certreg_status cr_cuda_enter(cr_cuda *me)
 {
     if (cr_cuda_is_sticky(me->code)) return CERTREG_E_DEVICE_FAILED;

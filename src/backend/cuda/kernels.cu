@@ -1,5 +1,5 @@
-/* Drawing and replaying noise: which thread does what, and launches. What a thread computes is in
- * body.h. */
+/* The kernels that draw and replay noise: the assignment of work to threads, and launches. body.h
+ * has the work of a thread. */
 #include "backend/cuda/body.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/launch.h"
@@ -8,22 +8,22 @@
 namespace
 {
 
-/* Threads of a block, and blocks of a multiprocessor: fewer have more registers. The samples of a
- * thread that are drawn together share constants. More or fewer of any of them is slower. */
+/* Threads of a block, and blocks of a multiprocessor: with fewer, each thread has more registers.
+ * Samples that a thread draws together share constants. Measured: any other number is slower. */
 constexpr unsigned draw_threads = 256, draw_blocks = 4, draw_together = 2;
-#ifndef CR_DRAW_DOUBTS /* that a block of threads remembers; tests have fewer */
+#ifndef CR_DRAW_DOUBTS /* doubtful quads that a block of threads can remember; fewer in tests */
 #define CR_DRAW_DOUBTS 1024
 #endif
-/* The most quads of a row, and blocks of a grid one above the other. */
+/* Limits: quads of a row, and the y dimension of a grid. */
 constexpr unsigned most_quads = 1u << 30, most_high = 65535;
-constexpr unsigned quads_wide = 32, chunks_deep = 8; /* of a block of threads in a replay */
+constexpr unsigned quads_wide = 32, chunks_deep = 8; /* per block of threads in a replay */
 constexpr unsigned lanes = CR_BODY_LANES, aim_threads = 1024;
 
-/* The pace of threads that keep their quad and go from sample to sample, `deep` at a time. */
+/* The steps of a draw: a thread keeps its quad and proceeds by `deep` samples. */
 typedef struct pace {
     uint32_t quads, deep;
     uint32_t turns, rest;    /* samples of each thread; the first `rest` rows have one more */
-    uint64_t blocks, floats; /* of normals and of x, from one sample to the next */
+    uint64_t blocks, floats; /* blocks of normals and floats of x per step */
 } pace;
 
 typedef struct draw {
@@ -34,11 +34,11 @@ typedef struct draw {
     float *x;
 } draw;
 
-/* Where thread `thread` of this block of threads is at one of its samples. */
+/* The position of a thread at one of its samples. */
 typedef struct spot {
-    uint64_t sample, block; /* of normals */
-    size_t j;               /* the first of its features */
-    uint32_t turns;         /* 0: it has nothing to draw */
+    uint64_t sample, block; /* block: of normals */
+    size_t j;               /* the first feature of the quad */
+    uint32_t turns;         /* 0: the thread has nothing to draw */
     float *to;
 } spot;
 
@@ -53,7 +53,7 @@ __device__ spot spot_of(const draw &d, unsigned thread, uint32_t turn)
             d.x + static_cast<size_t>(row) * d.source.inputs + j + turn * d.go.floats};
 }
 
-/* Points in doubt, with more bits. Not inline, so that the loop has more registers. */
+/* Decides doubtful points with more bits. Not inline, so that the loop has more registers. */
 __device__ __noinline__ void find_points(const draw &d, unsigned thread, uint32_t turn,
                                          unsigned doubts)
 {
@@ -76,12 +76,14 @@ __device__ void load_cells(const draw &d, const spot &s, cr_body_cells *cells, f
     }
 }
 
-__device__ bool is_clean(const draw &d, const spot &s) /* the first of a thread's samples */
+/* Returns true if the thread's first sample is noise-free. */
+__device__ bool is_clean(const draw &d, const spot &s)
 {
     return s.turns && d.source.clean_first != 0 && s.sample == 0;
 }
 
-/* All points of this thread that are in doubt, if there were too many to remember. */
+/* Finds and decides all doubtful points of this thread again, if the block has too many to
+ * remember. */
 __device__ __noinline__ void find_again(const draw &d)
 {
     cr_body_cells cells;
@@ -95,8 +97,8 @@ __device__ __noinline__ void find_again(const draw &d)
     }
 }
 
-/* Quads with a point in doubt, one in some hundred, are remembered and found at the end, side by
- * side: in the loop each would hold up its whole warp. */
+/* The quads with a doubtful point, about one in several hundred. They are decided together at the
+ * end: in the loop, each of them would delay its whole warp. */
 typedef struct doubtful {
     uint32_t turn[CR_DRAW_DOUBTS];
     uint16_t place[CR_DRAW_DOUBTS]; /* 16 thread + doubts */
@@ -106,8 +108,9 @@ typedef struct doubtful {
 __device__ void remember(doubtful &all, uint32_t turn, unsigned doubts)
 {
     const unsigned at = doubts ? atomicAdd(&all.count, 1u) : CR_DRAW_DOUBTS;
-    if (at < CR_DRAW_DOUBTS)
-        all.turn[at] = turn, all.place[at] = static_cast<uint16_t>(16 * threadIdx.x + doubts);
+    if (at >= CR_DRAW_DOUBTS) return;
+    all.turn[at] = turn;
+    all.place[at] = static_cast<uint16_t>(16 * threadIdx.x + doubts);
 }
 
 template <bool whole>
@@ -125,7 +128,9 @@ __global__ void __launch_bounds__(draw_threads, draw_blocks)
     uint32_t turn = 0;
     if (is_clean(d, s)) {
         cr_put<whole>(s.to, from, features);
-        s.block += d.go.blocks, s.to += d.go.floats, turn++;
+        s.block += d.go.blocks;
+        s.to += d.go.floats;
+        turn++;
     }
     for (; turn + draw_together <= s.turns; turn += draw_together) {
         cr_body_points p[draw_together];
@@ -134,7 +139,8 @@ __global__ void __launch_bounds__(draw_threads, draw_blocks)
             p[i] = cr_body_points_of(&d.source, s.block, &cells);
             cr_put<whole>(s.to, p[i].x, features);
             certain = certain && cr_body_certain(p + i);
-            s.block += d.go.blocks, s.to += d.go.floats;
+            s.block += d.go.blocks;
+            s.to += d.go.floats;
         }
         for (unsigned i = 0; i < draw_together && !certain; i++)
             remember(all, turn + i, cr_body_doubts(p + i));
@@ -150,8 +156,8 @@ __global__ void __launch_bounds__(draw_threads, draw_blocks)
     if (all.count > CR_DRAW_DOUBTS) find_again(d);
 }
 
-/* A block of threads has quads_wide quads of one block of samples: each thread sums whole chunks;
- * then each takes one of the eight sums of its quad (4 features, 2 functions) and adds the chunks
+/* Computes quads_wide quads of one block of samples by a block of threads. Each thread sums whole
+ * chunks; then it takes one of its quad's eight sums (4 features, 2 functions) and adds the chunks
  * to it in order. */
 static_assert(chunks_deep == 8, "a thread to each of the sums of a quad");
 __device__ void sum_tile(const cr_source &source, const cr_weighted &w, size_t block,
@@ -193,8 +199,8 @@ __global__ void __launch_bounds__(quads_wide *chunks_deep)
             sum_tile(source, w, b, weights + b * w.length, mask, tile + threadIdx.x, sums, part);
 }
 
-/* A block of threads has `high` samples: the lanes of a depth sum one piece, two of them add its
- * partial sums, and the pieces are added in order. */
+/* Projects `high` samples by a block of threads. The lanes of one depth sum one piece, two lanes
+ * add its partial sums, and the pieces are added in order. */
 template <unsigned deep, unsigned high>
 __global__ void __launch_bounds__(lanes *deep *high)
     project_kernel(const cr_source source, uint64_t first, size_t count,
@@ -206,15 +212,16 @@ __global__ void __launch_bounds__(lanes *deep *high)
     const size_t lane = threadIdx.x, depth = threadIdx.y, height = threadIdx.z,
                  at = static_cast<size_t>(blockIdx.x) * high + height;
     const uint64_t pieces = (source.inputs + CR_PROJECT_PIECE - 1) / CR_PROJECT_PIECE;
-    const bool adds = lane < 2 && at < count; /* lane 0 the projections, lane 1 the squares */
+    const bool adds = lane < 2 && at < count; /* lane 0: projections, lane 1: squares */
     double mine = 0.0;
     for (uint64_t base = 0; base < pieces; base += deep) {
         if (at < count && base + depth < pieces) {
             float dot[4], norm[4];
             cr_body_piece(&source, first + at, base + depth, lane, direction, mask, dot, norm);
-            for (int k = 0; k < 4; k++)
-                part[height][depth][0][4 * lane + k] = dot[k],
-                                                  part[height][depth][1][4 * lane + k] = norm[k];
+            for (int k = 0; k < 4; k++) {
+                part[height][depth][0][4 * lane + k] = dot[k];
+                part[height][depth][1][4 * lane + k] = norm[k];
+            }
         }
         __syncthreads();
         if (adds && base + depth < pieces) {
@@ -232,7 +239,8 @@ __global__ void __launch_bounds__(lanes *deep *high)
 
 constexpr auto project_narrow = project_kernel<4, 16>, project_wide = project_kernel<32, 2>;
 
-/* One block of threads, of which the first are the partial sums; all of them round. */
+/* Runs in one block of threads. The first CR_AIM_SUMS threads have a partial sum each; all threads
+ * round. */
 __global__ void __launch_bounds__(aim_threads)
     aim_kernel(const double *__restrict__ sums, const float *__restrict__ mask, size_t inputs,
                float *direction, double *__restrict__ lengths)
@@ -249,7 +257,9 @@ __global__ void __launch_bounds__(aim_threads)
     for (size_t j = sum_from; j < inputs; j += CR_AIM_SUMS)
         units = cr_aim_add(units, static_cast<double>(direction[j]));
     const double length = sqrt(cr_sum_of_block<CR_AIM_SUMS>(units, part));
-    if (threadIdx.x == 0) lengths[0] = norm, lengths[1] = length;
+    if (threadIdx.x != 0) return;
+    lengths[0] = norm;
+    lengths[1] = length;
 }
 
 } // namespace

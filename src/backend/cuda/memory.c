@@ -1,5 +1,5 @@
-/* Memory of a device: copies, and waiting for them. */
-#include "backend/cuda/cuda.h"
+/* The ops on a device's memory, and on the order of its work. */
+#include "backend/cuda/enter.h"
 
 static certreg_status op_alloc(certreg_backend *backend, size_t bytes, void **out)
 {
@@ -14,7 +14,7 @@ static void op_free(certreg_backend *backend, void *memory)
 {
     const cr_cuda_context *ours = &cr_cuda_of(backend)->context;
     const int inside = !cr_cuda_context_enter(ours);
-    if (memory) cudaFree(memory); /* a lost context refuses, and that is all */
+    if (memory) cudaFree(memory); /* fails if the context is lost, which is harmless */
     if (inside) cr_cuda_context_leave(ours);
 }
 
@@ -69,7 +69,11 @@ static certreg_status op_wait(certreg_backend *backend)
 
 void cr_cuda_memory_ops(cr_backend_ops *ops)
 {
-    ops->alloc = op_alloc, ops->free = op_free;
-    ops->store = op_store, ops->fetch = op_fetch, ops->fill = op_fill;
-    ops->join = op_join, ops->wait = op_wait;
+    ops->alloc = op_alloc;
+    ops->free = op_free;
+    ops->store = op_store;
+    ops->fetch = op_fetch;
+    ops->fill = op_fill;
+    ops->join = op_join;
+    ops->wait = op_wait;
 }
