@@ -5,3 +5,6 @@
 #: Build
 docs: ## Write the documentation site to lib/docs/html
 	@python3 docs/site/build.py
+.PHONY: structure
+structure: ## Write the table of functions in src/README.md and the drawings of docs/design.md
+	@python3 docs/structure.py

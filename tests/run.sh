@@ -152,6 +152,9 @@ if [[ $MODE = "" || $MODE = fast ]]; then
     start rooms bash tests/rooms.sh
     start circles bash tests/circles.sh "$OBJ"
     start columns bash tests/columns.sh
+    start links bash tests/links.sh
+    start style python3 tests/style.py
+    start structure python3 docs/structure.py check
     start layout bash tests/clang.sh format-check
     start enums bash tests/enums.sh
     start symbols bash tests/symbols.sh "$OBJ/libcertreg.so"
