@@ -41,7 +41,7 @@ include src/harden.mk
 # the same everywhere. It comes last, since other flags imply the opposite.
 CFLAGS_ALL := -std=c11 $(OPT) -fPIC -fvisibility=hidden -fno-math-errno $(hardened) $(WARN) \
     $(CFLAGS) $(EXTRA) -ffp-contract=off
-# Some compilers have no macro for these, by which src/base/platform.h could refuse them.
+# Some compilers have no macro for these, by which src/base/platform_checks.h could refuse them.
 unsafe := $(filter -funsafe-math-optimizations -fassociative-math -freciprocal-math -fapprox-func \
     -fno-signed-zeros -fno-honor-nans -fno-honor-infinities,$(CC) $(CPPFLAGS) $(CFLAGS_ALL))
 $(if $(unsafe),$(error build libcertreg without $(unsafe): it rounds outward, and tests for NaN))

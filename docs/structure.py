@@ -60,8 +60,10 @@ def table(home: dict[str, Path]) -> str:
 # ---- drawings, which follow the reader's light or dark mode
 HEAD = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}"
  role="img" aria-label="{label}" font-family="sans-serif" font-size="13">
-<style>.b{{fill:#eef3f8;stroke:#4a6785}}.t{{fill:#1b2733}}.s{{fill:#51606e}}.l{{stroke:#8a9aab;fill:none}}
-@media (prefers-color-scheme:dark){{.b{{fill:#1f2b37;stroke:#7f9cb8}}.t{{fill:#e6edf3}}.s{{fill:#a9b7c4}}}}
+<style>.b{{fill:#eef3f8;stroke:#4a6785}}.t{{fill:#1b2733}}.s{{fill:#51606e}}
+.l{{stroke:#8a9aab;fill:none}}
+@media (prefers-color-scheme:dark){{.b{{fill:#1f2b37;stroke:#7f9cb8}}
+.t{{fill:#e6edf3}}.s{{fill:#a9b7c4}}}}
 </style>
 <defs><marker id="a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7"
  orient="auto"><path d="M0 0L8 4L0 8z" fill="#8a9aab"/></marker></defs>
@@ -113,7 +115,8 @@ def draw_rooms() -> str:
     for a, to in direct(edges).items():
         for b in sorted(to):
             (x, y), (u, v) = place[a], place[b]
-            out += f'<path class="l" marker-end="url(#a)" d="M{x:.0f} {y + 15} L{u:.0f} {v - 15}"/>\n'
+            line = f"M{x:.0f} {y + 15} L{u:.0f} {v - 15}"
+            out += f'<path class="l" marker-end="url(#a)" d="{line}"/>\n'
     for room, (x, y) in place.items():
         out += f'<rect class="b" rx="5" x="{x - 52:.0f}" y="{y - 14}" width="104" height="28"/>\n'
         out += text(x, y + 5, room, "t", 'text-anchor="middle"')
@@ -145,7 +148,8 @@ def draw_way(home: dict[str, Path]) -> str:
         y += 12
         for title, calls in steps(path, function, home):
             height = 26 + 16 * len(calls)
-            out += f'<rect class="b" rx="5" x="10" y="{y}" width="{width - 20}" height="{height}"/>\n'
+            out += f'<rect class="b" rx="5" x="10" y="{y}" width="{width - 20}" '
+            out += f'height="{height}"/>\n'
             out += text(20, y + 18, title)
             for i, call in enumerate(calls):
                 out += text(38, y + 35 + 16 * i, call, "s")

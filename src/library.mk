@@ -3,7 +3,7 @@ sources   := $(sort $(wildcard src/*/*.c))
 objects   := $(sources:%.c=$(OBJ)/%.o)
 libraries := lib/libcertreg.a lib/libcertreg.so
 # Modules are opened by their path, and share what reports errors and grows structs.
-module_common := $(addprefix $(OBJ)/src/base/,error.o structs.o)
+module_common := $(addprefix $(OBJ)/src/base/,error.o struct_versioning.o)
 module_flags  := -shared -Wl,-z,defs $(hardened_link) -Wl,--exclude-libs,ALL
 include src/backend/blas/blas.mk
 

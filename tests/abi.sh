@@ -11,8 +11,8 @@ command -v abidiff >/dev/null ||
     { echo 'skip ABI: abidiff is not installed (Debian: abigail-tools)'; exit 0; }
 readelf -SW "$library" | grep -q '\.debug_info' ||
     { echo 'skip ABI: the library was built without -g'; exit 0; }
-# shellcheck source=tests/tell.sh
-. tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
+. tests/tap_helpers.sh
 
 record() {
     abidw --drop-private-types --exported-interfaces-only --headers-dir "$PWD/include" \

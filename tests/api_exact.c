@@ -1,7 +1,7 @@
 /* Results against known answers of 60 digits (tests/data/make_exact.py): never on the wrong side of
  * them, and not far on the safe one. */
 #include "support/api_kit.h"
-#include "support/asks.h"
+#include "support/question_fields.h"
 #include <certreg/solver.h>
 /* after the types that it needs */
 #define MEAN_AND_RANGE (CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE)

@@ -1,6 +1,6 @@
 /* Sampling: which rows the model is asked for, what noise they have, and that results do not
  * depend on how the work was cut. */
-#include "support/diary.h"
+#include "support/recording_model.h"
 #include <time.h>
 
 static void check_call(size_t k, uint64_t first, size_t used_first, size_t used_count)

@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.." || exit 2
 CC=${CC:-cc}
 tmp=$(mktemp -d) || exit 2
 trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
-# shellcheck source=tests/tell.sh
-. tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
+. tests/tap_helpers.sh
 library=$(realpath "$OBJ")
 folder=$PWD/examples/bindings
 export LD_LIBRARY_PATH=$library PKG_CONFIG_PATH=$tmp

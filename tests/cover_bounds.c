@@ -4,7 +4,7 @@
 #include "statistics/binomial.h"
 #include "support/coverage.h"
 #include "support/names.h"
-#include "support/problems.h"
+#include "support/random_problems.h"
 
 enum { GRID = 20000, CAPACITY = 600, UPPER = CERTREG_SIDE_UPPER, LOWER = CERTREG_SIDE_LOWER };
 #define ALPHA 0.1

@@ -6,7 +6,7 @@
  * Gram matrix at once, exactly. Only ||x||^2 needs every coordinate of every sample: it is drawn in
  * full, with fewer repetitions. */
 #include "backend/backend.h"
-#include "statistics/gradient.h"
+#include "statistics/gradient_ustatistic.h"
 #include "statistics/moments.h"
 #include "support/coverage.h"
 #include "support/laws.h"
@@ -62,7 +62,7 @@ static void run_law(const law *l, size_t n, simulate_source *source, count c[DIM
     const double center = pilot_mean(l, n * 15 / 85, source), length = (double)(n / BLOCKS);
     double along[2][BLOCKS] = {{0}}, deviation[BLOCKS], gram[BLOCKS * BLOCKS];
     cr_moments weights;
-    cr_moments_start(&weights, 0);
+    cr_moments_init(&weights, 0);
     for (size_t b = 0; b < BLOCKS; b++) {
         double squares = 0;
         for (size_t i = 0; i < n / BLOCKS; i++) {
@@ -125,7 +125,7 @@ static void run_whole(size_t n, size_t d, double a, simulate_source *source, dou
 {
     double gram[BLOCKS * BLOCKS];
     cr_moments weights;
-    cr_moments_start(&weights, 0);
+    cr_moments_init(&weights, 0);
     for (size_t b = 0; b < BLOCKS; b++) {
         for (size_t j = 0; j < d; j++) sums[b * d + j] = 0;
         for (size_t i = 0; i < n / BLOCKS; i++) {

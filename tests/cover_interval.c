@@ -2,8 +2,8 @@
  * proof and on ordinary ones, each at its worst shift. The steps of theory 12 are repeated here
  * with known outputs; only the weights are the library's. */
 #include "statistics/normal.h"
-#include "statistics/order.h"
-#include "intervals/weights.h"
+#include "statistics/order_statistics.h"
+#include "conformal/weight_function.h"
 #include "support/coverage.h"
 
 enum { MOST_POINTS = 400, RUNS = 2000, MOST = 64 };
@@ -39,7 +39,7 @@ static double tail(uint64_t n, uint64_t least, double g)
     return simulate_at_least(least, n, g);
 }
 
-static double weight_of(const cr_weights_setting *s, const cr_weights *w, double g)
+static double weight_of(const cr_weights_setting *s, const cr_weight_function *w, double g)
 {
     uint64_t above[CR_WEIGHTS_LEVELS];
     const int levels = cr_weights_levels(s->calibration, above);
@@ -50,7 +50,7 @@ static double weight_of(const cr_weights_setting *s, const cr_weights *w, double
 }
 
 /* The share at which a(g)/w(g) is greatest, where the bound is attained. */
-static double steepest(const cr_weights_setting *s, const cr_weights *w)
+static double steepest(const cr_weights_setting *s, const cr_weight_function *w)
 {
     double best = 0, share = 0.5;
     for (double t = -2.5; t < 2.5; t += 0.01) {
@@ -89,7 +89,7 @@ static void draw_scores(const law *l, const point *p, double from, double shift,
 
 typedef struct weighted {
     double scores[MOST_POINTS * CR_WEIGHTS_LEVELS];
-    const cr_weights *weights;
+    const cr_weight_function *weights;
     size_t levels;
 } weighted;
 
@@ -104,7 +104,7 @@ static double weight_at(const void *of, size_t i)
     return w->weights->step[i % w->levels];
 }
 
-static double threshold_of(const law *l, const cr_weights_setting *s, const cr_weights *r,
+static double threshold_of(const law *l, const cr_weights_setting *s, const cr_weight_function *r,
                            double from)
 {
     static weighted w;
@@ -118,12 +118,13 @@ static double threshold_of(const law *l, const cr_weights_setting *s, const cr_w
         for (size_t k = 0; k < w.levels; k++) w.scores[count++] = scores[s->calibration - above[k]];
     }
     const cr_order order = {.value = score_at, .of = &w, .count = count};
-    return cr_order_threshold(&order, weight_at, cr_weights_budget(r, s->alpha, s->points));
+    return cr_order_weighted_threshold(&order, weight_at,
+                                       cr_weights_budget(r, s->alpha, s->points));
 }
 
 /* Whether one of several sets for the same input, each from fresh noise, lacks its truth. */
-static int misses(const law *l, const cr_weights_setting *s, const cr_weights *r, double from,
-                  int looks)
+static int misses(const law *l, const cr_weights_setting *s, const cr_weight_function *r,
+                  double from, int looks)
 {
     const double q = threshold_of(l, s, r, from);
     const point p = draw_point(l);
@@ -145,7 +146,7 @@ TEST_ROWS(the_truth_is_missed_in_a_share_alpha_of_runs_at_most, laws)
                                       .points = (uint64_t)l->points,
                                       .calibration = numbers[n].calibration,
                                       .samples = numbers[n].samples};
-        const cr_weights r = cr_weights_choose(&s);
+        const cr_weight_function r = cr_weights_choose(&s);
         ck_assert_uint_gt(r.sample, 0);
         const double from = -cr_normal_quantile(l->share > 0 ? l->share : steepest(&s, &r));
         uint64_t missed = 0;
@@ -162,7 +163,7 @@ static uint64_t misses_of_two(double alpha)
     const law *noisy = laws + 4;
     const cr_weights_setting s = {
         .alpha = alpha, .points = (uint64_t)noisy->points, .calibration = 11, .samples = 11};
-    const cr_weights r = cr_weights_choose(&s);
+    const cr_weight_function r = cr_weights_choose(&s);
     uint64_t missed = 0;
     simulate_seed(&source, 1000);
     for (int run = 0; run < RUNS; run++) missed += misses(noisy, &s, &r, 0, 2) != 0;

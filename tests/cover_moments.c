@@ -25,7 +25,7 @@ static void simulate_moments(const law *l, size_t n, uint64_t count, uint64_t se
     simulate_seed(&source, seed);
     for (uint64_t t = 0; t < count; t++) {
         cr_moments sums;
-        cr_moments_start(&sums, 0.5);
+        cr_moments_init(&sums, 0.5);
         for (size_t i = 0; i < n; i++) {
             double s[2] = {simulate_normal(&source), 0};
             if (l->coordinates > 1) s[1] = simulate_normal(&source);
@@ -56,7 +56,7 @@ TEST(a_constant_output_abstains)
 {
     cr_moments sums;
     certreg_bounds b = {0};
-    cr_moments_start(&sums, 0.1);
+    cr_moments_init(&sums, 0.1);
     for (int i = 0; i < 10000; i++) cr_moments_add(&sums, 0.3);
     ck_assert_int_eq(cr_moments_asymptotic(&sums, -1, 1, &tails, &b), CR_MOMENTS_ABSTAINED);
 }
@@ -73,7 +73,7 @@ TEST(values_too_rare_to_be_seen_are_not_covered)
     for (uint64_t t = 0; t < count; t++) {
         cr_moments sums;
         certreg_bounds b = {0};
-        cr_moments_start(&sums, 0);
+        cr_moments_init(&sums, 0);
         for (int i = 0; i < 10000; i++)
             cr_moments_add(&sums,
                            1e-3 * simulate_normal(&source) + (simulate_uniform(&source) < 1e-4));

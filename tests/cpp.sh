@@ -9,8 +9,8 @@ cd "$(dirname "$0")/.." || exit 2
 : "${OBJ:?run me by make check}"
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-# shellcheck source=tests/tell.sh
-. tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
+. tests/tap_helpers.sh
 strict='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude'
 wide="$strict -DCERTREG_EXPERIMENTAL"
 has() { command -v "${1%% *}" >/dev/null || { echo "skip $1 is not installed"; return 1; }; }

@@ -8,8 +8,8 @@ cd "$(dirname "$0")/.." || exit 2
 [ -n "${PYTHON:-}" ] || { echo "skip demo: no interpreter with NumPy was found (make deps)"; exit; }
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-# shellcheck source=tests/tell.sh
-. tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
+. tests/tap_helpers.sh
 export CERTREG_LIB=$OBJ/libcertreg.so PYTHONPATH=$PWD/python:$PWD/lib/deps PYTHONDONTWRITEBYTECODE=1
 
 demo() { # OPTION...: the last of each counts

@@ -8,8 +8,8 @@ cd "$(dirname "$0")/.." || exit 2
 CC=${CC:-cc}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-# shellcheck source=tests/tell.sh
-. tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
+. tests/tap_helpers.sh
 cp -r include src "$tmp"
 added=()
 add() { # FILE ENUM

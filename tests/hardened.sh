@@ -5,8 +5,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 : "${OBJ:?run me by make check}"
 export LC_ALL=C
-# shellcheck source=tests/tell.sh
-. tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
+. tests/tap_helpers.sh
 has() { [[ " ${HARDENED:-} " = *" $1 "* ]]; }
 
 for library in "$1" "${1%/*}"/certreg/*.so; do

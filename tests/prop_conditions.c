@@ -4,10 +4,10 @@
  * where the moving cut carries outputs from one end of the line to the other. */
 #include "estimator/estimator.h"
 #include "conditions/conditions.h"
-#include "statistics/served.h"
+#include "statistics/serving_bounds.h"
 #include "support/coverage.h"
 #include "support/names.h"
-#include "support/problems.h"
+#include "support/random_problems.h"
 #include <float.h>
 
 enum { VALUES = 4, SAMPLES = 1500, PILOT = 150 };
@@ -215,7 +215,7 @@ TEST_TIMES(thresholds_of_served_means_leave_a_margin_for_logarithms, 300)
 {
     const uint64_t n = _i % 3 == 0 ? 1000000000 : _i % 3 == 1 ? 1000000 : 51;
     const double least = -exp2(0.05 * _i - 8), beta = _i & 1 ? 0.5 : 0.01;
-    const double got = cr_served_bounded((double)n, least, 1, beta);
+    const double got = cr_serving_bounded((double)n, least, 1, beta);
     const long double span = 1 - (long double)least, zero = -least / span,
                       p = (got - (long double)least) / span,
                       need = -logl((long double)beta) / (long double)n;

@@ -1,7 +1,7 @@
 /* Whatever is asked, answers come in time, from what samples there can be; and sampling learns
  * how much time they take. */
-#include "support/asks.h"
-#include "support/ticks.h"
+#include "support/question_fields.h"
+#include "support/fake_clock.h"
 
 static double uneven(uint64_t i) /* .0002 to .0512 seconds, in no order */
 {
@@ -154,11 +154,11 @@ TEST(answers_take_no_longer_than_expected_from_fewer_or_more_samples)
     const double pilot = 200;
     for (double own = 0; own <= 1; own += 0.25) /* share of the pilot that they pass over */
         for (double n = 2 * pilot; n <= 64 * pilot; n *= 2) {
-            const cr_counted seen = {n, pilot};
-            cr_cost cost = {0};
-            cr_cost_learn(&cost, seen, 3 + n - pilot + own * pilot, 3);
+            const cr_sample_counts seen = {n, pilot};
+            cr_answer_cost cost = {0};
+            cr_answer_cost_learn(&cost, seen, 3 + n - pilot + own * pilot, 3);
             for (double more = 1.25 * pilot; more <= 64 * pilot; more *= 1.25)
-                ck_assert_double_ge(cr_cost_expected(&cost, (cr_counted){more, pilot}),
+                ck_assert_double_ge(cr_answer_cost_expected(&cost, (cr_sample_counts){more, pilot}),
                                     3 + more - pilot + own * pilot);
         }
 }
@@ -167,18 +167,18 @@ TEST(answers_take_no_longer_than_expected_from_fewer_or_more_samples)
 TEST(one_sample_behind_the_pilot_makes_no_later_one_dear)
 {
     const double pilot = 200;
-    cr_cost cost = {0};
-    cr_cost_learn(&cost, (cr_counted){pilot + 1, pilot}, pilot + 1, 0);
+    cr_answer_cost cost = {0};
+    cr_answer_cost_learn(&cost, (cr_sample_counts){pilot + 1, pilot}, pilot + 1, 0);
     for (double n = pilot + 1; n <= 64 * pilot; n *= 2)
-        ck_assert_double_le(cr_cost_expected(&cost, (cr_counted){n, pilot}), 2.25 * n);
+        ck_assert_double_le(cr_answer_cost_expected(&cost, (cr_sample_counts){n, pilot}), 2.25 * n);
 }
 
 TEST(an_answer_without_samples_teaches_nothing)
 {
-    cr_cost cost = {0};
-    cr_cost_learn(&cost, (cr_counted){0}, 1, 0);
-    cr_cost_learn_abandoned(&cost, (cr_counted){0}, 1);
-    ck_assert(!cr_cost_known(&cost));
+    cr_answer_cost cost = {0};
+    cr_answer_cost_learn(&cost, (cr_sample_counts){0}, 1, 0);
+    cr_answer_cost_learn_abandoned(&cost, (cr_sample_counts){0}, 1);
+    ck_assert(!cr_answer_cost_known(&cost));
 }
 
 KIT_MAIN("deadlines")

@@ -2,7 +2,7 @@
  * from above and from below, along growing radii, and over boxes. Every row is a seed, so that a
  * failure can be repeated. */
 #include <certreg/solver.h>
-#include "support/problems.h"
+#include "support/random_problems.h"
 #include "support/solver_fixture.h"
 
 enum { BLOCK = 250, BLOCKS = 24 }; /* 6,000 problems */

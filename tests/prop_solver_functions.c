@@ -3,7 +3,7 @@
  * their own; every row is a seed, so that a failure can be repeated. */
 #include <certreg/solver.h>
 #include "statistics/normal.h"
-#include "support/problems.h"
+#include "support/random_problems.h"
 #include "support/solver_fixture.h"
 
 /* ---- cells of the line */

@@ -2,7 +2,7 @@
  * greatest of the bounds at each of them, and it never exceeds what a box of mean and variance
  * around the same functions gives. */
 #include <certreg/solver.h>
-#include "support/problems.h"
+#include "support/random_problems.h"
 #include "support/solver_fixture.h"
 
 enum { BLOCKS = 8 };

@@ -3,7 +3,7 @@
 #include <certreg/solver.h>
 #include <certreg/worst_function.h>
 #include "support/function_moments.h"
-#include "support/problems.h"
+#include "support/random_problems.h"
 #include "support/solver_fixture.h"
 
 static const int32_t sides[] = {CERTREG_SIDE_LOWER, CERTREG_SIDE_UPPER};

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 2
 root=$PWD version=${VERSION:?run me by make release}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-# shellcheck source=tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
 . "$root/tests/tell.sh"
 unset MAKEFLAGS MFLAGS MAKELEVEL PYTHONPATH PYTHONHOME LD_LIBRARY_PATH VIRTUAL_ENV "${!CERTREG_@}"
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_QUIET=1

@@ -12,7 +12,7 @@ grep -rn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' . | sed 's|^\./||' | a
                   "bisection>solver bisection>statistics " \
                   "certify>estimator certify>record certify>question certify>conditions " \
                   "certify>bounds certify>solver certify>bisection certify>statistics " \
-                  "intervals>estimator intervals>record intervals>statistics " \
+                  "conformal>estimator conformal>record conformal>statistics " \
                   "attack>estimator attack>record attack>question attack>conditions " \
                   "attack>statistics", edges, " ")
             for (i in edges) allowed[edges[i]] }

@@ -21,7 +21,7 @@ ONLY=${ONLY:-} ONLY=${ONLY#tests/}
 export OBJ CC="${CC:-cc}" PYTHON="${PYTHON:-}" VERSION="${VERSION:-}" MODE="${MODE:-}"
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-. tests/apart.sh
+. tests/process_groups.sh
 number=0
 jobs=${JOBS:-$(nproc)}
 export OPENBLAS_NUM_THREADS=1 # several programs run at a time; the library itself sets nothing

@@ -2,8 +2,8 @@
 # site.sh: the documentation site is built without a warning, so that everything public is
 # documented and every link leads somewhere; and mistakes of each kind make the build fail.
 cd "$(dirname "$0")/.." || exit 2
-# shellcheck source=tests/tell.sh
-. tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
+. tests/tap_helpers.sh
 copy=$(mktemp -d) || exit 2
 trap 'rm -rf "$copy"' EXIT
 cp -r docs include python examples ./*.md LICENSE "$copy"

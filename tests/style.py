@@ -84,6 +84,12 @@ def parts(text: str) -> list[str]:
     return out
 
 
+NESTED = r"\((?:[^()]|\([^()]*\)|\((?:[^()]|\([^()]*\))*\))*\)"
+HEADING = re.compile(
+    rf"^\s*(?:else\s+)?(?:if|while)\s*{NESTED}|^\s*else\b|^\s*(?:case[^:]*|default)\s*:"
+)
+
+
 def faults(text: str) -> list[tuple[int, str]]:
     found = []
     for m in re.finditer(r"^[a-z][\w *]*?\b(\w+)\(([^;{}]*)\)\s*[;{]", text, re.M):
@@ -95,8 +101,7 @@ def faults(text: str) -> list[tuple[int, str]]:
             found.append((at, "more than two conditional operators"))
         if s.count("(") != s.count(")") or re.search(r"\bfor\s*\(", s):
             continue  # a piece of a for
-        s = re.sub(r"^\s*(?:else\s+)?(?:if|while)\s*\((?:[^()]|\([^()]*\)|\((?:[^()]|\([^()]*\))*\))*\)|"
-                   r"^\s*else\b|^\s*(?:case[^:]*|default)\s*:", "", s).strip()
+        s = HEADING.sub("", s).strip()
         several = parts(s)
         if s.startswith("return") and len(several) > 1:
             found.append((at, "a return with a comma"))

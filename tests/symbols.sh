@@ -5,8 +5,8 @@ set -u
 library=$(realpath "$1") || exit 2
 cd "$(dirname "$0")/.." || exit 2
 export LC_ALL=C
-# shellcheck source=tests/tell.sh
-. tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
+. tests/tap_helpers.sh
 
 exported=$(nm -D --defined-only "$library" |
     awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../python" || exit 2
 mypy=$PWD/../lib/deps/venv/bin/mypy
 [ -x "$mypy" ] || { echo "skip types: make deps-all installs mypy"; exit 0; }
 oldest=$(sed -n 's/^requires-python = ">=\(.*\)"/\1/p' ../pyproject.toml)
-# shellcheck source=tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
 . ../tests/tell.sh
 # shellcheck disable=SC2317 # called through tell
 types() { "$mypy" --cache-dir ../lib/.mypy "$@" certreg; }

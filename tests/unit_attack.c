@@ -1,7 +1,7 @@
 /* The inside of attacks: which outputs are out, to the last bit, and noise that nobody else has. */
-#include "attack/exit.h"
+#include "attack/violation_score.h"
 #include "estimator/estimator.h"
-#include "attack/climb.h"
+#include "attack/ascent.h"
 #include "support/attack_kit.h"
 #include <certreg/attack.h>
 #include <certreg/sampling.h>
@@ -27,14 +27,15 @@ TEST(an_output_is_out_from_the_exact_edge_on)
             cr_conditions c = {.prediction = side * edges[i].prediction,
                                .question = {.given = {.tolerance = edges[i].tolerance}}};
             cr_question_resolve(&e->record, &c.question);
-            const cr_exit x =
-                cr_exit_of(&e->record, &c, side > 0 ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
+            const cr_violation_score x = cr_violation_score_of(
+                &e->record, &c, side > 0 ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
             const float in = (float)side * edges[i].in, out = (float)side * edges[i].out;
-            ck_assert_msg(cr_exit_value(&x, &in) == -1, "%g is out", (double)in);
-            ck_assert_msg(cr_exit_value(&x, &out) == 1, "%g is in", (double)out);
-            ck_assert_double_lt(cr_exit_smooth(&x, &in), 1e-6);
+            ck_assert_msg(cr_violation_score_value(&x, &in) == -1, "%g is out", (double)in);
+            ck_assert_msg(cr_violation_score_value(&x, &out) == 1, "%g is in", (double)out);
+            ck_assert_double_lt(cr_violation_score_smooth(&x, &in), 1e-6);
             const float failed = NAN;
-            ck_assert(cr_exit_value(&x, &failed) == -1 && cr_exit_smooth(&x, &failed) == -1);
+            ck_assert(cr_violation_score_value(&x, &failed) == -1 &&
+                      cr_violation_score_smooth(&x, &failed) == -1);
         }
 }
 
@@ -52,20 +53,21 @@ TEST_TIMES(an_arc_begins_at_the_tolerance_and_not_before, 2)
         cr_conditions c = {.prediction = middle,
                            .question = {.given = {.tolerance = 64 + k * 1e-9}}};
         cr_question_resolve(&e->record, &c.question);
-        const cr_exit x = cr_exit_of(&e->record, &c, _i ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
-        ck_assert_msg(cr_exit_value(&x, &in) == -1, "in by %d nano, and called out", k);
-        ck_assert(cr_exit_value(&x, &out) == 1);
+        const cr_violation_score x =
+            cr_violation_score_of(&e->record, &c, _i ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
+        ck_assert_msg(cr_violation_score_value(&x, &in) == -1, "in by %d nano, and called out", k);
+        ck_assert(cr_violation_score_value(&x, &out) == 1);
     }
 }
 
 /* 2^-k is the least level that k pairs, all out, can reach. */
 TEST(the_least_number_of_pairs_is_exact)
 {
-    ck_assert_uint_eq(cr_gate_least(0.5), 2);
-    ck_assert_uint_eq(cr_gate_least(0.49), 2);
-    ck_assert_uint_eq(cr_gate_least(0.2), 3);
-    ck_assert_uint_eq(cr_gate_least(0.03), 6);
-    ck_assert_uint_eq(cr_gate_least(1e-300), 997);
+    ck_assert_uint_eq(cr_violation_test_least(0.5), 2);
+    ck_assert_uint_eq(cr_violation_test_least(0.49), 2);
+    ck_assert_uint_eq(cr_violation_test_least(0.2), 3);
+    ck_assert_uint_eq(cr_violation_test_least(0.03), 6);
+    ck_assert_uint_eq(cr_violation_test_least(1e-300), 997);
 }
 
 /* ---- noise */

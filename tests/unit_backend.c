@@ -2,7 +2,7 @@
  * and what a backend may lack. */
 #include "support/api_kit.h"
 #include "support/cpu_setups.h"
-#include "support/made_up.h"
+#include "support/test_numbers.h"
 #include <certreg/backend.h>
 #include <certreg/certreg.h>
 #include <pthread.h>

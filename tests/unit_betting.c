@@ -2,8 +2,8 @@
  * they say where nothing is known. */
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
-#include "statistics/betting.h"
-#include "statistics/capital.h"
+#include "statistics/betting_bounds.h"
+#include "statistics/wealth_process.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 
@@ -16,12 +16,12 @@ static double element(const void *of, size_t i)
     return ((const double *)of)[i];
 }
 
-static cr_bet bet_on(double lo, double hi, const double *of, size_t count)
+static cr_betting_problem bet_on(double lo, double hi, const double *of, size_t count)
 {
-    return (cr_bet){.value = element, .of = of, .lo = lo, .hi = hi, .count = count};
+    return (cr_betting_problem){.value = element, .of = of, .lo = lo, .hi = hi, .count = count};
 }
 
-static cr_bet with_pilot(cr_bet bet, const double *pilot, size_t count)
+static cr_betting_problem with_pilot(cr_betting_problem bet, const double *pilot, size_t count)
 {
     for (size_t i = 0; i < count; i++) cr_betting_add_pilot(&bet, pilot[i]);
     return bet;
@@ -29,13 +29,13 @@ static cr_bet with_pilot(cr_bet bet, const double *pilot, size_t count)
 
 static double upper(const double *of, size_t count, double alpha, int anytime)
 {
-    const cr_bet bet = bet_on(0, 1, of, count);
+    const cr_betting_problem bet = bet_on(0, 1, of, count);
     return cr_betting_upper(&bet, alpha, anytime);
 }
 
 static double lower(const double *of, size_t count, double alpha, int anytime)
 {
-    const cr_bet bet = bet_on(0, 1, of, count);
+    const cr_betting_problem bet = bet_on(0, 1, of, count);
     return cr_betting_lower(&bet, alpha, anytime);
 }
 
@@ -95,7 +95,7 @@ static double relative_width(double (*law)(simulate_source *), size_t count, dou
     for (uint64_t seed = 0; seed < 20; seed++) {
         fill(values, count, law, 100 + seed);
         fill(others, count / 6, law, 200 + seed);
-        const cr_bet bet = with_pilot(bet_on(0, 1, values, count), others, count / 6);
+        const cr_betting_problem bet = with_pilot(bet_on(0, 1, values, count), others, count / 6);
         double sum = 0, square = 0;
         for (size_t i = 0; i < count; i++) sum += values[i], square += values[i] * values[i];
         const double n = (double)count, mean = sum / n;
@@ -130,7 +130,7 @@ TEST(bounds_follow_the_unit)
 {
     fill(values, 300, uniform, 2);
     for (size_t i = 0; i < 300; i++) others[i] = -7 + 12 * values[i];
-    const cr_bet bet = bet_on(-7, 5, others, 300);
+    const cr_betting_problem bet = bet_on(-7, 5, others, 300);
     ck_assert_double_eq_tol(cr_betting_upper(&bet, 0.05, 0), -7 + 12 * upper(values, 300, 0.05, 0),
                             1e-8);
     ck_assert_double_eq_tol(cr_betting_lower(&bet, 0.05, 1), -7 + 12 * lower(values, 300, 0.05, 1),
@@ -151,7 +151,7 @@ TEST(bounds_of_all_counts_use_what_came_before_only)
 
 static void expect_trivial(double lo, double hi, const double *of, size_t count, double alpha)
 {
-    const cr_bet bet = bet_on(lo, hi, of, count);
+    const cr_betting_problem bet = bet_on(lo, hi, of, count);
     for (int anytime = 0; anytime < 2; anytime++) {
         ck_assert_double_eq(cr_betting_upper(&bet, alpha, anytime), hi);
         ck_assert_double_eq(cr_betting_lower(&bet, alpha, anytime), lo);
@@ -177,7 +177,7 @@ TEST(bounds_are_trivial_where_nothing_is_known)
 
 TEST(pilot_values_outside_the_range_are_left_out)
 {
-    cr_bet bet = bet_on(0, 2, values, 0);
+    cr_betting_problem bet = bet_on(0, 2, values, 0);
     cr_betting_add_pilot(&bet, NAN);
     cr_betting_add_pilot(&bet, 3);
     cr_betting_add_pilot(&bet, -INFINITY);
@@ -201,13 +201,13 @@ TEST(bounds_hold_at_tiny_alpha)
 }
 
 /* Whether the test behind the upper bound rejects this mean; values are in [0, 1]. */
-static int rejects(const cr_bet *bet, double alpha, int anytime, double mean)
+static int rejects(const cr_betting_problem *bet, double alpha, int anytime, double mean)
 {
-    cr_capital capital;
-    cr_trial t;
-    cr_capital_begin(&capital, bet, alpha, anytime, 0);
+    cr_wealth capital;
+    cr_candidate_means t;
+    cr_wealth_begin(&capital, bet, alpha, anytime, 0);
     for (int k = 0; k < CR_CAPITAL_LANES; k++) t.mean[k] = fmin(mean, 1 - 0x1p-40);
-    cr_capital_try(&capital, &t);
+    cr_wealth_try(&capital, &t);
     return t.rejected[0];
 }
 
@@ -220,7 +220,8 @@ TEST_TIMES(rejected_means_are_all_from_one_point_on, 10)
     for (uint64_t seed = 0; seed < 10; seed++) {
         fill(values, 200, law, seed);
         fill(others, 30, law, 50 + seed);
-        const cr_bet bet = with_pilot(bet_on(0, 1, values, 200), others, seed % 2 ? 30 : 0);
+        const cr_betting_problem bet =
+            with_pilot(bet_on(0, 1, values, 200), others, seed % 2 ? 30 : 0);
         const double bound = cr_betting_upper(&bet, 0.1, anytime), least = fmax(0, 2 * bound - 1);
         int rejected = 0;
         for (int k = 1; k < 200; k++) {
@@ -238,7 +239,7 @@ TEST(bounds_stay_outward_far_from_zero)
 {
     const double lo = 1e15, hi = 1e15 + 4;
     for (size_t i = 0; i < 200; i++) values[i] = lo + (double)(i % 2 ? 4 : 0);
-    const cr_bet bet = bet_on(lo, hi, values, 200);
+    const cr_betting_problem bet = bet_on(lo, hi, values, 200);
     for (int anytime = 0; anytime < 2; anytime++) {
         ck_assert_double_ge(cr_betting_upper(&bet, 0.05, anytime), lo + 2);
         ck_assert_double_le(cr_betting_lower(&bet, 0.05, anytime), lo + 2);

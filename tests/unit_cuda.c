@@ -1,6 +1,6 @@
 /* The CUDA module's kernels and copies on a device that is emulated on the host
  * (emulated/emulated.h), bit by bit; error numbers become statuses. */
-#include "backend/cuda/codes.h"
+#include "backend/cuda/error_codes.h"
 #include "emulated.h"
 #include "gpu/contract.h"
 #include "support/emulated_device.h"

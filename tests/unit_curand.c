@@ -7,10 +7,10 @@
  * turns in giving four words. Words (or normals) 4q .. 4q+3 are those of key = seed and counter =
  * (block, stream) with stream = q % 65536 and block = q / 65536: block of four number q / 65536 of
  * our stream q % 65536. */
-#include "backend/lanes_scalar.h"
+#include "backend/simd_scalar.h"
 /* after the lanes */
 #include "backend/backend.h"
-#include "backend/normal4.h"
+#include "backend/box_muller.h"
 #include "support/philox_block.h"
 #include "support/suite.h"
 #include <dlfcn.h>

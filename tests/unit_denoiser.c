@@ -2,7 +2,7 @@
  * are chosen, against matrices written out. */
 #include "base/bytes.h"
 #include "denoiser/denoiser.h"
-#include "support/problems.h"
+#include "support/random_problems.h"
 #include "support/suite.h"
 
 /* ---- the filter */
@@ -104,10 +104,10 @@ static void roll_axes(dice *d)
     }
 }
 
-static cr_held roll_held(uint64_t seed)
+static cr_holdout_spectrum roll_held(uint64_t seed)
 {
     dice d = dice_of(seed);
-    cr_held h = {.count = KNOWN, .free = D, .variance = variances, .seen = seen};
+    cr_holdout_spectrum h = {.count = KNOWN, .free = D, .variance = variances, .seen = seen};
     roll_axes(&d);
     memset(seen, 0, sizeof seen), memset(examples, 0, sizeof examples);
     for (int i = 0; i < KNOWN; i++) variances[i] = exp(3 - i) * dice_between(&d, 0.5, 1.5);
@@ -134,7 +134,7 @@ static double rest_by_matrix(int k)
 }
 
 /* The error of the filter as a matrix. */
-static double error_by_matrix(const cr_held *h, int k)
+static double error_by_matrix(const cr_holdout_spectrum *h, int k)
 {
     double w[D][D], error = 0;
     const double rest = rest_by_matrix(k), g = rest / (rest + 1);
@@ -160,7 +160,7 @@ static double error_by_matrix(const cr_held *h, int k)
 TEST_TIMES(the_fewest_directions_are_chosen_whose_error_is_near_the_least, 200)
 {
     const int most = _i % 3 ? KNOWN : 3;
-    const cr_held h = roll_held(900 + (uint64_t)_i);
+    const cr_holdout_spectrum h = roll_held(900 + (uint64_t)_i);
     const cr_choice got = cr_denoiser_choose(&h, (size_t)most);
     double least = INFINITY, error[KNOWN + 1];
     for (int k = 0; k <= most; k++) least = fmin(least, error[k] = error_by_matrix(&h, k));
@@ -175,7 +175,8 @@ TEST_TIMES(the_fewest_directions_are_chosen_whose_error_is_near_the_least, 200)
 TEST(no_dimension_is_left_when_all_have_directions)
 {
     static const double four = 4, one = 1;
-    const cr_held h = {.count = 1, .free = 1, .left = 1e-9, .variance = &four, .seen = &one};
+    const cr_holdout_spectrum h = {
+        .count = 1, .free = 1, .left = 1e-9, .variance = &four, .seen = &one};
     const cr_choice got = cr_denoiser_choose(&h, 1);
     ck_assert(got.components <= 1 && got.rest <= 1 + 1e-9);
     ck_assert_double_eq_tol(got.error, 0.5, 1e-9); /* (1 - 1/2)^2 + (1/2)^2 */

@@ -1,6 +1,6 @@
 /* The normal and the binomial distribution, Student's quantiles and the incomplete beta function
  * against known answers (tests/data/make_normal.py and make_binomial.py). */
-#include "statistics/beta.h"
+#include "statistics/incomplete_beta.h"
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "data/binomial.inc"

@@ -1,6 +1,6 @@
 /* Order statistics and locations against sorting and by hand, on the line and on the circle. */
 #include "statistics/location.h"
-#include "statistics/order.h"
+#include "statistics/order_statistics.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 

@@ -11,7 +11,7 @@ static const double table[] = {1, 2, 4, 9};
 static cr_moments moments_of(const double *values, int period, int count, double center)
 {
     cr_moments m;
-    cr_moments_start(&m, center);
+    cr_moments_init(&m, center);
     for (int i = 0; i < count; i++) cr_moments_add(&m, values[i % period]);
     return m;
 }
@@ -41,7 +41,7 @@ TEST_ROWS(moments_do_not_depend_on_the_center, centers)
 TEST(many_small_terms_are_not_lost_beside_large_ones)
 {
     cr_moments m;
-    cr_moments_start(&m, 0);
+    cr_moments_init(&m, 0);
     cr_moments_add(&m, 1e16);
     for (int i = 0; i < 1000; i++) cr_moments_add(&m, 1);
     cr_moments_add(&m, -1e16);

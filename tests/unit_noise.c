@@ -1,10 +1,10 @@
 /* Where the noise of a backend comes from: words by the published generator, normals of them,
  * points on the grid, and levels that share no words. That every path has the bits of the
  * specification is in unit_contract.c; the normals of all words are in proof/normals.c. */
-#include "backend/lanes_scalar.h"
+#include "backend/simd_scalar.h"
 /* after the lanes */
-#include "backend/cell.h"
-#include "backend/normal4.h"
+#include "backend/grid_rounding.h"
+#include "backend/box_muller.h"
 #include "support/cpu_setups.h"
 #include "support/philox_block.h"
 

@@ -12,7 +12,7 @@ git ls-files >/dev/null 2>&1 || { echo "skip wheel: not a git checkout"; exit 0;
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 jobs=()
-# shellcheck source=tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
 . "$root/tests/tell.sh"
 unset MAKEFLAGS MFLAGS MAKELEVEL PYTHONPATH PYTHONHOME LD_LIBRARY_PATH VIRTUAL_ENV "${!CERTREG_@}"
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_QUIET=1

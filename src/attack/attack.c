@@ -2,18 +2,18 @@
  * The probe is made only here, in the memory of the attack. */
 #include "attack/attack.h"
 #include "base/arena.h"
-#include "base/handle.h"
-#include "base/sizes.h"
-#include "base/structs.h"
+#include "base/handle_memory.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
 
 /* The backend as the caller gave it; NULL is the default one. */
-static certreg_backend *backend_of(const cr_work *target)
+static certreg_backend *backend_of(const cr_context *target)
 {
     certreg_backend *backend = target->replay->backend;
     return backend == cr_backend_default() ? NULL : backend;
 }
 
-static certreg_model model_of(const cr_work *target)
+static certreg_model model_of(const cr_context *target)
 {
     certreg_model model = target->record->model;
     model.struct_size = sizeof model;
@@ -23,7 +23,7 @@ static certreg_model model_of(const cr_work *target)
 /* The probe's plan, with room for the samples of one step and of the record, because the probe
  * replays the record's noise. One block makes room for the sums of two functions. Each attack sets
  * the seed; until then it is the target's, so that none is drawn. */
-static certreg_plan plan_of(const cr_work *target, size_t max_calls)
+static certreg_plan plan_of(const cr_context *target, size_t max_calls)
 {
     const size_t pairs = max_calls / 2, recorded = target->record->plan.max_samples;
     return (certreg_plan){.struct_size = sizeof(certreg_plan),
@@ -54,8 +54,8 @@ static certreg_status read_plan(const certreg_attack_plan *theirs, certreg_attac
         cr_struct_read(plan, sizeof *plan, CR_OLDEST_ATTACK_PLAN, theirs, "plan", why);
     if (status) return status;
     if (plan->reserved)
-        return cr_fail(why, CERTREG_E_INVALID, "plan.reserved is %d; it must be 0",
-                       (int)plan->reserved);
+        return cr_error_set(why, CERTREG_E_INVALID, "plan.reserved is %d; it must be 0",
+                            (int)plan->reserved);
     return CERTREG_OK;
 }
 
@@ -64,7 +64,7 @@ typedef struct need { /* bytes */
 } need;
 
 /* Also reads the plan. */
-static certreg_status count(const cr_work *target, const certreg_attack_plan *theirs,
+static certreg_status count(const cr_context *target, const certreg_attack_plan *theirs,
                             certreg_attack_plan *plan, need *n, certreg_error *why)
 {
     certreg_status status = read_plan(theirs, plan, why);
@@ -78,9 +78,9 @@ static certreg_status count(const cr_work *target, const certreg_attack_plan *th
     cr_arena arena = {0};
     lay_out(&like, &arena, model.inputs, plan->max_calls / 2, bytes[0]);
     if (status || arena.overflow)
-        return cr_fail(why, CERTREG_E_NO_MEMORY,
-                       "%zu inputs and plan.max_calls = %zu do not fit into memory", model.inputs,
-                       plan->max_calls);
+        return cr_error_set(why, CERTREG_E_NO_MEMORY,
+                            "%zu inputs and plan.max_calls = %zu do not fit into memory",
+                            model.inputs, plan->max_calls);
     *n = (need){.all = arena.used, .probe = bytes[0], .device = bytes[1]};
     return CERTREG_OK;
 }
@@ -94,17 +94,17 @@ certreg_status certreg_attack_size(certreg_estimator *target, const certreg_atta
     if (bytes) *bytes = 0;
     if (device_bytes) *device_bytes = 0;
     if (!target || !bytes) return CERTREG_E_INVALID;
-    const certreg_status refused = cr_estimator_hold(target);
+    const certreg_status refused = cr_estimator_lock(target);
     if (refused) return refused;
-    const cr_work work = cr_estimator_work(target);
+    const cr_context work = cr_estimator_work(target);
     const certreg_status status = count(&work, plan, &read, &n, work.why);
     if (!status) *bytes = n.all;
     if (!status && device_bytes) *device_bytes = n.device;
-    return cr_estimator_let_go(target, status);
+    return cr_estimator_unlock(target, status);
 }
 
 /* ---- create */
-static certreg_status create(const cr_work *target, const certreg_attack_plan *theirs,
+static certreg_status create(const cr_context *target, const certreg_attack_plan *theirs,
                              certreg_attack **out, certreg_error *why)
 {
     certreg_attack_plan plan;
@@ -113,7 +113,7 @@ static certreg_status create(const cr_work *target, const certreg_attack_plan *t
     void *memory = NULL;
     certreg_status status = count(target, theirs, &plan, &n, why);
     if (!status)
-        status = cr_handle_take(plan.memory, plan.memory_bytes, n.all, &owned, &memory, why);
+        status = cr_handle_alloc(plan.memory, plan.memory_bytes, n.all, &owned, &memory, why);
     if (status) return status;
     certreg_attack *a = memory;
     a->target = *target;
@@ -138,13 +138,13 @@ static certreg_status create(const cr_work *target, const certreg_attack_plan *t
 static certreg_status create_beside(certreg_estimator *target, const certreg_attack_plan *plan,
                                     certreg_attack **out, certreg_error *why)
 {
-    if (!target) return cr_fail(why, CERTREG_E_INVALID, "estimator is NULL");
-    const certreg_status refused = cr_estimator_hold(target);
-    const cr_work work = cr_estimator_work(target);
+    if (!target) return cr_error_set(why, CERTREG_E_INVALID, "estimator is NULL");
+    const certreg_status refused = cr_estimator_lock(target);
+    const cr_context work = cr_estimator_work(target);
     if (refused == CERTREG_E_BUSY)
-        return cr_fail(why, refused, "a call is running on the estimator");
+        return cr_error_set(why, refused, "a call is running on the estimator");
     if (refused) *why = *work.why;
-    return refused ? refused : cr_estimator_let_go(target, create(&work, plan, out, why));
+    return refused ? refused : cr_estimator_unlock(target, create(&work, plan, out, why));
 }
 
 certreg_status certreg_attack_create(certreg_estimator *target, const certreg_attack_plan *plan,
@@ -154,8 +154,8 @@ certreg_status certreg_attack_create(certreg_estimator *target, const certreg_at
     cr_error_clear(&error);
     if (out) *out = NULL;
     const certreg_status status = out ? create_beside(target, plan, out, &error)
-                                      : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
-    cr_error_give(why, &error);
+                                      : cr_error_set(&error, CERTREG_E_INVALID, "out is NULL");
+    cr_error_copy_out(why, &error);
     return status;
 }
 
@@ -177,14 +177,15 @@ certreg_status cr_attack_enter(certreg_attack *a)
     if (!a) return CERTREG_E_INVALID;
     const certreg_status status = cr_estimator_enter(a->probe.estimator, NULL);
     if (status) return status;
-    const certreg_status refused = cr_estimator_hold(a->target.estimator);
+    const certreg_status refused = cr_estimator_lock(a->target.estimator);
     if (!refused) return CERTREG_OK;
-    return cr_estimator_leave(a->probe.estimator,
-                              cr_fail(a->probe.why, refused, "a call is running on the estimator"));
+    return cr_estimator_leave(
+        a->probe.estimator,
+        cr_error_set(a->probe.why, refused, "a call is running on the estimator"));
 }
 
 certreg_status cr_attack_leave(certreg_attack *a, certreg_status status)
 {
-    cr_estimator_let_go(a->target.estimator, status);
+    cr_estimator_unlock(a->target.estimator, status);
     return cr_estimator_leave(a->probe.estimator, status);
 }

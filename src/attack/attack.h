@@ -3,11 +3,11 @@
 #ifndef CR_ATTACK_ATTACK_H
 #define CR_ATTACK_ATTACK_H
 #include "certreg/attack.h"
-#include "estimator/work.h"
+#include "estimator/context.h"
 
 struct certreg_attack {
-    cr_work target; /* the caller's estimator; its record stays as it is */
-    cr_work probe;  /* our own: the same model, no pilot, and noise of its own */
+    cr_context target; /* the caller's estimator; its record stays as it is */
+    cr_context probe;  /* our own: the same model, no pilot, and noise of its own */
     size_t max_calls;
     int32_t owns_memory;
     float *direction; /* inputs: of the shift, in units of the scale; of length 1 */

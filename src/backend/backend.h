@@ -2,8 +2,8 @@
  * Everything else of a certificate is host code above this interface. */
 #ifndef CR_BACKEND_BACKEND_H
 #define CR_BACKEND_BACKEND_H
-#include "base/busy.h"
-#include "base/watch.h"
+#include "base/call_guard.h"
+#include "base/deadline.h"
 #include "certreg/certreg.h"
 #include <math.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
  * out the first 65536 streams in turns of four words (tests/unit_curand.c). A stream has 2^64
  * blocks of four words. The first 2^62 blocks form 2^20 disjoint levels of 2^42 blocks: level 0 has
  * the sequence above, and the further levels follow it. The blocks after all levels continue the
- * words of the levels' blocks (cell.h). The caller must stay within a level. */
+ * words of the levels' blocks (grid_rounding.h). The caller must stay within a level. */
 #define CR_LEVEL_BITS 42
 #define CR_LEVELS (UINT64_C(1) << 20)
 
@@ -92,7 +92,7 @@ typedef struct cr_weighted {
  * features with mask 0. All arrays are in host memory. The results are either `gram`, the products
  * of the blocks' sums, or lengths and dots. Border b is the boundary before block b; its sums are
  * over all samples before it. */
-typedef struct cr_function {
+typedef struct cr_weighting {
     uint64_t first;
     size_t count, blocks;
     const float *weights; /* count */
@@ -101,7 +101,7 @@ typedef struct cr_function {
     double *dots; /* count: projections of the noise on the unit vector along the sums, rounded
                      to float, at the border before the sample's block; 0 if the sums are 0 */
     int whole;    /* non-zero: on the unit vector along the sums over all samples instead */
-} cr_function;
+} cr_weighting;
 
 /* The largest sizes of a sweep. */
 typedef struct cr_sweep_sizes {
@@ -121,7 +121,7 @@ typedef struct cr_sweep_room {
 } cr_sweep_room;
 
 typedef struct cr_sweep {
-    const cr_function *functions;
+    const cr_weighting *functions;
     size_t count;      /* of the functions */
     const float *mask; /* inputs, memory of the backend: 1 for a feature with noise, else 0 */
     uint64_t first;    /* the sample of norms[0] */
@@ -159,13 +159,13 @@ typedef struct cr_backend_ops {
      * samples start at the first sample of a block: float fma in index order within a chunk, chunks
      * added to the double sum in index order. Bits do not depend on threads. */
     certreg_status (*replay)(certreg_backend *, const cr_noise *, const cr_weighted *,
-                             const float *mask, double *sums, cr_watch *);
+                             const float *mask, double *sums, cr_deadline *);
     /* Sets dots[i] = sum_j direction[j] e[first+i][j] and norms[i] = sum_j mask[j] e[first+i][j]^2.
      * Each piece of CR_PROJECT_PIECE features has CR_PROJECT_SUMS partial sums: number l adds the
      * features with j % CR_PROJECT_SUMS == l by float fma. The upper half of the partial sums is
      * added to the lower half in double until one sum remains. Pieces are added in order. */
     certreg_status (*project)(certreg_backend *, const cr_noise *, const cr_projection *,
-                              cr_watch *);
+                              cr_deadline *);
     /* Sets direction[j] = sums[j] rounded to float, or 0 if mask[j] is 0; lengths[0] = |sums| over
      * the features with mask 1, lengths[1] = |direction|. Squares are added in CR_AIM_SUMS partial
      * sums, in the order of a piece of project. */
@@ -202,14 +202,14 @@ typedef struct cr_backend_ops {
     /* Computes the results of all functions in one pass over their noise, or two if one is whole;
      * they equal results by replay, aim, project and gram up to the rounding of a double. Bits do
      * not depend on threads. Both or none. */
-    certreg_status (*sweep)(certreg_backend *, const cr_noise *, const cr_sweep *, cr_watch *);
+    certreg_status (*sweep)(certreg_backend *, const cr_noise *, const cr_sweep *, cr_deadline *);
     /* Returns the size of room->own. */
     size_t (*sweep_bytes)(certreg_backend *, const cr_sweep_sizes *);
 } cr_backend_ops;
 
 struct certreg_backend { /* first member of every concrete backend */
     const cr_backend_ops *ops;
-    cr_busy busy; /* of a device: one call of an estimator at a time uses its stream */
+    cr_call_guard busy; /* of a device: one call of an estimator at a time uses its stream */
 };
 
 /* Returns non-zero if the host cannot read the backend's memory. Only the layout of memory and this
@@ -230,7 +230,8 @@ certreg_status cr_backend_failed(certreg_backend *, certreg_status, const char *
                                  certreg_error *);
 
 /* Computes a sweep by ops->sweep, or by replay, aim, project and gram if the backend lacks it. */
-certreg_status cr_backend_sweep(certreg_backend *, const cr_noise *, const cr_sweep *, cr_watch *);
+certreg_status cr_backend_sweep(certreg_backend *, const cr_noise *, const cr_sweep *,
+                                cr_deadline *);
 /* Makes work that is enqueued next wait for the noise that was drawn ahead. */
 certreg_status cr_backend_join(certreg_backend *);
 

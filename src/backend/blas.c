@@ -1,7 +1,7 @@
 /* Access to BLAS (blas.h). With CR_BLAS_INSIDE it is linked into the static library, which contains
  * BLAS; without, it opens the module. */
 #include "backend/blas.h"
-#include "backend/module.h"
+#include "backend/module_loader.h"
 #include <stdlib.h>
 
 enum { WORK_SPACE = (128 << 20) + 8192 }; /* OpenBLAS's work space of a thread (x86-64) */
@@ -11,10 +11,11 @@ static certreg_status check_memory(certreg_error *why)
 {
     void *volatile probe = malloc(WORK_SPACE);
     if (!probe)
-        return cr_fail(why, CERTREG_E_NO_MEMORY,
-                       "OpenBLAS needs %d MiB of memory for its work space; close something else, "
-                       "or raise the limit of the process",
-                       WORK_SPACE >> 20);
+        return cr_error_set(
+            why, CERTREG_E_NO_MEMORY,
+            "OpenBLAS needs %d MiB of memory for its work space; close something else, "
+            "or raise the limit of the process",
+            WORK_SPACE >> 20);
     free(probe);
     return CERTREG_OK;
 }
@@ -40,9 +41,10 @@ certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
     if (status) return status;
     const cr_blas *found = table();
     if (!found || found->api_version != CR_BLAS_API)
-        return cr_fail(why, CERTREG_E_VERSION,
-                       "certreg/" CR_BLAS_FILE " was made for another version of this library; "
-                       "install the one that came with it");
+        return cr_error_set(why, CERTREG_E_VERSION,
+                            "certreg/" CR_BLAS_FILE
+                            " was made for another version of this library; "
+                            "install the one that came with it");
     *out = found;
     return check_memory(why); /* again: opening started threads, which have their space now */
 }

@@ -1,7 +1,7 @@
 /* The CPU backend: the choice of kernels, and the division of each op among threads. */
 #include "backend/cpu.h"
-#include "backend/ordered.h"
-#include "backend/pool.h"
+#include "backend/ordered_sum.h"
+#include "backend/thread_pool.h"
 #include "base/arena.h"
 #include "base/os.h"
 #include <math.h>
@@ -58,11 +58,11 @@ static int32_t last_code(certreg_backend *backend, const char **text)
 
 typedef struct cpu {
     certreg_backend base;
-    const cr_cpu_kernels *kernels; /* NULL: the best for this processor */
-    cr_pool *pool;                 /* NULL: the calling thread */
+    const cr_cpu_kernel_table *kernels; /* NULL: the best for this processor */
+    cr_pool *pool;                      /* NULL: the calling thread */
 } cpu;
 
-const cr_cpu_kernels *cr_cpu_path(int path)
+const cr_cpu_kernel_table *cr_cpu_path(int path)
 {
     if (path > CR_CPU_MOST) return NULL;
 #if defined(__x86_64__)
@@ -76,14 +76,14 @@ const cr_cpu_kernels *cr_cpu_path(int path)
     return path == CR_CPU_PORTABLE ? cr_cpu_portable_kernels() : NULL;
 }
 
-const cr_cpu_kernels *cr_cpu_best(void)
+const cr_cpu_kernel_table *cr_cpu_best(void)
 {
-    const cr_cpu_kernels *kernels = NULL;
+    const cr_cpu_kernel_table *kernels = NULL;
     for (int path = CR_CPU_AVX512; !kernels; path--) kernels = cr_cpu_path(path);
     return kernels;
 }
 
-static const cr_cpu_kernels *kernels_of(const cpu *me)
+static const cr_cpu_kernel_table *kernels_of(const cpu *me)
 {
     return me->kernels ? me->kernels : cr_cpu_best();
 }
@@ -92,14 +92,15 @@ static const cr_cpu_kernels *kernels_of(const cpu *me)
  * process opened, has no state and works everywhere. */
 static certreg_status check(const cpu *me, const cr_noise *noise)
 {
-    if (me->base.busy.process && cr_busy_is_foreign(&me->base.busy)) return CERTREG_E_WRONG_STATE;
+    if (me->base.busy.process && cr_call_guard_is_foreign(&me->base.busy))
+        return CERTREG_E_WRONG_STATE;
     return noise->inputs ? CERTREG_OK : CERTREG_E_INVALID;
 }
 
 static void run(const cpu *me, size_t inputs, size_t count, cr_pool_job job, void *context)
 {
     const size_t normals = cr_arena_times(inputs, count);
-    cr_pool_run(me->pool, cr_pool_worth(me->pool, normals), job, context);
+    cr_pool_run(me->pool, cr_pool_useful_threads(me->pool, normals), job, context);
 }
 
 /* Returns the beginning of part `part` of `count` things. Why not cr_walk_border: here the first
@@ -112,7 +113,7 @@ static size_t border(size_t count, size_t part, size_t parts)
 }
 
 typedef struct task { /* an op's arguments for the threads */
-    const cr_cpu_kernels *kernels;
+    const cr_cpu_kernel_table *kernels;
     const cr_noise *noise;
     const cr_draw *draw;
     const cr_weighted *weighted;
@@ -180,7 +181,7 @@ static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, c
 
 static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
                                 const cr_weighted *w, const float *mask, double *sums,
-                                cr_watch *watch)
+                                cr_deadline *watch)
 {
     const cpu *me = (const cpu *)backend;
     const size_t inputs = noise->inputs, rows = w->blocks * w->functions;
@@ -200,7 +201,7 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
 }
 
 static certreg_status op_project(certreg_backend *backend, const cr_noise *noise,
-                                 const cr_projection *projection, cr_watch *watch)
+                                 const cr_projection *projection, cr_deadline *watch)
 {
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
@@ -235,7 +236,7 @@ static size_t op_sweep_bytes(certreg_backend *backend, const cr_sweep_sizes *siz
 }
 
 static certreg_status op_sweep(certreg_backend *backend, const cr_noise *noise,
-                               const cr_sweep *sweep, cr_watch *watch)
+                               const cr_sweep *sweep, cr_deadline *watch)
 {
     const cpu *me = (const cpu *)backend;
     const certreg_status status = check(me, noise);
@@ -246,7 +247,7 @@ static certreg_status op_sweep(certreg_backend *backend, const cr_noise *noise,
 static certreg_status op_gram(certreg_backend *backend, const double *sums, size_t pitch,
                               size_t blocks, size_t inputs, double *gram)
 {
-    const cr_cpu_kernels *kernels = kernels_of((cpu *)backend);
+    const cr_cpu_kernel_table *kernels = kernels_of((cpu *)backend);
     memset(gram, 0, blocks * blocks * sizeof *gram);
     for (size_t first = 0; first < inputs; first += COLUMNS)
         kernels->gram(sums + first, pitch, blocks, cr_least(inputs - first, COLUMNS), gram);
@@ -256,7 +257,7 @@ static certreg_status op_gram(certreg_backend *backend, const double *sums, size
 static void op_close(certreg_backend *backend)
 {
     cpu *me = (cpu *)backend;
-    cr_pool_destroy(me->pool, cr_busy_is_foreign(&me->base.busy));
+    cr_pool_destroy(me->pool, cr_call_guard_is_foreign(&me->base.busy));
     free(me);
 }
 
@@ -284,9 +285,9 @@ certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend 
 {
     *out = NULL;
     cpu *me = calloc(1, sizeof *me);
-    if (!me) return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for a CPU backend");
+    if (!me) return cr_error_set(why, CERTREG_E_NO_MEMORY, "no memory for a CPU backend");
     *me = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best()};
-    cr_busy_init(&me->base.busy);
+    cr_call_guard_init(&me->base.busy);
     const certreg_status status = threads > 1 ? cr_pool_create((size_t)threads, why, &me->pool)
                                               : CERTREG_OK;
     if (status) {
@@ -299,11 +300,11 @@ certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend 
 
 certreg_status cr_cpu_force(certreg_backend *backend, int path)
 {
-    const cr_cpu_kernels *kernels = cr_cpu_path(path);
+    const cr_cpu_kernel_table *kernels = cr_cpu_path(path);
     if (!kernels) return CERTREG_E_NO_BACKEND;
     cpu *me = (cpu *)backend;
     me->kernels = kernels;
-    if (me->pool) cr_pool_be_eager(me->pool);
+    if (me->pool) cr_pool_set_spinning(me->pool);
     return CERTREG_OK;
 }
 

@@ -27,7 +27,7 @@ typedef struct cr_filter {
 /* A function's state in the sweep of one tile. Arrays over the tile's features are padded with
  * zeros to a multiple of 64. */
 typedef struct cr_swept {
-    const cr_function *f;
+    const cr_weighting *f;
     size_t block, next;         /* the current block; the end of the current chunk of samples */
     float *partial, *direction; /* sums over the chunk; the sums at the last border as floats */
     double *sums, *rows;        /* over the block, or all samples; of all blocks (gram) or NULL */
@@ -45,7 +45,7 @@ typedef struct cr_sweep_tile {
 
 /* The kernels of one instruction set. All sets give the same bits. No kernel allocates; scratch is
  * on the stack, below 64 KiB. */
-typedef struct cr_cpu_kernels {
+typedef struct cr_cpu_kernel_table {
     const char *name;
     /* Does the op of this name (backend.h). */
     void (*draw)(const cr_noise *, const float *z, const float *step, uint64_t first, size_t count,
@@ -63,31 +63,31 @@ typedef struct cr_cpu_kernels {
     /* Sweeps samples first .. first+count-1 for all functions; calls for one tile come in order. */
     void (*sweep)(const cr_noise *, uint64_t first, size_t count, const cr_sweep_tile *,
                   cr_swept *);
-} cr_cpu_kernels;
+} cr_cpu_kernel_table;
 
 enum { CR_CPU_PORTABLE = 0, CR_CPU_AVX2 = 1, CR_CPU_AVX512 = 2 };
 
 /* Return the kernels of one instruction set, or NULL in a build for another architecture. */
-const cr_cpu_kernels *cr_cpu_portable_kernels(void);
-const cr_cpu_kernels *cr_cpu_avx2_kernels(void);
-const cr_cpu_kernels *cr_cpu_avx512_kernels(void);
+const cr_cpu_kernel_table *cr_cpu_portable_kernels(void);
+const cr_cpu_kernel_table *cr_cpu_avx2_kernels(void);
+const cr_cpu_kernel_table *cr_cpu_avx512_kernels(void);
 
 /* Tests lower this to run a library as on older processors (make check-paths). */
 #ifndef CR_CPU_MOST
 #define CR_CPU_MOST CR_CPU_AVX512
 #endif
 /* Returns the kernels of one path, or NULL if this processor cannot run them; always the same. */
-const cr_cpu_kernels *cr_cpu_path(int path);
+const cr_cpu_kernel_table *cr_cpu_path(int path);
 /* Returns the fastest kernels of this processor. */
-const cr_cpu_kernels *cr_cpu_best(void);
+const cr_cpu_kernel_table *cr_cpu_best(void);
 
 /* ---- cpu_sweep.c */
 struct cr_pool;
 /* Returns the bytes of room->own. */
 size_t cr_cpu_sweep_bytes(const cr_sweep_sizes *, size_t threads);
 /* Does the op `sweep`. */
-certreg_status cr_cpu_sweep(const cr_cpu_kernels *, struct cr_pool *, const cr_noise *,
-                            const cr_sweep *, cr_watch *);
+certreg_status cr_cpu_sweep(const cr_cpu_kernel_table *, struct cr_pool *, const cr_noise *,
+                            const cr_sweep *, cr_deadline *);
 
 /* For tests: makes a backend of cr_cpu_open use one path, and all threads for any amount of work.
  * NO_BACKEND if this processor cannot run the path. */

@@ -3,21 +3,21 @@
 #include "backend/cpu.h"
 
 #if defined(__x86_64__)
-#include "backend/lanes_avx512.h"
+#include "backend/simd_avx512.h"
 /* after the lanes */
 #include "backend/cpu_filter.h"
 #include "backend/cpu_gram.h"
 #include "backend/cpu_sweep.h"
 
-const cr_cpu_kernels *cr_cpu_avx512_kernels(void)
+const cr_cpu_kernel_table *cr_cpu_avx512_kernels(void)
 {
-    static const cr_cpu_kernels kernels = {"avx512",       kernel_draw,   kernel_replay,
-                                           kernel_project, kernel_filter, kernel_gram,
-                                           kernel_sweep};
+    static const cr_cpu_kernel_table kernels = {"avx512",       kernel_draw,   kernel_replay,
+                                                kernel_project, kernel_filter, kernel_gram,
+                                                kernel_sweep};
     return &kernels;
 }
 #else
-const cr_cpu_kernels *cr_cpu_avx512_kernels(void)
+const cr_cpu_kernel_table *cr_cpu_avx512_kernels(void)
 {
     return NULL;
 }

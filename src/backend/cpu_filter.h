@@ -3,7 +3,7 @@
  * paths give the same bits, and a row's bits do not depend on its position. */
 #ifndef CR_BACKEND_CPU_FILTER_H
 #define CR_BACKEND_CPU_FILTER_H
-#include "backend/cpu_kernel.h"
+#include "backend/cpu_kernels.h"
 
 #define SUMS CR_FILTER_SUMS
 #define TOGETHER CR_FILTER_GROUP /* components of one pass over the features */

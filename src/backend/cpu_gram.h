@@ -2,7 +2,7 @@
  * inputs, so that all paths give the same bits. */
 #ifndef CR_BACKEND_CPU_GRAM_H
 #define CR_BACKEND_CPU_GRAM_H
-#include "backend/cpu_kernel.h"
+#include "backend/cpu_kernels.h"
 
 /* FOUR rows are multiplied by PAIR rows at a time. */
 #define PAIR 2u

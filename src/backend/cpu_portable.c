@@ -1,19 +1,19 @@
 /* The kernels for every processor: with four lanes on x86-64 and little-endian AArch64, else one.
  */
 #if defined(__x86_64__) || defined(__AARCH64EL__)
-#include "backend/lanes_four.h"
+#include "backend/simd_four.h"
 #else
-#include "backend/lanes_scalar.h"
+#include "backend/simd_scalar.h"
 #endif
 /* after the lanes */
 #include "backend/cpu_filter.h"
 #include "backend/cpu_gram.h"
 #include "backend/cpu_sweep.h"
 
-const cr_cpu_kernels *cr_cpu_portable_kernels(void)
+const cr_cpu_kernel_table *cr_cpu_portable_kernels(void)
 {
-    static const cr_cpu_kernels kernels = {"portable",     kernel_draw,   kernel_replay,
-                                           kernel_project, kernel_filter, kernel_gram,
-                                           kernel_sweep};
+    static const cr_cpu_kernel_table kernels = {"portable",     kernel_draw,   kernel_replay,
+                                                kernel_project, kernel_filter, kernel_gram,
+                                                kernel_sweep};
     return &kernels;
 }

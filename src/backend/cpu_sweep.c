@@ -2,7 +2,7 @@
  * A round has one tile for each thread. Results are added in the order of the tiles, so that bits
  * do not depend on threads. */
 #include "backend/cpu.h"
-#include "backend/pool.h"
+#include "backend/thread_pool.h"
 #include "base/arena.h"
 #include "base/os.h"
 #include <math.h>
@@ -18,7 +18,7 @@ typedef struct place { /* memory for one tile of a round */
 } place;
 
 typedef struct sweep {
-    const cr_cpu_kernels *kernels;
+    const cr_cpu_kernel_table *kernels;
     const cr_noise *noise;
     const cr_sweep *of;
     place place[MOST_TILES];
@@ -83,7 +83,7 @@ static void point(const sweep *me, const place *p)
     const size_t borders = 2 * (me->of->sizes->blocks + 1);
     double *dots = p->dots, *gram = p->grams, *rows = p->rows;
     for (size_t i = 0; i < me->of->count; i++) {
-        const cr_function *f = me->of->functions + i;
+        const cr_weighting *f = me->of->functions + i;
         cr_swept *s = p->swept + i;
         s->f = f;
         s->block = s->next = 0;
@@ -148,12 +148,12 @@ static void pass(sweep *me, cr_sweep_tile *t, cr_swept *swept)
 /* Multiplies the block sums. The cost does not depend on the number of samples. */
 static void multiply(sweep *me, size_t part, const cr_sweep_tile *t, const cr_swept *swept)
 {
-    cr_watch *watch = part ? NULL : me->look.watch;
-    const double start = watch ? cr_watch_now(watch) : 0;
+    cr_deadline *watch = part ? NULL : me->look.watch;
+    const double start = watch ? cr_deadline_now(watch) : 0;
     for (size_t f = 0; f < t->functions && !cr_lookout_late(&me->look); f++)
         if (swept[f].rows)
             me->kernels->gram(swept[f].rows, t->pitch, swept[f].f->blocks, t->width, swept[f].gram);
-    if (watch) watch->fixed += cr_watch_now(watch) - start;
+    if (watch) watch->fixed += cr_deadline_now(watch) - start;
 }
 
 static void sweep_tiles(void *context, size_t part, size_t parts)
@@ -181,7 +181,7 @@ static void add_place(const sweep *me, const place *p)
 {
     const size_t borders = 2 * (me->of->sizes->blocks + 1);
     for (size_t i = 0; i < me->of->count; i++) {
-        const cr_function *f = me->of->functions + i;
+        const cr_weighting *f = me->of->functions + i;
         const cr_swept *s = p->swept + i;
         add(me->squares + i * borders, s->squares, borders);
         if (f->gram) add(f->gram, s->gram, f->blocks * f->blocks);
@@ -196,7 +196,7 @@ static void start(sweep *me)
     const size_t borders = 2 * (me->of->sizes->blocks + 1);
     me->end = me->of->first;
     for (size_t i = 0; i < me->of->count; i++) {
-        const cr_function *f = me->of->functions + i;
+        const cr_weighting *f = me->of->functions + i;
         const cr_swept totals = {.f = f, .dots = f->dots, .gram = f->gram};
         if (f->first + f->count > me->end) me->end = f->first + f->count;
         me->projects |= !f->gram;
@@ -211,7 +211,7 @@ static void start(sweep *me)
 static void finish(const sweep *me)
 {
     for (size_t i = 0; i < me->of->count; i++) {
-        const cr_function *f = me->of->functions + i;
+        const cr_weighting *f = me->of->functions + i;
         const double *squares = me->squares + i * 2 * (me->of->sizes->blocks + 1);
         if (f->gram) continue;
         for (size_t b = 0; b <= f->blocks; b++) f->lengths[b] = sqrt(squares[2 * b]);
@@ -224,8 +224,8 @@ static void finish(const sweep *me)
     }
 }
 
-certreg_status cr_cpu_sweep(const cr_cpu_kernels *kernels, cr_pool *pool, const cr_noise *noise,
-                            const cr_sweep *of, cr_watch *watch)
+certreg_status cr_cpu_sweep(const cr_cpu_kernel_table *kernels, cr_pool *pool,
+                            const cr_noise *noise, const cr_sweep *of, cr_deadline *watch)
 {
     sweep me = {
         .kernels = kernels, .noise = noise, .of = of, .look = {watch, cr_os_thread_number(), 0}};
@@ -236,7 +236,8 @@ certreg_status cr_cpu_sweep(const cr_cpu_kernels *kernels, cr_pool *pool, const 
     const size_t normals =
         cr_arena_times(me.tiles * CR_SWEEP_TILE, (size_t)(me.end - of->first)); /* in a round */
     for (; me.at < tiles_of(noise->inputs); me.at += me.tiles) {
-        cr_pool_run(pool, cr_least(me.tiles, cr_pool_worth(pool, normals)), sweep_tiles, &me);
+        cr_pool_run(pool, cr_least(me.tiles, cr_pool_useful_threads(pool, normals)), sweep_tiles,
+                    &me);
         if (me.look.late) return CERTREG_E_DEADLINE;
         for (size_t k = 0; me.tiles > 1 && k < me.tiles; k++)
             if (me.at + k < tiles_of(noise->inputs)) add_place(&me, me.place + k);

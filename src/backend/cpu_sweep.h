@@ -1,8 +1,8 @@
-/* The sweep of one tile of features, over the lanes of cpu_kernel.h. Noise is drawn once, some rows
- * at a time, and added to every function while the rows are in the cache. */
+/* The sweep of one tile of features, over the lanes of cpu_kernels.h. Noise is drawn once, some
+ * rows at a time, and added to every function while the rows are in the cache. */
 #ifndef CR_BACKEND_CPU_SWEEP_H
 #define CR_BACKEND_CPU_SWEEP_H
-#include "backend/cpu_kernel.h"
+#include "backend/cpu_kernels.h"
 
 /* Adds e_i[j] weights[i] to sum[j] in float, in the order of i. */
 CR_ALWAYS_INLINE void add_rows(const float *e, size_t pitch, size_t rows, const float *weights,
@@ -74,7 +74,7 @@ static void end_block(cr_swept *s, const cr_sweep_tile *t)
 /* Ends the blocks that end at this sample, and sets the end of the next chunk. */
 static void go_on(cr_swept *s, const cr_sweep_tile *t)
 {
-    const cr_function *f = s->f;
+    const cr_weighting *f = s->f;
     while (s->block < f->blocks && s->next == cr_walk_border(f->count, f->blocks, s->block + 1))
         end_block(s, t);
     if (s->block == f->blocks) return;
@@ -95,7 +95,7 @@ static void end_chunk(cr_swept *s, const cr_sweep_tile *t)
 static inline void take_rows(cr_swept *s, const cr_sweep_tile *t, const float *e, size_t pitch,
                              uint64_t first, size_t rows)
 {
-    const cr_function *f = s->f;
+    const cr_weighting *f = s->f;
     const uint64_t last = f->first + f->count, end = first + rows < last ? first + rows : last;
     const size_t groups = (t->width + GROUP - 1) / GROUP;
     for (uint64_t i = first > f->first ? first : f->first; i < end;) {

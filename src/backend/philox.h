@@ -1,6 +1,6 @@
 /* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC'11): maps a counter to four independent 32-bit
  * words. It has no state, so that any thread or device can compute any part of the noise. This is
- * the host's code: devices use cuRAND's (source.h). */
+ * the host's code: devices use cuRAND's (noise_stream.h). */
 #ifndef CR_BACKEND_PHILOX_H
 #define CR_BACKEND_PHILOX_H
 #include <stdint.h>

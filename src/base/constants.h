@@ -9,10 +9,10 @@
 #define CR_LOG_TWO_PI 1.83787706640934548356
 
 /* Relative margin for a few operations: far above their rounding error, too small to notice. */
-#define CR_ROUNDING 1e-12
+#define CR_ROUNDING_MARGIN 1e-12
 /* The smallest alpha: ten times the probability that one of 10^11 noise values is drawn wrong
  * (theory 0.2). */
-#define CR_LEAST_ALPHA 1e-12
+#define CR_MIN_ALPHA 1e-12
 /* Smaller than any meaningful number, but large enough that quotients by it stay finite. */
 #define CR_TINY 1e-300
 

@@ -27,7 +27,7 @@ static void print_plainly(char *out, size_t room, const char *format, va_list ar
     freelocale(plain);
 }
 
-certreg_status cr_fail(certreg_error *error, certreg_status status, const char *format, ...)
+certreg_status cr_error_set(certreg_error *error, certreg_status status, const char *format, ...)
 {
     if (!error) return status;
     cr_error_clear(error);

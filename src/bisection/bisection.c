@@ -1,11 +1,11 @@
 /* The public calls on a bisection: plan, handle and statistics. The work is done in radius.c. */
 #include "bisection/bisection.h"
 #include "base/os.h"
-#include "base/handle.h"
-#include "base/sizes.h"
-#include "base/structs.h"
+#include "base/handle_memory.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
 #include "bisection/search.h"
-#include "solver/account.h"
+#include "solver/solve_info.h"
 
 size_t certreg_bisection_size(void)
 {
@@ -24,18 +24,19 @@ static certreg_status read_plan(const certreg_bisection_plan *plan, certreg_bise
              : CERTREG_OK;
     if (status) return status;
     if (p->accuracy != 0) how->accuracy = p->accuracy;
-    if (!(how->accuracy >= CR_LEAST_ACCURACY && how->accuracy <= most_accuracy))
-        return cr_fail(why, CERTREG_E_INVALID, "plan.accuracy is %g; it must be 0 or %g to %g",
-                       p->accuracy, CR_LEAST_ACCURACY, most_accuracy);
+    if (!(how->accuracy >= CR_MIN_ACCURACY && how->accuracy <= most_accuracy))
+        return cr_error_set(why, CERTREG_E_INVALID, "plan.accuracy is %g; it must be 0 or %g to %g",
+                            p->accuracy, CR_MIN_ACCURACY, most_accuracy);
     if (p->cap != 0) how->cap = p->cap;
-    if (!(how->cap > 0 && how->cap <= CR_LARGEST_RADIUS))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "plan.cap is %g; it must be 0, or positive and at most %g", p->cap,
-                       CR_LARGEST_RADIUS);
+    if (!(how->cap > 0 && how->cap <= CR_MAX_RADIUS))
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "plan.cap is %g; it must be 0, or positive and at most %g", p->cap,
+                            CR_MAX_RADIUS);
     uint32_t limit;
-    const certreg_status limited = cr_account_limit(p->max_evaluations, CERTREG_RADIUS_EVALUATIONS,
-                                                    CERTREG_LEAST_RADIUS_EVALUATIONS, &limit, why);
-    how->evaluations = (int)limit - CR_KEPT_FOR_PROOFS;
+    const certreg_status limited =
+        cr_solve_info_limit(p->max_evaluations, CERTREG_RADIUS_EVALUATIONS,
+                            CERTREG_LEAST_RADIUS_EVALUATIONS, &limit, why);
+    how->evaluations = (int)limit - CR_RESERVED_FOR_VERIFICATION;
     return limited;
 }
 
@@ -47,11 +48,11 @@ static certreg_status create(const certreg_bisection_plan *plan, certreg_bisecti
     int32_t owned;
     certreg_status status = read_plan(plan, &p, &how, why);
     if (!status)
-        status = cr_handle_take(p.memory, p.memory_bytes, sizeof **out, &owned, (void **)out, why);
+        status = cr_handle_alloc(p.memory, p.memory_bytes, sizeof **out, &owned, (void **)out, why);
     if (status) return status;
     certreg_bisection *bisection = *out;
     cr_error_clear(&bisection->error);
-    cr_busy_init(&bisection->busy);
+    cr_call_guard_init(&bisection->busy);
     bisection->info.struct_size = sizeof bisection->info;
     bisection->how = how;
     bisection->owns_memory = owned;
@@ -65,8 +66,8 @@ certreg_status certreg_bisection_create(const certreg_bisection_plan *plan, cert
     cr_error_clear(&error);
     if (out) *out = NULL;
     const certreg_status status = out ? create(plan, out, &error)
-                                      : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
-    cr_error_give(why, &error);
+                                      : cr_error_set(&error, CERTREG_E_INVALID, "out is NULL");
+    cr_error_copy_out(why, &error);
     return status;
 }
 
@@ -77,13 +78,13 @@ void certreg_bisection_destroy(certreg_bisection *bisection)
 
 const certreg_error *certreg_bisection_error(const certreg_bisection *bisection)
 {
-    return bisection ? cr_busy_error(&bisection->busy, &bisection->error) : NULL;
+    return bisection ? cr_call_guard_error(&bisection->busy, &bisection->error) : NULL;
 }
 
 certreg_status certreg_bisection_info(certreg_bisection *bisection, certreg_solve_info *out)
 {
     if (!bisection) return CERTREG_E_INVALID;
-    return cr_account_report(&bisection->busy, &bisection->error, &bisection->info, out);
+    return cr_solve_info_report(&bisection->busy, &bisection->error, &bisection->info, out);
 }
 
 /* ---- a call */
@@ -97,8 +98,9 @@ static certreg_status run(certreg_bisection *bisection, const call *c, certreg_r
 {
     cr_bisection *how = &bisection->how;
     certreg_error *why = &bisection->error;
-    if (c->is_above) return cr_radius_above(how, &c->given, found, why);
-    return cr_radius_within(how, c->given.bounds, c->given.constraints, c->tolerance, found, why);
+    if (c->is_above) return cr_radius_mean_above(how, &c->given, found, why);
+    return cr_radius_change_within(how, c->given.bounds, c->given.constraints, c->tolerance, found,
+                                   why);
 }
 
 static certreg_status compute(certreg_bisection *bisection, const call *c, certreg_radius *out)
@@ -107,9 +109,9 @@ static certreg_status compute(certreg_bisection *bisection, const call *c, certr
     const certreg_status sized = cr_struct_check(out, CR_OLDEST_RADIUS, "out", &bisection->error);
     if (sized) return sized;
     const double start = cr_os_now(NULL);
-    bisection->how.effort = (cr_effort){0};
+    bisection->how.effort = (cr_evaluation_budget){0};
     const certreg_status status = run(bisection, c, &found);
-    bisection->info = cr_account_spent(&bisection->how.effort, start);
+    bisection->info = cr_solve_info_spent(&bisection->how.effort, start);
     cr_struct_write(out, out->struct_size, &found, sizeof found);
     return status;
 }
@@ -117,10 +119,10 @@ static certreg_status compute(certreg_bisection *bisection, const call *c, certr
 static certreg_status answer(certreg_bisection *bisection, const call *c, certreg_radius *out)
 {
     const certreg_radius nothing = {.struct_size = sizeof nothing};
-    const certreg_status refused = bisection ? cr_busy_enter(&bisection->busy, &bisection->error)
-                                             : CERTREG_E_INVALID;
-    if (!refused) return cr_busy_leave(&bisection->busy, compute(bisection, c, out));
-    cr_struct_refuse(out, CR_OLDEST_RADIUS, &nothing, sizeof nothing);
+    const certreg_status refused =
+        bisection ? cr_call_guard_enter(&bisection->busy, &bisection->error) : CERTREG_E_INVALID;
+    if (!refused) return cr_call_guard_leave(&bisection->busy, compute(bisection, c, out));
+    cr_struct_write_empty(out, CR_OLDEST_RADIUS, &nothing, sizeof nothing);
     return refused;
 }
 

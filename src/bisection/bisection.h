@@ -1,12 +1,12 @@
 /* The handle: its settings, and the cost of the last call. Every search lives on the stack. */
 #ifndef CR_BISECTION_BISECTION_H
 #define CR_BISECTION_BISECTION_H
-#include "base/busy.h"
+#include "base/call_guard.h"
 #include "bisection/radius.h"
 
 struct certreg_bisection {
     certreg_error error;
-    cr_busy busy;
+    cr_call_guard busy;
     certreg_solve_info info;
     cr_bisection how;
     int32_t owns_memory;

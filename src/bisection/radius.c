@@ -1,13 +1,13 @@
 /* The largest radius of several conditions (theory 4). Each is searched up to the least radius of
  * the conditions before it, which is often confirmed at once. */
 #include "bisection/radius.h"
-#include "base/sizes.h"
-#include "base/structs.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
 #include "bisection/search.h"
-#include "solver/subsets.h"
+#include "solver/constraint_subsets.h"
 #include "base/constants.h"
-#include "solver/constraints.h"
-#include "statistics/shift.h"
+#include "solver/problem_setup.h"
+#include "statistics/gaussian_shift.h"
 #include <math.h>
 
 /* The least radius so far of one call. */
@@ -19,16 +19,16 @@ typedef struct call {
 } call;
 
 typedef struct question {
-    cr_goal goal;
+    cr_radius_goal goal;
     double best; /* the radius that is proven so far */
     double most; /* a larger radius is of no use */
 } question;
 
-cr_bisection cr_radius_default(cr_watch *watch)
+cr_bisection cr_radius_default(cr_deadline *watch)
 {
-    return (cr_bisection){.accuracy = CR_LEAST_ACCURACY,
-                          .cap = CR_LARGEST_RADIUS,
-                          .evaluations = CERTREG_RADIUS_EVALUATIONS - CR_KEPT_FOR_PROOFS,
+    return (cr_bisection){.accuracy = CR_MIN_ACCURACY,
+                          .cap = CR_MAX_RADIUS,
+                          .evaluations = CERTREG_RADIUS_EVALUATIONS - CR_RESERVED_FOR_VERIFICATION,
                           .watch = watch};
 }
 
@@ -43,7 +43,7 @@ static void allow_for_one_more(cr_bisection *how)
     how->effort.most = how->effort.used + how->evaluations;
 }
 
-static int ask(void *context, const cr_rise *rise)
+static int ask(void *context, const cr_one_sided *rise)
 {
     question *q = context;
     q->goal.rise = *rise;
@@ -58,17 +58,17 @@ static void take(call *c, double radius, size_t place)
 }
 
 /* Searches one condition, with this share of the remaining evaluations. */
-static certreg_status search(call *c, const cr_goal *goal, double share, size_t place)
+static certreg_status search(call *c, const cr_radius_goal *goal, double share, size_t place)
 {
     cr_bisection *how = c->how;
-    if (cr_watch_late(how->watch)) return CERTREG_E_DEADLINE;
+    if (cr_deadline_late(how->watch)) return CERTREG_E_DEADLINE;
     question q = {.goal = *goal, .most = c->least};
     q.goal.accuracy = how->accuracy;
     q.goal.cap = how->cap;
-    cr_subsets subsets = cr_subsets_of(&goal->rise, ask, &q);
-    cr_effort *effort = &how->effort;
-    const int most = cr_effort_narrow(effort, (int)(share * (effort->most - effort->used)));
-    if (q.most > 0) cr_subsets_ask(&subsets, 1, effort);
+    cr_constraint_subsets subsets = cr_constraint_subsets_of(&goal->rise, ask, &q);
+    cr_evaluation_budget *effort = &how->effort;
+    const int most = cr_budget_narrow(effort, (int)(share * (effort->most - effort->used)));
+    if (q.most > 0) cr_constraint_subsets_ask(&subsets, 1, effort);
     effort->most = most;
     take(c, q.best, place);
     return CERTREG_OK;
@@ -83,17 +83,17 @@ static void fill(const call *c, certreg_radius *out)
                                       : CERTREG_OUTCOME_CERTIFIED;
 }
 
-certreg_status cr_radius_within(cr_bisection *how, const certreg_bounds *bounds,
-                                uint32_t constraints, double tolerance, certreg_radius *out,
-                                certreg_error *why)
+certreg_status cr_radius_change_within(cr_bisection *how, const certreg_bounds *bounds,
+                                       uint32_t constraints, double tolerance, certreg_radius *out,
+                                       certreg_error *why)
 {
-    cr_two_sided both;
+    cr_problem_pair both;
     call c = begin(how, out, why);
     allow_for_one_more(how);
     if (!(tolerance > 0) || tolerance == INFINITY)
-        return cr_fail(why, CERTREG_E_INVALID, "tolerance is %g; it must be positive and finite",
-                       tolerance);
-    certreg_status status = cr_constraints_read(bounds, constraints, &how->effort, &both, why);
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "tolerance is %g; it must be positive and finite", tolerance);
+    certreg_status status = cr_problem_setup(bounds, constraints, &how->effort, &both, why);
     if (status) return status;
     c.sigma = both.sigma;
     const double limit = cr_constraints_limit(&both, tolerance);
@@ -103,7 +103,8 @@ certreg_status cr_radius_within(cr_bisection *how, const certreg_bounds *bounds,
                       both.drop.range_hi - both.drop.mean_hi;
     for (int i = 0; i < 2 && !status; i++) {
         const int upper = i ^ first;
-        status = search(&c, &(cr_goal){.rise = upper ? both.rise : both.drop, .limit = limit},
+        status = search(&c,
+                        &(cr_radius_goal){.rise = upper ? both.rise : both.drop, .limit = limit},
                         i ? 1 : 0.5, (size_t)upper);
     }
     if (status) return status;
@@ -114,15 +115,15 @@ certreg_status cr_radius_within(cr_bisection *how, const certreg_bounds *bounds,
 
 /* Returns the radius in closed form (theory 2.1). NaN if it needs a search: more is known than mean
  * and range, or quotients or quantiles lose digits. */
-static double plain_radius(const cr_two_sided *both, double limit, double most)
+static double plain_radius(const cr_problem_pair *both, double limit, double most)
 {
-    const cr_rise *rise = &both->drop;
+    const cr_one_sided *rise = &both->drop;
     const double span = rise->range_hi - rise->range_lo,
                  from = (rise->mean_hi - rise->range_lo) / span,
                  to = (limit - rise->range_lo) / span;
     const int plain = both->used == (CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE);
     if (!plain || !(from > CR_TINY && from < 0.75 && to < 0.75)) return NAN;
-    const double radius = cr_shift_within(from, to, most);
+    const double radius = cr_shift_max_radius(from, to, most);
     return radius > 0.01 ? radius : NAN; /* the search has more digits of a short one */
 }
 
@@ -130,39 +131,40 @@ static certreg_status add_function(call *c, const cr_mean_conditions *conditions
 {
     const double threshold = conditions->threshold ? conditions->threshold[index] : 0;
     certreg_bounds one;
-    cr_two_sided both;
+    cr_problem_pair both;
     allow_for_one_more(c->how);
     certreg_status status =
         cr_struct_element(&one, sizeof one, conditions->bounds, index, "bounds", c->why);
     if (!status)
-        status = cr_constraints_read(&one, conditions->constraints, &c->how->effort, &both, c->why);
+        status = cr_problem_setup(&one, conditions->constraints, &c->how->effort, &both, c->why);
     if (status) return status;
     if (index == 0) c->sigma = both.sigma;
     if (both.sigma != c->sigma)
-        return cr_fail(c->why, CERTREG_E_INVALID,
-                       "bounds[%zu].sigma is %g; it must equal bounds[0].sigma, %g", index,
-                       both.sigma, c->sigma);
+        return cr_error_set(c->why, CERTREG_E_INVALID,
+                            "bounds[%zu].sigma is %g; it must equal bounds[0].sigma, %g", index,
+                            both.sigma, c->sigma);
     if (!both.has_mean)
-        return cr_fail(c->why, CERTREG_E_INVALID,
-                       "bounds[%zu].constraints must have CERTREG_CONSTRAINT_MEAN: a threshold is "
-                       "for the mean",
-                       index);
+        return cr_error_set(
+            c->why, CERTREG_E_INVALID,
+            "bounds[%zu].constraints must have CERTREG_CONSTRAINT_MEAN: a threshold is "
+            "for the mean",
+            index);
     if (isnan(threshold))
-        return cr_fail(c->why, CERTREG_E_INVALID, "threshold[%zu] is not a number", index);
+        return cr_error_set(c->why, CERTREG_E_INVALID, "threshold[%zu] is not a number", index);
     const double limit = cr_constraints_limit(&both, -threshold),
                  radius = plain_radius(&both, limit, c->least);
     take(c, radius, index);
     if (!isnan(radius)) return CERTREG_OK;
-    return search(c, &(cr_goal){.rise = both.drop, .weight = 1, .limit = limit, .strict = 1}, 1,
-                  index);
+    return search(c, &(cr_radius_goal){.rise = both.drop, .weight = 1, .limit = limit, .strict = 1},
+                  1, index);
 }
 
-certreg_status cr_radius_above(cr_bisection *how, const cr_mean_conditions *conditions,
-                               certreg_radius *out, certreg_error *why)
+certreg_status cr_radius_mean_above(cr_bisection *how, const cr_mean_conditions *conditions,
+                                    certreg_radius *out, certreg_error *why)
 {
     call c = begin(how, out, why);
     if (!conditions->count)
-        return cr_fail(why, CERTREG_E_INVALID, "count is 0; give at least one function");
+        return cr_error_set(why, CERTREG_E_INVALID, "count is 0; give at least one function");
     certreg_status status = cr_struct_check(conditions->bounds, CR_OLDEST_BOUNDS, "bounds", why);
     for (size_t i = 0; i < conditions->count && !status; i++)
         status = add_function(&c, conditions, i);

@@ -1,18 +1,19 @@
 /* The largest radius, on the caller's stack, for the public handle and for certify. */
 #ifndef CR_BISECTION_RADIUS_H
 #define CR_BISECTION_RADIUS_H
-#include "base/watch.h"
+#include "base/deadline.h"
 #include "certreg/solver.h"
 #include "bisection/search.h"
 
 /* Evaluations of each function that remain for the proofs of its searches. */
-enum { CR_KEPT_FOR_PROOFS = 2000 };
+enum { CR_RESERVED_FOR_VERIFICATION = 2000 };
 
 typedef struct cr_bisection {
     double accuracy, cap; /* relative; in units of sigma */
     int evaluations;      /* of the searches for each function, at most */
-    cr_watch *watch; /* checked between searches: CERTREG_E_DEADLINE once late. NULL: no deadline */
-    cr_effort effort; /* spent by all calls, for all functions */
+    cr_deadline *watch; /* checked between searches: CERTREG_E_DEADLINE once late. NULL: no deadline
+                         */
+    cr_evaluation_budget effort; /* spent by all calls, for all functions */
 } cr_bisection;
 
 /* Conditions on `count` functions: the mean of each has to stay above its threshold. */
@@ -24,12 +25,12 @@ typedef struct cr_mean_conditions {
 } cr_mean_conditions;
 
 /* Returns the defaults. */
-cr_bisection cr_radius_default(cr_watch *watch);
+cr_bisection cr_radius_default(cr_deadline *watch);
 /* As certreg_bisection_within and _above. *out is always written, and 0 after a failure. `why` may
  * be NULL. */
-certreg_status cr_radius_within(cr_bisection *, const certreg_bounds *, uint32_t constraints,
-                                double tolerance, certreg_radius *out, certreg_error *why);
-certreg_status cr_radius_above(cr_bisection *, const cr_mean_conditions *, certreg_radius *out,
-                               certreg_error *why);
+certreg_status cr_radius_change_within(cr_bisection *, const certreg_bounds *, uint32_t constraints,
+                                       double tolerance, certreg_radius *out, certreg_error *why);
+certreg_status cr_radius_mean_above(cr_bisection *, const cr_mean_conditions *, certreg_radius *out,
+                                    certreg_error *why);
 
 #endif

@@ -1,8 +1,8 @@
 /* One search for a radius: closed forms first; then the root by drafts, which need not be bounds;
  * then nearby radii until one is proved (theory 4). */
 #include "bisection/search.h"
-#include "solver/formula.h"
-#include "statistics/shift.h"
+#include "solver/closed_form_bound.h"
+#include "statistics/gaussian_shift.h"
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -23,14 +23,14 @@
 enum { ROOT_EVALUATIONS = 2500, CLIMB_EVALUATIONS = 4000 };
 
 typedef struct state {
-    cr_goal goal;
-    cr_box box;     /* the next radius is searched from here */
-    int conclusive; /* the last radius is next to the largest */
-    double width;   /* relative: a root ends at a bracket of this width */
-    double failed;  /* least radius at which the draft has no room; infinite: none seen */
+    cr_radius_goal goal;
+    cr_tangent_pair box; /* the next radius is searched from here */
+    int conclusive;      /* the last radius is next to the largest */
+    double width;        /* relative: a root ends at a bracket of this width */
+    double failed;       /* least radius at which the draft has no room; infinite: none seen */
 } state;
 
-static double slack_of(const cr_goal *goal, double bound)
+static double slack_of(const cr_radius_goal *goal, double bound)
 {
     if (goal->limit == INFINITY) return bound < INFINITY ? INFINITY : -INFINITY;
     return goal->limit - bound - (goal->strict ? DBL_EPSILON * fabs(goal->limit) + DBL_MIN : 0);
@@ -40,7 +40,7 @@ static double slack_of(const cr_goal *goal, double bound)
 static double draft_room(state *s, double r, double *growth)
 {
     s->goal.rise.r = r;
-    cr_box_search(&s->goal.rise, s->goal.weight, CR_ROUGH_GAIN, &s->box);
+    cr_tangent_search(&s->goal.rise, s->goal.weight, CR_ROUGH_GAIN, &s->box);
     *growth = s->box.growth;
     return s->goal.limit - s->box.value;
 }
@@ -55,16 +55,16 @@ static int is_point(const state *s)
 static double proven(state *s, double r, double *growth)
 {
     s->goal.rise.r = r;
-    cr_box_search(&s->goal.rise, s->goal.weight, is_point(s) ? CR_ROUGH_GAIN : CR_FINAL_GAIN,
-                  &s->box);
+    cr_tangent_search(&s->goal.rise, s->goal.weight, is_point(s) ? CR_ROUGH_GAIN : CR_FINAL_GAIN,
+                      &s->box);
     *growth = s->box.growth;
-    return slack_of(&s->goal, cr_box_prove(&s->goal.rise, s->goal.weight, &s->box));
+    return slack_of(&s->goal, cr_tangent_verify(&s->goal.rise, s->goal.weight, &s->box));
 }
 
 static double formula_room(state *s, double r, double *growth)
 {
     s->goal.rise.r = r;
-    return s->goal.limit - cr_formula_bound(&s->goal.rise, s->goal.weight, growth);
+    return s->goal.limit - cr_closed_form_bound(&s->goal.rise, s->goal.weight, growth);
 }
 
 static double middle_of(double low, double high)
@@ -80,7 +80,7 @@ static double root(state *s, double low, double high, double initial, double fin
                    double (*room)(state *, double, double *))
 {
     double x = initial, last = INFINITY;
-    for (int i = 0; i < MOST_STEPS && cr_effort_left(s->goal.rise.effort); i++) {
+    for (int i = 0; i < MOST_STEPS && cr_budget_left(s->goal.rise.effort); i++) {
         double growth;
         const double left = room(s, x, &growth);
         if (left > 0) low = x;
@@ -104,7 +104,7 @@ static double root(state *s, double low, double high, double initial, double fin
 static double formula_radius(state *s, double most)
 {
     double growth;
-    const double C = cr_rise_greatest_variance(&s->goal.rise);
+    const double C = cr_one_sided_greatest_variance(&s->goal.rise);
     if (!(C < INFINITY)) return 0;
     const double room = formula_room(s, 0, &growth);
     if (!(room > 0)) return 0;
@@ -160,7 +160,7 @@ static double settle(state *s, double x, double least, double most)
 /* Returns the root to draft accuracy, by a part of the effort. */
 static double draft_root(state *s, double from, double most)
 {
-    const int all = cr_effort_narrow(s->goal.rise.effort, ROOT_EVALUATIONS);
+    const int all = cr_budget_narrow(s->goal.rise.effort, ROOT_EVALUATIONS);
     const double initial = from > 0 ? from : fmin(1, 0.5 * most);
     s->failed = INFINITY;
     const double x = root(s, from, most, initial, DRAFT_STEP, draft_room);
@@ -185,7 +185,7 @@ static int enough(state *s, double most)
 static double climb(state *s, double least, double from, double most)
 {
     double growth;
-    const int all = cr_effort_narrow(s->goal.rise.effort, CLIMB_EVALUATIONS);
+    const int all = cr_budget_narrow(s->goal.rise.effort, CLIMB_EVALUATIONS);
     s->conclusive = 1;
     const double x = draft_root(s, from, most);
     const int whole = x >= most && proven(s, most, &growth) > 0;
@@ -205,7 +205,7 @@ static double climb_further(state *s, double least, double next, double most)
     const int holds = (at_most ? proven(s, most, &growth) : draft_room(s, next, &growth)) > 0;
     s->conclusive = s->box.tight;
     if (!holds) return least;
-    const cr_box before = s->box;
+    const cr_tangent_pair before = s->box;
     if (at_most || enough(s, most)) return most;
     s->box = before;
     return climb(s, least, next, most);
@@ -214,10 +214,10 @@ static double climb_further(state *s, double least, double next, double most)
 /* Returns 0 for radii below the least, which are not distinguished from 0. */
 static double or_zero(double radius)
 {
-    return radius >= CR_LEAST_RADIUS ? radius : 0;
+    return radius >= CR_MIN_RADIUS ? radius : 0;
 }
 
-int cr_search_radius(const cr_goal *goal, double most, double *radius)
+int cr_search_radius(const cr_radius_goal *goal, double most, double *radius)
 {
     const double coarse = goal->accuracy > FINEST_WIDTH ? goal->accuracy : 0,
                  step = 1 + fmax(1e-9, coarse);

@@ -1,23 +1,23 @@
 /* The largest radius at which sup over the box of V(m; r) + weight*m is at most `limit`. */
 #ifndef CR_BISECTION_SEARCH_H
 #define CR_BISECTION_SEARCH_H
-#include "solver/box.h"
+#include "solver/tangent_search.h"
 
 /* In units of sigma: the largest cap, and the least relative accuracy of a radius. */
-#define CR_LARGEST_RADIUS 10.0
-#define CR_LEAST_ACCURACY 1e-9
+#define CR_MAX_RADIUS 10.0
+#define CR_MIN_ACCURACY 1e-9
 
-typedef struct cr_goal {
-    cr_rise rise; /* its r is set by the search */
+typedef struct cr_radius_goal {
+    cr_one_sided rise; /* its r is set by the search */
     double weight, limit;
     int strict;      /* the bound has to stay below the limit, not only at it */
     double accuracy; /* relative */
     double cap;      /* the search goes no further */
-} cr_goal;
+} cr_radius_goal;
 
 /* Raises *radius, in units of sigma and proven, to the largest radius of at most `most` (itself at
  * most the cap), within the accuracy (1e-10 at best) unless the effort is spent. Returns whether it
- * is tight, as cr_ask does. */
-int cr_search_radius(const cr_goal *goal, double most, double *radius);
+ * is tight, as cr_subset_solver does. */
+int cr_search_radius(const cr_radius_goal *goal, double most, double *radius);
 
 #endif

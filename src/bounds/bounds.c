@@ -1,16 +1,17 @@
 /* Chooses the bound of each condition and its share of alpha (theory 5.1): two-valued scores (the
- * median) and the asymptotic method in means.c, betting in finite.c, gradient norms in gradients.c,
- * the paper's method in statistics/paper.c. No other file knows which method has which bound. */
+ * median) and the asymptotic method in mean_bounds.c, betting in finite_sample.c, gradient norms in
+ * gradient_bounds.c, the paper's method in statistics/paper_interval.c. No other file knows which
+ * method has which bound. */
 #include "bounds/bounds.h"
-#include "base/sizes.h"
-#include "bounds/finite.h"
-#include "bounds/gradients.h"
-#include "bounds/means.h"
-#include "bounds/parts.h"
+#include "base/struct_sizes.h"
+#include "bounds/finite_sample.h"
+#include "bounds/gradient_bounds.h"
+#include "bounds/mean_bounds.h"
+#include "bounds/sample_split.h"
 #include "question/compatibility.h"
-#include "record/sweep.h"
+#include "record/noise_sums.h"
 #include "statistics/moments.h"
-#include "statistics/paper.h"
+#include "statistics/paper_interval.h"
 #include <math.h>
 
 uint32_t cr_bounds_constraints(cr_view *v, const cr_question *q)
@@ -26,19 +27,19 @@ uint32_t cr_bounds_constraints(cr_view *v, const cr_question *q)
                                                          : constraints;
 }
 
-certreg_bounds cr_bounds_blank(cr_view *v, const cr_conditions *conditions)
+certreg_bounds cr_bounds_init(cr_view *v, const cr_conditions *conditions)
 {
     return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
                             .sigma = v->input.least_sigma,
                             .alpha = conditions->question.given.alpha,
-                            .samples = cr_parts_count(conditions)};
+                            .samples = cr_split_main_count(conditions)};
 }
 
 /* ---- the paper's method */
 /* All noisy outputs, the pilot's included, about 0. */
 static cr_samples of_paper(cr_view *v, const cr_conditions *conditions)
 {
-    const size_t first = cr_view_noisy(v);
+    const size_t first = cr_view_first_noisy(v);
     return cr_view_samples(v, &conditions->each->score, conditions->question.given.output, first,
                            conditions->samples - first, 0);
 }
@@ -50,12 +51,12 @@ static certreg_status find_paper(cr_replay *r, const cr_conditions *conditions, 
     const cr_samples s = of_paper(r->view, conditions);
     const uint32_t gradient = cr_bounds_constraints(r->view, q) & CERTREG_CONSTRAINT_GRADIENT;
     cr_moments m;
-    const cr_function *found;
+    const cr_weighting *found;
     cr_paper paper;
     certreg_status status = CERTREG_OK;
     b->samples = s.count;
     cr_moments_of(&s, &m);
-    if (gradient) status = cr_sweep_find(r, &s, CR_WANTED_WHOLE, 1, &found);
+    if (gradient) status = cr_noise_sums_get(r, &s, CR_SUMS_TOTAL, 1, &found);
     if (status) return status;
     if (gradient) paper = cr_paper_of(&s, found->lengths[1], found->dots, cr_sweep_norms(r, found));
     *abstained = cr_paper_bounds(gradient ? &paper : NULL, &m, r->view->model.lo[q->given.output],
@@ -80,7 +81,7 @@ static void bound_by_betting(cr_view *v, const cr_conditions *conditions, const 
                              uint32_t constraints, double alpha, certreg_bounds *out)
 {
     const cr_finite_job job = {v, conditions, &c->score, alpha, 0};
-    cr_finite_find(&job, constraints, out);
+    cr_finite_sample_bounds(&job, constraints, out);
 }
 
 /* Bounds of the question's method; the compiler reports a method that is missing here. */
@@ -93,7 +94,7 @@ static int bound_by_method(cr_view *v, const cr_conditions *conditions, const cr
     case CERTREG_METHOD_BASELINE:
         bound_by_betting(v, conditions, c, constraints, alpha, out);
         return 0;
-    case CERTREG_METHOD_ASYMPTOTIC: return cr_means_asymptotic(v, conditions, c, out);
+    case CERTREG_METHOD_ASYMPTOTIC: return cr_mean_bounds_asymptotic(v, conditions, c, out);
     case CERTREG_METHOD_PAPER: break; /* find_paper */
     }
     return 1;
@@ -106,8 +107,10 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
     const double alpha = moments_alpha(conditions, c, constraints);
     if (c->near) constraints = CERTREG_CONSTRAINTS_ECM;
     if (c->mean_alone) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
-    if (c->law) out->law_mean = cr_finite_find_law(v, conditions, c, alpha, &out->moments);
-    else if (c->exact) out->miss_rate = cr_means_exact(v, conditions, c, alpha, &out->moments);
+    if (c->law)
+        out->law_mean = cr_finite_sample_distribution_bound(v, conditions, c, alpha, &out->moments);
+    else if (c->exact)
+        out->miss_rate = cr_mean_bounds_binomial(v, conditions, c, alpha, &out->moments);
     else if (c->near) bound_by_betting(v, conditions, c, constraints, alpha, &out->moments);
     else return bound_by_method(v, conditions, c, constraints, alpha, &out->moments);
     return 0;
@@ -119,7 +122,7 @@ static int is_hopeless(const cr_conditions *conditions)
 {
     for (int i = 0; i < conditions->count; i++)
         if (!conditions->known ||
-            (conditions->failures && !cr_score_nature(conditions->each[i].score.kind).bounded))
+            (conditions->failures && !cr_score_traits_of(conditions->each[i].score.kind).bounded))
             return 1;
     return 0;
 }
@@ -129,7 +132,7 @@ static certreg_status find(cr_replay *r, const cr_conditions *conditions,
 {
     const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
     for (int i = 0; i < CR_CONDITIONS; i++)
-        out[i] = (cr_bound){cr_bounds_blank(r->view, conditions), NAN, NAN};
+        out[i] = (cr_bound){cr_bounds_init(r->view, conditions), NAN, NAN};
     *abstained = is_hopeless(conditions);
     if (*abstained) return CERTREG_OK;
     if (conditions->question.given.method == CERTREG_METHOD_PAPER)
@@ -138,21 +141,21 @@ static certreg_status find(cr_replay *r, const cr_conditions *conditions,
         *abstained |=
             bound_moments(r->view, conditions, conditions->each + i, constraints, out + i);
     if (*abstained || !(constraints & CERTREG_CONSTRAINT_GRADIENT)) return CERTREG_OK;
-    return cr_gradients_find(r, conditions, out);
+    return cr_gradient_bounds_compute(r, conditions, out);
 }
 
-int cr_bounds_want(cr_replay *r, const cr_conditions *conditions)
+int cr_bounds_prefetch(cr_replay *r, const cr_conditions *conditions)
 {
     const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
     if (is_hopeless(conditions) || !(constraints & CERTREG_CONSTRAINT_GRADIENT)) return 1;
     if (conditions->question.given.method != CERTREG_METHOD_PAPER)
-        return cr_gradients_want(r, conditions);
+        return cr_gradient_bounds_prefetch(r, conditions);
     const cr_samples s = of_paper(r->view, conditions);
-    return cr_sweep_want(r, &s, CR_WANTED_WHOLE, 1) != NULL;
+    return cr_noise_sums_request(r, &s, CR_SUMS_TOTAL, 1) != NULL;
 }
 
-certreg_status cr_bounds_find(cr_replay *r, const cr_conditions *conditions,
-                              cr_bound out[CR_CONDITIONS], int *abstained)
+certreg_status cr_bounds_compute(cr_replay *r, const cr_conditions *conditions,
+                                 cr_bound out[CR_CONDITIONS], int *abstained)
 {
     const certreg_status status = find(r, conditions, out, abstained);
     return r->view->watch->late ? CERTREG_E_DEADLINE : status; /* an unfinished pass is no bound */

@@ -2,7 +2,7 @@
 #ifndef CR_BOUNDS_BOUNDS_H
 #define CR_BOUNDS_BOUNDS_H
 #include "conditions/conditions.h"
-#include "record/replay.h"
+#include "record/noise_replay.h"
 
 typedef struct cr_bound { /* of the score of one condition, from the main samples */
     certreg_bounds moments;
@@ -15,13 +15,13 @@ typedef struct cr_bound { /* of the score of one condition, from the main sample
  * it costs a replay. */
 uint32_t cr_bounds_constraints(cr_view *, const cr_question *);
 /* Returns bounds without constraints, with sigma, alpha and the number of main samples set. */
-certreg_bounds cr_bounds_blank(cr_view *, const cr_conditions *);
+certreg_bounds cr_bounds_init(cr_view *, const cr_conditions *);
 /* Sets bounds of the scores of all conditions, in the units of the scores; one call, since they
  * share a replay. *abstained: 1 if a score has no bound, so that the radius is 0. Errors: DEADLINE
  * if time ran out, WRONG_STATE if the gradient needs more samples, and errors of the replay. */
-certreg_status cr_bounds_find(cr_replay *, const cr_conditions *, cr_bound out[CR_CONDITIONS],
-                              int *abstained);
-/* Requests the sweep that cr_bounds_find needs. Returns 0 if there is no room for it, else 1. */
-int cr_bounds_want(cr_replay *, const cr_conditions *);
+certreg_status cr_bounds_compute(cr_replay *, const cr_conditions *, cr_bound out[CR_CONDITIONS],
+                                 int *abstained);
+/* Requests the sweep that cr_bounds_compute needs. Returns 0 if there is no room for it, else 1. */
+int cr_bounds_prefetch(cr_replay *, const cr_conditions *);
 
 #endif

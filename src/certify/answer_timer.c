@@ -14,39 +14,39 @@ uint64_t cr_answer_timer_key(uint64_t so_far, const cr_question *q)
     return so_far ? so_far : 1;
 }
 
-cr_cost *cr_answer_timer_cost(const cr_work *w, uint64_t key)
+cr_answer_cost *cr_answer_timer_cost(const cr_context *w, uint64_t key)
 {
-    for (size_t i = 0; i < CR_COSTS_KEPT; i++)
+    for (size_t i = 0; i < CR_ANSWER_COST_CACHE; i++)
         if (w->clock->costs[i].asked == key) return w->clock->costs + i;
-    cr_cost *cost = w->clock->costs + w->clock->cost_next;
-    w->clock->cost_next = (w->clock->cost_next + 1) % CR_COSTS_KEPT;
-    *cost = (cr_cost){.asked = key};
+    cr_answer_cost *cost = w->clock->costs + w->clock->cost_next;
+    w->clock->cost_next = (w->clock->cost_next + 1) % CR_ANSWER_COST_CACHE;
+    *cost = (cr_answer_cost){.asked = key};
     return cost;
 }
 
-double cr_answer_timer_start(const cr_work *w, double max_seconds)
+double cr_answer_timer_start(const cr_context *w, double max_seconds)
 {
-    cr_watch *watch = w->record->watch;
-    const double start = cr_watch_now(watch);
+    cr_deadline *watch = w->record->watch;
+    const double start = cr_deadline_now(watch);
     watch->late = 0;
     watch->fixed = 0;
     watch->due = w->clock->deadline > 0 ? fmin(w->clock->deadline, start + max_seconds) : 0;
     return start;
 }
 
-int cr_answer_timer_stop(const cr_work *w, double start, size_t samples)
+int cr_answer_timer_stop(const cr_context *w, double start, size_t samples)
 {
-    cr_watch *watch = w->record->watch;
-    const double took = cr_watch_now(watch) - start;
+    cr_deadline *watch = w->record->watch;
+    const double took = cr_deadline_now(watch) - start;
     const size_t count = samples ? samples : w->record->present;
     const int late = watch->late;
     watch->due = 0;
     watch->late = 0;
     w->clock->library_seconds += took;
     if (!w->clock->closing.cost || count < w->clock->closing.from) return late;
-    const cr_counted n = {(double)count, (double)w->record->pilot};
-    if (late) cr_cost_learn_abandoned(w->clock->closing.cost, n, took);
+    const cr_sample_counts n = {(double)count, (double)w->record->pilot};
+    if (late) cr_answer_cost_learn_abandoned(w->clock->closing.cost, n, took);
     else if (samples && !w->replay->found.reused) /* the next input has nothing to reuse */
-        cr_cost_learn(w->clock->closing.cost, n, took, watch->fixed);
+        cr_answer_cost_learn(w->clock->closing.cost, n, took, watch->fixed);
     return late;
 }

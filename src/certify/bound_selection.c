@@ -4,10 +4,10 @@
 #include "certify/bound_selection.h"
 #include "bisection/radius.h"
 #include "bounds/bounds.h"
-#include "bounds/finite.h"
-#include "bounds/parts.h"
-#include "record/asked.h"
-#include "statistics/betting.h"
+#include "bounds/finite_sample.h"
+#include "bounds/sample_split.h"
+#include "record/query_log.h"
+#include "statistics/betting_bounds.h"
 #include <math.h>
 
 /* Slopes that are best slightly below the radius lose less if it turns out shorter. */
@@ -25,28 +25,29 @@ typedef struct choice { /* of one condition */
     cr_view *record;
     const cr_conditions *conditions;
     cr_condition *condition;
-    cr_law *law;
-    cr_law_cells cells;
+    cr_distribution_bound *law;
+    cr_score_histogram cells;
     size_t samples; /* that the bounds will have */
 } choice;
 
-static choice choice_init(const cr_work *w, const cr_conditions *conditions, cr_condition *c,
-                          cr_law *law)
+static choice choice_init(const cr_context *w, const cr_conditions *conditions, cr_condition *c,
+                          cr_distribution_bound *law)
 {
     return (choice){.record = w->record,
                     .conditions = conditions,
                     .condition = c,
                     .law = law,
-                    .samples = (size_t)cr_asked_max_samples(w->record) - conditions->main_first};
+                    .samples =
+                        (size_t)cr_query_log_max_samples(w->record) - conditions->main_first};
 }
 
 /* ---- the radius that the pilot expects */
 static certreg_bounds expected(const choice *c, uint32_t constraints)
 {
-    certreg_bounds b = cr_bounds_blank(c->record, c->conditions);
+    certreg_bounds b = cr_bounds_init(c->record, c->conditions);
     const cr_finite_job job = {c->record, c->conditions, &c->condition->score,
                                c->conditions->question.given.alpha, c->samples};
-    cr_finite_find(&job, constraints, &b);
+    cr_finite_sample_bounds(&job, constraints, &b);
     return b;
 }
 
@@ -60,9 +61,9 @@ static double radius_by_moments(const choice *c)
     how.accuracy = 1e-4;
     const certreg_status status =
         condition->score.kind == CR_SCORE_OUTPUT
-            ? cr_radius_within(&how, &b, 0, condition->score.tolerance, &found, NULL)
-            : cr_radius_above(&how, &(cr_mean_conditions){&b, &condition->threshold, 1, 0}, &found,
-                              NULL);
+            ? cr_radius_change_within(&how, &b, 0, condition->score.tolerance, &found, NULL)
+            : cr_radius_mean_above(&how, &(cr_mean_conditions){&b, &condition->threshold, 1, 0},
+                                   &found, NULL);
     return status ? 0 : found.radius / b.sigma;
 }
 
@@ -70,9 +71,9 @@ static double radius_by_moments(const choice *c)
 static double mean_of(const choice *c, size_t part)
 {
     const cr_question *q = &c->conditions->question;
-    cr_bet bet = {.count = c->samples};
-    cr_law_range(c->law, &bet);
-    cr_law_expect(c->law, &c->cells, part, &bet);
+    cr_betting_problem bet = {.count = c->samples};
+    cr_distribution_bound_range(c->law, &bet);
+    cr_distribution_bound_expect(c->law, &c->cells, part, &bet);
     return cr_betting_expected_lower(&bet, q->given.alpha, q->method->any_number);
 }
 
@@ -82,8 +83,8 @@ static int law_reaches(const choice *c, double r)
 {
     double sum = 0;
     for (size_t part = 0; part < CR_LAW_PARTS; part++) {
-        cr_law_fit(c->law, &c->cells, part, shorter * r);
-        sum += cr_law_shifted(c->law, mean_of(c, part), r);
+        cr_distribution_bound_fit(c->law, &c->cells, part, shorter * r);
+        sum += cr_distribution_bound_shifted(c->law, mean_of(c, part), r);
     }
     return sum / CR_LAW_PARTS > c->condition->threshold;
 }
@@ -95,14 +96,15 @@ static int use_law(choice *c, double r)
     cr_view *v = c->record;
     const int32_t k = c->conditions->output;
     const cr_score *score = &c->condition->score;
-    const cr_samples pilot = cr_parts_pilot(v, c->conditions, score);
+    const cr_samples pilot = cr_split_pilot_scores(v, c->conditions, score);
     double least;
     r = fmax(r, shortest);
     cr_score_range(score, v->model.lo + k, v->model.hi + k, &least, &c->law->greatest);
-    if (!cr_law_count(&c->cells, &pilot, least) || !law_reaches(c, r)) return 0;
-    cr_law_fit(c->law, &c->cells, CR_LAW_PARTS, shorter * r);
-    r = cr_law_radius(c->law, mean_of(c, CR_LAW_PARTS), c->condition->threshold, CR_LARGEST_RADIUS);
-    cr_law_fit(c->law, &c->cells, CR_LAW_PARTS, shorter * fmax(r, shortest));
+    if (!cr_distribution_bound_count(&c->cells, &pilot, least) || !law_reaches(c, r)) return 0;
+    cr_distribution_bound_fit(c->law, &c->cells, CR_LAW_PARTS, shorter * r);
+    r = cr_distribution_bound_radius(c->law, mean_of(c, CR_LAW_PARTS), c->condition->threshold,
+                                     CR_MAX_RADIUS);
+    cr_distribution_bound_fit(c->law, &c->cells, CR_LAW_PARTS, shorter * fmax(r, shortest));
     c->condition->law = c->law;
     return 1;
 }
@@ -116,7 +118,7 @@ static int is_better_alone(const choice *c)
 }
 
 /* For the true mean: one law for its decrease and one for its increase, as a condition each. */
-static void choose_for_mean(const cr_work *w, cr_conditions *conditions)
+static void choose_for_mean(const cr_context *w, cr_conditions *conditions)
 {
     const choice both = choice_init(w, conditions, conditions->each, NULL);
     const double r = radius_by_moments(&both);
@@ -137,7 +139,7 @@ static void choose_for_mean(const cr_work *w, cr_conditions *conditions)
     conditions->count = 2;
 }
 
-void cr_bound_selection_choose(const cr_work *w, cr_conditions *conditions)
+void cr_bound_selection_choose(const cr_context *w, cr_conditions *conditions)
 {
     if (!conditions->known || !cr_bound_selection_applies(&conditions->question)) return;
     if (conditions->question.about_output) { /* once: afterwards there are sides */

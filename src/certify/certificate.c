@@ -1,7 +1,7 @@
 /* Writes certificates. No file but this one and move_certificate.c sets their claims. */
 #include "certify/certificate.h"
-#include "base/sizes.h"
-#include "base/structs.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
 #include "bounds/bounds.h"
 #include <math.h>
 

@@ -2,18 +2,18 @@
  * answers every question. The way from the record to one certificate is the driver in
  * evaluate.c. */
 #include "certify/certify.h"
-#include "base/sizes.h"
-#include "base/structs.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
 #include "certify/answer_timer.h"
 #include "certify/certificate.h"
 #include "certify/evaluate.h"
 #include "certify/prefetch.h"
 #include "certify/stopping.h"
-#include "record/sweep.h"
+#include "record/noise_sums.h"
 #include <math.h>
 #include <stdio.h>
 
-void cr_certify_keep_first_error(const cr_work *w, certreg_status status, const char *what,
+void cr_certify_keep_first_error(const cr_context *w, certreg_status status, const char *what,
                                  size_t index, certreg_error *first)
 {
     if (first->status || !status) return;
@@ -22,19 +22,19 @@ void cr_certify_keep_first_error(const cr_work *w, certreg_status status, const 
         snprintf(first->text, sizeof first->text, "%s %zu: %.200s", what, index, w->why->text);
 }
 
-static certreg_status check_arguments(const cr_work *w, const cr_call *call)
+static certreg_status check_arguments(const cr_context *w, const cr_call *call)
 {
     if (call->inverse && !(call->at_radius > 0 && isfinite(call->at_radius)))
-        return cr_fail(w->why, CERTREG_E_INVALID, "radius is %g; it must be positive and finite",
-                       call->at_radius);
+        return cr_error_set(w->why, CERTREG_E_INVALID,
+                            "radius is %g; it must be positive and finite", call->at_radius);
     if (!call->count)
-        return cr_fail(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
+        return cr_error_set(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
     const certreg_status status =
         cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", w->why);
-    return status ? status : cr_view_begun(w->record, w->why);
+    return status ? status : cr_view_require_input(w->record, w->why);
 }
 
-static certreg_status fail_all(const cr_work *w, const cr_request *r, certreg_status status)
+static certreg_status fail_all(const cr_context *w, const cr_request *r, certreg_status status)
 {
     r->out->struct_size = r->size; /* a callback may have overwritten it */
     cr_certificate_write_empty(w->record, status, r->stop, r->call->count, r->out);
@@ -43,14 +43,15 @@ static certreg_status fail_all(const cr_work *w, const cr_request *r, certreg_st
 
 /* Records at which numbers of samples the record was evaluated (theory 5.2). If the outputs chose
  * the number, only the requested one counts as fixed beforehand. */
-static void remember(const cr_work *w, const cr_request *r)
+static void remember(const cr_context *w, const cr_request *r)
 {
     if (r->main_samples_revealed)
-        cr_asked_remember(w->record, r->count_chosen_by_outputs ? r->samples : w->record->present,
-                          r->samples, r->looks);
+        cr_query_log_remember(w->record,
+                              r->count_chosen_by_outputs ? r->samples : w->record->present,
+                              r->samples, r->looks);
 }
 
-certreg_status cr_certify(const cr_work *w, const cr_call *call, int *stop,
+certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
                           certreg_certificate *out)
 {
     cr_record *record = w->record;
@@ -116,7 +117,7 @@ static certreg_status enter_and_certify(certreg_estimator *e, const cr_call *cal
                                         certreg_certificate *out)
 {
     int stop;
-    cr_work w;
+    cr_context w;
     const certreg_status refused = cr_estimator_enter(e, &w);
     if (!refused) return cr_estimator_leave(e, cr_certify(&w, call, &stop, out));
     cr_certificate_write_empty(NULL, refused, CERTREG_STOP_ALL, call->count, out);

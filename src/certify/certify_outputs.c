@@ -1,6 +1,6 @@
 /* One radius for all outputs (theory 5.1: intersection-union). */
-#include "base/sizes.h"
-#include "base/structs.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
 #include "certify/certificate.h"
 #include "certify/certify.h"
 #include <math.h>
@@ -22,52 +22,54 @@ static size_t questions_about(const certreg_question *questions, size_t count, s
 
 /* One promise is about the statistics themselves, or about what one request serves, whose noise is
  * drawn once for all outputs (theory 7.3). */
-static certreg_status check_serving(const cr_work *w, const cr_given *q, const cr_given *first,
+static certreg_status check_serving(const cr_context *w, const cr_given *q, const cr_given *first,
                                     size_t i)
 {
     if (!q->served_samples != !first->served_samples)
-        return cr_fail(w->why, CERTREG_E_INVALID,
-                       "questions[%zu].serving is %s, unlike that of questions[0]: one radius "
-                       "is about served values or about T, so set both or neither",
-                       i, q->served_samples ? "set" : "NULL");
+        return cr_error_set(w->why, CERTREG_E_INVALID,
+                            "questions[%zu].serving is %s, unlike that of questions[0]: one radius "
+                            "is about served values or about T, so set both or neither",
+                            i, q->served_samples ? "set" : "NULL");
     if (q->served_samples != first->served_samples || q->served_pairs != first->served_pairs)
-        return cr_fail(w->why, CERTREG_E_INVALID,
-                       "questions[%zu].serving has samples %zu and pairs %d, and that of "
-                       "questions[0] %zu and %d: one radius is about values that one request "
-                       "serves, so give both the same, or ask certreg_certify about each server",
-                       i, q->served_samples, q->served_pairs, first->served_samples,
-                       first->served_pairs);
+        return cr_error_set(
+            w->why, CERTREG_E_INVALID,
+            "questions[%zu].serving has samples %zu and pairs %d, and that of "
+            "questions[0] %zu and %d: one radius is about values that one request "
+            "serves, so give both the same, or ask certreg_certify about each server",
+            i, q->served_samples, q->served_pairs, first->served_samples, first->served_pairs);
     return CERTREG_OK;
 }
 
-static certreg_status check_one(const cr_work *w, const certreg_question *questions, size_t i)
+static certreg_status check_one(const cr_context *w, const certreg_question *questions, size_t i)
 {
     cr_given q, first;
     certreg_status status = cr_question_parse(questions, i, 1, &q, w->why);
     if (!status) status = cr_question_parse(questions, 0, 1, &first, w->why);
     if (status) return status;
     if (q.bonferroni > 1)
-        return cr_fail(w->why, CERTREG_E_INVALID,
-                       "questions[%zu].bonferroni must be 0 or 1: a radius for all outputs "
-                       "needs no division of alpha",
-                       i);
+        return cr_error_set(w->why, CERTREG_E_INVALID,
+                            "questions[%zu].bonferroni must be 0 or 1: a radius for all outputs "
+                            "needs no division of alpha",
+                            i);
     if (q.center == CERTREG_CENTER_SAMPLE_MEDIAN)
-        return cr_fail(w->why, CERTREG_E_INVALID,
-                       "questions[%zu].center is CERTREG_CENTER_SAMPLE_MEDIAN, of whose radius "
-                       "nothing is proved; use CERTREG_CENTER_PREDICTION",
-                       i);
+        return cr_error_set(
+            w->why, CERTREG_E_INVALID,
+            "questions[%zu].center is CERTREG_CENTER_SAMPLE_MEDIAN, of whose radius "
+            "nothing is proved; use CERTREG_CENTER_PREDICTION",
+            i);
     return check_serving(w, &q, &first, i);
 }
 
 /* That each question makes sense is left to the call. */
-static certreg_status check(const cr_work *w, const certreg_question *questions, size_t count)
+static certreg_status check(const cr_context *w, const certreg_question *questions, size_t count)
 {
     certreg_status status = cr_struct_check(questions, CR_OLDEST_QUESTION, "question", w->why);
     for (size_t i = 0; i < count && !status; i++) status = check_one(w, questions, i);
     for (size_t k = 0; k < w->record->model.outputs && !status; k++) {
         const size_t times = questions_about(questions, count, k);
         if (times != 1)
-            status = cr_fail(w->why, CERTREG_E_INVALID,
+            status =
+                cr_error_set(w->why, CERTREG_E_INVALID,
                              "give one question for each output, alone or within a vector: output "
                              "%zu has %zu",
                              k, times);
@@ -113,7 +115,7 @@ static certreg_status refuse(cr_view *v, certreg_status status, size_t count,
     return status;
 }
 
-static certreg_status certify_outputs(const cr_work *w, const cr_call *call,
+static certreg_status certify_outputs(const cr_context *w, const cr_call *call,
                                       certreg_certificate *each, certreg_certificate *combined)
 {
     certreg_certificate least = {.struct_size = sizeof least};
@@ -138,7 +140,7 @@ certreg_status certreg_certify_outputs(certreg_estimator *e, size_t total_sample
                           .count = count,
                           .share = 1,
                           .all_or_none = 1};
-    cr_work w;
+    cr_context w;
     const certreg_status refused = cr_estimator_enter(e, &w);
     if (refused) return refuse(NULL, refused, count, each, combined);
     return cr_estimator_leave(e, certify_outputs(&w, &call, each, combined));

@@ -1,7 +1,7 @@
 /* Several noise levels for one input, and the choice of one for all inputs. */
-#include "base/environment.h"
-#include "base/sizes.h"
-#include "base/structs.h"
+#include "base/fp_environment.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
 #include "certify/certificate.h"
 #include "certify/certify.h"
 #include <math.h>
@@ -9,24 +9,25 @@
 static const size_t most_levels = 1000000;
 
 /* Everything that can be known before the model is called. */
-static certreg_status check(const cr_work *w, const float *z, const double *sigmas, size_t levels,
-                            size_t count)
+static certreg_status check(const cr_context *w, const float *z, const double *sigmas,
+                            size_t levels, size_t count)
 {
     certreg_status status = CERTREG_OK;
-    if (!sigmas) return cr_fail(w->why, CERTREG_E_INVALID, "sigmas is NULL");
+    if (!sigmas) return cr_error_set(w->why, CERTREG_E_INVALID, "sigmas is NULL");
     if (!levels || levels > most_levels)
-        return cr_fail(w->why, CERTREG_E_INVALID, "levels is %zu; give 1 to %zu noise levels",
-                       levels, most_levels);
-    if (!count) return cr_fail(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
+        return cr_error_set(w->why, CERTREG_E_INVALID, "levels is %zu; give 1 to %zu noise levels",
+                            levels, most_levels);
+    if (!count)
+        return cr_error_set(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
     for (size_t i = 0; i < levels && !status; i++) {
         if (!(sigmas[i] > 0) || !isfinite(sigmas[i]))
-            return cr_fail(w->why, CERTREG_E_INVALID,
-                           "sigmas[%zu] is %g; it must be positive and finite", i, sigmas[i]);
+            return cr_error_set(w->why, CERTREG_E_INVALID,
+                                "sigmas[%zu] is %g; it must be positive and finite", i, sigmas[i]);
         for (size_t j = 0; j < i; j++)
             if (sigmas[j] == sigmas[i])
-                return cr_fail(w->why, CERTREG_E_INVALID,
-                               "sigmas[%zu] and sigmas[%zu] are both %g; they must differ", j, i,
-                               sigmas[i]);
+                return cr_error_set(w->why, CERTREG_E_INVALID,
+                                    "sigmas[%zu] and sigmas[%zu] are both %g; they must differ", j,
+                                    i, sigmas[i]);
         status = cr_estimator_check_input(w->estimator, z, sigmas[i]);
     }
     return status;
@@ -34,11 +35,11 @@ static certreg_status check(const cr_work *w, const float *z, const double *sigm
 
 /* One level, which has its share of the time for `left` levels: else the first would take all of
  * it. After a cancel the others are not sampled: *stop stays. */
-static certreg_status certify_level(const cr_work *w, const cr_call *call, size_t left, int *stop,
-                                    certreg_certificate *out)
+static certreg_status certify_level(const cr_context *w, const cr_call *call, size_t left,
+                                    int *stop, certreg_certificate *out)
 {
     const double deadline = w->clock->deadline,
-                 others = (deadline - cr_watch_now(w->record->watch)) / (double)left *
+                 others = (deadline - cr_deadline_now(w->record->watch)) / (double)left *
                           (double)(left - 1);
     if (*stop == CERTREG_STOP_CANCELLED) {
         cr_certificate_write_empty(w->record, CERTREG_OK, *stop, call->count, out);
@@ -64,7 +65,7 @@ static certreg_certificate *level_at(certreg_certificate *out, size_t place, uin
     return here;
 }
 
-static certreg_status certify_sigmas(const cr_work *w, const cr_call *call, const float *z,
+static certreg_status certify_sigmas(const cr_context *w, const cr_call *call, const float *z,
                                      const double *sigmas, uint64_t noise_id,
                                      certreg_certificate *out)
 {
@@ -100,7 +101,7 @@ certreg_status certreg_certify_sigmas(certreg_estimator *e, const float *z, cons
 {
     const cr_call call = {
         .total_samples = total_samples, .questions = questions, .count = count, .share = levels};
-    cr_work w;
+    cr_context w;
     const certreg_status refused = cr_estimator_enter(e, &w);
     if (!refused) return cr_estimator_leave(e, certify_sigmas(&w, &call, z, sigmas, noise_id, out));
     begin_all(refused, levels, count, out);

@@ -4,7 +4,7 @@
 #include "bisection/radius.h"
 #include "conditions/interim_looks.h"
 #include "solver/worst_case.h"
-#include "statistics/shift.h"
+#include "statistics/gaussian_shift.h"
 #include <math.h>
 
 /* In units of sigma, up to `cap`. NaN: the condition needs a search, because its bounds have more
@@ -16,25 +16,25 @@ static double direct_radius(const cr_evaluation *e, int i, double cap)
     const cr_bound *b = e->bounds + i;
     const uint32_t counted = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE,
                    named = e->conditions.question.solver_constraints;
-    if (c->law) return cr_law_radius(c->law, b->law_mean, c->threshold, cap);
+    if (c->law) return cr_distribution_bound_radius(c->law, b->law_mean, c->threshold, cap);
     if (!c->exact || b->moments.constraints != counted) return NAN;
     if (named && (named & counted) != counted) return NAN;
-    if (!c->pairs.samples) return cr_shift_within(b->miss_rate, 0.5 * (1 - c->threshold), cap);
+    if (!c->pairs.samples) return cr_shift_max_radius(b->miss_rate, 0.5 * (1 - c->threshold), cap);
     /* The radius of a target is tried first, so that no search falls short of it. */
-    const double target = g->target * (1 + CR_LOOKS_MARGIN) / b->moments.sigma;
-    return fmin(cr_pairs_radius(&c->pairs, b->miss_rate, target), cap);
+    const double target = g->target * (1 + CR_TARGET_MARGIN) / b->moments.sigma;
+    return fmin(cr_antithetic_radius(&c->pairs, b->miss_rate, target), cap);
 }
 
 /* A true mean may move by the tolerance, on both sides. */
-static certreg_status radius_of_true_mean(cr_watch *watch, const cr_evaluation *e, double cap,
+static certreg_status radius_of_true_mean(cr_deadline *watch, const cr_evaluation *e, double cap,
                                           cr_condition_radius *out, certreg_error *why)
 {
     certreg_radius found = {.struct_size = sizeof found};
     cr_bisection how = cr_radius_default(watch);
     how.cap = cap;
     const certreg_status status =
-        cr_radius_within(&how, &e->bounds->moments, e->conditions.question.given.constraints,
-                         e->conditions.each->score.tolerance, &found, why);
+        cr_radius_change_within(&how, &e->bounds->moments, e->conditions.question.given.constraints,
+                                e->conditions.each->score.tolerance, &found, why);
     out->outcome = found.outcome;
     out->radius = found.radius;
     out->limiting_side = found.limiting_side;
@@ -43,7 +43,7 @@ static certreg_status radius_of_true_mean(cr_watch *watch, const cr_evaluation *
 
 /* The least radius of all conditions: first of those that need no search, then, up to there, of
  * those that need one. */
-static certreg_status radius_of_scores(cr_watch *watch, const cr_evaluation *e, double cap,
+static certreg_status radius_of_scores(cr_deadline *watch, const cr_evaluation *e, double cap,
                                        cr_condition_radius *out, certreg_error *why)
 {
     const cr_conditions *conditions = &e->conditions;
@@ -52,7 +52,7 @@ static certreg_status radius_of_scores(cr_watch *watch, const cr_evaluation *e, 
     int place[CR_CONDITIONS], searches = 0;
     for (int i = 0; i < conditions->count && least > 0; i++) {
         const double radius = direct_radius(e, i, least);
-        if (cr_watch_late(watch)) return CERTREG_E_DEADLINE;
+        if (cr_deadline_late(watch)) return CERTREG_E_DEADLINE;
         if (isnan(radius)) {
             searched[searches] = e->bounds[i].moments;
             threshold[searches] = conditions->each[i].threshold;
@@ -71,7 +71,7 @@ static certreg_status radius_of_scores(cr_watch *watch, const cr_evaluation *e, 
         how.cap = least;
         const cr_mean_conditions remaining = {searched, threshold, (size_t)searches,
                                               conditions->question.solver_constraints};
-        const certreg_status status = cr_radius_above(&how, &remaining, &found, why);
+        const certreg_status status = cr_radius_mean_above(&how, &remaining, &found, why);
         if (status) return status;
         if (found.outcome != CERTREG_OUTCOME_CAPPED) out->limiting = place[found.limiting];
     }
@@ -84,28 +84,28 @@ static certreg_status radius_of_scores(cr_watch *watch, const cr_evaluation *e, 
     return CERTREG_OK;
 }
 
-certreg_status cr_condition_radius_find(const cr_work *w, const cr_evaluation *e, double enough,
+certreg_status cr_condition_radius_find(const cr_context *w, const cr_evaluation *e, double enough,
                                         cr_condition_radius *out)
 {
-    cr_watch *watch = w->record->watch;
-    const double start = cr_watch_now(watch), in_sigma = enough / w->record->input.least_sigma,
-                 cap = fmin(CR_LARGEST_RADIUS, nextafter(in_sigma, INFINITY) * (1 + 1e-15));
+    cr_deadline *watch = w->record->watch;
+    const double start = cr_deadline_now(watch), in_sigma = enough / w->record->input.least_sigma,
+                 cap = fmin(CR_MAX_RADIUS, nextafter(in_sigma, INFINITY) * (1 + 1e-15));
     cr_condition_radius found = {.direction = e->conditions.direction};
     const certreg_status status = e->conditions.each->score.kind == CR_SCORE_OUTPUT
                                       ? radius_of_true_mean(watch, e, cap, &found, w->why)
                                       : radius_of_scores(watch, e, cap, &found, w->why);
-    watch->fixed += cr_watch_now(watch) - start;
+    watch->fixed += cr_deadline_now(watch) - start;
     found.constraints = e->bounds[found.limiting].moments.constraints;
     *out = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
     if (!status) *out = found;
     return status;
 }
 
-certreg_status cr_condition_radius_range(const cr_work *w, const cr_evaluation *e, double radius,
+certreg_status cr_condition_radius_range(const cr_context *w, const cr_evaluation *e, double radius,
                                          double *least, double *greatest)
 {
     certreg_mean_change change = {.struct_size = sizeof change};
-    cr_effort effort;
+    cr_evaluation_budget effort;
     const cr_worst_case_instance given = {&e->bounds->moments,
                                           e->conditions.question.given.constraints, radius};
     const certreg_status status =

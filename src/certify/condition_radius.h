@@ -3,7 +3,7 @@
 #ifndef CR_CERTIFY_CONDITION_RADIUS_H
 #define CR_CERTIFY_CONDITION_RADIUS_H
 #include "bounds/bounds.h"
-#include "estimator/work.h"
+#include "estimator/context.h"
 
 typedef struct cr_condition_radius { /* all zero: nothing is proven */
     int32_t outcome;
@@ -25,10 +25,10 @@ typedef struct cr_evaluation { /* of one question. Questions that differ in cons
 
 /* The largest radius at which all conditions hold; at least `enough` if it is longer. INFEASIBLE;
  * DEADLINE. */
-certreg_status cr_condition_radius_find(const cr_work *, const cr_evaluation *, double enough,
+certreg_status cr_condition_radius_find(const cr_context *, const cr_evaluation *, double enough,
                                         cr_condition_radius *out);
 /* The range of the output's mean within a radius. */
-certreg_status cr_condition_radius_range(const cr_work *, const cr_evaluation *, double radius,
+certreg_status cr_condition_radius_range(const cr_context *, const cr_evaluation *, double radius,
                                          double *least, double *greatest);
 
 #endif

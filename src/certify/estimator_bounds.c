@@ -1,6 +1,6 @@
 /* certreg_estimator_bounds: the bounds behind one side of a question. */
-#include "base/sizes.h"
-#include "base/structs.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
 #include "bounds/bounds.h"
 #include "certify/bound_selection.h"
 #include "certify/evaluate.h"
@@ -20,7 +20,7 @@ static int index_of_side(const cr_conditions *conditions, int32_t side)
  * positive mean. */
 static void subtract_threshold(const cr_score *score, certreg_bounds *b)
 {
-    const double threshold = cr_score_nature(score->kind).two_valued ? 2 * score->needed - 1 : 0;
+    const double threshold = cr_score_traits_of(score->kind).two_valued ? 2 * score->needed - 1 : 0;
     if (threshold == 0) return;
     b->mean_lo = nextafter(b->mean_lo - threshold, -INFINITY);
     b->mean_hi = nextafter(b->mean_hi - threshold, INFINITY);
@@ -28,17 +28,18 @@ static void subtract_threshold(const cr_score *score, certreg_bounds *b)
     b->range_hi = nextafter(b->range_hi - threshold, INFINITY);
 }
 
-static certreg_status no_such_side(const cr_work *w, int32_t side)
+static certreg_status no_such_side(const cr_context *w, int32_t side)
 {
-    return cr_fail(w->why, CERTREG_E_INVALID,
-                   "side is %d, and this question has no such side; give CERTREG_SIDE_LOWER or "
-                   "_UPPER (or, for the "
-                   "median or Huber location of an angle, CERTREG_SIDE_NEAR_LOWER or _NEAR_UPPER)",
-                   (int)side);
+    return cr_error_set(
+        w->why, CERTREG_E_INVALID,
+        "side is %d, and this question has no such side; give CERTREG_SIDE_LOWER or "
+        "_UPPER (or, for the "
+        "median or Huber location of an angle, CERTREG_SIDE_NEAR_LOWER or _NEAR_UPPER)",
+        (int)side);
 }
 
 /* Bounds of a vector are those of the direction that limits its radius. */
-static certreg_status turn_to_limiting(const cr_work *w, const cr_question *q, cr_evaluation *e)
+static certreg_status turn_to_limiting(const cr_context *w, const cr_question *q, cr_evaluation *e)
 {
     certreg_certificate c;
     const certreg_status status = cr_evaluate_question(w, q, w->record->present, 0, e, &c);
@@ -46,7 +47,7 @@ static certreg_status turn_to_limiting(const cr_work *w, const cr_question *q, c
     return status;
 }
 
-static certreg_status find(const cr_work *w, const certreg_question *question, int32_t side,
+static certreg_status find(const cr_context *w, const certreg_question *question, int32_t side,
                            cr_evaluation *e, int *index)
 {
     cr_conditions *c = &e->conditions;
@@ -60,12 +61,12 @@ static certreg_status find(const cr_work *w, const certreg_question *question, i
     if (*index < 0) return no_such_side(w, side);
     if (q.directions > 1) status = turn_to_limiting(w, &q, e);
     if (!status) cr_bound_selection_choose(w, c);
-    if (!status) status = cr_bounds_find(w->replay, c, e->bounds, &e->abstained);
-    if (!status) cr_asked_remember_now(w->record, cr_question_looks_digest(&q));
+    if (!status) status = cr_bounds_compute(w->replay, c, e->bounds, &e->abstained);
+    if (!status) cr_query_log_remember_now(w->record, cr_question_looks_digest(&q));
     return status;
 }
 
-static certreg_status bounds_of_side(const cr_work *w, const certreg_question *question,
+static certreg_status bounds_of_side(const cr_context *w, const certreg_question *question,
                                      int32_t side, certreg_bounds *out)
 {
     cr_evaluation e = {.conditions = {.scratch = w->scratch}};
@@ -73,7 +74,7 @@ static certreg_status bounds_of_side(const cr_work *w, const certreg_question *q
     certreg_status status = cr_struct_check(out, CR_OLDEST_BOUNDS, "bounds", w->why);
     if (status) return status;
     status = find(w, question, side, &e, &index);
-    certreg_bounds found = cr_bounds_blank(w->record, &e.conditions);
+    certreg_bounds found = cr_bounds_init(w->record, &e.conditions);
     if (!status && !e.abstained) {
         found = e.bounds[index].moments;
         subtract_threshold(&e.conditions.each[index].score, &found);
@@ -86,9 +87,9 @@ certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_ques
                                         int32_t side, certreg_bounds *out)
 {
     const certreg_bounds nothing = {.struct_size = sizeof nothing}; /* no constraints, no claim */
-    cr_work w;
+    cr_context w;
     const certreg_status status = cr_estimator_enter(e, &w);
     if (!status) return cr_estimator_leave(e, bounds_of_side(&w, question, side, out));
-    cr_struct_refuse(out, CR_OLDEST_BOUNDS, &nothing, sizeof nothing);
+    cr_struct_write_empty(out, CR_OLDEST_BOUNDS, &nothing, sizeof nothing);
     return status;
 }

@@ -29,7 +29,7 @@ static int is_abstention(certreg_status status, int stopped)
     return status == CERTREG_E_INFEASIBLE || (stopped && status == CERTREG_E_WRONG_STATE);
 }
 
-certreg_status cr_evaluate_question(const cr_work *w, const cr_question *q, uint64_t samples,
+certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, uint64_t samples,
                                     int stopped, cr_evaluation *e, certreg_certificate *c)
 {
     cr_view *v = w->record;
@@ -63,7 +63,7 @@ certreg_status cr_evaluate_question(const cr_work *w, const cr_question *q, uint
         if (!reuse) cr_bound_selection_choose(w, conditions);
 
         /* 3. Bounds at the level alpha, from the main samples. */
-        if (!reuse) status = cr_bounds_find(w->replay, conditions, e->bounds, &e->abstained);
+        if (!reuse) status = cr_bounds_compute(w->replay, conditions, e->bounds, &e->abstained);
         if (i == 0) e->known = !status;
         if (status || inverse) break;
         here = (cr_condition_radius){.direction = i};

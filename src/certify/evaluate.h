@@ -7,6 +7,6 @@
  * `stopped`: sampling ended early, so that too few samples are an outcome and no failure. DEADLINE
  * if there was not enough time; the certificate then claims nothing. *e ends with the conditions of
  * this question. */
-certreg_status cr_evaluate_question(const cr_work *, const cr_question *, uint64_t samples,
+certreg_status cr_evaluate_question(const cr_context *, const cr_question *, uint64_t samples,
                                     int stopped, cr_evaluation *e, certreg_certificate *);
 #endif

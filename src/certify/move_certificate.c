@@ -1,8 +1,8 @@
 /* A certificate at another input (theory 1.9). */
 #include "base/bytes.h"
-#include "base/environment.h"
-#include "base/sizes.h"
-#include "base/structs.h"
+#include "base/fp_environment.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
 #include "certify/certificate.h"
 #include <math.h>
 
@@ -15,40 +15,43 @@ typedef struct cr_move {
 static certreg_status check_certificate(const certreg_certificate *c, certreg_error *why)
 {
     if (c->status)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "certificate.status is %d: it has no answer that could be moved",
-                       (int)c->status);
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "certificate.status is %d: it has no answer that could be moved",
+                            (int)c->status);
     if (c->center == CERTREG_CENTER_PREDICTION) return CERTREG_OK;
-    return cr_fail(why, CERTREG_E_INVALID,
-                   "certificate.center is %d: only what is about a prediction, "
-                   "CERTREG_CENTER_PREDICTION, holds at another input too",
-                   (int)c->center);
+    return cr_error_set(why, CERTREG_E_INVALID,
+                        "certificate.center is %d: only what is about a prediction, "
+                        "CERTREG_CENTER_PREDICTION, holds at another input too",
+                        (int)c->center);
 }
 
 static certreg_status check_input(const certreg_certificate *c, const cr_move *m,
                                   certreg_error *why)
 {
-    if (!m->z || !m->to) return cr_fail(why, CERTREG_E_INVALID, "%s is NULL", m->z ? "to" : "z");
+    if (!m->z || !m->to)
+        return cr_error_set(why, CERTREG_E_INVALID, "%s is NULL", m->z ? "to" : "z");
     if (cr_input_digest(m->z, m->scale, m->inputs) == c->input) return CERTREG_OK;
-    return cr_fail(why, CERTREG_E_MISMATCH,
-                   "the certificate is about another input: give z, scale and inputs as they were "
-                   "when it was made, bit for bit");
+    return cr_error_set(
+        why, CERTREG_E_MISMATCH,
+        "the certificate is about another input: give z, scale and inputs as they were "
+        "when it was made, bit for bit");
 }
 
 static certreg_status check_feature(const cr_move *m, size_t j, certreg_error *why)
 {
     const double to = (double)m->to[j];
     if (!isfinite(to)) {
-        cr_fail(why, CERTREG_E_INVALID, "to[%zu] is %g; the input must be finite", j, to);
+        cr_error_set(why, CERTREG_E_INVALID, "to[%zu] is %g; the input must be finite", j, to);
         why->value = to;
         return CERTREG_E_INVALID;
     }
     if (!m->scale || m->scale[j] > 0 || cr_bits_of_float(m->to[j]) == cr_bits_of_float(m->z[j]))
         return CERTREG_OK;
-    cr_fail(why, CERTREG_E_INVALID,
-            "to[%zu] = %.9g is not z[%zu] = %.9g, and changes where scale is 0 are not covered: "
-            "certify `to` itself",
-            j, to, j, (double)m->z[j]);
+    cr_error_set(
+        why, CERTREG_E_INVALID,
+        "to[%zu] = %.9g is not z[%zu] = %.9g, and changes where scale is 0 are not covered: "
+        "certify `to` itself",
+        j, to, j, (double)m->z[j]);
     why->value = to;
     return CERTREG_E_INVALID;
 }
@@ -111,6 +114,6 @@ certreg_status certreg_move_certificate(const certreg_certificate *certificate, 
     cr_error_clear(&error);
     const certreg_status status = read_and_move(certificate, &m, out, &error);
     cr_environment_leave(&callers);
-    cr_error_give(why, &error);
+    cr_error_copy_out(why, &error);
     return status;
 }

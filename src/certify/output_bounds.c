@@ -3,9 +3,9 @@
 #include "base/constants.h"
 #include "statistics/binomial.h"
 #include "statistics/location.h"
-#include "statistics/pairs.h"
-#include "statistics/served.h"
-#include "statistics/shift.h"
+#include "statistics/antithetic.h"
+#include "statistics/serving_bounds.h"
+#include "statistics/gaussian_shift.h"
 #include <math.h>
 
 /* ---- the median of numbers: order statistics */
@@ -13,11 +13,11 @@
 static double order_probability(const cr_question *q, double r)
 {
     const double rate = 0.5 * q->given.served_rate;
-    const cr_pairs pairs = {q->given.served_samples, (q->given.served_samples + 1) / 2, rate};
-    if (q->given.served_pairs) return cr_pairs_share(&pairs, nextafter(r, INFINITY));
+    const cr_antithetic pairs = {q->given.served_samples, (q->given.served_samples + 1) / 2, rate};
+    if (q->given.served_pairs) return cr_antithetic_share(&pairs, nextafter(r, INFINITY));
     const double threshold =
-        q->given.served_samples ? cr_served_binomial(q->given.served_samples, 0.5, rate) : 0;
-    return cr_shift_least(0.5 * (1 - threshold), r);
+        q->given.served_samples ? cr_serving_binomial(q->given.served_samples, 0.5, rate) : 0;
+    return cr_shift_min_probability(0.5 * (1 - threshold), r);
 }
 
 /* If Y has P(Y <= t) >= 1/2 at z + delta, it has P(Y <= t) >= p = Phi(-r) at z (Neyman and
@@ -46,7 +46,7 @@ static void bounds_of_orders(cr_view *v, const cr_conditions *conditions, double
 }
 
 /* ---- the mean: the box of its bounds */
-static certreg_status bounds_of_mean(const cr_work *w, const cr_evaluation *e, double *from,
+static certreg_status bounds_of_mean(const cr_context *w, const cr_evaluation *e, double *from,
                                      double *to)
 {
     const cr_question *q = &e->conditions.question;
@@ -61,7 +61,7 @@ static certreg_status bounds_of_mean(const cr_work *w, const cr_evaluation *e, d
     const double span = w->record->model.hi[q->given.output] - w->record->model.lo[q->given.output];
     const double fresh = span *
                          sqrt(log(2 / q->given.served_rate) / (2 * cr_question_served_count(q))) *
-                         (1 + CR_ROUNDING); /* Hoeffding, for a fresh sample mean */
+                         (1 + CR_ROUNDING_MARGIN); /* Hoeffding, for a fresh sample mean */
     *from = nextafter(least - fresh, -INFINITY);
     *to = nextafter(greatest + fresh, INFINITY);
     return CERTREG_OK;
@@ -74,17 +74,17 @@ static const double step = 0.840896415253714543; /* 2^(-1/4) */
 static double largest_tolerance(cr_view *v, const cr_question *q)
 {
     if (q->given.tolerance > 0) return q->given.tolerance;
-    if (q->statistic->angle == CR_ANGLE_ROUND) return 0.25 * q->period;
+    if (q->statistic->angle == CR_ANGLE_CIRCULAR) return 0.25 * q->period;
     return q->period > 0 ? 0.499 * q->period
                          : v->model.hi[q->given.output] - v->model.lo[q->given.output];
 }
 
-static certreg_status check_tolerance(const cr_work *w, cr_evaluation *e, double tolerance,
+static certreg_status check_tolerance(const cr_context *w, cr_evaluation *e, double tolerance,
                                       int *yes)
 {
     cr_condition_radius proven;
     cr_conditions_set_tolerance(w->record, &e->conditions, tolerance);
-    certreg_status status = cr_bounds_find(w->replay, &e->conditions, e->bounds, &e->abstained);
+    certreg_status status = cr_bounds_compute(w->replay, &e->conditions, e->bounds, &e->abstained);
     if (status || e->abstained) return status;
     status = cr_condition_radius_find(w, e, INFINITY, &proven);
     *yes = !status && proven.radius >= e->conditions.question.given.at_radius;
@@ -94,7 +94,7 @@ static certreg_status check_tolerance(const cr_work *w, cr_evaluation *e, double
 /* "T stays within this tolerance of the prediction" is nested in the tolerance, so testing each at
  * alpha, from the largest down to the first failure, is wrong with probability alpha in all: the
  * first false one would have to pass. */
-static certreg_status bounds_of_tolerances(const cr_work *w, cr_evaluation *e, double *from,
+static certreg_status bounds_of_tolerances(const cr_context *w, cr_evaluation *e, double *from,
                                            double *to)
 {
     double tolerance = largest_tolerance(w->record, &e->conditions.question);
@@ -110,7 +110,8 @@ static certreg_status bounds_of_tolerances(const cr_work *w, cr_evaluation *e, d
     return CERTREG_OK;
 }
 
-certreg_status cr_output_bounds_find(const cr_work *w, cr_evaluation *e, double *from, double *to)
+certreg_status cr_output_bounds_find(const cr_context *w, cr_evaluation *e, double *from,
+                                     double *to)
 {
     const cr_question *q = &e->conditions.question;
     e->known = 0;

@@ -5,6 +5,6 @@
 
 /* From an evaluation whose bounds are found. *from and *to stay if nothing is proven. INFEASIBLE;
  * DEADLINE. */
-certreg_status cr_output_bounds_find(const cr_work *, cr_evaluation *, double *from, double *to);
+certreg_status cr_output_bounds_find(const cr_context *, cr_evaluation *, double *from, double *to);
 
 #endif

@@ -2,10 +2,10 @@
  * answered. */
 #include "certify/prefetch.h"
 #include "bounds/bounds.h"
-#include "record/sweep.h"
+#include "record/noise_sums.h"
 
 /* Zero if there is no room for the sums of this question beside those requested already. */
-static int request_sums(const cr_work *w, const cr_request *r, size_t index)
+static int request_sums(const cr_context *w, const cr_request *r, size_t index)
 {
     cr_question q;
     if (cr_request_question(w, r, index, &q) ||
@@ -14,34 +14,34 @@ static int request_sums(const cr_work *w, const cr_request *r, size_t index)
     cr_conditions conditions = {.question = q, .scratch = w->scratch};
     if (q.is_ordered || !(cr_bounds_constraints(w->record, &q) & CERTREG_CONSTRAINT_GRADIENT))
         return 1;
-    if (q.directions > 1) return !cr_sweep_pending(w->replay); /* it looks ahead itself */
+    if (q.directions > 1) return !cr_noise_sums_pending(w->replay); /* it looks ahead itself */
     return cr_conditions_prepare(w->record, &conditions, w->why) ||
-           cr_bounds_want(w->replay, &conditions);
+           cr_bounds_prefetch(w->replay, &conditions);
 }
 
-size_t cr_prefetch_questions(const cr_work *w, const cr_request *r, size_t index)
+size_t cr_prefetch_questions(const cr_context *w, const cr_request *r, size_t index)
 {
     size_t i = index + 1;
     if (!request_sums(w, r, index)) {
-        cr_sweep_forget(w->replay);
+        cr_noise_sums_clear(w->replay);
         request_sums(w, r, index);
     }
-    if (!cr_sweep_pending(w->replay)) return i;
+    if (!cr_noise_sums_pending(w->replay)) return i;
     while (i < r->call->count && request_sums(w, r, i)) i++;
-    cr_sweep_run(w->replay);
+    cr_noise_sums_compute(w->replay);
     return i;
 }
 
-void cr_prefetch_directions(const cr_work *w, cr_conditions *conditions, size_t direction)
+void cr_prefetch_directions(const cr_context *w, cr_conditions *conditions, size_t direction)
 {
-    if (!cr_bounds_want(w->replay, conditions)) {
-        cr_sweep_forget(w->replay);
-        cr_bounds_want(w->replay, conditions);
+    if (!cr_bounds_prefetch(w->replay, conditions)) {
+        cr_noise_sums_clear(w->replay);
+        cr_bounds_prefetch(w->replay, conditions);
     }
-    if (!cr_sweep_pending(w->replay)) return;
+    if (!cr_noise_sums_pending(w->replay)) return;
     for (size_t i = direction + 1, room = 1; room && i < conditions->question.directions; i++) {
         cr_conditions_turn(w->record, conditions, i);
-        room = (size_t)cr_bounds_want(w->replay, conditions);
+        room = (size_t)cr_bounds_prefetch(w->replay, conditions);
     }
     cr_conditions_turn(w->record, conditions, direction);
 }

@@ -7,9 +7,9 @@
 
 /* For question `index` and the following ones, while the cache has room. Returns the index of the
  * first question that is not included. */
-size_t cr_prefetch_questions(const cr_work *, const cr_request *, size_t index);
+size_t cr_prefetch_questions(const cr_context *, const cr_request *, size_t index);
 /* For a direction of a vector and the following ones. The conditions are about this direction
  * again. */
-void cr_prefetch_directions(const cr_work *, cr_conditions *, size_t direction);
+void cr_prefetch_directions(const cr_context *, cr_conditions *, size_t direction);
 
 #endif

@@ -1,12 +1,12 @@
 /* Parses and validates the questions of a call. */
 #include "certify/request.h"
-#include "base/sizes.h"
-#include "base/structs.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
 #include "certify/answer_timer.h"
 #include "certify/certificate.h"
 #include "conditions/conditions.h"
 
-certreg_status cr_request_question(const cr_work *w, const cr_request *r, size_t index,
+certreg_status cr_request_question(const cr_context *w, const cr_request *r, size_t index,
                                    cr_question *out)
 {
     const cr_call *call = r->call;
@@ -25,7 +25,7 @@ certreg_status cr_request_question(const cr_work *w, const cr_request *r, size_t
 
 /* Adds a valid question. One that cannot be answered at that number of samples is reported in its
  * turn. */
-static void add(const cr_work *w, cr_request *r, const cr_question *q)
+static void add(const cr_context *w, cr_request *r, const cr_question *q)
 {
     if (!r->looks) r->looks = cr_question_looks_digest(q);
     const size_t needed = cr_conditions_least(w->record, q);
@@ -36,7 +36,7 @@ static void add(const cr_work *w, cr_request *r, const cr_question *q)
     r->timer_key = cr_answer_timer_key(r->timer_key, q);
 }
 
-void cr_request_check(const cr_work *w, cr_request *r)
+void cr_request_check(const cr_context *w, cr_request *r)
 {
     r->all_targets = 1;
     r->min_samples = SIZE_MAX;

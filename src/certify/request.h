@@ -1,7 +1,7 @@
 /* One call of certify: the questions that it brings, and the outcome of sampling for them. */
 #ifndef CR_CERTIFY_REQUEST_H
 #define CR_CERTIFY_REQUEST_H
-#include "estimator/work.h"
+#include "estimator/context.h"
 #include "question/question.h"
 
 enum { CR_STOP_FAILED = -1 }; /* in addition to CERTREG_STOP_...: no question was answered */
@@ -43,10 +43,10 @@ static inline certreg_certificate *cr_request_certificate(const cr_request *r, s
 
 /* Parses and validates every question, writes a certificate without any claim for each, and fills
  * in what they have in common. */
-void cr_request_check(const cr_work *, cr_request *);
+void cr_request_check(const cr_context *, cr_request *);
 /* Parses and validates one question. INVALID or VERSION if it is wrong; zero if it cannot be
  * read. */
-certreg_status cr_request_question(const cr_work *, const cr_request *, size_t index,
+certreg_status cr_request_question(const cr_context *, const cr_request *, size_t index,
                                    cr_question *out);
 
 #endif

@@ -3,7 +3,7 @@
 #include "certify/answer_timer.h"
 #include "certify/evaluate.h"
 #include "conditions/interim_looks.h"
-#include "record/sweep.h"
+#include "record/noise_sums.h"
 #include <math.h>
 
 static certreg_status stop_reason(certreg_status sampled, int *stop)
@@ -16,7 +16,7 @@ static certreg_status stop_reason(certreg_status sampled, int *stop)
 /* ---- targets */
 enum target_state { OPEN, PROVEN, FUTILE };
 
-static enum target_state state_of(const cr_work *w, cr_request *r, cr_question *q)
+static enum target_state state_of(const cr_context *w, cr_request *r, cr_question *q)
 {
     certreg_certificate c;
     cr_evaluation e = {.known = 0};
@@ -36,7 +36,7 @@ static enum target_state state_of(const cr_work *w, cr_request *r, cr_question *
 /* Without samples no failure has been seen yet, so that a target out of reach now stays so. Main
  * samples that are present already do not count, so that this state reveals nothing about them.
  * (The tests are computed here as well, which takes longer than evaluating them.) */
-static enum target_state state_before_sampling(const cr_work *w, const cr_question *q)
+static enum target_state state_before_sampling(const cr_context *w, const cr_question *q)
 {
     cr_conditions conditions = {.question = *q, .scratch = w->scratch};
     if (cr_conditions_preview(w->record, &conditions, w->why)) return OPEN;
@@ -46,13 +46,13 @@ static enum target_state state_before_sampling(const cr_work *w, const cr_questi
 
 /* Half of the remaining time: one half is for computing the tests, one for the answers while their
  * cost is unknown. */
-static double half_the_time(const cr_work *w)
+static double half_the_time(const cr_context *w)
 {
-    return fmax(0, (w->clock->deadline - cr_watch_now(w->record->watch)) / 2);
+    return fmax(0, (w->clock->deadline - cr_deadline_now(w->record->watch)) / 2);
 }
 
 /* 1 if every target is decided: by the record so far, or `at_first`, before there is one. */
-static int all_targets_decided(const cr_work *w, cr_request *r, int at_first)
+static int all_targets_decided(const cr_context *w, cr_request *r, int at_first)
 {
     int open = 0, proven = 0;
     const double start = cr_answer_timer_start(w, at_first ? half_the_time(w) : INFINITY);
@@ -73,14 +73,14 @@ static int all_targets_decided(const cr_work *w, cr_request *r, int at_first)
 /* ---- the number of samples */
 /* Reserves time for the answers if their cost is unknown. The number of samples must not depend on
  * the outputs, so this is fixed before there are any (theory 5.1). */
-static void assume_cost(const cr_work *w)
+static void assume_cost(const cr_context *w)
 {
-    if (w->clock->deadline > 0 && !cr_cost_known(w->clock->closing.cost))
+    if (w->clock->deadline > 0 && !cr_answer_cost_known(w->clock->closing.cost))
         w->clock->closing.supposed = half_the_time(w);
 }
 
 /* The next number of samples at which some question has a look; `last` if there is none before. */
-static uint64_t next_look(const cr_work *w, const cr_request *r, uint64_t after, uint64_t last)
+static uint64_t next_look(const cr_context *w, const cr_request *r, uint64_t after, uint64_t last)
 {
     uint64_t next = last;
     for (size_t i = 0; i < r->call->count; i++) {
@@ -94,13 +94,13 @@ static uint64_t next_look(const cr_work *w, const cr_request *r, uint64_t after,
     return next;
 }
 
-static certreg_status sample_until_decided(const cr_work *w, cr_request *r, size_t samples)
+static certreg_status sample_until_decided(const cr_context *w, cr_request *r, size_t samples)
 {
     size_t known; /* samples without a gap: one evaluation decides all looks among them */
     if (all_targets_decided(w, r, 1)) return CERTREG_OK;
     assume_cost(w); /* after the tests are computed */
     r->count_chosen_by_outputs = 1;
-    cr_view_length(w->record, &known, NULL);
+    cr_view_require_contiguous(w->record, &known, NULL);
     if (known > w->record->pilot && all_targets_decided(w, r, 0)) return CERTREG_OK;
     for (uint64_t at = known; at < samples;) {
         at = next_look(w, r, at > w->record->pilot ? at : w->record->pilot, samples);
@@ -112,17 +112,18 @@ static certreg_status sample_until_decided(const cr_work *w, cr_request *r, size
     return CERTREG_OK;
 }
 
-certreg_status cr_stopping_sample(const cr_work *w, cr_request *r)
+certreg_status cr_stopping_sample(const cr_context *w, cr_request *r)
 {
     const size_t samples = r->call->total_samples, max_samples = w->record->plan.max_samples;
-    w->clock->closing = (cr_closing){.times = r->all_targets ? 2 : 1, .from = r->min_samples};
+    w->clock->closing = (cr_answer_budget){.times = r->all_targets ? 2 : 1, .from = r->min_samples};
     if (r->any_valid) w->clock->closing.cost = cr_answer_timer_cost(w, r->timer_key);
     if (!samples || !r->any_valid) return CERTREG_OK; /* invalid questions are reported later */
     if (samples > max_samples) {
-        cr_fail(w->why, CERTREG_E_TOO_MANY,
-                "total_samples is %zu, more than plan.max_samples = %zu: ask for fewer, or create "
-                "the estimator with a larger one",
-                samples, max_samples);
+        cr_error_set(
+            w->why, CERTREG_E_TOO_MANY,
+            "total_samples is %zu, more than plan.max_samples = %zu: ask for fewer, or create "
+            "the estimator with a larger one",
+            samples, max_samples);
         w->why->sample = (int64_t)max_samples;
         return CERTREG_E_TOO_MANY;
     }

@@ -5,6 +5,6 @@
 
 /* Samples up to the requested number, or, if every valid question has a target, until each target
  * is proven or out of reach; a cancel or the deadline ends it earlier. Sets request->stop. */
-certreg_status cr_stopping_sample(const cr_work *, cr_request *);
+certreg_status cr_stopping_sample(const cr_context *, cr_request *);
 
 #endif

@@ -5,8 +5,8 @@
 #include "conditions/estimate.h"
 #include "conditions/prediction.h"
 #include "conditions/vector_directions.h"
-#include "statistics/served.h"
-#include "statistics/shift.h"
+#include "statistics/serving_bounds.h"
+#include "statistics/gaussian_shift.h"
 #include <math.h>
 
 /* Tests that the circular mean mu of an angle stays within `near` of the prediction (theory 7), in
@@ -57,7 +57,7 @@ static uint64_t max_outliers(cr_view *v, const cr_question *q, const cr_score *s
                  farther = fmax(hi - score->prediction, score->prediction - lo);
     const int may_fail = (v->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
     const double reach = score->period > 0 ? 0.5 * score->period : may_fail ? INFINITY : farther;
-    return cr_served_out(g->served_samples, g->served_trim, g->tolerance, score->tolerance, reach);
+    return cr_serving_out(g->served_samples, g->served_trim, g->tolerance, score->tolerance, reach);
 }
 
 /* The mean of the score has to stay above this at the shifted input. `beta` is the condition's part
@@ -67,25 +67,26 @@ static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr
 {
     const cr_question *q = &conditions->question;
     const size_t served = q->given.served_samples;
-    const int two_valued = cr_score_nature(score->kind).two_valued;
+    const int two_valued = cr_score_traits_of(score->kind).two_valued;
     double lo, hi;
     if (!served || score->kind == CR_SCORE_OUTPUT) return two_valued ? 2 * score->needed - 1 : 0;
     if (score->kind == CR_SCORE_WITHIN)
-        return cr_served_misses(served, max_outliers(v, q, score), beta);
-    if (two_valued) return cr_served_binomial(served, score->needed, beta);
+        return cr_serving_misses(served, max_outliers(v, q, score), beta);
+    if (two_valued) return cr_serving_binomial(served, score->needed, beta);
     cr_score_range(score, v->model.lo + conditions->output, v->model.hi + conditions->output, &lo,
                    &hi);
-    return cr_served_bounded(cr_question_served_count(q), lo, hi, beta);
+    return cr_serving_bounded(cr_question_served_count(q), lo, hi, beta);
 }
 
 /* The requirement of antithetic pairs: fewer than `out` of the served outputs are -1. */
-static cr_pairs pairs_of(cr_view *v, const cr_question *q, const cr_score *score, double beta)
+static cr_antithetic pairs_of(cr_view *v, const cr_question *q, const cr_score *score, double beta)
 {
     const uint64_t n = q->given.served_samples;
-    if (!q->given.served_pairs || !cr_score_nature(score->kind).two_valued) return (cr_pairs){0};
+    if (!q->given.served_pairs || !cr_score_traits_of(score->kind).two_valued)
+        return (cr_antithetic){0};
     const uint64_t out = score->kind == CR_SCORE_WITHIN ? max_outliers(v, q, score) + 1
-                                                        : n - cr_served_share(n, score->needed);
-    return out > n ? (cr_pairs){0} : (cr_pairs){.samples = n, .out = out, .rate = beta};
+                                                        : n - cr_serving_share(n, score->needed);
+    return out > n ? (cr_antithetic){0} : (cr_antithetic){.samples = n, .out = out, .rate = beta};
 }
 
 static void add(cr_view *v, cr_conditions *conditions, const cr_score *score, int near, double beta)
@@ -93,7 +94,7 @@ static void add(cr_view *v, cr_conditions *conditions, const cr_score *score, in
     conditions->each[conditions->count++] =
         (cr_condition){.score = *score,
                        .near = near,
-                       .exact = cr_score_nature(score->kind).two_valued,
+                       .exact = cr_score_traits_of(score->kind).two_valued,
                        .threshold = threshold_of(v, conditions, score, beta),
                        .pairs = pairs_of(v, &conditions->question, score, beta)};
 }
@@ -101,7 +102,7 @@ static void add(cr_view *v, cr_conditions *conditions, const cr_score *score, in
 /* ---- all conditions of a question */
 static int is_angle_on_line(const cr_question *q)
 {
-    return q->is_angle && !q->method->published && q->statistic->angle == CR_ANGLE_CUT;
+    return q->is_angle && !q->method->published && q->statistic->angle == CR_ANGLE_UNROLLED;
 }
 
 /* The circular mean stays near the prediction, on one side. It exists then, because the resultant
@@ -159,7 +160,7 @@ static void set_conditions_with(cr_view *v, cr_conditions *conditions, const ang
     const double rate = q->given.served_rate / (double)q->directions, level = q->statistic->level;
     cr_score s = own_score(v, conditions);
     conditions->count = 0;
-    if (!cr_score_nature(s.kind).sides) {
+    if (!cr_score_traits_of(s.kind).sides) {
         add(v, conditions, &s, 0, q->given.served_rate);
         return;
     }
@@ -213,7 +214,7 @@ static const angle_test *least_demanding(const cr_question *q)
  * as if it had two values, and from mean and variance of a sine. */
 static double radius_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
-    const size_t first = cr_view_noisy(v);
+    const size_t first = cr_view_first_noisy(v);
     const cr_samples s =
         cr_view_samples(v, &c->score, conditions->output, first, conditions->main_first - first, 0);
     const double count = (double)s.count;
@@ -289,18 +290,19 @@ size_t cr_conditions_least(cr_view *v, const cr_question *q)
 
 static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certreg_error *why)
 {
-    const certreg_status status = cr_view_length(v, &conditions->samples, why);
+    const certreg_status status = cr_view_require_contiguous(v, &conditions->samples, why);
     if (status) return status;
     /* Median smoothing as its authors coded it has no pilot: all noisy samples enter the bounds. */
-    conditions->main_first = conditions->question.center->every_sample ? cr_view_noisy(v)
+    conditions->main_first = conditions->question.center->every_sample ? cr_view_first_noisy(v)
                                                                        : v->pilot;
     const size_t least = cr_conditions_least(v, &conditions->question);
     if (conditions->samples >= least)
         return cr_question_check_reuse(v, &conditions->question, conditions->samples, why);
-    return cr_fail(why, CERTREG_E_WRONG_STATE,
-                   "this question needs at least %zu samples, %zu of them the pilot's: take more "
-                   "(total_samples of certify), or set a smaller plan.pilot",
-                   least, v->pilot);
+    return cr_error_set(
+        why, CERTREG_E_WRONG_STATE,
+        "this question needs at least %zu samples, %zu of them the pilot's: take more "
+        "(total_samples of certify), or set a smaller plan.pilot",
+        least, v->pilot);
 }
 
 static int any_failed(cr_view *v, const cr_question *q, size_t samples)
@@ -337,7 +339,7 @@ certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, cert
 certreg_status cr_conditions_preview(cr_view *v, cr_conditions *conditions, certreg_error *why)
 {
     const cr_question *q = &conditions->question;
-    const certreg_status status = cr_view_length(v, &conditions->samples, why);
+    const certreg_status status = cr_view_require_contiguous(v, &conditions->samples, why);
     if (status) return status;
     conditions->main_first = v->pilot;
     const int complete = v->pilot > 0 && conditions->samples >= v->pilot;

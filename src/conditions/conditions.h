@@ -3,9 +3,9 @@
 #define CR_CONDITIONS_CONDITIONS_H
 #include "certreg/solver.h"
 #include "question/question.h"
-#include "record/scratch.h"
-#include "statistics/law.h"
-#include "statistics/pairs.h"
+#include "record/workspace.h"
+#include "statistics/distribution_bound.h"
+#include "statistics/antithetic.h"
 #include "statistics/score.h"
 
 #define CR_CONDITIONS 4
@@ -14,17 +14,19 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
                                  mean: "moves by at most the tolerance" */
     cr_score score;
     double threshold;
-    int exact;      /* two-valued: binomial bound */
-    cr_pairs pairs; /* served from pairs: they have to hold, and the threshold, that of independent
-                       noise, only guides the pilot; no samples: there are none */
-    cr_law *law;    /* it is certified by this law, in scratch; NULL: by mean and variance */
-    int mean_alone; /* without the variance: the mean's bound has all of alpha */
-    int near;       /* the circular mean stays near; all of alpha, no gradient */
+    int exact;                  /* two-valued: binomial bound */
+    cr_antithetic pairs;        /* served from pairs: they have to hold, and the threshold, that of
+                              independent        noise, only guides the pilot; no samples: there are none
+                            */
+    cr_distribution_bound *law; /* it is certified by this law, in scratch; NULL: by mean and
+                                   variance */
+    int mean_alone;             /* without the variance: the mean's bound has all of alpha */
+    int near;                   /* the circular mean stays near; all of alpha, no gradient */
 } cr_condition;
 
 typedef struct cr_conditions {
     cr_question question;
-    cr_scratch *scratch;
+    cr_workspace *scratch;
     int32_t output;   /* whose scores these are; along a direction the first of its outputs */
     size_t direction; /* of a vector, the one that the conditions are about */
     size_t samples, main_first;

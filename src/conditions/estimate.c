@@ -6,7 +6,7 @@
 
 double cr_estimate_number(cr_view *v, const cr_question *q, size_t samples, double prediction)
 {
-    const size_t noisy = cr_view_noisy(v);
+    const size_t noisy = cr_view_first_noisy(v);
     if (q->is_vector) return NAN;
     const double about = q->method->published ? prediction : NAN;
     const double found =
@@ -22,8 +22,8 @@ double cr_estimate_number(cr_view *v, const cr_question *q, size_t samples, doub
 static void add_direction(cr_view *v, const cr_question *q, const cr_direction *d, size_t samples,
                           double *out)
 {
-    const size_t noisy = cr_view_noisy(v), first = q->first + d->first;
-    const cr_values values = {.y = cr_view_at(v, noisy, (int32_t)first),
+    const size_t noisy = cr_view_first_noisy(v), first = q->first + d->first;
+    const cr_values values = {.y = cr_view_output_ptr(v, noisy, (int32_t)first),
                               .count = samples - noisy,
                               .step = v->model.outputs,
                               .along = d->along,
@@ -35,8 +35,8 @@ static void add_direction(cr_view *v, const cr_question *q, const cr_direction *
 static void estimate_outputs(cr_view *v, const cr_question *q, size_t samples, double *out)
 {
     const int projected = q->statistic->net == CR_NET_PROJECTIONS;
-    const size_t outputs = q->outputs, noisy = cr_view_noisy(v),
-                 directions = cr_net_size(CR_NET_PROJECTIONS, outputs);
+    const size_t outputs = q->outputs, noisy = cr_view_first_noisy(v),
+                 directions = cr_direction_net_size(CR_NET_PROJECTIONS, outputs);
     for (size_t k = 0; k < outputs; k++) {
         const cr_question of_output = cr_question_of_output(v, q, q->first + k);
         out[k] = samples <= noisy ? NAN
@@ -44,7 +44,7 @@ static void estimate_outputs(cr_view *v, const cr_question *q, size_t samples, d
                              : cr_prediction_of_record(v, &of_output, noisy, samples - noisy, NAN);
     }
     for (size_t i = 0; projected && samples > noisy && i < directions; i++) {
-        const cr_direction d = cr_net_direction(CR_NET_PROJECTIONS, outputs, i);
+        const cr_direction d = cr_direction_net_direction(CR_NET_PROJECTIONS, outputs, i);
         add_direction(v, q, &d, samples, out);
     }
 }
@@ -67,30 +67,31 @@ static void estimate_vector(cr_view *v, const cr_conditions *c, double *out)
 static certreg_status check(const cr_question *q, certreg_error *why)
 {
     if (q->statistic->estimate) return CERTREG_OK;
-    return cr_fail(why, CERTREG_E_INVALID,
-                   "CERTREG_STATISTIC_BALL_CENTER has no estimate here; take the output whose "
-                   "median distance from the others is least");
+    return cr_error_set(why, CERTREG_E_INVALID,
+                        "CERTREG_STATISTIC_BALL_CENTER has no estimate here; take the output whose "
+                        "median distance from the others is least");
 }
 
 /* A promise about so many fresh samples says nothing of any other number. */
 static certreg_status check_served(cr_view *v, const cr_question *q, size_t samples,
                                    certreg_error *why)
 {
-    const size_t noisy = cr_view_noisy(v), fresh = samples > noisy ? samples - noisy : 0;
+    const size_t noisy = cr_view_first_noisy(v), fresh = samples > noisy ? samples - noisy : 0;
     if (!q->given.served_samples || fresh == q->given.served_samples) return CERTREG_OK;
-    return cr_fail(why, CERTREG_E_WRONG_STATE,
-                   "the record has %zu noisy samples, and question.serving->samples is %zu: take "
-                   "as many, with plan.pilot = SIZE_MAX (otherwise sample 0 has no noise), or set "
-                   "question.serving to NULL",
-                   fresh, q->given.served_samples);
+    return cr_error_set(
+        why, CERTREG_E_WRONG_STATE,
+        "the record has %zu noisy samples, and question.serving->samples is %zu: take "
+        "as many, with plan.pilot = SIZE_MAX (otherwise sample 0 has no noise), or set "
+        "question.serving to NULL",
+        fresh, q->given.served_samples);
 }
 
 certreg_status cr_estimate_tell(cr_view *v, cr_conditions *c, double *out, certreg_error *why)
 {
     const cr_question *q = &c->question;
     certreg_status status = check(q, why);
-    if (!status) status = cr_view_length(v, &c->samples, why);
-    if (!status) status = cr_view_in_range(v, why);
+    if (!status) status = cr_view_require_contiguous(v, &c->samples, why);
+    if (!status) status = cr_view_require_in_range(v, why);
     if (!status) status = check_served(v, q, c->samples, why);
     if (status) return status;
     const int about = q->method->published && !q->by_estimate;

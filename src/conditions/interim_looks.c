@@ -1,7 +1,7 @@
-#include "statistics/mixture.h"
-#include "statistics/shift.h"
+#include "statistics/beta_mixture_test.h"
+#include "statistics/gaussian_shift.h"
 #include "conditions/interim_looks.h"
-#include "record/asked.h"
+#include "record/query_log.h"
 #include <math.h>
 #include <string.h>
 
@@ -37,46 +37,46 @@ static int has_own(const cr_question *q, cr_looks *out)
 void cr_looks_make(cr_view *v, const cr_question *q, cr_looks *out)
 {
     if (has_own(q, out)) return;
-    if (q->is_group) usual_looks(v, cr_asked_max_samples(v), cr_asked_batch(v), out);
+    if (q->is_group) usual_looks(v, cr_query_log_max_samples(v), cr_query_log_batch(v), out);
     else usual_looks(v, v->plan.max_samples, v->model.batch, out);
 }
 
 /* ---- the group-sequential test */
 /* Pairs take a search: what was found is kept. */
-static double share_of_pairs(cr_scratch *s, const cr_pairs *pairs, double shift)
+static double share_of_pairs(cr_workspace *s, const cr_antithetic *pairs, double shift)
 {
-    const cr_kept_share now = {.pairs = *pairs, .shift = shift};
-    for (size_t i = 0; i < CR_SHARES_KEPT; i++) {
-        const cr_kept_share *k = s->shares + i;
+    const cr_antithetic_cache now = {.pairs = *pairs, .shift = shift};
+    for (size_t i = 0; i < CR_ANTITHETIC_CACHE_SIZE; i++) {
+        const cr_antithetic_cache *k = s->shares + i;
         if (k->shift == shift && k->pairs.samples == pairs->samples && k->pairs.out == pairs->out &&
             k->pairs.rate == pairs->rate)
             return k->share;
     }
-    cr_kept_share *place = s->shares + s->shares_next++ % CR_SHARES_KEPT;
+    cr_antithetic_cache *place = s->shares + s->shares_next++ % CR_ANTITHETIC_CACHE_SIZE;
     *place = now;
-    return place->share = cr_pairs_share(pairs, nextafter(shift, INFINITY));
+    return place->share = cr_antithetic_share(pairs, nextafter(shift, INFINITY));
 }
 
 /* Failures at z must be rarer than this for `shift` (in deviations) to hold. */
 static double rarer_than(const cr_conditions *conditions, const cr_condition *c, double shift)
 {
     return c->pairs.samples ? share_of_pairs(conditions->scratch, &c->pairs, shift)
-                            : cr_shift_least(0.5 * (1 - c->threshold), shift);
+                            : cr_shift_min_probability(0.5 * (1 - c->threshold), shift);
 }
 
 static double target(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                      size_t radius)
 {
     return rarer_than(conditions, c,
-                      fraction[radius] * conditions->question.given.target * (1 + CR_LOOKS_MARGIN) /
-                          v->input.least_sigma);
+                      fraction[radius] * conditions->question.given.target *
+                          (1 + CR_TARGET_MARGIN) / v->input.least_sigma);
 }
 
 /* With more failures than that no search finds the target radius. */
 static double attainable(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
     return rarer_than(conditions, c,
-                      conditions->question.given.target * (1 - CR_LOOKS_MARGIN) /
+                      conditions->question.given.target * (1 - CR_TARGET_MARGIN) /
                           v->input.least_sigma);
 }
 
@@ -123,10 +123,10 @@ static void nest(cr_group_tests *t)
 
 /* Each step is between two looks at the clock. What a deadline interrupts goes on with the next
  * call, so that the numbers never depend on the time. Zero: not all are made yet. */
-static int go_on_making(cr_group_tests *t, double *paths, cr_watch *watch)
+static int go_on_making(cr_group_tests *t, double *paths, cr_deadline *watch)
 {
     while (t->made < CR_GROUP_RADII) {
-        if (cr_watch_late(watch)) return 0;
+        if (cr_deadline_late(watch)) return 0;
         if (!make_some(t, paths)) continue;
         cr_group_begin(&t->search, t->count, t->alpha);
         if (++t->made == CR_GROUP_RADII) nest(t);
@@ -135,12 +135,12 @@ static int go_on_making(cr_group_tests *t, double *paths, cr_watch *watch)
 }
 
 /* One that is kept, or in the place of the one that came longest ago. */
-static cr_group_tests *place_of(cr_scratch *s, const cr_group_tests *now)
+static cr_group_tests *place_of(cr_workspace *s, const cr_group_tests *now)
 {
-    for (size_t i = 0; i < CR_GROUP_KEPT; i++)
+    for (size_t i = 0; i < CR_GROUP_CACHE_SIZE; i++)
         if (is_same(s->group + i, now)) return s->group + i;
     cr_group_tests *place = s->group + s->group_next;
-    s->group_next = (s->group_next + 1) % CR_GROUP_KEPT;
+    s->group_next = (s->group_next + 1) % CR_GROUP_CACHE_SIZE;
     *place = *now;
     cr_group_begin(&place->search, place->count, place->alpha);
     return place;
@@ -156,7 +156,7 @@ static const cr_group_tests *group_tests(cr_view *v, const cr_conditions *condit
     now.count = looks.count;
     for (size_t j = 0; j < looks.count; j++) now.trials[j] = (uint32_t)(looks.at[j] - v->pilot);
     for (size_t i = 0; i < CR_GROUP_RADII; i++) {
-        if (c->pairs.samples && cr_watch_late(v->watch)) return NULL;
+        if (c->pairs.samples && cr_deadline_late(v->watch)) return NULL;
         now.q[i] = target(v, conditions, c, i);
     }
     cr_group_tests *test = place_of(conditions->scratch, &now);
@@ -167,8 +167,8 @@ static uint64_t failures_at(cr_view *v, const cr_conditions *conditions, const c
                             size_t from, size_t end)
 {
     uint64_t count = 0;
-    for (size_t i = from; i < end && !cr_watch_ends(v->watch, i); i++)
-        count += cr_score_value(&c->score, cr_view_at(v, i, conditions->output)) < 0;
+    for (size_t i = from; i < end && !cr_deadline_ends(v->watch, i); i++)
+        count += cr_score_value(&c->score, cr_view_output_ptr(v, i, conditions->output)) < 0;
     return count;
 }
 

@@ -1,11 +1,11 @@
 /* When the record is examined for a target radius, and the tests of theory 6 at those looks. */
-#ifndef CR_CONDITIONS_LOOKS_H
-#define CR_CONDITIONS_LOOKS_H
+#ifndef CR_CONDITIONS_INTERIM_LOOKS_H
+#define CR_CONDITIONS_INTERIM_LOOKS_H
 #include "conditions/conditions.h"
 
 /* The radius that a passed test proves goes through a search that rounds down; the margin keeps it
  * from falling short of the target. Without a test, what may just be in reach is not given up. */
-#define CR_LOOKS_MARGIN 1e-7
+#define CR_TARGET_MARGIN 1e-7
 
 void cr_looks_make(cr_view *, const cr_question *, cr_looks *out);
 /* Upper bound of the failure probability of a two-valued score that the group-sequential test has

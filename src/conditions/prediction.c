@@ -1,8 +1,8 @@
 #include "conditions/prediction.h"
 #include "conditions/vector_directions.h"
 #include "statistics/location.h"
-#include "statistics/pilot.h"
-#include "record/asked.h"
+#include "statistics/pilot_prediction.h"
+#include "record/query_log.h"
 #include <math.h>
 
 /* ---- a number */
@@ -19,7 +19,7 @@ double cr_prediction_of_record(cr_view *v, const cr_question *q, size_t first, s
                                double about)
 {
     const double period = q->period;
-    cr_values values = {.y = cr_view_at(v, first, q->given.output),
+    cr_values values = {.y = cr_view_output_ptr(v, first, q->given.output),
                         .count = count,
                         .step = v->model.outputs,
                         .period = period,
@@ -53,7 +53,7 @@ static double choose_number(cr_view *v, const cr_question *q)
                                  .period = q->period};
         return cr_prediction_into_turn(v, q,
                                        cr_pilot_prediction(&noisy, q->given.tolerance,
-                                                           (size_t)cr_asked_max_samples(v),
+                                                           (size_t)cr_query_log_max_samples(v),
                                                            noise_free));
     }
     const double theta = cr_prediction_of_record(v, q, 1, pilot - 1, NAN);
@@ -66,7 +66,7 @@ enum { MOST_CENTERS = 1024 }; /* noisy samples of the pilot, to bound the time *
 /* From sample a to sample b; NaN or infinite where an output failed or they are too far apart. */
 static float distance(cr_view *v, size_t a, size_t b)
 {
-    const float *from = cr_view_at(v, a, 0), *to = cr_view_at(v, b, 0);
+    const float *from = cr_view_output_ptr(v, a, 0), *to = cr_view_output_ptr(v, b, 0);
     double sum = 0;
     for (size_t k = 0; k < v->model.outputs; k++) {
         const double gap = (double)from[k] - (double)to[k];
@@ -97,7 +97,7 @@ static size_t choose_center(cr_view *v)
     const size_t noisy = v->pilot - 1, count = noisy < MOST_CENTERS ? noisy : MOST_CENTERS;
     double least = INFINITY;
     size_t best = 0;
-    for (size_t i = 1; i <= count && !cr_watch_late(v->watch); i++) {
+    for (size_t i = 1; i <= count && !cr_deadline_late(v->watch); i++) {
         const double median = median_distance(v, i, count, least);
         if (median < least) least = median, best = i;
     }
@@ -133,7 +133,7 @@ static int choose_vector(cr_view *v, const cr_conditions *c)
 static int find_vector(cr_view *v, const cr_conditions *c)
 {
     const cr_question *q = &c->question;
-    const double start = cr_watch_now(v->watch);
+    const double start = cr_deadline_now(v->watch);
     if (q->has_directions) cr_directions_share_by_spread(v, c);
     int known = choose_vector(v, c);
     if (q->is_counted && known && q->directions > 1) {
@@ -145,7 +145,7 @@ static int find_vector(cr_view *v, const cr_conditions *c)
             known = choose_vector(v, c);
         }
     }
-    v->watch->fixed += cr_watch_now(v->watch) - start;
+    v->watch->fixed += cr_deadline_now(v->watch) - start;
     return known;
 }
 
@@ -164,21 +164,23 @@ int cr_prediction_find(cr_view *v, cr_conditions *c)
 static certreg_status check_pilot(cr_view *v, certreg_error *why)
 {
     size_t length; /* of the samples without a gap */
-    cr_view_length(v, &length, NULL);
-    if (length >= v->pilot) return cr_view_in_range(v, why);
-    return cr_fail(why, CERTREG_E_WRONG_STATE,
-                   "sample %zu of the pilot's %zu samples is missing: sample or import the pilot "
-                   "first, or give question.prediction",
-                   length, v->pilot);
+    cr_view_require_contiguous(v, &length, NULL);
+    if (length >= v->pilot) return cr_view_require_in_range(v, why);
+    return cr_error_set(
+        why, CERTREG_E_WRONG_STATE,
+        "sample %zu of the pilot's %zu samples is missing: sample or import the pilot "
+        "first, or give question.prediction",
+        length, v->pilot);
 }
 
 certreg_status cr_prediction_tell(cr_view *v, cr_conditions *c, double *out, certreg_error *why)
 {
     const cr_question *q = &c->question;
     if (q->by_estimate)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.center is %d; only CERTREG_CENTER_PREDICTION has a prediction",
-                       (int)q->given.center);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "question.center is %d; only CERTREG_CENTER_PREDICTION has a prediction",
+            (int)q->given.center);
     const certreg_status status = q->given.prediction_given ? CERTREG_OK : check_pilot(v, why);
     if (status) return status;
     const int known = cr_prediction_find(v, c);

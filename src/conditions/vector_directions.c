@@ -2,7 +2,7 @@
 #include "base/constants.h"
 #include "statistics/location.h"
 #include "statistics/moments.h"
-#include "record/asked.h"
+#include "record/query_log.h"
 #include <float.h>
 #include <math.h>
 
@@ -15,19 +15,19 @@ static size_t block_of(const cr_question *q, size_t k, size_t *size)
     const size_t outputs = q->outputs, place = k - q->first;
     const cr_net net = q->statistic->net;
     size_t first = 0, block = 0;
-    *size = cr_net_block(net, outputs, block, &first);
-    while (first + *size <= place) *size = cr_net_block(net, outputs, ++block, &first);
+    *size = cr_direction_net_block(net, outputs, block, &first);
+    while (first + *size <= place) *size = cr_direction_net_block(net, outputs, ++block, &first);
     return block;
 }
 
 static size_t blocks_of(const cr_question *q)
 {
-    return cr_net_blocks(q->statistic->net, q->outputs);
+    return cr_direction_net_blocks(q->statistic->net, q->outputs);
 }
 
 static size_t size_of(const cr_question *q, size_t block, size_t *first)
 {
-    return cr_net_block(q->statistic->net, q->outputs, block, first);
+    return cr_direction_net_block(q->statistic->net, q->outputs, block, first);
 }
 
 /* Projections of a block of several outputs have a tolerance for each direction. */
@@ -54,10 +54,10 @@ void cr_directions_share_equally(const cr_conditions *c)
     size_t direction = 0, first;
     for (size_t b = 0; b < blocks; b++) {
         const size_t size = size_of(q, b, &first);
-        const double part = cr_net_part(q->statistic->net, size);
+        const double part = cr_direction_net_part(q->statistic->net, size);
         c->scratch->share[b] = 1 / part;
         if (!has_parts(q, size)) continue;
-        const size_t end = direction + cr_net_size(CR_NET_PROJECTIONS, size);
+        const size_t end = direction + cr_direction_net_size(CR_NET_PROJECTIONS, size);
         while (direction < end) c->scratch->part[direction++] = part;
     }
     divide(c);
@@ -68,7 +68,7 @@ void cr_directions_share_equally(const cr_conditions *c)
  * not show. */
 static double spread_of_mean(cr_view *v, const cr_question *q, size_t k, const cr_direction *d)
 {
-    const size_t first = cr_view_noisy(v);
+    const size_t first = cr_view_first_noisy(v);
     cr_score s = {.kind = CR_SCORE_OUTPUT, .outputs = d->outputs};
     for (size_t i = 0; i < d->outputs; i++) s.along[i] = d->along[i];
     const cr_samples pilot = cr_view_samples(v, &s, (int32_t)k, first, v->pilot - first, 0);
@@ -77,7 +77,8 @@ static double spread_of_mean(cr_view *v, const cr_question *q, size_t k, const c
     cr_moments_of(&pilot, &m);
     cr_score_range(&s, v->model.lo + k, v->model.hi + k, &lo, &hi);
     const double mean = cr_moments_mean(&m), far = fmax(hi - mean, mean - lo),
-                 unseen = -8 * log(q->given.alpha) * far * far / (double)cr_asked_max_samples(v);
+                 unseen =
+                     -8 * log(q->given.alpha) * far * far / (double)cr_query_log_max_samples(v);
     return sqrt(cr_moments_second(&m) + (isfinite(unseen) ? unseen : 0));
 }
 
@@ -85,8 +86,8 @@ static double spread_of_mean(cr_view *v, const cr_question *q, size_t k, const c
 static double widest_spread(cr_view *v, const cr_question *q, size_t k, size_t size)
 {
     double widest = 0;
-    for (size_t i = 0; i < cr_net_size(CR_NET_MEANS, size); i++) {
-        const cr_direction d = cr_net_direction(CR_NET_MEANS, size, i);
+    for (size_t i = 0; i < cr_direction_net_size(CR_NET_MEANS, size); i++) {
+        const cr_direction d = cr_direction_net_direction(CR_NET_MEANS, size, i);
         const double spread = spread_of_mean(v, q, k, &d);
         if (!(spread <= widest)) widest = spread;
     }
@@ -97,8 +98,8 @@ static double widest_spread(cr_view *v, const cr_question *q, size_t k, size_t s
  * one deviation from the middle for normal ones. */
 static double spread_of(cr_view *v, size_t k, const cr_direction *along)
 {
-    const size_t first = cr_view_noisy(v);
-    const cr_values values = {.y = cr_view_at(v, first, (int32_t)k),
+    const size_t first = cr_view_first_noisy(v);
+    const cr_values values = {.y = cr_view_output_ptr(v, first, (int32_t)k),
                               .count = v->pilot - first,
                               .step = v->model.outputs,
                               .watch = v->watch,
@@ -131,7 +132,7 @@ static int even_out(cr_view *v, double *spread, size_t count)
         greatest = fmax(greatest, spread[i]);
     }
     for (size_t i = 0; i < count; i++) spread[i] = fmax(spread[i], least_spread * greatest);
-    if (greatest > 0) shrink(spread, count, (double)(v->pilot - cr_view_noisy(v)));
+    if (greatest > 0) shrink(spread, count, (double)(v->pilot - cr_view_first_noisy(v)));
     return greatest > 0;
 }
 
@@ -143,18 +144,18 @@ static double width_of_block(cr_view *v, const cr_conditions *c, size_t block, s
     const cr_question *q = &c->question;
     size_t first;
     const size_t size = size_of(q, block, &first), from = q->first + first,
-                 count = cr_net_size(CR_NET_PROJECTIONS, size);
+                 count = cr_direction_net_size(CR_NET_PROJECTIONS, size);
     double *part = c->scratch->part + *direction;
     if (q->statistic->net == CR_NET_MEANS)
-        return widest_spread(v, q, from, size) / cr_net_part(CR_NET_MEANS, size);
+        return widest_spread(v, q, from, size) / cr_direction_net_part(CR_NET_MEANS, size);
     if (!has_parts(q, size)) return spread_of(v, from, NULL);
     for (size_t i = 0; i < count; i++) {
-        const cr_direction d = cr_net_direction(CR_NET_PROJECTIONS, size, i);
+        const cr_direction d = cr_direction_net_direction(CR_NET_PROJECTIONS, size, i);
         part[i] = spread_of(v, from, &d);
     }
     *direction += count;
     if (!even_out(v, part, count)) return NAN;
-    const double scale = cr_net_scale(size, part, v->watch);
+    const double scale = cr_direction_net_scale(size, part, v->watch);
     for (size_t i = 0; i < count; i++) part[i] *= scale;
     return 1 / scale;
 }
@@ -162,8 +163,8 @@ static double width_of_block(cr_view *v, const cr_conditions *c, size_t block, s
 static int pilot_is_complete(cr_view *v)
 {
     size_t length;
-    cr_view_length(v, &length, NULL);
-    return length >= v->pilot && v->pilot >= cr_view_noisy(v) + FEW;
+    cr_view_require_contiguous(v, &length, NULL);
+    return length >= v->pilot && v->pilot >= cr_view_first_noisy(v) + FEW;
 }
 
 void cr_directions_share_by_spread(cr_view *v, const cr_conditions *c)
@@ -174,14 +175,14 @@ void cr_directions_share_by_spread(cr_view *v, const cr_conditions *c)
     size_t direction = 0;
     for (size_t b = 0; b < blocks; b++)
         c->scratch->share[b] = known ? width_of_block(v, c, b, &direction) : NAN;
-    if (even_out(v, c->scratch->share, blocks) && !cr_watch_late(v->watch)) divide(c);
+    if (even_out(v, c->scratch->share, blocks) && !cr_deadline_late(v->watch)) divide(c);
     else cr_directions_share_equally(c);
 }
 
 static double tolerance_of_block(const cr_conditions *c, size_t block)
 {
     const cr_question *q = &c->question;
-    const double all = q->given.tolerance * (1 - CR_ROUNDING - 1e-15 * (double)q->outputs);
+    const double all = q->given.tolerance * (1 - CR_ROUNDING_MARGIN - 1e-15 * (double)q->outputs);
     return all * c->scratch->share[block];
 }
 
@@ -190,7 +191,7 @@ double cr_directions_tolerance(const cr_conditions *c, size_t k)
     const cr_question *q = &c->question;
     size_t size;
     const size_t block = block_of(q, k, &size);
-    return tolerance_of_block(c, block) * cr_net_part(q->statistic->net, size);
+    return tolerance_of_block(c, block) * cr_direction_net_part(q->statistic->net, size);
 }
 
 /* ---- a direction */
@@ -198,19 +199,19 @@ double cr_directions_tolerance(const cr_conditions *c, size_t k)
  * a change; scores with two values have their own margin. */
 static double lost_to_rounding(cr_view *v, const cr_score *s, size_t first)
 {
-    const double unsure = cr_score_unsure(s, v->model.lo + first, v->model.hi + first);
+    const double unsure = cr_score_rounding_error(s, v->model.lo + first, v->model.hi + first);
     return s->kind == CR_SCORE_OUTPUT ? 2 * unsure : s->kind == CR_SCORE_LINEAR ? unsure : 0;
 }
 
 int32_t cr_directions_aim(cr_view *v, const cr_conditions *c, size_t direction, cr_score *s)
 {
     const cr_question *q = &c->question;
-    const cr_direction d = cr_net_direction(q->statistic->net, q->outputs, direction);
+    const cr_direction d = cr_direction_net_direction(q->statistic->net, q->outputs, direction);
     const size_t first = q->first + d.first;
     const double *psi = c->scratch->center + first;
     s->tolerance = tolerance_of_block(c, d.block) *
                    (has_parts(q, d.outputs) ? c->scratch->part[direction]
-                                            : cr_net_part(q->statistic->net, d.outputs));
+                                            : cr_direction_net_part(q->statistic->net, d.outputs));
     s->prediction = s->kind == CR_SCORE_OUTPUT ? 0 : *psi;
     s->outputs = 0;
     s->center = NULL;
@@ -227,7 +228,7 @@ static size_t misses_along(cr_view *v, const cr_conditions *c, size_t direction,
 {
     cr_score s = {.kind = CR_SCORE_SIGN, .side = side};
     const int32_t output = cr_directions_aim(v, c, direction, &s);
-    const size_t first = cr_view_noisy(v);
+    const size_t first = cr_view_first_noisy(v);
     const cr_samples pilot =
         cr_view_samples(v, &s, output, first, v->pilot > first ? v->pilot - first : 0, 0);
     size_t misses = 0;

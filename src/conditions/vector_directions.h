@@ -1,7 +1,7 @@
 /* A vector as questions about one direction after the other (theory 7.3), so that no memory grows
  * with their number. */
-#ifndef CR_CONDITIONS_DIRECTIONS_H
-#define CR_CONDITIONS_DIRECTIONS_H
+#ifndef CR_CONDITIONS_VECTOR_DIRECTIONS_H
+#define CR_CONDITIONS_VECTOR_DIRECTIONS_H
 #include "conditions/conditions.h"
 #include "statistics/score.h"
 

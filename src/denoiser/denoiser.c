@@ -1,9 +1,9 @@
 /* The handle of a denoiser: create with its checks, destroy, apply and info. */
 #include "denoiser/denoiser.h"
-#include "base/environment.h"
-#include "base/handle.h"
-#include "base/sizes.h"
-#include "base/structs.h"
+#include "base/fp_environment.h"
+#include "base/handle_memory.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
 #include <math.h>
 #include <string.h>
 
@@ -14,13 +14,13 @@ static certreg_status check_noise(const certreg_denoiser_plan *p, size_t j, cert
 {
     const double scale = p->scale ? (double)p->scale[j] : 1, noise = p->sigma * scale;
     if (!(scale >= 0) || !isfinite(scale))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "plan.scale[%zu] is %g; it must be finite and not negative", j, scale);
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "plan.scale[%zu] is %g; it must be finite and not negative", j, scale);
     if (scale == 0 || (noise >= (double)CR_LEAST_STEP && noise < (double)CR_GREATEST_STEP))
         return CERTREG_OK;
-    return cr_fail(why, CERTREG_E_INVALID,
-                   "plan.sigma*scale[%zu] is %g; float32 carries noise from %g to %g", j, noise,
-                   (double)CR_LEAST_STEP, (double)CR_GREATEST_STEP);
+    return cr_error_set(why, CERTREG_E_INVALID,
+                        "plan.sigma*scale[%zu] is %g; float32 carries noise from %g to %g", j,
+                        noise, (double)CR_LEAST_STEP, (double)CR_GREATEST_STEP);
 }
 
 static certreg_status check_scale(const certreg_denoiser_plan *p, certreg_error *why)
@@ -32,28 +32,29 @@ static certreg_status check_scale(const certreg_denoiser_plan *p, certreg_error 
         noisy |= !p->scale || p->scale[j] > 0;
     }
     if (noisy) return CERTREG_OK;
-    return cr_fail(why, CERTREG_E_INVALID, "plan.scale is 0 for all features: nothing gets noise");
+    return cr_error_set(why, CERTREG_E_INVALID,
+                        "plan.scale is 0 for all features: nothing gets noise");
 }
 
 static certreg_status check(certreg_denoiser_plan *p, certreg_error *why)
 {
     if (!p->inputs || p->inputs > CR_DENOISER_MOST_INPUTS)
-        return cr_fail(why, CERTREG_E_INVALID, "plan.inputs is %zu; it must be 1 to 2^27",
-                       p->inputs);
+        return cr_error_set(why, CERTREG_E_INVALID, "plan.inputs is %zu; it must be 1 to 2^27",
+                            p->inputs);
     if (p->rows < 2)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "plan.rows is %llu; a denoiser needs at least 2 examples",
-                       (unsigned long long)p->rows);
-    if (!p->read) return cr_fail(why, CERTREG_E_INVALID, "plan.read is NULL");
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "plan.rows is %llu; a denoiser needs at least 2 examples",
+                            (unsigned long long)p->rows);
+    if (!p->read) return cr_error_set(why, CERTREG_E_INVALID, "plan.read is NULL");
     if (!(p->sigma > 0) || !isfinite(p->sigma))
-        return cr_fail(why, CERTREG_E_INVALID, "plan.sigma is %g; it must be positive and finite",
-                       p->sigma);
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "plan.sigma is %g; it must be positive and finite", p->sigma);
     if (p->reserved)
-        return cr_fail(why, CERTREG_E_INVALID, "plan.reserved is %d; it must be 0",
-                       (int)p->reserved);
+        return cr_error_set(why, CERTREG_E_INVALID, "plan.reserved is %d; it must be 0",
+                            (int)p->reserved);
     if (p->components > CR_DENOISER_MOST_COMPONENTS)
-        return cr_fail(why, CERTREG_E_INVALID, "plan.components is %zu; it must be at most %d",
-                       p->components, CR_DENOISER_MOST_COMPONENTS);
+        return cr_error_set(why, CERTREG_E_INVALID, "plan.components is %zu; it must be at most %d",
+                            p->components, CR_DENOISER_MOST_COMPONENTS);
     if (!p->components) p->components = COMPONENTS;
     return check_scale(p, why);
 }
@@ -79,9 +80,9 @@ certreg_status certreg_denoiser_create(const certreg_denoiser_plan *plan, certre
     cr_error_clear(&error);
     if (out) *out = NULL;
     const certreg_status status = out ? create(plan, &callers, &error, out)
-                                      : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
+                                      : cr_error_set(&error, CERTREG_E_INVALID, "out is NULL");
     cr_environment_leave(&callers);
-    cr_error_give(why, &error);
+    cr_error_copy_out(why, &error);
     return status;
 }
 
@@ -133,6 +134,6 @@ certreg_status certreg_denoiser_info(const certreg_denoiser *d, certreg_denoiser
                                           .rows = d->rows,
                                           .digest = d->digest,
                                           .error = d->error};
-    cr_struct_refuse(out, CR_OLDEST_DENOISER_FACTS, &facts, sizeof facts);
+    cr_struct_write_empty(out, CR_OLDEST_DENOISER_FACTS, &facts, sizeof facts);
     return status;
 }

@@ -20,12 +20,12 @@ struct certreg_denoiser {
 };
 
 /* Makes a denoiser with all constants 0. */
-certreg_status cr_denoiser_take(size_t inputs, size_t components, certreg_error *why,
-                                certreg_denoiser **out);
+certreg_status cr_denoiser_alloc(size_t inputs, size_t components, certreg_error *why,
+                                 certreg_denoiser **out);
 /* The rows of into and back: components, and zeros up to a whole group. */
 size_t cr_denoiser_rows(const certreg_denoiser *);
 /* Sets the digest, after all constants. */
-void cr_denoiser_seal(certreg_denoiser *);
+void cr_denoiser_set_digest(certreg_denoiser *);
 
 /* Makes a denoiser from a checked plan. plan->read is called in the environment `callers`. */
 certreg_status cr_denoiser_fit(const certreg_denoiser_plan *, const cr_blas *,
@@ -36,13 +36,13 @@ double cr_denoiser_gain(double variance);
 
 /* Directions of the fitted examples, measured on the examples that were held back: means over
  * these, in units of the noise. */
-typedef struct cr_held {
+typedef struct cr_holdout_spectrum {
     size_t count;           /* directions, in descending order of their variance */
     double free;            /* features with noise: dimensions in all */
     double left;            /* square of the part outside of all directions */
     const double *variance; /* count: among the fitted examples */
     const double *seen;     /* count: square along a direction */
-} cr_held;
+} cr_holdout_spectrum;
 
 /* The number of directions to use, and the variance outside of them. */
 typedef struct cr_choice {
@@ -52,8 +52,8 @@ typedef struct cr_choice {
 } cr_choice;
 
 /* Chooses at most `most` directions. */
-cr_choice cr_denoiser_choose(const cr_held *, size_t most);
+cr_choice cr_denoiser_choose(const cr_holdout_spectrum *, size_t most);
 /* The variance along direction i that the examples held back confirm. */
-double cr_denoiser_confirmed(const cr_held *, size_t i);
+double cr_denoiser_confirmed(const cr_holdout_spectrum *, size_t i);
 
 #endif

@@ -17,7 +17,8 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
                                     certreg_error *why)
 {
     if (!isfinite(z)) {
-        cr_fail(why, CERTREG_E_INVALID, "z[%zu] is %g; the input must be finite", j, (double)z);
+        cr_error_set(why, CERTREG_E_INVALID, "z[%zu] is %g; the input must be finite", j,
+                     (double)z);
         why->value = (double)z;
         return CERTREG_E_INVALID;
     }
@@ -25,16 +26,18 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
     const double noise = sigma * (double)e->record.input.scale[j];
     const float step = noise < (double)CR_GREATEST_STEP ? (float)noise : CR_GREATEST_STEP;
     if (!(step < CR_GREATEST_STEP))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "sigma*scale[%zu] is %.9g; float32 carries noise below %.9g: lower sigma or "
-                       "the scale, or measure the feature in a larger unit",
-                       j, noise, (double)CR_GREATEST_STEP);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "sigma*scale[%zu] is %.9g; float32 carries noise below %.9g: lower sigma or "
+            "the scale, or measure the feature in a larger unit",
+            j, noise, (double)CR_GREATEST_STEP);
     if (step >= CR_LEAST_STEP && fabs((double)z) <= cr_grid_most(step)) return CERTREG_OK;
-    return cr_fail(why, CERTREG_E_INVALID,
-                   "z[%zu] = %.9g cannot carry float32 noise of %.9g, which must be at least %.9g: "
-                   "raise sigma or the scale, or shift the input by a constant and undo that "
-                   "inside the model",
-                   j, (double)z, noise, least_noise(z));
+    return cr_error_set(
+        why, CERTREG_E_INVALID,
+        "z[%zu] = %.9g cannot carry float32 noise of %.9g, which must be at least %.9g: "
+        "raise sigma or the scale, or shift the input by a constant and undo that "
+        "inside the model",
+        j, (double)z, noise, least_noise(z));
 }
 
 /* Whole batches of noise up to max_samples must lie within one level of the noise of one input. */
@@ -45,7 +48,7 @@ static certreg_status check_noise(const certreg_estimator *e, certreg_error *why
     if (e->record.plan.max_samples <= most &&
         e->record.model.batch <= most - e->record.plan.max_samples)
         return CERTREG_OK;
-    return cr_fail(
+    return cr_error_set(
         why, CERTREG_E_INVALID,
         "plan.max_samples = %zu plus model.batch = %zu exceeds the %llu samples that the noise of "
         "one input has",
@@ -54,10 +57,10 @@ static certreg_status check_noise(const certreg_estimator *e, certreg_error *why
 
 certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, double sigma)
 {
-    if (!z) return cr_fail(&e->error, CERTREG_E_INVALID, "z is NULL");
+    if (!z) return cr_error_set(&e->error, CERTREG_E_INVALID, "z is NULL");
     if (!(sigma > 0) || !isfinite(sigma))
-        return cr_fail(&e->error, CERTREG_E_INVALID, "sigma is %g; it must be positive and finite",
-                       sigma);
+        return cr_error_set(&e->error, CERTREG_E_INVALID,
+                            "sigma is %g; it must be positive and finite", sigma);
     for (size_t j = 0; j < e->record.model.inputs; j++) {
         const certreg_status status = check_feature(e, j, z[j], sigma, &e->error);
         if (status) return status;
@@ -106,8 +109,8 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     const certreg_status status = cr_estimator_check_input(e, z, sigma);
     if (status) return status;
     if (level >= CR_LEVELS)
-        return cr_fail(&e->error, CERTREG_E_INVALID, "level is %llu; it must be 0 to %llu",
-                       (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
+        return cr_error_set(&e->error, CERTREG_E_INVALID, "level is %llu; it must be 0 to %llu",
+                            (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
     const double start = cr_estimator_now(e);
     input->least_sigma = sigma;
     for (size_t j = 0; j < e->record.model.inputs; j++) {
@@ -129,14 +132,14 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     const certreg_status taken = store_input(e);
     if (taken) return taken;
     e->clock.slowest_batch = e->clock.model_seconds = 0;
-    e->record.asked = (cr_asked){0};
+    e->record.asked = (cr_query_log){0};
     e->record.outside = 0;
     input->begun = 1;
     e->clock.library_seconds = cr_estimator_now(e) - start;
     return CERTREG_OK;
 }
 
-certreg_status cr_estimator_mirror(certreg_estimator *e)
+certreg_status cr_estimator_negate_noise(certreg_estimator *e)
 {
     turn_round(&e->record.input, e->record.model.inputs);
     cr_record_clear(&e->record);

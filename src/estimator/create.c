@@ -2,11 +2,11 @@
  * memory of the host. */
 #include "base/os.h"
 #include "base/constants.h"
-#include "base/environment.h"
-#include "base/handle.h"
-#include "base/sizes.h"
-#include "base/structs.h"
-#include "estimator/layout.h"
+#include "base/fp_environment.h"
+#include "base/handle_memory.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
+#include "estimator/memory_layout.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -18,14 +18,14 @@ static certreg_status check_scale(const certreg_model *model, size_t *active, ce
     for (size_t j = 0; model->scale && j < model->inputs; j++) {
         const float s = model->scale[j];
         if (!(s >= 0) || !isfinite(s))
-            return cr_fail(why, CERTREG_E_INVALID,
-                           "model.scale[%zu] is %g; it must be finite and not negative", j,
-                           (double)s);
+            return cr_error_set(why, CERTREG_E_INVALID,
+                                "model.scale[%zu] is %g; it must be finite and not negative", j,
+                                (double)s);
         *active += s > 0;
     }
     if (!*active)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "model.scale is zero for every feature: nothing would be perturbed");
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "model.scale is zero for every feature: nothing would be perturbed");
     return CERTREG_OK;
 }
 
@@ -45,20 +45,20 @@ static certreg_status check_output(const certreg_model *model, size_t k, certreg
     const double lo = model->lo ? model->lo[k] : -INFINITY,
                  hi = model->hi ? model->hi[k] : INFINITY;
     if (!is_kind(kind))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "model.kind[%zu] is %d; give one of CERTREG_OUTPUT_...", k, (int)kind);
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "model.kind[%zu] is %d; give one of CERTREG_OUTPUT_...", k, (int)kind);
     if (!(lo < hi))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "model.lo[%zu] = %g must be below model.hi[%zu] = %g", k, lo, k, hi);
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "model.lo[%zu] = %g must be below model.hi[%zu] = %g", k, lo, k, hi);
     if (kind != CERTREG_OUTPUT_REAL && isfinite(lo) != isfinite(hi))
-        return cr_fail(
+        return cr_error_set(
             why, CERTREG_E_INVALID,
             "output %zu is an angle: give both ends of its turn, model.lo and model.hi, or neither",
             k);
     if (kind != CERTREG_OUTPUT_REAL && isfinite(lo) && !isfinite(hi - lo))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "output %zu is an angle: its turn from %g to %g is too long for a double", k,
-                       lo, hi);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "output %zu is an angle: its turn from %g to %g is too long for a double", k, lo, hi);
     return CERTREG_OK;
 }
 
@@ -66,17 +66,17 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
                                   certreg_error *why)
 {
     if (model->reserved)
-        return cr_fail(why, CERTREG_E_INVALID, "model.reserved is %d; it must be 0",
-                       (int)model->reserved);
+        return cr_error_set(why, CERTREG_E_INVALID, "model.reserved is %d; it must be 0",
+                            (int)model->reserved);
     if (!model->inputs)
-        return cr_fail(why, CERTREG_E_INVALID, "model.inputs is 0; it must be at least 1");
+        return cr_error_set(why, CERTREG_E_INVALID, "model.inputs is 0; it must be at least 1");
     if (!model->outputs)
-        return cr_fail(why, CERTREG_E_INVALID, "model.outputs is 0; it must be at least 1");
+        return cr_error_set(why, CERTREG_E_INVALID, "model.outputs is 0; it must be at least 1");
     if (model->inputs > SIZE_MAX / 4096 || model->outputs > SIZE_MAX / 4096 ||
         model->outputs > INT32_MAX / 2)
-        return cr_fail(why, CERTREG_E_NO_MEMORY,
-                       "model.inputs = %zu, model.outputs = %zu do not fit into memory",
-                       model->inputs, model->outputs);
+        return cr_error_set(why, CERTREG_E_NO_MEMORY,
+                            "model.inputs = %zu, model.outputs = %zu do not fit into memory",
+                            model->inputs, model->outputs);
     if (!model->batch) model->batch = 256;
     *columns = model->outputs;
     /* Without arrays all outputs are alike, and a loop over an absurd number of them takes long. */
@@ -92,31 +92,34 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
 static certreg_status check_plan(certreg_plan *plan, size_t least_blocks, certreg_error *why)
 {
     if (!plan->max_samples)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "plan.max_samples is 0; give the most samples that one input may take");
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "plan.max_samples is 0; give the most samples that one input may take");
     const certreg_status status = cr_constraints_check(plan->constraints, "plan.constraints", why);
     if (status) return status;
     if (plan->flags & ~(uint32_t)(CERTREG_PLAN_COUNT_FAILURES | CERTREG_PLAN_PAIRS))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "plan.flags is 0x%x; give CERTREG_PLAN_COUNT_FAILURES, CERTREG_PLAN_PAIRS "
-                       "or 0",
-                       plan->flags);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "plan.flags is 0x%x; give CERTREG_PLAN_COUNT_FAILURES, CERTREG_PLAN_PAIRS "
+            "or 0",
+            plan->flags);
     if (plan->flags & CERTREG_PLAN_PAIRS && plan->pilot != SIZE_MAX)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "plan.pilot is %zu; with CERTREG_PLAN_PAIRS it must be SIZE_MAX: a server "
-                       "has no pilot",
-                       plan->pilot);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "plan.pilot is %zu; with CERTREG_PLAN_PAIRS it must be SIZE_MAX: a server "
+            "has no pilot",
+            plan->pilot);
     if (plan->reserved)
-        return cr_fail(why, CERTREG_E_INVALID, "plan.reserved is %u; it must be 0", plan->reserved);
+        return cr_error_set(why, CERTREG_E_INVALID, "plan.reserved is %u; it must be 0",
+                            plan->reserved);
     if (!plan->constraints) plan->constraints = CERTREG_CONSTRAINTS_ECM;
     if (!plan->blocks) plan->blocks = 64;
     if (plan->blocks < least_blocks || plan->blocks > 65536)
-        return cr_fail(why, CERTREG_E_INVALID, "plan.blocks is %zu; it must be 0 or 64 to 65536",
-                       plan->blocks);
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "plan.blocks is %zu; it must be 0 or 64 to 65536", plan->blocks);
     if (plan->pilot != SIZE_MAX && plan->pilot >= plan->max_samples)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "plan.pilot (%zu) must be smaller than plan.max_samples (%zu)", plan->pilot,
-                       plan->max_samples);
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "plan.pilot (%zu) must be smaller than plan.max_samples (%zu)",
+                            plan->pilot, plan->max_samples);
     return CERTREG_OK;
 }
 
@@ -138,9 +141,9 @@ static certreg_status count_bytes(request *r, certreg_error *why)
     cr_arena_take(&host, 1, sizeof(certreg_estimator));
     cr_layout(&like, &host, &device);
     if (host.overflow || device.overflow)
-        return cr_fail(why, CERTREG_E_NO_MEMORY,
-                       "%zu inputs, batch %zu, max_samples %zu do not fit into memory",
-                       r->model.inputs, r->model.batch, r->plan.max_samples);
+        return cr_error_set(why, CERTREG_E_NO_MEMORY,
+                            "%zu inputs, batch %zu, max_samples %zu do not fit into memory",
+                            r->model.inputs, r->model.batch, r->plan.max_samples);
     r->host = host.used;
     r->device = device.used;
     return CERTREG_OK;
@@ -152,9 +155,9 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
 {
     fenv_t callers;
     memset(out, 0, sizeof *out);
-    if (backend && cr_busy_is_foreign(&backend->busy))
-        return cr_fail(why, CERTREG_E_WRONG_STATE,
-                       "the backend was opened in another process; open one after fork");
+    if (backend && cr_call_guard_is_foreign(&backend->busy))
+        return cr_error_set(why, CERTREG_E_WRONG_STATE,
+                            "the backend was opened in another process; open one after fork");
     out->backend = backend ? backend : cr_backend_default();
     cr_environment_enter(&callers);
     certreg_status status =
@@ -199,7 +202,7 @@ static double limit_of_floats(double limit, int upper)
     return upper ? fmax(limit, nearest) : fmin(limit, nearest);
 }
 
-static void copy_model(certreg_estimator *e, const request *r, const cr_declared *to)
+static void copy_model(certreg_estimator *e, const request *r, const cr_declared_outputs *to)
 {
     for (size_t j = 0; j < e->record.model.inputs; j++) {
         e->record.input.scale[j] = r->model.scale ? r->model.scale[j] : 1.0f;
@@ -224,9 +227,10 @@ static void copy_model(certreg_estimator *e, const request *r, const cr_declared
 static certreg_status draw_seed(certreg_plan *plan, certreg_error *why)
 {
     if (plan->seed || !cr_os_random64(&plan->seed)) return CERTREG_OK;
-    return cr_fail(why, CERTREG_E_INVALID,
-                   "plan.seed is 0, and the system has no randomness to draw one from: give a seed "
-                   "that the model does not know");
+    return cr_error_set(
+        why, CERTREG_E_INVALID,
+        "plan.seed is 0, and the system has no randomness to draw one from: give a seed "
+        "that the model does not know");
 }
 
 /* Sets the fields that enter, leave and the layout need. */
@@ -237,18 +241,18 @@ static void begin(certreg_estimator *e, const request *r)
     e->record.plan = r->plan;
     e->record.columns = r->columns;
     e->record.input.active = r->active;
-    cr_busy_init(&e->busy);
+    cr_call_guard_init(&e->busy);
     cr_error_clear(&e->error);
     atomic_init(&e->cancel, 0);
 }
 
 static certreg_status build(certreg_estimator *e, const request *r)
 {
-    const certreg_status status = cr_layout_take(e, r->device);
+    const certreg_status status = cr_layout_alloc_device(e, r->device);
     if (status) return status;
     cr_arena host = {.base = (void *)e}, device = cr_layout_device(e->device_memory);
     cr_arena_take(&host, 1, sizeof *e);
-    const cr_declared declared = cr_layout(e, &host, &device);
+    const cr_declared_outputs declared = cr_layout(e, &host, &device);
     copy_model(e, r, &declared);
     e->record.watch->now = cr_os_now;
     e->replay.view = &e->record;
@@ -268,7 +272,7 @@ certreg_status cr_estimator_create(certreg_backend *backend, const certreg_model
     certreg_status status = read_request(backend, model, plan, least_blocks, &r, why);
     if (!status) status = draw_seed(&r.plan, why);
     if (!status)
-        status = cr_handle_take(r.plan.memory, r.plan.memory_bytes, r.host, &owned, &memory, why);
+        status = cr_handle_alloc(r.plan.memory, r.plan.memory_bytes, r.host, &owned, &memory, why);
     if (status) return status;
     certreg_estimator *e = memory;
     e->owns_memory = owned;
@@ -291,14 +295,15 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
     if (out) *out = NULL;
     const certreg_status status =
         out ? cr_estimator_create(backend, model, plan, CR_LEAST_BLOCKS, &error, out)
-            : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
-    cr_error_give(why, &error);
+            : cr_error_set(&error, CERTREG_E_INVALID, "out is NULL");
+    cr_error_copy_out(why, &error);
     return status;
 }
 
 void certreg_estimator_destroy(certreg_estimator *e)
 {
     if (!e) return;
-    if (!cr_busy_is_foreign(&e->busy)) cr_layout_release(e); /* a forked child has no device */
+    if (!cr_call_guard_is_foreign(&e->busy))
+        cr_layout_release(e); /* a forked child has no device */
     if (e->owns_memory) cr_handle_release(e);
 }

@@ -1,13 +1,13 @@
 /* The estimator handle: one model, one plan, one input at a time, and the record of its outputs. */
 #ifndef CR_ESTIMATOR_ESTIMATOR_H
 #define CR_ESTIMATOR_ESTIMATOR_H
-#include "base/busy.h"
-#include "estimator/work.h"
+#include "base/call_guard.h"
+#include "estimator/context.h"
 
 #define CR_LEAST_BLOCKS 64u /* of a public plan */
 
 /* Inputs and outputs of the model, in memory of the backend except for `outputs`. */
-typedef struct cr_batches {
+typedef struct cr_batch_buffers {
     float *z, *step; /* inputs: of the record's input */
     float *opposite; /* inputs: the steps of every second sample of pairs; NULL: no pairs */
     float *x[2];     /* a batch each, used in turn; one array if the backend draws none ahead */
@@ -16,18 +16,18 @@ typedef struct cr_batches {
     int turn;        /* x[turn] is the model's */
     int ahead;       /* x[!turn] has the samples from `first` on */
     uint64_t first;
-} cr_batches;
+} cr_batch_buffers;
 
 struct certreg_estimator {
     certreg_error error;
-    cr_busy busy;
+    cr_call_guard busy;
     atomic_int cancel;
     certreg_backend *backend;
     cr_record record;
-    cr_clock clock;
-    cr_batches batches;
+    cr_time_budget clock;
+    cr_batch_buffers batches;
     cr_replay replay;
-    cr_scratch scratch;
+    cr_workspace scratch;
     void *device_memory; /* all memory of a device; NULL if the backend uses the host's */
     int32_t owns_memory;
 };
@@ -42,7 +42,7 @@ certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch);
 /* Seconds on the clock of the estimator. */
 static inline double cr_estimator_now(const certreg_estimator *e)
 {
-    return cr_watch_now(e->record.watch);
+    return cr_deadline_now(e->record.watch);
 }
 
 #endif

@@ -18,22 +18,23 @@ typedef struct request {   /* of a call */
 static double time_needed(const certreg_estimator *e, size_t more)
 {
     const double batch = fmax(e->clock.fastest_batch, e->clock.slowest_batch);
-    const cr_closing *closing = &e->clock.closing;
+    const cr_answer_budget *closing = &e->clock.closing;
     if (!closing->cost || e->record.present < closing->from) return batch;
-    if (!cr_cost_known(closing->cost)) return batch + closing->supposed;
-    const cr_counted n = {(double)(e->record.present + more), (double)e->record.pilot};
-    return batch + closing->times * cr_cost_expected(closing->cost, n);
+    if (!cr_answer_cost_known(closing->cost)) return batch + closing->supposed;
+    const cr_sample_counts n = {(double)(e->record.present + more), (double)e->record.pilot};
+    return batch + closing->times * cr_answer_cost_expected(closing->cost, n);
 }
 
 static certreg_status interrupted(certreg_estimator *e, size_t more)
 {
     if (cr_estimator_cancelled(e))
-        return cr_fail(&e->error, CERTREG_E_CANCELLED, "cancelled with %zu samples in the record",
-                       e->record.present);
+        return cr_error_set(&e->error, CERTREG_E_CANCELLED,
+                            "cancelled with %zu samples in the record", e->record.present);
     if (e->clock.deadline > 0 && cr_estimator_now(e) + time_needed(e, more) > e->clock.deadline)
-        return cr_fail(&e->error, CERTREG_E_DEADLINE,
-                       "the deadline leaves no time for another batch; %zu samples in the record",
-                       e->record.present);
+        return cr_error_set(
+            &e->error, CERTREG_E_DEADLINE,
+            "the deadline leaves no time for another batch; %zu samples in the record",
+            e->record.present);
     return CERTREG_OK;
 }
 
@@ -57,15 +58,15 @@ static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, f
         e->batches.opposite ? draw_pairs(e, first, count, x)
                             : e->backend->ops->draw(e->backend, &e->record.input.noise, &rows);
     if (status == CERTREG_E_INVALID)
-        return cr_fail(&e->error, status, "x is not memory of device %d",
-                       (int)e->backend->ops->device);
+        return cr_error_set(&e->error, status, "x is not memory of device %d",
+                            (int)e->backend->ops->device);
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }
 
 /* The model's batch: it was drawn ahead, or is drawn now. */
 static certreg_status draw_batch(certreg_estimator *e, uint64_t first)
 {
-    cr_batches *at = &e->batches;
+    cr_batch_buffers *at = &e->batches;
     if (!at->ahead || at->first != first)
         return draw(e, first, e->record.model.batch, e->batches.x[at->turn]);
     const certreg_status status = cr_backend_join(e->backend);
@@ -79,7 +80,7 @@ static certreg_status draw_batch(certreg_estimator *e, uint64_t first)
 static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
 {
     const cr_backend_ops *ops = e->backend->ops;
-    cr_batches *at = &e->batches;
+    cr_batch_buffers *at = &e->batches;
     /* Noise that was drawn ahead and not used is overwritten. */
     certreg_status status = at->ahead ? cr_backend_join(e->backend) : CERTREG_OK;
     at->ahead = 0;
@@ -123,16 +124,17 @@ certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b)
     b.x = e->batches.x[e->batches.turn];
     b.y = e->batches.y;
     b.stream = e->backend->ops->stream(e->backend);
-    cr_busy_out(&e->busy);
+    cr_call_guard_out(&e->busy);
     const int code = e->record.model.eval(e->record.model.user, &b);
-    cr_busy_in(&e->busy);
+    cr_call_guard_in(&e->busy);
     const certreg_status status = fetch_outputs(e); /* also then: nothing stays in flight */
     if (!code) return status;
     const uint64_t first = b.first + b.used_first;
-    cr_fail(&e->error, CERTREG_E_MODEL_FAILED,
-            "the model returned %d for samples %llu to %llu: see what it means by that, and let it "
-            "return 0 once its outputs are written",
-            code, (unsigned long long)first, (unsigned long long)(first + b.used_count - 1));
+    cr_error_set(
+        &e->error, CERTREG_E_MODEL_FAILED,
+        "the model returned %d for samples %llu to %llu: see what it means by that, and let it "
+        "return 0 once its outputs are written",
+        code, (unsigned long long)first, (unsigned long long)(first + b.used_count - 1));
     e->error.sample = (int64_t)first;
     e->error.row = (int64_t)b.used_first;
     e->error.model_code = code;
@@ -167,7 +169,7 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
 static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status,
                                         uint64_t batch_end, const request *r)
 {
-    if (batch_end > e->record.pilot) cr_asked_settle(&e->record, r->fixed, r->fixed, r->looks);
+    if (batch_end > e->record.pilot) cr_query_log_settle(&e->record, r->fixed, r->fixed, r->looks);
     return status;
 }
 
@@ -208,7 +210,7 @@ static span missing_part(const certreg_estimator *e, span s)
 static certreg_status refuse_span(certreg_estimator *e, uint64_t first, size_t count,
                                   const char *remedy)
 {
-    cr_fail(
+    cr_error_set(
         &e->error, CERTREG_E_TOO_MANY,
         "first = %llu plus %zu samples exceeds plan.max_samples = %zu%s, or create the estimator "
         "with a larger one",
@@ -227,9 +229,9 @@ static certreg_status check_span(certreg_estimator *e, uint64_t first, size_t co
 static int wants_to_stop(certreg_estimator *e, uint64_t done, uint64_t total)
 {
     if (!e->record.plan.progress) return 0;
-    cr_busy_out(&e->busy);
+    cr_call_guard_out(&e->busy);
     const int stop = e->record.plan.progress(e->record.plan.progress_user, done, total);
-    cr_busy_in(&e->busy);
+    cr_call_guard_in(&e->busy);
     return stop;
 }
 
@@ -237,12 +239,12 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
                                    uint64_t requested, uint64_t looks)
 {
     cr_error_clear(&e->error);
-    certreg_status status = cr_view_begun(&e->record, &e->error);
+    certreg_status status = cr_view_require_input(&e->record, &e->error);
     if (!status) status = check_span(e, first, count);
     if (status) return status;
     if (!e->record.model.eval)
-        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
-                       "model.eval is NULL: use certreg_estimator_draw and _record");
+        return cr_error_set(&e->error, CERTREG_E_WRONG_STATE,
+                            "model.eval is NULL: use certreg_estimator_draw and _record");
     const uint64_t end = first + count, batch = e->record.model.batch;
     const request r = {.end = end, .fixed = requested, .looks = looks};
     for (uint64_t at = first / batch * batch; at < end; at += batch) {
@@ -252,9 +254,9 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
         if ((status = interrupted(e, (size_t)(used.end - used.first)))) return status;
         if ((status = run_batch(e, at, used, &r))) return status;
         if (wants_to_stop(e, asked.end - first, count))
-            return cr_fail(&e->error, CERTREG_E_CANCELLED,
-                           "cancelled by progress with %zu samples in the record",
-                           e->record.present);
+            return cr_error_set(&e->error, CERTREG_E_CANCELLED,
+                                "cancelled by progress with %zu samples in the record",
+                                e->record.present);
     }
     return CERTREG_OK;
 }
@@ -270,9 +272,9 @@ certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, si
 /* ---- inverted control */
 static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
-    certreg_status status = cr_view_begun(&e->record, &e->error);
+    certreg_status status = cr_view_require_input(&e->record, &e->error);
     if (status) return status;
-    if (!x && count) return cr_fail(&e->error, CERTREG_E_INVALID, "x is NULL");
+    if (!x && count) return cr_error_set(&e->error, CERTREG_E_INVALID, "x is NULL");
     const size_t batch = e->record.model.batch;
     const size_t last = (e->record.plan.max_samples - 1) / batch; /* this batch is drawn whole */
     if (first / batch > last || count > (last - first / batch) * batch + (batch - first % batch))
@@ -297,10 +299,10 @@ certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size
 static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t count,
                                    const float *y)
 {
-    certreg_status status = cr_view_begun(&e->record, &e->error);
+    certreg_status status = cr_view_require_input(&e->record, &e->error);
     if (!status) status = check_span(e, first, count);
     if (status) return status;
-    if (!y && count) return cr_fail(&e->error, CERTREG_E_INVALID, "y is NULL");
+    if (!y && count) return cr_error_set(&e->error, CERTREG_E_INVALID, "y is NULL");
     cr_record_expect(&e->record, e->record.plan.max_samples);
     e->record.pilot_fixed |= count > 0;
     return cr_record_store(&e->record, first, count, y, 0, &e->error);

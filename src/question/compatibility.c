@@ -1,7 +1,7 @@
 /* Checks combinations: of statistic, method and center with each other, with what the question
  * requires, and with the constraints that it names. */
 #include "question/compatibility.h"
-#include "base/sizes.h"
+#include "base/struct_sizes.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -66,8 +66,8 @@ static certreg_status refuse(const table *t, const char *what, const char *name,
 {
     char values[200];
     list(t, set, values, sizeof values);
-    return cr_fail(why, CERTREG_E_INVALID, "question.%s: for %s%s use %s", t->field, what, name,
-                   values);
+    return cr_error_set(why, CERTREG_E_INVALID, "question.%s: for %s%s use %s", t->field, what,
+                        name, values);
 }
 
 /* ---- statistic, method and center with each other */
@@ -139,14 +139,16 @@ certreg_status cr_compatibility_check_constraints(const cr_question *q, uint32_t
     char names[200];
     list(&constraints, unused ? unused : lacking, names, sizeof names);
     if (unused)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.constraints: CERTREG_METHOD_%s does not use %s here; leave that "
-                       "out",
-                       m->row.name, names);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "question.constraints: CERTREG_METHOD_%s does not use %s here; leave that "
+            "out",
+            m->row.name, names);
     if (lacking)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.constraints: CERTREG_METHOD_%s uses %s, which plan.constraints "
-                       "lacks; add it there, or name others",
-                       m->row.name, names);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "question.constraints: CERTREG_METHOD_%s uses %s, which plan.constraints "
+            "lacks; add it there, or name others",
+            m->row.name, names);
     return CERTREG_OK;
 }

@@ -1,11 +1,11 @@
 /* Parses the public structs of a question: the only file that follows their pointers. */
 #include "base/bytes.h"
 #include "base/constants.h"
-#include "base/environment.h"
-#include "base/sizes.h"
-#include "base/structs.h"
+#include "base/fp_environment.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
 #include "question/question.h"
-#include "statistics/group.h"
+#include "statistics/group_sequential.h"
 #include <math.h>
 #include <string.h>
 
@@ -20,18 +20,19 @@ static certreg_status read_target(const certreg_target *theirs, cr_given *q, cer
         cr_struct_read(&t, sizeof t, CR_OLDEST_TARGET, theirs, "question.target", why);
     if (status) return status;
     if (!(t.radius > 0) || !isfinite(t.radius))
-        return cr_fail(
+        return cr_error_set(
             why, CERTREG_E_INVALID,
             "question.target->radius is %g; it must be positive and finite (no target: NULL)",
             t.radius);
     if (!t.looks && t.look_count)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.target->looks is NULL, but look_count is %u; set both or neither",
-                       t.look_count);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "question.target->looks is NULL, but look_count is %u; set both or neither",
+            t.look_count);
     if (t.looks && (!t.look_count || t.look_count > CR_LOOKS))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.target->look_count is %u; it must be 1 to %u", t.look_count,
-                       CR_LOOKS);
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "question.target->look_count is %u; it must be 1 to %u", t.look_count,
+                            CR_LOOKS);
     q->target = t.radius;
     q->looks = t.looks;
     q->look_count = t.look_count;
@@ -46,14 +47,16 @@ static certreg_status read_serving(const certreg_serving *theirs, cr_given *q, c
         cr_struct_read(&s, sizeof s, CR_OLDEST_SERVING, theirs, "question.serving", why);
     if (status) return status;
     if (s.pairs != 0 && s.pairs != 1)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.serving->pairs is %d; it must be 0, or 1 for pairs of opposite "
-                       "noise",
-                       (int)s.pairs);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "question.serving->pairs is %d; it must be 0, or 1 for pairs of opposite "
+            "noise",
+            (int)s.pairs);
     if (!s.samples)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.serving->samples is 0; give the number of samples behind a served "
-                       "value, or leave serving NULL");
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "question.serving->samples is 0; give the number of samples behind a served "
+            "value, or leave serving NULL");
     q->served_samples = s.samples;
     q->served_rate = s.failure_rate;
     q->served_trim = s.trim;
@@ -66,10 +69,10 @@ static certreg_status read_prediction(const certreg_question *theirs, cr_given *
                                       certreg_error *why)
 {
     if (!theirs->prediction && theirs->prediction_count)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.prediction is NULL, but prediction_count is %zu; set both or "
-                       "neither",
-                       theirs->prediction_count);
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "question.prediction is NULL, but prediction_count is %zu; set both or "
+                            "neither",
+                            theirs->prediction_count);
     if (!theirs->prediction) return CERTREG_OK;
     q->prediction_given = 1;
     q->prediction = *theirs->prediction;
@@ -82,20 +85,21 @@ static certreg_status read_prediction(const certreg_question *theirs, cr_given *
 static certreg_status divide_alpha(uint64_t share, cr_given *q, certreg_error *why)
 {
     if (!(q->alpha > 0 && q->alpha <= 0.5)) {
-        cr_fail(why, CERTREG_E_INVALID, "question.alpha is %g; it must lie in (0, 0.5]", q->alpha);
+        cr_error_set(why, CERTREG_E_INVALID, "question.alpha is %g; it must lie in (0, 0.5]",
+                     q->alpha);
         if (why) why->value = q->alpha;
         return CERTREG_E_INVALID;
     }
     if (q->bonferroni > most_guarantees / share)
-        return cr_fail(
+        return cr_error_set(
             why, CERTREG_E_INVALID,
             "question.bonferroni is %llu; with %llu noise levels it must not exceed 2^53",
             (unsigned long long)q->bonferroni, (unsigned long long)share);
     q->alpha /= (double)(q->bonferroni * share);
-    if (q->alpha < CR_LEAST_ALPHA)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.alpha divided by bonferroni is %g; it must be at least %g",
-                       q->alpha, CR_LEAST_ALPHA);
+    if (q->alpha < CR_MIN_ALPHA)
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "question.alpha divided by bonferroni is %g; it must be at least %g",
+                            q->alpha, CR_MIN_ALPHA);
     return CERTREG_OK;
 }
 

@@ -2,7 +2,7 @@
  * samples a record may be evaluated for it. */
 #include "question/question.h"
 #include "base/bytes.h"
-#include "record/asked.h"
+#include "record/query_log.h"
 #include <stdio.h>
 
 void cr_question_resolve(cr_view *v, cr_question *q)
@@ -18,12 +18,12 @@ void cr_question_resolve(cr_view *v, cr_question *q)
     q->is_vector = g->output < 0 || g->output_count > 1;
     q->is_angle = !q->is_vector && v->model.kind[q->first] != CERTREG_OUTPUT_REAL;
     q->has_directions = q->is_vector && !(s->row.supports & CR_SUPPORTS_ALL);
-    q->directions = q->has_directions ? cr_net_size(s->net, q->outputs) : 1;
+    q->directions = q->has_directions ? cr_direction_net_size(s->net, q->outputs) : 1;
     q->period = q->is_angle && s->angle != CR_ANGLE_AS_NUMBER
                     ? v->model.hi[q->first] - v->model.lo[q->first]
                     : 0;
-    q->is_counted = cr_score_nature(s->score).two_valued;
-    q->is_bounded = cr_score_nature(s->score).bounded;
+    q->is_counted = cr_score_traits_of(s->score).two_valued;
+    q->is_bounded = cr_score_traits_of(s->score).bounded;
     q->is_group = g->target > 0 && m->row.supports & CR_SUPPORTS_GROUP_TEST;
     q->is_ordered = inverse && s->bounds == CR_BOUNDS_BY_ORDER && m->orders && !q->is_angle;
     q->about_output = c->about_output || (inverse && s->bounds == CR_BOUNDS_OF_MEAN);
@@ -62,21 +62,22 @@ static certreg_status refuse_number(cr_view *v, const cr_question *q, uint64_t s
     if (enough)
         snprintf(remedies, sizeof remedies, "take %llu samples, %s",
                  (unsigned long long)v->asked.total, anytime);
-    return cr_asked_refuse(v, enough ? remedies : anytime, samples, why);
+    return cr_query_log_refuse(v, enough ? remedies : anytime, samples, why);
 }
 
 certreg_status cr_question_check_reuse(cr_view *v, const cr_question *q, uint64_t samples,
                                        certreg_error *why)
 {
-    const cr_asked *asked = &v->asked;
-    if (cr_view_in_range(v, why)) return CERTREG_E_OUT_OF_RANGE;
+    const cr_query_log *asked = &v->asked;
+    if (cr_view_require_in_range(v, why)) return CERTREG_E_OUT_OF_RANGE;
     if (!asked->max_samples || q->method->any_number) return CERTREG_OK;
     if (!q->is_group)
-        return cr_asked_fixed(v, samples) ? CERTREG_OK : refuse_number(v, q, samples, why);
+        return cr_query_log_fixed(v, samples) ? CERTREG_OK : refuse_number(v, q, samples, why);
     const uint64_t looks = cr_question_looks_digest(q);
     if (!looks || looks == asked->looks) return CERTREG_OK;
-    return cr_fail(why, CERTREG_E_WRONG_STATE,
-                   "leave question.target->looks NULL, give those of the first question, or use "
-                   "CERTREG_METHOD_ANYTIME: these looks were not fixed before the record was "
-                   "first evaluated");
+    return cr_error_set(
+        why, CERTREG_E_WRONG_STATE,
+        "leave question.target->looks NULL, give those of the first question, or use "
+        "CERTREG_METHOD_ANYTIME: these looks were not fixed before the record was "
+        "first evaluated");
 }

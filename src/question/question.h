@@ -6,7 +6,7 @@
 #define CR_QUESTION_QUESTION_H
 #include "certreg/question.h"
 #include "question/registry.h"
-#include "record/view.h"
+#include "record/record_view.h"
 
 /* Parsed from the public structs. */
 typedef struct cr_given {

@@ -1,9 +1,9 @@
 /* The rows of all statistics, methods, centers and constraints. Whoever adds a statistic adds its
  * row here, its value to enum certreg_statistic, and its case to cr_statistic_of. */
 #include "question/registry.h"
-#include "base/sizes.h"
+#include "base/struct_sizes.h"
 #include "question/question.h"
-#include "statistics/served.h"
+#include "statistics/serving_bounds.h"
 #include <stddef.h>
 
 enum {
@@ -54,7 +54,7 @@ static double circular_mean_of(const cr_question *q, const cr_values *values)
 
 static double trimmed_mean_of(const cr_question *q, const cr_values *values)
 {
-    const uint64_t cut = cr_served_cut(cr_location_count(values), q->given.served_trim);
+    const uint64_t cut = cr_serving_cut(cr_location_count(values), q->given.served_trim);
     return cr_location_trimmed_mean(values, (size_t)cut);
 }
 
@@ -64,7 +64,7 @@ static const cr_statistic median = {
     .centers = PREDICTION | SAMPLE_MEDIAN,
     .score = CR_SCORE_SIGN,
     .level = 0.5,
-    .angle = CR_ANGLE_CUT,
+    .angle = CR_ANGLE_UNROLLED,
     .prediction = CR_PREDICT_BALANCED,
     .bounds = CR_BOUNDS_BY_ORDER,
     .net = CR_NET_COORDINATES,
@@ -74,7 +74,7 @@ static const cr_statistic huber = {.row = {"HUBER", OUTPUT | CR_SUPPORTS_VECTOR 
                                    .methods = METHODS,
                                    .centers = PREDICTION,
                                    .score = CR_SCORE_HUBER,
-                                   .angle = CR_ANGLE_CUT,
+                                   .angle = CR_ANGLE_UNROLLED,
                                    .prediction = CR_PREDICT_BALANCED,
                                    .bounds = CR_BOUNDS_BY_TOLERANCE,
                                    .net = CR_NET_COORDINATES,
@@ -95,7 +95,7 @@ static const cr_statistic circular_mean = {.row = {"CIRCULAR_MEAN", CR_SUPPORTS_
                                            .methods = METHODS,
                                            .centers = PREDICTION,
                                            .score = CR_SCORE_SINE,
-                                           .angle = CR_ANGLE_ROUND,
+                                           .angle = CR_ANGLE_CIRCULAR,
                                            .prediction = CR_PREDICT_STATISTIC,
                                            .bounds = CR_BOUNDS_BY_TOLERANCE,
                                            .estimate = circular_mean_of};
@@ -106,7 +106,7 @@ static const cr_statistic trimmed_mean = {
     .centers = PREDICTION,
     .score = CR_SCORE_WITHIN,
     .level = 0.5,
-    .angle = CR_ANGLE_CUT,
+    .angle = CR_ANGLE_UNROLLED,
     .prediction = CR_PREDICT_NOISE_FREE,
     .trims = 1,
     .estimate = trimmed_mean_of};

@@ -4,7 +4,7 @@
 #define CR_QUESTION_REGISTRY_H
 #include "certreg/certreg.h"
 #include "statistics/location.h"
-#include "statistics/net.h"
+#include "statistics/direction_net.h"
 #include "statistics/score.h"
 
 struct cr_question;
@@ -37,9 +37,9 @@ typedef struct cr_capabilities {
 
 /* How an angle is read. */
 enum cr_angle {
-    CR_ANGLE_CUT,      /* as a number: the circle is cut opposite its circular mean, which must be
-                          shown to stay near (theory 7.2) */
-    CR_ANGLE_ROUND,    /* on the circle itself; tolerances end at a quarter of a turn */
+    CR_ANGLE_UNROLLED, /* as a number: the circle is cut opposite its circular mean, which must be
+                     shown to stay near (theory 7.2) */
+    CR_ANGLE_CIRCULAR, /* on the circle itself; tolerances end at a quarter of a turn */
     CR_ANGLE_AS_NUMBER /* like any other output */
 };
 

@@ -1,21 +1,21 @@
 /* Validates a question for this model and plan: each field, then the fields together. */
-#include "base/sizes.h"
-#include "base/structs.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
 #include "question/compatibility.h"
-#include "record/asked.h"
-#include "statistics/group.h"
-#include "statistics/pairs.h"
+#include "record/query_log.h"
+#include "statistics/group_sequential.h"
+#include "statistics/antithetic.h"
 #include <math.h>
 
 static certreg_status wrong(certreg_error *why, const char *sentence)
 {
-    return cr_fail(why, CERTREG_E_INVALID, "%s", sentence);
+    return cr_error_set(why, CERTREG_E_INVALID, "%s", sentence);
 }
 
 /* Reports a number and the rule that it breaks. */
 static certreg_status invalid(certreg_error *why, const char *field, double value, const char *rule)
 {
-    cr_fail(why, CERTREG_E_INVALID, "question.%s is %g; %s", field, value, rule);
+    cr_error_set(why, CERTREG_E_INVALID, "question.%s is %g; %s", field, value, rule);
     why->value = value;
     return CERTREG_E_INVALID;
 }
@@ -35,20 +35,20 @@ static certreg_status check_names(cr_view *v, const cr_question *q, certreg_erro
     const cr_given *g = &q->given;
     if (g->output != CERTREG_ALL_OUTPUTS &&
         (g->output < 0 || (size_t)g->output >= v->model.outputs)) {
-        cr_fail(why, CERTREG_E_INVALID,
-                "question.output is %d; give an index below model.outputs = %zu, or "
-                "CERTREG_ALL_OUTPUTS",
-                (int)g->output, v->model.outputs);
+        cr_error_set(why, CERTREG_E_INVALID,
+                     "question.output is %d; give an index below model.outputs = %zu, or "
+                     "CERTREG_ALL_OUTPUTS",
+                     (int)g->output, v->model.outputs);
         why->value = g->output;
         return CERTREG_E_INVALID;
     }
     const size_t first = g->output < 0 ? 0 : (size_t)g->output;
     if (g->output_count > v->model.outputs - first ||
         (g->output == CERTREG_ALL_OUTPUTS && g->output_count))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.output_count is %zu; give at most model.outputs - "
-                       "question.output, and 0 with CERTREG_ALL_OUTPUTS",
-                       g->output_count);
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "question.output_count is %zu; give at most model.outputs - "
+                            "question.output, and 0 with CERTREG_ALL_OUTPUTS",
+                            g->output_count);
     if (!cr_statistic_of(g->statistic))
         return invalid(why, "statistic", g->statistic,
                        "give one of CERTREG_STATISTIC_..., the same for all inputs: chosen for "
@@ -63,7 +63,7 @@ static certreg_status check_names(cr_view *v, const cr_question *q, certreg_erro
 static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_error *why)
 {
     const cr_given *g = &q->given;
-    const int inverse = g->at_radius > 0, quarter = q->statistic->angle == CR_ANGLE_ROUND;
+    const int inverse = g->at_radius > 0, quarter = q->statistic->angle == CR_ANGLE_CIRCULAR;
     if (!(g->tolerance > 0 || (inverse && g->tolerance == 0)) || !isfinite(g->tolerance))
         return invalid(why, "tolerance", g->tolerance, "it must be positive and finite");
     if (quarter && g->tolerance > q->period / 4)
@@ -104,9 +104,10 @@ static certreg_status check_predictions(const cr_question *q, certreg_error *why
     const cr_given *g = &q->given;
     const size_t count = g->prediction_count, needed = q->outputs;
     if (g->prediction_given && count != needed)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.prediction has %zu number%s; this question needs %zu%s", count,
-                       count == 1 ? "" : "s", needed, q->is_vector ? ", one per output" : "");
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "question.prediction has %zu number%s; this question needs %zu%s",
+                            count, count == 1 ? "" : "s", needed,
+                            q->is_vector ? ", one per output" : "");
     for (size_t k = 0; k < g->prediction_count; k++)
         if (!isfinite(g->predictions[k]))
             return invalid(why, "prediction", g->predictions[k], "it must be finite");
@@ -134,11 +135,11 @@ static certreg_status check_range(cr_view *v, const cr_question *q, size_t k, ce
 {
     const double lo = v->model.lo[k], hi = v->model.hi[k];
     if (q->method->normality || hi - lo <= max_size) return CERTREG_OK;
-    return cr_fail(why, CERTREG_E_INVALID,
-                   "model.lo[%zu] is %g and model.hi[%zu] %g; for a mean they must "
-                   "not be more than 1e150 apart: declare the range of float outputs, or use "
-                   "CERTREG_METHOD_ASYMPTOTIC",
-                   k, lo, k, hi);
+    return cr_error_set(why, CERTREG_E_INVALID,
+                        "model.lo[%zu] is %g and model.hi[%zu] %g; for a mean they must "
+                        "not be more than 1e150 apart: declare the range of float outputs, or use "
+                        "CERTREG_METHOD_ASYMPTOTIC",
+                        k, lo, k, hi);
 }
 
 /* If the prediction is far away, its distances to both ends of the range are the same double, or
@@ -176,11 +177,11 @@ static certreg_status check_vector(cr_view *v, const cr_question *q, certreg_err
     if (!q->is_vector) return CERTREG_OK;
     for (size_t k = q->first; k < q->end; k++)
         if (v->model.kind[k] != CERTREG_OUTPUT_REAL)
-            return cr_fail(why, CERTREG_E_INVALID,
-                           "question.output: output %zu is an angle, and a vector needs every "
-                           "model.kind to be CERTREG_OUTPUT_REAL: ask about the angle by a "
-                           "question of its own, and combine them by certreg_certify_outputs",
-                           k);
+            return cr_error_set(why, CERTREG_E_INVALID,
+                                "question.output: output %zu is an angle, and a vector needs every "
+                                "model.kind to be CERTREG_OUTPUT_REAL: ask about the angle by a "
+                                "question of its own, and combine them by certreg_certify_outputs",
+                                k);
     if (!(g->at_radius > 0)) return CERTREG_OK;
     return wrong(why, "question.output: give one question per output: output bounds are about one");
 }
@@ -192,16 +193,18 @@ static certreg_status check_scores(cr_view *v, const cr_question *q, certreg_err
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     const cr_statistic *s = q->statistic;
     if (q->is_counted && g->constraints && (g->constraints & both) != both)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.constraints: name CERTREG_CONSTRAINT_MEAN and _RANGE, or use 0: "
-                       "CERTREG_STATISTIC_%s needs both",
-                       s->row.name);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "question.constraints: name CERTREG_CONSTRAINT_MEAN and _RANGE, or use 0: "
+            "CERTREG_STATISTIC_%s needs both",
+            s->row.name);
     if (!q->is_bounded && !q->method->normality && !has_range(v, q))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.method: declare model.lo and model.hi, or use "
-                       "CERTREG_METHOD_ASYMPTOTIC: CERTREG_STATISTIC_%s with CERTREG_METHOD_%s "
-                       "needs the range of every output",
-                       s->row.name, q->method->row.name);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "question.method: declare model.lo and model.hi, or use "
+            "CERTREG_METHOD_ASYMPTOTIC: CERTREG_STATISTIC_%s with CERTREG_METHOD_%s "
+            "needs the range of every output",
+            s->row.name, q->method->row.name);
     return CERTREG_OK;
 }
 
@@ -236,15 +239,15 @@ static certreg_status check_looks(cr_view *v, const cr_question *q, certreg_erro
     for (size_t i = 0; i < g->look_count; i++) {
         const uint64_t before = i ? g->looks[i - 1] : v->pilot, at = g->looks[i];
         if (at <= before)
-            return cr_fail(why, CERTREG_E_INVALID,
-                           "question.target->looks[%zu] is %llu; it must exceed the %s, %llu", i,
-                           (unsigned long long)at, i ? "look before it" : "pilot",
-                           (unsigned long long)before);
+            return cr_error_set(why, CERTREG_E_INVALID,
+                                "question.target->looks[%zu] is %llu; it must exceed the %s, %llu",
+                                i, (unsigned long long)at, i ? "look before it" : "pilot",
+                                (unsigned long long)before);
         if (at > v->plan.max_samples)
-            return cr_fail(why, CERTREG_E_INVALID,
-                           "question.target->looks[%zu] is %llu; it must not exceed "
-                           "plan.max_samples = %zu",
-                           i, (unsigned long long)at, v->plan.max_samples);
+            return cr_error_set(why, CERTREG_E_INVALID,
+                                "question.target->looks[%zu] is %llu; it must not exceed "
+                                "plan.max_samples = %zu",
+                                i, (unsigned long long)at, v->plan.max_samples);
     }
     return CERTREG_OK;
 }
@@ -258,8 +261,8 @@ static certreg_status check_target(cr_view *v, const cr_question *q, certreg_err
     const certreg_status status =
         cr_compatibility_check(q, q->is_group ? CR_SUPPORTS_GROUP_TEST : CR_SUPPORTS_TARGET, why);
     if (status) return status;
-    if (q->is_group &&
-        (v->plan.max_samples > CR_GROUP_MOST || cr_asked_max_samples(v) > CR_GROUP_MOST))
+    if (q->is_group && (v->plan.max_samples > CR_GROUP_MAX_SAMPLES ||
+                        cr_query_log_max_samples(v) > CR_GROUP_MAX_SAMPLES))
         return wrong(why, "question.target with CERTREG_METHOD_FINITE needs plan.max_samples below "
                           "2^31; otherwise use CERTREG_METHOD_ANYTIME");
     return check_looks(v, q, why);
@@ -274,17 +277,18 @@ static certreg_status check_serving(cr_view *v, const cr_question *q, certreg_er
     if (g->served_samples > max_served)
         return invalid(why, "serving->samples", (double)g->served_samples,
                        "it must not exceed 1e9");
-    if (g->served_pairs &&
-        (g->served_samples < CR_PAIRS_LEAST || g->served_samples > CR_PAIRS_MOST))
+    if (g->served_pairs && (g->served_samples < CR_ANTITHETIC_MIN_SAMPLES ||
+                            g->served_samples > CR_ANTITHETIC_MAX_SAMPLES))
         return invalid(why, "serving->samples", (double)g->served_samples,
                        "from pairs it must be 11 to 10,001");
     if (!(g->served_rate > 0 && g->served_rate <= 0.5))
         return invalid(why, "serving->failure_rate", g->served_rate, "it must lie in (0, 0.5]");
     if (!q->is_bounded && !has_range(v, q))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.serving with CERTREG_STATISTIC_%s needs the range of the output; "
-                       "declare model.lo and model.hi",
-                       q->statistic->row.name);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "question.serving with CERTREG_STATISTIC_%s needs the range of the output; "
+            "declare model.lo and model.hi",
+            q->statistic->row.name);
     return CERTREG_OK;
 }
 
@@ -305,10 +309,11 @@ static certreg_status check_trim(cr_view *v, const cr_question *q, certreg_error
         return invalid(why, "serving->core", g->served_core,
                        "it must lie in (0, tolerance], or be 0 for the tolerance");
     if (g->served_core > 0 && g->served_core < g->tolerance && !has_range(v, q))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.serving->core is %g, but model.lo or model.hi is infinite; a core "
-                       "below the tolerance helps only with a declared range",
-                       g->served_core);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "question.serving->core is %g, but model.lo or model.hi is infinite; a core "
+            "below the tolerance helps only with a declared range",
+            g->served_core);
     return CERTREG_OK;
 }
 
@@ -353,7 +358,7 @@ static certreg_status check_server(cr_view *v, const cr_question *q, certreg_err
 
 certreg_status cr_question_validate(cr_view *v, cr_question *q, certreg_error *why)
 {
-    certreg_status status = cr_view_independent(v, why);
+    certreg_status status = cr_view_require_independent(v, why);
     if (!status) status = check_subject(v, q, why);
     if (!status) status = check_target(v, q, why);
     if (!status) status = cr_compatibility_check_constraints(q, v->plan.constraints, why);
@@ -365,7 +370,7 @@ static certreg_status parse(cr_view *v, const certreg_question *theirs, cr_quest
                             certreg_error *why)
 {
     *out = (cr_question){.first = 0};
-    certreg_status status = cr_view_begun(v, why);
+    certreg_status status = cr_view_require_input(v, why);
     if (!status) status = cr_struct_check(theirs, CR_OLDEST_QUESTION, "question", why);
     return status ? status : cr_question_parse(theirs, 0, 1, &out->given, why);
 }

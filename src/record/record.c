@@ -1,7 +1,7 @@
 /* The record: one float per sample and output. Missing and failed outputs are NaN patterns of our
  * own, so that the record costs four bytes per output and nothing else. */
 #include "record/record.h"
-#include "statistics/pilot.h"
+#include "statistics/pilot_prediction.h"
 #include "base/bytes.h"
 #include "base/constants.h"
 #include <math.h>
@@ -16,7 +16,7 @@ float cr_record_failed(void)
 
 void cr_record_clear(cr_record *r)
 {
-    const float missing = cr_float_of_bits(CR_MISSING_BITS);
+    const float missing = cr_float_of_bits(CR_MISSING_NAN_BITS);
     for (size_t i = 0; i < r->plan.max_samples * r->model.outputs; i++)
         memcpy(r->values + i, &missing, sizeof missing);
     r->present = 0;
@@ -100,19 +100,20 @@ static certreg_status report(cr_view *v, const fault *f, uint64_t sample, int64_
 {
     const int32_t k = f->output;
     if (f->status == CERTREG_E_OUT_OF_RANGE)
-        cr_fail(why, f->status,
-                "sample %llu (row %lld): output %d is %g, outside the declared range [%g, %g]: "
-                "declare a wider one (model.lo, model.hi), or have the model keep to it",
-                (unsigned long long)sample, (long long)row, (int)k, f->value, v->model.lo[k],
-                v->model.hi[k]);
+        cr_error_set(
+            why, f->status,
+            "sample %llu (row %lld): output %d is %g, outside the declared range [%g, %g]: "
+            "declare a wider one (model.lo, model.hi), or have the model keep to it",
+            (unsigned long long)sample, (long long)row, (int)k, f->value, v->model.lo[k],
+            v->model.hi[k]);
     else
-        cr_fail(why, f->status,
-                "sample %llu (row %lld): output %d is %g%s. Rows left unwritten read as NaN. "
-                "CERTREG_PLAN_COUNT_FAILURES counts such outputs instead of stopping",
-                (unsigned long long)sample, (long long)row, (int)k,
-                isnan(f->value) ? (double)NAN : f->value, /* without its sign */
-                v->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? " (as an angle; (0, 0) has none)"
-                                                              : "");
+        cr_error_set(
+            why, f->status,
+            "sample %llu (row %lld): output %d is %g%s. Rows left unwritten read as NaN. "
+            "CERTREG_PLAN_COUNT_FAILURES counts such outputs instead of stopping",
+            (unsigned long long)sample, (long long)row, (int)k,
+            isnan(f->value) ? (double)NAN : f->value, /* without its sign */
+            v->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? " (as an angle; (0, 0) has none)" : "");
     why->sample = (int64_t)sample;
     why->row = row;
     why->output = k;
@@ -123,9 +124,9 @@ static certreg_status report(cr_view *v, const fault *f, uint64_t sample, int64_
 /* Does not report the recorded value: callers could read all values one by one (theory 5.2). */
 static certreg_status disagree(uint64_t sample, size_t k, float now, certreg_error *why)
 {
-    cr_fail(why, CERTREG_E_MISMATCH,
-            "sample %llu, output %zu: the record has a value that differs from the given %.9g",
-            (unsigned long long)sample, k, (double)now);
+    cr_error_set(why, CERTREG_E_MISMATCH,
+                 "sample %llu, output %zu: the record has a value that differs from the given %.9g",
+                 (unsigned long long)sample, k, (double)now);
     why->sample = (int64_t)sample;
     why->output = (int32_t)k;
     why->value = (double)now;

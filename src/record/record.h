@@ -1,7 +1,7 @@
 /* Write access to a record: its samples, its pilot, and its import from bytes. */
 #ifndef CR_RECORD_RECORD_H
 #define CR_RECORD_RECORD_H
-#include "record/view.h"
+#include "record/record_view.h"
 
 /* Removes all samples. */
 void cr_record_clear(cr_record *);
@@ -17,7 +17,7 @@ float cr_record_failed(void);
 certreg_status cr_record_store(cr_record *, uint64_t first, size_t count, const float *y,
                                int64_t first_row, certreg_error *why);
 
-/* ---- archive.c: a record as bytes */
+/* ---- serialize.c: a record as bytes */
 /* certreg_estimator_export and _import. */
 certreg_status cr_record_export(cr_view *, void *buffer, size_t *bytes, certreg_error *why);
 certreg_status cr_record_import(cr_record *, const void *buffer, size_t bytes, certreg_error *why);

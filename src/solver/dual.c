@@ -20,7 +20,7 @@ typedef struct clipped { /* a part on which y* is constant at an end of the rang
 
 /* Adds a short clipped part by one panel, since closed forms would cancel. */
 static void add_short(const cr_problem *problem, const cr_multipliers *at, const clipped *part,
-                      const cr_rule *rule, cr_sums *out)
+                      const cr_rule *rule, cr_dual_expectations *out)
 {
     const double slope = cr_dual_slope(problem, at), y = part->y;
     cr_nodes n;
@@ -37,7 +37,7 @@ static void add_short(const cr_problem *problem, const cr_multipliers *at, const
 
 /* Adds a clipped part in closed form. */
 static void add_clipped(const cr_problem *problem, const cr_multipliers *at, const clipped *part,
-                        const cr_rule *rule, cr_sums *out)
+                        const cr_rule *rule, cr_dual_expectations *out)
 {
     const double from = part->from, to = part->to, y = part->y;
     if (!(from < to)) return;
@@ -57,13 +57,13 @@ static void add_clipped(const cr_problem *problem, const cr_multipliers *at, con
 
 /* Adds a part between the clips, y* = v / 2 lambda, by the rule. */
 static void add_between(const cr_problem *problem, const cr_multipliers *at, double from, double to,
-                        const cr_rule *rule, cr_sums *out)
+                        const cr_rule *rule, cr_dual_expectations *out)
 {
     const cr_ratio *ratio = &problem->ratio;
     const double slope = cr_dual_slope(problem, at),
                  inverse = at->lambda > 0 ? 0.5 / at->lambda : 0;
     double ends[CR_PANELS];
-    cr_sums sum = *out;
+    cr_dual_expectations sum = *out;
     const int count = cr_quadrature_cut(rule, from, to, 0, 2 * ratio->r, ends);
     if (count) problem->effort->points += 2 * (uint64_t)(rule->half * (count - 1));
     for (int i = 1; i < count; i++) {
@@ -84,12 +84,12 @@ static void add_between(const cr_problem *problem, const cr_multipliers *at, dou
     *out = sum;
 }
 
-void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions,
-                  const cr_rule *rule, cr_sums *out)
+void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at,
+                  const cr_clip_regions *regions, const cr_rule *rule, cr_dual_expectations *out)
 {
     const double *edge = regions->edge;
     problem->effort->used++;
-    *out = (cr_sums){0};
+    *out = (cr_dual_expectations){0};
     for (int i = 0; i < CR_EDGES; i += 2) add_between(problem, at, edge[i], edge[i + 1], rule, out);
     out->y = out->py;
     out->yt = out->pyt;
@@ -103,7 +103,7 @@ void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_
 double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint)
 {
     const cr_ratio *ratio = &problem->ratio;
-    const double linear = ratio->order > 0 ? cr_dual_surplus(problem, at) * problem->coefficient
+    const double linear = ratio->order > 0 ? cr_dual_multiplier(problem, at) * problem->coefficient
                                            : 0;
     if (at->lambda > 0) constraint += at->lambda * problem->variance;
     return linear + ratio->norm * constraint;

@@ -5,17 +5,17 @@
 #ifndef CR_SOLVER_DUAL_H
 #define CR_SOLVER_DUAL_H
 #include "base/constants.h"
-#include "solver/effort.h"
-#include "solver/ratio.h"
+#include "solver/evaluation_budget.h"
+#include "solver/likelihood_ratio.h"
 
 typedef struct cr_problem {
     cr_ratio ratio;
-    double b, B;           /* lo - m <= 0 <= hi - m */
-    double variance;       /* C; +inf: the range alone limits the variance */
-    double variance_slope; /* dC/dm */
-    double coefficient;    /* for k = 1: E[y t], the condition of the multiplier a */
-    double enough;         /* see rise.h */
-    cr_effort *effort;     /* counts the evaluations */
+    double b, B;                  /* lo - m <= 0 <= hi - m */
+    double variance;              /* C; +inf: the range alone limits the variance */
+    double variance_slope;        /* dC/dm */
+    double coefficient;           /* for k = 1: E[y t], the condition of the multiplier a */
+    double enough;                /* see one_sided_problem.h */
+    cr_evaluation_budget *effort; /* counts the evaluations */
 } cr_problem;
 
 typedef struct cr_multipliers {
@@ -25,10 +25,10 @@ typedef struct cr_multipliers {
 /* The t at which y* = clip(v / 2 lambda, b, B) changes its form: y = B | between | b | between | B.
  * An edge that does not exist is at an end of the line, or at the least v. */
 #define CR_EDGES 4
-typedef struct cr_regions {
+typedef struct cr_clip_regions {
     double edge[CR_EDGES];
     double width; /* every edge is within this distance of its true place */
-} cr_regions;
+} cr_clip_regions;
 
 /* A Gauss-Legendre rule: nodes in (0, 1), for both signs, with weights; the width of panels. */
 typedef struct cr_rule {
@@ -41,12 +41,12 @@ typedef struct cr_rule {
 extern const cr_rule cr_quadrature_rough, cr_quadrature_draft, cr_quadrature_value,
     cr_quadrature_proof;
 
-typedef struct cr_sums {
+typedef struct cr_dual_expectations {
     double constraint;             /* E max_y (y v - lambda y^2) */
     double y, yt, yy;              /* E[y*], E[y* t], E[y*^2] */
     double p, t, tt, py, pyt, pyy; /* between the clips: E[1], E[t], E[t^2], E[y], E[y t], E[y^2] */
     double growth;                 /* E[y* (t - r) exp(rt - r^2/2)] = dV/dr */
-} cr_sums;
+} cr_dual_expectations;
 
 /* Returns the slope of the part of v that is linear in t: v = h - nu - slope * t. */
 static inline double cr_dual_slope(const cr_problem *problem, const cr_multipliers *at)
@@ -55,14 +55,14 @@ static inline double cr_dual_slope(const cr_problem *problem, const cr_multiplie
 }
 
 /* Returns the multiplier mu of theory 3.1, for k = 1. */
-static inline double cr_dual_surplus(const cr_problem *problem, const cr_multipliers *at)
+static inline double cr_dual_multiplier(const cr_problem *problem, const cr_multipliers *at)
 {
     return problem->ratio.r + problem->ratio.norm * at->a;
 }
 
 /* Finds the edges to within `tolerance`, from the given ones. */
 void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double tolerance,
-                     cr_regions *warm_and_out);
+                     cr_clip_regions *warm_and_out);
 /* Cuts [from, to] into panels, as far as it matters for densities that peak between low_peak and
  * high_peak. Returns the number of ends written, from right to left (0: no panel). */
 #define CR_PANELS 256
@@ -79,15 +79,15 @@ void cr_quadrature_nodes(const cr_rule *rule, double a, double b, const cr_ratio
                          cr_nodes *out);
 
 /* Computes the sums: clipped parts in closed form, parts between the clips by the rule. */
-void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions,
-                  const cr_rule *rule, cr_sums *out);
+void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at,
+                  const cr_clip_regions *regions, const cr_rule *rule, cr_dual_expectations *out);
 /* Tolerance of edges for closed forms: the length of Newton's last step. It leaves an error of its
  * square, and the sums depend on the square of that error. */
 #define CR_ROUGH_EDGES 1e-5
 /* Finds the edges, from the given ones, and the sums in closed form: about ten times as fast, with
  * errors of 1e-10 of the moments. Returns 0, having done nothing, if fewer digits would be left. */
-int cr_dual_closed(const cr_problem *problem, const cr_multipliers *at, cr_regions *regions,
-                   cr_sums *out);
+int cr_dual_closed(const cr_problem *problem, const cr_multipliers *at, cr_clip_regions *regions,
+                   cr_dual_expectations *out);
 /* Returns D, as a shift in output units. `constraint` is a field of the sums. */
 double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint);
 

@@ -22,8 +22,9 @@ static const double weight_20[] = {
     0.118194531961518417,  0.101930119817240435, 0.0832767415767047487, 0.0626720483341090636,
     0.0406014298003869413, 0.0176140071391521183};
 
-/* Rough is the draft if closed.c refuses. The draft steers Newton, which needs no more than 1e-8,
- * since the value is stationary. Value and proof are for the value, with different panels. */
+/* Rough is the draft if dual_closed_form.c refuses. The draft steers Newton, which needs no more
+ * than 1e-8, since the value is stationary. Value and proof are for the value, with different
+ * panels. */
 const cr_rule cr_quadrature_rough = {4, node_8, weight_8, 3.0, 8, 22};
 const cr_rule cr_quadrature_draft = {4, node_8, weight_8, 3.0, 8, 22};
 const cr_rule cr_quadrature_value = {8, node_16, weight_16, 2.5, 12, 40};

@@ -2,10 +2,10 @@
  * the work. */
 #include "solver/solver.h"
 #include "base/os.h"
-#include "base/handle.h"
-#include "base/sizes.h"
-#include "base/structs.h"
-#include "solver/account.h"
+#include "base/handle_memory.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
+#include "solver/solve_info.h"
 #include "solver/worst_case.h"
 #include "solver/worst_function.h"
 #include <math.h>
@@ -24,14 +24,14 @@ static certreg_status create(const certreg_solver_plan *plan, certreg_solver **o
     certreg_status status =
         plan ? cr_struct_read(&p, sizeof p, CR_OLDEST_SOLVER_PLAN, plan, "plan", why) : CERTREG_OK;
     if (!status)
-        status = cr_account_limit(p.max_evaluations, CERTREG_WORST_CASE_EVALUATIONS,
-                                  CERTREG_LEAST_WORST_CASE_EVALUATIONS, &limit, why);
+        status = cr_solve_info_limit(p.max_evaluations, CERTREG_WORST_CASE_EVALUATIONS,
+                                     CERTREG_LEAST_WORST_CASE_EVALUATIONS, &limit, why);
     if (!status)
-        status = cr_handle_take(p.memory, p.memory_bytes, sizeof **out, &owned, (void **)out, why);
+        status = cr_handle_alloc(p.memory, p.memory_bytes, sizeof **out, &owned, (void **)out, why);
     if (status) return status;
     certreg_solver *solver = *out;
     cr_error_clear(&solver->error);
-    cr_busy_init(&solver->busy);
+    cr_call_guard_init(&solver->busy);
     solver->info.struct_size = sizeof solver->info;
     solver->max_evaluations = limit;
     solver->owns_memory = owned;
@@ -45,8 +45,8 @@ certreg_status certreg_solver_create(const certreg_solver_plan *plan, certreg_er
     cr_error_clear(&error);
     if (out) *out = NULL;
     const certreg_status status = out ? create(plan, out, &error)
-                                      : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
-    cr_error_give(why, &error);
+                                      : cr_error_set(&error, CERTREG_E_INVALID, "out is NULL");
+    cr_error_copy_out(why, &error);
     return status;
 }
 
@@ -57,25 +57,25 @@ void certreg_solver_destroy(certreg_solver *solver)
 
 const certreg_error *certreg_solver_error(const certreg_solver *solver)
 {
-    return solver ? cr_busy_error(&solver->busy, &solver->error) : NULL;
+    return solver ? cr_call_guard_error(&solver->busy, &solver->error) : NULL;
 }
 
 certreg_status certreg_solver_info(certreg_solver *solver, certreg_solve_info *out)
 {
     if (!solver) return CERTREG_E_INVALID;
-    return cr_account_report(&solver->busy, &solver->error, &solver->info, out);
+    return cr_solve_info_report(&solver->busy, &solver->error, &solver->info, out);
 }
 
 static certreg_status worst_case(certreg_solver *solver, const cr_worst_case_instance *given,
                                  certreg_mean_change *out)
 {
     certreg_mean_change found;
-    cr_effort effort;
+    cr_evaluation_budget effort;
     certreg_status status = cr_struct_check(out, CR_OLDEST_MEAN_CHANGE, "out", &solver->error);
     if (status) return status;
     const double start = cr_os_now(NULL);
     status = cr_worst_case(given, solver->max_evaluations, &effort, &found, &solver->error);
-    solver->info = cr_account_spent(&effort, start);
+    solver->info = cr_solve_info_spent(&effort, start);
     cr_struct_write(out, out->struct_size, &found, sizeof found);
     return status;
 }
@@ -85,10 +85,10 @@ certreg_status certreg_solver_worst_case(certreg_solver *solver, const certreg_b
                                          certreg_mean_change *out)
 {
     const cr_worst_case_instance given = {bounds, constraints, radius};
-    const certreg_status refused = solver ? cr_busy_enter(&solver->busy, &solver->error)
+    const certreg_status refused = solver ? cr_call_guard_enter(&solver->busy, &solver->error)
                                           : CERTREG_E_INVALID;
-    if (!refused) return cr_busy_leave(&solver->busy, worst_case(solver, &given, out));
-    cr_struct_refuse(out, CR_OLDEST_MEAN_CHANGE, &cr_worst_case_unbounded, sizeof *out);
+    if (!refused) return cr_call_guard_leave(&solver->busy, worst_case(solver, &given, out));
+    cr_struct_write_empty(out, CR_OLDEST_MEAN_CHANGE, &cr_worst_case_unbounded, sizeof *out);
     return refused;
 }
 
@@ -96,13 +96,13 @@ static certreg_status worst_function(certreg_solver *solver, const cr_worst_case
                                      int32_t side, certreg_worst_function *out)
 {
     certreg_worst_function found;
-    cr_effort effort;
+    cr_evaluation_budget effort;
     certreg_status status = cr_struct_check(out, CR_OLDEST_WORST_FUNCTION, "out", &solver->error);
     if (status) return status;
     const double start = cr_os_now(NULL);
     status =
         cr_worst_function(given, side, solver->max_evaluations, &effort, &found, &solver->error);
-    solver->info = cr_account_spent(&effort, start);
+    solver->info = cr_solve_info_spent(&effort, start);
     cr_struct_write(out, out->struct_size, &found, sizeof found);
     return status;
 }
@@ -113,9 +113,10 @@ certreg_status certreg_solver_worst_function(certreg_solver *solver, const certr
 {
     const certreg_worst_function none = {.struct_size = sizeof none, .bound = INFINITY};
     const cr_worst_case_instance given = {bounds, constraints, radius};
-    const certreg_status refused = solver ? cr_busy_enter(&solver->busy, &solver->error)
+    const certreg_status refused = solver ? cr_call_guard_enter(&solver->busy, &solver->error)
                                           : CERTREG_E_INVALID;
-    if (!refused) return cr_busy_leave(&solver->busy, worst_function(solver, &given, side, out));
-    cr_struct_refuse(out, CR_OLDEST_WORST_FUNCTION, &none, sizeof none);
+    if (!refused)
+        return cr_call_guard_leave(&solver->busy, worst_function(solver, &given, side, out));
+    cr_struct_write_empty(out, CR_OLDEST_WORST_FUNCTION, &none, sizeof none);
     return refused;
 }

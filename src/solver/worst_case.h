@@ -2,10 +2,10 @@
 #ifndef CR_SOLVER_WORST_CASE_H
 #define CR_SOLVER_WORST_CASE_H
 #include "certreg/solver.h"
-#include "solver/effort.h"
+#include "solver/evaluation_budget.h"
 
 /* Searches end this many evaluations before the limit, which remain for the proofs. */
-enum { CR_KEPT_FOR_A_WORST_CASE = 500 };
+enum { CR_RESERVED_FOR_WORST_CASE = 500 };
 
 /* An instance of the worst-case problem: bounds, the constraints to use (0: all), the radius. */
 typedef struct cr_worst_case_instance {
@@ -19,6 +19,7 @@ extern const certreg_mean_change cr_worst_case_unbounded;
 /* As certreg_solver_worst_case, with at most max_evaluations. *out is always written, and after a
  * failure bounds nothing. *effort is the effort spent. `why` may be NULL. */
 certreg_status cr_worst_case(const cr_worst_case_instance *, uint32_t max_evaluations,
-                             cr_effort *effort, certreg_mean_change *out, certreg_error *why);
+                             cr_evaluation_budget *effort, certreg_mean_change *out,
+                             certreg_error *why);
 
 #endif

@@ -1,19 +1,19 @@
 /* The worst function at a radius (theory 3.6). Each search of a bound ends at points; their
  * functions are made, measured and checked against all constraints. */
 #include "solver/worst_function.h"
-#include "solver/box.h"
-#include "solver/subsets.h"
-#include "solver/formula.h"
-#include "solver/constraints.h"
-#include "solver/function.h"
+#include "solver/tangent_search.h"
+#include "solver/constraint_subsets.h"
+#include "solver/closed_form_bound.h"
+#include "solver/problem_setup.h"
+#include "solver/extremal_function.h"
 #include <float.h>
 #include <math.h>
 
 /* The least bound so far, and the best function at the ends of its searches: of the functions with
  * all constraints the one with the greatest change of its mean. */
 typedef struct question {
-    const cr_rise *rise; /* with all constraints */
-    cr_box box;
+    const cr_one_sided *rise; /* with all constraints */
+    cr_tangent_pair box;
     double bound, mean; /* mean: what `best` is about */
     certreg_worst_function best;
 } question;
@@ -27,7 +27,7 @@ static int within(double x, double low, double high, double slack)
 }
 
 /* Returns whether the function has all constraints as a model, with the gradient norm |E[f t]|. */
-static int keeps_to(const cr_rise *rise, const certreg_worst_function *f, double mean)
+static int keeps_to(const cr_one_sided *rise, const certreg_worst_function *f, double mean)
 {
     const double slack = tolerance * sqrt(f->variance), away = mean + f->mean - rise->moment_center;
     return within(mean + f->mean, rise->mean_lo, rise->mean_hi, slack) &&
@@ -43,7 +43,7 @@ static int has_digits(const certreg_worst_function *f)
     return DBL_EPSILON * terms <= roundings * sqrt(f->variance);
 }
 
-static void offer(question *q, const cr_point *point)
+static void offer(question *q, const cr_fixed_mean_dual *point)
 {
     certreg_worst_function f;
     if (point->impossible) return;
@@ -57,17 +57,17 @@ static void offer(question *q, const cr_point *point)
 }
 
 /* Offers the function of a bound without a search: without a range, or if nothing can vary. */
-static void offer_formula(question *q, const cr_rise *rise, double bound)
+static void offer_formula(question *q, const cr_one_sided *rise, double bound)
 {
     const int ranged = rise->range_lo > -INFINITY || rise->range_hi < INFINITY;
-    cr_point point = {.mean = fmin(fmax(rise->moment_center, rise->mean_lo), rise->mean_hi),
-                      .constant = 1};
+    cr_fixed_mean_dual point = {
+        .mean = fmin(fmax(rise->moment_center, rise->mean_lo), rise->mean_hi), .constant = 1};
     point.problem = cr_point_describe(rise, point.mean, 0, 0);
     if (bound > 0 && (ranged || !cr_formula_point(rise, &point))) return;
     offer(q, &point);
 }
 
-static int ask(void *context, const cr_rise *rise)
+static int ask(void *context, const cr_one_sided *rise)
 {
     question *q = context;
     const double bound = cr_box_bound(rise, 0, &q->box);
@@ -80,11 +80,11 @@ static int ask(void *context, const cr_rise *rise)
 /* Returns the bound at this radius. */
 static double search(question *q, double r)
 {
-    cr_rise rise = *q->rise;
+    cr_one_sided rise = *q->rise;
     rise.r = r;
     q->bound = INFINITY;
-    cr_subsets subsets = cr_subsets_of(&rise, ask, q);
-    cr_subsets_ask(&subsets, 1, rise.effort);
+    cr_constraint_subsets subsets = cr_constraint_subsets_of(&rise, ask, q);
+    cr_constraint_subsets_ask(&subsets, 1, rise.effort);
     return q->bound;
 }
 
@@ -95,7 +95,7 @@ static const double least_radius = 1e-8; /* below, the bound hardly depends on t
 static void search_nearby(question *q)
 {
     double r = fmax(0.75 * q->rise->r, least_radius);
-    for (int i = 0; i < MOST_ATTEMPTS && cr_effort_left(q->rise->effort); i++, r *= 0.75) {
+    for (int i = 0; i < MOST_ATTEMPTS && cr_budget_left(q->rise->effort); i++, r *= 0.75) {
         search(q, r);
         if (q->best.region_count) return;
     }
@@ -104,38 +104,43 @@ static void search_nearby(question *q)
 static certreg_status check(double radius, int32_t side, certreg_error *why)
 {
     if (side != CERTREG_SIDE_LOWER && side != CERTREG_SIDE_UPPER)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "side is %d; it must be CERTREG_SIDE_LOWER or CERTREG_SIDE_UPPER", side);
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "side is %d; it must be CERTREG_SIDE_LOWER or CERTREG_SIDE_UPPER",
+                            side);
     if (!(radius > 0 && radius < INFINITY))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "radius is %g; a worst function needs a positive and finite one", radius);
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "radius is %g; a worst function needs a positive and finite one",
+                            radius);
     return CERTREG_OK;
 }
 
-static certreg_status check_reach(const cr_rise *rise, double radius, certreg_error *why)
+static certreg_status check_reach(const cr_one_sided *rise, double radius, certreg_error *why)
 {
     const double most = rise->range_hi < INFINITY ? CR_LARGEST_FINITE_RADIUS
                                                   : CR_LARGEST_OPEN_RADIUS;
     if (rise->r <= most) return CERTREG_OK;
-    return cr_fail(why, CERTREG_E_INVALID,
-                   "radius is %g, which is %g sigma; a worst function with this range is given up "
-                   "to %g sigma",
-                   radius, rise->r, most);
+    return cr_error_set(
+        why, CERTREG_E_INVALID,
+        "radius is %g, which is %g sigma; a worst function with this range is given up "
+        "to %g sigma",
+        radius, rise->r, most);
 }
 
 static certreg_status none_found(double bound, certreg_error *why)
 {
     if (bound == INFINITY)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "constraints leave the change of the mean without a bound, so no function "
-                       "is the worst; name the variance, or the mean and the range");
-    return cr_fail(why, CERTREG_E_INVALID,
-                   "constraints bound the change of the mean by %g, but no function that comes "
-                   "near it was found; name the variance, or fewer constraints",
-                   bound);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "constraints leave the change of the mean without a bound, so no function "
+            "is the worst; name the variance, or the mean and the range");
+    return cr_error_set(
+        why, CERTREG_E_INVALID,
+        "constraints bound the change of the mean by %g, but no function that comes "
+        "near it was found; name the variance, or fewer constraints",
+        bound);
 }
 
-/* Returns whether the range was dropped, since it bounds nothing (constraints.c). */
+/* Returns whether the range was dropped, since it bounds nothing (problem_setup.c). */
 static int leaves_range(const certreg_bounds *given, const certreg_worst_function *f)
 {
     return (given->range_lo > -INFINITY || given->range_hi < INFINITY) &&
@@ -143,18 +148,17 @@ static int leaves_range(const certreg_bounds *given, const certreg_worst_functio
 }
 
 certreg_status cr_worst_function(const cr_worst_case_instance *given, int32_t side,
-                                 uint32_t max_evaluations, cr_effort *effort,
+                                 uint32_t max_evaluations, cr_evaluation_budget *effort,
                                  certreg_worst_function *out, certreg_error *why)
 {
     const double radius = given->radius;
-    cr_two_sided both;
+    cr_problem_pair both;
     *out = (certreg_worst_function){.struct_size = sizeof *out, .bound = INFINITY};
-    *effort = (cr_effort){.most = (int)max_evaluations - CR_KEPT_FOR_A_WORST_CASE};
+    *effort = (cr_evaluation_budget){.most = (int)max_evaluations - CR_RESERVED_FOR_WORST_CASE};
     certreg_status status = check(radius, side, why);
-    if (!status)
-        status = cr_constraints_read(given->bounds, given->constraints, effort, &both, why);
+    if (!status) status = cr_problem_setup(given->bounds, given->constraints, effort, &both, why);
     if (status) return status;
-    cr_rise *rise = side == CERTREG_SIDE_UPPER ? &both.rise : &both.drop;
+    cr_one_sided *rise = side == CERTREG_SIDE_UPPER ? &both.rise : &both.drop;
     rise->r = cr_constraints_radius(&both, radius);
     if ((status = check_reach(rise, radius, why))) return status;
     question q = {.rise = rise};

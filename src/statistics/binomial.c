@@ -1,8 +1,8 @@
 /* Binomial tails as sums of positive terms, with a bound of their relative error, and the
- * Clopper-Pearson bound, which certifies the median. The continued fraction of beta.c takes any
- * parameters, but its error is known only up to a + b = 1e4. */
+ * Clopper-Pearson bound, which certifies the median. The continued fraction of incomplete_beta.c
+ * takes any parameters, but its error is known only up to a + b = 1e4. */
 #include "statistics/binomial.h"
-#include "statistics/beta.h"
+#include "statistics/incomplete_beta.h"
 #include "statistics/normal.h"
 #include <float.h>
 #include <math.h>

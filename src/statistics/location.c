@@ -1,9 +1,9 @@
-/* Locations in passes over the recorded outputs: order statistics by the selection of order.c,
- * sums, and roots of summed scores. The search for a root relies on a sign only if rounding cannot
- * have changed it. */
+/* Locations in passes over the recorded outputs: order statistics by the selection of
+ * order_statistics.c, sums, and roots of summed scores. The search for a root relies on a sign only
+ * if rounding cannot have changed it. */
 #include "statistics/location.h"
 #include "base/constants.h"
-#include "statistics/order.h"
+#include "statistics/order_statistics.h"
 #include <math.h>
 
 #define HALVINGS 48 /* of a bracket */
@@ -33,13 +33,13 @@ static double value_at(const cr_values *values, size_t i)
 /* Returns 1 if there is a value i and the deadline has not passed. */
 static inline int has(const cr_values *values, size_t i)
 {
-    return i < values->count && !cr_watch_ends(values->watch, i);
+    return i < values->count && !cr_deadline_ends(values->watch, i);
 }
 
 /* Returns 1 if there are values from `at` on and the deadline has not passed. */
 static inline int has_chunk(const cr_values *values, size_t at)
 {
-    return at < values->count && !cr_watch_ends(values->watch, at + CR_LOCATION_CHUNK - 1);
+    return at < values->count && !cr_deadline_ends(values->watch, at + CR_LOCATION_CHUNK - 1);
 }
 
 /* Reads the values of a chunk that have not failed, and returns their number. The places behind
@@ -171,7 +171,7 @@ static int has_point(edge *e, double theta)
 static void close_in(edge *e, double x, double over)
 {
     double last = e->high;
-    for (int i = 0; i < SECANTS && !cr_watch_late(e->values->watch); i++) {
+    for (int i = 0; i < SECANTS && !cr_deadline_late(e->values->watch); i++) {
         const double slope = (over - e->over) / (last - x), margin = 8 * e->unsure / slope,
                      next = last + e->over / slope + copysign(margin, e->over);
         if (slope > 0 && e->high - e->low <= 4 * margin) return;
@@ -189,7 +189,7 @@ static double edge_of(edge *e, double lo, double hi)
     const double over = e->over;
     if (has_point(e, hi)) return hi;
     if (e->low == lo && e->high == hi) close_in(e, lo, over);
-    for (int i = 0; i < HALVINGS && !cr_watch_late(e->values->watch); i++) {
+    for (int i = 0; i < HALVINGS && !cr_deadline_late(e->values->watch); i++) {
         const double middle = lo + 0.5 * (hi - lo);
         if (!(middle > lo && middle < hi)) break;
         if (has_point(e, middle)) lo = middle;

@@ -2,7 +2,7 @@
  * location, circular mean. */
 #ifndef CR_STATISTICS_LOCATION_H
 #define CR_STATISTICS_LOCATION_H
-#include "base/watch.h"
+#include "base/deadline.h"
 #include <stddef.h>
 
 /* Values read in place: sample i is y[i*step]. Outputs that are not finite are failed calls and are
@@ -12,7 +12,7 @@ typedef struct cr_values {
     const float *y;
     size_t count, step;
     double origin, period;
-    cr_watch *watch; /* NULL: no deadline. If it is late, a location is any number */
+    cr_deadline *watch; /* NULL: no deadline. If it is late, a location is any number */
     /* Not NULL: value i is along . (y[i*step], y[i*step + 1], ...) over `outputs` numbers, and has
      * failed if one of them has. For order statistics and medians only. */
     const double *along;

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-void cr_moments_start(cr_moments *moments, double center)
+void cr_moments_init(cr_moments *moments, double center)
 {
     *moments = (cr_moments){.center = center, .least = INFINITY, .greatest = -INFINITY};
 }
@@ -36,7 +36,7 @@ void cr_moments_add(cr_moments *moments, double u)
 void cr_moments_of(const cr_samples *samples, cr_moments *moments)
 {
     const cr_samples s = *samples; /* a copy, which `moments` cannot overlap, stays in registers */
-    cr_moments_start(moments, s.count ? cr_samples_at(&s, 0) : 0);
+    cr_moments_init(moments, s.count ? cr_samples_at(&s, 0) : 0);
     for (size_t i = 0; cr_samples_has(&s, i); i++) cr_moments_add(moments, cr_samples_at(&s, i));
 }
 
@@ -146,7 +146,7 @@ int cr_moments_asymptotic(const cr_moments *moments, double range_lo, double ran
     const double variance = cr_moments_variance(moments), rounding = cr_moments_rounding(moments),
                  error = sqrt((variance + rounding) / n),
                  outward = 2 * DBL_EPSILON * fabs(mean); /* of the mean, and of mean -/+ z error */
-    const double skewness = CR_UNSEEN_MEAN * cr_moments_skewness(moments);
+    const double skewness = CR_SKEWNESS_FACTOR_MEAN * cr_moments_skewness(moments);
     const double z_lo = mean_quantile(tails->mean_lo, -skewness, n),
                  z_hi = mean_quantile(tails->mean_hi, skewness, n);
     bounds->mean_lo = fmin(fmax(range_lo, mean - (z_lo * error + outward)), range_hi);
@@ -155,7 +155,7 @@ int cr_moments_asymptotic(const cr_moments *moments, double range_lo, double ran
      * of the mean bounds this. */
     const double z_mean = fmax(isfinite(z_lo) ? z_lo : 0, isfinite(z_hi) ? z_hi : 0);
     const double wobble = sqrt(fmax(0, cr_moments_fourth(moments) - second * second) / n);
-    const double squares = CR_UNSEEN_SQUARE * cr_moments_square_skewness(moments);
+    const double squares = CR_SKEWNESS_FACTOR_SQUARE * cr_moments_square_skewness(moments);
     const double z =
         cr_moments_skewed_quantile(cr_normal_quantile_sf(tails->variance_hi), squares, n);
     const double bound = second + z_mean * z_mean * variance / n + z * wobble;

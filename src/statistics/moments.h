@@ -3,7 +3,7 @@
 #ifndef CR_STATISTICS_MOMENTS_H
 #define CR_STATISTICS_MOMENTS_H
 #include "certreg/solver.h"
-#include "statistics/samples.h"
+#include "statistics/score_samples.h"
 #include <stdint.h>
 
 #define CR_MOMENTS_ORDER 6
@@ -19,7 +19,7 @@ typedef struct cr_moments {
 } cr_moments;
 
 /* Empty sums about a center. */
-void cr_moments_start(cr_moments *moments, double center);
+void cr_moments_init(cr_moments *moments, double center);
 /* Adds a value. After one that is not finite every interval abstains. */
 void cr_moments_add(cr_moments *moments, double u);
 /* Sums over these samples, about the first. */
@@ -45,8 +45,8 @@ enum { CR_MOMENTS_OK = 0, CR_MOMENTS_ABSTAINED = 1 };
  * the second for means of their squares or products with the noise. Chosen by simulation so that no
  * distribution from linear to log-normal missed more often than nominal (tests/cover_moments.c,
  * cover_gradient.c); for light tails a bound is one or two per cent wider. */
-#define CR_UNSEEN_MEAN 1.25
-#define CR_UNSEEN_SQUARE 2.0
+#define CR_SKEWNESS_FACTOR_MEAN 1.25
+#define CR_SKEWNESS_FACTOR_SQUARE 2.0
 
 /* Returns the upper end of an interval of a mean, in standard errors: Hall's monotone
  * transformation of the studentised mean, which takes out its skewness, and at least the normal

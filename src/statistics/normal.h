@@ -2,7 +2,7 @@
  * NaN. */
 #ifndef CR_STATISTICS_NORMAL_H
 #define CR_STATISTICS_NORMAL_H
-#include "base/platform.h"
+#include "base/platform_checks.h"
 
 double cr_normal_pdf(double x); /* density */
 double cr_normal_cdf(double x); /* P(t <= x) */

@@ -124,7 +124,7 @@ static double value_along(const cr_score *s, const float *y)
 static void range_along(const cr_score *s, const double *lo, const double *hi, double *least,
                         double *greatest)
 {
-    const double slack = cr_score_unsure(s, lo, hi),
+    const double slack = cr_score_rounding_error(s, lo, hi),
                  added = s->kind == CR_SCORE_LINEAR ? s->tolerance : 0;
     *least = added - slack;
     *greatest = added + slack;
@@ -136,7 +136,7 @@ static void range_along(const cr_score *s, const double *lo, const double *hi, d
     }
 }
 
-double cr_score_unsure(const cr_score *s, const double *lo, const double *hi)
+double cr_score_rounding_error(const cr_score *s, const double *lo, const double *hi)
 {
     double size = s->tolerance;
     for (size_t k = 0; k < s->outputs; k++)
@@ -156,7 +156,7 @@ double cr_score_value(const cr_score *s, const float *y)
 {
     const double v = (double)*y;
     if (is_along(s)) return value_along(s, y);
-    if (isnan(v)) return cr_score_nature(s->kind).bounded ? -1 : v;
+    if (isnan(v)) return cr_score_traits_of(s->kind).bounded ? -1 : v;
     if (s->period > 0 && s->kind != CR_SCORE_WITHIN)
         return circular_value(s, s->side * cr_location_wrap(v, s->prediction, s->period));
     switch (s->kind) {
@@ -182,7 +182,7 @@ double cr_score_of_prediction(const cr_score *s)
 void cr_score_range(const cr_score *s, const double *lo, const double *hi, double *least,
                     double *greatest)
 {
-    if (cr_score_nature(s->kind).bounded) {
+    if (cr_score_traits_of(s->kind).bounded) {
         *least = -1;
         *greatest = 1;
     } else if (is_along(s)) {
@@ -197,17 +197,17 @@ void cr_score_range(const cr_score *s, const double *lo, const double *hi, doubl
 }
 
 /* ---- kinds */
-cr_nature cr_score_nature(enum cr_score_kind kind)
+cr_score_traits cr_score_traits_of(enum cr_score_kind kind)
 {
     switch (kind) {
-    case CR_SCORE_OUTPUT: return (cr_nature){.bounded = 0};
-    case CR_SCORE_LINEAR: return (cr_nature){.sides = 1};
+    case CR_SCORE_OUTPUT: return (cr_score_traits){.bounded = 0};
+    case CR_SCORE_LINEAR: return (cr_score_traits){.sides = 1};
     case CR_SCORE_HUBER:
-    case CR_SCORE_SINE: return (cr_nature){.bounded = 1, .sides = 1};
+    case CR_SCORE_SINE: return (cr_score_traits){.bounded = 1, .sides = 1};
     case CR_SCORE_SIGN:
-    case CR_SCORE_ARC: return (cr_nature){.bounded = 1, .two_valued = 1, .sides = 1};
+    case CR_SCORE_ARC: return (cr_score_traits){.bounded = 1, .two_valued = 1, .sides = 1};
     case CR_SCORE_WITHIN:
-    case CR_SCORE_BALL: return (cr_nature){.bounded = 1, .two_valued = 1};
+    case CR_SCORE_BALL: return (cr_score_traits){.bounded = 1, .two_valued = 1};
     }
-    return (cr_nature){.bounded = 0};
+    return (cr_score_traits){.bounded = 0};
 }

@@ -2,7 +2,7 @@
  * 1, 7 and 9. */
 #ifndef CR_STATISTICS_SCORE_H
 #define CR_STATISTICS_SCORE_H
-#include "statistics/net.h"
+#include "statistics/direction_net.h"
 #include <stdint.h>
 
 enum cr_score_kind {
@@ -16,13 +16,13 @@ enum cr_score_kind {
     CR_SCORE_BALL        /* 1 if all outputs lie within tolerance of the center, else -1 */
 };
 
-typedef struct cr_nature {
+typedef struct cr_score_traits {
     int bounded;    /* a failed output still has a score, the least one */
     int two_valued; /* it is 1 or -1, so that its mean is bounded by counting */
     int sides;      /* there is one for each side of the prediction */
-} cr_nature;
+} cr_score_traits;
 
-cr_nature cr_score_nature(enum cr_score_kind); /* all 0 for the output itself */
+cr_score_traits cr_score_traits_of(enum cr_score_kind); /* all 0 for the output itself */
 
 /* t is side*(y - prediction), on the circle if period > 0. With a period, HUBER is -1 for |t| >=
  * cut, and SIGN for t >= cut: there the moving cut of the line could change the branch (theory
@@ -47,5 +47,5 @@ void cr_score_range(const cr_score *, const double *lo, const double *hi, double
                     double *greatest);
 /* Returns more than rounding can change a score that is linear along a direction, for outputs in
  * [lo, hi]; 0 if the range is not finite. */
-double cr_score_unsure(const cr_score *, const double *lo, const double *hi);
+double cr_score_rounding_error(const cr_score *, const double *lo, const double *hi);
 #endif

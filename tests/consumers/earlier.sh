@@ -10,8 +10,8 @@ cd "$(dirname "$0")/../.." || exit 2
 CC=${CC:-cc} CXX=${CXX:-c++}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-# shellcheck source=tests/tell.sh
-. tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
+. tests/tap_helpers.sh
 ln -s "$library" "$tmp/libcertreg.so.0"
 cat >"$tmp/main.c" <<'END'
 #include "golden/others.h"

@@ -7,7 +7,7 @@ root=$PWD
 CC=${CC:-cc}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-# shellcheck source=tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
 . "$root/tests/tell.sh"
 
 # Variables of the calling make hold here too, so that the same library is installed; its jobs

@@ -22,16 +22,16 @@ change() { # FILE SED-SCRIPT: which has to change something
 }
 grow() { # STRUCT: a double more at its end
     local size
-    size=$(sed -n "s/.*(certreg_$1, .*, \([0-9]*\)).*/\1/p" "$source/src/base/sizes.h")
+    size=$(sed -n "s/.*(certreg_$1, .*, \([0-9]*\)).*/\1/p" "$source/src/base/struct_sizes.h")
     change include/certreg/certreg.h "s/^} certreg_$1;/    double next;\n&/" &&
-        change src/base/sizes.h "/(certreg_$1,/s/ $size)/ $((size + 8)))/"
+        change src/base/struct_sizes.h "/(certreg_$1,/s/ $size)/ $((size + 8)))/"
 }
 make_next() {
     local function='CERTREG_API uint32_t certreg_version(void);' header=include/certreg/certreg.h
     change "$header" "s/^\(#define CERTREG_VERSION_NUMBER\) .*/\1 $later/" &&
         change "$header" "s/^$function/&\n#define CERTREG_NEXT\n${function/version/next}/" &&
         grow question && grow certificate &&
-        echo "uint32_t certreg_next(void) { return $later; }" >>"$source/src/base/status.c" &&
+        echo "uint32_t certreg_next(void) { return $later; }" >>"$source/src/base/status_text.c" &&
         echo 'CERTREG_NEXT { global: certreg_next; } CERTREG_0;' >>"$source/src/certreg.map" &&
         change src/backend/blas.h 's/\(#define CR_BLAS_API\) .*/\1 1000u/' &&
         change src/backend/backend.h 's/\(#define CR_BACKEND_API\) .*/\1 1000u/' &&

@@ -1,5 +1,5 @@
-"""Known answers for tests/unit_cells.c, by mpmath at 60 digits: the cells of the grid that noise
-falls into, from the words of Philox alone, and normals of words of 96 bits.
+"""Known answers for tests/unit_grid_rounding.c, by mpmath at 60 digits: the cells of the grid
+that noise falls into, from the words of Philox alone, and normals of words of 96 bits.
 
 Run: python3 make_cells.py million > cells.inc      (two minutes)
      python3 make_cells.py special > special_cells.inc
@@ -138,7 +138,7 @@ def sums_of(number, row):
 
 
 # ---- tails, and what lies next to the middle between two points
-FLOAT_FIRST, FLOAT_END = 0x40000, 0xFFFF0000  # words of which float has normals (normal4.h)
+FLOAT_FIRST, FLOAT_END = 0x40000, 0xFFFF0000  # words of which float has normals (box_muller.h)
 
 
 def rare_words():

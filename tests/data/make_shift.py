@@ -1,4 +1,4 @@
-"""Radii for tests/unit_shift.c, by mpmath at 50 digits: from, to, and the shift between them.
+"""Radii for tests/unit_gaussian_shift.c, by mpmath at 50 digits: from, to, and the shift between.
 
 The Makefile runs this. An argument is another number of points.
 """

@@ -2,7 +2,7 @@
  * changes nothing, and leaves an interval that knows nothing; an interval that was found agrees
  * with what covers says, and never shrinks when the threshold grows. */
 #include "fuzz/api.h"
-#include "intervals/intervals.h"
+#include "conformal/conformal.h"
 #include <certreg/sampling.h>
 
 const size_t fuzz_most_bytes = 160;
@@ -166,7 +166,7 @@ void fuzz_one(const uint8_t *input, size_t size)
     }
     make_rule(&b, &c, &rule);
     if (fuzz_byte(&b) % 4 == 0) rule.threshold = 4 * fuzz_share(&b) - 1; /* as if from it */
-    if (rule.sample_rank) rule.calibration = cr_intervals_digest(&c, &rule);
+    if (rule.sample_rank) rule.calibration = cr_conformal_digest(&c, &rule);
     sample(e, 100, fuzz_byte(&b) % 16 ? SAMPLES : 5);
     use(&b, e, &c, &rule);
     fuzz_boxes_check();

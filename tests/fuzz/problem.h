@@ -3,7 +3,7 @@
 #define FUZZ_PROBLEM_H
 #include "certreg/solver.h"
 #include "fuzz/fuzz.h"
-#include "support/steps.h"
+#include "support/step_functions.h"
 
 enum { SETS = 31 }; /* of constraints: their numbers are 1 to SETS */
 

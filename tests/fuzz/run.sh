@@ -8,7 +8,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 : "${OBJ:?run me by make fuzz}"
-. tests/apart.sh
+. tests/process_groups.sh
 found=lib/fuzz
 mkdir -p "$found"
 # What fuzz_most_bytes says; 0 lets libFuzzer choose.

@@ -267,7 +267,7 @@ void fuzz_one(const uint8_t *bytes, size_t size)
     const uint8_t what = fuzz_byte(&b);
     const problem p = fuzz_problem(&b);
     const int thorough = fuzz_one_of(THOROUGH, bytes, size);
-    brief->max_evaluations = CR_KEPT_FOR_A_WORST_CASE + (4u << what % 4);
+    brief->max_evaluations = CR_RESERVED_FOR_WORST_CASE + (4u << what % 4);
     const answer a = ask(thorough ? usual : brief, &p.bounds, p.radius);
     covers(&p, &a), covers_what_has_no_range(&p, &a);
     if (!thorough) return;

@@ -1,5 +1,5 @@
 #include "gpu/contract.h"
-#include "support/made_up.h"
+#include "support/test_numbers.h"
 #include "support/special_cells.h"
 
 enum { BLOCKS = 10 };
@@ -267,26 +267,26 @@ static swept swept_of(size_t n)
 
 /* Two with products of the same samples, one of them all but some, and the same for projections. */
 static void functions_of(uint64_t first, size_t n, const float *weights, const swept *to,
-                         cr_function f[FUNCTIONS])
+                         cr_weighting f[FUNCTIONS])
 {
     const size_t few = n / 3, equal = n - n % BLOCKS;
     const size_t from[FUNCTIONS] = {0, 0, few, 0, few},
                  count[FUNCTIONS] = {equal, equal, n - few, n, n - few};
     for (size_t k = 0; k < FUNCTIONS; k++) {
-        f[k] = (cr_function){.first = first + from[k],
-                             .count = count[k],
-                             .blocks = k == 3 ? 1 : BLOCKS,
-                             .whole = k == 3,
-                             .weights = weights + k + from[k],
-                             .lengths = to->lengths + k * (BLOCKS + 1),
-                             .dots = to->dots + k * n};
+        f[k] = (cr_weighting){.first = first + from[k],
+                              .count = count[k],
+                              .blocks = k == 3 ? 1 : BLOCKS,
+                              .whole = k == 3,
+                              .weights = weights + k + from[k],
+                              .lengths = to->lengths + k * (BLOCKS + 1),
+                              .dots = to->dots + k * n};
         if (k < 2) f[k].gram = to->gram + k * BLOCKS * BLOCKS, f[k].lengths = f[k].dots = NULL;
     }
 }
 
 static certreg_status sweep_all(int s, const cr_noise *noise, uint64_t first, size_t n,
                                 const float *weights, const float *mask, const swept *to,
-                                cr_watch *watch)
+                                cr_deadline *watch)
 {
     const cr_sweep_sizes sizes = {.inputs = noise->inputs,
                                   .span = n,
@@ -295,7 +295,7 @@ static certreg_status sweep_all(int s, const cr_noise *noise, uint64_t first, si
                                   .blocks = BLOCKS,
                                   .projected = FUNCTIONS * n};
     const cr_sweep_room room = room_of(s, &sizes);
-    cr_function f[FUNCTIONS];
+    cr_weighting f[FUNCTIONS];
     functions_of(first, n, weights, to, f);
     const cr_sweep all = {.functions = f,
                           .count = FUNCTIONS,
@@ -383,7 +383,7 @@ TEST(late_work_ends_with_its_status)
     const swept found = swept_of(BLOCKS * LENGTH);
     for (int late = 0; late < 2; late++) {
         const certreg_status wanted = late ? CERTREG_E_DEADLINE : CERTREG_OK;
-        cr_watch watch = {.now = later_than_due, .due = late ? 1 : 3};
+        cr_deadline watch = {.now = later_than_due, .due = late ? 1 : 3};
         ck_assert_int_eq(gpu->ops->replay(gpu, &noise, &all, NULL, sums, &watch), wanted);
         watch.late = 0;
         ck_assert_int_eq(

@@ -1,6 +1,6 @@
 /* Products of matrices on a backend: they agree nearly. */
 #include "gpu/contract.h"
-#include "support/made_up.h"
+#include "support/test_numbers.h"
 
 enum { MOST = 10 };
 static const struct {

@@ -1,7 +1,7 @@
 // The device's square root is the host's: every mantissa, beside even and odd exponents, near 1 and
 // where the noise has its smallest and largest.
-#include "backend/cuda/launch.h"
-#include "backend/lanes_scalar.h"
+#include "backend/cuda/launch_utils.h"
+#include "backend/simd_scalar.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>

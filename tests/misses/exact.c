@@ -1,4 +1,4 @@
-#include "misses/climb.h"
+#include "misses/law_search.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  * --from SEED is the first setting; --worker I --workers N takes every N-th from there on; --table
  * FILE writes a line for each. The status is 1 if a setting fails, 2 if an option makes no sense.
  */
-#include "misses/climb.h"
+#include "misses/law_search.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

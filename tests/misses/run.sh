@@ -9,7 +9,7 @@ program=${OBJ:?run me by make check-misses}/tests/misses/misses
 jobs=${JOBS:-1} bad=0
 parts=$(mktemp -d) || exit 2
 trap 'rm -rf "$parts"' EXIT
-. tests/apart.sh
+. tests/process_groups.sh
 running=()
 for ((i = 0; i < jobs; i++)); do
     apart "$program" --seconds "${SECONDS_EACH:-60}" --worker "$i" --workers "$jobs" \

@@ -9,8 +9,8 @@ if [ ! -x "$program" ] || ! mpirun --version 2>/dev/null | grep -q 'Open MPI'; t
     echo "skip MPI: Open MPI is not installed (make deps-all)"
     exit 0
 fi
-# shellcheck source=tests/tell.sh
-. tests/tell.sh
+# shellcheck source=tests/tap_helpers.sh
+. tests/tap_helpers.sh
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 library=$(dirname "$program")/../..

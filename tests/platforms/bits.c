@@ -4,8 +4,8 @@
 #include "backend/cpu.h"
 #include "base/bytes.h"
 #include "platforms/platform.h"
-#include "record/view.h"
-#include "support/made_up.h"
+#include "record/record_view.h"
+#include "support/test_numbers.h"
 #include <certreg/question.h>
 #include <certreg/sampling.h>
 #include <float.h>
@@ -87,7 +87,7 @@ static void print_sweep(size_t i, const cr_noise *noise, const arrays *a)
                                   .projected = s->count};
     const cr_sweep_room room = {.own = malloc(b->ops->sweep_bytes(b, &sizes))};
     double lengths[BLOCKS + 1], gram[BLOCKS * BLOCKS];
-    const cr_function functions[] = {
+    const cr_weighting functions[] = {
         {s->first, count, BLOCKS, a->weights, .gram = gram},
         {s->first, s->count, BLOCKS, a->weights, .lengths = lengths, .dots = a->dots}};
     const cr_sweep sweep = {functions, 2, a->mask, s->first, a->norms, &sizes, &room};

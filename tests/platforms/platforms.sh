@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 2
 export -n NATIVE
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-. tests/apart.sh
+. tests/process_groups.sh
 jobs=${JOBS:-2}
 
 run() { # NAME PROGRAM [EMULATOR...]

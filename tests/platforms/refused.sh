@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # refused.sh: platforms and flags for which the library must not be compiled are refused by a
-# sentence that says why (src/base/platform.h).
+# sentence that says why (src/base/platform_checks.h).
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 bad=0
@@ -8,7 +8,7 @@ refused() { # NAME WHAT-THE-ERROR-SAYS COMPILER FLAG...
     local name=$1 wanted=$2 said
     shift 2
     command -v "$1" >/dev/null || { echo "skip $name: there is no $1"; return; }
-    said=$(echo '#include "base/platform.h"' |
+    said=$(echo '#include "base/platform_checks.h"' |
         "$@" -std=c11 -Isrc -fsyntax-only -x c - 2>&1) && said='it was compiled'
     if grep -qF -- "$wanted" <<<"$said"; then echo "ok $name is refused"; else
         head -5 <<<"$said"
@@ -41,7 +41,7 @@ for flag in -funsafe-math-optimizations -fassociative-math -fno-honor-nans; do
     fi
 done
 # What is as usual is not refused.
-if echo '#include "base/platform.h"' | "$cc" -std=c11 -Isrc -fsyntax-only -x c -; then
+if echo '#include "base/platform_checks.h"' | "$cc" -std=c11 -Isrc -fsyntax-only -x c -; then
     echo 'ok this platform is not refused'
 else
     echo 'not ok this platform is not refused'

@@ -48,9 +48,9 @@
  * Lower bounds of r_bar: r'' = (r^2 - 1)/(u^2 r^3) as a function of u, so that r is convex for u <
  * exp(-1/2), where r of the middle is below; concave beyond, where the mean of the ends is; and
  * everywhere that mean, less 2^-64/12 times the largest r'' <= 1/(u^2 r). */
-#include "backend/lanes_scalar.h"
+#include "backend/simd_scalar.h"
 /* after the lanes */
-#include "backend/cell.h"
+#include "backend/grid_rounding.h"
 #include "backend/cpu.h"
 #include "words.h"
 #include <stdio.h>

@@ -19,6 +19,6 @@ words := $(lanes:%=$(OBJ)/tests/proof/words_%.o)
 $(words): $(OBJ)/tests/proof/words_%.o: tests/proof/words.c
 	@mkdir -p $(@D)
 	$(call say,CC,$< ($*))$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(own) -DWORDS=words_$* \
-	    -DLANES='"backend/lanes_$*.h"' -MMD -MP -c $< -o $@
+	    -DLANES='"backend/simd_$*.h"' -MMD -MP -c $< -o $@
 $(proof): $(OBJ)/tests/proof/normals.o $(words) $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(static_libs)

@@ -6,7 +6,7 @@ from kit import parametrize, root
 from certreg._said import in_python
 from certreg.cli.said import _options
 
-NOT_SAID = ("cuda/", "lanes_scalar.h")  # files whose texts are no sentences
+NOT_SAID = ("cuda/", "simd_scalar.h")  # files whose texts are no sentences
 OF_C = (
     r"CERTREG_|\bcertreg_|\bNULL\b|->|SIZE_MAX|\bz\[|scale\[|(?<![\w\]])[._][a-z]"
     r"|\b(question|plan|model|options|coverage|calibration|rule)\.[a-z]"

@@ -3,7 +3,7 @@
  * public header only. */
 #ifndef SUPPORT_API_KIT_H
 #define SUPPORT_API_KIT_H
-#include "support/asks.h"
+#include "support/question_fields.h"
 #include "support/suite.h"
 #include <certreg/backend.h>
 #include <certreg/certreg.h>

@@ -1,5 +1,5 @@
 #include "support/hostile.h"
-#include "support/steps.h"
+#include "support/step_functions.h"
 #include <certreg/solver.h>
 #include <float.h>
 #include <math.h>

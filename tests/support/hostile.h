@@ -3,7 +3,7 @@
  * variances next to what the range allows. What the function does is known to long double. */
 #ifndef CR_TESTS_HOSTILE_H
 #define CR_TESTS_HOSTILE_H
-#include "support/problems.h"
+#include "support/random_problems.h"
 #include <certreg/solver.h>
 
 typedef struct hostile {

@@ -2,7 +2,7 @@
  * are sets of intervals along one input. */
 #ifndef SUPPORT_PAIR_EVENTS_H
 #define SUPPORT_PAIR_EVENTS_H
-#include "statistics/pairs.h"
+#include "statistics/antithetic.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static inline double sum_of(unsigned M, double both, double neither, int count)
     return fmin(1, sum);
 }
 
-static inline double tail_of(const cr_pairs *pairs, double both, double neither)
+static inline double tail_of(const cr_antithetic *pairs, double both, double neither)
 {
     const unsigned M = (unsigned)(pairs->samples / 2);
     const int out = (int)pairs->out;
@@ -72,7 +72,7 @@ static inline double share_of(const event *e)
 }
 
 /* How often more of the outputs than allowed are out, after a shift of length r. */
-static inline double misses_of(const cr_pairs *pairs, const event *e, double r)
+static inline double misses_of(const cr_antithetic *pairs, const event *e, double r)
 {
     double t[ENDS + 2] = {0, 40}, both = 0, neither = 0;
     for (int i = 0; i < e->count; i++) t[i + 2] = fabs(e->end[i] - r);

@@ -1,8 +1,8 @@
 #include "support/ref_backend.h"
 #include "support/philox_block.h"
-#include "backend/lanes_scalar.h"
+#include "backend/simd_scalar.h"
 /* after the lanes */
-#include "backend/normal4.h"
+#include "backend/box_muller.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ static certreg_status draw(certreg_backend *backend, const cr_noise *noise, cons
 }
 
 static certreg_status replay(certreg_backend *backend, const cr_noise *noise, const cr_weighted *w,
-                             const float *mask, double *sums, cr_watch *watch)
+                             const float *mask, double *sums, cr_deadline *watch)
 {
     (void)backend, (void)watch;
     for (size_t row = 0; row < w->blocks * w->functions; row++)
@@ -132,7 +132,7 @@ static double interleaved(const float *terms_a, const float *terms_b, size_t inp
 }
 
 static certreg_status project(certreg_backend *backend, const cr_noise *noise,
-                              const cr_projection *p, cr_watch *watch)
+                              const cr_projection *p, cr_deadline *watch)
 {
     (void)backend, (void)watch;
     enum { MOST = 1 << 16 };

@@ -4,7 +4,7 @@
 #ifndef REF_BACKEND_H
 #define REF_BACKEND_H
 #include "backend/backend.h"
-#include "backend/precise.h"
+#include "backend/double_double.h"
 
 /* Stateless; not to be closed. */
 certreg_backend *ref_backend(void);

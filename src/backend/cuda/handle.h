@@ -1,9 +1,9 @@
-/* The handle of the CUDA backend, and its ops. Not the header of cuda.c, which makes the handle and
- * needs the ops, since all ops need this one. */
+/* The handle of the CUDA backend, and its ops. Not the header of cuda_backend.c, which makes the
+ * handle and needs the ops, since all ops need this one. */
 #ifndef CR_BACKEND_CUDA_HANDLE_H
 #define CR_BACKEND_CUDA_HANDLE_H
 #include "backend/backend.h"
-#include "backend/cuda/context.h"
+#include "backend/cuda/driver_context.h"
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
@@ -27,9 +27,9 @@ static inline cr_cuda *cr_cuda_of(certreg_backend *backend)
     return (cr_cuda *)(void *)backend;
 }
 
-/* Sets the ops of memory.c. */
+/* Sets the ops of memory_ops.c. */
 void cr_cuda_memory_ops(cr_backend_ops *);
-/* Sets the ops of noise.c. */
+/* Sets the ops of noise_ops.c. */
 void cr_cuda_noise_ops(cr_backend_ops *);
 
 #endif

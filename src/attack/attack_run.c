@@ -1,0 +1,285 @@
+/* The public calls, an attack and the gradient: both check the question, evaluate it on the
+ * target's record, and work under the target's deadline. */
+#include "attack/ascent.h"
+#include "attack/vector_ops.h"
+#include "base/bytes.h"
+#include "base/constants.h"
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
+#include "conditions/conditions.h"
+#include "question/compatibility.h"
+#include <math.h>
+
+/* ---- the question */
+static certreg_status refuse(certreg_attack *a, const char *sentence)
+{
+    return cr_error_set(a->probe.why, CERTREG_E_INVALID, "%s", sentence);
+}
+
+static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
+{
+    const cr_context *e = &a->target;
+    if (q->given.served_samples)
+        return refuse(a, "set question.serving to NULL; an attack is about the smoothed "
+                         "prediction itself");
+    if (!q->is_bounded && !(isfinite(e->record->model.lo[q->given.output]) &&
+                            isfinite(e->record->model.hi[q->given.output])))
+        return refuse(a, "declare model.lo and model.hi: without a range nothing bounds the mean "
+                         "at a shifted input");
+    if (q->is_angle && q->statistic->score == CR_SCORE_HUBER &&
+        !(q->given.tolerance < 0.25 * q->period))
+        return refuse(a, "question.tolerance must be below a quarter of a turn for an attack on "
+                         "the Huber location of an angle");
+    return CERTREG_OK;
+}
+
+/* Reads the question, and refuses it if no attack can be about it. */
+static certreg_status prepare(certreg_attack *a, const certreg_question *question,
+                              cr_conditions *conditions)
+{
+    cr_question *q = &conditions->question;
+    const certreg_status status = cr_question_load(a->target.record, question, q, a->probe.why);
+    if (status) return status;
+    if (q->is_vector)
+        return cr_error_set(
+            a->probe.why, CERTREG_E_INVALID,
+            "question.output is %d and output_count %zu; give the index of one output, "
+            "and 0: an attack is about one",
+            (int)q->given.output, q->given.output_count);
+    return cr_compatibility_check(q, CR_SUPPORTS_ATTACK, a->probe.why);
+}
+
+static certreg_status evaluate(certreg_attack *a, cr_conditions *conditions)
+{
+    cr_record *record = a->target.record;
+    const certreg_status status = cr_conditions_prepare(record, conditions, a->probe.why);
+    if (!status) cr_query_log_remember_now(record, cr_question_looks_digest(&conditions->question));
+    return status;
+}
+
+/* ---- the options */
+static certreg_status check_direction(certreg_attack *a, const float *direction)
+{
+    const size_t d = a->target.record->model.inputs;
+    for (size_t j = 0; j < d; j++) {
+        const int counts = a->probe.replay->host.mask[j] > 0;
+        if (counts && !isfinite(direction[j]))
+            return cr_error_set(a->probe.why, CERTREG_E_INVALID,
+                                "options.direction[%zu] is %g; it must be finite", j,
+                                (double)direction[j]);
+        a->total[j] = counts ? (double)direction[j] : 0;
+    }
+    if (cr_vector_direct(a->total, d, a->direction)) return CERTREG_OK;
+    return refuse(a, "options.direction is zero wherever the input may be shifted; give NULL");
+}
+
+static certreg_status check_calls(certreg_attack *a, const certreg_attack_options *o)
+{
+    certreg_error *why = a->probe.why;
+    const size_t least = cr_ascent_least(o->alpha, o->direction != NULL);
+    if (o->calls > a->max_calls)
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "options.calls (%zu) exceeds plan.max_calls (%zu) of the attack",
+                            o->calls, a->max_calls);
+    if (!o->calls) return CERTREG_OK;
+    if (o->calls < least)
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "options.calls is %zu; an attack at alpha %g takes at least %zu",
+                            o->calls, o->alpha, least);
+    if (!a->target.record->model.eval)
+        return cr_error_set(why, CERTREG_E_WRONG_STATE,
+                            "model.eval is NULL: an attack calls the model; calls = 0 asks for the "
+                            "forecast alone");
+    return CERTREG_OK;
+}
+
+static certreg_status read_options(certreg_attack *a, const certreg_attack_options *theirs,
+                                   certreg_attack_options *o)
+{
+    certreg_error *why = a->probe.why;
+    const certreg_status status =
+        cr_struct_read(o, sizeof *o, CR_OLDEST_ATTACK_OPTIONS, theirs, "options", why);
+    if (status) return status;
+    if (o->reserved)
+        return cr_error_set(why, CERTREG_E_INVALID, "options.reserved is %d; it must be 0",
+                            (int)o->reserved);
+    if (o->alpha == 0) o->alpha = 0.05;
+    if (!(o->alpha >= CR_MIN_ALPHA && o->alpha <= 0.5))
+        return cr_error_set(why, CERTREG_E_INVALID, "options.alpha is %g; it must lie in [%g, 0.5]",
+                            o->alpha, CR_MIN_ALPHA);
+    return check_calls(a, o);
+}
+
+/* ---- an attack */
+/* A seed for everything that defines the attack, so that its noise is no record's and no other
+ * attack's: a caller's choice after an attack must not meet the noise that led to it. */
+static uint64_t seed_of(const certreg_attack *a, const cr_conditions *conditions,
+                        const certreg_attack_options *o)
+{
+    const cr_noise *noise = &a->target.record->input.noise;
+    uint64_t h = cr_hash64(cr_hash64(CR_HASH_START, noise->seed), noise->level);
+    h = cr_hash64(cr_hash64(h, conditions->samples), conditions->question.given.digest);
+    h = cr_hash64(cr_hash64(h, o->number), o->calls);
+    h = cr_hash64(h, cr_bits_of_double(o->alpha));
+    for (size_t j = 0; o->direction && j < a->target.record->model.inputs; j++)
+        h = cr_hash32(h, cr_bits_of_float(a->direction[j] + 0.0f)); /* -0 is 0 */
+    return cr_hash_end(h);
+}
+
+static int report_progress(void *user, uint64_t done, uint64_t total)
+{
+    const cr_attack_state *h = user;
+    const cr_context *target = &h->attack->target;
+    (void)total;
+    if (cr_estimator_cancelled(target->estimator)) return 1;
+    return target->record->plan.progress &&
+           target->record->plan.progress(target->record->plan.progress_user, h->used + done,
+                                         h->budget);
+}
+
+static void blank(const certreg_attack *a, float *shift)
+{
+    for (size_t j = 0; shift && j < a->target.record->model.inputs; j++) shift[j] = 0;
+}
+
+static void borrow_clock(certreg_attack *a, cr_attack_state *h)
+{
+    cr_time_budget *clock = a->probe.clock;
+    cr_deadline *watch = a->probe.record->watch;
+    a->probe.record->plan.progress = report_progress;
+    a->probe.record->plan.progress_user = h;
+    clock->deadline = a->target.clock->deadline;
+    watch->due = clock->deadline;
+    watch->late = 0;
+}
+
+/* No failure: a deadline, a cancel, or a point at which floats cannot carry the noise. */
+static certreg_status stopped(const cr_attack_state *h, certreg_status status,
+                              certreg_attack_result *r)
+{
+    if (status == CERTREG_E_DEADLINE) r->stop = CERTREG_STOP_DEADLINE;
+    else if (status == CERTREG_E_CANCELLED) r->stop = CERTREG_STOP_CANCELLED;
+    else if (!(status && h->floats_end)) return status;
+    cr_error_clear(h->attack->probe.why);
+    return CERTREG_OK;
+}
+
+static certreg_status hunt(cr_attack_state *h, certreg_attack_result *r)
+{
+    const cr_conditions *conditions = h->conditions;
+    if (!conditions->known || !isfinite(conditions->prediction)) return CERTREG_OK;
+    if (conditions->failures && !conditions->question.is_bounded)
+        return CERTREG_OK; /* nothing bounds the mean of outputs that failed */
+    certreg_status status =
+        cr_violation_gradient_find(h->attack, conditions, h->directed, &h->slope);
+    if (status) return status;
+    r->side = h->slope.exit.side;
+    r->forecast = cr_violation_gradient_forecast(&h->slope, h->sigma);
+    r->cosine = h->slope.cosine;
+    return h->budget ? cr_climb(h) : CERTREG_OK;
+}
+
+static certreg_status attack(certreg_attack *a, const certreg_question *question,
+                             const certreg_attack_options *options, float *shift,
+                             certreg_attack_result *r)
+{
+    cr_conditions conditions = {.scratch = a->target.scratch};
+    certreg_attack_options o;
+    certreg_status status = read_options(a, options, &o);
+    if (!status) status = prepare(a, question, &conditions);
+    if (!status) status = check_attacked(a, &conditions.question);
+    if (!status && o.direction) status = check_direction(a, o.direction);
+    if (!status) status = evaluate(a, &conditions);
+    if (status) return status;
+    cr_attack_state h = {.attack = a,
+                         .conditions = &conditions,
+                         .sigma = a->target.record->input.sigma,
+                         .alpha = o.alpha,
+                         .seed = seed_of(a, &conditions, &o),
+                         .budget = o.calls,
+                         .directed = o.direction != NULL,
+                         .shift = shift,
+                         .radius = INFINITY};
+    borrow_clock(a, &h);
+    r->prediction = conditions.prediction;
+    r->tolerance = conditions.question.given.tolerance;
+    r->sigma = h.sigma;
+    r->alpha = o.alpha;
+    r->samples = conditions.samples;
+    status = stopped(&h, hunt(&h, r), r);
+    r->calls = h.used;
+    if (!status) r->radius = h.radius;
+    if (r->radius < INFINITY) r->outcome = CERTREG_ATTACK_BROKEN;
+    return status;
+}
+
+certreg_status certreg_attack_run(certreg_attack *a, const certreg_question *question,
+                                  const certreg_attack_options *options, float *shift,
+                                  certreg_attack_result *result)
+{
+    certreg_attack_result r = {
+        .struct_size = sizeof r, .radius = INFINITY, .forecast = NAN, .prediction = NAN};
+    certreg_status status = a ? cr_attack_enter(a) : CERTREG_E_INVALID;
+    if (!status) {
+        status = cr_struct_check(result, CR_OLDEST_ATTACK_RESULT, "result", a->probe.why);
+        if (!status) status = attack(a, question, options, shift, &r);
+        status = cr_attack_leave(a, status);
+    }
+    if (a && r.outcome != CERTREG_ATTACK_BROKEN) blank(a, shift);
+    cr_struct_write_empty(result, CR_OLDEST_ATTACK_RESULT, &r, sizeof r);
+    return status;
+}
+
+/* ---- the gradient */
+static const cr_condition *condition_on(const cr_conditions *conditions, int32_t side)
+{
+    for (int i = 0; i < conditions->count; i++)
+        if (cr_conditions_side(conditions->each + i) == side) return conditions->each + i;
+    return NULL;
+}
+
+static certreg_status sum_gradient(certreg_attack *a, const cr_conditions *conditions,
+                                   const cr_score *score, double *out)
+{
+    const size_t first = cr_view_first_noisy(a->target.record), count = conditions->samples - first;
+    const cr_samples s = cr_view_samples(a->target.record, score, conditions->question.given.output,
+                                         first, count, 0);
+    double mean = 0;
+    for (size_t i = 0; i < count; i++) mean += cr_samples_at(&s, i) / (double)count;
+    for (size_t i = 0; i < count; i++)
+        a->probe.replay->host.weights[i] = (float)(cr_samples_at(&s, i) - mean);
+    const certreg_status status = cr_violation_gradient_replay(a, first, count, 1, 0);
+    if (status == CERTREG_E_DEADLINE)
+        return cr_error_set(a->probe.why, status,
+                            "the deadline left no time for the gradient: give "
+                            "certreg_estimator_set_deadline more seconds, or 0 for no deadline");
+    if (status) return status;
+    for (size_t j = 0; j < a->target.record->model.inputs; j++)
+        out[j] = a->halves[j] / ((double)count * a->target.record->input.sigma);
+    return CERTREG_OK;
+}
+
+static certreg_status gradient(certreg_attack *a, const certreg_question *question, int32_t side,
+                               double *out)
+{
+    cr_conditions conditions = {.scratch = a->target.scratch};
+    if (!out) return refuse(a, "out is NULL");
+    if (side != CERTREG_SIDE_LOWER && side != CERTREG_SIDE_UPPER)
+        return cr_error_set(a->probe.why, CERTREG_E_INVALID,
+                            "side is %d; give CERTREG_SIDE_LOWER or _UPPER", (int)side);
+    certreg_status status = prepare(a, question, &conditions);
+    if (!status) status = evaluate(a, &conditions);
+    if (status) return status;
+    if (!conditions.known || (conditions.failures && !conditions.question.is_bounded))
+        return cr_error_set(a->probe.why, CERTREG_E_WRONG_STATE,
+                            "outputs of the record failed: it gives no prediction, or no mean");
+    borrow_clock(a, NULL);
+    return sum_gradient(a, &conditions, &condition_on(&conditions, side)->score, out);
+}
+
+certreg_status certreg_attack_gradient(certreg_attack *a, const certreg_question *question,
+                                       int32_t side, double *out)
+{
+    const certreg_status status = cr_attack_enter(a);
+    return status ? status : cr_attack_leave(a, gradient(a, question, side, out));
+}

@@ -1,0 +1,55 @@
+/* A stream of noise as an argument of kernels: by value and with the keys of all rounds, so that
+ * they are constants in a kernel. */
+#ifndef CR_BACKEND_NOISE_STREAM_H
+#define CR_BACKEND_NOISE_STREAM_H
+#include "backend/backend.h"
+#include "backend/philox.h"
+#if defined(__CUDACC__)
+#include <curand_philox4x32_x.h>
+#endif
+
+typedef struct cr_source {
+    uint32_t keys[2 * CR_PHILOX_ROUNDS];
+    uint64_t stream, base, row; /* base: first block of the level; row: blocks of a sample */
+    size_t inputs;
+    int32_t clean_first;
+} cr_source;
+
+/* Returns the first block of a sample. */
+CR_INLINE uint64_t cr_source_block(const cr_source *s, uint64_t sample)
+{
+    return s->base + sample * s->row;
+}
+
+/* Computes the words of a block. Devices use the rounds of cuRAND. Why not its whole generator: it
+ * computes the keys again for each block. */
+CR_INLINE void cr_source_words(const cr_source *s, uint64_t block, uint32_t words[4])
+{
+#if defined(__CUDA_ARCH__)
+    uint4 out = make_uint4((uint32_t)block, (uint32_t)(block >> 32), (uint32_t)s->stream,
+                           (uint32_t)(s->stream >> 32));
+    for (int i = 0; i < CR_PHILOX_ROUNDS; i++)
+        out = _philox4x32round(out, make_uint2(s->keys[2 * i], s->keys[2 * i + 1]));
+    words[0] = out.x;
+    words[1] = out.y;
+    words[2] = out.z;
+    words[3] = out.w;
+#else
+    cr_philox_at(s->keys, s->stream, block, words);
+#endif
+}
+
+/* Returns the stream of a noise. */
+static inline cr_source cr_source_of(const cr_noise *noise)
+{
+    cr_source s;
+    cr_philox_keys(noise->seed, s.keys);
+    s.stream = noise->noise_id;
+    s.base = noise->level << CR_LEVEL_BITS;
+    s.row = noise->inputs / 4 + (noise->inputs % 4 != 0);
+    s.inputs = noise->inputs;
+    s.clean_first = noise->clean_first;
+    return s;
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* The guard of public calls (call_guard.h). One file, so that no call can forget a part of it. */
+#include "base/call_guard.h"
+#include "base/os.h"
+
+void cr_call_guard_init(cr_call_guard *busy)
+{
+    atomic_init(&busy->taken, 0);
+    busy->process = cr_os_process();
+}
+
+int cr_call_guard_is_foreign(const cr_call_guard *busy)
+{
+    return busy->process != cr_os_process();
+}
+
+certreg_status cr_call_guard_enter(cr_call_guard *busy, certreg_error *error)
+{
+    /* Before the flag: in a child, the flag of a call that ran during the fork stays taken. */
+    if (cr_call_guard_is_foreign(busy))
+        return cr_error_set(error, CERTREG_E_WRONG_STATE,
+                            "the handle was made in another process; create one after fork");
+    if (!cr_atomic_flag_take(&busy->taken)) return CERTREG_E_BUSY;
+    cr_environment_enter(&busy->callers);
+    cr_error_clear(error);
+    return CERTREG_OK;
+}
+
+certreg_status cr_call_guard_leave(cr_call_guard *busy, certreg_status status)
+{
+    cr_environment_leave(&busy->callers);
+    cr_atomic_flag_release(&busy->taken);
+    return status;
+}
+
+void cr_call_guard_out(const cr_call_guard *busy)
+{
+    cr_environment_leave(&busy->callers);
+}
+
+void cr_call_guard_in(cr_call_guard *busy)
+{
+    cr_environment_enter(&busy->callers);
+}
+
+const certreg_error *cr_call_guard_error(const cr_call_guard *busy, const certreg_error *error)
+{
+    static const certreg_error running = {
+        .struct_size = sizeof running,
+        .status = CERTREG_E_BUSY,
+        .sample = -1,
+        .row = -1,
+        .output = -1,
+        .text = "another call is running on the handle, around this callback or on another thread"};
+    const int taken = atomic_load_explicit(&busy->taken, memory_order_acquire);
+    return taken && !cr_call_guard_is_foreign(busy) ? &running : error;
+}

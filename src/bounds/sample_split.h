@@ -1,0 +1,18 @@
+/* The two parts of a record, and the shares of alpha, for all bounds. */
+#ifndef CR_BOUNDS_SAMPLE_SPLIT_H
+#define CR_BOUNDS_SAMPLE_SPLIT_H
+#include "conditions/conditions.h"
+#include "statistics/score_samples.h"
+
+/* Shares of alpha (theory 5.1). Two ends of the mean take half of the mean's share each. */
+#define CR_SHARE_MEAN 0.25
+#define CR_SHARE_VARIANCE 0.25
+#define CR_SHARE_CORRELATIONS 0.5
+
+/* The scores of the question's output, about 0: of the noisy samples of the pilot, and of the main
+ * samples, which alone enter bounds. */
+cr_samples cr_split_pilot_scores(cr_view *, const cr_conditions *, const cr_score *);
+cr_samples cr_split_main_scores(cr_view *, const cr_conditions *, const cr_score *);
+size_t cr_split_main_count(const cr_conditions *); /* number of main samples */
+
+#endif

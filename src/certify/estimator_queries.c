@@ -1,0 +1,196 @@
+/* What a record says without a certificate: the run, and of a question a forecast, its prediction
+ * and its estimate. */
+#include "base/struct_sizes.h"
+#include "base/struct_versioning.h"
+#include "estimator/context.h"
+#include "conditions/conditions.h"
+#include "conditions/estimate.h"
+#include "conditions/interim_looks.h"
+#include "conditions/prediction.h"
+#include <math.h>
+
+/* ---- a forecast: how many samples a target radius takes, no guarantee */
+static uint64_t failures_of(cr_view *v, double rate, uint64_t samples)
+{
+    return (uint64_t)ceil(rate * (double)(samples - v->pilot) - 1e-9);
+}
+
+/* First look at which the test is passed if this share of the samples after the pilot fails; 0:
+ * none. Any time, certify answers at the end as well. */
+static uint64_t first_passed(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                             double rate)
+{
+    const uint64_t end = v->plan.max_samples;
+    cr_looks looks;
+    cr_looks_make(v, &conditions->question, &looks);
+    for (size_t j = 0; j < looks.count; j++)
+        if (cr_looks_passed(v, conditions, c, looks.at[j], failures_of(v, rate, looks.at[j])))
+            return looks.at[j];
+    return !conditions->question.is_group &&
+                   cr_looks_passed(v, conditions, c, end, failures_of(v, rate, end))
+               ? end
+               : 0;
+}
+
+/* The same without any failure, at any number of samples. */
+static uint64_t least_passed(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
+{
+    uint64_t low = v->pilot, high = v->plan.max_samples;
+    if (conditions->question.is_group) return first_passed(v, conditions, c, 0);
+    if (!cr_looks_passed(v, conditions, c, high, 0)) return 0;
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (cr_looks_passed(v, conditions, c, middle, 0)) high = middle;
+        else low = middle;
+    }
+    return high;
+}
+
+/* Half a failure is added, as usual, so that a record without failures does not forecast none. NAN:
+ * nothing is known yet. */
+static double failure_rate(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
+{
+    const size_t first = cr_view_first_noisy(v),
+                 count = conditions->samples > first ? conditions->samples - first : 0;
+    const cr_samples s = cr_view_samples(v, &c->score, conditions->output, first, count, 0);
+    double failures = 0.5;
+    if (!count || (!conditions->question.given.prediction_given && conditions->samples < v->pilot))
+        return NAN;
+    for (size_t i = 0; cr_samples_has(&s, i); i++) failures += cr_samples_at(&s, i) < 0;
+    return failures / ((double)count + 1);
+}
+
+/* Zero: no number of samples proves it. */
+static int add_conditions(cr_view *v, const cr_conditions *conditions, certreg_forecast *f)
+{
+    for (int i = 0; i < conditions->count; i++) {
+        const cr_condition *c = conditions->each + i;
+        const uint64_t least = least_passed(v, conditions, c);
+        const double rate = failure_rate(v, conditions, c);
+        const uint64_t expected = isnan(rate) ? 0 : first_passed(v, conditions, c, rate);
+        if (least > f->least_samples) f->least_samples = least;
+        f->expected_samples =
+            fmax(f->expected_samples, isnan(rate) || !expected ? INFINITY : (double)expected);
+        if (!least) return 0;
+    }
+    return 1;
+}
+
+static void fill(cr_view *v, cr_conditions *conditions, certreg_forecast *f)
+{
+    int possible = 1;
+    f->least_samples = 0;
+    f->expected_samples = 0;
+    for (size_t i = 0; possible && i < conditions->question.directions; i++) {
+        cr_conditions_turn(v, conditions, i);
+        possible = add_conditions(v, conditions, f);
+    }
+    if (possible) return;
+    f->least_samples = 0;
+    f->expected_samples = INFINITY;
+}
+
+static certreg_status find_forecast(cr_view *v, cr_conditions *conditions, certreg_forecast *found,
+                                    certreg_error *why)
+{
+    const cr_question *q = &conditions->question;
+    if (!q->is_counted || !(q->given.target > 0))
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "set question.target and CERTREG_STATISTIC_MEDIAN: only a target radius "
+            "of the median can be forecast");
+    const certreg_status status = cr_conditions_preview(v, conditions, why);
+    if (!status) fill(v, conditions, found);
+    return status;
+}
+
+/* ---- prediction and estimate */
+static certreg_status predict(const cr_context *w, const certreg_question *question, double *out)
+{
+    cr_conditions c = {.scratch = w->scratch};
+    if (!out) return cr_error_set(w->why, CERTREG_E_INVALID, "out is NULL");
+    const certreg_status status = cr_question_load(w->record, question, &c.question, w->why);
+    return status ? status : cr_prediction_tell(w->record, &c, out, w->why);
+}
+
+certreg_status certreg_estimator_prediction(certreg_estimator *e, const certreg_question *question,
+                                            double *out)
+{
+    cr_context w;
+    const certreg_status refused = cr_estimator_enter(e, &w);
+    return refused ? refused : cr_estimator_leave(e, predict(&w, question, out));
+}
+
+static certreg_status estimate(const cr_context *w, const certreg_question *question, double *out)
+{
+    cr_conditions c = {.scratch = w->scratch};
+    if (!out) return cr_error_set(w->why, CERTREG_E_INVALID, "out is NULL");
+    certreg_status status = cr_question_load_for_estimate(w->record, question, &c.question, w->why);
+    if (!status) status = cr_estimate_tell(w->record, &c, out, w->why);
+    if (!status) cr_query_log_remember_now(w->record, cr_question_looks_digest(&c.question));
+    return status;
+}
+
+certreg_status certreg_estimator_estimate(certreg_estimator *e, const certreg_question *question,
+                                          double *out)
+{
+    cr_context w;
+    const certreg_status refused = cr_estimator_enter(e, &w);
+    return refused ? refused : cr_estimator_leave(e, estimate(&w, question, out));
+}
+
+static certreg_status forecast(const cr_context *w, const certreg_question *question,
+                               certreg_forecast *found)
+{
+    cr_conditions c = {.scratch = w->scratch};
+    certreg_status status = cr_question_load(w->record, question, &c.question, w->why);
+    if (!status) status = find_forecast(w->record, &c, found, w->why);
+    if (!status) cr_query_log_remember_now(w->record, cr_question_looks_digest(&c.question));
+    return status;
+}
+
+certreg_status certreg_estimator_forecast(certreg_estimator *e, const certreg_question *question,
+                                          certreg_forecast *out)
+{
+    certreg_forecast found = {.struct_size = sizeof found, .expected_samples = INFINITY};
+    cr_context w;
+    const certreg_status refused = cr_estimator_enter(e, &w);
+    certreg_error *error = refused ? NULL : w.why;
+    const certreg_status sized = cr_struct_check(out, CR_OLDEST_FORECAST, "forecast", error);
+    certreg_status status = refused ? refused : sized;
+    if (!status) status = forecast(&w, question, &found);
+    if (!sized) cr_struct_write(out, out->struct_size, &found, sizeof found);
+    return refused ? status : cr_estimator_leave(e, status);
+}
+
+/* ---- the run: what all certificates of one input have in common */
+static certreg_status run_of(const cr_context *w, certreg_run *out)
+{
+    certreg_run run = {.struct_size = sizeof run};
+    certreg_status status = cr_struct_check(out, CR_OLDEST_RUN, "run", w->why);
+    if (status) return status;
+    status = cr_view_require_input(w->record, w->why);
+    if (!status) {
+        run.seed = w->record->input.noise.seed;
+        run.noise_id = w->record->input.noise.noise_id;
+        run.level = w->record->input.noise.level;
+        run.samples = w->record->present;
+        run.pilot = w->record->pilot;
+        run.batch = w->record->model.batch;
+        run.sigma = w->record->input.sigma;
+        run.model_seconds = w->clock->model_seconds;
+        run.library_seconds = w->clock->library_seconds;
+    }
+    cr_struct_write(out, out->struct_size, &run, sizeof run);
+    return status;
+}
+
+certreg_status certreg_estimator_info(certreg_estimator *e, certreg_run *out)
+{
+    const certreg_run nothing = {.struct_size = sizeof nothing};
+    cr_context w;
+    const certreg_status refused = cr_estimator_enter(e, &w);
+    if (!refused) return cr_estimator_leave(e, run_of(&w, out));
+    cr_struct_write_empty(out, CR_OLDEST_RUN, &nothing, sizeof nothing);
+    return refused;
+}

@@ -1,0 +1,104 @@
+/* An estimator for the rooms that answer questions: pointers to its parts, and the calls below. */
+#ifndef CR_ESTIMATOR_CONTEXT_H
+#define CR_ESTIMATOR_CONTEXT_H
+#include "record/query_log.h"
+#include "record/record.h"
+#include "record/noise_replay.h"
+#include "record/workspace.h"
+#include <stdint.h>
+
+/* ---- answer_cost.c: the time of answers, learned from earlier ones, so that sampling ends in time
+ * for the next ones */
+typedef struct cr_answer_cost {
+    uint64_t asked;   /* a hash of the questions; 0: none yet */
+    double fixed;     /* seconds that do not depend on the number of samples */
+    double each;      /* seconds for each sample; 0: unknown */
+    double each_main; /* or for each one behind the pilot */
+} cr_answer_cost;
+
+typedef struct cr_sample_counts {
+    double all, pilot; /* samples in the record, and in its pilot */
+} cr_sample_counts;
+
+#define CR_ANSWER_COST_CACHE 4u /* sets of questions that take turns on one estimator */
+
+/* Returns 1 after the first answers, else 0. */
+static inline int cr_answer_cost_known(const cr_answer_cost *cost)
+{
+    return cost->each > 0;
+}
+
+/* Expected seconds for these numbers of samples, rather too long than too short. Some steps pass
+ * over all samples, others over main samples, and their shares of the time are unknown, so the
+ * longer of two estimates counts: all time in proportion to all samples, or to main samples. */
+double cr_answer_cost_expected(const cr_answer_cost *, cr_sample_counts);
+/* Answers took these seconds, `fixed` of them independent of the number of samples. */
+void cr_answer_cost_learn(cr_answer_cost *, cr_sample_counts, double seconds, double fixed);
+/* Answers were given up after these seconds, and would have taken longer. */
+void cr_answer_cost_learn_abandoned(cr_answer_cost *, cr_sample_counts, double seconds);
+
+/* The answers after the last batch, for the latest questions. */
+typedef struct cr_answer_budget {
+    cr_answer_cost *cost; /* NULL: no questions */
+    double times;         /* how often they will be answered after a batch */
+    size_t from;          /* with fewer samples no question has an answer */
+    double supposed;      /* seconds while the cost is unknown */
+} cr_answer_budget;
+
+typedef struct cr_time_budget { /* the deadline, and measured seconds */
+    double deadline;            /* of record.watch; 0: none */
+    double slowest_batch;       /* of this input */
+    double fastest_batch;       /* of all; 0: none yet */
+    cr_answer_cost costs[CR_ANSWER_COST_CACHE];
+    size_t cost_next;         /* is replaced next */
+    cr_answer_budget closing; /* has to fit behind the last batch */
+    double model_seconds, library_seconds;
+} cr_time_budget;
+
+typedef struct cr_context {
+    certreg_estimator *estimator; /* for the calls below */
+    cr_record *record;
+    cr_replay *replay;
+    cr_workspace *scratch;
+    cr_time_budget *clock;
+    certreg_error *why; /* receives failures */
+} cr_context;
+
+/* ---- create.c: certreg_estimator_create and both sizes (host, device), for plans with at least
+ * this number of blocks. Only block sums need many; replays need one. */
+certreg_status cr_estimator_create(certreg_backend *, const certreg_model *, const certreg_plan *,
+                                   size_t least_blocks, certreg_error *why,
+                                   certreg_estimator **out);
+certreg_status cr_estimator_count(certreg_backend *, const certreg_model *, const certreg_plan *,
+                                  size_t least_blocks, size_t bytes[2], certreg_error *why);
+
+/* ---- entry.c */
+/* Every public call on an estimator begins and ends with these; after a failure of enter there is
+ * nothing to leave. INVALID for NULL, BUSY, WRONG_STATE in a forked child. *work (may be NULL) is
+ * for the length of the call. */
+certreg_status cr_estimator_enter(certreg_estimator *, cr_context *work);
+certreg_status cr_estimator_leave(certreg_estimator *, certreg_status);
+/* The same for calls that need no backend. */
+certreg_status cr_estimator_lock(certreg_estimator *);
+certreg_status cr_estimator_unlock(certreg_estimator *, certreg_status);
+/* The parts of an estimator, while a call holds it. */
+cr_context cr_estimator_work(certreg_estimator *);
+/* Returns 1 if a cancel was requested, and clears the request. */
+int cr_estimator_cancelled(certreg_estimator *);
+
+/* ---- begin.c */
+/* Fails if begin would refuse this input or sigma. */
+certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, double sigma);
+/* certreg_estimator_begin_level within a call. */
+certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma,
+                                  uint64_t noise_id, uint64_t level);
+/* Empties the record, and changes the sign of all later noise of this input. */
+certreg_status cr_estimator_negate_noise(certreg_estimator *);
+
+/* ---- sample.c */
+/* certreg_estimator_sample within a call. It will be evaluated at `requested` samples (0: unknown),
+ * with these looks: both count as fixed beforehand if the outputs end the sampling. */
+certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count,
+                                   uint64_t requested, uint64_t looks);
+
+#endif

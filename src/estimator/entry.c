@@ -1,0 +1,85 @@
+/* Entering and leaving calls on an estimator, and the calls that neither sample nor evaluate: a
+ * record as bytes, a deadline, a cancel, the last error. */
+#include "certreg/sampling.h"
+#include "estimator/estimator.h"
+#include <float.h>
+#include <math.h>
+
+cr_context cr_estimator_work(certreg_estimator *e)
+{
+    return (cr_context){.estimator = e,
+                        .record = &e->record,
+                        .replay = &e->replay,
+                        .scratch = &e->scratch,
+                        .clock = &e->clock,
+                        .why = &e->error};
+}
+
+certreg_status cr_estimator_enter(certreg_estimator *e, cr_context *work)
+{
+    if (!e) return CERTREG_E_INVALID;
+    certreg_status status = cr_call_guard_enter(&e->busy, &e->error);
+    if (status) return status;
+    status = cr_backend_enter(e->backend, &e->error);
+    if (work) *work = cr_estimator_work(e);
+    return status ? cr_call_guard_leave(&e->busy, status) : CERTREG_OK;
+}
+
+certreg_status cr_estimator_leave(certreg_estimator *e, certreg_status status)
+{
+    cr_backend_leave(e->backend);
+    return cr_call_guard_leave(&e->busy, status);
+}
+
+certreg_status cr_estimator_lock(certreg_estimator *e)
+{
+    return cr_call_guard_enter(&e->busy, &e->error);
+}
+
+certreg_status cr_estimator_unlock(certreg_estimator *e, certreg_status status)
+{
+    return cr_call_guard_leave(&e->busy, status);
+}
+
+int cr_estimator_cancelled(certreg_estimator *e)
+{
+    return atomic_exchange(&e->cancel, 0);
+}
+
+/* ---- a record as bytes */
+certreg_status certreg_estimator_export(certreg_estimator *e, void *buffer, size_t *bytes)
+{
+    const certreg_status status = cr_estimator_enter(e, NULL);
+    return status ? status
+                  : cr_estimator_leave(e, cr_record_export(&e->record, buffer, bytes, &e->error));
+}
+
+certreg_status certreg_estimator_import(certreg_estimator *e, const void *buffer, size_t bytes)
+{
+    const certreg_status status = cr_estimator_enter(e, NULL);
+    return status ? status
+                  : cr_estimator_leave(e, cr_record_import(&e->record, buffer, bytes, &e->error));
+}
+
+/* ---- requests from other threads */
+certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double seconds)
+{
+    certreg_status status = cr_estimator_enter(e, NULL);
+    if (status) return status;
+    if (isnan(seconds))
+        status = cr_error_set(&e->error, CERTREG_E_INVALID,
+                              "seconds is NaN; give a number, or 0 for no deadline");
+    else /* a time below 0 is over already */
+        e->clock.deadline = seconds == 0 ? 0 : fmax(cr_estimator_now(e) + seconds, DBL_MIN);
+    return cr_estimator_leave(e, status);
+}
+
+void certreg_estimator_cancel(certreg_estimator *e)
+{
+    if (e) atomic_store(&e->cancel, 1);
+}
+
+const certreg_error *certreg_estimator_error(const certreg_estimator *e)
+{
+    return e ? cr_call_guard_error(&e->busy, &e->error) : NULL;
+}

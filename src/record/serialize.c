@@ -1,0 +1,295 @@
+/* A record as bytes, little-endian: words that identify it, ranges of samples with their recorded
+ * values, a checksum. One file has the layout for export and import. */
+#include "base/bytes.h"
+#include "record/query_log.h"
+#include "record/record.h"
+#include <math.h>
+#include <string.h>
+
+/* The layout, byte by byte, is in docs/stability.md. Format 1 had noise that was not Gaussian
+ * to the last bit. */
+enum { VERSION, SEED, NOISE_ID, LEVEL, SIGMA, INPUTS, OUTPUTS, IDENTITY, PILOT, ASKED };
+enum { RANGES = ASKED + 5, WORDS };
+enum { HEADER = 8 + 8 * WORDS };
+static const uint64_t format_version = 2, not_fixed = UINT64_MAX;
+static const char magic[8] = {'c', 'r', 't', 'r', 'e', 'c', '0', '1'};
+static const char *const word_name[PILOT] = {
+    "format version",
+    "seed: plan.seed must be the record's",
+    "noise_id",
+    "noise level",
+    "sigma",
+    "number of inputs",
+    "number of outputs",
+    "input, noise scale, output kind or CERTREG_PLAN_PAIRS"};
+
+static uint64_t identity(cr_view *v)
+{
+    uint64_t h = CR_HASH_START;
+    for (size_t j = 0; j < v->model.inputs; j++) h = cr_hash32(h, cr_bits_of_float(v->input.z[j]));
+    h = cr_view_hash_model(v, h);
+    return cr_hash_end(cr_view_pairs(v) ? cr_hash64(h, CR_HASH_PAIRS) : h);
+}
+
+/* All but the number of ranges. */
+static void words_of(cr_view *v, uint64_t w[WORDS])
+{
+    const cr_query_log *a = &v->asked;
+    const cr_noise *noise = &v->input.noise;
+    const uint64_t asked[] = {a->first, a->total, a->max_samples, a->batch, a->looks};
+    w[VERSION] = format_version;
+    w[SEED] = noise->seed;
+    w[NOISE_ID] = noise->noise_id;
+    w[LEVEL] = noise->level;
+    w[SIGMA] = cr_bits_of_double(v->input.sigma);
+    w[INPUTS] = v->model.inputs;
+    w[OUTPUTS] = v->model.outputs;
+    w[IDENTITY] = identity(v);
+    w[PILOT] = v->pilot_fixed ? v->pilot : not_fixed;
+    memcpy(w + ASKED, asked, sizeof asked);
+    w[RANGES] = 0;
+}
+
+static uint64_t word_at(const unsigned char *record, int word)
+{
+    return cr_get64(record + 8 + 8 * word);
+}
+
+static cr_query_log asked_of(const unsigned char *record)
+{
+    return (cr_query_log){.first = word_at(record, ASKED),
+                          .total = word_at(record, ASKED + 1),
+                          .max_samples = word_at(record, ASKED + 2),
+                          .batch = word_at(record, ASKED + 3),
+                          .looks = word_at(record, ASKED + 4)};
+}
+
+static size_t range_bytes(cr_view *v, size_t count)
+{
+    return 16 + (count * v->model.outputs * 4 + 7) / 8 * 8;
+}
+
+/* The next run of recorded samples at or after `from`; count 0 at the end. */
+static size_t next_range(cr_view *v, size_t from, size_t *count)
+{
+    while (from < v->plan.max_samples && !cr_view_has(v, from)) from++;
+    for (*count = 0; from + *count < v->plan.max_samples && cr_view_has(v, from + *count);)
+        ++*count;
+    return from;
+}
+
+static unsigned char *put_range(cr_view *v, unsigned char *at, size_t first, size_t count)
+{
+    const size_t values = count * v->model.outputs;
+    cr_put64(at, first);
+    cr_put64(at + 8, count);
+    if (values % 2) cr_put32(at + 16 + 4 * values, 0);
+    for (size_t i = 0; i < values; i++)
+        cr_put32(at + 16 + 4 * i, cr_bits_of_float(v->values[first * v->model.outputs + i]));
+    return at + range_bytes(v, count);
+}
+
+certreg_status cr_record_export(cr_view *v, void *buffer, size_t *bytes, certreg_error *why)
+{
+    const certreg_status status = cr_view_require_input(v, why);
+    if (status) return status;
+    if (!bytes) return cr_error_set(why, CERTREG_E_INVALID, "bytes is NULL");
+    if (cr_view_require_in_range(v, why)) return CERTREG_E_OUT_OF_RANGE;
+    uint64_t w[WORDS];
+    words_of(v, w);
+    size_t need = HEADER + 8, count;
+    for (size_t at = next_range(v, 0, &count); count; at = next_range(v, at + count, &count)) {
+        need += range_bytes(v, count);
+        w[RANGES]++;
+    }
+    const size_t room = *bytes;
+    *bytes = need;
+    if (!buffer) return CERTREG_OK; /* the caller needs the size alone */
+    if (room < need)
+        return cr_error_set(why, CERTREG_E_SMALL_MEMORY,
+                            "the record takes %zu bytes; the buffer has %zu", need, room);
+    unsigned char *out = buffer;
+    memcpy(out, magic, sizeof magic);
+    for (int i = 0; i < WORDS; i++) cr_put64(out + 8 + 8 * i, w[i]);
+    out += HEADER;
+    for (size_t at = next_range(v, 0, &count); count; at = next_range(v, at + count, &count))
+        out = put_range(v, out, at, count);
+    cr_put64(out, cr_hash_end(cr_hash(CR_HASH_START, buffer, need - 8)));
+    return CERTREG_OK;
+}
+
+/* ---- import */
+typedef struct reader {
+    const unsigned char *at, *end;
+    uint64_t ranges, next; /* ranges ascend: no sample before `next` may follow */
+    uint64_t pilot;
+    cr_query_log asked;
+} reader;
+
+static certreg_status damaged(certreg_error *why, const char *how)
+{
+    return cr_error_set(why, CERTREG_E_CORRUPT, "the record is damaged: %s", how);
+}
+
+static certreg_status open_archive(cr_view *v, const void *buffer, size_t bytes, reader *r,
+                                   certreg_error *why)
+{
+    const unsigned char *in = buffer;
+    if (!buffer || bytes < HEADER + 8 || memcmp(in, magic, sizeof magic) != 0)
+        return cr_error_set(why, CERTREG_E_CORRUPT, "these %zu bytes are not a record", bytes);
+    if (cr_get64(in + bytes - 8) != cr_hash_end(cr_hash(CR_HASH_START, buffer, bytes - 8)))
+        return cr_error_set(
+            why, CERTREG_E_CORRUPT,
+            "the record is damaged or cut off: its checksum does not fit its %zu bytes", bytes);
+    uint64_t mine[WORDS];
+    words_of(v, mine);
+    if (word_at(in, VERSION) != mine[VERSION])
+        return cr_error_set(why, CERTREG_E_VERSION,
+                            "the record has format %llu; this version reads %llu: sample it again",
+                            (unsigned long long)word_at(in, VERSION),
+                            (unsigned long long)mine[VERSION]);
+    for (int i = VERSION + 1; i < PILOT; i++)
+        if (word_at(in, i) != mine[i])
+            return cr_error_set(why, CERTREG_E_MISMATCH, "the record was made with a different %s",
+                                word_name[i]);
+    *r = (reader){.at = in + HEADER,
+                  .end = in + bytes - 8,
+                  .ranges = word_at(in, RANGES),
+                  .pilot = word_at(in, PILOT),
+                  .asked = asked_of(in)};
+    return CERTREG_OK;
+}
+
+/* A sample belongs to the pilot or does not, in every evaluation (theory 5.2). A record without
+ * samples takes the imported one's pilot. One that was evaluated has a pilot. */
+static certreg_status merge_pilot(cr_record *mine, const reader *r, int write, certreg_error *why)
+{
+    const uint64_t pilot = r->pilot;
+    if (r->asked.max_samples && pilot >= r->asked.max_samples)
+        return damaged(why, "its pilot is larger than its max_samples");
+    if (pilot == not_fixed && !r->ranges) return CERTREG_OK;
+    if (pilot != mine->pilot && (mine->pilot_fixed || mine->plan.pilot))
+        return cr_error_set(
+            why, CERTREG_E_MISMATCH,
+            "the pilot of the record has %llu samples, and that of this input %zu: begin "
+            "again before the import, and leave plan.pilot 0 or set it to the record's "
+            "(SIZE_MAX for none)",
+            (unsigned long long)pilot, mine->pilot);
+    if (pilot >= mine->plan.max_samples)
+        return cr_error_set(why, CERTREG_E_TOO_MANY,
+                            "the record's pilot has %llu samples: plan.max_samples must be larger",
+                            (unsigned long long)pilot);
+    if (write) cr_record_set_pilot(mine, (size_t)pilot);
+    mine->pilot_fixed |= write;
+    return CERTREG_OK;
+}
+
+/* The declared range of a real output is not part of a record's identity, but what is certified
+ * with it must lie inside. */
+static certreg_status check_range_of(cr_view *v, uint32_t bits, size_t output, certreg_error *why)
+{
+    const float value = cr_float_of_bits(bits);
+    if ((double)value >= v->model.lo[output] && (double)value <= v->model.hi[output])
+        return CERTREG_OK;
+    cr_error_set(why, CERTREG_E_MISMATCH,
+                 "output %zu of the record is %g, outside the declared range [%g, %g]", output,
+                 (double)value, v->model.lo[output], v->model.hi[output]);
+    why->output = (int32_t)output;
+    why->value = (double)value;
+    return CERTREG_E_MISMATCH;
+}
+
+static certreg_status check_values(cr_view *v, const unsigned char *values, size_t count,
+                                   certreg_error *why)
+{
+    const uint32_t failed = cr_bits_of_float(cr_record_failed());
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t bits = cr_get32(values + 4 * i);
+        if ((bits & 0x7f800000u) != 0x7f800000u) {
+            const certreg_status status = check_range_of(v, bits, i % v->model.outputs, why);
+            if (status) return status;
+            continue;
+        }
+        if (bits != failed) return damaged(why, "it has an output that is not finite");
+        if (!(v->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
+            return cr_error_set(
+                why, CERTREG_E_MISMATCH,
+                "the record counts failed outputs: set CERTREG_PLAN_COUNT_FAILURES in plan.flags");
+    }
+    return CERTREG_OK;
+}
+
+/* The first sample to which both records give different outputs; UINT64_MAX: none. */
+static uint64_t find_conflict(cr_view *v, uint64_t first, size_t count, const unsigned char *values)
+{
+    const size_t q = v->model.outputs;
+    for (size_t i = 0; i < count * q; i++) {
+        const uint32_t mine = cr_bits_of_float(v->values[first * q + i]);
+        if (cr_view_has(v, first + i / q) && mine != cr_get32(values + 4 * i)) return first + i / q;
+    }
+    return UINT64_MAX;
+}
+
+static certreg_status check_range(cr_view *v, reader *r, uint64_t *first, size_t *count,
+                                  certreg_error *why)
+{
+    if ((size_t)(r->end - r->at) < 16) return damaged(why, "it ends within a range");
+    *first = cr_get64(r->at);
+    const uint64_t n = cr_get64(r->at + 8);
+    *count = (size_t)n;
+    if (n > SIZE_MAX / 8 / v->model.outputs || range_bytes(v, *count) > (size_t)(r->end - r->at))
+        return damaged(why, "it ends within a range");
+    if (*first > v->plan.max_samples || n > v->plan.max_samples - *first) {
+        cr_error_set(
+            why, CERTREG_E_TOO_MANY,
+            "the record has samples beyond plan.max_samples = %zu: make the estimator with a "
+            "larger one",
+            v->plan.max_samples);
+        why->sample = (int64_t)v->plan.max_samples;
+        return CERTREG_E_TOO_MANY;
+    }
+    if (n == 0 || *first < r->next) return damaged(why, "its ranges are out of order");
+    r->next = *first + n;
+    const certreg_status status = check_values(v, r->at + 16, *count * v->model.outputs, why);
+    if (status) return status;
+    const uint64_t conflict = find_conflict(v, *first, *count, r->at + 16);
+    if (conflict == UINT64_MAX) return CERTREG_OK;
+    cr_error_set(why, CERTREG_E_MISMATCH, "sample %llu is in both records with different outputs",
+                 (unsigned long long)conflict);
+    why->sample = (int64_t)conflict;
+    return CERTREG_E_MISMATCH;
+}
+
+static void take_range(cr_record *mine, const unsigned char *values, uint64_t first, size_t count)
+{
+    const size_t q = mine->model.outputs;
+    for (size_t i = 0; i < count; i++) mine->present += !cr_view_has(mine, first + i);
+    for (size_t i = 0; i < count * q; i++) {
+        const uint32_t bits = cr_get32(values + 4 * i);
+        memcpy(mine->values + first * q + i, &bits, sizeof bits);
+    }
+}
+
+certreg_status cr_record_import(cr_record *mine, const void *buffer, size_t bytes,
+                                certreg_error *why)
+{
+    certreg_status status = cr_view_require_input(mine, why);
+    reader r = {0};
+    if (!status) status = open_archive(mine, buffer, bytes, &r, why);
+    if (status) return status;
+    const reader start = r;
+    for (int write = 0; write < 2; write++) { /* all or nothing: the first pass only checks */
+        r = start;
+        for (uint64_t k = 0; k < r.ranges; k++) {
+            uint64_t first = 0;
+            size_t count = 0;
+            if ((status = check_range(mine, &r, &first, &count, why))) return status;
+            if (write) take_range(mine, r.at + 16, first, count);
+            r.at += range_bytes(mine, count);
+        }
+        if (r.at != r.end) return damaged(why, "it has bytes beyond its last range");
+        if ((status = merge_pilot(mine, &r, write, why))) return status;
+        if ((status = cr_query_log_merge(mine, &r.asked, write, why))) return status;
+    }
+    return CERTREG_OK;
+}

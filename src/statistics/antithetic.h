@@ -1,0 +1,32 @@
+/* Serving from antithetic pairs (theory 1.5): a request takes N' outputs, of M independent pairs z
+ * + delta +- noise, and of one noisy sample more if N' is odd. It fails if `out` or more of them
+ * are out, or failed. Nothing is used but the probability p of being out at z. */
+#ifndef CR_STATISTICS_ANTITHETIC_H
+#define CR_STATISTICS_ANTITHETIC_H
+#include <stdint.h>
+
+#define CR_ANTITHETIC_MIN_SAMPLES 11    /* samples: with fewer, pairs gain less than they cost */
+#define CR_ANTITHETIC_MAX_SAMPLES 10001 /* with more, the sums take long */
+
+typedef struct cr_antithetic {
+    uint64_t samples, out; /* 0 < samples <= CR_ANTITHETIC_MAX_SAMPLES */
+    double rate;           /* accepted probability that a request fails, in (0, 1) */
+} cr_antithetic;
+
+/* Returns P(out or more of N' are out), rounded up, if both of a pair are out with probability
+ * `both` and neither with probability `neither`. Never below this probability at a lesser `both` or
+ * a greater `neither`. */
+double cr_antithetic_tail(const cr_antithetic *, double both, double neither);
+/* Returns 1 if no event of probability p without a shift makes requests fail more often than `rate`
+ * within r >= 0, in units of sigma; 0 in doubt, and for p > 0.999. */
+int cr_antithetic_hold(const cr_antithetic *, double p, double r);
+/* Returns the greatest r at which pairs hold, rounded down, or 0. `likely` is tried first. */
+double cr_antithetic_radius(const cr_antithetic *, double p, double likely);
+/* Returns the threshold for the mean of a score of -1, out, and 1 at the shifted input, if its mean
+ * at z is at least `mean`: a search with this threshold gives the radius of the pairs, rounded
+ * down. 1 if there is none. */
+double cr_antithetic_threshold(const cr_antithetic *, double mean, double likely);
+/* Returns the greatest p at which pairs hold within r, rounded down, or 0. */
+double cr_antithetic_share(const cr_antithetic *, double r);
+
+#endif

@@ -1,0 +1,86 @@
+/* The size of the pilot, and the prediction from it by a soft count of the outputs beyond the
+ * tolerance (theory 5.2, 6.3). The sample median would balance the middle of the outputs, but the
+ * radius depends on their tails. */
+#include "statistics/pilot_prediction.h"
+#include "base/constants.h"
+#include <math.h>
+
+#define PILOT_SHARE 0.15
+#define SAVED 20.0         /* of this number of samples, half of the share */
+#define SHRINKAGE 5.0      /* f(z) counts as this number of pilot samples */
+#define SLOPE 0.05         /* keeps the root unique inside the dead zone */
+#define SMALL_BUDGET 1000u /* up to here the wide ramp is better */
+
+size_t cr_pilot_samples(size_t max_samples, size_t blocks)
+{
+    if (max_samples < 2) return 0;
+    const double most = (double)max_samples, wanted = PILOT_SHARE * most * (most / (most + SAVED));
+    const size_t plain = wanted < 1 ? 1 : (size_t)(wanted + 0.5);
+    if (blocks == 0 || max_samples / 4 < blocks) return plain;
+    /* The smallest pilot that leaves whole blocks. */
+    const size_t least = (max_samples - 1) % blocks + 1;
+    if (plain <= least) return least;
+    /* The nearest of least, least + blocks, ... */
+    return least + (plain - least + blocks / 2) / blocks * blocks;
+}
+
+typedef struct dead_zone {
+    double tolerance, softness;
+} dead_zone;
+
+/* Softly counts the values beyond theta +- tolerance, since only they limit the radius. */
+static void dead_zone_score(double t[CR_LOCATION_CHUNK], const void *setting)
+{
+    const dead_zone zone = *(const dead_zone *)setting;
+    for (int k = 0; k < CR_LOCATION_CHUNK; k++) {
+        const double a = fabs(t[k]) / zone.tolerance, h = zone.softness,
+                     part = (a - 1 + h) / (2 * h), most = part < 1 ? part : 1;
+        t[k] = copysign((most > 0 ? most : 0) + SLOPE * (a < 1 ? a : 1), t[k]);
+    }
+}
+
+double cr_pilot_location(const cr_values *pilot, double tolerance, double softness)
+{
+    const dead_zone zone = {tolerance, softness};
+    const double middle = pilot->period > 0 ? 0 : pilot->origin;
+    return cr_location_root(pilot, dead_zone_score, &zone, middle - 2 * tolerance,
+                            middle + 2 * tolerance);
+}
+
+/* Center of the search if f(z) is unknown: the median; for angles, with the circle cut opposite to
+ * the circular mean. */
+static double robust_origin(cr_values pilot)
+{
+    if (!(pilot.period > 0)) return cr_location_median(&pilot);
+    pilot.origin = cr_location_circular_mean(&pilot);
+    if (isnan(pilot.origin)) pilot.origin = 0;
+    return pilot.origin + cr_location_median(&pilot);
+}
+
+/* Returns the distance from the origin to the root near it. */
+static double move_from(double origin, cr_values pilot, double tolerance, double softness)
+{
+    pilot.origin = origin;
+    const double found = cr_pilot_location(&pilot, tolerance, softness);
+    return pilot.period > 0 ? found : found - origin;
+}
+
+double cr_pilot_prediction(const cr_values *pilot, double tolerance, size_t budget,
+                           double noise_free)
+{
+    const size_t usable = cr_location_count(pilot);
+    const double softness = budget <= SMALL_BUDGET ? 0.5 : 0.25;
+    double origin = isfinite(noise_free) ? noise_free : NAN, move = 0;
+    if (usable > 0 && tolerance > 0) {
+        const double trust = (double)usable / ((double)usable + SHRINKAGE);
+        move = trust * move_from(origin, *pilot, tolerance, softness);
+        /* An end of the bracket is no root: f(z) is far from the noisy outputs. */
+        if (isnan(origin) || !(fabs(move / trust) < 2 * tolerance * (1 - CR_ROUNDING_MARGIN))) {
+            origin = robust_origin(*pilot);
+            move = move_from(origin, *pilot, tolerance, softness);
+        }
+    }
+    const double prediction = origin + move;
+    return pilot->period > 0 && isfinite(prediction) ? remainder(prediction, pilot->period)
+                                                     : prediction;
+}

@@ -1,0 +1,191 @@
+/* Closed forms of the worst case (theory 3.3) against long double: they are rounded up, by little.
+ */
+#include "solver/dual.h"
+#include "solver/closed_form_bound.h"
+#include "solver/likelihood_ratio.h"
+#include "support/random_problems.h"
+#include "support/suite.h"
+
+enum { PROBLEMS = 4000, AXES = 2 };
+
+/* ---- the same without rounding, as far as anybody could tell */
+static long double norm(int order, double radius)
+{
+    const long double x = (long double)radius * (long double)radius;
+    long double term = x, sum = 0;
+    for (int j = 1; j < 400; j++, term *= x / (long double)j)
+        if (j > order) sum += term;
+    return sqrtl(sum);
+}
+
+typedef struct form { /* sum of weight*y + rest*spread, on a ball of squared radius `all` */
+    int count;
+    long double weight[AXES], low[AXES], high[AXES], rest, all;
+} form;
+
+static long double value_at(const form *f, long double x, long double *left)
+{
+    long double sum = 0;
+    *left = f->all;
+    for (int j = 0; j < f->count; j++) {
+        const long double y = fminl(fmaxl(x * f->weight[j], f->low[j]), f->high[j]);
+        *left -= y * y;
+        sum += f->weight[j] * y;
+    }
+    return sum + f->rest * sqrtl(fmaxl(0, *left));
+}
+
+/* Where what x allows fills the ball. Every feasible point is at most the supremum, and this one
+ * is the supremum but for the digits of x. */
+static long double greatest(const form *f)
+{
+    long double low = 0, high = 1, left, value;
+    do value_at(f, high *= 2, &left);
+    while (left - high * high * f->rest * f->rest > 0 && high < 1e300L);
+    for (int i = 0; i < 300; i++) {
+        const long double x = 0.5L * (low + high);
+        value = value_at(f, x, &left);
+        if (left > x * x * f->rest * f->rest) low = x;
+        else high = x;
+    }
+    value = value_at(f, low, &left);
+    return value;
+}
+
+/* ---- promises */
+TEST_TIMES(norm_of_the_likelihood_ratio_is_rounded_up, 2)
+{
+    dice d = dice_of(31);
+    for (int i = 0; i < PROBLEMS; i++) {
+        const double r = exp(dice_between(&d, log(1e-3), log(6)));
+        const long double exact = norm(_i, r), got = cr_ratio_norm_up(_i, r);
+        ck_assert_msg(got >= exact && got <= exact * (1 + 1e-14L), "order %d, r %.17g: %.3Lg", _i,
+                      r, got / exact - 1);
+    }
+}
+
+static double near_one(dice *d)
+{
+    return 1 - exp(dice_between(d, log(1e-16), 0));
+}
+
+static cr_one_sided random_rise(dice *d, cr_evaluation_budget *effort)
+{
+    const double variance = exp(dice_between(d, -5, 5)), root = sqrt(variance);
+    return (cr_one_sided){.r = exp(dice_between(d, log(1e-3), log(5))),
+                          .mean_lo = 0,
+                          .mean_hi = 0,
+                          .range_lo = -INFINITY,
+                          .range_hi = INFINITY,
+                          .variance = variance,
+                          .gradient_lo = 0,
+                          .gradient_hi = root * near_one(d),
+                          .moment = INFINITY,
+                          .effort = effort};
+}
+
+/* What rounding may take off the ball is far more beneath the root. */
+static void expect_above(const cr_one_sided *rise, double weight, long double exact)
+{
+    double growth;
+    const double got = cr_closed_form_bound(rise, weight, &growth),
+                 all = fmin(rise->variance, rise->moment);
+    const long double most = exact * (1 + 1e-13L) + norm(1, rise->r) * 1e-7L * sqrtl(all);
+    ck_assert_msg((long double)got >= exact && (long double)got <= most,
+                  "r %.17g gradient %.17g of %.17g: %.17g, by %.3Lg", rise->r, rise->gradient_hi,
+                  rise->variance, got, (long double)got - exact);
+}
+
+TEST(shift_without_a_range_is_rounded_up)
+{
+    dice d = dice_of(32);
+    cr_evaluation_budget effort = {0};
+    for (int i = 0; i < PROBLEMS; i++) {
+        const cr_one_sided rise = random_rise(&d, &effort);
+        expect_above(&rise, 0,
+                     greatest(&(form){.count = 1,
+                                      .weight = {rise.r},
+                                      .high = {rise.gradient_hi},
+                                      .rest = norm(1, rise.r),
+                                      .all = rise.variance}));
+    }
+}
+
+/* The mean takes its part of the moment. */
+TEST(mean_by_the_moment_is_rounded_up)
+{
+    dice d = dice_of(34);
+    cr_evaluation_budget effort = {0};
+    for (int i = 0; i < PROBLEMS; i++) {
+        cr_one_sided rise = random_rise(&d, &effort);
+        const double root = sqrt(rise.variance);
+        rise.moment = rise.variance, rise.variance = INFINITY;
+        rise.mean_hi = root * near_one(&d), rise.mean_lo = rise.mean_hi * near_one(&d);
+        rise.gradient_hi = 0.5 * sqrt(rise.moment - rise.mean_hi * rise.mean_hi);
+        expect_above(&rise, 1,
+                     greatest(&(form){.count = 2,
+                                      .weight = {rise.r, 1},
+                                      .low = {0, rise.mean_lo},
+                                      .high = {rise.gradient_hi, rise.mean_hi},
+                                      .rest = norm(1, rise.r),
+                                      .all = rise.moment}));
+    }
+}
+
+TEST(shift_that_underflows_is_not_zero)
+{
+    double growth;
+    cr_evaluation_budget effort = {0};
+    dice d = dice_of(35);
+    cr_one_sided rise = random_rise(&d, &effort);
+    rise.r = 1e-100, rise.variance = 1e-290, rise.gradient_hi = 0;
+    ck_assert_double_gt(cr_closed_form_bound(&rise, 0, &growth), 0);
+}
+
+/* ---- sums of a search */
+static cr_problem any_problem(dice *d, int order, cr_evaluation_budget *effort)
+{
+    const double r = exp(dice_between(d, log(0.03), log(3)));
+    return (cr_problem){.ratio = cr_ratio_make(order, r),
+                        .b = -exp(dice_between(d, -2, 2)),
+                        .B = dice_between(d, 0, 1) < 0.1 ? INFINITY : exp(dice_between(d, -2, 2)),
+                        .effort = effort};
+}
+
+static void expect_same(const cr_dual_expectations *got, const cr_dual_expectations *want, double r)
+{
+    const double size = fmax(1, want->pyy),
+                 pairs[][3] = {{got->constraint, want->constraint, 2e-10 * size},
+                               {got->y, want->y, 1e-12},
+                               {got->yt, want->yt, 1e-12},
+                               {got->yy, want->yy, 2e-10 * size},
+                               {got->growth, want->growth, 1e-11 * fmax(1, fabs(want->growth))},
+                               {got->pyy, want->pyy, 1e-8 * size},
+                               {got->tt, want->tt, 1e-8},
+                               {got->pyt, want->pyt, 1e-8}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        ck_assert_msg(fabs(pairs[i][0] - pairs[i][1]) <= pairs[i][2],
+                      "sum %zu at r %g: %.17g, not %.17g", i, r, pairs[i][0], pairs[i][1]);
+}
+
+TEST_TIMES(sums_in_closed_form_are_those_of_quadrature, 2)
+{
+    dice d = dice_of(36);
+    cr_evaluation_budget effort = {.most = 2 * PROBLEMS};
+    int closed = 0;
+    for (int i = 0; i < PROBLEMS; i++) {
+        const cr_problem p = any_problem(&d, _i, &effort);
+        const cr_multipliers at = {exp(dice_between(&d, -3, 1)), dice_between(&d, -1, 1),
+                                   dice_between(&d, -1, 1) * _i};
+        cr_clip_regions regions = {.width = 0};
+        cr_dual_expectations got, want;
+        if (!cr_dual_closed(&p, &at, &regions, &got)) continue;
+        closed++;
+        cr_regions_find(&p, &at, 1e-13, &regions);
+        cr_dual_sums(&p, &at, &regions, &cr_quadrature_value, &want);
+        expect_same(&got, &want, p.ratio.r);
+    }
+    ck_assert_int_gt(closed, PROBLEMS / 2);
+}
+
+TEST_MAIN("closed forms")

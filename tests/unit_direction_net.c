@@ -1,0 +1,321 @@
+/* The built-in directions: their constants by all corners of polytopes and all signs, the blocks of
+ * larger vectors, and scores along a direction. */
+#include "statistics/direction_net.h"
+#include "statistics/score.h"
+#include "support/suite.h"
+
+enum { MOST = 64 };
+
+static double random_number(void)
+{
+    return 2 * ((double)rand() / RAND_MAX) - 1;
+}
+
+/* ---- the constants */
+typedef long double vector[CR_NET_BLOCK];
+
+static size_t read(cr_net net, size_t outputs, vector *v)
+{
+    const size_t count = cr_direction_net_size(net, outputs);
+    ck_assert_uint_le(count, MOST);
+    for (size_t i = 0; i < count; i++) {
+        const cr_direction d = cr_direction_net_direction(net, outputs, i);
+        ck_assert_uint_eq(d.outputs, outputs);
+        for (size_t k = 0; k < CR_NET_BLOCK; k++) v[i][k] = k < outputs ? d.along[k] : 0;
+    }
+    return count;
+}
+
+static long double dot(const long double *a, const long double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static long double largest(vector *v, size_t count, const long double *x)
+{
+    long double most = 0;
+    for (size_t i = 0; i < count; i++) most = fmaxl(most, fabsl(dot(v[i], x)));
+    return most;
+}
+
+/* x with a.x = b.x = c.x = 1, by Cramer's rule; 0 where there is none. */
+static int corner(const long double *a, const long double *b, const long double *c, vector x)
+{
+    const vector bc = {b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2],
+                       b[0] * c[1] - b[1] * c[0]},
+                 ca = {c[1] * a[2] - c[2] * a[1], c[2] * a[0] - c[0] * a[2],
+                       c[0] * a[1] - c[1] * a[0]},
+                 ab = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+                       a[0] * b[1] - a[1] * b[0]};
+    const long double volume = dot(a, bc);
+    if (fabsl(volume) < 1e-9L) return 0;
+    for (int k = 0; k < 3; k++) x[k] = (bc[k] + ca[k] + ab[k]) / volume;
+    return 1;
+}
+
+/* The largest norm of a corner of {x : |v.x| <= 1}, and how many corners there are; in the plane a
+ * third direction across it makes them corners in space. */
+static long double farthest_corner(vector *v, size_t count, size_t outputs, size_t *corners)
+{
+    const vector across = {0, 0, 1};
+    long double farthest = 0;
+    *corners = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            for (size_t l = 0; l < (outputs == 3 ? j : 1); l++)
+                for (int signs = 0; signs < (outputs == 3 ? 4 : 2); signs++) {
+                    vector b, c, x;
+                    for (int k = 0; k < 3; k++) {
+                        b[k] = signs & 1 ? -v[j][k] : v[j][k];
+                        c[k] = outputs == 2 ? across[k] : signs & 2 ? -v[l][k] : v[l][k];
+                    }
+                    if (!corner(v[i], b, c, x) || largest(v, count, x) > 1 + 1e-12L) continue;
+                    if (outputs == 2) x[2] = 0;
+                    farthest = fmaxl(farthest, sqrtl(dot(x, x)));
+                    ++*corners;
+                }
+    return farthest;
+}
+
+TEST_RANGE(every_vector_is_as_near_to_a_direction_of_the_net_as_its_constant_says, 2, 4)
+{
+    const size_t outputs = (size_t)_i;
+    vector v[MOST];
+    size_t corners;
+    const size_t count = read(CR_NET_MEANS, outputs, v);
+    const long double c = 1 / farthest_corner(v, count, outputs, &corners);
+    ck_assert_uint_ge(corners, count);
+    ck_assert_double_le(cr_direction_net_part(CR_NET_MEANS, outputs), (double)(c * (1 - 1e-12L)));
+    ck_assert_double_ge(cr_direction_net_part(CR_NET_MEANS, outputs), (double)c - 1e-6);
+    ck_assert_double_ge((double)c, outputs == 2 ? 0.99 : 0.97);
+    for (int i = 0; i < 20000; i++) {
+        vector x = {random_number(), random_number(), outputs == 3 ? random_number() : 0};
+        ck_assert_double_ge((double)(largest(v, count, x) / sqrtl(dot(x, x))), (double)c - 1e-12);
+    }
+}
+
+TEST_RANGE(medians_along_the_axes_are_put_together_with_the_loss_that_their_constant_says, 2, 4)
+{
+    const size_t outputs = (size_t)_i;
+    vector v[MOST];
+    const size_t count = read(CR_NET_PROJECTIONS, outputs, v);
+    const double weight = cr_direction_net_direction(CR_NET_PROJECTIONS, outputs, 0).weight;
+    for (size_t a = 0; a < outputs; a++)
+        for (size_t b = 0; b < outputs; b++) { /* the sum of w v v' */
+            long double sum = 0;
+            for (size_t i = 0; i < count; i++) sum += weight * v[i][a] * v[i][b];
+            ck_assert_double_eq_tol((double)sum, a == b, 1e-15);
+        }
+    long double greatest = 0;
+    for (uint32_t signs = 0; signs < UINT32_C(1) << (count - 1); signs++) {
+        vector sum = {0};
+        for (size_t i = 0; i < count; i++)
+            for (int k = 0; k < 3; k++) sum[k] += (signs >> i & 1 ? -weight : weight) * v[i][k];
+        greatest = fmaxl(greatest, sqrtl(dot(sum, sum)));
+    }
+    const double part = cr_direction_net_part(CR_NET_PROJECTIONS, outputs);
+    ck_assert_double_le(part, (double)(1 / greatest * (1 - 1e-12L)));
+    ck_assert_double_ge(part, (double)(1 / greatest) - 1e-6);
+    ck_assert_double_eq_tol((double)greatest, outputs == 2 ? 1.28790 : 1.52096, 1e-5);
+}
+
+TEST(directions_are_unit_vectors_and_all_different)
+{
+    const cr_net nets[] = {CR_NET_MEANS, CR_NET_PROJECTIONS};
+    for (int n = 0; n < 2; n++)
+        for (size_t outputs = 2; outputs <= 3; outputs++) {
+            vector v[MOST];
+            const size_t count = read(nets[n], outputs, v);
+            for (size_t i = 0; i < count; i++) {
+                ck_assert_double_eq_tol((double)dot(v[i], v[i]), 1, 1e-15);
+                for (size_t j = 0; j < i; j++)
+                    ck_assert_double_lt(fabs((double)dot(v[i], v[j])), 0.99);
+            }
+        }
+}
+
+/* Where the tolerances differ widely, too. */
+TEST_RANGE(scales_are_those_of_all_signs_and_rounded_down, 2, 4)
+{
+    const size_t outputs = (size_t)_i;
+    vector v[MOST];
+    const size_t count = read(CR_NET_PROJECTIONS, outputs, v);
+    for (int turn = 0; turn < 20; turn++) {
+        double t[MOST];
+        long double greatest = 0;
+        for (size_t k = 0; k < count; k++) t[k] = turn ? exp(6 * random_number()) : 1;
+        for (uint32_t signs = 0; signs < UINT32_C(1) << count; signs++) {
+            vector sum = {0};
+            for (size_t k = 0; k < count; k++)
+                for (size_t j = 0; j < outputs; j++)
+                    sum[j] += (signs >> k & 1 ? -t[k] : t[k]) * v[k][j] * outputs / count;
+            greatest = fmaxl(greatest, dot(sum, sum));
+        }
+        const double scale = cr_direction_net_scale(outputs, t, NULL),
+                     reached = (double)(scale * sqrtl(greatest) - 1);
+        if (turn == 0)
+            ck_assert_double_eq_tol(scale, cr_direction_net_part(CR_NET_PROJECTIONS, outputs),
+                                    2e-6);
+        ck_assert_double_lt(reached, -1e-13);
+        ck_assert_double_gt(reached, -3e-12);
+    }
+}
+
+static double count_looks(void *looks)
+{
+    return ++*(double *)looks;
+}
+
+TEST(a_scale_looks_at_the_clock_and_stops_where_it_is_late)
+{
+    double t[MOST], looks = 0;
+    cr_deadline watch = {.now = count_looks, .of = &looks, .due = 1e9};
+    for (size_t k = 0; k < 15; k++) t[k] = 1 + 0.1 * (double)k;
+    ck_assert_double_eq(cr_direction_net_scale(3, t, &watch), cr_direction_net_scale(3, t, NULL));
+    ck_assert_double_ge(looks, 64);
+    looks = 0, watch.due = 4;
+    cr_direction_net_scale(3, t, &watch);
+    ck_assert_int_eq(watch.late, 1);
+    ck_assert_double_eq(looks, 5);
+}
+
+/* ---- blocks */
+TEST(blocks_cover_every_output_once_and_have_three_or_two_of_them)
+{
+    const cr_net nets[] = {CR_NET_COORDINATES, CR_NET_MEANS, CR_NET_PROJECTIONS};
+    for (int n = 0; n < 3; n++)
+        for (size_t outputs = 1; outputs < 40; outputs++) {
+            size_t next = 0, directions = 0, first = 0;
+            for (size_t b = 0; b < cr_direction_net_blocks(nets[n], outputs); b++) {
+                const size_t size = cr_direction_net_block(nets[n], outputs, b, &first);
+                ck_assert_uint_eq(first, next);
+                if (nets[n] == CR_NET_COORDINATES || outputs == 1) ck_assert_uint_eq(size, 1);
+                else ck_assert(size == 2 || size == 3);
+                for (size_t i = 0; i < cr_direction_net_size(nets[n], size == 1 ? 1 : size); i++) {
+                    if (nets[n] == CR_NET_COORDINATES && i > 0) break;
+                    const cr_direction d = cr_direction_net_direction(nets[n], outputs,
+                                                                      directions++),
+                                       alone = cr_direction_net_direction(nets[n], size, i);
+                    ck_assert_uint_eq(d.block, b);
+                    ck_assert_uint_eq(d.first, first);
+                    ck_assert_uint_eq(d.outputs, size);
+                    ck_assert_mem_eq(d.along, alone.along, sizeof d.along);
+                    ck_assert_double_eq(d.weight, alone.weight);
+                }
+                next += size;
+            }
+            ck_assert_uint_eq(next, outputs);
+            ck_assert_uint_eq(directions, cr_direction_net_size(nets[n], outputs));
+        }
+}
+
+/* ---- scores */
+static cr_score along(int32_t kind, int32_t side, const double *center, double tolerance)
+{
+    const cr_direction d = cr_direction_net_direction(CR_NET_MEANS, 3, (size_t)rand() % 46);
+    cr_score s = {
+        .kind = kind, .side = side, .tolerance = tolerance, .center = center, .outputs = 3};
+    for (int k = 0; k < 3; k++) s.along[k] = d.along[k];
+    return s;
+}
+
+/* t of an output in long double, before the side. */
+static long double place_of(const cr_score *s, const float *y)
+{
+    long double t = 0;
+    for (int k = 0; k < 3; k++)
+        t += (long double)s->along[k] * ((long double)y[k] - (long double)s->center[k]);
+    return s->side * t;
+}
+
+/* Outputs with large parts that cancel: no rounding lets in what is out, whether they lie next to
+ * the end of the interval, or beyond it by less than the last bit of the tolerance. */
+TEST(an_output_beyond_the_tolerance_is_never_in)
+{
+    size_t in = 0, tried = 0;
+    srand(3);
+    for (int i = 0; i < 200000; i++) {
+        const double center[3] = {random_number() * 100, random_number(), random_number()};
+        cr_score s = along(CR_SCORE_SIGN, i % 2 ? 1 : -1, center, 1e-3);
+        const float y[3] = {(float)(center[0] + random_number() * 0.01),
+                            (float)(center[1] + random_number() * 1e-3), (float)center[2]};
+        const long double t = place_of(&s, y);
+        const int is_in = cr_score_value(&s, y) > 0;
+        if (is_in) ck_assert(t > -(long double)s.tolerance);
+        else ck_assert(t < -(long double)s.tolerance * (1 - 1e-9L));
+        in += is_in != 0;
+        if (t > -1e-5L) continue;
+        s.tolerance = (double)-t;
+        while (-(long double)s.tolerance <= t) s.tolerance = nextafter(s.tolerance, 0);
+        ck_assert_double_eq(cr_score_value(&s, y), -1);
+        tried++;
+    }
+    ck_assert(in > 20000 && in < 180000 && tried > 20000);
+}
+
+/* Exactly at the end in real arithmetic: out, on both sides. */
+TEST(an_output_at_the_end_of_the_interval_is_out)
+{
+    const double center[2] = {0, 0};
+    for (int side = -1; side <= 1; side += 2) {
+        const cr_score s = {.kind = CR_SCORE_SIGN,
+                            .side = side,
+                            .tolerance = 0.25,
+                            .center = center,
+                            .outputs = 2,
+                            .along = {0.5, 0.86602540378443865}};
+        ck_assert_double_eq(cr_score_value(&s, (float[]){-0.5f * (float)side, 0}), -1);
+        ck_assert_double_eq(cr_score_value(&s, (float[]){-0.4999f * (float)side, 0}), 1);
+        ck_assert_double_eq(cr_score_value(&s, (float[]){NAN, 0}), -1);
+        ck_assert_double_eq(cr_score_value(&s, (float[]){0, NAN}), -1);
+    }
+}
+
+TEST(linear_scores_stay_within_their_range)
+{
+    srand(4);
+    for (int i = 0; i < 100000; i++) {
+        const double center[3] = {random_number(), random_number(), random_number()};
+        double lo[3], hi[3], least, greatest;
+        float y[3];
+        for (int k = 0; k < 3; k++) {
+            const float a = (float)(random_number() * 5), b = (float)(random_number() * 5);
+            lo[k] = (double)fminf(a, b), hi[k] = (double)fmaxf(a, b);
+            y[k] = rand() % 2 ? a : b; /* corners of the box, where the ends are attained */
+        }
+        const cr_score s = along(i % 2 ? CR_SCORE_LINEAR : CR_SCORE_OUTPUT, i % 4 < 2 ? 1 : -1,
+                                 i % 2 ? center : NULL, 0.3);
+        cr_score_range(&s, lo, hi, &least, &greatest);
+        const double u = cr_score_value(&s, y);
+        ck_assert(u >= least && u <= greatest);
+        ck_assert_double_gt(cr_score_rounding_error(&s, lo, hi), 0);
+        ck_assert_double_lt(cr_score_rounding_error(&s, lo, hi), 1e-13);
+    }
+}
+
+/* What rounding may change is measured at the farther end of the range. */
+TEST(an_end_far_from_the_center_counts)
+{
+    const double lo[3] = {-1, -1, -1}, hi[3] = {1e6, 1, 1}, mirrored[3] = {-1e6, -1, -1},
+                 center[3] = {0}, ones[3] = {1, 1, 1};
+    cr_score s = {.kind = CR_SCORE_LINEAR, .side = 1, .outputs = 3, .along = {0.6, 0, 0.8}};
+    s.center = center;
+    ck_assert_double_ge(cr_score_rounding_error(&s, lo, hi), 0.6e6 * DBL_EPSILON);
+    ck_assert_double_ge(cr_score_rounding_error(&s, mirrored, ones), 0.6e6 * DBL_EPSILON);
+}
+
+TEST(zero_times_an_infinite_end_is_zero)
+{
+    const double lo[3] = {-INFINITY, -1, -2}, hi[3] = {INFINITY, 3, 5};
+    cr_score s = {.kind = CR_SCORE_OUTPUT, .side = 1, .outputs = 3, .along = {0, 0.6, -0.8}};
+    double least, greatest;
+    cr_score_range(&s, lo, hi, &least, &greatest);
+    ck_assert_double_eq_tol(least, -0.6 - 4, 1e-13);
+    ck_assert_double_eq_tol(greatest, 1.8 + 1.6, 1e-13);
+    s.along[0] = 1e-300;
+    cr_score_range(&s, lo, hi, &least, &greatest);
+    ck_assert(least == -INFINITY && greatest == INFINITY);
+    ck_assert_double_eq(cr_score_rounding_error(&s, lo, hi), 0);
+}
+
+TEST_MAIN("net")

@@ -1,0 +1,91 @@
+/* The effect of a shift of the noise, against long double and 50 digits. */
+#include "support/api_kit.h"
+#include "statistics/gaussian_shift.h"
+
+static long double above(long double x)
+{
+    return 0.5L * erfcl(x * 0.7071067811865475244008443621048490393L);
+}
+
+/* The x that has probability p above it. */
+static long double place(long double p)
+{
+    long double lo = -40, hi = 40;
+    for (int i = 0; i < 100; i++) {
+        const long double x = 0.5L * (lo + hi);
+        if (above(x) > p) lo = x;
+        else hi = x;
+    }
+    return lo;
+}
+
+static const double shares[] = {1e-100, 1e-20, 1e-6, 0.01, 0.3, 0.5, 0.7, 0.999};
+static const double radii[] = {0, 1e-12, 0.01, 0.5, 1, 3, 6};
+
+TEST_ROWS(the_least_probability_is_never_above_the_true_one_and_hardly_below, shares)
+{
+    const double p = shares[_i];
+    for (int k = 0; k < KIT_ROWS(radii); k++) {
+        const double r = radii[k], found = cr_shift_min_probability(p, nextafter(r, 0));
+        const long double truth = above(place(p) + (long double)r);
+        ck_assert_msg(found <= truth && found >= truth * (1 - 1e-10L), "%g for %Lg at p %g r %g",
+                      found, truth, p, r);
+    }
+}
+
+TEST_ROWS(within_a_shift_events_are_as_rare_as_it_says, shares)
+{
+    const double p = shares[_i];
+    for (int k = 0; k < KIT_ROWS(shares); k++) {
+        const double to = shares[k], r = cr_shift_max_radius(p, to, 10);
+        const long double truth = place(p) - place(to);
+        ck_assert_msg(r <= fmaxl(0, truth) && r >= fminl(truth * (1 - 1e-13L) - 1e-12L, 10),
+                      "%g for %Lg from %g to %g", r, truth, p, to);
+        ck_assert_double_eq(cr_shift_max_radius(p, to, r / 2), r / 2);
+    }
+}
+
+static const struct {
+    double from, to;
+    long double radius; /* by 50 digits */
+} known[] = {
+#include "data/shift.inc"
+};
+
+TEST(a_radius_is_never_above_the_true_one_and_keeps_its_digits)
+{
+    for (int i = 0; i < KIT_ROWS(known); i++) {
+        const double r = cr_shift_max_radius(known[i].from, known[i].to, INFINITY);
+        const long double truth = known[i].radius;
+        ck_assert_msg(r <= fmaxl(0, truth) && r >= truth * (1 - 1e-13L) - 1e-12L,
+                      "%.17g for %.21Lg from %g to %g", r, truth, known[i].from, known[i].to);
+    }
+}
+
+TEST_ROWS(the_radius_takes_a_probability_to_the_one_that_the_shift_gives, shares)
+{
+    const double p = shares[_i];
+    for (int k = 0; k < KIT_ROWS(radii); k++) {
+        const double r = radii[k], found = (double)above(place(p) - (long double)r);
+        if (found < 0.9) ck_assert_double_eq_tol(cr_shift_radius(p, found), r, 1e-12 * (1 + r));
+    }
+}
+
+TEST_ROWS(a_shift_adds_to_the_level_and_the_slope_is_its_derivative, shares)
+{
+    const double p = shares[_i], level = cr_shift_probit(p), step = 1e-4;
+    ck_assert_double_eq_tol(level, (double)-place(p), 1e-12 * (1 + fabs(level)));
+    const long double slope =
+        (above(place(p) - step) - above(place(p) + step)) / (2 * (long double)step);
+    ck_assert_double_eq_tol(cr_shift_slope(p), (double)slope, 1e-5 * (double)slope);
+}
+
+/* The likelihood ratio of a shift by r has variance e^(r^2) - 1: along it a mean falls fastest. */
+TEST_ROWS(a_mean_falls_by_its_deviation_times_that_of_the_likelihood_ratio, radii)
+{
+    const double variance = 0.3, r = radii[_i];
+    const double drop = sqrt(variance * expm1(r * r));
+    ck_assert_double_eq_tol(cr_shift_radius_of_mean(drop, variance), r, 1e-12 * (r + 1e-30));
+}
+
+TEST_MAIN("shift")
