@@ -218,6 +218,8 @@ def _paired(rows: Iterable[dict[str, Any]], task: str) -> list[dict[str, Any]]:
             line[f"{kind}mean_first"] = row["mean_first"]
             line[f"{kind}mean_second"] = row["mean_second"]
             line[f"{kind}ratio"] = f"{row['ratio']:.2f}"
+            line[f"{kind}paired_mean_gain"] = row["paired_mean_gain"]
+            line[f"{kind}gain_loss_ratio"] = f"{row['gain_loss_ratio']:.2f}"
             line[f"{kind}longer"] = f"{row['wins']:.0f}"
             line[f"{kind}equal"] = f"{row['ties']:.0f}"
     return list(lines.values())
