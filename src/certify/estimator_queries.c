@@ -4,7 +4,6 @@
 #include "base/struct_versioning.h"
 #include "estimator/context.h"
 #include "conditions/conditions.h"
-#include "conditions/estimate.h"
 #include "conditions/interim_looks.h"
 #include "conditions/prediction.h"
 #include <math.h>
@@ -126,7 +125,7 @@ static certreg_status estimate(const cr_context *w, const certreg_question *ques
     cr_conditions c = {.scratch = w->scratch};
     if (!out) return cr_error_set(w->why, CERTREG_E_INVALID, "out is NULL");
     certreg_status status = cr_question_load_for_estimate(w->record, question, &c.question, w->why);
-    if (!status) status = cr_estimate_tell(w->record, &c, out, w->why);
+    if (!status) status = cr_prediction_tell_estimate(w->record, &c, out, w->why);
     if (!status) cr_query_log_remember_now(w->record, cr_question_looks_digest(&c.question));
     return status;
 }

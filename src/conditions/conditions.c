@@ -2,7 +2,6 @@
  * shifted input (theory 1, 7 and 9), and the division of a server's failure rate among them. */
 #include "conditions/conditions.h"
 #include "base/constants.h"
-#include "conditions/estimate.h"
 #include "conditions/prediction.h"
 #include "conditions/vector_directions.h"
 #include "statistics/serving_bounds.h"
@@ -325,7 +324,7 @@ certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, cert
     conditions->estimate = conditions->prediction;
     if (!q->found || q->by_estimate) /* no interim look tells it */
         conditions->estimate =
-            cr_estimate_number(v, q, conditions->samples, conditions->prediction);
+            cr_prediction_estimate(v, q, conditions->samples, conditions->prediction);
     if (status) return status;
     conditions->failures = any_failed(v, q, conditions->samples);
     if (q->by_estimate) {

@@ -16,8 +16,7 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
     double threshold;
     int exact;                  /* two-valued: binomial bound */
     cr_antithetic pairs;        /* served from pairs: they have to hold, and the threshold, that of
-                              independent        noise, only guides the pilot; no samples: there are none
-                            */
+                              independent        noise, only guides the pilot; no samples: there are none */
     cr_distribution_bound *law; /* it is certified by this law, in scratch; NULL: by mean and
                                    variance */
     int mean_alone;             /* without the variance: the mean's bound has all of alpha */

@@ -1,12 +1,16 @@
+/* The prediction of a question, chosen by the pilot, and its estimate, from all noisy samples: for
+ * a number, and for the outputs of a vector. */
 #include "conditions/prediction.h"
 #include "conditions/vector_directions.h"
+#include "record/query_log.h"
 #include "statistics/location.h"
 #include "statistics/pilot_prediction.h"
-#include "record/query_log.h"
 #include <math.h>
+#include <string.h>
 
-/* ---- a number */
-double cr_prediction_into_turn(cr_view *v, const cr_question *q, double value)
+/* ---- locations */
+/* Wraps an angle into [lo, hi) of its output. The mean takes angles as numbers. */
+static double wrap(cr_view *v, const cr_question *q, double value)
 {
     const double period = q->period;
     if (!(period > 0) || isnan(value)) return value;
@@ -15,55 +19,48 @@ double cr_prediction_into_turn(cr_view *v, const cr_question *q, double value)
     return wrapped < v->model.hi[q->given.output] ? wrapped : lo;
 }
 
-double cr_prediction_of_record(cr_view *v, const cr_question *q, size_t first, size_t count,
-                               double about)
+/* Returns the statistic of `count` recorded samples from `first` on. A circle is cut opposite
+ * `about`, or, if that is NaN, opposite the circular mean of these samples. */
+static double location_of(cr_view *v, const cr_question *q, size_t first, size_t count,
+                          double about)
 {
-    const double period = q->period;
     cr_values values = {.y = cr_view_output_ptr(v, first, q->given.output),
                         .count = count,
                         .step = v->model.outputs,
-                        .period = period,
+                        .period = q->period,
                         .watch = v->watch};
-    const double origin = values.origin = !(period > 0)  ? 0
-                                          : isnan(about) ? cr_location_circular_mean(&values)
-                                                         : about;
-    return cr_prediction_into_turn(v, q, origin + q->statistic->estimate(q, &values));
+    if (q->period > 0) values.origin = isnan(about) ? cr_location_circular_mean(&values) : about;
+    return wrap(v, q, values.origin + q->statistic->estimate(q, &values));
 }
 
-/* Output bounds have one for all tolerances. */
-static int balances(const cr_question *q)
-{
-    return q->statistic->prediction == CR_PREDICT_BALANCED && !q->method->published &&
-           !(q->given.at_radius > 0);
-}
-
+/* ---- the prediction of a number */
 /* The mean's certificate is best about the mean; the median's and Huber's about the point that
- * balances both tails. Nothing but the pilot may be used, not even the number of samples, which may
- * depend on them. */
+ * balances both tails. Output bounds have one prediction for all tolerances. Only the pilot may be
+ * used, not even the number of samples, which may depend on the outputs. */
 static double choose_number(cr_view *v, const cr_question *q)
 {
-    const size_t pilot = v->pilot;
+    const size_t noisy = v->pilot - 1;
     const double noise_free = (double)cr_view_value(v, 0, (size_t)q->given.output);
-    if (q->statistic->prediction == CR_PREDICT_NOISE_FREE)
-        return cr_prediction_into_turn(v, q, noise_free);
-    if (balances(q)) {
-        const cr_values noisy = {.y = v->values + v->model.outputs + q->given.output,
-                                 .count = pilot - 1,
-                                 .step = v->model.outputs,
-                                 .period = q->period};
-        return cr_prediction_into_turn(v, q,
-                                       cr_pilot_prediction(&noisy, q->given.tolerance,
-                                                           (size_t)cr_query_log_max_samples(v),
-                                                           noise_free));
+    const int balances = q->statistic->prediction == CR_PREDICT_BALANCED && !q->method->published &&
+                         !(q->given.at_radius > 0);
+    if (q->statistic->prediction == CR_PREDICT_NOISE_FREE) return wrap(v, q, noise_free);
+    if (!balances) {
+        const double theta = location_of(v, q, 1, noisy, NAN);
+        return isnan(theta) ? noise_free : theta;
     }
-    const double theta = cr_prediction_of_record(v, q, 1, pilot - 1, NAN);
-    return isnan(theta) ? noise_free : theta;
+    const cr_values values = {.y = cr_view_output_ptr(v, 1, q->given.output),
+                              .count = noisy,
+                              .step = v->model.outputs,
+                              .period = q->period};
+    return wrap(v, q,
+                cr_pilot_prediction(&values, q->given.tolerance,
+                                    (size_t)cr_query_log_max_samples(v), noise_free));
 }
 
-/* ---- a vector */
-enum { MOST_CENTERS = 1024 }; /* noisy samples of the pilot, to bound the time */
+/* ---- the prediction of a vector */
+enum { MAX_CENTERS = 1024 }; /* noisy samples of the pilot, to bound the time */
 
-/* From sample a to sample b; NaN or infinite where an output failed or they are too far apart. */
+/* Distance of samples a and b; NaN or infinite if an output failed or they are too far apart. */
 static float distance(cr_view *v, size_t a, size_t b)
 {
     const float *from = cr_view_output_ptr(v, a, 0), *to = cr_view_output_ptr(v, b, 0);
@@ -75,10 +72,10 @@ static float distance(cr_view *v, size_t a, size_t b)
     return (float)sqrt(sum);
 }
 
-/* The median distance of a sample from samples 1 .. count; `least` if it is no less. */
+/* Median distance of a sample from samples 1 .. count; `least` if it is no less. */
 static double median_distance(cr_view *v, size_t sample, size_t count, double least)
 {
-    float distances[MOST_CENTERS];
+    float distances[MAX_CENTERS];
     const cr_values values = {.y = distances, .count = count, .step = 1};
     const size_t rank = (count - 1) / 2;
     size_t nearer = 0;
@@ -89,81 +86,81 @@ static double median_distance(cr_view *v, size_t sample, size_t count, double le
     return nearer > rank ? cr_location_order(&values, rank) : least;
 }
 
-/* The noisy sample of the pilot with the least median distance from the others; without one that
- * is near half of them, the output without noise. It serves as the center of a ball with half of
- * the pilot, of at most twice the least radius. */
+/* Returns the noisy sample of the pilot with the least median distance to the noisy samples; 0, the
+ * sample without noise, if none is near half of them. It is the center of a ball that has half of
+ * the pilot and at most twice the least radius. */
 static size_t choose_center(cr_view *v)
 {
-    const size_t noisy = v->pilot - 1, count = noisy < MOST_CENTERS ? noisy : MOST_CENTERS;
+    const size_t noisy = v->pilot - 1, count = noisy < MAX_CENTERS ? noisy : MAX_CENTERS;
     double least = INFINITY;
     size_t best = 0;
     for (size_t i = 1; i <= count && !cr_deadline_late(v->watch); i++) {
         const double median = median_distance(v, i, count, least);
-        if (median < least) least = median, best = i;
+        if (!(median < least)) continue;
+        least = median;
+        best = i;
     }
     return best;
 }
 
-/* Each output's own, at what is left to it of the tolerance. */
-static double choose_of_output(cr_view *v, const cr_conditions *c, size_t k)
-{
-    cr_question of_output = cr_question_of_output(v, &c->question, k);
-    of_output.given.tolerance = cr_directions_tolerance(c, k);
-    return choose_number(v, &of_output);
-}
-
-static int choose_vector(cr_view *v, const cr_conditions *c)
+/* Chooses each output by itself, for its part of the tolerance. Returns 0 if one has none. */
+static int choose_outputs(cr_view *v, const cr_conditions *c)
 {
     const cr_question *q = &c->question;
     double *center = c->scratch->center;
-    const int is_ball = q->statistic->prediction == CR_PREDICT_CENTER;
-    const size_t sample = is_ball && !q->given.prediction_given ? choose_center(v) : 0;
+    const int given = q->given.prediction_given,
+              is_ball = q->statistic->prediction == CR_PREDICT_CENTER;
+    const size_t sample = is_ball && !given ? choose_center(v) : 0;
     int known = 1;
     for (size_t k = q->first; k < q->end; k++) {
-        center[k] = q->given.prediction_given ? q->given.predictions[k - q->first]
-                    : is_ball                 ? (double)cr_view_value(v, sample, k)
-                                              : choose_of_output(v, c, k);
+        if (given) center[k] = q->given.predictions[k - q->first];
+        else if (is_ball) center[k] = (double)cr_view_value(v, sample, k);
+        else {
+            cr_question of_output = cr_question_of_output(v, q, k);
+            of_output.given.tolerance = cr_directions_tolerance(c, k);
+            center[k] = choose_number(v, &of_output);
+        }
         known &= isfinite(center[k]) != 0;
     }
     return known;
 }
 
-/* Its time does not grow with the number of samples. The spread of discrete outputs may say little
- * of how far they go: then the pilot shows more of them out than with equal shares. */
-static int find_vector(cr_view *v, const cr_conditions *c)
+/* The spread of discrete outputs may be far less than their distances. If the pilot then has more
+ * outputs out of the tolerance than with equal shares, the shares are equal. The time does not grow
+ * with the number of samples. */
+static int choose_vector(cr_view *v, const cr_conditions *c)
 {
     const cr_question *q = &c->question;
     const double start = cr_deadline_now(v->watch);
     if (q->has_directions) cr_directions_share_by_spread(v, c);
-    int known = choose_vector(v, c);
+    int known = choose_outputs(v, c);
     if (q->is_counted && known && q->directions > 1) {
         const size_t by_spread = cr_directions_misses(v, c);
         cr_directions_share_equally(c);
-        known = choose_vector(v, c);
+        known = choose_outputs(v, c);
         if (by_spread < cr_directions_misses(v, c)) {
             cr_directions_share_by_spread(v, c);
-            known = choose_vector(v, c);
+            known = choose_outputs(v, c);
         }
     }
     v->watch->fixed += cr_deadline_now(v->watch) - start;
     return known;
 }
 
-/* ---- either */
+/* ---- the prediction */
 int cr_prediction_find(cr_view *v, cr_conditions *c)
 {
     const cr_question *q = &c->question;
     c->prediction = NAN;
-    if (q->is_vector) return find_vector(v, c);
-    c->prediction = q->given.prediction_given ? cr_prediction_into_turn(v, q, q->given.prediction)
-                    : q->found                ? *q->found
-                                              : choose_number(v, q);
+    if (q->is_vector) return choose_vector(v, c);
+    if (q->given.prediction_given) c->prediction = wrap(v, q, q->given.prediction);
+    else c->prediction = q->found ? *q->found : choose_number(v, q);
     return !isnan(c->prediction);
 }
 
 static certreg_status check_pilot(cr_view *v, certreg_error *why)
 {
-    size_t length; /* of the samples without a gap */
+    size_t length; /* samples without a gap */
     cr_view_require_contiguous(v, &length, NULL);
     if (length >= v->pilot) return cr_view_require_in_range(v, why);
     return cr_error_set(
@@ -184,8 +181,93 @@ certreg_status cr_prediction_tell(cr_view *v, cr_conditions *c, double *out, cer
     const certreg_status status = q->given.prediction_given ? CERTREG_OK : check_pilot(v, why);
     if (status) return status;
     const int known = cr_prediction_find(v, c);
-    const double *const vector = c->scratch->center + q->first;
-    for (size_t k = 0; k < q->outputs; k++)
-        out[k] = !known ? NAN : q->is_vector ? vector[k] : c->prediction;
+    const double *found = q->is_vector ? c->scratch->center + q->first : &c->prediction;
+    for (size_t k = 0; k < q->outputs; k++) out[k] = known ? found[k] : NAN;
+    return CERTREG_OK;
+}
+
+/* ---- the estimate */
+double cr_prediction_estimate(cr_view *v, const cr_question *q, size_t samples, double prediction)
+{
+    const size_t noisy = cr_view_first_noisy(v);
+    double found = NAN;
+    if (q->is_vector) return NAN;
+    if (samples > noisy)
+        found = location_of(v, q, noisy, samples - noisy, q->method->published ? prediction : NAN);
+    if (!isnan(found) && !v->watch->late) return found;
+    return q->given.prediction_given ? wrap(v, q, q->given.prediction) : NAN;
+}
+
+/* A projection median is the sum of the medians along its directions, each times its direction and
+ * weight. Any other statistic of a vector is that of each output. */
+static void estimate_outputs(cr_view *v, const cr_question *q, size_t samples, double *out)
+{
+    const size_t noisy = cr_view_first_noisy(v), count = samples > noisy ? samples - noisy : 0;
+    const int projected = count && q->statistic->net == CR_NET_PROJECTIONS;
+    for (size_t k = 0; k < q->outputs; k++) {
+        const cr_question of_output = cr_question_of_output(v, q, q->first + k);
+        out[k] = projected ? 0 : count ? location_of(v, &of_output, noisy, count, NAN) : NAN;
+    }
+    for (size_t i = 0; projected && i < q->directions; i++) {
+        const cr_direction d = cr_direction_net_direction(CR_NET_PROJECTIONS, q->outputs, i);
+        const cr_values values = {.y = cr_view_output_ptr(v, noisy, (int32_t)(q->first + d.first)),
+                                  .count = count,
+                                  .step = v->model.outputs,
+                                  .along = d.along,
+                                  .outputs = d.outputs};
+        const double median = d.weight * cr_location_median(&values);
+        for (size_t k = 0; k < d.outputs; k++) out[d.first + k] += d.along[k] * median;
+    }
+}
+
+/* `out` may be the array of the given prediction, so it is written last. */
+static void estimate_vector(cr_view *v, const cr_conditions *c, double *out)
+{
+    const cr_question *q = &c->question;
+    double *found = c->scratch->center;
+    int known = 1;
+    estimate_outputs(v, q, c->samples, found);
+    for (size_t k = 0; k < q->outputs; k++) known &= !isnan(found[k]);
+    if (!known && q->given.prediction_given)
+        memcpy(found, q->given.predictions, q->outputs * sizeof *found);
+    memcpy(out, found, q->outputs * sizeof *out);
+}
+
+/* A promise about a number of fresh samples does not hold for any other number. */
+static certreg_status check_estimate(cr_view *v, cr_conditions *c, certreg_error *why)
+{
+    const cr_question *q = &c->question;
+    const size_t noisy = cr_view_first_noisy(v), served = q->given.served_samples;
+    if (!q->statistic->estimate)
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "CERTREG_STATISTIC_BALL_CENTER has no estimate here; take the output whose "
+            "median distance from the others is least");
+    certreg_status status = cr_view_require_contiguous(v, &c->samples, why);
+    if (!status) status = cr_view_require_in_range(v, why);
+    const size_t fresh = c->samples > noisy ? c->samples - noisy : 0;
+    if (status || !served || fresh == served) return status;
+    return cr_error_set(
+        why, CERTREG_E_WRONG_STATE,
+        "the record has %zu noisy samples, and question.serving->samples is %zu: take "
+        "that number, with plan.pilot = SIZE_MAX (otherwise sample 0 has no noise), or "
+        "set question.serving to NULL",
+        fresh, served);
+}
+
+certreg_status cr_prediction_tell_estimate(cr_view *v, cr_conditions *c, double *out,
+                                           certreg_error *why)
+{
+    const cr_question *q = &c->question;
+    const certreg_status status = check_estimate(v, c, why);
+    if (status) return status;
+    c->prediction = NAN;
+    if (q->is_vector) {
+        estimate_vector(v, c, out);
+        return CERTREG_OK;
+    }
+    const int has_prediction = q->given.prediction_given || (v->pilot && c->samples >= v->pilot);
+    if (q->method->published && !q->by_estimate && has_prediction) cr_prediction_find(v, c);
+    *out = cr_prediction_estimate(v, q, c->samples, c->prediction);
     return CERTREG_OK;
 }
