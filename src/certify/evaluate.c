@@ -38,7 +38,7 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
     const int inverse = q->given.at_radius > 0, same = has_same_bounds(v, e, q);
     *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
     cr_certificate_init(v, q, c);
-    certreg_status status = cr_question_check_reuse(v, q, samples, w->why);
+    certreg_status status = cr_conditions_check_reuse(v, q, samples, w->why);
     if (status) return status;
 
     /* 1. The prediction, chosen by the pilot, and the conditions under which T stays within the

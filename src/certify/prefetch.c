@@ -9,7 +9,7 @@ static int request_sums(const cr_context *w, const cr_request *r, size_t index)
 {
     cr_question q;
     if (cr_request_question(w, r, index, &q) ||
-        cr_question_check_reuse(w->record, &q, r->samples, w->why))
+        cr_conditions_check_reuse(w->record, &q, r->samples, w->why))
         return 1; /* refused in its turn */
     cr_conditions conditions = {.question = q, .scratch = w->scratch};
     if (q.is_ordered || !(cr_bounds_constraints(w->record, &q) & CERTREG_CONSTRAINT_GRADIENT))

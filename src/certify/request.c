@@ -29,7 +29,7 @@ static void add(const cr_context *w, cr_request *r, const cr_question *q)
 {
     if (!r->looks) r->looks = cr_question_looks_digest(q);
     const size_t needed = cr_conditions_least(w->record, q);
-    if (needed > r->samples || cr_question_check_reuse(w->record, q, r->samples, w->why)) return;
+    if (needed > r->samples || cr_conditions_check_reuse(w->record, q, r->samples, w->why)) return;
     r->any_valid = 1;
     r->all_targets &= q->given.target > 0;
     if (needed < r->min_samples) r->min_samples = needed;

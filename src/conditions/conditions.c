@@ -1,12 +1,16 @@
-/* From a question to its conditions: the scores whose means have to stay above a threshold at every
- * shifted input (theory 1, 7 and 9), and the division of a server's failure rate among them. */
+/* Turns a question into conditions "the mean of this score stays above this threshold at every
+ * shifted input" (theory 1, 7 and 9), for the samples of a record: the checks of their number, the
+ * scores with their thresholds, and the pilot's choice of the conditions that keep an angle near
+ * its prediction. A server's failure rate is divided among the conditions here. */
 #include "conditions/conditions.h"
 #include "base/constants.h"
 #include "conditions/prediction.h"
 #include "conditions/vector_directions.h"
+#include "record/query_log.h"
 #include "statistics/serving_bounds.h"
 #include "statistics/gaussian_shift.h"
 #include <math.h>
+#include <stdio.h>
 
 /* Tests that the circular mean mu of an angle stays within `near` of the prediction (theory 7), in
  * parts of a turn. Outputs at half a turn minus `near` or farther have the least score.
@@ -41,14 +45,9 @@ typedef struct failure_split { /* parts of beta */
     double side, near;
 } failure_split;
 
-static failure_split split_with(double near)
-{
-    return (failure_split){0.5 - near, near};
-}
-
 /* ---- one condition */
-/* The greatest number of fresh outputs of a trimmed mean that may be out. A failed output may be
- * given any value, so that the range does not help then. */
+/* Returns the largest number of fresh outputs that a trimmed mean may have out of its tolerance.
+ * The range does not help if outputs may fail, because a failed output may be given any value. */
 static uint64_t max_outliers(cr_view *v, const cr_question *q, const cr_score *score)
 {
     const cr_given *g = &q->given;
@@ -59,8 +58,8 @@ static uint64_t max_outliers(cr_view *v, const cr_question *q, const cr_score *s
     return cr_serving_out(g->served_samples, g->served_trim, g->tolerance, score->tolerance, reach);
 }
 
-/* The mean of the score has to stay above this at the shifted input. `beta` is the condition's part
- * of the failure rate. */
+/* Returns the threshold for the mean of a score at the shifted input. For served values, `beta` is
+ * the condition's part of the failure rate. */
 static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr_score *score,
                            double beta)
 {
@@ -77,25 +76,22 @@ static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr
     return cr_serving_bounded(cr_question_served_count(q), lo, hi, beta);
 }
 
-/* The requirement of antithetic pairs: fewer than `out` of the served outputs are -1. */
-static cr_antithetic pairs_of(cr_view *v, const cr_question *q, const cr_score *score, double beta)
-{
-    const uint64_t n = q->given.served_samples;
-    if (!q->given.served_pairs || !cr_score_traits_of(score->kind).two_valued)
-        return (cr_antithetic){0};
-    const uint64_t out = score->kind == CR_SCORE_WITHIN ? max_outliers(v, q, score) + 1
-                                                        : n - cr_serving_share(n, score->needed);
-    return out > n ? (cr_antithetic){0} : (cr_antithetic){.samples = n, .out = out, .rate = beta};
-}
-
+/* Adds a condition. Antithetic pairs require fewer than `out` outputs of -1 among the served ones.
+ */
 static void add(cr_view *v, cr_conditions *conditions, const cr_score *score, int near, double beta)
 {
-    conditions->each[conditions->count++] =
-        (cr_condition){.score = *score,
-                       .near = near,
-                       .exact = cr_score_traits_of(score->kind).two_valued,
-                       .threshold = threshold_of(v, conditions, score, beta),
-                       .pairs = pairs_of(v, &conditions->question, score, beta)};
+    const cr_question *q = &conditions->question;
+    const uint64_t served = q->given.served_samples;
+    cr_condition *c = conditions->each + conditions->count++;
+    *c = (cr_condition){.score = *score,
+                        .near = near,
+                        .exact = cr_score_traits_of(score->kind).two_valued,
+                        .threshold = threshold_of(v, conditions, score, beta)};
+    if (!q->given.served_pairs || !c->exact) return;
+    const uint64_t out = score->kind == CR_SCORE_WITHIN
+                             ? max_outliers(v, q, score) + 1
+                             : served - cr_serving_share(served, score->needed);
+    if (out <= served) c->pairs = (cr_antithetic){.samples = served, .out = out, .rate = beta};
 }
 
 /* ---- all conditions of a question */
@@ -104,8 +100,8 @@ static int is_angle_on_line(const cr_question *q)
     return q->is_angle && !q->method->published && q->statistic->angle == CR_ANGLE_UNROLLED;
 }
 
-/* The circular mean stays near the prediction, on one side. It exists then, because the resultant
- * has a positive component. */
+/* Returns the score of "the circular mean stays near the prediction" on the side of `about`. A
+ * circular mean exists then, because the resultant has a positive component. */
 static cr_score near_score(const cr_score *about, const angle_test *test)
 {
     cr_score score = *about;
@@ -123,7 +119,8 @@ static cr_score near_score(const cr_score *about, const angle_test *test)
     return score;
 }
 
-/* The score of the question's own conditions, without side; a core is nearer than the tolerance. */
+/* Returns the score of the question's own conditions, of no side yet. A core is nearer than the
+ * tolerance. */
 static cr_score own_score(cr_view *v, cr_conditions *conditions)
 {
     const cr_question *q = &conditions->question;
@@ -147,7 +144,7 @@ static cr_score own_score(cr_view *v, cr_conditions *conditions)
     return s;
 }
 
-/* One condition for both sides; else one for each side, then the near conditions. The lower side
+/* Sets one condition for both sides; or one for each side, then the near conditions. The lower side
  * holds if more than 1 - level of the outputs are above its end, the upper side if more than level
  * are below. */
 static void set_conditions_with(cr_view *v, cr_conditions *conditions, const angle_test *test,
@@ -182,8 +179,8 @@ int32_t cr_conditions_side(const cr_condition *c)
     return c->score.side > 0 ? CERTREG_SIDE_LOWER : CERTREG_SIDE_UPPER;
 }
 
-/* The number of tests that the pilot may choose from. Sines are excluded for tests of failures,
- * which have many looks, and for output bounds, which have many tolerances. */
+/* Returns the number of tests that the pilot may choose from. Sines are excluded for tests of
+ * failures, which have many looks, and for output bounds, which have many tolerances. */
 static int tests_for(const cr_conditions *conditions)
 {
     const cr_question *q = &conditions->question;
@@ -196,8 +193,8 @@ static int tests_for(const cr_conditions *conditions)
                : ARC_TESTS;
 }
 
-/* For a forecast before the pilot is complete: the arc that needs the least probability. If it
- * cannot prove the target, no arc that the pilot could choose can. (Targets have no sines.) */
+/* Returns the arc that needs the least probability, for a forecast before the pilot is complete. If
+ * it cannot prove the target, no arc that the pilot could choose can. (Targets have no sines.) */
 static const angle_test *least_demanding(const cr_question *q)
 {
     const cr_score score = {.tolerance = q->given.tolerance, .period = q->period};
@@ -208,9 +205,10 @@ static const angle_test *least_demanding(const cr_question *q)
     return least;
 }
 
-/* ---- by the pilot */
-/* In units of sigma, as if the pilot were the truth: from the failures of a score, also of Huber's
- * as if it had two values, and from mean and variance of a sine. */
+/* ---- the pilot's choice */
+/* Returns the radius of a condition, in units of sigma, as if the pilot were the truth: from mean
+ * and variance of a sine, and from the failures of any other score, as if Huber's had two values.
+ */
 static double radius_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
     const size_t first = cr_view_first_noisy(v);
@@ -231,7 +229,7 @@ static double radius_of(cr_view *v, const cr_conditions *conditions, const cr_co
     return cr_shift_radius(failures / (count + 1), 0.5 * (1 - c->threshold));
 }
 
-/* The test, and the part of the failure rate, with the largest radius. */
+/* Returns the test with the largest radius, and its parts of the failure rate. */
 static const angle_test *best_for_pilot(cr_view *v, cr_conditions *conditions, failure_split *part)
 {
     const angle_test *best = tests;
@@ -239,7 +237,8 @@ static const angle_test *best_for_pilot(cr_view *v, cr_conditions *conditions, f
               parts = conditions->question.given.served_samples ? PARTS : 1;
     double greatest = -INFINITY;
     for (int i = 0; i < count * parts; i++) {
-        const failure_split now = split_with(near_parts[i / count]);
+        const double near = near_parts[i / count];
+        const failure_split now = {0.5 - near, near};
         double radius = INFINITY;
         set_conditions_with(v, conditions, tests + i % count, now);
         for (int j = 0; j < conditions->count; j++)
@@ -258,7 +257,8 @@ static void set_conditions(cr_view *v, cr_conditions *conditions)
               may_choose = on_line && conditions->main_first >= min_pilot_for_arcs,
               complete = conditions->samples >= conditions->main_first;
     const angle_test *test = &without_pilot;
-    failure_split part = split_with(on_line ? near_parts[0] : 0);
+    failure_split part = {0.5, 0};
+    if (on_line) part = (failure_split){0.5 - near_parts[0], near_parts[0]};
     if (may_choose && complete) test = best_for_pilot(v, conditions, &part);
     if (may_choose && !complete) { /* a forecast, which must not be too low: each condition has the
                                       most that any split gives it */
@@ -268,7 +268,6 @@ static void set_conditions(cr_view *v, cr_conditions *conditions)
     set_conditions_with(v, conditions, test, part);
 }
 
-/* The same question at another tolerance; everything else stays, the prediction too. */
 void cr_conditions_set_tolerance(cr_view *v, cr_conditions *conditions, double tolerance)
 {
     conditions->question.given.tolerance = tolerance;
@@ -282,21 +281,55 @@ void cr_conditions_turn(cr_view *v, cr_conditions *conditions, size_t direction)
     set_conditions(v, conditions);
 }
 
+/* ---- the number of samples */
 size_t cr_conditions_least(cr_view *v, const cr_question *q)
 {
     return v->pilot + (q->method->normality ? v->plan.blocks : 1);
 }
 
+/* Names the number of samples at which the question is allowed, if it can still be reached, and the
+ * method without that limit, if the statistic has it. */
+static certreg_status refuse_number(cr_view *v, const cr_question *q, uint64_t samples,
+                                    certreg_error *why)
+{
+    const char *anytime = q->statistic->methods & CR_ONE_OF(CERTREG_METHOD_ANYTIME)
+                              ? "use CERTREG_METHOD_ANYTIME (without the gradient), or "
+                              : "";
+    char remedies[128];
+    const int reachable = samples < v->asked.total && v->asked.total <= v->plan.max_samples;
+    if (reachable)
+        snprintf(remedies, sizeof remedies, "take %llu samples, %s",
+                 (unsigned long long)v->asked.total, anytime);
+    return cr_query_log_refuse(v, reachable ? remedies : anytime, samples, why);
+}
+
+certreg_status cr_conditions_check_reuse(cr_view *v, const cr_question *q, uint64_t samples,
+                                         certreg_error *why)
+{
+    const cr_query_log *asked = &v->asked;
+    if (cr_view_require_in_range(v, why)) return CERTREG_E_OUT_OF_RANGE;
+    if (!asked->max_samples || q->method->any_number) return CERTREG_OK;
+    if (!q->is_group)
+        return cr_query_log_fixed(v, samples) ? CERTREG_OK : refuse_number(v, q, samples, why);
+    const uint64_t looks = cr_question_looks_digest(q);
+    if (!looks || looks == asked->looks) return CERTREG_OK;
+    return cr_error_set(
+        why, CERTREG_E_WRONG_STATE,
+        "leave question.target->looks NULL, give those of the first question, or use "
+        "CERTREG_METHOD_ANYTIME: these looks were not fixed before the record was "
+        "first evaluated");
+}
+
 static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certreg_error *why)
 {
+    const cr_question *q = &conditions->question;
+    const size_t least = cr_conditions_least(v, q);
     const certreg_status status = cr_view_require_contiguous(v, &conditions->samples, why);
     if (status) return status;
     /* Median smoothing as its authors coded it has no pilot: all noisy samples enter the bounds. */
-    conditions->main_first = conditions->question.center->every_sample ? cr_view_first_noisy(v)
-                                                                       : v->pilot;
-    const size_t least = cr_conditions_least(v, &conditions->question);
+    conditions->main_first = q->center->every_sample ? cr_view_first_noisy(v) : v->pilot;
     if (conditions->samples >= least)
-        return cr_question_check_reuse(v, &conditions->question, conditions->samples, why);
+        return cr_conditions_check_reuse(v, q, conditions->samples, why);
     return cr_error_set(
         why, CERTREG_E_WRONG_STATE,
         "this question needs at least %zu samples, %zu of them the pilot's: take more "
@@ -304,6 +337,7 @@ static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certr
         least, v->pilot);
 }
 
+/* ---- conditions of a record */
 static int any_failed(cr_view *v, const cr_question *q, size_t samples)
 {
     for (size_t i = 0; i < samples; i++)
@@ -318,11 +352,11 @@ certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, cert
     const certreg_status status = check_samples(v, conditions, why);
     conditions->prediction = NAN;
     if (q->has_directions && q->by_estimate) cr_directions_share_by_spread(v, conditions);
-    /* The given one is told also where nothing can be certified. */
+    /* The caller's prediction is reported even if nothing can be certified. */
     conditions->known = !q->by_estimate && (!status || q->given.prediction_given) &&
                         cr_prediction_find(v, conditions);
     conditions->estimate = conditions->prediction;
-    if (!q->found || q->by_estimate) /* no interim look tells it */
+    if (!q->found || q->by_estimate) /* interim looks do not report it */
         conditions->estimate =
             cr_prediction_estimate(v, q, conditions->samples, conditions->prediction);
     if (status) return status;

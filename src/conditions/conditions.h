@@ -1,4 +1,5 @@
-/* A question resolved for one record: its prediction, and the conditions that it comes down to. */
+/* A question about the samples of one record: its prediction, and the conditions under which a
+ * radius holds. */
 #ifndef CR_CONDITIONS_CONDITIONS_H
 #define CR_CONDITIONS_CONDITIONS_H
 #include "certreg/solver.h"
@@ -14,9 +15,9 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
                                  mean: "moves by at most the tolerance" */
     cr_score score;
     double threshold;
-    int exact;                  /* two-valued: binomial bound */
-    cr_antithetic pairs;        /* served from pairs: they have to hold, and the threshold, that of
-                              independent        noise, only guides the pilot; no samples: there are none */
+    int exact;           /* two-valued: binomial bound */
+    cr_antithetic pairs; /* served from pairs: the requirement that certifies; the threshold, which
+                       is for independent noise, then only guides the pilot. samples 0: no pairs */
     cr_distribution_bound *law; /* it is certified by this law, in scratch; NULL: by mean and
                                    variance */
     int mean_alone;             /* without the variance: the mean's bound has all of alpha */
@@ -26,31 +27,39 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
 typedef struct cr_conditions {
     cr_question question;
     cr_workspace *scratch;
-    int32_t output;   /* whose scores these are; along a direction the first of its outputs */
+    int32_t output;   /* the output that is scored; along a direction, the first of its outputs */
     size_t direction; /* of a vector, the one that the conditions are about */
-    size_t samples, main_first;
-    double prediction; /* NaN for a vector, which is in scratch->center */
-    int known;         /* there is one */
-    int failures;      /* some outputs of this record failed */
-    double estimate; /* of the location from all noisy samples: no guarantee. Without one the given
-                        prediction, or NaN */
+    size_t samples, main_first; /* the number of samples, and the first that enters bounds */
+    double prediction;          /* NaN for a vector, which is in scratch->center */
+    int known;                  /* there is a prediction */
+    int failures;               /* some outputs of this record failed */
+    double estimate; /* the location of all noisy samples, without a guarantee; the given prediction
+                        if they have none, or NaN */
     int count;
     cr_condition each[CR_CONDITIONS];
 } cr_conditions;
 
-/* CERTREG_SIDE_... of a condition; of the true mean's, which has both, CERTREG_SIDE_LOWER. */
+/* Returns CERTREG_SIDE_... of a condition; CERTREG_SIDE_LOWER for the true mean's, which is about
+ * both sides. */
 int32_t cr_conditions_side(const cr_condition *);
-/* The fewest samples, pilot included, from which this question has an answer. */
+/* Returns the smallest number of samples, pilot included, at which this question has an answer. */
 size_t cr_conditions_least(cr_view *, const cr_question *);
-/* Chooses the prediction from the pilot and sets up the conditions. The record must be 0 .. n-1;
- * WRONG_STATE otherwise. DEADLINE where it was given up. The estimate is there in any case. */
+/* Fails with WRONG_STATE and the remedy if an earlier answer may have chosen this number of samples
+ * (theory 5.2); with OUT_OF_RANGE if an output of the record is outside its declared range. */
+certreg_status cr_conditions_check_reuse(cr_view *, const cr_question *, uint64_t samples,
+                                         certreg_error *why);
+/* Chooses the prediction from the pilot, and sets the conditions; of a vector, those of direction
+ * 0. Needs `question` and `scratch`. Fails with WRONG_STATE if the record has a gap, too few
+ * samples, or a number of samples that may not be used; with DEADLINE if the time ran out. The
+ * estimate is set in any case. */
 certreg_status cr_conditions_prepare(cr_view *, cr_conditions *, certreg_error *why);
-/* The same for a forecast: conditions about the prediction that the record so far gives, or 0 if
- * its pilot is not complete. */
+/* Sets the conditions for a forecast: about the prediction that the record so far gives, or about 0
+ * if its pilot is not complete. Fails with WRONG_STATE if the record has a gap. */
 certreg_status cr_conditions_preview(cr_view *, cr_conditions *, certreg_error *why);
-/* The conditions along direction 0 .. directions-1. All of them have to hold; those that were
- * prepared are direction 0's. */
+/* Sets the conditions along direction 0 .. directions-1. A vector stays within its tolerance if the
+ * conditions of all directions hold. */
 void cr_conditions_turn(cr_view *, cr_conditions *, size_t direction);
+/* Sets the conditions for another tolerance, about the same prediction. */
 void cr_conditions_set_tolerance(cr_view *, cr_conditions *, double tolerance);
 
 #endif

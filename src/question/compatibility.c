@@ -1,5 +1,5 @@
-/* Checks combinations: of statistic, method and center with each other, with what the question
- * requires, and with the constraints that it names. */
+/* Checks combinations by the rows of the registry: of statistic, method and center with each other,
+ * with what the question requires, and with the constraints that it names. */
 #include "question/compatibility.h"
 #include "base/struct_sizes.h"
 #include <stdio.h>
@@ -34,7 +34,7 @@ static const table statistics = {"statistic", "CERTREG_STATISTIC", statistic_row
                    centers = {"center", "CERTREG_CENTER", center_row},
                    constraints = {"constraints", "CERTREG_CONSTRAINT", cr_constraint_of};
 
-/* The set of values whose rows support any of these. */
+/* Returns the set of values whose rows support one of these capabilities. */
 static uint32_t supporting(const table *t, uint32_t supports)
 {
     uint32_t set = 0;
@@ -70,21 +70,7 @@ static certreg_status refuse(const table *t, const char *what, const char *name,
                         name, values);
 }
 
-/* ---- statistic, method and center with each other */
-certreg_status cr_compatibility_check_values(const cr_question *q, certreg_error *why)
-{
-    const cr_statistic *s = q->statistic;
-    const cr_method *m = q->method;
-    if (!(s->methods & CR_ONE_OF(q->given.method)))
-        return refuse(&methods, "CERTREG_STATISTIC_", s->row.name, s->methods, why);
-    if (!(s->centers & CR_ONE_OF(q->given.center)))
-        return refuse(&centers, "CERTREG_STATISTIC_", s->row.name, s->centers, why);
-    if (!(m->centers & CR_ONE_OF(q->given.center)))
-        return refuse(&centers, "CERTREG_METHOD_", m->row.name, m->centers, why);
-    return CERTREG_OK;
-}
-
-/* ---- with what the question requires */
+/* ---- statistic, method and center */
 static const struct {
     uint32_t capability;
     const char *name;
@@ -107,6 +93,14 @@ certreg_status cr_compatibility_check(const cr_question *q, uint32_t required, c
     } of[] = {{&statistics, &q->statistic->row},
               {&methods, &q->method->row},
               {&centers, &q->center->row}};
+    const cr_statistic *s = q->statistic;
+    const cr_method *m = q->method;
+    if (!(s->methods & CR_ONE_OF(q->given.method)))
+        return refuse(&methods, "CERTREG_STATISTIC_", s->row.name, s->methods, why);
+    if (!(s->centers & CR_ONE_OF(q->given.center)))
+        return refuse(&centers, "CERTREG_STATISTIC_", s->row.name, s->centers, why);
+    if (!(m->centers & CR_ONE_OF(q->given.center)))
+        return refuse(&centers, "CERTREG_METHOD_", m->row.name, m->centers, why);
     for (size_t i = 0; i < sizeof requirements / sizeof *requirements; i++)
         for (size_t j = 0; j < sizeof of / sizeof *of; j++)
             if (required & requirements[i].capability & ~of[j].row->supports)
@@ -115,16 +109,14 @@ certreg_status cr_compatibility_check(const cr_question *q, uint32_t required, c
     return CERTREG_OK;
 }
 
-/* ---- with constraints */
+/* ---- constraints */
 uint32_t cr_compatibility_constraints(const cr_question *q)
 {
     uint32_t set = 0;
     const cr_capabilities *row;
     const int counts = q->is_group || (q->given.served_pairs && q->is_counted);
-    const uint32_t required = (counts ? CR_SUPPORTS_GROUP_TEST : 0u) |
-                              (q->is_vector ? CR_SUPPORTS_VECTOR : 0u);
     for (int32_t bit = 0; (row = cr_constraint_of(bit)); bit++)
-        if (!(required & ~row->supports)) set |= CR_ONE_OF(bit);
+        if (!counts || row->supports & CR_SUPPORTS_GROUP_TEST) set |= CR_ONE_OF(bit);
     return set;
 }
 
@@ -137,6 +129,7 @@ certreg_status cr_compatibility_check_constraints(const cr_question *q, uint32_t
                    needed = q->given.constraints ? q->given.constraints : m->required,
                    lacking = needed & CERTREG_CONSTRAINT_GRADIENT & ~plan;
     char names[200];
+    if (!unused && !lacking) return CERTREG_OK;
     list(&constraints, unused ? unused : lacking, names, sizeof names);
     if (unused)
         return cr_error_set(
@@ -144,11 +137,8 @@ certreg_status cr_compatibility_check_constraints(const cr_question *q, uint32_t
             "question.constraints: CERTREG_METHOD_%s does not use %s here; leave that "
             "out",
             m->row.name, names);
-    if (lacking)
-        return cr_error_set(
-            why, CERTREG_E_INVALID,
-            "question.constraints: CERTREG_METHOD_%s uses %s, which plan.constraints "
-            "lacks; add it there, or name others",
-            m->row.name, names);
-    return CERTREG_OK;
+    return cr_error_set(why, CERTREG_E_INVALID,
+                        "question.constraints: CERTREG_METHOD_%s uses %s, which plan.constraints "
+                        "lacks; add it there, or name others",
+                        m->row.name, names);
 }

@@ -1,15 +1,16 @@
-/* Whether the parts of a question can be combined. Every refusal names the values that can. */
+/* Combinations of the parts of a question. Every refusal names the values that can be combined. */
 #ifndef CR_QUESTION_COMPATIBILITY_H
 #define CR_QUESTION_COMPATIBILITY_H
 #include "question/question.h"
 
-/* Refuses a statistic, a method and a center that cannot be combined. */
-certreg_status cr_compatibility_check_values(const cr_question *, certreg_error *why);
-/* Refuses a question whose rows do not all support `required`, a set of enum cr_capability. */
+/* Fails with INVALID if statistic, method and center cannot be combined, or if one of them does not
+ * support all of `required`, a set of enum cr_capability. */
 certreg_status cr_compatibility_check(const cr_question *, uint32_t required, certreg_error *why);
-/* The constraints that can be combined with its outputs and its target. */
+/* Returns the set of CERTREG_CONSTRAINT_... that can be combined with the question's outputs and
+ * its target. */
 uint32_t cr_compatibility_constraints(const cr_question *);
-/* Refuses named constraints that the question cannot use, or that the plan lacks. */
+/* Fails with INVALID if the question names a constraint that it cannot use, or needs one that is
+ * not in `plan`, the constraints of the plan. */
 certreg_status cr_compatibility_check_constraints(const cr_question *, uint32_t plan,
                                                   certreg_error *why);
 

@@ -1,4 +1,5 @@
-/* Parses the public structs of a question: the only file that follows their pointers. */
+/* Parses the public structs of a question into a cr_given, and computes its digest. No other file
+ * follows the pointers of a caller's question. */
 #include "base/bytes.h"
 #include "base/constants.h"
 #include "base/fp_environment.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static const uint64_t most_guarantees = UINT64_C(1) << 53; /* exact in a double */
+static const uint64_t max_guarantees = UINT64_C(1) << 53; /* exact in a double */
 
 /* ---- the optional structs */
 static certreg_status read_target(const certreg_target *theirs, cr_given *q, certreg_error *why)
@@ -90,7 +91,7 @@ static certreg_status divide_alpha(uint64_t share, cr_given *q, certreg_error *w
         if (why) why->value = q->alpha;
         return CERTREG_E_INVALID;
     }
-    if (q->bonferroni > most_guarantees / share)
+    if (q->bonferroni > max_guarantees / share)
         return cr_error_set(
             why, CERTREG_E_INVALID,
             "question.bonferroni is %llu; with %llu noise levels it must not exceed 2^53",
@@ -103,28 +104,17 @@ static certreg_status divide_alpha(uint64_t share, cr_given *q, certreg_error *w
     return CERTREG_OK;
 }
 
-/* ---- the digest */
-uint64_t cr_question_hash_looks(uint64_t h, const cr_given *q)
+/* ---- digests */
+static uint64_t hash_looks(uint64_t h, const cr_given *q)
 {
     h = cr_hash64(h, q->look_count);
     for (size_t i = 0; i < q->look_count; i++) h = cr_hash64(h, q->looks[i]);
     return h;
 }
 
-/* Hashes optional fields only if they are set, so that other questions keep their digest. */
-static uint64_t hash_rare(uint64_t h, const cr_given *q)
-{
-    for (size_t i = 1; q->predictions && i < q->prediction_count; i++)
-        h = cr_hash64(h, cr_bits_of_double(q->predictions[i] + 0.0));
-    if (q->prediction_count > 1) h = cr_hash64(h, q->prediction_count);
-    if (q->output_count > 1) h = cr_hash64(cr_hash64(h, 0x67726f7570), q->output_count);
-    if (q->served_pairs) h = cr_hash64(h, CR_HASH_PAIRS);
-    if (q->served_trim == 0 && q->served_core == 0) return h;
-    return cr_hash64(cr_hash64(h, cr_bits_of_double(q->served_trim)),
-                     cr_bits_of_double(q->served_core));
-}
-
-/* Hashes all fields, before alpha is divided. A target without looks has a digest of its own. */
+/* Digest of all fields, before alpha is divided. A target without looks has a digest of its own.
+ * Optional fields enter it only if they are set, so that questions keep their digest when the
+ * library gets new fields. */
 static uint64_t digest_of(const cr_given *q)
 {
     const int32_t words[] = {
@@ -136,12 +126,27 @@ static uint64_t digest_of(const cr_given *q)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) h = cr_hash32(h, (uint32_t)words[i]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         h = cr_hash64(h, cr_bits_of_double(numbers[i] + 0.0)); /* -0 is 0 */
-    h = cr_hash64(cr_hash64(h, q->bonferroni), q->served_samples);
-    h = cr_hash_end(hash_rare(cr_question_hash_looks(h, q), q));
+    h = hash_looks(cr_hash64(cr_hash64(h, q->bonferroni), q->served_samples), q);
+    for (size_t i = 1; i < q->prediction_count; i++)
+        h = cr_hash64(h, cr_bits_of_double(q->predictions[i] + 0.0));
+    if (q->prediction_count > 1) h = cr_hash64(h, q->prediction_count);
+    if (q->output_count > 1) h = cr_hash64(cr_hash64(h, 0x67726f7570), q->output_count);
+    if (q->served_pairs) h = cr_hash64(h, CR_HASH_PAIRS);
+    if (q->served_trim != 0 || q->served_core != 0)
+        h = cr_hash64(cr_hash64(h, cr_bits_of_double(q->served_trim)),
+                      cr_bits_of_double(q->served_core));
+    h = cr_hash_end(h);
     return h ? h : 1;
 }
 
-/* ---- all of it */
+uint64_t cr_question_looks_digest(const cr_question *q)
+{
+    if (!q->is_group || !q->given.looks) return 0;
+    const uint64_t h = cr_hash_end(hash_looks(CR_HASH_START, &q->given));
+    return h ? h : 1;
+}
+
+/* ---- a question */
 certreg_status cr_question_parse(const certreg_question *questions, size_t index, uint64_t share,
                                  cr_given *out, certreg_error *why)
 {

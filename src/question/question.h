@@ -8,22 +8,21 @@
 #include "question/registry.h"
 #include "record/record_view.h"
 
-/* Parsed from the public structs. */
-typedef struct cr_given {
+typedef struct cr_given { /* parsed from the public structs, with defaults filled in */
     int32_t output, statistic, method, center;
     uint32_t constraints; /* 0: the default of the method */
     int32_t prediction_given;
     double tolerance, huber_width, prediction;
     const double *predictions; /* the caller's: all numbers of a vector; NULL: none given */
     size_t prediction_count;
-    size_t output_count;
+    size_t output_count;   /* 0 or 1: a single output, or all of them */
     double alpha;          /* after all divisions */
     double target;         /* radius; 0: none */
     const uint64_t *looks; /* the caller's; NULL: the default ones */
     size_t look_count;
     size_t served_samples; /* 0: the certificate is about T itself */
     double served_rate, served_trim, served_core;
-    int served_pairs; /* from pairs of opposite noise */
+    int served_pairs; /* 1: served from pairs of opposite noise */
     double at_radius; /* > 0: output bounds at this radius are requested, not a radius */
     uint64_t bonferroni;
     uint64_t digest; /* certreg_question_digest */
@@ -35,13 +34,13 @@ typedef struct cr_question {
     const cr_statistic *statistic;
     const cr_method *method;
     const cr_center *center;
-    size_t first, end, outputs; /* the outputs first .. end-1, and their number */
-    size_t directions; /* of a vector, which is certified along one after the other; else 1 */
-    double period;     /* a full turn; 0 for an output that counts as a number */
-    uint32_t solver_constraints; /* allowed to the solver: the scores of a median have no variance,
-                                    but those of its near conditions may have one */
+    size_t first, end, outputs;  /* the outputs first .. end-1, and their number */
+    size_t directions;           /* of a vector, certified one after the other; else 1 */
+    double period;               /* a full turn; 0: the output counts as a number */
+    uint32_t solver_constraints; /* that the solver may use; 0: all. The scores of a median have no
+                                    variance, but its near conditions may have one */
     int is_vector;
-    int has_directions;
+    int has_directions; /* a vector that is certified along directions, not as a whole */
     int is_angle;
     int is_counted;   /* its own scores have two values */
     int is_bounded;   /* its scores have finite bounds, whatever the range of the outputs */
@@ -60,35 +59,29 @@ static inline double cr_question_served_count(const cr_question *q)
 }
 
 /* ---- parse.c: no estimator is needed */
-/* Parses element `index` of a caller's array whose first struct_size has been checked. alpha is
- * divided by question.bonferroni and by `share`. */
+/* Parses element `index` of a caller's array, after the struct_size of its first element has been
+ * checked. Divides alpha by question.bonferroni and by `share`. Fails with INVALID or VERSION. */
 certreg_status cr_question_parse(const certreg_question *questions, size_t index, uint64_t share,
                                  cr_given *out, certreg_error *why);
-/* Continues a hash by the caller's looks and their number. */
-uint64_t cr_question_hash_looks(uint64_t h, const cr_given *);
+/* Returns a digest of the looks that the caller gave to a group-sequential test; 0: none given. The
+ * question is resolved. */
+uint64_t cr_question_looks_digest(const cr_question *);
 
 /* ---- validate.c */
+/* Sets the fields that follow from the given ones. The output is one of the model's. A row is NULL
+ * if its value has none; all other fields are then unset. */
+void cr_question_resolve(cr_view *, cr_question *);
+/* Returns the same question about output k of its vector alone. */
+cr_question cr_question_of_output(cr_view *, const cr_question *, size_t k);
 /* Resolves what was given, and validates it for this model and plan; no record is needed. The error
  * names the field and the remedy. */
 certreg_status cr_question_validate(cr_view *, cr_question *, certreg_error *why);
-/* Parses and validates a single question about the input that was begun. */
+/* Parses and validates a single question about the input that was begun; WRONG_STATE before. */
 certreg_status cr_question_load(cr_view *, const certreg_question *, cr_question *out,
                                 certreg_error *why);
 /* The same for a server, without the fields that only a certificate needs: a prediction, the looks
  * of a target, constraints of the plan. */
 certreg_status cr_question_load_for_estimate(cr_view *, const certreg_question *, cr_question *out,
                                              certreg_error *why);
-
-/* ---- question.c */
-/* Fills in what follows; its output is one of the model's, and its values have rows. */
-void cr_question_resolve(cr_view *, cr_question *);
-/* The same question about one output of a vector. */
-cr_question cr_question_of_output(cr_view *, const cr_question *, size_t k);
-/* Digest of the looks that come with a question for the group-sequential test; 0: it has none. */
-uint64_t cr_question_looks_digest(const cr_question *);
-/* WRONG_STATE, with the remedy, if an earlier answer may have chosen this number of samples (theory
- * 5.2). OUT_OF_RANGE if an output of the record is outside its declared range. */
-certreg_status cr_question_check_reuse(cr_view *, const cr_question *, uint64_t samples,
-                                       certreg_error *why);
 
 #endif

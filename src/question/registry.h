@@ -1,5 +1,6 @@
-/* What each statistic, method, center and constraint is and supports: one row each. No other file
- * tests which of them a question has; it reads the row. What a row does not support is refused. */
+/* A row for each statistic, method, center and constraint, with its definition and the requirements
+ * that it supports. Other files read the row instead of testing for a value, and a question that
+ * requires anything else is refused. */
 #ifndef CR_QUESTION_REGISTRY_H
 #define CR_QUESTION_REGISTRY_H
 #include "certreg/certreg.h"
@@ -9,11 +10,10 @@
 
 struct cr_question;
 
-/* The numbers of values, which are 0 .. count-1. The library, its tests and its fuzzers read them
- * here. */
+/* The numbers of values, which are 0 .. count-1, for the library, its tests and its fuzzers. */
 enum { CR_STATISTIC_COUNT = 7, CR_METHOD_COUNT = 5, CR_CENTER_COUNT = 3 };
 
-/* What a question may be about, and what it may require. */
+/* Subjects and options of questions. A question requires a set of them. */
 enum cr_capability {
     CR_SUPPORTS_NUMBER = 1, /* one output that is no angle */
     CR_SUPPORTS_ANGLE = 2,  /* one output that is an angle */
@@ -21,8 +21,8 @@ enum cr_capability {
     CR_SUPPORTS_ALL = 8,    /* all outputs, certified as a whole */
     CR_SUPPORTS_SERVING = 16,
     CR_SUPPORTS_PUBLISHED_SERVING = 32, /* the published certificate is about served values */
-    CR_SUPPORTS_TARGET = 64,
-    CR_SUPPORTS_GROUP_TEST = 128, /* of a target, at looks fixed beforehand (theory 6) */
+    CR_SUPPORTS_TARGET = 64,            /* a target radius */
+    CR_SUPPORTS_GROUP_TEST = 128,       /* of a target, at looks fixed beforehand (theory 6) */
     CR_SUPPORTS_OUTPUT_BOUNDS = 256,
     CR_SUPPORTS_ATTACK = 512
 };
@@ -35,7 +35,7 @@ typedef struct cr_capabilities {
     uint32_t supports; /* a set of enum cr_capability */
 } cr_capabilities;
 
-/* How an angle is read. */
+/* The meaning of an angle. */
 enum cr_angle {
     CR_ANGLE_UNROLLED, /* as a number: the circle is cut opposite its circular mean, which must be
                      shown to stay near (theory 7.2) */
@@ -52,7 +52,7 @@ enum cr_prediction_rule {
     CR_PREDICT_CENTER      /* the sampled output with the least median distance */
 };
 
-/* How output bounds are found (theory 1.6). */
+/* The computation of output bounds (theory 1.6). */
 enum cr_bounds_rule {
     CR_BOUNDS_BY_TOLERANCE, /* the least tolerance that is proven */
     CR_BOUNDS_BY_ORDER,     /* order statistics if the method has them, else BY_TOLERANCE */
@@ -99,7 +99,8 @@ typedef struct cr_center {
     int every_sample; /* the samples of the pilot enter the bounds too */
 } cr_center;
 
-/* The row of a value; NULL: there is no such value. */
+/* Return the row of a value, or NULL if there is no such value. A constraint is given by the index
+ * of its bit; a row without a name stands for a bit without a constraint. */
 const cr_statistic *cr_statistic_of(int32_t value);
 const cr_method *cr_method_of(int32_t value);
 const cr_center *cr_center_of(int32_t value);

@@ -1,4 +1,6 @@
-/* Validates a question for this model and plan: each field, then the fields together. */
+/* Validates a question for this model and plan: its output, statistic, method and center, whose
+ * rows it resolves; then the numbers; then all fields together. Each failure names a field and the
+ * remedy. */
 #include "base/struct_sizes.h"
 #include "base/struct_versioning.h"
 #include "question/compatibility.h"
@@ -29,10 +31,9 @@ static int has_range(cr_view *v, const cr_question *q)
     return all;
 }
 
-/* ---- one field at a time */
-static certreg_status check_names(cr_view *v, const cr_question *q, certreg_error *why)
+/* ---- what the question is about */
+static certreg_status check_output(cr_view *v, const cr_given *g, certreg_error *why)
 {
-    const cr_given *g = &q->given;
     if (g->output != CERTREG_ALL_OUTPUTS &&
         (g->output < 0 || (size_t)g->output >= v->model.outputs)) {
         cr_error_set(why, CERTREG_E_INVALID,
@@ -49,131 +50,76 @@ static certreg_status check_names(cr_view *v, const cr_question *q, certreg_erro
                             "question.output_count is %zu; give at most model.outputs - "
                             "question.output, and 0 with CERTREG_ALL_OUTPUTS",
                             g->output_count);
-    if (!cr_statistic_of(g->statistic))
+    return CERTREG_OK;
+}
+
+void cr_question_resolve(cr_view *v, cr_question *q)
+{
+    const cr_given *g = &q->given;
+    const cr_statistic *s = q->statistic = cr_statistic_of(g->statistic);
+    const cr_method *m = q->method = cr_method_of(g->method);
+    const cr_center *c = q->center = cr_center_of(g->center);
+    const int inverse = g->at_radius > 0;
+    if (!s || !m || !c) return;
+    q->first = g->output < 0 ? 0 : (size_t)g->output;
+    q->outputs = g->output < 0 ? v->model.outputs : g->output_count ? g->output_count : 1;
+    q->end = q->first + q->outputs;
+    q->is_vector = g->output < 0 || g->output_count > 1;
+    q->is_angle = !q->is_vector && v->model.kind[q->first] != CERTREG_OUTPUT_REAL;
+    q->has_directions = q->is_vector && !(s->row.supports & CR_SUPPORTS_ALL);
+    q->directions = q->has_directions ? cr_direction_net_size(s->net, q->outputs) : 1;
+    q->period = q->is_angle && s->angle != CR_ANGLE_AS_NUMBER
+                    ? v->model.hi[q->first] - v->model.lo[q->first]
+                    : 0;
+    q->is_counted = cr_score_traits_of(s->score).two_valued;
+    q->is_bounded = cr_score_traits_of(s->score).bounded;
+    q->is_group = g->target > 0 && m->row.supports & CR_SUPPORTS_GROUP_TEST;
+    q->is_ordered = inverse && s->bounds == CR_BOUNDS_BY_ORDER && m->orders && !q->is_angle;
+    q->about_output = c->about_output || (inverse && s->bounds == CR_BOUNDS_OF_MEAN);
+    q->by_estimate = q->about_output || q->is_ordered || c->by_estimate;
+    q->solver_constraints = g->constraints;
+    if (g->constraints && q->is_counted) q->solver_constraints |= CERTREG_CONSTRAINT_VARIANCE;
+}
+
+cr_question cr_question_of_output(cr_view *v, const cr_question *q, size_t k)
+{
+    cr_question one = *q;
+    one.given.output = (int32_t)k;
+    one.given.output_count = 0;
+    cr_question_resolve(v, &one);
+    return one;
+}
+
+static certreg_status check_rows(const cr_question *q, certreg_error *why)
+{
+    const cr_given *g = &q->given;
+    if (!q->statistic)
         return invalid(why, "statistic", g->statistic,
                        "give one of CERTREG_STATISTIC_..., the same for all inputs: chosen for "
                        "each, it would be another function at a shifted input");
-    if (!cr_method_of(g->method))
-        return invalid(why, "method", g->method, "give one of CERTREG_METHOD_...");
-    if (!cr_center_of(g->center))
-        return invalid(why, "center", g->center, "give one of CERTREG_CENTER_...");
+    if (!q->method) return invalid(why, "method", g->method, "give one of CERTREG_METHOD_...");
+    if (!q->center) return invalid(why, "center", g->center, "give one of CERTREG_CENTER_...");
     return cr_constraints_check(g->constraints, "question.constraints", why);
 }
 
-static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_error *why)
+/* Statistic, method and center: with each other, and with the outputs. */
+static certreg_status check_combination(const cr_question *q, certreg_error *why)
 {
     const cr_given *g = &q->given;
-    const int inverse = g->at_radius > 0, quarter = q->statistic->angle == CR_ANGLE_CIRCULAR;
-    if (!(g->tolerance > 0 || (inverse && g->tolerance == 0)) || !isfinite(g->tolerance))
-        return invalid(why, "tolerance", g->tolerance, "it must be positive and finite");
-    if (quarter && g->tolerance > q->period / 4)
-        return invalid(why, "tolerance", g->tolerance,
-                       "for a mean on the circle it must not exceed a quarter of a "
-                       "turn");
-    if (q->period > 0 && !(g->tolerance < q->period / 2))
-        return invalid(why, "tolerance", g->tolerance, "for an angle it must be below half a turn");
-    if (inverse && g->tolerance == 0 && !q->about_output && !q->is_ordered && !has_range(v, q))
-        return invalid(why, "tolerance", 0,
-                       "give the largest tolerance to try, or declare model.lo and model.hi");
-    return CERTREG_OK;
+    uint32_t required = q->is_angle ? CR_SUPPORTS_ANGLE : CR_SUPPORTS_NUMBER;
+    if (q->is_vector) required = CR_SUPPORTS_VECTOR;
+    if (g->output < 0 && q->statistic->row.supports & CR_SUPPORTS_ALL) required = CR_SUPPORTS_ALL;
+    if (g->served_samples)
+        required |= q->method->published ? CR_SUPPORTS_PUBLISHED_SERVING : CR_SUPPORTS_SERVING;
+    if (g->at_radius > 0) required |= CR_SUPPORTS_OUTPUT_BOUNDS;
+    const certreg_status status = cr_compatibility_check(q, required, why);
+    if (status || !q->center->every_sample || !g->prediction_given) return status;
+    return wrong(why, "CERTREG_CENTER_SAMPLE_MEDIAN is the median of the samples; set "
+                      "question.prediction to NULL");
 }
 
-static certreg_status check_numbers(const cr_question *q, certreg_error *why)
-{
-    const cr_given *g = &q->given;
-    const int has_width = q->statistic->has_width;
-    if (has_width && (!(g->huber_width > 0) || !isfinite(g->huber_width)))
-        return invalid(why, "huber_width", g->huber_width,
-                       "it must be positive and finite (often half the tolerance)");
-    if (g->tolerance > 0 && g->huber_width > 1e6 * g->tolerance)
-        return invalid(
-            why, "huber_width", g->huber_width,
-            "it must not exceed 1e6 tolerances; CERTREG_STATISTIC_MEAN gives nearly the same");
-    if (has_width && g->huber_width < 1e-6 * g->tolerance) /* next to which it has no digits */
-        return invalid(
-            why, "huber_width", g->huber_width,
-            "it must be at least 1e-6 tolerances; CERTREG_STATISTIC_MEDIAN gives nearly the same");
-    if (!has_width && g->huber_width != 0)
-        return invalid(why, "huber_width", g->huber_width,
-                       "set it to 0; only CERTREG_STATISTIC_HUBER has a width");
-    return CERTREG_OK;
-}
-
-static certreg_status check_predictions(const cr_question *q, certreg_error *why)
-{
-    const cr_given *g = &q->given;
-    const size_t count = g->prediction_count, needed = q->outputs;
-    if (g->prediction_given && count != needed)
-        return cr_error_set(why, CERTREG_E_INVALID,
-                            "question.prediction has %zu number%s; this question needs %zu%s",
-                            count, count == 1 ? "" : "s", needed,
-                            q->is_vector ? ", one per output" : "");
-    for (size_t k = 0; k < g->prediction_count; k++)
-        if (!isfinite(g->predictions[k]))
-            return invalid(why, "prediction", g->predictions[k], "it must be finite");
-    return CERTREG_OK;
-}
-
-/* ---- numbers of such different magnitudes that a mean cannot be computed from them */
-static const double max_size = 1e150; /* sums of squares stay finite */
-
-/* A tolerance of another magnitude than the outputs leaves them no digits. */
-static certreg_status check_size(cr_view *v, const cr_question *q, certreg_error *why)
-{
-    const cr_given *g = &q->given;
-    double most = 0;
-    for (size_t k = q->first; k < q->end; k++)
-        most = fmax(most, 1e12 * fmax(fabs(v->model.lo[k]), fabs(v->model.hi[k])));
-    if (!(g->tolerance > fmin(most, max_size))) return CERTREG_OK;
-    return invalid(why, "tolerance", g->tolerance,
-                   "for a mean it must not exceed 1e12 times the ends of the range, "
-                   "or 1e150 without one; nothing in the range is so far off");
-}
-
-/* Bounds without normality bet on squares of outputs, which must stay finite. */
-static certreg_status check_range(cr_view *v, const cr_question *q, size_t k, certreg_error *why)
-{
-    const double lo = v->model.lo[k], hi = v->model.hi[k];
-    if (q->method->normality || hi - lo <= max_size) return CERTREG_OK;
-    return cr_error_set(why, CERTREG_E_INVALID,
-                        "model.lo[%zu] is %g and model.hi[%zu] %g; for a mean they must "
-                        "not be more than 1e150 apart: declare the range of float outputs, or use "
-                        "CERTREG_METHOD_ASYMPTOTIC",
-                        k, lo, k, hi);
-}
-
-/* If the prediction is far away, its distances to both ends of the range are the same double, or
- * have no finite squares. */
-static certreg_status check_distance(cr_view *v, const cr_question *q, size_t k, certreg_error *why)
-{
-    const cr_given *g = &q->given;
-    const double lo = v->model.lo[k], hi = v->model.hi[k],
-                 prediction = g->predictions[k - q->first],
-                 far = g->tolerance + fmax(fabs(lo - prediction), fabs(hi - prediction)),
-                 most = q->method->normality ? INFINITY : 4 * max_size;
-    if (!isfinite(hi - lo) || (far < most && far + 0.25 * (hi - lo) > far)) return CERTREG_OK;
-    return invalid(why, "prediction", prediction,
-                   "it is too far from the range of the output: next to it a double has no digits "
-                   "left for a mean; give one within the range, or near it");
-}
-
-static certreg_status check_magnitude(cr_view *v, const cr_question *q, certreg_error *why)
-{
-    const cr_given *g = &q->given;
-    const int from_prediction = g->prediction_given && !q->about_output;
-    if (q->is_bounded) return CERTREG_OK;
-    certreg_status status = g->at_radius > 0 ? CERTREG_OK : check_size(v, q, why);
-    for (size_t k = q->first; k < q->end && !status; k++) {
-        status = check_range(v, q, k, why);
-        if (!status && from_prediction) status = check_distance(v, q, k, why);
-    }
-    return status;
-}
-
-/* ---- fields together */
 static certreg_status check_vector(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const cr_given *g = &q->given;
     if (!q->is_vector) return CERTREG_OK;
     for (size_t k = q->first; k < q->end; k++)
         if (v->model.kind[k] != CERTREG_OUTPUT_REAL)
@@ -182,7 +128,7 @@ static certreg_status check_vector(cr_view *v, const cr_question *q, certreg_err
                                 "model.kind to be CERTREG_OUTPUT_REAL: ask about the angle by a "
                                 "question of its own, and combine them by certreg_certify_outputs",
                                 k);
-    if (!(g->at_radius > 0)) return CERTREG_OK;
+    if (!(q->given.at_radius > 0)) return CERTREG_OK;
     return wrong(why, "question.output: give one question per output: output bounds are about one");
 }
 
@@ -208,34 +154,124 @@ static certreg_status check_scores(cr_view *v, const cr_question *q, certreg_err
     return CERTREG_OK;
 }
 
-static uint32_t required_of(const cr_question *q)
+/* ---- numbers */
+static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const cr_given *g = &q->given;
-    const int all = g->output < 0 && q->statistic->row.supports & CR_SUPPORTS_ALL;
-    const uint32_t about = all            ? CR_SUPPORTS_ALL
-                           : q->is_vector ? CR_SUPPORTS_VECTOR
-                           : q->is_angle  ? CR_SUPPORTS_ANGLE
-                                          : CR_SUPPORTS_NUMBER;
-    const uint32_t serving = q->method->published ? CR_SUPPORTS_PUBLISHED_SERVING
-                                                  : CR_SUPPORTS_SERVING;
-    return about | (g->served_samples ? serving : 0) |
-           (g->at_radius > 0 ? CR_SUPPORTS_OUTPUT_BOUNDS : 0);
+    const double tolerance = q->given.tolerance;
+    const int inverse = q->given.at_radius > 0, quarter = q->statistic->angle == CR_ANGLE_CIRCULAR;
+    const char *rule = NULL;
+    if (!(tolerance > 0 || (inverse && tolerance == 0)) || !isfinite(tolerance))
+        rule = "it must be positive and finite";
+    else if (quarter && tolerance > q->period / 4)
+        rule = "for a mean on the circle it must not exceed a quarter of a turn";
+    else if (q->period > 0 && !(tolerance < q->period / 2))
+        rule = "for an angle it must be below half a turn";
+    else if (inverse && tolerance == 0 && !q->about_output && !q->is_ordered && !has_range(v, q))
+        rule = "give the largest tolerance to try, or declare model.lo and model.hi";
+    return rule ? invalid(why, "tolerance", tolerance, rule) : CERTREG_OK;
 }
 
-/* Statistic, method and center: with each other, and with the outputs. */
-static certreg_status check_combination(const cr_question *q, certreg_error *why)
+static certreg_status check_width(const cr_question *q, certreg_error *why)
 {
-    const cr_given *g = &q->given;
-    certreg_status status = cr_compatibility_check_values(q, why);
-    if (!status) status = cr_compatibility_check(q, required_of(q), why);
-    if (status || !q->center->every_sample || !g->prediction_given) return status;
-    return wrong(why, "CERTREG_CENTER_SAMPLE_MEDIAN is the median of the samples; set "
-                      "question.prediction to NULL");
+    const double width = q->given.huber_width, tolerance = q->given.tolerance;
+    const int used = q->statistic->has_width;
+    const char *rule = NULL;
+    if (!used && width != 0) rule = "set it to 0; only CERTREG_STATISTIC_HUBER has a width";
+    else if (used && (!(width > 0) || !isfinite(width)))
+        rule = "it must be positive and finite (often half the tolerance)";
+    else if (tolerance > 0 && width > 1e6 * tolerance)
+        rule = "it must not exceed 1e6 tolerances; CERTREG_STATISTIC_MEAN gives nearly the same";
+    else if (used && width < 1e-6 * tolerance) /* it has no digits beside the tolerance */
+        rule = "it must be at least 1e-6 tolerances; CERTREG_STATISTIC_MEDIAN gives nearly the "
+               "same";
+    return rule ? invalid(why, "huber_width", width, rule) : CERTREG_OK;
 }
 
-static certreg_status check_looks(cr_view *v, const cr_question *q, certreg_error *why)
+static certreg_status check_predictions(const cr_question *q, certreg_error *why)
 {
     const cr_given *g = &q->given;
+    const size_t count = g->prediction_count, needed = q->outputs;
+    if (g->prediction_given && count != needed)
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "question.prediction has %zu number%s; this question needs %zu%s",
+                            count, count == 1 ? "" : "s", needed,
+                            q->is_vector ? ", one per output" : "");
+    for (size_t k = 0; k < count; k++)
+        if (!isfinite(g->predictions[k]))
+            return invalid(why, "prediction", g->predictions[k], "it must be finite");
+    return CERTREG_OK;
+}
+
+/* ---- magnitudes that leave a double the digits of a mean */
+static const double max_size = 1e150; /* sums of squares stay finite */
+
+/* A tolerance of another magnitude than the outputs leaves them no digits. */
+static certreg_status check_size(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    const cr_given *g = &q->given;
+    double limit = 0;
+    for (size_t k = q->first; k < q->end; k++)
+        limit = fmax(limit, 1e12 * fmax(fabs(v->model.lo[k]), fabs(v->model.hi[k])));
+    if (!(g->tolerance > fmin(limit, max_size))) return CERTREG_OK;
+    return invalid(why, "tolerance", g->tolerance,
+                   "for a mean it must not exceed 1e12 times the ends of the range, "
+                   "or 1e150 without one; nothing in the range is so far off");
+}
+
+/* Bounds without normality bet on squares of outputs, which must stay finite. */
+static certreg_status check_range(cr_view *v, const cr_question *q, size_t k, certreg_error *why)
+{
+    const double lo = v->model.lo[k], hi = v->model.hi[k];
+    if (q->method->normality || hi - lo <= max_size) return CERTREG_OK;
+    return cr_error_set(why, CERTREG_E_INVALID,
+                        "model.lo[%zu] is %g and model.hi[%zu] %g; for a mean they must "
+                        "not be more than 1e150 apart: declare the range of float outputs, or use "
+                        "CERTREG_METHOD_ASYMPTOTIC",
+                        k, lo, k, hi);
+}
+
+/* If the prediction is far away, its distances to both ends of the range are the same double, or
+ * have no finite squares. */
+static certreg_status check_distance(cr_view *v, const cr_question *q, size_t k, certreg_error *why)
+{
+    const cr_given *g = &q->given;
+    const double lo = v->model.lo[k], hi = v->model.hi[k],
+                 prediction = g->predictions[k - q->first],
+                 far = g->tolerance + fmax(fabs(lo - prediction), fabs(hi - prediction)),
+                 limit = q->method->normality ? INFINITY : 4 * max_size;
+    if (!isfinite(hi - lo) || (far < limit && far + 0.25 * (hi - lo) > far)) return CERTREG_OK;
+    return invalid(why, "prediction", prediction,
+                   "it is too far from the range of the output: next to it a double has no digits "
+                   "left for a mean; give one within the range, or near it");
+}
+
+static certreg_status check_magnitude(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    const cr_given *g = &q->given;
+    const int from_prediction = g->prediction_given && !q->about_output;
+    if (q->is_bounded) return CERTREG_OK;
+    certreg_status status = g->at_radius > 0 ? CERTREG_OK : check_size(v, q, why);
+    for (size_t k = q->first; k < q->end && !status; k++) {
+        status = check_range(v, q, k, why);
+        if (!status && from_prediction) status = check_distance(v, q, k, why);
+    }
+    return status;
+}
+
+/* ---- a target, and serving */
+static certreg_status check_target(cr_view *v, const cr_question *q, certreg_error *why)
+{
+    const cr_given *g = &q->given;
+    if (!(g->target > 0)) return CERTREG_OK;
+    if (g->at_radius > 0)
+        return wrong(why, "output bounds have no target radius; set question.target to NULL");
+    const certreg_status status =
+        cr_compatibility_check(q, q->is_group ? CR_SUPPORTS_GROUP_TEST : CR_SUPPORTS_TARGET, why);
+    if (status) return status;
+    if (q->is_group && (v->plan.max_samples > CR_GROUP_MAX_SAMPLES ||
+                        cr_query_log_max_samples(v) > CR_GROUP_MAX_SAMPLES))
+        return wrong(why, "question.target with CERTREG_METHOD_FINITE needs plan.max_samples below "
+                          "2^31; otherwise use CERTREG_METHOD_ANYTIME");
     for (size_t i = 0; i < g->look_count; i++) {
         const uint64_t before = i ? g->looks[i - 1] : v->pilot, at = g->looks[i];
         if (at <= before)
@@ -252,37 +288,21 @@ static certreg_status check_looks(cr_view *v, const cr_question *q, certreg_erro
     return CERTREG_OK;
 }
 
-static certreg_status check_target(cr_view *v, const cr_question *q, certreg_error *why)
-{
-    const cr_given *g = &q->given;
-    if (!(g->target > 0)) return CERTREG_OK;
-    if (g->at_radius > 0)
-        return wrong(why, "output bounds have no target radius; set question.target to NULL");
-    const certreg_status status =
-        cr_compatibility_check(q, q->is_group ? CR_SUPPORTS_GROUP_TEST : CR_SUPPORTS_TARGET, why);
-    if (status) return status;
-    if (q->is_group && (v->plan.max_samples > CR_GROUP_MAX_SAMPLES ||
-                        cr_query_log_max_samples(v) > CR_GROUP_MAX_SAMPLES))
-        return wrong(why, "question.target with CERTREG_METHOD_FINITE needs plan.max_samples below "
-                          "2^31; otherwise use CERTREG_METHOD_ANYTIME");
-    return check_looks(v, q, why);
-}
-
 static const size_t max_served = 1000000000; /* exact binomial tails of more take long */
 
 static certreg_status check_serving(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const cr_given *g = &q->given;
-    if (!g->served_samples) return CERTREG_OK;
-    if (g->served_samples > max_served)
-        return invalid(why, "serving->samples", (double)g->served_samples,
-                       "it must not exceed 1e9");
-    if (g->served_pairs && (g->served_samples < CR_ANTITHETIC_MIN_SAMPLES ||
-                            g->served_samples > CR_ANTITHETIC_MAX_SAMPLES))
-        return invalid(why, "serving->samples", (double)g->served_samples,
+    const size_t samples = q->given.served_samples;
+    const double rate = q->given.served_rate;
+    if (!samples) return CERTREG_OK;
+    if (samples > max_served)
+        return invalid(why, "serving->samples", (double)samples, "it must not exceed 1e9");
+    if (q->given.served_pairs &&
+        (samples < CR_ANTITHETIC_MIN_SAMPLES || samples > CR_ANTITHETIC_MAX_SAMPLES))
+        return invalid(why, "serving->samples", (double)samples,
                        "from pairs it must be 11 to 10,001");
-    if (!(g->served_rate > 0 && g->served_rate <= 0.5))
-        return invalid(why, "serving->failure_rate", g->served_rate, "it must lie in (0, 0.5]");
+    if (!(rate > 0 && rate <= 0.5))
+        return invalid(why, "serving->failure_rate", rate, "it must lie in (0, 0.5]");
     if (!q->is_bounded && !has_range(v, q))
         return cr_error_set(
             why, CERTREG_E_INVALID,
@@ -317,43 +337,23 @@ static certreg_status check_trim(cr_view *v, const cr_question *q, certreg_error
     return CERTREG_OK;
 }
 
-static certreg_status check_prediction(cr_view *v, const cr_question *q, certreg_error *why)
-{
-    const cr_given *g = &q->given;
-    if (q->by_estimate || g->prediction_given || v->pilot) return CERTREG_OK;
-    return wrong(why,
-                 "question.prediction is NULL and there is no pilot to choose it; give one, set "
-                 "plan.pilot, or take more samples");
-}
-
 /* ---- all of it */
 /* Checks the functional and its outputs, but not how it is certified. */
 static certreg_status check_subject(cr_view *v, cr_question *q, certreg_error *why)
 {
-    certreg_status status = check_names(v, q, why);
+    certreg_status status = check_output(v, &q->given, why);
     if (status) return status;
     cr_question_resolve(v, q);
-    status = check_combination(q, why);
+    status = check_rows(q, why);
+    if (!status) status = check_combination(q, why);
     if (!status) status = check_vector(v, q, why);
     if (!status) status = check_scores(v, q, why);
     if (!status) status = check_tolerance(v, q, why);
-    if (!status) status = check_numbers(q, why);
+    if (!status) status = check_width(q, why);
     if (!status) status = check_predictions(q, why);
     if (!status) status = check_magnitude(v, q, why);
     if (!status) status = check_serving(v, q, why);
     return status ? status : check_trim(v, q, why);
-}
-
-/* The server draws pairs if and only if the question is about pairs. */
-static certreg_status check_server(cr_view *v, const cr_question *q, certreg_error *why)
-{
-    const cr_given *g = &q->given;
-    const int pairs = cr_view_pairs(v);
-    if (pairs == g->served_pairs) return CERTREG_OK;
-    return wrong(why, pairs ? "plan.flags has CERTREG_PLAN_PAIRS, and question.serving->pairs is "
-                              "not 1: certify the question with pairs, or serve without the flag"
-                            : "question.serving->pairs is 1: give the server's estimator "
-                              "CERTREG_PLAN_PAIRS in plan.flags");
 }
 
 certreg_status cr_question_validate(cr_view *v, cr_question *q, certreg_error *why)
@@ -362,7 +362,10 @@ certreg_status cr_question_validate(cr_view *v, cr_question *q, certreg_error *w
     if (!status) status = check_subject(v, q, why);
     if (!status) status = check_target(v, q, why);
     if (!status) status = cr_compatibility_check_constraints(q, v->plan.constraints, why);
-    return status ? status : check_prediction(v, q, why);
+    if (status || q->by_estimate || q->given.prediction_given || v->pilot) return status;
+    return wrong(why,
+                 "question.prediction is NULL and there is no pilot to choose it; give one, set "
+                 "plan.pilot, or take more samples");
 }
 
 /* Parses a single question about the input that was begun. */
@@ -382,10 +385,16 @@ certreg_status cr_question_load(cr_view *v, const certreg_question *theirs, cr_q
     return status ? status : cr_question_validate(v, out, why);
 }
 
+/* The server draws pairs if and only if the question is about pairs. */
 certreg_status cr_question_load_for_estimate(cr_view *v, const certreg_question *theirs,
                                              cr_question *out, certreg_error *why)
 {
-    certreg_status status = parse(v, theirs, out, why);
-    if (!status) status = check_server(v, out, why);
-    return status ? status : check_subject(v, out, why);
+    const int pairs = cr_view_pairs(v);
+    const certreg_status status = parse(v, theirs, out, why);
+    if (status) return status;
+    if (pairs == out->given.served_pairs) return check_subject(v, out, why);
+    return wrong(why, pairs ? "plan.flags has CERTREG_PLAN_PAIRS, and question.serving->pairs is "
+                              "not 1: certify the question with pairs, or serve without the flag"
+                            : "question.serving->pairs is 1: give the server's estimator "
+                              "CERTREG_PLAN_PAIRS in plan.flags");
 }
