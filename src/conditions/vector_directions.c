@@ -1,33 +1,34 @@
+/* A vector as one number after the other: the directions of its net, each with a part of the
+ * tolerance, which follows the spread of the pilot's outputs (theory 7.3). */
 #include "conditions/vector_directions.h"
 #include "base/constants.h"
+#include "record/query_log.h"
 #include "statistics/location.h"
 #include "statistics/moments.h"
-#include "record/query_log.h"
 #include <float.h>
 #include <math.h>
 
-enum { FEW = 8 };                        /* outputs of a pilot that say little of their spread */
-static const double least_spread = 0.05; /* as a part of the greatest */
+enum { FEW = 8 };                        /* fewer outputs of a pilot do not show their spread */
+static const double least_spread = 0.05; /* as a part of the greatest spread */
 
 /* ---- blocks */
-static size_t block_of(const cr_question *q, size_t k, size_t *size)
-{
-    const size_t outputs = q->outputs, place = k - q->first;
-    const cr_net net = q->statistic->net;
-    size_t first = 0, block = 0;
-    *size = cr_direction_net_block(net, outputs, block, &first);
-    while (first + *size <= place) *size = cr_direction_net_block(net, outputs, ++block, &first);
-    return block;
-}
-
 static size_t blocks_of(const cr_question *q)
 {
     return cr_direction_net_blocks(q->statistic->net, q->outputs);
 }
 
+/* Number of outputs of a block, and the first of them. */
 static size_t size_of(const cr_question *q, size_t block, size_t *first)
 {
     return cr_direction_net_block(q->statistic->net, q->outputs, block, first);
+}
+
+static size_t block_of(const cr_question *q, size_t k, size_t *size)
+{
+    size_t block = 0, first = 0;
+    *size = size_of(q, block, &first);
+    while (first + *size <= k - q->first) *size = size_of(q, ++block, &first);
+    return block;
 }
 
 /* Projections of a block of several outputs have a tolerance for each direction. */
@@ -36,13 +37,11 @@ static int has_parts(const cr_question *q, size_t size)
     return q->statistic->net == CR_NET_PROJECTIONS && size > 1;
 }
 
-/* ---- how the tolerance is divided */
-/* From widths of the blocks, up to a factor, to shares. */
-static void divide(const cr_conditions *c)
+/* ---- division of the tolerance */
+/* Scales the shares of all blocks, so that their squares add up to 1. */
+static void normalize(double *share, size_t blocks)
 {
-    const cr_question *q = &c->question;
-    const size_t blocks = blocks_of(q);
-    double *share = c->scratch->share, sum = 0;
+    double sum = 0;
     for (size_t b = 0; b < blocks; b++) sum += share[b] * share[b];
     for (size_t b = 0; b < blocks; b++) share[b] /= sqrt(sum);
 }
@@ -60,12 +59,12 @@ void cr_directions_share_equally(const cr_conditions *c)
         const size_t end = direction + cr_direction_net_size(CR_NET_PROJECTIONS, size);
         while (direction < end) c->scratch->part[direction++] = part;
     }
-    divide(c);
+    normalize(c->scratch->share, blocks);
 }
 
-/* The spread of a mean along a direction: the deviation of the pilot's noisy outputs, and about
- * what the bounds add to it for values at the far end of the range that the planned samples need
- * not show. */
+/* The spread of a mean along a direction: the deviation of the pilot's noisy outputs, increased by
+ * about the amount that bounds add for values at the far end of the range, which the planned
+ * samples need not show. */
 static double spread_of_mean(cr_view *v, const cr_question *q, size_t k, const cr_direction *d)
 {
     const size_t first = cr_view_first_noisy(v);
@@ -82,7 +81,7 @@ static double spread_of_mean(cr_view *v, const cr_question *q, size_t k, const c
     return sqrt(cr_moments_second(&m) + (isfinite(unseen) ? unseen : 0));
 }
 
-/* A vector may be as wide along any direction as along the widest. */
+/* The spread of a mean along its widest direction. Any direction may turn out as wide as that. */
 static double widest_spread(cr_view *v, const cr_question *q, size_t k, size_t size)
 {
     double widest = 0;
@@ -94,8 +93,8 @@ static double widest_spread(cr_view *v, const cr_question *q, size_t k, size_t s
     return widest;
 }
 
-/* The spread of the pilot's noisy outputs; of scores half the distance between the ranks that are
- * one deviation from the middle for normal ones. */
+/* The spread of the pilot's noisy outputs, of output k or along a direction: half the distance
+ * between the ranks at which normal outputs are one deviation from their middle. NaN: too few. */
 static double spread_of(cr_view *v, size_t k, const cr_direction *along)
 {
     const size_t first = cr_view_first_noisy(v);
@@ -110,9 +109,9 @@ static double spread_of(cr_view *v, size_t k, const cr_direction *along)
     return 0.5 * (cr_location_order(&values, count - 1 - low) - cr_location_order(&values, low));
 }
 
-/* Spreads that differ no more than those of equal outputs would by chance are made equal, and
- * others are moved towards each other by as much (James and Stein). */
-static void shrink(double *spread, size_t blocks, double count)
+/* Makes spreads equal if they differ no more than the spreads of equal outputs would by chance, and
+ * moves them towards each other by that amount otherwise (James and Stein). */
+static void james_stein_shrink(double *spread, size_t blocks, double count)
 {
     double sum = 0, square = 0;
     for (size_t b = 0; b < blocks; b++) sum += log(spread[b]);
@@ -123,8 +122,9 @@ static void shrink(double *spread, size_t blocks, double count)
     for (size_t b = 0; b < blocks; b++) spread[b] = exp(mean + kept * (log(spread[b]) - mean));
 }
 
-/* Zero: nothing is known of them. */
-static int even_out(cr_view *v, double *spread, size_t count)
+/* Raises spreads to a part of the greatest, and shrinks their differences. Returns 0 if one is not
+ * finite, or all are 0. */
+static int floor_and_shrink(cr_view *v, double *spread, size_t count)
 {
     double greatest = 0;
     for (size_t i = 0; i < count; i++) {
@@ -132,13 +132,14 @@ static int even_out(cr_view *v, double *spread, size_t count)
         greatest = fmax(greatest, spread[i]);
     }
     for (size_t i = 0; i < count; i++) spread[i] = fmax(spread[i], least_spread * greatest);
-    if (greatest > 0) shrink(spread, count, (double)(v->pilot - cr_view_first_noisy(v)));
+    if (greatest > 0)
+        james_stein_shrink(spread, count, (double)(v->pilot - cr_view_first_noisy(v)));
     return greatest > 0;
 }
 
-/* The width of single outputs by their spread; of a mean by that of its widest direction; of
- * projections by that of their sum, where each direction's part of the tolerance follows its own.
- * NAN: not known. */
+/* Returns the width of a block, up to a factor for all blocks: the spread of a single output, or of
+ * the widest direction of a mean. For projections, each direction's part of the tolerance follows
+ * its own spread, and the width is that at which these parts fit. NAN: not known. */
 static double width_of_block(cr_view *v, const cr_conditions *c, size_t block, size_t *direction)
 {
     const cr_question *q = &c->question;
@@ -154,7 +155,7 @@ static double width_of_block(cr_view *v, const cr_conditions *c, size_t block, s
         part[i] = spread_of(v, from, &d);
     }
     *direction += count;
-    if (!even_out(v, part, count)) return NAN;
+    if (!floor_and_shrink(v, part, count)) return NAN;
     const double scale = cr_direction_net_scale(size, part, v->watch);
     for (size_t i = 0; i < count; i++) part[i] *= scale;
     return 1 / scale;
@@ -175,7 +176,8 @@ void cr_directions_share_by_spread(cr_view *v, const cr_conditions *c)
     size_t direction = 0;
     for (size_t b = 0; b < blocks; b++)
         c->scratch->share[b] = known ? width_of_block(v, c, b, &direction) : NAN;
-    if (even_out(v, c->scratch->share, blocks) && !cr_deadline_late(v->watch)) divide(c);
+    if (floor_and_shrink(v, c->scratch->share, blocks) && !cr_deadline_late(v->watch))
+        normalize(c->scratch->share, blocks);
     else cr_directions_share_equally(c);
 }
 
@@ -195,8 +197,8 @@ double cr_directions_tolerance(const cr_conditions *c, size_t k)
 }
 
 /* ---- a direction */
-/* Rounding may change the function of which the bounds are, by this much at each of the two ends of
- * a change; scores with two values have their own margin. */
+/* Returns the amount by which rounding may change the bounded function: at both ends of a change
+ * for the output itself. Two-valued scores have a margin of their own. */
 static double lost_to_rounding(cr_view *v, const cr_score *s, size_t first)
 {
     const double unsure = cr_score_rounding_error(s, v->model.lo + first, v->model.hi + first);
@@ -223,7 +225,7 @@ int32_t cr_directions_aim(cr_view *v, const cr_conditions *c, size_t direction, 
     return (int32_t)first;
 }
 
-/* ---- what the pilot says of them */
+/* ---- outputs of the pilot beyond the tolerance */
 static size_t misses_along(cr_view *v, const cr_conditions *c, size_t direction, int32_t side)
 {
     cr_score s = {.kind = CR_SCORE_SIGN, .side = side};
