@@ -1,15 +1,17 @@
-#include "statistics/beta_mixture_test.h"
-#include "statistics/gaussian_shift.h"
+/* Interim looks at a record for a target radius: their schedule, the tests at them
+ * (group-sequential, or by the mixture at any time), and futility. */
 #include "conditions/interim_looks.h"
 #include "record/query_log.h"
+#include "statistics/beta_mixture_test.h"
+#include "statistics/gaussian_shift.h"
 #include <math.h>
 #include <string.h>
 
-static const double growth = 1.1, fewest = 10; /* of the counts beyond the pilot, by default */
+static const double growth = 1.1, fewest = 10; /* of main samples between default looks */
 static const double fraction[CR_GROUP_RADII] = {1, 0.8, 0.6, 0.4, 0.2};
 
-/* ---- the counts */
-static void usual_looks(cr_view *v, uint64_t last, uint64_t together, cr_looks *out)
+/* ---- the schedule */
+static void default_looks(cr_view *v, uint64_t last, uint64_t together, cr_looks *out)
 {
     const double pilot = (double)v->pilot, max_samples = (double)last, batch = (double)together;
     const double by =
@@ -24,7 +26,7 @@ static void usual_looks(cr_view *v, uint64_t last, uint64_t together, cr_looks *
     out->at[out->count++] = last;
 }
 
-static int has_own(const cr_question *q, cr_looks *out)
+static int use_given_looks(const cr_question *q, cr_looks *out)
 {
     if (!q->given.looks) return 0;
     memcpy(out->at, q->given.looks, q->given.look_count * sizeof *q->given.looks);
@@ -32,18 +34,18 @@ static int has_own(const cr_question *q, cr_looks *out)
     return 1;
 }
 
-/* Whole batches, so that no row is evaluated twice. A group-sequential test stays the one that was
- * begun, whatever the plan is by now. */
+/* Default looks are at whole batches, so that no row is evaluated twice. A group-sequential test
+ * keeps the looks of the plan under which the record was first evaluated. */
 void cr_looks_make(cr_view *v, const cr_question *q, cr_looks *out)
 {
-    if (has_own(q, out)) return;
-    if (q->is_group) usual_looks(v, cr_query_log_max_samples(v), cr_query_log_batch(v), out);
-    else usual_looks(v, v->plan.max_samples, v->model.batch, out);
+    if (use_given_looks(q, out)) return;
+    if (q->is_group) default_looks(v, cr_query_log_max_samples(v), cr_query_log_batch(v), out);
+    else default_looks(v, v->plan.max_samples, v->model.batch, out);
 }
 
 /* ---- the group-sequential test */
-/* Pairs take a search: what was found is kept. */
-static double share_of_pairs(cr_workspace *s, const cr_antithetic *pairs, double shift)
+/* A cached cr_antithetic_share, which takes a search. */
+static double cached_share_of_pairs(cr_workspace *s, const cr_antithetic *pairs, double shift)
 {
     const cr_antithetic_cache now = {.pairs = *pairs, .shift = shift};
     for (size_t i = 0; i < CR_ANTITHETIC_CACHE_SIZE; i++) {
@@ -52,32 +54,27 @@ static double share_of_pairs(cr_workspace *s, const cr_antithetic *pairs, double
             k->pairs.rate == pairs->rate)
             return k->share;
     }
-    cr_antithetic_cache *place = s->shares + s->shares_next++ % CR_ANTITHETIC_CACHE_SIZE;
-    *place = now;
-    return place->share = cr_antithetic_share(pairs, nextafter(shift, INFINITY));
+    cr_antithetic_cache *oldest = s->shares + s->shares_next++ % CR_ANTITHETIC_CACHE_SIZE;
+    *oldest = now;
+    oldest->share = cr_antithetic_share(pairs, nextafter(shift, INFINITY));
+    return oldest->share;
 }
 
-/* Failures at z must be rarer than this for `shift` (in deviations) to hold. */
-static double rarer_than(const cr_conditions *conditions, const cr_condition *c, double shift)
+/* Returns the probability below which failures at z prove the condition within a radius. */
+static double critical_probability(cr_view *v, const cr_conditions *conditions,
+                                   const cr_condition *c, double radius)
 {
-    return c->pairs.samples ? share_of_pairs(conditions->scratch, &c->pairs, shift)
+    const double shift = radius / v->input.least_sigma;
+    return c->pairs.samples ? cached_share_of_pairs(conditions->scratch, &c->pairs, shift)
                             : cr_shift_min_probability(0.5 * (1 - c->threshold), shift);
 }
 
-static double target(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                     size_t radius)
+/* The same for the target radius, without a test: with more failures no search finds it. */
+static double attainable_probability(cr_view *v, const cr_conditions *conditions,
+                                     const cr_condition *c)
 {
-    return rarer_than(conditions, c,
-                      fraction[radius] * conditions->question.given.target *
-                          (1 + CR_TARGET_MARGIN) / v->input.least_sigma);
-}
-
-/* With more failures than that no search finds the target radius. */
-static double attainable(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
-{
-    return rarer_than(conditions, c,
-                      conditions->question.given.target * (1 - CR_TARGET_MARGIN) /
-                          v->input.least_sigma);
+    return critical_probability(v, conditions, c,
+                                conditions->question.given.target * (1 - CR_TARGET_MARGIN));
 }
 
 static int is_same(const cr_group_tests *a, const cr_group_tests *b)
@@ -87,26 +84,26 @@ static int is_same(const cr_group_tests *a, const cr_group_tests *b)
     return same && !memcmp(a->trials, b->trials, a->count * sizeof *a->trials);
 }
 
-/* ---- making it */
+/* ---- critical numbers, which are kept in scratch */
 static void widen(const int32_t *from, size_t count, int64_t *to)
 {
     for (size_t j = 0; j < count; j++) to[j] = from[j];
 }
 
-static void keep(const int64_t *from, size_t count, int32_t *to)
+static void narrow(const int64_t *from, size_t count, int32_t *to)
 {
     for (size_t j = 0; j < count; j++) to[j] = (int32_t)from[j];
 }
 
-/* Non-zero: the numbers of the radius under way are made. */
-static int make_some(cr_group_tests *t, double *paths)
+/* Makes a step of the search for the numbers of one radius. Returns 1 when they are complete. */
+static int make_step(cr_group_tests *t, double *paths)
 {
     uint64_t trials[CR_LOOKS];
     int64_t critical[CR_LOOKS];
     for (size_t j = 0; j < t->count; j++) trials[j] = t->trials[j];
     const cr_group_design design = {trials, t->count, t->q[t->made], t->alpha};
     if (!cr_group_step(&t->search, &design, paths, CR_GROUP_ROOM, critical)) return 0;
-    keep(critical, t->count, t->critical[t->made]);
+    narrow(critical, t->count, t->critical[t->made]);
     return 1;
 }
 
@@ -117,54 +114,57 @@ static void nest(cr_group_tests *t)
         widen(t->critical[i - 1], t->count, critical);
         widen(t->critical[i], t->count, next);
         cr_group_nest(critical, next, t->count);
-        keep(critical, t->count, t->critical[i - 1]);
+        narrow(critical, t->count, t->critical[i - 1]);
     }
 }
 
-/* Each step is between two looks at the clock. What a deadline interrupts goes on with the next
- * call, so that the numbers never depend on the time. Zero: not all are made yet. */
-static int go_on_making(cr_group_tests *t, double *paths, cr_deadline *watch)
+/* Continues the search from step to step until all numbers are complete or the watch is late: then
+ * returns 0, and the next call continues it, so that the numbers never depend on the time. */
+static int continue_tests(cr_group_tests *t, double *paths, cr_deadline *watch)
 {
     while (t->made < CR_GROUP_RADII) {
         if (cr_deadline_late(watch)) return 0;
-        if (!make_some(t, paths)) continue;
+        if (!make_step(t, paths)) continue;
         cr_group_begin(&t->search, t->count, t->alpha);
         if (++t->made == CR_GROUP_RADII) nest(t);
     }
     return 1;
 }
 
-/* One that is kept, or in the place of the one that came longest ago. */
-static cr_group_tests *place_of(cr_workspace *s, const cr_group_tests *now)
+/* Returns equal tests that are kept, or begins these in the place of the oldest ones. */
+static cr_group_tests *find_or_begin(cr_workspace *s, const cr_group_tests *now)
 {
     for (size_t i = 0; i < CR_GROUP_CACHE_SIZE; i++)
         if (is_same(s->group + i, now)) return s->group + i;
-    cr_group_tests *place = s->group + s->group_next;
+    cr_group_tests *oldest = s->group + s->group_next;
     s->group_next = (s->group_next + 1) % CR_GROUP_CACHE_SIZE;
-    *place = *now;
-    cr_group_begin(&place->search, place->count, place->alpha);
-    return place;
+    *oldest = *now;
+    cr_group_begin(&oldest->search, oldest->count, oldest->alpha);
+    return oldest;
 }
 
-/* NULL where a deadline came before it was complete. */
+/* Returns the tests of a condition; NULL if the watch is late before they are complete. */
 static const cr_group_tests *group_tests(cr_view *v, const cr_conditions *conditions,
                                          const cr_condition *c)
 {
-    cr_group_tests now = {.alpha = conditions->question.given.alpha};
+    const cr_given *g = &conditions->question.given;
+    cr_group_tests now = {.alpha = g->alpha};
     cr_looks looks;
     cr_looks_make(v, &conditions->question, &looks);
     now.count = looks.count;
     for (size_t j = 0; j < looks.count; j++) now.trials[j] = (uint32_t)(looks.at[j] - v->pilot);
     for (size_t i = 0; i < CR_GROUP_RADII; i++) {
         if (c->pairs.samples && cr_deadline_late(v->watch)) return NULL;
-        now.q[i] = target(v, conditions, c, i);
+        now.q[i] = critical_probability(v, conditions, c,
+                                        fraction[i] * g->target * (1 + CR_TARGET_MARGIN));
     }
-    cr_group_tests *test = place_of(conditions->scratch, &now);
-    return go_on_making(test, conditions->scratch->paths, v->watch) ? test : NULL;
+    cr_group_tests *test = find_or_begin(conditions->scratch, &now);
+    return continue_tests(test, conditions->scratch->paths, v->watch) ? test : NULL;
 }
 
-static uint64_t failures_at(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                            size_t from, size_t end)
+/* ---- bounds */
+static uint64_t count_failures(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                               size_t from, size_t end)
 {
     uint64_t count = 0;
     for (size_t i = from; i < end && !cr_deadline_ends(v->watch, i); i++)
@@ -172,8 +172,8 @@ static uint64_t failures_at(cr_view *v, const cr_conditions *conditions, const c
     return count;
 }
 
-/* The tests are nested, so the greatest radius whose test was passed at any look is proven with
- * error alpha in all. */
+/* The tests are nested, so a record proves the greatest radius whose test it passes at any look,
+ * with an error of at most alpha for all radii together. */
 double cr_looks_upper(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
     const cr_group_tests *test = group_tests(v, conditions, c);
@@ -183,34 +183,36 @@ double cr_looks_upper(cr_view *v, const cr_conditions *conditions, const cr_cond
     for (size_t j = 0;
          j < test->count && conditions->main_first + test->trials[j] <= conditions->samples; j++) {
         const size_t end = conditions->main_first + (size_t)test->trials[j];
-        failures += failures_at(v, conditions, c, at, end);
+        failures += count_failures(v, conditions, c, at, end);
         at = end;
         while (proven > 0 && (int64_t)failures <= test->critical[proven - 1][j]) proven--;
     }
     return proven < CR_GROUP_RADII ? test->q[proven] : 1;
 }
 
-/* What was proved at an earlier number of samples still holds; evaluating some of these numbers
- * gets nearly all of it. The choice of these numbers does not depend on the batch, so that the
- * answer depends on the outputs alone. */
+/* A bound that held at an earlier number of samples still holds. Some of these numbers give nearly
+ * the least bound of all; their choice does not depend on the batch, so that the answer depends on
+ * the outputs alone. */
 double cr_looks_anytime(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                         double alpha)
 {
     cr_looks looks;
     uint64_t failures[CR_LOOKS + 1], trials[CR_LOOKS + 1], seen = 0;
     size_t at = conditions->main_first, count = 0;
-    if (!has_own(&conditions->question, &looks)) usual_looks(v, v->plan.max_samples, 1, &looks);
+    if (!use_given_looks(&conditions->question, &looks))
+        default_looks(v, v->plan.max_samples, 1, &looks);
     /* At each look, and at the end of the record. */
     while (at < conditions->samples && !v->watch->late) {
         const int last = count == looks.count || looks.at[count] >= conditions->samples;
         const size_t end = last ? conditions->samples : (size_t)looks.at[count];
-        seen += failures_at(v, conditions, c, at, end);
+        seen += count_failures(v, conditions, c, at, end);
         at = end;
         failures[count] = seen;
         trials[count++] = at - conditions->main_first;
     }
     double best = 1;
-    while (count-- > 0) /* the last as a rule proves most: then the others take one evaluation */
+    while (count-- > 0) /* the last is mostly the best: each earlier one then takes one evaluation
+                         */
         if (best == 1 || cr_mixture_rejects(failures[count], trials[count], best, alpha))
             best = fmin(best, cr_mixture_upper(failures[count], trials[count], alpha));
     return best;
@@ -222,46 +224,42 @@ int cr_looks_passed(cr_view *v, const cr_conditions *conditions, const cr_condit
     const cr_question *q = &conditions->question;
     const uint64_t trials = samples - v->pilot;
     if (!q->is_group)
-        return cr_mixture_rejects(failures, trials, attainable(v, conditions, c), q->given.alpha);
+        return cr_mixture_rejects(failures, trials, attainable_probability(v, conditions, c),
+                                  q->given.alpha);
     const cr_group_tests *test = group_tests(v, conditions, c);
     for (size_t j = 0; test && j < test->count; j++)
         if (test->trials[j] == trials) return (int64_t)failures <= test->critical[0][j];
     return 0;
 }
 
-/* ---- what the rest of the samples can still do */
+/* ---- futility */
 static int within_reach(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                         uint64_t failures)
 {
     const uint64_t trials = v->plan.max_samples - conditions->main_first;
     if (!conditions->question.is_group) {
-        const double q = attainable(v, conditions, c), alpha = conditions->question.given.alpha;
+        const double q = attainable_probability(v, conditions, c),
+                     alpha = conditions->question.given.alpha;
         return cr_mixture_rejects(failures, trials, q, alpha) ||
                cr_looks_anytime(v, conditions, c, alpha) <= q;
     }
     const cr_group_tests *test = group_tests(v, conditions, c);
-    if (!test) return 1; /* not known yet */
+    if (!test) return 1; /* until the test is complete */
     return (int64_t)failures <= test->critical[0][test->count - 1] ||
            cr_looks_upper(v, conditions, c) <= test->q[0];
 }
 
-static int is_hopeless(cr_view *v, const cr_conditions *conditions)
-{
-    for (int i = 0; i < conditions->count; i++) {
-        const cr_condition *c = conditions->each + i;
-        if (c->exact && !within_reach(v, conditions, c,
-                                      failures_at(v, conditions, c, conditions->main_first,
-                                                  conditions->samples)))
-            return 1;
-    }
-    return 0;
-}
-
 int cr_looks_hopeless(cr_view *v, cr_conditions *conditions)
 {
+    const size_t first = conditions->main_first, end = conditions->samples;
     for (size_t i = 0; i < conditions->question.directions; i++) {
         cr_conditions_turn(v, conditions, i);
-        if (is_hopeless(v, conditions)) return 1;
+        for (int j = 0; j < conditions->count; j++) {
+            const cr_condition *c = conditions->each + j;
+            if (c->exact &&
+                !within_reach(v, conditions, c, count_failures(v, conditions, c, first, end)))
+                return 1;
+        }
     }
     return 0;
 }
