@@ -1,4 +1,5 @@
-/* Measures how long answers take, and stops them at the deadline. */
+/* Measures the time of answers, and stops them at the deadline. The times of the last few sets of
+ * questions are kept, so that questions may take turns on an estimator. */
 #include "certify/answer_timer.h"
 #include <math.h>
 

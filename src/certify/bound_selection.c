@@ -1,6 +1,6 @@
-/* Chooses for each condition between the whole law of its score and mean with variance: the bound
- * from which the pilot expects the longer radius; the mean alone if it expects none (theory
- * 6.9). */
+/* Chooses for each condition the bound from which the pilot expects the longer radius: the whole
+ * law of its score, or mean and variance; or the mean alone, if it expects no radius (theory 6.9).
+ */
 #include "certify/bound_selection.h"
 #include "bisection/radius.h"
 #include "bounds/bounds.h"
@@ -51,7 +51,7 @@ static certreg_bounds expected(const choice *c, uint32_t constraints)
     return b;
 }
 
-/* By mean and variance, in units of sigma; for a true mean on both sides. */
+/* Returns the radius by mean and variance, in units of sigma; for a true mean, on both sides. */
 static double radius_by_moments(const choice *c)
 {
     const cr_condition *condition = c->condition;
@@ -67,7 +67,7 @@ static double radius_by_moments(const choice *c)
     return status ? 0 : found.radius / b.sigma;
 }
 
-/* The bound of the mean of H that the scores of a part let expect. */
+/* Returns the lower bound of the mean of H to expect from the scores of a part. */
 static double mean_of(const choice *c, size_t part)
 {
     const cr_question *q = &c->conditions->question;
@@ -77,8 +77,8 @@ static double mean_of(const choice *c, size_t part)
     return cr_betting_expected_lower(&bet, q->given.alpha, q->method->any_number);
 }
 
-/* 1 if laws that are fitted without one part of the pilot hold beyond this radius, on average over
- * the parts left out. */
+/* Returns 1 if laws that are fitted without one part of the pilot hold beyond this radius, on
+ * average over the parts that are left out. */
 static int law_reaches(const choice *c, double r)
 {
     double sum = 0;
@@ -90,7 +90,8 @@ static int law_reaches(const choice *c, double r)
 }
 
 /* ---- the choice */
-/* Gives the condition the law that is best at its own radius, if laws hold beyond this one. */
+/* Sets the law of the condition to the one that is best at its own radius, if laws hold beyond r.
+ * Returns 1 if it did. */
 static int use_law(choice *c, double r)
 {
     cr_view *v = c->record;
@@ -111,7 +112,7 @@ static int use_law(choice *c, double r)
 
 /* If no radius is expected, the center of the moment may be far away, and the moment then bounds
  * the mean badly. */
-static int is_better_alone(const choice *c)
+static int mean_alone_is_better(const choice *c)
 {
     const uint32_t alone = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     return expected(c, alone).mean_lo > expected(c, CERTREG_CONSTRAINTS_ECM).mean_lo;
@@ -142,15 +143,15 @@ static void choose_for_mean(const cr_context *w, cr_conditions *conditions)
 void cr_bound_selection_choose(const cr_context *w, cr_conditions *conditions)
 {
     if (!conditions->known || !cr_bound_selection_applies(&conditions->question)) return;
-    if (conditions->question.about_output) { /* once: afterwards there are sides */
+    if (conditions->question.about_output) { /* once: afterwards the scores are linear */
         if (conditions->each->score.kind == CR_SCORE_OUTPUT) choose_for_mean(w, conditions);
         return;
     }
     for (int i = 0; i < conditions->count && i < CR_LAWS; i++) {
+        if (conditions->each[i].exact) continue;
         choice c = choice_init(w, conditions, conditions->each + i, conditions->scratch->laws + i);
         c.law->moves = 0;
-        if (c.condition->exact) continue;
         const double r = radius_by_moments(&c);
-        c.condition->mean_alone = !use_law(&c, r) && !(r > 0) && is_better_alone(&c);
+        c.condition->mean_alone = !use_law(&c, r) && !(r > 0) && mean_alone_is_better(&c);
     }
 }

@@ -1,4 +1,4 @@
-/* Writes certificates. No file but this one and move_certificate.c sets their claims. */
+/* Writes certificates. Only this file, evaluate.c and move_certificate.c set their claims. */
 #include "certify/certificate.h"
 #include "base/struct_sizes.h"
 #include "base/struct_versioning.h"
@@ -53,8 +53,8 @@ void cr_certificate_set_norms(const float *scales, size_t inputs, certreg_certif
     c->radius_linf = c->radius / sqrt(sum) * (1 - 1e-12 - 1e-16 * active);
 }
 
-/* The constraints behind the radius. A near condition has bounds of its own, whatever the method;
- * the solver uses those that were named. */
+/* Returns the constraints behind the radius. A near condition has bounds of its own under every
+ * method, and the solver uses the named ones among them. */
 static uint32_t constraints_used(cr_view *v, const cr_evaluation *e,
                                  const cr_condition_radius *proven)
 {

@@ -1,13 +1,13 @@
-/* The driver of a call: parses and validates the questions, samples until the stopping rule, and
- * answers every question. The way from the record to one certificate is the driver in
- * evaluate.c. */
+/* The driver of a call of certify: parses and validates the questions, samples until the stopping
+ * rule, and answers every question. The driver in evaluate.c goes from the record to one
+ * certificate. */
 #include "certify/certify.h"
 #include "base/struct_sizes.h"
 #include "base/struct_versioning.h"
+#include "bounds/bounds.h"
 #include "certify/answer_timer.h"
 #include "certify/certificate.h"
 #include "certify/evaluate.h"
-#include "certify/prefetch.h"
 #include "certify/stopping.h"
 #include "record/noise_sums.h"
 #include <math.h>
@@ -22,18 +22,6 @@ void cr_certify_keep_first_error(const cr_context *w, certreg_status status, con
         snprintf(first->text, sizeof first->text, "%s %zu: %.200s", what, index, w->why->text);
 }
 
-static certreg_status check_arguments(const cr_context *w, const cr_call *call)
-{
-    if (call->inverse && !(call->at_radius > 0 && isfinite(call->at_radius)))
-        return cr_error_set(w->why, CERTREG_E_INVALID,
-                            "radius is %g; it must be positive and finite", call->at_radius);
-    if (!call->count)
-        return cr_error_set(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
-    const certreg_status status =
-        cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", w->why);
-    return status ? status : cr_view_require_input(w->record, w->why);
-}
-
 static certreg_status fail_all(const cr_context *w, const cr_request *r, certreg_status status)
 {
     r->out->struct_size = r->size; /* a callback may have overwritten it */
@@ -41,14 +29,46 @@ static certreg_status fail_all(const cr_context *w, const cr_request *r, certreg
     return status;
 }
 
-/* Records at which numbers of samples the record was evaluated (theory 5.2). If the outputs chose
- * the number, only the requested one counts as fixed beforehand. */
+/* Remembers the numbers of samples at which the record was evaluated (theory 5.2). If the outputs
+ * chose the number, only the requested one counts as fixed beforehand. */
 static void remember(const cr_context *w, const cr_request *r)
 {
     if (r->main_samples_revealed)
         cr_query_log_remember(w->record,
                               r->count_chosen_by_outputs ? r->samples : w->record->present,
                               r->samples, r->looks);
+}
+
+/* ---- looking ahead: one sweep over the noise for several questions */
+/* Requests the noise sums of a question. Returns 0 if they have no room beside the sums that were
+ * requested before, else 1. A failure is reported when the question is answered. */
+static int request_sums(const cr_context *w, const cr_request *r, size_t index)
+{
+    cr_question q;
+    if (cr_request_question(w, r, index, &q) ||
+        cr_conditions_check_reuse(w->record, &q, r->samples, w->why))
+        return 1;
+    cr_conditions conditions = {.question = q, .scratch = w->scratch};
+    if (q.is_ordered || !(cr_bounds_constraints(w->record, &q) & CERTREG_CONSTRAINT_GRADIENT))
+        return 1;
+    if (q.directions > 1) return !cr_noise_sums_pending(w->replay); /* it looks ahead itself */
+    return cr_conditions_prepare(w->record, &conditions, w->why) ||
+           cr_bounds_prefetch(w->replay, &conditions);
+}
+
+/* Computes the noise sums of a question and of the following ones, while the cache has room.
+ * Returns the index of the first question that is not included. Answers are the same without it. */
+static size_t prefetch_from(const cr_context *w, const cr_request *r, size_t index)
+{
+    size_t i = index + 1;
+    if (!request_sums(w, r, index)) {
+        cr_noise_sums_clear(w->replay);
+        request_sums(w, r, index);
+    }
+    if (!cr_noise_sums_pending(w->replay)) return i;
+    while (i < r->call->count && request_sums(w, r, i)) i++;
+    cr_noise_sums_compute(w->replay);
+    return i;
 }
 
 certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
@@ -63,7 +83,13 @@ certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
     /* 1. Parse and validate the questions: each has a certificate without a claim from here on. */
     cr_request r = {.call = call, .out = out, .size = out->struct_size, .stop = CERTREG_STOP_ALL};
     r.samples = call->total_samples > record->present ? call->total_samples : record->present;
-    status = check_arguments(w, call);
+    if (call->inverse && !(call->at_radius > 0 && isfinite(call->at_radius)))
+        status = cr_error_set(w->why, CERTREG_E_INVALID,
+                              "radius is %g; it must be positive and finite", call->at_radius);
+    else if (!call->count)
+        status = cr_error_set(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
+    else status = cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", w->why);
+    if (!status) status = cr_view_require_input(record, w->why);
     if (status) return fail_all(w, &r, status);
     if (call->total_samples && call->total_samples <= record->plan.max_samples)
         cr_record_expect(record, call->total_samples);
@@ -86,27 +112,27 @@ certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
     const int looks_ahead = call->count > 1 && w->replay->sizes.functions &&
                             !(w->clock->deadline > 0);
     const double start = cr_answer_timer_start(w, INFINITY);
-    cr_evaluation e = {.known = 0};
+    cr_evaluation e = {.has_bounds = 0};
     certreg_error first;
     cr_error_clear(&first);
     cr_sweep_new_answers(w->replay);
     for (size_t i = 0, ahead = 0; i < call->count; i++) {
         cr_question q;
         certreg_certificate c;
-        if (looks_ahead && i == ahead) ahead = cr_prefetch_questions(w, &r, i);
+        if (looks_ahead && i == ahead) ahead = prefetch_from(w, &r, i);
         cr_error_clear(w->why);
         status = cr_request_question(w, &r, i, &q);
         if (status) cr_certificate_init(record, &q, &c);
         else status = cr_evaluate_question(w, &q, r.samples, r.stop != CERTREG_STOP_ALL, &e, &c);
-        const int late = status == CERTREG_E_DEADLINE; /* an outcome: other questions have answers
-                                                        */
+        /* A deadline is an outcome, and no failure: other questions may have answers. */
+        const int late = status == CERTREG_E_DEADLINE;
         c.stop = late ? CERTREG_STOP_DEADLINE : r.stop;
         cr_certificate_set_status(late ? CERTREG_OK : status, &c);
         cr_certify_keep_first_error(w, c.status, call->count > 1 ? "question" : NULL, i, &first);
         cr_struct_write(cr_request_certificate(&r, i), r.size, &c, sizeof c);
     }
     cr_answer_timer_stop(w, start, record->present);
-    r.main_samples_revealed |= e.told;
+    r.main_samples_revealed |= e.reported;
     remember(w, &r);
     *w->why = first; /* an abstention leaves no error behind */
     return first.status;

@@ -1,11 +1,12 @@
-/* One radius for all outputs (theory 5.1: intersection-union). */
+/* certreg_certify_outputs: one radius for all outputs, from a question about each (theory 5.1:
+ * intersection-union). */
 #include "base/struct_sizes.h"
 #include "base/struct_versioning.h"
 #include "certify/certificate.h"
 #include "certify/certify.h"
 #include <math.h>
 
-/* The number of questions about output k, alone or as a part of a vector. */
+/* Returns the number of questions about output k, alone or as a part of a vector. */
 static size_t questions_about(const certreg_question *questions, size_t count, size_t k)
 {
     size_t times = 0;
@@ -20,8 +21,8 @@ static size_t questions_about(const certreg_question *questions, size_t count, s
     return times;
 }
 
-/* One promise is about the statistics themselves, or about what one request serves, whose noise is
- * drawn once for all outputs (theory 7.3). */
+/* One promise is either about the statistics themselves, or about the values that one request
+ * serves with one draw of noise for all outputs (theory 7.3). */
 static certreg_status check_serving(const cr_context *w, const cr_given *q, const cr_given *first,
                                     size_t i)
 {
@@ -60,7 +61,7 @@ static certreg_status check_one(const cr_context *w, const certreg_question *que
     return check_serving(w, &q, &first, i);
 }
 
-/* That each question makes sense is left to the call. */
+/* Checks the questions together; the call validates each of them. */
 static certreg_status check(const cr_context *w, const certreg_question *questions, size_t count)
 {
     certreg_status status = cr_struct_check(questions, CR_OLDEST_QUESTION, "question", w->why);
@@ -77,15 +78,17 @@ static certreg_status check(const cr_context *w, const certreg_question *questio
     return status;
 }
 
+/* The order of methods by what their bounds assume. */
 static int weakness(int32_t method)
 {
     const cr_method *m = cr_method_of(method);
     return 2 * m->normality - m->any_number;
 }
 
-/* Whichever output gives way first as the shift grows is fixed by the model: the least radius is
- * too large only if that output's own bound failed, which its own method bounds. One promise about
- * a true mean makes it one that certreg_move_certificate has to refuse. */
+/* The model fixes which output leaves its tolerance first as the shift grows. The least radius is
+ * too large only if that output's own bound failed, which has the probability that its own method
+ * states. If one promise is about a true mean, certreg_move_certificate has to refuse the
+ * combination. */
 static void combine(const certreg_certificate *each, size_t count, certreg_certificate *combined)
 {
     double alpha = 0;
@@ -106,7 +109,7 @@ static void combine(const certreg_certificate *each, size_t count, certreg_certi
     cr_certificate_set_status(status, combined);
 }
 
-/* Neither has any claim. The estimator may be NULL. */
+/* Writes certificates without any claim. The record may be NULL. */
 static certreg_status refuse(cr_view *v, certreg_status status, size_t count,
                              certreg_certificate *each, certreg_certificate *combined)
 {

@@ -1,4 +1,5 @@
-/* Several noise levels for one input, and the choice of one for all inputs. */
+/* certreg_certify_sigmas: several noise levels for one input, which share alpha and the deadline;
+ * certreg_choose_sigma: the choice of one level for all inputs. */
 #include "base/fp_environment.h"
 #include "base/struct_sizes.h"
 #include "base/struct_versioning.h"
@@ -6,17 +7,17 @@
 #include "certify/certify.h"
 #include <math.h>
 
-static const size_t most_levels = 1000000;
+static const size_t max_levels = 1000000;
 
-/* Everything that can be known before the model is called. */
+/* Checks everything before the model is called. */
 static certreg_status check(const cr_context *w, const float *z, const double *sigmas,
                             size_t levels, size_t count)
 {
     certreg_status status = CERTREG_OK;
     if (!sigmas) return cr_error_set(w->why, CERTREG_E_INVALID, "sigmas is NULL");
-    if (!levels || levels > most_levels)
+    if (!levels || levels > max_levels)
         return cr_error_set(w->why, CERTREG_E_INVALID, "levels is %zu; give 1 to %zu noise levels",
-                            levels, most_levels);
+                            levels, max_levels);
     if (!count)
         return cr_error_set(w->why, CERTREG_E_INVALID, "count is 0; give at least one question");
     for (size_t i = 0; i < levels && !status; i++) {
@@ -33,35 +34,36 @@ static certreg_status check(const cr_context *w, const float *z, const double *s
     return status;
 }
 
-/* One level, which has its share of the time for `left` levels: else the first would take all of
- * it. After a cancel the others are not sampled: *stop stays. */
+/* Certifies one level, in an equal share of the time for the `left` levels: otherwise the first
+ * would take all of it. After a cancel later levels are not sampled, and *stop stays. */
 static certreg_status certify_level(const cr_context *w, const cr_call *call, size_t left,
                                     int *stop, certreg_certificate *out)
 {
     const double deadline = w->clock->deadline,
-                 others = (deadline - cr_deadline_now(w->record->watch)) / (double)left *
-                          (double)(left - 1);
+                 later = (deadline - cr_deadline_now(w->record->watch)) / (double)left *
+                         (double)(left - 1);
     if (*stop == CERTREG_STOP_CANCELLED) {
         cr_certificate_write_empty(w->record, CERTREG_OK, *stop, call->count, out);
         return CERTREG_OK;
     }
-    if (deadline > 0 && others > 0) w->clock->deadline = deadline - others;
+    if (deadline > 0 && later > 0) w->clock->deadline = deadline - later;
     const certreg_status status = cr_certify(w, call, stop, out);
     w->clock->deadline = deadline;
     return status;
 }
 
-/* Every element is without any claim, and of no sigma, so far. */
-static void begin_all(certreg_status status, size_t levels, size_t count, certreg_certificate *out)
+/* Writes certificates without any claim or sigma for all levels. */
+static void write_empty_levels(certreg_status status, size_t levels, size_t count,
+                               certreg_certificate *out)
 {
-    if (levels <= most_levels && count <= SIZE_MAX / most_levels)
+    if (levels <= max_levels && count <= SIZE_MAX / max_levels)
         cr_certificate_write_empty(NULL, status, CERTREG_STOP_ALL, levels * count, out);
 }
 
 static certreg_certificate *level_at(certreg_certificate *out, size_t place, uint32_t size)
 {
     certreg_certificate *here = (certreg_certificate *)((unsigned char *)out + place * size);
-    here->struct_size = size; /* whatever a callback wrote there */
+    here->struct_size = size; /* a callback may have overwritten it */
     return here;
 }
 
@@ -76,7 +78,7 @@ static certreg_status certify_sigmas(const cr_context *w, const cr_call *call, c
     if (status) return status;
     const uint32_t size = out->struct_size;
     status = check(w, z, sigmas, levels, count);
-    begin_all(status, levels, count, out);
+    write_empty_levels(status, levels, count, out);
     int stop = CERTREG_STOP_ALL;
     for (size_t i = 0; !status && i < levels; i++) {
         certreg_certificate *here = level_at(out, i * count, size);
@@ -84,10 +86,11 @@ static certreg_status certify_sigmas(const cr_context *w, const cr_call *call, c
         if (failed) stop = CR_STOP_FAILED;
         else failed = certify_level(w, call, levels - i, &stop, here);
         cr_certify_keep_first_error(w, failed, "noise level", i, &first);
-        if (stop != CR_STOP_FAILED) continue; /* which a single question cannot cause */
-        cr_certificate_write_empty(w->record, status = failed, CERTREG_STOP_ALL, count, here);
-        if (i + 1 < levels) /* these are not come to */
-            begin_all(failed, levels - i - 1, count, level_at(out, (i + 1) * count, size));
+        if (stop != CR_STOP_FAILED) continue; /* a question may fail, and others have answers */
+        status = failed;
+        cr_certificate_write_empty(w->record, status, CERTREG_STOP_ALL, count, here);
+        if (i + 1 < levels)
+            write_empty_levels(failed, levels - i - 1, count, level_at(out, (i + 1) * count, size));
     }
     if (!first.status) return status;
     *w->why = first;
@@ -104,7 +107,7 @@ certreg_status certreg_certify_sigmas(certreg_estimator *e, const float *z, cons
     cr_context w;
     const certreg_status refused = cr_estimator_enter(e, &w);
     if (!refused) return cr_estimator_leave(e, certify_sigmas(&w, &call, z, sigmas, noise_id, out));
-    begin_all(refused, levels, count, out);
+    write_empty_levels(refused, levels, count, out);
     return refused;
 }
 
@@ -113,7 +116,8 @@ static int read(const certreg_certificate *certificates, size_t index, certreg_c
     return cr_struct_element(c, sizeof *c, certificates, index, "certificate", NULL) == CERTREG_OK;
 }
 
-/* NAN if some certificate of the level cannot be read, failed, or is of another sigma. */
+/* Returns the mean radius of a level; NAN if one of its certificates cannot be read, failed, or is
+ * of another sigma. */
 static double mean_of_level(const certreg_certificate *certificates, size_t inputs, size_t levels,
                             size_t level)
 {
@@ -130,7 +134,8 @@ static double mean_of_level(const certreg_certificate *certificates, size_t inpu
     return sum / (double)inputs;
 }
 
-/* Whether an earlier level has the same sigma: answers to several questions are no levels. */
+/* Returns 1 if an earlier level has the same sigma: these are answers to several questions, and not
+ * levels. */
 static int is_repeated(const certreg_certificate *certificates, size_t level)
 {
     certreg_certificate here, other;

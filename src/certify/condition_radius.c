@@ -7,8 +7,8 @@
 #include "statistics/gaussian_shift.h"
 #include <math.h>
 
-/* In units of sigma, up to `cap`. NaN: the condition needs a search, because its bounds have more
- * than mean and range. */
+/* Returns the radius of condition i in units of sigma, at most `cap`; NaN if it needs a search,
+ * because its bounds have more than mean and range. */
 static double direct_radius(const cr_evaluation *e, int i, double cap)
 {
     const cr_given *g = &e->conditions.question.given;
@@ -20,12 +20,12 @@ static double direct_radius(const cr_evaluation *e, int i, double cap)
     if (!c->exact || b->moments.constraints != counted) return NAN;
     if (named && (named & counted) != counted) return NAN;
     if (!c->pairs.samples) return cr_shift_max_radius(b->miss_rate, 0.5 * (1 - c->threshold), cap);
-    /* The radius of a target is tried first, so that no search falls short of it. */
+    /* The target radius is tried first, so that no search falls short of it. */
     const double target = g->target * (1 + CR_TARGET_MARGIN) / b->moments.sigma;
     return fmin(cr_antithetic_radius(&c->pairs, b->miss_rate, target), cap);
 }
 
-/* A true mean may move by the tolerance, on both sides. */
+/* The true mean has one condition: that it moves by the tolerance at most, to either side. */
 static certreg_status radius_of_true_mean(cr_deadline *watch, const cr_evaluation *e, double cap,
                                           cr_condition_radius *out, certreg_error *why)
 {
@@ -41,8 +41,8 @@ static certreg_status radius_of_true_mean(cr_deadline *watch, const cr_evaluatio
     return status;
 }
 
-/* The least radius of all conditions: first of those that need no search, then, up to there, of
- * those that need one. */
+/* Finds the least radius of all conditions: directly if a condition needs no search, then by one
+ * search up to that radius for all remaining conditions. */
 static certreg_status radius_of_scores(cr_deadline *watch, const cr_evaluation *e, double cap,
                                        cr_condition_radius *out, certreg_error *why)
 {

@@ -1,5 +1,5 @@
-/* From the bounds of a question's conditions to a radius: all that this room needs of the solver.
- */
+/* The evaluation of a question, and the radius at which its conditions hold. No other file of this
+ * room uses the solver. */
 #ifndef CR_CERTIFY_CONDITION_RADIUS_H
 #define CR_CERTIFY_CONDITION_RADIUS_H
 #include "bounds/bounds.h"
@@ -14,20 +14,20 @@ typedef struct cr_condition_radius { /* all zero: nothing is proven */
     uint32_t constraints; /* of its bounds */
 } cr_condition_radius;
 
-typedef struct cr_evaluation { /* of one question. Questions that differ in constraints or tolerance
-                                  may share the bounds of the one before. */
+typedef struct cr_evaluation { /* of one question */
     cr_conditions conditions;
     cr_bound bounds[CR_CONDITIONS];
-    int known, abstained;
+    int has_bounds; /* 1: bounds of the conditions, for another constraint or tolerance too */
+    int abstained;  /* 1: some score has no bound */
     cr_condition_radius proven;
-    int told; /* some question reported an answer or an estimate, maybe from main samples */
+    int reported; /* 1: some question reported an answer or an estimate, maybe from main samples */
 } cr_evaluation;
 
-/* The largest radius at which all conditions hold; at least `enough` if it is longer. INFEASIBLE;
- * DEADLINE. */
+/* Sets the largest radius at which all conditions hold; at least `enough`, in the unit of the
+ * noise, if it is longer. Nothing is proven after a failure: INFEASIBLE, DEADLINE. */
 certreg_status cr_condition_radius_find(const cr_context *, const cr_evaluation *, double enough,
                                         cr_condition_radius *out);
-/* The range of the output's mean within a radius. */
+/* Sets the range of the output's mean within a radius. */
 certreg_status cr_condition_radius_range(const cr_context *, const cr_evaluation *, double radius,
                                          double *least, double *greatest);
 

@@ -1,4 +1,4 @@
-/* certreg_estimator_bounds: the bounds behind one side of a question. */
+/* certreg_estimator_bounds: the bounds behind one side of a question, for the solver. */
 #include "base/struct_sizes.h"
 #include "base/struct_versioning.h"
 #include "bounds/bounds.h"
@@ -6,7 +6,8 @@
 #include "certify/evaluate.h"
 #include <math.h>
 
-/* -1 if there is no such side. A single condition is about both. */
+/* Returns the condition of a side, or -1 if there is none. A single condition is about both sides.
+ */
 static int index_of_side(const cr_conditions *conditions, int32_t side)
 {
     for (int i = 0; i < conditions->count; i++)
@@ -28,40 +29,32 @@ static void subtract_threshold(const cr_score *score, certreg_bounds *b)
     b->range_hi = nextafter(b->range_hi - threshold, INFINITY);
 }
 
-static certreg_status no_such_side(const cr_context *w, int32_t side)
+/* The bounds of a vector are the bounds along the direction that limits its radius. */
+static certreg_status find_bounds(const cr_context *w, const certreg_question *question,
+                                  int32_t side, cr_evaluation *e, int *index)
 {
-    return cr_error_set(
-        w->why, CERTREG_E_INVALID,
-        "side is %d, and this question has no such side; give CERTREG_SIDE_LOWER or "
-        "_UPPER (or, for the "
-        "median or Huber location of an angle, CERTREG_SIDE_NEAR_LOWER or _NEAR_UPPER)",
-        (int)side);
-}
-
-/* Bounds of a vector are those of the direction that limits its radius. */
-static certreg_status turn_to_limiting(const cr_context *w, const cr_question *q, cr_evaluation *e)
-{
+    cr_conditions *conditions = &e->conditions;
     certreg_certificate c;
-    const certreg_status status = cr_evaluate_question(w, q, w->record->present, 0, e, &c);
-    cr_conditions_turn(w->record, &e->conditions, e->proven.direction);
-    return status;
-}
-
-static certreg_status find(const cr_context *w, const certreg_question *question, int32_t side,
-                           cr_evaluation *e, int *index)
-{
-    cr_conditions *c = &e->conditions;
     cr_question q;
     certreg_status status = cr_question_load(w->record, question, &q, w->why);
     if (status) return status;
-    c->question = q;
-    status = cr_conditions_prepare(w->record, c, w->why);
+    conditions->question = q;
+    status = cr_conditions_prepare(w->record, conditions, w->why);
     if (status) return status;
-    *index = index_of_side(c, side);
-    if (*index < 0) return no_such_side(w, side);
-    if (q.directions > 1) status = turn_to_limiting(w, &q, e);
-    if (!status) cr_bound_selection_choose(w, c);
-    if (!status) status = cr_bounds_compute(w->replay, c, e->bounds, &e->abstained);
+    *index = index_of_side(conditions, side);
+    if (*index < 0)
+        return cr_error_set(
+            w->why, CERTREG_E_INVALID,
+            "side is %d, and this question has no such side; give CERTREG_SIDE_LOWER or "
+            "_UPPER (or, for the median or Huber location of an angle, "
+            "CERTREG_SIDE_NEAR_LOWER or _NEAR_UPPER)",
+            (int)side);
+    if (q.directions > 1) {
+        status = cr_evaluate_question(w, &q, w->record->present, 0, e, &c);
+        cr_conditions_turn(w->record, conditions, e->proven.direction);
+    }
+    if (!status) cr_bound_selection_choose(w, conditions);
+    if (!status) status = cr_bounds_compute(w->replay, conditions, e->bounds, &e->abstained);
     if (!status) cr_query_log_remember_now(w->record, cr_question_looks_digest(&q));
     return status;
 }
@@ -73,7 +66,7 @@ static certreg_status bounds_of_side(const cr_context *w, const certreg_question
     int index = 0;
     certreg_status status = cr_struct_check(out, CR_OLDEST_BOUNDS, "bounds", w->why);
     if (status) return status;
-    status = find(w, question, side, &e, &index);
+    status = find_bounds(w, question, side, &e, &index);
     certreg_bounds found = cr_bounds_init(w->record, &e.conditions);
     if (!status && !e.abstained) {
         found = e.bounds[index].moments;

@@ -1,5 +1,5 @@
-/* What a record says without a certificate: the run, and of a question a forecast, its prediction
- * and its estimate. */
+/* Queries of a record without a certificate: the forecast, the prediction and the estimate of a
+ * question, and the facts of the run. */
 #include "base/struct_sizes.h"
 #include "base/struct_versioning.h"
 #include "estimator/context.h"
@@ -8,14 +8,14 @@
 #include "conditions/prediction.h"
 #include <math.h>
 
-/* ---- a forecast: how many samples a target radius takes, no guarantee */
+/* ---- the forecast of the samples that a target radius takes, without a guarantee */
 static uint64_t failures_of(cr_view *v, double rate, uint64_t samples)
 {
     return (uint64_t)ceil(rate * (double)(samples - v->pilot) - 1e-9);
 }
 
-/* First look at which the test is passed if this share of the samples after the pilot fails; 0:
- * none. Any time, certify answers at the end as well. */
+/* Returns the first look at which the test is passed if this share of the main samples fails; 0:
+ * none. With the anytime method, certify answers at the end as well. */
 static uint64_t first_passed(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                              double rate)
 {
@@ -31,7 +31,7 @@ static uint64_t first_passed(cr_view *v, const cr_conditions *conditions, const 
                : 0;
 }
 
-/* The same without any failure, at any number of samples. */
+/* Returns the least number of samples at which the test is passed without any failure; 0: none. */
 static uint64_t least_passed(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
     uint64_t low = v->pilot, high = v->plan.max_samples;
@@ -45,8 +45,8 @@ static uint64_t least_passed(cr_view *v, const cr_conditions *conditions, const 
     return high;
 }
 
-/* Half a failure is added, as usual, so that a record without failures does not forecast none. NAN:
- * nothing is known yet. */
+/* Returns the rate of failures among the noisy samples, with half a failure added, so that the
+ * forecast for a record without failures is not without failures. NAN: nothing is known yet. */
 static double failure_rate(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
     const size_t first = cr_view_first_noisy(v),
@@ -59,7 +59,7 @@ static double failure_rate(cr_view *v, const cr_conditions *conditions, const cr
     return failures / ((double)count + 1);
 }
 
-/* Zero: no number of samples proves it. */
+/* Raises the forecast to what all conditions need. Returns 0 if no number of samples proves one. */
 static int add_conditions(cr_view *v, const cr_conditions *conditions, certreg_forecast *f)
 {
     for (int i = 0; i < conditions->count; i++) {
@@ -89,18 +89,36 @@ static void fill(cr_view *v, cr_conditions *conditions, certreg_forecast *f)
     f->expected_samples = INFINITY;
 }
 
-static certreg_status find_forecast(cr_view *v, cr_conditions *conditions, certreg_forecast *found,
-                                    certreg_error *why)
+static certreg_status forecast(const cr_context *w, const certreg_question *question,
+                               certreg_forecast *found)
 {
-    const cr_question *q = &conditions->question;
-    if (!q->is_counted || !(q->given.target > 0))
-        return cr_error_set(
-            why, CERTREG_E_INVALID,
-            "set question.target and CERTREG_STATISTIC_MEDIAN: only a target radius "
-            "of the median can be forecast");
-    const certreg_status status = cr_conditions_preview(v, conditions, why);
-    if (!status) fill(v, conditions, found);
-    return status;
+    cr_conditions c = {.scratch = w->scratch};
+    const cr_question *q = &c.question;
+    certreg_status status = cr_question_load(w->record, question, &c.question, w->why);
+    if (!status && (!q->is_counted || !(q->given.target > 0)))
+        status =
+            cr_error_set(w->why, CERTREG_E_INVALID,
+                         "set question.target and CERTREG_STATISTIC_MEDIAN: only a target radius "
+                         "of the median can be forecast");
+    if (!status) status = cr_conditions_preview(w->record, &c, w->why);
+    if (status) return status;
+    fill(w->record, &c, found);
+    cr_query_log_remember_now(w->record, cr_question_looks_digest(q));
+    return CERTREG_OK;
+}
+
+certreg_status certreg_estimator_forecast(certreg_estimator *e, const certreg_question *question,
+                                          certreg_forecast *out)
+{
+    certreg_forecast found = {.struct_size = sizeof found, .expected_samples = INFINITY};
+    cr_context w;
+    const certreg_status refused = cr_estimator_enter(e, &w);
+    certreg_error *error = refused ? NULL : w.why;
+    const certreg_status sized = cr_struct_check(out, CR_OLDEST_FORECAST, "forecast", error);
+    certreg_status status = refused ? refused : sized;
+    if (!status) status = forecast(&w, question, &found);
+    if (!sized) cr_struct_write(out, out->struct_size, &found, sizeof found);
+    return refused ? status : cr_estimator_leave(e, status);
 }
 
 /* ---- prediction and estimate */
@@ -138,31 +156,7 @@ certreg_status certreg_estimator_estimate(certreg_estimator *e, const certreg_qu
     return refused ? refused : cr_estimator_leave(e, estimate(&w, question, out));
 }
 
-static certreg_status forecast(const cr_context *w, const certreg_question *question,
-                               certreg_forecast *found)
-{
-    cr_conditions c = {.scratch = w->scratch};
-    certreg_status status = cr_question_load(w->record, question, &c.question, w->why);
-    if (!status) status = find_forecast(w->record, &c, found, w->why);
-    if (!status) cr_query_log_remember_now(w->record, cr_question_looks_digest(&c.question));
-    return status;
-}
-
-certreg_status certreg_estimator_forecast(certreg_estimator *e, const certreg_question *question,
-                                          certreg_forecast *out)
-{
-    certreg_forecast found = {.struct_size = sizeof found, .expected_samples = INFINITY};
-    cr_context w;
-    const certreg_status refused = cr_estimator_enter(e, &w);
-    certreg_error *error = refused ? NULL : w.why;
-    const certreg_status sized = cr_struct_check(out, CR_OLDEST_FORECAST, "forecast", error);
-    certreg_status status = refused ? refused : sized;
-    if (!status) status = forecast(&w, question, &found);
-    if (!sized) cr_struct_write(out, out->struct_size, &found, sizeof found);
-    return refused ? status : cr_estimator_leave(e, status);
-}
-
-/* ---- the run: what all certificates of one input have in common */
+/* ---- the run: facts that all certificates of one input share */
 static certreg_status run_of(const cr_context *w, certreg_run *out)
 {
     certreg_run run = {.struct_size = sizeof run};

@@ -4,16 +4,16 @@
 #include "certify/bound_selection.h"
 #include "certify/certificate.h"
 #include "certify/output_bounds.h"
-#include "certify/prefetch.h"
+#include "record/noise_sums.h"
 #include <math.h>
 
-/* 1 if the bounds of the question before are also those of this one. The bounds of f itself do not
- * depend on the tolerance, and only on those constraints that are not neutral. */
+/* Returns 1 if the bounds of the previous question hold for this one too. Bounds of f itself do not
+ * depend on the tolerance, nor on constraints that are neutral. */
 static int has_same_bounds(cr_view *v, const cr_evaluation *before, const cr_question *q)
 {
     const cr_question *b = &before->conditions.question;
     const cr_given *g = &q->given, *h = &b->given;
-    if (!before->known || q->is_vector || !q->center->about_output) return 0;
+    if (!before->has_bounds || q->is_vector || !q->center->about_output) return 0;
     if (cr_bound_selection_applies(b) || cr_bound_selection_applies(q)) return 0;
     const uint32_t other = cr_bounds_constraints(v, b) ^ cr_bounds_constraints(v, q);
     return !(other & ~q->method->neutral) && h->center == g->center && h->output == g->output &&
@@ -22,8 +22,25 @@ static int has_same_bounds(cr_view *v, const cr_evaluation *before, const cr_que
            h->prediction_given == g->prediction_given && h->prediction == g->prediction;
 }
 
-/* Too few samples after an early stop, or an empty box of estimates, prove nothing: that is an
- * outcome and no failure. */
+/* Computes the noise sums of a direction and of the following ones, while the cache has room, by
+ * one sweep over the noise. Radii are the same without it; a failure shows when bounds are found.
+ */
+static void prefetch_directions(const cr_context *w, cr_conditions *conditions, size_t direction)
+{
+    if (!cr_bounds_prefetch(w->replay, conditions)) {
+        cr_noise_sums_clear(w->replay);
+        cr_bounds_prefetch(w->replay, conditions);
+    }
+    if (!cr_noise_sums_pending(w->replay)) return;
+    for (size_t i = direction + 1, room = 1; room && i < conditions->question.directions; i++) {
+        cr_conditions_turn(w->record, conditions, i);
+        room = (size_t)cr_bounds_prefetch(w->replay, conditions);
+    }
+    cr_conditions_turn(w->record, conditions, direction);
+}
+
+/* Returns 1 if a failure is an outcome: too few samples after an early stop, or an empty box of
+ * estimates, prove nothing. */
 static int is_abstention(certreg_status status, int stopped)
 {
     return status == CERTREG_E_INFEASIBLE || (stopped && status == CERTREG_E_WRONG_STATE);
@@ -35,7 +52,8 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
     cr_view *v = w->record;
     cr_conditions *conditions = &e->conditions;
     cr_condition_radius here, *least = &e->proven;
-    const int inverse = q->given.at_radius > 0, same = has_same_bounds(v, e, q);
+    const int inverse = q->given.at_radius > 0,
+              reuse = q->is_ordered || has_same_bounds(v, e, q); /* no bounds have to be found */
     *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
     cr_certificate_init(v, q, c);
     certreg_status status = cr_conditions_check_reuse(v, q, samples, w->why);
@@ -43,32 +61,33 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
 
     /* 1. The prediction, chosen by the pilot, and the conditions under which T stays within the
      * tolerance of it. */
-    e->known = 0;
+    e->has_bounds = 0;
     *conditions = (cr_conditions){.question = *q, .scratch = w->scratch};
     status = cr_conditions_prepare(v, conditions, w->why);
     const int answers = !status || status == CERTREG_E_DEADLINE || is_abstention(status, stopped);
-    e->told |= answers;
+    e->reported |= answers;
     if (answers) {
         c->prediction = conditions->prediction;
         c->estimate = conditions->estimate;
     }
     if (status) return answers && status != CERTREG_E_DEADLINE ? CERTREG_OK : status;
 
-    /* Steps 2 to 4 for each direction of a vector; any other question has one. */
+    /* Steps 2 to 4 for each direction of a vector; for any other question once. */
     for (size_t i = 0; !status && i < q->directions; i++) {
-        /* 2. The conditions along it, each by the moments or by the whole law of its score. */
-        cr_conditions_turn(v, conditions, i);
-        if (q->directions > 1) cr_prefetch_directions(w, conditions, i);
-        const int reuse = same || q->is_ordered;
+        /* 2. The conditions along it. The pilot chooses the moments of each score or its whole law.
+         */
+        if (i) cr_conditions_turn(v, conditions, i);
+        if (q->directions > 1) prefetch_directions(w, conditions, i);
         if (!reuse) cr_bound_selection_choose(w, conditions);
 
         /* 3. Bounds at the level alpha, from the main samples. */
         if (!reuse) status = cr_bounds_compute(w->replay, conditions, e->bounds, &e->abstained);
-        if (i == 0) e->known = !status;
+        if (i == 0) e->has_bounds = !status;
         if (status || inverse) break;
         here = (cr_condition_radius){.direction = i};
 
-        /* 4. The largest radius at which every condition holds; of a vector the least one. */
+        /* 4. The largest radius at which every condition holds; for a vector, the least of these.
+         */
         if (!e->abstained)
             status = cr_condition_radius_find(w, e, i ? least->radius : INFINITY, &here);
         if (!status && (i == 0 || e->abstained || here.radius < least->radius)) *least = here;

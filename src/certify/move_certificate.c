@@ -1,4 +1,5 @@
-/* A certificate at another input (theory 1.9). */
+/* certreg_move_certificate: a certificate at another input within the radius (theory 1.9). It needs
+ * no estimator. */
 #include "base/bytes.h"
 #include "base/fp_environment.h"
 #include "base/struct_sizes.h"
@@ -20,8 +21,8 @@ static certreg_status check_certificate(const certreg_certificate *c, certreg_er
                             (int)c->status);
     if (c->center == CERTREG_CENTER_PREDICTION) return CERTREG_OK;
     return cr_error_set(why, CERTREG_E_INVALID,
-                        "certificate.center is %d: only what is about a prediction, "
-                        "CERTREG_CENTER_PREDICTION, holds at another input too",
+                        "certificate.center is %d: only certificates about a prediction, "
+                        "CERTREG_CENTER_PREDICTION, hold at another input too",
                         (int)c->center);
 }
 
@@ -98,7 +99,10 @@ static certreg_status read_and_move(const certreg_certificate *certificate, cons
     const uint32_t size = out->struct_size;
     status = cr_struct_read(&c, sizeof c, CR_OLDEST_CERTIFICATE, certificate, "certificate", why);
     if (!status) status = move(m, &c, why);
-    if (status) cr_certificate_init(NULL, NULL, &c), cr_certificate_set_status(status, &c);
+    if (status) {
+        cr_certificate_init(NULL, NULL, &c);
+        cr_certificate_set_status(status, &c);
+    }
     cr_struct_write(out, size, &c, sizeof c);
     return status;
 }

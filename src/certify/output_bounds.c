@@ -1,4 +1,5 @@
-/* Output bounds, by order statistics, by the bounds of a mean, or by tolerances (theory 1.6). */
+/* Output bounds: the range of T within a given radius, by order statistics, by the bounds of a
+ * mean, or by tolerances (theory 1.6). */
 #include "certify/output_bounds.h"
 #include "base/constants.h"
 #include "statistics/binomial.h"
@@ -9,7 +10,8 @@
 #include <math.h>
 
 /* ---- the median of numbers: order statistics */
-/* An event of less probability than this at z contains no median, or no served median, within r. */
+/* Returns a probability: an event that is less probable at z contains no median, or no served
+ * median, within r. */
 static double order_probability(const cr_question *q, double r)
 {
     const double rate = 0.5 * q->given.served_rate;
@@ -20,11 +22,11 @@ static double order_probability(const cr_question *q, double r)
     return cr_shift_min_probability(0.5 * (1 - threshold), r);
 }
 
-/* If Y has P(Y <= t) >= 1/2 at z + delta, it has P(Y <= t) >= p = Phi(-r) at z (Neyman and
- * Pearson): so k - 1 or fewer of n outputs below every median there has probability at most
- * P(Bin(n, p) <= k - 1). One statement, for all shifts up to the radius together. A served median
- * needs p' instead of 1/2. A failed output counts as the worse end. (No sample of the pilot counts,
- * because the number of samples may depend on it: theory 5.2.) */
+/* If P(Y <= t) >= 1/2 at z + delta, then P(Y <= t) >= p = Phi(-r) at z (Neyman and Pearson). So k -
+ * 1 or fewer of n outputs are at or below a median at z + delta with probability at most P(Bin(n,
+ * p) <= k - 1): one statement, for all shifts up to the radius together. A served median needs p'
+ * instead of 1/2. A failed output counts as the worse end. (No sample of the pilot counts, because
+ * the number of samples may depend on it: theory 5.2.) */
 static void bounds_of_orders(cr_view *v, const cr_conditions *conditions, double *from, double *to)
 {
     const cr_question *q = &conditions->question;
@@ -45,7 +47,9 @@ static void bounds_of_orders(cr_view *v, const cr_conditions *conditions, double
     if (rank > 0 && high <= (int64_t)valid) *to = cr_location_order(&values, (size_t)(high - 1));
 }
 
-/* ---- the mean: the box of its bounds */
+/* ---- the mean */
+/* The range of the mean that its bounds allow, wider by the error of a fresh sample mean if that is
+ * served. */
 static certreg_status bounds_of_mean(const cr_context *w, const cr_evaluation *e, double *from,
                                      double *to)
 {
@@ -61,7 +65,7 @@ static certreg_status bounds_of_mean(const cr_context *w, const cr_evaluation *e
     const double span = w->record->model.hi[q->given.output] - w->record->model.lo[q->given.output];
     const double fresh = span *
                          sqrt(log(2 / q->given.served_rate) / (2 * cr_question_served_count(q))) *
-                         (1 + CR_ROUNDING_MARGIN); /* Hoeffding, for a fresh sample mean */
+                         (1 + CR_ROUNDING_MARGIN); /* Hoeffding */
     *from = nextafter(least - fresh, -INFINITY);
     *to = nextafter(greatest + fresh, INFINITY);
     return CERTREG_OK;
@@ -79,31 +83,32 @@ static double largest_tolerance(cr_view *v, const cr_question *q)
                          : v->model.hi[q->given.output] - v->model.lo[q->given.output];
 }
 
-static certreg_status check_tolerance(const cr_context *w, cr_evaluation *e, double tolerance,
-                                      int *yes)
+/* Sets *proved to 1 if the statistic stays within this tolerance of the prediction. */
+static certreg_status try_tolerance(const cr_context *w, cr_evaluation *e, double tolerance,
+                                    int *proved)
 {
-    cr_condition_radius proven;
+    cr_condition_radius found;
+    *proved = 0;
     cr_conditions_set_tolerance(w->record, &e->conditions, tolerance);
     certreg_status status = cr_bounds_compute(w->replay, &e->conditions, e->bounds, &e->abstained);
     if (status || e->abstained) return status;
-    status = cr_condition_radius_find(w, e, INFINITY, &proven);
-    *yes = !status && proven.radius >= e->conditions.question.given.at_radius;
+    status = cr_condition_radius_find(w, e, INFINITY, &found);
+    *proved = !status && found.radius >= e->conditions.question.given.at_radius;
     return status == CERTREG_E_INFEASIBLE ? CERTREG_OK : status;
 }
 
-/* "T stays within this tolerance of the prediction" is nested in the tolerance, so testing each at
- * alpha, from the largest down to the first failure, is wrong with probability alpha in all: the
- * first false one would have to pass. */
+/* Tests "T stays within this tolerance of the prediction" from the largest tolerance down to the
+ * first failure, each at alpha. The statements are nested, so the first false one would have to
+ * pass, and the probability of an error is alpha in all. */
 static certreg_status bounds_of_tolerances(const cr_context *w, cr_evaluation *e, double *from,
                                            double *to)
 {
     double tolerance = largest_tolerance(w->record, &e->conditions.question);
-    int yes = 1;
     for (int i = 0; i <= FINEST; i++, tolerance *= step) {
-        yes = 0;
-        const certreg_status status = check_tolerance(w, e, tolerance, &yes);
+        int proved;
+        const certreg_status status = try_tolerance(w, e, tolerance, &proved);
         if (status) return status;
-        if (!yes) break;
+        if (!proved) break;
         *from = e->conditions.prediction - tolerance;
         *to = e->conditions.prediction + tolerance;
     }
@@ -114,7 +119,7 @@ certreg_status cr_output_bounds_find(const cr_context *w, cr_evaluation *e, doub
                                      double *to)
 {
     const cr_question *q = &e->conditions.question;
-    e->known = 0;
+    e->has_bounds = 0;
     if (q->is_ordered) {
         bounds_of_orders(w->record, &e->conditions, from, to);
         return CERTREG_OK;

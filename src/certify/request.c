@@ -1,4 +1,5 @@
-/* Parses and validates the questions of a call. */
+/* Parses and validates the questions of a call: one of them, or all, for what they have in common.
+ * Every pass over the questions begins here. */
 #include "certify/request.h"
 #include "base/struct_sizes.h"
 #include "base/struct_versioning.h"
@@ -23,19 +24,6 @@ certreg_status cr_request_question(const cr_context *w, const cr_request *r, siz
     return cr_question_validate(w->record, out, w->why);
 }
 
-/* Adds a valid question. One that cannot be answered at that number of samples is reported in its
- * turn. */
-static void add(const cr_context *w, cr_request *r, const cr_question *q)
-{
-    if (!r->looks) r->looks = cr_question_looks_digest(q);
-    const size_t needed = cr_conditions_least(w->record, q);
-    if (needed > r->samples || cr_conditions_check_reuse(w->record, q, r->samples, w->why)) return;
-    r->any_valid = 1;
-    r->all_targets &= q->given.target > 0;
-    if (needed < r->min_samples) r->min_samples = needed;
-    r->timer_key = cr_answer_timer_key(r->timer_key, q);
-}
-
 void cr_request_check(const cr_context *w, cr_request *r)
 {
     r->all_targets = 1;
@@ -49,8 +37,16 @@ void cr_request_check(const cr_context *w, cr_request *r)
         cr_certificate_init(w->record, &q, &c);
         cr_certificate_set_status(status, &c);
         cr_struct_write(cr_request_certificate(r, i), r->size, &c, sizeof c);
-        if (!status) add(w, r, &q);
-        else if (!r->first_invalid.status) r->first_invalid = *w->why;
+        if (status && !r->first_invalid.status) r->first_invalid = *w->why;
+        if (status) continue;
+        if (!r->looks) r->looks = cr_question_looks_digest(&q);
+        const size_t needed = cr_conditions_least(w->record, &q);
+        if (needed > r->samples || cr_conditions_check_reuse(w->record, &q, r->samples, w->why))
+            continue; /* reported when it is answered */
+        r->any_valid = 1;
+        r->all_targets &= q.given.target > 0;
+        if (needed < r->min_samples) r->min_samples = needed;
+        r->timer_key = cr_answer_timer_key(r->timer_key, &q);
     }
     cr_error_clear(w->why);
 }

@@ -1,4 +1,6 @@
-/* Samples until the stopping rule: to the requested number, or until every target is decided. */
+/* The stopping rule: sampling ends at the requested number, or when every target is decided at an
+ * interim look; earlier after a cancel, or when the deadline leaves no time for a batch and the
+ * answers. */
 #include "certify/stopping.h"
 #include "certify/answer_timer.h"
 #include "certify/evaluate.h"
@@ -6,6 +8,7 @@
 #include "record/noise_sums.h"
 #include <math.h>
 
+/* A cancel and a deadline are reasons to stop, and no failures. */
 static certreg_status stop_reason(certreg_status sampled, int *stop)
 {
     if (sampled == CERTREG_E_CANCELLED) *stop = CERTREG_STOP_CANCELLED;
@@ -16,27 +19,27 @@ static certreg_status stop_reason(certreg_status sampled, int *stop)
 /* ---- targets */
 enum target_state { OPEN, PROVEN, FUTILE };
 
-static enum target_state state_of(const cr_context *w, cr_request *r, cr_question *q)
+static enum target_state evaluate_target(const cr_context *w, cr_request *r, cr_question *q)
 {
     certreg_certificate c;
-    cr_evaluation e = {.known = 0};
-    if (r->foretold == q->given.digest) q->found = &r->foretold_prediction;
+    cr_evaluation e = {.has_bounds = 0};
+    if (r->look_question == q->given.digest) q->found = &r->look_prediction;
     const certreg_status status = cr_evaluate_question(w, q, r->samples, 1, &e, &c);
-    r->main_samples_revealed |= e.told;
-    if (e.known) {
-        r->foretold = q->given.digest;
-        r->foretold_prediction = e.conditions.prediction;
+    r->main_samples_revealed |= e.reported;
+    if (e.has_bounds) {
+        r->look_question = q->given.digest;
+        r->look_prediction = e.conditions.prediction;
     }
     if (status == CERTREG_E_DEADLINE) return OPEN;
     if (status) return FUTILE; /* reported with the final answer */
     if (c.radius >= q->given.target) return PROVEN;
-    return e.known && cr_looks_hopeless(w->record, &e.conditions) ? FUTILE : OPEN;
+    return e.has_bounds && cr_looks_hopeless(w->record, &e.conditions) ? FUTILE : OPEN;
 }
 
-/* Without samples no failure has been seen yet, so that a target out of reach now stays so. Main
- * samples that are present already do not count, so that this state reveals nothing about them.
- * (The tests are computed here as well, which takes longer than evaluating them.) */
-static enum target_state state_before_sampling(const cr_context *w, const cr_question *q)
+/* Without samples there is no failure, so that a target that is out of reach now remains so. Main
+ * samples that are present already do not count, and the state reveals nothing about them. (The
+ * tests are computed here as well, which takes longer than evaluating them.) */
+static enum target_state target_before_sampling(const cr_context *w, const cr_question *q)
 {
     cr_conditions conditions = {.question = *q, .scratch = w->scratch};
     if (cr_conditions_preview(w->record, &conditions, w->why)) return OPEN;
@@ -51,7 +54,8 @@ static double half_the_time(const cr_context *w)
     return fmax(0, (w->clock->deadline - cr_deadline_now(w->record->watch)) / 2);
 }
 
-/* 1 if every target is decided: by the record so far, or `at_first`, before there is one. */
+/* Returns 1, with the reason to stop, if every target is decided: by the record so far, or
+ * `at_first`, without it. */
 static int all_targets_decided(const cr_context *w, cr_request *r, int at_first)
 {
     int open = 0, proven = 0;
@@ -60,8 +64,8 @@ static int all_targets_decided(const cr_context *w, cr_request *r, int at_first)
     for (size_t i = 0; !open && i < r->call->count; i++) {
         cr_question q;
         const enum target_state state = cr_request_question(w, r, i, &q) ? FUTILE
-                                        : at_first ? state_before_sampling(w, &q)
-                                                   : state_of(w, r, &q);
+                                        : at_first ? target_before_sampling(w, &q)
+                                                   : evaluate_target(w, r, &q);
         open = state == OPEN;
         proven |= state == PROVEN;
     }
@@ -79,7 +83,7 @@ static void assume_cost(const cr_context *w)
         w->clock->closing.supposed = half_the_time(w);
 }
 
-/* The next number of samples at which some question has a look; `last` if there is none before. */
+/* Returns the next number of samples at which some question has a look, at most `last`. */
 static uint64_t next_look(const cr_context *w, const cr_request *r, uint64_t after, uint64_t last)
 {
     uint64_t next = last;
@@ -96,13 +100,13 @@ static uint64_t next_look(const cr_context *w, const cr_request *r, uint64_t aft
 
 static certreg_status sample_until_decided(const cr_context *w, cr_request *r, size_t samples)
 {
-    size_t known; /* samples without a gap: one evaluation decides all looks among them */
+    size_t present; /* samples without a gap: one evaluation decides all looks among them */
     if (all_targets_decided(w, r, 1)) return CERTREG_OK;
     assume_cost(w); /* after the tests are computed */
     r->count_chosen_by_outputs = 1;
-    cr_view_require_contiguous(w->record, &known, NULL);
-    if (known > w->record->pilot && all_targets_decided(w, r, 0)) return CERTREG_OK;
-    for (uint64_t at = known; at < samples;) {
+    cr_view_require_contiguous(w->record, &present, NULL);
+    if (present > w->record->pilot && all_targets_decided(w, r, 0)) return CERTREG_OK;
+    for (uint64_t at = present; at < samples;) {
         at = next_look(w, r, at > w->record->pilot ? at : w->record->pilot, samples);
         const certreg_status status = stop_reason(
             cr_estimator_sample(w->estimator, 0, (size_t)at, r->samples, r->looks), &r->stop);
