@@ -48,10 +48,10 @@ size_t cr_conditions_least(cr_view *, const cr_question *);
  * (theory 5.2); with OUT_OF_RANGE if an output of the record is outside its declared range. */
 certreg_status cr_conditions_check_reuse(cr_view *, const cr_question *, uint64_t samples,
                                          certreg_error *why);
-/* Chooses the prediction from the pilot, and sets the conditions; of a vector, those of direction
- * 0. Needs `question` and `scratch`. Fails with WRONG_STATE if the record has a gap, too few
- * samples, or a number of samples that may not be used; with DEADLINE if the time ran out. The
- * estimate is set in any case. */
+/* Chooses the prediction from the pilot, and sets the conditions; for a vector, along direction 0.
+ * Needs `question` and `scratch`. Fails with WRONG_STATE if the record has a gap, too few samples,
+ * or a number of samples that may not be used; with DEADLINE if the time ran out. The estimate is
+ * set in any case. */
 certreg_status cr_conditions_prepare(cr_view *, cr_conditions *, certreg_error *why);
 /* Sets the conditions for a forecast: about the prediction that the record so far gives, or about 0
  * if its pilot is not complete. Fails with WRONG_STATE if the record has a gap. */

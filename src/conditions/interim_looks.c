@@ -172,8 +172,8 @@ static uint64_t count_failures(cr_view *v, const cr_conditions *conditions, cons
     return count;
 }
 
-/* The tests are nested, so a record proves the greatest radius whose test it passes at any look,
- * with an error of at most alpha for all radii together. */
+/* The tests are nested, so a radius is proved if its test is passed at any look, with an error of
+ * at most alpha for all radii together. */
 double cr_looks_upper(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
     const cr_group_tests *test = group_tests(v, conditions, c);

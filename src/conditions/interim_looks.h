@@ -14,7 +14,7 @@ void cr_looks_make(cr_view *, const cr_question *, cr_looks *out);
 /* Returns the upper bound of the failure probability of a two-valued score that the
  * group-sequential test has proved so far; 1: none. */
 double cr_looks_upper(cr_view *, const cr_conditions *, const cr_condition *);
-/* The same by the mixture, whose bounds hold at all numbers of samples together. */
+/* The same by the mixture: its bounds hold at all numbers of samples together. */
 double cr_looks_anytime(cr_view *, const cr_conditions *, const cr_condition *, double alpha);
 /* Returns 1 if this number of failures among this number of samples, pilot included, proves the
  * target radius for this condition, else 0; the group-sequential test only at its looks. */

@@ -199,7 +199,7 @@ double cr_prediction_estimate(cr_view *v, const cr_question *q, size_t samples, 
 }
 
 /* A projection median is the sum of the medians along its directions, each times its direction and
- * weight. Any other statistic of a vector is that of each output. */
+ * weight. Any other statistic of a vector is computed for each output. */
 static void estimate_outputs(cr_view *v, const cr_question *q, size_t samples, double *out)
 {
     const size_t noisy = cr_view_first_noisy(v), count = samples > noisy ? samples - noisy : 0;

@@ -1,5 +1,5 @@
-/* A vector as one number after the other: the directions of its net, each with a part of the
- * tolerance, which follows the spread of the pilot's outputs (theory 7.3). */
+/* The directions along which a vector is certified, and the part of the tolerance for each, which
+ * follows the spread of the pilot's outputs (theory 7.3). */
 #include "conditions/vector_directions.h"
 #include "base/constants.h"
 #include "record/query_log.h"
@@ -197,8 +197,8 @@ double cr_directions_tolerance(const cr_conditions *c, size_t k)
 }
 
 /* ---- a direction */
-/* Returns the amount by which rounding may change the bounded function: at both ends of a change
- * for the output itself. Two-valued scores have a margin of their own. */
+/* Returns the largest change of the bounded function by rounding: at both ends of a change for the
+ * output itself. Two-valued scores have a margin of their own. */
 static double lost_to_rounding(cr_view *v, const cr_score *s, size_t first)
 {
     const double unsure = cr_score_rounding_error(s, v->model.lo + first, v->model.hi + first);

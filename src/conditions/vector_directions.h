@@ -1,5 +1,5 @@
-/* The directions of a vector, which is certified as one number after the other along them (theory
- * 7.3), so that memory does not grow with their number. */
+/* The directions of a vector: it is certified as a number along each in turn (theory 7.3), so that
+ * memory does not grow with the number of directions. */
 #ifndef CR_CONDITIONS_VECTOR_DIRECTIONS_H
 #define CR_CONDITIONS_VECTOR_DIRECTIONS_H
 #include "conditions/conditions.h"

@@ -34,7 +34,7 @@ static const table statistics = {"statistic", "CERTREG_STATISTIC", statistic_row
                    centers = {"center", "CERTREG_CENTER", center_row},
                    constraints = {"constraints", "CERTREG_CONSTRAINT", cr_constraint_of};
 
-/* Returns the set of values whose rows support one of these capabilities. */
+/* Returns the set of values with one of these capabilities. */
 static uint32_t supporting(const table *t, uint32_t supports)
 {
     uint32_t set = 0;

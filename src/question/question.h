@@ -35,7 +35,7 @@ typedef struct cr_question {
     const cr_method *method;
     const cr_center *center;
     size_t first, end, outputs;  /* the outputs first .. end-1, and their number */
-    size_t directions;           /* of a vector, certified one after the other; else 1 */
+    size_t directions;           /* directions of a vector, certified in turn; else 1 */
     double period;               /* a full turn; 0: the output counts as a number */
     uint32_t solver_constraints; /* that the solver may use; 0: all. The scores of a median have no
                                     variance, but its near conditions may have one */

@@ -1,6 +1,6 @@
-/* Validates a question for this model and plan: its output, statistic, method and center, whose
- * rows it resolves; then the numbers; then all fields together. Each failure names a field and the
- * remedy. */
+/* Validates a question for this model and plan: its output; statistic, method and center, with
+ * their rows; then the numbers, a target, and serving. Each failure names a field and the remedy.
+ */
 #include "base/struct_sizes.h"
 #include "base/struct_versioning.h"
 #include "question/compatibility.h"
