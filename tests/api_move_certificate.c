@@ -213,10 +213,8 @@ TEST(inputs_that_are_not_covered_are_refused)
         const float to[INPUTS] = {0.5f, -0.0f, numbers[i]};
         refused(&c, INPUTS, scale, z, to, CERTREG_E_INVALID, "to[2] is");
     }
-    refused(&c, INPUTS, scale, z, ((float[INPUTS]){0.5f, 1, 3}), CERTREG_E_INVALID,
-            "where scale is 0");
-    refused(&c, INPUTS, scale, z, ((float[INPUTS]){0.5f, 0, 3}), CERTREG_E_INVALID,
-            "where scale is 0");
+    refused(&c, INPUTS, scale, z, ((float[INPUTS]){0.5f, 1, 3}), CERTREG_E_INVALID, "scale 0");
+    refused(&c, INPUTS, scale, z, ((float[INPUTS]){0.5f, 0, 3}), CERTREG_E_INVALID, "scale 0");
     refused(&c, INPUTS, scale, NULL, z, CERTREG_E_INVALID, "z is NULL");
     refused(&c, INPUTS, scale, z, NULL, CERTREG_E_INVALID, "to is NULL");
 }

@@ -1,6 +1,5 @@
 /* Chooses for each condition the bound from which the pilot expects the longer radius: the whole
- * law of its score, or mean and variance; or the mean alone, if it expects no radius (theory 6.9).
- */
+ * law of its score, or mean and variance; the mean alone, if it expects none (theory 6.9). */
 #include "certify/bound_selection.h"
 #include "bisection/radius.h"
 #include "bounds/bounds.h"

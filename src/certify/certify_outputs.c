@@ -28,15 +28,17 @@ static certreg_status check_serving(const cr_context *w, const cr_given *q, cons
 {
     if (!q->served_samples != !first->served_samples)
         return cr_error_set(w->why, CERTREG_E_INVALID,
-                            "questions[%zu].serving is %s, unlike that of questions[0]: one radius "
-                            "is about served values or about T, so set both or neither",
-                            i, q->served_samples ? "set" : "NULL");
+                            "questions[%zu].serving is %s, and questions[0].serving is %s: one "
+                            "radius is about served values or about T, so set both or neither",
+                            i, q->served_samples ? "set" : "NULL",
+                            first->served_samples ? "set" : "NULL");
     if (q->served_samples != first->served_samples || q->served_pairs != first->served_pairs)
         return cr_error_set(
             w->why, CERTREG_E_INVALID,
-            "questions[%zu].serving has samples %zu and pairs %d, and that of "
-            "questions[0] %zu and %d: one radius is about values that one request "
-            "serves, so give both the same, or ask certreg_certify about each server",
+            "questions[%zu].serving has samples %zu and pairs %d, and "
+            "questions[0].serving %zu and %d: one radius is about values that one "
+            "request serves, so give both the same, or call certreg_certify for each "
+            "server",
             i, q->served_samples, q->served_pairs, first->served_samples, first->served_pairs);
     return CERTREG_OK;
 }
@@ -53,11 +55,10 @@ static certreg_status check_one(const cr_context *w, const certreg_question *que
                             "needs no division of alpha",
                             i);
     if (q.center == CERTREG_CENTER_SAMPLE_MEDIAN)
-        return cr_error_set(
-            w->why, CERTREG_E_INVALID,
-            "questions[%zu].center is CERTREG_CENTER_SAMPLE_MEDIAN, of whose radius "
-            "nothing is proved; use CERTREG_CENTER_PREDICTION",
-            i);
+        return cr_error_set(w->why, CERTREG_E_INVALID,
+                            "questions[%zu].center is CERTREG_CENTER_SAMPLE_MEDIAN, and its radius "
+                            "is not proved; use CERTREG_CENTER_PREDICTION",
+                            i);
     return check_serving(w, &q, &first, i);
 }
 

@@ -6,8 +6,7 @@
 #include "certify/evaluate.h"
 #include <math.h>
 
-/* Returns the condition of a side, or -1 if there is none. A single condition is about both sides.
- */
+/* Returns the condition of a side; -1: there is none. A single condition is about both sides. */
 static int index_of_side(const cr_conditions *conditions, int32_t side)
 {
     for (int i = 0; i < conditions->count; i++)

@@ -23,8 +23,7 @@ static int has_same_bounds(cr_view *v, const cr_evaluation *before, const cr_que
 }
 
 /* Computes the noise sums of a direction and of the following ones, while the cache has room, by
- * one sweep over the noise. Radii are the same without it; a failure shows when bounds are found.
- */
+ * one sweep. Radii are the same without it; a failure is reported when bounds are found. */
 static void prefetch_directions(const cr_context *w, cr_conditions *conditions, size_t direction)
 {
     if (!cr_bounds_prefetch(w->replay, conditions)) {

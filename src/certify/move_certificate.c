@@ -16,9 +16,10 @@ typedef struct cr_move {
 static certreg_status check_certificate(const certreg_certificate *c, certreg_error *why)
 {
     if (c->status)
-        return cr_error_set(why, CERTREG_E_INVALID,
-                            "certificate.status is %d: it has no answer that could be moved",
-                            (int)c->status);
+        return cr_error_set(
+            why, CERTREG_E_INVALID,
+            "certificate.status is %d: only a certificate with status 0 can be moved",
+            (int)c->status);
     if (c->center == CERTREG_CENTER_PREDICTION) return CERTREG_OK;
     return cr_error_set(why, CERTREG_E_INVALID,
                         "certificate.center is %d: only certificates about a prediction, "
@@ -50,7 +51,8 @@ static certreg_status check_feature(const cr_move *m, size_t j, certreg_error *w
         return CERTREG_OK;
     cr_error_set(
         why, CERTREG_E_INVALID,
-        "to[%zu] = %.9g is not z[%zu] = %.9g, and changes where scale is 0 are not covered: "
+        "to[%zu] = %.9g is not z[%zu] = %.9g, and changes of a feature with scale 0 are not "
+        "covered: "
         "certify `to` itself",
         j, to, j, (double)m->z[j]);
     why->value = to;

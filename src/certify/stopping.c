@@ -125,7 +125,7 @@ certreg_status cr_stopping_sample(const cr_context *w, cr_request *r)
     if (samples > max_samples) {
         cr_error_set(
             w->why, CERTREG_E_TOO_MANY,
-            "total_samples is %zu, more than plan.max_samples = %zu: ask for fewer, or create "
+            "total_samples is %zu, more than plan.max_samples = %zu: give fewer, or create "
             "the estimator with a larger one",
             samples, max_samples);
         w->why->sample = (int64_t)max_samples;

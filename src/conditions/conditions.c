@@ -58,35 +58,33 @@ static uint64_t max_outliers(cr_view *v, const cr_question *q, const cr_score *s
     return cr_serving_out(g->served_samples, g->served_trim, g->tolerance, score->tolerance, reach);
 }
 
-/* Returns the threshold for the mean of a score at the shifted input. For served values, `beta` is
- * the condition's part of the failure rate. */
-static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr_score *score,
+/* Returns the threshold for the mean of the score at the shifted input. For served values, `beta`
+ * is the condition's part of the failure rate. */
+static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                            double beta)
 {
     const cr_question *q = &conditions->question;
+    const cr_score *score = &c->score;
     const size_t served = q->given.served_samples;
-    const int two_valued = cr_score_traits_of(score->kind).two_valued;
     double lo, hi;
-    if (!served || score->kind == CR_SCORE_OUTPUT) return two_valued ? 2 * score->needed - 1 : 0;
+    if (!served || score->kind == CR_SCORE_OUTPUT) return c->exact ? 2 * score->needed - 1 : 0;
     if (score->kind == CR_SCORE_WITHIN)
         return cr_serving_misses(served, max_outliers(v, q, score), beta);
-    if (two_valued) return cr_serving_binomial(served, score->needed, beta);
+    if (c->exact) return cr_serving_binomial(served, score->needed, beta);
     cr_score_range(score, v->model.lo + conditions->output, v->model.hi + conditions->output, &lo,
                    &hi);
     return cr_serving_bounded(cr_question_served_count(q), lo, hi, beta);
 }
 
-/* Adds a condition. Antithetic pairs require fewer than `out` outputs of -1 among the served ones.
- */
+/* Adds a condition. Antithetic pairs require fewer than `out` outputs of -1 among the served. */
 static void add(cr_view *v, cr_conditions *conditions, const cr_score *score, int near, double beta)
 {
     const cr_question *q = &conditions->question;
     const uint64_t served = q->given.served_samples;
     cr_condition *c = conditions->each + conditions->count++;
-    *c = (cr_condition){.score = *score,
-                        .near = near,
-                        .exact = cr_score_traits_of(score->kind).two_valued,
-                        .threshold = threshold_of(v, conditions, score, beta)};
+    *c = (cr_condition){
+        .score = *score, .near = near, .exact = cr_score_traits_of(score->kind).two_valued};
+    c->threshold = threshold_of(v, conditions, c, beta);
     if (!q->given.served_pairs || !c->exact) return;
     const uint64_t out = score->kind == CR_SCORE_WITHIN
                              ? max_outliers(v, q, score) + 1
@@ -95,11 +93,6 @@ static void add(cr_view *v, cr_conditions *conditions, const cr_score *score, in
 }
 
 /* ---- all conditions of a question */
-static int is_angle_on_line(const cr_question *q)
-{
-    return q->is_angle && !q->method->published && q->statistic->angle == CR_ANGLE_UNROLLED;
-}
-
 /* Returns the score of "the circular mean stays near the prediction" on the side of `about`. A
  * circular mean exists then, because the resultant has a positive component. */
 static cr_score near_score(const cr_score *about, const angle_test *test)
@@ -146,13 +139,12 @@ static cr_score own_score(cr_view *v, cr_conditions *conditions)
 
 /* Sets one condition for both sides; or one for each side, then the near conditions. The lower side
  * holds if more than 1 - level of the outputs are above its end, the upper side if more than level
- * are below. */
+ * are below. `test`: of an angle that is certified on the line; NULL: no near conditions. */
 static void set_conditions_with(cr_view *v, cr_conditions *conditions, const angle_test *test,
                                 failure_split part)
 {
     const cr_question *q = &conditions->question;
-    const int on_line = is_angle_on_line(q),
-              quarter = test->max_arc > 0 && test->near == 90.0 / 360;
+    const int quarter = test && test->max_arc > 0 && test->near == 90.0 / 360;
     const double rate = q->given.served_rate / (double)q->directions, level = q->statistic->level;
     cr_score s = own_score(v, conditions);
     conditions->count = 0;
@@ -160,12 +152,12 @@ static void set_conditions_with(cr_view *v, cr_conditions *conditions, const ang
         add(v, conditions, &s, 0, q->given.served_rate);
         return;
     }
-    s.cut = on_line ? (0.5 - test->near) * s.period : s.period;
+    s.cut = test ? (0.5 - test->near) * s.period : s.period;
     for (s.side = -1; s.side <= 1; s.side += 2) {
         s.needed = s.side > 0 ? 1 - level : level;
         add(v, conditions, &s, 0, part.side * rate);
     }
-    for (s.side = -1; on_line && s.side <= 1; s.side += 2) {
+    for (s.side = -1; test && s.side <= 1; s.side += 2) {
         const cr_score near = near_score(&s, test);
         /* At a quarter of a turn both arcs are the same one, and fail together. */
         add(v, conditions, &near, 1, part.near * rate * (quarter ? 2 : 1));
@@ -207,8 +199,7 @@ static const angle_test *least_demanding(const cr_question *q)
 
 /* ---- the pilot's choice */
 /* Returns the radius of a condition, in units of sigma, as if the pilot were the truth: from mean
- * and variance of a sine, and from the failures of any other score, as if Huber's had two values.
- */
+ * and variance of a sine, and from the failures of any other score, as if it had two values. */
 static double radius_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
     const size_t first = cr_view_first_noisy(v);
@@ -253,17 +244,21 @@ static const angle_test *best_for_pilot(cr_view *v, cr_conditions *conditions, f
 
 static void set_conditions(cr_view *v, cr_conditions *conditions)
 {
-    const int on_line = is_angle_on_line(&conditions->question),
-              may_choose = on_line && conditions->main_first >= min_pilot_for_arcs,
-              complete = conditions->samples >= conditions->main_first;
+    const cr_question *q = &conditions->question;
     const angle_test *test = &without_pilot;
-    failure_split part = {0.5, 0};
-    if (on_line) part = (failure_split){0.5 - near_parts[0], near_parts[0]};
-    if (may_choose && complete) test = best_for_pilot(v, conditions, &part);
-    if (may_choose && !complete) { /* a forecast, which must not be too low: each condition has the
-                                      most that any split gives it */
-        test = least_demanding(&conditions->question);
-        part.near = near_parts[PARTS - 1];
+    failure_split part = {0.5 - near_parts[0], near_parts[0]};
+    if (!q->is_angle || q->method->published || q->statistic->angle != CR_ANGLE_UNROLLED) {
+        set_conditions_with(v, conditions, NULL, (failure_split){0.5, 0});
+        return;
+    }
+    if (conditions->main_first >= min_pilot_for_arcs) {
+        if (conditions->samples >= conditions->main_first)
+            test = best_for_pilot(v, conditions, &part);
+        else { /* a forecast, which must not be too low: each condition has the greatest part that
+                  any split gives it */
+            test = least_demanding(q);
+            part.near = near_parts[PARTS - 1];
+        }
     }
     set_conditions_with(v, conditions, test, part);
 }
@@ -315,7 +310,7 @@ certreg_status cr_conditions_check_reuse(cr_view *v, const cr_question *q, uint6
     if (!looks || looks == asked->looks) return CERTREG_OK;
     return cr_error_set(
         why, CERTREG_E_WRONG_STATE,
-        "leave question.target->looks NULL, give those of the first question, or use "
+        "leave question.target->looks NULL, give the looks of the first question, or use "
         "CERTREG_METHOD_ANYTIME: these looks were not fixed before the record was "
         "first evaluated");
 }

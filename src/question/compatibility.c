@@ -134,11 +134,10 @@ certreg_status cr_compatibility_check_constraints(const cr_question *q, uint32_t
     if (unused)
         return cr_error_set(
             why, CERTREG_E_INVALID,
-            "question.constraints: CERTREG_METHOD_%s does not use %s here; leave that "
-            "out",
+            "question.constraints: CERTREG_METHOD_%s does not use %s here; leave it out",
             m->row.name, names);
     return cr_error_set(why, CERTREG_E_INVALID,
                         "question.constraints: CERTREG_METHOD_%s uses %s, which plan.constraints "
-                        "lacks; add it there, or name others",
+                        "lacks; add it there, or name other constraints",
                         m->row.name, names);
 }

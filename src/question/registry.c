@@ -234,7 +234,7 @@ static const cr_capabilities rows[] = {{"MEAN", ANYTHING},          {"VARIANCE",
 enum { ROWS = sizeof rows / sizeof *rows };
 _Static_assert(CR_ONE_OF(ROWS) > CR_CONSTRAINTS_ALL, "every constraint has a row");
 
-const cr_capabilities *cr_constraint_of(int32_t value)
+const cr_capabilities *cr_constraint_of(int32_t bit)
 {
-    return value >= 0 && value < ROWS ? rows + value : NULL;
+    return bit >= 0 && bit < ROWS ? rows + bit : NULL;
 }

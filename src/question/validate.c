@@ -1,6 +1,5 @@
 /* Validates a question for this model and plan: its output; statistic, method and center, with
- * their rows; then the numbers, a target, and serving. Each failure names a field and the remedy.
- */
+ * their rows; then the numbers, a target, and serving. A failure names a field and the remedy. */
 #include "base/struct_sizes.h"
 #include "base/struct_versioning.h"
 #include "question/compatibility.h"
@@ -95,8 +94,8 @@ static certreg_status check_rows(const cr_question *q, certreg_error *why)
     const cr_given *g = &q->given;
     if (!q->statistic)
         return invalid(why, "statistic", g->statistic,
-                       "give one of CERTREG_STATISTIC_..., the same for all inputs: chosen for "
-                       "each, it would be another function at a shifted input");
+                       "give one of CERTREG_STATISTIC_..., the same for all inputs: a choice "
+                       "for each input would make it another function at a shifted input");
     if (!q->method) return invalid(why, "method", g->method, "give one of CERTREG_METHOD_...");
     if (!q->center) return invalid(why, "center", g->center, "give one of CERTREG_CENTER_...");
     return cr_constraints_check(g->constraints, "question.constraints", why);
@@ -125,7 +124,7 @@ static certreg_status check_vector(cr_view *v, const cr_question *q, certreg_err
         if (v->model.kind[k] != CERTREG_OUTPUT_REAL)
             return cr_error_set(why, CERTREG_E_INVALID,
                                 "question.output: output %zu is an angle, and a vector needs every "
-                                "model.kind to be CERTREG_OUTPUT_REAL: ask about the angle by a "
+                                "model.kind to be CERTREG_OUTPUT_REAL: give the angle a "
                                 "question of its own, and combine them by certreg_certify_outputs",
                                 k);
     if (!(q->given.at_radius > 0)) return CERTREG_OK;
@@ -215,7 +214,7 @@ static certreg_status check_size(cr_view *v, const cr_question *q, certreg_error
     if (!(g->tolerance > fmin(limit, max_size))) return CERTREG_OK;
     return invalid(why, "tolerance", g->tolerance,
                    "for a mean it must not exceed 1e12 times the ends of the range, "
-                   "or 1e150 without one; nothing in the range is so far off");
+                   "or 1e150 without one; no output is that far away");
 }
 
 /* Bounds without normality bet on squares of outputs, which must stay finite. */
@@ -241,8 +240,8 @@ static certreg_status check_distance(cr_view *v, const cr_question *q, size_t k,
                  limit = q->method->normality ? INFINITY : 4 * max_size;
     if (!isfinite(hi - lo) || (far < limit && far + 0.25 * (hi - lo) > far)) return CERTREG_OK;
     return invalid(why, "prediction", prediction,
-                   "it is too far from the range of the output: next to it a double has no digits "
-                   "left for a mean; give one within the range, or near it");
+                   "it is so far from the range of the output that a double cannot resolve a mean; "
+                   "give a number in the range or near it");
 }
 
 static certreg_status check_magnitude(cr_view *v, const cr_question *q, certreg_error *why)
