@@ -59,34 +59,27 @@ static double failure_rate(cr_view *v, const cr_conditions *conditions, const cr
     return failures / ((double)count + 1);
 }
 
-/* Raises the forecast to what all conditions need. Returns 0 if no number of samples proves one. */
-static int add_conditions(cr_view *v, const cr_conditions *conditions, certreg_forecast *f)
-{
-    for (int i = 0; i < conditions->count; i++) {
-        const cr_condition *c = conditions->each + i;
-        const uint64_t least = least_passed(v, conditions, c);
-        const double rate = failure_rate(v, conditions, c);
-        const uint64_t expected = isnan(rate) ? 0 : first_passed(v, conditions, c, rate);
-        if (least > f->least_samples) f->least_samples = least;
-        f->expected_samples =
-            fmax(f->expected_samples, isnan(rate) || !expected ? INFINITY : (double)expected);
-        if (!least) return 0;
-    }
-    return 1;
-}
-
+/* The numbers of samples that all conditions need; none and infinity if one cannot be proved. */
 static void fill(cr_view *v, cr_conditions *conditions, certreg_forecast *f)
 {
-    int possible = 1;
     f->least_samples = 0;
     f->expected_samples = 0;
-    for (size_t i = 0; possible && i < conditions->question.directions; i++) {
+    for (size_t i = 0; i < conditions->question.directions; i++) {
         cr_conditions_turn(v, conditions, i);
-        possible = add_conditions(v, conditions, f);
+        for (int j = 0; j < conditions->count; j++) {
+            const cr_condition *c = conditions->each + j;
+            const uint64_t least = least_passed(v, conditions, c);
+            if (!least) {
+                f->least_samples = 0;
+                f->expected_samples = INFINITY;
+                return;
+            }
+            const double rate = failure_rate(v, conditions, c);
+            const uint64_t expected = isnan(rate) ? 0 : first_passed(v, conditions, c, rate);
+            if (least > f->least_samples) f->least_samples = least;
+            f->expected_samples = fmax(f->expected_samples, expected ? (double)expected : INFINITY);
+        }
     }
-    if (possible) return;
-    f->least_samples = 0;
-    f->expected_samples = INFINITY;
 }
 
 static certreg_status forecast(const cr_context *w, const certreg_question *question,
@@ -122,12 +115,19 @@ certreg_status certreg_estimator_forecast(certreg_estimator *e, const certreg_qu
 }
 
 /* ---- prediction and estimate */
-static certreg_status predict(const cr_context *w, const certreg_question *question, double *out)
+static certreg_status locate(const cr_context *w, const certreg_question *question, int estimate,
+                             double *out)
 {
     cr_conditions c = {.scratch = w->scratch};
     if (!out) return cr_error_set(w->why, CERTREG_E_INVALID, "out is NULL");
-    const certreg_status status = cr_question_load(w->record, question, &c.question, w->why);
-    return status ? status : cr_prediction_tell(w->record, &c, out, w->why);
+    certreg_status status =
+        estimate ? cr_question_load_for_estimate(w->record, question, &c.question, w->why)
+                 : cr_question_load(w->record, question, &c.question, w->why);
+    if (status) return status;
+    if (!estimate) return cr_prediction_tell(w->record, &c, out, w->why);
+    status = cr_prediction_tell_estimate(w->record, &c, out, w->why);
+    if (!status) cr_query_log_remember_now(w->record, cr_question_looks_digest(&c.question));
+    return status;
 }
 
 certreg_status certreg_estimator_prediction(certreg_estimator *e, const certreg_question *question,
@@ -135,17 +135,7 @@ certreg_status certreg_estimator_prediction(certreg_estimator *e, const certreg_
 {
     cr_context w;
     const certreg_status refused = cr_estimator_enter(e, &w);
-    return refused ? refused : cr_estimator_leave(e, predict(&w, question, out));
-}
-
-static certreg_status estimate(const cr_context *w, const certreg_question *question, double *out)
-{
-    cr_conditions c = {.scratch = w->scratch};
-    if (!out) return cr_error_set(w->why, CERTREG_E_INVALID, "out is NULL");
-    certreg_status status = cr_question_load_for_estimate(w->record, question, &c.question, w->why);
-    if (!status) status = cr_prediction_tell_estimate(w->record, &c, out, w->why);
-    if (!status) cr_query_log_remember_now(w->record, cr_question_looks_digest(&c.question));
-    return status;
+    return refused ? refused : cr_estimator_leave(e, locate(&w, question, 0, out));
 }
 
 certreg_status certreg_estimator_estimate(certreg_estimator *e, const certreg_question *question,
@@ -153,7 +143,7 @@ certreg_status certreg_estimator_estimate(certreg_estimator *e, const certreg_qu
 {
     cr_context w;
     const certreg_status refused = cr_estimator_enter(e, &w);
-    return refused ? refused : cr_estimator_leave(e, estimate(&w, question, out));
+    return refused ? refused : cr_estimator_leave(e, locate(&w, question, 1, out));
 }
 
 /* ---- the run: facts that all certificates of one input share */
