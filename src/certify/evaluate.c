@@ -73,8 +73,7 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
 
     /* Steps 2 to 4 for each direction of a vector; for any other question once. */
     for (size_t i = 0; !status && i < q->directions; i++) {
-        /* 2. The conditions along it. The pilot chooses the moments of each score or its whole law.
-         */
+        /* 2. The conditions along it, each by the moments or by the whole law of its score. */
         if (i) cr_conditions_turn(v, conditions, i);
         if (q->directions > 1) prefetch_directions(w, conditions, i);
         if (!reuse) cr_bound_selection_choose(w, conditions);
@@ -85,8 +84,7 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
         if (status || inverse) break;
         here = (cr_condition_radius){.direction = i};
 
-        /* 4. The largest radius at which every condition holds; for a vector, the least of these.
-         */
+        /* 4. The largest radius at which every condition holds; the least one of a vector. */
         if (!e->abstained)
             status = cr_condition_radius_find(w, e, i ? least->radius : INFINITY, &here);
         if (!status && (i == 0 || e->abstained || here.radius < least->radius)) *least = here;

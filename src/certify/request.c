@@ -11,15 +11,13 @@ certreg_status cr_request_question(const cr_context *w, const cr_request *r, siz
                                    cr_question *out)
 {
     const cr_call *call = r->call;
-    *out = (cr_question){.first = 0};
+    cr_given given;
     certreg_status status =
         cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", w->why);
-    if (!status)
-        status = cr_question_parse(call->questions, index, call->share, &out->given, w->why);
-    if (status) {
-        *out = (cr_question){.first = 0};
-        return status;
-    }
+    if (!status) status = cr_question_parse(call->questions, index, call->share, &given, w->why);
+    *out = (cr_question){.first = 0};
+    if (status) return status;
+    out->given = given;
     out->given.at_radius = call->at_radius;
     return cr_question_validate(w->record, out, w->why);
 }

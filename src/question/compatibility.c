@@ -44,11 +44,6 @@ static uint32_t supporting(const table *t, uint32_t supports)
     return set;
 }
 
-static int is_single(uint32_t set)
-{
-    return !(set & (set - 1));
-}
-
 /* "CERTREG_METHOD_FINITE, _ASYMPTOTIC or _ANYTIME". */
 static void list(const table *t, uint32_t set, char *out, size_t room)
 {
@@ -56,7 +51,8 @@ static void list(const table *t, uint32_t set, char *out, size_t room)
     for (int32_t value = 0; set && length < room; value++) {
         if (!(set & CR_ONE_OF(value))) continue;
         set &= ~CR_ONE_OF(value);
-        const char *next = !set ? "" : is_single(set) ? " or " : ", ";
+        const int last_follows = !(set & (set - 1));
+        const char *next = !set ? "" : last_follows ? " or " : ", ";
         length += (size_t)snprintf(out + length, room - length, "_%s%s", t->row(value)->name, next);
     }
 }
