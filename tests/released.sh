@@ -10,7 +10,7 @@ root=$PWD version=${VERSION:?run me by make release}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 # shellcheck source=tests/tap_helpers.sh
-. "$root/tests/tell.sh"
+. "$root/tests/tap_helpers.sh"
 unset MAKEFLAGS MFLAGS MAKELEVEL PYTHONPATH PYTHONHOME LD_LIBRARY_PATH VIRTUAL_ENV "${!CERTREG_@}"
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_QUIET=1
 source=dist/libcertreg-$version.tar.gz sdist=dist/certreg-$version.tar.gz

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# tell.sh, for other scripts to source. tell NAME COMMAND... runs a command and prints "ok NAME", or
-# "not ok NAME" with what the command printed. tell_none NAME UNWANTED prints "ok NAME" if there is
+# tap_helpers.sh, for other scripts to source. tell NAME COMMAND... runs a command and prints
+# "ok NAME", or "not ok NAME" with its output. tell_none NAME UNWANTED prints "ok NAME" if there is
 # nothing unwanted. After a failure `bad` is 1.
 bad=0
 tell() {

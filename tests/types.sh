@@ -7,7 +7,7 @@ mypy=$PWD/../lib/deps/venv/bin/mypy
 [ -x "$mypy" ] || { echo "skip types: make deps-all installs mypy"; exit 0; }
 oldest=$(sed -n 's/^requires-python = ">=\(.*\)"/\1/p' ../pyproject.toml)
 # shellcheck source=tests/tap_helpers.sh
-. ../tests/tell.sh
+. ../tests/tap_helpers.sh
 # shellcheck disable=SC2317 # called through tell
 types() { "$mypy" --cache-dir ../lib/.mypy "$@" certreg; }
 tell 'the types of the package' types --strict

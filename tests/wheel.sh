@@ -13,7 +13,7 @@ tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 jobs=()
 # shellcheck source=tests/tap_helpers.sh
-. "$root/tests/tell.sh"
+. "$root/tests/tap_helpers.sh"
 unset MAKEFLAGS MFLAGS MAKELEVEL PYTHONPATH PYTHONHOME LD_LIBRARY_PATH VIRTUAL_ENV "${!CERTREG_@}"
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_QUIET=1
 "$tools/pip" download --no-deps -d "$tmp/index" hatchling >/dev/null 2>&1 ||

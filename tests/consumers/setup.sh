@@ -8,7 +8,7 @@ CC=${CC:-cc}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 # shellcheck source=tests/tap_helpers.sh
-. "$root/tests/tell.sh"
+. "$root/tests/tap_helpers.sh"
 
 # Variables of the calling make hold here too, so that the same library is installed; its jobs
 # do not.
