@@ -13,7 +13,7 @@ static int has_same_bounds(cr_view *v, const cr_evaluation *before, const cr_que
 {
     const cr_question *b = &before->conditions.question;
     const cr_given *g = &q->given, *h = &b->given;
-    if (!before->has_bounds || q->is_vector || !q->center->about_output) return 0;
+    if (q->is_vector || !q->center->about_output) return 0;
     if (cr_bound_selection_applies(b) || cr_bound_selection_applies(q)) return 0;
     const uint32_t other = cr_bounds_constraints(v, b) ^ cr_bounds_constraints(v, q);
     return !(other & ~q->method->neutral) && h->center == g->center && h->output == g->output &&
@@ -52,7 +52,7 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
     cr_conditions *conditions = &e->conditions;
     cr_condition_radius here, *least = &e->proven;
     const int inverse = q->given.at_radius > 0,
-              reuse = q->is_ordered || has_same_bounds(v, e, q); /* no bounds have to be found */
+              reuse = q->is_ordered || (e->has_bounds && has_same_bounds(v, e, q));
     *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
     cr_certificate_init(v, q, c);
     certreg_status status = cr_conditions_check_reuse(v, q, samples, w->why);

@@ -33,7 +33,7 @@ void cr_request_check(const cr_context *w, cr_request *r)
         certreg_certificate c;
         const certreg_status status = cr_request_question(w, r, i, &q);
         cr_certificate_init(w->record, &q, &c);
-        cr_certificate_set_status(status, &c);
+        if (status) cr_certificate_set_status(status, &c);
         cr_struct_write(cr_request_certificate(r, i), r->size, &c, sizeof c);
         if (status && !r->first_invalid.status) r->first_invalid = *w->why;
         if (status) continue;
