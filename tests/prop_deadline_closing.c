@@ -106,9 +106,9 @@ TEST(searches_for_pairs_look_at_the_clock_in_between)
     enum { OF_SIDES = 2, OF_TARGET = 4 };
     ck_assert_uint_ge(looks_of(0, 1), looks_of(0, 0) + OF_SIDES);
     ck_assert_uint_ge(looks_of(4, 1), looks_of(4, 0) + OF_SIDES * (1 + CR_GROUP_RADII));
-    const cr_question alone = {.given.served_samples = 101},
-                      few = {.given.served_samples = 11, .given.served_pairs = 1},
-                      many = {.given.served_samples = 10001, .given.served_pairs = 1};
+    const cr_question alone = {.given.serving_samples = 101},
+                      few = {.given.serving_samples = 11, .given.serving_pairs = 1},
+                      many = {.given.serving_samples = 10001, .given.serving_pairs = 1};
     ck_assert_uint_ne(cr_answer_timer_key(1, &alone), cr_answer_timer_key(1, &few));
     ck_assert_uint_ne(cr_answer_timer_key(1, &many), cr_answer_timer_key(1, &few));
 }

@@ -19,7 +19,7 @@ static certreg_status refuse(certreg_attack *a, const char *sentence)
 static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
 {
     const cr_context *e = &a->target;
-    if (q->given.served_samples)
+    if (q->given.serving_samples)
         return refuse(a, "set question.serving to NULL; an attack is about the smoothed "
                          "prediction itself");
     if (!q->is_bounded && !(isfinite(e->record->model.lo[q->given.output]) &&
@@ -167,8 +167,8 @@ static certreg_status stopped(const cr_attack_state *h, certreg_status status,
 static certreg_status hunt(cr_attack_state *h, certreg_attack_result *r)
 {
     const cr_conditions *conditions = h->conditions;
-    if (!conditions->known || !isfinite(conditions->prediction)) return CERTREG_OK;
-    if (conditions->failures && !conditions->question.is_bounded)
+    if (!conditions->has_prediction || !isfinite(conditions->prediction)) return CERTREG_OK;
+    if (conditions->any_output_failed && !conditions->question.is_bounded)
         return CERTREG_OK; /* nothing bounds the mean of outputs that failed */
     certreg_status status =
         cr_violation_gradient_find(h->attack, conditions, h->directed, &h->slope);
@@ -270,7 +270,8 @@ static certreg_status gradient(certreg_attack *a, const certreg_question *questi
     certreg_status status = prepare(a, question, &conditions);
     if (!status) status = evaluate(a, &conditions);
     if (status) return status;
-    if (!conditions.known || (conditions.failures && !conditions.question.is_bounded))
+    if (!conditions.has_prediction ||
+        (conditions.any_output_failed && !conditions.question.is_bounded))
         return cr_error_set(a->probe.why, CERTREG_E_WRONG_STATE,
                             "outputs of the record failed: it gives no prediction, or no mean");
     borrow_clock(a, NULL);

@@ -22,7 +22,7 @@ uint32_t cr_bounds_constraints(cr_view *v, const cr_question *q)
     constraints &= cr_compatibility_constraints(q) &
                    (v->plan.constraints | ~(uint32_t)CERTREG_CONSTRAINT_GRADIENT) &
                    ~(uint32_t)CERTREG_CONSTRAINT_MOMENT;
-    if (q->is_counted) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
+    if (q->is_binomial) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
     return !m->normality && (constraints & both) == both ? constraints | CERTREG_CONSTRAINT_MOMENT
                                                          : constraints;
 }
@@ -72,7 +72,7 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
 {
     const cr_question *q = &conditions->question;
     const double alpha = q->given.alpha;
-    if (q->method->published) return q->center->every_sample ? alpha : alpha / conditions->count;
+    if (q->method->published) return q->center->includes_pilot ? alpha : alpha / conditions->count;
     const int shared = !c->near && constraints & CERTREG_CONSTRAINT_GRADIENT;
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;
 }
@@ -109,7 +109,7 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
     if (c->mean_alone) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
     if (c->law)
         out->law_mean = cr_finite_sample_distribution_bound(v, conditions, c, alpha, &out->moments);
-    else if (c->exact)
+    else if (c->is_binomial)
         out->miss_rate = cr_mean_bounds_binomial(v, conditions, c, alpha, &out->moments);
     else if (c->near) bound_by_betting(v, conditions, c, constraints, alpha, &out->moments);
     else return bound_by_method(v, conditions, c, constraints, alpha, &out->moments);
@@ -121,8 +121,9 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
 static int is_hopeless(const cr_conditions *conditions)
 {
     for (int i = 0; i < conditions->count; i++)
-        if (!conditions->known ||
-            (conditions->failures && !cr_score_traits_of(conditions->each[i].score.kind).bounded))
+        if (!conditions->has_prediction ||
+            (conditions->any_output_failed &&
+             !cr_score_traits_of(conditions->each[i].score.kind).bounded))
             return 1;
     return 0;
 }

@@ -18,8 +18,8 @@ static const double ends_share = 0.25;
 static double bound_of(cr_view *v, const cr_conditions *conditions, cr_betting_problem bet,
                        double alpha, size_t expected, int upper)
 {
-    const int anytime = conditions->question.method->any_number;
-    for (size_t i = cr_view_first_noisy(v); i < conditions->main_first; i++)
+    const int anytime = conditions->question.method->is_anytime;
+    for (size_t i = cr_view_first_noisy(v); i < conditions->first_main_sample; i++)
         cr_betting_add_pilot(&bet, bet.value(bet.of, i));
     bet.count = expected ? expected : cr_split_main_count(conditions);
     bet.watch = v->watch;
@@ -44,7 +44,7 @@ static double square_at(const void *of, size_t sample)
 static cr_samples all_samples(cr_view *v, const cr_conditions *conditions, const cr_score *score,
                               double center)
 {
-    return cr_view_samples(v, score, conditions->output, 0, conditions->samples, center);
+    return cr_view_samples(v, score, conditions->score_output, 0, conditions->samples, center);
 }
 
 /* ---- one bound for mean and variance */
@@ -79,7 +79,7 @@ static void bound_moment(const cr_finite_job *job, double center, double alpha, 
     const cr_betting_problem bet = {.value = square_at,
                                     .of = &all,
                                     .hi = far * far * (1 + 4 * DBL_EPSILON),
-                                    .first = job->conditions->main_first};
+                                    .first = job->conditions->first_main_sample};
     b->moment_center = center;
     b->moment_hi =
         bound_of(job->view, job->conditions, bet, alpha, job->expected, 1) * (1 + 4 * DBL_EPSILON);
@@ -97,7 +97,7 @@ static void bound_mean(const cr_finite_job *job, double alpha, int both, certreg
                                     .of = &all,
                                     .lo = b->range_lo,
                                     .hi = b->range_hi,
-                                    .first = job->conditions->main_first};
+                                    .first = job->conditions->first_main_sample};
     const double share = both ? alpha / 2 : alpha;
     b->mean_lo = bound_of(job->view, job->conditions, bet, share, job->expected, 0);
     if (both) b->mean_hi = bound_of(job->view, job->conditions, bet, share, job->expected, 1);
@@ -110,7 +110,7 @@ static void bound_mean(const cr_finite_job *job, double alpha, int both, certreg
 void cr_finite_sample_bounds(const cr_finite_job *job, uint32_t constraints, certreg_bounds *b)
 {
     cr_view *v = job->view;
-    const int32_t k = job->conditions->output;
+    const int32_t k = job->conditions->score_output;
     const int output = job->score->kind == CR_SCORE_OUTPUT,
               spread = (constraints & CERTREG_CONSTRAINT_VARIANCE) != 0,
               together = spread && constraints & CERTREG_CONSTRAINT_MEAN;
@@ -146,9 +146,9 @@ double cr_finite_sample_distribution_bound(cr_view *v, const cr_conditions *cond
                                            const cr_condition *c, double alpha, certreg_bounds *b)
 {
     const cr_distribution_bound *law = c->law;
-    const int32_t k = conditions->output;
+    const int32_t k = conditions->score_output;
     const of_law all = {law, all_samples(v, conditions, &c->score, 0)};
-    cr_betting_problem bet = {.value = law_at, .of = &all, .first = conditions->main_first};
+    cr_betting_problem bet = {.value = law_at, .of = &all, .first = conditions->first_main_sample};
     cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
     cr_distribution_bound_range(law, &bet);
     const double mean = bound_of(v, conditions, bet, alpha, 0, 0) -

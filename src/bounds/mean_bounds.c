@@ -19,8 +19,10 @@ static double mean_of_share(double v, double least, double p)
 static double miss_rate(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                         double alpha)
 {
-    if (conditions->question.is_group) return cr_looks_upper(v, conditions, c);
-    if (conditions->question.method->any_number) return cr_looks_anytime(v, conditions, c, alpha);
+    if (conditions->question.is_group_sequential)
+        return cr_looks_group_sequential_upper(v, conditions, c);
+    if (conditions->question.method->is_anytime)
+        return cr_looks_anytime_upper(v, conditions, c, alpha);
     const cr_samples s = cr_split_main_scores(v, conditions, &c->score);
     uint64_t misses = 0;
     for (size_t i = 0; cr_samples_has(&s, i); i++) misses += cr_samples_at(&s, i) < 0;
@@ -77,7 +79,7 @@ static double level_of(const cr_samples *pilot, double greatest)
 static void range_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c, double *lo,
                      double *hi)
 {
-    const int32_t k = conditions->output;
+    const int32_t k = conditions->score_output;
     cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, lo, hi);
 }
 

@@ -36,8 +36,8 @@ static choice choice_init(const cr_context *w, const cr_conditions *conditions, 
                     .conditions = conditions,
                     .condition = c,
                     .law = law,
-                    .samples =
-                        (size_t)cr_query_log_max_samples(w->record) - conditions->main_first};
+                    .samples = (size_t)cr_query_log_max_samples(w->record) -
+                               conditions->first_main_sample};
 }
 
 /* ---- the radius that the pilot expects */
@@ -73,7 +73,7 @@ static double mean_of(const choice *c, size_t part)
     cr_betting_problem bet = {.count = c->samples};
     cr_distribution_bound_range(c->law, &bet);
     cr_distribution_bound_expect(c->law, &c->cells, part, &bet);
-    return cr_betting_expected_lower(&bet, q->given.alpha, q->method->any_number);
+    return cr_betting_expected_lower(&bet, q->given.alpha, q->method->is_anytime);
 }
 
 /* Returns 1 if laws that are fitted without one part of the pilot hold beyond this radius, on
@@ -94,7 +94,7 @@ static int law_reaches(const choice *c, double r)
 static int use_law(choice *c, double r)
 {
     cr_view *v = c->record;
-    const int32_t k = c->conditions->output;
+    const int32_t k = c->conditions->score_output;
     const cr_score *score = &c->condition->score;
     const cr_samples pilot = cr_split_pilot_scores(v, c->conditions, score);
     double least;
@@ -141,13 +141,13 @@ static void choose_for_mean(const cr_context *w, cr_conditions *conditions)
 
 void cr_bound_selection_choose(const cr_context *w, cr_conditions *conditions)
 {
-    if (!conditions->known || !cr_bound_selection_applies(&conditions->question)) return;
-    if (conditions->question.about_output) { /* once: afterwards the scores are linear */
+    if (!conditions->has_prediction || !cr_bound_selection_applies(&conditions->question)) return;
+    if (conditions->question.bounds_output) { /* once: afterwards the scores are linear */
         if (conditions->each->score.kind == CR_SCORE_OUTPUT) choose_for_mean(w, conditions);
         return;
     }
     for (int i = 0; i < conditions->count && i < CR_LAWS; i++) {
-        if (conditions->each[i].exact) continue;
+        if (conditions->each[i].is_binomial) continue;
         choice c = choice_init(w, conditions, conditions->each + i, conditions->scratch->laws + i);
         c.law->moves = 0;
         const double r = radius_by_moments(&c);

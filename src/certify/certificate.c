@@ -76,7 +76,8 @@ void cr_certificate_fill(cr_view *v, const cr_evaluation *e, const cr_condition_
     if (q->given.at_radius > 0) return;
     c->limiting_side = proven->limiting_side;
     c->constraints = constraints_used(v, e, proven);
-    if (c->outcome == CERTREG_OUTCOME_ABSTAINED || isnan(c->prediction) || q->center->by_estimate)
+    if (c->outcome == CERTREG_OUTCOME_ABSTAINED || isnan(c->prediction) ||
+        q->center->about_estimate)
         return;
     c->output_lo = c->prediction - c->tolerance;
     c->output_hi = c->prediction + c->tolerance;

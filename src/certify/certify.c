@@ -49,7 +49,8 @@ static int request_sums(const cr_context *w, const cr_request *r, size_t index)
         cr_conditions_check_reuse(w->record, &q, r->samples, w->why))
         return 1;
     cr_conditions conditions = {.question = q, .scratch = w->scratch};
-    if (q.is_ordered || !(cr_bounds_constraints(w->record, &q) & CERTREG_CONSTRAINT_GRADIENT))
+    if (q.uses_order_statistics ||
+        !(cr_bounds_constraints(w->record, &q) & CERTREG_CONSTRAINT_GRADIENT))
         return 1;
     if (q.directions > 1) return !cr_noise_sums_pending(w->replay); /* it looks ahead itself */
     return cr_conditions_prepare(w->record, &conditions, w->why) ||

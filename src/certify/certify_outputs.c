@@ -26,20 +26,20 @@ static size_t questions_about(const certreg_question *questions, size_t count, s
 static certreg_status check_serving(const cr_context *w, const cr_given *q, const cr_given *first,
                                     size_t i)
 {
-    if (!q->served_samples != !first->served_samples)
+    if (!q->serving_samples != !first->serving_samples)
         return cr_error_set(w->why, CERTREG_E_INVALID,
                             "questions[%zu].serving is %s, and questions[0].serving is %s: one "
                             "radius is about served values or about T, so set both or neither",
-                            i, q->served_samples ? "set" : "NULL",
-                            first->served_samples ? "set" : "NULL");
-    if (q->served_samples != first->served_samples || q->served_pairs != first->served_pairs)
+                            i, q->serving_samples ? "set" : "NULL",
+                            first->serving_samples ? "set" : "NULL");
+    if (q->serving_samples != first->serving_samples || q->serving_pairs != first->serving_pairs)
         return cr_error_set(
             w->why, CERTREG_E_INVALID,
             "questions[%zu].serving has samples %zu and pairs %d, and "
             "questions[0].serving %zu and %d: one radius is about values that one "
             "request serves, so give both the same, or call certreg_certify for each "
             "server",
-            i, q->served_samples, q->served_pairs, first->served_samples, first->served_pairs);
+            i, q->serving_samples, q->serving_pairs, first->serving_samples, first->serving_pairs);
     return CERTREG_OK;
 }
 
@@ -83,7 +83,7 @@ static certreg_status check(const cr_context *w, const certreg_question *questio
 static int weakness(int32_t method)
 {
     const cr_method *m = cr_method_of(method);
-    return 2 * m->normality - m->any_number;
+    return 2 * m->normality - m->is_anytime;
 }
 
 /* The model fixes which output leaves its tolerance first as the shift grows. The least radius is

@@ -17,11 +17,11 @@ static double direct_radius(const cr_evaluation *e, int i, double cap)
     const uint32_t counted = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE,
                    named = e->conditions.question.solver_constraints;
     if (c->law) return cr_distribution_bound_radius(c->law, b->law_mean, c->threshold, cap);
-    if (!c->exact || b->moments.constraints != counted) return NAN;
+    if (!c->is_binomial || b->moments.constraints != counted) return NAN;
     if (named && (named & counted) != counted) return NAN;
     if (!c->pairs.samples) return cr_shift_max_radius(b->miss_rate, 0.5 * (1 - c->threshold), cap);
     /* The target radius is tried first, so that no search falls short of it. */
-    const double target = g->target * (1 + CR_TARGET_MARGIN) / b->moments.sigma;
+    const double target = g->target_radius * (1 + CR_TARGET_MARGIN) / b->moments.sigma;
     return fmin(cr_antithetic_radius(&c->pairs, b->miss_rate, target), cap);
 }
 

@@ -50,7 +50,7 @@ static certreg_status find_bounds(const cr_context *w, const certreg_question *q
             (int)side);
     if (q.directions > 1) {
         status = cr_evaluate_question(w, &q, w->record->present, 0, e, &c);
-        cr_conditions_turn(w->record, conditions, e->proven.direction);
+        cr_conditions_select_direction(w->record, conditions, e->proven.direction);
     }
     if (!status) cr_bound_selection_choose(w, conditions);
     if (!status) status = cr_bounds_compute(w->replay, conditions, e->bounds, &e->abstained);

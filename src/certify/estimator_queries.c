@@ -21,11 +21,11 @@ static uint64_t first_passed(cr_view *v, const cr_conditions *conditions, const 
 {
     const uint64_t end = v->plan.max_samples;
     cr_looks looks;
-    cr_looks_make(v, &conditions->question, &looks);
+    cr_looks_schedule(v, &conditions->question, &looks);
     for (size_t j = 0; j < looks.count; j++)
         if (cr_looks_passed(v, conditions, c, looks.at[j], failures_of(v, rate, looks.at[j])))
             return looks.at[j];
-    return !conditions->question.is_group &&
+    return !conditions->question.is_group_sequential &&
                    cr_looks_passed(v, conditions, c, end, failures_of(v, rate, end))
                ? end
                : 0;
@@ -35,7 +35,7 @@ static uint64_t first_passed(cr_view *v, const cr_conditions *conditions, const 
 static uint64_t least_passed(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
     uint64_t low = v->pilot, high = v->plan.max_samples;
-    if (conditions->question.is_group) return first_passed(v, conditions, c, 0);
+    if (conditions->question.is_group_sequential) return first_passed(v, conditions, c, 0);
     if (!cr_looks_passed(v, conditions, c, high, 0)) return 0;
     while (high - low > 1) {
         const uint64_t middle = low + (high - low) / 2;
@@ -51,7 +51,7 @@ static double failure_rate(cr_view *v, const cr_conditions *conditions, const cr
 {
     const size_t first = cr_view_first_noisy(v),
                  count = conditions->samples > first ? conditions->samples - first : 0;
-    const cr_samples s = cr_view_samples(v, &c->score, conditions->output, first, count, 0);
+    const cr_samples s = cr_view_samples(v, &c->score, conditions->score_output, first, count, 0);
     double failures = 0.5;
     if (!count || (!conditions->question.given.prediction_given && conditions->samples < v->pilot))
         return NAN;
@@ -65,7 +65,7 @@ static void fill(cr_view *v, cr_conditions *conditions, certreg_forecast *f)
     f->least_samples = 0;
     f->expected_samples = 0;
     for (size_t i = 0; i < conditions->question.directions; i++) {
-        cr_conditions_turn(v, conditions, i);
+        cr_conditions_select_direction(v, conditions, i);
         for (int j = 0; j < conditions->count; j++) {
             const cr_condition *c = conditions->each + j;
             const uint64_t least = least_passed(v, conditions, c);
@@ -88,12 +88,12 @@ static certreg_status forecast(const cr_context *w, const certreg_question *ques
     cr_conditions c = {.scratch = w->scratch};
     const cr_question *q = &c.question;
     certreg_status status = cr_question_load(w->record, question, &c.question, w->why);
-    if (!status && (!q->is_counted || !(q->given.target > 0)))
+    if (!status && (!q->is_binomial || !(q->given.target_radius > 0)))
         status =
             cr_error_set(w->why, CERTREG_E_INVALID,
                          "set question.target and CERTREG_STATISTIC_MEDIAN: only a target radius "
                          "of the median can be forecast");
-    if (!status) status = cr_conditions_preview(w->record, &c, w->why);
+    if (!status) status = cr_conditions_prepare_forecast(w->record, &c, w->why);
     if (status) return status;
     fill(w->record, &c, found);
     cr_query_log_remember_now(w->record, cr_question_looks_digest(q));
@@ -124,8 +124,8 @@ static certreg_status locate(const cr_context *w, const certreg_question *questi
         estimate ? cr_question_load_for_estimate(w->record, question, &c.question, w->why)
                  : cr_question_load(w->record, question, &c.question, w->why);
     if (status) return status;
-    if (!estimate) return cr_prediction_tell(w->record, &c, out, w->why);
-    status = cr_prediction_tell_estimate(w->record, &c, out, w->why);
+    if (!estimate) return cr_prediction_report(w->record, &c, out, w->why);
+    status = cr_prediction_report_estimate(w->record, &c, out, w->why);
     if (!status) cr_query_log_remember_now(w->record, cr_question_looks_digest(&c.question));
     return status;
 }

@@ -13,7 +13,7 @@ static int has_same_bounds(cr_view *v, const cr_evaluation *before, const cr_que
 {
     const cr_question *b = &before->conditions.question;
     const cr_given *g = &q->given, *h = &b->given;
-    if (q->is_vector || !q->center->about_output) return 0;
+    if (q->is_vector || !q->center->bounds_output) return 0;
     if (cr_bound_selection_applies(b) || cr_bound_selection_applies(q)) return 0;
     const uint32_t other = cr_bounds_constraints(v, b) ^ cr_bounds_constraints(v, q);
     return !(other & ~q->method->neutral) && h->center == g->center && h->output == g->output &&
@@ -32,10 +32,10 @@ static void prefetch_directions(const cr_context *w, cr_conditions *conditions, 
     }
     if (!cr_noise_sums_pending(w->replay)) return;
     for (size_t i = direction + 1, room = 1; room && i < conditions->question.directions; i++) {
-        cr_conditions_turn(w->record, conditions, i);
+        cr_conditions_select_direction(w->record, conditions, i);
         room = (size_t)cr_bounds_prefetch(w->replay, conditions);
     }
-    cr_conditions_turn(w->record, conditions, direction);
+    cr_conditions_select_direction(w->record, conditions, direction);
 }
 
 /* Returns 1 if a failure is an outcome: too few samples after an early stop, or an empty box of
@@ -52,7 +52,7 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
     cr_conditions *conditions = &e->conditions;
     cr_condition_radius here, *least = &e->proven;
     const int inverse = q->given.at_radius > 0,
-              reuse = q->is_ordered || (e->has_bounds && has_same_bounds(v, e, q));
+              reuse = q->uses_order_statistics || (e->has_bounds && has_same_bounds(v, e, q));
     *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
     cr_certificate_init(v, q, c);
     certreg_status status = cr_conditions_check_reuse(v, q, samples, w->why);
@@ -74,7 +74,7 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
     /* Steps 2 to 4 for each direction of a vector; for any other question once. */
     for (size_t i = 0; !status && i < q->directions; i++) {
         /* 2. The conditions along it, each by the moments or by the whole law of its score. */
-        if (i) cr_conditions_turn(v, conditions, i);
+        if (i) cr_conditions_select_direction(v, conditions, i);
         if (q->directions > 1) prefetch_directions(w, conditions, i);
         if (!reuse) cr_bound_selection_choose(w, conditions);
 

@@ -14,11 +14,12 @@
  * median, within r. */
 static double order_probability(const cr_question *q, double r)
 {
-    const double rate = 0.5 * q->given.served_rate;
-    const cr_antithetic pairs = {q->given.served_samples, (q->given.served_samples + 1) / 2, rate};
-    if (q->given.served_pairs) return cr_antithetic_share(&pairs, nextafter(r, INFINITY));
+    const double rate = 0.5 * q->given.serving_failure_rate;
+    const cr_antithetic pairs = {q->given.serving_samples, (q->given.serving_samples + 1) / 2,
+                                 rate};
+    if (q->given.serving_pairs) return cr_antithetic_share(&pairs, nextafter(r, INFINITY));
     const double threshold =
-        q->given.served_samples ? cr_serving_binomial(q->given.served_samples, 0.5, rate) : 0;
+        q->given.serving_samples ? cr_serving_binomial(q->given.serving_samples, 0.5, rate) : 0;
     return cr_shift_min_probability(0.5 * (1 - threshold), r);
 }
 
@@ -30,7 +31,7 @@ static double order_probability(const cr_question *q, double r)
 static void bounds_of_orders(cr_view *v, const cr_conditions *conditions, double *from, double *to)
 {
     const cr_question *q = &conditions->question;
-    const size_t first = conditions->main_first, count = conditions->samples - first;
+    const size_t first = conditions->first_main_sample, count = conditions->samples - first;
     const cr_values values = {.y = v->values + first * v->model.outputs + q->given.output,
                               .count = count,
                               .step = v->model.outputs,
@@ -61,11 +62,11 @@ static certreg_status bounds_of_mean(const cr_context *w, const cr_evaluation *e
     if (status) return status;
     *from = least;
     *to = greatest;
-    if (!q->given.served_samples) return CERTREG_OK;
+    if (!q->given.serving_samples) return CERTREG_OK;
     const double span = w->record->model.hi[q->given.output] - w->record->model.lo[q->given.output];
-    const double fresh = span *
-                         sqrt(log(2 / q->given.served_rate) / (2 * cr_question_served_count(q))) *
-                         (1 + CR_ROUNDING_MARGIN); /* Hoeffding */
+    const double fresh =
+        span * sqrt(log(2 / q->given.serving_failure_rate) / (2 * cr_question_served_count(q))) *
+        (1 + CR_ROUNDING_MARGIN); /* Hoeffding */
     *from = nextafter(least - fresh, -INFINITY);
     *to = nextafter(greatest + fresh, INFINITY);
     return CERTREG_OK;
@@ -120,10 +121,10 @@ certreg_status cr_output_bounds_find(const cr_context *w, cr_evaluation *e, doub
 {
     const cr_question *q = &e->conditions.question;
     e->has_bounds = 0;
-    if (q->is_ordered) {
+    if (q->uses_order_statistics) {
         bounds_of_orders(w->record, &e->conditions, from, to);
         return CERTREG_OK;
     }
-    if (q->about_output) return bounds_of_mean(w, e, from, to);
+    if (q->bounds_output) return bounds_of_mean(w, e, from, to);
     return isnan(e->conditions.prediction) ? CERTREG_OK : bounds_of_tolerances(w, e, from, to);
 }

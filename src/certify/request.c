@@ -15,7 +15,7 @@ certreg_status cr_request_question(const cr_context *w, const cr_request *r, siz
     certreg_status status =
         cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", w->why);
     if (!status) status = cr_question_parse(call->questions, index, call->share, &given, w->why);
-    *out = (cr_question){.first = 0};
+    *out = (cr_question){.first_output = 0};
     if (status) return status;
     out->given = given;
     out->given.at_radius = call->at_radius;
@@ -38,11 +38,11 @@ void cr_request_check(const cr_context *w, cr_request *r)
         if (status && !r->first_invalid.status) r->first_invalid = *w->why;
         if (status) continue;
         if (!r->looks) r->looks = cr_question_looks_digest(&q);
-        const size_t needed = cr_conditions_least(w->record, &q);
+        const size_t needed = cr_conditions_min_samples(w->record, &q);
         if (needed > r->samples || cr_conditions_check_reuse(w->record, &q, r->samples, w->why))
             continue; /* reported when it is answered */
         r->any_valid = 1;
-        r->all_targets &= q.given.target > 0;
+        r->all_targets &= q.given.target_radius > 0;
         if (needed < r->min_samples) r->min_samples = needed;
         r->timer_key = cr_answer_timer_key(r->timer_key, &q);
     }

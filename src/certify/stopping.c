@@ -23,7 +23,7 @@ static enum target_state evaluate_target(const cr_context *w, cr_request *r, cr_
 {
     certreg_certificate c;
     cr_evaluation e = {.has_bounds = 0};
-    if (r->look_question == q->given.digest) q->found = &r->look_prediction;
+    if (r->look_question == q->given.digest) q->cached_prediction = &r->look_prediction;
     const certreg_status status = cr_evaluate_question(w, q, r->samples, 1, &e, &c);
     r->main_samples_revealed |= e.reported;
     if (e.has_bounds) {
@@ -32,8 +32,8 @@ static enum target_state evaluate_target(const cr_context *w, cr_request *r, cr_
     }
     if (status == CERTREG_E_DEADLINE) return OPEN;
     if (status) return FUTILE; /* reported with the final answer */
-    if (c.radius >= q->given.target) return PROVEN;
-    return e.has_bounds && cr_looks_hopeless(w->record, &e.conditions) ? FUTILE : OPEN;
+    if (c.radius >= q->given.target_radius) return PROVEN;
+    return e.has_bounds && cr_looks_futile(w->record, &e.conditions) ? FUTILE : OPEN;
 }
 
 /* Without samples there is no failure, so that a target that is out of reach now remains so. Main
@@ -42,9 +42,10 @@ static enum target_state evaluate_target(const cr_context *w, cr_request *r, cr_
 static enum target_state target_before_sampling(const cr_context *w, const cr_question *q)
 {
     cr_conditions conditions = {.question = *q, .scratch = w->scratch};
-    if (cr_conditions_preview(w->record, &conditions, w->why)) return OPEN;
-    if (conditions.samples > conditions.main_first) conditions.samples = conditions.main_first;
-    return cr_looks_hopeless(w->record, &conditions) ? FUTILE : OPEN;
+    if (cr_conditions_prepare_forecast(w->record, &conditions, w->why)) return OPEN;
+    if (conditions.samples > conditions.first_main_sample)
+        conditions.samples = conditions.first_main_sample;
+    return cr_looks_futile(w->record, &conditions) ? FUTILE : OPEN;
 }
 
 /* Half of the remaining time: one half is for computing the tests, one for the answers while their
@@ -91,7 +92,7 @@ static uint64_t next_look(const cr_context *w, const cr_request *r, uint64_t aft
         cr_question q;
         cr_looks looks;
         if (cr_request_question(w, r, i, &q)) continue;
-        cr_looks_make(w->record, &q, &looks);
+        cr_looks_schedule(w->record, &q, &looks);
         for (size_t k = 0; k < looks.count; k++)
             if (looks.at[k] > after && looks.at[k] < next) next = looks.at[k];
     }

@@ -55,7 +55,8 @@ static uint64_t max_outliers(cr_view *v, const cr_question *q, const cr_score *s
                  farther = fmax(hi - score->prediction, score->prediction - lo);
     const int may_fail = (v->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
     const double reach = score->period > 0 ? 0.5 * score->period : may_fail ? INFINITY : farther;
-    return cr_serving_out(g->served_samples, g->served_trim, g->tolerance, score->tolerance, reach);
+    return cr_serving_out(g->serving_samples, g->serving_trim, g->tolerance, score->tolerance,
+                          reach);
 }
 
 /* Returns the threshold for the mean of the score at the shifted input. For served values, `beta`
@@ -65,14 +66,15 @@ static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr
 {
     const cr_question *q = &conditions->question;
     const cr_score *score = &c->score;
-    const size_t served = q->given.served_samples;
+    const size_t served = q->given.serving_samples;
     double lo, hi;
-    if (!served || score->kind == CR_SCORE_OUTPUT) return c->exact ? 2 * score->needed - 1 : 0;
+    if (!served || score->kind == CR_SCORE_OUTPUT)
+        return c->is_binomial ? 2 * score->needed - 1 : 0;
     if (score->kind == CR_SCORE_WITHIN)
         return cr_serving_misses(served, max_outliers(v, q, score), beta);
-    if (c->exact) return cr_serving_binomial(served, score->needed, beta);
-    cr_score_range(score, v->model.lo + conditions->output, v->model.hi + conditions->output, &lo,
-                   &hi);
+    if (c->is_binomial) return cr_serving_binomial(served, score->needed, beta);
+    cr_score_range(score, v->model.lo + conditions->score_output,
+                   v->model.hi + conditions->score_output, &lo, &hi);
     return cr_serving_bounded(cr_question_served_count(q), lo, hi, beta);
 }
 
@@ -80,12 +82,12 @@ static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr
 static void add(cr_view *v, cr_conditions *conditions, const cr_score *score, int near, double beta)
 {
     const cr_question *q = &conditions->question;
-    const uint64_t served = q->given.served_samples;
+    const uint64_t served = q->given.serving_samples;
     cr_condition *c = conditions->each + conditions->count++;
     *c = (cr_condition){
-        .score = *score, .near = near, .exact = cr_score_traits_of(score->kind).two_valued};
+        .score = *score, .near = near, .is_binomial = cr_score_traits_of(score->kind).two_valued};
     c->threshold = threshold_of(v, conditions, c, beta);
-    if (!q->given.served_pairs || !c->exact) return;
+    if (!q->given.serving_pairs || !c->is_binomial) return;
     const uint64_t out = score->kind == CR_SCORE_WITHIN
                              ? max_outliers(v, q, score) + 1
                              : served - cr_serving_share(served, score->needed);
@@ -118,12 +120,13 @@ static cr_score own_score(cr_view *v, cr_conditions *conditions)
 {
     const cr_question *q = &conditions->question;
     const cr_statistic *of = q->statistic;
-    cr_score s = {.kind = q->about_output ? CR_SCORE_OUTPUT : of->score,
+    cr_score s = {.kind = q->bounds_output ? CR_SCORE_OUTPUT : of->score,
                   .side = 1,
                   .prediction = conditions->prediction,
-                  .tolerance = of->wider > 1 ? nextafter(q->given.tolerance / of->wider, 0)
-                               : q->given.served_core > 0 ? q->given.served_core
-                                                          : q->given.tolerance,
+                  .tolerance = of->tolerance_divisor > 1
+                                   ? nextafter(q->given.tolerance / of->tolerance_divisor, 0)
+                               : q->given.serving_core > 0 ? q->given.serving_core
+                                                           : q->given.tolerance,
                   .width = q->given.huber_width,
                   .needed = of->level,
                   .period = q->period};
@@ -131,9 +134,9 @@ static cr_score own_score(cr_view *v, cr_conditions *conditions)
         s.center = conditions->scratch->center;
         s.outputs = v->model.outputs;
     }
-    conditions->output = q->has_directions
-                             ? cr_directions_aim(v, conditions, conditions->direction, &s)
-                             : q->given.output;
+    conditions->score_output =
+        q->has_directions ? cr_directions_project_score(v, conditions, conditions->direction, &s)
+                          : q->given.output;
     return s;
 }
 
@@ -145,11 +148,12 @@ static void set_conditions_with(cr_view *v, cr_conditions *conditions, const ang
 {
     const cr_question *q = &conditions->question;
     const int quarter = test && test->max_arc > 0 && test->near == 90.0 / 360;
-    const double rate = q->given.served_rate / (double)q->directions, level = q->statistic->level;
+    const double rate = q->given.serving_failure_rate / (double)q->directions,
+                 level = q->statistic->level;
     cr_score s = own_score(v, conditions);
     conditions->count = 0;
     if (!cr_score_traits_of(s.kind).sides) {
-        add(v, conditions, &s, 0, q->given.served_rate);
+        add(v, conditions, &s, 0, q->given.serving_failure_rate);
         return;
     }
     s.cut = test ? (0.5 - test->near) * s.period : s.period;
@@ -179,8 +183,9 @@ static int tests_for(const cr_conditions *conditions)
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE,
                    family = q->solver_constraints;
     const int moments = !family || (family & both) == both;
-    return moments && conditions->main_first >= min_pilot_for_sines && !q->method->any_number &&
-                   !(q->given.target > 0) && !(q->given.at_radius > 0)
+    return moments && conditions->first_main_sample >= min_pilot_for_sines &&
+                   !q->method->is_anytime && !(q->given.target_radius > 0) &&
+                   !(q->given.at_radius > 0)
                ? TESTS
                : ARC_TESTS;
 }
@@ -203,8 +208,8 @@ static const angle_test *least_demanding(const cr_question *q)
 static double radius_of(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
 {
     const size_t first = cr_view_first_noisy(v);
-    const cr_samples s =
-        cr_view_samples(v, &c->score, conditions->output, first, conditions->main_first - first, 0);
+    const cr_samples s = cr_view_samples(v, &c->score, conditions->score_output, first,
+                                         conditions->first_main_sample - first, 0);
     const double count = (double)s.count;
     double failures = 0.5, sum = 0, square = 0;
     for (size_t i = 0; cr_samples_has(&s, i); i++) {
@@ -225,7 +230,7 @@ static const angle_test *best_for_pilot(cr_view *v, cr_conditions *conditions, f
 {
     const angle_test *best = tests;
     const int count = tests_for(conditions),
-              parts = conditions->question.given.served_samples ? PARTS : 1;
+              parts = conditions->question.given.serving_samples ? PARTS : 1;
     double greatest = -INFINITY;
     for (int i = 0; i < count * parts; i++) {
         const double near = near_parts[i / count];
@@ -251,8 +256,8 @@ static void set_conditions(cr_view *v, cr_conditions *conditions)
         set_conditions_with(v, conditions, NULL, (failure_split){0.5, 0});
         return;
     }
-    if (conditions->main_first >= min_pilot_for_arcs) {
-        if (conditions->samples >= conditions->main_first)
+    if (conditions->first_main_sample >= min_pilot_for_arcs) {
+        if (conditions->samples >= conditions->first_main_sample)
             test = best_for_pilot(v, conditions, &part);
         else { /* a forecast, which must not be too low: each condition has the greatest part that
                   any split gives it */
@@ -269,7 +274,7 @@ void cr_conditions_set_tolerance(cr_view *v, cr_conditions *conditions, double t
     set_conditions(v, conditions);
 }
 
-void cr_conditions_turn(cr_view *v, cr_conditions *conditions, size_t direction)
+void cr_conditions_select_direction(cr_view *v, cr_conditions *conditions, size_t direction)
 {
     if (direction == conditions->direction) return;
     conditions->direction = direction;
@@ -277,7 +282,7 @@ void cr_conditions_turn(cr_view *v, cr_conditions *conditions, size_t direction)
 }
 
 /* ---- the number of samples */
-size_t cr_conditions_least(cr_view *v, const cr_question *q)
+size_t cr_conditions_min_samples(cr_view *v, const cr_question *q)
 {
     return v->pilot + (q->method->normality ? v->plan.blocks : 1);
 }
@@ -303,8 +308,8 @@ certreg_status cr_conditions_check_reuse(cr_view *v, const cr_question *q, uint6
 {
     const cr_query_log *asked = &v->asked;
     if (cr_view_require_in_range(v, why)) return CERTREG_E_OUT_OF_RANGE;
-    if (!asked->max_samples || q->method->any_number) return CERTREG_OK;
-    if (!q->is_group)
+    if (!asked->max_samples || q->method->is_anytime) return CERTREG_OK;
+    if (!q->is_group_sequential)
         return cr_query_log_fixed(v, samples) ? CERTREG_OK : refuse_number(v, q, samples, why);
     const uint64_t looks = cr_question_looks_digest(q);
     if (!looks || looks == asked->looks) return CERTREG_OK;
@@ -318,11 +323,11 @@ certreg_status cr_conditions_check_reuse(cr_view *v, const cr_question *q, uint6
 static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certreg_error *why)
 {
     const cr_question *q = &conditions->question;
-    const size_t least = cr_conditions_least(v, q);
+    const size_t least = cr_conditions_min_samples(v, q);
     const certreg_status status = cr_view_require_contiguous(v, &conditions->samples, why);
     if (status) return status;
     /* Median smoothing as its authors coded it has no pilot: all noisy samples enter the bounds. */
-    conditions->main_first = q->center->every_sample ? cr_view_first_noisy(v) : v->pilot;
+    conditions->first_main_sample = q->center->includes_pilot ? cr_view_first_noisy(v) : v->pilot;
     if (conditions->samples >= least)
         return cr_conditions_check_reuse(v, q, conditions->samples, why);
     return cr_error_set(
@@ -336,7 +341,7 @@ static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certr
 static int any_failed(cr_view *v, const cr_question *q, size_t samples)
 {
     for (size_t i = 0; i < samples; i++)
-        for (size_t k = q->first; k < q->end; k++)
+        for (size_t k = q->first_output; k < q->end_output; k++)
             if (isnan(cr_view_value(v, i, k))) return 1;
     return 0;
 }
@@ -346,35 +351,36 @@ certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, cert
     const cr_question *q = &conditions->question;
     const certreg_status status = check_samples(v, conditions, why);
     conditions->prediction = NAN;
-    if (q->has_directions && q->by_estimate) cr_directions_share_by_spread(v, conditions);
+    if (q->has_directions && q->about_estimate) cr_directions_share_by_spread(v, conditions);
     /* The caller's prediction is reported even if nothing can be certified. */
-    conditions->known = !q->by_estimate && (!status || q->given.prediction_given) &&
-                        cr_prediction_find(v, conditions);
+    conditions->has_prediction = !q->about_estimate && (!status || q->given.prediction_given) &&
+                                 cr_prediction_choose(v, conditions);
     conditions->estimate = conditions->prediction;
-    if (!q->found || q->by_estimate) /* interim looks do not report it */
+    if (!q->cached_prediction || q->about_estimate) /* interim looks do not report it */
         conditions->estimate =
             cr_prediction_estimate(v, q, conditions->samples, conditions->prediction);
     if (status) return status;
-    conditions->failures = any_failed(v, q, conditions->samples);
-    if (q->by_estimate) {
+    conditions->any_output_failed = any_failed(v, q, conditions->samples);
+    if (q->about_estimate) {
         conditions->prediction = conditions->estimate;
-        conditions->known = q->is_vector || !isnan(conditions->estimate);
+        conditions->has_prediction = q->is_vector || !isnan(conditions->estimate);
     }
     set_conditions(v, conditions);
     return v->watch->late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
-certreg_status cr_conditions_preview(cr_view *v, cr_conditions *conditions, certreg_error *why)
+certreg_status cr_conditions_prepare_forecast(cr_view *v, cr_conditions *conditions,
+                                              certreg_error *why)
 {
     const cr_question *q = &conditions->question;
     const certreg_status status = cr_view_require_contiguous(v, &conditions->samples, why);
     if (status) return status;
-    conditions->main_first = v->pilot;
+    conditions->first_main_sample = v->pilot;
     const int complete = v->pilot > 0 && conditions->samples >= v->pilot;
     conditions->prediction = 0;
     for (size_t k = 0; k < v->model.outputs; k++) conditions->scratch->center[k] = 0;
     if (q->given.prediction_given || complete)
-        conditions->known = cr_prediction_find(v, conditions);
+        conditions->has_prediction = cr_prediction_choose(v, conditions);
     else if (q->has_directions) cr_directions_share_by_spread(v, conditions);
     set_conditions(v, conditions);
     return CERTREG_OK;

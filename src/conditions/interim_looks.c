@@ -36,10 +36,11 @@ static int use_given_looks(const cr_question *q, cr_looks *out)
 
 /* Default looks are at whole batches, so that no row is evaluated twice. A group-sequential test
  * keeps the looks of the plan under which the record was first evaluated. */
-void cr_looks_make(cr_view *v, const cr_question *q, cr_looks *out)
+void cr_looks_schedule(cr_view *v, const cr_question *q, cr_looks *out)
 {
     if (use_given_looks(q, out)) return;
-    if (q->is_group) default_looks(v, cr_query_log_max_samples(v), cr_query_log_batch(v), out);
+    if (q->is_group_sequential)
+        default_looks(v, cr_query_log_max_samples(v), cr_query_log_batch(v), out);
     else default_looks(v, v->plan.max_samples, v->model.batch, out);
 }
 
@@ -74,7 +75,7 @@ static double attainable_probability(cr_view *v, const cr_conditions *conditions
                                      const cr_condition *c)
 {
     return critical_probability(v, conditions, c,
-                                conditions->question.given.target * (1 - CR_TARGET_MARGIN));
+                                conditions->question.given.target_radius * (1 - CR_TARGET_MARGIN));
 }
 
 static int is_same(const cr_group_tests *a, const cr_group_tests *b)
@@ -150,13 +151,13 @@ static const cr_group_tests *group_tests(cr_view *v, const cr_conditions *condit
     const cr_given *g = &conditions->question.given;
     cr_group_tests now = {.alpha = g->alpha};
     cr_looks looks;
-    cr_looks_make(v, &conditions->question, &looks);
+    cr_looks_schedule(v, &conditions->question, &looks);
     now.count = looks.count;
     for (size_t j = 0; j < looks.count; j++) now.trials[j] = (uint32_t)(looks.at[j] - v->pilot);
     for (size_t i = 0; i < CR_GROUP_RADII; i++) {
         if (c->pairs.samples && cr_deadline_late(v->watch)) return NULL;
         now.q[i] = critical_probability(v, conditions, c,
-                                        fraction[i] * g->target * (1 + CR_TARGET_MARGIN));
+                                        fraction[i] * g->target_radius * (1 + CR_TARGET_MARGIN));
     }
     cr_group_tests *test = find_or_begin(conditions->scratch, &now);
     return continue_tests(test, conditions->scratch->paths, v->watch) ? test : NULL;
@@ -168,21 +169,23 @@ static uint64_t count_failures(cr_view *v, const cr_conditions *conditions, cons
 {
     uint64_t count = 0;
     for (size_t i = from; i < end && !cr_deadline_ends(v->watch, i); i++)
-        count += cr_score_value(&c->score, cr_view_output_ptr(v, i, conditions->output)) < 0;
+        count += cr_score_value(&c->score, cr_view_output_ptr(v, i, conditions->score_output)) < 0;
     return count;
 }
 
 /* The tests are nested, so a radius is proved if its test is passed at any look, with an error of
  * at most alpha for all radii together. */
-double cr_looks_upper(cr_view *v, const cr_conditions *conditions, const cr_condition *c)
+double cr_looks_group_sequential_upper(cr_view *v, const cr_conditions *conditions,
+                                       const cr_condition *c)
 {
     const cr_group_tests *test = group_tests(v, conditions, c);
-    size_t at = conditions->main_first, proven = CR_GROUP_RADII;
+    size_t at = conditions->first_main_sample, proven = CR_GROUP_RADII;
     uint64_t failures = 0;
     if (!test) return 1;
     for (size_t j = 0;
-         j < test->count && conditions->main_first + test->trials[j] <= conditions->samples; j++) {
-        const size_t end = conditions->main_first + (size_t)test->trials[j];
+         j < test->count && conditions->first_main_sample + test->trials[j] <= conditions->samples;
+         j++) {
+        const size_t end = conditions->first_main_sample + (size_t)test->trials[j];
         failures += count_failures(v, conditions, c, at, end);
         at = end;
         while (proven > 0 && (int64_t)failures <= test->critical[proven - 1][j]) proven--;
@@ -193,12 +196,12 @@ double cr_looks_upper(cr_view *v, const cr_conditions *conditions, const cr_cond
 /* A bound that held at an earlier number of samples still holds. Some of these numbers give nearly
  * the least bound of all; their choice does not depend on the batch, so that the answer depends on
  * the outputs alone. */
-double cr_looks_anytime(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                        double alpha)
+double cr_looks_anytime_upper(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
+                              double alpha)
 {
     cr_looks looks;
     uint64_t failures[CR_LOOKS + 1], trials[CR_LOOKS + 1], seen = 0;
-    size_t at = conditions->main_first, count = 0;
+    size_t at = conditions->first_main_sample, count = 0;
     if (!use_given_looks(&conditions->question, &looks))
         default_looks(v, v->plan.max_samples, 1, &looks);
     /* At each look, and at the end of the record. */
@@ -208,7 +211,7 @@ double cr_looks_anytime(cr_view *v, const cr_conditions *conditions, const cr_co
         seen += count_failures(v, conditions, c, at, end);
         at = end;
         failures[count] = seen;
-        trials[count++] = at - conditions->main_first;
+        trials[count++] = at - conditions->first_main_sample;
     }
     double best = 1;
     while (count-- > 0) /* the last is mostly the best: each earlier one then takes one evaluation
@@ -223,7 +226,7 @@ int cr_looks_passed(cr_view *v, const cr_conditions *conditions, const cr_condit
 {
     const cr_question *q = &conditions->question;
     const uint64_t trials = samples - v->pilot;
-    if (!q->is_group)
+    if (!q->is_group_sequential)
         return cr_mixture_rejects(failures, trials, attainable_probability(v, conditions, c),
                                   q->given.alpha);
     const cr_group_tests *test = group_tests(v, conditions, c);
@@ -236,27 +239,27 @@ int cr_looks_passed(cr_view *v, const cr_conditions *conditions, const cr_condit
 static int within_reach(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                         uint64_t failures)
 {
-    const uint64_t trials = v->plan.max_samples - conditions->main_first;
-    if (!conditions->question.is_group) {
+    const uint64_t trials = v->plan.max_samples - conditions->first_main_sample;
+    if (!conditions->question.is_group_sequential) {
         const double q = attainable_probability(v, conditions, c),
                      alpha = conditions->question.given.alpha;
         return cr_mixture_rejects(failures, trials, q, alpha) ||
-               cr_looks_anytime(v, conditions, c, alpha) <= q;
+               cr_looks_anytime_upper(v, conditions, c, alpha) <= q;
     }
     const cr_group_tests *test = group_tests(v, conditions, c);
     if (!test) return 1; /* until the test is complete */
     return (int64_t)failures <= test->critical[0][test->count - 1] ||
-           cr_looks_upper(v, conditions, c) <= test->q[0];
+           cr_looks_group_sequential_upper(v, conditions, c) <= test->q[0];
 }
 
-int cr_looks_hopeless(cr_view *v, cr_conditions *conditions)
+int cr_looks_futile(cr_view *v, cr_conditions *conditions)
 {
-    const size_t first = conditions->main_first, end = conditions->samples;
+    const size_t first = conditions->first_main_sample, end = conditions->samples;
     for (size_t i = 0; i < conditions->question.directions; i++) {
-        cr_conditions_turn(v, conditions, i);
+        cr_conditions_select_direction(v, conditions, i);
         for (int j = 0; j < conditions->count; j++) {
             const cr_condition *c = conditions->each + j;
-            if (c->exact &&
+            if (c->is_binomial &&
                 !within_reach(v, conditions, c, count_failures(v, conditions, c, first, end)))
                 return 1;
         }

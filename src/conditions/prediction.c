@@ -112,8 +112,8 @@ static int choose_outputs(cr_view *v, const cr_conditions *c)
               is_ball = q->statistic->prediction == CR_PREDICT_CENTER;
     const size_t sample = is_ball && !given ? choose_center(v) : 0;
     int known = 1;
-    for (size_t k = q->first; k < q->end; k++) {
-        if (given) center[k] = q->given.predictions[k - q->first];
+    for (size_t k = q->first_output; k < q->end_output; k++) {
+        if (given) center[k] = q->given.predictions[k - q->first_output];
         else if (is_ball) center[k] = (double)cr_view_value(v, sample, k);
         else {
             cr_question of_output = cr_question_of_output(v, q, k);
@@ -134,7 +134,7 @@ static int choose_vector(cr_view *v, const cr_conditions *c)
     const double start = cr_deadline_now(v->watch);
     if (q->has_directions) cr_directions_share_by_spread(v, c);
     int known = choose_outputs(v, c);
-    if (q->is_counted && known && q->directions > 1) {
+    if (q->is_binomial && known && q->directions > 1) {
         const size_t by_spread = cr_directions_misses(v, c);
         cr_directions_share_equally(c);
         known = choose_outputs(v, c);
@@ -148,13 +148,13 @@ static int choose_vector(cr_view *v, const cr_conditions *c)
 }
 
 /* ---- the prediction */
-int cr_prediction_find(cr_view *v, cr_conditions *c)
+int cr_prediction_choose(cr_view *v, cr_conditions *c)
 {
     const cr_question *q = &c->question;
     c->prediction = NAN;
     if (q->is_vector) return choose_vector(v, c);
     if (q->given.prediction_given) c->prediction = wrap(v, q, q->given.prediction);
-    else c->prediction = q->found ? *q->found : choose_number(v, q);
+    else c->prediction = q->cached_prediction ? *q->cached_prediction : choose_number(v, q);
     return !isnan(c->prediction);
 }
 
@@ -170,18 +170,18 @@ static certreg_status check_pilot(cr_view *v, certreg_error *why)
         length, v->pilot);
 }
 
-certreg_status cr_prediction_tell(cr_view *v, cr_conditions *c, double *out, certreg_error *why)
+certreg_status cr_prediction_report(cr_view *v, cr_conditions *c, double *out, certreg_error *why)
 {
     const cr_question *q = &c->question;
-    if (q->by_estimate)
+    if (q->about_estimate)
         return cr_error_set(
             why, CERTREG_E_INVALID,
             "question.center is %d; only CERTREG_CENTER_PREDICTION has a prediction",
             (int)q->given.center);
     const certreg_status status = q->given.prediction_given ? CERTREG_OK : check_pilot(v, why);
     if (status) return status;
-    const int known = cr_prediction_find(v, c);
-    const double *found = q->is_vector ? c->scratch->center + q->first : &c->prediction;
+    const int known = cr_prediction_choose(v, c);
+    const double *found = q->is_vector ? c->scratch->center + q->first_output : &c->prediction;
     for (size_t k = 0; k < q->outputs; k++) out[k] = known ? found[k] : NAN;
     return CERTREG_OK;
 }
@@ -205,16 +205,17 @@ static void estimate_outputs(cr_view *v, const cr_question *q, size_t samples, d
     const size_t noisy = cr_view_first_noisy(v), count = samples > noisy ? samples - noisy : 0;
     const int projected = count && q->statistic->net == CR_NET_PROJECTIONS;
     for (size_t k = 0; k < q->outputs; k++) {
-        const cr_question of_output = cr_question_of_output(v, q, q->first + k);
+        const cr_question of_output = cr_question_of_output(v, q, q->first_output + k);
         out[k] = projected ? 0 : count ? location_of(v, &of_output, noisy, count, NAN) : NAN;
     }
     for (size_t i = 0; projected && i < q->directions; i++) {
         const cr_direction d = cr_direction_net_direction(CR_NET_PROJECTIONS, q->outputs, i);
-        const cr_values values = {.y = cr_view_output_ptr(v, noisy, (int32_t)(q->first + d.first)),
-                                  .count = count,
-                                  .step = v->model.outputs,
-                                  .along = d.along,
-                                  .outputs = d.outputs};
+        const cr_values values = {
+            .y = cr_view_output_ptr(v, noisy, (int32_t)(q->first_output + d.first)),
+            .count = count,
+            .step = v->model.outputs,
+            .along = d.along,
+            .outputs = d.outputs};
         const double median = d.weight * cr_location_median(&values);
         for (size_t k = 0; k < d.outputs; k++) out[d.first + k] += d.along[k] * median;
     }
@@ -237,7 +238,7 @@ static void estimate_vector(cr_view *v, const cr_conditions *c, double *out)
 static certreg_status check_estimate(cr_view *v, cr_conditions *c, certreg_error *why)
 {
     const cr_question *q = &c->question;
-    const size_t noisy = cr_view_first_noisy(v), served = q->given.served_samples;
+    const size_t noisy = cr_view_first_noisy(v), served = q->given.serving_samples;
     if (!q->statistic->estimate)
         return cr_error_set(
             why, CERTREG_E_INVALID,
@@ -255,8 +256,8 @@ static certreg_status check_estimate(cr_view *v, cr_conditions *c, certreg_error
         fresh, served);
 }
 
-certreg_status cr_prediction_tell_estimate(cr_view *v, cr_conditions *c, double *out,
-                                           certreg_error *why)
+certreg_status cr_prediction_report_estimate(cr_view *v, cr_conditions *c, double *out,
+                                             certreg_error *why)
 {
     const cr_question *q = &c->question;
     const certreg_status status = check_estimate(v, c, why);
@@ -267,7 +268,7 @@ certreg_status cr_prediction_tell_estimate(cr_view *v, cr_conditions *c, double 
         return CERTREG_OK;
     }
     const int has_prediction = q->given.prediction_given || (v->pilot && c->samples >= v->pilot);
-    if (q->method->published && !q->by_estimate && has_prediction) cr_prediction_find(v, c);
+    if (q->method->published && !q->about_estimate && has_prediction) cr_prediction_choose(v, c);
     *out = cr_prediction_estimate(v, q, c->samples, c->prediction);
     return CERTREG_OK;
 }

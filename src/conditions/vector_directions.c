@@ -27,7 +27,7 @@ static size_t block_of(const cr_question *q, size_t k, size_t *size)
 {
     size_t block = 0, first = 0;
     *size = size_of(q, block, &first);
-    while (first + *size <= k - q->first) *size = size_of(q, ++block, &first);
+    while (first + *size <= k - q->first_output) *size = size_of(q, ++block, &first);
     return block;
 }
 
@@ -144,7 +144,7 @@ static double width_of_block(cr_view *v, const cr_conditions *c, size_t block, s
 {
     const cr_question *q = &c->question;
     size_t first;
-    const size_t size = size_of(q, block, &first), from = q->first + first,
+    const size_t size = size_of(q, block, &first), from = q->first_output + first,
                  count = cr_direction_net_size(CR_NET_PROJECTIONS, size);
     double *part = c->scratch->part + *direction;
     if (q->statistic->net == CR_NET_MEANS)
@@ -205,11 +205,12 @@ static double lost_to_rounding(cr_view *v, const cr_score *s, size_t first)
     return s->kind == CR_SCORE_OUTPUT ? 2 * unsure : s->kind == CR_SCORE_LINEAR ? unsure : 0;
 }
 
-int32_t cr_directions_aim(cr_view *v, const cr_conditions *c, size_t direction, cr_score *s)
+int32_t cr_directions_project_score(cr_view *v, const cr_conditions *c, size_t direction,
+                                    cr_score *s)
 {
     const cr_question *q = &c->question;
     const cr_direction d = cr_direction_net_direction(q->statistic->net, q->outputs, direction);
-    const size_t first = q->first + d.first;
+    const size_t first = q->first_output + d.first;
     const double *psi = c->scratch->center + first;
     s->tolerance = tolerance_of_block(c, d.block) *
                    (has_parts(q, d.outputs) ? c->scratch->part[direction]
@@ -229,7 +230,7 @@ int32_t cr_directions_aim(cr_view *v, const cr_conditions *c, size_t direction, 
 static size_t misses_along(cr_view *v, const cr_conditions *c, size_t direction, int32_t side)
 {
     cr_score s = {.kind = CR_SCORE_SIGN, .side = side};
-    const int32_t output = cr_directions_aim(v, c, direction, &s);
+    const int32_t output = cr_directions_project_score(v, c, direction, &s);
     const size_t first = cr_view_first_noisy(v);
     const cr_samples pilot =
         cr_view_samples(v, &s, output, first, v->pilot > first ? v->pilot - first : 0, 0);

@@ -17,6 +17,6 @@ size_t cr_directions_misses(cr_view *, const cr_conditions *);
 double cr_directions_tolerance(const cr_conditions *, size_t k);
 /* Sets tolerance, outputs, prediction and center of a score along a direction, from the shares and
  * scratch->center. Returns the first output. */
-int32_t cr_directions_aim(cr_view *, const cr_conditions *, size_t direction, cr_score *);
+int32_t cr_directions_project_score(cr_view *, const cr_conditions *, size_t direction, cr_score *);
 
 #endif

@@ -110,7 +110,7 @@ uint32_t cr_compatibility_constraints(const cr_question *q)
 {
     uint32_t set = 0;
     const cr_capabilities *row;
-    const int counts = q->is_group || (q->given.served_pairs && q->is_counted);
+    const int counts = q->is_group_sequential || (q->given.serving_pairs && q->is_binomial);
     for (int32_t bit = 0; (row = cr_constraint_of(bit)); bit++)
         if (!counts || row->supports & CR_SUPPORTS_GROUP_TEST) set |= CR_ONE_OF(bit);
     return set;

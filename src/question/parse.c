@@ -34,7 +34,7 @@ static certreg_status read_target(const certreg_target *theirs, cr_given *q, cer
         return cr_error_set(why, CERTREG_E_INVALID,
                             "question.target->look_count is %u; it must be 1 to %u", t.look_count,
                             CR_LOOKS);
-    q->target = t.radius;
+    q->target_radius = t.radius;
     q->looks = t.looks;
     q->look_count = t.look_count;
     return CERTREG_OK;
@@ -58,11 +58,11 @@ static certreg_status read_serving(const certreg_serving *theirs, cr_given *q, c
             why, CERTREG_E_INVALID,
             "question.serving->samples is 0; give the number of samples behind a served "
             "value, or leave serving NULL");
-    q->served_samples = s.samples;
-    q->served_rate = s.failure_rate;
-    q->served_trim = s.trim;
-    q->served_core = s.core;
-    q->served_pairs = s.pairs;
+    q->serving_samples = s.samples;
+    q->serving_failure_rate = s.failure_rate;
+    q->serving_trim = s.trim;
+    q->serving_core = s.core;
+    q->serving_pairs = s.pairs;
     return CERTREG_OK;
 }
 
@@ -120,28 +120,28 @@ static uint64_t digest_of(const cr_given *q)
     const int32_t words[] = {
         q->output,           q->statistic,    q->method, q->center, (int32_t)q->constraints,
         q->prediction_given, q->looks != NULL};
-    const double numbers[] = {q->tolerance,  q->alpha,  q->huber_width,
-                              q->prediction, q->target, q->served_rate};
+    const double numbers[] = {q->tolerance,  q->alpha,         q->huber_width,
+                              q->prediction, q->target_radius, q->serving_failure_rate};
     uint64_t h = CR_HASH_START;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) h = cr_hash32(h, (uint32_t)words[i]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         h = cr_hash64(h, cr_bits_of_double(numbers[i] + 0.0)); /* -0 is 0 */
-    h = hash_looks(cr_hash64(cr_hash64(h, q->bonferroni), q->served_samples), q);
+    h = hash_looks(cr_hash64(cr_hash64(h, q->bonferroni), q->serving_samples), q);
     for (size_t i = 1; i < q->prediction_count; i++)
         h = cr_hash64(h, cr_bits_of_double(q->predictions[i] + 0.0));
     if (q->prediction_count > 1) h = cr_hash64(h, q->prediction_count);
     if (q->output_count > 1) h = cr_hash64(cr_hash64(h, 0x67726f7570), q->output_count);
-    if (q->served_pairs) h = cr_hash64(h, CR_HASH_PAIRS);
-    if (q->served_trim != 0 || q->served_core != 0)
-        h = cr_hash64(cr_hash64(h, cr_bits_of_double(q->served_trim)),
-                      cr_bits_of_double(q->served_core));
+    if (q->serving_pairs) h = cr_hash64(h, CR_HASH_PAIRS);
+    if (q->serving_trim != 0 || q->serving_core != 0)
+        h = cr_hash64(cr_hash64(h, cr_bits_of_double(q->serving_trim)),
+                      cr_bits_of_double(q->serving_core));
     h = cr_hash_end(h);
     return h ? h : 1;
 }
 
 uint64_t cr_question_looks_digest(const cr_question *q)
 {
-    if (!q->is_group || !q->given.looks) return 0;
+    if (!q->is_group_sequential || !q->given.looks) return 0;
     const uint64_t h = cr_hash_end(hash_looks(CR_HASH_START, &q->given));
     return h ? h : 1;
 }

@@ -17,13 +17,13 @@ typedef struct cr_given { /* parsed from the public structs, with defaults fille
     size_t prediction_count;
     size_t output_count;   /* 0 or 1: a single output, or all of them */
     double alpha;          /* after all divisions */
-    double target;         /* radius; 0: none */
+    double target_radius;  /* 0: none */
     const uint64_t *looks; /* the caller's; NULL: the default ones */
     size_t look_count;
-    size_t served_samples; /* 0: the certificate is about T itself */
-    double served_rate, served_trim, served_core;
-    int served_pairs; /* 1: served from pairs of opposite noise */
-    double at_radius; /* > 0: output bounds at this radius are requested, not a radius */
+    size_t serving_samples; /* 0: the certificate is about T itself */
+    double serving_failure_rate, serving_trim, serving_core;
+    int serving_pairs; /* 1: served from pairs of opposite noise */
+    double at_radius;  /* > 0: output bounds at this radius are requested, not a radius */
     uint64_t bonferroni;
     uint64_t digest; /* certreg_question_digest */
 } cr_given;
@@ -34,7 +34,7 @@ typedef struct cr_question {
     const cr_statistic *statistic;
     const cr_method *method;
     const cr_center *center;
-    size_t first, end, outputs;  /* the outputs first .. end-1, and their number */
+    size_t first_output, end_output, outputs; /* first_output .. end_output-1; their number */
     size_t directions;           /* directions of a vector, certified in turn; else 1 */
     double period;               /* a full turn; 0: the output counts as a number */
     uint32_t solver_constraints; /* that the solver may use; 0: all. The scores of a median have no
@@ -42,20 +42,20 @@ typedef struct cr_question {
     int is_vector;
     int has_directions; /* a vector that is certified along directions, not as a whole */
     int is_angle;
-    int is_counted;   /* its own scores have two values */
-    int is_bounded;   /* its scores have finite bounds, whatever the range of the outputs */
-    int is_group;     /* the group-sequential test of a target radius */
-    int is_ordered;   /* output bounds by order statistics */
-    int about_output; /* bounds of f itself are used, not of scores */
-    int by_estimate;  /* about the estimate from all noisy samples, not about a prediction */
+    int is_binomial;         /* its own scores have two values */
+    int is_bounded;          /* its scores have finite bounds, whatever the range of the outputs */
+    int is_group_sequential; /* the group-sequential test of a target radius */
+    int uses_order_statistics; /* output bounds by order statistics */
+    int bounds_output;         /* bounds of f itself are used, not of scores */
+    int about_estimate; /* about the estimate from all noisy samples, not about a prediction */
     /* ---- set by an interim look */
-    const double *found; /* the prediction that an earlier look chose; NULL: none */
+    const double *cached_prediction; /* chosen by an earlier look; NULL: none */
 } cr_question;
 
 /* The number of served samples in bounds of bounded scores: half of them for pairs (theory 1.5). */
 static inline double cr_question_served_count(const cr_question *q)
 {
-    return (q->given.served_pairs ? 0.5 : 1) * (double)q->given.served_samples;
+    return (q->given.serving_pairs ? 0.5 : 1) * (double)q->given.serving_samples;
 }
 
 /* ---- parse.c: no estimator is needed */

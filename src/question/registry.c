@@ -55,7 +55,7 @@ static double circular_mean_of(const cr_question *q, const cr_values *values)
 
 static double trimmed_mean_of(const cr_question *q, const cr_values *values)
 {
-    const uint64_t cut = cr_serving_cut(cr_location_count(values), q->given.served_trim);
+    const uint64_t cut = cr_serving_cut(cr_location_count(values), q->given.serving_trim);
     return cr_location_trimmed_mean(values, (size_t)cut);
 }
 
@@ -109,7 +109,7 @@ static const cr_statistic trimmed_mean = {
     .level = 0.5,
     .angle = CR_ANGLE_UNROLLED,
     .prediction = CR_PREDICT_NOISE_FREE,
-    .trims = 1,
+    .has_trim = 1,
     .estimate = trimmed_mean_of};
 
 /* If more than half of the outputs lie within a third of the tolerance, every center lies within
@@ -120,7 +120,7 @@ static const cr_statistic ball_center = {
     .centers = PREDICTION,
     .score = CR_SCORE_BALL,
     .level = 0.5,
-    .wider = 3,
+    .tolerance_divisor = 3,
     .prediction = CR_PREDICT_CENTER};
 
 static const cr_statistic projection_median = {
@@ -162,7 +162,7 @@ static const cr_method finite_sample = {.row = {"FINITE", SCORES | TARGET | CR_S
                                         .constraints = ECGM,
                                         .default_families = CERTREG_CONSTRAINTS_ECM,
                                         .neutral = CERTREG_CONSTRAINT_RANGE,
-                                        .orders = 1};
+                                        .has_order_statistics = 1};
 
 static const cr_method asymptotic = {.row = {"ASYMPTOTIC", SCORES},
                                      .centers = PREDICTION | TRUE_MEAN,
@@ -184,7 +184,7 @@ static const cr_method anytime = {.row = {"ANYTIME", SCORES | TARGET},
                                   .constraints = ECM,
                                   .default_families = CERTREG_CONSTRAINTS_ECM,
                                   .neutral = CERTREG_CONSTRAINT_RANGE,
-                                  .any_number = 1};
+                                  .is_anytime = 1};
 
 static const cr_method baseline = {
     .row = {"BASELINE", OUTPUT | CR_SUPPORTS_ALL | CR_SUPPORTS_PUBLISHED_SERVING},
@@ -208,12 +208,12 @@ const cr_method *cr_method_of(int32_t value)
 static const cr_center prediction = {.row = {"PREDICTION", ANYTHING}};
 
 static const cr_center true_mean = {.row = {"TRUE_MEAN", OUTPUT | CR_SUPPORTS_VECTOR | TARGET},
-                                    .by_estimate = 1,
-                                    .about_output = 1};
+                                    .about_estimate = 1,
+                                    .bounds_output = 1};
 
 /* Median smoothing as its authors coded it. */
 static const cr_center sample_median = {
-    .row = {"SAMPLE_MEDIAN", OUTPUT}, .by_estimate = 1, .every_sample = 1};
+    .row = {"SAMPLE_MEDIAN", OUTPUT}, .about_estimate = 1, .includes_pilot = 1};
 
 const cr_center *cr_center_of(int32_t value)
 {

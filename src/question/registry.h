@@ -67,13 +67,14 @@ typedef struct cr_statistic {
      * outputs. */
     enum cr_score_kind score;
     double level; /* T is this quantile, if its scores are counted and have sides; else 1/2 */
-    double wider; /* scores of a tolerance this many times smaller show that T is within it; 0: 1 */
+    double tolerance_divisor; /* scores at the tolerance divided by this keep T within the
+                                 tolerance; 0: 1 */
     enum cr_angle angle;
     enum cr_prediction_rule prediction;
     enum cr_bounds_rule bounds;
     cr_net net;    /* directions of a vector */
     int has_width; /* question.huber_width is used */
-    int trims;     /* question.serving, with trim and core, is a part of it */
+    int has_trim;  /* question.serving, with trim and core, defines it */
     /* T of these outputs on the line; NULL: there is no estimate. */
     double (*estimate)(const struct cr_question *, const cr_values *);
 } cr_statistic;
@@ -86,17 +87,17 @@ typedef struct cr_method {
     uint32_t required;         /* constraints among these that the plan must have */
     uint32_t neutral;          /* constraints that do not change its bounds of the output itself */
     int normality;  /* its bounds need nearly normal means; 2: the paper's, not proven even then */
-    int any_number; /* its bounds hold at all numbers of samples simultaneously */
-    int orders;     /* it has order statistics */
-    int published;  /* as published in every respect: the prediction, the cut of a circle, and the
-                       division of alpha among the conditions */
+    int is_anytime; /* its bounds hold at all numbers of samples simultaneously */
+    int has_order_statistics; /* for output bounds */
+    int published; /* as published in every respect: the prediction, the cut of a circle, and the
+                      division of alpha among the conditions */
 } cr_method;
 
 typedef struct cr_center {
     cr_capabilities row;
-    int by_estimate;  /* the certificate is about the estimate from all noisy samples */
-    int about_output; /* bounds of the output itself are used, not of scores */
-    int every_sample; /* the samples of the pilot enter the bounds too */
+    int about_estimate; /* the certificate is about the estimate from all noisy samples */
+    int bounds_output;  /* bounds of the output itself are used, not of scores */
+    int includes_pilot; /* the samples of the pilot enter the bounds too */
 } cr_center;
 
 /* Return the row of a value, or NULL if there is no such value. A constraint is given by the index

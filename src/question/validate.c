@@ -25,7 +25,7 @@ static certreg_status invalid(certreg_error *why, const char *field, double valu
 static int has_range(cr_view *v, const cr_question *q)
 {
     int all = 1;
-    for (size_t k = q->first; k < q->end; k++)
+    for (size_t k = q->first_output; k < q->end_output; k++)
         all &= isfinite(v->model.lo[k]) && isfinite(v->model.hi[k]);
     return all;
 }
@@ -60,24 +60,25 @@ void cr_question_resolve(cr_view *v, cr_question *q)
     const cr_center *c = q->center = cr_center_of(g->center);
     const int inverse = g->at_radius > 0;
     if (!s || !m || !c) return;
-    q->first = g->output < 0 ? 0 : (size_t)g->output;
+    q->first_output = g->output < 0 ? 0 : (size_t)g->output;
     q->outputs = g->output < 0 ? v->model.outputs : g->output_count ? g->output_count : 1;
-    q->end = q->first + q->outputs;
+    q->end_output = q->first_output + q->outputs;
     q->is_vector = g->output < 0 || g->output_count > 1;
-    q->is_angle = !q->is_vector && v->model.kind[q->first] != CERTREG_OUTPUT_REAL;
+    q->is_angle = !q->is_vector && v->model.kind[q->first_output] != CERTREG_OUTPUT_REAL;
     q->has_directions = q->is_vector && !(s->row.supports & CR_SUPPORTS_ALL);
     q->directions = q->has_directions ? cr_direction_net_size(s->net, q->outputs) : 1;
     q->period = q->is_angle && s->angle != CR_ANGLE_AS_NUMBER
-                    ? v->model.hi[q->first] - v->model.lo[q->first]
+                    ? v->model.hi[q->first_output] - v->model.lo[q->first_output]
                     : 0;
-    q->is_counted = cr_score_traits_of(s->score).two_valued;
+    q->is_binomial = cr_score_traits_of(s->score).two_valued;
     q->is_bounded = cr_score_traits_of(s->score).bounded;
-    q->is_group = g->target > 0 && m->row.supports & CR_SUPPORTS_GROUP_TEST;
-    q->is_ordered = inverse && s->bounds == CR_BOUNDS_BY_ORDER && m->orders && !q->is_angle;
-    q->about_output = c->about_output || (inverse && s->bounds == CR_BOUNDS_OF_MEAN);
-    q->by_estimate = q->about_output || q->is_ordered || c->by_estimate;
+    q->is_group_sequential = g->target_radius > 0 && m->row.supports & CR_SUPPORTS_GROUP_TEST;
+    q->uses_order_statistics = inverse && s->bounds == CR_BOUNDS_BY_ORDER &&
+                               m->has_order_statistics && !q->is_angle;
+    q->bounds_output = c->bounds_output || (inverse && s->bounds == CR_BOUNDS_OF_MEAN);
+    q->about_estimate = q->bounds_output || q->uses_order_statistics || c->about_estimate;
     q->solver_constraints = g->constraints;
-    if (g->constraints && q->is_counted) q->solver_constraints |= CERTREG_CONSTRAINT_VARIANCE;
+    if (g->constraints && q->is_binomial) q->solver_constraints |= CERTREG_CONSTRAINT_VARIANCE;
 }
 
 cr_question cr_question_of_output(cr_view *v, const cr_question *q, size_t k)
@@ -108,11 +109,11 @@ static certreg_status check_combination(const cr_question *q, certreg_error *why
     uint32_t required = q->is_angle ? CR_SUPPORTS_ANGLE : CR_SUPPORTS_NUMBER;
     if (q->is_vector) required = CR_SUPPORTS_VECTOR;
     if (g->output < 0 && q->statistic->row.supports & CR_SUPPORTS_ALL) required = CR_SUPPORTS_ALL;
-    if (g->served_samples)
+    if (g->serving_samples)
         required |= q->method->published ? CR_SUPPORTS_PUBLISHED_SERVING : CR_SUPPORTS_SERVING;
     if (g->at_radius > 0) required |= CR_SUPPORTS_OUTPUT_BOUNDS;
     const certreg_status status = cr_compatibility_check(q, required, why);
-    if (status || !q->center->every_sample || !g->prediction_given) return status;
+    if (status || !q->center->includes_pilot || !g->prediction_given) return status;
     return wrong(why, "CERTREG_CENTER_SAMPLE_MEDIAN is the median of the samples; set "
                       "question.prediction to NULL");
 }
@@ -120,7 +121,7 @@ static certreg_status check_combination(const cr_question *q, certreg_error *why
 static certreg_status check_vector(cr_view *v, const cr_question *q, certreg_error *why)
 {
     if (!q->is_vector) return CERTREG_OK;
-    for (size_t k = q->first; k < q->end; k++)
+    for (size_t k = q->first_output; k < q->end_output; k++)
         if (v->model.kind[k] != CERTREG_OUTPUT_REAL)
             return cr_error_set(why, CERTREG_E_INVALID,
                                 "question.output: output %zu is an angle, and a vector needs every "
@@ -137,7 +138,7 @@ static certreg_status check_scores(cr_view *v, const cr_question *q, certreg_err
     const cr_given *g = &q->given;
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     const cr_statistic *s = q->statistic;
-    if (q->is_counted && g->constraints && (g->constraints & both) != both)
+    if (q->is_binomial && g->constraints && (g->constraints & both) != both)
         return cr_error_set(
             why, CERTREG_E_INVALID,
             "question.constraints: name CERTREG_CONSTRAINT_MEAN and _RANGE, or use 0: "
@@ -165,7 +166,8 @@ static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_
         rule = "for a mean on the circle it must not exceed a quarter of a turn";
     else if (q->period > 0 && !(tolerance < q->period / 2))
         rule = "for an angle it must be below half a turn";
-    else if (inverse && tolerance == 0 && !q->about_output && !q->is_ordered && !has_range(v, q))
+    else if (inverse && tolerance == 0 && !q->bounds_output && !q->uses_order_statistics &&
+             !has_range(v, q))
         rule = "give the largest tolerance to try, or declare model.lo and model.hi";
     return rule ? invalid(why, "tolerance", tolerance, rule) : CERTREG_OK;
 }
@@ -209,7 +211,7 @@ static certreg_status check_size(cr_view *v, const cr_question *q, certreg_error
 {
     const cr_given *g = &q->given;
     double limit = 0;
-    for (size_t k = q->first; k < q->end; k++)
+    for (size_t k = q->first_output; k < q->end_output; k++)
         limit = fmax(limit, 1e12 * fmax(fabs(v->model.lo[k]), fabs(v->model.hi[k])));
     if (!(g->tolerance > fmin(limit, max_size))) return CERTREG_OK;
     return invalid(why, "tolerance", g->tolerance,
@@ -235,7 +237,7 @@ static certreg_status check_distance(cr_view *v, const cr_question *q, size_t k,
 {
     const cr_given *g = &q->given;
     const double lo = v->model.lo[k], hi = v->model.hi[k],
-                 prediction = g->predictions[k - q->first],
+                 prediction = g->predictions[k - q->first_output],
                  far = g->tolerance + fmax(fabs(lo - prediction), fabs(hi - prediction)),
                  limit = q->method->normality ? INFINITY : 4 * max_size;
     if (!isfinite(hi - lo) || (far < limit && far + 0.25 * (hi - lo) > far)) return CERTREG_OK;
@@ -247,10 +249,10 @@ static certreg_status check_distance(cr_view *v, const cr_question *q, size_t k,
 static certreg_status check_magnitude(cr_view *v, const cr_question *q, certreg_error *why)
 {
     const cr_given *g = &q->given;
-    const int from_prediction = g->prediction_given && !q->about_output;
+    const int from_prediction = g->prediction_given && !q->bounds_output;
     if (q->is_bounded) return CERTREG_OK;
     certreg_status status = g->at_radius > 0 ? CERTREG_OK : check_size(v, q, why);
-    for (size_t k = q->first; k < q->end && !status; k++) {
+    for (size_t k = q->first_output; k < q->end_output && !status; k++) {
         status = check_range(v, q, k, why);
         if (!status && from_prediction) status = check_distance(v, q, k, why);
     }
@@ -261,14 +263,14 @@ static certreg_status check_magnitude(cr_view *v, const cr_question *q, certreg_
 static certreg_status check_target(cr_view *v, const cr_question *q, certreg_error *why)
 {
     const cr_given *g = &q->given;
-    if (!(g->target > 0)) return CERTREG_OK;
+    if (!(g->target_radius > 0)) return CERTREG_OK;
     if (g->at_radius > 0)
         return wrong(why, "output bounds have no target radius; set question.target to NULL");
-    const certreg_status status =
-        cr_compatibility_check(q, q->is_group ? CR_SUPPORTS_GROUP_TEST : CR_SUPPORTS_TARGET, why);
+    const certreg_status status = cr_compatibility_check(
+        q, q->is_group_sequential ? CR_SUPPORTS_GROUP_TEST : CR_SUPPORTS_TARGET, why);
     if (status) return status;
-    if (q->is_group && (v->plan.max_samples > CR_GROUP_MAX_SAMPLES ||
-                        cr_query_log_max_samples(v) > CR_GROUP_MAX_SAMPLES))
+    if (q->is_group_sequential && (v->plan.max_samples > CR_GROUP_MAX_SAMPLES ||
+                                   cr_query_log_max_samples(v) > CR_GROUP_MAX_SAMPLES))
         return wrong(why, "question.target with CERTREG_METHOD_FINITE needs plan.max_samples below "
                           "2^31; otherwise use CERTREG_METHOD_ANYTIME");
     for (size_t i = 0; i < g->look_count; i++) {
@@ -291,12 +293,12 @@ static const size_t max_served = 1000000000; /* exact binomial tails of more tak
 
 static certreg_status check_serving(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const size_t samples = q->given.served_samples;
-    const double rate = q->given.served_rate;
+    const size_t samples = q->given.serving_samples;
+    const double rate = q->given.serving_failure_rate;
     if (!samples) return CERTREG_OK;
     if (samples > max_served)
         return invalid(why, "serving->samples", (double)samples, "it must not exceed 1e9");
-    if (q->given.served_pairs &&
+    if (q->given.serving_pairs &&
         (samples < CR_ANTITHETIC_MIN_SAMPLES || samples > CR_ANTITHETIC_MAX_SAMPLES))
         return invalid(why, "serving->samples", (double)samples,
                        "from pairs it must be 11 to 10,001");
@@ -314,25 +316,25 @@ static certreg_status check_serving(cr_view *v, const cr_question *q, certreg_er
 static certreg_status check_trim(cr_view *v, const cr_question *q, certreg_error *why)
 {
     const cr_given *g = &q->given;
-    const int trimmed = q->statistic->trims;
-    if (trimmed && !g->served_samples)
+    const int trimmed = q->statistic->has_trim;
+    if (trimmed && !g->serving_samples)
         return wrong(why, "question.serving: CERTREG_STATISTIC_TRIMMED_MEAN needs its samples and "
                           "failure_rate");
-    if (!trimmed && (g->served_trim != 0 || g->served_core != 0))
+    if (!trimmed && (g->serving_trim != 0 || g->serving_core != 0))
         return wrong(why,
                      "only CERTREG_STATISTIC_TRIMMED_MEAN has question.serving->trim and core; "
                      "set both to 0");
-    if (!(g->served_trim >= 0 && g->served_trim < 0.5))
-        return invalid(why, "serving->trim", g->served_trim, "it must lie in [0, 0.5)");
-    if (!(g->served_core >= 0 && g->served_core <= g->tolerance))
-        return invalid(why, "serving->core", g->served_core,
+    if (!(g->serving_trim >= 0 && g->serving_trim < 0.5))
+        return invalid(why, "serving->trim", g->serving_trim, "it must lie in [0, 0.5)");
+    if (!(g->serving_core >= 0 && g->serving_core <= g->tolerance))
+        return invalid(why, "serving->core", g->serving_core,
                        "it must lie in (0, tolerance], or be 0 for the tolerance");
-    if (g->served_core > 0 && g->served_core < g->tolerance && !has_range(v, q))
+    if (g->serving_core > 0 && g->serving_core < g->tolerance && !has_range(v, q))
         return cr_error_set(
             why, CERTREG_E_INVALID,
             "question.serving->core is %g, but model.lo or model.hi is infinite; a core "
             "below the tolerance helps only with a declared range",
-            g->served_core);
+            g->serving_core);
     return CERTREG_OK;
 }
 
@@ -361,7 +363,7 @@ certreg_status cr_question_validate(cr_view *v, cr_question *q, certreg_error *w
     if (!status) status = check_subject(v, q, why);
     if (!status) status = check_target(v, q, why);
     if (!status) status = cr_compatibility_check_constraints(q, v->plan.constraints, why);
-    if (status || q->by_estimate || q->given.prediction_given || v->pilot) return status;
+    if (status || q->about_estimate || q->given.prediction_given || v->pilot) return status;
     return wrong(why,
                  "question.prediction is NULL and there is no pilot to choose it; give one, set "
                  "plan.pilot, or take more samples");
@@ -371,7 +373,7 @@ certreg_status cr_question_validate(cr_view *v, cr_question *q, certreg_error *w
 static certreg_status parse(cr_view *v, const certreg_question *theirs, cr_question *out,
                             certreg_error *why)
 {
-    *out = (cr_question){.first = 0};
+    *out = (cr_question){.first_output = 0};
     certreg_status status = cr_view_require_input(v, why);
     if (!status) status = cr_struct_check(theirs, CR_OLDEST_QUESTION, "question", why);
     return status ? status : cr_question_parse(theirs, 0, 1, &out->given, why);
@@ -391,7 +393,7 @@ certreg_status cr_question_load_for_estimate(cr_view *v, const certreg_question 
     const int pairs = cr_view_pairs(v);
     const certreg_status status = parse(v, theirs, out, why);
     if (status) return status;
-    if (pairs == out->given.served_pairs) return check_subject(v, out, why);
+    if (pairs == out->given.serving_pairs) return check_subject(v, out, why);
     return wrong(why, pairs ? "plan.flags has CERTREG_PLAN_PAIRS, and question.serving->pairs is "
                               "not 1: certify the question with pairs, or serve without the flag"
                             : "question.serving->pairs is 1: give the server's estimator "
