@@ -52,9 +52,8 @@ static certreg_status radius_of_scores(cr_deadline *watch, const cr_evaluation *
     int place[CR_CONDITIONS], searches = 0;
     for (int i = 0; i < conditions->count && least > 0; i++) {
         const double radius = direct_radius(e, i, least);
-        if (conditions->each[i].pairs.samples && cr_deadline_late(watch)) /* its search takes long
-                                                                           */
-            return CERTREG_E_DEADLINE;
+        /* A search for pairs may take a tenth of a second. */
+        if (conditions->each[i].pairs.samples && cr_deadline_late(watch)) return CERTREG_E_DEADLINE;
         if (isnan(radius)) {
             searched[searches] = e->bounds[i].moments;
             threshold[searches] = conditions->each[i].threshold;

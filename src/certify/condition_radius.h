@@ -5,19 +5,19 @@
 #include "bounds/bounds.h"
 #include "estimator/context.h"
 
-typedef struct cr_condition_radius { /* all zero: nothing is proven */
-    int32_t outcome;
-    int32_t limiting_side;
-    size_t direction;
-    int limiting; /* index of the condition */
-    double radius;
-    uint32_t constraints; /* of its bounds */
+typedef struct cr_condition_radius { /* all zero: nothing is proved */
+    int32_t outcome;                 /* CERTREG_OUTCOME_... */
+    int32_t limiting_side;           /* CERTREG_SIDE_... of the limiting condition */
+    size_t direction;                /* of a vector, the one with this radius */
+    int limiting;                    /* index of the condition that gives the radius */
+    double radius;                   /* in the unit of the noise */
+    uint32_t constraints;            /* that the bounds of the limiting condition have */
 } cr_condition_radius;
 
 typedef struct cr_evaluation { /* of one question */
     cr_conditions conditions;
     cr_bound bounds[CR_CONDITIONS];
-    int has_bounds; /* 1: bounds of the conditions, for another constraint or tolerance too */
+    int has_bounds; /* 1: `bounds` are found, and may hold for the next question too */
     int abstained;  /* 1: some score has no bound */
     cr_condition_radius proven;
     int reported; /* 1: some question reported an answer or an estimate, maybe from main samples */

@@ -22,17 +22,16 @@ typedef struct cr_request {
     uint32_t size;               /* of each certificate */
     certreg_error first_invalid; /* of the first question that is invalid */
     uint64_t looks;              /* digest of the first looks that a question brings; 0: none */
-    uint64_t samples; /* at which questions are evaluated: present or requested, whichever is more
-                       */
+    uint64_t samples; /* the number at which questions are evaluated: present or requested */
     int stop;         /* CERTREG_STOP_..., or CR_STOP_FAILED */
-    int main_samples_revealed; /* a result from main samples was returned, or decided whether to
-                                  sample on */
-    int count_chosen_by_outputs;
-    int any_valid;      /* some question has an answer; else there is nothing to sample for */
-    int all_targets;    /* each valid question has a target. Only then may their outcome end the
-                           sampling: other questions count on all samples. */
-    size_t min_samples; /* the smallest number that answers one of them */
-    uint64_t timer_key;
+    int main_samples_revealed;   /* a result from main samples was returned, or decided whether to
+                                    sample on */
+    int count_chosen_by_outputs; /* 1: outputs may have ended the sampling */
+    int any_valid;          /* some question has an answer; else there is nothing to sample for */
+    int all_targets;        /* each valid question has a target. Only then may their outcome end the
+                               sampling: other questions count on all samples. */
+    size_t min_samples;     /* the smallest number that answers one of them */
+    uint64_t timer_key;     /* cr_answer_timer_key of all questions with an answer */
     uint64_t look_question; /* digest of the question that the last interim look evaluated */
     double look_prediction; /* its prediction */
 } cr_request;

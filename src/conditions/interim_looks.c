@@ -214,8 +214,8 @@ double cr_looks_anytime_upper(cr_view *v, const cr_conditions *conditions, const
         trials[count++] = at - conditions->first_main_sample;
     }
     double best = 1;
-    while (count-- > 0) /* the last is mostly the best: each earlier one then takes one evaluation
-                         */
+    /* The last is mostly the best: each earlier one then takes one evaluation. */
+    while (count-- > 0)
         if (best == 1 || cr_mixture_rejects(failures[count], trials[count], best, alpha))
             best = fmin(best, cr_mixture_upper(failures[count], trials[count], alpha));
     return best;

@@ -21,7 +21,7 @@ typedef struct cr_given { /* parsed from the public structs, with defaults fille
     const uint64_t *looks; /* the caller's; NULL: the default ones */
     size_t look_count;
     size_t serving_samples; /* 0: the certificate is about T itself */
-    double serving_failure_rate, serving_trim, serving_core;
+    double serving_failure_rate, serving_trim, serving_core; /* as in certreg_serving */
     int serving_pairs; /* 1: served from pairs of opposite noise */
     double at_radius;  /* > 0: output bounds at this radius are requested, not a radius */
     uint64_t bonferroni;

@@ -15,16 +15,16 @@ enum { CR_STATISTIC_COUNT = 7, CR_METHOD_COUNT = 5, CR_CENTER_COUNT = 3 };
 
 /* Subjects and options of questions. A question requires a set of them. */
 enum cr_capability {
-    CR_SUPPORTS_NUMBER = 1, /* one output that is no angle */
-    CR_SUPPORTS_ANGLE = 2,  /* one output that is an angle */
-    CR_SUPPORTS_VECTOR = 4, /* several outputs, certified along directions */
-    CR_SUPPORTS_ALL = 8,    /* all outputs, certified as a whole */
-    CR_SUPPORTS_SERVING = 16,
+    CR_SUPPORTS_NUMBER = 1,             /* one output that is no angle */
+    CR_SUPPORTS_ANGLE = 2,              /* one output that is an angle */
+    CR_SUPPORTS_VECTOR = 4,             /* several outputs, certified along directions */
+    CR_SUPPORTS_ALL = 8,                /* all outputs, certified as a whole */
+    CR_SUPPORTS_SERVING = 16,           /* question.serving */
     CR_SUPPORTS_PUBLISHED_SERVING = 32, /* the published certificate is about served values */
     CR_SUPPORTS_TARGET = 64,            /* a target radius */
     CR_SUPPORTS_GROUP_TEST = 128,       /* of a target, at looks fixed beforehand (theory 6) */
-    CR_SUPPORTS_OUTPUT_BOUNDS = 256,
-    CR_SUPPORTS_ATTACK = 512
+    CR_SUPPORTS_OUTPUT_BOUNDS = 256,    /* of one output */
+    CR_SUPPORTS_ATTACK = 512            /* certreg_attack_run */
 };
 
 /* A value of an enum as an element of a set. */
