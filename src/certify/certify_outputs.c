@@ -35,10 +35,9 @@ static certreg_status check_serving(const cr_context *w, const cr_given *q, cons
     if (q->serving_samples != first->serving_samples || q->serving_pairs != first->serving_pairs)
         return cr_error_set(
             w->why, CERTREG_E_INVALID,
-            "questions[%zu].serving has samples %zu and pairs %d, and "
-            "questions[0].serving %zu and %d: one radius is about values that one "
-            "request serves, so give both the same, or call certreg_certify for each "
-            "server",
+            "questions[%zu].serving has samples %zu and pairs %d, and questions[0].serving %zu and "
+            "%d: one radius is about values that one request serves, so give both the same, or "
+            "call certreg_certify for each server",
             i, q->serving_samples, q->serving_pairs, first->serving_samples, first->serving_pairs);
     return CERTREG_OK;
 }

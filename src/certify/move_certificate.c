@@ -52,8 +52,7 @@ static certreg_status check_feature(const cr_move *m, size_t j, certreg_error *w
     cr_error_set(
         why, CERTREG_E_INVALID,
         "to[%zu] = %.9g is not z[%zu] = %.9g, and changes of a feature with scale 0 are not "
-        "covered: "
-        "certify `to` itself",
+        "covered: certify `to` itself",
         j, to, j, (double)m->z[j]);
     why->value = to;
     return CERTREG_E_INVALID;

@@ -316,8 +316,7 @@ certreg_status cr_conditions_check_reuse(cr_view *v, const cr_question *q, uint6
     return cr_error_set(
         why, CERTREG_E_WRONG_STATE,
         "leave question.target->looks NULL, give the looks of the first question, or use "
-        "CERTREG_METHOD_ANYTIME: these looks were not fixed before the record was "
-        "first evaluated");
+        "CERTREG_METHOD_ANYTIME: these looks were not fixed before the record was first evaluated");
 }
 
 static certreg_status check_samples(cr_view *v, cr_conditions *conditions, certreg_error *why)

@@ -50,8 +50,7 @@ static certreg_status read_serving(const certreg_serving *theirs, cr_given *q, c
     if (s.pairs != 0 && s.pairs != 1)
         return cr_error_set(
             why, CERTREG_E_INVALID,
-            "question.serving->pairs is %d; it must be 0, or 1 for pairs of opposite "
-            "noise",
+            "question.serving->pairs is %d; it must be 0, or 1 for pairs of opposite noise",
             (int)s.pairs);
     if (!s.samples)
         return cr_error_set(

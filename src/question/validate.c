@@ -24,10 +24,9 @@ static certreg_status invalid(certreg_error *why, const char *field, double valu
 /* 1 if every output of the question has a finite range. */
 static int has_range(cr_view *v, const cr_question *q)
 {
-    int all = 1;
     for (size_t k = q->first_output; k < q->end_output; k++)
-        all &= isfinite(v->model.lo[k]) && isfinite(v->model.hi[k]);
-    return all;
+        if (!isfinite(v->model.lo[k]) || !isfinite(v->model.hi[k])) return 0;
+    return 1;
 }
 
 /* ---- what the question is about */
@@ -135,10 +134,10 @@ static certreg_status check_vector(cr_view *v, const cr_question *q, certreg_err
 /* Two-valued scores need mean and range; scores without a bound need the range of the outputs. */
 static certreg_status check_scores(cr_view *v, const cr_question *q, certreg_error *why)
 {
-    const cr_given *g = &q->given;
-    const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE,
+                   named = q->given.constraints;
     const cr_statistic *s = q->statistic;
-    if (q->is_binomial && g->constraints && (g->constraints & both) != both)
+    if (q->is_binomial && named && (named & both) != both)
         return cr_error_set(
             why, CERTREG_E_INVALID,
             "question.constraints: name CERTREG_CONSTRAINT_MEAN and _RANGE, or use 0: "
@@ -147,9 +146,8 @@ static certreg_status check_scores(cr_view *v, const cr_question *q, certreg_err
     if (!q->is_bounded && !q->method->normality && !has_range(v, q))
         return cr_error_set(
             why, CERTREG_E_INVALID,
-            "question.method: declare model.lo and model.hi, or use "
-            "CERTREG_METHOD_ASYMPTOTIC: CERTREG_STATISTIC_%s with CERTREG_METHOD_%s "
-            "needs the range of every output",
+            "question.method: declare model.lo and model.hi, or use CERTREG_METHOD_ASYMPTOTIC: "
+            "CERTREG_STATISTIC_%s with CERTREG_METHOD_%s needs the range of every output",
             s->row.name, q->method->row.name);
     return CERTREG_OK;
 }
