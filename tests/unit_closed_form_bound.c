@@ -69,7 +69,7 @@ static double near_one(dice *d)
     return 1 - exp(dice_between(d, log(1e-16), 0));
 }
 
-static cr_one_sided random_rise(dice *d, cr_evaluation_budget *effort)
+static cr_one_sided random_rise(dice *d, cr_evaluation_budget *budget)
 {
     const double variance = exp(dice_between(d, -5, 5)), root = sqrt(variance);
     return (cr_one_sided){.r = exp(dice_between(d, log(1e-3), log(5))),
@@ -81,7 +81,7 @@ static cr_one_sided random_rise(dice *d, cr_evaluation_budget *effort)
                           .gradient_lo = 0,
                           .gradient_hi = root * near_one(d),
                           .moment = INFINITY,
-                          .effort = effort};
+                          .budget = budget};
 }
 
 /* What rounding may take off the ball is far more beneath the root. */
@@ -99,9 +99,9 @@ static void expect_above(const cr_one_sided *rise, double weight, long double ex
 TEST(shift_without_a_range_is_rounded_up)
 {
     dice d = dice_of(32);
-    cr_evaluation_budget effort = {0};
+    cr_evaluation_budget budget = {0};
     for (int i = 0; i < PROBLEMS; i++) {
-        const cr_one_sided rise = random_rise(&d, &effort);
+        const cr_one_sided rise = random_rise(&d, &budget);
         expect_above(&rise, 0,
                      greatest(&(form){.count = 1,
                                       .weight = {rise.r},
@@ -115,9 +115,9 @@ TEST(shift_without_a_range_is_rounded_up)
 TEST(mean_by_the_moment_is_rounded_up)
 {
     dice d = dice_of(34);
-    cr_evaluation_budget effort = {0};
+    cr_evaluation_budget budget = {0};
     for (int i = 0; i < PROBLEMS; i++) {
-        cr_one_sided rise = random_rise(&d, &effort);
+        cr_one_sided rise = random_rise(&d, &budget);
         const double root = sqrt(rise.variance);
         rise.moment = rise.variance, rise.variance = INFINITY;
         rise.mean_hi = root * near_one(&d), rise.mean_lo = rise.mean_hi * near_one(&d);
@@ -135,31 +135,32 @@ TEST(mean_by_the_moment_is_rounded_up)
 TEST(shift_that_underflows_is_not_zero)
 {
     double growth;
-    cr_evaluation_budget effort = {0};
+    cr_evaluation_budget budget = {0};
     dice d = dice_of(35);
-    cr_one_sided rise = random_rise(&d, &effort);
+    cr_one_sided rise = random_rise(&d, &budget);
     rise.r = 1e-100, rise.variance = 1e-290, rise.gradient_hi = 0;
     ck_assert_double_gt(cr_closed_form_bound(&rise, 0, &growth), 0);
 }
 
 /* ---- sums of a search */
-static cr_problem any_problem(dice *d, int order, cr_evaluation_budget *effort)
+static cr_problem any_problem(dice *d, int order, cr_evaluation_budget *budget)
 {
     const double r = exp(dice_between(d, log(0.03), log(3)));
     return (cr_problem){.ratio = cr_ratio_make(order, r),
                         .b = -exp(dice_between(d, -2, 2)),
                         .B = dice_between(d, 0, 1) < 0.1 ? INFINITY : exp(dice_between(d, -2, 2)),
-                        .effort = effort};
+                        .budget = budget};
 }
 
 static void expect_same(const cr_dual_expectations *got, const cr_dual_expectations *want, double r)
 {
     const double size = fmax(1, want->pyy),
-                 pairs[][3] = {{got->constraint, want->constraint, 2e-10 * size},
+                 pairs[][3] = {{got->inner_maximum, want->inner_maximum, 2e-10 * size},
                                {got->y, want->y, 1e-12},
                                {got->yt, want->yt, 1e-12},
                                {got->yy, want->yy, 2e-10 * size},
-                               {got->growth, want->growth, 1e-11 * fmax(1, fabs(want->growth))},
+                               {got->radius_slope, want->radius_slope,
+                                1e-11 * fmax(1, fabs(want->radius_slope))},
                                {got->pyy, want->pyy, 1e-8 * size},
                                {got->tt, want->tt, 1e-8},
                                {got->pyt, want->pyt, 1e-8}};
@@ -171,18 +172,18 @@ static void expect_same(const cr_dual_expectations *got, const cr_dual_expectati
 TEST_TIMES(sums_in_closed_form_are_those_of_quadrature, 2)
 {
     dice d = dice_of(36);
-    cr_evaluation_budget effort = {.most = 2 * PROBLEMS};
+    cr_evaluation_budget budget = {.limit = 2 * PROBLEMS};
     int closed = 0;
     for (int i = 0; i < PROBLEMS; i++) {
-        const cr_problem p = any_problem(&d, _i, &effort);
+        const cr_problem p = any_problem(&d, _i, &budget);
         const cr_multipliers at = {exp(dice_between(&d, -3, 1)), dice_between(&d, -1, 1),
                                    dice_between(&d, -1, 1) * _i};
-        cr_clip_regions regions = {.width = 0};
+        cr_clip_regions regions = {.edge_error = 0};
         cr_dual_expectations got, want;
-        if (!cr_dual_closed(&p, &at, &regions, &got)) continue;
+        if (!cr_dual_by_closed_form(&p, &at, &regions, &got)) continue;
         closed++;
-        cr_regions_find(&p, &at, 1e-13, &regions);
-        cr_dual_sums(&p, &at, &regions, &cr_quadrature_value, &want);
+        cr_clip_regions_find(&p, &at, 1e-13, &regions);
+        cr_dual_by_quadrature(&p, &at, &regions, &cr_quadrature_value, &want);
         expect_same(&got, &want, p.ratio.r);
     }
     ck_assert_int_gt(closed, PROBLEMS / 2);

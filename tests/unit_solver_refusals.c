@@ -239,14 +239,14 @@ TEST(busy_solvers_refuse_and_keep_their_error)
 {
     const certreg_bounds bounds = good();
     certreg_mean_change change = {.struct_size = sizeof change}, unsized = {.struct_size = 3};
-    ck_assert_int_eq(cr_call_guard_enter(&solver->busy, &solver->error), CERTREG_OK);
+    ck_assert_int_eq(cr_call_guard_enter(&solver->guard, &solver->error), CERTREG_OK);
     cr_error_set(&solver->error, CERTREG_E_NO_DEVICE, "of the running call");
     expect_status(&bounds, 0, 1, CERTREG_E_BUSY, "");
     ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, NAN, &unsized), CERTREG_E_BUSY);
     ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, NULL), CERTREG_E_BUSY);
     ck_assert_double_eq(unsized.drop, 0);
     ck_assert_str_eq(solver->error.text, "of the running call");
-    ck_assert_int_eq(cr_call_guard_leave(&solver->busy, CERTREG_E_NO_DEVICE), CERTREG_E_NO_DEVICE);
+    ck_assert_int_eq(cr_call_guard_leave(&solver->guard, CERTREG_E_NO_DEVICE), CERTREG_E_NO_DEVICE);
     ck_assert_str_eq(certreg_solver_error(solver)->text, "of the running call");
     ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, &change), CERTREG_OK);
 }
@@ -254,11 +254,11 @@ TEST(busy_solvers_refuse_and_keep_their_error)
 TEST(busy_bisections_refuse_and_keep_their_error)
 {
     const certreg_bounds bounds = good();
-    ck_assert_int_eq(cr_call_guard_enter(&bisection->busy, &bisection->error), CERTREG_OK);
+    ck_assert_int_eq(cr_call_guard_enter(&bisection->guard, &bisection->error), CERTREG_OK);
     tolerance_is_refused(&bounds, 0.1, 0, CERTREG_E_BUSY, "");
     radius_is_refused(&bounds, NULL, 1, 0, CERTREG_E_BUSY, "");
     ck_assert_str_eq(bisection->error.text, "");
-    cr_call_guard_leave(&bisection->busy, CERTREG_OK);
+    cr_call_guard_leave(&bisection->guard, CERTREG_OK);
     ck_assert_double_gt(within(&bounds, 0.1).radius, 0);
 }
 

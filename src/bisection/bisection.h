@@ -6,9 +6,9 @@
 
 struct certreg_bisection {
     certreg_error error;
-    cr_call_guard busy;
+    cr_call_guard guard;
     certreg_solve_info info;
-    cr_bisection how;
+    cr_bisection options;
     int32_t owns_memory;
 };
 

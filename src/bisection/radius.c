@@ -10,166 +10,176 @@
 #include "statistics/gaussian_shift.h"
 #include <math.h>
 
-/* The least radius so far of one call. */
-typedef struct call {
-    cr_bisection *how;
+/* The smallest radius so far of one call. */
+typedef struct radius_call {
+    cr_bisection *options;
     certreg_error *why;
-    double least, sigma;
+    double min_radius, sigma;
     size_t limiting; /* the search that found it */
-} call;
+} radius_call;
 
-typedef struct question {
+typedef struct condition_search {
     cr_radius_goal goal;
-    double best; /* the radius that is proven so far */
-    double most; /* a larger radius is of no use */
-} question;
+    double proven_radius; /* so far */
+    double max_radius;    /* a larger one is of no use */
+} condition_search;
 
-cr_bisection cr_radius_default(cr_deadline *watch)
+cr_bisection cr_radius_default(cr_deadline *deadline)
 {
     return (cr_bisection){.accuracy = CR_MIN_ACCURACY,
                           .cap = CR_MAX_RADIUS,
-                          .evaluations = CERTREG_RADIUS_EVALUATIONS - CR_RESERVED_FOR_VERIFICATION,
-                          .watch = watch};
+                          .evaluations_per_function =
+                              CERTREG_RADIUS_EVALUATIONS - CR_RESERVED_FOR_VERIFICATION,
+                          .deadline = deadline};
 }
 
-static call begin(cr_bisection *how, certreg_radius *out, certreg_error *why)
+static radius_call init_call(cr_bisection *options, certreg_radius *out, certreg_error *why)
 {
     *out = (certreg_radius){.struct_size = sizeof *out};
-    return (call){.how = how, .why = why, .least = how->cap};
+    return (radius_call){.options = options, .why = why, .min_radius = options->cap};
 }
 
-static void allow_for_one_more(cr_bisection *how)
+static void grant_evaluations(cr_bisection *options)
 {
-    how->effort.most = how->effort.used + how->evaluations;
+    options->budget.limit = options->budget.used + options->evaluations_per_function;
 }
 
-static int ask(void *context, const cr_one_sided *rise)
+static int search_condition(void *context, const cr_one_sided *rise)
 {
-    question *q = context;
-    q->goal.rise = *rise;
-    return cr_search_radius(&q->goal, q->most, &q->best);
+    condition_search *search = context;
+    search->goal.rise = *rise;
+    return cr_search_radius(&search->goal, search->max_radius, &search->proven_radius);
 }
 
-static void take(call *c, double radius, size_t place)
+static void lower_radius(radius_call *call, double radius, size_t index)
 {
-    if (!(radius < c->least)) return;
-    c->least = radius;
-    c->limiting = place;
+    if (!(radius < call->min_radius)) return;
+    call->min_radius = radius;
+    call->limiting = index;
 }
 
-/* Searches one condition, with this share of the remaining evaluations. */
-static certreg_status search(call *c, const cr_radius_goal *goal, double share, size_t place)
+/* Searches one condition, with this fraction of the remaining evaluations. */
+static certreg_status search_one(radius_call *call, const cr_radius_goal *goal, double fraction,
+                                 size_t index)
 {
-    cr_bisection *how = c->how;
-    if (cr_deadline_late(how->watch)) return CERTREG_E_DEADLINE;
-    question q = {.goal = *goal, .most = c->least};
-    q.goal.accuracy = how->accuracy;
-    q.goal.cap = how->cap;
-    cr_constraint_subsets subsets = cr_constraint_subsets_of(&goal->rise, ask, &q);
-    cr_evaluation_budget *effort = &how->effort;
-    const int most = cr_budget_narrow(effort, (int)(share * (effort->most - effort->used)));
-    if (q.most > 0) cr_constraint_subsets_ask(&subsets, 1, effort);
-    effort->most = most;
-    take(c, q.best, place);
+    cr_bisection *options = call->options;
+    if (cr_deadline_late(options->deadline)) return CERTREG_E_DEADLINE;
+    condition_search search = {.goal = *goal, .max_radius = call->min_radius};
+    search.goal.accuracy = options->accuracy;
+    search.goal.cap = options->cap;
+    cr_constraint_subsets subsets =
+        cr_constraint_subsets_make(&goal->rise, search_condition, &search);
+    cr_evaluation_budget *budget = &options->budget;
+    const int outer_limit =
+        cr_budget_narrow(budget, (int)(fraction * (budget->limit - budget->used)));
+    if (search.max_radius > 0) cr_constraint_subsets_solve(&subsets, 1, budget);
+    budget->limit = outer_limit;
+    lower_radius(call, search.proven_radius, index);
     return CERTREG_OK;
 }
 
-static void fill(const call *c, certreg_radius *out)
+static void write_radius(const radius_call *call, certreg_radius *out)
 {
-    const int capped = c->least >= c->how->cap;
-    out->radius = c->least > 0 ? nextafter(c->least * c->sigma, 0) : 0;
+    const int is_capped = call->min_radius >= call->options->cap;
+    out->radius = call->min_radius > 0 ? nextafter(call->min_radius * call->sigma, 0) : 0;
     out->outcome = !(out->radius > 0) ? CERTREG_OUTCOME_ABSTAINED
-                   : capped           ? CERTREG_OUTCOME_CAPPED
+                   : is_capped        ? CERTREG_OUTCOME_CAPPED
                                       : CERTREG_OUTCOME_CERTIFIED;
 }
 
-certreg_status cr_radius_change_within(cr_bisection *how, const certreg_bounds *bounds,
+certreg_status cr_radius_change_within(cr_bisection *options, const certreg_bounds *bounds,
                                        uint32_t constraints, double tolerance, certreg_radius *out,
                                        certreg_error *why)
 {
-    cr_problem_pair both;
-    call c = begin(how, out, why);
-    allow_for_one_more(how);
+    cr_problem_pair problems;
+    radius_call call = init_call(options, out, why);
+    grant_evaluations(options);
     if (!(tolerance > 0) || tolerance == INFINITY)
         return cr_error_set(why, CERTREG_E_INVALID,
                             "tolerance is %g; it must be positive and finite", tolerance);
-    certreg_status status = cr_problem_setup(bounds, constraints, &how->effort, &both, why);
+    certreg_status status = cr_problem_setup(bounds, constraints, &options->budget, &problems, why);
     if (status) return status;
-    c.sigma = both.sigma;
-    const double limit = cr_constraints_limit(&both, tolerance);
+    call.sigma = problems.sigma;
+    const double limit = cr_problem_scale_limit(&problems, tolerance);
     /* The side with more of the range to go probably has the smaller radius, so that the second
      * side only has to prove it. */
-    const int first = both.rise.range_hi - both.rise.mean_hi >
-                      both.drop.range_hi - both.drop.mean_hi;
+    const int upper_is_first = problems.rise.range_hi - problems.rise.mean_hi >
+                               problems.drop.range_hi - problems.drop.mean_hi;
     for (int i = 0; i < 2 && !status; i++) {
-        const int upper = i ^ first;
-        status = search(&c,
-                        &(cr_radius_goal){.rise = upper ? both.rise : both.drop, .limit = limit},
-                        i ? 1 : 0.5, (size_t)upper);
+        const int upper = i ^ upper_is_first;
+        status = search_one(
+            &call, &(cr_radius_goal){.rise = upper ? problems.rise : problems.drop, .limit = limit},
+            i ? 1 : 0.5, (size_t)upper);
     }
     if (status) return status;
-    fill(&c, out);
-    out->limiting_side = c.limiting ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER;
+    write_radius(&call, out);
+    out->limiting_side = call.limiting ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER;
     return CERTREG_OK;
 }
 
 /* Returns the radius in closed form (theory 2.1). NaN if it needs a search: more is known than mean
  * and range, or quotients or quantiles lose digits. */
-static double plain_radius(const cr_problem_pair *both, double limit, double most)
+static double mean_and_range_radius(const cr_problem_pair *problems, double limit,
+                                    double max_radius)
 {
-    const cr_one_sided *rise = &both->drop;
-    const double span = rise->range_hi - rise->range_lo,
-                 from = (rise->mean_hi - rise->range_lo) / span,
-                 to = (limit - rise->range_lo) / span;
-    const int plain = both->used == (CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE);
-    if (!plain || !(from > CR_TINY && from < 0.75 && to < 0.75)) return NAN;
-    const double radius = cr_shift_max_radius(from, to, most);
+    const cr_one_sided *drop = &problems->drop;
+    const double range = drop->range_hi - drop->range_lo,
+                 probability = (drop->mean_hi - drop->range_lo) / range,
+                 threshold = (limit - drop->range_lo) / range;
+    const int has_closed_form = problems->constraints ==
+                                (CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE);
+    if (!has_closed_form || !(probability > CR_TINY && probability < 0.75 && threshold < 0.75))
+        return NAN;
+    const double radius = cr_shift_max_radius(probability, threshold, max_radius);
     return radius > 0.01 ? radius : NAN; /* the search has more digits of a short one */
 }
 
-static certreg_status add_function(call *c, const cr_mean_conditions *conditions, size_t index)
+static certreg_status search_function(radius_call *call, const cr_mean_conditions *conditions,
+                                      size_t index)
 {
     const double threshold = conditions->threshold ? conditions->threshold[index] : 0;
-    certreg_bounds one;
-    cr_problem_pair both;
-    allow_for_one_more(c->how);
+    certreg_bounds bounds;
+    cr_problem_pair problems;
+    grant_evaluations(call->options);
     certreg_status status =
-        cr_struct_element(&one, sizeof one, conditions->bounds, index, "bounds", c->why);
+        cr_struct_element(&bounds, sizeof bounds, conditions->bounds, index, "bounds", call->why);
     if (!status)
-        status = cr_problem_setup(&one, conditions->constraints, &c->how->effort, &both, c->why);
+        status = cr_problem_setup(&bounds, conditions->constraints, &call->options->budget,
+                                  &problems, call->why);
     if (status) return status;
-    if (index == 0) c->sigma = both.sigma;
-    if (both.sigma != c->sigma)
-        return cr_error_set(c->why, CERTREG_E_INVALID,
+    if (index == 0) call->sigma = problems.sigma;
+    if (problems.sigma != call->sigma)
+        return cr_error_set(call->why, CERTREG_E_INVALID,
                             "bounds[%zu].sigma is %g; it must equal bounds[0].sigma, %g", index,
-                            both.sigma, c->sigma);
-    if (!both.has_mean)
+                            problems.sigma, call->sigma);
+    if (!problems.has_mean)
         return cr_error_set(
-            c->why, CERTREG_E_INVALID,
+            call->why, CERTREG_E_INVALID,
             "bounds[%zu].constraints must have CERTREG_CONSTRAINT_MEAN: a threshold is "
             "for the mean",
             index);
     if (isnan(threshold))
-        return cr_error_set(c->why, CERTREG_E_INVALID, "threshold[%zu] is not a number", index);
-    const double limit = cr_constraints_limit(&both, -threshold),
-                 radius = plain_radius(&both, limit, c->least);
-    take(c, radius, index);
+        return cr_error_set(call->why, CERTREG_E_INVALID, "threshold[%zu] is not a number", index);
+    const double limit = cr_problem_scale_limit(&problems, -threshold),
+                 radius = mean_and_range_radius(&problems, limit, call->min_radius);
+    lower_radius(call, radius, index);
     if (!isnan(radius)) return CERTREG_OK;
-    return search(c, &(cr_radius_goal){.rise = both.drop, .weight = 1, .limit = limit, .strict = 1},
-                  1, index);
+    return search_one(
+        call, &(cr_radius_goal){.rise = problems.drop, .weight = 1, .limit = limit, .strict = 1}, 1,
+        index);
 }
 
-certreg_status cr_radius_mean_above(cr_bisection *how, const cr_mean_conditions *conditions,
+certreg_status cr_radius_mean_above(cr_bisection *options, const cr_mean_conditions *conditions,
                                     certreg_radius *out, certreg_error *why)
 {
-    call c = begin(how, out, why);
+    radius_call call = init_call(options, out, why);
     if (!conditions->count)
         return cr_error_set(why, CERTREG_E_INVALID, "count is 0; give at least one function");
     certreg_status status = cr_struct_check(conditions->bounds, CR_OLDEST_BOUNDS, "bounds", why);
     for (size_t i = 0; i < conditions->count && !status; i++)
-        status = add_function(&c, conditions, i);
+        status = search_function(&call, conditions, i);
     if (status) return status;
-    fill(&c, out);
-    out->limiting = c.limiting;
+    write_radius(&call, out);
+    out->limiting = call.limiting;
     return CERTREG_OK;
 }

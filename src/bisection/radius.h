@@ -9,11 +9,11 @@
 enum { CR_RESERVED_FOR_VERIFICATION = 2000 };
 
 typedef struct cr_bisection {
-    double accuracy, cap; /* relative; in units of sigma */
-    int evaluations;      /* of the searches for each function, at most */
-    cr_deadline *watch; /* checked between searches: CERTREG_E_DEADLINE once late. NULL: no deadline
-                         */
-    cr_evaluation_budget effort; /* spent by all calls, for all functions */
+    double accuracy, cap;         /* relative; in units of sigma */
+    int evaluations_per_function; /* of the searches for each function, at most */
+    /* Checked between searches: CERTREG_E_DEADLINE once late. NULL: no deadline. */
+    cr_deadline *deadline;
+    cr_evaluation_budget budget; /* spent by all calls, for all functions */
 } cr_bisection;
 
 /* Conditions on `count` functions: the mean of each has to stay above its threshold. */
@@ -25,7 +25,7 @@ typedef struct cr_mean_conditions {
 } cr_mean_conditions;
 
 /* Returns the defaults. */
-cr_bisection cr_radius_default(cr_deadline *watch);
+cr_bisection cr_radius_default(cr_deadline *deadline);
 /* As certreg_bisection_within and _above. *out is always written, and 0 after a failure. `why` may
  * be NULL. */
 certreg_status cr_radius_change_within(cr_bisection *, const certreg_bounds *, uint32_t constraints,

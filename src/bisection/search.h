@@ -1,9 +1,9 @@
-/* The largest radius at which sup over the box of V(m; r) + weight*m is at most `limit`. */
+/* The largest radius at which sup over the means of V(m; r) + weight*m is at most `limit`. */
 #ifndef CR_BISECTION_SEARCH_H
 #define CR_BISECTION_SEARCH_H
 #include "solver/tangent_search.h"
 
-/* In units of sigma: the largest cap, and the least relative accuracy of a radius. */
+/* In units of sigma: the largest cap, and the smallest relative accuracy of a radius. */
 #define CR_MAX_RADIUS 10.0
 #define CR_MIN_ACCURACY 1e-9
 
@@ -15,9 +15,9 @@ typedef struct cr_radius_goal {
     double cap;      /* the search goes no further */
 } cr_radius_goal;
 
-/* Raises *radius, in units of sigma and proven, to the largest radius of at most `most` (itself at
- * most the cap), within the accuracy (1e-10 at best) unless the effort is spent. Returns whether it
- * is tight, as cr_subset_solver does. */
-int cr_search_radius(const cr_radius_goal *goal, double most, double *radius);
+/* Raises *radius, in units of sigma and proven, to the largest radius of at most max_radius (itself
+ * at most the cap), within the accuracy (1e-10 at best) unless the budget is exhausted. Returns
+ * whether it is tight, as cr_subset_solver does. */
+int cr_search_radius(const cr_radius_goal *goal, double max_radius, double *radius);
 
 #endif

@@ -6,21 +6,21 @@
 #include "solver/one_sided_problem.h"
 
 /* Solves with these constraints, keeps the best result, and returns whether this one is tight. */
-typedef int cr_subset_solver(void *question, const cr_one_sided *rise);
+typedef int cr_subset_solver(void *context, const cr_one_sided *rise);
 
 typedef struct cr_constraint_subsets {
     const cr_one_sided *rise;
-    cr_subset_solver *ask;
-    void *question;
-    int all;
-    int settled[8]; /* 1: this subset and all parts of it can gain nothing */
+    cr_subset_solver *solve;
+    void *context;
+    int all_constraints;
+    int is_tight[8]; /* 1: neither this subset nor a subset of it can improve the bound */
 } cr_constraint_subsets;
 
 /* Returns the subsets of one problem, none solved yet. */
-cr_constraint_subsets cr_constraint_subsets_of(const cr_one_sided *rise, cr_subset_solver *ask,
-                                               void *question);
-/* Solves `count` problems, which share the remaining effort: all constraints of each come first. */
-void cr_constraint_subsets_ask(cr_constraint_subsets *subsets, int count,
-                               cr_evaluation_budget *effort);
+cr_constraint_subsets cr_constraint_subsets_make(const cr_one_sided *rise, cr_subset_solver *solve,
+                                                 void *context);
+/* Solves `count` problems, which divide the remaining budget: first all constraints of each. */
+void cr_constraint_subsets_solve(cr_constraint_subsets *subsets, int count,
+                                 cr_evaluation_budget *budget);
 
 #endif

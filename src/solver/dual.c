@@ -3,108 +3,123 @@
 #include <math.h>
 
 /* Returns P(from < t < to), from the tail that does not cancel. */
-static double chance(double from, double to)
+static double normal_probability(double from, double to)
 {
     if (from > 0) return 0.5 * (erfc(from * CR_SQRT_HALF) - erfc(to * CR_SQRT_HALF));
     return 0.5 * (erfc(-to * CR_SQRT_HALF) - erfc(-from * CR_SQRT_HALF));
 }
 
-static double density(double t)
+static double normal_density(double t)
 {
     return fabs(t) < 39 ? CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) : 0;
 }
 
-typedef struct clipped { /* a part on which y* is constant at an end of the range */
+typedef struct clipped_interval { /* on which y* is an end of the range */
     double from, to, y;
-} clipped;
+} clipped_interval;
 
-/* Adds a short clipped part by one panel, since closed forms would cancel. */
-static void add_short(const cr_problem *problem, const cr_multipliers *at, const clipped *part,
-                      const cr_rule *rule, cr_dual_expectations *out)
+/* Adds a short clipped interval by one panel, since closed forms would cancel. */
+static void integrate_short_clipped(const cr_problem *problem, const cr_multipliers *multipliers,
+                                    const clipped_interval *interval,
+                                    const cr_quadrature_rule *rule, cr_dual_expectations *out)
 {
-    const double slope = cr_dual_slope(problem, at), y = part->y;
-    cr_nodes n;
-    cr_quadrature_nodes(rule, part->from, part->to, &problem->ratio, &n);
-    for (int j = 0; j < 2 * rule->half; j++) {
-        const double t = n.t[j], h = n.h[j], wy = n.weight[j] * y;
-        out->constraint += wy * (h - at->nu - slope * t - at->lambda * y);
+    const double slope = cr_dual_slope(problem, multipliers), y = interval->y;
+    cr_quadrature_panel panel;
+    cr_quadrature_panel_make(rule, interval->from, interval->to, &problem->ratio, &panel);
+    for (int j = 0; j < 2 * rule->positive_nodes; j++) {
+        const double t = panel.t[j], h = panel.h[j], wy = panel.weight[j] * y;
+        out->inner_maximum += wy * (h - multipliers->nu - slope * t - multipliers->lambda * y);
         out->y += wy;
         out->yt += wy * t;
         out->yy += wy * y;
-        out->growth += wy * (t - problem->ratio.r) * cr_ratio_itself(&problem->ratio, h, t);
+        out->radius_slope +=
+            wy * (t - problem->ratio.r) * cr_ratio_likelihood(&problem->ratio, h, t);
     }
 }
 
-/* Adds a clipped part in closed form. */
-static void add_clipped(const cr_problem *problem, const cr_multipliers *at, const clipped *part,
-                        const cr_rule *rule, cr_dual_expectations *out)
+/* Adds a clipped interval in closed form. */
+static void add_clipped_interval(const cr_problem *problem, const cr_multipliers *multipliers,
+                                 const clipped_interval *interval, const cr_quadrature_rule *rule,
+                                 cr_dual_expectations *out)
 {
-    const double from = part->from, to = part->to, y = part->y;
+    const double from = interval->from, to = interval->to, y = interval->y;
     if (!(from < to)) return;
     if (to - from < 0.25) {
-        add_short(problem, at, part, rule, out);
+        integrate_short_clipped(problem, multipliers, interval, rule, out);
         return;
     }
-    const double p = chance(from, to), t = density(from) - density(to);
-    const double h = cr_ratio_tail(&problem->ratio, from) - cr_ratio_tail(&problem->ratio, to);
-    const double slope = cr_dual_slope(problem, at), r = problem->ratio.r;
-    out->constraint += y * (h - at->nu * p - slope * t) - at->lambda * y * y * p;
-    out->y += y * p;
-    out->yt += y * t;
-    out->yy += y * y * p;
-    out->growth += y * (density(from - r) - density(to - r));
+    const double probability = normal_probability(from, to),
+                 first_moment = normal_density(from) - normal_density(to);
+    const double ratio_expectation =
+        cr_ratio_tail(&problem->ratio, from) - cr_ratio_tail(&problem->ratio, to);
+    const double slope = cr_dual_slope(problem, multipliers), r = problem->ratio.r;
+    out->inner_maximum +=
+        y * (ratio_expectation - multipliers->nu * probability - slope * first_moment) -
+        multipliers->lambda * y * y * probability;
+    out->y += y * probability;
+    out->yt += y * first_moment;
+    out->yy += y * y * probability;
+    out->radius_slope += y * (normal_density(from - r) - normal_density(to - r));
 }
 
-/* Adds a part between the clips, y* = v / 2 lambda, by the rule. */
-static void add_between(const cr_problem *problem, const cr_multipliers *at, double from, double to,
-                        const cr_rule *rule, cr_dual_expectations *out)
+/* Adds an unclipped interval, y* = v / 2 lambda, by the rule. */
+static void add_unclipped_interval(const cr_problem *problem, const cr_multipliers *multipliers,
+                                   double from, double to, const cr_quadrature_rule *rule,
+                                   cr_dual_expectations *out)
 {
     const cr_ratio *ratio = &problem->ratio;
-    const double slope = cr_dual_slope(problem, at),
-                 inverse = at->lambda > 0 ? 0.5 / at->lambda : 0;
-    double ends[CR_PANELS];
+    const double slope = cr_dual_slope(problem, multipliers),
+                 half_inverse_lambda = multipliers->lambda > 0 ? 0.5 / multipliers->lambda : 0;
+    double ends[CR_MAX_PANEL_ENDS];
     cr_dual_expectations sum = *out;
-    const int count = cr_quadrature_cut(rule, from, to, 0, 2 * ratio->r, ends);
-    if (count) problem->effort->points += 2 * (uint64_t)(rule->half * (count - 1));
+    const int count = cr_quadrature_panel_ends(rule, from, to, 0, 2 * ratio->r, ends);
+    if (count) problem->budget->points += 2 * (uint64_t)(rule->positive_nodes * (count - 1));
     for (int i = 1; i < count; i++) {
-        cr_nodes n;
-        cr_quadrature_nodes(rule, ends[i], ends[i - 1], ratio, &n);
-        for (int j = 0; j < 2 * rule->half; j++) {
-            const double t = n.t[j], h = n.h[j], y = (h - at->nu - slope * t) * inverse,
-                         w = n.weight[j], wy = w * y, wt = w * t;
+        cr_quadrature_panel panel;
+        cr_quadrature_panel_make(rule, ends[i], ends[i - 1], ratio, &panel);
+        for (int j = 0; j < 2 * rule->positive_nodes; j++) {
+            const double t = panel.t[j], h = panel.h[j],
+                         y = (h - multipliers->nu - slope * t) * half_inverse_lambda,
+                         w = panel.weight[j], wy = w * y, wt = w * t;
             sum.p += w;
             sum.t += wt;
             sum.tt += wt * t;
             sum.py += wy;
             sum.pyt += wy * t;
             sum.pyy += wy * y;
-            sum.growth += wy * (t - ratio->r) * cr_ratio_itself(ratio, h, t);
+            sum.radius_slope += wy * (t - ratio->r) * cr_ratio_likelihood(ratio, h, t);
         }
     }
     *out = sum;
 }
 
-void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at,
-                  const cr_clip_regions *regions, const cr_rule *rule, cr_dual_expectations *out)
+void cr_dual_by_quadrature(const cr_problem *problem, const cr_multipliers *multipliers,
+                           const cr_clip_regions *regions, const cr_quadrature_rule *rule,
+                           cr_dual_expectations *out)
 {
     const double *edge = regions->edge;
-    problem->effort->used++;
+    problem->budget->used++;
     *out = (cr_dual_expectations){0};
-    for (int i = 0; i < CR_EDGES; i += 2) add_between(problem, at, edge[i], edge[i + 1], rule, out);
+    for (int i = 0; i < CR_CLIP_EDGES; i += 2)
+        add_unclipped_interval(problem, multipliers, edge[i], edge[i + 1], rule, out);
     out->y = out->py;
     out->yt = out->pyt;
     out->yy = out->pyy;
-    out->constraint = at->lambda * out->pyy;
-    add_clipped(problem, at, &(clipped){-INFINITY, edge[0], problem->B}, rule, out);
-    add_clipped(problem, at, &(clipped){edge[1], edge[2], problem->b}, rule, out);
-    add_clipped(problem, at, &(clipped){edge[3], INFINITY, problem->B}, rule, out);
+    out->inner_maximum = multipliers->lambda * out->pyy;
+    add_clipped_interval(problem, multipliers, &(clipped_interval){-INFINITY, edge[0], problem->B},
+                         rule, out);
+    add_clipped_interval(problem, multipliers, &(clipped_interval){edge[1], edge[2], problem->b},
+                         rule, out);
+    add_clipped_interval(problem, multipliers, &(clipped_interval){edge[3], INFINITY, problem->B},
+                         rule, out);
 }
 
-double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint)
+double cr_dual_value(const cr_problem *problem, const cr_multipliers *multipliers,
+                     double inner_maximum)
 {
     const cr_ratio *ratio = &problem->ratio;
-    const double linear = ratio->order > 0 ? cr_dual_multiplier(problem, at) * problem->coefficient
-                                           : 0;
-    if (at->lambda > 0) constraint += at->lambda * problem->variance;
-    return linear + ratio->norm * constraint;
+    const double linear =
+        ratio->order > 0 ? cr_dual_multiplier(problem, multipliers) * problem->correlation : 0;
+    if (multipliers->lambda > 0) inner_maximum += multipliers->lambda * problem->variance;
+    return linear + ratio->norm * inner_maximum;
 }

@@ -2,17 +2,17 @@
 #include "solver/dual_newton.h"
 #include <math.h>
 
-#define MOST_STEPS 80
-#define MOST_TRIALS 40
-#define MOST_FINISHING_STEPS 6
+#define MAX_STEPS 80
+#define MAX_TRIALS 40
+#define MAX_FINISHING_STEPS 6
 #define FINE_GAIN 1e-12 /* if a larger gain leaves the conditions unmet */
 #define UNKNOWNS 3
 
-typedef struct step {
+typedef struct newton_step {
     double e[UNKNOWNS]; /* solves M e = -gradient, M = 2 lambda times the Hessian: (dlambda, dnu,
                            da) = 2 lambda e */
-    double slope;       /* directional derivative of D / T along (dlambda, dnu, da): negative */
-} step;
+    double derivative;  /* of D / T along (dlambda, dnu, da): negative */
+} newton_step;
 
 /* Solves m x = x in place, by Cholesky with a floor under the pivots, so that a direction without
  * curvature gives a gradient step, never a wild one. */
@@ -20,15 +20,15 @@ static void solve(int n, double m[UNKNOWNS][UNKNOWNS], double x[UNKNOWNS])
 {
     double pivot[UNKNOWNS];
     for (int i = 0; i < n; i++) {
-        const double whole = m[i][i];
+        const double diagonal = m[i][i];
         for (int j = 0; j < i; j++) {
             double sum = m[i][j];
             for (int k = 0; k < j; k++) sum -= m[i][k] * m[j][k] * pivot[k];
             m[i][j] = sum / pivot[j];
         }
-        double left = whole;
-        for (int k = 0; k < i; k++) left -= m[i][k] * m[i][k] * pivot[k];
-        pivot[i] = fmax(left, 1e-11 * whole + 1e-280);
+        double remaining = diagonal;
+        for (int k = 0; k < i; k++) remaining -= m[i][k] * m[i][k] * pivot[k];
+        pivot[i] = fmax(remaining, 1e-11 * diagonal + 1e-280);
     }
     for (int i = 0; i < n; i++)
         for (int k = 0; k < i; k++) x[i] -= m[i][k] * x[k];
@@ -38,210 +38,230 @@ static void solve(int n, double m[UNKNOWNS][UNKNOWNS], double x[UNKNOWNS])
     }
 }
 
-/* Returns the least lambda of a descent. If the variance does not bind, lambda falls towards 0, and
- * nothing curves there. This much costs 1e-11 of D. */
-static double least_lambda(const cr_problem *problem, const cr_newton_state *now)
+/* Returns the minimum of lambda in a descent. If the variance does not bind, lambda falls towards
+ * 0, and nothing curves there. This much costs 1e-11 of D. */
+static double min_lambda(const cr_problem *problem, const cr_newton_state *state)
 {
-    return 1e-11 * fmax(now->value, 0) / (problem->ratio.norm * problem->variance);
+    return 1e-11 * fmax(state->value, 0) / (problem->ratio.norm * problem->variance);
 }
 
-static step direction(const cr_problem *problem, const cr_newton_state *now)
+static newton_step compute_newton_step(const cr_problem *problem, const cr_newton_state *state)
 {
-    const cr_dual_expectations *s = &now->sums;
+    const cr_dual_expectations *expectations = &state->expectations;
     const int n = problem->ratio.order > 0 ? 3 : 2;
-    double minus[UNKNOWNS] = {s->yy - problem->variance, s->y, s->yt - problem->coefficient};
-    double m[UNKNOWNS][UNKNOWNS] = {{4 * s->pyy}, {2 * s->py, s->p}, {2 * s->pyt, s->t, s->tt}};
-    if (now->at.lambda <= least_lambda(problem, now) && minus[0] < 0) {
-        m[0][0] = 1;
-        m[1][0] = m[2][0] = minus[0] = 0;
+    double negative_gradient[UNKNOWNS] = {expectations->yy - problem->variance, expectations->y,
+                                          expectations->yt - problem->correlation};
+    double scaled_hessian[UNKNOWNS][UNKNOWNS] = {
+        {4 * expectations->pyy},
+        {2 * expectations->py, expectations->p},
+        {2 * expectations->pyt, expectations->t, expectations->tt}};
+    if (state->multipliers.lambda <= min_lambda(problem, state) && negative_gradient[0] < 0) {
+        scaled_hessian[0][0] = 1;
+        scaled_hessian[1][0] = scaled_hessian[2][0] = negative_gradient[0] = 0;
     }
-    step out = {{minus[0], minus[1], minus[2]}, 0};
-    solve(n, m, out.e);
-    for (int i = 0; i < n; i++) out.slope -= 2 * now->at.lambda * minus[i] * out.e[i];
+    newton_step out = {{negative_gradient[0], negative_gradient[1], negative_gradient[2]}, 0};
+    solve(n, scaled_hessian, out.e);
+    for (int i = 0; i < n; i++)
+        out.derivative -= 2 * state->multipliers.lambda * negative_gradient[i] * out.e[i];
     return out;
 }
 
-/* Returns the multipliers at `length` along the step. If most of the line is between the clips, the
- * problem is nearly linear in 1/lambda and the ratios. If little is, the function is nearly
- * two-valued, and the problem linear in the multipliers. Both curves leave in the same direction.
- */
-static cr_multipliers move(const cr_multipliers *at, const step *by, double length, int between,
-                           int order)
+/* Returns the multipliers at `length` along the step. If most of the line is unclipped, the problem
+ * is nearly linear in 1/lambda and the ratios. If little is, the function is nearly two-valued, and
+ * the problem linear in the multipliers. Both curves leave in the same direction. */
+static cr_multipliers multipliers_along(const cr_multipliers *multipliers, const newton_step *step,
+                                        double length, int unclipped, int order)
 {
-    const double change = -2 * by->e[0] * length; /* of log(1/lambda), to first order */
-    cr_multipliers to = *at;
-    if (between) {
-        const double twice = 2 * at->lambda;
-        to.lambda = at->lambda / (1 + change);
-        const double ratio = 2 * to.lambda;
-        to.nu = ratio * (at->nu / twice * (1 + change) + length * by->e[1]);
-        if (order > 0) to.a = ratio * (at->a / twice * (1 + change) + length * by->e[2]);
+    const double log_change = -2 * step->e[0] * length; /* of log(1/lambda), to first order */
+    cr_multipliers moved = *multipliers;
+    if (unclipped) {
+        const double two_lambda = 2 * multipliers->lambda;
+        moved.lambda = multipliers->lambda / (1 + log_change);
+        const double new_two_lambda = 2 * moved.lambda;
+        moved.nu = new_two_lambda *
+                   (multipliers->nu / two_lambda * (1 + log_change) + length * step->e[1]);
+        if (order > 0)
+            moved.a = new_two_lambda *
+                      (multipliers->a / two_lambda * (1 + log_change) + length * step->e[2]);
     } else {
-        to.lambda = at->lambda * (1 - change);
-        to.nu += 2 * at->lambda * length * by->e[1];
-        if (order > 0) to.a += 2 * at->lambda * length * by->e[2];
+        moved.lambda = multipliers->lambda * (1 - log_change);
+        moved.nu += 2 * multipliers->lambda * length * step->e[1];
+        if (order > 0) moved.a += 2 * multipliers->lambda * length * step->e[2];
     }
-    return to;
+    return moved;
 }
 
-static int mostly_between(const cr_newton_state *now)
+static int is_mostly_unclipped(const cr_newton_state *state)
 {
-    return now->sums.p > 0.4;
+    return state->expectations.p > 0.4;
 }
 
-static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_newton_state *at)
+static void evaluate(const cr_problem *problem, const cr_quadrature_rule *rule,
+                     cr_newton_state *state)
 {
     if (rule != &cr_quadrature_rough ||
-        !cr_dual_closed(problem, &at->at, &at->regions, &at->sums)) {
-        cr_regions_find(problem, &at->at, rule == &cr_quadrature_value ? 1e-13 : 1e-9,
-                        &at->regions);
-        cr_dual_sums(problem, &at->at, &at->regions, rule, &at->sums);
+        !cr_dual_by_closed_form(problem, &state->multipliers, &state->regions,
+                                &state->expectations)) {
+        cr_clip_regions_find(problem, &state->multipliers,
+                             rule == &cr_quadrature_value ? 1e-13 : 1e-9, &state->regions);
+        cr_dual_by_quadrature(problem, &state->multipliers, &state->regions, rule,
+                              &state->expectations);
     }
-    at->value = cr_dual_value(problem, &at->at, at->sums.constraint);
+    state->value = cr_dual_value(problem, &state->multipliers, state->expectations.inner_maximum);
 }
 
 /* Returns whether no function has the constraints: D is clearly below 0 <= V (theory 2.3). */
-static int impossible(const cr_problem *problem, const cr_newton_state *now)
+static int is_infeasible(const cr_problem *problem, const cr_newton_state *state)
 {
-    const double known = problem->ratio.order > 0 ? problem->ratio.r * fabs(problem->coefficient)
-                                                  : 0;
-    return now->value < -1 * (known + problem->ratio.norm * sqrt(problem->variance));
+    const double gradient_part =
+        problem->ratio.order > 0 ? problem->ratio.r * fabs(problem->correlation) : 0;
+    return state->value < -1 * (gradient_part + problem->ratio.norm * sqrt(problem->variance));
 }
 
 /* Returns D in units of T. */
-static double price_of(const cr_problem *problem, const cr_newton_state *now)
+static double value_in_norm_units(const cr_problem *problem, const cr_newton_state *state)
 {
-    return now->value / problem->ratio.norm;
+    return state->value / problem->ratio.norm;
 }
 
-/* Returns by how much D can exceed its least value: the sum of each multiplier times the violation
- * of its condition at the worst function (theory 3.5). A violation also counts by itself, since a
+/* Returns how far D can be above its minimum: the sum of each multiplier times the violation of its
+ * condition at the worst function (theory 3.5). A violation also counts by itself, since a
  * multiplier can be 0 too early. Newton's own estimate would not do: from a poor initial point it
  * can end with hardly any lambda, and then nothing moves any more. */
-static double missed_by(const cr_problem *problem, const cr_newton_state *now)
+static double duality_gap(const cr_problem *problem, const cr_newton_state *state)
 {
     const cr_ratio *ratio = &problem->ratio;
-    const cr_dual_expectations *s = &now->sums;
-    const double C = problem->variance, price = price_of(problem, now);
-    double missed = now->at.lambda * fabs(s->yy - C) + price * fmax(0, s->yy - C) / C +
-                    (fabs(now->at.nu) + price / sqrt(C)) * fabs(s->y);
+    const cr_dual_expectations *expectations = &state->expectations;
+    const double C = problem->variance, relative_value = value_in_norm_units(problem, state);
+    double gap = state->multipliers.lambda * fabs(expectations->yy - C) +
+                 relative_value * fmax(0, expectations->yy - C) / C +
+                 (fabs(state->multipliers.nu) + relative_value / sqrt(C)) * fabs(expectations->y);
     if (ratio->order > 0)
-        missed += (fabs(cr_dual_multiplier(problem, &now->at)) + ratio->r) / ratio->norm *
-                  fabs(s->yt - problem->coefficient);
-    return missed;
+        gap += (fabs(cr_dual_multiplier(problem, &state->multipliers)) + ratio->r) / ratio->norm *
+               fabs(expectations->yt - problem->correlation);
+    return gap;
 }
 
-static int nearly_feasible(const cr_problem *problem, const cr_newton_state *now, double share)
+static int gap_is_below(const cr_problem *problem, const cr_newton_state *state, double fraction)
 {
-    return missed_by(problem, now) <= share * price_of(problem, now);
+    return duality_gap(problem, state) <= fraction * value_in_norm_units(problem, state);
 }
 
-/* Returns the greatest length to try along a step that promises `drop`. */
-static double full_length(const cr_newton_state *descent, const step *by, double drop, int between)
+/* Returns the maximum length along a step with this predicted decrease. */
+static double max_step_length(const cr_newton_state *state, const newton_step *step,
+                              double predicted_decrease, int unclipped)
 {
-    const double most = fabs(2 * by->e[0]);
-    const double length = most > 0.8 && ((by->e[0] > 0) == between) ? 0.8 / most
-                          : most > 20                               ? 20 / most
-                                                                    : 1;
-    if (by->e[0] != 0 || !(drop > descent->value)) return length;
-    return fmin(length, fmax(descent->value, 0) / drop); /* D >= 0: no more can be gained */
+    const double log_change = fabs(2 * step->e[0]);
+    const double length = log_change > 0.8 && ((step->e[0] > 0) == unclipped) ? 0.8 / log_change
+                          : log_change > 20                                   ? 20 / log_change
+                                                                              : 1;
+    if (step->e[0] != 0 || !(predicted_decrease > state->value)) return length;
+    /* D >= 0 limits the decrease. */
+    return fmin(length, fmax(state->value, 0) / predicted_decrease);
 }
 
-typedef struct line {
-    const step *by;
-    double drop, length;
-    int between;
-} line;
+typedef struct line_search {
+    const newton_step *step;
+    double predicted_decrease, length;
+    int unclipped;
+} line_search;
 
 /* Shortens the step until it pays; *next is the last point tried. */
-static void search_line(const cr_problem *problem, const cr_rule *rule,
-                        const cr_newton_state *descent, const line *along, cr_newton_state *next)
+static void backtrack(const cr_problem *problem, const cr_quadrature_rule *rule,
+                      const cr_newton_state *start, const line_search *search,
+                      cr_newton_state *next)
 {
     /* The draft jumps if a panel comes or goes. Close to the end a finer rule takes over. */
-    const int at_the_end = rule != &cr_quadrature_value && along->drop <= 1e-7 * descent->value;
-    const int trials = at_the_end ? 2 : MOST_TRIALS;
-    double length = along->length;
-    *next = *descent;
-    for (int half = 0; half < trials; half++) {
-        next->at = move(&descent->at, along->by, length, along->between, problem->ratio.order);
-        next->regions = descent->regions;
+    const int is_near_minimum = rule != &cr_quadrature_value &&
+                                search->predicted_decrease <= 1e-7 * start->value;
+    const int max_trials = is_near_minimum ? 2 : MAX_TRIALS;
+    double length = search->length;
+    *next = *start;
+    for (int trial = 0; trial < max_trials; trial++) {
+        next->multipliers = multipliers_along(&start->multipliers, search->step, length,
+                                              search->unclipped, problem->ratio.order);
+        next->regions = start->regions;
         evaluate(problem, rule, next);
-        if (next->value <= descent->value - 1e-4 * length * along->drop) return;
+        if (next->value <= start->value - 1e-4 * length * search->predicted_decrease) return;
         length *= 0.4;
     }
 }
 
-static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
-                    cr_newton_state *descent)
+static void descend(const cr_problem *problem, const cr_quadrature_rule *rule, double min_gain,
+                    cr_newton_state *state)
 {
     const int order = problem->ratio.order;
-    descent->converged = descent->tight = descent->impossible = 0;
-    evaluate(problem, rule, descent);
-    for (descent->steps = 0; descent->steps < MOST_STEPS && cr_budget_left(problem->effort);
-         descent->steps++) {
-        if ((descent->impossible = impossible(problem, descent))) return;
-        if (descent->value < problem->enough) {
-            descent->converged = descent->tight = 1;
+    state->converged = state->tight = state->infeasible = 0;
+    evaluate(problem, rule, state);
+    for (state->steps = 0; state->steps < MAX_STEPS && cr_budget_left(problem->budget);
+         state->steps++) {
+        if ((state->infeasible = is_infeasible(problem, state))) return;
+        if (state->value < problem->early_exit_value) {
+            state->converged = state->tight = 1;
             return;
         }
-        const step by = direction(problem, descent);
-        line along = {&by, -by.slope * problem->ratio.norm, 0, mostly_between(descent)};
-        along.length = full_length(descent, &by, along.drop, along.between);
-        if (along.drop <= 2 * gain * descent->value) {
-            descent->tight = nearly_feasible(problem, descent, 1e-3);
-            if (!descent->tight && gain > FINE_GAIN) {
-                gain = FINE_GAIN;
+        const newton_step step = compute_newton_step(problem, state);
+        line_search search = {&step, -step.derivative * problem->ratio.norm, 0,
+                              is_mostly_unclipped(state)};
+        search.length = max_step_length(state, &step, search.predicted_decrease, search.unclipped);
+        if (search.predicted_decrease <= 2 * min_gain * state->value) {
+            state->tight = gap_is_below(problem, state, 1e-3);
+            if (!state->tight && min_gain > FINE_GAIN) {
+                min_gain = FINE_GAIN;
                 continue;
             }
-            descent->at = move(&descent->at, &by, along.length, along.between, order);
-            if (rule == &cr_quadrature_rough) descent->value -= 0.5 * along.drop;
-            descent->converged = 1;
+            state->multipliers = multipliers_along(&state->multipliers, &step, search.length,
+                                                   search.unclipped, order);
+            if (rule == &cr_quadrature_rough) state->value -= 0.5 * search.predicted_decrease;
+            state->converged = 1;
             return;
         }
-        if (!along.between && by.e[0] < 0) {
-            const double left = 1 - least_lambda(problem, descent) / descent->at.lambda;
-            along.length = fmin(along.length, fmax(0, left) / fabs(2 * by.e[0]));
+        if (!search.unclipped && step.e[0] < 0) {
+            const double remaining = 1 - min_lambda(problem, state) / state->multipliers.lambda;
+            search.length = fmin(search.length, fmax(0, remaining) / fabs(2 * step.e[0]));
         }
         cr_newton_state next;
-        search_line(problem, rule, descent, &along, &next);
-        if (!(next.value < descent->value)) return; /* only rounding is left */
-        next.steps = descent->steps;
-        *descent = next;
+        backtrack(problem, rule, state, &search, &next);
+        if (!(next.value < state->value)) return; /* only rounding is left */
+        next.steps = state->steps;
+        *state = next;
     }
 }
 
 /* Returns whether errors of the draft count. Close to the greatest possible correlation the
  * multipliers grow without bound and cancel in D; elsewhere errors count only squared. */
-static int strained(const cr_problem *problem, const cr_newton_state *descent)
+static int multipliers_are_ill_conditioned(const cr_problem *problem, const cr_newton_state *state)
 {
-    const double size =
-        descent->at.lambda * problem->variance + fabs(descent->at.a * problem->coefficient);
-    return problem->ratio.order > 0 && size * problem->ratio.norm > 20 * descent->value;
+    const double size = state->multipliers.lambda * problem->variance +
+                        fabs(state->multipliers.a * problem->correlation);
+    return problem->ratio.order > 0 && size * problem->ratio.norm > 20 * state->value;
 }
 
-void cr_newton_descend(const cr_problem *problem, double gain, cr_newton_state *descent)
+void cr_newton_descend(const cr_problem *problem, double min_gain, cr_newton_state *state)
 {
-    descend(problem, gain < CR_ROUGH_GAIN ? &cr_quadrature_draft : &cr_quadrature_rough, gain,
-            descent);
-    const int stalled = !descent->converged && descent->steps < MOST_STEPS;
-    if (!descent->impossible && (stalled || strained(problem, descent)))
-        descend(problem, &cr_quadrature_value, gain * 1e-2, descent);
-    if (nearly_feasible(problem, descent, 1e-9)) descent->tight = 1;
+    descend(problem, min_gain < CR_ROUGH_GAIN ? &cr_quadrature_draft : &cr_quadrature_rough,
+            min_gain, state);
+    const int stalled = !state->converged && state->steps < MAX_STEPS;
+    if (!state->infeasible && (stalled || multipliers_are_ill_conditioned(problem, state)))
+        descend(problem, &cr_quadrature_value, min_gain * 1e-2, state);
+    if (gap_is_below(problem, state, 1e-9)) state->tight = 1;
 }
 
-void cr_newton_finish(const cr_problem *problem, cr_multipliers *at, cr_clip_regions *regions)
+void cr_newton_finish(const cr_problem *problem, cr_multipliers *multipliers,
+                      cr_clip_regions *regions)
 {
-    cr_newton_state now = {.at = *at, .regions = *regions};
-    evaluate(problem, &cr_quadrature_value, &now);
-    for (int i = 0; i < MOST_FINISHING_STEPS && !nearly_feasible(problem, &now, 1e-14); i++) {
-        const step by = direction(problem, &now);
-        cr_newton_state next = now;
-        next.at = move(&now.at, &by, 1, mostly_between(&now), problem->ratio.order);
-        if (!(next.at.lambda > 0)) break;
+    cr_newton_state state = {.multipliers = *multipliers, .regions = *regions};
+    evaluate(problem, &cr_quadrature_value, &state);
+    for (int i = 0; i < MAX_FINISHING_STEPS && !gap_is_below(problem, &state, 1e-14); i++) {
+        const newton_step step = compute_newton_step(problem, &state);
+        cr_newton_state next = state;
+        next.multipliers = multipliers_along(&state.multipliers, &step, 1,
+                                             is_mostly_unclipped(&state), problem->ratio.order);
+        if (!(next.multipliers.lambda > 0)) break;
         evaluate(problem, &cr_quadrature_value, &next);
-        if (!(missed_by(problem, &next) < 0.5 * missed_by(problem, &now))) break;
-        now = next;
+        if (!(duality_gap(problem, &next) < 0.5 * duality_gap(problem, &state))) break;
+        state = next;
     }
-    *at = now.at;
-    *regions = now.regions;
+    *multipliers = state.multipliers;
+    *regions = state.regions;
 }

@@ -4,22 +4,24 @@
 #include "solver/dual.h"
 
 typedef struct cr_newton_state {
-    cr_multipliers at;
-    cr_clip_regions regions;   /* of `at`, or of the point one step before it: a warm start */
-    cr_dual_expectations sums; /* of the same point */
-    double value;              /* D there, to draft accuracy */
+    cr_multipliers multipliers;
+    cr_clip_regions regions; /* of these multipliers, or of those one step earlier: a warm start */
+    cr_dual_expectations expectations; /* at the multipliers of `regions` */
+    double value;                      /* D at the multipliers, to draft accuracy */
     int steps, converged;
-    int tight;      /* D is near the least: the worst function at `at` nearly has the constraints */
-    int impossible; /* no function has the constraints: D fell below 0, without a least value */
+    int tight;      /* D is near its minimum: the worst function nearly has the constraints */
+    int infeasible; /* no function has the constraints: D fell below 0, without a minimum */
 } cr_newton_state;
 
-#define CR_ROUGH_GAIN 1e-9 /* for this gain and larger ones closed forms will do (dual.h) */
+#define CR_ROUGH_GAIN 1e-9 /* from this min_gain on, closed forms suffice (dual.h) */
 
-/* Descends from descent->at (lambda > 0) until a step can gain at most the share `gain` of the
- * value, or the effort is spent. */
-void cr_newton_descend(const cr_problem *problem, double gain, cr_newton_state *descent);
+/* Descends from state->multipliers (lambda > 0) until a step can lower the value by at most the
+ * fraction min_gain of it, or the budget is exhausted. */
+void cr_newton_descend(const cr_problem *problem, double min_gain, cr_newton_state *state);
 /* Goes on from the end of a descent (lambda > 0) by the fine rule, as long as the worst function
- * comes closer to the constraints. D is stationary there and hardly gains, the function does. */
-void cr_newton_finish(const cr_problem *problem, cr_multipliers *at, cr_clip_regions *regions);
+ * comes closer to the constraints. D is stationary there and hardly improves, but the function
+ * does. */
+void cr_newton_finish(const cr_problem *problem, cr_multipliers *multipliers,
+                      cr_clip_regions *regions);
 
 #endif

@@ -6,28 +6,28 @@
 #include <stdint.h>
 
 typedef struct cr_evaluation_budget {
-    int used, most;
-    int ended;            /* work was left undone at a limit */
+    int used, limit;
+    int exhausted;        /* work was left undone at a limit */
     uint64_t points;      /* of all quadratures */
     uint32_t loose;       /* searches that are not known to be tight */
     uint32_t refinements; /* final evaluations that disagreed */
     uint32_t fallbacks;   /* bounds replaced by a closed form */
 } cr_evaluation_budget;
 
-/* Returns whether an evaluation is left for more work. If not, `ended` is set. */
-static inline int cr_budget_left(cr_evaluation_budget *effort)
+/* Returns whether an evaluation is left for more work. If not, `exhausted` is set. */
+static inline int cr_budget_left(cr_evaluation_budget *budget)
 {
-    const int left = effort->used < effort->most;
-    effort->ended |= !left;
-    return left;
+    const int has_left = budget->used < budget->limit;
+    budget->exhausted |= !has_left;
+    return has_left;
 }
 
-/* Limits the next part of the work to this many evaluations. Returns the `most` to restore then. */
-static inline int cr_budget_narrow(cr_evaluation_budget *effort, int evaluations)
+/* Limits the next stage of the work to these evaluations. Returns the limit to restore after it. */
+static inline int cr_budget_narrow(cr_evaluation_budget *budget, int evaluations)
 {
-    const int before = effort->most, most = effort->used + evaluations;
-    if (most < before) effort->most = most;
-    return before;
+    const int previous = budget->limit, limit = budget->used + evaluations;
+    if (limit < previous) budget->limit = limit;
+    return previous;
 }
 
 #endif

@@ -6,39 +6,40 @@
 #include <math.h>
 #include <stddef.h>
 
-cr_problem cr_point_describe(const cr_one_sided *rise, double mean, int order, double coefficient)
+cr_problem cr_fixed_mean_problem(const cr_one_sided *rise, double mean, int order,
+                                 double correlation)
 {
     cr_problem problem = {.ratio = cr_ratio_make(order, rise->r),
                           .b = rise->range_lo - mean,
                           .B = rise->range_hi - mean,
-                          .coefficient = coefficient,
-                          .enough = rise->enough,
-                          .effort = rise->effort};
+                          .correlation = correlation,
+                          .early_exit_value = rise->early_exit_value,
+                          .budget = rise->budget};
     problem.variance = cr_one_sided_variance(rise, mean, &problem.variance_slope);
     return problem;
 }
 
-void cr_point_take(const cr_problem *problem, const cr_newton_state *descent,
-                   cr_fixed_mean_dual *out)
+void cr_fixed_mean_from_descent(const cr_problem *problem, const cr_newton_state *state,
+                                cr_fixed_mean_dual *out)
 {
     out->problem = *problem;
-    out->at = descent->at;
-    out->regions = descent->regions;
-    out->value = descent->value;
-    out->growth = descent->sums.growth;
-    out->slope =
-        problem->ratio.norm * (descent->at.nu + descent->at.lambda * problem->variance_slope);
-    out->converged = descent->converged;
-    out->tight = descent->tight;
-    out->impossible = descent->impossible;
-    out->coefficient_lo = out->coefficient_hi = problem->coefficient;
+    out->multipliers = state->multipliers;
+    out->regions = state->regions;
+    out->value = state->value;
+    out->radius_slope = state->expectations.radius_slope;
+    out->mean_slope = problem->ratio.norm *
+                      (state->multipliers.nu + state->multipliers.lambda * problem->variance_slope);
+    out->converged = state->converged;
+    out->tight = state->tight;
+    out->infeasible = state->infeasible;
+    out->correlation_lo = out->correlation_hi = problem->correlation;
 }
 
 /* Returns multipliers of k = 1 with the same v and D: a puts back the part along t. */
 static cr_multipliers raise_order(const cr_problem *problem, const cr_fixed_mean_dual *from)
 {
     const double scale = from->problem.ratio.norm / problem->ratio.norm;
-    return (cr_multipliers){from->at.lambda * scale, from->at.nu * scale,
+    return (cr_multipliers){from->multipliers.lambda * scale, from->multipliers.nu * scale,
                             -problem->ratio.r / problem->ratio.norm};
 }
 
@@ -54,47 +55,51 @@ static int is_bounded(const cr_one_sided *rise)
     return rise->range_lo > -INFINITY && rise->range_hi < INFINITY;
 }
 
-static void descend(const cr_problem *problem, const cr_fixed_mean_dual *warm, double gain,
+static void descend(const cr_problem *problem, const cr_fixed_mean_dual *warm, double min_gain,
                     cr_fixed_mean_dual *out)
 {
-    const int similar = warm && warm->converged &&
-                        warm->problem.ratio.order == problem->ratio.order && warm->at.lambda > 0;
-    cr_newton_state descent = {.at = similar ? warm->at : cr_initial_guess(problem)};
-    if (similar) descent.regions = warm->regions;
-    cr_newton_descend(problem, gain, &descent);
-    if (similar && !descent.tight && !descent.impossible) {
-        descent.at = cr_initial_guess(problem);
-        cr_newton_descend(problem, gain, &descent);
+    const int use_warm_start = warm && warm->converged &&
+                               warm->problem.ratio.order == problem->ratio.order &&
+                               warm->multipliers.lambda > 0;
+    cr_newton_state state = {.multipliers = use_warm_start ? warm->multipliers
+                                                           : cr_initial_guess(problem)};
+    if (use_warm_start) state.regions = warm->regions;
+    cr_newton_descend(problem, min_gain, &state);
+    if (use_warm_start && !state.tight && !state.infeasible) {
+        state.multipliers = cr_initial_guess(problem);
+        cr_newton_descend(problem, min_gain, &state);
     }
-    cr_point_take(problem, &descent, out);
+    cr_fixed_mean_from_descent(problem, &state, out);
 }
 
 /* Allows every gradient between its ends: the worst is the end that the multiplier's sign gives. */
-static void allow_all(const cr_one_sided *rise, cr_fixed_mean_dual *point)
+static void allow_gradient_interval(const cr_one_sided *rise, cr_fixed_mean_dual *solution)
 {
-    const double surplus = cr_dual_multiplier(&point->problem, &point->at),
-                 assumed = point->problem.coefficient;
+    const double multiplier = cr_dual_multiplier(&solution->problem, &solution->multipliers),
+                 assumed = solution->problem.correlation;
     const double excess =
-        surplus * ((surplus > 0 ? rise->gradient_hi : rise->gradient_lo) - assumed);
-    point->coefficient_lo = rise->gradient_lo;
-    point->coefficient_hi = rise->gradient_hi;
-    if (surplus == 0 || !(excess > 0)) return;
-    point->value += excess;
-    point->tight &= excess <= 1e-9 * point->value;
+        multiplier * ((multiplier > 0 ? rise->gradient_hi : rise->gradient_lo) - assumed);
+    solution->correlation_lo = rise->gradient_lo;
+    solution->correlation_hi = rise->gradient_hi;
+    if (multiplier == 0 || !(excess > 0)) return;
+    solution->value += excess;
+    solution->tight &= excess <= 1e-9 * solution->value;
 }
 
 /* Solves with the gradient at its upper end. Returns whether this is right: the gradient is exactly
  * that, or the multiplier has the sign of an upper bound. */
-static int solve_upper(const cr_one_sided *rise, double mean, const cr_fixed_mean_dual *warm,
-                       double gain, cr_fixed_mean_dual *out)
+static int solve_at_upper_gradient(const cr_one_sided *rise, double mean,
+                                   const cr_fixed_mean_dual *warm, double min_gain,
+                                   cr_fixed_mean_dual *out)
 {
-    const cr_problem problem = cr_point_describe(rise, mean, 1, rise->gradient_hi);
-    descend(&problem, warm, gain, out);
-    if (!out->impossible) allow_all(rise, out);
-    out->coefficient_lo = rise->gradient_lo;
-    const int exact = rise->gradient_lo == rise->gradient_hi;
-    if (out->impossible && exact) return 1;
-    return out->tight && (exact || rise->r + problem.ratio.norm * out->at.a >= 0);
+    const cr_problem problem = cr_fixed_mean_problem(rise, mean, 1, rise->gradient_hi);
+    descend(&problem, warm, min_gain, out);
+    if (!out->infeasible) allow_gradient_interval(rise, out);
+    out->correlation_lo = rise->gradient_lo;
+    const int gradient_is_known = rise->gradient_lo == rise->gradient_hi;
+    if (out->infeasible && gradient_is_known) return 1;
+    return out->tight &&
+           (gradient_is_known || rise->r + problem.ratio.norm * out->multipliers.a >= 0);
 }
 
 /* Solves with a function that takes the two ends of the range only. It is the worst one without the
@@ -102,99 +107,111 @@ static int solve_upper(const cr_one_sided *rise, double mean, const cr_fixed_mea
 static void solve_two_valued(const cr_one_sided *rise, double mean, cr_fixed_mean_dual *out)
 {
     const double b = rise->range_lo - mean, B = rise->range_hi - mean;
-    const int binds = rise->gradient_hi < cr_two_valued_correlation(b, B);
-    out->problem = cr_point_describe(rise, mean, binds, rise->gradient_hi);
-    if (!binds) out->problem.coefficient = 0;
-    out->at = cr_two_valued_solve(&out->problem);
-    out->coefficient_lo = rise->gradient_lo;
-    out->coefficient_hi = rise->gradient_hi;
-    cr_regions_find(&out->problem, &out->at, 1e-12, &out->regions);
-    cr_dual_expectations sums;
-    cr_dual_sums(&out->problem, &out->at, &out->regions, &cr_quadrature_draft, &sums);
-    out->value = cr_dual_value(&out->problem, &out->at, sums.constraint);
-    out->growth = sums.growth;
-    out->slope = out->problem.ratio.norm * out->at.nu;
+    const int gradient_binds = rise->gradient_hi < cr_two_valued_correlation(b, B);
+    out->problem = cr_fixed_mean_problem(rise, mean, gradient_binds, rise->gradient_hi);
+    if (!gradient_binds) out->problem.correlation = 0;
+    out->multipliers = cr_two_valued_solve(&out->problem);
+    out->correlation_lo = rise->gradient_lo;
+    out->correlation_hi = rise->gradient_hi;
+    cr_clip_regions_find(&out->problem, &out->multipliers, 1e-12, &out->regions);
+    cr_dual_expectations expectations;
+    cr_dual_by_quadrature(&out->problem, &out->multipliers, &out->regions, &cr_quadrature_draft,
+                          &expectations);
+    out->value = cr_dual_value(&out->problem, &out->multipliers, expectations.inner_maximum);
+    out->radius_slope = expectations.radius_slope;
+    out->mean_slope = out->problem.ratio.norm * out->multipliers.nu;
     out->converged = out->tight = 1;
 }
 
-static void keep_lesser(const cr_fixed_mean_dual *other, cr_fixed_mean_dual *best)
+static void keep_smaller(const cr_fixed_mean_dual *candidate, cr_fixed_mean_dual *best)
 {
-    if (other->value < best->value) *best = *other;
+    if (candidate->value < best->value) *best = *candidate;
 }
 
-static double correlation_of(const cr_fixed_mean_dual *point)
+static double correlation_of(const cr_fixed_mean_dual *solution)
 {
-    cr_dual_expectations sums;
-    cr_clip_regions regions = point->regions;
-    cr_regions_find(&point->problem, &point->at, 1e-9, &regions);
-    cr_dual_sums(&point->problem, &point->at, &regions, &cr_quadrature_draft, &sums);
-    return sums.yt;
+    cr_dual_expectations expectations;
+    cr_clip_regions regions = solution->regions;
+    cr_clip_regions_find(&solution->problem, &solution->multipliers, 1e-9, &regions);
+    cr_dual_by_quadrature(&solution->problem, &solution->multipliers, &regions,
+                          &cr_quadrature_draft, &expectations);
+    return expectations.yt;
 }
 
 /* Solves with the gradient at this end. The descent begins at a guess. If that fails it begins at
  * the solution without the gradient, and can only improve on it. */
-static void solve_with(const cr_one_sided *rise, double end, const cr_fixed_mean_dual *warm,
-                       const cr_fixed_mean_dual *without, double gain, cr_fixed_mean_dual *out)
+static void solve_with_gradient(const cr_one_sided *rise, double gradient,
+                                const cr_fixed_mean_dual *warm,
+                                const cr_fixed_mean_dual *without_gradient, double min_gain,
+                                cr_fixed_mean_dual *out)
 {
-    const cr_problem problem = cr_point_describe(rise, without->mean, 1, end);
-    cr_fixed_mean_dual with = {.mean = without->mean}, other = with;
-    descend(&problem, warm, gain, &with);
-    if (!with.tight && !with.impossible && without->at.lambda > 0) {
-        cr_newton_state descent = {.at = raise_order(&problem, without)};
-        cr_newton_descend(&problem, gain, &descent);
-        cr_point_take(&problem, &descent, &other);
-        if (other.impossible || other.value < with.value) with = other;
+    const cr_problem problem = cr_fixed_mean_problem(rise, without_gradient->mean, 1, gradient);
+    cr_fixed_mean_dual with_gradient = {.mean = without_gradient->mean}, restarted = with_gradient;
+    descend(&problem, warm, min_gain, &with_gradient);
+    if (!with_gradient.tight && !with_gradient.infeasible &&
+        without_gradient->multipliers.lambda > 0) {
+        cr_newton_state state = {.multipliers = raise_order(&problem, without_gradient)};
+        cr_newton_descend(&problem, min_gain, &state);
+        cr_fixed_mean_from_descent(&problem, &state, &restarted);
+        if (restarted.infeasible || restarted.value < with_gradient.value)
+            with_gradient = restarted;
     }
-    allow_all(rise, &with);
-    if (with.tight || with.impossible || with.value < without->value) *out = with;
+    allow_gradient_interval(rise, &with_gradient);
+    if (with_gradient.tight || with_gradient.infeasible ||
+        with_gradient.value < without_gradient->value)
+        *out = with_gradient;
 }
 
 /* Solves without the gradient first: its correlation shows which end binds, if any. */
 static void solve_by_correlation(const cr_one_sided *rise, double mean,
-                                 const cr_fixed_mean_dual *warm, double gain,
+                                 const cr_fixed_mean_dual *warm, double min_gain,
                                  cr_fixed_mean_dual *out)
 {
-    const cr_problem problem = cr_point_describe(rise, mean, 0, 0);
-    cr_fixed_mean_dual without = {.mean = mean}, two_valued = without;
-    descend(&problem, warm, fmin(gain, 1e-11), &without);
-    const double correlation = correlation_of(&without);
-    *out = without;
+    const cr_problem problem = cr_fixed_mean_problem(rise, mean, 0, 0);
+    cr_fixed_mean_dual without_gradient = {.mean = mean}, two_valued = without_gradient;
+    descend(&problem, warm, fmin(min_gain, 1e-11), &without_gradient);
+    const double correlation = correlation_of(&without_gradient);
+    *out = without_gradient;
     if (correlation > rise->gradient_hi)
-        solve_with(rise, rise->gradient_hi, warm, &without, gain, out);
+        solve_with_gradient(rise, rise->gradient_hi, warm, &without_gradient, min_gain, out);
     else if (correlation < rise->gradient_lo)
-        solve_with(rise, rise->gradient_lo, warm, &without, gain, out);
-    if (out->tight || out->impossible || !is_bounded(rise)) return;
+        solve_with_gradient(rise, rise->gradient_lo, warm, &without_gradient, min_gain, out);
+    if (out->tight || out->infeasible || !is_bounded(rise)) return;
     solve_two_valued(rise, mean, &two_valued);
-    keep_lesser(&two_valued, out);
+    keep_smaller(&two_valued, out);
     out->tight = 0;
 }
 
 /* Returns whether the gradient's upper end is likely to bind, and is feasible. It cannot bind
  * beyond the best gradient without a range, and clip(t), scaled to this variance, attains root *
  * erf(...) within the range. An end that is not feasible would send Newton to infinity. */
-static int upper_end_likely(const cr_one_sided *rise, const cr_problem *problem)
+static int upper_gradient_is_likely(const cr_one_sided *rise, const cr_problem *problem)
 {
-    const double root = sqrt(problem->variance), room = fmin(-problem->b, problem->B);
+    const double deviation = sqrt(problem->variance),
+                 range_distance = fmin(-problem->b, problem->B);
     if (rise->gradient_lo == rise->gradient_hi) return 1;
-    return rise->gradient_hi < 0.98 * root * rise->r / problem->ratio.norm &&
-           rise->gradient_hi < root * erf(room / root * 0.7071);
+    return rise->gradient_hi < 0.98 * deviation * rise->r / problem->ratio.norm &&
+           rise->gradient_hi < deviation * erf(range_distance / deviation * 0.7071);
 }
 
-void cr_point_solve(const cr_one_sided *rise, double mean, const cr_fixed_mean_dual *warm,
-                    double gain, cr_fixed_mean_dual *out)
+void cr_fixed_mean_solve(const cr_one_sided *rise, double mean, const cr_fixed_mean_dual *warm,
+                         double min_gain, cr_fixed_mean_dual *out)
 {
-    const cr_problem problem = cr_point_describe(rise, mean, 0, 0);
+    const cr_problem problem = cr_fixed_mean_problem(rise, mean, 0, 0);
     cr_fixed_mean_dual result = {.problem = problem, .mean = mean};
     if (problem.variance == 0 || problem.b >= 0 || problem.B <= 0) {
         result.constant = result.tight = 1;
     } else if (!variance_binds(&problem)) {
         solve_two_valued(rise, mean, &result);
     } else {
-        const int likely = upper_end_likely(rise, &problem),
-                  found = likely && solve_upper(rise, mean, warm, gain, &result);
-        cr_fixed_mean_dual other = {.mean = mean};
-        if (!found) solve_by_correlation(rise, mean, warm, gain, &other);
-        if (!found && (!likely || !result.converged || other.value < result.value)) result = other;
+        const int upper_is_likely = upper_gradient_is_likely(rise, &problem),
+                  upper_is_right = upper_is_likely &&
+                                   solve_at_upper_gradient(rise, mean, warm, min_gain, &result);
+        cr_fixed_mean_dual by_correlation = {.mean = mean};
+        if (!upper_is_right) solve_by_correlation(rise, mean, warm, min_gain, &by_correlation);
+        if (!upper_is_right &&
+            (!upper_is_likely || !result.converged || by_correlation.value < result.value))
+            result = by_correlation;
     }
     result.mean = mean;
     *out = result;

@@ -24,25 +24,25 @@ static double series(const double *coefficient, int halves, double x)
 }
 
 /* (exp(x) - 1 - x)/x^2, for |x| <= 1/2. */
-static double exp_rest_share(double x)
+static double exp_remainder_over_square(double x)
 {
     return series(inverse_factorial, 7, x);
 }
 
 /* exp(x) - 1 - x without cancellation. */
-static double exp_rest(double x)
+static double exp_remainder(double x)
 {
-    return fabs(x) > 0.5 ? exp(x) - 1 - x : x * x * exp_rest_share(x);
+    return fabs(x) > 0.5 ? exp(x) - 1 - x : x * x * exp_remainder_over_square(x);
 }
 
 double cr_ratio_norm(int order, double r)
 {
-    if (r > CR_LARGEST_FINITE_RADIUS) return INFINITY;
+    if (r > CR_MAX_FINITE_NORM_RADIUS) return INFINITY;
     if (order == 1 && r * r <= 0.5)
-        return r * r * sqrt(exp_rest_share(r * r)); /* its square may underflow */
+        return r * r * sqrt(exp_remainder_over_square(r * r)); /* its square may underflow */
     /* The rounding error of r^2 counts exp(r^2)-fold. */
-    const double x = r * r, lost = fma(r, r, -x), slope = order == 0 ? exp(x) : expm1(x);
-    return sqrt((order == 0 ? expm1(x) : exp_rest(x)) + lost * slope);
+    const double x = r * r, rounding_error = fma(r, r, -x), slope = order == 0 ? exp(x) : expm1(x);
+    return sqrt((order == 0 ? expm1(x) : exp_remainder(x)) + rounding_error * slope);
 }
 
 double cr_ratio_norm_up(int order, double r)
@@ -55,11 +55,12 @@ cr_ratio cr_ratio_make(int order, double r)
     return (cr_ratio){.order = order, .r = r, .norm = r > 0 ? cr_ratio_norm(order, r) : 1};
 }
 
-double cr_ratio_at(const cr_ratio *ratio, double t)
+double cr_ratio_value(const cr_ratio *ratio, double t)
 {
     const double r = ratio->r, x = r * (t - 0.5 * r);
     if (r == 0) return t;
-    return (ratio->order == 0 ? x + exp_rest(x) : exp_rest(x) - 0.5 * r * r) / ratio->norm;
+    return (ratio->order == 0 ? x + exp_remainder(x) : exp_remainder(x) - 0.5 * r * r) /
+           ratio->norm;
 }
 
 double cr_ratio_slope(const cr_ratio *ratio, double t)
@@ -69,7 +70,7 @@ double cr_ratio_slope(const cr_ratio *ratio, double t)
     return r * (ratio->order == 0 ? exp(x) : expm1(x)) / ratio->norm;
 }
 
-double cr_ratio_itself(const cr_ratio *ratio, double h, double t)
+double cr_ratio_likelihood(const cr_ratio *ratio, double h, double t)
 {
     return 1 + h * ratio->norm + (ratio->order == 0 ? 0 : ratio->r * t);
 }
@@ -77,13 +78,13 @@ double cr_ratio_itself(const cr_ratio *ratio, double h, double t)
 /* sum_{j>k} r^j/j! He_{j-1}(x), since E[He_j; t > x] = He_{j-1}(x) pdf(x). */
 static double tail_series(int order, double r, double x)
 {
-    double before = 0, now = 1, power = r, sum = order == 0 ? r : 0; /* term j has He_(j-1) */
+    double previous = 0, current = 1, power = r, sum = order == 0 ? r : 0; /* term j has He_(j-1) */
     for (int j = 2; j < 18; j++) {
-        const double next = x * now - (j - 2) * before;
-        before = now;
-        now = next;
+        const double next = x * current - (j - 2) * previous;
+        previous = current;
+        current = next;
         power *= r / j;
-        if (j > order) sum += power * now;
+        if (j > order) sum += power * current;
     }
     return sum;
 }
@@ -94,7 +95,8 @@ double cr_ratio_tail(const cr_ratio *ratio, double x)
     const double r = ratio->r, density = CR_INV_SQRT_TWO_PI * exp(-0.5 * x * x);
     if (r == 0) return density;
     if (r * (1 + fabs(x)) < 0.25) return density * tail_series(ratio->order, r, x) / ratio->norm;
-    const double gain = x > 0 ? 0.5 * erfc((x - r) * CR_SQRT_HALF) - 0.5 * erfc(x * CR_SQRT_HALF)
-                              : 0.5 * erfc(-x * CR_SQRT_HALF) - 0.5 * erfc((r - x) * CR_SQRT_HALF);
-    return (gain - (ratio->order == 0 ? 0 : r * density)) / ratio->norm;
+    const double probability_change =
+        x > 0 ? 0.5 * erfc((x - r) * CR_SQRT_HALF) - 0.5 * erfc(x * CR_SQRT_HALF)
+              : 0.5 * erfc(-x * CR_SQRT_HALF) - 0.5 * erfc((r - x) * CR_SQRT_HALF);
+    return (probability_change - (ratio->order == 0 ? 0 : r * density)) / ratio->norm;
 }

@@ -14,11 +14,11 @@ typedef struct cr_one_sided {
     double mean_lo, mean_hi, range_lo, range_hi;
     double variance, gradient_lo, gradient_hi;
     /* 1: this end is the last mean that allows gradient_lo, and has no useful tangent. */
-    int low_reached, high_reached;
-    cr_evaluation_budget *effort;
+    int low_end_is_feasible_limit, high_end_is_feasible_limit;
+    cr_evaluation_budget *budget;
     /* E (u - moment_center)^2 <= moment: the variance is at most moment - (m - moment_center)^2. */
     double moment_center, moment;
-    double enough; /* a search at one mean ends below it; 0: only at the least bound */
+    double early_exit_value; /* a search at one mean ends below it; 0: only at the least bound */
 } cr_one_sided;
 
 /* Returns the greatest variance that the moment allows at this mean, rounded up. */
@@ -27,8 +27,8 @@ double cr_one_sided_moment_variance(const cr_one_sided *rise, double mean);
  * the mean. *slope belongs to the one that binds, hence is a supergradient: value + slope * (m' -
  * mean) bounds the variance at every m'. */
 double cr_one_sided_variance(const cr_one_sided *rise, double mean, double *slope);
-/* Return the greatest and the least of these variances over the box of means. */
-double cr_one_sided_greatest_variance(const cr_one_sided *rise);
-double cr_one_sided_least_variance(const cr_one_sided *rise);
+/* Return the maximum and the minimum of these variances over the interval of means. */
+double cr_one_sided_max_variance(const cr_one_sided *rise);
+double cr_one_sided_min_variance(const cr_one_sided *rise);
 
 #endif

@@ -25,52 +25,56 @@ static const double weight_20[] = {
 /* Rough is the draft if dual_closed_form.c refuses. The draft steers Newton, which needs no more
  * than 1e-8, since the value is stationary. Value and proof are for the value, with different
  * panels. */
-const cr_rule cr_quadrature_rough = {4, node_8, weight_8, 3.0, 8, 22};
-const cr_rule cr_quadrature_draft = {4, node_8, weight_8, 3.0, 8, 22};
-const cr_rule cr_quadrature_value = {8, node_16, weight_16, 2.5, 12, 40};
-const cr_rule cr_quadrature_proof = {10, node_20, weight_20, 3.0, 14, 42};
+const cr_quadrature_rule cr_quadrature_rough = {4, node_8, weight_8, 3.0, 8, 22};
+const cr_quadrature_rule cr_quadrature_draft = {4, node_8, weight_8, 3.0, 8, 22};
+const cr_quadrature_rule cr_quadrature_value = {8, node_16, weight_16, 2.5, 12, 40};
+const cr_quadrature_rule cr_quadrature_proof = {10, node_20, weight_20, 3.0, 14, 42};
 
 /* Returns the distance from x > 0 to the place at which exp(-x^2/2) has fallen by exp(-window). */
-static double extent(double x, double window)
+static double peak_extent(double x, double window)
 {
     return 2 * window / (x + sqrt(x * x + 2 * window));
 }
 
-static const double least_slope = 1e-3; /* below, the budget is no limit */
+static const double min_log_slope = 1e-3; /* below, the budget is no limit */
 
-static double width_at(const cr_rule *rule, double t, double low, double slope_low, double high,
-                       double slope_high)
+static double max_panel_width(const cr_quadrature_rule *rule, double t, double low,
+                              double slope_low, double high, double slope_high)
 {
-    const double away = fmin(fabs(t - low), fabs(t - high));
-    return fmin(rule->widest,
-                rule->budget / fmax(fmax(slope_low, slope_high), least_slope) + 0.5 * away);
+    const double peak_distance = fmin(fabs(t - low), fabs(t - high));
+    return fmin(rule->max_width,
+                rule->max_log_change / fmax(fmax(slope_low, slope_high), min_log_slope) +
+                    0.5 * peak_distance);
 }
 
-int cr_quadrature_cut(const cr_rule *rule, double from, double to, double low_peak,
-                      double high_peak, double ends[CR_PANELS])
+int cr_quadrature_panel_ends(const cr_quadrature_rule *rule, double low_end, double high_end,
+                             double low_peak, double high_peak, double ends[CR_MAX_PANEL_ENDS])
 {
-    if (!(from < to)) return 0;
-    const double low = fmin(fmax(low_peak, from), to), high = fmin(fmax(high_peak, from), to);
+    if (!(low_end < high_end)) return 0;
+    const double low = fmin(fmax(low_peak, low_end), high_end),
+                 high = fmin(fmax(high_peak, low_end), high_end);
     const double slope_low = fabs(low - low_peak), slope_high = fabs(high - high_peak);
-    const double first = fmax(from, low - extent(fmax(0, low_peak - low), rule->window));
-    const double last = fmin(to, high + extent(fmax(0, high - high_peak), rule->window));
+    const double left_end = fmax(low_end, low - peak_extent(fmax(0, low_peak - low), rule->window));
+    const double right_end =
+        fmin(high_end, high + peak_extent(fmax(0, high - high_peak), rule->window));
     int count = 0;
-    for (double t = ends[count++] = last; t > first && count < CR_PANELS;) {
-        double width = width_at(rule, t, low, slope_low, high, slope_high);
-        width = fmin(width, width_at(rule, t - width, low, slope_low, high, slope_high));
-        t = t - width > first + 0.25 * width ? t - width : first;
+    for (double t = ends[count++] = right_end; t > left_end && count < CR_MAX_PANEL_ENDS;) {
+        double width = max_panel_width(rule, t, low, slope_low, high, slope_high);
+        width = fmin(width, max_panel_width(rule, t - width, low, slope_low, high, slope_high));
+        t = t - width > left_end + 0.25 * width ? t - width : left_end;
         ends[count++] = t;
     }
     return count;
 }
 
-void cr_quadrature_nodes(const cr_rule *rule, double a, double b, const cr_ratio *ratio,
-                         cr_nodes *out)
+void cr_quadrature_panel_make(const cr_quadrature_rule *rule, double a, double b,
+                              const cr_ratio *ratio, cr_quadrature_panel *out)
 {
-    const double center = 0.5 * (a + b), half = 0.5 * (b - a);
-    for (int j = 0; j < 2 * rule->half; j++) {
-        const double t = out->t[j] = center + (j & 1 ? -half : half) * rule->node[j / 2];
-        out->h[j] = cr_ratio_at(ratio, t);
-        out->weight[j] = half * rule->weight[j / 2] * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t);
+    const double center = 0.5 * (a + b), half_width = 0.5 * (b - a);
+    for (int j = 0; j < 2 * rule->positive_nodes; j++) {
+        const double t = out->t[j] =
+            center + (j & 1 ? -half_width : half_width) * rule->node[j / 2];
+        out->h[j] = cr_ratio_value(ratio, t);
+        out->weight[j] = half_width * rule->weight[j / 2] * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t);
     }
 }

@@ -31,7 +31,7 @@ static certreg_status create(const certreg_solver_plan *plan, certreg_solver **o
     if (status) return status;
     certreg_solver *solver = *out;
     cr_error_clear(&solver->error);
-    cr_call_guard_init(&solver->busy);
+    cr_call_guard_init(&solver->guard);
     solver->info.struct_size = sizeof solver->info;
     solver->max_evaluations = limit;
     solver->owns_memory = owned;
@@ -57,26 +57,26 @@ void certreg_solver_destroy(certreg_solver *solver)
 
 const certreg_error *certreg_solver_error(const certreg_solver *solver)
 {
-    return solver ? cr_call_guard_error(&solver->busy, &solver->error) : NULL;
+    return solver ? cr_call_guard_error(&solver->guard, &solver->error) : NULL;
 }
 
 certreg_status certreg_solver_info(certreg_solver *solver, certreg_solve_info *out)
 {
     if (!solver) return CERTREG_E_INVALID;
-    return cr_solve_info_report(&solver->busy, &solver->error, &solver->info, out);
+    return cr_solve_info_report(&solver->guard, &solver->error, &solver->info, out);
 }
 
-static certreg_status worst_case(certreg_solver *solver, const cr_worst_case_instance *given,
+static certreg_status worst_case(certreg_solver *solver, const cr_worst_case_instance *instance,
                                  certreg_mean_change *out)
 {
-    certreg_mean_change found;
-    cr_evaluation_budget effort;
+    certreg_mean_change result;
+    cr_evaluation_budget budget;
     certreg_status status = cr_struct_check(out, CR_OLDEST_MEAN_CHANGE, "out", &solver->error);
     if (status) return status;
     const double start = cr_os_now(NULL);
-    status = cr_worst_case(given, solver->max_evaluations, &effort, &found, &solver->error);
-    solver->info = cr_solve_info_spent(&effort, start);
-    cr_struct_write(out, out->struct_size, &found, sizeof found);
+    status = cr_worst_case(instance, solver->max_evaluations, &budget, &result, &solver->error);
+    solver->info = cr_solve_info_from_budget(&budget, start);
+    cr_struct_write(out, out->struct_size, &result, sizeof result);
     return status;
 }
 
@@ -84,26 +84,26 @@ certreg_status certreg_solver_worst_case(certreg_solver *solver, const certreg_b
                                          uint32_t constraints, double radius,
                                          certreg_mean_change *out)
 {
-    const cr_worst_case_instance given = {bounds, constraints, radius};
-    const certreg_status refused = solver ? cr_call_guard_enter(&solver->busy, &solver->error)
+    const cr_worst_case_instance instance = {bounds, constraints, radius};
+    const certreg_status refused = solver ? cr_call_guard_enter(&solver->guard, &solver->error)
                                           : CERTREG_E_INVALID;
-    if (!refused) return cr_call_guard_leave(&solver->busy, worst_case(solver, &given, out));
+    if (!refused) return cr_call_guard_leave(&solver->guard, worst_case(solver, &instance, out));
     cr_struct_write_empty(out, CR_OLDEST_MEAN_CHANGE, &cr_worst_case_unbounded, sizeof *out);
     return refused;
 }
 
-static certreg_status worst_function(certreg_solver *solver, const cr_worst_case_instance *given,
+static certreg_status worst_function(certreg_solver *solver, const cr_worst_case_instance *instance,
                                      int32_t side, certreg_worst_function *out)
 {
-    certreg_worst_function found;
-    cr_evaluation_budget effort;
+    certreg_worst_function result;
+    cr_evaluation_budget budget;
     certreg_status status = cr_struct_check(out, CR_OLDEST_WORST_FUNCTION, "out", &solver->error);
     if (status) return status;
     const double start = cr_os_now(NULL);
-    status =
-        cr_worst_function(given, side, solver->max_evaluations, &effort, &found, &solver->error);
-    solver->info = cr_solve_info_spent(&effort, start);
-    cr_struct_write(out, out->struct_size, &found, sizeof found);
+    status = cr_worst_function(instance, side, solver->max_evaluations, &budget, &result,
+                               &solver->error);
+    solver->info = cr_solve_info_from_budget(&budget, start);
+    cr_struct_write(out, out->struct_size, &result, sizeof result);
     return status;
 }
 
@@ -112,11 +112,11 @@ certreg_status certreg_solver_worst_function(certreg_solver *solver, const certr
                                              certreg_worst_function *out)
 {
     const certreg_worst_function none = {.struct_size = sizeof none, .bound = INFINITY};
-    const cr_worst_case_instance given = {bounds, constraints, radius};
-    const certreg_status refused = solver ? cr_call_guard_enter(&solver->busy, &solver->error)
+    const cr_worst_case_instance instance = {bounds, constraints, radius};
+    const certreg_status refused = solver ? cr_call_guard_enter(&solver->guard, &solver->error)
                                           : CERTREG_E_INVALID;
     if (!refused)
-        return cr_call_guard_leave(&solver->busy, worst_function(solver, &given, side, out));
+        return cr_call_guard_leave(&solver->guard, worst_function(solver, &instance, side, out));
     cr_struct_write_empty(out, CR_OLDEST_WORST_FUNCTION, &none, sizeof none);
     return refused;
 }

@@ -6,7 +6,7 @@
 
 struct certreg_solver {
     certreg_error error;
-    cr_call_guard busy;
+    cr_call_guard guard;
     certreg_solve_info info;
     uint32_t max_evaluations;
     int32_t owns_memory;

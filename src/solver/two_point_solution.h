@@ -12,6 +12,6 @@ double cr_two_valued_correlation(double b, double B);
 cr_multipliers cr_two_valued_solve(const cr_problem *problem);
 /* Finds the interval on which that function is lo; it is hi outside. For k = 0 it begins at
  * -infinity. If it is short, it has more digits than the multipliers keep. */
-void cr_two_valued_edges(const cr_problem *problem, double *left, double *right);
+void cr_two_valued_edges(const cr_problem *problem, double *left_edge, double *right_edge);
 
 #endif

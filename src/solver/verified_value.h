@@ -5,16 +5,17 @@
 #include "solver/dual.h"
 
 typedef struct cr_verified_value {
-    double value; /* not below D at these multipliers, hence not below V; output units */
-    double slope; /* dD/dm at these multipliers */
-    double slope_error;
-    double slack; /* what was added for rounding and misplaced edges */
-    int doubtful; /* the two values disagree beyond their errors: nothing is proved */
+    double value;      /* not below D at these multipliers, hence not below V; output units */
+    double mean_slope; /* dD/dm at these multipliers */
+    double mean_slope_error;
+    double margin;  /* what was added for rounding and misplaced edges */
+    int unverified; /* the two values disagree beyond their errors: nothing is proved */
 } cr_verified_value;
 
-/* Proves D with the supremum over the coefficient in [low, high]. *warm: edges to begin with;
- * becomes the exact ones. */
-void cr_verify_dual_value(const cr_problem *problem, double low, double high,
-                          const cr_multipliers *at, cr_clip_regions *warm, cr_verified_value *out);
+/* Proves D with the supremum over the correlation in [correlation_lo, correlation_hi]. *regions:
+ * edges to begin with; becomes the exact ones. */
+void cr_verify_dual_value(const cr_problem *problem, double correlation_lo, double correlation_hi,
+                          const cr_multipliers *multipliers, cr_clip_regions *regions,
+                          cr_verified_value *out);
 
 #endif

@@ -17,9 +17,9 @@ typedef struct cr_worst_case_instance {
 /* A change without bounds, for calls that fail. */
 extern const certreg_mean_change cr_worst_case_unbounded;
 /* As certreg_solver_worst_case, with at most max_evaluations. *out is always written, and after a
- * failure bounds nothing. *effort is the effort spent. `why` may be NULL. */
+ * failure bounds nothing. *budget is set to the evaluations spent. `why` may be NULL. */
 certreg_status cr_worst_case(const cr_worst_case_instance *, uint32_t max_evaluations,
-                             cr_evaluation_budget *effort, certreg_mean_change *out,
+                             cr_evaluation_budget *budget, certreg_mean_change *out,
                              certreg_error *why);
 
 #endif
