@@ -33,7 +33,7 @@ typedef struct count {
 static void judge(const double *gram, const cr_moments *weights, size_t dimension, double truth,
                   count *c)
 {
-    cr_gradient g;
+    cr_gradient_statistics g;
     const double second = cr_moments_second(weights),
                  kurtosis = cr_moments_fourth(weights) / (second * second);
     cr_gradient_estimate(gram, BLOCKS, &g);

@@ -117,7 +117,7 @@ static double threshold_of(const law *l, const cr_weights_setting *s, const cr_w
         draw_scores(l, &p, from, 0, s->calibration, scores);
         for (size_t k = 0; k < w.levels; k++) w.scores[count++] = scores[s->calibration - above[k]];
     }
-    const cr_order order = {.value = score_at, .of = &w, .count = count};
+    const cr_indexed_values order = {.value = score_at, .context = &w, .count = count};
     return cr_order_weighted_threshold(&order, weight_at,
                                        cr_weights_budget(r, s->alpha, s->points));
 }

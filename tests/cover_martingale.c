@@ -138,15 +138,15 @@ static outcome run_law(int l, size_t inputs, uint64_t runs)
     for (uint64_t run = 0; run < runs; run++) {
         coverage_begin(e, run);
         const double center = record_run(e, laws + l, inputs, x);
-        const cr_martingale_job job = {
+        const cr_martingale_problem job = {
             .samples = cr_view_samples(&e->record, &output, 0, PILOT, MAIN, center),
             .range_lo = lo,
             .range_hi = hi,
-            .second_hi = second_about(l, center),
+            .second_moment_hi = second_about(l, center),
             .cap = INFINITY,
             .alpha = ALPHA};
         double upper = 0;
-        ck_assert_int_eq(cr_martingale_upper(&e->replay, &job, &upper), CERTREG_OK);
+        ck_assert_int_eq(cr_gradient_martingale_upper(&e->replay, &job, &upper), CERTREG_OK);
         found.missed += upper < truth * (1 - 1e-12);
         found.mean += upper / (double)runs;
     }

@@ -85,7 +85,7 @@ TEST_TIMES(ends_and_moment_of_the_true_mean_share_alpha, 3)
     const double far = fmax(2 - b.moment_center, b.moment_center + 2);
     const cr_betting_problem mean = {.value = value_at, .lo = -2, .hi = 2, .count = COUNT},
                              moment = {.value = square_at,
-                                       .of = &b.moment_center,
+                                       .context = &b.moment_center,
                                        .hi = far * far * (1 + 0x1p-50),
                                        .count = COUNT};
     const double sum = level_of(&mean, 0, b.mean_lo) + level_of(&mean, 1, b.mean_hi) +

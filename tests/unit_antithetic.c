@@ -56,7 +56,7 @@ TEST(no_event_exceeds_what_holds)
         const double misses = misses_of(&pairs, &e, shorter);
         if (misses < 1e-8 || misses > 0.9 || p > 0.9) continue;
         pairs.rate = misses * (1 - 1e-6);
-        ck_assert_msg(!cr_antithetic_hold(&pairs, p, r), "event %d of share %g: %g at %g of %g", i,
+        ck_assert_msg(!cr_antithetic_holds(&pairs, p, r), "event %d of share %g: %g at %g of %g", i,
                       p, misses, shorter, r);
         tried++;
     }
@@ -80,8 +80,8 @@ TEST_ROWS(what_holds_is_attained, sizes)
             if (make_worst(&e, r, p, a)) most = fmax(most, misses_of(&pairs, &e, r));
         if (!(r > 0)) continue;
         ck_assert_msg(most <= 0.005 && most > 0.97 * 0.005, "%g at %g, %d", most, r, k);
-        ck_assert_double_eq_tol(cr_antithetic_share(&pairs, r), p, 1e-3 * p);
-        ck_assert(!cr_antithetic_hold(&pairs, p, r + 0.003));
+        ck_assert_double_eq_tol(cr_antithetic_max_probability(&pairs, r), p, 1e-3 * p);
+        ck_assert(!cr_antithetic_holds(&pairs, p, r + 0.003));
     }
 }
 
@@ -153,9 +153,9 @@ TEST(what_proves_nothing_is_zero)
                         most = {.samples = 11, .out = 6, .rate = 0.01};
     ck_assert_double_eq(cr_antithetic_radius(&pairs, 0.2, 0), 0);
     ck_assert_double_eq(cr_antithetic_radius(&most, 1, 0), 0);
-    ck_assert_double_eq(cr_antithetic_share(&most, 1e3), 0);
-    ck_assert(!cr_antithetic_hold(&most, NAN, 1) && !cr_antithetic_hold(&most, 0.01, NAN));
-    ck_assert(cr_antithetic_hold(&most, 0, 1));
+    ck_assert_double_eq(cr_antithetic_max_probability(&most, 1e3), 0);
+    ck_assert(!cr_antithetic_holds(&most, NAN, 1) && !cr_antithetic_holds(&most, 0.01, NAN));
+    ck_assert(cr_antithetic_holds(&most, 0, 1));
 }
 
 /* ---- servers at the end of a radius */

@@ -18,7 +18,8 @@ static double element(const void *of, size_t i)
 
 static cr_betting_problem bet_on(double lo, double hi, const double *of, size_t count)
 {
-    return (cr_betting_problem){.value = element, .of = of, .lo = lo, .hi = hi, .count = count};
+    return (cr_betting_problem){
+        .value = element, .context = of, .lo = lo, .hi = hi, .count = count};
 }
 
 static cr_betting_problem with_pilot(cr_betting_problem bet, const double *pilot, size_t count)
@@ -181,10 +182,10 @@ TEST(pilot_values_outside_the_range_are_left_out)
     cr_betting_add_pilot(&bet, NAN);
     cr_betting_add_pilot(&bet, 3);
     cr_betting_add_pilot(&bet, -INFINITY);
-    ck_assert_double_eq(bet.pilot.count, 0);
+    ck_assert_double_eq(bet.pilot_moments.count, 0);
     cr_betting_add_pilot(&bet, 1);
-    ck_assert_double_eq(bet.pilot.count, 1);
-    ck_assert_double_eq(bet.pilot.sum, 0.5);
+    ck_assert_double_eq(bet.pilot_moments.count, 1);
+    ck_assert_double_eq(bet.pilot_moments.sum, 0.5);
 }
 
 TEST(bounds_hold_at_tiny_alpha)
@@ -205,9 +206,9 @@ static int rejects(const cr_betting_problem *bet, double alpha, int anytime, dou
 {
     cr_wealth capital;
     cr_candidate_means t;
-    cr_wealth_begin(&capital, bet, alpha, anytime, 0);
-    for (int k = 0; k < CR_CAPITAL_LANES; k++) t.mean[k] = fmin(mean, 1 - 0x1p-40);
-    cr_wealth_try(&capital, &t);
+    cr_wealth_init(&capital, bet, alpha, anytime, 0);
+    for (int k = 0; k < CR_WEALTH_LANES; k++) t.mean[k] = fmin(mean, 1 - 0x1p-40);
+    cr_wealth_test(&capital, &t);
     return t.rejected[0];
 }
 

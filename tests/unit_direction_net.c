@@ -12,7 +12,7 @@ static double random_number(void)
 }
 
 /* ---- the constants */
-typedef long double vector[CR_NET_BLOCK];
+typedef long double vector[CR_NET_MAX_BLOCK];
 
 static size_t read(cr_net net, size_t outputs, vector *v)
 {
@@ -21,7 +21,7 @@ static size_t read(cr_net net, size_t outputs, vector *v)
     for (size_t i = 0; i < count; i++) {
         const cr_direction d = cr_direction_net_direction(net, outputs, i);
         ck_assert_uint_eq(d.outputs, outputs);
-        for (size_t k = 0; k < CR_NET_BLOCK; k++) v[i][k] = k < outputs ? d.along[k] : 0;
+        for (size_t k = 0; k < CR_NET_MAX_BLOCK; k++) v[i][k] = k < outputs ? d.along[k] : 0;
     }
     return count;
 }
@@ -85,8 +85,9 @@ TEST_RANGE(every_vector_is_as_near_to_a_direction_of_the_net_as_its_constant_say
     const size_t count = read(CR_NET_MEANS, outputs, v);
     const long double c = 1 / farthest_corner(v, count, outputs, &corners);
     ck_assert_uint_ge(corners, count);
-    ck_assert_double_le(cr_direction_net_part(CR_NET_MEANS, outputs), (double)(c * (1 - 1e-12L)));
-    ck_assert_double_ge(cr_direction_net_part(CR_NET_MEANS, outputs), (double)c - 1e-6);
+    ck_assert_double_le(cr_direction_net_fraction(CR_NET_MEANS, outputs),
+                        (double)(c * (1 - 1e-12L)));
+    ck_assert_double_ge(cr_direction_net_fraction(CR_NET_MEANS, outputs), (double)c - 1e-6);
     ck_assert_double_ge((double)c, outputs == 2 ? 0.99 : 0.97);
     for (int i = 0; i < 20000; i++) {
         vector x = {random_number(), random_number(), outputs == 3 ? random_number() : 0};
@@ -113,7 +114,7 @@ TEST_RANGE(medians_along_the_axes_are_put_together_with_the_loss_that_their_cons
             for (int k = 0; k < 3; k++) sum[k] += (signs >> i & 1 ? -weight : weight) * v[i][k];
         greatest = fmaxl(greatest, sqrtl(dot(sum, sum)));
     }
-    const double part = cr_direction_net_part(CR_NET_PROJECTIONS, outputs);
+    const double part = cr_direction_net_fraction(CR_NET_PROJECTIONS, outputs);
     ck_assert_double_le(part, (double)(1 / greatest * (1 - 1e-12L)));
     ck_assert_double_ge(part, (double)(1 / greatest) - 1e-6);
     ck_assert_double_eq_tol((double)greatest, outputs == 2 ? 1.28790 : 1.52096, 1e-5);
@@ -154,7 +155,7 @@ TEST_RANGE(scales_are_those_of_all_signs_and_rounded_down, 2, 4)
         const double scale = cr_direction_net_scale(outputs, t, NULL),
                      reached = (double)(scale * sqrtl(greatest) - 1);
         if (turn == 0)
-            ck_assert_double_eq_tol(scale, cr_direction_net_part(CR_NET_PROJECTIONS, outputs),
+            ck_assert_double_eq_tol(scale, cr_direction_net_fraction(CR_NET_PROJECTIONS, outputs),
                                     2e-6);
         ck_assert_double_lt(reached, -1e-13);
         ck_assert_double_gt(reached, -3e-12);

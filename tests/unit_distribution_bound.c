@@ -76,7 +76,7 @@ static cr_score_histogram cells_of(const scores *s, double least)
         y[i * 37 % SAMPLES] = (float)s->value[k];
     }
     const cr_samples samples = {.y = y, .step = 1, .count = SAMPLES, .score = &as_it_is};
-    if (!cr_distribution_bound_count(&cells, &samples, least)) cells.width = 0;
+    if (!cr_score_histogram_make(&cells, &samples, least)) cells.cell_width = 0;
     return cells;
 }
 
@@ -91,9 +91,9 @@ TEST(no_bound_exceeds_what_a_shift_can_do)
         const cr_score_histogram cells = cells_of(&like, least);
         const double mean = least_mean(&of, 0);
         cr_distribution_bound law = {.greatest = least + 2, .moves = i % 5 == 0};
-        if (!(cells.width > 0)) continue;
-        cr_distribution_bound_fit(&law, &cells, i % 3 ? CR_LAW_PARTS : (size_t)(i % CR_LAW_PARTS),
-                                  fitted);
+        if (!(cells.cell_width > 0)) continue;
+        cr_distribution_bound_fit(
+            &law, &cells, i % 3 ? CR_HISTOGRAM_FOLDS : (size_t)(i % CR_HISTOGRAM_FOLDS), fitted);
         for (int k = 0; k < KIT_ROWS(shifts); k++) {
             const double fall = law.moves ? mean : 0,
                          found = cr_distribution_bound_shifted(&law, mean_of(&of, &law), shifts[k]),
@@ -115,7 +115,7 @@ TEST(a_law_that_is_known_gives_nearly_the_least_mean)
     const cr_score_histogram cells = cells_of(&s, 0);
     cr_distribution_bound law = {0};
     for (double r = 0.25; r < 1.6; r += 0.25) {
-        cr_distribution_bound_fit(&law, &cells, CR_LAW_PARTS, r);
+        cr_distribution_bound_fit(&law, &cells, CR_HISTOGRAM_FOLDS, r);
         ck_assert_double_ge(cr_distribution_bound_shifted(&law, mean_of(&s, &law), r),
                             least_mean(&s, r) - 0.01);
     }
@@ -127,7 +127,7 @@ TEST_TIMES(a_mean_below_the_expected_one_shortens_the_radius_no_more_than_it_mus
     scores s = {.count = 3, .value = {0, 9, 10}, .share = {0.01, 0.5, 0.49}};
     const cr_score_histogram cells = cells_of(&s, 0);
     cr_distribution_bound law = {.greatest = 10, .moves = _i};
-    cr_distribution_bound_fit(&law, &cells, CR_LAW_PARTS, 1);
+    cr_distribution_bound_fit(&law, &cells, CR_HISTOGRAM_FOLDS, 1);
     const double threshold = least_mean(&s, 1) - (_i ? least_mean(&s, 0) : 0),
                  expected = cr_distribution_bound_radius(&law, mean_of(&s, &law), threshold, 4);
     s.share[0] = 0.02, s.share[1] = 0.49;
@@ -144,16 +144,16 @@ TEST(bets_know_the_range)
         const cr_score_histogram cells = cells_of(&s, least);
         cr_distribution_bound law = {.greatest = least + 3, .moves = i % 2};
         cr_betting_problem bet = {.count = 100};
-        if (!(cells.width > 0)) continue;
-        cr_distribution_bound_fit(&law, &cells, CR_LAW_PARTS, 2 * uniform());
+        if (!(cells.cell_width > 0)) continue;
+        cr_distribution_bound_fit(&law, &cells, CR_HISTOGRAM_FOLDS, 2 * uniform());
         cr_distribution_bound_range(&law, &bet);
         for (int k = 0; k < 100; k++) {
             const double value = cr_distribution_bound_value(&law, least + 3 * (k / 99.0));
             ck_assert(value >= bet.lo && value <= bet.hi);
         }
-        cr_distribution_bound_expect(&law, &cells, CR_LAW_PARTS, &bet);
-        ck_assert_double_eq(bet.pilot.count, SAMPLES);
-        ck_assert_double_eq_tol(bet.lo + (bet.hi - bet.lo) * bet.pilot.sum / SAMPLES,
+        cr_distribution_bound_add_pilot(&law, &cells, CR_HISTOGRAM_FOLDS, &bet);
+        ck_assert_double_eq(bet.pilot_moments.count, SAMPLES);
+        ck_assert_double_eq_tol(bet.lo + (bet.hi - bet.lo) * bet.pilot_moments.sum / SAMPLES,
                                 mean_of(&s, &law), 0.01 * (bet.hi - bet.lo));
     }
 }
@@ -165,8 +165,8 @@ TEST(the_radius_is_where_the_threshold_is_met)
         const cr_score_histogram cells = cells_of(&s, 0);
         const double threshold = 0.9 * least_mean(&s, 0.5);
         cr_distribution_bound law = {0};
-        if (!(cells.width > 0)) continue;
-        cr_distribution_bound_fit(&law, &cells, CR_LAW_PARTS, 0.5);
+        if (!(cells.cell_width > 0)) continue;
+        cr_distribution_bound_fit(&law, &cells, CR_HISTOGRAM_FOLDS, 0.5);
         const double mean = mean_of(&s, &law),
                      r = cr_distribution_bound_radius(&law, mean, threshold, 4);
         if (r > 0) ck_assert_double_gt(cr_distribution_bound_shifted(&law, mean, r), threshold);
@@ -181,12 +181,12 @@ TEST(scores_that_are_alike_or_few_have_no_law)
     const float y[20] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2};
     cr_samples s = {.y = y, .step = 1, .count = 20, .score = &as_it_is};
     cr_score_histogram cells;
-    ck_assert(cr_distribution_bound_count(&cells, &s, 0));
-    ck_assert(!cr_distribution_bound_count(&cells, &s, -INFINITY));
+    ck_assert(cr_score_histogram_make(&cells, &s, 0));
+    ck_assert(!cr_score_histogram_make(&cells, &s, -INFINITY));
     s.count = 19;
-    ck_assert(!cr_distribution_bound_count(&cells, &s, 0));
+    ck_assert(!cr_score_histogram_make(&cells, &s, 0));
     s.first = 10, s.count = 10;
-    ck_assert(!cr_distribution_bound_count(&cells, &s, 0));
+    ck_assert(!cr_score_histogram_make(&cells, &s, 0));
 }
 
 TEST_MAIN("law")

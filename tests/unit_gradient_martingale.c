@@ -45,24 +45,24 @@ static void fill(certreg_estimator *from, certreg_estimator *to, size_t inputs, 
 
 static const cr_score output = {.kind = CR_SCORE_OUTPUT};
 
-static cr_martingale_job job_about(double center, double second)
+static cr_martingale_problem job_about(double center, double second)
 {
-    return (cr_martingale_job){
+    return (cr_martingale_problem){
         .samples = {.score = &output, .center = center, .first = PILOT, .count = MAIN},
-        .second_hi = second,
+        .second_moment_hi = second,
         .cap = INFINITY,
         .alpha = 0.05};
 }
 
-static double bound(certreg_estimator *e, const cr_martingale_job *job)
+static double bound(certreg_estimator *e, const cr_martingale_problem *job)
 {
     const cr_samples *s = &job->samples;
-    cr_martingale_job of_e = *job;
+    cr_martingale_problem of_e = *job;
     double upper = NAN;
     of_e.samples = cr_view_samples(&e->record, s->score, 0, s->first, s->count, s->center);
     cr_score_range(s->score, e->record.model.lo, e->record.model.hi, &of_e.range_lo,
                    &of_e.range_hi);
-    ck_assert_int_eq(cr_martingale_upper(&e->replay, &of_e, &upper), CERTREG_OK);
+    ck_assert_int_eq(cr_gradient_martingale_upper(&e->replay, &of_e, &upper), CERTREG_OK);
     return upper;
 }
 
@@ -98,7 +98,7 @@ TEST_TIMES(half_spaces_are_bounded_closely_in_every_dimension, 4)
     const setting s = {.inputs = dimensions[_i], .unit = 1};
     certreg_estimator *e = make(&s);
     fill(e, e, s.inputs, 1, half_space);
-    const cr_martingale_job job = job_about(0.8, 0.36);
+    const cr_martingale_problem job = job_about(0.8, 0.36);
     const double truth = 2 * cr_normal_pdf(1.2816), found = bound(e, &job);
     ck_assert_double_gt(found, truth);
     ck_assert_double_lt(found, 1.27 * truth); /* the variance alone: 1.71 */
@@ -109,7 +109,7 @@ TEST(bounds_do_not_exceed_the_cap_or_the_range)
     const setting s = {.inputs = 20, .unit = 1};
     certreg_estimator *e = make(&s);
     fill(e, e, s.inputs, 1, linear);
-    cr_martingale_job job = job_about(0, 1.0 / 36); /* kappa is 1/6 but for 1e-9 */
+    cr_martingale_problem job = job_about(0, 1.0 / 36); /* kappa is 1/6 but for 1e-9 */
     ck_assert_double_eq_tol(bound(e, &job), 1.0 / 6, 1e-3 / 6);
     job.cap = 0.1;
     ck_assert_double_eq(bound(e, &job), 0.1);
@@ -131,7 +131,7 @@ TEST(bounds_say_nothing_without_a_range)
     const setting s = {.inputs = 3, .unit = INFINITY};
     certreg_estimator *e = make(&s);
     fill(e, e, 3, 1, linear);
-    cr_martingale_job job = job_about(0, INFINITY);
+    cr_martingale_problem job = job_about(0, INFINITY);
     ck_assert_double_eq(bound(e, &job), INFINITY);
     job.cap = 0.5;
     ck_assert_double_eq(bound(e, &job), 0.5);
@@ -145,9 +145,9 @@ TEST(bounds_follow_the_unit_of_the_outputs)
     fill(e, e, 30, 1, half_space);
     fill(e, b, 30, 0x1p60f, half_space);
     fill(e, t, 30, 0x1p-60f, half_space);
-    const cr_martingale_job job = job_about(0.8, 0.36),
-                            of_big = job_about(0.8 * 0x1p60, 0.36 * 0x1p120);
-    const cr_martingale_job of_small = job_about(0.8 * 0x1p-60, 0.36 * 0x1p-120);
+    const cr_martingale_problem job = job_about(0.8, 0.36),
+                                of_big = job_about(0.8 * 0x1p60, 0.36 * 0x1p120);
+    const cr_martingale_problem of_small = job_about(0.8 * 0x1p-60, 0.36 * 0x1p-120);
     const double found = bound(e, &job);
     ck_assert_double_eq_tol(bound(b, &of_big) * 0x1p-60 / found, 1, 1e-12);
     ck_assert_double_eq_tol(bound(t, &of_small) * 0x1p60 / found, 1, 1e-12);
@@ -161,7 +161,7 @@ TEST(features_without_noise_have_no_part_in_it)
     const setting s = {.inputs = WIDE, .scale = scale, .unit = 1};
     certreg_estimator *e = make(&s);
     fill(e, e, WIDE, 1, half_space);
-    const cr_martingale_job job = job_about(0.8, 0.36);
+    const cr_martingale_problem job = job_about(0.8, 0.36);
     const double truth = 2 * cr_normal_pdf(1.2816), found = bound(e, &job);
     ck_assert_double_gt(found, truth);
     ck_assert_double_lt(found, 1.27 * truth);
@@ -172,7 +172,7 @@ TEST(constant_outputs_have_hardly_a_gradient)
     const setting s = {.inputs = 50, .unit = 1};
     certreg_estimator *e = make(&s);
     fill(e, e, 50, 1, constant);
-    const cr_martingale_job job = job_about(0.5, 1e-3);
+    const cr_martingale_problem job = job_about(0.5, 1e-3);
     ck_assert_double_le(bound(e, &job), 0.9 * sqrt(1e-3));
 }
 
@@ -182,13 +182,13 @@ TEST(outputs_that_failed_count_as_the_least_score)
     const cr_score sign = {.kind = CR_SCORE_SIGN, .side = 1, .prediction = 1, .tolerance = 0.5};
     certreg_estimator *e = make(&s);
     fill(e, e, 20, 1, failing);
-    cr_martingale_job job = job_about(0.8, 0.36);
+    cr_martingale_problem job = job_about(0.8, 0.36);
     job.samples.score = &sign;
     const double found = bound(e, &job), truth = 2 * cr_normal_pdf(1.2816);
     ck_assert_double_gt(found, truth);
     ck_assert_double_lt(found, 1.27 * truth);
     job.samples.score = &output; /* the output itself has no value there */
-    job.second_hi = INFINITY;
+    job.second_moment_hi = INFINITY;
     ck_assert_double_eq(bound(e, &job), nextafter(10.8, 11));
 }
 

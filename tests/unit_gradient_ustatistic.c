@@ -24,7 +24,7 @@ static void random_gram(uint64_t seed, size_t blocks, size_t inputs, double mean
 static void find_interval(const double *gram, size_t blocks, double dimension, double kurtosis,
                           double tail_lo, double tail_hi, double *lo, double *hi)
 {
-    cr_gradient g;
+    cr_gradient_statistics g;
     cr_gradient_estimate(gram, blocks, &g);
     *lo = cr_gradient_lower(&g, tail_lo);
     *hi = cr_gradient_upper(&g, dimension, kurtosis, tail_hi);
@@ -56,7 +56,7 @@ TEST_TIMES(statistics_are_means_over_distinct_blocks, 30)
     const size_t blocks = 4 + (size_t)_i % 6, inputs = 1 + (size_t)_i % 5;
     double gram[MOST * MOST], mean[4];
     random_gram((uint64_t)_i, blocks, inputs, 0.5 * (_i % 3), gram);
-    cr_gradient g;
+    cr_gradient_statistics g;
     cr_gradient_estimate(gram, blocks, &g);
     by_definition(gram, blocks, mean);
     ck_assert_double_eq_tol(g.square, mean[0], 1e-12);
@@ -69,10 +69,10 @@ TEST(ends_solve_their_equations)
 {
     double gram[MOST * MOST], lo, hi;
     random_gram(5, MOST, 4, 1, gram);
-    cr_gradient g;
+    cr_gradient_statistics g;
     cr_gradient_estimate(gram, MOST, &g);
     find_interval(gram, MOST, 4, INFINITY, 0.05, 0.05, &lo, &hi);
-    const double q = cr_beta_student(0.05, MOST - 1);
+    const double q = cr_student_quantile(0.05, MOST - 1);
     ck_assert_double_lt(lo * lo, g.square);
     ck_assert_double_gt(hi * hi, g.square);
     ck_assert_double_eq_tol(
@@ -89,12 +89,12 @@ TEST(ends_solve_their_equations)
 TEST_TIMES(an_unclear_gradient_may_have_more_than_the_average_variance, 20)
 {
     double gram[MOST * MOST], lo, hi;
-    cr_gradient g;
+    cr_gradient_statistics g;
     random_gram((uint64_t)_i / 2 + 20, MOST, 2, 0, gram);
     cr_gradient_estimate(gram, MOST, &g);
     if (g.square > 2 * sqrt(g.degenerate)) return;
     const double dimension = 2 + _i % 2, average = fmax(0, (g.self - g.square) / dimension),
-                 q = cr_beta_student(0.05, MOST - 1);
+                 q = cr_student_quantile(0.05, MOST - 1);
     find_interval(gram, MOST, dimension, INFINITY, 0, 0.05, &lo, &hi);
     const double v = average + sqrt(2 * q * g.energy / MOST);
     ck_assert_double_ge(hi * hi - fmax(g.square, 0),
@@ -143,7 +143,7 @@ TEST(no_gradient_and_no_noise_give_zero)
 TEST(too_few_blocks_give_the_trivial_interval)
 {
     double gram[9] = {1, 2, 3, 2, 5, 6, 3, 6, 9}, lo, hi;
-    cr_gradient g;
+    cr_gradient_statistics g;
     for (size_t blocks = 0; blocks < 4; blocks++) {
         find_interval(gram, blocks, 3, INFINITY, 0.05, 0.05, &lo, &hi);
         ck_assert_double_eq(lo, 0);

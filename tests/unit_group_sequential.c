@@ -12,8 +12,8 @@ static void make_tests(const uint64_t *looks, size_t count, double q, double alp
 {
     const cr_group_design design = {looks, count, q, alpha};
     cr_group_search s;
-    cr_group_begin(&s, count, alpha);
-    while (!cr_group_step(&s, &design, room_for, room, critical)) continue;
+    cr_group_search_init(&s, count, alpha);
+    while (!cr_group_search_step(&s, &design, room_for, room, critical)) continue;
 }
 
 /* ---- looks */
@@ -75,8 +75,8 @@ TEST_ROWS(crossing_is_that_of_all_sequences_rounded_up, small_tests)
     const double shares[] = {0.003, 0.1, 0.37, 0.5, 0.9};
     const size_t count = small_tests[_i].count;
     for (int s = 0; s < KIT_ROWS(shares); s++) {
-        const double got = cr_group_crossing(small_tests[_i].looks, count, shares[s],
-                                             small_tests[_i].critical, work, ROOM);
+        const double got = cr_group_crossing_probability(small_tests[_i].looks, count, shares[s],
+                                                         small_tests[_i].critical, work, ROOM);
         const long double want =
             small_tests[_i].critical[count - 1] < 0
                 ? 0
@@ -142,7 +142,8 @@ TEST_TIMES(group_tests_never_pass_more_often_than_alpha_at_or_above_their_share,
         ck_assert_msg(crossing <= c.alpha, "at %g: %Lg > %g", q, crossing, c.alpha);
         ck_assert(crossing <= before * (1 + 1e-15L));
         before = crossing, at_share = s ? at_share : crossing;
-        const double claimed = cr_group_crossing(c.looks, c.count, q, critical, work, ROOM);
+        const double claimed =
+            cr_group_crossing_probability(c.looks, c.count, q, critical, work, ROOM);
         ck_assert_msg((long double)claimed >= crossing * (1 - 1e-17L) - 1e-300L,
                       "%.17g, in truth %.17Lg", claimed, crossing);
     }
@@ -209,7 +210,8 @@ TEST_TIMES(tests_of_any_length_keep_alpha_and_a_strong_last_look, 3)
     int64_t critical[MOST_LOOKS];
     c.count = growing_looks(c.looks, 1.2, lasts[_i]);
     make_tests(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
-    const double crossing = cr_group_crossing(c.looks, c.count, c.q, critical, work, ROOM);
+    const double crossing =
+        cr_group_crossing_probability(c.looks, c.count, c.q, critical, work, ROOM);
     double sum = 0;
     for (size_t j = 0; j < c.count; j++)
         if (critical[j] >= 0) sum += cr_binomial_cdf((uint64_t)critical[j], c.looks[j], c.q);
@@ -224,7 +226,7 @@ TEST(long_stretches_between_looks_lose_no_paths)
     const double q = 1e-3;
     int64_t critical[2];
     make_tests(looks, 2, q, 0.05, work, ROOM, critical);
-    const double crossing = cr_group_crossing(looks, 2, q, critical, work, ROOM);
+    const double crossing = cr_group_crossing_probability(looks, 2, q, critical, work, ROOM);
     const double first = cr_binomial_cdf((uint64_t)critical[0], looks[0], q),
                  second = cr_binomial_cdf((uint64_t)critical[1], looks[1], q);
     ck_assert_double_le(crossing, 0.05);
@@ -254,7 +256,8 @@ TEST(what_lies_in_the_room_before_does_not_count)
     make_tests(looks, 48, 0.49999999969901399, 2.13e-131, work, ROOM, poisoned);
     for (int j = 0; j < 48; j++) ck_assert_int_eq(clean[j], poisoned[j]);
     memset(work, 0xc0, sizeof work);
-    const double crossing = cr_group_crossing(looks, 48, 0.49999999969901399, clean, work, ROOM);
+    const double crossing =
+        cr_group_crossing_probability(looks, 48, 0.49999999969901399, clean, work, ROOM);
     ck_assert(crossing >= 0 && crossing <= 1e-25);
 }
 
@@ -264,10 +267,10 @@ TEST(hopeless_tests_are_never_passed)
     int64_t critical[2];
     make_tests(looks, 2, 1e-9, 0.05, work, ROOM, critical);
     ck_assert(critical[0] == -1 && critical[1] == -1);
-    ck_assert_double_eq(cr_group_crossing(looks, 2, 0.3, critical, work, ROOM), 0);
-    ck_assert_double_eq(cr_group_crossing(looks, 0, 0.3, critical, work, ROOM), 0);
+    ck_assert_double_eq(cr_group_crossing_probability(looks, 2, 0.3, critical, work, ROOM), 0);
+    ck_assert_double_eq(cr_group_crossing_probability(looks, 0, 0.3, critical, work, ROOM), 0);
     critical[1] = 15;
-    ck_assert_double_nan(cr_group_crossing(looks, 2, 0.3, critical, work, 15));
+    ck_assert_double_nan(cr_group_crossing_probability(looks, 2, 0.3, critical, work, 15));
 }
 
 TEST_MAIN("group-sequential test")

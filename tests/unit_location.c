@@ -63,7 +63,7 @@ TEST_TIMES(order_statistics_of_ties_agree_with_sorting, 4)
     for (size_t i = 0; i < count; i++)
         values[i] = sorted[i] = 1 + DBL_EPSILON * (double)(i * 7919 % kinds[_i]);
     qsort(sorted, count, sizeof *sorted, ascending);
-    const cr_order order = {.value = at, .of = values, .count = count};
+    const cr_indexed_values order = {.value = at, .context = values, .count = count};
     for (size_t rank = 0; rank < count; rank++)
         ck_assert_double_eq(cr_order_select(&order, rank), sorted[rank]);
     ck_assert_double_nan(cr_order_select(&order, count));

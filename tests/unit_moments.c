@@ -106,10 +106,10 @@ TEST(variance_is_capped_by_range_and_mean)
                          most = interval(&full, -1, 1, 0.01, CR_MOMENTS_OK);
     ck_assert_double_le(b.variance_hi, b.mean_hi * (1 - b.mean_hi) + 1e-15);
     ck_assert(most.variance_hi >= 1 && most.variance_hi < 1 + 1e-14);
-    ck_assert_double_eq(cr_moments_largest_variance(-1, 3, 0, 2), 4);
-    ck_assert_double_eq(cr_moments_largest_variance(-1, 3, 2, 2.5), 3);
-    ck_assert_double_eq(cr_moments_largest_variance(-1, INFINITY, 0, 0), INFINITY);
-    ck_assert_double_eq(cr_moments_largest_variance(0, 1, 1, 1), 0);
+    ck_assert_double_eq(cr_moments_max_variance(-1, 3, 0, 2), 4);
+    ck_assert_double_eq(cr_moments_max_variance(-1, 3, 2, 2.5), 3);
+    ck_assert_double_eq(cr_moments_max_variance(-1, INFINITY, 0, 0), INFINITY);
+    ck_assert_double_eq(cr_moments_max_variance(0, 1, 1, 1), 0);
 }
 
 TEST(quantile_grows_with_skewness_and_never_falls_below_normal)

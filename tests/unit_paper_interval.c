@@ -10,7 +10,7 @@
 
 static double noise[N][D], sum[D];
 static float y[2 * N], mask[D], direction[D];
-static cr_paper paper;
+static cr_paper_sums paper;
 static cr_moments moments;
 static const cr_score output = {.kind = CR_SCORE_OUTPUT};
 
@@ -40,7 +40,7 @@ static void fill(void)
         }
     }
     const cr_samples samples = {.y = y + 1, .step = 2, .count = N, .score = &output};
-    paper = cr_paper_of(&samples, norm, dots, norms);
+    paper = cr_paper_sums_of(&samples, norm, dots, norms);
 }
 
 static double product(int a, int b)
@@ -56,7 +56,7 @@ TEST(square_is_the_mean_over_all_pairs)
     for (int a = 0; a < N; a++)
         for (int b = 0; b < N; b++)
             if (a != b) pairs += product(a, b);
-    ck_assert_double_eq_tol(cr_paper_square(&paper), pairs / (N * (N - 1)), 1e-10);
+    ck_assert_double_eq_tol(cr_paper_gradient_square(&paper), pairs / (N * (N - 1)), 1e-10);
 }
 
 /* W_i = y_i e_i projected on the mean of all W, their own included. */
@@ -73,7 +73,7 @@ TEST(gradient_variance_is_the_sample_variance_of_the_projections)
     for (int a = 0; a < N; a++) mean += projection(a) / N;
     for (int a = 0; a < N; a++) squares += (projection(a) - mean) * (projection(a) - mean);
     const double literal = 4 * squares / (N - 1) / N;
-    ck_assert_double_eq_tol(cr_paper_variance(&paper), literal, 1e-6 * literal);
+    ck_assert_double_eq_tol(cr_paper_square_variance(&paper), literal, 1e-6 * literal);
 }
 
 TEST(intervals_are_two_sided_at_half_of_alpha_each)
@@ -86,7 +86,8 @@ TEST(intervals_are_two_sided_at_half_of_alpha_each)
     ck_assert_double_eq(b.mean_lo, b.mean_hi);
     ck_assert_double_eq_tol(b.mean_lo, cr_moments_mean(&moments), 1e-12);
     ck_assert_double_eq_tol(b.variance_hi, variance + z * wobble, 1e-12);
-    const double half = z * sqrt(cr_paper_variance(&paper)), square = cr_paper_square(&paper);
+    const double half = z * sqrt(cr_paper_square_variance(&paper)),
+                 square = cr_paper_gradient_square(&paper);
     ck_assert_double_eq_tol(b.gradient_hi, sqrt(square + half), 1e-12);
     ck_assert_double_eq_tol(b.gradient_lo, sqrt(fmax(0, square - half)), 1e-12);
     ck_assert_uint_eq(b.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
@@ -113,7 +114,7 @@ TEST(equal_outputs_abstain)
 TEST(sums_of_different_samples_abstain)
 {
     certreg_bounds b = {0};
-    cr_paper part = paper;
+    cr_paper_sums part = paper;
     part.count--;
     ck_assert_int_eq(cr_paper_bounds(&part, &moments, -INFINITY, INFINITY, 0.1, &b),
                      CR_MOMENTS_ABSTAINED);

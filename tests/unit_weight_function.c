@@ -237,7 +237,7 @@ TEST(thresholds_agree_with_counting)
             all += w.weight[i] = (1 + floor(20 * simulate_uniform(&source))) / 8;
         }
         const double budget = floor(8 * all * simulate_uniform(&source)) / 8;
-        const cr_order order = {.value = value_at, .of = &w, .count = count};
+        const cr_indexed_values order = {.value = value_at, .context = &w, .count = count};
         const double q = cr_order_weighted_threshold(&order, weight_at, budget);
         double above = 0, from = 0;
         for (size_t i = 0; i < count; i++) {

@@ -43,7 +43,7 @@ static int passes_mean(const cr_attack_state *h, const cr_score *score, cr_betti
 {
     const seat s = {h, score};
     bet.value = average_at;
-    bet.of = &s;
+    bet.context = &s;
     return cr_betting_lower(&bet, alpha, 0) > 1e-12 * (bet.hi - bet.lo);
 }
 
@@ -51,9 +51,9 @@ int cr_violation_test_passes(const cr_attack_state *h, size_t pairs,
                              const cr_running_moments stakes[2], double alpha)
 {
     const cr_violation_score *x = &h->slope.exit;
-    const cr_betting_problem guard = {.lo = -1, .hi = 1, .count = pairs, .pilot = stakes[1]},
-                             beyond = {
-                                 .lo = x->lo, .hi = x->hi, .count = pairs, .pilot = stakes[0]};
+    const cr_betting_problem
+        guard = {.lo = -1, .hi = 1, .count = pairs, .pilot_moments = stakes[1]},
+        beyond = {.lo = x->lo, .hi = x->hi, .count = pairs, .pilot_moments = stakes[0]};
     if (x->guarded && !passes_mean(h, &x->guard, guard, alpha)) return 0;
     return cr_violation_score_is_counted(x) ? passes_count(h, pairs, alpha)
                                             : passes_mean(h, &x->beyond, beyond, alpha);

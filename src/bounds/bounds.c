@@ -1,7 +1,7 @@
-/* Chooses the bound of each condition and its share of alpha (theory 5.1): two-valued scores (the
- * median) and the asymptotic method in mean_bounds.c, betting in finite_sample.c, gradient norms in
- * gradient_bounds.c, the paper's method in statistics/paper_interval.c. No other file knows which
- * method has which bound. */
+/* Chooses the bound of each condition and its fraction of alpha (theory 5.1): two-valued scores
+ * (the median) and the asymptotic method in mean_bounds.c, betting in finite_sample.c, gradient
+ * norms in gradient_bounds.c, the paper's method in statistics/paper_interval.c. No other file
+ * knows which method has which bound. */
 #include "bounds/bounds.h"
 #include "base/struct_sizes.h"
 #include "bounds/finite_sample.h"
@@ -37,36 +37,39 @@ certreg_bounds cr_bounds_init(cr_view *v, const cr_conditions *conditions)
 
 /* ---- the paper's method */
 /* All noisy outputs, the pilot's included, about 0. */
-static cr_samples of_paper(cr_view *v, const cr_conditions *conditions)
+static cr_samples paper_samples(cr_view *v, const cr_conditions *conditions)
 {
     const size_t first = cr_view_first_noisy(v);
     return cr_view_samples(v, &conditions->each->score, conditions->question.given.output, first,
                            conditions->samples - first, 0);
 }
 
-static certreg_status find_paper(cr_replay *r, const cr_conditions *conditions, certreg_bounds *b,
-                                 int *abstained)
+static certreg_status compute_paper_bounds(cr_replay *r, const cr_conditions *conditions,
+                                           certreg_bounds *b, int *abstained)
 {
     const cr_question *q = &conditions->question;
-    const cr_samples s = of_paper(r->view, conditions);
+    const cr_samples samples = paper_samples(r->view, conditions);
     const uint32_t gradient = cr_bounds_constraints(r->view, q) & CERTREG_CONSTRAINT_GRADIENT;
-    cr_moments m;
-    const cr_weighting *found;
-    cr_paper paper;
+    cr_moments moments;
+    const cr_weighting *sums;
+    cr_paper_sums paper_sums;
     certreg_status status = CERTREG_OK;
-    b->samples = s.count;
-    cr_moments_of(&s, &m);
-    if (gradient) status = cr_noise_sums_get(r, &s, CR_SUMS_TOTAL, 1, &found);
+    b->samples = samples.count;
+    cr_moments_of(&samples, &moments);
+    if (gradient) status = cr_noise_sums_get(r, &samples, CR_SUMS_TOTAL, 1, &sums);
     if (status) return status;
-    if (gradient) paper = cr_paper_of(&s, found->lengths[1], found->dots, cr_sweep_norms(r, found));
-    *abstained = cr_paper_bounds(gradient ? &paper : NULL, &m, r->view->model.lo[q->given.output],
+    if (gradient)
+        paper_sums =
+            cr_paper_sums_of(&samples, sums->lengths[1], sums->dots, cr_sweep_norms(r, sums));
+    *abstained = cr_paper_bounds(gradient ? &paper_sums : NULL, &moments,
+                                 r->view->model.lo[q->given.output],
                                  r->view->model.hi[q->given.output], q->given.alpha, b);
     return CERTREG_OK;
 }
 
-/* Level of the bounds of mean and variance. They leave a share to the gradient if it is bounded
- * too; a near condition never has a gradient. Published certificates divide alpha between the two
- * sides; as their authors coded them, they do not. */
+/* Level of the bounds of mean and variance. They leave a fraction of alpha to the gradient if it is
+ * bounded too; a circular condition never has a gradient. Published certificates divide alpha
+ * between the two sides; as their authors coded them, they do not. */
 static double moments_alpha(const cr_conditions *conditions, const cr_condition *c,
                             uint32_t constraints)
 {
@@ -74,14 +77,14 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
     const double alpha = q->given.alpha;
     if (q->method->published) return q->center->includes_pilot ? alpha : alpha / conditions->count;
     const int shared = !c->near && constraints & CERTREG_CONSTRAINT_GRADIENT;
-    return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;
+    return shared ? (1 - CR_ALPHA_FRACTION_GRADIENT) * alpha : alpha;
 }
 
 static void bound_by_betting(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
                              uint32_t constraints, double alpha, certreg_bounds *out)
 {
-    const cr_finite_job job = {v, conditions, &c->score, alpha, 0};
-    cr_finite_sample_bounds(&job, constraints, out);
+    const cr_finite_sample_problem problem = {v, conditions, &c->score, alpha, 0};
+    cr_finite_sample_bounds(&problem, constraints, out);
 }
 
 /* Bounds of the question's method; the compiler reports a method that is missing here. */
@@ -118,7 +121,7 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
 
 /* Returns 1 if no bound can be valid: there is no prediction, or an output failed and a score is
  * not bounded. */
-static int is_hopeless(const cr_conditions *conditions)
+static int has_no_bounds(const cr_conditions *conditions)
 {
     for (int i = 0; i < conditions->count; i++)
         if (!conditions->has_prediction ||
@@ -128,16 +131,16 @@ static int is_hopeless(const cr_conditions *conditions)
     return 0;
 }
 
-static certreg_status find(cr_replay *r, const cr_conditions *conditions,
-                           cr_bound out[CR_CONDITIONS], int *abstained)
+static certreg_status compute_bounds(cr_replay *r, const cr_conditions *conditions,
+                                     cr_bound out[CR_CONDITIONS], int *abstained)
 {
     const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
     for (int i = 0; i < CR_CONDITIONS; i++)
         out[i] = (cr_bound){cr_bounds_init(r->view, conditions), NAN, NAN};
-    *abstained = is_hopeless(conditions);
+    *abstained = has_no_bounds(conditions);
     if (*abstained) return CERTREG_OK;
     if (conditions->question.given.method == CERTREG_METHOD_PAPER)
-        return find_paper(r, conditions, &out->moments, abstained);
+        return compute_paper_bounds(r, conditions, &out->moments, abstained);
     for (int i = 0; i < conditions->count; i++)
         *abstained |=
             bound_moments(r->view, conditions, conditions->each + i, constraints, out + i);
@@ -148,16 +151,16 @@ static certreg_status find(cr_replay *r, const cr_conditions *conditions,
 int cr_bounds_prefetch(cr_replay *r, const cr_conditions *conditions)
 {
     const uint32_t constraints = cr_bounds_constraints(r->view, &conditions->question);
-    if (is_hopeless(conditions) || !(constraints & CERTREG_CONSTRAINT_GRADIENT)) return 1;
+    if (has_no_bounds(conditions) || !(constraints & CERTREG_CONSTRAINT_GRADIENT)) return 1;
     if (conditions->question.given.method != CERTREG_METHOD_PAPER)
         return cr_gradient_bounds_prefetch(r, conditions);
-    const cr_samples s = of_paper(r->view, conditions);
-    return cr_noise_sums_request(r, &s, CR_SUMS_TOTAL, 1) != NULL;
+    const cr_samples samples = paper_samples(r->view, conditions);
+    return cr_noise_sums_request(r, &samples, CR_SUMS_TOTAL, 1) != NULL;
 }
 
 certreg_status cr_bounds_compute(cr_replay *r, const cr_conditions *conditions,
                                  cr_bound out[CR_CONDITIONS], int *abstained)
 {
-    const certreg_status status = find(r, conditions, out, abstained);
+    const certreg_status status = compute_bounds(r, conditions, out, abstained);
     return r->view->watch->late ? CERTREG_E_DEADLINE : status; /* an unfinished pass is no bound */
 }

@@ -7,7 +7,7 @@
 typedef struct cr_bound { /* of the score of one condition, from the main samples */
     certreg_bounds moments;
     double miss_rate; /* a counted score is -1 with this probability at most; NaN: not counted */
-    double law_mean;  /* the mean of H for the law of the condition is at least this; NaN: none */
+    double law_mean;  /* the mean of the condition's H is at least this; NaN: none */
 } cr_bound;
 
 /* Returns the CERTREG_CONSTRAINT_... that the bounds of this question have, by its method, its own
@@ -21,7 +21,7 @@ certreg_bounds cr_bounds_init(cr_view *, const cr_conditions *);
  * if time ran out, WRONG_STATE if the gradient needs more samples, and errors of the replay. */
 certreg_status cr_bounds_compute(cr_replay *, const cr_conditions *, cr_bound out[CR_CONDITIONS],
                                  int *abstained);
-/* Requests the sweep that cr_bounds_compute needs. Returns 0 if there is no room for it, else 1. */
+/* Requests the sweep that cr_bounds_compute needs. Returns 0 if memory does not suffice, else 1. */
 int cr_bounds_prefetch(cr_replay *, const cr_conditions *);
 
 #endif

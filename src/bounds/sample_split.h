@@ -1,13 +1,13 @@
-/* The two parts of a record, and the shares of alpha, for all bounds. */
+/* The two parts of a record, and the fractions of alpha, for all bounds. */
 #ifndef CR_BOUNDS_SAMPLE_SPLIT_H
 #define CR_BOUNDS_SAMPLE_SPLIT_H
 #include "conditions/conditions.h"
 #include "statistics/score_samples.h"
 
-/* Shares of alpha (theory 5.1). Two ends of the mean take half of the mean's share each. */
-#define CR_SHARE_MEAN 0.25
-#define CR_SHARE_VARIANCE 0.25
-#define CR_SHARE_CORRELATIONS 0.5
+/* Fractions of alpha (theory 5.1). Two ends of the mean take half of the mean's fraction each. */
+#define CR_ALPHA_FRACTION_MEAN 0.25
+#define CR_ALPHA_FRACTION_VARIANCE 0.25
+#define CR_ALPHA_FRACTION_GRADIENT 0.5
 
 /* The scores of the question's output, about 0: of the noisy samples of the pilot, and of the main
  * samples, which alone enter bounds. */

@@ -44,8 +44,8 @@ static choice choice_init(const cr_context *w, const cr_conditions *conditions, 
 static certreg_bounds expected(const choice *c, uint32_t constraints)
 {
     certreg_bounds b = cr_bounds_init(c->record, c->conditions);
-    const cr_finite_job job = {c->record, c->conditions, &c->condition->score,
-                               c->conditions->question.given.alpha, c->samples};
+    const cr_finite_sample_problem job = {c->record, c->conditions, &c->condition->score,
+                                          c->conditions->question.given.alpha, c->samples};
     cr_finite_sample_bounds(&job, constraints, &b);
     return b;
 }
@@ -72,7 +72,7 @@ static double mean_of(const choice *c, size_t part)
     const cr_question *q = &c->conditions->question;
     cr_betting_problem bet = {.count = c->samples};
     cr_distribution_bound_range(c->law, &bet);
-    cr_distribution_bound_expect(c->law, &c->cells, part, &bet);
+    cr_distribution_bound_add_pilot(c->law, &c->cells, part, &bet);
     return cr_betting_expected_lower(&bet, q->given.alpha, q->method->is_anytime);
 }
 
@@ -81,11 +81,11 @@ static double mean_of(const choice *c, size_t part)
 static int law_reaches(const choice *c, double r)
 {
     double sum = 0;
-    for (size_t part = 0; part < CR_LAW_PARTS; part++) {
+    for (size_t part = 0; part < CR_HISTOGRAM_FOLDS; part++) {
         cr_distribution_bound_fit(c->law, &c->cells, part, shorter * r);
         sum += cr_distribution_bound_shifted(c->law, mean_of(c, part), r);
     }
-    return sum / CR_LAW_PARTS > c->condition->threshold;
+    return sum / CR_HISTOGRAM_FOLDS > c->condition->threshold;
 }
 
 /* ---- the choice */
@@ -100,11 +100,11 @@ static int use_law(choice *c, double r)
     double least;
     r = fmax(r, shortest);
     cr_score_range(score, v->model.lo + k, v->model.hi + k, &least, &c->law->greatest);
-    if (!cr_distribution_bound_count(&c->cells, &pilot, least) || !law_reaches(c, r)) return 0;
-    cr_distribution_bound_fit(c->law, &c->cells, CR_LAW_PARTS, shorter * r);
-    r = cr_distribution_bound_radius(c->law, mean_of(c, CR_LAW_PARTS), c->condition->threshold,
-                                     CR_MAX_RADIUS);
-    cr_distribution_bound_fit(c->law, &c->cells, CR_LAW_PARTS, shorter * fmax(r, shortest));
+    if (!cr_score_histogram_make(&c->cells, &pilot, least) || !law_reaches(c, r)) return 0;
+    cr_distribution_bound_fit(c->law, &c->cells, CR_HISTOGRAM_FOLDS, shorter * r);
+    r = cr_distribution_bound_radius(c->law, mean_of(c, CR_HISTOGRAM_FOLDS),
+                                     c->condition->threshold, CR_MAX_RADIUS);
+    cr_distribution_bound_fit(c->law, &c->cells, CR_HISTOGRAM_FOLDS, shorter * fmax(r, shortest));
     c->condition->law = c->law;
     return 1;
 }

@@ -17,7 +17,8 @@ static double order_probability(const cr_question *q, double r)
     const double rate = 0.5 * q->given.serving_failure_rate;
     const cr_antithetic pairs = {q->given.serving_samples, (q->given.serving_samples + 1) / 2,
                                  rate};
-    if (q->given.serving_pairs) return cr_antithetic_share(&pairs, nextafter(r, INFINITY));
+    if (q->given.serving_pairs)
+        return cr_antithetic_max_probability(&pairs, nextafter(r, INFINITY));
     const double threshold =
         q->given.serving_samples ? cr_serving_binomial(q->given.serving_samples, 0.5, rate) : 0;
     return cr_shift_min_probability(0.5 * (1 - threshold), r);

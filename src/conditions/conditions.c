@@ -55,8 +55,8 @@ static uint64_t max_outliers(cr_view *v, const cr_question *q, const cr_score *s
                  farther = fmax(hi - score->prediction, score->prediction - lo);
     const int may_fail = (v->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
     const double reach = score->period > 0 ? 0.5 * score->period : may_fail ? INFINITY : farther;
-    return cr_serving_out(g->serving_samples, g->serving_trim, g->tolerance, score->tolerance,
-                          reach);
+    return cr_serving_max_outside(g->serving_samples, g->serving_trim, g->tolerance,
+                                  score->tolerance, reach);
 }
 
 /* Returns the threshold for the mean of the score at the shifted input. For served values, `beta`
@@ -71,7 +71,7 @@ static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr
     if (!served || score->kind == CR_SCORE_OUTPUT)
         return c->is_binomial ? 2 * score->needed - 1 : 0;
     if (score->kind == CR_SCORE_WITHIN)
-        return cr_serving_misses(served, max_outliers(v, q, score), beta);
+        return cr_serving_binomial_count(served, max_outliers(v, q, score), beta);
     if (c->is_binomial) return cr_serving_binomial(served, score->needed, beta);
     cr_score_range(score, v->model.lo + conditions->score_output,
                    v->model.hi + conditions->score_output, &lo, &hi);
@@ -90,7 +90,7 @@ static void add(cr_view *v, cr_conditions *conditions, const cr_score *score, in
     if (!q->given.serving_pairs || !c->is_binomial) return;
     const uint64_t out = score->kind == CR_SCORE_WITHIN
                              ? max_outliers(v, q, score) + 1
-                             : served - cr_serving_share(served, score->needed);
+                             : served - cr_serving_count(served, score->needed);
     if (out <= served) c->pairs = (cr_antithetic){.samples = served, .out = out, .rate = beta};
 }
 

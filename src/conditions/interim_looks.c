@@ -45,7 +45,7 @@ void cr_looks_schedule(cr_view *v, const cr_question *q, cr_looks *out)
 }
 
 /* ---- the group-sequential test */
-/* A cached cr_antithetic_share, which takes a search. */
+/* A cached cr_antithetic_max_probability, which takes a search. */
 static double cached_share_of_pairs(cr_workspace *s, const cr_antithetic *pairs, double shift)
 {
     const cr_antithetic_cache now = {.pairs = *pairs, .shift = shift};
@@ -57,7 +57,7 @@ static double cached_share_of_pairs(cr_workspace *s, const cr_antithetic *pairs,
     }
     cr_antithetic_cache *oldest = s->shares + s->shares_next++ % CR_ANTITHETIC_CACHE_SIZE;
     *oldest = now;
-    oldest->share = cr_antithetic_share(pairs, nextafter(shift, INFINITY));
+    oldest->share = cr_antithetic_max_probability(pairs, nextafter(shift, INFINITY));
     return oldest->share;
 }
 
@@ -103,7 +103,8 @@ static int make_step(cr_group_tests *t, double *paths)
     int64_t critical[CR_LOOKS];
     for (size_t j = 0; j < t->count; j++) trials[j] = t->trials[j];
     const cr_group_design design = {trials, t->count, t->q[t->made], t->alpha};
-    if (!cr_group_step(&t->search, &design, paths, CR_GROUP_ROOM, critical)) return 0;
+    if (!cr_group_search_step(&t->search, &design, paths, CR_GROUP_WORK_DOUBLES, critical))
+        return 0;
     narrow(critical, t->count, t->critical[t->made]);
     return 1;
 }
@@ -126,7 +127,7 @@ static int continue_tests(cr_group_tests *t, double *paths, cr_deadline *watch)
     while (t->made < CR_GROUP_RADII) {
         if (cr_deadline_late(watch)) return 0;
         if (!make_step(t, paths)) continue;
-        cr_group_begin(&t->search, t->count, t->alpha);
+        cr_group_search_init(&t->search, t->count, t->alpha);
         if (++t->made == CR_GROUP_RADII) nest(t);
     }
     return 1;
@@ -140,7 +141,7 @@ static cr_group_tests *find_or_begin(cr_workspace *s, const cr_group_tests *now)
     cr_group_tests *oldest = s->group + s->group_next;
     s->group_next = (s->group_next + 1) % CR_GROUP_CACHE_SIZE;
     *oldest = *now;
-    cr_group_begin(&oldest->search, oldest->count, oldest->alpha);
+    cr_group_search_init(&oldest->search, oldest->count, oldest->alpha);
     return oldest;
 }
 

@@ -53,7 +53,7 @@ void cr_directions_share_equally(const cr_conditions *c)
     size_t direction = 0, first;
     for (size_t b = 0; b < blocks; b++) {
         const size_t size = size_of(q, b, &first);
-        const double part = cr_direction_net_part(q->statistic->net, size);
+        const double part = cr_direction_net_fraction(q->statistic->net, size);
         c->scratch->share[b] = 1 / part;
         if (!has_parts(q, size)) continue;
         const size_t end = direction + cr_direction_net_size(CR_NET_PROJECTIONS, size);
@@ -148,7 +148,7 @@ static double width_of_block(cr_view *v, const cr_conditions *c, size_t block, s
                  count = cr_direction_net_size(CR_NET_PROJECTIONS, size);
     double *part = c->scratch->part + *direction;
     if (q->statistic->net == CR_NET_MEANS)
-        return widest_spread(v, q, from, size) / cr_direction_net_part(CR_NET_MEANS, size);
+        return widest_spread(v, q, from, size) / cr_direction_net_fraction(CR_NET_MEANS, size);
     if (!has_parts(q, size)) return spread_of(v, from, NULL);
     for (size_t i = 0; i < count; i++) {
         const cr_direction d = cr_direction_net_direction(CR_NET_PROJECTIONS, size, i);
@@ -193,7 +193,7 @@ double cr_directions_tolerance(const cr_conditions *c, size_t k)
     const cr_question *q = &c->question;
     size_t size;
     const size_t block = block_of(q, k, &size);
-    return tolerance_of_block(c, block) * cr_direction_net_part(q->statistic->net, size);
+    return tolerance_of_block(c, block) * cr_direction_net_fraction(q->statistic->net, size);
 }
 
 /* ---- a direction */
@@ -213,8 +213,9 @@ int32_t cr_directions_project_score(cr_view *v, const cr_conditions *c, size_t d
     const size_t first = q->first_output + d.first;
     const double *psi = c->scratch->center + first;
     s->tolerance = tolerance_of_block(c, d.block) *
-                   (has_parts(q, d.outputs) ? c->scratch->part[direction]
-                                            : cr_direction_net_part(q->statistic->net, d.outputs));
+                   (has_parts(q, d.outputs)
+                        ? c->scratch->part[direction]
+                        : cr_direction_net_fraction(q->statistic->net, d.outputs));
     s->prediction = s->kind == CR_SCORE_OUTPUT ? 0 : *psi;
     s->outputs = 0;
     s->center = NULL;

@@ -15,7 +15,7 @@ cr_binomial_tail cr_binomial_tail_of(uint64_t samples, uint64_t above, double sh
 double cr_binomial_tail_value(const cr_binomial_tail *f, double t)
 {
     const double x = t + f->shift;
-    return cr_beta_lower(f->above, f->rank, cr_normal_cdf(x), cr_normal_sf(x));
+    return cr_beta_cdf(f->above, f->rank, cr_normal_cdf(x), cr_normal_sf(x));
 }
 
 double cr_binomial_tail_density(const cr_binomial_tail *f, double t)

@@ -47,7 +47,7 @@ static void add_scores(const cr_score_source *s, certreg_calibration *c)
 {
     uint64_t above[CR_WEIGHTS_LEVELS];
     const int levels = cr_weights_levels(s->count, above);
-    const cr_order order = {.value = cr_conformal_score, .of = s, .count = s->count};
+    const cr_indexed_values order = {.value = cr_conformal_score, .context = s, .count = s->count};
     double *scores = c->scores + c->count++ * (uint64_t)levels;
     for (int l = 0; l < levels; l++) {
         scores[l] = cr_order_select(&order, s->count - above[l]);

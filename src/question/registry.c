@@ -55,7 +55,7 @@ static double circular_mean_of(const cr_question *q, const cr_values *values)
 
 static double trimmed_mean_of(const cr_question *q, const cr_values *values)
 {
-    const uint64_t cut = cr_serving_cut(cr_location_count(values), q->given.serving_trim);
+    const uint64_t cut = cr_serving_trim_count(cr_location_count(values), q->given.serving_trim);
     return cr_location_trimmed_mean(values, (size_t)cut);
 }
 

@@ -9,159 +9,164 @@
 
 /* Margin of the normal distribution: relative for a tail, absolute for its argument in units of its
  * size. This is far more than the rounding of tails above 1e-20, the least that matter. */
-static const double off = 1e-13;
-static const double least_p = 1e-15, most_p = 0.999; /* least and greatest p of a proof */
+static const double normal_margin = 1e-13;
+static const double min_p = 1e-15, max_p = 0.999; /* range of p in a proof */
 /* Limits of the cells of a proof and of the steps of a bisection: more would gain a thousandth of
  * sigma. */
-enum { CELLS = 200, STEPS = 20, POINTS = 8 };
+enum { MAX_CELLS = 200, BISECTION_STEPS = 20, PROBE_POINTS = 8 };
 
 /* ---- the tail of a request */
 /* The sum of the first `count` <= M coefficients of (a + b x + c x^2)^M, for which
  *   (n + 1) a p_(n+1) = (M - n) b p_n + (2M - n + 1) c p_(n-1).
  * All terms are positive, so nothing cancels. */
-static double sum_of_first(double M, double a, double b, double c, double count)
+static double leading_sum(double M, double a, double b, double c, double count)
 {
-    static const double great = 0x1p800;
-    double before = 0, at = 1, sum = 0, scaled = 0; /* divisions by `great` */
+    static const double rescale_factor = 0x1p800;
+    double previous = 0, current = 1, sum = 0, rescalings = 0; /* divisions by rescale_factor */
     for (double n = 0; n < count; n += 1) {
-        sum += at;
-        const double next = ((M - n) * b * at + (2 * M - n + 1) * c * before) / ((n + 1) * a);
-        before = at;
-        at = next;
-        if (at < great) continue;
-        before /= great;
-        at /= great;
-        sum /= great;
-        scaled += 1;
+        sum += current;
+        const double next =
+            ((M - n) * b * current + (2 * M - n + 1) * c * previous) / ((n + 1) * a);
+        previous = current;
+        current = next;
+        if (current < rescale_factor) continue;
+        previous /= rescale_factor;
+        current /= rescale_factor;
+        sum /= rescale_factor;
+        rescalings += 1;
     }
-    return exp(M * log(a) + scaled * log(great) + log(sum));
+    return exp(M * log(a) + rescalings * log(rescale_factor) + log(sum));
 }
 
 /* P(count or more outputs of M pairs are out), rounded up. */
-static double tail_of_pairs(double M, double both, double neither, double count)
+static double pair_tail(double M, double both, double neither, double count)
 {
-    const double one = fmax(1 - both - neither, 0), end = count > M ? both : neither,
-                 lost = 4 * M * DBL_EPSILON; /* probability lost by the rounding of `one` */
+    const double exactly_one = fmax(1 - both - neither, 0),
+                 end_probability = count > M ? both : neither,
+                 rounding_loss = 4 * M * DBL_EPSILON; /* by the rounding of exactly_one */
     if (!(count > 0)) return 1;
     if (count > 2 * M) return 0;
-    if (end < 1e-30) return 1; /* or the sum overflows */
-    const double error = DBL_EPSILON * (4 * M * (2 - log(end)) + 5000);
-    const double tail = count > M
-                            ? sum_of_first(M, both, one, neither, 2 * M - count + 1) * (1 + error)
-                            : 1 - sum_of_first(M, neither, one, both, count) * (1 - error);
-    return fmin(1, fmax(0, tail) + lost);
+    if (end_probability < 1e-30) return 1; /* or the sum overflows */
+    const double error = DBL_EPSILON * (4 * M * (2 - log(end_probability)) + 5000);
+    const double tail =
+        count > M ? leading_sum(M, both, exactly_one, neither, 2 * M - count + 1) * (1 + error)
+                  : 1 - leading_sum(M, neither, exactly_one, both, count) * (1 - error);
+    return fmin(1, fmax(0, tail) + rounding_loss);
 }
 
 double cr_antithetic_tail(const cr_antithetic *pairs, double both, double neither)
 {
-    const uint64_t half = pairs->samples / 2;
-    const double M = (double)half, count = (double)pairs->out;
+    const uint64_t pair_count = pairs->samples / 2;
+    const double M = (double)pair_count, count = (double)pairs->out;
     both = fmin(both + DBL_EPSILON, 1); /* so that it is not 0 */
     neither = fmax(fmin(neither, 1 - both), 0);
-    const double without = tail_of_pairs(M, both, neither, count);
-    if (pairs->samples % 2 == 0) return without;
-    const double with = tail_of_pairs(M, both, neither, count - 1),
-                 q = fmin(0.5 * (1 + both - neither), 1);
-    return fmin(1, (without + q * (with - without)) * (1 + 4 * DBL_EPSILON));
+    const double even_tail = pair_tail(M, both, neither, count);
+    if (pairs->samples % 2 == 0) return even_tail;
+    const double odd_tail_if_out = pair_tail(M, both, neither, count - 1),
+                 single_probability = fmin(0.5 * (1 + both - neither), 1);
+    return fmin(1, (even_tail + single_probability * (odd_tail_if_out - even_tail)) *
+                       (1 + 4 * DBL_EPSILON));
 }
 
 /* ---- the worst event: both of a pair out within a, one beyond b, none between */
-static double both_within(double a)
+static double both_probability(double a)
 {
-    return 1 - 2 * cr_normal_sf(a) * (1 - off);
+    return 1 - 2 * cr_normal_sf(a) * (1 - normal_margin);
 }
 
 /* Probability at z of the event that both are out within a, rounded down. */
-static double cost_within(double r, double a)
+static double both_probability_at_center(double r, double a)
 {
-    return cr_normal_sf(r - a) * (1 - off) - cr_normal_sf(r + a) * (1 + off);
+    return cr_normal_sf(r - a) * (1 - normal_margin) - cr_normal_sf(r + a) * (1 + normal_margin);
 }
 
-/* The remaining p is spent on one out beyond b >= a. Returns the probability of neither, rounded
- * down. */
-static double neither_at(double p, double r, double a)
+/* Spends the remaining p on one out beyond b >= a. Returns P(neither), rounded down. */
+static double neither_probability(double p, double r, double a)
 {
-    const double left = p * (1 + off) - cost_within(r, a);
-    const double b = left > 0 ? cr_normal_quantile_sf(left) - r - off * (40 + r) : INFINITY;
+    const double remaining = p * (1 + normal_margin) - both_probability_at_center(r, a);
+    const double b = remaining > 0 ? cr_normal_quantile_sf(remaining) - r - normal_margin * (40 + r)
+                                   : INFINITY;
     if (!(b > a)) return 0;
-    return fmax(0, 2 * (cr_normal_sf(a) * (1 - off) - cr_normal_sf(b) * (1 + off)));
+    return fmax(
+        0, 2 * (cr_normal_sf(a) * (1 - normal_margin) - cr_normal_sf(b) * (1 + normal_margin)));
 }
 
 /* Greatest a that p allows, rounded up. */
-static double most_within(double p, double r, double least)
+static double max_inner_bound(double p, double r, double min_a)
 {
-    double most = r + 10;
+    double max_a = r + 10;
     for (int i = 0; i < 50; i++) {
-        const double a = 0.5 * (least + most);
-        if (cost_within(r, a) >= p) most = a;
-        else least = a;
+        const double a = 0.5 * (min_a + max_a);
+        if (both_probability_at_center(r, a) >= p) max_a = a;
+        else min_a = a;
     }
-    return most;
+    return max_a;
 }
 
-/* Returns 1 if requests hold for all a up to `to`, from the one with this `neither`. */
-static int cell_holds(const cr_antithetic *pairs, double to, double neither)
+/* Returns 1 if requests hold for all a up to cell_end, from the a with this `neither`. */
+static int cell_holds(const cr_antithetic *pairs, double cell_end, double neither)
 {
-    return cr_antithetic_tail(pairs, both_within(to), neither) <= pairs->rate;
+    return cr_antithetic_tail(pairs, both_probability(cell_end), neither) <= pairs->rate;
 }
 
-int cr_antithetic_hold(const cr_antithetic *pairs, double p, double r)
+int cr_antithetic_holds(const cr_antithetic *pairs, double p, double r)
 {
-    if (!(p <= most_p) || !(r >= 0)) return 0;
-    p = fmax(p, least_p);
-    const double least = fmax(0, r - cr_normal_quantile_sf(p) - off * (40 + r)),
-                 most = most_within(p, r, least);
-    for (int i = 0; i <= POINTS; i++) { /* a few points refute most p */
-        const double a = least + (most - least) * i / POINTS;
-        if (!cell_holds(pairs, a, neither_at(p, r, a))) return 0;
+    if (!(p <= max_p) || !(r >= 0)) return 0;
+    p = fmax(p, min_p);
+    const double min_a = fmax(0, r - cr_normal_quantile_sf(p) - normal_margin * (40 + r)),
+                 max_a = max_inner_bound(p, r, min_a);
+    for (int i = 0; i <= PROBE_POINTS; i++) { /* a few points refute most p */
+        const double a = min_a + (max_a - min_a) * i / PROBE_POINTS;
+        if (!cell_holds(pairs, a, neither_probability(p, r, a))) return 0;
     }
-    double from = least, width = (most - least) / POINTS, neither = neither_at(p, r, from);
-    for (int i = 0; i < CELLS && from < most; i++) {
-        const double to = fmin(from + width, most);
-        const int holds = cell_holds(pairs, to, neither);
+    double cell_start = min_a, width = (max_a - min_a) / PROBE_POINTS,
+           neither = neither_probability(p, r, cell_start);
+    for (int i = 0; i < MAX_CELLS && cell_start < max_a; i++) {
+        const double cell_end = fmin(cell_start + width, max_a);
+        const int holds = cell_holds(pairs, cell_end, neither);
         width *= holds ? 1.5 : 0.5;
         if (!holds) continue;
-        from = to;
-        neither = neither_at(p, r, from);
+        cell_start = cell_end;
+        neither = neither_probability(p, r, cell_start);
     }
-    return from >= most;
+    return cell_start >= max_a;
 }
 
-/* ---- the greatest that holds */
-double cr_antithetic_radius(const cr_antithetic *pairs, double p, double likely)
+/* ---- the largest radius, threshold and probability */
+double cr_antithetic_radius(const cr_antithetic *pairs, double p, double guess)
 {
-    double holds = likely, beyond = 10 + cr_normal_quantile_sf(fmax(p, least_p));
-    if (cr_antithetic_hold(pairs, p, likely)) beyond = fmax(beyond, likely);
+    double holds = guess, fails = 10 + cr_normal_quantile_sf(fmax(p, min_p));
+    if (cr_antithetic_holds(pairs, p, guess)) fails = fmax(fails, guess);
     else {
-        if (!cr_antithetic_hold(pairs, p, 0)) return 0;
+        if (!cr_antithetic_holds(pairs, p, 0)) return 0;
         holds = 0;
-        beyond = fmin(beyond, likely);
+        fails = fmin(fails, guess);
     }
-    for (int i = 0; i < STEPS; i++) {
-        const double r = 0.5 * (holds + beyond);
-        if (cr_antithetic_hold(pairs, p, r)) holds = r;
-        else beyond = r;
+    for (int i = 0; i < BISECTION_STEPS; i++) {
+        const double r = 0.5 * (holds + fails);
+        if (cr_antithetic_holds(pairs, p, r)) holds = r;
+        else fails = r;
     }
     return holds;
 }
 
 /* As for independent noise, p and the threshold are as far apart as the radius. */
-double cr_antithetic_threshold(const cr_antithetic *pairs, double mean, double likely)
+double cr_antithetic_threshold(const cr_antithetic *pairs, double mean, double guess)
 {
-    const double p = nextafter(0.5 * (1 - mean), 1), r = cr_antithetic_radius(pairs, p, likely);
+    const double p = nextafter(0.5 * (1 - mean), 1), r = cr_antithetic_radius(pairs, p, guess);
     if (!(r > 0)) return 1;
     return nextafter(1 - 2 * cr_normal_sf(cr_normal_quantile_sf(p) - r) * (1 - CR_ROUNDING_MARGIN),
                      2);
 }
 
-double cr_antithetic_share(const cr_antithetic *pairs, double r)
+double cr_antithetic_max_probability(const cr_antithetic *pairs, double r)
 {
-    double holds = -8, beyond = 8;
-    if (!cr_antithetic_hold(pairs, cr_normal_cdf(holds), r)) return 0;
-    for (int i = 0; i < STEPS; i++) {
-        const double level = 0.5 * (holds + beyond);
-        if (cr_antithetic_hold(pairs, cr_normal_cdf(level), r)) holds = level;
-        else beyond = level;
+    double holds = -8, fails = 8;
+    if (!cr_antithetic_holds(pairs, cr_normal_cdf(holds), r)) return 0;
+    for (int i = 0; i < BISECTION_STEPS; i++) {
+        const double level = 0.5 * (holds + fails);
+        if (cr_antithetic_holds(pairs, cr_normal_cdf(level), r)) holds = level;
+        else fails = level;
     }
     return cr_normal_cdf(holds);
 }

@@ -14,19 +14,19 @@ typedef struct cr_antithetic {
 } cr_antithetic;
 
 /* Returns P(out or more of N' are out), rounded up, if both of a pair are out with probability
- * `both` and neither with probability `neither`. Never below this probability at a lesser `both` or
- * a greater `neither`. */
+ * `both` and neither with probability `neither`. Never below this probability at a smaller `both`
+ * or a larger `neither`. */
 double cr_antithetic_tail(const cr_antithetic *, double both, double neither);
 /* Returns 1 if no event of probability p without a shift makes requests fail more often than `rate`
  * within r >= 0, in units of sigma; 0 in doubt, and for p > 0.999. */
-int cr_antithetic_hold(const cr_antithetic *, double p, double r);
-/* Returns the greatest r at which pairs hold, rounded down, or 0. `likely` is tried first. */
-double cr_antithetic_radius(const cr_antithetic *, double p, double likely);
+int cr_antithetic_holds(const cr_antithetic *, double p, double r);
+/* Returns the largest r at which pairs hold, rounded down, or 0. `guess` is tried first. */
+double cr_antithetic_radius(const cr_antithetic *, double p, double guess);
 /* Returns the threshold for the mean of a score of -1, out, and 1 at the shifted input, if its mean
  * at z is at least `mean`: a search with this threshold gives the radius of the pairs, rounded
  * down. 1 if there is none. */
-double cr_antithetic_threshold(const cr_antithetic *, double mean, double likely);
-/* Returns the greatest p at which pairs hold within r, rounded down, or 0. */
-double cr_antithetic_share(const cr_antithetic *, double r);
+double cr_antithetic_threshold(const cr_antithetic *, double mean, double guess);
+/* Returns the largest p at which pairs hold within r, rounded down, or 0. */
+double cr_antithetic_max_probability(const cr_antithetic *, double r);
 
 #endif

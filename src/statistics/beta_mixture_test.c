@@ -11,7 +11,7 @@
 static double log_evidence(double k, double n, double q)
 {
     const double a = k + 0.5, b = n - k + 0.5, y = 1 - q;
-    return log(cr_beta_lower(a, b, q, y)) - cr_beta_log_term(a, b, q, y) + 0.5 * log(q * y) -
+    return log(cr_beta_cdf(a, b, q, y)) - cr_beta_log_term(a, b, q, y) + 0.5 * log(q * y) -
            log(2 * asin(sqrt(q)));
 }
 

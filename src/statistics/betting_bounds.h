@@ -12,14 +12,14 @@ typedef struct cr_running_moments { /* sums over values, each as a fraction of t
 typedef struct cr_betting_problem {
     /* The value of a sample, in [lo, hi], both finite. The bounds are of its mean, which must be
      * the same for every sample, given the earlier ones. */
-    double (*value)(const void *of, size_t sample);
-    const void *of;
+    double (*value)(const void *context, size_t sample);
+    const void *context;
     double lo, hi;
     size_t first, count; /* the bets are on samples first .. first+count-1 */
     /* Values that are known before the first sample. They decide the stakes, hence how tight a
      * bound is, never its validity. */
-    cr_running_moments pilot;
-    cr_deadline *watch; /* NULL: no deadline. If late, the search ends with the bound so far */
+    cr_running_moments pilot_moments;
+    cr_deadline *deadline; /* NULL: no deadline. If late, the search ends with the bound so far */
 } cr_betting_problem;
 
 /* Adds a value of the pilot, in the unit of the values; ignores it if it is out of range. */

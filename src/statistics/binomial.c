@@ -53,9 +53,9 @@ double cr_binomial_cdf(uint64_t k, uint64_t n, double p)
 /* Start of the iteration: Wilson's bound, kept inside (0, 1). */
 static double wilson(double k, double n, double z)
 {
-    const double square = z * z, share = (k + 1) / (n + 1);
-    const double center = share + square / (2 * n),
-                 half = z * sqrt(share * (1 - share) / n + square / (4 * n * n));
+    const double square = z * z, fraction = (k + 1) / (n + 1);
+    const double center = fraction + square / (2 * n),
+                 half = z * sqrt(fraction * (1 - fraction) / n + square / (4 * n * n));
     return fmin(fmax((center + half) / (1 + square / n), DBL_MIN), 1 - DBL_EPSILON);
 }
 
@@ -65,22 +65,22 @@ static double wilson(double k, double n, double z)
  * than its error. */
 static double solve_tail(double a, double b, double alpha, double p)
 {
-    const double margin = tail_margin(a + b, alpha), target = log(alpha) - margin;
-    double found = 1;
+    const double margin = tail_margin(a + b, alpha), log_target = log(alpha) - margin;
+    double bound = 1;
     for (int i = 0; i < 100 && p > 0 && p < 1; i++) {
         const double x = 1 - p, sum = tail_sum(a, b, x, p);
-        const double gap = log_tail(a, b, x, p, sum) - target;
-        if (gap <= margin / 2) found = fmin(found, p);
-        if (fabs(gap) <= margin / 2) break;
+        const double log_difference = log_tail(a, b, x, p, sum) - log_target;
+        if (log_difference <= margin / 2) bound = fmin(bound, p);
+        if (fabs(log_difference) <= margin / 2) break;
         /* of log I in log p: its density is prefix/(x y) */
         const double slope = -a * p / (x * sum);
-        double next = p * exp(-gap / slope);
+        double next = p * exp(-log_difference / slope);
         if (next >= 1) next = 0.5 * (1 + p);
-        if (next == p && gap > 0) next = nextafter(p, 1);
-        if (next == p || (gap <= 0 && next > p)) break;
+        if (next == p && log_difference > 0) next = nextafter(p, 1);
+        if (next == p || (log_difference <= 0 && next > p)) break;
         p = next;
     }
-    return found;
+    return bound;
 }
 
 double cr_binomial_upper(uint64_t k, uint64_t n, double alpha)
@@ -94,12 +94,12 @@ int64_t cr_binomial_critical(uint64_t n, double p, double alpha)
 {
     const double level = alpha * (1 - tail_margin((double)n, alpha));
     if (!(p >= 0 && p <= 1) || !(cr_binomial_cdf(0, n, p) <= level)) return -1;
-    /* cdf(within) <= level, and `beyond` is too large or n + 1. */
-    uint64_t within = 0, beyond = n + 1;
-    while (beyond - within > 1) {
-        const uint64_t middle = within + (beyond - within) / 2;
-        if (cr_binomial_cdf(middle, n, p) <= level) within = middle;
-        else beyond = middle;
+    /* cdf(accepted) <= level, and `rejected` is too large or n + 1. */
+    uint64_t accepted = 0, rejected = n + 1;
+    while (rejected - accepted > 1) {
+        const uint64_t middle = accepted + (rejected - accepted) / 2;
+        if (cr_binomial_cdf(middle, n, p) <= level) accepted = middle;
+        else rejected = middle;
     }
-    return (int64_t)within;
+    return (int64_t)accepted;
 }

@@ -5,8 +5,8 @@
 #include "base/deadline.h"
 #include <stddef.h>
 
-#define CR_NET_BLOCK 3u     /* outputs of a direction, at most */
-#define CR_NET_PROJECTED 5u /* directions of projections for each output, at most */
+#define CR_NET_MAX_BLOCK 3u       /* outputs of a direction, at most */
+#define CR_NET_MAX_PROJECTIONS 5u /* directions of projections for each output, at most */
 
 typedef enum cr_net {
     CR_NET_COORDINATES, /* blocks of one output */
@@ -15,10 +15,10 @@ typedef enum cr_net {
 } cr_net;
 
 typedef struct cr_direction {
-    size_t block, first, outputs; /* outputs first .. first+outputs-1 of the vector */
-    double along[CR_NET_BLOCK];   /* a unit vector, each number rounded to double; {1} of one */
-    double weight;                /* of PROJECTIONS and COORDINATES: weight * along along' adds up
-                                     to the identity */
+    size_t block, first, outputs;   /* outputs first .. first+outputs-1 of the vector */
+    double along[CR_NET_MAX_BLOCK]; /* a unit vector, each number rounded to double; {1} of one */
+    double weight;                  /* of PROJECTIONS and COORDINATES: weight * along along' adds up
+                                       to the identity */
 } cr_direction;
 
 size_t cr_direction_net_blocks(cr_net, size_t outputs); /* number of blocks */
@@ -31,10 +31,10 @@ size_t cr_direction_net_block(cr_net, size_t outputs, size_t block, size_t *firs
  * outputs, rounded down. MEANS: if all |v.x| are less than the fraction, then ||x|| < 1.
  * PROJECTIONS and COORDINATES: if each median is nearer than the fraction to v.psi, then the
  * projection median is nearer than 1 to psi. */
-double cr_direction_net_part(cr_net, size_t outputs);
+double cr_direction_net_fraction(cr_net, size_t outputs);
 /* Returns the factor that turns these proportions of tolerances, one for each direction of a block
- * of PROJECTIONS, into fractions of the block's tolerance, rounded down; any number if the watch is
- * late. */
-double cr_direction_net_scale(size_t outputs, const double *proportions, cr_deadline *watch);
+ * of PROJECTIONS, into fractions of the block's tolerance, rounded down; any number if the deadline
+ * has passed. */
+double cr_direction_net_scale(size_t outputs, const double *proportions, cr_deadline *deadline);
 
 #endif

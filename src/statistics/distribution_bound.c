@@ -1,134 +1,143 @@
-/* The whole law of a score (theory 6.9): slopes of H from the pilot's scores, and the bound after a
- * shift that follows from the mean of H. bounds/finite_sample.c bounds the mean of H by betting,
- * and certify/laws.c decides which conditions use a law. */
+/* The whole distribution of a score (theory 6.9): slopes of H from the pilot's scores, and the
+ * bound after a shift that follows from the mean of H. bounds/finite_sample.c bounds the mean of H
+ * by betting, and certify/bound_selection.c decides which conditions use H. */
 #include "statistics/distribution_bound.h"
 #include "statistics/normal.h"
 #include <math.h>
 
-/* Number of unseen scores that are counted below all scores of the pilot. Without them H would be
- * so steep there that one low score would cost more than all other scores bring. */
-static const double unseen = 1;
-static const size_t fewest = 16;
-enum { PARTS = 8 };
+/* Scores that are added below all scores of the pilot. Without them H would be so steep there that
+ * one low score would cost more than all other scores bring. */
+static const double unseen_count = 1;
+static const size_t min_samples = 16;
+enum { FRACTIONS = 8 };
 
 /* ---- cells */
-static double begin_of(const cr_distribution_bound *law, int cell)
+static double cell_start(const cr_distribution_bound *bound, int cell)
 {
-    return cell ? law->from + (cell - 1) * law->width : law->least;
+    return cell ? bound->min_score + (cell - 1) * bound->cell_width : bound->min_value;
 }
 
-static double width_of(const cr_distribution_bound *law, int cell)
+static double width_of_cell(const cr_distribution_bound *bound, int cell)
 {
-    return cell ? law->width : law->from - law->least;
+    return cell ? bound->cell_width : bound->min_score - bound->min_value;
 }
 
-static int cell_of(const cr_distribution_bound *law, double u)
+static int cell_of(const cr_distribution_bound *bound, double u)
 {
-    const double cell = 1 + (u - law->from) / law->width;
-    return !(cell >= 1) ? 0 : cell < CR_LAW_CELLS ? (int)cell : CR_LAW_CELLS - 1;
+    const double cell = 1 + (u - bound->min_score) / bound->cell_width;
+    return !(cell >= 1) ? 0 : cell < CR_HISTOGRAM_CELLS ? (int)cell : CR_HISTOGRAM_CELLS - 1;
 }
 
-int cr_distribution_bound_count(cr_score_histogram *c, const cr_samples *s, double least)
+int cr_score_histogram_make(cr_score_histogram *histogram, const cr_samples *samples,
+                            double min_value)
 {
-    double from = INFINITY, to = -INFINITY;
-    for (size_t i = 0; cr_samples_has(s, i); i++) {
-        const double u = cr_samples_at(s, i);
-        from = fmin(from, u);
-        to = fmax(to, u);
+    double min_score = INFINITY, max_score = -INFINITY;
+    for (size_t i = 0; cr_samples_has(samples, i); i++) {
+        const double u = cr_samples_at(samples, i);
+        min_score = fmin(min_score, u);
+        max_score = fmax(max_score, u);
     }
-    *c = (cr_score_histogram){
-        .least = least, .from = from, .width = (to - from) / (CR_LAW_CELLS - 1)};
-    if (s->count < fewest || !(from >= least && c->width > 0 && isfinite(to - least))) return 0;
-    const cr_distribution_bound law = {.least = least, .from = from, .width = c->width};
-    for (size_t i = 0; cr_samples_has(s, i); i++) {
-        const double u = cr_samples_at(s, i);
-        const int k = cell_of(&law, u);
-        c->count[i % CR_LAW_PARTS][k] += 1;
-        c->into[i % CR_LAW_PARTS][k] += u - begin_of(&law, k);
+    *histogram =
+        (cr_score_histogram){.min_value = min_value,
+                             .min_score = min_score,
+                             .cell_width = (max_score - min_score) / (CR_HISTOGRAM_CELLS - 1)};
+    if (samples->count < min_samples ||
+        !(min_score >= min_value && histogram->cell_width > 0 && isfinite(max_score - min_value)))
+        return 0;
+    const cr_distribution_bound bound = {
+        .min_value = min_value, .min_score = min_score, .cell_width = histogram->cell_width};
+    for (size_t i = 0; cr_samples_has(samples, i); i++) {
+        const double u = cr_samples_at(samples, i);
+        const int cell = cell_of(&bound, u);
+        histogram->count[i % CR_HISTOGRAM_FOLDS][cell] += 1;
+        histogram->offset_sum[i % CR_HISTOGRAM_FOLDS][cell] += u - cell_start(&bound, cell);
     }
     return 1;
 }
 
 /* ---- H */
-static double at(const cr_distribution_bound *law, int cell, double u)
+static double value_in_cell(const cr_distribution_bound *bound, int cell, double u)
 {
-    const double into = u - begin_of(law, cell), width = width_of(law, cell);
-    return law->height[cell] + law->slope[cell] * (into < width ? into : width) -
-           (law->moves ? u : 0);
+    const double offset = u - cell_start(bound, cell), width = width_of_cell(bound, cell);
+    return bound->height[cell] + bound->slope[cell] * (offset < width ? offset : width) -
+           (bound->moves ? u : 0);
 }
 
-double cr_distribution_bound_value(const cr_distribution_bound *law, double u)
+double cr_distribution_bound_value(const cr_distribution_bound *bound, double u)
 {
-    return at(law, cell_of(law, u), u);
+    return value_in_cell(bound, cell_of(bound, u), u);
 }
 
 /* H is linear between the ends of cells and beyond the last, so its extremes are there. */
-void cr_distribution_bound_range(const cr_distribution_bound *law, cr_betting_problem *bet)
+void cr_distribution_bound_range(const cr_distribution_bound *bound, cr_betting_problem *bet)
 {
-    double lo = at(law, CR_LAW_CELLS - 1, law->greatest), hi = lo;
-    for (int k = 0; k <= CR_LAW_CELLS; k++) {
-        const double value = law->height[k] - (law->moves ? begin_of(law, k) : 0);
+    double lo = value_in_cell(bound, CR_HISTOGRAM_CELLS - 1, bound->greatest), hi = lo;
+    for (int k = 0; k <= CR_HISTOGRAM_CELLS; k++) {
+        const double value = bound->height[k] - (bound->moves ? cell_start(bound, k) : 0);
         lo = fmin(lo, value);
         hi = fmax(hi, value);
     }
-    const double spare = law->moves ? 0x1p-40 * (hi - lo) : 0;
-    bet->lo = lo - spare;
-    bet->hi = hi + spare;
+    const double margin = bound->moves ? 0x1p-40 * (hi - lo) : 0;
+    bet->lo = lo - margin;
+    bet->hi = hi + margin;
 }
 
 /* Derivative of the least probability after the shift with respect to the probability before it. */
-static double slope_of(double share, double r)
+static double probability_slope(double probability, double r)
 {
-    return share > 0 ? exp(r * cr_normal_quantile(share) - 0.5 * r * r) : 0;
+    return probability > 0 ? exp(r * cr_normal_quantile(probability) - 0.5 * r * r) : 0;
 }
 
 /* Sets each slope by the fraction of the scores above a point, on average over the points of the
  * cell. */
-static void set_slopes(cr_distribution_bound *law, const double count[CR_LAW_CELLS],
-                       const double into[CR_LAW_CELLS], double all, double r)
+static void set_slopes(cr_distribution_bound *bound, const double count[CR_HISTOGRAM_CELLS],
+                       const double offset_sum[CR_HISTOGRAM_CELLS], double total, double r)
 {
-    double above = all, last = -1;
-    for (int k = 0; k < CR_LAW_CELLS; k++) {
-        const double width = width_of(law, k);
+    double above = total, previous = -1;
+    for (int k = 0; k < CR_HISTOGRAM_CELLS; k++) {
+        const double width = width_of_cell(bound, k);
         above -= count[k];
-        const double number = fmin(above + (width > 0 ? into[k] / width : 0), all - unseen);
-        law->slope[k] = number == last ? law->slope[k - 1] : slope_of(number / all, r);
-        law->height[k + 1] = law->height[k] + law->slope[k] * width;
-        last = number;
+        const double count_above =
+            fmin(above + (width > 0 ? offset_sum[k] / width : 0), total - unseen_count);
+        bound->slope[k] = count_above == previous ? bound->slope[k - 1]
+                                                  : probability_slope(count_above / total, r);
+        bound->height[k + 1] = bound->height[k] + bound->slope[k] * width;
+        previous = count_above;
     }
 }
 
-void cr_distribution_bound_fit(cr_distribution_bound *law, const cr_score_histogram *c, size_t part,
-                               double r)
+void cr_distribution_bound_fit(cr_distribution_bound *bound, const cr_score_histogram *histogram,
+                               size_t fold, double r)
 {
-    double count[CR_LAW_CELLS] = {0}, into[CR_LAW_CELLS] = {0}, all = 0;
-    for (size_t p = 0; p < CR_LAW_PARTS; p++)
-        for (int k = 0; p != part && k < CR_LAW_CELLS; k++) {
-            count[k] += c->count[p][k];
-            into[k] += c->into[p][k];
-            all += c->count[p][k];
+    double count[CR_HISTOGRAM_CELLS] = {0}, offset_sum[CR_HISTOGRAM_CELLS] = {0}, total = 0;
+    for (size_t i = 0; i < CR_HISTOGRAM_FOLDS; i++)
+        for (int k = 0; i != fold && k < CR_HISTOGRAM_CELLS; k++) {
+            count[k] += histogram->count[i][k];
+            offset_sum[k] += histogram->offset_sum[i][k];
+            total += histogram->count[i][k];
         }
-    *law = (cr_distribution_bound){.least = c->least,
-                                   .from = c->from,
-                                   .width = c->width,
-                                   .greatest = law->greatest,
-                                   .moves = law->moves};
-    set_slopes(law, count, into, all, r);
+    *bound = (cr_distribution_bound){.min_value = histogram->min_value,
+                                     .min_score = histogram->min_score,
+                                     .cell_width = histogram->cell_width,
+                                     .greatest = bound->greatest,
+                                     .moves = bound->moves};
+    set_slopes(bound, count, offset_sum, total, r);
 }
 
 /* Takes the square of the mean in each cell for the mean square. */
-void cr_distribution_bound_expect(const cr_distribution_bound *law, const cr_score_histogram *c,
-                                  size_t part, cr_betting_problem *bet)
+void cr_distribution_bound_add_pilot(const cr_distribution_bound *bound,
+                                     const cr_score_histogram *histogram, size_t fold,
+                                     cr_betting_problem *bet)
 {
-    cr_running_moments *seen = &bet->pilot;
-    for (size_t p = 0; p < CR_LAW_PARTS; p++)
-        for (int k = 0; (p == part || part >= CR_LAW_PARTS) && k < CR_LAW_CELLS; k++) {
-            const double n = c->count[p][k];
+    cr_running_moments *moments = &bet->pilot_moments;
+    for (size_t i = 0; i < CR_HISTOGRAM_FOLDS; i++)
+        for (int k = 0; (i == fold || fold >= CR_HISTOGRAM_FOLDS) && k < CR_HISTOGRAM_CELLS; k++) {
+            const double n = histogram->count[i][k];
             if (!(n > 0)) continue;
-            const double u = begin_of(law, k) + c->into[p][k] / n,
-                         y = (at(law, k, u) - bet->lo) / (bet->hi - bet->lo);
-            *seen =
-                (cr_running_moments){seen->count + n, seen->sum + n * y, seen->square + n * y * y};
+            const double u = cell_start(bound, k) + histogram->offset_sum[i][k] / n,
+                         y = (value_in_cell(bound, k, u) - bet->lo) / (bet->hi - bet->lo);
+            *moments = (cr_running_moments){moments->count + n, moments->sum + n * y,
+                                            moments->square + n * y * y};
         }
 }
 
@@ -143,62 +152,68 @@ static double conjugate(double slope, double r)
     return cr_normal_cdf(q - r) - slope * cr_normal_cdf(q);
 }
 
-/* Bound from a part of H; for moves, from this part of H and the remaining part of u itself, with
- * slope 1, which goes on from the last cell to the greatest value. The margin is more than the
- * rounding of H, of the sum, and of its terms. */
-static double shifted_by(const cr_distribution_bound *law, double part, double mean, double r)
+/* Bound from a fraction of H; for a change of the mean, from this fraction of H and the remaining
+ * fraction of u itself, with slope 1, which goes on from the last cell to the maximum. The margin
+ * is more than the rounding of H, of the sum, and of its terms. */
+static double shifted_fraction(const cr_distribution_bound *bound, double fraction, double mean,
+                               double r)
 {
-    const double own = law->moves ? 1 - part : 0, to = law->from + (CR_LAW_CELLS - 1) * law->width;
-    double sum = law->moves ? part * (law->least + mean) : law->least + part * mean,
-           size = fabs(law->least) + fabs(mean), last = 0;
-    for (int k = 0; k < CR_LAW_CELLS; k++) {
-        const double slope = law->slope[k], width = width_of(law, k),
-                     end = fabs(begin_of(law, k)) + width;
-        if (k == 0 || slope != law->slope[k - 1]) last = conjugate(own + part * slope, r);
-        sum += last * width;
-        size += (1 + slope) * end;
+    const double identity_weight = bound->moves ? 1 - fraction : 0,
+                 last_edge = bound->min_score + (CR_HISTOGRAM_CELLS - 1) * bound->cell_width;
+    double sum = bound->moves ? fraction * (bound->min_value + mean)
+                              : bound->min_value + fraction * mean,
+           size = fabs(bound->min_value) + fabs(mean), cell_conjugate = 0;
+    for (int k = 0; k < CR_HISTOGRAM_CELLS; k++) {
+        const double slope = bound->slope[k], width = width_of_cell(bound, k),
+                     cell_size = fabs(cell_start(bound, k)) + width;
+        if (k == 0 || slope != bound->slope[k - 1])
+            cell_conjugate = conjugate(identity_weight + fraction * slope, r);
+        sum += cell_conjugate * width;
+        size += (1 + slope) * cell_size;
     }
-    if (own > 0) {
-        sum += conjugate(own, r) * fmax(0, law->greatest - to);
-        size += 2 * fabs(law->greatest);
+    if (identity_weight > 0) {
+        sum += conjugate(identity_weight, r) * fmax(0, bound->greatest - last_edge);
+        size += 2 * fabs(bound->greatest);
     }
     return sum - 0x1p-44 * size;
 }
 
-/* Greatest bound over parts 1/8 .. 1 of H: the bound of E H bounds the mean of every part. G is
- * concave in the slope, so the bound is concave in the part. */
-double cr_distribution_bound_shifted(const cr_distribution_bound *law, double mean, double r)
+/* Largest bound over the fractions 1/8 .. 1 of H: the bound of E H bounds the mean of every
+ * fraction. G is concave in the slope, so the bound is concave in the fraction. */
+double cr_distribution_bound_shifted(const cr_distribution_bound *bound, double mean, double r)
 {
-    double best = shifted_by(law, 1, mean, r);
-    for (int k = PARTS - 1; k > 0; k--) {
-        const double here = shifted_by(law, k / (double)PARTS, mean, r);
-        if (!(here > best)) break;
-        best = here;
+    double best = shifted_fraction(bound, 1, mean, r);
+    for (int k = FRACTIONS - 1; k > 0; k--) {
+        const double value = shifted_fraction(bound, k / (double)FRACTIONS, mean, r);
+        if (!(value > best)) break;
+        best = value;
     }
     return best;
 }
 
 /* False position. After each step the value at the end that stays is halved, so that both ends
  * move. */
-double cr_distribution_bound_radius(const cr_distribution_bound *law, double mean, double threshold,
-                                    double cap)
+double cr_distribution_bound_radius(const cr_distribution_bound *bound, double mean,
+                                    double threshold, double cap)
 {
-    double low = 0, high = cap, above = cr_distribution_bound_shifted(law, mean, 0) - threshold,
-           below = cr_distribution_bound_shifted(law, mean, cap) - threshold;
-    if (!(above > 0)) return 0;
-    if (below > 0) return cap;
+    double low = 0, high = cap,
+           low_excess = cr_distribution_bound_shifted(bound, mean, 0) - threshold,
+           high_excess = cr_distribution_bound_shifted(bound, mean, cap) - threshold;
+    if (!(low_excess > 0)) return 0;
+    if (high_excess > 0) return cap;
     for (int i = 0; i < 60 && high - low > 1e-9 * high; i++) {
-        const double part = fmin(fmax(above / (above - below), 1e-6), 1 - 1e-6),
-                     r = low + part * (high - low),
-                     here = cr_distribution_bound_shifted(law, mean, r) - threshold;
-        if (here > 0) {
+        const double step_fraction =
+                         fmin(fmax(low_excess / (low_excess - high_excess), 1e-6), 1 - 1e-6),
+                     r = low + step_fraction * (high - low),
+                     excess = cr_distribution_bound_shifted(bound, mean, r) - threshold;
+        if (excess > 0) {
             low = r;
-            above = here;
-            below *= 0.5;
+            low_excess = excess;
+            high_excess *= 0.5;
         } else {
             high = r;
-            below = here;
-            above *= 0.5;
+            high_excess = excess;
+            low_excess *= 0.5;
         }
     }
     return low;

@@ -1,46 +1,46 @@
 /* Lower bound of the mean of a bounded score after a shift, from the mean of one function H of the
- * score that follows its whole law (theory 6.9). */
+ * score, fitted to its whole distribution (theory 6.9). */
 #ifndef CR_STATISTICS_DISTRIBUTION_BOUND_H
 #define CR_STATISTICS_DISTRIBUTION_BOUND_H
 #include "statistics/betting_bounds.h"
 #include "statistics/score_samples.h"
 
-enum { CR_LAW_CELLS = 64, CR_LAW_PARTS = 5 };
+enum { CR_HISTOGRAM_CELLS = 64, CR_HISTOGRAM_FOLDS = 5 };
 
-/* The pilot's scores in cells: one from the least possible value to the least score, then equal
- * ones up to the greatest score. */
+/* The pilot's scores in cells: one from the minimum possible value to the smallest score, then
+ * equal ones up to the largest score. */
 typedef struct cr_score_histogram {
-    double least, from, width;
-    double count[CR_LAW_PARTS][CR_LAW_CELLS]; /* sample i is in part i mod CR_LAW_PARTS */
-    double into[CR_LAW_PARTS][CR_LAW_CELLS];  /* sum of their distances from the beginning of the
-                                                 cell */
+    double min_value, min_score, cell_width;
+    double count[CR_HISTOGRAM_FOLDS][CR_HISTOGRAM_CELLS]; /* sample i: fold i mod FOLDS */
+    /* Sums of the distances of scores from the start of their cell. */
+    double offset_sum[CR_HISTOGRAM_FOLDS][CR_HISTOGRAM_CELLS];
 } cr_score_histogram;
 
-/* H rises from 0 at the least value with one slope for each cell, and is level beyond the last. */
+/* H rises from 0 at min_value with one slope for each cell, and is level beyond the last. */
 typedef struct cr_distribution_bound {
-    double least, from, width;
+    double min_value, min_score, cell_width;
     double greatest; /* greatest possible score */
     int moves;       /* 1: H(u) - u replaces H(u), for a bound of the change of E u */
-    double slope[CR_LAW_CELLS], height[CR_LAW_CELLS + 1]; /* height: H at the ends of cells */
+    double slope[CR_HISTOGRAM_CELLS], height[CR_HISTOGRAM_CELLS + 1]; /* H at the ends of cells */
 } cr_distribution_bound;
 
 /* Sorts scores into cells. Returns 0 if there are fewer than 16, all are equal, or one is below
- * `least` or not finite; else 1. */
-int cr_distribution_bound_count(cr_score_histogram *, const cr_samples *, double least);
-/* Sets the slopes for which the bound within the shift r > 0, in units of sigma, is greatest for
- * these scores without one part, or for all if there is no such part. Keeps law->greatest and
- * law->moves. The bound of any slopes is valid. */
-void cr_distribution_bound_fit(cr_distribution_bound *, const cr_score_histogram *, size_t part,
+ * min_value or not finite; else 1. */
+int cr_score_histogram_make(cr_score_histogram *, const cr_samples *, double min_value);
+/* Sets the slopes for which the bound within the shift r > 0, in units of sigma, is largest for
+ * these scores without one fold, or for all if there is no such fold. Keeps `greatest` and `moves`.
+ * The bound of any slopes is valid. */
+void cr_distribution_bound_fit(cr_distribution_bound *, const cr_score_histogram *, size_t fold,
                                double r);
 /* Sets the range of a bet on the mean of H, or of H(u) - u. */
 void cr_distribution_bound_range(const cr_distribution_bound *, cr_betting_problem *);
-/* Adds the scores of one part, or of all if there is no such part, to the pilot of the bet. */
-void cr_distribution_bound_expect(const cr_distribution_bound *, const cr_score_histogram *,
-                                  size_t part, cr_betting_problem *);
-/* Returns H(u), or H(u) - u, for u not below the least value. */
+/* Adds the scores of one fold, or of all if there is no such fold, to the pilot of the bet. */
+void cr_distribution_bound_add_pilot(const cr_distribution_bound *, const cr_score_histogram *,
+                                     size_t fold, cr_betting_problem *);
+/* Returns H(u), or H(u) - u, for u from min_value on. */
 double cr_distribution_bound_value(const cr_distribution_bound *, double u);
-/* Returns a lower bound of E u after any shift up to r >= 0, or of the change of E u if law->moves,
- * given that E H(u), or E[H(u) - u], is at least `mean`. Rounded down. */
+/* Returns a lower bound of E u after any shift up to r >= 0, or of the change of E u if `moves` is
+ * set, given that E H(u), or E[H(u) - u], is at least `mean`. Rounded down. */
 double cr_distribution_bound_shifted(const cr_distribution_bound *, double mean, double r);
 /* Returns the largest r up to the cap at which this bound is above the threshold, or 0 if there is
  * none. */

@@ -6,7 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { MARGINS = 40 };
+enum { MAX_MARGINS = 40 };
 
 double cr_shift_probit(double p)
 {
@@ -24,9 +24,9 @@ double cr_shift_min_probability(double p, double r)
            (1 - CR_ROUNDING_MARGIN);
 }
 
-double cr_shift_radius(double from, double to)
+double cr_shift_radius(double probability, double target)
 {
-    return cr_normal_quantile_sf(from) - cr_normal_quantile_sf(to);
+    return cr_normal_quantile_sf(probability) - cr_normal_quantile_sf(target);
 }
 
 /* 1 if the tail above x surely exceeds p, by the smaller of both tails, which has more digits. */
@@ -44,18 +44,20 @@ static int falls_short(double x, double p)
 }
 
 /* Both levels come from quantiles and are moved inward until the tails themselves confirm them: an
- * event at most as probable as `from` has a level of at least z, and after a shift by z - level or
- * less it is rarer than `to`. The first margin is relative and far more than the errors of
+ * event of at most this probability has a level of at least z, and after a shift by z - level or
+ * less it is rarer than the threshold. The first margin is relative and far more than the errors of
  * quantiles, and short radii keep their digits. */
-double cr_shift_max_radius(double from, double to, double most)
+double cr_shift_max_radius(double probability, double threshold, double max_radius)
 {
-    if (to >= 1) return from < 1 || to > 1 ? most : 0; /* no shift makes an event certain */
-    const double z = cr_normal_quantile_sf(fmax(from, CR_TINY)), level = cr_normal_quantile_sf(to);
+    /* No shift makes an event certain. */
+    if (threshold >= 1) return probability < 1 || threshold > 1 ? max_radius : 0;
+    const double z = cr_normal_quantile_sf(fmax(probability, CR_TINY)),
+                 level = cr_normal_quantile_sf(threshold);
     double margin = 64 * DBL_EPSILON * (fabs(z) + fabs(level)) + DBL_MIN;
-    for (int i = 0; i < MARGINS; i++, margin *= 2) {
-        if (!exceeds(z - margin, from) || !falls_short(level + margin, to)) continue;
+    for (int i = 0; i < MAX_MARGINS; i++, margin *= 2) {
+        if (!exceeds(z - margin, probability) || !falls_short(level + margin, threshold)) continue;
         const double r = nextafter((z - margin) - (level + margin), 0);
-        return r > 0 ? fmin(r, most) : 0;
+        return r > 0 ? fmin(r, max_radius) : 0;
     }
     return 0;
 }

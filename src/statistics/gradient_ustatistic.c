@@ -10,13 +10,13 @@
 /* Sum of row p without its diagonal, and of the squares. */
 static double row_sum(const double *gram, size_t blocks, size_t p, double *squares)
 {
-    double sum = 0, square = 0;
+    double sum = 0, square_sum = 0;
     for (size_t q = 0; q < blocks; q++) {
         if (q == p) continue;
         sum += gram[p * blocks + q];
-        square += gram[p * blocks + q] * gram[p * blocks + q];
+        square_sum += gram[p * blocks + q] * gram[p * blocks + q];
     }
-    *squares = square;
+    *squares = square_sum;
     return sum;
 }
 
@@ -32,9 +32,9 @@ static double row_skewness(const double *gram, size_t blocks, double mean)
     return second > 0 ? third / b / (second / b * sqrt(second / b)) : 0;
 }
 
-void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estimate)
+void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient_statistics *estimate)
 {
-    *estimate = (cr_gradient){blocks, NAN, NAN, NAN, NAN, NAN, NAN};
+    *estimate = (cr_gradient_statistics){blocks, NAN, NAN, NAN, NAN, NAN, NAN};
     if (blocks < 4) return;
     double total = 0, rows = 0, squares = 0, self = 0; /* T, P, Q and the trace */
     for (size_t p = 0; p < blocks; p++) {
@@ -46,22 +46,23 @@ void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estima
         self += gram[p * blocks + p];
     }
     if (!isfinite(total + rows + squares + self)) return; /* overflow */
-    const double b = (double)blocks, pairs = b * (b - 1), triples = pairs * (b - 2),
-                 fours = triples * (b - 3);
-    const double shared = (rows - squares) / triples;                         /* E <S1,S2><S1,S3> */
-    const double disjoint = (total * total - 4 * rows + 2 * squares) / fours; /* kappa^4 */
-    estimate->square = total / pairs;
+    const double b = (double)blocks, pair_count = b * (b - 1), triple_count = pair_count * (b - 2),
+                 quadruple_count = triple_count * (b - 3);
+    /* Unbiased for E <S1,S2><S1,S3> and for kappa^4. */
+    const double shared = (rows - squares) / triple_count,
+                 disjoint = (total * total - 4 * rows + 2 * squares) / quadruple_count;
+    estimate->square = total / pair_count;
     estimate->projection = fmax(0, shared - disjoint);
-    estimate->energy = fmax(0, squares / pairs - 2 * shared + disjoint);
-    estimate->degenerate = 2 * estimate->energy / pairs;
+    estimate->energy = fmax(0, squares / pair_count - 2 * shared + disjoint);
+    estimate->degenerate = 2 * estimate->energy / pair_count;
     estimate->self = self / b;
     estimate->skewness = row_skewness(gram, blocks, total / b);
 }
 
-double cr_gradient_lower(const cr_gradient *estimate, double tail)
+double cr_gradient_lower(const cr_gradient_statistics *estimate, double tail)
 {
     if (!(tail > 0) || isnan(estimate->square)) return 0;
-    const double b = (double)estimate->blocks, q = cr_beta_student(tail, b - 1);
+    const double b = (double)estimate->blocks, q = cr_student_quantile(tail, b - 1);
     const double square =
         estimate->square - q * sqrt(4 * estimate->projection / b + estimate->degenerate);
     return square > 0 ? sqrt(square) : 0;
@@ -74,8 +75,8 @@ double cr_gradient_lower(const cr_gradient *estimate, double tail)
  *   noise of about 2 energy/B;
  * - by Cauchy and Schwarz: E (u-c)^2 (e.g)^2 <= sqrt(E (u-c)^4 3 |g|^4), that is sqrt(3 kurtosis)
  *   averages. */
-static double variance_along(const cr_gradient *estimate, double dimension, double kurtosis,
-                             double q)
+static double variance_along(const cr_gradient_statistics *estimate, double dimension,
+                             double kurtosis, double q)
 {
     const double average = fmax(0, (estimate->self - estimate->square) / dimension);
     if (estimate->square > 2 * sqrt(estimate->degenerate))
@@ -89,12 +90,12 @@ static double variance_along(const cr_gradient *estimate, double dimension, doub
 /* Solves x - U = q sqrt(4 x v/B + D2). The linear variance is taken at the bound x, not at the
  * estimate U, which may be near zero although x is not. Products of outputs and noise are skewed,
  * hence the corrected quantile. */
-double cr_gradient_upper(const cr_gradient *estimate, double dimension, double kurtosis,
+double cr_gradient_upper(const cr_gradient_statistics *estimate, double dimension, double kurtosis,
                          double tail)
 {
     if (!(tail > 0) || isnan(estimate->square)) return INFINITY;
     const double b = (double)estimate->blocks;
-    const double q = cr_moments_skewed_quantile(cr_beta_student(tail, b - 1),
+    const double q = cr_moments_skewed_quantile(cr_student_quantile(tail, b - 1),
                                                 CR_SKEWNESS_FACTOR_SQUARE * estimate->skewness, b);
     const double positive = fmax(estimate->square, 0), d2 = estimate->degenerate;
     const double a = 4 * q * q * variance_along(estimate, dimension, kurtosis, q) / b;

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #define CR_LOOKS 128u
-#define CR_GROUP_ROOM 4096u /* doubles of work for the paths of a group-sequential test */
-#define CR_GROUP_RADII 5u   /* radii that have a test: the target, and smaller ones */
+#define CR_GROUP_WORK_DOUBLES 4096u /* doubles of work for the paths of a group-sequential test */
+#define CR_GROUP_RADII 5u           /* radii that have a test: the target, and smaller ones */
 #define CR_GROUP_MAX_SAMPLES INT32_MAX /* samples of a group-sequential test */
 #define CR_GROUP_CACHE_SIZE 8u         /* tests of conditions that are kept */
 
@@ -32,20 +32,20 @@ typedef struct cr_group_search { /* for the critical numbers of a test */
 } cr_group_search;
 
 /* Starts the search for a test with `count` looks. */
-void cr_group_begin(cr_group_search *, size_t count, double alpha);
+void cr_group_search_init(cr_group_search *, size_t count, double alpha);
 /* Makes a step of the search, which follows the paths of failures at most once, so that a deadline
  * may come between two steps. Returns non-zero when `critical` is complete; before, it has no
- * meaning. work: `room` doubles for the paths. If the paths need more, or more than 1.5e7
+ * meaning. work: `capacity` doubles for the paths. If the paths need more, or more than 1.5e7
  * multiplications, the interim looks share half of alpha and the last one has the remainder. */
-int cr_group_step(cr_group_search *, const cr_group_design *, double *work, size_t room,
-                  int64_t *critical);
+int cr_group_search_step(cr_group_search *, const cr_group_design *, double *work, size_t capacity,
+                         int64_t *critical);
 /* Lowers critical numbers to the numbers of a test for a greater q, so that a record that passes
  * this test passes that one too (Lemma 6b). */
 void cr_group_nest(int64_t *critical, const int64_t *of_greater_q, size_t count);
 /* Returns the probability, rounded up, that a test with these critical numbers passes at any look
- * if a failure has probability q; NAN if the paths need too much room or time. */
-double cr_group_crossing(const uint64_t *looks, size_t count, double q, const int64_t *critical,
-                         double *work, size_t room);
+ * if a failure has probability q; NAN if the paths need too much memory or time. */
+double cr_group_crossing_probability(const uint64_t *looks, size_t count, double q,
+                                     const int64_t *critical, double *work, size_t capacity);
 
 /* The tests of one condition: first for the target radius, then for smaller ones, which are easier
  * to pass. They are kept between calls, since making them takes longer than evaluating them. */

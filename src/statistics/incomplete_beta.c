@@ -12,12 +12,12 @@ static double stirling_remainder(double z)
 {
     static const double series[] = {1.0 / 12,   -1.0 / 360,      1.0 / 1260, -1.0 / 1680,
                                     1.0 / 1188, -691.0 / 360360, 1.0 / 156,  -3617.0 / 122400};
-    double climbed = 0;
-    for (; z < 16; z += 1) climbed += (z + 0.5) * log1p(1 / z) - 1;
+    double recurrence_sum = 0;
+    for (; z < 16; z += 1) recurrence_sum += (z + 0.5) * log1p(1 / z) - 1;
     const double inverse = 1 / z, square = inverse * inverse;
     double sum = 0;
     for (int i = 7; i >= 0; i--) sum = sum * square + series[i];
-    return climbed + sum * inverse;
+    return recurrence_sum + sum * inverse;
 }
 
 /* a log(a/expected) + expected - a >= 0, without the cancellation near a = expected. */
@@ -67,7 +67,7 @@ static double beta_fraction(double a, double b, double x)
     return value;
 }
 
-double cr_beta_lower(double a, double b, double x, double y)
+double cr_beta_cdf(double a, double b, double x, double y)
 {
     if (!(a > 0 && b > 0 && x >= 0 && y >= 0)) return NAN;
     if (x == 0 || y == 0) return x == 0 ? 0 : 1;
@@ -93,13 +93,14 @@ static double student_log_tail(double t, double degrees, double *slope)
     return log(tail);
 }
 
-double cr_beta_student(double q, double degrees)
+double cr_student_quantile(double q, double degrees)
 {
     if (!(q > 0 && q < 1 && degrees > 0)) return NAN;
-    if (q > 0.5) return -cr_beta_student(1 - q, degrees);
+    if (q > 0.5) return -cr_student_quantile(1 - q, degrees);
     if (q == 0.5) return 0;
-    const double z = cr_normal_quantile_sf(q), bend = degrees > 1 ? degrees - 0.5 : 0.5 * degrees;
-    double t = sqrt(degrees * expm1(fmin(z * z / bend, 600)));
+    const double z = cr_normal_quantile_sf(q),
+                 effective_degrees = degrees > 1 ? degrees - 0.5 : 0.5 * degrees;
+    double t = sqrt(degrees * expm1(fmin(z * z / effective_degrees, 600)));
     /* The logarithm of the tail is concave in log t, so after the first step Newton's iterates
      * decrease to the root. */
     for (int i = 0; i < 200; i++) {

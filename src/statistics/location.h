@@ -37,9 +37,9 @@ double cr_location_order(const cr_values *values, size_t rank);
 double cr_location_median(const cr_values *values);
 double cr_location_mean(const cr_values *values);
 double cr_location_huber(const cr_values *values, double width);
-/* Returns the mean of the values that remain if `cut` values are cut off at each end; NaN if none
- * remains. */
-double cr_location_trimmed_mean(const cr_values *values, size_t cut);
+/* Returns the mean of the values that remain if trim_count values are cut off at each end; NaN if
+ * none remains. */
+double cr_location_trimmed_mean(const cr_values *values, size_t trim_count);
 
 /* Returns the root in [lo, hi] of sum score(value - theta), which does not increase with theta: the
  * midpoint of the closed interval of roots, or an end of the bracket if the sum does not change

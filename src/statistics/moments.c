@@ -7,14 +7,14 @@
 
 void cr_moments_init(cr_moments *moments, double center)
 {
-    *moments = (cr_moments){.center = center, .least = INFINITY, .greatest = -INFINITY};
+    *moments = (cr_moments){.center = center, .min = INFINITY, .max = -INFINITY};
 }
 
 /* Neumaier: the part of the smaller summand that did not fit is kept apart. */
-static void add_exactly(double *sum, double *lost, double term)
+static void add_exactly(double *sum, double *compensation, double term)
 {
     const double total = *sum + term;
-    *lost += fabs(*sum) >= fabs(term) ? (*sum - total) + term : (term - total) + *sum;
+    *compensation += fabs(*sum) >= fabs(term) ? (*sum - total) + term : (term - total) + *sum;
     *sum = total;
 }
 
@@ -25,12 +25,12 @@ void cr_moments_add(cr_moments *moments, double u)
     moments->count++;
     for (int i = 0; i < CR_MOMENTS_ORDER; i++) {
         power *= gap;
-        add_exactly(&moments->sum[i], &moments->lost[i], power);
+        add_exactly(&moments->sum[i], &moments->compensation[i], power);
     }
-    if (u < moments->least) moments->least = u;
-    if (u > moments->greatest) moments->greatest = u;
+    if (u < moments->min) moments->min = u;
+    if (u > moments->max) moments->max = u;
     /* No comparison holds any more, so every interval abstains. */
-    if (!isfinite(u)) moments->least = moments->greatest = NAN;
+    if (!isfinite(u)) moments->min = moments->max = NAN;
 }
 
 void cr_moments_of(const cr_samples *samples, cr_moments *moments)
@@ -45,36 +45,36 @@ static void raw(const cr_moments *moments, double out[CR_MOMENTS_ORDER + 1])
 {
     out[0] = 1;
     for (int i = 0; i < CR_MOMENTS_ORDER; i++)
-        out[i + 1] = (moments->sum[i] + moments->lost[i]) / (double)moments->count;
+        out[i + 1] = (moments->sum[i] + moments->compensation[i]) / (double)moments->count;
 }
 
 /* Moment about the sample mean: sum over j of binomial(order, j) raw_j (-shift)^(order - j). */
 static double central(const cr_moments *moments, int order)
 {
-    double about[CR_MOMENTS_ORDER + 1], sum = 0, choose = 1, power = 1;
-    raw(moments, about);
+    double raw_moments[CR_MOMENTS_ORDER + 1], sum = 0, binomial = 1, power = 1;
+    raw(moments, raw_moments);
     for (int j = order; j >= 0; j--) {
-        sum += choose * about[j] * power;
-        power *= -about[1];
-        choose = choose * j / (order - j + 1);
+        sum += binomial * raw_moments[j] * power;
+        power *= -raw_moments[1];
+        binomial = binomial * j / (order - j + 1);
     }
     return sum;
 }
 
 double cr_moments_mean(const cr_moments *moments)
 {
-    double about[CR_MOMENTS_ORDER + 1];
-    raw(moments, about);
-    return fmin(fmax(moments->center + about[1], moments->least), moments->greatest);
+    double raw_moments[CR_MOMENTS_ORDER + 1];
+    raw(moments, raw_moments);
+    return fmin(fmax(moments->center + raw_moments[1], moments->min), moments->max);
 }
 
 double cr_moments_second(const cr_moments *moments)
 {
-    if (moments->least == moments->greatest) return 0;
-    const double spread = moments->greatest - moments->least;
-    /* Two values that differ by `spread` alone leave spread^2/(2n): rounding must not take the
+    if (moments->min == moments->max) return 0;
+    const double range = moments->max - moments->min;
+    /* Two values that differ by the range alone leave range^2/(2n): rounding must not take the
      * variance below that. */
-    return fmax(central(moments, 2), spread * spread / (2 * (double)moments->count));
+    return fmax(central(moments, 2), range * range / (2 * (double)moments->count));
 }
 
 double cr_moments_variance(const cr_moments *moments)
@@ -98,10 +98,10 @@ double cr_moments_skewness(const cr_moments *moments)
 double cr_moments_square_skewness(const cr_moments *moments)
 {
     const double second = cr_moments_second(moments), fourth = cr_moments_fourth(moments);
-    const double spread = fourth - second * second;
-    if (!(spread > 0)) return 0;
+    const double square_variance = fourth - second * second;
+    if (!(square_variance > 0)) return 0;
     return (central(moments, 6) - 3 * second * fourth + 2 * second * second * second) /
-           (spread * sqrt(spread));
+           (square_variance * sqrt(square_variance));
 }
 
 double cr_moments_skewed_quantile(double z, double skewness, double count)
@@ -111,14 +111,14 @@ double cr_moments_skewed_quantile(double z, double skewness, double count)
     return fmax(z, 3 / g * (1 - cbrt(1 - g * z - g * g / 6)));
 }
 
-double cr_moments_rounding(const cr_moments *moments)
+double cr_moments_rounding_error(const cr_moments *moments)
 {
-    double about[CR_MOMENTS_ORDER + 1];
-    raw(moments, about);
-    return 16 * DBL_EPSILON * about[2];
+    double raw_moments[CR_MOMENTS_ORDER + 1];
+    raw(moments, raw_moments);
+    return 16 * DBL_EPSILON * raw_moments[2];
 }
 
-double cr_moments_largest_variance(double range_lo, double range_hi, double mean_lo, double mean_hi)
+double cr_moments_max_variance(double range_lo, double range_hi, double mean_lo, double mean_hi)
 {
     if (!isfinite(range_lo) || !isfinite(range_hi)) return INFINITY;
     const double middle = fmin(fmax(range_lo + 0.5 * (range_hi - range_lo), mean_lo), mean_hi);
@@ -139,28 +139,29 @@ int cr_moments_asymptotic(const cr_moments *moments, double range_lo, double ran
     if (isfinite(range_lo) || isfinite(range_hi)) bounds->constraints |= CERTREG_CONSTRAINT_RANGE;
     bounds->range_lo = bounds->mean_lo = range_lo;
     bounds->range_hi = bounds->mean_hi = range_hi;
-    bounds->variance_hi = cr_moments_largest_variance(range_lo, range_hi, range_lo, range_hi);
-    if (moments->count < 2 || !(moments->least < moments->greatest)) return CR_MOMENTS_ABSTAINED;
+    bounds->variance_hi = cr_moments_max_variance(range_lo, range_hi, range_lo, range_hi);
+    if (moments->count < 2 || !(moments->min < moments->max)) return CR_MOMENTS_ABSTAINED;
     const double n = (double)moments->count, mean = cr_moments_mean(moments),
                  second = cr_moments_second(moments);
-    const double variance = cr_moments_variance(moments), rounding = cr_moments_rounding(moments),
+    const double variance = cr_moments_variance(moments),
+                 rounding = cr_moments_rounding_error(moments),
                  error = sqrt((variance + rounding) / n),
-                 outward = 2 * DBL_EPSILON * fabs(mean); /* of the mean, and of mean -/+ z error */
+                 mean_rounding = 2 * DBL_EPSILON * fabs(mean); /* also of mean -/+ z error */
     const double skewness = CR_SKEWNESS_FACTOR_MEAN * cr_moments_skewness(moments);
     const double z_lo = mean_quantile(tails->mean_lo, -skewness, n),
                  z_hi = mean_quantile(tails->mean_hi, skewness, n);
-    bounds->mean_lo = fmin(fmax(range_lo, mean - (z_lo * error + outward)), range_hi);
-    bounds->mean_hi = fmax(fmin(range_hi, mean + (z_hi * error + outward)), range_lo);
+    bounds->mean_lo = fmin(fmax(range_lo, mean - (z_lo * error + mean_rounding)), range_hi);
+    bounds->mean_hi = fmax(fmin(range_hi, mean + (z_hi * error + mean_rounding)), range_lo);
     /* E(u-m)^2 is estimated about the sample mean, which is too small by (mean - m)^2: the quantile
      * of the mean bounds this. */
     const double z_mean = fmax(isfinite(z_lo) ? z_lo : 0, isfinite(z_hi) ? z_hi : 0);
-    const double wobble = sqrt(fmax(0, cr_moments_fourth(moments) - second * second) / n);
-    const double squares = CR_SKEWNESS_FACTOR_SQUARE * cr_moments_square_skewness(moments);
+    const double second_error = sqrt(fmax(0, cr_moments_fourth(moments) - second * second) / n);
+    const double square_skewness = CR_SKEWNESS_FACTOR_SQUARE * cr_moments_square_skewness(moments);
     const double z =
-        cr_moments_skewed_quantile(cr_normal_quantile_sf(tails->variance_hi), squares, n);
-    const double bound = second + z_mean * z_mean * variance / n + z * wobble;
+        cr_moments_skewed_quantile(cr_normal_quantile_sf(tails->variance_hi), square_skewness, n);
+    const double bound = second + z_mean * z_mean * variance / n + z * second_error;
     const double cap =
-        cr_moments_largest_variance(range_lo, range_hi, bounds->mean_lo, bounds->mean_hi);
+        cr_moments_max_variance(range_lo, range_hi, bounds->mean_lo, bounds->mean_hi);
     bounds->variance_hi = fmin(bound + rounding, cap * (1 + 4 * DBL_EPSILON));
     return CR_MOMENTS_OK;
 }

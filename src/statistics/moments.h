@@ -8,14 +8,14 @@
 
 #define CR_MOMENTS_ORDER 6
 
-/* Sums of powers 1 .. 6 of u - center, each with the rounding it lost so far (Neumaier), and the
+/* Sums of powers 1 .. 6 of u - center, each with its compensation for rounding (Neumaier), and the
  * extremes. A center near the values (a pilot mean, the first value) keeps digits; a poor one only
- * widens the interval, see cr_moments_rounding. */
+ * widens the interval, see cr_moments_rounding_error. */
 typedef struct cr_moments {
     uint64_t count;
     double center;
-    double sum[CR_MOMENTS_ORDER], lost[CR_MOMENTS_ORDER];
-    double least, greatest;
+    double sum[CR_MOMENTS_ORDER], compensation[CR_MOMENTS_ORDER];
+    double min, max;
 } cr_moments;
 
 /* Empty sums about a center. */
@@ -36,7 +36,7 @@ double cr_moments_fourth(const cr_moments *moments);
 double cr_moments_skewness(const cr_moments *moments);
 double cr_moments_square_skewness(const cr_moments *moments);
 /* Bound of the rounding of the second moment and of the variance. */
-double cr_moments_rounding(const cr_moments *moments);
+double cr_moments_rounding_error(const cr_moments *moments);
 
 enum { CR_MOMENTS_OK = 0, CR_MOMENTS_ABSTAINED = 1 };
 
@@ -68,9 +68,8 @@ typedef struct cr_moments_tails { /* probabilities of a miss; mean: 0 for the en
 int cr_moments_asymptotic(const cr_moments *moments, double range_lo, double range_hi,
                           const cr_moments_tails *tails, certreg_bounds *bounds);
 
-/* Returns the greatest variance of values in [range_lo, range_hi] with a mean in [mean_lo,
- * mean_hi]: max (hi - m)(m - lo). Infinite if an end of the range is. */
-double cr_moments_largest_variance(double range_lo, double range_hi, double mean_lo,
-                                   double mean_hi);
+/* Returns the maximum variance of values in [range_lo, range_hi] with a mean in [mean_lo, mean_hi]:
+ * max (hi - m)(m - lo). Infinite if an end of the range is. */
+double cr_moments_max_variance(double range_lo, double range_hi, double mean_lo, double mean_hi);
 
 #endif

@@ -10,18 +10,18 @@ double cr_normal_pdf(double x)
 {
     if (fabs(x) > 40) return isnan(x) ? x : 0;
     /* x*x rounds, and exp would magnify that by x*x: the lost part goes back in. */
-    const double square = x * x, lost = fma(x, x, -square);
-    return CR_INV_SQRT_TWO_PI * exp(-0.5 * square) * (1 - 0.5 * lost);
+    const double square = x * x, rounding_error = fma(x, x, -square);
+    return CR_INV_SQRT_TWO_PI * exp(-0.5 * square) * (1 - 0.5 * rounding_error);
 }
 
 double cr_normal_sf(double x)
 {
     if (!(fabs(x) <= 40)) return isnan(x) ? x : x < 0;
     const double scaled = x * CR_SQRT_HALF,
-                 lost = fma(x, CR_SQRT_HALF, -scaled) + x * sqrt_half_low;
+                 rounding_error = fma(x, CR_SQRT_HALF, -scaled) + x * sqrt_half_low;
     const double tail = 0.5 * erfc(scaled);
     /* d/du erfc(u)/2 = -exp(-u^2)/sqrt(pi). Only the far tail feels the argument's rounding. */
-    return x > 1 ? tail - lost * exp(-scaled * scaled) * 0x1.20dd750429b6dp-1 : tail;
+    return x > 1 ? tail - rounding_error * exp(-scaled * scaled) * 0x1.20dd750429b6dp-1 : tail;
 }
 
 double cr_normal_cdf(double x)
@@ -50,8 +50,8 @@ static double tail_quantile(double p)
     if (z >= 25) {
         for (int i = 0; i < 3; i++) {
             double mills;
-            const double at = far_tail(z, &mills);
-            z += (at - log_p) * mills;
+            const double log_tail = far_tail(z, &mills);
+            z += (log_tail - log_p) * mills;
         }
         return z;
     }

@@ -38,64 +38,65 @@ void cr_order_sort(double *values, size_t count)
 {
     make_heap(values, count);
     for (size_t last = count; last-- > 1;) {
-        const double greatest = values[0];
+        const double max_value = values[0];
         values[0] = values[last];
-        values[last] = greatest;
+        values[last] = max_value;
         sift(values, 0, last);
     }
 }
 
 /* ---- selection */
-enum { FEW = 128 };
+enum { SMALL_COUNT = 128 };
 
 /* Returns 1 if the bits of the value's key from `shift` on equal the prefix; 0 for NaN. */
-static int shares(double value, uint64_t prefix, int shift)
+static int has_prefix(double value, uint64_t prefix, int shift)
 {
     return !isnan(value) && (shift == 64 || (key_of(value) ^ prefix) >> shift == 0);
 }
 
-/* Selects among the few values that share these bits. */
-static double select_few(const cr_order *order, uint64_t prefix, int shift, size_t rank)
+/* Selects among a small number of values that have these bits. */
+static double select_small(const cr_indexed_values *values, uint64_t prefix, int shift, size_t rank)
 {
-    double few[FEW];
+    double candidates[SMALL_COUNT];
     size_t count = 0;
-    for (size_t i = 0; i < order->count && count < FEW && !cr_deadline_ends(order->watch, i); i++) {
-        few[count] = order->value(order->of, i) + 0.0; /* -0 counts as 0 */
-        if (shares(few[count], prefix, shift)) count++;
+    for (size_t i = 0;
+         i < values->count && count < SMALL_COUNT && !cr_deadline_ends(values->deadline, i); i++) {
+        candidates[count] = values->value(values->context, i) + 0.0; /* -0 counts as 0 */
+        if (has_prefix(candidates[count], prefix, shift)) count++;
     }
     if (rank >= count) return NAN;
-    make_heap(few, count);
+    make_heap(candidates, count);
     while (count - 1 > rank) {
-        few[0] = few[--count];
-        sift(few, 0, count);
+        candidates[0] = candidates[--count];
+        sift(candidates, 0, count);
     }
-    return few[0];
+    return candidates[0];
 }
 
-/* Radix selection: byte by byte from the top, counts the values that share the bytes found so far
+/* Radix selection: byte by byte from the top, counts the values that have the bytes found so far
  * and steps into the right bucket, until few values are left. */
-double cr_order_select(const cr_order *order, size_t rank)
+double cr_order_select(const cr_indexed_values *values, size_t rank)
 {
     uint64_t prefix = 0;
-    size_t left = order->count;
+    size_t remaining = values->count;
     int shift = 64;
-    while (left > FEW && shift > 0) {
+    while (remaining > SMALL_COUNT && shift > 0) {
         size_t bucket[256] = {0}, byte = 0;
-        for (size_t i = 0; i < order->count && !cr_deadline_ends(order->watch, i); i++) {
-            const double value = order->value(order->of, i) + 0.0;
-            if (shares(value, prefix, shift)) bucket[key_of(value) >> (shift - 8) & 255]++;
+        for (size_t i = 0; i < values->count && !cr_deadline_ends(values->deadline, i); i++) {
+            const double value = values->value(values->context, i) + 0.0;
+            if (has_prefix(value, prefix, shift)) bucket[key_of(value) >> (shift - 8) & 255]++;
         }
         for (; byte < 256 && rank >= bucket[byte]; byte++) rank -= bucket[byte];
         if (byte == 256) return NAN;
         shift -= 8;
-        left = bucket[byte];
+        remaining = bucket[byte];
         prefix |= (uint64_t)byte << shift;
     }
-    return left > FEW ? value_of(prefix) : select_few(order, prefix, shift, rank);
+    return remaining > SMALL_COUNT ? value_of(prefix) : select_small(values, prefix, shift, rank);
 }
 
 /* Radix selection from above, with weights in place of counts. */
-double cr_order_weighted_threshold(const cr_order *order,
+double cr_order_weighted_threshold(const cr_indexed_values *values,
                                    double (*weight)(const void *of, size_t i), double budget)
 {
     uint64_t prefix = 0;
@@ -103,10 +104,10 @@ double cr_order_weighted_threshold(const cr_order *order,
     for (int shift = 56; shift >= 0; shift -= 8) {
         double bucket[256] = {0};
         int byte = 255;
-        for (size_t i = 0; i < order->count; i++) {
-            const uint64_t key = key_of(order->value(order->of, i) + 0.0);
+        for (size_t i = 0; i < values->count; i++) {
+            const uint64_t key = key_of(values->value(values->context, i) + 0.0);
             if (shift == 56 || (key ^ prefix) >> (shift + 8) == 0)
-                bucket[key >> shift & 255] += weight(order->of, i);
+                bucket[key >> shift & 255] += weight(values->context, i);
         }
         for (; byte > 0 && above + bucket[byte] <= budget; byte--) above += bucket[byte];
         prefix |= (uint64_t)byte << shift;

@@ -11,10 +11,10 @@
 size_t cr_pilot_samples(size_t max_samples, size_t blocks);
 
 /* Returns the prediction from the noisy outputs of the pilot, for a tolerance in their unit; f(z)
- * if no pilot output is left, NaN without both. budget: all samples of this input, pilot included;
- * it sets how soft the dead zone is. noise_free: f(z), or NaN if unknown or failed. The origin of
- * the values is not used; for angles the result is wrapped into [-period/2, period/2]. */
-double cr_pilot_prediction(const cr_values *pilot, double tolerance, size_t budget,
+ * if no pilot output is left, NaN without both. total_samples: of this input, pilot included; it
+ * sets how soft the dead zone is. noise_free: f(z), or NaN if unknown or failed. The origin of the
+ * values is not used; for angles the result is wrapped into [-period/2, period/2]. */
+double cr_pilot_prediction(const cr_values *pilot, double tolerance, size_t total_samples,
                            double noise_free);
 
 /* Returns the soft dead-zone location alone: the root over theta of the summed score, on origin +-

@@ -14,13 +14,13 @@ static double clip(double v)
 
 /* Returns t + tolerance. If the tolerance takes nearly all of the prediction away, the rounding of
  * the difference is not small beside the outputs, so it is added last. */
-static double line(const cr_score *s, double y)
+static double linear_value(const cr_score *s, double y)
 {
     const double gap = y - s->prediction, u = s->side * gap + s->tolerance,
                  end = s->prediction - s->side * s->tolerance;
     if (!(fabs(end) < 0x1p-10 * fabs(s->tolerance)) || isinf(y)) return u;
-    const double of_y = gap + s->prediction;
-    return u + s->side * ((y - of_y) - (s->prediction - (of_y - gap)));
+    const double restored = gap + s->prediction;
+    return u + s->side * ((y - restored) - (s->prediction - (restored - gap)));
 }
 
 /* Compares with the end of the interval, as the certificate states it. */
@@ -33,18 +33,18 @@ static double sign_on_line(const cr_score *s, double y)
 
 /* The difference t was rounded before it was wrapped. An output that is so near to an end that it
  * may lie beyond it counts as the least value. */
-static double unsure(const cr_score *s)
+static double end_margin(const cr_score *s)
 {
     return DBL_EPSILON * s->period;
 }
 
 static double circular_value(const cr_score *s, double t)
 {
-    const double cut = s->cut - unsure(s);
+    const double cut = s->cut - end_margin(s);
     switch (s->kind) {
     case CR_SCORE_SINE: return sin((t + s->tolerance) * (CR_TWO_PI / s->period));
-    case CR_SCORE_ARC: return t >= unsure(s) - s->arc && t <= cut ? 1 : -1;
-    case CR_SCORE_SIGN: return t > unsure(s) - s->tolerance && t < cut ? 1 : -1;
+    case CR_SCORE_ARC: return t >= end_margin(s) - s->arc && t <= cut ? 1 : -1;
+    case CR_SCORE_SIGN: return t > end_margin(s) - s->tolerance && t < cut ? 1 : -1;
     case CR_SCORE_HUBER: return fabs(t) < cut ? clip((t + s->tolerance) / s->width) : -1;
     case CR_SCORE_OUTPUT: /* these are never on a circle */
     case CR_SCORE_LINEAR:
@@ -56,17 +56,17 @@ static double circular_value(const cr_score *s, double t)
 
 /* Both ends are out. y is a double itself, so rounding of an end never includes an output beyond
  * it. */
-static double within(const cr_score *s, double y)
+static double value_within(const cr_score *s, double y)
 {
-    const int in = s->period > 0
-                       ? fabs(cr_location_wrap(y, s->prediction, s->period)) <
-                             s->tolerance - unsure(s)
-                       : y > s->prediction - s->tolerance && y < s->prediction + s->tolerance;
-    return in ? 1 : -1;
+    const int is_within =
+        s->period > 0
+            ? fabs(cr_location_wrap(y, s->prediction, s->period)) < s->tolerance - end_margin(s)
+            : y > s->prediction - s->tolerance && y < s->prediction + s->tolerance;
+    return is_within ? 1 : -1;
 }
 
 /* The sum begins with what squares may lose by underflow, and the factor covers all rounding. */
-static double within_ball(const cr_score *s, const float *y)
+static double value_within_ball(const cr_score *s, const float *y)
 {
     const double outputs = (double)s->outputs;
     double sum = outputs * DBL_MIN;
@@ -80,7 +80,7 @@ static double within_ball(const cr_score *s, const float *y)
 /* ---- along a direction */
 /* Relative rounding error of a sum of up to three products, with respect to the sum of their sizes:
  * more than the errors of vector, differences, products and sum together. */
-static const double rounding = 8 * DBL_EPSILON;
+static const double relative_rounding = 8 * DBL_EPSILON;
 
 static double center_at(const cr_score *s, size_t k)
 {
@@ -89,7 +89,7 @@ static double center_at(const cr_score *s, size_t k)
 
 /* Returns v.(y - center), NaN if one of the outputs failed, and the sum of the sizes of its
  * terms. */
-static double along(const cr_score *s, const float *y, double *size)
+static double project(const cr_score *s, const float *y, double *size)
 {
     double sum = 0;
     *size = DBL_MIN;
@@ -103,12 +103,12 @@ static double along(const cr_score *s, const float *y, double *size)
 
 /* An output that is so near to the end of the interval that it may lie beyond it has the least
  * score. */
-static double value_along(const cr_score *s, const float *y)
+static double projected_value(const cr_score *s, const float *y)
 {
     double size;
-    const double t = (s->side < 0 ? -1 : 1) * along(s, y, &size);
+    const double t = (s->side < 0 ? -1 : 1) * project(s, y, &size);
     switch (s->kind) {
-    case CR_SCORE_SIGN: return t > rounding * size - s->tolerance ? 1 : -1;
+    case CR_SCORE_SIGN: return t > relative_rounding * size - s->tolerance ? 1 : -1;
     case CR_SCORE_LINEAR: return t + s->tolerance;
     case CR_SCORE_OUTPUT: return t;
     case CR_SCORE_HUBER: /* these are never along a direction */
@@ -121,18 +121,18 @@ static double value_along(const cr_score *s, const float *y)
 }
 
 /* 0 times an infinite end is 0. */
-static void range_along(const cr_score *s, const double *lo, const double *hi, double *least,
-                        double *greatest)
+static void projected_range(const cr_score *s, const double *lo, const double *hi,
+                            double *min_score, double *max_score)
 {
-    const double slack = cr_score_rounding_error(s, lo, hi),
-                 added = s->kind == CR_SCORE_LINEAR ? s->tolerance : 0;
-    *least = added - slack;
-    *greatest = added + slack;
+    const double margin = cr_score_rounding_error(s, lo, hi),
+                 offset = s->kind == CR_SCORE_LINEAR ? s->tolerance : 0;
+    *min_score = offset - margin;
+    *max_score = offset + margin;
     for (size_t k = 0; k < s->outputs; k++) {
         const double v = (s->side < 0 ? -1 : 1) * s->along[k], c = center_at(s, k);
         if (v == 0) continue;
-        *least += v * ((v > 0 ? lo[k] : hi[k]) - c);
-        *greatest += v * ((v > 0 ? hi[k] : lo[k]) - c);
+        *min_score += v * ((v > 0 ? lo[k] : hi[k]) - c);
+        *max_score += v * ((v > 0 ? hi[k] : lo[k]) - c);
     }
 }
 
@@ -143,11 +143,11 @@ double cr_score_rounding_error(const cr_score *s, const double *lo, const double
         if (s->along[k] != 0)
             size += fabs(s->along[k]) *
                     fmax(fabs(lo[k] - center_at(s, k)), fabs(hi[k] - center_at(s, k)));
-    return isfinite(size) ? rounding * size : 0;
+    return isfinite(size) ? relative_rounding * size : 0;
 }
 
 /* ---- all scores */
-static int is_along(const cr_score *s)
+static int is_projected(const cr_score *s)
 {
     return s->outputs > 0 && s->kind != CR_SCORE_BALL;
 }
@@ -155,17 +155,17 @@ static int is_along(const cr_score *s)
 double cr_score_value(const cr_score *s, const float *y)
 {
     const double v = (double)*y;
-    if (is_along(s)) return value_along(s, y);
+    if (is_projected(s)) return projected_value(s, y);
     if (isnan(v)) return cr_score_traits_of(s->kind).bounded ? -1 : v;
     if (s->period > 0 && s->kind != CR_SCORE_WITHIN)
         return circular_value(s, s->side * cr_location_wrap(v, s->prediction, s->period));
     switch (s->kind) {
     case CR_SCORE_OUTPUT: return v;
-    case CR_SCORE_LINEAR: return line(s, v);
-    case CR_SCORE_HUBER: return clip(line(s, v) / s->width);
+    case CR_SCORE_LINEAR: return linear_value(s, v);
+    case CR_SCORE_HUBER: return clip(linear_value(s, v) / s->width);
     case CR_SCORE_SIGN: return sign_on_line(s, v);
-    case CR_SCORE_WITHIN: return within(s, v);
-    case CR_SCORE_BALL: return within_ball(s, y);
+    case CR_SCORE_WITHIN: return value_within(s, v);
+    case CR_SCORE_BALL: return value_within_ball(s, y);
     case CR_SCORE_SINE: /* these are always on a circle */
     case CR_SCORE_ARC: break;
     }
@@ -175,24 +175,24 @@ double cr_score_value(const cr_score *s, const float *y)
 double cr_score_of_prediction(const cr_score *s)
 {
     const float y = (float)s->prediction;
-    if (!is_along(s)) return cr_score_value(s, &y);
+    if (!is_projected(s)) return cr_score_value(s, &y);
     return s->kind == CR_SCORE_SIGN ? 1 : s->kind == CR_SCORE_LINEAR ? s->tolerance : 0;
 }
 
-void cr_score_range(const cr_score *s, const double *lo, const double *hi, double *least,
-                    double *greatest)
+void cr_score_range(const cr_score *s, const double *lo, const double *hi, double *min_score,
+                    double *max_score)
 {
     if (cr_score_traits_of(s->kind).bounded) {
-        *least = -1;
-        *greatest = 1;
-    } else if (is_along(s)) {
-        range_along(s, lo, hi, least, greatest);
+        *min_score = -1;
+        *max_score = 1;
+    } else if (is_projected(s)) {
+        projected_range(s, lo, hi, min_score, max_score);
     } else if (s->kind == CR_SCORE_OUTPUT) {
-        *least = *lo;
-        *greatest = *hi;
+        *min_score = *lo;
+        *max_score = *hi;
     } else {
-        *least = line(s, s->side > 0 ? *lo : *hi);
-        *greatest = line(s, s->side > 0 ? *hi : *lo);
+        *min_score = linear_value(s, s->side > 0 ? *lo : *hi);
+        *max_score = linear_value(s, s->side > 0 ? *hi : *lo);
     }
 }
 

@@ -32,10 +32,10 @@ typedef struct cr_score {
     enum cr_score_kind kind;
     int32_t side; /* +1 is u_+, -1 is u_- */
     double prediction, tolerance, width, period, cut, arc;
-    double needed;        /* ARC: the share of 1 that keeps the circular mean near */
+    double needed;        /* ARC: the probability of 1 that keeps the circular mean near */
     const double *center; /* BALL and directions: one number for each output; NULL: 0 */
     size_t outputs;       /* BALL and directions: how many there are. 0: one output as it is */
-    double along[CR_NET_BLOCK]; /* v */
+    double along[CR_NET_MAX_BLOCK]; /* v */
 } cr_score;
 
 /* Returns the score of y: one output, or all outputs of a sample for BALL and along a direction. */
@@ -43,8 +43,8 @@ double cr_score_value(const cr_score *, const float *y);
 /* Returns the score of the prediction itself. */
 double cr_score_of_prediction(const cr_score *);
 /* Sets the range of the score for outputs in [lo, hi]; lo and hi are of one output, or of each. */
-void cr_score_range(const cr_score *, const double *lo, const double *hi, double *least,
-                    double *greatest);
+void cr_score_range(const cr_score *, const double *lo, const double *hi, double *min_score,
+                    double *max_score);
 /* Returns more than rounding can change a score that is linear along a direction, for outputs in
  * [lo, hi]; 0 if the range is not finite. */
 double cr_score_rounding_error(const cr_score *, const double *lo, const double *hi);

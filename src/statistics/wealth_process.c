@@ -1,4 +1,4 @@
-/* The bets: stakes against "the mean is m", and the capital that they make of the values (theory
+/* The bets: stakes against "the mean is m", and the wealth that they make of the values (theory
  * 6.5; Lemma 6d: larger m are rejected too). betting_bounds.c chooses m. Values are mapped to y in
  * [0, 1]; x becomes F = x + a (m - y), a >= 0.
  *
@@ -9,7 +9,7 @@
  * and earlier values.
  *
  * Any time: a = x min(lambda, 1/(1 + THETA - m)), by several strategies with lambda from large
- * to small among which the initial capital is divided; their sum is the martingale.
+ * to small among which the initial wealth is divided; their sum is the martingale.
  *
  * Rounding. The computed stake a is the stake. The computed F differs from x + a (m - y) by 2^-53
  * (F + 2 a |m - y|) at most. The expectation of that is below 2^-50 x, since a E|m - y| <= 2 x: so
@@ -29,9 +29,9 @@
 #define THETA 0x1p-10
 #define SURPLUS 0.15
 /* Fraction of a value at the far end of the range that is added to the observed spread. */
-#define UNSEEN 0.5
-/* Less capital is left alone: it will not recover, and its arithmetic gets slow. */
-#define DEAD 1e-306
+#define PSEUDO_COUNT 0.5
+/* A smaller wealth is no longer staked: it will not recover, and its arithmetic gets slow. */
+#define MIN_WEALTH 1e-306
 /* Chords of g: two per octave down to 2^-FINE, then one for every COARSE octaves. */
 #define FINE 24
 #define COARSE 8
@@ -42,16 +42,17 @@ static double knot(int k)
     return ldexp(k % 2 ? 1.5 : 1, k / 2 - FINE);
 }
 
-static double price(double x)
+static double normal_profile(double x)
 {
     return cr_normal_pdf(cr_normal_quantile(x));
 }
 
-static void set_chord(cr_stake_function *g, int k, double left, double right)
+static void set_chord(cr_stake_function *g, int k, double lower, double upper)
 {
-    const double low = left > 0 ? price(left) : 0, high = price(right);
-    g->slope[k] = (high - low) / (right - left);
-    g->intercept[k] = left > 0 ? fmax(0, low - g->slope[k] * left) : 0;
+    const double lower_value = lower > 0 ? normal_profile(lower) : 0,
+                 upper_value = normal_profile(upper);
+    g->slope[k] = (upper_value - lower_value) / (upper - lower);
+    g->intercept[k] = lower > 0 ? fmax(0, lower_value - g->slope[k] * lower) : 0;
 }
 
 /* Chords go down to 2^-16 alpha; further below stakes are proportional. */
@@ -59,13 +60,13 @@ static void make_stakes(cr_stake_function *g, double alpha)
 {
     g->fine = 2 * (FINE - 1);
     for (int k = 0; k < g->fine; k++) set_chord(g, k, knot(k), knot(k + 1));
-    double right = ldexp(1, -FINE);
+    double upper = ldexp(1, -FINE);
     g->count = g->fine;
-    while (right > ldexp(alpha, -16) && g->count < CR_CAPITAL_CHORDS - 1) {
-        set_chord(g, g->count++, ldexp(right, -COARSE), right);
-        right = ldexp(right, -COARSE);
+    while (upper > ldexp(alpha, -16) && g->count < CR_STAKE_CHORDS - 1) {
+        set_chord(g, g->count++, ldexp(upper, -COARSE), upper);
+        upper = ldexp(upper, -COARSE);
     }
-    set_chord(g, g->count++, 0, right);
+    set_chord(g, g->count++, 0, upper);
 }
 
 static inline double stake(const cr_stake_function *g, double x)
@@ -82,105 +83,111 @@ static inline double stake(const cr_stake_function *g, double x)
 }
 
 /* ---- one pass over the values */
-double cr_wealth_spread(const cr_running_moments *seen)
+double cr_wealth_variance_ratio(const cr_running_moments *moments)
 {
-    const double mean = seen->count > 0 ? seen->sum / seen->count : 0;
-    const double most = fmax(0, seen->sum - mean * seen->sum),
-                 found = fmax(0, seen->square - mean * seen->sum);
-    return fmin(1, (UNSEEN + found) / (UNSEEN + most));
+    const double mean = moments->count > 0 ? moments->sum / moments->count : 0;
+    const double max_variance = fmax(0, moments->sum - mean * moments->sum),
+                 variance = fmax(0, moments->square - mean * moments->sum);
+    return fmin(1, (PSEUDO_COUNT + variance) / (PSEUDO_COUNT + max_variance));
 }
 
-cr_running_moments cr_wealth_pilot(const cr_wealth *g)
+cr_running_moments cr_wealth_pilot(const cr_wealth *wealth)
 {
-    const cr_running_moments *p = &g->bet->pilot;
-    if (!g->mirrored) return *p;
+    const cr_running_moments *p = &wealth->bet->pilot_moments;
+    if (!wealth->mirrored) return *p;
     return (cr_running_moments){p->count, p->count - p->sum, p->count - 2 * p->sum + p->square};
 }
 
-typedef struct lane { /* one mean: its capital, and the limits of its stakes */
-    double x, mean, per_spread, most, inverse;
-} lane;
+typedef struct mean_candidate { /* one mean: its wealth, and the limits of its stakes */
+    double wealth, mean, inverse_deviation, max_stake_ratio, inverse_mean;
+} mean_candidate;
 
-static inline void take_step(lane *p, const cr_stake_function *g, double per_deviation, double y)
+static inline void bet_on_value(mean_candidate *candidate, const cr_stake_function *g,
+                                double stake_scale, double y)
 {
-    if (p->x >= 1 - SURPLUS || p->x < DEAD) return;
-    const double priced = stake(g, p->x) * (per_deviation * p->per_spread);
-    const double most = p->x * p->most, rest = (1 - p->x) * p->inverse,
-                 lesser = priced < most ? priced : most, a = lesser < rest ? lesser : rest;
-    p->x += a * (p->mean - y);
+    if (candidate->wealth >= 1 - SURPLUS || candidate->wealth < MIN_WEALTH) return;
+    const double profile_stake =
+        stake(g, candidate->wealth) * (stake_scale * candidate->inverse_deviation);
+    const double max_stake = candidate->wealth * candidate->max_stake_ratio,
+                 target_stake = (1 - candidate->wealth) * candidate->inverse_mean,
+                 smaller = profile_stake < max_stake ? profile_stake : max_stake,
+                 chosen_stake = smaller < target_stake ? smaller : target_stake;
+    candidate->wealth += chosen_stake * (candidate->mean - y);
 }
 
-static void try_fixed(const cr_wealth *g, cr_candidate_means *t)
+static void test_fixed_count(const cr_wealth *wealth, cr_candidate_means *candidates)
 {
-    const size_t count = g->bet->count;
-    lane lanes[CR_CAPITAL_LANES];
-    cr_running_moments seen = cr_wealth_pilot(g);
-    double per_deviation = 0;
-    for (int k = 0; k < CR_CAPITAL_LANES; k++) {
-        const double m = t->mean[k];
-        lanes[k] = (lane){g->alpha * (1 - SURPLUS) * (1 - 0x1p-50 * (double)count), m,
-                          1 / sqrt(m * (1 - m)), 1 / (1 + THETA - m), 1 / m};
+    const size_t count = wealth->bet->count;
+    mean_candidate lane[CR_WEALTH_LANES];
+    cr_running_moments moments = cr_wealth_pilot(wealth);
+    double stake_scale = 0;
+    for (int k = 0; k < CR_WEALTH_LANES; k++) {
+        const double m = candidates->mean[k];
+        lane[k] = (mean_candidate){wealth->alpha * (1 - SURPLUS) * (1 - 0x1p-50 * (double)count), m,
+                                   1 / sqrt(m * (1 - m)), 1 / (1 + THETA - m), 1 / m};
     }
-    for (size_t i = 0; cr_wealth_has(g, i); i++) {
-        const size_t left = count - i;
-        if (i % 8 == 0 || left < 64)
-            per_deviation = 1 / sqrt((double)left * cr_wealth_spread(&seen));
-        const double y = cr_wealth_share(g, i);
-        for (int k = 0; k < CR_CAPITAL_LANES; k++)
-            take_step(lanes + k, &g->stakes, per_deviation, y);
-        seen = (cr_running_moments){seen.count + 1, seen.sum + y, seen.square + y * y};
+    for (size_t i = 0; cr_wealth_has(wealth, i); i++) {
+        const size_t remaining = count - i;
+        if (i % 8 == 0 || remaining < 64)
+            stake_scale = 1 / sqrt((double)remaining * cr_wealth_variance_ratio(&moments));
+        const double y = cr_wealth_scaled_value(wealth, i);
+        for (int k = 0; k < CR_WEALTH_LANES; k++)
+            bet_on_value(lane + k, &wealth->stakes, stake_scale, y);
+        moments = (cr_running_moments){moments.count + 1, moments.sum + y, moments.square + y * y};
     }
-    for (int k = 0; k < CR_CAPITAL_LANES; k++) t->rejected[k] = lanes[k].x >= 1 - SURPLUS;
+    for (int k = 0; k < CR_WEALTH_LANES; k++)
+        candidates->rejected[k] = lane[k].wealth >= 1 - SURPLUS;
 }
 
-typedef struct mix { /* the strategies against one mean */
-    double x[STRATEGIES], fraction[STRATEGIES];
-} mix;
+typedef struct strategy_mix { /* the strategies against one mean */
+    double wealth[STRATEGIES], fraction[STRATEGIES];
+} strategy_mix;
 
-static void divide(mix *all, double mean, double capital)
+static void init_mix(strategy_mix *mix, double mean, double initial_wealth)
 {
     double total = 0;
     for (int j = 0; j < STRATEGIES; j++) total += 1 / (j + 1.5);
     for (int j = 0; j < STRATEGIES; j++) {
-        all->x[j] = capital / ((j + 1.5) * total);
-        all->fraction[j] = fmin(4 * exp2(-0.7 * j), 1 / (1 + THETA - mean));
+        mix->wealth[j] = initial_wealth / ((j + 1.5) * total);
+        mix->fraction[j] = fmin(4 * exp2(-0.7 * j), 1 / (1 + THETA - mean));
     }
 }
 
-static double take_steps(mix *all, double gain)
+static double bet_on_gain(strategy_mix *mix, double gain)
 {
     double total = 0;
     for (int j = 0; j < STRATEGIES; j++) {
-        const double x = all->x[j] + all->x[j] * all->fraction[j] * gain;
-        all->x[j] = x < DEAD ? 0 : x;
-        total += all->x[j];
+        const double wealth = mix->wealth[j] + mix->wealth[j] * mix->fraction[j] * gain;
+        mix->wealth[j] = wealth < MIN_WEALTH ? 0 : wealth;
+        total += mix->wealth[j];
     }
     return total;
 }
 
-static void try_anytime(const cr_wealth *g, cr_candidate_means *t)
+static void test_anytime(const cr_wealth *wealth, cr_candidate_means *candidates)
 {
-    mix mixes[CR_CAPITAL_LANES];
-    for (int k = 0; k < CR_CAPITAL_LANES; k++) {
-        divide(mixes + k, t->mean[k], g->alpha * (1 - 0x1p-48));
-        t->rejected[k] = 0;
+    strategy_mix mixes[CR_WEALTH_LANES];
+    for (int k = 0; k < CR_WEALTH_LANES; k++) {
+        init_mix(mixes + k, candidates->mean[k], wealth->alpha * (1 - 0x1p-48));
+        candidates->rejected[k] = 0;
     }
-    for (size_t i = 0; cr_wealth_has(g, i); i++) {
-        const double y = cr_wealth_share(g, i), target = 1 + 0x1p-50 * (double)(i + 1);
-        for (int k = 0; k < CR_CAPITAL_LANES; k++)
-            if (!t->rejected[k]) t->rejected[k] = take_steps(mixes + k, t->mean[k] - y) >= target;
+    for (size_t i = 0; cr_wealth_has(wealth, i); i++) {
+        const double y = cr_wealth_scaled_value(wealth, i), target = 1 + 0x1p-50 * (double)(i + 1);
+        for (int k = 0; k < CR_WEALTH_LANES; k++)
+            if (!candidates->rejected[k])
+                candidates->rejected[k] = bet_on_gain(mixes + k, candidates->mean[k] - y) >= target;
     }
 }
 
-void cr_wealth_begin(cr_wealth *g, const cr_betting_problem *bet, double alpha, int anytime,
-                     int mirrored)
+void cr_wealth_init(cr_wealth *wealth, const cr_betting_problem *bet, double alpha, int anytime,
+                    int mirrored)
 {
-    *g = (cr_wealth){.bet = bet, .alpha = alpha, .anytime = anytime, .mirrored = mirrored};
-    if (!anytime) make_stakes(&g->stakes, alpha);
+    *wealth = (cr_wealth){.bet = bet, .alpha = alpha, .anytime = anytime, .mirrored = mirrored};
+    if (!anytime) make_stakes(&wealth->stakes, alpha);
 }
 
-void cr_wealth_try(const cr_wealth *g, cr_candidate_means *t)
+void cr_wealth_test(const cr_wealth *wealth, cr_candidate_means *candidates)
 {
-    if (g->anytime) try_anytime(g, t);
-    else try_fixed(g, t);
+    if (wealth->anytime) test_anytime(wealth, candidates);
+    else test_fixed_count(wealth, candidates);
 }
