@@ -12,15 +12,16 @@ static const uint64_t sizes[] = {11, 12, 25, 60, 101};
 TEST_ROWS(tails_are_exact_sums_rounded_up, sizes)
 {
     static const double shares[] = {0, 1e-6, 0.05, 0.3, 0.5, 0.7, 1};
-    cr_antithetic pairs = {.samples = sizes[_i], .rate = 0.01};
-    for (pairs.out = 1; pairs.out <= pairs.samples; pairs.out += 1 + pairs.out / 5)
+    cr_antithetic pairs = {.samples = sizes[_i], .failure_rate = 0.01};
+    for (pairs.min_outside = 1; pairs.min_outside <= pairs.samples;
+         pairs.min_outside += 1 + pairs.min_outside / 5)
         for (int i = 0; i < KIT_ROWS(shares); i++)
             for (int k = 0; k < KIT_ROWS(shares); k++) {
                 const double both = shares[i], neither = fmin(shares[k], 1 - both),
                              found = cr_antithetic_tail(&pairs, both, neither),
                              truth = tail_of(&pairs, both, neither);
                 ck_assert_msg(found >= truth * (1 - 1e-10) && found <= truth * (1 + 1e-9) + 1e-11,
-                              "%zu of %zu: %.17g for %.17g at %g, %g", (size_t)pairs.out,
+                              "%zu of %zu: %.17g for %.17g at %g, %g", (size_t)pairs.min_outside,
                               (size_t)pairs.samples, found, truth, both, neither);
             }
 }
@@ -51,11 +52,11 @@ TEST(no_event_exceeds_what_holds)
         const double r = 0.02 + 2.5 * uniform(), shorter = uniform() < 0.5 ? r : r * uniform();
         const event e = random_event(shorter);
         const double p = share_of(&e);
-        pairs.out = i % 3 ? (pairs.samples + 1) / 2
-                          : 1 + (uint64_t)((double)pairs.samples * uniform());
+        pairs.min_outside = i % 3 ? (pairs.samples + 1) / 2
+                                  : 1 + (uint64_t)((double)pairs.samples * uniform());
         const double misses = misses_of(&pairs, &e, shorter);
         if (misses < 1e-8 || misses > 0.9 || p > 0.9) continue;
-        pairs.rate = misses * (1 - 1e-6);
+        pairs.failure_rate = misses * (1 - 1e-6);
         ck_assert_msg(!cr_antithetic_holds(&pairs, p, r), "event %d of share %g: %g at %g of %g", i,
                       p, misses, shorter, r);
         tried++;
@@ -67,12 +68,12 @@ TEST(no_event_exceeds_what_holds)
 TEST_ROWS(what_holds_is_attained, sizes)
 {
     static const double shares[] = {1e-4, 0.01, 0.1};
-    cr_antithetic pairs = {.samples = sizes[_i], .rate = 0.005};
+    cr_antithetic pairs = {.samples = sizes[_i], .failure_rate = 0.005};
     const uint64_t n = pairs.samples,
                    outs[] = {(n + 1) / 2, n - (uint64_t)(0.55 * (double)n), (n + 1) / 2 + n / 6};
     for (int k = 0; k < KIT_ROWS(shares) * KIT_ROWS(outs); k++) {
         const double p = shares[k / KIT_ROWS(outs)];
-        pairs.out = outs[k % KIT_ROWS(outs)];
+        pairs.min_outside = outs[k % KIT_ROWS(outs)];
         const double r = cr_antithetic_radius(&pairs, p, 0);
         double most = 0;
         event e;
@@ -95,7 +96,8 @@ static const struct {
 
 static cr_antithetic median_of(uint64_t samples)
 {
-    return (cr_antithetic){.samples = samples, .out = (samples + 1) / 2, .rate = 0.005};
+    return (cr_antithetic){
+        .samples = samples, .min_outside = (samples + 1) / 2, .failure_rate = 0.005};
 }
 
 static double independent_share(uint64_t samples)
@@ -119,13 +121,15 @@ TEST(servers_of_the_other_kind_miss_more_often)
     const double rates[] = {0.01, 0.001}, of_pairs[] = {3.49, 10.3},
                  most[][2] = {{13.4, 24.2}, {59.1, 163.9}};
     for (int k = 0; k < 2; k++) {
-        const cr_antithetic few = {.samples = 51, .out = 26, .rate = 0.5 * rates[k]};
-        const double share = 0.5 * (1 - cr_serving_binomial(51, 0.5, few.rate));
+        const cr_antithetic few = {
+            .samples = 51, .min_outside = 26, .failure_rate = 0.5 * rates[k]};
+        const double share = 0.5 * (1 - cr_serving_binomial(51, 0.5, few.failure_rate));
         ck_assert_double_eq_tol(cr_antithetic_tail(&few, share, 1 - share) / rates[k], of_pairs[k],
                                 0.05);
         for (int i = 0; i < 2; i++) {
             const uint64_t n = samples[i];
-            const cr_antithetic pairs = {.samples = n, .out = (n + 1) / 2, .rate = few.rate};
+            const cr_antithetic pairs = {
+                .samples = n, .min_outside = (n + 1) / 2, .failure_rate = few.failure_rate};
             const double at =
                 cr_normal_sf(cr_normal_quantile_sf(0.001) - cr_antithetic_radius(&pairs, 0.001, 0));
             ck_assert_double_eq_tol(cr_binomial_cdf(n / 2, n, 1 - at) / rates[k], most[k][i], 0.1);
@@ -138,7 +142,7 @@ TEST(no_threshold_allows_more_than_the_radius)
 {
     for (uint64_t out = 1; out <= 6; out += 5)
         for (int i = 0; i < 40; i++) {
-            const cr_antithetic pairs = {.samples = 11, .out = out, .rate = 1e-9};
+            const cr_antithetic pairs = {.samples = 11, .min_outside = out, .failure_rate = 1e-9};
             const double mean = 1 - 2 * pow(10, -15 + 0.37 * i), p = 0.5 * (1 - mean),
                          r = cr_antithetic_radius(&pairs, nextafter(p, 1), 0),
                          to = 0.5 * (1 - cr_antithetic_threshold(&pairs, mean, 0));
@@ -149,8 +153,8 @@ TEST(no_threshold_allows_more_than_the_radius)
 
 TEST(what_proves_nothing_is_zero)
 {
-    const cr_antithetic pairs = {.samples = 11, .out = 6, .rate = 1e-9},
-                        most = {.samples = 11, .out = 6, .rate = 0.01};
+    const cr_antithetic pairs = {.samples = 11, .min_outside = 6, .failure_rate = 1e-9},
+                        most = {.samples = 11, .min_outside = 6, .failure_rate = 0.01};
     ck_assert_double_eq(cr_antithetic_radius(&pairs, 0.2, 0), 0);
     ck_assert_double_eq(cr_antithetic_radius(&most, 1, 0), 0);
     ck_assert_double_eq(cr_antithetic_max_probability(&most, 1e3), 0);

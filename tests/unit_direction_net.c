@@ -21,7 +21,7 @@ static size_t read(cr_net net, size_t outputs, vector *v)
     for (size_t i = 0; i < count; i++) {
         const cr_direction d = cr_direction_net_direction(net, outputs, i);
         ck_assert_uint_eq(d.outputs, outputs);
-        for (size_t k = 0; k < CR_NET_MAX_BLOCK; k++) v[i][k] = k < outputs ? d.along[k] : 0;
+        for (size_t k = 0; k < CR_NET_MAX_BLOCK; k++) v[i][k] = k < outputs ? d.unit_vector[k] : 0;
     }
     return count;
 }
@@ -200,7 +200,7 @@ TEST(blocks_cover_every_output_once_and_have_three_or_two_of_them)
                     ck_assert_uint_eq(d.block, b);
                     ck_assert_uint_eq(d.first, first);
                     ck_assert_uint_eq(d.outputs, size);
-                    ck_assert_mem_eq(d.along, alone.along, sizeof d.along);
+                    ck_assert_mem_eq(d.unit_vector, alone.unit_vector, sizeof d.unit_vector);
                     ck_assert_double_eq(d.weight, alone.weight);
                 }
                 next += size;
@@ -216,7 +216,7 @@ static cr_score along(int32_t kind, int32_t side, const double *center, double t
     const cr_direction d = cr_direction_net_direction(CR_NET_MEANS, 3, (size_t)rand() % 46);
     cr_score s = {
         .kind = kind, .side = side, .tolerance = tolerance, .center = center, .outputs = 3};
-    for (int k = 0; k < 3; k++) s.along[k] = d.along[k];
+    for (int k = 0; k < 3; k++) s.unit_vector[k] = d.unit_vector[k];
     return s;
 }
 
@@ -225,7 +225,7 @@ static long double place_of(const cr_score *s, const float *y)
 {
     long double t = 0;
     for (int k = 0; k < 3; k++)
-        t += (long double)s->along[k] * ((long double)y[k] - (long double)s->center[k]);
+        t += (long double)s->unit_vector[k] * ((long double)y[k] - (long double)s->center[k]);
     return s->side * t;
 }
 
@@ -264,7 +264,7 @@ TEST(an_output_at_the_end_of_the_interval_is_out)
                             .tolerance = 0.25,
                             .center = center,
                             .outputs = 2,
-                            .along = {0.5, 0.86602540378443865}};
+                            .unit_vector = {0.5, 0.86602540378443865}};
         ck_assert_double_eq(cr_score_value(&s, (float[]){-0.5f * (float)side, 0}), -1);
         ck_assert_double_eq(cr_score_value(&s, (float[]){-0.4999f * (float)side, 0}), 1);
         ck_assert_double_eq(cr_score_value(&s, (float[]){NAN, 0}), -1);
@@ -299,7 +299,7 @@ TEST(an_end_far_from_the_center_counts)
 {
     const double lo[3] = {-1, -1, -1}, hi[3] = {1e6, 1, 1}, mirrored[3] = {-1e6, -1, -1},
                  center[3] = {0}, ones[3] = {1, 1, 1};
-    cr_score s = {.kind = CR_SCORE_LINEAR, .side = 1, .outputs = 3, .along = {0.6, 0, 0.8}};
+    cr_score s = {.kind = CR_SCORE_LINEAR, .side = 1, .outputs = 3, .unit_vector = {0.6, 0, 0.8}};
     s.center = center;
     ck_assert_double_ge(cr_score_rounding_error(&s, lo, hi), 0.6e6 * DBL_EPSILON);
     ck_assert_double_ge(cr_score_rounding_error(&s, mirrored, ones), 0.6e6 * DBL_EPSILON);
@@ -308,12 +308,12 @@ TEST(an_end_far_from_the_center_counts)
 TEST(zero_times_an_infinite_end_is_zero)
 {
     const double lo[3] = {-INFINITY, -1, -2}, hi[3] = {INFINITY, 3, 5};
-    cr_score s = {.kind = CR_SCORE_OUTPUT, .side = 1, .outputs = 3, .along = {0, 0.6, -0.8}};
+    cr_score s = {.kind = CR_SCORE_OUTPUT, .side = 1, .outputs = 3, .unit_vector = {0, 0.6, -0.8}};
     double least, greatest;
     cr_score_range(&s, lo, hi, &least, &greatest);
     ck_assert_double_eq_tol(least, -0.6 - 4, 1e-13);
     ck_assert_double_eq_tol(greatest, 1.8 + 1.6, 1e-13);
-    s.along[0] = 1e-300;
+    s.unit_vector[0] = 1e-300;
     cr_score_range(&s, lo, hi, &least, &greatest);
     ck_assert(least == -INFINITY && greatest == INFINITY);
     ck_assert_double_eq(cr_score_rounding_error(&s, lo, hi), 0);

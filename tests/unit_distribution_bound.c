@@ -75,7 +75,7 @@ static cr_score_histogram cells_of(const scores *s, double least)
         while (k + 1 < s->count && (i + 0.5) / SAMPLES > below) below += s->share[++k];
         y[i * 37 % SAMPLES] = (float)s->value[k];
     }
-    const cr_samples samples = {.y = y, .step = 1, .count = SAMPLES, .score = &as_it_is};
+    const cr_samples samples = {.y = y, .stride = 1, .count = SAMPLES, .score = &as_it_is};
     if (!cr_score_histogram_make(&cells, &samples, least)) cells.cell_width = 0;
     return cells;
 }
@@ -90,12 +90,12 @@ TEST(no_bound_exceeds_what_a_shift_can_do)
         const scores of = random_scores(least), like = i % 2 ? of : random_scores(least);
         const cr_score_histogram cells = cells_of(&like, least);
         const double mean = least_mean(&of, 0);
-        cr_distribution_bound law = {.greatest = least + 2, .moves = i % 5 == 0};
+        cr_distribution_bound law = {.max_value = least + 2, .bounds_change = i % 5 == 0};
         if (!(cells.cell_width > 0)) continue;
         cr_distribution_bound_fit(
             &law, &cells, i % 3 ? CR_HISTOGRAM_FOLDS : (size_t)(i % CR_HISTOGRAM_FOLDS), fitted);
         for (int k = 0; k < KIT_ROWS(shifts); k++) {
-            const double fall = law.moves ? mean : 0,
+            const double fall = law.bounds_change ? mean : 0,
                          found = cr_distribution_bound_shifted(&law, mean_of(&of, &law), shifts[k]),
                          truth = least_mean(&of, shifts[k]) - fall;
             ck_assert_msg(found <= truth, "law %d after %g: %.17g for %.17g", i, shifts[k], found,
@@ -126,7 +126,7 @@ TEST_TIMES(a_mean_below_the_expected_one_shortens_the_radius_no_more_than_it_mus
 {
     scores s = {.count = 3, .value = {0, 9, 10}, .share = {0.01, 0.5, 0.49}};
     const cr_score_histogram cells = cells_of(&s, 0);
-    cr_distribution_bound law = {.greatest = 10, .moves = _i};
+    cr_distribution_bound law = {.max_value = 10, .bounds_change = _i};
     cr_distribution_bound_fit(&law, &cells, CR_HISTOGRAM_FOLDS, 1);
     const double threshold = least_mean(&s, 1) - (_i ? least_mean(&s, 0) : 0),
                  expected = cr_distribution_bound_radius(&law, mean_of(&s, &law), threshold, 4);
@@ -142,7 +142,7 @@ TEST(bets_know_the_range)
         const double least = 10 * uniform() - 5;
         const scores s = random_scores(least);
         const cr_score_histogram cells = cells_of(&s, least);
-        cr_distribution_bound law = {.greatest = least + 3, .moves = i % 2};
+        cr_distribution_bound law = {.max_value = least + 3, .bounds_change = i % 2};
         cr_betting_problem bet = {.count = 100};
         if (!(cells.cell_width > 0)) continue;
         cr_distribution_bound_fit(&law, &cells, CR_HISTOGRAM_FOLDS, 2 * uniform());
@@ -179,7 +179,7 @@ TEST(the_radius_is_where_the_threshold_is_met)
 TEST(scores_that_are_alike_or_few_have_no_law)
 {
     const float y[20] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2};
-    cr_samples s = {.y = y, .step = 1, .count = 20, .score = &as_it_is};
+    cr_samples s = {.y = y, .stride = 1, .count = 20, .score = &as_it_is};
     cr_score_histogram cells;
     ck_assert(cr_score_histogram_make(&cells, &s, 0));
     ck_assert(!cr_score_histogram_make(&cells, &s, -INFINITY));

@@ -40,7 +40,7 @@ TEST_TIMES(order_statistics_agree_with_sorting, 11)
     static double sorted[MOST];
     const size_t count = 1 + (size_t)_i * 37;
     const size_t usable = wild_values((uint64_t)_i, count, y, sorted);
-    const cr_values values = {.y = y + 1, .count = count, .step = 3, .origin = 5};
+    const cr_values values = {.y = y + 1, .count = count, .stride = 3, .origin = 5};
     ck_assert_uint_eq(cr_location_count(&values), usable);
     for (size_t rank = 0; rank < usable; rank++)
         ck_assert_double_eq(cr_location_order(&values, rank), sorted[rank]);
@@ -72,7 +72,7 @@ TEST_TIMES(order_statistics_of_ties_agree_with_sorting, 4)
 TEST(mean_skips_failed_outputs)
 {
     const float y[] = {1, NAN, 2, INFINITY, 6};
-    const cr_values values = {.y = y, .count = 5, .step = 1};
+    const cr_values values = {.y = y, .count = 5, .stride = 1};
     ck_assert_double_eq(cr_location_mean(&values), 3);
     ck_assert_uint_eq(cr_location_count(&values), 3);
 }
@@ -80,7 +80,7 @@ TEST(mean_skips_failed_outputs)
 TEST(huber_location_lies_between_median_and_mean)
 {
     const float y[] = {0, 1, 2, 3, 100};
-    const cr_values values = {.y = y, .count = 5, .step = 1};
+    const cr_values values = {.y = y, .count = 5, .stride = 1};
     ck_assert_double_eq_tol(cr_location_huber(&values, 1e6), cr_location_mean(&values), 1e-6);
     ck_assert_double_eq_tol(cr_location_huber(&values, 1e-3), 2, 2e-3);
     /* width 1: scores -1, clip(1 - t), clip(2 - t), clip(3 - t), 1 vanish at t = 2 */
@@ -88,7 +88,7 @@ TEST(huber_location_lies_between_median_and_mean)
     /* width 2: -1 + (1-t)/2 + (2-t)/2 + (3-t)/2 + 1 = 0 at t = 2 as well; with 0 moved to 1.5:
      * (1.5+1+2+3-4t)/2 + 1 = 0 */
     const float moved[] = {1.5f, 1, 2, 3, 100};
-    const cr_values other = {.y = moved, .count = 5, .step = 1};
+    const cr_values other = {.y = moved, .count = 5, .stride = 1};
     ck_assert_double_eq_tol(cr_location_huber(&other, 2), 9.5 / 4, 1e-9);
 }
 
@@ -101,7 +101,7 @@ static void sign_of(double t[CR_LOCATION_CHUNK], const void *setting)
 TEST(flat_stretch_gives_its_midpoint)
 {
     const float y[] = {0, 1, 4, 9};
-    const cr_values values = {.y = y, .count = 4, .step = 1};
+    const cr_values values = {.y = y, .count = 4, .stride = 1};
     ck_assert_double_eq_tol(cr_location_root(&values, sign_of, NULL, -10, 10), 2.5, 1e-9);
     /* a flat bracket */
     ck_assert_double_eq_tol(cr_location_root(&values, sign_of, NULL, 2, 3), 2.5, 1e-9);
@@ -133,8 +133,8 @@ TEST_TIMES(huber_location_is_where_bisection_ends, 60)
         y[i] = (float)simulate_normal(&source);
         lo = fmin(lo, (double)y[i]), hi = fmax(hi, (double)y[i]);
     }
-    const double span = hi - lo,
-                 found = cr_location_huber(&(cr_values){.y = y, .count = count, .step = 1}, width);
+    const double span = hi - lo, found = cr_location_huber(
+                                     &(cr_values){.y = y, .count = count, .stride = 1}, width);
     for (int i = 0; i < 48; i++) {
         const double middle = lo + 0.5 * (hi - lo);
         if (excess_at(y, count, width, middle, 1e-13) > 0) lo = middle;
@@ -154,7 +154,7 @@ TEST_TIMES(locations_move_with_the_circle, 9)
     const double gaps[] = {-0.4, -0.1, 0, 0.2, 0.5};
     for (int i = 0; i < 5; i++) y[i] = (float)remainder(gaps[i] + turn, 2 * PI);
     const cr_values values = {
-        .y = y, .count = 5, .step = 1, .origin = remainder(turn, 2 * PI), .period = 2 * PI};
+        .y = y, .count = 5, .stride = 1, .origin = remainder(turn, 2 * PI), .period = 2 * PI};
     ck_assert_double_eq_tol(cr_location_median(&values), 0, 1e-6);
     ck_assert_double_eq_tol(cr_location_mean(&values), 0.04, 1e-6);
     ck_assert_double_eq_tol(cr_location_huber(&values, 10), 0.04, 1e-6);
@@ -166,7 +166,7 @@ TEST_TIMES(locations_move_with_the_circle, 9)
 
 static double mean_of_degrees(const float *y, size_t count)
 {
-    const cr_values values = {.y = y, .count = count, .step = 1, .period = 360};
+    const cr_values values = {.y = y, .count = count, .stride = 1, .period = 360};
     return cr_location_circular_mean(&values);
 }
 
@@ -182,7 +182,7 @@ TEST(circular_mean_keeps_the_unit_of_the_period)
 TEST(equal_values_are_their_own_location)
 {
     const float y[] = {-7.25f, -7.25f, -7.25f, -7.25f};
-    const cr_values values = {.y = y, .count = 4, .step = 1};
+    const cr_values values = {.y = y, .count = 4, .stride = 1};
     ck_assert_double_eq(cr_location_median(&values), -7.25);
     ck_assert_double_eq(cr_location_mean(&values), -7.25);
     ck_assert_double_eq(cr_location_huber(&values, 0.1), -7.25);
@@ -191,7 +191,7 @@ TEST(equal_values_are_their_own_location)
 TEST(extreme_floats_are_ordered)
 {
     const float y[] = {FLT_MAX, -FLT_MAX, FLT_TRUE_MIN, -FLT_TRUE_MIN, 0};
-    const cr_values values = {.y = y, .count = 5, .step = 1};
+    const cr_values values = {.y = y, .count = 5, .stride = 1};
     ck_assert_double_eq(cr_location_order(&values, 0), -(double)FLT_MAX);
     ck_assert_double_eq(cr_location_order(&values, 1), -(double)FLT_TRUE_MIN);
     ck_assert_double_eq(cr_location_order(&values, 2), 0);
@@ -202,8 +202,8 @@ TEST(extreme_floats_are_ordered)
 TEST(nothing_has_no_location)
 {
     const float y[] = {NAN, INFINITY};
-    const cr_values failed = {.y = y, .count = 2, .step = 1},
-                    empty = {.y = y, .count = 0, .step = 1};
+    const cr_values failed = {.y = y, .count = 2, .stride = 1},
+                    empty = {.y = y, .count = 0, .stride = 1};
     const cr_values *const cases[] = {&failed, &empty};
     for (int i = 0; i < 2; i++) {
         ck_assert_double_nan(cr_location_median(cases[i]));
@@ -212,7 +212,7 @@ TEST(nothing_has_no_location)
         ck_assert_double_nan(cr_location_order(cases[i], 0));
     }
     const float one[] = {1};
-    const cr_values single = {.y = one, .count = 1, .step = 1};
+    const cr_values single = {.y = one, .count = 1, .stride = 1};
     ck_assert_double_nan(cr_location_huber(&single, 0));
     ck_assert_double_nan(cr_location_huber(&single, NAN));
 }

@@ -39,7 +39,7 @@ static void fill(void)
             norms[i] += mask[j] * noise[i][j] * noise[i][j];
         }
     }
-    const cr_samples samples = {.y = y + 1, .step = 2, .count = N, .score = &output};
+    const cr_samples samples = {.y = y + 1, .stride = 2, .count = N, .score = &output};
     paper = cr_paper_sums_of(&samples, norm, dots, norms);
 }
 

@@ -9,14 +9,14 @@ static double location(const float *y, size_t count, size_t step, double toleran
                        double origin, double period)
 {
     const cr_values pilot = {
-        .y = y, .count = count, .step = step, .origin = origin, .period = period};
+        .y = y, .count = count, .stride = step, .origin = origin, .period = period};
     return cr_pilot_location(&pilot, tolerance, softness);
 }
 
 static double prediction_of(const float *y, size_t count, size_t step, double tolerance,
                             size_t budget, double noise_free, double period)
 {
-    const cr_values pilot = {.y = y, .count = count, .step = step, .period = period};
+    const cr_values pilot = {.y = y, .count = count, .stride = step, .period = period};
     return cr_pilot_prediction(&pilot, tolerance, budget, noise_free);
 }
 

@@ -40,7 +40,7 @@ static void set_median(const cr_question *q, double gap, cr_violation_score *x)
     const double half = 0.5 * (0.5 * s->period - gap - q->given.tolerance);
     s->kind = CR_SCORE_ARC;
     s->prediction += s->side * (q->given.tolerance + half);
-    s->arc = s->cut = half - 8 * DBL_EPSILON * fmax(s->period, fabs(s->prediction));
+    s->arc = s->branch_cut = half - 8 * DBL_EPSILON * fmax(s->period, fabs(s->prediction));
 }
 
 static double share_beyond(cr_view *v, const cr_conditions *conditions, double place, double period)
@@ -82,7 +82,7 @@ cr_violation_score cr_violation_score_of(cr_view *v, const cr_conditions *condit
     x.guarded = s->period > 0 && statistic->angle == CR_ANGLE_UNROLLED;
     if (x.guarded) {
         const double gap = gap_of(v, conditions, s->period);
-        s->cut = 0.5 * s->period - gap;
+        s->branch_cut = 0.5 * s->period - gap;
         x.guard = *s;
         x.guard.kind = CR_SCORE_SINE;
         x.guard.tolerance = gap;

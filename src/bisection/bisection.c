@@ -15,7 +15,7 @@ size_t certreg_bisection_size(void)
 static const double max_accuracy = 0.5;
 
 static certreg_status read_plan(const certreg_bisection_plan *plan, certreg_bisection_plan *p,
-                                cr_bisection *options, certreg_error *why)
+                                cr_radius_options *options, certreg_error *why)
 {
     *p = (certreg_bisection_plan){0};
     *options = cr_radius_default(NULL);
@@ -44,7 +44,7 @@ static certreg_status create(const certreg_bisection_plan *plan, certreg_bisecti
                              certreg_error *why)
 {
     certreg_bisection_plan p;
-    cr_bisection options;
+    cr_radius_options options;
     int32_t owns_memory;
     certreg_status status = read_plan(plan, &p, &options, why);
     if (!status)
@@ -98,7 +98,7 @@ typedef struct radius_request {
 static certreg_status run(certreg_bisection *bisection, const radius_request *request,
                           certreg_radius *result)
 {
-    cr_bisection *options = &bisection->options;
+    cr_radius_options *options = &bisection->options;
     certreg_error *why = &bisection->error;
     if (request->is_above) return cr_radius_mean_above(options, &request->conditions, result, why);
     return cr_radius_change_within(options, request->conditions.bounds,

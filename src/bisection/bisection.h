@@ -8,7 +8,7 @@ struct certreg_bisection {
     certreg_error error;
     cr_call_guard guard;
     certreg_solve_info info;
-    cr_bisection options;
+    cr_radius_options options;
     int32_t owns_memory;
 };
 

@@ -12,7 +12,7 @@
 
 /* The smallest radius so far of one call. */
 typedef struct radius_call {
-    cr_bisection *options;
+    cr_radius_options *options;
     certreg_error *why;
     double min_radius, sigma;
     size_t limiting; /* the search that found it */
@@ -24,22 +24,22 @@ typedef struct condition_search {
     double max_radius;    /* a larger one is of no use */
 } condition_search;
 
-cr_bisection cr_radius_default(cr_deadline *deadline)
+cr_radius_options cr_radius_default(cr_deadline *deadline)
 {
-    return (cr_bisection){.accuracy = CR_MIN_ACCURACY,
-                          .cap = CR_MAX_RADIUS,
-                          .evaluations_per_function =
-                              CERTREG_RADIUS_EVALUATIONS - CR_RESERVED_FOR_VERIFICATION,
-                          .deadline = deadline};
+    return (cr_radius_options){.accuracy = CR_MIN_ACCURACY,
+                               .cap = CR_MAX_RADIUS,
+                               .evaluations_per_function =
+                                   CERTREG_RADIUS_EVALUATIONS - CR_RESERVED_FOR_VERIFICATION,
+                               .deadline = deadline};
 }
 
-static radius_call init_call(cr_bisection *options, certreg_radius *out, certreg_error *why)
+static radius_call init_call(cr_radius_options *options, certreg_radius *out, certreg_error *why)
 {
     *out = (certreg_radius){.struct_size = sizeof *out};
     return (radius_call){.options = options, .why = why, .min_radius = options->cap};
 }
 
-static void grant_evaluations(cr_bisection *options)
+static void grant_evaluations(cr_radius_options *options)
 {
     options->budget.limit = options->budget.used + options->evaluations_per_function;
 }
@@ -62,7 +62,7 @@ static void lower_radius(radius_call *call, double radius, size_t index)
 static certreg_status search_one(radius_call *call, const cr_radius_goal *goal, double fraction,
                                  size_t index)
 {
-    cr_bisection *options = call->options;
+    cr_radius_options *options = call->options;
     if (cr_deadline_late(options->deadline)) return CERTREG_E_DEADLINE;
     condition_search search = {.goal = *goal, .max_radius = call->min_radius};
     search.goal.accuracy = options->accuracy;
@@ -87,7 +87,7 @@ static void write_radius(const radius_call *call, certreg_radius *out)
                                       : CERTREG_OUTCOME_CERTIFIED;
 }
 
-certreg_status cr_radius_change_within(cr_bisection *options, const certreg_bounds *bounds,
+certreg_status cr_radius_change_within(cr_radius_options *options, const certreg_bounds *bounds,
                                        uint32_t constraints, double tolerance, certreg_radius *out,
                                        certreg_error *why)
 {
@@ -169,8 +169,9 @@ static certreg_status search_function(radius_call *call, const cr_mean_condition
         index);
 }
 
-certreg_status cr_radius_mean_above(cr_bisection *options, const cr_mean_conditions *conditions,
-                                    certreg_radius *out, certreg_error *why)
+certreg_status cr_radius_mean_above(cr_radius_options *options,
+                                    const cr_mean_conditions *conditions, certreg_radius *out,
+                                    certreg_error *why)
 {
     radius_call call = init_call(options, out, why);
     if (!conditions->count)

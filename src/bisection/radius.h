@@ -8,13 +8,13 @@
 /* Evaluations of each function that remain for the proofs of its searches. */
 enum { CR_RESERVED_FOR_VERIFICATION = 2000 };
 
-typedef struct cr_bisection {
+typedef struct cr_radius_options {
     double accuracy, cap;         /* relative; in units of sigma */
     int evaluations_per_function; /* of the searches for each function, at most */
     /* Checked between searches: CERTREG_E_DEADLINE once late. NULL: no deadline. */
     cr_deadline *deadline;
     cr_evaluation_budget budget; /* spent by all calls, for all functions */
-} cr_bisection;
+} cr_radius_options;
 
 /* Conditions on `count` functions: the mean of each has to stay above its threshold. */
 typedef struct cr_mean_conditions {
@@ -25,12 +25,13 @@ typedef struct cr_mean_conditions {
 } cr_mean_conditions;
 
 /* Returns the defaults. */
-cr_bisection cr_radius_default(cr_deadline *deadline);
+cr_radius_options cr_radius_default(cr_deadline *deadline);
 /* As certreg_bisection_within and _above. *out is always written, and 0 after a failure. `why` may
  * be NULL. */
-certreg_status cr_radius_change_within(cr_bisection *, const certreg_bounds *, uint32_t constraints,
-                                       double tolerance, certreg_radius *out, certreg_error *why);
-certreg_status cr_radius_mean_above(cr_bisection *, const cr_mean_conditions *, certreg_radius *out,
-                                    certreg_error *why);
+certreg_status cr_radius_change_within(cr_radius_options *, const certreg_bounds *,
+                                       uint32_t constraints, double tolerance, certreg_radius *out,
+                                       certreg_error *why);
+certreg_status cr_radius_mean_above(cr_radius_options *, const cr_mean_conditions *,
+                                    certreg_radius *out, certreg_error *why);
 
 #endif

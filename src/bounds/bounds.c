@@ -111,9 +111,10 @@ static int bound_moments(cr_view *v, const cr_conditions *conditions, const cr_c
     if (c->near) constraints = CERTREG_CONSTRAINTS_ECM;
     if (c->mean_alone) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
     if (c->law)
-        out->law_mean = cr_finite_sample_distribution_bound(v, conditions, c, alpha, &out->moments);
+        out->transformed_mean =
+            cr_finite_sample_distribution_bound(v, conditions, c, alpha, &out->moments);
     else if (c->is_binomial)
-        out->miss_rate = cr_mean_bounds_binomial(v, conditions, c, alpha, &out->moments);
+        out->failure_probability = cr_mean_bounds_binomial(v, conditions, c, alpha, &out->moments);
     else if (c->near) bound_by_betting(v, conditions, c, constraints, alpha, &out->moments);
     else return bound_by_method(v, conditions, c, constraints, alpha, &out->moments);
     return 0;

@@ -6,8 +6,8 @@
 
 typedef struct cr_bound { /* of the score of one condition, from the main samples */
     certreg_bounds moments;
-    double miss_rate; /* a counted score is -1 with this probability at most; NaN: not counted */
-    double law_mean;  /* the mean of the condition's H is at least this; NaN: none */
+    double failure_probability; /* upper bound that a binomial score is -1; NaN: not binomial */
+    double transformed_mean;    /* lower bound of the mean of the condition's H; NaN: none */
 } cr_bound;
 
 /* Returns the CERTREG_CONSTRAINT_... that the bounds of this question have, by its method, its own

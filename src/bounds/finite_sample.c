@@ -171,7 +171,7 @@ double cr_finite_sample_distribution_bound(cr_view *v, const cr_conditions *cond
     bounds->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     bounds->mean_lo = bounds->range_lo;
     bounds->mean_hi = bounds->range_hi;
-    if (!bound->moves)
+    if (!bound->bounds_change)
         bounds->mean_lo = fmax(bounds->mean_lo, cr_distribution_bound_shifted(bound, mean, 0));
     return mean;
 }

@@ -56,7 +56,7 @@ static double radius_by_moments(const choice *c)
     const cr_condition *condition = c->condition;
     const certreg_bounds b = expected(c, CERTREG_CONSTRAINTS_ECM);
     certreg_radius found = {.struct_size = sizeof found};
-    cr_bisection how = cr_radius_default(c->record->watch);
+    cr_radius_options how = cr_radius_default(c->record->watch);
     how.accuracy = 1e-4;
     const certreg_status status =
         condition->score.kind == CR_SCORE_OUTPUT
@@ -99,7 +99,7 @@ static int use_law(choice *c, double r)
     const cr_samples pilot = cr_split_pilot_scores(v, c->conditions, score);
     double least;
     r = fmax(r, shortest);
-    cr_score_range(score, v->model.lo + k, v->model.hi + k, &least, &c->law->greatest);
+    cr_score_range(score, v->model.lo + k, v->model.hi + k, &least, &c->law->max_value);
     if (!cr_score_histogram_make(&c->cells, &pilot, least) || !law_reaches(c, r)) return 0;
     cr_distribution_bound_fit(c->law, &c->cells, CR_HISTOGRAM_FOLDS, shorter * r);
     r = cr_distribution_bound_radius(c->law, mean_of(c, CR_HISTOGRAM_FOLDS),
@@ -131,7 +131,7 @@ static void choose_for_mean(const cr_context *w, cr_conditions *conditions)
         side->score.side = i ? -1 : 1;
         side->score.prediction = side->score.tolerance = 0;
         choice c = choice_init(w, conditions, side, conditions->scratch->laws + i);
-        c.law->moves = 1;
+        c.law->bounds_change = 1;
         if (!use_law(&c, r)) return;
     }
     conditions->each[0] = sides[0];
@@ -149,7 +149,7 @@ void cr_bound_selection_choose(const cr_context *w, cr_conditions *conditions)
     for (int i = 0; i < conditions->count && i < CR_LAWS; i++) {
         if (conditions->each[i].is_binomial) continue;
         choice c = choice_init(w, conditions, conditions->each + i, conditions->scratch->laws + i);
-        c.law->moves = 0;
+        c.law->bounds_change = 0;
         const double r = radius_by_moments(&c);
         c.condition->mean_alone = !use_law(&c, r) && !(r > 0) && mean_alone_is_better(&c);
     }

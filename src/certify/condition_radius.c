@@ -16,13 +16,14 @@ static double direct_radius(const cr_evaluation *e, int i, double cap)
     const cr_bound *b = e->bounds + i;
     const uint32_t counted = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE,
                    named = e->conditions.question.solver_constraints;
-    if (c->law) return cr_distribution_bound_radius(c->law, b->law_mean, c->threshold, cap);
+    if (c->law) return cr_distribution_bound_radius(c->law, b->transformed_mean, c->threshold, cap);
     if (!c->is_binomial || b->moments.constraints != counted) return NAN;
     if (named && (named & counted) != counted) return NAN;
-    if (!c->pairs.samples) return cr_shift_max_radius(b->miss_rate, 0.5 * (1 - c->threshold), cap);
+    if (!c->pairs.samples)
+        return cr_shift_max_radius(b->failure_probability, 0.5 * (1 - c->threshold), cap);
     /* The target radius is tried first, so that no search falls short of it. */
     const double target = g->target_radius * (1 + CR_TARGET_MARGIN) / b->moments.sigma;
-    return fmin(cr_antithetic_radius(&c->pairs, b->miss_rate, target), cap);
+    return fmin(cr_antithetic_radius(&c->pairs, b->failure_probability, target), cap);
 }
 
 /* The true mean has one condition: that it moves by the tolerance at most, to either side. */
@@ -30,7 +31,7 @@ static certreg_status radius_of_true_mean(cr_deadline *watch, const cr_evaluatio
                                           cr_condition_radius *out, certreg_error *why)
 {
     certreg_radius found = {.struct_size = sizeof found};
-    cr_bisection how = cr_radius_default(watch);
+    cr_radius_options how = cr_radius_default(watch);
     how.cap = cap;
     const certreg_status status =
         cr_radius_change_within(&how, &e->bounds->moments, e->conditions.question.given.constraints,
@@ -68,7 +69,7 @@ static certreg_status radius_of_scores(cr_deadline *watch, const cr_evaluation *
     found.radius = least > 0 ? nextafter(least * e->bounds->moments.sigma, 0) : 0;
     found.outcome = CERTREG_OUTCOME_CAPPED; /* at the radius above, unless a search ends earlier */
     if (searches && least > 0) {
-        cr_bisection how = cr_radius_default(watch);
+        cr_radius_options how = cr_radius_default(watch);
         how.cap = least;
         const cr_mean_conditions remaining = {searched, threshold, (size_t)searches,
                                               conditions->question.solver_constraints};

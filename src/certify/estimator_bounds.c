@@ -20,7 +20,8 @@ static int index_of_side(const cr_conditions *conditions, int32_t side)
  * positive mean. */
 static void subtract_threshold(const cr_score *score, certreg_bounds *b)
 {
-    const double threshold = cr_score_traits_of(score->kind).two_valued ? 2 * score->needed - 1 : 0;
+    const double threshold =
+        cr_score_traits_of(score->kind).two_valued ? 2 * score->required_probability - 1 : 0;
     if (threshold == 0) return;
     b->mean_lo = nextafter(b->mean_lo - threshold, -INFINITY);
     b->mean_hi = nextafter(b->mean_hi - threshold, INFINITY);

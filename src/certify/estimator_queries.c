@@ -23,8 +23,9 @@ static uint64_t first_passed(cr_view *v, const cr_conditions *conditions, const 
     cr_looks looks;
     cr_looks_schedule(v, &conditions->question, &looks);
     for (size_t j = 0; j < looks.count; j++)
-        if (cr_looks_passed(v, conditions, c, looks.at[j], failures_of(v, rate, looks.at[j])))
-            return looks.at[j];
+        if (cr_looks_passed(v, conditions, c, looks.samples[j],
+                            failures_of(v, rate, looks.samples[j])))
+            return looks.samples[j];
     return !conditions->question.is_group_sequential &&
                    cr_looks_passed(v, conditions, c, end, failures_of(v, rate, end))
                ? end

@@ -35,8 +35,8 @@ static void bounds_of_orders(cr_view *v, const cr_conditions *conditions, double
     const size_t first = conditions->first_main_sample, count = conditions->samples - first;
     const cr_values values = {.y = v->values + first * v->model.outputs + q->given.output,
                               .count = count,
-                              .step = v->model.outputs,
-                              .watch = v->watch};
+                              .stride = v->model.outputs,
+                              .deadline = v->watch};
     const double p = order_probability(q, q->given.at_radius / v->input.least_sigma);
     const int64_t rank = cr_binomial_critical(count, p, 0.5 * q->given.alpha) + 1;
     const size_t valid = cr_location_count(&values);

@@ -94,7 +94,7 @@ static uint64_t next_look(const cr_context *w, const cr_request *r, uint64_t aft
         if (cr_request_question(w, r, i, &q)) continue;
         cr_looks_schedule(w->record, &q, &looks);
         for (size_t k = 0; k < looks.count; k++)
-            if (looks.at[k] > after && looks.at[k] < next) next = looks.at[k];
+            if (looks.samples[k] > after && looks.samples[k] < next) next = looks.samples[k];
     }
     return next;
 }

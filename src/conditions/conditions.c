@@ -69,10 +69,10 @@ static double threshold_of(cr_view *v, const cr_conditions *conditions, const cr
     const size_t served = q->given.serving_samples;
     double lo, hi;
     if (!served || score->kind == CR_SCORE_OUTPUT)
-        return c->is_binomial ? 2 * score->needed - 1 : 0;
+        return c->is_binomial ? 2 * score->required_probability - 1 : 0;
     if (score->kind == CR_SCORE_WITHIN)
         return cr_serving_binomial_count(served, max_outliers(v, q, score), beta);
-    if (c->is_binomial) return cr_serving_binomial(served, score->needed, beta);
+    if (c->is_binomial) return cr_serving_binomial(served, score->required_probability, beta);
     cr_score_range(score, v->model.lo + conditions->score_output,
                    v->model.hi + conditions->score_output, &lo, &hi);
     return cr_serving_bounded(cr_question_served_count(q), lo, hi, beta);
@@ -90,8 +90,9 @@ static void add(cr_view *v, cr_conditions *conditions, const cr_score *score, in
     if (!q->given.serving_pairs || !c->is_binomial) return;
     const uint64_t out = score->kind == CR_SCORE_WITHIN
                              ? max_outliers(v, q, score) + 1
-                             : served - cr_serving_count(served, score->needed);
-    if (out <= served) c->pairs = (cr_antithetic){.samples = served, .out = out, .rate = beta};
+                             : served - cr_serving_count(served, score->required_probability);
+    if (out <= served)
+        c->pairs = (cr_antithetic){.samples = served, .min_outside = out, .failure_rate = beta};
 }
 
 /* ---- all conditions of a question */
@@ -109,8 +110,8 @@ static cr_score near_score(const cr_score *about, const angle_test *test)
                  arc = fmax(test->min_arc, fmin(wanted, test->max_arc));
     score.kind = CR_SCORE_ARC;
     score.arc = arc * score.period;
-    score.cut = (0.5 - 2 * test->near + arc) * score.period;
-    score.needed = 1 / (1 + sin((test->near - arc) * CR_TWO_PI));
+    score.branch_cut = (0.5 - 2 * test->near + arc) * score.period;
+    score.required_probability = 1 / (1 + sin((test->near - arc) * CR_TWO_PI));
     return score;
 }
 
@@ -128,7 +129,7 @@ static cr_score own_score(cr_view *v, cr_conditions *conditions)
                                : q->given.serving_core > 0 ? q->given.serving_core
                                                            : q->given.tolerance,
                   .width = q->given.huber_width,
-                  .needed = of->level,
+                  .required_probability = of->level,
                   .period = q->period};
     if (s.kind == CR_SCORE_BALL) {
         s.center = conditions->scratch->center;
@@ -156,9 +157,9 @@ static void set_conditions_with(cr_view *v, cr_conditions *conditions, const ang
         add(v, conditions, &s, 0, q->given.serving_failure_rate);
         return;
     }
-    s.cut = test ? (0.5 - test->near) * s.period : s.period;
+    s.branch_cut = test ? (0.5 - test->near) * s.period : s.period;
     for (s.side = -1; s.side <= 1; s.side += 2) {
-        s.needed = s.side > 0 ? 1 - level : level;
+        s.required_probability = s.side > 0 ? 1 - level : level;
         add(v, conditions, &s, 0, part.side * rate);
     }
     for (s.side = -1; test && s.side <= 1; s.side += 2) {
@@ -197,7 +198,8 @@ static const angle_test *least_demanding(const cr_question *q)
     const cr_score score = {.tolerance = q->given.tolerance, .period = q->period};
     const angle_test *least = tests;
     for (int i = 1; i < ARC_TESTS; i++)
-        if (near_score(&score, tests + i).needed < near_score(&score, least).needed)
+        if (near_score(&score, tests + i).required_probability <
+            near_score(&score, least).required_probability)
             least = tests + i;
     return least;
 }

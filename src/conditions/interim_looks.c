@@ -20,16 +20,16 @@ static void default_looks(cr_view *v, uint64_t last, uint64_t together, cr_looks
     for (double main = 1; out->count + 1 < CR_LOOKS;) {
         const double at = ceil((pilot + main) / batch) * batch;
         if (at >= max_samples) break;
-        out->at[out->count++] = (uint64_t)at;
+        out->samples[out->count++] = (uint64_t)at;
         main = fmax(at - pilot + 1, ceil(by * (at - pilot)));
     }
-    out->at[out->count++] = last;
+    out->samples[out->count++] = last;
 }
 
 static int use_given_looks(const cr_question *q, cr_looks *out)
 {
     if (!q->given.looks) return 0;
-    memcpy(out->at, q->given.looks, q->given.look_count * sizeof *q->given.looks);
+    memcpy(out->samples, q->given.looks, q->given.look_count * sizeof *q->given.looks);
     out->count = q->given.look_count;
     return 1;
 }
@@ -51,8 +51,9 @@ static double cached_share_of_pairs(cr_workspace *s, const cr_antithetic *pairs,
     const cr_antithetic_cache now = {.pairs = *pairs, .shift = shift};
     for (size_t i = 0; i < CR_ANTITHETIC_CACHE_SIZE; i++) {
         const cr_antithetic_cache *k = s->shares + i;
-        if (k->shift == shift && k->pairs.samples == pairs->samples && k->pairs.out == pairs->out &&
-            k->pairs.rate == pairs->rate)
+        if (k->shift == shift && k->pairs.samples == pairs->samples &&
+            k->pairs.min_outside == pairs->min_outside &&
+            k->pairs.failure_rate == pairs->failure_rate)
             return k->share;
     }
     cr_antithetic_cache *oldest = s->shares + s->shares_next++ % CR_ANTITHETIC_CACHE_SIZE;
@@ -102,10 +103,10 @@ static int make_step(cr_group_tests *t, double *paths)
     uint64_t trials[CR_LOOKS];
     int64_t critical[CR_LOOKS];
     for (size_t j = 0; j < t->count; j++) trials[j] = t->trials[j];
-    const cr_group_design design = {trials, t->count, t->q[t->made], t->alpha};
+    const cr_group_design design = {trials, t->count, t->q[t->completed], t->alpha};
     if (!cr_group_search_step(&t->search, &design, paths, CR_GROUP_WORK_DOUBLES, critical))
         return 0;
-    narrow(critical, t->count, t->critical[t->made]);
+    narrow(critical, t->count, t->critical[t->completed]);
     return 1;
 }
 
@@ -124,11 +125,11 @@ static void nest(cr_group_tests *t)
  * returns 0, and the next call continues it, so that the numbers never depend on the time. */
 static int continue_tests(cr_group_tests *t, double *paths, cr_deadline *watch)
 {
-    while (t->made < CR_GROUP_RADII) {
+    while (t->completed < CR_GROUP_RADII) {
         if (cr_deadline_late(watch)) return 0;
         if (!make_step(t, paths)) continue;
         cr_group_search_init(&t->search, t->count, t->alpha);
-        if (++t->made == CR_GROUP_RADII) nest(t);
+        if (++t->completed == CR_GROUP_RADII) nest(t);
     }
     return 1;
 }
@@ -154,7 +155,8 @@ static const cr_group_tests *group_tests(cr_view *v, const cr_conditions *condit
     cr_looks looks;
     cr_looks_schedule(v, &conditions->question, &looks);
     now.count = looks.count;
-    for (size_t j = 0; j < looks.count; j++) now.trials[j] = (uint32_t)(looks.at[j] - v->pilot);
+    for (size_t j = 0; j < looks.count; j++)
+        now.trials[j] = (uint32_t)(looks.samples[j] - v->pilot);
     for (size_t i = 0; i < CR_GROUP_RADII; i++) {
         if (c->pairs.samples && cr_deadline_late(v->watch)) return NULL;
         now.q[i] = critical_probability(v, conditions, c,
@@ -207,8 +209,8 @@ double cr_looks_anytime_upper(cr_view *v, const cr_conditions *conditions, const
         default_looks(v, v->plan.max_samples, 1, &looks);
     /* At each look, and at the end of the record. */
     while (at < conditions->samples && !v->watch->late) {
-        const int last = count == looks.count || looks.at[count] >= conditions->samples;
-        const size_t end = last ? conditions->samples : (size_t)looks.at[count];
+        const int last = count == looks.count || looks.samples[count] >= conditions->samples;
+        const size_t end = last ? conditions->samples : (size_t)looks.samples[count];
         seen += count_failures(v, conditions, c, at, end);
         at = end;
         failures[count] = seen;

@@ -26,9 +26,9 @@ static double location_of(cr_view *v, const cr_question *q, size_t first, size_t
 {
     cr_values values = {.y = cr_view_output_ptr(v, first, q->given.output),
                         .count = count,
-                        .step = v->model.outputs,
+                        .stride = v->model.outputs,
                         .period = q->period,
-                        .watch = v->watch};
+                        .deadline = v->watch};
     if (q->period > 0) values.origin = isnan(about) ? cr_location_circular_mean(&values) : about;
     return wrap(v, q, values.origin + q->statistic->estimate(q, &values));
 }
@@ -50,7 +50,7 @@ static double choose_number(cr_view *v, const cr_question *q)
     }
     const cr_values values = {.y = cr_view_output_ptr(v, 1, q->given.output),
                               .count = noisy,
-                              .step = v->model.outputs,
+                              .stride = v->model.outputs,
                               .period = q->period};
     return wrap(v, q,
                 cr_pilot_prediction(&values, q->given.tolerance,
@@ -76,7 +76,7 @@ static float distance(cr_view *v, size_t a, size_t b)
 static double median_distance(cr_view *v, size_t sample, size_t count, double least)
 {
     float distances[MAX_CENTERS];
-    const cr_values values = {.y = distances, .count = count, .step = 1};
+    const cr_values values = {.y = distances, .count = count, .stride = 1};
     const size_t rank = (count - 1) / 2;
     size_t nearer = 0;
     for (size_t i = 0; i < count; i++) {
@@ -213,11 +213,11 @@ static void estimate_outputs(cr_view *v, const cr_question *q, size_t samples, d
         const cr_values values = {
             .y = cr_view_output_ptr(v, noisy, (int32_t)(q->first_output + d.first)),
             .count = count,
-            .step = v->model.outputs,
-            .along = d.along,
+            .stride = v->model.outputs,
+            .unit_vector = d.unit_vector,
             .outputs = d.outputs};
         const double median = d.weight * cr_location_median(&values);
-        for (size_t k = 0; k < d.outputs; k++) out[d.first + k] += d.along[k] * median;
+        for (size_t k = 0; k < d.outputs; k++) out[d.first + k] += d.unit_vector[k] * median;
     }
 }
 

@@ -69,7 +69,7 @@ static double spread_of_mean(cr_view *v, const cr_question *q, size_t k, const c
 {
     const size_t first = cr_view_first_noisy(v);
     cr_score s = {.kind = CR_SCORE_OUTPUT, .outputs = d->outputs};
-    for (size_t i = 0; i < d->outputs; i++) s.along[i] = d->along[i];
+    for (size_t i = 0; i < d->outputs; i++) s.unit_vector[i] = d->unit_vector[i];
     const cr_samples pilot = cr_view_samples(v, &s, (int32_t)k, first, v->pilot - first, 0);
     cr_moments m;
     double lo, hi;
@@ -100,9 +100,9 @@ static double spread_of(cr_view *v, size_t k, const cr_direction *along)
     const size_t first = cr_view_first_noisy(v);
     const cr_values values = {.y = cr_view_output_ptr(v, first, (int32_t)k),
                               .count = v->pilot - first,
-                              .step = v->model.outputs,
-                              .watch = v->watch,
-                              .along = along ? along->along : NULL,
+                              .stride = v->model.outputs,
+                              .deadline = v->watch,
+                              .unit_vector = along ? along->unit_vector : NULL,
                               .outputs = along ? along->outputs : 0};
     const size_t count = cr_location_count(&values), low = (size_t)(0.16 * (double)count);
     if (count < FEW) return NAN;
@@ -222,7 +222,7 @@ int32_t cr_directions_project_score(cr_view *v, const cr_conditions *c, size_t d
     if (d.outputs == 1) return (int32_t)first;
     s->outputs = d.outputs;
     if (s->kind != CR_SCORE_OUTPUT) s->center = psi;
-    for (size_t k = 0; k < d.outputs; k++) s->along[k] = d.along[k];
+    for (size_t k = 0; k < d.outputs; k++) s->unit_vector[k] = d.unit_vector[k];
     s->tolerance = fmax(DBL_MIN, s->tolerance - lost_to_rounding(v, s, first));
     return (int32_t)first;
 }

@@ -25,12 +25,12 @@ cr_samples cr_view_samples(cr_view *v, const cr_score *score, int32_t output, si
                            size_t count, double center)
 {
     return (cr_samples){.y = cr_view_output_ptr(v, 0, output),
-                        .step = v->model.outputs,
+                        .stride = v->model.outputs,
                         .first = first,
                         .count = count,
                         .score = score,
                         .center = center,
-                        .watch = v->watch};
+                        .deadline = v->watch};
 }
 
 /* One-to-one in h for each float, and in the float for each h. The float enters the lower half, so

@@ -57,7 +57,7 @@ static double pair_tail(double M, double both, double neither, double count)
 double cr_antithetic_tail(const cr_antithetic *pairs, double both, double neither)
 {
     const uint64_t pair_count = pairs->samples / 2;
-    const double M = (double)pair_count, count = (double)pairs->out;
+    const double M = (double)pair_count, count = (double)pairs->min_outside;
     both = fmin(both + DBL_EPSILON, 1); /* so that it is not 0 */
     neither = fmax(fmin(neither, 1 - both), 0);
     const double even_tail = pair_tail(M, both, neither, count);
@@ -106,7 +106,7 @@ static double max_inner_bound(double p, double r, double min_a)
 /* Returns 1 if requests hold for all a up to cell_end, from the a with this `neither`. */
 static int cell_holds(const cr_antithetic *pairs, double cell_end, double neither)
 {
-    return cr_antithetic_tail(pairs, both_probability(cell_end), neither) <= pairs->rate;
+    return cr_antithetic_tail(pairs, both_probability(cell_end), neither) <= pairs->failure_rate;
 }
 
 int cr_antithetic_holds(const cr_antithetic *pairs, double p, double r)

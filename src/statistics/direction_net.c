@@ -132,7 +132,7 @@ static void set_axis(const direction_set *set, int nets, size_t outputs, size_t 
 
 cr_direction cr_direction_net_direction(cr_net net, size_t outputs, size_t index)
 {
-    cr_direction d = {.block = 0, .along = {1}};
+    cr_direction d = {.block = 0, .unit_vector = {1}};
     const blocks b = blocks_of(net, outputs);
     const size_t directions_of_threes = b.threes * direction_set_of(net, 3)->direction_count;
     const int is_three = index < directions_of_threes;
@@ -147,7 +147,7 @@ cr_direction cr_direction_net_direction(cr_net net, size_t outputs, size_t index
     d.weight = (double)d.outputs / (double)directions_per_block;
     if (d.outputs > 1)
         set_axis(direction_set_of(net, d.outputs), net == CR_NET_MEANS ? MEANS : PROJECTIONS,
-                 d.outputs, index % directions_per_block, d.along);
+                 d.outputs, index % directions_per_block, d.unit_vector);
     return d;
 }
 
@@ -196,7 +196,8 @@ double cr_direction_net_scale(size_t outputs, const double *proportions, cr_dead
     double max_norm = 0;
     for (size_t i = 0; i < count; i++) {
         const cr_direction d = cr_direction_net_direction(CR_NET_PROJECTIONS, outputs, i);
-        for (size_t k = 0; k < outputs; k++) term[i][k] = d.weight * proportions[i] * d.along[k];
+        for (size_t k = 0; k < outputs; k++)
+            term[i][k] = d.weight * proportions[i] * d.unit_vector[k];
     }
     const uint32_t sign_patterns = count ? UINT32_C(1) << (count - 1) : 0,
                    steps = sign_patterns < GRAY_CODE_STEPS ? sign_patterns : GRAY_CODE_STEPS;

@@ -15,10 +15,10 @@ typedef enum cr_net {
 } cr_net;
 
 typedef struct cr_direction {
-    size_t block, first, outputs;   /* outputs first .. first+outputs-1 of the vector */
-    double along[CR_NET_MAX_BLOCK]; /* a unit vector, each number rounded to double; {1} of one */
-    double weight;                  /* of PROJECTIONS and COORDINATES: weight * along along' adds up
-                                       to the identity */
+    size_t block, first, outputs;         /* outputs first .. first+outputs-1 of the vector */
+    double unit_vector[CR_NET_MAX_BLOCK]; /* v, each number rounded to double; {1} of one */
+    /* Of PROJECTIONS and COORDINATES: the sum of weight * v v' is the identity. */
+    double weight;
 } cr_direction;
 
 size_t cr_direction_net_blocks(cr_net, size_t outputs); /* number of blocks */

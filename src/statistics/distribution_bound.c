@@ -60,7 +60,7 @@ static double value_in_cell(const cr_distribution_bound *bound, int cell, double
 {
     const double offset = u - cell_start(bound, cell), width = width_of_cell(bound, cell);
     return bound->height[cell] + bound->slope[cell] * (offset < width ? offset : width) -
-           (bound->moves ? u : 0);
+           (bound->bounds_change ? u : 0);
 }
 
 double cr_distribution_bound_value(const cr_distribution_bound *bound, double u)
@@ -71,13 +71,13 @@ double cr_distribution_bound_value(const cr_distribution_bound *bound, double u)
 /* H is linear between the ends of cells and beyond the last, so its extremes are there. */
 void cr_distribution_bound_range(const cr_distribution_bound *bound, cr_betting_problem *bet)
 {
-    double lo = value_in_cell(bound, CR_HISTOGRAM_CELLS - 1, bound->greatest), hi = lo;
+    double lo = value_in_cell(bound, CR_HISTOGRAM_CELLS - 1, bound->max_value), hi = lo;
     for (int k = 0; k <= CR_HISTOGRAM_CELLS; k++) {
-        const double value = bound->height[k] - (bound->moves ? cell_start(bound, k) : 0);
+        const double value = bound->height[k] - (bound->bounds_change ? cell_start(bound, k) : 0);
         lo = fmin(lo, value);
         hi = fmax(hi, value);
     }
-    const double margin = bound->moves ? 0x1p-40 * (hi - lo) : 0;
+    const double margin = bound->bounds_change ? 0x1p-40 * (hi - lo) : 0;
     bet->lo = lo - margin;
     bet->hi = hi + margin;
 }
@@ -119,8 +119,8 @@ void cr_distribution_bound_fit(cr_distribution_bound *bound, const cr_score_hist
     *bound = (cr_distribution_bound){.min_value = histogram->min_value,
                                      .min_score = histogram->min_score,
                                      .cell_width = histogram->cell_width,
-                                     .greatest = bound->greatest,
-                                     .moves = bound->moves};
+                                     .max_value = bound->max_value,
+                                     .bounds_change = bound->bounds_change};
     set_slopes(bound, count, offset_sum, total, r);
 }
 
@@ -158,10 +158,10 @@ static double conjugate(double slope, double r)
 static double shifted_fraction(const cr_distribution_bound *bound, double fraction, double mean,
                                double r)
 {
-    const double identity_weight = bound->moves ? 1 - fraction : 0,
+    const double identity_weight = bound->bounds_change ? 1 - fraction : 0,
                  last_edge = bound->min_score + (CR_HISTOGRAM_CELLS - 1) * bound->cell_width;
-    double sum = bound->moves ? fraction * (bound->min_value + mean)
-                              : bound->min_value + fraction * mean,
+    double sum = bound->bounds_change ? fraction * (bound->min_value + mean)
+                                      : bound->min_value + fraction * mean,
            size = fabs(bound->min_value) + fabs(mean), cell_conjugate = 0;
     for (int k = 0; k < CR_HISTOGRAM_CELLS; k++) {
         const double slope = bound->slope[k], width = width_of_cell(bound, k),
@@ -172,8 +172,8 @@ static double shifted_fraction(const cr_distribution_bound *bound, double fracti
         size += (1 + slope) * cell_size;
     }
     if (identity_weight > 0) {
-        sum += conjugate(identity_weight, r) * fmax(0, bound->greatest - last_edge);
-        size += 2 * fabs(bound->greatest);
+        sum += conjugate(identity_weight, r) * fmax(0, bound->max_value - last_edge);
+        size += 2 * fabs(bound->max_value);
     }
     return sum - 0x1p-44 * size;
 }

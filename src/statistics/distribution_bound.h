@@ -19,8 +19,8 @@ typedef struct cr_score_histogram {
 /* H rises from 0 at min_value with one slope for each cell, and is level beyond the last. */
 typedef struct cr_distribution_bound {
     double min_value, min_score, cell_width;
-    double greatest; /* greatest possible score */
-    int moves;       /* 1: H(u) - u replaces H(u), for a bound of the change of E u */
+    double max_value;  /* maximum possible score */
+    int bounds_change; /* 1: H(u) - u replaces H(u), for a bound of the change of E u */
     double slope[CR_HISTOGRAM_CELLS], height[CR_HISTOGRAM_CELLS + 1]; /* H at the ends of cells */
 } cr_distribution_bound;
 
@@ -28,8 +28,8 @@ typedef struct cr_distribution_bound {
  * min_value or not finite; else 1. */
 int cr_score_histogram_make(cr_score_histogram *, const cr_samples *, double min_value);
 /* Sets the slopes for which the bound within the shift r > 0, in units of sigma, is largest for
- * these scores without one fold, or for all if there is no such fold. Keeps `greatest` and `moves`.
- * The bound of any slopes is valid. */
+ * these scores without one fold, or for all if there is no such fold. Keeps max_value and
+ * bounds_change. The bound of any slopes is valid. */
 void cr_distribution_bound_fit(cr_distribution_bound *, const cr_score_histogram *, size_t fold,
                                double r);
 /* Sets the range of a bet on the mean of H, or of H(u) - u. */
@@ -39,8 +39,8 @@ void cr_distribution_bound_add_pilot(const cr_distribution_bound *, const cr_sco
                                      size_t fold, cr_betting_problem *);
 /* Returns H(u), or H(u) - u, for u from min_value on. */
 double cr_distribution_bound_value(const cr_distribution_bound *, double u);
-/* Returns a lower bound of E u after any shift up to r >= 0, or of the change of E u if `moves` is
- * set, given that E H(u), or E[H(u) - u], is at least `mean`. Rounded down. */
+/* Returns a lower bound of E u after any shift up to r >= 0, or of the change of E u if
+ * bounds_change is set, given that E H(u), or E[H(u) - u], is at least `mean`. Rounded down. */
 double cr_distribution_bound_shifted(const cr_distribution_bound *, double mean, double r);
 /* Returns the largest r up to the cap at which this bound is above the threshold, or 0 if there is
  * none. */

@@ -12,7 +12,7 @@
 #define CR_GROUP_CACHE_SIZE 8u         /* tests of conditions that are kept */
 
 typedef struct cr_looks { /* numbers of samples, pilot included */
-    uint64_t at[CR_LOOKS];
+    uint64_t samples[CR_LOOKS];
     size_t count;
 } cr_looks;
 
@@ -54,7 +54,7 @@ typedef struct cr_group_tests {
     size_t count;
     uint32_t trials[CR_LOOKS]; /* 32 bits to save memory: there are many */
     int32_t critical[CR_GROUP_RADII][CR_LOOKS];
-    size_t made;            /* radii with complete numbers */
+    size_t completed;       /* radii with complete numbers */
     cr_group_search search; /* of the next one, which a deadline may interrupt */
 } cr_group_tests;
 

@@ -20,11 +20,11 @@ double cr_location_wrap(double value, double origin, double period)
 /* Value i, or NaN for a failed output. Real numbers ignore the origin. */
 static double value_at(const cr_values *values, size_t i)
 {
-    double value = (double)values->y[i * values->step];
-    if (values->along) {
-        value *= values->along[0];
+    double value = (double)values->y[i * values->stride];
+    if (values->unit_vector) {
+        value *= values->unit_vector[0];
         for (size_t k = 1; k < values->outputs; k++)
-            value += values->along[k] * (double)values->y[i * values->step + k];
+            value += values->unit_vector[k] * (double)values->y[i * values->stride + k];
     }
     if (!isfinite(value)) return NAN;
     return values->period > 0 ? cr_location_wrap(value, values->origin, values->period) : value;
@@ -33,13 +33,14 @@ static double value_at(const cr_values *values, size_t i)
 /* Returns 1 if there is a value i and the deadline has not passed. */
 static inline int has_value(const cr_values *values, size_t i)
 {
-    return i < values->count && !cr_deadline_ends(values->watch, i);
+    return i < values->count && !cr_deadline_ends(values->deadline, i);
 }
 
 /* Returns 1 if there are values from `first` on and the deadline has not passed. */
 static inline int has_chunk(const cr_values *values, size_t first)
 {
-    return first < values->count && !cr_deadline_ends(values->watch, first + CR_LOCATION_CHUNK - 1);
+    return first < values->count &&
+           !cr_deadline_ends(values->deadline, first + CR_LOCATION_CHUNK - 1);
 }
 
 /* Reads the values of a chunk that have not failed, and returns their number. The places behind
@@ -49,10 +50,10 @@ static inline size_t read_chunk(const cr_values *values, size_t first,
 {
     const size_t remaining = values->count - first,
                  end = remaining < CR_LOCATION_CHUNK ? remaining : CR_LOCATION_CHUNK;
-    const int is_plain = !values->along && !(values->period > 0);
+    const int is_plain = !values->unit_vector && !(values->period > 0);
     size_t count = 0;
     for (size_t k = 0; k < end; k++) {
-        const double value = is_plain ? (double)values->y[(first + k) * values->step]
+        const double value = is_plain ? (double)values->y[(first + k) * values->stride]
                                       : value_at(values, first + k);
         out[count] = value;
         count += isfinite(value) != 0;
@@ -76,7 +77,7 @@ static double value_in_order(const void *values, size_t i)
 
 double cr_location_order(const cr_values *values, size_t rank)
 {
-    const cr_indexed_values indexed = {value_in_order, values, values->count, values->watch};
+    const cr_indexed_values indexed = {value_in_order, values, values->count, values->deadline};
     return cr_order_select(&indexed, rank);
 }
 
@@ -177,7 +178,7 @@ static int exceeds_at(root_edge *e, double theta)
 static void narrow_bracket(root_edge *e, double x, double excess)
 {
     double latest = e->high;
-    for (int i = 0; i < MAX_SECANTS && !cr_deadline_late(e->values->watch); i++) {
+    for (int i = 0; i < MAX_SECANTS && !cr_deadline_late(e->values->deadline); i++) {
         const double slope = (excess - e->excess) / (latest - x),
                      margin = 8 * e->excess_error / slope,
                      next = latest + e->excess / slope + copysign(margin, e->excess);
@@ -196,7 +197,7 @@ static double find_edge(root_edge *e, double lo, double hi)
     const double excess = e->excess;
     if (exceeds_at(e, hi)) return hi;
     if (e->low == lo && e->high == hi) narrow_bracket(e, lo, excess);
-    for (int i = 0; i < MAX_BISECTIONS && !cr_deadline_late(e->values->watch); i++) {
+    for (int i = 0; i < MAX_BISECTIONS && !cr_deadline_late(e->values->deadline); i++) {
         const double middle = lo + 0.5 * (hi - lo);
         if (!(middle > lo && middle < hi)) break;
         if (exceeds_at(e, middle)) lo = middle;
@@ -241,7 +242,7 @@ double cr_location_circular_mean(const cr_values *values)
 {
     double cosines = 0, sines = 0;
     for (size_t i = 0; has_value(values, i); i++) {
-        const double value = (double)values->y[i * values->step];
+        const double value = (double)values->y[i * values->stride];
         if (!isfinite(value)) continue;
         const double angle = CR_TWO_PI * (remainder(value, values->period) / values->period);
         cosines += cos(angle);

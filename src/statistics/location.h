@@ -5,17 +5,17 @@
 #include "base/deadline.h"
 #include <stddef.h>
 
-/* Values read in place: sample i is y[i*step]. Outputs that are not finite are failed calls and are
- * skipped everywhere here. period 0: the values themselves. period > 0 (angles): differences to
+/* Values read in place: sample i is y[i*stride]. Outputs that are not finite are failed calls and
+ * are skipped everywhere here. period 0: the values themselves. period > 0 (angles): differences to
  * `origin`, wrapped into [-period/2, period/2]. */
 typedef struct cr_values {
     const float *y;
-    size_t count, step;
+    size_t count, stride;
     double origin, period;
-    cr_deadline *watch; /* NULL: no deadline. If it is late, a location is any number */
-    /* Not NULL: value i is along . (y[i*step], y[i*step + 1], ...) over `outputs` numbers, and has
-     * failed if one of them has. For order statistics and medians only. */
-    const double *along;
+    cr_deadline *deadline; /* NULL: no deadline. If it is late, a location is any number */
+    /* Not NULL: value i is unit_vector . (y[i*stride], y[i*stride + 1], ...) over `outputs`
+     * numbers, and has failed if one of them has. For order statistics and medians only. */
+    const double *unit_vector;
     size_t outputs;
 } cr_values;
 

@@ -40,7 +40,7 @@ static double end_margin(const cr_score *s)
 
 static double circular_value(const cr_score *s, double t)
 {
-    const double cut = s->cut - end_margin(s);
+    const double cut = s->branch_cut - end_margin(s);
     switch (s->kind) {
     case CR_SCORE_SINE: return sin((t + s->tolerance) * (CR_TWO_PI / s->period));
     case CR_SCORE_ARC: return t >= end_margin(s) - s->arc && t <= cut ? 1 : -1;
@@ -94,7 +94,7 @@ static double project(const cr_score *s, const float *y, double *size)
     double sum = 0;
     *size = DBL_MIN;
     for (size_t k = 0; k < s->outputs; k++) {
-        const double term = s->along[k] * ((double)y[k] - center_at(s, k));
+        const double term = s->unit_vector[k] * ((double)y[k] - center_at(s, k));
         sum += term;
         *size += fabs(term);
     }
@@ -129,7 +129,7 @@ static void projected_range(const cr_score *s, const double *lo, const double *h
     *min_score = offset - margin;
     *max_score = offset + margin;
     for (size_t k = 0; k < s->outputs; k++) {
-        const double v = (s->side < 0 ? -1 : 1) * s->along[k], c = center_at(s, k);
+        const double v = (s->side < 0 ? -1 : 1) * s->unit_vector[k], c = center_at(s, k);
         if (v == 0) continue;
         *min_score += v * ((v > 0 ? lo[k] : hi[k]) - c);
         *max_score += v * ((v > 0 ? hi[k] : lo[k]) - c);
@@ -140,8 +140,8 @@ double cr_score_rounding_error(const cr_score *s, const double *lo, const double
 {
     double size = s->tolerance;
     for (size_t k = 0; k < s->outputs; k++)
-        if (s->along[k] != 0)
-            size += fabs(s->along[k]) *
+        if (s->unit_vector[k] != 0)
+            size += fabs(s->unit_vector[k]) *
                     fmax(fabs(lo[k] - center_at(s, k)), fabs(hi[k] - center_at(s, k)));
     return isfinite(size) ? relative_rounding * size : 0;
 }

@@ -11,7 +11,7 @@ enum cr_score_kind {
     CR_SCORE_HUBER,      /* clip((t + tolerance)/width, -1, 1) */
     CR_SCORE_SIGN,       /* 1 if t > -tolerance, else -1 */
     CR_SCORE_SINE,       /* sin(t + tolerance), angles */
-    CR_SCORE_ARC,        /* 1 if -arc <= t <= cut, else -1, angles */
+    CR_SCORE_ARC,        /* 1 if -arc <= t <= branch_cut, else -1, angles */
     CR_SCORE_WITHIN,     /* 1 if |t| < tolerance, else -1 */
     CR_SCORE_BALL        /* 1 if all outputs lie within tolerance of the center, else -1 */
 };
@@ -25,17 +25,17 @@ typedef struct cr_score_traits {
 cr_score_traits cr_score_traits_of(enum cr_score_kind); /* all 0 for the output itself */
 
 /* t is side*(y - prediction), on the circle if period > 0. With a period, HUBER is -1 for |t| >=
- * cut, and SIGN for t >= cut: there the moving cut of the line could change the branch (theory
- * 7.2). An output that failed has the least score on both sides. Along a direction the output is
- * v.(y - center), and the prediction is 0 (theory 7.3). */
+ * branch_cut, and SIGN for t >= branch_cut: there the moving cut of the line could change the
+ * branch (theory 7.2). An output that failed has the least score on both sides. Along a direction
+ * the output is v.(y - center), and the prediction is 0 (theory 7.3). */
 typedef struct cr_score {
     enum cr_score_kind kind;
     int32_t side; /* +1 is u_+, -1 is u_- */
-    double prediction, tolerance, width, period, cut, arc;
-    double needed;        /* ARC: the probability of 1 that keeps the circular mean near */
-    const double *center; /* BALL and directions: one number for each output; NULL: 0 */
-    size_t outputs;       /* BALL and directions: how many there are. 0: one output as it is */
-    double along[CR_NET_MAX_BLOCK]; /* v */
+    double prediction, tolerance, width, period, branch_cut, arc;
+    double required_probability; /* ARC: the probability of 1 that keeps the circular mean near */
+    const double *center;        /* BALL and directions: one number for each output; NULL: 0 */
+    size_t outputs;              /* BALL and directions: their number; 0: one output */
+    double unit_vector[CR_NET_MAX_BLOCK]; /* v */
 } cr_score;
 
 /* Returns the score of y: one output, or all outputs of a sample for BALL and along a direction. */

@@ -37,7 +37,7 @@ static inline double sum_of(unsigned M, double both, double neither, int count)
 static inline double tail_of(const cr_antithetic *pairs, double both, double neither)
 {
     const unsigned M = (unsigned)(pairs->samples / 2);
-    const int out = (int)pairs->out;
+    const int out = (int)pairs->min_outside;
     const double q = 0.5 * (1 + both - neither);
     if (pairs->samples % 2 == 0) return sum_of(M, both, neither, out);
     return (1 - q) * sum_of(M, both, neither, out) + q * sum_of(M, both, neither, out - 1);
