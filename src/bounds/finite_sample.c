@@ -74,47 +74,47 @@ static double pilot_mean(const cr_samples *pilot, double min_score, double max_s
 }
 
 static void bound_moment(const cr_finite_sample_problem *problem, double center, double alpha,
-                         certreg_bounds *bounds)
+                         certreg_bounds *b)
 {
-    const double max_distance = fmax(bounds->range_hi - center, center - bounds->range_lo);
+    const double max_distance = fmax(b->range_hi - center, center - b->range_lo);
     const cr_samples all = all_samples(problem->view, problem->conditions, problem->score, center);
     const cr_betting_problem bet = {.value = squared_score,
                                     .context = &all,
                                     .hi = max_distance * max_distance * (1 + 4 * DBL_EPSILON),
                                     .first = problem->conditions->first_main_sample};
-    bounds->moment_center = center;
-    bounds->moment_hi = betting_bound(problem->view, problem->conditions, bet, alpha,
-                                      problem->forecast_samples, 1) *
-                        (1 + 4 * DBL_EPSILON);
-    bounds->constraints |= CERTREG_CONSTRAINT_MOMENT;
+    b->moment_center = center;
+    b->moment_hi = betting_bound(problem->view, problem->conditions, bet, alpha,
+                                 problem->forecast_samples, 1) *
+                   (1 + 4 * DBL_EPSILON);
+    b->constraints |= CERTREG_CONSTRAINT_MOMENT;
     /* (E u - center)^2 <= E (u - center)^2 */
-    const double max_deviation = nextafter(sqrt(bounds->moment_hi), INFINITY) * (1 + DBL_EPSILON);
-    bounds->mean_lo = fmax(bounds->mean_lo, nextafter(center - max_deviation, -INFINITY));
-    bounds->mean_hi = fmin(bounds->mean_hi, nextafter(center + max_deviation, INFINITY));
+    const double max_deviation = nextafter(sqrt(b->moment_hi), INFINITY) * (1 + DBL_EPSILON);
+    b->mean_lo = fmax(b->mean_lo, nextafter(center - max_deviation, -INFINITY));
+    b->mean_hi = fmin(b->mean_hi, nextafter(center + max_deviation, INFINITY));
 }
 
 static void bound_mean(const cr_finite_sample_problem *problem, double alpha, int two_sided,
-                       certreg_bounds *bounds)
+                       certreg_bounds *b)
 {
     const cr_samples all = all_samples(problem->view, problem->conditions, problem->score, 0);
     const cr_betting_problem bet = {.value = score_value,
                                     .context = &all,
-                                    .lo = bounds->range_lo,
-                                    .hi = bounds->range_hi,
+                                    .lo = b->range_lo,
+                                    .hi = b->range_hi,
                                     .first = problem->conditions->first_main_sample};
     const double alpha_per_end = two_sided ? alpha / 2 : alpha;
-    bounds->mean_lo = betting_bound(problem->view, problem->conditions, bet, alpha_per_end,
-                                    problem->forecast_samples, 0);
+    b->mean_lo = betting_bound(problem->view, problem->conditions, bet, alpha_per_end,
+                               problem->forecast_samples, 0);
     if (two_sided)
-        bounds->mean_hi = betting_bound(problem->view, problem->conditions, bet, alpha_per_end,
-                                        problem->forecast_samples, 1);
+        b->mean_hi = betting_bound(problem->view, problem->conditions, bet, alpha_per_end,
+                                   problem->forecast_samples, 1);
 }
 
 /* If mean and variance are both named, one moment bounds them jointly, and a score needs nothing
  * else, since the moment bounds its mean as well. If the variance alone is named, the moment about
  * the pilot's mean bounds it. A score's mean is bounded even then: the threshold is on it. */
 void cr_finite_sample_bounds(const cr_finite_sample_problem *problem, uint32_t constraints,
-                             certreg_bounds *bounds)
+                             certreg_bounds *b)
 {
     cr_view *v = problem->view;
     const int32_t k = problem->conditions->score_output;
@@ -124,21 +124,20 @@ void cr_finite_sample_bounds(const cr_finite_sample_problem *problem, uint32_t c
     const double mean_fraction = !has_variance                        ? 1
                                  : has_mean_and_variance == is_output ? mean_alpha_fraction
                                                                       : 0;
-    cr_score_range(problem->score, v->model.lo + k, v->model.hi + k, &bounds->range_lo,
-                   &bounds->range_hi);
-    bounds->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    bounds->mean_lo = bounds->range_lo;
-    bounds->mean_hi = bounds->range_hi;
-    if (mean_fraction > 0) bound_mean(problem, mean_fraction * problem->alpha, is_output, bounds);
+    cr_score_range(problem->score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
+    b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    b->mean_lo = b->range_lo;
+    b->mean_hi = b->range_hi;
+    if (mean_fraction > 0) bound_mean(problem, mean_fraction * problem->alpha, is_output, b);
     if (!has_variance) return;
     const cr_samples pilot = cr_split_pilot_scores(v, problem->conditions, problem->score);
     const double center = has_mean_and_variance && !is_output
-                              ? best_center(&pilot, bounds->range_lo, bounds->range_hi)
-                              : pilot_mean(&pilot, bounds->range_lo, bounds->range_hi);
-    bound_moment(problem, center, (1 - mean_fraction) * problem->alpha, bounds);
+                              ? best_center(&pilot, b->range_lo, b->range_hi)
+                              : pilot_mean(&pilot, b->range_lo, b->range_hi);
+    bound_moment(problem, center, (1 - mean_fraction) * problem->alpha, b);
     if (has_mean_and_variance) return;
-    bounds->variance_hi = bounds->moment_hi;
-    bounds->constraints |= CERTREG_CONSTRAINT_VARIANCE;
+    b->variance_hi = b->moment_hi;
+    b->constraints |= CERTREG_CONSTRAINT_VARIANCE;
 }
 
 /* ---- the whole distribution */
@@ -154,24 +153,22 @@ static double transformed_value(const void *context, size_t sample)
 }
 
 double cr_finite_sample_distribution_bound(cr_view *v, const cr_conditions *conditions,
-                                           const cr_condition *c, double alpha,
-                                           certreg_bounds *bounds)
+                                           const cr_condition *c, double alpha, certreg_bounds *b)
 {
     const cr_distribution_bound *bound = c->law;
     const int32_t k = conditions->score_output;
     const transformed_scores scores = {bound, all_samples(v, conditions, &c->score, 0)};
     cr_betting_problem bet = {
         .value = transformed_value, .context = &scores, .first = conditions->first_main_sample};
-    cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, &bounds->range_lo,
-                   &bounds->range_hi);
+    cr_score_range(&c->score, v->model.lo + k, v->model.hi + k, &b->range_lo, &b->range_hi);
     cr_distribution_bound_range(bound, &bet);
     /* The subtracted term is for the rounding of H. */
     const double mean = betting_bound(v, conditions, bet, alpha, 0, 0) -
-                        0x1p-50 * (fabs(bounds->range_lo) + fabs(bounds->range_hi));
-    bounds->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    bounds->mean_lo = bounds->range_lo;
-    bounds->mean_hi = bounds->range_hi;
+                        0x1p-50 * (fabs(b->range_lo) + fabs(b->range_hi));
+    b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    b->mean_lo = b->range_lo;
+    b->mean_hi = b->range_hi;
     if (!bound->bounds_change)
-        bounds->mean_lo = fmax(bounds->mean_lo, cr_distribution_bound_shifted(bound, mean, 0));
+        b->mean_lo = fmax(b->mean_lo, cr_distribution_bound_shifted(bound, mean, 0));
     return mean;
 }

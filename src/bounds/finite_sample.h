@@ -21,6 +21,6 @@ void cr_finite_sample_bounds(const cr_finite_sample_problem *, uint32_t constrai
 /* Returns a lower bound at level alpha of the mean of the condition's H, and sets the bounds of the
  * score that follow from it (theory 6.9). */
 double cr_finite_sample_distribution_bound(cr_view *, const cr_conditions *, const cr_condition *,
-                                           double alpha, certreg_bounds *bounds);
+                                           double alpha, certreg_bounds *b);
 
 #endif

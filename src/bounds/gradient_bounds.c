@@ -109,7 +109,7 @@ static deviation_and_kurtosis deviation_and_kurtosis_of(const cr_samples *sample
 }
 
 static certreg_status bound_asymptotic(cr_replay *r, const cr_conditions *conditions, double alpha,
-                                       const cr_samples *main, certreg_bounds *bounds)
+                                       const cr_samples *main, certreg_bounds *b)
 {
     const size_t count = r->view->plan.blocks;
     const cr_samples blocks = whole_blocks(r->view, *main);
@@ -129,9 +129,8 @@ static certreg_status bound_asymptotic(cr_replay *r, const cr_conditions *condit
     const double noise_gap = CR_NOISE_GAP * moments.deviation,
                  dimension = (double)r->view->input.active;
     cr_gradient_estimate(gram, count, &statistics);
-    bounds->gradient_lo = fmax(0, cr_gradient_lower(&statistics, linear ? tail : 0) - noise_gap);
-    bounds->gradient_hi =
-        cr_gradient_upper(&statistics, dimension, moments.kurtosis, tail) + noise_gap;
+    b->gradient_lo = fmax(0, cr_gradient_lower(&statistics, linear ? tail : 0) - noise_gap);
+    b->gradient_hi = cr_gradient_upper(&statistics, dimension, moments.kurtosis, tail) + noise_gap;
     return CERTREG_OK;
 }
 
@@ -147,32 +146,31 @@ static int prefetch_asymptotic(cr_replay *r, const cr_conditions *conditions,
 
 /* ---- without normality */
 /* Bounds E (u - center)^2 by the known moment about its own center, or by the range. */
-static double second_moment_about(const certreg_bounds *bounds, double center)
+static double second_moment_about(const certreg_bounds *b, double center)
 {
-    const double max_abs = fmax(bounds->range_hi, -bounds->range_lo);
-    const double known_center =
-                     bounds->constraints & CERTREG_CONSTRAINT_MOMENT ? bounds->moment_center : 0,
-                 moment = bounds->constraints & CERTREG_CONSTRAINT_MOMENT ? bounds->moment_hi
-                                                                          : max_abs * max_abs;
+    const double max_abs = fmax(b->range_hi, -b->range_lo);
+    const double known_center = b->constraints & CERTREG_CONSTRAINT_MOMENT ? b->moment_center : 0,
+                 moment = b->constraints & CERTREG_CONSTRAINT_MOMENT ? b->moment_hi
+                                                                     : max_abs * max_abs;
     const double center_distance = known_center - center,
-                 max_cross_term = fmax(center_distance * (bounds->mean_lo - known_center),
-                                       center_distance * (bounds->mean_hi - known_center));
+                 max_cross_term = fmax(center_distance * (b->mean_lo - known_center),
+                                       center_distance * (b->mean_hi - known_center));
     return (moment + 2 * max_cross_term + center_distance * center_distance) *
                (1 + CR_ROUNDING_MARGIN) +
            CR_TINY;
 }
 
 static certreg_status bound_without_normality(cr_replay *r, double alpha, const cr_samples *main,
-                                              certreg_bounds *bounds)
+                                              certreg_bounds *b)
 {
     const cr_martingale_problem problem = {
         .samples = *main,
-        .range_lo = bounds->range_lo,
-        .range_hi = bounds->range_hi,
-        .second_moment_hi = second_moment_about(bounds, main->center),
-        .cap = sqrt(second_moment_about(bounds, 0.5 * (bounds->mean_lo + bounds->mean_hi))),
+        .range_lo = b->range_lo,
+        .range_hi = b->range_hi,
+        .second_moment_hi = second_moment_about(b, main->center),
+        .cap = sqrt(second_moment_about(b, 0.5 * (b->mean_lo + b->mean_hi))),
         .alpha = alpha};
-    return cr_gradient_martingale_upper(r, &problem, &bounds->gradient_hi);
+    return cr_gradient_martingale_upper(r, &problem, &b->gradient_hi);
 }
 
 /* ---- all conditions */

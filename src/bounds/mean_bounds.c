@@ -31,14 +31,14 @@ static double failure_probability_upper(cr_view *v, const cr_conditions *conditi
 }
 
 double cr_mean_bounds_binomial(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                               double alpha, certreg_bounds *bounds)
+                               double alpha, certreg_bounds *b)
 {
     const double failure_probability = failure_probability_upper(v, conditions, c, alpha);
-    bounds->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    bounds->mean_lo = mean_from_probability(1, -1, failure_probability);
-    bounds->mean_hi = 1;
-    bounds->range_lo = -1;
-    bounds->range_hi = 1;
+    b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    b->mean_lo = mean_from_probability(1, -1, failure_probability);
+    b->mean_hi = 1;
+    b->range_lo = -1;
+    b->range_hi = 1;
     return failure_probability;
 }
 
@@ -94,18 +94,18 @@ static double square_bound(double v, double end, double p)
 
 /* Adds the variance bound that the two events imply, unless the square of the range overflows. */
 static void bound_variance(double v, double lo, double hi, double below, double above,
-                           certreg_bounds *bounds)
+                           certreg_bounds *b)
 {
     const double variance =
         nextafter(square_bound(v, lo, below) + square_bound(v, hi, above), INFINITY);
     if (!isfinite(variance)) return;
-    bounds->constraints |= CERTREG_CONSTRAINT_VARIANCE;
-    bounds->variance_hi = variance;
+    b->constraints |= CERTREG_CONSTRAINT_VARIANCE;
+    b->variance_hi = variance;
 }
 
 /* Bounds sparse scores. Non-zero: they have no finite range. */
 static int bound_by_counting(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                             double alpha, certreg_bounds *bounds)
+                             double alpha, certreg_bounds *b)
 {
     double lo, hi;
     score_range(v, conditions, c, &lo, &hi);
@@ -121,29 +121,29 @@ static int bound_by_counting(cr_view *v, const cr_conditions *conditions, const 
         above += u > level;
     }
     if (two_sided) alpha /= 2;
-    const double probability_below = cr_binomial_upper(below, bounds->samples, alpha);
-    bounds->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    bounds->range_lo = lo;
-    bounds->range_hi = hi;
-    bounds->mean_lo = mean_from_probability(level, lo, probability_below);
-    bounds->mean_hi = hi;
+    const double probability_below = cr_binomial_upper(below, b->samples, alpha);
+    b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    b->range_lo = lo;
+    b->range_hi = hi;
+    b->mean_lo = mean_from_probability(level, lo, probability_below);
+    b->mean_hi = hi;
     if (!two_sided) return 0; /* the number of scores above the level is not bounded */
-    const double probability_above = cr_binomial_upper(above, bounds->samples, alpha);
-    bounds->mean_hi = -mean_from_probability(-level, -hi, probability_above);
-    bound_variance(level, lo, hi, probability_below, probability_above, bounds);
+    const double probability_above = cr_binomial_upper(above, b->samples, alpha);
+    b->mean_hi = -mean_from_probability(-level, -hi, probability_above);
+    bound_variance(level, lo, hi, probability_below, probability_above, b);
     return 0;
 }
 
 /* ---- asymptotic */
 int cr_mean_bounds_asymptotic(cr_view *v, const cr_conditions *conditions, const cr_condition *c,
-                              certreg_bounds *bounds)
+                              certreg_bounds *b)
 {
     const double alpha = conditions->question.given.alpha,
                  mean_alpha = CR_ALPHA_FRACTION_MEAN * alpha;
     double lo, hi;
     cr_moments m;
     if (cr_scores_are_sparse(v, conditions, c))
-        return bound_by_counting(v, conditions, c, mean_alpha, bounds);
+        return bound_by_counting(v, conditions, c, mean_alpha, b);
     const cr_samples s = cr_split_main_scores(v, conditions, &c->score);
     cr_moments_of(&s, &m);
     const int two_sided = c->score.kind == CR_SCORE_OUTPUT;
@@ -151,5 +151,5 @@ int cr_mean_bounds_asymptotic(cr_view *v, const cr_conditions *conditions, const
                                     .mean_hi = two_sided ? mean_alpha / 2 : 0,
                                     .variance_hi = CR_ALPHA_FRACTION_VARIANCE * alpha};
     score_range(v, conditions, c, &lo, &hi);
-    return cr_moments_asymptotic(&m, lo, hi, &tails, bounds);
+    return cr_moments_asymptotic(&m, lo, hi, &tails, b);
 }

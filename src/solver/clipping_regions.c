@@ -70,30 +70,30 @@ static void find_crossings(const level_equation *equation, const convex_shape *s
                   : bracketed_root(equation, minimizer, shape->last, 1, *rising, tolerance);
 }
 
-void cr_clip_regions_find(const cr_problem *problem, const cr_multipliers *multipliers,
-                          double tolerance, cr_clip_regions *regions)
+void cr_clip_regions_find(const cr_problem *problem, const cr_multipliers *mult, double tolerance,
+                          cr_clip_regions *regions)
 {
-    const double slope = cr_dual_slope(problem, multipliers);
+    const double slope = cr_dual_slope(problem, mult);
     const convex_shape shape = shape_of_v(problem, slope);
     level_equation equation = {.problem = problem, .slope = slope};
     double *edge = regions->edge;
     regions->edge_error = tolerance;
     if (problem->B < INFINITY) {
-        equation.height = multipliers->nu + 2 * multipliers->lambda * problem->B;
+        equation.height = mult->nu + 2 * mult->lambda * problem->B;
         find_crossings(&equation, &shape, tolerance, &edge[0], &edge[3]);
     } else {
         edge[0] = -INFINITY;
         edge[3] = INFINITY;
     }
     if (problem->b > -INFINITY) {
-        equation.height = multipliers->nu + 2 * multipliers->lambda * problem->b;
+        equation.height = mult->nu + 2 * mult->lambda * problem->b;
         find_crossings(&equation, &shape, tolerance, &edge[1], &edge[2]);
     } else {
         edge[1] = edge[2] = fmin(fmax(shape.minimizer, edge[0]), edge[3]);
     }
     edge[0] = fmin(edge[0], edge[3]);
     for (int i = 1; i < CR_CLIP_EDGES - 1; i++) edge[i] = fmin(fmax(edge[i], edge[i - 1]), edge[3]);
-    if (multipliers->lambda == 0) { /* nothing is between */
+    if (mult->lambda == 0) { /* nothing is between */
         edge[1] = edge[0];
         edge[2] = edge[3];
     }

@@ -19,16 +19,16 @@ typedef struct clipped_interval { /* on which y* is an end of the range */
 } clipped_interval;
 
 /* Adds a short clipped interval by one panel, since closed forms would cancel. */
-static void integrate_short_clipped(const cr_problem *problem, const cr_multipliers *multipliers,
+static void integrate_short_clipped(const cr_problem *problem, const cr_multipliers *mult,
                                     const clipped_interval *interval,
                                     const cr_quadrature_rule *rule, cr_dual_expectations *out)
 {
-    const double slope = cr_dual_slope(problem, multipliers), y = interval->y;
+    const double slope = cr_dual_slope(problem, mult), y = interval->y;
     cr_quadrature_panel panel;
     cr_quadrature_panel_make(rule, interval->from, interval->to, &problem->ratio, &panel);
     for (int j = 0; j < 2 * rule->positive_nodes; j++) {
         const double t = panel.t[j], h = panel.h[j], wy = panel.weight[j] * y;
-        out->inner_maximum += wy * (h - multipliers->nu - slope * t - multipliers->lambda * y);
+        out->inner_maximum += wy * (h - mult->nu - slope * t - mult->lambda * y);
         out->y += wy;
         out->yt += wy * t;
         out->yy += wy * y;
@@ -38,24 +38,23 @@ static void integrate_short_clipped(const cr_problem *problem, const cr_multipli
 }
 
 /* Adds a clipped interval in closed form. */
-static void add_clipped_interval(const cr_problem *problem, const cr_multipliers *multipliers,
+static void add_clipped_interval(const cr_problem *problem, const cr_multipliers *mult,
                                  const clipped_interval *interval, const cr_quadrature_rule *rule,
                                  cr_dual_expectations *out)
 {
     const double from = interval->from, to = interval->to, y = interval->y;
     if (!(from < to)) return;
     if (to - from < 0.25) {
-        integrate_short_clipped(problem, multipliers, interval, rule, out);
+        integrate_short_clipped(problem, mult, interval, rule, out);
         return;
     }
     const double probability = normal_probability(from, to),
                  first_moment = normal_density(from) - normal_density(to);
     const double ratio_expectation =
         cr_ratio_tail(&problem->ratio, from) - cr_ratio_tail(&problem->ratio, to);
-    const double slope = cr_dual_slope(problem, multipliers), r = problem->ratio.r;
-    out->inner_maximum +=
-        y * (ratio_expectation - multipliers->nu * probability - slope * first_moment) -
-        multipliers->lambda * y * y * probability;
+    const double slope = cr_dual_slope(problem, mult), r = problem->ratio.r;
+    out->inner_maximum += y * (ratio_expectation - mult->nu * probability - slope * first_moment) -
+                          mult->lambda * y * y * probability;
     out->y += y * probability;
     out->yt += y * first_moment;
     out->yy += y * y * probability;
@@ -63,13 +62,13 @@ static void add_clipped_interval(const cr_problem *problem, const cr_multipliers
 }
 
 /* Adds an unclipped interval, y* = v / 2 lambda, by the rule. */
-static void add_unclipped_interval(const cr_problem *problem, const cr_multipliers *multipliers,
+static void add_unclipped_interval(const cr_problem *problem, const cr_multipliers *mult,
                                    double from, double to, const cr_quadrature_rule *rule,
                                    cr_dual_expectations *out)
 {
     const cr_ratio *ratio = &problem->ratio;
-    const double slope = cr_dual_slope(problem, multipliers),
-                 half_inverse_lambda = multipliers->lambda > 0 ? 0.5 / multipliers->lambda : 0;
+    const double slope = cr_dual_slope(problem, mult),
+                 half_inverse_lambda = mult->lambda > 0 ? 0.5 / mult->lambda : 0;
     double ends[CR_MAX_PANEL_ENDS];
     cr_dual_expectations sum = *out;
     const int count = cr_quadrature_panel_ends(rule, from, to, 0, 2 * ratio->r, ends);
@@ -79,8 +78,8 @@ static void add_unclipped_interval(const cr_problem *problem, const cr_multiplie
         cr_quadrature_panel_make(rule, ends[i], ends[i - 1], ratio, &panel);
         for (int j = 0; j < 2 * rule->positive_nodes; j++) {
             const double t = panel.t[j], h = panel.h[j],
-                         y = (h - multipliers->nu - slope * t) * half_inverse_lambda,
-                         w = panel.weight[j], wy = w * y, wt = w * t;
+                         y = (h - mult->nu - slope * t) * half_inverse_lambda, w = panel.weight[j],
+                         wy = w * y, wt = w * t;
             sum.p += w;
             sum.t += wt;
             sum.tt += wt * t;
@@ -93,7 +92,7 @@ static void add_unclipped_interval(const cr_problem *problem, const cr_multiplie
     *out = sum;
 }
 
-void cr_dual_by_quadrature(const cr_problem *problem, const cr_multipliers *multipliers,
+void cr_dual_by_quadrature(const cr_problem *problem, const cr_multipliers *mult,
                            const cr_clip_regions *regions, const cr_quadrature_rule *rule,
                            cr_dual_expectations *out)
 {
@@ -101,25 +100,24 @@ void cr_dual_by_quadrature(const cr_problem *problem, const cr_multipliers *mult
     problem->budget->used++;
     *out = (cr_dual_expectations){0};
     for (int i = 0; i < CR_CLIP_EDGES; i += 2)
-        add_unclipped_interval(problem, multipliers, edge[i], edge[i + 1], rule, out);
+        add_unclipped_interval(problem, mult, edge[i], edge[i + 1], rule, out);
     out->y = out->py;
     out->yt = out->pyt;
     out->yy = out->pyy;
-    out->inner_maximum = multipliers->lambda * out->pyy;
-    add_clipped_interval(problem, multipliers, &(clipped_interval){-INFINITY, edge[0], problem->B},
-                         rule, out);
-    add_clipped_interval(problem, multipliers, &(clipped_interval){edge[1], edge[2], problem->b},
-                         rule, out);
-    add_clipped_interval(problem, multipliers, &(clipped_interval){edge[3], INFINITY, problem->B},
-                         rule, out);
+    out->inner_maximum = mult->lambda * out->pyy;
+    add_clipped_interval(problem, mult, &(clipped_interval){-INFINITY, edge[0], problem->B}, rule,
+                         out);
+    add_clipped_interval(problem, mult, &(clipped_interval){edge[1], edge[2], problem->b}, rule,
+                         out);
+    add_clipped_interval(problem, mult, &(clipped_interval){edge[3], INFINITY, problem->B}, rule,
+                         out);
 }
 
-double cr_dual_value(const cr_problem *problem, const cr_multipliers *multipliers,
-                     double inner_maximum)
+double cr_dual_value(const cr_problem *problem, const cr_multipliers *mult, double inner_maximum)
 {
     const cr_ratio *ratio = &problem->ratio;
     const double linear =
-        ratio->order > 0 ? cr_dual_multiplier(problem, multipliers) * problem->correlation : 0;
-    if (multipliers->lambda > 0) inner_maximum += multipliers->lambda * problem->variance;
+        ratio->order > 0 ? cr_dual_multiplier(problem, mult) * problem->correlation : 0;
+    if (mult->lambda > 0) inner_maximum += mult->lambda * problem->variance;
     return linear + ratio->norm * inner_maximum;
 }

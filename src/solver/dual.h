@@ -50,21 +50,20 @@ typedef struct cr_dual_expectations {
 } cr_dual_expectations;
 
 /* Returns the slope of the part of v that is linear in t: v = h - nu - slope * t. */
-static inline double cr_dual_slope(const cr_problem *problem, const cr_multipliers *multipliers)
+static inline double cr_dual_slope(const cr_problem *problem, const cr_multipliers *mult)
 {
-    return problem->ratio.order > 0 ? multipliers->a : 0;
+    return problem->ratio.order > 0 ? mult->a : 0;
 }
 
 /* Returns the multiplier mu of theory 3.1, for k = 1. */
-static inline double cr_dual_multiplier(const cr_problem *problem,
-                                        const cr_multipliers *multipliers)
+static inline double cr_dual_multiplier(const cr_problem *problem, const cr_multipliers *mult)
 {
-    return problem->ratio.r + problem->ratio.norm * multipliers->a;
+    return problem->ratio.r + problem->ratio.norm * mult->a;
 }
 
 /* Finds the edges to within `tolerance`, from the present ones. */
-void cr_clip_regions_find(const cr_problem *problem, const cr_multipliers *multipliers,
-                          double tolerance, cr_clip_regions *regions);
+void cr_clip_regions_find(const cr_problem *problem, const cr_multipliers *mult, double tolerance,
+                          cr_clip_regions *regions);
 /* Cuts [low_end, high_end] into panels, as far as it matters for densities that peak between
  * low_peak and high_peak. Returns the number of ends written, from right to left (0: no panel). */
 #define CR_MAX_PANEL_ENDS 256
@@ -81,7 +80,7 @@ void cr_quadrature_panel_make(const cr_quadrature_rule *rule, double a, double b
                               const cr_ratio *ratio, cr_quadrature_panel *out);
 
 /* Computes the expectations: clipped intervals in closed form, unclipped ones by the rule. */
-void cr_dual_by_quadrature(const cr_problem *problem, const cr_multipliers *multipliers,
+void cr_dual_by_quadrature(const cr_problem *problem, const cr_multipliers *mult,
                            const cr_clip_regions *regions, const cr_quadrature_rule *rule,
                            cr_dual_expectations *out);
 /* Tolerance of edges for closed forms: the length of Newton's last step. It leaves an error of its
@@ -90,10 +89,9 @@ void cr_dual_by_quadrature(const cr_problem *problem, const cr_multipliers *mult
 /* Finds the edges, from the given ones, and the expectations in closed form: about ten times as
  * fast, with errors of 1e-10 of the moments. Returns 0, having done nothing, if fewer digits would
  * be left. */
-int cr_dual_by_closed_form(const cr_problem *problem, const cr_multipliers *multipliers,
+int cr_dual_by_closed_form(const cr_problem *problem, const cr_multipliers *mult,
                            cr_clip_regions *regions, cr_dual_expectations *out);
 /* Returns D, in output units. `inner_maximum` is a field of the expectations. */
-double cr_dual_value(const cr_problem *problem, const cr_multipliers *multipliers,
-                     double inner_maximum);
+double cr_dual_value(const cr_problem *problem, const cr_multipliers *mult, double inner_maximum);
 
 #endif

@@ -13,13 +13,12 @@ typedef struct scaled_v {
     double r, c[2];
 } scaled_v;
 
-static scaled_v scaled_v_of(const cr_problem *problem, const cr_multipliers *multipliers)
+static scaled_v scaled_v_of(const cr_problem *problem, const cr_multipliers *mult)
 {
     const cr_ratio *ratio = &problem->ratio;
     const double r = ratio->r, T = ratio->norm;
-    return (scaled_v){r,
-                      {1 + T * multipliers->nu,
-                       T * cr_dual_slope(problem, multipliers) + (ratio->order > 0 ? r : 0)}};
+    return (scaled_v){
+        r, {1 + T * mult->nu, T * cr_dual_slope(problem, mult) + (ratio->order > 0 ? r : 0)}};
 }
 
 /* value[j][k] = E[e^j t^k; t > x] */
@@ -50,9 +49,8 @@ typedef struct piece {
     double exp_weight, constant, slope;
 } piece;
 
-static void add_region(const cr_problem *problem, const cr_multipliers *multipliers,
-                       const scaled_v *v, const exp_moments *moments, const piece *region_y,
-                       cr_dual_expectations *out)
+static void add_region(const cr_problem *problem, const cr_multipliers *mult, const scaled_v *v,
+                       const exp_moments *moments, const piece *region_y, cr_dual_expectations *out)
 {
     const double *p = moments->value[0], *e = moments->value[1], *ee = moments->value[2];
     const double k = region_y->exp_weight, c = region_y->constant, s = region_y->slope;
@@ -62,7 +60,7 @@ static void add_region(const cr_problem *problem, const cr_multipliers *multipli
     out->y += y;
     out->yt += yt;
     out->yy += yy;
-    out->inner_maximum += yv / problem->ratio.norm - multipliers->lambda * yy;
+    out->inner_maximum += yv / problem->ratio.norm - mult->lambda * yy;
     out->radius_slope += yet - v->r * ye;
     if (k == 0) return;
     out->p += p[0];
@@ -77,16 +75,16 @@ static void add_region(const cr_problem *problem, const cr_multipliers *multipli
  */
 static const double max_coefficient = 500, max_radius = 5;
 
-int cr_dual_by_closed_form(const cr_problem *problem, const cr_multipliers *multipliers,
+int cr_dual_by_closed_form(const cr_problem *problem, const cr_multipliers *mult,
                            cr_clip_regions *regions, cr_dual_expectations *out)
 {
-    const scaled_v v = scaled_v_of(problem, multipliers);
-    const double exp_weight = 0.5 / (multipliers->lambda * problem->ratio.norm);
+    const scaled_v v = scaled_v_of(problem, mult);
+    const double exp_weight = 0.5 / (mult->lambda * problem->ratio.norm);
     const piece unclipped_piece = {exp_weight, -exp_weight * v.c[0], -exp_weight * v.c[1]};
     if (!(exp_weight * (1 + fabs(v.c[0]) + fabs(v.c[1])) < max_coefficient && v.r < max_radius &&
           v.r > 0))
         return 0;
-    cr_clip_regions_find(problem, multipliers, CR_ROUGH_EDGE_TOLERANCE, regions);
+    cr_clip_regions_find(problem, mult, CR_ROUGH_EDGE_TOLERANCE, regions);
     problem->budget->used++;
     problem->budget->points += EQUIVALENT_POINTS;
     *out = (cr_dual_expectations){0};
@@ -102,8 +100,8 @@ int cr_dual_by_closed_form(const cr_problem *problem, const cr_multipliers *mult
         for (int j = 0; j < 3; j++)
             for (int k = 0; k < POWERS; k++)
                 interval_moments.value[j][k] -= tail_at_end.value[j][k];
-        add_region(problem, multipliers, &v, &interval_moments,
-                   i % 2 ? &unclipped_piece : &clipped_piece, out);
+        add_region(problem, mult, &v, &interval_moments, i % 2 ? &unclipped_piece : &clipped_piece,
+                   out);
         interval_moments = tail_at_end;
     }
     return 1;

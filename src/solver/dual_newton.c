@@ -47,14 +47,12 @@ static double min_lambda(const cr_problem *problem, const cr_newton_state *state
 
 static newton_step compute_newton_step(const cr_problem *problem, const cr_newton_state *state)
 {
-    const cr_dual_expectations *expectations = &state->expectations;
+    const cr_dual_expectations *expect = &state->expectations;
     const int n = problem->ratio.order > 0 ? 3 : 2;
-    double negative_gradient[UNKNOWNS] = {expectations->yy - problem->variance, expectations->y,
-                                          expectations->yt - problem->correlation};
+    double negative_gradient[UNKNOWNS] = {expect->yy - problem->variance, expect->y,
+                                          expect->yt - problem->correlation};
     double scaled_hessian[UNKNOWNS][UNKNOWNS] = {
-        {4 * expectations->pyy},
-        {2 * expectations->py, expectations->p},
-        {2 * expectations->pyt, expectations->t, expectations->tt}};
+        {4 * expect->pyy}, {2 * expect->py, expect->p}, {2 * expect->pyt, expect->t, expect->tt}};
     if (state->multipliers.lambda <= min_lambda(problem, state) && negative_gradient[0] < 0) {
         scaled_hessian[0][0] = 1;
         scaled_hessian[1][0] = scaled_hessian[2][0] = negative_gradient[0] = 0;
@@ -69,24 +67,24 @@ static newton_step compute_newton_step(const cr_problem *problem, const cr_newto
 /* Returns the multipliers at `length` along the step. If most of the line is unclipped, the problem
  * is nearly linear in 1/lambda and the ratios. If little is, the function is nearly two-valued, and
  * the problem linear in the multipliers. Both curves leave in the same direction. */
-static cr_multipliers multipliers_along(const cr_multipliers *multipliers, const newton_step *step,
+static cr_multipliers multipliers_along(const cr_multipliers *mult, const newton_step *step,
                                         double length, int unclipped, int order)
 {
     const double log_change = -2 * step->e[0] * length; /* of log(1/lambda), to first order */
-    cr_multipliers moved = *multipliers;
+    cr_multipliers moved = *mult;
     if (unclipped) {
-        const double two_lambda = 2 * multipliers->lambda;
-        moved.lambda = multipliers->lambda / (1 + log_change);
+        const double two_lambda = 2 * mult->lambda;
+        moved.lambda = mult->lambda / (1 + log_change);
         const double new_two_lambda = 2 * moved.lambda;
-        moved.nu = new_two_lambda *
-                   (multipliers->nu / two_lambda * (1 + log_change) + length * step->e[1]);
+        moved.nu =
+            new_two_lambda * (mult->nu / two_lambda * (1 + log_change) + length * step->e[1]);
         if (order > 0)
-            moved.a = new_two_lambda *
-                      (multipliers->a / two_lambda * (1 + log_change) + length * step->e[2]);
+            moved.a =
+                new_two_lambda * (mult->a / two_lambda * (1 + log_change) + length * step->e[2]);
     } else {
-        moved.lambda = multipliers->lambda * (1 - log_change);
-        moved.nu += 2 * multipliers->lambda * length * step->e[1];
-        if (order > 0) moved.a += 2 * multipliers->lambda * length * step->e[2];
+        moved.lambda = mult->lambda * (1 - log_change);
+        moved.nu += 2 * mult->lambda * length * step->e[1];
+        if (order > 0) moved.a += 2 * mult->lambda * length * step->e[2];
     }
     return moved;
 }
@@ -131,14 +129,14 @@ static double value_in_norm_units(const cr_problem *problem, const cr_newton_sta
 static double duality_gap(const cr_problem *problem, const cr_newton_state *state)
 {
     const cr_ratio *ratio = &problem->ratio;
-    const cr_dual_expectations *expectations = &state->expectations;
+    const cr_dual_expectations *expect = &state->expectations;
     const double C = problem->variance, relative_value = value_in_norm_units(problem, state);
-    double gap = state->multipliers.lambda * fabs(expectations->yy - C) +
-                 relative_value * fmax(0, expectations->yy - C) / C +
-                 (fabs(state->multipliers.nu) + relative_value / sqrt(C)) * fabs(expectations->y);
+    double gap = state->multipliers.lambda * fabs(expect->yy - C) +
+                 relative_value * fmax(0, expect->yy - C) / C +
+                 (fabs(state->multipliers.nu) + relative_value / sqrt(C)) * fabs(expect->y);
     if (ratio->order > 0)
         gap += (fabs(cr_dual_multiplier(problem, &state->multipliers)) + ratio->r) / ratio->norm *
-               fabs(expectations->yt - problem->correlation);
+               fabs(expect->yt - problem->correlation);
     return gap;
 }
 
@@ -247,10 +245,9 @@ void cr_newton_descend(const cr_problem *problem, double min_gain, cr_newton_sta
     if (gap_is_below(problem, state, 1e-9)) state->tight = 1;
 }
 
-void cr_newton_finish(const cr_problem *problem, cr_multipliers *multipliers,
-                      cr_clip_regions *regions)
+void cr_newton_finish(const cr_problem *problem, cr_multipliers *mult, cr_clip_regions *regions)
 {
-    cr_newton_state state = {.multipliers = *multipliers, .regions = *regions};
+    cr_newton_state state = {.multipliers = *mult, .regions = *regions};
     evaluate(problem, &cr_quadrature_value, &state);
     for (int i = 0; i < MAX_FINISHING_STEPS && !gap_is_below(problem, &state, 1e-14); i++) {
         const newton_step step = compute_newton_step(problem, &state);
@@ -262,6 +259,6 @@ void cr_newton_finish(const cr_problem *problem, cr_multipliers *multipliers,
         if (!(duality_gap(problem, &next) < 0.5 * duality_gap(problem, &state))) break;
         state = next;
     }
-    *multipliers = state.multipliers;
+    *mult = state.multipliers;
     *regions = state.regions;
 }

@@ -21,7 +21,6 @@ void cr_newton_descend(const cr_problem *problem, double min_gain, cr_newton_sta
 /* Goes on from the end of a descent (lambda > 0) by the fine rule, as long as the worst function
  * comes closer to the constraints. D is stationary there and hardly improves, but the function
  * does. */
-void cr_newton_finish(const cr_problem *problem, cr_multipliers *multipliers,
-                      cr_clip_regions *regions);
+void cr_newton_finish(const cr_problem *problem, cr_multipliers *mult, cr_clip_regions *regions);
 
 #endif

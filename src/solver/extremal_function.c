@@ -42,23 +42,23 @@ certreg_status certreg_worst_function_values(const certreg_worst_function *input
 
 /* ---- from a solution */
 /* Sets the curve y = s (h - nu - a t). For k = 0, h becomes a sum of t and the h of k = 1. */
-static void set_curve(const cr_problem *problem, const cr_multipliers *multipliers,
+static void set_curve(const cr_problem *problem, const cr_multipliers *mult,
                       certreg_worst_function *out)
 {
     const cr_ratio *ratio = &problem->ratio;
-    const double half_inverse_lambda = 0.5 / multipliers->lambda,
+    const double half_inverse_lambda = 0.5 / mult->lambda,
                  ratio_weight = half_inverse_lambda / ratio->norm;
-    out->offset = -half_inverse_lambda * multipliers->nu;
-    out->slope = ratio->order > 0 ? -half_inverse_lambda * multipliers->a : ratio_weight * ratio->r;
+    out->offset = -half_inverse_lambda * mult->nu;
+    out->slope = ratio->order > 0 ? -half_inverse_lambda * mult->a : ratio_weight * ratio->r;
     out->rest = ratio_weight * cr_ratio_norm(1, ratio->r);
 }
 
-static void set_multipliers(const cr_problem *problem, const cr_multipliers *multipliers,
+static void set_multipliers(const cr_problem *problem, const cr_multipliers *mult,
                             certreg_worst_function *out)
 {
-    out->by_variance = problem->ratio.norm * multipliers->lambda;
-    out->by_mean = problem->ratio.norm * multipliers->nu;
-    out->by_gradient = problem->ratio.order > 0 ? cr_dual_multiplier(problem, multipliers) : 0;
+    out->by_variance = problem->ratio.norm * mult->lambda;
+    out->by_mean = problem->ratio.norm * mult->nu;
+    out->by_gradient = problem->ratio.order > 0 ? cr_dual_multiplier(problem, mult) : 0;
 }
 
 /* Beyond these ends every density that occurs is 0 in double precision. */
@@ -86,7 +86,7 @@ static void set_regions(const cr_clip_regions *regions, certreg_worst_function *
 void cr_extremal_function_make(const cr_fixed_mean_dual *solution, certreg_worst_function *out)
 {
     const cr_problem *problem = &solution->problem;
-    cr_multipliers multipliers = solution->multipliers;
+    cr_multipliers mult = solution->multipliers;
     cr_clip_regions regions = solution->regions;
     *out = (certreg_worst_function){.struct_size = sizeof *out,
                                     .tilt = problem->ratio.r,
@@ -96,17 +96,17 @@ void cr_extremal_function_make(const cr_fixed_mean_dual *solution, certreg_worst
         out->region_count = 1; /* 0 everywhere */
         return;
     }
-    if (multipliers.lambda > 0) {
-        cr_newton_finish(problem, &multipliers, &regions);
-        set_curve(problem, &multipliers, out);
-        cr_clip_regions_find(problem, &multipliers, 1e-13, &regions);
+    if (mult.lambda > 0) {
+        cr_newton_finish(problem, &mult, &regions);
+        set_curve(problem, &mult, out);
+        cr_clip_regions_find(problem, &mult, 1e-13, &regions);
     } else {
         double left, right;
         cr_two_valued_edges(problem, &left, &right);
         regions.edge[0] = regions.edge[1] = left;
         regions.edge[2] = regions.edge[3] = right;
     }
-    set_multipliers(problem, &multipliers, out);
+    set_multipliers(problem, &mult, out);
     set_regions(&regions, out);
 }
 

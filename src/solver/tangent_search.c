@@ -59,58 +59,56 @@ typedef struct mean_search {
 } mean_search;
 
 /* Cuts off means at which the tangent is below 0: no function has them. */
-static void exclude_infeasible_means(mean_search *search, const cr_fixed_mean_dual *solution)
+static void exclude_infeasible_means(mean_search *s, const cr_fixed_mean_dual *solution)
 {
     if (solution->mean_slope == 0) return;
     const double m = solution->mean - 0.9 * solution->value / solution->mean_slope;
-    if (solution->mean_slope > 0 && m > search->low) search->low = fmin(m, search->high);
-    if (solution->mean_slope < 0 && m < search->high) search->high = fmax(m, search->low);
+    if (solution->mean_slope > 0 && m > s->low) s->low = fmin(m, s->high);
+    if (solution->mean_slope < 0 && m < s->high) s->high = fmax(m, s->low);
 }
 
 /* Solves at m and narrows the bracket. Returns non-zero if the supremum is at m. */
-static int visit(mean_search *search, double m, int is_low_end, int is_high_end,
+static int visit(mean_search *s, double m, int is_low_end, int is_high_end,
                  cr_tangent_pair *tangents)
 {
     cr_fixed_mean_dual solution;
-    const int outer_limit = cr_budget_narrow(search->rise->budget, CR_MEAN_EVALUATIONS);
-    cr_fixed_mean_solve(search->rise, m, search->warm, search->min_gain, &solution);
-    search->rise->budget->limit = outer_limit;
-    const double slope = solution.mean_slope + search->weight;
+    const int outer_limit = cr_budget_narrow(s->rise->budget, CR_MEAN_EVALUATIONS);
+    cr_fixed_mean_solve(s->rise, m, s->warm, s->min_gain, &solution);
+    s->rise->budget->limit = outer_limit;
+    const double slope = solution.mean_slope + s->weight;
     if (slope == 0 || (slope > 0 && is_high_end) || (slope < 0 && is_low_end)) {
         tangents->solution[0] = solution;
         tangents->count = 1;
         return 1;
     }
-    if (slope > 0) search->low = m;
-    else search->high = m;
-    search->last_visited = NULL;
+    if (slope > 0) s->low = m;
+    else s->high = m;
+    s->last_visited = NULL;
     if (solution.infeasible) {
-        exclude_infeasible_means(search, &solution);
+        exclude_infeasible_means(s, &solution);
         return 0;
     }
-    if (slope > 0) search->has_left = 1;
-    else search->has_right = 1;
-    search->warm = search->last_visited = slope > 0 ? &search->left : &search->right;
-    *search->last_visited = solution;
+    if (slope > 0) s->has_left = 1;
+    else s->has_right = 1;
+    s->warm = s->last_visited = slope > 0 ? &s->left : &s->right;
+    *s->last_visited = solution;
     return 0;
 }
 
 /* Returns a guess of the mean at which the slope is -weight, next to an end that no feasible
  * function reaches. V falls there like the root of the distance to the end, so 1/slope^2 is about
  * linear in the mean. NaN if V does not fall. */
-static double root_asymptotic_mean(const mean_search *search)
+static double root_asymptotic_mean(const mean_search *s)
 {
-    const double target = 1 / (search->weight * search->weight),
-                 left_slope = search->left.mean_slope,
-                 right_slope = search->has_right ? search->right.mean_slope : -INFINITY;
-    const double end = search->has_right ? search->right.mean : search->high,
+    const double target = 1 / (s->weight * s->weight), left_slope = s->left.mean_slope,
+                 right_slope = s->has_right ? s->right.mean_slope : -INFINITY;
+    const double end = s->has_right ? s->right.mean : s->high,
                  left_inverse_square = 1 / (left_slope * left_slope),
                  right_inverse_square = 1 / (right_slope * right_slope);
-    if (!(search->weight > 0 && search->has_left && left_slope < 0 && right_slope < left_slope))
-        return NAN;
-    return end - (end - search->left.mean) * fmax((target - right_inverse_square) /
-                                                      (left_inverse_square - right_inverse_square),
-                                                  1e-9);
+    if (!(s->weight > 0 && s->has_left && left_slope < 0 && right_slope < left_slope)) return NAN;
+    return end - (end - s->left.mean) * fmax((target - right_inverse_square) /
+                                                 (left_inverse_square - right_inverse_square),
+                                             1e-9);
 }
 
 /* If the supremum seems to be at an end, the next mean is this fraction of the bracket off it. */
@@ -119,52 +117,50 @@ static const double end_fraction = 0.03;
 /* Returns the next mean: a secant step to slope 0, kept off the ends of the bracket. Every third
  * step bisects, since the slope is infinite at an end of the range. A long search tries
  * root_asymptotic_mean first, and steps from an end if all tangents fall to one side. */
-static double next_mean(const mean_search *search, int iteration)
+static double next_mean(const mean_search *s, int iteration)
 {
-    const double middle = 0.5 * (search->low + search->high), width = search->high - search->low,
-                 asymptotic = root_asymptotic_mean(search);
+    const double middle = 0.5 * (s->low + s->high), width = s->high - s->low,
+                 asymptotic = root_asymptotic_mean(s);
     const int is_early = iteration <= 8; /* most searches have ended by then */
-    if (!is_early && asymptotic > search->low && asymptotic < search->high && iteration % 3 != 2)
+    if (!is_early && asymptotic > s->low && asymptotic < s->high && iteration % 3 != 2)
         return asymptotic;
-    if (!is_early && search->has_left != search->has_right)
-        return search->has_left ? search->high - end_fraction * width
-                                : search->low + end_fraction * width;
-    if (iteration % 3 == 2 || !search->has_left || !search->has_right) return middle;
-    const double left_objective_slope = search->left.mean_slope + search->weight,
-                 right_objective_slope = search->right.mean_slope + search->weight;
-    const double m = search->left.mean + (search->right.mean - search->left.mean) *
-                                             left_objective_slope /
-                                             (left_objective_slope - right_objective_slope);
-    return fmin(fmax(m, search->low + 0.02 * width), search->high - 0.02 * width);
+    if (!is_early && s->has_left != s->has_right)
+        return s->has_left ? s->high - end_fraction * width : s->low + end_fraction * width;
+    if (iteration % 3 == 2 || !s->has_left || !s->has_right) return middle;
+    const double left_objective_slope = s->left.mean_slope + s->weight,
+                 right_objective_slope = s->right.mean_slope + s->weight;
+    const double m = s->left.mean + (s->right.mean - s->left.mean) * left_objective_slope /
+                                        (left_objective_slope - right_objective_slope);
+    return fmin(fmax(m, s->low + 0.02 * width), s->high - 0.02 * width);
 }
 
 /* Returns whether the tangents enclose the supremum closely. If all of them fall to one side, the
  * opposite end of the bracket has it. */
-static int tangents_are_close(const mean_search *search)
+static int tangents_are_close(const mean_search *s)
 {
-    if (!search->has_left && !search->has_right) return 0;
-    const cr_fixed_mean_dual *left = search->has_left ? &search->left : &search->right,
-                             *right = search->has_right ? &search->right : &search->left;
-    const tangent_line a = tangent_at(left, search->weight), b = tangent_at(right, search->weight);
-    const double max_value = lower_envelope_max(a, b, search->low, search->high),
-                 width = search->weight * (search->rise->mean_hi - search->rise->mean_lo);
+    if (!s->has_left && !s->has_right) return 0;
+    const cr_fixed_mean_dual *left = s->has_left ? &s->left : &s->right,
+                             *right = s->has_right ? &s->right : &s->left;
+    const tangent_line a = tangent_at(left, s->weight), b = tangent_at(right, s->weight);
+    const double max_value = lower_envelope_max(a, b, s->low, s->high),
+                 width = s->weight * (s->rise->mean_hi - s->rise->mean_lo);
     return max_value - fmax(a.height, b.height) <=
-           search->min_gain * (10 * fmax(left->value, right->value) + relative_width_error * width);
+           s->min_gain * (10 * fmax(left->value, right->value) + relative_width_error * width);
 }
 
-static void search_interior(mean_search *search, cr_tangent_pair *tangents)
+static void search_interior(mean_search *s, cr_tangent_pair *tangents)
 {
-    for (int iteration = 0; iteration < MAX_VISITS && cr_budget_left(search->rise->budget);
+    for (int iteration = 0; iteration < MAX_VISITS && cr_budget_left(s->rise->budget);
          iteration++) {
-        const double m = next_mean(search, iteration);
-        if (!(search->high - search->low > 1e-10 * (search->rise->mean_hi - search->rise->mean_lo)))
+        const double m = next_mean(s, iteration);
+        if (!(s->high - s->low > 1e-10 * (s->rise->mean_hi - s->rise->mean_lo)))
             break; /* V has no slope at the supremum */
-        if (!(m > search->low && m < search->high) || visit(search, m, 0, 0, tangents)) break;
-        if (tangents_are_close(search)) break;
+        if (!(m > s->low && m < s->high) || visit(s, m, 0, 0, tangents)) break;
+        if (tangents_are_close(s)) break;
     }
     if (tangents->count) return;
-    if (search->has_left) tangents->solution[tangents->count++] = search->left;
-    if (search->has_right) tangents->solution[tangents->count++] = search->right;
+    if (s->has_left) tangents->solution[tangents->count++] = s->left;
+    if (s->has_right) tangents->solution[tangents->count++] = s->right;
 }
 
 static void set_tangent_value(const cr_one_sided *rise, double weight, cr_tangent_pair *tangents)
@@ -216,17 +212,16 @@ static int is_trivial(const cr_one_sided *rise, double weight, cr_tangent_pair *
 /* Solves at a kink of C, a mean at which the bounds by variance and by moment are equal, since the
  * supremum is often there. Every mixture of the two slopes of C gives a tangent (theory 3.5); this
  * takes the one that makes the objective level. Returns non-zero if there is one. */
-static int visit_variance_kink(mean_search *search, double m, cr_tangent_pair *tangents)
+static int visit_variance_kink(mean_search *s, double m, cr_tangent_pair *tangents)
 {
-    const cr_one_sided *rise = search->rise;
-    if (!(m > search->low && m < search->high) || visit(search, m, 0, 0, tangents))
-        return tangents->count;
-    cr_fixed_mean_dual *solution = search->last_visited;
+    const cr_one_sided *rise = s->rise;
+    if (!(m > s->low && m < s->high) || visit(s, m, 0, 0, tangents)) return tangents->count;
+    cr_fixed_mean_dual *solution = s->last_visited;
     if (!solution) return 0;
     const double moment_slope = -2 * (m - rise->moment_center),
                  norm_lambda = solution->problem.ratio.norm * solution->multipliers.lambda;
     const double level_slope =
-        solution->problem.variance_slope - (solution->mean_slope + search->weight) / norm_lambda;
+        solution->problem.variance_slope - (solution->mean_slope + s->weight) / norm_lambda;
     if (!(norm_lambda > 0) || solution->constant ||
         !(level_slope >= fmin(0, moment_slope) && level_slope <= fmax(0, moment_slope)))
         return 0;
@@ -234,18 +229,18 @@ static int visit_variance_kink(mean_search *search, double m, cr_tangent_pair *t
     solution->value += norm_lambda * (variance - solution->problem.variance);
     solution->problem.variance = variance;
     solution->problem.variance_slope = level_slope;
-    solution->mean_slope = -search->weight;
+    solution->mean_slope = -s->weight;
     tangents->solution[0] = *solution;
     return tangents->count = 1;
 }
 
-static int visit_variance_kinks(mean_search *search, cr_tangent_pair *tangents)
+static int visit_variance_kinks(mean_search *s, cr_tangent_pair *tangents)
 {
-    const cr_one_sided *rise = search->rise;
+    const cr_one_sided *rise = s->rise;
     if (!(rise->moment < INFINITY && rise->variance < rise->moment)) return 0;
     const double kink_distance = sqrt(rise->moment - rise->variance);
-    return visit_variance_kink(search, rise->moment_center - kink_distance, tangents) ||
-           visit_variance_kink(search, rise->moment_center + kink_distance, tangents);
+    return visit_variance_kink(s, rise->moment_center - kink_distance, tangents) ||
+           visit_variance_kink(s, rise->moment_center + kink_distance, tangents);
 }
 
 /* Returns whether this end of the interval has a tangent. If only a constant has its mean, it is
@@ -265,12 +260,12 @@ void cr_tangent_search(const cr_one_sided *rise, double weight, double min_gain,
                        cr_tangent_pair *tangents)
 {
     const cr_fixed_mean_dual previous = tangents->solution[0];
-    mean_search search = {.rise = rise,
-                          .weight = weight,
-                          .min_gain = min_gain,
-                          .low = rise->mean_lo,
-                          .high = rise->mean_hi,
-                          .warm = tangents->count ? &previous : NULL};
+    mean_search s = {.rise = rise,
+                     .weight = weight,
+                     .min_gain = min_gain,
+                     .low = rise->mean_lo,
+                     .high = rise->mean_hi,
+                     .warm = tangents->count ? &previous : NULL};
     tangents->count = 0;
     tangents->tight = 1;
     if (is_trivial(rise, weight, tangents)) return;
@@ -278,15 +273,14 @@ void cr_tangent_search(const cr_one_sided *rise, double weight, double min_gain,
         set_tangent_value(rise, weight, tangents);
         return;
     }
-    const int is_single_mean = search.low == search.high,
+    const int is_single_mean = s.low == s.high,
               outer_limit = cr_budget_narrow(rise->budget, CR_SEARCH_EVALUATIONS);
     if (is_single_mean) {
-        visit(&search, search.low, 1, 1, tangents);
-    } else if (!(end_has_tangent(rise, search.high) &&
-                 visit(&search, search.high, 0, 1, tangents)) &&
-               !(end_has_tangent(rise, search.low) && visit(&search, search.low, 1, 0, tangents)) &&
-               !visit_variance_kinks(&search, tangents)) {
-        search_interior(&search, tangents);
+        visit(&s, s.low, 1, 1, tangents);
+    } else if (!(end_has_tangent(rise, s.high) && visit(&s, s.high, 0, 1, tangents)) &&
+               !(end_has_tangent(rise, s.low) && visit(&s, s.low, 1, 0, tangents)) &&
+               !visit_variance_kinks(&s, tangents)) {
+        search_interior(&s, tangents);
     }
     rise->budget->limit = outer_limit;
     set_tangent_value(rise, weight, tangents);

@@ -15,7 +15,7 @@ typedef struct cr_verified_value {
 /* Proves D with the supremum over the correlation in [correlation_lo, correlation_hi]. *regions:
  * edges to begin with; becomes the exact ones. */
 void cr_verify_dual_value(const cr_problem *problem, double correlation_lo, double correlation_hi,
-                          const cr_multipliers *multipliers, cr_clip_regions *regions,
+                          const cr_multipliers *mult, cr_clip_regions *regions,
                           cr_verified_value *out);
 
 #endif
