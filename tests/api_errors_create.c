@@ -61,7 +61,7 @@ static const spoil creation[] = {
     {"plan.memory", CERTREG_E_INVALID, OF_PLAN(memory), 'p', 0, 0, memory + 8},
 };
 
-TEST_ROWS(creation_names_the_field_that_it_refuses, creation)
+TEST_ROWS(create_names_the_field_that_it_refuses, creation)
 {
     const spoil *s = creation + _i;
     request r = {kit_model(kit_identity, NULL, 3, 2), kit_plan(1000)};
@@ -80,7 +80,7 @@ TEST_ROWS(creation_names_the_field_that_it_refuses, creation)
     ck_assert_uint_eq(bytes, 0);
 }
 
-TEST(empty_or_half_open_ranges_are_refused)
+TEST(create_refuses_empty_or_half_open_ranges)
 {
     certreg_model m = kit_model(kit_identity, NULL, 3, 2);
     const certreg_plan p = kit_plan(1000);
@@ -102,7 +102,7 @@ TEST(empty_or_half_open_ranges_are_refused)
 }
 
 #ifndef __SANITIZE_ADDRESS__
-TEST(memory_that_does_not_exist_is_a_status)
+TEST(create_of_more_memory_than_exists_is_a_status)
 {
     const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
     const certreg_plan p = kit_plan((size_t)1 << 58);
@@ -114,7 +114,7 @@ TEST(memory_that_does_not_exist_is_a_status)
 }
 
 /* 2^42 blocks of four numbers: a level of a stream. One more sample and levels would overlap. */
-TEST(plans_take_no_more_noise_than_a_level_has)
+TEST(create_and_begin_take_no_more_noise_than_a_level_has)
 {
     enum { INPUTS = 1 << 22, ROWS = 1 };
     const size_t most = ((size_t)1 << 42) / (INPUTS / 4) - ROWS;
@@ -132,7 +132,7 @@ TEST(plans_take_no_more_noise_than_a_level_has)
 }
 #endif
 
-TEST(null_arguments_of_creation_are_named)
+TEST(create_names_null_arguments)
 {
     const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
     const certreg_plan p = kit_plan(100);
@@ -152,7 +152,7 @@ TEST(null_arguments_of_creation_are_named)
     ck_assert_int_eq(certreg_bisection_create(NULL, NULL, NULL), CERTREG_E_INVALID);
 }
 
-TEST(every_status_has_a_text_of_its_own)
+TEST(status_text_is_different_for_every_status)
 {
     for (certreg_status i = CERTREG_OK; i <= CERTREG_E_BUSY; i++) {
         ck_assert_uint_gt(strlen(certreg_status_text(i)), 1);
@@ -197,7 +197,7 @@ static void check(certreg_estimator *e, const certreg_question *q, double radius
                   "%s", said);
 }
 
-TEST_TIMES(refusals_name_what_the_caller_gave, SIZES *SIZES)
+TEST_TIMES(certify_errors_of_huge_numbers_name_what_the_caller_gave, SIZES *SIZES)
 {
     const double range = fmax(size[_i % SIZES], 0.1), prediction[2] = {size[_i / SIZES], 0};
     certreg_estimator *e = with_range(range);
@@ -219,7 +219,7 @@ TEST_TIMES(refusals_name_what_the_caller_gave, SIZES *SIZES)
 }
 
 /* Whatever is within a range of floats is accepted, and so is what is merely beyond it. */
-TEST_TIMES(what_is_near_is_accepted, 6)
+TEST_TIMES(certify_accepts_predictions_near_and_beyond_the_range, 6)
 {
     static const double predictions[] = {0, 1, -1, 7, -1e6, 1e13};
     certreg_estimator *e = with_range(1);

@@ -70,7 +70,7 @@ static const struct wrong {
     {{.struct_size = 8}, CERTREG_E_INVALID, "plan.struct_size is 8", 0, 0, 0, 0},
 };
 
-TEST_ROWS(a_wrong_plan_is_refused_by_the_name_of_its_field, wrongs)
+TEST_ROWS(denoiser_create_names_the_wrong_field_of_the_plan, wrongs)
 {
     const struct wrong *w = wrongs + _i;
     source s = {.rows = examples};
@@ -88,7 +88,7 @@ TEST_ROWS(a_wrong_plan_is_refused_by_the_name_of_its_field, wrongs)
     ck_assert_ptr_null(d);
 }
 
-TEST_TIMES(a_source_that_fails_ends_the_call, CERTREG_DENOISER_PASSES)
+TEST_TIMES(denoiser_create_ends_if_its_source_fails, CERTREG_DENOISER_PASSES)
 {
     source s = {.rows = examples, .fail_at = _i + 1};
     certreg_error why = {.struct_size = sizeof why};
@@ -100,7 +100,7 @@ TEST_TIMES(a_source_that_fails_ends_the_call, CERTREG_DENOISER_PASSES)
     ck_assert_ptr_null(d);
 }
 
-TEST(an_example_that_is_not_finite_is_named)
+TEST(denoiser_create_names_an_example_that_is_not_finite)
 {
     float x[50 * D];
     memcpy(x, examples, sizeof x);
@@ -113,7 +113,7 @@ TEST(an_example_that_is_not_finite_is_named)
     KIT_SAYS(&why, "feature 3 of example 49 is nan");
 }
 
-TEST(nothing_where_something_has_to_be_is_refused)
+TEST(denoiser_functions_refuse_null_arguments)
 {
     source s = {.rows = examples};
     certreg_denoiser *d = NULL;

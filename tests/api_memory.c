@@ -213,7 +213,7 @@ static answer use(int k, void *handle)
 }
 
 /* ---- memory of the caller */
-TEST_TIMES(a_handle_touches_the_bytes_that_it_asked_for_and_has_the_bits_of_any_other, KINDS)
+TEST_TIMES(memory_of_a_handle_is_all_that_it_touches, KINDS)
 {
     certreg_estimator *const of = _i == ATTACK ? attacked() : NULL;
     guarded g = take(bytes_of(_i, of));
@@ -246,7 +246,7 @@ TEST_TIMES(memory_that_is_small_or_askew_is_refused_untouched, KINDS)
     release(&g);
 }
 
-TEST(estimator_solver_and_bisection_share_one_block_of_the_caller)
+TEST(memory_of_one_block_serves_three_handles)
 {
     static const int kinds[] = {3, SOLVER, BISECTION};
     size_t at[4] = {0};
@@ -291,7 +291,7 @@ static size_t size_with(size_t inputs, size_t batch, uint32_t constraints)
     return bytes;
 }
 
-TEST(the_default_plan_takes_no_memory_for_the_gradient)
+TEST(memory_of_the_default_plan_has_none_for_the_gradient)
 {
     enum { WIDE = 150528, LESS = 12288 };
     const size_t by_default = size_with(WIDE, 0, 0);
@@ -304,7 +304,7 @@ TEST(the_default_plan_takes_no_memory_for_the_gradient)
     ck_assert_uint_ge(size_with(LESS, 1, CERTREG_CONSTRAINTS_ECGM), least + 5 * LESS * 4);
 }
 
-TEST(solver_and_bisection_are_small)
+TEST(memory_of_solver_and_bisection_is_small)
 {
     ck_assert_uint_gt(certreg_solver_size(), 0);
     ck_assert_uint_le(certreg_solver_size(), 65536);

@@ -98,7 +98,7 @@ enum { WAYS = 4 };
 #endif
 
 /* Idle handles, and handles whose call was running at the fork; alone, and on the threads. */
-TEST_TIMES(a_forked_child_is_told_so_by_every_handle, WAYS)
+TEST_TIMES(fork_makes_every_handle_a_wrong_state_in_the_child, WAYS)
 {
     forked f = {.done = _i % 2 == 0, .threads = kit_backend(2)};
     kit_open_solver(&f.s, &f.r.b);

@@ -33,7 +33,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-TEST_ROWS(the_median_reaches_no_farther_than_its_order_statistics, order_cases)
+TEST_ROWS(output_bounds_of_the_median_are_its_order_statistics, order_cases)
 {
     record r = {.count = order_cases[_i].count,
                 .pilot = order_cases[_i].pilot,
@@ -94,7 +94,7 @@ static const struct {
      500},
 };
 
-TEST_ROWS(the_reach_is_the_least_tolerance_of_its_grid_that_has_the_radius, grids)
+TEST_ROWS(output_bounds_are_the_least_tolerance_with_the_radius, grids)
 {
     const record r = scattered(grids[_i].kind, grids[_i].spread, 2000, 300);
     certreg_estimator *e = recorded(&r);
@@ -113,7 +113,7 @@ TEST_ROWS(the_reach_is_the_least_tolerance_of_its_grid_that_has_the_radius, grid
     ck_assert_double_lt(kit_ask(e, 0, q).radius, grids[_i].at_radius);
 }
 
-TEST(a_reach_that_the_largest_tolerance_does_not_prove_is_an_abstention)
+TEST(output_bounds_abstain_beyond_the_largest_tolerance)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 2000, 300);
     certreg_estimator *e = recorded(&r);
@@ -126,7 +126,7 @@ TEST(a_reach_that_the_largest_tolerance_does_not_prove_is_an_abstention)
 }
 
 /* ---- the mean */
-TEST_TIMES(the_reach_of_an_affine_mean_contains_its_ends_and_little_more, 2)
+TEST_TIMES(output_bounds_of_an_affine_mean_are_close, 2)
 {
     certreg_model m = kit_model(kit_identity, NULL, 2, 1);
     const double lo = -50, hi = 50;

@@ -20,7 +20,7 @@ static uint64_t usual_pilot(size_t samples)
     return pilot;
 }
 
-TEST(first_total_of_certify_fixes_it)
+TEST(pilot_is_fixed_by_the_first_total_of_certify)
 {
     certreg_estimator *e = curve_estimator(MOST, 0);
     ck_assert_uint_eq(pilot_after(e, TOTAL), usual_pilot(TOTAL));
@@ -32,7 +32,7 @@ TEST(first_total_of_certify_fixes_it)
 }
 
 /* A tenth of the plan is enough for an answer. */
-TEST(a_small_total_under_a_large_plan_is_certified)
+TEST(pilot_of_a_small_total_leaves_main_samples)
 {
     certreg_estimator *e = curve_estimator(MOST, 0);
     certreg_certificate c = kit_ask(e, TOTAL, kit_question(0.6));
@@ -40,7 +40,7 @@ TEST(a_small_total_under_a_large_plan_is_certified)
     ck_assert_double_gt(c.radius, 0);
 }
 
-TEST_TIMES(sampling_by_hand_fixes_it_by_the_plan, 4)
+TEST_TIMES(pilot_is_fixed_by_the_plan_if_sampled_by_hand, 4)
 {
     certreg_estimator *e = curve_estimator(MOST, 0);
     float x[2], y = 1;
@@ -51,7 +51,7 @@ TEST_TIMES(sampling_by_hand_fixes_it_by_the_plan, 4)
     ck_assert_uint_eq(pilot_after(e, 3 * TOTAL), usual_pilot(_i == 3 ? 3 * TOTAL : MOST));
 }
 
-TEST(a_call_that_samples_nothing_leaves_it_open)
+TEST(pilot_is_left_open_by_a_call_that_samples_nothing)
 {
     certreg_estimator *e = curve_estimator(MOST, 0);
     certreg_question q = kit_question(-1);
@@ -66,7 +66,7 @@ TEST(a_call_that_samples_nothing_leaves_it_open)
     ck_assert_uint_eq(pilot_after(e, TOTAL), usual_pilot(TOTAL));
 }
 
-TEST(the_plans_own_is_kept_whatever_the_total)
+TEST(pilot_of_the_plan_is_kept_at_any_total)
 {
     certreg_estimator *e = curve_estimator(MOST, 40), *none = curve_estimator(MOST, SIZE_MAX);
     ck_assert_uint_eq(pilot_after(e, TOTAL), 40);
@@ -86,7 +86,7 @@ static void save_total(size_t total)
     KIT_OK(e, certreg_estimator_export(e, record, &record_bytes));
 }
 
-TEST(an_import_brings_it_along)
+TEST(pilot_comes_with_an_import)
 {
     certreg_estimator *e = curve_estimator(MOST, 0);
     save_total(TOTAL);
@@ -96,7 +96,7 @@ TEST(an_import_brings_it_along)
     ck_assert_uint_eq(pilot_after(e, 3 * TOTAL), usual_pilot(TOTAL));
 }
 
-TEST_TIMES(an_import_with_another_one_is_refused, 3)
+TEST_TIMES(pilot_of_an_import_must_be_the_same, 3)
 {
     certreg_estimator *e = curve_estimator(MOST, _i == 0 ? 40 : _i == 1 ? SIZE_MAX : 0);
     save_total(TOTAL);
@@ -108,14 +108,14 @@ TEST_TIMES(an_import_with_another_one_is_refused, 3)
                _i == 2 ? CERTREG_OK : CERTREG_E_MISMATCH);
 }
 
-TEST(an_import_with_one_as_large_as_the_plan_is_too_many)
+TEST(pilot_of_an_import_must_be_below_the_plans_samples)
 {
     certreg_estimator *e = curve_estimator(100, 0);
     save_total(TOTAL);
     KIT_STATUS(e, certreg_estimator_import(e, record, record_bytes), CERTREG_E_TOO_MANY);
 }
 
-TEST(an_empty_record_leaves_it_open)
+TEST(pilot_is_left_open_by_an_empty_record)
 {
     certreg_estimator *a = curve_estimator(MOST, 0), *b = curve_estimator(MOST, 40);
     record_bytes = sizeof record;

@@ -382,7 +382,7 @@ static int is_missed(const row *r, certreg_estimator *e, uint64_t run, const cer
     return r->predicts ? breaks(r, e, q, &c) : c.radius > r->truth * (1 + 1e-9);
 }
 
-TEST_ROWS(promises_are_false_in_a_share_alpha_at_most, rows)
+TEST_ROWS(laws_of_known_truth_break_promises_with_at_most_alpha, rows)
 {
     row r = rows[_i];
     double about[MOST_OUTPUTS];

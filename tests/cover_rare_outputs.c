@@ -50,7 +50,7 @@ static uint64_t misses(const law *l)
     return coverage_misses(kit_create(NULL, &model, &plan), RUNS, CAPACITY, q, cut);
 }
 
-TEST_ROWS(misses_stay_below_nominal_where_values_are_rare, laws)
+TEST_ROWS(rare_outputs_are_missed_with_at_most_alpha, laws)
 {
     const law *l = laws + _i;
     coverage_check(l->statistic == CERTREG_STATISTIC_HUBER ? "Huber" : "median", misses(l), RUNS,
@@ -91,7 +91,7 @@ static int holds(const certreg_bounds *b, const tails *t)
 }
 
 /* Mean and variance together, from one count of each side. */
-TEST_ROWS(both_ends_and_the_variance_by_counting_hold_together, both)
+TEST_ROWS(rare_outputs_on_both_sides_leave_mean_and_variance_valid, both)
 {
     tails t = both[_i];
     const double hi = 1, tail = part / 4;

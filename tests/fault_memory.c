@@ -67,7 +67,7 @@ static int fail_in_every_way(void)
     return bad;
 }
 
-TEST(refusals_allocate_nothing)
+TEST(refusals_allocate_no_memory)
 {
     if (!interposed()) return;
     watch(0);
@@ -151,7 +151,7 @@ static int export_denoiser(void)
     return 1;
 }
 
-TEST(denoisers_allocate_nothing_in_use)
+TEST(denoiser_allocates_no_memory_in_use)
 {
     certreg_denoiser *d = NULL;
     certreg_denoiser_facts facts = {.struct_size = sizeof facts};
@@ -197,12 +197,12 @@ static const struct {
 } makers[] = {{make_estimator, 1}, {make_solver, 1}, {make_bisection, 1},
               {make_backend, 2},   {make_attack, 1}, {make_device, 1}};
 
-TEST_ROWS(failing_allocations_are_a_status_and_leave_nothing_behind, makers)
+TEST_ROWS(create_without_memory_is_a_status_and_leaves_nothing, makers)
 {
     if (interposed()) fail_in_turn(makers[_i].make, makers[_i].least);
 }
 
-TEST(so_are_those_of_denoisers)
+TEST(denoiser_create_and_import_without_memory_are_a_status)
 {
     if (!interposed() || !export_denoiser()) return;
     fail_in_turn(make_denoiser, 3);

@@ -71,7 +71,7 @@ static double level_of(const cr_betting_problem *bet, int upper_end, double boun
     return high;
 }
 
-TEST_TIMES(ends_and_moment_of_the_true_mean_share_alpha, 3)
+TEST_TIMES(bounds_of_the_true_mean_and_its_moment_share_alpha, 3)
 {
     const double alpha[] = {0.2, 0.05, 0.001};
     certreg_estimator *e = sampled(CERTREG_CONSTRAINTS_ECM);
@@ -94,7 +94,7 @@ TEST_TIMES(ends_and_moment_of_the_true_mean_share_alpha, 3)
                   sum / alpha[_i]);
 }
 
-TEST_TIMES(a_gradient_leaves_half_of_alpha_to_the_mean, 2)
+TEST_TIMES(bounds_leave_half_of_alpha_to_the_mean_beside_a_gradient, 2)
 {
     const double alpha = 0.1, prediction = 0;
     certreg_estimator *e = sampled(CERTREG_CONSTRAINTS_ECGM);

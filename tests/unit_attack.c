@@ -17,7 +17,7 @@ static const struct {
              {0, 1e-30, 9.9999995e-31f, 1.00000003e-30f},
              {1e9, 3, 1000000000.0f, 1000000064.0f}};
 
-TEST(an_output_is_out_from_the_exact_edge_on)
+TEST(violation_score_is_out_from_the_exact_edge_on)
 {
     const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
     const certreg_plan p = kit_plan(10);
@@ -40,7 +40,7 @@ TEST(an_output_is_out_from_the_exact_edge_on)
 }
 
 /* A turn far from 0, where the middle of the arc of what is out is rounded. */
-TEST_TIMES(an_arc_begins_at_the_tolerance_and_not_before, 2)
+TEST_TIMES(violation_score_of_an_angle_begins_at_the_tolerance, 2)
 {
     const int32_t angle = CERTREG_OUTPUT_ANGLE;
     const double middle = 1e9, lo = middle - 180, hi = middle + 180 + 0x1p-23;
@@ -61,7 +61,7 @@ TEST_TIMES(an_arc_begins_at_the_tolerance_and_not_before, 2)
 }
 
 /* 2^-k is the least level that k pairs, all out, can reach. */
-TEST(the_least_number_of_pairs_is_exact)
+TEST(violation_test_least_number_of_pairs_is_exact)
 {
     ck_assert_uint_eq(cr_violation_test_least(0.5), 2);
     ck_assert_uint_eq(cr_violation_test_least(0.49), 2);
@@ -117,7 +117,7 @@ static void run_all(certreg_attack *a)
 }
 
 /* Every row of the attacks occurs once, and its opposite once; no row of the record has either. */
-TEST(no_two_steps_share_noise_and_none_has_the_record_s)
+TEST(attack_steps_share_no_noise_with_each_other_or_the_record)
 {
     static seen s;
     const float zeros[INPUTS] = {0};

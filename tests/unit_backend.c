@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-TEST(default_backend_is_host_memory_of_this_version)
+TEST(backend_default_is_host_memory_of_this_version)
 {
     ck_assert_ptr_nonnull(cr_backend_default());
     ck_assert_uint_eq(cr_backend_default()->ops->api_version, CR_BACKEND_API);
@@ -43,7 +43,7 @@ static void *run_many(void *of)
     return NULL;
 }
 
-START_TEST(threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits)
+START_TEST(backend_shared_by_threads_gives_the_same_bits)
 {
     certreg_backend *backend = NULL;
     pthread_t other;
@@ -55,7 +55,7 @@ START_TEST(threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits)
 }
 END_TEST
 
-TEST_TIMES(child_of_a_fork_is_told_and_can_close, 2)
+TEST_TIMES(backend_is_refused_in_a_forked_child_which_can_close_it, 2)
 {
     certreg_backend *backend = NULL;
     ck_assert_int_eq(certreg_backend_open_cpu(1 + _i, NULL, &backend), CERTREG_OK);
@@ -89,7 +89,7 @@ TEST_TIMES(child_of_a_fork_is_told_and_can_close, 2)
     certreg_backend_close(backend);
 }
 
-TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
+TEST(replay_and_draw_refuse_no_inputs_and_too_many_functions)
 {
     certreg_backend *backend = cr_backend_default();
     const cr_noise noise = {.inputs = 1}, none = {.inputs = 0};
@@ -133,7 +133,7 @@ static double radius_with(certreg_backend *backend)
     return kit_ask(e, 20000, q).radius;
 }
 
-TEST(what_a_backend_lacks_is_made_of_the_rest)
+TEST(sweep_fallback_gives_the_same_radius)
 {
     certreg_backend *plain = kit_backend(1);
     static cr_backend_ops ops;
@@ -144,7 +144,7 @@ TEST(what_a_backend_lacks_is_made_of_the_rest)
     ck_assert_double_eq_tol(radius_with(plain), radius_with(NULL), 1e-12);
 }
 
-TEST(unknown_paths_are_refused)
+TEST(cpu_path_that_is_unknown_is_refused)
 {
     ck_assert_ptr_null(cr_cpu_path(-1));
     ck_assert_ptr_null(cr_cpu_path(3));
@@ -159,6 +159,6 @@ int main(void)
 {
     Suite *suite = kit_suite("backend");
     tcase_add_test(kit_case(suite, "threads"),
-                   threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits);
+                   backend_shared_by_threads_gives_the_same_bits);
     return kit_run(suite);
 }

@@ -53,7 +53,7 @@ static long double greatest(const form *f)
 }
 
 /* ---- promises */
-TEST_TIMES(norm_of_the_likelihood_ratio_is_rounded_up, 2)
+TEST_TIMES(ratio_norm_is_rounded_up, 2)
 {
     dice d = dice_of(31);
     for (int i = 0; i < PROBLEMS; i++) {
@@ -96,7 +96,7 @@ static void expect_above(const cr_one_sided *rise, double weight, long double ex
                   rise->variance, got, (long double)got - exact);
 }
 
-TEST(shift_without_a_range_is_rounded_up)
+TEST(closed_form_bound_without_a_range_is_rounded_up)
 {
     dice d = dice_of(32);
     cr_evaluation_budget effort = {0};
@@ -112,7 +112,7 @@ TEST(shift_without_a_range_is_rounded_up)
 }
 
 /* The mean takes its part of the moment. */
-TEST(mean_by_the_moment_is_rounded_up)
+TEST(closed_form_bound_of_the_mean_by_the_moment_is_rounded_up)
 {
     dice d = dice_of(34);
     cr_evaluation_budget effort = {0};
@@ -132,7 +132,7 @@ TEST(mean_by_the_moment_is_rounded_up)
     }
 }
 
-TEST(shift_that_underflows_is_not_zero)
+TEST(closed_form_bound_that_underflows_is_not_zero)
 {
     double growth;
     cr_evaluation_budget effort = {0};
@@ -168,7 +168,7 @@ static void expect_same(const cr_dual_expectations *got, const cr_dual_expectati
                       "sum %zu at r %g: %.17g, not %.17g", i, r, pairs[i][0], pairs[i][1]);
 }
 
-TEST_TIMES(sums_in_closed_form_are_those_of_quadrature, 2)
+TEST_TIMES(dual_closed_sums_are_those_of_quadrature, 2)
 {
     dice d = dice_of(36);
     cr_evaluation_budget effort = {.most = 2 * PROBLEMS};

@@ -7,7 +7,7 @@
 #include "support/suite.h"
 #include <certreg/backend.h>
 
-TEST(error_numbers_become_statuses)
+TEST(cuda_status_of_error_numbers)
 {
     ck_assert_int_eq(cr_cuda_status(0), CERTREG_OK);
     ck_assert_int_eq(cr_cuda_status(2), CERTREG_E_NO_MEMORY);

@@ -77,7 +77,7 @@ static long double farthest_corner(vector *v, size_t count, size_t outputs, size
     return farthest;
 }
 
-TEST_RANGE(every_vector_is_as_near_to_a_direction_of_the_net_as_its_constant_says, 2, 4)
+TEST_RANGE(direction_net_part_of_means_is_that_of_the_worst_vector, 2, 4)
 {
     const size_t outputs = (size_t)_i;
     vector v[MOST];
@@ -94,7 +94,7 @@ TEST_RANGE(every_vector_is_as_near_to_a_direction_of_the_net_as_its_constant_say
     }
 }
 
-TEST_RANGE(medians_along_the_axes_are_put_together_with_the_loss_that_their_constant_says, 2, 4)
+TEST_RANGE(direction_net_part_of_projections_is_that_of_all_signs, 2, 4)
 {
     const size_t outputs = (size_t)_i;
     vector v[MOST];
@@ -119,7 +119,7 @@ TEST_RANGE(medians_along_the_axes_are_put_together_with_the_loss_that_their_cons
     ck_assert_double_eq_tol((double)greatest, outputs == 2 ? 1.28790 : 1.52096, 1e-5);
 }
 
-TEST(directions_are_unit_vectors_and_all_different)
+TEST(direction_net_has_unit_vectors_all_different)
 {
     const cr_net nets[] = {CR_NET_MEANS, CR_NET_PROJECTIONS};
     for (int n = 0; n < 2; n++)
@@ -135,7 +135,7 @@ TEST(directions_are_unit_vectors_and_all_different)
 }
 
 /* Where the tolerances differ widely, too. */
-TEST_RANGE(scales_are_those_of_all_signs_and_rounded_down, 2, 4)
+TEST_RANGE(direction_net_scale_is_that_of_all_signs_rounded_down, 2, 4)
 {
     const size_t outputs = (size_t)_i;
     vector v[MOST];
@@ -166,7 +166,7 @@ static double count_looks(void *looks)
     return ++*(double *)looks;
 }
 
-TEST(a_scale_looks_at_the_clock_and_stops_where_it_is_late)
+TEST(direction_net_scale_stops_at_the_deadline)
 {
     double t[MOST], looks = 0;
     cr_deadline watch = {.now = count_looks, .of = &looks, .due = 1e9};
@@ -180,7 +180,7 @@ TEST(a_scale_looks_at_the_clock_and_stops_where_it_is_late)
 }
 
 /* ---- blocks */
-TEST(blocks_cover_every_output_once_and_have_three_or_two_of_them)
+TEST(direction_net_blocks_cover_every_output_once)
 {
     const cr_net nets[] = {CR_NET_COORDINATES, CR_NET_MEANS, CR_NET_PROJECTIONS};
     for (int n = 0; n < 3; n++)
@@ -230,7 +230,7 @@ static long double place_of(const cr_score *s, const float *y)
 
 /* Outputs with large parts that cancel: no rounding lets in what is out, whether they lie next to
  * the end of the interval, or beyond it by less than the last bit of the tolerance. */
-TEST(an_output_beyond_the_tolerance_is_never_in)
+TEST(score_along_a_direction_is_never_in_beyond_the_tolerance)
 {
     size_t in = 0, tried = 0;
     srand(3);
@@ -254,7 +254,7 @@ TEST(an_output_beyond_the_tolerance_is_never_in)
 }
 
 /* Exactly at the end in real arithmetic: out, on both sides. */
-TEST(an_output_at_the_end_of_the_interval_is_out)
+TEST(score_along_a_direction_is_out_at_the_end)
 {
     const double center[2] = {0, 0};
     for (int side = -1; side <= 1; side += 2) {
@@ -271,7 +271,7 @@ TEST(an_output_at_the_end_of_the_interval_is_out)
     }
 }
 
-TEST(linear_scores_stay_within_their_range)
+TEST(score_range_contains_linear_scores)
 {
     srand(4);
     for (int i = 0; i < 100000; i++) {
@@ -294,7 +294,7 @@ TEST(linear_scores_stay_within_their_range)
 }
 
 /* What rounding may change is measured at the farther end of the range. */
-TEST(an_end_far_from_the_center_counts)
+TEST(score_rounding_error_counts_the_end_far_from_the_center)
 {
     const double lo[3] = {-1, -1, -1}, hi[3] = {1e6, 1, 1}, mirrored[3] = {-1e6, -1, -1},
                  center[3] = {0}, ones[3] = {1, 1, 1};
@@ -304,7 +304,7 @@ TEST(an_end_far_from_the_center_counts)
     ck_assert_double_ge(cr_score_rounding_error(&s, mirrored, ones), 0.6e6 * DBL_EPSILON);
 }
 
-TEST(zero_times_an_infinite_end_is_zero)
+TEST(score_range_of_zero_times_an_infinite_end_is_zero)
 {
     const double lo[3] = {-INFINITY, -1, -2}, hi[3] = {INFINITY, 3, 5};
     cr_score s = {.kind = CR_SCORE_OUTPUT, .side = 1, .outputs = 3, .along = {0, 0.6, -0.8}};

@@ -22,7 +22,7 @@ static const struct {
      {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
 
-TEST_ROWS(seed_stream_and_block_give_the_published_words, published)
+TEST_ROWS(philox_gives_the_published_words, published)
 {
     const uint32_t *counter = published[_i].counter, *key = published[_i].key;
     uint32_t words[4];
@@ -31,7 +31,7 @@ TEST_ROWS(seed_stream_and_block_give_the_published_words, published)
     ck_assert_mem_eq(words, published[_i].words, sizeof words);
 }
 
-TEST(every_bit_of_seed_stream_and_block_changes_about_half_of_the_words)
+TEST(philox_words_depend_on_every_bit_of_seed_stream_and_block)
 {
     for (int i = 0; i < 3 * 64; i++) {
         const uint64_t bit = UINT64_C(1) << i % 64;
@@ -61,7 +61,7 @@ static uint32_t word(uint32_t n)
 
 /* The first of a pair is the sine; words are taken in order, and strict ones change nothing but
  * what they leave out. */
-TEST(normals_of_a_block_are_those_of_box_and_muller)
+TEST(normal4_is_that_of_box_and_muller)
 {
     enum { WORDS = 128 };
     for (uint32_t n = 0; n < WORDS * WORDS; n++) {
@@ -85,7 +85,7 @@ TEST(normals_of_a_block_are_those_of_box_and_muller)
 
 /* ---- points */
 /* Within the grid's 2^24 steps at its ends as well, and never -0. */
-TEST_TIMES(points_are_whole_steps_of_the_grid, SETUPS)
+TEST_TIMES(draw_gives_whole_steps_of_the_grid, SETUPS)
 {
     certreg_backend *backend = backend_of(_i);
     if (!backend) return;
@@ -109,7 +109,7 @@ TEST_TIMES(points_are_whole_steps_of_the_grid, SETUPS)
     certreg_backend_close(backend);
 }
 
-TEST_TIMES(unmoved_features_and_the_center_keep_every_bit, SETUPS)
+TEST_TIMES(draw_keeps_every_bit_of_unmoved_features_and_the_input, SETUPS)
 {
     certreg_backend *backend = backend_of(_i);
     if (!backend) return;
@@ -128,7 +128,7 @@ TEST_TIMES(unmoved_features_and_the_center_keep_every_bit, SETUPS)
     certreg_backend_close(backend);
 }
 
-TEST_TIMES(noise_of_negative_steps_is_opposite, SETUPS)
+TEST_TIMES(draw_with_negative_steps_is_opposite, SETUPS)
 {
     certreg_backend *backend = backend_of(_i);
     if (!backend) return;
@@ -144,7 +144,7 @@ TEST_TIMES(noise_of_negative_steps_is_opposite, SETUPS)
     certreg_backend_close(backend);
 }
 
-TEST_TIMES(no_samples_change_nothing, SETUPS)
+TEST_TIMES(draw_replay_and_project_of_no_samples_change_nothing, SETUPS)
 {
     certreg_backend *backend = backend_of(_i);
     if (!backend) return;
@@ -165,7 +165,7 @@ TEST_TIMES(no_samples_change_nothing, SETUPS)
 
 /* Theory 5, Lemma 4b: the last block of the last sample that begin accepts is the last but at most
  * `row` of its level, and no level has a block that continues the words of another one. */
-TEST(levels_end_where_the_next_level_or_a_continuation_begins)
+TEST(source_levels_share_no_blocks)
 {
     static const size_t inputs[] = {1, 3, 4, 5, 1000, 1021, 150528, 67108865};
     static const uint64_t levels[] = {

@@ -45,7 +45,7 @@ static uint64_t seed_of(certreg_estimator *e)
     return run.seed;
 }
 
-TEST(every_estimator_draws_a_seed_of_its_own_and_the_run_tells_it)
+TEST(seed_is_drawn_for_each_estimator_and_reported_by_info)
 {
     certreg_estimator *a = with_seed(0, 100), *b = with_seed(0, 100);
     const uint64_t first = seed_of(a), second = seed_of(b);
@@ -55,7 +55,7 @@ TEST(every_estimator_draws_a_seed_of_its_own_and_the_run_tells_it)
     ck_assert_uint_eq(seed_of(a), first); /* for all inputs */
 }
 
-TEST(a_drawn_zero_is_drawn_again)
+TEST(seed_that_was_drawn_as_zero_is_drawn_again)
 {
     words = (const uint64_t[]){0, 0, 7};
     certreg_estimator *e = with_seed(0, 100);
@@ -63,7 +63,7 @@ TEST(a_drawn_zero_is_drawn_again)
     ck_assert_uint_eq(seed_of(e), 7);
 }
 
-TEST(without_randomness_a_zero_seed_is_refused_by_name)
+TEST(seed_of_zero_is_refused_without_randomness)
 {
     const certreg_model m = kit_model(kit_identity, NULL, 2, 1);
     certreg_plan p = kit_plan(100);
@@ -78,7 +78,7 @@ TEST(without_randomness_a_zero_seed_is_refused_by_name)
     with_seed(7, 100); /* a given one needs no randomness */
 }
 
-TEST(nothing_but_a_new_estimator_draws)
+TEST(seed_is_drawn_by_a_new_estimator_only)
 {
     const certreg_model m = kit_model(kit_identity, NULL, 2, 1);
     certreg_plan p = kit_plan(100);
@@ -96,7 +96,7 @@ TEST(nothing_but_a_new_estimator_draws)
 }
 
 /* A drawn seed stays with the record: an estimator that is given it draws the same noise. */
-TEST(a_record_goes_where_its_seed_is_given)
+TEST(seed_that_was_drawn_can_be_given_to_import_the_record)
 {
     enum { SAMPLES = 100 };
     certreg_estimator *e = with_seed(0, SAMPLES), *other = with_seed(0, SAMPLES);
@@ -164,13 +164,13 @@ static int false_certificates(uint64_t known, uint64_t given)
     return wrong;
 }
 
-TEST(no_model_foresees_a_drawn_seed)
+TEST(seed_that_was_drawn_is_foreseen_by_no_model)
 {
     ck_assert_int_eq(false_certificates(0, 0), 0);
 }
 
 /* The premise: the model is independent of the seed. */
-TEST(a_model_that_knows_the_given_seed_breaks_every_certificate)
+TEST(seed_that_a_model_knows_makes_every_certificate_false)
 {
     ck_assert_int_eq(false_certificates(7, 7), CERTIFICATES);
     ck_assert_int_eq(false_certificates(7, 8), 0);

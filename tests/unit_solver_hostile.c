@@ -5,7 +5,7 @@
 #include "support/solver_fixture.h"
 
 /* ---- inputs that once broke it */
-TEST(least_variances_that_a_double_holds_are_taken_as_they_are)
+TEST(worst_case_of_the_least_variances_of_a_double)
 {
     const certreg_bounds least = given(CERTREG_CONSTRAINT_VARIANCE, 0, 0, 1e-307, 0, 0, 0, 0),
                          far = given(CERTREG_CONSTRAINT_VARIANCE, 0, 0, 1e-290, 0, 0, 0, 0);
@@ -13,7 +13,7 @@ TEST(least_variances_that_a_double_holds_are_taken_as_they_are)
     ck_assert_double_ge(shift_of(&far, 9).drop, 1e-145 * exp(40.5) * (1 - 1e-12));
 }
 
-TEST(rounding_of_the_radius_takes_nothing_off_the_bound)
+TEST(worst_case_loses_nothing_by_rounding_of_the_radius)
 {
     certreg_bounds b = given(CERTREG_CONSTRAINT_VARIANCE, 0, 0, 1638.7059222015382, 0, 0, 0, 0);
     b.sigma = 0.19978451350590259;
@@ -22,7 +22,7 @@ TEST(rounding_of_the_radius_takes_nothing_off_the_bound)
               sqrtl((long double)b.variance_hi * expm1l(r * r)));
 }
 
-TEST(least_radii_give_a_positive_bound)
+TEST(worst_case_at_the_least_radii_is_positive)
 {
     const certreg_bounds b = given(15, 0.1, 0.1, 0.2, 0.15, 0.15, -1, 1);
     certreg_bounds coarse = b;
@@ -31,7 +31,7 @@ TEST(least_radii_give_a_positive_bound)
     ck_assert_double_gt(shift_of(&b, 1e-300).rise, 1.4e-301);
 }
 
-TEST(gradient_added_does_not_enlarge_the_bound)
+TEST(worst_case_is_not_enlarged_by_a_gradient)
 {
     const double m = -0.046892412913494864, r = 0.063455700633618509;
     const certreg_bounds all = given(15, m, m, 0.00015672592732602551, 0.0012004993641987463,
@@ -114,7 +114,7 @@ static const place places[] = {
      2.9743654603103911e-13, 0, 0, ANYWHERE},
 };
 
-TEST_ROWS(function_is_covered_wherever_its_values_lie, places)
+TEST_ROWS(worst_case_covers_functions_far_away_and_at_edges, places)
 {
     const place *p = places + _i;
     const certreg_mean_change got = shift_of(&p->bounds, p->radius);
@@ -126,7 +126,7 @@ TEST_ROWS(function_is_covered_wherever_its_values_lie, places)
 
 /* Without an end in the way the worst function is a multiple of the likelihood ratio, which
  * stays above this lower end. */
-TEST(open_range_is_covered_at_large_radii)
+TEST(worst_case_covers_an_open_range_at_large_radii)
 {
     const double C = 4.4724997385795018e112, r = 16.504923567370735;
     const long double square = (long double)r * r;
@@ -138,7 +138,7 @@ TEST(open_range_is_covered_at_large_radii)
     ck_assert((long double)shift_of(&b, r).rise >= sqrtl(C * expm1l(square)) * (1 - 1e-17L));
 }
 
-TEST(radius_that_took_seconds_stays_within_the_limit)
+TEST(bisection_that_took_seconds_stays_within_the_limit)
 {
     const certreg_bounds b = BOUNDS(47, 1, -47.873715343617263, -47.873689479612608,
                                     9.281110893181246e-6, 0, 6.6274271639035881e-7,
@@ -150,7 +150,7 @@ TEST(radius_that_took_seconds_stays_within_the_limit)
 
 /* Where the range hardly matters the closed form has the radius already, and a search that ends
  * just below it has found it again. */
-TEST(ordinary_radius_takes_few_evaluations)
+TEST(bisection_of_ordinary_bounds_takes_few_evaluations)
 {
     const certreg_bounds b = given(15, 0.90050486722305645, 0.90050486722305645,
                                    0.00067630122281964059, 0.022588746129505052,

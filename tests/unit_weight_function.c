@@ -74,7 +74,7 @@ static double attained(const curves *on, double alpha)
 
 /* Weights that are large enough on some points, and nowhere else, fail here: by one part in 1,000
  * where they are not lifted (seen). */
-TEST_ROWS(weights_are_at_least_what_is_missed_and_hardly_more, cases)
+TEST_ROWS(weights_choose_is_at_least_what_is_missed_and_hardly_more, cases)
 {
     static curves on;
     const cr_weights_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
@@ -93,7 +93,7 @@ TEST_ROWS(weights_are_at_least_what_is_missed_and_hardly_more, cases)
 }
 
 /* Any weights, and not only those that were chosen. */
-TEST_TIMES(a_proof_is_at_least_what_a_grid_shows_and_hardly_more, 40)
+TEST_TIMES(majorant_scale_is_at_least_that_of_a_grid_and_hardly_more, 40)
 {
     simulate_source source;
     simulate_seed(&source, 100 + (uint64_t)_i);
@@ -123,7 +123,7 @@ TEST_TIMES(a_proof_is_at_least_what_a_grid_shows_and_hardly_more, 40)
     ck_assert_int_eq(lacks.count > 0, shown > 1.0005);
 }
 
-TEST(scores_are_kept_at_levels_that_rise)
+TEST(weights_levels_rise)
 {
     for (uint64_t n = 1; n < 20000000; n += 1 + n / 3) {
         uint64_t above[CR_WEIGHTS_LEVELS];
@@ -136,7 +136,7 @@ TEST(scores_are_kept_at_levels_that_rise)
 
 /* sigma*scale is a float, so the noise of a feature may be smaller than asked for by 2^-22 of it
  * (theory 12), and a shift longer in units of this noise. */
-TEST(rules_hold_for_the_noise_that_floats_allow)
+TEST(interval_rule_holds_for_the_noise_that_floats_allow)
 {
     const certreg_coverage c = {.struct_size = sizeof c,
                                 .alpha = 0.1,
@@ -152,7 +152,7 @@ TEST(rules_hold_for_the_noise_that_floats_allow)
     ck_assert_uint_eq(r.sample_rank, cr_weights_choose(&least).sample);
 }
 
-TEST_ROWS(the_least_number_of_points_is_the_least, cases)
+TEST_ROWS(weights_least_points_is_the_least, cases)
 {
     cr_weights_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
     const uint64_t least = cr_weights_least_points(&s);
@@ -165,7 +165,7 @@ TEST_ROWS(the_least_number_of_points_is_the_least, cases)
     }
 }
 
-TEST(without_a_shift_it_is_split_conformal_prediction)
+TEST(weights_without_a_shift_are_split_conformal_prediction)
 {
     for (uint64_t points = 1; points < 60; points++) {
         cr_weights_setting s = setting(101, 101, 0);
@@ -180,7 +180,7 @@ TEST(without_a_shift_it_is_split_conformal_prediction)
 }
 
 /* As a double, 1/161 is smaller than it is. */
-TEST(the_least_number_of_points_leaves_a_budget_where_alpha_rounds)
+TEST(weights_least_points_leaves_a_budget_if_alpha_rounds)
 {
     for (uint64_t needed = 2; needed < 1000; needed++) {
         cr_weights_setting s = setting(101, 101, 0);
@@ -191,7 +191,7 @@ TEST(the_least_number_of_points_leaves_a_budget_where_alpha_rounds)
     }
 }
 
-TEST(a_longer_shift_and_a_smaller_alpha_need_larger_sets)
+TEST(weights_of_longer_shifts_and_smaller_alpha_need_larger_sets)
 {
     double sharp = 1;
     for (double shift = 0; shift < 2; shift += 0.25) {
@@ -224,7 +224,7 @@ static double weight_at(const void *of, size_t i)
 }
 
 /* Weights are multiples of 1/8, so that no sum rounds. */
-TEST(thresholds_agree_with_counting)
+TEST(order_weighted_threshold_agrees_with_counting)
 {
     simulate_source source;
     simulate_seed(&source, 4);
@@ -260,7 +260,7 @@ static double risk_at(const double *scores, const cr_weight_function *w, double 
     return sum / (POINTS + 1);
 }
 
-TEST_TIMES(a_threshold_is_the_least_that_keeps_the_risk, 8)
+TEST_TIMES(interval_rule_threshold_is_the_least_that_keeps_the_risk, 8)
 {
     double scores[SCORES];
     certreg_estimator *e = estimator_of(&reals);
@@ -319,7 +319,7 @@ static int in_pieces(const double *lo, const double *hi, size_t pieces, double y
 }
 
 /* Ends on a grid of quarters, so that many are equal; points between and on them are tried. */
-TEST(pieces_on_the_line_are_the_points_that_are_covered_often_enough)
+TEST(interval_depth_line_has_the_points_covered_often_enough)
 {
     simulate_source source;
     simulate_seed(&source, 1);
@@ -340,7 +340,7 @@ TEST(pieces_on_the_line_are_the_points_that_are_covered_often_enough)
     }
 }
 
-TEST(pieces_on_the_circle_too)
+TEST(interval_depth_circle_has_the_points_covered_often_enough)
 {
     simulate_source source;
     simulate_seed(&source, 2);
@@ -363,7 +363,7 @@ TEST(pieces_on_the_circle_too)
     }
 }
 
-TEST(sorting_and_selecting_agree_with_counting)
+TEST(order_sort_agrees_with_counting)
 {
     simulate_source source;
     simulate_seed(&source, 3);
