@@ -1,5 +1,5 @@
-/* What is not in the contract of all backends (unit_contract.c): shared backends, forks, refusals,
- * and what a backend may lack. */
+/* What is not in the contract of all backends (unit_cpu.c): shared backends, forks, refusals,
+ * what a backend may lack, and points on the grid. */
 #include "support/api_kit.h"
 #include "support/cpu_setups.h"
 #include "support/test_numbers.h"
@@ -154,11 +154,90 @@ TEST(cpu_path_that_is_unknown_is_refused)
     certreg_backend_close(backend);
 }
 
+/* ---- drawing */
+/* Within the grid's 2^24 steps at its ends as well, and never -0. */
+TEST_TIMES(draw_gives_whole_steps_of_the_grid, SETUPS)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    static const float steps[] = {CR_LEAST_STEP,  -CR_LEAST_STEP, 0x1.fffffep-100f, -0.75f, 1,
+                                  0x1.fffffep111f};
+    enum { STEPS = sizeof steps / sizeof *steps, INPUTS = 5 * STEPS, COUNT = 2000 };
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS};
+    float z[INPUTS], step[INPUTS], *x = malloc(COUNT * INPUTS * sizeof *x);
+    for (int j = 0; j < INPUTS; j++) {
+        step[j] = steps[j / 5];
+        z[j] = (float)((j % 5 - 2) * cr_grid_most(step[j]) / 2); /* the most it holds; 0 */
+    }
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x}),
+                     CERTREG_OK);
+    for (int k = 0; k < COUNT * INPUTS; k++) {
+        const double n = ldexp((double)x[k], 8 - ilogbf(step[k % INPUTS]));
+        if (n == rint(n) && fabs(n) < 0x1p24 && !(n == 0 && signbit(x[k]))) continue;
+        ck_abort_msg("feature %d is %a", k % INPUTS, (double)x[k]);
+    }
+    free(x);
+    certreg_backend_close(backend);
+}
+
+TEST_TIMES(draw_keeps_every_bit_of_unmoved_features_and_the_input, SETUPS)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    enum { INPUTS = 37, COUNT = 9 };
+    static const float odd[] = {-0.0f, 1e-45f, -1e-40f, FLT_MAX, 1 / 3.0f};
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS, .clean_first = 1};
+    float z[INPUTS], step[INPUTS], x[COUNT * INPUTS];
+    for (int j = 0; j < INPUTS; j++)
+        z[j] = j % 2 ? odd[j / 2 % 5] : -0.0f, step[j] = j % 2 ? 0.0f : 1e-3f;
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x}),
+                     CERTREG_OK);
+    for (int k = 0; k < COUNT * INPUTS; k++)
+        ck_assert_msg(!memcmp(x + k, z + k % INPUTS, sizeof *x) ==
+                          (k < INPUTS || step[k % INPUTS] == 0),
+                      "sample %d, feature %d", k / INPUTS, k % INPUTS);
+    certreg_backend_close(backend);
+}
+
+TEST_TIMES(draw_with_negative_steps_is_opposite, SETUPS)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    enum { INPUTS = 21, COUNT = 100 };
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS, .clean_first = 1};
+    float zero[INPUTS] = {0}, step[2][INPUTS], x[2][COUNT * INPUTS];
+    for (int j = 0; j < INPUTS; j++) step[0][j] = 0.1f * (float)j, step[1][j] = -step[0][j];
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(
+            backend->ops->draw(backend, &noise, &(cr_draw){zero, step[i], 0, COUNT, x[i]}),
+            CERTREG_OK);
+    for (int k = 0; k < COUNT * INPUTS; k++) ck_assert(x[0][k] == -x[1][k]);
+    certreg_backend_close(backend);
+}
+
+TEST_TIMES(draw_replay_and_project_of_no_samples_change_nothing, SETUPS)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 3, .clean_first = 1};
+    const float one[3] = {1, 1, 1};
+    const cr_weighted none = {.blocks = 1, .functions = 1, .weights = one};
+    float x = 5;
+    double sums[3] = {1, 2, 3};
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){one, one, 0, 0, &x}),
+                     CERTREG_OK);
+    ck_assert_int_eq(backend->ops->replay(backend, &noise, &none, NULL, sums, NULL), CERTREG_OK);
+    ck_assert_int_eq(
+        backend->ops->project(backend, &noise, &(cr_projection){0, 0, one, one, sums, sums}, NULL),
+        CERTREG_OK);
+    ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
+    certreg_backend_close(backend);
+}
+
 KIT_CLOSES_HANDLES
 int main(void)
 {
     Suite *suite = kit_suite("backend");
-    tcase_add_test(kit_case(suite, "threads"),
-                   backend_shared_by_threads_gives_the_same_bits);
+    tcase_add_test(kit_case(suite, "threads"), backend_shared_by_threads_gives_the_same_bits);
     return kit_run(suite);
 }

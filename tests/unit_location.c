@@ -1,6 +1,5 @@
-/* Order statistics and locations against sorting and by hand, on the line and on the circle. */
+/* Locations against sorting and by hand, on the line and on the circle. */
 #include "statistics/location.h"
-#include "statistics/order_statistics.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 
@@ -48,25 +47,6 @@ TEST_TIMES(location_order_and_median_agree_with_sorting, 11)
     if (usable == 0) return;
     const double middle = 0.5 * (sorted[(usable - 1) / 2] + sorted[usable / 2]);
     ck_assert_double_eq_tol(cr_location_median(&values), middle, 1e-15 * fabs(middle) + DBL_MIN);
-}
-
-static double at(const void *values, size_t i)
-{
-    return ((const double *)values)[i];
-}
-
-/* Many that are equal, or differ in their last bits only. */
-TEST_TIMES(order_select_of_ties_agrees_with_sorting, 4)
-{
-    double values[3 * MOST], sorted[3 * MOST];
-    const size_t count = sizeof values / sizeof *values, kinds[] = {1, 2, 300, 3 * MOST};
-    for (size_t i = 0; i < count; i++)
-        values[i] = sorted[i] = 1 + DBL_EPSILON * (double)(i * 7919 % kinds[_i]);
-    qsort(sorted, count, sizeof *sorted, ascending);
-    const cr_order order = {.value = at, .of = values, .count = count};
-    for (size_t rank = 0; rank < count; rank++)
-        ck_assert_double_eq(cr_order_select(&order, rank), sorted[rank]);
-    ck_assert_double_nan(cr_order_select(&order, count));
 }
 
 TEST(location_mean_skips_failed_outputs)

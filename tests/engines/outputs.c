@@ -307,7 +307,8 @@ int main(void)
 {
     Suite *suite = suite_create("engines");
     TCase *typical = kit_case_with(suite, "typical", clear, tear_down);
-    tcase_add_loop_test(typical, engine_shapes_and_outputs_are_those_of_the_file, 0, KIT_ROWS(dense));
+    tcase_add_loop_test(typical, engine_shapes_and_outputs_are_those_of_the_file, 0,
+                        KIT_ROWS(dense));
     tcase_add_test(typical, engine_output_can_be_named);
     tcase_add_loop_test(typical, engine_constants_have_the_type_and_shape_of_their_input, 0, 3);
     tcase_add_loop_test(typical, engine_columns_are_those_of_all, 0, 4);
@@ -315,7 +316,8 @@ int main(void)
     tcase_add_test(typical, engine_outputs_too_large_for_float32_become_infinite);
     tcase_add_loop_test(typical, engine_trees_have_the_values_computed_by_hand, 0, 2);
     tcase_add_loop_test(typical, engine_scripts_have_the_values_of_their_formula, 0, 2);
-    tcase_add_loop_test(typical, engine_gives_the_same_bits_for_the_same_rows, 0, KIT_ROWS(networks));
+    tcase_add_loop_test(typical, engine_gives_the_same_bits_for_the_same_rows, 0,
+                        KIT_ROWS(networks));
     tcase_add_test(typical, engine_gives_the_same_bits_if_arrays_move_and_shrink);
     tcase_add_loop_test(typical, engine_certificates_of_a_network_are_those_of_its_formula, 0,
                         KIT_ROWS(networks));

@@ -239,7 +239,8 @@ int main(void)
 {
     Suite *suite = suite_create("engines: what is refused");
     TCase *bad = kit_case_with(suite, "bad_input", clear, tear_down);
-    tcase_add_loop_test(bad, engine_refuses_what_it_cannot_use_with_a_sentence, 0, KIT_ROWS(refused));
+    tcase_add_loop_test(bad, engine_refuses_what_it_cannot_use_with_a_sentence, 0,
+                        KIT_ROWS(refused));
     tcase_add_loop_test(bad, engine_opens_a_random_model_with_a_remark, 0, KIT_ROWS(randoms));
     tcase_add_test(bad, engine_opens_every_model_without_a_check);
     tcase_add_loop_test(bad, engine_without_onnx_runtime_names_the_remedy, 0, 2);

@@ -382,7 +382,7 @@ static int is_missed(const row *r, certreg_estimator *e, uint64_t run, const cer
     return r->predicts ? breaks(r, e, q, &c) : c.radius > r->truth * (1 + 1e-9);
 }
 
-TEST_ROWS(laws_of_known_truth_break_promises_with_at_most_alpha, rows)
+TEST_ROWS(certificates_of_known_truth_are_false_with_at_most_alpha, rows)
 {
     row r = rows[_i];
     double about[MOST_OUTPUTS];
@@ -395,4 +395,4 @@ TEST_ROWS(laws_of_known_truth_break_promises_with_at_most_alpha, rows)
     ck_assert_double_ge((double)misses, r.least * ALPHA * (double)r.runs);
 }
 
-KIT_MAIN("laws")
+KIT_MAIN("certificates")

@@ -105,4 +105,4 @@ TEST(models_that_count_cells_get_no_certificate)
     cells_free(&models);
 }
 
-TEST_MAIN("bits")
+TEST_MAIN("input_bits")

@@ -101,4 +101,4 @@ TEST(bisection_radius_is_at_most_the_exact_one)
 }
 
 FIXTURE(setup, NULL)
-KIT_MAIN("known answers")
+KIT_MAIN("known_answers")

@@ -115,4 +115,4 @@ TEST_ROWS(rare_outputs_on_both_sides_leave_mean_and_variance_valid, both)
     coverage_check("mean and variance", missed, RUNS, tail, 0.0025, 0);
 }
 
-KIT_MAIN("rare values")
+KIT_MAIN("asymptotic")

@@ -236,4 +236,4 @@ TEST(serving_plan_of_pairs_with_a_pilot_is_refused)
     KIT_SAYS(&why, "plan.pilot");
 }
 
-KIT_MAIN("serving from pairs")
+KIT_MAIN("serving_pairs")

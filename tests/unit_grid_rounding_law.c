@@ -141,6 +141,6 @@ TEST(cells_of_two_features_are_independent)
 
 int main(void)
 {
-    if (!draw()) return puts("unit_noise_law: drawing failed"), 1; /* once for all tests */
-    return kit_run(kit_suite("law of the noise"));
+    if (!draw()) return puts("unit_grid_rounding_law: drawing failed"), 1; /* once for all tests */
+    return kit_run(kit_suite("grid_rounding_law"));
 }

@@ -150,9 +150,9 @@ TEST(draw_has_the_normals_of_curand_to_half_a_grid_step)
 int main(void)
 {
     loaded = load(&theirs);
-    if (!curand_words) printf("unit_curand: skipped cuRAND's header, built without a toolkit\n");
+    if (!curand_words) printf("unit_philox: skipped cuRAND's header, built without a toolkit\n");
     if (!loaded)
-        printf("unit_curand: skipped cuRAND's library, none is usable (%s)\n",
+        printf("unit_philox: skipped cuRAND's library, none is usable (%s)\n",
                theirs.library ? "functions missing" : "not found");
-    return kit_run(kit_suite("curand"));
+    return kit_run(kit_suite("philox"));
 }

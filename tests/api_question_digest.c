@@ -108,4 +108,4 @@ TEST(question_digest_of_an_unreadable_question_is_refused)
     ck_assert_int_eq(certreg_question_digest(&q, &digest), CERTREG_E_INVALID);
 }
 
-KIT_MAIN("digests")
+KIT_MAIN("question_digest")

@@ -162,4 +162,4 @@ TEST_TIMES(gradient_bounds_of_weights_of_all_coordinates, WHOLE)
     free(sums);
 }
 
-TEST_MAIN("coverage of the gradient norm")
+TEST_MAIN("gradient_ustatistic")

@@ -114,4 +114,4 @@ TEST_TIMES(bounds_leave_half_of_alpha_to_the_mean_beside_a_gradient, 2)
     ck_assert_int_eq((b.constraints & CERTREG_CONSTRAINT_GRADIENT) != 0, _i);
 }
 
-KIT_MAIN("division of alpha")
+KIT_MAIN("bounds")

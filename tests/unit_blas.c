@@ -30,4 +30,4 @@ TEST(blas_that_is_missing_does_not_hinder_estimators)
     certreg_estimator_destroy(e);
 }
 
-TEST_MAIN("static library without BLAS")
+TEST_MAIN("blas")

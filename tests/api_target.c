@@ -294,4 +294,4 @@ TEST_TIMES(target_of_merged_shards_is_answered_like_one_run, 2)
     }
 }
 
-KIT_MAIN("sequential certification")
+KIT_MAIN("target")

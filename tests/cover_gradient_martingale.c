@@ -164,4 +164,4 @@ TEST_TIMES(martingale_upper_misses_with_at_most_alpha, LAWS *DIMENSIONS)
     coverage_check(laws[l].name, found.missed, trials[k], ALPHA, LEVEL, 0);
 }
 
-KIT_MAIN("coverage of the finite-sample gradient norm")
+KIT_MAIN("gradient_martingale")

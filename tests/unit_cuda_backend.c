@@ -28,7 +28,7 @@ TEST(cuda_status_of_error_numbers)
 
 int main(void)
 {
-    Suite *suite = kit_suite("cuda without a device");
+    Suite *suite = kit_suite("cuda_backend");
     certreg_error why;
     certreg_backend *backend = NULL;
     if (try_emulated(0, NULL, &why, &backend)) return puts(why.text), 1;

@@ -134,4 +134,4 @@ TEST_TIMES(deadline_is_checked_in_every_pass_over_samples, QUESTIONS)
     ck_assert_uint_ge(looks[1] - looks[0], questions[_i].passes * (CAPACITY / 2 / CR_WATCH_STEP));
 }
 
-KIT_MAIN("closings")
+KIT_MAIN("deadline_answers")
