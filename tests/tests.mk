@@ -22,13 +22,17 @@ tested     = $(programs) $(in_cpp) $(engines) $(replays) $(golden) $(misses) $(p
 beside     = examples gpu-rehearsal $(OBJ)/libdigits.so compile_commands.json
 # The program that a line of make check is about; it is built alone.
 named_program = $(filter %/$(lastword $(NAME)),$(tested))
+# The programs that cover a source.
+covering = $(call once,covering,[ -z '$(FOR)' ] || python3 tests/covering.py '$(FOR)' | \
+    xargs -r printf '$(OBJ)/tests/%s ')
 #: Test
 # What is needed is named in files that come after this one, hence the second expansion.
 .SECONDEXPANSION:
-test: $$(if $$(NAME),$$(or $$(named_program),all $$(beside)))
-test: ## Build and run one: NAME=unit_moments, python/test_solver, rooms.sh, 'consumers cmake'
-	@$(if $(NAME),,echo 'test: which one? Try make test NAME=unit_moments' >&2; exit 2)
-	@ONLY='$(NAME)' $(run_tests) $(filter $(programs) $(in_cpp),$(named_program))
+test: $$(if $$(NAME),$$(or $$(named_program),all $$(beside)),$$(covering))
+test: ## Build and run one: NAME=unit_moments; or all that cover a source: FOR=src/room/file.c
+	@$(if $(NAME)$(covering),,echo 'test: which one? Try make test NAME=unit_moments' >&2; exit 2)
+	@$(if $(NAME),ONLY='$(NAME)',echo '$(notdir $(covering))'; MODE=programs) $(run_tests) \
+	    $(if $(NAME),$(filter $(programs) $(in_cpp),$(named_program)),$(covering))
 check: all $$(tested) $$(beside) $$(if $$(NVCC),gpu-bundle $$(gpu_programs))
 check: ## Build and run every test
 	@$(run_tests) $(slow) $(fast)
