@@ -212,10 +212,11 @@ static int print_served_pairs(int32_t statistic)
            print_certificate(&q, &c);
 }
 
+static const certreg_model free_model = {
+    .struct_size = sizeof free_model, .eval = evaluate, .inputs = INPUTS, .outputs = 2};
+
 static int print_server(void)
 {
-    const certreg_model m = {
-        .struct_size = sizeof m, .eval = evaluate, .inputs = INPUTS, .outputs = 2};
     const certreg_plan p = {.struct_size = sizeof p,
                             .seed = 7,
                             .max_samples = 51,
@@ -227,12 +228,30 @@ static int print_server(void)
     certreg_estimator *server;
     double served = 0;
     q.serving = &serving;
-    if (failed("create", certreg_estimator_create(NULL, &m, &p, NULL, &server))) return 1;
+    if (failed("create", certreg_estimator_create(NULL, &free_model, &p, NULL, &server))) return 1;
     certreg_estimator_begin(server, input, sigma, 5);
     const int wrong = failed("sample", certreg_estimator_sample(server, 0, 51)) ||
                       failed("estimate", certreg_estimator_estimate(server, &q, &served));
     printf("pairs"), number(served), printf("\n");
     certreg_estimator_destroy(server);
+    return wrong;
+}
+
+/* ---- the pilot that a plan has by default; every other row names its own */
+static int print_default_pilot(void)
+{
+    const certreg_plan p = {.struct_size = sizeof p, .seed = 7, .max_samples = 1000};
+    const certreg_question q = question(CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE);
+    certreg_certificate c = {.struct_size = sizeof c};
+    certreg_run run = {.struct_size = sizeof run};
+    certreg_estimator *e;
+    if (failed("create", certreg_estimator_create(NULL, &free_model, &p, NULL, &e))) return 1;
+    certreg_estimator_begin(e, input, sigma, 8);
+    const int wrong = certreg_certify(e, p.max_samples, &q, 1, &c) ||
+                      certreg_estimator_info(e, &run);
+    printf("default pilot %d", (int)run.pilot), number(c.radius), number(c.prediction);
+    printf("\n");
+    certreg_estimator_destroy(e);
     return wrong;
 }
 
@@ -266,7 +285,7 @@ int others_print(void)
     wrong = wrong || print_intervals(CERTREG_SCORE_NORM, 2) ||
             print_intervals(CERTREG_SCORE_LARGEST, 2);
     wrong = wrong || print_served_pairs(CERTREG_STATISTIC_MEDIAN) ||
-            print_served_pairs(CERTREG_STATISTIC_HUBER) || print_server();
+            print_served_pairs(CERTREG_STATISTIC_HUBER) || print_server() || print_default_pilot();
     certreg_attack_destroy(attack);
     certreg_estimator_destroy(estimator);
     return wrong;
