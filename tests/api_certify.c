@@ -206,8 +206,15 @@ static const int32_t methods[] = {CERTREG_METHOD_PAPER, CERTREG_METHOD_ASYMPTOTI
 
 TEST_ROWS(certify_answers_families_of_constraints_as_one_by_one, methods)
 {
-    static const uint32_t family[] = {2, 3, CERTREG_CONSTRAINTS_ECM, 1, 6, 7, 14, 15};
-    enum { FAMILIES = sizeof family / sizeof *family };
+    enum {
+        M = CERTREG_CONSTRAINT_MEAN,
+        V = CERTREG_CONSTRAINT_VARIANCE,
+        G = CERTREG_CONSTRAINT_GRADIENT,
+        R = CERTREG_CONSTRAINT_RANGE,
+        FAMILIES = 8
+    };
+    static const uint32_t family[FAMILIES] = {V,     M | V,     M | V | R, M,
+                                              V | G, M | V | G, V | G | R, M | V | G | R};
     static const double lo = -9, hi = 9;
     toy t = slope;
     certreg_model m = kit_model(toy_model, &t, MOST, 1);

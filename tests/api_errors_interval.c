@@ -257,12 +257,12 @@ TEST_TIMES(calibrate_takes_quantiles_of_two_real_outputs_only, 3)
 /* ---- fields */
 #define FIELD(name) CERTREG_E_INVALID, offsetof(certreg_calibration, name)
 static const spoil bad_calibrations[] = {
-    {"score", FIELD(score), 'i', 3, 0, NULL},
-    {"output", FIELD(output), 'i', -1, 0, NULL},
-    {"outputs", FIELD(outputs), 'i', 3, 0, NULL},
-    {"scores", FIELD(scores), 'p', 0, 0, NULL},
-    {"struct_size", FIELD(struct_size), 'i', 8, 0, NULL},
-    {"units", FIELD(units), 'p', 0, 0, (const double[]){0}},
+    {"score", FIELD(score), 'i', .number = 3},
+    {"output", FIELD(output), 'i', .number = -1},
+    {"outputs", FIELD(outputs), 'i', .number = 3},
+    {"scores", FIELD(scores), 'p', .pointer = NULL},
+    {"struct_size", FIELD(struct_size), 'i', .number = 8},
+    {"units", FIELD(units), 'p', .pointer = (const double[]){0}},
 };
 
 TEST_ROWS(calibrate_names_the_bad_field, bad_calibrations)
@@ -275,17 +275,17 @@ TEST_ROWS(calibrate_names_the_bad_field, bad_calibrations)
 #undef FIELD
 #define FIELD(name) CERTREG_E_INVALID, offsetof(certreg_coverage, name)
 static const spoil bad_coverages[] = {
-    {"alpha", FIELD(alpha), 'd', 0.6, 0, NULL},
-    {"alpha", FIELD(alpha), 'd', NAN, 0, NULL},
-    {"radius", FIELD(radius), 'd', -1, 0, NULL},
-    {"radius", FIELD(radius), 'd', INFINITY, 0, NULL},
-    {"sigma", FIELD(sigma), 'd', 0, 0, NULL},
-    {"reserved", FIELD(reserved), 'i', 7, 0, NULL},
-    {"points", FIELD(points), 'z', 0, 0, NULL},
-    {"samples", FIELD(samples), 'z', 0, 2000000000, NULL},
-    {"calibration_samples", FIELD(calibration_samples), 'z', 0, 0, NULL},
-    {"at least", FIELD(points), 'z', 0, 8, NULL},
-    {"no number of points", FIELD(radius), 'd', 20, 0, NULL},
+    {"alpha", FIELD(alpha), 'd', .number = 0.6},
+    {"alpha", FIELD(alpha), 'd', .number = NAN},
+    {"radius", FIELD(radius), 'd', .number = -1},
+    {"radius", FIELD(radius), 'd', .number = INFINITY},
+    {"sigma", FIELD(sigma), 'd', .number = 0},
+    {"reserved", FIELD(reserved), 'i', .number = 7},
+    {"points", FIELD(points), 'z', .size = 0},
+    {"samples", FIELD(samples), 'z', .size = 2000000000},
+    {"calibration_samples", FIELD(calibration_samples), 'z', .size = 0},
+    {"at least", FIELD(points), 'z', .size = 8},
+    {"no number of points", FIELD(radius), 'd', .number = 20},
 };
 
 static certreg_coverage planned(void)

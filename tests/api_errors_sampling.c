@@ -126,16 +126,16 @@ TEST(begin_takes_noise_of_a_least_to_a_greatest_size)
 static const struct {
     certreg_status status;
     sick how;
-    int tells_value;
+    int reports_value;
 } illnesses[] = {
-    {CERTREG_E_MODEL_FAILED, {RETURNS, 57, 42, 0, 0}, 0},
-    {CERTREG_E_MODEL_FAILED, {RETURNS, 0, -7, 0, 0}, 0},
-    {CERTREG_E_NOT_FINITE, {SKIPS, 57, 0, 0, 0}, 0},
-    {CERTREG_E_NOT_FINITE, {WRITES, 57, 0, NAN, 0}, 0},
-    {CERTREG_E_NOT_FINITE, {WRITES, 57, 0, INFINITY, 0}, 1},
-    {CERTREG_E_NOT_FINITE, {WRITES, 57, 0, -INFINITY, 0}, 1},
-    {CERTREG_E_OUT_OF_RANGE, {WRITES, 57, 0, 100.5f, 0}, 1},
-    {CERTREG_E_OUT_OF_RANGE, {WRITES, 399, 0, -101, 0}, 1},
+    {CERTREG_E_MODEL_FAILED, {RETURNS, 57, .code = 42}, 0},
+    {CERTREG_E_MODEL_FAILED, {RETURNS, 0, .code = -7}, 0},
+    {CERTREG_E_NOT_FINITE, {SKIPS, 57, .value = 0}, 0},
+    {CERTREG_E_NOT_FINITE, {WRITES, 57, .value = NAN}, 0},
+    {CERTREG_E_NOT_FINITE, {WRITES, 57, .value = INFINITY}, 1},
+    {CERTREG_E_NOT_FINITE, {WRITES, 57, .value = -INFINITY}, 1},
+    {CERTREG_E_OUT_OF_RANGE, {WRITES, 57, .value = 100.5f}, 1},
+    {CERTREG_E_OUT_OF_RANGE, {WRITES, 399, .value = -101}, 1},
 };
 
 TEST_ROWS(sampling_errors_name_sample_row_and_output, illnesses)
@@ -162,7 +162,7 @@ TEST_ROWS(sampling_errors_name_sample_row_and_output, illnesses)
         KIT_SAYS(error,
                  error->status == CERTREG_E_OUT_OF_RANGE ? "model.lo" : "PLAN_COUNT_FAILURES");
     }
-    if (illnesses[_i].tells_value) ck_assert_double_eq(error->value, (double)state.value);
+    if (illnesses[_i].reports_value) ck_assert_double_eq(error->value, (double)state.value);
     ck_assert_uint_gt(strlen(error->text), 20);
     check_usable();
 }
@@ -179,7 +179,7 @@ TEST_TIMES(sampling_outside_the_range_leaves_no_certificate, 2)
     q.method = CERTREG_METHOD_ANYTIME;
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
     KIT_OK(shared, certreg_estimator_sample(shared, 0, 300));
-    state = (sick){WRITES, 357, 0, 100.5f, 0};
+    state = (sick){WRITES, 357, .value = 100.5f};
     KIT_STATUS(shared,
                _i ? certreg_estimator_record(shared, 357, 1, y)
                   : certreg_certify(shared, 400, &q, 1, &c),
@@ -199,9 +199,9 @@ TEST_TIMES(sampling_outside_the_range_leaves_no_certificate, 2)
 TEST(sampling_takes_the_ends_of_the_range)
 {
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
-    state = (sick){WRITES, 57, 0, 100, 0};
+    state = (sick){WRITES, 57, .value = 100};
     KIT_OK(shared, certreg_estimator_sample(shared, 0, 100));
-    state = (sick){WRITES, 157, 0, -100, 0};
+    state = (sick){WRITES, 157, .value = -100};
     KIT_OK(shared, certreg_estimator_sample(shared, 100, 100));
 }
 
@@ -233,7 +233,7 @@ TEST(record_takes_the_floats_nearest_to_the_ranges_limits)
 TEST(sampling_keeps_what_was_recorded_before_a_failure)
 {
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
-    state = (sick){WRITES, 57, 0, NAN, 0};
+    state = (sick){WRITES, 57, .value = NAN};
     KIT_STATUS(shared, certreg_estimator_sample(shared, 0, 100), CERTREG_E_NOT_FINITE);
     ck_assert_uint_eq(state.calls, 6);
     state = (sick){.mode = HEALTHY};

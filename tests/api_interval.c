@@ -49,7 +49,8 @@ static const struct {
     int units;
     double spread;
     size_t failures;
-} cases[] = {{"a number", CERTREG_SCORE_NORM, 0, 0, 0, 0, 1, 0},
+} cases[] = {/* name, score, output, outputs, angles, units, spread, failures */
+             {"a number", CERTREG_SCORE_NORM, 0, 0, 0, 0, 1, 0},
              {"the second number", CERTREG_SCORE_NORM, 1, 1, 0, 1, 1, 2},
              {"far truths", CERTREG_SCORE_NORM, 0, 1, 0, 0, 9, 0},
              {"near truths, empty sets", CERTREG_SCORE_NORM, 0, 1, 0, 0, 0, 0},

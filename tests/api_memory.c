@@ -48,17 +48,19 @@ static int sums(void *user, const certreg_batch *b)
 /* ---- handles: estimators of many shapes, and one of each other kind */
 static const int32_t pairs[3] = {CERTREG_OUTPUT_ANGLE_PAIR, CERTREG_OUTPUT_REAL,
                                  CERTREG_OUTPUT_ANGLE_PAIR};
+enum { ECGM = CERTREG_CONSTRAINTS_ECGM };
 static const struct {
     size_t inputs, outputs, batch, max_samples, pilot, blocks;
     uint32_t constraints;
     const int32_t *kind;
 } shapes[] = {
-    {1, 1, 1, 2, 0, 0, 15, NULL},          {1, 1, 0, 500, 0, 0, 15, NULL},
-    {3, 1, 7, 500, 0, 64, 15, NULL},       {17, 3, 16, 999, 0, 65, 15, pairs},
-    {100, 2, 33, 700, 0, 100, 15, NULL},   {5, 1, 0, 300, 1, 0, 1, NULL},
-    {784, 1, 64, 600, 0, 0, 3, NULL},      {1000, 3, 10, 400, 0, 64, 15, pairs},
-    {5, 2, 1, 300, SIZE_MAX, 0, 15, NULL}, {1, 1, 0, 1, SIZE_MAX, 0, 1, NULL},
-    {2, 1, 3, 700, 100, 130, 15, NULL},    {12288, 1, 0, 300, 0, 0, 15, NULL},
+    /* inputs, outputs, batch, max_samples, pilot, blocks, constraints, kind */
+    {1, 1, 1, 2, 0, 0, ECGM, NULL},          {1, 1, 0, 500, 0, 0, ECGM, NULL},
+    {3, 1, 7, 500, 0, 64, ECGM, NULL},       {17, 3, 16, 999, 0, 65, ECGM, pairs},
+    {100, 2, 33, 700, 0, 100, ECGM, NULL},   {5, 1, 0, 300, 1, 0, 1, NULL},
+    {784, 1, 64, 600, 0, 0, 3, NULL},        {1000, 3, 10, 400, 0, 64, ECGM, pairs},
+    {5, 2, 1, 300, SIZE_MAX, 0, ECGM, NULL}, {1, 1, 0, 1, SIZE_MAX, 0, 1, NULL},
+    {2, 1, 3, 700, 100, 130, ECGM, NULL},    {12288, 1, 0, 300, 0, 0, ECGM, NULL},
     {12288, 1, 0, 300, 0, 0, 0, NULL},
 };
 enum { SHAPES = KIT_ROWS(shapes), SOLVER = SHAPES, BISECTION, ATTACK, KINDS };

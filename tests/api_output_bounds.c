@@ -16,6 +16,7 @@ static const struct {
     size_t served;
     int ranged;
 } order_cases[] = {
+    /* count, pilot, failures, sigma, at_radius, alpha, levels, served, ranged */
     {50, 0, 0, 1, 0.5, 0.05, 1e9, 0, 0},       {50, 8, 0, 1, 0.5, 0.05, 1e9, 0, 0},
     {1000, 100, 0, 0.5, 0.4, 0.1, 1e9, 0, 0},  {1000, 0, 0, 2, 1.9, 0.5, 5, 0, 0},
     {3000, 450, 0, 0.3, 0.9, 1e-6, 1e9, 0, 0}, {100, 15, 0, 1, 3, 0.05, 1e9, 0, 0},
@@ -81,6 +82,7 @@ static const struct {
     double spread, tolerance, at_radius;
     size_t served;
 } grids[] = {
+    /* kind, statistic, method, spread, tolerance, at_radius, served */
     {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0.2, 0, 0.5, 0},
     {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ANYTIME, 0.2, 1, 0.5, 0},
     {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0.2, 1, 0.5, 51},

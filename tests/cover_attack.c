@@ -52,7 +52,8 @@ static const struct {
     int32_t statistic, kind;
     const double *ends;
     double prediction, tolerance, width;
-} laws[] = {{"even", even_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0},
+} laws[] = {/* name, output, statistic, kind, ends, prediction, tolerance, width */
+            {"even", even_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0},
             {"mixed", mixed_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0},
             {"ties", tied_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0},
             {"angle", even_half, CERTREG_STATISTIC_MEDIAN, 1, turn, 0, 0.5, 0},

@@ -147,7 +147,8 @@ static const row rows[] = {
     ROW("centers, served", ball, 0.472462234814, 600, 0.3,
         ASK(.output = ALL, .statistic = BALL_CENTER, .method = BASELINE), .outputs = 2,
         .scale = {1, 0.5}, SERVED(.samples = 21, .failure_rate = 0.2)),
-    /* served medians: each side has half of the failure rate */
+    /* served medians leave the tolerance with the failure rate at the truth: P(Bin(201, p) >= 101)
+     * = 0.01 at p = Phi(truth - 0.7). Each side of pairs has half of the rate. */
     ROW("served 201", far_face, 0.494537437527, 400, 0, ASK(), .pilot = 150,
         SERVED(.samples = 201, .failure_rate = 0.01)),
     ROW("served 21, any time", one_side, 0.554858403870, 200, 0,

@@ -24,6 +24,7 @@ static const struct {
     size_t pilot;
     double beta, least; /* a law serves beyond the tolerance with this part of beta */
 } rows[] = {
+    /* name, statistic, method, angle, served, pilot, beta, least */
     {"median", MEDIAN, FINITE, 1, 0, 0, 0, 0},
     {"Huber", HUBER, FINITE, 1, 0, 0, 0, 0},
     {"median, no pilot", MEDIAN, FINITE, 1, 0, SIZE_MAX, 0, 0},

@@ -43,6 +43,7 @@ static double written_out(const cr_filter *f, const float *row, size_t j)
     return sum;
 }
 
+/* inputs, components and rows */
 static const size_t shapes[][3] = {{1, 8, 1},    {15, 8, 3},   {16, 0, 4},   {17, 16, 5},
                                    {100, 8, 33}, {784, 24, 8}, {1000, 8, 71}};
 

@@ -4,9 +4,9 @@
 #include "statistics/normal.h"
 #include "support/solver_fixture.h"
 
-/* ---- known values */
+/* ---- known values: ref_solve of support/reference_dual.h returns them as primal and as dual */
 static const struct {
-    double m, C, kappa, r, half, up, down;
+    double m, C, kappa, r, half, up, down; /* mean, variance, gradient, radius, range, changes */
 } known_values[] = {
     {0, 0.07, 0.2, 0.5, 3.14159265358979324, 0.13187827, 0.13187827},
     {2.5, 0.07, 0.15, 0.7, 3.14159265358979324, 0.16034799, 0.18709193},

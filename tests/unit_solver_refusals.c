@@ -115,12 +115,12 @@ static const struct {
     double mean_lo, mean_hi, variance, gradient, lo, hi, center, moment;
     const char *word;
 } infeasible[] = {
+    /* name, constraints, mean_lo, mean_hi, variance, gradient, lo, hi, center, moment, word */
     {"a gradient above the deviation", V | G, 0, 0, 0.25, 0.6, 0, 0, 0, 0, "gradient_lo"},
-    {"likewise within a range", ALL, 0, 0, 0.25, 0.6, -1, 1, 0, 0, "gradient_lo"},
+    {"the same within a range", ALL, 0, 0, 0.25, 0.6, -1, 1, 0, 0, "gradient_lo"},
     {"an affine function within a range", ALL, 0, 0, 0.25, 0.5, -1, 1, 0, 0, "gradient_lo"},
     {"or above an end", ALL, 0, 0, 0.25, 0.5, -1, INFINITY, 0, 0, "gradient_lo"},
-    {"a gradient above a half-space's", M | G | R, 0.6, 0.6, 0, 0.5599244, -1, 1, 0, 0,
-     "gradient_lo"},
+    {"above a half-space's", M | G | R, 0.6, 0.6, 0, 0.5599244, -1, 1, 0, 0, "gradient_lo"},
     {"a gradient at an end", ALL, 1, 1, 0.5, 0.1, -1, 1, 0, 0, "gradient_lo"},
     {"a mean above the range", M | R, 1.5, 1.5, 0, 0, -1, 1, 0, 0, "range"},
     {"a mean below the range", M | R, -3, -2, 0, 0, -1, 1, 0, 0, "range"},
