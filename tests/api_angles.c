@@ -163,7 +163,7 @@ static certreg_estimator *make(spread *s, int32_t kind, size_t max_samples, size
 static const struct {
     double tolerance, wanted;
 } wishes[] = {{10, 1.723}, {5, 1.72}, {20, 1.68}, {2, 1.7}};
-enum { CAPACITY = 100, WISHES = 2 * sizeof wishes / sizeof *wishes };
+enum { CAPACITY = 100, PILOT = 13, WISHES = 2 * sizeof wishes / sizeof *wishes };
 
 static certreg_question wish(int i)
 {
@@ -177,7 +177,7 @@ static certreg_question wish(int i)
 TEST_TIMES(angle_target_that_all_samples_prove_is_not_given_up, WISHES)
 {
     const certreg_question q = wish(_i);
-    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
+    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, PILOT);
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     ck_assert_double_ge(c.radius, q.target->radius);
@@ -186,7 +186,7 @@ TEST_TIMES(angle_target_that_all_samples_prove_is_not_given_up, WISHES)
 TEST_TIMES(angle_forecast_before_the_pilot_is_at_most_the_samples, WISHES)
 {
     const certreg_question q = wish(_i);
-    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
+    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, PILOT);
     certreg_forecast before = {.struct_size = sizeof before};
     KIT_OK(e, certreg_estimator_forecast(e, &q, &before));
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
@@ -200,7 +200,7 @@ TEST_TIMES(angle_target_that_is_just_attainable_is_not_given_up, WISHES / 2)
 {
     certreg_question q =
         QUESTION(.tolerance = wishes[_i].tolerance, .method = CERTREG_METHOD_ANYTIME);
-    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
+    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, PILOT);
     q.target = asks_target(kit_ask(e, CAPACITY, q).radius);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, 1));
     certreg_forecast f = {.struct_size = sizeof f};

@@ -10,8 +10,8 @@ static const certreg_serving served = {
 
 static certreg_question baseline(int32_t statistic, double tolerance)
 {
-    certreg_question q =
-        QUESTION(.tolerance = tolerance, .method = CERTREG_METHOD_BASELINE, .statistic = statistic);
+    certreg_question q = QUESTION(.tolerance = tolerance, .alpha = 0.05,
+                                  .method = CERTREG_METHOD_BASELINE, .statistic = statistic);
     if (statistic == CERTREG_STATISTIC_TRIMMED_MEAN) q.serving = &served;
     if (statistic == CERTREG_STATISTIC_BALL_CENTER) q.output = CERTREG_ALL_OUTPUTS;
     return q;

@@ -83,7 +83,7 @@ TEST(certify_gives_no_numbers_for_a_refused_question)
 
 /* ---- early stops */
 static const struct {
-    size_t batches; /* done before the stop; the pilot of 10,000 samples takes six */
+    size_t batches; /* done before the stop; the pilot takes six of 256 samples */
     int32_t method;
     int proves;
 } stops[] = {
@@ -97,7 +97,7 @@ TEST_ROWS(certify_that_is_cancelled_is_valid_for_its_samples, stops)
 {
     toy t = slope;
     t.cancel_at = stops[_i].batches;
-    certreg_estimator *e = make(&t, MOST, NULL, 10000, 0);
+    certreg_estimator *e = make(&t, MOST, NULL, 10000, 1488);
     certreg_question q = QUESTION(.tolerance = 1.5, .method = stops[_i].method);
     certreg_certificate c = kit_certificate(), whole = kit_certificate();
     c = kit_ask(e, 10000, q);

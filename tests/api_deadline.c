@@ -35,10 +35,7 @@ static certreg_estimator *make(stage *s, int32_t kind, size_t pilot)
 
 static certreg_question about(double prediction)
 {
-    certreg_question q = kit_question(0.5);
-    q.prediction = asks_prediction(0);
-    q.prediction = asks_prediction(prediction);
-    return q;
+    return QUESTION(.tolerance = 0.5, .prediction = asks_prediction(prediction));
 }
 
 static certreg_certificate certify(certreg_estimator *e, const certreg_question *q, uint64_t stream)

@@ -73,7 +73,7 @@ TEST_TIMES(device_transfers_little_and_the_host_hardly_waits, 3)
     certreg_model m = kit_model(on_device, &there, WIDE, 2);
     const certreg_plan p = kit_plan(MANY);
     certreg_question q = kit_question(0.3);
-    m.lo = lo, m.hi = hi;
+    m.lo = lo, m.hi = hi, m.batch = 256;
     certreg_estimator *e = kit_create(backend, &m, &p);
     q.method = intervals[_i], q.constraints = CERTREG_CONSTRAINTS_ECGM;
     if (q.method == CERTREG_METHOD_PAPER)
