@@ -135,17 +135,9 @@ static void solve_all(void)
     certreg_bisection *b = NULL;
     MAKE(certreg_solver_create(NULL, NULL, &s));
     MAKE(certreg_bisection_create(NULL, NULL, &b));
-    certreg_bounds u = {.struct_size = sizeof u,
-                        .sigma = 0.5,
-                        .mean_lo = 0.3,
-                        .mean_hi = 0.32,
-                        .variance_hi = 0.4,
-                        .gradient_lo = 0.2,
-                        .gradient_hi = 0.3,
-                        .range_lo = -2,
-                        .range_hi = 3,
-                        .moment_center = 0.25,
-                        .moment_hi = 0.4};
+    certreg_bounds u = BOUNDS(.sigma = 0.5, .mean_lo = 0.3, .mean_hi = 0.32, .variance_hi = 0.4,
+                              .gradient_lo = 0.2, .gradient_hi = 0.3, .range_lo = -2, .range_hi = 3,
+                              .moment_center = 0.25, .moment_hi = 0.4);
     for (uint32_t constraints = 1; constraints < 64; constraints++) {
         if (constraints & 16) continue; /* no such bit */
         certreg_mean_change shift = {.struct_size = sizeof shift};
@@ -358,11 +350,8 @@ TEST_TIMES(environment_with_traps_refuses_nonsense, ENVIRONMENTS)
     certreg_solver *s = NULL;
     certreg_estimator *e = NULL;
     certreg_mean_change shift = {.struct_size = sizeof shift};
-    const certreg_bounds u = {.struct_size = sizeof u,
-                              .constraints = CERTREG_CONSTRAINT_MEAN,
-                              .sigma = 1,
-                              .mean_lo = NAN,
-                              .mean_hi = INFINITY};
+    const certreg_bounds u = BOUNDS(.constraints = CERTREG_CONSTRAINT_MEAN, .sigma = 1,
+                                    .mean_lo = NAN, .mean_hi = INFINITY);
     certreg_question q = kit_question(NAN);
     certreg_certificate c = kit_certificate();
     certreg_model m = kit_model(kit_identity, NULL, 2, 1);

@@ -31,12 +31,8 @@ static void destroy(void *d)
 
 static certreg_denoiser_plan plan_of(source *s)
 {
-    certreg_denoiser_plan p = {.struct_size = sizeof p,
-                               .inputs = D,
-                               .rows = ROWS,
-                               .read = read_rows,
-                               .user = s,
-                               .sigma = 1};
+    certreg_denoiser_plan p = STRUCT(certreg_denoiser_plan, .inputs = D, .rows = ROWS,
+                                     .read = read_rows, .user = s, .sigma = 1);
     return p;
 }
 

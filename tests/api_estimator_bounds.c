@@ -296,12 +296,10 @@ static certreg_bounds bounds_of(certreg_estimator *e, const certreg_question *q,
 static certreg_bounds with_rare_value_at(certreg_estimator *e, size_t at)
 {
     static float y[RECORDED];
-    const certreg_question q = {.struct_size = sizeof q,
-                                .statistic = CERTREG_STATISTIC_MEAN,
-                                .method = CERTREG_METHOD_ASYMPTOTIC,
-                                .center = CERTREG_CENTER_TRUE_MEAN,
-                                .constraints = CERTREG_CONSTRAINTS_ECM,
-                                .tolerance = 0.5};
+    const certreg_question q = QUESTION(.statistic = CERTREG_STATISTIC_MEAN,
+                                        .method = CERTREG_METHOD_ASYMPTOTIC,
+                                        .center = CERTREG_CENTER_TRUE_MEAN,
+                                        .constraints = CERTREG_CONSTRAINTS_ECM, .tolerance = 0.5);
     for (size_t i = 0; i < RECORDED; i++) y[i] = i == at ? 1 : 0;
     KIT_OK(e, certreg_estimator_begin(e, z, 1, at));
     KIT_OK(e, certreg_estimator_record(e, 0, RECORDED, y));

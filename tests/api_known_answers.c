@@ -58,14 +58,8 @@ TEST_ROWS(output_bounds_of_a_median_contain_the_exact_ones, order_rows)
 /* ---- bounds filled by hand */
 static certreg_bounds bounds_of(uint32_t known, double variance, double gradient, double mean)
 {
-    return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
-                            .constraints = known,
-                            .sigma = 1,
-                            .mean_lo = mean,
-                            .mean_hi = mean,
-                            .variance_hi = variance,
-                            .gradient_hi = gradient,
-                            .range_hi = 1};
+    return BOUNDS(.constraints = known, .sigma = 1, .mean_lo = mean, .mean_hi = mean,
+                  .variance_hi = variance, .gradient_hi = gradient, .range_hi = 1);
 }
 
 static certreg_solver *solver;

@@ -190,16 +190,10 @@ static void use_estimator(certreg_estimator *e, int k, answer *a)
 
 static answer use(int k, void *handle)
 {
-    static const certreg_bounds box = {.struct_size = sizeof box,
-                                       .constraints = CERTREG_CONSTRAINTS_ECGM,
-                                       .sigma = 0.5,
-                                       .mean_lo = 0.4,
-                                       .mean_hi = 0.5,
-                                       .variance_hi = 0.2,
-                                       .gradient_lo = 0,
-                                       .gradient_hi = 0.3,
-                                       .range_lo = -1,
-                                       .range_hi = 1};
+    const certreg_bounds box = BOUNDS(.constraints = CERTREG_CONSTRAINTS_ECGM, .sigma = 0.5,
+                                      .mean_lo = 0.4, .mean_hi = 0.5, .variance_hi = 0.2,
+                                      .gradient_lo = 0, .gradient_hi = 0.3, .range_lo = -1,
+                                      .range_hi = 1);
     const certreg_question q = kit_question(1);
     const certreg_attack_options o = attack_options(CALLS);
     answer a = {.change = {.struct_size = sizeof a.change},

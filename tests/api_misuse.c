@@ -1,6 +1,7 @@
 /* Handles used where they must not be: by a second thread, by a callback of theirs. Whoever asks
  * is told at once, gets outputs that claim nothing, and disturbs nobody. */
 #include "support/every_call.h"
+#include "support/structs.h"
 #include <pthread.h>
 
 static const char *const refused[] = {"begin",     "begin_level", "sample", "draw",
@@ -167,10 +168,8 @@ typedef struct nested {
 static int asks_another(void *user, const certreg_batch *b)
 {
     nested *n = user;
-    const certreg_bounds u = {.struct_size = sizeof u,
-                              .constraints = CERTREG_CONSTRAINT_VARIANCE,
-                              .sigma = 1,
-                              .variance_hi = 1};
+    const certreg_bounds u =
+        BOUNDS(.constraints = CERTREG_CONSTRAINT_VARIANCE, .sigma = 1, .variance_hi = 1);
     const certreg_question q = kit_question(1);
     certreg_radius r = {.struct_size = sizeof r, .radius = 7};
     if (n->done++) return kit_identity(NULL, b);

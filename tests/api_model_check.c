@@ -203,10 +203,7 @@ TEST(model_check_of_small_batches_and_records)
         seen s = {0};
         const float z[3] = {0};
         certreg_estimator *e = kit_begun(kit_model(fine, &s, 3, 2),
-                                         (certreg_plan){.struct_size = sizeof(certreg_plan),
-                                                        .max_samples = samples,
-                                                        .pilot = SIZE_MAX},
-                                         z, 1, 0);
+                                         PLAN(.max_samples = samples, .pilot = SIZE_MAX), z, 1, 0);
         KIT_OK(e, certreg_model_check(e, 0, NULL));
         ck_assert_uint_eq(s.rows, rows[samples > 1 ? samples - 1 : 1]); /* one has other numbers */
     }

@@ -28,12 +28,6 @@ static const struct {
 };
 static const double range_lo = -3, range_hi = 9;
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 TEST_ROWS(output_bounds_of_the_median_are_its_order_statistics, order_cases)
 {
     record r = {.count = order_cases[_i].count,
@@ -52,8 +46,8 @@ TEST_ROWS(output_bounds_of_the_median_are_its_order_statistics, order_cases)
         low[i - first] = isfinite(r.y[i]) ? (double)r.y[i] : -INFINITY; /* worst on both sides */
         high[i - first] = isfinite(r.y[i]) ? (double)r.y[i] : INFINITY;
     }
-    qsort(low, n, sizeof *low, ascending);
-    qsort(high, n, sizeof *high, ascending);
+    kit_sort(low, n);
+    kit_sort(high, n);
     const double at_radius = order_cases[_i].at_radius;
     const size_t served = order_cases[_i].served;
     certreg_question q = QUESTION(.tolerance = 0, .alpha = order_cases[_i].alpha,

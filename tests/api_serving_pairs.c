@@ -139,27 +139,21 @@ TEST(serving_pairs_are_drawn_with_opposite_noise)
     ck_assert_mem_eq(y, x + 37, 4 * sizeof *x);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 TEST(serving_estimate_takes_whole_pairs)
 {
     static float x[SERVED][INPUTS], y[SERVED];
     certreg_estimator *e = server(server_plan());
     const certreg_question q = question_of(&in_pairs);
-    double median = NAN;
+    double median = NAN, sorted[SERVED];
     KIT_OK(e, certreg_estimator_draw(e, 0, SERVED, *x));
-    for (int i = 0; i < SERVED; i++) y[i] = x[i][0];
+    for (int i = 0; i < SERVED; i++) sorted[i] = (double)(y[i] = x[i][0]);
     KIT_OK(e, certreg_estimator_sample(e, 0, SERVED - 1));
     KIT_STATUS(e, certreg_estimator_estimate(e, &q, &median), CERTREG_E_WRONG_STATE);
     KIT_OK(e, certreg_estimator_sample(e, 0, SERVED));
     KIT_OK(e, certreg_estimator_record(e, 0, SERVED, y)); /* what sample recorded agrees */
     KIT_OK(e, certreg_estimator_estimate(e, &q, &median));
-    qsort(y, SERVED, sizeof *y, compare);
-    ck_assert_double_eq(median, (double)y[SERVED / 2]);
+    kit_sort(sorted, SERVED);
+    ck_assert_double_eq(median, sorted[SERVED / 2]);
 }
 
 TEST(serving_records_of_pairs_do_not_depend_on_threads)

@@ -88,12 +88,9 @@ static void fill_inputs(void)
     const certreg_model m = kit_model(kit_identity, NULL, INPUTS, 1);
     const certreg_plan p = kit_plan(CAPACITY);
     const certreg_question q = kit_question(1);
-    const certreg_bounds b = {.struct_size = sizeof b,
-                              .constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE,
-                              .sigma = 1,
-                              .mean_lo = 0.5,
-                              .mean_hi = 0.6,
-                              .variance_hi = 1};
+    const certreg_bounds b =
+        BOUNDS(.constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE, .sigma = 1,
+               .mean_lo = 0.5, .mean_hi = 0.6, .variance_hi = 1);
     put(&model, &m, sizeof m);
     put(&plan, &p, sizeof p);
     put(&question, &q, sizeof q);
@@ -346,12 +343,9 @@ TEST(structs_in_an_array_of_bounds_are_stepped_by_the_first)
 {
     newer_bounds b[2];
     certreg_radius both = {.struct_size = sizeof both}, first = both, second = both;
-    certreg_bounds one = {.struct_size = sizeof one,
-                          .constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE,
-                          .sigma = 1,
-                          .mean_lo = 0.5,
-                          .mean_hi = 0.6,
-                          .variance_hi = 0.2};
+    certreg_bounds one =
+        BOUNDS(.constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE, .sigma = 1,
+               .mean_lo = 0.5, .mean_hi = 0.6, .variance_hi = 0.2);
     memset(b, 0, sizeof b);
     b[0].known = one;
     ck_assert_int_eq(certreg_bisection_above(bisection, &one, NULL, 1, 0, &first), CERTREG_OK);

@@ -105,10 +105,7 @@ static certreg_attack *attack_on(certreg_estimator *e)
 
 static certreg_bounds bounds_of(int job)
 {
-    return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
-                            .constraints = CERTREG_CONSTRAINT_VARIANCE,
-                            .sigma = 1,
-                            .variance_hi = 1 + job};
+    return BOUNDS(.constraints = CERTREG_CONSTRAINT_VARIANCE, .sigma = 1, .variance_hi = 1 + job);
 }
 
 static certreg_status change(certreg_solver *s, int job, answer *a)

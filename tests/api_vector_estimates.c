@@ -15,12 +15,6 @@ TEST_TIMES(vector_prediction_given_back_gives_the_same_certificate, STATISTICS)
     ck_assert_double_eq(kit_ask(e, 0, q).radius, radius);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median of the outputs that the model gives for the noise that the estimator draws. */
 static double median_along(certreg_estimator *e, const map *m, double u, double v)
 {
@@ -36,7 +30,7 @@ static double median_along(certreg_estimator *e, const map *m, double u, double 
         if (!m->fail_each || i % m->fail_each != 1)
             t[used++] = u * (double)(float)y[0] + v * (double)(float)y[1];
     }
-    qsort(t, used, sizeof *t, by_value);
+    kit_sort(t, used);
     return 0.5 * (t[(used - 1) / 2] + t[used / 2]);
 }
 

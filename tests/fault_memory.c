@@ -127,11 +127,8 @@ static int read_examples(void *user, uint64_t first, size_t count, float *x)
 
 static certreg_status fit_denoiser(certreg_denoiser **made)
 {
-    const certreg_denoiser_plan p = {.struct_size = sizeof p,
-                                     .inputs = INPUTS,
-                                     .rows = 300,
-                                     .read = read_examples,
-                                     .sigma = 0.3};
+    const certreg_denoiser_plan p = STRUCT(certreg_denoiser_plan, .inputs = INPUTS, .rows = 300,
+                                           .read = read_examples, .sigma = 0.3);
     return certreg_denoiser_create(&p, &why, made);
 }
 MAKES(make_denoiser, certreg_denoiser, fit_denoiser(&made), certreg_denoiser_destroy)

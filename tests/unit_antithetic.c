@@ -39,7 +39,7 @@ static event random_event(double r)
     event e = {.count = 1 + (int)(ENDS * uniform())};
     for (int i = 0; i < e.count; i++) e.end[i] = r + 6 * uniform() - 3.5;
     if (e.count == 2) e.end[1] = 2 * r - e.end[0]; /* even about the shifted input */
-    qsort(e.end, (size_t)e.count, sizeof *e.end, compare);
+    kit_sort(e.end, (size_t)e.count);
     return e;
 }
 

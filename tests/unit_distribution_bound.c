@@ -21,12 +21,6 @@ static double uniform(void)
     return (double)(state >> 11) * 0x1p-53;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Some values are rare. They are floats, as outputs are. */
 static scores random_scores(double least)
 {
@@ -38,7 +32,7 @@ static scores random_scores(double least)
         sum += s.share[i];
     }
     if (uniform() < 0.5) s.value[0] = least;
-    qsort(s.value, (size_t)s.count, sizeof *s.value, compare);
+    kit_sort(s.value, (size_t)s.count);
     for (int i = 0; i < s.count; i++) s.share[i] /= sum;
     return s;
 }

@@ -6,12 +6,6 @@
 #define MOST 400
 #define PI 3.14159265358979323846
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Values of wildly different size and sign, with ties, in column 1 of 3; the failed ones are
  * left out of `sorted`. */
 static size_t wild_values(uint64_t seed, size_t count, float *y, double *sorted)
@@ -29,7 +23,7 @@ static size_t wild_values(uint64_t seed, size_t count, float *y, double *sorted)
         y[3 * i + 1] = value;
         if (isfinite(value)) sorted[usable++] = (double)value;
     }
-    qsort(sorted, usable, sizeof *sorted, ascending);
+    kit_sort(sorted, usable);
     return usable;
 }
 

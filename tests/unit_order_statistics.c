@@ -5,12 +5,6 @@
 
 #define MOST 400
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static double at(const void *values, size_t i)
 {
     return ((const double *)values)[i];
@@ -23,7 +17,7 @@ TEST_TIMES(order_select_of_ties_agrees_with_sorting, 4)
     const size_t count = sizeof values / sizeof *values, kinds[] = {1, 2, 300, 3 * MOST};
     for (size_t i = 0; i < count; i++)
         values[i] = sorted[i] = 1 + DBL_EPSILON * (double)(i * 7919 % kinds[_i]);
-    qsort(sorted, count, sizeof *sorted, ascending);
+    kit_sort(sorted, count);
     const cr_order order = {.value = at, .of = values, .count = count};
     for (size_t rank = 0; rank < count; rank++)
         ck_assert_double_eq(cr_order_select(&order, rank), sorted[rank]);

@@ -229,8 +229,8 @@ enum { ROWS = 900 };
 
 TEST(solver_of_few_evaluations_is_looser_but_never_wrong)
 {
-    const certreg_solver_plan plan = {.struct_size = sizeof plan,
-                                      .max_evaluations = CERTREG_LEAST_WORST_CASE_EVALUATIONS};
+    const certreg_solver_plan plan =
+        STRUCT(certreg_solver_plan, .max_evaluations = CERTREG_LEAST_WORST_CASE_EVALUATIONS);
     certreg_solver *limited;
     int looser = 0;
     ck_assert_int_eq(certreg_solver_create(&plan, NULL, &limited), CERTREG_OK);
@@ -300,10 +300,9 @@ static const struct {
 TEST_ROWS(solver_and_bisection_plan_names_the_bad_field, bad_plans)
 {
     certreg_bisection_plan plan = bad_plans[_i].plan;
-    certreg_solver_plan shorter = {.struct_size = sizeof shorter,
-                                   .max_evaluations = plan.max_evaluations,
-                                   .memory = plan.memory,
-                                   .memory_bytes = plan.memory_bytes};
+    certreg_solver_plan shorter = STRUCT(certreg_solver_plan,
+                                         .max_evaluations = plan.max_evaluations,
+                                         .memory = plan.memory, .memory_bytes = plan.memory_bytes);
     certreg_error why = {.struct_size = sizeof why};
     certreg_bisection *b = bisection;
     certreg_solver *s = solver;
@@ -321,10 +320,10 @@ TEST_ROWS(solver_and_bisection_plan_names_the_bad_field, bad_plans)
 
 TEST(solver_and_bisection_plan_limits_of_evaluations)
 {
-    certreg_solver_plan of_solver = {.struct_size = sizeof of_solver,
-                                     .max_evaluations = CERTREG_LEAST_WORST_CASE_EVALUATIONS - 1};
-    certreg_bisection_plan of_bisection = {.struct_size = sizeof of_bisection,
-                                           .max_evaluations = CERTREG_LEAST_RADIUS_EVALUATIONS - 1};
+    certreg_solver_plan of_solver =
+        STRUCT(certreg_solver_plan, .max_evaluations = CERTREG_LEAST_WORST_CASE_EVALUATIONS - 1);
+    certreg_bisection_plan of_bisection =
+        STRUCT(certreg_bisection_plan, .max_evaluations = CERTREG_LEAST_RADIUS_EVALUATIONS - 1);
     certreg_solver *s;
     certreg_bisection *b;
     ck_assert_int_eq(certreg_solver_create(&of_solver, NULL, &s), CERTREG_E_INVALID);
@@ -336,9 +335,8 @@ TEST(solver_and_bisection_live_in_the_callers_memory)
 {
     certreg_solver_plan of_solver = {
         .struct_size = sizeof of_solver, .memory = memory, .memory_bytes = certreg_solver_size()};
-    certreg_bisection_plan of_bisection = {.struct_size = sizeof of_bisection,
-                                           .memory = memory,
-                                           .memory_bytes = certreg_bisection_size()};
+    certreg_bisection_plan of_bisection =
+        STRUCT(certreg_bisection_plan, .memory = memory, .memory_bytes = certreg_bisection_size());
     certreg_solver *s;
     certreg_bisection *b;
     ck_assert_int_eq(certreg_solver_create(&of_solver, NULL, &s), CERTREG_OK);

@@ -138,13 +138,8 @@ TEST(weights_levels_rise)
  * (theory 12), and a shift longer in units of this noise. */
 TEST(interval_rule_holds_for_the_noise_that_floats_allow)
 {
-    const certreg_coverage c = {.struct_size = sizeof c,
-                                .alpha = 0.1,
-                                .radius = 1000,
-                                .sigma = 500,
-                                .points = 500,
-                                .calibration_samples = 101,
-                                .samples = 101};
+    const certreg_coverage c = STRUCT(certreg_coverage, .alpha = 0.1, .radius = 1000, .sigma = 500,
+                                      .points = 500, .calibration_samples = 101, .samples = 101);
     certreg_rule r = {.struct_size = sizeof r};
     ck_assert_int_eq(certreg_interval_rule(&c, NULL, NULL, &r), CERTREG_OK);
     const cr_weights_setting least = setting(101, 101, 2 * (1 + 0x1p-22));

@@ -1,4 +1,5 @@
 #include "golden/others.h"
+#include "support/structs.h"
 #include <certreg/attack.h>
 #include <certreg/interval.h>
 #include <certreg/question.h>
@@ -27,12 +28,8 @@ static int evaluate(void *user, const certreg_batch *b)
 
 static certreg_question question(int32_t statistic, int32_t method)
 {
-    return (certreg_question){.struct_size = sizeof(certreg_question),
-                              .statistic = statistic,
-                              .method = method,
-                              .tolerance = 0.8,
-                              .huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.4 : 0,
-                              .alpha = 0.1};
+    return QUESTION(.statistic = statistic, .method = method, .tolerance = 0.8,
+                    .huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.4 : 0, .alpha = 0.1);
 }
 
 static void number(double x)
@@ -172,11 +169,8 @@ static int print_intervals(int32_t score, int32_t outputs)
 {
     static double scores[POINTS * CERTREG_CALIBRATION_SCORES], lo[SAMPLES], hi[SAMPLES];
     const double truth[2] = {0.4, -0.3};
-    certreg_calibration points = {.struct_size = sizeof points,
-                                  .score = score,
-                                  .outputs = outputs,
-                                  .capacity = POINTS,
-                                  .scores = scores};
+    certreg_calibration points = STRUCT(certreg_calibration, .score = score, .outputs = outputs,
+                                        .capacity = POINTS, .scores = scores);
     for (uint64_t i = 0; i < POINTS; i++) {
         const double off = 0.01 * (double)i, at[2] = {truth[0] + off, truth[1] - off};
         if (sampled(100 + i) ||
@@ -217,11 +211,8 @@ static const certreg_model free_model = {
 
 static int print_server(void)
 {
-    const certreg_plan p = {.struct_size = sizeof p,
-                            .seed = 7,
-                            .max_samples = 51,
-                            .pilot = SIZE_MAX,
-                            .flags = CERTREG_PLAN_PAIRS};
+    const certreg_plan p =
+        PLAN(.seed = 7, .max_samples = 51, .pilot = SIZE_MAX, .flags = CERTREG_PLAN_PAIRS);
     const certreg_serving serving = {
         .struct_size = sizeof serving, .pairs = 1, .samples = 51, .failure_rate = 0.05};
     certreg_question q = question(CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE);
@@ -259,13 +250,8 @@ static int print_default_pilot(void)
 static certreg_status open_handles(certreg_error *why)
 {
     static const double lo[2] = {-2, -1e9}, hi[2] = {2, 1e9};
-    const certreg_model m = {.struct_size = sizeof m,
-                             .eval = evaluate,
-                             .inputs = INPUTS,
-                             .outputs = 2,
-                             .batch = BATCH,
-                             .lo = lo,
-                             .hi = hi};
+    const certreg_model m =
+        MODEL(.eval = evaluate, .inputs = INPUTS, .outputs = 2, .batch = BATCH, .lo = lo, .hi = hi);
     const certreg_plan p = {
         .struct_size = sizeof p, .seed = 7, .max_samples = SAMPLES, .pilot = 60};
     const certreg_attack_plan a = {.struct_size = sizeof a, .max_calls = CALLS};
