@@ -60,9 +60,8 @@ static void destroy(void *d)
 
 static certreg_denoiser_plan plan_of(source *s, double sigma, const float *scale)
 {
-    certreg_denoiser_plan p = STRUCT(certreg_denoiser_plan, .inputs = s->inputs, .rows = s->count,
-                                     .read = read_rows, .user = s, .sigma = sigma, .scale = scale);
-    return p;
+    return STRUCT(certreg_denoiser_plan, .inputs = s->inputs, .rows = s->count, .read = read_rows,
+                  .user = s, .sigma = sigma, .scale = scale);
 }
 
 static certreg_denoiser *made(source *s, double sigma, const float *scale)

@@ -4,14 +4,12 @@
 /* ---- what is served */
 static certreg_question served_question(int32_t statistic, size_t samples, double beta)
 {
-    certreg_question q = QUESTION(.tolerance = 0.6, .alpha = 0.05, .statistic = statistic,
-                                  .prediction = asks_prediction(0),
-                                  .method = statistic == CERTREG_STATISTIC_MEDIAN
-                                                ? CERTREG_METHOD_FINITE
-                                                : CERTREG_METHOD_ASYMPTOTIC,
-                                  .huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.3 : 0,
-                                  .serving = asks_serving(samples, beta));
-    return q;
+    return QUESTION(.tolerance = 0.6, .alpha = 0.05, .statistic = statistic,
+                    .prediction = asks_prediction(0),
+                    .method = statistic == CERTREG_STATISTIC_MEDIAN ? CERTREG_METHOD_FINITE
+                                                                    : CERTREG_METHOD_ASYMPTOTIC,
+                    .huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.3 : 0,
+                    .serving = asks_serving(samples, beta));
 }
 
 TEST_TIMES(serving_a_median_needs_the_binomial_share, 12)
