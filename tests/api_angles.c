@@ -79,7 +79,7 @@ static certreg_certificate read_dial(dial d, int k, int32_t statistic)
 
 static const double directions[] = {0, 90, 179.5, 180, -179.5, -90};
 
-TEST_ROWS(radius_of_an_angle_depends_on_neither_its_unit_nor_its_cut, directions)
+TEST_ROWS(angle_radius_depends_on_neither_its_unit_nor_its_cut, directions)
 {
     const dial d = {.degrees = directions[_i], .rate = 20}; /* ten degrees of noise */
     static const int32_t scores[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUBER,
@@ -103,7 +103,7 @@ TEST_ROWS(radius_of_an_angle_depends_on_neither_its_unit_nor_its_cut, directions
     }
 }
 
-TEST_TIMES(radius_of_an_angle_never_exceeds_that_of_its_line, 6)
+TEST_TIMES(angle_radius_never_exceeds_that_of_its_line, 6)
 {
     static const double rates[] = {2, 20, 60, 120, 240, 1000};
     const dial d = {.degrees = 179, .rate = rates[_i]};
@@ -115,7 +115,7 @@ TEST_TIMES(radius_of_an_angle_never_exceeds_that_of_its_line, 6)
     }
 }
 
-TEST(mean_of_an_angle_takes_it_as_a_plain_number)
+TEST(angle_is_a_plain_number_for_a_mean)
 {
     dial d = {.degrees = 180, .rate = 20, .form = 1};
     static const int32_t kind = CERTREG_OUTPUT_ANGLE;
@@ -163,7 +163,7 @@ static certreg_estimator *make(spread *s, int32_t kind, size_t max_samples, size
 static const struct {
     double tolerance, wanted;
 } wishes[] = {{10, 1.723}, {5, 1.72}, {20, 1.68}, {2, 1.7}};
-enum { CAPACITY = 100, WISHES = 2 * sizeof wishes / sizeof *wishes };
+enum { CAPACITY = 100, PILOT = 13, WISHES = 2 * sizeof wishes / sizeof *wishes };
 
 static certreg_question wish(int i)
 {
@@ -174,19 +174,19 @@ static certreg_question wish(int i)
     return q;
 }
 
-TEST_TIMES(a_radius_that_the_full_record_proves_is_not_given_up_before_the_pilot, WISHES)
+TEST_TIMES(angle_target_that_all_samples_prove_is_not_given_up, WISHES)
 {
     const certreg_question q = wish(_i);
-    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
+    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, PILOT);
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     ck_assert_double_ge(c.radius, q.target->radius);
 }
 
-TEST_TIMES(the_forecast_before_the_pilot_is_within_what_a_perfect_model_takes, WISHES)
+TEST_TIMES(angle_forecast_before_the_pilot_is_at_most_the_samples, WISHES)
 {
     const certreg_question q = wish(_i);
-    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
+    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, PILOT);
     certreg_forecast before = {.struct_size = sizeof before};
     KIT_OK(e, certreg_estimator_forecast(e, &q, &before));
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
@@ -196,11 +196,11 @@ TEST_TIMES(the_forecast_before_the_pilot_is_within_what_a_perfect_model_takes, W
 }
 
 /* As whoever asks for the radius of an earlier certificate. */
-TEST_TIMES(a_radius_that_is_just_attainable_is_not_given_up, WISHES / 2)
+TEST_TIMES(angle_target_that_is_just_attainable_is_not_given_up, WISHES / 2)
 {
     certreg_question q =
         QUESTION(.tolerance = wishes[_i].tolerance, .method = CERTREG_METHOD_ANYTIME);
-    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
+    certreg_estimator *e = make(&(spread){0}, CERTREG_OUTPUT_ANGLE, CAPACITY, PILOT);
     q.target = asks_target(kit_ask(e, CAPACITY, q).radius);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, 1));
     certreg_forecast f = {.struct_size = sizeof f};
@@ -221,7 +221,7 @@ static const struct {
     {400, 10, 10, 0.99},  {2000, 5, 8, 0.99},  {2000, 20, 25, 0.95},
 };
 
-TEST_ROWS(without_a_pilot_an_angle_reaches_nearly_what_a_number_does, given)
+TEST_ROWS(angle_radius_without_a_pilot_is_nearly_that_of_a_number, given)
 {
     double radius[2];
     spread s = {given[_i].degrees};

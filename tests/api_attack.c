@@ -80,7 +80,7 @@ static const struct {
     {direction_of_slope, CERTREG_STATISTIC_HUBER, 1, 12, 6, -180, 180, 0.6 / 1.118034},
     {direction_of_slope, CERTREG_STATISTIC_CIRCULAR_MEAN, 1, 12, 0, -180, 180, 0.6 / 1.118034}};
 
-TEST_ROWS(the_truth_lies_between_certified_and_broken, cases)
+TEST_ROWS(attack_and_certificate_enclose_the_true_radius, cases)
 {
     static const double center = 0;
     const float units[INPUTS] = {1, 0, 1, 3, 0.5f};
@@ -116,7 +116,7 @@ TEST_ROWS(the_truth_lies_between_certified_and_broken, cases)
 }
 
 /* ---- calls */
-TEST_TIMES(never_more_calls_than_allowed, 3)
+TEST_TIMES(attack_makes_no_more_calls_than_allowed, 3)
 {
     static const size_t batches[] = {1, 7, 256};
     setup s = {.v = {.output = beyond_face}, .batch = batches[_i]};
@@ -134,7 +134,7 @@ TEST_TIMES(never_more_calls_than_allowed, 3)
     }
 }
 
-TEST(results_depend_on_neither_batches_nor_threads)
+TEST(attack_result_depends_on_neither_batches_nor_threads)
 {
     static const size_t batches[] = {1, 60, 256};
     certreg_attack_result first = attack_result();
@@ -154,7 +154,7 @@ TEST(results_depend_on_neither_batches_nor_threads)
     }
 }
 
-TEST(another_number_is_another_noise)
+TEST(attack_of_another_number_has_other_noise)
 {
     setup s = {.v = {.output = sloped}};
     const certreg_question q = kit_question(0.5);
@@ -180,7 +180,7 @@ static unsigned char *export_of(certreg_estimator *e, size_t *bytes)
     return out;
 }
 
-TEST(the_record_stays_as_it_is)
+TEST(attack_leaves_the_record_as_it_is)
 {
     setup s = {.v = {.output = sloped}};
     const certreg_question q = kit_question(0.5);
@@ -200,7 +200,7 @@ TEST(the_record_stays_as_it_is)
 }
 
 /* A fixed number of samples: what an attack has seen must not decide it (theory 5.2). */
-TEST(an_attack_is_an_evaluation_of_the_record)
+TEST(attack_is_an_evaluation_of_the_record)
 {
     setup s = {.v = {.output = sloped}};
     const certreg_question q = kit_question(0.5);
@@ -214,7 +214,7 @@ TEST(an_attack_is_an_evaluation_of_the_record)
 }
 
 /* ---- a direction of the caller's */
-TEST(a_given_direction_is_followed_whatever_its_length)
+TEST(attack_follows_a_given_direction_of_any_length)
 {
     setup s = {.v = {.output = sloped}};
     const certreg_question q = kit_question(0.5);
@@ -243,7 +243,7 @@ static double always_one(const float *x, size_t inputs)
     return 1;
 }
 
-TEST(what_cannot_be_broken_is_not)
+TEST(attack_does_not_break_a_constant)
 {
     setup s = {.v = {.output = always_one}};
     const certreg_question q = kit_question(0.5);
@@ -259,7 +259,7 @@ TEST(what_cannot_be_broken_is_not)
 }
 
 /* The prediction is out of the tolerance already: no shift is needed. */
-TEST(what_is_out_is_broken_at_next_to_nothing)
+TEST(attack_breaks_what_is_out_at_next_to_nothing)
 {
     static const double far = 3;
     setup s = {.v = {.output = sloped}};

@@ -53,7 +53,7 @@ static void expect_gradient(setup *s, const certreg_question *q, int32_t side,
 }
 
 /* ---- gradients */
-TEST_TIMES(the_gradient_of_a_mean_is_that_of_the_model, 2)
+TEST_TIMES(attack_gradient_of_a_mean_is_that_of_the_model, 2)
 {
     setup s = {.v = {.output = _i ? quadratic : linear}, .constraints = 1, .samples = SAMPLES};
     const double curved[INPUTS] = {1, 0.25, -1, 0, 0, 0};
@@ -65,7 +65,7 @@ TEST_TIMES(the_gradient_of_a_mean_is_that_of_the_model, 2)
 }
 
 /* For the sign of a normal variable s beyond an edge: 2 pdf(edge/deviation)/deviation. */
-TEST(the_gradient_of_a_sign_is_a_density)
+TEST(attack_gradient_of_a_sign_is_a_density)
 {
     setup s = {.v = {.output = linear}, .constraints = 1, .samples = SAMPLES};
     double spread = 0, center = 0;
@@ -81,7 +81,7 @@ TEST(the_gradient_of_a_sign_is_a_density)
     expect_gradient(&s, &q, CERTREG_SIDE_UPPER, weights, -2 * density, 1);
 }
 
-TEST(its_norm_is_what_the_bounds_enclose)
+TEST(attack_gradient_norm_is_within_estimator_bounds)
 {
     setup s = {.v = {.output = linear}, .constraints = CERTREG_CONSTRAINTS_ECGM, .samples = 5000};
     certreg_question q = kit_question(3);
@@ -98,7 +98,7 @@ TEST(its_norm_is_what_the_bounds_enclose)
 
 /* ---- forecasts */
 /* Without a call, and along the way that is shorter. */
-TEST(the_forecast_of_a_linear_model_is_where_it_breaks)
+TEST(attack_forecast_of_a_linear_model_is_where_it_breaks)
 {
     static const double center = 10.3; /* linear(where) is 9.975: T leaves downwards later */
     setup s = {.v = {.output = linear}, .constraints = 1, .samples = 10000};
@@ -123,7 +123,7 @@ TEST(the_forecast_of_a_linear_model_is_where_it_breaks)
 
 /* A short record of a large input has 1/sqrt(1 + d/(c n)): c = 2/pi for a sign, a little more here.
  */
-TEST(the_cosine_is_that_of_the_direction)
+TEST(attack_cosine_is_that_of_the_direction)
 {
     enum { MANY = 400, FEW = 400 };
     victim v = {.output = beyond_face};
@@ -147,7 +147,7 @@ TEST(the_cosine_is_that_of_the_direction)
     ck_assert_double_eq_tol(sum / 20, 0, 0.05);
 }
 
-TEST(a_deadline_refuses_the_gradient_and_says_so)
+TEST(attack_gradient_after_a_deadline_is_refused)
 {
     setup s = {.v = {.output = linear}, .constraints = 1, .samples = SAMPLES};
     const certreg_question q = kit_question(3);

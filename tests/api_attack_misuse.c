@@ -67,7 +67,7 @@ static const struct {
     {"tolerance", -1, {0}},
 };
 
-TEST_ROWS(questions_that_cannot_be_attacked_are_refused_by_name, no_questions)
+TEST_ROWS(attack_names_the_field_of_a_question_that_it_refuses, no_questions)
 {
     setup s = {.v = {.output = beyond_face}};
     certreg_question q = no_questions[_i].q;
@@ -77,7 +77,7 @@ TEST_ROWS(questions_that_cannot_be_attacked_are_refused_by_name, no_questions)
     ck_assert_uint_eq(s.v.batches, 0);
 }
 
-TEST(wide_tolerances_of_angles_are_refused_for_huber)
+TEST(attack_refuses_wide_tolerances_of_angles_for_huber)
 {
     setup s = {.v = {.output = beyond_face}, .kind = CERTREG_OUTPUT_ANGLE, .ends = turn};
     const certreg_question q = QUESTION(.tolerance = 100, .statistic = HUBER, .huber_width = 10);
@@ -99,7 +99,7 @@ static const struct {
     {"struct_size", {.calls = CALLS, .struct_size = 4}},
 };
 
-TEST_ROWS(wrong_options_are_refused_by_name, no_options)
+TEST_ROWS(attack_names_the_wrong_option, no_options)
 {
     setup s = {.v = {.output = beyond_face}};
     certreg_attack_options o = no_options[_i].o;
@@ -113,7 +113,7 @@ TEST_ROWS(wrong_options_are_refused_by_name, no_options)
 }
 
 /* The least number that the error names is enough, and one less is not. */
-TEST_TIMES(too_few_calls_are_refused_with_the_least_number, 2)
+TEST_TIMES(attack_names_the_least_number_of_calls, 2)
 {
     setup s = {.v = {.output = beyond_face}};
     const float along[INPUTS] = {1, 0, 0};
@@ -129,7 +129,7 @@ TEST_TIMES(too_few_calls_are_refused_with_the_least_number, 2)
     ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
 }
 
-TEST(handles_and_structs_are_checked)
+TEST(attack_checks_handles_and_structs)
 {
     setup s = {.v = {.output = beyond_face}};
     certreg_attack_plan p = {.struct_size = sizeof p, .reserved = 3};
@@ -164,7 +164,7 @@ TEST(handles_and_structs_are_checked)
 }
 
 /* ---- records */
-TEST(without_a_record_there_is_nothing_to_start_from)
+TEST(attack_without_a_record_is_refused)
 {
     setup s = {.v = {.output = beyond_face}};
     double out[INPUTS];
@@ -176,7 +176,7 @@ TEST(without_a_record_there_is_nothing_to_start_from)
 }
 
 /* Forecasts and gradients need no model. */
-TEST(without_a_model_there_are_forecasts_only)
+TEST(attack_without_a_model_has_forecasts_only)
 {
     setup s = {.without_model = 1};
     const certreg_attack_options o = attack_options(CALLS), none = attack_options(0);
@@ -204,7 +204,7 @@ static int stop_at_once(void *user, uint64_t done, uint64_t total)
     return total == CALLS && done > 200 && (s->flags = 77);
 }
 
-TEST_TIMES(a_cancel_or_a_deadline_stops_and_is_no_failure, 4)
+TEST_TIMES(attack_that_is_cancelled_or_late_is_no_failure, 4)
 {
     setup s = {.v = {.output = beyond_face}};
     if (_i == 1) s.progress = stop_at_once;
@@ -229,7 +229,7 @@ TEST_TIMES(a_cancel_or_a_deadline_stops_and_is_no_failure, 4)
 }
 
 /* The climb takes 24 batches, the first gate 8: 75 pairs. */
-TEST(what_was_proved_before_a_cancel_is_reported)
+TEST(attack_reports_what_it_proved_before_a_cancel)
 {
     setup s = {.v = {.output = beyond_face}};
     certreg_attack_options o = attack_options(CALLS);
@@ -268,7 +268,7 @@ static double out_of_range(const float *x, size_t inputs)
     return leaves_range ? 30 : beyond_face(x, inputs);
 }
 
-TEST_TIMES(a_model_that_fails_ends_the_attack, 3)
+TEST_TIMES(attack_ends_if_the_model_fails, 3)
 {
     setup s = {.v = {.output = _i == 2 ? out_of_range : beyond_face}, .ends = range};
     static const certreg_status expected[] = {CERTREG_E_MODEL_FAILED, CERTREG_E_NOT_FINITE,
@@ -286,7 +286,7 @@ TEST_TIMES(a_model_that_fails_ends_the_attack, 3)
 }
 
 /* Whatever value a failed call might be given later: it counts as inside. */
-TEST_TIMES(failures_that_are_counted_are_never_out, 2)
+TEST_TIMES(attack_counts_failures_as_inside, 2)
 {
     setup s = {.v = {.output = _i ? bad_when_out : bad_far_out},
                .flags = CERTREG_PLAN_COUNT_FAILURES};
@@ -301,7 +301,7 @@ static double always_bad(const float *x, size_t inputs)
     return NAN;
 }
 
-TEST(a_record_of_failures_has_no_gradient)
+TEST(attack_gradient_of_a_record_of_failures_is_refused)
 {
     setup s = {.v = {.output = always_bad}, .flags = CERTREG_PLAN_COUNT_FAILURES};
     double out[INPUTS] = {7, 7, 7};
@@ -329,7 +329,7 @@ static void ask_all(victim *v)
     ck_assert(is_nothing(&r) && shift[0] == 0 && shift[2] == 0);
 }
 
-TEST(a_running_call_has_its_handles_to_itself)
+TEST(attack_that_runs_keeps_its_handles_busy)
 {
     setup s = {.v = {.output = beyond_face, .ask = ask_all}};
     open_all(&s);

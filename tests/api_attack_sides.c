@@ -25,7 +25,7 @@ static certreg_question about_zero(double tolerance, int32_t statistic)
 }
 
 /* ---- questions */
-TEST(a_vector_is_refused_however_it_is_asked_for)
+TEST(attack_refuses_a_vector)
 {
     victim v = {.output = beyond_face};
     const certreg_attack_options o = attack_options(CALLS);
@@ -57,7 +57,7 @@ static double step_far_away(const float *x, size_t inputs)
     return beyond_face(x, inputs) * (x[0] > 9);
 }
 
-TEST_TIMES(where_no_way_shows_nothing_is_tried, 5)
+TEST_TIMES(attack_tries_nothing_if_no_output_shows_a_direction, 5)
 {
     static const struct {
         double (*output)(const float *, size_t);
@@ -90,7 +90,7 @@ static double sum_of_all(const float *x, size_t inputs)
 
 /* The slope along the direction is 0.58 of the gradient, so that forecasts of the wrong side, whose
  * slope is unknown, are shorter. */
-TEST_TIMES(a_direction_decides_the_side_it_leads_to, 2)
+TEST_TIMES(attack_takes_the_side_of_its_direction, 2)
 {
     static const int32_t statistics[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUBER};
     victim v = {.output = sum_of_all};
@@ -121,7 +121,7 @@ static double ramp(const float *x, size_t inputs)
 }
 
 /* No output of the record is out on either side, and only one of them can be reached. */
-TEST(the_smooth_slope_decides_where_no_output_is_out)
+TEST(attack_takes_the_side_of_the_slope_if_no_output_is_out)
 {
     victim v = {.output = ramp};
     const float along[INPUTS] = {1, 0, 0};
@@ -148,7 +148,7 @@ static double from_the_end(const float *x, size_t inputs)
 }
 
 /* From 32752 on floats are too coarse for this noise, and T leaves beyond that. */
-TEST(where_floats_are_too_coarse_the_attack_ends)
+TEST(attack_ends_where_floats_are_too_coarse)
 {
     victim v = {.output = from_the_end};
     const float start[INPUTS] = {32751, 0, 0};
@@ -197,7 +197,7 @@ static certreg_certificate certified(victim *v, const certreg_question *q)
 
 static const int32_t methods[] = {CERTREG_METHOD_FINITE, CERTREG_METHOD_ASYMPTOTIC};
 
-TEST_ROWS(digits_that_a_far_prediction_takes_decide_nothing, methods)
+TEST_ROWS(attack_is_not_misled_by_the_digits_of_a_far_prediction, methods)
 {
     static const float along[INPUTS] = {1, 0, 0};
     static const double center = 4e11;

@@ -18,7 +18,7 @@ static void setup(void)
     why.struct_size = sizeof why;
 }
 
-TEST_TIMES(cpu_opens_with_any_admissible_number_of_threads, 6)
+TEST_TIMES(backend_open_cpu_takes_admissible_numbers_of_threads, 6)
 {
     static const int32_t threads[] = {1, 2, 3, 8, 33, 0}; /* 0: all online processors */
     certreg_backend *backend = NULL;
@@ -30,7 +30,7 @@ TEST_TIMES(cpu_opens_with_any_admissible_number_of_threads, 6)
     certreg_backend_close(backend);
 }
 
-TEST(many_backends_live_side_by_side)
+TEST(backend_open_cpu_many_times)
 {
     certreg_backend *backends[20];
     for (int i = 0; i < 20; i++)
@@ -38,12 +38,12 @@ TEST(many_backends_live_side_by_side)
     for (int i = 0; i < 20; i++) certreg_backend_close(backends[(7 * i) % 20]);
 }
 
-TEST(close_accepts_null)
+TEST(backend_close_accepts_null)
 {
     certreg_backend_close(NULL);
 }
 
-TEST(absent_cuda_module_is_a_status_with_a_reason)
+TEST(backend_open_of_an_absent_module_is_a_status)
 {
     int somewhere;
     certreg_backend *backend = (certreg_backend *)&somewhere;
@@ -59,7 +59,7 @@ TEST(absent_cuda_module_is_a_status_with_a_reason)
 
 /* The module lies beside the library where nvcc was there to build it. Then it is for the driver
  * to say that there is no device. */
-TEST(machines_without_a_device_are_told_so)
+TEST(backend_open_cuda_without_a_device_is_a_status)
 {
     const char *sanitized = getenv("SANITIZED");
     /* CUDA's libraries stay in the process, and take more room than valgrind and small limits
@@ -87,7 +87,7 @@ TEST(machines_without_a_device_are_told_so)
     certreg_backend_close(backend);
 }
 
-TEST_TIMES(impossible_numbers_of_threads_are_refused, 4)
+TEST_TIMES(backend_open_cpu_refuses_impossible_numbers_of_threads, 4)
 {
     static const int32_t threads[] = {-1, INT32_MIN, 1025, INT32_MAX};
     int somewhere;
@@ -100,7 +100,7 @@ TEST_TIMES(impossible_numbers_of_threads_are_refused, 4)
     ck_assert_int_eq(certreg_backend_open_cpu(threads[_i], NULL, &backend), CERTREG_E_INVALID);
 }
 
-TEST(null_out_is_refused)
+TEST(backend_open_refuses_a_null_out)
 {
     ck_assert_int_eq(certreg_backend_open_cpu(1, &why, NULL), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(why.text, "out"));
@@ -109,7 +109,7 @@ TEST(null_out_is_refused)
     ck_assert_int_eq(certreg_backend_open_cpu(1, NULL, NULL), CERTREG_E_INVALID);
 }
 
-TEST(bad_modules_and_devices_are_refused)
+TEST(backend_open_refuses_bad_modules_and_devices)
 {
     certreg_backend *backend = NULL;
     ck_assert_int_eq(certreg_backend_open("cuda", -1, NULL, &why, &backend), CERTREG_E_INVALID);
@@ -120,7 +120,7 @@ TEST(bad_modules_and_devices_are_refused)
     ck_assert_ptr_nonnull(strstr(why.text, "module"));
 }
 
-TEST(a_path_of_any_length_is_told_its_reason)
+TEST(backend_open_gives_a_reason_for_paths_of_any_length)
 {
     static const struct {
         size_t letters;
@@ -146,7 +146,7 @@ TEST(a_path_of_any_length_is_told_its_reason)
 }
 
 /* A name is never a file of the working directory. */
-TEST(an_unknown_name_is_looked_for_beside_the_library_alone)
+TEST(backend_open_looks_for_names_beside_the_library_alone)
 {
     certreg_backend *backend = NULL;
     ck_assert_int_eq(certreg_backend_open("nothing", 0, NULL, &why, &backend),
@@ -155,7 +155,7 @@ TEST(an_unknown_name_is_looked_for_beside_the_library_alone)
     ck_assert_ptr_nonnull(strstr(why.text, "/certreg/libcertreg_nothing.so"));
 }
 
-TEST(reason_is_never_written_beyond_the_callers_struct)
+TEST(backend_open_never_writes_beyond_the_error_struct)
 {
     struct {
         certreg_error error;
@@ -176,7 +176,7 @@ TEST(reason_is_never_written_beyond_the_callers_struct)
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* Stacks of 1023 threads need a gigabyte of addresses, of which this process may have a quarter. */
-TEST(threads_that_cannot_start_are_a_status_and_leave_nothing_behind)
+TEST(backend_open_cpu_without_room_for_threads_is_a_status)
 {
     if (getenv("SANITIZED")) return; /* under valgrind the limit would be valgrind's */
     const pid_t child = fork();

@@ -10,8 +10,8 @@ static const certreg_serving served = {
 
 static certreg_question baseline(int32_t statistic, double tolerance)
 {
-    certreg_question q =
-        QUESTION(.tolerance = tolerance, .method = CERTREG_METHOD_BASELINE, .statistic = statistic);
+    certreg_question q = QUESTION(.tolerance = tolerance, .alpha = 0.05,
+                                  .method = CERTREG_METHOD_BASELINE, .statistic = statistic);
     if (statistic == CERTREG_STATISTIC_TRIMMED_MEAN) q.serving = &served;
     if (statistic == CERTREG_STATISTIC_BALL_CENTER) q.output = CERTREG_ALL_OUTPUTS;
     return q;
@@ -38,7 +38,7 @@ static double radius_with(const record *r, certreg_question q, double prediction
 }
 
 /* ---- what is in */
-TEST_TIMES(both_ends_of_the_tolerance_are_out, 3)
+TEST_TIMES(baselines_count_both_ends_of_the_tolerance_as_out, 3)
 {
     const double tolerance = 0.3; /* 0.1 + 0.3f and 0.1 + 0.3 are no floats */
     const certreg_question q = baseline(statistics[_i], _i == 2 ? 3 * tolerance : tolerance);
@@ -61,7 +61,7 @@ TEST_TIMES(both_ends_of_the_tolerance_are_out, 3)
     ck_assert_double_lt(exact, whole);
 }
 
-TEST_TIMES(angles_are_cut_opposite_the_prediction, 2)
+TEST_TIMES(baselines_cut_angles_opposite_the_prediction, 2)
 {
     static const double turn[] = {0, 360};
     const struct {
@@ -81,7 +81,7 @@ TEST_TIMES(angles_are_cut_opposite_the_prediction, 2)
 }
 
 /* A failed output is out on both sides, and no prediction. */
-TEST_TIMES(failed_outputs_are_out, 3)
+TEST_TIMES(baselines_count_failed_outputs_as_out, 3)
 {
     const certreg_question q = baseline(statistics[_i], 1);
     record r = with_last(CERTREG_OUTPUT_REAL, 0, 2);
@@ -98,7 +98,7 @@ TEST_TIMES(failed_outputs_are_out, 3)
     ck_assert(isnan(prediction));
 }
 
-TEST(a_range_within_the_tolerance_is_enough)
+TEST(baselines_are_capped_by_a_range_within_the_tolerance)
 {
     static const double range[] = {-1, 1};
     record r = with_last(CERTREG_OUTPUT_REAL, 0, 1);
@@ -115,7 +115,7 @@ TEST(a_range_within_the_tolerance_is_enough)
 }
 
 /* 350 is -10 in the turn, farther than the tolerance from 0.2 by less than rounding shows. */
-TEST(an_angle_that_may_lie_beyond_the_end_is_out)
+TEST(baselines_count_an_angle_near_the_end_as_out)
 {
     static const double turn[] = {0, 360};
     const double tolerance = nextafter(10.2, 0);
@@ -128,7 +128,7 @@ TEST(an_angle_that_may_lie_beyond_the_end_is_out)
 }
 
 /* As their promises are. */
-TEST(estimates_are_cut_opposite_the_prediction)
+TEST(baselines_cut_estimates_opposite_the_prediction)
 {
     static const double turn[] = {-180, 180}, prediction = 0;
     record r = with_last(CERTREG_OUTPUT_ANGLE, 170, 170);
@@ -148,7 +148,7 @@ TEST(estimates_are_cut_opposite_the_prediction)
 
 /* Without a range a core below the tolerance could only shorten the radius. An angle has half a
  * turn. */
-TEST(a_core_below_the_tolerance_needs_a_range)
+TEST(baselines_need_a_range_for_a_core_below_the_tolerance)
 {
     static const struct {
         int32_t kind;
@@ -177,7 +177,7 @@ TEST(a_core_below_the_tolerance_needs_a_range)
 }
 
 /* ---- the certificate */
-TEST_TIMES(one_condition_is_about_both_sides, 3)
+TEST_TIMES(baselines_have_one_condition_for_both_sides, 3)
 {
     const record r = with_last(CERTREG_OUTPUT_REAL, 0, 2);
     certreg_estimator *e = recorded(&r);
@@ -201,7 +201,7 @@ TEST_TIMES(one_condition_is_about_both_sides, 3)
     ck_assert_int_eq(c.method, CERTREG_METHOD_BASELINE);
 }
 
-TEST_TIMES(other_questions_about_the_record_are_refused_or_served, 3)
+TEST_TIMES(baselines_refuse_output_bounds_and_forecasts, 3)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 1000, 1);
     certreg_estimator *e = recorded(&r);
@@ -220,7 +220,7 @@ TEST_TIMES(other_questions_about_the_record_are_refused_or_served, 3)
 }
 
 /* ---- the prediction */
-TEST_TIMES(the_prediction_needs_the_pilot_and_nothing_else, 3)
+TEST_TIMES(estimator_prediction_of_baselines_needs_the_pilot_alone, 3)
 {
     static const float z[] = {0.5f, 1, 2};
     const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
@@ -258,7 +258,7 @@ TEST_TIMES(the_prediction_needs_the_pilot_and_nothing_else, 3)
     ck_assert_double_gt(c.radius, 0);
 }
 
-TEST(the_usual_question_has_a_prediction_too)
+TEST(estimator_prediction_is_that_of_the_certificate)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 1000, 150);
     certreg_estimator *e = recorded(&r);
@@ -269,7 +269,7 @@ TEST(the_usual_question_has_a_prediction_too)
 }
 
 /* ---- median smoothing as coded */
-TEST_TIMES(as_coded_the_pilot_is_part_of_the_record, 2)
+TEST_TIMES(baselines_as_coded_use_the_pilot, 2)
 {
     record r = scattered(_i ? CERTREG_OUTPUT_ANGLE : CERTREG_OUTPUT_REAL, 0.5, 1000, 150);
     certreg_question q = baseline(CERTREG_STATISTIC_MEDIAN, 0.4);
@@ -293,7 +293,7 @@ TEST_TIMES(as_coded_the_pilot_is_part_of_the_record, 2)
     ck_assert(isinf(c[0].output_lo) && isinf(c[0].output_hi)); /* nothing is proved */
 }
 
-TEST(as_coded_shares_its_radius_with_no_other_output)
+TEST(baselines_as_coded_refuse_certify_outputs)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 1000, 150);
     certreg_estimator *e = recorded(&r);
@@ -330,7 +330,7 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-TEST(the_search_for_a_center_keeps_to_the_deadline)
+TEST(baselines_search_for_a_center_within_the_deadline)
 {
     certreg_estimator *e = wide();
     const certreg_question q = baseline(CERTREG_STATISTIC_BALL_CENTER, 40);

@@ -108,7 +108,7 @@ static int has_opened(const char *name)
     return found;
 }
 
-TEST(module_is_opened_for_denoisers_and_for_nothing_else)
+TEST(blas_module_is_opened_for_denoisers_only)
 {
     certreg_error why;
     put_module("../certreg/libcertreg_blas.so");
@@ -119,7 +119,7 @@ TEST(module_is_opened_for_denoisers_and_for_nothing_else)
     ck_assert_msg(make_denoiser(&why) == CERTREG_OK, "%s", why.text);
 }
 
-TEST(missing_module_is_named_with_the_remedy)
+TEST(blas_module_that_is_missing_is_named_with_the_remedy)
 {
     certreg_error why;
     ck_assert_int_eq(make_denoiser(&why), CERTREG_E_NO_BACKEND);
@@ -131,7 +131,7 @@ TEST(missing_module_is_named_with_the_remedy)
     ck_assert_int_eq(make_denoiser(&why), CERTREG_OK);
 }
 
-TEST(damaged_module_is_a_status)
+TEST(blas_module_that_is_damaged_is_a_status)
 {
     certreg_error why;
     FILE *out = fopen(module, "wb");
@@ -141,7 +141,7 @@ TEST(damaged_module_is_a_status)
     ck_assert_ptr_nonnull(strstr(why.text, "install them"));
 }
 
-TEST(what_is_no_such_module_is_told_so)
+TEST(blas_module_without_its_symbol_is_a_status)
 {
     certreg_error why;
     put_module("old_module.so");
@@ -149,7 +149,7 @@ TEST(what_is_no_such_module_is_told_so)
     ck_assert_ptr_nonnull(strstr(why.text, "certreg_module_blas"));
 }
 
-TEST(module_of_another_version_is_refused)
+TEST(blas_module_of_another_version_is_refused)
 {
     certreg_error why;
     put_module("old_blas.so");

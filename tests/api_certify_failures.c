@@ -3,7 +3,7 @@
 #include "support/affine_model.h"
 
 /* ---- bad questions */
-TEST(one_bad_question_does_not_silence_the_others)
+TEST(certify_answers_good_questions_beside_a_bad_one)
 {
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
@@ -27,7 +27,7 @@ TEST(one_bad_question_does_not_silence_the_others)
     }
 }
 
-TEST(questions_that_are_all_bad_do_not_call_the_model)
+TEST(certify_of_bad_questions_does_not_call_the_model)
 {
     struct {
         certreg_question known;
@@ -54,7 +54,7 @@ static void has_no_numbers(const certreg_certificate *c)
     ck_assert(c->radius == 0 && isinf(c->output_lo) && isinf(c->output_hi));
 }
 
-TEST(a_refused_question_has_no_numbers)
+TEST(certify_gives_no_numbers_for_a_refused_question)
 {
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
@@ -83,7 +83,7 @@ TEST(a_refused_question_has_no_numbers)
 
 /* ---- early stops */
 static const struct {
-    size_t batches; /* done before the stop; the pilot of 10,000 samples takes six */
+    size_t batches; /* done before the stop; the pilot takes six of 256 samples */
     int32_t method;
     int proves;
 } stops[] = {
@@ -93,11 +93,11 @@ static const struct {
     {20, CERTREG_METHOD_ASYMPTOTIC, 1},
 };
 
-TEST_ROWS(cancelled_certificates_are_valid_for_what_was_recorded, stops)
+TEST_ROWS(certify_that_is_cancelled_is_valid_for_its_samples, stops)
 {
     toy t = slope;
     t.cancel_at = stops[_i].batches;
-    certreg_estimator *e = make(&t, MOST, NULL, 10000, 0);
+    certreg_estimator *e = make(&t, MOST, NULL, 10000, 1488);
     certreg_question q = QUESTION(.tolerance = 1.5, .method = stops[_i].method);
     certreg_certificate c = kit_certificate(), whole = kit_certificate();
     c = kit_ask(e, 10000, q);
@@ -117,7 +117,7 @@ TEST_ROWS(cancelled_certificates_are_valid_for_what_was_recorded, stops)
 
 /* By the real clock, so a busy machine may leave no time to prove anything: prop_deadline has a
  * clock of its own. */
-TEST_TIMES(deadlines_stop_in_time_with_a_valid_radius, 2)
+TEST_TIMES(certify_stops_at_a_deadline_with_a_valid_radius, 2)
 {
     toy t = slope;
     t.pause = 0.005;
@@ -139,7 +139,7 @@ TEST_TIMES(deadlines_stop_in_time_with_a_valid_radius, 2)
 }
 
 /* ---- failed outputs */
-TEST(failed_outputs_count_as_the_worst_on_both_sides)
+TEST(certify_counts_failed_outputs_as_out_on_both_sides)
 {
     /* three in ten fail */
     toy t = {.weight = {1e-3, 0}, .fail_above = 0.2 + 0.52440051270804 * 0.5};

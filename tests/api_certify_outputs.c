@@ -16,7 +16,7 @@ static linear *usual(void)
 }
 
 /* In any order, of statistics and methods of their own, and served. */
-TEST_TIMES(the_joint_radius_is_the_least_and_costs_no_alpha, OUTPUTS + 2)
+TEST_TIMES(certify_outputs_radius_is_the_least_and_costs_no_alpha, OUTPUTS + 2)
 {
     static const double truth[OUTPUTS] = {1, 0.7, 0.3};
     certreg_estimator *e = make(usual(), mixed, OUTPUTS);
@@ -48,7 +48,7 @@ TEST_TIMES(the_joint_radius_is_the_least_and_costs_no_alpha, OUTPUTS + 2)
     ck_assert_int_eq(joint.status, CERTREG_OK);
 }
 
-TEST(one_output_that_abstains_leaves_no_joint_radius)
+TEST(certify_outputs_abstains_if_one_output_does)
 {
     certreg_estimator *e = make(usual(), mixed, OUTPUTS);
     const certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 1e-4), about(2, 0.8)};
@@ -68,7 +68,7 @@ static const int32_t methods[][3] = {{FINITE, ANYTIME, FINITE},
                                      {FINITE, ASYMPTOTIC, ASYMPTOTIC},
                                      {ASYMPTOTIC, PAPER, PAPER}};
 
-TEST_ROWS(the_joint_method_is_the_one_that_promises_least, methods)
+TEST_ROWS(certify_outputs_method_is_the_one_that_promises_least, methods)
 {
     certreg_estimator *e = make(usual(), mixed, OUTPUTS);
     certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 2), about(2, 0.8)};
@@ -114,7 +114,7 @@ static const struct {
     {"more than there could be", 2, {{.output_count = SIZE_MAX}, {.output = 1}}},
 };
 
-TEST_ROWS(sets_of_questions_that_are_no_partition_get_no_joint_radius, no_sets)
+TEST_ROWS(certify_outputs_refuses_questions_that_are_no_partition, no_sets)
 {
     linear l = steep();
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -132,7 +132,7 @@ TEST_ROWS(sets_of_questions_that_are_no_partition_get_no_joint_radius, no_sets)
     ck_assert_uint_eq(l.calls, 0);
 }
 
-TEST(a_failing_model_leaves_neither_joint_nor_single_radii)
+TEST(certify_outputs_of_a_failing_model_has_no_radii)
 {
     certreg_estimator *e = make(&(linear){.weight = {1, 0.7, 0.3}, .fail_at = 2}, mixed, OUTPUTS);
     const certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 0.8), about(2, 0.8)};
@@ -159,7 +159,7 @@ static certreg_question of_norm(double tolerance, uint32_t constraints)
 }
 
 /* Nearly along the steepest output, of deviation 0.5; 0.9716 is the net's. */
-TEST(the_mean_of_a_diagonal_map_gets_the_formula_of_its_steepest_direction)
+TEST(certify_outputs_mean_of_a_diagonal_map_has_a_closed_form)
 {
     certreg_estimator *e = make(usual(), NULL, OUTPUTS);
     const double tolerance = 0.2, part = 0.971647 * tolerance;
@@ -199,7 +199,7 @@ static int mixed_model(void *user, const certreg_batch *b)
     return 0;
 }
 
-TEST(outputs_of_mixed_kinds_share_one_record)
+TEST(certify_outputs_of_mixed_kinds_share_one_record)
 {
     static const int32_t kind[] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE_PAIR,
                                    CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_REAL};
@@ -238,7 +238,7 @@ TEST(outputs_of_mixed_kinds_share_one_record)
 }
 
 /* Before anything else about the questions is looked at. */
-TEST(a_question_of_a_newer_caller_is_refused_by_its_index)
+TEST(certify_outputs_names_the_question_of_a_newer_caller)
 {
     certreg_estimator *e = make(usual(), mixed, OUTPUTS);
     struct {

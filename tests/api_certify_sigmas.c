@@ -6,7 +6,7 @@ enum { LEVELS = 3 };
 /* ---- several noise levels */
 static const double levels[LEVELS] = {0.3, 0.6, 0.2};
 
-TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
+TEST(certify_sigmas_answers_each_level_at_its_share_of_alpha)
 {
     certreg_estimator *e = make(&(linear){.weight = {1, 0.7, 0.3}}, mixed, OUTPUTS);
     certreg_question q[2] = {about(0, 0.8), about(2, 0.8)};
@@ -32,7 +32,7 @@ TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
     }
 }
 
-TEST_TIMES(bad_levels_are_refused_and_leave_no_radius, 6)
+TEST_TIMES(certify_sigmas_refuses_bad_levels, 6)
 {
     const double bad[][LEVELS] = {{0.3, 0, 0.2},        {0.3, -1, 0.2},  {0.3, NAN, 0.2},
                                   {0.3, INFINITY, 0.2}, {0.3, 0.3, 0.2}, {0.3, 1e-9, 0.2}};
@@ -67,7 +67,7 @@ TEST_TIMES(bad_levels_are_refused_and_leave_no_radius, 6)
                CERTREG_E_INVALID);
 }
 
-TEST(levels_after_a_failure_are_not_come_to)
+TEST(certify_sigmas_ends_at_a_failure)
 {
     linear l = {.weight = {1, 0.7, 0.3}, .fail_at = 20};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -83,7 +83,7 @@ TEST(levels_after_a_failure_are_not_come_to)
     for (int i = 2; i < LEVELS; i++) ck_assert_double_nan(c[i].sigma);
 }
 
-TEST(a_bad_question_leaves_the_others_their_answers_at_every_level)
+TEST(certify_sigmas_answers_good_questions_beside_a_bad_one)
 {
     certreg_estimator *e = make(&(linear){.weight = {1, 0.7, 0.3}}, mixed, OUTPUTS);
     const certreg_question q[2] = {about(0, NAN), about(1, 0.8)};
@@ -100,7 +100,7 @@ TEST(a_bad_question_leaves_the_others_their_answers_at_every_level)
     }
 }
 
-TEST(a_cancel_ends_all_levels)
+TEST(certify_sigmas_ends_at_a_cancel)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -128,7 +128,7 @@ static certreg_certificate with(double sigma, double radius)
     return c;
 }
 
-TEST(the_level_with_the_greatest_mean_radius_is_chosen)
+TEST(choose_sigma_takes_the_greatest_mean_radius)
 {
     const certreg_certificate c[] = {with(0.1, 0.3), with(0.2, 0.9), with(0.4, 0),
                                      with(0.1, 0.5), with(0.2, 0),   with(0.4, 1)};
@@ -143,7 +143,7 @@ TEST(the_level_with_the_greatest_mean_radius_is_chosen)
     ck_assert_uint_eq(level, 1);
 }
 
-TEST(choices_among_what_cannot_be_compared_are_refused)
+TEST(choose_sigma_refuses_what_cannot_be_compared)
 {
     certreg_certificate c[] = {with(0.1, 0.3), with(0.2, 0.9), with(0.1, 0.5), with(0.2, 0)};
     size_t level = 9;

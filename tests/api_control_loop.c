@@ -21,7 +21,7 @@ static void check_that_it_stands(const summary *s)
 }
 
 /* ---- certificates in use */
-TEST_TIMES(under_attack_the_pole_falls_without_certificates_and_stands_with_them, 2)
+TEST_TIMES(control_loop_under_attack_stands_with_certificates_alone, 2)
 {
     const uint64_t seed = 1 + (uint64_t)_i; /* the network alone survives one seed in 20 */
     const summary still = run(loop_settings(TRUST_NETWORK, 0), seed),
@@ -35,7 +35,7 @@ TEST_TIMES(under_attack_the_pole_falls_without_certificates_and_stands_with_them
     ck_assert_double_lt(sure.rms, 0.8 * coarse.rms); /* so the camera is worth its certificates */
 }
 
-TEST(certificates_that_are_moved_save_calls)
+TEST(control_loop_saves_calls_by_moved_certificates)
 {
     settings set = loop_settings(TRUST_CERTIFICATE, 0);
     const summary kept = run(set, 11);
@@ -49,7 +49,7 @@ TEST(certificates_that_are_moved_save_calls)
     ck_assert_int_eq(kept.loop.calls, (kept.loop.ticks - kept.loop.of[SOURCE_MOVED]) * SAMPLES);
 }
 
-TEST(nothing_is_allocated)
+TEST(control_loop_allocates_nothing)
 {
     if (!interposed()) return;
     settings set = loop_settings(TRUST_CERTIFICATE, 1);
@@ -81,7 +81,7 @@ static const struct {
     {network_eval, PIXELS, LOOP_MEMORY, 1e-9, "the deadline came before"},
 };
 
-TEST_ROWS(mistakes_end_in_a_sentence_and_on_the_tilt_sensor, mistakes)
+TEST_ROWS(control_loop_falls_back_to_the_tilt_sensor_at_mistakes, mistakes)
 {
     settings set = loop_settings(TRUST_CERTIFICATE, 1);
     set.network = mistakes[_i].network, set.pixels = mistakes[_i].pixels;
@@ -94,7 +94,7 @@ TEST_ROWS(mistakes_end_in_a_sentence_and_on_the_tilt_sensor, mistakes)
 
 /* Certificates of what was there in time are valid too, so how many ticks have one depends on the
  * machine. */
-TEST(with_a_deadline_of_a_tenth_of_a_millisecond_it_stands)
+TEST(control_loop_stands_with_a_deadline_of_100_microseconds)
 {
     settings set = loop_settings(TRUST_CERTIFICATE, 1);
     set.deadline = 1e-4;

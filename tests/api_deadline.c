@@ -35,10 +35,7 @@ static certreg_estimator *make(stage *s, int32_t kind, size_t pilot)
 
 static certreg_question about(double prediction)
 {
-    certreg_question q = kit_question(0.5);
-    q.prediction = asks_prediction(0);
-    q.prediction = asks_prediction(prediction);
-    return q;
+    return QUESTION(.tolerance = 0.5, .prediction = asks_prediction(prediction));
 }
 
 static certreg_certificate certify(certreg_estimator *e, const certreg_question *q, uint64_t stream)
@@ -66,7 +63,7 @@ static const int32_t scores[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUB
 static const int32_t intervals[] = {CERTREG_METHOD_FINITE, CERTREG_METHOD_ASYMPTOTIC,
                                     CERTREG_METHOD_ANYTIME};
 
-TEST_ROWS(a_tick_without_samples_hands_the_prediction_on_to_the_next, intervals)
+TEST_ROWS(deadline_without_samples_hands_the_prediction_on, intervals)
 {
     stage s = {0};
     for (int k = 0; k < KIT_ROWS(scores); k++) {
@@ -84,7 +81,7 @@ TEST_ROWS(a_tick_without_samples_hands_the_prediction_on_to_the_next, intervals)
     }
 }
 
-TEST(the_prediction_of_an_angle_is_handed_on_within_the_turn)
+TEST(deadline_hands_the_prediction_of_an_angle_on_in_its_turn)
 {
     stage s = {0};
     certreg_estimator *e = make(&s, CERTREG_OUTPUT_ANGLE, SIZE_MAX);
@@ -92,7 +89,7 @@ TEST(the_prediction_of_an_angle_is_handed_on_within_the_turn)
     ck_assert_double_eq(certify_in_no_time(e, &q, 1).estimate, 40);
 }
 
-TEST(only_without_samples_and_prediction_there_is_no_estimate)
+TEST(deadline_without_samples_and_prediction_has_no_estimate)
 {
     stage s = {0};
     certreg_estimator *e = make(&s, CERTREG_OUTPUT_REAL, PILOT);
@@ -100,7 +97,7 @@ TEST(only_without_samples_and_prediction_there_is_no_estimate)
     ck_assert_double_nan(certify_in_no_time(e, &q, 1).estimate);
 }
 
-TEST_TIMES(samples_too_few_for_a_certificate_still_give_an_estimate, 2)
+TEST_TIMES(deadline_after_few_samples_leaves_an_estimate, 2)
 {
     stage s = {.cancel_at = 2};
     certreg_estimator *e = make(&s, CERTREG_OUTPUT_REAL, PILOT);
@@ -112,7 +109,7 @@ TEST_TIMES(samples_too_few_for_a_certificate_still_give_an_estimate, 2)
     ck_assert_double_eq_tol(c.estimate, 0.5, 0.1);
 }
 
-TEST(where_every_output_failed_the_prediction_is_handed_on)
+TEST(deadline_prediction_is_the_estimate_if_all_outputs_failed)
 {
     stage s = {.fails = 1};
     certreg_estimator *e = make(&s, CERTREG_OUTPUT_REAL, SIZE_MAX);
@@ -125,7 +122,7 @@ TEST(where_every_output_failed_the_prediction_is_handed_on)
 
 /* Nobody knows what answers take when an estimator is new, and it must not be learned from
  * outputs: the model is not called for it. */
-TEST(a_first_deadline_changes_no_answer)
+TEST(deadline_that_is_the_first_changes_no_answer)
 {
     for (int k = 0; k < KIT_ROWS(scores); k++) {
         stage s = {0};

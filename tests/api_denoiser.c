@@ -60,14 +60,8 @@ static void destroy(void *d)
 
 static certreg_denoiser_plan plan_of(source *s, double sigma, const float *scale)
 {
-    certreg_denoiser_plan p = {.struct_size = sizeof p,
-                               .inputs = s->inputs,
-                               .rows = s->count,
-                               .read = read_rows,
-                               .user = s,
-                               .sigma = sigma,
-                               .scale = scale};
-    return p;
+    return STRUCT(certreg_denoiser_plan, .inputs = s->inputs, .rows = s->count, .read = read_rows,
+                  .user = s, .sigma = sigma, .scale = scale);
 }
 
 static certreg_denoiser *made(source *s, double sigma, const float *scale)
@@ -134,7 +128,7 @@ static double least_error(double sigma, const float *scale)
     return trace / noisy;
 }
 
-TEST_TIMES(inputs_of_a_known_law_are_estimated_nearly_as_well_as_can_be, 4 * 3)
+TEST_TIMES(denoiser_error_is_near_the_least_of_linear_filters, 4 * 3)
 {
     const float *scale = scales[_i % 4];
     const double sigma = (const double[]){0.2, 1, 5}[_i / 4];
@@ -173,19 +167,19 @@ static void check_error_of_wide_rows(uint64_t rows, float factor, double most, d
 }
 
 /* Nothing about those held back is known to the others, not even their mean. */
-TEST_TIMES(a_handful_of_examples_does_not_promise_much, 9)
+TEST_TIMES(denoiser_of_few_examples_does_not_promise_much, 9)
 {
     check_error_of_wide_rows(2 + (uint64_t)_i, 1, 2.5, 3);
 }
 
 static const float factors[] = {1, 1e2f, 1e4f, 1e5f};
 
-TEST_ROWS(what_varies_most_hides_nothing, factors)
+TEST_ROWS(denoiser_of_large_variances_keeps_small_ones, factors)
 {
     check_error_of_wide_rows(1500, factors[_i], 0.6, 1.05);
 }
 
-TEST(features_without_noise_change_no_other)
+TEST(denoiser_leaves_features_without_noise_out)
 {
     source s = {.rows = examples, .inputs = D, .count = 100};
     const certreg_denoiser *d = made(&s, 0.75, scales[2]);
@@ -197,7 +191,7 @@ TEST(features_without_noise_change_no_other)
     ck_assert(y[0] == y[D] && y[3] == y[D + 3]);
 }
 
-TEST(the_facts_are_those_of_the_plan)
+TEST(denoiser_info_is_that_of_the_plan)
 {
     source s = {.rows = examples, .inputs = D, .count = 100};
     const certreg_denoiser_facts f = facts_of(made(&s, 0.75, scales[1]));
@@ -219,7 +213,7 @@ TEST(the_facts_are_those_of_the_plan)
 /* Two examples; equal ones; fewer than features, more than a chunk of them. */
 static const size_t few[][2] = {{2, D}, {2, 1}, {3, 40}, {257, 300}, {1000, 3}};
 
-TEST_ROWS(few_and_constant_examples_make_a_denoiser_too, few)
+TEST_ROWS(denoiser_of_few_and_constant_examples, few)
 {
     float y[300];
     source s = {
@@ -260,7 +254,7 @@ static certreg_status import(const unsigned char *from, size_t bytes, certreg_de
 
 static const uint32_t odd_inputs[] = {1, 3, 4};
 
-TEST_ROWS(bytes_make_the_same_denoiser_again, odd_inputs)
+TEST_ROWS(denoiser_import_gives_the_same_denoiser, odd_inputs)
 {
     static unsigned char a[ROOM], b[ROOM];
     source s = {.rows = examples, .inputs = odd_inputs[_i], .count = 50};
@@ -277,7 +271,7 @@ TEST_ROWS(bytes_make_the_same_denoiser_again, odd_inputs)
     ck_assert_mem_eq(x, y, 5 * s.inputs * sizeof *x);
 }
 
-TEST(damaged_and_foreign_bytes_are_refused)
+TEST(denoiser_import_refuses_damaged_bytes)
 {
     static unsigned char a[ROOM];
     source s = {.rows = examples, .inputs = 3, .count = 50};
@@ -319,7 +313,7 @@ static const struct lie {
             {5 * WORD, UINT64_C(0x7ff0000000000000), CERTREG_E_CORRUPT},
             {HEADER, UINT64_C(0x7fc000007fc00000), CERTREG_E_CORRUPT}};
 
-TEST_ROWS(words_that_lie_are_refused, lies)
+TEST_ROWS(denoiser_import_refuses_false_words_under_a_right_hash, lies)
 {
     static unsigned char a[ROOM];
     source s = {.rows = examples, .inputs = 3, .count = 50};
@@ -334,7 +328,7 @@ TEST_ROWS(words_that_lie_are_refused, lies)
 /* ---- what surrounds a call */
 static const int roundings[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
 
-TEST_ROWS(the_rounding_of_the_caller_changes_no_bit, roundings)
+TEST_ROWS(denoiser_bits_do_not_depend_on_the_callers_rounding, roundings)
 {
     static unsigned char a[ROOM], b[ROOM];
     float x[5 * D], y[5 * D];
@@ -369,7 +363,7 @@ static void *apply_share(void *of)
     return NULL;
 }
 
-TEST(threads_share_a_denoiser)
+TEST(denoiser_shared_by_threads)
 {
     static float y[THREADS * EACH * D];
     static share shares[THREADS];

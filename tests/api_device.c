@@ -20,7 +20,7 @@ static int note_places(void *user, const certreg_batch *b)
 
 /* Work may run as late as somebody waits for it, at once, or that of the library's side stream
  * at once and the caller's late. */
-TEST_TIMES(certificates_of_a_device_are_those_of_the_cpu, 3)
+TEST_TIMES(device_certificates_are_those_of_the_cpu, 3)
 {
     surface here = {0}, there = {0};
     cudaStream_t stream = NULL;
@@ -60,7 +60,7 @@ TEST_TIMES(certificates_of_a_device_are_those_of_the_cpu, 3)
 /* With the gradient's bound, asymptotic and exact; outputs apart, and z, which begin takes. The
  * host waits for the outputs of a batch, and else only for what it cannot go on without: two Gram
  * matrices; of either condition the pilot's walk and the others'; one projection. */
-TEST_TIMES(little_crosses_the_bus_and_the_host_hardly_waits, 3)
+TEST_TIMES(device_transfers_little_and_the_host_hardly_waits, 3)
 {
     enum { WIDE = 784, MANY = 10000 };
     static const int32_t intervals[] = {CERTREG_METHOD_ASYMPTOTIC, CERTREG_METHOD_FINITE,
@@ -73,7 +73,7 @@ TEST_TIMES(little_crosses_the_bus_and_the_host_hardly_waits, 3)
     certreg_model m = kit_model(on_device, &there, WIDE, 2);
     const certreg_plan p = kit_plan(MANY);
     certreg_question q = kit_question(0.3);
-    m.lo = lo, m.hi = hi;
+    m.lo = lo, m.hi = hi, m.batch = 256;
     certreg_estimator *e = kit_create(backend, &m, &p);
     q.method = intervals[_i], q.constraints = CERTREG_CONSTRAINTS_ECGM;
     if (q.method == CERTREG_METHOD_PAPER)
@@ -91,7 +91,7 @@ TEST_TIMES(little_crosses_the_bus_and_the_host_hardly_waits, 3)
 }
 
 /* Neither mean nor range changes what the noise says: it is replayed once, and kept. */
-TEST_TIMES(families_that_use_the_gradient_share_a_replay, 2)
+TEST_TIMES(device_replays_once_for_families_with_a_gradient, 2)
 {
     static const int32_t method[] = {CERTREG_METHOD_ASYMPTOTIC, CERTREG_METHOD_PAPER};
     static const uint32_t family[] = {CERTREG_CONSTRAINTS_CG, 7, CERTREG_CONSTRAINTS_ECGM};
@@ -116,7 +116,7 @@ TEST_TIMES(families_that_use_the_gradient_share_a_replay, 2)
 }
 
 /* TensorRT takes nothing else; graphs are captured for either address of x. */
-TEST(batches_are_aligned_to_256_bytes_and_x_has_two_addresses)
+TEST(device_batches_are_aligned_and_x_has_two_addresses)
 {
     static const size_t inputs[] = {1, 3, 7, 16, 33, 784, 1001}, rows[] = {1, 5, 64},
                         constraints[] = {CERTREG_CONSTRAINT_MEAN, CERTREG_CONSTRAINTS_ECGM};
@@ -137,7 +137,7 @@ TEST(batches_are_aligned_to_256_bytes_and_x_has_two_addresses)
     }
 }
 
-TEST(cublas_has_its_room_and_its_code_before_the_first_input)
+TEST(device_cublas_is_warm_before_the_first_input)
 {
     for (int32_t number = 0; number < EMULATED_DEVICES; number++) {
         surface there = {0};
@@ -152,7 +152,7 @@ TEST(cublas_has_its_room_and_its_code_before_the_first_input)
     }
 }
 
-TEST(records_of_a_device_are_those_of_the_cpu)
+TEST(device_records_are_those_of_the_cpu)
 {
     surface here = {0}, there = {0};
     certreg_backend *backend = open_device(0, NULL);
@@ -163,7 +163,7 @@ TEST(records_of_a_device_are_those_of_the_cpu)
     ck_assert_uint_eq(there.calls, 7);
 }
 
-TEST(noise_is_drawn_into_memory_of_the_device_and_nowhere_else)
+TEST(device_draw_takes_memory_of_the_device_only)
 {
     surface there = {0};
     cudaStream_t stream = NULL;
@@ -194,7 +194,7 @@ TEST(noise_is_drawn_into_memory_of_the_device_and_nowhere_else)
     ck_assert_int_eq(cudaStreamDestroy(stream), 0);
 }
 
-TEST(pairs_have_the_same_bits_on_a_device)
+TEST(device_draws_pairs_with_the_cpus_bits)
 {
     surface there = {0};
     certreg_model m = kit_model(on_device, &there, INPUTS, OUTPUTS);
@@ -218,7 +218,7 @@ TEST(pairs_have_the_same_bits_on_a_device)
     ck_assert_int_eq(cudaStreamDestroy(stream), 0);
 }
 
-TEST(the_calling_threads_device_stays_current)
+TEST(device_of_the_calling_thread_stays_current)
 {
     surface there = {0};
     int now = -1;
@@ -237,7 +237,7 @@ TEST(the_calling_threads_device_stays_current)
     ck_assert(!cudaGetDevice(&now) && now == 1);
 }
 
-TEST(cancelling_and_deadlines_hold_between_batches)
+TEST(device_cancels_and_deadlines_hold_between_batches)
 {
     surface there = {.cancel_at = 4};
     certreg_backend *backend = open_device(0, NULL);
@@ -281,7 +281,7 @@ static void *certify_alone(void *of)
     return NULL;
 }
 
-START_TEST(several_inputs_at_once_on_streams_of_their_own)
+START_TEST(device_streams_for_several_inputs_at_once)
 {
     enum { THREADS = 4 };
     thread t[THREADS] = {{.radius = 0}}, alone = {.radius = 0};
@@ -332,7 +332,7 @@ static void *share(void *of)
     return NULL;
 }
 
-START_TEST(threads_that_share_a_device_get_the_truth_or_are_told)
+START_TEST(device_shared_by_threads_answers_right_or_is_busy)
 {
     surface alone = {0};
     double expected = 0;
@@ -361,7 +361,7 @@ int main(void)
 {
     Suite *suite = kit_suite("devices");
     TCase *threads = kit_case_with(suite, "threads", as_new, kit_close_all);
-    tcase_add_test(threads, several_inputs_at_once_on_streams_of_their_own);
-    tcase_add_test(threads, threads_that_share_a_device_get_the_truth_or_are_told);
+    tcase_add_test(threads, device_streams_for_several_inputs_at_once);
+    tcase_add_test(threads, device_shared_by_threads_answers_right_or_is_busy);
     return kit_run(suite);
 }

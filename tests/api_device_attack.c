@@ -20,7 +20,7 @@ static certreg_attack_result run(certreg_estimator *e, certreg_attack *a, float 
     return r;
 }
 
-TEST(attacks_on_a_device_find_what_the_cpu_finds)
+TEST(device_attack_finds_what_the_cpu_finds)
 {
     surface here = {0}, there = {0};
     certreg_backend *backend = open_device(0, NULL);
@@ -50,7 +50,7 @@ TEST(attacks_on_a_device_find_what_the_cpu_finds)
     ck_assert_uint_eq(emulated()->most_taken, emulated()->taken); /* nothing after create */
 }
 
-TEST(a_device_that_fails_claims_nothing)
+TEST(device_attack_that_fails_claims_nothing)
 {
     surface there = {.crash_at = 30};
     const certreg_question q = kit_question(0.5);

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 
 /* ---- failures */
-TEST(failures_of_the_model_are_told_as_on_the_cpu)
+TEST(device_reports_failures_of_the_model_as_the_cpu_does)
 {
     surface there = {.fail_at = 3, .skip_at = 5};
     certreg_backend *backend = open_device(0, NULL);
@@ -20,7 +20,7 @@ TEST(failures_of_the_model_are_told_as_on_the_cpu)
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
 }
 
-TEST(a_device_without_memory_is_a_status_at_create)
+TEST(device_without_memory_is_a_status_at_create)
 {
     surface there = {0};
     certreg_backend *backend = open_device(EMULATED_SMALL, NULL);
@@ -36,7 +36,7 @@ TEST(a_device_without_memory_is_a_status_at_create)
     kit_create(backend, &m, &p);
 }
 
-TEST(a_device_that_is_lost_stays_lost_and_can_be_closed)
+TEST(device_that_is_lost_stays_lost_and_can_be_closed)
 {
     surface there = {.crash_at = 3};
     certreg_backend *backend = open_device(0, NULL);
@@ -56,7 +56,7 @@ TEST(a_device_that_is_lost_stays_lost_and_can_be_closed)
 }
 
 /* Each call of the runtime in turn. What the model did with earlier batches may be why it fails. */
-TEST(a_device_that_fails_after_main_samples_chooses_no_number_of_samples)
+TEST(device_failure_after_main_samples_fixes_their_number)
 {
     surface there = {0};
     certreg_backend *backend = open_device(0, NULL);
@@ -80,7 +80,7 @@ TEST(a_device_that_fails_after_main_samples_chooses_no_number_of_samples)
 }
 
 /* The caller works on another device, where it has no context even. */
-TEST(what_a_lost_device_held_is_ended_there_and_nowhere_else)
+TEST(device_that_is_lost_frees_its_own_context_only)
 {
     surface there = {.crash_at = 1};
     ck_assert_int_eq(cudaSetDevice(1), 0);
@@ -97,7 +97,7 @@ TEST(what_a_lost_device_held_is_ended_there_and_nowhere_else)
 
 static const char *const capturing = "the stream is capturing a graph; end the capture";
 
-TEST(a_stream_that_is_capturing_is_refused_and_serves_again_afterwards)
+TEST(device_stream_is_refused_only_while_it_is_capturing)
 {
     surface there = {0};
     cudaStream_t stream = NULL;
@@ -138,7 +138,7 @@ TEST(a_stream_that_is_capturing_is_refused_and_serves_again_afterwards)
 }
 
 /* It is no mistake of the caller's. */
-TEST(a_device_that_is_lost_while_its_memory_is_looked_at)
+TEST(device_that_is_lost_in_a_check_of_memory_is_a_status)
 {
     surface there = {0};
     certreg_backend *backend = open_device(0, NULL);
@@ -177,7 +177,7 @@ static certreg_status whole_life(certreg_certificate c[ASKED])
     return status;
 }
 
-TEST_TIMES(every_call_that_fails_is_a_status, 3)
+TEST_TIMES(device_failure_of_every_runtime_call_is_a_status, 3)
 {
     static const int codes[] = {2, 1, 719};
     certreg_certificate right[ASKED], c[ASKED];
@@ -228,7 +228,7 @@ static int asks_another(void *user, const certreg_batch *b)
     return on_device(&p->s, b);
 }
 
-TEST(estimators_that_share_a_device_take_turns)
+TEST(device_shared_by_estimators_is_taken_in_turns)
 {
     surface theirs = {0};
     pair p = {.backend = open_device(0, NULL)};
@@ -250,7 +250,7 @@ TEST(estimators_that_share_a_device_take_turns)
 }
 
 /* Devices do not survive a fork: whatever the child does, nothing is asked of them. */
-TEST(a_forked_child_leaves_the_device_alone)
+TEST(device_is_left_alone_by_a_forked_child)
 {
     surface s = {0};
     certreg_backend *backend = open_device(0, NULL);
@@ -277,7 +277,7 @@ TEST(a_forked_child_leaves_the_device_alone)
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-TEST(devices_that_are_not_there_and_modules_of_other_versions_are_refused)
+TEST(device_numbers_and_module_versions_are_checked)
 {
     certreg_error why;
     certreg_backend *backend = NULL;

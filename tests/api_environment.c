@@ -135,17 +135,9 @@ static void solve_all(void)
     certreg_bisection *b = NULL;
     MAKE(certreg_solver_create(NULL, NULL, &s));
     MAKE(certreg_bisection_create(NULL, NULL, &b));
-    certreg_bounds u = {.struct_size = sizeof u,
-                        .sigma = 0.5,
-                        .mean_lo = 0.3,
-                        .mean_hi = 0.32,
-                        .variance_hi = 0.4,
-                        .gradient_lo = 0.2,
-                        .gradient_hi = 0.3,
-                        .range_lo = -2,
-                        .range_hi = 3,
-                        .moment_center = 0.25,
-                        .moment_hi = 0.4};
+    certreg_bounds u = BOUNDS(.sigma = 0.5, .mean_lo = 0.3, .mean_hi = 0.32, .variance_hi = 0.4,
+                              .gradient_lo = 0.2, .gradient_hi = 0.3, .range_lo = -2, .range_hi = 3,
+                              .moment_center = 0.25, .moment_hi = 0.4);
     for (uint32_t constraints = 1; constraints < 64; constraints++) {
         if (constraints & 16) continue; /* no such bit */
         certreg_mean_change shift = {.struct_size = sizeof shift};
@@ -310,7 +302,7 @@ static void run_all(uint32_t constraints)
     solve_all();
 }
 
-TEST_TIMES(numbers_are_the_same_bits_in_every_environment, ENVIRONMENTS)
+TEST_TIMES(environment_of_the_caller_changes_no_bit, ENVIRONMENTS)
 {
     static unsigned char plain[sizeof bytes];
     set_environment(ENVIRONMENTS);
@@ -327,7 +319,7 @@ TEST_TIMES(numbers_are_the_same_bits_in_every_environment, ENVIRONMENTS)
         ck_assert_msg(bytes[i] == plain[i], "byte %zu of %zu differs", i, used);
 }
 
-TEST(nothing_allocates_after_create)
+TEST(environment_calls_allocate_nothing_after_create)
 {
     if (!interposed()) return;
     counting = 1;
@@ -341,7 +333,7 @@ static void run_first_order(void)
     run_all(ECGM);
 }
 
-TEST(calls_take_at_most_48_kib_of_stack)
+TEST(environment_calls_take_at_most_48_kib_of_stack)
 {
     const size_t taken_by_calls = stack_of(run_first_order);
     printf("all calls: %zu bytes of stack\n", taken_by_calls);
@@ -351,18 +343,15 @@ TEST(calls_take_at_most_48_kib_of_stack)
 }
 
 /* What cannot be computed is refused in words, under traps too. */
-TEST_TIMES(nonsense_is_refused_in_every_environment, ENVIRONMENTS)
+TEST_TIMES(environment_with_traps_refuses_nonsense, ENVIRONMENTS)
 {
     const float z[2] = {NAN, 0};
     const double nan[2] = {NAN, NAN};
     certreg_solver *s = NULL;
     certreg_estimator *e = NULL;
     certreg_mean_change shift = {.struct_size = sizeof shift};
-    const certreg_bounds u = {.struct_size = sizeof u,
-                              .constraints = CERTREG_CONSTRAINT_MEAN,
-                              .sigma = 1,
-                              .mean_lo = NAN,
-                              .mean_hi = INFINITY};
+    const certreg_bounds u = BOUNDS(.constraints = CERTREG_CONSTRAINT_MEAN, .sigma = 1,
+                                    .mean_lo = NAN, .mean_hi = INFINITY);
     certreg_question q = kit_question(NAN);
     certreg_certificate c = kit_certificate();
     certreg_model m = kit_model(kit_identity, NULL, 2, 1);
@@ -400,7 +389,7 @@ static int raises(void *user, const certreg_batch *b)
     return kit_identity(NULL, b);
 }
 
-TEST(what_a_callback_raises_reaches_its_caller_and_nothing_else_does)
+TEST(environment_flags_of_a_callback_reach_its_caller_alone)
 {
     const float z[2] = {0, 0};
     const certreg_question q = kit_question(0.5);

@@ -21,47 +21,47 @@ static const double ends_lo[2] = {0, 2}, ends_hi[2] = {1, 2}, end_nan[2] = {0, N
 static _Alignas(64) unsigned char memory[192];
 
 static const spoil creation[] = {
-    {"model", CERTREG_E_INVALID, OF_MODEL(struct_size), 'i', 0, 0, NULL},
-    {"model", CERTREG_E_INVALID, OF_MODEL(struct_size), 'i', sizeof(certreg_model) - 8, 0, NULL},
-    {"model", CERTREG_E_INVALID, OF_MODEL(struct_size), 'i', sizeof(certreg_model) + 1, 0, NULL},
-    {"plan", CERTREG_E_INVALID, OF_PLAN(struct_size), 'i', 0, 0, NULL},
-    {"model.reserved", CERTREG_E_INVALID, OF_MODEL(reserved), 'i', 1, 0, NULL},
-    {"model.inputs", CERTREG_E_INVALID, OF_MODEL(inputs), 'z', 0, 0, NULL},
-    {"model.outputs", CERTREG_E_INVALID, OF_MODEL(outputs), 'z', 0, 0, NULL},
-    {"inputs", CERTREG_E_NO_MEMORY, OF_MODEL(inputs), 'z', 0, SIZE_MAX, NULL},
-    {"inputs", CERTREG_E_NO_MEMORY, OF_MODEL(inputs), 'z', 0, SIZE_MAX / 8, NULL},
-    {"inputs", CERTREG_E_NO_MEMORY, OF_MODEL(inputs), 'z', 0, SIZE_MAX / 1024, NULL},
-    {"outputs", CERTREG_E_NO_MEMORY, OF_MODEL(outputs), 'z', 0, SIZE_MAX, NULL},
-    {"outputs", CERTREG_E_NO_MEMORY, OF_MODEL(outputs), 'z', 0, SIZE_MAX / 16, NULL},
-    {"batch", CERTREG_E_NO_MEMORY, OF_MODEL(batch), 'z', 0, SIZE_MAX, NULL},
-    {"batch", CERTREG_E_NO_MEMORY, OF_MODEL(batch), 'z', 0, SIZE_MAX / 2 + 1, NULL},
+    {"model", CERTREG_E_INVALID, OF_MODEL(struct_size), 'i', .number = 0},
+    {"model", CERTREG_E_INVALID, OF_MODEL(struct_size), 'i', .number = sizeof(certreg_model) - 8},
+    {"model", CERTREG_E_INVALID, OF_MODEL(struct_size), 'i', .number = sizeof(certreg_model) + 1},
+    {"plan", CERTREG_E_INVALID, OF_PLAN(struct_size), 'i', .number = 0},
+    {"model.reserved", CERTREG_E_INVALID, OF_MODEL(reserved), 'i', .number = 1},
+    {"model.inputs", CERTREG_E_INVALID, OF_MODEL(inputs), 'z', .size = 0},
+    {"model.outputs", CERTREG_E_INVALID, OF_MODEL(outputs), 'z', .size = 0},
+    {"inputs", CERTREG_E_NO_MEMORY, OF_MODEL(inputs), 'z', .size = SIZE_MAX},
+    {"inputs", CERTREG_E_NO_MEMORY, OF_MODEL(inputs), 'z', .size = SIZE_MAX / 8},
+    {"inputs", CERTREG_E_NO_MEMORY, OF_MODEL(inputs), 'z', .size = SIZE_MAX / 1024},
+    {"outputs", CERTREG_E_NO_MEMORY, OF_MODEL(outputs), 'z', .size = SIZE_MAX},
+    {"outputs", CERTREG_E_NO_MEMORY, OF_MODEL(outputs), 'z', .size = SIZE_MAX / 16},
+    {"batch", CERTREG_E_NO_MEMORY, OF_MODEL(batch), 'z', .size = SIZE_MAX},
+    {"batch", CERTREG_E_NO_MEMORY, OF_MODEL(batch), 'z', .size = SIZE_MAX / 2 + 1},
     /* 3 inputs: the product wraps to 2 */
-    {"batch", CERTREG_E_NO_MEMORY, OF_MODEL(batch), 'z', 0, SIZE_MAX / 3 + 1, NULL},
-    {"model.scale", CERTREG_E_INVALID, OF_MODEL(scale), 'p', 0, 0, all_zero},
-    {"model.scale[1]", CERTREG_E_INVALID, OF_MODEL(scale), 'p', 0, 0, negative},
-    {"model.scale[2]", CERTREG_E_INVALID, OF_MODEL(scale), 'p', 0, 0, not_a_number},
-    {"model.scale[0]", CERTREG_E_INVALID, OF_MODEL(scale), 'p', 0, 0, infinite},
-    {"model.kind[1]", CERTREG_E_INVALID, OF_MODEL(kind), 'p', 0, 0, unknown_kind},
-    {"model.kind[0]", CERTREG_E_INVALID, OF_MODEL(kind), 'p', 0, 0, negative_kind},
-    {"model.lo[1]", CERTREG_E_INVALID, OF_MODEL(lo), 'p', 0, 0, end_nan},
-    {"plan.max_samples", CERTREG_E_INVALID, OF_PLAN(max_samples), 'z', 0, 0, NULL},
-    {"max_samples", CERTREG_E_NO_MEMORY, OF_PLAN(max_samples), 'z', 0, SIZE_MAX, NULL},
+    {"batch", CERTREG_E_NO_MEMORY, OF_MODEL(batch), 'z', .size = SIZE_MAX / 3 + 1},
+    {"model.scale", CERTREG_E_INVALID, OF_MODEL(scale), 'p', .pointer = all_zero},
+    {"model.scale[1]", CERTREG_E_INVALID, OF_MODEL(scale), 'p', .pointer = negative},
+    {"model.scale[2]", CERTREG_E_INVALID, OF_MODEL(scale), 'p', .pointer = not_a_number},
+    {"model.scale[0]", CERTREG_E_INVALID, OF_MODEL(scale), 'p', .pointer = infinite},
+    {"model.kind[1]", CERTREG_E_INVALID, OF_MODEL(kind), 'p', .pointer = unknown_kind},
+    {"model.kind[0]", CERTREG_E_INVALID, OF_MODEL(kind), 'p', .pointer = negative_kind},
+    {"model.lo[1]", CERTREG_E_INVALID, OF_MODEL(lo), 'p', .pointer = end_nan},
+    {"plan.max_samples", CERTREG_E_INVALID, OF_PLAN(max_samples), 'z', .size = 0},
+    {"max_samples", CERTREG_E_NO_MEMORY, OF_PLAN(max_samples), 'z', .size = SIZE_MAX},
     /* 2 outputs: the product wraps to 0 */
-    {"max_samples", CERTREG_E_NO_MEMORY, OF_PLAN(max_samples), 'z', 0, SIZE_MAX / 2 + 1, NULL},
-    {"plan.constraints", CERTREG_E_INVALID, OF_PLAN(constraints), 'i', 64, 0, NULL},
-    {"plan.constraints", CERTREG_E_INVALID, OF_PLAN(constraints), 'i', 128 + 1, 0, NULL},
-    {"plan.flags", CERTREG_E_INVALID, OF_PLAN(flags), 'i', 4, 0, NULL},
-    {"plan.reserved", CERTREG_E_INVALID, OF_PLAN(reserved), 'i', 1, 0, NULL},
-    {"plan.pilot", CERTREG_E_INVALID, OF_PLAN(pilot), 'z', 0, 1000, NULL},
-    {"plan.pilot", CERTREG_E_INVALID, OF_PLAN(pilot), 'z', 0, SIZE_MAX - 1, NULL},
-    {"plan.blocks", CERTREG_E_INVALID, OF_PLAN(blocks), 'z', 0, 63, NULL},
-    {"plan.blocks", CERTREG_E_INVALID, OF_PLAN(blocks), 'z', 0, 1, NULL},
-    {"plan.blocks", CERTREG_E_INVALID, OF_PLAN(blocks), 'z', 0, SIZE_MAX, NULL},
-    {"plan.memory", CERTREG_E_SMALL_MEMORY, OF_PLAN(memory), 'p', 0, 0, memory},
-    {"plan.memory", CERTREG_E_INVALID, OF_PLAN(memory), 'p', 0, 0, memory + 8},
+    {"max_samples", CERTREG_E_NO_MEMORY, OF_PLAN(max_samples), 'z', .size = SIZE_MAX / 2 + 1},
+    {"plan.constraints", CERTREG_E_INVALID, OF_PLAN(constraints), 'i', .number = 64},
+    {"plan.constraints", CERTREG_E_INVALID, OF_PLAN(constraints), 'i', .number = 128 + 1},
+    {"plan.flags", CERTREG_E_INVALID, OF_PLAN(flags), 'i', .number = 4},
+    {"plan.reserved", CERTREG_E_INVALID, OF_PLAN(reserved), 'i', .number = 1},
+    {"plan.pilot", CERTREG_E_INVALID, OF_PLAN(pilot), 'z', .size = 1000},
+    {"plan.pilot", CERTREG_E_INVALID, OF_PLAN(pilot), 'z', .size = SIZE_MAX - 1},
+    {"plan.blocks", CERTREG_E_INVALID, OF_PLAN(blocks), 'z', .size = 63},
+    {"plan.blocks", CERTREG_E_INVALID, OF_PLAN(blocks), 'z', .size = 1},
+    {"plan.blocks", CERTREG_E_INVALID, OF_PLAN(blocks), 'z', .size = SIZE_MAX},
+    {"plan.memory", CERTREG_E_SMALL_MEMORY, OF_PLAN(memory), 'p', .pointer = memory},
+    {"plan.memory", CERTREG_E_INVALID, OF_PLAN(memory), 'p', .pointer = memory + 8},
 };
 
-TEST_ROWS(creation_names_the_field_that_it_refuses, creation)
+TEST_ROWS(create_names_the_field_that_it_refuses, creation)
 {
     const spoil *s = creation + _i;
     request r = {kit_model(kit_identity, NULL, 3, 2), kit_plan(1000)};
@@ -80,7 +80,7 @@ TEST_ROWS(creation_names_the_field_that_it_refuses, creation)
     ck_assert_uint_eq(bytes, 0);
 }
 
-TEST(empty_or_half_open_ranges_are_refused)
+TEST(create_refuses_empty_or_half_open_ranges)
 {
     certreg_model m = kit_model(kit_identity, NULL, 3, 2);
     const certreg_plan p = kit_plan(1000);
@@ -102,7 +102,7 @@ TEST(empty_or_half_open_ranges_are_refused)
 }
 
 #ifndef __SANITIZE_ADDRESS__
-TEST(memory_that_does_not_exist_is_a_status)
+TEST(create_of_more_memory_than_exists_is_a_status)
 {
     const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
     const certreg_plan p = kit_plan((size_t)1 << 58);
@@ -114,7 +114,7 @@ TEST(memory_that_does_not_exist_is_a_status)
 }
 
 /* 2^42 blocks of four numbers: a level of a stream. One more sample and levels would overlap. */
-TEST(plans_take_no_more_noise_than_a_level_has)
+TEST(create_and_begin_take_no_more_noise_than_a_level_has)
 {
     enum { INPUTS = 1 << 22, ROWS = 1 };
     const size_t most = ((size_t)1 << 42) / (INPUTS / 4) - ROWS;
@@ -132,7 +132,7 @@ TEST(plans_take_no_more_noise_than_a_level_has)
 }
 #endif
 
-TEST(null_arguments_of_creation_are_named)
+TEST(create_names_null_arguments)
 {
     const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
     const certreg_plan p = kit_plan(100);
@@ -152,7 +152,7 @@ TEST(null_arguments_of_creation_are_named)
     ck_assert_int_eq(certreg_bisection_create(NULL, NULL, NULL), CERTREG_E_INVALID);
 }
 
-TEST(every_status_has_a_text_of_its_own)
+TEST(status_text_is_different_for_every_status)
 {
     for (certreg_status i = CERTREG_OK; i <= CERTREG_E_BUSY; i++) {
         ck_assert_uint_gt(strlen(certreg_status_text(i)), 1);
@@ -197,7 +197,7 @@ static void check(certreg_estimator *e, const certreg_question *q, double radius
                   "%s", said);
 }
 
-TEST_TIMES(refusals_name_what_the_caller_gave, SIZES *SIZES)
+TEST_TIMES(certify_errors_of_huge_numbers_name_what_the_caller_gave, SIZES *SIZES)
 {
     const double range = fmax(size[_i % SIZES], 0.1), prediction[2] = {size[_i / SIZES], 0};
     certreg_estimator *e = with_range(range);
@@ -219,7 +219,7 @@ TEST_TIMES(refusals_name_what_the_caller_gave, SIZES *SIZES)
 }
 
 /* Whatever is within a range of floats is accepted, and so is what is merely beyond it. */
-TEST_TIMES(what_is_near_is_accepted, 6)
+TEST_TIMES(certify_accepts_predictions_near_and_beyond_the_range, 6)
 {
     static const double predictions[] = {0, 1, -1, 7, -1e6, 1e13};
     certreg_estimator *e = with_range(1);

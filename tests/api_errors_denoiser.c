@@ -1,5 +1,5 @@
 /* What of denoisers is refused, by the name of the field, the example or the argument. */
-#include "support/api_kit.h"
+#include "support/bad_field.h"
 #include <certreg/denoiser.h>
 
 enum { D = 4, ROWS = 50 };
@@ -31,64 +31,49 @@ static void destroy(void *d)
 
 static certreg_denoiser_plan plan_of(source *s)
 {
-    certreg_denoiser_plan p = {.struct_size = sizeof p,
-                               .inputs = D,
-                               .rows = ROWS,
-                               .read = read_rows,
-                               .user = s,
-                               .sigma = 1};
-    return p;
+    return STRUCT(certreg_denoiser_plan, .inputs = D, .rows = ROWS, .read = read_rows, .user = s,
+                  .sigma = 1);
 }
 
 static const float negative[D] = {1, -1, 1, 1}, none[D], endless[D] = {1, 1, INFINITY, 1};
 static const float tiny[D] = {1e-38f, 1, 1, 1}, small[D] = {1e-10f, 1, 1, 1};
 
-static const struct wrong {
-    certreg_denoiser_plan p; /* fields that are not 0 replace those of a plan that is fine */
-    certreg_status status;
-    const char *words;
-    int no_rows, no_inputs, no_read, no_sigma;
-} wrongs[] = {
-    {.no_inputs = 1, .status = CERTREG_E_INVALID, .words = "plan.inputs is 0"},
-    {{.inputs = SIZE_MAX}, CERTREG_E_INVALID, "plan.inputs", 0, 0, 0, 0},
-    {.no_rows = 1, .status = CERTREG_E_INVALID, .words = "at least 2 examples"},
-    {{.rows = 1}, CERTREG_E_INVALID, "plan.rows is 1", 0, 0, 0, 0},
-    {.no_read = 1, .status = CERTREG_E_INVALID, .words = "plan.read is NULL"},
-    {.no_sigma = 1, .status = CERTREG_E_INVALID, .words = "plan.sigma is 0"},
-    {{.sigma = -1}, CERTREG_E_INVALID, "plan.sigma is -1", 0, 0, 0, 0},
-    {{.sigma = NAN}, CERTREG_E_INVALID, "plan.sigma is nan", 0, 0, 0, 0},
-    {{.sigma = INFINITY}, CERTREG_E_INVALID, "plan.sigma is inf", 0, 0, 0, 0},
-    {{.components = 4097}, CERTREG_E_INVALID, "plan.components is 4097", 0, 0, 0, 0},
-    {{.scale = negative}, CERTREG_E_INVALID, "plan.scale[1] is -1", 0, 0, 0, 0},
-    {{.scale = endless}, CERTREG_E_INVALID, "plan.scale[2] is inf", 0, 0, 0, 0},
-    {{.scale = none}, CERTREG_E_INVALID, "nothing gets noise", 0, 0, 0, 0},
-    {{.scale = tiny}, CERTREG_E_INVALID, "plan.sigma*scale[0] is 1e-38", 0, 0, 0, 0},
-    {{.scale = small}, CERTREG_E_INVALID, "feature 0 of the examples deviates", 0, 0, 0, 0},
-    {{.sigma = 1e-200}, CERTREG_E_INVALID, "plan.sigma*scale[0] is 1e-200", 0, 0, 0, 0},
-    {{.sigma = 1e34}, CERTREG_E_INVALID, "plan.sigma*scale[0] is 1e+34", 0, 0, 0, 0},
-    {{.reserved = 1}, CERTREG_E_INVALID, "plan.reserved", 0, 0, 0, 0},
-    {{.struct_size = 8}, CERTREG_E_INVALID, "plan.struct_size is 8", 0, 0, 0, 0},
+#define FIELD(name) CERTREG_E_INVALID, offsetof(certreg_denoiser_plan, name)
+static const spoil bad_plans[] = {
+    {"plan.inputs is 0", FIELD(inputs), 'z', .size = 0},
+    {"plan.inputs", FIELD(inputs), 'z', .size = SIZE_MAX},
+    {"at least 2 examples", FIELD(rows), 'z', .size = 0},
+    {"plan.rows is 1", FIELD(rows), 'z', .size = 1},
+    {"plan.read is NULL", FIELD(read), 'p', .pointer = NULL},
+    {"plan.sigma is 0", FIELD(sigma), 'd', .number = 0},
+    {"plan.sigma is -1", FIELD(sigma), 'd', .number = -1},
+    {"plan.sigma is nan", FIELD(sigma), 'd', .number = NAN},
+    {"plan.sigma is inf", FIELD(sigma), 'd', .number = INFINITY},
+    {"plan.sigma*scale[0] is 1e-200", FIELD(sigma), 'd', .number = 1e-200},
+    {"plan.sigma*scale[0] is 1e+34", FIELD(sigma), 'd', .number = 1e34},
+    {"plan.components is 4097", FIELD(components), 'z', .size = 4097},
+    {"plan.scale[1] is -1", FIELD(scale), 'p', .pointer = negative},
+    {"plan.scale[2] is inf", FIELD(scale), 'p', .pointer = endless},
+    {"nothing gets noise", FIELD(scale), 'p', .pointer = none},
+    {"plan.sigma*scale[0] is 1e-38", FIELD(scale), 'p', .pointer = tiny},
+    {"feature 0 of the examples deviates", FIELD(scale), 'p', .pointer = small},
+    {"plan.reserved", FIELD(reserved), 'i', .number = 1},
+    {"plan.struct_size is 8", FIELD(struct_size), 'i', .number = 8},
 };
 
-TEST_ROWS(a_wrong_plan_is_refused_by_the_name_of_its_field, wrongs)
+TEST_ROWS(denoiser_create_names_the_wrong_field_of_the_plan, bad_plans)
 {
-    const struct wrong *w = wrongs + _i;
     source s = {.rows = examples};
     certreg_error why = {.struct_size = sizeof why};
     certreg_denoiser *d = (certreg_denoiser *)&s;
     certreg_denoiser_plan p = plan_of(&s);
-    if (w->p.inputs || w->no_inputs) p.inputs = w->p.inputs;
-    if (w->p.rows || w->no_rows) p.rows = w->p.rows;
-    if (w->p.sigma != 0 || w->no_sigma) p.sigma = w->p.sigma;
-    if (w->p.struct_size) p.struct_size = w->p.struct_size;
-    if (w->no_read) p.read = NULL;
-    p.scale = w->p.scale, p.components = w->p.components, p.reserved = w->p.reserved;
-    ck_assert_int_eq(certreg_denoiser_create(&p, &why, &d), w->status);
-    KIT_SAYS(&why, w->words);
+    apply(&p, bad_plans + _i);
+    ck_assert_int_eq(certreg_denoiser_create(&p, &why, &d), CERTREG_E_INVALID);
+    check_sentence(&why, bad_plans + _i);
     ck_assert_ptr_null(d);
 }
 
-TEST_TIMES(a_source_that_fails_ends_the_call, CERTREG_DENOISER_PASSES)
+TEST_TIMES(denoiser_create_ends_if_its_source_fails, CERTREG_DENOISER_PASSES)
 {
     source s = {.rows = examples, .fail_at = _i + 1};
     certreg_error why = {.struct_size = sizeof why};
@@ -100,7 +85,7 @@ TEST_TIMES(a_source_that_fails_ends_the_call, CERTREG_DENOISER_PASSES)
     ck_assert_ptr_null(d);
 }
 
-TEST(an_example_that_is_not_finite_is_named)
+TEST(denoiser_create_names_an_example_that_is_not_finite)
 {
     float x[50 * D];
     memcpy(x, examples, sizeof x);
@@ -113,7 +98,7 @@ TEST(an_example_that_is_not_finite_is_named)
     KIT_SAYS(&why, "feature 3 of example 49 is nan");
 }
 
-TEST(nothing_where_something_has_to_be_is_refused)
+TEST(denoiser_functions_refuse_null_arguments)
 {
     source s = {.rows = examples};
     certreg_denoiser *d = NULL;

@@ -41,7 +41,7 @@ static void covers_zero(certreg_estimator *by, const certreg_rule *r, certreg_st
 }
 
 /* ---- points and the input must be different, and made alike */
-TEST(noise_of_the_calibration_is_refused)
+TEST(interval_refuses_the_noise_of_the_calibration)
 {
     calibrate(e, &c, 1);
     const certreg_rule usual = rule_of(coverage(), &c);
@@ -59,7 +59,7 @@ TEST(noise_of_the_calibration_is_refused)
     covers_zero(fresh, &usual, CERTREG_OK);
 }
 
-TEST(points_must_agree_and_nothing_is_added_where_they_do_not)
+TEST(calibrate_refuses_points_that_disagree)
 {
     const double truth = 0, nan = NAN;
     c.capacity = 2;
@@ -89,7 +89,7 @@ TEST(points_must_agree_and_nothing_is_added_where_they_do_not)
     ck_assert(c.count == 2 && c.first_noise == 5 && c.last_noise == 9);
 }
 
-TEST(a_rule_must_fit_the_calibration_and_the_record)
+TEST(interval_rule_must_fit_the_calibration_and_the_record)
 {
     certreg_coverage asked = coverage();
     calibrate(e, &c, 1);
@@ -109,7 +109,7 @@ TEST(a_rule_must_fit_the_calibration_and_the_record)
 }
 
 /* Nothing but the scores tells them apart. */
-TEST(a_rule_is_not_for_other_points_with_the_same_noise)
+TEST(interval_rule_of_other_points_of_the_same_noise_is_refused)
 {
     calibrate(e, &c, 1);
     double others[SCORES];
@@ -121,7 +121,7 @@ TEST(a_rule_is_not_for_other_points_with_the_same_noise)
     finds(&c, &usual, CERTREG_OK, "");
 }
 
-TEST(a_rule_that_was_changed_is_refused)
+TEST(interval_rule_that_was_changed_is_refused)
 {
     calibrate(e, &c, 1);
     const certreg_rule usual = rule_of(coverage(), &c);
@@ -136,7 +136,7 @@ TEST(a_rule_that_was_changed_is_refused)
     covers_zero(e, &usual, CERTREG_OK);
 }
 
-TEST(arguments_of_an_interval_are_checked)
+TEST(interval_checks_its_arguments)
 {
     calibrate(e, &c, 1);
     take(e, POINTS, SAMPLES, y);
@@ -170,7 +170,7 @@ TEST(arguments_of_an_interval_are_checked)
 }
 
 /* The answer may have led to more samples. */
-TEST(an_answer_fixes_the_number_of_samples)
+TEST(interval_fixes_the_number_of_samples)
 {
     certreg_coverage asked = coverage();
     calibrate(e, &c, 1);
@@ -184,7 +184,7 @@ TEST(an_answer_fixes_the_number_of_samples)
     covers_zero(e, &more, CERTREG_E_WRONG_STATE);
 }
 
-TEST(how_points_are_scored_must_stay)
+TEST(interval_refuses_other_scores_than_the_calibrations)
 {
     c.outputs = 2;
     calibrate(e, &c, 1);
@@ -203,7 +203,7 @@ TEST(how_points_are_scored_must_stay)
     }
 }
 
-TEST(truths_of_angles_are_near_the_turn)
+TEST(calibrate_takes_truths_of_angles_near_the_turn)
 {
     static const double near[] = {2.9, 3, -3}, far = 3.1; /* "at most a turn" */
     const set_up s = turned(1);
@@ -215,7 +215,7 @@ TEST(truths_of_angles_are_near_the_turn)
     }
 }
 
-TEST(the_output_of_a_bad_truth_is_named)
+TEST(calibrate_names_the_output_of_a_bad_truth)
 {
     const double truth[] = {0, 3.1};
     const set_up s = turned(2);
@@ -226,7 +226,7 @@ TEST(the_output_of_a_bad_truth_is_named)
     calibrates(truth, CERTREG_E_INVALID, "output 1:");
 }
 
-TEST(samples_of_the_pilot_are_not_used)
+TEST(calibrate_does_not_use_the_pilot)
 {
     const double truth = 0;
     set_up s = reals;
@@ -241,7 +241,7 @@ TEST(samples_of_the_pilot_are_not_used)
     ck_assert_double_lt(scores[0], 1);
 }
 
-TEST_TIMES(quantiles_are_two_real_outputs_without_units, 3)
+TEST_TIMES(calibrate_takes_quantiles_of_two_real_outputs_only, 3)
 {
     const double truth = 0;
     const set_up s = turned(3);
@@ -257,15 +257,15 @@ TEST_TIMES(quantiles_are_two_real_outputs_without_units, 3)
 /* ---- fields */
 #define FIELD(name) CERTREG_E_INVALID, offsetof(certreg_calibration, name)
 static const spoil bad_calibrations[] = {
-    {"score", FIELD(score), 'i', 3, 0, NULL},
-    {"output", FIELD(output), 'i', -1, 0, NULL},
-    {"outputs", FIELD(outputs), 'i', 3, 0, NULL},
-    {"scores", FIELD(scores), 'p', 0, 0, NULL},
-    {"struct_size", FIELD(struct_size), 'i', 8, 0, NULL},
-    {"units", FIELD(units), 'p', 0, 0, (const double[]){0}},
+    {"score", FIELD(score), 'i', .number = 3},
+    {"output", FIELD(output), 'i', .number = -1},
+    {"outputs", FIELD(outputs), 'i', .number = 3},
+    {"scores", FIELD(scores), 'p', .pointer = NULL},
+    {"struct_size", FIELD(struct_size), 'i', .number = 8},
+    {"units", FIELD(units), 'p', .pointer = (const double[]){0}},
 };
 
-TEST_ROWS(bad_fields_of_a_calibration_are_named, bad_calibrations)
+TEST_ROWS(calibrate_names_the_bad_field, bad_calibrations)
 {
     take(e, 0, SAMPLES, y);
     apply(&c, bad_calibrations + _i);
@@ -275,17 +275,17 @@ TEST_ROWS(bad_fields_of_a_calibration_are_named, bad_calibrations)
 #undef FIELD
 #define FIELD(name) CERTREG_E_INVALID, offsetof(certreg_coverage, name)
 static const spoil bad_coverages[] = {
-    {"alpha", FIELD(alpha), 'd', 0.6, 0, NULL},
-    {"alpha", FIELD(alpha), 'd', NAN, 0, NULL},
-    {"radius", FIELD(radius), 'd', -1, 0, NULL},
-    {"radius", FIELD(radius), 'd', INFINITY, 0, NULL},
-    {"sigma", FIELD(sigma), 'd', 0, 0, NULL},
-    {"reserved", FIELD(reserved), 'i', 7, 0, NULL},
-    {"points", FIELD(points), 'z', 0, 0, NULL},
-    {"samples", FIELD(samples), 'z', 0, 2000000000, NULL},
-    {"calibration_samples", FIELD(calibration_samples), 'z', 0, 0, NULL},
-    {"at least", FIELD(points), 'z', 0, 8, NULL},
-    {"no number of points", FIELD(radius), 'd', 20, 0, NULL},
+    {"alpha", FIELD(alpha), 'd', .number = 0.6},
+    {"alpha", FIELD(alpha), 'd', .number = NAN},
+    {"radius", FIELD(radius), 'd', .number = -1},
+    {"radius", FIELD(radius), 'd', .number = INFINITY},
+    {"sigma", FIELD(sigma), 'd', .number = 0},
+    {"reserved", FIELD(reserved), 'i', .number = 7},
+    {"points", FIELD(points), 'z', .size = 0},
+    {"samples", FIELD(samples), 'z', .size = 2000000000},
+    {"calibration_samples", FIELD(calibration_samples), 'z', .size = 0},
+    {"at least", FIELD(points), 'z', .size = 8},
+    {"no number of points", FIELD(radius), 'd', .number = 20},
 };
 
 static certreg_coverage planned(void)
@@ -295,7 +295,7 @@ static certreg_coverage planned(void)
     return asked;
 }
 
-TEST_ROWS(bad_fields_of_a_coverage_are_named, bad_coverages)
+TEST_ROWS(interval_rule_names_the_bad_field_of_a_coverage, bad_coverages)
 {
     certreg_coverage asked = planned();
     certreg_rule r = {.struct_size = sizeof r, .sample_rank = 9};
@@ -309,7 +309,7 @@ TEST_ROWS(bad_fields_of_a_coverage_are_named, bad_coverages)
     ck_assert_int_eq(certreg_interval_rule(NULL, NULL, &why, &r), CERTREG_E_INVALID);
 }
 
-TEST(a_coverage_must_fit_the_calibration)
+TEST(interval_rule_refuses_a_coverage_of_another_calibration)
 {
     certreg_coverage asked[4] = {coverage(), coverage(), coverage(), coverage()};
     certreg_rule r = {.struct_size = sizeof r};
@@ -328,7 +328,7 @@ TEST(a_coverage_must_fit_the_calibration)
     KIT_SAYS(&why, "calibration.scores[30] is NaN");
 }
 
-TEST(ends_of_what_is_allowed_are_allowed)
+TEST(interval_rule_allows_the_ends_of_its_ranges)
 {
     certreg_coverage asked = planned();
     asked.points = 100000000, asked.samples = asked.calibration_samples = 1000;
@@ -338,7 +338,7 @@ TEST(ends_of_what_is_allowed_are_allowed)
     }
 }
 
-TEST(too_few_points_are_refused_with_the_number_needed)
+TEST(interval_rule_names_the_least_number_of_points)
 {
     certreg_coverage asked = planned();
     certreg_rule r = {.struct_size = sizeof r};

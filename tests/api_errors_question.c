@@ -229,7 +229,7 @@ static const struct {
 };
 /* clang-format on */
 
-TEST_ROWS(questions_name_what_is_refused_before_the_model_is_called, refused)
+TEST_ROWS(question_errors_name_the_field_before_the_model_is_called, refused)
 {
     certreg_estimator *e = estimator_of(refused[_i].asked);
     const certreg_question q = complete(refused[_i].q, refused[_i].tolerance);
@@ -284,7 +284,7 @@ TEST_ROWS(output_bounds_name_what_is_refused, no_reach)
 }
 
 /* ---- limits */
-TEST(tolerances_of_angles_may_be_nearly_half_a_turn_or_a_quarter)
+TEST(question_tolerance_of_angles_up_to_half_a_turn_or_a_quarter)
 {
     certreg_estimator *e = estimator_of(TURNS);
     kit_ask(e, CAPACITY, kit_question(179));
@@ -292,7 +292,7 @@ TEST(tolerances_of_angles_may_be_nearly_half_a_turn_or_a_quarter)
             QUESTION(.tolerance = 90, .statistic = CIRCULAR_MEAN, .method = ASYMPTOTIC));
 }
 
-TEST(noise_levels_count_among_the_guarantees)
+TEST(certify_sigmas_counts_levels_in_bonferroni)
 {
     static const double levels[2] = {0.5, 1};
     certreg_estimator *e = estimator_of(TWO);
@@ -304,7 +304,7 @@ TEST(noise_levels_count_among_the_guarantees)
     check_usable(e);
 }
 
-TEST(too_few_samples_for_the_question_are_a_wrong_state)
+TEST(question_with_too_few_samples_is_a_wrong_state)
 {
     certreg_estimator *e = estimator_of(TWO);
     certreg_question q = kit_question(3);
@@ -318,7 +318,7 @@ TEST(too_few_samples_for_the_question_are_a_wrong_state)
     kit_ask(e, pilot + 64, q);
 }
 
-TEST(sides_belong_to_promises)
+TEST(estimator_bounds_takes_only_sides_of_the_question)
 {
     certreg_estimator *e = estimator_of(TWO);
     certreg_question q = kit_question(3);
@@ -334,7 +334,7 @@ TEST(sides_belong_to_promises)
     ck_assert_mem_eq(&b, &other, sizeof b);
 }
 
-TEST(sentences_have_a_decimal_point_in_every_locale)
+TEST(question_errors_have_a_decimal_point_in_every_locale)
 {
     certreg_estimator *e = estimator_of(TWO);
     certreg_question q = kit_question(3);

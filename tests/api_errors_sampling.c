@@ -65,7 +65,7 @@ static const struct {
     {"z[2]", 1, 1e-5},
 };
 
-TEST_ROWS(inputs_that_float_cannot_carry_are_refused_by_feature, beginnings)
+TEST_ROWS(begin_names_the_feature_that_float_cannot_carry, beginnings)
 {
     const float z[3] = {0, 0, beginnings[_i].z};
     KIT_STATUS(shared, certreg_estimator_begin(shared, z, beginnings[_i].sigma, 0),
@@ -83,7 +83,7 @@ static const struct {
     double sigma, steps;
 } grids[] = {{0.5, 0x1p-9}, {0.999, 0x1p-9}, {1, 0x1p-8}, {0x1p-118, 0x1p-126}, {0x1p111, 0x1p103}};
 
-TEST_TIMES(an_input_may_be_so_many_steps_of_the_grid_from_0, sizeof grids / sizeof *grids)
+TEST_TIMES(begin_takes_inputs_up_to_2_to_the_24_grid_steps, sizeof grids / sizeof *grids)
 {
     const float most = (float)((0x1p24 - 0x1p13) * grids[_i].steps);
     for (float sign = -1; sign <= 1; sign += 2) {
@@ -98,7 +98,7 @@ TEST_TIMES(an_input_may_be_so_many_steps_of_the_grid_from_0, sizeof grids / size
 }
 
 /* What the message names is enough, at any size of z. */
-TEST(the_least_noise_that_is_named_is_enough)
+TEST(begin_names_a_least_noise_that_is_enough)
 {
     for (float z = 0x1.8p-90f; z < 0x1p100f; z *= 3) {
         const float all[3] = {0, 0, z};
@@ -110,7 +110,7 @@ TEST(the_least_noise_that_is_named_is_enough)
     }
 }
 
-TEST(noise_has_a_least_and_a_greatest_size)
+TEST(begin_takes_noise_of_a_least_to_a_greatest_size)
 {
     const float z[3] = {0, 1e-45f, -0.0f};
     KIT_OK(shared, certreg_estimator_begin(shared, z, 0x1p-118, 0));
@@ -126,19 +126,19 @@ TEST(noise_has_a_least_and_a_greatest_size)
 static const struct {
     certreg_status status;
     sick how;
-    int tells_value;
+    int reports_value;
 } illnesses[] = {
-    {CERTREG_E_MODEL_FAILED, {RETURNS, 57, 42, 0, 0}, 0},
-    {CERTREG_E_MODEL_FAILED, {RETURNS, 0, -7, 0, 0}, 0},
-    {CERTREG_E_NOT_FINITE, {SKIPS, 57, 0, 0, 0}, 0},
-    {CERTREG_E_NOT_FINITE, {WRITES, 57, 0, NAN, 0}, 0},
-    {CERTREG_E_NOT_FINITE, {WRITES, 57, 0, INFINITY, 0}, 1},
-    {CERTREG_E_NOT_FINITE, {WRITES, 57, 0, -INFINITY, 0}, 1},
-    {CERTREG_E_OUT_OF_RANGE, {WRITES, 57, 0, 100.5f, 0}, 1},
-    {CERTREG_E_OUT_OF_RANGE, {WRITES, 399, 0, -101, 0}, 1},
+    {CERTREG_E_MODEL_FAILED, {RETURNS, 57, .code = 42}, 0},
+    {CERTREG_E_MODEL_FAILED, {RETURNS, 0, .code = -7}, 0},
+    {CERTREG_E_NOT_FINITE, {SKIPS, 57, .value = 0}, 0},
+    {CERTREG_E_NOT_FINITE, {WRITES, 57, .value = NAN}, 0},
+    {CERTREG_E_NOT_FINITE, {WRITES, 57, .value = INFINITY}, 1},
+    {CERTREG_E_NOT_FINITE, {WRITES, 57, .value = -INFINITY}, 1},
+    {CERTREG_E_OUT_OF_RANGE, {WRITES, 57, .value = 100.5f}, 1},
+    {CERTREG_E_OUT_OF_RANGE, {WRITES, 399, .value = -101}, 1},
 };
 
-TEST_ROWS(failures_of_the_model_are_told_by_sample_row_and_output, illnesses)
+TEST_ROWS(sampling_errors_name_sample_row_and_output, illnesses)
 {
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
     state = illnesses[_i].how;
@@ -162,14 +162,14 @@ TEST_ROWS(failures_of_the_model_are_told_by_sample_row_and_output, illnesses)
         KIT_SAYS(error,
                  error->status == CERTREG_E_OUT_OF_RANGE ? "model.lo" : "PLAN_COUNT_FAILURES");
     }
-    if (illnesses[_i].tells_value) ck_assert_double_eq(error->value, (double)state.value);
+    if (illnesses[_i].reports_value) ck_assert_double_eq(error->value, (double)state.value);
     ck_assert_uint_gt(strlen(error->text), 20);
     check_usable();
 }
 
 /* Bounds of a mean rest on the range. Without this, a record that ends before the output that left
  * the range would look like one that keeps to it. */
-TEST_TIMES(a_model_that_leaves_its_range_is_not_certified, 2)
+TEST_TIMES(sampling_outside_the_range_leaves_no_certificate, 2)
 {
     const float y[] = {0, 100.5f}; /* of a program that calls the model itself */
     certreg_question q = kit_question(3);
@@ -179,7 +179,7 @@ TEST_TIMES(a_model_that_leaves_its_range_is_not_certified, 2)
     q.method = CERTREG_METHOD_ANYTIME;
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
     KIT_OK(shared, certreg_estimator_sample(shared, 0, 300));
-    state = (sick){WRITES, 357, 0, 100.5f, 0};
+    state = (sick){WRITES, 357, .value = 100.5f};
     KIT_STATUS(shared,
                _i ? certreg_estimator_record(shared, 357, 1, y)
                   : certreg_certify(shared, 400, &q, 1, &c),
@@ -196,18 +196,18 @@ TEST_TIMES(a_model_that_leaves_its_range_is_not_certified, 2)
     ck_assert_double_gt(c.radius, 0);
 }
 
-TEST(range_ends_are_inside_the_range)
+TEST(sampling_takes_the_ends_of_the_range)
 {
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
-    state = (sick){WRITES, 57, 0, 100, 0};
+    state = (sick){WRITES, 57, .value = 100};
     KIT_OK(shared, certreg_estimator_sample(shared, 0, 100));
-    state = (sick){WRITES, 157, 0, -100, 0};
+    state = (sick){WRITES, 157, .value = -100};
     KIT_OK(shared, certreg_estimator_sample(shared, 100, 100));
 }
 
 /* A model that clips in its own arithmetic returns the float nearest to the limit, which is above
  * 1.2 and below 0.7. Bounds of a mean hold for it, too. */
-TEST(a_range_holds_the_floats_nearest_to_its_limits)
+TEST(record_takes_the_floats_nearest_to_the_ranges_limits)
 {
     static const double limits[] = {1.2, 0.7, 1, 0.1, 1e5 / 3, 1e-40, 1e40};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -230,10 +230,10 @@ TEST(a_range_holds_the_floats_nearest_to_its_limits)
     }
 }
 
-TEST(what_was_recorded_before_a_failure_stays)
+TEST(sampling_keeps_what_was_recorded_before_a_failure)
 {
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
-    state = (sick){WRITES, 57, 0, NAN, 0};
+    state = (sick){WRITES, 57, .value = NAN};
     KIT_STATUS(shared, certreg_estimator_sample(shared, 0, 100), CERTREG_E_NOT_FINITE);
     ck_assert_uint_eq(state.calls, 6);
     state = (sick){.mode = HEALTHY};
@@ -241,7 +241,7 @@ TEST(what_was_recorded_before_a_failure_stays)
     ck_assert_uint_eq(state.calls, 5);
 }
 
-TEST(samples_beyond_the_capacity_are_too_many)
+TEST(sampling_beyond_the_capacity_is_refused)
 {
     float y[2 * 2] = {0}, x[3];
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
@@ -264,7 +264,7 @@ TEST(samples_beyond_the_capacity_are_too_many)
     check_usable();
 }
 
-TEST(rows_that_cannot_be_recorded_leave_the_record_as_it_was)
+TEST(record_of_refused_rows_stays_as_it_was)
 {
     float y[4] = {1, 2, 3, 1000}, x[3];
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
@@ -285,7 +285,7 @@ TEST(rows_that_cannot_be_recorded_leave_the_record_as_it_was)
     check_usable();
 }
 
-TEST(pairs_without_a_direction_are_told)
+TEST(record_refuses_pairs_without_a_direction)
 {
     static const float pairs[][2] = {{0, 0}, {NAN, 1}, {1, INFINITY}};
     static const int32_t kind = CERTREG_OUTPUT_ANGLE_PAIR;
@@ -302,7 +302,7 @@ TEST(pairs_without_a_direction_are_told)
     }
 }
 
-TEST(models_without_eval_can_only_draw_and_record)
+TEST(sampling_without_eval_can_only_draw_and_record)
 {
     const certreg_model m = kit_model(NULL, NULL, 3, 1);
     const certreg_plan p = kit_plan(100);
@@ -321,7 +321,7 @@ TEST(models_without_eval_can_only_draw_and_record)
         KIT_SAYS(certreg_estimator_error(shared), words); \
     } while (0)
 
-TEST(null_arguments_of_calls_are_named)
+TEST(sampling_and_certify_name_null_arguments)
 {
     const certreg_question q = kit_question(3);
     certreg_certificate c = kit_certificate();

@@ -33,7 +33,7 @@ static certreg_estimator *make(int32_t kind, uint32_t constraints)
 }
 
 /* ---- the run */
-TEST(a_run_says_what_its_certificates_have_in_common)
+TEST(estimator_info_reports_the_run)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
     certreg_run run = {.struct_size = sizeof run};
@@ -55,7 +55,7 @@ TEST(a_run_says_what_its_certificates_have_in_common)
     ck_assert_double_eq(run.model_seconds, 0);
 }
 
-TEST(a_run_needs_begin_and_a_struct_of_a_known_size)
+TEST(estimator_info_needs_begin_and_a_known_struct_size)
 {
     const certreg_model m = kit_model(curved, NULL, INPUTS, 1);
     const certreg_plan p = kit_plan(SAMPLES);
@@ -118,7 +118,7 @@ static certreg_radius solve(const certreg_question *q, const certreg_bounds *b)
     return solve_with(q, b, 0);
 }
 
-TEST_ROWS(bounds_of_the_limiting_side_give_the_radius_of_the_certificate, asked)
+TEST_ROWS(bounds_of_the_limiting_side_give_the_radius, asked)
 {
     certreg_estimator *e = make(asked[_i].kind, CERTREG_CONSTRAINTS_ECGM);
     certreg_question q = kit_question(asked[_i].tolerance);
@@ -138,7 +138,7 @@ TEST_ROWS(bounds_of_the_limiting_side_give_the_radius_of_the_certificate, asked)
     ck_assert_uint_eq(c.constraints & ~b.constraints, 0);
 }
 
-TEST_ROWS(a_law_has_a_mean_and_a_range_as_bounds, lawful)
+TEST_ROWS(bounds_beside_a_law_have_a_mean_and_a_range, lawful)
 {
     certreg_estimator *e = make(lawful[_i].kind, 0);
     certreg_question q = kit_question(lawful[_i].tolerance), named;
@@ -160,7 +160,7 @@ TEST_ROWS(a_law_has_a_mean_and_a_range_as_bounds, lawful)
     ck_assert_double_lt(solve(&q, &b).radius, c.radius);
 }
 
-TEST(the_side_without_a_law_limits_where_it_leaves_no_radius)
+TEST(bounds_without_a_law_limit_if_they_leave_no_radius)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
     for (int side = CERTREG_SIDE_LOWER; side <= CERTREG_SIDE_UPPER; side += 2) {
@@ -174,7 +174,7 @@ TEST(the_side_without_a_law_limits_where_it_leaves_no_radius)
     }
 }
 
-TEST(near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance)
+TEST(bounds_of_near_sides_limit_at_wide_tolerances_of_angles)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_ANGLE, CERTREG_CONSTRAINTS_ECGM);
     certreg_question q = kit_question(3); /* nearly half a turn: what remains is to be near */
@@ -192,7 +192,7 @@ TEST(near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance)
     KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_NEAR_LOWER, &b), CERTREG_E_INVALID);
 }
 
-TEST(constraints_of_a_near_side_are_those_that_its_radius_used)
+TEST(bounds_of_a_near_side_have_the_constraints_of_its_radius)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_ANGLE, CERTREG_CONSTRAINTS_ECGM);
     certreg_question q = kit_question(1.1);
@@ -208,7 +208,7 @@ TEST(constraints_of_a_near_side_are_those_that_its_radius_used)
     ck_assert_double_eq_tol(used, c.radius, 2e-9 * c.radius);
 }
 
-TEST(lower_is_the_end_below_the_prediction)
+TEST(bounds_of_side_lower_are_below_the_prediction)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
     certreg_question q = kit_question(0.4);
@@ -223,7 +223,7 @@ TEST(lower_is_the_end_below_the_prediction)
 }
 
 /* The moment of so small a tolerance says little of the mean. */
-TEST_TIMES(an_abstaining_mean_shows_the_better_of_its_bounds, 2)
+TEST_TIMES(bounds_of_an_abstaining_mean_are_the_better_ones, 2)
 {
     enum { FEW = 200 };
     static const double truth = 0.6 * 0.5 + 0.2 * -1 * 2;
@@ -243,7 +243,7 @@ TEST_TIMES(an_abstaining_mean_shows_the_better_of_its_bounds, 2)
     ck_assert_double_lt(asks_bounds(e, &q, &c).mean_lo, 3 * b.mean_lo);
 }
 
-TEST(the_papers_intervals_without_gradient_need_none)
+TEST(bounds_of_the_papers_method_without_gradient_need_none)
 {
     certreg_estimator *without = make(CERTREG_OUTPUT_REAL, 0),
                       *with = make(CERTREG_OUTPUT_REAL, CERTREG_CONSTRAINTS_ECGM);
@@ -258,7 +258,7 @@ TEST(the_papers_intervals_without_gradient_need_none)
     ck_assert_uint_eq(asks_bounds(with, &q, &b).constraints & CERTREG_CONSTRAINT_GRADIENT, 0);
 }
 
-TEST(asymptotic_questions_use_the_gradient_where_the_plan_has_it)
+TEST(bounds_of_asymptotic_questions_use_the_plans_gradient)
 {
     certreg_question q = QUESTION(.tolerance = 0.5, .statistic = CERTREG_STATISTIC_MEAN,
                                   .method = CERTREG_METHOD_ASYMPTOTIC,
@@ -296,19 +296,17 @@ static certreg_bounds bounds_of(certreg_estimator *e, const certreg_question *q,
 static certreg_bounds with_rare_value_at(certreg_estimator *e, size_t at)
 {
     static float y[RECORDED];
-    const certreg_question q = {.struct_size = sizeof q,
-                                .statistic = CERTREG_STATISTIC_MEAN,
-                                .method = CERTREG_METHOD_ASYMPTOTIC,
-                                .center = CERTREG_CENTER_TRUE_MEAN,
-                                .constraints = CERTREG_CONSTRAINTS_ECM,
-                                .tolerance = 0.5};
+    const certreg_question q = QUESTION(.statistic = CERTREG_STATISTIC_MEAN,
+                                        .method = CERTREG_METHOD_ASYMPTOTIC,
+                                        .center = CERTREG_CENTER_TRUE_MEAN,
+                                        .constraints = CERTREG_CONSTRAINTS_ECM, .tolerance = 0.5);
     for (size_t i = 0; i < RECORDED; i++) y[i] = i == at ? 1 : 0;
     KIT_OK(e, certreg_estimator_begin(e, z, 1, at));
     KIT_OK(e, certreg_estimator_record(e, 0, RECORDED, y));
     return bounds_of(e, &q, CERTREG_SIDE_UPPER);
 }
 
-TEST(rare_values_count_wherever_they_stand)
+TEST(bounds_do_not_depend_on_the_place_of_a_rare_value)
 {
     certreg_estimator *e = made(NULL);
     const certreg_bounds b = with_rare_value_at(e, PILOT + 300);
@@ -344,7 +342,7 @@ static void expect_all_means(const certreg_bounds *b)
     ck_assert(b->mean_hi == b->range_hi || above * above >= (long double)b->moment_hi);
 }
 
-TEST(mean_may_be_as_far_from_the_center_as_the_moment_allows)
+TEST(bounds_of_the_mean_reach_as_far_as_the_moment_allows)
 {
     certreg_estimator *e = made(wave);
     certreg_question q = {.struct_size = sizeof q, .statistic = CERTREG_STATISTIC_HUBER};

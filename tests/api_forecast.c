@@ -9,7 +9,7 @@ static certreg_forecast forecast(certreg_estimator *e, certreg_question q)
     return f;
 }
 
-TEST_TIMES(the_least_number_of_samples_is_what_a_perfect_model_takes, 8)
+TEST_TIMES(forecast_least_samples_is_what_a_perfect_model_takes, 8)
 {
     const struct {
         double wanted, alpha;
@@ -36,7 +36,7 @@ TEST_TIMES(the_least_number_of_samples_is_what_a_perfect_model_takes, 8)
 }
 
 /* The pilot chooses what the near conditions take of the failure rate. */
-TEST_TIMES(what_is_called_impossible_of_a_served_angle_is_never_proved, 8)
+TEST_TIMES(forecast_impossible_for_a_served_angle_is_never_proved, 8)
 {
     enum { SERVED_CAPACITY = 400 };
     const double tolerances[] = {5, 12, 30, 60}, lo = -180, hi = 180;
@@ -59,7 +59,7 @@ TEST_TIMES(what_is_called_impossible_of_a_served_angle_is_never_proved, 8)
     ck_assert_int_gt(impossible, 0);
 }
 
-TEST(the_forecast_counts_what_is_asked_between_looks_of_the_callers)
+TEST(forecast_counts_samples_between_the_callers_looks)
 {
     const uint64_t looks[2] = {30, 40};
     certreg_estimator *e = make(&(half_space){.face = 99}, 1, 1);
@@ -74,7 +74,7 @@ TEST(the_forecast_counts_what_is_asked_between_looks_of_the_callers)
     ck_assert_uint_eq(forecast(e, q).least_samples, 0);
 }
 
-TEST(the_forecast_is_about_right_and_knows_what_cannot_be)
+TEST(forecast_is_about_right_and_infinite_if_impossible)
 {
     certreg_estimator *e = make(&(half_space){.face = 1.4}, 1, 1);
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
@@ -88,7 +88,7 @@ TEST(the_forecast_is_about_right_and_knows_what_cannot_be)
 }
 
 /* A forecast is about what the pilot predicts, wherever that is. */
-TEST_ROWS(the_forecast_moves_with_the_output, sequential)
+TEST_ROWS(forecast_moves_with_the_output, sequential)
 {
     for (int i = 0; i < 2; i++) {
         const float z[2] = {i ? 8 : 0, 0};
@@ -106,7 +106,7 @@ TEST_ROWS(the_forecast_moves_with_the_output, sequential)
     }
 }
 
-TEST(a_single_look_at_the_end_is_used)
+TEST(target_with_a_single_look_at_the_end_is_proved)
 {
     const uint64_t at_the_end[1] = {400};
     certreg_estimator *e = make(&(half_space){.face = 99}, 1, 1);
@@ -116,7 +116,7 @@ TEST(a_single_look_at_the_end_is_used)
 }
 
 /* ---- bad input */
-TEST(forecasts_need_a_wish_a_record_without_gap_and_begin)
+TEST(forecast_needs_a_target_a_record_without_gap_and_begin)
 {
     certreg_estimator *e = make(&(half_space){.face = 1}, 1, 1);
     certreg_forecast f = {.struct_size = sizeof f};

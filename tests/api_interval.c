@@ -49,7 +49,8 @@ static const struct {
     int units;
     double spread;
     size_t failures;
-} cases[] = {{"a number", CERTREG_SCORE_NORM, 0, 0, 0, 0, 1, 0},
+} cases[] = {/* name, score, output, outputs, angles, units, spread, failures */
+             {"a number", CERTREG_SCORE_NORM, 0, 0, 0, 0, 1, 0},
              {"the second number", CERTREG_SCORE_NORM, 1, 1, 0, 1, 1, 2},
              {"far truths", CERTREG_SCORE_NORM, 0, 1, 0, 0, 9, 0},
              {"near truths, empty sets", CERTREG_SCORE_NORM, 0, 1, 0, 0, 0, 0},
@@ -83,7 +84,7 @@ static int in_pieces(const found *f, double y, double period)
     return 0;
 }
 
-TEST_ROWS(a_set_has_the_points_for_which_enough_scores_are_small, cases)
+TEST_ROWS(interval_has_the_points_with_enough_small_scores, cases)
 {
     lottery = (uint32_t)_i;
     const set_up s = turned(cases[_i].angles);
@@ -124,7 +125,7 @@ TEST_ROWS(a_set_has_the_points_for_which_enough_scores_are_small, cases)
     if (cases[_i].spread > 0) ck_assert_int_gt(inside, 0);
 }
 
-TEST(the_hull_of_arcs_is_the_shortest_arc_with_all_pieces)
+TEST(interval_hull_of_arcs_is_the_shortest_arc_with_all_pieces)
 {
     const set_up s = turned(1);
     double scores[SCORES];
@@ -144,7 +145,7 @@ TEST(the_hull_of_arcs_is_the_shortest_arc_with_all_pieces)
 }
 
 /* Points without any noise, and outputs of which no two agree. */
-TEST_TIMES(an_empty_set_has_no_ends, 2)
+TEST_TIMES(interval_that_is_empty_has_no_ends, 2)
 {
     const set_up s = turned(_i);
     double scores[SCORES];
@@ -163,7 +164,7 @@ TEST_TIMES(an_empty_set_has_no_ends, 2)
     ck_assert(isnan(f.set.lo) && isnan(f.set.hi));
 }
 
-TEST(failures_make_a_point_infinite_and_a_set_larger)
+TEST(interval_grows_with_failed_outputs)
 {
     double scores[SCORES];
     certreg_estimator *e = estimator_of(&reals);

@@ -48,17 +48,19 @@ static int sums(void *user, const certreg_batch *b)
 /* ---- handles: estimators of many shapes, and one of each other kind */
 static const int32_t pairs[3] = {CERTREG_OUTPUT_ANGLE_PAIR, CERTREG_OUTPUT_REAL,
                                  CERTREG_OUTPUT_ANGLE_PAIR};
+enum { ECGM = CERTREG_CONSTRAINTS_ECGM };
 static const struct {
     size_t inputs, outputs, batch, max_samples, pilot, blocks;
     uint32_t constraints;
     const int32_t *kind;
 } shapes[] = {
-    {1, 1, 1, 2, 0, 0, 15, NULL},          {1, 1, 0, 500, 0, 0, 15, NULL},
-    {3, 1, 7, 500, 0, 64, 15, NULL},       {17, 3, 16, 999, 0, 65, 15, pairs},
-    {100, 2, 33, 700, 0, 100, 15, NULL},   {5, 1, 0, 300, 1, 0, 1, NULL},
-    {784, 1, 64, 600, 0, 0, 3, NULL},      {1000, 3, 10, 400, 0, 64, 15, pairs},
-    {5, 2, 1, 300, SIZE_MAX, 0, 15, NULL}, {1, 1, 0, 1, SIZE_MAX, 0, 1, NULL},
-    {2, 1, 3, 700, 100, 130, 15, NULL},    {12288, 1, 0, 300, 0, 0, 15, NULL},
+    /* inputs, outputs, batch, max_samples, pilot, blocks, constraints, kind */
+    {1, 1, 1, 2, 0, 0, ECGM, NULL},          {1, 1, 0, 500, 0, 0, ECGM, NULL},
+    {3, 1, 7, 500, 0, 64, ECGM, NULL},       {17, 3, 16, 999, 0, 65, ECGM, pairs},
+    {100, 2, 33, 700, 0, 100, ECGM, NULL},   {5, 1, 0, 300, 1, 0, 1, NULL},
+    {784, 1, 64, 600, 0, 0, 3, NULL},        {1000, 3, 10, 400, 0, 64, ECGM, pairs},
+    {5, 2, 1, 300, SIZE_MAX, 0, ECGM, NULL}, {1, 1, 0, 1, SIZE_MAX, 0, 1, NULL},
+    {2, 1, 3, 700, 100, 130, ECGM, NULL},    {12288, 1, 0, 300, 0, 0, ECGM, NULL},
     {12288, 1, 0, 300, 0, 0, 0, NULL},
 };
 enum { SHAPES = KIT_ROWS(shapes), SOLVER = SHAPES, BISECTION, ATTACK, KINDS };
@@ -188,16 +190,10 @@ static void use_estimator(certreg_estimator *e, int k, answer *a)
 
 static answer use(int k, void *handle)
 {
-    static const certreg_bounds box = {.struct_size = sizeof box,
-                                       .constraints = CERTREG_CONSTRAINTS_ECGM,
-                                       .sigma = 0.5,
-                                       .mean_lo = 0.4,
-                                       .mean_hi = 0.5,
-                                       .variance_hi = 0.2,
-                                       .gradient_lo = 0,
-                                       .gradient_hi = 0.3,
-                                       .range_lo = -1,
-                                       .range_hi = 1};
+    const certreg_bounds box = BOUNDS(.constraints = CERTREG_CONSTRAINTS_ECGM, .sigma = 0.5,
+                                      .mean_lo = 0.4, .mean_hi = 0.5, .variance_hi = 0.2,
+                                      .gradient_lo = 0, .gradient_hi = 0.3, .range_lo = -1,
+                                      .range_hi = 1);
     const certreg_question q = kit_question(1);
     const certreg_attack_options o = attack_options(CALLS);
     answer a = {.change = {.struct_size = sizeof a.change},
@@ -213,7 +209,7 @@ static answer use(int k, void *handle)
 }
 
 /* ---- memory of the caller */
-TEST_TIMES(a_handle_touches_the_bytes_that_it_asked_for_and_has_the_bits_of_any_other, KINDS)
+TEST_TIMES(memory_of_a_handle_is_all_that_it_touches, KINDS)
 {
     certreg_estimator *const of = _i == ATTACK ? attacked() : NULL;
     guarded g = take(bytes_of(_i, of));
@@ -246,7 +242,7 @@ TEST_TIMES(memory_that_is_small_or_askew_is_refused_untouched, KINDS)
     release(&g);
 }
 
-TEST(estimator_solver_and_bisection_share_one_block_of_the_caller)
+TEST(memory_of_one_block_serves_three_handles)
 {
     static const int kinds[] = {3, SOLVER, BISECTION};
     size_t at[4] = {0};
@@ -291,7 +287,7 @@ static size_t size_with(size_t inputs, size_t batch, uint32_t constraints)
     return bytes;
 }
 
-TEST(the_default_plan_takes_no_memory_for_the_gradient)
+TEST(memory_of_the_default_plan_has_none_for_the_gradient)
 {
     enum { WIDE = 150528, LESS = 12288 };
     const size_t by_default = size_with(WIDE, 0, 0);
@@ -304,7 +300,7 @@ TEST(the_default_plan_takes_no_memory_for_the_gradient)
     ck_assert_uint_ge(size_with(LESS, 1, CERTREG_CONSTRAINTS_ECGM), least + 5 * LESS * 4);
 }
 
-TEST(solver_and_bisection_are_small)
+TEST(memory_of_solver_and_bisection_is_small)
 {
     ck_assert_uint_gt(certreg_solver_size(), 0);
     ck_assert_uint_le(certreg_solver_size(), 65536);

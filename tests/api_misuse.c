@@ -1,6 +1,7 @@
 /* Handles used where they must not be: by a second thread, by a callback of theirs. Whoever asks
  * is told at once, gets outputs that claim nothing, and disturbs nobody. */
 #include "support/every_call.h"
+#include "support/structs.h"
 #include <pthread.h>
 
 static const char *const refused[] = {"begin",     "begin_level", "sample", "draw",
@@ -18,7 +19,7 @@ static int is_listed(const char *name, const char *const *list, int count)
     return 0;
 }
 
-TEST(every_function_of_an_estimator_is_asked_here)
+TEST(misuse_tests_call_every_function_of_an_estimator)
 {
     char line[128];
     int seen = 0, certifies = 0;
@@ -92,7 +93,7 @@ static certreg_estimator *make_asking(asker *a)
 }
 
 /* From the model, the model with a second thread, progress, progress with a second thread. */
-TEST_TIMES(a_running_call_has_its_handle_to_itself, 4)
+TEST_TIMES(misuse_during_a_running_call_is_busy, 4)
 {
     asker a = {.on_a_thread = _i % 2, .by_progress = _i / 2};
     const certreg_certificate wanted = undisturbed();
@@ -117,7 +118,7 @@ static int asks_and_fails(void *user, const certreg_batch *b)
     return 42;
 }
 
-TEST_TIMES(a_running_call_keeps_its_error, 2)
+TEST_TIMES(misuse_during_a_running_call_leaves_its_error, 2)
 {
     asker a = {.on_a_thread = _i};
     const certreg_question q = kit_question(1);
@@ -131,7 +132,7 @@ TEST_TIMES(a_running_call_keeps_its_error, 2)
     ck_assert_int_eq(certreg_estimator_error(a.r.e)->model_code, 42);
 }
 
-TEST(nothing_works_before_the_first_begin)
+TEST(misuse_before_the_first_begin_is_a_wrong_state)
 {
     asker a = {.r = {.expected = CERTREG_E_WRONG_STATE}};
     a.r.e = make_asking(&a);
@@ -143,7 +144,7 @@ TEST(nothing_works_before_the_first_begin)
 
 /* Without a handle too, nothing stale survives a call. Solvers without one: unit_solver_refusals.
  */
-TEST(null_handles_are_invalid)
+TEST(misuse_of_null_handles_is_invalid)
 {
     refusals r = {.expected = CERTREG_E_INVALID};
     ask_all(&r);
@@ -167,10 +168,8 @@ typedef struct nested {
 static int asks_another(void *user, const certreg_batch *b)
 {
     nested *n = user;
-    const certreg_bounds u = {.struct_size = sizeof u,
-                              .constraints = CERTREG_CONSTRAINT_VARIANCE,
-                              .sigma = 1,
-                              .variance_hi = 1};
+    const certreg_bounds u =
+        BOUNDS(.constraints = CERTREG_CONSTRAINT_VARIANCE, .sigma = 1, .variance_hi = 1);
     const certreg_question q = kit_question(1);
     certreg_radius r = {.struct_size = sizeof r, .radius = 7};
     if (n->done++) return kit_identity(NULL, b);
@@ -180,7 +179,7 @@ static int asks_another(void *user, const certreg_batch *b)
     return kit_identity(NULL, b);
 }
 
-TEST(other_handles_are_free_in_a_callback_of_certify)
+TEST(certify_callback_may_use_other_handles)
 {
     nested n = {.done = 0};
     const certreg_certificate wanted = undisturbed();
@@ -225,7 +224,7 @@ static vandal tidy(int how)
     return v;
 }
 
-TEST_TIMES(arrays_that_a_callback_writes_to_lead_nowhere_else, 6)
+TEST_TIMES(misuse_of_arrays_by_a_callback_leads_nowhere_else, 6)
 {
     vandal v = tidy(_i);
     certreg_estimator *e =

@@ -2,6 +2,7 @@
  * parent goes on. */
 #include <certreg/attack.h>
 #include "support/every_call.h"
+#include "support/structs.h"
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,10 +25,8 @@ static int backend_serves(certreg_backend *theirs)
 /* What a child finds wrong with its answers; 0: nothing. It may destroy what it cannot use. */
 static int child_finds(refusals *r, certreg_solver *s, certreg_backend *threads)
 {
-    const certreg_bounds u = {.struct_size = sizeof u,
-                              .constraints = CERTREG_CONSTRAINT_VARIANCE,
-                              .sigma = 1,
-                              .variance_hi = 1};
+    const certreg_bounds u =
+        BOUNDS(.constraints = CERTREG_CONSTRAINT_VARIANCE, .sigma = 1, .variance_hi = 1);
     const certreg_question q = kit_question(1);
     certreg_mean_change shift = {.struct_size = sizeof shift};
     certreg_radius radius = {.struct_size = sizeof radius, .radius = 7};
@@ -98,7 +97,7 @@ enum { WAYS = 4 };
 #endif
 
 /* Idle handles, and handles whose call was running at the fork; alone, and on the threads. */
-TEST_TIMES(a_forked_child_is_told_so_by_every_handle, WAYS)
+TEST_TIMES(fork_makes_every_handle_a_wrong_state_in_the_child, WAYS)
 {
     forked f = {.done = _i % 2 == 0, .threads = kit_backend(2)};
     kit_open_solver(&f.s, &f.r.b);

@@ -124,7 +124,7 @@ static const struct {
     {random_of_index, CERTREG_DEPENDENCE_CALL, "switch off dropout and other noise"},
 };
 
-TEST_ROWS(each_model_is_found_to_depend_on_what_it_does, models)
+TEST_ROWS(model_check_finds_what_each_model_depends_on, models)
 {
     seen s = {0};
     int32_t found = -1;
@@ -142,7 +142,7 @@ TEST_ROWS(each_model_is_found_to_depend_on_what_it_does, models)
 }
 
 /* Not one call, row or sample more than is said; and the certificate does not know of it. */
-TEST(a_check_has_nineteen_rows_and_leaves_the_certificate_as_it_is)
+TEST(model_check_has_19_rows_and_leaves_the_certificate)
 {
     static const size_t sizes[] = {4, 4, 4, 4, 1, 2};
     certreg_certificate c[2];
@@ -166,7 +166,7 @@ TEST(a_check_has_nineteen_rows_and_leaves_the_certificate_as_it_is)
 }
 
 /* Whatever seed, noise id and level the certificate has. */
-TEST(no_row_of_the_check_is_a_sample)
+TEST(model_check_rows_are_no_samples)
 {
     seen s = {0};
     float x[3 * 300], of_check[3];
@@ -186,7 +186,7 @@ TEST(no_row_of_the_check_is_a_sample)
 }
 
 /* A model of batches of one row has no others; with other batches there are fewer rows. */
-TEST(small_batches_and_records)
+TEST(model_check_of_small_batches_and_records)
 {
     static const size_t rows[] = {0, 2, 4 * 2 + 1, 4 * 3 + 1, 19};
     for (size_t batch = 1; batch < 5; batch++) {
@@ -203,17 +203,14 @@ TEST(small_batches_and_records)
         seen s = {0};
         const float z[3] = {0};
         certreg_estimator *e = kit_begun(kit_model(fine, &s, 3, 2),
-                                         (certreg_plan){.struct_size = sizeof(certreg_plan),
-                                                        .max_samples = samples,
-                                                        .pilot = SIZE_MAX},
-                                         z, 1, 0);
+                                         PLAN(.max_samples = samples, .pilot = SIZE_MAX), z, 1, 0);
         KIT_OK(e, certreg_model_check(e, 0, NULL));
         ck_assert_uint_eq(s.rows, rows[samples > 1 ? samples - 1 : 1]); /* one has other numbers */
     }
 }
 
 /* More rows find what four do not show. */
-TEST(more_rows_are_checked_if_they_are_asked_for)
+TEST(model_check_of_more_rows)
 {
     seen s = {0};
     certreg_estimator *e = begun(fine, &s, 0);
@@ -223,7 +220,7 @@ TEST(more_rows_are_checked_if_they_are_asked_for)
 }
 
 /* Of a model that takes nothing but whole batches. */
-TEST(whole_batches)
+TEST(model_check_of_whole_batches)
 {
     seen s = {0};
     int32_t found = -1;
@@ -239,7 +236,7 @@ TEST(whole_batches)
     ck_assert_int_eq(found, CERTREG_DEPENDENCE_ORDER);
 }
 
-TEST(what_cannot_be_checked_is_refused)
+TEST(model_check_refuses_what_it_cannot_check)
 {
     seen s = {0};
     int32_t found = 7;
@@ -263,7 +260,7 @@ static int device_by_columns(void *user, const certreg_batch *b)
                                 cudaMemcpyDeviceToDevice, b->stream);
 }
 
-TEST(models_of_a_device_are_checked_there)
+TEST(model_check_on_a_device)
 {
     surface there = {0};
     certreg_backend *backend = open_device(0, NULL);
@@ -291,7 +288,7 @@ TEST(models_of_a_device_are_checked_there)
 }
 
 /* Each call of the runtime in turn: no finding is made up, and the next check goes on. */
-TEST(a_device_that_fails_is_a_status)
+TEST(model_check_on_a_device_that_fails_is_a_status)
 {
     surface there = {0};
     certreg_estimator *e = make(open_device(0, NULL), &there);

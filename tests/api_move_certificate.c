@@ -42,7 +42,7 @@ static long double distance_of(const float *d, const float *from, const float *t
 }
 
 /* ---- what is kept */
-TEST(radii_are_shorter_by_the_distance_and_the_rest_stays)
+TEST(move_certificate_shortens_radii_by_the_distance)
 {
     const certreg_certificate c = asked(1.5);
     certreg_certificate m = moved(&c, z, near), over = c;
@@ -61,7 +61,7 @@ TEST(radii_are_shorter_by_the_distance_and_the_rest_stays)
     ck_assert_mem_eq(&m, &c, sizeof c);
 }
 
-TEST(at_its_own_input_nothing_is_lost)
+TEST(move_certificate_to_its_own_input_loses_nothing)
 {
     const certreg_certificate c = asked(1.5);
     certreg_certificate m = moved(&c, z, z);
@@ -70,14 +70,14 @@ TEST(at_its_own_input_nothing_is_lost)
     ck_assert_mem_eq(&m, &c, sizeof c);
 }
 
-TEST(a_cap_is_none_any_more)
+TEST(move_certificate_of_a_cap_is_certified)
 {
     certreg_certificate c = asked(1.5);
     c.outcome = CERTREG_OUTCOME_CAPPED, c.radius = 2.5;
     ck_assert_int_eq(moved(&c, z, near).outcome, CERTREG_OUTCOME_CERTIFIED);
 }
 
-TEST(what_is_moved_is_moved_on_and_radius_does_not_come_back)
+TEST(move_certificate_twice_never_gives_radius_back)
 {
     const certreg_certificate c = asked(1.5);
     const float half[INPUTS] = {0.6f, -0.0f, 3.05f}, far[INPUTS] = {0.5f, -0.0f, 9};
@@ -96,7 +96,7 @@ TEST(what_is_moved_is_moved_on_and_radius_does_not_come_back)
     ck_assert(m.radius == 0 && m.outcome == CERTREG_OUTCOME_ABSTAINED && m.input == c.input);
 }
 
-TEST(what_is_served_and_output_bounds_are_moved_too)
+TEST(move_certificate_of_served_values_and_output_bounds)
 {
     certreg_question q = kit_question(1.5);
     q.serving = asks_serving(101, 0.01);
@@ -131,7 +131,7 @@ static double uniform(uint64_t *state)
     return ldexp((double)(*state >> 11), -53);
 }
 
-TEST_TIMES(radii_are_rounded_down_at_every_size, 40)
+TEST_TIMES(move_certificate_rounds_down_at_every_size, 40)
 {
     enum { MANY = 2000 };
     static float from[MANY], to[MANY], d[MANY];
@@ -167,7 +167,7 @@ static void refused(const certreg_certificate *c, size_t inputs, const float *d,
     ck_assert_msg(kit_is_blank(&out, status), "%s: something is claimed", words);
 }
 
-TEST(another_input_or_scale_is_noticed_by_any_bit)
+TEST(move_certificate_notices_any_bit_of_input_and_scale)
 {
     const certreg_certificate c = asked(1.5);
     for (size_t bit = 0; bit < 64 * INPUTS; bit++) {
@@ -191,7 +191,7 @@ TEST(another_input_or_scale_is_noticed_by_any_bit)
 }
 
 /* Where neighbours differ in exponents alone, one could take back what the other does. */
-TEST(another_unit_is_noticed)
+TEST(move_certificate_notices_another_unit)
 {
     const float ones[INPUTS] = {0, 1, 1}, twos[INPUTS] = {0, 2, 2};
     certreg_estimator *e = scaled(ones, INPUTS);
@@ -205,7 +205,7 @@ TEST(another_unit_is_noticed)
     }
 }
 
-TEST(inputs_that_are_not_covered_are_refused)
+TEST(move_certificate_refuses_inputs_that_are_not_covered)
 {
     const certreg_certificate c = asked(1.5);
     const float numbers[] = {NAN, INFINITY, -INFINITY};
@@ -219,7 +219,7 @@ TEST(inputs_that_are_not_covered_are_refused)
     refused(&c, INPUTS, scale, z, NULL, CERTREG_E_INVALID, "to is NULL");
 }
 
-TEST(certificates_that_say_nothing_about_other_inputs_are_refused)
+TEST(move_certificate_refuses_those_about_one_input_alone)
 {
     certreg_question q = kit_question(1.5);
     q.statistic = CERTREG_STATISTIC_MEAN, q.center = CERTREG_CENTER_TRUE_MEAN;
@@ -242,7 +242,7 @@ TEST(certificates_that_say_nothing_about_other_inputs_are_refused)
     refused(&c, INPUTS, scale, z, near, CERTREG_E_INVALID, "certificate.status is");
 }
 
-TEST(structs_of_other_sizes_are_refused)
+TEST(move_certificate_refuses_structs_of_other_sizes)
 {
     struct {
         certreg_certificate known;

@@ -16,6 +16,7 @@ static const struct {
     size_t served;
     int ranged;
 } order_cases[] = {
+    /* count, pilot, failures, sigma, at_radius, alpha, levels, served, ranged */
     {50, 0, 0, 1, 0.5, 0.05, 1e9, 0, 0},       {50, 8, 0, 1, 0.5, 0.05, 1e9, 0, 0},
     {1000, 100, 0, 0.5, 0.4, 0.1, 1e9, 0, 0},  {1000, 0, 0, 2, 1.9, 0.5, 5, 0, 0},
     {3000, 450, 0, 0.3, 0.9, 1e-6, 1e9, 0, 0}, {100, 15, 0, 1, 3, 0.05, 1e9, 0, 0},
@@ -27,13 +28,7 @@ static const struct {
 };
 static const double range_lo = -3, range_hi = 9;
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-TEST_ROWS(the_median_reaches_no_farther_than_its_order_statistics, order_cases)
+TEST_ROWS(output_bounds_of_the_median_are_its_order_statistics, order_cases)
 {
     record r = {.count = order_cases[_i].count,
                 .pilot = order_cases[_i].pilot,
@@ -51,8 +46,8 @@ TEST_ROWS(the_median_reaches_no_farther_than_its_order_statistics, order_cases)
         low[i - first] = isfinite(r.y[i]) ? (double)r.y[i] : -INFINITY; /* worst on both sides */
         high[i - first] = isfinite(r.y[i]) ? (double)r.y[i] : INFINITY;
     }
-    qsort(low, n, sizeof *low, ascending);
-    qsort(high, n, sizeof *high, ascending);
+    kit_sort(low, n);
+    kit_sort(high, n);
     const double at_radius = order_cases[_i].at_radius;
     const size_t served = order_cases[_i].served;
     certreg_question q = QUESTION(.tolerance = 0, .alpha = order_cases[_i].alpha,
@@ -81,6 +76,7 @@ static const struct {
     double spread, tolerance, at_radius;
     size_t served;
 } grids[] = {
+    /* kind, statistic, method, spread, tolerance, at_radius, served */
     {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0.2, 0, 0.5, 0},
     {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ANYTIME, 0.2, 1, 0.5, 0},
     {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0.2, 1, 0.5, 51},
@@ -94,7 +90,7 @@ static const struct {
      500},
 };
 
-TEST_ROWS(the_reach_is_the_least_tolerance_of_its_grid_that_has_the_radius, grids)
+TEST_ROWS(output_bounds_are_the_least_tolerance_with_the_radius, grids)
 {
     const record r = scattered(grids[_i].kind, grids[_i].spread, 2000, 300);
     certreg_estimator *e = recorded(&r);
@@ -113,7 +109,7 @@ TEST_ROWS(the_reach_is_the_least_tolerance_of_its_grid_that_has_the_radius, grid
     ck_assert_double_lt(kit_ask(e, 0, q).radius, grids[_i].at_radius);
 }
 
-TEST(a_reach_that_the_largest_tolerance_does_not_prove_is_an_abstention)
+TEST(output_bounds_abstain_beyond_the_largest_tolerance)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 2000, 300);
     certreg_estimator *e = recorded(&r);
@@ -126,7 +122,7 @@ TEST(a_reach_that_the_largest_tolerance_does_not_prove_is_an_abstention)
 }
 
 /* ---- the mean */
-TEST_TIMES(the_reach_of_an_affine_mean_contains_its_ends_and_little_more, 2)
+TEST_TIMES(output_bounds_of_an_affine_mean_are_close, 2)
 {
     certreg_model m = kit_model(kit_identity, NULL, 2, 1);
     const double lo = -50, hi = 50;

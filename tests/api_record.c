@@ -9,7 +9,7 @@ static certreg_certificate ask(certreg_estimator *from)
 }
 
 /* ---- export and import */
-TEST(record_survives_the_way_to_bytes_and_back)
+TEST(record_survives_export_and_import)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     const certreg_certificate here = ask(e);
@@ -24,7 +24,7 @@ TEST(record_survives_the_way_to_bytes_and_back)
     ck_assert_uint_eq(rows_asked, 0);
 }
 
-TEST(import_and_sample_are_resume)
+TEST(record_import_and_sample_resume_a_run)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     save(e, &before);
@@ -40,7 +40,7 @@ TEST(import_and_sample_are_resume)
     holds_what_was_before(there);
 }
 
-TEST_TIMES(shards_in_any_order_give_the_bits_of_one_run, 6)
+TEST_TIMES(record_shards_in_any_order_give_the_bits_of_one_run, 6)
 {
     static const int orders[6][4] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2},
                                      {2, 0, 3, 1}, {0, 2, 1, 3}, {3, 0, 1, 2}};
@@ -62,7 +62,7 @@ TEST_TIMES(shards_in_any_order_give_the_bits_of_one_run, 6)
     holds_what_was_before(e);
 }
 
-TEST(overlap_that_agrees_is_welcome)
+TEST(import_takes_an_overlap_that_agrees)
 {
     KIT_OK(e, certreg_estimator_sample(e, 100, 200));
     save(e, &before);
@@ -75,7 +75,7 @@ TEST(overlap_that_agrees_is_welcome)
     ck_assert_uint_eq(rows_asked, 0);
 }
 
-TEST(overlap_that_differs_is_refused_as_a_whole)
+TEST(import_refuses_an_overlap_that_differs)
 {
     float y[2] = {1, 2};
     KIT_OK(e, certreg_estimator_record(e, 150, 1, y));
@@ -93,7 +93,7 @@ TEST(overlap_that_differs_is_refused_as_a_whole)
     ck_assert_mem_eq(&before, &after, sizeof before);
 }
 
-TEST(failed_outputs_travel_with_the_record)
+TEST(record_keeps_failed_outputs)
 {
     setting s = usual();
     s.plan.flags = CERTREG_PLAN_COUNT_FAILURES;
@@ -109,7 +109,7 @@ TEST(failed_outputs_travel_with_the_record)
 }
 
 /* ---- size */
-TEST(size_is_told_beforehand)
+TEST(export_reports_its_size_beforehand)
 {
     size_t bytes_needed = 99;
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
@@ -126,7 +126,7 @@ TEST(size_is_told_beforehand)
     for (size_t i = room; i < sizeof before.at; i++) ck_assert_uint_eq(before.at[i], 0x5A);
 }
 
-TEST(empty_record_is_a_record)
+TEST(record_may_be_empty)
 {
     save(e, &before);
     KIT_OK(e, certreg_estimator_sample(e, 0, 10));
@@ -135,7 +135,7 @@ TEST(empty_record_is_a_record)
     ck_assert_uint_gt(after.count, before.count);
 }
 
-TEST(gaps_are_kept_and_not_certified_over)
+TEST(record_keeps_gaps_which_certify_refuses)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, 150));
     KIT_OK(e, certreg_estimator_sample(e, 160, 240));
@@ -157,7 +157,7 @@ TEST(gaps_are_kept_and_not_certified_over)
     KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
 }
 
-TEST(larger_records_are_too_many_and_leave_no_trace)
+TEST(import_of_a_larger_record_is_refused_without_a_trace)
 {
     setting s = usual();
     s.plan.max_samples = 200;
@@ -212,7 +212,7 @@ static setting changed(int change)
     return s;
 }
 
-TEST_ROWS(records_of_something_else_are_a_mismatch_that_is_named, others)
+TEST_ROWS(import_names_the_mismatch, others)
 {
     const setting s = changed(others[_i].change);
     certreg_estimator *there = make(&s);
@@ -228,7 +228,7 @@ TEST_ROWS(records_of_something_else_are_a_mismatch_that_is_named, others)
     KIT_STATUS(e, certreg_estimator_import(e, after.at, after.count), CERTREG_E_MISMATCH);
 }
 
-TEST(outputs_outside_the_declared_range_are_a_mismatch)
+TEST(import_refuses_outputs_outside_the_range)
 {
     static const double lo[2] = {-1, -1}, hi[2] = {1, 1};
     setting s = usual();

@@ -3,7 +3,7 @@
 #include "support/record_bytes.h"
 
 /* ---- damage */
-TEST_TIMES(every_damaged_byte_is_noticed, 3)
+TEST_TIMES(import_notices_every_damaged_byte, 3)
 {
     static const unsigned char damage[] = {0x01, 0x80, 0xFF};
     static bytes good, now;
@@ -23,7 +23,7 @@ TEST_TIMES(every_damaged_byte_is_noticed, 3)
     KIT_OK(e, certreg_estimator_import(e, good.at, good.count));
 }
 
-TEST(records_cut_off_or_drawn_out_are_noticed)
+TEST(import_notices_records_of_another_length)
 {
     KIT_OK(e, certreg_estimator_sample(e, 3, 9));
     save(e, &before);
@@ -102,7 +102,7 @@ static const struct {
     {VALUES, 0x3f8000007fc0fa11u, CERTREG_E_MISMATCH},
 };
 
-TEST_ROWS(forged_records_are_refused, forgeries)
+TEST_ROWS(import_refuses_forged_records, forgeries)
 {
     KIT_OK(e, certreg_estimator_sample(e, 3, 9));
     save(e, &before);
@@ -117,7 +117,7 @@ TEST_ROWS(forged_records_are_refused, forgeries)
     holds_what_was_before(e);
 }
 
-TEST(a_pilot_beyond_what_was_ever_planned_is_refused)
+TEST(import_refuses_a_pilot_beyond_the_plan_of_the_record)
 {
     KIT_OK(e, certreg_estimator_sample(e, 3, 9));
     save(e, &before);
@@ -130,7 +130,7 @@ TEST(a_pilot_beyond_what_was_ever_planned_is_refused)
 }
 
 /* Without samples it says nothing, except under which plan it was evaluated. */
-TEST(an_evaluated_record_without_a_pilot_is_refused)
+TEST(import_refuses_an_evaluated_record_without_a_pilot)
 {
     save(e, &before);
     bytes forged = before;
@@ -145,7 +145,7 @@ TEST(an_evaluated_record_without_a_pilot_is_refused)
 }
 
 /* Two ranges of three samples each; the second is moved onto the first, with other outputs. */
-TEST(ranges_that_overlap_each_other_leave_no_trace)
+TEST(import_refuses_ranges_that_overlap)
 {
     KIT_OK(e, certreg_estimator_sample(e, 3, 3));
     KIT_OK(e, certreg_estimator_sample(e, 9, 3));
@@ -169,7 +169,7 @@ static const char *const small_record =
     "0100000000000000000000000000000002000000000000000000c03f0000b442000000c000c0b343"
     "8667b047339bfb72";
 
-TEST(a_small_record_has_these_bytes_on_every_machine)
+TEST(record_has_these_bytes_on_every_machine)
 {
     static const float z[2] = {0.5f, -1.25f}, steps[2] = {1, 0.5f}, y[4] = {1.5f, 90, -2, 359.5f};
     static const double lo[2] = {-INFINITY, 0}, hi[2] = {INFINITY, 360};
@@ -194,7 +194,7 @@ TEST(a_small_record_has_these_bytes_on_every_machine)
     }
 }
 
-TEST(a_certificate_says_which_noise_to_draw_again)
+TEST(record_level_of_a_certificate_draws_its_noise_again)
 {
     const double sigmas[2] = {0.25, 0.5};
     certreg_question q = kit_question(0.6);

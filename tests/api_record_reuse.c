@@ -1,5 +1,5 @@
 /* What a record that was asked may still be asked (theory 5.2). How often callers who try twice are
- * wrong: cover_tries.c. */
+ * wrong: cover_optional_stopping.c. */
 #include "support/half_space.h"
 #include "support/curve_model.h"
 
@@ -19,7 +19,7 @@ static int answers(half_space *h, certreg_estimator *e, size_t samples)
     return 0;
 }
 
-TEST(a_fixed_number_is_answered_where_the_record_was_first_asked_and_nowhere_else)
+TEST(record_answers_a_fixed_number_only_at_its_first_evaluation)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
@@ -65,7 +65,7 @@ static void first_by_a_wish(certreg_estimator *e)
 static void (*const ways_to_ask[])(certreg_estimator *) = {first_by_bounds, first_by_forecast,
                                                            first_at_any_time, first_by_a_wish};
 
-TEST_ROWS(whatever_tells_about_main_samples_fixes_their_number, ways_to_ask)
+TEST_ROWS(record_number_is_fixed_by_any_evaluation, ways_to_ask)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
@@ -76,7 +76,7 @@ TEST_ROWS(whatever_tells_about_main_samples_fixes_their_number, ways_to_ask)
     ck_assert(!answers(&h, e, 200));
 }
 
-TEST(a_call_that_told_nothing_bars_nothing)
+TEST(record_number_is_left_open_by_a_refused_call)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
@@ -88,7 +88,7 @@ TEST(a_call_that_told_nothing_bars_nothing)
 }
 
 /* It has seen the outputs of its batch, and may fail because of them. */
-TEST(a_model_that_fails_chooses_no_number_of_samples)
+TEST(record_of_a_failed_model_keeps_the_requested_number)
 {
     half_space h = {.face = 2, .fail_at = 4, .fail_code = 5};
     certreg_estimator *e = make(&h, 1, 1);
@@ -109,7 +109,7 @@ static int no_number_in_its_fifth_batch(void *user, const certreg_batch *b)
 }
 
 /* The looks before it did not prove the radius, so they have chosen where it was. */
-TEST_TIMES(a_failure_after_a_look_leaves_the_number_that_was_requested, 2)
+TEST_TIMES(record_failure_after_a_look_keeps_the_requested_number, 2)
 {
     half_space h = {.face = 1.4, .fail_at = _i ? 0 : 5, .fail_code = 5};
     certreg_estimator *e = make_with(_i ? no_number_in_its_fifth_batch : beyond, &h, 1, 4);
@@ -133,7 +133,7 @@ static certreg_estimator *with_pilot(certreg_eval eval, half_space *h, size_t pi
     return e;
 }
 
-TEST(a_model_that_fails_within_the_pilot_has_told_nothing)
+TEST(record_failure_within_the_pilot_leaves_the_number_open)
 {
     half_space h = {.face = 2, .fail_at = 2, .fail_code = 5};
     certreg_estimator *e = with_pilot(beyond, &h, 2 * BATCH);
@@ -152,7 +152,7 @@ static int no_number_in_its_first_row(void *user, const certreg_batch *b)
 }
 
 /* Had it not failed, the caller could have gone on to any number. */
-TEST(a_failure_of_a_call_that_only_samples_leaves_no_number)
+TEST(record_failure_of_plain_sampling_leaves_no_number)
 {
     half_space h = {.face = 2, .fail_at = 4, .fail_code = 5};
     certreg_estimator *e = make(&h, 1, 1);
@@ -165,7 +165,7 @@ TEST(a_failure_of_a_call_that_only_samples_leaves_no_number)
 }
 
 /* It has seen all rows of its batch, even where only the pilot's are used. */
-TEST_TIMES(a_model_that_fails_beside_main_samples_chooses_no_number_of_samples, 2)
+TEST_TIMES(record_failure_beside_main_samples_leaves_no_number, 2)
 {
     half_space h = {.face = 2, .fail_at = _i ? 0 : 1, .fail_code = 5};
     certreg_estimator *e = with_pilot(_i ? no_number_in_its_first_row : beyond, &h, BATCH / 2);
@@ -184,7 +184,7 @@ static int not_a_number_beyond(void *user, const certreg_batch *b)
     return code;
 }
 
-TEST(outputs_that_cannot_be_recorded_choose_no_number_of_samples)
+TEST(record_of_outputs_that_were_refused_has_no_free_number)
 {
     certreg_estimator *e = make_with(not_a_number_beyond, &(half_space){.face = 2}, 1, 1);
     certreg_certificate c = kit_certificate();
@@ -195,7 +195,7 @@ TEST(outputs_that_cannot_be_recorded_choose_no_number_of_samples)
 }
 
 /* Every sample by itself, and none in the record: the errors tell the outputs all the same. */
-TEST(outputs_that_errors_tell_count_as_asked)
+TEST(record_counts_outputs_in_errors_as_evaluated)
 {
     half_space h = {.face = -40}; /* everything lies beyond */
     unsigned char record[512];
@@ -211,7 +211,7 @@ TEST(outputs_that_errors_tell_count_as_asked)
     ck_assert(!answers(&h, wide, main_sample + 1)); /* without the error it could be another */
 }
 
-TEST_TIMES(a_radius_out_of_reach_from_the_start_bars_nothing, 4)
+TEST_TIMES(record_number_is_left_open_by_a_target_out_of_reach, 4)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
@@ -222,7 +222,7 @@ TEST_TIMES(a_radius_out_of_reach_from_the_start_bars_nothing, 4)
     ck_assert(answers(&h, e, 100));
 }
 
-TEST_TIMES(an_interrupted_search_leaves_fixed_numbers_to_all_samples, 4)
+TEST_TIMES(record_after_an_interrupted_target_is_for_all_samples, 4)
 {
     half_space h = {.face = 1.4, .cancel_at = _i % 2 ? 0 : 5};
     certreg_estimator *e = make(&h, 1, 4);
@@ -241,7 +241,7 @@ TEST_TIMES(an_interrupted_search_leaves_fixed_numbers_to_all_samples, 4)
     ck_assert(answers(&h, e, 1000));
 }
 
-TEST(a_plain_call_that_was_cut_short_is_resumed_to_the_number_it_asked_for)
+TEST(record_after_an_interrupted_call_resumes_to_its_number)
 {
     half_space h = {.face = 1.4, .cancel_at = 5};
     certreg_estimator *e = make(&h, 1, 4);
@@ -253,7 +253,7 @@ TEST(a_plain_call_that_was_cut_short_is_resumed_to_the_number_it_asked_for)
     ck_assert(answers(&h, e, 1000));
 }
 
-TEST_TIMES(looks_that_come_after_an_answer_are_refused, 2)
+TEST_TIMES(record_refuses_looks_after_an_answer, 2)
 {
     const uint64_t looks[2] = {200, 400};
     certreg_estimator *e = make(&(half_space){.face = 2}, 1, 1);
@@ -272,7 +272,7 @@ TEST_TIMES(looks_that_come_after_an_answer_are_refused, 2)
     kit_ask(e, 0, q);
 }
 
-TEST_TIMES(answers_at_any_time_do_not_depend_on_the_batch, 2)
+TEST_TIMES(record_answers_at_any_time_do_not_depend_on_the_batch, 2)
 {
     static const size_t batches[] = {1, 7, 64, 1000};
     double radius = 0;
@@ -317,7 +317,7 @@ static certreg_status plain_status(certreg_estimator *from, size_t samples)
     return certreg_certify(from, samples, &q, 1, &c);
 }
 
-TEST_TIMES(a_group_test_is_not_begun_again_under_another_capacity, 2)
+TEST_TIMES(record_group_test_is_not_begun_again_at_another_capacity, 2)
 {
     certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(1500, 40);
     const double wanted = _i ? 0.28 : 0.1; /* out of reach, and proven */
@@ -332,7 +332,7 @@ TEST_TIMES(a_group_test_is_not_begun_again_under_another_capacity, 2)
 }
 
 /* The rule that takes a prediction from the pilot has another constant beyond 1000 samples. */
-TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
+TEST(record_at_any_time_goes_on_at_a_larger_capacity)
 {
     certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(1500, 40),
                       *never_asked = curve_estimator(1500, 40);
@@ -349,7 +349,7 @@ TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
                         first.prediction); /* or this would show nothing */
 }
 
-TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
+TEST(record_import_keeps_the_number_that_both_have_fixed)
 {
     certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(200, 40),
                       *c = curve_estimator(300, 40), *d = curve_estimator(200, 40);
@@ -373,7 +373,7 @@ TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
 }
 
 /* Samples beyond a gap, which the call closes, make the record longer than the call asked for. */
-TEST(a_record_that_outgrew_the_first_request_is_taken_back)
+TEST(record_longer_than_its_first_request_is_imported)
 {
     certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(200, 40);
     KIT_OK(a, certreg_estimator_sample(a, 100, 20));

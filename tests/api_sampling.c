@@ -11,7 +11,7 @@ static void check_call(size_t k, uint64_t first, size_t used_first, size_t used_
 }
 
 /* ---- which rows */
-TEST(model_is_called_for_what_is_missing_and_no_more)
+TEST(sampling_calls_the_model_for_missing_samples_only)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, 40));
     ck_assert_uint_eq(book.calls, 3);
@@ -35,7 +35,7 @@ TEST(model_is_called_for_what_is_missing_and_no_more)
     check_call(6, 96, 0, 16);
 }
 
-TEST(rows_that_are_not_wanted_may_be_left_out)
+TEST(sampling_allows_unused_rows_to_be_left_out)
 {
     book.only_wanted = 1;
     KIT_OK(e, certreg_estimator_sample(e, 5, 3));
@@ -44,7 +44,7 @@ TEST(rows_that_are_not_wanted_may_be_left_out)
     kit_ask(e, CAPACITY, kit_question(3));
 }
 
-TEST(sample_is_always_the_same_row_of_the_same_batch)
+TEST(sampling_puts_a_sample_into_the_same_row_and_batch)
 {
     static float x[CAPACITY][INPUTS];
     KIT_OK(e, certreg_estimator_draw(e, 0, CAPACITY, x[0]));
@@ -55,7 +55,7 @@ TEST(sample_is_always_the_same_row_of_the_same_batch)
     ck_assert_mem_eq(book.x, x, sizeof x);
 }
 
-TEST(rows_beyond_the_capacity_are_genuine_samples)
+TEST(sampling_draws_rows_beyond_the_capacity)
 {
     float x[BATCH][INPUTS], one[INPUTS];
     const uint64_t last = CAPACITY / BATCH * BATCH; /* 992: 8 rows of its batch lie beyond */
@@ -70,7 +70,7 @@ TEST(rows_beyond_the_capacity_are_genuine_samples)
 }
 
 /* ---- the noise */
-TEST(first_sample_is_the_input_itself_where_there_is_a_pilot)
+TEST(draw_gives_the_input_itself_first_if_there_is_a_pilot)
 {
     float x[2][INPUTS];
     KIT_OK(e, certreg_estimator_draw(e, 0, 2, x[0]));
@@ -86,7 +86,7 @@ TEST(first_sample_is_the_input_itself_where_there_is_a_pilot)
 }
 
 /* The seed that tests draw is always the same (tests/support/entropy.h). */
-TEST(a_drawn_seed_gives_the_noise_that_it_would_give_if_it_were_given)
+TEST(draw_by_a_drawn_seed_is_that_of_the_same_given_seed)
 {
     float x[BATCH][INPUTS], y[BATCH][INPUTS];
     certreg_run run = {.struct_size = sizeof run};
@@ -102,7 +102,7 @@ TEST(a_drawn_seed_gives_the_noise_that_it_would_give_if_it_were_given)
     ck_assert_mem_eq(x, y, sizeof x);
 }
 
-TEST(masked_features_never_move)
+TEST(draw_never_moves_masked_features)
 {
     static float x[CAPACITY][INPUTS];
     KIT_OK(e, certreg_estimator_draw(e, 0, CAPACITY, x[0]));
@@ -110,7 +110,7 @@ TEST(masked_features_never_move)
     for (size_t i = 0; i < CAPACITY; i++) ck_assert_mem_eq(x[i] + 2, input + 2, 2 * sizeof(float));
 }
 
-TEST(noise_has_the_scale_that_was_asked_for)
+TEST(draw_has_noise_of_the_scale)
 {
     static float x[CAPACITY][INPUTS];
     KIT_OK(e, certreg_estimator_draw(e, 0, CAPACITY, x[0]));
@@ -127,7 +127,7 @@ TEST(noise_has_the_scale_that_was_asked_for)
     }
 }
 
-TEST(noise_depends_on_seed_and_stream_and_on_nothing_else)
+TEST(draw_depends_on_seed_and_noise_id_alone)
 {
     float x[8][INPUTS], again[8][INPUTS];
     KIT_OK(e, certreg_estimator_draw(e, 1, 8, x[0]));
@@ -180,7 +180,7 @@ static void check_same(certreg_estimator *from)
     ck_assert_mem_eq(&whole, &cut, sizeof whole);
 }
 
-TEST(results_do_not_depend_on_how_sampling_was_cut)
+TEST(sampling_results_do_not_depend_on_its_parts)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     collect(e, &whole);
@@ -195,7 +195,7 @@ TEST(results_do_not_depend_on_how_sampling_was_cut)
     check_same(e);
 }
 
-TEST(results_do_not_depend_on_who_runs_the_loop)
+TEST(sampling_results_are_those_of_draw_and_record)
 {
     static float x[CAPACITY][INPUTS], y[CAPACITY][2];
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
@@ -214,7 +214,7 @@ TEST(results_do_not_depend_on_who_runs_the_loop)
     check_same(e);
 }
 
-TEST(next_input_starts_from_nothing)
+TEST(sampling_the_next_input_starts_from_nothing)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     collect(e, &whole);
@@ -236,7 +236,7 @@ static int forgetful(void *user, const certreg_batch *b)
     return 0;
 }
 
-TEST(row_left_unwritten_is_noticed)
+TEST(sampling_notices_a_row_left_unwritten)
 {
     certreg_model m = kit_model(forgetful, NULL, INPUTS, 1);
     m.batch = BATCH;
@@ -253,7 +253,7 @@ TEST(row_left_unwritten_is_noticed)
 
 /* ---- stops on request: by progress, by cancel, by a deadline. What there was stays */
 /* ---- progress, cancel, deadline */
-TEST(progress_is_told_after_each_batch)
+TEST(sampling_reports_progress_after_each_batch)
 {
     certreg_plan p = plan_of();
     p.progress = report;
@@ -266,7 +266,7 @@ TEST(progress_is_told_after_each_batch)
     ck_assert_uint_eq(book.done[book.reports - 1], 200);
 }
 
-TEST(progress_cancels_by_returning_non_zero)
+TEST(sampling_is_cancelled_by_progress)
 {
     certreg_plan p = plan_of();
     p.progress = report;
@@ -278,7 +278,7 @@ TEST(progress_cancels_by_returning_non_zero)
     ck_assert_uint_eq(book.calls, 13);
 }
 
-TEST(cancel_from_the_callback_stops_after_its_batch)
+TEST(sampling_is_cancelled_after_the_batch_of_the_callback)
 {
     book.cancel_at = 2;
     KIT_STATUS(e, certreg_estimator_sample(e, 0, 200), CERTREG_E_CANCELLED);
@@ -288,7 +288,7 @@ TEST(cancel_from_the_callback_stops_after_its_batch)
     ck_assert_uint_eq(book.calls, 13);
 }
 
-TEST(cancel_is_remembered_until_it_was_told)
+TEST(sampling_keeps_a_cancel_until_it_is_reported)
 {
     certreg_estimator_cancel(e);
     certreg_estimator_cancel(e);
@@ -303,7 +303,7 @@ TEST(cancel_is_remembered_until_it_was_told)
     KIT_OK(e, certreg_estimator_sample(e, 208, 100));
 }
 
-TEST(deadline_in_the_past_leaves_what_is_there_alone)
+TEST(sampling_after_a_deadline_leaves_the_record_alone)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, 100));
     certreg_estimator_set_deadline(e, 1e-9);

@@ -4,16 +4,15 @@
 /* ---- what is served */
 static certreg_question served_question(int32_t statistic, size_t samples, double beta)
 {
-    certreg_question q =
-        QUESTION(.tolerance = 0.6, .statistic = statistic, .prediction = asks_prediction(0),
-                 .method = statistic == CERTREG_STATISTIC_MEDIAN ? CERTREG_METHOD_FINITE
-                                                                 : CERTREG_METHOD_ASYMPTOTIC,
-                 .huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.3 : 0,
-                 .serving = asks_serving(samples, beta));
-    return q;
+    return QUESTION(.tolerance = 0.6, .alpha = 0.05, .statistic = statistic,
+                    .prediction = asks_prediction(0),
+                    .method = statistic == CERTREG_STATISTIC_MEDIAN ? CERTREG_METHOD_FINITE
+                                                                    : CERTREG_METHOD_ASYMPTOTIC,
+                    .huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.3 : 0,
+                    .serving = asks_serving(samples, beta));
 }
 
-TEST_TIMES(the_served_median_needs_the_binomial_share_with_and_without_a_pilot, 12)
+TEST_TIMES(serving_a_median_needs_the_binomial_share, 12)
 {
     const struct {
         size_t samples;
@@ -48,7 +47,7 @@ static double chernoff(double lo, double hi, double samples, double beta)
     return lo + high * (hi - lo);
 }
 
-TEST_TIMES(other_served_scores_need_the_mean_of_chernoff, 6)
+TEST_TIMES(serving_other_scores_needs_the_mean_of_chernoff, 6)
 {
     const int32_t scores[] = {CERTREG_STATISTIC_HUBER, CERTREG_STATISTIC_CIRCULAR_MEAN,
                               CERTREG_STATISTIC_MEAN};
@@ -81,7 +80,7 @@ TEST_TIMES(other_served_scores_need_the_mean_of_chernoff, 6)
     ck_assert_double_eq_tol(c.radius, radius.radius, 1e-6);
 }
 
-TEST_TIMES(more_served_samples_and_more_failures_allow_larger_radii_up_to_the_plain_one, 5)
+TEST_TIMES(serving_more_samples_or_failures_allows_larger_radii, 5)
 {
     const struct {
         int32_t kind, statistic;
@@ -113,7 +112,7 @@ TEST_TIMES(more_served_samples_and_more_failures_allow_larger_radii_up_to_the_pl
     ck_assert_double_eq_tol(before, first, 1e-3);
 }
 
-TEST(thresholds_that_the_range_decides_alone_are_no_failure)
+TEST(serving_thresholds_that_the_range_alone_decides)
 {
     record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 2000, 0);
     const double lo = -1, hi = 1;

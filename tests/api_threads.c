@@ -105,10 +105,7 @@ static certreg_attack *attack_on(certreg_estimator *e)
 
 static certreg_bounds bounds_of(int job)
 {
-    return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
-                            .constraints = CERTREG_CONSTRAINT_VARIANCE,
-                            .sigma = 1,
-                            .variance_hi = 1 + job};
+    return BOUNDS(.constraints = CERTREG_CONSTRAINT_VARIANCE, .sigma = 1, .variance_hi = 1 + job);
 }
 
 static certreg_status change(certreg_solver *s, int job, answer *a)
@@ -260,7 +257,7 @@ static void *use_shared(void *argument)
     return NULL;
 }
 
-TEST(shared_handles_answer_right_or_say_that_they_are_busy)
+TEST(threads_that_share_handles_get_answers_or_busy)
 {
     common c = {.s = NULL};
     certreg_backend *backend = kit_backend(2);
@@ -337,7 +334,7 @@ static void *sample_or_cancel(void *argument)
     return NULL;
 }
 
-TEST(cancels_from_threads_and_signal_handlers_stop_a_call_and_nothing_else)
+TEST(threads_and_signal_handlers_cancel_one_call_only)
 {
     cancels c = {.backend = kit_backend(2)};
     struct sigaction before, ours = {.sa_handler = cancel_mine};
@@ -361,7 +358,7 @@ static void *sample_and_leave(void *e)
     return certreg_estimator_sample(e, 0, SAMPLES) ? NULL : e;
 }
 
-TEST(a_handle_may_go_from_thread_to_thread)
+TEST(threads_may_hand_a_handle_on)
 {
     for (int job = 0; job < JOBS; job++) {
         certreg_backend *backend = NULL;

@@ -3,7 +3,7 @@
 #include "support/vector_map.h"
 
 /* ---- predictions, estimates, bounds */
-TEST_TIMES(a_prediction_that_is_given_back_gives_the_same_certificate, STATISTICS)
+TEST_TIMES(vector_prediction_given_back_gives_the_same_certificate, STATISTICS)
 {
     certreg_estimator *e = make(usual(), 5, 0, 0);
     certreg_question q = nth(_i, 2);
@@ -13,12 +13,6 @@ TEST_TIMES(a_prediction_that_is_given_back_gives_the_same_certificate, STATISTIC
     q.prediction = psi, q.prediction_count = 5;
     ck_assert_double_gt(radius, 0);
     ck_assert_double_eq(kit_ask(e, 0, q).radius, radius);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* The median of the outputs that the model gives for the noise that the estimator draws. */
@@ -36,11 +30,11 @@ static double median_along(certreg_estimator *e, const map *m, double u, double 
         if (!m->fail_each || i % m->fail_each != 1)
             t[used++] = u * (double)(float)y[0] + v * (double)(float)y[1];
     }
-    qsort(t, used, sizeof *t, by_value);
+    kit_sort(t, used);
     return 0.5 * (t[(used - 1) / 2] + t[used / 2]);
 }
 
-TEST_TIMES(a_server_gets_the_medians_of_its_own_samples, 2)
+TEST_TIMES(vector_estimate_is_the_median_of_the_servers_samples, 2)
 {
     const double c = 0.86602540378443865, s = 0.5;
     const double axes[6][2] = {{1, 0}, {c, s}, {s, c}, {0, 1}, {-s, c}, {-c, s}};
@@ -61,7 +55,7 @@ TEST_TIMES(a_server_gets_the_medians_of_its_own_samples, 2)
     if (!_i) ck_assert_double_eq_tol(got[1], median_along(e, &m, 0, 1), 1e-12);
 }
 
-TEST(estimates_of_single_outputs_are_those_of_their_certificates)
+TEST(vector_estimates_are_those_of_single_certificates)
 {
     certreg_estimator *e = make(usual(), 3, 0, 0);
     const double psi[3] = {0};
@@ -86,7 +80,7 @@ TEST(estimates_of_single_outputs_are_those_of_their_certificates)
 }
 
 /* What is told of main samples may choose their number: then no other number will do. */
-TEST(an_estimate_is_an_evaluation_of_the_record)
+TEST(vector_estimate_is_an_evaluation_of_the_record)
 {
     certreg_estimator *e = make(usual(), 2, 100, 0);
     const certreg_question q = vector_of(CERTREG_STATISTIC_MEDIAN, 2);
@@ -110,7 +104,7 @@ TEST(an_estimate_is_an_evaluation_of_the_record)
 }
 
 /* As a control loop does: the estimate of one tick is the prediction of the next, in one array. */
-TEST_TIMES(a_tick_without_samples_hands_the_prediction_of_a_vector_on, STATISTICS)
+TEST_TIMES(vector_estimate_without_samples_is_the_prediction, STATISTICS)
 {
     map m = plain;
     certreg_estimator *e = make(&m, 2, SIZE_MAX, CERTREG_PLAN_COUNT_FAILURES);
@@ -132,7 +126,7 @@ TEST_TIMES(a_tick_without_samples_hands_the_prediction_of_a_vector_on, STATISTIC
     }
 }
 
-TEST_TIMES(an_estimate_for_serving_needs_exactly_the_samples_of_its_promise, 2)
+TEST_TIMES(vector_estimate_for_serving_needs_exactly_its_samples, 2)
 {
     certreg_question q = vector_of(CERTREG_STATISTIC_MEDIAN, 2);
     double told[2] = {7, 7};
@@ -153,7 +147,7 @@ TEST_TIMES(an_estimate_for_serving_needs_exactly_the_samples_of_its_promise, 2)
 }
 
 /* Its plan is for fewer samples, and without the gradient. */
-TEST(a_server_takes_the_question_that_was_certified)
+TEST(vector_estimate_takes_the_question_that_was_certified)
 {
     static const uint64_t looks[2] = {SAMPLES, 2 * SAMPLES};
     const certreg_target target = {
@@ -169,7 +163,7 @@ TEST(a_server_takes_the_question_that_was_certified)
     KIT_OK(e, certreg_estimator_estimate(e, &q, told));
 }
 
-TEST_TIMES(the_bounds_behind_a_radius_are_those_of_the_direction_that_limits_it, STATISTICS)
+TEST_TIMES(vector_bounds_are_those_of_the_limiting_direction, STATISTICS)
 {
     certreg_estimator *e = make(usual(), 5, 0, 0);
     certreg_solver *solver = NULL;
@@ -187,7 +181,7 @@ TEST_TIMES(the_bounds_behind_a_radius_are_those_of_the_direction_that_limits_it,
 }
 
 /* ---- failures */
-TEST(an_output_that_failed_is_out_of_every_direction_that_it_is_in)
+TEST(vector_output_that_failed_is_out_in_all_its_directions)
 {
     map m = plain;
     m.fail_each = 10;
@@ -208,7 +202,7 @@ TEST(an_output_that_failed_is_out_of_every_direction_that_it_is_in)
 }
 
 /* ---- targets and serving */
-TEST_TIMES(a_target_of_a_vector_stops_early, 4)
+TEST_TIMES(vector_target_stops_early, 4)
 {
     const int32_t method = _i % 2 ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE;
     map m = plain;
@@ -230,7 +224,7 @@ TEST_TIMES(a_target_of_a_vector_stops_early, 4)
     ck_assert_uint_eq(m.calls, 0);
 }
 
-TEST_TIMES(serving_costs_a_vector_some_of_its_radius, STATISTICS)
+TEST_TIMES(vector_radius_is_smaller_for_serving, STATISTICS)
 {
     certreg_estimator *e = make(usual(), 3, 0, 0);
     certreg_question q = nth(_i, 2);
@@ -243,7 +237,7 @@ TEST_TIMES(serving_costs_a_vector_some_of_its_radius, STATISTICS)
     ck_assert_double_lt(kit_ask(e, 0, q).radius, served);
 }
 
-TEST_TIMES(questions_of_one_call_do_not_share_the_bounds_of_a_direction, STATISTICS)
+TEST_TIMES(vector_questions_of_one_call_do_not_share_bounds, STATISTICS)
 {
     certreg_estimator *e = make(usual(), 4, 0, 0);
     certreg_question q[4] = {nth(_i, 2), nth(_i, 1.5), nth(_i, 2), nth(_i, 2)};
@@ -261,7 +255,7 @@ TEST_TIMES(questions_of_one_call_do_not_share_the_bounds_of_a_direction, STATIST
 }
 
 /* Where the first direction limits, its bounds must be its own. */
-TEST(a_second_tolerance_of_the_true_mean_has_the_bounds_of_its_first_direction)
+TEST(vector_bounds_of_a_second_tolerance_are_its_own)
 {
     certreg_estimator *e = make(&(map){.weight = {{1}, {0, 0.05}}}, 2, 0, 0);
     certreg_question q[2] = {vector_of(CERTREG_STATISTIC_MEAN, 1.5),
@@ -275,7 +269,7 @@ TEST(a_second_tolerance_of_the_true_mean_has_the_bounds_of_its_first_direction)
 }
 
 /* Only the last of four outputs scatters. */
-TEST(the_last_direction_may_rule_a_target_out)
+TEST(vector_target_may_be_hopeless_by_its_last_direction)
 {
     certreg_estimator *e =
         make(&(map){.weight = {{0.01}, {0, 0.01}, {0, 0, 0.01}, {0, 0, 0, 1.6}}}, 4, SIZE_MAX, 0);
@@ -294,7 +288,7 @@ TEST(the_last_direction_may_rule_a_target_out)
     ck_assert_double_lt(other.expected_samples, 400);
 }
 
-TEST(a_deadline_leaves_no_claim)
+TEST(vector_certificate_after_a_deadline_claims_nothing)
 {
     certreg_estimator *e = make(usual(), 3, 0, 0);
     certreg_question q = vector_of(CERTREG_STATISTIC_MEAN, 2);
@@ -308,7 +302,7 @@ TEST(a_deadline_leaves_no_claim)
 }
 
 /* The mean of outputs that failed has no bounds, along no direction. */
-TEST(bounds_of_a_vector_that_abstains_claim_nothing)
+TEST(vector_bounds_of_an_abstention_claim_nothing)
 {
     enum { COUNT = 400 };
     static const double least[2] = {-9, -9}, most[2] = {9, 9};

@@ -52,7 +52,8 @@ static const struct {
     int32_t statistic, kind;
     const double *ends;
     double prediction, tolerance, width;
-} laws[] = {{"even", even_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0},
+} laws[] = {/* name, output, statistic, kind, ends, prediction, tolerance, width */
+            {"even", even_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0},
             {"mixed", mixed_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0},
             {"ties", tied_half, CERTREG_STATISTIC_MEDIAN, 0, NULL, 0, 0.5, 0},
             {"angle", even_half, CERTREG_STATISTIC_MEDIAN, 1, turn, 0, 0.5, 0},
@@ -72,7 +73,7 @@ static void open_law(victim *v, size_t k)
     v->a = attack_on(v->e, CALLS);
 }
 
-TEST_ROWS(what_is_inside_is_hardly_ever_called_broken, laws)
+TEST_ROWS(attack_calls_what_is_inside_broken_with_at_most_alpha, laws)
 {
     static const float along[INPUTS] = {1, 0, 0};
     victim v;
@@ -112,7 +113,7 @@ static const struct {
     double tolerance, breaks;
 } known[] = {{sloped, 1, 1 / 1.118033988749895}, {stepped, 1, 0.875 / 1.118033988749895}};
 
-TEST_ROWS(the_truth_is_between_both_ends_often_enough, known)
+TEST_ROWS(attack_and_certificate_enclose_the_true_radius, known)
 {
     static const double center = 0;
     victim v = {.output = known[_i].output};

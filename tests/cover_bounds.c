@@ -121,7 +121,7 @@ static int is_wrong(certreg_estimator *e, const struct row *a, int32_t method, c
     return b.mean_lo > t->mean + size || b.mean_hi < t->mean - size;
 }
 
-TEST_ROWS(bounds_of_a_fixed_count_miss_in_a_share_alpha_at_most, rows)
+TEST_ROWS(bounds_at_a_fixed_count_miss_with_at_most_alpha, rows)
 {
     static const struct {
         size_t samples, pilot;
@@ -143,7 +143,7 @@ TEST_ROWS(bounds_of_a_fixed_count_miss_in_a_share_alpha_at_most, rows)
 }
 
 /* Wrong at any number of samples counts: that is where an adversary would stop. */
-TEST_ROWS(bounds_at_any_time_hold_at_the_worst_moment, rows)
+TEST_ROWS(bounds_at_any_time_miss_with_at_most_alpha, rows)
 {
     enum { RUNS = 200 };
     const struct row *a = rows + _i;
@@ -163,7 +163,7 @@ TEST_ROWS(bounds_at_any_time_hold_at_the_worst_moment, rows)
 }
 
 /* A pilot that knows nothing of the values that count may cost width, never validity. */
-TEST(a_misleading_pilot_costs_no_validity)
+TEST(bounds_are_valid_with_a_misleading_pilot)
 {
     enum { RUNS = 600, PILOT = 200 };
     const struct row *a = rows + 4;
@@ -200,7 +200,7 @@ static double exact_miss(uint64_t n, double p, double q)
     return k < 0 ? 0 : both_at_most((uint64_t)k, n, p, q);
 }
 
-TEST_TIMES(worst_miss_of_two_tails_is_the_whole_alpha_and_no_more, 3)
+TEST_TIMES(bounds_of_both_tails_of_a_median_miss_with_exactly_alpha, 3)
 {
     static const uint64_t sizes[] = {5, 64, 200};
     const uint64_t n = sizes[_i];

@@ -137,7 +137,7 @@ static int misses(const law *l, const cr_weights_setting *s, const cr_weight_fun
     return missed;
 }
 
-TEST_ROWS(the_truth_is_missed_in_a_share_alpha_of_runs_at_most, laws)
+TEST_ROWS(interval_misses_the_truth_with_at_most_alpha, laws)
 {
     const law *l = laws + _i;
     for (int n = 0; n < KIT_ROWS(numbers); n++) {
@@ -171,7 +171,7 @@ static uint64_t misses_of_two(double alpha)
     return missed;
 }
 
-TEST(two_sets_for_one_input_hold_together_where_alpha_was_divided)
+TEST(interval_pairs_for_one_input_hold_together_at_half_of_alpha)
 {
     const uint64_t most = simulate_most_misses(RUNS, ALPHA, 0.001);
     ck_assert_uint_gt(misses_of_two(ALPHA), most);

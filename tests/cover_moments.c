@@ -39,7 +39,7 @@ static void simulate_moments(const law *l, size_t n, uint64_t count, uint64_t se
     }
 }
 
-TEST_TIMES(misses_of_mean_and_variance_bounds_stay_below_nominal, LAWS *SIZES)
+TEST_TIMES(moments_asymptotic_misses_with_at_most_its_tails, LAWS *SIZES)
 {
     const law l = laws_get((size_t)_i / SIZES);
     const size_t size = (size_t)_i % SIZES;
@@ -52,19 +52,10 @@ TEST_TIMES(misses_of_mean_and_variance_bounds_stay_below_nominal, LAWS *SIZES)
     coverage_check("    variance_hi", m.variance, count, ALPHA / 4, LEVEL, 0);
 }
 
-TEST(a_constant_output_abstains)
-{
-    cr_moments sums;
-    certreg_bounds b = {0};
-    cr_moments_init(&sums, 0.1);
-    for (int i = 0; i < 10000; i++) cr_moments_add(&sums, 0.3);
-    ck_assert_int_eq(cr_moments_asymptotic(&sums, -1, 1, &tails, &b), CR_MOMENTS_ABSTAINED);
-}
-
 /* A little noise, and 1 more with probability 1e-4: in 37 % of the runs of 1e4 samples that is
  * never seen, the outputs look tame, and the variance bound is far too small. No asymptotic
  * interval can help, as the header says; this keeps its number true. */
-TEST(values_too_rare_to_be_seen_are_not_covered)
+TEST(moments_asymptotic_does_not_cover_values_too_rare_to_occur)
 {
     simulate_source source;
     simulate_seed(&source, 77);

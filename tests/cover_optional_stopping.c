@@ -204,7 +204,7 @@ static const struct policy {
     {"sampled until it failed", sampled_until_it_failed},
 };
 
-TEST_ROWS(whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most, policies)
+TEST_ROWS(optional_stopping_is_wrong_with_at_most_alpha, policies)
 {
     static desk d;
     simulate_source source;
@@ -226,7 +226,7 @@ TEST_ROWS(whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most, policie
 /* ---- noise levels, a stream a tick */
 /* The estimate of one tick's last level is the prediction of the next tick's first one: it must not
  * come from the same noise. */
-TEST(an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_level)
+TEST(certify_sigmas_allows_the_last_estimate_as_prediction)
 {
     enum { LEVELS = 2, TICKS = 6000, SAMPLES = 400 };
     const double sigmas[LEVELS] = {1, 1.001}, tolerance = 0.15;
@@ -261,7 +261,7 @@ static int sum_up(void *user, const certreg_batch *b)
     return kit_identity(user, b);
 }
 
-TEST(output_bounds_may_have_their_number_of_samples_from_the_pilot)
+TEST(output_bounds_allow_a_number_of_samples_by_the_pilot)
 {
     enum { MANY = 10000, PILOT = 150, MOST = 1500 };
     certreg_model m = kit_model(sum_up, NULL, 1, 1);

@@ -67,7 +67,7 @@ static int fail_in_every_way(void)
     return bad;
 }
 
-TEST(refusals_allocate_nothing)
+TEST(refusals_allocate_no_memory)
 {
     if (!interposed()) return;
     watch(0);
@@ -127,11 +127,8 @@ static int read_examples(void *user, uint64_t first, size_t count, float *x)
 
 static certreg_status fit_denoiser(certreg_denoiser **made)
 {
-    const certreg_denoiser_plan p = {.struct_size = sizeof p,
-                                     .inputs = INPUTS,
-                                     .rows = 300,
-                                     .read = read_examples,
-                                     .sigma = 0.3};
+    const certreg_denoiser_plan p = STRUCT(certreg_denoiser_plan, .inputs = INPUTS, .rows = 300,
+                                           .read = read_examples, .sigma = 0.3);
     return certreg_denoiser_create(&p, &why, made);
 }
 MAKES(make_denoiser, certreg_denoiser, fit_denoiser(&made), certreg_denoiser_destroy)
@@ -151,7 +148,7 @@ static int export_denoiser(void)
     return 1;
 }
 
-TEST(denoisers_allocate_nothing_in_use)
+TEST(denoiser_allocates_no_memory_in_use)
 {
     certreg_denoiser *d = NULL;
     certreg_denoiser_facts facts = {.struct_size = sizeof facts};
@@ -197,12 +194,12 @@ static const struct {
 } makers[] = {{make_estimator, 1}, {make_solver, 1}, {make_bisection, 1},
               {make_backend, 2},   {make_attack, 1}, {make_device, 1}};
 
-TEST_ROWS(failing_allocations_are_a_status_and_leave_nothing_behind, makers)
+TEST_ROWS(create_without_memory_is_a_status_and_leaves_nothing, makers)
 {
     if (interposed()) fail_in_turn(makers[_i].make, makers[_i].least);
 }
 
-TEST(so_are_those_of_denoisers)
+TEST(denoiser_create_and_import_without_memory_are_a_status)
 {
     if (!interposed() || !export_denoiser()) return;
     fail_in_turn(make_denoiser, 3);

@@ -24,6 +24,7 @@ static const struct {
     size_t pilot;
     double beta, least; /* a law serves beyond the tolerance with this part of beta */
 } rows[] = {
+    /* name, statistic, method, angle, served, pilot, beta, least */
     {"median", MEDIAN, FINITE, 1, 0, 0, 0, 0},
     {"Huber", HUBER, FINITE, 1, 0, 0, 0, 0},
     {"median, no pilot", MEDIAN, FINITE, 1, 0, SIZE_MAX, 0, 0},
@@ -166,7 +167,7 @@ static certreg_estimator *make(steps *s, int angle, size_t pilot)
     return kit_create(NULL, &m, &p);
 }
 
-TEST_ROWS(laws_that_meet_the_conditions_keep_the_promise, rows)
+TEST_ROWS(conditions_met_by_a_law_keep_the_promise, rows)
 {
     enum { RUNS = 40, LAWS = 1000, SERVED_RUNS = 12, SERVED_LAWS = 150 };
     static steps s;
@@ -211,7 +212,7 @@ TEST_ROWS(laws_that_meet_the_conditions_keep_the_promise, rows)
 
 /* The mean of N' fresh values has the divergence that Chernoff's bound needs, with a margin for
  * logarithms that are worse than those of this platform. */
-TEST_TIMES(thresholds_of_served_means_leave_a_margin_for_logarithms, 300)
+TEST_TIMES(serving_bounded_threshold_leaves_a_margin_for_logarithms, 300)
 {
     const uint64_t n = _i % 3 == 0 ? 1000000000 : _i % 3 == 1 ? 1000000 : 51;
     const double least = -exp2(0.05 * _i - 8), beta = _i & 1 ? 0.5 : 0.01;

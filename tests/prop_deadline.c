@@ -1,5 +1,4 @@
-/* Whatever is asked, answers come in time, from what samples there can be; and sampling learns
- * how much time they take. */
+/* Answers to all kinds of questions come in time, from the samples that fit into it. */
 #include "support/question_fields.h"
 #include "support/fake_clock.h"
 
@@ -36,7 +35,7 @@ static void run_uneven_ticks(machine m, size_t pilot, int which)
     }
 }
 
-TEST_TIMES(no_tick_is_late_by_more_than_a_batch_and_a_step_or_empty_without_need, QUESTIONS)
+TEST_TIMES(deadline_is_missed_by_at_most_a_batch_and_a_step, QUESTIONS)
 {
     run_uneven_ticks(slow_library(), SIZE_MAX, _i);
     run_uneven_ticks(slow_model(), SIZE_MAX, _i);
@@ -60,13 +59,13 @@ static void run_even_ticks(machine m, int which, double allowed)
     }
 }
 
-TEST_TIMES(a_steady_loop_gets_an_answer_in_every_tick_but_the_first_three, QUESTIONS)
+TEST_TIMES(deadline_of_a_steady_loop_gets_answers_from_the_4th_tick, QUESTIONS)
 {
     run_even_ticks(slow_library(), _i, 0.024);
     run_even_ticks(slow_model(), _i, 0.04);
 }
 
-TEST_TIMES(after_a_hiccup_the_loop_goes_on_as_before, QUESTIONS / 4)
+TEST_TIMES(deadline_loop_goes_on_as_before_after_a_hiccup, QUESTIONS / 4)
 {
     machine m = slow_library();
     certreg_estimator *e = make(&m, SIZE_MAX);
@@ -91,7 +90,7 @@ TEST_TIMES(after_a_hiccup_the_loop_goes_on_as_before, QUESTIONS / 4)
 /* A group-sequential test is made in steps, and goes on being made where a deadline interrupted it:
  * so no tick is late, and a loop that keeps its wish has answers soon. One that changes it has
  * none. */
-TEST_TIMES(making_a_group_test_is_spread_over_ticks, 2)
+TEST_TIMES(deadline_spreads_making_a_group_test_over_ticks, 2)
 {
     machine m = {.time = 1, .look = 2e-4, .batch = 1e-4};
     certreg_estimator *e = make(&m, SIZE_MAX);
@@ -110,7 +109,7 @@ TEST_TIMES(making_a_group_test_is_spread_over_ticks, 2)
     if (!_i) ck_assert_uint_ge(answered, 30);
 }
 
-TEST(an_interrupted_group_test_becomes_the_one_that_is_made_at_once)
+TEST(deadline_in_making_a_group_test_does_not_change_it)
 {
     certreg_certificate c[2];
     for (int hurried = 0; hurried < 2; hurried++) {
@@ -127,7 +126,7 @@ TEST(an_interrupted_group_test_becomes_the_one_that_is_made_at_once)
 }
 
 /* The first level learns what answers take, and none takes the time of those behind it. */
-TEST_TIMES(levels_of_sigma_divide_the_time, QUESTIONS)
+TEST_TIMES(deadline_is_divided_among_levels_of_sigma, QUESTIONS)
 {
     static const double sigmas[] = {0.2, 0.21, 0.22};
     enum { LEVELS = KIT_ROWS(sigmas) };
@@ -146,39 +145,6 @@ TEST_TIMES(levels_of_sigma_divide_the_time, QUESTIONS)
             if (!q.target) ck_assert_double_gt(1.5 * (double)c[k].samples, (double)c[0].samples);
         }
     }
-}
-
-/* Some answers pass over all samples and some over those behind the pilot. */
-TEST(answers_take_no_longer_than_expected_from_fewer_or_more_samples)
-{
-    const double pilot = 200;
-    for (double own = 0; own <= 1; own += 0.25) /* share of the pilot that they pass over */
-        for (double n = 2 * pilot; n <= 64 * pilot; n *= 2) {
-            const cr_sample_counts seen = {n, pilot};
-            cr_answer_cost cost = {0};
-            cr_answer_cost_learn(&cost, seen, 3 + n - pilot + own * pilot, 3);
-            for (double more = 1.25 * pilot; more <= 64 * pilot; more *= 1.25)
-                ck_assert_double_ge(cr_answer_cost_expected(&cost, (cr_sample_counts){more, pilot}),
-                                    3 + more - pilot + own * pilot);
-        }
-}
-
-/* Else a loop whose first tick ended there would take few samples for long. */
-TEST(one_sample_behind_the_pilot_makes_no_later_one_dear)
-{
-    const double pilot = 200;
-    cr_answer_cost cost = {0};
-    cr_answer_cost_learn(&cost, (cr_sample_counts){pilot + 1, pilot}, pilot + 1, 0);
-    for (double n = pilot + 1; n <= 64 * pilot; n *= 2)
-        ck_assert_double_le(cr_answer_cost_expected(&cost, (cr_sample_counts){n, pilot}), 2.25 * n);
-}
-
-TEST(an_answer_without_samples_teaches_nothing)
-{
-    cr_answer_cost cost = {0};
-    cr_answer_cost_learn(&cost, (cr_sample_counts){0}, 1, 0);
-    cr_answer_cost_learn_abandoned(&cost, (cr_sample_counts){0}, 1);
-    ck_assert(!cr_answer_cost_known(&cost));
 }
 
 KIT_MAIN("deadlines")

@@ -13,7 +13,7 @@ static double rise_of(const certreg_bounds *bounds, double r, uint64_t seed)
 }
 
 /* ---- against high precision */
-TEST_TIMES(bound_agrees_with_high_precision_from_both_sides, BLOCKS)
+TEST_TIMES(solver_bound_agrees_with_high_precision_from_both_sides, BLOCKS)
 {
     int open = 0;
     for (uint64_t seed = (uint64_t)_i * BLOCK; seed < (uint64_t)(_i + 1) * BLOCK; seed++) {
@@ -35,7 +35,7 @@ TEST_TIMES(bound_agrees_with_high_precision_from_both_sides, BLOCKS)
 }
 
 /* ---- growth */
-TEST(bound_never_falls_as_the_radius_grows)
+TEST(solver_bound_never_falls_as_the_radius_grows)
 {
     for (uint64_t seed = 0; seed < 4000; seed++) {
         dice d = dice_of(1000000 + seed);
@@ -99,7 +99,7 @@ static double best_in_box(inside in, double weight)
     return greatest_between(at_mean, &in, in.box->mean_lo, in.box->mean_hi, 24);
 }
 
-TEST_TIMES(bound_over_a_box_is_the_greatest_inside_it, 80)
+TEST_TIMES(solver_bound_over_a_box_is_the_greatest_inside_it, 80)
 {
     const uint64_t seed = (uint64_t)_i;
     dice d = dice_of(2000000 + seed);

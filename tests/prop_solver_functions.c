@@ -63,7 +63,7 @@ static double value_of(const shape *s, const cells *c, int i, int j, dice *d)
     return fmin(fmax(free + noise, s->lo), s->hi);
 }
 
-TEST_TIMES(no_direction_of_the_gradient_beats_the_aligned_one, 12)
+TEST_TIMES(solver_bound_covers_every_direction_of_the_gradient, 12)
 {
     for (uint64_t seed = (uint64_t)_i * 500; seed < (uint64_t)(_i + 1) * 500; seed++) {
         dice d = dice_of(3000000 + seed);
@@ -93,7 +93,7 @@ TEST_TIMES(no_direction_of_the_gradient_beats_the_aligned_one, 12)
 /* A rare dip from the end of the range, with no more said about its mean than the moment says: at
  * the means at the other end of the box nothing has the least gradient, and the tangent there is
  * all but vertical. */
-TEST_TIMES(no_rare_dip_moves_further_than_the_bound, 4)
+TEST_TIMES(solver_bound_covers_rare_dips, 4)
 {
     const double low = -2, high = 2, span = high - low, r = _i % 2 ? 0.75 : 0.3,
                  part = _i / 2 ? 0.8 : 0.4;
@@ -152,7 +152,7 @@ static moments moments_by_quadrature(const optimal *f)
     return m;
 }
 
-TEST_TIMES(functions_that_are_optimal_move_as_far_as_the_bound, 20)
+TEST_TIMES(solver_bound_is_attained_by_optimal_functions, 20)
 {
     int tried = 0;
     for (uint64_t seed = (uint64_t)_i * 1000; tried < 10; seed++) {

@@ -21,7 +21,7 @@ static hostile row(uint64_t seed)
 }
 
 /* And within the evaluations that the header states. */
-TEST_TIMES(no_function_moves_further_than_the_bound_of_its_own_facts, BLOCKS)
+TEST_TIMES(solver_bound_covers_the_function_of_its_constraints, BLOCKS)
 {
     for (uint64_t seed = (uint64_t)_i * ROWS_EACH; seed < (uint64_t)(_i + 1) * ROWS_EACH; seed++) {
         const hostile h = row(seed);
@@ -53,7 +53,7 @@ static certreg_bounds scaled(certreg_bounds b, int k)
     return b;
 }
 
-TEST_TIMES(unit_of_the_output_does_not_matter_down_to_2_to_the_minus_500, 2)
+TEST_TIMES(solver_bound_has_equal_bits_in_units_of_2_to_the_500, 2)
 {
     for (uint32_t set = 1; set <= SETS; set++) {
         const int k = _i ? -500 : 500;
@@ -99,7 +99,7 @@ static int disorders_of_rows(uint64_t from, int rows)
 
 /* At the limit of evaluations the order may be lost (theory 3.5): on constraints made to be hard
  * about once in a thousand. */
-TEST_TIMES(more_facts_hardly_ever_give_a_larger_bound_even_where_facts_are_hard, 3)
+TEST_TIMES(solver_bound_of_more_hard_constraints_is_rarely_larger, 3)
 {
     ck_assert_int_le(disorders_of_rows((uint64_t)_i * 1000, 1000), 2);
 }
@@ -126,7 +126,7 @@ static hostile ordinary(dice *d)
                                 .moment_hi = variance * 1.01}};
 }
 
-TEST(more_facts_never_give_a_larger_bound_where_facts_are_ordinary)
+TEST(solver_bound_of_more_ordinary_constraints_is_never_larger)
 {
     for (uint64_t seed = 0; seed < 600; seed++) {
         dice d = dice_of(980000000 + seed);

@@ -128,7 +128,7 @@ static void assert_best(double got, double want, double scale, const char *what,
                   (unsigned long long)seed, what, got, want);
 }
 
-TEST_TIMES(bound_is_the_greatest_over_the_means_that_go_with_the_moment, BLOCKS)
+TEST_TIMES(solver_bound_by_the_moment_is_the_greatest_over_its_means, BLOCKS)
 {
     for (uint64_t seed = (uint64_t)_i * 50; seed < (uint64_t)(_i + 1) * 50; seed++) {
         const sample s = tame_sample(4000000 + seed);
@@ -143,7 +143,7 @@ TEST_TIMES(bound_is_the_greatest_over_the_means_that_go_with_the_moment, BLOCKS)
 }
 
 /* ---- order */
-TEST(bound_grows_with_the_radius_and_shrinks_with_every_fact)
+TEST(solver_bound_by_the_moment_grows_and_is_below_the_box)
 {
     for (uint64_t seed = 0; seed < 2000; seed++) {
         const sample s = tame_sample(4300000 + seed);
@@ -170,7 +170,7 @@ TEST(bound_grows_with_the_radius_and_shrinks_with_every_fact)
 }
 
 /* ---- radii */
-TEST(radius_is_the_last_at_which_the_bound_holds)
+TEST(bisection_radius_by_the_moment_is_the_last)
 {
     for (uint64_t seed = 0; seed < 2000; seed++) {
         const sample s = tame_sample(4500000 + seed);

@@ -115,7 +115,7 @@ static void count(int f, int i, uint64_t stream, const asked *a, double factor, 
     if (isfinite(truth) && truth > 0) all->share += c.radius / truth, all->finite++;
 }
 
-TEST_ROWS(certified_radii_exceed_true_radii_no_more_often_than_alpha, questions)
+TEST_ROWS(certified_radii_exceed_true_radii_with_at_most_alpha, questions)
 {
     const asked *a = questions + _i;
     tally all = {0};
@@ -135,7 +135,7 @@ TEST_ROWS(certified_radii_exceed_true_radii_no_more_often_than_alpha, questions)
 
 /* A pool of points may hide a bad one: each function at its first point of interest, many
  * records. */
-TEST_TIMES(no_single_input_is_wrong_more_often_than_alpha, FUNCTIONS *STRONGEST)
+TEST_TIMES(certified_radii_of_a_single_input_miss_with_at_most_alpha, FUNCTIONS *STRONGEST)
 {
     const asked *a = questions + _i / FUNCTIONS;
     const int f = _i % FUNCTIONS;
@@ -152,7 +152,7 @@ TEST_TIMES(no_single_input_is_wrong_more_often_than_alpha, FUNCTIONS *STRONGEST)
     ck_assert_uint_le(all.violations, most);
 }
 
-TEST_TIMES(radii_a_sixth_too_large_would_be_noticed, 3)
+TEST_TIMES(certified_radii_a_sixth_too_large_would_be_noticed, 3)
 {
     tally all = {0};
     for (int i = 0; i < POINTS; i++)
@@ -162,7 +162,7 @@ TEST_TIMES(radii_a_sixth_too_large_would_be_noticed, 3)
 }
 
 /* About inputs all around, and beyond where the certificate ends. */
-TEST_TIMES(moved_certificates_of_true_ones_are_true, FUNCTIONS *MOVING)
+TEST_TIMES(move_certificate_of_true_ones_is_true, FUNCTIONS *MOVING)
 {
     const target *t = &targets[_i % FUNCTIONS];
     int true_ones = 0;
@@ -188,7 +188,7 @@ TEST_TIMES(moved_certificates_of_true_ones_are_true, FUNCTIONS *MOVING)
     ck_assert_int_gt(true_ones, POINTS / 2);
 }
 
-TEST(quadrature_agrees_with_closed_forms)
+TEST(true_radius_quadrature_agrees_with_closed_forms)
 {
     for (double at = 0; at < 4; at += 0.17) {
         const double tail = 0.5 * erfc(-at / sigma * sqrt(0.5)),
@@ -209,7 +209,7 @@ TEST(quadrature_agrees_with_closed_forms)
                             2 * exp(-0.1 / (2 * sigma * sigma)) - 1, 1e-9);
 }
 
-TEST(true_radii_agree_with_closed_forms)
+TEST(true_radius_agrees_with_closed_forms)
 {
     const target *t = &targets[1];
     /* the median of the slice is max(0, x) */
@@ -240,7 +240,7 @@ static double mean_score_in_plane(const target *t, double x, double y, double th
     return sum / all;
 }
 
-TEST_TIMES(no_direction_of_the_plane_breaks_the_promise_earlier, FUNCTIONS)
+TEST_TIMES(true_radius_is_that_of_every_direction_of_the_plane, FUNCTIONS)
 {
     const target *t = &targets[_i];
     for (int i = 0; i < POINTS; i++) {

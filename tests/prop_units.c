@@ -36,7 +36,7 @@ static double radius_of(const shape *s, certreg_question q)
 }
 
 /* The mean of a step moves by half its height at .6745: that of a line by unit/16 at one half. */
-TEST_ROWS(mean_radius_is_the_same_in_every_unit, units)
+TEST_ROWS(units_do_not_change_the_mean_radius, units)
 {
     for (int step = 0; step < 2; step++)
         for (int constraints = 0; constraints < 2; constraints++) {
@@ -55,7 +55,7 @@ TEST_ROWS(mean_radius_is_the_same_in_every_unit, units)
         }
 }
 
-TEST_ROWS(huber_radius_is_the_same_in_every_unit, units)
+TEST_ROWS(units_do_not_change_the_huber_radius, units)
 {
     const shape s = {units[_i], 0}, one = {1, 0};
     certreg_question q = {
@@ -68,7 +68,7 @@ TEST_ROWS(huber_radius_is_the_same_in_every_unit, units)
     ck_assert_double_eq_tol(radius, expected, 1e-5);
 }
 
-TEST_ROWS(widest_huber_score_is_never_certified_too_far, units)
+TEST_ROWS(units_of_the_widest_huber_score_are_never_certified_too_far, units)
 {
     const shape s = {units[_i], 0};
     const certreg_question q = {.statistic = CERTREG_STATISTIC_HUBER,

@@ -73,7 +73,7 @@ enum { BLOCK = 150, BLOCKS = 4 };
 static const uint32_t families[] = {CERTREG_CONSTRAINTS_C, CERTREG_CONSTRAINTS_CG,
                                     CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECGM};
 
-TEST_TIMES(worst_functions_keep_to_their_constraints_and_attain_the_bound, 4 * BLOCKS)
+TEST_TIMES(worst_function_keeps_its_constraints_and_attains_the_bound, 4 * BLOCKS)
 {
     const uint32_t constraints = families[_i % 4];
     for (uint64_t seed = (uint64_t)_i / 4 * BLOCK; seed < (uint64_t)(_i / 4 + 1) * BLOCK; seed++) {
@@ -88,7 +88,7 @@ TEST_TIMES(worst_functions_keep_to_their_constraints_and_attain_the_bound, 4 * B
 }
 
 /* Means that are intervals: the function has the worst mean of them. */
-TEST_TIMES(worst_functions_of_boxes_attain_the_bound_too, BLOCKS)
+TEST_TIMES(worst_function_of_a_box_attains_the_bound, BLOCKS)
 {
     for (uint64_t seed = (uint64_t)_i * BLOCK; seed < (uint64_t)(_i + 1) * BLOCK; seed++) {
         problem p = ordinary(seed);
@@ -113,7 +113,7 @@ static certreg_solve_info info_of_solver(void)
 
 /* A mean next to an end of the range makes the multipliers huge, and what they cancel to has few
  * digits. The function is then refused, or it still keeps to its constraints nearly. */
-TEST(hard_corners_are_refused_or_nearly_attained)
+TEST(worst_function_of_hard_corners_is_refused_or_nearly_right)
 {
     int refused = 0, far = 0;
     for (uint64_t seed = 0; seed < 1000; seed++) {

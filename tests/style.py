@@ -4,7 +4,8 @@
 Six patterns are symptoms of a hard English sentence; each kind of file has a limit for the share
 of its sentences that match one. In the library no function outside kernels and the public headers
 has more than six parameters, no statement assigns to several variables by commas, no return does,
-and no expression chains more than two conditional operators. -l lists everything that matches.
+and no expression chains more than two conditional operators. A test has a name of at most 60
+characters. -l lists everything that matches.
 """
 
 import re
@@ -125,6 +126,13 @@ def shape() -> bool:
     return not bad
 
 
+def names() -> bool:
+    tests = ((p, p.read_text(encoding="utf-8")) for p in sorted(ROOT.glob("tests/**/*.c")))
+    long = [(p.name, n) for p, t in tests for n in re.findall(r"TEST(?:_[A-Z]+)?\((\w{61,})", t)]
+    print(*[f"not ok {p}: {n} is too long" for p, n in long] or ["ok names of tests"], sep="\n")
+    return not long
+
+
 if __name__ == "__main__":
-    spoken, shaped = english("-l" in sys.argv), shape()
-    sys.exit(not (spoken and shaped))
+    good = [english("-l" in sys.argv), shape(), names()]
+    sys.exit(not all(good))

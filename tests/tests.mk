@@ -9,8 +9,7 @@ api      := $(filter $(OBJ)/tests/api_%,$(programs))
 named     = $(filter $(addprefix $(OBJ)/tests/,$(1)),$(programs))
 engines  := $(addprefix $(OBJ)/tests/engines/,outputs refusals)
 longest  := $(call named,api_device% cover_gradient% prop_solver)
-slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_%_device \
-    unit_contract))
+slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_cpu))
 in_cpp   := $(OBJ)/tests/api_cpp
 fast     := $(filter-out $(slow),$(programs)) $(in_cpp)
 
@@ -23,13 +22,17 @@ tested     = $(programs) $(in_cpp) $(engines) $(replays) $(golden) $(misses) $(p
 beside     = examples gpu-rehearsal $(OBJ)/libdigits.so compile_commands.json
 # The program that a line of make check is about; it is built alone.
 named_program = $(filter %/$(lastword $(NAME)),$(tested))
+# The programs that cover a source.
+covering = $(call once,covering,[ -z '$(FOR)' ] || python3 tests/covering.py '$(FOR)' | \
+    xargs -r printf '$(OBJ)/tests/%s ')
 #: Test
 # What is needed is named in files that come after this one, hence the second expansion.
 .SECONDEXPANSION:
-test: $$(if $$(NAME),$$(or $$(named_program),all $$(beside)))
-test: ## Build and run one: NAME=unit_group, python/test_solver, rooms.sh, 'consumers cmake'
-	@$(if $(NAME),,echo 'test: which one? Try make test NAME=unit_group' >&2; exit 2)
-	@ONLY='$(NAME)' $(run_tests) $(filter $(programs) $(in_cpp),$(named_program))
+test: $$(if $$(NAME),$$(or $$(named_program),all $$(beside)),$$(covering))
+test: ## Build and run one: NAME=unit_moments; or all that cover a source: FOR=src/room/file.c
+	@$(if $(NAME)$(covering),,echo 'test: which one? Try make test NAME=unit_moments' >&2; exit 2)
+	@$(if $(NAME),ONLY='$(NAME)',echo '$(notdir $(covering))'; MODE=programs) $(run_tests) \
+	    $(if $(NAME),$(filter $(programs) $(in_cpp),$(named_program)),$(covering))
 check: all $$(tested) $$(beside) $$(if $$(NVCC),gpu-bundle $$(gpu_programs))
 check: ## Build and run every test
 	@$(run_tests) $(slow) $(fast)
@@ -113,13 +116,13 @@ in_folder     = -Wl,--enable-new-dtags,-rpath,'$$ORIGIN$(1)'
 with_shared   = -L$(OBJ) -lcertreg $(emulated_link) $(call in_folder,/..:$$ORIGIN)
 test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_modules) $(blas_made)
 # What holds in a program also where the static library has no BLAS.
-without_blas := $(OBJ)/tests/unit_without_blas
+without_blas := $(OBJ)/tests/unit_blas
 $(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Ilib/.obj $(check_cflags)
 # Known answers that take seconds to make, for every configuration.
 known := lib/.obj/data
-$(OBJ)/tests/unit_distributions.o: $(known)/normal.inc
-$(OBJ)/tests/api_exact.o: $(known)/exact.inc
-$(OBJ)/tests/unit_shift.o: $(known)/shift.inc
+$(OBJ)/tests/unit_normal.o: $(known)/normal.inc
+$(OBJ)/tests/api_known_answers.o: $(known)/exact.inc
+$(OBJ)/tests/unit_gaussian_shift.o: $(known)/shift.inc
 $(known)/%.inc: tests/data/make_%.py tests/data/make_binomial.py tests/data/make_normal.py
 	@mkdir -p $(@D)
 	$(call say,DATA,$@)for python in python3 /usr/bin/python3; do \

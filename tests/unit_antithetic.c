@@ -9,7 +9,7 @@
 
 static const uint64_t sizes[] = {11, 12, 25, 60, 101};
 
-TEST_ROWS(tails_are_exact_sums_rounded_up, sizes)
+TEST_ROWS(antithetic_tail_is_the_exact_sum_rounded_up, sizes)
 {
     static const double shares[] = {0, 1e-6, 0.05, 0.3, 0.5, 0.7, 1};
     cr_antithetic pairs = {.samples = sizes[_i], .failure_rate = 0.01};
@@ -40,11 +40,11 @@ static event random_event(double r)
     event e = {.count = 1 + (int)(ENDS * uniform())};
     for (int i = 0; i < e.count; i++) e.end[i] = r + 6 * uniform() - 3.5;
     if (e.count == 2) e.end[1] = 2 * r - e.end[0]; /* even about the shifted input */
-    qsort(e.end, (size_t)e.count, sizeof *e.end, compare);
+    kit_sort(e.end, (size_t)e.count);
     return e;
 }
 
-TEST(no_event_exceeds_what_holds)
+TEST(antithetic_hold_is_false_for_events_that_miss_more)
 {
     int tried = 0;
     for (int i = 0; i < 4000; i++) {
@@ -65,7 +65,7 @@ TEST(no_event_exceeds_what_holds)
 }
 
 /* The events that the proof finds attain it. */
-TEST_ROWS(what_holds_is_attained, sizes)
+TEST_ROWS(antithetic_radius_is_attained_by_an_event, sizes)
 {
     static const double shares[] = {1e-4, 0.01, 0.1};
     cr_antithetic pairs = {.samples = sizes[_i], .failure_rate = 0.005};
@@ -105,7 +105,7 @@ static double independent_share(uint64_t samples)
     return 0.5 * (1 - cr_serving_binomial(samples, 0.5, 0.005));
 }
 
-TEST_ROWS(what_serving_takes_of_the_radius, lost)
+TEST_ROWS(antithetic_radius_has_the_numbers_of_theory_1, lost)
 {
     const cr_antithetic pairs = median_of(lost[_i].samples);
     const double level = cr_shift_radius(lost[_i].share, 0.5),
@@ -115,7 +115,7 @@ TEST_ROWS(what_serving_takes_of_the_radius, lost)
                             6e-4);
 }
 
-TEST(servers_of_the_other_kind_miss_more_often)
+TEST(antithetic_tail_of_the_other_kind_of_server_is_larger)
 {
     const uint64_t samples[] = {101, 1001};
     const double rates[] = {0.01, 0.001}, of_pairs[] = {3.49, 10.3},
@@ -138,7 +138,7 @@ TEST(servers_of_the_other_kind_miss_more_often)
 }
 
 /* Next to 1 a mean has few digits. */
-TEST(no_threshold_allows_more_than_the_radius)
+TEST(antithetic_threshold_allows_no_more_than_the_radius)
 {
     for (uint64_t out = 1; out <= 6; out += 5)
         for (int i = 0; i < 40; i++) {
@@ -151,7 +151,7 @@ TEST(no_threshold_allows_more_than_the_radius)
         }
 }
 
-TEST(what_proves_nothing_is_zero)
+TEST(antithetic_radius_that_proves_nothing_is_zero)
 {
     const cr_antithetic pairs = {.samples = 11, .min_outside = 6, .failure_rate = 1e-9},
                         most = {.samples = 11, .min_outside = 6, .failure_rate = 0.01};
@@ -189,7 +189,7 @@ static uint64_t misses_served(event *law, const certreg_serving *serving, uint64
     return misses;
 }
 
-TEST(a_server_of_pairs_misses_as_promised_and_another_more_often)
+TEST(antithetic_server_misses_as_promised_another_more_often)
 {
     enum { REQUESTS = 2000 };
     event law = {{0.919540297602, 1.055540297602, 1.485674451437}, 3};

@@ -1,5 +1,5 @@
-/* What is not in the contract of all backends (unit_contract.c): shared backends, forks, refusals,
- * and what a backend may lack. */
+/* What is not in the contract of all backends (unit_cpu.c): shared backends, forks, refusals,
+ * what a backend may lack, and points on the grid. */
 #include "support/api_kit.h"
 #include "support/cpu_setups.h"
 #include "support/test_numbers.h"
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-TEST(default_backend_is_host_memory_of_this_version)
+TEST(backend_default_is_host_memory_of_this_version)
 {
     ck_assert_ptr_nonnull(cr_backend_default());
     ck_assert_uint_eq(cr_backend_default()->ops->api_version, CR_BACKEND_API);
@@ -43,7 +43,7 @@ static void *run_many(void *of)
     return NULL;
 }
 
-START_TEST(threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits)
+START_TEST(backend_shared_by_threads_gives_the_same_bits)
 {
     certreg_backend *backend = NULL;
     pthread_t other;
@@ -55,7 +55,7 @@ START_TEST(threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits)
 }
 END_TEST
 
-TEST_TIMES(child_of_a_fork_is_told_and_can_close, 2)
+TEST_TIMES(backend_is_refused_in_a_forked_child_which_can_close_it, 2)
 {
     certreg_backend *backend = NULL;
     ck_assert_int_eq(certreg_backend_open_cpu(1 + _i, NULL, &backend), CERTREG_OK);
@@ -89,7 +89,7 @@ TEST_TIMES(child_of_a_fork_is_told_and_can_close, 2)
     certreg_backend_close(backend);
 }
 
-TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
+TEST(replay_and_draw_refuse_no_inputs_and_too_many_functions)
 {
     certreg_backend *backend = cr_backend_default();
     const cr_noise noise = {.inputs = 1}, none = {.inputs = 0};
@@ -133,7 +133,7 @@ static double radius_with(certreg_backend *backend)
     return kit_ask(e, 20000, q).radius;
 }
 
-TEST(what_a_backend_lacks_is_made_of_the_rest)
+TEST(sweep_fallback_gives_the_same_radius)
 {
     certreg_backend *plain = kit_backend(1);
     static cr_backend_ops ops;
@@ -144,7 +144,7 @@ TEST(what_a_backend_lacks_is_made_of_the_rest)
     ck_assert_double_eq_tol(radius_with(plain), radius_with(NULL), 1e-12);
 }
 
-TEST(unknown_paths_are_refused)
+TEST(cpu_path_that_is_unknown_is_refused)
 {
     ck_assert_ptr_null(cr_cpu_path(-1));
     ck_assert_ptr_null(cr_cpu_path(3));
@@ -154,11 +154,90 @@ TEST(unknown_paths_are_refused)
     certreg_backend_close(backend);
 }
 
+/* ---- drawing */
+/* Within the grid's 2^24 steps at its ends as well, and never -0. */
+TEST_TIMES(draw_gives_whole_steps_of_the_grid, SETUPS)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    static const float steps[] = {CR_LEAST_STEP,  -CR_LEAST_STEP, 0x1.fffffep-100f, -0.75f, 1,
+                                  0x1.fffffep111f};
+    enum { STEPS = sizeof steps / sizeof *steps, INPUTS = 5 * STEPS, COUNT = 2000 };
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS};
+    float z[INPUTS], step[INPUTS], *x = malloc(COUNT * INPUTS * sizeof *x);
+    for (int j = 0; j < INPUTS; j++) {
+        step[j] = steps[j / 5];
+        z[j] = (float)((j % 5 - 2) * cr_grid_most(step[j]) / 2); /* the most it holds; 0 */
+    }
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x}),
+                     CERTREG_OK);
+    for (int k = 0; k < COUNT * INPUTS; k++) {
+        const double n = ldexp((double)x[k], 8 - ilogbf(step[k % INPUTS]));
+        if (n == rint(n) && fabs(n) < 0x1p24 && !(n == 0 && signbit(x[k]))) continue;
+        ck_abort_msg("feature %d is %a", k % INPUTS, (double)x[k]);
+    }
+    free(x);
+    certreg_backend_close(backend);
+}
+
+TEST_TIMES(draw_keeps_every_bit_of_unmoved_features_and_the_input, SETUPS)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    enum { INPUTS = 37, COUNT = 9 };
+    static const float odd[] = {-0.0f, 1e-45f, -1e-40f, FLT_MAX, 1 / 3.0f};
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS, .clean_first = 1};
+    float z[INPUTS], step[INPUTS], x[COUNT * INPUTS];
+    for (int j = 0; j < INPUTS; j++)
+        z[j] = j % 2 ? odd[j / 2 % 5] : -0.0f, step[j] = j % 2 ? 0.0f : 1e-3f;
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x}),
+                     CERTREG_OK);
+    for (int k = 0; k < COUNT * INPUTS; k++)
+        ck_assert_msg(!memcmp(x + k, z + k % INPUTS, sizeof *x) ==
+                          (k < INPUTS || step[k % INPUTS] == 0),
+                      "sample %d, feature %d", k / INPUTS, k % INPUTS);
+    certreg_backend_close(backend);
+}
+
+TEST_TIMES(draw_with_negative_steps_is_opposite, SETUPS)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    enum { INPUTS = 21, COUNT = 100 };
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS, .clean_first = 1};
+    float zero[INPUTS] = {0}, step[2][INPUTS], x[2][COUNT * INPUTS];
+    for (int j = 0; j < INPUTS; j++) step[0][j] = 0.1f * (float)j, step[1][j] = -step[0][j];
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(
+            backend->ops->draw(backend, &noise, &(cr_draw){zero, step[i], 0, COUNT, x[i]}),
+            CERTREG_OK);
+    for (int k = 0; k < COUNT * INPUTS; k++) ck_assert(x[0][k] == -x[1][k]);
+    certreg_backend_close(backend);
+}
+
+TEST_TIMES(draw_replay_and_project_of_no_samples_change_nothing, SETUPS)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 3, .clean_first = 1};
+    const float one[3] = {1, 1, 1};
+    const cr_weighted none = {.blocks = 1, .functions = 1, .weights = one};
+    float x = 5;
+    double sums[3] = {1, 2, 3};
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){one, one, 0, 0, &x}),
+                     CERTREG_OK);
+    ck_assert_int_eq(backend->ops->replay(backend, &noise, &none, NULL, sums, NULL), CERTREG_OK);
+    ck_assert_int_eq(
+        backend->ops->project(backend, &noise, &(cr_projection){0, 0, one, one, sums, sums}, NULL),
+        CERTREG_OK);
+    ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
+    certreg_backend_close(backend);
+}
+
 KIT_CLOSES_HANDLES
 int main(void)
 {
     Suite *suite = kit_suite("backend");
-    tcase_add_test(kit_case(suite, "threads"),
-                   threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits);
+    tcase_add_test(kit_case(suite, "threads"), backend_shared_by_threads_gives_the_same_bits);
     return kit_run(suite);
 }

@@ -26,7 +26,7 @@ static const struct {
 } evidences[] = {{0, 10, 0.5},      {0, 100, 0.04},  {1, 100, 0.08}, {3, 40, 0.4},  {20, 100, 0.35},
                  {200, 1000, 0.25}, {5, 2000, 0.01}, {45, 50, 0.98}, {0, 30, 0.999}};
 
-TEST_ROWS(rejection_happens_exactly_where_the_integral_exceeds_one_over_alpha, evidences)
+TEST_ROWS(mixture_rejects_exactly_if_the_integral_exceeds_1_over_alpha, evidences)
 {
     const uint64_t k = evidences[_i].k, n = evidences[_i].n;
     const double truth = (double)logl(evidence((long double)k, (long double)n, evidences[_i].q));
@@ -36,7 +36,7 @@ TEST_ROWS(rejection_happens_exactly_where_the_integral_exceeds_one_over_alpha, e
     ck_assert(!cr_mixture_rejects(k, n, evidences[_i].q, exp(-truth - 1e-9)));
 }
 
-TEST_TIMES(evidence_falls_on_average_wherever_the_true_probability_is_at_least_the_tested_one, 4)
+TEST_TIMES(mixture_integral_is_a_supermartingale_under_the_hypothesis, 4)
 {
     const double tested[] = {0.02, 0.2, 0.5, 0.9};
     const double q = tested[_i];
@@ -52,7 +52,7 @@ TEST_TIMES(evidence_falls_on_average_wherever_the_true_probability_is_at_least_t
 }
 
 /* ---- the upper bound */
-TEST_TIMES(all_from_the_upper_bound_on_is_rejected_and_hardly_anything_below, 7)
+TEST_TIMES(mixture_rejects_all_from_the_upper_bound_on, 7)
 {
     const uint64_t sizes[] = {1, 2, 5, 17, 100, 1000, 100000};
     const double levels[] = {0.5, 0.05, 1e-9, 1e-100};
@@ -69,7 +69,7 @@ TEST_TIMES(all_from_the_upper_bound_on_is_rejected_and_hardly_anything_below, 7)
         }
 }
 
-TEST(upper_bound_grows_with_the_failures_and_falls_with_alpha)
+TEST(mixture_upper_bound_grows_with_failures_falls_with_alpha)
 {
     for (uint64_t k = 0; k < 64; k++) {
         ck_assert_double_le(cr_mixture_upper(k, 64, 0.05), cr_mixture_upper(k + 1, 64, 0.05));
@@ -78,7 +78,7 @@ TEST(upper_bound_grows_with_the_failures_and_falls_with_alpha)
     }
 }
 
-TEST(nothing_is_rejected_without_trials_or_with_a_bad_level)
+TEST(mixture_rejects_nothing_without_trials_or_at_a_bad_level)
 {
     ck_assert_double_eq(cr_mixture_upper(0, 0, 0.05), 1);
     ck_assert_double_eq(cr_mixture_upper(10, 10, 0.05), 1);
@@ -113,7 +113,7 @@ static double ever_missed(double p, double alpha)
     return missed;
 }
 
-TEST_TIMES(bound_is_ever_below_the_truth_with_probability_at_most_alpha, 18)
+TEST_TIMES(mixture_bound_is_ever_too_low_with_at_most_alpha, 18)
 {
     const double p = truths[_i % 6], alpha = nominal[_i / 6], missed = ever_missed(p, alpha);
     printf("p %.2f  alpha %.2f  ever missed within %d trials %.4f\n", p, alpha, TRIALS, missed);

@@ -30,7 +30,7 @@ static const struct {
     {1, 0.1, 1}, {1, 1e-3, 1}, {1, 50, 0.25}, {2.5, 0.4, 0.5}, {1e-8, 1e-3, 1}, {4e6, 1, 2},
 };
 
-TEST_ROWS(variance_alone_gives_the_papers_closed_radius, variances)
+TEST_ROWS(bisection_within_by_variance_alone_has_a_closed_form, variances)
 {
     const double C = variances[_i].C, tolerance = variances[_i].tolerance;
     certreg_bounds bounds = known(V, 0, C, 0, 0, 0);
@@ -39,7 +39,7 @@ TEST_ROWS(variance_alone_gives_the_papers_closed_radius, variances)
                      bounds.sigma * sqrt(log1p(tolerance * tolerance / C)));
 }
 
-TEST_ROWS(affine_function_keeps_its_value_for_tolerance_over_slope, variances)
+TEST_ROWS(bisection_within_of_an_affine_function_is_exact, variances)
 {
     const double C = variances[_i].C, tolerance = 0.99 * variances[_i].tolerance;
     certreg_bounds bounds = known(V | G, 0, C, sqrt(C), 0, 0);
@@ -51,7 +51,7 @@ TEST_ROWS(affine_function_keeps_its_value_for_tolerance_over_slope, variances)
 
 static const double shares[] = {0.500001, 0.51, 0.6, 0.75, 0.9, 0.99, 0.9999, 1 - 1e-9, 1 - 1e-15};
 
-TEST_ROWS(probability_alone_gives_the_neyman_pearson_radius, shares)
+TEST_ROWS(bisection_above_by_probability_is_neyman_pearson, shares)
 {
     const double p = shares[_i], threshold = (1 - p) + 0.2;
     certreg_bounds bounds = probability(p);
@@ -62,7 +62,7 @@ TEST_ROWS(probability_alone_gives_the_neyman_pearson_radius, shares)
 }
 
 /* 0.25 - 0.6 exp(r^2/2) = -0.5 */
-TEST(moment_alone_gives_a_radius_without_the_mean)
+TEST(bisection_above_by_the_moment_alone_has_a_closed_form)
 {
     const double threshold = -0.5;
     certreg_bounds bounds = known(Q, 0, 0, 0, 0, 0);
@@ -75,7 +75,7 @@ TEST(moment_alone_gives_a_radius_without_the_mean)
 
 static const double means[] = {0.1, 0.3, 0.5, 0.7, 0.9};
 
-TEST_ROWS(within_is_the_lesser_of_drop_and_rise, means)
+TEST_ROWS(bisection_within_is_the_lesser_of_drop_and_rise, means)
 {
     const double p = means[_i], drop = cr_normal_quantile(p) - cr_normal_quantile(p - 0.05),
                  rise = cr_normal_quantile(p + 0.05) - cr_normal_quantile(p);
@@ -87,7 +87,7 @@ TEST_ROWS(within_is_the_lesser_of_drop_and_rise, means)
 }
 
 /* A threshold needs the mean itself, also where the family makes do with the variance. */
-TEST(family_leaves_facts_out_but_the_mean_that_stays_above)
+TEST(bisection_family_leaves_out_constraints_but_the_mean)
 {
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1);
     certreg_radius out = {.struct_size = sizeof out}, more = out;
@@ -105,7 +105,7 @@ TEST(family_leaves_facts_out_but_the_mean_that_stays_above)
 }
 
 /* ---- arrays */
-TEST(several_functions_share_the_least_radius_and_the_binding_one_is_told)
+TEST(bisection_above_of_several_is_the_least_and_names_it)
 {
     const certreg_bounds bounds[4] = {probability(0.9), probability(0.95), probability(0.8),
                                       probability(0.99)};
@@ -117,14 +117,14 @@ TEST(several_functions_share_the_least_radius_and_the_binding_one_is_told)
     ck_assert(of_all.limiting == 1 && of_two.limiting == 0);
 }
 
-TEST(thresholds_left_out_are_zero)
+TEST(bisection_above_has_thresholds_of_zero_by_default)
 {
     const certreg_bounds bounds = known(M | R, 0.6, 0, 0, -1, 1);
     assert_certified(above(&bounds, NULL, 1), cr_normal_quantile(0.8));
     ck_assert_double_eq(above(&bounds, NULL, 1).radius, above_one(bounds, 0).radius);
 }
 
-TEST(array_is_stepped_by_its_first_struct_size)
+TEST(bisection_above_steps_arrays_by_their_first_struct_size)
 {
     struct {
         certreg_bounds known;
@@ -145,7 +145,7 @@ TEST(array_is_stepped_by_its_first_struct_size)
 }
 
 /* ---- limits */
-TEST(what_cannot_happen_is_capped)
+TEST(bisection_caps_what_cannot_happen)
 {
     const certreg_bounds still = known(M | V | R, 0.25, 0, 0, 0, 1),
                          range_alone = probability(0.25), at_end = probability(1),
@@ -166,7 +166,7 @@ TEST(what_cannot_happen_is_capped)
 
 static const double too_high[] = {0.3, 0.300000001, 2, INFINITY};
 
-TEST_ROWS(mean_not_above_its_threshold_abstains, too_high)
+TEST_ROWS(bisection_above_abstains_if_the_mean_is_not_above, too_high)
 {
     certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.1, -1, 1);
     assert_outcome(above_one(bounds, too_high[_i]), CERTREG_OUTCOME_ABSTAINED, 0);
@@ -174,7 +174,7 @@ TEST_ROWS(mean_not_above_its_threshold_abstains, too_high)
     assert_outcome(above_one(bounds, too_high[_i]), CERTREG_OUTCOME_ABSTAINED, 0);
 }
 
-TEST(one_hopeless_function_makes_all_abstain)
+TEST(bisection_above_abstains_for_one_hopeless_function)
 {
     const certreg_bounds bounds[3] = {probability(0.9), probability(0.4), probability(0.9)};
     const double threshold[3] = {0.5, 0.5, 0.5};
@@ -183,7 +183,7 @@ TEST(one_hopeless_function_makes_all_abstain)
     ck_assert_uint_eq(got.limiting, 1);
 }
 
-TEST(facts_that_bound_nothing_abstain)
+TEST(bisection_within_abstains_if_nothing_is_bounded)
 {
     static const uint32_t boundless[] = {0, M, G, M | G};
     for (int i = 0; i < KIT_ROWS(boundless); i++) {
@@ -196,7 +196,7 @@ TEST(facts_that_bound_nothing_abstain)
     assert_outcome(above_one(open, -0.1), CERTREG_OUTCOME_CAPPED, 10);
 }
 
-TEST_RANGE(tiny_tolerance_gives_a_tiny_radius, 4, 12)
+TEST_RANGE(bisection_within_a_tiny_tolerance_is_tiny, 4, 12)
 {
     const certreg_bounds bounds = known(ALL, 0.1, 0.2, 0.15, -1, 1);
     const double tolerance = pow(10, -_i);
@@ -222,7 +222,7 @@ static certreg_bounds random_bounds(dice *d, int row)
 }
 
 /* Both questions about the same bounds; few of them are infeasible. */
-TEST(condition_holds_at_the_radius_and_fails_just_beyond)
+TEST(bisection_radius_is_the_largest_for_random_bounds)
 {
     int asked = 0;
     for (int row = 0; row < 400; row++) {
@@ -259,7 +259,7 @@ TEST(condition_holds_at_the_radius_and_fails_just_beyond)
 
 /* Without a range the bound has a closed form. A tolerance next to the rounding of the mean is left
  * out. */
-TEST(radius_by_the_moment_is_the_largest)
+TEST(bisection_radius_by_the_moment_is_the_largest)
 {
     int searched = 0;
     for (uint64_t seed = 0; seed < 2000; seed++) {

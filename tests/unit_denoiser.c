@@ -43,10 +43,11 @@ static double written_out(const cr_filter *f, const float *row, size_t j)
     return sum;
 }
 
+/* inputs, components and rows */
 static const size_t shapes[][3] = {{1, 8, 1},    {15, 8, 3},   {16, 0, 4},   {17, 16, 5},
                                    {100, 8, 33}, {784, 24, 8}, {1000, 8, 71}};
 
-TEST_ROWS(a_row_gets_the_same_bits_on_every_path_and_at_every_place, shapes)
+TEST_ROWS(filter_gives_a_row_the_same_bits_on_every_path_and_place, shapes)
 {
     const size_t inputs = shapes[_i][0], rows = shapes[_i][2];
     const cr_filter f = filter_of(inputs, shapes[_i][1], 7000 + (uint64_t)_i);
@@ -67,7 +68,7 @@ TEST_ROWS(a_row_gets_the_same_bits_on_every_path_and_at_every_place, shapes)
                                     1e-5 * (1 + (double)inputs));
 }
 
-TEST(the_filter_has_the_bits_that_it_always_had)
+TEST(filter_has_its_pinned_bits)
 {
     const cr_filter f = filter_of(777, 16, 1);
     cr_cpu_best()->filter(&f, x, 9, y);
@@ -157,7 +158,7 @@ static double error_by_matrix(const cr_holdout_spectrum *h, int k)
     return error / D;
 }
 
-TEST_TIMES(the_fewest_directions_are_chosen_whose_error_is_near_the_least, 200)
+TEST_TIMES(denoiser_choose_takes_the_fewest_near_the_least_error, 200)
 {
     const int most = _i % 3 ? KNOWN : 3;
     const cr_holdout_spectrum h = roll_held(900 + (uint64_t)_i);
@@ -172,7 +173,7 @@ TEST_TIMES(the_fewest_directions_are_chosen_whose_error_is_near_the_least, 200)
     for (size_t fewer = 0; fewer < k; fewer++) ck_assert_double_ge(error[fewer], 1.00999 * least);
 }
 
-TEST(no_dimension_is_left_when_all_have_directions)
+TEST(denoiser_choose_when_all_dimensions_have_directions)
 {
     static const double four = 4, one = 1;
     const cr_holdout_spectrum h = {

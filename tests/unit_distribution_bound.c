@@ -21,12 +21,6 @@ static double uniform(void)
     return (double)(state >> 11) * 0x1p-53;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Some values are rare. They are floats, as outputs are. */
 static scores random_scores(double least)
 {
@@ -38,7 +32,7 @@ static scores random_scores(double least)
         sum += s.share[i];
     }
     if (uniform() < 0.5) s.value[0] = least;
-    qsort(s.value, (size_t)s.count, sizeof *s.value, compare);
+    kit_sort(s.value, (size_t)s.count);
     for (int i = 0; i < s.count; i++) s.share[i] /= sum;
     return s;
 }
@@ -80,7 +74,7 @@ static cr_score_histogram cells_of(const scores *s, double least)
     return cells;
 }
 
-TEST(no_bound_exceeds_what_a_shift_can_do)
+TEST(distribution_bound_is_at_most_the_least_mean)
 {
     static const double shifts[] = {0, 0.01, 0.3, 1, 2.5, 9};
     int tried = 0;
@@ -108,7 +102,7 @@ TEST(no_bound_exceeds_what_a_shift_can_do)
     ck_assert_double_lt(nearest, 1e-4); /* so that a bound that is a little longer fails */
 }
 
-TEST(a_law_that_is_known_gives_nearly_the_least_mean)
+TEST(distribution_bound_of_a_known_law_is_near_the_least_mean)
 {
     scores s = {.count = VALUES};
     for (int i = 0; i < VALUES; i++) s.value[i] = (float)i / VALUES, s.share[i] = 1.0 / VALUES;
@@ -122,7 +116,7 @@ TEST(a_law_that_is_known_gives_nearly_the_least_mean)
 }
 
 /* Rare low values twice as often as the pilot had them leave most of the radius. */
-TEST_TIMES(a_mean_below_the_expected_one_shortens_the_radius_no_more_than_it_must, 2)
+TEST_TIMES(distribution_bound_radius_shrinks_little_for_rare_low_values, 2)
 {
     scores s = {.count = 3, .value = {0, 9, 10}, .share = {0.01, 0.5, 0.49}};
     const cr_score_histogram cells = cells_of(&s, 0);
@@ -136,7 +130,7 @@ TEST_TIMES(a_mean_below_the_expected_one_shortens_the_radius_no_more_than_it_mus
                         0.6 * expected);
 }
 
-TEST(bets_know_the_range)
+TEST(distribution_bound_range_contains_its_values)
 {
     for (int i = 0; i < 500; i++) {
         const double least = 10 * uniform() - 5;
@@ -158,7 +152,7 @@ TEST(bets_know_the_range)
     }
 }
 
-TEST(the_radius_is_where_the_threshold_is_met)
+TEST(distribution_bound_radius_is_where_the_threshold_is_met)
 {
     for (int i = 0; i < 200; i++) {
         const scores s = random_scores(0);
@@ -176,7 +170,7 @@ TEST(the_radius_is_where_the_threshold_is_met)
     }
 }
 
-TEST(scores_that_are_alike_or_few_have_no_law)
+TEST(distribution_bound_count_refuses_few_or_equal_scores)
 {
     const float y[20] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2};
     cr_samples s = {.y = y, .stride = 1, .count = 20, .score = &as_it_is};

@@ -22,7 +22,7 @@ static long double place(long double p)
 static const double shares[] = {1e-100, 1e-20, 1e-6, 0.01, 0.3, 0.5, 0.7, 0.999};
 static const double radii[] = {0, 1e-12, 0.01, 0.5, 1, 3, 6};
 
-TEST_ROWS(the_least_probability_is_never_above_the_true_one_and_hardly_below, shares)
+TEST_ROWS(shift_min_probability_is_just_below_the_true_one, shares)
 {
     const double p = shares[_i];
     for (int k = 0; k < KIT_ROWS(radii); k++) {
@@ -33,7 +33,7 @@ TEST_ROWS(the_least_probability_is_never_above_the_true_one_and_hardly_below, sh
     }
 }
 
-TEST_ROWS(within_a_shift_events_are_as_rare_as_it_says, shares)
+TEST_ROWS(shift_max_radius_is_just_below_the_true_one, shares)
 {
     const double p = shares[_i];
     for (int k = 0; k < KIT_ROWS(shares); k++) {
@@ -52,7 +52,7 @@ static const struct {
 #include "data/shift.inc"
 };
 
-TEST(a_radius_is_never_above_the_true_one_and_keeps_its_digits)
+TEST(shift_max_radius_is_just_below_that_of_50_digits)
 {
     for (int i = 0; i < KIT_ROWS(known); i++) {
         const double r = cr_shift_max_radius(known[i].from, known[i].to, INFINITY);
@@ -62,7 +62,7 @@ TEST(a_radius_is_never_above_the_true_one_and_keeps_its_digits)
     }
 }
 
-TEST_ROWS(the_radius_takes_a_probability_to_the_one_that_the_shift_gives, shares)
+TEST_ROWS(shift_radius_undoes_the_shift, shares)
 {
     const double p = shares[_i];
     for (int k = 0; k < KIT_ROWS(radii); k++) {
@@ -71,7 +71,7 @@ TEST_ROWS(the_radius_takes_a_probability_to_the_one_that_the_shift_gives, shares
     }
 }
 
-TEST_ROWS(a_shift_adds_to_the_level_and_the_slope_is_its_derivative, shares)
+TEST_ROWS(shift_probit_is_the_level_and_slope_its_derivative, shares)
 {
     const double p = shares[_i], level = cr_shift_probit(p), step = 1e-4;
     ck_assert_double_eq_tol(level, (double)-place(p), 1e-12 * (1 + fabs(level)));
@@ -81,7 +81,7 @@ TEST_ROWS(a_shift_adds_to_the_level_and_the_slope_is_its_derivative, shares)
 }
 
 /* The likelihood ratio of a shift by r has variance e^(r^2) - 1: along it a mean falls fastest. */
-TEST_ROWS(a_mean_falls_by_its_deviation_times_that_of_the_likelihood_ratio, radii)
+TEST_ROWS(shift_radius_of_mean_has_the_closed_form, radii)
 {
     const double variance = 0.3, r = radii[_i];
     const double drop = sqrt(variance * expm1(r * r));

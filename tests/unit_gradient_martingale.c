@@ -92,7 +92,7 @@ static float failing(const float *x, size_t d)
     return x[0] > -1.2816f ? 1 : NAN;
 }
 
-TEST_TIMES(half_spaces_are_bounded_closely_in_every_dimension, 4)
+TEST_TIMES(martingale_upper_of_half_spaces_is_close_in_every_dimension, 4)
 {
     static const size_t dimensions[] = {1, 10, 100, 784};
     const setting s = {.inputs = dimensions[_i], .unit = 1};
@@ -104,7 +104,7 @@ TEST_TIMES(half_spaces_are_bounded_closely_in_every_dimension, 4)
     ck_assert_double_lt(found, 1.27 * truth); /* the variance alone: 1.71 */
 }
 
-TEST(bounds_do_not_exceed_the_cap_or_the_range)
+TEST(martingale_upper_does_not_exceed_the_cap_or_the_range)
 {
     const setting s = {.inputs = 20, .unit = 1};
     certreg_estimator *e = make(&s);
@@ -126,7 +126,7 @@ TEST(bounds_do_not_exceed_the_cap_or_the_range)
     ck_assert_double_eq(bound(e, &job), 0.3);
 }
 
-TEST(bounds_say_nothing_without_a_range)
+TEST(martingale_upper_is_trivial_without_a_range)
 {
     const setting s = {.inputs = 3, .unit = INFINITY};
     certreg_estimator *e = make(&s);
@@ -137,7 +137,7 @@ TEST(bounds_say_nothing_without_a_range)
     ck_assert_double_eq(bound(e, &job), 0.5);
 }
 
-TEST(bounds_follow_the_unit_of_the_outputs)
+TEST(martingale_upper_follows_the_unit_of_the_outputs)
 {
     const setting one = {.inputs = 30, .unit = 1}, big = {.inputs = 30, .unit = 0x1p60},
                   small = {.inputs = 30, .unit = 0x1p-60};
@@ -153,7 +153,7 @@ TEST(bounds_follow_the_unit_of_the_outputs)
     ck_assert_double_eq_tol(bound(t, &of_small) * 0x1p60 / found, 1, 1e-12);
 }
 
-TEST(features_without_noise_have_no_part_in_it)
+TEST(martingale_upper_leaves_out_features_without_noise)
 {
     enum { WIDE = 900 };
     float scale[WIDE] = {0};
@@ -167,7 +167,7 @@ TEST(features_without_noise_have_no_part_in_it)
     ck_assert_double_lt(found, 1.27 * truth);
 }
 
-TEST(constant_outputs_have_hardly_a_gradient)
+TEST(martingale_upper_of_constant_outputs_is_small)
 {
     const setting s = {.inputs = 50, .unit = 1};
     certreg_estimator *e = make(&s);
@@ -176,7 +176,7 @@ TEST(constant_outputs_have_hardly_a_gradient)
     ck_assert_double_le(bound(e, &job), 0.9 * sqrt(1e-3));
 }
 
-TEST(outputs_that_failed_count_as_the_least_score)
+TEST(martingale_upper_counts_failed_outputs_as_the_least_score)
 {
     const setting s = {.inputs = 20, .unit = 10, .flags = CERTREG_PLAN_COUNT_FAILURES};
     const cr_score sign = {.kind = CR_SCORE_SIGN, .side = 1, .prediction = 1, .tolerance = 0.5};

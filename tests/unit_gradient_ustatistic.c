@@ -51,7 +51,7 @@ static void by_definition(const double *k, size_t b, double mean[4])
     for (int i = 0; i < 4; i++) mean[i] = sum[i] / count[i];
 }
 
-TEST_TIMES(statistics_are_means_over_distinct_blocks, 30)
+TEST_TIMES(gradient_estimates_are_means_over_distinct_blocks, 30)
 {
     const size_t blocks = 4 + (size_t)_i % 6, inputs = 1 + (size_t)_i % 5;
     double gram[MOST * MOST], mean[4];
@@ -65,7 +65,7 @@ TEST_TIMES(statistics_are_means_over_distinct_blocks, 30)
     ck_assert_double_eq_tol(g.degenerate, 2 * g.energy / (double)(blocks * (blocks - 1)), 1e-12);
 }
 
-TEST(ends_solve_their_equations)
+TEST(gradient_interval_ends_solve_their_equations)
 {
     double gram[MOST * MOST], lo, hi;
     random_gram(5, MOST, 4, 1, gram);
@@ -86,7 +86,7 @@ TEST(ends_solve_their_equations)
 
 /* Where nothing shows a direction, all of the variance may lie along one: the upper end is that of
  * a plane as of any space, and only on a line is the average the variance. */
-TEST_TIMES(an_unclear_gradient_may_have_more_than_the_average_variance, 20)
+TEST_TIMES(gradient_upper_if_unclear_allows_more_than_average_variance, 20)
 {
     double gram[MOST * MOST], lo, hi;
     cr_gradient_statistics g;
@@ -101,7 +101,7 @@ TEST_TIMES(an_unclear_gradient_may_have_more_than_the_average_variance, 20)
                         q * sqrt(4 * hi * hi * v / MOST + g.degenerate) * (1 - 1e-9));
 }
 
-TEST(bounds_that_are_not_wanted_are_trivial)
+TEST(gradient_interval_without_tails_is_trivial)
 {
     double gram[MOST * MOST], lo, hi;
     random_gram(5, MOST, 4, 1, gram);
@@ -110,7 +110,7 @@ TEST(bounds_that_are_not_wanted_are_trivial)
     ck_assert_double_eq(hi, INFINITY);
 }
 
-TEST_TIMES(known_kurtosis_never_loosens_the_upper_end, 20)
+TEST_TIMES(gradient_upper_is_never_loosened_by_known_kurtosis, 20)
 {
     double gram[MOST * MOST], lo, plain, within;
     random_gram((uint64_t)_i, MOST, 8, 0, gram);
@@ -119,7 +119,7 @@ TEST_TIMES(known_kurtosis_never_loosens_the_upper_end, 20)
     ck_assert_double_le(within, plain);
 }
 
-TEST(smaller_tails_widen_the_interval)
+TEST(gradient_interval_widens_with_smaller_tails)
 {
     double gram[MOST * MOST], lo, hi, last_lo = INFINITY, last_hi = 0;
     random_gram(11, MOST, 3, 2, gram);
@@ -132,7 +132,7 @@ TEST(smaller_tails_widen_the_interval)
     }
 }
 
-TEST(no_gradient_and_no_noise_give_zero)
+TEST(gradient_interval_of_zeros_is_zero)
 {
     double gram[MOST * MOST] = {0}, lo, hi;
     find_interval(gram, MOST, 3, INFINITY, 0.05, 0.05, &lo, &hi);
@@ -140,7 +140,7 @@ TEST(no_gradient_and_no_noise_give_zero)
     ck_assert_double_eq(hi, 0);
 }
 
-TEST(too_few_blocks_give_the_trivial_interval)
+TEST(gradient_interval_of_too_few_blocks_is_trivial)
 {
     double gram[9] = {1, 2, 3, 2, 5, 6, 3, 6, 9}, lo, hi;
     cr_gradient_statistics g;
@@ -154,7 +154,7 @@ TEST(too_few_blocks_give_the_trivial_interval)
 }
 
 /* Squares of sums overflow before the sums do. */
-TEST(sums_that_overflow_give_the_trivial_interval)
+TEST(gradient_interval_of_sums_that_overflow_is_trivial)
 {
     enum { BLOCKS = 8 };
     double gram[BLOCKS * BLOCKS], lo, hi;

@@ -83,7 +83,7 @@ static void expect_sum(const job *j, const char *who, size_t begin)
                   j->row->inputs, begin, begin + SUMMED - 1);
 }
 
-TEST_ROWS(every_path_draws_the_cells_of_the_reference, rows)
+TEST_ROWS(cells_drawn_on_every_path_are_those_of_the_reference, rows)
 {
     job j = job_of(_i);
     const size_t inputs = j.row->inputs;
@@ -111,7 +111,7 @@ static int32_t cell_in_double(const job *j, const cr_source *s, size_t at)
     return (int32_t)n + (int32_t)((double)c.base / (double)c.h);
 }
 
-TEST_ROWS(double_finds_the_cells_of_the_reference, rows)
+TEST_ROWS(cell_find_in_double_gives_the_cells_of_the_reference, rows)
 {
     job j = job_of(_i);
     const cr_source s = cr_source_of(&j.noise);
@@ -149,7 +149,7 @@ static int double_decides(const cr_source *s, const struct special_cell *c)
     return fabs(at - rint(at)) < 0.5 - fabs((double)cell.factor) * e.error;
 }
 
-TEST(each_step_decides_only_where_it_is_right)
+TEST(cell_steps_decide_only_if_they_are_right)
 {
     const cr_noise noise = {.seed = SPECIAL_SEED, .inputs = 4};
     const cr_source s = cr_source_of(&noise);
@@ -174,7 +174,7 @@ TEST(each_step_decides_only_where_it_is_right)
 
 /* ---- double-double itself */
 /* Between two whole numbers the low part decides, however small it is. */
-TEST(what_is_just_off_a_half_goes_to_its_side)
+TEST(dd_nearest_rounds_to_the_side_of_a_half)
 {
     for (double n = -4; n <= 4; n++)
         for (int k = 54; k < 200; k++) {
@@ -193,7 +193,7 @@ static void expect_precise(cr_dd e, cr_dd want)
                   want.high, want.low);
 }
 
-TEST(precise_normals_are_within_2_to_the_minus_96_at_every_end)
+TEST(dd_normal_is_within_2_to_the_minus_96_at_every_end)
 {
     for (int i = 0; i < KIT_ROWS(precises); i++) {
         const struct precise *p = &precises[i];
@@ -203,7 +203,7 @@ TEST(precise_normals_are_within_2_to_the_minus_96_at_every_end)
 }
 
 /* Whole numbers are found exactly from what is closer than 1/4 to them. */
-TEST(precise_normals_are_within_3_quarters_of_their_last_place)
+TEST(dd_normal_is_within_3_quarters_of_its_last_place)
 {
     for (int row = 0; row < KIT_ROWS(many); row++) {
         uint64_t h = start;

@@ -70,7 +70,7 @@ static long double enumerate(const uint64_t *looks, size_t count, double q, cons
     return sum;
 }
 
-TEST_ROWS(crossing_is_that_of_all_sequences_rounded_up, small_tests)
+TEST_ROWS(group_crossing_is_that_of_all_sequences_rounded_up, small_tests)
 {
     const double shares[] = {0.003, 0.1, 0.37, 0.5, 0.9};
     const size_t count = small_tests[_i].count;
@@ -130,7 +130,7 @@ static group_case case_of(int i)
 }
 
 /* They use most of alpha, and beat the union bound. */
-TEST_TIMES(group_tests_never_pass_more_often_than_alpha_at_or_above_their_share, GRID)
+TEST_TIMES(group_tests_pass_with_at_most_alpha_from_their_share_on, GRID)
 {
     const group_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
@@ -158,7 +158,7 @@ TEST_TIMES(group_tests_never_pass_more_often_than_alpha_at_or_above_their_share,
 }
 
 /* The shares are close together, so that their numbers do not come in order by themselves. */
-TEST_TIMES(nested_tests_pass_for_greater_shares_and_stay_valid, GRID)
+TEST_TIMES(group_nest_orders_the_tests_and_keeps_them_valid, GRID)
 {
     enum { TESTS = 6 };
     group_case c = case_of(_i);
@@ -187,7 +187,7 @@ static void assert_spent(const group_case *c, const int64_t *critical)
 }
 
 /* And beyond the room nothing is touched. */
-TEST_TIMES(little_room_gives_a_valid_test_and_none_a_strong_last_look, GRID)
+TEST_TIMES(group_tests_with_little_room_are_valid_and_touch_no_more, GRID)
 {
     const group_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
@@ -203,7 +203,7 @@ TEST_TIMES(little_room_gives_a_valid_test_and_none_a_strong_last_look, GRID)
 
 /* So long that the paths cannot be followed any more: then the sum over the looks must not
  * exceed alpha. */
-TEST_TIMES(tests_of_any_length_keep_alpha_and_a_strong_last_look, 3)
+TEST_TIMES(group_tests_of_any_length_keep_alpha_and_a_strong_last_look, 3)
 {
     const uint64_t lasts[] = {20000, 200000, 5000000};
     group_case c = {.q = 0.3264, .alpha = 0.05};
@@ -220,7 +220,7 @@ TEST_TIMES(tests_of_any_length_keep_alpha_and_a_strong_last_look, 3)
     ck_assert(critical[c.count - 1] >= cr_binomial_critical(lasts[_i], c.q, c.alpha / 40));
 }
 
-TEST(long_stretches_between_looks_lose_no_paths)
+TEST(group_crossing_of_long_stretches_loses_no_paths)
 {
     const uint64_t looks[] = {100000, 850000};
     const double q = 1e-3;
@@ -245,7 +245,7 @@ TEST(long_stretches_between_looks_lose_no_paths)
 
 /* Where all paths fail too often before the first look there is none to follow, whatever lies in
  * the room. */
-TEST(what_lies_in_the_room_before_does_not_count)
+TEST(group_search_does_not_depend_on_the_contents_of_its_room)
 {
     uint64_t looks[48];
     int64_t clean[48], poisoned[48];
@@ -261,7 +261,7 @@ TEST(what_lies_in_the_room_before_does_not_count)
     ck_assert(crossing >= 0 && crossing <= 1e-25);
 }
 
-TEST(hopeless_tests_are_never_passed)
+TEST(group_tests_that_are_hopeless_are_never_passed)
 {
     const uint64_t looks[] = {10, 20};
     int64_t critical[2];

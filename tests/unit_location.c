@@ -1,17 +1,10 @@
-/* Order statistics and locations against sorting and by hand, on the line and on the circle. */
+/* Locations against sorting and by hand, on the line and on the circle. */
 #include "statistics/location.h"
-#include "statistics/order_statistics.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 
 #define MOST 400
 #define PI 3.14159265358979323846
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 /* Values of wildly different size and sign, with ties, in column 1 of 3; the failed ones are
  * left out of `sorted`. */
@@ -30,11 +23,11 @@ static size_t wild_values(uint64_t seed, size_t count, float *y, double *sorted)
         y[3 * i + 1] = value;
         if (isfinite(value)) sorted[usable++] = (double)value;
     }
-    qsort(sorted, usable, sizeof *sorted, ascending);
+    kit_sort(sorted, usable);
     return usable;
 }
 
-TEST_TIMES(order_statistics_agree_with_sorting, 11)
+TEST_TIMES(location_order_and_median_agree_with_sorting, 11)
 {
     static float y[3 * MOST];
     static double sorted[MOST];
@@ -50,26 +43,7 @@ TEST_TIMES(order_statistics_agree_with_sorting, 11)
     ck_assert_double_eq_tol(cr_location_median(&values), middle, 1e-15 * fabs(middle) + DBL_MIN);
 }
 
-static double at(const void *values, size_t i)
-{
-    return ((const double *)values)[i];
-}
-
-/* Many that are equal, or differ in their last bits only. */
-TEST_TIMES(order_statistics_of_ties_agree_with_sorting, 4)
-{
-    double values[3 * MOST], sorted[3 * MOST];
-    const size_t count = sizeof values / sizeof *values, kinds[] = {1, 2, 300, 3 * MOST};
-    for (size_t i = 0; i < count; i++)
-        values[i] = sorted[i] = 1 + DBL_EPSILON * (double)(i * 7919 % kinds[_i]);
-    qsort(sorted, count, sizeof *sorted, ascending);
-    const cr_indexed_values order = {.value = at, .context = values, .count = count};
-    for (size_t rank = 0; rank < count; rank++)
-        ck_assert_double_eq(cr_order_select(&order, rank), sorted[rank]);
-    ck_assert_double_nan(cr_order_select(&order, count));
-}
-
-TEST(mean_skips_failed_outputs)
+TEST(location_mean_skips_failed_outputs)
 {
     const float y[] = {1, NAN, 2, INFINITY, 6};
     const cr_values values = {.y = y, .count = 5, .stride = 1};
@@ -77,7 +51,7 @@ TEST(mean_skips_failed_outputs)
     ck_assert_uint_eq(cr_location_count(&values), 3);
 }
 
-TEST(huber_location_lies_between_median_and_mean)
+TEST(location_huber_lies_between_median_and_mean)
 {
     const float y[] = {0, 1, 2, 3, 100};
     const cr_values values = {.y = y, .count = 5, .stride = 1};
@@ -98,7 +72,7 @@ static void sign_of(double t[CR_LOCATION_CHUNK], const void *setting)
     for (int k = 0; k < CR_LOCATION_CHUNK; k++) t[k] = (t[k] > 0) - (t[k] < 0);
 }
 
-TEST(flat_stretch_gives_its_midpoint)
+TEST(location_root_of_a_flat_stretch_is_its_midpoint)
 {
     const float y[] = {0, 1, 4, 9};
     const cr_values values = {.y = y, .count = 4, .stride = 1};
@@ -121,7 +95,7 @@ static double excess_at(const float *y, size_t count, double width, double theta
 }
 
 /* What is sure without a sum leaves the bits as they are. */
-TEST_TIMES(huber_location_is_where_bisection_ends, 60)
+TEST_TIMES(location_huber_is_where_bisection_ends, 60)
 {
     float y[MOST];
     simulate_source source;
@@ -170,7 +144,7 @@ static double mean_of_degrees(const float *y, size_t count)
     return cr_location_circular_mean(&values);
 }
 
-TEST(circular_mean_keeps_the_unit_of_the_period)
+TEST(location_circular_mean_keeps_the_unit_of_the_period)
 {
     const float degrees[] = {350, 10, 30};
     ck_assert_double_eq_tol(mean_of_degrees(degrees, 3), 10, 1e-9);
@@ -179,7 +153,7 @@ TEST(circular_mean_keeps_the_unit_of_the_period)
     ck_assert_double_nan(mean_of_degrees(opposite + 1, 1));
 }
 
-TEST(equal_values_are_their_own_location)
+TEST(location_of_equal_values_is_their_value)
 {
     const float y[] = {-7.25f, -7.25f, -7.25f, -7.25f};
     const cr_values values = {.y = y, .count = 4, .stride = 1};
@@ -188,7 +162,7 @@ TEST(equal_values_are_their_own_location)
     ck_assert_double_eq(cr_location_huber(&values, 0.1), -7.25);
 }
 
-TEST(extreme_floats_are_ordered)
+TEST(location_order_of_extreme_floats)
 {
     const float y[] = {FLT_MAX, -FLT_MAX, FLT_TRUE_MIN, -FLT_TRUE_MIN, 0};
     const cr_values values = {.y = y, .count = 5, .stride = 1};
@@ -199,7 +173,7 @@ TEST(extreme_floats_are_ordered)
     ck_assert_double_eq(cr_location_median(&values), 0);
 }
 
-TEST(nothing_has_no_location)
+TEST(location_of_nothing_is_nan)
 {
     const float y[] = {NAN, INFINITY};
     const cr_values failed = {.y = y, .count = 2, .stride = 1},

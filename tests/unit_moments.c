@@ -38,7 +38,7 @@ TEST_ROWS(moments_do_not_depend_on_the_center, centers)
     ck_assert_double_eq_tol(cr_moments_square_skewness(&m), third / pow(second, 1.5), 1e-7);
 }
 
-TEST(many_small_terms_are_not_lost_beside_large_ones)
+TEST(moments_mean_keeps_small_terms_beside_large_ones)
 {
     cr_moments m;
     cr_moments_init(&m, 0);
@@ -58,7 +58,7 @@ static certreg_bounds interval(const cr_moments *m, double lo, double hi, double
     return b;
 }
 
-TEST(interval_is_the_mean_and_its_standard_errors)
+TEST(moments_asymptotic_is_the_mean_and_its_standard_errors)
 {
     /* Symmetric about the mean, so nothing is corrected for skewness of u. */
     const cr_moments m = MOMENTS(2000, 0, 1.5, 0.75, -0.5, 0.25);
@@ -75,7 +75,7 @@ TEST(interval_is_the_mean_and_its_standard_errors)
 }
 
 /* At values near 4e6 a deviation of 1e-9 is less than their ulp, and so is the interval. */
-TEST(ends_are_rounded_outward)
+TEST(moments_asymptotic_is_rounded_outward)
 {
     const double ulp = 0x1p-31, base = 4e6, third = ulp / 3; /* the sample mean: base + third */
     const cr_moments m = MOMENTS(300, base, base + ulp, base, base);
@@ -86,7 +86,7 @@ TEST(ends_are_rounded_outward)
     ck_assert_double_le(b.mean_hi - base, 8 * ulp);
 }
 
-TEST(one_sided_interval_keeps_the_other_end_of_the_range)
+TEST(moments_asymptotic_keeps_the_range_at_an_end_without_tail)
 {
     const cr_moments m = MOMENTS(1000, 0, -0.5, 0.5, 0.5, 0.5);
     certreg_bounds b = {0};
@@ -98,7 +98,7 @@ TEST(one_sided_interval_keeps_the_other_end_of_the_range)
 }
 
 /* Half of the outputs at each end: the variance is all that the range allows, and no less. */
-TEST(variance_is_capped_by_range_and_mean)
+TEST(moments_variance_is_capped_by_range_and_mean)
 {
     const cr_moments rare = MOMENTS(100, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0),
                      full = MOMENTS(100, 0, -1, 1);
@@ -112,7 +112,7 @@ TEST(variance_is_capped_by_range_and_mean)
     ck_assert_double_eq(cr_moments_max_variance(0, 1, 1, 1), 0);
 }
 
-TEST(quantile_grows_with_skewness_and_never_falls_below_normal)
+TEST(moments_skewed_quantile_grows_with_skewness)
 {
     double last = 2;
     for (double skewness = -4; skewness < 16; skewness += 0.5) {
@@ -131,7 +131,7 @@ TEST(quantile_grows_with_skewness_and_never_falls_below_normal)
 /* ---- limits */
 static const double equals[] = {0, 0.1, -3.7, 1e8};
 
-TEST_ROWS(equal_outputs_abstain_whatever_the_center, equals)
+TEST_ROWS(moments_asymptotic_of_equal_outputs_abstains, equals)
 {
     const cr_moments m = MOMENTS(777, 0.3, equals[_i]);
     const certreg_bounds b = interval(&m, -INFINITY, INFINITY, 0.01, CR_MOMENTS_ABSTAINED);
@@ -139,7 +139,7 @@ TEST_ROWS(equal_outputs_abstain_whatever_the_center, equals)
     ck_assert(b.mean_lo == -INFINITY && b.mean_hi == INFINITY && b.variance_hi == INFINITY);
 }
 
-TEST(two_nearly_equal_values_leave_a_variance)
+TEST(moments_variance_of_two_nearly_equal_values_is_positive)
 {
     const cr_moments m = MOMENTS(2, 0, 1e6, 1e6 + 1e-7);
     ck_assert_double_gt(cr_moments_variance(&m), 0);
@@ -147,7 +147,7 @@ TEST(two_nearly_equal_values_leave_a_variance)
                         2.5e-15);
 }
 
-TEST(fewer_than_two_values_and_what_is_no_number_abstain)
+TEST(moments_asymptotic_of_fewer_than_two_or_nan_abstains)
 {
     const cr_moments none = MOMENTS(0, 1, 0), one = MOMENTS(1, 1, 0.5),
                      no_number = MOMENTS(10, 0, 0, 1, 2, (double)NAN);

@@ -50,7 +50,7 @@ static const cr_weighting *found(certreg_estimator *e, int32_t k, size_t first, 
     return f;
 }
 
-TEST(equal_scores_are_swept_once)
+TEST(noise_sums_request_sweeps_equal_scores_once)
 {
     certreg_estimator *e = sampled(1);
     const cr_weighting *f = found(e, 0, 100, 0.25);
@@ -69,7 +69,7 @@ TEST(equal_scores_are_swept_once)
     ck_assert_ptr_ne(cr_noise_sums_request(&e->replay, &same, CR_SUMS_TOTAL, 1), f);
 }
 
-TEST(what_is_found_together_has_the_bits_of_what_is_found_alone)
+TEST(noise_sums_computed_together_have_the_bits_of_each_alone)
 {
     certreg_estimator *together = sampled(1), *alone = sampled(1);
     for (int32_t k = 0; k < OUTPUTS; k++) {
@@ -90,7 +90,7 @@ TEST(what_is_found_together_has_the_bits_of_what_is_found_alone)
 }
 
 /* The outputs come from an import, so that scores are equal and noise is not. */
-TEST(other_noise_is_swept_anew)
+TEST(noise_sums_get_sweeps_other_noise_anew)
 {
     certreg_estimator *e = create(NULL);
     const float y[SAMPLES][OUTPUTS] = {{1}, {2}, {-1}, {3}};
@@ -104,7 +104,7 @@ TEST(other_noise_is_swept_anew)
     ck_assert_double_ne(length[0], length[1]);
 }
 
-TEST(a_full_table_says_so_and_forgets_where_it_is_told)
+TEST(noise_sums_request_refuses_at_8_and_get_makes_room)
 {
     certreg_estimator *e = sampled(1);
     size_t kept = 0;
@@ -124,7 +124,7 @@ static double late(void *of)
     return *(double *)of;
 }
 
-TEST(a_sweep_that_is_late_leaves_nothing)
+TEST(noise_sums_get_that_is_late_leaves_nothing)
 {
     certreg_estimator *e = sampled(1);
     double now = 5;
@@ -163,7 +163,7 @@ static size_t questions_of(certreg_question *q)
 }
 
 /* More of them than fit into a sweep, with any number of threads. */
-TEST_TIMES(questions_in_one_call_are_answered_as_if_each_were_alone, 3)
+TEST_TIMES(noise_sums_shared_by_questions_change_no_certificate, 3)
 {
     certreg_question q[32];
     certreg_certificate all[32], one[32];
@@ -207,7 +207,7 @@ static int failing(void *user, const certreg_batch *b)
     return 0;
 }
 
-TEST(only_what_an_answer_uses_is_swept)
+TEST(noise_sums_are_computed_only_if_an_answer_uses_them)
 {
     certreg_model m = kit_model(wave, NULL, INPUTS, 1), fails = kit_model(failing, NULL, INPUTS, 1);
     m.lo = fails.lo = lo, m.hi = fails.hi = hi;
@@ -236,7 +236,7 @@ static size_t looks_at(certreg_estimator *e, const certreg_question *q, size_t c
     return looks;
 }
 
-TEST(vectors_that_fail_early_take_no_longer_together)
+TEST(noise_sums_of_vectors_that_fail_early_take_no_longer)
 {
     certreg_question q[6];
     for (int i = 0; i < 6; i++)
@@ -250,7 +250,7 @@ TEST(vectors_that_fail_early_take_no_longer_together)
 }
 
 /* Else the next input would have too little time left for its answer. */
-TEST(the_forecast_of_an_answer_does_not_learn_from_what_was_kept)
+TEST(noise_sums_that_were_kept_do_not_lower_the_answer_cost)
 {
     const certreg_question q = QUESTION(.tolerance = 1, .constraints = CERTREG_CONSTRAINTS_ECGM);
     certreg_estimator *e = create(NULL);

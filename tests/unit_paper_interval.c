@@ -50,7 +50,7 @@ static double product(int a, int b)
     return dot * y[2 * a + 1] * y[2 * b + 1];
 }
 
-TEST(square_is_the_mean_over_all_pairs)
+TEST(paper_square_is_the_mean_over_all_pairs)
 {
     double pairs = 0;
     for (int a = 0; a < N; a++)
@@ -67,7 +67,7 @@ static double projection(int a)
     return along;
 }
 
-TEST(gradient_variance_is_the_sample_variance_of_the_projections)
+TEST(paper_variance_is_the_sample_variance_of_the_projections)
 {
     double mean = 0, squares = 0;
     for (int a = 0; a < N; a++) mean += projection(a) / N;
@@ -76,7 +76,7 @@ TEST(gradient_variance_is_the_sample_variance_of_the_projections)
     ck_assert_double_eq_tol(cr_paper_square_variance(&paper), literal, 1e-6 * literal);
 }
 
-TEST(intervals_are_two_sided_at_half_of_alpha_each)
+TEST(paper_bounds_are_two_sided_at_half_of_alpha_each)
 {
     certreg_bounds b = {.sigma = 2};
     ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, &b),
@@ -98,7 +98,7 @@ TEST(intervals_are_two_sided_at_half_of_alpha_each)
     ck_assert_double_eq_tol(b.variance_hi, variance + whole * wobble, 1e-12);
 }
 
-TEST(equal_outputs_abstain)
+TEST(paper_bounds_of_equal_outputs_abstain)
 {
     cr_moments same;
     certreg_bounds b = {0};
@@ -111,7 +111,7 @@ TEST(equal_outputs_abstain)
     ck_assert_double_eq(b.gradient_hi, 1);
 }
 
-TEST(sums_of_different_samples_abstain)
+TEST(paper_bounds_of_sums_of_different_samples_abstain)
 {
     certreg_bounds b = {0};
     cr_paper_sums part = paper;

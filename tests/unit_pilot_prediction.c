@@ -20,7 +20,7 @@ static double prediction_of(const float *y, size_t count, size_t step, double to
     return cr_pilot_prediction(&pilot, tolerance, budget, noise_free);
 }
 
-TEST(pilot_is_about_fifteen_per_cent_and_leaves_whole_blocks)
+TEST(pilot_samples_are_about_15_per_cent_and_leave_whole_blocks)
 {
     for (size_t blocks = 0; blocks <= 128; blocks += 32)
         for (size_t max_samples = 2; max_samples < 20000; max_samples += 1 + max_samples / 50) {
@@ -38,7 +38,7 @@ TEST(pilot_is_about_fifteen_per_cent_and_leaves_whole_blocks)
         }
 }
 
-TEST(pilot_of_almost_nothing_leaves_a_sample)
+TEST(pilot_samples_of_almost_nothing_leave_a_sample)
 {
     ck_assert_uint_eq(cr_pilot_samples(0, 64), 0);
     ck_assert_uint_eq(cr_pilot_samples(1, 64), 0);
@@ -51,7 +51,7 @@ TEST(pilot_of_almost_nothing_leaves_a_sample)
 
 /* Six values about 1 within the tolerance of 2, and two far out on one side: the score of those
  * stops growing. */
-TEST(location_balances_the_tails)
+TEST(pilot_location_balances_the_tails)
 {
     const float even[] = {-3, -1, 0, 1, 3};
     ck_assert_double_eq_tol(location(even, 5, 1, 2, 0.5, 0.1, 0), 0, 1e-9);
@@ -64,7 +64,7 @@ TEST(location_balances_the_tails)
 }
 
 /* The root solves the equation that theory 6 writes down. */
-TEST_TIMES(location_is_the_root_of_the_written_score, 10)
+TEST_TIMES(pilot_location_is_the_root_of_the_written_score, 10)
 {
     const double tolerance = 0.8, h = _i % 2 ? 0.5 : 0.25;
     float y[31];
@@ -85,7 +85,7 @@ TEST_TIMES(location_is_the_root_of_the_written_score, 10)
     ck_assert_double_eq_tol(sum[1], 0, 1e-8);
 }
 
-TEST(few_pilot_samples_are_shrunk_to_the_noise_free_output)
+TEST(pilot_prediction_shrinks_few_samples_to_the_clean_output)
 {
     float y[90];
     for (int i = 0; i < 90; i++) y[i] = 1;
@@ -96,7 +96,7 @@ TEST(few_pilot_samples_are_shrunk_to_the_noise_free_output)
 }
 
 /* The output without noise is one of a kind that hardly any noisy one is. */
-TEST(a_noise_free_output_far_from_all_others_is_left_alone)
+TEST(pilot_prediction_ignores_a_noise_free_output_far_away)
 {
     float y[60];
     for (int i = 0; i < 60; i++) y[i] = i % 20 ? 0.01f * (float)(i % 7) : 5;
@@ -110,7 +110,7 @@ TEST(a_noise_free_output_far_from_all_others_is_left_alone)
     ck_assert_double_gt(prediction_of(y, 10, 1, 4, 400, 5, 0), 1.5);
 }
 
-TEST(angles_are_chosen_across_the_cut)
+TEST(pilot_prediction_of_angles_works_across_the_cut)
 {
     for (int turn = -6; turn <= 6; turn++) {
         const double origin = remainder(0.5 * turn, 2 * PI);
@@ -126,7 +126,7 @@ TEST(angles_are_chosen_across_the_cut)
     }
 }
 
-TEST(failed_outputs_are_skipped)
+TEST(pilot_prediction_skips_failed_outputs)
 {
     float y[40];
     for (int i = 0; i < 40; i++) y[i] = i % 2 ? 1 : (i % 4 ? (float)NAN : (float)INFINITY);

@@ -4,9 +4,9 @@
 #include "statistics/normal.h"
 #include "support/solver_fixture.h"
 
-/* ---- known values */
+/* ---- known values: ref_solve of support/reference_dual.h returns them as primal and as dual */
 static const struct {
-    double m, C, kappa, r, half, up, down;
+    double m, C, kappa, r, half, up, down; /* mean, variance, gradient, radius, range, changes */
 } known_values[] = {
     {0, 0.07, 0.2, 0.5, 3.14159265358979324, 0.13187827, 0.13187827},
     {2.5, 0.07, 0.15, 0.7, 3.14159265358979324, 0.16034799, 0.18709193},
@@ -17,7 +17,7 @@ static const struct {
     {0, 0.9, 0.7, 1.5, 1, 0.85196477, 0.85196477},
 };
 
-TEST_ROWS(known_values_are_met_to_their_last_digit, known_values)
+TEST_ROWS(worst_case_has_known_values_to_their_last_digit, known_values)
 {
     const double up = known_values[_i].up, down = known_values[_i].down, last = 0.5e-8,
                  half = known_values[_i].half;
@@ -41,7 +41,7 @@ static const struct {
     {0.99, 2},   {0.01, 2},  {1e-6, 1}, {1e-6, 5},   {0.999999, 1}, {0.3, 6},
 };
 
-TEST_ROWS(half_space_moves_as_neyman_and_pearson_say, half_spaces)
+TEST_ROWS(worst_case_of_a_half_space_is_that_of_neyman_and_pearson, half_spaces)
 {
     const double p = half_spaces[_i].p, r = half_spaces[_i].r, q = cr_normal_quantile(p),
                  up = cr_normal_cdf(q + r) - p, down = p - cr_normal_cdf(q - r),
@@ -74,7 +74,7 @@ static double norm_beyond(int order, double r)
 }
 
 /* The greatest of sqrt(C - k^2) T_1 + r k lies at k = sqrt(C) r / T_0. */
-TEST_ROWS(shift_without_a_range_has_a_closed_form, radii)
+TEST_ROWS(worst_case_without_a_range_has_a_closed_form, radii)
 {
     const double r = radii[_i], C = 2.5, all = norm_beyond(0, r), rest = norm_beyond(1, r),
                  best = sqrt(C) * r / all;
@@ -96,7 +96,7 @@ TEST_ROWS(shift_without_a_range_has_a_closed_form, radii)
     assert_tight(shift_of(&bounds, r).rise, sqrt(C) * r / 0.5, 1e-12);
 }
 
-TEST_ROWS(moment_alone_is_a_ball_of_mean_and_deviation, radii)
+TEST_ROWS(worst_case_by_the_moment_alone_has_a_closed_form, radii)
 {
     const double r = radii[_i], root = sqrt(0.22);
     const certreg_bounds bounds = of_kinds(Q);
@@ -108,7 +108,7 @@ TEST_ROWS(moment_alone_is_a_ball_of_mean_and_deviation, radii)
     assert_tight(0.25 - got.mean_least, root * exp(0.5 * r * r), 1e-12);
 }
 
-TEST(range_alone_bounds_by_the_half_space_in_its_middle)
+TEST(worst_case_by_the_range_alone_is_a_central_half_space)
 {
     const certreg_bounds bounds = known(R, 0, 0, 0, -1, 2);
     const certreg_mean_change tiny = shift_of(&bounds, 0.01), huge = shift_of(&bounds, 20);
@@ -117,7 +117,7 @@ TEST(range_alone_bounds_by_the_half_space_in_its_middle)
     ck_assert_double_eq_tol(huge.drop, 3, 1e-12);
 }
 
-TEST(shifted_mean_over_a_box_is_tighter_than_its_parts)
+TEST(worst_case_of_the_mean_in_a_box_is_tighter_than_its_parts)
 {
     const certreg_bounds bounds = given(M | R, -0.5, 0.8, 0, 0, 0, -1, 1),
                          touching = given(M | R, 0.9, 1, 0, 0, 0, -1, 1);
@@ -132,7 +132,7 @@ TEST(shifted_mean_over_a_box_is_tighter_than_its_parts)
 }
 
 /* At the edge of what is feasible (the infeasible side is in unit_solver_refusals.c). */
-TEST(functions_that_only_just_exist_are_found)
+TEST(worst_case_of_functions_that_only_just_exist)
 {
     const certreg_bounds affine = known(M | V | G, 0, 0.25, 0.5, 0, 0),
                          unbounded = known(ALL, 0, 0.25, 0.5, -INFINITY, INFINITY),
@@ -149,7 +149,7 @@ TEST(functions_that_only_just_exist_are_found)
 
 /* ---- families */
 /* But for searches that are not sure of their end. */
-TEST_RANGE(drop_is_the_rise_of_the_mirror_image, 1, SETS + 1)
+TEST_RANGE(worst_case_drop_is_the_rise_of_the_mirror_image, 1, SETS + 1)
 {
     static const double shifts[] = {1e-8, 0.01, 0.7, 3};
     const certreg_bounds bounds = of_kinds(kinds_of((uint32_t)_i));
@@ -170,7 +170,7 @@ TEST_RANGE(drop_is_the_rise_of_the_mirror_image, 1, SETS + 1)
 
 /* The moment is also used where mean and variance are: it bounds the two together. A mean that is
  * given limits the box in every family. */
-TEST_RANGE(family_leaves_out_facts_as_if_they_were_not_there, 1, ALL + 1)
+TEST_RANGE(worst_case_family_leaves_out_constraints, 1, ALL + 1)
 {
     const uint32_t family = (uint32_t)_i, both = M | V;
     for (int moment = 0; moment < 2; moment++) {
@@ -188,7 +188,7 @@ TEST_RANGE(family_leaves_out_facts_as_if_they_were_not_there, 1, ALL + 1)
 }
 
 /* ---- limits */
-TEST_RANGE(radius_zero_moves_nothing, 1, SETS + 1)
+TEST_RANGE(worst_case_at_radius_zero_is_zero, 1, SETS + 1)
 {
     const uint32_t constraints = kinds_of((uint32_t)_i);
     if (!(constraints & (V | R | Q))) return; /* nothing bounds the function: see below */
@@ -201,7 +201,7 @@ TEST_RANGE(radius_zero_moves_nothing, 1, SETS + 1)
 
 static const uint32_t unvarying[] = {V, M | V, M | V | R, V | G, ALL, Q, Q | R};
 
-TEST_ROWS(no_variance_or_moment_means_no_shift, unvarying)
+TEST_ROWS(worst_case_without_variance_or_moment_is_zero, unvarying)
 {
     certreg_bounds bounds = known(unvarying[_i], 0.25, 0, 0, -1, 1);
     bounds.moment_center = 0.25;
@@ -210,7 +210,7 @@ TEST_ROWS(no_variance_or_moment_means_no_shift, unvarying)
     if (unvarying[_i] & Q) ck_assert(got.mean_least == 0.25 && got.mean_greatest == 0.25);
 }
 
-TEST_TIMES(mean_at_an_end_of_the_range_cannot_move, 2)
+TEST_TIMES(worst_case_of_a_mean_at_an_end_of_the_range_is_zero, 2)
 {
     const certreg_bounds bounds = known(M | V | R, _i ? 1 : -1, 0.5, 0, -1, 1);
     const certreg_mean_change got = shift_of(&bounds, 3);
@@ -219,7 +219,7 @@ TEST_TIMES(mean_at_an_end_of_the_range_cannot_move, 2)
 
 /* All of the moment is the square of the distance: what is left of the variance is rounding, and
  * is not taken for nothing. */
-TEST_TIMES(mean_at_the_end_that_the_moment_allows_has_hardly_a_variance, 2)
+TEST_TIMES(worst_case_of_a_mean_at_the_end_of_the_moment_is_tiny, 2)
 {
     certreg_bounds bounds = known(Q | M | (_i ? (uint32_t)R : 0), 0.25 + 0.6, 0, 0, -1, 1.5);
     bounds.moment_center = 0.25, bounds.moment_hi = 0.36;
@@ -229,7 +229,7 @@ TEST_TIMES(mean_at_the_end_that_the_moment_allows_has_hardly_a_variance, 2)
 
 static const uint32_t boundless[] = {0, M, G, M | G};
 
-TEST_ROWS(facts_that_bound_nothing_give_an_infinite_shift, boundless)
+TEST_ROWS(worst_case_is_infinite_if_nothing_is_bounded, boundless)
 {
     const certreg_bounds bounds = known(boundless[_i], 0.2, 0.5, 0.1, 0, 0);
     const certreg_mean_change got = shift_of(&bounds, 1e-3);
@@ -237,7 +237,7 @@ TEST_ROWS(facts_that_bound_nothing_give_an_infinite_shift, boundless)
     ck_assert(got.mean_least == -INFINITY && got.mean_greatest == INFINITY);
 }
 
-TEST(range_open_on_one_side_without_variance_is_no_bound_on_that_side)
+TEST(worst_case_is_infinite_on_the_open_side_of_the_range)
 {
     const certreg_bounds above = known(M | R, 0.2, 0, 0, 0, INFINITY),
                          below = known(M | R, 0.2, 0, 0, -INFINITY, 1);
@@ -249,7 +249,7 @@ TEST(range_open_on_one_side_without_variance_is_no_bound_on_that_side)
 
 static const double far[] = {9, 14, 25.9, 26.1, 1e3, 1e300, INFINITY};
 
-TEST_ROWS(huge_radius_leaves_the_range, far)
+TEST_ROWS(worst_case_at_huge_radii_leaves_the_range, far)
 {
     certreg_bounds bounds = given(ALL, 0.1, 0.3, 0.2, 0.15, 0.15, -1, 1.5);
     const certreg_mean_change got = shift_of(&bounds, far[_i]);
@@ -260,7 +260,7 @@ TEST_ROWS(huge_radius_leaves_the_range, far)
     ck_assert(shift_of(&bounds, far[_i]).rise > 1e15);
 }
 
-TEST(extreme_moments_neither_overflow_into_a_bound_nor_vanish)
+TEST(worst_case_of_extreme_moments_neither_overflows_nor_vanishes)
 {
     static const double hi[] = {5e-324, 1e-300, 1e-200, 1e200, 1e300, DBL_MAX},
                         center[] = {0, 1e-160, 1, 1e150, -1e300, DBL_MAX};

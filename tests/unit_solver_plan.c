@@ -62,7 +62,7 @@ static certreg_bounds any_bounds(uint64_t seed, double *tolerance)
     return seed % 2 ? problem_bounds(&p) : h.bounds;
 }
 
-TEST_ROWS(radius_is_within_its_accuracy_of_the_largest_and_never_above, accuracies)
+TEST_ROWS(bisection_accuracy_bounds_the_loss_of_the_radius, accuracies)
 {
     certreg_bisection *coarse = with((certreg_bisection_plan){.accuracy = accuracies[_i]});
     for (uint64_t seed = 0; seed < 200; seed++) {
@@ -78,7 +78,7 @@ TEST_ROWS(radius_is_within_its_accuracy_of_the_largest_and_never_above, accuraci
 }
 
 /* Each function may end where the one before it has left off, a little lower. */
-TEST(accuracy_does_not_add_up_over_functions)
+TEST(bisection_accuracy_does_not_add_up_over_functions)
 {
     enum { FUNCTIONS = 12 };
     certreg_bounds several[FUNCTIONS];
@@ -98,7 +98,7 @@ TEST(accuracy_does_not_add_up_over_functions)
     ck_assert_double_ge(got.radius, fine.radius * 0.95);
 }
 
-TEST(coarse_radius_takes_fewer_evaluations)
+TEST(bisection_that_is_coarse_takes_fewer_evaluations)
 {
     certreg_bisection *coarse = with((certreg_bisection_plan){.accuracy = 0.01});
     uint32_t fine = 0, less = 0;
@@ -111,7 +111,7 @@ TEST(coarse_radius_takes_fewer_evaluations)
 
 static const double caps[] = {10, 3, 0.5, 1e-3};
 
-TEST_ROWS(search_ends_at_the_cap, caps)
+TEST_ROWS(bisection_ends_at_the_cap, caps)
 {
     certreg_bisection *capped = with((certreg_bisection_plan){.cap = caps[_i]});
     for (uint64_t seed = 0; seed < 200; seed++) {
@@ -132,7 +132,7 @@ TEST_ROWS(search_ends_at_the_cap, caps)
 }
 
 /* ---- statistics */
-TEST(nothing_is_told_before_the_first_call)
+TEST(solver_info_is_zero_before_the_first_call)
 {
     const certreg_solve_info nothing = {.struct_size = sizeof nothing},
                              of_solver = solver_info(solver),
@@ -152,7 +152,7 @@ static void assert_counted(certreg_solve_info info, uint32_t limit)
     ck_assert_uint_eq(info.reserved, 0);
 }
 
-TEST(ordinary_call_is_counted_and_conclusive)
+TEST(solver_info_of_an_ordinary_call)
 {
     change_of(solver, &ordinary, 0.3);
     assert_counted(solver_info(solver), CERTREG_WORST_CASE_EVALUATIONS);
@@ -160,7 +160,7 @@ TEST(ordinary_call_is_counted_and_conclusive)
     assert_counted(bisection_info(bisection), CERTREG_RADIUS_EVALUATIONS);
 }
 
-TEST(calls_and_their_statistics_do_not_depend_on_earlier_ones)
+TEST(solver_info_does_not_depend_on_earlier_calls)
 {
     for (uint64_t seed = 0; seed < 30; seed++) {
         const hostile one = hard(seed), other = hard(seed + 1);
@@ -181,7 +181,7 @@ TEST(calls_and_their_statistics_do_not_depend_on_earlier_ones)
     }
 }
 
-TEST(functions_are_counted_together)
+TEST(bisection_info_counts_all_functions_together)
 {
     const certreg_bounds two[2] = {ordinary, ordinary};
     const double threshold[2] = {-0.2, -0.2};
@@ -193,7 +193,7 @@ TEST(functions_are_counted_together)
 }
 
 /* Bounds at which two quadratures of one integral still disagree when both are finer. */
-TEST(final_evaluations_that_disagree_are_told)
+TEST(solver_info_reports_final_evaluations_that_disagree)
 {
     const hostile h = hard(10109);
     change_of(solver, &h.bounds, h.r);
@@ -203,7 +203,7 @@ TEST(final_evaluations_that_disagree_are_told)
     ck_assert_uint_gt(info.loose, 0);
 }
 
-TEST(statistics_need_a_handle_and_a_struct_and_keep_the_error_of_the_last_call)
+TEST(solver_info_needs_a_handle_and_keeps_the_error)
 {
     certreg_mean_change change = {.struct_size = sizeof change};
     certreg_solve_info info = {.struct_size = sizeof info}, unsized = {.struct_size = 12};
@@ -227,10 +227,10 @@ static int is_looser(certreg_mean_change bound, certreg_mean_change than)
 
 enum { ROWS = 900 };
 
-TEST(limited_bound_is_looser_and_says_so_but_never_wrong)
+TEST(solver_of_few_evaluations_is_looser_but_never_wrong)
 {
-    const certreg_solver_plan plan = {.struct_size = sizeof plan,
-                                      .max_evaluations = CERTREG_LEAST_WORST_CASE_EVALUATIONS};
+    const certreg_solver_plan plan =
+        STRUCT(certreg_solver_plan, .max_evaluations = CERTREG_LEAST_WORST_CASE_EVALUATIONS);
     certreg_solver *limited;
     int looser = 0;
     ck_assert_int_eq(certreg_solver_create(&plan, NULL, &limited), CERTREG_OK);
@@ -248,7 +248,7 @@ TEST(limited_bound_is_looser_and_says_so_but_never_wrong)
     ck_assert_int_gt(looser, 2);
 }
 
-TEST(limited_radius_is_smaller_and_says_so_but_never_wrong)
+TEST(bisection_of_few_evaluations_is_smaller_but_never_wrong)
 {
     certreg_bisection *limited =
         with((certreg_bisection_plan){.max_evaluations = CERTREG_LEAST_RADIUS_EVALUATIONS});
@@ -267,7 +267,7 @@ TEST(limited_radius_is_smaller_and_says_so_but_never_wrong)
 }
 
 /* ---- plans */
-TEST(plan_of_zeros_is_the_default)
+TEST(bisection_plan_of_zeros_is_the_default)
 {
     certreg_bisection *zeros = with((certreg_bisection_plan){0});
     const certreg_radius want = radius_of(bisection, &ordinary, 0.2),
@@ -297,13 +297,12 @@ static const struct {
     {{.cap = NAN}, CERTREG_E_INVALID, "plan.cap"},
 };
 
-TEST_ROWS(bad_plan_is_named, bad_plans)
+TEST_ROWS(solver_and_bisection_plan_names_the_bad_field, bad_plans)
 {
     certreg_bisection_plan plan = bad_plans[_i].plan;
-    certreg_solver_plan shorter = {.struct_size = sizeof shorter,
-                                   .max_evaluations = plan.max_evaluations,
-                                   .memory = plan.memory,
-                                   .memory_bytes = plan.memory_bytes};
+    certreg_solver_plan shorter = STRUCT(certreg_solver_plan,
+                                         .max_evaluations = plan.max_evaluations,
+                                         .memory = plan.memory, .memory_bytes = plan.memory_bytes);
     certreg_error why = {.struct_size = sizeof why};
     certreg_bisection *b = bisection;
     certreg_solver *s = solver;
@@ -319,12 +318,12 @@ TEST_ROWS(bad_plan_is_named, bad_plans)
     KIT_SAYS(&why, bad_plans[_i].word);
 }
 
-TEST(limits_of_evaluations_are_those_that_the_header_states)
+TEST(solver_and_bisection_plan_limits_of_evaluations)
 {
-    certreg_solver_plan of_solver = {.struct_size = sizeof of_solver,
-                                     .max_evaluations = CERTREG_LEAST_WORST_CASE_EVALUATIONS - 1};
-    certreg_bisection_plan of_bisection = {.struct_size = sizeof of_bisection,
-                                           .max_evaluations = CERTREG_LEAST_RADIUS_EVALUATIONS - 1};
+    certreg_solver_plan of_solver =
+        STRUCT(certreg_solver_plan, .max_evaluations = CERTREG_LEAST_WORST_CASE_EVALUATIONS - 1);
+    certreg_bisection_plan of_bisection =
+        STRUCT(certreg_bisection_plan, .max_evaluations = CERTREG_LEAST_RADIUS_EVALUATIONS - 1);
     certreg_solver *s;
     certreg_bisection *b;
     ck_assert_int_eq(certreg_solver_create(&of_solver, NULL, &s), CERTREG_E_INVALID);
@@ -332,13 +331,12 @@ TEST(limits_of_evaluations_are_those_that_the_header_states)
     /* plans with the least are those of the tests above */
 }
 
-TEST(handles_live_in_callers_memory)
+TEST(solver_and_bisection_live_in_the_callers_memory)
 {
     certreg_solver_plan of_solver = {
         .struct_size = sizeof of_solver, .memory = memory, .memory_bytes = certreg_solver_size()};
-    certreg_bisection_plan of_bisection = {.struct_size = sizeof of_bisection,
-                                           .memory = memory,
-                                           .memory_bytes = certreg_bisection_size()};
+    certreg_bisection_plan of_bisection =
+        STRUCT(certreg_bisection_plan, .memory = memory, .memory_bytes = certreg_bisection_size());
     certreg_solver *s;
     certreg_bisection *b;
     ck_assert_int_eq(certreg_solver_create(&of_solver, NULL, &s), CERTREG_OK);
@@ -353,7 +351,7 @@ TEST(handles_live_in_callers_memory)
     certreg_solver_destroy(NULL), certreg_bisection_destroy(NULL);
 }
 
-TEST(create_needs_a_place_for_the_handle)
+TEST(solver_and_bisection_create_need_a_place_for_the_handle)
 {
     certreg_error why = {.struct_size = sizeof why};
     ck_assert_int_eq(certreg_solver_create(NULL, &why, NULL), CERTREG_E_INVALID);
@@ -362,7 +360,7 @@ TEST(create_needs_a_place_for_the_handle)
     KIT_SAYS(&why, "out");
 }
 
-TEST(later_plans_are_refused_where_they_say_something_new)
+TEST(bisection_plan_of_a_later_version_is_refused_if_it_is_used)
 {
     struct {
         certreg_bisection_plan known;

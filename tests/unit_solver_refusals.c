@@ -81,7 +81,7 @@ static const struct {
     {FIELD(moment_hi), INFINITY},
 };
 
-TEST_ROWS(bad_field_is_named, bad_fields)
+TEST_ROWS(solver_and_bisection_name_the_bad_field_of_bounds, bad_fields)
 {
     certreg_bounds bounds = good();
     const char *name = bad_fields[_i].name;
@@ -95,7 +95,7 @@ TEST_ROWS(bad_field_is_named, bad_fields)
 /* Fields of constraints that are not named hold nothing, so nothing can be wrong with them. */
 static const uint32_t kinds[] = {M, V, G, R, Q};
 
-TEST_ROWS(field_of_an_unnamed_fact_is_not_read, kinds)
+TEST_ROWS(solver_does_not_read_fields_without_their_constraint, kinds)
 {
     certreg_bounds bounds = given(kinds[_i], NAN, NAN, NAN, NAN, NAN, NAN, NAN);
     const certreg_bounds some = good();
@@ -115,12 +115,12 @@ static const struct {
     double mean_lo, mean_hi, variance, gradient, lo, hi, center, moment;
     const char *word;
 } infeasible[] = {
+    /* name, constraints, mean_lo, mean_hi, variance, gradient, lo, hi, center, moment, word */
     {"a gradient above the deviation", V | G, 0, 0, 0.25, 0.6, 0, 0, 0, 0, "gradient_lo"},
-    {"likewise within a range", ALL, 0, 0, 0.25, 0.6, -1, 1, 0, 0, "gradient_lo"},
+    {"the same within a range", ALL, 0, 0, 0.25, 0.6, -1, 1, 0, 0, "gradient_lo"},
     {"an affine function within a range", ALL, 0, 0, 0.25, 0.5, -1, 1, 0, 0, "gradient_lo"},
     {"or above an end", ALL, 0, 0, 0.25, 0.5, -1, INFINITY, 0, 0, "gradient_lo"},
-    {"a gradient above a half-space's", M | G | R, 0.6, 0.6, 0, 0.5599244, -1, 1, 0, 0,
-     "gradient_lo"},
+    {"above a half-space's", M | G | R, 0.6, 0.6, 0, 0.5599244, -1, 1, 0, 0, "gradient_lo"},
     {"a gradient at an end", ALL, 1, 1, 0.5, 0.1, -1, 1, 0, 0, "gradient_lo"},
     {"a mean above the range", M | R, 1.5, 1.5, 0, 0, -1, 1, 0, 0, "range"},
     {"a mean below the range", M | R, -3, -2, 0, 0, -1, 1, 0, 0, "range"},
@@ -129,7 +129,7 @@ static const struct {
     {"a gradient beyond the moment", Q | G, 0, 0, 0, 0.61, 0, 0, 0.25, 0.36, "gradient_lo"},
 };
 
-TEST_ROWS(facts_of_no_function_are_infeasible, infeasible)
+TEST_ROWS(solver_and_bisection_report_infeasible_bounds, infeasible)
 {
     certreg_bounds b = given(infeasible[_i].constraints, infeasible[_i].mean_lo,
                              infeasible[_i].mean_hi, infeasible[_i].variance,
@@ -139,7 +139,7 @@ TEST_ROWS(facts_of_no_function_are_infeasible, infeasible)
     bounds_are_refused(&b, 0, CERTREG_E_INFEASIBLE, infeasible[_i].word);
 }
 
-TEST(unknown_kinds_and_families_are_refused)
+TEST(solver_and_bisection_refuse_unknown_constraints)
 {
     certreg_bounds bounds = good();
     bounds_are_refused(&bounds, 64, CERTREG_E_INVALID, "constraints");
@@ -148,7 +148,7 @@ TEST(unknown_kinds_and_families_are_refused)
 }
 
 /* ---- other arguments */
-TEST(bad_radius_tolerance_and_threshold_are_named)
+TEST(solver_and_bisection_name_bad_radius_and_tolerance)
 {
     static const double radii[] = {NAN, -1e-300, -1, -INFINITY},
                         tolerances[] = {NAN, 0, -1, INFINITY, -INFINITY};
@@ -162,7 +162,7 @@ TEST(bad_radius_tolerance_and_threshold_are_named)
 }
 
 /* Also behind an element that already makes the radius 0. */
-TEST(bad_element_of_an_array_is_named)
+TEST(bisection_above_names_the_bad_element_of_an_array)
 {
     certreg_bounds two[2] = {known(M | R, 0.1, 0, 0, 0, 1), known(M | R, 0.9, 0, 0, 0, 1)};
     const double threshold[2] = {0.5, 0.5};
@@ -174,7 +174,7 @@ TEST(bad_element_of_an_array_is_named)
     radius_is_refused(two, threshold, 2, 0, CERTREG_E_INVALID, "bounds[1].constraints");
 }
 
-TEST(error_of_the_last_call_is_forgotten)
+TEST(solver_and_bisection_error_is_that_of_the_last_call)
 {
     certreg_bounds bounds = good();
     bounds.sigma = NAN;
@@ -186,7 +186,7 @@ TEST(error_of_the_last_call_is_forgotten)
 }
 
 /* ---- structs and handles */
-TEST(bounds_of_other_versions_are_told_apart)
+TEST(solver_distinguishes_bounds_of_other_versions)
 {
     struct {
         certreg_bounds known;
@@ -201,7 +201,7 @@ TEST(bounds_of_other_versions_are_told_apart)
     bounds_are_refused(NULL, 0, CERTREG_E_INVALID, "bounds");
 }
 
-TEST(output_of_a_wrong_size_is_not_touched)
+TEST(solver_and_bisection_leave_outputs_of_a_wrong_size)
 {
     const certreg_bounds bounds = good();
     certreg_mean_change change = {.struct_size = 12, .rise = 7};
@@ -222,7 +222,7 @@ TEST(output_of_a_wrong_size_is_not_touched)
     ck_assert(newer.later == 0 && newer.known.struct_size == sizeof newer);
 }
 
-TEST(no_handle_is_refused)
+TEST(solver_and_bisection_refuse_null_handles)
 {
     certreg_mean_change change = {.struct_size = sizeof change};
     certreg_radius radius = {.struct_size = sizeof radius};
@@ -235,7 +235,7 @@ TEST(no_handle_is_refused)
 }
 
 /* ---- busy handles, marked by hand, since these calls call nobody back */
-TEST(busy_solvers_refuse_and_keep_their_error)
+TEST(solver_that_is_busy_refuses_and_keeps_its_error)
 {
     const certreg_bounds bounds = good();
     certreg_mean_change change = {.struct_size = sizeof change}, unsized = {.struct_size = 3};
@@ -251,7 +251,7 @@ TEST(busy_solvers_refuse_and_keep_their_error)
     ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, &change), CERTREG_OK);
 }
 
-TEST(busy_bisections_refuse_and_keep_their_error)
+TEST(bisection_that_is_busy_refuses_and_keeps_its_error)
 {
     const certreg_bounds bounds = good();
     ck_assert_int_eq(cr_call_guard_enter(&bisection->guard, &bisection->error), CERTREG_OK);

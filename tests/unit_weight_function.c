@@ -1,5 +1,5 @@
 /* Weights for prediction intervals under attack, against their definition on a fine grid and the
- * worst laws on two points; the points in at least so many intervals, and sorting, by counting. */
+ * worst laws on two points. */
 #include <certreg/interval.h>
 #include "statistics/binomial.h"
 #include "conformal/conformal.h"
@@ -74,7 +74,7 @@ static double attained(const curves *on, double alpha)
 
 /* Weights that are large enough on some points, and nowhere else, fail here: by one part in 1,000
  * where they are not lifted (seen). */
-TEST_ROWS(weights_are_at_least_what_is_missed_and_hardly_more, cases)
+TEST_ROWS(weights_choose_is_at_least_what_is_missed_and_hardly_more, cases)
 {
     static curves on;
     const cr_weights_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
@@ -93,7 +93,7 @@ TEST_ROWS(weights_are_at_least_what_is_missed_and_hardly_more, cases)
 }
 
 /* Any weights, and not only those that were chosen. */
-TEST_TIMES(a_proof_is_at_least_what_a_grid_shows_and_hardly_more, 40)
+TEST_TIMES(majorant_scale_is_at_least_that_of_a_grid_and_hardly_more, 40)
 {
     simulate_source source;
     simulate_seed(&source, 100 + (uint64_t)_i);
@@ -123,7 +123,7 @@ TEST_TIMES(a_proof_is_at_least_what_a_grid_shows_and_hardly_more, 40)
     ck_assert_int_eq(lacks.count > 0, shown > 1.0005);
 }
 
-TEST(scores_are_kept_at_levels_that_rise)
+TEST(weights_levels_rise)
 {
     for (uint64_t n = 1; n < 20000000; n += 1 + n / 3) {
         uint64_t above[CR_WEIGHTS_LEVELS];
@@ -136,15 +136,10 @@ TEST(scores_are_kept_at_levels_that_rise)
 
 /* sigma*scale is a float, so the noise of a feature may be smaller than asked for by 2^-22 of it
  * (theory 12), and a shift longer in units of this noise. */
-TEST(rules_hold_for_the_noise_that_floats_allow)
+TEST(interval_rule_holds_for_the_noise_that_floats_allow)
 {
-    const certreg_coverage c = {.struct_size = sizeof c,
-                                .alpha = 0.1,
-                                .radius = 1000,
-                                .sigma = 500,
-                                .points = 500,
-                                .calibration_samples = 101,
-                                .samples = 101};
+    const certreg_coverage c = STRUCT(certreg_coverage, .alpha = 0.1, .radius = 1000, .sigma = 500,
+                                      .points = 500, .calibration_samples = 101, .samples = 101);
     certreg_rule r = {.struct_size = sizeof r};
     ck_assert_int_eq(certreg_interval_rule(&c, NULL, NULL, &r), CERTREG_OK);
     const cr_weights_setting least = setting(101, 101, 2 * (1 + 0x1p-22));
@@ -152,7 +147,7 @@ TEST(rules_hold_for_the_noise_that_floats_allow)
     ck_assert_uint_eq(r.sample_rank, cr_weights_choose(&least).sample);
 }
 
-TEST_ROWS(the_least_number_of_points_is_the_least, cases)
+TEST_ROWS(weights_least_points_is_the_least, cases)
 {
     cr_weights_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
     const uint64_t least = cr_weights_least_points(&s);
@@ -165,7 +160,7 @@ TEST_ROWS(the_least_number_of_points_is_the_least, cases)
     }
 }
 
-TEST(without_a_shift_it_is_split_conformal_prediction)
+TEST(weights_without_a_shift_are_split_conformal_prediction)
 {
     for (uint64_t points = 1; points < 60; points++) {
         cr_weights_setting s = setting(101, 101, 0);
@@ -180,7 +175,7 @@ TEST(without_a_shift_it_is_split_conformal_prediction)
 }
 
 /* As a double, 1/161 is smaller than it is. */
-TEST(the_least_number_of_points_leaves_a_budget_where_alpha_rounds)
+TEST(weights_least_points_leaves_a_budget_if_alpha_rounds)
 {
     for (uint64_t needed = 2; needed < 1000; needed++) {
         cr_weights_setting s = setting(101, 101, 0);
@@ -191,7 +186,7 @@ TEST(the_least_number_of_points_leaves_a_budget_where_alpha_rounds)
     }
 }
 
-TEST(a_longer_shift_and_a_smaller_alpha_need_larger_sets)
+TEST(weights_of_longer_shifts_and_smaller_alpha_need_larger_sets)
 {
     double sharp = 1;
     for (double shift = 0; shift < 2; shift += 0.25) {
@@ -209,45 +204,6 @@ TEST(a_longer_shift_and_a_smaller_alpha_need_larger_sets)
 }
 
 /* ---- thresholds */
-typedef struct weighted {
-    double value[60], weight[60];
-} weighted;
-
-static double value_at(const void *of, size_t i)
-{
-    return ((const weighted *)of)->value[i];
-}
-
-static double weight_at(const void *of, size_t i)
-{
-    return ((const weighted *)of)->weight[i];
-}
-
-/* Weights are multiples of 1/8, so that no sum rounds. */
-TEST(thresholds_agree_with_counting)
-{
-    simulate_source source;
-    simulate_seed(&source, 4);
-    for (int run = 0; run < 3000; run++) {
-        weighted w;
-        const size_t count = 1 + (size_t)(59 * simulate_uniform(&source));
-        double all = 0;
-        for (size_t i = 0; i < count; i++) {
-            w.value[i] = i % 9 ? floor(40 * simulate_uniform(&source)) / 4 - 5 : INFINITY;
-            all += w.weight[i] = (1 + floor(20 * simulate_uniform(&source))) / 8;
-        }
-        const double budget = floor(8 * all * simulate_uniform(&source)) / 8;
-        const cr_indexed_values order = {.value = value_at, .context = &w, .count = count};
-        const double q = cr_order_weighted_threshold(&order, weight_at, budget);
-        double above = 0, from = 0;
-        for (size_t i = 0; i < count; i++) {
-            above += w.value[i] > q ? w.weight[i] : 0;
-            from += w.value[i] >= q ? w.weight[i] : 0;
-        }
-        ck_assert(above <= budget && from > budget);
-    }
-}
-
 /* The weights and the least threshold of theory 12.2, by counting. */
 static double risk_at(const double *scores, const cr_weight_function *w, double q)
 {
@@ -260,7 +216,7 @@ static double risk_at(const double *scores, const cr_weight_function *w, double 
     return sum / (POINTS + 1);
 }
 
-TEST_TIMES(a_threshold_is_the_least_that_keeps_the_risk, 8)
+TEST_TIMES(interval_rule_threshold_is_the_least_that_keeps_the_risk, 8)
 {
     double scores[SCORES];
     certreg_estimator *e = estimator_of(&reals);
@@ -295,91 +251,4 @@ TEST_TIMES(a_threshold_is_the_least_that_keeps_the_risk, 8)
     certreg_estimator_destroy(e);
 }
 
-/* ---- pieces that are covered often enough */
-enum { MOST = 40, RUNS = 2000 };
-
-static size_t depth_at(const double *lo, const double *hi, size_t count, double y, double period)
-{
-    size_t depth = 0;
-    for (size_t i = 0; i < count; i++) {
-        int in = lo[i] <= y && y <= hi[i];
-        for (int turn = -2; period > 0 && turn <= 2; turn++)
-            in |= lo[i] <= y + turn * period && y + turn * period <= hi[i];
-        depth += in != 0;
-    }
-    return depth;
-}
-
-static int in_pieces(const double *lo, const double *hi, size_t pieces, double y, double period)
-{
-    for (size_t i = 0; i < pieces; i++)
-        for (int turn = -2; turn <= 2; turn++)
-            if (lo[i] <= y + turn * period && y + turn * period <= hi[i]) return 1;
-    return 0;
-}
-
-/* Ends on a grid of quarters, so that many are equal; points between and on them are tried. */
-TEST(pieces_on_the_line_are_the_points_that_are_covered_often_enough)
-{
-    simulate_source source;
-    simulate_seed(&source, 1);
-    for (int run = 0; run < RUNS; run++) {
-        double lo[MOST], hi[MOST], from[MOST], to[MOST];
-        const size_t count = 1 + (size_t)(simulate_uniform(&source) * (MOST - 1)),
-                     depth = 1 + (size_t)(simulate_uniform(&source) * (double)count);
-        for (size_t i = 0; i < count; i++) {
-            lo[i] = floor(simulate_uniform(&source) * 40) / 4;
-            hi[i] = lo[i] + floor(simulate_uniform(&source) * 12) / 4;
-        }
-        memcpy(from, lo, sizeof from), memcpy(to, hi, sizeof to);
-        const size_t pieces = cr_interval_depth_line(from, to, count, depth);
-        for (size_t i = 1; i < pieces; i++) ck_assert_double_gt(from[i], to[i - 1]);
-        for (double y = -1; y < 15; y += 0.125)
-            ck_assert_int_eq(in_pieces(from, to, pieces, y, 0),
-                             depth_at(lo, hi, count, y, 0) >= depth);
-    }
-}
-
-TEST(pieces_on_the_circle_too)
-{
-    simulate_source source;
-    simulate_seed(&source, 2);
-    for (int run = 0; run < RUNS; run++) {
-        double lo[2 * MOST], hi[2 * MOST], from[2 * MOST], to[2 * MOST];
-        const double period = 8, half = 0.25 * (1 + floor(simulate_uniform(&source) * 15)),
-                     spread = 0.5 + 8 * simulate_uniform(&source);
-        const size_t count = 1 + (size_t)(simulate_uniform(&source) * (MOST - 1)),
-                     depth = 1 + (size_t)(simulate_uniform(&source) * (double)count);
-        for (size_t i = 0; i < count; i++) {
-            const double center = floor(4 * fmod(spread * simulate_uniform(&source), period)) / 4;
-            lo[i] = center - half, hi[i] = center + half;
-        }
-        memcpy(from, lo, sizeof from), memcpy(to, hi, sizeof to);
-        const size_t pieces = cr_interval_depth_circle(from, to, count, depth, period);
-        for (size_t i = 1; i < pieces; i++) ck_assert_double_gt(from[i], to[i - 1]);
-        for (double y = 0; y < period; y += 0.125)
-            ck_assert_int_eq(in_pieces(from, to, pieces, y, period),
-                             depth_at(lo, hi, count, y, period) >= depth);
-    }
-}
-
-TEST(sorting_and_selecting_agree_with_counting)
-{
-    simulate_source source;
-    simulate_seed(&source, 3);
-    for (size_t count = 0; count < 300; count++) {
-        double values[300];
-        for (size_t i = 0; i < count; i++)
-            values[i] = floor(50 * simulate_normal(&source)) * (i % 7 ? 1 : INFINITY);
-        for (size_t i = 0; i < count; i++)
-            if (isnan(values[i])) values[i] = 0;
-        double sum = 0, sorted = 0;
-        for (size_t i = 0; i < count; i++) sum += isfinite(values[i]) ? values[i] : 1000;
-        cr_order_sort(values, count);
-        for (size_t i = 0; i < count; i++) sorted += isfinite(values[i]) ? values[i] : 1000;
-        ck_assert_double_eq(sum, sorted);
-        for (size_t i = 1; i < count; i++) ck_assert_double_le(values[i - 1], values[i]);
-    }
-}
-
-TEST_MAIN("weights of intervals")
+TEST_MAIN("weight_function")

@@ -27,7 +27,7 @@ static const double places[] = {-4, -1.7, -0.3, 0, 0.1, 0.9, 2.2, 5};
 /* ---- closed forms */
 static const double radii[] = {0.01, 0.2, 0.5, 1, 2.5};
 
-TEST_ROWS(variance_alone_gives_the_likelihood_ratio, radii)
+TEST_ROWS(worst_function_by_variance_alone_is_the_likelihood_ratio, radii)
 {
     const double r = radii[_i], C = 2.5, m = 0.3;
     const certreg_bounds bounds = known(M | V, m, C, 0, 0, 0);
@@ -47,7 +47,7 @@ TEST_ROWS(variance_alone_gives_the_likelihood_ratio, radii)
     }
 }
 
-TEST_ROWS(range_alone_gives_a_half_space, radii)
+TEST_ROWS(worst_function_by_the_range_alone_is_a_half_space, radii)
 {
     const double p = 0.3, q = cr_normal_quantile(1 - p), r = radii[_i];
     const certreg_bounds bounds = known(M | R, p, 0, 0, 0, 1);
@@ -62,7 +62,7 @@ TEST_ROWS(range_alone_gives_a_half_space, radii)
     ck_assert_double_eq_tol(f.by_mean, ratio(q, r), 1e-12 * (1 + ratio(q, r)));
 }
 
-TEST(units_do_not_matter)
+TEST(worst_function_follows_the_unit)
 {
     certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1), scaled = bounds;
     scaled.sigma = 0.25;
@@ -79,7 +79,7 @@ TEST(units_do_not_matter)
 }
 
 /* At 14 sigma the multipliers of these bounds nearly cancel; their curve would be noise. */
-TEST(functions_far_away_have_values_with_digits)
+TEST(worst_function_far_away_has_values_with_digits)
 {
     const double r = 14.52199421580994;
     certreg_bounds bounds =
@@ -93,7 +93,7 @@ TEST(functions_far_away_have_values_with_digits)
 }
 
 /* The function is the clipped curve of its multipliers, and breakpoints are where it is clipped. */
-TEST(multipliers_and_breakpoints_describe_the_curve)
+TEST(worst_function_is_the_curve_of_its_multipliers)
 {
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1);
     for (int side = -1; side <= 1; side += 2) {
@@ -112,7 +112,7 @@ TEST(multipliers_and_breakpoints_describe_the_curve)
 }
 
 /* What the multipliers promise is how the bound grows. */
-TEST(multipliers_are_the_derivatives_of_the_bound)
+TEST(worst_function_multipliers_are_derivatives_of_the_bound)
 {
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1);
     const double h = 1e-5;
@@ -130,7 +130,7 @@ TEST(multipliers_are_the_derivatives_of_the_bound)
     }
 }
 
-TEST(moment_puts_the_mean_where_the_variance_is_greatest)
+TEST(worst_function_by_the_moment_has_the_greatest_variance)
 {
     certreg_bounds bounds = given(M | Q, -1, 2, 0, 0, 0, 0, 0);
     bounds.moment_center = 0.5, bounds.moment_hi = 2;
@@ -140,7 +140,7 @@ TEST(moment_puts_the_mean_where_the_variance_is_greatest)
     ck_assert_double_ge(f.change, f.bound * (1 - 1e-12));
 }
 
-TEST(function_that_cannot_vary_is_constant)
+TEST(worst_function_that_cannot_vary_is_constant)
 {
     const certreg_bounds bounds = known(M | V, 3, 0, 0, 0, 0),
                          top = known(M | V | R, 1, 1, 0, 0, 1);
@@ -153,7 +153,7 @@ TEST(function_that_cannot_vary_is_constant)
 /* ---- limits */
 /* Where one end of the range is open and no mean is known, the function is one without a range, and
  * says so. */
-TEST(range_that_bounds_nothing_is_not_used)
+TEST(worst_function_does_not_use_a_range_that_bounds_nothing)
 {
     const certreg_bounds bounds = given(V | G | R, 0, 0, 1, 0, 0.5, -1, INFINITY),
                          known_mean = given(M | V | G | R, 0, 0, 1, 0, 0.5, -1, INFINITY);
@@ -165,7 +165,7 @@ TEST(range_that_bounds_nothing_is_not_used)
     }
 }
 
-TEST(extreme_radii_are_served)
+TEST(worst_function_at_extreme_radii)
 {
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1),
                          ratio_only = known(M | V, 0.3, 0.2, 0, 0, 0);
@@ -179,7 +179,7 @@ TEST(extreme_radii_are_served)
     }
 }
 
-TEST(values_are_those_of_each_place)
+TEST(worst_function_values_at_several_places)
 {
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1);
     certreg_worst_function f = worst(&bounds, 0, 0.5, CERTREG_SIDE_LOWER);
@@ -212,7 +212,7 @@ static void expect(const certreg_bounds *bounds, double r, int32_t side, certreg
     ck_assert(out.region_count == 0 && out.change == 0 && out.bound == INFINITY);
 }
 
-TEST(what_has_no_worst_function_is_refused)
+TEST(worst_function_refuses_what_has_none)
 {
     const certreg_bounds good = known(ALL, 0.3, 0.2, 0.25, 0, 1);
     const certreg_bounds nothing = known(V, 0, 1, 0, 0, 0), steep = known(ALL, 0.3, 0.2, 0.6, 0, 1);
@@ -233,7 +233,7 @@ TEST(what_has_no_worst_function_is_refused)
     expect(NULL, 0.5, 1, CERTREG_E_INVALID, "bounds");
 }
 
-TEST(wrong_structs_and_handles_are_refused)
+TEST(worst_function_refuses_wrong_structs_and_handles)
 {
     const certreg_bounds good = known(ALL, 0.3, 0.2, 0.25, 0, 1);
     certreg_worst_function out = {.struct_size = 12, .change = 7};

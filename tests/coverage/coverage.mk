@@ -1,9 +1,9 @@
 # Which lines of src/ the tests reach, by gcovr, without the CUDA module. The tests are those of
 # check-fast, the certificates of tests/golden, and those longer tests that reach more lines. Tests
-# force every instruction set that this processor has (unit_contract), so its kernels are reached.
+# force every instruction set that this processor has (unit_cpu), so its kernels are reached.
 # lib/coverage.txt lists the lines that no test reaches.
 covered   := $(filter-out $(in_cpp),$(fast)) $(call named,api_device_attack api_device_failures \
-    prop_deadline_closing prop_units prop_solver_functions prop_worst_function)
+    prop_deadline_answers prop_units prop_solver_functions prop_worst_function)
 COVERAGE  ?= 92
 
 .PHONY: coverage coverage-report

@@ -1,4 +1,4 @@
-"""Known answers for tests/unit_distributions.c, by mpmath at 60 digits.
+"""Known answers for tests/unit_binomial.c, by mpmath at 60 digits.
 
 Run: python3 make_binomial.py > binomial.inc
 Tails are summed term by term, all positive, so that no incomplete beta routine has to be trusted.

@@ -1,4 +1,4 @@
-"""Known answers for tests/api_exact.c, by mpmath at 60 digits.
+"""Known answers for tests/api_known_answers.c, by mpmath at 60 digits.
 
 The Makefile runs this.
 Radii are rounded down to a double, and changes of a mean up, so that the library's number is on the

@@ -37,7 +37,7 @@ static const struct {
     {"untold", NULL, NULL, 0}, {"two_outputs", NULL, "y", 0}, {"float64", NULL, NULL, 0},
 };
 
-START_TEST(shapes_and_outputs_are_those_of_the_file)
+START_TEST(engine_shapes_and_outputs_are_those_of_the_file)
 {
     char model[64];
     snprintf(model, sizeof model, "tests/engines/%s.onnx", dense[_i].model);
@@ -48,7 +48,7 @@ START_TEST(shapes_and_outputs_are_those_of_the_file)
 }
 END_TEST
 
-START_TEST(another_output_can_be_named)
+START_TEST(engine_output_can_be_named)
 {
     if (!opens(NULL, "tests/engines/two_outputs.onnx", NULL, "r")) return;
     ck_assert_uint_eq(engine.columns, DENSE_HIDDEN);
@@ -59,7 +59,7 @@ START_TEST(another_output_can_be_named)
 }
 END_TEST
 
-START_TEST(scripts_have_the_values_of_their_formula)
+START_TEST(engine_scripts_have_the_values_of_their_formula)
 {
     static const char *const paths[] = {"tests/engines/dense.pt", "tests/engines/tuple.pt"};
     if (!opens("torch", paths[_i], "6", _i > 0 ? "1" : NULL)) return;
@@ -71,7 +71,7 @@ END_TEST
 /* ---- ONNX files as they come */
 static const char fed[] = "tests/engines/fed.onnx"; /* y = gain x + offset + count + many + flag */
 
-START_TEST(constants_have_the_type_and_shape_of_their_input)
+START_TEST(engine_constants_have_the_type_and_shape_of_their_input)
 {
     static const char *const constants[] = {"gain=-0.5", "offset=2.25", "count=-3",
                                             "many=4294967296", "flag=1"};
@@ -92,7 +92,7 @@ START_TEST(constants_have_the_type_and_shape_of_their_input)
 END_TEST
 
 /* In rows of float32 and of float64, whole and in parts; larger batches first and last. */
-START_TEST(columns_are_those_of_all)
+START_TEST(engine_columns_are_those_of_all)
 {
     static const char *const constants[] = {"gain=2", "offset=0", "count=0", "many=1", "flag=0"};
     static const size_t batches[] = {3, ROWS, 1, ROWS};
@@ -120,7 +120,7 @@ static const struct {
     size_t inputs, columns;
 } ones[] = {{"pairs", "6", 6, 6}, {"pairs_fixed", NULL, 6, 6}, {"sum_of_one", NULL, 3, 1}};
 
-START_TEST(all_outputs_of_a_batch_of_one_are_one_row)
+START_TEST(engine_outputs_of_a_batch_of_one_are_one_row)
 {
     char model[64];
     snprintf(model, sizeof model, "tests/engines/%s.onnx", ones[_i].model);
@@ -134,7 +134,7 @@ START_TEST(all_outputs_of_a_batch_of_one_are_one_row)
 }
 END_TEST
 
-START_TEST(what_is_too_large_for_float32_becomes_infinite)
+START_TEST(engine_outputs_too_large_for_float32_become_infinite)
 {
     const float large[] = {1.0f, -1.0f, 0.0f, 1e-30f, -1e-38f, 0.0f};
     if (!opens(NULL, "tests/engines/beyond.onnx", NULL, NULL)) return;
@@ -145,7 +145,7 @@ START_TEST(what_is_too_large_for_float32_becomes_infinite)
 END_TEST
 
 /* ---- trees */
-START_TEST(trees_have_the_values_that_they_have_by_hand)
+START_TEST(engine_trees_have_the_values_computed_by_hand)
 {
     static const float edges[] = {-1.0f, -0.25f, 0.0f, 0.5f, 0.75f, 1.0f, 3.0f};
     float row[3], out;
@@ -251,7 +251,7 @@ static const struct {
 };
 
 /* Rows whose sums have to be rounded. */
-START_TEST(the_same_rows_give_the_same_bits_again)
+START_TEST(engine_gives_the_same_bits_for_the_same_rows)
 {
     char model[64];
     float again[ROWS * MOST];
@@ -269,7 +269,7 @@ START_TEST(the_same_rows_give_the_same_bits_again)
 END_TEST
 
 /* Arrays are used in place. They move and shrink from run to run, as batches may. */
-START_TEST(arrays_that_move_and_shrink_give_the_same_bits)
+START_TEST(engine_gives_the_same_bits_if_arrays_move_and_shrink)
 {
     enum { INPUTS = 784, COLUMNS = 2, MANY = 259 };
     static const size_t first[] = {0, MANY - 1, 3}, rows[] = {MANY, 1, 64};
@@ -287,7 +287,7 @@ START_TEST(arrays_that_move_and_shrink_give_the_same_bits)
 }
 END_TEST
 
-START_TEST(certificates_of_a_network_are_those_of_its_formula)
+START_TEST(engine_certificates_of_a_network_are_those_of_its_formula)
 {
     char model[64];
     snprintf(model, sizeof model, "tests/engines/%s", networks[_i].model);
@@ -296,7 +296,7 @@ START_TEST(certificates_of_a_network_are_those_of_its_formula)
 }
 END_TEST
 
-START_TEST(certificates_of_trees_are_those_of_their_formula)
+START_TEST(engine_certificates_of_trees_are_those_of_their_formula)
 {
     if (opens(NULL, "tests/engines/trees.json", NULL, NULL))
         check_certificate(dense_input, 8.0, 0.0, eval_trees);
@@ -307,18 +307,20 @@ int main(void)
 {
     Suite *suite = suite_create("engines");
     TCase *typical = kit_case_with(suite, "typical", clear, tear_down);
-    tcase_add_loop_test(typical, shapes_and_outputs_are_those_of_the_file, 0, KIT_ROWS(dense));
-    tcase_add_test(typical, another_output_can_be_named);
-    tcase_add_loop_test(typical, constants_have_the_type_and_shape_of_their_input, 0, 3);
-    tcase_add_loop_test(typical, columns_are_those_of_all, 0, 4);
-    tcase_add_loop_test(typical, all_outputs_of_a_batch_of_one_are_one_row, 0, KIT_ROWS(ones));
-    tcase_add_test(typical, what_is_too_large_for_float32_becomes_infinite);
-    tcase_add_loop_test(typical, trees_have_the_values_that_they_have_by_hand, 0, 2);
-    tcase_add_loop_test(typical, scripts_have_the_values_of_their_formula, 0, 2);
-    tcase_add_loop_test(typical, the_same_rows_give_the_same_bits_again, 0, KIT_ROWS(networks));
-    tcase_add_test(typical, arrays_that_move_and_shrink_give_the_same_bits);
-    tcase_add_loop_test(typical, certificates_of_a_network_are_those_of_its_formula, 0,
+    tcase_add_loop_test(typical, engine_shapes_and_outputs_are_those_of_the_file, 0,
+                        KIT_ROWS(dense));
+    tcase_add_test(typical, engine_output_can_be_named);
+    tcase_add_loop_test(typical, engine_constants_have_the_type_and_shape_of_their_input, 0, 3);
+    tcase_add_loop_test(typical, engine_columns_are_those_of_all, 0, 4);
+    tcase_add_loop_test(typical, engine_outputs_of_a_batch_of_one_are_one_row, 0, KIT_ROWS(ones));
+    tcase_add_test(typical, engine_outputs_too_large_for_float32_become_infinite);
+    tcase_add_loop_test(typical, engine_trees_have_the_values_computed_by_hand, 0, 2);
+    tcase_add_loop_test(typical, engine_scripts_have_the_values_of_their_formula, 0, 2);
+    tcase_add_loop_test(typical, engine_gives_the_same_bits_for_the_same_rows, 0,
                         KIT_ROWS(networks));
-    tcase_add_test(typical, certificates_of_trees_are_those_of_their_formula);
+    tcase_add_test(typical, engine_gives_the_same_bits_if_arrays_move_and_shrink);
+    tcase_add_loop_test(typical, engine_certificates_of_a_network_are_those_of_its_formula, 0,
+                        KIT_ROWS(networks));
+    tcase_add_test(typical, engine_certificates_of_trees_are_those_of_their_formula);
     return kit_run(suite);
 }

@@ -85,7 +85,7 @@ static const struct {
     {"tests/engines/trees.json", "only the engine onnx", {.columns = "0:1"}},
 };
 
-START_TEST(what_cannot_be_used_is_refused_with_a_sentence)
+START_TEST(engine_refuses_what_it_cannot_use_with_a_sentence)
 {
     struct engine_options set = refused[_i].set;
     while (set.constants != NULL && set.constants[set.constant_count] != NULL) set.constant_count++;
@@ -105,7 +105,7 @@ END_TEST
 
 static const char *const randoms[] = {"tests/engines/random.onnx", "tests/engines/random.pt"};
 
-START_TEST(a_random_model_is_opened_with_a_remark)
+START_TEST(engine_opens_a_random_model_with_a_remark)
 {
     const struct engine_options set = {.shape = "6"};
     const int bad = engine_open(randoms[_i], &set, &engine);
@@ -118,7 +118,7 @@ START_TEST(a_random_model_is_opened_with_a_remark)
 }
 END_TEST
 
-START_TEST(without_a_check_every_model_is_opened)
+START_TEST(engine_opens_every_model_without_a_check)
 {
     const struct engine_options set = {.no_check = 1};
     const int bad = engine_open("tests/engines/centred.onnx", &set, &engine);
@@ -129,7 +129,7 @@ END_TEST
 
 static const char network[] = "examples/models/rotation.onnx";
 
-START_TEST(without_onnx_runtime_it_is_said_how_to_install_it)
+START_TEST(engine_without_onnx_runtime_names_the_remedy)
 {
     static const char *const names[] = {NULL, "onnxruntime"};
     const struct engine_options set = {.engine = names[_i]};
@@ -146,7 +146,7 @@ START_TEST(without_onnx_runtime_it_is_said_how_to_install_it)
 }
 END_TEST
 
-START_TEST(a_network_of_another_shape_is_refused)
+START_TEST(engine_refuses_a_network_of_another_shape)
 {
     if (!opens(NULL, network, NULL, NULL)) return;
     ck_assert(!engine_fits(&engine, network, 784, 2) && engine_fits(&engine, network, 784, 3));
@@ -156,7 +156,7 @@ START_TEST(a_network_of_another_shape_is_refused)
 END_TEST
 
 /* A device that no machine has, with and without a CUDA provider; and engines without devices. */
-START_TEST(devices_that_cannot_be_used_are_refused)
+START_TEST(engine_refuses_devices_that_it_cannot_use)
 {
     const struct engine_options absent = {.on_device = 1, .device = 1000},
                                 none = {.engine = "xgboost", .on_device = 1};
@@ -173,7 +173,7 @@ START_TEST(devices_that_cannot_be_used_are_refused)
 }
 END_TEST
 
-START_TEST(batches_of_another_shape_are_refused)
+START_TEST(engine_refuses_batches_of_another_shape)
 {
     float z[DENSE_INPUTS] = {0}, out[8 * DENSE_COLUMNS];
     const certreg_batch sound = {.device = -1,
@@ -214,7 +214,7 @@ static void run_bytes(const char *path, const unsigned char *bytes, size_t size)
 }
 
 /* Cut at every place, and with every byte changed. */
-START_TEST(damaged_onnx_files_are_refused_or_run)
+START_TEST(engine_refuses_or_runs_damaged_onnx_files)
 {
     unsigned char bytes[4096];
     char path[] = "/tmp/certreg_engines_XXXXXX";
@@ -239,13 +239,14 @@ int main(void)
 {
     Suite *suite = suite_create("engines: what is refused");
     TCase *bad = kit_case_with(suite, "bad_input", clear, tear_down);
-    tcase_add_loop_test(bad, what_cannot_be_used_is_refused_with_a_sentence, 0, KIT_ROWS(refused));
-    tcase_add_loop_test(bad, a_random_model_is_opened_with_a_remark, 0, KIT_ROWS(randoms));
-    tcase_add_test(bad, without_a_check_every_model_is_opened);
-    tcase_add_loop_test(bad, without_onnx_runtime_it_is_said_how_to_install_it, 0, 2);
-    tcase_add_test(bad, a_network_of_another_shape_is_refused);
-    tcase_add_test(bad, devices_that_cannot_be_used_are_refused);
-    tcase_add_test(bad, batches_of_another_shape_are_refused);
-    tcase_add_test(bad, damaged_onnx_files_are_refused_or_run);
+    tcase_add_loop_test(bad, engine_refuses_what_it_cannot_use_with_a_sentence, 0,
+                        KIT_ROWS(refused));
+    tcase_add_loop_test(bad, engine_opens_a_random_model_with_a_remark, 0, KIT_ROWS(randoms));
+    tcase_add_test(bad, engine_opens_every_model_without_a_check);
+    tcase_add_loop_test(bad, engine_without_onnx_runtime_names_the_remedy, 0, 2);
+    tcase_add_test(bad, engine_refuses_a_network_of_another_shape);
+    tcase_add_test(bad, engine_refuses_devices_that_it_cannot_use);
+    tcase_add_test(bad, engine_refuses_batches_of_another_shape);
+    tcase_add_test(bad, engine_refuses_or_runs_damaged_onnx_files);
     return kit_run(suite);
 }

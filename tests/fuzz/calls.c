@@ -3,6 +3,7 @@
  * TWICE the calls are made on one thread in the default environment, and then on three threads in
  * others: both times every result has the same bits. */
 #include "fuzz/play.h"
+#include "support/structs.h"
 #include <certreg/attack.h>
 #include <certreg/backend.h>
 #include <certreg/question.h>
@@ -46,17 +47,13 @@ static certreg_estimator *make(fuzz_bytes *b, int kind, certreg_backend *backend
     certreg_error why = {.struct_size = sizeof why};
     certreg_model m = models[kind];
     const uint8_t has = fuzz_byte(b), pilot = fuzz_byte(b);
-    certreg_plan p = {.struct_size = sizeof p,
-                      .constraints = has & 1 && kind != WIDE ? CERTREG_CONSTRAINTS_ECGM : 0,
-                      .seed = has / 4 % 2,
-                      .max_samples = MOST,
-                      .pilot = pilot & 1      ? pilot / 2 % MOST
-                               : pilot == 254 ? SIZE_MAX
-                                              : 0,
-                      .progress = progress,
-                      .memory = memory,
-                      .memory_bytes = MEMORY,
-                      .flags = has / 8 % 2};
+    certreg_plan p = PLAN(.constraints = has & 1 && kind != WIDE ? CERTREG_CONSTRAINTS_ECGM : 0,
+                          .seed = has / 4 % 2, .max_samples = MOST,
+                          .pilot = pilot & 1      ? pilot / 2 % MOST
+                                   : pilot == 254 ? SIZE_MAX
+                                                  : 0,
+                          .progress = progress, .memory = memory, .memory_bytes = MEMORY,
+                          .flags = has / 8 % 2);
     m.struct_size = sizeof m, m.eval = model, m.batch = BATCH;
     const certreg_status status = certreg_estimator_create(backend, &m, &p, &why, &e);
     if (status == CERTREG_E_NO_BACKEND) { /* built without BLAS */
@@ -251,11 +248,9 @@ static void hit(fuzz_bytes *b, size_t inputs)
     const uint8_t how = fuzz_byte(b);
     const certreg_question q = fuzz_question(b);
     static const float along[FEW] = {1, -0.5f};
-    const certreg_attack_options o = {.struct_size = sizeof o,
-                                      .calls = how & 1 ? 256 : 0,
-                                      .alpha = how & 2 ? 0.5 : 0,
-                                      .number = how / 16,
-                                      .direction = how & 8 ? along : NULL};
+    const certreg_attack_options o = STRUCT(certreg_attack_options, .calls = how & 1 ? 256 : 0,
+                                            .alpha = how & 2 ? 0.5 : 0, .number = how / 16,
+                                            .direction = how & 8 ? along : NULL);
     certreg_attack_result r = {.struct_size = sizeof r};
     float shift[FEW];
     if (!attack) MUST(!certreg_attack_create(play.e, &p, NULL, &attack), "attack");

@@ -3,6 +3,7 @@
  * with what covers says, and never shrinks when the threshold grows. */
 #include "fuzz/api.h"
 #include "conformal/conformal.h"
+#include "support/structs.h"
 #include <certreg/sampling.h>
 
 const size_t fuzz_most_bytes = 160;
@@ -25,16 +26,10 @@ void fuzz_prepare(void)
 {
     const int32_t kind[2] = {CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_REAL};
     for (int i = 0; i < 2; i++) {
-        const certreg_model m = {.struct_size = sizeof m,
-                                 .eval = model,
-                                 .inputs = 2,
-                                 .outputs = OUTPUTS,
-                                 .batch = SAMPLES,
-                                 .kind = i ? kind : NULL};
-        const certreg_plan p = {.struct_size = sizeof p,
-                                .max_samples = SAMPLES,
-                                .pilot = SIZE_MAX,
-                                .flags = CERTREG_PLAN_COUNT_FAILURES};
+        const certreg_model m = MODEL(.eval = model, .inputs = 2, .outputs = OUTPUTS,
+                                      .batch = SAMPLES, .kind = i ? kind : NULL);
+        const certreg_plan p =
+            PLAN(.max_samples = SAMPLES, .pilot = SIZE_MAX, .flags = CERTREG_PLAN_COUNT_FAILURES);
         MUST(!certreg_estimator_create(NULL, &m, &p, NULL, handle + i), "handle %d", i);
     }
 }
@@ -58,10 +53,9 @@ static double *numbers(fuzz_bytes *b, size_t count)
 /* Of few points, so that alpha is large. Rarely with a radius: that takes long. */
 static void make_rule(fuzz_bytes *b, const certreg_calibration *c, certreg_rule *rule)
 {
-    const certreg_coverage good = {.struct_size = sizeof good,
-                                   .alpha = 0.3 + 0.2 * fuzz_share(b),
-                                   .radius = fuzz_byte(b) == 255 ? fuzz_share(b) / 8 : 0,
-                                   .samples = SAMPLES};
+    const certreg_coverage good = STRUCT(certreg_coverage, .alpha = 0.3 + 0.2 * fuzz_share(b),
+                                         .radius = fuzz_byte(b) == 255 ? fuzz_share(b) / 8 : 0,
+                                         .samples = SAMPLES);
     /* A refusal takes its time, since it tries what helps. The counts are only made zero: up to 1e7
      * samples are allowed, and take time too. */
     const certreg_coverage *asked = &good;
@@ -137,12 +131,8 @@ void fuzz_one(const uint8_t *input, size_t size)
     const uint8_t how = fuzz_byte(&b);
     certreg_estimator *e = handle[how % 2];
     double scores[POINTS * SAMPLES] = {0};
-    certreg_calibration c = {.struct_size = sizeof c,
-                             .score = how / 2 % 3,
-                             .output = how / 8 % 2,
-                             .outputs = how / 16 % 3,
-                             .capacity = POINTS,
-                             .scores = scores};
+    certreg_calibration c = STRUCT(certreg_calibration, .score = how / 2 % 3, .output = how / 8 % 2,
+                                   .outputs = how / 16 % 3, .capacity = POINTS, .scores = scores);
     if (how & 128) c.units = numbers(&b, 3);
     certreg_rule rule = {.struct_size = sizeof rule};
     for (uint64_t point = 0; point < POINTS; point++) {

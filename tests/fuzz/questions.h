@@ -4,6 +4,7 @@
 #define FUZZ_QUESTIONS_H
 #include "fuzz/api.h"
 #include "question/registry.h"
+#include "support/structs.h"
 #include <certreg/question.h>
 #include <certreg/sampling.h>
 
@@ -33,9 +34,8 @@ static inline const certreg_target *fuzz_target(fuzz_bytes *b)
 
 static inline const certreg_serving *fuzz_serving(fuzz_bytes *b)
 {
-    certreg_serving good = {.struct_size = sizeof good,
-                            .samples = 1 + fuzz_byte(b) % 64,
-                            .failure_rate = 0.5 * fuzz_share(b)};
+    certreg_serving good = STRUCT(certreg_serving, .samples = 1 + fuzz_byte(b) % 64,
+                                  .failure_rate = 0.5 * fuzz_share(b));
     good.pairs = good.samples > 8 && good.samples % 4 == 0;
     if (fuzz_byte(b) % 2) good.trim = 0.5 * fuzz_share(b), good.core = fuzz_share(b);
     return fuzz_structs(b, &good, 1, (fuzz_shape){sizeof good, 0});
@@ -60,14 +60,11 @@ static inline certreg_question fuzz_question(fuzz_bytes *b)
                                     CERTREG_CONSTRAINTS_CG};
     static const double tolerances[] = {1, 0.5, 0.75, 2, 1e-3, 3, 0.25, 1.5};
     const uint8_t has = fuzz_byte(b), kind = fuzz_byte(b);
-    certreg_question q = {.struct_size = sizeof q,
-                          .output = (int32_t)(fuzz_byte(b) % 5) - 1,
-                          .tolerance = tolerances[kind % 8],
-                          .statistic = has & 64 ? fuzz_byte(b) % CR_STATISTIC_COUNT : 0,
-                          .method = has & 32 ? fuzz_byte(b) % CR_METHOD_COUNT : 0,
-                          .center = has % 32 == 31,
-                          .constraints = has & 16 ? sets[fuzz_byte(b) % 5] : 0,
-                          .bonferroni = kind / 8 % 4};
+    certreg_question q =
+        QUESTION(.output = (int32_t)(fuzz_byte(b) % 5) - 1, .tolerance = tolerances[kind % 8],
+                 .statistic = has & 64 ? fuzz_byte(b) % CR_STATISTIC_COUNT : 0,
+                 .method = has & 32 ? fuzz_byte(b) % CR_METHOD_COUNT : 0, .center = has % 32 == 31,
+                 .constraints = has & 16 ? sets[fuzz_byte(b) % 5] : 0, .bonferroni = kind / 8 % 4);
     if (q.statistic == CERTREG_STATISTIC_HUBER) q.huber_width = 0.5 * q.tolerance;
     if (kind & 64) q.alpha = 0.5 * fuzz_share(b);
     if (kind & 128) q.output_count = fuzz_byte(b) % 4;

@@ -2,6 +2,7 @@
  * Nothing is read or written beyond a struct; outputs are written and claim nothing after a
  * failure; a refusal says why, and leaves the handle as good as before. */
 #include "fuzz/questions.h"
+#include "support/structs.h"
 #include <certreg/backend.h>
 #include <certreg/question.h>
 #include <certreg/sampling.h>
@@ -32,19 +33,11 @@ static void make(int kind)
         {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_REAL},
         {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_ANGLE_PAIR}};
     static const double lo[3] = {-8, -8, -4}, hi[3] = {8, 8, 4};
-    const certreg_model m = {.struct_size = sizeof m,
-                             .eval = model,
-                             .inputs = INPUTS,
-                             .outputs = kind ? 3 : 2,
-                             .batch = BATCH,
-                             .kind = kinds[kind],
-                             .lo = lo,
-                             .hi = hi};
-    const certreg_plan p = {.struct_size = sizeof p,
-                            .constraints = kind ? 0 : CERTREG_CONSTRAINTS_ECGM,
-                            .max_samples = MOST,
-                            .pilot = PILOT,
-                            .flags = kind ? CERTREG_PLAN_COUNT_FAILURES : 0};
+    const certreg_model m = MODEL(.eval = model, .inputs = INPUTS, .outputs = kind ? 3 : 2,
+                                  .batch = BATCH, .kind = kinds[kind], .lo = lo, .hi = hi);
+    const certreg_plan p = PLAN(.constraints = kind ? 0 : CERTREG_CONSTRAINTS_ECGM,
+                                .max_samples = MOST, .pilot = PILOT,
+                                .flags = kind ? CERTREG_PLAN_COUNT_FAILURES : 0);
     MUST(!certreg_estimator_create(NULL, &m, &p, NULL, handle + kind), "kind %d", kind);
 }
 
@@ -113,15 +106,11 @@ static void use(fuzz_bytes *b, certreg_estimator *e, size_t inputs)
 
 static void create(fuzz_bytes *b)
 {
-    const certreg_model good = {.struct_size = sizeof good,
-                                .eval = model,
-                                .inputs = 1 + fuzz_byte(b) % 4,
-                                .outputs = 1 + fuzz_byte(b) % 4,
-                                .batch = 1 + fuzz_byte(b) % 8,
-                                .scale = array(b, sizeof(float)),
-                                .kind = array(b, sizeof(int32_t)),
-                                .lo = array(b, sizeof(double)),
-                                .hi = array(b, sizeof(double))};
+    const certreg_model good =
+        MODEL(.eval = model, .inputs = 1 + fuzz_byte(b) % 4, .outputs = 1 + fuzz_byte(b) % 4,
+              .batch = 1 + fuzz_byte(b) % 8, .scale = array(b, sizeof(float)),
+              .kind = array(b, sizeof(int32_t)), .lo = array(b, sizeof(double)),
+              .hi = array(b, sizeof(double)));
     const certreg_plan plain = {.struct_size = sizeof plain, .max_samples = 1 + fuzz_byte(b)};
     certreg_model *m = fuzz_structs(b, &good, 1, (fuzz_shape){sizeof good, 0x3c6});
     certreg_plan *p = fuzz_structs(b, &plain, 1, (fuzz_shape){sizeof plain, 0x1a0});

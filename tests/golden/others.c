@@ -1,4 +1,5 @@
 #include "golden/others.h"
+#include "support/structs.h"
 #include <certreg/attack.h>
 #include <certreg/interval.h>
 #include <certreg/question.h>
@@ -27,12 +28,8 @@ static int evaluate(void *user, const certreg_batch *b)
 
 static certreg_question question(int32_t statistic, int32_t method)
 {
-    return (certreg_question){.struct_size = sizeof(certreg_question),
-                              .statistic = statistic,
-                              .method = method,
-                              .tolerance = 0.8,
-                              .huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.4 : 0,
-                              .alpha = 0.1};
+    return QUESTION(.statistic = statistic, .method = method, .tolerance = 0.8,
+                    .huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.4 : 0, .alpha = 0.1);
 }
 
 static void number(double x)
@@ -172,11 +169,8 @@ static int print_intervals(int32_t score, int32_t outputs)
 {
     static double scores[POINTS * CERTREG_CALIBRATION_SCORES], lo[SAMPLES], hi[SAMPLES];
     const double truth[2] = {0.4, -0.3};
-    certreg_calibration points = {.struct_size = sizeof points,
-                                  .score = score,
-                                  .outputs = outputs,
-                                  .capacity = POINTS,
-                                  .scores = scores};
+    certreg_calibration points = STRUCT(certreg_calibration, .score = score, .outputs = outputs,
+                                        .capacity = POINTS, .scores = scores);
     for (uint64_t i = 0; i < POINTS; i++) {
         const double off = 0.01 * (double)i, at[2] = {truth[0] + off, truth[1] - off};
         if (sampled(100 + i) ||
@@ -212,22 +206,20 @@ static int print_served_pairs(int32_t statistic)
            print_certificate(&q, &c);
 }
 
+static const certreg_model free_model = {
+    .struct_size = sizeof free_model, .eval = evaluate, .inputs = INPUTS, .outputs = 2};
+
 static int print_server(void)
 {
-    const certreg_model m = {
-        .struct_size = sizeof m, .eval = evaluate, .inputs = INPUTS, .outputs = 2};
-    const certreg_plan p = {.struct_size = sizeof p,
-                            .seed = 7,
-                            .max_samples = 51,
-                            .pilot = SIZE_MAX,
-                            .flags = CERTREG_PLAN_PAIRS};
+    const certreg_plan p =
+        PLAN(.seed = 7, .max_samples = 51, .pilot = SIZE_MAX, .flags = CERTREG_PLAN_PAIRS);
     const certreg_serving serving = {
         .struct_size = sizeof serving, .pairs = 1, .samples = 51, .failure_rate = 0.05};
     certreg_question q = question(CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE);
     certreg_estimator *server;
     double served = 0;
     q.serving = &serving;
-    if (failed("create", certreg_estimator_create(NULL, &m, &p, NULL, &server))) return 1;
+    if (failed("create", certreg_estimator_create(NULL, &free_model, &p, NULL, &server))) return 1;
     certreg_estimator_begin(server, input, sigma, 5);
     const int wrong = failed("sample", certreg_estimator_sample(server, 0, 51)) ||
                       failed("estimate", certreg_estimator_estimate(server, &q, &served));
@@ -236,17 +228,30 @@ static int print_server(void)
     return wrong;
 }
 
+/* ---- the pilot that a plan has by default; every other row names its own */
+static int print_default_pilot(void)
+{
+    const certreg_plan p = {.struct_size = sizeof p, .seed = 7, .max_samples = 1000};
+    const certreg_question q = question(CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE);
+    certreg_certificate c = {.struct_size = sizeof c};
+    certreg_run run = {.struct_size = sizeof run};
+    certreg_estimator *e;
+    if (failed("create", certreg_estimator_create(NULL, &free_model, &p, NULL, &e))) return 1;
+    certreg_estimator_begin(e, input, sigma, 8);
+    const int wrong = certreg_certify(e, p.max_samples, &q, 1, &c) ||
+                      certreg_estimator_info(e, &run);
+    printf("default pilot %d", (int)run.pilot), number(c.radius), number(c.prediction);
+    printf("\n");
+    certreg_estimator_destroy(e);
+    return wrong;
+}
+
 /* ---- all of them */
 static certreg_status open_handles(certreg_error *why)
 {
     static const double lo[2] = {-2, -1e9}, hi[2] = {2, 1e9};
-    const certreg_model m = {.struct_size = sizeof m,
-                             .eval = evaluate,
-                             .inputs = INPUTS,
-                             .outputs = 2,
-                             .batch = BATCH,
-                             .lo = lo,
-                             .hi = hi};
+    const certreg_model m =
+        MODEL(.eval = evaluate, .inputs = INPUTS, .outputs = 2, .batch = BATCH, .lo = lo, .hi = hi);
     const certreg_plan p = {
         .struct_size = sizeof p, .seed = 7, .max_samples = SAMPLES, .pilot = 60};
     const certreg_attack_plan a = {.struct_size = sizeof a, .max_calls = CALLS};
@@ -266,7 +271,7 @@ int others_print(void)
     wrong = wrong || print_intervals(CERTREG_SCORE_NORM, 2) ||
             print_intervals(CERTREG_SCORE_LARGEST, 2);
     wrong = wrong || print_served_pairs(CERTREG_STATISTIC_MEDIAN) ||
-            print_served_pairs(CERTREG_STATISTIC_HUBER) || print_server();
+            print_served_pairs(CERTREG_STATISTIC_HUBER) || print_server() || print_default_pilot();
     certreg_attack_destroy(attack);
     certreg_estimator_destroy(estimator);
     return wrong;

@@ -1,5 +1,5 @@
-/* Rows of what is no certificate: digests, JSON, records, forecasts, deadlines, gradients, attacks
- * and intervals. */
+/* Rows of what is no certificate: digests, records, forecasts, deadlines, gradients, attacks and
+ * intervals; and of the default pilot. */
 #ifndef GOLDEN_OTHERS_H
 #define GOLDEN_OTHERS_H
 

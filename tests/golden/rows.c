@@ -1,5 +1,6 @@
 /* Certificates of every kind, with the bounds behind them and curves of the worst shift. */
 #include "golden/rows.h"
+#include "support/structs.h"
 #include <certreg/question.h>
 #include <certreg/solver.h>
 #include <math.h>
@@ -184,15 +185,12 @@ static void begin(uint64_t stream)
 
 static certreg_question question(int32_t output, int32_t statistic, int32_t method)
 {
-    return (certreg_question){.struct_size = sizeof(certreg_question),
-                              .output = output,
-                              .statistic = statistic,
-                              .method = method,
-                              .tolerance = now->tolerance[output < 0 ? 0 : output],
-                              .huber_width = statistic == CERTREG_STATISTIC_HUBER
-                                                 ? 0.6 * now->tolerance[output < 0 ? 0 : output]
-                                                 : 0,
-                              .alpha = 0.1};
+    return QUESTION(.output = output, .statistic = statistic, .method = method,
+                    .tolerance = now->tolerance[output < 0 ? 0 : output],
+                    .huber_width = statistic == CERTREG_STATISTIC_HUBER
+                                       ? 0.6 * now->tolerance[output < 0 ? 0 : output]
+                                       : 0,
+                    .alpha = 0.1);
 }
 
 /* Every combination of one record. */
@@ -250,20 +248,11 @@ static void ask_together(void)
 
 static certreg_status open_estimator(certreg_backend *backend, uint32_t constraints)
 {
-    const certreg_model m = {.struct_size = sizeof m,
-                             .eval = evaluate,
-                             .inputs = INPUTS,
-                             .outputs = now->outputs,
-                             .batch = BATCH,
-                             .scale = scale,
-                             .kind = now->kind,
-                             .lo = now->lo,
-                             .hi = now->hi};
-    const certreg_plan p = {.struct_size = sizeof p,
-                            .seed = 2026,
-                            .max_samples = SAMPLES,
-                            .pilot = PILOT,
-                            .constraints = constraints};
+    const certreg_model m = MODEL(.eval = evaluate, .inputs = INPUTS, .outputs = now->outputs,
+                                  .batch = BATCH, .scale = scale, .kind = now->kind, .lo = now->lo,
+                                  .hi = now->hi);
+    const certreg_plan p =
+        PLAN(.seed = 2026, .max_samples = SAMPLES, .pilot = PILOT, .constraints = constraints);
     certreg_error why = {.struct_size = sizeof why};
     const certreg_status status = certreg_estimator_create(backend, &m, &p, &why, &estimator);
     if (status) fprintf(stderr, "%s\n", why.text);

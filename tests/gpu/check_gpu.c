@@ -76,20 +76,20 @@ static void compare_certificates(size_t batch)
     certreg_estimator_destroy(cpu), certreg_estimator_destroy(there);
 }
 
-TEST_TIMES(certificates_are_those_of_the_cpu, 4)
+TEST_TIMES(device_certificates_are_those_of_the_cpu, 4)
 {
     const size_t batch[] = {256, 100, 1, 3000};
     compare_certificates(batch[_i]);
 }
 
 /* Every kernel in a few seconds, also where each access to memory is checked. */
-START_TEST(certificates_of_one_batch_size)
+START_TEST(device_certificates_of_one_batch_size)
 {
     compare_certificates(1000);
 }
 END_TEST
 
-TEST(records_are_interchangeable)
+TEST(device_records_are_interchangeable)
 {
     copies c = {0};
     certreg_estimator *cpu = make(NULL, &c, 256), *there = make(gpu, &c, 256);
@@ -97,7 +97,7 @@ TEST(records_are_interchangeable)
     certreg_estimator_destroy(cpu), certreg_estimator_destroy(there);
 }
 
-TEST(cancelling_and_deadlines_hold_between_batches)
+TEST(device_cancels_and_deadlines_hold_between_batches)
 {
     copies c = {0};
     certreg_estimator *e = make(gpu, &c, 100);
@@ -110,7 +110,7 @@ TEST(cancelling_and_deadlines_hold_between_batches)
     certreg_estimator_destroy(e);
 }
 
-TEST(a_stream_of_the_callers_is_used)
+TEST(device_stream_of_the_caller_is_used)
 {
     cudaStream_t stream;
     ck_assert_int_eq((int)cudaStreamCreate(&stream), 0);
@@ -152,7 +152,7 @@ static void *work(void *of)
     return NULL;
 }
 
-TEST(several_inputs_at_once_on_streams_of_their_own)
+TEST(device_streams_for_several_inputs_at_once)
 {
     enum { WORKERS = 4 };
     copies c = {0};
@@ -169,7 +169,7 @@ TEST(several_inputs_at_once_on_streams_of_their_own)
 }
 
 /* ---- failures */
-START_TEST(host_memory_and_too_much_memory_are_refused)
+START_TEST(device_refuses_host_memory_and_too_much_memory)
 {
     copies c = {.fail_at = 2};
     certreg_estimator *e = make(gpu, &c, 256);
@@ -189,7 +189,7 @@ START_TEST(host_memory_and_too_much_memory_are_refused)
 END_TEST
 
 /* The last: the process cannot use the device afterwards, but lives. */
-START_TEST(a_lost_context_is_a_status)
+START_TEST(device_context_that_is_lost_is_a_status)
 {
     copies c = {.crash_at = 2};
     certreg_estimator *e = make(gpu, &c, 256);
@@ -211,9 +211,9 @@ int main(void)
     TCase *typical = kit_case(suite, "typical"), *brief = kit_case(suite, "short"),
           *bad = kit_case(suite, "bad_input"); /* the last: it loses the device */
     contract_add_tests(typical, gpu, cr_backend_default()), kit_add_tests(typical);
-    tcase_add_test(bad, host_memory_and_too_much_memory_are_refused);
-    tcase_add_test(bad, a_lost_context_is_a_status);
-    tcase_add_test(brief, certificates_of_one_batch_size);
+    tcase_add_test(bad, device_refuses_host_memory_and_too_much_memory);
+    tcase_add_test(bad, device_context_that_is_lost_is_a_status);
+    tcase_add_test(brief, device_certificates_of_one_batch_size);
     tcase_add_checked_fixture(brief, NULL, kit_close_all);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK); /* a context does not survive a fork */

@@ -128,7 +128,7 @@ static cr_noise noise_of(int i)
 }
 
 /* ---- operations */
-TEST_ROWS(draws_have_the_bits_of_the_reference, shapes)
+TEST_ROWS(draw_has_the_bits_of_the_reference, shapes)
 {
     if (is_left_out(_i)) return;
     const size_t d = shapes[_i].inputs, n = shapes[_i].count, bytes = n * d * sizeof(float);
@@ -152,7 +152,7 @@ TEST_ROWS(draws_have_the_bits_of_the_reference, shapes)
     expect(off, x.at[0], bytes), expect(ahead, x.at[0], bytes);
 }
 
-TEST(draws_are_those_of_the_reference_where_they_are_hard_to_tell)
+TEST(draw_has_the_cells_of_the_reference_at_hard_words)
 {
     special_expect(gpu, "this backend");
 }
@@ -168,7 +168,7 @@ static cr_weighted weighted(uint64_t first, size_t length, size_t blocks, size_t
                          .stride = stride};
 }
 
-TEST_ROWS(replays_have_the_bits_of_the_reference, shapes)
+TEST_ROWS(replay_has_the_bits_of_the_reference, shapes)
 {
     if (is_left_out(_i)) return;
     const size_t d = shapes[_i].inputs, n = shapes[_i].count, stride = n + 3;
@@ -186,7 +186,7 @@ TEST_ROWS(replays_have_the_bits_of_the_reference, shapes)
     }
 }
 
-TEST_ROWS(projections_have_the_bits_of_the_reference, shapes)
+TEST_ROWS(project_has_the_bits_of_the_reference, shapes)
 {
     if (is_left_out(_i)) return;
     const size_t d = shapes[_i].inputs, n = shapes[_i].count;
@@ -202,7 +202,7 @@ TEST_ROWS(projections_have_the_bits_of_the_reference, shapes)
     expect_same(dots), expect_same(norms);
 }
 
-TEST_ROWS(directions_have_the_bits_of_the_reference, shapes)
+TEST_ROWS(aim_has_the_bits_of_the_reference, shapes)
 {
     if (is_left_out(_i)) return;
     const size_t d = shapes[_i].inputs;
@@ -314,7 +314,7 @@ static void expect_near(const double *got, const double *wanted, size_t count, d
 }
 
 /* Backends with a sweep have the same bits; one in turns differs by the rounding of a double. */
-TEST_ROWS(sweeps_find_what_the_reference_finds, shapes)
+TEST_ROWS(sweep_finds_what_the_reference_finds, shapes)
 {
     if (is_left_out(_i)) return;
     const size_t d = shapes[_i].inputs, n = shapes[_i].count;
@@ -338,7 +338,7 @@ TEST_ROWS(sweeps_find_what_the_reference_finds, shapes)
     ck_assert_mem_eq(found[1].dots, found[0].dots, FUNCTIONS * n * sizeof(double));
 }
 
-TEST_ROWS(blocks_are_replayed_as_if_they_came_one_by_one, shapes)
+TEST_ROWS(replay_of_blocks_is_that_of_one_by_one, shapes)
 {
     if (is_left_out(_i)) return;
     const size_t d = shapes[_i].inputs, length = shapes[_i].count / BLOCKS,
@@ -371,7 +371,7 @@ static double later_than_due(void *of)
     return 2;
 }
 
-TEST(late_work_ends_with_its_status)
+TEST(replay_and_sweep_that_are_late_return_their_status)
 {
     enum { INPUTS = 5, LENGTH = 4 };
     const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS};
@@ -392,7 +392,7 @@ TEST(late_work_ends_with_its_status)
     ck_assert_int_eq(gpu->ops->wait(gpu), CERTREG_OK);
 }
 
-TEST(memory_is_filled)
+TEST(fill_sets_memory)
 {
     const uint32_t ones[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, mixed[3] = {0, 0, UINT32_MAX};
     void *there = contract_over(NULL, sizeof ones);
@@ -404,7 +404,7 @@ TEST(memory_is_filled)
     expect(there, mixed, sizeof mixed);
 }
 
-TEST(what_crosses_comes_back)
+TEST(store_and_fetch_return_what_crosses)
 {
     const char said[] = "as it was", *at = said;
     char got[sizeof said] = "";
@@ -414,7 +414,7 @@ TEST(what_crosses_comes_back)
     ck_assert_int_eq(gpu->ops->wait(gpu), CERTREG_OK);
 }
 
-TEST(every_operation_is_there)
+TEST(backend_ops_are_all_there)
 {
     const cr_backend_ops *o = gpu->ops;
     ck_assert_uint_eq(o->api_version, CR_BACKEND_API);

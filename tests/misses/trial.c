@@ -1,5 +1,6 @@
 #include "misses/trial.h"
 #include "statistics/normal.h"
+#include "support/structs.h"
 #include <certreg/question.h>
 #include <certreg/sampling.h>
 #include <math.h>
@@ -67,21 +68,12 @@ void trial_open(trial *t, const setting *s)
     const setting copy = *s;
     memset(t, 0, sizeof *t);
     t->setting = copy, t->target = 1;
-    const certreg_model m = {.struct_size = sizeof m,
-                             .eval = evaluate,
-                             .user = t,
-                             .inputs = copy.inputs,
-                             .outputs = copy.outputs,
-                             .batch = 16,
-                             .kind = copy.kind,
-                             .lo = copy.lo,
-                             .hi = copy.hi};
-    const certreg_plan p = {.struct_size = sizeof p,
-                            .constraints = copy.constraints,
-                            .seed = copy.seed,
-                            .max_samples = copy.samples,
-                            .pilot = copy.pilot,
-                            .flags = copy.flags};
+    const certreg_model m = MODEL(.eval = evaluate, .user = t, .inputs = copy.inputs,
+                                  .outputs = copy.outputs, .batch = 16, .kind = copy.kind,
+                                  .lo = copy.lo, .hi = copy.hi);
+    const certreg_plan p = PLAN(.constraints = copy.constraints, .seed = copy.seed,
+                                .max_samples = copy.samples, .pilot = copy.pilot,
+                                .flags = copy.flags);
     certreg_error why = {.struct_size = sizeof why};
     if (certreg_estimator_create(NULL, &m, &p, &why, &t->estimator)) {
         printf("not ok create: %s\n    misses --setting %llu: %s\n", why.text,

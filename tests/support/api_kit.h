@@ -4,6 +4,7 @@
 #ifndef SUPPORT_API_KIT_H
 #define SUPPORT_API_KIT_H
 #include "support/question_fields.h"
+#include "support/structs.h"
 #include "support/suite.h"
 #include <certreg/backend.h>
 #include <certreg/certreg.h>
@@ -25,35 +26,22 @@ static inline int kit_identity(void *user, const certreg_batch *b)
 
 static inline certreg_model kit_model(certreg_eval eval, void *user, size_t inputs, size_t outputs)
 {
-    certreg_model m = {
-        .struct_size = sizeof m, .eval = eval, .user = user, .inputs = inputs, .outputs = outputs};
-    return m;
+    return MODEL(.eval = eval, .user = user, .inputs = inputs, .outputs = outputs);
 }
 
 static inline certreg_plan kit_plan(size_t max_samples)
 {
-    certreg_plan p = {.struct_size = sizeof p,
-                      .constraints = CERTREG_CONSTRAINTS_ECGM,
-                      .seed = 11,
-                      .max_samples = max_samples};
-    return p;
+    return PLAN(.constraints = CERTREG_CONSTRAINTS_ECGM, .seed = 11, .max_samples = max_samples);
 }
 
 static inline certreg_question kit_question(double tolerance)
 {
-    certreg_question q = {.struct_size = sizeof q, .tolerance = tolerance};
-    return q;
+    return QUESTION(.tolerance = tolerance);
 }
-
-/* Structs by their fields. */
-#define MODEL(...) ((certreg_model){.struct_size = sizeof(certreg_model), __VA_ARGS__})
-#define PLAN(...) ((certreg_plan){.struct_size = sizeof(certreg_plan), __VA_ARGS__})
-#define QUESTION(...) ((certreg_question){.struct_size = sizeof(certreg_question), __VA_ARGS__})
 
 static inline certreg_certificate kit_certificate(void)
 {
-    certreg_certificate c = {.struct_size = sizeof c};
-    return c;
+    return (certreg_certificate){.struct_size = sizeof(certreg_certificate)};
 }
 
 /* ---- checks */

@@ -3,8 +3,7 @@
 #ifndef SUPPORT_PAIR_EVENTS_H
 #define SUPPORT_PAIR_EVENTS_H
 #include "statistics/antithetic.h"
-#include <math.h>
-#include <stdlib.h>
+#include "support/suite.h"
 
 static inline double above(double x)
 {
@@ -57,12 +56,6 @@ static inline int is_out(const event *e, double x)
     return beyond % 2 == 0;
 }
 
-static inline int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Without a shift. */
 static inline double share_of(const event *e)
 {
@@ -76,7 +69,7 @@ static inline double misses_of(const cr_antithetic *pairs, const event *e, doubl
 {
     double t[ENDS + 2] = {0, 40}, both = 0, neither = 0;
     for (int i = 0; i < e->count; i++) t[i + 2] = fabs(e->end[i] - r);
-    qsort(t, (size_t)e->count + 2, sizeof *t, compare);
+    kit_sort(t, (size_t)e->count + 2);
     for (int i = 0; i <= e->count; i++) {
         const double middle = 0.5 * (t[i] + t[i + 1]), mass = 2 * (above(t[i]) - above(t[i + 1]));
         const int out = is_out(e, r + middle) + is_out(e, r - middle);

@@ -1,4 +1,5 @@
 #include "support/random_problems.h"
+#include "support/structs.h"
 #include <certreg/solver.h>
 #include <math.h>
 
@@ -91,16 +92,9 @@ certreg_bounds problem_bounds(const ref_problem *p)
     const uint32_t constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
                                  CERTREG_CONSTRAINT_RANGE |
                                  (p->has_gradient ? CERTREG_CONSTRAINT_GRADIENT : 0);
-    return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
-                            .constraints = constraints,
-                            .sigma = 1,
-                            .mean_lo = p->mean,
-                            .mean_hi = p->mean,
-                            .variance_hi = p->variance,
-                            .gradient_lo = p->gradient_lo,
-                            .gradient_hi = p->gradient_hi,
-                            .range_lo = p->lo,
-                            .range_hi = p->hi};
+    return BOUNDS(.constraints = constraints, .sigma = 1, .mean_lo = p->mean, .mean_hi = p->mean,
+                  .variance_hi = p->variance, .gradient_lo = p->gradient_lo,
+                  .gradient_hi = p->gradient_hi, .range_lo = p->lo, .range_hi = p->hi);
 }
 
 double greatest_between(double (*value)(const void *of, double at), const void *of, double low,

@@ -36,16 +36,9 @@ static inline certreg_bounds given(uint32_t constraints, double mean_lo, double 
                                    double variance, double gradient_lo, double gradient_hi,
                                    double lo, double hi)
 {
-    return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
-                            .constraints = constraints,
-                            .sigma = 1,
-                            .mean_lo = mean_lo,
-                            .mean_hi = mean_hi,
-                            .variance_hi = variance,
-                            .gradient_lo = gradient_lo,
-                            .gradient_hi = gradient_hi,
-                            .range_lo = lo,
-                            .range_hi = hi};
+    return BOUNDS(.constraints = constraints, .sigma = 1, .mean_lo = mean_lo, .mean_hi = mean_hi,
+                  .variance_hi = variance, .gradient_lo = gradient_lo, .gradient_hi = gradient_hi,
+                  .range_lo = lo, .range_hi = hi);
 }
 
 static inline certreg_bounds known(uint32_t constraints, double mean, double variance,

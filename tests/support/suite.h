@@ -21,6 +21,17 @@
 
 #define KIT_ROWS(table) ((int)(sizeof(table) / sizeof(table)[0]))
 
+static inline int kit_ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static inline void kit_sort(double *numbers, size_t count)
+{
+    qsort(numbers, count, sizeof *numbers, kit_ascending);
+}
+
 /* ---- the tests of the program */
 enum { KIT_MOST_TESTS = 60 };
 

@@ -44,7 +44,7 @@ static size_t ask(certreg_question *q)
     return 3;
 }
 
-TEST_TIMES(no_model_that_reads_bits_has_a_false_certificate, bits_case_count)
+TEST_TIMES(models_that_read_input_bits_get_no_false_certificate, bits_case_count)
 {
     enum { INPUTS = 3 };
     bits_model model = {.is = bits_cases + _i};
@@ -76,7 +76,7 @@ TEST_TIMES(no_model_that_reads_bits_has_a_false_certificate, bits_case_count)
 }
 
 /* ---- models that are undecided for Gaussian noise */
-TEST(no_model_that_counts_cells_has_a_certificate)
+TEST(models_that_count_cells_get_no_certificate)
 {
     enum { INPUTS = 1 << 17, SAMPLES = 250 };
     static const double found;
@@ -105,4 +105,4 @@ TEST(no_model_that_counts_cells_has_a_certificate)
     cells_free(&models);
 }
 
-TEST_MAIN("bits")
+TEST_MAIN("input_bits")

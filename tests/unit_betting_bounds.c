@@ -58,7 +58,7 @@ LAW(rare_coin, simulate_uniform(s) < 0.02)
 LAW(rare_any, simulate_uniform(s) < 0.1 ? simulate_uniform(s) : 0)
 LAW(narrow, 0.4 + 0.2 * simulate_uniform(s))
 
-TEST(equal_values_at_an_end_cost_hardly_more_than_the_exact_bound)
+TEST(betting_on_equal_values_is_near_the_exact_bound)
 {
     static const size_t counts[] = {10, 50, 350, 8500};
     static const double alphas[] = {0.2, 0.05, 0.0125, 1e-3};
@@ -72,7 +72,7 @@ TEST(equal_values_at_an_end_cost_hardly_more_than_the_exact_bound)
         }
 }
 
-TEST(two_values_cost_hardly_more_than_the_exact_binomial_bound)
+TEST(betting_on_two_values_is_near_the_binomial_bound)
 {
     static double (*const laws[])(simulate_source *) = {coin, rare_coin};
     for (size_t l = 0; l < 2; l++)
@@ -106,7 +106,7 @@ static double relative_width(double (*law)(simulate_source *), size_t count, dou
     return width / normal;
 }
 
-TEST(other_distributions_come_close_to_the_normal_interval)
+TEST(betting_is_near_the_normal_interval_for_other_laws)
 {
     ck_assert_double_lt(relative_width(uniform, 350, 0.0125, 0), 1.08);
     ck_assert_double_lt(relative_width(uniform, 8500, 0.0125, 0), 1.03);
@@ -118,7 +118,7 @@ TEST(other_distributions_come_close_to_the_normal_interval)
     ck_assert_double_lt(relative_width(rare_any, 8500, 0.0125, 1), 1.7);
 }
 
-TEST(both_ends_mirror_each_other)
+TEST(betting_lower_mirrors_upper)
 {
     fill(values, 300, rare_any, 1);
     for (size_t i = 0; i < 300; i++) others[i] = 1 - values[i];
@@ -127,7 +127,7 @@ TEST(both_ends_mirror_each_other)
                                 1 - upper(others, 300, 0.05, anytime), 1e-9);
 }
 
-TEST(bounds_follow_the_unit)
+TEST(betting_bounds_follow_the_unit)
 {
     fill(values, 300, uniform, 2);
     for (size_t i = 0; i < 300; i++) others[i] = -7 + 12 * values[i];
@@ -138,7 +138,7 @@ TEST(bounds_follow_the_unit)
                             1e-8);
 }
 
-TEST(bounds_of_all_counts_use_what_came_before_only)
+TEST(betting_anytime_bound_never_rises_with_the_count)
 {
     fill(values, 600, rare_any, 3);
     double least = 1;
@@ -159,7 +159,7 @@ static void expect_trivial(double lo, double hi, const double *of, size_t count,
     }
 }
 
-TEST(bounds_are_trivial_where_nothing_is_known)
+TEST(betting_bounds_are_trivial_if_nothing_is_known)
 {
     fill(values, 100, uniform, 4);
     expect_trivial(0, 1, values, 0, 0.05);
@@ -176,7 +176,7 @@ TEST(bounds_are_trivial_where_nothing_is_known)
     expect_trivial(0, 1, values, 100, 0.05);
 }
 
-TEST(pilot_values_outside_the_range_are_left_out)
+TEST(betting_pilot_leaves_out_values_outside_the_range)
 {
     cr_betting_problem bet = bet_on(0, 2, values, 0);
     cr_betting_add_pilot(&bet, NAN);
@@ -188,7 +188,7 @@ TEST(pilot_values_outside_the_range_are_left_out)
     ck_assert_double_eq(bet.pilot_moments.sum, 0.5);
 }
 
-TEST(bounds_hold_at_tiny_alpha)
+TEST(betting_bounds_hold_at_tiny_alpha)
 {
     static const double alphas[] = {1e-6, 1e-20, 1e-100, 1e-300};
     for (size_t i = 0; i < MOST; i++) values[i] = (double)(i % 2);
@@ -213,7 +213,7 @@ static int rejects(const cr_betting_problem *bet, double alpha, int anytime, dou
 }
 
 /* What lets the search stop anywhere: once a mean is rejected, so are all larger ones. */
-TEST_TIMES(rejected_means_are_all_from_one_point_on, 10)
+TEST_TIMES(wealth_rejects_all_means_from_one_point_on, 10)
 {
     static double (*const laws[])(simulate_source *) = {uniform, coin, rare_coin, rare_any, narrow};
     double (*const law)(simulate_source *) = laws[_i % 5];
@@ -236,7 +236,7 @@ TEST_TIMES(rejected_means_are_all_from_one_point_on, 10)
 }
 
 /* A value of the order of the ulp of the range's ends must not put the bound inside. */
-TEST(bounds_stay_outward_far_from_zero)
+TEST(betting_bounds_stay_outward_far_from_zero)
 {
     const double lo = 1e15, hi = 1e15 + 4;
     for (size_t i = 0; i < 200; i++) values[i] = lo + (double)(i % 2 ? 4 : 0);

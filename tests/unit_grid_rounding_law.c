@@ -91,7 +91,7 @@ static void expect_law(pearson p, const char *what, size_t which)
                   which, p.terms, p.square, off);
 }
 
-TEST_TIMES(cells_of_a_feature_are_as_likely_as_they_should_be, INPUTS)
+TEST_TIMES(cells_of_a_feature_have_the_gaussian_law, INPUTS)
 {
     const double z = (double)z_of[_i] - rint((double)z_of[_i]), s = fabs((double)s_of[_i]);
     pearson p = {0};
@@ -101,7 +101,7 @@ TEST_TIMES(cells_of_a_feature_are_as_likely_as_they_should_be, INPUTS)
 }
 
 /* The least step of x: what a model may read of a cell's number. */
-TEST(points_are_whole_and_their_lowest_bits_even)
+TEST(grid_points_are_whole_and_their_lowest_bits_uniform)
 {
     double seen[LOW] = {0}, expected[LOW] = {0};
     pearson p = {0};
@@ -128,7 +128,7 @@ static const double *joint_chances(void)
     return chances;
 }
 
-TEST(features_are_independent_in_pairs)
+TEST(cells_of_two_features_are_independent)
 {
     const double *chances = joint_chances();
     for (size_t k = 0; k < PAIRS; k++) {
@@ -141,6 +141,6 @@ TEST(features_are_independent_in_pairs)
 
 int main(void)
 {
-    if (!draw()) return puts("unit_noise_law: drawing failed"), 1; /* once for all tests */
-    return kit_run(kit_suite("law of the noise"));
+    if (!draw()) return puts("unit_grid_rounding_law: drawing failed"), 1; /* once for all tests */
+    return kit_run(kit_suite("grid_rounding_law"));
 }

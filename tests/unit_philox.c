@@ -66,7 +66,7 @@ static void *generator_of(uint64_t seed)
 }
 
 /* All bits of the seed, of the stream and of the block's number in turns, and the last of each. */
-TEST_TIMES(words_are_those_of_the_header, 3)
+TEST_TIMES(philox_words_are_those_of_curands_header, 3)
 {
     for (int bit = 0; curand_words && bit <= 64; bit++) {
         const uint64_t some = bit < 64 ? UINT64_C(0x0123456789ABCDEF) ^ UINT64_C(1) << bit
@@ -84,7 +84,7 @@ TEST_TIMES(words_are_those_of_the_header, 3)
     }
 }
 
-TEST_ROWS(words_are_those_of_the_host_generator, seeds)
+TEST_ROWS(philox_words_are_those_of_curands_host_generator, seeds)
 {
     if (!loaded) return;
     void *generator = generator_of(seeds[_i]);
@@ -101,7 +101,7 @@ TEST_ROWS(words_are_those_of_the_host_generator, seeds)
     theirs.destroy(generator);
 }
 
-TEST_ROWS(normals_are_those_of_curand_but_for_rounding, seeds)
+TEST_ROWS(normal4_is_that_of_curand_but_for_rounding, seeds)
 {
     if (!loaded) return;
     void *generator = generator_of(seeds[_i]);
@@ -125,7 +125,7 @@ TEST_ROWS(normals_are_those_of_curand_but_for_rounding, seeds)
     theirs.destroy(generator);
 }
 
-TEST(backend_draws_the_normals_of_curand_to_half_a_step_of_the_grid)
+TEST(draw_has_the_normals_of_curand_to_half_a_grid_step)
 {
     enum { INPUTS = 4 }; /* one block per sample: sample i of stream s is quadruple 65536 i + s */
     if (!loaded) return;
@@ -150,9 +150,9 @@ TEST(backend_draws_the_normals_of_curand_to_half_a_step_of_the_grid)
 int main(void)
 {
     loaded = load(&theirs);
-    if (!curand_words) printf("unit_curand: skipped cuRAND's header, built without a toolkit\n");
+    if (!curand_words) printf("unit_philox: skipped cuRAND's header, built without a toolkit\n");
     if (!loaded)
-        printf("unit_curand: skipped cuRAND's library, none is usable (%s)\n",
+        printf("unit_philox: skipped cuRAND's library, none is usable (%s)\n",
                theirs.library ? "functions missing" : "not found");
-    return kit_run(kit_suite("curand"));
+    return kit_run(kit_suite("philox"));
 }

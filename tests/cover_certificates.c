@@ -147,7 +147,8 @@ static const row rows[] = {
     ROW("centers, served", ball, 0.472462234814, 600, 0.3,
         ASK(.output = ALL, .statistic = BALL_CENTER, .method = BASELINE), .outputs = 2,
         .scale = {1, 0.5}, SERVED(.samples = 21, .failure_rate = 0.2)),
-    /* served medians: each side has half of the failure rate */
+    /* served medians leave the tolerance with the failure rate at the truth: P(Bin(201, p) >= 101)
+     * = 0.01 at p = Phi(truth - 0.7). Each side of pairs has half of the rate. */
     ROW("served 201", far_face, 0.494537437527, 400, 0, ASK(), .pilot = 150,
         SERVED(.samples = 201, .failure_rate = 0.01)),
     ROW("served 21, any time", one_side, 0.554858403870, 200, 0,
@@ -382,7 +383,7 @@ static int is_missed(const row *r, certreg_estimator *e, uint64_t run, const cer
     return r->predicts ? breaks(r, e, q, &c) : c.radius > r->truth * (1 + 1e-9);
 }
 
-TEST_ROWS(promises_are_false_in_a_share_alpha_at_most, rows)
+TEST_ROWS(certificates_of_known_truth_are_false_with_at_most_alpha, rows)
 {
     row r = rows[_i];
     double about[MOST_OUTPUTS];
@@ -395,4 +396,4 @@ TEST_ROWS(promises_are_false_in_a_share_alpha_at_most, rows)
     ck_assert_double_ge((double)misses, r.least * ALPHA * (double)r.runs);
 }
 
-KIT_MAIN("laws")
+KIT_MAIN("certificates")

@@ -23,7 +23,7 @@ static void claims_nothing(const certreg_certificate *c)
     ck_assert(isfinite(c->estimate));
 }
 
-TEST_TIMES(an_answer_that_is_cut_off_anywhere_claims_nothing, QUESTIONS)
+TEST_TIMES(deadline_that_cuts_off_an_answer_leaves_no_claim, QUESTIONS)
 {
     machine m = {.time = 1, .look = 1e-6};
     certreg_estimator *e = make(&m, 200);
@@ -44,7 +44,7 @@ TEST_TIMES(an_answer_that_is_cut_off_anywhere_claims_nothing, QUESTIONS)
     ck_assert_mem_eq(&again, &whole, sizeof again);
 }
 
-TEST(questions_answered_before_the_deadline_keep_their_answers)
+TEST(deadline_keeps_the_answers_before_it)
 {
     machine m = {.time = 1, .look = 1e-6};
     certreg_estimator *e = make(&m, 200);
@@ -68,7 +68,7 @@ TEST(questions_answered_before_the_deadline_keep_their_answers)
     ck_assert_uint_eq(seen, 15);
 }
 
-TEST(making_a_group_test_looks_at_the_clock_between_its_steps)
+TEST(deadline_is_checked_between_steps_of_making_a_group_test)
 {
     machine m = {.time = 1, .look = 1e-6};
     certreg_estimator *e = make(&m, SIZE_MAX);
@@ -101,7 +101,7 @@ static unsigned looks_of(int which, int32_t pairs)
 }
 
 /* Each takes up to a tenth of a second. */
-TEST(searches_for_pairs_look_at_the_clock_in_between)
+TEST(deadline_is_checked_in_searches_for_pairs)
 {
     enum { OF_SIDES = 2, OF_TARGET = 4 };
     ck_assert_uint_ge(looks_of(0, 1), looks_of(0, 0) + OF_SIDES);
@@ -115,7 +115,7 @@ TEST(searches_for_pairs_look_at_the_clock_in_between)
 
 /* What happens between two looks at the clock must not grow with the number of samples: so every
  * pass has to look on its way. */
-TEST_TIMES(every_pass_looks_at_the_clock_on_its_way, QUESTIONS)
+TEST_TIMES(deadline_is_checked_in_every_pass_over_samples, QUESTIONS)
 {
     machine m = {.time = 1, .look = 1e-6};
     certreg_estimator *e = make(&m, SIZE_MAX);
@@ -134,4 +134,4 @@ TEST_TIMES(every_pass_looks_at_the_clock_on_its_way, QUESTIONS)
     ck_assert_uint_ge(looks[1] - looks[0], questions[_i].passes * (CAPACITY / 2 / CR_WATCH_STEP));
 }
 
-KIT_MAIN("closings")
+KIT_MAIN("deadline_answers")

@@ -23,7 +23,7 @@ static uint64_t digest_of(const certreg_question *q)
     return digest;
 }
 
-TEST(every_field_and_every_value_behind_a_pointer_changes_the_digest)
+TEST(question_digest_depends_on_every_field_and_value)
 {
     static uint64_t more[4] = {200, 300, 400, 500};
     double given = 0.1, several[] = {0, 0, 0};
@@ -69,7 +69,7 @@ TEST(every_field_and_every_value_behind_a_pointer_changes_the_digest)
             ck_assert_msg(seen[i] != seen[k], "changes %d and %d have one digest", k, i);
 }
 
-TEST(resolved_defaults_and_copies_have_the_same_digest)
+TEST(question_digest_of_resolved_defaults_and_copies_is_the_same)
 {
     certreg_question q = kit_question(0.5), same = q;
     same.alpha = 0.05, same.bonferroni = 1;
@@ -91,13 +91,13 @@ TEST(resolved_defaults_and_copies_have_the_same_digest)
 }
 
 /* Logs outlive versions of the library and machines. */
-TEST(digests_stay_what_they_are)
+TEST(question_digest_has_its_pinned_bits)
 {
     const certreg_question q = kit_question(0.5);
     ck_assert_uint_eq(digest_of(&q), UINT64_C(0x8856f541ff1c25bb));
 }
 
-TEST(questions_that_cannot_be_read_have_no_digest)
+TEST(question_digest_of_an_unreadable_question_is_refused)
 {
     certreg_question q = kit_question(0.5);
     uint64_t digest = 7;
@@ -108,4 +108,4 @@ TEST(questions_that_cannot_be_read_have_no_digest)
     ck_assert_int_eq(certreg_question_digest(&q, &digest), CERTREG_E_INVALID);
 }
 
-KIT_MAIN("digests")
+KIT_MAIN("question_digest")

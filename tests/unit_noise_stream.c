@@ -1,6 +1,6 @@
-/* Where the noise of a backend comes from: words by the published generator, normals of them,
- * points on the grid, and levels that share no words. That every path has the bits of the
- * specification is in unit_contract.c; the normals of all words are in proof/normals.c. */
+/* From a seed to normals: words by the published generator, normals of them, and levels that share
+ * no words. That every path has the bits of the specification is in unit_cpu.c; the normals of all
+ * words are in proof/normals.c. */
 #include "backend/simd_scalar.h"
 /* after the lanes */
 #include "backend/grid_rounding.h"
@@ -22,7 +22,7 @@ static const struct {
      {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
 
-TEST_ROWS(seed_stream_and_block_give_the_published_words, published)
+TEST_ROWS(philox_gives_the_published_words, published)
 {
     const uint32_t *counter = published[_i].counter, *key = published[_i].key;
     uint32_t words[4];
@@ -31,7 +31,7 @@ TEST_ROWS(seed_stream_and_block_give_the_published_words, published)
     ck_assert_mem_eq(words, published[_i].words, sizeof words);
 }
 
-TEST(every_bit_of_seed_stream_and_block_changes_about_half_of_the_words)
+TEST(philox_words_depend_on_every_bit_of_seed_stream_and_block)
 {
     for (int i = 0; i < 3 * 64; i++) {
         const uint64_t bit = UINT64_C(1) << i % 64;
@@ -61,7 +61,7 @@ static uint32_t word(uint32_t n)
 
 /* The first of a pair is the sine; words are taken in order, and strict ones change nothing but
  * what they leave out. */
-TEST(normals_of_a_block_are_those_of_box_and_muller)
+TEST(normal4_is_that_of_box_and_muller)
 {
     enum { WORDS = 128 };
     for (uint32_t n = 0; n < WORDS * WORDS; n++) {
@@ -83,89 +83,10 @@ TEST(normals_of_a_block_are_those_of_box_and_muller)
     }
 }
 
-/* ---- points */
-/* Within the grid's 2^24 steps at its ends as well, and never -0. */
-TEST_TIMES(points_are_whole_steps_of_the_grid, SETUPS)
-{
-    certreg_backend *backend = backend_of(_i);
-    if (!backend) return;
-    static const float steps[] = {CR_LEAST_STEP,  -CR_LEAST_STEP, 0x1.fffffep-100f, -0.75f, 1,
-                                  0x1.fffffep111f};
-    enum { STEPS = sizeof steps / sizeof *steps, INPUTS = 5 * STEPS, COUNT = 2000 };
-    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS};
-    float z[INPUTS], step[INPUTS], *x = malloc(COUNT * INPUTS * sizeof *x);
-    for (int j = 0; j < INPUTS; j++) {
-        step[j] = steps[j / 5];
-        z[j] = (float)((j % 5 - 2) * cr_grid_most(step[j]) / 2); /* the most it holds; 0 */
-    }
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x}),
-                     CERTREG_OK);
-    for (int k = 0; k < COUNT * INPUTS; k++) {
-        const double n = ldexp((double)x[k], 8 - ilogbf(step[k % INPUTS]));
-        if (n == rint(n) && fabs(n) < 0x1p24 && !(n == 0 && signbit(x[k]))) continue;
-        ck_abort_msg("feature %d is %a", k % INPUTS, (double)x[k]);
-    }
-    free(x);
-    certreg_backend_close(backend);
-}
-
-TEST_TIMES(unmoved_features_and_the_center_keep_every_bit, SETUPS)
-{
-    certreg_backend *backend = backend_of(_i);
-    if (!backend) return;
-    enum { INPUTS = 37, COUNT = 9 };
-    static const float odd[] = {-0.0f, 1e-45f, -1e-40f, FLT_MAX, 1 / 3.0f};
-    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS, .clean_first = 1};
-    float z[INPUTS], step[INPUTS], x[COUNT * INPUTS];
-    for (int j = 0; j < INPUTS; j++)
-        z[j] = j % 2 ? odd[j / 2 % 5] : -0.0f, step[j] = j % 2 ? 0.0f : 1e-3f;
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x}),
-                     CERTREG_OK);
-    for (int k = 0; k < COUNT * INPUTS; k++)
-        ck_assert_msg(!memcmp(x + k, z + k % INPUTS, sizeof *x) ==
-                          (k < INPUTS || step[k % INPUTS] == 0),
-                      "sample %d, feature %d", k / INPUTS, k % INPUTS);
-    certreg_backend_close(backend);
-}
-
-TEST_TIMES(noise_of_negative_steps_is_opposite, SETUPS)
-{
-    certreg_backend *backend = backend_of(_i);
-    if (!backend) return;
-    enum { INPUTS = 21, COUNT = 100 };
-    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS, .clean_first = 1};
-    float zero[INPUTS] = {0}, step[2][INPUTS], x[2][COUNT * INPUTS];
-    for (int j = 0; j < INPUTS; j++) step[0][j] = 0.1f * (float)j, step[1][j] = -step[0][j];
-    for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(
-            backend->ops->draw(backend, &noise, &(cr_draw){zero, step[i], 0, COUNT, x[i]}),
-            CERTREG_OK);
-    for (int k = 0; k < COUNT * INPUTS; k++) ck_assert(x[0][k] == -x[1][k]);
-    certreg_backend_close(backend);
-}
-
-TEST_TIMES(no_samples_change_nothing, SETUPS)
-{
-    certreg_backend *backend = backend_of(_i);
-    if (!backend) return;
-    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 3, .clean_first = 1};
-    const float one[3] = {1, 1, 1};
-    const cr_weighted none = {.blocks = 1, .functions = 1, .weights = one};
-    float x = 5;
-    double sums[3] = {1, 2, 3};
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){one, one, 0, 0, &x}),
-                     CERTREG_OK);
-    ck_assert_int_eq(backend->ops->replay(backend, &noise, &none, NULL, sums, NULL), CERTREG_OK);
-    ck_assert_int_eq(
-        backend->ops->project(backend, &noise, &(cr_projection){0, 0, one, one, sums, sums}, NULL),
-        CERTREG_OK);
-    ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
-    certreg_backend_close(backend);
-}
-
+/* ---- levels */
 /* Theory 5, Lemma 4b: the last block of the last sample that begin accepts is the last but at most
  * `row` of its level, and no level has a block that continues the words of another one. */
-TEST(levels_end_where_the_next_level_or_a_continuation_begins)
+TEST(source_levels_share_no_blocks)
 {
     static const size_t inputs[] = {1, 3, 4, 5, 1000, 1021, 150528, 67108865};
     static const uint64_t levels[] = {
@@ -188,4 +109,4 @@ TEST(levels_end_where_the_next_level_or_a_continuation_begins)
         }
 }
 
-TEST_MAIN("noise")
+TEST_MAIN("noise_stream")

@@ -155,7 +155,7 @@ static outcome run_law(int l, size_t inputs, uint64_t runs)
 }
 
 /* Row: dimension within law. */
-TEST_TIMES(misses_stay_below_nominal, LAWS *DIMENSIONS)
+TEST_TIMES(martingale_upper_misses_with_at_most_alpha, LAWS *DIMENSIONS)
 {
     const int l = _i / DIMENSIONS, k = _i % DIMENSIONS;
     if (dimensions[k] < laws[l].least_inputs) return;
@@ -164,4 +164,4 @@ TEST_TIMES(misses_stay_below_nominal, LAWS *DIMENSIONS)
     coverage_check(laws[l].name, found.missed, trials[k], ALPHA, LEVEL, 0);
 }
 
-KIT_MAIN("coverage of the finite-sample gradient norm")
+KIT_MAIN("gradient_martingale")

@@ -32,7 +32,7 @@ static certreg_estimator *record(uint64_t n, double sigma, size_t step, uint64_t
     return e;
 }
 
-TEST_ROWS(median_radius_is_at_most_the_true_one, median_rows)
+TEST_ROWS(certify_median_radius_is_at_most_the_exact_one, median_rows)
 {
     certreg_estimator *e = record(median_rows[_i].n, median_rows[_i].sigma, 3, median_rows[_i].k);
     const certreg_question q =
@@ -41,7 +41,7 @@ TEST_ROWS(median_radius_is_at_most_the_true_one, median_rows)
     within("radius", _i, kit_ask(e, 0, q).radius, most * (1 - 1e-8), most);
 }
 
-TEST_ROWS(output_bounds_of_a_median_contain_the_true_ones, order_rows)
+TEST_ROWS(output_bounds_of_a_median_contain_the_exact_ones, order_rows)
 {
     certreg_estimator *e = record(order_rows[_i].n, 0.5, 7, UINT64_MAX);
     const certreg_question q =
@@ -58,14 +58,8 @@ TEST_ROWS(output_bounds_of_a_median_contain_the_true_ones, order_rows)
 /* ---- bounds filled by hand */
 static certreg_bounds bounds_of(uint32_t known, double variance, double gradient, double mean)
 {
-    return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
-                            .constraints = known,
-                            .sigma = 1,
-                            .mean_lo = mean,
-                            .mean_hi = mean,
-                            .variance_hi = variance,
-                            .gradient_hi = gradient,
-                            .range_hi = 1};
+    return BOUNDS(.constraints = known, .sigma = 1, .mean_lo = mean, .mean_hi = mean,
+                  .variance_hi = variance, .gradient_hi = gradient, .range_hi = 1);
 }
 
 static certreg_solver *solver;
@@ -76,7 +70,7 @@ static void setup(void)
     kit_open_solver(&solver, &bisection);
 }
 
-TEST(change_of_a_mean_is_at_least_the_true_one)
+TEST(solver_worst_case_is_at_least_the_exact_one)
 {
     for (int i = 0; i < KIT_ROWS(change_rows); i++) {
         const certreg_bounds b = bounds_of(change_rows[i].known, change_rows[i].variance,
@@ -88,7 +82,7 @@ TEST(change_of_a_mean_is_at_least_the_true_one)
     }
 }
 
-TEST(radius_in_closed_form_is_at_most_the_true_one)
+TEST(bisection_radius_is_at_most_the_exact_one)
 {
     for (int i = 0; i < KIT_ROWS(radius_rows); i++) {
         const certreg_bounds b =
@@ -101,4 +95,4 @@ TEST(radius_in_closed_form_is_at_most_the_true_one)
 }
 
 FIXTURE(setup, NULL)
-KIT_MAIN("known answers")
+KIT_MAIN("known_answers")

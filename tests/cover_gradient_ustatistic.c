@@ -96,7 +96,7 @@ static void check(const char *name, size_t n, size_t dimension, double truth, co
     coverage_check("    gradient_hi", c->upper, c->trials, TAIL, LEVEL, 0);
 }
 
-TEST_TIMES(misses_of_both_gradient_bounds_stay_below_nominal, LAWS *SIZES)
+TEST_TIMES(gradient_bounds_miss_with_at_most_their_tails, LAWS *SIZES)
 {
     const int size = _i % SIZES;
     const law l = laws_get((size_t)(_i / SIZES));
@@ -143,7 +143,7 @@ static void run_whole(size_t n, size_t d, double a, simulate_source *source, dou
     judge(gram, &weights, d, a, c);
 }
 
-TEST_TIMES(misses_hold_where_weights_depend_on_all_coordinates, WHOLE)
+TEST_TIMES(gradient_bounds_of_weights_of_all_coordinates, WHOLE)
 {
     static const struct {
         size_t n, d;
@@ -162,4 +162,4 @@ TEST_TIMES(misses_hold_where_weights_depend_on_all_coordinates, WHOLE)
     free(sums);
 }
 
-TEST_MAIN("coverage of the gradient norm")
+TEST_MAIN("gradient_ustatistic")

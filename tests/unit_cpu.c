@@ -36,7 +36,7 @@ int main(void)
     int kept = keeps_it("default backend", cr_backend_default(), ref_backend());
     for (int path = 0; path < PATHS; path++) {
         if (!cr_cpu_path(path))
-            printf("unit_contract: this machine cannot run path %d, which stays untested\n", path);
+            printf("unit_cpu: this machine cannot run path %d, which stays untested\n", path);
         for (int threads = 1; cr_cpu_path(path) && threads <= MOST_THREADS; threads++)
             kept &= path_keeps_it(path, threads);
     }

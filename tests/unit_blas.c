@@ -9,7 +9,7 @@ static int read_nothing(void *user, uint64_t first, size_t count, float *x)
     return 1;
 }
 
-TEST(examples_are_refused_with_the_remedy)
+TEST(blas_that_is_missing_is_named_by_denoiser_create)
 {
     const certreg_denoiser_plan p = {
         .struct_size = sizeof p, .inputs = 2, .rows = 9, .read = read_nothing, .sigma = 1};
@@ -20,7 +20,7 @@ TEST(examples_are_refused_with_the_remedy)
     ck_assert_ptr_nonnull(strstr(why.text, "denoisers needs certreg/libcertreg_blas.so"));
 }
 
-TEST(everything_else_works)
+TEST(blas_that_is_missing_does_not_hinder_estimators)
 {
     const certreg_model model = {.struct_size = sizeof model, .inputs = 5, .outputs = 1};
     const certreg_plan plan = {
@@ -30,4 +30,4 @@ TEST(everything_else_works)
     certreg_estimator_destroy(e);
 }
 
-TEST_MAIN("static library without BLAS")
+TEST_MAIN("blas")

@@ -16,7 +16,7 @@ static const struct {
     {9, 1e-9, 0.05, 0, CERTREG_METHOD_ANYTIME}, {1, 0.5, 0.5, 0, CERTREG_METHOD_ANYTIME},
 };
 
-TEST_ROWS(sampling_stops_at_a_look_where_the_wanted_radius_is_proven, provable)
+TEST_ROWS(target_stops_sampling_at_a_look_that_proves_it, provable)
 {
     for (uint64_t stream = 0; stream < 5; stream++) {
         half_space h = {.face = provable[_i].face};
@@ -41,7 +41,7 @@ TEST_ROWS(sampling_stops_at_a_look_where_the_wanted_radius_is_proven, provable)
     }
 }
 
-TEST_TIMES(a_radius_out_of_reach_ends_sampling_early, 10)
+TEST_TIMES(target_that_is_hopeless_ends_sampling_early, 10)
 {
     const struct {
         double face, wanted;
@@ -55,7 +55,7 @@ TEST_TIMES(a_radius_out_of_reach_ends_sampling_early, 10)
     ck_assert_double_le(c.radius, fmax(face, 0));
 }
 
-TEST(an_open_question_takes_all_samples_and_proves_a_part_of_the_wish)
+TEST(target_that_stays_open_is_proved_in_part)
 {
     int parts[6] = {0};
     for (uint64_t stream = 0; stream < 20; stream++) {
@@ -76,7 +76,7 @@ TEST(an_open_question_takes_all_samples_and_proves_a_part_of_the_wish)
 }
 
 /* The radius itself is just out of reach of the record, four fifths of it are well within. */
-TEST_TIMES(a_long_group_test_proves_a_part_of_the_wish_too, 3)
+TEST_TIMES(target_of_a_long_group_test_is_proved_in_part, 3)
 {
     const size_t max_samples[] = {14000, 20000, 200000};
     half_space h = {.face = 0.45};
@@ -90,7 +90,7 @@ TEST_TIMES(a_long_group_test_proves_a_part_of_the_wish_too, 3)
     ck_assert_double_lt(c.radius, 0.45);
 }
 
-TEST(the_group_test_takes_fewer_samples_than_the_mixture)
+TEST(target_takes_fewer_samples_by_group_test_than_by_mixture)
 {
     uint64_t total[2] = {0, 0};
     for (uint64_t stream = 0; stream < 40; stream++)
@@ -103,7 +103,7 @@ TEST(the_group_test_takes_fewer_samples_than_the_mixture)
 }
 
 /* ---- several questions */
-TEST(questions_without_a_wish_get_all_samples)
+TEST(target_beside_plain_questions_takes_all_samples)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
@@ -119,7 +119,7 @@ TEST(questions_without_a_wish_get_all_samples)
     ck_assert_double_gt(c[2].radius, 1.6);
 }
 
-TEST(sampling_goes_on_until_every_wish_is_settled)
+TEST(target_beside_targets_samples_until_all_are_decided)
 {
     uint64_t last = 0;
     /* the last is out of reach, which does not take long to see */
@@ -141,7 +141,7 @@ TEST(sampling_goes_on_until_every_wish_is_settled)
     ck_assert_uint_lt(last, CAPACITY);
 }
 
-TEST(a_bad_question_neither_ends_nor_prolongs_sampling)
+TEST(target_beside_a_bad_question_stops_as_alone)
 {
     certreg_estimator *e = make(&(half_space){.face = 2}, 1, 1);
     certreg_question q[] = {wish(1, CERTREG_METHOD_FINITE), wish(0, CERTREG_METHOD_FINITE)};
@@ -156,7 +156,7 @@ TEST(a_bad_question_neither_ends_nor_prolongs_sampling)
 }
 
 /* ---- looks of the caller's */
-TEST_TIMES(the_record_is_looked_at_where_the_caller_says, 2)
+TEST_TIMES(target_looks_are_the_callers, 2)
 {
     const uint64_t looks[] = {7, 33, 34, 500, 3000};
     certreg_estimator *e = make(&(half_space){.face = 3}, 1, 1);
@@ -173,7 +173,7 @@ TEST_TIMES(the_record_is_looked_at_where_the_caller_says, 2)
     if (q.method == CERTREG_METHOD_FINITE) ck_assert_double_lt(one.radius, 1);
 }
 
-TEST(fewer_samples_than_the_next_look_are_no_look)
+TEST(target_looks_need_all_their_samples)
 {
     const uint64_t looks[] = {1000, 2000};
     certreg_estimator *e = make(&(half_space){.face = 9}, 1, 1);
@@ -189,7 +189,7 @@ TEST(fewer_samples_than_the_next_look_are_no_look)
 }
 
 /* A number of samples that the outputs chose is none that was fixed beforehand. */
-TEST_TIMES(a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_number, 2)
+TEST_TIMES(target_that_stopped_bars_questions_for_a_fixed_number, 2)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
@@ -228,7 +228,7 @@ TEST_TIMES(a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_numbe
     asked = kit_ask(e, 60, plain);
 }
 
-TEST_TIMES(what_was_proven_at_a_look_stays_proven, 2)
+TEST_TIMES(target_proof_at_a_look_stays, 2)
 {
     const uint64_t looks[] = {100, 200, 300, 400, 800, 1200, 1600};
     for (uint64_t stream = 0; stream < 30; stream++) {
@@ -248,7 +248,7 @@ TEST_TIMES(what_was_proven_at_a_look_stays_proven, 2)
 }
 
 /* ---- neither interruptions nor the way of the record change what is proven */
-TEST_TIMES(after_an_interruption_the_same_call_ends_as_if_there_had_been_none, 2)
+TEST_TIMES(target_after_an_interruption_ends_the_same, 2)
 {
     half_space plain = {.face = 1.4},
                broken = {.face = 1.4, .cancel_at = 5, .fail_at = 9, .fail_code = 77};
@@ -269,7 +269,7 @@ TEST_TIMES(after_an_interruption_the_same_call_ends_as_if_there_had_been_none, 2
 }
 
 /* ---- other ways to the same record */
-TEST_TIMES(merged_shards_are_answered_like_the_run_that_stopped, 2)
+TEST_TIMES(target_of_merged_shards_is_answered_like_one_run, 2)
 {
     for (uint64_t stream = 0; stream < 10; stream++) {
         half_space h[4] = {{.face = 1.4}, {.face = 1.4}, {.face = 1.4}, {.face = 1.4}};
@@ -294,4 +294,4 @@ TEST_TIMES(merged_shards_are_answered_like_the_run_that_stopped, 2)
     }
 }
 
-KIT_MAIN("sequential certification")
+KIT_MAIN("target")

@@ -7,7 +7,7 @@
 #include "support/suite.h"
 #include <certreg/backend.h>
 
-TEST(error_numbers_become_statuses)
+TEST(cuda_status_of_error_numbers)
 {
     ck_assert_int_eq(cr_cuda_status(0), CERTREG_OK);
     ck_assert_int_eq(cr_cuda_status(2), CERTREG_E_NO_MEMORY);
@@ -28,7 +28,7 @@ TEST(error_numbers_become_statuses)
 
 int main(void)
 {
-    Suite *suite = kit_suite("cuda without a device");
+    Suite *suite = kit_suite("cuda_backend");
     certreg_error why;
     certreg_backend *backend = NULL;
     if (try_emulated(0, NULL, &why, &backend)) return puts(why.text), 1;

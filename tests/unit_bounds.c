@@ -71,16 +71,13 @@ static double level_of(const cr_betting_problem *bet, int upper_end, double boun
     return high;
 }
 
-TEST_TIMES(ends_and_moment_of_the_true_mean_share_alpha, 3)
+TEST_TIMES(bounds_of_the_true_mean_and_its_moment_share_alpha, 3)
 {
     const double alpha[] = {0.2, 0.05, 0.001};
     certreg_estimator *e = sampled(CERTREG_CONSTRAINTS_ECM);
-    certreg_question q = {.struct_size = sizeof q,
-                          .statistic = CERTREG_STATISTIC_MEAN,
-                          .method = CERTREG_METHOD_FINITE,
-                          .center = CERTREG_CENTER_TRUE_MEAN,
-                          .tolerance = 0.5,
-                          .alpha = alpha[_i]};
+    certreg_question q =
+        QUESTION(.statistic = CERTREG_STATISTIC_MEAN, .method = CERTREG_METHOD_FINITE,
+                 .center = CERTREG_CENTER_TRUE_MEAN, .tolerance = 0.5, .alpha = alpha[_i]);
     const certreg_bounds b = bounds_of(e, &q, CERTREG_SIDE_LOWER);
     const double far = fmax(2 - b.moment_center, b.moment_center + 2);
     const cr_betting_problem mean = {.value = value_at, .lo = -2, .hi = 2, .count = COUNT},
@@ -94,18 +91,14 @@ TEST_TIMES(ends_and_moment_of_the_true_mean_share_alpha, 3)
                   sum / alpha[_i]);
 }
 
-TEST_TIMES(a_gradient_leaves_half_of_alpha_to_the_mean, 2)
+TEST_TIMES(bounds_leave_half_of_alpha_to_the_mean_beside_a_gradient, 2)
 {
     const double alpha = 0.1, prediction = 0;
     certreg_estimator *e = sampled(CERTREG_CONSTRAINTS_ECGM);
-    certreg_question q = {.struct_size = sizeof q,
-                          .statistic = CERTREG_STATISTIC_MEDIAN,
-                          .method = CERTREG_METHOD_FINITE,
-                          .constraints = _i ? CERTREG_CONSTRAINTS_ECGM : 0,
-                          .tolerance = 1,
-                          .prediction = &prediction,
-                          .prediction_count = 1,
-                          .alpha = alpha};
+    certreg_question q = QUESTION(.statistic = CERTREG_STATISTIC_MEDIAN,
+                                  .method = CERTREG_METHOD_FINITE,
+                                  .constraints = _i ? CERTREG_CONSTRAINTS_ECGM : 0, .tolerance = 1,
+                                  .prediction = &prediction, .prediction_count = 1, .alpha = alpha);
     const certreg_bounds b = bounds_of(e, &q, CERTREG_SIDE_LOWER);
     int64_t below = 0;
     for (int i = 0; i < COUNT; i++) below += output[i] <= -1;
@@ -114,4 +107,4 @@ TEST_TIMES(a_gradient_leaves_half_of_alpha_to_the_mean, 2)
     ck_assert_int_eq((b.constraints & CERTREG_CONSTRAINT_GRADIENT) != 0, _i);
 }
 
-KIT_MAIN("division of alpha")
+KIT_MAIN("bounds")

@@ -18,7 +18,7 @@ static const certreg_serving *alone(void)
 }
 
 /* ---- certificates */
-TEST(pairs_cost_a_served_median_half_of_the_radius)
+TEST(serving_from_pairs_costs_a_median_half_of_the_radius)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.55, 2000, 0); /* about 1 % are out */
     certreg_estimator *e = recorded(&r);
@@ -37,7 +37,7 @@ static const struct {
              {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, CERTREG_OUTPUT_ANGLE},
              {CERTREG_STATISTIC_TRIMMED_MEAN, CERTREG_METHOD_BASELINE, CERTREG_OUTPUT_REAL}};
 
-TEST_ROWS(every_counted_statistic_gains, cases)
+TEST_ROWS(serving_from_pairs_gains_for_every_counted_statistic, cases)
 {
     record r = scattered(cases[_i].kind, 0.5, 2000, 0);
     certreg_estimator *e = recorded(&r);
@@ -54,7 +54,7 @@ TEST_ROWS(every_counted_statistic_gains, cases)
 }
 
 /* Lemma 1a: half of the samples count. */
-TEST(a_bounded_score_needs_twice_the_samples)
+TEST(serving_from_pairs_needs_twice_the_samples_for_huber)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 2000, 0);
     certreg_estimator *e = recorded(&r);
@@ -66,7 +66,7 @@ TEST(a_bounded_score_needs_twice_the_samples)
     ck_assert_double_eq(kit_ask(e, 0, q).radius, half);
 }
 
-TEST(a_target_that_is_within_reach_is_proved)
+TEST(serving_from_pairs_proves_a_target_within_reach)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.9, 2000, 200);
     certreg_estimator *e = recorded(&r);
@@ -75,7 +75,7 @@ TEST(a_target_that_is_within_reach_is_proved)
     ck_assert_double_ge(kit_ask(e, 0, q).radius, 1);
 }
 
-TEST(output_bounds_are_about_what_is_served)
+TEST(serving_from_pairs_has_its_own_output_bounds)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.9, 2000, 0);
     certreg_estimator *e = recorded(&r);
@@ -90,7 +90,7 @@ TEST(output_bounds_are_about_what_is_served)
     }
 }
 
-TEST(the_digest_of_a_question_tells_pairs)
+TEST(question_digest_depends_on_serving_pairs)
 {
     uint64_t digest[2];
     const certreg_question a = question_of(&in_pairs), b = question_of(alone());
@@ -121,7 +121,7 @@ static certreg_estimator *server(certreg_plan p)
     return server_on(NULL, p);
 }
 
-TEST(samples_come_in_pairs_of_opposite_noise)
+TEST(serving_pairs_are_drawn_with_opposite_noise)
 {
     static float x[SERVED + 1][INPUTS], y[SERVED][INPUTS];
     certreg_plan p = server_plan();
@@ -139,30 +139,24 @@ TEST(samples_come_in_pairs_of_opposite_noise)
     ck_assert_mem_eq(y, x + 37, 4 * sizeof *x);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-TEST(a_server_answers_from_whole_pairs)
+TEST(serving_estimate_takes_whole_pairs)
 {
     static float x[SERVED][INPUTS], y[SERVED];
     certreg_estimator *e = server(server_plan());
     const certreg_question q = question_of(&in_pairs);
-    double median = NAN;
+    double median = NAN, sorted[SERVED];
     KIT_OK(e, certreg_estimator_draw(e, 0, SERVED, *x));
-    for (int i = 0; i < SERVED; i++) y[i] = x[i][0];
+    for (int i = 0; i < SERVED; i++) sorted[i] = (double)(y[i] = x[i][0]);
     KIT_OK(e, certreg_estimator_sample(e, 0, SERVED - 1));
     KIT_STATUS(e, certreg_estimator_estimate(e, &q, &median), CERTREG_E_WRONG_STATE);
     KIT_OK(e, certreg_estimator_sample(e, 0, SERVED));
     KIT_OK(e, certreg_estimator_record(e, 0, SERVED, y)); /* what sample recorded agrees */
     KIT_OK(e, certreg_estimator_estimate(e, &q, &median));
-    qsort(y, SERVED, sizeof *y, compare);
-    ck_assert_double_eq(median, (double)y[SERVED / 2]);
+    kit_sort(sorted, SERVED);
+    ck_assert_double_eq(median, sorted[SERVED / 2]);
 }
 
-TEST(records_of_pairs_do_not_depend_on_threads)
+TEST(serving_records_of_pairs_do_not_depend_on_threads)
 {
     static unsigned char bytes[2][10000];
     certreg_backend *backends[] = {NULL, kit_backend(3)};
@@ -174,7 +168,7 @@ TEST(records_of_pairs_do_not_depend_on_threads)
     }
 }
 
-TEST(neither_kind_of_server_takes_the_question_of_the_other)
+TEST(serving_estimate_refuses_the_other_kind_of_question)
 {
     const certreg_question both[] = {question_of(alone()), question_of(&in_pairs),
                                      question_of(NULL)};
@@ -191,7 +185,7 @@ TEST(neither_kind_of_server_takes_the_question_of_the_other)
     }
 }
 
-TEST(nothing_is_certified_from_pairs)
+TEST(certify_refuses_samples_in_serving_pairs)
 {
     certreg_estimator *e = server(server_plan());
     for (int i = 0; i < 2; i++) {
@@ -209,7 +203,7 @@ TEST(nothing_is_certified_from_pairs)
     }
 }
 
-TEST(records_of_pairs_are_no_records_of_independent_samples)
+TEST(import_of_serving_pairs_into_another_plan_is_refused)
 {
     static unsigned char bytes[10000];
     size_t count = sizeof bytes;
@@ -225,7 +219,7 @@ TEST(records_of_pairs_are_no_records_of_independent_samples)
     KIT_SAYS(certreg_estimator_error(other), "CERTREG_PLAN_PAIRS");
 }
 
-TEST(a_server_of_pairs_has_no_pilot)
+TEST(serving_plan_of_pairs_with_a_pilot_is_refused)
 {
     certreg_plan p = server_plan();
     const certreg_model m = kit_model(kit_identity, NULL, INPUTS, 1);
@@ -236,4 +230,4 @@ TEST(a_server_of_pairs_has_no_pilot)
     KIT_SAYS(&why, "plan.pilot");
 }
 
-KIT_MAIN("serving from pairs")
+KIT_MAIN("serving_pairs")

@@ -1,93 +1,16 @@
-/* The normal and the binomial distribution, Student's quantiles and the incomplete beta function
- * against known answers (tests/data/make_normal.py and make_binomial.py). */
+/* The binomial distribution, and the incomplete beta function behind it with Student's quantiles,
+ * against known answers (tests/data/make_binomial.py). */
 #include "statistics/incomplete_beta.h"
 #include "statistics/binomial.h"
-#include "statistics/normal.h"
 #include "data/binomial.inc"
-#include "data/normal.inc"
 #include "support/suite.h"
 
-/* ---- normal */
-static double ulps(double got, double want)
-{
-    if (got == want) return 0;
-    return fabs(got - want) / (fabs(want) > DBL_MIN ? fabs(want) * DBL_EPSILON : DBL_TRUE_MIN);
-}
-
-static void expect(const char *what, double at, double got, double want, double most)
-{
-    ck_assert_msg(ulps(got, want) <= most, "%s at %.17g: %.17g, want %.17g", what, at, got, want);
-}
-
-TEST(density_and_tails_agree_with_sixty_digits)
-{
-    for (int i = 0; i < KIT_ROWS(point_rows); i++) {
-        const double x = point_rows[i].x;
-        expect("density", x, cr_normal_pdf(x), point_rows[i].pdf, 4);
-        expect("cdf", x, cr_normal_cdf(x), point_rows[i].cdf, 8);
-        expect("upper tail", x, cr_normal_sf(x), point_rows[i].sf, 8);
-    }
-}
-
-TEST(quantiles_agree_with_sixty_digits_on_both_sides)
-{
-    for (int i = 0; i < KIT_ROWS(quantile_rows); i++) {
-        const double p = quantile_rows[i].p;
-        expect("quantile", p, cr_normal_quantile(p), quantile_rows[i].x, 8);
-        ck_assert_double_eq(cr_normal_quantile_sf(p), -cr_normal_quantile(p));
-    }
-}
-
-TEST(quantile_undoes_the_cdf)
-{
-    for (double x = -37; x < 6.9; x += 0.0731) {
-        const double p = cr_normal_cdf(x),
-                     /* near 1 a double no longer tells the points apart */
-            lost = p > 0.5 ? DBL_EPSILON / cr_normal_pdf(x) : 0;
-        ck_assert_double_eq_tol(cr_normal_quantile(p), x, 1e-13 * fmax(1, fabs(x)) + lost);
-    }
-}
-
-TEST(cdf_never_falls)
-{
-    for (double x = -41; x < 41; x += 0.003)
-        ck_assert_msg(cr_normal_cdf(x + 0.003) >= cr_normal_cdf(x), "at %g", x);
-}
-
-TEST(ends_of_the_line_are_exact)
-{
-    ck_assert_double_eq(cr_normal_cdf(-INFINITY), 0);
-    ck_assert_double_eq(cr_normal_cdf(INFINITY), 1);
-    ck_assert_double_eq(cr_normal_sf(-INFINITY), 1);
-    ck_assert_double_eq(cr_normal_sf(INFINITY), 0);
-    ck_assert_double_eq(cr_normal_cdf(-100), 0);
-    ck_assert_double_eq(cr_normal_cdf(100), 1);
-    ck_assert_double_eq(cr_normal_pdf(INFINITY), 0);
-    ck_assert_double_eq(cr_normal_pdf(-100), 0);
-    ck_assert_double_eq(cr_normal_quantile(0), -INFINITY);
-    ck_assert_double_eq(cr_normal_quantile(1), INFINITY);
-    ck_assert_double_eq(cr_normal_quantile(0.5), 0);
-}
-
-TEST(what_is_no_number_or_probability_has_no_value)
-{
-    static const double wrong[] = {-1e-300, -1, 1 + DBL_EPSILON, 2, INFINITY, -INFINITY, NAN};
-    for (int i = 0; i < KIT_ROWS(wrong); i++) {
-        ck_assert_double_nan(cr_normal_quantile(wrong[i]));
-        ck_assert_double_nan(cr_normal_quantile_sf(wrong[i]));
-    }
-    ck_assert_double_nan(cr_normal_pdf(NAN));
-    ck_assert_double_nan(cr_normal_cdf(NAN));
-    ck_assert_double_nan(cr_normal_sf(NAN));
-}
-
-/* ---- binomial and Student */
 static double relative(double got, double want)
 {
     return fabs(got - want) / fmax(fabs(want), DBL_MIN);
 }
 
-TEST(cdf_agrees_with_sixty_digits_and_two_tails_add_up_to_one)
+TEST(binomial_cdf_agrees_with_sixty_digits_and_tails_add_to_one)
 {
     for (int i = 0; i < KIT_ROWS(cdf_rows); i++) {
         const uint64_t k = cdf_rows[i].k, n = cdf_rows[i].n;
@@ -103,7 +26,7 @@ TEST(cdf_agrees_with_sixty_digits_and_two_tails_add_up_to_one)
 /* What exceeds a lower bound of the successes lies below an upper one of the failures. A bound's
  * tail may be off by 1e-13 + 1e-14 sqrt(n) of itself; how far that moves the bound depends on its
  * slope, at least min(k, n - k) + 1 over the bound, or over its complement. */
-TEST(bounds_are_never_inside_the_true_ones_and_as_tight_as_their_margin)
+TEST(binomial_upper_is_outside_the_true_bound_within_its_margin)
 {
     for (int i = 0; i < KIT_ROWS(bound_rows); i++) {
         const uint64_t k = bound_rows[i].k, n = bound_rows[i].n;
@@ -121,7 +44,7 @@ TEST(bounds_are_never_inside_the_true_ones_and_as_tight_as_their_margin)
 }
 
 /* Without a success the chance of none, in closed form, is at most alpha. */
-TEST(upper_bound_holds_at_levels_next_to_nothing)
+TEST(binomial_upper_holds_at_levels_next_to_nothing)
 {
     for (uint64_t n = 1; n <= 300; n++)
         for (int digits = 1; digits < 300; digits += 3) {
@@ -131,7 +54,7 @@ TEST(upper_bound_holds_at_levels_next_to_nothing)
         }
 }
 
-TEST(student_quantiles_and_incomplete_beta_agree_with_sixty_digits)
+TEST(beta_lower_and_student_agree_with_sixty_digits)
 {
     for (int i = 0; i < KIT_ROWS(student_rows); i++) {
         const double got = cr_student_quantile(student_rows[i].q, student_rows[i].degrees);
@@ -146,14 +69,14 @@ TEST(student_quantiles_and_incomplete_beta_agree_with_sixty_digits)
     }
 }
 
-TEST(student_quantile_is_symmetric)
+TEST(beta_student_is_symmetric)
 {
     ck_assert_double_eq(cr_student_quantile(0.5, 63), 0);
     ck_assert_double_eq_tol(cr_student_quantile(0.975, 63), -cr_student_quantile(0.025, 63), 1e-12);
     ck_assert_double_eq_tol(cr_student_quantile(0.75, 5), -cr_student_quantile(0.25, 5), 1e-12);
 }
 
-TEST_TIMES(critical_count_is_the_largest_within_the_level, 5)
+TEST_TIMES(binomial_critical_is_the_largest_count_within_the_level, 5)
 {
     const uint64_t sizes[] = {1, 7, 64, 1000, 100000};
     const double shares[] = {0.02, 0.3, 0.5, 0.9}, levels[] = {0.3, 0.05, 1e-6};
@@ -167,14 +90,14 @@ TEST_TIMES(critical_count_is_the_largest_within_the_level, 5)
         }
 }
 
-TEST(all_or_no_successes_give_the_closed_form)
+TEST(binomial_upper_of_all_or_no_successes_has_a_closed_form)
 {
     ck_assert_double_eq(cr_binomial_upper(10, 10, 0.05), 1);
     ck_assert_double_eq_tol(cr_binomial_upper(0, 1000, 0.05), -expm1(log(0.05) / 1000), 1e-14);
     ck_assert_double_eq(cr_binomial_upper(0, 0, 0.05), 1);
 }
 
-TEST(certain_and_impossible_shares_give_certain_tails)
+TEST(binomial_cdf_of_certain_and_impossible_shares_is_exact)
 {
     ck_assert_double_eq(cr_binomial_cdf(3, 10, 0), 1);
     ck_assert_double_eq(cr_binomial_cdf(3, 10, 1), 0);
@@ -183,7 +106,7 @@ TEST(certain_and_impossible_shares_give_certain_tails)
     ck_assert_double_eq(cr_beta_cdf(2, 3, 1, 0), 1);
 }
 
-TEST(upper_bound_grows_with_the_count_and_falls_with_alpha)
+TEST(binomial_upper_grows_with_the_count_and_falls_with_alpha)
 {
     for (uint64_t k = 0; k < 64; k++) {
         ck_assert_double_lt(cr_binomial_upper(k, 64, 0.05), cr_binomial_upper(k + 1, 64, 0.05));
@@ -193,7 +116,7 @@ TEST(upper_bound_grows_with_the_count_and_falls_with_alpha)
     }
 }
 
-TEST(bad_numbers_never_give_a_bound_that_promises)
+TEST(binomial_upper_of_bad_numbers_promises_nothing)
 {
     ck_assert_double_nan(cr_binomial_cdf(1, 10, -0.1));
     ck_assert_double_nan(cr_binomial_cdf(1, 10, NAN));
@@ -211,4 +134,4 @@ TEST(bad_numbers_never_give_a_bound_that_promises)
     ck_assert(cr_binomial_critical(10, NAN, 0.1) == -1);
 }
 
-TEST_MAIN("distributions")
+TEST_MAIN("binomial")
