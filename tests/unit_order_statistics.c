@@ -18,7 +18,7 @@ TEST_TIMES(order_select_of_ties_agrees_with_sorting, 4)
     for (size_t i = 0; i < count; i++)
         values[i] = sorted[i] = 1 + DBL_EPSILON * (double)(i * 7919 % kinds[_i]);
     kit_sort(sorted, count);
-    const cr_order order = {.value = at, .of = values, .count = count};
+    const cr_indexed_values order = {.value = at, .context = values, .count = count};
     for (size_t rank = 0; rank < count; rank++)
         ck_assert_double_eq(cr_order_select(&order, rank), sorted[rank]);
     ck_assert_double_nan(cr_order_select(&order, count));
@@ -53,7 +53,7 @@ TEST(order_weighted_threshold_agrees_with_counting)
             all += w.weight[i] = (1 + floor(20 * simulate_uniform(&source))) / 8;
         }
         const double budget = floor(8 * all * simulate_uniform(&source)) / 8;
-        const cr_order order = {.value = value_at, .of = &w, .count = count};
+        const cr_indexed_values order = {.value = value_at, .context = &w, .count = count};
         const double q = cr_order_weighted_threshold(&order, weight_at, budget);
         double above = 0, from = 0;
         for (size_t i = 0; i < count; i++) {

@@ -13,7 +13,7 @@ static cr_score along(int32_t kind, int32_t side, const double *center, double t
     const cr_direction d = cr_direction_net_direction(CR_NET_MEANS, 3, (size_t)rand() % 46);
     cr_score s = {
         .kind = kind, .side = side, .tolerance = tolerance, .center = center, .outputs = 3};
-    for (int k = 0; k < 3; k++) s.along[k] = d.along[k];
+    for (int k = 0; k < 3; k++) s.unit_vector[k] = d.unit_vector[k];
     return s;
 }
 
@@ -22,7 +22,7 @@ static long double place_of(const cr_score *s, const float *y)
 {
     long double t = 0;
     for (int k = 0; k < 3; k++)
-        t += (long double)s->along[k] * ((long double)y[k] - (long double)s->center[k]);
+        t += (long double)s->unit_vector[k] * ((long double)y[k] - (long double)s->center[k]);
     return s->side * t;
 }
 
@@ -61,7 +61,7 @@ TEST(score_along_a_direction_is_out_at_the_end)
                             .tolerance = 0.25,
                             .center = center,
                             .outputs = 2,
-                            .along = {0.5, 0.86602540378443865}};
+                            .unit_vector = {0.5, 0.86602540378443865}};
         ck_assert_double_eq(cr_score_value(&s, (float[]){-0.5f * (float)side, 0}), -1);
         ck_assert_double_eq(cr_score_value(&s, (float[]){-0.4999f * (float)side, 0}), 1);
         ck_assert_double_eq(cr_score_value(&s, (float[]){NAN, 0}), -1);
@@ -96,7 +96,7 @@ TEST(score_rounding_error_counts_the_end_far_from_the_center)
 {
     const double lo[3] = {-1, -1, -1}, hi[3] = {1e6, 1, 1}, mirrored[3] = {-1e6, -1, -1},
                  center[3] = {0}, ones[3] = {1, 1, 1};
-    cr_score s = {.kind = CR_SCORE_LINEAR, .side = 1, .outputs = 3, .along = {0.6, 0, 0.8}};
+    cr_score s = {.kind = CR_SCORE_LINEAR, .side = 1, .outputs = 3, .unit_vector = {0.6, 0, 0.8}};
     s.center = center;
     ck_assert_double_ge(cr_score_rounding_error(&s, lo, hi), 0.6e6 * DBL_EPSILON);
     ck_assert_double_ge(cr_score_rounding_error(&s, mirrored, ones), 0.6e6 * DBL_EPSILON);
@@ -105,12 +105,12 @@ TEST(score_rounding_error_counts_the_end_far_from_the_center)
 TEST(score_range_of_zero_times_an_infinite_end_is_zero)
 {
     const double lo[3] = {-INFINITY, -1, -2}, hi[3] = {INFINITY, 3, 5};
-    cr_score s = {.kind = CR_SCORE_OUTPUT, .side = 1, .outputs = 3, .along = {0, 0.6, -0.8}};
+    cr_score s = {.kind = CR_SCORE_OUTPUT, .side = 1, .outputs = 3, .unit_vector = {0, 0.6, -0.8}};
     double least, greatest;
     cr_score_range(&s, lo, hi, &least, &greatest);
     ck_assert_double_eq_tol(least, -0.6 - 4, 1e-13);
     ck_assert_double_eq_tol(greatest, 1.8 + 1.6, 1e-13);
-    s.along[0] = 1e-300;
+    s.unit_vector[0] = 1e-300;
     cr_score_range(&s, lo, hi, &least, &greatest);
     ck_assert(least == -INFINITY && greatest == INFINITY);
     ck_assert_double_eq(cr_score_rounding_error(&s, lo, hi), 0);
