@@ -1,5 +1,5 @@
 /* What a record that was asked may still be asked (theory 5.2). How often callers who try twice are
- * wrong: cover_tries.c. */
+ * wrong: cover_optional_stopping.c. */
 #include "support/half_space.h"
 #include "support/curve_model.h"
 

@@ -27,8 +27,8 @@ named_program = $(filter %/$(lastword $(NAME)),$(tested))
 # What is needed is named in files that come after this one, hence the second expansion.
 .SECONDEXPANSION:
 test: $$(if $$(NAME),$$(or $$(named_program),all $$(beside)))
-test: ## Build and run one: NAME=unit_group, python/test_solver, rooms.sh, 'consumers cmake'
-	@$(if $(NAME),,echo 'test: which one? Try make test NAME=unit_group' >&2; exit 2)
+test: ## Build and run one: NAME=unit_betting, python/test_solver, rooms.sh, 'consumers cmake'
+	@$(if $(NAME),,echo 'test: which one? Try make test NAME=unit_betting' >&2; exit 2)
 	@ONLY='$(NAME)' $(run_tests) $(filter $(programs) $(in_cpp),$(named_program))
 check: all $$(tested) $$(beside) $$(if $$(NVCC),gpu-bundle $$(gpu_programs))
 check: ## Build and run every test
@@ -119,7 +119,7 @@ $(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Ilib/.obj $(check_cflags)
 known := lib/.obj/data
 $(OBJ)/tests/unit_distributions.o: $(known)/normal.inc
 $(OBJ)/tests/api_exact.o: $(known)/exact.inc
-$(OBJ)/tests/unit_shift.o: $(known)/shift.inc
+$(OBJ)/tests/unit_gaussian_shift.o: $(known)/shift.inc
 $(known)/%.inc: tests/data/make_%.py tests/data/make_binomial.py tests/data/make_normal.py
 	@mkdir -p $(@D)
 	$(call say,DATA,$@)for python in python3 /usr/bin/python3; do \

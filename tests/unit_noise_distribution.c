@@ -141,6 +141,6 @@ TEST(features_are_independent_in_pairs)
 
 int main(void)
 {
-    if (!draw()) return puts("unit_noise_law: drawing failed"), 1; /* once for all tests */
+    if (!draw()) return puts("unit_noise_distribution: drawing failed"), 1; /* once for all tests */
     return kit_run(kit_suite("law of the noise"));
 }

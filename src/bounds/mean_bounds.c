@@ -1,6 +1,6 @@
 /* Bounds without betting: the exact bound of a two-valued score, which certifies the median (theory
  * 6.2), the bound of sparse scores by counting, and the asymptotic bounds of mean and variance
- * (theory 5.1). The formulas are in statistics/binomial.c, mixture.c and moments.c. */
+ * (theory 5.1). The formulas are in statistics/binomial.c, beta_mixture_test.c and moments.c. */
 #include "bounds/mean_bounds.h"
 #include "bounds/sample_split.h"
 #include "conditions/interim_looks.h"

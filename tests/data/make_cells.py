@@ -83,7 +83,7 @@ def mixed(a):
 
 
 def feature(row, j):
-    """(z, s); unit_cells.c has the same."""
+    """(z, s); unit_grid_rounding.c has the same."""
     a = mixed(row << 32 | j)
     b = mixed(a)
     kind = b >> 24 & 7
