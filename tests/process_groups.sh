@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# apart.sh, for other scripts to source. apart COMMAND... runs a command in the background, in a
-# process group of its own. The groups end with the script when it is interrupted: what a script
-# without job control has in the background would ignore Ctrl-C, and so run on.
+# process_groups.sh, for other scripts to source. apart COMMAND... runs a command in the
+# background, in a process group of its own. The groups end with the script if it is interrupted;
+# otherwise the background commands of a script without job control ignore Ctrl-C and run on.
 apart() {
     set -m
     "$@" </dev/null &

@@ -211,6 +211,8 @@ elif [ -z "$MODE" ]; then
     start headers bash tests/consumers/headers.sh
     # These call make: the first one alone, since it makes what is not made yet.
     wait
+    start pages "${PYTHON:-python3}" tests/pages.py
+    wait
     start "consumers installed" bash tests/consumers/installed.sh
     wait
     for topic in builds cmake folders versions; do

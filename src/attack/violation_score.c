@@ -1,5 +1,5 @@
 /* The score of an exit: the arc or half-line outside of the tolerance, the guard of an angle, and
- * the smooth score for gradients. question/conditions.c has the scores of the inside. */
+ * the smooth score for gradients. conditions/conditions.c has the scores of the inside. */
 #include "attack/violation_score.h"
 #include "base/constants.h"
 #include "statistics/location.h"

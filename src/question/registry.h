@@ -66,7 +66,9 @@ typedef struct cr_statistic {
      * are counted: their bounds are binomial. Scores without a bound need the range of the
      * outputs. */
     enum cr_score_kind score;
-    double level; /* T is this quantile, if its scores are counted and have sides; else 1/2 */
+    /* T is this quantile, if its scores are counted and have sides. Attacks, BY_ORDER, BALANCED,
+     * published methods and projections assume 1/2: they are not for another level. */
+    double level;
     double tolerance_divisor; /* scores at the tolerance divided by this keep T within the
                                  tolerance; 0: 1 */
     enum cr_angle angle;

@@ -1,4 +1,5 @@
 #include "misses/setting.h"
+#include "question/registry.h"
 #include <certreg/question.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ static double between(simulate_source *s, double lo, double hi)
 static int32_t any_statistic(simulate_source *s)
 {
     static const int of_15[] = {5, 2, 3, 2, 1, 1, 1}; /* by number, so the median first */
+    _Static_assert(sizeof of_15 / sizeof *of_15 == CR_STATISTIC_COUNT, "draw every statistic");
     int32_t one = 0;
     for (int left = dice(s, 15); left >= of_15[one]; one++) left -= of_15[one];
     return one;
@@ -243,6 +245,9 @@ static void name(setting *s)
                              *const methods[] = {"finite", "", "", "anytime", "baseline"},
                              *const how[] = {"", ", several", ", together", ", levels", ", bounds"},
                              *const kinds[] = {"", ", angle", ", pair"};
+    _Static_assert(sizeof statistics / sizeof *statistics == CR_STATISTIC_COUNT &&
+                       sizeof methods / sizeof *methods == CR_METHOD_COUNT,
+                   "name every statistic and method");
     const certreg_question *q = &s->part[0].question;
     char vector[32] = "", constraints[16] = "", serving[40] = "";
     if (s->part[0].outputs > 1) snprintf(vector, sizeof vector, ", of %zu", s->outputs);

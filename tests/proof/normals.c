@@ -1,6 +1,6 @@
-/* How far the float normals (normal4.h) are from the exact ones that their words stand for: bounds
- * from all 2^32 words of the radius and all 2^32 of the angle. Theory 0 uses them; normals.txt
- * keeps them.
+/* How far the float normals (box_muller.h) are from the exact ones that their words stand for:
+ * bounds from all 2^32 words of the radius and all 2^32 of the angle. Theory 0 uses them;
+ * normals.txt keeps them.
  *
  *     normals                prints the table
  *     normals FILE           finds it again, and compares: "ok", "not ok" line by line
@@ -18,7 +18,7 @@
  * and cos on [0, pi/4]. Ends of intervals are exact in double, those of u next to 1 too; pi, its
  * multiples and roots are good to 2^-51. So SLACK, 2^-44 of a value, covers all of that.
  *
- * The cell (cell.h). For strict words let
+ * The cell (grid_rounding.h). For strict words let
  *     |r' - r| <= PART_R r' + b_r,   |w'_i - w_i| <= PART_W |w'_i| + b_w,   r' <= R.
  * The program takes the PARTs as given and finds the least b. Since |w'_i| <= 1,
  *     |r' w'_i - r w_i| <= r' |w'_i - w_i| + |w'_i| |r' - r| + |r' - r| |w'_i - w_i|
@@ -282,7 +282,7 @@ static int compare(FILE *kept, const figure figures[FIGURES], int sample, double
     return bad + judge(found == FIGURES, "the table is complete");
 }
 
-/* What cell.h and backend.h have rounded up. */
+/* What grid_rounding.h and backend.h have rounded up. */
 static int judge_constants(const double told[FIGURES])
 {
     return judge(told[PART] <= (double)CR_CELL_PART, "CR_CELL_PART is large enough") +

@@ -3,23 +3,11 @@
 import dataclasses
 import json
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from kit import (
-    SAMPLES,
-    Z,
-    certreg,
-    counting,
-    environment,
-    estimator,
-    never,
-    root,
-    same,
-)
+from kit import SAMPLES, Z, certreg, counting, estimator, never, same
 from kit import Plan, as_it_is, bits, refused, rows_of
 from certreg import CertregError, Outcome, Question, Status, to_json
 from certreg.cli.files import read_scale
@@ -77,15 +65,6 @@ def test_foreign_and_damaged_records_are_refused():
             e.import_(data[:-1])
         for same_bytes in (data, bytearray(data), memoryview(data), np.frombuffer(data, np.uint8)):
             e.import_(same_bytes)
-
-
-def test_the_example_prints_what_readme_shows():
-    source = root / "examples/python/example.py"
-    more = dict(capture_output=True, text=True, check=True, env=environment())
-    said = subprocess.run([sys.executable, source], **more).stdout
-    readme = (root / "README.md").read_text()
-    assert "```python\n" + source.read_text() + "```" in readme, "README.md shows another program"
-    assert readme.partition("python3 examples/python/example.py\n")[2].startswith(f"    {said}")
 
 
 def test_seeds_are_secret_and_reported(monkeypatch):

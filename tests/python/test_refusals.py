@@ -311,7 +311,7 @@ TABLE = [
         for name in ("alpha_smoothing", "RS-Reg", "median_smoothing", "center smoothing")
         for field in ("statistic", "method")
     ),
-    (ValueError, "projection_median$", Question, dict(tolerance=1, statistic="medain")),
+    (ValueError, "one of median, huber, ", Question, dict(tolerance=1, statistic="medain")),
     (ValueError, "give statistic='mean' and", Question, dict(tolerance=1, method="paper")),
     (ValueError, "kind is 'turn'; it must be one of real, angle", estimator, dict(kind="turn")),
     (CertregError, "has unknown bits", asked, dict(constraints=1 << 30)),

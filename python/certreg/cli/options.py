@@ -126,7 +126,7 @@ def question(command: Any, sigma: str) -> Any:
     options = {
         "--sigma S": (sigma, _REQUIRED),
         "--statistic NAME = median": (
-            "which statistic of the noisy outputs is certified: %(choices)s; the last one needs "
+            "which statistic of the noisy outputs is certified: %(choices)s; trimmed-mean needs "
             "--method baseline (default: %(default)s)",
             _one_of(*STATISTICS),
         ),
