@@ -38,13 +38,13 @@ static certreg_plan plan_of(const cr_context *target, size_t max_calls)
 /* Returns the memory of the probe, behind all arrays. */
 static void *lay_out(certreg_attack *a, cr_arena *arena, size_t inputs, size_t pairs, size_t probe)
 {
-    cr_arena_take(arena, 1, sizeof *a);
-    a->direction = cr_arena_take(arena, inputs, sizeof *a->direction);
-    a->point = cr_arena_take(arena, inputs, sizeof *a->point);
-    a->forward = cr_arena_take(arena, pairs, sizeof *a->forward);
-    a->total = cr_arena_take(arena, inputs, sizeof *a->total);
-    a->halves = cr_arena_take(arena, cr_arena_times(4, inputs), sizeof *a->halves);
-    return cr_arena_take(arena, probe, 1);
+    cr_arena_alloc(arena, 1, sizeof *a);
+    a->direction = cr_arena_alloc(arena, inputs, sizeof *a->direction);
+    a->point = cr_arena_alloc(arena, inputs, sizeof *a->point);
+    a->forward = cr_arena_alloc(arena, pairs, sizeof *a->forward);
+    a->total = cr_arena_alloc(arena, inputs, sizeof *a->total);
+    a->halves = cr_arena_alloc(arena, cr_arena_product(4, inputs), sizeof *a->halves);
+    return cr_arena_alloc(arena, probe, 1);
 }
 
 static certreg_status read_plan(const certreg_attack_plan *theirs, certreg_attack_plan *plan,

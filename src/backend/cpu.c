@@ -11,14 +11,14 @@
 static certreg_status cpu_alloc(certreg_backend *backend, size_t bytes, void **out)
 {
     (void)backend;
-    *out = cr_os_take(bytes);
+    *out = cr_os_alloc(bytes);
     return *out ? CERTREG_OK : CERTREG_E_NO_MEMORY;
 }
 
 static void cpu_free(certreg_backend *backend, void *memory)
 {
     (void)backend;
-    cr_os_release(memory);
+    cr_os_free(memory);
 }
 
 static certreg_status copy(certreg_backend *backend, void *to, const void *from, size_t bytes)
@@ -99,7 +99,7 @@ static certreg_status check(const cpu *me, const cr_noise *noise)
 
 static void run(const cpu *me, size_t inputs, size_t count, cr_pool_job job, void *context)
 {
-    const size_t normals = cr_arena_times(inputs, count);
+    const size_t normals = cr_arena_product(inputs, count);
     cr_pool_run(me->pool, cr_pool_useful_threads(me->pool, normals), job, context);
 }
 
@@ -192,8 +192,8 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
               .noise = noise,
               .weighted = w,
               .sums = sums,
-              .look = {watch, cr_os_thread_number(), 0}};
-    run(me, inputs, cr_arena_times(w->blocks, w->length), replay_part, &t);
+              .look = {watch, cr_os_thread_id(), 0}};
+    run(me, inputs, cr_arena_product(w->blocks, w->length), replay_part, &t);
     if (t.look.late) return CERTREG_E_DEADLINE;
     for (size_t j = 0; mask && j < inputs; j++)
         for (size_t row = 0; row < rows && !(mask[j] > 0); row++) sums[row * inputs + j] = 0;
@@ -209,7 +209,7 @@ static certreg_status op_project(certreg_backend *backend, const cr_noise *noise
     task t = {.kernels = kernels_of(me),
               .noise = noise,
               .projection = projection,
-              .look = {watch, cr_os_thread_number(), 0}};
+              .look = {watch, cr_os_thread_id(), 0}};
     run(me, noise->inputs, projection->count, project_part, &t);
     return t.look.late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }

@@ -45,26 +45,26 @@ static place lay_out(cr_arena *a, const cr_sweep_sizes *s, int own)
 {
     const size_t width = cr_least(s->inputs, CR_SWEEP_TILE), padded = (width + 63) / 64 * 64,
                  borders = 2 * (s->blocks + 1);
-    place p = {.swept = cr_arena_take(a, s->functions, sizeof *p.swept),
-               .mask = cr_arena_take(a, padded, sizeof *p.mask),
-               .rows = cr_arena_take(a, s->grams * s->blocks * width, sizeof *p.rows)};
+    place p = {.swept = cr_arena_alloc(a, s->functions, sizeof *p.swept),
+               .mask = cr_arena_alloc(a, padded, sizeof *p.mask),
+               .rows = cr_arena_alloc(a, s->grams * s->blocks * width, sizeof *p.rows)};
     for (size_t f = 0; f < s->functions; f++) {
-        cr_swept swept = {.partial = cr_arena_take(a, padded, sizeof *swept.partial),
-                          .direction = cr_arena_take(a, padded, sizeof *swept.direction),
-                          .sums = cr_arena_take(a, padded, sizeof *swept.sums)};
+        cr_swept swept = {.partial = cr_arena_alloc(a, padded, sizeof *swept.partial),
+                          .direction = cr_arena_alloc(a, padded, sizeof *swept.direction),
+                          .sums = cr_arena_alloc(a, padded, sizeof *swept.sums)};
         if (p.swept) p.swept[f] = swept;
     }
     if (!own) return p;
-    p.squares = cr_arena_take(a, s->functions * borders, sizeof *p.squares);
-    p.norms = cr_arena_take(a, s->span, sizeof *p.norms);
-    p.dots = cr_arena_take(a, s->projected, sizeof *p.dots);
-    p.grams = cr_arena_take(a, s->grams * s->blocks * s->blocks, sizeof *p.grams);
+    p.squares = cr_arena_alloc(a, s->functions * borders, sizeof *p.squares);
+    p.norms = cr_arena_alloc(a, s->span, sizeof *p.norms);
+    p.dots = cr_arena_alloc(a, s->projected, sizeof *p.dots);
+    p.grams = cr_arena_alloc(a, s->grams * s->blocks * s->blocks, sizeof *p.grams);
     return p;
 }
 
 static void lay_out_all(cr_arena *a, const cr_sweep_sizes *s, size_t tiles, sweep *to)
 {
-    to->squares = cr_arena_take(a, s->functions * 2 * (s->blocks + 1), sizeof *to->squares);
+    to->squares = cr_arena_alloc(a, s->functions * 2 * (s->blocks + 1), sizeof *to->squares);
     for (size_t k = 0; k < tiles; k++) to->place[k] = lay_out(a, s, tiles > 1);
 }
 
@@ -228,13 +228,13 @@ certreg_status cr_cpu_sweep(const cr_cpu_kernel_table *kernels, cr_pool *pool,
                             const cr_noise *noise, const cr_sweep *of, cr_deadline *watch)
 {
     sweep me = {
-        .kernels = kernels, .noise = noise, .of = of, .look = {watch, cr_os_thread_number(), 0}};
+        .kernels = kernels, .noise = noise, .of = of, .look = {watch, cr_os_thread_id(), 0}};
     cr_arena room = {.base = of->room->own};
     me.tiles = together(noise->inputs, cr_pool_threads(pool));
     lay_out_all(&room, of->sizes, me.tiles, &me);
     start(&me);
     const size_t normals =
-        cr_arena_times(me.tiles * CR_SWEEP_TILE, (size_t)(me.end - of->first)); /* in a round */
+        cr_arena_product(me.tiles * CR_SWEEP_TILE, (size_t)(me.end - of->first)); /* in a round */
     for (; me.at < tiles_of(noise->inputs); me.at += me.tiles) {
         cr_pool_run(pool, cr_least(me.tiles, cr_pool_useful_threads(pool, normals)), sweep_tiles,
                     &me);

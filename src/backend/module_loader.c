@@ -12,7 +12,7 @@ static const char *place_of(const char *name, char *path, size_t room)
     static const char *const too_long =
         "its path has more than 4095 letters; put it, or a link to it, at a shorter one";
     if (strchr(name, '/')) return (size_t)snprintf(path, room, "%s", name) < room ? NULL : too_long;
-    if (!cr_os_own_file(path, room))
+    if (!cr_os_library_path(path, room))
         return "the folder of this library is not known; give the path of the module";
     const size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
     const int length = snprintf(path + folder, room - folder, "certreg/libcertreg_%s.so", name);

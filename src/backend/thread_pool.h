@@ -31,14 +31,14 @@ void cr_pool_run(cr_pool *, size_t parts, cr_pool_job job, void *context);
 /* The calling thread's watch, shared by all parts of a job. */
 typedef struct cr_lookout {
     cr_deadline *watch;
-    uintptr_t caller; /* cr_os_thread_number: only this thread reads the clock */
+    uintptr_t caller; /* cr_os_thread_id: only this thread reads the clock */
     atomic_int late;
 } cr_lookout;
 
 /* Checks between two steps if the job is late. */
 static inline int cr_lookout_late(cr_lookout *l)
 {
-    if (cr_os_thread_number() == l->caller && cr_deadline_late(l->watch))
+    if (cr_os_thread_id() == l->caller && cr_deadline_late(l->watch))
         atomic_store_explicit(&l->late, 1, memory_order_relaxed);
     return atomic_load_explicit(&l->late, memory_order_relaxed);
 }

@@ -21,8 +21,8 @@ size_t cr_denoiser_rows(const certreg_denoiser *d)
 static void lay_out(certreg_denoiser *d, cr_arena *a)
 {
     const size_t rows = cr_denoiser_rows(d);
-    cr_arena_take(a, 1, sizeof *d);
-    d->center = cr_arena_take(a, cr_arena_times(2 + 2 * rows, d->pitch), sizeof(float));
+    cr_arena_alloc(a, 1, sizeof *d);
+    d->center = cr_arena_alloc(a, cr_arena_product(2 + 2 * rows, d->pitch), sizeof(float));
     if (!a->base) return;
     d->keep = d->center + d->pitch;
     d->into = d->keep + d->pitch;

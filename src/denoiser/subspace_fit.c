@@ -81,21 +81,21 @@ typedef struct fit {
 static void lay_out(fit *f, cr_arena *a)
 {
     const size_t n = f->inputs, k = f->count;
-    f->center = cr_arena_take(a, n, sizeof *f->center);
-    f->whiten = cr_arena_take(a, n, sizeof *f->whiten);
-    f->x = cr_arena_take(a, CHUNK * n, sizeof *f->x);
-    f->parts = cr_arena_take(a, CHUNK * k, sizeof *f->parts);
-    f->axes = cr_arena_take(a, cr_arena_times(k, n), sizeof *f->axes);
-    f->next = cr_arena_take(a, cr_arena_times(k, n), sizeof *f->next);
-    f->product = cr_arena_take(a, k * k, sizeof *f->product);
-    f->square = cr_arena_take(a, k * k, sizeof *f->square);
-    f->values = cr_arena_take(a, k, sizeof *f->values);
-    f->work = cr_arena_take(a, WORK * k, sizeof *f->work);
-    f->variance = cr_arena_take(a, k, sizeof *f->variance);
-    f->seen = cr_arena_take(a, k, sizeof *f->seen);
-    f->mean = cr_arena_take(a, n, sizeof *f->mean);
-    f->only = cr_arena_take(a, n, sizeof *f->only);
-    f->squares = cr_arena_take(a, n, sizeof *f->squares);
+    f->center = cr_arena_alloc(a, n, sizeof *f->center);
+    f->whiten = cr_arena_alloc(a, n, sizeof *f->whiten);
+    f->x = cr_arena_alloc(a, CHUNK * n, sizeof *f->x);
+    f->parts = cr_arena_alloc(a, CHUNK * k, sizeof *f->parts);
+    f->axes = cr_arena_alloc(a, cr_arena_product(k, n), sizeof *f->axes);
+    f->next = cr_arena_alloc(a, cr_arena_product(k, n), sizeof *f->next);
+    f->product = cr_arena_alloc(a, k * k, sizeof *f->product);
+    f->square = cr_arena_alloc(a, k * k, sizeof *f->square);
+    f->values = cr_arena_alloc(a, k, sizeof *f->values);
+    f->work = cr_arena_alloc(a, WORK * k, sizeof *f->work);
+    f->variance = cr_arena_alloc(a, k, sizeof *f->variance);
+    f->seen = cr_arena_alloc(a, k, sizeof *f->seen);
+    f->mean = cr_arena_alloc(a, n, sizeof *f->mean);
+    f->only = cr_arena_alloc(a, n, sizeof *f->only);
+    f->squares = cr_arena_alloc(a, n, sizeof *f->squares);
 }
 
 /* ---- reading */

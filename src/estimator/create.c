@@ -138,7 +138,7 @@ static certreg_status count_bytes(request *r, certreg_error *why)
         .backend = r->backend,
         .record = {.model = r->model, .plan = r->plan, .columns = r->columns}};
     cr_arena host = {0}, device = cr_layout_device(NULL);
-    cr_arena_take(&host, 1, sizeof(certreg_estimator));
+    cr_arena_alloc(&host, 1, sizeof(certreg_estimator));
     cr_layout(&like, &host, &device);
     if (host.overflow || device.overflow)
         return cr_error_set(why, CERTREG_E_NO_MEMORY,
@@ -251,7 +251,7 @@ static certreg_status build(certreg_estimator *e, const request *r)
     const certreg_status status = cr_layout_alloc_device(e, r->device);
     if (status) return status;
     cr_arena host = {.base = (void *)e}, device = cr_layout_device(e->device_memory);
-    cr_arena_take(&host, 1, sizeof *e);
+    cr_arena_alloc(&host, 1, sizeof *e);
     const cr_declared_outputs declared = cr_layout(e, &host, &device);
     copy_model(e, r, &declared);
     e->record.watch->now = cr_os_now;

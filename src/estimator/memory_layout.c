@@ -18,18 +18,18 @@ static int is_one(const places *p)
 /* The host's array for one of the device: the same one, or room for a copy. */
 static void *mirror(const places *p, void *device, size_t count, size_t size)
 {
-    return is_one(p) ? device : cr_arena_take(p->host, count, size);
+    return is_one(p) ? device : cr_arena_alloc(p->host, count, size);
 }
 
 static void lay_out_input(const places *p, certreg_estimator *e)
 {
     const size_t d = e->record.model.inputs;
-    e->batches.z = cr_arena_take(p->device, d, sizeof(float));
-    e->batches.step = cr_arena_take(p->device, d, sizeof(float));
-    e->batches.opposite = cr_view_pairs(&e->record) ? cr_arena_take(p->device, d, sizeof(float))
+    e->batches.z = cr_arena_alloc(p->device, d, sizeof(float));
+    e->batches.step = cr_arena_alloc(p->device, d, sizeof(float));
+    e->batches.opposite = cr_view_pairs(&e->record) ? cr_arena_alloc(p->device, d, sizeof(float))
                                                     : NULL;
-    e->replay.device.mask = cr_arena_take(p->device, d, sizeof(float));
-    e->record.input.scale = cr_arena_take(p->host, d, sizeof(float));
+    e->replay.device.mask = cr_arena_alloc(p->device, d, sizeof(float));
+    e->record.input.scale = cr_arena_alloc(p->host, d, sizeof(float));
     e->record.input.z = mirror(p, e->batches.z, d, sizeof(float));
     e->record.input.step = mirror(p, e->batches.step, d, sizeof(float));
     e->replay.host.mask = mirror(p, e->replay.device.mask, d, sizeof(float));
@@ -37,11 +37,11 @@ static void lay_out_input(const places *p, certreg_estimator *e)
 
 static void lay_out_batch(const places *p, certreg_estimator *e)
 {
-    const size_t x = cr_arena_times(e->record.model.batch, e->record.model.inputs),
-                 y = cr_arena_times(e->record.model.batch, e->record.columns);
-    e->batches.x[0] = cr_arena_take(p->device, x, sizeof(float));
-    e->batches.x[1] = is_one(p) ? e->batches.x[0] : cr_arena_take(p->device, x, sizeof(float));
-    e->batches.y = cr_arena_take(p->device, y, sizeof(float));
+    const size_t x = cr_arena_product(e->record.model.batch, e->record.model.inputs),
+                 y = cr_arena_product(e->record.model.batch, e->record.columns);
+    e->batches.x[0] = cr_arena_alloc(p->device, x, sizeof(float));
+    e->batches.x[1] = is_one(p) ? e->batches.x[0] : cr_arena_alloc(p->device, x, sizeof(float));
+    e->batches.y = cr_arena_alloc(p->device, y, sizeof(float));
     e->batches.outputs = mirror(p, e->batches.y, y, sizeof(float));
 }
 
@@ -54,11 +54,11 @@ static void lay_out_replay(const places *p, certreg_estimator *e)
                  results = cr_sweep_results(CR_WALK_BLOCKS, n);
     cr_replay_device *device = &e->replay.device;
     cr_replay_host *host = &e->replay.host;
-    device->sums = cr_arena_take(p->device, cr_arena_times(2 * blocks, d), sizeof(double));
-    device->weights = cr_arena_take(p->device, cr_arena_times(2, n), sizeof(float));
-    device->direction = cr_arena_take(p->device, d, sizeof(float));
-    device->dots = cr_arena_take(p->device, results, sizeof(double));
-    host->weights = mirror(p, device->weights, cr_arena_times(2, n), sizeof(float));
+    device->sums = cr_arena_alloc(p->device, cr_arena_product(2 * blocks, d), sizeof(double));
+    device->weights = cr_arena_alloc(p->device, cr_arena_product(2, n), sizeof(float));
+    device->direction = cr_arena_alloc(p->device, d, sizeof(float));
+    device->dots = cr_arena_alloc(p->device, results, sizeof(double));
+    host->weights = mirror(p, device->weights, cr_arena_product(2, n), sizeof(float));
     host->dots = mirror(p, device->dots, results, sizeof(double));
     device->sweep = (cr_sweep_room){.sums = device->sums,
                                     .weights = device->weights,
@@ -67,41 +67,41 @@ static void lay_out_replay(const places *p, certreg_estimator *e)
                                     .fetched = host->dots};
     if (ops->sweep)
         device->sweep.own =
-            cr_arena_take(p->device, ops->sweep_bytes(e->backend, &e->replay.sizes), 1);
-    else device->sweep.gram = cr_arena_take(p->device, blocks * blocks, sizeof(double));
+            cr_arena_alloc(p->device, ops->sweep_bytes(e->backend, &e->replay.sizes), 1);
+    else device->sweep.gram = cr_arena_alloc(p->device, blocks * blocks, sizeof(double));
 }
 
 static void lay_out_findings(cr_arena *host, certreg_estimator *e)
 {
     const cr_sweep_sizes *sizes = &e->replay.sizes;
     cr_noise_sums *found = &e->replay.found;
-    found->functions = cr_arena_take(host, sizes->functions, sizeof *found->functions);
-    found->units = cr_arena_take(host, sizes->functions, sizeof *found->units);
-    found->weights = cr_arena_take(host, sizes->weighed, sizeof(float));
-    found->dots = cr_arena_take(host, sizes->projected, sizeof(double));
-    found->norms = cr_arena_take(host, sizes->span, sizeof(double));
-    found->lengths = cr_arena_take(host, sizes->functions * (CR_WALK_BLOCKS + 1), sizeof(double));
-    found->products = cr_arena_take(
-        host, cr_arena_times(sizes->grams * sizes->blocks, sizes->blocks), sizeof(double));
+    found->functions = cr_arena_alloc(host, sizes->functions, sizeof *found->functions);
+    found->units = cr_arena_alloc(host, sizes->functions, sizeof *found->units);
+    found->weights = cr_arena_alloc(host, sizes->weighed, sizeof(float));
+    found->dots = cr_arena_alloc(host, sizes->projected, sizeof(double));
+    found->norms = cr_arena_alloc(host, sizes->span, sizeof(double));
+    found->lengths = cr_arena_alloc(host, sizes->functions * (CR_WALK_BLOCKS + 1), sizeof(double));
+    found->products = cr_arena_alloc(
+        host, cr_arena_product(sizes->grams * sizes->blocks, sizes->blocks), sizeof(double));
 }
 
 cr_declared_outputs cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *device)
 {
     const places p = {host, cr_backend_is_device(e->backend) ? device : host};
     const size_t outputs = e->record.model.outputs;
-    const cr_declared_outputs declared = {.kind = cr_arena_take(host, outputs, sizeof(int32_t)),
-                                          .lo = cr_arena_take(host, outputs, sizeof(double)),
-                                          .hi = cr_arena_take(host, outputs, sizeof(double))};
+    const cr_declared_outputs declared = {.kind = cr_arena_alloc(host, outputs, sizeof(int32_t)),
+                                          .lo = cr_arena_alloc(host, outputs, sizeof(double)),
+                                          .hi = cr_arena_alloc(host, outputs, sizeof(double))};
     lay_out_input(&p, e);
     lay_out_batch(&p, e);
-    e->scratch.center = cr_arena_take(host, outputs, sizeof(double));
-    e->scratch.share = cr_arena_take(host, outputs, sizeof(double));
+    e->scratch.center = cr_arena_alloc(host, outputs, sizeof(double));
+    e->scratch.share = cr_arena_alloc(host, outputs, sizeof(double));
     e->scratch.part =
-        cr_arena_take(host, cr_arena_times(CR_NET_PROJECTED, outputs), sizeof(double));
+        cr_arena_alloc(host, cr_arena_product(CR_NET_PROJECTED, outputs), sizeof(double));
     e->record.values =
-        cr_arena_take(host, cr_arena_times(e->record.plan.max_samples, outputs), sizeof(float));
-    e->scratch.paths = cr_arena_take(host, CR_GROUP_ROOM, sizeof(double));
-    e->record.watch = cr_arena_take(host, 1, sizeof *e->record.watch);
+        cr_arena_alloc(host, cr_arena_product(e->record.plan.max_samples, outputs), sizeof(float));
+    e->scratch.paths = cr_arena_alloc(host, CR_GROUP_ROOM, sizeof(double));
+    e->record.watch = cr_arena_alloc(host, 1, sizeof *e->record.watch);
     if (!(e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT)) return declared;
     e->replay.sizes = cr_sweep_sizes_of(&e->record.model, &e->record.plan);
     lay_out_replay(&p, e);

@@ -24,8 +24,8 @@ cr_sweep_sizes cr_sweep_sizes_of(const certreg_model *model, const certreg_plan 
                             .functions = CR_SWEEP_FUNCTIONS,
                             .grams = grams_of(plan->blocks),
                             .blocks = plan->blocks,
-                            .weighed = cr_arena_times(WEIGHED, plan->max_samples),
-                            .projected = cr_arena_times(PROJECTED, plan->max_samples)};
+                            .weighed = cr_arena_product(WEIGHED, plan->max_samples),
+                            .projected = cr_arena_product(PROJECTED, plan->max_samples)};
 }
 
 /* ---- requests */
