@@ -27,7 +27,7 @@
 #include "record/noise_sums.h"
 #include <math.h>
 
-#define BLOCKS CR_WALK_BLOCKS
+#define BLOCKS CR_CUMULATIVE_BLOCKS
 #define LARGEST 0.8 /* limit of lambda x */
 #define SUM_ERROR 0x1p-18
 #define DOT_ERROR 0x1p-16

@@ -51,7 +51,7 @@ static void lay_out_replay(const places *p, certreg_estimator *e)
     const cr_backend_ops *ops = e->backend->ops;
     const size_t d = e->record.model.inputs, n = e->record.plan.max_samples,
                  blocks = ops->sweep ? 1 : e->record.plan.blocks,
-                 results = cr_sweep_results(CR_WALK_BLOCKS, n);
+                 results = cr_sweep_results(CR_CUMULATIVE_BLOCKS, n);
     cr_replay_device *device = &e->replay.device;
     cr_replay_host *host = &e->replay.host;
     device->sums = cr_arena_alloc(p->device, cr_arena_product(2 * blocks, d), sizeof(double));
@@ -80,7 +80,8 @@ static void lay_out_findings(cr_arena *host, certreg_estimator *e)
     found->weights = cr_arena_alloc(host, sizes->weighed, sizeof(float));
     found->dots = cr_arena_alloc(host, sizes->projected, sizeof(double));
     found->norms = cr_arena_alloc(host, sizes->span, sizeof(double));
-    found->lengths = cr_arena_alloc(host, sizes->functions * (CR_WALK_BLOCKS + 1), sizeof(double));
+    found->lengths =
+        cr_arena_alloc(host, sizes->functions * (CR_CUMULATIVE_BLOCKS + 1), sizeof(double));
     found->products = cr_arena_alloc(
         host, cr_arena_product(sizes->grams * sizes->blocks, sizes->blocks), sizeof(double));
 }
@@ -103,7 +104,7 @@ cr_declared_outputs cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *de
     e->scratch.paths = cr_arena_alloc(host, CR_GROUP_ROOM, sizeof(double));
     e->record.watch = cr_arena_alloc(host, 1, sizeof *e->record.watch);
     if (!(e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT)) return declared;
-    e->replay.sizes = cr_sweep_sizes_of(&e->record.model, &e->record.plan);
+    e->replay.sizes = cr_noise_sums_sizes(&e->record.model, &e->record.plan);
     lay_out_replay(&p, e);
     lay_out_findings(host, e);
     return declared;

@@ -6,9 +6,9 @@
 #include "backend/backend.h"
 #include "record/record_view.h"
 
-#define CR_REPLAY_FUNCTIONS 2u /* the most that one replay weighs */
-#define CR_WALK_BLOCKS 64u     /* of a record, for the finite-sample gradient */
-#define CR_SWEEP_FUNCTIONS 24u /* the most that are kept (noise_sums.h) */
+#define CR_REPLAY_FUNCTIONS 2u   /* of one replay */
+#define CR_CUMULATIVE_BLOCKS 64u /* of a record, for the finite-sample gradient */
+#define CR_SWEEP_FUNCTIONS 24u   /* that are kept at a time (noise_sums.h) */
 
 /* Memory of the backend: what its operations read and write. */
 typedef struct cr_replay_device {
@@ -26,14 +26,14 @@ typedef struct cr_replay_host {
     double *dots;
 } cr_replay_host;
 
-/* The functions of this noise that were requested (noise_sums.h), and results of the first `swept`.
- */
+/* The functions of this noise that were requested (noise_sums.h). The first `computed_count` of
+ * them have results. */
 typedef struct cr_noise_sums {
     cr_noise noise;
-    size_t count, swept;
-    size_t earlier; /* functions from before the present answers (cr_sweep_new_answers) */
-    int reused;     /* one of these was requested again */
-    size_t grams, weighed, projected; /* the used parts of the sizes */
+    size_t count, computed_count;
+    size_t count_before_answers; /* before the present answers (cr_sweep_new_answers) */
+    int reused;                  /* one of these was requested again */
+    size_t grams_used, weights_used, dots_used; /* the used parts of the sizes */
     cr_weighting *functions;
     double *units;
     float *weights;
@@ -52,7 +52,7 @@ typedef struct cr_replay {
 } cr_replay;
 
 /* Called between two steps. */
-static inline certreg_status cr_replay_in_time(const cr_replay *r)
+static inline certreg_status cr_replay_check_deadline(const cr_replay *r)
 {
     return cr_deadline_late(r->view->watch) ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
