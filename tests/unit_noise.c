@@ -89,14 +89,15 @@ TEST_TIMES(points_are_whole_steps_of_the_grid, SETUPS)
 {
     certreg_backend *backend = backend_of(_i);
     if (!backend) return;
-    static const float steps[] = {CR_LEAST_STEP,  -CR_LEAST_STEP, 0x1.fffffep-100f, -0.75f, 1,
-                                  0x1.fffffep111f};
+    static const float steps[] = {
+        CR_MIN_NOISE_DEVIATION, -CR_MIN_NOISE_DEVIATION, 0x1.fffffep-100f, -0.75f, 1,
+        0x1.fffffep111f};
     enum { STEPS = sizeof steps / sizeof *steps, INPUTS = 5 * STEPS, COUNT = 2000 };
     const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS};
     float z[INPUTS], step[INPUTS], *x = malloc(COUNT * INPUTS * sizeof *x);
     for (int j = 0; j < INPUTS; j++) {
         step[j] = steps[j / 5];
-        z[j] = (float)((j % 5 - 2) * cr_grid_most(step[j]) / 2); /* the most it holds; 0 */
+        z[j] = (float)((j % 5 - 2) * cr_grid_max_input(step[j]) / 2); /* the most it holds; 0 */
     }
     ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x}),
                      CERTREG_OK);

@@ -72,7 +72,7 @@ static certreg_status count(const cr_context *target, const certreg_attack_plan 
     const certreg_model model = model_of(target);
     const certreg_plan of_probe = plan_of(target, plan->max_calls);
     size_t bytes[2];
-    status = cr_estimator_count(backend_of(target), &model, &of_probe, 1, bytes, why);
+    status = cr_estimator_memory(backend_of(target), &model, &of_probe, 1, bytes, why);
     if (status && status != CERTREG_E_NO_MEMORY) return status;
     certreg_attack like;
     cr_arena arena = {0};
@@ -96,7 +96,7 @@ certreg_status certreg_attack_size(certreg_estimator *target, const certreg_atta
     if (!target || !bytes) return CERTREG_E_INVALID;
     const certreg_status refused = cr_estimator_lock(target);
     if (refused) return refused;
-    const cr_context work = cr_estimator_work(target);
+    const cr_context work = cr_estimator_context(target);
     const certreg_status status = count(&work, plan, &read, &n, work.why);
     if (!status) *bytes = n.all;
     if (!status && device_bytes) *device_bytes = n.device;
@@ -130,7 +130,7 @@ static certreg_status create(const cr_context *target, const certreg_attack_plan
         if (owned) cr_handle_release(a);
         return status;
     }
-    a->probe = cr_estimator_work(probe);
+    a->probe = cr_estimator_context(probe);
     *out = a;
     return CERTREG_OK;
 }
@@ -140,7 +140,7 @@ static certreg_status create_beside(certreg_estimator *target, const certreg_att
 {
     if (!target) return cr_error_set(why, CERTREG_E_INVALID, "estimator is NULL");
     const certreg_status refused = cr_estimator_lock(target);
-    const cr_context work = cr_estimator_work(target);
+    const cr_context work = cr_estimator_context(target);
     if (refused == CERTREG_E_BUSY)
         return cr_error_set(why, refused, "a call is running on the estimator");
     if (refused) *why = *work.why;

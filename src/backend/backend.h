@@ -33,10 +33,10 @@ typedef struct cr_noise {
 /* The range of a feature's noise level (its step), and the largest |z| that its grid allows. Noise
  * stays below 2^13 grid steps, so that |x| is at most 2^24 grid steps, which float represents. */
 #define CR_GRID_BITS 8 /* a noise level is at least 2^8 and less than 2^9 grid steps */
-#define CR_LEAST_STEP 0x1p-118f
-#define CR_GREATEST_STEP 0x1p112f
+#define CR_MIN_NOISE_DEVIATION 0x1p-118f
+#define CR_MAX_NOISE_DEVIATION 0x1p112f
 /* Returns the largest |z|. */
-static inline double cr_grid_most(float step)
+static inline double cr_grid_max_input(float step)
 {
     return ldexp(0x1p24 - 0x1p13, ilogbf(step) - CR_GRID_BITS);
 }
@@ -150,9 +150,9 @@ typedef struct cr_backend_ops {
     /* Sets x[i][j], row-major, to the point of step[j]'s grid (theory 0) that is nearest to z[j] +
      * step[j] xi[first+i][j]; xi is the exact normal that e below approximates in float. If step[j]
      * is 0, and in the noise-free sample, x[i][j] is z[j] bit for bit. A zero of the grid is +0.
-     * |step[j]| is 0 or in [CR_LEAST_STEP, CR_GREATEST_STEP), |z[j]| at most cr_grid_most(step[j]).
-     * A negative step draws the opposite noise. All backends give the same bits. x may be
-     * unaligned. */
+     * |step[j]| is 0 or in [CR_MIN_NOISE_DEVIATION, CR_MAX_NOISE_DEVIATION), |z[j]| at most
+     * cr_grid_max_input(step[j]). A negative step draws the opposite noise. All backends give the
+     * same bits. x may be unaligned. */
     certreg_status (*draw)(certreg_backend *, const cr_noise *, const cr_draw *);
     /* Adds to sums[(b*functions + f)*inputs + j] the sum of weight times e[i][j] over the samples i
      * of block b. Sets sums with mask[j] = 0 to 0 (mask NULL: none). Chunks of CR_REPLAY_CHUNK

@@ -16,11 +16,12 @@ static certreg_status check_noise(const certreg_denoiser_plan *p, size_t j, cert
     if (!(scale >= 0) || !isfinite(scale))
         return cr_error_set(why, CERTREG_E_INVALID,
                             "plan.scale[%zu] is %g; it must be finite and not negative", j, scale);
-    if (scale == 0 || (noise >= (double)CR_LEAST_STEP && noise < (double)CR_GREATEST_STEP))
+    if (scale == 0 ||
+        (noise >= (double)CR_MIN_NOISE_DEVIATION && noise < (double)CR_MAX_NOISE_DEVIATION))
         return CERTREG_OK;
     return cr_error_set(why, CERTREG_E_INVALID,
                         "plan.sigma*scale[%zu] is %g; float32 carries noise from %g to %g", j,
-                        noise, (double)CR_LEAST_STEP, (double)CR_GREATEST_STEP);
+                        noise, (double)CR_MIN_NOISE_DEVIATION, (double)CR_MAX_NOISE_DEVIATION);
 }
 
 static certreg_status check_scale(const certreg_denoiser_plan *p, certreg_error *why)
