@@ -228,7 +228,7 @@ TEST_TIMES(a_cancel_or_a_deadline_stops_and_is_no_failure, 4)
     }
 }
 
-/* The climb takes 24 batches, the first gate 8: 75 pairs. */
+/* The ascent takes 24 batches, the first violation test 8: 75 pairs. */
 TEST(what_was_proved_before_a_cancel_is_reported)
 {
     setup s = {.v = {.output = beyond_face}};
