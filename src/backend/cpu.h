@@ -13,13 +13,13 @@
 #define CR_FILTER_SUMS 16u
 #define CR_FILTER_GROUP 8u
 
-/* y = center + keep (x - center) + sum over c of back[c] (into[c], x - center), with products
- * feature by feature. center and keep have `pitch` numbers, into and back `components` rows of
- * `pitch`. */
+/* y = center + base_gain (x - center) + sum over c of synthesis[c] (analysis[c], x - center), with
+ * products feature by feature. center and base_gain have `pitch` numbers, analysis and synthesis
+ * `components` rows of `pitch`. */
 typedef struct cr_filter {
     size_t inputs, pitch; /* pitch: inputs padded with zeros to a multiple of CR_FILTER_SUMS */
     size_t components;    /* a multiple of CR_FILTER_GROUP */
-    const float *center, *keep, *into, *back;
+    const float *center, *base_gain, *analysis, *synthesis;
 } cr_filter;
 
 #define CR_SWEEP_TILE CR_PROJECT_PIECE /* features */

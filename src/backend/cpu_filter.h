@@ -17,7 +17,7 @@ typedef struct filtered {
     float x_last[ROWS][SUMS], y_last[ROWS][SUMS];
 } filtered;
 
-/* Subtracts into[c] (x[r] - center) from s[r][c], at one vector of features. */
+/* Subtracts analysis[c] (x[r] - center) from s[r][c], at one vector of features. */
 CR_ALWAYS_INLINE void take_step(vf s[BLOCK][2], size_t rows, const float *x, size_t pitch,
                                 vf center, const vf into[2])
 {
@@ -27,7 +27,7 @@ CR_ALWAYS_INLINE void take_step(vf s[BLOCK][2], size_t rows, const float *x, siz
     }
 }
 
-/* Sets t[r][c] = -(into[c], x[r] - center) for two components. */
+/* Sets t[r][c] = -(analysis[c], x[r] - center) for two components. */
 CR_ALWAYS_INLINE void take(const cr_filter *f, const float *into, const filtered *p, size_t row,
                            size_t rows, float t[BLOCK][TOGETHER])
 {
@@ -53,7 +53,7 @@ CR_ALWAYS_INLINE void take(const cr_filter *f, const float *into, const filtered
         }
 }
 
-/* Subtracts the sum of t[c] back[c] from y, at one vector of features. */
+/* Subtracts the sum of t[c] synthesis[c] from y, at one vector of features. */
 CR_ALWAYS_INLINE void give_step(const cr_filter *f, const float *back, const float t[TOGETHER],
                                 float *y)
 {
@@ -67,11 +67,11 @@ CR_ALWAYS_INLINE void mix(const cr_filter *f, size_t component, filtered *p, siz
                           size_t rows)
 {
     const size_t n = f->inputs, whole = n - n % SUMS;
-    const float *back = f->back + component * f->pitch;
+    const float *back = f->synthesis + component * f->pitch;
     float t[BLOCK][TOGETHER];
     for (size_t c = 0; c < TOGETHER; c += 2) {
         float two[BLOCK][TOGETHER];
-        take(f, f->into + (component + c) * f->pitch, p, row, rows, two);
+        take(f, f->analysis + (component + c) * f->pitch, p, row, rows, two);
         for (size_t r = 0; r < rows; r++) {
             t[r][c] = two[r][0];
             t[r][c + 1] = two[r][1];
@@ -84,11 +84,11 @@ CR_ALWAYS_INLINE void mix(const cr_filter *f, size_t component, filtered *p, siz
             give_step(f, back + j, t[r], p->y_last[row + r] + j - whole);
 }
 
-/* Sets y = center - keep (center - x), at one vector of features. */
+/* Sets y = center - base_gain (center - x), at one vector of features. */
 static inline void shrink(const cr_filter *f, size_t j, const float *x, float *y)
 {
     const vf center = v_load(f->center + j), d = v_sub(center, v_load(x));
-    v_store(y, v_sub(center, v_mul(v_load(f->keep + j), d)));
+    v_store(y, v_sub(center, v_mul(v_load(f->base_gain + j), d)));
 }
 
 static inline void filter_rows(const cr_filter *f, filtered *p, size_t rows)

@@ -149,9 +149,9 @@ static void print_filter(size_t number, size_t inputs, size_t rows)
                               .pitch = pitch,
                               .components = COMPONENTS,
                               .center = constants,
-                              .keep = constants + pitch,
-                              .into = constants + 2 * pitch,
-                              .back = constants + (2 + COMPONENTS) * pitch};
+                              .base_gain = constants + pitch,
+                              .analysis = constants + 2 * pitch,
+                              .synthesis = constants + (2 + COMPONENTS) * pitch};
     y = malloc(rows * inputs * sizeof *y);
     cr_cpu_best()->filter(&filter, x, rows, y);
     print_bits("filter", number, hash_of_floats(y, rows * inputs));
