@@ -42,9 +42,9 @@ static cr_samples samples_of(certreg_estimator *e, int32_t k, size_t first, doub
     return cr_view_samples(&e->record, &output, k, first, SAMPLES - first, center);
 }
 
-static const cr_weighting *found(certreg_estimator *e, int32_t k, size_t first, double center)
+static const cr_sweep_function *found(certreg_estimator *e, int32_t k, size_t first, double center)
 {
-    const cr_weighting *f = NULL;
+    const cr_sweep_function *f = NULL;
     const cr_samples s = samples_of(e, k, first, center);
     KIT_OK(e, cr_noise_sums_get(&e->replay, &s, CR_SUMS_CUMULATIVE, CR_CUMULATIVE_BLOCKS, &f));
     return f;
@@ -53,7 +53,7 @@ static const cr_weighting *found(certreg_estimator *e, int32_t k, size_t first, 
 TEST(equal_scores_are_swept_once)
 {
     certreg_estimator *e = sampled(1);
-    const cr_weighting *f = found(e, 0, 100, 0.25);
+    const cr_sweep_function *f = found(e, 0, 100, 0.25);
     const cr_samples same = samples_of(e, 0, 100, 0.25);
     ck_assert_ptr_eq(
         cr_noise_sums_request(&e->replay, &same, CR_SUMS_CUMULATIVE, CR_CUMULATIVE_BLOCKS), f);
@@ -81,12 +81,12 @@ TEST(what_is_found_together_has_the_bits_of_what_is_found_alone)
     KIT_OK(together, cr_noise_sums_compute(&together->replay));
     for (int32_t k = 0; k < OUTPUTS; k++) {
         cr_noise_sums_clear(&alone->replay);
-        const cr_weighting *a = found(together, k, 50 * (size_t)k + 1, 0),
-                           *b = found(alone, k, 50 * (size_t)k + 1, 0);
+        const cr_sweep_function *a = found(together, k, 50 * (size_t)k + 1, 0),
+                                *b = found(alone, k, 50 * (size_t)k + 1, 0);
         ck_assert_mem_eq(a->dots, b->dots, a->count * sizeof *a->dots);
-        ck_assert_mem_eq(a->lengths, b->lengths, (CR_CUMULATIVE_BLOCKS + 1) * sizeof *a->lengths);
-        ck_assert_mem_eq(cr_sweep_norms(&together->replay, a), cr_sweep_norms(&alone->replay, b),
-                         a->count * sizeof(double));
+        ck_assert_mem_eq(a->norms, b->norms, (CR_CUMULATIVE_BLOCKS + 1) * sizeof *a->norms);
+        ck_assert_mem_eq(cr_noise_sums_squared_norms(&together->replay, a),
+                         cr_noise_sums_squared_norms(&alone->replay, b), a->count * sizeof(double));
     }
 }
 
@@ -99,7 +99,7 @@ TEST(other_noise_is_swept_anew)
     for (uint64_t id = 0; id < 2; id++) {
         KIT_OK(e, certreg_estimator_begin(e, at, 0.5, id));
         KIT_OK(e, certreg_estimator_record(e, 0, SAMPLES, y[0]));
-        length[id] = found(e, 0, 0, 0.5)->lengths[CR_CUMULATIVE_BLOCKS];
+        length[id] = found(e, 0, 0, 0.5)->norms[CR_CUMULATIVE_BLOCKS];
         ck_assert_double_gt(length[id], 0);
     }
     ck_assert_double_ne(length[0], length[1]);
@@ -115,9 +115,9 @@ TEST(a_full_table_says_so_and_forgets_where_it_is_told)
     }
     ck_assert_uint_eq(kept, 8); /* whole records */
     KIT_OK(e, cr_noise_sums_compute(&e->replay));
-    const double before = found(e, 0, 1, 0)->lengths[CR_CUMULATIVE_BLOCKS];
+    const double before = found(e, 0, 1, 0)->norms[CR_CUMULATIVE_BLOCKS];
     found(e, 0, 1, 77);
-    ck_assert_double_eq(found(e, 0, 1, 0)->lengths[CR_CUMULATIVE_BLOCKS], before);
+    ck_assert_double_eq(found(e, 0, 1, 0)->norms[CR_CUMULATIVE_BLOCKS], before);
 }
 
 static double late(void *of)
@@ -131,14 +131,14 @@ TEST(a_sweep_that_is_late_leaves_nothing)
     double now = 5;
     const cr_samples s = samples_of(e, 0, 1, 0);
     const cr_deadline usual = *e->record.watch;
-    const cr_weighting *f;
+    const cr_sweep_function *f;
     *e->record.watch = (cr_deadline){.now = late, .of = &now, .due = 4};
     ck_assert_int_eq(
         cr_noise_sums_get(&e->replay, &s, CR_SUMS_CUMULATIVE, CR_CUMULATIVE_BLOCKS, &f),
         CERTREG_E_DEADLINE);
     *e->record.watch = usual;
     ck_assert_uint_eq(e->replay.found.count, 0);
-    ck_assert_double_gt(found(e, 0, 1, 0)->lengths[CR_CUMULATIVE_BLOCKS], 0);
+    ck_assert_double_gt(found(e, 0, 1, 0)->norms[CR_CUMULATIVE_BLOCKS], 0);
 }
 
 /* ---- through the interface */

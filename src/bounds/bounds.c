@@ -51,14 +51,16 @@ static certreg_status find_paper(cr_replay *r, const cr_conditions *conditions, 
     const cr_samples s = of_paper(r->view, conditions);
     const uint32_t gradient = cr_bounds_constraints(r->view, q) & CERTREG_CONSTRAINT_GRADIENT;
     cr_moments m;
-    const cr_weighting *found;
+    const cr_sweep_function *found;
     cr_paper paper;
     certreg_status status = CERTREG_OK;
     b->samples = s.count;
     cr_moments_of(&s, &m);
     if (gradient) status = cr_noise_sums_get(r, &s, CR_SUMS_TOTAL, 1, &found);
     if (status) return status;
-    if (gradient) paper = cr_paper_of(&s, found->lengths[1], found->dots, cr_sweep_norms(r, found));
+    if (gradient)
+        paper =
+            cr_paper_of(&s, found->norms[1], found->dots, cr_noise_sums_squared_norms(r, found));
     *abstained = cr_paper_bounds(gradient ? &paper : NULL, &m, r->view->model.lo[q->given.output],
                                  r->view->model.hi[q->given.output], q->given.alpha, b);
     return CERTREG_OK;

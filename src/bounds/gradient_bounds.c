@@ -61,7 +61,7 @@ static cr_samples pilot_of(cr_view *v, const cr_conditions *conditions, const cr
 
 static certreg_status find_gram(cr_replay *r, const cr_samples *s, const double **gram)
 {
-    const cr_weighting *found;
+    const cr_sweep_function *found;
     const certreg_status status =
         cr_noise_sums_get(r, s, CR_SUMS_GRAM, r->view->plan.blocks, &found);
     if (!status) *gram = found->gram;

@@ -87,8 +87,8 @@ static double excess(double tau)
 /* ---- block by block */
 static block block_of(const cr_samples *s, size_t b)
 {
-    const size_t start = cr_walk_border(s->count, BLOCKS, b),
-                 end = cr_walk_border(s->count, BLOCKS, b + 1);
+    const size_t start = cr_block_begin(s->count, BLOCKS, b),
+                 end = cr_block_begin(s->count, BLOCKS, b + 1);
     return (block){.first = start, .count = end - start, .later = s->count - end};
 }
 
@@ -116,10 +116,12 @@ static void set_direction(const martingale *g, double length, block *k)
 }
 
 /* Adds the bets of a block on the direction of earlier blocks. */
-static void add_block(const cr_replay *r, const cr_weighting *found, martingale *g, const block *k)
+static void add_block(const cr_replay *r, const cr_sweep_function *found, martingale *g,
+                      const block *k)
 {
     const double blur = DOT_ERROR * sqrt(g->share * (double)r->view->input.active);
-    const double *dots = found->dots + k->first, *norms = cr_sweep_norms(r, found) + k->first;
+    const double *dots = found->dots + k->first,
+                 *norms = cr_noise_sums_squared_norms(r, found) + k->first;
     g->slack += (double)k->count * SUM_ERROR * g->lengths;
     for (size_t i = 0; i < k->count; i++) {
         const double w = weight_at(g->samples, g->reach, k->first + i);
@@ -138,16 +140,16 @@ static void add_block(const cr_replay *r, const cr_weighting *found, martingale 
  * all samples, in units of B. *broken: 1 if a score is outside its range. */
 static certreg_status add_blocks(cr_replay *r, martingale *g, int *broken, double *length)
 {
-    const cr_weighting *found;
+    const cr_sweep_function *found;
     if ((*broken = breaks_range(g))) return CERTREG_OK;
     const certreg_status status =
         cr_noise_sums_get(r, g->samples, CR_SUMS_CUMULATIVE, BLOCKS, &found);
     for (size_t b = 0; b < BLOCKS && !status; b++) {
         block k = block_of(g->samples, b);
-        set_direction(g, found->lengths[b], &k);
+        set_direction(g, found->norms[b], &k);
         add_block(r, found, g, &k);
     }
-    if (!status) *length = found->lengths[BLOCKS] / g->reach;
+    if (!status) *length = found->norms[BLOCKS] / g->reach;
     return status;
 }
 

@@ -155,7 +155,7 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
 {
     fenv_t saved;
     memset(out, 0, sizeof *out);
-    if (backend && cr_call_guard_is_foreign(&backend->busy))
+    if (backend && cr_call_guard_is_foreign(&backend->guard))
         return cr_error_set(why, CERTREG_E_WRONG_STATE,
                             "the backend was opened in another process; open one after fork");
     out->backend = backend ? backend : cr_backend_default();

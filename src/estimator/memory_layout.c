@@ -52,7 +52,7 @@ static void lay_out_replay(const arenas *p, certreg_estimator *e)
     const cr_backend_ops *ops = e->backend->ops;
     const size_t d = e->record.model.inputs, n = e->record.plan.max_samples,
                  blocks = ops->sweep ? 1 : e->record.plan.blocks,
-                 results = cr_sweep_results(CR_CUMULATIVE_BLOCKS, n);
+                 results = cr_sweep_result_count(CR_CUMULATIVE_BLOCKS, n);
     cr_replay_device *device = &e->replay.device;
     cr_replay_host *host = &e->replay.host;
     device->sums = cr_arena_alloc(p->device, cr_arena_product(2 * blocks, d), sizeof(double));
@@ -61,13 +61,13 @@ static void lay_out_replay(const arenas *p, certreg_estimator *e)
     device->dots = cr_arena_alloc(p->device, results, sizeof(double));
     host->weights = mirror(p, device->weights, cr_arena_product(2, n), sizeof(float));
     host->dots = mirror(p, device->dots, results, sizeof(double));
-    device->sweep = (cr_sweep_room){.sums = device->sums,
-                                    .weights = device->weights,
-                                    .direction = device->direction,
-                                    .results = device->dots,
-                                    .fetched = host->dots};
+    device->sweep = (cr_sweep_buffers){.sums = device->sums,
+                                       .weights = device->weights,
+                                       .direction = device->direction,
+                                       .results = device->dots,
+                                       .host_results = host->dots};
     if (ops->sweep)
-        device->sweep.own =
+        device->sweep.workspace =
             cr_arena_alloc(p->device, ops->sweep_bytes(e->backend, &e->replay.sizes), 1);
     else device->sweep.gram = cr_arena_alloc(p->device, blocks * blocks, sizeof(double));
 }
@@ -78,10 +78,10 @@ static void lay_out_noise_sums(cr_arena *host, certreg_estimator *e)
     cr_noise_sums *cache = &e->replay.found;
     cache->functions = cr_arena_alloc(host, sizes->functions, sizeof *cache->functions);
     cache->units = cr_arena_alloc(host, sizes->functions, sizeof *cache->units);
-    cache->weights = cr_arena_alloc(host, sizes->weighed, sizeof(float));
-    cache->dots = cr_arena_alloc(host, sizes->projected, sizeof(double));
-    cache->norms = cr_arena_alloc(host, sizes->span, sizeof(double));
-    cache->lengths =
+    cache->weights = cr_arena_alloc(host, sizes->weights, sizeof(float));
+    cache->dots = cr_arena_alloc(host, sizes->dots, sizeof(double));
+    cache->squared_norms = cr_arena_alloc(host, sizes->sample_span, sizeof(double));
+    cache->norms =
         cr_arena_alloc(host, sizes->functions * (CR_CUMULATIVE_BLOCKS + 1), sizeof(double));
     cache->products = cr_arena_alloc(
         host, cr_arena_product(sizes->grams * sizes->blocks, sizes->blocks), sizeof(double));

@@ -25,12 +25,12 @@ static certreg_status store_weights(const cr_replay *r, size_t count, size_t fun
 
 certreg_status cr_replay_add(cr_replay *r, uint64_t first, size_t count, size_t functions)
 {
-    const cr_weighted block = {.first = first,
-                               .length = count,
-                               .blocks = 1,
-                               .functions = functions,
-                               .weights = r->device.weights,
-                               .stride = r->view->plan.max_samples};
+    const cr_weighted_blocks block = {.first = first,
+                                      .block_samples = count,
+                                      .blocks = 1,
+                                      .functions = functions,
+                                      .weights = r->device.weights,
+                                      .stride = r->view->plan.max_samples};
     certreg_status status = store_weights(r, count, functions);
     if (!status)
         status = r->backend->ops->replay(r->backend, &r->view->input.noise, &block, NULL,

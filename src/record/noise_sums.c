@@ -26,12 +26,12 @@ cr_sweep_sizes cr_noise_sums_sizes(const certreg_model *model, const certreg_pla
 {
     if (plan->blocks < CR_CUMULATIVE_BLOCKS) return (cr_sweep_sizes){.inputs = model->inputs};
     return (cr_sweep_sizes){.inputs = model->inputs,
-                            .span = plan->max_samples,
+                            .sample_span = plan->max_samples,
                             .functions = CR_SWEEP_FUNCTIONS,
                             .grams = gram_capacity(plan->blocks),
                             .blocks = plan->blocks,
-                            .weighed = cr_arena_product(WEIGHTS_PER_SAMPLE, plan->max_samples),
-                            .projected = cr_arena_product(DOTS_PER_SAMPLE, plan->max_samples)};
+                            .weights = cr_arena_product(WEIGHTS_PER_SAMPLE, plan->max_samples),
+                            .dots = cr_arena_product(DOTS_PER_SAMPLE, plan->max_samples)};
 }
 
 /* ---- requests */
@@ -45,7 +45,7 @@ static double weight_unit(const cr_samples *s)
     return ldexp(1, exponent);
 }
 
-static int is_opposite(const cr_weighting *a, const cr_weighting *b)
+static int is_opposite(const cr_sweep_function *a, const cr_sweep_function *b)
 {
     size_t i = 0;
     while (i < a->count && a->weights[i] == -b->weights[i]) i++;
@@ -53,10 +53,10 @@ static int is_opposite(const cr_weighting *a, const cr_weighting *b)
 }
 
 /* The two sides of a mean have opposite weights and the same products. */
-static int is_same(const cr_weighting *a, const cr_weighting *b)
+static int is_same(const cr_sweep_function *a, const cr_sweep_function *b)
 {
     return a->first == b->first && a->count == b->count && a->blocks == b->blocks &&
-           a->whole == b->whole && !a->gram == !b->gram &&
+           a->is_total == b->is_total && !a->gram == !b->gram &&
            (!memcmp(a->weights, b->weights, a->count * sizeof *a->weights) ||
             (a->gram && is_opposite(a, b)));
 }
@@ -68,44 +68,44 @@ static int is_for_noise(const cr_noise_sums *cache, const cr_noise *noise)
            n->inputs == noise->inputs && n->clean_first == noise->clean_first;
 }
 
-static int has_capacity(const cr_replay *r, const cr_weighting *f)
+static int has_capacity(const cr_replay *r, const cr_sweep_function *f)
 {
     const cr_noise_sums *cache = &r->found;
     const cr_sweep_sizes *sizes = &r->sizes;
     return cache->count < sizes->functions &&
-           f->count <= sizes->weighed - sizes->span - cache->weights_used &&
+           f->count <= sizes->weights - sizes->sample_span - cache->weights_used &&
            (f->gram ? cache->grams_used < sizes->grams
-                    : f->count <= sizes->projected - cache->dots_used);
+                    : f->count <= sizes->dots - cache->dots_used);
 }
 
 /* Writes the weights of the next function behind all earlier ones. They are multiples of a unit, so
  * that float neither overflows nor loses them. */
-static cr_weighting next_function(const cr_replay *r, const cr_samples *s, enum cr_sum_kind kind,
-                                  size_t blocks, double unit)
+static cr_sweep_function next_function(const cr_replay *r, const cr_samples *s,
+                                       enum cr_sum_kind kind, size_t blocks, double unit)
 {
     const cr_noise_sums *cache = &r->found;
     const int gram = kind == CR_SUMS_GRAM;
     float *weights = cache->weights + cache->weights_used;
     for (size_t i = 0; cr_samples_has(s, i); i++) weights[i] = (float)(cr_samples_at(s, i) / unit);
-    return (cr_weighting){
+    return (cr_sweep_function){
         .first = s->first,
         .count = s->count,
         .blocks = blocks,
-        .whole = kind == CR_SUMS_TOTAL,
+        .is_total = kind == CR_SUMS_TOTAL,
         .weights = weights,
         .gram = gram ? cache->products + cache->grams_used * r->sizes.blocks * r->sizes.blocks
                      : NULL,
-        .lengths = gram ? NULL : cache->lengths + cache->count * (CR_CUMULATIVE_BLOCKS + 1),
+        .norms = gram ? NULL : cache->norms + cache->count * (CR_CUMULATIVE_BLOCKS + 1),
         .dots = gram ? NULL : cache->dots + cache->dots_used};
 }
 
-const cr_weighting *cr_noise_sums_request(cr_replay *r, const cr_samples *s, enum cr_sum_kind kind,
-                                          size_t blocks)
+const cr_sweep_function *cr_noise_sums_request(cr_replay *r, const cr_samples *s,
+                                               enum cr_sum_kind kind, size_t blocks)
 {
     cr_noise_sums *cache = &r->found;
     if (!is_for_noise(cache, &r->view->input.noise)) cr_noise_sums_clear(r);
     const double unit = weight_unit(s);
-    const cr_weighting next = next_function(r, s, kind, blocks, unit);
+    const cr_sweep_function next = next_function(r, s, kind, blocks, unit);
     for (size_t i = 0; i < cache->count; i++)
         if (cache->units[i] == unit && is_same(cache->functions + i, &next)) {
             cache->reused |= i < cache->count_before_answers;
@@ -147,20 +147,20 @@ static cr_sweep pending_sweep(const cr_replay *r)
                       .count = cache->count - cache->computed_count,
                       .mask = r->device.mask,
                       .sizes = &r->sizes,
-                      .room = &r->device.sweep,
+                      .buffers = &r->device.sweep,
                       .first = UINT64_MAX};
     for (size_t i = 0; i < sweep.count; i++)
         if (sweep.functions[i].first < sweep.first) sweep.first = sweep.functions[i].first;
-    sweep.norms = cache->norms + sweep.first;
+    sweep.squared_norms = cache->squared_norms + sweep.first;
     return sweep;
 }
 
 /* Turns sums of weights into sums of scores, and products of sums into products of means. */
-static void rescale(const cr_weighting *f, double unit)
+static void rescale(const cr_sweep_function *f, double unit)
 {
     const size_t length = f->count / f->blocks;
     const double scale = unit / (double)length;
-    for (size_t b = 0; !f->gram && b <= f->blocks; b++) f->lengths[b] *= unit;
+    for (size_t b = 0; !f->gram && b <= f->blocks; b++) f->norms[b] *= unit;
     for (size_t p = 0; f->gram && p < f->blocks; p++)
         for (size_t q = p; q < f->blocks; q++)
             f->gram[q * f->blocks + p] = f->gram[p * f->blocks + q] *= scale * scale;
@@ -184,7 +184,7 @@ certreg_status cr_noise_sums_compute(cr_replay *r)
 }
 
 certreg_status cr_noise_sums_get(cr_replay *r, const cr_samples *s, enum cr_sum_kind kind,
-                                 size_t blocks, const cr_weighting **out)
+                                 size_t blocks, const cr_sweep_function **out)
 {
     *out = cr_noise_sums_request(r, s, kind, blocks);
     if (!*out) {
@@ -194,7 +194,7 @@ certreg_status cr_noise_sums_get(cr_replay *r, const cr_samples *s, enum cr_sum_
     return cr_noise_sums_compute(r);
 }
 
-const double *cr_sweep_norms(const cr_replay *r, const cr_weighting *f)
+const double *cr_noise_sums_squared_norms(const cr_replay *r, const cr_sweep_function *f)
 {
-    return r->found.norms + f->first;
+    return r->found.squared_norms + f->first;
 }

@@ -16,8 +16,8 @@ cr_sweep_sizes cr_noise_sums_sizes(const certreg_model *, const certreg_plan *);
 /* Requests results of these scores about their center, and returns the function that has them after
  * the next run, or NULL if none is left. Equal scores of the same samples share a function. If
  * products are requested, the number of samples is a multiple of `blocks`. */
-const cr_weighting *cr_noise_sums_request(cr_replay *, const cr_samples *, enum cr_sum_kind,
-                                          size_t blocks);
+const cr_sweep_function *cr_noise_sums_request(cr_replay *, const cr_samples *, enum cr_sum_kind,
+                                               size_t blocks);
 /* Drops all functions and their results. */
 void cr_noise_sums_clear(cr_replay *);
 /* Counts results as reused, from now on, if they exist already. */
@@ -28,8 +28,8 @@ int cr_noise_sums_pending(const cr_replay *);
 certreg_status cr_noise_sums_compute(cr_replay *);
 /* Requests a function and computes its results. Drops all earlier ones if it does not fit. */
 certreg_status cr_noise_sums_get(cr_replay *, const cr_samples *, enum cr_sum_kind, size_t blocks,
-                                 const cr_weighting **out);
+                                 const cr_sweep_function **out);
 /* Squared lengths of the noise of the function's samples. */
-const double *cr_sweep_norms(const cr_replay *, const cr_weighting *);
+const double *cr_noise_sums_squared_norms(const cr_replay *, const cr_sweep_function *);
 
 #endif

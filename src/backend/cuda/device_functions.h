@@ -8,10 +8,10 @@
 #include "backend/grid_rounding.h"
 
 /* Computes the four normals of one block of the stream. */
-CR_INLINE void cr_body_block(const cr_source *source, uint64_t block, float e[4])
+CR_INLINE void cr_body_block(const cr_noise_stream *source, uint64_t block, float e[4])
 {
     uint32_t words[4];
-    cr_source_words(source, block, words);
+    cr_noise_stream_words(source, block, words);
     cr_normal4_from(words, 0, e);
 }
 
@@ -31,8 +31,8 @@ CR_INLINE void cr_body_set_cell(cr_body_cells *c, unsigned k, const cr_cell *cel
     c->factor[k] = cell->factor;
     c->offset[k] = cell->offset;
     /* 2^-20 covers |offset| <= 1/2 and the rounding below */
-    const float room = cell->room - 0x1p-20f,
-                spread = v_abs(cell->factor) * (1.001f * CR_CELL_PART);
+    const float room = cell->margin - 0x1p-20f,
+                spread = v_abs(cell->factor) * (1.001f * CR_CELL_RELATIVE_ERROR);
     c->room = k == 0 || room < c->room ? room : c->room;
     c->spread = k == 0 || spread > c->spread ? spread : c->spread;
 }
@@ -43,12 +43,12 @@ typedef struct cr_body_points {
 } cr_body_points;
 
 /* Computes the points of one block. */
-CR_INLINE cr_body_points cr_body_points_of(const cr_source *source, uint64_t block,
+CR_INLINE cr_body_points cr_body_points_of(const cr_noise_stream *source, uint64_t block,
                                            const cr_body_cells *c)
 {
     uint32_t words[4];
     cr_body_points p;
-    cr_source_words(source, block, words);
+    cr_noise_stream_words(source, block, words);
     for (unsigned pair = 0; pair < 2; pair++) {
         const float radius = cr_normal4_radius(words[2 * pair]);
         float e[2];
@@ -83,19 +83,20 @@ CR_INLINE unsigned cr_body_doubts(const cr_body_points *p)
 }
 
 /* Computes normals 4*quad .. 4*quad+3 of a sample, also after the last input. */
-CR_INLINE void cr_body_normals(const cr_source *source, uint64_t sample, uint64_t quad, float e[4])
+CR_INLINE void cr_body_normals(const cr_noise_stream *source, uint64_t sample, uint64_t quad,
+                               float e[4])
 {
-    cr_body_block(source, cr_source_block(source, sample) + quad, e);
+    cr_body_block(source, cr_noise_stream_block(source, sample) + quad, e);
     if (source->clean_first && sample == 0) e[0] = e[1] = e[2] = e[3] = 0.0f;
 }
 
 /* Computes weighted float sums over one chunk of at most CR_REPLAY_CHUNK samples. */
-CR_INLINE void cr_body_chunk(const cr_source *source, uint64_t first, size_t samples, uint64_t quad,
-                             size_t functions, const float *weights, size_t stride,
+CR_INLINE void cr_body_chunk(const cr_noise_stream *source, uint64_t first, size_t samples,
+                             uint64_t quad, size_t functions, const float *weights, size_t stride,
                              float part[2][4])
 {
-    const uint64_t row = source->row;
-    uint64_t block = cr_source_block(source, first) + quad;
+    const uint64_t row = source->blocks_per_sample;
+    uint64_t block = cr_noise_stream_block(source, first) + quad;
     size_t i = source->clean_first && first == 0; /* skips the noise-free sample */
     for (int k = 0; k < 4; k++) part[0][k] = part[1][k] = 0.0f;
     for (block += i * row; i < samples; i++, block += row) {
@@ -112,11 +113,11 @@ CR_INLINE void cr_body_chunk(const cr_source *source, uint64_t first, size_t sam
 
 /* Computes the partial sums of one lane over one piece of a sample: products with the direction,
  * and squares under the mask. */
-CR_INLINE void cr_body_piece(const cr_source *source, uint64_t sample, uint64_t piece,
+CR_INLINE void cr_body_piece(const cr_noise_stream *source, uint64_t sample, uint64_t piece,
                              uint64_t lane, const float *direction, const float *mask, float dot[4],
                              float norm[4])
 {
-    const uint64_t end = (piece + 1) * (CR_PROJECT_PIECE / 4), row = source->row;
+    const uint64_t end = (piece + 1) * (CR_PROJECT_PIECE / 4), row = source->blocks_per_sample;
     for (int k = 0; k < 4; k++) dot[k] = norm[k] = 0.0f;
     for (uint64_t quad = piece * (CR_PROJECT_PIECE / 4) + lane; quad < end && quad < row;
          quad += CR_BODY_LANES) {

@@ -16,7 +16,7 @@ int cr_cuda_draw_threads(int device, uint64_t *out);
 int cr_cuda_draw(void *stream, uint64_t threads, const cr_noise *, const float *z,
                  const float *step, uint64_t first, size_t count, float *x);
 /* Enqueues the op `replay`. */
-int cr_cuda_replay(void *stream, const cr_noise *, const cr_weighted *, const float *mask,
+int cr_cuda_replay(void *stream, const cr_noise *, const cr_weighted_blocks *, const float *mask,
                    double *sums);
 /* Enqueues the op `project`. */
 int cr_cuda_project(void *stream, const cr_noise *, uint64_t first, size_t count,

@@ -27,7 +27,7 @@ typedef struct pace {
 } pace;
 
 typedef struct draw {
-    cr_source source;
+    cr_noise_stream source;
     const float *z, *step;
     uint64_t first;
     pace go;
@@ -61,8 +61,8 @@ __device__ __noinline__ void find_points(const draw &d, unsigned thread, uint32_
     for (unsigned k = 0; k < 4 && s.j + k < d.source.inputs; k++) {
         if (!(doubts >> k & 1)) continue;
         const cr_cell cell = cr_cell_of(d.z[s.j + k], d.step[s.j + k]);
-        s.to[k] =
-            v_fma(cr_cell_find(&d.source, s.block, k, cell.factor, cell.offset), cell.h, cell.base);
+        s.to[k] = v_fma(cr_cell_resolve(&d.source, s.block, k, cell.factor, cell.offset), cell.h,
+                        cell.base);
     }
 }
 
@@ -160,22 +160,23 @@ __global__ void __launch_bounds__(draw_threads, draw_blocks)
  * chunks; then it takes one of its quad's eight sums (4 features, 2 functions) and adds the chunks
  * to it in order. */
 static_assert(chunks_deep == 8, "a thread to each of the sums of a quad");
-__device__ void sum_tile(const cr_source &source, const cr_weighted &w, size_t block,
+__device__ void sum_tile(const cr_noise_stream &source, const cr_weighted_blocks &w, size_t block,
                          const float *weights, const float *mask, uint64_t quad, double *sums,
                          float (*part)[8][quads_wide])
 {
-    const uint64_t first = w.first + block * w.length;
-    const size_t chunks = (w.length + CR_REPLAY_CHUNK - 1) / CR_REPLAY_CHUNK, lane = threadIdx.x,
-                 depth = threadIdx.y;
+    const uint64_t first = w.first + block * w.block_samples;
+    const size_t chunks = (w.block_samples + CR_REPLAY_CHUNK - 1) / CR_REPLAY_CHUNK,
+                 lane = threadIdx.x, depth = threadIdx.y;
     const size_t f = depth / 4, j = 4 * quad + depth % 4;
-    const bool inside = quad < source.row, mine = f < w.functions && j < source.inputs;
+    const bool inside = quad < source.blocks_per_sample,
+               mine = f < w.functions && j < source.inputs;
     double *to = sums + (block * w.functions + f) * source.inputs + j, total = mine ? *to : 0.0;
     for (size_t base = 0; base < chunks; base += chunks_deep) {
         const size_t from = (base + depth) * CR_REPLAY_CHUNK;
-        if (inside && from < w.length) {
+        if (inside && from < w.block_samples) {
             float sum[2][4];
             cr_body_chunk(&source, first + from,
-                          min(w.length - from, static_cast<size_t>(CR_REPLAY_CHUNK)), quad,
+                          min(w.block_samples - from, static_cast<size_t>(CR_REPLAY_CHUNK)), quad,
                           w.functions, weights + from, w.stride, sum);
             for (int s = 0; s < 8; s++) part[depth][s][lane] = sum[s / 4][s % 4];
         }
@@ -188,22 +189,24 @@ __device__ void sum_tile(const cr_source &source, const cr_weighted &w, size_t b
 }
 
 __global__ void __launch_bounds__(quads_wide *chunks_deep)
-    replay_kernel(const cr_source source, const cr_weighted w, const float *__restrict__ weights,
-                  const float *__restrict__ mask, double *__restrict__ sums)
+    replay_kernel(const cr_noise_stream source, const cr_weighted_blocks w,
+                  const float *__restrict__ weights, const float *__restrict__ mask,
+                  double *__restrict__ sums)
 {
     __shared__ float part[chunks_deep][8][quads_wide];
-    const uint64_t quads = source.row;
+    const uint64_t quads = source.blocks_per_sample;
     for (size_t b = blockIdx.y; b < w.blocks; b += gridDim.y)
         for (uint64_t tile = static_cast<uint64_t>(blockIdx.x) * quads_wide; tile < quads;
              tile += static_cast<uint64_t>(gridDim.x) * quads_wide)
-            sum_tile(source, w, b, weights + b * w.length, mask, tile + threadIdx.x, sums, part);
+            sum_tile(source, w, b, weights + b * w.block_samples, mask, tile + threadIdx.x, sums,
+                     part);
 }
 
 /* Projects `high` samples by a block of threads. The lanes of one depth sum one piece, two lanes
  * add its partial sums, and the pieces are added in order. */
 template <unsigned deep, unsigned high>
 __global__ void __launch_bounds__(lanes *deep *high)
-    project_kernel(const cr_source source, uint64_t first, size_t count,
+    project_kernel(const cr_noise_stream source, uint64_t first, size_t count,
                    const float *__restrict__ direction, const float *__restrict__ mask,
                    double *__restrict__ dots, double *__restrict__ norms)
 {
@@ -239,24 +242,24 @@ __global__ void __launch_bounds__(lanes *deep *high)
 
 constexpr auto project_narrow = project_kernel<4, 16>, project_wide = project_kernel<32, 2>;
 
-/* Runs in one block of threads. The first CR_AIM_SUMS threads have a partial sum each; all threads
+/* Runs in one block of threads. The first CR_NORM_SUMS threads have a partial sum each; all threads
  * round. */
 __global__ void __launch_bounds__(aim_threads)
     aim_kernel(const double *__restrict__ sums, const float *__restrict__ mask, size_t inputs,
                float *direction, double *__restrict__ lengths)
 {
-    __shared__ double part[CR_AIM_SUMS];
-    const size_t sum_from = threadIdx.x < CR_AIM_SUMS ? threadIdx.x : inputs;
+    __shared__ double part[CR_NORM_SUMS];
+    const size_t sum_from = threadIdx.x < CR_NORM_SUMS ? threadIdx.x : inputs;
     double mine = 0.0, units = 0.0;
-    for (size_t j = sum_from; j < inputs; j += CR_AIM_SUMS)
-        if (mask[j] > 0.0f) mine = cr_aim_add(mine, sums[j]);
-    const double norm = sqrt(cr_sum_of_block<CR_AIM_SUMS>(mine, part));
+    for (size_t j = sum_from; j < inputs; j += CR_NORM_SUMS)
+        if (mask[j] > 0.0f) mine = cr_add_square(mine, sums[j]);
+    const double norm = sqrt(cr_sum_of_block<CR_NORM_SUMS>(mine, part));
     for (size_t j = threadIdx.x; j < inputs; j += aim_threads)
         direction[j] = mask[j] > 0.0f ? static_cast<float>(sums[j]) : 0.0f;
     __syncthreads();
-    for (size_t j = sum_from; j < inputs; j += CR_AIM_SUMS)
-        units = cr_aim_add(units, static_cast<double>(direction[j]));
-    const double length = sqrt(cr_sum_of_block<CR_AIM_SUMS>(units, part));
+    for (size_t j = sum_from; j < inputs; j += CR_NORM_SUMS)
+        units = cr_add_square(units, static_cast<double>(direction[j]));
+    const double length = sqrt(cr_sum_of_block<CR_NORM_SUMS>(units, part));
     if (threadIdx.x != 0) return;
     lengths[0] = norm;
     lengths[1] = length;
@@ -285,29 +288,32 @@ int cr_cuda_draw_threads(int device, uint64_t *out)
 int cr_cuda_draw(void *stream, uint64_t threads, const cr_noise *noise, const float *z,
                  const float *step, uint64_t first, size_t count, float *x)
 {
-    const cr_source source = cr_source_of(noise);
-    if (source.row == 0 || count == 0) return 0;
-    if (source.row > most_quads) return cudaErrorInvalidValue; /* a row of 16 GiB */
-    const uint64_t most = threads / source.row, deep = count < most ? count : most ? most : 1;
+    const cr_noise_stream source = cr_noise_stream_of(noise);
+    if (source.blocks_per_sample == 0 || count == 0) return 0;
+    if (source.blocks_per_sample > most_quads) return cudaErrorInvalidValue; /* a row of 16 GiB */
+    const uint64_t most = threads / source.blocks_per_sample, deep = count < most ? count
+                                                                     : most       ? most
+                                                                                  : 1;
     if (count / deep >= UINT32_MAX) return cudaErrorInvalidValue;
     const draw d = {source,
                     z,
                     step,
                     first,
-                    {static_cast<uint32_t>(source.row), static_cast<uint32_t>(deep),
+                    {static_cast<uint32_t>(source.blocks_per_sample), static_cast<uint32_t>(deep),
                      static_cast<uint32_t>(count / deep), static_cast<uint32_t>(count % deep),
-                     deep * source.row, deep * noise->inputs},
+                     deep * source.blocks_per_sample, deep * noise->inputs},
                     x};
     return cr_launch(stream, cr_whole(x, noise->inputs) ? draw_kernel<true> : draw_kernel<false>,
-                     cr_grid(source.row * deep, draw_threads), draw_threads, d);
+                     cr_grid(source.blocks_per_sample * deep, draw_threads), draw_threads, d);
 }
 
-int cr_cuda_replay(void *stream, const cr_noise *noise, const cr_weighted *w, const float *mask,
-                   double *sums)
+int cr_cuda_replay(void *stream, const cr_noise *noise, const cr_weighted_blocks *w,
+                   const float *mask, double *sums)
 {
-    const cr_source source = cr_source_of(noise);
-    if (w->blocks == 0 || source.row == 0) return 0;
-    const dim3 grid(cr_grid(source.row, quads_wide), cr_grid(w->blocks, 1, most_high));
+    const cr_noise_stream source = cr_noise_stream_of(noise);
+    if (w->blocks == 0 || source.blocks_per_sample == 0) return 0;
+    const dim3 grid(cr_grid(source.blocks_per_sample, quads_wide),
+                    cr_grid(w->blocks, 1, most_high));
     return cr_launch(stream, replay_kernel, grid, dim3(quads_wide, chunks_deep), source, *w,
                      w->weights, mask, sums);
 }
@@ -315,7 +321,7 @@ int cr_cuda_replay(void *stream, const cr_noise *noise, const cr_weighted *w, co
 int cr_cuda_project(void *stream, const cr_noise *noise, uint64_t first, size_t count,
                     const float *direction, const float *mask, double *dots, double *norms)
 {
-    const cr_source source = cr_source_of(noise);
+    const cr_noise_stream source = cr_noise_stream_of(noise);
     const int wide = noise->inputs > 4 * CR_PROJECT_PIECE;
     const unsigned deep = wide ? 32 : 4, high = wide ? 2 : 16;
     if (count == 0) return 0;

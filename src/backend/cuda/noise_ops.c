@@ -20,7 +20,8 @@ static certreg_status check_ours(cr_cuda *me, const void *memory)
 
 static int draw_on(cr_cuda *me, cudaStream_t stream, const cr_noise *noise, const cr_draw *d)
 {
-    return cr_cuda_draw(stream, me->threads, noise, d->z, d->step, d->first, d->count, d->x);
+    return cr_cuda_draw(stream, me->threads, noise, d->z, d->noise_deviation, d->first, d->count,
+                        d->x);
 }
 
 static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const cr_draw *draw)
@@ -43,11 +44,11 @@ static certreg_status op_draw_ahead(certreg_backend *backend, const cr_noise *no
 }
 
 static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
-                                const cr_weighted *w, const float *mask, double *sums,
-                                cr_deadline *watch)
+                                const cr_weighted_blocks *w, const float *mask, double *sums,
+                                cr_deadline *deadline)
 {
     cr_cuda *me = cr_cuda_of(backend);
-    if (cr_deadline_late(watch)) return CERTREG_E_DEADLINE;
+    if (cr_deadline_late(deadline)) return CERTREG_E_DEADLINE;
     certreg_status status = cr_cuda_enter(me);
     if (!status && (w->functions < 1 || w->functions > 2)) status = CERTREG_E_INVALID;
     if (!status) status = cr_cuda_of_runtime(me, cr_cuda_replay(me->stream, noise, w, mask, sums));
@@ -55,14 +56,15 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
 }
 
 static certreg_status op_project(certreg_backend *backend, const cr_noise *noise,
-                                 const cr_projection *p, cr_deadline *watch)
+                                 const cr_projection *p, cr_deadline *deadline)
 {
     cr_cuda *me = cr_cuda_of(backend);
-    if (cr_deadline_late(watch)) return CERTREG_E_DEADLINE;
+    if (cr_deadline_late(deadline)) return CERTREG_E_DEADLINE;
     certreg_status status = cr_cuda_enter(me);
     if (!status)
         status = cr_cuda_of_runtime(me, cr_cuda_project(me->stream, noise, p->first, p->count,
-                                                        p->direction, p->mask, p->dots, p->norms));
+                                                        p->direction, p->mask, p->dots,
+                                                        p->squared_norms));
     return cr_cuda_leave(me, status);
 }
 
@@ -100,6 +102,6 @@ void cr_cuda_noise_ops(cr_backend_ops *ops)
     ops->draw_ahead = op_draw_ahead;
     ops->replay = op_replay;
     ops->project = op_project;
-    ops->aim = op_aim;
+    ops->set_direction = op_aim;
     ops->gram = op_gram;
 }
