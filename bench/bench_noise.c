@@ -41,12 +41,12 @@ static void replay(work *w)
 {
     for (size_t b = 0; b < BLOCKS; b++) {
         const size_t first = SAMPLES * b / BLOCKS, end = SAMPLES * (b + 1) / BLOCKS;
-        const cr_weighted block = {.first = first,
-                                   .length = end - first,
-                                   .blocks = 1,
-                                   .functions = 2,
-                                   .weights = w->weights + first,
-                                   .stride = SAMPLES};
+        const cr_weighted_blocks block = {.first = first,
+                                          .block_samples = end - first,
+                                          .blocks = 1,
+                                          .functions = 2,
+                                          .weights = w->weights + first,
+                                          .stride = SAMPLES};
         w->backend->ops->replay(w->backend, &w->noise, &block, NULL, w->sums + 2 * b * INPUTS,
                                 NULL);
     }

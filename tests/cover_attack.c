@@ -1,5 +1,5 @@
 /* How often an attack claims what is not true, at laws on the edge: T is inside at every shift, and
- * by so little that the tests of a gate reach their level. The outputs depend on inputs across the
+ * by so little that violation tests reach their level. The outputs depend on inputs across the
  * direction that the attack is told to follow, so their law is the same at every shift. */
 #include "support/attack_kit.h"
 #include "support/coverage.h"

@@ -55,7 +55,8 @@ static double steepest(const cr_weights_setting *s, const cr_weight_function *w)
     double best = 0, share = 0.5;
     for (double t = -2.5; t < 2.5; t += 0.01) {
         const double g = cr_normal_cdf(t), weight = weight_of(s, w, g),
-                     a = tail(s->samples, s->samples - w->sample + 1, cr_normal_cdf(t + s->shift));
+                     a = tail(s->samples, s->samples - w->sample_rank + 1,
+                              cr_normal_cdf(t + s->shift));
         if (weight >= s->alpha && a / weight > best) best = a / weight, share = g;
     }
     return share;
@@ -132,7 +133,7 @@ static int misses(const law *l, const cr_weights_setting *s, const cr_weight_fun
     for (int look = 0; look < looks; look++) {
         double scores[MOST];
         draw_scores(l, &p, from, s->shift, s->samples, scores);
-        missed |= scores[r->sample - 1] > q;
+        missed |= scores[r->sample_rank - 1] > q;
     }
     return missed;
 }
@@ -147,7 +148,7 @@ TEST_ROWS(interval_misses_the_truth_with_at_most_alpha, laws)
                                       .calibration = numbers[n].calibration,
                                       .samples = numbers[n].samples};
         const cr_weight_function r = cr_weights_choose(&s);
-        ck_assert_uint_gt(r.sample, 0);
+        ck_assert_uint_gt(r.sample_rank, 0);
         const double from = -cr_normal_quantile(l->share > 0 ? l->share : steepest(&s, &r));
         uint64_t missed = 0;
         simulate_seed(&source, 100 * (uint64_t)_i + (uint64_t)n);

@@ -25,8 +25,11 @@ static void *run_many(void *of)
     float *numbers = made_up_numbers(INPUTS + COUNT, 1), *step = made_up_steps(INPUTS, 2),
           *x = calloc(2 * INPUTS * COUNT, sizeof *x);
     double sums[2][INPUTS];
-    const cr_weighted w = {
-        .length = COUNT, .blocks = 1, .functions = 1, .weights = numbers + INPUTS, .stride = COUNT};
+    const cr_weighted_blocks w = {.block_samples = COUNT,
+                                  .blocks = 1,
+                                  .functions = 1,
+                                  .weights = numbers + INPUTS,
+                                  .stride = COUNT};
     for (int i = 0; i < 6; i++) {
         float *draws = x + (i ? INPUTS * COUNT : 0);
         memset(sums[i > 0], 0, sizeof *sums);
@@ -61,7 +64,7 @@ TEST_TIMES(backend_is_refused_in_a_forked_child_which_can_close_it, 2)
     ck_assert_int_eq(certreg_backend_open_cpu(1 + _i, NULL, &backend), CERTREG_OK);
     const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 1};
     const float one = 1;
-    const cr_weighted w = {.length = 1, .blocks = 1, .functions = 1, .weights = &one};
+    const cr_weighted_blocks w = {.block_samples = 1, .blocks = 1, .functions = 1, .weights = &one};
     float x;
     double sum = 0, norm = 0;
     const pid_t child = fork();
@@ -96,7 +99,7 @@ TEST(replay_and_draw_refuse_no_inputs_and_too_many_functions)
     const float one = 1;
     float x = 3;
     double sum = 4, norm = 5;
-    cr_weighted w = {.length = 1, .blocks = 1, .functions = 0, .weights = &one};
+    cr_weighted_blocks w = {.block_samples = 1, .blocks = 1, .functions = 0, .weights = &one};
     ck_assert_int_eq(backend->ops->replay(backend, &noise, &w, NULL, &sum, NULL),
                      CERTREG_E_INVALID);
     w.functions = 3;

@@ -108,7 +108,8 @@ static void roll_axes(dice *d)
 static cr_holdout_spectrum roll_held(uint64_t seed)
 {
     dice d = dice_of(seed);
-    cr_holdout_spectrum h = {.count = KNOWN, .free = D, .variance = variances, .seen = seen};
+    cr_holdout_spectrum h = {
+        .count = KNOWN, .dimensions = D, .variance = variances, .holdout_variance = seen};
     roll_axes(&d);
     memset(seen, 0, sizeof seen), memset(examples, 0, sizeof examples);
     for (int i = 0; i < KNOWN; i++) variances[i] = exp(3 - i) * dice_between(&d, 0.5, 1.5);
@@ -117,7 +118,7 @@ static cr_holdout_spectrum roll_held(uint64_t seed)
             const double p = dice_normal(&d) * exp(1.5 - 0.7 * i);
             for (int j = 0; j < D; j++) examples[r][j] += p * axes[i][j];
             if (i < KNOWN) seen[i] += p * p / HELD;
-            else h.left += p * p / HELD;
+            else h.residual += p * p / HELD;
         }
     return h;
 }
@@ -143,7 +144,7 @@ static double error_by_matrix(const cr_holdout_spectrum *h, int k)
         for (int b = 0; b < D; b++) {
             w[a][b] = a == b ? g : 0;
             for (int i = 0; i < k; i++) {
-                const double l = cr_denoiser_confirmed(h, (size_t)i);
+                const double l = cr_denoiser_confirmed_variance(h, (size_t)i);
                 w[a][b] += (l / (l + 1) - g) * axes[i][a] * axes[i][b];
             }
         }
@@ -162,12 +163,13 @@ TEST_TIMES(denoiser_choose_takes_the_fewest_near_the_least_error, 200)
 {
     const int most = _i % 3 ? KNOWN : 3;
     const cr_holdout_spectrum h = roll_held(900 + (uint64_t)_i);
-    const cr_choice got = cr_denoiser_choose(&h, (size_t)most);
+    const cr_subspace_choice got = cr_denoiser_choose(&h, (size_t)most);
     double least = INFINITY, error[KNOWN + 1];
     for (int k = 0; k <= most; k++) least = fmin(least, error[k] = error_by_matrix(&h, k));
     const size_t k = got.components;
     ck_assert_uint_le(k, (size_t)most);
-    ck_assert_double_eq_tol(got.rest, rest_by_matrix((int)k), 1e-12 * (1 + got.rest));
+    ck_assert_double_eq_tol(got.residual_variance, rest_by_matrix((int)k),
+                            1e-12 * (1 + got.residual_variance));
     ck_assert_double_eq_tol(got.error, error[k], 1e-12 * error[k]);
     ck_assert_double_le(error[k], 1.01001 * least);
     for (size_t fewer = 0; fewer < k; fewer++) ck_assert_double_ge(error[fewer], 1.00999 * least);
@@ -177,9 +179,9 @@ TEST(denoiser_choose_when_all_dimensions_have_directions)
 {
     static const double four = 4, one = 1;
     const cr_holdout_spectrum h = {
-        .count = 1, .free = 1, .left = 1e-9, .variance = &four, .seen = &one};
-    const cr_choice got = cr_denoiser_choose(&h, 1);
-    ck_assert(got.components <= 1 && got.rest <= 1 + 1e-9);
+        .count = 1, .dimensions = 1, .residual = 1e-9, .variance = &four, .holdout_variance = &one};
+    const cr_subspace_choice got = cr_denoiser_choose(&h, 1);
+    ck_assert(got.components <= 1 && got.residual_variance <= 1 + 1e-9);
     ck_assert_double_eq_tol(got.error, 0.5, 1e-9); /* (1 - 1/2)^2 + (1/2)^2 */
 }
 

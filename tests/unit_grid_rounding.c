@@ -102,45 +102,45 @@ TEST_ROWS(cells_drawn_on_every_path_are_those_of_the_reference, rows)
     free(x), free(by), end_job(&j);
 }
 
-static int32_t cell_in_double(const job *j, const cr_source *s, size_t at)
+static int32_t cell_in_double(const job *j, const cr_noise_stream *s, size_t at)
 {
     const size_t k = at % j->row->inputs;
-    const uint64_t block = cr_source_block(s, j->row->first + at / j->row->inputs) + k / 4;
+    const uint64_t block = cr_noise_stream_block(s, j->row->first + at / j->row->inputs) + k / 4;
     const cr_cell c = cr_cell_of(j->z[k], j->s[k]);
-    const float n = cr_cell_find(s, block, k % 4, c.factor, c.offset);
+    const float n = cr_cell_resolve(s, block, k % 4, c.factor, c.offset);
     return (int32_t)n + (int32_t)((double)c.base / (double)c.h);
 }
 
 TEST_ROWS(cell_find_in_double_gives_the_cells_of_the_reference, rows)
 {
     job j = job_of(_i);
-    const cr_source s = cr_source_of(&j.noise);
+    const cr_noise_stream s = cr_noise_stream_of(&j.noise);
     for (size_t k = 0; k < j.features; k++) j.n[k] = cell_in_double(&j, &s, k);
     for (size_t k = 0; k < j.features; k += SUMMED) expect_sum(&j, "double", k);
     end_job(&j);
 }
 
 /* Whether float decides on a cell; it must be right where it does. */
-static int float_decides(const cr_source *s, const struct special_cell *c)
+static int float_decides(const cr_noise_stream *s, const struct special_cell *c)
 {
     const cr_cell cell = cr_cell_of(c->z, c->s);
     uint32_t words[4];
     float e[4];
     unsigned doubts;
-    cr_source_words(s, c->block, words);
+    cr_noise_stream_words(s, c->block, words);
     cr_normal4_from(words, 1, e);
     const float x = cr_cell_at(&cell, e[c->number], &doubts);
     ck_assert(doubts || x == (float)c->n * cell.h);
     return !doubts;
 }
 
-/* The same of double, for the words as cr_cell_find makes them. */
-static int double_decides(const cr_source *s, const struct special_cell *c)
+/* The same of double, for the words as cr_cell_resolve makes them. */
+static int double_decides(const cr_noise_stream *s, const struct special_cell *c)
 {
     const cr_cell cell = cr_cell_of(c->z, c->s);
     uint32_t first[4], second[4];
-    cr_source_words(s, c->block, first);
-    cr_source_words(s, c->block | CR_CELL_SECOND, second);
+    cr_noise_stream_words(s, c->block, first);
+    cr_noise_stream_words(s, c->block | CR_CELL_SECOND, second);
     const unsigned pair = c->number & 2u;
     const cr_normal e = cr_cell_normal((uint64_t)first[pair] << 32 | second[pair],
                                        (uint64_t)first[pair + 1] << 32 | second[pair + 1],
@@ -152,14 +152,14 @@ static int double_decides(const cr_source *s, const struct special_cell *c)
 TEST(cell_steps_decide_only_if_they_are_right)
 {
     const cr_noise noise = {.seed = SPECIAL_SEED, .inputs = 4};
-    const cr_source s = cr_source_of(&noise);
+    const cr_noise_stream s = cr_noise_stream_of(&noise);
     int open_in_float = 0, open_in_double = 0;
     for (int i = 0; i < KIT_ROWS(special_cells); i++) {
         const struct special_cell *c = &special_cells[i];
         const cr_cell cell = cr_cell_of(c->z, c->s);
         const double base = (double)cell.base / (double)cell.h,
                      found =
-                         (double)cr_cell_find(&s, c->block, c->number, cell.factor, cell.offset),
+                         (double)cr_cell_resolve(&s, c->block, c->number, cell.factor, cell.offset),
                      precise = cr_dd_nearest(ref_backend_precise(&noise, c->block, c->number),
                                              (double)cell.factor, (double)cell.offset);
         ck_assert_double_eq(found + base, c->n);

@@ -95,13 +95,15 @@ TEST(source_levels_share_no_blocks)
     for (int d = 0; d < KIT_ROWS(inputs); d++)
         for (int l = 0; l < KIT_ROWS(levels); l++) {
             const cr_noise noise = {.level = levels[l], .inputs = inputs[d]};
-            const cr_source source = cr_source_of(&noise);
-            const uint64_t most = (UINT64_C(1) << CR_LEVEL_BITS) / source.row,
-                           last = cr_source_block(&source, most - 1) + source.row - 1,
+            const cr_noise_stream source = cr_noise_stream_of(&noise);
+            const uint64_t most = (UINT64_C(1) << CR_LEVEL_BITS) / source.blocks_per_sample,
+                           last = cr_noise_stream_block(&source, most - 1) +
+                                  source.blocks_per_sample - 1,
                            next = (levels[l] + 1) << CR_LEVEL_BITS;
-            ck_assert(cr_source_block(&source, 0) == levels[l] << CR_LEVEL_BITS);
-            ck_assert((inputs[d] - 1) / 4 == source.row - 1);
-            ck_assert(last < next && next - last <= source.row && next <= CR_CELL_THIRD);
+            ck_assert(cr_noise_stream_block(&source, 0) == levels[l] << CR_LEVEL_BITS);
+            ck_assert((inputs[d] - 1) / 4 == source.blocks_per_sample - 1);
+            ck_assert(last < next && next - last <= source.blocks_per_sample &&
+                      next <= CR_CELL_THIRD);
             ck_assert((last | CR_CELL_THIRD) == last + CR_CELL_THIRD);
             ck_assert((last | CR_CELL_THIRD) < CR_CELL_SECOND);
             ck_assert((last | CR_CELL_SECOND) == last + CR_CELL_SECOND);

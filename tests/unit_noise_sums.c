@@ -42,27 +42,28 @@ static cr_samples samples_of(certreg_estimator *e, int32_t k, size_t first, doub
     return cr_view_samples(&e->record, &output, k, first, SAMPLES - first, center);
 }
 
-static const cr_weighting *found(certreg_estimator *e, int32_t k, size_t first, double center)
+static const cr_sweep_function *found(certreg_estimator *e, int32_t k, size_t first, double center)
 {
-    const cr_weighting *f = NULL;
+    const cr_sweep_function *f = NULL;
     const cr_samples s = samples_of(e, k, first, center);
-    KIT_OK(e, cr_noise_sums_get(&e->replay, &s, CR_SUMS_CUMULATIVE, CR_WALK_BLOCKS, &f));
+    KIT_OK(e, cr_noise_sums_get(&e->replay, &s, CR_SUMS_CUMULATIVE, CR_CUMULATIVE_BLOCKS, &f));
     return f;
 }
 
 TEST(noise_sums_request_sweeps_equal_scores_once)
 {
     certreg_estimator *e = sampled(1);
-    const cr_weighting *f = found(e, 0, 100, 0.25);
+    const cr_sweep_function *f = found(e, 0, 100, 0.25);
     const cr_samples same = samples_of(e, 0, 100, 0.25);
-    ck_assert_ptr_eq(cr_noise_sums_request(&e->replay, &same, CR_SUMS_CUMULATIVE, CR_WALK_BLOCKS),
-                     f);
+    ck_assert_ptr_eq(
+        cr_noise_sums_request(&e->replay, &same, CR_SUMS_CUMULATIVE, CR_CUMULATIVE_BLOCKS), f);
     ck_assert(!cr_noise_sums_pending(&e->replay));
     const cr_samples others[] = {samples_of(e, 1, 100, 0.25), samples_of(e, 0, 101, 0.25),
                                  samples_of(e, 0, 100, 0.26)};
     for (size_t i = 0; i < 3; i++) {
         ck_assert_ptr_ne(
-            cr_noise_sums_request(&e->replay, others + i, CR_SUMS_CUMULATIVE, CR_WALK_BLOCKS), f);
+            cr_noise_sums_request(&e->replay, others + i, CR_SUMS_CUMULATIVE, CR_CUMULATIVE_BLOCKS),
+            f);
         ck_assert(cr_noise_sums_pending(&e->replay));
         KIT_OK(e, cr_noise_sums_compute(&e->replay));
     }
@@ -75,17 +76,17 @@ TEST(noise_sums_computed_together_have_the_bits_of_each_alone)
     for (int32_t k = 0; k < OUTPUTS; k++) {
         const cr_samples s = samples_of(together, k, 50 * (size_t)k + 1, 0);
         ck_assert_ptr_nonnull(
-            cr_noise_sums_request(&together->replay, &s, CR_SUMS_CUMULATIVE, CR_WALK_BLOCKS));
+            cr_noise_sums_request(&together->replay, &s, CR_SUMS_CUMULATIVE, CR_CUMULATIVE_BLOCKS));
     }
     KIT_OK(together, cr_noise_sums_compute(&together->replay));
     for (int32_t k = 0; k < OUTPUTS; k++) {
         cr_noise_sums_clear(&alone->replay);
-        const cr_weighting *a = found(together, k, 50 * (size_t)k + 1, 0),
-                           *b = found(alone, k, 50 * (size_t)k + 1, 0);
+        const cr_sweep_function *a = found(together, k, 50 * (size_t)k + 1, 0),
+                                *b = found(alone, k, 50 * (size_t)k + 1, 0);
         ck_assert_mem_eq(a->dots, b->dots, a->count * sizeof *a->dots);
-        ck_assert_mem_eq(a->lengths, b->lengths, (CR_WALK_BLOCKS + 1) * sizeof *a->lengths);
-        ck_assert_mem_eq(cr_sweep_norms(&together->replay, a), cr_sweep_norms(&alone->replay, b),
-                         a->count * sizeof(double));
+        ck_assert_mem_eq(a->norms, b->norms, (CR_CUMULATIVE_BLOCKS + 1) * sizeof *a->norms);
+        ck_assert_mem_eq(cr_noise_sums_squared_norms(&together->replay, a),
+                         cr_noise_sums_squared_norms(&alone->replay, b), a->count * sizeof(double));
     }
 }
 
@@ -98,7 +99,7 @@ TEST(noise_sums_get_sweeps_other_noise_anew)
     for (uint64_t id = 0; id < 2; id++) {
         KIT_OK(e, certreg_estimator_begin(e, at, 0.5, id));
         KIT_OK(e, certreg_estimator_record(e, 0, SAMPLES, y[0]));
-        length[id] = found(e, 0, 0, 0.5)->lengths[CR_WALK_BLOCKS];
+        length[id] = found(e, 0, 0, 0.5)->norms[CR_CUMULATIVE_BLOCKS];
         ck_assert_double_gt(length[id], 0);
     }
     ck_assert_double_ne(length[0], length[1]);
@@ -110,13 +111,13 @@ TEST(noise_sums_request_refuses_at_8_and_get_makes_room)
     size_t kept = 0;
     for (; kept < 100; kept++) {
         const cr_samples s = samples_of(e, 0, 1, 0.001 * (double)kept);
-        if (!cr_noise_sums_request(&e->replay, &s, CR_SUMS_CUMULATIVE, CR_WALK_BLOCKS)) break;
+        if (!cr_noise_sums_request(&e->replay, &s, CR_SUMS_CUMULATIVE, CR_CUMULATIVE_BLOCKS)) break;
     }
     ck_assert_uint_eq(kept, 8); /* whole records */
     KIT_OK(e, cr_noise_sums_compute(&e->replay));
-    const double before = found(e, 0, 1, 0)->lengths[CR_WALK_BLOCKS];
+    const double before = found(e, 0, 1, 0)->norms[CR_CUMULATIVE_BLOCKS];
     found(e, 0, 1, 77);
-    ck_assert_double_eq(found(e, 0, 1, 0)->lengths[CR_WALK_BLOCKS], before);
+    ck_assert_double_eq(found(e, 0, 1, 0)->norms[CR_CUMULATIVE_BLOCKS], before);
 }
 
 static double late(void *of)
@@ -130,13 +131,14 @@ TEST(noise_sums_get_that_is_late_leaves_nothing)
     double now = 5;
     const cr_samples s = samples_of(e, 0, 1, 0);
     const cr_deadline usual = *e->record.watch;
-    const cr_weighting *f;
+    const cr_sweep_function *f;
     *e->record.watch = (cr_deadline){.now = late, .of = &now, .due = 4};
-    ck_assert_int_eq(cr_noise_sums_get(&e->replay, &s, CR_SUMS_CUMULATIVE, CR_WALK_BLOCKS, &f),
-                     CERTREG_E_DEADLINE);
+    ck_assert_int_eq(
+        cr_noise_sums_get(&e->replay, &s, CR_SUMS_CUMULATIVE, CR_CUMULATIVE_BLOCKS, &f),
+        CERTREG_E_DEADLINE);
     *e->record.watch = usual;
     ck_assert_uint_eq(e->replay.found.count, 0);
-    ck_assert_double_gt(found(e, 0, 1, 0)->lengths[CR_WALK_BLOCKS], 0);
+    ck_assert_double_gt(found(e, 0, 1, 0)->norms[CR_CUMULATIVE_BLOCKS], 0);
 }
 
 /* ---- through the interface */
@@ -257,11 +259,11 @@ TEST(noise_sums_that_were_kept_do_not_lower_the_answer_cost)
     certreg_certificate c = kit_certificate();
     size_t looks = 0;
     looks_at(e, &q, 1, 1);
-    const double known = e->clock.costs[0].each;
+    const double known = e->clock.costs[0].seconds_per_sample;
     ck_assert_double_gt(known, 0);
     e->record.watch->of = &looks;
     for (int i = 0; i < 40; i++) KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
-    ck_assert_double_ge(e->clock.costs[0].each, 0.99 * known);
+    ck_assert_double_ge(e->clock.costs[0].seconds_per_sample, 0.99 * known);
 }
 
 KIT_MAIN("sweeps of the noise")

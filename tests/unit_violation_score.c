@@ -60,11 +60,11 @@ TEST_TIMES(violation_score_of_an_angle_begins_at_the_tolerance, 2)
 /* 2^-k is the least level that k pairs, all out, can reach. */
 TEST(violation_test_least_number_of_pairs_is_exact)
 {
-    ck_assert_uint_eq(cr_violation_test_least(0.5), 2);
-    ck_assert_uint_eq(cr_violation_test_least(0.49), 2);
-    ck_assert_uint_eq(cr_violation_test_least(0.2), 3);
-    ck_assert_uint_eq(cr_violation_test_least(0.03), 6);
-    ck_assert_uint_eq(cr_violation_test_least(1e-300), 997);
+    ck_assert_uint_eq(cr_violation_test_min_pairs(0.5), 2);
+    ck_assert_uint_eq(cr_violation_test_min_pairs(0.49), 2);
+    ck_assert_uint_eq(cr_violation_test_min_pairs(0.2), 3);
+    ck_assert_uint_eq(cr_violation_test_min_pairs(0.03), 6);
+    ck_assert_uint_eq(cr_violation_test_min_pairs(1e-300), 997);
 }
 
 KIT_MAIN("violation_score")

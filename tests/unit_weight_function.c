@@ -51,7 +51,7 @@ static void curves_of(const cr_weights_setting *s, const cr_weight_function *w, 
     const int levels = cr_weights_levels(s->calibration, above);
     for (int i = 0; i <= GRID; i++) {
         const double t = grid_at(i);
-        on->a[i] = tail(s->samples, s->samples - w->sample + 1, t + s->shift);
+        on->a[i] = tail(s->samples, s->samples - w->sample_rank + 1, t + s->shift);
         on->w[i] = w->floor;
         for (int l = 0; l < levels; l++)
             if (w->step[l] > 0) on->w[i] += w->step[l] * tail(s->calibration, above[l], t);
@@ -79,7 +79,7 @@ TEST_ROWS(weights_choose_is_at_least_what_is_missed_and_hardly_more, cases)
     static curves on;
     const cr_weights_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
     const cr_weight_function w = cr_weights_choose(&s);
-    ck_assert_uint_gt(w.sample, 0);
+    ck_assert_uint_gt(w.sample_rank, 0);
     double most = 0;
     curves_of(&s, &w, &on);
     for (int i = 0; i <= GRID; i++) most = fmax(most, on.a[i] / on.w[i]);
@@ -143,20 +143,20 @@ TEST(interval_rule_holds_for_the_noise_that_floats_allow)
     certreg_rule r = {.struct_size = sizeof r};
     ck_assert_int_eq(certreg_interval_rule(&c, NULL, NULL, &r), CERTREG_OK);
     const cr_weights_setting least = setting(101, 101, 2 * (1 + 0x1p-22));
-    ck_assert_uint_eq(r.least_points, cr_weights_least_points(&least));
-    ck_assert_uint_eq(r.sample_rank, cr_weights_choose(&least).sample);
+    ck_assert_uint_eq(r.least_points, cr_weights_min_points(&least));
+    ck_assert_uint_eq(r.sample_rank, cr_weights_choose(&least).sample_rank);
 }
 
 TEST_ROWS(weights_least_points_is_the_least, cases)
 {
     cr_weights_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
-    const uint64_t least = cr_weights_least_points(&s);
+    const uint64_t least = cr_weights_min_points(&s);
     ck_assert_uint_ge(least, 9);
     for (s.points = least - 1; s.points <= least + 1; s.points++) {
         const cr_weight_function w = cr_weights_choose(&s);
-        ck_assert_uint_eq(w.least_points, least);
-        ck_assert_int_eq(w.sample > 0, s.points >= least);
-        if (w.sample) ck_assert_double_ge(cr_weights_budget(&w, s.alpha, s.points), 0);
+        ck_assert_uint_eq(w.min_points, least);
+        ck_assert_int_eq(w.sample_rank > 0, s.points >= least);
+        if (w.sample_rank) ck_assert_double_ge(cr_weights_budget(&w, s.alpha, s.points), 0);
     }
 }
 
@@ -167,9 +167,9 @@ TEST(weights_without_a_shift_are_split_conformal_prediction)
         s.points = points;
         const cr_weight_function w = cr_weights_choose(&s);
         const double rank = ceil(0.9 * (double)(points + 1) - 1e-9);
-        ck_assert_uint_eq(w.least_points, 9);
-        ck_assert_uint_eq(w.sample, rank <= (double)points ? 51 : 0);
-        if (w.sample) /* of the medians so many may be above the threshold */
+        ck_assert_uint_eq(w.min_points, 9);
+        ck_assert_uint_eq(w.sample_rank, rank <= (double)points ? 51 : 0);
+        if (w.sample_rank) /* of the medians so many may be above the threshold */
             ck_assert_double_eq(floor(cr_weights_budget(&w, 0.1, points)), (double)points - rank);
     }
 }
@@ -179,9 +179,9 @@ TEST(weights_least_points_leaves_a_budget_if_alpha_rounds)
 {
     for (uint64_t needed = 2; needed < 1000; needed++) {
         cr_weights_setting s = setting(101, 101, 0);
-        s.alpha = 1 / (double)needed, s.points = cr_weights_least_points(&s);
+        s.alpha = 1 / (double)needed, s.points = cr_weights_min_points(&s);
         const cr_weight_function w = cr_weights_choose(&s);
-        ck_assert(w.sample > 0 && s.points <= needed);
+        ck_assert(w.sample_rank > 0 && s.points <= needed);
         ck_assert_double_ge(cr_weights_budget(&w, s.alpha, s.points), 0);
     }
 }
@@ -191,16 +191,16 @@ TEST(weights_of_longer_shifts_and_smaller_alpha_need_larger_sets)
     double sharp = 1;
     for (double shift = 0; shift < 2; shift += 0.25) {
         const cr_weights_setting s = setting(101, 101, shift);
-        const double share = (double)cr_weights_choose(&s).sample / 101;
+        const double share = (double)cr_weights_choose(&s).sample_rank / 101;
         ck_assert_double_le(share, sharp);
         ck_assert_double_le(share, cr_normal_sf(shift - 0.6));
         sharp = share;
     }
     cr_weights_setting strict = setting(101, 101, 0.5);
     strict.alpha = 1e-6;
-    ck_assert_uint_eq(cr_weights_choose(&strict).sample, 0);
+    ck_assert_uint_eq(cr_weights_choose(&strict).sample_rank, 0);
     strict.points = 5000000;
-    ck_assert_uint_gt(cr_weights_choose(&strict).sample, 0);
+    ck_assert_uint_gt(cr_weights_choose(&strict).sample_rank, 0);
 }
 
 /* ---- thresholds */
@@ -234,7 +234,7 @@ TEST_TIMES(interval_rule_threshold_is_the_least_that_keeps_the_risk, 8)
     const cr_weight_function w = cr_weights_choose(&s);
     ck_assert_double_le(risk_at(scores, &w, r.threshold), 0.1);
     ck_assert_double_gt(risk_at(scores, &w, nextafter(r.threshold, -INFINITY)), 0.1);
-    ck_assert_uint_eq(r.sample_rank, w.sample);
+    ck_assert_uint_eq(r.sample_rank, w.sample_rank);
     double y[SAMPLES]; /* kept is the score that is exceeded where the point is above a level */
     uint64_t above[CR_WEIGHTS_LEVELS];
     float outputs[OUTPUTS * SAMPLES];

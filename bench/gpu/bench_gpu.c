@@ -95,8 +95,11 @@ static int replay(certreg_backend *gpu, watch *w, size_t n, size_t d, const char
         gpu->ops->alloc(gpu, 2 * BLOCKS * d * sizeof *sums, (void **)&sums))
         return 1;
     cudaMemsetAsync(weights, 0, 2 * n * sizeof *weights, w->stream);
-    const cr_weighted all = {
-        .length = n / BLOCKS, .blocks = BLOCKS, .functions = 2, .weights = weights, .stride = n};
+    const cr_weighted_blocks all = {.block_samples = n / BLOCKS,
+                                    .blocks = BLOCKS,
+                                    .functions = 2,
+                                    .weights = weights,
+                                    .stride = n};
     for (int i = 0; i < ROUNDS; i++) {
         start(w);
         if (gpu->ops->fill(gpu, sums, 2 * BLOCKS * d * sizeof *sums, 0) ||
@@ -136,8 +139,11 @@ static int noise_of_certificate(certreg_backend *gpu, watch *w, size_t d, const 
         gpu->ops->fill(gpu, z, d * sizeof *z, 0x3f) ||
         gpu->ops->fill(gpu, weights, 2 * N * sizeof *weights, 0x3f))
         return 1;
-    const cr_weighted all = {
-        .length = N / BLOCKS, .blocks = BLOCKS, .functions = 2, .weights = weights, .stride = N};
+    const cr_weighted_blocks all = {.block_samples = N / BLOCKS,
+                                    .blocks = BLOCKS,
+                                    .functions = 2,
+                                    .weights = weights,
+                                    .stride = N};
     for (int i = 0; i < ROUNDS; i++) {
         int bad = 0;
         start(w);

@@ -25,11 +25,11 @@ static certreg_model model_of(const cr_context *target)
  * the seed; until then it is the target's, so that none is drawn. */
 static certreg_plan plan_of(const cr_context *target, size_t max_calls)
 {
-    const size_t pairs = max_calls / 2, recorded = target->record->plan.max_samples;
+    const size_t pairs = max_calls / 2, record_samples = target->record->plan.max_samples;
     return (certreg_plan){.struct_size = sizeof(certreg_plan),
                           .constraints = CERTREG_CONSTRAINTS_ECGM,
                           .seed = target->record->plan.seed,
-                          .max_samples = pairs > recorded ? pairs : recorded,
+                          .max_samples = pairs > record_samples ? pairs : record_samples,
                           .pilot = SIZE_MAX,
                           .blocks = 1,
                           .flags = target->record->plan.flags};
@@ -38,20 +38,20 @@ static certreg_plan plan_of(const cr_context *target, size_t max_calls)
 /* Returns the memory of the probe, behind all arrays. */
 static void *lay_out(certreg_attack *a, cr_arena *arena, size_t inputs, size_t pairs, size_t probe)
 {
-    cr_arena_take(arena, 1, sizeof *a);
-    a->direction = cr_arena_take(arena, inputs, sizeof *a->direction);
-    a->point = cr_arena_take(arena, inputs, sizeof *a->point);
-    a->forward = cr_arena_take(arena, pairs, sizeof *a->forward);
-    a->total = cr_arena_take(arena, inputs, sizeof *a->total);
-    a->halves = cr_arena_take(arena, cr_arena_times(4, inputs), sizeof *a->halves);
-    return cr_arena_take(arena, probe, 1);
+    cr_arena_alloc(arena, 1, sizeof *a);
+    a->direction = cr_arena_alloc(arena, inputs, sizeof *a->direction);
+    a->shifted_input = cr_arena_alloc(arena, inputs, sizeof *a->shifted_input);
+    a->forward = cr_arena_alloc(arena, pairs, sizeof *a->forward);
+    a->gradient_sum = cr_arena_alloc(arena, inputs, sizeof *a->gradient_sum);
+    a->half_sums = cr_arena_alloc(arena, cr_arena_product(4, inputs), sizeof *a->half_sums);
+    return cr_arena_alloc(arena, probe, 1);
 }
 
-static certreg_status read_plan(const certreg_attack_plan *theirs, certreg_attack_plan *plan,
+static certreg_status read_plan(const certreg_attack_plan *caller_plan, certreg_attack_plan *plan,
                                 certreg_error *why)
 {
     const certreg_status status =
-        cr_struct_read(plan, sizeof *plan, CR_OLDEST_ATTACK_PLAN, theirs, "plan", why);
+        cr_struct_read(plan, sizeof *plan, CR_OLDEST_ATTACK_PLAN, caller_plan, "plan", why);
     if (status) return status;
     if (plan->reserved)
         return cr_error_set(why, CERTREG_E_INVALID, "plan.reserved is %d; it must be 0",
@@ -59,29 +59,29 @@ static certreg_status read_plan(const certreg_attack_plan *theirs, certreg_attac
     return CERTREG_OK;
 }
 
-typedef struct need { /* bytes */
-    size_t all, probe, device;
-} need;
+typedef struct memory_sizes { /* bytes */
+    size_t total, probe, device;
+} memory_sizes;
 
 /* Also reads the plan. */
-static certreg_status count(const cr_context *target, const certreg_attack_plan *theirs,
-                            certreg_attack_plan *plan, need *n, certreg_error *why)
+static certreg_status count(const cr_context *target, const certreg_attack_plan *caller_plan,
+                            certreg_attack_plan *plan, memory_sizes *n, certreg_error *why)
 {
-    certreg_status status = read_plan(theirs, plan, why);
+    certreg_status status = read_plan(caller_plan, plan, why);
     if (status) return status;
     const certreg_model model = model_of(target);
-    const certreg_plan of_probe = plan_of(target, plan->max_calls);
+    const certreg_plan probe_plan = plan_of(target, plan->max_calls);
     size_t bytes[2];
-    status = cr_estimator_count(backend_of(target), &model, &of_probe, 1, bytes, why);
+    status = cr_estimator_memory(backend_of(target), &model, &probe_plan, 1, bytes, why);
     if (status && status != CERTREG_E_NO_MEMORY) return status;
-    certreg_attack like;
+    certreg_attack sized;
     cr_arena arena = {0};
-    lay_out(&like, &arena, model.inputs, plan->max_calls / 2, bytes[0]);
+    lay_out(&sized, &arena, model.inputs, plan->max_calls / 2, bytes[0]);
     if (status || arena.overflow)
         return cr_error_set(why, CERTREG_E_NO_MEMORY,
                             "%zu inputs and plan.max_calls = %zu do not fit into memory",
                             model.inputs, plan->max_calls);
-    *n = (need){.all = arena.used, .probe = bytes[0], .device = bytes[1]};
+    *n = (memory_sizes){.total = arena.used, .probe = bytes[0], .device = bytes[1]};
     return CERTREG_OK;
 }
 
@@ -90,47 +90,48 @@ certreg_status certreg_attack_size(certreg_estimator *target, const certreg_atta
                                    size_t *bytes, size_t *device_bytes)
 {
     certreg_attack_plan read;
-    need n = {0};
+    memory_sizes n = {0};
     if (bytes) *bytes = 0;
     if (device_bytes) *device_bytes = 0;
     if (!target || !bytes) return CERTREG_E_INVALID;
     const certreg_status refused = cr_estimator_lock(target);
     if (refused) return refused;
-    const cr_context work = cr_estimator_work(target);
-    const certreg_status status = count(&work, plan, &read, &n, work.why);
-    if (!status) *bytes = n.all;
+    const cr_context context = cr_estimator_context(target);
+    const certreg_status status = count(&context, plan, &read, &n, context.why);
+    if (!status) *bytes = n.total;
     if (!status && device_bytes) *device_bytes = n.device;
     return cr_estimator_unlock(target, status);
 }
 
 /* ---- create */
-static certreg_status create(const cr_context *target, const certreg_attack_plan *theirs,
+static certreg_status create(const cr_context *target, const certreg_attack_plan *caller_plan,
                              certreg_attack **out, certreg_error *why)
 {
     certreg_attack_plan plan;
-    need n = {0};
+    memory_sizes n = {0};
     int32_t owned = 0;
     void *memory = NULL;
-    certreg_status status = count(target, theirs, &plan, &n, why);
+    certreg_status status = count(target, caller_plan, &plan, &n, why);
     if (!status)
-        status = cr_handle_alloc(plan.memory, plan.memory_bytes, n.all, &owned, &memory, why);
+        status = cr_handle_alloc(plan.memory, plan.memory_bytes, n.total, &owned, &memory, why);
     if (status) return status;
     certreg_attack *a = memory;
     a->target = *target;
     a->max_calls = plan.max_calls;
     a->owns_memory = owned;
     cr_arena arena = {.base = memory};
-    certreg_plan of_probe = plan_of(target, plan.max_calls);
-    of_probe.memory = lay_out(a, &arena, target->record->model.inputs, plan.max_calls / 2, n.probe);
-    of_probe.memory_bytes = n.probe;
+    certreg_plan probe_plan = plan_of(target, plan.max_calls);
+    probe_plan.memory =
+        lay_out(a, &arena, target->record->model.inputs, plan.max_calls / 2, n.probe);
+    probe_plan.memory_bytes = n.probe;
     const certreg_model model = model_of(target);
     certreg_estimator *probe;
-    status = cr_estimator_create(backend_of(target), &model, &of_probe, 1, why, &probe);
+    status = cr_estimator_create(backend_of(target), &model, &probe_plan, 1, why, &probe);
     if (status) {
         if (owned) cr_handle_release(a);
         return status;
     }
-    a->probe = cr_estimator_work(probe);
+    a->probe = cr_estimator_context(probe);
     *out = a;
     return CERTREG_OK;
 }
@@ -140,11 +141,11 @@ static certreg_status create_beside(certreg_estimator *target, const certreg_att
 {
     if (!target) return cr_error_set(why, CERTREG_E_INVALID, "estimator is NULL");
     const certreg_status refused = cr_estimator_lock(target);
-    const cr_context work = cr_estimator_work(target);
+    const cr_context context = cr_estimator_context(target);
     if (refused == CERTREG_E_BUSY)
         return cr_error_set(why, refused, "a call is running on the estimator");
-    if (refused) *why = *work.why;
-    return refused ? refused : cr_estimator_unlock(target, create(&work, plan, out, why));
+    if (refused) *why = *context.why;
+    return refused ? refused : cr_estimator_unlock(target, create(&context, plan, out, why));
 }
 
 certreg_status certreg_attack_create(certreg_estimator *target, const certreg_attack_plan *plan,

@@ -10,13 +10,13 @@ struct certreg_attack {
     cr_context probe;  /* our own: the same model, no pilot, and noise of its own */
     size_t max_calls;
     int32_t owns_memory;
-    float *direction; /* inputs: of the shift, in units of the scale; of length 1 */
-    float *point;     /* inputs: the shifted input */
-    float *forward;   /* outputs of the present step; the probe's record has the outputs under the
-                         opposite noise */
-    double *total;    /* inputs: the sum of gradients, each by its precision */
-    double *halves; /* 2 halves of the record * 2 functions * inputs: sums of function times noise;
-                       a step uses the first `inputs` numbers */
+    float *direction;     /* inputs: of the shift, in units of the scale; of length 1 */
+    float *shifted_input; /* inputs: the shifted input */
+    float *forward; /* outputs of the present step; the probe's record has the outputs under the
+                       opposite noise */
+    double *gradient_sum; /* inputs: the sum of gradients, each by its precision */
+    double *half_sums;    /* 2 halves of the record * 2 functions * inputs: sums of function times
+                             noise; a step uses the first `inputs` numbers */
 };
 
 /* Every call begins and ends with these, which hold the probe, its backend and the target. INVALID

@@ -11,12 +11,12 @@
 #include <math.h>
 
 /* ---- the question */
-static certreg_status refuse(certreg_attack *a, const char *sentence)
+static certreg_status refuse(certreg_attack *a, const char *text)
 {
-    return cr_error_set(a->probe.why, CERTREG_E_INVALID, "%s", sentence);
+    return cr_error_set(a->probe.why, CERTREG_E_INVALID, "%s", text);
 }
 
-static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
+static certreg_status check_question(certreg_attack *a, const cr_question *q)
 {
     const cr_context *e = &a->target;
     if (q->given.serving_samples)
@@ -62,30 +62,30 @@ static certreg_status check_direction(certreg_attack *a, const float *direction)
 {
     const size_t d = a->target.record->model.inputs;
     for (size_t j = 0; j < d; j++) {
-        const int counts = a->probe.replay->host.mask[j] > 0;
-        if (counts && !isfinite(direction[j]))
+        const int has_noise = a->probe.replay->host.mask[j] > 0;
+        if (has_noise && !isfinite(direction[j]))
             return cr_error_set(a->probe.why, CERTREG_E_INVALID,
                                 "options.direction[%zu] is %g; it must be finite", j,
                                 (double)direction[j]);
-        a->total[j] = counts ? (double)direction[j] : 0;
+        a->gradient_sum[j] = has_noise ? (double)direction[j] : 0;
     }
-    if (cr_vector_direct(a->total, d, a->direction)) return CERTREG_OK;
+    if (cr_vector_normalize(a->gradient_sum, d, a->direction)) return CERTREG_OK;
     return refuse(a, "options.direction is zero wherever the input may be shifted; give NULL");
 }
 
 static certreg_status check_calls(certreg_attack *a, const certreg_attack_options *o)
 {
     certreg_error *why = a->probe.why;
-    const size_t least = cr_ascent_least(o->alpha, o->direction != NULL);
+    const size_t min_calls = cr_ascent_min_calls(o->alpha, o->direction != NULL);
     if (o->calls > a->max_calls)
         return cr_error_set(why, CERTREG_E_INVALID,
                             "options.calls (%zu) exceeds plan.max_calls (%zu) of the attack",
                             o->calls, a->max_calls);
     if (!o->calls) return CERTREG_OK;
-    if (o->calls < least)
+    if (o->calls < min_calls)
         return cr_error_set(why, CERTREG_E_INVALID,
                             "options.calls is %zu; an attack at alpha %g takes at least %zu",
-                            o->calls, o->alpha, least);
+                            o->calls, o->alpha, min_calls);
     if (!a->target.record->model.eval)
         return cr_error_set(why, CERTREG_E_WRONG_STATE,
                             "model.eval is NULL: an attack calls the model; calls = 0 asks for the "
@@ -93,12 +93,12 @@ static certreg_status check_calls(certreg_attack *a, const certreg_attack_option
     return CERTREG_OK;
 }
 
-static certreg_status read_options(certreg_attack *a, const certreg_attack_options *theirs,
+static certreg_status read_options(certreg_attack *a, const certreg_attack_options *caller_options,
                                    certreg_attack_options *o)
 {
     certreg_error *why = a->probe.why;
     const certreg_status status =
-        cr_struct_read(o, sizeof *o, CR_OLDEST_ATTACK_OPTIONS, theirs, "options", why);
+        cr_struct_read(o, sizeof *o, CR_OLDEST_ATTACK_OPTIONS, caller_options, "options", why);
     if (status) return status;
     if (o->reserved)
         return cr_error_set(why, CERTREG_E_INVALID, "options.reserved is %d; it must be 0",
@@ -128,87 +128,87 @@ static uint64_t seed_of(const certreg_attack *a, const cr_conditions *conditions
 
 static int report_progress(void *user, uint64_t done, uint64_t total)
 {
-    const cr_attack_state *h = user;
-    const cr_context *target = &h->attack->target;
+    const cr_attack_state *state = user;
+    const cr_context *target = &state->attack->target;
     (void)total;
     if (cr_estimator_cancelled(target->estimator)) return 1;
     return target->record->plan.progress &&
-           target->record->plan.progress(target->record->plan.progress_user, h->used + done,
-                                         h->budget);
+           target->record->plan.progress(target->record->plan.progress_user,
+                                         state->calls_used + done, state->budget);
 }
 
-static void blank(const certreg_attack *a, float *shift)
+static void clear_shift(const certreg_attack *a, float *shift)
 {
     for (size_t j = 0; shift && j < a->target.record->model.inputs; j++) shift[j] = 0;
 }
 
-static void borrow_clock(certreg_attack *a, cr_attack_state *h)
+static void adopt_deadline(certreg_attack *a, cr_attack_state *state)
 {
     cr_time_budget *clock = a->probe.clock;
     cr_deadline *watch = a->probe.record->watch;
     a->probe.record->plan.progress = report_progress;
-    a->probe.record->plan.progress_user = h;
+    a->probe.record->plan.progress_user = state;
     clock->deadline = a->target.clock->deadline;
     watch->due = clock->deadline;
     watch->late = 0;
 }
 
 /* No failure: a deadline, a cancel, or a point at which floats cannot carry the noise. */
-static certreg_status stopped(const cr_attack_state *h, certreg_status status,
-                              certreg_attack_result *r)
+static certreg_status clear_stop(const cr_attack_state *state, certreg_status status,
+                                 certreg_attack_result *r)
 {
     if (status == CERTREG_E_DEADLINE) r->stop = CERTREG_STOP_DEADLINE;
     else if (status == CERTREG_E_CANCELLED) r->stop = CERTREG_STOP_CANCELLED;
-    else if (!(status && h->floats_end)) return status;
-    cr_error_clear(h->attack->probe.why);
+    else if (!(status && state->float_grid_too_coarse)) return status;
+    cr_error_clear(state->attack->probe.why);
     return CERTREG_OK;
 }
 
-static certreg_status hunt(cr_attack_state *h, certreg_attack_result *r)
+static certreg_status search(cr_attack_state *state, certreg_attack_result *r)
 {
-    const cr_conditions *conditions = h->conditions;
-    if (!conditions->has_prediction || !isfinite(conditions->prediction)) return CERTREG_OK;
-    if (conditions->any_output_failed && !conditions->question.is_bounded)
+    const cr_conditions *conditions = state->conditions;
+    if (!conditions->known || !isfinite(conditions->prediction)) return CERTREG_OK;
+    if (conditions->failures && !conditions->question.is_bounded)
         return CERTREG_OK; /* nothing bounds the mean of outputs that failed */
-    certreg_status status =
-        cr_violation_gradient_find(h->attack, conditions, h->directed, &h->slope);
+    certreg_status status = cr_violation_gradient_find(state->attack, conditions,
+                                                       state->direction_is_given, &state->gradient);
     if (status) return status;
-    r->side = h->slope.exit.side;
-    r->forecast = cr_violation_gradient_forecast(&h->slope, h->sigma);
-    r->cosine = h->slope.cosine;
-    return h->budget ? cr_climb(h) : CERTREG_OK;
+    r->side = state->gradient.score.side;
+    r->forecast = cr_violation_gradient_forecast(&state->gradient, state->sigma);
+    r->cosine = state->gradient.cosine;
+    return state->budget ? cr_ascent_run(state) : CERTREG_OK;
 }
 
-static certreg_status attack(certreg_attack *a, const certreg_question *question,
-                             const certreg_attack_options *options, float *shift,
-                             certreg_attack_result *r)
+static certreg_status run_attack(certreg_attack *a, const certreg_question *question,
+                                 const certreg_attack_options *options, float *shift,
+                                 certreg_attack_result *r)
 {
     cr_conditions conditions = {.scratch = a->target.scratch};
     certreg_attack_options o;
     certreg_status status = read_options(a, options, &o);
     if (!status) status = prepare(a, question, &conditions);
-    if (!status) status = check_attacked(a, &conditions.question);
+    if (!status) status = check_question(a, &conditions.question);
     if (!status && o.direction) status = check_direction(a, o.direction);
     if (!status) status = evaluate(a, &conditions);
     if (status) return status;
-    cr_attack_state h = {.attack = a,
-                         .conditions = &conditions,
-                         .sigma = a->target.record->input.sigma,
-                         .alpha = o.alpha,
-                         .seed = seed_of(a, &conditions, &o),
-                         .budget = o.calls,
-                         .directed = o.direction != NULL,
-                         .shift = shift,
-                         .radius = INFINITY};
-    borrow_clock(a, &h);
+    cr_attack_state state = {.attack = a,
+                             .conditions = &conditions,
+                             .sigma = a->target.record->input.sigma,
+                             .alpha = o.alpha,
+                             .seed = seed_of(a, &conditions, &o),
+                             .budget = o.calls,
+                             .direction_is_given = o.direction != NULL,
+                             .shift = shift,
+                             .radius = INFINITY};
+    adopt_deadline(a, &state);
     r->prediction = conditions.prediction;
     r->tolerance = conditions.question.given.tolerance;
-    r->sigma = h.sigma;
+    r->sigma = state.sigma;
     r->alpha = o.alpha;
     r->samples = conditions.samples;
-    status = stopped(&h, hunt(&h, r), r);
-    r->calls = h.used;
-    if (!status) r->radius = h.radius;
+    status = clear_stop(&state, search(&state, r), r);
+    r->calls = state.calls_used;
+    if (!status) r->radius = state.radius;
     if (r->radius < INFINITY) r->outcome = CERTREG_ATTACK_BROKEN;
     return status;
 }
@@ -222,10 +222,10 @@ certreg_status certreg_attack_run(certreg_attack *a, const certreg_question *que
     certreg_status status = a ? cr_attack_enter(a) : CERTREG_E_INVALID;
     if (!status) {
         status = cr_struct_check(result, CR_OLDEST_ATTACK_RESULT, "result", a->probe.why);
-        if (!status) status = attack(a, question, options, shift, &r);
+        if (!status) status = run_attack(a, question, options, shift, &r);
         status = cr_attack_leave(a, status);
     }
-    if (a && r.outcome != CERTREG_ATTACK_BROKEN) blank(a, shift);
+    if (a && r.outcome != CERTREG_ATTACK_BROKEN) clear_shift(a, shift);
     cr_struct_write_empty(result, CR_OLDEST_ATTACK_RESULT, &r, sizeof r);
     return status;
 }
@@ -255,7 +255,7 @@ static certreg_status sum_gradient(certreg_attack *a, const cr_conditions *condi
                             "certreg_estimator_set_deadline more seconds, or 0 for no deadline");
     if (status) return status;
     for (size_t j = 0; j < a->target.record->model.inputs; j++)
-        out[j] = a->halves[j] / ((double)count * a->target.record->input.sigma);
+        out[j] = a->half_sums[j] / ((double)count * a->target.record->input.sigma);
     return CERTREG_OK;
 }
 
@@ -274,7 +274,7 @@ static certreg_status gradient(certreg_attack *a, const certreg_question *questi
         (conditions.any_output_failed && !conditions.question.is_bounded))
         return cr_error_set(a->probe.why, CERTREG_E_WRONG_STATE,
                             "outputs of the record failed: it gives no prediction, or no mean");
-    borrow_clock(a, NULL);
+    adopt_deadline(a, NULL);
     return sum_gradient(a, &conditions, &condition_on(&conditions, side)->score, out);
 }
 

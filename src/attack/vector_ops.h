@@ -19,14 +19,14 @@ static inline void cr_vector_mask(double *a, const float *mask, size_t d)
 }
 
 /* Writes its unit vector and returns 1; for a zero vector writes zeros and returns 0. */
-static inline int cr_vector_direct(const double *a, size_t d, float *direction)
+static inline int cr_vector_normalize(const double *a, size_t d, float *direction)
 {
-    double greatest = 0, square = 0;
-    for (size_t j = 0; j < d; j++) greatest = fmax(greatest, fabs(a[j]));
-    for (size_t j = 0; j < d && greatest > 0; j++) square += (a[j] / greatest) * (a[j] / greatest);
-    const double length = greatest > 0 ? sqrt(square) : 1, unit = greatest > 0 ? greatest : 1;
+    double max = 0, square = 0;
+    for (size_t j = 0; j < d; j++) max = fmax(max, fabs(a[j]));
+    for (size_t j = 0; j < d && max > 0; j++) square += (a[j] / max) * (a[j] / max);
+    const double length = max > 0 ? sqrt(square) : 1, unit = max > 0 ? max : 1;
     for (size_t j = 0; j < d; j++) direction[j] = (float)(a[j] / unit / length);
-    return greatest > 0;
+    return max > 0;
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* The score of an exit: the arc or half-line outside of the tolerance, the guard of an angle, and
- * the smooth score for gradients. conditions/conditions.c has the scores of the inside. */
+/* The violation score of a side: the arc or half-line outside of the tolerance, the guard of an
+ * angle, and the smooth score for gradients. question/conditions.c has the scores of the inside. */
 #include "attack/violation_score.h"
 #include "base/constants.h"
 #include "statistics/location.h"
@@ -13,25 +13,25 @@
  * outputs beyond half a turn count too, up to a part of the tolerance. */
 static const double gaps[] = {60.0 / 360, 30.0 / 360, 10.0 / 360};
 enum { GAPS = sizeof gaps / sizeof *gaps };
-static const double share_in_gap = 0.002, below_gap = 0.5;
+static const double max_gap_fraction = 0.002, negative_gap_fraction = 0.5;
 /* The width of the slope that replaces a jump, in tolerances; for angles, in sines. */
-static const double width_on_line = 0.5, width_on_circle = 0.06;
+static const double line_width = 0.5, circle_width = 0.06;
 
 /* The last double inside: the exact sum prediction + offset is the first value outside. */
 static double last_inside(double prediction, double offset)
 {
     const double edge = prediction + offset, moved = edge - prediction;
     const double lost = (prediction - (edge - moved)) + (offset - moved); /* of the exact sum */
-    const int beyond = offset > 0 ? lost > 0 : lost < 0; /* the exact edge lies further out */
-    return beyond ? edge : nextafter(edge, prediction);
+    const int edge_is_inside = offset > 0 ? lost > 0 : lost < 0;
+    return edge_is_inside ? edge : nextafter(edge, prediction);
 }
 
 /* On the circle, an arc from the tolerance to half a turn less the gap, about its middle, shortened
  * by the rounding error of the middle. */
 static void set_median(const cr_question *q, double gap, cr_violation_score *x)
 {
-    cr_score *s = &x->beyond;
-    if (!x->guarded) {
+    cr_score *s = &x->outside;
+    if (!x->has_guard) {
         s->kind = CR_SCORE_SIGN;
         s->prediction = last_inside(s->prediction, s->side * q->given.tolerance);
         s->tolerance = 0;
@@ -43,24 +43,25 @@ static void set_median(const cr_question *q, double gap, cr_violation_score *x)
     s->arc = s->branch_cut = half - 8 * DBL_EPSILON * fmax(s->period, fabs(s->prediction));
 }
 
-static double share_beyond(cr_view *v, const cr_conditions *conditions, double place, double period)
+static double fraction_outside(cr_view *v, const cr_conditions *conditions, double max_distance,
+                               double period)
 {
     const size_t first = cr_view_first_noisy(v), count = conditions->samples - first;
-    size_t beyond = 0;
+    size_t outside = 0;
     for (size_t i = 0; i < count; i++)
-        beyond += fabs(cr_location_wrap(
-                      (double)*cr_view_output_ptr(v, first + i, conditions->question.given.output),
-                      conditions->prediction, period)) > place;
-    return (double)beyond / (double)count;
+        outside += fabs(cr_location_wrap(
+                       (double)*cr_view_output_ptr(v, first + i, conditions->question.given.output),
+                       conditions->prediction, period)) > max_distance;
+    return (double)outside / (double)count;
 }
 
 /* At most half the way from the tolerance to the antipode; for Huber, at least the tolerance. */
-static double gap_of(cr_view *v, const cr_conditions *conditions, double period)
+static double choose_gap(cr_view *v, const cr_conditions *conditions, double period)
 {
     const double tolerance = conditions->question.given.tolerance;
-    double gap = -below_gap * fmin(tolerance, 0.5 * period - tolerance);
+    double gap = -negative_gap_fraction * fmin(tolerance, 0.5 * period - tolerance);
     for (int i = GAPS; i-- > 0;)
-        if (share_beyond(v, conditions, (0.5 - gaps[i]) * period, period) <= share_in_gap)
+        if (fraction_outside(v, conditions, (0.5 - gaps[i]) * period, period) <= max_gap_fraction)
             gap = gaps[i] * period;
     if (conditions->question.statistic->score == CR_SCORE_HUBER) return fmax(gap, tolerance);
     return fmin(gap, 0.5 * (0.5 * period - tolerance));
@@ -71,22 +72,22 @@ cr_violation_score cr_violation_score_of(cr_view *v, const cr_conditions *condit
     const cr_question *q = &conditions->question;
     const cr_statistic *statistic = q->statistic;
     cr_violation_score x = {.side = side,
-                            .width = width_on_line * q->given.tolerance,
-                            .beyond = {.kind = statistic->score,
-                                       .side = side == CERTREG_SIDE_UPPER ? 1 : -1,
-                                       .prediction = conditions->prediction,
-                                       .tolerance = -q->given.tolerance,
-                                       .width = q->given.huber_width}};
-    cr_score *s = &x.beyond;
+                            .smoothing_width = line_width * q->given.tolerance,
+                            .outside = {.kind = statistic->score,
+                                        .side = side == CERTREG_SIDE_UPPER ? 1 : -1,
+                                        .prediction = conditions->prediction,
+                                        .tolerance = -q->given.tolerance,
+                                        .width = q->given.huber_width}};
+    cr_score *s = &x.outside;
     s->period = q->period;
-    x.guarded = s->period > 0 && statistic->angle == CR_ANGLE_UNROLLED;
-    if (x.guarded) {
-        const double gap = gap_of(v, conditions, s->period);
-        s->branch_cut = 0.5 * s->period - gap;
+    x.has_guard = s->period > 0 && statistic->angle == CR_ANGLE_UNROLLED;
+    if (x.has_guard) {
+        const double gap = choose_gap(v, conditions, s->period);
+        s->cut = 0.5 * s->period - gap;
         x.guard = *s;
         x.guard.kind = CR_SCORE_SINE;
         x.guard.tolerance = gap;
-        x.width = width_on_circle;
+        x.smoothing_width = circle_width;
     }
     if (statistic->score == CR_SCORE_SIGN) set_median(q, x.guard.tolerance, &x);
     cr_score_range(s, v->model.lo + q->given.output, v->model.hi + q->given.output, &x.lo, &x.hi);
@@ -95,28 +96,28 @@ cr_violation_score cr_violation_score_of(cr_view *v, const cr_conditions *condit
 
 double cr_violation_score_smooth(const cr_violation_score *x, const float *y)
 {
-    const cr_score *s = &x->beyond;
-    if (!cr_violation_score_is_counted(x) || isnan(*y)) return cr_violation_score_value(x, y);
+    const cr_score *s = &x->outside;
+    if (!cr_violation_score_is_binomial(x) || isnan(*y)) return cr_violation_score_value(x, y);
     const double v = (double)*y,
-                 far =
+                 distance =
                      s->period > 0
                          ? sin((s->side * cr_location_wrap(v, s->prediction, s->period) + s->arc) *
                                (CR_TWO_PI / s->period))
                          : s->side * (v - s->prediction);
-    return tanh(0.5 * far / x->width);
+    return tanh(0.5 * distance / x->smoothing_width);
 }
 
-static int has_probit(const cr_violation_score *x)
+static int has_probit_link(const cr_violation_score *x)
 {
-    return cr_score_traits_of(x->beyond.kind).bounded && x->beyond.kind != CR_SCORE_SINE;
+    return cr_score_traits_of(x->outside.kind).bounded && x->outside.kind != CR_SCORE_SINE;
 }
 
 double cr_violation_score_link(const cr_violation_score *x, double mean)
 {
-    return has_probit(x) ? cr_shift_probit(0.5 * (1 + mean)) : mean;
+    return has_probit_link(x) ? cr_shift_probit(0.5 * (1 + mean)) : mean;
 }
 
-double cr_violation_score_link_slope(const cr_violation_score *x, double mean)
+double cr_violation_score_link_derivative(const cr_violation_score *x, double mean)
 {
-    return has_probit(x) ? 0.5 / cr_shift_slope(0.5 * (1 + mean)) : 1;
+    return has_probit_link(x) ? 0.5 / cr_shift_slope(0.5 * (1 + mean)) : 1;
 }

@@ -4,14 +4,14 @@
 certreg_status cr_backend_enter(certreg_backend *backend, certreg_error *why)
 {
     if (!cr_backend_is_device(backend)) return CERTREG_OK;
-    const certreg_status status = cr_call_guard_enter(&backend->busy, why);
+    const certreg_status status = cr_call_guard_enter(&backend->guard, why);
     if (status != CERTREG_E_BUSY) return status;
     return cr_error_set(why, status, "the backend is busy with a call of another estimator");
 }
 
 void cr_backend_leave(certreg_backend *backend)
 {
-    if (cr_backend_is_device(backend)) cr_call_guard_leave(&backend->busy, CERTREG_OK);
+    if (cr_backend_is_device(backend)) cr_call_guard_leave(&backend->guard, CERTREG_OK);
 }
 
 certreg_status cr_backend_failed(certreg_backend *backend, certreg_status status, const char *what,

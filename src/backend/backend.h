@@ -30,15 +30,15 @@ typedef struct cr_noise {
     int32_t clean_first; /* non-zero: sample 0 has no noise: all its normals are 0 */
 } cr_noise;
 
-/* The range of a feature's noise level (its step), and the largest |z| that its grid allows. Noise
+/* The range of a feature's noise deviation, and the largest |z| that its grid allows. Noise
  * stays below 2^13 grid steps, so that |x| is at most 2^24 grid steps, which float represents. */
-#define CR_GRID_BITS 8 /* a noise level is at least 2^8 and less than 2^9 grid steps */
-#define CR_LEAST_STEP 0x1p-118f
-#define CR_GREATEST_STEP 0x1p112f
+#define CR_GRID_BITS 8 /* a noise deviation is at least 2^8 and less than 2^9 grid steps */
+#define CR_MIN_NOISE_DEVIATION 0x1p-118f
+#define CR_MAX_NOISE_DEVIATION 0x1p112f
 /* Returns the largest |z|. */
-static inline double cr_grid_most(float step)
+static inline double cr_grid_max_input(float deviation)
 {
-    return ldexp(0x1p24 - 0x1p13, ilogbf(step) - CR_GRID_BITS);
+    return ldexp(0x1p24 - 0x1p13, ilogbf(deviation) - CR_GRID_BITS);
 }
 
 /* Distances of the float normals e of a replay from the exact normals xi (theory 0.3), rounded up
@@ -48,14 +48,14 @@ static inline double cr_grid_most(float step)
 #define CR_NOISE_EXCESS 3.5e-7
 
 /* Returns the smaller number. */
-static inline size_t cr_least(size_t a, size_t b)
+static inline size_t cr_min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 /* Returns the first sample of block b <= blocks of `count` samples. The last count % blocks blocks
  * have one more sample. */
-static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)
+static inline size_t cr_block_begin(size_t count, size_t blocks, size_t b)
 {
     const size_t longer = count % blocks;
     return b * (count / blocks) + (b + longer > blocks ? b + longer - blocks : 0);
@@ -63,7 +63,7 @@ static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)
 
 /* Arguments of a draw: row i of x is the noisy input of sample first + i. */
 typedef struct cr_draw {
-    const float *z, *step; /* inputs */
+    const float *z, *noise_deviation; /* inputs */
     uint64_t first;
     size_t count;
     float *x; /* count*inputs */
@@ -74,103 +74,104 @@ typedef struct cr_projection {
     uint64_t first;
     size_t count;
     const float *direction, *mask; /* inputs */
-    double *dots, *norms;          /* count */
+    double *dots, *squared_norms;  /* count */
 } cr_projection;
 
 /* Consecutive blocks of samples, and the weight of each sample. A second function's weights begin
  * `stride` floats after the first's. */
-typedef struct cr_weighted {
+typedef struct cr_weighted_blocks {
     uint64_t first;
-    size_t length, blocks; /* length: samples in a block */
-    size_t functions;      /* 1 or 2 */
+    size_t block_samples, blocks; /* samples in a block; blocks */
+    size_t functions;             /* 1 or 2 */
     const float *weights;
     size_t stride;
-} cr_weighted;
+} cr_weighted_blocks;
 
 /* One function of a sweep: weights of samples first .. first+count-1, divided into blocks
- * (cr_walk_border), and the results. Sums of weight times noise are as in replay, and 0 for
+ * (cr_block_begin), and the results. Sums of weight times noise are as in replay, and 0 for
  * features with mask 0. All arrays are in host memory. The results are either `gram`, the products
- * of the blocks' sums, or lengths and dots. Border b is the boundary before block b; its sums are
+ * of the blocks' sums, or norms and dots. Border b is the boundary before block b; its sums are
  * over all samples before it. */
-typedef struct cr_weighting {
+typedef struct cr_sweep_function {
     uint64_t first;
     size_t count, blocks;
     const float *weights; /* count */
-    double *gram;         /* blocks*blocks: gram[p*blocks + q] for q >= p; NULL: lengths and dots */
-    double *lengths;      /* blocks+1: the Euclidean norm of the sums at each border */
-    double *dots; /* count: projections of the noise on the unit vector along the sums, rounded
-                     to float, at the border before the sample's block; 0 if the sums are 0 */
-    int whole;    /* non-zero: on the unit vector along the sums over all samples instead */
-} cr_weighting;
+    double *gram;         /* blocks*blocks: gram[p*blocks + q] for q >= p; NULL: norms and dots */
+    double *norms;        /* blocks+1: the Euclidean norm of the sums at each border */
+    double *dots; /* count: projections of the noise on the unit vector along the sums, rounded to
+                     float, at the border before the sample's block; 0 if the sums are 0 */
+    int is_total; /* non-zero: on the unit vector along the sums over all samples instead */
+} cr_sweep_function;
 
 /* The largest sizes of a sweep. */
 typedef struct cr_sweep_sizes {
-    size_t inputs, span; /* span: samples from the first to the last */
+    size_t inputs, sample_span; /* from the first to the last */
     size_t functions, grams, blocks;
-    size_t weighed, projected; /* samples of all functions; of all functions without a gram */
+    size_t weights, dots; /* samples of all functions; of all functions without a gram */
 } cr_sweep_sizes;
 
-/* Memory of the backend that a sweep writes to: `own` if the backend has ops->sweep, else all
+/* Memory of the backend that a sweep writes to: `workspace` if the backend has ops->sweep, else all
  * further members. */
-typedef struct cr_sweep_room {
-    void *own;                  /* ops->sweep_bytes */
+typedef struct cr_sweep_buffers {
+    void *workspace;            /* ops->sweep_bytes */
     double *sums, *gram;        /* 2*blocks*inputs; blocks*blocks */
     float *weights, *direction; /* 2*samples of one function; inputs */
-    double *results;            /* cr_sweep_results of the samples of one function */
-    double *fetched;            /* host memory of the same size */
-} cr_sweep_room;
+    double *results;            /* cr_sweep_result_count of the samples of one function */
+    double *host_results;       /* host memory of the same size */
+} cr_sweep_buffers;
 
 typedef struct cr_sweep {
-    const cr_weighting *functions;
-    size_t count;      /* of the functions */
-    const float *mask; /* inputs, memory of the backend: 1 for a feature with noise, else 0 */
-    uint64_t first;    /* the sample of norms[0] */
-    double *norms;     /* host memory: squared norms of the masked noise of all projected samples */
+    const cr_sweep_function *functions;
+    size_t count;          /* of the functions */
+    const float *mask;     /* inputs, memory of the backend: 1 for a feature with noise, else 0 */
+    uint64_t first;        /* the sample of squared_norms[0] */
+    double *squared_norms; /* host memory: of the masked noise of all projected samples */
     const cr_sweep_sizes *sizes;
-    const cr_sweep_room *room;
+    const cr_sweep_buffers *buffers;
 } cr_sweep;
 
-/* Returns the number of a function's results: two lengths for each border, dots and norms. */
-static inline size_t cr_sweep_results(size_t blocks, size_t samples)
+/* Returns the number of a function's results: two norms for each border, dots and squared norms. */
+static inline size_t cr_sweep_result_count(size_t blocks, size_t samples)
 {
     return 2 * (blocks + 1) + 2 * samples;
 }
 
 /* Arrays are memory of the backend unless named host memory: memory from `alloc`, or any memory if
  * `device` is -1. No array of samples*inputs numbers moves between host and device. Work is
- * enqueued on stream(); results in host memory are complete when the op returns. A watch may be
- * NULL. It is checked before the work and as often as the backend can; if it is late, the op ends
- * with CERTREG_E_DEADLINE, and its results are undefined. */
+ * enqueued on stream(); results in host memory are complete when the op returns. A deadline may be
+ * NULL. It is checked before the work and as often as the backend can; if it has expired, the op
+ * ends with CERTREG_E_DEADLINE, and its results are undefined. */
 typedef struct cr_backend_ops {
     uint32_t api_version; /* CR_BACKEND_API; read before anything else */
     int32_t device;       /* -1: host memory */
     /* Ends the backend and releases its memory. */
     void (*close)(certreg_backend *);
     /* ---- noise */
-    /* Sets x[i][j], row-major, to the point of step[j]'s grid (theory 0) that is nearest to z[j] +
-     * step[j] xi[first+i][j]; xi is the exact normal that e below approximates in float. If step[j]
-     * is 0, and in the noise-free sample, x[i][j] is z[j] bit for bit. A zero of the grid is +0.
-     * |step[j]| is 0 or in [CR_LEAST_STEP, CR_GREATEST_STEP), |z[j]| at most cr_grid_most(step[j]).
-     * A negative step draws the opposite noise. All backends give the same bits. x may be
-     * unaligned. */
+    /* Sets x[i][j], row-major, to the point of feature j's grid (theory 0) that is nearest to z[j]
+     * + noise_deviation[j] xi[first+i][j]; xi is the exact normal that e below approximates in
+     * float. If noise_deviation[j] is 0, and in the noise-free sample, x[i][j] is z[j] bit for bit.
+     * A zero of the grid is +0. |noise_deviation[j]| is 0 or in [CR_MIN_NOISE_DEVIATION,
+     * CR_MAX_NOISE_DEVIATION), |z[j]| at most cr_grid_max_input(noise_deviation[j]). A negative
+     * deviation draws the opposite noise. All backends give the same bits. x may be unaligned. */
     certreg_status (*draw)(certreg_backend *, const cr_noise *, const cr_draw *);
     /* Adds to sums[(b*functions + f)*inputs + j] the sum of weight times e[i][j] over the samples i
      * of block b. Sets sums with mask[j] = 0 to 0 (mask NULL: none). Chunks of CR_REPLAY_CHUNK
      * samples start at the first sample of a block: float fma in index order within a chunk, chunks
      * added to the double sum in index order. Bits do not depend on threads. */
-    certreg_status (*replay)(certreg_backend *, const cr_noise *, const cr_weighted *,
+    certreg_status (*replay)(certreg_backend *, const cr_noise *, const cr_weighted_blocks *,
                              const float *mask, double *sums, cr_deadline *);
-    /* Sets dots[i] = sum_j direction[j] e[first+i][j] and norms[i] = sum_j mask[j] e[first+i][j]^2.
-     * Each piece of CR_PROJECT_PIECE features has CR_PROJECT_SUMS partial sums: number l adds the
-     * features with j % CR_PROJECT_SUMS == l by float fma. The upper half of the partial sums is
-     * added to the lower half in double until one sum remains. Pieces are added in order. */
+    /* Sets dots[i] = sum_j direction[j] e[first+i][j] and squared_norms[i] = sum_j mask[j]
+     * e[first+i][j]^2. Each piece of CR_PROJECT_PIECE features has CR_PROJECT_SUMS partial sums:
+     * number l adds the features with j % CR_PROJECT_SUMS == l by float fma. The upper half of the
+     * partial sums is added to the lower half in double until one sum remains. Pieces are added in
+     * order. */
     certreg_status (*project)(certreg_backend *, const cr_noise *, const cr_projection *,
                               cr_deadline *);
-    /* Sets direction[j] = sums[j] rounded to float, or 0 if mask[j] is 0; lengths[0] = |sums| over
-     * the features with mask 1, lengths[1] = |direction|. Squares are added in CR_AIM_SUMS partial
+    /* Sets direction[j] = sums[j] rounded to float, or 0 if mask[j] is 0; norms[0] = |sums| over
+     * the features with mask 1, norms[1] = |direction|. Squares are added in CR_NORM_SUMS partial
      * sums, in the order of a piece of project. */
-    certreg_status (*aim)(certreg_backend *, const double *sums, const float *mask, size_t inputs,
-                          float *direction, double lengths[2]);
+    certreg_status (*set_direction)(certreg_backend *, const double *sums, const float *mask,
+                                    size_t inputs, float *direction, double norms[2]);
     /* Sets gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j] for q >= p, else 0. */
     certreg_status (*gram)(certreg_backend *, const double *sums, size_t pitch, size_t blocks,
                            size_t inputs, double *gram);
@@ -181,11 +182,11 @@ typedef struct cr_backend_ops {
     void (*free)(certreg_backend *, void *);
     /* Copies from the host. The bytes there must not change before the next fetch or wait. If host
      * and backend share memory, equal pointers are allowed, here and in fetch. */
-    certreg_status (*store)(certreg_backend *, void *there, const void *host, size_t bytes);
+    certreg_status (*store)(certreg_backend *, void *memory, const void *host, size_t bytes);
     /* Copies to the host and waits for the copy. */
-    certreg_status (*fetch)(certreg_backend *, void *host, const void *there, size_t bytes);
+    certreg_status (*fetch)(certreg_backend *, void *host, const void *memory, size_t bytes);
     /* Sets every byte. */
-    certreg_status (*fill)(certreg_backend *, void *there, size_t bytes, int byte);
+    certreg_status (*fill)(certreg_backend *, void *memory, size_t bytes, int byte);
     /* Waits until the work on the stream is done. */
     certreg_status (*wait)(certreg_backend *);
     /* ---- the state of the work */
@@ -199,17 +200,17 @@ typedef struct cr_backend_ops {
     certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const cr_draw *);
     /* Makes the stream wait for the draw. */
     certreg_status (*join)(certreg_backend *);
-    /* Computes the results of all functions in one pass over their noise, or two if one is whole;
-     * they equal results by replay, aim, project and gram up to the rounding of a double. Bits do
-     * not depend on threads. Both or none. */
+    /* Computes the results of all functions in one pass over their noise, or two if one is total;
+     * they equal results by replay, set_direction, project and gram up to the rounding of a double.
+     * Bits do not depend on threads. Both or none. */
     certreg_status (*sweep)(certreg_backend *, const cr_noise *, const cr_sweep *, cr_deadline *);
-    /* Returns the size of room->own. */
+    /* Returns the size of buffers->workspace. */
     size_t (*sweep_bytes)(certreg_backend *, const cr_sweep_sizes *);
 } cr_backend_ops;
 
 struct certreg_backend { /* first member of every concrete backend */
     const cr_backend_ops *ops;
-    cr_call_guard busy; /* of a device: one call of an estimator at a time uses its stream */
+    cr_call_guard guard; /* of a device: one call of an estimator at a time uses its stream */
 };
 
 /* Returns non-zero if the host cannot read the backend's memory. Only the layout of memory and this
@@ -229,7 +230,8 @@ void cr_backend_leave(certreg_backend *);
 certreg_status cr_backend_failed(certreg_backend *, certreg_status, const char *what,
                                  certreg_error *);
 
-/* Computes a sweep by ops->sweep, or by replay, aim, project and gram if the backend lacks it. */
+/* Computes a sweep by ops->sweep, or by replay, set_direction, project and gram if the backend
+ * lacks it. */
 certreg_status cr_backend_sweep(certreg_backend *, const cr_noise *, const cr_sweep *,
                                 cr_deadline *);
 /* Makes work that is enqueued next wait for the noise that was drawn ahead. */

@@ -39,13 +39,13 @@ certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
     certreg_status status = check_memory(why);
     if (!status) status = cr_module_find(&module, why, &table);
     if (status) return status;
-    const cr_blas *found = table();
-    if (!found || found->api_version != CR_BLAS_API)
+    const cr_blas *opened = table();
+    if (!opened || opened->api_version != CR_BLAS_API)
         return cr_error_set(why, CERTREG_E_VERSION,
                             "certreg/" CR_BLAS_FILE
                             " was made for another version of this library; "
                             "install the one that came with it");
-    *out = found;
+    *out = opened;
     return check_memory(why); /* again: opening started threads, which have their space now */
 }
 #endif

@@ -17,9 +17,9 @@ CR_INLINE vf cr_normal4_radius(vu x)
 {
     const vf u = v_fma_loose(v_float(x), v_set(0x1p-32f), v_set(0x1p-33f));
     const vu k = v_sar(v_sub_u(v_bits(u), v_set_u(0x3F3504F3u)), 23);
-    const vf beyond = v_fma_loose(v_float_signed(x), v_set(0x1p-32f), v_set(0x1p-32f)),
-             below = v_sub(v_from_bits(v_sub_u(v_bits(u), v_shl(k, 23))), v_set(1.0f)),
-             f = v_pick_31(k, beyond, below);
+    const vf near_one = v_fma_loose(v_float_signed(x), v_set(0x1p-32f), v_set(0x1p-32f)),
+             elsewhere = v_sub(v_from_bits(v_sub_u(v_bits(u), v_shl(k, 23))), v_set(1.0f)),
+             f = v_pick_31(k, near_one, elsewhere);
     vf q = v_fma(f, v_set(-0.174008712f), v_set(0.285349727f));
     q = v_fma(f, q, v_set(-0.298295349f));
     q = v_fma(f, q, v_set(0.331551701f));

@@ -11,27 +11,28 @@
 static certreg_status cpu_alloc(certreg_backend *backend, size_t bytes, void **out)
 {
     (void)backend;
-    *out = cr_os_take(bytes);
+    *out = cr_os_alloc(bytes);
     return *out ? CERTREG_OK : CERTREG_E_NO_MEMORY;
 }
 
 static void cpu_free(certreg_backend *backend, void *memory)
 {
     (void)backend;
-    cr_os_release(memory);
+    cr_os_free(memory);
 }
 
-static certreg_status copy(certreg_backend *backend, void *to, const void *from, size_t bytes)
+static certreg_status copy(certreg_backend *backend, void *destination, const void *source,
+                           size_t bytes)
 {
     (void)backend;
-    if (to != from && bytes) memcpy(to, from, bytes);
+    if (destination != source && bytes) memcpy(destination, source, bytes);
     return CERTREG_OK;
 }
 
-static certreg_status fill(certreg_backend *backend, void *there, size_t bytes, int byte)
+static certreg_status fill(certreg_backend *backend, void *memory, size_t bytes, int byte)
 {
     (void)backend;
-    if (bytes) memset(there, byte, bytes);
+    if (bytes) memset(memory, byte, bytes);
     return CERTREG_OK;
 }
 
@@ -54,7 +55,7 @@ static int32_t last_code(certreg_backend *backend, const char **text)
     return 0;
 }
 
-#define COLUMNS 512u /* of a gram; some rows of them fit in the L1 cache */
+#define GRAM_COLUMNS 512u /* of a gram; some rows of them fit in the L1 cache */
 
 typedef struct cpu {
     certreg_backend base;
@@ -64,7 +65,7 @@ typedef struct cpu {
 
 const cr_cpu_kernel_table *cr_cpu_path(int path)
 {
-    if (path > CR_CPU_MOST) return NULL;
+    if (path > CR_CPU_MAX_PATH) return NULL;
 #if defined(__x86_64__)
     const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     const int avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
@@ -83,77 +84,80 @@ const cr_cpu_kernel_table *cr_cpu_best(void)
     return kernels;
 }
 
-static const cr_cpu_kernel_table *kernels_of(const cpu *me)
+static const cr_cpu_kernel_table *kernels_of(const cpu *self)
 {
-    return me->kernels ? me->kernels : cr_cpu_best();
+    return self->kernels ? self->kernels : cr_cpu_best();
 }
 
 /* Refuses work in a forked child, which has none of the threads. The default backend, which no
  * process opened, has no state and works everywhere. */
-static certreg_status check(const cpu *me, const cr_noise *noise)
+static certreg_status check(const cpu *self, const cr_noise *noise)
 {
-    if (me->base.busy.process && cr_call_guard_is_foreign(&me->base.busy))
+    if (self->base.guard.process && cr_call_guard_is_foreign(&self->base.guard))
         return CERTREG_E_WRONG_STATE;
     return noise->inputs ? CERTREG_OK : CERTREG_E_INVALID;
 }
 
-static void run(const cpu *me, size_t inputs, size_t count, cr_pool_job job, void *context)
+static void run_job(const cpu *self, size_t inputs, size_t count, cr_pool_job job, void *context)
 {
-    const size_t normals = cr_arena_times(inputs, count);
-    cr_pool_run(me->pool, cr_pool_useful_threads(me->pool, normals), job, context);
+    const size_t normals = cr_arena_product(inputs, count);
+    cr_pool_run(self->pool, cr_pool_useful_threads(self->pool, normals), job, context);
 }
 
-/* Returns the beginning of part `part` of `count` things. Why not cr_walk_border: here the first
- * parts are the longer ones, since part 0, in which the caller checks the watch, must not be
+/* Returns the beginning of part `part` of `count` things. Why not cr_block_begin: here the first
+ * parts are the longer ones, since part 0, in which the caller checks the deadline, must not be
  * empty. */
-static size_t border(size_t count, size_t part, size_t parts)
+static size_t part_begin(size_t count, size_t part, size_t parts)
 {
-    const size_t rest = count % parts;
-    return count / parts * part + cr_least(part, rest);
+    const size_t remainder = count % parts;
+    return count / parts * part + cr_min_size(part, remainder);
 }
 
 typedef struct task { /* an op's arguments for the threads */
     const cr_cpu_kernel_table *kernels;
     const cr_noise *noise;
     const cr_draw *draw;
-    const cr_weighted *weighted;
+    const cr_weighted_blocks *weighted;
     double *sums;
     const cr_projection *projection;
-    cr_lookout look;
+    cr_job_deadline job_deadline;
 } task;
 
-typedef struct piece { /* the features that one thread replays */
+typedef struct feature_range { /* the features that one thread replays */
     size_t begin, end;
-} piece;
+} feature_range;
 
-static piece piece_of(size_t inputs, size_t part, size_t parts)
+static feature_range feature_range_of(size_t inputs, size_t part, size_t parts)
 {
     const size_t pieces = inputs / CR_CPU_SPLIT + (inputs % CR_CPU_SPLIT != 0),
-                 end = border(pieces, part + 1, parts);
-    return (piece){border(pieces, part, parts) * CR_CPU_SPLIT,
-                   end == pieces ? inputs : end * CR_CPU_SPLIT};
+                 end = part_begin(pieces, part + 1, parts);
+    return (feature_range){part_begin(pieces, part, parts) * CR_CPU_SPLIT,
+                           end == pieces ? inputs : end * CR_CPU_SPLIT};
 }
 
 static void draw_part(void *context, size_t part, size_t parts)
 {
     const task *t = context;
     const cr_draw *d = t->draw;
-    const size_t begin = border(d->count, part, parts), end = border(d->count, part + 1, parts);
+    const size_t begin = part_begin(d->count, part, parts),
+                 end = part_begin(d->count, part + 1, parts);
     if (begin < end)
-        t->kernels->draw(t->noise, d->z, d->step, d->first + begin, end - begin,
+        t->kernels->draw(t->noise, d->z, d->noise_deviation, d->first + begin, end - begin,
                          d->x + begin * t->noise->inputs);
 }
 
 static void replay_part(void *context, size_t part, size_t parts)
 {
     task *t = context;
-    const cr_weighted *w = t->weighted;
-    const piece p = piece_of(t->noise->inputs, part, parts);
+    const cr_weighted_blocks *w = t->weighted;
+    const feature_range p = feature_range_of(t->noise->inputs, part, parts);
     for (size_t b = 0; b < w->blocks && p.begin < p.end; b++)
-        for (size_t done = 0; done < w->length && !cr_lookout_late(&t->look); done += CR_CPU_STEP) {
-            const size_t at = b * w->length + done;
-            t->kernels->replay(t->noise, w->first + at, cr_least(w->length - done, CR_CPU_STEP),
-                               w->functions, w->weights + at, w->stride,
+        for (size_t done = 0; done < w->block_samples && !cr_job_deadline_expired(&t->job_deadline);
+             done += CR_CPU_CHECK_SAMPLES) {
+            const size_t offset = b * w->block_samples + done;
+            t->kernels->replay(t->noise, w->first + offset,
+                               cr_min_size(w->block_samples - done, CR_CPU_CHECK_SAMPLES),
+                               w->functions, w->weights + offset, w->stride,
                                t->sums + b * w->functions * t->noise->inputs, p.begin, p.end);
         }
 }
@@ -162,71 +166,74 @@ static void project_part(void *context, size_t part, size_t parts)
 {
     task *t = context;
     const cr_projection *p = t->projection;
-    const size_t end = border(p->count, part + 1, parts);
-    for (size_t i = border(p->count, part, parts); i < end && !cr_lookout_late(&t->look);
-         i += CR_CPU_STEP)
-        t->kernels->project(t->noise, p->first + i, cr_least(end - i, CR_CPU_STEP), p->direction,
-                            p->mask, p->dots + i, p->norms + i);
+    const size_t end = part_begin(p->count, part + 1, parts);
+    for (size_t i = part_begin(p->count, part, parts);
+         i < end && !cr_job_deadline_expired(&t->job_deadline); i += CR_CPU_CHECK_SAMPLES)
+        t->kernels->project(t->noise, p->first + i, cr_min_size(end - i, CR_CPU_CHECK_SAMPLES),
+                            p->direction, p->mask, p->dots + i, p->squared_norms + i);
 }
 
 static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const cr_draw *draw)
 {
-    const cpu *me = (const cpu *)backend;
-    certreg_status status = check(me, noise);
+    const cpu *self = (const cpu *)backend;
+    certreg_status status = check(self, noise);
     if (status) return status;
-    task t = {.kernels = kernels_of(me), .noise = noise, .draw = draw};
-    run(me, noise->inputs, draw->count, draw_part, &t);
+    task t = {.kernels = kernels_of(self), .noise = noise, .draw = draw};
+    run_job(self, noise->inputs, draw->count, draw_part, &t);
     return CERTREG_OK;
 }
 
 static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
-                                const cr_weighted *w, const float *mask, double *sums,
-                                cr_deadline *watch)
+                                const cr_weighted_blocks *w, const float *mask, double *sums,
+                                cr_deadline *deadline)
 {
-    const cpu *me = (const cpu *)backend;
+    const cpu *self = (const cpu *)backend;
     const size_t inputs = noise->inputs, rows = w->blocks * w->functions;
-    certreg_status status = check(me, noise);
+    certreg_status status = check(self, noise);
     if (!status && (w->functions < 1 || w->functions > 2)) status = CERTREG_E_INVALID;
     if (status) return status;
-    task t = {.kernels = kernels_of(me),
+    task t = {.kernels = kernels_of(self),
               .noise = noise,
               .weighted = w,
               .sums = sums,
-              .look = {watch, cr_os_thread_number(), 0}};
-    run(me, inputs, cr_arena_times(w->blocks, w->length), replay_part, &t);
-    if (t.look.late) return CERTREG_E_DEADLINE;
+              .job_deadline = {deadline, cr_os_thread_id(), 0}};
+    run_job(self, inputs, cr_arena_product(w->blocks, w->block_samples), replay_part, &t);
+    if (t.job_deadline.expired) return CERTREG_E_DEADLINE;
     for (size_t j = 0; mask && j < inputs; j++)
         for (size_t row = 0; row < rows && !(mask[j] > 0); row++) sums[row * inputs + j] = 0;
     return CERTREG_OK;
 }
 
 static certreg_status op_project(certreg_backend *backend, const cr_noise *noise,
-                                 const cr_projection *projection, cr_deadline *watch)
+                                 const cr_projection *projection, cr_deadline *deadline)
 {
-    const cpu *me = (const cpu *)backend;
-    certreg_status status = check(me, noise);
+    const cpu *self = (const cpu *)backend;
+    certreg_status status = check(self, noise);
     if (status) return status;
-    task t = {.kernels = kernels_of(me),
+    task t = {.kernels = kernels_of(self),
               .noise = noise,
               .projection = projection,
-              .look = {watch, cr_os_thread_number(), 0}};
-    run(me, noise->inputs, projection->count, project_part, &t);
-    return t.look.late ? CERTREG_E_DEADLINE : CERTREG_OK;
+              .job_deadline = {deadline, cr_os_thread_id(), 0}};
+    run_job(self, noise->inputs, projection->count, project_part, &t);
+    return t.job_deadline.expired ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
-static certreg_status op_aim(certreg_backend *backend, const double *sums, const float *mask,
-                             size_t inputs, float *direction, double lengths[2])
+static certreg_status op_set_direction(certreg_backend *backend, const double *sums,
+                                       const float *mask, size_t inputs, float *direction,
+                                       double norms[2])
 {
     (void)backend;
-    double part[CR_AIM_SUMS] = {0}, units[CR_AIM_SUMS] = {0};
+    double squares[CR_NORM_SUMS] = {0}, direction_squares[CR_NORM_SUMS] = {0};
     for (size_t j = 0; j < inputs; j++)
-        if (mask[j] > 0) part[j % CR_AIM_SUMS] = cr_aim_add(part[j % CR_AIM_SUMS], sums[j]);
-    lengths[0] = sqrt(cr_add_halves(part, CR_AIM_SUMS));
+        if (mask[j] > 0)
+            squares[j % CR_NORM_SUMS] = cr_add_square(squares[j % CR_NORM_SUMS], sums[j]);
+    norms[0] = sqrt(cr_add_halves(squares, CR_NORM_SUMS));
     for (size_t j = 0; j < inputs; j++) {
         direction[j] = mask[j] > 0 ? (float)sums[j] : 0.0f;
-        units[j % CR_AIM_SUMS] = cr_aim_add(units[j % CR_AIM_SUMS], (double)direction[j]);
+        direction_squares[j % CR_NORM_SUMS] =
+            cr_add_square(direction_squares[j % CR_NORM_SUMS], (double)direction[j]);
     }
-    lengths[1] = sqrt(cr_add_halves(units, CR_AIM_SUMS));
+    norms[1] = sqrt(cr_add_halves(direction_squares, CR_NORM_SUMS));
     return CERTREG_OK;
 }
 
@@ -236,12 +243,12 @@ static size_t op_sweep_bytes(certreg_backend *backend, const cr_sweep_sizes *siz
 }
 
 static certreg_status op_sweep(certreg_backend *backend, const cr_noise *noise,
-                               const cr_sweep *sweep, cr_deadline *watch)
+                               const cr_sweep *sweep, cr_deadline *deadline)
 {
-    const cpu *me = (const cpu *)backend;
-    const certreg_status status = check(me, noise);
+    const cpu *self = (const cpu *)backend;
+    const certreg_status status = check(self, noise);
     if (status) return status;
-    return cr_cpu_sweep(kernels_of(me), me->pool, noise, sweep, watch);
+    return cr_cpu_sweep(kernels_of(self), self->pool, noise, sweep, deadline);
 }
 
 static certreg_status op_gram(certreg_backend *backend, const double *sums, size_t pitch,
@@ -249,16 +256,16 @@ static certreg_status op_gram(certreg_backend *backend, const double *sums, size
 {
     const cr_cpu_kernel_table *kernels = kernels_of((cpu *)backend);
     memset(gram, 0, blocks * blocks * sizeof *gram);
-    for (size_t first = 0; first < inputs; first += COLUMNS)
-        kernels->gram(sums + first, pitch, blocks, cr_least(inputs - first, COLUMNS), gram);
+    for (size_t first = 0; first < inputs; first += GRAM_COLUMNS)
+        kernels->gram(sums + first, pitch, blocks, cr_min_size(inputs - first, GRAM_COLUMNS), gram);
     return CERTREG_OK;
 }
 
 static void op_close(certreg_backend *backend)
 {
-    cpu *me = (cpu *)backend;
-    cr_pool_destroy(me->pool, cr_call_guard_is_foreign(&me->base.busy));
-    free(me);
+    cpu *self = (cpu *)backend;
+    cr_pool_destroy(self->pool, cr_call_guard_is_foreign(&self->base.guard));
+    free(self);
 }
 
 /* draw_ahead and join are missing: work on the CPU is done when an op returns. */
@@ -268,7 +275,7 @@ static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .draw = op_draw,
                                    .replay = op_replay,
                                    .project = op_project,
-                                   .aim = op_aim,
+                                   .set_direction = op_set_direction,
                                    .gram = op_gram,
                                    .alloc = cpu_alloc,
                                    .free = cpu_free,
@@ -284,17 +291,17 @@ static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out)
 {
     *out = NULL;
-    cpu *me = calloc(1, sizeof *me);
-    if (!me) return cr_error_set(why, CERTREG_E_NO_MEMORY, "no memory for a CPU backend");
-    *me = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best()};
-    cr_call_guard_init(&me->base.busy);
-    const certreg_status status = threads > 1 ? cr_pool_create((size_t)threads, why, &me->pool)
+    cpu *self = calloc(1, sizeof *self);
+    if (!self) return cr_error_set(why, CERTREG_E_NO_MEMORY, "no memory for a CPU backend");
+    *self = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best()};
+    cr_call_guard_init(&self->base.guard);
+    const certreg_status status = threads > 1 ? cr_pool_create((size_t)threads, why, &self->pool)
                                               : CERTREG_OK;
     if (status) {
-        free(me);
+        free(self);
         return status;
     }
-    *out = &me->base;
+    *out = &self->base;
     return CERTREG_OK;
 }
 
@@ -302,9 +309,9 @@ certreg_status cr_cpu_force(certreg_backend *backend, int path)
 {
     const cr_cpu_kernel_table *kernels = cr_cpu_path(path);
     if (!kernels) return CERTREG_E_NO_BACKEND;
-    cpu *me = (cpu *)backend;
-    me->kernels = kernels;
-    if (me->pool) cr_pool_set_spinning(me->pool);
+    cpu *self = (cpu *)backend;
+    self->kernels = kernels;
+    if (self->pool) cr_pool_use_all_threads(self->pool);
     return CERTREG_OK;
 }
 

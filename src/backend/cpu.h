@@ -8,39 +8,41 @@
 #define CR_CPU_MAX_THREADS 1024
 /* Features per thread in a replay are a multiple of this, so that all lanes are used. */
 #define CR_CPU_SPLIT 64u
-#define CR_CPU_STEP 512u /* samples between two checks of a watch; a multiple of the chunk */
+#define CR_CPU_CHECK_SAMPLES \
+    512u /* samples between two checks of a deadline; a multiple of the chunk */
 
 #define CR_FILTER_SUMS 16u
 #define CR_FILTER_GROUP 8u
 
-/* y = center + keep (x - center) + sum over c of back[c] (into[c], x - center), with products
- * feature by feature. center and keep have `pitch` numbers, into and back `components` rows of
- * `pitch`. */
+/* y = center + base_gain (x - center) + sum over c of synthesis[c] (analysis[c], x - center), with
+ * products feature by feature. center and base_gain have `pitch` numbers, analysis and synthesis
+ * `components` rows of `pitch`. */
 typedef struct cr_filter {
     size_t inputs, pitch; /* pitch: inputs padded with zeros to a multiple of CR_FILTER_SUMS */
     size_t components;    /* a multiple of CR_FILTER_GROUP */
-    const float *center, *keep, *into, *back;
+    const float *center, *base_gain, *analysis, *synthesis;
 } cr_filter;
 
 #define CR_SWEEP_TILE CR_PROJECT_PIECE /* features */
 
 /* A function's state in the sweep of one tile. Arrays over the tile's features are padded with
  * zeros to a multiple of 64. */
-typedef struct cr_swept {
-    const cr_weighting *f;
-    size_t block, next;         /* the current block; the end of the current chunk of samples */
-    float *partial, *direction; /* sums over the chunk; the sums at the last border as floats */
-    double *sums, *rows;        /* over the block, or all samples; of all blocks (gram) or NULL */
+typedef struct cr_sweep_state {
+    const cr_sweep_function *function;
+    size_t block, chunk_end;       /* the current block; the end of the current chunk of samples */
+    float *chunk_sums, *direction; /* sums over the chunk; the sums at the last border as floats */
+    double *sums, *block_sums; /* over the block, or all samples; of all blocks (gram) or NULL */
     double *squares, *dots, *gram; /* results so far; squares: of lengths, two for each border */
-} cr_swept;
+} cr_sweep_state;
 
 typedef struct cr_sweep_tile {
     size_t begin, width, pitch; /* of its features; pitch: the distance of two rows */
-    const float *mask;          /* padded with zeros like the arrays of cr_swept */
+    const float *mask;          /* padded with zeros like the arrays of cr_sweep_state */
     size_t functions;
-    int starts, again; /* no sample was swept yet; the second pass, for functions that are whole */
-    uint64_t first;    /* the sample of norms[0] */
-    double *norms;     /* NULL: not computed */
+    int is_first, is_second_pass; /* no sample was swept yet; the second pass, for functions that
+                                     are total */
+    uint64_t first;               /* the sample of squared_norms[0] */
+    double *squared_norms;        /* NULL: not computed */
 } cr_sweep_tile;
 
 /* The kernels of one instruction set. All sets give the same bits. No kernel allocates; scratch is
@@ -48,21 +50,21 @@ typedef struct cr_sweep_tile {
 typedef struct cr_cpu_kernel_table {
     const char *name;
     /* Does the op of this name (backend.h). */
-    void (*draw)(const cr_noise *, const float *z, const float *step, uint64_t first, size_t count,
-                 float *x);
+    void (*draw)(const cr_noise *, const float *z, const float *noise_deviation, uint64_t first,
+                 size_t count, float *x);
     /* Does the op of this name for features begin .. end-1; begin is a multiple of CR_CPU_SPLIT. */
     void (*replay)(const cr_noise *, uint64_t first, size_t count, size_t functions,
                    const float *weights, size_t stride, double *sums, size_t begin, size_t end);
     /* Does the op of this name. */
     void (*project)(const cr_noise *, uint64_t first, size_t count, const float *direction,
-                    const float *mask, double *dots, double *norms);
+                    const float *mask, double *dots, double *squared_norms);
     /* Filters rows; x and y must not overlap. */
     void (*filter)(const cr_filter *, const float *x, size_t rows, float *y);
     /* Adds the products of some columns to gram. */
     void (*gram)(const double *sums, size_t pitch, size_t blocks, size_t columns, double *gram);
     /* Sweeps samples first .. first+count-1 for all functions; calls for one tile come in order. */
     void (*sweep)(const cr_noise *, uint64_t first, size_t count, const cr_sweep_tile *,
-                  cr_swept *);
+                  cr_sweep_state *);
 } cr_cpu_kernel_table;
 
 enum { CR_CPU_PORTABLE = 0, CR_CPU_AVX2 = 1, CR_CPU_AVX512 = 2 };
@@ -73,8 +75,8 @@ const cr_cpu_kernel_table *cr_cpu_avx2_kernels(void);
 const cr_cpu_kernel_table *cr_cpu_avx512_kernels(void);
 
 /* Tests lower this to run a library as on older processors (make check-paths). */
-#ifndef CR_CPU_MOST
-#define CR_CPU_MOST CR_CPU_AVX512
+#ifndef CR_CPU_MAX_PATH
+#define CR_CPU_MAX_PATH CR_CPU_AVX512
 #endif
 /* Returns the kernels of one path, or NULL if this processor cannot run them; always the same. */
 const cr_cpu_kernel_table *cr_cpu_path(int path);
@@ -83,7 +85,7 @@ const cr_cpu_kernel_table *cr_cpu_best(void);
 
 /* ---- cpu_sweep.c */
 struct cr_pool;
-/* Returns the bytes of room->own. */
+/* Returns the bytes of buffers->workspace. */
 size_t cr_cpu_sweep_bytes(const cr_sweep_sizes *, size_t threads);
 /* Does the op `sweep`. */
 certreg_status cr_cpu_sweep(const cr_cpu_kernel_table *, struct cr_pool *, const cr_noise *,

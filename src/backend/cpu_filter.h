@@ -6,41 +6,42 @@
 #include "backend/cpu_kernels.h"
 
 #define SUMS CR_FILTER_SUMS
-#define TOGETHER CR_FILTER_GROUP /* components of one pass over the features */
-enum { BLOCK = 4, ROWS = 32 };   /* rows per load of a constant from L1; from L2 */
+#define COMPONENT_GROUP CR_FILTER_GROUP /* components of one pass over the features */
+enum { BLOCK = 4, ROWS = 32 };          /* rows per load of a constant from L1; from L2 */
 
 /* Some rows. x_last and y_last have the features after the last multiple of SUMS, padded with
  * zeros. */
-typedef struct filtered {
+typedef struct row_block {
     const float *x;
     float *y;
     float x_last[ROWS][SUMS], y_last[ROWS][SUMS];
-} filtered;
+} row_block;
 
-/* Subtracts into[c] (x[r] - center) from s[r][c], at one vector of features. */
-CR_ALWAYS_INLINE void take_step(vf s[BLOCK][2], size_t rows, const float *x, size_t pitch,
-                                vf center, const vf into[2])
+/* Subtracts analysis[c] (x[r] - center) from s[r][c], at one vector of features. */
+CR_ALWAYS_INLINE void subtract_products(vf s[BLOCK][2], size_t rows, const float *x, size_t pitch,
+                                        vf center, const vf analysis[2])
 {
     for (size_t r = 0; r < rows; r++) {
         const vf d = v_sub(v_load(x + r * pitch), center);
-        for (int c = 0; c < 2; c++) s[r][c] = v_sub(s[r][c], v_mul(into[c], d));
+        for (int c = 0; c < 2; c++) s[r][c] = v_sub(s[r][c], v_mul(analysis[c], d));
     }
 }
 
-/* Sets t[r][c] = -(into[c], x[r] - center) for two components. */
-CR_ALWAYS_INLINE void take(const cr_filter *f, const float *into, const filtered *p, size_t row,
-                           size_t rows, float t[BLOCK][TOGETHER])
+/* Sets t[r][c] = -(analysis[c], x[r] - center) for two components. */
+CR_ALWAYS_INLINE void multiply_analysis(const cr_filter *f, const float *analysis,
+                                        const row_block *p, size_t row, size_t rows,
+                                        float t[BLOCK][COMPONENT_GROUP])
 {
-    const size_t n = f->inputs, whole = n - n % SUMS;
+    const size_t n = f->inputs, vector_end = n - n % SUMS;
     float sums[BLOCK][2][SUMS];
     for (size_t l = 0; l < SUMS; l += VECTOR) {
         vf s[BLOCK][2];
         for (size_t r = 0; r < rows; r++) s[r][0] = s[r][1] = v_set(0.0f);
         for (size_t j = l; j < f->pitch; j += SUMS) {
-            const vf two[2] = {v_load(into + j), v_load(into + f->pitch + j)};
+            const vf pair[2] = {v_load(analysis + j), v_load(analysis + f->pitch + j)};
             const vf center = v_load(f->center + j);
-            if (j < whole) take_step(s, rows, p->x + row * n + j, n, center, two);
-            else take_step(s, rows, p->x_last[row] + l, SUMS, center, two);
+            if (j < vector_end) subtract_products(s, rows, p->x + row * n + j, n, center, pair);
+            else subtract_products(s, rows, p->x_last[row] + l, SUMS, center, pair);
         }
         for (size_t r = 0; r < rows; r++)
             for (int c = 0; c < 2; c++) v_store(sums[r][c] + l, s[r][c]);
@@ -53,70 +54,72 @@ CR_ALWAYS_INLINE void take(const cr_filter *f, const float *into, const filtered
         }
 }
 
-/* Subtracts the sum of t[c] back[c] from y, at one vector of features. */
-CR_ALWAYS_INLINE void give_step(const cr_filter *f, const float *back, const float t[TOGETHER],
-                                float *y)
+/* Subtracts the sum of t[c] synthesis[c] from y, at one vector of features. */
+CR_ALWAYS_INLINE void add_synthesis(const cr_filter *f, const float *synthesis,
+                                    const float t[COMPONENT_GROUP], float *y)
 {
     vf v = v_load(y);
-    for (size_t c = 0; c < TOGETHER; c++)
-        v = v_sub(v, v_mul(v_set(t[c]), v_load(back + c * f->pitch)));
+    for (size_t c = 0; c < COMPONENT_GROUP; c++)
+        v = v_sub(v, v_mul(v_set(t[c]), v_load(synthesis + c * f->pitch)));
     v_store(y, v);
 }
 
-CR_ALWAYS_INLINE void mix(const cr_filter *f, size_t component, filtered *p, size_t row,
-                          size_t rows)
+CR_ALWAYS_INLINE void apply_components(const cr_filter *f, size_t component, row_block *p,
+                                       size_t row, size_t rows)
 {
-    const size_t n = f->inputs, whole = n - n % SUMS;
-    const float *back = f->back + component * f->pitch;
-    float t[BLOCK][TOGETHER];
-    for (size_t c = 0; c < TOGETHER; c += 2) {
-        float two[BLOCK][TOGETHER];
-        take(f, f->into + (component + c) * f->pitch, p, row, rows, two);
+    const size_t n = f->inputs, vector_end = n - n % SUMS;
+    const float *synthesis = f->synthesis + component * f->pitch;
+    float t[BLOCK][COMPONENT_GROUP];
+    for (size_t c = 0; c < COMPONENT_GROUP; c += 2) {
+        float pair[BLOCK][COMPONENT_GROUP];
+        multiply_analysis(f, f->analysis + (component + c) * f->pitch, p, row, rows, pair);
         for (size_t r = 0; r < rows; r++) {
-            t[r][c] = two[r][0];
-            t[r][c + 1] = two[r][1];
+            t[r][c] = pair[r][0];
+            t[r][c + 1] = pair[r][1];
         }
     }
-    for (size_t j = 0; j < whole; j += VECTOR)
-        for (size_t r = 0; r < rows; r++) give_step(f, back + j, t[r], p->y + (row + r) * n + j);
-    for (size_t j = whole; j < f->pitch; j += VECTOR)
+    for (size_t j = 0; j < vector_end; j += VECTOR)
         for (size_t r = 0; r < rows; r++)
-            give_step(f, back + j, t[r], p->y_last[row + r] + j - whole);
+            add_synthesis(f, synthesis + j, t[r], p->y + (row + r) * n + j);
+    for (size_t j = vector_end; j < f->pitch; j += VECTOR)
+        for (size_t r = 0; r < rows; r++)
+            add_synthesis(f, synthesis + j, t[r], p->y_last[row + r] + j - vector_end);
 }
 
-/* Sets y = center - keep (center - x), at one vector of features. */
-static inline void shrink(const cr_filter *f, size_t j, const float *x, float *y)
+/* Sets y = center - base_gain (center - x), at one vector of features. */
+static inline void apply_base_gain(const cr_filter *f, size_t j, const float *x, float *y)
 {
     const vf center = v_load(f->center + j), d = v_sub(center, v_load(x));
-    v_store(y, v_sub(center, v_mul(v_load(f->keep + j), d)));
+    v_store(y, v_sub(center, v_mul(v_load(f->base_gain + j), d)));
 }
 
-static inline void filter_rows(const cr_filter *f, filtered *p, size_t rows)
+static inline void filter_rows(const cr_filter *f, row_block *p, size_t rows)
 {
-    const size_t n = f->inputs, whole = n - n % SUMS, rest = n - whole;
+    const size_t n = f->inputs, vector_end = n - n % SUMS, tail = n - vector_end;
     for (size_t r = 0; r < rows; r++) {
         memset(p->x_last[r], 0, sizeof p->x_last[r]);
-        memcpy(p->x_last[r], p->x + r * n + whole, rest * sizeof *p->x);
-        for (size_t j = 0; j < whole; j += VECTOR) shrink(f, j, p->x + r * n + j, p->y + r * n + j);
-        for (size_t j = whole; j < f->pitch; j += VECTOR)
-            shrink(f, j, p->x_last[r] + j - whole, p->y_last[r] + j - whole);
+        memcpy(p->x_last[r], p->x + r * n + vector_end, tail * sizeof *p->x);
+        for (size_t j = 0; j < vector_end; j += VECTOR)
+            apply_base_gain(f, j, p->x + r * n + j, p->y + r * n + j);
+        for (size_t j = vector_end; j < f->pitch; j += VECTOR)
+            apply_base_gain(f, j, p->x_last[r] + j - vector_end, p->y_last[r] + j - vector_end);
     }
-    for (size_t c = 0; c < f->components; c += TOGETHER) {
+    for (size_t c = 0; c < f->components; c += COMPONENT_GROUP) {
         size_t r = 0;
-        for (; r + BLOCK <= rows; r += BLOCK) mix(f, c, p, r, BLOCK);
-        for (; r < rows; r++) mix(f, c, p, r, 1);
+        for (; r + BLOCK <= rows; r += BLOCK) apply_components(f, c, p, r, BLOCK);
+        for (; r < rows; r++) apply_components(f, c, p, r, 1);
     }
     for (size_t r = 0; r < rows; r++)
-        memcpy(p->y + r * n + whole, p->y_last[r], rest * sizeof *p->y);
+        memcpy(p->y + r * n + vector_end, p->y_last[r], tail * sizeof *p->y);
 }
 
 static void kernel_filter(const cr_filter *f, const float *x, size_t rows, float *y)
 {
     for (size_t r = 0; r < rows; r += ROWS) {
-        filtered p;
+        row_block p;
         p.x = x + r * f->inputs;
         p.y = y + r * f->inputs;
-        filter_rows(f, &p, cr_least(rows - r, ROWS));
+        filter_rows(f, &p, cr_min_size(rows - r, ROWS));
     }
 }
 

@@ -21,16 +21,16 @@ CR_INLINE cr_dd cr_dd_of(double high, double low)
 /* Returns a + b exactly. */
 CR_INLINE cr_dd cr_dd_sum(double a, double b)
 {
-    const double high = a + b, of_b = high - a;
-    return cr_dd_of(high, (a - (high - of_b)) + (b - of_b));
+    const double high = a + b, b_part = high - a;
+    return cr_dd_of(high, (a - (high - b_part)) + (b - b_part));
 }
 
 /* Returns a + b. */
 CR_INLINE cr_dd cr_dd_add(cr_dd a, cr_dd b)
 {
     const cr_dd high = cr_dd_sum(a.high, b.high), low = cr_dd_sum(a.low, b.low);
-    const cr_dd both = cr_dd_sum(high.high, high.low + low.high);
-    return cr_dd_sum(both.high, both.low + low.low);
+    const cr_dd total = cr_dd_sum(high.high, high.low + low.high);
+    return cr_dd_sum(total.high, total.low + low.low);
 }
 
 /* Returns a b. */
@@ -55,8 +55,8 @@ CR_INLINE cr_dd cr_dd_div_double(cr_dd a, cr_dd b)
 {
     cr_dd quotient = cr_dd_of(a.high / b.high, 0.0);
     for (int i = 0; i < 2; i++) {
-        const cr_dd rest = cr_dd_add(a, cr_dd_mul_double(cr_dd_mul(b, quotient), -1.0));
-        quotient = cr_dd_add(quotient, cr_dd_of(rest.high / b.high, 0.0));
+        const cr_dd residual = cr_dd_add(a, cr_dd_mul_double(cr_dd_mul(b, quotient), -1.0));
+        quotient = cr_dd_add(quotient, cr_dd_of(residual.high / b.high, 0.0));
     }
     return quotient;
 }
@@ -65,8 +65,8 @@ CR_INLINE cr_dd cr_dd_div_double(cr_dd a, cr_dd b)
 CR_INLINE cr_dd cr_dd_sqrt(cr_dd a)
 {
     const cr_dd root = cr_dd_of(sqrt(a.high), 0.0);
-    const cr_dd rest = cr_dd_add(a, cr_dd_mul_double(cr_dd_mul(root, root), -1.0));
-    return cr_dd_add(root, cr_dd_of(rest.high / (2.0 * root.high), 0.0));
+    const cr_dd residual = cr_dd_add(a, cr_dd_mul_double(cr_dd_mul(root, root), -1.0));
+    return cr_dd_add(root, cr_dd_of(residual.high / (2.0 * root.high), 0.0));
 }
 
 /* Returns the middle of the interval of length 2^-96 of three words; exact. */
@@ -104,27 +104,27 @@ CR_INLINE cr_dd cr_dd_square_radius(const uint32_t x[3])
 CR_INLINE cr_dd cr_dd_sincos(const uint32_t y[3], unsigned cosine, unsigned *quarters)
 {
     const cr_dd quarter = cr_dd_of(0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54);
-    const uint32_t moved = y[0] + 0x20000000u; /* by half a quarter */
-    *quarters = moved >> 30;
-    const cr_dd turned =
-        cr_dd_add(cr_dd_of_words(moved & 0x3FFFFFFFu, y[1], y[2]), cr_dd_of(-0.125, 0.0));
-    const cr_dd a = cr_dd_mul(cr_dd_mul_double(turned, 4.0), quarter), aa = cr_dd_mul(a, a);
-    const int odd = ((*quarters + cosine) & 1u) == 0; /* the sine has the odd powers */
+    const uint32_t rotated = y[0] + 0x20000000u; /* by half a quarter */
+    *quarters = rotated >> 30;
+    const cr_dd angle =
+        cr_dd_add(cr_dd_of_words(rotated & 0x3FFFFFFFu, y[1], y[2]), cr_dd_of(-0.125, 0.0));
+    const cr_dd a = cr_dd_mul(cr_dd_mul_double(angle, 4.0), quarter), aa = cr_dd_mul(a, a);
+    const int is_sine = ((*quarters + cosine) & 1u) == 0; /* the sine has the odd powers */
     cr_dd sum = cr_dd_of(1.0, 0.0);
-    for (int n = 28 + odd; n > 1; n -= 2) {
-        const cr_dd part =
+    for (int n = 28 + is_sine; n > 1; n -= 2) {
+        const cr_dd term =
             cr_dd_div_double(cr_dd_mul(sum, aa), cr_dd_of(-(double)n * (n - 1), 0.0));
-        sum = cr_dd_add(part, cr_dd_of(1.0, 0.0));
+        sum = cr_dd_add(term, cr_dd_of(1.0, 0.0));
     }
-    return odd ? cr_dd_mul(sum, a) : sum;
+    return is_sine ? cr_dd_mul(sum, a) : sum;
 }
 
 /* Returns r sin, or r cos (box_muller.h), from two words of 96 bits, the highest 32 first. */
 CR_INLINE cr_dd cr_dd_normal(const uint32_t x[3], const uint32_t y[3], unsigned cosine)
 {
     unsigned quarters;
-    const cr_dd wave = cr_dd_sincos(y, cosine, &quarters),
-                e = cr_dd_mul(cr_dd_sqrt(cr_dd_square_radius(x)), wave);
+    const cr_dd sine = cr_dd_sincos(y, cosine, &quarters),
+                e = cr_dd_mul(cr_dd_sqrt(cr_dd_square_radius(x)), sine);
     return (quarters + cosine) & 2u ? cr_dd_mul_double(e, -1.0) : e;
 }
 
@@ -132,10 +132,10 @@ CR_INLINE cr_dd cr_dd_normal(const uint32_t x[3], const uint32_t y[3], unsigned 
  * part if the high part is exactly between two integers. */
 CR_INLINE double cr_dd_nearest(cr_dd e, double factor, double offset)
 {
-    const cr_dd at = cr_dd_add(cr_dd_mul_double(e, factor), cr_dd_of(offset, 0.0));
-    const double nearest = rint(at.high), rest = at.high - nearest;
-    if (rest == 0.5 && at.low > 0) return nearest + 1.0;
-    return rest == -0.5 && at.low < 0 ? nearest - 1.0 : nearest;
+    const cr_dd value = cr_dd_add(cr_dd_mul_double(e, factor), cr_dd_of(offset, 0.0));
+    const double nearest = rint(value.high), remainder = value.high - nearest;
+    if (remainder == 0.5 && value.low > 0) return nearest + 1.0;
+    return remainder == -0.5 && value.low < 0 ? nearest - 1.0 : nearest;
 }
 
 #endif

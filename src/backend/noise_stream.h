@@ -8,22 +8,22 @@
 #include <curand_philox4x32_x.h>
 #endif
 
-typedef struct cr_source {
+typedef struct cr_noise_stream {
     uint32_t keys[2 * CR_PHILOX_ROUNDS];
-    uint64_t stream, base, row; /* base: first block of the level; row: blocks of a sample */
+    uint64_t stream, base, blocks_per_sample; /* base: first block of the level */
     size_t inputs;
     int32_t clean_first;
-} cr_source;
+} cr_noise_stream;
 
 /* Returns the first block of a sample. */
-CR_INLINE uint64_t cr_source_block(const cr_source *s, uint64_t sample)
+CR_INLINE uint64_t cr_noise_stream_block(const cr_noise_stream *s, uint64_t sample)
 {
-    return s->base + sample * s->row;
+    return s->base + sample * s->blocks_per_sample;
 }
 
 /* Computes the words of a block. Devices use the rounds of cuRAND. Why not its whole generator: it
  * computes the keys again for each block. */
-CR_INLINE void cr_source_words(const cr_source *s, uint64_t block, uint32_t words[4])
+CR_INLINE void cr_noise_stream_words(const cr_noise_stream *s, uint64_t block, uint32_t words[4])
 {
 #if defined(__CUDA_ARCH__)
     uint4 out = make_uint4((uint32_t)block, (uint32_t)(block >> 32), (uint32_t)s->stream,
@@ -40,13 +40,13 @@ CR_INLINE void cr_source_words(const cr_source *s, uint64_t block, uint32_t word
 }
 
 /* Returns the stream of a noise. */
-static inline cr_source cr_source_of(const cr_noise *noise)
+static inline cr_noise_stream cr_noise_stream_of(const cr_noise *noise)
 {
-    cr_source s;
+    cr_noise_stream s;
     cr_philox_keys(noise->seed, s.keys);
     s.stream = noise->noise_id;
     s.base = noise->level << CR_LEVEL_BITS;
-    s.row = noise->inputs / 4 + (noise->inputs % 4 != 0);
+    s.blocks_per_sample = noise->inputs / 4 + (noise->inputs % 4 != 0);
     s.inputs = noise->inputs;
     s.clean_first = noise->clean_first;
     return s;

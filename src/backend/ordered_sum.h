@@ -3,16 +3,16 @@
 #define CR_BACKEND_ORDERED_SUM_H
 #include "backend/philox.h"
 
-#define CR_AIM_SUMS 256u
+#define CR_NORM_SUMS 256u
 
 /* Returns sum + a a, rounded twice. */
 #if defined(__CUDA_ARCH__)
-CR_INLINE double cr_aim_add(double sum, double a)
+CR_INLINE double cr_add_square(double sum, double a)
 {
     return __dadd_rn(sum, __dmul_rn(a, a));
 }
 #else
-CR_INLINE double cr_aim_add(double sum, double a)
+CR_INLINE double cr_add_square(double sum, double a)
 {
     return sum + a * a;
 }

@@ -1,7 +1,7 @@
 /* One lane: the operations of box_muller.h and cpu_kernels.h in plain C and CUDA. Each further
- * lanes_*.h defines them for a register of lanes; a translation unit includes exactly one
- * lanes_*.h. Every operation except v_fma_loose is exact or rounded once to nearest, so that all
- * files give the same bits. */
+ * simd_*.h defines them for a register of lanes; a translation unit includes exactly one simd_*.h.
+ * Every operation except v_fma_loose is exact or rounded once to nearest, so that all files give
+ * the same bits. */
 #ifndef CR_BACKEND_SIMD_SCALAR_H
 #define CR_BACKEND_SIMD_SCALAR_H
 #include "backend/philox.h"

@@ -9,23 +9,23 @@
 /* Kernels use less than 64 KiB. Thread-local data of the host program needs more. */
 #define STACK_BYTES ((size_t)1 << 20)
 /* Normals per thread: about 200 microseconds of work; waking a thread takes up to ten. */
-#define GRAIN ((size_t)1 << 17)
+#define NORMALS_PER_THREAD ((size_t)1 << 17)
 
 enum { BEGIN, DONE }; /* conditions: a part can begin, or the pool ends; all parts are done */
 
 struct cr_pool {
-    cr_atomic_flag turn;   /* held by the caller of the running job */
+    cr_atomic_flag in_use; /* held by the caller of the running job */
     cr_os_monitor monitor; /* its lock guards all further members */
     cr_pool_job job;
     void *context;
-    size_t parts, next, left; /* parts of the job; the first not begun; the number not done */
-    int quit;
-    size_t workers, grain;
+    size_t parts, next, unfinished; /* parts of the job; the first not begun; the number not done */
+    int stop;
+    size_t workers, normals_per_thread;
     cr_os_thread worker[];
 };
 
 /* Runs parts that no thread has begun, until there are none. The lock is held before and after. */
-static void help(cr_pool *pool)
+static void run_parts(cr_pool *pool)
 {
     while (pool->next < pool->parts) {
         const size_t part = pool->next++, parts = pool->parts;
@@ -34,19 +34,19 @@ static void help(cr_pool *pool)
         cr_os_unlock(&pool->monitor);
         job(context, part, parts);
         cr_os_lock(&pool->monitor);
-        if (--pool->left == 0) cr_os_wake(&pool->monitor, DONE);
+        if (--pool->unfinished == 0) cr_os_wake(&pool->monitor, DONE);
     }
 }
 
-static void *work(void *argument)
+static void *worker_main(void *argument)
 {
     cr_pool *pool = argument;
-    fenv_t born;
-    cr_environment_enter(&born); /* a thread inherits the environment of its creator */
+    fenv_t inherited;
+    cr_environment_enter(&inherited); /* a thread inherits the environment of its creator */
     cr_os_lock(&pool->monitor);
-    while (!pool->quit) {
-        help(pool);
-        if (!pool->quit) cr_os_wait(&pool->monitor, BEGIN);
+    while (!pool->stop) {
+        run_parts(pool);
+        if (!pool->stop) cr_os_wait(&pool->monitor, BEGIN);
     }
     cr_os_unlock(&pool->monitor);
     return NULL;
@@ -59,37 +59,38 @@ size_t cr_pool_threads(const cr_pool *pool)
 
 size_t cr_pool_useful_threads(const cr_pool *pool, size_t normals)
 {
-    const size_t most = cr_pool_threads(pool), worth = pool ? normals / pool->grain : 1;
-    return worth < 1 ? 1 : worth < most ? worth : most;
+    const size_t max = cr_pool_threads(pool),
+                 useful = pool ? normals / pool->normals_per_thread : 1;
+    return useful < 1 ? 1 : useful < max ? useful : max;
 }
 
-void cr_pool_set_spinning(cr_pool *pool)
+void cr_pool_use_all_threads(cr_pool *pool)
 {
-    pool->grain = 1;
+    pool->normals_per_thread = 1;
 }
 
 /* The caller runs part 0 and then parts that no thread has begun. So it never waits for a thread
  * that the system has not scheduled. */
 void cr_pool_run(cr_pool *pool, size_t parts, cr_pool_job job, void *context)
 {
-    if (!pool || parts < 2 || !cr_atomic_flag_take(&pool->turn)) {
+    if (!pool || parts < 2 || !cr_atomic_flag_take(&pool->in_use)) {
         job(context, 0, 1);
         return;
     }
     cr_os_lock(&pool->monitor);
     pool->job = job;
     pool->context = context;
-    pool->parts = pool->left = parts;
+    pool->parts = pool->unfinished = parts;
     pool->next = 1;
     cr_os_unlock(&pool->monitor);
     for (size_t i = 1; i < parts; i++) cr_os_wake(&pool->monitor, BEGIN);
     job(context, 0, parts);
     cr_os_lock(&pool->monitor);
-    pool->left--;
-    help(pool);
-    while (pool->left) cr_os_wait(&pool->monitor, DONE);
+    pool->unfinished--;
+    run_parts(pool);
+    while (pool->unfinished) cr_os_wait(&pool->monitor, DONE);
     cr_os_unlock(&pool->monitor);
-    cr_atomic_flag_release(&pool->turn);
+    cr_atomic_flag_release(&pool->in_use);
 }
 
 certreg_status cr_pool_create(size_t threads, certreg_error *why, cr_pool **out)
@@ -99,18 +100,18 @@ certreg_status cr_pool_create(size_t threads, certreg_error *why, cr_pool **out)
     if (!pool)
         return cr_error_set(why, CERTREG_E_NO_MEMORY, "no memory for a pool of %zu threads",
                             threads);
-    atomic_init(&pool->turn, 0);
-    pool->grain = GRAIN;
+    atomic_init(&pool->in_use, 0);
+    pool->normals_per_thread = NORMALS_PER_THREAD;
     cr_os_monitor_init(&pool->monitor);
-    int failed = 0;
-    for (; !failed && pool->workers + 1 < threads; pool->workers += !failed)
-        failed = cr_os_start(&pool->worker[pool->workers], STACK_BYTES, work, pool);
-    if (failed) {
-        const size_t got = pool->workers + 1;
+    int code = 0;
+    for (; !code && pool->workers + 1 < threads; pool->workers += !code)
+        code = cr_os_start(&pool->worker[pool->workers], STACK_BYTES, worker_main, pool);
+    if (code) {
+        const size_t started = pool->workers + 1;
         cr_pool_destroy(pool, 0);
         return cr_error_set(why, CERTREG_E_NO_MEMORY,
-                            "only %zu of %zu threads could be started: %s", got, threads,
-                            strerror(failed));
+                            "only %zu of %zu threads could be started: %s", started, threads,
+                            strerror(code));
     }
     *out = pool;
     return CERTREG_OK;
@@ -121,7 +122,7 @@ void cr_pool_destroy(cr_pool *pool, int forked)
     if (!pool) return;
     if (!forked) {
         cr_os_lock(&pool->monitor);
-        pool->quit = 1;
+        pool->stop = 1;
         cr_os_wake_all(&pool->monitor, BEGIN);
         cr_os_unlock(&pool->monitor);
         for (size_t i = 0; i < pool->workers; i++) cr_os_join(pool->worker[i]);

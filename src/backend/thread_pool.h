@@ -22,25 +22,25 @@ size_t cr_pool_threads(const cr_pool *);
  * costs as much as several thousand normals. */
 size_t cr_pool_useful_threads(const cr_pool *, size_t normals);
 /* For tests: makes every amount of work worth all threads. */
-void cr_pool_set_spinning(cr_pool *);
+void cr_pool_use_all_threads(cr_pool *);
 /* Calls job(context, part, parts) once for every part and returns when all parts are done; parts is
  * at most the number of threads. The calling thread runs part 0. It runs the whole job as one part
  * if the pool is NULL or in use by another caller, or if parts is 1. */
 void cr_pool_run(cr_pool *, size_t parts, cr_pool_job job, void *context);
 
-/* The calling thread's watch, shared by all parts of a job. */
-typedef struct cr_lookout {
-    cr_deadline *watch;
-    uintptr_t caller; /* cr_os_thread_number: only this thread reads the clock */
-    atomic_int late;
-} cr_lookout;
+/* The calling thread's deadline, shared by all parts of a job. */
+typedef struct cr_job_deadline {
+    cr_deadline *deadline;
+    uintptr_t caller_thread; /* cr_os_thread_id: only this thread reads the clock */
+    atomic_int expired;
+} cr_job_deadline;
 
-/* Checks between two steps if the job is late. */
-static inline int cr_lookout_late(cr_lookout *l)
+/* Checks between two steps if the job's deadline has expired. */
+static inline int cr_job_deadline_expired(cr_job_deadline *job)
 {
-    if (cr_os_thread_number() == l->caller && cr_deadline_late(l->watch))
-        atomic_store_explicit(&l->late, 1, memory_order_relaxed);
-    return atomic_load_explicit(&l->late, memory_order_relaxed);
+    if (cr_os_thread_id() == job->caller_thread && cr_deadline_late(job->deadline))
+        atomic_store_explicit(&job->expired, 1, memory_order_relaxed);
+    return atomic_load_explicit(&job->expired, memory_order_relaxed);
 }
 
 #endif

@@ -15,13 +15,13 @@ typedef struct cr_arena {
 } cr_arena;
 
 /* Returns a*b, or SIZE_MAX if that overflows: a wrapped product could be allocated. */
-static inline size_t cr_arena_times(size_t a, size_t b)
+static inline size_t cr_arena_product(size_t a, size_t b)
 {
     return b && a > SIZE_MAX / b ? SIZE_MAX : a * b;
 }
 
 /* Places `count` elements of `size` bytes; returns NULL while counting. */
-static inline void *cr_arena_take(cr_arena *arena, size_t count, size_t size)
+static inline void *cr_arena_alloc(cr_arena *arena, size_t count, size_t size)
 {
     const size_t align = arena->align ? arena->align : CR_ALIGN,
                  at = (arena->used + align - 1) & ~(align - 1);

@@ -2,47 +2,47 @@
 #include "base/call_guard.h"
 #include "base/os.h"
 
-void cr_call_guard_init(cr_call_guard *busy)
+void cr_call_guard_init(cr_call_guard *guard)
 {
-    atomic_init(&busy->taken, 0);
-    busy->process = cr_os_process();
+    atomic_init(&guard->taken, 0);
+    guard->process = cr_os_process();
 }
 
-int cr_call_guard_is_foreign(const cr_call_guard *busy)
+int cr_call_guard_is_foreign(const cr_call_guard *guard)
 {
-    return busy->process != cr_os_process();
+    return guard->process != cr_os_process();
 }
 
-certreg_status cr_call_guard_enter(cr_call_guard *busy, certreg_error *error)
+certreg_status cr_call_guard_enter(cr_call_guard *guard, certreg_error *error)
 {
     /* Before the flag: in a child, the flag of a call that ran during the fork stays taken. */
-    if (cr_call_guard_is_foreign(busy))
+    if (cr_call_guard_is_foreign(guard))
         return cr_error_set(error, CERTREG_E_WRONG_STATE,
                             "the handle was made in another process; create one after fork");
-    if (!cr_atomic_flag_take(&busy->taken)) return CERTREG_E_BUSY;
-    cr_environment_enter(&busy->callers);
+    if (!cr_atomic_flag_take(&guard->taken)) return CERTREG_E_BUSY;
+    cr_environment_enter(&guard->saved_environment);
     cr_error_clear(error);
     return CERTREG_OK;
 }
 
-certreg_status cr_call_guard_leave(cr_call_guard *busy, certreg_status status)
+certreg_status cr_call_guard_leave(cr_call_guard *guard, certreg_status status)
 {
-    cr_environment_leave(&busy->callers);
-    cr_atomic_flag_release(&busy->taken);
+    cr_environment_leave(&guard->saved_environment);
+    cr_atomic_flag_release(&guard->taken);
     return status;
 }
 
-void cr_call_guard_out(const cr_call_guard *busy)
+void cr_call_guard_out(const cr_call_guard *guard)
 {
-    cr_environment_leave(&busy->callers);
+    cr_environment_leave(&guard->saved_environment);
 }
 
-void cr_call_guard_in(cr_call_guard *busy)
+void cr_call_guard_in(cr_call_guard *guard)
 {
-    cr_environment_enter(&busy->callers);
+    cr_environment_enter(&guard->saved_environment);
 }
 
-const certreg_error *cr_call_guard_error(const cr_call_guard *busy, const certreg_error *error)
+const certreg_error *cr_call_guard_error(const cr_call_guard *guard, const certreg_error *error)
 {
     static const certreg_error running = {
         .struct_size = sizeof running,
@@ -51,6 +51,6 @@ const certreg_error *cr_call_guard_error(const cr_call_guard *busy, const certre
         .row = -1,
         .output = -1,
         .text = "another call is running on the handle, around this callback or on another thread"};
-    const int taken = atomic_load_explicit(&busy->taken, memory_order_acquire);
-    return taken && !cr_call_guard_is_foreign(busy) ? &running : error;
+    const int taken = atomic_load_explicit(&guard->taken, memory_order_acquire);
+    return taken && !cr_call_guard_is_foreign(guard) ? &running : error;
 }

@@ -29,8 +29,8 @@ static inline void cr_atomic_flag_release(cr_atomic_flag *flag)
 
 typedef struct cr_call_guard {
     cr_atomic_flag taken;
-    int64_t process; /* that made the handle */
-    fenv_t callers;  /* the caller's environment during a call */
+    int64_t process;          /* that made the handle */
+    fenv_t saved_environment; /* the caller's, during a call */
 } cr_call_guard;
 
 /* Initializes the guard of a new handle. */

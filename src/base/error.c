@@ -17,14 +17,14 @@ void cr_error_clear(certreg_error *error)
 
 /* Prints in the locale "C", so that numbers have a decimal point in every program. (newlocale does
  * not allocate this locale.) */
-static void print_plainly(char *out, size_t room, const char *format, va_list arguments)
+static void format_in_c_locale(char *out, size_t capacity, const char *format, va_list arguments)
 {
-    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0),
-                   theirs = plain ? uselocale(plain) : (locale_t)0;
-    vsnprintf(out, room, format, arguments);
-    if (!plain) return;
-    uselocale(theirs);
-    freelocale(plain);
+    const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0),
+                   previous = c_locale ? uselocale(c_locale) : (locale_t)0;
+    vsnprintf(out, capacity, format, arguments);
+    if (!c_locale) return;
+    uselocale(previous);
+    freelocale(c_locale);
 }
 
 certreg_status cr_error_set(certreg_error *error, certreg_status status, const char *format, ...)
@@ -34,7 +34,7 @@ certreg_status cr_error_set(certreg_error *error, certreg_status status, const c
     error->status = status;
     va_list arguments;
     va_start(arguments, format);
-    print_plainly(error->text, sizeof error->text, format, arguments);
+    format_in_c_locale(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
     return status;
 }

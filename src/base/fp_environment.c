@@ -4,13 +4,13 @@
 
 /* FE_DFL_ENV also clears the bits of x86-64 and AArch64 that flush subnormal numbers to zero, which
  * ISO C does not promise; tests check it. */
-void cr_environment_enter(fenv_t *callers)
+void cr_environment_enter(fenv_t *saved)
 {
-    fegetenv(callers);
+    fegetenv(saved);
     fesetenv(FE_DFL_ENV);
 }
 
-void cr_environment_leave(const fenv_t *callers)
+void cr_environment_leave(const fenv_t *saved)
 {
-    fesetenv(callers);
+    fesetenv(saved);
 }

@@ -5,9 +5,9 @@
 #define CR_BASE_FP_ENVIRONMENT_H
 #include <fenv.h>
 
-/* Saves the current environment to *callers and sets the default one. */
-void cr_environment_enter(fenv_t *callers);
+/* Saves the current environment to *saved and sets the default one. */
+void cr_environment_enter(fenv_t *saved);
 /* Restores the saved environment. */
-void cr_environment_leave(const fenv_t *callers);
+void cr_environment_leave(const fenv_t *saved);
 
 #endif

@@ -3,11 +3,11 @@
 #define CR_BASE_HANDLE_MEMORY_H
 #include "base/error.h"
 
-/* Sets *out to `need` zeroed bytes: the plan's memory of `bytes` bytes, or an allocated block if
- * that is NULL (*owned is 1). INVALID if the plan's memory is not aligned to 64 bytes, SMALL_MEMORY
- * if it is too small. */
-certreg_status cr_handle_alloc(void *memory, size_t bytes, size_t need, int32_t *owned, void **out,
-                               certreg_error *why);
+/* Sets *out to `required` zeroed bytes: the plan's memory of `bytes` bytes, or an allocated block
+ * if that is NULL (*owned is 1). INVALID if the plan's memory is not aligned to 64 bytes,
+ * SMALL_MEMORY if it is too small. */
+certreg_status cr_handle_alloc(void *memory, size_t bytes, size_t required, int32_t *owned,
+                               void **out, certreg_error *why);
 /* Releases an allocated block. */
 void cr_handle_release(void *memory);
 

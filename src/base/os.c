@@ -18,19 +18,20 @@
 #define LARGE ((size_t)16 << 20)
 #define HUGE_PAGE ((size_t)2 << 20)
 
-void *cr_os_take(size_t bytes)
+void *cr_os_alloc(size_t bytes)
 {
     const size_t align = bytes < LARGE ? CR_ALIGN : HUGE_PAGE;
     if (bytes > SIZE_MAX - align) return NULL;
-    const size_t whole = (bytes + align - 1) / align * align;
-    void *taken = aligned_alloc(align, whole);
+    const size_t rounded = (bytes + align - 1) / align * align;
+    void *memory = aligned_alloc(align, rounded);
 #if defined(MADV_HUGEPAGE)
-    if (taken && bytes >= LARGE) madvise(taken, whole, MADV_HUGEPAGE); /* a refusal is no failure */
+    if (memory && bytes >= LARGE)
+        madvise(memory, rounded, MADV_HUGEPAGE); /* a refusal is no failure */
 #endif
-    return taken;
+    return memory;
 }
 
-void cr_os_release(void *memory)
+void cr_os_free(void *memory)
 {
     free(memory);
 }
@@ -56,35 +57,35 @@ int64_t cr_os_process(void)
     return (int64_t)getpid();
 }
 
-int32_t cr_os_processors(int32_t most)
+int32_t cr_os_processors(int32_t max)
 {
     const long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n < most ? (int32_t)n : most;
+    return n < 1 ? 1 : n < max ? (int32_t)n : max;
 }
 
 /* ---- loaded files */
 /* Returns the path in a line of /proc/self/maps if the line is complete and covers this code. */
 static char *path_of(char *line)
 {
-    const uintptr_t here = (uintptr_t)cr_os_own_file;
+    const uintptr_t address = (uintptr_t)cr_os_library_path;
     char *end, *path = strchr(line, '/'), *newline = strchr(line, '\n');
     const unsigned long long from = strtoull(line, &end, 16),
                              to = *end == '-' ? strtoull(end + 1, NULL, 16) : 0;
-    if (here < from || here >= to || !path || !newline) return NULL;
+    if (address < from || address >= to || !path || !newline) return NULL;
     *newline = 0;
     return strstr(path, " (deleted)") ? NULL : path;
 }
 
 /* Why not dladdr: its path may be relative to a working directory that has changed since, and for
  * a program that contains the library it is the name that the caller of exec chose. */
-int cr_os_own_file(char *path, size_t room)
+int cr_os_library_path(char *path, size_t capacity)
 {
     char line[4096 + 128];
     const char *found = NULL;
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps && !found && fgets(line, sizeof line, maps)) found = path_of(line);
     if (maps) fclose(maps);
-    return found && (size_t)snprintf(path, room, "%s", found) < room;
+    return found && (size_t)snprintf(path, capacity, "%s", found) < capacity;
 }
 
 int cr_os_load(const char *path, const char *name, void *function, const char **reason)
@@ -102,15 +103,15 @@ int cr_os_start(cr_os_thread *thread, size_t stack_bytes, void *(*work)(void *),
 {
     pthread_attr_t attributes;
     sigset_t all, before;
-    int failed = pthread_attr_init(&attributes);
-    if (failed) return failed;
+    int code = pthread_attr_init(&attributes);
+    if (code) return code;
     pthread_attr_setstacksize(&attributes, stack_bytes);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* a thread is born with its creator's mask */
-    failed = pthread_create(thread, &attributes, work, argument);
+    code = pthread_create(thread, &attributes, work, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
-    return failed;
+    return code;
 }
 
 void cr_os_join(cr_os_thread thread)
@@ -118,7 +119,7 @@ void cr_os_join(cr_os_thread thread)
     pthread_join(thread, NULL);
 }
 
-uintptr_t cr_os_thread_number(void)
+uintptr_t cr_os_thread_id(void)
 {
     return (uintptr_t)pthread_self();
 }

@@ -10,9 +10,9 @@
 
 /* Returns memory that is aligned to CR_ALIGN bytes and not initialized, or NULL. Large blocks are
  * on huge pages if the system has them. */
-void *cr_os_take(size_t bytes);
-/* Releases memory of cr_os_take. Accepts NULL. */
-void cr_os_release(void *memory);
+void *cr_os_alloc(size_t bytes);
+/* Releases memory of cr_os_alloc. Accepts NULL. */
+void cr_os_free(void *memory);
 
 /* Returns seconds of a monotonic clock. The argument, for use in a watch, is ignored. */
 double cr_os_now(void *unused);
@@ -23,12 +23,12 @@ int cr_os_random64(uint64_t *out);
 
 /* Returns the number of the calling process. */
 int64_t cr_os_process(void);
-/* Returns the number of online processors, at least 1 and at most `most`. */
-int32_t cr_os_processors(int32_t most);
+/* Returns the number of online processors, at least 1 and at most `max`. */
+int32_t cr_os_processors(int32_t max);
 
 /* Writes the absolute path of the file that contains this code. Returns 0 if the path is unknown or
- * needs more than `room` bytes. */
-int cr_os_own_file(char *path, size_t room);
+ * needs more than `capacity` bytes. */
+int cr_os_library_path(char *path, size_t capacity);
 /* Opens a shared object until the process ends, and sets the function pointer at `function` to its
  * function of this name. Returns 0 if the object cannot be opened, with *reason, or lacks the
  * function, with *reason = NULL. */
@@ -43,7 +43,7 @@ int cr_os_start(cr_os_thread *thread, size_t stack_bytes, void *(*work)(void *),
 /* Waits until the thread has ended. */
 void cr_os_join(cr_os_thread thread);
 /* Returns a number that no other living thread has. */
-uintptr_t cr_os_thread_number(void);
+uintptr_t cr_os_thread_id(void);
 
 /* A lock, and two conditions to wait for while holding it. */
 typedef struct cr_os_monitor {

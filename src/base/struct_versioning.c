@@ -4,71 +4,72 @@
 #include "base/struct_sizes.h"
 #include <string.h>
 
-certreg_status cr_struct_check(const void *theirs, size_t oldest, const char *name,
+certreg_status cr_struct_check(const void *input, size_t min_size, const char *name,
                                certreg_error *why)
 {
-    if (!theirs) return cr_error_set(why, CERTREG_E_INVALID, "%s is NULL", name);
+    if (!input) return cr_error_set(why, CERTREG_E_INVALID, "%s is NULL", name);
     uint32_t size;
-    memcpy(&size, theirs, sizeof size);
-    if (size < oldest || size % 8 != 0 || size > CR_STRUCT_LARGEST)
+    memcpy(&size, input, sizeof size);
+    if (size < min_size || size % 8 != 0 || size > CR_STRUCT_MAX_SIZE)
         return cr_error_set(why, CERTREG_E_INVALID,
                             "%s.struct_size is %u; set it to sizeof the struct (%zu)", name, size,
-                            oldest);
+                            min_size);
     return CERTREG_OK;
 }
 
-certreg_status cr_struct_read(void *ours, size_t known, size_t oldest, const void *theirs,
+certreg_status cr_struct_read(void *copy, size_t copy_size, size_t min_size, const void *input,
                               const char *name, certreg_error *why)
 {
-    certreg_status status = cr_struct_check(theirs, oldest, name, why);
+    certreg_status status = cr_struct_check(input, min_size, name, why);
     if (status) return status;
     uint32_t size;
-    memcpy(&size, theirs, sizeof size);
-    for (size_t i = known; i < size; i++)
-        if (((const unsigned char *)theirs)[i])
+    memcpy(&size, input, sizeof size);
+    for (size_t i = copy_size; i < size; i++)
+        if (((const unsigned char *)input)[i])
             return cr_error_set(
                 why, CERTREG_E_VERSION,
                 "%s sets a field that this version of the library does not know (byte "
                 "%zu): leave it zero, or use a newer library",
                 name, i);
-    memset(ours, 0, known);
-    memcpy(ours, theirs, size < known ? size : known);
+    memset(copy, 0, copy_size);
+    memcpy(copy, input, size < copy_size ? size : copy_size);
     return CERTREG_OK;
 }
 
-certreg_status cr_struct_element(void *ours, size_t known, const void *array, size_t index,
+certreg_status cr_struct_element(void *copy, size_t copy_size, const void *array, size_t index,
                                  const char *name, certreg_error *why)
 {
-    uint32_t step, mine = (uint32_t)known;
-    memcpy(&step, array, sizeof step);
-    const unsigned char *theirs = (const unsigned char *)array + index * step;
-    for (size_t i = known; i < step; i++)
-        if (theirs[i])
+    uint32_t stride, size = (uint32_t)copy_size;
+    memcpy(&stride, array, sizeof stride);
+    const unsigned char *element = (const unsigned char *)array + index * stride;
+    for (size_t i = copy_size; i < stride; i++)
+        if (element[i])
             return cr_error_set(
                 why, CERTREG_E_VERSION,
                 "%s[%zu] sets a field that this version of the library does not know: "
                 "leave it zero, or use a newer library",
                 name, index);
-    memset(ours, 0, known);
-    memcpy(ours, theirs, step < known ? step : known);
-    memcpy(ours, &mine, sizeof mine);
+    memset(copy, 0, copy_size);
+    memcpy(copy, element, stride < copy_size ? stride : copy_size);
+    memcpy(copy, &size, sizeof size);
     return CERTREG_OK;
 }
 
-void cr_struct_write(void *theirs, uint32_t size, const void *ours, size_t known)
+void cr_struct_write(void *output, uint32_t output_size, const void *source, size_t source_size)
 {
-    if (size < sizeof size) return;
-    memcpy(theirs, ours, size < known ? size : known);
-    if (size > known) memset((unsigned char *)theirs + known, 0, size - known);
-    memcpy(theirs, &size, sizeof size);
+    if (output_size < sizeof output_size) return;
+    memcpy(output, source, output_size < source_size ? output_size : source_size);
+    if (output_size > source_size)
+        memset((unsigned char *)output + source_size, 0, output_size - source_size);
+    memcpy(output, &output_size, sizeof output_size);
 }
 
-void cr_struct_write_empty(void *theirs, size_t oldest, const void *nothing, size_t known)
+void cr_struct_write_empty(void *output, size_t min_size, const void *empty, size_t empty_size)
 {
     uint32_t size;
-    if (cr_struct_check(theirs, oldest, "out", NULL)) return;
-    memcpy(&size, theirs, sizeof size);
-    cr_struct_write(theirs, size, nothing, known);
+    if (cr_struct_check(output, min_size, "out", NULL)) return;
+    memcpy(&size, output, sizeof size);
+    cr_struct_write(output, size, empty, empty_size);
 }
 
 certreg_status cr_constraints_check(uint32_t constraints, const char *field, certreg_error *why)
@@ -81,8 +82,8 @@ certreg_status cr_constraints_check(uint32_t constraints, const char *field, cer
     return CERTREG_OK;
 }
 
-void cr_error_copy_out(certreg_error *theirs, const certreg_error *ours)
+void cr_error_copy_out(certreg_error *output, const certreg_error *error)
 {
-    if (theirs && theirs->struct_size <= CR_STRUCT_LARGEST)
-        cr_struct_write(theirs, theirs->struct_size, ours, sizeof *ours);
+    if (output && output->struct_size <= CR_STRUCT_MAX_SIZE)
+        cr_struct_write(output, output->struct_size, error, sizeof *error);
 }

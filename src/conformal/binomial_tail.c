@@ -26,7 +26,7 @@ double cr_binomial_tail_density(const cr_binomial_tail *f, double t)
 }
 
 /* The derivative of the density's logarithm. */
-static double slope_at(const cr_binomial_tail *f, double t)
+static double log_density_slope(const cr_binomial_tail *f, double t)
 {
     const double x = t + f->shift, pdf = cr_normal_pdf(x);
     return (f->above - 1) * pdf / cr_normal_cdf(x) - (f->rank - 1) * pdf / cr_normal_sf(x) - x;
@@ -39,13 +39,13 @@ double cr_binomial_tail_mode(const cr_binomial_tail *f)
     double lo = -10 - f->shift, hi = 10 - f->shift;
     for (int i = 0; i < HALVINGS; i++) {
         const double t = 0.5 * (lo + hi);
-        if (slope_at(f, t) > 0) lo = t;
+        if (log_density_slope(f, t) > 0) lo = t;
         else hi = t;
     }
     return 0.5 * (lo + hi);
 }
 
-double cr_binomial_tail_reaches(const cr_binomial_tail *f, double value)
+double cr_binomial_tail_quantile(const cr_binomial_tail *f, double value)
 {
     double lo = -38 - f->shift, hi = 38 - f->shift;
     for (int i = 0; i < HALVINGS; i++) {
@@ -57,35 +57,37 @@ double cr_binomial_tail_reaches(const cr_binomial_tail *f, double value)
 }
 
 /* ---- the grid */
-static const double least = -8, most = 8.5; /* limits of rises, as quantiles */
+static const double min_quantile = -8, max_quantile = 8.5; /* limits of ramps, as quantiles */
 
 /* The arc sine of the root of a fraction has a standard deviation that depends on the number of
  * samples only, 1/(2 sqrt(samples)). */
-static double at_angle(double angle)
+static double quantile_at_angle(double angle)
 {
-    const double within = fmin(fmax(angle, 0), 0.5 * CR_PI), s = sin(within), c = cos(within);
-    const double t = s < c ? cr_normal_quantile(s * s) : cr_normal_quantile_sf(c * c);
-    return fmin(fmax(t, least), most);
+    const double clamped = fmin(fmax(angle, 0), 0.5 * CR_PI), sine = sin(clamped),
+                 cosine = cos(clamped);
+    const double t = sine < cosine ? cr_normal_quantile(sine * sine)
+                                   : cr_normal_quantile_sf(cosine * cosine);
+    return fmin(fmax(t, min_quantile), max_quantile);
 }
 
-cr_tail_ramp cr_tail_rise(const cr_binomial_tail *f, double band)
+cr_tail_ramp cr_tail_ramp_of(const cr_binomial_tail *f, double band)
 {
-    const double n = f->above + f->rank - 1, middle = asin(sqrt((f->above - 0.5) / n)),
+    const double n = f->above + f->rank - 1, center = asin(sqrt((f->above - 0.5) / n)),
                  half = 0.5 * band / sqrt(n);
-    return (cr_tail_ramp){n, f->shift, at_angle(middle - half) - f->shift,
-                          at_angle(middle + half) - f->shift};
+    return (cr_tail_ramp){n, f->shift, quantile_at_angle(center - half) - f->shift,
+                          quantile_at_angle(center + half) - f->shift};
 }
 
-double cr_tail_next(const cr_tail_ramp *rises, int count, double t, double share)
+double cr_tail_ramp_next(const cr_tail_ramp *ramps, int count, double t, double step_fraction)
 {
-    double step = INFINITY;
+    double next_step = INFINITY;
     for (int i = 0; i < count; i++) {
-        const cr_tail_ramp *r = rises + i;
-        if (t < r->begin) step = fmin(step, r->begin - t);
+        const cr_tail_ramp *r = ramps + i;
+        if (t < r->begin) next_step = fmin(next_step, r->begin - t);
         if (t < r->begin || t >= r->end) continue;
         const double x = t + r->shift, p = cr_normal_cdf(x), q = cr_normal_sf(x),
                      deviation = sqrt(p * q / r->samples) / cr_normal_pdf(x);
-        step = fmin(step, share * fmin(deviation, 0.5));
+        next_step = fmin(next_step, step_fraction * fmin(deviation, 0.5));
     }
-    return t + step;
+    return t + next_step;
 }

@@ -16,17 +16,17 @@ double cr_binomial_tail_value(const cr_binomial_tail *, double t);
 double cr_binomial_tail_density(const cr_binomial_tail *, double t);
 double cr_binomial_tail_mode(const cr_binomial_tail *);
 /* Returns the t at which the tail reaches the value, in (0, 1). */
-double cr_binomial_tail_reaches(const cr_binomial_tail *, double value);
+double cr_binomial_tail_quantile(const cr_binomial_tail *, double value);
 
 /* ---- a grid of points t, dense in the rise of each of several tails */
 typedef struct cr_tail_ramp { /* where a tail rises */
     double samples, shift, begin, end;
 } cr_tail_ramp;
 
-/* Returns the rise up to `band` standard deviations from its middle. */
-cr_tail_ramp cr_tail_rise(const cr_binomial_tail *, double band);
-/* Returns the next point, `share` of a standard deviation from t or less; infinite after the last
- * rise. */
-double cr_tail_next(const cr_tail_ramp *rises, int count, double t, double share);
+/* Returns the rise up to `band` standard deviations from its center. */
+cr_tail_ramp cr_tail_ramp_of(const cr_binomial_tail *, double band);
+/* Returns the next point, `step_fraction` of a standard deviation from t or less; infinite after
+ * the last rise. */
+double cr_tail_ramp_next(const cr_tail_ramp *ramps, int count, double t, double step_fraction);
 
 #endif

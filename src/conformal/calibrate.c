@@ -8,20 +8,20 @@
 #include <math.h>
 
 /* Fixes, at the first point, the facts that all points must share. */
-static void describe(cr_view *v, const cr_score_source *s, certreg_calibration *c)
+static void fix_setting(cr_view *v, const cr_score_source *s, certreg_calibration *c)
 {
     c->sigma = v->input.sigma;
     c->seed = v->input.noise.seed;
-    c->model = cr_conformal_model(v, c);
+    c->model = cr_conformal_model_digest(v, c);
     c->samples = s->count;
     c->digest = CR_HASH_START;
     c->first_noise = c->last_noise = v->input.noise.noise_id;
 }
 
-static certreg_status agrees(cr_view *v, const cr_score_source *s, const certreg_calibration *c,
-                             certreg_error *why)
+static certreg_status check_agreement(cr_view *v, const cr_score_source *s,
+                                      const certreg_calibration *c, certreg_error *why)
 {
-    const certreg_status status = cr_conformal_same(v, c, why);
+    const certreg_status status = cr_conformal_check_same(v, c, why);
     if (status) return status;
     if (v->input.noise.seed != c->seed)
         return cr_error_set(why, CERTREG_E_MISMATCH,
@@ -55,14 +55,14 @@ static void add_scores(const cr_score_source *s, certreg_calibration *c)
     }
 }
 
-static certreg_status add_point(const cr_context *w, certreg_calibration *theirs,
+static certreg_status add_point(const cr_context *w, certreg_calibration *caller_calibration,
                                 const double *truth)
 {
     cr_view *v = w->record;
     certreg_error *why = w->why;
     certreg_calibration c;
-    cr_score_source scored;
-    certreg_status status = cr_conformal_read(theirs, &c, why);
+    cr_score_source source;
+    certreg_status status = cr_conformal_read(caller_calibration, &c, why);
     if (!status) status = cr_conformal_check_outputs(v, &c, why);
     if (!status && c.count == c.capacity)
         status =
@@ -70,18 +70,18 @@ static certreg_status add_point(const cr_context *w, certreg_calibration *theirs
                          "calibration.capacity is %llu, and it has that many points: make room",
                          (unsigned long long)c.capacity);
     if (!status) status = cr_conformal_check_truth(v, &c, truth, why);
-    if (!status) status = cr_conformal_samples(v, &c, &scored, why);
+    if (!status) status = cr_conformal_samples(v, &c, &source, why);
     if (!status) status = cr_conformal_check_noise(v, why);
-    if (!status && c.count) status = agrees(v, &scored, &c, why);
+    if (!status && c.count) status = check_agreement(v, &source, &c, why);
     if (status) return status;
-    if (!c.count) describe(v, &scored, &c);
-    scored.truth = truth;
-    scored.failed = INFINITY;
-    add_scores(&scored, &c);
+    if (!c.count) fix_setting(v, &source, &c);
+    source.truth = truth;
+    source.failed = INFINITY;
+    add_scores(&source, &c);
     c.last_noise = v->input.noise.noise_id;
-    c.outputs = theirs->outputs; /* a default stays what it is */
+    c.outputs = caller_calibration->outputs; /* a default stays what it is */
     cr_query_log_remember_now(w->record, 0);
-    cr_struct_write(theirs, theirs->struct_size, &c, sizeof c);
+    cr_struct_write(caller_calibration, caller_calibration->struct_size, &c, sizeof c);
     return CERTREG_OK;
 }
 

@@ -25,8 +25,8 @@ typedef struct cr_score_source { /* samples and a truth */
 double cr_conformal_score(const void *of, size_t i);
 
 /* Reads a caller's calibration, and resolves its defaults. */
-certreg_status cr_conformal_read(const certreg_calibration *theirs, certreg_calibration *out,
-                                 certreg_error *why);
+certreg_status cr_conformal_read(const certreg_calibration *caller_calibration,
+                                 certreg_calibration *out, certreg_error *why);
 /* Fails for outputs that the model lacks or that do not suit the score, and for an invalid unit. */
 certreg_status cr_conformal_check_outputs(cr_view *, const certreg_calibration *,
                                           certreg_error *why);
@@ -38,9 +38,9 @@ certreg_status cr_conformal_samples(cr_view *, const certreg_calibration *, cr_s
 certreg_status cr_conformal_check_truth(cr_view *, const certreg_calibration *, const double *truth,
                                         certreg_error *why);
 /* Fails if sigma, scale or model of the present input differ from the calibration's. */
-certreg_status cr_conformal_same(cr_view *, const certreg_calibration *, certreg_error *why);
+certreg_status cr_conformal_check_same(cr_view *, const certreg_calibration *, certreg_error *why);
 /* A digest of what makes scores comparable. */
-uint64_t cr_conformal_model(cr_view *, const certreg_calibration *);
+uint64_t cr_conformal_model_digest(cr_view *, const certreg_calibration *);
 
 /* Fails if radii in units of sigma would be too large for the rounded noise. */
 certreg_status cr_conformal_check_noise(cr_view *, certreg_error *why);
@@ -50,10 +50,10 @@ uint64_t cr_conformal_digest(const certreg_calibration *, const certreg_rule *);
 
 /* The setting of the weights, with a shift that covers the rounding of noise. */
 cr_weights_setting cr_conformal_setting(const certreg_coverage *);
-/* Writes changes that each make a rule possible with at most `points` points: `before`, then the
+/* Writes changes that each make a rule possible with at most `points` points: `prefix`, then the
  * changes with ", or " between them. Empty if no single change is enough. */
-void cr_conformal_advise(const certreg_coverage *, uint64_t points, const char *before,
-                         char *advice, size_t room);
+void cr_conformal_advise(const certreg_coverage *, uint64_t points, const char *prefix,
+                         char *advice, size_t capacity);
 
 /* ---- interval.c: the points in at least `depth` of several intervals (theory 12.5) */
 /* `count` closed intervals [lo[i], hi[i]], lo[i] <= hi[i], and 1 <= depth <= count. Replaces them

@@ -1,99 +1,103 @@
-/* The simplex algorithm on the dual: maximise least*y over y >= 0 subject to rows^T*y <= cost, from
+/* The simplex algorithm on the dual: maximise bound*y over y >= 0 subject to rows^T*y <= cost, from
  * the basis of slacks. x is the prices. The result is a proposal: weight_function.c makes it valid
  * by the proof of tail_majorant.c. */
 #include "conformal/simplex.h"
 #include <math.h>
 
-enum { STEPS = 500 };
+enum { MAX_STEPS = 500 };
 
 typedef struct basis {
-    const cr_linear_program *p;
-    int column[CR_PROGRAM_MOST]; /* a row of the program; -1 - i: the slack of unknown i */
-    double inverse[CR_PROGRAM_MOST][CR_PROGRAM_MOST];
-    double value[CR_PROGRAM_MOST];
+    const cr_linear_program *program;
+    int column[CR_PROGRAM_MAX_UNKNOWNS]; /* a row of the program; -1 - i: the slack of unknown i */
+    double inverse[CR_PROGRAM_MAX_UNKNOWNS][CR_PROGRAM_MAX_UNKNOWNS];
+    double value[CR_PROGRAM_MAX_UNKNOWNS];
 } basis;
 
-static void begin(basis *b, const double *cost)
+static void init_basis(basis *b, const double *cost)
 {
-    for (int i = 0; i < b->p->unknowns; i++) {
-        for (int k = 0; k < b->p->unknowns; k++) b->inverse[i][k] = i == k;
+    for (int i = 0; i < b->program->unknowns; i++) {
+        for (int k = 0; k < b->program->unknowns; k++) b->inverse[i][k] = i == k;
         b->column[i] = -1 - i;
         b->value[i] = cost[i];
     }
 }
 
-static void price(const basis *b, double *x)
+static void compute_dual_prices(const basis *b, double *x)
 {
-    for (int k = 0; k < b->p->unknowns; k++) x[k] = 0;
-    for (int i = 0; i < b->p->unknowns; i++) {
+    for (int k = 0; k < b->program->unknowns; k++) x[k] = 0;
+    for (int i = 0; i < b->program->unknowns; i++) {
         if (b->column[i] < 0) continue;
-        const double least = b->p->least[b->column[i]];
-        for (int k = 0; k < b->p->unknowns; k++) x[k] += least * b->inverse[i][k];
+        const double bound = b->program->bound[b->column[i]];
+        for (int k = 0; k < b->program->unknowns; k++) x[k] += bound * b->inverse[i][k];
     }
 }
 
 /* Returns the most violated row, or -1 - i if x[i] is the most negative price. */
-static int worst(const basis *b, const double *x, double tolerance)
+static int entering_column(const basis *b, const double *x, double tolerance)
 {
-    int found = CR_PROGRAM_ROWS;
-    for (int i = 0; i < b->p->unknowns; i++) {
+    int entering = CR_PROGRAM_MAX_ROWS;
+    for (int i = 0; i < b->program->unknowns; i++) {
         if (!(-x[i] > tolerance)) continue;
         tolerance = -x[i];
-        found = -1 - i;
+        entering = -1 - i;
     }
-    for (int r = 0; r < b->p->rows; r++) {
-        double lack = b->p->least[r];
-        for (int k = 0; k < b->p->unknowns; k++) lack -= (double)b->p->row[r][k] * x[k];
-        if (!(lack > tolerance)) continue;
-        tolerance = lack;
-        found = r;
+    for (int r = 0; r < b->program->rows; r++) {
+        double violation = b->program->bound[r];
+        for (int k = 0; k < b->program->unknowns; k++)
+            violation -= (double)b->program->row[r][k] * x[k];
+        if (!(violation > tolerance)) continue;
+        tolerance = violation;
+        entering = r;
     }
-    return found;
+    return entering;
 }
 
-/* Sets the change of the basis by one unit of the column. Returns the place that first reaches 0,
+/* Sets the change of the basis by one unit of the column. Returns the row that first reaches 0,
  * or -1. */
-static int leaving(const basis *b, int column, double *given)
+static int ratio_test(const basis *b, int column, double *column_change)
 {
-    int place = -1;
-    double first = INFINITY;
-    for (int i = 0; i < b->p->unknowns; i++) {
+    int pivot_row = -1;
+    double min_ratio = INFINITY;
+    for (int i = 0; i < b->program->unknowns; i++) {
         double sum = column < 0 ? b->inverse[i][-1 - column] : 0;
-        for (int k = 0; column >= 0 && k < b->p->unknowns; k++)
-            sum += b->inverse[i][k] * (double)b->p->row[column][k];
-        given[i] = sum;
-        if (!(sum > 1e-11 && b->value[i] / sum < first)) continue;
-        first = b->value[i] / sum;
-        place = i;
+        for (int k = 0; column >= 0 && k < b->program->unknowns; k++)
+            sum += b->inverse[i][k] * (double)b->program->row[column][k];
+        column_change[i] = sum;
+        if (!(sum > 1e-11 && b->value[i] / sum < min_ratio)) continue;
+        min_ratio = b->value[i] / sum;
+        pivot_row = i;
     }
-    return place;
+    return pivot_row;
 }
 
-static void swap(basis *b, int place, int column, const double *given)
+static void pivot(basis *b, int pivot_row, int column, const double *column_change)
 {
-    const int count = b->p->unknowns;
-    b->value[place] /= given[place];
-    for (int k = 0; k < count; k++) b->inverse[place][k] /= given[place];
+    const int count = b->program->unknowns;
+    b->value[pivot_row] /= column_change[pivot_row];
+    for (int k = 0; k < count; k++) b->inverse[pivot_row][k] /= column_change[pivot_row];
     for (int i = 0; i < count; i++) {
-        if (i == place) continue;
-        for (int k = 0; k < count; k++) b->inverse[i][k] -= given[i] * b->inverse[place][k];
-        b->value[i] = fmax(0, b->value[i] - given[i] * b->value[place]);
+        if (i == pivot_row) continue;
+        for (int k = 0; k < count; k++)
+            b->inverse[i][k] -= column_change[i] * b->inverse[pivot_row][k];
+        b->value[i] = fmax(0, b->value[i] - column_change[i] * b->value[pivot_row]);
     }
-    b->column[place] = column;
+    b->column[pivot_row] = column;
 }
 
-void cr_simplex_solve(const cr_linear_program *p, const double *cost, double tolerance, double *x)
+void cr_simplex_solve(const cr_linear_program *program, const double *cost, double tolerance,
+                      double *x)
 {
-    basis b = {.p = p};
-    double given[CR_PROGRAM_MOST];
-    begin(&b, cost);
-    price(&b, x);
-    for (int step = 0; step < STEPS; step++) {
-        const int column = worst(&b, x, tolerance);
-        const int place = column == CR_PROGRAM_ROWS ? -1 : leaving(&b, column, given);
-        if (place < 0) break;
-        swap(&b, place, column, given);
-        price(&b, x);
+    basis b = {.program = program};
+    double column_change[CR_PROGRAM_MAX_UNKNOWNS];
+    init_basis(&b, cost);
+    compute_dual_prices(&b, x);
+    for (int step = 0; step < MAX_STEPS; step++) {
+        const int column = entering_column(&b, x, tolerance);
+        const int pivot_row = column == CR_PROGRAM_MAX_ROWS ? -1
+                                                            : ratio_test(&b, column, column_change);
+        if (pivot_row < 0) break;
+        pivot(&b, pivot_row, column, column_change);
+        compute_dual_prices(&b, x);
     }
-    for (int k = 0; k < p->unknowns; k++) x[k] = fmax(0, x[k]);
+    for (int k = 0; k < program->unknowns; k++) x[k] = fmax(0, x[k]);
 }

@@ -5,8 +5,8 @@
 #include "conformal/binomial_tail.h"
 #include <math.h>
 
-static const double beyond = 1e-10; /* no grid for tails nearer than this to 0 or 1 */
-static const double rounding = 1e-9, band = 7, share = 0.1, hardly = 1.0005;
+static const double tail_cutoff = 1e-10; /* no grid for tails nearer than this to 0 or 1 */
+static const double rounding = 1e-9, band = 7, grid_fraction = 0.1, negligible_ratio = 1.0005;
 
 typedef struct curve { /* a tail, from one point of the grid to the next */
     cr_binomial_tail f;
@@ -16,7 +16,7 @@ typedef struct curve { /* a tail, from one point of the grid to the next */
     } at, next;
 } curve;
 
-static void look(curve *c, double t)
+static void evaluate_at(curve *c, double t)
 {
     c->at = c->next;
     c->next.value = cr_binomial_tail_value(&c->f, t);
@@ -25,92 +25,93 @@ static void look(curve *c, double t)
 
 /* Bounds the distance of the chord from the tail: by the distance of the point at which the
  * tangents at the ends meet, and by the rise of the tail. */
-static double gap(const curve *c, double run)
+static double chord_error(const curve *c, double width)
 {
-    const double rise = c->next.value - c->at.value, slope = rise / run,
-                 bend = c->next.density - c->at.density,
-                 most = run * (slope - c->at.density) * (c->next.density - slope);
-    return bend != 0 ? fmin(fabs(most / bend), fabs(rise)) : 0;
+    const double rise = c->next.value - c->at.value, slope = rise / width,
+                 density_change = c->next.density - c->at.density,
+                 product = width * (slope - c->at.density) * (c->next.density - slope);
+    return density_change != 0 ? fmin(fabs(product / density_change), fabs(rise)) : 0;
 }
 
 /* The tails with a positive weight, and a as the last. */
-static int curves_of(const cr_tail_majorant *m, curve *some, cr_tail_ramp *rises)
+static int set_curves(const cr_tail_majorant *m, curve *curves, cr_tail_ramp *ramps)
 {
     int count = 0;
     for (int i = 0; i < m->count; i++)
-        if (m->step[i] > 0) some[count++] = (curve){.f = m->b[i], .step = m->step[i]};
-    some[count++] = (curve){.f = m->a};
+        if (m->step[i] > 0) curves[count++] = (curve){.f = m->b[i], .step = m->step[i]};
+    curves[count++] = (curve){.f = m->a};
     for (int i = 0; i < count; i++) {
-        some[i].mode = cr_binomial_tail_mode(&some[i].f);
-        rises[i] = cr_tail_rise(&some[i].f, band);
+        curves[i].mode = cr_binomial_tail_mode(&curves[i].f);
+        ramps[i] = cr_tail_ramp_of(&curves[i].f, band);
     }
     return count;
 }
 
-static double next_of(const curve *some, const cr_tail_ramp *rises, int count, double t,
-                      double last)
+static double next_point(const curve *curves, const cr_tail_ramp *ramps, int count, double t,
+                         double last)
 {
-    double next = fmin(cr_tail_next(rises, count, t, share), last);
+    double next = fmin(cr_tail_ramp_next(ramps, count, t, grid_fraction), last);
     for (int i = 0; i < count; i++)
-        if (t < some[i].mode && some[i].mode < next) next = some[i].mode;
+        if (t < curves[i].mode && curves[i].mode < next) next = curves[i].mode;
     return next;
 }
 
-typedef struct cell { /* loss of polygons: below the weighted tails, and above a */
+typedef struct losses { /* loss of polygons: below the weighted tails, and above a */
     double below, above;
-} cell;
+} losses;
 
-static cell cell_of(const curve *some, int count, double from, double to)
+static losses polygon_losses(const curve *curves, int count, double from, double to)
 {
-    cell c = {0, 0};
+    losses c = {0, 0};
     for (int i = 0; i + 1 < count; i++)
-        if (to <= some[i].mode) c.below += some[i].step * gap(some + i, to - from);
-    if (from >= some[count - 1].mode) c.above = gap(some + count - 1, to - from);
+        if (to <= curves[i].mode) c.below += curves[i].step * chord_error(curves + i, to - from);
+    if (from >= curves[count - 1].mode) c.above = chord_error(curves + count - 1, to - from);
     return c;
 }
 
 /* Ratio of the needed to the present value at a corner between two cells. */
-static double ratio_at(const cr_tail_majorant *m, const curve *some, int count, cell left,
-                       cell right)
+static double ratio_at(const cr_tail_majorant *m, const curve *curves, int count, losses left,
+                       losses right)
 {
-    double have = m->floor - fmax(left.below, right.below);
-    for (int i = 0; i + 1 < count; i++) have += some[i].step * some[i].at.value;
-    const double need = some[count - 1].at.value + fmax(left.above, right.above) + rounding;
-    return have > 0 ? need / have : INFINITY;
+    double present = m->floor - fmax(left.below, right.below);
+    for (int i = 0; i + 1 < count; i++) present += curves[i].step * curves[i].at.value;
+    const double needed = curves[count - 1].at.value + fmax(left.above, right.above) + rounding;
+    return present > 0 ? needed / present : INFINITY;
 }
 
-static void note(cr_violations *lacks, double t, double ratio, double *worst)
+static void record_violation(cr_violations *violations, double t, double ratio, double *worst)
 {
-    if (ratio <= hardly) *worst = hardly;
+    if (ratio <= negligible_ratio) *worst = negligible_ratio;
     if (!(ratio > *worst)) return;
-    if (*worst == hardly && lacks->count < CR_MAJORANT_LACKS) lacks->count++;
-    lacks->t[lacks->count - 1] = t;
+    if (*worst == negligible_ratio && violations->count < CR_MAJORANT_MAX_VIOLATIONS)
+        violations->count++;
+    violations->t[violations->count - 1] = t;
     *worst = ratio;
 }
 
-double cr_majorant_scale(const cr_tail_majorant *m, cr_violations *lacks)
+double cr_majorant_scale(const cr_tail_majorant *m, cr_violations *violations)
 {
-    curve some[CR_MAJORANT_TAILS + 1];
-    cr_tail_ramp rises[CR_MAJORANT_TAILS + 1];
-    const int count = curves_of(m, some, rises);
-    lacks->count = 0;
+    curve curves[CR_MAJORANT_TAILS + 1];
+    cr_tail_ramp ramps[CR_MAJORANT_TAILS + 1];
+    const int count = set_curves(m, curves, ramps);
+    violations->count = 0;
     if (count == 1) return 1 / m->floor;
-    double t = cr_binomial_tail_reaches(&m->a, beyond), worst = hardly;
-    const double last = fmax(t, cr_binomial_tail_reaches(&some[count - 2].f, 1 - beyond));
-    double scale = (beyond + rounding) / m->floor;
-    for (int i = 0; i < count; i++) look(some + i, t);
-    cell left = {0, 0};
+    double t = cr_binomial_tail_quantile(&m->a, tail_cutoff), worst = negligible_ratio;
+    const double last = fmax(t, cr_binomial_tail_quantile(&curves[count - 2].f, 1 - tail_cutoff));
+    double scale = (tail_cutoff + rounding) / m->floor;
+    for (int i = 0; i < count; i++) evaluate_at(curves + i, t);
+    losses left = {0, 0};
     while (t < last) {
-        const double next = next_of(some, rises, count, t, last);
-        for (int i = 0; i < count; i++) look(some + i, next);
-        const cell right = cell_of(some, count, t, next);
-        const double ratio = ratio_at(m, some, count, left, right);
+        const double next = next_point(curves, ramps, count, t, last);
+        for (int i = 0; i < count; i++) evaluate_at(curves + i, next);
+        const losses right = polygon_losses(curves, count, t, next);
+        const double ratio = ratio_at(m, curves, count, left, right);
         scale = fmax(scale, ratio);
-        note(lacks, t, ratio, &worst);
+        record_violation(violations, t, ratio, &worst);
         left = right;
         t = next;
     }
-    for (int i = 0; i < count; i++) look(some + i, t);
-    some[count - 1].at.value = 1; /* right of the grid */
-    return fmax(scale, ratio_at(m, some, count, left, left));
+    for (int i = 0; i < count; i++) evaluate_at(curves + i, t);
+    curves[count - 1].at.value = 1; /* right of the grid */
+    return fmax(scale, ratio_at(m, curves, count, left, left));
 }

@@ -4,7 +4,7 @@
 #define CR_CONFORMAL_TAIL_MAJORANT_H
 #include "conformal/binomial_tail.h"
 
-enum { CR_MAJORANT_TAILS = 25, CR_MAJORANT_LACKS = 64 };
+enum { CR_MAJORANT_TAILS = 25, CR_MAJORANT_MAX_VIOLATIONS = 64 };
 
 typedef struct cr_tail_majorant { /* floor + the sum of step*b, which has to be at least a */
     double floor, step[CR_MAJORANT_TAILS];
@@ -13,7 +13,7 @@ typedef struct cr_tail_majorant { /* floor + the sum of step*b, which has to be 
 } cr_tail_majorant;
 
 typedef struct cr_violations { /* points at which it is smaller: the worst of each stretch */
-    double t[CR_MAJORANT_LACKS];
+    double t[CR_MAJORANT_MAX_VIOLATIONS];
     int count;
 } cr_violations;
 

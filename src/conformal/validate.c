@@ -34,7 +34,7 @@ certreg_status cr_conformal_check_outputs(cr_view *v, const certreg_calibration 
     return CERTREG_OK;
 }
 
-static int is_score(int32_t score)
+static int is_known_score(int32_t score)
 {
     switch ((enum certreg_score)score) {
     case CERTREG_SCORE_NORM:
@@ -44,13 +44,13 @@ static int is_score(int32_t score)
     return 0;
 }
 
-certreg_status cr_conformal_read(const certreg_calibration *theirs, certreg_calibration *out,
-                                 certreg_error *why)
+certreg_status cr_conformal_read(const certreg_calibration *caller_calibration,
+                                 certreg_calibration *out, certreg_error *why)
 {
-    const certreg_status status =
-        cr_struct_read(out, sizeof *out, CR_OLDEST_CALIBRATION, theirs, "calibration", why);
+    const certreg_status status = cr_struct_read(out, sizeof *out, CR_OLDEST_CALIBRATION,
+                                                 caller_calibration, "calibration", why);
     if (status) return status;
-    if (!is_score(out->score))
+    if (!is_known_score(out->score))
         return cr_error_set(why, CERTREG_E_INVALID,
                             "calibration.score is %d; it must be one of CERTREG_SCORE_...",
                             (int)out->score);
@@ -64,11 +64,11 @@ certreg_status cr_conformal_read(const certreg_calibration *theirs, certreg_cali
 }
 
 /* Farther away, the difference to an output would lose digits. */
-static int is_near_the_turn(const certreg_model *m, int32_t k, double truth)
+static int is_near_range(const certreg_model *m, int32_t k, double truth)
 {
-    const double turn = m->hi[k] - m->lo[k];
+    const double period = m->hi[k] - m->lo[k];
     return m->kind[k] == CERTREG_OUTPUT_REAL ||
-           (truth >= m->lo[k] - turn && truth <= m->hi[k] + turn);
+           (truth >= m->lo[k] - period && truth <= m->hi[k] + period);
 }
 
 certreg_status cr_conformal_check_truth(cr_view *v, const certreg_calibration *c,
@@ -80,7 +80,7 @@ certreg_status cr_conformal_check_truth(cr_view *v, const certreg_calibration *c
         if (!isfinite(truth[k]))
             return cr_error_set(why, CERTREG_E_INVALID, "truth[%d] is %g; it must be finite",
                                 (int)k, truth[k]);
-        if (!is_near_the_turn(&v->model, c->output + k, truth[k]))
+        if (!is_near_range(&v->model, c->output + k, truth[k]))
             return cr_error_set(
                 why, CERTREG_E_INVALID,
                 "truth[%d] is %g, more than a turn away from the turn of output %d: "
@@ -111,7 +111,7 @@ certreg_status cr_conformal_samples(cr_view *v, const certreg_calibration *c, cr
     return CERTREG_OK;
 }
 
-uint64_t cr_conformal_model(cr_view *v, const certreg_calibration *c)
+uint64_t cr_conformal_model_digest(cr_view *v, const certreg_calibration *c)
 {
     uint64_t h = cr_view_hash_model(v, cr_hash64(CR_HASH_START, v->model.inputs));
     h = cr_hash32(cr_hash32(h, (uint32_t)c->score), (uint32_t)c->output);
@@ -143,14 +143,14 @@ certreg_status cr_conformal_check_noise(cr_view *v, certreg_error *why)
         "sigma would be too large: raise sigma or the scale");
 }
 
-certreg_status cr_conformal_same(cr_view *v, const certreg_calibration *c, certreg_error *why)
+certreg_status cr_conformal_check_same(cr_view *v, const certreg_calibration *c, certreg_error *why)
 {
     if (v->input.sigma != c->sigma)
         return cr_error_set(
             why, CERTREG_E_MISMATCH,
             "sigma is %.17g, and the calibration's is %.17g: begin every input with the same sigma",
             v->input.sigma, c->sigma);
-    if (cr_conformal_model(v, c) != c->model)
+    if (cr_conformal_model_digest(v, c) != c->model)
         return cr_error_set(why, CERTREG_E_MISMATCH,
                             "the points of the calibration were scored otherwise: scale, kinds of "
                             "outputs, turns, score, output, outputs and units must stay");

@@ -5,16 +5,16 @@
 #include "backend/cpu.h"
 #include "certreg/denoiser.h"
 
-enum { CR_DENOISER_MOST_COMPONENTS = 4096 };
-#define CR_DENOISER_MOST_INPUTS ((size_t)1 << 27)
-/* In `keep`: the feature is passed on unchanged. */
-#define CR_DENOISER_PASSED (-1.0f)
+enum { CR_DENOISER_MAX_COMPONENTS = 4096 };
+#define CR_DENOISER_MAX_INPUTS ((size_t)1 << 27)
+/* In `base_gain`: the feature is passed on unchanged. */
+#define CR_DENOISER_PASS_THROUGH (-1.0f)
 
-/* center and keep have `pitch` numbers, into and back cr_denoiser_rows times `pitch`. They are one
- * array, in this order. */
+/* center and base_gain have `pitch` numbers, analysis and synthesis cr_denoiser_rows times `pitch`.
+ * They are one array, in this order. */
 struct certreg_denoiser {
     size_t inputs, pitch, components;
-    float *center, *keep, *into, *back;
+    float *center, *base_gain, *analysis, *synthesis;
     double sigma, error;
     uint64_t rows, digest;
 };
@@ -22,14 +22,15 @@ struct certreg_denoiser {
 /* Makes a denoiser with all constants 0. */
 certreg_status cr_denoiser_alloc(size_t inputs, size_t components, certreg_error *why,
                                  certreg_denoiser **out);
-/* The rows of into and back: components, and zeros up to a whole group. */
+/* The rows of analysis and synthesis: components, and zeros up to a whole group. */
 size_t cr_denoiser_rows(const certreg_denoiser *);
 /* Sets the digest, after all constants. */
 void cr_denoiser_set_digest(certreg_denoiser *);
 
-/* Makes a denoiser from a checked plan. plan->read is called in the environment `callers`. */
+/* Makes a denoiser from a checked plan. plan->read is called in `caller_environment`. */
 certreg_status cr_denoiser_fit(const certreg_denoiser_plan *, const cr_blas *,
-                               const fenv_t *callers, certreg_error *why, certreg_denoiser **out);
+                               const fenv_t *caller_environment, certreg_error *why,
+                               certreg_denoiser **out);
 
 /* The gain of a filter along a direction with this variance, in units of the noise. */
 double cr_denoiser_gain(double variance);
@@ -37,23 +38,23 @@ double cr_denoiser_gain(double variance);
 /* Directions of the fitted examples, measured on the examples that were held back: means over
  * these, in units of the noise. */
 typedef struct cr_holdout_spectrum {
-    size_t count;           /* directions, in descending order of their variance */
-    double free;            /* features with noise: dimensions in all */
-    double left;            /* square of the part outside of all directions */
-    const double *variance; /* count: among the fitted examples */
-    const double *seen;     /* count: square along a direction */
+    size_t count;                   /* directions, in descending order of their variance */
+    double dimensions;              /* features with noise: dimensions in all */
+    double residual;                /* square of the part outside of all directions */
+    const double *variance;         /* count: among the fitted examples */
+    const double *holdout_variance; /* count: square along a direction */
 } cr_holdout_spectrum;
 
 /* The number of directions to use, and the variance outside of them. */
-typedef struct cr_choice {
+typedef struct cr_subspace_choice {
     size_t components;
-    double rest;  /* variance of a dimension, in units of the noise */
-    double error; /* mean squared error of a feature, in units of the noise */
-} cr_choice;
+    double residual_variance; /* variance of a dimension, in units of the noise */
+    double error;             /* mean squared error of a feature, in units of the noise */
+} cr_subspace_choice;
 
-/* Chooses at most `most` directions. */
-cr_choice cr_denoiser_choose(const cr_holdout_spectrum *, size_t most);
+/* Chooses at most `max_components` directions. */
+cr_subspace_choice cr_denoiser_choose(const cr_holdout_spectrum *, size_t max_components);
 /* The variance along direction i that the examples held back confirm. */
-double cr_denoiser_confirmed(const cr_holdout_spectrum *, size_t i);
+double cr_denoiser_confirmed_variance(const cr_holdout_spectrum *, size_t i);
 
 #endif

@@ -2,42 +2,50 @@
 #include "estimator/context.h"
 #include <math.h>
 
-static const double reserve = 1.125; /* a factor on the expected time */
-static const double slowly = 1.0 / 16;
+static const double safety_factor = 1.125; /* a factor on the expected time */
+static const double decay = 1.0 / 16;
 
-/* Follows a longer time at once, but to at most twice the known one, so that one outlier does
+/* Follows a longer time at once, but to at most twice the estimate, so that one outlier does
  * little; follows a shorter one slowly. */
-static double follow(double known, double seen)
+static double update_estimate(double estimate, double observed)
 {
-    if (!(known > 0)) return seen;
-    return seen > known ? fmin(seen, 2 * known) : known + slowly * (seen - known);
+    if (!(estimate > 0)) return observed;
+    return observed > estimate ? fmin(observed, 2 * estimate)
+                               : estimate + decay * (observed - estimate);
 }
 
 /* The main samples, but at least half of all: a few main samples predict nothing. */
-static double beyond_pilot(cr_sample_counts n)
+static double main_samples(cr_sample_counts n)
 {
     return fmax(n.all - n.pilot, n.all / 2);
 }
 
 double cr_answer_cost_expected(const cr_answer_cost *cost, cr_sample_counts n)
 {
-    return reserve * (cost->fixed + fmax(cost->each * n.all, cost->each_main * beyond_pilot(n)));
+    return safety_factor *
+           (cost->constant_seconds + fmax(cost->seconds_per_sample * n.all,
+                                          cost->seconds_per_main_sample * main_samples(n)));
 }
 
-void cr_answer_cost_learn(cr_answer_cost *cost, cr_sample_counts n, double seconds, double fixed)
+void cr_answer_cost_learn(cr_answer_cost *cost, cr_sample_counts n, double seconds,
+                          double constant_seconds)
 {
-    const double varying = fmax(0, seconds - fixed);
+    const double variable_seconds = fmax(0, seconds - constant_seconds);
     if (!(n.all > 0)) return;
-    cost->fixed = follow(cost->fixed, fixed);
-    cost->each = follow(cost->each, varying / n.all);
-    cost->each_main = follow(cost->each_main, varying / beyond_pilot(n));
+    cost->constant_seconds = update_estimate(cost->constant_seconds, constant_seconds);
+    cost->seconds_per_sample = update_estimate(cost->seconds_per_sample, variable_seconds / n.all);
+    cost->seconds_per_main_sample =
+        update_estimate(cost->seconds_per_main_sample, variable_seconds / main_samples(n));
 }
 
 /* The missing time is unknown, so the whole is assumed to take twice as long. */
 void cr_answer_cost_learn_abandoned(cr_answer_cost *cost, cr_sample_counts n, double seconds)
 {
-    const double varying = 2 * (seconds - cost->fixed);
+    const double variable_seconds = 2 * (seconds - cost->constant_seconds);
     if (!(n.all > 0)) return;
-    cost->each = follow(cost->each, fmax(cost->each, varying / n.all));
-    cost->each_main = follow(cost->each_main, fmax(cost->each_main, varying / beyond_pilot(n)));
+    cost->seconds_per_sample = update_estimate(
+        cost->seconds_per_sample, fmax(cost->seconds_per_sample, variable_seconds / n.all));
+    cost->seconds_per_main_sample =
+        update_estimate(cost->seconds_per_main_sample,
+                        fmax(cost->seconds_per_main_sample, variable_seconds / main_samples(n)));
 }

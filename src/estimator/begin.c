@@ -3,13 +3,13 @@
 #include "estimator/estimator.h"
 #include <math.h>
 
-/* The least noise with a grid that contains z. */
-static double least_noise(float z)
+/* The smallest noise deviation with a grid that contains z. */
+static double min_noise_deviation(float z)
 {
-    int power;
-    const double part = frexp(fabs((double)z) / cr_grid_most(1), &power);
-    if (part == 0) return (double)CR_LEAST_STEP;
-    return fmax(ldexp(1, power - (part == 0.5)), (double)CR_LEAST_STEP);
+    int exponent;
+    const double mantissa = frexp(fabs((double)z) / cr_grid_max_input(1), &exponent);
+    if (mantissa == 0) return (double)CR_MIN_NOISE_DEVIATION;
+    return fmax(ldexp(1, exponent - (mantissa == 0.5)), (double)CR_MIN_NOISE_DEVIATION);
 }
 
 /* Float has to carry the noise: x is a whole number of grid steps, fewer than 2^24. */
@@ -24,35 +24,37 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
     }
     if (!(e->record.input.scale[j] > 0)) return CERTREG_OK;
     const double noise = sigma * (double)e->record.input.scale[j];
-    const float step = noise < (double)CR_GREATEST_STEP ? (float)noise : CR_GREATEST_STEP;
-    if (!(step < CR_GREATEST_STEP))
+    const float deviation = noise < (double)CR_MAX_NOISE_DEVIATION ? (float)noise
+                                                                   : CR_MAX_NOISE_DEVIATION;
+    if (!(deviation < CR_MAX_NOISE_DEVIATION))
         return cr_error_set(
             why, CERTREG_E_INVALID,
             "sigma*scale[%zu] is %.9g; float32 carries noise below %.9g: lower sigma or "
             "the scale, or measure the feature in a larger unit",
-            j, noise, (double)CR_GREATEST_STEP);
-    if (step >= CR_LEAST_STEP && fabs((double)z) <= cr_grid_most(step)) return CERTREG_OK;
+            j, noise, (double)CR_MAX_NOISE_DEVIATION);
+    if (deviation >= CR_MIN_NOISE_DEVIATION && fabs((double)z) <= cr_grid_max_input(deviation))
+        return CERTREG_OK;
     return cr_error_set(
         why, CERTREG_E_INVALID,
         "z[%zu] = %.9g cannot carry float32 noise of %.9g, which must be at least %.9g: "
         "raise sigma or the scale, or shift the input by a constant and undo that "
         "inside the model",
-        j, (double)z, noise, least_noise(z));
+        j, (double)z, noise, min_noise_deviation(z));
 }
 
 /* Whole batches of noise up to max_samples must lie within one level of the noise of one input. */
 static certreg_status check_noise(const certreg_estimator *e, certreg_error *why)
 {
-    const uint64_t row = (e->record.model.inputs - 1) / 4 + 1; /* blocks of four */
-    const uint64_t most = (UINT64_C(1) << CR_LEVEL_BITS) / row;
-    if (e->record.plan.max_samples <= most &&
-        e->record.model.batch <= most - e->record.plan.max_samples)
+    const uint64_t blocks = (e->record.model.inputs - 1) / 4 + 1; /* blocks of four */
+    const uint64_t max_samples = (UINT64_C(1) << CR_LEVEL_BITS) / blocks;
+    if (e->record.plan.max_samples <= max_samples &&
+        e->record.model.batch <= max_samples - e->record.plan.max_samples)
         return CERTREG_OK;
     return cr_error_set(
         why, CERTREG_E_INVALID,
         "plan.max_samples = %zu plus model.batch = %zu exceeds the %llu samples that the noise of "
         "one input has",
-        e->record.plan.max_samples, e->record.model.batch, (unsigned long long)most);
+        e->record.plan.max_samples, e->record.model.batch, (unsigned long long)max_samples);
 }
 
 certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, double sigma)
@@ -68,20 +70,21 @@ certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, do
     return check_noise(e, &e->error);
 }
 
-static void turn_round(cr_input *input, size_t inputs)
+static void negate_deviations(cr_input *input, size_t inputs)
 {
     for (size_t j = 0; j < inputs; j++) input->step[j] = -input->step[j];
 }
 
-/* Stores opposite steps, for the second sample of each pair. */
-static certreg_status store_opposite(certreg_estimator *e, size_t bytes)
+/* Stores negated deviations, for the second sample of each pair. */
+static certreg_status store_negated_deviation(certreg_estimator *e, size_t bytes)
 {
     const cr_backend_ops *ops = e->backend->ops;
     cr_input *input = &e->record.input;
-    turn_round(input, e->record.model.inputs);
-    certreg_status status = ops->store(e->backend, e->batches.opposite, input->step, bytes);
+    negate_deviations(input, e->record.model.inputs);
+    certreg_status status =
+        ops->store(e->backend, e->batches.negated_deviation, input->step, bytes);
     if (!status) status = ops->wait(e->backend);
-    turn_round(input, e->record.model.inputs);
+    negate_deviations(input, e->record.model.inputs);
     return status;
 }
 
@@ -91,10 +94,11 @@ static certreg_status store_input(certreg_estimator *e)
     const cr_backend_ops *ops = e->backend->ops;
     const size_t bytes = e->record.model.inputs * sizeof(float);
     certreg_status status = cr_backend_join(e->backend); /* nothing may still read the last input */
-    e->batches.ahead = 0;
+    e->batches.next_is_drawn = 0;
     if (!status) status = ops->store(e->backend, e->batches.z, e->record.input.z, bytes);
-    if (!status && e->batches.opposite) status = store_opposite(e, bytes);
-    if (!status) status = ops->store(e->backend, e->batches.step, e->record.input.step, bytes);
+    if (!status && e->batches.negated_deviation) status = store_negated_deviation(e, bytes);
+    if (!status)
+        status = ops->store(e->backend, e->batches.noise_deviation, e->record.input.step, bytes);
     /* Noise drawn ahead reads these arrays, and the next begin overwrites them. */
     if (!status) status = ops->wait(e->backend);
     return status ? cr_backend_failed(e->backend, status, "take the input", &e->error) : CERTREG_OK;
@@ -129,8 +133,8 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     cr_record_clear(&e->record);
     e->record.pilot_fixed = 0;
     cr_record_expect(&e->record, e->record.plan.max_samples);
-    const certreg_status taken = store_input(e);
-    if (taken) return taken;
+    const certreg_status stored = store_input(e);
+    if (stored) return stored;
     e->clock.slowest_batch = e->clock.model_seconds = 0;
     e->record.asked = (cr_query_log){0};
     e->record.outside = 0;
@@ -141,7 +145,7 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
 
 certreg_status cr_estimator_negate_noise(certreg_estimator *e)
 {
-    turn_round(&e->record.input, e->record.model.inputs);
+    negate_deviations(&e->record.input, e->record.model.inputs);
     cr_record_clear(&e->record);
     return store_input(e);
 }

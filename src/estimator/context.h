@@ -10,10 +10,10 @@
 /* ---- answer_cost.c: the time of answers, learned from earlier ones, so that sampling ends in time
  * for the next ones */
 typedef struct cr_answer_cost {
-    uint64_t asked;   /* a hash of the questions; 0: none yet */
-    double fixed;     /* seconds that do not depend on the number of samples */
-    double each;      /* seconds for each sample; 0: unknown */
-    double each_main; /* or for each one behind the pilot */
+    uint64_t asked;                 /* a hash of the questions; 0: none yet */
+    double constant_seconds;        /* seconds that do not depend on the number of samples */
+    double seconds_per_sample;      /* seconds for each sample; 0: unknown */
+    double seconds_per_main_sample; /* or for each one behind the pilot */
 } cr_answer_cost;
 
 typedef struct cr_sample_counts {
@@ -25,15 +25,16 @@ typedef struct cr_sample_counts {
 /* Returns 1 after the first answers, else 0. */
 static inline int cr_answer_cost_known(const cr_answer_cost *cost)
 {
-    return cost->each > 0;
+    return cost->seconds_per_sample > 0;
 }
 
 /* Expected seconds for these numbers of samples, rather too long than too short. Some steps pass
  * over all samples, others over main samples, and their shares of the time are unknown, so the
  * longer of two estimates counts: all time in proportion to all samples, or to main samples. */
 double cr_answer_cost_expected(const cr_answer_cost *, cr_sample_counts);
-/* Answers took these seconds, `fixed` of them independent of the number of samples. */
-void cr_answer_cost_learn(cr_answer_cost *, cr_sample_counts, double seconds, double fixed);
+/* Answers took these seconds, `constant_seconds` of them independent of the number of samples. */
+void cr_answer_cost_learn(cr_answer_cost *, cr_sample_counts, double seconds,
+                          double constant_seconds);
 /* Answers were given up after these seconds, and would have taken longer. */
 void cr_answer_cost_learn_abandoned(cr_answer_cost *, cr_sample_counts, double seconds);
 
@@ -67,22 +68,21 @@ typedef struct cr_context {
 /* ---- create.c: certreg_estimator_create and both sizes (host, device), for plans with at least
  * this number of blocks. Only block sums need many; replays need one. */
 certreg_status cr_estimator_create(certreg_backend *, const certreg_model *, const certreg_plan *,
-                                   size_t least_blocks, certreg_error *why,
-                                   certreg_estimator **out);
-certreg_status cr_estimator_count(certreg_backend *, const certreg_model *, const certreg_plan *,
-                                  size_t least_blocks, size_t bytes[2], certreg_error *why);
+                                   size_t min_blocks, certreg_error *why, certreg_estimator **out);
+certreg_status cr_estimator_memory(certreg_backend *, const certreg_model *, const certreg_plan *,
+                                   size_t min_blocks, size_t bytes[2], certreg_error *why);
 
 /* ---- entry.c */
 /* Every public call on an estimator begins and ends with these; after a failure of enter there is
- * nothing to leave. INVALID for NULL, BUSY, WRONG_STATE in a forked child. *work (may be NULL) is
- * for the length of the call. */
-certreg_status cr_estimator_enter(certreg_estimator *, cr_context *work);
+ * nothing to leave. INVALID for NULL, BUSY, WRONG_STATE in a forked child. *context (may be NULL)
+ * is for the length of the call. */
+certreg_status cr_estimator_enter(certreg_estimator *, cr_context *context);
 certreg_status cr_estimator_leave(certreg_estimator *, certreg_status);
 /* The same for calls that need no backend. */
 certreg_status cr_estimator_lock(certreg_estimator *);
 certreg_status cr_estimator_unlock(certreg_estimator *, certreg_status);
 /* The parts of an estimator, while a call holds it. */
-cr_context cr_estimator_work(certreg_estimator *);
+cr_context cr_estimator_context(certreg_estimator *);
 /* Returns 1 if a cancel was requested, and clears the request. */
 int cr_estimator_cancelled(certreg_estimator *);
 
@@ -96,9 +96,9 @@ certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double si
 certreg_status cr_estimator_negate_noise(certreg_estimator *);
 
 /* ---- sample.c */
-/* certreg_estimator_sample within a call. It will be evaluated at `requested` samples (0: unknown),
- * with these looks: both count as fixed beforehand if the outputs end the sampling. */
+/* certreg_estimator_sample within a call. It will be evaluated at `planned_samples` samples (0:
+ * unknown), with these looks: both count as fixed beforehand if the outputs end the sampling. */
 certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count,
-                                   uint64_t requested, uint64_t looks);
+                                   uint64_t planned_samples, uint64_t looks_digest);
 
 #endif

@@ -29,7 +29,7 @@ static certreg_status check_scale(const certreg_model *model, size_t *active, ce
     return CERTREG_OK;
 }
 
-static int is_kind(int32_t kind)
+static int is_output_kind(int32_t kind)
 {
     switch ((enum certreg_output_kind)kind) {
     case CERTREG_OUTPUT_REAL:
@@ -44,7 +44,7 @@ static certreg_status check_output(const certreg_model *model, size_t k, certreg
     const int32_t kind = model->kind ? model->kind[k] : CERTREG_OUTPUT_REAL;
     const double lo = model->lo ? model->lo[k] : -INFINITY,
                  hi = model->hi ? model->hi[k] : INFINITY;
-    if (!is_kind(kind))
+    if (!is_output_kind(kind))
         return cr_error_set(why, CERTREG_E_INVALID,
                             "model.kind[%zu] is %d; give one of CERTREG_OUTPUT_...", k, (int)kind);
     if (!(lo < hi))
@@ -80,8 +80,8 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
     if (!model->batch) model->batch = 256;
     *columns = model->outputs;
     /* Without arrays all outputs are alike, and a loop over an absurd number of them takes long. */
-    const int plain = !model->kind && !model->lo && !model->hi;
-    for (size_t k = 0; !plain && k < model->outputs; k++) {
+    const int is_default = !model->kind && !model->lo && !model->hi;
+    for (size_t k = 0; !is_default && k < model->outputs; k++) {
         certreg_status status = check_output(model, k, why);
         if (status) return status;
         *columns += model->kind && model->kind[k] == CERTREG_OUTPUT_ANGLE_PAIR;
@@ -89,7 +89,7 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
     return check_scale(model, active, why);
 }
 
-static certreg_status check_plan(certreg_plan *plan, size_t least_blocks, certreg_error *why)
+static certreg_status check_plan(certreg_plan *plan, size_t min_blocks, certreg_error *why)
 {
     if (!plan->max_samples)
         return cr_error_set(why, CERTREG_E_INVALID,
@@ -113,7 +113,7 @@ static certreg_status check_plan(certreg_plan *plan, size_t least_blocks, certre
                             plan->reserved);
     if (!plan->constraints) plan->constraints = CERTREG_CONSTRAINTS_ECM;
     if (!plan->blocks) plan->blocks = 64;
-    if (plan->blocks < least_blocks || plan->blocks > 65536)
+    if (plan->blocks < min_blocks || plan->blocks > 65536)
         return cr_error_set(why, CERTREG_E_INVALID,
                             "plan.blocks is %zu; it must be 0 or 64 to 65536", plan->blocks);
     if (plan->pilot != SIZE_MAX && plan->pilot >= plan->max_samples)
@@ -134,12 +134,12 @@ typedef struct request { /* everything create and size agree upon */
 /* Sets the numbers of bytes. */
 static certreg_status count_bytes(request *r, certreg_error *why)
 {
-    certreg_estimator like = {
+    certreg_estimator sized = {
         .backend = r->backend,
         .record = {.model = r->model, .plan = r->plan, .columns = r->columns}};
     cr_arena host = {0}, device = cr_layout_device(NULL);
-    cr_arena_take(&host, 1, sizeof(certreg_estimator));
-    cr_layout(&like, &host, &device);
+    cr_arena_alloc(&host, 1, sizeof(certreg_estimator));
+    cr_layout(&sized, &host, &device);
     if (host.overflow || device.overflow)
         return cr_error_set(why, CERTREG_E_NO_MEMORY,
                             "%zu inputs, batch %zu, max_samples %zu do not fit into memory",
@@ -150,33 +150,33 @@ static certreg_status count_bytes(request *r, certreg_error *why)
 }
 
 static certreg_status read_request(certreg_backend *backend, const certreg_model *model,
-                                   const certreg_plan *plan, size_t least_blocks, request *out,
+                                   const certreg_plan *plan, size_t min_blocks, request *out,
                                    certreg_error *why)
 {
-    fenv_t callers;
+    fenv_t saved;
     memset(out, 0, sizeof *out);
-    if (backend && cr_call_guard_is_foreign(&backend->busy))
+    if (backend && cr_call_guard_is_foreign(&backend->guard))
         return cr_error_set(why, CERTREG_E_WRONG_STATE,
                             "the backend was opened in another process; open one after fork");
     out->backend = backend ? backend : cr_backend_default();
-    cr_environment_enter(&callers);
+    cr_environment_enter(&saved);
     certreg_status status =
         cr_struct_read(&out->model, sizeof out->model, CR_OLDEST_MODEL, model, "model", why);
     if (!status)
         status = cr_struct_read(&out->plan, sizeof out->plan, CR_OLDEST_PLAN, plan, "plan", why);
     if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
-    if (!status) status = check_plan(&out->plan, least_blocks, why);
+    if (!status) status = check_plan(&out->plan, min_blocks, why);
     if (!status) status = count_bytes(out, why);
-    cr_environment_leave(&callers);
+    cr_environment_leave(&saved);
     return status;
 }
 
-certreg_status cr_estimator_count(certreg_backend *backend, const certreg_model *model,
-                                  const certreg_plan *plan, size_t least_blocks, size_t bytes[2],
-                                  certreg_error *why)
+certreg_status cr_estimator_memory(certreg_backend *backend, const certreg_model *model,
+                                   const certreg_plan *plan, size_t min_blocks, size_t bytes[2],
+                                   certreg_error *why)
 {
     request r;
-    const certreg_status status = read_request(backend, model, plan, least_blocks, &r, why);
+    const certreg_status status = read_request(backend, model, plan, min_blocks, &r, why);
     bytes[0] = r.host; /* both are 0 after a failure */
     bytes[1] = r.device;
     return status;
@@ -185,24 +185,24 @@ certreg_status cr_estimator_count(certreg_backend *backend, const certreg_model 
 certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_model *model,
                                       const certreg_plan *plan, size_t *bytes, size_t *device_bytes)
 {
-    size_t both[2] = {0, 0};
+    size_t sizes[2] = {0, 0};
     const certreg_status status =
-        bytes ? cr_estimator_count(backend, model, plan, CR_LEAST_BLOCKS, both, NULL)
+        bytes ? cr_estimator_memory(backend, model, plan, CR_MIN_BLOCKS, sizes, NULL)
               : CERTREG_E_INVALID;
-    if (bytes) *bytes = both[0];
-    if (device_bytes) *device_bytes = both[1];
+    if (bytes) *bytes = sizes[0];
+    if (device_bytes) *device_bytes = sizes[1];
     return status;
 }
 
 /* ---- create */
 /* A limit, or its nearest float if that lies beyond: a model that clips in float returns that. */
-static double limit_of_floats(double limit, int upper)
+static double widen_to_float(double limit, int upper)
 {
     const double nearest = fabs(limit) <= FLT_MAX ? (double)(float)limit : limit;
     return upper ? fmax(limit, nearest) : fmin(limit, nearest);
 }
 
-static void copy_model(certreg_estimator *e, const request *r, const cr_declared_outputs *to)
+static void copy_model(certreg_estimator *e, const request *r, const cr_declared_outputs *declared)
 {
     for (size_t j = 0; j < e->record.model.inputs; j++) {
         e->record.input.scale[j] = r->model.scale ? r->model.scale[j] : 1.0f;
@@ -213,14 +213,14 @@ static void copy_model(certreg_estimator *e, const request *r, const cr_declared
         const double lo = r->model.lo ? r->model.lo[k] : -INFINITY,
                      hi = r->model.hi ? r->model.hi[k] : INFINITY;
         const int real = kind == CERTREG_OUTPUT_REAL;
-        to->kind[k] = kind;
-        to->lo[k] = real ? limit_of_floats(lo, 0) : isfinite(lo) ? lo : -CR_PI;
-        to->hi[k] = real ? limit_of_floats(hi, 1) : isfinite(hi) ? hi : CR_PI;
+        declared->kind[k] = kind;
+        declared->lo[k] = real ? widen_to_float(lo, 0) : isfinite(lo) ? lo : -CR_PI;
+        declared->hi[k] = real ? widen_to_float(hi, 1) : isfinite(hi) ? hi : CR_PI;
     }
     e->record.model.scale = e->record.input.scale;
-    e->record.model.kind = to->kind;
-    e->record.model.lo = to->lo;
-    e->record.model.hi = to->hi;
+    e->record.model.kind = declared->kind;
+    e->record.model.lo = declared->lo;
+    e->record.model.hi = declared->hi;
 }
 
 /* A given seed is the caller's responsibility: the model must not know it. */
@@ -234,24 +234,24 @@ static certreg_status draw_seed(certreg_plan *plan, certreg_error *why)
 }
 
 /* Sets the fields that enter, leave and the layout need. */
-static void begin(certreg_estimator *e, const request *r)
+static void init_handle(certreg_estimator *e, const request *r)
 {
     e->backend = r->backend;
     e->record.model = r->model;
     e->record.plan = r->plan;
     e->record.columns = r->columns;
     e->record.input.active = r->active;
-    cr_call_guard_init(&e->busy);
+    cr_call_guard_init(&e->guard);
     cr_error_clear(&e->error);
     atomic_init(&e->cancel, 0);
 }
 
-static certreg_status build(certreg_estimator *e, const request *r)
+static certreg_status init_memory(certreg_estimator *e, const request *r)
 {
     const certreg_status status = cr_layout_alloc_device(e, r->device);
     if (status) return status;
     cr_arena host = {.base = (void *)e}, device = cr_layout_device(e->device_memory);
-    cr_arena_take(&host, 1, sizeof *e);
+    cr_arena_alloc(&host, 1, sizeof *e);
     const cr_declared_outputs declared = cr_layout(e, &host, &device);
     copy_model(e, r, &declared);
     e->record.watch->now = cr_os_now;
@@ -263,22 +263,22 @@ static certreg_status build(certreg_estimator *e, const request *r)
 }
 
 certreg_status cr_estimator_create(certreg_backend *backend, const certreg_model *model,
-                                   const certreg_plan *plan, size_t least_blocks,
-                                   certreg_error *why, certreg_estimator **out)
+                                   const certreg_plan *plan, size_t min_blocks, certreg_error *why,
+                                   certreg_estimator **out)
 {
     request r;
     int32_t owned;
     void *memory;
-    certreg_status status = read_request(backend, model, plan, least_blocks, &r, why);
+    certreg_status status = read_request(backend, model, plan, min_blocks, &r, why);
     if (!status) status = draw_seed(&r.plan, why);
     if (!status)
         status = cr_handle_alloc(r.plan.memory, r.plan.memory_bytes, r.host, &owned, &memory, why);
     if (status) return status;
     certreg_estimator *e = memory;
     e->owns_memory = owned;
-    begin(e, &r);
+    init_handle(e, &r);
     status = cr_estimator_enter(e, NULL);
-    if (!status) status = cr_estimator_leave(e, build(e, &r));
+    if (!status) status = cr_estimator_leave(e, init_memory(e, &r));
     *out = status ? NULL : e;
     if (!status) return CERTREG_OK;
     *why = e->error;
@@ -294,7 +294,7 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
     cr_error_clear(&error);
     if (out) *out = NULL;
     const certreg_status status =
-        out ? cr_estimator_create(backend, model, plan, CR_LEAST_BLOCKS, &error, out)
+        out ? cr_estimator_create(backend, model, plan, CR_MIN_BLOCKS, &error, out)
             : cr_error_set(&error, CERTREG_E_INVALID, "out is NULL");
     cr_error_copy_out(why, &error);
     return status;
@@ -303,7 +303,7 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
 void certreg_estimator_destroy(certreg_estimator *e)
 {
     if (!e) return;
-    if (!cr_call_guard_is_foreign(&e->busy))
+    if (!cr_call_guard_is_foreign(&e->guard))
         cr_layout_release(e); /* a forked child has no device */
     if (e->owns_memory) cr_handle_release(e);
 }

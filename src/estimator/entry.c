@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-cr_context cr_estimator_work(certreg_estimator *e)
+cr_context cr_estimator_context(certreg_estimator *e)
 {
     return (cr_context){.estimator = e,
                         .record = &e->record,
@@ -15,30 +15,30 @@ cr_context cr_estimator_work(certreg_estimator *e)
                         .why = &e->error};
 }
 
-certreg_status cr_estimator_enter(certreg_estimator *e, cr_context *work)
+certreg_status cr_estimator_enter(certreg_estimator *e, cr_context *context)
 {
     if (!e) return CERTREG_E_INVALID;
-    certreg_status status = cr_call_guard_enter(&e->busy, &e->error);
+    certreg_status status = cr_call_guard_enter(&e->guard, &e->error);
     if (status) return status;
     status = cr_backend_enter(e->backend, &e->error);
-    if (work) *work = cr_estimator_work(e);
-    return status ? cr_call_guard_leave(&e->busy, status) : CERTREG_OK;
+    if (context) *context = cr_estimator_context(e);
+    return status ? cr_call_guard_leave(&e->guard, status) : CERTREG_OK;
 }
 
 certreg_status cr_estimator_leave(certreg_estimator *e, certreg_status status)
 {
     cr_backend_leave(e->backend);
-    return cr_call_guard_leave(&e->busy, status);
+    return cr_call_guard_leave(&e->guard, status);
 }
 
 certreg_status cr_estimator_lock(certreg_estimator *e)
 {
-    return cr_call_guard_enter(&e->busy, &e->error);
+    return cr_call_guard_enter(&e->guard, &e->error);
 }
 
 certreg_status cr_estimator_unlock(certreg_estimator *e, certreg_status status)
 {
-    return cr_call_guard_leave(&e->busy, status);
+    return cr_call_guard_leave(&e->guard, status);
 }
 
 int cr_estimator_cancelled(certreg_estimator *e)
@@ -81,5 +81,5 @@ void certreg_estimator_cancel(certreg_estimator *e)
 
 const certreg_error *certreg_estimator_error(const certreg_estimator *e)
 {
-    return e ? cr_call_guard_error(&e->busy, &e->error) : NULL;
+    return e ? cr_call_guard_error(&e->guard, &e->error) : NULL;
 }

@@ -4,23 +4,23 @@
 #include "base/call_guard.h"
 #include "estimator/context.h"
 
-#define CR_LEAST_BLOCKS 64u /* of a public plan */
+#define CR_MIN_BLOCKS 64u /* of a public plan */
 
 /* Inputs and outputs of the model, in memory of the backend except for `outputs`. */
 typedef struct cr_batch_buffers {
-    float *z, *step; /* inputs: of the record's input */
-    float *opposite; /* inputs: the steps of every second sample of pairs; NULL: no pairs */
-    float *x[2];     /* a batch each, used in turn; one array if the backend draws none ahead */
-    float *y;        /* the model's outputs */
-    float *outputs;  /* y for the host: the same memory, or a copy */
-    int turn;        /* x[turn] is the model's */
-    int ahead;       /* x[!turn] has the samples from `first` on */
-    uint64_t first;
+    float *z, *noise_deviation; /* inputs: of the record's input */
+    float *negated_deviation;   /* inputs: of every second sample of pairs; NULL: no pairs */
+    float *x[2];       /* a batch each, used alternately; one array if none is drawn ahead */
+    float *y;          /* the model's outputs */
+    float *outputs;    /* y for the host: the same memory, or a copy */
+    int current;       /* x[current] is the model's */
+    int next_is_drawn; /* x[!current] has the samples from `next_first` on */
+    uint64_t next_first;
 } cr_batch_buffers;
 
 struct certreg_estimator {
     certreg_error error;
-    cr_call_guard busy;
+    cr_call_guard guard;
     atomic_int cancel;
     certreg_backend *backend;
     cr_record record;
@@ -34,8 +34,8 @@ struct certreg_estimator {
 
 /* ---- sample.c */
 /* Sets all outputs to NaN, which shows the rows that the model leaves unwritten. */
-certreg_status cr_estimator_blank(certreg_estimator *);
-/* Calls the model once with the rows at x[turn], and copies its outputs to the host. The caller
+certreg_status cr_estimator_clear_outputs(certreg_estimator *);
+/* Calls the model once with the rows at x[current], and copies its outputs to the host. The caller
  * sets rows, first, used_first and used_count. MODEL_FAILED if the model does not return 0. */
 certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch);
 

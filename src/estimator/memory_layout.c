@@ -6,106 +6,108 @@
 /* The alignment that engines require of inputs and outputs, and that a device's allocator has. */
 #define DEVICE_ALIGN 256u
 
-typedef struct places { /* one arena twice if the backend uses the host's memory */
+typedef struct arenas { /* one arena twice if the backend uses the host's memory */
     cr_arena *host, *device;
-} places;
+} arenas;
 
-static int is_one(const places *p)
+static int is_shared(const arenas *p)
 {
     return p->host == p->device;
 }
 
 /* The host's array for one of the device: the same one, or room for a copy. */
-static void *mirror(const places *p, void *device, size_t count, size_t size)
+static void *mirror(const arenas *p, void *device, size_t count, size_t size)
 {
-    return is_one(p) ? device : cr_arena_take(p->host, count, size);
+    return is_shared(p) ? device : cr_arena_alloc(p->host, count, size);
 }
 
-static void lay_out_input(const places *p, certreg_estimator *e)
+static void lay_out_input(const arenas *p, certreg_estimator *e)
 {
     const size_t d = e->record.model.inputs;
-    e->batches.z = cr_arena_take(p->device, d, sizeof(float));
-    e->batches.step = cr_arena_take(p->device, d, sizeof(float));
-    e->batches.opposite = cr_view_pairs(&e->record) ? cr_arena_take(p->device, d, sizeof(float))
-                                                    : NULL;
-    e->replay.device.mask = cr_arena_take(p->device, d, sizeof(float));
-    e->record.input.scale = cr_arena_take(p->host, d, sizeof(float));
+    e->batches.z = cr_arena_alloc(p->device, d, sizeof(float));
+    e->batches.noise_deviation = cr_arena_alloc(p->device, d, sizeof(float));
+    e->batches.negated_deviation =
+        cr_view_pairs(&e->record) ? cr_arena_alloc(p->device, d, sizeof(float)) : NULL;
+    e->replay.device.mask = cr_arena_alloc(p->device, d, sizeof(float));
+    e->record.input.scale = cr_arena_alloc(p->host, d, sizeof(float));
     e->record.input.z = mirror(p, e->batches.z, d, sizeof(float));
-    e->record.input.step = mirror(p, e->batches.step, d, sizeof(float));
+    e->record.input.step = mirror(p, e->batches.noise_deviation, d, sizeof(float));
     e->replay.host.mask = mirror(p, e->replay.device.mask, d, sizeof(float));
 }
 
-static void lay_out_batch(const places *p, certreg_estimator *e)
+static void lay_out_batch(const arenas *p, certreg_estimator *e)
 {
-    const size_t x = cr_arena_times(e->record.model.batch, e->record.model.inputs),
-                 y = cr_arena_times(e->record.model.batch, e->record.columns);
-    e->batches.x[0] = cr_arena_take(p->device, x, sizeof(float));
-    e->batches.x[1] = is_one(p) ? e->batches.x[0] : cr_arena_take(p->device, x, sizeof(float));
-    e->batches.y = cr_arena_take(p->device, y, sizeof(float));
-    e->batches.outputs = mirror(p, e->batches.y, y, sizeof(float));
+    const size_t x_count = cr_arena_product(e->record.model.batch, e->record.model.inputs),
+                 y_count = cr_arena_product(e->record.model.batch, e->record.columns);
+    e->batches.x[0] = cr_arena_alloc(p->device, x_count, sizeof(float));
+    e->batches.x[1] = is_shared(p) ? e->batches.x[0]
+                                   : cr_arena_alloc(p->device, x_count, sizeof(float));
+    e->batches.y = cr_arena_alloc(p->device, y_count, sizeof(float));
+    e->batches.outputs = mirror(p, e->batches.y, y_count, sizeof(float));
 }
 
 /* Memory of replays, which a sweep uses too if the backend has no sweep of its own. */
-static void lay_out_replay(const places *p, certreg_estimator *e)
+static void lay_out_replay(const arenas *p, certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
     const size_t d = e->record.model.inputs, n = e->record.plan.max_samples,
                  blocks = ops->sweep ? 1 : e->record.plan.blocks,
-                 results = cr_sweep_results(CR_WALK_BLOCKS, n);
+                 results = cr_sweep_result_count(CR_CUMULATIVE_BLOCKS, n);
     cr_replay_device *device = &e->replay.device;
     cr_replay_host *host = &e->replay.host;
-    device->sums = cr_arena_take(p->device, cr_arena_times(2 * blocks, d), sizeof(double));
-    device->weights = cr_arena_take(p->device, cr_arena_times(2, n), sizeof(float));
-    device->direction = cr_arena_take(p->device, d, sizeof(float));
-    device->dots = cr_arena_take(p->device, results, sizeof(double));
-    host->weights = mirror(p, device->weights, cr_arena_times(2, n), sizeof(float));
+    device->sums = cr_arena_alloc(p->device, cr_arena_product(2 * blocks, d), sizeof(double));
+    device->weights = cr_arena_alloc(p->device, cr_arena_product(2, n), sizeof(float));
+    device->direction = cr_arena_alloc(p->device, d, sizeof(float));
+    device->dots = cr_arena_alloc(p->device, results, sizeof(double));
+    host->weights = mirror(p, device->weights, cr_arena_product(2, n), sizeof(float));
     host->dots = mirror(p, device->dots, results, sizeof(double));
-    device->sweep = (cr_sweep_room){.sums = device->sums,
-                                    .weights = device->weights,
-                                    .direction = device->direction,
-                                    .results = device->dots,
-                                    .fetched = host->dots};
+    device->sweep = (cr_sweep_buffers){.sums = device->sums,
+                                       .weights = device->weights,
+                                       .direction = device->direction,
+                                       .results = device->dots,
+                                       .host_results = host->dots};
     if (ops->sweep)
-        device->sweep.own =
-            cr_arena_take(p->device, ops->sweep_bytes(e->backend, &e->replay.sizes), 1);
-    else device->sweep.gram = cr_arena_take(p->device, blocks * blocks, sizeof(double));
+        device->sweep.workspace =
+            cr_arena_alloc(p->device, ops->sweep_bytes(e->backend, &e->replay.sizes), 1);
+    else device->sweep.gram = cr_arena_alloc(p->device, blocks * blocks, sizeof(double));
 }
 
-static void lay_out_findings(cr_arena *host, certreg_estimator *e)
+static void lay_out_noise_sums(cr_arena *host, certreg_estimator *e)
 {
     const cr_sweep_sizes *sizes = &e->replay.sizes;
-    cr_noise_sums *found = &e->replay.found;
-    found->functions = cr_arena_take(host, sizes->functions, sizeof *found->functions);
-    found->units = cr_arena_take(host, sizes->functions, sizeof *found->units);
-    found->weights = cr_arena_take(host, sizes->weighed, sizeof(float));
-    found->dots = cr_arena_take(host, sizes->projected, sizeof(double));
-    found->norms = cr_arena_take(host, sizes->span, sizeof(double));
-    found->lengths = cr_arena_take(host, sizes->functions * (CR_WALK_BLOCKS + 1), sizeof(double));
-    found->products = cr_arena_take(
-        host, cr_arena_times(sizes->grams * sizes->blocks, sizes->blocks), sizeof(double));
+    cr_noise_sums *cache = &e->replay.found;
+    cache->functions = cr_arena_alloc(host, sizes->functions, sizeof *cache->functions);
+    cache->units = cr_arena_alloc(host, sizes->functions, sizeof *cache->units);
+    cache->weights = cr_arena_alloc(host, sizes->weights, sizeof(float));
+    cache->dots = cr_arena_alloc(host, sizes->dots, sizeof(double));
+    cache->squared_norms = cr_arena_alloc(host, sizes->sample_span, sizeof(double));
+    cache->norms =
+        cr_arena_alloc(host, sizes->functions * (CR_CUMULATIVE_BLOCKS + 1), sizeof(double));
+    cache->products = cr_arena_alloc(
+        host, cr_arena_product(sizes->grams * sizes->blocks, sizes->blocks), sizeof(double));
 }
 
 cr_declared_outputs cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *device)
 {
-    const places p = {host, cr_backend_is_device(e->backend) ? device : host};
+    const arenas p = {host, cr_backend_is_device(e->backend) ? device : host};
     const size_t outputs = e->record.model.outputs;
-    const cr_declared_outputs declared = {.kind = cr_arena_take(host, outputs, sizeof(int32_t)),
-                                          .lo = cr_arena_take(host, outputs, sizeof(double)),
-                                          .hi = cr_arena_take(host, outputs, sizeof(double))};
+    const cr_declared_outputs declared = {.kind = cr_arena_alloc(host, outputs, sizeof(int32_t)),
+                                          .lo = cr_arena_alloc(host, outputs, sizeof(double)),
+                                          .hi = cr_arena_alloc(host, outputs, sizeof(double))};
     lay_out_input(&p, e);
     lay_out_batch(&p, e);
-    e->scratch.center = cr_arena_take(host, outputs, sizeof(double));
-    e->scratch.share = cr_arena_take(host, outputs, sizeof(double));
+    e->scratch.center = cr_arena_alloc(host, outputs, sizeof(double));
+    e->scratch.share = cr_arena_alloc(host, outputs, sizeof(double));
     e->scratch.part =
-        cr_arena_take(host, cr_arena_times(CR_NET_MAX_PROJECTIONS, outputs), sizeof(double));
+        cr_arena_alloc(host, cr_arena_product(CR_NET_PROJECTED, outputs), sizeof(double));
     e->record.values =
-        cr_arena_take(host, cr_arena_times(e->record.plan.max_samples, outputs), sizeof(float));
-    e->scratch.paths = cr_arena_take(host, CR_GROUP_WORK_DOUBLES, sizeof(double));
-    e->record.watch = cr_arena_take(host, 1, sizeof *e->record.watch);
+        cr_arena_alloc(host, cr_arena_product(e->record.plan.max_samples, outputs), sizeof(float));
+    e->scratch.paths = cr_arena_alloc(host, CR_GROUP_ROOM, sizeof(double));
+    e->record.watch = cr_arena_alloc(host, 1, sizeof *e->record.watch);
     if (!(e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT)) return declared;
-    e->replay.sizes = cr_sweep_sizes_of(&e->record.model, &e->record.plan);
+    e->replay.sizes = cr_noise_sums_sizes(&e->record.model, &e->record.plan);
     lay_out_replay(&p, e);
-    lay_out_findings(host, e);
+    lay_out_noise_sums(host, e);
     return declared;
 }
 
@@ -129,14 +131,15 @@ void cr_layout_release(certreg_estimator *e)
 /* ---- a device's first use of everything */
 /* Computes every product of matrices once, of zeros and in the shapes to come: a device loads their
  * code at the first use, and an answer should not wait for it. */
-static certreg_status warm_gradient(const certreg_estimator *e)
+static certreg_status warm_up_gram(const certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
     const size_t d = e->record.model.inputs, blocks = e->record.plan.blocks;
-    const cr_replay_device *at = &e->replay.device;
-    certreg_status status = ops->fill(e->backend, at->sums, 2 * blocks * d * sizeof *at->sums, 0);
+    const cr_replay_device *device = &e->replay.device;
+    certreg_status status =
+        ops->fill(e->backend, device->sums, 2 * blocks * d * sizeof *device->sums, 0);
     for (size_t functions = 1; functions <= 2 && !status; functions++)
-        status = ops->gram(e->backend, at->sums, functions * d, blocks, d, at->sweep.gram);
+        status = ops->gram(e->backend, device->sums, functions * d, blocks, d, device->sweep.gram);
     return status;
 }
 
@@ -145,7 +148,7 @@ certreg_status cr_layout_prepare(certreg_estimator *e)
     const cr_backend_ops *ops = e->backend->ops;
     certreg_status status = ops->store(e->backend, e->replay.device.mask, e->replay.host.mask,
                                        e->record.model.inputs * sizeof *e->replay.host.mask);
-    if (!status && e->device_memory && e->replay.device.sweep.gram) status = warm_gradient(e);
+    if (!status && e->device_memory && e->replay.device.sweep.gram) status = warm_up_gram(e);
     if (!status) status = ops->wait(e->backend);
     return status ? cr_backend_failed(e->backend, status, "prepare for a model", &e->error)
                   : CERTREG_OK;

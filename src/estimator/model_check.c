@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-#define FEW 4u /* rows: 19 in all calls */
+#define DEFAULT_ROWS 4u /* rows: 19 in all calls */
 /* Changes that do not count. float32 rounds to 6e-8 of a number, and sums in another order differ
  * by some hundred times as much. If outputs are small beside the terms of their sums, rounding may
  * change them by several times the effect of moving each feature by one step of float32. */
-#define ROUNDING 1e-5 /* of the largest output */
-#define STEPS 32      /* of these effects */
+#define OUTPUT_ROUNDING 1e-5 /* of the largest output */
+#define STEP_EFFECTS 32      /* of these effects */
 /* The name of noise that no certificate uses, different at each level, so that checks of two
  * domains see different noise. */
 #define SEED UINT64_C(0x70726f766973696f)
@@ -18,109 +18,110 @@
 
 typedef struct trial {
     certreg_estimator *e;
-    size_t rows;  /* of the first call, which has samples 0, 1, ... */
-    int whole;    /* every call has model.batch rows; rows behind `rows` never change */
-    float *first; /* rows*columns: outputs of the first call, in memory that the record lends */
-    float *moved; /* columns, behind them: the largest change by a step of float32; NULL: not
+    size_t rows;      /* of the first call, which has samples 0, 1, ... */
+    int fixed_batch;  /* every call has model.batch rows; rows behind `rows` never change */
+    float *reference; /* rows*columns: outputs of the first call, in memory that the record lends */
+    float *sensitivity; /* columns, behind them: the largest change by a step of float32; NULL: not
                      measured yet */
     uint64_t calls;
 } trial;
 
-typedef struct way { /* to evaluate the rows */
+typedef struct variant { /* of evaluating the rows */
     size_t rows;
-    int32_t shows; /* CERTREG_DEPENDENCE_... that a change proves */
-    int32_t moved; /* 1: each feature by a step of float32 */
-} way;
+    int32_t dependence; /* CERTREG_DEPENDENCE_... that a change proves */
+    int32_t perturbed;  /* 1: each feature by a step of float32 */
+} variant;
 
-/* The sample at a place of the batch. Beside other rows, the last odd place has a copy of row 1. */
-static uint64_t sample_at(const trial *t, way w, size_t place)
+/* The sample in a slot of the batch. Beside other rows, the last odd slot has a copy of row 1. */
+static uint64_t sample_at(const trial *t, variant v, size_t slot)
 {
     const size_t n = t->rows;
-    if (w.shows == CERTREG_DEPENDENCE_ORDER) return n - 1 - place;
-    if (w.shows == CERTREG_DEPENDENCE_OTHERS)
-        return place % 2 == 0 ? n + place : place + 2 < n ? place : 1;
-    if (w.shows == CERTREG_DEPENDENCE_COUNT) return w.rows == 1 ? 0 : n - w.rows + place;
-    return place;
+    if (v.dependence == CERTREG_DEPENDENCE_ORDER) return n - 1 - slot;
+    if (v.dependence == CERTREG_DEPENDENCE_OTHERS)
+        return slot % 2 == 0 ? n + slot : slot + 2 < n ? slot : 1;
+    if (v.dependence == CERTREG_DEPENDENCE_COUNT) return v.rows == 1 ? 0 : n - v.rows + slot;
+    return slot;
 }
 
-static certreg_status draw(const trial *t, uint64_t sample, size_t count, size_t place)
+static certreg_status draw(const trial *t, uint64_t sample, size_t count, size_t slot)
 {
     certreg_estimator *e = t->e;
     const size_t inputs = e->record.model.inputs;
     const cr_noise noise = {SEED, NOISE_ID - e->record.input.noise.level, CR_LEVELS - 1, inputs, 0};
-    const cr_draw rows = {e->batches.z, e->batches.step, sample, count,
-                          e->batches.x[e->batches.turn] + place * inputs};
+    const cr_draw rows = {e->batches.z, e->batches.noise_deviation, sample, count,
+                          e->batches.x[e->batches.current] + slot * inputs};
     const certreg_status status = e->backend->ops->draw(e->backend, &noise, &rows);
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }
 
 /* Moves the features that have noise. */
-static certreg_status move_rows(const trial *t)
+static certreg_status perturb_rows(const trial *t)
 {
     certreg_estimator *e = t->e;
     const cr_backend_ops *ops = e->backend->ops;
     const size_t inputs = e->record.model.inputs, count = t->rows * inputs;
-    float part[256], *const x = e->batches.x[e->batches.turn];
+    float chunk[256], *const x = e->batches.x[e->batches.current];
     certreg_status status = CERTREG_OK;
     for (size_t at = 0; at < count && !status; at += 256) {
         const size_t length = count - at < 256 ? count - at : 256;
-        status = ops->fetch(e->backend, part, x + at, length * sizeof *x);
+        status = ops->fetch(e->backend, chunk, x + at, length * sizeof *x);
         for (size_t j = 0; j < length; j++)
             if (e->record.input.scale[(at + j) % inputs] > 0)
-                part[j] = nextafterf(part[j], j % 2 ? INFINITY : -INFINITY);
-        if (!status) status = ops->store(e->backend, x + at, part, length * sizeof *x);
+                chunk[j] = nextafterf(chunk[j], j % 2 ? INFINITY : -INFINITY);
+        if (!status) status = ops->store(e->backend, x + at, chunk, length * sizeof *x);
         if (!status) status = ops->wait(e->backend);
     }
     return status ? cr_backend_failed(e->backend, status, "move inputs", &e->error) : CERTREG_OK;
 }
 
-static certreg_status evaluate(trial *t, way w)
+static certreg_status evaluate_variant(trial *t, variant v)
 {
     certreg_estimator *e = t->e;
-    const size_t batch = e->record.model.batch, rows = t->whole ? batch : w.rows,
+    const size_t batch = e->record.model.batch, rows = t->fixed_batch ? batch : v.rows,
                  batches = (e->record.plan.max_samples - 1) / batch + 1;
     /* A model may derive randomness of its own from the index of a sample, so each call has
      * different indices, unless the plan has too few. */
     const certreg_batch b = {
         .rows = rows, .first = t->calls++ % batches * batch, .used_count = rows};
-    certreg_status status = cr_estimator_blank(e);
-    for (size_t i = 0; i < w.rows && !status; i++) status = draw(t, sample_at(t, w, i), 1, i);
-    if (!status && w.moved) status = move_rows(t);
+    certreg_status status = cr_estimator_clear_outputs(e);
+    for (size_t i = 0; i < v.rows && !status; i++) status = draw(t, sample_at(t, v, i), 1, i);
+    if (!status && v.perturbed) status = perturb_rows(t);
     return status ? status : cr_estimator_evaluate(e, b);
 }
 
 /* ---- comparison */
-/* The least change of an output that counts. */
-static double noticeable(const trial *t, size_t column)
+/* The smallest change of an output that counts. */
+static double min_change(const trial *t, size_t column)
 {
     double largest = 0;
     for (size_t i = 0; i < t->rows; i++) {
-        const double y = (double)t->first[i * t->e->record.columns + column];
+        const double y = (double)t->reference[i * t->e->record.columns + column];
         if (isfinite(y)) largest = fmax(largest, fabs(y));
     }
-    return ROUNDING * largest + (t->moved ? STEPS * (double)t->moved[column] : 0);
+    return OUTPUT_ROUNDING * largest +
+           (t->sensitivity ? STEP_EFFECTS * (double)t->sensitivity[column] : 0);
 }
 
-static double change_of(double a, double b)
+static double change_between(double a, double b)
 {
     if (isfinite(a) && isfinite(b)) return fabs(a - b);
     return isfinite(a) || isfinite(b) ? INFINITY : 0;
 }
 
 /* Returns 1 if an output changes, with the largest change in value, row and output of the error. */
-static int changes(const trial *t, way w)
+static int outputs_change(const trial *t, variant v)
 {
     certreg_estimator *e = t->e;
     const size_t columns = e->record.columns;
     e->error.value = 0;
     for (size_t k = 0; k < columns; k++) {
-        const double least = noticeable(t, k);
-        for (size_t i = 0; i < w.rows; i++) {
-            const uint64_t sample = sample_at(t, w, i);
+        const double threshold = min_change(t, k);
+        for (size_t i = 0; i < v.rows; i++) {
+            const uint64_t sample = sample_at(t, v, i);
             if (sample >= t->rows) continue; /* a companion */
-            const double change = change_of((double)e->batches.outputs[i * columns + k],
-                                            (double)t->first[sample * columns + k]);
-            if (!(change > least) || change <= e->error.value) continue;
+            const double change = change_between((double)e->batches.outputs[i * columns + k],
+                                                 (double)t->reference[sample * columns + k]);
+            if (!(change > threshold) || change <= e->error.value) continue;
             e->error.value = change;
             e->error.row = (int64_t)sample;
             e->error.output = (int32_t)k;
@@ -144,11 +145,11 @@ static const char *const remedies[] = {
         "the call has fewer rows: switch off what is computed over the batch, or let the model "
         "itself make up batches of one size"};
 
-static certreg_status tell(certreg_error *why, int32_t shown)
+static certreg_status report(certreg_error *why, int32_t dependence)
 {
     const certreg_error at = *why;
-    cr_error_set(why, shown == CERTREG_DEPENDENCE_CALL ? CERTREG_OK : CERTREG_E_MODEL_FAILED,
-                 "an output changes by %.3g if %s", at.value, remedies[shown]);
+    cr_error_set(why, dependence == CERTREG_DEPENDENCE_CALL ? CERTREG_OK : CERTREG_E_MODEL_FAILED,
+                 "an output changes by %.3g if %s", at.value, remedies[dependence]);
     why->row = at.row;
     why->output = at.output;
     why->value = at.value;
@@ -156,56 +157,61 @@ static certreg_status tell(certreg_error *why, int32_t shown)
 }
 
 /* Measures how far a step of float32 changes each column. */
-static certreg_status find_moved(trial *t)
+static certreg_status measure_sensitivity(trial *t)
 {
     const size_t columns = t->e->record.columns, numbers = t->rows * columns;
-    const certreg_status status = evaluate(t, (way){t->rows, CERTREG_DEPENDENCE_NONE, 1});
+    const certreg_status status =
+        evaluate_variant(t, (variant){t->rows, CERTREG_DEPENDENCE_NONE, 1});
     if (status) return status;
-    t->moved = t->first + numbers;
-    for (size_t k = 0; k < columns; k++) t->moved[k] = 0;
+    t->sensitivity = t->reference + numbers;
+    for (size_t k = 0; k < columns; k++) t->sensitivity[k] = 0;
     for (size_t i = 0; i < numbers; i++) {
-        const float change = fabsf(t->e->batches.outputs[i] - t->first[i]);
-        if (isfinite(change)) t->moved[i % columns] = fmaxf(t->moved[i % columns], change);
+        const float change = fabsf(t->e->batches.outputs[i] - t->reference[i]);
+        if (isfinite(change))
+            t->sensitivity[i % columns] = fmaxf(t->sensitivity[i % columns], change);
     }
     return CERTREG_OK;
 }
 
-/* Repeats a way that seems to change outputs once the effect of rounding is known. */
-static certreg_status try_way(trial *t, way w, int *changed)
+/* Repeats a variant that seems to change outputs once the effect of rounding is known. */
+static certreg_status try_variant(trial *t, variant v, int *changed)
 {
-    certreg_status status = evaluate(t, w);
-    *changed = !status && changes(t, w);
-    if (!*changed || t->moved || w.shows == CERTREG_DEPENDENCE_CALL) return status;
+    certreg_status status = evaluate_variant(t, v);
+    *changed = !status && outputs_change(t, v);
+    if (!*changed || t->sensitivity || v.dependence == CERTREG_DEPENDENCE_CALL) return status;
     *changed = 0;
-    status = find_moved(t);
-    return status ? status : try_way(t, w, changed);
+    status = measure_sensitivity(t);
+    return status ? status : try_variant(t, v, changed);
 }
 
 /* Repetition comes first: if it changes outputs, nothing else can be judged, and nothing is
  * refused, since a model may be random. */
-static certreg_status try_all(trial *t, int32_t *found)
+static certreg_status try_variants(trial *t, int32_t *found)
 {
     const size_t n = t->rows, batch = t->e->record.model.batch;
-    const way ways[] = {{n, CERTREG_DEPENDENCE_NONE, 0},  {n, CERTREG_DEPENDENCE_CALL, 0},
-                        {n, CERTREG_DEPENDENCE_ORDER, 0}, {n, CERTREG_DEPENDENCE_OTHERS, 0},
-                        {1, CERTREG_DEPENDENCE_COUNT, 0}, {n / 2, CERTREG_DEPENDENCE_COUNT, 0}};
-    const size_t all = n < 4 ? 5 : 6;
-    const size_t count = n < 2 ? 2 : t->whole ? 4 : all;
-    certreg_status status = t->whole ? draw(t, 2 * batch, batch, 0) : CERTREG_OK;
+    const variant variants[] = {
+        {n, CERTREG_DEPENDENCE_NONE, 0},  {n, CERTREG_DEPENDENCE_CALL, 0},
+        {n, CERTREG_DEPENDENCE_ORDER, 0}, {n, CERTREG_DEPENDENCE_OTHERS, 0},
+        {1, CERTREG_DEPENDENCE_COUNT, 0}, {n / 2, CERTREG_DEPENDENCE_COUNT, 0}};
+    const size_t max_count = n < 4 ? 5 : 6;
+    const size_t count = n < 2 ? 2 : t->fixed_batch ? 4 : max_count;
+    certreg_status status = t->fixed_batch ? draw(t, 2 * batch, batch, 0) : CERTREG_OK;
     for (size_t i = 0; i < count && !status && !*found; i++) {
         int changed = 0;
-        status = i ? try_way(t, ways[i], &changed) : evaluate(t, ways[i]);
+        status = i ? try_variant(t, variants[i], &changed) : evaluate_variant(t, variants[i]);
         if (!i && !status)
-            memcpy(t->first, t->e->batches.outputs, n * t->e->record.columns * sizeof *t->first);
-        if (changed) *found = ways[i].shows;
+            memcpy(t->reference, t->e->batches.outputs,
+                   n * t->e->record.columns * sizeof *t->reference);
+        if (changed) *found = variants[i].dependence;
     }
-    return *found ? tell(&t->e->error, *found) : status;
+    return *found ? report(&t->e->error, *found) : status;
 }
 
 static certreg_status check(certreg_estimator *e, size_t rows, int32_t *found)
 {
     cr_record *r = &e->record;
-    const size_t batch = r->model.batch, room = r->plan.max_samples * r->model.outputs / r->columns;
+    const size_t batch = r->model.batch,
+                 capacity = r->plan.max_samples * r->model.outputs / r->columns;
     certreg_status status = cr_view_require_input(r, &e->error);
     if (status) return status;
     if (!r->model.eval || r->present)
@@ -215,21 +221,21 @@ static certreg_status check(certreg_estimator *e, size_t rows, int32_t *found)
                                   "right after begin"
                                 : "model.eval is NULL: there is no model to check");
     trial t = {.e = e,
-               .rows = rows > 0 && rows < batch ? rows : FEW,
-               .whole = rows >= batch,
-               .first = r->values};
+               .rows = rows > 0 && rows < batch ? rows : DEFAULT_ROWS,
+               .fixed_batch = rows >= batch,
+               .reference = r->values};
     if (t.rows > batch) t.rows = batch;
-    if (t.rows >= room) t.rows = room > 1 ? room - 1 : 1;
-    status = try_all(&t, found);
+    if (t.rows >= capacity) t.rows = capacity > 1 ? capacity - 1 : 1;
+    status = try_variants(&t, found);
     cr_record_clear(r);
     return status;
 }
 
 certreg_status certreg_model_check(certreg_estimator *e, size_t rows, int32_t *found)
 {
-    int32_t mine = CERTREG_DEPENDENCE_NONE;
+    int32_t result = CERTREG_DEPENDENCE_NONE;
     certreg_status status = cr_estimator_enter(e, NULL);
-    if (!status) status = cr_estimator_leave(e, check(e, rows, &mine));
-    if (found) *found = mine;
+    if (!status) status = cr_estimator_leave(e, check(e, rows, &result));
+    if (found) *found = result;
     return status;
 }

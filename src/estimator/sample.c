@@ -7,30 +7,32 @@ typedef struct span { /* samples */
     uint64_t first, end;
 } span;
 
-typedef struct request {   /* of a call */
-    uint64_t end;          /* of its samples */
-    uint64_t fixed, looks; /* they count as fixed beforehand if the outputs end the sampling */
-} request;
+typedef struct sampling_request {           /* of a call */
+    uint64_t end;                           /* of its samples */
+    uint64_t planned_samples, looks_digest; /* they count as fixed beforehand if the outputs end the
+                                               sampling */
+} sampling_request;
 
-/* Seconds for a batch that records `more` samples, and for the answers. A record that has no answer
- * yet gains nothing by stopping, so the batch alone has to fit. The fastest batch of earlier inputs
- * counts, so that one outlier does not end all later sampling. */
-static double time_needed(const certreg_estimator *e, size_t more)
+/* Seconds for a batch that records `new_samples` samples, and for the answers. A record that has no
+ * answer yet gains nothing by stopping, so the batch alone has to fit. The fastest batch of earlier
+ * inputs counts, so that one outlier does not end all later sampling. */
+static double required_seconds(const certreg_estimator *e, size_t new_samples)
 {
     const double batch = fmax(e->clock.fastest_batch, e->clock.slowest_batch);
-    const cr_answer_budget *closing = &e->clock.closing;
-    if (!closing->cost || e->record.present < closing->from) return batch;
-    if (!cr_answer_cost_known(closing->cost)) return batch + closing->supposed;
-    const cr_sample_counts n = {(double)(e->record.present + more), (double)e->record.pilot};
-    return batch + closing->times * cr_answer_cost_expected(closing->cost, n);
+    const cr_answer_budget *budget = &e->clock.closing;
+    if (!budget->cost || e->record.present < budget->from) return batch;
+    if (!cr_answer_cost_known(budget->cost)) return batch + budget->supposed;
+    const cr_sample_counts n = {(double)(e->record.present + new_samples), (double)e->record.pilot};
+    return batch + budget->times * cr_answer_cost_expected(budget->cost, n);
 }
 
-static certreg_status interrupted(certreg_estimator *e, size_t more)
+static certreg_status check_interrupt(certreg_estimator *e, size_t new_samples)
 {
     if (cr_estimator_cancelled(e))
         return cr_error_set(&e->error, CERTREG_E_CANCELLED,
                             "cancelled with %zu samples in the record", e->record.present);
-    if (e->clock.deadline > 0 && cr_estimator_now(e) + time_needed(e, more) > e->clock.deadline)
+    if (e->clock.deadline > 0 &&
+        cr_estimator_now(e) + required_seconds(e, new_samples) > e->clock.deadline)
         return cr_error_set(
             &e->error, CERTREG_E_DEADLINE,
             "the deadline leaves no time for another batch; %zu samples in the record",
@@ -43,7 +45,7 @@ static certreg_status draw_pairs(certreg_estimator *e, uint64_t first, size_t co
 {
     certreg_status status = CERTREG_OK;
     for (uint64_t i = first; i < first + count && !status; i++, x += e->record.model.inputs) {
-        const float *step = i % 2 ? e->batches.opposite : e->batches.step;
+        const float *step = i % 2 ? e->batches.negated_deviation : e->batches.noise_deviation;
         const cr_draw row = {e->batches.z, step, i / 2, 1, x};
         status = e->backend->ops->draw(e->backend, &e->record.input.noise, &row);
     }
@@ -53,10 +55,11 @@ static certreg_status draw_pairs(certreg_estimator *e, uint64_t first, size_t co
 /* x is memory of the backend. */
 static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
-    const cr_draw rows = {e->batches.z, e->batches.step, first, count, x};
+    const cr_draw rows = {e->batches.z, e->batches.noise_deviation, first, count, x};
     const certreg_status status =
-        e->batches.opposite ? draw_pairs(e, first, count, x)
-                            : e->backend->ops->draw(e->backend, &e->record.input.noise, &rows);
+        e->batches.negated_deviation
+            ? draw_pairs(e, first, count, x)
+            : e->backend->ops->draw(e->backend, &e->record.input.noise, &rows);
     if (status == CERTREG_E_INVALID)
         return cr_error_set(&e->error, status, "x is not memory of device %d",
                             (int)e->backend->ops->device);
@@ -66,13 +69,13 @@ static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, f
 /* The model's batch: it was drawn ahead, or is drawn now. */
 static certreg_status draw_batch(certreg_estimator *e, uint64_t first)
 {
-    cr_batch_buffers *at = &e->batches;
-    if (!at->ahead || at->first != first)
-        return draw(e, first, e->record.model.batch, e->batches.x[at->turn]);
+    cr_batch_buffers *buffers = &e->batches;
+    if (!buffers->next_is_drawn || buffers->next_first != first)
+        return draw(e, first, e->record.model.batch, e->batches.x[buffers->current]);
     const certreg_status status = cr_backend_join(e->backend);
     if (status) return cr_backend_failed(e->backend, status, "draw noise", &e->error);
-    at->turn = !at->turn;
-    at->ahead = 0;
+    buffers->current = !buffers->current;
+    buffers->next_is_drawn = 0;
     return CERTREG_OK;
 }
 
@@ -80,15 +83,16 @@ static certreg_status draw_batch(certreg_estimator *e, uint64_t first)
 static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
 {
     const cr_backend_ops *ops = e->backend->ops;
-    cr_batch_buffers *at = &e->batches;
+    cr_batch_buffers *buffers = &e->batches;
     /* Noise that was drawn ahead and not used is overwritten. */
-    certreg_status status = at->ahead ? cr_backend_join(e->backend) : CERTREG_OK;
-    at->ahead = 0;
-    at->first = first;
-    if (!ops->draw_ahead || at->opposite) return CERTREG_OK;
-    const cr_draw next = {at->z, at->step, first, e->record.model.batch, at->x[!at->turn]};
+    certreg_status status = buffers->next_is_drawn ? cr_backend_join(e->backend) : CERTREG_OK;
+    buffers->next_is_drawn = 0;
+    buffers->next_first = first;
+    if (!ops->draw_ahead || buffers->negated_deviation) return CERTREG_OK;
+    const cr_draw next = {buffers->z, buffers->noise_deviation, first, e->record.model.batch,
+                          buffers->x[!buffers->current]};
     if (!status) status = ops->draw_ahead(e->backend, &e->record.input.noise, &next);
-    at->ahead = !status;
+    buffers->next_is_drawn = !status;
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }
 
@@ -97,7 +101,7 @@ static size_t output_bytes(const certreg_estimator *e)
     return e->record.model.batch * e->record.columns * sizeof *e->batches.y;
 }
 
-certreg_status cr_estimator_blank(certreg_estimator *e)
+certreg_status cr_estimator_clear_outputs(certreg_estimator *e)
 {
     const certreg_status status =
         e->backend->ops->fill(e->backend, e->batches.y, output_bytes(e), 0xff); /* a NaN */
@@ -121,12 +125,12 @@ certreg_status cr_estimator_evaluate(certreg_estimator *e, certreg_batch b)
     b.device = e->backend->ops->device;
     b.inputs = e->record.model.inputs;
     b.columns = e->record.columns;
-    b.x = e->batches.x[e->batches.turn];
+    b.x = e->batches.x[e->batches.current];
     b.y = e->batches.y;
     b.stream = e->backend->ops->stream(e->backend);
-    cr_call_guard_out(&e->busy);
+    cr_call_guard_out(&e->guard);
     const int code = e->record.model.eval(e->record.model.user, &b);
-    cr_call_guard_in(&e->busy);
+    cr_call_guard_in(&e->guard);
     const certreg_status status = fetch_outputs(e); /* also then: nothing stays in flight */
     if (!code) return status;
     const uint64_t first = b.first + b.used_first;
@@ -146,7 +150,7 @@ static certreg_status prepare_batch(certreg_estimator *e, uint64_t batch_first, 
 {
     const uint64_t next = batch_first + e->record.model.batch;
     certreg_status status = draw_batch(e, batch_first);
-    if (!status) status = cr_estimator_blank(e);
+    if (!status) status = cr_estimator_clear_outputs(e);
     return !status && next < end ? draw_ahead(e, next) : status;
 }
 
@@ -166,22 +170,22 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
  * the outputs may choose the end of sampling. If main samples are among these rows, even if only
  * the pilot's are used, only the number that the call fixed beforehand counts as fixed (theory
  * 5.2). A device that fails before a batch may do so because of the model's earlier work there. */
-static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status,
-                                        uint64_t batch_end, const request *r)
+static certreg_status log_failure(certreg_estimator *e, certreg_status status, uint64_t batch_end,
+                                  const sampling_request *r)
 {
-    if (batch_end > e->record.pilot) cr_query_log_settle(&e->record, r->fixed, r->fixed, r->looks);
+    if (batch_end > e->record.pilot)
+        cr_query_log_settle(&e->record, r->planned_samples, r->planned_samples, r->looks_digest);
     return status;
 }
 
 /* Evaluates the batch that starts at batch_first, and records the missing samples of `used`. */
 static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used,
-                                const request *r)
+                                const sampling_request *r)
 {
     const double start = cr_estimator_now(e), model_before = e->clock.model_seconds;
     e->record.pilot_fixed = 1;
     certreg_status status = prepare_batch(e, batch_first, r->end);
-    if (status == CERTREG_E_DEVICE_FAILED)
-        return chosen_by_outputs(e, status, e->record.present, r);
+    if (status == CERTREG_E_DEVICE_FAILED) return log_failure(e, status, e->record.present, r);
     if (status) return status;
     status = call_model(e, batch_first, used);
     for (uint64_t i = used.first; !status && i < used.end; i++)
@@ -190,25 +194,25 @@ static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span
             status = cr_record_store(&e->record, i, 1, e->batches.outputs + row * e->record.columns,
                                      (int64_t)row, &e->error);
         }
-    const double took = cr_estimator_now(e) - start;
-    e->clock.library_seconds += took - (e->clock.model_seconds - model_before);
-    if (took > e->clock.slowest_batch) e->clock.slowest_batch = took;
-    if (status) return chosen_by_outputs(e, status, batch_first + e->record.model.batch, r);
-    if (!(e->clock.fastest_batch > 0) || took < e->clock.fastest_batch)
-        e->clock.fastest_batch = took;
+    const double seconds = cr_estimator_now(e) - start;
+    e->clock.library_seconds += seconds - (e->clock.model_seconds - model_before);
+    if (seconds > e->clock.slowest_batch) e->clock.slowest_batch = seconds;
+    if (status) return log_failure(e, status, batch_first + e->record.model.batch, r);
+    if (!(e->clock.fastest_batch > 0) || seconds < e->clock.fastest_batch)
+        e->clock.fastest_batch = seconds;
     return CERTREG_OK;
 }
 
 /* From the first to the last missing sample; empty if none is missing. */
-static span missing_part(const certreg_estimator *e, span s)
+static span trim_recorded(const certreg_estimator *e, span s)
 {
     while (s.first < s.end && cr_view_has(&e->record, s.first)) s.first++;
     while (s.first < s.end && cr_view_has(&e->record, s.end - 1)) s.end--;
     return s;
 }
 
-static certreg_status refuse_span(certreg_estimator *e, uint64_t first, size_t count,
-                                  const char *remedy)
+static certreg_status refuse_range(certreg_estimator *e, uint64_t first, size_t count,
+                                   const char *remedy)
 {
     cr_error_set(
         &e->error, CERTREG_E_TOO_MANY,
@@ -219,41 +223,42 @@ static certreg_status refuse_span(certreg_estimator *e, uint64_t first, size_t c
     return CERTREG_E_TOO_MANY;
 }
 
-static certreg_status check_span(certreg_estimator *e, uint64_t first, size_t count)
+static certreg_status check_range(certreg_estimator *e, uint64_t first, size_t count)
 {
-    const size_t most = e->record.plan.max_samples;
-    if (first <= most && count <= most - first) return CERTREG_OK;
-    return refuse_span(e, first, count, ": take fewer");
+    const size_t max_samples = e->record.plan.max_samples;
+    if (first <= max_samples && count <= max_samples - first) return CERTREG_OK;
+    return refuse_range(e, first, count, ": take fewer");
 }
 
-static int wants_to_stop(certreg_estimator *e, uint64_t done, uint64_t total)
+static int is_stopped_by_progress(certreg_estimator *e, uint64_t done, uint64_t total)
 {
     if (!e->record.plan.progress) return 0;
-    cr_call_guard_out(&e->busy);
+    cr_call_guard_out(&e->guard);
     const int stop = e->record.plan.progress(e->record.plan.progress_user, done, total);
-    cr_call_guard_in(&e->busy);
+    cr_call_guard_in(&e->guard);
     return stop;
 }
 
 certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t count,
-                                   uint64_t requested, uint64_t looks)
+                                   uint64_t planned_samples, uint64_t looks_digest)
 {
     cr_error_clear(&e->error);
     certreg_status status = cr_view_require_input(&e->record, &e->error);
-    if (!status) status = check_span(e, first, count);
+    if (!status) status = check_range(e, first, count);
     if (status) return status;
     if (!e->record.model.eval)
         return cr_error_set(&e->error, CERTREG_E_WRONG_STATE,
                             "model.eval is NULL: use certreg_estimator_draw and _record");
     const uint64_t end = first + count, batch = e->record.model.batch;
-    const request r = {.end = end, .fixed = requested, .looks = looks};
+    const sampling_request r = {
+        .end = end, .planned_samples = planned_samples, .looks_digest = looks_digest};
     for (uint64_t at = first / batch * batch; at < end; at += batch) {
-        const span asked = {at > first ? at : first, end - at < batch ? end : at + batch},
-                   used = missing_part(e, asked);
+        const span range = {at > first ? at : first, end - at < batch ? end : at + batch},
+                   used = trim_recorded(e, range);
         if (used.first == used.end) continue;
-        if ((status = interrupted(e, (size_t)(used.end - used.first)))) return status;
+        if ((status = check_interrupt(e, (size_t)(used.end - used.first)))) return status;
         if ((status = run_batch(e, at, used, &r))) return status;
-        if (wants_to_stop(e, asked.end - first, count))
+        if (is_stopped_by_progress(e, range.end - first, count))
             return cr_error_set(&e->error, CERTREG_E_CANCELLED,
                                 "cancelled by progress with %zu samples in the record",
                                 e->record.present);
@@ -278,7 +283,7 @@ static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t co
     const size_t batch = e->record.model.batch;
     const size_t last = (e->record.plan.max_samples - 1) / batch; /* this batch is drawn whole */
     if (first / batch > last || count > (last - first / batch) * batch + (batch - first % batch))
-        return refuse_span(e, first, count, " and the end of its batch: draw fewer");
+        return refuse_range(e, first, count, " and the end of its batch: draw fewer");
     if (!count) return CERTREG_OK;
     const double start = cr_estimator_now(e);
     cr_record_expect(&e->record, e->record.plan.max_samples);
@@ -300,7 +305,7 @@ static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t 
                                    const float *y)
 {
     certreg_status status = cr_view_require_input(&e->record, &e->error);
-    if (!status) status = check_span(e, first, count);
+    if (!status) status = check_range(e, first, count);
     if (status) return status;
     if (!y && count) return cr_error_set(&e->error, CERTREG_E_INVALID, "y is NULL");
     cr_record_expect(&e->record, e->record.plan.max_samples);

@@ -1,7 +1,7 @@
 /* Replays on a backend: data go to its memory and come back, and its failures become errors. */
 #include "record/noise_replay.h"
 
-static certreg_status report(cr_replay *r, certreg_status status)
+static certreg_status report_failure(cr_replay *r, certreg_status status)
 {
     if (!status || status == CERTREG_E_DEADLINE) return status;
     return cr_backend_failed(r->backend, status, "replay the noise", r->why);
@@ -10,53 +10,55 @@ static certreg_status report(cr_replay *r, certreg_status status)
 certreg_status cr_replay_clear(cr_replay *r)
 {
     const size_t bytes = CR_REPLAY_FUNCTIONS * r->view->model.inputs * sizeof *r->device.sums;
-    return report(r, r->backend->ops->fill(r->backend, r->device.sums, bytes, 0));
+    return report_failure(r, r->backend->ops->fill(r->backend, r->device.sums, bytes, 0));
 }
 
 static certreg_status store_weights(const cr_replay *r, size_t count, size_t functions)
 {
     certreg_status status = CERTREG_OK;
-    for (size_t f = 0, at = 0; f < functions && !status; f++, at += r->view->plan.max_samples)
-        status = r->backend->ops->store(r->backend, r->device.weights + at, r->host.weights + at,
-                                        count * sizeof *r->host.weights);
+    for (size_t f = 0, offset = 0; f < functions && !status;
+         f++, offset += r->view->plan.max_samples)
+        status = r->backend->ops->store(r->backend, r->device.weights + offset,
+                                        r->host.weights + offset, count * sizeof *r->host.weights);
     return status;
 }
 
 certreg_status cr_replay_add(cr_replay *r, uint64_t first, size_t count, size_t functions)
 {
-    const cr_weighted all = {.first = first,
-                             .length = count,
-                             .blocks = 1,
-                             .functions = functions,
-                             .weights = r->device.weights,
-                             .stride = r->view->plan.max_samples};
+    const cr_weighted_blocks block = {.first = first,
+                                      .block_samples = count,
+                                      .blocks = 1,
+                                      .functions = functions,
+                                      .weights = r->device.weights,
+                                      .stride = r->view->plan.max_samples};
     certreg_status status = store_weights(r, count, functions);
     if (!status)
-        status = r->backend->ops->replay(r->backend, &r->view->input.noise, &all, NULL,
+        status = r->backend->ops->replay(r->backend, &r->view->input.noise, &block, NULL,
                                          r->device.sums, r->view->watch);
-    return report(r, status);
+    return report_failure(r, status);
 }
 
 certreg_status cr_replay_sums(cr_replay *r, size_t functions, double *sums)
 {
-    return report(r, r->backend->ops->fetch(r->backend, sums, r->device.sums,
-                                            functions * r->view->model.inputs * sizeof *sums));
+    return report_failure(r,
+                          r->backend->ops->fetch(r->backend, sums, r->device.sums,
+                                                 functions * r->view->model.inputs * sizeof *sums));
 }
 
 certreg_status cr_replay_set_direction(cr_replay *r, const float *direction)
 {
-    return report(r, r->backend->ops->store(r->backend, r->device.direction, direction,
-                                            r->view->model.inputs * sizeof *direction));
+    return report_failure(r, r->backend->ops->store(r->backend, r->device.direction, direction,
+                                                    r->view->model.inputs * sizeof *direction));
 }
 
 certreg_status cr_replay_project(cr_replay *r, uint64_t first, size_t count)
 {
     double *dots = r->device.dots;
-    const cr_projection all = {first,          count, r->device.direction,
-                               r->device.mask, dots,  dots + count};
+    const cr_projection projection = {first,          count, r->device.direction,
+                                      r->device.mask, dots,  dots + count};
     certreg_status status =
-        r->backend->ops->project(r->backend, &r->view->input.noise, &all, r->view->watch);
+        r->backend->ops->project(r->backend, &r->view->input.noise, &projection, r->view->watch);
     if (!status)
         status = r->backend->ops->fetch(r->backend, r->host.dots, dots, 2 * count * sizeof *dots);
-    return report(r, status);
+    return report_failure(r, status);
 }

@@ -6,18 +6,18 @@
 #include "backend/backend.h"
 #include "record/record_view.h"
 
-#define CR_REPLAY_FUNCTIONS 2u /* the most that one replay weighs */
-#define CR_WALK_BLOCKS 64u     /* of a record, for the finite-sample gradient */
-#define CR_SWEEP_FUNCTIONS 24u /* the most that are kept (noise_sums.h) */
+#define CR_REPLAY_FUNCTIONS 2u   /* of one replay */
+#define CR_CUMULATIVE_BLOCKS 64u /* of a record, for the finite-sample gradient */
+#define CR_SWEEP_FUNCTIONS 24u   /* that are kept at a time (noise_sums.h) */
 
 /* Memory of the backend: what its operations read and write. */
 typedef struct cr_replay_device {
-    float *mask;         /* inputs: 1 for a feature with noise, else 0 */
-    double *sums;        /* 2 functions * inputs, or the sweep's */
-    float *weights;      /* 2 functions * max_samples */
-    float *direction;    /* inputs */
-    double *dots;        /* of the samples projected last; behind them squared lengths */
-    cr_sweep_room sweep; /* parts of the above, and memory of its own */
+    float *mask;            /* inputs: 1 for a feature with noise, else 0 */
+    double *sums;           /* 2 functions * inputs, or the sweep's */
+    float *weights;         /* 2 functions * max_samples */
+    float *direction;       /* inputs */
+    double *dots;           /* of the samples projected last; behind them squared norms */
+    cr_sweep_buffers sweep; /* parts of the above, and memory of its own */
 } cr_replay_device;
 
 /* Memory of the host: copies of the above, or the same arrays if both memories are one. */
@@ -26,19 +26,19 @@ typedef struct cr_replay_host {
     double *dots;
 } cr_replay_host;
 
-/* The functions of this noise that were requested (noise_sums.h), and results of the first `swept`.
- */
+/* The functions of this noise that were requested (noise_sums.h). The first `computed_count` of
+ * them have results. */
 typedef struct cr_noise_sums {
     cr_noise noise;
-    size_t count, swept;
-    size_t earlier; /* functions from before the present answers (cr_sweep_new_answers) */
-    int reused;     /* one of these was requested again */
-    size_t grams, weighed, projected; /* the used parts of the sizes */
-    cr_weighting *functions;
+    size_t count, computed_count;
+    size_t count_before_answers; /* before the present answers (cr_sweep_new_answers) */
+    int reused;                  /* one of these was requested again */
+    size_t grams_used, weights_used, dots_used; /* the used parts of the sizes */
+    cr_sweep_function *functions;
     double *units;
     float *weights;
-    double *products, *lengths, *dots; /* results of all */
-    double *norms;                     /* max_samples */
+    double *products, *norms, *dots; /* results of all */
+    double *squared_norms;           /* max_samples */
 } cr_noise_sums;
 
 typedef struct cr_replay {
@@ -52,7 +52,7 @@ typedef struct cr_replay {
 } cr_replay;
 
 /* Called between two steps. */
-static inline certreg_status cr_replay_in_time(const cr_replay *r)
+static inline certreg_status cr_replay_check_deadline(const cr_replay *r)
 {
     return cr_deadline_late(r->view->watch) ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
@@ -66,7 +66,7 @@ certreg_status cr_replay_add(cr_replay *, uint64_t first, size_t count, size_t f
 certreg_status cr_replay_sums(cr_replay *, size_t functions, double *sums);
 /* Sets the direction of projections, an array of the host that is 0 for features without noise. */
 certreg_status cr_replay_set_direction(cr_replay *, const float *direction);
-/* Writes projections to host.dots, and behind them squared lengths of the noise (active inputs). */
+/* Writes projections to host.dots, and behind them squared norms of the noise (active inputs). */
 certreg_status cr_replay_project(cr_replay *, uint64_t first, size_t count);
 
 #endif

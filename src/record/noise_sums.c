@@ -1,46 +1,51 @@
-/* The functions that a sweep serves: equal ones are found, room is checked, weights and results are
- * scaled. One file, so that a result is never taken for another function's. */
+/* The functions that a sweep serves: equal ones are found, capacities are checked, weights and
+ * results are scaled. One file, so that a result is never taken for another function's. */
 #include "record/noise_sums.h"
 #include "base/arena.h"
 #include <math.h>
 #include <string.h>
 
-/* Room in samples, as multiples of max_samples: WEIGHED for all functions and one candidate,
- * PROJECTED for functions without products. Enough for about a dozen questions. */
-enum { WEIGHED = 15, PROJECTED = 8, GRAMS = 8, LEAST_GRAMS = 2, USUAL_BLOCKS = 64 };
+/* Capacities in samples, as multiples of max_samples: WEIGHTS_PER_SAMPLE for all functions and one
+ * candidate, DOTS_PER_SAMPLE for functions without products. Enough for about a dozen questions. */
+enum {
+    WEIGHTS_PER_SAMPLE = 15,
+    DOTS_PER_SAMPLE = 8,
+    MAX_GRAMS = 8,
+    MIN_GRAMS = 2,
+    DEFAULT_BLOCKS = 64
+};
 
 /* Large plans keep fewer products. */
-static size_t grams_of(size_t blocks)
+static size_t gram_capacity(size_t blocks)
 {
-    const size_t fit = GRAMS * USUAL_BLOCKS * USUAL_BLOCKS / blocks / blocks;
-    return fit < LEAST_GRAMS ? LEAST_GRAMS : fit < GRAMS ? fit : GRAMS;
+    const size_t count = MAX_GRAMS * DEFAULT_BLOCKS * DEFAULT_BLOCKS / blocks / blocks;
+    return count < MIN_GRAMS ? MIN_GRAMS : count < MAX_GRAMS ? count : MAX_GRAMS;
 }
 
-cr_sweep_sizes cr_sweep_sizes_of(const certreg_model *model, const certreg_plan *plan)
+cr_sweep_sizes cr_noise_sums_sizes(const certreg_model *model, const certreg_plan *plan)
 {
-    if (plan->blocks < CR_WALK_BLOCKS) return (cr_sweep_sizes){.inputs = model->inputs};
+    if (plan->blocks < CR_CUMULATIVE_BLOCKS) return (cr_sweep_sizes){.inputs = model->inputs};
     return (cr_sweep_sizes){.inputs = model->inputs,
-                            .span = plan->max_samples,
+                            .sample_span = plan->max_samples,
                             .functions = CR_SWEEP_FUNCTIONS,
-                            .grams = grams_of(plan->blocks),
+                            .grams = gram_capacity(plan->blocks),
                             .blocks = plan->blocks,
-                            .weighed = cr_arena_times(WEIGHED, plan->max_samples),
-                            .projected = cr_arena_times(PROJECTED, plan->max_samples)};
+                            .weights = cr_arena_product(WEIGHTS_PER_SAMPLE, plan->max_samples),
+                            .dots = cr_arena_product(DOTS_PER_SAMPLE, plan->max_samples)};
 }
 
 /* ---- requests */
-/* The power of two at or above the greatest weight. */
-static double unit_of(const cr_samples *s)
+/* The power of two at or above the largest weight. */
+static double weight_unit(const cr_samples *s)
 {
-    double greatest = 0;
-    for (size_t i = 0; cr_samples_has(s, i); i++)
-        greatest = fmax(greatest, fabs(cr_samples_at(s, i)));
+    double max = 0;
+    for (size_t i = 0; cr_samples_has(s, i); i++) max = fmax(max, fabs(cr_samples_at(s, i)));
     int exponent = 0;
-    if (isfinite(greatest)) frexp(greatest, &exponent);
+    if (isfinite(max)) frexp(max, &exponent);
     return ldexp(1, exponent);
 }
 
-static int is_opposite(const cr_weighting *a, const cr_weighting *b)
+static int is_opposite(const cr_sweep_function *a, const cr_sweep_function *b)
 {
     size_t i = 0;
     while (i < a->count && a->weights[i] == -b->weights[i]) i++;
@@ -48,112 +53,114 @@ static int is_opposite(const cr_weighting *a, const cr_weighting *b)
 }
 
 /* The two sides of a mean have opposite weights and the same products. */
-static int is_same(const cr_weighting *a, const cr_weighting *b)
+static int is_same(const cr_sweep_function *a, const cr_sweep_function *b)
 {
     return a->first == b->first && a->count == b->count && a->blocks == b->blocks &&
-           a->whole == b->whole && !a->gram == !b->gram &&
+           a->is_total == b->is_total && !a->gram == !b->gram &&
            (!memcmp(a->weights, b->weights, a->count * sizeof *a->weights) ||
             (a->gram && is_opposite(a, b)));
 }
 
-static int is_of(const cr_noise_sums *found, const cr_noise *noise)
+static int is_for_noise(const cr_noise_sums *cache, const cr_noise *noise)
 {
-    const cr_noise *n = &found->noise;
+    const cr_noise *n = &cache->noise;
     return n->seed == noise->seed && n->noise_id == noise->noise_id && n->level == noise->level &&
            n->inputs == noise->inputs && n->clean_first == noise->clean_first;
 }
 
-static int has_room(const cr_replay *r, const cr_weighting *f)
+static int has_capacity(const cr_replay *r, const cr_sweep_function *f)
 {
-    const cr_noise_sums *found = &r->found;
-    const cr_sweep_sizes *most = &r->sizes;
-    return found->count < most->functions &&
-           f->count <= most->weighed - most->span - found->weighed &&
-           (f->gram ? found->grams < most->grams : f->count <= most->projected - found->projected);
+    const cr_noise_sums *cache = &r->found;
+    const cr_sweep_sizes *sizes = &r->sizes;
+    return cache->count < sizes->functions &&
+           f->count <= sizes->weights - sizes->sample_span - cache->weights_used &&
+           (f->gram ? cache->grams_used < sizes->grams
+                    : f->count <= sizes->dots - cache->dots_used);
 }
 
 /* Writes the weights of the next function behind all earlier ones. They are multiples of a unit, so
  * that float neither overflows nor loses them. */
-static cr_weighting next_of(const cr_replay *r, const cr_samples *s, enum cr_wanted wanted,
-                            size_t blocks, double unit)
+static cr_sweep_function next_function(const cr_replay *r, const cr_samples *s,
+                                       enum cr_sum_kind kind, size_t blocks, double unit)
 {
-    const cr_noise_sums *found = &r->found;
-    const int gram = wanted == CR_SUMS_GRAM;
-    float *weights = found->weights + found->weighed;
+    const cr_noise_sums *cache = &r->found;
+    const int gram = kind == CR_SUMS_GRAM;
+    float *weights = cache->weights + cache->weights_used;
     for (size_t i = 0; cr_samples_has(s, i); i++) weights[i] = (float)(cr_samples_at(s, i) / unit);
-    return (cr_weighting){
+    return (cr_sweep_function){
         .first = s->first,
         .count = s->count,
         .blocks = blocks,
-        .whole = wanted == CR_SUMS_TOTAL,
+        .is_total = kind == CR_SUMS_TOTAL,
         .weights = weights,
-        .gram = gram ? found->products + found->grams * r->sizes.blocks * r->sizes.blocks : NULL,
-        .lengths = gram ? NULL : found->lengths + found->count * (CR_WALK_BLOCKS + 1),
-        .dots = gram ? NULL : found->dots + found->projected};
+        .gram = gram ? cache->products + cache->grams_used * r->sizes.blocks * r->sizes.blocks
+                     : NULL,
+        .norms = gram ? NULL : cache->norms + cache->count * (CR_CUMULATIVE_BLOCKS + 1),
+        .dots = gram ? NULL : cache->dots + cache->dots_used};
 }
 
-const cr_weighting *cr_noise_sums_request(cr_replay *r, const cr_samples *s, enum cr_wanted wanted,
-                                          size_t blocks)
+const cr_sweep_function *cr_noise_sums_request(cr_replay *r, const cr_samples *s,
+                                               enum cr_sum_kind kind, size_t blocks)
 {
-    cr_noise_sums *found = &r->found;
-    if (!is_of(found, &r->view->input.noise)) cr_noise_sums_clear(r);
-    const double unit = unit_of(s);
-    const cr_weighting next = next_of(r, s, wanted, blocks, unit);
-    for (size_t i = 0; i < found->count; i++)
-        if (found->units[i] == unit && is_same(found->functions + i, &next)) {
-            found->reused |= i < found->earlier;
-            return found->functions + i;
+    cr_noise_sums *cache = &r->found;
+    if (!is_for_noise(cache, &r->view->input.noise)) cr_noise_sums_clear(r);
+    const double unit = weight_unit(s);
+    const cr_sweep_function next = next_function(r, s, kind, blocks, unit);
+    for (size_t i = 0; i < cache->count; i++)
+        if (cache->units[i] == unit && is_same(cache->functions + i, &next)) {
+            cache->reused |= i < cache->count_before_answers;
+            return cache->functions + i;
         }
-    if (!has_room(r, &next)) return NULL;
-    found->functions[found->count] = next;
-    found->units[found->count] = unit;
-    found->weighed += next.count;
-    if (next.gram) found->grams++;
-    else found->projected += next.count;
-    return found->functions + found->count++;
+    if (!has_capacity(r, &next)) return NULL;
+    cache->functions[cache->count] = next;
+    cache->units[cache->count] = unit;
+    cache->weights_used += next.count;
+    if (next.gram) cache->grams_used++;
+    else cache->dots_used += next.count;
+    return cache->functions + cache->count++;
 }
 
 void cr_sweep_new_answers(cr_replay *r)
 {
-    r->found.earlier = r->found.count;
+    r->found.count_before_answers = r->found.count;
     r->found.reused = 0;
 }
 
 void cr_noise_sums_clear(cr_replay *r)
 {
-    cr_noise_sums *found = &r->found;
-    found->count = found->swept = found->earlier = found->grams = found->weighed =
-        found->projected = 0;
-    found->noise = r->view->input.noise;
+    cr_noise_sums *cache = &r->found;
+    cache->count = cache->computed_count = cache->count_before_answers = cache->grams_used =
+        cache->weights_used = cache->dots_used = 0;
+    cache->noise = r->view->input.noise;
 }
 
 int cr_noise_sums_pending(const cr_replay *r)
 {
-    return r->found.swept < r->found.count;
+    return r->found.computed_count < r->found.count;
 }
 
 /* ---- the sweep */
-static cr_sweep sweep_of(const cr_replay *r)
+static cr_sweep pending_sweep(const cr_replay *r)
 {
-    const cr_noise_sums *found = &r->found;
-    cr_sweep sweep = {.functions = found->functions + found->swept,
-                      .count = found->count - found->swept,
+    const cr_noise_sums *cache = &r->found;
+    cr_sweep sweep = {.functions = cache->functions + cache->computed_count,
+                      .count = cache->count - cache->computed_count,
                       .mask = r->device.mask,
                       .sizes = &r->sizes,
-                      .room = &r->device.sweep,
+                      .buffers = &r->device.sweep,
                       .first = UINT64_MAX};
     for (size_t i = 0; i < sweep.count; i++)
         if (sweep.functions[i].first < sweep.first) sweep.first = sweep.functions[i].first;
-    sweep.norms = found->norms + sweep.first;
+    sweep.squared_norms = cache->squared_norms + sweep.first;
     return sweep;
 }
 
 /* Turns sums of weights into sums of scores, and products of sums into products of means. */
-static void rescale(const cr_weighting *f, double unit)
+static void rescale(const cr_sweep_function *f, double unit)
 {
     const size_t length = f->count / f->blocks;
     const double scale = unit / (double)length;
-    for (size_t b = 0; !f->gram && b <= f->blocks; b++) f->lengths[b] *= unit;
+    for (size_t b = 0; !f->gram && b <= f->blocks; b++) f->norms[b] *= unit;
     for (size_t p = 0; f->gram && p < f->blocks; p++)
         for (size_t q = p; q < f->blocks; q++)
             f->gram[q * f->blocks + p] = f->gram[p * f->blocks + q] *= scale * scale;
@@ -161,14 +168,14 @@ static void rescale(const cr_weighting *f, double unit)
 
 certreg_status cr_noise_sums_compute(cr_replay *r)
 {
-    cr_noise_sums *found = &r->found;
-    certreg_status status = cr_replay_in_time(r);
+    cr_noise_sums *cache = &r->found;
+    certreg_status status = cr_replay_check_deadline(r);
     if (!status && cr_noise_sums_pending(r)) {
-        const cr_sweep sweep = sweep_of(r);
+        const cr_sweep sweep = pending_sweep(r);
         status = cr_backend_sweep(r->backend, &r->view->input.noise, &sweep, r->view->watch);
     }
-    for (; !status && found->swept < found->count; found->swept++)
-        rescale(found->functions + found->swept, found->units[found->swept]);
+    for (; !status && cache->computed_count < cache->count; cache->computed_count++)
+        rescale(cache->functions + cache->computed_count, cache->units[cache->computed_count]);
     if (!status) return CERTREG_OK;
     cr_noise_sums_clear(r);
     return status == CERTREG_E_DEADLINE
@@ -176,18 +183,18 @@ certreg_status cr_noise_sums_compute(cr_replay *r)
                : cr_backend_failed(r->backend, status, "replay the noise", r->why);
 }
 
-certreg_status cr_noise_sums_get(cr_replay *r, const cr_samples *s, enum cr_wanted wanted,
-                                 size_t blocks, const cr_weighting **out)
+certreg_status cr_noise_sums_get(cr_replay *r, const cr_samples *s, enum cr_sum_kind kind,
+                                 size_t blocks, const cr_sweep_function **out)
 {
-    *out = cr_noise_sums_request(r, s, wanted, blocks);
+    *out = cr_noise_sums_request(r, s, kind, blocks);
     if (!*out) {
         cr_noise_sums_clear(r);
-        *out = cr_noise_sums_request(r, s, wanted, blocks);
+        *out = cr_noise_sums_request(r, s, kind, blocks);
     }
     return cr_noise_sums_compute(r);
 }
 
-const double *cr_sweep_norms(const cr_replay *r, const cr_weighting *f)
+const double *cr_noise_sums_squared_norms(const cr_replay *r, const cr_sweep_function *f)
 {
-    return r->found.norms + f->first;
+    return r->found.squared_norms + f->first;
 }

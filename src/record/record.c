@@ -52,38 +52,38 @@ typedef struct fault { /* why a row cannot be recorded */
     double value;
 } fault;
 
-static float angle_of_pair(const float *y, double lo, double hi, fault *why)
+static float angle_of_pair(const float *y, double lo, double hi, fault *f)
 {
     if (!isfinite(y[0]) || !isfinite(y[1]) || (y[0] == 0 && y[1] == 0)) {
-        why->status = CERTREG_E_NOT_FINITE;
-        why->value = isfinite(y[0]) ? (double)y[1] : (double)y[0];
+        f->status = CERTREG_E_NOT_FINITE;
+        f->value = isfinite(y[0]) ? (double)y[1] : (double)y[0];
         return 0;
     }
     return wrap_to_float(atan2((double)y[1], (double)y[0]) / CR_TWO_PI * (hi - lo), lo, hi);
 }
 
 /* Output k of one row, read from its column(s). */
-static float convert(cr_view *v, size_t k, const float *y, fault *why)
+static float convert_output(cr_view *v, size_t k, const float *y, fault *f)
 {
     const double lo = v->model.lo[k], hi = v->model.hi[k], value = (double)*y;
-    why->value = value;
+    f->value = value;
     switch ((enum certreg_output_kind)v->model.kind[k]) {
-    case CERTREG_OUTPUT_ANGLE_PAIR: return angle_of_pair(y, lo, hi, why);
+    case CERTREG_OUTPUT_ANGLE_PAIR: return angle_of_pair(y, lo, hi, f);
     case CERTREG_OUTPUT_ANGLE:
         if (isfinite(value)) return wrap_to_float(value, lo, hi);
         break;
     case CERTREG_OUTPUT_REAL:
-        if (value < lo || value > hi) why->status = CERTREG_E_OUT_OF_RANGE;
+        if (value < lo || value > hi) f->status = CERTREG_E_OUT_OF_RANGE;
         break;
     }
-    if (!isfinite(value)) why->status = CERTREG_E_NOT_FINITE;
+    if (!isfinite(value)) f->status = CERTREG_E_NOT_FINITE;
     return *y;
 }
 
 /* The recorded value of output k. A failure that the plan counts is no fault. */
-static float recorded(cr_view *v, size_t k, const float *y, fault *f)
+static float recorded_value(cr_view *v, size_t k, const float *y, fault *f)
 {
-    const float value = convert(v, k, y, f);
+    const float value = convert_output(v, k, y, f);
     if (f->status != CERTREG_E_NOT_FINITE || !(v->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
         return value;
     f->status = CERTREG_OK;
@@ -95,8 +95,8 @@ static size_t columns_of(cr_view *v, size_t k)
     return v->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? 2 : 1;
 }
 
-static certreg_status report(cr_view *v, const fault *f, uint64_t sample, int64_t row,
-                             certreg_error *why)
+static certreg_status report_fault(cr_view *v, const fault *f, uint64_t sample, int64_t row,
+                                   certreg_error *why)
 {
     const int32_t k = f->output;
     if (f->status == CERTREG_E_OUT_OF_RANGE)
@@ -122,28 +122,28 @@ static certreg_status report(cr_view *v, const fault *f, uint64_t sample, int64_
 }
 
 /* Does not report the recorded value: callers could read all values one by one (theory 5.2). */
-static certreg_status disagree(uint64_t sample, size_t k, float now, certreg_error *why)
+static certreg_status report_conflict(uint64_t sample, size_t k, float given, certreg_error *why)
 {
     cr_error_set(why, CERTREG_E_MISMATCH,
                  "sample %llu, output %zu: the record has a value that differs from the given %.9g",
-                 (unsigned long long)sample, k, (double)now);
+                 (unsigned long long)sample, k, (double)given);
     why->sample = (int64_t)sample;
     why->output = (int32_t)k;
-    why->value = (double)now;
+    why->value = (double)given;
     return CERTREG_E_MISMATCH;
 }
 
 static certreg_status check_row(cr_view *v, uint64_t sample, const float *y, int64_t row,
                                 certreg_error *why)
 {
-    const float *held = v->values + sample * v->model.outputs;
-    const int there = cr_view_has(v, sample);
+    const float *stored = v->values + sample * v->model.outputs;
+    const int is_present = cr_view_has(v, sample);
     for (size_t k = 0; k < v->model.outputs; y += columns_of(v, k++)) {
         fault f = {.output = (int32_t)k};
-        const float value = recorded(v, k, y, &f);
-        if (f.status) return report(v, &f, sample, row, why);
-        if (there && cr_bits_of_float(held[k]) != cr_bits_of_float(value))
-            return disagree(sample, k, value, why);
+        const float value = recorded_value(v, k, y, &f);
+        if (f.status) return report_fault(v, &f, sample, row, why);
+        if (is_present && cr_bits_of_float(stored[k]) != cr_bits_of_float(value))
+            return report_conflict(sample, k, value, why);
     }
     return CERTREG_OK;
 }
@@ -153,8 +153,8 @@ static void write_row(cr_record *r, uint64_t sample, const float *y)
     float *target = r->values + sample * r->model.outputs;
     r->present += !cr_view_has(r, sample);
     for (size_t k = 0; k < r->model.outputs; y += columns_of(r, k++)) {
-        fault none = {.status = CERTREG_OK};
-        target[k] = recorded(r, k, y, &none);
+        fault ignored = {.status = CERTREG_OK};
+        target[k] = recorded_value(r, k, y, &ignored);
     }
 }
 

@@ -14,11 +14,11 @@ certreg_status cr_view_require_contiguous(cr_view *v, size_t *count, certreg_err
     while (n < v->plan.max_samples && cr_view_has(v, n)) n++;
     *count = n;
     if (n == v->present) return CERTREG_OK;
-    size_t next = n;
-    while (!cr_view_has(v, next)) next++;
+    size_t first_present = n;
+    while (!cr_view_has(v, first_present)) first_present++;
     return cr_error_set(why, CERTREG_E_WRONG_STATE,
                         "samples %zu to %zu are missing from the record: sample or import them", n,
-                        next - 1);
+                        first_present - 1);
 }
 
 cr_samples cr_view_samples(cr_view *v, const cr_score *score, int32_t output, size_t first,
@@ -36,7 +36,7 @@ cr_samples cr_view_samples(cr_view *v, const cr_score *score, int32_t output, si
 /* One-to-one in h for each float, and in the float for each h. The float enters the lower half, so
  * that a difference in sign or exponent alone, which a change of unit makes, spreads to more bits
  * than the next float can cancel. */
-static uint64_t and_float(uint64_t h, float value)
+static uint64_t hash_float(uint64_t h, float value)
 {
     h = (h ^ cr_bits_of_float(value)) * UINT64_C(0xff51afd7ed558ccd);
     return h ^ h >> 32;
@@ -46,7 +46,7 @@ static uint64_t and_float(uint64_t h, float value)
 uint64_t cr_input_digest(const float *z, const float *scale, size_t inputs)
 {
     uint64_t h = cr_hash64(CR_HASH_START, inputs);
-    for (size_t j = 0; j < inputs; j++) h = and_float(and_float(h, scale ? scale[j] : 1), z[j]);
+    for (size_t j = 0; j < inputs; j++) h = hash_float(hash_float(h, scale ? scale[j] : 1), z[j]);
     h = cr_hash_end(h);
     return h ? h : 1;
 }

@@ -20,10 +20,10 @@ typedef struct cr_input { /* the input and its noise */
     int begun;
 } cr_input;
 
-typedef struct cr_query_log {    /* the first evaluation of the record (cr_query_log_remember) */
-    uint64_t first, total;       /* the numbers of samples that were fixed before it */
-    uint64_t max_samples, batch; /* of its plan and model; 0: no evaluation yet */
-    uint64_t looks;              /* digest of a caller's looks that were fixed by then; 0: none */
+typedef struct cr_query_log {      /* the first evaluation of the record (cr_query_log_remember) */
+    uint64_t first_samples, total; /* the numbers of samples that were fixed before it */
+    uint64_t max_samples, batch;   /* of its plan and model; 0: no evaluation yet */
+    uint64_t looks;                /* digest of a caller's looks that were fixed by then; 0: none */
 } cr_query_log;
 
 #define CR_MISSING_NAN_BITS 0x7fc0a11eu /* the NaN pattern of a missing sample */

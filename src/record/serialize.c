@@ -8,10 +8,10 @@
 
 /* The layout, byte by byte, is in docs/stability.md. Format 1 had noise that was not Gaussian
  * to the last bit. */
-enum { VERSION, SEED, NOISE_ID, LEVEL, SIGMA, INPUTS, OUTPUTS, IDENTITY, PILOT, ASKED };
-enum { RANGES = ASKED + 5, WORDS };
+enum { VERSION, SEED, NOISE_ID, LEVEL, SIGMA, INPUTS, OUTPUTS, IDENTITY, PILOT, QUERY_LOG };
+enum { RANGES = QUERY_LOG + 5, WORDS };
 enum { HEADER = 8 + 8 * WORDS };
-static const uint64_t format_version = 2, not_fixed = UINT64_MAX;
+static const uint64_t format_version = 2, pilot_not_frozen = UINT64_MAX;
 static const char magic[8] = {'c', 'r', 't', 'r', 'e', 'c', '0', '1'};
 static const char *const word_name[PILOT] = {
     "format version",
@@ -23,7 +23,7 @@ static const char *const word_name[PILOT] = {
     "number of outputs",
     "input, noise scale, output kind or CERTREG_PLAN_PAIRS"};
 
-static uint64_t identity(cr_view *v)
+static uint64_t identity_digest(cr_view *v)
 {
     uint64_t h = CR_HASH_START;
     for (size_t j = 0; j < v->model.inputs; j++) h = cr_hash32(h, cr_bits_of_float(v->input.z[j]));
@@ -32,11 +32,12 @@ static uint64_t identity(cr_view *v)
 }
 
 /* All but the number of ranges. */
-static void words_of(cr_view *v, uint64_t w[WORDS])
+static void header_words(cr_view *v, uint64_t w[WORDS])
 {
-    const cr_query_log *a = &v->asked;
+    const cr_query_log *log = &v->asked;
     const cr_noise *noise = &v->input.noise;
-    const uint64_t asked[] = {a->first, a->total, a->max_samples, a->batch, a->looks};
+    const uint64_t log_words[] = {log->first_samples, log->total, log->max_samples, log->batch,
+                                  log->looks};
     w[VERSION] = format_version;
     w[SEED] = noise->seed;
     w[NOISE_ID] = noise->noise_id;
@@ -44,9 +45,9 @@ static void words_of(cr_view *v, uint64_t w[WORDS])
     w[SIGMA] = cr_bits_of_double(v->input.sigma);
     w[INPUTS] = v->model.inputs;
     w[OUTPUTS] = v->model.outputs;
-    w[IDENTITY] = identity(v);
-    w[PILOT] = v->pilot_fixed ? v->pilot : not_fixed;
-    memcpy(w + ASKED, asked, sizeof asked);
+    w[IDENTITY] = identity_digest(v);
+    w[PILOT] = v->pilot_fixed ? v->pilot : pilot_not_frozen;
+    memcpy(w + QUERY_LOG, log_words, sizeof log_words);
     w[RANGES] = 0;
 }
 
@@ -55,13 +56,13 @@ static uint64_t word_at(const unsigned char *record, int word)
     return cr_get64(record + 8 + 8 * word);
 }
 
-static cr_query_log asked_of(const unsigned char *record)
+static cr_query_log query_log_of(const unsigned char *record)
 {
-    return (cr_query_log){.first = word_at(record, ASKED),
-                          .total = word_at(record, ASKED + 1),
-                          .max_samples = word_at(record, ASKED + 2),
-                          .batch = word_at(record, ASKED + 3),
-                          .looks = word_at(record, ASKED + 4)};
+    return (cr_query_log){.first_samples = word_at(record, QUERY_LOG),
+                          .total = word_at(record, QUERY_LOG + 1),
+                          .max_samples = word_at(record, QUERY_LOG + 2),
+                          .batch = word_at(record, QUERY_LOG + 3),
+                          .looks = word_at(record, QUERY_LOG + 4)};
 }
 
 static size_t range_bytes(cr_view *v, size_t count)
@@ -96,25 +97,26 @@ certreg_status cr_record_export(cr_view *v, void *buffer, size_t *bytes, certreg
     if (!bytes) return cr_error_set(why, CERTREG_E_INVALID, "bytes is NULL");
     if (cr_view_require_in_range(v, why)) return CERTREG_E_OUT_OF_RANGE;
     uint64_t w[WORDS];
-    words_of(v, w);
-    size_t need = HEADER + 8, count;
+    header_words(v, w);
+    size_t required_bytes = HEADER + 8, count;
     for (size_t at = next_range(v, 0, &count); count; at = next_range(v, at + count, &count)) {
-        need += range_bytes(v, count);
+        required_bytes += range_bytes(v, count);
         w[RANGES]++;
     }
-    const size_t room = *bytes;
-    *bytes = need;
+    const size_t capacity = *bytes;
+    *bytes = required_bytes;
     if (!buffer) return CERTREG_OK; /* the caller needs the size alone */
-    if (room < need)
+    if (capacity < required_bytes)
         return cr_error_set(why, CERTREG_E_SMALL_MEMORY,
-                            "the record takes %zu bytes; the buffer has %zu", need, room);
+                            "the record takes %zu bytes; the buffer has %zu", required_bytes,
+                            capacity);
     unsigned char *out = buffer;
     memcpy(out, magic, sizeof magic);
     for (int i = 0; i < WORDS; i++) cr_put64(out + 8 + 8 * i, w[i]);
     out += HEADER;
     for (size_t at = next_range(v, 0, &count); count; at = next_range(v, at + count, &count))
         out = put_range(v, out, at, count);
-    cr_put64(out, cr_hash_end(cr_hash(CR_HASH_START, buffer, need - 8)));
+    cr_put64(out, cr_hash_end(cr_hash(CR_HASH_START, buffer, required_bytes - 8)));
     return CERTREG_OK;
 }
 
@@ -123,16 +125,16 @@ typedef struct reader {
     const unsigned char *at, *end;
     uint64_t ranges, next; /* ranges ascend: no sample before `next` may follow */
     uint64_t pilot;
-    cr_query_log asked;
+    cr_query_log query_log;
 } reader;
 
-static certreg_status damaged(certreg_error *why, const char *how)
+static certreg_status refuse_damaged(certreg_error *why, const char *reason)
 {
-    return cr_error_set(why, CERTREG_E_CORRUPT, "the record is damaged: %s", how);
+    return cr_error_set(why, CERTREG_E_CORRUPT, "the record is damaged: %s", reason);
 }
 
-static certreg_status open_archive(cr_view *v, const void *buffer, size_t bytes, reader *r,
-                                   certreg_error *why)
+static certreg_status read_header(cr_view *v, const void *buffer, size_t bytes, reader *r,
+                                  certreg_error *why)
 {
     const unsigned char *in = buffer;
     if (!buffer || bytes < HEADER + 8 || memcmp(in, magic, sizeof magic) != 0)
@@ -141,46 +143,46 @@ static certreg_status open_archive(cr_view *v, const void *buffer, size_t bytes,
         return cr_error_set(
             why, CERTREG_E_CORRUPT,
             "the record is damaged or cut off: its checksum does not fit its %zu bytes", bytes);
-    uint64_t mine[WORDS];
-    words_of(v, mine);
-    if (word_at(in, VERSION) != mine[VERSION])
+    uint64_t expected[WORDS];
+    header_words(v, expected);
+    if (word_at(in, VERSION) != expected[VERSION])
         return cr_error_set(why, CERTREG_E_VERSION,
                             "the record has format %llu; this version reads %llu: sample it again",
                             (unsigned long long)word_at(in, VERSION),
-                            (unsigned long long)mine[VERSION]);
+                            (unsigned long long)expected[VERSION]);
     for (int i = VERSION + 1; i < PILOT; i++)
-        if (word_at(in, i) != mine[i])
+        if (word_at(in, i) != expected[i])
             return cr_error_set(why, CERTREG_E_MISMATCH, "the record was made with a different %s",
                                 word_name[i]);
     *r = (reader){.at = in + HEADER,
                   .end = in + bytes - 8,
                   .ranges = word_at(in, RANGES),
                   .pilot = word_at(in, PILOT),
-                  .asked = asked_of(in)};
+                  .query_log = query_log_of(in)};
     return CERTREG_OK;
 }
 
 /* A sample belongs to the pilot or does not, in every evaluation (theory 5.2). A record without
  * samples takes the imported one's pilot. One that was evaluated has a pilot. */
-static certreg_status merge_pilot(cr_record *mine, const reader *r, int write, certreg_error *why)
+static certreg_status merge_pilot(cr_record *record, const reader *r, int write, certreg_error *why)
 {
     const uint64_t pilot = r->pilot;
-    if (r->asked.max_samples && pilot >= r->asked.max_samples)
-        return damaged(why, "its pilot is larger than its max_samples");
-    if (pilot == not_fixed && !r->ranges) return CERTREG_OK;
-    if (pilot != mine->pilot && (mine->pilot_fixed || mine->plan.pilot))
+    if (r->query_log.max_samples && pilot >= r->query_log.max_samples)
+        return refuse_damaged(why, "its pilot is larger than its max_samples");
+    if (pilot == pilot_not_frozen && !r->ranges) return CERTREG_OK;
+    if (pilot != record->pilot && (record->pilot_fixed || record->plan.pilot))
         return cr_error_set(
             why, CERTREG_E_MISMATCH,
             "the pilot of the record has %llu samples, and that of this input %zu: begin "
             "again before the import, and leave plan.pilot 0 or set it to the record's "
             "(SIZE_MAX for none)",
-            (unsigned long long)pilot, mine->pilot);
-    if (pilot >= mine->plan.max_samples)
+            (unsigned long long)pilot, record->pilot);
+    if (pilot >= record->plan.max_samples)
         return cr_error_set(why, CERTREG_E_TOO_MANY,
                             "the record's pilot has %llu samples: plan.max_samples must be larger",
                             (unsigned long long)pilot);
-    if (write) cr_record_set_pilot(mine, (size_t)pilot);
-    mine->pilot_fixed |= write;
+    if (write) cr_record_set_pilot(record, (size_t)pilot);
+    record->pilot_fixed |= write;
     return CERTREG_OK;
 }
 
@@ -210,7 +212,7 @@ static certreg_status check_values(cr_view *v, const unsigned char *values, size
             if (status) return status;
             continue;
         }
-        if (bits != failed) return damaged(why, "it has an output that is not finite");
+        if (bits != failed) return refuse_damaged(why, "it has an output that is not finite");
         if (!(v->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
             return cr_error_set(
                 why, CERTREG_E_MISMATCH,
@@ -222,10 +224,11 @@ static certreg_status check_values(cr_view *v, const unsigned char *values, size
 /* The first sample to which both records give different outputs; UINT64_MAX: none. */
 static uint64_t find_conflict(cr_view *v, uint64_t first, size_t count, const unsigned char *values)
 {
-    const size_t q = v->model.outputs;
-    for (size_t i = 0; i < count * q; i++) {
-        const uint32_t mine = cr_bits_of_float(v->values[first * q + i]);
-        if (cr_view_has(v, first + i / q) && mine != cr_get32(values + 4 * i)) return first + i / q;
+    const size_t outputs = v->model.outputs;
+    for (size_t i = 0; i < count * outputs; i++) {
+        const uint32_t bits = cr_bits_of_float(v->values[first * outputs + i]);
+        if (cr_view_has(v, first + i / outputs) && bits != cr_get32(values + 4 * i))
+            return first + i / outputs;
     }
     return UINT64_MAX;
 }
@@ -233,12 +236,12 @@ static uint64_t find_conflict(cr_view *v, uint64_t first, size_t count, const un
 static certreg_status check_range(cr_view *v, reader *r, uint64_t *first, size_t *count,
                                   certreg_error *why)
 {
-    if ((size_t)(r->end - r->at) < 16) return damaged(why, "it ends within a range");
+    if ((size_t)(r->end - r->at) < 16) return refuse_damaged(why, "it ends within a range");
     *first = cr_get64(r->at);
     const uint64_t n = cr_get64(r->at + 8);
     *count = (size_t)n;
     if (n > SIZE_MAX / 8 / v->model.outputs || range_bytes(v, *count) > (size_t)(r->end - r->at))
-        return damaged(why, "it ends within a range");
+        return refuse_damaged(why, "it ends within a range");
     if (*first > v->plan.max_samples || n > v->plan.max_samples - *first) {
         cr_error_set(
             why, CERTREG_E_TOO_MANY,
@@ -248,7 +251,7 @@ static certreg_status check_range(cr_view *v, reader *r, uint64_t *first, size_t
         why->sample = (int64_t)v->plan.max_samples;
         return CERTREG_E_TOO_MANY;
     }
-    if (n == 0 || *first < r->next) return damaged(why, "its ranges are out of order");
+    if (n == 0 || *first < r->next) return refuse_damaged(why, "its ranges are out of order");
     r->next = *first + n;
     const certreg_status status = check_values(v, r->at + 16, *count * v->model.outputs, why);
     if (status) return status;
@@ -260,22 +263,23 @@ static certreg_status check_range(cr_view *v, reader *r, uint64_t *first, size_t
     return CERTREG_E_MISMATCH;
 }
 
-static void take_range(cr_record *mine, const unsigned char *values, uint64_t first, size_t count)
+static void store_range(cr_record *record, const unsigned char *values, uint64_t first,
+                        size_t count)
 {
-    const size_t q = mine->model.outputs;
-    for (size_t i = 0; i < count; i++) mine->present += !cr_view_has(mine, first + i);
-    for (size_t i = 0; i < count * q; i++) {
+    const size_t outputs = record->model.outputs;
+    for (size_t i = 0; i < count; i++) record->present += !cr_view_has(record, first + i);
+    for (size_t i = 0; i < count * outputs; i++) {
         const uint32_t bits = cr_get32(values + 4 * i);
-        memcpy(mine->values + first * q + i, &bits, sizeof bits);
+        memcpy(record->values + first * outputs + i, &bits, sizeof bits);
     }
 }
 
-certreg_status cr_record_import(cr_record *mine, const void *buffer, size_t bytes,
+certreg_status cr_record_import(cr_record *record, const void *buffer, size_t bytes,
                                 certreg_error *why)
 {
-    certreg_status status = cr_view_require_input(mine, why);
+    certreg_status status = cr_view_require_input(record, why);
     reader r = {0};
-    if (!status) status = open_archive(mine, buffer, bytes, &r, why);
+    if (!status) status = read_header(record, buffer, bytes, &r, why);
     if (status) return status;
     const reader start = r;
     for (int write = 0; write < 2; write++) { /* all or nothing: the first pass only checks */
@@ -283,13 +287,13 @@ certreg_status cr_record_import(cr_record *mine, const void *buffer, size_t byte
         for (uint64_t k = 0; k < r.ranges; k++) {
             uint64_t first = 0;
             size_t count = 0;
-            if ((status = check_range(mine, &r, &first, &count, why))) return status;
-            if (write) take_range(mine, r.at + 16, first, count);
-            r.at += range_bytes(mine, count);
+            if ((status = check_range(record, &r, &first, &count, why))) return status;
+            if (write) store_range(record, r.at + 16, first, count);
+            r.at += range_bytes(record, count);
         }
-        if (r.at != r.end) return damaged(why, "it has bytes beyond its last range");
-        if ((status = merge_pilot(mine, &r, write, why))) return status;
-        if ((status = cr_query_log_merge(mine, &r.asked, write, why))) return status;
+        if (r.at != r.end) return refuse_damaged(why, "it has bytes beyond its last range");
+        if ((status = merge_pilot(record, &r, write, why))) return status;
+        if ((status = cr_query_log_merge(record, &r.query_log, write, why))) return status;
     }
     return CERTREG_OK;
 }

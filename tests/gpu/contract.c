@@ -157,15 +157,15 @@ TEST(draw_has_the_cells_of_the_reference_at_hard_words)
     special_expect(gpu, "this backend");
 }
 
-static cr_weighted weighted(uint64_t first, size_t length, size_t blocks, size_t functions,
-                            const float *weights, size_t stride)
+static cr_weighted_blocks weighted(uint64_t first, size_t length, size_t blocks, size_t functions,
+                                   const float *weights, size_t stride)
 {
-    return (cr_weighted){.first = first,
-                         .length = length,
-                         .blocks = blocks,
-                         .functions = functions,
-                         .weights = weights,
-                         .stride = stride};
+    return (cr_weighted_blocks){.first = first,
+                                .block_samples = length,
+                                .blocks = blocks,
+                                .functions = functions,
+                                .weights = weights,
+                                .stride = stride};
 }
 
 TEST_ROWS(replay_has_the_bits_of_the_reference, shapes)
@@ -177,7 +177,7 @@ TEST_ROWS(replay_has_the_bits_of_the_reference, shapes)
     for (size_t f = 1; f <= 2; f++) {
         const both sums = doubles(f * d);
         for (int s = 0; s < 2; s++) {
-            const cr_weighted w = weighted(shapes[_i].first, n, 1, f, weights.at[s], stride);
+            const cr_weighted_blocks w = weighted(shapes[_i].first, n, 1, f, weights.at[s], stride);
             for (int twice = 0; twice < 2; twice++) /* they add up */
                 ck_assert_int_eq(side(s)->ops->replay(side(s), &noise, &w, NULL, sums.at[s], NULL),
                                  CERTREG_OK);
@@ -216,8 +216,8 @@ TEST_ROWS(aim_has_the_bits_of_the_reference, shapes)
         const both sums = copied(sum, d * sizeof *sum), direction = numbers(d, 0),
                    lengths = doubles(2);
         for (int s = 0; s < 2; s++)
-            ck_assert_int_eq(side(s)->ops->aim(side(s), sums.at[s], mask.at[s], d, direction.at[s],
-                                               lengths.at[s]),
+            ck_assert_int_eq(side(s)->ops->set_direction(side(s), sums.at[s], mask.at[s], d,
+                                                         direction.at[s], lengths.at[s]),
                              CERTREG_OK);
         expect_same(lengths), expect_same(direction);
         const double *found = lengths.at[0];
@@ -235,20 +235,22 @@ typedef struct swept {
 } swept;
 
 /* Room for sweeps of up to `span` samples on one of both sides; the reference's is the host's. */
-static cr_sweep_room room_of(int s, const cr_sweep_sizes *sizes)
+static cr_sweep_buffers room_of(int s, const cr_sweep_sizes *sizes)
 {
     void *(*const take)(const void *, size_t) = contract_over;
     certreg_backend *b = side(s);
-    const size_t results = cr_sweep_results(sizes->blocks, sizes->span) * sizeof(double);
-    cr_sweep_room room = {.fetched = contract_here(malloc(results))};
+    const size_t results =
+        cr_sweep_result_count(sizes->blocks, sizes->sample_span) * sizeof(double);
+    cr_sweep_buffers room = {.host_results = contract_here(malloc(results))};
     if (b->ops->sweep) {
         const size_t bytes = b->ops->sweep_bytes(b, sizes);
-        room.own = s ? take(NULL, bytes) : contract_here(aligned_alloc(64, (bytes + 63) & ~63u));
+        room.workspace = s ? take(NULL, bytes)
+                           : contract_here(aligned_alloc(64, (bytes + 63) & ~63u));
         return room;
     }
     const size_t bytes[] = {2 * sizes->blocks * sizes->inputs * sizeof(double),
                             sizes->blocks * sizes->blocks * sizeof(double),
-                            2 * sizes->span * sizeof(float), sizes->inputs * sizeof(float),
+                            2 * sizes->sample_span * sizeof(float), sizes->inputs * sizeof(float),
                             results};
     void *at[5];
     for (int i = 0; i < 5; i++) at[i] = s ? take(NULL, bytes[i]) : contract_here(malloc(bytes[i]));
@@ -267,20 +269,20 @@ static swept swept_of(size_t n)
 
 /* Two with products of the same samples, one of them all but some, and the same for projections. */
 static void functions_of(uint64_t first, size_t n, const float *weights, const swept *to,
-                         cr_weighting f[FUNCTIONS])
+                         cr_sweep_function f[FUNCTIONS])
 {
     const size_t few = n / 3, equal = n - n % BLOCKS;
     const size_t from[FUNCTIONS] = {0, 0, few, 0, few},
                  count[FUNCTIONS] = {equal, equal, n - few, n, n - few};
     for (size_t k = 0; k < FUNCTIONS; k++) {
-        f[k] = (cr_weighting){.first = first + from[k],
-                              .count = count[k],
-                              .blocks = k == 3 ? 1 : BLOCKS,
-                              .whole = k == 3,
-                              .weights = weights + k + from[k],
-                              .lengths = to->lengths + k * (BLOCKS + 1),
-                              .dots = to->dots + k * n};
-        if (k < 2) f[k].gram = to->gram + k * BLOCKS * BLOCKS, f[k].lengths = f[k].dots = NULL;
+        f[k] = (cr_sweep_function){.first = first + from[k],
+                                   .count = count[k],
+                                   .blocks = k == 3 ? 1 : BLOCKS,
+                                   .is_total = k == 3,
+                                   .weights = weights + k + from[k],
+                                   .norms = to->lengths + k * (BLOCKS + 1),
+                                   .dots = to->dots + k * n};
+        if (k < 2) f[k].gram = to->gram + k * BLOCKS * BLOCKS, f[k].norms = f[k].dots = NULL;
     }
 }
 
@@ -289,21 +291,21 @@ static certreg_status sweep_all(int s, const cr_noise *noise, uint64_t first, si
                                 cr_deadline *watch)
 {
     const cr_sweep_sizes sizes = {.inputs = noise->inputs,
-                                  .span = n,
+                                  .sample_span = n,
                                   .functions = FUNCTIONS,
                                   .grams = FUNCTIONS,
                                   .blocks = BLOCKS,
-                                  .projected = FUNCTIONS * n};
-    const cr_sweep_room room = room_of(s, &sizes);
-    cr_weighting f[FUNCTIONS];
+                                  .dots = FUNCTIONS * n};
+    const cr_sweep_buffers room = room_of(s, &sizes);
+    cr_sweep_function f[FUNCTIONS];
     functions_of(first, n, weights, to, f);
     const cr_sweep all = {.functions = f,
                           .count = FUNCTIONS,
                           .mask = mask,
                           .first = first,
-                          .norms = to->norms,
+                          .squared_norms = to->norms,
                           .sizes = &sizes,
-                          .room = &room};
+                          .buffers = &room};
     return cr_backend_sweep(side(s), noise, &all, watch);
 }
 
@@ -347,12 +349,12 @@ TEST_ROWS(replay_of_blocks_is_that_of_one_by_one, shapes)
     const both weights = numbers(2 * stride, 3), mask = mask_of(d);
     for (size_t f = 1; f <= 2; f++) {
         const both sums = doubles(f * BLOCKS * d);
-        const cr_weighted all =
+        const cr_weighted_blocks all =
             weighted(shapes[_i].first, length, BLOCKS, f, weights.at[1], stride);
         double *want = sums.at[0];
         for (size_t b = 0; b < BLOCKS; b++) {
-            const cr_weighted one = weighted(shapes[_i].first + b * length, length, 1, f,
-                                             (float *)weights.at[0] + b * length, stride);
+            const cr_weighted_blocks one = weighted(shapes[_i].first + b * length, length, 1, f,
+                                                    (float *)weights.at[0] + b * length, stride);
             ck_assert_int_eq(
                 reference->ops->replay(reference, &noise, &one, NULL, want + b * f * d, NULL),
                 CERTREG_OK);
@@ -378,7 +380,7 @@ TEST(replay_and_sweep_that_are_late_return_their_status)
     const float ones[BLOCKS * LENGTH] = {1, 1, 1, 1, 1};
     float *weights = contract_over(ones, sizeof ones);
     double *sums = contract_over(NULL, 2 * BLOCKS * INPUTS * sizeof *sums);
-    const cr_weighted all = weighted(0, LENGTH, BLOCKS, 1, weights, 0);
+    const cr_weighted_blocks all = weighted(0, LENGTH, BLOCKS, 1, weights, 0);
     const float numbers_of[BLOCKS * LENGTH + FUNCTIONS] = {1, 1, 1, 1, 1};
     const swept found = swept_of(BLOCKS * LENGTH);
     for (int late = 0; late < 2; late++) {
@@ -418,7 +420,7 @@ TEST(backend_ops_are_all_there)
 {
     const cr_backend_ops *o = gpu->ops;
     ck_assert_uint_eq(o->api_version, CR_BACKEND_API);
-    ck_assert(o->close && o->draw && o->replay && o->project && o->aim && o->gram);
+    ck_assert(o->close && o->draw && o->replay && o->project && o->set_direction && o->gram);
     ck_assert(o->alloc && o->free && o->store && o->fetch && o->fill && o->wait && o->stream &&
               o->last_code);
     ck_assert(!o->draw_ahead == !o->join && !o->sweep == !o->sweep_bytes);

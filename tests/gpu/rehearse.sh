@@ -23,7 +23,7 @@ stand_in compute-sanitizer <<'END'
 END
 stand_in ncu <<'END'
 [ "$1 $2 $3 $4 $5" = "--clock-control none --set full -k" ] || exit 2
-case ${6#regex:} in draw_kernel | replay_kernel | project_kernel | aim_kernel) ;; *) exit 2 ;; esac
+case ${6#regex:} in draw_kernel | replay_kernel | project_kernel | direction_kernel) ;; *) exit 2 ;; esac
 [ "$7 $8 $9 ${10} ${11} ${12}" = "-s 2 -c 1 --kill yes" ] && [ -x "${13}" ]
 END
 rehearsed() { # NAME STEP-OF-ONE-WORD...: each of these steps ended well, the others were skipped
@@ -41,7 +41,7 @@ rehearsed() { # NAME STEP-OF-ONE-WORD...: each of these steps ended well, the ot
     echo "ok $script.sh"
 }
 rehearsed first driver libraries check_gpu sqrt_all bench_gpu
-rehearsed second memcheck racecheck synccheck initcheck 'ncu draw' 'ncu aim'
+rehearsed second memcheck racecheck synccheck initcheck 'ncu draw' 'ncu direction'
 cut -d, -f1 "$tmp/first/gpu.csv" | grep -qx finite_gradient_12288_ms ||
     { bad=1; echo "not ok the figures of first.sh end early"; }
 # A step that fails, one that takes too long and one whose program is missing are lines.

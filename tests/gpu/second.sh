@@ -11,7 +11,7 @@ for tool in memcheck synccheck initcheck racecheck; do # the last takes half a m
     step "$tool" "$limit" compute-sanitizer --error-exitcode 9 --tool "$tool" "$here/check_gpu"
 done
 # The third launch of each kernel, with the device's clocks as they are.
-for kernel in draw replay project aim; do
+for kernel in draw replay project direction; do
     step "ncu $kernel" 15 ncu --clock-control none --set full -k "regex:${kernel}_kernel" \
         -s 2 -c 1 --kill yes "$here/bench_gpu"
 done

@@ -42,7 +42,8 @@ int main()
                0;
     float *there = nullptr, *here = static_cast<float *>(std::malloc(each * sizeof *here));
     cudaStream_t stream = nullptr;
-    bool bad = here == nullptr || cr_load(roots) != 0 || cudaStreamCreate(&stream) != cudaSuccess ||
+    bool bad = here == nullptr || cr_load_kernels(roots) != 0 ||
+               cudaStreamCreate(&stream) != cudaSuccess ||
                cudaMalloc(reinterpret_cast<void **>(&there), each * sizeof *there) != cudaSuccess;
     for (const uint32_t base : bases) {
         const long different = bad ? -1 : compare(stream, base, there, here);

@@ -80,22 +80,22 @@ static void print_sweep(size_t i, const cr_noise *noise, const arrays *a)
     certreg_backend *b = cr_backend_default();
     const size_t count = s->count - s->count % BLOCKS;
     const cr_sweep_sizes sizes = {.inputs = s->inputs,
-                                  .span = s->count,
+                                  .sample_span = s->count,
                                   .functions = 2,
                                   .grams = 1,
                                   .blocks = BLOCKS,
-                                  .projected = s->count};
-    const cr_sweep_room room = {.own = malloc(b->ops->sweep_bytes(b, &sizes))};
+                                  .dots = s->count};
+    const cr_sweep_buffers room = {.workspace = malloc(b->ops->sweep_bytes(b, &sizes))};
     double lengths[BLOCKS + 1], gram[BLOCKS * BLOCKS];
-    const cr_weighting functions[] = {
+    const cr_sweep_function functions[] = {
         {s->first, count, BLOCKS, a->weights, .gram = gram},
-        {s->first, s->count, BLOCKS, a->weights, .lengths = lengths, .dots = a->dots}};
+        {s->first, s->count, BLOCKS, a->weights, .norms = lengths, .dots = a->dots}};
     const cr_sweep sweep = {functions, 2, a->mask, s->first, a->norms, &sizes, &room};
     b->ops->sweep(b, noise, &sweep, NULL);
     print_bits("sweep-gram", i, hash_of_doubles(gram, BLOCKS * BLOCKS));
     print_bits("sweep", i,
                hash_of_doubles(a->dots, s->count) ^ hash_of_doubles(lengths, BLOCKS + 1));
-    free(room.own);
+    free(room.workspace);
 }
 
 static void print_shape(size_t i)
@@ -111,21 +111,21 @@ static void print_shape(size_t i)
     const size_t length = s->count / BLOCKS, sums = BLOCKS * s->inputs;
     b->ops->draw(b, &noise, &(cr_draw){a.z, a.step, s->first, s->count, a.x});
     print_bits("noise", i, hash_of_floats(a.x, s->inputs * s->count));
-    cr_weighted w = {.first = s->first,
-                     .length = length,
-                     .blocks = BLOCKS,
-                     .functions = 1,
-                     .weights = a.weights,
-                     .stride = s->count};
+    cr_weighted_blocks w = {.first = s->first,
+                            .block_samples = length,
+                            .blocks = BLOCKS,
+                            .functions = 1,
+                            .weights = a.weights,
+                            .stride = s->count};
     memset(a.sums, 0, sums * sizeof *a.sums);
     b->ops->replay(b, &noise, &w, a.mask, a.sums, NULL);
     print_bits("block-sums", i, hash_of_doubles(a.sums, sums));
     b->ops->gram(b, a.sums, s->inputs, BLOCKS, s->inputs, a.gram);
     print_bits("gram", i, hash_of_doubles(a.gram, BLOCKS * BLOCKS));
-    w.length = s->count, w.blocks = 1, w.functions = 2;
+    w.block_samples = s->count, w.blocks = 1, w.functions = 2;
     b->ops->replay(b, &noise, &w, NULL, a.sums, NULL);
     print_bits("replay", i, hash_of_doubles(a.sums, 2 * s->inputs));
-    b->ops->aim(b, a.sums, a.mask, s->inputs, a.direction, a.lengths);
+    b->ops->set_direction(b, a.sums, a.mask, s->inputs, a.direction, a.lengths);
     print_bits("aim", i, hash_of_doubles(a.lengths, 2) ^ hash_of_floats(a.direction, s->inputs));
     b->ops->project(b, &noise,
                     &(cr_projection){s->first, s->count, a.direction, a.mask, a.dots, a.norms},
@@ -149,9 +149,9 @@ static void print_filter(size_t number, size_t inputs, size_t rows)
                               .pitch = pitch,
                               .components = COMPONENTS,
                               .center = constants,
-                              .keep = constants + pitch,
-                              .into = constants + 2 * pitch,
-                              .back = constants + (2 + COMPONENTS) * pitch};
+                              .base_gain = constants + pitch,
+                              .analysis = constants + 2 * pitch,
+                              .synthesis = constants + (2 + COMPONENTS) * pitch};
     y = malloc(rows * inputs * sizeof *y);
     cr_cpu_best()->filter(&filter, x, rows, y);
     print_bits("filter", number, hash_of_floats(y, rows * inputs));

@@ -29,7 +29,7 @@
  *     |y' - y| <= part |y'| + whole |factor| + (a + 2^-24)(1 + 2^-22)/2,
  *     part = (a + 2^-24)(1 + 2^-22) + 2^-24.
  * `room` has 2^-20 for the last term, for two roundings of itself, 2^-26 each since it is below
- * 1/2, and for one of CR_CELL_PART |y'| < 2^-8. The difference y' - n is exact.
+ * 1/2, and for one of CR_CELL_RELATIVE_ERROR |y'| < 2^-8. The difference y' - n is exact.
  *
  * Replay (theory 0.3). Let D = e - xi. The words of a quarter turn more give float normals that are
  * a quarter turn further, bit by bit, so E D = 0 and E DD' = rho^2 I for a pair. The program
@@ -285,8 +285,10 @@ static int compare(FILE *kept, const figure figures[FIGURES], int sample, double
 /* What grid_rounding.h and backend.h have rounded up. */
 static int judge_constants(const double told[FIGURES])
 {
-    return judge(told[PART] <= (double)CR_CELL_PART, "CR_CELL_PART is large enough") +
-           judge(told[WHOLE] <= (double)CR_CELL_WHOLE, "CR_CELL_WHOLE is large enough") +
+    return judge(told[PART] <= (double)CR_CELL_RELATIVE_ERROR,
+                 "CR_CELL_RELATIVE_ERROR is large enough") +
+           judge(told[WHOLE] <= (double)CR_CELL_ABSOLUTE_ERROR,
+                 "CR_CELL_ABSOLUTE_ERROR is large enough") +
            judge(told[REST] <= 0x1p-20, "room has room for the rest") +
            judge(told[RHO] <= CR_NOISE_GAP, "CR_NOISE_GAP is large enough") +
            judge(told[ETA] <= CR_NOISE_EXCESS, "CR_NOISE_EXCESS is large enough");

@@ -83,25 +83,28 @@ static certreg_status draw(certreg_backend *backend, const cr_noise *noise, cons
     (void)backend;
     for (size_t i = 0; i < d->count; i++)
         for (size_t j = 0; j < noise->inputs; j++) {
-            const int still = d->step[j] == 0.0f || (noise->clean_first && d->first + i == 0);
+            const int still = d->noise_deviation[j] == 0.0f ||
+                              (noise->clean_first && d->first + i == 0);
             const pair p = pair_of(noise, block_of(noise, d->first + i, j), j % 4);
-            d->x[i * noise->inputs + j] = still ? d->z[j] : point_of(&p, d->z[j], d->step[j]);
+            d->x[i * noise->inputs + j] = still ? d->z[j]
+                                                : point_of(&p, d->z[j], d->noise_deviation[j]);
         }
     return CERTREG_OK;
 }
 
-static certreg_status replay(certreg_backend *backend, const cr_noise *noise, const cr_weighted *w,
-                             const float *mask, double *sums, cr_deadline *watch)
+static certreg_status replay(certreg_backend *backend, const cr_noise *noise,
+                             const cr_weighted_blocks *w, const float *mask, double *sums,
+                             cr_deadline *watch)
 {
     (void)backend, (void)watch;
     for (size_t row = 0; row < w->blocks * w->functions; row++)
         for (size_t j = 0; j < noise->inputs; j++) {
-            const size_t block = row / w->functions, start = block * w->length;
+            const size_t block = row / w->functions, start = block * w->block_samples;
             const float *weights = w->weights + row % w->functions * w->stride + start;
             double *sum = sums + row * noise->inputs + j;
-            for (size_t begin = 0; begin < w->length; begin += CR_REPLAY_CHUNK) {
+            for (size_t begin = 0; begin < w->block_samples; begin += CR_REPLAY_CHUNK) {
                 float chunk = 0.0f;
-                for (size_t i = begin; i < w->length && i < begin + CR_REPLAY_CHUNK; i++)
+                for (size_t i = begin; i < w->block_samples && i < begin + CR_REPLAY_CHUNK; i++)
                     chunk =
                         fmaf(weights[i], ref_backend_normal(noise, w->first + start + i, j), chunk);
                 *sum += (double)chunk;
@@ -144,7 +147,7 @@ static certreg_status project(certreg_backend *backend, const cr_noise *noise,
             masked[j] = p->mask[j] * e[j];
         }
         p->dots[i] = interleaved(p->direction, e, noise->inputs);
-        p->norms[i] = interleaved(masked, e, noise->inputs);
+        p->squared_norms[i] = interleaved(masked, e, noise->inputs);
     }
     return CERTREG_OK;
 }
@@ -153,8 +156,8 @@ static certreg_status aim(certreg_backend *backend, const double *sums, const fl
                           size_t inputs, float *direction, double lengths[2])
 {
     (void)backend;
-    return cr_backend_default()->ops->aim(cr_backend_default(), sums, mask, inputs, direction,
-                                          lengths);
+    return cr_backend_default()->ops->set_direction(cr_backend_default(), sums, mask, inputs,
+                                                    direction, lengths);
 }
 
 static certreg_status gram(certreg_backend *backend, const double *sums, size_t pitch,
@@ -193,7 +196,7 @@ certreg_backend *ref_backend(void)
                                        .draw = draw,
                                        .replay = replay,
                                        .project = project,
-                                       .aim = aim,
+                                       .set_direction = aim,
                                        .gram = gram,
                                        .store = copy,
                                        .fetch = copy,

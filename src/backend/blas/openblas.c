@@ -22,19 +22,20 @@ static void add_product(size_t m, size_t n, size_t k, const float *a, const floa
                 (int)n, 1, c, (int)n);
 }
 
-static int orthonormal(size_t rows, size_t n, float *a, float *work, size_t room)
+static int orthonormal(size_t rows, size_t n, float *a, float *work, size_t work_size)
 {
-    const lapack_int k = (lapack_int)rows, m = (lapack_int)n, left = (lapack_int)(room - rows);
-    return LAPACKE_sgeqrf_work(LAPACK_COL_MAJOR, m, k, a, m, work, work + rows, left) ||
-           LAPACKE_sorgqr_work(LAPACK_COL_MAJOR, m, k, k, a, m, work, work + rows, left);
+    const lapack_int k = (lapack_int)rows, m = (lapack_int)n,
+                     remaining = (lapack_int)(work_size - rows);
+    return LAPACKE_sgeqrf_work(LAPACK_COL_MAJOR, m, k, a, m, work, work + rows, remaining) ||
+           LAPACKE_sorgqr_work(LAPACK_COL_MAJOR, m, k, k, a, m, work, work + rows, remaining);
 }
 
 /* The upper half by rows is the lower half by columns. Why not dsyevd, which is faster: static
  * programs would need Fortran's library. */
-static int eigenvectors(size_t n, double *matrix, double *values, double *work, size_t room)
+static int eigenvectors(size_t n, double *matrix, double *values, double *work, size_t work_size)
 {
     return (int)LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, matrix, (lapack_int)n,
-                                   values, work, (lapack_int)room);
+                                   values, work, (lapack_int)work_size);
 }
 
 __attribute__((visibility("default"))) const cr_blas *certreg_module_blas(void)

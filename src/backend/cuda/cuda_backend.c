@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* Bytes of cuBLAS's work space, as NVIDIA recommends. Without one, cuBLAS allocates at any call. */
-enum { HOPPER = 9, BLAS_ROOM = 4 << 20, BLAS_ROOM_HOPPER = 32 << 20 };
+enum { HOPPER = 9, BLAS_WORKSPACE = 4 << 20, BLAS_WORKSPACE_HOPPER = 32 << 20 };
 
 static void *op_stream(certreg_backend *backend)
 {
@@ -25,64 +25,74 @@ static int32_t op_last_code(certreg_backend *backend, const char **text)
 
 static void op_close(certreg_backend *backend)
 {
-    cr_cuda *me = cr_cuda_of(backend);
-    const int inside = me->context.held && !cr_cuda_context_enter(&me->context);
-    if (me->blas) cublasDestroy(me->blas);
-    if (me->blas_room) cudaFree(me->blas_room);
-    if (me->stream && me->owns_stream) cudaStreamDestroy(me->stream);
-    if (me->drawn) cudaEventDestroy(me->drawn);
-    if (me->side) cudaStreamDestroy(me->side);
-    if (inside) cr_cuda_context_leave(&me->context);
-    cr_cuda_context_close(&me->context);
-    free(me);
+    cr_cuda *self = cr_cuda_of(backend);
+    const int is_entered = self->context.is_retained && !cr_cuda_context_enter(&self->context);
+    if (self->blas) cublasDestroy(self->blas);
+    if (self->blas_workspace) cudaFree(self->blas_workspace);
+    if (self->stream && self->owns_stream) cudaStreamDestroy(self->stream);
+    if (self->ahead_done) cudaEventDestroy(self->ahead_done);
+    if (self->ahead_stream) cudaStreamDestroy(self->ahead_stream);
+    if (is_entered) cr_cuda_context_leave(&self->context);
+    cr_cuda_context_close(&self->context);
+    free(self);
 }
 
 /* The stream on which the model waits has priority over the noise of the next batch. */
-static certreg_status open_streams(cr_cuda *me)
+static certreg_status open_streams(cr_cuda *self)
 {
-    int least = 0, most = 0;
-    certreg_status status =
-        cr_cuda_of_runtime(me, (int)cudaDeviceGetStreamPriorityRange(&least, &most));
-    if (!status && me->owns_stream)
-        status = cr_cuda_of_runtime(
-            me, (int)cudaStreamCreateWithPriority(&me->stream, cudaStreamNonBlocking, most));
+    int low_priority = 0, high_priority = 0;
+    certreg_status status = cr_cuda_runtime_status(
+        self, (int)cudaDeviceGetStreamPriorityRange(&low_priority, &high_priority));
+    if (!status && self->owns_stream)
+        status = cr_cuda_runtime_status(
+            self,
+            (int)cudaStreamCreateWithPriority(&self->stream, cudaStreamNonBlocking, high_priority));
     if (!status)
-        status = cr_cuda_of_runtime(
-            me, (int)cudaStreamCreateWithPriority(&me->side, cudaStreamNonBlocking, least));
+        status = cr_cuda_runtime_status(
+            self, (int)cudaStreamCreateWithPriority(&self->ahead_stream, cudaStreamNonBlocking,
+                                                    low_priority));
     if (!status)
-        status = cr_cuda_of_runtime(
-            me, (int)cudaEventCreateWithFlags(&me->drawn, cudaEventDisableTiming));
+        status = cr_cuda_runtime_status(
+            self, (int)cudaEventCreateWithFlags(&self->ahead_done, cudaEventDisableTiming));
     return status;
 }
 
-static certreg_status open_blas(cr_cuda *me)
+static certreg_status open_blas(cr_cuda *self)
 {
     int major = 0;
-    certreg_status status = cr_cuda_of_blas(me, cublasCreate(&me->blas));
-    if (!status) status = cr_cuda_of_blas(me, cublasSetStream(me->blas, me->stream));
+    certreg_status status = cr_cuda_blas_status(self, cublasCreate(&self->blas));
+    if (!status) status = cr_cuda_blas_status(self, cublasSetStream(self->blas, self->stream));
     /* no reduced precision */
-    if (!status) status = cr_cuda_of_blas(me, cublasSetMathMode(me->blas, CUBLAS_PEDANTIC_MATH));
     if (!status)
-        status = cr_cuda_of_runtime(
-            me, (int)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, me->device));
-    const size_t room = major >= HOPPER ? BLAS_ROOM_HOPPER : BLAS_ROOM;
-    if (!status) status = cr_cuda_of_runtime(me, (int)cudaMalloc(&me->blas_room, room));
+        status = cr_cuda_blas_status(self, cublasSetMathMode(self->blas, CUBLAS_PEDANTIC_MATH));
+    if (!status)
+        status = cr_cuda_runtime_status(
+            self,
+            (int)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, self->device));
+    const size_t workspace_bytes = major >= HOPPER ? BLAS_WORKSPACE_HOPPER : BLAS_WORKSPACE;
+    if (!status)
+        status =
+            cr_cuda_runtime_status(self, (int)cudaMalloc(&self->blas_workspace, workspace_bytes));
     /* after cublasSetStream, which resets the work space */
-    if (!status) status = cr_cuda_of_blas(me, cublasSetWorkspace(me->blas, me->blas_room, room));
+    if (!status)
+        status = cr_cuda_blas_status(
+            self, cublasSetWorkspace(self->blas, self->blas_workspace, workspace_bytes));
     return status;
 }
 
-static certreg_status start(cr_cuda *me, void *stream)
+static certreg_status init(cr_cuda *self, void *stream)
 {
-    me->stream = stream;
-    me->owns_stream = stream == NULL;
-    certreg_status status = cr_cuda_of_runtime(me, cr_cuda_context_open(&me->context, me->device));
-    if (!status) status = cr_cuda_enter(me);
-    if (!status) status = cr_cuda_of_runtime(me, cr_cuda_load_kernels());
-    if (!status) status = cr_cuda_of_runtime(me, cr_cuda_draw_threads(me->device, &me->threads));
-    if (!status) status = open_streams(me);
-    if (!status) status = open_blas(me);
-    return cr_cuda_leave(me, status);
+    self->stream = stream;
+    self->owns_stream = stream == NULL;
+    certreg_status status =
+        cr_cuda_runtime_status(self, cr_cuda_context_open(&self->context, self->device));
+    if (!status) status = cr_cuda_enter(self);
+    if (!status) status = cr_cuda_runtime_status(self, cr_cuda_load_kernels());
+    if (!status)
+        status = cr_cuda_runtime_status(self, cr_cuda_draw_threads(self->device, &self->threads));
+    if (!status) status = open_streams(self);
+    if (!status) status = open_blas(self);
+    return cr_cuda_leave(self, status);
 }
 
 static certreg_status count_devices(int32_t device, certreg_error *why)
@@ -131,19 +141,19 @@ certreg_status certreg_module_open(uint32_t api, int32_t device, void *stream, c
     struct { /* the ops contain the number of the device, so each backend has its own */
         cr_cuda backend;
         cr_backend_ops ops;
-    } *made = calloc(1, sizeof *made);
-    if (!made) return cr_error_set(why, CERTREG_E_NO_MEMORY, "no memory for a backend");
-    made->ops = ops_of(device);
-    made->backend.base.ops = &made->ops;
-    made->backend.device = device;
-    status = start(&made->backend, stream);
+    } *handle = calloc(1, sizeof *handle);
+    if (!handle) return cr_error_set(why, CERTREG_E_NO_MEMORY, "no memory for a backend");
+    handle->ops = ops_of(device);
+    handle->backend.base.ops = &handle->ops;
+    handle->backend.device = device;
+    status = init(&handle->backend, stream);
     if (status) {
         cr_error_set(why, status, "CUDA device %d cannot be used: %s", (int)device,
-                     made->backend.text);
-        why->model_code = made->backend.code;
-        op_close(&made->backend.base);
+                     handle->backend.text);
+        why->model_code = handle->backend.code;
+        op_close(&handle->backend.base);
         return status;
     }
-    *out = &made->backend.base;
+    *out = &handle->backend.base;
     return CERTREG_OK;
 }

@@ -8,47 +8,47 @@
 #include "backend/grid_rounding.h"
 
 /* Computes the four normals of one block of the stream. */
-CR_INLINE void cr_body_block(const cr_source *source, uint64_t block, float e[4])
+CR_INLINE void cr_device_block(const cr_noise_stream *source, uint64_t block, float e[4])
 {
     uint32_t words[4];
-    cr_source_words(source, block, words);
+    cr_noise_stream_words(source, block, words);
     cr_normal4_from(words, 0, e);
 }
 
 /* The cells of four features, and one condition under which float decides all of them:
  * cr_cell_at's, with the largest factor, and with the radius of a pair in place of its normals,
  * which are not larger. */
-typedef struct cr_body_cells {
+typedef struct cr_device_cells {
     float h[4], base[4], factor[4], offset[4]; /* as in cr_cell */
-    float room, spread;                        /* the condition |y - n| <= room - spread radius */
-} cr_body_cells;
+    float margin, slope;                       /* the condition |y - n| <= margin - slope radius */
+} cr_device_cells;
 
 /* Sets cell k, which tightens the condition; k = 0 must come first. */
-CR_INLINE void cr_body_set_cell(cr_body_cells *c, unsigned k, const cr_cell *cell)
+CR_INLINE void cr_device_set_cell(cr_device_cells *c, unsigned k, const cr_cell *cell)
 {
     c->h[k] = cell->h;
     c->base[k] = cell->base;
     c->factor[k] = cell->factor;
     c->offset[k] = cell->offset;
     /* 2^-20 covers |offset| <= 1/2 and the rounding below */
-    const float room = cell->room - 0x1p-20f,
-                spread = v_abs(cell->factor) * (1.001f * CR_CELL_PART);
-    c->room = k == 0 || room < c->room ? room : c->room;
-    c->spread = k == 0 || spread > c->spread ? spread : c->spread;
+    const float margin = cell->margin - 0x1p-20f,
+                slope = v_abs(cell->factor) * (1.001f * CR_CELL_RELATIVE_ERROR);
+    c->margin = k == 0 || margin < c->margin ? margin : c->margin;
+    c->slope = k == 0 || slope > c->slope ? slope : c->slope;
 }
 
-/* The points of the grid for one block. They are certain if |away| <= room. */
-typedef struct cr_body_points {
-    float x[4], away[4], room[2]; /* away: y - n; room: of each pair */
-} cr_body_points;
+/* The points of the grid for one block. They are certain if |distance| <= margin. */
+typedef struct cr_device_points {
+    float x[4], distance[4], margin[2]; /* distance: y - n; margin: of each pair */
+} cr_device_points;
 
 /* Computes the points of one block. */
-CR_INLINE cr_body_points cr_body_points_of(const cr_source *source, uint64_t block,
-                                           const cr_body_cells *c)
+CR_INLINE cr_device_points cr_device_points_of(const cr_noise_stream *source, uint64_t block,
+                                               const cr_device_cells *c)
 {
     uint32_t words[4];
-    cr_body_points p;
-    cr_source_words(source, block, words);
+    cr_device_points p;
+    cr_noise_stream_words(source, block, words);
     for (unsigned pair = 0; pair < 2; pair++) {
         const float radius = cr_normal4_radius(words[2 * pair]);
         float e[2];
@@ -57,75 +57,77 @@ CR_INLINE cr_body_points cr_body_points_of(const cr_source *source, uint64_t blo
             const unsigned k = 2 * pair + i;
             const float y = v_fma_loose(c->factor[k], v_mul(radius, e[i]), c->offset[k]),
                         n = v_sub(v_sub(y, -0x1.8p23f), 0x1.8p23f);
-            p.away[k] = v_sub(y, n);
+            p.distance[k] = v_sub(y, n);
             p.x[k] = v_fma_loose(n, c->h[k], c->base[k]);
         }
-        p.room[pair] = words[2 * pair] - CR_NORMAL4_FIRST < CR_NORMAL4_COUNT
-                           ? v_fma_loose(-radius, c->spread, c->room)
-                           : -1.0f;
+        p.margin[pair] = words[2 * pair] - CR_NORMAL4_FIRST < CR_NORMAL4_COUNT
+                             ? v_fma_loose(-radius, c->slope, c->margin)
+                             : -1.0f;
     }
     return p;
 }
 
 /* Returns non-zero if all four points are certain. */
-CR_INLINE int cr_body_certain(const cr_body_points *p)
+CR_INLINE int cr_device_is_certain(const cr_device_points *p)
 {
-    return fmaxf(fabsf(p->away[0]), fabsf(p->away[1])) <= p->room[0] &&
-           fmaxf(fabsf(p->away[2]), fabsf(p->away[3])) <= p->room[1];
+    return fmaxf(fabsf(p->distance[0]), fabsf(p->distance[1])) <= p->margin[0] &&
+           fmaxf(fabsf(p->distance[2]), fabsf(p->distance[3])) <= p->margin[1];
 }
 
 /* Returns a bit for each point that float leaves in doubt. */
-CR_INLINE unsigned cr_body_doubts(const cr_body_points *p)
+CR_INLINE unsigned cr_device_doubts(const cr_device_points *p)
 {
     unsigned doubts = 0;
-    for (unsigned k = 0; k < 4; k++) doubts |= (fabsf(p->away[k]) <= p->room[k / 2] ? 0u : 1u) << k;
+    for (unsigned k = 0; k < 4; k++)
+        doubts |= (fabsf(p->distance[k]) <= p->margin[k / 2] ? 0u : 1u) << k;
     return doubts;
 }
 
 /* Computes normals 4*quad .. 4*quad+3 of a sample, also after the last input. */
-CR_INLINE void cr_body_normals(const cr_source *source, uint64_t sample, uint64_t quad, float e[4])
+CR_INLINE void cr_device_normals(const cr_noise_stream *source, uint64_t sample, uint64_t quad,
+                                 float e[4])
 {
-    cr_body_block(source, cr_source_block(source, sample) + quad, e);
+    cr_device_block(source, cr_noise_stream_block(source, sample) + quad, e);
     if (source->clean_first && sample == 0) e[0] = e[1] = e[2] = e[3] = 0.0f;
 }
 
 /* Computes weighted float sums over one chunk of at most CR_REPLAY_CHUNK samples. */
-CR_INLINE void cr_body_chunk(const cr_source *source, uint64_t first, size_t samples, uint64_t quad,
-                             size_t functions, const float *weights, size_t stride,
-                             float part[2][4])
+CR_INLINE void cr_device_chunk(const cr_noise_stream *source, uint64_t first, size_t samples,
+                               uint64_t quad, size_t functions, const float *weights, size_t stride,
+                               float sums[2][4])
 {
-    const uint64_t row = source->row;
-    uint64_t block = cr_source_block(source, first) + quad;
+    const uint64_t row = source->blocks_per_sample;
+    uint64_t block = cr_noise_stream_block(source, first) + quad;
     size_t i = source->clean_first && first == 0; /* skips the noise-free sample */
-    for (int k = 0; k < 4; k++) part[0][k] = part[1][k] = 0.0f;
+    for (int k = 0; k < 4; k++) sums[0][k] = sums[1][k] = 0.0f;
     for (block += i * row; i < samples; i++, block += row) {
         float e[4];
-        cr_body_block(source, block, e);
-        for (int k = 0; k < 4; k++) part[0][k] = v_fma(weights[i], e[k], part[0][k]);
+        cr_device_block(source, block, e);
+        for (int k = 0; k < 4; k++) sums[0][k] = v_fma(weights[i], e[k], sums[0][k]);
         for (int k = 0; functions > 1 && k < 4; k++)
-            part[1][k] = v_fma(weights[stride + i], e[k], part[1][k]);
+            sums[1][k] = v_fma(weights[stride + i], e[k], sums[1][k]);
     }
 }
 
 /* A lane of project has the partial sums 4*lane .. 4*lane+3. */
-#define CR_BODY_LANES (CR_PROJECT_SUMS / 4)
+#define CR_DEVICE_LANES (CR_PROJECT_SUMS / 4)
 
 /* Computes the partial sums of one lane over one piece of a sample: products with the direction,
  * and squares under the mask. */
-CR_INLINE void cr_body_piece(const cr_source *source, uint64_t sample, uint64_t piece,
-                             uint64_t lane, const float *direction, const float *mask, float dot[4],
-                             float norm[4])
+CR_INLINE void cr_device_piece(const cr_noise_stream *source, uint64_t sample, uint64_t piece,
+                               uint64_t lane, const float *direction, const float *mask,
+                               float dot[4], float norm[4])
 {
-    const uint64_t end = (piece + 1) * (CR_PROJECT_PIECE / 4), row = source->row;
+    const uint64_t end = (piece + 1) * (CR_PROJECT_PIECE / 4), row = source->blocks_per_sample;
     for (int k = 0; k < 4; k++) dot[k] = norm[k] = 0.0f;
     for (uint64_t quad = piece * (CR_PROJECT_PIECE / 4) + lane; quad < end && quad < row;
-         quad += CR_BODY_LANES) {
+         quad += CR_DEVICE_LANES) {
         float e[4];
-        const size_t from = (size_t)(4 * quad);
-        cr_body_normals(source, sample, quad, e);
-        for (size_t k = 0; k < 4 && from + k < source->inputs; k++) {
-            dot[k] = v_fma(direction[from + k], e[k], dot[k]);
-            norm[k] = v_fma(v_mul(mask[from + k], e[k]), e[k], norm[k]);
+        const size_t feature = (size_t)(4 * quad);
+        cr_device_normals(source, sample, quad, e);
+        for (size_t k = 0; k < 4 && feature + k < source->inputs; k++) {
+            dot[k] = v_fma(direction[feature + k], e[k], dot[k]);
+            norm[k] = v_fma(v_mul(mask[feature + k], e[k]), e[k], norm[k]);
         }
     }
 }

@@ -6,19 +6,19 @@
 #include <string.h>
 
 /* Sets the pointer at `function` to a function of the driver, in its version of CUDA 12.0. */
-static int find(const char *name, void *function)
+static int find_function(const char *name, void *function)
 {
-    void *found = NULL;
-    enum cudaDriverEntryPointQueryResult how;
+    void *address = NULL;
+    enum cudaDriverEntryPointQueryResult query_result;
 #if CUDART_VERSION >= 12050
-    const int code =
-        (int)cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &how);
+    const int code = (int)cudaGetDriverEntryPointByVersion(name, &address, 12000, cudaEnableDefault,
+                                                           &query_result);
 #else
     const int code = (int)cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &how);
 #endif
     /* ISO C has no conversion to a function's address. */
-    memcpy(function, &found, sizeof found);
-    return code || found ? code : (int)cudaErrorInsufficientDriver;
+    memcpy(function, &address, sizeof address);
+    return code || address ? code : (int)cudaErrorInsufficientDriver;
 }
 
 int cr_cuda_context_open(cr_cuda_context *c, int device)
@@ -27,12 +27,14 @@ int cr_cuda_context_open(cr_cuda_context *c, int device)
     int (*get)(int *, int) = NULL;
     int code;
     *c = (cr_cuda_context){0};
-    if ((code = find("cuDeviceGet", &get)) || (code = find("cuDevicePrimaryCtxRetain", &retain)) ||
-        (code = find("cuDevicePrimaryCtxRelease", &c->release)) ||
-        (code = find("cuCtxPushCurrent", &c->push)) || (code = find("cuCtxPopCurrent", &c->pop)) ||
-        (code = get(&c->device, device)) || (code = retain(&c->context, c->device)))
+    if ((code = find_function("cuDeviceGet", &get)) ||
+        (code = find_function("cuDevicePrimaryCtxRetain", &retain)) ||
+        (code = find_function("cuDevicePrimaryCtxRelease", &c->release)) ||
+        (code = find_function("cuCtxPushCurrent", &c->push)) ||
+        (code = find_function("cuCtxPopCurrent", &c->pop)) || (code = get(&c->device, device)) ||
+        (code = retain(&c->context, c->device)))
         return code;
-    c->held = 1;
+    c->is_retained = 1;
     return 0;
 }
 
@@ -43,12 +45,12 @@ int cr_cuda_context_enter(const cr_cuda_context *c)
 
 void cr_cuda_context_leave(const cr_cuda_context *c)
 {
-    void *ours;
-    c->pop(&ours);
+    void *popped;
+    c->pop(&popped);
 }
 
 void cr_cuda_context_close(cr_cuda_context *c)
 {
-    if (c->held) c->release(c->device);
-    c->held = 0;
+    if (c->is_retained) c->release(c->device);
+    c->is_retained = 0;
 }

@@ -4,7 +4,7 @@
 #define CR_BACKEND_CUDA_DRIVER_CONTEXT_H
 
 typedef struct cr_cuda_context {
-    int device, held;
+    int device, is_retained;
     void *context; /* the device's primary one */
     int (*push)(void *);
     int (*pop)(void **);

@@ -13,12 +13,12 @@ typedef struct cr_cuda {
     int code; /* of the last failed op; a sticky code stays */
     const char *text;
     cr_cuda_context context;
-    int inside;                /* non-zero: cr_cuda_leave must leave the context */
-    cudaStream_t stream, side; /* side: for the noise of the next batch */
-    cudaEvent_t drawn;         /* on side */
-    uint64_t threads;          /* of a draw */
+    int is_entered;                    /* non-zero: cr_cuda_leave must leave the context */
+    cudaStream_t stream, ahead_stream; /* ahead_stream: for the noise of the next batch */
+    cudaEvent_t ahead_done;            /* on ahead_stream */
+    uint64_t threads;                  /* of a draw */
     cublasHandle_t blas;
-    void *blas_room;
+    void *blas_workspace;
 } cr_cuda;
 
 /* Returns the handle of a CUDA backend. */

@@ -14,16 +14,16 @@ int cr_cuda_load_kernels(void);
 int cr_cuda_draw_threads(int device, uint64_t *out);
 /* Enqueues the op `draw` by at most `threads` threads. */
 int cr_cuda_draw(void *stream, uint64_t threads, const cr_noise *, const float *z,
-                 const float *step, uint64_t first, size_t count, float *x);
+                 const float *noise_deviation, uint64_t first, size_t count, float *x);
 /* Enqueues the op `replay`. */
-int cr_cuda_replay(void *stream, const cr_noise *, const cr_weighted *, const float *mask,
+int cr_cuda_replay(void *stream, const cr_noise *, const cr_weighted_blocks *, const float *mask,
                    double *sums);
 /* Enqueues the op `project`. */
 int cr_cuda_project(void *stream, const cr_noise *, uint64_t first, size_t count,
-                    const float *direction, const float *mask, double *dots, double *norms);
-/* Enqueues the op `aim`. */
-int cr_cuda_aim(void *stream, const double *sums, const float *mask, size_t inputs,
-                float *direction, double *lengths);
+                    const float *direction, const float *mask, double *dots, double *squared_norms);
+/* Enqueues the op `set_direction`. */
+int cr_cuda_set_direction(void *stream, const double *sums, const float *mask, size_t inputs,
+                          float *direction, double *norms);
 #ifdef __cplusplus
 }
 #endif

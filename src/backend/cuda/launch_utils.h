@@ -4,62 +4,65 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-/* Returns the number of blocks for `work` items, `each` per block. If `most` limits it, kernels
- * loop. */
-static inline unsigned cr_grid(uint64_t work, uint64_t each, uint64_t most = 0x7fffffff)
+/* Returns the number of blocks for `items` items, `per_block` per block. If max_blocks limits it,
+ * kernels loop. */
+static inline unsigned cr_grid_blocks(uint64_t items, uint64_t per_block,
+                                      uint64_t max_blocks = 0x7fffffff)
 {
-    const uint64_t blocks = (work + each - 1) / each;
-    return static_cast<unsigned>(blocks < most ? blocks : most);
+    const uint64_t blocks = (items + per_block - 1) / per_block;
+    return static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
 }
 
-/* Stores up to four features; whole: four in one access, if cr_whole allows it. */
-template <bool whole> static __device__ void cr_put(float *to, const float x[4], size_t features)
+/* Stores up to four features; aligned: four in one access, if cr_is_aligned allows it. */
+template <bool aligned>
+static __device__ void cr_store_quad(float *to, const float x[4], size_t features)
 {
-    if (whole) *reinterpret_cast<float4 *>(to) = make_float4(x[0], x[1], x[2], x[3]);
+    if (aligned) *reinterpret_cast<float4 *>(to) = make_float4(x[0], x[1], x[2], x[3]);
     else
         for (size_t k = 0; k < features; k++) to[k] = x[k];
 }
 
 /* Returns true if every quad of every row is aligned to 16 bytes and has four features. */
-static inline bool cr_whole(const float *rows, size_t features)
+static inline bool cr_is_aligned(const float *rows, size_t features)
 {
     return features % 4 == 0 && reinterpret_cast<uintptr_t>(rows) % sizeof(float4) == 0;
 }
 
 /* Returns the sum over the first `threads` threads of a block in a fixed order, by halves. All
  * threads must call it. */
-template <unsigned threads> static __device__ double cr_sum_of_block(double mine, double *part)
+template <unsigned threads> static __device__ double cr_block_sum(double value, double *partial)
 {
-    if (threadIdx.x < threads) part[threadIdx.x] = mine;
+    if (threadIdx.x < threads) partial[threadIdx.x] = value;
     for (unsigned half = threads / 2; half; half /= 2) {
         __syncthreads();
-        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+        if (threadIdx.x < half) partial[threadIdx.x] += partial[threadIdx.x + half];
     }
     __syncthreads();
-    const double sum = part[0];
-    __syncthreads(); /* part is used again */
+    const double sum = partial[0];
+    __syncthreads(); /* partial is used again */
     return sum;
 }
 
 /* Loads kernels, by reading their attributes. */
-template <typename... kernels> int cr_load(kernels... each)
+template <typename... kernels> int cr_load_kernels(kernels... list)
 {
     cudaFuncAttributes any;
     int code = 0;
-    ((code = code ? code : static_cast<int>(cudaFuncGetAttributes(&any, each))), ...);
+    ((code = code ? code : static_cast<int>(cudaFuncGetAttributes(&any, list))), ...);
     return code;
 }
 
 /* Launches a kernel on a stream. */
 template <typename... parameters, typename... arguments>
 int cr_launch(void *stream, void (*kernel)(parameters...), dim3 grid, dim3 block,
-              arguments... given)
+              arguments... values)
 {
-    cudaLaunchConfig_t how = {};
-    how.gridDim = grid;
-    how.blockDim = block;
-    how.stream = static_cast<cudaStream_t>(stream);
-    return static_cast<int>(cudaLaunchKernelEx(&how, kernel, static_cast<parameters>(given)...));
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.stream = static_cast<cudaStream_t>(stream);
+    return static_cast<int>(
+        cudaLaunchKernelEx(&config, kernel, static_cast<parameters>(values)...));
 }
 
 #endif

@@ -10,322 +10,340 @@ namespace
 
 /* Threads of a block, and blocks of a multiprocessor: with fewer, each thread has more registers.
  * Samples that a thread draws together share constants. Measured: any other number is slower. */
-constexpr unsigned draw_threads = 256, draw_blocks = 4, draw_together = 2;
+constexpr unsigned draw_threads = 256, draw_blocks = 4, draw_samples = 2;
 #ifndef CR_DRAW_DOUBTS /* doubtful quads that a block of threads can remember; fewer in tests */
 #define CR_DRAW_DOUBTS 1024
 #endif
 /* Limits: quads of a row, and the y dimension of a grid. */
-constexpr unsigned most_quads = 1u << 30, most_high = 65535;
-constexpr unsigned quads_wide = 32, chunks_deep = 8; /* per block of threads in a replay */
-constexpr unsigned lanes = CR_BODY_LANES, aim_threads = 1024;
+constexpr unsigned max_quads = 1u << 30, max_grid_y = 65535;
+constexpr unsigned block_quads = 32, block_chunks = 8; /* per block of threads in a replay */
+constexpr unsigned lanes = CR_DEVICE_LANES, direction_threads = 1024;
 
-/* The steps of a draw: a thread keeps its quad and proceeds by `deep` samples. */
-typedef struct pace {
-    uint32_t quads, deep;
-    uint32_t turns, rest;    /* samples of each thread; the first `rest` rows have one more */
-    uint64_t blocks, floats; /* blocks of normals and floats of x per step */
-} pace;
+/* The steps of a draw: a thread keeps its quad and proceeds by samples_per_step samples. */
+typedef struct draw_steps {
+    uint32_t quads, samples_per_step;
+    uint32_t steps, longer_rows; /* of each thread; the first longer_rows rows have one more */
+    uint64_t blocks, floats;     /* blocks of normals and floats of x per step */
+} draw_steps;
 
 typedef struct draw {
-    cr_source source;
-    const float *z, *step;
+    cr_noise_stream source;
+    const float *z, *noise_deviation;
     uint64_t first;
-    pace go;
+    draw_steps steps;
     float *x;
 } draw;
 
 /* The position of a thread at one of its samples. */
-typedef struct spot {
+typedef struct position {
     uint64_t sample, block; /* block: of normals */
     size_t j;               /* the first feature of the quad */
-    uint32_t turns;         /* 0: the thread has nothing to draw */
-    float *to;
-} spot;
+    uint32_t steps;         /* 0: the thread has nothing to draw */
+    float *x;
+} position;
 
-__device__ spot spot_of(const draw &d, unsigned thread, uint32_t turn)
+__device__ position position_of(const draw &d, unsigned thread, uint32_t step)
 {
-    const uint32_t at = blockIdx.x * draw_threads + thread, row = at / d.go.quads,
-                   quad = at - row * d.go.quads;
+    const uint32_t index = blockIdx.x * draw_threads + thread, row = index / d.steps.quads,
+                   quad = index - row * d.steps.quads;
     const size_t j = 4 * static_cast<size_t>(quad);
-    return {d.first + row + static_cast<uint64_t>(turn) * d.go.deep,
-            d.source.base + (d.first + row) * d.go.quads + quad + turn * d.go.blocks, j,
-            row >= d.go.deep ? 0 : d.go.turns + (row < d.go.rest),
-            d.x + static_cast<size_t>(row) * d.source.inputs + j + turn * d.go.floats};
+    return {d.first + row + static_cast<uint64_t>(step) * d.steps.samples_per_step,
+            d.source.base + (d.first + row) * d.steps.quads + quad + step * d.steps.blocks, j,
+            row >= d.steps.samples_per_step ? 0 : d.steps.steps + (row < d.steps.longer_rows),
+            d.x + static_cast<size_t>(row) * d.source.inputs + j + step * d.steps.floats};
 }
 
 /* Decides doubtful points with more bits. Not inline, so that the loop has more registers. */
-__device__ __noinline__ void find_points(const draw &d, unsigned thread, uint32_t turn,
-                                         unsigned doubts)
+__device__ __noinline__ void resolve_points(const draw &d, unsigned thread, uint32_t step,
+                                            unsigned doubts)
 {
-    const spot s = spot_of(d, thread, turn);
+    const position s = position_of(d, thread, step);
     for (unsigned k = 0; k < 4 && s.j + k < d.source.inputs; k++) {
         if (!(doubts >> k & 1)) continue;
-        const cr_cell cell = cr_cell_of(d.z[s.j + k], d.step[s.j + k]);
-        s.to[k] =
-            v_fma(cr_cell_find(&d.source, s.block, k, cell.factor, cell.offset), cell.h, cell.base);
+        const cr_cell cell = cr_cell_of(d.z[s.j + k], d.noise_deviation[s.j + k]);
+        s.x[k] = v_fma(cr_cell_resolve(&d.source, s.block, k, cell.factor, cell.offset), cell.h,
+                       cell.base);
     }
 }
 
-__device__ void load_cells(const draw &d, const spot &s, cr_body_cells *cells, float from[4])
+__device__ void load_cells(const draw &d, const position &s, cr_device_cells *cells, float z[4])
 {
     for (unsigned k = 0; k < 4; k++) {
-        const bool inside = s.turns && s.j + k < d.source.inputs;
-        from[k] = inside ? d.z[s.j + k] : 0.0f;
-        const cr_cell cell = cr_cell_of(from[k], inside ? d.step[s.j + k] : 0.0f);
-        cr_body_set_cell(cells, k, &cell);
+        const bool inside = s.steps && s.j + k < d.source.inputs;
+        z[k] = inside ? d.z[s.j + k] : 0.0f;
+        const cr_cell cell = cr_cell_of(z[k], inside ? d.noise_deviation[s.j + k] : 0.0f);
+        cr_device_set_cell(cells, k, &cell);
     }
 }
 
 /* Returns true if the thread's first sample is noise-free. */
-__device__ bool is_clean(const draw &d, const spot &s)
+__device__ bool is_clean(const draw &d, const position &s)
 {
-    return s.turns && d.source.clean_first != 0 && s.sample == 0;
+    return s.steps && d.source.clean_first != 0 && s.sample == 0;
 }
 
 /* Finds and decides all doubtful points of this thread again, if the block has too many to
  * remember. */
-__device__ __noinline__ void find_again(const draw &d)
+__device__ __noinline__ void resolve_all_points(const draw &d)
 {
-    cr_body_cells cells;
-    float from[4];
-    spot s = spot_of(d, threadIdx.x, 0);
-    load_cells(d, s, &cells, from);
-    for (uint32_t turn = 0; turn < s.turns; turn++, s.block += d.go.blocks) {
-        const cr_body_points p = cr_body_points_of(&d.source, s.block, &cells);
-        if (!cr_body_certain(&p) && !(turn == 0 && is_clean(d, s)))
-            find_points(d, threadIdx.x, turn, cr_body_doubts(&p));
+    cr_device_cells cells;
+    float z[4];
+    position s = position_of(d, threadIdx.x, 0);
+    load_cells(d, s, &cells, z);
+    for (uint32_t step = 0; step < s.steps; step++, s.block += d.steps.blocks) {
+        const cr_device_points p = cr_device_points_of(&d.source, s.block, &cells);
+        if (!cr_device_is_certain(&p) && !(step == 0 && is_clean(d, s)))
+            resolve_points(d, threadIdx.x, step, cr_device_doubts(&p));
     }
 }
 
 /* The quads with a doubtful point, about one in several hundred. They are decided together at the
  * end: in the loop, each of them would delay its whole warp. */
 typedef struct doubtful {
-    uint32_t turn[CR_DRAW_DOUBTS];
-    uint16_t place[CR_DRAW_DOUBTS]; /* 16 thread + doubts */
+    uint32_t step[CR_DRAW_DOUBTS];
+    uint16_t thread_and_doubts[CR_DRAW_DOUBTS]; /* 16 thread + doubts */
     unsigned count;
 } doubtful;
 
-__device__ void remember(doubtful &all, uint32_t turn, unsigned doubts)
+__device__ void record_doubts(doubtful &list, uint32_t step, unsigned doubts)
 {
-    const unsigned at = doubts ? atomicAdd(&all.count, 1u) : CR_DRAW_DOUBTS;
-    if (at >= CR_DRAW_DOUBTS) return;
-    all.turn[at] = turn;
-    all.place[at] = static_cast<uint16_t>(16 * threadIdx.x + doubts);
+    const unsigned slot = doubts ? atomicAdd(&list.count, 1u) : CR_DRAW_DOUBTS;
+    if (slot >= CR_DRAW_DOUBTS) return;
+    list.step[slot] = step;
+    list.thread_and_doubts[slot] = static_cast<uint16_t>(16 * threadIdx.x + doubts);
 }
 
-template <bool whole>
+template <bool aligned>
 __global__ void __launch_bounds__(draw_threads, draw_blocks)
     draw_kernel(const __grid_constant__ draw d)
 {
-    __shared__ doubtful all;
-    if (threadIdx.x == 0) all.count = 0;
+    __shared__ doubtful list;
+    if (threadIdx.x == 0) list.count = 0;
     __syncthreads();
-    spot s = spot_of(d, threadIdx.x, 0);
-    const size_t features = whole || d.source.inputs - s.j > 4 ? 4 : d.source.inputs - s.j;
-    cr_body_cells cells;
-    float from[4];
-    load_cells(d, s, &cells, from);
-    uint32_t turn = 0;
+    position s = position_of(d, threadIdx.x, 0);
+    const size_t features = aligned || d.source.inputs - s.j > 4 ? 4 : d.source.inputs - s.j;
+    cr_device_cells cells;
+    float z[4];
+    load_cells(d, s, &cells, z);
+    uint32_t step = 0;
     if (is_clean(d, s)) {
-        cr_put<whole>(s.to, from, features);
-        s.block += d.go.blocks;
-        s.to += d.go.floats;
-        turn++;
+        cr_store_quad<aligned>(s.x, z, features);
+        s.block += d.steps.blocks;
+        s.x += d.steps.floats;
+        step++;
     }
-    for (; turn + draw_together <= s.turns; turn += draw_together) {
-        cr_body_points p[draw_together];
+    for (; step + draw_samples <= s.steps; step += draw_samples) {
+        cr_device_points p[draw_samples];
         bool certain = true;
-        for (unsigned i = 0; i < draw_together; i++) {
-            p[i] = cr_body_points_of(&d.source, s.block, &cells);
-            cr_put<whole>(s.to, p[i].x, features);
-            certain = certain && cr_body_certain(p + i);
-            s.block += d.go.blocks;
-            s.to += d.go.floats;
+        for (unsigned i = 0; i < draw_samples; i++) {
+            p[i] = cr_device_points_of(&d.source, s.block, &cells);
+            cr_store_quad<aligned>(s.x, p[i].x, features);
+            certain = certain && cr_device_is_certain(p + i);
+            s.block += d.steps.blocks;
+            s.x += d.steps.floats;
         }
-        for (unsigned i = 0; i < draw_together && !certain; i++)
-            remember(all, turn + i, cr_body_doubts(p + i));
+        for (unsigned i = 0; i < draw_samples && !certain; i++)
+            record_doubts(list, step + i, cr_device_doubts(p + i));
     }
-    for (; turn < s.turns; turn++, s.block += d.go.blocks, s.to += d.go.floats) {
-        const cr_body_points p = cr_body_points_of(&d.source, s.block, &cells);
-        cr_put<whole>(s.to, p.x, features);
-        remember(all, turn, cr_body_doubts(&p));
+    for (; step < s.steps; step++, s.block += d.steps.blocks, s.x += d.steps.floats) {
+        const cr_device_points p = cr_device_points_of(&d.source, s.block, &cells);
+        cr_store_quad<aligned>(s.x, p.x, features);
+        record_doubts(list, step, cr_device_doubts(&p));
     }
     __syncthreads();
-    for (unsigned i = threadIdx.x; i < all.count && all.count <= CR_DRAW_DOUBTS; i += draw_threads)
-        find_points(d, all.place[i] / 16, all.turn[i], all.place[i] % 16);
-    if (all.count > CR_DRAW_DOUBTS) find_again(d);
+    for (unsigned i = threadIdx.x; i < list.count && list.count <= CR_DRAW_DOUBTS;
+         i += draw_threads)
+        resolve_points(d, list.thread_and_doubts[i] / 16, list.step[i],
+                       list.thread_and_doubts[i] % 16);
+    if (list.count > CR_DRAW_DOUBTS) resolve_all_points(d);
 }
 
-/* Computes quads_wide quads of one block of samples by a block of threads. Each thread sums whole
+/* Computes block_quads quads of one block of samples by a block of threads. Each thread sums whole
  * chunks; then it takes one of its quad's eight sums (4 features, 2 functions) and adds the chunks
  * to it in order. */
-static_assert(chunks_deep == 8, "a thread to each of the sums of a quad");
-__device__ void sum_tile(const cr_source &source, const cr_weighted &w, size_t block,
+static_assert(block_chunks == 8, "a thread to each of the sums of a quad");
+__device__ void sum_tile(const cr_noise_stream &source, const cr_weighted_blocks &w, size_t block,
                          const float *weights, const float *mask, uint64_t quad, double *sums,
-                         float (*part)[8][quads_wide])
+                         float (*partial)[8][block_quads])
 {
-    const uint64_t first = w.first + block * w.length;
-    const size_t chunks = (w.length + CR_REPLAY_CHUNK - 1) / CR_REPLAY_CHUNK, lane = threadIdx.x,
-                 depth = threadIdx.y;
+    const uint64_t first = w.first + block * w.block_samples;
+    const size_t chunks = (w.block_samples + CR_REPLAY_CHUNK - 1) / CR_REPLAY_CHUNK,
+                 lane = threadIdx.x, depth = threadIdx.y;
     const size_t f = depth / 4, j = 4 * quad + depth % 4;
-    const bool inside = quad < source.row, mine = f < w.functions && j < source.inputs;
-    double *to = sums + (block * w.functions + f) * source.inputs + j, total = mine ? *to : 0.0;
-    for (size_t base = 0; base < chunks; base += chunks_deep) {
-        const size_t from = (base + depth) * CR_REPLAY_CHUNK;
-        if (inside && from < w.length) {
+    const bool inside = quad < source.blocks_per_sample,
+               has_sum = f < w.functions && j < source.inputs;
+    double *target = sums + (block * w.functions + f) * source.inputs + j,
+           total = has_sum ? *target : 0.0;
+    for (size_t base = 0; base < chunks; base += block_chunks) {
+        const size_t chunk_first = (base + depth) * CR_REPLAY_CHUNK;
+        if (inside && chunk_first < w.block_samples) {
             float sum[2][4];
-            cr_body_chunk(&source, first + from,
-                          min(w.length - from, static_cast<size_t>(CR_REPLAY_CHUNK)), quad,
-                          w.functions, weights + from, w.stride, sum);
-            for (int s = 0; s < 8; s++) part[depth][s][lane] = sum[s / 4][s % 4];
+            cr_device_chunk(
+                &source, first + chunk_first,
+                min(w.block_samples - chunk_first, static_cast<size_t>(CR_REPLAY_CHUNK)), quad,
+                w.functions, weights + chunk_first, w.stride, sum);
+            for (int s = 0; s < 8; s++) partial[depth][s][lane] = sum[s / 4][s % 4];
         }
         __syncthreads();
-        for (size_t c = 0; mine && c < chunks_deep && base + c < chunks; c++)
-            total += static_cast<double>(part[c][depth][lane]);
+        for (size_t c = 0; has_sum && c < block_chunks && base + c < chunks; c++)
+            total += static_cast<double>(partial[c][depth][lane]);
         __syncthreads();
     }
-    if (mine) *to = mask == nullptr || mask[j] > 0.0f ? total : 0.0;
+    if (has_sum) *target = mask == nullptr || mask[j] > 0.0f ? total : 0.0;
 }
 
-__global__ void __launch_bounds__(quads_wide *chunks_deep)
-    replay_kernel(const cr_source source, const cr_weighted w, const float *__restrict__ weights,
-                  const float *__restrict__ mask, double *__restrict__ sums)
+__global__ void __launch_bounds__(block_quads *block_chunks)
+    replay_kernel(const cr_noise_stream source, const cr_weighted_blocks w,
+                  const float *__restrict__ weights, const float *__restrict__ mask,
+                  double *__restrict__ sums)
 {
-    __shared__ float part[chunks_deep][8][quads_wide];
-    const uint64_t quads = source.row;
+    __shared__ float partial[block_chunks][8][block_quads];
+    const uint64_t quads = source.blocks_per_sample;
     for (size_t b = blockIdx.y; b < w.blocks; b += gridDim.y)
-        for (uint64_t tile = static_cast<uint64_t>(blockIdx.x) * quads_wide; tile < quads;
-             tile += static_cast<uint64_t>(gridDim.x) * quads_wide)
-            sum_tile(source, w, b, weights + b * w.length, mask, tile + threadIdx.x, sums, part);
+        for (uint64_t tile = static_cast<uint64_t>(blockIdx.x) * block_quads; tile < quads;
+             tile += static_cast<uint64_t>(gridDim.x) * block_quads)
+            sum_tile(source, w, b, weights + b * w.block_samples, mask, tile + threadIdx.x, sums,
+                     partial);
 }
 
-/* Projects `high` samples by a block of threads. The lanes of one depth sum one piece, two lanes
- * add its partial sums, and the pieces are added in order. */
-template <unsigned deep, unsigned high>
-__global__ void __launch_bounds__(lanes *deep *high)
-    project_kernel(const cr_source source, uint64_t first, size_t count,
+/* Projects `samples_at_once` samples by a block of threads. The lanes of one depth sum one piece,
+ * two lanes add its partial sums, and the pieces are added in order. */
+template <unsigned pieces_at_once, unsigned samples_at_once>
+__global__ void __launch_bounds__(lanes *pieces_at_once *samples_at_once)
+    project_kernel(const cr_noise_stream source, uint64_t first, size_t count,
                    const float *__restrict__ direction, const float *__restrict__ mask,
-                   double *__restrict__ dots, double *__restrict__ norms)
+                   double *__restrict__ dots, double *__restrict__ squared_norms)
 {
-    __shared__ float part[high][deep][2][CR_PROJECT_SUMS];
-    __shared__ double of_piece[high][deep][2];
+    __shared__ float partial[samples_at_once][pieces_at_once][2][CR_PROJECT_SUMS];
+    __shared__ double piece_sums[samples_at_once][pieces_at_once][2];
     const size_t lane = threadIdx.x, depth = threadIdx.y, height = threadIdx.z,
-                 at = static_cast<size_t>(blockIdx.x) * high + height;
+                 sample = static_cast<size_t>(blockIdx.x) * samples_at_once + height;
     const uint64_t pieces = (source.inputs + CR_PROJECT_PIECE - 1) / CR_PROJECT_PIECE;
-    const bool adds = lane < 2 && at < count; /* lane 0: projections, lane 1: squares */
-    double mine = 0.0;
-    for (uint64_t base = 0; base < pieces; base += deep) {
-        if (at < count && base + depth < pieces) {
+    const bool is_adder = lane < 2 && sample < count; /* lane 0: projections, lane 1: squares */
+    double total = 0.0;
+    for (uint64_t base = 0; base < pieces; base += pieces_at_once) {
+        if (sample < count && base + depth < pieces) {
             float dot[4], norm[4];
-            cr_body_piece(&source, first + at, base + depth, lane, direction, mask, dot, norm);
+            cr_device_piece(&source, first + sample, base + depth, lane, direction, mask, dot,
+                            norm);
             for (int k = 0; k < 4; k++) {
-                part[height][depth][0][4 * lane + k] = dot[k];
-                part[height][depth][1][4 * lane + k] = norm[k];
+                partial[height][depth][0][4 * lane + k] = dot[k];
+                partial[height][depth][1][4 * lane + k] = norm[k];
             }
         }
         __syncthreads();
-        if (adds && base + depth < pieces) {
+        if (is_adder && base + depth < pieces) {
             double sums[CR_PROJECT_SUMS];
             for (unsigned l = 0; l < CR_PROJECT_SUMS; l++)
-                sums[l] = static_cast<double>(part[height][depth][lane][l]);
-            of_piece[height][depth][lane] = cr_add_halves(sums, CR_PROJECT_SUMS);
+                sums[l] = static_cast<double>(partial[height][depth][lane][l]);
+            piece_sums[height][depth][lane] = cr_add_halves(sums, CR_PROJECT_SUMS);
         }
         __syncthreads();
-        for (size_t p = 0; adds && depth == 0 && p < deep && base + p < pieces; p++)
-            mine += of_piece[height][p][lane];
+        for (size_t p = 0; is_adder && depth == 0 && p < pieces_at_once && base + p < pieces; p++)
+            total += piece_sums[height][p][lane];
     }
-    if (adds && depth == 0) (lane == 0 ? dots : norms)[at] = mine;
+    if (is_adder && depth == 0) (lane == 0 ? dots : squared_norms)[sample] = total;
 }
 
 constexpr auto project_narrow = project_kernel<4, 16>, project_wide = project_kernel<32, 2>;
 
-/* Runs in one block of threads. The first CR_AIM_SUMS threads have a partial sum each; all threads
+/* Runs in one block of threads. The first CR_NORM_SUMS threads have a partial sum each; all threads
  * round. */
-__global__ void __launch_bounds__(aim_threads)
-    aim_kernel(const double *__restrict__ sums, const float *__restrict__ mask, size_t inputs,
-               float *direction, double *__restrict__ lengths)
+__global__ void __launch_bounds__(direction_threads)
+    direction_kernel(const double *__restrict__ sums, const float *__restrict__ mask, size_t inputs,
+                     float *direction, double *__restrict__ norms)
 {
-    __shared__ double part[CR_AIM_SUMS];
-    const size_t sum_from = threadIdx.x < CR_AIM_SUMS ? threadIdx.x : inputs;
-    double mine = 0.0, units = 0.0;
-    for (size_t j = sum_from; j < inputs; j += CR_AIM_SUMS)
-        if (mask[j] > 0.0f) mine = cr_aim_add(mine, sums[j]);
-    const double norm = sqrt(cr_sum_of_block<CR_AIM_SUMS>(mine, part));
-    for (size_t j = threadIdx.x; j < inputs; j += aim_threads)
+    __shared__ double partial[CR_NORM_SUMS];
+    const size_t first = threadIdx.x < CR_NORM_SUMS ? threadIdx.x : inputs;
+    double square = 0.0, direction_square = 0.0;
+    for (size_t j = first; j < inputs; j += CR_NORM_SUMS)
+        if (mask[j] > 0.0f) square = cr_add_square(square, sums[j]);
+    const double norm = sqrt(cr_block_sum<CR_NORM_SUMS>(square, partial));
+    for (size_t j = threadIdx.x; j < inputs; j += direction_threads)
         direction[j] = mask[j] > 0.0f ? static_cast<float>(sums[j]) : 0.0f;
     __syncthreads();
-    for (size_t j = sum_from; j < inputs; j += CR_AIM_SUMS)
-        units = cr_aim_add(units, static_cast<double>(direction[j]));
-    const double length = sqrt(cr_sum_of_block<CR_AIM_SUMS>(units, part));
+    for (size_t j = first; j < inputs; j += CR_NORM_SUMS)
+        direction_square = cr_add_square(direction_square, static_cast<double>(direction[j]));
+    const double length = sqrt(cr_block_sum<CR_NORM_SUMS>(direction_square, partial));
     if (threadIdx.x != 0) return;
-    lengths[0] = norm;
-    lengths[1] = length;
+    norms[0] = norm;
+    norms[1] = length;
 }
 
 } // namespace
 
 int cr_cuda_load_kernels(void)
 {
-    return cr_load(draw_kernel<true>, draw_kernel<false>, replay_kernel, project_narrow,
-                   project_wide, aim_kernel);
+    return cr_load_kernels(draw_kernel<true>, draw_kernel<false>, replay_kernel, project_narrow,
+                           project_wide, direction_kernel);
 }
 
 int cr_cuda_draw_threads(int device, uint64_t *out)
 {
-    int units = 0, blocks = 0;
-    const int code = cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device);
+    int processors = 0, blocks = 0;
+    const int code = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     *out = 0;
     if (code) return code;
-    const int last =
+    const int occupancy_code =
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, draw_kernel<true>, draw_threads, 0);
-    *out = static_cast<uint64_t>(units) * static_cast<uint64_t>(blocks) * draw_threads;
-    return last;
+    *out = static_cast<uint64_t>(processors) * static_cast<uint64_t>(blocks) * draw_threads;
+    return occupancy_code;
 }
 
 int cr_cuda_draw(void *stream, uint64_t threads, const cr_noise *noise, const float *z,
-                 const float *step, uint64_t first, size_t count, float *x)
+                 const float *noise_deviation, uint64_t first, size_t count, float *x)
 {
-    const cr_source source = cr_source_of(noise);
-    if (source.row == 0 || count == 0) return 0;
-    if (source.row > most_quads) return cudaErrorInvalidValue; /* a row of 16 GiB */
-    const uint64_t most = threads / source.row, deep = count < most ? count : most ? most : 1;
-    if (count / deep >= UINT32_MAX) return cudaErrorInvalidValue;
+    const cr_noise_stream source = cr_noise_stream_of(noise);
+    if (source.blocks_per_sample == 0 || count == 0) return 0;
+    if (source.blocks_per_sample > max_quads) return cudaErrorInvalidValue; /* a row of 16 GiB */
+    const uint64_t max_samples = threads / source.blocks_per_sample,
+                   samples_per_step = count < max_samples ? count
+                                      : max_samples       ? max_samples
+                                                          : 1;
+    if (count / samples_per_step >= UINT32_MAX) return cudaErrorInvalidValue;
     const draw d = {source,
                     z,
-                    step,
+                    noise_deviation,
                     first,
-                    {static_cast<uint32_t>(source.row), static_cast<uint32_t>(deep),
-                     static_cast<uint32_t>(count / deep), static_cast<uint32_t>(count % deep),
-                     deep * source.row, deep * noise->inputs},
+                    {static_cast<uint32_t>(source.blocks_per_sample),
+                     static_cast<uint32_t>(samples_per_step),
+                     static_cast<uint32_t>(count / samples_per_step),
+                     static_cast<uint32_t>(count % samples_per_step),
+                     samples_per_step * source.blocks_per_sample, samples_per_step * noise->inputs},
                     x};
-    return cr_launch(stream, cr_whole(x, noise->inputs) ? draw_kernel<true> : draw_kernel<false>,
-                     cr_grid(source.row * deep, draw_threads), draw_threads, d);
+    return cr_launch(
+        stream, cr_is_aligned(x, noise->inputs) ? draw_kernel<true> : draw_kernel<false>,
+        cr_grid_blocks(source.blocks_per_sample * samples_per_step, draw_threads), draw_threads, d);
 }
 
-int cr_cuda_replay(void *stream, const cr_noise *noise, const cr_weighted *w, const float *mask,
-                   double *sums)
+int cr_cuda_replay(void *stream, const cr_noise *noise, const cr_weighted_blocks *w,
+                   const float *mask, double *sums)
 {
-    const cr_source source = cr_source_of(noise);
-    if (w->blocks == 0 || source.row == 0) return 0;
-    const dim3 grid(cr_grid(source.row, quads_wide), cr_grid(w->blocks, 1, most_high));
-    return cr_launch(stream, replay_kernel, grid, dim3(quads_wide, chunks_deep), source, *w,
+    const cr_noise_stream source = cr_noise_stream_of(noise);
+    if (w->blocks == 0 || source.blocks_per_sample == 0) return 0;
+    const dim3 grid(cr_grid_blocks(source.blocks_per_sample, block_quads),
+                    cr_grid_blocks(w->blocks, 1, max_grid_y));
+    return cr_launch(stream, replay_kernel, grid, dim3(block_quads, block_chunks), source, *w,
                      w->weights, mask, sums);
 }
 
 int cr_cuda_project(void *stream, const cr_noise *noise, uint64_t first, size_t count,
-                    const float *direction, const float *mask, double *dots, double *norms)
+                    const float *direction, const float *mask, double *dots, double *squared_norms)
 {
-    const cr_source source = cr_source_of(noise);
+    const cr_noise_stream source = cr_noise_stream_of(noise);
     const int wide = noise->inputs > 4 * CR_PROJECT_PIECE;
-    const unsigned deep = wide ? 32 : 4, high = wide ? 2 : 16;
+    const unsigned pieces_at_once = wide ? 32 : 4, samples_at_once = wide ? 2 : 16;
     if (count == 0) return 0;
-    if (count / high >= 0x7fffffff) return cudaErrorInvalidValue;
-    return cr_launch(stream, wide ? project_wide : project_narrow, cr_grid(count, high),
-                     dim3(lanes, deep, high), source, first, count, direction, mask, dots, norms);
+    if (count / samples_at_once >= 0x7fffffff) return cudaErrorInvalidValue;
+    return cr_launch(stream, wide ? project_wide : project_narrow,
+                     cr_grid_blocks(count, samples_at_once),
+                     dim3(lanes, pieces_at_once, samples_at_once), source, first, count, direction,
+                     mask, dots, squared_norms);
 }
 
-int cr_cuda_aim(void *stream, const double *sums, const float *mask, size_t inputs,
-                float *direction, double *lengths)
+int cr_cuda_set_direction(void *stream, const double *sums, const float *mask, size_t inputs,
+                          float *direction, double *norms)
 {
-    return cr_launch(stream, aim_kernel, 1, aim_threads, sums, mask, inputs, direction, lengths);
+    return cr_launch(stream, direction_kernel, 1, direction_threads, sums, mask, inputs, direction,
+                     norms);
 }

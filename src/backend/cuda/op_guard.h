@@ -4,9 +4,9 @@
 #include "backend/cuda/handle.h"
 
 /* Returns a number of CUDA's runtime as a status, and keeps it for last_code if it is an error. */
-certreg_status cr_cuda_of_runtime(cr_cuda *, int code);
+certreg_status cr_cuda_runtime_status(cr_cuda *, int code);
 /* Does the same for a status of cuBLAS. */
-certreg_status cr_cuda_of_blas(cr_cuda *, cublasStatus_t);
+certreg_status cr_cuda_blas_status(cr_cuda *, cublasStatus_t);
 /* Begins an op; fails if the context is lost, since it stays lost. Every op except free and close
  * calls it and cr_cuda_leave. These two must run in a lost context too, and free may run beside
  * another thread's op, so that it must not write to the handle. */
