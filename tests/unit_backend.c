@@ -163,8 +163,9 @@ TEST_TIMES(draw_gives_whole_steps_of_the_grid, SETUPS)
 {
     certreg_backend *backend = backend_of(_i);
     if (!backend) return;
-    static const float steps[] = {CR_LEAST_STEP,  -CR_LEAST_STEP, 0x1.fffffep-100f, -0.75f, 1,
-                                  0x1.fffffep111f};
+    static const float steps[] = {
+        CR_MIN_NOISE_DEVIATION, -CR_MIN_NOISE_DEVIATION, 0x1.fffffep-100f, -0.75f, 1,
+        0x1.fffffep111f};
     enum { STEPS = sizeof steps / sizeof *steps, INPUTS = 5 * STEPS, COUNT = 2000 };
     const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS};
     float z[INPUTS], step[INPUTS], *x = malloc(COUNT * INPUTS * sizeof *x);
@@ -224,7 +225,7 @@ TEST_TIMES(draw_replay_and_project_of_no_samples_change_nothing, SETUPS)
     if (!backend) return;
     const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 3, .clean_first = 1};
     const float one[3] = {1, 1, 1};
-    const cr_weighted none = {.blocks = 1, .functions = 1, .weights = one};
+    const cr_weighted_blocks none = {.blocks = 1, .functions = 1, .weights = one};
     float x = 5;
     double sums[3] = {1, 2, 3};
     ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){one, one, 0, 0, &x}),

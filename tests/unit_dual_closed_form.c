@@ -21,7 +21,8 @@ static void expect_same(const cr_dual_expectations *got, const cr_dual_expectati
                                {got->y, want->y, 1e-12},
                                {got->yt, want->yt, 1e-12},
                                {got->yy, want->yy, 2e-10 * size},
-                               {got->radius_slope, want->radius_slope, 1e-11 * fmax(1, fabs(want->radius_slope))},
+                               {got->radius_slope, want->radius_slope,
+                                1e-11 * fmax(1, fabs(want->radius_slope))},
                                {got->pyy, want->pyy, 1e-8 * size},
                                {got->tt, want->tt, 1e-8},
                                {got->pyt, want->pyt, 1e-8}};

@@ -44,7 +44,7 @@ static int passes_mean(const cr_attack_state *state, const cr_score *score, cr_b
 {
     const pair_values values = {state, score};
     bet.value = average_at;
-    bet.of = &values;
+    bet.context = &values;
     return cr_betting_lower(&bet, alpha, 0) > 1e-12 * (bet.hi - bet.lo);
 }
 
@@ -52,11 +52,9 @@ int cr_violation_test_passes(const cr_attack_state *state, size_t pairs,
                              const cr_running_moments prior_moments[2], double alpha)
 {
     const cr_violation_score *x = &state->gradient.score;
-    const cr_betting_problem guard = {.lo = -1, .hi = 1, .count = pairs, .pilot = prior_moments[1]},
-                             outside = {.lo = x->lo,
-                                        .hi = x->hi,
-                                        .count = pairs,
-                                        .pilot = prior_moments[0]};
+    const cr_betting_problem
+        guard = {.lo = -1, .hi = 1, .count = pairs, .pilot_moments = prior_moments[1]},
+        outside = {.lo = x->lo, .hi = x->hi, .count = pairs, .pilot_moments = prior_moments[0]};
     if (x->has_guard && !passes_mean(state, &x->guard, guard, alpha)) return 0;
     return cr_violation_score_is_binomial(x) ? passes_binomial(state, pairs, alpha)
                                              : passes_mean(state, &x->outside, outside, alpha);

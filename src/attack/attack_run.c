@@ -167,8 +167,8 @@ static certreg_status clear_stop(const cr_attack_state *state, certreg_status st
 static certreg_status search(cr_attack_state *state, certreg_attack_result *r)
 {
     const cr_conditions *conditions = state->conditions;
-    if (!conditions->known || !isfinite(conditions->prediction)) return CERTREG_OK;
-    if (conditions->failures && !conditions->question.is_bounded)
+    if (!conditions->has_prediction || !isfinite(conditions->prediction)) return CERTREG_OK;
+    if (conditions->any_output_failed && !conditions->question.is_bounded)
         return CERTREG_OK; /* nothing bounds the mean of outputs that failed */
     certreg_status status = cr_violation_gradient_find(state->attack, conditions,
                                                        state->direction_is_given, &state->gradient);

@@ -83,7 +83,7 @@ cr_violation_score cr_violation_score_of(cr_view *v, const cr_conditions *condit
     x.has_guard = s->period > 0 && statistic->angle == CR_ANGLE_UNROLLED;
     if (x.has_guard) {
         const double gap = choose_gap(v, conditions, s->period);
-        s->cut = 0.5 * s->period - gap;
+        s->branch_cut = 0.5 * s->period - gap;
         x.guard = *s;
         x.guard.kind = CR_SCORE_SINE;
         x.guard.tolerance = gap;

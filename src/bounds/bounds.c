@@ -51,7 +51,7 @@ static certreg_status compute_paper_bounds(cr_replay *r, const cr_conditions *co
     const cr_samples samples = paper_samples(r->view, conditions);
     const uint32_t gradient = cr_bounds_constraints(r->view, q) & CERTREG_CONSTRAINT_GRADIENT;
     cr_moments moments;
-    const cr_weighting *sums;
+    const cr_sweep_function *sums;
     cr_paper_sums paper_sums;
     certreg_status status = CERTREG_OK;
     b->samples = samples.count;
@@ -59,8 +59,8 @@ static certreg_status compute_paper_bounds(cr_replay *r, const cr_conditions *co
     if (gradient) status = cr_noise_sums_get(r, &samples, CR_SUMS_TOTAL, 1, &sums);
     if (status) return status;
     if (gradient)
-        paper_sums =
-            cr_paper_sums_of(&samples, sums->lengths[1], sums->dots, cr_sweep_norms(r, sums));
+        paper_sums = cr_paper_sums_of(&samples, sums->norms[1], sums->dots,
+                                      cr_noise_sums_squared_norms(r, sums));
     *abstained = cr_paper_bounds(gradient ? &paper_sums : NULL, &moments,
                                  r->view->model.lo[q->given.output],
                                  r->view->model.hi[q->given.output], q->given.alpha, b);

@@ -62,7 +62,7 @@ static cr_samples pilot_of(cr_view *v, const cr_conditions *conditions, const cr
 
 static certreg_status get_gram(cr_replay *r, const cr_samples *samples, const double **gram)
 {
-    const cr_weighting *sums;
+    const cr_sweep_function *sums;
     const certreg_status status =
         cr_noise_sums_get(r, samples, CR_SUMS_GRAM, r->view->plan.blocks, &sums);
     if (!status) *gram = sums->gram;

@@ -27,7 +27,7 @@
 #include "record/noise_sums.h"
 #include <math.h>
 
-#define BLOCKS CR_WALK_BLOCKS
+#define BLOCKS CR_CUMULATIVE_BLOCKS
 #define MAX_LAMBDA_X 0.8 /* limit of lambda x */
 #define SUM_ERROR 0x1p-18
 #define DOT_ERROR 0x1p-16
@@ -88,8 +88,8 @@ static double clipping_loss(double tau)
 /* ---- block by block */
 static block block_of(const cr_samples *s, size_t b)
 {
-    const size_t start = cr_walk_border(s->count, BLOCKS, b),
-                 end = cr_walk_border(s->count, BLOCKS, b + 1);
+    const size_t start = cr_block_begin(s->count, BLOCKS, b),
+                 end = cr_block_begin(s->count, BLOCKS, b + 1);
     return (block){.first = start, .count = end - start, .later_count = s->count - end};
 }
 
@@ -117,11 +117,13 @@ static void set_direction(const martingale *g, double sum_norm, block *b)
 }
 
 /* Adds the bets of a block on the direction of earlier blocks. */
-static void add_block(const cr_replay *r, const cr_weighting *sums, martingale *g, const block *b)
+static void add_block(const cr_replay *r, const cr_sweep_function *sums, martingale *g,
+                      const block *b)
 {
     const double projection_error =
         DOT_ERROR * sqrt(g->second_moment * (double)r->view->input.active);
-    const double *dots = sums->dots + b->first, *norms = cr_sweep_norms(r, sums) + b->first;
+    const double *dots = sums->dots + b->first,
+                 *norms = cr_noise_sums_squared_norms(r, sums) + b->first;
     g->rounding_slack += (double)b->count * SUM_ERROR * g->norm_sum;
     for (size_t i = 0; i < b->count; i++) {
         const double score = scaled_score(g->samples, g->score_bound, b->first + i);
@@ -142,16 +144,16 @@ static void add_block(const cr_replay *r, const cr_weighting *sums, martingale *
  * all samples, in units of B. *out_of_range: 1 if a score is outside its range. */
 static certreg_status add_blocks(cr_replay *r, martingale *g, int *out_of_range, double *sum_norm)
 {
-    const cr_weighting *sums;
+    const cr_sweep_function *sums;
     if ((*out_of_range = has_score_out_of_range(g))) return CERTREG_OK;
     const certreg_status status =
         cr_noise_sums_get(r, g->samples, CR_SUMS_CUMULATIVE, BLOCKS, &sums);
     for (size_t index = 0; index < BLOCKS && !status; index++) {
         block b = block_of(g->samples, index);
-        set_direction(g, sums->lengths[index], &b);
+        set_direction(g, sums->norms[index], &b);
         add_block(r, sums, g, &b);
     }
-    if (!status) *sum_norm = sums->lengths[BLOCKS] / g->score_bound;
+    if (!status) *sum_norm = sums->norms[BLOCKS] / g->score_bound;
     return status;
 }
 

@@ -108,7 +108,8 @@ static certreg_status find_threshold(const certreg_calibration *c,
 {
     uint64_t above[CR_WEIGHTS_LEVELS];
     const weighted_scores w = {c->scores, weights, (size_t)cr_weights_levels(c->samples, above)};
-    const cr_order order = {.value = score_at, .of = &w, .count = (size_t)c->count * w.levels};
+    const cr_indexed_values order = {
+        .value = score_at, .context = &w, .count = (size_t)c->count * w.levels};
     for (size_t i = 0; i < order.count; i++)
         if (isnan(c->scores[i]))
             return cr_error_set(why, CERTREG_E_INVALID, "calibration.scores[%zu] is NaN", i);

@@ -99,10 +99,10 @@ cr_declared_outputs cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *de
     e->scratch.center = cr_arena_alloc(host, outputs, sizeof(double));
     e->scratch.share = cr_arena_alloc(host, outputs, sizeof(double));
     e->scratch.part =
-        cr_arena_alloc(host, cr_arena_product(CR_NET_PROJECTED, outputs), sizeof(double));
+        cr_arena_alloc(host, cr_arena_product(CR_NET_MAX_PROJECTIONS, outputs), sizeof(double));
     e->record.values =
         cr_arena_alloc(host, cr_arena_product(e->record.plan.max_samples, outputs), sizeof(float));
-    e->scratch.paths = cr_arena_alloc(host, CR_GROUP_ROOM, sizeof(double));
+    e->scratch.paths = cr_arena_alloc(host, CR_GROUP_WORK_DOUBLES, sizeof(double));
     e->record.watch = cr_arena_alloc(host, 1, sizeof *e->record.watch);
     if (!(e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT)) return declared;
     e->replay.sizes = cr_noise_sums_sizes(&e->record.model, &e->record.plan);
