@@ -23,7 +23,10 @@ stand_in compute-sanitizer <<'END'
 END
 stand_in ncu <<'END'
 [ "$1 $2 $3 $4 $5" = "--clock-control none --set full -k" ] || exit 2
-case ${6#regex:} in draw_kernel | replay_kernel | project_kernel | direction_kernel) ;; *) exit 2 ;; esac
+case ${6#regex:} in
+draw_kernel | replay_kernel | project_kernel | direction_kernel) ;;
+*) exit 2 ;;
+esac
 [ "$7 $8 $9 ${10} ${11} ${12}" = "-s 2 -c 1 --kill yes" ] && [ -x "${13}" ]
 END
 rehearsed() { # NAME STEP-OF-ONE-WORD...: each of these steps ended well, the others were skipped
