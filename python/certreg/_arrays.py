@@ -10,7 +10,8 @@ import numpy as np
 
 from . import _dlpack
 from ._optional import of_class
-from .constants import Output, path_of, shown
+from ._arguments import abbreviated, path_of
+from .constants import Output
 
 Shape = Tuple[int, ...]
 
@@ -159,7 +160,7 @@ def numbers(values: Any, dtype: Any, what: str) -> np.ndarray:
     try:
         return np.asarray(values, dtype)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{what} must hold numbers, not {shown(values)}") from None
+        raise TypeError(f"{what} must hold numbers, not {abbreviated(values)}") from None
 
 
 def of_frame(x: Any, dtype: Any) -> np.ndarray:

@@ -13,8 +13,10 @@ from ._arrays import Shape, array_of, numbers, unnamed
 from ._calls import Callbacks, Handle
 from ._library import lib
 from ._said import with_columns
-from .answers import Bounds, Certificate, Forecast, Run
-from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side, integer, member, number
+from .answers import Bounds, Certificate, Forecast, Run, refused_certificate
+from ._arguments import integer, member, number
+from ._ctypes import f64, i32
+from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side
 from .denoised import check_sigmas
 from .errors import CertregError, ModelWarning
 from .names import Names
@@ -189,7 +191,7 @@ class Answering(Handle):
         if not questions or not times:
             raise ValueError("no question or no noise level is given: give at least one of each")
         times *= len(questions)
-        out = (S.Certificate * times)(*[S.refused()] * times)
+        out = (S.Certificate * times)(*[refused_certificate()] * times)
         try:
             self._called(call, asked, len(questions), out, around=self._callbacks)
         except CertregError as error:
@@ -226,7 +228,7 @@ class Answering(Handle):
 
     def _model_checked(self, rows: int) -> Tuple[Dependence, CertregError]:
         """What model_check finds, and the sentence about it."""
-        found = S.i32()
+        found = i32()
         with self._callbacks:
             status = lib.certreg_model_check(self._open(), rows, C.byref(found))
             why = self._failure(status)
@@ -269,7 +271,7 @@ class Answering(Handle):
         asked = question_of(question)
         # What exceeds the outputs is refused by the call.
         count = min(asked.outputs_of(self.outputs), self.outputs)
-        out, struct = (S.f64 * count)(), asked._struct()
+        out, struct = (f64 * count)(), asked._struct()
         self._call(call, C.byref(struct), out)
         return np.array(out) if asked.is_vector else float(out[0])
 

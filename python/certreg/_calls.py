@@ -9,6 +9,7 @@ import threading
 from typing import Any, Callable, Iterator, Optional, TypeVar
 
 from . import _structs as S
+from ._ctypes import pointer
 from ._library import lib
 from .constants import Status
 from .errors import CertregError
@@ -145,7 +146,7 @@ class Handle:
     _NAME = ""  # as in certreg_NAME_destroy
 
     def __init__(self) -> None:
-        self._handle: Any = S.pointer()
+        self._handle: Any = pointer()
         self._calls = Calls()
         self._alive = threading.RLock()  # for cancel, which does not wait for calls
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ._arrays import array_of, check_finite, numbers, scale_of
 from ._steps import OFF, TABLE, channel_axis, levels_of, steps_of
-from .constants import several, shown
+from ._arguments import abbreviated, listed
 from .frames import parted
 
 BITS = {None: 0, "image": 8, "sound": 16}
@@ -37,7 +37,7 @@ class Changes:
 
     def __init__(self, X: Any, scale: Any, step: Any, kind: Optional[str], names: Any) -> None:
         if kind is not None and (not isinstance(kind, str) or kind not in BITS):
-            raise ValueError(f"kind is {shown(kind)}; it must be image or sound")
+            raise ValueError(f"kind is {abbreviated(kind)}; it must be image or sound")
         given, columns, scale = parted(X, scale)
         with np.errstate(over="ignore"):
             self.X = numbers(given, np.float32, "X")
@@ -47,7 +47,7 @@ class Changes:
         self.moves = self.scale > 0
         if not self.moves.any():
             raise ValueError("scale is 0 for all features, so no radius covers a change")
-        named = getattr(columns, "names", None) if names is None else several(names, "names")
+        named = getattr(columns, "names", None) if names is None else listed(names, "names")
         self.names = named or [f"feature {j}" for j in range(self.scale.size)]
         if len(self.names) != self.scale.size:
             raise ValueError(f"X has {self.scale.size} features, but names has {len(self.names)}")

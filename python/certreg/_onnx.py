@@ -14,7 +14,7 @@ import numpy as np
 from ._arrays import of_frame
 from ._optional import needed
 from ._tensors import DTYPES, Constants, columns_of, lengths, taken, varied, warn_of_others
-from .constants import shown
+from ._arguments import abbreviated
 
 _RANGE = "a range, such as range(3, 6) for the columns 3, 4 and 5"
 
@@ -138,7 +138,7 @@ def _checked(columns: Optional[range]) -> Optional[range]:
     if columns is None:
         return None
     if not isinstance(columns, range):
-        raise TypeError(f"columns is {shown(columns)}; it must be {_RANGE}")
+        raise TypeError(f"columns is {abbreviated(columns)}; it must be {_RANGE}")
     if columns.step != 1 or not 0 <= columns.start < columns.stop:
         raise ValueError(f"columns is {columns}; it must be {_RANGE}")
     return columns

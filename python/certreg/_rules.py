@@ -9,7 +9,7 @@ from typing import Any, Tuple
 from . import _structs as S
 from ._library import lib
 from .answers import _Answer
-from .constants import number
+from ._arguments import number
 from .errors import check
 
 

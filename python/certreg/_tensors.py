@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from ._arrays import numbers
-from .constants import shown
+from ._arguments import abbreviated
 
 Lengths = Tuple[Optional[int], ...]  # of dimensions; None: free
 DTYPES: dict[str, Any] = {  # of inputs that may vary, and of outputs
@@ -133,7 +133,7 @@ def _column(tensor: Any, values: np.ndarray) -> np.ndarray:
     if dtype == object:
         others = [value for value in values if not isinstance(value, str)]
         if others:
-            raise TypeError(f"{what} holds {shown(others[0])}; the model takes texts there")
+            raise TypeError(f"{what} holds {abbreviated(others[0])}; the model takes texts there")
         return values.astype(object)
     given = numbers(values, None, what)
     cast = numbers(given, dtype, what)
@@ -186,13 +186,13 @@ def _cast(tensor: Any, value: Any) -> np.ndarray:
         raise ValueError(f"{what} cannot be given: it would not be numbers")
     given = numbers(value, None, what)
     if given.dtype.kind not in "buif":
-        raise TypeError(f"{what} is {shown(value)}; it must be a number or an array of numbers")
+        raise TypeError(f"{what} is {abbreviated(value)}; it must be a number or an array")
     with np.errstate(all="ignore"):
         cast = given.astype(dtype)
     is_float = cast.dtype.kind == "f"  # infinities are marks in masks, but only where given
     kept = (np.isinf(cast) == np.isinf(given)) & ~np.isnan(cast) if is_float else cast == given
     if not kept.all():
-        raise ValueError(f"{what} is {shown(value)}, which is no {cast.dtype}")
+        raise ValueError(f"{what} is {abbreviated(value)}, which is no {cast.dtype}")
     return cast
 
 

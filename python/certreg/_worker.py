@@ -9,19 +9,21 @@ import pickle
 import socket
 import threading
 import time
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, cast
 
 import numpy as np
 
 from . import _structs as S
 from ._library import version
-from .constants import Output, Status, __version__, integer, version_text
+from ._arguments import integer
+from .constants import Output, Status, __version__, version_text
+from .answers import refused_certificate
 from .denoised import function_of_rows, made_of
 from .errors import CertregError, RowsError, raised
 from .estimator import Estimator, kinds_of
 from .questions import Question, question_digest, structs_of
 
-CERTIFICATE = np.dtype(S.Certificate)  # the struct as a row of a structured array
+CERTIFICATE = cast("np.dtype[np.void]", np.dtype(S.Certificate))  # of a structured array
 _RECORD_OUTPUTS = 8 + 6 * 8  # where the bytes of a record have the number of outputs
 _RECORD_HEADER = 8 + 15 * 8  # bytes before the first range of a record
 FIELDS = [name for name in CERTIFICATE.names or () if name != "struct_size"]
@@ -140,7 +142,7 @@ class Chunk:
 
 def empty_certificates(*shape: int) -> np.ndarray:
     """Certificates that claim nothing."""
-    return np.full(shape, np.frombuffer(S.refused(), CERTIFICATE))
+    return np.full(shape, np.frombuffer(bytes(refused_certificate()), CERTIFICATE)[0])
 
 
 class Worker:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes as C
 import dataclasses
+import functools
 import json
 import math
 from typing import Any, Container, Optional, Sequence, Type, TypeVar
@@ -14,23 +15,10 @@ from . import _structs as S
 from ._arrays import array_of, numbers, scale_of, unnamed
 from ._library import lib
 from ._tables import Tabled
-from .constants import (
-    JSON_SEED,
-    Center,
-    Constraint,
-    Method,
-    Outcome,
-    Region,
-    Side,
-    Statistic,
-    Status,
-    Stop,
-    instance,
-    integer,
-    named,
-    names_of,
-    several,
-)
+from ._arguments import enum_value, field_names, instance, integer, listed
+from ._ctypes import f64, size_t, u64
+from .constants import JSON_SEED, Center, Constraint, Method, Outcome, Region, Side, Statistic
+from .constants import Status, Stop
 from .errors import check
 from .questions import Asked, question_of
 
@@ -42,8 +30,8 @@ class _Answer:
 
     @classmethod
     def _of(cls: Type[Answer], struct: Any) -> Answer:
-        names = names_of(cls)  # type: ignore[arg-type]
-        return cls(**{name: named(name, getattr(struct, name)) for name in names})
+        names = field_names(cls)  # type: ignore[arg-type]
+        return cls(**{name: enum_value(name, getattr(struct, name)) for name in names})
 
     def _struct(self) -> Any:
         given: Any = self
@@ -298,6 +286,14 @@ class SolveInfo(_Answer):
     seconds: float
 
 
+@functools.lru_cache(maxsize=None)
+def refused_certificate() -> S.Certificate:
+    """A certificate as the library leaves it after it refuses a call: it claims nothing, and has no
+    numbers that a table could average."""
+    unknown = dict.fromkeys("prediction estimate sigma tolerance alpha".split(), math.nan)
+    return S.Certificate(status=Status.BUSY, output_lo=-math.inf, output_hi=math.inf, **unknown)
+
+
 def to_json(
     question: Optional[Asked] = None,
     run: Optional[Run] = None,
@@ -327,7 +323,7 @@ def _fields(struct: Any, left_out: Container[str] = ()) -> dict[str, Any]:
         if name in left_out or name in ("struct_size", "reserved") or name.endswith("_count"):
             continue
         value = getattr(struct, name)
-        if kind in (S.u64, S.size_t):
+        if kind in (u64, size_t):
             found[name] = str(value)  # of which many readers would lose bits
         elif isinstance(value, (int, float)):
             found[name] = _number(value)
@@ -368,7 +364,7 @@ def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> tuple[int, li
     Raises ValueError if the lists differ in length, and CertregError if a certificate has failed
     or the levels are not the same for every input."""
     name = "certificates"
-    rows = [several(row, name) for row in several(certificates, name)]
+    rows = [listed(row, name) for row in listed(certificates, name)]
     inputs, levels = len(rows), len(rows[0]) if rows else 0
     flat = [instance(c, Certificate, name)._struct() for row in rows for c in row]
     if len(flat) != inputs * levels:
@@ -378,7 +374,7 @@ def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> tuple[int, li
 
 def chosen_sigma(structs: Any, inputs: int, levels: int) -> tuple[int, list[float]]:
     """choose_sigma from a flat array of structs, first all levels of the first input."""
-    means, level = (S.f64 * max(levels, 1))(), S.size_t()
+    means, level = (f64 * max(levels, 1))(), size_t()
     why = S.Error(
         text=b"give certificates that did not fail, with the same noise levels for every "
         b"input, all different"

@@ -14,7 +14,9 @@ from ._arrays import Memory, array_of
 from ._calls import Calls, Handle
 from ._library import lib
 from ._tables import Tabled
-from .constants import Attack, Side, Stop, integer, member, named, number
+from ._arguments import enum_value, integer, member, number
+from ._ctypes import size_t
+from .constants import Attack, Side, Stop
 from .errors import CertregError
 from .questions import Asked, question_of
 
@@ -73,7 +75,7 @@ def _result(struct: Any, certified: float, shift: np.ndarray) -> AttackResult:
     }
     for field in dataclasses.fields(AttackResult):
         if field.name not in given:
-            given[field.name] = named(field.name, getattr(struct, field.name))
+            given[field.name] = enum_value(field.name, getattr(struct, field.name))
     return AttackResult(**given)
 
 
@@ -93,7 +95,7 @@ class Attacks(Handle):
     def __init__(self, estimator: Any, calls: Calls, max_calls: int) -> None:
         super().__init__()
         self._calls, self.max_calls = calls, max_calls
-        why, plan, size = S.Error(), S.AttackPlan(max_calls=max_calls), S.size_t()
+        why, plan, size = S.Error(), S.AttackPlan(max_calls=max_calls), size_t()
         with calls:
             if not lib.certreg_attack_size(estimator, C.byref(plan), C.byref(size), None):
                 self.memory = Memory(size.value)

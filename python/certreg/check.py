@@ -12,7 +12,8 @@ from ._arrays import array_of, scale_of
 from ._changes import rounded
 from ._marks import marks_of, suspected
 from ._steps import LOOKED_AT, TABLE, steps_of
-from .constants import Dependence, function_of, integer, positive
+from ._arguments import integer, optional_function, positive
+from .constants import Dependence
 from .estimator import Estimator
 from .denoised import check_use, function_of_rows, made_of
 from .frames import parted
@@ -103,7 +104,7 @@ def check_model(
     # At most six calls or seven with half the rows, one of 1; and as many rows beside them once.
     z = _rows_of(X, (calls - 1) // 6)
     noise = np.random.default_rng(seed).standard_normal((2 * len(z), *z.shape[1:]))
-    shown = function_of(progress, "progress") or (lambda done, calls: None)
+    shown = optional_function(progress, "progress") or (lambda done, calls: None)
     trial = _Trial(function, z, _steps(z, scale, sigma), noise, lambda done: shown(done, calls))
     trial.shown(0)
     found = list(_findings(trial, names))

@@ -9,7 +9,8 @@ from typing import Any, Optional, Sequence, Tuple
 import numpy as np
 
 from ._shown import Progress, Shown
-from .constants import Domain, not_negative, shared_seed
+from ._arguments import not_negative, seed_or_random
+from .constants import Domain
 from .denoised import Denoised, check_use, examples_among
 from .frames import index_of, parted, scale_from
 from .questions import Asked
@@ -90,7 +91,7 @@ def compare_denoised(
     fronts = [_made(model, examples, sigma, scale, components) for sigma in levels]
     _check_apart(fronts[0], X, scale)
     truth = None if labels is None else labels_of(labels, len(X), index_of(X))
-    more.update(questions=asked, scale=scale, seed=shared_seed(seed), domain=Domain.CALIBRATION)
+    more.update(questions=asked, scale=scale, seed=seed_or_random(seed), domain=Domain.CALIBRATION)
     trials = []
     shown = Shown(progress, 0, 2 * len(levels) * len(X))
     for sigma, front in zip(levels, fronts):

@@ -15,7 +15,8 @@ from ._arrays import Shape, address_of, kept_in, numbers, scale_of
 from ._calls import Callbacks, Calls
 from ._files import replace_arrays
 from ._library import lib
-from .constants import integer, number, path_of
+from ._arguments import integer, number, path_of
+from ._ctypes import pointer
 from .errors import check, written
 from .models import as_model, is_factory
 
@@ -28,7 +29,7 @@ class _Filter:
 
     def __init__(self, make: Callable[[Any, Any], int]) -> None:
         """`make(why, out)` is a call of certreg_denoiser_create or certreg_denoiser_import."""
-        why, self.handle, self.facts = S.Error(), S.pointer(), S.DenoiserFacts()
+        why, self.handle, self.facts = S.Error(), pointer(), S.DenoiserFacts()
         check(make(C.byref(why), C.byref(self.handle)), why)
         check(lib.certreg_denoiser_info(self.handle, C.byref(self.facts)))
 
@@ -49,8 +50,9 @@ def _imported(data: bytes) -> _Filter:
 def _fitted(X: np.ndarray, sigma: float, scale: np.ndarray, components: int) -> _Filter:
     callbacks = Callbacks(Calls())
 
-    def copied(first: int, count: int, x: Any) -> None:
-        np.ctypeslib.as_array(x, (count, scale.size))[...] = _flat(X[first : first + count])
+    def copied(first: int, count: int, address: int) -> None:
+        there = (C.c_float * (count * scale.size)).from_address(address)
+        np.frombuffer(there, np.float32)[:] = _flat(X[first : first + count]).ravel()
 
     plan = S.DenoiserPlan(
         inputs=scale.size,

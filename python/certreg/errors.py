@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copyreg
 import ctypes as C
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, cast
 
 from ._library import lib
 from ._said import in_python
-from .constants import Status, named
+from ._arguments import enum_value
+from .constants import Status
 
 
 class CertregError(RuntimeError):
@@ -22,7 +23,7 @@ class CertregError(RuntimeError):
         self._raw: str = why.text.decode() if why else ""  # with the names of C
         told = self._raw or text or lib.certreg_status_text(status).decode()
         super().__init__(in_python(told))
-        self.status: Status = named("status", status)
+        self.status = cast(Status, enum_value("status", status))
         self.sample: int = why.sample if why else -1
         self.row: int = why.row if why else -1
         self.output: int = why.output if why else -1

@@ -19,8 +19,10 @@ from ._library import lib
 from ._marks import marks_of
 from ._optional import of_class
 from .attacks import AttackResult, Attacks, options_of
-from .constants import Output, Side, constraints_of, function_of, given_seed, integer, member
-from .constants import number, path_of, shown
+from ._arguments import constraints_of, given_seed, integer, member, optional_function
+from .constants import Output, Side
+from ._arguments import abbreviated, number, path_of
+from ._ctypes import pointer, size_t
 from .denoised import check_use, function_of_rows
 from .errors import written
 from .frames import Columns, by_names, is_frame, parted
@@ -106,7 +108,7 @@ class Estimator(Answering):
         check: bool = True,
     ) -> None:
         super().__init__()
-        self._backend = S.pointer()
+        self._backend = pointer()
         self._attacks: Optional[Attacks] = None  # made when it is needed
         self.on_device = device is not None
         if is_frame(inputs):
@@ -134,7 +136,7 @@ class Estimator(Answering):
         self._callbacks = Callbacks(self._calls)
         if model is not None and not self.on_device:
             self._marks = marks_of(model, self._columns, arrays["scale"])
-        self._eval, self._progress = self._functions(model, function_of(progress, "progress"))
+        self._eval, self._progress = self._functions(model, optional_function(progress, "progress"))
         addresses = {name: address_of(array) for name, array in arrays.items()}
         m = S.Model(
             eval=self._eval, inputs=self.inputs, outputs=self.outputs, batch=batch, **addresses
@@ -193,7 +195,7 @@ class Estimator(Answering):
             self._made(status, why)
 
     def _create(self, m: Any, p: Any) -> None:
-        size, why, asked = S.size_t(), S.Error(), (self._backend, C.byref(m), C.byref(p))
+        size, why, asked = size_t(), S.Error(), (self._backend, C.byref(m), C.byref(p))
         if not lib.certreg_estimator_size(*asked, C.byref(size), None):  # else create says why
             self._memory.append(Memory(size.value))
             p.memory, p.memory_bytes = self._memory[0].address, size.value
@@ -298,7 +300,7 @@ class Estimator(Answering):
         try:
             data = data if isinstance(data, bytes) else bytes(memoryview(data))
         except TypeError:
-            said = f"data must be bytes, as export returns them, not {shown(data)}"
+            said = f"data must be bytes, as export returns them, not {abbreviated(data)}"
             raise TypeError(said) from None
         self._call("import", data, len(data))
 

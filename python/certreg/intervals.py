@@ -15,19 +15,9 @@ from ._arrays import address_of, array_of, kept_in, numbers
 from ._files import replace_arrays
 from ._rules import Interval, Rule, rule_of
 from ._tables import Table, Tabled
-from .constants import (
-    CALIBRATION_SCORES,
-    NO_PILOT,
-    Domain,
-    Score,
-    Status,
-    function_of,
-    given_seed,
-    integer,
-    member,
-    number,
-    path_of,
-)
+from ._arguments import given_seed, integer, member, number, optional_function, path_of
+from ._ctypes import i32
+from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status
 from .denoised import digest_of, examples_among
 from .errors import CertregError
 from .estimator import Estimator, kinds_of
@@ -109,10 +99,10 @@ class Calibrated(Tabled):
             row = int(np.argwhere(~np.isfinite(truths))[0, 0])
             raise ValueError(f"row {row} of y is {truths[row]}; it must be finite")
         truths = np.ascontiguousarray(truths.reshape(len(truths), -1))
-        score, progress = member(Score, score, "score"), function_of(progress, "progress")
-        if score == Score.QUANTILES and truths.shape[1] != 1:
+        rule, progress = member(Score, score, "score"), optional_function(progress, "progress")
+        if rule == Score.QUANTILES and truths.shape[1] != 1:
             raise ValueError('y must have one column for the score "quantiles"')
-        scored = 2 if score == Score.QUANTILES else truths.shape[1]
+        scored = 2 if rule == Score.QUANTILES else truths.shape[1]
         output = integer(output, "output", 0, 2**31 - 1)
         outputs = output + scored if outputs is None else integer(outputs, "outputs", 1)
         samples = integer(samples, "samples", 1, 10**7)
@@ -124,7 +114,7 @@ class Calibrated(Tabled):
                 f"row {known[0]} of X made the denoiser, which must not know calibration points: "
                 "make it from other inputs"
             )
-        fields = dict(score=score, output=output, outputs=scored)
+        fields: dict[str, float] = dict(score=rule, output=output, outputs=scored)
         fields["sigma"] = number(sigma, "sigma")
         units = array_of(units, (scored,), np.float64, "units")
         self._set(np.empty((len(matrix), min(samples, CALIBRATION_SCORES))), units, fields)
@@ -307,7 +297,7 @@ class Calibrated(Tabled):
         """Whether this truth, one number or one for each output, is in the set of an input. For
         several outputs the set is smaller than the box of their intervals. Every call samples
         the model with fresh noise, so it is about another set than that of an earlier call."""
-        rule, inside = self._rule(radius, alpha, samples), S.i32()
+        rule, inside = self._rule(radius, alpha, samples), i32()
         values = np.asarray(array_of(np.atleast_1d(truth), (self._truths,), np.float64, "truth"))
         asked = (C.byref(self._calibration), C.byref(rule))
         with self._estimator._calls:

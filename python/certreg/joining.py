@@ -12,7 +12,7 @@ from . import _graphs
 from ._graphs import BYTES, CONSTANT, GRAPH, INPUT, IR_VERSION, METADATA, NODE, OPSET, OUTPUT
 from ._graphs import VARINT, number_in, parts, text_in
 from ._network import PREFIX
-from .constants import path_of
+from ._arguments import path_of
 from .training import MARK, OPSET_13, Path
 
 OLDEST_OPSET, OLDEST_IR = 9, 4  # with the nodes of denoisers; with constants that are no inputs

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._arrays import check_finite, numbers
 from ._tensors import agree, lengths, said_shape
-from .constants import function_of, integer, several, shown
+from ._arguments import abbreviated, integer, listed, optional_function
 from .frames import is_frame
 from .models import as_model
 from .names import order
@@ -49,8 +49,8 @@ class Parametric:
         back: Optional[Callable[[np.ndarray, np.ndarray], Any]] = None,
     ) -> None:
         if not callable(make):
-            raise TypeError(f"make must be a function, not {shown(make)}")
-        self._model, self._make, self._back = as_model(model), make, function_of(back, "back")
+            raise TypeError(f"make must be a function, not {abbreviated(make)}")
+        self._model, self._make, self._back = as_model(model), make, optional_function(back, "back")
         own = list(getattr(make, "names", ()))
         self.feature_names_in_ = _named(own if names is None else names)
         if own and len(own) != len(self.feature_names_in_):
@@ -235,7 +235,7 @@ class Combinations:
 
 def _named(names: Any) -> list[str]:
     """The names of parameters, which differ."""
-    found = [str(name) for name in several(names, "names")]
+    found = [str(name) for name in listed(names, "names")]
     if isinstance(names, (str, bytes)) or not found or len(set(found)) < len(found):
         raise ValueError("names must be a list with a name of its own for each parameter")
     return found

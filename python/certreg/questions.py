@@ -10,20 +10,9 @@ import numpy as np
 
 from . import _structs as S
 from ._library import lib
-from .constants import (
-    ALL_OUTPUTS,
-    Center,
-    Constraint,
-    Constraints,
-    Method,
-    Statistic,
-    constraints_of,
-    integer,
-    member,
-    names_of,
-    number,
-    several,
-)
+from ._arguments import constraints_of, field_names, integer, listed, member, number
+from ._ctypes import f64, u64
+from .constants import ALL_OUTPUTS, Center, Constraint, Constraints, Method, Statistic
 from .errors import check
 
 
@@ -41,9 +30,9 @@ class Target:
     def _struct(self) -> Any:
         if self.looks is None:
             return S.Target(radius=self.radius)
-        looks = [integer(count, "looks") for count in several(self.looks, "looks")]
+        looks = [integer(count, "looks") for count in listed(self.looks, "looks")]
         return S.Target(
-            radius=self.radius, look_count=len(looks), looks=(S.u64 * len(looks))(*looks)
+            radius=self.radius, look_count=len(looks), looks=(u64 * len(looks))(*looks)
         )
 
 
@@ -184,13 +173,13 @@ class Question:
 
     def _struct(self) -> Any:
         pointers = ("prediction", "target", "serving")
-        names = names_of(Question)
+        names = field_names(Question)
         q = S.Question(**{name: getattr(self, name) for name in names if name not in pointers})
         if self.prediction is not None:
             each = self.prediction if isinstance(self.prediction, tuple) else ()
             numbers = each or (number(self.prediction, "prediction"),)
             q.prediction_count = len(each)
-            q.prediction = (S.f64 * len(numbers))(*numbers)
+            q.prediction = (f64 * len(numbers))(*numbers)
         if self.target is not None:
             target = self.target
             if not isinstance(target, Target):
@@ -233,6 +222,6 @@ def structs_of(questions: Sequence[Question]) -> Any:
 def question_digest(question: Asked) -> int:
     """A 64-bit digest of a question, in which 0 and the default that it stands for are the same.
     Certificates have it as `question`."""
-    digest, struct = S.u64(), question_of(question)._struct()
+    digest, struct = u64(), question_of(question)._struct()
     check(lib.certreg_question_digest(C.byref(struct), C.byref(digest)))
     return int(digest.value)

@@ -12,7 +12,8 @@ from sklearn.model_selection import train_test_split  # type: ignore[import-unty
 from sklearn.utils import check_array, check_X_y, column_or_1d  # type: ignore[import-untyped]
 from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
-from .constants import NO_PILOT, PLAN_PAIRS, Status, integer, number
+from ._arguments import integer, number
+from .constants import NO_PILOT, PLAN_PAIRS, Status
 from .errors import CertregError
 from .estimator import Estimator
 from .frames import Columns, in_order, is_frame, rows_of, scale_from

@@ -16,7 +16,8 @@ from ._optional import needed
 from ._tables import Tabled, aligned
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .answers import Certificate, chosen_sigma
-from .constants import Domain, Outcome, named, not_negative
+from ._arguments import enum_value, not_negative
+from .constants import Domain, Outcome
 from .frames import in_order
 from .names import noise_on
 from .plots import plot_accuracy, plot_radii
@@ -328,7 +329,7 @@ def _check_index(name: str, index: Any, count: int) -> None:
 
 
 def _word(field: str, value: Any) -> Any:
-    value = named(field, value)
+    value = enum_value(field, value)
     if field == "constraints":
         return int(value)
     return value.name.lower() if isinstance(value, enum.Enum) else value

@@ -20,19 +20,8 @@ from ._processes import Elsewhere, Here, Run, check_executor, cores, is_death
 from ._shown import Progress, Shown
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
 from .answers import to_json
-from .constants import (
-    LEVELS_OF_A_DOMAIN,
-    Domain,
-    Statistic,
-    Status,
-    constraints_of,
-    integer,
-    member,
-    no_member,
-    number,
-    positive,
-    shared_seed,
-)
+from ._arguments import constraints_of, integer, member, no_member, number, positive, seed_or_random
+from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status
 from .denoised import check_use, of_examples
 from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
@@ -138,7 +127,7 @@ def certify_rows(
     samples, outputs = integer(samples, "samples", 1), integer(outputs, "outputs", 1)
     batch = integer(batch, "batch") or max(1, min(1000, 2**22 // math.prod(shape)))
     sampling = Sampling(
-        shape, sigmas, levels, samples, shared_seed(seed), scale, outputs,
+        shape, sigmas, levels, samples, seed_or_random(seed), scale, outputs,
         kinds_of(kind, outputs), lo, hi, min(batch, samples), integer(pilot, "pilot"),
         constraints_of(constraints) or needed_constraints(asked), integer(flags, "flags"),
         integer(noise_id, "noise_id"),

@@ -11,7 +11,9 @@ from . import _structs as S
 from ._arrays import array_of
 from ._calls import Handle
 from .answers import Bounds, MeanChange, Radius, SolveInfo, WorstFunction
-from .constants import Side, constraints_of, instance, member, number, several
+from ._arguments import constraints_of, instance, listed, member, number
+from ._ctypes import f64
+from .constants import Side
 
 
 def _struct(bounds: Any) -> Any:
@@ -66,9 +68,9 @@ class Solver(_Searcher):
         """The function whose mean changes most within the radius, > 0: whose mean drops most
         (side="lower") or rises most ("upper"). The rest is as in worst_case. Raises CertregError
         also where nothing bounds the change, or where no such function was found."""
-        b, out, side = _struct(bounds), S.WorstFunction(), member(Side, side, "side")
+        b, out, way = _struct(bounds), S.WorstFunction(), member(Side, side, "side")
         used, radius = constraints_of(constraints), number(radius, "radius")
-        self._call("worst_function", C.byref(b), used, radius, side, C.byref(out))
+        self._call("worst_function", C.byref(b), used, radius, way, C.byref(out))
         return WorstFunction._of(out)
 
 
@@ -101,10 +103,10 @@ class Bisection(_Searcher):
     ) -> Radius:
         """The largest radius within which the mean of each of several functions stays above its
         threshold. `threshold` has one number for each function, or one for all; None: 0."""
-        bounds = [bounds] if isinstance(bounds, Bounds) else several(bounds, "bounds")
+        bounds = [bounds] if isinstance(bounds, Bounds) else listed(bounds, "bounds")
         count, out, limits = len(bounds), S.Radius(), None
         structs = (S.Bounds * count)(*map(_struct, bounds))
         if threshold is not None:
-            limits = (S.f64 * count)(*array_of(threshold, (count,), np.float64, "threshold"))
+            limits = (f64 * count)(*array_of(threshold, (count,), np.float64, "threshold"))
         self._call("above", structs, limits, count, constraints_of(constraints), C.byref(out))
         return Radius._of(out)

@@ -41,7 +41,8 @@ from ._damage import check_ranges, checked, checksum, line_of
 from ._database import APPLICATION, check_locks, database, is_foreign
 from ._plan import differing
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
-from .constants import path_of, version_text
+from ._arguments import path_of
+from .constants import version_text
 from .errors import ResumeError
 from .result import Rows
 

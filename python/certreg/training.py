@@ -18,7 +18,7 @@ from ._arrays import check_finite, inputs_of, numbers, scale_of
 from ._files import replace_arrays
 from ._optional import needed
 from ._shown import Progress, Shown
-from .constants import integer, path_of, positive, several
+from ._arguments import integer, listed, path_of, positive
 
 Path = Union[str, "os.PathLike[str]"]
 Plan = Tuple[float, float, int, int]  # lowest and highest sigma, steps, seed
@@ -89,7 +89,7 @@ def train_denoiser(
 
 
 def _range(sigmas: Any) -> Tuple[float, float]:
-    found = [positive(sigma, f"sigmas[{i}]") for i, sigma in enumerate(several(sigmas, "sigmas"))]
+    found = [positive(sigma, f"sigmas[{i}]") for i, sigma in enumerate(listed(sigmas, "sigmas"))]
     if len(found) != 2 or found[0] > found[1]:
         raise ValueError(f"sigmas is {sigmas!r}; it must be (lowest, highest)")
     return found[0], found[1]

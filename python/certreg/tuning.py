@@ -10,7 +10,8 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 import numpy as np
 
 from ._shown import Progress, Shown
-from .constants import Domain, integer, not_negative, number, shared_seed
+from ._arguments import integer, not_negative, number, seed_or_random
+from .constants import Domain
 from .denoised import digest_of
 from .errors import RowsError, of_model
 from .frames import index_of
@@ -148,7 +149,7 @@ def tune_scale(
     allowance = asked.tolerance * not_negative(slack, "slack")
     truth = None if labels is None else labels_of(labels, count, index_of(X))
     more.update(questions=asked, samples=samples, domain=Domain.CALIBRATION)
-    more["seed"] = shared_seed(seed)
+    more["seed"] = seed_or_random(seed)
     check = more.pop("check", True)
     certify = functools.partial(certify_rows, model, **more)
     held = np.arange(count) % HELD_BACK == HELD_BACK - 1

@@ -7,7 +7,7 @@ import os
 import re
 
 from .._files import replace
-from ..constants import shared_seed
+from .._arguments import seed_or_random
 from .failure import FILE, Failure
 
 
@@ -16,7 +16,7 @@ def seed_in(path: str) -> int:
     alone can read. Of several commands that make it at the same time, all get the same seed."""
     try:
         if not os.path.exists(path):
-            line = f"{shared_seed(None)}\n".encode()
+            line = f"{seed_or_random(None)}\n".encode()
             with contextlib.suppress(FileExistsError):  # another command was faster
                 replace(path, line, secret=True, commit=os.link)
         with open(path, encoding="ascii", errors="replace") as file:
