@@ -18,7 +18,7 @@ from importlib import import_module as _import_module
 from types import ModuleType as _Module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from .answers import (
+from .results import (
     Bounds,
     Certificate,
     Forecast,
@@ -55,7 +55,7 @@ _LATER = {
     "joining": "join_denoiser",
     "parametric": "Combinations Crops GainAndShift Parametric",
     "plots": "plot_accuracy plot_radii plot_reach plot_worst_function",
-    "result": "Rows",
+    "certified_rows": "Rows",
     "rows": "certify_rows",
     "training": "TrainedDenoiser train_denoiser",
     "tuning": "Trial TunedScale tune_scale",
@@ -70,7 +70,7 @@ if _TYPE_CHECKING:
     from .joining import join_denoiser
     from .parametric import Combinations, Crops, GainAndShift, Parametric
     from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
-    from .result import Rows
+    from .certified_rows import Rows
     from .rows import certify_rows
     from .training import TrainedDenoiser, train_denoiser
     from .tuning import Trial, TunedScale, tune_scale

@@ -10,7 +10,7 @@ from typing import Any, Mapping, Sequence, Tuple
 
 import numpy as np
 
-from . import _graphs
+from . import _protobuf
 
 Shape = Tuple[int, ...]
 FINE, COARSE, HIDDEN = {1: 48, 2: 24}, {1: 72, 2: 40}, 128  # channels, by dimensions; of vectors
@@ -94,17 +94,17 @@ class Nodes:
 
     def __init__(self, inner: Shape) -> None:
         self.rank = len(inner) - 1
-        self.fields: list[_graphs.Field] = []
+        self.fields: list[_protobuf.Field] = []
         self.kernels: dict[str, list[int]] = {}
 
     def constants(self, arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
-        self.fields += [_graphs.constant(PREFIX + name, array) for name, array in arrays.items()]
+        self.fields += [_protobuf.constant(PREFIX + name, array) for name, array in arrays.items()]
         self.kernels.update((PREFIX + name, [*array.shape[2:]]) for name, array in arrays.items())
         return {name: PREFIX + name for name in arrays}
 
     def call(self, operator: str, *inputs: str, **attributes: Any) -> str:
         output = f"{PREFIX}{len(self.fields)}"
-        self.fields.append(_graphs.node(operator, inputs, output, **attributes))
+        self.fields.append(_protobuf.node(operator, inputs, output, **attributes))
         return output
 
     def shaped(self, x: str, shape: Sequence[int]) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ._arrays import of_frame
 from ._optional import needed
-from ._tensors import DTYPES, Constants, columns_of, lengths, taken, varied, warn_of_others
+from ._onnx_tensors import DTYPES, Constants, columns_of, lengths, taken, varied, warn_of_others
 from ._arguments import abbreviated
 
 _RANGE = "a range, such as range(3, 6) for the columns 3, 4 and 5"

@@ -9,7 +9,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from ._arrays import array_of
-from ._processes import is_death
+from ._processes import is_worker_death
 from ._worker import Sampling
 from .constants import Status
 from .errors import ModelWarning
@@ -50,7 +50,7 @@ def _outputs(
             outputs: np.ndarray = place.call("probe", pair)
             return outputs
         except Exception as error:
-            if not is_death(error):
+            if not is_worker_death(error):
                 raise
             place.restart([row])
             if attempt:
@@ -67,7 +67,7 @@ def check_at(
         try:
             chunk = place.call("check", np.array([row]), matrix[[row]])
         except Exception as error:
-            if not is_death(error):
+            if not is_worker_death(error):
                 raise
             place.restart([row])
             continue

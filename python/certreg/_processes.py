@@ -78,7 +78,7 @@ def _no_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class Broken(futures.BrokenExecutor):
+class ExecutorBroken(futures.BrokenExecutor):
     """The place cannot go on after a process has ended. `rows` are those that were being computed,
     one of which may be the cause."""
 
@@ -87,13 +87,13 @@ class Broken(futures.BrokenExecutor):
         self.rows = rows
 
 
-def is_death(error: BaseException) -> bool:
+def is_worker_death(error: BaseException) -> bool:
     """Whether a task failed because a process ended."""
     of_dask = of_class(error, "distributed.scheduler", "KilledWorker")
     return of_dask or isinstance(error, futures.BrokenExecutor)
 
 
-class Here:
+class LocalRunner:
     """Computes in this process."""
 
     window = workers = 1
@@ -119,7 +119,7 @@ class Here:
         self.worker.estimator.close()
 
 
-class Elsewhere:
+class ExecutorRunner:
     """Computes by an executor: the caller's, or one of loky with `jobs` processes.
 
     Processes of loky get the job when they start. One of the caller's executor that has not got it
@@ -191,16 +191,17 @@ class Elsewhere:
         return reply.value
 
     def restart(self, suspects: Sequence[int]) -> None:
-        """Begins anew after a process has ended that computed these rows. Raises Broken if this
-        fails: the caller's executor is broken, or processes end before they have made the model."""
+        """Begins anew after a process has ended that computed these rows. Raises ExecutorBroken
+        if this fails: the caller's executor is broken, or processes end before they have made
+        the model."""
         if self.own:
             self.close()
             self.executor = self._pool()
         try:
             self.call("answer", *self.no_rows)
         except Exception as error:
-            if is_death(error):
-                raise Broken(suspects) from error
+            if is_worker_death(error):
+                raise ExecutorBroken(suspects) from error
             raise
 
     def stop(self, pending: Any) -> None:
@@ -213,7 +214,7 @@ class Elsewhere:
             self.executor.shutdown(kill_workers=True)  # a model may hang
 
 
-class _Sizes:
+class _ChunkSizes:
     """Chooses the number of rows of the next chunk. The first chunks have one row, to measure its
     time. The last chunks are small, so that all workers end at about the same time."""
 
@@ -232,7 +233,7 @@ class _Sizes:
         return int(max(1, min(wanted, share)))
 
 
-class Run:
+class Scheduler:
     """Computes rows at a place.
 
     task      the inputs and records of some rows, as for Worker.answer
@@ -252,7 +253,7 @@ class Run:
         crashed: Callable[[int, BaseException], None],
     ) -> None:
         self.place, self.task, self.keep, self.crashed = place, task, keep, crashed
-        self.sizes = _Sizes()
+        self.sizes = _ChunkSizes()
         self.left: np.ndarray = np.empty(0, np.int64)  # rows that have not been sent
         self.pending: dict[Any, np.ndarray] = {}  # the rows of each future
         self.lost: list[int] = []
@@ -280,7 +281,7 @@ class Run:
         try:
             future = self.place.submit("answer", rows, *self.task(rows), job=job)
         except Exception as error:
-            if not is_death(error):
+            if not is_worker_death(error):
                 raise
             self.lost += rows.tolist()
         else:
@@ -307,7 +308,7 @@ class Run:
             try:
                 chunk = self._alone(row)
             except Exception as error:
-                if not is_death(error):
+                if not is_worker_death(error):
                     raise
                 self.crashed(row, error)
                 self.place.restart([row])

@@ -8,13 +8,13 @@ from typing import Any, Tuple
 
 from . import _structs as S
 from ._library import lib
-from .answers import _Answer
+from .results import _Result
 from ._arguments import number
 from .errors import check
 
 
 @dataclasses.dataclass(frozen=True)
-class Rule(_Answer):
+class Rule(_Result):
     """By what prediction intervals are found, and what it is for.
 
     alpha         probability of a miss

@@ -30,7 +30,7 @@ def _cell(value: Any) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
-class Tabled:
+class HtmlTable:
     """What a notebook shows as a table: the fields of a dataclass, unless `_table` has others."""
 
     def _table(self) -> Table:

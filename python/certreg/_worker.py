@@ -17,7 +17,7 @@ from . import _structs as S
 from ._library import version
 from ._arguments import integer
 from .constants import Output, Status, __version__, version_text
-from .answers import refused_certificate
+from .results import refused_certificate
 from .denoised import function_of_rows, made_of
 from .errors import CertregError, RowsError, raised
 from .estimator import Estimator, kinds_of
@@ -196,8 +196,8 @@ class Worker:
             X = np.ascontiguousarray(X, np.float32)
             with self.estimator._callbacks.holding_interrupts():
                 for done, row in enumerate(rows.tolist()):
-                    if self.estimator._marks:
-                        self.estimator._marks.check(X[done])
+                    if self.estimator._categorical:
+                        self.estimator._categorical.check(X[done])
                     self._row(row, X.ctypes.data + done * X.strides[0], out[done], known, chunk)
             done = len(rows)
         except BaseException as error:  # KeyboardInterrupt as well: what is done is kept
@@ -280,14 +280,14 @@ def versions() -> str:
     return f"certreg {__version__} with library {version_text(version())}"
 
 
-class _Here(threading.local):
+class _ThreadWorker(threading.local):
     """The worker of a thread for its last job."""
 
     job: Any = None
     worker: Any = None
 
 
-_here = _Here()
+_thread_worker = _ThreadWorker()
 _jobs: dict[str, bytes] = {}  # the packed jobs of this process, the last one at the end
 
 
@@ -305,13 +305,13 @@ def begin_process(parent: int, token: Token, packed: bytes) -> None:
 
 def _worker_of(job: str) -> Optional[Worker]:
     """The worker of this thread for a job; None if this process has not got the job."""
-    if _here.job != job:
+    if _thread_worker.job != job:
         packed = _jobs.get(job)
         if packed is None:
             return None
-        _here.worker = _here.job = None
-        _here.worker, _here.job = Worker(pickle.loads(packed)), job
-    worker: Worker = _here.worker
+        _thread_worker.worker = _thread_worker.job = None
+        _thread_worker.worker, _thread_worker.job = Worker(pickle.loads(packed)), job
+    worker: Worker = _thread_worker.worker
     return worker
 
 

@@ -13,7 +13,7 @@ from . import _structs as S
 from ._arrays import Memory, array_of
 from ._calls import Calls, Handle
 from ._library import lib
-from ._tables import Tabled
+from ._tables import HtmlTable
 from ._arguments import enum_value, integer, member, number
 from ._ctypes import size_t
 from .constants import Attack, Side, Stop
@@ -22,7 +22,7 @@ from .questions import Asked, question_of
 
 
 @dataclasses.dataclass(frozen=True)
-class AttackResult(Tabled):
+class AttackResult(HtmlTable):
     """What an attack found. str() of it is one line: certified 0.772, broken at 0.941.
 
     outcome     an Attack; see broken

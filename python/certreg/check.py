@@ -9,14 +9,14 @@ from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, Tuple
 import numpy as np
 
 from ._arrays import array_of, scale_of
-from ._changes import rounded
-from ._marks import marks_of, suspected
-from ._steps import LOOKED_AT, TABLE, steps_of
+from ._perturbations import rounded
+from ._categorical import categorical_features_of, suspected_categorical
+from ._quantization import LOOKED_AT, TABLE, quantization_steps
 from ._arguments import integer, optional_function, positive
 from .constants import Dependence
 from .estimator import Estimator
 from .denoised import check_use, function_of_rows, made_of
-from .frames import parted
+from .frames import split_frame
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
 ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
@@ -95,7 +95,7 @@ def check_model(
     Raises the exception of the model if its first call fails, and ValueError if X has a wrong shape
     or is not finite, or if no feature gets noise."""
     own_units = scale is None
-    model, (X, columns, scale) = made_of(model), parted(X, scale)
+    model, (X, columns, scale) = made_of(model), split_frame(X, scale)
     names = names or getattr(columns, "names", None)
     function = function_of_rows(model, columns)
     calls, seed = integer(calls, "calls", 19), integer(seed, "seed")
@@ -105,7 +105,8 @@ def check_model(
     z = _rows_of(X, (calls - 1) // 6)
     noise = np.random.default_rng(seed).standard_normal((2 * len(z), *z.shape[1:]))
     shown = optional_function(progress, "progress") or (lambda done, calls: None)
-    trial = _Trial(function, z, _steps(z, scale, sigma), noise, lambda done: shown(done, calls))
+    step = _noise_of_features(z, scale, sigma)
+    trial = _ProbedModel(function, z, step, noise, lambda done: shown(done, calls))
     trial.shown(0)
     found = list(_findings(trial, names))
     if sigma is not None:
@@ -125,7 +126,7 @@ def _rows_of(X: np.ndarray, count: int) -> np.ndarray:
     return z
 
 
-def _steps(z: np.ndarray, scale: Any, sigma: Optional[float]) -> np.ndarray:
+def _noise_of_features(z: np.ndarray, scale: Any, sigma: Optional[float]) -> np.ndarray:
     """The standard deviation of the noise of each feature, in units of the feature."""
     shape = z.shape[1:]
     scales = np.asarray(array_of(1 if scale is None else scale, shape, np.float64, "scale"))
@@ -159,7 +160,7 @@ def _ends(sizes: np.ndarray, names: Optional[Sequence[str]]) -> Tuple[str, float
 
 
 def _noise_of(
-    trial: "_Trial", sigma: Optional[float], own_units: bool, names: Optional[Sequence[str]]
+    trial: "_ProbedModel", sigma: Optional[float], own_units: bool, names: Optional[Sequence[str]]
 ) -> str:
     """Which noise was used, and what is to be known of another."""
     if sigma is not None:
@@ -188,7 +189,7 @@ def _units(z: np.ndarray, moves: Any, names: Optional[Sequence[str]]) -> Iterato
         )
 
 
-class _Trial:
+class _ProbedModel:
     """A model, and the noisy rows with which it is called."""
 
     def __init__(
@@ -228,13 +229,13 @@ class _Trial:
         y = np.where(np.isfinite(self.y), self.y, 0)
         return np.asarray(NOTICEABLE * y.std(0) + ROUNDING * np.abs(y).max(0))
 
-class _Rows:
+class _RowLookup:
     """The model as a function of some random numbers on a grid: each set of them that has not come
     before stands for the next row of the trial, and off the grid for this row moved by a step of
     float32. So what certreg_model_check does with copies of one input is done with noisy rows of
     all inputs."""
 
-    def __init__(self, trial: _Trial) -> None:
+    def __init__(self, trial: _ProbedModel) -> None:
         self.trial, self.x = trial, np.r_[trial.x, trial.beside]
         self.places: dict[bytes, int] = {}
         self.failed: Optional[Finding] = None
@@ -259,7 +260,7 @@ class _Rows:
         return np.full(trial.y[:1].shape, np.nan).repeat(count, 0) if self.failed else y
 
 
-def _findings(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
+def _findings(trial: _ProbedModel, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
     first = trial.call(trial.x)
     wrong = _shape(first, len(trial.x))
     if wrong:
@@ -286,7 +287,7 @@ def _shape(y: np.ndarray, rows: int) -> Optional[Finding]:
     )
 
 
-def _not_finite(trial: _Trial) -> Iterator[Finding]:
+def _not_finite(trial: _ProbedModel) -> Iterator[Finding]:
     bad = np.logical_not(np.isfinite(trial.y).all(axis=1))
     if bad.any():
         yield Finding(
@@ -302,13 +303,13 @@ def _marks(
 ) -> Iterator[Finding]:
     """What certify_rows refuses or warns about."""
     try:
-        marks_of(model, columns, scale).check(X)
+        categorical_features_of(model, columns, scale).check(X)
     except ValueError as error:
         yield Finding("marks", str(error), 1.0)
-    yield from (Finding("marks", said, 1.0) for said in suspected(X, scale, names))
+    yield from (Finding("marks", said, 1.0) for said in suspected_categorical(X, scale, names))
 
 
-def _narrow(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
+def _narrow(trial: _ProbedModel, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
     """Features that are too far from 0 for the grid of their noise."""
     _, power = np.frexp(trial.step)
     grid = np.where(trial.step > 0, np.ldexp(1.0, power - 9), np.inf)
@@ -326,7 +327,7 @@ def _narrow(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
         )
 
 
-def _rough(trial: _Trial) -> Iterator[Finding]:
+def _rough(trial: _ProbedModel) -> Iterator[Finding]:
     """Whether outputs change much if features with noise change by one step of float32."""
     y = trial.outputs(trial.moved(trial.x))
     with np.errstate(invalid="ignore"):
@@ -343,9 +344,9 @@ def _rough(trial: _Trial) -> Iterator[Finding]:
         )
 
 
-def _depends(trial: _Trial) -> Optional[Finding]:
+def _depends(trial: _ProbedModel) -> Optional[Finding]:
     """What outputs depend on beyond their row."""
-    rows, (count, columns) = _Rows(trial), trial.y.shape
+    rows, (count, columns) = _RowLookup(trial), trial.y.shape
     with Estimator(rows, 8, count + 1, outputs=columns, batch=count + 1, check=False) as e:
         e.begin(np.zeros(8), 1.0)
         found, why = e._model_checked(count)
@@ -362,7 +363,7 @@ def _short(X: np.ndarray, noise: np.ndarray, sigma: float) -> Iterator[Finding]:
     at = np.random.default_rng(0).integers(0, len(X), max(100, LOOKED_AT // X[0].size))
     with np.errstate(over="ignore"):
         some = X[at].astype(np.float32)
-    steps = steps_of(np.where(np.isfinite(some), some, 0))
+    steps = quantization_steps(np.where(np.isfinite(some), some, 0))
     ratios = np.divide(steps, noise, out=np.zeros(noise.shape), where=(noise > 0) & (steps > 0))
     typical = sigma * float(np.sqrt(np.sum(ratios**2) / 12))
     with Estimator(lambda x: np.zeros(len(x)), 1, SAMPLES, seed=1, check=False) as e:

@@ -8,14 +8,14 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._shown import Progress, Shown
+from ._progress import Progress, Reporter
 from ._arguments import not_negative, seed_or_random
 from .constants import Domain
 from .denoised import Denoised, check_use, examples_among
-from .frames import index_of, parted, scale_from
+from .frames import index_of, split_frame, scale_from
 from .questions import Asked
 from ._tables import aligned
-from .result import Rows, labels_of, mean_error
+from .certified_rows import Rows, labels_of, mean_error
 from .rows import certify_rows
 from .tuning import question_about_one, ratio_of_means, refuse, sigmas_of
 
@@ -93,11 +93,11 @@ def compare_denoised(
     truth = None if labels is None else labels_of(labels, len(X), index_of(X))
     more.update(questions=asked, scale=scale, seed=seed_or_random(seed), domain=Domain.CALIBRATION)
     trials = []
-    shown = Shown(progress, 0, 2 * len(levels) * len(X))
+    shown = Reporter(progress, 0, 2 * len(levels) * len(X))
     for sigma, front in zip(levels, fronts):
         for one in (model, front):
             rows = certify_rows(one, X, sigma, progress=shown.part(), **more)
-            trials.append(_tried(one, sigma, rows, truth))
+            trials.append(_measured(one, sigma, rows, truth))
     return _compared(trials, most)
 
 
@@ -109,7 +109,7 @@ def _made(model: Any, examples: Any, *setting: Any) -> Denoised:
 
 
 def _check_apart(front: Denoised, X: Any, scale: Any) -> None:
-    matrix, columns, scale = parted(X, scale)
+    matrix, columns, scale = split_frame(X, scale)
     if len(matrix) < 2:
         raise ValueError("X has 1 row; give at least 2, better some hundreds")
     try:
@@ -125,7 +125,7 @@ def _check_apart(front: Denoised, X: Any, scale: Any) -> None:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class _Tried:
+class _Measured:
     """A model, the radii of which the mean counts, the mean error (0 without labels) and the line
     of the table."""
 
@@ -135,7 +135,7 @@ class _Tried:
     line: dict[str, Any]
 
 
-def _tried(model: Any, sigma: float, rows: Rows, truth: Optional[np.ndarray]) -> _Tried:
+def _measured(model: Any, sigma: float, rows: Rows, truth: Optional[np.ndarray]) -> _Measured:
     radii, error = rows["radius"], 0.0
     with_it = isinstance(model, Denoised)
     line: dict[str, Any] = {"sigma": sigma, "denoised": "yes" if with_it else "no"}
@@ -144,13 +144,13 @@ def _tried(model: Any, sigma: float, rows: Rows, truth: Optional[np.ndarray]) ->
         radii, error = rows.useful_radii(truth), mean_error(rows.label_errors(truth))
         line.update(useful_radius=float(radii.mean()), mean_error=error)
     line.update(failed=len(rows.errors), left=model.error if with_it else math.nan)
-    return _Tried(model, radii.ravel(), error, line)
+    return _Measured(model, radii.ravel(), error, line)
 
 
-def _compared(trials: Sequence[_Tried], slack: float) -> Comparison:
+def _compared(trials: Sequence[_Measured], slack: float) -> Comparison:
     most = slack + min((t.error for t in trials[::2] if t.error >= 0), default=0.0)  # not NaN
 
-    def best(some: Sequence[_Tried]) -> _Tried:
+    def best(some: Sequence[_Measured]) -> _Measured:
         accurate = [trial for trial in some if trial.error <= most]
         nothing = dataclasses.replace(some[0], radii=0 * some[0].radii)
         return max(accurate, key=lambda trial: float(trial.radii.mean()), default=nothing)

@@ -112,7 +112,7 @@ class Denoised:
         self, model: Any, X: Any, sigma: float, scale: Any = None, components: int = 0
     ) -> None:
         self._set_model(model)
-        X, columns, scale = frames.parted(X, scale)
+        X, columns, scale = frames.split_frame(X, scale)
         self.shape: Shape = X.shape[1:]
         self._names: Optional[Sequence[str]] = None if columns is None else columns.names
         self.scale: np.ndarray = _scale(scale, self.shape)
@@ -298,7 +298,7 @@ def examples_among(model: Any, X: np.ndarray) -> np.ndarray:
     return np.flatnonzero(np.isin(_marks(X, model.scale), model._seen))
 
 
-def of_examples(model: Any, X: np.ndarray) -> list[str]:
+def remark_on_examples(model: Any, X: np.ndarray) -> list[str]:
     """A sentence if rows of X made the denoiser of a model."""
     known = len(examples_among(model, X))
     said = f"{known} of the {len(X)} rows made the denoiser: their radii are longer than others"

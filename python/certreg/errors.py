@@ -7,7 +7,7 @@ import ctypes as C
 from typing import Any, Callable, Optional, cast
 
 from ._library import lib
-from ._said import in_python
+from ._messages import in_python
 from ._arguments import enum_value
 from .constants import Status
 

@@ -13,10 +13,10 @@ import numpy as np
 from . import _structs as S
 from ._arrays import Memory, address_of, array_of, call_on_a_device, call_on_the_host, columns_of
 from ._arrays import device_address, numbers, scale_of
-from ._asking import Answering
+from ._evaluation import Evaluator
 from ._calls import Callbacks
 from ._library import lib
-from ._marks import marks_of
+from ._categorical import categorical_features_of
 from ._optional import of_class
 from .attacks import AttackResult, Attacks, options_of
 from ._arguments import constraints_of, given_seed, integer, member, optional_function
@@ -25,7 +25,7 @@ from ._arguments import abbreviated, number, path_of
 from ._ctypes import pointer, size_t
 from .denoised import check_use, function_of_rows
 from .errors import written
-from .frames import Columns, by_names, is_frame, parted
+from .frames import Columns, by_names, is_frame, split_frame
 from .models import device_model
 from .questions import Asked
 
@@ -42,7 +42,7 @@ def kinds_of(kind: Any, outputs: int) -> Optional[np.ndarray]:
     return np.asarray(array_of(kind, (outputs,), np.int32, "kind"))
 
 
-class Estimator(Answering):
+class Estimator(Evaluator):
     """Samples a model around one input after another, and answers questions about each.
 
     model        a function that takes float32 of shape (rows, inputs) and returns (rows,) or
@@ -112,7 +112,7 @@ class Estimator(Answering):
         self._attacks: Optional[Attacks] = None  # made when it is needed
         self.on_device = device is not None
         if is_frame(inputs):
-            inputs = parted(inputs, scale)[1]
+            inputs = split_frame(inputs, scale)[1]
         if isinstance(inputs, Columns):
             self._columns = Columns.of_names(inputs.names, inputs.scale)
             self._names, scale = inputs.names, inputs.scale
@@ -135,7 +135,7 @@ class Estimator(Answering):
         self._memory: list[Memory] = []  # the estimator's, and that of its attacks
         self._callbacks = Callbacks(self._calls)
         if model is not None and not self.on_device:
-            self._marks = marks_of(model, self._columns, arrays["scale"])
+            self._categorical = categorical_features_of(model, self._columns, arrays["scale"])
         self._eval, self._progress = self._functions(model, optional_function(progress, "progress"))
         addresses = {name: address_of(array) for name, array in arrays.items()}
         m = S.Model(

@@ -40,7 +40,7 @@ class Columns:
     def __init__(self, frame: Any, scale: Any = None) -> None:
         self.scale = _scales(frame, scale)
         self.matrix = np.empty(frame.shape, np.float32)
-        self.form = _Form(frame.columns, [])
+        self.form = _FrameLayout(frame.columns, [])
         self.names = [str(name) for name in frame.columns]
         for j, moves in enumerate(self.scale != 0):
             column = frame.iloc[:, j]
@@ -53,10 +53,10 @@ class Columns:
         made, pandas = cls.__new__(cls), needed("pandas", "a DataFrame")
         made.scale, made.names = np.asarray(scale, np.float32), list(names)
         made.matrix = np.empty((0, len(names)), np.float32)
-        made.form = _Form(pandas.Index(names), [])
+        made.form = _FrameLayout(pandas.Index(names), [])
         return made
 
-    def row(self, x: Any, what: str) -> Tuple[np.ndarray, "_Form"]:
+    def row(self, x: Any, what: str) -> Tuple[np.ndarray, "_FrameLayout"]:
         """A DataFrame of one row with these columns, in any order, as an array; and its form, which
         functions of wrap need for it: see `becomes`. A column without noise is 24 bits of a digest
         of its value, by which records and certificates know the input again."""
@@ -84,7 +84,7 @@ class Columns:
         columns without noise."""
         return repr((list(self.form.labels), [way.told() for way in self.form.ways]))
 
-    def wrap(self, function: Callable[[Any], Any]) -> "OnFrames":
+    def wrap(self, function: Callable[[Any], Any]) -> "FrameFunction":
         """Turns a function of DataFrames, as as_model returns it, into a function of float32 arrays
         of shape (rows, d). The DataFrames have the columns and dtypes of the original, in the order
         in which the model names them. Raises ValueError if it names others. Warns if it takes
@@ -93,15 +93,15 @@ class Columns:
             warnings.warn(by_position("the model", "X", self.names), stacklevel=2)
         return self.wrapped(function)
 
-    def wrapped(self, function: Callable[[Any], Any]) -> "OnFrames":
+    def wrapped(self, function: Callable[[Any], Any]) -> "FrameFunction":
         """wrap without a warning."""
         names, wanted = self.names, names_of(function, self.names)
         if wanted is None:
-            return OnFrames(function, self.form, list(range(len(names))))
-        return OnFrames(function, self.form, order(names, wanted, "X", "the model"))
+            return FrameFunction(function, self.form, list(range(len(names))))
+        return FrameFunction(function, self.form, order(names, wanted, "X", "the model"))
 
 
-def parted(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any]:
+def split_frame(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any]:
     """X as an array of shape (rows, ...), its Columns if it is a DataFrame or else None, and the
     scale."""
     columns, scale = None, scale_from(X, scale)
@@ -179,22 +179,24 @@ def scale_from(X: Any, scale: Any) -> Any:
     return feature_scale(X, scale) if isinstance(scale, str) else scale
 
 
-class _Form:
+class _FrameLayout:
     """How rows of arrays become DataFrames: labels of the columns, and for each what makes it of
     numbers."""
 
     def __init__(self, labels: Any, ways: list[Any]) -> None:
         self.labels, self.ways = labels, ways
 
-    def becomes(self, other: "_Form") -> None:
+    def becomes(self, other: "_FrameLayout") -> None:
         """From now on rows become DataFrames as those of another one."""
         self.labels, self.ways = other.labels, other.ways
 
 
-class OnFrames:
+class FrameFunction:
     """A function of DataFrames as a function of arrays; see Columns.wrap."""
 
-    def __init__(self, function: Callable[[Any], Any], form: _Form, order: list[int]) -> None:
+    def __init__(
+        self, function: Callable[[Any], Any], form: _FrameLayout, order: list[int]
+    ) -> None:
         self.function, self._form, self.order = function, form, order
 
     def __call__(self, x: np.ndarray) -> Any:
@@ -209,7 +211,7 @@ class OnFrames:
         return frame
 
 
-class _Moved:
+class _NoisyColumn:
     """Converts a column with noise to its dtype."""
 
     def __init__(self, dtype: Any) -> None:
@@ -224,7 +226,7 @@ class _Moved:
         return needed("pandas", "a DataFrame").array(x.astype(np.float64), self.dtype)
 
 
-class _Kept:
+class _ExactColumn:
     """Converts codes of a column without noise to the values in a table. Every code is that of the
     only value."""
 
@@ -262,7 +264,7 @@ def _scales(frame: Any, scale: Any) -> np.ndarray:
     return np.asarray(scale_of(by_names(names, scale, "scale"), (len(names),)))
 
 
-def _numbers(column: Any) -> tuple[np.ndarray, _Moved]:
+def _numbers(column: Any) -> tuple[np.ndarray, _NoisyColumn]:
     """A column with noise as float32, and the way back."""
     types = needed("pandas.api.types", "a DataFrame")
     floats = types.is_float_dtype(column.dtype)
@@ -279,10 +281,10 @@ def _numbers(column: Any) -> tuple[np.ndarray, _Moved]:
             f"column {column.name!r} is {column.iloc[bad[0]]} in row {bad[0]}, and only finite "
             "numbers can get noise: fill it, or give the column scale 0"
         )
-    return values, _Moved(column.dtype if floats else np.dtype(np.float64))
+    return values, _NoisyColumn(column.dtype if floats else np.dtype(np.float64))
 
 
-def _codes(column: Any) -> tuple[np.ndarray, _Kept]:
+def _codes(column: Any) -> tuple[np.ndarray, _ExactColumn]:
     """A column without noise as codes of its distinct values, and the way back."""
     _, first, codes = np.unique(_keys(column), return_index=True, return_inverse=True)
     if len(first) > MOST_VALUES:
@@ -291,7 +293,7 @@ def _codes(column: Any) -> tuple[np.ndarray, _Kept]:
             "certify fewer rows at a time"
         )
     values = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
-    return codes.reshape(-1), _Kept(values.take(first))
+    return codes.reshape(-1), _ExactColumn(values.take(first))
 
 
 def _keys(column: Any) -> np.ndarray:

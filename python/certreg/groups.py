@@ -10,7 +10,7 @@ import numpy as np
 
 from ._arrays import array_of, check_finite, numbers
 from ._optional import needed
-from .frames import is_frame, parted
+from .frames import is_frame, split_frame
 
 LEAST_ROWS, MOST_GROUPS = 12, 64
 
@@ -37,7 +37,7 @@ class Groups:
     @classmethod
     def of(cls, X: Any, scale: Any, groups: Any, limit: float) -> "Groups":
         """Raises ValueError or TypeError if scale, groups or limit do not suit X."""
-        matrix, columns, scale = parted(X, scale)
+        matrix, columns, scale = split_frame(X, scale)
         shape = matrix.shape[1:]
         if columns is None:
             X = numbers(matrix, np.float64, "X")

@@ -14,14 +14,14 @@ from . import _structs as S
 from ._arrays import address_of, array_of, kept_in, numbers
 from ._files import replace_arrays
 from ._rules import Interval, Rule, rule_of
-from ._tables import Table, Tabled
+from ._tables import Table, HtmlTable
 from ._arguments import given_seed, integer, member, number, optional_function, path_of
 from ._ctypes import i32
 from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status
 from .denoised import digest_of, examples_among
 from .errors import CertregError
 from .estimator import Estimator, kinds_of
-from .frames import Columns, in_order, index_of, parted, rows_of
+from .frames import Columns, in_order, index_of, split_frame, rows_of
 
 _VERSION = 5  # of files; 4 had noise by which sigma may have been chosen, and 3 no digest
 _FIELDS = (
@@ -30,7 +30,7 @@ _FIELDS = (
 _KEPT = ("kind", "lo", "hi", "scale")  # options of an estimator that are part of a calibration
 
 
-class Calibrated(Tabled):
+class Calibrated(HtmlTable):
     """A model with calibration points, which gives prediction intervals under attack.
 
         calibrated = Calibrated(model, X, y, sigma=0.25)
@@ -88,7 +88,7 @@ class Calibrated(Tabled):
                 "a scale from calibration points would break the promise, as a model that was "
                 "trained on them: give the feature_scale of other inputs"
             )
-        matrix, columns, options["scale"] = parted(X, options.get("scale"))
+        matrix, columns, options["scale"] = split_frame(X, options.get("scale"))
         truths = numbers(in_order(y, index_of(X), "y"), np.float64, "y")
         if truths.ndim not in (1, 2) or len(truths) != len(matrix):
             raise ValueError(

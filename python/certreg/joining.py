@@ -8,9 +8,9 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from . import _graphs
-from ._graphs import BYTES, CONSTANT, GRAPH, INPUT, IR_VERSION, METADATA, NODE, OPSET, OUTPUT
-from ._graphs import VARINT, number_in, parts, text_in
+from . import _protobuf
+from ._protobuf import BYTES, CONSTANT, GRAPH, INPUT, IR_VERSION, METADATA, NODE, OPSET, OUTPUT
+from ._protobuf import VARINT, number_in, parts, text_in
 from ._network import PREFIX
 from ._arguments import path_of
 from .training import MARK, OPSET_13, Path
@@ -18,7 +18,7 @@ from .training import MARK, OPSET_13, Path
 OLDEST_OPSET, OLDEST_IR = 9, 4  # with the nodes of denoisers; with constants that are no inputs
 
 
-class _File:
+class _OnnxFile:
     """An ONNX file: its graph, metadata, and its only input. The length of a side is a name where
     it is free."""
 
@@ -27,11 +27,11 @@ class _File:
         with open(self.path, "rb") as file:
             self.data = file.read()
         try:
-            self._read(_graphs.parsed(self.data))
+            self._read(_protobuf.parsed(self.data))
         except ValueError as error:
             raise ValueError(f"{self.path} cannot be joined: {error}") from None
 
-    def _read(self, fields: _graphs.Message) -> None:
+    def _read(self, fields: _protobuf.Message) -> None:
         self.fields, graphs = fields, parts(fields, GRAPH)
         if len(graphs) != 1:
             raise ValueError("it is no ONNX model")
@@ -43,7 +43,7 @@ class _File:
         if any(number_in(one, 14) for one in constants):
             raise ValueError("some of its constants are in another file; save it as one file")
         known = {text_in(one, 8) for one in constants}  # which older files list as inputs too
-        entries = [(data, _graphs.parsed(data)) for data in _graphs.of(self.graph, INPUT)]
+        entries = [(data, _protobuf.parsed(data)) for data in _protobuf.of(self.graph, INPUT)]
         inputs = [entry for entry in entries if text_in(entry[1], 1) not in known]
         outputs = parts(self.graph, OUTPUT)
         if len(inputs) != 1 or not outputs:
@@ -55,7 +55,7 @@ class _File:
         self.lengths: list[Any] = [n if 0 < n < 1 << 31 else name for n, name in sides]
         self.input = text_in(tensor, 1)
         kinds = [number_in(one, 1) for one in parts(tensor, 2, 1)]
-        if kinds != [_graphs.FLOAT] or len(self.lengths) < 2:
+        if kinds != [_protobuf.FLOAT] or len(self.lengths) < 2:
             raise ValueError("its input must be a tensor of floats, (rows, features) or more")
 
 
@@ -70,17 +70,17 @@ def join_denoiser(denoiser: Path, model: Path, path: Path) -> None:
               input is that of the model's with "_noisy" behind it, and "_" if that is taken
 
     Raises ValueError if the files do not fit, or the model has a denoiser in front already."""
-    front, behind = _File(denoiser, "denoiser"), _File(model, "model")
+    front, behind = _OnnxFile(denoiser, "denoiser"), _OnnxFile(model, "model")
     if MARK not in front.metadata or not front.input.startswith(PREFIX):
         raise ValueError(f"{front.path} is no denoiser of train_denoiser")
     if MARK.encode() in behind.data:  # as metadata, or in names that both would have
         raise ValueError(f"{behind.path} has a denoiser in front already: join the model alone")
     metadata = {**behind.metadata, MARK: front.metadata[MARK]}
-    data = _graphs.model(_joined(front, behind), metadata, _others(behind))
-    _graphs.replace(os.fsdecode(path_of(path)), data)
+    data = _protobuf.model(_joined(front, behind), metadata, _others(behind))
+    _protobuf.replace(os.fsdecode(path_of(path)), data)
 
 
-def _others(behind: _File) -> list[_graphs.Field]:
+def _others(behind: _OnnxFile) -> list[_protobuf.Field]:
     """The fields of the model beside its graph, with versions that can do what a denoiser needs."""
     if 0 < behind.opset < OLDEST_OPSET:
         raise ValueError(f"{behind.path} has opset {behind.opset}: convert it to 9 or later")
@@ -89,7 +89,7 @@ def _others(behind: _File) -> list[_graphs.Field]:
     return [(IR_VERSION, VARINT, least), *own, *([] if behind.opset else [OPSET_13])]
 
 
-def _joined(front: _File, behind: _File) -> list[_graphs.Field]:
+def _joined(front: _OnnxFile, behind: _OnnxFile) -> list[_protobuf.Field]:
     """The fields of the joined graph, nodes in the order in which they run. The model gets, under
     the name of its input, what the denoiser has made."""
     shape, clean = _shape(front, behind), behind.input
@@ -97,7 +97,7 @@ def _joined(front: _File, behind: _File) -> list[_graphs.Field]:
     while noisy.encode() in behind.data:  # another tensor may have the name
         noisy += "_"
     return [
-        _graphs.tensor(INPUT, noisy, [behind.lengths[0], *shape]),
+        _protobuf.tensor(INPUT, noisy, [behind.lengths[0], *shape]),
         *_shaped(noisy, front.input, front.lengths[1:]),
         *(field for field in front.graph if field[0] in (NODE, CONSTANT)),
         *_shaped(front.output, clean, shape),
@@ -105,13 +105,13 @@ def _joined(front: _File, behind: _File) -> list[_graphs.Field]:
     ]
 
 
-def _shaped(x: str, y: str, shape: Sequence[int]) -> list[_graphs.Field]:
+def _shaped(x: str, y: str, shape: Sequence[int]) -> list[_protobuf.Field]:
     lengths = f"{PREFIX}of {y}"
-    sides = _graphs.constant(lengths, np.array([-1, *shape]))
-    return [sides, _graphs.node("Reshape", [x, lengths], y)]
+    sides = _protobuf.constant(lengths, np.array([-1, *shape]))
+    return [sides, _protobuf.node("Reshape", [x, lengths], y)]
 
 
-def _shape(front: _File, behind: _File) -> list[Any]:
+def _shape(front: _OnnxFile, behind: _OnnxFile) -> list[Any]:
     """The shape of a row of the model; where a length is free, that of the denoiser."""
     ours, theirs = front.lengths[1:], behind.lengths[1:]
     if len(ours) == len(theirs):

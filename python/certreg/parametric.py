@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ._arrays import check_finite, numbers
-from ._tensors import agree, lengths, said_shape
+from ._onnx_tensors import agree, lengths, said_shape
 from ._arguments import abbreviated, integer, listed, optional_function
 from .frames import is_frame
 from .models import as_model

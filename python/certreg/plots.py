@@ -11,7 +11,7 @@ import numpy as np
 
 from ._files import replace
 from ._optional import needed
-from .answers import WorstFunction
+from .results import WorstFunction
 
 Path = Union[str, "os.PathLike[str]", None]
 

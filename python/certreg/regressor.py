@@ -19,7 +19,7 @@ from .estimator import Estimator
 from .frames import Columns, in_order, is_frame, rows_of, scale_from
 from .intervals import Calibrated
 from .questions import Question, Serving
-from .result import Rows
+from .certified_rows import Rows
 from .rows import certify_rows
 
 

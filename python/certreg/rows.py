@@ -13,23 +13,24 @@ import numpy as np
 
 from . import _structs as S
 from ._arrays import check_finite, numbers
-from ._marks import of_marks
+from ._categorical import check_categorical
 from ._plan import plan_of
 from ._probes import check_at, probed
-from ._processes import Elsewhere, Here, Run, check_executor, cores, is_death
-from ._shown import Progress, Shown
+from ._processes import ExecutorRunner, LocalRunner, Scheduler, check_executor, cores
+from ._processes import is_worker_death
+from ._progress import Progress, Reporter
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
-from .answers import to_json
+from .results import to_json
 from ._arguments import constraints_of, integer, member, no_member, number, positive, seed_or_random
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status
-from .denoised import check_use, of_examples
+from .denoised import check_use, remark_on_examples
 from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
-from .frames import index_of, parted
+from .frames import index_of, split_frame
 from .questions import Asked, Question, needed_constraints, question_of
-from .result import Rows
+from .certified_rows import Rows
 from .shards import in_shards, is_folder
-from .store import Probe, ResumeFile, run_of
+from .store import Probe, ResumeFile, stored_run
 
 MOST_NAMED = 8  # rows in a sentence
 
@@ -139,14 +140,17 @@ def certify_rows(
     if radius is not None:
         radius = number(radius, "radius")
     check_use(model, shape, scale, columns, sigmas)
-    for said in (*of_examples(model, matrix), *of_marks(model, matrix, columns, scale)):
+    remarks = remark_on_examples(model, matrix)
+    for said in (*remarks, *check_categorical(model, matrix, columns, scale)):
         warnings.warn(said, stacklevel=2)
     if not isinstance(on_crash, str) or on_crash not in ("stop", "skip"):
         raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
     check_executor(executor, integer(jobs, "jobs"), on_crash == "skip")
     jobs = integer(jobs, "jobs") or cores()
     job = Job(model, columns, sampling, asked, radius, keep_records)
-    work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip", check=check)
+    work = _Certification(
+        job, matrix, domain, model_id, seed is not None, on_crash == "skip", check=check
+    )
     work.rows.index, work.rows.columns = index_of(X), getattr(columns, "names", None)
     rows = work.certified(executor, jobs, progress, resume)
     if rows["status"].all():
@@ -160,7 +164,7 @@ def certify_rows(
 def _inputs(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any, Tuple[int, ...]]:
     """The rows as float32; the frames.Columns of a DataFrame, or None; the scale; the shape of a
     row."""
-    X, columns, scale = parted(X, scale)
+    X, columns, scale = split_frame(X, scale)
     if columns is not None and not scale.any():
         raise ValueError("no column gets noise: name those that may change in scale")
     with np.errstate(over="ignore"):
@@ -204,7 +208,7 @@ def _noise_levels(sigma: Any, domain: Domain) -> Tuple[Tuple[float, ...], Tuple[
 
 
 # ---- the work ---------------------------------------------------------------------------------
-class _Work:
+class _Certification:
     """One call of certify_rows."""
 
     def __init__(
@@ -226,7 +230,7 @@ class _Work:
             model_id,
         )
         self.file: Optional[ResumeFile] = None
-        self.shown = Shown(False, 0, 0)
+        self.shown = Reporter(False, 0, 0)
         self.crashed: dict[int, list[Record]] = {}  # the failures of rows that end processes
 
     def certified(self, executor: Any, jobs: int, progress: Progress, resume: Any) -> Rows:
@@ -241,7 +245,7 @@ class _Work:
         return self.rows
 
     def _in_shards(self, executor: Any, jobs: int, progress: Progress, folder: Any) -> None:
-        shown = Shown(progress, 0, len(self.matrix))
+        shown = Reporter(progress, 0, len(self.matrix))
 
         def certified(first: int, last: int, path: str, seed: Optional[int]) -> Rows:
             known, ids = self.job.sampling, self.job.sampling.noise_id + first
@@ -250,7 +254,7 @@ class _Work:
                 self.job, sampling=dataclasses.replace(known, noise_id=ids, seed=seed)
             )
             of_all = self.rows.domain, self.rows.model_id, self.seeded, self.skips
-            part = _Work(job, self.matrix[first:last], *of_all, first, self.check)
+            part = _Certification(job, self.matrix[first:last], *of_all, first, self.check)
             count = shown.part()
             part._done(executor, jobs, count, path)
             count(last - first)  # what was done before
@@ -267,7 +271,9 @@ class _Work:
                 self.rows.resume = self.file.path
                 self._take_seed(self.file)
             alone = executor is None and jobs == 1 and not self.skips
-            place: Any = Here(self.job) if alone else Elsewhere(self.job, executor, jobs)
+            place: Any = (
+                LocalRunner(self.job) if alone else ExecutorRunner(self.job, executor, jobs)
+            )
             stack.callback(place.close)
             if self.file:
                 self._open_run(self.file, place)
@@ -275,8 +281,8 @@ class _Work:
             new = self._without_records(left)
             if self.check:
                 check_at(place, new, self.matrix, self._fail)
-            self.shown = Shown(progress, len(self.rows) - len(left), len(self.rows))
-            Run(place, self._task, self._keep, self._crashed).compute(left)
+            self.shown = Reporter(progress, len(self.rows) - len(left), len(self.rows))
+            Scheduler(place, self._task, self._keep, self._crashed).compute(left)
 
     def _take_seed(self, file: ResumeFile) -> None:
         known = file.seed()
@@ -312,7 +318,7 @@ class _Work:
         named = self.job.sampling.constraints  # no record depends on them
         asked += [f"constraints {named}"] if named else []
         plan = plan_of(self.job, self.matrix)
-        file.begin(run_of(self.rows.model_id, self.rows.seed, plan, asked, probe), self.rows)
+        file.begin(stored_run(self.rows.model_id, self.rows.seed, plan, asked, probe), self.rows)
 
     def _without_records(self, left: np.ndarray) -> list[int]:
         """The rows that have to be sampled. Raises ValueError if there are some and no model."""
@@ -388,7 +394,7 @@ class _Work:
         except BaseException as error:
             left = ~self.rows.done  # an interrupt may have come before a row was marked as done
             self.rows.certificates[left] = empty_certificates(*self.rows.certificates.shape)[left]
-            if is_death(error):
+            if is_worker_death(error):
                 raise RowsError(self._ended(error, ours), rows=self.rows) from error
             if isinstance(error, (RowsError, ResumeError, KeyboardInterrupt)):
                 error.rows = self.rows  # type: ignore[union-attr]

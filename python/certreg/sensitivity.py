@@ -9,7 +9,7 @@ import numpy as np
 
 from ._worker import Record, Sampling
 from .estimator import Estimator
-from .result import Rows
+from .certified_rows import Rows
 
 
 def sensitivities(rows: Rows, groups: np.ndarray) -> np.ndarray:

@@ -12,12 +12,12 @@ import sqlite3
 import warnings
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Tuple
 
-from ._damage import checked, checksum
+from ._integrity import verified, checksum
 from ._database import is_foreign
 from ._plan import differing
 from .errors import ResumeError, RowsError
-from .result import Rows
-from .store import Run, described, foreign, has_tables
+from .certified_rows import Rows
+from .store import StoredRun, described, foreign, has_tables
 
 SHARD = 10_000  # rows of a new file, which begins at a noise id that is a multiple of it
 Part = Tuple[str, int, int]  # path, first row and last row + 1
@@ -65,7 +65,7 @@ def _looked(path: str, verify: bool) -> Tuple[Shard, dict[str, Any]]:
         address = pathlib.Path(path).resolve().as_uri() + "?mode=rw"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as db:
             lines = db.execute("SELECT * FROM runs ORDER BY run") if has_tables(db) else ()
-            runs = [Run(*checked("runs", "", line)) for line in lines]
+            runs = [StoredRun(*verified("runs", "", line)) for line in lines]
             if not runs:
                 return Shard(path), {}
             plan = json.loads(runs[0].plan)
@@ -83,13 +83,13 @@ def _looked(path: str, verify: bool) -> Tuple[Shard, dict[str, Any]]:
         return Shard(path, problem=described(path, error)), {}
 
 
-def _verify(db: sqlite3.Connection, runs: list[Run]) -> None:
+def _verify(db: sqlite3.Connection, runs: list[StoredRun]) -> None:
     records = checksum(runs[0].library, runs[0].seed, runs[0].plan)
     keys = {run.run: checksum(records, run.questions) for run in runs}
     for line in db.execute("SELECT * FROM certificates"):
-        checked("certificates", keys[line[0]], line)
+        verified("certificates", keys[line[0]], line)
     for line in db.execute("SELECT * FROM records"):
-        checked("records", records, line)
+        verified("records", records, line)
 
 
 def is_folder(resume: Any) -> bool:

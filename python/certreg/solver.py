@@ -10,7 +10,7 @@ import numpy as np
 from . import _structs as S
 from ._arrays import array_of
 from ._calls import Handle
-from .answers import Bounds, MeanChange, Radius, SolveInfo, WorstFunction
+from .results import Bounds, MeanChange, Radius, SolveInfo, WorstFunction
 from ._arguments import constraints_of, instance, listed, member, number
 from ._ctypes import f64
 from .constants import Side

@@ -37,14 +37,14 @@ from typing import Any, Iterator, NamedTuple, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ._library import version
-from ._damage import check_ranges, checked, checksum, line_of
+from ._integrity import check_ranges, verified, checksum, with_checksum
 from ._database import APPLICATION, check_locks, database, is_foreign
 from ._plan import differing
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
 from ._arguments import path_of
 from .constants import version_text
 from .errors import ResumeError
-from .result import Rows
+from .certified_rows import Rows
 
 _DIGESTS = [FIELDS.index(name) for name in ("question", "input")]  # which SQLite keeps as text
 _KINDS = {"f": "", "i": "INTEGER", "u": "INTEGER"}  # a column REAL would lose the sign of -0.0
@@ -81,7 +81,7 @@ class Probe:
         return bool(np.isclose(self.outputs, other.outputs, 0, rounding, equal_nan=True).all())
 
 
-class Run(NamedTuple):
+class StoredRun(NamedTuple):
     """A line of the table runs."""
 
     run: int
@@ -103,11 +103,11 @@ class Run(NamedTuple):
         return Probe(rows, outputs.reshape(2 * len(rows), -1))
 
 
-def run_of(
+def stored_run(
     model_id: str, seed: int, plan: Any, questions: Sequence[str], probe: Optional[Probe]
-) -> Run:
+) -> StoredRun:
     """A first run, begun now. Without a model there is no probe."""
-    return Run(
+    return StoredRun(
         1,
         datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         version_text(version()),
@@ -183,7 +183,7 @@ class ResumeFile:
             runs = self._runs()
             return int(runs[0].seed) if runs else None
 
-    def begin(self, run: Run, rows: Rows) -> None:
+    def begin(self, run: StoredRun, rows: Rows) -> None:
         """Finds the run with the questions of this one, or adds it if there is none, and copies
         what it has to `rows`: certificates, which rows are done, and errors. Raises ResumeError if
         seed, plan, model_id or probe differ from the file's."""
@@ -200,9 +200,9 @@ class ResumeFile:
             self.run, self.certificate_key = run.run, checksum(self.record_key, run.questions)
             self._read(rows)
 
-    def _runs(self) -> list[Run]:
+    def _runs(self) -> list[StoredRun]:
         lines = self.db.execute("SELECT * FROM runs ORDER BY run")
-        runs = [Run(*checked("runs", "", line)) for line in lines]
+        runs = [StoredRun(*verified("runs", "", line)) for line in lines]
         if not runs and (self._has_any("certificates") or self._has_any("records")):
             raise ValueError("there are rows, but no run")
         return runs
@@ -210,12 +210,12 @@ class ResumeFile:
     def _has_any(self, table: str) -> bool:
         return self.db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
 
-    def _write(self, run: Run) -> None:
-        line = line_of("runs", "", *run)
+    def _write(self, run: StoredRun) -> None:
+        line = with_checksum("runs", "", *run)
         places = ", ".join("?" * len(line))
         self.db.execute(f"REPLACE INTO runs VALUES ({places})", line)
 
-    def _compare(self, run: Run, wanted: Run) -> None:
+    def _compare(self, run: StoredRun, wanted: StoredRun) -> None:
         differs = differing(json.loads(run.plan), json.loads(wanted.plan))
         if run.library != wanted.library:
             differs.append(f"library {run.library}")
@@ -235,7 +235,7 @@ class ResumeFile:
                 f"{', '.join(map(str, known.rows))} differ: give another resume file"
             )
 
-    def _added(self, run: Run, runs: Sequence[Run]) -> Run:
+    def _added(self, run: StoredRun, runs: Sequence[StoredRun]) -> StoredRun:
         if not runs and run.probe() is None:
             raise ResumeError(f"{self.path} is new and has no records: give the model too")
         if runs and not self._has_all_records():
@@ -252,7 +252,7 @@ class ResumeFile:
     def _has_all_records(self) -> bool:
         """Whether there is a record behind every certificate. A row without one would be sampled
         again for other questions, and nobody would know how it was asked before. All records are
-        checked here, before anything is written."""
+        verified here, before anything is written."""
         records = {(record.row, record.sigma_index) for record in self._records(0, 2**62)}
         answered = self.db.execute("SELECT row, sigma_index FROM certificates")
         return records.issuperset(answered)
@@ -263,12 +263,12 @@ class ResumeFile:
         errors = {(row, k): text for row, k, text in chunk.errors}
         begin = "certificates", self.certificate_key, self.run
         lines = [
-            line_of(*begin, row, k, q, *_sqlite(fields), errors.get((row, k)))
+            with_checksum(*begin, row, k, q, *_sqlite(fields), errors.get((row, k)))
             for row, levels in zip(chunk.rows.tolist(), chunk.certificates[FIELDS].tolist())
             for k, answers in enumerate(levels)
             for q, fields in enumerate(answers)
         ]
-        records = [line_of("records", self.record_key, *record) for record in chunk.records]
+        records = [with_checksum("records", self.record_key, *record) for record in chunk.records]
         with self._transaction():
             self._insert("certificates", lines)
             self._insert("records", records)
@@ -283,7 +283,7 @@ class ResumeFile:
         count: np.ndarray = np.zeros(len(rows), int)
         query = "SELECT * FROM certificates WHERE run = ?"
         for line in self.db.execute(query, (self.run,)):
-            _, row, k, q, *fields, error = checked("certificates", self.certificate_key, line)
+            _, row, k, q, *fields, error = verified("certificates", self.certificate_key, line)
             if min(row, k, q) < 0:
                 raise IndexError("an index is negative")
             for i in _DIGESTS:
@@ -305,7 +305,7 @@ class ResumeFile:
     def _records(self, first: int, last: int) -> Iterator[Record]:
         query = "SELECT * FROM records WHERE row BETWEEN ? AND ?"
         for line in self.db.execute(query, (first, last)):
-            yield Record(*checked("records", self.record_key, line))
+            yield Record(*verified("records", self.record_key, line))
 
     def rows_with_records(self, sigmas: int) -> set[int]:
         """The indices of the rows that have records at all sigmas."""

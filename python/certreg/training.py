@@ -13,11 +13,11 @@ from typing import Any, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _graphs, _network
+from . import _protobuf, _network
 from ._arrays import check_finite, inputs_of, numbers, scale_of
 from ._files import replace_arrays
 from ._optional import needed
-from ._shown import Progress, Shown
+from ._progress import Progress, Reporter
 from ._arguments import integer, listed, path_of, positive
 
 Path = Union[str, "os.PathLike[str]"]
@@ -26,7 +26,7 @@ MARK = "certreg_denoiser"  # in the metadata of a file
 ROWS, RATE, KEPT_EVERY = 16, 2e-3, 500  # of a step; most of learning; steps between two states
 HELD_BACK, MOST_HELD_BACK, LEVELS = 8, 1000, 5  # every eighth row only measures the error
 TINY, HUGE = 1e-15, 1e15  # noise; float32 has the squares of such numbers and of their quotients
-OPSET_13 = _graphs.part(_graphs.OPSET, [_graphs.whole(2, 13)])
+OPSET_13 = _protobuf.part(_protobuf.OPSET, [_protobuf.whole(2, 13)])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,10 +79,10 @@ def train_denoiser(
     plan = *_range(sigmas), integer(steps, "steps", 1, 10**9), integer(seed, "seed")
     name, (matrix, inner) = os.fsdecode(path_of(path)), _inputs(X, signals)
     rows = matrix.reshape(-1, *inner)
-    run = _Run(rows, _scale(scale, matrix.shape[1:], inner, plan[:2]), plan)
+    run = _Training(rows, _scale(scale, matrix.shape[1:], inner, plan[:2]), plan)
     _train(run, f"{name}.partial", progress)
     errors = run.errors()
-    _graphs.replace(name, _file(run, matrix, errors))
+    _protobuf.replace(name, _file(run, matrix, errors))
     with contextlib.suppress(FileNotFoundError):
         os.unlink(f"{name}.partial")
     return TrainedDenoiser(name, tuple(errors), tuple(errors.values()))
@@ -141,7 +141,7 @@ def _constants(rows: np.ndarray, scale: np.ndarray, unit: float) -> dict[str, np
     return single if scale.all() else {**single, "noisy": scale > 0}
 
 
-class _Run:
+class _Training:
     """A network, what it is trained on, and how far it is. Tensors are by name. unit: the noise
     level that `step` has, which is 0 where there is no noise."""
 
@@ -226,11 +226,11 @@ def _tensors(torch: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     return {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
 
 
-def _train(run: _Run, path: str, progress: Progress) -> None:
+def _train(run: _Training, path: str, progress: Progress) -> None:
     """All steps, or those that a file of an earlier run leaves."""
     told = run.told()
     done = _read(run, path, told) if os.path.exists(path) else 0
-    shown = Shown(progress, done, run.steps, "steps")
+    shown = Reporter(progress, done, run.steps, "steps")
     for number in range(done, run.steps):
         run.step(number)
         if (number + 1) % KEPT_EVERY == 0:
@@ -238,7 +238,7 @@ def _train(run: _Run, path: str, progress: Progress) -> None:
         shown.advance(1)
 
 
-def _read(run: _Run, path: str, told: str) -> int:
+def _read(run: _Training, path: str, told: str) -> int:
     """How many steps are done; the run is then as it was there."""
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -253,11 +253,11 @@ def _read(run: _Run, path: str, told: str) -> int:
     return done
 
 
-def _write(run: _Run, path: str, facts: dict[str, Any]) -> None:
+def _write(run: _Training, path: str, facts: dict[str, Any]) -> None:
     replace_arrays(path, **facts, **{name: t.numpy() for name, t in run.tensors().items()})
 
 
-def _file(run: _Run, matrix: np.ndarray, errors: dict[float, float]) -> bytes:
+def _file(run: _Training, matrix: np.ndarray, errors: dict[float, float]) -> bytes:
     """The network with the averaged weights, as the bytes of its file."""
     if not np.isfinite(list(errors.values())).all():
         raise ValueError("the training failed: give X in units in which its numbers are near 1")
@@ -274,7 +274,8 @@ def denoiser_file(
     nodes, x = _network.Nodes(inner), _network.PREFIX + "x"
     made = _network.denoised(nodes, nodes.constants(arrays), nodes.shaped(x, inner), inner)
     y, lengths = nodes.shaped(made, shape), ["N", *shape]
-    ends = [_graphs.tensor(_graphs.INPUT, x, lengths), _graphs.tensor(_graphs.OUTPUT, y, lengths)]
-    graph = [*nodes.fields, _graphs.text(2, "denoiser"), *ends]
-    versions = [_graphs.whole(_graphs.IR_VERSION, 8), _graphs.text(2, "libcertreg"), OPSET_13]
-    return _graphs.model(graph, {MARK: json.dumps(facts)}, versions)
+    entry = _protobuf.tensor(_protobuf.INPUT, x, lengths)
+    ends = [entry, _protobuf.tensor(_protobuf.OUTPUT, y, lengths)]
+    graph = [*nodes.fields, _protobuf.text(2, "denoiser"), *ends]
+    versions = [_protobuf.whole(_protobuf.IR_VERSION, 8), _protobuf.text(2, "libcertreg"), OPSET_13]
+    return _protobuf.model(graph, {MARK: json.dumps(facts)}, versions)

@@ -9,7 +9,7 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._shown import Progress, Shown
+from ._progress import Progress, Reporter
 from ._arguments import integer, not_negative, number, seed_or_random
 from .constants import Domain
 from .denoised import digest_of
@@ -18,7 +18,7 @@ from .frames import index_of
 from .groups import Groups
 from .questions import Asked, Question, question_of
 from ._tables import aligned
-from .result import Rows, labels_of, mean_error
+from .certified_rows import Rows, labels_of, mean_error
 from .rows import certify_rows
 from .sensitivity import sensitivities
 
@@ -155,7 +155,7 @@ def tune_scale(
     held = np.arange(count) % HELD_BACK == HELD_BACK - 1
     choosing, measuring = np.flatnonzero(~held), np.flatnonzero(held)
     most = (2 * len(levels) + 2 * rounds) * len(choosing) + 2 * len(measuring)
-    shown = Shown(progress, 0, most)
+    shown = Reporter(progress, 0, most)
     search = _Search(_Trials(setting, certify, truth, shown, check), choosing, levels, allowance)
     search.improve(rounds)
     search.sweep()
@@ -192,7 +192,12 @@ class _Trials:
     """Certifies the rows of a trial. All trials have the same noise."""
 
     def __init__(
-        self, setting: Groups, certify: Callable[..., Rows], labels: Any, shown: Shown, check: Any
+        self,
+        setting: Groups,
+        certify: Callable[..., Rows],
+        labels: Any,
+        shown: Reporter,
+        check: Any,
     ) -> None:
         self.setting, self.certify, self.labels = setting, certify, labels
         self.check = check  # the model, at the first trial
@@ -214,7 +219,7 @@ class _Trials:
         self.calls += int(rows["samples"].sum())
         return rows
 
-    def tried(self, which: np.ndarray, logs: np.ndarray, sigma: float) -> "_Tried":
+    def tried(self, which: np.ndarray, logs: np.ndarray, sigma: float) -> "_Evaluated":
         """A trial with these rows."""
         rows = self.certified(which, logs, sigma, keep_records=True)
         error = math.nan
@@ -224,11 +229,11 @@ class _Trials:
         trial = Trial(np.exp(logs), sigma, radius, error, len(rows.errors))
         limits = sensitivities(rows, self.setting.member)
         failures = [f"row {which[row]}: {text}" for (row, _), text in sorted(rows.errors.items())]
-        return _Tried(trial, logs, limits, failures[:1])
+        return _Evaluated(trial, logs, limits, failures[:1])
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class _Tried:
+class _Evaluated:
     """A trial, the logarithms of its factors, the sensitivities of the groups in it, and the first
     row that failed in it, if one did."""
 
@@ -256,7 +261,7 @@ class _Search:
         self.history = [dataclasses.replace(t.trial, kept=t is self.start) for t in tried]
         self._check_start(tried)
 
-    def _check_start(self, tried: Sequence["_Tried"]) -> None:
+    def _check_start(self, tried: Sequence["_Evaluated"]) -> None:
         if all(one.failure for one in tried):
             why = tried[0].failure[0]
             raise ValueError(f"some inputs fail at every sigma, the first because {why}")
@@ -271,7 +276,7 @@ class _Search:
                 "scale is as good as another: give larger sigmas or a smaller tolerance"
             )
 
-    def value(self, tried: "_Tried") -> float:
+    def value(self, tried: "_Evaluated") -> float:
         """The mean radius; -1 if rows failed or the predictions are too wrong."""
         trial = tried.trial
         wrong = trial.failed or trial.mean_error > self.most_error
@@ -344,7 +349,7 @@ class _Search:
             model_calls=self.trials.calls,
         )
 
-    def _radii(self, rows: np.ndarray, tried: "_Tried") -> np.ndarray:
+    def _radii(self, rows: np.ndarray, tried: "_Evaluated") -> np.ndarray:
         """The radii of other rows, with noise that no trial has used."""
         unused = self.setting.rows
         done = self.trials.certified(rows, tried.logs, tried.trial.sigma, noise_id=unused)

@@ -8,9 +8,9 @@ from typing import Any, Optional, Sequence, Tuple
 import numpy as np
 
 from ._arrays import numbers
-from ._changes import Changes, rounded
+from ._perturbations import Perturbations, rounded
 from ._tables import aligned
-from .result import Rows
+from .certified_rows import Rows
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -67,13 +67,13 @@ def compare_radius(
         if scale is not None:
             raise ValueError("the rows have their scale: leave scale out")
         scale = radius.sampling.scale
-    changes = Changes(X, scale, step, kind, names)
+    changes = Perturbations(X, scale, step, kind, names)
     if isinstance(radius, Rows) and radius.sampling.shape != changes.X.shape[1:]:
         raise ValueError(f"the rows are about inputs of shape {radius.sampling.shape}: give them")
     return compared(changes, radius)
 
 
-def compared(changes: Changes, radius: Any) -> RadiusComparison:
+def compared(changes: Perturbations, radius: Any) -> RadiusComparison:
     """The comparison of changes with a radius, as for compare_radius."""
     radii = _radii(radius, len(changes.X))
     lines = [

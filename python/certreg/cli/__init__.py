@@ -13,7 +13,7 @@ from typing import Any, Optional, Sequence
 from .failure import DONE, FILE, INTERRUPTED, MODEL, OTHER, TERMINATED, Failure, described
 from .parser import parsed
 from .streams import aside, complain, say
-from .values import understood
+from .values import converted
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
@@ -49,7 +49,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 def _run(given: Any) -> int:
     # imported here, so that --help works without NumPy
-    from . import attack, commands, interval, look, scale, training
+    from . import attack, commands, interval, diagnostics, scale, training
 
     if given.version:
         from ..constants import __version__
@@ -58,14 +58,14 @@ def _run(given: Any) -> int:
         return DONE
     known = {
         "attack": attack.attack,
-        "check": look.check,
-        "info": look.info,
+        "check": diagnostics.check,
+        "info": diagnostics.info,
         "scale": scale.run,
         "interval": interval.run,
         "denoise train": training.train,
         "denoise join": training.join,
     }
-    return known.get(given.command, commands.run)(understood(given))
+    return known.get(given.command, commands.run)(converted(given))
 
 
 def _explain(error: Exception, with_traceback: bool) -> None:

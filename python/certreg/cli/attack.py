@@ -10,25 +10,25 @@ from typing import Any, Optional
 
 import numpy as np
 
-from .._said import with_columns
-from .._shown import Shown
+from .._messages import with_column_names
+from .._progress import Reporter
 from ..attacks import AttackResult
 from ..constants import Status
 from ..errors import CertregError
 from ..estimator import Estimator
 from ..frames import is_frame, rows_of
 from .._tables import aligned
-from . import asked, tables
+from . import arguments, tables
 from .commands import Work
 from .denoise import denoised
 from .failure import INTERRUPTED, MODEL, RAISED, Failure, described
-from .said import in_options
+from .messages import in_options
 
 
 def attack(given: argparse.Namespace) -> int:
     """Attacks one row after the other. Prints a summary, and writes a table."""
     work = Work(given)
-    tolerance = asked.questions(given)
+    tolerance = arguments.questions(given)
     if len(tolerance) != 1:
         raise Failure("--tolerance has several numbers; an attack takes one")
     table: tables.Table = []
@@ -49,7 +49,7 @@ def attack(given: argparse.Namespace) -> int:
 
 def _estimator(work: Work) -> Estimator:
     given = work.given
-    plan = asked.plan(given)
+    plan = arguments.plan(given)
     work.function = denoised(work, work.model.made())
     with work.failures():
         return Estimator(
@@ -77,7 +77,7 @@ def _check(work: Work, estimator: Estimator, question: Any) -> None:
 
 def _attack_rows(work: Work, estimator: Estimator, question: Any, table: tables.Table) -> bool:
     """Adds a line for each row to the table. Returns whether it was interrupted."""
-    given, shown = work.given, Shown(not work.given.quiet, 0, len(work.X))
+    given, shown = work.given, Reporter(not work.given.quiet, 0, len(work.X))
     for index, z in enumerate(rows_of(work.X)):
         row = work.first + index
         found, why = None, ""
@@ -86,7 +86,7 @@ def _attack_rows(work: Work, estimator: Estimator, question: Any, table: tables.
             estimator.certify(given.samples, question)
             found = estimator.attack(question, given.calls, alpha=given.alpha)
         except CertregError as error:
-            why = with_columns(in_options(error), work.features.names)
+            why = with_column_names(in_options(error), work.features.names)
         except KeyboardInterrupt:
             return True
         except RAISED as error:

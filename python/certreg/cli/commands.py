@@ -15,22 +15,22 @@ import numpy as np
 from ..constants import Status, __version__
 from ..comparison import compare_denoised
 from ..denoised import digest_of
-from .._said import with_columns
+from .._messages import with_column_names
 from ..errors import CertregError, ModelWarning, ResumeError, RowsError
 from ..frames import SPREADS
 from ..names import Names
 from ..rows import certify_rows
 from .._tables import aligned
-from . import asked, noise, tables
+from . import arguments, noise, tables
 from .denoise import denoised, examples, is_saved
 from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, Mixed, described, one_line
 from .features import Features
 from .files import ALL, Destination, pandas_for, read_frame, read_labels, read_rows, read_scale
-from .loading import Model, in_python
-from .said import in_options
+from .loading import Model, is_python_name
+from .messages import in_options
 from .seeds import seed_in
 from .streams import complain, say
-from .units import changes_of, units_of
+from .units import perturbations_of, units_of
 
 _SAID = ".* made the denoiser|all rows failed|.* if they mark something|the model has no names"
 _NOT_IN_PLAN = set(
@@ -84,7 +84,7 @@ class Inputs:
                 return found
             self.mixed = f"{self.given.model} has an input for each column"
         except Mixed as why:
-            if not (in_python(self.given.model) or self._by_columns()):
+            if not (is_python_name(self.given.model) or self._by_columns()):
                 raise
             self.mixed = str(why)
         return read_frame(path, rows)
@@ -96,8 +96,8 @@ class Inputs:
         """All inputs of a file, by default of the command's, whose spread is the scale."""
         given, name = self.given, None if path else self.given.array
         path = path or given.inputs
-        known = asked.files([given.calibration, given.calibration and given.inputs])
-        if asked.files([path]) & known:
+        known = arguments.files([given.calibration, given.calibration and given.inputs])
+        if arguments.files([path]) & known:
             raise Failure(
                 "--scale needs a file of other inputs, like std:FILE: a scale from calibration "
                 "points or the inputs would break the promise"
@@ -114,11 +114,11 @@ class Inputs:
         out and nobody asked for that. Calls the model with the first row, whose number is
         `first`."""
         columns = self.model.columns(X, first)
-        arguments = asked.outputs(self.given, columns)
-        said = asked.left_out(self.given, columns)
+        found = arguments.outputs(self.given, columns)
+        said = arguments.left_out(self.given, columns)
         if said:
             self.remark(said)
-        return arguments
+        return found
 
     @contextlib.contextmanager
     def failures(self, saved: Callable[[Any], str] = lambda rows: "") -> Iterator[None]:
@@ -144,7 +144,7 @@ class Inputs:
             done = error.rows is not None and error.rows.done.any()
             raise Failure(f"{error}{saved(error.rows) if done else ''}", FILE) from error
         except (CertregError, ImportError, ValueError, TypeError) as error:
-            said = with_columns(in_options(error), self.features.names)
+            said = with_column_names(in_options(error), self.features.names)
             if getattr(error, "status", None) == Status.MODEL_FAILED:  # by a check of the model
                 raise Failure(f"the model failed: {said}", MODEL) from error
             raise Failure(said) from error
@@ -186,7 +186,7 @@ class Work(Inputs):
     """One run of a command, from its options to its results."""
 
     def __init__(self, given: argparse.Namespace) -> None:
-        asked.check_options(given)
+        arguments.check_options(given)
         self.table, self.plot = destinations(given)
         super().__init__(given)
         self.function = self.model.function
@@ -195,16 +195,16 @@ class Work(Inputs):
         """The certificates. After an error or an interruption the rows that are done are written
         before Failure is raised."""
         given = self.given
-        arguments = {
+        options = {
             **self.outputs(self.X, self.first),
-            **asked.plan(given),
+            **arguments.plan(given),
             "scale": self.scale,
             "model_id": given.model_id or self.model.identity,
         }
         self.function = denoised(self, self.function)
         with self.failures(self.saved):
             return certify_rows(
-                self.function, self.X, given.sigma, asked.questions(given), **arguments
+                self.function, self.X, given.sigma, arguments.questions(given), **options
             )
 
     def saved(self, rows: Any) -> str:
@@ -251,7 +251,7 @@ def run(given: argparse.Namespace) -> int:
     if given.command == "sigma" and given.denoise:
         return _compare(given)
     work = Work(given)
-    changes = changes_of(work)
+    changes = perturbations_of(work)
     rows = work.done()
     table = tables.full(rows, work.first, work.labels, work.features.names)
     shortened = tables.short_of_radii if given.radius is None else tables.short_of_bounds
@@ -289,13 +289,13 @@ def _compare(given: argparse.Namespace) -> int:
         found = compare_denoised(
             work.function,
             work.X,
-            asked.questions(given)[0],
+            arguments.questions(given)[0],
             given.sigma,
             examples=examples(work),
             labels=work.labels,
             scale=work.scale,
             **work.outputs(work.X, work.first),
-            **asked.sampling(given),
+            **arguments.sampling(given),
         )
     lines = list(found.lines)
     document = {"helps": found.helps, "sigma": found.sigma, "gain": found.gain, "rows": lines}

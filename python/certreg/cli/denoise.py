@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..denoised import Denoised, of_examples
+from ..denoised import Denoised, remark_on_examples
 from .failure import Failure
 from .files import Destination, read_rows
 
@@ -26,7 +26,7 @@ def denoised(work: Any, model: Any) -> Any:
     elif not is_saved(given.denoise):
         said += "; --keep-denoiser FILE keeps it, to serve with it"
     work.remark(f"denoiser {made.digest}: {said}")
-    for known in of_examples(made, work.X):
+    for known in remark_on_examples(made, work.X):
         work.remark(known)
     return made
 

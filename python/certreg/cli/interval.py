@@ -10,11 +10,11 @@ import numpy as np
 
 from ..constants import PLAN_COUNT_FAILURES
 from .._rules import Interval
-from .._shown import Count
+from .._progress import ProgressLine
 from ..intervals import Calibrated
 from ..models import as_model
 from .._tables import aligned
-from . import asked, tables
+from . import arguments, tables
 from .commands import Inputs, destinations
 from .denoise import denoised
 from .failure import DONE, MODEL, RAISED, Failure, described
@@ -25,7 +25,7 @@ _SHOWN = "lo hi width pieces failed samples radius alpha".split()  # of an inter
 
 def run(given: argparse.Namespace) -> int:
     """Calibrates, prints a summary of the intervals, and writes them."""
-    asked.check_options(given)
+    arguments.check_options(given)
     table, _ = destinations(given)
     work = Inputs(given)
     lines = _lines(work, _intervals(work))
@@ -55,7 +55,7 @@ def _intervals(work: Inputs) -> list[Interval]:
             scale=work.scale,
             output=given.output,
             flags=PLAN_COUNT_FAILURES if given.count_failures else 0,
-            progress=None if given.quiet else Count(),
+            progress=None if given.quiet else ProgressLine(),
             **outputs,
         ) as calibrated,
     ):

@@ -16,13 +16,13 @@ from typing import Any, Iterator, Optional, Sequence, Tuple
 import numpy as np
 
 from .._onnx import session_of
-from .._tensors import agree, said_shape
+from .._onnx_tensors import agree, said_shape
 from ..models import OnnxModel, as_model, is_factory
 from ..names import Names, names_of
 from . import trees
 from .failure import MODEL, RAISED, Failure, described
 from .files import read_array
-from .said import in_options
+from .messages import in_options
 
 Shape = Tuple[Optional[int], ...]
 
@@ -196,7 +196,7 @@ def _long(shape: Sequence[int]) -> list[int]:
     return [length for length in shape if length != 1]
 
 
-def in_python(word: str) -> bool:
+def is_python_name(word: str) -> bool:
     """Whether a model is a name in Python."""
     return not word.lower().endswith((".onnx", *trees.ENDINGS))
 

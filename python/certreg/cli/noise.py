@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._marks import marks_of, suspected
-from ..frames import MOST_VALUES, parted
+from .._categorical import categorical_features_of, suspected_categorical
+from ..frames import MOST_VALUES, split_frame
 from ..models import as_model
 from ..names import by_position, listed, names_of, noise_on, takes_by_position
 from .failure import Failure
@@ -19,10 +19,10 @@ def tell(work: Any, named: bool) -> None:
     hold marks. `named`: the file of inputs names them."""
     given, names = work.given, work.features.names
     with work.failures():
-        matrix, columns, scale = parted(work.X, work.scale)
+        matrix, columns, scale = split_frame(work.X, work.scale)
         if given.command != "check":  # which finds them
-            marks_of(work.model.made(), columns, scale).check(matrix)
-            for said in suspected(matrix, scale, names):
+            categorical_features_of(work.model.made(), columns, scale).check(matrix)
+            for said in suspected_categorical(matrix, scale, names):
                 work.remark(said)
     moves = np.ones(matrix.shape[1:], bool)
     moves = moves if scale is None else np.reshape(scale > 0, moves.shape)

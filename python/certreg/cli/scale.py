@@ -10,7 +10,7 @@ import numpy as np
 from ..names import Names
 from .._tables import aligned
 from ..tuning import TunedScale, tune_scale
-from . import asked
+from . import arguments
 from .commands import Inputs
 from .failure import DONE
 from .files import Destination, read_groups
@@ -19,7 +19,7 @@ from .tables import answer, as_lines
 
 def run(given: argparse.Namespace) -> int:
     """Chooses a scale and sigma, prints them, and writes the scale."""
-    asked.check_options(given)
+    arguments.check_options(given)
     destination = Destination(given.out, (".npy", ".csv")) if given.out else None
     work = Inputs(given)
     tuned = _tuned(work, _groups(work))
@@ -54,7 +54,7 @@ def _tuned(work: Inputs, groups: Any) -> TunedScale:
         return tune_scale(
             work.model.function,
             work.X,
-            asked.questions(given)[0],
+            arguments.questions(given)[0],
             given.sigma,
             groups=groups,
             scale=work.scale,
@@ -62,7 +62,7 @@ def _tuned(work: Inputs, groups: Any) -> TunedScale:
             limit=given.limit,
             labels=work.labels,
             **work.outputs(work.X, work.first),
-            **asked.sampling(given),
+            **arguments.sampling(given),
         )
 
 

@@ -10,11 +10,11 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
-from .._said import with_columns
+from .._messages import with_column_names
 from ..constants import __version__
 from ..names import Names
-from ..result import mean_error
-from .said import in_options
+from ..certified_rows import mean_error
+from .messages import in_options
 from .streams import aside, say
 
 Table = list[dict[str, Any]]
@@ -30,7 +30,7 @@ def full(rows: Any, first: int, labels: Optional[np.ndarray], names: Names = Non
             line["label"], line["label_error"] = float(labels[line["row"]]), float(error)
     for line in table:
         line["row"] += first
-        line["error"] = with_columns(in_options(line["error"]), names)
+        line["error"] = with_column_names(in_options(line["error"]), names)
     return table
 
 

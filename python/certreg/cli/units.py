@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Iterator, Optional, Tuple
 
-from .._changes import Changes
+from .._perturbations import Perturbations
 from ..units import compared, radii_of
 
 
-def changes_of(work: Any) -> Optional[Changes]:
+def perturbations_of(work: Any) -> Optional[Perturbations]:
     """The changes with which a command compares its radii, before it certifies; None without
     --units. Raises Failure if the inputs are not what the option says."""
     if work.given.units is None:
         return None
     step, kind = work.given.units
     with work.failures():
-        return Changes(work.X, work.scale, step, kind, work.features.names)
+        return Perturbations(work.X, work.scale, step, kind, work.features.names)
 
 
-def units_of(rows: Any, levels: Any, changes: Changes) -> Iterator[Tuple[str, Any]]:
+def units_of(rows: Any, levels: Any, changes: Perturbations) -> Iterator[Tuple[str, Any]]:
     """The comparison for each tolerance, at each of these levels of it, and a title."""
     for q, question in enumerate(rows.questions[: len(levels)]):
         for level in levels[q]:

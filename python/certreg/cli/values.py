@@ -129,7 +129,7 @@ def _shape(text: str) -> Tuple[int, ...]:
 
 
 def _units(text: str) -> Tuple[Any, Optional[str]]:
-    """The step and the kind of inputs, as Changes takes them."""
+    """The step and the kind of inputs, as Perturbations takes them."""
     if text in ("", "image", "sound"):
         return None, text or None
     wanted = "image, sound or a positive step"
@@ -157,7 +157,7 @@ _KINDS: dict[str, Kind] = {
 }
 
 
-def understood(given: argparse.Namespace) -> argparse.Namespace:
+def converted(given: argparse.Namespace) -> argparse.Namespace:
     """Converts the texts of options in `given`. Defaults stay as they are. Raises Failure for a
     wrong text."""
     kinds = dict(_KINDS)

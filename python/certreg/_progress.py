@@ -10,7 +10,7 @@ from typing import Any, Callable, Union
 Progress = Union[bool, Callable[[int, int], Any]]
 
 
-class Count:
+class ProgressLine:
     """Prints how many are done, on one line of standard error that is overwritten, be it by a
     sentence; in terminals and notebooks only."""
 
@@ -29,14 +29,14 @@ class Count:
             self.shown = now
 
 
-class Shown:
+class Reporter:
     """Reports progress: by a count, by the caller's function, or not at all."""
 
     def __init__(self, progress: Progress, done: int, rows: int, what: str = "rows") -> None:
         self.done, self.rows = done, rows
         self.call: Any = progress if callable(progress) else None
         if progress is True:
-            self.call = Count(what)
+            self.call = ProgressLine(what)
 
     def advance(self, rows: int) -> None:
         self.done += rows

@@ -14,7 +14,7 @@ import numpy as np
 from . import _structs as S
 from ._arrays import array_of, numbers, scale_of, unnamed
 from ._library import lib
-from ._tables import Tabled
+from ._tables import HtmlTable
 from ._arguments import enum_value, field_names, instance, integer, listed
 from ._ctypes import f64, size_t, u64
 from .constants import JSON_SEED, Center, Constraint, Method, Outcome, Region, Side, Statistic
@@ -22,14 +22,14 @@ from .constants import Status, Stop
 from .errors import check
 from .questions import Asked, question_of
 
-Answer = TypeVar("Answer", bound="_Answer")
+Result = TypeVar("Result", bound="_Result")
 
 
-class _Answer:
+class _Result:
     """A dataclass that has fields of a struct, with the same names."""
 
     @classmethod
-    def _of(cls: Type[Answer], struct: Any) -> Answer:
+    def _of(cls: Type[Result], struct: Any) -> Result:
         names = field_names(cls)  # type: ignore[arg-type]
         return cls(**{name: enum_value(name, getattr(struct, name)) for name in names})
 
@@ -39,7 +39,7 @@ class _Answer:
 
 
 @dataclasses.dataclass(frozen=True)
-class Certificate(_Answer, Tabled):
+class Certificate(_Result, HtmlTable):
     """|T(z + delta) - prediction| < tolerance for every delta with ||delta / scale|| < radius.
 
     T(z) is the smoothed prediction at the input z. Where nothing is proved, the radius is 0 and the
@@ -113,7 +113,7 @@ class Certificate(_Answer, Tabled):
 
 
 @dataclasses.dataclass(frozen=True)
-class Run(_Answer):
+class Run(_Result):
     """What all certificates of one input have in common; the fields are those of certreg_run. The
     repr leaves out the seed, which is a secret."""
 
@@ -129,7 +129,7 @@ class Run(_Answer):
 
 
 @dataclasses.dataclass(frozen=True)
-class Forecast(_Answer):
+class Forecast(_Result):
     """How many samples a target is expected to take, pilot included.
 
     least_samples     smallest number of samples that can prove it; 0: more than max_samples
@@ -195,7 +195,7 @@ class Bounds:
 
 
 @dataclasses.dataclass(frozen=True)
-class MeanChange(_Answer):
+class MeanChange(_Result):
     """How far a mean can fall (drop) and grow (rise) within a radius, in units of the function, and
     the least and greatest mean that are possible there."""
 
@@ -207,7 +207,7 @@ class MeanChange(_Answer):
 
 
 @dataclasses.dataclass(frozen=True)
-class WorstFunction(_Answer):
+class WorstFunction(_Result):
     """A worst function: the one whose mean changes most within a radius, as a function of t, the
     component of the noise along the shift.
 
@@ -264,7 +264,7 @@ class WorstFunction(_Answer):
 
 
 @dataclasses.dataclass(frozen=True)
-class Radius(_Answer):
+class Radius(_Result):
     """The largest radius that is proved, or 0, and what limits it: limiting_side in a result of
     `within`, and in a result of `above` the index of a function, `limiting`."""
 
@@ -275,7 +275,7 @@ class Radius(_Answer):
 
 
 @dataclasses.dataclass(frozen=True)
-class SolveInfo(_Answer):
+class SolveInfo(_Result):
     """The cost of the last call on a solver or bisection."""
 
     evaluations: int

@@ -9,7 +9,7 @@ import numpy as np
 
 from .constants import Outcome, Status, Stop
 from .questions import question_digest
-from .result import Rows
+from .certified_rows import Rows
 
 _KEYS = {"runs": 1, "certificates": 4, "records": 2}  # columns that identify a line
 MOST_SIGMAS = 10  # of a radius: CERTREG_OUTCOME_CAPPED
@@ -21,12 +21,12 @@ def checksum(*values: Any) -> str:
     return hashlib.sha256(repr(small).encode()).hexdigest()[:16]
 
 
-def line_of(table: str, key: str, *values: Any) -> Tuple[Any, ...]:
+def with_checksum(table: str, key: str, *values: Any) -> Tuple[Any, ...]:
     """A line of a table, with its checksum. `key` is a digest of what the values depend on."""
     return (*values, checksum(table, key, *values))
 
 
-def checked(table: str, key: str, line: Sequence[Any]) -> Sequence[Any]:
+def verified(table: str, key: str, line: Sequence[Any]) -> Sequence[Any]:
     """The values of a line. Raises ValueError if its checksum is wrong."""
     *values, found = line
     if found != checksum(table, key, *values):

@@ -1,4 +1,4 @@
-"""Changes of inputs whose size is known, such as rounding, and their norms."""
+"""Perturbations of inputs whose size is known, such as rounding, and their norms."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any, Iterator, Optional, Sequence, Tuple
 import numpy as np
 
 from ._arrays import array_of, check_finite, numbers, scale_of
-from ._steps import OFF, TABLE, channel_axis, levels_of, steps_of
+from ._quantization import OFF, TABLE, channel_axis, image_levels, quantization_steps
 from ._arguments import abbreviated, listed
-from .frames import parted
+from .frames import split_frame
 
 BITS = {None: 0, "image": 8, "sound": 16}
 SOUND = 1 / 32768  # the step of 16 bits, in [-1, 1]
@@ -25,7 +25,7 @@ OUTWARD = 1 + 1e-12  # norms are computed in float64, and rounded up
 Norms = Iterator[Tuple[str, Any]]
 
 
-class Changes:
+class Perturbations:
     """Known changes of inputs. The arguments are those of compare_radius.
 
     steps    of each feature; NaN where none is known
@@ -38,7 +38,7 @@ class Changes:
     def __init__(self, X: Any, scale: Any, step: Any, kind: Optional[str], names: Any) -> None:
         if kind is not None and (not isinstance(kind, str) or kind not in BITS):
             raise ValueError(f"kind is {abbreviated(kind)}; it must be image or sound")
-        given, columns, scale = parted(X, scale)
+        given, columns, scale = split_frame(X, scale)
         with np.errstate(over="ignore"):
             self.X = numbers(given, np.float32, "X")
         check_finite(self.X, given, "X", "a finite float32")
@@ -63,8 +63,8 @@ class Changes:
         if step is not None:
             return _not_negative(array_of(step, shape, np.float64, "step"), shape, "step")
         if self.kind is None:
-            return steps_of(self.X)
-        levels = levels_of(self.X) if self.kind == "image" else (None, np.array(SOUND))
+            return quantization_steps(self.X)
+        levels = image_levels(self.X) if self.kind == "image" else (None, np.array(SOUND))
         if not levels or (self.kind == "sound" and max(-low, high) > 1):
             usual = "[0, 1], [0, 255] or [-1, 1]" if self.kind == "image" else "[-1, 1]"
             raise ValueError(f"X is from {low:.4g} to {high:.4g}, not in {usual}: give step")

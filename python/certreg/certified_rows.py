@@ -13,9 +13,9 @@ import numpy as np
 from . import _structs as S
 from ._arrays import check_finite, numbers
 from ._optional import needed
-from ._tables import Tabled, aligned
+from ._tables import HtmlTable, aligned
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
-from .answers import Certificate, chosen_sigma
+from .results import Certificate, chosen_sigma
 from ._arguments import enum_value, not_negative
 from .constants import Domain, Outcome
 from .frames import in_order
@@ -25,7 +25,7 @@ from .questions import Question
 
 
 @dataclasses.dataclass
-class Rows(Tabled):
+class Rows(HtmlTable):
     """The certificates of many inputs. rows[10:20], rows[rows.radius > 0.1] and rows[[4, 2]] are
     those of some of them.
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from ._arrays import scale_of
 from ._optional import of_class
-from ._said import with_columns
-from ._steps import TABLE
+from ._messages import with_column_names
+from ._quantization import TABLE
 from .denoised import Denoised
-from .frames import OnFrames
+from .frames import FrameFunction
 from .models import as_model, is_factory
 from .names import Names, listed, owner_of
 
@@ -64,16 +64,16 @@ def _missing(function: Any, owner: Any) -> float:
     return math.nan if given is None else float(given)
 
 
-class Marks:
+class CategoricalFeatures:
     """The marks of which a model says so. Raises ValueError if one gets noise.
 
-    function  as as_model returns it, or frames.OnFrames
+    function  as as_model returns it, or frames.FrameFunction
     scale     noise of the features, flat; None: all get noise
     names     of the features, for the sentences"""
 
     def __init__(self, function: Any, scale: Any = None, names: Names = None) -> None:
         self._scale, self._names, order = scale, names, None
-        if isinstance(function, OnFrames):
+        if isinstance(function, FrameFunction):
             function, order = function.function, function.order
         owner = owner_of(function)
         for name in _INSIDE:
@@ -96,19 +96,21 @@ class Marks:
 
     def _refuse(self, j: Any, why: str) -> None:
         said = f"feature {j} of the input {why}, and noise would change it: give it scale 0"
-        raise ValueError(with_columns(said, self._names))
+        raise ValueError(with_column_names(said, self._names))
 
 
-def marks_of(model: Any, columns: Any, scale: Any) -> Marks:
-    """The Marks of a model, which is no factory. columns are frames.Columns, or None."""
+def categorical_features_of(model: Any, columns: Any, scale: Any) -> CategoricalFeatures:
+    """The CategoricalFeatures of a model that is no factory. columns: frames.Columns, or None."""
     function = model._inner() if isinstance(model, Denoised) else as_model(model)
     if columns is None:
-        return Marks(function, scale)
-    return Marks(columns.wrapped(function), scale, columns.names)
+        return CategoricalFeatures(function, scale)
+    return CategoricalFeatures(columns.wrapped(function), scale, columns.names)
 
 
 # ---- what values look like
-def suspected(X: np.ndarray, scale: Any, names: Optional[Sequence[Any]]) -> Iterator[str]:
+def suspected_categorical(
+    X: np.ndarray, scale: Any, names: Optional[Sequence[Any]]
+) -> Iterator[str]:
     """Sentences about features of a table that get noise and whose values look like marks."""
     if X.ndim != 2 or X.shape[1] >= TABLE:  # as small images have
         return
@@ -144,9 +146,10 @@ def _apart(distinct: np.ndarray, counts: np.ndarray) -> Optional[float]:
     return None
 
 
-def of_marks(model: Any, X: np.ndarray, columns: Any, scale: Any) -> Iterator[str]:
-    """The sentences of suspected. Raises ValueError as Marks does; factories are left for later."""
+def check_categorical(model: Any, X: np.ndarray, columns: Any, scale: Any) -> Iterator[str]:
+    """The sentences of suspected_categorical. Raises ValueError as CategoricalFeatures does.
+    Factories are not checked here."""
     scale = scale_of(scale, X.shape[1:])
     if model is not None and not is_factory(model):
-        marks_of(model, columns, scale).check(X)
-    yield from suspected(X, scale, getattr(columns, "names", None))
+        categorical_features_of(model, columns, scale).check(X)
+    yield from suspected_categorical(X, scale, getattr(columns, "names", None))

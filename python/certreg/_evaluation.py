@@ -12,8 +12,8 @@ from . import _structs as S
 from ._arrays import Shape, array_of, numbers, unnamed
 from ._calls import Callbacks, Handle
 from ._library import lib
-from ._said import with_columns
-from .answers import Bounds, Certificate, Forecast, Run, refused_certificate
+from ._messages import with_column_names
+from .results import Bounds, Certificate, Forecast, Run, refused_certificate
 from ._arguments import integer, member, number
 from ._ctypes import f64, i32
 from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side
@@ -23,7 +23,7 @@ from .names import Names
 from .questions import Asked, question_of, structs_of
 
 
-class Answering(Handle):
+class Evaluator(Handle):
     """The part of an Estimator that begins inputs and answers questions."""
 
     shape: Shape
@@ -32,7 +32,7 @@ class Answering(Handle):
     _model: Any = None
     _columns: Any = None  # frames.Columns, if inputs are DataFrames
     _names: Names = None  # of the features
-    _marks: Any = None  # _marks.Marks of the model
+    _categorical: Any = None  # CategoricalFeatures of the model
     _unchecked = False  # whether the model has to be checked at the next input
     _whole = 0  # rows of every call, of a model that takes no fewer
     _unused_noise = 0  # greater than every noise id that was used
@@ -53,14 +53,14 @@ class Answering(Handle):
             z = np.atleast_1d(unnamed(z, what))
             z = z[0] if z.shape == (1, *self.shape) else z
             z = array_of(z, self.shape, np.float32, what)
-        if self._marks:
-            self._marks.check(z)
+        if self._categorical:
+            self._categorical.check(z)
         return z, form
 
     def _error(self, status: int, why: Any) -> CertregError:
         """A failure, in a sentence with the names of the columns."""
         error = super()._error(status, why)
-        error.args = (with_columns(str(error), self._names),)
+        error.args = (with_column_names(str(error), self._names),)
         return error
 
     def _takes(self, form: Any) -> None:

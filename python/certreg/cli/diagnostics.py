@@ -11,9 +11,9 @@ from typing import Any, Callable, Iterator, Tuple
 import numpy as np
 
 from .._library import library_path, version
-from .._tensors import said_shape, told
+from .._onnx_tensors import said_shape, told
 from .._processes import cores
-from .._shown import Count
+from .._progress import ProgressLine
 from ..constants import __version__, version_text
 from ..denoised import Denoised
 from ..errors import CertregError
@@ -22,7 +22,7 @@ from ..frames import is_frame
 from .commands import Inputs
 from .failure import DONE, FOUND, MODEL, RAISED, Failure, described
 from .loading import Model, tensors_of
-from .said import in_options
+from .messages import in_options
 from .tables import answer
 
 
@@ -41,7 +41,7 @@ def check(given: argparse.Namespace) -> int:
             names=work.features.names,
             sigma=given.sigma,
             calls=given.calls,
-            progress=None if given.quiet else Count("calls"),
+            progress=None if given.quiet else ProgressLine("calls"),
         )
     except RAISED as error:
         raise Failure(f"the model failed: {described(error)}", MODEL) from error

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Optional
 
-from .._said import Names
-from .._tensors import OTHER_OUTPUT, REMEDY
+from .._messages import MessageTranslator
+from .._onnx_tensors import OTHER_OUTPUT, REMEDY
 from ..errors import CertregError
 
 _OPTIONS = {  # of fields that have another name than their option
@@ -45,9 +45,9 @@ _IN_PYTHON = {  # what the package says itself, and what is said of rows
 _OTHER_SAMPLES = re.compile(r"\d+ samples? of (?:a new input|each calibration point)(?:, or |$)")
 
 
-class _Options(Names):
+class _OptionTranslator(MessageTranslator):
     _PLAIN = (
-        *Names._PLAIN,
+        *MessageTranslator._PLAIN,
         (re.compile(r"total_samples of certify"), "--samples"),
         (re.compile(r"(--[\w-]+)\[\d+\]"), r"\1"),
         (re.compile(r"(--[\w-]+)(?:,| and| or| in| to| =) \1(?![\w-])"), r"\1"),
@@ -75,7 +75,7 @@ class _Options(Names):
         return f"feature {index} of {'the input' if of == 'z' else of}"
 
 
-_options = _Options()
+_options = _OptionTranslator()
 
 
 def in_options(error: Any) -> str:
@@ -83,7 +83,7 @@ def in_options(error: Any) -> str:
     said = str(error)
     failed = error if isinstance(error, CertregError) else getattr(error, "__cause__", None)
     if isinstance(failed, CertregError) and failed._raw and str(failed) == said:
-        return _options.said(failed._raw)
+        return _options.translate(failed._raw)
     for name, option in _IN_PYTHON.items():
         said = said.replace(name, option)
     return said

@@ -21,7 +21,7 @@ _PATH = re.compile(r"(\S*/\S*|\S+\.so\b\S*)")
 _FEATURE = re.compile(r"((?:sigma\*|--)?\b(?:z|to|scale))\[(\d+)\]")
 
 
-class Names:
+class MessageTranslator:
     """How Python names what C names."""
 
     _PLAIN: Tuple[Tuple["re.Pattern[str]", str], ...] = (
@@ -51,7 +51,7 @@ class Names:
         """One of the numbers of an input or a scale."""
         return f"feature {index} of {of}"
 
-    def said(self, sentence: str) -> str:
+    def translate(self, sentence: str) -> str:
         """The sentence with these names. Paths stay as they are."""
         parts = _PATH.split(sentence)
         parts[::2] = map(self._named, parts[::2])
@@ -80,11 +80,11 @@ class Names:
         return sentence
 
 
-in_python = Names().said
+in_python = MessageTranslator().translate
 _NUMBERED = re.compile(r"\bfeature (\d+) of ((?:\S*\bscale)?)(?:z|to|the input)?(?!\w)")
 
 
-def with_columns(sentence: str, names: Optional[Sequence[str]]) -> str:
+def with_column_names(sentence: str, names: Optional[Sequence[str]]) -> str:
     """The sentence with the names of features in place of their numbers; as it is without names."""
     if names is None:
         return sentence

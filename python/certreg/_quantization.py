@@ -18,14 +18,15 @@ LEVELS = 255  # steps from black to white
 DARK = 32  # images whose values are not whole and go from 0 to less are not in [0, 255]
 
 
-def steps_of(X: np.ndarray) -> np.ndarray:
+def quantization_steps(X: np.ndarray) -> np.ndarray:
     """The step of each feature of X, float32 of shape (rows, *shape); NaN where there is none.
     Many features, as of images or sound, have one in common if there is one."""
     shape, count = X.shape[1:], X[0].size
     common = common_step(X) if count > TABLE else math.nan
     if count > MANY or not math.isnan(common):
         return np.full(shape, common)
-    return np.array([step_of(column) for column in X.reshape(len(X), -1).T]).reshape(shape)
+    steps = [quantization_step(column) for column in X.reshape(len(X), -1).T]
+    return np.array(steps).reshape(shape)
 
 
 def common_step(X: np.ndarray) -> float:
@@ -34,11 +35,11 @@ def common_step(X: np.ndarray) -> float:
     some = X.reshape(-1)
     if some.size > LOOKED_AT:
         some = some[np.random.default_rng(0).integers(0, some.size, LOOKED_AT)]
-    step = step_of(some)
+    step = quantization_step(some)
     return step if _lie_on(X, float(some[0]), step) else math.nan
 
 
-def step_of(values: np.ndarray) -> float:
+def quantization_step(values: np.ndarray) -> float:
     """The greatest step of which all differences of the values are multiples; NaN if there is none,
     or if the values are too few or too fine to tell."""
     distinct = np.unique(values).astype(np.float64)
@@ -70,7 +71,7 @@ def channel_axis(shape: Tuple[int, ...]) -> Optional[int]:
     return next((axis for axis in (3, 1) if len(shape) == 3 and shape[axis - 1] in (1, 3)), None)
 
 
-def levels_of(X: np.ndarray) -> Optional[Tuple[np.ndarray, np.ndarray]]:
+def image_levels(X: np.ndarray) -> Optional[Tuple[np.ndarray, np.ndarray]]:
     """What black is, and the step to the next of 256 levels, of images, float32 of shape (rows,
     *shape). White is the last. They are [0, 1], [0, 255] or [-1, 1], where values may lie between
     the levels; or what the least and greatest value of X or of each channel are, if their lattice
