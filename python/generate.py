@@ -37,6 +37,7 @@ TYPED = ("looks", "prediction")
 def headers(folder: pathlib.Path) -> str:
     """The code of all C headers, without comments and directives, in the order of their names."""
     code = "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.h")))
+    code = re.sub(r"^#define (CERTREG_VERSION_NUMBER) ", r"\1 = ", code, flags=re.M)
     return re.sub(r"/\*.*?\*/|^#.*?$", "", code, flags=re.S | re.M)
 
 
@@ -83,9 +84,10 @@ def class_text(name: str, body: str, known: dict[str, str]) -> str:
         if not groups or groups[-1][0] != kind:
             groups.append((kind, []))
         groups[-1][1].append(field)
-    parts = ((kind, part) for kind, names in groups for part in textwrap.wrap(" ".join(names), 75))
-    lines = (f'        ({kind}, "{part}"),\n' for kind, part in parts)
-    return f"class {name}(Struct):\n    _fields_ = fields(\n{''.join(lines)}    )\n"
+    parts = [(kind, part) for kind, names in groups for part in textwrap.wrap(" ".join(names), 75)]
+    text = ", ".join(f'({kind}, "{part}")'.replace(" ", "~") for kind, part in parts)
+    lines = textwrap.indent(textwrap.fill(text, 91), " " * 8).replace("~", " ")
+    return f"class {name}(Struct):\n    _fields_ = fields(\n{lines},\n    )\n"
 
 
 def declarations(code: str) -> str:
@@ -132,12 +134,9 @@ def constants(code: str, text: str) -> str:
 def main() -> None:
     arguments = [word for word in sys.argv[1:] if word != "--check"]
     root = pathlib.Path(arguments[0]) if arguments else ROOT
-    package = root / "python" / "certreg"
-    folder = root / "include" / "certreg"
-    version = re.search(r"CERTREG_VERSION_NUMBER (\d+)", (folder / "certreg.h").read_text())
-    code, numbers = headers(folder), package / "constants.py"
-    code += f"CERTREG_VERSION_NUMBER = {version[1]}"  # type: ignore[index]
+    package, code = root / "python/certreg", headers(root / "include/certreg")
     made = {package / "_structs.py": declarations(code)}
+    numbers = package / "constants.py"
     made[numbers] = constants(code, numbers.read_text(encoding="utf-8"))
     changed = [path for path, text in made.items() if path.read_text(encoding="utf-8") != text]
     for path in changed:

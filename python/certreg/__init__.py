@@ -1,17 +1,28 @@
-"""libcertreg from Python: certified radii for noise-smoothed regression.
+"""libcertreg from Python: certified radii for noise-smoothed regression::
 
     with Estimator(model, inputs=3, max_samples=10_000) as e:
         c = e.certify(z, 0.25, 10_000, Question(tolerance=0.5))
         print(c.prediction, c.radius)
 
-The model takes a float32 array of shape (rows, inputs) and returns one of shape (rows,) or
-(rows, columns). as_model lists the models of other packages that can be given instead. Names are
-the same as in certreg.h, which explains the numbers. Zero means the default everywhere, with two
-exceptions: without a seed a secret one is drawn, and without a noise_id an input gets the next
-unused one.
+The model takes a float32 array of shape (rows, inputs) and returns one of shape (rows,) or (rows,
+columns). as_model lists the models of other packages that can be used. Names are the same as in
+certreg.h, which explains the numbers. Zero means the default everywhere, with two exceptions:
+without a seed a secret one is drawn, and without a noise_id an input gets the next unused one.
 
-The package contains the library. Set CERTREG_LIB to the path of another one to use that."""
+The package contains the library. Set CERTREG_LIB to the path of another one to use that.
 
+Layers of the modules; each imports from its own layer and from layers above::
+
+    library      constants _types _arguments _ctypes _structs _library _messages errors _calls
+    tools        _optional _files _tables _progress _dlpack _protobuf _quantization _arrays
+    models       names frames _onnx_tensors _onnx models denoised parametric _categorical
+                 _network training joining
+    one input    questions results plots attacks _evaluation estimator solver _rules intervals
+                 _perturbations check
+    many inputs  _worker _processes _plan _probes certified_rows _database _integrity store
+                 shards rows
+    choices      groups sensitivity tuning comparison units regressor
+    command      cli"""
 from ._arrays import DeviceArray
 from ._library import library_path, version
 from importlib import import_module as _import_module
@@ -47,7 +58,7 @@ from .models import OnnxModel, as_model
 from .questions import Question, Serving, Target, question_digest
 from .solver import Bisection, Solver
 
-# What takes as long to import as all of the above waits until it is asked for.
+# Modules with a long import are imported on demand.
 _LATER = {
     "check": "Finding check_model",
     "comparison": "Comparison compare_denoised",

@@ -11,13 +11,13 @@ import operator
 import os
 import re
 import secrets
-from typing import Any, Callable, Iterable, Optional, Type, TypeVar, Union, cast
+from typing import Any, Callable, Iterable, TypeVar, cast
 from typing import SupportsFloat, SupportsIndex
 
-from .constants import Center, Constraint, Constraints, Method, Outcome, Side, Statistic
-from .constants import Status, Stop
+from .constants import Center, Constraint, Constraints, Method, Outcome, Side, Statistic, Status
+from .constants import Stop
 
-_ENUM_OF_FIELD: dict[str, Type[enum.Enum]] = {
+_ENUM_OF_FIELD: dict[str, type[enum.Enum]] = {
     "status": Status,
     "outcome": Outcome,
     "stop": Stop,
@@ -40,7 +40,7 @@ def enum_value(field: str, value: Value) -> Value:
 
 
 @functools.lru_cache(maxsize=256)  # a lookup in an enumeration takes longer
-def _member(kind: Type[enum.Enum], value: Value) -> Value:
+def _member(kind: type[enum.Enum], value: Value) -> Value:
     try:
         return cast(Value, kind(value))
     except ValueError:
@@ -52,7 +52,7 @@ def _spelled(name: str) -> str:
     return name.strip().upper().replace("-", "_").replace(" ", "_")
 
 
-def member(enum_type: Type[Member], value: object, what: str) -> int:
+def member(enum_type: type[Member], value: object, what: str) -> int:
     """A member by its name, in upper or lower case. Members and integers are returned unchanged."""
     if isinstance(value, enum_type):
         return value
@@ -63,7 +63,7 @@ def member(enum_type: Type[Member], value: object, what: str) -> int:
     return integer(value, what, -(2**31), 2**31 - 1)
 
 
-def no_member(enum_type: Type[enum.IntEnum], value: object, what: str) -> ValueError:
+def no_member(enum_type: type[enum.IntEnum], value: object, what: str) -> ValueError:
     """The exception for a value that is not a member."""
     names = ", ".join(name.lower() for name in enum_type.__members__)
     return ValueError(f"{what} is {value!r}; it must be one of {names}")
@@ -86,7 +86,7 @@ def constraints_of(value: object) -> int:
 
 
 @functools.lru_cache(maxsize=None)
-def field_names(kind: Type[object]) -> tuple[str, ...]:
+def field_names(kind: type[object]) -> tuple[str, ...]:
     """The names of a dataclass's fields."""
     return tuple(field.name for field in dataclasses.fields(cast(Any, kind)))
 
@@ -135,7 +135,7 @@ def integer(value: object, what: str, least: int = 0, most: int = 2**64 - 1) -> 
     return int(found)
 
 
-def instance(value: object, kind: Type[Kind], what: str) -> Kind:
+def instance(value: object, kind: type[Kind], what: str) -> Kind:
     """The value, which must be an instance of the class."""
     if not isinstance(value, kind):
         raise TypeError(f"{what} must be a {kind.__name__}, not {abbreviated(value)}")
@@ -150,7 +150,7 @@ def listed(values: Iterable[Value], what: str) -> list[Value]:
         raise TypeError(f"{what} must be a sequence, not {abbreviated(values)}") from None
 
 
-def optional_function(value: object, what: str) -> Optional[Callable[..., object]]:
+def optional_function(value: object, what: str) -> Callable[..., object] | None:
     """A function, or None, for which False may be given too."""
     if value is None or value is False:
         return None
@@ -159,7 +159,7 @@ def optional_function(value: object, what: str) -> Optional[Callable[..., object
     return value
 
 
-def path_of(value: object, what: str = "path") -> Union[str, bytes]:
+def path_of(value: object, what: str = "path") -> str | bytes:
     """The path of a file."""
     try:
         return os.fspath(cast("os.PathLike[str]", value))
@@ -172,6 +172,6 @@ def given_seed(seed: object, what: str = "seed") -> int:
     return integer(seed, f"{what} (None: one is drawn)", 1)
 
 
-def seed_or_random(seed: Optional[int]) -> int:
+def seed_or_random(seed: int | None) -> int:
     """The seed of several estimators: the given one, or else a secret one."""
     return secrets.randbelow(2**64 - 1) + 1 if seed is None else given_seed(seed)

@@ -1,31 +1,33 @@
-"""Features that hold marks, such as codes of categories, and no quantities. Noise makes other marks
-of them, so they need scale 0."""
+"""Features that hold codes of categories, indicators or marks of missing values instead of
+quantities. Noise would change their meaning, so they need scale 0."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Iterator, Optional, Sequence, Tuple
+from typing import Any, Callable, Iterator, Mapping, NoReturn, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ._arrays import scale_of
-from ._optional import of_class
+from ._arrays import optional_scale
 from ._messages import with_column_names
+from ._optional import of_class
 from ._quantization import TABLE
+from ._types import Model, Names
 from .denoised import Denoised
-from .frames import FrameFunction
+from .frames import Columns, FrameFunction
 from .models import as_model, is_factory
-from .names import Names, listed, owner_of
+from .names import listed, owner_of
 
-MOST_ROWS = 4096  # that are looked at
-FEWEST_ONES = 5  # rows in which only 0 and 1 are no chance
-FEWEST = 50  # rows in which a quantity has more than two values
-SHARE = 0.05  # of the rows that hold a value which stands for something else
+MOST_ROWS = 4096  # that are examined
+FEWEST_ONES = 5  # rows: with fewer, a quantity may be 0 and 1 by chance
+FEWEST = 50  # rows: with more, a quantity has more than two values
+SHARE = 0.05  # least share of rows with a value that marks something
 
 
-# ---- what models say
+# ---- kinds of features, from the model
 def _of_lightgbm(booster: Any) -> dict[int, str]:
-    """Values of categories are listed, those of numbers are in brackets."""
+    """The file of LightGBM has lists of categories, and ranges of numbers in brackets."""
     text = booster.model_to_string(num_iteration=1)
     line = next((line for line in text.splitlines() if line.startswith("feature_infos=")), "=")
     infos = line.partition("=")[2].split()
@@ -37,18 +39,18 @@ def _of_xgboost(booster: Any) -> dict[int, str]:
     return {j: kinds[kind] for j, kind in enumerate(booster.feature_types or ()) if kind in kinds}
 
 
-_OF_PACKAGES: Tuple[Tuple[str, str, Callable[[Any], dict[int, str]]], ...] = (
+_OF_PACKAGES: tuple[tuple[str, str, Callable[[Any], dict[int, str]]], ...] = (
     ("lightgbm", "Booster", _of_lightgbm),
     ("lightgbm", "LGBMModel", lambda model: _of_lightgbm(model.booster_)),
     ("xgboost", "Booster", _of_xgboost),
     ("xgboost", "XGBModel", lambda model: _of_xgboost(model.get_booster())),
     ("certreg._onnx", "SessionModel", lambda model: model.exact),
 )
-_INSIDE = ("best_estimator_", "regressor_")  # what gets the same features, as in scikit-learn
+_INSIDE = ("best_estimator_", "regressor_")  # inner models with the same features
 
 
-def _kinds(owner: Any) -> dict[int, str]:
-    """What features of a model hold that are no quantities, by their indices."""
+def _kinds(owner: object) -> Mapping[int, str]:
+    """The kind of each feature that is no quantity, by its index."""
     for module, name, kinds in _OF_PACKAGES:
         if of_class(owner, module, name):
             return kinds(owner)
@@ -56,25 +58,30 @@ def _kinds(owner: Any) -> dict[int, str]:
     return {} if found is None else {int(j): "categories" for j in np.flatnonzero(found)}
 
 
-def _missing(function: Any, owner: Any) -> float:
-    """The number that marks a missing value for a model; NaN if none does."""
+def _missing(function: object, owner: object) -> float:
+    """The number that marks a missing value for a model; NaN if there is none."""
     given = getattr(function, "keywords", {}).get("missing")  # of functools.partial
     if given is None and of_class(owner, "xgboost", "XGBModel"):
-        given = owner.missing
+        given = getattr(owner, "missing")
     return math.nan if given is None else float(given)
 
 
 class CategoricalFeatures:
-    """The marks of which a model says so. Raises ValueError if one gets noise.
+    """The features that are no quantities by the model's own description. Raises ValueError if one
+    of them gets noise.
 
-    function  as as_model returns it, or frames.FrameFunction
-    scale     noise of the features, flat; None: all get noise
-    names     of the features, for the sentences"""
+    function  a function as as_model returns it, or a frames.FrameFunction
+    scale     noise of the features, flat; None: all features get noise
+    names     names of the features, for error texts"""
 
-    def __init__(self, function: Any, scale: Any = None, names: Names = None) -> None:
-        self._scale, self._names, order = scale, names, None
+    def __init__(
+        self, function: object, scale: ArrayLike | None = None, names: Names = None
+    ) -> None:
+        self._scale, self._names = scale, names
+        order = None
         if isinstance(function, FrameFunction):
-            function, order = function.function, function.order
+            order = function.order
+            function = function.function
         owner = owner_of(function)
         for name in _INSIDE:
             owner = owner_of(getattr(owner, name, owner))
@@ -82,43 +89,45 @@ class CategoricalFeatures:
         for j, kind in _kinds(owner).items():
             at = j if order is None else order[j]
             if scale is None or (np.ravel(scale)[at : at + 1] > 0).any():
-                self._refuse(at, f"holds {kind}, as the model says")
+                self._refuse(at, f"holds {kind} by the model's description")
 
     def check(self, X: np.ndarray) -> None:
-        """Raises ValueError if a value of these inputs, (rows, features), is missing for the model
-        and would get noise."""
+        """Raises ValueError if a value of these inputs, (rows, features), marks a missing value for
+        the model and would get noise."""
         if math.isnan(self._value):
             return
         marks = np.reshape(X, (len(X) if X.ndim > 1 else 1, -1)) == np.float32(self._value)
         noisy = marks.any(0) if self._scale is None else marks.any(0) & (np.ravel(self._scale) > 0)
         for j in np.flatnonzero(noisy):
-            self._refuse(j, f"is {self._value:g}, which marks a missing value for the model")
+            self._refuse(int(j), f"is {self._value:g}, which marks a missing value for the model")
 
-    def _refuse(self, j: Any, why: str) -> None:
-        said = f"feature {j} of the input {why}, and noise would change it: give it scale 0"
-        raise ValueError(with_column_names(said, self._names))
+    def _refuse(self, j: int, why: str) -> NoReturn:
+        text = f"feature {j} of the input {why}, and noise would change it: give it scale 0"
+        raise ValueError(with_column_names(text, self._names))
 
 
-def categorical_features_of(model: Any, columns: Any, scale: Any) -> CategoricalFeatures:
-    """The CategoricalFeatures of a model that is no factory. columns: frames.Columns, or None."""
+def categorical_features_of(
+    model: Model, columns: Columns | None, scale: ArrayLike | None
+) -> CategoricalFeatures:
+    """The CategoricalFeatures of a model that is no factory."""
     function = model._inner() if isinstance(model, Denoised) else as_model(model)
     if columns is None:
         return CategoricalFeatures(function, scale)
     return CategoricalFeatures(columns.wrapped(function), scale, columns.names)
 
 
-# ---- what values look like
+# ---- kinds of features, from the values
 def suspected_categorical(
-    X: np.ndarray, scale: Any, names: Optional[Sequence[Any]]
+    X: np.ndarray, scale: ArrayLike | None, names: Sequence[object] | None
 ) -> Iterator[str]:
-    """Sentences about features of a table that get noise and whose values look like marks."""
-    if X.ndim != 2 or X.shape[1] >= TABLE:  # as small images have
+    """Texts about features of a table that get noise and seem to be no quantities."""
+    if X.ndim != 2 or X.shape[1] >= TABLE:  # small images have this size
         return
     at = np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(int)
     some = np.asarray(X)[at].astype(np.float32)
     noisy = np.flatnonzero(np.ones(X.shape[1]) if scale is None else np.ravel(scale) > 0)
-    values = {j: np.unique(some[:, j], return_counts=True) for j in noisy}
-    found: dict[str, list[Any]] = {}
+    values = {j: np.unique(some[:, j], return_counts=True) for j in noisy.tolist()}
+    found: dict[str, list[int]] = {}
     ones = [j for j, (v, _) in values.items() if np.isin(v, (0, 1)).all()]
     if any(len(values[j][0]) == 2 for j in ones) and len(X) >= FEWEST_ONES:
         found["only 0 and 1"] = ones
@@ -131,14 +140,14 @@ def suspected_categorical(
     for what, which in found.items():
         shown = listed([repr(names[j]) if names else j for j in which])
         yield (
-            f"{what} in the features {shown}: if they mark something, and are no quantities, noise "
-            "makes numbers of them that no input has, so give scale 0 there"
+            f"{what} in the features {shown}: if these are codes or marks instead of quantities, "
+            "noise turns them into numbers that no input has, so give them scale 0"
         )
 
 
-def _apart(distinct: np.ndarray, counts: np.ndarray) -> Optional[float]:
-    """The least or greatest value, if many rows hold it and it lies farther from the others than
-    these lie apart; None if there is none."""
+def _apart(distinct: np.ndarray, counts: np.ndarray) -> float | None:
+    """The least or greatest value, if many rows hold it and its distance from all other values is
+    larger than their range; None if there is none."""
     for at, others in ((0, distinct[1:]), (-1, distinct[:-1])):
         many = counts[at] >= max(3, SHARE * counts.sum())
         if len(others) > 1 and many and abs(distinct[at] - others[at]) > others[-1] - others[0]:
@@ -146,10 +155,12 @@ def _apart(distinct: np.ndarray, counts: np.ndarray) -> Optional[float]:
     return None
 
 
-def check_categorical(model: Any, X: np.ndarray, columns: Any, scale: Any) -> Iterator[str]:
-    """The sentences of suspected_categorical. Raises ValueError as CategoricalFeatures does.
-    Factories are not checked here."""
-    scale = scale_of(scale, X.shape[1:])
+def check_categorical(
+    model: Model, X: np.ndarray, columns: Columns | None, scale: ArrayLike | None
+) -> Iterator[str]:
+    """The texts of suspected_categorical. Raises ValueError as CategoricalFeatures does. Factories
+    are not checked here."""
+    numbers = optional_scale(scale, X.shape[1:])
     if model is not None and not is_factory(model):
-        categorical_features_of(model, columns, scale).check(X)
-    yield from suspected_categorical(X, scale, getattr(columns, "names", None))
+        categorical_features_of(model, columns, numbers).check(X)
+    yield from suspected_categorical(X, numbers, None if columns is None else columns.names)

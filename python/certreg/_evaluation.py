@@ -1,26 +1,33 @@
-"""Inputs of an estimator, and answers to questions about each."""
+"""The part of an Estimator that begins inputs and answers questions about them."""
 
 from __future__ import annotations
 
 import ctypes as C
 import warnings
-from typing import Any, Callable, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Sequence, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _structs as S
-from ._arrays import Shape, array_of, numbers, unnamed
+from ._arguments import integer, member, number
+from ._arrays import array_of, numbers, unnamed
 from ._calls import Callbacks, Handle
+from ._categorical import CategoricalFeatures
+from ._ctypes import f64, i32
 from ._library import lib
 from ._messages import with_column_names
-from .results import Bounds, Certificate, Forecast, Run, refused_certificate
-from ._arguments import integer, member, number
-from ._ctypes import f64, i32
+from ._types import Inputs, Model, Names, Shape
 from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side
 from .denoised import check_sigmas
 from .errors import CertregError, ModelWarning
-from .names import Names
+from .frames import Columns, FrameLayout
 from .questions import Asked, question_of, structs_of
+from .results import Bounds, Certificate, Forecast, Run, refused_certificate
+
+Answers: TypeAlias = Any  # a Certificate for one question, or a list for several
+Values: TypeAlias = Any  # a float, or an array if the question is about a vector
+FlatInput = tuple[np.ndarray, FrameLayout | None]
 
 
 class Evaluator(Handle):
@@ -29,88 +36,121 @@ class Evaluator(Handle):
     shape: Shape
     outputs: int
     _callbacks: Callbacks
-    _model: Any = None
-    _columns: Any = None  # frames.Columns, if inputs are DataFrames
+    _model: Model = None
+    _columns: Columns | None = None  # if inputs are DataFrames
     _names: Names = None  # of the features
-    _categorical: Any = None  # CategoricalFeatures of the model
-    _unchecked = False  # whether the model has to be checked at the next input
+    _categorical: CategoricalFeatures | None = None  # of the model
+    _unchecked = False  # if the model has to be checked at the next input
     _whole = 0  # rows of every call, of a model that takes no fewer
     _unused_noise = 0  # greater than every noise id that was used
 
-    def _noise(self, noise_id: Optional[int]) -> int:
+    def _noise(self, noise_id: int | None) -> int:
         """The noise id of a new input."""
         noise_id = integer(self._unused_noise if noise_id is None else noise_id, "noise_id")
         self._unused_noise = max(self._unused_noise, noise_id + 1)
         return noise_id
 
-    def _input(self, z: Any, what: str = "z") -> Tuple[Any, Any]:
-        """An input as a flat float32 array, and its form if it is a DataFrame. An array (1, *shape)
-        is one input too."""
-        form = None
+    def _input(self, given: Inputs, what: str = "z") -> FlatInput:
+        """An input as a flat float32 array, and the layout of a DataFrame. An array (1, *shape) is
+        one input too."""
+        layout = None
         if self._columns is not None:
-            z, form = self._columns.row(z, what)
+            z, layout = self._columns.row(given, what)
         else:
-            z = np.atleast_1d(unnamed(z, what))
-            z = z[0] if z.shape == (1, *self.shape) else z
-            z = array_of(z, self.shape, np.float32, what)
+            each = np.atleast_1d(unnamed(given, what))
+            each = each[0] if each.shape == (1, *self.shape) else each
+            z = array_of(each, self.shape, np.float32, what)
         if self._categorical:
             self._categorical.check(z)
-        return z, form
+        return z, layout
 
-    def _error(self, status: int, why: Any) -> CertregError:
-        """A failure, in a sentence with the names of the columns."""
+    def _error(self, status: int, why: S.Error) -> CertregError:
+        """A failure, with the names of the columns in its text."""
         error = super()._error(status, why)
         error.args = (with_column_names(str(error), self._names),)
         return error
 
-    def _takes(self, form: Any) -> None:
-        """The next batches are of an input of this form. It is called just before the library
-        begins the input, so that no batch of another one has its form."""
-        if form is not None:
-            self._columns.form.becomes(form)
+    def _set_layout(self, layout: FrameLayout | None) -> None:
+        """Sets the layout of the next batches, just before the library begins the input: batches of
+        another input never have this layout."""
+        if layout is not None and self._columns is not None:
+            self._columns.layout.become(layout)
 
     # ---- one input
-    def begin(self, z: Any, sigma: float, noise_id: Optional[int] = None, level: int = 0) -> None:
-        """Starts a new input and empties the record.
+    def begin(self, z: Inputs, sigma: float, noise_id: int | None = None, level: int = 0) -> None:
+        """Start a new input and empty the record.
 
-        z         the input: finite numbers of shape (inputs,), or of the shape given as inputs; or
-                  a DataFrame of one row, as X.iloc[[0]], if a DataFrame was given as inputs.
-                  They are rounded to float32, and the certificate is about the rounded input
-        sigma     noise level > 0
-        noise_id  noise id of the input. None: one more than the largest that this estimator has
-                  used, beginning with 0. A call that fails may skip one. Give it to repeat an
-                  input or to import its record
-        level     0; or k + 1 for the noise of sigmas[k] in certify_sigmas; or a level from a
-                  Domain on
+        Parameters
+        ----------
+        z : array_like or DataFrame
+            The input: finite numbers of shape (inputs,), or of the shape given as inputs; or a
+            DataFrame of one row, such as ``X.iloc[[0]]``, if the estimator was made with one. It is
+            rounded to float32, and the certificate is about the rounded input.
+        sigma : float
+            Noise level > 0.
+        noise_id : int, optional
+            Noise id of the input; by default one more than the largest that this estimator has
+            used, from 0. A call that fails may skip one. Give it to repeat an input or to import
+            its record.
+        level : int
+            0; or k + 1 for the noise of ``sigmas[k]`` in `certify_sigmas`; or a level from a Domain
+            on.
 
-        Raises ValueError for a wrong shape, TypeError for names that would be ignored, and
-        CertregError for numbers that the library refuses."""
+        Raises
+        ------
+        ValueError, TypeError
+            For a wrong shape, or names that would be ignored.
+        CertregError
+            For numbers that the library refuses."""
         self._begin_flat(self._input(z), sigma, noise_id, level)
 
-    def _begin_flat(
-        self, z: Tuple[Any, Any], sigma: float, noise_id: Optional[int], level: int = 0
-    ) -> None:
+    def _begin_flat(self, z: FlatInput, sigma: float, noise_id: int | None, level: int = 0) -> None:
         """begin with an input as _input returns it."""
         sigma, level = number(sigma, "sigma"), integer(level, "level")
         with self._calls:
             self._begin(z[0].ctypes.data, sigma, self._noise(noise_id), level, z[1])
 
     def info(self) -> Run:
-        """What all certificates of the current input have in common, the seed included."""
+        """Return the facts that all certificates of the current input share, with the seed."""
         out = S.Run()
         self._call("info", C.byref(out))
         return Run._of(out)
 
     # ---- questions
-    def certify(self, *arguments: Any, noise_id: Optional[int] = None) -> Any:
-        """certify(total_samples, *questions) samples until the record has total_samples, pilot
-        included, and answers the questions. With 0 it answers without sampling.
-        certify(z, sigma, total_samples, *questions, noise_id=None) calls begin first.
+    def certify(self, *arguments: object, noise_id: int | None = None) -> Answers:
+        """Certify the current input, or a new one.
 
-        A question may be a number, its tolerance. Returns one Certificate for one question, and a
-        list for several. Raises CertregError if the library refuses the call or sampling fails, an
-        exception of the model as it is, and TypeError or ValueError for wrong arguments."""
-        begins = bool(arguments) and np.ndim(arguments[0]) > 0
+        ``certify(total_samples, *questions)`` samples until the record has `total_samples`, pilot
+        included, and answers the questions. With 0 it answers without sampling.
+        ``certify(z, sigma, total_samples, *questions, noise_id=None)`` calls `begin` first.
+
+        Parameters
+        ----------
+        *arguments
+            See above. A question may be a number, its tolerance.
+        noise_id : int, optional
+            As for `begin`.
+
+        Returns
+        -------
+        Certificate or list of Certificate
+            One certificate for one question, and a list for several questions.
+
+        Raises
+        ------
+        CertregError
+            If the library refuses the call, or sampling fails.
+        TypeError, ValueError
+            For wrong arguments. An exception of the model is passed on.
+
+        Examples
+        --------
+        >>> model = lambda x: x[:, 0] + x[:, 1] * x[:, 2]
+        >>> with certreg.Estimator(model, inputs=3, max_samples=10_000, seed=42) as e:
+        ...     c = e.certify([1, 0.5, -0.25], 0.25, 10_000, 0.5)
+        >>> print(f"{c.prediction:.6f} {c.radius:.6f}")
+        0.870862 0.407213"""
+        begins = bool(arguments) and np.ndim(arguments[0]) > 0  # type: ignore[arg-type]
         if len(arguments) < (3 if begins else 1) or (noise_id is not None and not begins):
             raise TypeError(
                 "certify takes (total_samples, *questions) or "
@@ -118,106 +158,170 @@ class Evaluator(Handle):
             )
         with self._calls:
             if begins:
-                self.begin(arguments[0], arguments[1], noise_id)
-                arguments = arguments[2:]
-            total, questions = integer(arguments[0], "total_samples"), arguments[1:]
-            certificates = self._asked(
-                questions, 1, lambda e, *a: lib.certreg_certify(e, total, *a)
+                z, sigma, *arguments = arguments  # type: ignore[assignment]
+                self.begin(z, sigma, noise_id)  # type: ignore[arg-type]
+            total, *questions = arguments
+            samples = integer(total, "total_samples")
+            certificates = self._certificates(
+                questions, 1, lambda e, *a: int(lib.certreg_certify(e, samples, *a))
             )
         return certificates[0] if len(questions) == 1 else certificates
 
     def certify_outputs(
         self, total_samples: int, *questions: Asked
-    ) -> Tuple[Certificate, list[Certificate]]:
-        """One radius for all outputs together. Every output has one question, alone or within a
-        vector. Returns the combined certificate, and a list with one certificate for each
-        question."""
+    ) -> tuple[Certificate, list[Certificate]]:
+        """Certify one radius for all outputs together.
+
+        Parameters
+        ----------
+        total_samples : int
+            As for `certify`.
+        *questions : Question or float
+            Every output has one question, alone or within a vector.
+
+        Returns
+        -------
+        combined : Certificate
+            The certificate of all outputs.
+        each : list of Certificate
+            A certificate for each question."""
         combined, total = S.Certificate(), integer(total_samples, "total_samples")
 
-        def call(e: Any, *asked: Any) -> int:
-            return int(lib.certreg_certify_outputs(e, total, *asked, C.byref(combined)))
+        def call(e: C.c_void_p, *structs: object) -> int:
+            return int(lib.certreg_certify_outputs(e, total, *structs, C.byref(combined)))
 
-        each = self._asked(questions, 1, call)
+        each = self._certificates(questions, 1, call)
         return Certificate._of(combined), each
 
     def certify_sigmas(
         self,
-        z: Any,
-        sigmas: Any,
+        z: Inputs,
+        sigmas: ArrayLike,
         total_samples: int,
         *questions: Asked,
-        noise_id: Optional[int] = None,
-    ) -> Any:
-        """Certifies one input at several different noise levels > 0. The certificates of one
-        question at all levels hold together: alpha is divided by the number of levels. Returns a
-        list with one certificate for each level, or with one list for each level if there are
-        several questions."""
-        z, form = self._input(z)
-        sigmas = np.ravel(numbers(sigmas, np.float64, "sigmas"))
-        if len(sigmas) >= LEVELS_OF_A_DOMAIN:  # the next one would be noise of Domain.CALIBRATION
-            raise ValueError(f"{len(sigmas)} sigmas; give at most {LEVELS_OF_A_DOMAIN - 1}")
-        check_sigmas(self._model, sigmas.tolist())
+        noise_id: int | None = None,
+    ) -> list[Answers]:
+        """Certify one input at several noise levels.
+
+        The certificates of one question at all levels hold together: alpha is divided by the
+        number of levels.
+
+        Parameters
+        ----------
+        z, noise_id
+            As for `begin`.
+        sigmas : array_like
+            Different noise levels > 0.
+        total_samples : int
+            Samples at each level, pilot included.
+        *questions : Question or float
+            The questions.
+
+        Returns
+        -------
+        list
+            For each level a certificate, or a list of certificates if there are several
+            questions."""
+        flat, layout = self._input(z)
+        levels = np.ravel(numbers(sigmas, np.float64, "sigmas"))
+        if len(levels) >= LEVELS_OF_A_DOMAIN:  # the next one would be noise of Domain.CALIBRATION
+            raise ValueError(f"{len(levels)} sigmas; give at most {LEVELS_OF_A_DOMAIN - 1}")
+        check_sigmas(self._model, levels.tolist())
         total = integer(total_samples, "total_samples")
 
-        if self._unchecked and len(sigmas):
+        if self._unchecked and len(levels):
             with self._calls:
-                self._begin(z.ctypes.data, float(sigmas[0]), 0, 0, form)
+                self._begin(flat.ctypes.data, float(levels[0]), 0, 0, layout)
 
-        def call(e: Any, *asked: Any) -> int:
-            self._takes(form)
-            levels = (z.ctypes.data, sigmas.ctypes.data, len(sigmas))
-            return int(lib.certreg_certify_sigmas(e, *levels, self._noise(noise_id), total, *asked))
+        def call(e: C.c_void_p, *structs: object) -> int:
+            self._set_layout(layout)
+            given = (flat.ctypes.data, levels.ctypes.data, len(levels), self._noise(noise_id))
+            return int(lib.certreg_certify_sigmas(e, *given, total, *structs))
 
-        flat, count = self._asked(questions, len(sigmas), call), len(questions)
-        return flat if count == 1 else [flat[i : i + count] for i in range(0, len(flat), count)]
+        found, count = self._certificates(questions, len(levels), call), len(questions)
+        if count == 1:
+            return list(found)
+        return [found[i : i + count] for i in range(0, len(found), count)]
 
-    def output_bounds(self, total_samples: int, radius: float, *questions: Asked) -> Any:
-        """Bounds the statistic for all shifts shorter than the radius, > 0. Returns certificates as
-        certify does, in which output_lo and output_hi are the bounds."""
+    def output_bounds(self, total_samples: int, radius: float, *questions: Asked) -> Answers:
+        """Bound the statistic for all shifts that are shorter than a radius.
+
+        Parameters
+        ----------
+        total_samples : int
+            As for `certify`.
+        radius : float
+            Radius > 0, in units of the input divided by its scale.
+        *questions : Question or float
+            The questions.
+
+        Returns
+        -------
+        Certificate or list of Certificate
+            As for `certify`; `output_lo` and `output_hi` are the bounds."""
         total, radius = integer(total_samples, "total_samples"), number(radius, "radius")
 
-        def call(e: Any, asked: Any, count: int, out: Any) -> int:
-            return int(lib.certreg_output_bounds(e, total, asked, count, radius, out))
+        def call(e: C.c_void_p, structs: object, count: object, out: object) -> int:
+            return int(lib.certreg_output_bounds(e, total, structs, count, radius, out))
 
-        certificates = self._asked(questions, 1, call)
+        certificates = self._certificates(questions, 1, call)
         return certificates[0] if len(questions) == 1 else certificates
 
-    def _asked(
-        self, questions: Sequence[Asked], times: int, call: Callable[..., int]
+    def _certificates(
+        self, questions: Sequence[object], times: int, call: Callable[..., int]
     ) -> list[Certificate]:
         """Makes a call(estimator, questions, their number, certificates) of the library. Returns
         the certificates, `times` for each question."""
-        asked = structs_of([question_of(q) for q in questions])
+        structs = structs_of([question_of(question) for question in questions])
         if not questions or not times:
             raise ValueError("no question or no noise level is given: give at least one of each")
         times *= len(questions)
         out = (S.Certificate * times)(*[refused_certificate()] * times)
         try:
-            self._called(call, asked, len(questions), out, around=self._callbacks)
+            self._called(call, structs, len(questions), out, around=self._callbacks)
         except CertregError as error:
             error.certificates = [Certificate._of(c) for c in out]
             raise
         return [Certificate._of(c) for c in out]
 
     def _begin(
-        self, address: int, sigma: float, noise_id: int, level: int, form: Any = None
+        self,
+        address: int,
+        sigma: float,
+        noise_id: int,
+        level: int,
+        layout: FrameLayout | None = None,
     ) -> None:
         """begin with the address of an input."""
         check_sigmas(self._model, [sigma])
         self._open()
-        self._takes(form)
+        self._set_layout(layout)
         self._call("begin_level", address, sigma, noise_id, level)
         if self._unchecked:
             self.model_check(self._whole)
 
     def model_check(self, rows: int = 0) -> Dependence:
-        """Looks for outputs that depend on more than their row, which makes certificates false, by
-        19 noisy copies of the input that has begun; none of its samples may be taken yet. Warns
-        if the same rows once more have other outputs (Dependence.CALL): the model is random, or
-        has a state, which then holds these rows. Raises CertregError if an output depends on other
-        rows or their order. It is no proof.
+        """Check that outputs of the model depend on their own row only.
 
-        rows  of the largest call; 0: 4. As many as a batch has: of every call"""
+        Other dependences make certificates false. The check uses 19 noisy copies of the input that
+        has begun, before its first sample. It is no proof.
+
+        Parameters
+        ----------
+        rows : int
+            Rows of the largest call; 0: 4. The number of rows of a batch: rows of every call.
+
+        Returns
+        -------
+        Dependence
+            ``Dependence.NONE``; or ``Dependence.CALL``, with a ModelWarning, if a second call with
+            the same rows gives other outputs: the model is random, or has a state. A state then
+            holds these rows.
+
+        Raises
+        ------
+        CertregError
+            If an output depends on other rows or on their order."""
         found, why = self._model_checked(integer(rows, "rows"))
         if why.status:
             raise why
@@ -226,57 +330,102 @@ class Evaluator(Handle):
             warnings.warn(str(why), ModelWarning, stacklevel=4)
         return found
 
-    def _model_checked(self, rows: int) -> Tuple[Dependence, CertregError]:
-        """What model_check finds, and the sentence about it."""
+    def _model_checked(self, rows: int) -> tuple[Dependence, CertregError]:
+        """The result of model_check, and the text about it."""
         found = i32()
         with self._callbacks:
             status = lib.certreg_model_check(self._open(), rows, C.byref(found))
             why = self._failure(status)
         return Dependence(found.value), why
 
-    def _answer(self, total: int, asked: Any, radius: Optional[float], first: Any) -> None:
+    def _certify_into(
+        self,
+        total: int,
+        questions: "C.Array[S.Question]",
+        radius: float | None,
+        first: S.Certificate,
+    ) -> None:
         """certify, or output_bounds if there is a radius, with structs, which are fast to make.
-        `asked` is an array of questions, and `first` the first of as many certificates."""
-        what = (total, asked, len(asked))
+        `first` is the first certificate of an array with one for each question."""
+        given = (total, questions, len(questions))
         if radius is None:
-            self._called(lib.certreg_certify, *what, C.byref(first), around=self._callbacks)
+            self._called(lib.certreg_certify, *given, C.byref(first), around=self._callbacks)
         else:
             bounds = lib.certreg_output_bounds
-            self._called(bounds, *what, radius, C.byref(first), around=self._callbacks)
+            self._called(bounds, *given, radius, C.byref(first), around=self._callbacks)
 
-    def bounds(self, question: Asked, side: Union[Side, int, str]) -> Bounds:
-        """The bounds that were used for one Side of a question, for example for
-        certificate.limiting_side. They have no constraints if the method abstains."""
+    def bounds(self, question: Asked, side: Side | int | str) -> Bounds:
+        """Return the bounds that were used for one side of a question.
+
+        Parameters
+        ----------
+        question : Question or float
+            A question that the record answers.
+        side : Side, int or str
+            For example `limiting_side` of the certificate.
+
+        Returns
+        -------
+        Bounds
+            Without constraints if the method abstains."""
         out, struct = S.Bounds(), question_of(question)._struct()
         self._call("bounds", C.byref(struct), member(Side, side, "side"), C.byref(out))
         return Bounds._of(out)
 
-    def prediction(self, question: Asked) -> Any:
-        """The prediction that a question is about, from the pilot or as given: a float, or for a
-        vector an array with one number for each of its outputs. The pilot must be complete; no
-        other sample is read."""
-        return self._told("prediction", question)
+    def prediction(self, question: Asked) -> Values:
+        """Return the prediction that a question is about, from the pilot or as given.
 
-    def estimate(self, question: Asked) -> Any:
-        """The statistic of all noisy samples of the record, as a float or array like prediction().
-        This is what a server returns: take an estimator with pilot=NO_PILOT, begin with a new
-        noise_id, sample, and call this with the certified question; with serving it needs exactly
-        serving.samples noisy samples. Beside a certificate it has no guarantee of its own, and it
-        is an evaluation of the record. Target and constraints are not used. Without samples it is
-        the prediction of the question, or nan."""
-        return self._told("estimate", question)
+        Parameters
+        ----------
+        question : Question or float
+            The question. The pilot must be complete; no other sample is read.
 
-    def _told(self, call: str, question: Asked) -> Any:
-        """One number of a question, or as many as its vector has."""
+        Returns
+        -------
+        float or ndarray
+            A number; for a vector an array with a number for each of its outputs."""
+        return self._values("prediction", question)
+
+    def estimate(self, question: Asked) -> Values:
+        """Return the statistic of all noisy samples of the record, which a server returns.
+
+        Make the server's estimator with ``pilot=NO_PILOT``, begin with a new noise id, sample, and
+        call this with the certified question. Beside a certificate it has no guarantee of its own,
+        and it is an evaluation of the record.
+
+        Parameters
+        ----------
+        question : Question or float
+            The question; its target and constraints are not used. With serving it needs exactly
+            ``serving.samples`` noisy samples.
+
+        Returns
+        -------
+        float or ndarray
+            As for `prediction`. Without samples it is the prediction of the question, or nan."""
+        return self._values("estimate", question)
+
+    def _values(self, call: str, question: Asked) -> Values:
+        """One number of a question, or one for each output of its vector."""
         asked = question_of(question)
-        # What exceeds the outputs is refused by the call.
+        # The call itself refuses a question about more outputs than there are.
         count = min(asked.outputs_of(self.outputs), self.outputs)
         out, struct = (f64 * count)(), asked._struct()
         self._call(call, C.byref(struct), out)
         return np.array(out) if asked.is_vector else float(out[0])
 
     def forecast(self, question: Asked) -> Forecast:
-        """Predicts how many samples the target of the question takes. This is not a guarantee."""
+        """Predict the number of samples for the target of a question, without a guarantee.
+
+        Parameters
+        ----------
+        question : Question
+            A question about the median, with a target.
+
+        Returns
+        -------
+        Forecast
+            The least and the expected number of samples."""
         out, struct = S.Forecast(), question_of(question)._struct()
         self._call("forecast", C.byref(struct), C.byref(out))
         return Forecast._of(out)

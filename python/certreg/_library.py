@@ -14,8 +14,8 @@ NAME = f"libcertreg.so.{VERSION_NUMBER // 10000}"
 
 
 def _path() -> str:
-    """CERTREG_LIB if it is set. Otherwise the library inside the package, or in the repository that
-    contains the package, or else the name by which the system finds its own."""
+    """CERTREG_LIB if it is set, else the library inside the package or in the repository around it,
+    else the name of an installed library."""
     here = pathlib.Path(__file__).resolve().parent
     for path in (here / "lib" / NAME, here.parents[1] / "lib" / NAME):
         if path.exists():
@@ -46,5 +46,5 @@ library_path, lib = _opened()  # the file of the library, and its functions
 
 
 def version() -> int:
-    """The version number of the loaded library: 10000 * major + 100 * minor + patch."""
+    """Return the version number of the loaded library: 10000 * major + 100 * minor + patch."""
     return int(lib.certreg_version())

@@ -14,87 +14,59 @@ ref = C.POINTER
 
 class AttackPlan(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "reserved"),
-        (size_t, "max_calls"),
-        (pointer, "memory"),
+        (u32, "struct_size"), (i32, "reserved"), (size_t, "max_calls"), (pointer, "memory"),
         (size_t, "memory_bytes"),
     )
 
 
 class AttackOptions(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "reserved"),
-        (size_t, "calls"),
-        (f64, "alpha"),
-        (u64, "number"),
-        (pointer, "direction"),
+        (u32, "struct_size"), (i32, "reserved"), (size_t, "calls"), (f64, "alpha"),
+        (u64, "number"), (pointer, "direction"),
     )
 
 
 class AttackResult(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "outcome stop side"),
-        (f64, "radius forecast cosine prediction tolerance sigma alpha"),
-        (u64, "calls samples"),
+        (u32, "struct_size"), (i32, "outcome stop side"),
+        (f64, "radius forecast cosine prediction tolerance sigma alpha"), (u64, "calls samples"),
     )
 
 
 class Batch(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "device"),
-        (size_t, "rows inputs columns"),
-        (u64, "first"),
-        (size_t, "used_first used_count"),
-        (pointer, "x y stream"),
+        (u32, "struct_size"), (i32, "device"), (size_t, "rows inputs columns"), (u64, "first"),
+        (size_t, "used_first used_count"), (pointer, "x y stream"),
     )
 
 
 class Certificate(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "status outcome stop"),
+        (u32, "struct_size"), (i32, "status outcome stop"),
         (f64, "radius prediction estimate output_lo output_hi radius_l1 radius_l2"),
-        (f64, "radius_linf sigma tolerance alpha"),
-        (u64, "samples noise_id question"),
-        (i32, "output statistic method center"),
-        (u32, "constraints"),
-        (i32, "limiting_side"),
+        (f64, "radius_linf sigma tolerance alpha"), (u64, "samples noise_id question"),
+        (i32, "output statistic method center"), (u32, "constraints"), (i32, "limiting_side"),
         (u64, "input"),
     )
 
 
 class DenoiserFacts(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "reserved"),
-        (size_t, "inputs components"),
-        (f64, "sigma"),
-        (u64, "rows digest"),
-        (f64, "error"),
+        (u32, "struct_size"), (i32, "reserved"), (size_t, "inputs components"), (f64, "sigma"),
+        (u64, "rows digest"), (f64, "error"),
     )
 
 
 class Error(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "status"),
-        (i64, "sample row"),
-        (i32, "output model_code"),
-        (f64, "value"),
-        (C.c_char * 256, "text"),
+        (u32, "struct_size"), (i32, "status"), (i64, "sample row"), (i32, "output model_code"),
+        (f64, "value"), (C.c_char * 256, "text"),
     )
 
 
 class Calibration(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "score output outputs"),
-        (pointer, "units"),
-        (f64, "sigma"),
+        (u32, "struct_size"), (i32, "score output outputs"), (pointer, "units"), (f64, "sigma"),
         (u64, "seed model samples first_noise last_noise digest count capacity"),
         (pointer, "scores"),
     )
@@ -102,64 +74,46 @@ class Calibration(Struct):
 
 class Coverage(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "reserved"),
-        (f64, "alpha radius"),
-        (u64, "samples"),
-        (f64, "sigma"),
-        (u64, "points calibration_samples"),
+        (u32, "struct_size"), (i32, "reserved"), (f64, "alpha radius"), (u64, "samples"),
+        (f64, "sigma"), (u64, "points calibration_samples"),
     )
 
 
 class Rule(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "reserved"),
-        (f64, "alpha radius threshold"),
+        (u32, "struct_size"), (i32, "reserved"), (f64, "alpha radius threshold"),
         (u64, "samples sample_rank calibration least_points"),
     )
 
 
 class Interval(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "output"),
-        (f64, "lo hi period alpha radius threshold"),
+        (u32, "struct_size"), (i32, "output"), (f64, "lo hi period alpha radius threshold"),
         (u64, "pieces samples failed"),
     )
 
 
 class Target(Struct):
     _fields_ = fields(
-        (u32, "struct_size look_count"),
-        (f64, "radius"),
-        (ref(u64), "looks"),
+        (u32, "struct_size look_count"), (f64, "radius"), (ref(u64), "looks"),
     )
 
 
 class Serving(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "pairs"),
-        (size_t, "samples"),
-        (f64, "failure_rate trim core"),
+        (u32, "struct_size"), (i32, "pairs"), (size_t, "samples"), (f64, "failure_rate trim core"),
     )
 
 
 class Forecast(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "reserved"),
-        (u64, "least_samples"),
-        (f64, "expected_samples"),
+        (u32, "struct_size"), (i32, "reserved"), (u64, "least_samples"), (f64, "expected_samples"),
     )
 
 
 class Run(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "reserved"),
-        (u64, "seed noise_id level samples pilot batch"),
+        (u32, "struct_size"), (i32, "reserved"), (u64, "seed noise_id level samples pilot batch"),
         (f64, "sigma model_seconds library_seconds"),
     )
 
@@ -168,64 +122,49 @@ class Bounds(Struct):
     _fields_ = fields(
         (u32, "struct_size constraints"),
         (f64, "sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi range_lo range_hi"),
-        (f64, "alpha"),
-        (u64, "samples"),
-        (f64, "moment_center moment_hi"),
+        (f64, "alpha"), (u64, "samples"), (f64, "moment_center moment_hi"),
     )
 
 
 class SolverPlan(Struct):
     _fields_ = fields(
-        (u32, "struct_size max_evaluations"),
-        (pointer, "memory"),
-        (size_t, "memory_bytes"),
+        (u32, "struct_size max_evaluations"), (pointer, "memory"), (size_t, "memory_bytes"),
     )
 
 
 class MeanChange(Struct):
     _fields_ = fields(
-        (u32, "struct_size constraints"),
-        (f64, "drop rise mean_least mean_greatest"),
+        (u32, "struct_size constraints"), (f64, "drop rise mean_least mean_greatest"),
     )
 
 
 class SolveInfo(Struct):
     _fields_ = fields(
-        (u32, "struct_size evaluations"),
-        (u64, "points"),
-        (u32, "loose refinements fallbacks reserved"),
-        (f64, "seconds"),
+        (u32, "struct_size evaluations"), (u64, "points"),
+        (u32, "loose refinements fallbacks reserved"), (f64, "seconds"),
     )
 
 
 class BisectionPlan(Struct):
     _fields_ = fields(
-        (u32, "struct_size max_evaluations"),
-        (f64, "accuracy cap"),
-        (pointer, "memory"),
+        (u32, "struct_size max_evaluations"), (f64, "accuracy cap"), (pointer, "memory"),
         (size_t, "memory_bytes"),
     )
 
 
 class Radius(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "outcome"),
-        (f64, "radius"),
-        (i32, "limiting_side reserved"),
+        (u32, "struct_size"), (i32, "outcome"), (f64, "radius"), (i32, "limiting_side reserved"),
         (size_t, "limiting"),
     )
 
 
 class WorstFunction(Struct):
     _fields_ = fields(
-        (u32, "struct_size constraints"),
-        (i32, "side"),
-        (u32, "region_count"),
+        (u32, "struct_size constraints"), (i32, "side"), (u32, "region_count"),
         (f64, "radius change bound mean variance gradient by_variance by_mean by_gradient"),
         (f64, "offset slope rest tilt range_lo range_hi"),
-        (f64 * (MOST_REGIONS - 1), "breakpoints"),
-        (i32 * (MOST_REGIONS + 1), "regions"),
+        (f64 * (MOST_REGIONS - 1), "breakpoints"), (i32 * (MOST_REGIONS + 1), "regions"),
     )
 
 
@@ -240,55 +179,32 @@ READ = C.CFUNCTYPE(C.c_int, pointer, u64, size_t, pointer)
 
 class Model(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "reserved"),
-        (EVAL, "eval"),
-        (pointer, "user"),
-        (size_t, "inputs outputs batch"),
-        (pointer, "scale kind lo hi"),
+        (u32, "struct_size"), (i32, "reserved"), (EVAL, "eval"), (pointer, "user"),
+        (size_t, "inputs outputs batch"), (pointer, "scale kind lo hi"),
     )
 
 
 class Plan(Struct):
     _fields_ = fields(
-        (u32, "struct_size constraints"),
-        (u64, "seed"),
-        (size_t, "max_samples pilot blocks"),
-        (PROGRESS, "progress"),
-        (pointer, "progress_user memory"),
-        (size_t, "memory_bytes"),
+        (u32, "struct_size constraints"), (u64, "seed"), (size_t, "max_samples pilot blocks"),
+        (PROGRESS, "progress"), (pointer, "progress_user memory"), (size_t, "memory_bytes"),
         (u32, "flags reserved"),
     )
 
 
 class Question(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "output"),
-        (f64, "tolerance alpha"),
-        (i32, "statistic method"),
-        (f64, "huber_width"),
-        (i32, "center"),
-        (u32, "constraints"),
-        (u64, "bonferroni"),
-        (ref(f64), "prediction"),
-        (ref(Target), "target"),
-        (ref(Serving), "serving"),
+        (u32, "struct_size"), (i32, "output"), (f64, "tolerance alpha"), (i32, "statistic method"),
+        (f64, "huber_width"), (i32, "center"), (u32, "constraints"), (u64, "bonferroni"),
+        (ref(f64), "prediction"), (ref(Target), "target"), (ref(Serving), "serving"),
         (size_t, "prediction_count output_count"),
     )
 
 
 class DenoiserPlan(Struct):
     _fields_ = fields(
-        (u32, "struct_size"),
-        (i32, "reserved"),
-        (size_t, "inputs"),
-        (u64, "rows"),
-        (READ, "read"),
-        (pointer, "user"),
-        (f64, "sigma"),
-        (pointer, "scale"),
-        (size_t, "components"),
+        (u32, "struct_size"), (i32, "reserved"), (size_t, "inputs"), (u64, "rows"), (READ, "read"),
+        (pointer, "user"), (f64, "sigma"), (pointer, "scale"), (size_t, "components"),
     )
 
 

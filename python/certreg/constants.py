@@ -36,7 +36,7 @@ DENOISER_PASSES = 7  # how often the examples of a denoiser are read
 
 
 class Named(enum.IntEnum):
-    """An enumeration whose members print as the names that arguments take."""
+    """An enumeration with members that print as the names that arguments take."""
 
     def __str__(self) -> str:
         return self.name.lower()
@@ -47,34 +47,22 @@ class Named(enum.IntEnum):
 class Status(Named):
     """Kinds of failures.
 
-    Attributes
-    ----------
-    OK
-        No failure.
-    INVALID
-        An argument is wrong; the text names it.
-    NO_MEMORY, SMALL_MEMORY
-        An allocation failed, or a buffer is too small.
-    MODEL_FAILED
-        The model failed, or :meth:`Estimator.model_check` refuses it.
-    NOT_FINITE
-        An output is NaN or infinite.
-    OUT_OF_RANGE
-        An output is outside of its declared range.
-    INFEASIBLE
-        No function has these bounds.
-    WRONG_STATE
-        The record does not answer this call, for lack of samples or after an earlier answer.
-    NO_BACKEND, NO_DEVICE, DEVICE_FAILED
-        A module is missing, there is no such device, or it failed.
-    VERSION, CORRUPT, MISMATCH
-        The data come from another version, are damaged, or belong to other arguments.
-    TOO_MANY
-        A sample index is at least `max_samples`.
-    CANCELLED, DEADLINE
-        The caller, or the deadline, stopped sampling.
-    BUSY
-        Another call is running on the object."""
+    - OK: no failure.
+    - INVALID: an argument is wrong; the text names it.
+    - NO_MEMORY, SMALL_MEMORY: an allocation failed, or a buffer is too small.
+    - MODEL_FAILED: the model failed, or :meth:`Estimator.model_check` refuses it.
+    - NOT_FINITE: an output is NaN or infinite.
+    - OUT_OF_RANGE: an output is outside of its declared range.
+    - INFEASIBLE: no function has these bounds.
+    - WRONG_STATE: the record does not answer this call, for lack of samples or after an earlier
+      answer.
+    - NO_BACKEND, NO_DEVICE, DEVICE_FAILED: a module is missing, there is no such device, or it
+      failed.
+    - VERSION, CORRUPT, MISMATCH: the data come from another version, are damaged, or belong to
+      other arguments.
+    - TOO_MANY: a sample index is at least `max_samples`.
+    - CANCELLED, DEADLINE: the caller, or the deadline, stopped sampling.
+    - BUSY: another call is running on the object."""
 
     OK = 0
     INVALID = 1
@@ -100,14 +88,9 @@ class Status(Named):
 class Output(Named):
     """Kinds of outputs.
 
-    Attributes
-    ----------
-    REAL
-        A number.
-    ANGLE
-        A number that is wrapped into the turn from `lo` to `hi`, by default from -pi to pi.
-    ANGLE_PAIR
-        Two columns (cos, sin), up to a positive factor, recorded as the angle."""
+    - REAL: a number.
+    - ANGLE: a number that is wrapped into the turn from `lo` to `hi`, by default from -pi to pi.
+    - ANGLE_PAIR: two columns (cos, sin), up to a positive factor, recorded as the angle."""
 
     REAL = 0
     ANGLE = 1
@@ -117,17 +100,11 @@ class Output(Named):
 class Constraint(enum.IntFlag):
     """Constraints: the bounds that are known of a function under the noise (theory 2).
 
-    Attributes
-    ----------
-    MEAN, VARIANCE
-        The mean and the variance of the function.
-    GRADIENT
-        sigma times the norm of the scaled gradient of the mean.
-    RANGE
-        Limits of the values.
-    MOMENT, LAW
-        A moment about a fixed point, and the whole distribution. The library adds them itself:
-        never name them."""
+    - MEAN, VARIANCE: the mean and the variance of the function.
+    - GRADIENT: sigma times the norm of the scaled gradient of the mean.
+    - RANGE: limits of the values.
+    - MOMENT, LAW: a moment about a fixed point, and the whole distribution. The library adds them
+      itself: never name them."""
 
     MEAN = 1
     VARIANCE = 2
@@ -138,18 +115,12 @@ class Constraint(enum.IntFlag):
 
 
 class Constraints(Named):
-    """Sets of constraints. The letters are those of Zhang and Frank.
+    """Sets of constraints, with the letters of Zhang and Frank.
 
-    Attributes
-    ----------
-    C
-        The variance.
-    CG
-        Variance and gradient.
-    ECM
-        Mean, variance and range, the default.
-    ECGM
-        Mean, variance, range and gradient."""
+    - C: the variance.
+    - CG: variance and gradient.
+    - ECM: mean, variance and range, the default.
+    - ECGM: mean, variance, range and gradient."""
 
     C = 2
     CG = 6
@@ -160,20 +131,12 @@ class Constraints(Named):
 class Statistic(Named):
     """The statistic of the noisy outputs that is certified (theory 1.1, 7.1).
 
-    Attributes
-    ----------
-    MEDIAN
-        The median, the default.
-    HUBER
-        The Huber location, which needs `huber_width`.
-    MEAN
-        The mean, which needs the limits `lo` and `hi` of the outputs.
-    CIRCULAR_MEAN
-        The mean direction of angles.
-    TRIMMED_MEAN, BALL_CENTER
-        Statistics of published methods, for ``method="baseline"`` (theory 9).
-    PROJECTION_MEDIAN
-        A median of vectors (theory 7.3)."""
+    - MEDIAN: the median, the default.
+    - HUBER: the Huber location, which needs `huber_width`.
+    - MEAN: the mean, which needs the limits `lo` and `hi` of the outputs.
+    - CIRCULAR_MEAN: the mean direction of angles.
+    - TRIMMED_MEAN, BALL_CENTER: for ``method="baseline"``, of published methods (theory 9).
+    - PROJECTION_MEDIAN: a median of vectors (theory 7.3)."""
 
     MEDIAN = 0
     HUBER = 1
@@ -185,20 +148,13 @@ class Statistic(Named):
 
 
 class Method(Named):
-    """How bounds are computed from samples (theory 5.1, 6).
+    """Methods that compute bounds from samples (theory 5.1, 6); FINITE is the default.
 
-    Attributes
-    ----------
-    FINITE
-        Valid at a number of samples that was fixed beforehand, for all distributions: the default.
-    ASYMPTOTIC
-        Normal approximations, not valid if there are rare extreme values.
-    PAPER
-        The intervals of Zhang and Frank, for comparison.
-    ANYTIME
-        Valid at all numbers of samples together.
-    BASELINE
-        The published certificate of the statistic, for comparison (theory 9)."""
+    - FINITE: valid for all distributions, at a number of samples that was fixed beforehand.
+    - ASYMPTOTIC: normal approximations, not valid if there are rare extreme values.
+    - PAPER: the intervals of Zhang and Frank, for comparison.
+    - ANYTIME: valid at all numbers of samples together.
+    - BASELINE: the published certificate of the statistic, for comparison (theory 9)."""
 
     FINITE = 0
     ASYMPTOTIC = 1
@@ -210,14 +166,10 @@ class Method(Named):
 class Center(Named):
     """The value from which the tolerance is measured.
 
-    Attributes
-    ----------
-    PREDICTION
-        The prediction, the default.
-    TRUE_MEAN
-        The true mean, which is unknown.
-    SAMPLE_MEDIAN
-        The median of all samples: median smoothing as its authors coded it, a weaker promise."""
+    - PREDICTION: the prediction, the default.
+    - TRUE_MEAN: the true mean, which is unknown.
+    - SAMPLE_MEDIAN: the median of all samples: median smoothing as its authors coded it, a weaker
+      promise."""
 
     PREDICTION = 0
     TRUE_MEAN = 1
@@ -227,12 +179,8 @@ class Center(Named):
 class Side(Named):
     """The condition that limits a radius.
 
-    Attributes
-    ----------
-    LOWER, UPPER
-        The statistic could leave the tolerance downwards, or upwards.
-    NEAR_LOWER, NEAR_UPPER
-        The conditions that keep a circular mean near the prediction (theory 7)."""
+    - LOWER, UPPER: the statistic could leave the tolerance downwards, or upwards.
+    - NEAR_LOWER, NEAR_UPPER: conditions for a circular mean near the prediction (theory 7)."""
 
     NEAR_LOWER = -2
     LOWER = -1
@@ -243,18 +191,11 @@ class Side(Named):
 class Dependence(Named):
     """The reason why an output of a model changes although its row does not.
 
-    Attributes
-    ----------
-    NONE
-        No change was found.
-    CALL
-        A second call with the same rows: the model is random, or has a state.
-    ORDER
-        The order of the rows.
-    OTHERS
-        The values of other rows.
-    COUNT
-        The number of rows."""
+    - NONE: no change was found.
+    - CALL: a second call with the same rows: the model is random, or has a state.
+    - ORDER: the order of the rows.
+    - OTHERS: the values of other rows.
+    - COUNT: the number of rows."""
 
     NONE = 0
     CALL = 1
@@ -264,17 +205,12 @@ class Dependence(Named):
 
 
 class Score(Named):
-    """How far outputs are from their truths, for prediction intervals (theory 12.4).
+    """Distances of outputs from their truths, for prediction intervals (theory 12.4).
 
-    Attributes
-    ----------
-    NORM
-        The 2-norm of the distances.
-    LARGEST
-        The largest distance.
-    QUANTILES
-        Two outputs estimate a lower and an upper quantile of one truth. The score is the larger of
-        lower - truth and truth - upper."""
+    - NORM: the 2-norm of the distances.
+    - LARGEST: the largest distance.
+    - QUANTILES: two outputs estimate a lower and an upper quantile of one truth. The score is the
+      larger of lower - truth and truth - upper."""
 
     NORM = 0
     LARGEST = 1
@@ -284,12 +220,8 @@ class Score(Named):
 class Region(Named):
     """The values of a worst function between two breakpoints.
 
-    Attributes
-    ----------
-    LO, HI
-        The lower or upper end of the range.
-    BETWEEN
-        The curve between them."""
+    - LO, HI: the lower or upper end of the range.
+    - BETWEEN: the curve between them."""
 
     LO = -1
     BETWEEN = 0
@@ -299,14 +231,9 @@ class Region(Named):
 class Outcome(Named):
     """The outcome of a certificate. None of them is a failure.
 
-    Attributes
-    ----------
-    ABSTAINED
-        Nothing is proved, and the radius is 0.
-    CERTIFIED
-        The radius, or the output bounds, are proved.
-    CAPPED
-        The radius is 10 sigma, at which the search ends."""
+    - ABSTAINED: nothing is proved, and the radius is 0.
+    - CERTIFIED: the radius, or the output bounds, are proved.
+    - CAPPED: the radius is 10 sigma, at which the search ends."""
 
     ABSTAINED = 0
     CERTIFIED = 1
@@ -316,12 +243,8 @@ class Outcome(Named):
 class Attack(Named):
     """The outcome of an attack.
 
-    Attributes
-    ----------
-    NOT_BROKEN
-        Nothing was proved.
-    BROKEN
-        A shift is proved to break the tolerance."""
+    - NOT_BROKEN: nothing was proved.
+    - BROKEN: a shift is proved to break the tolerance."""
 
     NOT_BROKEN = 0
     BROKEN = 1
@@ -330,18 +253,11 @@ class Attack(Named):
 class Stop(Named):
     """Why sampling stopped.
 
-    Attributes
-    ----------
-    ALL
-        All samples were taken; a target may be undecided.
-    TARGET
-        Every target is decided, and at least one is proved.
-    HOPELESS
-        No target can be proved by further samples.
-    DEADLINE
-        The deadline stopped sampling, or this answer, which then claims nothing.
-    CANCELLED
-        The caller cancelled the call."""
+    - ALL: all samples were taken; a target may be undecided.
+    - TARGET: every target is decided, and at least one is proved.
+    - HOPELESS: no target can be proved by further samples.
+    - DEADLINE: the deadline stopped sampling, or this answer, which then claims nothing.
+    - CANCELLED: the caller cancelled the call."""
 
     ALL = 0
     TARGET = 1
@@ -353,19 +269,13 @@ class Stop(Named):
 class Domain(Named):
     """Purposes of noise; the value is the first level of each purpose.
 
-    Two domains never share noise, for any seed and noise id. So no certificate uses noise by which
-    sigma, a scale or an attack was found.
+    Two domains never share noise, for any seed and noise id. So no certificate uses noise that has
+    chosen sigma, a scale or an attack.
 
-    Attributes
-    ----------
-    CERTIFY
-        Certificates.
-    CALIBRATION
-        The choice of sigma or of a scale.
-    ATTACK
-        Attacks.
-    INTERVALS
-        The calibration of :class:`Calibrated`, and nothing else."""
+    - CERTIFY: certificates.
+    - CALIBRATION: the choice of sigma or of a scale.
+    - ATTACK: attacks.
+    - INTERVALS: the calibration of :class:`Calibrated`, and nothing else."""
 
     CERTIFY = 0
     CALIBRATION = 1 << 18

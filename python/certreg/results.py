@@ -1,4 +1,4 @@
-"""Certificates and other results of the library."""
+"""Certificates and other results of single calls of the library."""
 
 from __future__ import annotations
 
@@ -7,56 +7,83 @@ import dataclasses
 import functools
 import json
 import math
-from typing import Any, Container, Optional, Sequence, Type, TypeVar
+from typing import Any, Container, Sequence, TypeAlias, TypeVar, Union, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _structs as S
-from ._arrays import array_of, numbers, scale_of, unnamed
+from ._arguments import enum_value, field_names, instance, integer, listed
+from ._arrays import array_of, numbers, optional_scale, unnamed
+from ._ctypes import Struct, f64, size_t, u64
 from ._library import lib
 from ._tables import HtmlTable
-from ._arguments import enum_value, field_names, instance, integer, listed
-from ._ctypes import f64, size_t, u64
 from .constants import JSON_SEED, Center, Constraint, Method, Outcome, Region, Side, Statistic
 from .constants import Status, Stop
 from .errors import check
 from .questions import Asked, question_of
 
 Result = TypeVar("Result", bound="_Result")
+Json: TypeAlias = "Union[None, float, str, list[Json], dict[str, Json]]"
 
 
 class _Result:
-    """A dataclass that has fields of a struct, with the same names."""
+    """The base of dataclasses with the fields of a struct, under the same names."""
 
     @classmethod
-    def _of(cls: Type[Result], struct: Any) -> Result:
+    def _of(cls: type[Result], struct: Struct) -> Result:
         names = field_names(cls)  # type: ignore[arg-type]
         return cls(**{name: enum_value(name, getattr(struct, name)) for name in names})
 
-    def _struct(self) -> Any:
-        given: Any = self
-        return getattr(S, type(self).__name__)(**dataclasses.asdict(given))
+    def _struct(self) -> Struct:
+        fields = dataclasses.asdict(cast(Any, self))
+        return cast(Struct, getattr(S, type(self).__name__)(**fields))
 
 
 @dataclasses.dataclass(frozen=True)
 class Certificate(_Result, HtmlTable):
-    """|T(z + delta) - prediction| < tolerance for every delta with ||delta / scale|| < radius.
+    """A prediction, and the radius within which the smoothed prediction stays near it.
 
-    T(z) is the smoothed prediction at the input z. Where nothing is proved, the radius is 0 and the
+    ``|T(z + delta) - prediction| < tolerance`` for every delta with ``||delta / scale|| < radius``.
+    T(z) is the smoothed prediction at the input z. If nothing is proved, the radius is 0 and the
     output bounds are infinite. Unless the status is OK, prediction, estimate, tolerance and alpha
     are NaN.
 
-    radius                 in units of the input divided by its scale
-    estimate               T(z) as computed from all samples, without a guarantee
-    output_lo, output_hi   T(z + delta) stays between them for every delta within the radius
-    radius_l1, radius_l2, radius_linf   radii of the largest balls of these norms inside the
-                           certified ellipsoid, in units of the input
-    samples                in the record, pilot included
-    noise_id               noise id of the input
-    question               question_digest of the question
-    input                  digest of z and the scale, by which `moved` knows them
-
-    The other fields are those of certreg_certificate."""
+    Attributes
+    ----------
+    status : Status
+        OK, or the failure of this question.
+    outcome : Outcome
+        Certified, abstained or capped.
+    stop : Stop
+        Why sampling stopped.
+    radius : float
+        The radius, in units of the input divided by its scale.
+    prediction : float
+        The value on which the guarantee is centered; NaN for a vector.
+    estimate : float
+        T(z) as computed from all samples, without a guarantee; NaN for a vector.
+    output_lo, output_hi : float
+        T(z + delta) stays between them for every delta within the radius.
+    radius_l1, radius_l2, radius_linf : float
+        Radii of the largest balls of these norms inside the certified ellipsoid, in units of the
+        input.
+    sigma, tolerance, alpha : float
+        The noise level, the tolerance, and alpha after all divisions.
+    samples : int
+        Samples in the record, pilot included.
+    noise_id : int
+        Noise id of the input.
+    question : int
+        question_digest of the question.
+    output : int
+        Index of the output.
+    statistic, method, center, constraints : Statistic, Method, Center, Constraint
+        From the question, with the constraints that were used.
+    limiting_side : Side
+        The condition that limits the radius; 0 if there is none.
+    input : int
+        Digest of z and the scale, for `moved`."""
 
     status: Status
     outcome: Outcome
@@ -85,37 +112,63 @@ class Certificate(_Result, HtmlTable):
 
     @property
     def certified(self) -> bool:
-        """Whether the radius is positive."""
+        """True if the radius is positive."""
         return self.radius > 0
 
-    def moved(self, z: Any, to: Any, scale: Any = None) -> Certificate:
-        """The certificate at an input `to` near z, without a call of the model: its radius is
-        shorter by the norm of (to - z) / scale, and 0 where nothing is left. This is part of the
-        same promise: no alpha is added, whatever `to` is chosen by. Serving near `to` still needs
-        fresh noise.
+    def moved(self, z: ArrayLike, to: ArrayLike, scale: ArrayLike | None = None) -> Certificate:
+        """Move the certificate to an input near z, without a call of the model.
 
-        z      the input that the certificate is about
-        to     an input of the same shape, equal to z where the scale is 0
-        scale  of the Estimator or of certify_rows; None: 1
+        The radius becomes shorter by the norm of (to - z) / scale, and 0 if nothing is left. This
+        is part of the same promise: it costs no alpha for any choice of `to`. Serving near `to`
+        still needs fresh noise. Inputs and scale are rounded to float32 as by the Estimator.
 
-        They are rounded to float32 as the Estimator rounds them. Raises TypeError or ValueError for
-        wrong shapes, and CertregError with the status MISMATCH if z or scale is not that of the
-        certificate, and INVALID for other inputs or certificates that cannot be moved, such as one
-        about the true mean."""
-        z, to = np.atleast_1d(unnamed(z, "z")), np.atleast_1d(unnamed(to, "to"))
-        kept = [array_of(part, z.shape, np.float32, name) for part, name in ((z, "z"), (to, "to"))]
-        scales = scale_of(scale, z.shape)
+        Parameters
+        ----------
+        z : array_like
+            The input that the certificate is about.
+        to : array_like
+            An input of the same shape, equal to z for features of scale 0.
+        scale : array_like, optional
+            Scale of the Estimator or of certify_rows; by default 1.
+
+        Returns
+        -------
+        Certificate
+            A certificate about `to`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For wrong shapes.
+        CertregError
+            With the status MISMATCH if z or scale is not the certificate's; with the status INVALID
+            for other inputs, and for certificates that cannot be moved, such as one about the true
+            mean."""
+        first, last = np.atleast_1d(unnamed(z, "z")), np.atleast_1d(unnamed(to, "to"))
+        scales = optional_scale(scale, first.shape)
+        named = ((first, "z"), (last, "to"))
+        ends = [array_of(end, first.shape, np.float32, name) for end, name in named]
         out, why = S.Certificate(), S.Error()
-        at = [None if part is None else part.ctypes for part in (scales, *kept)]
-        struct = C.byref(self._struct())
-        check(lib.certreg_move_certificate(struct, z.size, *at, C.byref(out), C.byref(why)), why)
+        given = [None if part is None else part.ctypes for part in (scales, *ends)]
+        struct, results = C.byref(self._struct()), (C.byref(out), C.byref(why))
+        check(lib.certreg_move_certificate(struct, first.size, *given, *results), why)
         return self._of(out)
 
 
 @dataclasses.dataclass(frozen=True)
 class Run(_Result):
-    """What all certificates of one input have in common; the fields are those of certreg_run. The
-    repr leaves out the seed, which is a secret."""
+    """Facts that all certificates of one input share. The repr leaves out the seed, a secret.
+
+    Attributes
+    ----------
+    seed, noise_id, level : int
+        They determine the noise.
+    samples, pilot, batch : int
+        Samples in the record, samples of the pilot, and rows of one call.
+    sigma : float
+        The noise level.
+    model_seconds, library_seconds : float
+        Time since the input began, in the model and in the library."""
 
     seed: int = dataclasses.field(repr=False)
     noise_id: int
@@ -130,10 +183,14 @@ class Run(_Result):
 
 @dataclasses.dataclass(frozen=True)
 class Forecast(_Result):
-    """How many samples a target is expected to take, pilot included.
+    """The number of samples for a target, pilot included.
 
-    least_samples     smallest number of samples that can prove it; 0: more than max_samples
-    expected_samples  expected number, if outputs stay as they are in the record; can be infinite"""
+    Attributes
+    ----------
+    least_samples : int
+        The smallest number of samples that can prove it; 0: more than `max_samples`.
+    expected_samples : float
+        The expected number, if outputs keep the distribution of the record; it can be infinite."""
 
     least_samples: int
     expected_samples: float
@@ -141,21 +198,47 @@ class Forecast(_Result):
 
 @dataclasses.dataclass(frozen=True)
 class Bounds:
-    """Bounds of a scalar function under the noise: by an estimator or filled in by hand. The fields
-    are those of certreg_bounds. None means that a bound is not known."""
+    """Bounds of a scalar function under the noise, from an estimator or filled in by hand.
+
+    None means that a bound is not known.
+
+    Parameters
+    ----------
+    sigma : float
+        The noise level.
+    mean_lo, mean_hi : float, optional
+        Bounds of the mean.
+    variance_hi : float, optional
+        Upper bound of the variance.
+    gradient_lo, gradient_hi : float, optional
+        Bounds of sigma times the norm of the scaled gradient of the mean.
+    range_lo, range_hi : float, optional
+        Limits of the values.
+    alpha : float
+        Probability that the bounds are false; 0 by hand.
+    samples : int
+        Samples behind the bounds; 0 by hand.
+    moment_center, moment_hi : float, optional
+        A point, and an upper bound of the second moment about it.
+
+    Examples
+    --------
+    >>> bounds = certreg.Bounds(0.25, mean_lo=0.9, mean_hi=1, range_lo=0, range_hi=1)
+    >>> certreg.Solver().worst_case(bounds, 0.1).mean_least > 0.8
+    True"""
 
     sigma: float
-    mean_lo: Optional[float] = None
-    mean_hi: Optional[float] = None
-    variance_hi: Optional[float] = None
-    gradient_lo: Optional[float] = None
-    gradient_hi: Optional[float] = None
-    range_lo: Optional[float] = None
-    range_hi: Optional[float] = None
+    mean_lo: float | None = None
+    mean_hi: float | None = None
+    variance_hi: float | None = None
+    gradient_lo: float | None = None
+    gradient_hi: float | None = None
+    range_lo: float | None = None
+    range_hi: float | None = None
     alpha: float = 0.0
     samples: int = 0
-    moment_center: Optional[float] = None
-    moment_hi: Optional[float] = None
+    moment_center: float | None = None
+    moment_hi: float | None = None
 
     _FIELDS = {
         Constraint.MEAN: ("mean_lo", "mean_hi"),
@@ -167,8 +250,8 @@ class Bounds:
 
     @property
     def constraints(self) -> Constraint:
-        """The constraints whose bounds are known. Raises ValueError if one of two bounds that
-        belong together is missing."""
+        """The constraints with known bounds. Raises ValueError if one of two bounds that belong
+        together is missing."""
         held = Constraint(0)
         for constraint, names in self._FIELDS.items():
             given = [getattr(self, name) is not None for name in names]
@@ -181,12 +264,12 @@ class Bounds:
             held |= constraint if all(given) else Constraint(0)
         return held
 
-    def _struct(self) -> Any:
+    def _struct(self) -> S.Bounds:
         given = {k: v for k, v in dataclasses.asdict(self).items() if v is not None}
         return S.Bounds(constraints=self.constraints, **given)
 
     @classmethod
-    def _of(cls, struct: Any) -> "Bounds":
+    def _of(cls, struct: S.Bounds) -> "Bounds":
         known = {name: getattr(struct, name) for name in ("sigma", "alpha", "samples")}
         for constraint, names in cls._FIELDS.items():
             if struct.constraints & constraint:
@@ -196,8 +279,16 @@ class Bounds:
 
 @dataclasses.dataclass(frozen=True)
 class MeanChange(_Result):
-    """How far a mean can fall (drop) and grow (rise) within a radius, in units of the function, and
-    the least and greatest mean that are possible there."""
+    """Bounds of the change of a mean within a radius.
+
+    Attributes
+    ----------
+    constraints : Constraint
+        The constraints that were used.
+    drop, rise : float
+        The mean falls by at most `drop`, and grows by at most `rise`, in units of the function.
+    mean_least, mean_greatest : float
+        The least and the greatest mean that are possible within the radius."""
 
     constraints: Constraint
     drop: float
@@ -208,15 +299,32 @@ class MeanChange(_Result):
 
 @dataclasses.dataclass(frozen=True)
 class WorstFunction(_Result):
-    """A worst function: the one whose mean changes most within a radius, as a function of t, the
-    component of the noise along the shift.
+    """A worst function: its mean changes most within a radius.
 
-    change       of its mean within the radius
-    bound        no function with these constraints changes by more
-    breakpoints  values of t at which it passes from one region to the next
-    regions      what it does in each of them, one more than breakpoints
+    It is a function of t, the component of the noise along the shift.
 
-    The other fields are those of certreg_worst_function."""
+    Attributes
+    ----------
+    constraints : Constraint
+        The constraints that were used.
+    side : Side
+        LOWER: the mean drops; UPPER: it rises.
+    radius, change : float
+        The radius, and the change of the mean within it.
+    bound : float
+        No function with these constraints changes by more.
+    mean, variance, gradient : float
+        Mean, variance and E[u t] of the function u.
+    by_variance, by_mean, by_gradient : float
+        The multipliers lambda, nu and mu of theory 3.6.
+    offset, slope, rest, tilt : float
+        The curve between the ends of the range (theory 3.6).
+    range_lo, range_hi : float
+        The ends of the range; infinite if no range is used.
+    breakpoints : tuple of float
+        Values of t between two regions.
+    regions : tuple of Region
+        The values in each region, one more than breakpoints."""
 
     constraints: Constraint
     side: Side
@@ -239,7 +347,7 @@ class WorstFunction(_Result):
     regions: tuple[Region, ...]
 
     @classmethod
-    def _of(cls, struct: Any) -> "WorstFunction":
+    def _of(cls, struct: Struct) -> "WorstFunction":
         count = struct.region_count
         return dataclasses.replace(
             super()._of(struct),
@@ -247,16 +355,21 @@ class WorstFunction(_Result):
             regions=tuple(Region(region) for region in struct.regions[:count]),
         )
 
-    def values(self, t: Any) -> Any:
-        """The values at t, an array of finite numbers of any shape, or one number. At the shifted
-        input, t has the mean radius / sigma instead of 0."""
+    def values(self, t: ArrayLike) -> Any:
+        """Return values of the function, in the shape of t.
+
+        Parameters
+        ----------
+        t : array_like
+            Finite numbers of any shape. At the shifted input, t has the mean radius / sigma instead
+            of 0."""
         given = np.ascontiguousarray(numbers(t, np.float64, "t"))
         out = np.empty_like(given)
         struct = C.byref(self._struct())
         check(lib.certreg_worst_function_values(struct, out.size, given.ctypes, out.ctypes))
         return out.reshape(np.shape(t))[()]
 
-    def _struct(self) -> Any:
+    def _struct(self) -> S.WorstFunction:
         fields = dataclasses.asdict(self)
         for name in ("breakpoints", "regions"):
             fields[name] = S.WorstFunction.kinds[name](*fields[name])
@@ -265,8 +378,18 @@ class WorstFunction(_Result):
 
 @dataclasses.dataclass(frozen=True)
 class Radius(_Result):
-    """The largest radius that is proved, or 0, and what limits it: limiting_side in a result of
-    `within`, and in a result of `above` the index of a function, `limiting`."""
+    """The largest radius that is proved, and the condition that limits it.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        Certified, abstained or capped.
+    radius : float
+        The radius; 0 if nothing is proved.
+    limiting_side : Side
+        The limiting side in a result of `within`.
+    limiting : int
+        The index of the limiting function in a result of `above`."""
 
     outcome: Outcome
     radius: float
@@ -276,7 +399,20 @@ class Radius(_Result):
 
 @dataclasses.dataclass(frozen=True)
 class SolveInfo(_Result):
-    """The cost of the last call on a solver or bisection."""
+    """The cost of the last call on a solver or bisection.
+
+    Attributes
+    ----------
+    evaluations, points : int
+        Evaluations of the dual function, and points of quadratures.
+    loose : int
+        Searches that may not have found the best result; more evaluations may tighten it.
+    refinements : int
+        Bounds that were computed again with a finer quadrature.
+    fallbacks : int
+        Bounds that were replaced by a closed form. Fewer constraints may then be as tight.
+    seconds : float
+        Time."""
 
     evaluations: int
     points: int
@@ -295,14 +431,27 @@ def refused_certificate() -> S.Certificate:
 
 
 def to_json(
-    question: Optional[Asked] = None,
-    run: Optional[Run] = None,
-    certificate: Optional[Certificate] = None,
+    question: Asked | None = None,
+    run: Run | None = None,
+    certificate: Certificate | None = None,
     flags: int = 0,
 ) -> str:
-    """A question, run and certificate as one line of JSON: the fields of the structs of C, enums as
-    numbers, 64-bit integers as texts, infinities and NaN as null. The seed is left out unless flags
-    is JSON_SEED."""
+    """Return a question, run and certificate as one line of JSON.
+
+    It has the fields of the structs of C: enumerations as numbers, 64-bit integers as texts,
+    infinities and NaN as null.
+
+    Parameters
+    ----------
+    question, run, certificate : Question or float, Run, Certificate, optional
+        The parts of the line, each of them optional.
+    flags : int
+        JSON_SEED: with the seed.
+
+    Examples
+    --------
+    >>> certreg.to_json(0.5)[:31]
+    '{"question":{"output":0,"tolera'"""
     asked = None if question is None else question_of(question)
     for part, kind, name in ((run, Run, "run"), (certificate, Certificate, "certificate")):
         if part is not None:
@@ -312,34 +461,38 @@ def to_json(
     structs = {name: part._struct() for name, part in parts.items() if part is not None}
     found = {name: _fields(struct, left_out) for name, struct in structs.items()}
     if asked is not None:
-        found["question"].update(_behind(structs["question"]))
+        found["question"].update(_pointed_at(structs["question"]))
     return json.dumps(found, separators=(",", ":"), allow_nan=False)
 
 
-def _fields(struct: Any, left_out: Container[str] = ()) -> dict[str, Any]:
+def _fields(struct: Struct, left_out: Container[str] = ()) -> dict[str, Json]:
     """The numbers of a struct, in types of JSON."""
-    found: dict[str, Any] = {}
+    found: dict[str, Json] = {}
     for name, kind in struct.kinds.items():
         if name in left_out or name in ("struct_size", "reserved") or name.endswith("_count"):
             continue
         value = getattr(struct, name)
         if kind in (u64, size_t):
-            found[name] = str(value)  # of which many readers would lose bits
+            found[name] = str(value)  # many readers would lose bits of a number
         elif isinstance(value, (int, float)):
             found[name] = _number(value)
     return found
 
 
-def _number(value: float) -> Optional[float]:
+def _number(value: float) -> float | None:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return int(value)
     return value if math.isfinite(value) else None
 
 
-def _behind(question: Any) -> dict[str, Any]:
-    """What a question points to."""
-    count, given, target, serving = question.prediction_count, question.prediction, None, None
-    several = [_number(given[i]) for i in range(max(count, 1))] if given else None
+def _pointed_at(question: Struct) -> dict[str, Json]:
+    """The structs and numbers that a question points to."""
+    count, given = question.prediction_count, question.prediction
+    target: dict[str, Json] | None = None
+    serving: dict[str, Json] | None = None
+    several: list[Json] | None = None
+    if given:
+        several = [_number(given[i]) for i in range(max(count, 1))]
     if question.target:
         target = _fields(question.target[0])
         looks, length = question.target[0].looks, question.target[0].look_count
@@ -357,23 +510,47 @@ def _behind(question: Any) -> dict[str, Any]:
 
 
 def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> tuple[int, list[float]]:
-    """The index of the noise level with the greatest mean radius, and all mean radii.
-    `certificates` has one list for each input, with one certificate for each level. Deploy the
-    level on other inputs only.
+    """Choose the noise level with the greatest mean radius, for other inputs than these.
 
-    Raises ValueError if the lists differ in length, and CertregError if a certificate has failed
-    or the levels are not the same for every input."""
+    Parameters
+    ----------
+    certificates : sequence of sequence of Certificate
+        A list for each input, with a certificate for each level.
+
+    Returns
+    -------
+    level : int
+        Index of the level.
+    means : list of float
+        The mean radius of each level.
+
+    Raises
+    ------
+    ValueError
+        If the lists differ in length.
+    CertregError
+        If a certificate has failed, or the levels are not the same for every input.
+
+    Examples
+    --------
+    >>> with certreg.Estimator(lambda x: x[:, 0], 1, 500, seed=1) as e:
+    ...     each = [e.certify_sigmas([z], [0.1, 0.3], 500, 0.5) for z in (0.0, 1.0)]
+    >>> level, means = certreg.choose_sigma(each)
+    >>> means[level] == max(means)
+    True"""
     name = "certificates"
     rows = [listed(row, name) for row in listed(certificates, name)]
     inputs, levels = len(rows), len(rows[0]) if rows else 0
-    flat = [instance(c, Certificate, name)._struct() for row in rows for c in row]
+    flat = [S.Certificate(**vars(instance(c, Certificate, name))) for row in rows for c in row]
     if len(flat) != inputs * levels:
         raise ValueError("give every input one certificate for each level")
     return chosen_sigma((S.Certificate * len(flat))(*flat), inputs, levels)
 
 
-def chosen_sigma(structs: Any, inputs: int, levels: int) -> tuple[int, list[float]]:
-    """choose_sigma from a flat array of structs, first all levels of the first input."""
+def chosen_sigma(
+    structs: "C.Array[S.Certificate]", inputs: int, levels: int
+) -> tuple[int, list[float]]:
+    """choose_sigma for a flat array of structs, beginning with all levels of the first input."""
     means, level = (f64 * max(levels, 1))(), size_t()
     why = S.Error(
         text=b"give certificates that did not fail, with the same noise levels for every "

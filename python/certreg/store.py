@@ -9,20 +9,20 @@ runs          one line for each list of questions, with the columns
                   library        version of the library
                   model_id       as given by the caller
                   seed           a secret; text, because it has 64 bits without a sign
-                  plan           what determines the samples, in JSON
+                  plan           the arguments that determine the samples, in JSON
                   questions      in JSON, with a radius of output bounds and constraints
                   probe_rows     indices of up to three rows, in JSON
                   probe_outputs  outputs of the model for these rows, and then for the same rows
                                  shifted by about sigma; float32, little-endian
                   checksum       of this line
 certificates  one line for each run, row, sigma_index and question_index, with the fields of
-              certreg_certificate, where `question` is the digest as text and NaN is NULL; `error`,
-              a sentence if the row failed; and `checksum`, of this line and its run
+              certreg_certificate (`question` is the digest as text, and NaN is NULL); `error`, a
+              text if the row failed; and `checksum`, of this line and its run
 records       with keep_records only: row, sigma_index, record, status, error, checksum. The record
-              has the outputs of the model, from which other questions can be answered later. If
-              sampling failed there is none, but a status and its sentence
+              has the outputs of the model, for other questions. If sampling failed there is no
+              record, but a status and its text
 
-The checksums find damage. Whoever writes to a file on purpose can compute them too."""
+The checksums find damage. They do not protect against intent, since everybody can compute them."""
 
 from __future__ import annotations
 
@@ -32,21 +32,22 @@ import datetime
 import json
 import os
 import sqlite3
-from typing import Any, Iterator, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
-from ._library import version
-from ._integrity import check_ranges, verified, checksum, with_checksum
-from ._database import APPLICATION, check_locks, database, is_foreign
-from ._plan import differing
-from ._worker import CERTIFICATE, FIELDS, Chunk, Record
 from ._arguments import path_of
+from ._database import APPLICATION, check_locks, database, is_foreign
+from ._integrity import Value, check_ranges, checksum, verified, with_checksum
+from ._library import version
+from ._plan import differing
+from ._types import Path
+from ._worker import CERTIFICATE, FIELDS, Chunk, Record
+from .certified_rows import Rows
 from .constants import version_text
 from .errors import ResumeError
-from .certified_rows import Rows
 
-_DIGESTS = [FIELDS.index(name) for name in ("question", "input")]  # which SQLite keeps as text
+_DIGESTS = [FIELDS.index(name) for name in ("question", "input")]  # texts in SQLite
 _KINDS = {"f": "", "i": "INTEGER", "u": "INTEGER"}  # a column REAL would lose the sign of -0.0
 _COLUMNS = ", ".join(
     f"{name} {'TEXT' if i in _DIGESTS else _KINDS[CERTIFICATE[name].kind]}"
@@ -65,15 +66,15 @@ _TABLES = (
 
 @dataclasses.dataclass(frozen=True)
 class Probe:
-    """The outputs of the model, (2 * rows, columns), for a few rows as they are, and for the same
-    rows moved by about as much as the noise moves them. They show whether it is the same model."""
+    """The outputs of the model, (2 * rows, columns), for a few rows, and then for the same rows
+    moved by about the size of the noise. They identify the model."""
 
-    rows: Tuple[int, ...]
+    rows: tuple[int, ...]
     outputs: np.ndarray
 
     def agrees(self, other: "Probe") -> bool:
-        """Whether the outputs are equal, except for rounding on another machine: in the last digits
-        of a column, and before them in what varies within it."""
+        """Returns True if the outputs are equal up to rounding on another machine, relative to the
+        size and to the variation of a column."""
         if self.outputs.shape != other.outputs.shape:
             return False
         known = np.where(np.isfinite(self.outputs), self.outputs, 0).astype(np.float64)
@@ -91,11 +92,11 @@ class StoredRun(NamedTuple):
     seed: str
     plan: str
     questions: str
-    probe_rows: Optional[str]
-    probe_outputs: Optional[bytes]
+    probe_rows: str | None
+    probe_outputs: bytes | None
 
-    def probe(self) -> Optional[Probe]:
-        """None if there is none."""
+    def probe(self) -> Probe | None:
+        """The probe; None if there is none."""
         if self.probe_rows is None or self.probe_outputs is None:
             return None
         rows = tuple(json.loads(self.probe_rows))
@@ -104,7 +105,11 @@ class StoredRun(NamedTuple):
 
 
 def stored_run(
-    model_id: str, seed: int, plan: Any, questions: Sequence[str], probe: Optional[Probe]
+    model_id: str,
+    seed: int,
+    plan: Mapping[str, object],
+    questions: Sequence[str],
+    probe: Probe | None,
 ) -> StoredRun:
     """A first run, begun now. Without a model there is no probe."""
     return StoredRun(
@@ -124,10 +129,10 @@ _BY_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueErro
 
 
 class ResumeFile:
-    """A resume file while this process works on it. All methods raise ResumeError if the file
-    cannot be used."""
+    """A resume file in use by this process. All methods raise ResumeError if the file cannot be
+    used."""
 
-    def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = _path_of(path)
         self.run, self.record_key, self.certificate_key = 0, "", ""  # set by begin
         with self._sentences():
@@ -143,8 +148,7 @@ class ResumeFile:
 
     @contextlib.contextmanager
     def _sentences(self) -> Iterator[None]:
-        """SQLite refuses some damage, and other damage shows in values that cannot be read.
-        Both are a ResumeError."""
+        """Raises ResumeError for damage, if SQLite refuses the file or if values are invalid."""
         try:
             yield
         except ResumeError:
@@ -161,8 +165,8 @@ class ResumeFile:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Either everything within it is written or nothing, also if the process is killed. Other
-        processes wait."""
+        """A context with writes that are complete or do not happen, also if the process is killed.
+        Other processes wait."""
         with self._sentences():
             try:
                 self.db.execute("BEGIN IMMEDIATE")
@@ -177,7 +181,7 @@ class ResumeFile:
         self.db.close()
 
     # ---- runs
-    def seed(self) -> Optional[int]:
+    def seed(self) -> int | None:
         """The seed of the samples in the file; None if the file is new."""
         with self._transaction():  # another program may begin its run
             runs = self._runs()
@@ -185,8 +189,8 @@ class ResumeFile:
 
     def begin(self, run: StoredRun, rows: Rows) -> None:
         """Finds the run with the questions of this one, or adds it if there is none, and copies
-        what it has to `rows`: certificates, which rows are done, and errors. Raises ResumeError if
-        seed, plan, model_id or probe differ from the file's."""
+        certificates, errors and `done` to `rows`. Raises ResumeError if seed, plan, model_id or
+        probe differ from the file's."""
         with self._transaction():
             runs = self._runs()
             first = runs[0] if runs else run
@@ -215,23 +219,23 @@ class ResumeFile:
         places = ", ".join("?" * len(line))
         self.db.execute(f"REPLACE INTO runs VALUES ({places})", line)
 
-    def _compare(self, run: StoredRun, wanted: StoredRun) -> None:
-        differs = differing(json.loads(run.plan), json.loads(wanted.plan))
-        if run.library != wanted.library:
+    def _compare(self, run: StoredRun, new: StoredRun) -> None:
+        differs = differing(json.loads(run.plan), json.loads(new.plan))
+        if run.library != new.library:
             differs.append(f"library {run.library}")
-        if run.seed != wanted.seed:
+        if run.seed != new.seed:
             differs.append("seed")
-        if wanted.model_id and run.model_id and wanted.model_id != run.model_id:
+        if new.model_id and run.model_id and new.model_id != run.model_id:
             differs.append(f"model_id={run.model_id!r}")
         if differs:
             raise ResumeError(
                 f"{self.path} was made with different arguments ({', '.join(differs)}): give "
                 "another resume file"
             )
-        known, probe = run.probe(), wanted.probe()
+        known, probe = run.probe(), new.probe()
         if probe and known and not probe.agrees(known):
             raise ResumeError(
-                f"{self.path} was made with another model, whose outputs for rows "
+                f"{self.path} was made with another model: its outputs for rows "
                 f"{', '.join(map(str, known.rows))} differ: give another resume file"
             )
 
@@ -250,8 +254,8 @@ class ResumeFile:
         return run
 
     def _has_all_records(self) -> bool:
-        """Whether there is a record behind every certificate. A row without one would be sampled
-        again for other questions, and nobody would know how it was asked before. All records are
+        """Returns True if there is a record behind every certificate. A row without a record would
+        be sampled again for other questions, without its earlier evaluation. All records are
         verified here, before anything is written."""
         records = {(record.row, record.sigma_index) for record in self._records(0, 2**62)}
         answered = self.db.execute("SELECT row, sigma_index FROM certificates")
@@ -273,7 +277,7 @@ class ResumeFile:
             self._insert("certificates", lines)
             self._insert("records", records)
 
-    def _insert(self, table: str, lines: Sequence[Tuple[Any, ...]]) -> None:
+    def _insert(self, table: str, lines: Sequence[tuple[Value, ...]]) -> None:
         for line in lines[:1]:
             places = ", ".join("?" * len(line))
             self.db.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({places})", lines)
@@ -315,8 +319,8 @@ class ResumeFile:
 
 
 def has_tables(db: sqlite3.Connection) -> bool:
-    """Whether a database has the tables; a new one has none. Raises ValueError if it has others, of
-    which nothing is read."""
+    """Returns True if a database has the tables, and False for a new one. Raises ValueError if it
+    has other tables."""
     made = {sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
     if made and made != set(_TABLES):
         raise ValueError("its tables are not as they were made")
@@ -324,22 +328,22 @@ def has_tables(db: sqlite3.Connection) -> bool:
 
 
 def foreign(path: str) -> str:
-    """What is said of a file for which `is_foreign` holds."""
+    """A text about a file for which `is_foreign` is True."""
     return f"{path} belongs to another program or version"
 
 
 def described(path: str, error: Exception) -> str:
-    """What a failure says about the file."""
+    """A text about a failure with the file."""
     if isinstance(error, ResumeError):
         return str(error)
     what = "cannot be written" if _unwritable(error) else "is damaged or no resume file"
     if "locking protocol" in str(error):
         what = "is on a file system without locks"
-    said = " ".join(str(getattr(error, "strerror", None) or error).split())
-    return f"{path} {what} ({said})"
+    why = " ".join(str(getattr(error, "strerror", None) or error).split())
+    return f"{path} {what} ({why})"
 
 
-def _path_of(given: Any) -> str:
+def _path_of(given: Path) -> str:
     """The path of a file, in a folder that exists."""
     path = os.fsdecode(path_of(given, "resume"))
     if not path:
@@ -356,9 +360,9 @@ def _unwritable(error: Exception) -> bool:
     return refused or isinstance(error, OSError)
 
 
-def _sqlite(fields: Tuple[Any, ...]) -> list[Any]:
+def _sqlite(fields: tuple[float, ...]) -> list[Value]:
     """The fields for SQLite, which has neither NaN nor unsigned 64-bit integers."""
-    values = [None if value != value else value for value in fields]
+    values: list[Value] = [None if value != value else value for value in fields]
     for i in _DIGESTS:
         values[i] = str(values[i])
     return values

@@ -15,7 +15,7 @@ RANDOM = np.random.default_rng(0)
 CODES = RANDOM.integers(0, 4, 200)
 X = np.c_[RANDOM.normal(size=(200, 2)), CODES].astype(np.float32)
 Y = X[:, 0] + np.array([0, 150, -100, 80])[CODES]
-CATEGORIES = "feature 2 of the input holds categories, .*: give it scale 0"
+CATEGORIES = "feature 2 of the input holds categories.*: give it scale 0"
 
 
 class Fitted:
@@ -169,9 +169,9 @@ def table(column, rows=60):
 
 @parametrize(
     "column, rows, sentence",
-    (LOST, 60, "^-999 in many rows, far from all other values, in the features 1: if they mark"),
+    (LOST, 60, "^-999 in many rows, far from all other values, in the features 1: if these are"),
     (np.where(COUNT % 9 == 0, 99999, COUNT), 60, "^99999 in many rows"),
-    (COUNT % 2, 20, "^only 0 and 1 in the features 1: .* so give scale 0 there"),
+    (COUNT % 2, 20, "^only 0 and 1 in the features 1: .* give them scale 0"),
     (COUNT % 2, 60, "^only 0 and 1"),
     (3 + COUNT % 2, 60, "^at most two values in the features 1"),
     (np.full(60, 7), 60, "^at most two values"),

@@ -171,12 +171,12 @@ def test_columns_go_to_the_inputs_of_their_names(columns, batch, last):
 def test_columns_of_other_kinds_are_refused(columns):
     frame = package("pandas").DataFrame(TABLE)
     f, numeric = OnnxModel(columns()), OnnxModel(columns(town=False))
-    of_integers = "column 'rooms' holds values of type int64, as the model says.* give it scale 0"
+    of_integers = "column 'rooms' holds values of type int64 by the model.* give it scale 0"
     for model, given, more, sentence in (
         (f, frame, dict(scale={"size": 1, "rooms": 1}), of_integers),
         (f, frame.astype({"rooms": float}), {}, of_integers),
         (numeric, X[:, :2], {}, "feature 1 of the input holds values of type int64"),
-        (numeric, X[:, :2], dict(scale=[1, 0]), "column 'rooms' holds other numbers than int64"),
+        (numeric, X[:, :2], dict(scale=[1, 0]), "column 'rooms' holds numbers that are no int64"),
         (numeric, X, dict(scale=[1, 0, 0]), "rows of the columns size, rooms, not"),
         (f, frame.drop(columns="town"), {}, "X has no feature named 'town'"),
         (f, frame.assign(town=["a", None, "b"]), {}, "'town' holds .*; the model takes texts"),
@@ -238,7 +238,7 @@ def test_files_of_later_versions_are_refused_once(folder, capfd, versions, sente
 # ---- outputs
 def test_the_first_of_several_outputs_is_told_of(shifted):
     path = shifted()
-    said = "has the outputs y, twofold, of which only the first is used; OnnxModel.path, output="
+    said = "has the outputs y, twofold, and only the first is used; OnnxModel.path, output="
     with pytest.warns(UserWarning, match=said):
         f = OnnxModel(path, constants=CONSTANTS)
     with no_warnings():
@@ -359,10 +359,10 @@ def test_the_command_takes_constants_and_columns(command):
 
 @parametrize(
     "words, sentence",
-    ("", "returns 3 columns, of which only the first is used; --output K takes another"),
-    ("--columns 1:3", "returns 2 columns, of which only the first is used; --output K"),
-    ("--output twofold", "3 columns, of which only the first is used; --columns A:B takes others"),
-    ("--pair --tolerance 170", "returns 3 columns, of which only the first two are used; --out"),
+    ("", "returns 3 columns, and only the first is used; --output K takes another"),
+    ("--columns 1:3", "returns 2 columns, and only the first is used; --output K"),
+    ("--output twofold", "3 columns, and only the first is used; --columns A:B takes others"),
+    ("--pair --tolerance 170", "returns 3 columns, and only the first two are used; --out"),
     *((words, "") for words in ("--output 0", "--columns 1:2", "-q")),
     ("--pair --tolerance 170 --columns 0:2", ""),
 )
@@ -372,7 +372,7 @@ def test_a_line_says_that_only_the_first_column_counts(command, words, sentence)
     assert "certified" in out
     wanted = rf"certreg: shifted.onnx .*{sentence}.*\n" if sentence else ""
     if not {"-q", "twofold"} & {*words.split()}:
-        wanted = "certreg: .* outputs y, twofold, of .*first is used; --output NAME .*\n" + wanted
+        wanted = "certreg: .* outputs y, twofold, .*first is used; --output NAME .*\n" + wanted
     assert re.fullmatch(wanted, err), err
 
 

@@ -6,14 +6,14 @@ import contextlib
 import os
 import re
 
-from .._files import replace
 from .._arguments import seed_or_random
+from .._files import replace
 from .failure import FILE, Failure
 
 
 def seed_in(path: str) -> int:
-    """The seed in a file. If there is no such file, it is made with a secret seed, which its owner
-    alone can read. Of several commands that make it at the same time, all get the same seed."""
+    """The seed in a file. If there is no such file, it is made with a secret seed, and only its
+    owner can read it. Commands that make the file at the same time get the same seed."""
     try:
         if not os.path.exists(path):
             line = f"{seed_or_random(None)}\n".encode()
