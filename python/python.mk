@@ -3,7 +3,7 @@
 venv       := lib/deps/venv
 any_python  = $(or $(wildcard $(venv)/bin/python),python3)
 
-.PHONY: shared wheel deps-all deps-train pins
+.PHONY: shared wheel deps-all deps-train pins structs
 #: Build
 shared: lib/libcertreg.so $(cuda_module)
 shared: ## Build the shared library, and the modules that can be built here
@@ -28,6 +28,8 @@ wheel: ## Write a wheel of the Python package to dist/
 	fi; \
 	mv $$made/*.whl dist/; rm -rf lib/wheel; du -h $$(ls -t dist/*.whl | head -1)
 
+structs: ## Write the structs and constants of the Python package anew, from the headers
+	@python3 python/generate.py
 deps-train: ## Install torch, for certreg denoise train, into the system's Python
 	@$(call install_debian,python3-torch)
 deps_all := libopenmpi-dev openmpi-bin python3-venv cargo libtorch-dev clang gcovr \

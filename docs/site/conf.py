@@ -13,7 +13,8 @@ MADE = pathlib.Path(__file__).resolve().parents[2] / "lib" / "docs"
 WARN = logging.getLogger(__name__).warning
 
 project = "libcertreg"
-extensions = ["myst_parser", "breathe", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "breathe", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+napoleon_google_docstring, napoleon_use_ivar = False, True
 html_theme = "sphinx_rtd_theme"
 html_search_scorer = str(pathlib.Path(__file__).with_name("scorer.js"))
 html_static_path, html_css_files = ["static"], ["narrow.css"]
@@ -27,7 +28,6 @@ autodoc_member_order = "bysource"
 toc_object_entries = False
 nitpicky = True
 nitpick_ignore_regex = [("c:identifier", r"u?int\d+_t|size_t"), ("cpp:.*", ".*"), ("py:.*", ".*")]
-ENTRY = re.compile(r"(\w+(?:, \w+)*) {2,}(\S.*)")
 
 
 def is_field(app, what, name, member, skip, options):
@@ -40,33 +40,12 @@ def signature(app, what, name, member, *_):
     return ("", None) if what == "class" and issubclass(member, enum.Enum) else None
 
 
-def escaped(text):
-    return re.sub(r"[\\*|`]|_\b", r"\\\g<0>", text)
-
-
-def docstring(app, what, name, member, options, lines):
-    """Plain text as reStructuredText: paragraphs, indented examples, names with their meaning."""
+def documented(app, what, name, member, options, lines):
     made = what == "class" and any(lines) and lines[0].startswith(f"{member.__name__}(")
     if what != "attribute" and (made or not any(lines)):  # dataclasses make one
         WARN("%s has no docstring", name)
-    said, blank, inside = [], True, ""
-    for line in lines:
-        entry = ENTRY.fullmatch(line)
-        if entry:
-            said += ["", f"``{entry[1]}``", "   " + escaped(entry[2])]
-            inside = "name"
-        elif not line:
-            said.append("")
-        elif line.startswith(" ") and (inside == "code" or blank):
-            said += ["   " + line] if inside == "code" else ["::", "", "   " + line]
-            inside = "code"
-        elif line.startswith(" ") and inside == "name":
-            said.append("   " + escaped(line.strip()))
-        else:
-            said += ["", escaped(line)] if inside else [escaped(line)]
-            inside = ""
-        blank = not line
-    lines[:] = [*said, ""]
+    # scikit-learn's formulas, which are inherited, would load MathJax from the network.
+    lines[:] = [re.sub(r":math:(`[^`]+`)", r"`\1`", line) for line in lines]
 
 
 def beside(app, env, node, contnode):
@@ -86,7 +65,7 @@ def no_network(app, doctree):
 
 def setup(app):
     app.connect("autodoc-skip-member", is_field)
-    app.connect("autodoc-process-docstring", docstring)
+    app.connect("autodoc-process-docstring", documented, priority=100)
     app.connect("autodoc-process-signature", signature)
     app.connect("missing-reference", beside)
     app.connect("doctree-read", no_network)

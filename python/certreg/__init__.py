@@ -1,24 +1,35 @@
-"""libcertreg from Python: certified radii for noise-smoothed regression.
+"""libcertreg from Python: certified radii for noise-smoothed regression::
 
     with Estimator(model, inputs=3, max_samples=10_000) as e:
         c = e.certify(z, 0.25, 10_000, Question(tolerance=0.5))
         print(c.prediction, c.radius)
 
-The model takes a float32 array of shape (rows, inputs) and returns one of shape (rows,) or
-(rows, columns). as_model lists the models of other packages that can be given instead. Names are
-the same as in certreg.h, which explains the numbers. Zero means the default everywhere, with two
-exceptions: without a seed a secret one is drawn, and without a noise_id an input gets the next
-unused one.
+The model takes a float32 array of shape (rows, inputs) and returns one of shape (rows,) or (rows,
+columns). as_model lists the models of other packages that can be used. Names are the same as in
+certreg.h, which explains the numbers. Zero means the default everywhere, with two exceptions:
+without a seed a secret one is drawn, and without a noise_id an input gets the next unused one.
 
-The package contains the library. Set CERTREG_LIB to the path of another one to use that."""
+The package contains the library. Set CERTREG_LIB to the path of another one to use that.
 
+Layers of the modules; each imports from its own layer and from layers above::
+
+    library      constants _types _arguments _ctypes _structs _library _messages errors _calls
+    tools        _optional _files _tables _progress _dlpack _protobuf _quantization _arrays
+    models       names frames _onnx_tensors _onnx models denoised parametric _categorical
+                 _network training joining
+    one input    questions results plots attacks _evaluation estimator solver _rules intervals
+                 _perturbations check
+    many inputs  _worker _processes _plan _probes certified_rows _database _integrity store
+                 shards rows
+    choices      groups sensitivity tuning comparison units regressor
+    command      cli"""
 from ._arrays import DeviceArray
 from ._library import library_path, version
 from importlib import import_module as _import_module
 from types import ModuleType as _Module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from .answers import (
+from .results import (
     Bounds,
     Certificate,
     Forecast,
@@ -32,35 +43,11 @@ from .answers import (
 )
 from .attacks import AttackResult
 from .constants import (
-    ALL_OUTPUTS,
-    CALIBRATION_SCORES,
-    DENOISER_PASSES,
-    JSON_SEED,
-    LEAST_RADIUS_EVALUATIONS,
-    LEAST_WORST_CASE_EVALUATIONS,
-    MOST_REGIONS,
-    NO_PILOT,
-    PLAN_COUNT_FAILURES,
-    PLAN_PAIRS,
-    RADIUS_EVALUATIONS,
-    VERSION_NUMBER,
-    WORST_CASE_EVALUATIONS,
-    Center,
-    Constraint,
-    Constraints,
-    Domain,
-    Method,
-    Outcome,
-    Output,
-    Region,
-    Score,
-    Side,
-    Statistic,
-    Status,
-    Stop,
-    Attack,
-    Dependence,
-    __version__,
+    ALL_OUTPUTS, CALIBRATION_SCORES, DENOISER_PASSES, JSON_SEED, LEAST_RADIUS_EVALUATIONS,
+    LEAST_WORST_CASE_EVALUATIONS, MOST_REGIONS, NO_PILOT, PLAN_COUNT_FAILURES, PLAN_PAIRS,
+    RADIUS_EVALUATIONS, VERSION_NUMBER, WORST_CASE_EVALUATIONS, Attack, Center, Constraint,
+    Constraints, Dependence, Domain, Method, Outcome, Output, Region, Score, Side, Statistic,
+    Status, Stop, __version__,
 )
 from .denoised import Denoised
 from .errors import CertregError, ModelWarning, ResumeError, RowsError
@@ -71,7 +58,7 @@ from .models import OnnxModel, as_model
 from .questions import Question, Serving, Target, question_digest
 from .solver import Bisection, Solver
 
-# What takes as long to import as all of the above waits until it is asked for.
+# Modules with a long import are imported on demand.
 _LATER = {
     "check": "Finding check_model",
     "comparison": "Comparison compare_denoised",
@@ -79,7 +66,7 @@ _LATER = {
     "joining": "join_denoiser",
     "parametric": "Combinations Crops GainAndShift Parametric",
     "plots": "plot_accuracy plot_radii plot_reach plot_worst_function",
-    "result": "Rows",
+    "certified_rows": "Rows",
     "rows": "certify_rows",
     "training": "TrainedDenoiser train_denoiser",
     "tuning": "Trial TunedScale tune_scale",
@@ -94,7 +81,7 @@ if _TYPE_CHECKING:
     from .joining import join_denoiser
     from .parametric import Combinations, Crops, GainAndShift, Parametric
     from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
-    from .result import Rows
+    from .certified_rows import Rows
     from .rows import certify_rows
     from .training import TrainedDenoiser, train_denoiser
     from .tuning import Trial, TunedScale, tune_scale

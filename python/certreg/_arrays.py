@@ -4,46 +4,56 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import Any, Callable, Iterator, Optional, Tuple
+import os
+from typing import Callable, Iterator, TypeVar
 
 import numpy as np
 
+from . import _structs as S
 from . import _dlpack
+from ._arguments import abbreviated, path_of
 from ._optional import of_class
-from .constants import Output, path_of, shown
+from ._types import DType, Function, Path, Shape
+from .constants import Output
 
-Shape = Tuple[int, ...]
+Value = TypeVar("Value")
 
 
 class DeviceArray:
-    """A float32 array in the memory of a CUDA device, valid during one call of the model. Packages
-    that know __cuda_array_interface__ or DLPack can use it: torch.as_tensor(x, device="cuda"),
-    torch.from_dlpack(x), cupy.asarray(x). `device` is the number of the device. All work on the
-    array must be enqueued on `stream`, the address of a CUDA stream. The model must not write to
-    x. The interface does not say so, because torch refuses read-only arrays."""
+    """A float32 array in the memory of a CUDA device, valid during one call of the model.
 
-    def __init__(self, address: int, shape: Shape, batch: Any) -> None:
+    Packages that know ``__cuda_array_interface__`` or DLPack can use it:
+    ``torch.as_tensor(x, device="cuda")``, ``torch.from_dlpack(x)``, ``cupy.asarray(x)``. Work on
+    the array must be enqueued on its stream. The model must not write to x: the interface does not
+    mark x as read-only, because torch refuses such arrays.
+
+    Attributes
+    ----------
+    shape, device, stream
+        Shape of the array, number of the device, and address of the CUDA stream."""
+
+    def __init__(self, address: int, shape: Shape, batch: S.Batch) -> None:
         self.shape, self.device, self.stream = shape, batch.device, batch.stream or 0
         self.__cuda_array_interface__ = dict(
             version=3, shape=shape, typestr="<f4", data=(address, False), strides=None, stream=None
         )
-        self._address: Optional[int] = address  # None after the call
-        self._capsules: list[Any] = []
+        self._address: int | None = address  # None after the call
+        self._capsules: list[object] = []
 
-    def __dlpack_device__(self) -> Tuple[int, int]:
+    def __dlpack_device__(self) -> tuple[int, int]:
         return _dlpack.CUDA, self.device
 
     def __dlpack__(
         self,
         *,
-        stream: Optional[int] = None,
-        max_version: Optional[Tuple[int, int]] = None,
-        dl_device: Optional[Tuple[int, int]] = None,
-        copy: Optional[bool] = None,
-    ) -> Any:
-        """A DLPack capsule. Other streams do not wait for the noise, so the consumer has to work on
-        `stream`. Raises BufferError if it names another stream or device, if it wants a copy, or
-        if the call of the model is over."""
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """Return a DLPack capsule. Other streams do not wait for the noise, so the consumer has to
+        work on `stream`. Raises BufferError for another stream or device, for a copy, and after the
+        call of the model."""
         if self._address is None:
             raise BufferError("the array is valid only during the call of the model: copy it there")
         if copy or dl_device not in (None, self.__dlpack_device__()):
@@ -65,10 +75,10 @@ class DeviceArray:
             _dlpack.withdraw(self._capsules.pop())
 
 
-def device_address(array: Any, shape: Shape) -> int:
-    """The address of a float32 array on a device. Raises ValueError if its type or shape is another
-    one, or if it has gaps."""
-    there = array.__cuda_array_interface__
+def device_address(array: object, shape: Shape) -> int:
+    """The address of a float32 array on a device. Raises ValueError for another type or shape, or
+    if the array has gaps."""
+    there = getattr(array, "__cuda_array_interface__")
     if tuple(there["shape"]) != shape or there["typestr"] != "<f4" or there.get("strides"):
         raise ValueError(
             f"out is {there['typestr']} of shape {tuple(there['shape'])}; "
@@ -85,15 +95,15 @@ class Memory:
         room = np.empty(size + 64, np.uint8)
         self.bytes = room[-room.ctypes.data % 64 :][:size]
         self.address = self.bytes.ctypes.data
-        self.views: dict[Tuple[int, Shape], np.ndarray] = {}
+        self.views: dict[tuple[int, Shape], np.ndarray] = {}
 
     def holds(self, address: int) -> bool:
-        """Whether an address lies in it."""
+        """Returns True if an address is in this memory."""
         return 0 <= address - self.address < self.bytes.size
 
     def array(self, address: int, shape: Shape) -> np.ndarray:
-        """The float32 array of this shape at an address. There are few addresses, so views are
-        reused."""
+        """The float32 array of this shape at an address. Views are kept, since there are few
+        addresses."""
         view = self.views.get((address, shape))
         if view is None:
             first = address - self.address
@@ -102,14 +112,14 @@ class Memory:
         return view
 
 
-def columns_of(outputs: int, kind: Optional[np.ndarray]) -> int:
-    """How many columns a model returns: one for each output, and two for an ANGLE_PAIR."""
+def columns_of(outputs: int, kind: np.ndarray | None) -> int:
+    """The number of columns of a model: one for each output, and two for an ANGLE_PAIR."""
     return outputs + (0 if kind is None else int(np.sum(kind == Output.ANGLE_PAIR)))
 
 
-def inputs_of(X: Any) -> np.ndarray:
-    """X as an array of shape (rows, ...). Raises TypeError or ValueError if it is sparse, masked,
-    complex, ragged, has no rows, or has names for its columns, which would be ignored."""
+def inputs_of(X: object) -> np.ndarray:
+    """X as an array of shape (rows, ...). Raises TypeError or ValueError if X is sparse, masked,
+    complex, ragged or empty, or if X is a DataFrame, since its names would be ignored."""
     if hasattr(X, "toarray"):
         raise TypeError("X is sparse: give X.toarray()")
     if hasattr(X, "columns"):
@@ -130,52 +140,51 @@ def inputs_of(X: Any) -> np.ndarray:
     return values
 
 
-def unnamed(values: Any, what: str) -> Any:
-    """The values. Raises TypeError if they have names, as a DataFrame or Series, which would be
-    ignored."""
+def unnamed(values: Value, what: str) -> Value:
+    """The values. Raises TypeError for a DataFrame or Series, since its names would be ignored."""
     if hasattr(values, "columns") or of_class(values, "pandas", "Series"):
         raise TypeError(
-            f"{what} is a {type(values).__name__}, and nothing looks at its names: give "
+            f"{what} is a {type(values).__name__}, and its names would be ignored: give "
             f"{what}.to_numpy(), in the order of the model"
         )
     return values
 
 
-def _check_whole(values: Any, what: str) -> None:
-    """Raises ValueError or TypeError for masks, imaginary parts and units of time, which numpy
-    would drop without an exception."""
+def _check_whole(values: object, what: str) -> None:
+    """Raises ValueError or TypeError for masks, imaginary parts and units of time, since numpy
+    would drop them without an exception."""
     if np.ma.is_masked(values):
         raise ValueError(f"{what} has masked values: fill them, or leave them out")
-    kind = getattr(getattr(values, "dtype", None), "kind", "")
+    dtype = getattr(values, "dtype", None)
+    kind = getattr(dtype, "kind", "")
     if kind == "c":
         raise TypeError(f"{what} holds complex numbers: give real and imaginary parts apart")
     if kind in ("m", "M"):
-        raise TypeError(f"{what} holds {values.dtype}: give numbers of one unit")
+        raise TypeError(f"{what} holds {dtype}: give numbers of one unit")
 
 
-def numbers(values: Any, dtype: Any, what: str) -> np.ndarray:
-    """`values` as an array. Raises TypeError or ValueError if they are not real numbers."""
+def numbers(values: object, dtype: DType, what: str) -> np.ndarray:
+    """The values as an array. Raises TypeError or ValueError if they are not real numbers."""
     _check_whole(values, what)
     try:
         return np.asarray(values, dtype)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{what} must hold numbers, not {shown(values)}") from None
+        raise TypeError(f"{what} must hold numbers, not {abbreviated(values)}") from None
 
 
-def of_frame(x: Any, dtype: Any) -> np.ndarray:
-    """An array, or a DataFrame of numbers, as an array for a model that takes no other. Raises
-    TypeError if a column holds no numbers."""
+def frame_as_array(x: object, dtype: DType) -> np.ndarray:
+    """An array or a DataFrame as an array. Raises TypeError if a column holds no numbers."""
     try:
         return np.asarray(x, dtype)
     except (TypeError, ValueError):
         raise TypeError(
-            "the model takes arrays of numbers, and a column of X holds others: leave it out, or "
-            "give a function of DataFrames that encodes it"
+            "the model takes arrays of numbers, and a column of X holds other values: leave it "
+            "out, or give a function of DataFrames that encodes it"
         ) from None
 
 
-def check_finite(values: np.ndarray, given: Any, what: str, wanted: str = "finite") -> None:
-    """Raises ValueError with the first of the values that is not finite, as it was given."""
+def check_finite(values: np.ndarray, given: np.ndarray, what: str, wanted: str = "finite") -> None:
+    """Raises ValueError with the first value that is not finite, as it was given."""
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):
         at = tuple(bad[0].tolist())
@@ -183,41 +192,47 @@ def check_finite(values: np.ndarray, given: Any, what: str, wanted: str = "finit
         raise ValueError(f"{what}[{where}] is {given[at]}; it must be {wanted}")
 
 
-def array_of(values: Any, shape: Shape, dtype: Any, what: str) -> Any:
-    """`values` as a contiguous flat array with a number for each element of `shape`. Values are one
-    number for all elements, an array of this shape, or a flat one; None stays None. Raises
-    TypeError if they are not numbers, and ValueError if their shape is wrong."""
-    if unnamed(values, what) is None:
-        return None
-    values = numbers(values, dtype, what)
-    if values.ndim == 0:
-        values = np.broadcast_to(values, shape)
+def array_of(values: object, shape: Shape, dtype: DType, what: str) -> np.ndarray:
+    """A contiguous flat array with a number for each element of `shape`. The values are one number
+    for all elements, an array of this shape, or a flat array. Raises TypeError if they are not
+    numbers, and ValueError if their shape is wrong."""
+    given = numbers(unnamed(values, what), dtype, what)
+    if given.ndim == 0:
+        given = np.broadcast_to(given, shape)
     size = math.prod(shape)
-    if values.shape not in (shape, (size,)):
-        raise ValueError(f"{what} has shape {values.shape}; it must be {shape}")
-    return np.ascontiguousarray(values.reshape(size))
+    if given.shape not in (shape, (size,)):
+        raise ValueError(f"{what} has shape {given.shape}; it must be {shape}")
+    return np.ascontiguousarray(given.reshape(size))
 
 
-def scale_of(values: Any, shape: Shape) -> Any:
-    """The scale of the noise as array_of gives it, in float32. It is rounded up: less noise than
-    was asked for would prove less in its units, and a scale that became 0 nothing."""
+def optional_array(values: object, shape: Shape, dtype: DType, what: str) -> np.ndarray | None:
+    """array_of; None for None."""
+    return None if values is None else array_of(values, shape, dtype, what)
+
+
+def scale_of(values: object, shape: Shape) -> np.ndarray:
+    """The scale of the noise, flat and in float32, rounded up. Rounded down it would prove less in
+    its units, or nothing if it became 0."""
     given = array_of(values, shape, np.float64, "scale")
-    if given is None:
-        return None
     nearest = numbers(given, np.float32, "scale")
     return np.where(nearest < given, np.nextafter(nearest, np.float32(np.inf)), nearest)
 
 
-def address_of(values: Optional[np.ndarray]) -> Optional[int]:
+def optional_scale(values: object, shape: Shape) -> np.ndarray | None:
+    """scale_of; None for None."""
+    return None if values is None else scale_of(values, shape)
+
+
+def address_of(values: np.ndarray | None) -> int | None:
     """The address of an array; None for None."""
     return None if values is None else values.ctypes.data
 
 
 @contextlib.contextmanager
-def kept_in(path: Any, what: str, version: int) -> Iterator[dict[str, np.ndarray]]:
-    """The arrays of an .npz file of this package. Raises ValueError if it is none, or if an
-    exception shows within the context that its values are damaged."""
-    path = path_of(path)
+def arrays_in_file(given: Path, what: str, version: int) -> Iterator[dict[str, np.ndarray]]:
+    """The arrays of an .npz file of this package. Raises ValueError if the file is of another kind,
+    or if an exception within the context shows that it is damaged."""
+    path = path_of(given)
     try:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             kept = {name: file[name] for name in file.files}
@@ -226,14 +241,14 @@ def kept_in(path: Any, what: str, version: int) -> Iterator[dict[str, np.ndarray
         yield kept
     except FileNotFoundError:
         raise
-    except Exception as error:  # what numpy and zipfile raise for damaged files is not told
-        said = " ".join(str(error).split())
-        raise ValueError(f"{path} is no {what}: {said}") from None
+    except Exception as error:  # numpy and zipfile raise various classes for damaged files
+        why = " ".join(str(error).split())
+        raise ValueError(f"{os.fsdecode(path)} is no {what}: {why}") from None
 
 
-def call_on_a_device(model: Callable[..., Any], batch: Any, shape: Shape) -> None:
-    """Calls the model with arrays x and y on the device. It enqueues work that reads x and fills
-    y."""
+def call_on_a_device(model: Callable[..., object], batch: S.Batch, shape: Shape) -> None:
+    """Calls the model with arrays x and y on the device. The model enqueues work that reads x and
+    fills y."""
     x = DeviceArray(batch.x, (batch.rows, *shape), batch)
     y = DeviceArray(batch.y, (batch.rows, batch.columns), batch)
     try:
@@ -244,7 +259,7 @@ def call_on_a_device(model: Callable[..., Any], batch: Any, shape: Shape) -> Non
         y._end()
 
 
-def call_on_the_host(model: Callable[..., Any], batch: Any, shape: Shape, memory: Memory) -> None:
+def call_on_the_host(model: Function, batch: S.Batch, shape: Shape, memory: Memory) -> None:
     """Calls the model with the rows of the batch that are needed, and stores what it returns."""
     first, rows, count, columns = batch.used_first, batch.rows, batch.used_count, batch.columns
     x = memory.array(batch.x, (rows, *shape))[first : first + count]
@@ -261,7 +276,7 @@ def call_on_the_host(model: Callable[..., Any], batch: Any, shape: Shape, memory
         if answer.ndim == 2 and len(answer) == count:
             remedy = f": for {answer.shape[1]} numbers in a row give outputs={answer.shape[1]}"
         raise ValueError(
-            f"the model returned shape {answer.shape}; it must be {y.shape}, as the arguments "
-            f"outputs and kind say{remedy}"
+            f"the model returned shape {answer.shape}; it must be {y.shape}, by the arguments "
+            f"outputs and kind{remedy}"
         )
     y[...] = answer.reshape(y.shape)

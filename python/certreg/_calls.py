@@ -3,45 +3,50 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes as C
 import os
 import signal
 import threading
-from typing import Any, Callable, Iterator, Optional, TypeVar
+import types
+from typing import Callable, ContextManager, Iterator, NoReturn, Sequence
+from typing import TypeVar
 
 from . import _structs as S
+from ._ctypes import pointer
 from ._library import lib
 from .constants import Status
 from .errors import CertregError
 
 
 class _Interrupts:
-    """Replaces the handler of Ctrl-C while the library computes, where an exception would be lost.
-    In the model (while `inside` is set) Ctrl-C is delivered at once, and otherwise by `settle` or
-    `end`."""
+    """Replaces the handler of Ctrl-C while the library computes, since an exception would be lost
+    there. Ctrl-C is delivered at once in the model (while `inside` is set), and otherwise by
+    `settle` or `end`."""
 
     def __init__(self) -> None:
-        self.waiting: Any = None
-        self.inside, self.handler = False, None
-        before: Any = signal.getsignal(signal.SIGINT)
+        self.waiting: tuple[int, types.FrameType | None] | None = None
+        self.inside = False
+        self.handler: Callable[[int, types.FrameType | None], object] | None = None
+        before = signal.getsignal(signal.SIGINT)
         if threading.current_thread() is threading.main_thread() and callable(before):
             self.handler = before
             signal.signal(signal.SIGINT, self.arrived)
 
-    def arrived(self, *what: Any) -> None:
-        self.waiting = what
+    def arrived(self, number: int, frame: types.FrameType | None) -> None:
+        self.waiting = number, frame
         if self.inside:
             self.deliver()
 
     def deliver(self) -> None:
-        what, self.waiting, self.inside = self.waiting, None, False
-        self.handler(*what)  # type: ignore[misc]
+        self.inside = False
+        self.settle()
         self.inside = True
 
     def settle(self) -> None:
         """Delivers a Ctrl-C that arrived while the library was computing."""
-        what, self.waiting = self.waiting, None
-        if what:
-            self.handler(*what)  # type: ignore[misc]
+        signalled, self.waiting = self.waiting, None
+        if signalled and self.handler:
+            self.handler(*signalled)
 
     def end(self) -> None:
         if self.handler:
@@ -50,8 +55,8 @@ class _Interrupts:
 
 
 class Calls:
-    """A context around every call on a handle, including close, and around several that belong
-    together: a begin and what is asked about its input. Meanwhile it refuses every call from
+    """A context around every call on a handle, including close, and around calls that belong
+    together, such as begin and the questions about its input. Meanwhile it refuses every call from
     another thread or from a callback. So no answer is about another input, and nothing is freed
     while a call is using it."""
 
@@ -66,42 +71,43 @@ class Calls:
 
     def __enter__(self) -> None:
         if self.process != os.getpid():
-            self._renew()  # in a forked child, where nobody would release the parent's lock
+            self._renew()  # in a forked child nobody would release the parent's lock
         if not self.lock.acquire(blocking=False):
             raise CertregError(Status.BUSY)
         if self.called_back:
             self.lock.release()
             raise CertregError(Status.BUSY)
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self.lock.release()
 
 
 class Callbacks:
     """A context around calls that may call back. After the call it raises the exception of a
-    callback again. No exception may arise in a callback outside `guarded`, since ctypes would lose
+    callback again. Callbacks must run in `guarded`: ctypes would lose an exception outside of
     it."""
 
     def __init__(self, calls: Calls) -> None:
         self.calls = calls
-        self.error: Optional[BaseException] = None
-        self.interrupts: Any = None
-        self.held: Optional[_Interrupts] = None
+        self.error: BaseException | None = None
+        self.interrupts: _Interrupts | None = None
+        self.held: _Interrupts | None = None
 
     @contextlib.contextmanager
     def holding_interrupts(self) -> Iterator[None]:
         """A context around many calls. It replaces the handler of Ctrl-C once for all of them."""
-        self.held = _Interrupts()
+        held = self.held = _Interrupts()
         try:
             yield
         finally:
-            held, self.held = self.held, None
+            self.held = None
             held.end()
 
-    def guarded(self, call: Callable[..., Any], *arguments: Any) -> int:
-        """Makes a call that the library asked for. Returns 1, which stops the library, after an
-        exception or a true answer; else 0."""
+    def guarded(self, call: Callable[..., object], *arguments: object) -> int:
+        """Runs a callback of the library. Returns 1, which stops the library, after an exception or
+        a true result, else 0."""
         interrupts = self.interrupts
+        assert interrupts is not None
         try:
             interrupts.inside = True
             if interrupts.waiting:
@@ -124,14 +130,12 @@ class Callbacks:
             raise
         self.calls.called_back, self.error, self.interrupts = True, None, interrupts
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         error, self.error = self.error, None
         interrupts, self.interrupts, self.calls.called_back = self.interrupts, None, False
         self.calls.__exit__()
-        if self.held:
-            interrupts.settle()
-        else:
-            interrupts.end()
+        if interrupts:
+            (interrupts.settle if self.held else interrupts.end)()
         if error is not None:
             raise error
 
@@ -140,68 +144,81 @@ Self = TypeVar("Self", bound="Handle")
 
 
 class Handle:
-    """The common part of all handles: a context manager with close, calls and errors."""
+    """The base of all handles: a context manager with close, calls and errors."""
 
     _NAME = ""  # as in certreg_NAME_destroy
 
     def __init__(self) -> None:
-        self._handle: Any = S.pointer()
+        self._handle = pointer()
         self._calls = Calls()
         self._alive = threading.RLock()  # for cancel, which does not wait for calls
 
     def __enter__(self: Self) -> Self:
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __del__(self) -> None:
         if hasattr(self, "_alive"):
             self._free()
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise TypeError(
             f"{type(self).__name__} cannot be pickled or copied: make one in every process; "
             "export and import_ move a record"
         )
 
     def close(self) -> None:
-        """Frees the handle. Closing it twice does no harm. While a call is running, in the model or
-        in another thread, close raises CertregError with Status.BUSY."""
+        """Free the memory. A second call has no effect.
+
+        Raises
+        ------
+        CertregError
+            With ``Status.BUSY`` while a call is running, in the model or in another thread."""
         with self._calls:
             self._free()
 
     def _free(self) -> None:
         self._freed("_handle", self._function("destroy"))
 
-    def _freed(self, name: str, function: Callable[[Any], Any]) -> None:
-        """Frees one handle of the library."""
+    def _freed(self, name: str, function: Callable[[C.c_void_p], object]) -> None:
+        """Frees the library's handle in an attribute."""
         with self._alive:
             handle = getattr(self, name, None)
-            setattr(self, name, None)
+            setattr(self, name, pointer())
             if handle:
                 function(handle)
 
-    def _function(self, verb: str) -> Any:
-        return getattr(lib, f"certreg_{self._NAME}_{verb}")
+    def _function(self, verb: str) -> Callable[..., int]:
+        function: Callable[..., int] = getattr(lib, f"certreg_{self._NAME}_{verb}")
+        return function
 
-    def _open(self) -> Any:
+    def _open(self) -> C.c_void_p:
         if not self._handle:
             raise ValueError(f"{type(self).__name__} is closed")
         return self._handle
 
-    def _made(self, status: int, why: Any) -> None:
+    def _made(self, status: int, why: S.Error) -> None:
+        """Frees the handle and raises CertregError if its creation failed."""
         if status:
             self._free()
             raise self._error(status, why)
 
-    def _error(self, status: int, why: Any) -> CertregError:
+    def _error(self, status: int, why: S.Error) -> CertregError:
         return CertregError(status, why)
 
-    def _call(self, verb: str, *arguments: Any, around: Any = None) -> None:
+    def _call(
+        self, verb: str, *arguments: object, around: ContextManager[None] | None = None
+    ) -> None:
         self._called(self._function(verb), *arguments, around=around)
 
-    def _called(self, function: Any, *arguments: Any, around: Any = None) -> None:
+    def _called(
+        self,
+        function: Callable[..., int],
+        *arguments: object,
+        around: ContextManager[None] | None = None,
+    ) -> None:
         """Calls a function of the library on the handle. Raises CertregError if it fails."""
         with around or self._calls:
             status = function(self._open(), *arguments)
@@ -210,4 +227,5 @@ class Handle:
             raise failure
 
     def _failure(self, status: int) -> CertregError:
-        return self._error(status, self._function("error")(self._handle)[0])
+        last: Callable[..., Sequence[S.Error]] = getattr(lib, f"certreg_{self._NAME}_error")
+        return self._error(status, last(self._handle)[0])

@@ -1,4 +1,4 @@
-"""Opens the databases of SQLite. Its locks are all that processes need to share one."""
+"""Opens databases of SQLite, which processes share by SQLite's own locks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import tempfile
 
 from .errors import ResumeError
 
-APPLICATION = 0x63723034  # "cr04", by which SQLite tells the owner and format of a file
+APPLICATION = 0x63723034  # "cr04": owner and format of a file, in the header of SQLite
 
 
 def is_foreign(path: str) -> bool:
-    """Whether a file is the database of another program or version. SQLite reads it as it stands:
-    a journal beside it could alter it. (If Python closed it, this process would lose its locks.)"""
+    """Returns True if a file is the database of another program or version. SQLite reads the file
+    alone, since a journal beside it could alter it. (If Python closed the file, this process would
+    lose its locks.)"""
     if not os.path.exists(path) or not os.path.getsize(path):
         return False
     address = pathlib.Path(path).resolve().as_uri() + "?mode=ro&immutable=1"
@@ -26,7 +27,7 @@ def is_foreign(path: str) -> bool:
 
 
 def check_locks(path: str) -> None:
-    """Raises ResumeError if the file system of a file has no locks, for which SQLite would wait."""
+    """Raises ResumeError if the file system of a file has no locks: SQLite would wait for them."""
     with tempfile.TemporaryFile(dir=os.path.dirname(path) or ".") as file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -38,9 +39,9 @@ def check_locks(path: str) -> None:
 
 
 def database(path: str, timeout: float) -> sqlite3.Connection:
-    """Opens a database. If there is none, it is made, and its owner alone can read it. The names
-    that SQLite takes for other things than files, such as :memory:, are names of files here."""
+    """Opens a database. A new one can be read by its owner alone. Names that are special in SQLite,
+    such as :memory:, are names of files here."""
     path = os.path.realpath(path)
-    with contextlib.suppress(FileExistsError):  # an open file that is there would lose its locks
+    with contextlib.suppress(FileExistsError):  # closing an existing file would lose its locks
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     return sqlite3.connect(path, timeout=timeout, isolation_level=None)

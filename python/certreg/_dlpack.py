@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes as C
 import math
-from typing import Any, Sequence
+from typing import Callable
+
+from ._types import Shape
 
 CPU, CUDA = 1, 2  # kDLCPU, kDLCUDA
 _NAME, _USED = b"dltensor", b"used_dltensor"  # of a capsule before and after it has been taken
@@ -30,7 +32,7 @@ class _Managed(C.Structure):  # DLManagedTensor
     _fields_ = [("tensor", _Tensor), ("context", C.c_void_p), ("deleter", C.c_void_p)]
 
 
-def _python(name: str, result: Any, *arguments: Any) -> Any:
+def _python(name: str, result: type, *arguments: type) -> Callable[..., object]:
     """A function of Python's C interface, declared for this file alone."""
     return C.PYFUNCTYPE(result, *arguments)((name, C.pythonapi))
 
@@ -48,7 +50,7 @@ _free = C.CFUNCTYPE(None, C.c_void_p)(("free", _c))
 _FREE = C.cast(_free, C.c_void_p).value
 
 
-def capsule(address: int, shape: Sequence[int], device: tuple[int, int]) -> Any:
+def capsule(address: int, shape: Shape, device: tuple[int, int]) -> object:
     """A capsule for a float32 array of this shape at an address, row by row and without gaps.
     `device` is (CPU or CUDA, number of the device). The capsule does not keep the memory alive.
     `withdraw` must be called at the end. Raises MemoryError."""
@@ -66,7 +68,7 @@ def capsule(address: int, shape: Sequence[int], device: tuple[int, int]) -> Any:
     return _new(at, _NAME, None)
 
 
-def withdraw(made: Any) -> None:
+def withdraw(made: object) -> None:
     """Frees the structs of a capsule unless a consumer has taken it. No consumer can take it
     afterwards."""
     if _is_valid(made, _NAME):

@@ -1,4 +1,4 @@
-"""The one way in which files are written."""
+"""Writes files."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ import io
 import os
 import secrets
 import stat
-from typing import Any, Callable
+from typing import Callable, Union
 
 import numpy as np
 
+AnyPath = Union[str, bytes, "os.PathLike[str]"]
+
 
 def replace(
-    path: Any, data: bytes, secret: bool = False, commit: Callable[[str, str], Any] = os.replace
+    path: AnyPath,
+    data: bytes,
+    secret: bool = False,
+    commit: Callable[[str, str], object] = os.replace,
 ) -> None:
     """Writes a file that is either complete or as it was, also if the disk is full or the process
-    is killed. Links are followed, and a file that is there keeps its mode; a secret can be read by
-    its owner alone. What is no regular file, such as /dev/stdout, is written as it is. `commit`
-    gives the complete file, which is beside it, its name. Raises OSError with this path."""
-    place = os.path.realpath(path)
+    is killed. Links are followed, and an existing file keeps its mode; only the owner can read a
+    secret. A file that is not regular, such as /dev/stdout, is written directly. The complete file
+    is first written beside `path`, and `commit` renames it. Raises OSError with this path."""
+    place = os.path.realpath(os.fsdecode(path))
     made = os.path.join(os.path.dirname(place), f".certreg.{secrets.token_hex(8)}")
     try:
         there = os.path.exists(place)
@@ -46,8 +51,8 @@ def replace(
             os.unlink(made)
 
 
-def replace_arrays(path: Any, **arrays: Any) -> None:
+def replace_arrays(path: AnyPath, **arrays: object) -> None:
     """Writes an .npz file, as `replace` does."""
     data = io.BytesIO()
-    np.savez(data, **arrays)
+    np.savez(data, **arrays)  # type: ignore[arg-type]
     replace(path, data.getvalue())

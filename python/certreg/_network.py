@@ -1,28 +1,29 @@
-"""The networks that take noise away. They are written once, and run by torch or traced as nodes of
-ONNX."""
+"""Denoising networks. Each is one function: torch runs it, and it is traced as nodes of ONNX."""
 
 from __future__ import annotations
 
 import functools
 import math
 import types
-from typing import Any, Mapping, Sequence, Tuple
+from typing import Any, Callable, Mapping, Sequence, TypeAlias
 
 import numpy as np
 
-from . import _graphs
+from . import _protobuf
+from ._types import Package, Shape, Tensor
 
-Shape = Tuple[int, ...]
 FINE, COARSE, HIDDEN = {1: 48, 2: 24}, {1: 72, 2: 40}, 128  # channels, by dimensions; of vectors
 SHORTEST = 4  # side of an image
 LAST = ("up1", "linear", "dense2")
-PREFIX = "certreg_denoiser/"  # of names, so that a model has none of them
+PREFIX = "certreg_denoiser/"  # of names, which no model has
+
+
+Functions: TypeAlias = Any  # add, sub, mul, relu, where, linear, conv and up
 
 
 def at_first(inner: Shape, dice: np.random.Generator) -> dict[str, np.ndarray]:
-    """Weights and biases with which training begins, for inputs of this shape: (channels, length),
-    (channels, height, width) or (features,). What comes last is 0, so that inputs stay as they
-    are."""
+    """Initial weights and biases, for inputs of this shape: (channels, length), (channels, height,
+    width) or (features,). The last layers are 0, so that inputs pass unchanged."""
     found = {}
     for name, shape in _shapes(inner).items():
         up = name.startswith("up")  # a transposed convolution of stride 2
@@ -52,17 +53,17 @@ def _shapes(inner: Shape) -> dict[str, Shape]:
     }
 
 
-def denoised(f: Any, w: Any, x: Any, inner: Shape) -> Any:
-    """Inputs without their noise, as far as the network can tell. Features without noise pass."""
-    rest = f.sub(x, f.mul(noise(f, w, x, inner), w["step"]))
-    return f.where(w["noisy"], rest, x) if "noisy" in w else rest
+def denoised(f: Functions, w: Mapping[str, Tensor], x: Tensor, inner: Shape) -> Tensor:
+    """Inputs without the estimated noise. Features without noise pass unchanged."""
+    clean = f.sub(x, f.mul(noise(f, w, x, inner), w["step"]))
+    return f.where(w["noisy"], clean, x) if "noisy" in w else clean
 
 
-def noise(f: Any, w: Any, x: Any, inner: Shape) -> Any:
-    """The noise in inputs, in units of `step`. f: the functions; w: what has a name."""
+def noise(f: Functions, w: Mapping[str, Tensor], x: Tensor, inner: Shape) -> Tensor:
+    """The estimated noise of inputs, in units of `step`. w: weights and constants by name."""
 
-    def layer(call: Any, name: str, x: Any, *how: Any) -> Any:
-        return call(x, w[name], w[f"{name}_bias"], *how)
+    def layer(call: Callable[..., Tensor], name: str, x: Tensor, *settings: object) -> Tensor:
+        return call(x, w[name], w[f"{name}_bias"], *settings)
 
     u = f.mul(f.sub(x, w["mean"]), w["inverse"])
     if len(inner) == 1:
@@ -77,7 +78,7 @@ def noise(f: Any, w: Any, x: Any, inner: Shape) -> Any:
     return f.add(layer(f.up, "up1", h, 2, 1, odd), layer(f.conv, "linear", u, 1, 1))
 
 
-def of_torch(torch: Any, inner: Shape) -> Any:
+def of_torch(torch: Package, inner: Shape) -> Functions:
     """The functions that run a network on tensors."""
     functions, rank = torch.nn.functional, len(inner) - 1
     names = ("add", "sub", "mul", "relu", "where")
@@ -94,17 +95,17 @@ class Nodes:
 
     def __init__(self, inner: Shape) -> None:
         self.rank = len(inner) - 1
-        self.fields: list[_graphs.Field] = []
+        self.fields: list[_protobuf.Field] = []
         self.kernels: dict[str, list[int]] = {}
 
     def constants(self, arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
-        self.fields += [_graphs.constant(PREFIX + name, array) for name, array in arrays.items()]
+        self.fields += [_protobuf.constant(PREFIX + name, array) for name, array in arrays.items()]
         self.kernels.update((PREFIX + name, [*array.shape[2:]]) for name, array in arrays.items())
         return {name: PREFIX + name for name in arrays}
 
-    def call(self, operator: str, *inputs: str, **attributes: Any) -> str:
+    def call(self, operator: str, *inputs: str, **attributes: _protobuf.Attribute) -> str:
         output = f"{PREFIX}{len(self.fields)}"
-        self.fields.append(_graphs.node(operator, inputs, output, **attributes))
+        self.fields.append(_protobuf.node(operator, inputs, output, **attributes))
         return output
 
     def shaped(self, x: str, shape: Sequence[int]) -> str:
@@ -119,10 +120,12 @@ class Nodes:
     where = functools.partialmethod(call, "Where")
     linear = functools.partialmethod(call, "Gemm", transB=1)
 
-    def conv(self, x: str, w: str, b: str, stride: int, padding: int, **more: Any) -> str:
+    def conv(
+        self, x: str, w: str, b: str, stride: int, padding: int, **more: _protobuf.Attribute
+    ) -> str:
         operator = "ConvTranspose" if more else "Conv"
-        sides = dict(strides=[stride] * self.rank, pads=[padding] * 2 * self.rank)
-        return self.call(operator, x, w, b, **more, kernel_shape=self.kernels[w], **sides)
+        more.update(kernel_shape=self.kernels[w], strides=[stride] * self.rank)
+        return self.call(operator, x, w, b, **more, pads=[padding] * 2 * self.rank)
 
-    def up(self, x: str, w: str, b: str, stride: int, padding: int, odd: Any) -> str:
+    def up(self, x: str, w: str, b: str, stride: int, padding: int, odd: list[int]) -> str:
         return self.conv(x, w, b, stride, padding, output_padding=odd)

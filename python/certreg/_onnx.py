@@ -7,20 +7,23 @@ import json
 import math
 import os
 import re
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ._arrays import of_frame
+from ._arguments import abbreviated
+from ._arrays import frame_as_array
+from ._onnx_tensors import DTYPES, Constants, columns_of, lengths, taken, varied, warn_of_others
 from ._optional import needed
-from ._tensors import DTYPES, Constants, columns_of, lengths, taken, varied, warn_of_others
-from .constants import shown
+from ._types import Frame, Inputs, Path, Session
 
 _RANGE = "a range, such as range(3, 6) for the columns 3, 4 and 5"
+Provider = str | tuple[str, Mapping[str, object]]  # of ONNX Runtime, with options
 
 
-def _names(session: Any) -> Optional[list[str]]:
-    """The JSON list of texts that the metadata of the file have as feature_names; None if they have
+def _names(session: Session) -> list[str] | None:
+    """The JSON list of texts under the key feature_names of the file's metadata; None if there is
     none."""
     try:
         names = json.loads(session.get_modelmeta().custom_metadata_map["feature_names"])
@@ -34,11 +37,11 @@ class SessionModel:
 
     def __init__(
         self,
-        session: Any,
-        input: Optional[str] = None,
-        output: Optional[str] = None,
-        constants: Optional[Mapping[str, Any]] = None,
-        columns: Optional[range] = None,
+        session: Session,
+        input: str | None = None,
+        output: str | None = None,
+        constants: Mapping[str, ArrayLike] | None = None,
+        columns: range | None = None,
     ) -> None:
         inputs, outputs, fixed = session.get_inputs(), session.get_outputs(), dict(constants or {})
         self._entries, given = varied(inputs, input, fixed), taken(outputs, output, "output")
@@ -62,14 +65,14 @@ class SessionModel:
 
     @property
     def exact(self) -> dict[int, str]:
-        """What features hold that are no floats, which noise cannot change."""
-        others = {j: t.type[7:-1] for j, t in enumerate(self._entries) if t.type not in DTYPES}
-        return {j: f"values of type {kind}" for j, kind in others.items()}
+        """The kind of each feature that holds no floats and so cannot get noise."""
+        kinds = {j: t.type[7:-1] for j, t in enumerate(self._entries) if t.type not in DTYPES}
+        return {j: f"values of type {kind}" for j, kind in kinds.items()}
 
-    def _count(self, sides: Sequence[Optional[int]]) -> Optional[int]:
-        """How many columns are returned; None if the file does not say it."""
+    def _count(self, sides: Sequence[int | None]) -> int | None:
+        """The number of columns that are returned; None if it is not in the file."""
         of_row = sides if self.batch == 1 else sides[1:]
-        free = not sides or None in of_row  # a shape that is not known has no lengths
+        free = not sides or None in of_row  # an unknown shape has no lengths
         count = None if free else math.prod(of_row)  # type: ignore[arg-type]
         if self._chosen is None:
             return count
@@ -79,24 +82,25 @@ class SessionModel:
 
     def _check_range(self, count: int) -> None:
         if self._chosen is not None and self._chosen.stop > count:
-            said = f"{self._chosen.start}:{self._chosen.stop}"
+            some = f"{self._chosen.start}:{self._chosen.stop}"
             raise ValueError(
-                f"columns {said} of output {self.output!r} are not there: it has {count} in a row"
+                f"columns {some} of output {self.output!r} are not there: it has {count} in a row"
             )
 
-    def __call__(self, x: Any) -> np.ndarray:
-        fed, count, batch = self._fed(x), len(x), self.batch
+    def __call__(self, x: Inputs) -> np.ndarray:
+        rows: Frame = x if hasattr(x, "shape") else np.asarray(x)
+        fed, count, batch = self._fed(rows), len(rows), self.batch
         if batch is None or count == batch:
             return self._run(fed, count)
         parts = [self._padded(fed, first, batch) for first in range(0, count, batch)]
         whole: np.ndarray = np.concatenate(parts)[:count]
         return whole
 
-    def _fed(self, x: Any) -> dict[str, np.ndarray]:
+    def _fed(self, x: Frame) -> dict[str, np.ndarray]:
         """The inputs that vary, by their names."""
         if len(self._entries) > 1:
             return columns_of(self._entries, x)
-        values = of_frame(x, DTYPES[self._entries[0].type])
+        values = frame_as_array(x, DTYPES[self._entries[0].type])
         if None not in self.shape and values.shape[1:] != self.shape:
             values = self._shaped(values)
         return {self._entries[0].name: values}
@@ -130,86 +134,120 @@ class SessionModel:
         if self._chosen is None:
             return y if y.ndim <= 2 else y.reshape(len(y), -1)
         y = y.reshape(len(y), -1)
-        self._check_range(y.shape[1])  # a slice would be shorter without a word
+        self._check_range(y.shape[1])  # a slice would be shorter without an error
         return y[:, self._chosen.start : self._chosen.stop]
 
 
-def _checked(columns: Optional[range]) -> Optional[range]:
+def _checked(columns: range | None) -> range | None:
     if columns is None:
         return None
     if not isinstance(columns, range):
-        raise TypeError(f"columns is {shown(columns)}; it must be {_RANGE}")
+        raise TypeError(f"columns is {abbreviated(columns)}; it must be {_RANGE}")
     if columns.step != 1 or not 0 <= columns.start < columns.stop:
         raise ValueError(f"columns is {columns}; it must be {_RANGE}")
     return columns
 
 
 class OnnxModel(SessionModel):
-    """A model in an ONNX file, run by ONNX Runtime. Call it with float32 of shape (rows, *shape) or
-    (rows, features); it returns (rows,) or (rows, columns). If the file has an input of shape
-    (rows, 1) for each column of a table, call it with DataFrames whose columns have the names of
-    the inputs, or with an array if all are numbers. It can be pickled: the other process then opens
-    the file again.
+    """A model in an ONNX file, run by ONNX Runtime.
 
-    path       path of the file
-    input      name of the input that varies; None: the only one without a constant, or all that
-               are columns
-    output     name of the output; None: the first one, and a warning if there are others
-    constants  values of all other inputs by their names, {"fmin": 46.9}: numbers, or arrays of the
-               shape of the input. A number fills the array if the file fixes its shape. If the file
-               gives a length of such an input the name of the batch, give the value for one row
-    columns    which columns of the output are returned, as range(3, 6); None: all. The outputs of a
-               row are flattened first
-    threads    threads of one call; 0: ONNX Runtime's default
-    providers  execution providers of ONNX Runtime; None: the CPU
+    Call it with float32 of shape ``(rows, *shape)`` or (rows, features); it returns (rows,) or
+    (rows, columns). If the file has an input of shape (rows, 1) for each column of a table, call it
+    with DataFrames that have the names of the inputs, or with an array if all inputs are numbers.
+    It can be pickled: another process then opens the file again.
 
-    Attributes:
-    shape          shape of a row, with None for free lengths
-    columns        how many columns it returns; None: the file does not say it
-    batch          rows of one call; None: free. If it is fixed, the last call repeats a row until
-                   the batch is full. If it is 1, an output of any shape is one row
-    input, output  names of the tensors; a list for columns
-    feature_names_in_  names of the features, a list of texts: the inputs that are columns, or what
-                   the metadata of the file have as a JSON list under the key feature_names. None:
-                   the file has none
-    path           absolute path of the file
+    Parameters
+    ----------
+    path : str or path
+        Path of the file.
+    input : str, optional
+        Name of the input that varies; by default the only one without a constant, or all inputs
+        that are columns.
+    output : str, optional
+        Name of the output; by default the first one, with a warning if there are several.
+    constants : mapping, optional
+        Values of all other inputs by their names, such as ``{"fmin": 46.9}``: numbers, or arrays of
+        the shape of the input. A number fills the array if the file fixes its shape. If a length of
+        such an input has the name of the batch in the file, give the value for one row.
+    columns : range, optional
+        The columns of the output to return, such as ``range(3, 6)``; by default all. The outputs of
+        a row are flattened first.
+    threads : int
+        Threads of one call; 0: the default of ONNX Runtime.
+    providers : sequence, optional
+        Execution providers of ONNX Runtime; by default the CPU.
 
-    Raises FileNotFoundError if there is no such file; ValueError if it is not an ONNX model, if
-    its inputs or output are not tensors of such types and shapes, or if a constant is missing or
-    does not fit; TypeError for a constant that is no number; ImportError if onnxruntime is
-    missing."""
+    Attributes
+    ----------
+    shape : tuple
+        Shape of a row, with None for free lengths.
+    columns : int or None
+        Number of columns that it returns; None if it is not in the file.
+    batch : int or None
+        Rows of one call; None: free. If it is fixed, the last call repeats a row until the batch is
+        full. If it is 1, an output of any shape is one row.
+    input, output : str
+        Names of the tensors; a list for columns.
+    feature_names_in_ : list of str or None
+        Names of the features: the inputs that are columns, or a JSON list under the key
+        feature_names of the file's metadata.
+    path : str
+        Absolute path of the file.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is not an ONNX model, if its inputs or output have other types and shapes, or if a
+        constant is missing or does not fit.
+    TypeError
+        For a constant that is no number.
+    ImportError
+        If onnxruntime is missing."""
 
     def __init__(
         self,
-        path: Union[str, "os.PathLike[str]"],
+        path: Path,
         *,
-        input: Optional[str] = None,
-        output: Optional[str] = None,
-        constants: Optional[Mapping[str, Any]] = None,
-        columns: Optional[range] = None,
+        input: str | None = None,
+        output: str | None = None,
+        constants: Mapping[str, ArrayLike] | None = None,
+        columns: range | None = None,
         threads: int = 1,
-        providers: Optional[Sequence[Any]] = None,
+        providers: Sequence[Provider] | None = None,
     ) -> None:
         self.path = os.path.abspath(path)
         session = session_of(self.path, threads, providers)
         super().__init__(session, input, output, constants, columns)
-        chosen: dict[str, Any] = dict(input=input, columns=columns, threads=threads)
-        chosen["output"] = self.output  # so that no other process warns again
-        self._options = {**chosen, "constants": self._constants.values, "providers": providers}
+        self._again = functools.partial(
+            OnnxModel,
+            self.path,
+            input=input,
+            output=self.output,  # so that no other process warns again
+            constants=self._constants.values,
+            columns=columns,
+            threads=threads,
+            providers=providers,
+        )
 
-    def __reduce__(self) -> Any:
-        return functools.partial(OnnxModel, self.path, **self._options), ()
+    def __reduce__(self) -> tuple[object, ...]:
+        return self._again, ()
 
     def told(self) -> str:
-        """A text that is the same only for the same output, columns and constants; empty for the
-        first output of a model of one input."""
+        """Return a text that identifies output, columns and constants.
+
+        Returns
+        -------
+        str
+            Empty for the first output of a model with one input."""
         first = self.session.get_outputs()[0].name
         output = "" if self.output == first else f"output={self.output} "
         columns = f"columns={self._chosen.start}:{self._chosen.stop} " if self._chosen else ""
-        return f"{output}{columns}{self._constants.told()}".strip()
+        return f"{output}{columns}{self._constants.fingerprint()}".strip()
 
 
-def session_of(path: str, threads: int = 1, providers: Optional[Sequence[Any]] = None) -> Any:
+def session_of(path: str, threads: int = 1, providers: Sequence[Provider] | None = None) -> Session:
     """An onnxruntime.InferenceSession; see OnnxModel."""
     runtime = needed("onnxruntime", "OnnxModel")
     if not os.path.isfile(path):
@@ -222,19 +260,19 @@ def session_of(path: str, threads: int = 1, providers: Optional[Sequence[Any]] =
             path, options, providers=list(providers or ["CPUExecutionProvider"])
         )
     except Exception as error:  # its classes cannot be imported by name
-        why = str(error).splitlines()[0].split(" failed:")[-1]  # after its own words on the path
-        said = _newer(str(error), runtime.__version__) or why
-        raise ValueError(f"{path} cannot be opened as an ONNX model: {said}") from None
+        why = str(error).splitlines()[0].split(" failed:")[-1]  # after its own text on the path
+        why = _newer(str(error), runtime.__version__) or why
+        raise ValueError(f"{path} cannot be opened as an ONNX model: {why}") from None
 
 
-def _newer(said: str, version: str) -> str:
-    """What ONNX Runtime says of a file newer than itself, in a sentence; empty otherwise."""
+def _newer(message: str, version: str) -> str:
+    """The reason and remedy if ONNX Runtime refuses a newer file; empty otherwise."""
     opset, form = r"Opset (\d+) .*till (opset) (\d+)", r"(\d+), max supported (IR version): (\d+)"
-    found = re.search(opset, said) or re.search(form, said)
+    found = re.search(opset, message) or re.search(form, message)
     if not found:
         return ""
     has, what, knows = found.groups()
     return (
-        f"it has {what} {has}, and ONNX Runtime {version} knows those up to {knows}: export it "
+        f"it has {what} {has}, and ONNX Runtime {version} reads versions up to {knows}: export it "
         f"with {what} {knows}, or pip install -U onnxruntime"
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any, Optional
+
+from ._types import Package
 
 
-def needed(name: str, what: str) -> Any:
-    """Imports a package that `what` needs. Raises ImportError if it is missing."""
+def needed(name: str, what: str) -> Package:
+    """Imports a package for `what`. Raises ImportError if the package is missing."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -16,8 +17,8 @@ def needed(name: str, what: str) -> Any:
         raise ImportError(f"{what} needs {package}: pip install {package} ({error})") from None
 
 
-def installed(*names: str) -> Optional[Any]:
-    """Imports the first of these modules that is installed; None if none is."""
+def installed(*names: str) -> Package | None:
+    """Imports the first of these modules that is installed. Returns None if there is none."""
     for name in names:
         try:
             return importlib.import_module(name)
@@ -26,8 +27,8 @@ def installed(*names: str) -> Optional[Any]:
     return None
 
 
-def of_class(thing: Any, module: str, name: str) -> bool:
-    """Whether `thing` is an instance of a class in a module. Does not import the module: without
-    it there are no instances."""
+def of_class(thing: object, module: str, name: str) -> bool:
+    """Returns True if `thing` is an instance of a class in a module. The module is not imported:
+    before an import there are no instances."""
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(thing, kind)

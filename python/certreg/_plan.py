@@ -1,10 +1,10 @@
-"""What determines the samples of a run, by which resume files know their job."""
+"""The arguments that determine the samples of a run. Resume files are compared by them."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-from typing import Any
+from typing import Any, Mapping
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from .denoised import digest_of
 
 
 def plan_of(job: Job, matrix: np.ndarray) -> dict[str, Any]:
-    """What determines the samples, except the seed and the model, in types of JSON."""
+    """The arguments that determine the samples, in types of JSON, without seed and model."""
     plan = dataclasses.asdict(job.sampling)
     del plan["seed"], plan["constraints"]
     digest = hashlib.sha256(matrix.tobytes())
     if job.columns is not None:
-        digest.update(job.columns.told().encode())
+        digest.update(job.columns.fingerprint().encode())
     plan["X"] = digest.hexdigest()
     plan["rows"] = len(matrix)
     if job.model is not None:  # records answer without it
@@ -31,10 +31,10 @@ def plan_of(job: Job, matrix: np.ndarray) -> dict[str, Any]:
     return plan
 
 
-def differing(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """The arguments in which two plans differ."""
+def differing(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+    """The names of the arguments that differ between two plans."""
     changed = [name for name in now if now[name] != before.get(name)]
-    follows = {"levels": "sigmas", "batch": "samples", "rows": "X"}  # a default, for instance
+    follows = {"levels": "sigmas", "batch": "samples", "rows": "X"}  # may change with these
     changed = [name for name in changed if follows.get(name) not in changed]
     arguments = {"sigmas": "sigma", "levels": "domain"}
     return [arguments.get(name, name) for name in changed]

@@ -1,4 +1,4 @@
-"""Divides rows into chunks, and has them computed here or by an executor."""
+"""Divides rows into chunks, and computes them in this process or by an executor."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ import pickle
 import secrets
 import signal
 from multiprocessing import resource_tracker
-from typing import Any, Callable, Iterator, Optional, Sequence, Set, Tuple
+from typing import Callable, Iterable, Iterator, Sequence, TypeAlias, Union, cast
 
 import numpy as np
 
 from ._optional import installed, of_class
+from ._types import Executor, Package
 from ._worker import Chunk, Job, Process, Reply, Token, Worker, begin_process, versions, work
 from .errors import RowsError
 
 CHUNK_SECONDS = 1.0  # of a chunk: an interruption loses little, and overhead is small
-STOP_SECONDS = 3.0  # for chunks that are being computed when the work is stopped
-LEAST_WORKERS = 16  # that the caller's executor is assumed to have
+STOP_SECONDS = 3.0  # after a stop, for chunks that are being computed
+LEAST_WORKERS = 16  # assumed size of the caller's executor
+Future = futures.Future[Reply]
 
 
 def cores() -> int:
@@ -30,7 +32,7 @@ def cores() -> int:
 def packed(job: Job) -> bytes:
     """The job as bytes for another process. With cloudpickle, which loky brings, the model may be
     a function of the main program. Raises TypeError if the model cannot be pickled."""
-    pickler: Any = installed("cloudpickle", "joblib.externals.cloudpickle") or pickle
+    pickler: Package = installed("cloudpickle", "joblib.externals.cloudpickle") or pickle
     try:
         return bytes(pickler.dumps(job))
     except Exception as error:
@@ -40,8 +42,8 @@ def packed(job: Job) -> bytes:
         ) from error
 
 
-def _loky() -> Any:
-    """The executors of joblib, whose processes begin anew: a fork of this process would have the
+def _loky() -> Package:
+    """The executors of joblib. Their processes start anew: a fork of this process would have the
     locks, but not the threads, of libraries that the model uses."""
     loky = installed("loky", "joblib.externals.loky")
     if loky is None:
@@ -49,9 +51,9 @@ def _loky() -> Any:
     return loky
 
 
-def check_executor(executor: Any, jobs: Any, skips: bool) -> None:
-    """Raises TypeError for what is no executor, ValueError for a number of processes to start
-    beside one, and ImportError if processes cannot be started."""
+def check_executor(executor: Executor, jobs: int, skips: bool) -> None:
+    """Raises TypeError if the object is no executor, ValueError if processes are to be started
+    beside it, and ImportError if they cannot be started."""
     if executor is None:
         if jobs != 1 or skips:
             _loky()
@@ -68,9 +70,9 @@ def check_executor(executor: Any, jobs: Any, skips: bool) -> None:
 
 @contextlib.contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """A context in which Ctrl-C waits, in this thread, and never comes to processes that start: it
-    goes to all processes of a terminal, and this one ends the others."""
-    resource_tracker.ensure_running()  # which would let Ctrl-C through when it starts
+    """A context in which Ctrl-C waits in this thread, and never reaches processes that start. A
+    terminal sends Ctrl-C to all its processes, and this one ends its workers itself."""
+    resource_tracker.ensure_running()  # its start would let Ctrl-C through
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -78,88 +80,96 @@ def _no_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class Broken(futures.BrokenExecutor):
-    """The place cannot go on after a process has ended. `rows` are those that were being computed,
-    one of which may be the cause."""
+class ExecutorBroken(futures.BrokenExecutor):
+    """A runner cannot go on after a process has ended. One of `rows`, which were being computed,
+    may be the cause."""
 
     def __init__(self, rows: Sequence[int]) -> None:
         super().__init__("a process that ran the model has ended")
         self.rows = rows
 
 
-def is_death(error: BaseException) -> bool:
-    """Whether a task failed because a process ended."""
+def is_worker_death(error: BaseException) -> bool:
+    """Returns True if a task failed because a process ended."""
     of_dask = of_class(error, "distributed.scheduler", "KilledWorker")
     return of_dask or isinstance(error, futures.BrokenExecutor)
 
 
-class Here:
-    """Computes in this process."""
+class LocalRunner:
+    """Runs methods of a Worker in this process."""
 
-    window = workers = 1
+    workers = 1  # the number of tasks that run at a time
+    window = 1  # the number of tasks that may be pending
 
     def __init__(self, job: Job) -> None:
         self.worker = Worker(job)
 
-    def submit(self, method: str, *task: Any, job: Any = None) -> "futures.Future[Reply]":
-        future: "futures.Future[Reply]" = futures.Future()
-        future.set_result(Reply(getattr(self.worker, method)(*task)))
+    def submit(self, method: str, *task: object, job: bytes | None = None) -> Future:
+        """Starts a method."""
+        future: Future = futures.Future()
+        future.set_result(Reply(self.call(method, *task)))
         return future
 
-    def received(self, future: "futures.Future[Reply]") -> Reply:
+    def received(self, future: Future) -> Reply:
+        """The reply to a task that is done."""
         return future.result()
 
-    def call(self, method: str, *task: Any) -> Any:
+    def job_for(self, reply: Reply) -> bytes | None:
+        """The job for a process without it; None if it was sent in the meantime."""
+        return None
+
+    def call(self, method: str, *task: object) -> object:
+        """The result of a method, while no other task is pending."""
         return getattr(self.worker, method)(*task)
 
-    def stop(self, pending: Any) -> None:
-        pass
+    def restart(self, suspects: Sequence[int]) -> None:
+        """Starts new processes after one has ended that computed these rows."""
+        raise ExecutorBroken(suspects)
+
+    def stop(self, pending: Iterable[Future]) -> None:
+        """Cancels tasks that have not begun, and waits some seconds for running tasks."""
 
     def close(self) -> None:
+        """Ends processes and frees memory."""
         self.worker.estimator.close()
 
 
-class Elsewhere:
-    """Computes by an executor: the caller's, or one of loky with `jobs` processes.
+class ExecutorRunner:
+    """Runs methods of Workers by an executor: the caller's, or one of loky with `jobs` processes.
 
-    Processes of loky get the job when they start. One of the caller's executor that has not got it
-    returns its rows, which go out again with the job: so a large model travels about once to each.
-    Dask has a way of its own for this. How many tasks the executor runs at a time is learned from
-    the workers that replied."""
+    Processes of loky get the job when they start. A process of the caller's executor that lacks the
+    job returns its rows, which are sent again with the job; so a large model is sent about once to
+    each process. With dask the job is a shared result. The size of the executor is learned from the
+    workers that replied."""
 
-    def __init__(self, job: Job, executor: Any, jobs: int) -> None:
+    def __init__(self, job: Job, executor: Executor, jobs: int) -> None:
         self.token, self.job = Token(secrets.token_hex(8), versions()), packed(job)
-        nothing = np.empty((0, *job.sampling.shape), np.float32)
-        self.no_rows: Tuple[Any, ...] = np.empty(0, np.int64), nothing
+        self.no_rows = np.empty(0, np.int64), np.empty((0, *job.sampling.shape), np.float32)
         self.own, self.jobs, self.sent = executor is None, jobs, 0
-        self.replied: Set[Any] = set()  # the workers
+        self.replied: set[tuple[Process, int]] = set()  # the workers
         self.carried: dict[Process, int] = {}  # the last task with the job because of a process
         self.executor = self._pool() if self.own else executor
-        client: Any = getattr(executor, "_client", None)
-        self.shared: Any = None  # a result, which dask takes once to each process that needs it
+        client: Package = getattr(executor, "_client", None)
+        self.shared: bytes | None = None  # a result of dask, sent once to each process
         if of_class(client, "distributed", "Client"):
             self.shared = client.submit(bytes, self.job, pure=False)
 
     @property
     def workers(self) -> int:
-        """How many tasks run at a time."""
         return self.jobs if self.own else max(LEAST_WORKERS, len(self.replied))
 
     @property
     def window(self) -> int:
-        """How many tasks may be pending. loky's queue holds as many as its processes have here."""
-        return (2 if self.own else 4) * self.workers
+        return (2 if self.own else 4) * self.workers  # loky's queue holds 2 for each process
 
-    def _pool(self) -> Any:
+    def _pool(self) -> Executor:
         # Several models with many threads each would slow each other down.
         threads = {"OMP_NUM_THREADS": str(max(1, cores() // self.jobs)), **os.environ}
         begin = dict(initializer=begin_process, initargs=(os.getpid(), self.token, self.job))
         return _loky().ProcessPoolExecutor(self.jobs, env=threads, **begin)
 
-    def submit(self, method: str, *task: Any, job: Optional[bytes] = None) -> Any:
-        """Starts a method of Worker in some process. The number makes each task a new one for
-        dask, which remembers the results of equal ones."""
-        self.sent += 1
+    def submit(self, method: str, *task: object, job: bytes | None = None) -> Future:
+        self.sent += 1  # makes each task a new one for dask, which keeps results of equal tasks
         job = self.shared if job is None else job
         with _no_interrupts() if self.own else contextlib.nullcontext():
             future = self.executor.submit(work, self.token, job, self.sent, method, *task)
@@ -170,42 +180,38 @@ class Elsewhere:
             )
         return future
 
-    def received(self, future: Any) -> Reply:
-        """The reply to a task that is done."""
-        reply: Reply = future.result()
+    def received(self, future: Future) -> Reply:
+        reply = future.result()
         self.replied.add((reply.process, reply.thread))
         return reply
 
-    def job_for(self, reply: Reply) -> Optional[bytes]:
-        """The job for a process that lacks it; None if it has been sent since."""
+    def job_for(self, reply: Reply) -> bytes | None:
         if reply.number < self.carried.get(reply.process, 0):
             return None
         self.carried[reply.process] = self.sent + 1
         return self.job
 
-    def call(self, method: str, *task: Any) -> Any:
-        """What a method of Worker returns, while no other task is pending."""
+    def call(self, method: str, *task: object) -> object:
         reply = self.received(self.submit(method, *task))
         if reply.value is None:
             reply = self.received(self.submit(method, *task, job=self.job))
         return reply.value
 
     def restart(self, suspects: Sequence[int]) -> None:
-        """Begins anew after a process has ended that computed these rows. Raises Broken if this
-        fails: the caller's executor is broken, or processes end before they have made the model."""
+        """Raises ExecutorBroken if the caller's executor is broken, or if processes end before they
+        have made the model."""
         if self.own:
             self.close()
             self.executor = self._pool()
         try:
             self.call("answer", *self.no_rows)
         except Exception as error:
-            if is_death(error):
-                raise Broken(suspects) from error
+            if is_worker_death(error):
+                raise ExecutorBroken(suspects) from error
             raise
 
-    def stop(self, pending: Any) -> None:
-        """Cancels tasks that have not begun, and waits for the others, but not for long. One of
-        loky that is cancelled would end the thread that ends its processes."""
+    def stop(self, pending: Iterable[Future]) -> None:
+        # A cancelled task of loky would end the thread that ends its processes.
         futures.wait([f for f in pending if self.own or not f.cancel()], STOP_SECONDS)
 
     def close(self) -> None:
@@ -213,8 +219,11 @@ class Elsewhere:
             self.executor.shutdown(kill_workers=True)  # a model may hang
 
 
-class _Sizes:
-    """Chooses the number of rows of the next chunk. The first chunks have one row, to measure its
+Runner: TypeAlias = Union[LocalRunner, ExecutorRunner]
+
+
+class _ChunkSizes:
+    """Chooses the number of rows of the next chunk. The first chunks have one row, to measure the
     time. The last chunks are small, so that all workers end at about the same time."""
 
     def __init__(self) -> None:
@@ -232,39 +241,39 @@ class _Sizes:
         return int(max(1, min(wanted, share)))
 
 
-class Run:
-    """Computes rows at a place.
+class Scheduler:
+    """Computes rows by a runner.
 
-    task      the inputs and records of some rows, as for Worker.answer
+    task      returns the inputs and records of some rows, as for Worker.answer
     keep      takes each chunk of results
     crashed   takes a row that has ended two processes, the second one while nothing else was
               pending, and the exception. It raises, or makes `task` answer the row by a record
 
     If a process ends, or the executor loses a task in another way, no rows are sent until nothing
-    is pending. Then the rows that were lost are computed one by one, so that a second death names
-    its row."""
+    is pending. Then the lost rows are computed one by one, so that the next crash identifies its
+    row."""
 
     def __init__(
         self,
-        place: Any,
-        task: Callable[[np.ndarray], Tuple[Any, ...]],
+        runner: Runner,
+        task: Callable[[np.ndarray], tuple[object, ...]],
         keep: Callable[[Chunk], None],
         crashed: Callable[[int, BaseException], None],
     ) -> None:
-        self.place, self.task, self.keep, self.crashed = place, task, keep, crashed
-        self.sizes = _Sizes()
+        self.runner, self.task, self.keep, self.crashed = runner, task, keep, crashed
+        self.sizes = _ChunkSizes()
         self.left: np.ndarray = np.empty(0, np.int64)  # rows that have not been sent
-        self.pending: dict[Any, np.ndarray] = {}  # the rows of each future
+        self.pending: dict[Future, np.ndarray] = {}  # the rows of each future
         self.lost: list[int] = []
 
     def compute(self, rows: np.ndarray) -> None:
-        """Computes these rows. If something fails, the chunks that are still being computed are
-        kept too, if this takes seconds, and then the exception is raised."""
+        """Computes these rows. After a failure it keeps the chunks that end within some seconds,
+        and then raises the exception."""
         self.left = rows
         try:
             while len(self.left) or self.pending or self.lost:
-                while len(self.left) and not self.lost and len(self.pending) < self.place.window:
-                    count = self.sizes.next(len(self.left), self.place.workers)
+                while len(self.left) and not self.lost and len(self.pending) < self.runner.window:
+                    count = self.sizes.next(len(self.left), self.runner.workers)
                     some, self.left = np.split(self.left, [count])
                     self._send(some)
                 done = futures.wait(self.pending, None, futures.FIRST_COMPLETED).done
@@ -276,55 +285,56 @@ class Run:
             self._keep_done()
             raise
 
-    def _send(self, rows: np.ndarray, job: Optional[bytes] = None) -> None:
+    def _send(self, rows: np.ndarray, job: bytes | None = None) -> None:
         try:
-            future = self.place.submit("answer", rows, *self.task(rows), job=job)
+            future = self.runner.submit("answer", rows, *self.task(rows), job=job)
         except Exception as error:
-            if not is_death(error):
+            if not is_worker_death(error):
                 raise
             self.lost += rows.tolist()
         else:
             self.pending[future] = rows
 
-    def _take(self, future: Any, rows: np.ndarray) -> None:
+    def _take(self, future: Future, rows: np.ndarray) -> None:
         try:
-            reply = self.place.received(future)
+            reply = self.runner.received(future)
         except RowsError:
             raise
         except Exception:
             self.lost += rows.tolist()
             return
         if reply.value is None:
-            self._send(rows, self.place.job_for(reply))
+            self._send(rows, self.runner.job_for(reply))
             return
-        self.sizes.learn(reply.value)
-        self.keep(reply.value)
+        chunk = cast(Chunk, reply.value)
+        self.sizes.learn(chunk)
+        self.keep(chunk)
 
     def _one_by_one(self) -> None:
         lost, self.lost = sorted(self.lost), []
-        self.place.restart(lost)
+        self.runner.restart(lost)
         for row in lost:
             try:
                 chunk = self._alone(row)
             except Exception as error:
-                if not is_death(error):
+                if not is_worker_death(error):
                     raise
                 self.crashed(row, error)
-                self.place.restart([row])
+                self.runner.restart([row])
                 chunk = self._alone(row)
             self.keep(chunk)
 
-    def _alone(self, row: int) -> Any:
+    def _alone(self, row: int) -> Chunk:
         rows = np.array([row])
-        return self.place.call("answer", rows, *self.task(rows))
+        return cast(Chunk, self.runner.call("answer", rows, *self.task(rows)))
 
     def _keep_done(self) -> None:
-        self.place.stop(self.pending)
+        self.runner.stop(self.pending)
         for future in self.pending:
             try:
-                chunk = self.place.received(future).value if future.done() else None
-            except BaseException:  # cancelled, or nothing came
+                chunk = self.runner.received(future).value if future.done() else None
+            except BaseException:  # cancelled, or without a result
                 continue
-            if chunk is not None:
+            if isinstance(chunk, Chunk):
                 chunk.failure = None
                 self.keep(chunk)

@@ -1,28 +1,36 @@
-"""Prediction intervals, and the rules by which they are found."""
+"""Prediction intervals, and their threshold rules."""
 
 from __future__ import annotations
 
 import ctypes as C
 import dataclasses
-from typing import Any, Tuple
 
 from . import _structs as S
+from ._arguments import number
 from ._library import lib
-from .answers import _Answer
-from .constants import number
 from .errors import check
+from .results import _Result
 
 
 @dataclasses.dataclass(frozen=True)
-class Rule(_Answer):
-    """By what prediction intervals are found, and what it is for.
+class Rule(_Result):
+    """A threshold rule for prediction intervals, and the settings for which it is valid.
 
-    alpha         probability of a miss
-    threshold     largest score within a set; infinite: there was no calibration, or too many of its
-                  scores are
-    samples       of a new input
-    sample_rank   of the score of a new input that is compared with the threshold
-    least_points  with fewer calibration points there would be no rule"""
+    Attributes
+    ----------
+    alpha : float
+        Probability of a miss.
+    radius : float
+        Norm of the adversary's shift.
+    threshold : float
+        Largest score within a set; infinite if there was no calibration, or if too many of its
+        scores are infinite.
+    samples : int
+        Samples of a new input.
+    sample_rank : int
+        Rank of the score of a new input that is compared with the threshold.
+    least_points : int
+        Least number of calibration points for such a rule."""
 
     alpha: float
     radius: float
@@ -41,24 +49,47 @@ def interval_rule(
     samples: int = 101,
     calibration_samples: int = 101,
 ) -> Rule:
-    """The rule by which the truth is missed with probability at most alpha, before there is a
-    calibration: for example to plan how many points and samples are needed.
+    """Compute the rule for a planned calibration, to choose the numbers of points and samples.
 
-    radius   norm of the adversary's shift, >= 0, in units of the input divided by its scale
-    points   number of calibration points, with calibration_samples samples each
-    samples  number of samples of a new input
+    It takes at most about 0.1 s. Intervals of this rule miss the truth with probability at most
+    alpha.
 
-    Takes at most about 0.1 s, whatever the arguments are. Raises CertregError if there are too few
-    points or samples; the text names what helps."""
+    Parameters
+    ----------
+    radius : float
+        Norm of the adversary's shift, >= 0, in units of the input divided by its scale.
+    sigma : float
+        Noise level > 0.
+    points : int
+        Number of calibration points.
+    alpha : float
+        Probability of a miss.
+    samples, calibration_samples : int
+        Number of samples of a new input, and of each calibration point.
+
+    Returns
+    -------
+    Rule
+        With an infinite threshold.
+
+    Raises
+    ------
+    CertregError
+        If there are too few points or samples; the text has the remedy.
+
+    Examples
+    --------
+    >>> certreg.interval_rule(0.1, 0.25, 300, alpha=0.1).least_points
+    10"""
     counts = dict(points=points, calibration_samples=calibration_samples, samples=samples)
     return Rule._of(rule_of(None, radius=radius, sigma=sigma, alpha=alpha, **counts))
 
 
-def rule_of(calibration: Any, **asked: Any) -> Any:
-    """A struct of a rule, for this struct of a calibration, or None."""
-    if number(asked["alpha"], "alpha") == 0:
+def rule_of(calibration: S.Calibration | None, **coverage_fields: float) -> S.Rule:
+    """The struct of a rule, for a calibration or a planned one."""
+    if number(coverage_fields["alpha"], "alpha") == 0:
         raise ValueError("alpha is 0, and no interval is right for certain: give at least 1e-6")
-    coverage, why, out = S.Coverage(**asked), S.Error(), S.Rule()
+    coverage, why, out = S.Coverage(**coverage_fields), S.Error(), S.Rule()
     of = None if calibration is None else C.byref(calibration)
     check(lib.certreg_interval_rule(C.byref(coverage), of, C.byref(why), C.byref(out)), why)
     return out
@@ -66,18 +97,31 @@ def rule_of(calibration: Any, **asked: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class Interval:
-    """Where the true output is, with probability at least 1 - alpha, for an input that an adversary
-    may have moved by up to `radius`.
+    """A set that contains the true output with probability at least 1 - alpha.
 
-    lo, hi     least interval that contains all pieces; nan if there is none. Of an angle an arc: lo
-               is within the turn, and hi may be beyond it
-    pieces     the set itself: pairs (lo, hi)
-    alpha      proven probability of a miss
-    threshold  largest score of a truth within the set
-    samples    behind it; `failed` of them failed, each of which makes the set larger
-    period     a full turn; 0 for a number
+    An adversary may have moved the input by up to `radius`. ``y in interval`` is True if y is in
+    one of the pieces.
 
-    `y in interval` says whether y is in one of the pieces."""
+    Attributes
+    ----------
+    output : int
+        Index of the output.
+    lo, hi : float
+        Least interval that contains all pieces; nan if there is none. An arc if the output is an
+        angle: lo is within the turn, and hi may be beyond it.
+    period : float
+        A full turn; 0 for a number.
+    alpha : float
+        Proven probability of a miss.
+    radius : float
+        Largest norm of the adversary's shift.
+    threshold : float
+        Largest score of a truth within the set.
+    pieces : tuple of tuple
+        The set itself: pairs (lo, hi).
+    samples, failed : int
+        Samples behind the set, and the number of them that failed. Each failure makes the set
+        larger."""
 
     output: int
     lo: float
@@ -86,7 +130,7 @@ class Interval:
     alpha: float
     radius: float
     threshold: float
-    pieces: Tuple[Tuple[float, float], ...]
+    pieces: tuple[tuple[float, float], ...]
     samples: int
     failed: int
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import enum
 import html
-from typing import Any
+from typing import Any, cast
 
-Table = list[dict[str, Any]]  # each dict is a line, and its keys are the heading
+from ._types import Table
 
 
 def aligned(table: Table) -> str:
@@ -24,18 +24,18 @@ def _cells(table: Table) -> list[list[str]]:
     return [heading, *([_cell(value) for value in line.values()] for line in table)]
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, enum.Enum):
         return value.name.lower() if value.name else str(int(value.value))
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
-class Tabled:
-    """What a notebook shows as a table: the fields of a dataclass, unless `_table` has others."""
+class HtmlTable:
+    """The base of classes that notebooks show as a table: by default the fields of a dataclass."""
 
     def _table(self) -> Table:
-        given: Any = self
-        shown = [field.name for field in dataclasses.fields(given) if field.repr]
+        fields = dataclasses.fields(cast(Any, self))
+        shown = [field.name for field in fields if field.repr]
         return [{"field": name, "value": getattr(self, name)} for name in shown]
 
     def _repr_html_(self) -> str:

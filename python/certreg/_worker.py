@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes as C
 import dataclasses
 import math
 import os
@@ -9,20 +10,25 @@ import pickle
 import socket
 import threading
 import time
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
+from typing import Mapping, NamedTuple, Sequence, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _structs as S
+from ._arguments import integer
 from ._library import version
-from .constants import Output, Status, __version__, integer, version_text
+from ._types import Function, Model, Shape
+from .constants import Output, Status, __version__, version_text
 from .denoised import function_of_rows, made_of
 from .errors import CertregError, RowsError, raised
 from .estimator import Estimator, kinds_of
+from .frames import Columns
 from .questions import Question, question_digest, structs_of
+from .results import refused_certificate
 
-CERTIFICATE = np.dtype(S.Certificate)  # the struct as a row of a structured array
-_RECORD_OUTPUTS = 8 + 6 * 8  # where the bytes of a record have the number of outputs
+CERTIFICATE = cast("np.dtype[np.void]", np.dtype(S.Certificate))  # of a structured array
+_RECORD_OUTPUTS = 8 + 6 * 8  # offset of the number of outputs in a record
 _RECORD_HEADER = 8 + 15 * 8  # bytes before the first range of a record
 FIELDS = [name for name in CERTIFICATE.names or () if name != "struct_size"]
 
@@ -32,14 +38,14 @@ class Record(NamedTuple):
 
     row: int
     sigma_index: int
-    data: Optional[bytes]  # as Estimator.export returns it; None: sampling failed
-    status: int  # of the failure, and its sentence
-    error: Optional[str]
+    data: bytes | None  # as Estimator.export returns it; None: sampling failed
+    status: int  # of the failure, and its text
+    error: str | None
 
     def outputs(self, outputs: int) -> np.ndarray:
-        """The outputs of all samples, (samples, outputs); NaN where one failed; none if sampling
-        failed. docs/stability.md describes the bytes. Raises ValueError if the model has another
-        number of outputs."""
+        """The outputs of all samples, (samples, outputs), with NaN for failed samples; empty if
+        sampling failed. docs/stability.md describes the bytes. Raises ValueError if the model has
+        another number of outputs."""
         if self.data is None:
             return np.empty((0, outputs), np.float32)
         held, _, samples = (
@@ -54,18 +60,18 @@ class Record(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Sampling:
-    """What determines the samples of all rows, except the model and the inputs."""
+    """The arguments that determine the samples of all rows, beside the model and the inputs."""
 
-    shape: Tuple[int, ...]
-    sigmas: Tuple[float, ...]
-    levels: Tuple[int, ...]  # of the noise, one for each sigma
+    shape: Shape
+    sigmas: tuple[float, ...]
+    levels: tuple[int, ...]  # of the noise, one for each sigma
     samples: int
     seed: int = dataclasses.field(repr=False)
-    scale: Any = None
+    scale: ArrayLike | None = None
     outputs: int = 1
-    kind: Any = None
-    lo: Any = None
-    hi: Any = None
+    kind: np.ndarray | None = None
+    lo: ArrayLike | None = None
+    hi: ArrayLike | None = None
     batch: int = 0
     pilot: int = 0
     constraints: int = 0
@@ -73,7 +79,7 @@ class Sampling:
     noise_id: int = 0  # of row 0
 
     def turn(self, output: int) -> float:
-        """A full turn of an output that is an angle; infinite for a number."""
+        """The full turn of an angle; infinite for a number."""
         kinds = kinds_of(self.kind, self.outputs)
         if kinds is None or output < 0 or kinds[output] == Output.REAL:
             return math.inf
@@ -82,10 +88,10 @@ class Sampling:
         return float(turns[output])
 
     def with_unit_noise(self) -> "Sampling":
-        """The same with noise of standard deviation sigma for every feature."""
+        """A copy with noise of standard deviation sigma for every feature."""
         return dataclasses.replace(self, scale=None)
 
-    def estimator(self, model: Optional[Callable[[Any], Any]]) -> Estimator:
+    def estimator(self, model: Function | None) -> Estimator:
         """A new estimator for this model."""
         more = dict(vars(self))
         for name in ("shape", "sigmas", "levels", "samples", "noise_id"):
@@ -95,25 +101,25 @@ class Sampling:
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """What is the same for all rows."""
+    """The arguments that are the same for all rows."""
 
-    model: Any  # None: all outputs come from records
-    columns: Any  # frames.Columns, or None
+    model: Model  # None: all outputs come from records
+    columns: Columns | None
     sampling: Sampling
-    questions: Tuple[Question, ...]
-    radius: Optional[float]  # None: compute radii; otherwise output bounds at this radius
+    questions: tuple[Question, ...]
+    radius: float | None  # None: compute radii; otherwise output bounds at this radius
     keeps_records: bool
 
-    def asked(self) -> Any:
-        """The questions as structs. The certificates of all sigmas hold together: each gets its
-        share of alpha."""
+    def structs(self) -> "C.Array[S.Question]":
+        """The questions as structs. The certificates of all sigmas hold together: each has a share
+        of alpha."""
         structs = structs_of(self.questions)
         for struct in structs:
             shares = max(1, struct.bonferroni) * len(self.sampling.sigmas)
             struct.bonferroni = integer(shares, "bonferroni times the number of sigmas", 1, 2**53)
         return structs
 
-    def function(self) -> Optional[Callable[[Any], Any]]:
+    def function(self) -> Function | None:
         """The model as a function of arrays; None if there is none. Raises RowsError if the factory
         raises an exception."""
         if self.model is None:
@@ -127,24 +133,24 @@ class Job:
 
 @dataclasses.dataclass
 class Chunk:
-    """The results of some rows. If `failure` is not None, this exception ended the chunk before row
+    """The results of some rows. `failure` is None, or the exception that ended the chunk before row
     rows[len(certificates)] was done."""
 
     rows: np.ndarray
     certificates: np.ndarray  # (rows done, sigmas, questions)
-    errors: list[Tuple[int, int, str]]
+    errors: list[tuple[int, int, str]]
     records: list[Record]
-    failure: Optional[BaseException]
+    failure: BaseException | None
     seconds: float
 
 
 def empty_certificates(*shape: int) -> np.ndarray:
     """Certificates that claim nothing."""
-    return np.full(shape, np.frombuffer(S.refused(), CERTIFICATE))
+    return np.full(shape, np.frombuffer(bytes(refused_certificate()), CERTIFICATE)[0])
 
 
 class Worker:
-    """Certifies rows with one estimator, one row after the other."""
+    """Certifies rows with one estimator, row by row."""
 
     def __init__(self, job: Job) -> None:
         self.job, self.function = job, job.function()
@@ -155,7 +161,7 @@ class Worker:
             self.of_one_row.add(Status.WRONG_STATE)
         self.estimator = job.sampling.estimator(self.function)
         self.estimator._names = getattr(job.columns, "names", None)
-        self.asked = job.asked()
+        self.questions = job.structs()
         self.digests = [question_digest(question) for question in job.questions]
 
     def probe(self, X: np.ndarray) -> np.ndarray:
@@ -168,8 +174,8 @@ class Worker:
             raise RowsError(raised("the model", error)) from error
 
     def check(self, rows: np.ndarray, X: np.ndarray) -> Chunk:
-        """Checks the model at an input. `errors` has what it says without refusing the model, and
-        `failure` why it refuses it."""
+        """Checks the model at an input. `errors` of the result has remarks, and `failure` the
+        exception if the model is refused."""
         chunk, e = Chunk(rows, np.empty(0), [], [], None, 0.0), self.estimator
         try:
             e._begin(X.ctypes.data, self.job.sampling.sigmas[0], 0, 0)
@@ -187,30 +193,37 @@ class Worker:
         again."""
         begun = time.perf_counter()
         sampling, failure, done = self.job.sampling, None, 0
-        out = empty_certificates(len(rows), len(sampling.sigmas), len(self.asked))
+        out = empty_certificates(len(rows), len(sampling.sigmas), len(self.questions))
         chunk = Chunk(rows, out, [], [], None, 0.0)
         known = {(record.row, record.sigma_index): record for record in records}
         try:
             X = np.ascontiguousarray(X, np.float32)
             with self.estimator._callbacks.holding_interrupts():
                 for done, row in enumerate(rows.tolist()):
-                    if self.estimator._marks:
-                        self.estimator._marks.check(X[done])
+                    if self.estimator._categorical:
+                        self.estimator._categorical.check(X[done])
                     self._row(row, X.ctypes.data + done * X.strides[0], out[done], known, chunk)
             done = len(rows)
-        except BaseException as error:  # KeyboardInterrupt as well: what is done is kept
+        except BaseException as error:  # KeyboardInterrupt as well: results are kept
             failure = error
         out["question"] = self.digests
         chunk.certificates, chunk.failure = out[:done], failure
         chunk.seconds = time.perf_counter() - begun
         return chunk
 
-    def _row(self, row: int, z: int, out: np.ndarray, known: Any, chunk: Chunk) -> None:
+    def _row(
+        self,
+        row: int,
+        z: int,
+        out: np.ndarray,
+        known: Mapping[tuple[int, int], Record],
+        chunk: Chunk,
+    ) -> None:
         sampling = self.job.sampling
         errors, kept = [], []
         for k, (sigma, level) in enumerate(zip(sampling.sigmas, sampling.levels)):
             record = known.get((row, k))
-            error = self._asked(z, sigma, row, level, record, out[k])
+            error = self._certify(z, sigma, row, level, record, out[k])
             if error is not None:
                 errors.append((row, k, str(error)))
             if self.job.keeps_records and (record is None or record.data is None):
@@ -218,9 +231,9 @@ class Worker:
         chunk.errors += errors
         chunk.records += kept
 
-    def _asked(
-        self, z: int, sigma: float, row: int, level: int, record: Any, out: np.ndarray
-    ) -> Optional[CertregError]:
+    def _certify(
+        self, z: int, sigma: float, row: int, level: int, record: Record | None, out: np.ndarray
+    ) -> CertregError | None:
         """Writes the certificates of the input at address z, at one sigma, to `out`. Returns the
         failure of this row if its input or outputs cannot be used. Raises all other failures, for
         example an exception of the model or a wrong question."""
@@ -232,42 +245,42 @@ class Worker:
         except CertregError as error:
             out["status"], out["noise_id"], out["sigma"] = error.status, noise_id, sigma
             return error
-        if record is not None:
+        if record is not None and record.data is not None:
             e.import_(record.data)
         first = S.Certificate.from_buffer(out.data)
         try:
-            e._answer(self.samples, self.asked, self.job.radius, first)
+            e._certify_into(self.samples, self.questions, self.job.radius, first)
         except CertregError as error:
             if error.status not in self.of_one_row:
                 raise
             return error
         return None
 
-    def _record(self, row: int, k: int, error: Optional[CertregError]) -> Record:
-        """What to keep of the outputs. A record that sampling could not complete is not kept, or
-        other questions could be answered from it: only the failure is, and they fail as well."""
+    def _record(self, row: int, k: int, error: CertregError | None) -> Record:
+        """The outputs to keep. If sampling failed, only the failure is kept, so that other
+        questions fail too and are not answered from an incomplete record."""
         if error is not None:
             return Record(row, k, None, int(error.status), str(error))
         return Record(row, k, self.estimator.export(), 0, None)
 
 
 # ---- in other processes -----------------------------------------------------------------------
-KEPT_JOBS = 4  # of several runs that take turns in a process
+KEPT_JOBS = 4  # for runs that take turns in a process
 
-Process = Tuple[str, int]  # its machine and number
+Process = tuple[str, int]  # machine and number
 
 
 class Token(NamedTuple):
-    """The name of a job, and the versions that sent it."""
+    """The name of a job, and the versions of its sender."""
 
     job: str
     versions: str
 
 
 class Reply(NamedTuple):
-    """What comes back from a task."""
+    """The result of a task."""
 
-    value: Any  # of a method of Worker; None: the process has not got the job
+    value: object  # of a method of Worker; None: the process lacks the job
     number: int = 0  # of the task
     process: Process = ("", 0)
     thread: int = 0
@@ -278,14 +291,14 @@ def versions() -> str:
     return f"certreg {__version__} with library {version_text(version())}"
 
 
-class _Here(threading.local):
+class _ThreadWorker(threading.local):
     """The worker of a thread for its last job."""
 
-    job: Any = None
-    worker: Any = None
+    job: str | None = None
+    worker: Worker | None = None
 
 
-_here = _Here()
+_thread_worker = _ThreadWorker()
 _jobs: dict[str, bytes] = {}  # the packed jobs of this process, the last one at the end
 
 
@@ -301,21 +314,20 @@ def begin_process(parent: int, token: Token, packed: bytes) -> None:
     _jobs[token.job] = packed
 
 
-def _worker_of(job: str) -> Optional[Worker]:
-    """The worker of this thread for a job; None if this process has not got the job."""
-    if _here.job != job:
+def _worker_of(job: str) -> Worker | None:
+    """The worker of this thread for a job; None if this process lacks the job."""
+    if _thread_worker.job != job:
         packed = _jobs.get(job)
         if packed is None:
             return None
-        _here.worker = _here.job = None
-        _here.worker, _here.job = Worker(pickle.loads(packed)), job
-    worker: Worker = _here.worker
-    return worker
+        _thread_worker.worker = _thread_worker.job = None
+        _thread_worker.worker, _thread_worker.job = Worker(pickle.loads(packed)), job
+    return _thread_worker.worker
 
 
-def work(token: Token, packed: Optional[bytes], number: int, method: str, *task: Any) -> Reply:
-    """A method of Worker in any process of an executor. `packed` is the job for a process that has
-    not got it. Raises RowsError if this process has other versions than the sender."""
+def work(token: Token, packed: bytes | None, number: int, method: str, *task: object) -> Reply:
+    """Runs a method of Worker in any process of an executor. `packed` is the job for a process that
+    lacks it. Raises RowsError if this process has other versions than the sender."""
     if versions() != token.versions:
         raise RowsError(
             f"a worker has {versions()}, but its work was sent by {token.versions}: install the "

@@ -1,40 +1,61 @@
-"""Attacks on the input of an estimator: how tight is its certificate?"""
+"""Attacks on the input of an estimator, which show how tight its certificate is."""
 
 from __future__ import annotations
 
 import ctypes as C
 import dataclasses
 import math
-from typing import Any, Optional, Union
+from typing import Any, Callable, ContextManager
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _structs as S
-from ._arrays import Memory, array_of
+from ._arguments import enum_value, integer, member, number
+from ._arrays import Memory, optional_array
 from ._calls import Calls, Handle
+from ._ctypes import size_t
 from ._library import lib
-from ._tables import Tabled
-from .constants import Attack, Side, Stop, integer, member, named, number
+from ._tables import HtmlTable
+from ._types import Shape
+from .constants import Attack, Side, Stop
 from .errors import CertregError
 from .questions import Asked, question_of
 
 
 @dataclasses.dataclass(frozen=True)
-class AttackResult(Tabled):
-    """What an attack found. str() of it is one line: certified 0.772, broken at 0.941.
+class AttackResult(HtmlTable):
+    """The result of an attack. str() of it is one line: certified 0.772, broken at 0.941.
 
-    outcome     an Attack; see broken
-    stop        Stop.ALL, DEADLINE or CANCELLED
-    side        Side.UPPER: T leaves the tolerance upwards; LOWER: downwards
-    radius      ||(z' - z) / scale|| with z' = z + shift, added in float32; rounded up. The smoothed
-                prediction is out of the tolerance at z', except with probability alpha. Infinite
-                unless broken
-    forecast    of the breaking radius, from the record alone, without a guarantee. NaN: unknown
-    cosine      estimated cosine of the record's gradient and the true one
-    certified   radius of the question's certificate from the same record
-    shift       float32 of the input's shape, for DataFrames a Series; zeros unless broken
-
-    The other fields are those of certreg_attack_result."""
+    Attributes
+    ----------
+    outcome : Attack
+        BROKEN or NOT_BROKEN.
+    stop : Stop
+        ALL, DEADLINE or CANCELLED.
+    side : Side
+        UPPER: the smoothed prediction leaves the tolerance upwards; LOWER: downwards; 0: the attack
+        ended before it chose a side.
+    radius : float
+        ``||(z' - z) / scale||`` with z' = z + shift, added in float32; rounded up. The smoothed
+        prediction is out of the tolerance at z', except with probability alpha. Infinite unless
+        broken.
+    forecast : float
+        Forecast of the breaking radius, from the record alone, without a guarantee; NaN: unknown.
+    cosine : float
+        Estimated cosine of the angle between the record's gradient and the true gradient.
+    prediction, tolerance, sigma : float
+        From the question and the record.
+    alpha : float
+        Probability that the radius is too small.
+    calls : int
+        Rows of the model that were used.
+    samples : int
+        Samples in the record, pilot included.
+    certified : float
+        Radius of the question's certificate from the same record.
+    shift : ndarray or Series
+        float32 of the input's shape, for DataFrames a Series; zeros unless broken."""
 
     outcome: Attack
     stop: Stop
@@ -53,7 +74,7 @@ class AttackResult(Tabled):
 
     @property
     def broken(self) -> bool:
-        """Whether a shift was proved to break the tolerance."""
+        """True if a shift was proved to break the tolerance."""
         return self.outcome == Attack.BROKEN
 
     def __str__(self) -> str:
@@ -65,7 +86,7 @@ class AttackResult(Tabled):
         return found + "not broken"
 
 
-def _result(struct: Any, certified: float, shift: np.ndarray) -> AttackResult:
+def _result(struct: S.AttackResult, certified: float, shift: np.ndarray) -> AttackResult:
     given: dict[str, Any] = {
         "certified": certified,
         "shift": shift,
@@ -73,12 +94,15 @@ def _result(struct: Any, certified: float, shift: np.ndarray) -> AttackResult:
     }
     for field in dataclasses.fields(AttackResult):
         if field.name not in given:
-            given[field.name] = named(field.name, getattr(struct, field.name))
+            given[field.name] = enum_value(field.name, getattr(struct, field.name))
     return AttackResult(**given)
 
 
-def _certified_radius(certify: Any, question: Asked) -> float:
-    """The radius of the question from the same record; NaN where the record does not answer it."""
+Certify = Callable[[int, Asked], Any]  # of an estimator
+
+
+def _certified_radius(certify: Certify, question: Asked) -> float:
+    """The radius of the question from the same record; NaN if the record does not answer it."""
     try:
         return float(certify(0, question).radius)
     except CertregError:
@@ -90,10 +114,10 @@ class Attacks(Handle):
 
     _NAME = "attack"
 
-    def __init__(self, estimator: Any, calls: Calls, max_calls: int) -> None:
+    def __init__(self, estimator: C.c_void_p, calls: Calls, max_calls: int) -> None:
         super().__init__()
         self._calls, self.max_calls = calls, max_calls
-        why, plan, size = S.Error(), S.AttackPlan(max_calls=max_calls), S.size_t()
+        why, plan, size = S.Error(), S.AttackPlan(max_calls=max_calls), size_t()
         with calls:
             if not lib.certreg_attack_size(estimator, C.byref(plan), C.byref(size), None):
                 self.memory = Memory(size.value)
@@ -104,9 +128,15 @@ class Attacks(Handle):
         self._made(status, why)
 
     def attack(
-        self, question: Asked, options: Any, certify: Any, shape: Any, callbacks: Any
+        self,
+        question: Asked,
+        options: S.AttackOptions,
+        certify: Certify,
+        shape: Shape,
+        callbacks: ContextManager[None],
     ) -> AttackResult:
-        """Attacks the present input. certify: the estimator's. callbacks: around the call."""
+        """Attacks the present input. `certify` is the estimator's method, and `callbacks` a context
+        around the call."""
         out, struct = S.AttackResult(), question_of(question)._struct()
         shift = np.zeros(shape, np.float32)
         self._call(
@@ -119,7 +149,7 @@ class Attacks(Handle):
         )
         return _result(out, _certified_radius(certify, question), shift)
 
-    def gradient(self, question: Asked, side: Union[Side, int, str], shape: Any) -> np.ndarray:
+    def gradient(self, question: Asked, side: Side | int | str, shape: Shape) -> np.ndarray:
         """The gradient of a question's score at the present input."""
         out, struct = np.empty(shape, np.float64), question_of(question)._struct()
         self._call("gradient", C.byref(struct), member(Side, side, "side"), out.ctypes.data)
@@ -127,10 +157,10 @@ class Attacks(Handle):
 
 
 def options_of(
-    calls: int, alpha: float, attempt: int, direction: Optional[Any], shape: Any
-) -> tuple[Any, Any]:
+    calls: int, alpha: float, attempt: int, direction: ArrayLike | None, shape: Shape
+) -> tuple[S.AttackOptions, np.ndarray | None]:
     """The struct of the options of an attack, and the array that it points to."""
-    along = array_of(direction, shape, np.float32, "direction")
+    along = optional_array(direction, shape, np.float32, "direction")
     options = S.AttackOptions(
         calls=integer(calls, "calls"),
         alpha=number(alpha, "alpha"),

@@ -1,21 +1,24 @@
-"""Tests what the library assumes about a model: an output depends on its own row only, and float32
-can represent the noise."""
+"""Tests the assumptions of the library about a model: an output depends on its own row only, and
+float32 can represent the noise."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, Tuple
+from typing import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ._arrays import array_of, scale_of
-from ._changes import rounded
-from ._marks import marks_of, suspected
-from ._steps import LOOKED_AT, TABLE, steps_of
-from .constants import Dependence, function_of, integer, positive
-from .estimator import Estimator
+from ._arguments import integer, optional_function, positive
+from ._arrays import array_of, optional_scale
+from ._categorical import categorical_features_of, suspected_categorical
+from ._perturbations import rounded
+from ._quantization import LOOKED_AT, TABLE, quantization_steps
+from ._types import Function, Inputs, Model, Names, Scale
+from .constants import Dependence
 from .denoised import check_use, function_of_rows, made_of
-from .frames import parted
+from .estimator import Estimator
+from .frames import Columns, split_frame
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
 ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
@@ -26,23 +29,28 @@ SAMPLES = 1000  # as certify_rows takes
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """Something that makes certificates of a model wrong, impossible or of little use.
+    """A fact that makes certificates of a model wrong, impossible or of little use.
 
-    kind  "shape"       the outputs have a wrong shape or type
-          "not finite"  outputs are NaN or infinite
-          "calls"       a second call with the same rows gives other outputs
-          "batch"       an output depends on the other rows or on their number
-          "order"       an output depends on the position of its row
-          "float32"     rounding errors are not small compared with the noise
-          "radius"      no radius at this sigma is above a typical rounding error of the inputs
-          "units"       features vary so differently that one sigma suits not all of them
-          "marks"       features that get noise hold no quantities, such as codes of categories
-    text  what was found, and what to do
-    size  for "calls", "batch" and "order" the largest change of an output, infinite if it became or
-          ceased to be finite or the call failed; for "shape" the number of outputs, and for
-          "not finite" the number of rows; for "float32" the noise in steps of float32, or the
-          change of the output that one step makes; for "radius" the norm of the rounding error; for
-          "units" the ratio of deviations; for "marks" 1"""
+    Attributes
+    ----------
+    kind : str
+        - "shape": the outputs have a wrong shape or type
+        - "not finite": outputs are NaN or infinite
+        - "calls": a second call with the same rows gives other outputs
+        - "batch": an output depends on other rows or on their number
+        - "order": an output depends on the position of its row
+        - "float32": rounding errors are not small compared with the noise
+        - "radius": no radius at this sigma is above a typical rounding error of the inputs
+        - "units": features vary so differently that one sigma does not suit all of them
+        - "marks": features that get noise hold no quantities, such as codes of categories
+    text : str
+        The fact, and the remedy.
+    size : float
+        "calls", "batch" and "order": the largest change of an output, infinite if it became or
+        ceased to be finite or the call failed; "shape": the number of outputs; "not finite": the
+        number of rows; "float32": the noise in steps of float32, or the change of the output by one
+        step; "radius": the norm of the rounding error; "units": the ratio of deviations; "marks":
+        1."""
 
     kind: str
     text: str
@@ -53,7 +61,7 @@ class Finding:
 
 
 class Findings(list[Finding]):
-    """What check_model found, a list of Finding; `noise` is a sentence about the noise it used."""
+    """The findings of check_model, a list; `noise` is a text about the noise that it used."""
 
     def __init__(self, found: Iterable[Finding], noise: str) -> None:
         super().__init__(found)
@@ -67,68 +75,93 @@ class Findings(list[Finding]):
 
 
 def check_model(
-    model: Any,
-    X: Any,
+    model: Model,
+    X: Inputs,
     *,
-    scale: Any = None,
-    sigma: Optional[float] = None,
+    scale: Scale = None,
+    sigma: float | None = None,
     calls: int = 300,
     seed: int = 0,
-    names: Optional[Sequence[str]] = None,
-    progress: Optional[Callable[[int, int], Any]] = None,
+    names: Names = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Findings:
-    """Calls the model with noisy rows in several ways, and returns what it found. If the list is
-    empty, nothing was found, but this is not a proof. Its text says which noise was used.
+    """Call a model with noisy rows in several ways, and list the problems.
 
-    model  as for as_model, or a factory: a function without parameters that makes the model
-    X      finite inputs of shape (n, features) or (n, *shape), or a DataFrame; some are used
-    scale  noise of each feature in units of sigma, >= 0, as for Estimator; for a DataFrame as for
-           certify_rows
-    sigma  noise level > 0. None: the noise of a feature is a tenth of its standard deviation among
-           the rows that are used
-    calls  most rows with which the model is called, at least 19; a sixth of them in one call
-    seed   seed of the noise, >= 0
-    names  of the features, for the sentences; None: those of a DataFrame, or numbers
-    progress  function that is called with (rows used, calls), before the first call too
+    Parameters
+    ----------
+    model : object
+        As for as_model, or a factory: a function without parameters that makes the model.
+    X : array_like or DataFrame
+        Finite inputs of shape (n, features) or ``(n, *shape)``; some are used.
+    scale : array_like, mapping, Series or {"std", "iqr"}, optional
+        Noise of each feature in units of sigma, >= 0, as for certify_rows.
+    sigma : float, optional
+        Noise level > 0; by default the noise of a feature is a tenth of its standard deviation
+        among the rows that are used.
+    calls : int
+        Most rows with which the model is called, at least 19; a sixth of them in one call.
+    seed : int
+        Seed of the noise, >= 0.
+    names : sequence of str, optional
+        Names of the features, for the texts.
+    progress : callable, optional
+        Function that is called with (rows used, calls), before the first call too.
 
-    Raises the exception of the model if its first call fails, and ValueError if X has a wrong shape
-    or is not finite, or if no feature gets noise."""
+    Returns
+    -------
+    Findings
+        A list of Finding. If it is empty, nothing was found, but this is not a proof. `str` of it
+        also describes the noise.
+
+    Raises
+    ------
+    ValueError
+        If X has a wrong shape or is not finite, or if no feature gets noise. An exception of the
+        model's first call is passed on.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> [finding.kind for finding in certreg.check_model(lambda x: x[:, 0] - x.mean(), X)]
+    ['batch']"""
     own_units = scale is None
-    model, (X, columns, scale) = made_of(model), parted(X, scale)
-    names = names or getattr(columns, "names", None)
-    function = function_of_rows(model, columns)
+    made, (inputs, columns, given_scale) = made_of(model), split_frame(X, scale)
+    shape = inputs.shape[1:]
+    names = names or (None if columns is None else columns.names)
+    function = function_of_rows(made, columns)
     calls, seed = integer(calls, "calls", 19), integer(seed, "seed")
     sigma = None if sigma is None else positive(sigma, "sigma")
-    check_use(model, X.shape[1:], scale, columns, [] if sigma is None else [sigma])
-    # At most six calls or seven with half the rows, one of 1; and as many rows beside them once.
-    z = _rows_of(X, (calls - 1) // 6)
+    check_use(made, shape, given_scale, columns, [] if sigma is None else [sigma])
+    # At most six calls or seven with half the rows, one of 1; and once the same number beside them.
+    z = _rows_of(inputs, (calls - 1) // 6)
     noise = np.random.default_rng(seed).standard_normal((2 * len(z), *z.shape[1:]))
-    shown = function_of(progress, "progress") or (lambda done, calls: None)
-    trial = _Trial(function, z, _steps(z, scale, sigma), noise, lambda done: shown(done, calls))
-    trial.shown(0)
+    report = optional_function(progress, "progress") or (lambda done, calls: None)
+    step = _noise_of_features(z, given_scale, sigma)
+    trial = _ProbedModel(function, z, step, noise, lambda done: report(done, calls))
+    trial.report(0)
     found = list(_findings(trial, names))
     if sigma is not None:
-        found += _short(X, trial.step, sigma)
-    found += _marks(model, X, columns, scale_of(scale, X.shape[1:]), names)
-    if own_units and X.ndim == 2 and X.shape[1] <= TABLE:
-        found += _units(z, scale is None or scale > 0, names)
-    trial.shown(calls)
+        found += _short(inputs, trial.step, sigma)
+    scales = optional_scale(given_scale, shape)
+    found += _categorical(made, inputs, columns, scales, names)
+    if own_units and inputs.ndim == 2 and inputs.shape[1] <= TABLE:
+        found += _units(z, np.ones(shape, bool) if scales is None else scales > 0, names)
+    trial.report(calls)
     return Findings(found, _noise_of(trial, sigma, own_units, names))
 
 
 def _rows_of(X: np.ndarray, count: int) -> np.ndarray:
-    """`count` rows, evenly spread over X. Rows are repeated if X has fewer."""
+    """`count` rows, evenly spread over X; rows are repeated if X has fewer rows."""
     z: np.ndarray = X[np.linspace(0, len(X) - 1, count).astype(int)].astype(np.float64)
     if not np.isfinite(z).all():
         raise ValueError("X holds NaN or infinite values: fill them")
     return z
 
 
-def _steps(z: np.ndarray, scale: Any, sigma: Optional[float]) -> np.ndarray:
+def _noise_of_features(z: np.ndarray, scale: ArrayLike | None, sigma: float | None) -> np.ndarray:
     """The standard deviation of the noise of each feature, in units of the feature."""
     shape = z.shape[1:]
-    scales = np.asarray(array_of(1 if scale is None else scale, shape, np.float64, "scale"))
-    scales = scales.reshape(shape)
+    scales = array_of(1 if scale is None else scale, shape, np.float64, "scale").reshape(shape)
     if not (scales >= 0).all():
         raise ValueError("scale must not be negative")
     varies = (z.max(0) > z.min(0)) & (scales > 0)
@@ -138,67 +171,65 @@ def _steps(z: np.ndarray, scale: Any, sigma: Optional[float]) -> np.ndarray:
     return np.asarray(step)
 
 
-def _named(j: Any, names: Optional[Sequence[str]]) -> str:
-    return f"feature {(names[int(j)] if names else int(j))!r}"
+def _named(j: int, names: Names) -> str:
+    return f"feature {(names[j] if names else j)!r}"
 
 
-def _least(size: Any) -> Any:
+def _least(size: np.ndarray) -> np.ndarray:
     """The least noise of features of this size that float32 can carry (certreg.h)."""
     with np.errstate(divide="ignore"):
-        return 256 * 2 ** np.ceil(np.log2(np.abs(size) / MOST_STEPS))
+        return np.asarray(256 * 2 ** np.ceil(np.log2(np.abs(size) / MOST_STEPS)))
 
 
-def _ends(sizes: np.ndarray, names: Optional[Sequence[str]]) -> Tuple[str, float]:
-    """The least and the greatest of the sizes of features that are not 0, and their ratio."""
+def _ends(sizes: np.ndarray, names: Names) -> tuple[str, float]:
+    """The least and the greatest positive size of a feature, and their ratio."""
     flat = sizes.reshape(-1)
     some = np.flatnonzero(flat > 0)
-    ends = [some[flat[some].argmin()], some[flat[some].argmax()]]
-    said = " to ".join(f"{flat[j]:.3g} ({_named(j, names)})" for j in ends)
-    return said, float(flat[ends[1]] / flat[ends[0]])
+    ends = [int(some[flat[some].argmin()]), int(some[flat[some].argmax()])]
+    text = " to ".join(f"{flat[j]:.3g} ({_named(j, names)})" for j in ends)
+    return text, float(flat[ends[1]] / flat[ends[0]])
 
 
-def _noise_of(
-    trial: "_Trial", sigma: Optional[float], own_units: bool, names: Optional[Sequence[str]]
-) -> str:
-    """Which noise was used, and what is to be known of another."""
+def _noise_of(trial: "_ProbedModel", sigma: float | None, own_units: bool, names: Names) -> str:
+    """A text about the noise that was used, and about the least sigma."""
     if sigma is not None:
         return f"Noise: sigma {sigma:g} times the scale."
-    said = (
-        "Noise: no sigma was given, so that of each feature was a tenth of its standard deviation, "
-        f"{_ends(trial.step, names)[0]}: scale='std' at sigma 0.1."
+    text = (
+        "Noise: no sigma was given, so the noise of each feature was a tenth of its standard "
+        f"deviation, {_ends(trial.step, names)[0]}: scale='std' at sigma 0.1."
     )
     if own_units:
         least = np.where(trial.step > 0, _least(trial.z).max(0), 0).reshape(-1)
-        j = least.argmax()
-        said += f" In units of its own {_named(j, names)} needs a sigma of at least {least[j]:.3g}."
-    return said
+        j = int(least.argmax())
+        text += f" In units of its own {_named(j, names)} needs a sigma of at least {least[j]:.3g}."
+    return text
 
 
-def _units(z: np.ndarray, moves: Any, names: Optional[Sequence[str]]) -> Iterator[Finding]:
-    """Whether one sigma can suit all features in their own units."""
+def _units(z: np.ndarray, moves: np.ndarray, names: Names) -> Iterator[Finding]:
+    """A finding if one sigma cannot suit all features in their own units."""
     deviations = np.where(moves, z.std(0), 0)
-    said, ratio = _ends(deviations, names) if deviations.any() else ("", 0.0)
+    text, ratio = _ends(deviations, names) if deviations.any() else ("", 0.0)
     if ratio > MOST_APART:
         yield Finding(
             "units",
-            f"standard deviations of features are from {said}, so noise of one sigma is too much "
+            f"standard deviations of features are from {text}, so noise of one sigma is too much "
             "for one or nothing for another: give scale='std', or a scale of your own",
             ratio,
         )
 
 
-class _Trial:
+class _ProbedModel:
     """A model, and the noisy rows with which it is called."""
 
     def __init__(
         self,
-        model: Callable[..., Any],
+        model: Function,
         z: np.ndarray,
         step: np.ndarray,
         noise: np.ndarray,
-        shown: Callable[[int], Any],
+        report: Callable[[int], object],
     ) -> None:
-        self.model, self.z, self.step, self.shown, self.done = model, z, step, shown, 0
+        self.model, self.z, self.step, self.report, self.done = model, z, step, report, 0
         others = np.roll(z, 1, axis=0)
         x, self.beside = np.split((np.r_[z, others] + step * noise).astype(np.float32), 2)
         self.x = x
@@ -210,7 +241,7 @@ class _Trial:
         x.flags.writeable = False
         y = np.array(self.model(x))
         self.done += len(x)
-        self.shown(self.done)
+        self.report(self.done)
         return y
 
     def outputs(self, x: np.ndarray) -> np.ndarray:
@@ -218,7 +249,7 @@ class _Trial:
         return self.call(x).astype(np.float64).reshape(len(x), -1)
 
     def moved(self, x: np.ndarray) -> np.ndarray:
-        """Rows whose features with noise are changed by one step of float32."""
+        """Rows with a change by one step of float32 in each feature that has noise."""
         signs = np.where(np.arange(x.size).reshape(x.shape) % 3, np.inf, -np.inf)
         return np.where(self.step > 0, np.nextafter(x, signs.astype(np.float32)), x)
 
@@ -227,20 +258,20 @@ class _Trial:
         y = np.where(np.isfinite(self.y), self.y, 0)
         return np.asarray(NOTICEABLE * y.std(0) + ROUNDING * np.abs(y).max(0))
 
-class _Rows:
-    """The model as a function of some random numbers on a grid: each set of them that has not come
-    before stands for the next row of the trial, and off the grid for this row moved by a step of
-    float32. So what certreg_model_check does with copies of one input is done with noisy rows of
-    all inputs."""
 
-    def __init__(self, trial: _Trial) -> None:
+class _RowLookup:
+    """The model as a function of random numbers on a grid. Each new set of numbers is replaced by
+    the next row of the trial; off the grid, by the same row moved by a step of float32. So
+    certreg_model_check, which uses copies of one input, checks noisy rows of all inputs."""
+
+    def __init__(self, trial: _ProbedModel) -> None:
         self.trial, self.x = trial, np.r_[trial.x, trial.beside]
         self.places: dict[bytes, int] = {}
-        self.failed: Optional[Finding] = None
+        self.failed: Finding | None = None
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         trial, total, count = self.trial, len(self.trial.x), len(numbers)
-        if not self.places:  # the first call is that of the trial
+        if not self.places:  # the trial has made the first call
             self.places = {row.tobytes(): place for place, row in enumerate(numbers)}
             return trial.y
         grid = np.rint(numbers * 256) / np.float32(256) + np.float32(0)  # and no -0
@@ -251,14 +282,14 @@ class _Rows:
         except Exception as error:
             if count == total:
                 raise
-            said = f"a call with {count} of {total} rows failed: {error}"
-            self.failed = Finding("batch", said, np.inf)
+            text = f"a call with {count} of {total} rows failed: {error}"
+            self.failed = Finding("batch", text, np.inf)
         else:
             self.failed = _shape(y, count)
         return np.full(trial.y[:1].shape, np.nan).repeat(count, 0) if self.failed else y
 
 
-def _findings(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
+def _findings(trial: _ProbedModel, names: Names) -> Iterator[Finding]:
     first = trial.call(trial.x)
     wrong = _shape(first, len(trial.x))
     if wrong:
@@ -274,7 +305,7 @@ def _findings(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding
         yield from _rough(trial)  # which compares two calls
 
 
-def _shape(y: np.ndarray, rows: int) -> Optional[Finding]:
+def _shape(y: np.ndarray, rows: int) -> Finding | None:
     if y.ndim in (1, 2) and len(y) == rows and y.size and y.dtype.kind in "fiub":
         return None
     return Finding(
@@ -285,7 +316,7 @@ def _shape(y: np.ndarray, rows: int) -> Optional[Finding]:
     )
 
 
-def _not_finite(trial: _Trial) -> Iterator[Finding]:
+def _not_finite(trial: _ProbedModel) -> Iterator[Finding]:
     bad = np.logical_not(np.isfinite(trial.y).all(axis=1))
     if bad.any():
         yield Finding(
@@ -296,18 +327,18 @@ def _not_finite(trial: _Trial) -> Iterator[Finding]:
         )
 
 
-def _marks(
-    model: Any, X: np.ndarray, columns: Any, scale: Any, names: Any
+def _categorical(
+    model: Model, X: np.ndarray, columns: Columns | None, scale: np.ndarray | None, names: Names
 ) -> Iterator[Finding]:
-    """What certify_rows refuses or warns about."""
+    """The features about which certify_rows raises an exception or warns."""
     try:
-        marks_of(model, columns, scale).check(X)
+        categorical_features_of(model, columns, scale).check(X)
     except ValueError as error:
         yield Finding("marks", str(error), 1.0)
-    yield from (Finding("marks", said, 1.0) for said in suspected(X, scale, names))
+    yield from (Finding("marks", text, 1.0) for text in suspected_categorical(X, scale, names))
 
 
-def _narrow(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
+def _narrow(trial: _ProbedModel, names: Names) -> Iterator[Finding]:
     """Features that are too far from 0 for the grid of their noise."""
     _, power = np.frexp(trial.step)
     grid = np.where(trial.step > 0, np.ldexp(1.0, power - 9), np.inf)
@@ -317,16 +348,16 @@ def _narrow(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
         value, noise = trial.z.reshape(steps.shape)[row, j], trial.step.reshape(-1)[j]
         yield Finding(
             "float32",
-            f"{_named(j, names)} is {value:.10g}, too far from 0 for float32 to carry its noise of "
-            f"{noise:.3g}, which must be at least {_least(value):.9g}: subtract a constant from "
-            "the feature and add it again inside the model, or raise sigma or the scale of "
-            "the feature",
+            f"{_named(int(j), names)} is {value:.10g}, too far from 0 for float32 to carry its "
+            f"noise of {noise:.3g}, which must be at least {_least(value):.9g}: subtract a "
+            "constant from the feature and add it again inside the model, or raise sigma or the "
+            "scale of the feature",
             float(noise / np.spacing(np.abs(value).astype(np.float32))),
         )
 
 
-def _rough(trial: _Trial) -> Iterator[Finding]:
-    """Whether outputs change much if features with noise change by one step of float32."""
+def _rough(trial: _ProbedModel) -> Iterator[Finding]:
+    """A finding if outputs change much when features with noise change by a step of float32."""
     y = trial.outputs(trial.moved(trial.x))
     with np.errstate(invalid="ignore"):
         # The median ignores single rows that are next to a jump of the model.
@@ -342,9 +373,9 @@ def _rough(trial: _Trial) -> Iterator[Finding]:
         )
 
 
-def _depends(trial: _Trial) -> Optional[Finding]:
-    """What outputs depend on beyond their row."""
-    rows, (count, columns) = _Rows(trial), trial.y.shape
+def _depends(trial: _ProbedModel) -> Finding | None:
+    """A finding if outputs depend on more than their row."""
+    rows, (count, columns) = _RowLookup(trial), trial.y.shape
     with Estimator(rows, 8, count + 1, outputs=columns, batch=count + 1, check=False) as e:
         e.begin(np.zeros(8), 1.0)
         found, why = e._model_checked(count)
@@ -357,11 +388,11 @@ def _depends(trial: _Trial) -> Optional[Finding]:
 
 
 def _short(X: np.ndarray, noise: np.ndarray, sigma: float) -> Iterator[Finding]:
-    """Whether even a model that never changes has a radius below the rounding of the inputs."""
+    """A finding if even a constant model has a radius below the rounding of the inputs."""
     at = np.random.default_rng(0).integers(0, len(X), max(100, LOOKED_AT // X[0].size))
     with np.errstate(over="ignore"):
         some = X[at].astype(np.float32)
-    steps = steps_of(np.where(np.isfinite(some), some, 0))
+    steps = quantization_steps(np.where(np.isfinite(some), some, 0))
     ratios = np.divide(steps, noise, out=np.zeros(noise.shape), where=(noise > 0) & (steps > 0))
     typical = sigma * float(np.sqrt(np.sum(ratios**2) / 12))
     with Estimator(lambda x: np.zeros(len(x)), 1, SAMPLES, seed=1, check=False) as e:

@@ -1,21 +1,18 @@
-"""The constants of certreg.h. CERTREG_METHOD_FINITE is Method.FINITE, and CERTREG_E_BUSY is
-Status.BUSY. Constants without an enum only lose the prefix CERTREG_. An argument that takes a
-member of an enum also takes its name: statistic="median", kind="angle_pair", constraints="ECGM"."""
+"""The enumerations and numbers of the C headers.
+
+``CERTREG_METHOD_FINITE`` is ``Method.FINITE``, and ``CERTREG_E_BUSY`` is ``Status.BUSY``. Constants
+without an enumeration lose only the prefix ``CERTREG_``. An argument that takes a member of an
+enumeration also takes its name: ``statistic="median"``, ``kind="angle_pair"``,
+``constraints="ECGM"``.
+
+python/generate.py writes the members and numbers that the headers have."""
 
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import enum
-import functools
-import math
-import operator
-import os
-import re
-import secrets
-from typing import Any, Optional, Tuple, Type, TypeVar
 
-VERSION_NUMBER = 200  # of the header that this package follows
+VERSION_NUMBER = 200  # of the headers that this package follows
 
 
 def version_text(number: int) -> str:
@@ -23,30 +20,49 @@ def version_text(number: int) -> str:
     return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
 
 
-__version__ = version_text(VERSION_NUMBER) + ".dev0"  # as the header: 0.2.0-dev
+__version__ = version_text(VERSION_NUMBER) + ".dev0"  # 0.2.0-dev in the headers
 NO_PILOT: int = ctypes.c_size_t(-1).value  # pilot=NO_PILOT: every question gives its prediction
 ALL_OUTPUTS = -1  # output=ALL_OUTPUTS: all outputs as one vector, in the 2-norm
-PLAN_COUNT_FAILURES = 1  # flags=...: an output that is NaN or infinite is the worst value
-PLAN_PAIRS = 2  # flags=...: serves from pairs of opposite noise; this may still change
+PLAN_COUNT_FAILURES = 1  # flags=...: an output that is NaN or infinite counts as the worst value
+PLAN_PAIRS = 2  # flags=...: a server of pairs of opposite noise; experimental
 JSON_SEED = 1  # to_json(flags=...): write the seed too
-WORST_CASE_EVALUATIONS, LEAST_WORST_CASE_EVALUATIONS = 2000, 1000
-RADIUS_EVALUATIONS, LEAST_RADIUS_EVALUATIONS = 14000, 4000
+WORST_CASE_EVALUATIONS = 2000  # default limit of a Solver
+LEAST_WORST_CASE_EVALUATIONS = 1000  # least limit of a Solver
+RADIUS_EVALUATIONS = 14000  # default limit of a Bisection
+LEAST_RADIUS_EVALUATIONS = 4000  # least limit of a Bisection
 MOST_REGIONS = 5  # of a worst function
-CALIBRATION_SCORES = 25  # most that are kept of a calibration point
-DENOISER_PASSES = 7  # over the examples of a denoiser
+CALIBRATION_SCORES = 25  # most scores that are kept of a calibration point
+DENOISER_PASSES = 7  # how often the examples of a denoiser are read
 
 
 class Named(enum.IntEnum):
-    """An enum whose members print as the names that arguments take."""
+    """An enumeration with members that print as the names that arguments take."""
 
     def __str__(self) -> str:
         return self.name.lower()
 
-    __format__ = enum.Enum.__format__  # of a text
+    __format__ = enum.Enum.__format__  # of the text, not of the number
 
 
 class Status(Named):
-    """Why a call failed."""
+    """Kinds of failures.
+
+    - OK: no failure.
+    - INVALID: an argument is wrong; the text names it.
+    - NO_MEMORY, SMALL_MEMORY: an allocation failed, or a buffer is too small.
+    - MODEL_FAILED: the model failed, or :meth:`Estimator.model_check` refuses it.
+    - NOT_FINITE: an output is NaN or infinite.
+    - OUT_OF_RANGE: an output is outside of its declared range.
+    - INFEASIBLE: no function has these bounds.
+    - WRONG_STATE: the record does not answer this call, for lack of samples or after an earlier
+      answer.
+    - NO_BACKEND, NO_DEVICE, DEVICE_FAILED: a module is missing, there is no such device, or it
+      failed.
+    - VERSION, CORRUPT, MISMATCH: the data come from another version, are damaged, or belong to
+      other arguments.
+    - TOO_MANY: a sample index is at least `max_samples`.
+    - CANCELLED, DEADLINE: the caller, or the deadline, stopped sampling.
+    - BUSY: another call is running on the object."""
 
     OK = 0
     INVALID = 1
@@ -70,7 +86,11 @@ class Status(Named):
 
 
 class Output(Named):
-    """Kinds of outputs. An ANGLE_PAIR has two columns, (cos, sin) up to a positive factor."""
+    """Kinds of outputs.
+
+    - REAL: a number.
+    - ANGLE: a number that is wrapped into the turn from `lo` to `hi`, by default from -pi to pi.
+    - ANGLE_PAIR: two columns (cos, sin), up to a positive factor, recorded as the angle."""
 
     REAL = 0
     ANGLE = 1
@@ -78,7 +98,13 @@ class Output(Named):
 
 
 class Constraint(enum.IntFlag):
-    """What is known about a function under the noise."""
+    """Constraints: the bounds that are known of a function under the noise (theory 2).
+
+    - MEAN, VARIANCE: the mean and the variance of the function.
+    - GRADIENT: sigma times the norm of the scaled gradient of the mean.
+    - RANGE: limits of the values.
+    - MOMENT, LAW: a moment about a fixed point, and the whole distribution. The library adds them
+      itself: never name them."""
 
     MEAN = 1
     VARIANCE = 2
@@ -89,7 +115,12 @@ class Constraint(enum.IntFlag):
 
 
 class Constraints(Named):
-    """Sets of constraints, by the letters of Zhang and Frank."""
+    """Sets of constraints, with the letters of Zhang and Frank.
+
+    - C: the variance.
+    - CG: variance and gradient.
+    - ECM: mean, variance and range, the default.
+    - ECGM: mean, variance, range and gradient."""
 
     C = 2
     CG = 6
@@ -98,8 +129,14 @@ class Constraints(Named):
 
 
 class Statistic(Named):
-    """Which statistic of the noisy outputs is certified (theory 1.1, 7.1). TRIMMED_MEAN and
-    BALL_CENTER need Method.BASELINE (theory 9). PROJECTION_MEDIAN is for vectors (theory 7.3)."""
+    """The statistic of the noisy outputs that is certified (theory 1.1, 7.1).
+
+    - MEDIAN: the median, the default.
+    - HUBER: the Huber location, which needs `huber_width`.
+    - MEAN: the mean, which needs the limits `lo` and `hi` of the outputs.
+    - CIRCULAR_MEAN: the mean direction of angles.
+    - TRIMMED_MEAN, BALL_CENTER: for ``method="baseline"``, of published methods (theory 9).
+    - PROJECTION_MEDIAN: a median of vectors (theory 7.3)."""
 
     MEDIAN = 0
     HUBER = 1
@@ -111,8 +148,13 @@ class Statistic(Named):
 
 
 class Method(Named):
-    """How bounds are computed from samples (theory 5.1, 6). BASELINE is the published certificate
-    of the statistic, for comparison (theory 9)."""
+    """Methods that compute bounds from samples (theory 5.1, 6); FINITE is the default.
+
+    - FINITE: valid for all distributions, at a number of samples that was fixed beforehand.
+    - ASYMPTOTIC: normal approximations, not valid if there are rare extreme values.
+    - PAPER: the intervals of Zhang and Frank, for comparison.
+    - ANYTIME: valid at all numbers of samples together.
+    - BASELINE: the published certificate of the statistic, for comparison (theory 9)."""
 
     FINITE = 0
     ASYMPTOTIC = 1
@@ -122,7 +164,12 @@ class Method(Named):
 
 
 class Center(Named):
-    """The value from which the tolerance is measured."""
+    """The value from which the tolerance is measured.
+
+    - PREDICTION: the prediction, the default.
+    - TRUE_MEAN: the true mean, which is unknown.
+    - SAMPLE_MEDIAN: the median of all samples: median smoothing as its authors coded it, a weaker
+      promise."""
 
     PREDICTION = 0
     TRUE_MEAN = 1
@@ -130,7 +177,10 @@ class Center(Named):
 
 
 class Side(Named):
-    """The conditions of a question; angles also have the two near ones (theory 7)."""
+    """The condition that limits a radius.
+
+    - LOWER, UPPER: the statistic could leave the tolerance downwards, or upwards.
+    - NEAR_LOWER, NEAR_UPPER: conditions for a circular mean near the prediction (theory 7)."""
 
     NEAR_LOWER = -2
     LOWER = -1
@@ -139,8 +189,13 @@ class Side(Named):
 
 
 class Dependence(Named):
-    """What an output of a model depends on beyond its row: the call, the order of the rows, the
-    other rows, or their number."""
+    """The reason why an output of a model changes although its row does not.
+
+    - NONE: no change was found.
+    - CALL: a second call with the same rows: the model is random, or has a state.
+    - ORDER: the order of the rows.
+    - OTHERS: the values of other rows.
+    - COUNT: the number of rows."""
 
     NONE = 0
     CALL = 1
@@ -150,7 +205,12 @@ class Dependence(Named):
 
 
 class Score(Named):
-    """How far an output is from its truth, for prediction intervals (theory 12.4)."""
+    """Distances of outputs from their truths, for prediction intervals (theory 12.4).
+
+    - NORM: the 2-norm of the distances.
+    - LARGEST: the largest distance.
+    - QUANTILES: two outputs estimate a lower and an upper quantile of one truth. The score is the
+      larger of lower - truth and truth - upper."""
 
     NORM = 0
     LARGEST = 1
@@ -158,8 +218,10 @@ class Score(Named):
 
 
 class Region(Named):
-    """What a worst function does between two breakpoints: it stays at an end of the range, or
-    follows the curve."""
+    """The values of a worst function between two breakpoints.
+
+    - LO, HI: the lower or upper end of the range.
+    - BETWEEN: the curve between them."""
 
     LO = -1
     BETWEEN = 0
@@ -167,7 +229,11 @@ class Region(Named):
 
 
 class Outcome(Named):
-    """The outcome of a certificate. None of them is a failure."""
+    """The outcome of a certificate. None of them is a failure.
+
+    - ABSTAINED: nothing is proved, and the radius is 0.
+    - CERTIFIED: the radius, or the output bounds, are proved.
+    - CAPPED: the radius is 10 sigma, at which the search ends."""
 
     ABSTAINED = 0
     CERTIFIED = 1
@@ -175,14 +241,23 @@ class Outcome(Named):
 
 
 class Attack(Named):
-    """The outcome of an attack."""
+    """The outcome of an attack.
+
+    - NOT_BROKEN: nothing was proved.
+    - BROKEN: a shift is proved to break the tolerance."""
 
     NOT_BROKEN = 0
     BROKEN = 1
 
 
 class Stop(Named):
-    """Why sampling stopped."""
+    """Why sampling stopped.
+
+    - ALL: all samples were taken; a target may be undecided.
+    - TARGET: every target is decided, and at least one is proved.
+    - HOPELESS: no target can be proved by further samples.
+    - DEADLINE: the deadline stopped sampling, or this answer, which then claims nothing.
+    - CANCELLED: the caller cancelled the call."""
 
     ALL = 0
     TARGET = 1
@@ -192,10 +267,15 @@ class Stop(Named):
 
 
 class Domain(Named):
-    """Purposes of noise; the value is the first level of each. Domains never share noise, whatever
-    the seed and noise_id are. So the noise with which sigma or a scale is chosen (CALIBRATION) or
-    an attack is found is used in no certificate and by no Calibrated, which alone has that of
-    INTERVALS."""
+    """Purposes of noise; the value is the first level of each purpose.
+
+    Two domains never share noise, for any seed and noise id. So no certificate uses noise that has
+    chosen sigma, a scale or an attack.
+
+    - CERTIFY: certificates.
+    - CALIBRATION: the choice of sigma or of a scale.
+    - ATTACK: attacks.
+    - INTERVALS: the calibration of :class:`Calibrated`, and nothing else."""
 
     CERTIFY = 0
     CALIBRATION = 1 << 18
@@ -204,163 +284,3 @@ class Domain(Named):
 
 
 LEVELS_OF_A_DOMAIN = 1 << 18
-
-_OF_FIELDS: dict[str, Type[enum.IntEnum] | Type[enum.IntFlag]] = {
-    "status": Status,
-    "outcome": Outcome,
-    "stop": Stop,
-    "statistic": Statistic,
-    "method": Method,
-    "center": Center,
-    "constraints": Constraint,
-    "limiting_side": Side,
-    "side": Side,
-}
-Member = TypeVar("Member", bound=enum.IntEnum)
-Kind = TypeVar("Kind")
-
-
-def named(field: str, value: Any) -> Any:
-    """The value of a field as a member of its enum; the value itself if it has none."""
-    return _member(_OF_FIELDS[field], value) if field in _OF_FIELDS else value
-
-
-@functools.lru_cache(maxsize=256)  # enums take longer to look members up
-def _member(kind: Any, value: int) -> Any:
-    try:
-        return kind(value)
-    except ValueError:
-        return value
-
-
-@functools.lru_cache(maxsize=None)
-def names_of(kind: Any) -> Tuple[str, ...]:
-    """The names of a dataclass's fields."""
-    return tuple(field.name for field in dataclasses.fields(kind))
-
-
-def _spelled(name: str) -> str:
-    """A name as the members of enums are spelled."""
-    return name.strip().upper().replace("-", "_").replace(" ", "_")
-
-
-def member(enum_type: Type[Member], value: Any, what: str) -> Any:
-    """A member by its name, in upper or lower case. Members and integers are returned unchanged.
-    Raises ValueError for other names and for members of another enum, and TypeError for other
-    types."""
-    if isinstance(value, enum_type):
-        return value
-    if isinstance(value, str) and _spelled(value) in enum_type.__members__:
-        return enum_type[_spelled(value)]
-    if isinstance(value, (str, enum.Enum)):
-        raise no_member(enum_type, value, what)
-    return integer(value, what, -(2**31), 2**31 - 1)
-
-
-def no_member(enum_type: Type[enum.IntEnum], value: Any, what: str) -> ValueError:
-    """The exception for a value that is not a member."""
-    names = ", ".join(name.lower() for name in enum_type.__members__)
-    return ValueError(f"{what} is {value!r}; it must be one of {names}")
-
-
-def constraints_of(value: Any) -> Any:
-    """Constraints by the name of a set or of one constraint, also as the paper writes it:
-    "(E,C,G)+M" is "ECGM". Integers are returned unchanged. Raises ValueError for other names, and
-    TypeError for other types."""
-    if isinstance(value, (Constraint, Constraints)):
-        return value
-    if not isinstance(value, (str, enum.Enum)):
-        return integer(value, "constraints", 0, 2**32 - 1)
-    name = _spelled(re.sub(r"[(),+\s]", "", str(value)))
-    for known in (Constraints, Constraint):
-        if name in known.__members__:
-            return int(known[name])
-    names = ", ".join([*Constraints.__members__, *(n.lower() for n in Constraint.__members__)])
-    raise ValueError(f"constraints is {value!r}; it must be one of {names}")
-
-
-def shown(value: Any) -> str:
-    """A value in a sentence."""
-    return f"{' '.join(repr(value).split()):.80}"
-
-
-def number(value: Any, what: str) -> float:
-    """A number as a float."""
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{what} is beyond the numbers of a double") from None
-    except (TypeError, ValueError):
-        raise TypeError(f"{what} must be a number, not {shown(value)}") from None
-
-
-def positive(given: Any, what: str) -> float:
-    """A positive, finite number as a float."""
-    value = number(given, what)
-    if not 0 < value < math.inf:
-        raise ValueError(f"{what} is {value:g}; it must be positive")
-    return value
-
-
-def not_negative(given: Any, what: str) -> float:
-    """A number of at least 0 as a float."""
-    value = number(given, what)
-    if not value >= 0:
-        raise ValueError(f"{what} is {value:g}; it must be at least 0")
-    return value
-
-
-def integer(value: Any, what: str, least: int = 0, most: int = 2**64 - 1) -> int:
-    """An integer from least to most, which may be given as a float such as 1e4. Raises TypeError if
-    it is not an integer, and ValueError if it is out of range."""
-    try:
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        value = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{what} must be an integer, not {shown(value)}") from None
-    if not least <= value <= most:
-        raise ValueError(f"{what} is {shown(value)}; it must be from {least} to {most}")
-    return int(value)
-
-
-def instance(value: Any, kind: Type[Kind], what: str) -> Kind:
-    """The value. Raises TypeError if it is of another class."""
-    if not isinstance(value, kind):
-        raise TypeError(f"{what} must be a {kind.__name__}, not {shown(value)}")
-    return value
-
-
-def several(values: Any, what: str) -> list[Any]:
-    """The values as a list. Raises TypeError if they are none."""
-    try:
-        return list(values)
-    except TypeError:
-        raise TypeError(f"{what} must be a sequence, not {shown(values)}") from None
-
-
-def function_of(value: Any, what: str) -> Any:
-    """A function, or None, for which False stands too. Raises TypeError for something else."""
-    if value is None or value is False:
-        return None
-    if not callable(value):
-        raise TypeError(f"{what} must be a function, not {shown(value)}")
-    return value
-
-
-def path_of(value: Any, what: str = "path") -> Any:
-    """The path of a file. Raises TypeError for something else."""
-    try:
-        return os.fspath(value)
-    except TypeError:
-        raise TypeError(f"{what} must be the path of a file, not {shown(value)}") from None
-
-
-def given_seed(seed: Any, what: str = "seed") -> int:
-    """A seed that the caller gives, to repeat a run. The library draws one in place of 0."""
-    return integer(seed, f"{what} (None: one is drawn)", 1)
-
-
-def shared_seed(seed: Optional[int]) -> int:
-    """The seed of several estimators: the given one, or else a secret one."""
-    return secrets.randbelow(2**64 - 1) + 1 if seed is None else given_seed(seed)

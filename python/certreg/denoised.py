@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ctypes as C
 import hashlib
-import os
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Sequence, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _structs as S
 from . import frames
-from ._arrays import Shape, address_of, kept_in, numbers, scale_of
+from ._arguments import integer, number, path_of
+from ._arrays import address_of, arrays_in_file, numbers, scale_of
 from ._calls import Callbacks, Calls
+from ._ctypes import pointer
 from ._files import replace_arrays
 from ._library import lib
-from .constants import integer, number, path_of
-from .errors import check, written
+from ._types import Function, Inputs, Model, Names, Path, Scale, Shape
+from .errors import check, exported
 from .models import as_model, is_factory
 
 _VERSION = 1  # of files
@@ -26,20 +28,20 @@ _CHUNK = 256  # rows at a time
 class _Filter:
     """The library's denoiser. No call changes it, so any number of threads can use it at once."""
 
-    def __init__(self, make: Callable[[Any, Any], int]) -> None:
-        """`make(why, out)` is a call of certreg_denoiser_create or certreg_denoiser_import."""
-        why, self.handle, self.facts = S.Error(), S.pointer(), S.DenoiserFacts()
+    def __init__(self, make: Callable[..., int]) -> None:
+        """`make(why, out)` calls certreg_denoiser_create or certreg_denoiser_import."""
+        why, self.handle, self.facts = S.Error(), pointer(), S.DenoiserFacts()
         check(make(C.byref(why), C.byref(self.handle)), why)
         check(lib.certreg_denoiser_info(self.handle, C.byref(self.facts)))
 
     def __del__(self) -> None:
         lib.certreg_denoiser_destroy(self.handle)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return _imported, (self.export(),)
 
     def export(self) -> bytes:
-        return written(lambda *out: check(lib.certreg_denoiser_export(self.handle, *out)))
+        return exported(lambda *out: check(lib.certreg_denoiser_export(self.handle, *out)))
 
 
 def _imported(data: bytes) -> _Filter:
@@ -49,8 +51,9 @@ def _imported(data: bytes) -> _Filter:
 def _fitted(X: np.ndarray, sigma: float, scale: np.ndarray, components: int) -> _Filter:
     callbacks = Callbacks(Calls())
 
-    def copied(first: int, count: int, x: Any) -> None:
-        np.ctypeslib.as_array(x, (count, scale.size))[...] = _flat(X[first : first + count])
+    def copied(first: int, count: int, address: int) -> None:
+        there = (C.c_float * (count * scale.size)).from_address(address)
+        np.ctypeslib.as_array(there)[:] = _flat(X[first : first + count]).ravel()
 
     plan = S.DenoiserPlan(
         inputs=scale.size,
@@ -70,77 +73,96 @@ def _flat(X: np.ndarray) -> np.ndarray:
         return numbers(X, np.float32, "X").reshape(len(X), -1)
 
 
-def _marks(X: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """64 bits for each row, by which it is known again: by its features with noise, since codes of
-    other columns differ from one DataFrame to the next."""
-    marks = []
+def _digests(X: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """A digest of 64 bits for each row, of its features with noise: codes of exact columns differ
+    from one DataFrame to the next."""
+    digests = []
     for at in range(0, len(X), _CHUNK):
         rows = _flat(X[at : at + _CHUNK])[:, scale.ravel() > 0] + np.float32(0)  # -0 becomes 0
-        marks += [hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows]
-    return np.frombuffer(b"".join(marks), "<u8")
+        digests += [hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows]
+    return np.frombuffer(b"".join(digests), "<u8")
 
 
 class Denoised:
-    """A model behind a denoiser, which takes most of the noise away before the model sees it. For
-    models that were not trained under noise: these have short radii. It is a model as others are,
-    for certify_rows, Estimator, Calibrated and check_model, at its own sigma and scale.
+    """A model behind a denoiser, which removes most of the noise before the model gets the input.
 
-        denoised = Denoised(model, examples, sigma=0.25)
-        rows = certify_rows(denoised, X, denoised.sigma, 0.5)
+    Models that were not trained under noise have short radii; a denoiser makes them longer. It is a
+    model for certify_rows, Estimator, Calibrated and check_model, at its own sigma and scale. The
+    certificates are about the model behind this denoiser: a server must apply the same denoiser
+    (compare `digest`), after the noise. They show how stable the prediction is, not how good:
+    compare_denoised compares errors and radii with and without it. It can be pickled if the model
+    can, or is a factory. Several threads may use it at once if they may use the model.
 
-    The certificates are about the model behind this denoiser: whoever serves the prediction has to
-    use the same one (compare `digest`), after the noise. They tell how stable the prediction is,
-    not how good: compare_denoised compares errors and radii with and without it.
+    Parameters
+    ----------
+    model : object
+        As for Estimator, or a factory.
+    X : array_like or DataFrame
+        Examples of inputs without labels, as for certify_rows. They are read a few at a time, so X
+        may be a memory map. They must not be calibration points of Calibrated. Radii of these rows
+        are longer than radii of other rows.
+    sigma : float
+        Noise level > 0 of the certificates.
+    scale : array_like, mapping, Series or {"std", "iqr"}, optional
+        As for certify_rows. Features with scale 0 stay unchanged, and change no other feature.
+    components : int
+        Most directions of variation among the examples that are kept; 0: 256.
 
-    model       as for Estimator, or a factory
-    X           examples of inputs without labels, as for certify_rows; they are read a few at a
-                time, so X may be a memory map. They must not be calibration points of Calibrated,
-                and on rows that are among them radii are longer than on others
-    sigma       noise level > 0 of the certificates
-    scale       as for certify_rows. Features that have scale 0 stay as they are, and change no
-                other
-    components  most directions in which the examples vary that are kept; 0: 256
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of an input.
+    scale : ndarray
+        The scale, float32 of this shape.
 
-    `shape` is that of an input, and `scale` has it, in float32. It can be pickled if the model can,
-    or is a factory. Several threads may use it at once if they may use the model. Raises ValueError
-    and TypeError for wrong shapes and types, and CertregError for what the library refuses, or if
-    its module for BLAS is missing."""
+    Raises
+    ------
+    ValueError, TypeError
+        For wrong shapes and types.
+    CertregError
+        For arguments that the library refuses, or if its module for BLAS is missing.
+
+    Examples
+    --------
+    >>> examples = np.linspace(0, 1, 100)[:, None] * [1.0, 2.0]
+    >>> denoised = certreg.Denoised(lambda x: x.sum(axis=1), examples, sigma=0.25)
+    >>> denoised.components, denoised.shape
+    (1, (2,))"""
 
     def __init__(
-        self, model: Any, X: Any, sigma: float, scale: Any = None, components: int = 0
+        self, model: Model, X: Inputs, sigma: float, scale: Scale = None, components: int = 0
     ) -> None:
         self._set_model(model)
-        X, columns, scale = frames.parted(X, scale)
-        self.shape: Shape = X.shape[1:]
-        self._names: Optional[Sequence[str]] = None if columns is None else columns.names
-        self.scale: np.ndarray = _scale(scale, self.shape)
+        examples, columns, numbers_of_scale = frames.split_frame(X, scale)
+        self.shape: Shape = examples.shape[1:]
+        self._names: Names = None if columns is None else columns.names
+        self.scale = _scale(numbers_of_scale, self.shape)
         components = integer(components, "components")
-        self._filter = _fitted(X, number(sigma, "sigma"), self.scale, components)
-        self._seen = np.unique(_marks(X, self.scale))
+        self._filter = _fitted(examples, number(sigma, "sigma"), self.scale, components)
+        self._examples = np.unique(_digests(examples, self.scale))
 
-    def _set_model(self, model: Any) -> None:
+    def _set_model(self, model: Model) -> None:
         self._model = _bare(model)
-        self._function: Any = None
+        self._function: Function | None = None
         if not is_factory(model):
             self._inner()
 
-    def _inner(self) -> Callable[[Any], Any]:
-        """The model as a function. A factory makes it when it is first needed."""
+    def _inner(self) -> Function:
+        """The model as a function. A factory makes it on demand."""
         if self._function is None:
-            made = _bare(self._model()) if is_factory(self._model) else self._model
+            factory = cast(Callable[[], Model], self._model)
+            made = _bare(factory()) if is_factory(self._model) else self._model
             self._function = as_model(made)
-        function: Callable[[Any], Any] = self._function
-        return function
+        return self._function
 
     @property
     def sigma(self) -> float:
-        """The noise level that it was made for."""
+        """The noise level of the denoiser."""
         return float(self._filter.facts.sigma)
 
     @property
     def digest(self) -> str:
-        """Of the denoiser without the model, as certreg_denoiser_info has it: 16 hexadecimal
-        digits."""
+        """Digest of the denoiser without the model: 16 hexadecimal digits."""
         return f"{self._filter.facts.digest:016x}"
 
     @property
@@ -151,36 +173,45 @@ class Denoised:
     @property
     def error(self) -> float:
         """Mean squared error of a denoised feature in units of the noise, estimated from examples
-        that were held back. 1: it is of no use; 0: nothing is left of the noise."""
+        that were held back. 1: the denoiser is useless; 0: all noise is removed."""
         return float(self._filter.facts.error)
 
     def __repr__(self) -> str:
-        said = f"sigma={self.sigma:g}, components={self.components}, error={self.error:.3g}"
-        return f"Denoised({said}, digest={self.digest})"
+        facts = f"sigma={self.sigma:g}, components={self.components}, error={self.error:.3g}"
+        return f"Denoised({facts}, digest={self.digest})"
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> dict[str, object]:
         return {**vars(self), "_function": None}  # made again by _inner
 
-    def apply(self, x: Any) -> Any:
-        """Denoises noisy inputs, (rows, *shape), or a DataFrame with the columns of X. A row of the
-        result depends on its own row only, and has the same bits everywhere."""
+    def apply(self, x: Inputs) -> Any:
+        """Denoise noisy inputs.
+
+        Parameters
+        ----------
+        x : array_like or DataFrame
+            Inputs ``(rows, *shape)``, or a DataFrame with the columns of the examples.
+
+        Returns
+        -------
+        ndarray or DataFrame
+            Each row depends on its own row of x only, and has the same bits on every platform."""
         if frames.is_frame(x):
             columns = frames.Columns(x, self.scale)
             self._check_names(columns)
             return columns.wrap(lambda frame: frame)(self.apply(columns.matrix))
-        x = np.ascontiguousarray(numbers(x, np.float32, "x"))
-        if x.shape[1:] != self.shape:
-            raise ValueError(f"x has shape {x.shape}; it must be (rows, {str(self.shape)[1:]}")
-        y = np.empty_like(x)
-        addresses = x.ctypes.data, len(x), y.ctypes.data
+        noisy = np.ascontiguousarray(numbers(x, np.float32, "x"))
+        if noisy.shape[1:] != self.shape:
+            raise ValueError(f"x has shape {noisy.shape}; it must be (rows, {str(self.shape)[1:]}")
+        y = np.empty_like(noisy)
+        addresses = noisy.ctypes.data, len(noisy), y.ctypes.data
         check(lib.certreg_denoiser_apply(self._filter.handle, *addresses))
         return y
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Inputs) -> Any:
         """The outputs of the model for the denoised inputs."""
         return self._inner()(self.apply(x))
 
-    def _check_names(self, columns: Any) -> None:
+    def _check_names(self, columns: frames.Columns) -> None:
         if columns.names != self._names:
             made = "an array" if self._names is None else f"the columns {', '.join(self._names)}"
             raise ValueError(
@@ -189,76 +220,100 @@ class Denoised:
             )
 
     def export(self) -> bytes:
-        """The denoiser as bytes, for certreg_denoiser_import in other languages. They contain
-        neither the model nor the examples."""
+        """Return the denoiser as bytes for other languages, without the model and the examples."""
         return self._filter.export()
 
-    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the denoiser to a file, with 64 bits of each example, and without the model."""
-        kept: dict[str, Any] = dict(version=_VERSION, scale=self.scale, examples=self._seen)
-        kept["denoiser"] = np.frombuffer(self.export(), np.uint8)
-        replace_arrays(path_of(path), names=np.array(self._names or [], str), **kept)
+    def save(self, path: Path) -> None:
+        """Write the denoiser to a file, with 64 bits of each example, without the model.
+
+        Parameters
+        ----------
+        path : str or path
+            Path of the file."""
+        replace_arrays(
+            path_of(path),
+            version=_VERSION,
+            scale=self.scale,
+            examples=self._examples,
+            denoiser=np.frombuffer(self.export(), np.uint8),
+            names=np.array(self._names or [], str),
+        )
 
     @classmethod
-    def load(cls, path: Union[str, "os.PathLike[str]"], model: Any) -> "Denoised":
-        """The denoiser of a file of save, before this model. Raises ValueError if the file is
-        none."""
+    def load(cls, path: Path, model: Model) -> "Denoised":
+        """Read the denoiser of a file, and put it in front of a model.
+
+        Parameters
+        ----------
+        path : str or path
+            A file of `save`.
+        model : object
+            The model.
+
+        Returns
+        -------
+        Denoised
+            The model behind the denoiser.
+
+        Raises
+        ------
+        ValueError
+            If the file is of another kind or damaged."""
         made = cls.__new__(cls)
         made._set_model(model)
-        with kept_in(path, "denoiser", _VERSION) as kept:
+        with arrays_in_file(path, "denoiser", _VERSION) as kept:
             made.scale = np.ascontiguousarray(kept["scale"], np.float32)
             made.shape, made._names = made.scale.shape, kept["names"].tolist() or None
-            made._filter, made._seen = _imported(kept["denoiser"].tobytes()), kept["examples"]
+            made._filter, made._examples = _imported(kept["denoiser"].tobytes()), kept["examples"]
             if made._filter.facts.inputs != made.scale.size:
                 raise ValueError("its scale does not fit")
         return made
 
 
-def _bare(model: Any) -> Any:
+def _bare(model: Model) -> Model:
     """The model. Raises ValueError if it has a denoiser."""
     if isinstance(model, Denoised):
         raise ValueError("the model denoises already, and a second denoiser gains nothing")
     return model
 
 
-def _scale(scale: Any, shape: Shape) -> np.ndarray:
-    return np.asarray(scale_of(1 if scale is None else scale, shape)).reshape(shape)
+def _scale(scale: ArrayLike | None, shape: Shape) -> np.ndarray:
+    return scale_of(1 if scale is None else scale, shape).reshape(shape)
 
 
-# ---- where models are used ----------------------------------------------------------------------
-def made_of(model: Any) -> Any:
-    """The model itself, in this process, if it is a factory. Raises ValueError if a factory makes a
-    Denoised, which has to be known beforehand."""
+# ---- uses of models -----------------------------------------------------------------------------
+def made_of(model: Model) -> Model:
+    """The model of a factory, made in this process; another model unchanged. Raises ValueError if a
+    factory makes a Denoised, which has to be known beforehand."""
     if isinstance(model, Denoised):
         model._inner()
         return model
-    made = model() if is_factory(model) else model
+    made = cast(Callable[[], Model], model)() if is_factory(model) else model
     if isinstance(made, Denoised):
         raise ValueError("the factory makes a Denoised: give Denoised(factory, ...) instead")
     return made
 
 
-def function_of_rows(model: Any, columns: Any) -> Callable[[Any], Any]:
-    """A model as a function of arrays, whose rows stand for those of a DataFrame if these are its
-    frames.Columns."""
+def function_of_rows(model: Model, columns: frames.Columns | None) -> Function:
+    """A model as a function of arrays; with `columns` the arrays are rows of a DataFrame."""
     if columns is None:
         return as_model(model)
     if not isinstance(model, Denoised):
-        return columns.wrap(as_model(model))  # type: ignore[no-any-return]
-    inner = columns.wrap(model._inner())
-    return lambda x: inner(model.apply(x))
+        return columns.wrap(as_model(model))
+    denoised, inner = model, columns.wrap(model._inner())
+    return lambda x: inner(denoised.apply(x))
 
 
 def check_use(
-    model: Any,
+    model: Model,
     shape: Shape,
-    scale: Any,
-    columns: Any = None,
+    scale: ArrayLike | None,
+    columns: frames.Columns | None = None,
     sigmas: Sequence[float] = (),
     on_device: bool = False,
 ) -> None:
-    """Raises ValueError if a Denoised was made for another shape, scale, frames.Columns or noise
-    level."""
+    """Raises ValueError if a Denoised was made for another shape, scale or noise level, or for
+    other columns."""
     if not isinstance(model, Denoised):
         return
     if on_device:
@@ -270,34 +325,36 @@ def check_use(
             f"inputs (rows of X) have shape {shape}, and the denoiser was made for {model.shape}"
         )
     if not np.array_equal(_scale(scale, shape), model.scale):
-        raise ValueError("scale is not the one of the denoiser: give that, or make another one")
+        raise ValueError("scale is not the denoiser's: give its scale, or make another denoiser")
     check_sigmas(model, sigmas)
 
 
-def check_sigmas(model: Any, sigmas: Sequence[float]) -> None:
+def check_sigmas(model: Model, sigmas: Sequence[float]) -> None:
     """Raises ValueError if a Denoised was made for another noise level."""
-    others = [s for s in sigmas if s != model.sigma] if isinstance(model, Denoised) else []
-    if others:
-        raise ValueError(
-            f"sigma is {others[0]}, and the denoiser was made for {model.sigma} alone: give that, "
-            "or make a denoiser for each"
-        )
+    if not isinstance(model, Denoised):
+        return
+    for sigma in sigmas:
+        if sigma != model.sigma:
+            raise ValueError(
+                f"sigma is {sigma}, and the denoiser was made for {model.sigma} alone: give this "
+                "sigma, or make a denoiser for each sigma"
+            )
 
 
-def digest_of(model: Any) -> str:
+def digest_of(model: Model) -> str:
     """The digest of a Denoised; empty for other models."""
     return model.digest if isinstance(model, Denoised) else ""
 
 
-def examples_among(model: Any, X: np.ndarray) -> np.ndarray:
-    """The indices of the rows of X that made the denoiser of a model, if it has one."""
+def examples_among(model: Model, X: np.ndarray) -> np.ndarray:
+    """The indices of the rows of X among the examples of the model's denoiser, if it has one."""
     if not isinstance(model, Denoised) or X.shape[1:] != model.shape:
         return np.empty(0, np.intp)
-    return np.flatnonzero(np.isin(_marks(X, model.scale), model._seen))
+    return np.flatnonzero(np.isin(_digests(X, model.scale), model._examples))
 
 
-def of_examples(model: Any, X: np.ndarray) -> list[str]:
-    """A sentence if rows of X made the denoiser of a model."""
+def remark_on_examples(model: Model, X: np.ndarray) -> list[str]:
+    """A text if rows of X are among the examples of the model's denoiser."""
     known = len(examples_among(model, X))
-    said = f"{known} of the {len(X)} rows made the denoiser: their radii are longer than others"
-    return [said] if known else []
+    text = f"{known} of the {len(X)} rows made the denoiser: they have longer radii than other rows"
+    return [text] if known else []

@@ -1,48 +1,69 @@
-"""Failures of the library as exceptions."""
+"""Exceptions and warnings."""
 
 from __future__ import annotations
 
 import copyreg
 import ctypes as C
-from typing import Any, Callable, Optional
+from typing import TYPE_CHECKING, Callable, cast
 
+from . import _structs as S
+from ._arguments import enum_value
 from ._library import lib
-from ._said import in_python
-from .constants import Status, named
+from ._messages import in_python
+from .constants import Status
+
+if TYPE_CHECKING:
+    from .certified_rows import Rows
+    from .results import Certificate
 
 
 class CertregError(RuntimeError):
-    """A call of the library failed. The text says why, and what to do.
+    """A failed call of the library. The text has the reason and the remedy.
 
-    status        a Status: the kind of failure
-    sample, row, output, model_code, value   as in certreg_error; -1 if they do not apply
-    certificates  the certificates of all questions of this call; some may not have failed"""
+    Attributes
+    ----------
+    status : Status
+        The kind of failure.
+    sample, row, output, model_code : int
+        The sample, its row in the batch, the output, and the code of the device; -1 if they do not
+        apply.
+    value : float
+        The number that was refused; -1 if this does not apply.
+    certificates : list of Certificate
+        The certificates of all questions of this call. Some may not have failed.
 
-    def __init__(self, status: int, why: Any = None, text: Optional[str] = None) -> None:
+    Examples
+    --------
+    >>> try:
+    ...     certreg.interval_rule(0.1, 0.25, 5)
+    ... except certreg.CertregError as error:
+    ...     print(error.status)
+    invalid"""
+
+    def __init__(self, status: int, why: S.Error | None = None, text: str | None = None) -> None:
         self._raw: str = why.text.decode() if why else ""  # with the names of C
-        told = self._raw or text or lib.certreg_status_text(status).decode()
-        super().__init__(in_python(told))
-        self.status: Status = named("status", status)
+        super().__init__(in_python(self._raw or text or lib.certreg_status_text(status).decode()))
+        self.status = cast(Status, enum_value("status", status))
         self.sample: int = why.sample if why else -1
         self.row: int = why.row if why else -1
         self.output: int = why.output if why else -1
         self.model_code: int = why.model_code if why else -1
         self.value: float = why.value if why else -1
-        self.certificates: list[Any] = []
+        self.certificates: list[Certificate] = []
 
-    def __reduce__(self) -> Any:  # pickle would call __init__ with the sentence as a status
+    def __reduce__(self) -> tuple[object, ...]:  # pickle would call __init__ with the text
         rebuild = getattr(copyreg, "__newobj__")
         return rebuild, (type(self), *self.args), self.__dict__
 
 
-def check(status: int, why: Any = None) -> None:
+def check(status: int, why: S.Error | None = None) -> None:
     """Raises CertregError unless the status is OK."""
     if status:
         raise CertregError(status, why)
 
 
-def written(call: Callable[[Any, Any], Any]) -> bytes:
-    """What a call(buffer, size) writes. Without a buffer it tells the size."""
+def exported(call: Callable[..., object]) -> bytes:
+    """The bytes that call(buffer, size) writes. Without a buffer it sets only the size."""
     size = C.c_size_t(0)
     call(None, C.byref(size))
     buffer = C.create_string_buffer(size.value)
@@ -51,36 +72,45 @@ def written(call: Callable[[Any, Any], Any]) -> bytes:
 
 
 class ModelWarning(UserWarning):
-    """The same rows have other outputs if they come again: the model is random, or has a state."""
+    """A model is random or has a state: the same rows have other outputs in a second call."""
 
 
 class RowsError(RuntimeError):
-    """certify_rows has ended because the model raised an exception, because its outputs depend on
-    other rows, or because a process ended or has other versions of certreg.
+    """An end of certify_rows before all rows were done.
 
-    row        index of the row at which it happened; -1: not known
-    rows       Rows, with the rows that are done
-    __cause__  the original exception"""
+    The model raised an exception, its outputs depend on other rows, or a process ended or has
+    other versions of certreg. ``__cause__`` is the original exception.
 
-    def __init__(self, text: str, row: int = -1, rows: Any = None) -> None:
+    Attributes
+    ----------
+    row : int
+        Index of the row at which it happened; -1 if it is not known.
+    rows : Rows
+        The rows that are done."""
+
+    def __init__(self, text: str, row: int = -1, rows: Rows | None = None) -> None:
         super().__init__(text)
         self.row, self.rows = row, rows
 
 
 class ResumeError(ValueError):
-    """A resume file that cannot be used, that was made with other arguments, or that another
-    process works on. The file is not changed.
+    """A resume file cannot be used, was made with other arguments, or is in use by another process.
 
-    rows       Rows, with the rows that are done; None where no call of certify_rows has ended"""
+    The file is not changed.
 
-    rows: Any = None
+    Attributes
+    ----------
+    rows : Rows or None
+        The rows that are done, if certify_rows raised the error."""
+
+    rows: Rows | None = None
 
 
 def raised(what: str, error: BaseException) -> str:
-    """A sentence that `what` raised this exception."""
+    """A text about an exception that `what` raised."""
     return f"{what} raised {type(error).__name__}: {error}"
 
 
 def of_model(error: BaseException) -> str:
-    """A sentence about a failure of the model, or of the library that called it."""
+    """A text about a failure of the model, or of the library that called it."""
     return str(error) if isinstance(error, CertregError) else raised("the model", error)

@@ -1,22 +1,26 @@
-"""DataFrames as inputs: some columns get noise, the others stay exactly as they are."""
+"""DataFrames as inputs: some columns get noise, and all other columns stay exactly as they are."""
 
 from __future__ import annotations
 
 import hashlib
 import warnings
-from typing import Any, Callable, Sequence, Tuple
+from typing import Any, Callable, Iterator, Mapping, Protocol, Sequence, TypeAlias
+from typing import TypeGuard, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._arrays import inputs_of, scale_of
 from ._optional import needed, of_class
+from ._types import DType, Frame, Function, Inputs, Scale, Series
 from .names import by_position, names_of, order, takes_by_position
 
-MOST_VALUES = 1 << 24  # up to here float32 has all integers
+Index: TypeAlias = Any  # of pandas
+MOST_VALUES = 1 << 24  # float32 has all integers up to this one
 
 
-def is_frame(X: Any) -> bool:
-    """Whether X is a pandas DataFrame."""
+def is_frame(X: object) -> TypeGuard[Frame]:
+    """Returns True if X is a pandas DataFrame."""
     return of_class(X, "pandas", "DataFrame")
 
 
@@ -25,41 +29,42 @@ class Columns:
 
     frame  a DataFrame of n rows and d columns
     scale  noise of each column in units of sigma, >= 0: one number for all columns; d numbers; or
-           a dict or Series by the names of columns, where columns that are not named get 0.
-           None: 1 for columns of floats, 0 for all others
+           a dict or Series by the names of columns, with 0 for columns that are not named.
+           None: 1 for columns of floats, 0 for all other columns
 
     A column with scale 0 gets no noise. It may have any dtype and missing values; `matrix` has an
-    integer code for each distinct value. The other columns must hold finite numbers. If they hold
-    integers, the model gets them as float64. Raises ValueError if frame or scale is not like this.
+    integer code for each distinct value. Columns with noise must hold finite numbers. If they hold
+    integers, the model gets them as float64. Raises ValueError for other frames and scales.
 
     Attributes:
     matrix  float32 of shape (n, d)
     scale   float32 of shape (d,)
-    names   of the columns, as texts"""
+    names   names of the columns, as texts"""
 
-    def __init__(self, frame: Any, scale: Any = None) -> None:
+    def __init__(self, frame: Frame, scale: Scale = None) -> None:
         self.scale = _scales(frame, scale)
         self.matrix = np.empty(frame.shape, np.float32)
-        self.form = _Form(frame.columns, [])
+        self.layout = FrameLayout(frame.columns, [])
         self.names = [str(name) for name in frame.columns]
         for j, moves in enumerate(self.scale != 0):
             column = frame.iloc[:, j]
-            self.matrix[:, j], way = _numbers(column) if moves else _codes(column)
-            self.form.ways.append(way)
+            converter: Converter
+            self.matrix[:, j], converter = _numbers(column) if moves else _codes(column)
+            self.layout.converters.append(converter)
 
     @classmethod
     def of_names(cls, names: Sequence[str], scale: np.ndarray) -> "Columns":
-        """Columns of no row so far."""
+        """Columns without rows."""
         made, pandas = cls.__new__(cls), needed("pandas", "a DataFrame")
         made.scale, made.names = np.asarray(scale, np.float32), list(names)
         made.matrix = np.empty((0, len(names)), np.float32)
-        made.form = _Form(pandas.Index(names), [])
+        made.layout = FrameLayout(pandas.Index(names), [])
         return made
 
-    def row(self, x: Any, what: str) -> Tuple[np.ndarray, "_Form"]:
-        """A DataFrame of one row with these columns, in any order, as an array; and its form, which
-        functions of wrap need for it: see `becomes`. A column without noise is 24 bits of a digest
-        of its value, by which records and certificates know the input again."""
+    def row(self, x: Inputs, what: str) -> tuple[np.ndarray, "FrameLayout"]:
+        """A DataFrame of one row with these columns, in any order, as an array; and its layout,
+        which functions of wrap need: see `become`. A column without noise is 24 bits of a digest of
+        its value, which identifies the input in records and certificates."""
         if not is_frame(x) or len(x) != 1:
             raise TypeError(
                 f"{what} must be a DataFrame of one row, as X.iloc[[0]] is, because the inputs "
@@ -70,69 +75,71 @@ class Columns:
             x = x.take(order(names, self.names, what, "the DataFrame of the inputs"), axis=1)
         found = Columns(x, self.scale)
         for j in np.flatnonzero(found.scale == 0):
-            told = repr(found.form.ways[j].told()).encode()
-            digest = hashlib.blake2b(told, digest_size=3).digest()
+            value = repr(found.layout.converters[j].fingerprint()).encode()
+            digest = hashlib.blake2b(value, digest_size=3).digest()
             found.matrix[0, j] = int.from_bytes(digest, "little")
-        return found.matrix[0], found.form
+        return found.matrix[0], found.layout
 
-    def series(self, values: np.ndarray) -> Any:
+    def series(self, values: np.ndarray) -> Series:
         """A number for each column, by their names."""
-        return needed("pandas", "a DataFrame").Series(values, self.form.labels)
+        return needed("pandas", "a DataFrame").Series(values, self.layout.labels)
 
-    def told(self) -> str:
-        """A text of what `matrix` does not contain: the names of the columns, and the values of
+    def fingerprint(self) -> str:
+        """A text of the facts that `matrix` lacks: the names of the columns, and the values of
         columns without noise."""
-        return repr((list(self.form.labels), [way.told() for way in self.form.ways]))
+        values = [converter.fingerprint() for converter in self.layout.converters]
+        return repr((list(self.layout.labels), values))
 
-    def wrap(self, function: Callable[[Any], Any]) -> "OnFrames":
+    def wrap(self, function: Function) -> "FrameFunction":
         """Turns a function of DataFrames, as as_model returns it, into a function of float32 arrays
         of shape (rows, d). The DataFrames have the columns and dtypes of the original, in the order
-        in which the model names them. Raises ValueError if it names others. Warns if it takes
-        columns by position. The result can be pickled if `function` can."""
+        of the model's names. Raises ValueError if the model names other columns. Warns if the model
+        takes columns by position. The result can be pickled if `function` can."""
         if names_of(function, self.names) is None and takes_by_position(function):
             warnings.warn(by_position("the model", "X", self.names), stacklevel=2)
         return self.wrapped(function)
 
-    def wrapped(self, function: Callable[[Any], Any]) -> "OnFrames":
+    def wrapped(self, function: Function) -> "FrameFunction":
         """wrap without a warning."""
         names, wanted = self.names, names_of(function, self.names)
         if wanted is None:
-            return OnFrames(function, self.form, list(range(len(names))))
-        return OnFrames(function, self.form, order(names, wanted, "X", "the model"))
+            return FrameFunction(function, self.layout, list(range(len(names))))
+        return FrameFunction(function, self.layout, order(names, wanted, "X", "the model"))
 
 
-def parted(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any]:
+def split_frame(X: Inputs, scale: Scale) -> tuple[np.ndarray, Columns | None, ArrayLike | None]:
     """X as an array of shape (rows, ...), its Columns if it is a DataFrame or else None, and the
-    scale."""
-    columns, scale = None, scale_from(X, scale)
-    if is_frame(X):
-        columns = Columns(X, scale)
-        X, scale = columns.matrix, columns.scale
-    return inputs_of(X), columns, scale
+    scale as numbers."""
+    scale = scale_from(X, scale)
+    if not is_frame(X):
+        return inputs_of(X), None, cast(ArrayLike | None, scale)
+    columns = Columns(X, scale)
+    return inputs_of(columns.matrix), columns, columns.scale
 
 
-def index_of(X: Any) -> Any:
+def index_of(X: Inputs) -> Index:
     """The index of a DataFrame; None for an array."""
     return X.index if is_frame(X) else None
 
 
-def in_order(values: Any, index: Any, what: str) -> Any:
-    """Values of the rows of a DataFrame with this index: a Series or DataFrame in the order of the
-    index, others as they are. Raises ValueError if it has another index."""
+def in_order(values: Inputs, index: Index, what: str) -> Inputs:
+    """The values for the rows of a DataFrame with this index: a Series or DataFrame is put in the
+    order of the index. Raises ValueError if it has another index."""
     if index is None or not (is_frame(values) or of_class(values, "pandas", "Series")):
         return values
-    own = values.index
+    data: Series = values
+    own = data.index
     if own.equals(index):
-        return values
+        return data
     if own.is_unique and len(own) == len(index) and own.isin(index).all() and index.is_unique:
-        return values.loc[index]
+        return data.loc[index]
     raise ValueError(
         f"{what} has another index than X: give it that of X, or {what}.to_numpy() if it is in the "
         "order of the rows"
     )
 
 
-def rows_of(X: Any) -> Any:
+def rows_of(X: Inputs) -> Iterator[Inputs]:
     """The inputs one by one: arrays, or DataFrames of one row."""
     return (X.iloc[[i]] for i in range(len(X))) if is_frame(X) else iter(inputs_of(X))
 
@@ -146,16 +153,35 @@ def _iqr(values: np.ndarray) -> np.ndarray:
 SPREADS = {"std": lambda values: values.std(0, dtype=np.float64), "iqr": _iqr}
 
 
-def feature_scale(X: Any, kind: str = "std") -> Any:
-    """The spread of each feature, for the argument `scale`: then sigma is in units of it, and units
-    like euros or years do not matter. It is a constant of the deployment: compute it once, from
-    inputs that nobody else can choose, and certify and serve all inputs with it.
+def feature_scale(X: Inputs, kind: str = "std") -> Any:
+    """Compute the spread of each feature, for the argument `scale`.
 
-    X     inputs of shape (rows, features) or (rows, *shape), or a DataFrame
-    kind  "std", the standard deviation, or "iqr", the range of the middle half of the values
+    sigma is then in units of the spread, and units like euros or years do not matter. The scale is
+    a constant of the deployment: compute it once, from inputs that nobody else can choose, and
+    certify and serve all inputs with it.
 
-    Returns float64 of the shape of an input; for a DataFrame a Series by the names of the columns,
-    with 0 for those that do not hold floats. Raises ValueError if a feature does not vary."""
+    Parameters
+    ----------
+    X : array_like or DataFrame
+        Inputs of shape (rows, features) or ``(rows, *shape)``.
+    kind : {"std", "iqr"}
+        The standard deviation, or the range of the middle half of the values.
+
+    Returns
+    -------
+    ndarray or Series
+        float64 of the shape of an input; for a DataFrame a Series by the names of the columns, with
+        0 for columns that do not hold floats.
+
+    Raises
+    ------
+    ValueError
+        If a feature does not vary.
+
+    Examples
+    --------
+    >>> certreg.feature_scale([[1, 100], [3, 500]]).tolist()
+    [1.0, 200.0]"""
     if kind not in SPREADS:
         raise ValueError(f"scale is {kind!r}; it must be 'std', 'iqr' or numbers")
     columns = Columns(X) if is_frame(X) else None
@@ -174,95 +200,104 @@ def feature_scale(X: Any, kind: str = "std") -> Any:
     return spread if columns is None else columns.series(spread)
 
 
-def scale_from(X: Any, scale: Any) -> Any:
-    """The scale, where "std" and "iqr" stand for the feature_scale of X."""
+def scale_from(X: Inputs, scale: Scale) -> Scale:
+    """The scale; the feature_scale of X for "std" and "iqr"."""
     return feature_scale(X, scale) if isinstance(scale, str) else scale
 
 
-class _Form:
-    """How rows of arrays become DataFrames: labels of the columns, and for each what makes it of
-    numbers."""
+class Converter(Protocol):
+    """Converts a column of an array to a column of a DataFrame."""
 
-    def __init__(self, labels: Any, ways: list[Any]) -> None:
-        self.labels, self.ways = labels, ways
+    def fingerprint(self) -> object:
+        """The facts on which the result depends beside the numbers."""
 
-    def becomes(self, other: "_Form") -> None:
-        """From now on rows become DataFrames as those of another one."""
-        self.labels, self.ways = other.labels, other.ways
+    def __call__(self, x: np.ndarray) -> Series:
+        """The column for these numbers."""
 
 
-class OnFrames:
+class FrameLayout:
+    """The labels of the columns of a DataFrame, and the converter of each."""
+
+    def __init__(self, labels: Index, converters: list[Converter]) -> None:
+        self.labels, self.converters = labels, converters
+
+    def become(self, other: "FrameLayout") -> None:
+        """Copies the layout of another DataFrame."""
+        self.labels, self.converters = other.labels, other.converters
+
+
+class FrameFunction:
     """A function of DataFrames as a function of arrays; see Columns.wrap."""
 
-    def __init__(self, function: Callable[[Any], Any], form: _Form, order: list[int]) -> None:
-        self.function, self._form, self.order = function, form, order
+    def __init__(self, function: Function, layout: FrameLayout, order: list[int]) -> None:
+        self.function, self._layout, self.order = function, layout, order
 
     def __call__(self, x: np.ndarray) -> Any:
         return self.function(self.frame(x))
 
-    def frame(self, x: np.ndarray) -> Any:
+    def frame(self, x: np.ndarray) -> Frame:
         """The DataFrame of these rows, x of shape (rows, d)."""
         pandas = needed("pandas", "a DataFrame")
-        columns = {j: self._form.ways[j](x[:, j]) for j in self.order}
+        columns = {j: self._layout.converters[j](x[:, j]) for j in self.order}
         frame = pandas.DataFrame(columns, copy=False)
-        frame.columns = self._form.labels.take(self.order)
+        frame.columns = self._layout.labels.take(self.order)
         return frame
 
 
-class _Moved:
+class _NoisyColumn:
     """Converts a column with noise to its dtype."""
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: DType) -> None:
         self.dtype = dtype
 
-    def told(self) -> Any:
+    def fingerprint(self) -> object:
         return self.dtype
 
-    def __call__(self, x: np.ndarray) -> Any:
+    def __call__(self, x: np.ndarray) -> Series:
         if isinstance(self.dtype, np.dtype):
             return x.astype(self.dtype)
         return needed("pandas", "a DataFrame").array(x.astype(np.float64), self.dtype)
 
 
-class _Kept:
-    """Converts codes of a column without noise to the values in a table. Every code is that of the
-    only value."""
+class _ExactColumn:
+    """Converts codes of a column without noise to the values in a table. If the table has only one
+    value, every code stands for it."""
 
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: Series) -> None:
         self.table = table
 
-    def told(self) -> Any:
+    def fingerprint(self) -> object:
         kinds = getattr(self.table.dtype, "categories", ())
         return self.table.dtype, list(kinds), self.table.tolist()
 
-    def __call__(self, x: np.ndarray) -> Any:
+    def __call__(self, x: np.ndarray) -> Series:
         return self.table.take(x.astype(np.intp) if len(self.table) > 1 else 0 * x.astype(np.intp))
 
 
-def by_names(names: Sequence[Any], values: Any, what: str) -> Any:
-    """A number for each name, if values are a dict or Series, where names that are missing get 0;
-    other values as they are."""
-    if of_class(values, "pandas", "Series"):
-        if not values.index.is_unique:
+def by_names(names: Sequence[object], values: Scale, what: str) -> Scale:
+    """For a dict or Series a number for each name, 0 if it is missing; other values unchanged."""
+    found: Series = values
+    if of_class(found, "pandas", "Series"):
+        if not found.index.is_unique:
             raise ValueError(f"{what} names a column twice: give it one number for each column")
-        values = values.to_dict()
-    if not isinstance(values, dict):
+        found = found.to_dict()
+    if not isinstance(found, Mapping):
         return values
-    unknown = [name for name in values if name not in names]
+    unknown = [name for name in found if name not in names]
     if unknown:
         raise ValueError(f"{what} names {unknown[0]!r}, which is no column: choose from {names}")
-    return [values.get(name, 0) for name in names]
+    return [found.get(name, 0) for name in names]
 
 
-def _scales(frame: Any, scale: Any) -> np.ndarray:
+def _scales(frame: Frame, scale: Scale) -> np.ndarray:
     """The scale of each column, float32 of shape (d,)."""
     types, names = needed("pandas.api.types", "a DataFrame"), list(frame.columns)
     if scale is None:
         scale = [float(types.is_float_dtype(dtype)) for dtype in frame.dtypes]
-    return np.asarray(scale_of(by_names(names, scale, "scale"), (len(names),)))
+    return scale_of(by_names(names, scale, "scale"), (len(names),))
 
 
-def _numbers(column: Any) -> tuple[np.ndarray, _Moved]:
+def _numbers(column: Series) -> tuple[np.ndarray, _NoisyColumn]:
     """A column with noise as float32, and the way back."""
     types = needed("pandas.api.types", "a DataFrame")
     floats = types.is_float_dtype(column.dtype)
@@ -279,10 +314,10 @@ def _numbers(column: Any) -> tuple[np.ndarray, _Moved]:
             f"column {column.name!r} is {column.iloc[bad[0]]} in row {bad[0]}, and only finite "
             "numbers can get noise: fill it, or give the column scale 0"
         )
-    return values, _Moved(column.dtype if floats else np.dtype(np.float64))
+    return values, _NoisyColumn(column.dtype if floats else np.dtype(np.float64))
 
 
-def _codes(column: Any) -> tuple[np.ndarray, _Kept]:
+def _codes(column: Series) -> tuple[np.ndarray, _ExactColumn]:
     """A column without noise as codes of its distinct values, and the way back."""
     _, first, codes = np.unique(_keys(column), return_index=True, return_inverse=True)
     if len(first) > MOST_VALUES:
@@ -291,12 +326,12 @@ def _codes(column: Any) -> tuple[np.ndarray, _Kept]:
             "certify fewer rows at a time"
         )
     values = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
-    return codes.reshape(-1), _Kept(values.take(first))
+    return codes.reshape(-1), _ExactColumn(values.take(first))
 
 
-def _keys(column: Any) -> np.ndarray:
-    """Integers that differ where the values differ, also where these compare as equal: 1, True and
-    1.0, or the two zeros."""
+def _keys(column: Series) -> np.ndarray:
+    """An integer for each value, which differs also between values that compare as equal: 1, True
+    and 1.0, or the two zeros."""
     if column.dtype == object:
         return _keys_of_objects(column)
     if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
@@ -307,8 +342,8 @@ def _keys(column: Any) -> np.ndarray:
         return np.arange(len(column))
 
 
-def _keys_of_objects(column: Any) -> np.ndarray:
-    numbers: dict[Any, int] = {}
+def _keys_of_objects(column: Series) -> np.ndarray:
+    numbers: dict[object, int] = {}
     try:
         return np.array(
             [numbers.setdefault((type(v), v, repr(v)), len(numbers)) for v in column], np.intp

@@ -1,16 +1,17 @@
-"""Inputs whose features are in groups, each of which has a factor for its scale."""
+"""Groups of features, with a factor for the scale of each group."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Tuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._arrays import array_of, check_finite, numbers
 from ._optional import needed
-from .frames import is_frame, parted
+from ._types import Frame, Inputs, Scale, Series, Shape
+from .frames import is_frame, split_frame
 
 LEAST_ROWS, MOST_GROUPS = 12, 64
 
@@ -19,50 +20,50 @@ LEAST_ROWS, MOST_GROUPS = 12, 64
 class Groups:
     """Inputs, the scale at the start, and the groups of features.
 
-    X       as it was given
+    X       as it was given, an array or a DataFrame
     start   scale of the features at the start, flat
-    shape   of an input
-    names   of the groups
-    member  (features, groups) of float32: 1 where a feature belongs to a group; features without
+    shape   shape of an input
+    names   names of the groups
+    member  (features, groups) of float32: 1 if a feature belongs to a group; features without
             noise belong to none
     limit   largest factor"""
 
-    X: Any
+    X: np.ndarray | Frame
     start: np.ndarray
-    shape: Tuple[int, ...]
-    names: Tuple[Any, ...]
+    shape: Shape
+    names: tuple[object, ...]
     member: np.ndarray
     limit: float
 
     @classmethod
-    def of(cls, X: Any, scale: Any, groups: Any, limit: float) -> "Groups":
+    def of(cls, X: Inputs, scale: Scale, groups: ArrayLike | None, limit: float) -> "Groups":
         """Raises ValueError or TypeError if scale, groups or limit do not suit X."""
-        matrix, columns, scale = parted(X, scale)
-        shape = matrix.shape[1:]
+        matrix, columns, given_scale = split_frame(X, scale)
+        shape, inputs = matrix.shape[1:], X
         if columns is None:
-            X = numbers(matrix, np.float64, "X")
-            check_finite(X, matrix, "X")
-        start = array_of(1.0 if scale is None else scale, shape, np.float64, "scale")
+            inputs = numbers(matrix, np.float64, "X")
+            check_finite(inputs, matrix, "X")
+        start = array_of(1.0 if given_scale is None else given_scale, shape, np.float64, "scale")
         if not np.isfinite(start).all() or (start < 0).any() or not start.any():
             raise ValueError("scale must hold finite numbers of at least 0, not all of them 0")
-        if len(X) < LEAST_ROWS:
+        if len(matrix) < LEAST_ROWS:
             raise ValueError(
-                f"X has {len(X)} rows; give at least {LEAST_ROWS}, better some hundreds"
+                f"X has {len(matrix)} rows; give at least {LEAST_ROWS}, better some hundreds"
             )
         if not 1 < limit < math.inf:
             raise ValueError(f"limit is {limit:g}; it must be a number above 1")
-        if groups is None and columns is not None and X.columns.is_unique:
+        if groups is None and is_frame(X) and X.columns.is_unique:
             groups = [str(name) for name in X.columns]
         names, member = _members(groups, shape, start > 0)
-        return cls(X, start, shape, names, member, limit)
+        return cls(inputs, start, shape, names, member, limit)
 
     @property
     def rows(self) -> int:
         """The number of inputs."""
         return len(self.X)
 
-    def inputs(self, rows: np.ndarray) -> Any:
-        """These inputs."""
+    def inputs(self, rows: np.ndarray) -> Inputs:
+        """The inputs with these indices."""
         return self.X.iloc[rows] if is_frame(self.X) else self.X[rows]
 
     @property
@@ -71,17 +72,17 @@ class Groups:
         sizes: np.ndarray = self.member.sum(0, dtype=np.float64)
         return np.asarray(sizes / sizes.sum())
 
-    def scale(self, logs: np.ndarray) -> Any:
+    def scale(self, logs: np.ndarray) -> np.ndarray | Series:
         """The scale for the logarithms of the factors, float32 of the shape of an input; for a
-        DataFrame whose columns have different names a Series by these names."""
+        DataFrame with different names of columns a Series by these names."""
         each: np.ndarray = (self.start * np.exp(self.member @ logs)).astype(np.float32)
         if is_frame(self.X) and self.X.columns.is_unique:
             return needed("pandas", "a DataFrame").Series(each, self.X.columns)
         return each.reshape(self.shape)
 
     def bounded(self, logs: np.ndarray) -> np.ndarray:
-        """The logarithms of factors within the limit, of geometric mean 1 over the features: those
-        given, all moved by the same amount and then cut off."""
+        """The logarithms of factors within the limit, of geometric mean 1 over the features. The
+        given ones are all moved by the same amount, and then cut off."""
         most, parts = math.log(self.limit), self.parts
         reach = most + float(np.abs(logs).max())
         low, high = -reach, reach
@@ -94,8 +95,10 @@ class Groups:
         return np.asarray(np.clip(logs + high, -most, most))
 
 
-def _members(groups: Any, shape: Tuple[int, ...], noisy: np.ndarray) -> Tuple[Any, np.ndarray]:
-    """The names of the groups, and which features belong to each."""
+def _members(
+    groups: ArrayLike | None, shape: Shape, noisy: np.ndarray
+) -> tuple[tuple[object, ...], np.ndarray]:
+    """The names of the groups, and the features that belong to each."""
     if groups is None:
         groups = np.arange(noisy.size).reshape(shape)
     try:

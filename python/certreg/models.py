@@ -9,19 +9,21 @@ import inspect
 import json
 import math
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, TypeAlias, cast
 
 import numpy as np
 
-from ._arrays import of_frame
+from ._arrays import DeviceArray, frame_as_array
 from ._onnx import OnnxModel, SessionModel
 from ._optional import needed, of_class
+from ._types import Function, Model, Names, Tensor
 
-Function = Callable[..., Any]
+TorchModule: TypeAlias = Any  # a torch.nn.Module
+Estimator: TypeAlias = Any  # of scikit-learn, XGBoost or LightGBM
 
 
 class _Writable:
-    """The array interface of an array without its mark that it is read-only."""
+    """The array interface of an array, without the mark that it is read-only."""
 
     def __init__(self, x: np.ndarray) -> None:
         self.owner, there = x, x.__array_interface__
@@ -34,24 +36,24 @@ def writable(x: np.ndarray) -> np.ndarray:
     return x if x.flags.writeable else np.asarray(_Writable(x))
 
 
-def _evaluating(module: Any) -> Any:
-    """A module in evaluation mode. That of an exported program keeps the mode of its export, and
-    refuses to change it."""
+def _evaluating(module: TorchModule) -> TorchModule:
+    """A module in evaluation mode. An exported program keeps the mode of its export, and refuses a
+    change."""
     with contextlib.suppress(NotImplementedError):
         module.eval()
     return module
 
 
 class TorchModel:
-    """A torch.nn.Module as a function of float32 arrays (rows, *shape). It is put into evaluation
-    mode and stays on its device and in its precision. DataFrames go in as arrays.
+    """A torch.nn.Module as a function of float32 arrays (rows, *shape). The module is put into
+    evaluation mode and stays on its device and in its precision. DataFrames are passed as arrays.
 
     The module works on the memory of the batch without a copy. The array is passed without the
     mark that it is read-only, because torch would warn about it. Modules may write there, as
     ReLU(inplace=True) does. This does no harm: the library draws each batch just before the call,
     reads only the outputs after it, and draws the noise again from the seed if it needs it."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: TorchModule) -> None:
         torch, self.module = sys.modules["torch"], _evaluating(module)
         places = [(p.device, p.dtype) for p in module.parameters() if p.is_floating_point()]
         of_batches = (torch.device("cpu"), torch.float32)
@@ -62,14 +64,14 @@ class TorchModel:
         if module.training:
             _evaluating(module)
         with torch.inference_mode():
-            rows = torch.from_numpy(writable(of_frame(x, np.float32)))
-            y = _answered(module, rows if self.place is None else rows.to(*self.place))
+            rows = torch.from_numpy(writable(frame_as_array(x, np.float32)))
+            y = _called(module, rows if self.place is None else rows.to(*self.place))
             answer: np.ndarray = _tensor(y).to("cpu", torch.float32).numpy()
         return answer
 
 
-def _answered(module: Any, rows: Any) -> Any:
-    """What a module returns. Raises ValueError if it was exported for another number of rows."""
+def _called(module: TorchModule, rows: Tensor) -> Tensor:
+    """The result of a module. Raises ValueError if it was exported for another number of rows."""
     try:
         return module(rows)
     except AssertionError as error:
@@ -81,7 +83,7 @@ def _answered(module: Any, rows: Any) -> Any:
         ) from None
 
 
-def _tensor(y: Any) -> Any:
+def _tensor(y: object) -> Tensor:
     if not of_class(y, "torch", "Tensor"):
         raise TypeError(
             f"the module returned {type(y).__name__}; it must return one tensor: wrap it in a "
@@ -90,20 +92,23 @@ def _tensor(y: Any) -> Any:
     return y
 
 
-def device_model(model: Any) -> Callable[[Any, Any], None]:
+DeviceFunction = Callable[[DeviceArray, DeviceArray], object]
+
+
+def device_model(model: Model) -> DeviceFunction:
     """The function that Estimator(device=...) calls as model(x, y), from a torch.nn.Module or from
-    such a function itself. Raises TypeError for anything else."""
+    such a function. Raises TypeError for other objects."""
     if of_class(model, "torch.nn", "Module"):
         return torch_on_device(model)
     if callable(model):
-        return model  # type: ignore[no-any-return]
+        return model
     raise TypeError(
         f"model is {type(model).__name__}; on a device it must be a function of x and y, or a "
         "torch.nn.Module"
     )
 
 
-def torch_on_device(module: Any) -> Callable[[Any, Any], None]:
+def torch_on_device(module: TorchModule) -> DeviceFunction:
     """A torch.nn.Module as a function of x and y for Estimator(device=...). It works on the
     library's stream and in the library's memory. Raises ValueError if the module is not on a CUDA
     device."""
@@ -112,10 +117,10 @@ def torch_on_device(module: Any) -> Callable[[Any, Any], None]:
     first = next(module.parameters(), None)
     if first is not None and first.device.type != "cuda":
         raise ValueError(f"the module is on {first.device}: move it to the device, module.cuda()")
-    # The library's stream does not wait for the one on which the module was uploaded.
+    # The library's stream does not wait for the upload of the module on another stream.
     torch.cuda.synchronize(None if first is None else first.device)
 
-    def model(x: Any, y: Any) -> None:
+    def model(x: DeviceArray, y: DeviceArray) -> None:
         place = f"cuda:{x.device}"
         stream = torch.cuda.ExternalStream(x.stream, device=place)
         with torch.inference_mode(), torch.cuda.stream(stream):
@@ -132,26 +137,27 @@ class _Named:
     """The predict function of a model that was fitted to a DataFrame. Arrays are turned into
     DataFrames, since scikit-learn would warn at every call with an array."""
 
-    def __init__(self, predict: Function, names: Any) -> None:
+    def __init__(self, predict: Function, names: Names) -> None:
         self.predict, self.feature_names_in_ = predict, names
-        self.__self__ = getattr(predict, "__self__", self)  # whose method it is
+        self.__self__ = getattr(predict, "__self__", self)  # for names.owner_of
 
-    def __call__(self, x: Any) -> Any:
-        names = self.feature_names_in_
+    def __call__(self, x: np.ndarray) -> Any:
+        names = self.feature_names_in_ or ()
         if isinstance(x, np.ndarray) and x.shape[1:] == (len(names),):
             x = needed("pandas", "the model").DataFrame(x, columns=names, copy=False)
         return self.predict(x)
 
 
-def _predictor(model: Any) -> Function:
+def _predictor(model: Estimator) -> Function:
     names = getattr(model, "feature_names_in_", None)
     predict: Function = model.predict
     no_frames = names is None or importlib.util.find_spec("pandas") is None
-    return predict if no_frames else _Named(predict, names)
+    return predict if no_frames else _Named(predict, list(cast(Any, names)))
 
 
-def _own(model: Any, module: str, name: str) -> bool:
-    """Whether `predict` is the package's. A subclass or an object with its own is another model."""
+def _own(model: Estimator, module: str, name: str) -> bool:
+    """Returns True if `predict` is the package's. A subclass or an object that replaces it is
+    another model."""
     kind = getattr(sys.modules[module], name)
     return "predict" not in vars(model) and type(model).predict is kind.predict
 
@@ -159,16 +165,16 @@ def _own(model: Any, module: str, name: str) -> bool:
 class _Linear:
     """A linear Booster of XGBoost, which takes no arrays."""
 
-    def __init__(self, booster: Any) -> None:
+    def __init__(self, booster: Estimator) -> None:
         self.__self__ = booster
 
-    def __call__(self, x: Any, missing: float = math.nan) -> Any:
+    def __call__(self, x: np.ndarray, missing: float = math.nan) -> Any:
         booster = self.__self__
         kinds = {"feature_names": booster.feature_names, "feature_types": booster.feature_types}
         return booster.predict(sys.modules["xgboost"].DMatrix(x, missing=missing, **kinds))
 
 
-def _booster(model: Any) -> Function:
+def _booster(model: Estimator) -> Function:
     if not _own(model, "xgboost", "Booster"):
         return _predictor(model)
     kind = json.loads(model.save_config())["learner"]["gradient_booster"]["name"]
@@ -176,7 +182,7 @@ def _booster(model: Any) -> Function:
     return function
 
 
-def _lightgbm(model: Any) -> Function:
+def _lightgbm(model: Estimator) -> Function:
     """The predict function of LightGBM's own Booster. The checks of LGBMRegressor.predict take
     longer than a small model."""
     if not _own(model, "lightgbm", "LGBMRegressor"):
@@ -195,41 +201,61 @@ _ADAPTERS: tuple[tuple[str, str, Callable[[Any], Function]], ...] = (
 )
 
 
-def _adapter(model: Any) -> Any:
-    """The adapter for an object of a known class or with `predict`; None for others."""
+def _adapter(model: Model) -> Callable[[Any], Function] | None:
+    """The adapter for an object of a known class or with `predict`; None for other objects."""
     for module, name, adapter in _ADAPTERS:
         if of_class(model, module, name):
             return adapter
     return _predictor if hasattr(model, "predict") and not isinstance(model, type) else None
 
 
-def as_model(model: Any) -> Callable[[np.ndarray], Any]:
-    """Turns a model into a function that takes float32 of shape (rows, inputs) or (rows, *shape)
-    and returns (rows,) or (rows, columns). The model is one of
+def as_model(model: Model) -> Function:
+    """Turn a model into a function of arrays.
 
-    - a torch.nn.Module. It is put into evaluation mode, gets the memory of the rows without a copy,
-      and may write to it; or a program of torch.export
-    - an onnxruntime.InferenceSession; see also OnnxModel
-    - an xgboost.Booster or lightgbm.Booster
-    - anything with `predict`: models of scikit-learn, XGBoost, LightGBM
-    - any other callable, which is returned as it is
+    Parameters
+    ----------
+    model : object
+        One of these:
 
-    The functions of modules, Boosters and models with `predict` take DataFrames as well. Raises
-    TypeError for other objects."""
+        - a ``torch.nn.Module``, or a program of ``torch.export``. It is put into evaluation mode,
+          gets the memory of the rows without a copy, and may write to it.
+        - an ``onnxruntime.InferenceSession``; see also OnnxModel
+        - an ``xgboost.Booster`` or ``lightgbm.Booster``
+        - an object with `predict`, such as a model of scikit-learn, XGBoost or LightGBM
+        - any other callable, which is returned unchanged
+
+    Returns
+    -------
+    callable
+        A function that takes float32 of shape (rows, inputs) or ``(rows, *shape)`` and returns
+        (rows,) or (rows, columns). For modules, Boosters and models with `predict` it takes
+        DataFrames too.
+
+    Raises
+    ------
+    TypeError
+        For other objects.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> model = certreg.as_model(LinearRegression().fit([[0.0], [1.0]], [1.0, 3.0]))
+    >>> model([[2.0]]).round(6).tolist()
+    [5.0]"""
     adapter = _adapter(model)
     if adapter:
-        return adapter(model)  # type: ignore[no-any-return]
+        return adapter(model)
     if callable(model):
-        return model  # type: ignore[no-any-return]
+        return model
     raise TypeError(
         f"model is {type(model).__name__}; it must be a function of an array, a torch.nn.Module, "
         "an onnxruntime.InferenceSession, an xgboost.Booster, or have `predict`"
     )
 
 
-def is_factory(model: Any) -> bool:
-    """Whether this is a factory: a function that can be called without arguments. A model takes one
-    argument."""
+def is_factory(model: Model) -> bool:
+    """Returns True for a factory: a function that can be called without arguments. A model takes
+    one argument."""
     if not callable(model) or _adapter(model):
         return False
     try:

@@ -1,16 +1,18 @@
-"""Inputs that are made from a few parameters, as a crop of an image is made from its box. A model
-of the parameters is a model like any other, and its certificates are about the parameters."""
+"""Models of a few parameters from which inputs are made, such as the box of a crop of an image.
+Their certificates are about the parameters."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
+from typing import Callable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ._arguments import abbreviated, integer, listed, optional_function
 from ._arrays import check_finite, numbers
-from ._tensors import agree, lengths, said_shape
-from .constants import function_of, integer, several, shown
+from ._onnx_tensors import agree, lengths, shape_text
+from ._types import DType, Inputs, Model, Names
 from .frames import is_frame
 from .models import as_model
 from .names import order
@@ -21,36 +23,50 @@ _MOST_PERCENT = 400.0  # a side of 1/55 to 55 times the box
 
 
 class Parametric:
-    """A model of the parameters from which its inputs are made: g(p) = model(make(p)). It is a
-    model like any other for certify_rows, Estimator, Calibrated and check_model. Its certificates
-    are about changes of p and of nothing else.
+    """A model of the parameters from which its inputs are made: g(p) = model(make(p)).
 
-        moved = Parametric(network, Crops(image, box, 192))
-        rows = certify_rows(moved, [[0, 0, 0, 0]], 1, 0.5, scale=[3, 3, 5, 4])
+    It is a model for certify_rows, Estimator, Calibrated and check_model. Its certificates are
+    about changes of p and of nothing else. Inputs are made a few at a time, at most 16 MiB or one
+    row. It can be pickled if model, make and back can.
 
-    model  as for Estimator
-    make   a function from parameters, float64 of shape (rows, parameters), to the inputs of the
-           model, of shape (rows, ...): Crops, GainAndShift, Combinations or your own. It must
-           return an input for all finite parameters, since the noise is Gaussian, and each row must
-           depend on its own parameters only
-    names  of the parameters, for DataFrames; None: make.names
-    back   a function of the outputs of the model and of the parameters, both float64 of shape
-           (rows, ...), that returns the outputs to certify; None: those of the model
+    Parameters
+    ----------
+    model : object
+        As for Estimator.
+    make : callable
+        Function from parameters, float64 of shape (rows, parameters), to inputs of the model,
+        (rows, ...): Crops, GainAndShift, Combinations or another one. It must return an input for
+        all finite parameters, since the noise is Gaussian, and each row must depend on its own
+        parameters only. It is called once with parameters of 0, to check its shape.
+    names : sequence of str, optional
+        Names of the parameters, for DataFrames; by default ``make.names``.
+    back : callable, optional
+        Function of the outputs of the model and of the parameters, both float64 of shape (rows,
+        ...), that returns the outputs to certify; by default the outputs of the model.
 
-    Inputs are made a few at a time, at most 16 MiB or one row. It can be pickled if model, make
-    and back can. Raises ValueError and TypeError for wrong arguments; make is called once, with
-    parameters of 0, to check its shape."""
+    Raises
+    ------
+    ValueError, TypeError
+        For wrong arguments.
+
+    Examples
+    --------
+    >>> loudness = certreg.Parametric(
+    ...     lambda x: abs(x).max(axis=1), certreg.GainAndShift([0.0, 1.0, 0.0]))
+    >>> rows = certreg.certify_rows(loudness, [[0.0, 0.0]], 1, 0.5, seed=1, progress=False)
+    >>> loudness.feature_names_in_, rows.certificate(0).certified
+    (['gain', 'shift'], True)"""
 
     def __init__(
         self,
-        model: Any,
-        make: Callable[[np.ndarray], Any],
-        names: Optional[Sequence[str]] = None,
-        back: Optional[Callable[[np.ndarray, np.ndarray], Any]] = None,
+        model: Model,
+        make: Callable[[np.ndarray], ArrayLike],
+        names: Names = None,
+        back: Callable[[np.ndarray, np.ndarray], ArrayLike] | None = None,
     ) -> None:
         if not callable(make):
-            raise TypeError(f"make must be a function, not {shown(make)}")
-        self._model, self._make, self._back = as_model(model), make, function_of(back, "back")
+            raise TypeError(f"make must be a function, not {abbreviated(make)}")
+        self._model, self._make, self._back = as_model(model), make, optional_function(back, "back")
         own = list(getattr(make, "names", ()))
         self.feature_names_in_ = _named(own if names is None else names)
         if own and len(own) != len(self.feature_names_in_):
@@ -58,52 +74,64 @@ class Parametric:
         first = self._made(np.zeros((1, len(self.feature_names_in_))))
         self._rows = max(1, _BYTES // max(1, first.nbytes))
 
-    def __call__(self, p: Any) -> np.ndarray:
+    def __call__(self, p: Inputs) -> np.ndarray:
         """The outputs for parameters of shape (rows, parameters), or for a DataFrame."""
-        names = self.feature_names_in_
+        names, given = self.feature_names_in_, p
         if is_frame(p):
-            p = p.iloc[:, order(list(p.columns), names, "the DataFrame", "the model")]
-        p = numbers(p, np.float64, "p")
-        if p.ndim != 2 or p.shape[1] != len(names):
-            raise ValueError(f"p has shape {p.shape}; it must be (rows, {len(names)}): {names}")
-        check_finite(p, p, "p")
-        # No row gives one empty piece, so that the model says its number of outputs.
-        pieces = [p[at : at + self._rows] for at in range(0, max(1, len(p)), self._rows)]
+            given = p.iloc[:, order(list(p.columns), names, "the DataFrame", "the model")]
+        rows = numbers(given, np.float64, "p")
+        if rows.ndim != 2 or rows.shape[1] != len(names):
+            raise ValueError(f"p has shape {rows.shape}; it must be (rows, {len(names)}): {names}")
+        check_finite(rows, rows, "p")
+        # Without rows there is one empty piece, which shows the number of outputs.
+        pieces = [rows[at : at + self._rows] for at in range(0, max(1, len(rows)), self._rows)]
         return np.concatenate([self._outputs(piece) for piece in pieces])
 
     def _outputs(self, p: np.ndarray) -> np.ndarray:
         y = numbers(self._model(self._made(p)), np.float64, "the output of the model")
         if y.ndim < 1 or len(y) != len(p):
             raise ValueError(f"the model returned shape {y.shape} for {len(p)} rows")
-        return y if self._back is None else numbers(self._back(y, p), np.float64, "what back gives")
+        if self._back is None:
+            return y
+        return numbers(self._back(y, p), np.float64, "the result of back")
 
     def _made(self, p: np.ndarray) -> np.ndarray:
-        x = numbers(self._make(p), np.float32, "what make returns")
+        x = numbers(self._make(p), np.float32, "the result of make")
         if x.ndim < 2 or len(x) != len(p):
             raise ValueError(f"make returned shape {x.shape}; it must be ({len(p)}, ...)")
         return np.ascontiguousarray(x)
 
 
 class Crops:
-    """Makes inputs by cropping an image at a box that is moved, resized and turned, by bilinear
-    interpolation between the centers of pixels. What lies outside of the image gets the nearest
-    pixel of its border. Nothing is smoothed first: a crop that is much smaller than the box takes
-    single pixels of it.
-
-    image  numbers of shape (height, width) or (height, width, channels), as the model takes them:
-           pixels of 8 bits divided by 255, if it takes [0, 1]
-    box    (left, top, right, bottom) in pixels of the image, within it at least in part; 0 is the
-           left or top edge of the first pixel
-    size   (height, width) of the inputs, or one number for both
+    """Makes inputs by cropping an image at a box that is moved, resized and turned.
 
     The parameters are `right` and `down`, which move the center of the box, in pixels of the image;
-    `size`, which multiplies its sides by exp(size / 100), clamped at +-400: small changes are per
-    cent; and `roll`, which turns it clockwise, in degrees. The inputs are
-    float32 of shape (rows, *size, channels), or (rows, *size) without channels."""
+    `size`, which multiplies its sides by exp(size / 100), clamped at +-400, so that small changes
+    are per cent; and `roll`, which turns it clockwise, in degrees. The inputs are float32 of shape
+    ``(rows, *size, channels)``, or ``(rows, *size)`` without channels. Interpolation is bilinear
+    between the centers of pixels; outside of the image it uses the nearest pixel of the border.
+    Nothing is smoothed: a crop that is much smaller than the box takes single pixels of it.
+
+    Parameters
+    ----------
+    image : array_like
+        Numbers of shape (height, width) or (height, width, channels), as the model takes them:
+        pixels of 8 bits divided by 255, if it takes [0, 1].
+    box : (float, float, float, float)
+        (left, top, right, bottom) in pixels of the image, within it at least in part; 0 is the left
+        or top edge of the first pixel.
+    size : int or (int, int)
+        (height, width) of the inputs, or one number for both.
+
+    Examples
+    --------
+    >>> crops = certreg.Crops(np.eye(8), (2, 2, 6, 6), 4)
+    >>> crops(np.zeros((1, 4)))[0, :2].tolist()
+    [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]"""
 
     names = ("right", "down", "size", "roll")
 
-    def __init__(self, image: Any, box: Any, size: Union[int, Tuple[int, int]]) -> None:
+    def __init__(self, image: ArrayLike, box: ArrayLike, size: int | tuple[int, int]) -> None:
         sides = ("height", "width")
         pixels = _given(image, "image", sides, (*sides, "channels"))
         self._height, self._width = pixels.shape[:2]
@@ -136,17 +164,23 @@ class Crops:
             crop[...] = np.stack(list(values), axis=1).reshape(self._shape)
         return crops
 
-    def to_image(self, points: Any, p: np.ndarray) -> np.ndarray:
-        """Where points of crops lie in the image: float64 of shape (rows, points, 2) from (x, y) in
-        pixels of the crop, both from 0 at the left or top edge. `p` are the parameters of the
-        crops."""
-        points = np.asarray(points, np.float64)
-        moved = [self._moved(of_row, row) for of_row, row in zip(points, p.tolist())]
-        return np.array(moved).reshape(points.shape)
+    def to_image(self, points: ArrayLike, p: np.ndarray) -> np.ndarray:
+        """Return the points of the image for points of crops, as float64.
+
+        Parameters
+        ----------
+        points : array_like
+            Points (x, y) in pixels of each crop, from 0 at the left or top edge, of shape (rows,
+            points, 2).
+        p : ndarray
+            Parameters of the crops."""
+        given = np.asarray(points, np.float64)
+        moved = [self._moved(of_row, row) for of_row, row in zip(given, p.tolist())]
+        return np.array(moved).reshape(given.shape)
 
     def _moved(self, points: np.ndarray, row: Sequence[float]) -> np.ndarray:
-        """Points of the crop, (points, 2), in the image. One row at a time, by functions of single
-        numbers: those of arrays may round differently at other places of a batch."""
+        """Points of the crop, (points, 2), in the image. It computes one row at a time by functions
+        of numbers: functions of arrays may round differently at other places of a batch."""
         right, down, size, roll = row
         factor = math.exp(max(-_MOST_PERCENT, min(_MOST_PERCENT, size)) / 100)
         cos, sin = math.cos(math.radians(roll)), math.sin(math.radians(roll))
@@ -170,19 +204,27 @@ class Crops:
 
 
 class GainAndShift:
-    """Makes inputs from a signal that is made louder and moved in time, by linear interpolation
-    between samples.
-
-    signal  numbers of shape (samples,) or (samples, channels)
-    margin  samples at both ends that come into view only when the signal is moved; the inputs are
-            shorter by twice as many. Beyond its ends the signal is 0
+    """Makes inputs from a signal that is amplified and moved in time.
 
     The parameters are `gain` in dB, clamped at +-200, and `shift` in samples, positive to later
-    ones. The inputs are float32 of shape (rows, samples - 2 * margin, ...)."""
+    samples. The inputs are float32 of shape (rows, samples - 2 * margin, ...). Interpolation
+    between samples is linear, and beyond its ends the signal is 0.
+
+    Parameters
+    ----------
+    signal : array_like
+        Numbers of shape (samples,) or (samples, channels).
+    margin : int
+        Samples at both ends that are outside of the inputs until the signal is moved.
+
+    Examples
+    --------
+    >>> certreg.GainAndShift([0, 1, 0])(np.array([[0.0, 0.0], [20.0, 0.5]])).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 5.0, 5.0]]"""
 
     names = ("gain", "shift")
 
-    def __init__(self, signal: Any, margin: int = 0) -> None:
+    def __init__(self, signal: ArrayLike, margin: int = 0) -> None:
         self._signal = _given(signal, "signal", ("samples",), ("samples", "channels"))
         self._margin = integer(margin, "margin")
         self._length = len(self._signal) - 2 * self._margin
@@ -204,16 +246,26 @@ class GainAndShift:
 
 
 class Combinations:
-    """Makes inputs that are a base plus multiples of directions: base + sum of c[k] * basis[k].
+    """Makes inputs that are a base plus multiples of directions, the sum of c[k] basis[k].
 
-    base   numbers of any shape: an input of the model
-    basis  numbers of shape (directions, *shape of base)
-    names  of the coefficients; None: c0, c1, ...
+    The parameters are the coefficients c. The inputs are float32 of shape ``(rows, *base.shape)``,
+    clamped at the largest float32.
 
-    The parameters are the coefficients c. The inputs are float32 of shape (rows, *shape of base),
-    clamped at the largest float32."""
+    Parameters
+    ----------
+    base : array_like
+        An input of the model, of any shape.
+    basis : array_like
+        Directions, of shape ``(directions, *base.shape)``.
+    names : sequence of str, optional
+        Names of the coefficients; by default c0, c1, ...
 
-    def __init__(self, base: Any, basis: Any, names: Optional[Sequence[str]] = None) -> None:
+    Examples
+    --------
+    >>> certreg.Combinations([1, 1], [[1, 0]])(np.array([[0.5]])).tolist()
+    [[1.5, 1.0]]"""
+
+    def __init__(self, base: ArrayLike, basis: ArrayLike, names: Names = None) -> None:
         self._base = _given(base, "base")
         self._basis = _given(basis, "basis for this base", ("directions", *self._base.shape))
         count = len(self._basis)
@@ -227,36 +279,38 @@ class Combinations:
         most = np.finfo(np.float32).max
         for out, row in zip(made, p.tolist()):
             total = self._base.astype(np.float64)
-            for coefficient, direction in zip(row, self._basis):  # a product of matrices rounds
-                total += coefficient * direction.astype(np.float64)  # differently by place
+            for coefficient, direction in zip(row, self._basis):  # rounding of a matrix product
+                total += coefficient * direction.astype(np.float64)  # would depend on the place
             out[...] = np.clip(total, -most, most)
         return made
 
 
-def _named(names: Any) -> list[str]:
-    """The names of parameters, which differ."""
-    found = [str(name) for name in several(names, "names")]
+def _named(names: Sequence[object]) -> list[str]:
+    """The names of parameters, which must differ."""
+    found = [str(name) for name in listed(names, "names")]
     if isinstance(names, (str, bytes)) or not found or len(set(found)) < len(found):
         raise ValueError("names must be a list with a name of its own for each parameter")
     return found
 
 
-def _given(values: Any, what: str, *shapes: Sequence[Any], dtype: Any = np.float32) -> np.ndarray:
-    """Numbers that nobody else changes, with one of these shapes; a length that is free is a word.
-    Raises ValueError or TypeError if they are none, or not finite."""
+def _given(
+    values: ArrayLike, what: str, *shapes: Sequence[object], dtype: DType = np.float32
+) -> np.ndarray:
+    """A copy of finite numbers, with one of these shapes; free lengths are words. Raises ValueError
+    or TypeError for other values."""
     given = numbers(values, dtype, what).copy()
     if not given.size:
         raise ValueError(f"{what} is empty")
     if shapes and not any(agree(given.shape, lengths(shape)) for shape in shapes):
-        wanted = " or ".join(map(said_shape, shapes))
-        raise ValueError(f"{what} has shape {given.shape}; it must be {wanted}")
+        expected = " or ".join(map(shape_text, shapes))
+        raise ValueError(f"{what} has shape {given.shape}; it must be {expected}")
     check_finite(given, given, what)
     return given
 
 
-def _between(places: np.ndarray, count: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each place among `count` samples, or the nearest end: the part of the way between two
-    samples, float32, and their indices."""
+def _between(places: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each place among `count` samples, clamped to the ends: the fraction between two samples,
+    float32, and their indices."""
     places = np.clip(places, 0, count - 1)
     first = places.astype(np.intp)
     return (places - first).astype(np.float32), first, np.minimum(first + 1, count - 1)

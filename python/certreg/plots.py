@@ -5,89 +5,136 @@ from __future__ import annotations
 import functools
 import io
 import os
-from typing import Any, Mapping, Optional, Tuple, Union
+from typing import Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._files import replace
 from ._optional import needed
-from .answers import WorstFunction
-
-Path = Union[str, "os.PathLike[str]", None]
-
+from ._types import Axes, Figure, Path
+from .results import WorstFunction
 
 def plot_radii(
-    curves: Mapping[str, Any], path: Path = None, ax: Any = None, title: Optional[str] = None
-) -> Any:
-    """Plots the share of inputs whose certified radius is at least r, as a function of r.
+    curves: Mapping[str, ArrayLike],
+    path: Path | None = None,
+    ax: Axes = None,
+    title: str | None = None,
+) -> Axes:
+    """Plot the share of inputs with a certified radius of at least r, as a function of r.
 
-    curves  a dict from the name of each curve to the radii of the inputs, (inputs,). A radius of 0
-            or NaN means that the input is not certified
-    path    file to write the plot to, in the format of its suffix; None: none
-    ax      Axes of matplotlib to draw into; None: those of a new figure
-    title   of the plot; None: none
+    Parameters
+    ----------
+    curves : mapping
+        The radii of the inputs, (inputs,), by the name of each curve. A radius of 0 or NaN means
+        that the input is not certified.
+    path : str or path, optional
+        File to write the plot to, in the format of its suffix.
+    ax : Axes, optional
+        Axes of matplotlib to draw into; by default of a new figure.
+    title : str, optional
+        Title of the plot.
 
-    Returns the Axes. Raises ImportError if matplotlib is missing, and ValueError for a wrong
-    shape."""
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    ValueError
+        For a wrong shape.
+
+    Examples
+    --------
+    >>> ax = certreg.plot_radii({"model": [0.1, 0.0, 0.3]}, title="radii")
+    >>> ax.get_xlabel()
+    'radius r'"""
     everything = {name: (radii, True) for name, radii in curves.items()}
     return _plot_shares(everything, "share of inputs with radius ≥ r", path, ax, title)
 
 
 def plot_accuracy(
-    curves: Mapping[str, Tuple[Any, Any]],
-    path: Path = None,
-    ax: Any = None,
-    title: Optional[str] = None,
-) -> Any:
-    """Plots the certified accuracy: the share of inputs whose answer is correct and whose certified
-    radius is at least r, as a function of r.
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    path: Path | None = None,
+    ax: Axes = None,
+    title: str | None = None,
+) -> Axes:
+    """Plot the certified accuracy as a function of r.
 
-    curves  a dict from the name of each curve to a pair: the radii of the inputs, (inputs,), and
-            whether their answers are correct, (inputs,) of bool
+    The certified accuracy is the share of inputs with a correct answer and a certified radius of at
+    least r.
 
-    The rest is as in plot_radii."""
+    Parameters
+    ----------
+    curves : mapping
+        A pair by the name of each curve: the radii of the inputs, (inputs,), and an array (inputs,)
+        that is True for correct answers.
+    path, ax, title
+        As for plot_radii.
+
+    Returns
+    -------
+    matplotlib.axes.Axes"""
     return _plot_shares(curves, "share right and with radius ≥ r", path, ax, title)
 
 
 def plot_reach(
-    radii: Any,
-    lo: Any,
-    hi: Any,
+    radii: ArrayLike,
+    lo: ArrayLike,
+    hi: ArrayLike,
     prediction: float,
-    path: Path = None,
-    ax: Any = None,
-    title: Optional[str] = None,
-) -> Any:
-    """Plots the output bounds of one input as a function of the radius.
+    path: Path | None = None,
+    ax: Axes = None,
+    title: str | None = None,
+) -> Axes:
+    """Plot the output bounds of one input as a function of the radius.
 
-    radii       ascending, (n,)
-    lo, hi      output bounds at each radius, (n,); infinite or NaN where there are none
-    prediction  of the input
+    Parameters
+    ----------
+    radii : array_like
+        Ascending radii, (n,).
+    lo, hi : array_like
+        Output bounds at each radius, (n,); infinite or NaN without bounds.
+    prediction : float
+        Prediction of the input.
+    path, ax, title
+        As for plot_radii.
 
-    The rest is as in plot_radii."""
-    radii, lo, hi = (np.asarray(values, np.float64) for values in (radii, lo, hi))
-    if not radii.shape == lo.shape == hi.shape == (radii.size,):
+    Returns
+    -------
+    matplotlib.axes.Axes"""
+    each, low, high = (np.asarray(values, np.float64) for values in (radii, lo, hi))
+    if not each.shape == low.shape == high.shape == (each.size,):
         raise ValueError(
-            f"radii, lo and hi have shapes {radii.shape}, {lo.shape} and {hi.shape}; "
+            f"radii, lo and hi have shapes {each.shape}, {low.shape} and {high.shape}; "
             "they must have one dimension and the same length"
         )
     ax = _axes(ax, "output", title)
-    ax.fill_between(radii, lo, hi, alpha=0.3, label="certified")
+    ax.fill_between(each, low, high, alpha=0.3, label="certified")
     ax.axhline(prediction, color="black", linewidth=1, label="prediction")
     return _finished(ax, path)
 
 
 def plot_worst_function(
-    curves: Union[WorstFunction, Mapping[str, WorstFunction]],
-    path: Path = None,
-    ax: Any = None,
-    title: Optional[str] = None,
-) -> Any:
-    """Plots worst functions as functions of the noise along the shift.
+    curves: WorstFunction | Mapping[str, WorstFunction],
+    path: Path | None = None,
+    ax: Axes = None,
+    title: str | None = None,
+) -> Axes:
+    """Plot worst functions as functions of the noise along the shift.
 
-    curves  a WorstFunction, or a dict from the name of each curve to one
+    Parameters
+    ----------
+    curves : WorstFunction or mapping
+        A worst function, or one by the name of each curve.
+    path, ax, title
+        As for plot_radii.
 
-    The rest is as in plot_radii."""
+    Returns
+    -------
+    matplotlib.axes.Axes"""
     if isinstance(curves, WorstFunction):
         curves = {f"radius {curves.radius:g}": curves}
     ax = _axes(ax, "worst function", title, "noise along the shift / σ")
@@ -101,8 +148,12 @@ def plot_worst_function(
 
 
 def _plot_shares(
-    curves: Mapping[str, Tuple[Any, Any]], what: str, path: Path, ax: Any, title: Optional[str]
-) -> Any:
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    what: str,
+    path: Path | None,
+    ax: Axes,
+    title: str | None,
+) -> Axes:
     points = {name: shares(*of, name) for name, of in curves.items()}
     ax = _axes(ax, what, title)
     for name, (radii, share) in points.items():
@@ -111,28 +162,30 @@ def _plot_shares(
     return _finished(ax, path)
 
 
-def shares(radii: Any, correct: Any, name: str = "a curve") -> tuple[np.ndarray, np.ndarray]:
+def shares(
+    radii: ArrayLike, correct: ArrayLike, name: str = "a curve"
+) -> tuple[np.ndarray, np.ndarray]:
     """The corners of a curve: ascending radii from 0, and for each the share of inputs that are
     correct and certified at this radius. Between two corners the share is the one at the larger
     radius."""
-    radii, correct = np.asarray(radii, np.float64), np.asarray(correct, bool)
-    if radii.ndim != 1 or not radii.size:
+    each, right = np.asarray(radii, np.float64), np.asarray(correct, bool)
+    if each.ndim != 1 or not each.size:
         raise ValueError(
-            f"{name!r} has radii of shape {radii.shape}; they must be a list of numbers"
+            f"{name!r} has radii of shape {each.shape}; they must be a list of numbers"
         )
-    if correct.shape not in ((), radii.shape):
-        raise ValueError(f"{name!r} has {radii.size} radii, but {correct.size} values in `correct`")
-    certified = np.sort(radii[correct & (radii > 0)])
+    if right.shape not in ((), each.shape):
+        raise ValueError(f"{name!r} has {each.size} radii, but {right.size} values in `correct`")
+    certified = np.sort(each[right & (each > 0)])
     corners = np.concatenate([[0], certified, certified[-1:]])
     count = np.concatenate([[len(certified)], np.arange(len(certified), -1, -1)])
-    return corners, count[: len(corners)] / radii.size
+    return corners, count[: len(corners)] / each.size
 
 
-def _axes(ax: Any, what: str, title: Optional[str], across: str = "radius r") -> Any:
+def _axes(ax: Axes, what: str, title: str | None, across: str = "radius r") -> Axes:
     if ax is None:
         figure = needed("matplotlib.figure", "a plot").Figure(layout="constrained")
         ax = figure.add_subplot()
-        ax._repr_png_ = functools.partial(_drawn, figure)  # by which notebooks show the result
+        ax._repr_png_ = functools.partial(_drawn, figure)  # for notebooks
     ax.set_xlabel(across)
     ax.set_ylabel(what)
     if title is not None:
@@ -140,19 +193,19 @@ def _axes(ax: Any, what: str, title: Optional[str], across: str = "radius r") ->
     return ax
 
 
-def _drawn(figure: Any, kind: str = "png") -> bytes:
-    """The figure as a file."""
+def _drawn(figure: Figure, kind: str = "png") -> bytes:
+    """The bytes of a file with the figure."""
     file = io.BytesIO()
     figure.savefig(file, format=kind)
     return file.getvalue()
 
 
-def _finished(ax: Any, path: Path, left: float = 0) -> Any:
+def _finished(ax: Axes, path: Path | None, left: float = 0) -> Axes:
     ax.set_xlim(left=left)
     ax.grid(alpha=0.3)
     if ax.figure.get_layout_engine():
         legend_above(ax)
-    else:  # nobody would make room above
+    else:  # without a layout there is no room above
         ax.legend()
     if path is not None:
         name, kind = os.path.splitext(os.fsdecode(path))
@@ -161,8 +214,8 @@ def _finished(ax: Any, path: Path, left: float = 0) -> Any:
     return ax
 
 
-def legend_above(ax: Any, columns: int = 1) -> None:
-    """A legend between axes and title, where it covers nothing."""
+def legend_above(ax: Axes, columns: int = 1) -> None:
+    """A legend between axes and title, to leave the curves visible."""
     names = ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncol=columns, frameon=False)
     rows, size = -(-len(names.get_texts()) // columns), names.get_texts()[0].get_fontsize()
     ax.set_title(ax.get_title(), pad=(1.5 * rows + 1) * size)

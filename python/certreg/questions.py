@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import ctypes as C
 import dataclasses
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Sequence
 
 import numpy as np
 
 from . import _structs as S
+from ._arguments import constraints_of, field_names, integer, listed, member, number
+from ._ctypes import f64, u64
 from ._library import lib
-from .constants import (
-    ALL_OUTPUTS,
-    Center,
-    Constraint,
-    Constraints,
-    Method,
-    Statistic,
-    constraints_of,
-    integer,
-    member,
-    names_of,
-    number,
-    several,
-)
+from .constants import ALL_OUTPUTS, Center, Constraint, Constraints, Method, Statistic
 from .errors import check
 
 
@@ -31,37 +20,57 @@ from .errors import check
 class Target:
     """A radius at which sampling stops, once it is proved or ruled out.
 
-    radius  > 0, in units of the input divided by its scale
-    looks   ascending numbers of samples, pilot included, at which the record is examined; None:
-            the library chooses them"""
+    Parameters
+    ----------
+    radius : float
+        Radius > 0, in units of the input divided by its scale.
+    looks : sequence of int, optional
+        Ascending numbers of samples, pilot included, at which the record is examined; by default
+        the library chooses them.
+
+    Examples
+    --------
+    >>> question = certreg.Question(0.5, target=certreg.Target(0.1))"""
 
     radius: float
-    looks: Optional[Sequence[int]] = None
+    looks: Sequence[int] | None = None
 
-    def _struct(self) -> Any:
+    def _struct(self) -> S.Target:
         if self.looks is None:
             return S.Target(radius=self.radius)
-        looks = [integer(count, "looks") for count in several(self.looks, "looks")]
+        looks = [integer(count, "looks") for count in listed(self.looks, "looks")]
         return S.Target(
-            radius=self.radius, look_count=len(looks), looks=(S.u64 * len(looks))(*looks)
+            radius=self.radius, look_count=len(looks), looks=(u64 * len(looks))(*looks)
         )
 
 
 @dataclasses.dataclass(frozen=True)
 class Serving:
-    """What is served for each request: the statistic of fresh samples. The certificate is then
-    about this value instead of the smoothed prediction.
+    """Serving: each request gets the statistic of fresh samples.
 
-    samples       number of fresh samples, >= 1
-    failure_rate  largest probability with which a served value may miss the tolerance although the
-                  certificate is true, in (0, 0.5]
-    trim          for the statistic "trimmed_mean": share of the fresh outputs that is cut off at
-                  each end, in [0, 0.5). They are int(trim * samples) outputs
-    core          likewise: outputs count as near within this distance, in (0, tolerance]; 0: the
-                  tolerance
-    pairs         True: from pairs of opposite noise, which takes much less off the radius of a
-                  median (theory 1.5). 11 to 10001 samples. The server is an Estimator with
-                  flags=PLAN_PAIRS, and no other. This may still change"""
+    The certificate is then about the served value instead of the smoothed prediction.
+
+    Parameters
+    ----------
+    samples : int
+        Number of fresh samples, >= 1.
+    failure_rate : float
+        Largest probability with which a served value may miss the tolerance although the
+        certificate is true, in (0, 0.5].
+    trim : float
+        For the statistic "trimmed_mean": share of the fresh outputs that is cut off at each end, in
+        [0, 0.5). ``int(trim * samples)`` outputs are cut off.
+    core : float
+        For the statistic "trimmed_mean": outputs count as near within this distance, in (0,
+        tolerance]; 0: the tolerance.
+    pairs : bool
+        Serve from pairs of opposite noise, with 11 to 10001 samples. This reduces the radius of a
+        median much less (theory 1.5). The server must be an Estimator with ``flags=PLAN_PAIRS``.
+        Experimental.
+
+    Examples
+    --------
+    >>> question = certreg.Question(0.5, serving=certreg.Serving(101, 0.01))"""
 
     samples: int
     failure_rate: float
@@ -69,7 +78,7 @@ class Serving:
     core: float = 0.0
     pairs: bool = False
 
-    def _struct(self) -> Any:
+    def _struct(self) -> S.Serving:
         return S.Serving(**dataclasses.asdict(self))
 
 
@@ -77,8 +86,8 @@ _CHOSEN = ("best", "auto")
 _OF_THE_PAPER = (Statistic.MEAN, Center.TRUE_MEAN)
 
 
-def _named(enum_type: Any, value: Any, what: str) -> Any:
-    """A member by its name. Names of published methods are answered by what they are here."""
+def _named(enum_type: type[Statistic | Method], value: object, what: str) -> int:
+    """A member by its name. For names of published methods, the error text has their names here."""
     try:
         return member(enum_type, value, what)
     except ValueError as error:
@@ -91,7 +100,7 @@ def _named(enum_type: Any, value: Any, what: str) -> Any:
         ) from None
 
 
-def _statistic_of(value: Any) -> Any:
+def _statistic_of(value: object) -> int:
     if isinstance(value, str) and value.strip().lower() in _CHOSEN:
         raise ValueError(
             f"statistic is {value!r}; give one for all inputs, because a statistic chosen for each "
@@ -102,43 +111,65 @@ def _statistic_of(value: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class Question:
-    """A question about a record. By default it is about the median with finite-sample bounds; only
-    the tolerance must be given.
+    """A question about a record: by default about the median, with finite-sample bounds.
 
-    tolerance    > 0, in units of the output; for an angle less than half a turn
-    output       index of the output, or ALL_OUTPUTS: all of them as one vector
-    alpha        probability that the certificate is false; 0: 0.05
-    statistic    a Statistic or its name: "median", "huber", "mean", "circular_mean"; of vectors
-                 also "projection_median"; with the method "baseline" also "trimmed_mean",
-                 "ball_center"
-    method       a Method or its name: "finite", "anytime", "asymptotic", "paper", "baseline"
-    huber_width  width of the statistic "huber", > 0, in units of the output; often half the
-                 tolerance
-    center       a Center or its name: "prediction", "true_mean"; for median smoothing as its
-                 authors coded it, a weaker promise, "sample_median"
-    constraints  constraints to use, as a number or name such as "ECGM"; 0: the method's default
-    bonferroni   how many guarantees have to hold together: alpha is divided by it; 0: 1
-    prediction   value on which the guarantee is centered, or for a vector a sequence with one
-                 number for each of its outputs; None: the pilot chooses it
-    target       a Target, or its radius; None: none
-    serving      a Serving; None: the certificate is about the smoothed prediction
-    output_count  above 1: this many outputs, from `output` on, as one vector
+    The library checks most arguments when the question is evaluated.
 
-    Raises ValueError for unknown names, and for a statistic that is chosen for each input. The
-    library checks everything else when the question is evaluated."""
+    Parameters
+    ----------
+    tolerance : float
+        Tolerance > 0, in units of the output; for an angle less than half a turn.
+    output : int
+        Index of the output, or ALL_OUTPUTS: all outputs as one vector.
+    alpha : float
+        Probability that the certificate is false; 0: 0.05.
+    statistic : Statistic, int or str
+        "median", "huber", "mean" or "circular_mean"; of vectors also "projection_median"; with the
+        method "baseline" also "trimmed_mean" or "ball_center".
+    method : Method, int or str
+        "finite", "anytime", "asymptotic", "paper" or "baseline".
+    huber_width : float
+        Width of the statistic "huber", > 0, in units of the output; often half the tolerance.
+    center : Center, int or str
+        "prediction" or "true_mean"; for median smoothing as its authors coded it, a weaker promise,
+        "sample_median".
+    constraints : Constraints, int or str
+        Constraints to use, such as "ECGM"; 0: the default of the method.
+    bonferroni : int
+        Number of guarantees that have to hold together: alpha is divided by it; 0: 1.
+    prediction : float or sequence of float, optional
+        The value on which the guarantee is centered, for a vector a number for each of its outputs;
+        by default the pilot chooses it.
+    target : Target or float, optional
+        A target radius.
+    serving : Serving, optional
+        By default the certificate is about the smoothed prediction.
+    output_count : int
+        Above 1: this many outputs, from `output` on, as one vector.
+
+    Raises
+    ------
+    ValueError
+        For unknown names, and for a statistic that is chosen for each input.
+
+    Examples
+    --------
+    >>> question = certreg.Question(0.5, statistic="huber", huber_width=0.25)
+    >>> question.statistic
+    <Statistic.HUBER: 1>"""
 
     tolerance: float
     output: int = 0
     alpha: float = 0.05
-    statistic: Union[Statistic, int, str] = Statistic.MEDIAN
-    method: Union[Method, int, str] = Method.FINITE
+    statistic: Statistic | int | str = Statistic.MEDIAN
+    method: Method | int | str = Method.FINITE
     huber_width: float = 0.0
-    center: Union[Center, int, str] = Center.PREDICTION
-    constraints: Union[Constraints, int, str] = 0
+    center: Center | int | str = Center.PREDICTION
+    constraints: Constraints | int | str = 0
     bonferroni: int = 1
-    prediction: Union[float, Sequence[float], None] = None
-    target: Union[Target, float, None] = None
-    serving: Optional[Serving] = None
+    prediction: float | Sequence[float] | None = None
+    target: Target | float | None = None
+    serving: Serving | None = None
     output_count: int = 0
 
     def __post_init__(self) -> None:
@@ -149,8 +180,8 @@ class Question:
             ("constraints", constraints_of(self.constraints)),
         ):
             object.__setattr__(self, field, value)
-        given: Any = self.prediction
-        if np.ndim(given):  # a tuple can be compared
+        given = self.prediction
+        if given is not None and np.ndim(given):  # a tuple can be compared
             each = tuple(number(value, "prediction") for value in np.ravel(given))
             object.__setattr__(self, "prediction", each)
         if self.method == Method.PAPER and (self.statistic, self.center) != _OF_THE_PAPER:
@@ -162,9 +193,22 @@ class Question:
 
     @classmethod
     def paper(cls, family: str, tolerance: float, **more: Any) -> Question:
-        """The question of Zhang and Frank's paper: how far its mean, about its true value, can be
-        kept within the tolerance by a family of constraints: "(C)", "(C,G)", "(E,C)+M" or
-        "(E,C,G)+M". The outputs need a range, lo and hi, for those with M."""
+        """Return the question of Zhang and Frank's paper, about the mean and its true value.
+
+        Parameters
+        ----------
+        family : str
+            Family of constraints: "(C)", "(C,G)", "(E,C)+M" or "(E,C,G)+M". Families with M need
+            limits of the outputs, lo and hi.
+        tolerance : float
+            Tolerance > 0, in units of the output.
+        **more
+            Other arguments of Question.
+
+        Examples
+        --------
+        >>> certreg.Question.paper("(C,G)", 0.5).constraints
+        6"""
         statistic, center = _OF_THE_PAPER
         return cls(
             tolerance, constraints=family, statistic=statistic, center=center,
@@ -173,24 +217,29 @@ class Question:
 
     @property
     def is_vector(self) -> bool:
-        """Whether it is about several outputs as one vector."""
+        """True if it is about several outputs as one vector."""
         return self.output == ALL_OUTPUTS or self.output_count > 1
 
     def outputs_of(self, outputs: int) -> int:
-        """How many outputs it is about, of a model with this many."""
+        """Return the number of outputs that it is about, at least 1.
+
+        Parameters
+        ----------
+        outputs : int
+            Number of outputs of the model."""
         if self.output == ALL_OUTPUTS:
             return outputs
         return max(1, integer(self.output_count, "output_count"))
 
-    def _struct(self) -> Any:
+    def _struct(self) -> S.Question:
         pointers = ("prediction", "target", "serving")
-        names = names_of(Question)
+        names = field_names(Question)
         q = S.Question(**{name: getattr(self, name) for name in names if name not in pointers})
         if self.prediction is not None:
             each = self.prediction if isinstance(self.prediction, tuple) else ()
             numbers = each or (number(self.prediction, "prediction"),)
             q.prediction_count = len(each)
-            q.prediction = (S.f64 * len(numbers))(*numbers)
+            q.prediction = (f64 * len(numbers))(*numbers)
         if self.target is not None:
             target = self.target
             if not isinstance(target, Target):
@@ -203,10 +252,10 @@ class Question:
         return q
 
 
-Asked = Union[Question, float]  # a number is a question with this tolerance
+Asked = Question | float  # a number is a question with this tolerance
 
 
-def question_of(asked: Asked) -> Question:
+def question_of(asked: object) -> Question:
     """The question; a number is the tolerance of a default question."""
     if isinstance(asked, Question):
         return asked
@@ -225,14 +274,24 @@ def _may_use_gradient(question: Question) -> bool:
     return bool(named & Constraint.GRADIENT)
 
 
-def structs_of(questions: Sequence[Question]) -> Any:
-    """The questions as an array of structs, which keeps everything alive to which they point."""
+def structs_of(questions: Sequence[Question]) -> "C.Array[S.Question]":
+    """The questions as an array of structs. It keeps the objects alive to which they point."""
     return (S.Question * len(questions))(*[question._struct() for question in questions])
 
 
 def question_digest(question: Asked) -> int:
-    """A 64-bit digest of a question, in which 0 and the default that it stands for are the same.
-    Certificates have it as `question`."""
-    digest, struct = S.u64(), question_of(question)._struct()
+    """Return a 64-bit digest of a question, which certificates have as `question`.
+
+    Parameters
+    ----------
+    question : Question or float
+        The question. Defaults are resolved first, so that alpha 0 and 0.05 have the same digest.
+
+    Examples
+    --------
+    >>> same = certreg.Question(0.5, alpha=0)
+    >>> certreg.question_digest(0.5) == certreg.question_digest(same)
+    True"""
+    digest, struct = u64(), question_of(question)._struct()
     check(lib.certreg_question_digest(C.byref(struct), C.byref(digest)))
     return int(digest.value)

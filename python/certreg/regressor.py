@@ -3,70 +3,93 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Optional
+from typing import Any, Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone  # type: ignore[import-untyped]
 from sklearn.linear_model import LinearRegression  # type: ignore[import-untyped]
 from sklearn.model_selection import train_test_split  # type: ignore[import-untyped]
 from sklearn.utils import check_array, check_X_y, column_or_1d  # type: ignore[import-untyped]
 from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
-from .constants import NO_PILOT, PLAN_PAIRS, Status, integer, number
+from ._arguments import integer, number
+from ._types import Frame, Inputs, Model, Scale
+from .certified_rows import Rows
+from .constants import NO_PILOT, PLAN_PAIRS, Statistic, Status
 from .errors import CertregError
 from .estimator import Estimator
 from .frames import Columns, in_order, is_frame, rows_of, scale_from
 from .intervals import Calibrated
 from .questions import Question, Serving
-from .result import Rows
 from .rows import certify_rows
 
 
 class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts the median of a regressor's outputs under noise, certifies what it predicts, and
-    gives intervals that hold although inputs were moved.
+    """Predicts the median of a regressor's outputs under noise, with certificates and intervals.
 
-        model = SmoothedRegressor(GradientBoostingRegressor(), sigma=0.25).fit(X, y)
-        model.predict(X_new)
-        model.predict_interval(X_new, radius=0.1, alpha=0.1)
-        model.certify(X_new, tolerance=0.5).radius
+    Intervals hold although inputs were moved. A new regressor, scale or calibration takes effect at
+    the next fit.
 
-    regressor     of scikit-learn's kind, or a pipeline; None: LinearRegression. A copy is fitted
-    sigma         noise level > 0, in units of the scale
-    scale         noise of each feature: "std" or "iqr" of the rows that the regressor was fitted
-                  to, numbers, or None for 1
-    statistic     of the outputs: its name or a Statistic. The mean needs lo and hi
-    samples       calls of the regressor for each prediction
-    failure_rate  a prediction may miss the certified tolerance with this probability
-    pairs         predictions come from pairs of opposite noise, which costs less radius
-    calibration   share of the rows that fit keeps for intervals; the regressor is not fitted to
-                  them. 0: none, and there are no intervals
-    lo, hi        range of the outputs
-    check         whether fit calls Estimator.model_check, at the first row
-    random_state  None: every prediction has fresh noise. An int: an input always gets the same
-                  noise, for tests; a server must not do so, because who knows it can find inputs
-                  whose predictions are wrong
+    Parameters
+    ----------
+    regressor : estimator, optional
+        A regressor of scikit-learn, or a pipeline; by default LinearRegression. A copy is fitted.
+    sigma : float
+        Noise level > 0, in units of the scale.
+    scale : {"std", "iqr"} or array_like
+        Noise of each feature: the spread among the rows that the regressor was fitted to, or
+        numbers; None: 1.
+    statistic : Statistic or str
+        Statistic of the outputs. The mean needs lo and hi.
+    samples : int
+        Calls of the regressor for each prediction.
+    failure_rate : float
+        A prediction may miss the certified tolerance with this probability.
+    pairs : bool
+        Predict from pairs of opposite noise, which reduces the radius less.
+    calibration : float
+        Share of the rows that fit keeps for intervals, without fitting the regressor to them. 0: no
+        intervals.
+    lo, hi : float, optional
+        Range of the outputs.
+    check : bool
+        In fit call Estimator.model_check, at the first row.
+    random_state : int, optional
+        By default every prediction has fresh noise. An int: an input always gets the same noise,
+        for tests. A server must not use it, because an adversary who knows it can find inputs with
+        wrong predictions.
 
-    After fit: regressor_, scale_ and n_features_in_. A new regressor, scale or calibration counts
-    from the next fit."""
+    Attributes
+    ----------
+    regressor_, scale_, n_features_in_
+        The fitted copy, the scale and the number of features.
 
-    _kept: Optional[tuple[Any, Any]]
-    _calibrated: Any
+    Examples
+    --------
+    >>> from certreg.regressor import SmoothedRegressor
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> model = SmoothedRegressor(sigma=0.25, random_state=1).fit(X, X.sum(axis=1))
+    >>> model.certify([[0.5, 0.5]], 0.5, samples=2000).certificate(0).certified
+    True"""
+
+    _kept: tuple[Inputs, Inputs] | None
+    _calibrated: Calibrated | None
 
     def __init__(
         self,
-        regressor: Any = None,
+        regressor: Model = None,
         *,
         sigma: float = 0.25,
-        scale: Any = "std",
-        statistic: Any = "median",
+        scale: Scale = "std",
+        statistic: Statistic | int | str = "median",
         samples: int = 101,
         failure_rate: float = 0.01,
         pairs: bool = True,
         calibration: float = 0.2,
-        lo: Any = None,
-        hi: Any = None,
-        random_state: Optional[int] = None,
+        lo: ArrayLike | None = None,
+        hi: ArrayLike | None = None,
+        random_state: int | None = None,
         check: bool = True,
     ) -> None:
         self.regressor, self.sigma, self.scale, self.statistic = regressor, sigma, scale, statistic
@@ -75,8 +98,19 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state, self.check = random_state, check
 
     # ---- fitting
-    def fit(self, X: Any, y: Any) -> "SmoothedRegressor":
-        """Fits a copy of the regressor, and keeps a share of the rows for intervals."""
+    def fit(self, X: Inputs, y: Inputs) -> "SmoothedRegressor":
+        """Fit a copy of the regressor, and keep a share of the rows for intervals.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame
+            Inputs, (rows, features).
+        y : array_like or Series
+            True outputs, (rows,).
+
+        Returns
+        -------
+        self"""
         if not 0 <= number(self.calibration, "calibration") < 1:
             raise ValueError(
                 f"calibration is {self.calibration}; it must be a share of the rows, from 0 to "
@@ -86,7 +120,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"sigma is {self.sigma}; it must be positive and finite")
         if self.random_state is not None:
             integer(self.random_state, "random_state")
-        names = {}
+        names: dict[str, object] = {}
         if is_frame(X):
             y = in_order(y, X.index, "y")
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
@@ -96,31 +130,33 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             X, y = check_X_y(X, y, y_numeric=True)
         kept = None
         if self.calibration:
-            how = dict(test_size=self.calibration, random_state=self.random_state)
-            X, kept_x, y, kept_y = train_test_split(X, y, **how)
+            sizes = dict(test_size=self.calibration, random_state=self.random_state)
+            X, kept_x, y, kept_y = train_test_split(X, y, **sizes)
             kept = kept_x, kept_y
         regressor = LinearRegression() if self.regressor is None else clone(self.regressor)
-        fitted = dict(regressor_=regressor.fit(X, y), scale_=scale_from(X, self.scale), **names)
+        fitted: dict[str, Any] = dict(names, regressor_=regressor.fit(X, y))
+        fitted["scale_"] = scale_from(X, self.scale)
         self._check_model(fitted["regressor_"], X, fitted["scale_"])
-        fitted.update(n_features_in_=X.shape[1], _kept=kept, _calibrated=None)
+        fitted.update(n_features_in_=np.shape(X)[1], _kept=kept, _calibrated=None)
         others = {name: vars(self)[name] for name in vars(self) if name != "feature_names_in_"}
-        self.__dict__ = {**others, **fitted}  # at once: Ctrl-C before leaves it as it was
+        self.__dict__ = {**others, **fitted}  # at once: an earlier Ctrl-C changes nothing
         return self
 
-    def _check_model(self, regressor: Any, X: Any, scale: Any) -> None:
-        """Once for all that is served later. What cannot be begun is refused where it is used."""
+    def _check_model(self, regressor: Model, X: Inputs, scale: Scale) -> None:
+        """Checks the regressor once. An input that cannot begin is refused when it is used."""
         if not self.check:
             return
         z = next(iter(rows_of(X)))
         try:
-            with Estimator(regressor, z if is_frame(X) else X.shape[1:], 64, scale=scale) as e:
+            with Estimator(regressor, z if is_frame(z) else np.shape(z), 64, scale=scale) as e:
                 e.begin(z, self.sigma)
         except CertregError as error:
             if error.status != Status.INVALID:
                 raise
 
-    def _checked(self, X: Any) -> Any:
-        """Tables stay what they are, since pipelines choose columns by their names."""
+    def _checked(self, X: Inputs) -> Frame:
+        """X as a DataFrame or an array. DataFrames are not converted, since pipelines choose
+        columns by their names."""
         check_is_fitted(self, "regressor_")
         names = list(getattr(self, "feature_names_in_", []))
         if names and not (is_frame(X) and set(X.columns) == set(names)):
@@ -134,36 +170,56 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.n_features_in_} features as input"
             )
         if is_frame(X):
-            Columns(X, self.scale_)  # refuses what cannot get noise, and names its row
+            Columns(X, self.scale_)  # refuses values that cannot get noise, and names the row
         return X
 
     def set_params(self, **params: Any) -> "SmoothedRegressor":
-        """As for other estimators. Intervals need a new calibration then."""
+        """Set parameters, as for all estimators. Intervals need a new calibration then.
+
+        Parameters
+        ----------
+        **params
+            Parameters of the constructor.
+
+        Returns
+        -------
+        self"""
         self._calibrated = None
         super().set_params(**params)
         return self
 
-    # ---- what is served
-    def predict(self, X: Any) -> np.ndarray:
-        """The statistic of `samples` noisy outputs around each row, array (rows,)."""
-        X, question = self._checked(X), self._question(1.0)
-        if not len(X):
-            return np.empty(0)
-        first = X.iloc[[0]] if is_frame(X) else X.shape[1:]
-        with Estimator(self.regressor_, first, self.samples, **self._options(served=True)) as e:
-            return np.array([self._served(e, z, question) for z in rows_of(X)])
+    # ---- serving
+    def predict(self, X: Inputs) -> np.ndarray:
+        """Predict the statistic of `samples` noisy outputs around each row.
 
-    def _served(self, server: Estimator, z: Any, question: Question) -> float:
+        Parameters
+        ----------
+        X : array_like or DataFrame
+            Inputs, (rows, features).
+
+        Returns
+        -------
+        ndarray
+            Predictions, (rows,)."""
+        rows, question = self._checked(X), self._question(1.0)
+        if not len(rows):
+            return np.empty(0)
+        first = rows.iloc[[0]] if is_frame(rows) else rows.shape[1:]
+        with Estimator(self.regressor_, first, self.samples, **self._options(served=True)) as e:
+            return np.array([self._served(e, z, question) for z in rows_of(rows)])
+
+    def _served(self, server: Estimator, z: Inputs, question: Question) -> float:
         server.begin(z, self.sigma, self._noise_of(z))
         server.sample(0, self.samples)
         return float(server.estimate(question))
 
-    def _noise_of(self, z: Any) -> Optional[int]:
+    def _noise_of(self, z: Inputs) -> int | None:
+        """The noise id of an input, by a digest; None for fresh noise."""
         if self.random_state is None:
             return None
         row = np.asarray(z).ravel()
-        said = repr(row.tolist()).encode() if row.dtype == object else np.float32(row).tobytes()
-        return int.from_bytes(hashlib.sha256(said).digest()[:7], "little")
+        data = repr(row.tolist()).encode() if row.dtype == object else np.float32(row).tobytes()
+        return int.from_bytes(hashlib.sha256(data).digest()[:7], "little")
 
     def _question(self, tolerance: float, alpha: float = 0.05) -> Question:
         serving = Serving(self.samples, self.failure_rate, pairs=self.pairs)
@@ -177,21 +233,54 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             options.update(pilot=NO_PILOT, flags=PLAN_PAIRS if self.pairs else 0)
         return options
 
-    # ---- what holds
-    def certify(self, X: Any, tolerance: Any, *, alpha: float = 0.05, **options: Any) -> Rows:
-        """For each row the radius within which a prediction stays within the tolerance, by
-        certify_rows, whose options (samples, jobs, ...) it takes. What is served has its own
-        scale, lo and hi, so these are refused."""
-        tolerances = tolerance if np.ndim(tolerance) else [tolerance]
-        questions = [self._question(t, alpha) for t in tolerances]
-        X, own, options = self._checked(X), self._options(), {"progress": False, **options}
-        return certify_rows(self.regressor_, X, self.sigma, questions, **own, **options)
+    # ---- guarantees
+    def certify(
+        self, X: Inputs, tolerance: ArrayLike, *, alpha: float = 0.05, **options: Any
+    ) -> Rows:
+        """Certify the radius within which predictions stay within a tolerance.
 
-    def predict_interval(self, X: Any, *, radius: float = 0.0, alpha: float = 0.05) -> np.ndarray:
-        """Ends of an interval for each row, array (rows, 2), that contains its truth with
-        probability 1 - alpha, although the row was moved by at most the radius. The first call
-        samples the rows that fit kept."""
-        X = self._checked(X)
+        Parameters
+        ----------
+        X : array_like or DataFrame
+            Inputs, (rows, features).
+        tolerance : float or array_like
+            One or several tolerances.
+        alpha : float
+            Probability that a certificate is false.
+        **options
+            Other arguments of certify_rows, such as samples and jobs. scale, lo and hi are refused,
+            since predictions have their own.
+
+        Returns
+        -------
+        Rows
+            The certificates."""
+        tolerances = np.atleast_1d(tolerance).tolist()
+        questions = [self._question(t, alpha) for t in tolerances]
+        rows, own, options = self._checked(X), self._options(), {"progress": False, **options}
+        return certify_rows(self.regressor_, rows, self.sigma, questions, **own, **options)
+
+    def predict_interval(
+        self, X: Inputs, *, radius: float = 0.0, alpha: float = 0.05
+    ) -> np.ndarray:
+        """Predict intervals that contain the truth although rows were moved.
+
+        The first call samples the rows that fit kept.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame
+            Inputs, (rows, features).
+        radius : float
+            Largest norm of the shift that may have moved a row.
+        alpha : float
+            Probability of a miss, for each row.
+
+        Returns
+        -------
+        ndarray
+            Ends of the intervals, (rows, 2)."""
+        rows = self._checked(X)
         if self._kept is None:
             raise ValueError("calibration is 0, so fit kept no rows for intervals: give a share")
         if self._calibrated is None:
@@ -200,12 +289,12 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self._calibrated = Calibrated(
                 self.regressor_, *self._kept, self.sigma, samples=self.samples, **options
             )
-        ends = np.empty((len(X), 2))
-        for row, z in zip(ends, rows_of(X)):
+        ends = np.empty((len(rows), 2))
+        for row, z in zip(ends, rows_of(rows)):
             found = self._calibrated.interval(z, radius, alpha, noise_id=self._noise_of(z))
             row[:] = found.lo, found.hi
         return ends
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the calibration, which the kept rows make again."""
+        """The state without the calibration, which can be made again from the kept rows."""
         return {**super().__getstate__(), "_calibrated": None}

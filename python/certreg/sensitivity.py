@@ -1,24 +1,24 @@
-"""How much groups of features limit a radius, from records and their noise (theory 1.8)."""
+"""Estimates how much groups of features limit a radius, from records and noise (theory 1.8)."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Iterator, Tuple
+from typing import Iterable, Iterator
 
 import numpy as np
 
 from ._worker import Record, Sampling
+from .certified_rows import Rows
 from .estimator import Estimator
-from .result import Rows
 
 
 def sensitivities(rows: Rows, groups: np.ndarray) -> np.ndarray:
     """The relative change of the mean radius when the scale of a group shrinks, (groups,), at fixed
-    sigma. For a linear model they are the shares of the groups in the squared gradient, and add up
-    to 1; at the best sigma they add up to 1 for every model.
+    sigma. For a linear model they are the shares of the groups in the squared gradient, with the
+    sum 1; at the best sigma the sum is 1 for every model.
 
-    rows    at one sigma, with their records and one question about one output
-    groups  (features, groups) of float32: 1 where a feature belongs to a group"""
+    rows    Rows at one sigma, with their records and one question about one output
+    groups  (features, groups) of float32: 1 if a feature belongs to a group"""
     total, change = float(rows["radius"].sum()), np.zeros(groups.shape[1])
     with rows.sampling.with_unit_noise().estimator(None) as e:
         for record in sorted(rows.records, key=lambda record: record.row):
@@ -37,8 +37,8 @@ def _density(x: float) -> float:
 
 
 def _inside(rows: Rows, record: Record) -> np.ndarray:
-    """Which outputs are within the tolerance on the side that limits the radius, (samples,) of
-    bool; on both sides if no side is named. An output that failed is not."""
+    """True for outputs within the tolerance on the side that limits the radius, or on both sides if
+    none is limiting, (samples,). False for failed outputs."""
     question, certificate = rows.questions[0], rows.certificates[record.row, 0, 0]
     turn = rows.sampling.turn(question.output)
     outputs: np.ndarray = record.outputs(rows.sampling.outputs)[:, question.output]
@@ -49,7 +49,7 @@ def _inside(rows: Rows, record: Record) -> np.ndarray:
     return np.asarray((side * away if side else np.abs(away)) < question.tolerance)
 
 
-def _noise(e: Estimator, of: Sampling, row: int, count: int) -> Iterator[Tuple[slice, np.ndarray]]:
+def _noise(e: Estimator, of: Sampling, row: int, count: int) -> Iterator[tuple[slice, np.ndarray]]:
     """The noise of the samples from 1 on, a batch at a time. Sample 0 has none."""
     e.begin(np.zeros(e.shape), 1.0, of.noise_id + row, of.levels[0])
     for first in range(1, count, of.batch):
@@ -57,7 +57,9 @@ def _noise(e: Estimator, of: Sampling, row: int, count: int) -> Iterator[Tuple[s
         yield some, e.draw(first, some.stop - first).reshape(some.stop - first, -1)
 
 
-def _correlated(inside: np.ndarray, noise: Any, groups: np.ndarray) -> np.ndarray:
+def _correlated(
+    inside: np.ndarray, noise: Iterable[tuple[slice, np.ndarray]], groups: np.ndarray
+) -> np.ndarray:
     """The covariance of `inside` with the squared noise of each group, (groups,)."""
     centered, sums = inside - inside[1:].mean(), np.zeros(groups.shape[1])
     for some, drawn in noise:

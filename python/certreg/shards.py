@@ -1,5 +1,5 @@
-"""A folder of resume files, each of a part of the rows, so that no file gets large. Files of parts
-that other calls or machines have made belong to it too: the folder is their whole."""
+"""A folder of resume files, with a part of the rows in each, so that no file gets large. Files from
+other calls or machines belong to the folder too."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ import os
 import pathlib
 import sqlite3
 import warnings
-from typing import Any, Callable, Iterator, NamedTuple, Optional, Tuple
+from typing import Callable, Iterator, Mapping, NamedTuple, cast
 
-from ._damage import checked, checksum
 from ._database import is_foreign
+from ._integrity import checksum, verified
 from ._plan import differing
+from ._types import Path
+from .certified_rows import Rows
 from .errors import ResumeError, RowsError
-from .result import Rows
-from .store import Run, described, foreign, has_tables
+from .store import StoredRun, described, foreign, has_tables
 
 SHARD = 10_000  # rows of a new file, which begins at a noise id that is a multiple of it
-Part = Tuple[str, int, int]  # path, first row and last row + 1
-_PARTS = ("X", "rows", "noise_id")  # in which the plans of shards may differ
+Part = tuple[str, int, int]  # path, first row and last row + 1
+_PARTS = ("X", "rows", "noise_id")  # parts of a plan that differ between shards
 
 
 class Shard(NamedTuple):
-    """A file of the folder. `problem` is a sentence if it cannot be used, else empty."""
+    """A file of the folder. `problem` is a text if it cannot be used, else empty."""
 
     path: str
     noise_id: int = 0  # of its first row
@@ -34,38 +35,50 @@ class Shard(NamedTuple):
     records: int = 0
     size: int = 0  # bytes
     seed: int = 0
-    questions: Tuple[str, ...] = ()  # as text; there are certificates for each
+    questions: tuple[str, ...] = ()  # as texts
     problem: str = ""
     model_id: str = ""
 
 
-def list_shards(folder: Any, verify: bool = False) -> list[Shard]:
-    """The files *.sqlite of a folder that `certify_rows` resumes, by noise ids. They stay as they
-    are, and other processes may write to them. Those that do not go with the first have a problem.
-    verify: reads every line too, and compares its checksum."""
+def list_shards(folder: Path, verify: bool = False) -> list[Shard]:
+    """List the files ``*.sqlite`` of a folder that certify_rows resumes.
+
+    The files are not changed, and other processes may write to them.
+
+    Parameters
+    ----------
+    folder : str or path
+        The folder.
+    verify : bool
+        Compare the checksum of every line.
+
+    Returns
+    -------
+    list of Shard
+        The files by noise ids. A file that does not fit the first has a `problem`."""
     paths = sorted(str(path) for path in pathlib.Path(os.fsdecode(folder)).glob("*.sqlite"))
-    found = [_looked(path, verify) for path in paths]
+    found = [_shard_in(path, verify) for path in paths]
     name = next((shard.model_id for shard, _ in found if shard.model_id), "")
     plans = [plan and {**plan, "model_id": shard.model_id or name} for shard, plan in found]
     first = next((i for i, plan in enumerate(plans) if plan), 0)
     shards = []
     for (shard, _), plan in zip(found, plans):
         differs = ", ".join(differing(plans[first], plan))
-        said = f"{shard.path} has another {differs} than {paths[first]}"
-        shards.append(shard._replace(problem=said) if differs else shard)
+        problem = f"{shard.path} has another {differs} than {paths[first]}"
+        shards.append(shard._replace(problem=problem) if differs else shard)
     return sorted(shards, key=lambda shard: shard.noise_id)
 
 
-def _looked(path: str, verify: bool) -> Tuple[Shard, dict[str, Any]]:
-    """A file, and what it has to have in common with the others; nothing if it was only begun."""
+def _shard_in(path: str, verify: bool) -> tuple[Shard, Mapping[str, object]]:
+    """A file, and the arguments that all files of a folder must share; none in an empty file."""
     try:
         if is_foreign(path):
             raise ResumeError(foreign(path))
-        # Not mode=ro, which could not undo what a killed process has half written.
+        # With mode=ro SQLite could not undo an incomplete write of a killed process.
         address = pathlib.Path(path).resolve().as_uri() + "?mode=rw"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as db:
             lines = db.execute("SELECT * FROM runs ORDER BY run") if has_tables(db) else ()
-            runs = [Run(*checked("runs", "", line)) for line in lines]
+            runs = [StoredRun(*verified("runs", "", line)) for line in lines]
             if not runs:
                 return Shard(path), {}
             plan = json.loads(runs[0].plan)
@@ -83,43 +96,44 @@ def _looked(path: str, verify: bool) -> Tuple[Shard, dict[str, Any]]:
         return Shard(path, problem=described(path, error)), {}
 
 
-def _verify(db: sqlite3.Connection, runs: list[Run]) -> None:
+def _verify(db: sqlite3.Connection, runs: list[StoredRun]) -> None:
     records = checksum(runs[0].library, runs[0].seed, runs[0].plan)
     keys = {run.run: checksum(records, run.questions) for run in runs}
     for line in db.execute("SELECT * FROM certificates"):
-        checked("certificates", keys[line[0]], line)
+        verified("certificates", keys[line[0]], line)
     for line in db.execute("SELECT * FROM records"):
-        checked("records", records, line)
+        verified("records", records, line)
 
 
-def is_folder(resume: Any) -> bool:
-    """Whether `resume` names a folder, which need not be there if the name ends with a slash."""
-    known = isinstance(resume, (str, bytes, os.PathLike))
-    return known and (os.fsdecode(resume).endswith(os.sep) or os.path.isdir(resume))
+def is_folder(resume: object) -> bool:
+    """Returns True for a folder. It need not exist if the path ends with a slash."""
+    if not isinstance(resume, (str, bytes, os.PathLike)):
+        return False
+    return os.fsdecode(resume).endswith(os.sep) or os.path.isdir(resume)
 
 
 def in_shards(
-    folder: Any,
+    given: Path | None,
     whole: Rows,
     has_model: bool,
-    certified: Callable[[int, int, str, Optional[int]], Rows],
+    certified: Callable[[int, int, str, int | None], Rows],
 ) -> None:
-    """Fills `whole`, a part after the other, by certified(first, last, path, seed)."""
+    """Fills `whole`, part by part, by certified(first, last, path, seed)."""
+    folder = os.fsdecode(cast(Path, given))
     try:
         if not os.path.isdir(folder):
             os.mkdir(folder)
     except OSError as error:
-        said = described(os.fsdecode(folder), error)
-        raise ResumeError(f"{said}: give another path") from error
+        raise ResumeError(f"{described(folder, error)}: give another path") from error
     shards = list_shards(folder)
     for problem in filter(None, (shard.problem for shard in shards)):
         raise ResumeError(f"{problem}: move it elsewhere, and its rows are computed again")
-    whole.resume = os.fsdecode(folder)
+    whole.resume = folder
     unnamed = [shard for shard in shards if shard.rows and not shard.model_id]
     if unnamed and len(shards) > 1 and not has_model and not whole.model_id:
         warnings.warn(
-            f"{len(unnamed)} files of {whole.resume} name no model, so nothing shows whether all "
-            "are of one: give model_id if they are, or the model",
+            f"{len(unnamed)} files of {whole.resume} name no model, so they may be about several: "
+            "give model_id if they are about one, or the model",
             stacklevel=5,
         )
     seed = next((shard.seed for shard in shards if shard.rows), None)
@@ -127,16 +141,17 @@ def in_shards(
         try:
             part = certified(first, last, path, seed)
         except (RowsError, ResumeError, KeyboardInterrupt) as error:
-            if getattr(error, "rows", None) is not None:
-                _put(whole, error.rows, first)  # type: ignore[union-attr]
+            done: Rows | None = getattr(error, "rows", None)
+            if done is not None:
+                _put(whole, done, first)
             raise
         _put(whole, part, first)
         seed = part.seed
 
 
 def _parts(whole: Rows, shards: list[Shard]) -> list[Part]:
-    """The shards that are there, first those that are complete, and then the new ones between them.
-    So a shard of another model is refused before there are new files."""
+    """The existing shards, complete ones first, and then new ones between them. So a shard of
+    another model is refused before new files are written."""
     begin = at = whole.sampling.noise_id
     end = begin + len(whole)
     complete: list[Part] = []
@@ -146,7 +161,7 @@ def _parts(whole: Rows, shards: list[Shard]) -> list[Part]:
         if shard.noise_id < at or shard.noise_id + shard.rows > end:
             raise ResumeError(
                 f"{shard.path} has the rows of noise ids {shard.noise_id} to "
-                f"{shard.noise_id + shard.rows - 1}, of which X or another file has only some: "
+                f"{shard.noise_id + shard.rows - 1}, and X or another file has only some of them: "
                 "give all of them, or move it elsewhere"
             )
         new += _new(whole, at, shard.noise_id)

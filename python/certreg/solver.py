@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import ctypes as C
-from typing import Any, Sequence, Union
+from typing import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _structs as S
+from ._arguments import constraints_of, instance, listed, member, number
 from ._arrays import array_of
 from ._calls import Handle
-from .answers import Bounds, MeanChange, Radius, SolveInfo, WorstFunction
-from .constants import Side, constraints_of, instance, member, number, several
+from ._ctypes import Struct, f64
+from .constants import Side
+from .results import Bounds, MeanChange, Radius, SolveInfo, WorstFunction
 
 
-def _struct(bounds: Any) -> Any:
+def _struct(bounds: object) -> S.Bounds:
     return instance(bounds, Bounds, "bounds")._struct()
 
 
 class _Searcher(Handle):
     """A handle that takes bounds and needs no model."""
 
-    def _create(self, plan: Any) -> None:
+    def _create(self, plan: Struct) -> None:
         why = S.Error()
         self._made(
             self._function("create")(C.byref(plan), C.byref(why), C.byref(self._handle)), why
         )
 
     def info(self) -> SolveInfo:
-        """The cost of the last call that computed something."""
+        """Return the cost of the last call that computed something."""
         out = S.SolveInfo()
         self._call("info", C.byref(out))
         return SolveInfo._of(out)
@@ -37,8 +40,18 @@ class _Searcher(Handle):
 class Solver(_Searcher):
     """Computes from bounds and a radius how far the mean can move.
 
-    max_evaluations  most evaluations of the dual function in one call, at least
-                     LEAST_WORST_CASE_EVALUATIONS; 0: WORST_CASE_EVALUATIONS"""
+    Parameters
+    ----------
+    max_evaluations : int
+        Most evaluations of the dual function in one call, at least LEAST_WORST_CASE_EVALUATIONS; 0:
+        WORST_CASE_EVALUATIONS.
+
+    Examples
+    --------
+    >>> bounds = certreg.Bounds(1.0, mean_lo=0.0, mean_hi=0.0, variance_hi=1.0)
+    >>> change = certreg.Solver().worst_case(bounds, 0.5)
+    >>> print(f"{change.drop:.6f}")
+    0.532940"""
 
     _NAME = "solver"
 
@@ -46,12 +59,27 @@ class Solver(_Searcher):
         super().__init__()
         self._create(S.SolverPlan(max_evaluations=max_evaluations))
 
-    def worst_case(
-        self, bounds: Bounds, radius: float, constraints: Union[int, str] = 0
-    ) -> MeanChange:
-        """How far the mean can move within the radius, >= 0, in units of the input divided by its
-        scale. `constraints` names those to use; 0: all that `bounds` has. Raises CertregError if
-        the bounds are wrong or contradict each other."""
+    def worst_case(self, bounds: Bounds, radius: float, constraints: int | str = 0) -> MeanChange:
+        """Bound how far the mean can move within a radius.
+
+        Parameters
+        ----------
+        bounds : Bounds
+            Bounds of the function.
+        radius : float
+            Radius >= 0, in units of the input divided by its scale.
+        constraints : int or str
+            Constraints to use; 0: all in `bounds`.
+
+        Returns
+        -------
+        MeanChange
+            Rounded outward.
+
+        Raises
+        ------
+        CertregError
+            If the bounds are wrong or contradict each other."""
         b, out, radius = _struct(bounds), S.MeanChange(), number(radius, "radius")
         self._call("worst_case", C.byref(b), constraints_of(constraints), radius, C.byref(out))
         return MeanChange._of(out)
@@ -60,26 +88,48 @@ class Solver(_Searcher):
         self,
         bounds: Bounds,
         radius: float,
-        side: Union[Side, str] = Side.LOWER,
-        constraints: Union[int, str] = 0,
+        side: Side | str = Side.LOWER,
+        constraints: int | str = 0,
     ) -> WorstFunction:
-        """The function whose mean changes most within the radius, > 0: whose mean drops most
-        (side="lower") or rises most ("upper"). The rest is as in worst_case. Raises CertregError
-        also where nothing bounds the change, or where no such function was found."""
-        b, out, side = _struct(bounds), S.WorstFunction(), member(Side, side, "side")
+        """Return the function with the largest change of its mean within a radius.
+
+        Parameters
+        ----------
+        bounds, radius, constraints
+            As for `worst_case`; the radius must be positive.
+        side : Side or str
+            "lower": the function with the largest drop; "upper": with the largest rise.
+
+        Raises
+        ------
+        CertregError
+            As for `worst_case`; also if nothing bounds the change, or no such function was
+            found."""
+        b, out, way = _struct(bounds), S.WorstFunction(), member(Side, side, "side")
         used, radius = constraints_of(constraints), number(radius, "radius")
-        self._call("worst_function", C.byref(b), used, radius, side, C.byref(out))
+        self._call("worst_function", C.byref(b), used, radius, way, C.byref(out))
         return WorstFunction._of(out)
 
 
 class Bisection(_Searcher):
     """Computes from bounds and a limit for the mean the largest radius.
 
-    max_evaluations  most evaluations of the dual function in one call, at least
-                     LEAST_RADIUS_EVALUATIONS; 0: RADIUS_EVALUATIONS
-    accuracy         relative: the radius is at most this much below the largest that can be
-                     proved, 1e-9 to 0.5; 0: 1e-9
-    cap              radius at which the search ends, in units of sigma, at most 10; 0: 10"""
+    Parameters
+    ----------
+    max_evaluations : int
+        Most evaluations of the dual function in one call, at least LEAST_RADIUS_EVALUATIONS; 0:
+        RADIUS_EVALUATIONS.
+    accuracy : float
+        Relative accuracy, 1e-9 to 0.5; 0: 1e-9. The radius is at most this much below the largest
+        that can be proved.
+    cap : float
+        Radius at which the search ends, in units of sigma, at most 10; 0: 10.
+
+    Examples
+    --------
+    >>> bounds = certreg.Bounds(1.0, mean_lo=0.0, mean_hi=0.0, variance_hi=1.0)
+    >>> print(f"{certreg.Bisection().within(bounds, 0.5).radius:.6f}")
+    0.472381"""
 
     _NAME = "bisection"
 
@@ -87,24 +137,49 @@ class Bisection(_Searcher):
         super().__init__()
         self._create(S.BisectionPlan(max_evaluations=max_evaluations, accuracy=accuracy, cap=cap))
 
-    def within(self, bounds: Bounds, tolerance: float, constraints: Union[int, str] = 0) -> Radius:
-        """The largest radius within which the mean moves by at most the tolerance, > 0."""
+    def within(self, bounds: Bounds, tolerance: float, constraints: int | str = 0) -> Radius:
+        """Find the largest radius within which the mean moves by at most a tolerance.
+
+        Parameters
+        ----------
+        bounds, constraints
+            As for `Solver.worst_case`.
+        tolerance : float
+            Tolerance > 0, in units of the function.
+
+        Returns
+        -------
+        Radius
+            Rounded down."""
         b, out, used = _struct(bounds), S.Radius(), constraints_of(constraints)
         self._call("within", C.byref(b), used, number(tolerance, "tolerance"), C.byref(out))
         return Radius._of(out)
 
     def above(
         self,
-        bounds: Union[Bounds, Sequence[Bounds]],
-        threshold: Any = None,
-        constraints: Union[int, str] = 0,
+        bounds: Bounds | Sequence[Bounds],
+        threshold: ArrayLike | None = None,
+        constraints: int | str = 0,
     ) -> Radius:
-        """The largest radius within which the mean of each of several functions stays above its
-        threshold. `threshold` has one number for each function, or one for all; None: 0."""
-        bounds = [bounds] if isinstance(bounds, Bounds) else several(bounds, "bounds")
-        count, out, limits = len(bounds), S.Radius(), None
-        structs = (S.Bounds * count)(*map(_struct, bounds))
+        """Find the largest radius within which means stay above thresholds.
+
+        Parameters
+        ----------
+        bounds : Bounds or sequence of Bounds
+            Bounds of each function.
+        threshold : array_like, optional
+            A number for all functions, or one for each; by default 0.
+        constraints : int or str
+            As for `Solver.worst_case`.
+
+        Returns
+        -------
+        Radius
+            Rounded down."""
+        each = [bounds] if isinstance(bounds, Bounds) else listed(bounds, "bounds")
+        count, out, limits = len(each), S.Radius(), None
+        structs = (S.Bounds * count)(*map(_struct, each))
         if threshold is not None:
-            limits = (S.f64 * count)(*array_of(threshold, (count,), np.float64, "threshold"))
+            limits = (f64 * count)(*array_of(threshold, (count,), np.float64, "threshold"))
         self._call("above", structs, limits, count, constraints_of(constraints), C.byref(out))
         return Radius._of(out)

@@ -9,20 +9,20 @@ runs          one line for each list of questions, with the columns
                   library        version of the library
                   model_id       as given by the caller
                   seed           a secret; text, because it has 64 bits without a sign
-                  plan           what determines the samples, in JSON
+                  plan           the arguments that determine the samples, in JSON
                   questions      in JSON, with a radius of output bounds and constraints
                   probe_rows     indices of up to three rows, in JSON
                   probe_outputs  outputs of the model for these rows, and then for the same rows
                                  shifted by about sigma; float32, little-endian
                   checksum       of this line
 certificates  one line for each run, row, sigma_index and question_index, with the fields of
-              certreg_certificate, where `question` is the digest as text and NaN is NULL; `error`,
-              a sentence if the row failed; and `checksum`, of this line and its run
+              certreg_certificate (`question` is the digest as text, and NaN is NULL); `error`, a
+              text if the row failed; and `checksum`, of this line and its run
 records       with keep_records only: row, sigma_index, record, status, error, checksum. The record
-              has the outputs of the model, from which other questions can be answered later. If
-              sampling failed there is none, but a status and its sentence
+              has the outputs of the model, for other questions. If sampling failed there is no
+              record, but a status and its text
 
-The checksums find damage. Whoever writes to a file on purpose can compute them too."""
+The checksums find damage. They do not protect against intent, since everybody can compute them."""
 
 from __future__ import annotations
 
@@ -32,20 +32,22 @@ import datetime
 import json
 import os
 import sqlite3
-from typing import Any, Iterator, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
-from ._library import version
-from ._damage import check_ranges, checked, checksum, line_of
+from ._arguments import path_of
 from ._database import APPLICATION, check_locks, database, is_foreign
+from ._integrity import Value, check_ranges, checksum, verified, with_checksum
+from ._library import version
 from ._plan import differing
+from ._types import Path
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
-from .constants import path_of, version_text
+from .certified_rows import Rows
+from .constants import version_text
 from .errors import ResumeError
-from .result import Rows
 
-_DIGESTS = [FIELDS.index(name) for name in ("question", "input")]  # which SQLite keeps as text
+_DIGESTS = [FIELDS.index(name) for name in ("question", "input")]  # texts in SQLite
 _KINDS = {"f": "", "i": "INTEGER", "u": "INTEGER"}  # a column REAL would lose the sign of -0.0
 _COLUMNS = ", ".join(
     f"{name} {'TEXT' if i in _DIGESTS else _KINDS[CERTIFICATE[name].kind]}"
@@ -64,15 +66,15 @@ _TABLES = (
 
 @dataclasses.dataclass(frozen=True)
 class Probe:
-    """The outputs of the model, (2 * rows, columns), for a few rows as they are, and for the same
-    rows moved by about as much as the noise moves them. They show whether it is the same model."""
+    """The outputs of the model, (2 * rows, columns), for a few rows, and then for the same rows
+    moved by about the size of the noise. They identify the model."""
 
-    rows: Tuple[int, ...]
+    rows: tuple[int, ...]
     outputs: np.ndarray
 
     def agrees(self, other: "Probe") -> bool:
-        """Whether the outputs are equal, except for rounding on another machine: in the last digits
-        of a column, and before them in what varies within it."""
+        """Returns True if the outputs are equal up to rounding on another machine, relative to the
+        size and to the variation of a column."""
         if self.outputs.shape != other.outputs.shape:
             return False
         known = np.where(np.isfinite(self.outputs), self.outputs, 0).astype(np.float64)
@@ -80,7 +82,7 @@ class Probe:
         return bool(np.isclose(self.outputs, other.outputs, 0, rounding, equal_nan=True).all())
 
 
-class Run(NamedTuple):
+class StoredRun(NamedTuple):
     """A line of the table runs."""
 
     run: int
@@ -90,11 +92,11 @@ class Run(NamedTuple):
     seed: str
     plan: str
     questions: str
-    probe_rows: Optional[str]
-    probe_outputs: Optional[bytes]
+    probe_rows: str | None
+    probe_outputs: bytes | None
 
-    def probe(self) -> Optional[Probe]:
-        """None if there is none."""
+    def probe(self) -> Probe | None:
+        """The probe; None if there is none."""
         if self.probe_rows is None or self.probe_outputs is None:
             return None
         rows = tuple(json.loads(self.probe_rows))
@@ -102,11 +104,15 @@ class Run(NamedTuple):
         return Probe(rows, outputs.reshape(2 * len(rows), -1))
 
 
-def run_of(
-    model_id: str, seed: int, plan: Any, questions: Sequence[str], probe: Optional[Probe]
-) -> Run:
+def stored_run(
+    model_id: str,
+    seed: int,
+    plan: Mapping[str, object],
+    questions: Sequence[str],
+    probe: Probe | None,
+) -> StoredRun:
     """A first run, begun now. Without a model there is no probe."""
-    return Run(
+    return StoredRun(
         1,
         datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         version_text(version()),
@@ -123,10 +129,10 @@ _BY_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueErro
 
 
 class ResumeFile:
-    """A resume file while this process works on it. All methods raise ResumeError if the file
-    cannot be used."""
+    """A resume file in use by this process. All methods raise ResumeError if the file cannot be
+    used."""
 
-    def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = _path_of(path)
         self.run, self.record_key, self.certificate_key = 0, "", ""  # set by begin
         with self._sentences():
@@ -142,8 +148,7 @@ class ResumeFile:
 
     @contextlib.contextmanager
     def _sentences(self) -> Iterator[None]:
-        """SQLite refuses some damage, and other damage shows in values that cannot be read.
-        Both are a ResumeError."""
+        """Raises ResumeError for damage, if SQLite refuses the file or if values are invalid."""
         try:
             yield
         except ResumeError:
@@ -160,8 +165,8 @@ class ResumeFile:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Either everything within it is written or nothing, also if the process is killed. Other
-        processes wait."""
+        """A context with writes that are complete or do not happen, also if the process is killed.
+        Other processes wait."""
         with self._sentences():
             try:
                 self.db.execute("BEGIN IMMEDIATE")
@@ -176,16 +181,16 @@ class ResumeFile:
         self.db.close()
 
     # ---- runs
-    def seed(self) -> Optional[int]:
+    def seed(self) -> int | None:
         """The seed of the samples in the file; None if the file is new."""
         with self._transaction():  # another program may begin its run
             runs = self._runs()
             return int(runs[0].seed) if runs else None
 
-    def begin(self, run: Run, rows: Rows) -> None:
+    def begin(self, run: StoredRun, rows: Rows) -> None:
         """Finds the run with the questions of this one, or adds it if there is none, and copies
-        what it has to `rows`: certificates, which rows are done, and errors. Raises ResumeError if
-        seed, plan, model_id or probe differ from the file's."""
+        certificates, errors and `done` to `rows`. Raises ResumeError if seed, plan, model_id or
+        probe differ from the file's."""
         with self._transaction():
             runs = self._runs()
             first = runs[0] if runs else run
@@ -199,9 +204,9 @@ class ResumeFile:
             self.run, self.certificate_key = run.run, checksum(self.record_key, run.questions)
             self._read(rows)
 
-    def _runs(self) -> list[Run]:
+    def _runs(self) -> list[StoredRun]:
         lines = self.db.execute("SELECT * FROM runs ORDER BY run")
-        runs = [Run(*checked("runs", "", line)) for line in lines]
+        runs = [StoredRun(*verified("runs", "", line)) for line in lines]
         if not runs and (self._has_any("certificates") or self._has_any("records")):
             raise ValueError("there are rows, but no run")
         return runs
@@ -209,32 +214,32 @@ class ResumeFile:
     def _has_any(self, table: str) -> bool:
         return self.db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
 
-    def _write(self, run: Run) -> None:
-        line = line_of("runs", "", *run)
+    def _write(self, run: StoredRun) -> None:
+        line = with_checksum("runs", "", *run)
         places = ", ".join("?" * len(line))
         self.db.execute(f"REPLACE INTO runs VALUES ({places})", line)
 
-    def _compare(self, run: Run, wanted: Run) -> None:
-        differs = differing(json.loads(run.plan), json.loads(wanted.plan))
-        if run.library != wanted.library:
+    def _compare(self, run: StoredRun, new: StoredRun) -> None:
+        differs = differing(json.loads(run.plan), json.loads(new.plan))
+        if run.library != new.library:
             differs.append(f"library {run.library}")
-        if run.seed != wanted.seed:
+        if run.seed != new.seed:
             differs.append("seed")
-        if wanted.model_id and run.model_id and wanted.model_id != run.model_id:
+        if new.model_id and run.model_id and new.model_id != run.model_id:
             differs.append(f"model_id={run.model_id!r}")
         if differs:
             raise ResumeError(
                 f"{self.path} was made with different arguments ({', '.join(differs)}): give "
                 "another resume file"
             )
-        known, probe = run.probe(), wanted.probe()
+        known, probe = run.probe(), new.probe()
         if probe and known and not probe.agrees(known):
             raise ResumeError(
-                f"{self.path} was made with another model, whose outputs for rows "
+                f"{self.path} was made with another model: its outputs for rows "
                 f"{', '.join(map(str, known.rows))} differ: give another resume file"
             )
 
-    def _added(self, run: Run, runs: Sequence[Run]) -> Run:
+    def _added(self, run: StoredRun, runs: Sequence[StoredRun]) -> StoredRun:
         if not runs and run.probe() is None:
             raise ResumeError(f"{self.path} is new and has no records: give the model too")
         if runs and not self._has_all_records():
@@ -249,9 +254,9 @@ class ResumeFile:
         return run
 
     def _has_all_records(self) -> bool:
-        """Whether there is a record behind every certificate. A row without one would be sampled
-        again for other questions, and nobody would know how it was asked before. All records are
-        checked here, before anything is written."""
+        """Returns True if there is a record behind every certificate. A row without a record would
+        be sampled again for other questions, without its earlier evaluation. All records are
+        verified here, before anything is written."""
         records = {(record.row, record.sigma_index) for record in self._records(0, 2**62)}
         answered = self.db.execute("SELECT row, sigma_index FROM certificates")
         return records.issuperset(answered)
@@ -262,17 +267,17 @@ class ResumeFile:
         errors = {(row, k): text for row, k, text in chunk.errors}
         begin = "certificates", self.certificate_key, self.run
         lines = [
-            line_of(*begin, row, k, q, *_sqlite(fields), errors.get((row, k)))
+            with_checksum(*begin, row, k, q, *_sqlite(fields), errors.get((row, k)))
             for row, levels in zip(chunk.rows.tolist(), chunk.certificates[FIELDS].tolist())
             for k, answers in enumerate(levels)
             for q, fields in enumerate(answers)
         ]
-        records = [line_of("records", self.record_key, *record) for record in chunk.records]
+        records = [with_checksum("records", self.record_key, *record) for record in chunk.records]
         with self._transaction():
             self._insert("certificates", lines)
             self._insert("records", records)
 
-    def _insert(self, table: str, lines: Sequence[Tuple[Any, ...]]) -> None:
+    def _insert(self, table: str, lines: Sequence[tuple[Value, ...]]) -> None:
         for line in lines[:1]:
             places = ", ".join("?" * len(line))
             self.db.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({places})", lines)
@@ -282,7 +287,7 @@ class ResumeFile:
         count: np.ndarray = np.zeros(len(rows), int)
         query = "SELECT * FROM certificates WHERE run = ?"
         for line in self.db.execute(query, (self.run,)):
-            _, row, k, q, *fields, error = checked("certificates", self.certificate_key, line)
+            _, row, k, q, *fields, error = verified("certificates", self.certificate_key, line)
             if min(row, k, q) < 0:
                 raise IndexError("an index is negative")
             for i in _DIGESTS:
@@ -304,7 +309,7 @@ class ResumeFile:
     def _records(self, first: int, last: int) -> Iterator[Record]:
         query = "SELECT * FROM records WHERE row BETWEEN ? AND ?"
         for line in self.db.execute(query, (first, last)):
-            yield Record(*checked("records", self.record_key, line))
+            yield Record(*verified("records", self.record_key, line))
 
     def rows_with_records(self, sigmas: int) -> set[int]:
         """The indices of the rows that have records at all sigmas."""
@@ -314,8 +319,8 @@ class ResumeFile:
 
 
 def has_tables(db: sqlite3.Connection) -> bool:
-    """Whether a database has the tables; a new one has none. Raises ValueError if it has others, of
-    which nothing is read."""
+    """Returns True if a database has the tables, and False for a new one. Raises ValueError if it
+    has other tables."""
     made = {sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
     if made and made != set(_TABLES):
         raise ValueError("its tables are not as they were made")
@@ -323,22 +328,22 @@ def has_tables(db: sqlite3.Connection) -> bool:
 
 
 def foreign(path: str) -> str:
-    """What is said of a file for which `is_foreign` holds."""
+    """A text about a file for which `is_foreign` is True."""
     return f"{path} belongs to another program or version"
 
 
 def described(path: str, error: Exception) -> str:
-    """What a failure says about the file."""
+    """A text about a failure with the file."""
     if isinstance(error, ResumeError):
         return str(error)
     what = "cannot be written" if _unwritable(error) else "is damaged or no resume file"
     if "locking protocol" in str(error):
         what = "is on a file system without locks"
-    said = " ".join(str(getattr(error, "strerror", None) or error).split())
-    return f"{path} {what} ({said})"
+    why = " ".join(str(getattr(error, "strerror", None) or error).split())
+    return f"{path} {what} ({why})"
 
 
-def _path_of(given: Any) -> str:
+def _path_of(given: Path) -> str:
     """The path of a file, in a folder that exists."""
     path = os.fsdecode(path_of(given, "resume"))
     if not path:
@@ -355,9 +360,9 @@ def _unwritable(error: Exception) -> bool:
     return refused or isinstance(error, OSError)
 
 
-def _sqlite(fields: Tuple[Any, ...]) -> list[Any]:
+def _sqlite(fields: tuple[float, ...]) -> list[Value]:
     """The fields for SQLite, which has neither NaN nor unsigned 64-bit integers."""
-    values = [None if value != value else value for value in fields]
+    values: list[Value] = [None if value != value else value for value in fields]
     for i in _DIGESTS:
         values[i] = str(values[i])
     return values

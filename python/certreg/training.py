@@ -1,5 +1,5 @@
-"""A network that takes noise away, in front of a model that was not trained under noise: it is
-trained on inputs without labels, by torch, and written as an ONNX file."""
+"""Trains a denoising network for models that were not trained under noise: by torch, on inputs
+without labels. The result is an ONNX file."""
 
 from __future__ import annotations
 
@@ -9,98 +9,125 @@ import hashlib
 import json
 import math
 import os
-from typing import Any, Sequence, Tuple, Union
+from typing import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from . import _graphs, _network
+from . import _network, _protobuf
+from ._arguments import integer, listed, path_of, positive
 from ._arrays import check_finite, inputs_of, numbers, scale_of
 from ._files import replace_arrays
 from ._optional import needed
-from ._shown import Progress, Shown
-from .constants import integer, path_of, positive, several
+from ._progress import Reporter
+from ._types import Package, Path, Progress, Shape, Table, Tensor
 
-Path = Union[str, "os.PathLike[str]"]
-Plan = Tuple[float, float, int, int]  # lowest and highest sigma, steps, seed
+Plan = tuple[float, float, int, int]  # lowest and highest sigma, steps, seed
 MARK = "certreg_denoiser"  # in the metadata of a file
-ROWS, RATE, KEPT_EVERY = 16, 2e-3, 500  # of a step; most of learning; steps between two states
+ROWS, RATE, KEPT_EVERY = 16, 2e-3, 500  # of a step; largest rate; steps between two states
 HELD_BACK, MOST_HELD_BACK, LEVELS = 8, 1000, 5  # every eighth row only measures the error
-TINY, HUGE = 1e-15, 1e15  # noise; float32 has the squares of such numbers and of their quotients
-OPSET_13 = _graphs.part(_graphs.OPSET, [_graphs.whole(2, 13)])
+TINY, HUGE = 1e-15, 1e15  # limits of noise: squares and quotients must fit into float32
+OPSET_13 = _protobuf.part(_protobuf.OPSET, [_protobuf.whole(2, 13)])
 
 
 @dataclasses.dataclass(frozen=True)
 class TrainedDenoiser:
-    """What train_denoiser has made.
+    """The result of train_denoiser.
 
-    path    of the ONNX file
-    sigmas  noise levels, from the lowest to the highest of the training
-    errors  share of the variance of the noise that is left at each level, measured on inputs that
-            were held back. 1: it is of no use"""
+    Attributes
+    ----------
+    path : str
+        Path of the ONNX file.
+    sigmas : tuple of float
+        Noise levels, from the lowest to the highest of the training.
+    errors : tuple of float
+        Share of the variance of the noise that is left at each level, measured on inputs that were
+        held back. 1: the denoiser is useless."""
 
     path: str
-    sigmas: Tuple[float, ...]
-    errors: Tuple[float, ...]
+    sigmas: tuple[float, ...]
+    errors: tuple[float, ...]
 
-    def table(self) -> list[dict[str, Any]]:
-        """One dict for each noise level: sigma and the error."""
+    def table(self) -> Table:
+        """Return a dict with sigma and the error of each noise level."""
         return [{"sigma": s, "error": e} for s, e in zip(self.sigmas, self.errors)]
 
 
 def train_denoiser(
-    X: Any,
+    X: ArrayLike,
     path: Path,
     *,
     sigmas: Sequence[float],
-    scale: Any = None,
+    scale: ArrayLike | None = None,
     signals: bool = False,
     steps: int = 16_000,
     seed: int = 1,
     progress: Progress = True,
 ) -> TrainedDenoiser:
-    """Trains a network that takes the noise out of inputs, by torch, and writes it as an ONNX file,
-    for join_denoiser. It takes minutes for 28x28 images. A run that was interrupted goes on where
-    it stopped if it is repeated; until the end its state is in the file path.partial.
+    """Train a denoising network by torch, and write it as an ONNX file for join_denoiser.
 
-    X         inputs without noise and without labels, as many as there are, at least 2; not those
-              of certificates or calibrations. Images are (n, height, width) or (n, channels,
-              height, width), other inputs (n, features)
-    path      of the ONNX file
-    sigmas    (lowest, highest) noise level; certificates may use any level between
-    scale     noise of each feature in units of sigma, as for certify_rows. A feature whose scale is
-              0 passes bit for bit, and helps to estimate the others
-    signals   whether rows are signals in time, (n, length) or (n, channels, length)
-    steps     of 16 inputs each
-    seed      of weights, order and noise; the same seed makes the same file with the same torch,
-              processor and number of threads
-    progress  True: a count, False: none, or a function of the steps that are done and of all
+    It takes minutes for 28x28 images. After an interruption the same call goes on from the file
+    path.partial, which has the state of the run until its end.
 
-    Raises ValueError or TypeError for wrong arguments, a state of another run among them."""
+    Parameters
+    ----------
+    X : array_like
+        Inputs without noise and without labels, at least 2, better thousands; not inputs of
+        certificates or calibrations. Images are (n, height, width) or (n, channels, height, width),
+        other inputs (n, features).
+    path : str or path
+        Path of the ONNX file.
+    sigmas : (float, float)
+        Lowest and highest noise level; certificates may use any level between.
+    scale : array_like, optional
+        Noise of each feature in units of sigma, as for certify_rows. A feature with scale 0 passes
+        bit for bit, and helps to estimate the noisy features.
+    signals : bool
+        Rows are signals in time, (n, length) or (n, channels, length).
+    steps : int
+        Training steps, of 16 inputs each.
+    seed : int
+        Seed of weights, order and noise. The same seed makes the same file with the same torch,
+        processor and number of threads.
+    progress : bool or callable
+        Show a count, or call a function of (steps done, steps).
+
+    Returns
+    -------
+    TrainedDenoiser
+        The path, and errors at several noise levels.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For wrong arguments, and for a state of another run.
+    ImportError
+        If torch is missing."""
     plan = *_range(sigmas), integer(steps, "steps", 1, 10**9), integer(seed, "seed")
     name, (matrix, inner) = os.fsdecode(path_of(path)), _inputs(X, signals)
     rows = matrix.reshape(-1, *inner)
-    run = _Run(rows, _scale(scale, matrix.shape[1:], inner, plan[:2]), plan)
+    run = _Training(rows, _scale(scale, matrix.shape[1:], inner, plan[:2]), plan)
     _train(run, f"{name}.partial", progress)
     errors = run.errors()
-    _graphs.replace(name, _file(run, matrix, errors))
+    _protobuf.replace(name, _file(run, matrix, errors))
     with contextlib.suppress(FileNotFoundError):
         os.unlink(f"{name}.partial")
     return TrainedDenoiser(name, tuple(errors), tuple(errors.values()))
 
 
-def _range(sigmas: Any) -> Tuple[float, float]:
-    found = [positive(sigma, f"sigmas[{i}]") for i, sigma in enumerate(several(sigmas, "sigmas"))]
+def _range(sigmas: Sequence[float]) -> tuple[float, float]:
+    found = [positive(sigma, f"sigmas[{i}]") for i, sigma in enumerate(listed(sigmas, "sigmas"))]
     if len(found) != 2 or found[0] > found[1]:
         raise ValueError(f"sigmas is {sigmas!r}; it must be (lowest, highest)")
     return found[0], found[1]
 
 
-def _inputs(X: Any, signals: bool) -> Tuple[np.ndarray, _network.Shape]:
+def _inputs(X: ArrayLike, signals: bool) -> tuple[np.ndarray, Shape]:
     """The inputs as float32, and the shape of a row for the network."""
-    X = inputs_of(X)
+    given = inputs_of(X)
     with np.errstate(over="ignore"):
-        matrix = np.ascontiguousarray(numbers(X, np.float32, "X"))
-    check_finite(matrix, X, "X", "finite in float32")
+        matrix = np.ascontiguousarray(numbers(given, np.float32, "X"))
+    check_finite(matrix, given, "X", "finite in float32")
     if (matrix == matrix[0]).all():
         raise ValueError("X must have at least 2 rows that differ, better thousands")
     shape, lengths = matrix.shape[1:], "length" if signals else "height, width"
@@ -116,7 +143,7 @@ def _inputs(X: Any, signals: bool) -> Tuple[np.ndarray, _network.Shape]:
 
 
 def _scale(
-    scale: Any, shape: _network.Shape, inner: _network.Shape, levels: Tuple[float, float]
+    scale: ArrayLike | None, shape: Shape, inner: Shape, levels: tuple[float, float]
 ) -> np.ndarray:
     values: np.ndarray = scale_of(1.0 if scale is None else scale, shape).astype(np.float64)
     fine = (values >= TINY / levels[0]) & (values <= HUGE / levels[1]) | (values == 0)
@@ -126,8 +153,8 @@ def _scale(
 
 
 def _constants(rows: np.ndarray, scale: np.ndarray, unit: float) -> dict[str, np.ndarray]:
-    """What is not learned: center and width of what the network sees, for each channel or feature;
-    the noise at a level in the middle; which features have some."""
+    """The constants of the network: center and width of its inputs, for each channel or feature;
+    the noise at a middle level; the features that have noise."""
     values: np.ndarray = rows.astype(np.float64)
     over, step = tuple(range(2, rows.ndim)), unit * scale
     width = np.sqrt(values.var((0, *over)) + (step[None] ** 2).mean((0, *over)))
@@ -141,9 +168,9 @@ def _constants(rows: np.ndarray, scale: np.ndarray, unit: float) -> dict[str, np
     return single if scale.all() else {**single, "noisy": scale > 0}
 
 
-class _Run:
-    """A network, what it is trained on, and how far it is. Tensors are by name. unit: the noise
-    level that `step` has, which is 0 where there is no noise."""
+class _Training:
+    """A network, its training data and its state, with tensors by name. `unit` is the noise level
+    of `step`, which is 0 for features without noise."""
 
     def __init__(self, rows: np.ndarray, scale: np.ndarray, plan: Plan) -> None:
         self.plan, self.levels, (self.steps, self.seed) = plan, plan[:2], plan[2:]
@@ -162,23 +189,23 @@ class _Run:
             moments = {key: torch.zeros_like(weights.data) for key in ("exp_avg", "exp_avg_sq")}
             self.optimiser.state[weights] = {"step": torch.tensor(0.0), **moments}
 
-    def tensors(self) -> dict[str, Any]:
-        """What changes in a step, by name."""
+    def tensors(self) -> dict[str, Tensor]:
+        """The tensors that change in a step, by name."""
         found = {f"{name} mean": mean for name, mean in self.means.items()}
         for name, weights in self.learned.items():
             state = self.optimiser.state[weights]
             found |= {name: weights.data, **{f"{name} {key}": state[key] for key in state}}
         return found
 
-    def told(self) -> str:
+    def fingerprint(self) -> str:
         """A digest of everything on which the steps depend."""
-        told = hashlib.sha256(repr((self.torch.__version__, self.plan)).encode())
+        digest = hashlib.sha256(repr((self.torch.__version__, self.plan)).encode())
         for array in (self.rows.numpy(), *self.constants.values()):
-            told.update(repr(array.shape).encode() + array.tobytes())
-        return told.hexdigest()
+            digest.update(repr(array.shape).encode() + array.tobytes())
+        return digest.hexdigest()
 
-    def dice(self, *number: int) -> Any:
-        """A generator that belongs to a step, wherever the run was interrupted."""
+    def dice(self, *number: int) -> Tensor:
+        """A generator for a step, which does not depend on interruptions."""
         state = np.random.SeedSequence((self.seed, *number)).generate_state(1, np.uint64)
         return self.torch.Generator().manual_seed(int(state[0]) >> 1)
 
@@ -199,9 +226,11 @@ class _Run:
             for mean, now in zip(self.means.values(), self.learned.values()):
                 mean.lerp_(now, max(0.002, 10 / (number + 10)))
 
-    def left(self, weights: Any, rows: Any, sigma: Any, dice: Any) -> Any:
-        """The squares of the noise that is left, in units of `step`; 0 where there is none. Without
-        weights all of it is left."""
+    def left(
+        self, weights: Mapping[str, Tensor], rows: Tensor, sigma: Tensor, dice: Tensor
+    ) -> Tensor:
+        """The squares of the noise that is left, in units of `step`; 0 without noise. Without
+        weights all noise is left."""
         step = self.fixed["step"]
         noise = self.torch.randn(rows.shape, generator=dice) * (sigma / self.unit)
         if weights:
@@ -216,65 +245,72 @@ class _Run:
             levels = np.geomspace(*self.levels, LEVELS).tolist()
             return {s: self._all(self.means, s) / self._all({}, s) for s in levels}
 
-    def _all(self, weights: Any, sigma: float) -> float:
+    def _all(self, weights: Mapping[str, Tensor], sigma: float) -> float:
         parts = enumerate(self.held.split(ROWS))
         left = (self.left(weights, rows, sigma, self.dice(1, at)) for at, rows in parts)
         return sum(float(squares.double().sum()) for squares in left)
 
 
-def _tensors(torch: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def _tensors(torch: Package, arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
     return {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
 
 
-def _train(run: _Run, path: str, progress: Progress) -> None:
-    """All steps, or those that a file of an earlier run leaves."""
-    told = run.told()
-    done = _read(run, path, told) if os.path.exists(path) else 0
-    shown = Shown(progress, done, run.steps, "steps")
+def _train(run: _Training, path: str, progress: Progress) -> None:
+    """All steps, or the steps that an earlier run has left."""
+    fingerprint = run.fingerprint()
+    done = _read(run, path, fingerprint) if os.path.exists(path) else 0
+    reporter = Reporter(progress, done, run.steps, "steps")
     for number in range(done, run.steps):
         run.step(number)
         if (number + 1) % KEPT_EVERY == 0:
-            _write(run, path, dict(told=told, done=number + 1))
-        shown.advance(1)
+            _write(run, path, dict(told=fingerprint, done=number + 1))
+        reporter.advance(1)
 
 
-def _read(run: _Run, path: str, told: str) -> int:
-    """How many steps are done; the run is then as it was there."""
+def _read(run: _Training, path: str, fingerprint: str) -> int:
+    """Sets the run to the state in a file. Returns the number of steps that are done."""
     try:
         with np.load(path, allow_pickle=False) as file:
             kept = dict(file)
         theirs, done = str(kept["told"]), int(kept["done"])
-    except Exception:  # whatever numpy and zipfile raise for damaged files
+    except Exception:  # numpy and zipfile raise various classes for damaged files
         raise ValueError(f"{path} is damaged: delete it") from None
-    if theirs != told:
-        raise ValueError(f"{path} is the state of another run: repeat that, or delete it")
+    if theirs != fingerprint:
+        raise ValueError(f"{path} is the state of another run: repeat that run, or delete it")
     for name, tensor in run.tensors().items():
         tensor.copy_(run.torch.from_numpy(kept[name]))
     return done
 
 
-def _write(run: _Run, path: str, facts: dict[str, Any]) -> None:
+def _write(run: _Training, path: str, facts: Mapping[str, object]) -> None:
     replace_arrays(path, **facts, **{name: t.numpy() for name, t in run.tensors().items()})
 
 
-def _file(run: _Run, matrix: np.ndarray, errors: dict[float, float]) -> bytes:
+def _file(run: _Training, matrix: np.ndarray, errors: dict[float, float]) -> bytes:
     """The network with the averaged weights, as the bytes of its file."""
     if not np.isfinite(list(errors.values())).all():
         raise ValueError("the training failed: give X in units in which its numbers are near 1")
-    facts: dict[str, Any] = dict(sigmas=[*errors], errors=[*errors.values()], rows=len(matrix))
-    facts |= dict(seed=run.seed, inputs_sha256=hashlib.sha256(matrix.tobytes()).hexdigest())
+    facts = {
+        "sigmas": [*errors],
+        "errors": [*errors.values()],
+        "rows": len(matrix),
+        "seed": run.seed,
+        "inputs_sha256": hashlib.sha256(matrix.tobytes()).hexdigest(),
+    }
     weights = {name: values.numpy() for name, values in run.means.items()}
     return denoiser_file({**run.constants, **weights}, run.inner, matrix.shape[1:], facts)
 
 
 def denoiser_file(
-    arrays: dict[str, np.ndarray], inner: _network.Shape, shape: _network.Shape, facts: Any
+    arrays: Mapping[str, np.ndarray], inner: Shape, shape: Shape, facts: Mapping[str, object]
 ) -> bytes:
     """An ONNX file of a network with these weights and constants, for rows of this shape."""
     nodes, x = _network.Nodes(inner), _network.PREFIX + "x"
     made = _network.denoised(nodes, nodes.constants(arrays), nodes.shaped(x, inner), inner)
-    y, lengths = nodes.shaped(made, shape), ["N", *shape]
-    ends = [_graphs.tensor(_graphs.INPUT, x, lengths), _graphs.tensor(_graphs.OUTPUT, y, lengths)]
-    graph = [*nodes.fields, _graphs.text(2, "denoiser"), *ends]
-    versions = [_graphs.whole(_graphs.IR_VERSION, 8), _graphs.text(2, "libcertreg"), OPSET_13]
-    return _graphs.model(graph, {MARK: json.dumps(facts)}, versions)
+    lengths: list[int | str] = ["N", *shape]
+    y = nodes.shaped(made, shape)
+    entry = _protobuf.tensor(_protobuf.INPUT, x, lengths)
+    ends = [entry, _protobuf.tensor(_protobuf.OUTPUT, y, lengths)]
+    graph = [*nodes.fields, _protobuf.text(2, "denoiser"), *ends]
+    versions = [_protobuf.whole(_protobuf.IR_VERSION, 8), _protobuf.text(2, "libcertreg"), OPSET_13]
+    return _protobuf.model(graph, {MARK: json.dumps(facts)}, versions)

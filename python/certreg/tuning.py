@@ -1,23 +1,26 @@
-"""Chooses the scale of the noise, and sigma with it, on inputs that are set aside."""
+"""Chooses the scale of the noise, together with sigma, on inputs that are set aside."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 import math
-from typing import Any, Callable, Optional, Sequence, Tuple
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ._shown import Progress, Shown
-from .constants import Domain, integer, not_negative, number, shared_seed
+from ._arguments import integer, not_negative, number, seed_or_random
+from ._progress import Reporter
+from ._tables import aligned
+from ._types import Inputs, Model, Progress, Scale, Series, Table
+from .certified_rows import Rows, labels_of, mean_error
+from .constants import Domain
 from .denoised import digest_of
 from .errors import RowsError, of_model
 from .frames import index_of
 from .groups import Groups
 from .questions import Asked, Question, question_of
-from ._tables import aligned
-from .result import Rows, labels_of, mean_error
 from .rows import certify_rows
 from .sensitivity import sensitivities
 
@@ -29,12 +32,20 @@ SMALL_STEP = 0.05  # of the logarithm of a factor: the search has ended
 class Trial:
     """A scale and sigma that were tried.
 
-    factors      of the groups
-    sigma        noise level
-    mean_radius  of the rows that choose, where rows without a certificate count as 0
-    mean_error   mean distance of their predictions from the labels; NaN without labels
-    failed       how many of them failed; the trial is then not chosen
-    kept         whether it was the best so far"""
+    Attributes
+    ----------
+    factors : ndarray
+        The factor of each group.
+    sigma : float
+        Noise level.
+    mean_radius : float
+        Mean radius of the rows that choose; rows without a certificate count as 0.
+    mean_error : float
+        Mean distance of their predictions from the labels; NaN without labels.
+    failed : int
+        Number of them that failed; the trial is then not chosen.
+    kept : bool
+        True if it was the best so far."""
 
     factors: np.ndarray
     sigma: float
@@ -46,140 +57,185 @@ class Trial:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TunedScale:
-    """What tune_scale has chosen: certify_rows(..., sigma=t.sigma, scale=t.scale).
+    """The result of tune_scale, for certify_rows(..., sigma=t.sigma, scale=t.scale).
 
-    scale       noise of each feature in units of sigma, float32 of the shape of an input; for a
-                DataFrame a Series by the names of its columns, if they differ
-    sigma       noise level
-    changed     whether this is another scale than the one at the start. If the gain is not above 1
-                by two standard errors, scale and sigma are the best ones without a change
-    gain        mean radius of the best trial, divided by that of the scale at the start at its own
-                best sigma; both on the rows that are held back, which chose nothing
-    gain_error  standard error of the gain
-    groups      names of the groups
-    factors     of the scale of each group in the best trial. Their geometric mean over the features
-                is 1, so radii before and after are in the same unit
-    shares      of the groups in what limits the radius at the start; the best scale makes each
-                equal to the group's share of the features
-    history     all trials
-    model_calls rows with which the model was called"""
+    Attributes
+    ----------
+    scale : ndarray or Series
+        Noise of each feature in units of sigma, float32 of the shape of an input; for a DataFrame a
+        Series by the names of its columns, if they differ.
+    sigma : float
+        Noise level.
+    changed : bool
+        True if the scale differs from the one at the start. If the gain is not above 1 by two
+        standard errors, scale and sigma are the best ones without a change.
+    gain : float
+        Ratio of the mean radii of the best trial and of the scale at the start at its best sigma,
+        on the rows that are held back, which chose nothing.
+    gain_error : float
+        Standard error of the gain.
+    groups : tuple
+        Names of the groups.
+    factors : ndarray
+        Factor of the scale of each group in the best trial. Their geometric mean over the features
+        is 1, so radii before and after are in the same unit.
+    shares : ndarray
+        Share of each group in limiting the radius at the start; the best scale makes it equal to
+        the group's share of the features.
+    history : tuple of Trial
+        All trials.
+    model_calls : int
+        Rows with which the model was called."""
 
-    scale: Any
+    scale: np.ndarray | Series
     sigma: float
     changed: bool
     gain: float
     gain_error: float
-    groups: Tuple[Any, ...]
+    groups: tuple[object, ...]
     factors: np.ndarray
     shares: np.ndarray
-    history: Tuple[Trial, ...]
+    history: tuple[Trial, ...]
     model_calls: int
 
-    def table(self) -> list[dict[str, Any]]:
-        """One dict for each group: its name, share and factor."""
+    def table(self) -> Table:
+        """Return a dict with the name, share and factor of each group."""
         lines = zip(self.groups, self.shares.tolist(), self.factors.tolist())
         return [{"group": name, "share": share, "factor": factor} for name, share, factor in lines]
 
     def __str__(self) -> str:
-        said = f"sigma {self.sigma:g}, gain {self.gain:.3f} +- {self.gain_error:.3f}"
+        gain = f"sigma {self.sigma:g}, gain {self.gain:.3f} +- {self.gain_error:.3f}"
         kept = "" if self.changed else ", so the scale stays as it was"
-        return f"{aligned(self.table())}\n{said}{kept}"
+        return f"{aligned(self.table())}\n{gain}{kept}"
 
 
 def tune_scale(
-    model: Any,
-    X: Any,
+    model: Model,
+    X: Inputs,
     question: Asked,
     sigmas: Sequence[float],
     *,
-    groups: Any = None,
-    scale: Any = None,
+    groups: ArrayLike | None = None,
+    scale: Scale = None,
     samples: int = 1000,
     rounds: int = 8,
     limit: float = 4.0,
-    labels: Any = None,
+    labels: Inputs | None = None,
     slack: float = 0.1,
-    seed: Optional[int] = None,
+    seed: int | None = None,
     progress: Progress = True,
     **more: Any,
 ) -> TunedScale:
-    """Chooses a scale and sigma with a long mean radius, for other inputs than these.
-
-    model     as for certify_rows
-    X         at least 12 inputs, as for certify_rows, that are not certified later, nor points of
-              a Calibrated. Two thirds of them choose, and every third one measures the gain
-    question  one question about one output, without a target; a number is a tolerance
-    sigmas    noise levels > 0 to choose from, one or several different ones
-    groups    the group of each feature: names or whole numbers, at most 64 different ones, in the
-              shape of an input or one that is broadcast to it. Features of a group keep the ratios
-              of their scales. None: each feature is a group of its own
-    scale     scale at the start, as for certify_rows. Features with 0 stay without noise
-    samples   samples of each input and trial, pilot included
-    rounds    most changes of the scale that are tried
-    limit     largest factor for a group, > 1, and the inverse of the smallest. Without a limit, the
-              noise of a feature that the model ignores would grow forever
-    labels    true outputs of the inputs. Then only trials are kept whose mean error is at most
-              `slack` tolerances above the least error of the scale at the start
-    seed      of the noise; None: a secret one is drawn. The noise is that of Domain.CALIBRATION,
-              which no certificate uses
-    progress  True: a count; or a function of (inputs done, most inputs), where
-              an input counts once for each trial. To cancel, it may raise an exception
-
-    The other arguments are those of certify_rows: outputs, kind, lo, hi, batch, pilot, constraints,
-    flags, executor, jobs, check. With k sigmas, n inputs that choose and m that are held back, the
-    model is called with at most ((2 k + 2 rounds) n + 2 m) samples rows, and 19 for the check.
+    """Choose a scale and sigma with a long mean radius, for other inputs than these.
 
     Certificates with the result hold with all of alpha, because scale and sigma are fixed before
-    their noise is drawn (theory 1.8).
+    their noise is drawn (theory 1.8). With k sigmas, n inputs that choose and m that are held back,
+    the model is called with at most ((2 k + 2 rounds) n + 2 m) samples rows, and 19 for the check.
 
-    Raises ValueError and TypeError for wrong arguments; ValueError too if no input can be certified
-    at any sigma, or if all outputs stay within the tolerance, so that no scale is better than
-    another; RowsError if the model raises an exception; CertregError if the library fails."""
+    Parameters
+    ----------
+    model : object
+        As for certify_rows.
+    X : array_like or DataFrame
+        At least 12 inputs, as for certify_rows. Neither certify them later nor use them as
+        calibration points. Two thirds of them choose, and every third one measures the gain.
+    question : Question or float
+        One question about one output, without a target; a number is a tolerance.
+    sigmas : sequence of float
+        Noise levels > 0 to choose from, one or several different ones.
+    groups : array_like, optional
+        The group of each feature: names or whole numbers, at most 64 different ones, in the shape
+        of an input or one that is broadcast to it. Features of a group keep the ratios of their
+        scales. The default is a group for each feature.
+    scale : array_like, mapping, Series or {"std", "iqr"}, optional
+        Scale at the start, as for certify_rows. Features with 0 stay without noise.
+    samples : int
+        Samples of each input and trial, pilot included.
+    rounds : int
+        Most changes of the scale that are tried.
+    limit : float
+        Largest factor for a group, > 1, and the inverse of the smallest. Without a limit, the noise
+        of a feature that the model ignores would grow forever.
+    labels : array_like or Series, optional
+        True outputs of the inputs: the choice is among trials with a mean error near the least.
+    slack : float
+        Such a mean error is at most this many tolerances above the least at the start.
+    seed : int, optional
+        Seed of the noise, of Domain.CALIBRATION, which no certificate uses; by default a secret one
+        is drawn.
+    progress : bool or callable
+        Show a count, or call a function of (inputs done, most inputs); an input counts once for
+        each trial. To cancel, the function may raise an exception.
+    **more
+        Other arguments of certify_rows: outputs, kind, lo, hi, batch, pilot, constraints, flags,
+        executor, jobs, check.
+
+    Returns
+    -------
+    TunedScale
+        Scale and sigma, and the gain on the rows that are held back.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For wrong arguments; ValueError also if no input can be certified at any sigma, or if all
+        outputs stay within the tolerance, so that no scale is better than another.
+    RowsError, CertregError
+        If the model raises an exception, or the library fails.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(24, 2))
+    >>> model = lambda x: x[:, 0] + 0.1 * x[:, 1]
+    >>> t = certreg.tune_scale(model, X, 0.5, [0.25], samples=200, seed=1, progress=False)
+    >>> bool(t.factors[1] > t.factors[0])
+    True"""
     refuse("tune_scale", more, "domain keep_records noise_id questions radius resume sigma")
     if digest_of(model):
         raise ValueError(
             "a denoiser is for one scale: give the model without it, and make a denoiser for the "
             "scale that is chosen"
         )
-    asked = question_about_one(question)
+    one = question_about_one(question)
     setting = Groups.of(X, scale, groups, number(limit, "limit"))
     levels = sigmas_of(sigmas)
     rounds, count = integer(rounds, "rounds", 1), setting.rows
-    allowance = asked.tolerance * not_negative(slack, "slack")
+    allowance = one.tolerance * not_negative(slack, "slack")
     truth = None if labels is None else labels_of(labels, count, index_of(X))
-    more.update(questions=asked, samples=samples, domain=Domain.CALIBRATION)
-    more["seed"] = shared_seed(seed)
+    more.update(questions=one, samples=samples, domain=Domain.CALIBRATION)
+    more["seed"] = seed_or_random(seed)
     check = more.pop("check", True)
     certify = functools.partial(certify_rows, model, **more)
     held = np.arange(count) % HELD_BACK == HELD_BACK - 1
     choosing, measuring = np.flatnonzero(~held), np.flatnonzero(held)
     most = (2 * len(levels) + 2 * rounds) * len(choosing) + 2 * len(measuring)
-    shown = Shown(progress, 0, most)
-    search = _Search(_Trials(setting, certify, truth, shown, check), choosing, levels, allowance)
+    reporter = Reporter(progress, 0, most)
+    trials = _Trials(setting, certify, truth, reporter, check)
+    search = _Search(trials, choosing, levels, allowance)
     search.improve(rounds)
     search.sweep()
     found = search.result(measuring)
-    shown.advance(most - shown.done)
+    reporter.advance(most - reporter.done)
     return found
 
 
-def refuse(function: str, given: dict[str, Any], own: str) -> None:
-    """Raises TypeError if one of these arguments is given, which a function sets itself."""
+def refuse(function: str, given: Mapping[str, object], own: str) -> None:
+    """Raises TypeError for arguments that the function sets itself."""
     wrong = sorted(set(given) & set(own.split()))
     if wrong:
-        raise TypeError(f"{function} takes no {wrong[0]}: it sets that itself")
+        raise TypeError(f"{function} takes no {wrong[0]}, because it sets it itself: leave it out")
 
 
 def question_about_one(asked: Asked) -> Question:
     question = question_of(asked)
     if question.output < 0:
-        raise ValueError("the question is about all outputs; ask about the most important one")
+        raise ValueError("the question is about all outputs: give one about the most important one")
     if question.target is not None:
-        raise ValueError("the question has a target, where all radii end: leave it out")
+        raise ValueError("the question has a target, which limits all radii: leave it out")
     return question
 
 
-def sigmas_of(sigmas: Any) -> Tuple[float, ...]:
+def sigmas_of(sigmas: ArrayLike) -> tuple[float, ...]:
     """The noise levels in ascending order. certify_rows checks their values."""
     levels = tuple(sorted(number(sigma, "sigmas") for sigma in np.ravel(sigmas).tolist()))
     if not levels or len(set(levels)) < len(levels):
@@ -191,29 +247,34 @@ class _Trials:
     """Certifies the rows of a trial. All trials have the same noise."""
 
     def __init__(
-        self, setting: Groups, certify: Callable[..., Rows], labels: Any, shown: Shown, check: Any
+        self,
+        setting: Groups,
+        certify: Callable[..., Rows],
+        labels: np.ndarray | None,
+        reporter: Reporter,
+        check: bool,
     ) -> None:
         self.setting, self.certify, self.labels = setting, certify, labels
-        self.check = check  # the model, at the first trial
-        self.shown, self.calls = shown, 0
+        self.check = check  # of the model, at the first trial
+        self.reporter, self.calls = reporter, 0
 
     def certified(self, which: np.ndarray, logs: np.ndarray, sigma: float, **more: Any) -> Rows:
         """The certificates of some rows. Row i of the table has noise id noise_id + i."""
         X, scale = self.setting.inputs(which), self.setting.scale(logs)
-        more.update(sigma=sigma, scale=scale, progress=self.shown.part(), check=self.check)
+        more.update(sigma=sigma, scale=scale, progress=self.reporter.part(), check=self.check)
         try:
             rows = self.certify(X=X, **more)
         except RowsError as error:
             if error.row < 0 or error.__cause__ is None:
                 raise
             row = int(which[error.row])
-            said = f"row {row}: {of_model(error.__cause__)}"
-            raise RowsError(said, row) from error.__cause__
+            text = f"row {row}: {of_model(error.__cause__)}"
+            raise RowsError(text, row) from error.__cause__
         self.check = False
         self.calls += int(rows["samples"].sum())
         return rows
 
-    def tried(self, which: np.ndarray, logs: np.ndarray, sigma: float) -> "_Tried":
+    def evaluated(self, which: np.ndarray, logs: np.ndarray, sigma: float) -> "_Evaluated":
         """A trial with these rows."""
         rows = self.certified(which, logs, sigma, keep_records=True)
         error = math.nan
@@ -223,13 +284,13 @@ class _Trials:
         trial = Trial(np.exp(logs), sigma, radius, error, len(rows.errors))
         limits = sensitivities(rows, self.setting.member)
         failures = [f"row {which[row]}: {text}" for (row, _), text in sorted(rows.errors.items())]
-        return _Tried(trial, logs, limits, failures[:1])
+        return _Evaluated(trial, logs, limits, failures[:1])
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class _Tried:
-    """A trial, the logarithms of its factors, the sensitivities of the groups in it, and the first
-    row that failed in it, if one did."""
+class _Evaluated:
+    """A trial, the logarithms of its factors, the sensitivities of the groups in it, and its first
+    failed row, if there is one."""
 
     trial: Trial
     logs: np.ndarray
@@ -238,24 +299,24 @@ class _Tried:
 
 
 class _Search:
-    """Looks for the longest mean radius: for the scale by steps that would reach the best one if
-    the model were linear, for sigma among the levels."""
+    """Searches the longest mean radius: for the scale by steps that are optimal for a linear model,
+    for sigma among the levels."""
 
     def __init__(
-        self, trials: _Trials, rows: np.ndarray, sigmas: Tuple[float, ...], allowance: float
+        self, trials: _Trials, rows: np.ndarray, sigmas: tuple[float, ...], allowance: float
     ) -> None:
         self.trials, self.setting, self.rows, self.sigmas = trials, trials.setting, rows, sigmas
         self.history: list[Trial] = []
         self.most_error = math.inf
         none = np.zeros(len(self.setting.names))
-        tried = [trials.tried(rows, none, sigma) for sigma in sigmas]
+        tried = [trials.evaluated(rows, none, sigma) for sigma in sigmas]
         errors = [one.trial.mean_error for one in tried if not one.failure]
         self.most_error = allowance + min(errors, default=math.inf)
         self.start = self.best = max(tried, key=self.value)
         self.history = [dataclasses.replace(t.trial, kept=t is self.start) for t in tried]
         self._check_start(tried)
 
-    def _check_start(self, tried: Sequence["_Tried"]) -> None:
+    def _check_start(self, tried: Sequence["_Evaluated"]) -> None:
         if all(one.failure for one in tried):
             why = tried[0].failure[0]
             raise ValueError(f"some inputs fail at every sigma, the first because {why}")
@@ -270,19 +331,19 @@ class _Search:
                 "scale is as good as another: give larger sigmas or a smaller tolerance"
             )
 
-    def value(self, tried: "_Tried") -> float:
+    def value(self, tried: "_Evaluated") -> float:
         """The mean radius; -1 if rows failed or the predictions are too wrong."""
         trial = tried.trial
         wrong = trial.failed or trial.mean_error > self.most_error
         return -1.0 if wrong else trial.mean_radius
 
     def _try(self, logs: np.ndarray, sigma: float) -> bool:
-        """Tries a scale and sigma, unless it was done before. Returns whether they are the best so
-        far."""
+        """Tries a scale and sigma, unless they were tried before. Returns True if they are the best
+        so far."""
         factors = np.exp(logs)
         if any(t.sigma == sigma and np.array_equal(t.factors, factors) for t in self.history):
             return False
-        tried = self.trials.tried(self.rows, logs, sigma)
+        tried = self.trials.evaluated(self.rows, logs, sigma)
         kept = self.value(tried) > self.value(self.best)
         self.history.append(dataclasses.replace(tried.trial, kept=kept))
         if kept:
@@ -301,22 +362,22 @@ class _Search:
                 return
 
     def _toward(self) -> np.ndarray:
-        """The step that makes the shares of the groups in what limits the radius equal to their
-        shares of the features, if the model is linear: at most a factor of 2 for each group."""
+        """The step, at most a factor of 2 for each group. For a linear model it makes the share of
+        each group in limiting the radius equal to its share of the features."""
         limits, parts = self.best.limits, self.setting.parts
-        wanted = parts * max(float(limits.sum()), 0.0)
-        ratio = np.clip(wanted / np.maximum(limits, 1e-9), 0.25, 4.0)
+        goal = parts * max(float(limits.sum()), 0.0)
+        ratio = np.clip(goal / np.maximum(limits, 1e-9), 0.25, 4.0)
         return np.asarray(0.5 * np.log(ratio))
 
     def _try_next_sigma(self) -> bool:
-        """Tries the next level in the direction in which the radius grows."""
+        """Tries the next level in the direction of longer radii."""
         at = self.sigmas.index(self.best.trial.sigma)
         at += 1 if self.best.limits.sum() < 1 else -1
         inside = 0 <= at < len(self.sigmas)
         return inside and self._try(self.best.logs, self.sigmas[at])
 
     def sweep(self) -> None:
-        """Tries all levels with the best scale, as was done with the scale at the start."""
+        """Tries all levels with the best scale, as with the scale at the start."""
         logs = self.best.logs
         for sigma in self.sigmas:
             self._try(logs, sigma)
@@ -343,14 +404,14 @@ class _Search:
             model_calls=self.trials.calls,
         )
 
-    def _radii(self, rows: np.ndarray, tried: "_Tried") -> np.ndarray:
+    def _radii(self, rows: np.ndarray, tried: "_Evaluated") -> np.ndarray:
         """The radii of other rows, with noise that no trial has used."""
         unused = self.setting.rows
         done = self.trials.certified(rows, tried.logs, tried.trial.sigma, noise_id=unused)
         return np.asarray(done["radius"][:, 0, 0])
 
 
-def ratio_of_means(after: np.ndarray, before: np.ndarray) -> Tuple[float, float]:
+def ratio_of_means(after: np.ndarray, before: np.ndarray) -> tuple[float, float]:
     """The ratio of the means, and its standard error."""
     if not before.any():
         return (math.inf if after.any() else 1.0), math.inf

@@ -20,7 +20,7 @@ import pytest
 root = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(root / "python"))
 import certreg  # noqa: E402
-from certreg import _graphs  # noqa: E402
+from certreg import _protobuf  # noqa: E402
 from certreg._structs import Plan  # noqa: E402
 from certreg.cli import main  # noqa: E402
 
@@ -141,9 +141,9 @@ def environment(*before, **more):
 
 def onnx_file(path, nodes, *tensors, ir=8, opset=13):
     """Writes an ONNX file and returns its path."""
-    versions = [_graphs.whole(1, ir), _graphs.part(8, [_graphs.whole(2, opset)])]
+    versions = [_protobuf.whole(1, ir), _protobuf.part(8, [_protobuf.whole(2, opset)])]
     with open(path, "wb") as file:
-        file.write(_graphs.model([*nodes, *tensors], {}, versions))
+        file.write(_protobuf.model([*nodes, *tensors], {}, versions))
     return path
 
 

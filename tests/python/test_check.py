@@ -157,7 +157,7 @@ def test_it_says_which_noise_it_used():
     some = np.random.default_rng(1).normal(size=(40, 3)) * [1, 2, 5]
     found = check_model(model, some, names=["a", "b", "c"])
     assert found == [] and str(found) == repr(found)
-    assert re.match(r"Nothing was found .*\nNoise: no sigma was given, so that of each", str(found))
+    assert re.match(r"Nothing was found .*\nNoise: no sigma was given, so the noise of", str(found))
     assert re.search(r"\(feature 'a'\) to 0.\d+ \(feature 'c'\): scale='std' at", found.noise)
     assert check_model(model, some, sigma=0.25).noise == "Noise: sigma 0.25 times the scale."
 

@@ -16,7 +16,7 @@ from certreg import Method, Statistic
 from certreg.cli import options, parser as described
 from certreg.cli.failure import Failure
 from certreg.cli.loading import Model
-from certreg.cli.values import understood
+from certreg.cli.values import converted
 
 TOP = described.parser()
 (COMMANDS,) = (a.choices for a in TOP._actions if isinstance(a, argparse._SubParsersAction))
@@ -45,7 +45,7 @@ every_parser = parametrize("parser", TOP, *COMMANDS.values(), ids=lambda parser:
     ("--constraints (E,C,G)+M", "constraints", "ecgm"),
 )
 def test_texts_become_values(words, name, value):
-    given = understood(described.parsed(["certify", "m:f", "x", *ASKED, *words.split()]))
+    given = converted(described.parsed(["certify", "m:f", "x", *ASKED, *words.split()]))
     assert getattr(given, name) == value
 
 
@@ -64,7 +64,7 @@ def test_examples_of_help_are_commands(parser):
     examples = re.findall(r"^  (certreg (?!--help).*)$", epilog, re.MULTILINE)
     assert examples
     for example in examples:
-        understood(described.parsed(shlex.split(example)[1:]))
+        converted(described.parsed(shlex.split(example)[1:]))
 
 
 @needs_sources

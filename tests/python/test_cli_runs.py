@@ -69,7 +69,7 @@ def test_a_signal_keeps_rows_and_the_repeated_command_does_the_rest(number, stat
     assert (process.returncode, out) == (status, ""), err
     assert re.fullmatch(
         r"certreg: interrupted; \d+ of 12 rows are done and in r.csv and r.sqlite; "
-        r"repeat the command to do the rest\n",
+        r"repeat the command to compute the missing rows\n",
         err,
     )
     part = read("r.csv")

@@ -88,7 +88,7 @@ REFUSED = (
     (lambda: Denoised(3, EXAMPLES, SIGMA), "model is int"),
     (lambda: FRONT.apply(X[:, :7]), r"must be \(rows, 8,\)"),
     (lambda: rows(sigma=2), r"sigma is 2\.0, and the denoiser was made for 1\.0"),
-    (lambda: rows(scale=2), "scale is not the one of the denoiser"),
+    (lambda: rows(scale=2), "scale is not the denoiser.s"),
     (lambda: rows(x=X[:, :7]), r"have shape \(7,\), .* made for \(8,\)"),
     (lambda: Estimator(FRONT, 8, 99).begin(X[0], 2), "sigma is 2"),
     (lambda: Estimator(FRONT, 8, 99).certify_sigmas(X[0], [SIGMA, 2], 9, 0.5), "sigma is 2"),
@@ -135,7 +135,7 @@ def test_files_have_it_and_refuse_another_one(tmp_path):
     FRONT.save(path)
     again = Denoised.load(path, steep)
     assert again.export() == FRONT.export() and repr(again) == repr(FRONT)
-    assert np.array_equal(again._seen, FRONT._seen) and bits(rows(again)) == bits(rows())
+    assert np.array_equal(again._examples, FRONT._examples) and bits(rows(again)) == bits(rows())
     path.write_bytes(path.read_bytes().replace(FRONT.export()[99:120], bytes(21)))
     with pytest.raises(ValueError, match="is no denoiser: .*CRC"):
         Denoised.load(path, steep)

@@ -12,7 +12,7 @@ from kit import command_refused, environment, package, parametrize, root, said
 from test_hostile_files import changed
 from test_types import WRONG, answered
 from certreg import OnnxModel, join_denoiser, train_denoiser
-from certreg import _graphs, _network, training
+from certreg import _protobuf, _network, training
 from certreg.training import denoiser_file
 
 MODELS, ENGINES = root / "examples/models", root / "tests/engines"
@@ -174,13 +174,13 @@ def denoiser(shape, inner=None, path="d.onnx"):
 def in_order(path):
     """Whether each node of a file reads what was made before, as ONNX wants it."""
     with open(path, "rb") as file:
-        (graph,) = _graphs.parts(_graphs.parsed(file.read()), _graphs.GRAPH)
-    known = {_graphs.text_in(c, 8) for c in _graphs.parts(graph, _graphs.CONSTANT)}
-    known |= {_graphs.text_in(one, 1) for one in _graphs.parts(graph, _graphs.INPUT)}
-    for node in _graphs.parts(graph, _graphs.NODE):
-        if not {str(name, "utf-8") for name in _graphs.of(node, 1)} <= known | {""}:
+        (graph,) = _protobuf.parts(_protobuf.parsed(file.read()), _protobuf.GRAPH)
+    known = {_protobuf.text_in(c, 8) for c in _protobuf.parts(graph, _protobuf.CONSTANT)}
+    known |= {_protobuf.text_in(one, 1) for one in _protobuf.parts(graph, _protobuf.INPUT)}
+    for node in _protobuf.parts(graph, _protobuf.NODE):
+        if not {str(name, "utf-8") for name in _protobuf.of(node, 1)} <= known | {""}:
             return False
-        known |= {str(name, "utf-8") for name in _graphs.of(node, 2)}
+        known |= {str(name, "utf-8") for name in _protobuf.of(node, 2)}
     return True
 
 
@@ -229,9 +229,9 @@ def test_what_cannot_be_joined_is_refused(folder, model, shape, text):
     (folder / "old.onnx").write_bytes(data.replace(b"B\x04\n\x00\x10\r", b"B\x04\n\x00\x10\x08"))
     (folder / "cut.onnx").write_bytes(data[:-3])
     (folder / "empty.onnx").write_bytes(b"")
-    bare = _graphs.parsed((folder / "j.onnx").read_bytes())
-    bare = [field for field in bare if field[0] != _graphs.METADATA]
-    (folder / "bare.onnx").write_bytes(_graphs.packed(bare))
+    bare = _protobuf.parsed((folder / "j.onnx").read_bytes())
+    bare = [field for field in bare if field[0] != _protobuf.METADATA]
+    (folder / "bare.onnx").write_bytes(_protobuf.packed(bare))
     denoiser(shape)
     with pytest.raises(ValueError, match=text) as caught:
         join_denoiser("d.onnx", model, "out.onnx")
@@ -245,13 +245,14 @@ def test_what_cannot_be_joined_is_refused(folder, model, shape, text):
 def test_names_of_the_model_and_odd_fields_do_no_harm(folder):
     package("onnxruntime")
     data = (ENGINES / "dense.onnx").read_bytes()
-    fields = _graphs.parsed(data)
-    (graph,) = _graphs.parts(fields, _graphs.GRAPH)
-    (x,) = _graphs.parts(graph, _graphs.INPUT)
-    name = _graphs.text_in(x, 1)
-    graph += [_graphs.node("Relu", [name], f"{name}_noisy"), (_graphs.INPUT, _graphs.VARINT, 5)]
-    others = [field for field in fields if field[0] != _graphs.GRAPH]
-    (folder / "m.onnx").write_bytes(_graphs.model(graph, {}, others))
+    fields = _protobuf.parsed(data)
+    (graph,) = _protobuf.parts(fields, _protobuf.GRAPH)
+    (x,) = _protobuf.parts(graph, _protobuf.INPUT)
+    name = _protobuf.text_in(x, 1)
+    graph.append(_protobuf.node("Relu", [name], f"{name}_noisy"))
+    graph.append((_protobuf.INPUT, _protobuf.VARINT, 5))
+    others = [field for field in fields if field[0] != _protobuf.GRAPH]
+    (folder / "m.onnx").write_bytes(_protobuf.model(graph, {}, others))
     denoiser((6,))
     join_denoiser("d.onnx", "m.onnx", b"j.onnx")
     (folder / "out.onnx").mkdir()

@@ -245,14 +245,14 @@ def test_names_that_a_package_made_up_count_if_both_have_them(begin):
 def test_names_are_refused_where_nothing_looks_at_them():
     X, fitted = RANDOM, Positions(*"abc")
     frame, truths = pandas.DataFrame(X, columns=list("cba")), X[:, 0]
-    one = "nothing looks at its names: give x.to_nu"
+    one = "its names would be ignored: give x.to_nu"
     scale = pandas.Series([1, 2, 0], list("cba"))
     with certreg.Calibrated(fitted, X, truths, 0.1, samples=11) as calibrated:
         for said, call in (
             (one, lambda: calibrated.intervals(frame[:2], 0, 0.5)),
             (one, lambda: calibrated.interval(frame.iloc[0], 0, 0.5)),
             (
-                "scale is a Series, and nothing looks at its names",
+                "scale is a Series, and its names would be ignored",
                 lambda: certreg.certify_rows(fitted, X, 0.1, 1.0, scale=scale),
             ),
         ):
@@ -342,7 +342,7 @@ def test_rows_say_which_columns_they_cover():
     frame, _ = houses(5)
     more = dict(samples=50, seed=1, progress=False)
     rows = certreg.certify_rows(price_of, frame, 0.1, 20.0, scale="std", **more)
-    said = "noise on area, age; none on town, heating, rooms, garden, of whose changes nothing is"
+    said = "noise on area, age; none on town, heating, rooms, garden: changes of these are not"
     assert said in str(rows) and said in rows._repr_html_() and said in str(rows[:2])
     rows = certreg.certify_rows(lambda f: f["area"], frame[["area", "age"]], 0.1, 20.0, **more)
     assert "noise" not in str(rows) + rows._repr_html_()

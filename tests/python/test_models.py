@@ -255,7 +255,7 @@ def test_modules_take_frames_of_numbers(torch):
     with pytest.warns(UserWarning, match="the model has no names .* taken in the order of X, a, b"):
         rows = rows_of(one, frame[:9])
     assert same(rows.radius.tolist(), rows_of(one, frame[:9].to_numpy()).radius.tolist())
-    with pytest.raises(TypeError, match="takes arrays of numbers, and a column of X holds others"):
+    with pytest.raises(TypeError, match="takes arrays of numbers, and a column of X holds other"):
         as_model(one)(frame.assign(a="text"))
 
 

@@ -8,7 +8,7 @@ import sys
 
 from kit import X, certreg, estimator, model, package, parametrize, root, rows_of
 from certreg import Attack, Outcome, Question, Score, Status
-from certreg._shown import Count
+from certreg._progress import ProgressLine
 
 sys.path.append(str(root / "tests"))
 import notebooks  # noqa: E402
@@ -32,7 +32,7 @@ def test_results_are_tables():
 
 def test_tables_escape_what_they_show():
     finding = certreg.Trial("<b>", 1.0, 2.0, 3.0, 0)
-    shown = type("Shown", (certreg._tables.Tabled,), {"_table": lambda _: [vars(finding)]})()
+    shown = type("Shown", (certreg._tables.HtmlTable,), {"_table": lambda _: [vars(finding)]})()
     assert "<td>&lt;b&gt;</td>" in shown._repr_html_()
 
 
@@ -97,7 +97,7 @@ def test_progress_is_a_count_where_somebody_looks(monkeypatch, stream, shown):
     rows_of(x=X[:3], progress=True)
     assert sys.stderr.getvalue().endswith("3 of 3 rows\n" if shown else "")
     assert bool(sys.stderr.getvalue()) == shown
-    Count("steps")(5, 5)
+    ProgressLine("steps")(5, 5)
     assert ("5 of 5 steps\n" in sys.stderr.getvalue()) == shown
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import certreg
-from certreg import OnnxModel, _graphs
-from certreg._graphs import INPUT, OUTPUT, node, tensor
+from certreg import OnnxModel, _protobuf
+from certreg._protobuf import INPUT, OUTPUT, node, tensor
 from kit import ASKED, X, certify_refused, no_warnings, package, parametrize
 from kit import onnx_file, read, rows_of, said
 
@@ -113,7 +113,7 @@ def test_a_state_is_given_for_one_row(folder):
             node("Transpose", ["state"], "rows", perm=order),  # (N, 2, 3)
             node("ReduceSum", ["rows", "axes"], "total", keepdims=0),
             node("Add", ["x", "total"], "y"),
-            _graphs.constant("axes", np.array([1], np.int64)),
+            _protobuf.constant("axes", np.array([1], np.int64)),
         ]
         ends = [(INPUT, "x", ["N", 3]), (INPUT, "state", shape), (OUTPUT, "y", ["N", 3])]
         path = onnx_file("state.onnx", nodes, *(tensor(*end) for end in ends))
@@ -143,9 +143,10 @@ def columns(folder):
         nodes, kinds = [node("Cast", ["rooms"], "r", to=FLOAT), total], {"size": 1, "rooms": 7}
         if town:
             kinds["town"] = STRING
-            texts = [_graphs.text(6, "b"), _graphs.whole(2, STRING), _graphs.text(8, "b")]
+            texts = [_protobuf.text(6, "b"), _protobuf.whole(2, STRING), _protobuf.text(8, "b")]
             nodes += [node("Equal", ["town", "b"], "e"), node("Cast", ["e"], "l", to=FLOAT)]
-            nodes += [node("Sub", ["both", "l"], "price"), _graphs.part(_graphs.CONSTANT, texts)]
+            texts = _protobuf.part(_protobuf.CONSTANT, texts)
+            nodes += [node("Sub", ["both", "l"], "price"), texts]
         ends = [tensor(INPUT, name, [batch, *last], kind) for name, kind in kinds.items()]
         ends.append(tensor(OUTPUT, "price", [batch, *last]))
         return onnx_file("columns.onnx", nodes, *ends, opset=19)
@@ -170,12 +171,12 @@ def test_columns_go_to_the_inputs_of_their_names(columns, batch, last):
 def test_columns_of_other_kinds_are_refused(columns):
     frame = package("pandas").DataFrame(TABLE)
     f, numeric = OnnxModel(columns()), OnnxModel(columns(town=False))
-    of_integers = "column 'rooms' holds values of type int64, as the model says.* give it scale 0"
+    of_integers = "column 'rooms' holds values of type int64 by the model.* give it scale 0"
     for model, given, more, sentence in (
         (f, frame, dict(scale={"size": 1, "rooms": 1}), of_integers),
         (f, frame.astype({"rooms": float}), {}, of_integers),
         (numeric, X[:, :2], {}, "feature 1 of the input holds values of type int64"),
-        (numeric, X[:, :2], dict(scale=[1, 0]), "column 'rooms' holds other numbers than int64"),
+        (numeric, X[:, :2], dict(scale=[1, 0]), "column 'rooms' holds numbers that are no int64"),
         (numeric, X, dict(scale=[1, 0, 0]), "rows of the columns size, rooms, not"),
         (f, frame.drop(columns="town"), {}, "X has no feature named 'town'"),
         (f, frame.assign(town=["a", None, "b"]), {}, "'town' holds .*; the model takes texts"),
@@ -227,7 +228,7 @@ def test_files_of_later_versions_are_refused_once(folder, capfd, versions, sente
     with pytest.raises(ValueError, match=sentence) as caught:
         OnnxModel(path)
     assert "\n" not in str(caught.value)
-    sizes = _graphs.constant("sizes", np.array([7, 3], np.int64))
+    sizes = _protobuf.constant("sizes", np.array([7, 3], np.int64))
     f = OnnxModel(onnx_file("fails.onnx", [node("Reshape", ["x", "sizes"], "y"), sizes], *ends))
     with pytest.raises(Exception, match="Reshape"):
         f(X[:2])
@@ -237,7 +238,7 @@ def test_files_of_later_versions_are_refused_once(folder, capfd, versions, sente
 # ---- outputs
 def test_the_first_of_several_outputs_is_told_of(shifted):
     path = shifted()
-    said = "has the outputs y, twofold, of which only the first is used; OnnxModel.path, output="
+    said = "has the outputs y, twofold, and only the first is used; OnnxModel.path, output="
     with pytest.warns(UserWarning, match=said):
         f = OnnxModel(path, constants=CONSTANTS)
     with no_warnings():
@@ -249,7 +250,7 @@ def test_the_first_of_several_outputs_is_told_of(shifted):
 @parametrize("shape", [3], [1, 3], [3, 1], [1, 3, 1], [])
 def test_all_outputs_of_a_fixed_batch_of_one_are_one_row(folder, shape):
     package("onnxruntime")
-    sizes = _graphs.constant("sizes", np.array(shape, np.int64))
+    sizes = _protobuf.constant("sizes", np.array(shape, np.int64))
     total = node("ReduceSum", ["x"], "y", keepdims=0)
     nodes = [node("Reshape", ["x", "sizes"], "y"), sizes] if shape else [total]
     ends = tensor(INPUT, "x", [1, 3]), tensor(OUTPUT, "y", shape)
@@ -358,10 +359,10 @@ def test_the_command_takes_constants_and_columns(command):
 
 @parametrize(
     "words, sentence",
-    ("", "returns 3 columns, of which only the first is used; --output K takes another"),
-    ("--columns 1:3", "returns 2 columns, of which only the first is used; --output K"),
-    ("--output twofold", "3 columns, of which only the first is used; --columns A:B takes others"),
-    ("--pair --tolerance 170", "returns 3 columns, of which only the first two are used; --out"),
+    ("", "returns 3 columns, and only the first is used; --output K takes another"),
+    ("--columns 1:3", "returns 2 columns, and only the first is used; --output K"),
+    ("--output twofold", "3 columns, and only the first is used; --columns A:B takes others"),
+    ("--pair --tolerance 170", "returns 3 columns, and only the first two are used; --out"),
     *((words, "") for words in ("--output 0", "--columns 1:2", "-q")),
     ("--pair --tolerance 170 --columns 0:2", ""),
 )
@@ -371,7 +372,7 @@ def test_a_line_says_that_only_the_first_column_counts(command, words, sentence)
     assert "certified" in out
     wanted = rf"certreg: shifted.onnx .*{sentence}.*\n" if sentence else ""
     if not {"-q", "twofold"} & {*words.split()}:
-        wanted = "certreg: .* outputs y, twofold, of .*first is used; --output NAME .*\n" + wanted
+        wanted = "certreg: .* outputs y, twofold, .*first is used; --output NAME .*\n" + wanted
     assert re.fullmatch(wanted, err), err
 
 

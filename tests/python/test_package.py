@@ -1,6 +1,7 @@
 """What importing the package gives."""
 
 import ast
+import re
 import subprocess
 import sys
 
@@ -28,3 +29,17 @@ assert all(getattr(certreg, name) is getattr(certreg, name) for name in certreg.
 from certreg import *
 assert certify_rows is certreg.rows.certify_rows"""
     subprocess.run([sys.executable, "-c", script], check=True, env=environment())
+
+
+def test_layers_are_those_of_the_docstring():
+    drawing = certreg.__doc__.rpartition("::\n\n")[2]
+    rows = re.split(r"\n {4}(?! )", "\n" + drawing)[1:]
+    layers = [re.sub(r"^\S+(?: \S+)? {2,}", "", row).split() for row in rows]
+    layer = {name: i for i, names in enumerate(layers) for name in names}
+    modules = {path.stem: path for path in PACKAGE.glob("*.py") if path.stem[:2] != "__"}
+    assert set(layer) == {*modules, "cli"}
+    for name, path in modules.items():
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ImportFrom) and node.level == 1:
+                for used in [node.module] if node.module else [one.name for one in node.names]:
+                    assert layer[used] <= layer[name], (name, used)

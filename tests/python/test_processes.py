@@ -78,7 +78,7 @@ def test_a_process_that_has_lost_the_model_gets_it_again():
     def forgets():
         if len(executor.tasks) == 20:
             _worker._jobs.clear()
-            _worker._here.job = None
+            _worker._thread_worker.job = None
         yield
 
     executor.around = forgets
@@ -93,7 +93,7 @@ def test_processes_that_take_turns_go_on(folder):
     @contextlib.contextmanager
     def next_process():
         name, jobs = next(processes)
-        _worker._here.job = None
+        _worker._thread_worker.job = None
         with mock.patch("socket.gethostname", lambda: name):
             with mock.patch.object(_worker, "_jobs", jobs):
                 yield

@@ -220,7 +220,7 @@ TABLE = [
     (ValueError, "samples is 0", rows, dict(samples=0)),
     ((ValueError, CertregError), "pilot", rows, dict(pilot=300)),
     (ValueError, "domain is 'attic'; it must be one of certify", rows, dict(domain="attic")),
-    (ValueError, "domain 'intervals' is that of Calibrated alone", rows, dict(domain="intervals")),
+    (ValueError, "domain 'intervals' is for Calibrated alone", rows, dict(domain="intervals")),
     (ValueError, "kind is 'turn'", rows, dict(kind="turn")),
     (ValueError, "model is None", rows, dict(f=None)),
     (TypeError, "executor is int; it must be", rows, dict(executor=3)),
@@ -245,7 +245,7 @@ TABLE = [
     ),
     (
         ValueError,
-        "question 1 is about a vector.* Estimator.prediction, .* or give prediction",
+        "question 1 is about a vector.* Estimator.prediction .* or give prediction",
         rows,
         dict(questions=[0.5, Question(9, **VECTOR)], outputs=2),
     ),
@@ -423,8 +423,8 @@ def test_statuses(status, call):
     "sentence, f",
     ("returned .*; it must return real numbers", lambda x: ["a"] * len(x)),
     ("returned .*; it must return real numbers", lambda x: model(x) + 1j),
-    ("as the arguments outputs and kind say: .* give outputs=2", lambda x: x[:, :2]),
-    ("as the arguments outputs and kind say;", lambda x: x[1:, :1].sum()),
+    ("by the arguments outputs and kind: .* give outputs=2", lambda x: x[:, :2]),
+    ("by the arguments outputs and kind;", lambda x: x[1:, :1].sum()),
     (r"the model returned shape \(4, 3\)", lambda x: x),
     ("the model raised SystemExit: 3", lambda x: sys.exit(3)),
 )

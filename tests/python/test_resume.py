@@ -83,7 +83,7 @@ def test_another_thing_is_refused_and_nothing_is_lost():
         (r"arguments \(seed\)", dict(seed=8)),
         (r"arguments \(model_id='a'\)", dict(model_id="b")),
         (r"arguments \(domain\)", dict(domain="calibration")),
-        ("another model, whose outputs for rows 0, 15, 29", dict(f=lambda x: x[:, 0])),
+        ("another model: its outputs for rows 0, 15, 29", dict(f=lambda x: x[:, 0])),
         ("other questions and without keep_records", dict(questions=0.5)),
     ):
         with pytest.raises(ResumeError, match=sentence):

@@ -264,7 +264,7 @@ def test_it_is_plotted():
         tops = [line.get_ydata().max() for line in rows.plot(correct).get_lines()]
         assert tops == near([0.5, 0.25])
     for correct in (right, each.T, each[:, :, None, None]):
-        with pytest.raises(ValueError, match=r"it must be \(40, 2, 1\), with True where"):
+        with pytest.raises(ValueError, match=r"it must be \(40, 2, 1\), with True for"):
             rows.plot(correct)
 
 

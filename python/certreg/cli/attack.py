@@ -5,41 +5,37 @@ from __future__ import annotations
 import argparse
 import math
 import statistics
-import types
-from typing import Any, Optional
 
-import numpy as np
-
-from .._said import with_columns
-from .._shown import Shown
+from .._messages import with_column_names
+from .._progress import Reporter
+from .._tables import aligned
+from .._types import Line, Table
 from ..attacks import AttackResult
 from ..constants import Status
 from ..errors import CertregError
 from ..estimator import Estimator
 from ..frames import is_frame, rows_of
-from .._tables import aligned
-from . import asked, tables
+from ..questions import Question
+from . import arguments, tables
 from .commands import Work
 from .denoise import denoised
 from .failure import INTERRUPTED, MODEL, RAISED, Failure, described
-from .said import in_options
+from .messages import in_options
 
 
 def attack(given: argparse.Namespace) -> int:
-    """Attacks one row after the other. Prints a summary, and writes a table."""
+    """Attacks row by row. Prints a summary, and writes a table."""
     work = Work(given)
-    tolerance = asked.questions(given)
-    if len(tolerance) != 1:
+    questions = arguments.questions(given)
+    if len(questions) != 1:
         raise Failure("--tolerance has several numbers; an attack takes one")
-    table: tables.Table = []
+    table: Table = []
     with _estimator(work) as estimator:
-        _check(work, estimator, tolerance[0])
+        _check(work, estimator, questions[0])
         seed = estimator.info().seed
-        interrupted = _attack_rows(work, estimator, tolerance[0], table)
-    done: np.ndarray = np.zeros(len(work.X), bool)
-    done[: len(table)] = True
+        interrupted = _attack_rows(work, estimator, questions[0], table)
     summary = [_summary(given, table)] if table else []
-    document = work.document(types.SimpleNamespace(seed=seed, done=done), summary)
+    document = work.document(seed, len(table) == len(work.X), summary)
     work.write(document, table)
     if interrupted:
         raise Failure(f"interrupted; {len(table)} of {len(work.X)} rows are done", INTERRUPTED)
@@ -49,7 +45,7 @@ def attack(given: argparse.Namespace) -> int:
 
 def _estimator(work: Work) -> Estimator:
     given = work.given
-    plan = asked.plan(given)
+    plan = arguments.plan(given)
     work.function = denoised(work, work.model.made())
     with work.failures():
         return Estimator(
@@ -62,9 +58,9 @@ def _estimator(work: Work) -> Estimator:
         )
 
 
-def _check(work: Work, estimator: Estimator, question: Any) -> None:
-    """Refuses what every row would be refused for, before one is sampled: an attack that only lacks
-    a record is refused for its state."""
+def _check(work: Work, estimator: Estimator, question: Question) -> None:
+    """Raises Failure for arguments that are wrong for every row, before the first is sampled. If
+    only the record is missing, the attack is refused for its state."""
     given = work.given
     try:
         with work.failures():
@@ -75,9 +71,9 @@ def _check(work: Work, estimator: Estimator, question: Any) -> None:
             raise Failure(in_options(error)) from error
 
 
-def _attack_rows(work: Work, estimator: Estimator, question: Any, table: tables.Table) -> bool:
-    """Adds a line for each row to the table. Returns whether it was interrupted."""
-    given, shown = work.given, Shown(not work.given.quiet, 0, len(work.X))
+def _attack_rows(work: Work, estimator: Estimator, question: Question, table: Table) -> bool:
+    """Adds a line for each row to the table. Returns True after an interruption."""
+    given, reporter = work.given, Reporter(not work.given.quiet, 0, len(work.X))
     for index, z in enumerate(rows_of(work.X)):
         row = work.first + index
         found, why = None, ""
@@ -86,18 +82,18 @@ def _attack_rows(work: Work, estimator: Estimator, question: Any, table: tables.
             estimator.certify(given.samples, question)
             found = estimator.attack(question, given.calls, alpha=given.alpha)
         except CertregError as error:
-            why = with_columns(in_options(error), work.features.names)
+            why = with_column_names(in_options(error), work.features.names)
         except KeyboardInterrupt:
             return True
         except RAISED as error:
             raise Failure(f"the model failed in row {row}: {described(error)}", MODEL) from error
         table.append(_line(row, given, found, why))
-        shown.advance(1)
+        reporter.advance(1)
     return False
 
 
-def _line(row: int, given: Any, found: Optional[AttackResult], why: str) -> dict[str, Any]:
-    line = {"row": row, "sigma": given.sigma, "tolerance": given.tolerance[0]}
+def _line(row: int, given: argparse.Namespace, found: AttackResult | None, why: str) -> Line:
+    line: Line = {"row": row, "sigma": given.sigma, "tolerance": given.tolerance[0]}
     for name in ("prediction", "certified", "radius", "forecast", "cosine"):
         line[name if name != "radius" else "broken"] = getattr(found, name, math.nan)
     line["side"] = getattr(getattr(found, "side", None), "name", "").lower()
@@ -106,8 +102,8 @@ def _line(row: int, given: Any, found: Optional[AttackResult], why: str) -> dict
     return line
 
 
-def _summary(given: Any, table: tables.Table) -> dict[str, Any]:
-    """Medians are of the rows that are certified, in which not broken counts as infinite."""
+def _summary(given: argparse.Namespace, table: Table) -> Line:
+    """The medians are over certified rows; a row that is not broken counts as infinite."""
     certified = [line for line in table if line["certified"] > 0]
 
     def median(values: list[float]) -> float:

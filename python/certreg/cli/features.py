@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Callable
 
+from .._types import Frame, Names
 from ..frames import is_frame
-from ..names import Names, by_position, order
+from ..names import by_position, order
 from .failure import Failure
 
 
 class Features:
-    """Names of features. Those of the model count; if it has none, those of the first file that has
-    some.
+    """Names of features: the names of the model; if it has none, the names of the first file with
+    names.
 
-    owner   what has them, or the model
-    names   None: there are none so far
-    remark  is called with a sentence where columns have to be taken by their positions"""
+    owner   the file with the names, or the model
+    names   None: there are no names so far
+    remark  is called with a text if columns have to be taken by their positions"""
 
-    def __init__(self, owner: str, names: Names, remark: Callable[[str], Any]) -> None:
+    def __init__(self, owner: str, names: Names, remark: Callable[[str], object]) -> None:
         self.owner, self.names, self.remark = owner, names, remark
 
-    def ordered(self, values: Any, names: Names, path: str) -> Any:
-        """The columns of a file, which has these names for them, in the order of the features.
-        Raises Failure if their names differ."""
+    def ordered(self, values: Frame, names: Names, path: str) -> Frame:
+        """The columns of a file, with these names, in the order of the features. Raises Failure if
+        names differ."""
         if names is None or self.names is None:
             self._by_position(values, names, path)
             return values
@@ -31,9 +32,9 @@ class Features:
         except ValueError as error:
             raise Failure(error) from None
 
-    def _by_position(self, values: Any, names: Names, path: str) -> None:
+    def _by_position(self, values: Frame, names: Names, path: str) -> None:
         if names is not None:
-            if not is_frame(values):  # with which the names go in
+            if not is_frame(values):  # a DataFrame passes its names to the model
                 self.remark(by_position(self.owner, path, names))
             self.owner, self.names = path, names
         elif self.names is not None and values[:1].size == len(self.names):

@@ -6,27 +6,27 @@ import csv
 import importlib
 import io
 import os
-from typing import Any, Callable, Optional, Sequence, Tuple
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
 from .._arrays import scale_of
 from .._files import replace
 from .._optional import needed
+from .._types import Frame, Inputs, Names, Package, Shape
 from ..frames import SPREADS, feature_scale
-from ..names import Names
 from .failure import FILE, Failure, Mixed, one_line
 from .features import Features
 
-Rows = Tuple[int, Optional[int]]
-ALL: Rows = (0, None)
+RowRange = tuple[int, int | None]  # first row, and the row after the last
+ALL: RowRange = (0, None)
 
 
 # ---- reading
-def read_array(path: str, name: Optional[str] = None) -> Tuple[np.ndarray, Names]:
+def read_array(path: str, name: str | None = None) -> tuple[np.ndarray, Names]:
     """The array of numbers in a file, and the names of its columns; `name` chooses an array of an
-    .npz file. The array may be a memory map of the file. This function and the others below raise
-    Failure for a wrong file."""
+    .npz file. The array may be a memory map of the file. All functions that read files raise
+    Failure for wrong files."""
     suffix = os.path.splitext(path)[1].lower()
     readers = {".npy": _numpy, ".npz": _numpy, ".csv": _csv, ".parquet": _parquet}
     if suffix not in readers:
@@ -44,8 +44,8 @@ def read_array(path: str, name: Optional[str] = None) -> Tuple[np.ndarray, Names
 
 
 def read_rows(
-    path: str, name: Optional[str] = None, rows: Rows = ALL
-) -> Tuple[np.ndarray, Names, int]:
+    path: str, name: str | None = None, rows: RowRange = ALL
+) -> tuple[np.ndarray, Names, int]:
     """The chosen inputs, finite float32 of shape (rows, ...), the names of their features, and the
     number of all inputs in the file."""
     values, names = read_array(path, name)
@@ -67,8 +67,8 @@ def read_rows(
     return values, names, count
 
 
-def read_frame(path: str, rows: Rows = ALL) -> Tuple[Any, Names, int]:
-    """read_rows of a table that holds other things than numbers too, a DataFrame."""
+def read_frame(path: str, rows: RowRange = ALL) -> tuple[Frame, Names, int]:
+    """read_rows for a table that also holds texts or dates, as a DataFrame."""
     try:
         if path.lower().endswith(".parquet"):
             frame = pandas_for(path).read_parquet(path)
@@ -82,7 +82,7 @@ def read_frame(path: str, rows: Rows = ALL) -> Tuple[Any, Names, int]:
     return _chosen(path, frame, rows), list(frame.columns), len(frame)
 
 
-def read_labels(path: str, count: int, rows: Rows = ALL) -> np.ndarray:
+def read_labels(path: str, count: int, rows: RowRange = ALL) -> np.ndarray:
     """The labels of the chosen rows, (rows,). The file has one for each of the `count` inputs."""
     values, _ = read_array(path)
     if values.shape not in ((count,), (count, 1)):
@@ -99,14 +99,15 @@ def read_labels(path: str, count: int, rows: Rows = ALL) -> np.ndarray:
 
 
 def read_scale(
-    text: str, shape: Tuple[int, ...], features: Features, inputs: Any = None
+    text: str, shape: Shape, features: Features, inputs: Callable[[str], Inputs] | None = None
 ) -> np.ndarray:
     """The noise of each feature in units of sigma, an array of this shape: from a number, a file,
-    or the spread of the inputs of a file, or of those of the command if none is named."""
+    or the spread of inputs. `inputs` reads a file of inputs, or without a name the command's."""
     kind, _, path = text.partition(":")
     try:
-        if kind in SPREADS:
-            values: Any = np.asarray(feature_scale(inputs(path), kind))
+        values: float | np.ndarray
+        if inputs is not None and kind in SPREADS:
+            values = np.asarray(feature_scale(inputs(path), kind))
             if values.shape != shape:
                 raise ValueError(f"its inputs have shape {values.shape}; they must have {shape}")
         else:
@@ -115,23 +116,23 @@ def read_scale(
         if kind in SPREADS:
             raise Failure(f"--scale {text}: {error}") from None
         if not os.path.exists(text):
-            wanted = "a number, std, iqr, std:FILE or a file that can be read"
-            raise Failure(f"--scale is {text!r}; it must be {wanted}") from None
+            expected = "a number, std, iqr, std:FILE or a file that can be read"
+            raise Failure(f"--scale is {text!r}; it must be {expected}") from None
         values = _of_each(text, shape, features, "a scale has one for")
-    values = scale_of(values, shape)
-    if not np.isfinite(values).all() or (values < 0).any() or not values.any():
+    scale = scale_of(values, shape)
+    if not np.isfinite(scale).all() or (scale < 0).any() or not scale.any():
         raise Failure("--scale must hold finite numbers of at least 0, not all of them 0")
-    return np.asarray(values.reshape(shape))
+    return scale.reshape(shape)
 
 
-def read_groups(path: str, shape: Tuple[int, ...], features: Features) -> np.ndarray:
+def read_groups(path: str, shape: Shape, features: Features) -> np.ndarray:
     """The group of each feature, an array of this shape."""
     return _of_each(path, shape, features, "it must have the group of")
 
 
-def _of_each(path: str, shape: Tuple[int, ...], features: Features, what: str) -> np.ndarray:
-    """A number for each feature, in an array of this shape. The names of columns are those of
-    features if the file has one row."""
+def _of_each(path: str, shape: Shape, features: Features, what: str) -> np.ndarray:
+    """A number for each feature, in an array of this shape. If the file has one row, its columns
+    are matched with the features by their names."""
     values, names = read_array(path)
     row = values.reshape(1, -1)
     values = features.ordered(row, names if values.shape == row.shape else None, path)
@@ -143,14 +144,14 @@ def _of_each(path: str, shape: Tuple[int, ...], features: Features, what: str) -
     return np.asarray(values).reshape(shape)
 
 
-def _chosen(path: str, values: Any, rows: Rows) -> Any:
+def _chosen(path: str, values: Frame, rows: RowRange) -> Frame:
     first, end = rows
     if first >= len(values) or (end is not None and end > len(values)):
         raise Failure(f"--rows goes beyond {path}, which has {len(values)} rows")
     return values[first:end]
 
 
-def _numpy(path: str, name: Optional[str]) -> Tuple[np.ndarray, Names]:
+def _numpy(path: str, name: str | None) -> tuple[np.ndarray, Names]:
     suffix = path[-4:].lower()
     try:
         if suffix == ".npy":
@@ -164,11 +165,11 @@ def _numpy(path: str, name: Optional[str]) -> Tuple[np.ndarray, Names]:
             return np.asarray(arrays[name]), None
     except (OSError, Failure):
         raise
-    except Exception:  # what numpy and zipfile raise for damaged files is not told
+    except Exception:  # numpy and zipfile raise various classes for damaged files
         raise Failure(f"{path} is damaged, or not an {suffix} file of numbers") from None
 
 
-def _csv(path: str, _: Optional[str]) -> Tuple[np.ndarray, Names]:
+def _csv(path: str, _: str | None) -> tuple[np.ndarray, Names]:
     with open(path, newline="", encoding="utf-8-sig") as file:
         try:
             first = file.readline()
@@ -231,7 +232,7 @@ def _first_text(lines: Sequence[Sequence[str]], header: bool) -> str:
     return "a text"
 
 
-def _parquet(path: str, _: Optional[str]) -> Tuple[np.ndarray, Names]:
+def _parquet(path: str, _: str | None) -> tuple[np.ndarray, Names]:
     pandas = pandas_for(path)
     try:
         frame = pandas.read_parquet(path)
@@ -244,8 +245,8 @@ def _parquet(path: str, _: Optional[str]) -> Tuple[np.ndarray, Names]:
         raise Failure(f"{path} is not a Parquet file: {one_line(error)}") from None
 
 
-def pandas_for(path: str) -> Any:
-    """pandas, which can read and write Parquet."""
+def pandas_for(path: str) -> Package:
+    """pandas, with the package that reads and writes Parquet."""
     try:
         importlib.import_module("pyarrow")
         return importlib.import_module("pandas")
@@ -255,8 +256,8 @@ def pandas_for(path: str) -> Any:
 
 # ---- writing
 class Destination:
-    """A file of results. The constructor raises Failure if it cannot be written, so that this is
-    known before the work begins."""
+    """A file of results. The constructor raises Failure if the file cannot be written, before any
+    computation."""
 
     def __init__(self, path: str, suffixes: Sequence[str]) -> None:
         self.path = os.path.abspath(path)  # a model may change the folder
@@ -269,8 +270,8 @@ class Destination:
             raise Failure(f"{path} cannot be written: it is not a regular file", FILE)
         self.write_bytes(b"", commit=lambda made, place: None)
 
-    def write(self, fill: Callable[[str], Any]) -> None:
-        """Calls `fill` with the path, which writes the file. Raises Failure if it cannot."""
+    def write(self, fill: Callable[[str], object]) -> None:
+        """Calls `fill` with the path, which writes the file. Raises Failure after an OSError."""
         try:
             fill(self.path)
         except OSError as error:
@@ -278,7 +279,7 @@ class Destination:
             raise Failure(f"{self.name} cannot be written: {why}", FILE) from None
 
     def write_bytes(self, data: bytes, **more: Any) -> None:
-        """Writes these bytes; `more` is for _files.replace."""
+        """Writes bytes; `more` are arguments of _files.replace."""
         self.write(lambda path: replace(path, data, **more))
 
     def write_text(self, text: str, **more: Any) -> None:
@@ -286,7 +287,7 @@ class Destination:
         self.write_bytes(text.encode("utf-8", "backslashreplace"), **more)
 
     def write_array(self, values: np.ndarray) -> None:
-        """Writes an .npy file. By itself np.save does not notice every disk that is full."""
+        """Writes an .npy file. np.save alone does not detect every full disk."""
         data = io.BytesIO()
         np.save(data, values)
         self.write_bytes(data.getvalue())

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..constants import PLAN_COUNT_FAILURES
+from .._progress import ProgressLine
 from .._rules import Interval
-from .._shown import Count
+from .._tables import aligned
+from .._types import Inputs, Line, Model, Table
+from ..constants import PLAN_COUNT_FAILURES
 from ..intervals import Calibrated
 from ..models import as_model
-from .._tables import aligned
-from . import asked, tables
-from .commands import Inputs, destinations
+from . import arguments, tables
+from .commands import CommandInputs, destinations
 from .denoise import denoised
 from .failure import DONE, MODEL, RAISED, Failure, described
 from .files import read_labels
@@ -25,9 +25,9 @@ _SHOWN = "lo hi width pieces failed samples radius alpha".split()  # of an inter
 
 def run(given: argparse.Namespace) -> int:
     """Calibrates, prints a summary of the intervals, and writes them."""
-    asked.check_options(given)
+    arguments.check_options(given)
     table, _ = destinations(given)
-    work = Inputs(given)
+    work = CommandInputs(given)
     lines = _lines(work, _intervals(work))
     summary = [_summary(work, lines)]
     work.put(table, lines, lambda: {"summary": summary, "rows": lines})
@@ -35,7 +35,7 @@ def run(given: argparse.Namespace) -> int:
     return DONE
 
 
-def _intervals(work: Inputs) -> list[Interval]:
+def _intervals(work: CommandInputs) -> list[Interval]:
     given = work.given
     X, names, count = work.read(given.calibration)
     X, truths = work.taken(X, names, given.calibration), read_labels(given.truths, count)
@@ -55,7 +55,7 @@ def _intervals(work: Inputs) -> list[Interval]:
             scale=work.scale,
             output=given.output,
             flags=PLAN_COUNT_FAILURES if given.count_failures else 0,
-            progress=None if given.quiet else Count(),
+            progress=None if given.quiet else ProgressLine(),
             **outputs,
         ) as calibrated,
     ):
@@ -64,23 +64,24 @@ def _intervals(work: Inputs) -> list[Interval]:
 
 
 class _Guarded:
-    """A model whose exceptions are told from those of the library."""
+    """A model that raises Failure for its exceptions, to distinguish them from the library's."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Model) -> None:
         self.model = as_model(model)
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Inputs) -> ArrayLike:
         try:
             return self.model(x)
         except RAISED as error:
             raise Failure(f"the model failed: {described(error)}", MODEL) from error
 
 
-def _lines(work: Inputs, found: list[Interval]) -> tables.Table:
+def _lines(work: CommandInputs, found: list[Interval]) -> Table:
     """A line for each row."""
-    lines: tables.Table = []
+    lines: Table = []
     for i, interval in enumerate(found):
-        line = {"row": work.first + i, **{name: getattr(interval, name) for name in _SHOWN}}
+        line: Line = {"row": work.first + i}
+        line.update({name: getattr(interval, name) for name in _SHOWN})
         line["pieces"] = len(interval.pieces)
         if work.labels is not None:
             label = float(work.labels[i])
@@ -89,10 +90,10 @@ def _lines(work: Inputs, found: list[Interval]) -> tables.Table:
     return lines
 
 
-def _summary(work: Inputs, lines: tables.Table) -> dict[str, Any]:
+def _summary(work: CommandInputs, lines: Table) -> Line:
     widths = np.array([line["width"] for line in lines])
     finite = widths[np.isfinite(widths)]
-    summary = {
+    summary: Line = {
         "sigma": work.given.sigma,
         "radius": work.given.radius,
         "alpha": lines[0]["alpha"],

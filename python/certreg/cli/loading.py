@@ -1,4 +1,4 @@
-"""The model that is named on the command line, and the shapes that it takes and returns."""
+"""Loads the model of a command, and matches shapes of files with its shapes."""
 
 from __future__ import annotations
 
@@ -11,31 +11,34 @@ import os
 import re
 import sys
 import warnings
-from typing import Any, Iterator, Optional, Sequence, Tuple
+from typing import Any, Callable, Iterator, Sequence, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._onnx import session_of
-from .._tensors import agree, said_shape
+from .._onnx_tensors import Lengths, agree, shape_text
+from .._types import Frame, Names, Session
 from ..models import OnnxModel, as_model, is_factory
-from ..names import Names, names_of
+from ..names import names_of
 from . import trees
 from .failure import MODEL, RAISED, Failure, described
 from .files import read_array
-from .said import in_options
+from .messages import in_options
 
-Shape = Tuple[Optional[int], ...]
+Module: TypeAlias = Any  # of Python
+Factory = Callable[[], object]
 
 
 class Model:
     """A model as certify_rows takes it.
 
     function  an OnnxModel, or a factory
-    shape     shape of an input, with None for free lengths; None if the model does not say it
+    shape     shape of an input, with None for free lengths; None if it is unknown
     digest    SHA-256 of its file, in hexadecimal
-    settings  what the options choose in a file, as a text
-    remarks   sentences about what nobody has chosen
-    by_columns   whether it is an .onnx file with an input for each column of a table
+    settings  options for parts of a file, as a text
+    remarks   texts about choices that no option has made
+    by_columns   True for an .onnx file with an input for each column of a table
     identity  name in a resume file: digest and settings of a model's own file; for Python only the
               name of the model, since its file may be edited without changing the outputs
 
@@ -43,32 +46,34 @@ class Model:
 
     def __init__(self, given: argparse.Namespace) -> None:
         self.word = word = given.model
-        self.shape: Optional[Shape] = None
+        self.function: OnnxModel | Factory
+        self.shape: Lengths | None = None
         self.settings, self.by_columns = "", False
         self.remarks: list[str] = []
         missing = getattr(given, "missing", None)
         if missing is not None and not word.lower().endswith((".json", ".ubj")):
             raise Failure("--missing is for files of XGBoost: leave it out")
         if word.lower().endswith(".onnx"):
-            self.function = self._onnx(given)
-            self.by_columns = isinstance(self.function.input, list)
-            self.digest, self.settings = _digest(word), self.function.told()
+            model = self._onnx(given)
+            self.function, self.by_columns = model, isinstance(model.input, list)
+            self.digest, self.settings = _digest(word), model.told()
             self.identity = f"{self.digest} {self.settings}".strip()
             return
         _check_options(given)
         if word.lower().endswith(trees.ENDINGS):
             _check_file(word)
             marks = {} if missing is None else {"missing": missing}
-            self.function = functools.partial(trees.opened, os.path.abspath(word), **marks)
-            self.function()
+            opened = functools.partial(trees.opened, os.path.abspath(word), **marks)
+            opened()
+            self.function = opened
             self.settings = "".join(f"missing={value!r}" for value in marks.values())
             self.digest, self.identity = _digest(word), f"{_digest(word)} {self.settings}".strip()
         else:
             self.function, path = _python(word)
             self.digest, self.identity = _digest(path), os.path.basename(word)
 
-    def _onnx(self, given: argparse.Namespace) -> Any:
-        with _failures(self.word), warnings.catch_warnings(record=True) as said:
+    def _onnx(self, given: argparse.Namespace) -> OnnxModel:
+        with _failures(self.word), warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             model = OnnxModel(
                 self.word,
@@ -76,39 +81,39 @@ class Model:
                 constants=_constants(given.constant or []),
                 columns=range(*given.columns) if given.columns else None,
             )
-        self.remarks = [in_options(warning.message) for warning in said]
+        self.remarks = [in_options(warning.message) for warning in warned]
         self.shape = tuple(model.shape)
         return model
 
-    def made(self) -> Any:
+    def made(self) -> object:
         """The model itself, for use in this process."""
         return self.function if isinstance(self.function, OnnxModel) else self.function()
 
     def names(self, beside: Names) -> Names:
-        """The names of its features; see names_of."""
+        """The names of its features; see names.names_of."""
         try:
             return names_of(as_model(self.made()), beside)
         except RAISED as error:
             raise Failure(f"the model failed: {described(error)}", MODEL) from error
 
-    def fitted(self, X: Any, name: str) -> Any:
-        """The inputs of the file `name` in the shape that the model takes, which may be flat where
-        theirs is not, or the other way round. Raises Failure if this is not possible."""
-        shape, wanted = X.shape[1:], self.shape
-        if wanted is None or agree(shape, wanted):
+    def fitted(self, X: Frame, name: str) -> Frame:
+        """The inputs of the file `name` in the shape of the model. Either shape may be flat.
+        Raises Failure if the shapes do not fit."""
+        shape, expected = X.shape[1:], self.shape
+        if expected is None or agree(shape, expected):
             return X
-        lengths = [length for length in wanted if length is not None]
+        lengths = [length for length in expected if length is not None]
         # Images of shape (h, w, c) must not be taken as (c, h, w).
-        fits = len(lengths) == len(wanted) and np.prod(shape) == np.prod(lengths)
+        fits = len(lengths) == len(expected) and np.prod(shape) == np.prod(lengths)
         if fits and (1 in (len(shape), len(lengths)) or _long(shape) == _long(lengths)):
             return X.reshape(len(X), *lengths)
-        said = f"{self.word} takes inputs of shape {said_shape(wanted)}"
-        if agree(X.shape, wanted):
-            said += f"; a file of one input has the shape {said_shape((1, *X.shape))}"
-        raise Failure(f"{name} has inputs of shape {said_shape(shape)}; {said}")
+        text = f"{self.word} takes inputs of shape {shape_text(expected)}"
+        if agree(X.shape, expected):
+            text += f"; a file of one input has the shape {shape_text((1, *X.shape))}"
+        raise Failure(f"{name} has inputs of shape {shape_text(shape)}; {text}")
 
-    def columns(self, X: Any, first: int) -> int:
-        """How many columns the model returns. Calls it with the first row, whose number is
+    def columns(self, X: Frame, first: int) -> int:
+        """The number of columns of the model. Calls it with the first row, which has the number
         `first`."""
         try:
             answer = np.asarray(as_model(self.made())(X[:1]))
@@ -130,7 +135,7 @@ def _check_file(path: str) -> None:
 
 @contextlib.contextmanager
 def _failures(path: str) -> Iterator[None]:
-    """Makes a Failure of what an .onnx file raises."""
+    """Turns exceptions of an .onnx file into a Failure."""
     _check_file(path)
     try:
         yield
@@ -138,7 +143,7 @@ def _failures(path: str) -> Iterator[None]:
         raise Failure(in_options(error)) from None
 
 
-def tensors_of(path: str) -> Tuple[Any, Any]:
+def tensors_of(path: str) -> tuple[Sequence[Session], Sequence[Session]]:
     """The inputs and outputs of an .onnx file."""
     with _failures(path):
         session = session_of(path)
@@ -146,7 +151,7 @@ def tensors_of(path: str) -> Tuple[Any, Any]:
 
 
 def _check_options(given: argparse.Namespace) -> None:
-    """Raises Failure for options that only .onnx files have."""
+    """Raises Failure for options of .onnx files."""
     if given.constant or given.columns:
         raise Failure(
             f"--{'constant' if given.constant else 'columns'} is for .onnx files; in file.py:name "
@@ -159,9 +164,9 @@ def _check_options(given: argparse.Namespace) -> None:
         )
 
 
-def _constants(options: Sequence[str]) -> dict[str, Any]:
+def _constants(options: Sequence[str]) -> dict[str, ArrayLike]:
     """The constants of --constant by their names."""
-    found: dict[str, Any] = {}
+    found: dict[str, ArrayLike] = {}
     for option in options:
         name, _, text = option.partition("=")
         if not name or not text:
@@ -172,7 +177,7 @@ def _constants(options: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _constant(option: str, text: str) -> Any:
+def _constant(option: str, text: str) -> ArrayLike:
     if text.lower().endswith(".npy"):
         return read_array(text)[0]
     try:
@@ -183,7 +188,7 @@ def _constant(option: str, text: str) -> Any:
         ) from None
 
 
-def _digest(path: Optional[str]) -> str:
+def _digest(path: str | None) -> str:
     """SHA-256 of a file in hexadecimal; empty for a module without a file."""
     if path is None:
         return ""
@@ -196,34 +201,37 @@ def _long(shape: Sequence[int]) -> list[int]:
     return [length for length in shape if length != 1]
 
 
-def in_python(word: str) -> bool:
-    """Whether a model is a name in Python."""
+def is_python_name(word: str) -> bool:
+    """Returns True if a model is a name in Python."""
     return not word.lower().endswith((".onnx", *trees.ENDINGS))
 
 
 class Named:
-    """A factory of a Python model by its name. Only the name is sent to other processes, which
-    import the model again."""
+    """A factory of a Python model by its name. Other processes get the name only, and import the
+    model again."""
 
     def __init__(self, module: str, name: str) -> None:
         self.module, self.name = module, name
-        self.model: Any = None
+        self.model: object = None
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return Named, (self.module, self.name)
 
-    def __call__(self) -> Any:
+    def __call__(self) -> object:
         if self.model is None:
             found = self.found()
-            self.model = found() if is_factory(found) else found
+            self.model = cast(Factory, found)() if is_factory(found) else found
         return self.model
 
-    def found(self) -> Any:
+    def found(self) -> object:
         """The object with this name. Raises AttributeError if there is none."""
-        return functools.reduce(getattr, self.name.split("."), importlib.import_module(self.module))
+        found: object = importlib.import_module(self.module)
+        for name in self.name.split("."):
+            found = getattr(found, name)
+        return found
 
 
-def _python(word: str) -> Tuple[Named, Optional[str]]:
+def _python(word: str) -> tuple[Named, str | None]:
     """The factory for a name in a Python file or module, and the path of the file."""
     place, _, name = word.rpartition(":")
     if not place or not name:
@@ -242,7 +250,7 @@ def _python(word: str) -> Tuple[Named, Optional[str]]:
     return named, getattr(module, "__file__", None)
 
 
-def _module(place: str) -> Any:
+def _module(place: str) -> Module:
     """Imports a module or file under its own name, so that other processes can import it too."""
     is_file = place.endswith(".py")
     if is_file and not os.path.isfile(place):

@@ -1,31 +1,34 @@
-"""What a command says about the noise of the features, before it begins."""
+"""Remarks of a command about the noise of the features, before it begins."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._marks import marks_of, suspected
-from ..frames import MOST_VALUES, parted
+from .._categorical import categorical_features_of, suspected_categorical
+from ..frames import MOST_VALUES, Columns, split_frame
 from ..models import as_model
 from ..names import by_position, listed, names_of, noise_on, takes_by_position
 from .failure import Failure
 
+if TYPE_CHECKING:
+    from .commands import CommandInputs
 
-def tell(work: Any, named: bool) -> None:
-    """Says which columns of a commands.Inputs get noise where that is not plain, and whether some
-    hold marks. `named`: the file of inputs names them."""
+
+def remark_on_noise(work: CommandInputs, named: bool) -> None:
+    """Prints which columns get noise if this is not obvious, and which seem to be no quantities.
+    `named`: the file of inputs has names of columns."""
     given, names = work.given, work.features.names
     with work.failures():
-        matrix, columns, scale = parted(work.X, work.scale)
-        if given.command != "check":  # which finds them
-            marks_of(work.model.made(), columns, scale).check(matrix)
-            for said in suspected(matrix, scale, names):
-                work.remark(said)
+        matrix, columns, scale = split_frame(work.X, work.scale)
+        if given.command != "check":  # prints the same as findings
+            categorical_features_of(work.model.made(), columns, scale).check(matrix)
+            for text in suspected_categorical(matrix, scale, names):
+                work.remark(text)
     moves = np.ones(matrix.shape[1:], bool)
-    moves = moves if scale is None else np.reshape(scale > 0, moves.shape)
+    moves = moves if scale is None else np.reshape(np.asarray(scale) > 0, moves.shape)
     if columns is not None:
         _of_a_table(work, columns, moves)
     elif names and named and not os.path.exists(given.scale or ""):
@@ -38,7 +41,7 @@ def tell(work: Any, named: bool) -> None:
             )
 
 
-def _of_a_table(work: Any, columns: Any, moves: np.ndarray) -> None:
+def _of_a_table(work: CommandInputs, columns: Columns, moves: np.ndarray) -> None:
     if not moves.any():
         raise Failure(f"{work.mixed}, and no other column has floats: repair it, or give --scale")
     function = as_model(work.model.made())

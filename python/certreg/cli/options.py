@@ -3,8 +3,13 @@ library only."""
 
 from __future__ import annotations
 
+import argparse
 import re
-from typing import Any
+from typing import Any, Mapping, TypeAlias
+
+Group: TypeAlias = "argparse._ActionsContainer"  # a command, or a group of its options
+Settings: TypeAlias = "dict[str, Any]"  # arguments of add_argument
+Options: TypeAlias = "Mapping[str, Any]"  # a text, or a text and settings, by names and default
 
 STATISTICS = ("median", "huber", "mean", "circular-mean", "trimmed-mean")
 METHODS = ("finite", "anytime", "asymptotic", "paper", "baseline")
@@ -16,16 +21,16 @@ _REQUIRED = {"required": True}
 
 
 def _name(text: str) -> str:
-    """A name as it is listed; it may also be written as in Python, and a family of constraints as
-    in the paper, (E,C,G)+M."""
+    """A name in the form of the lists above, from a name as in Python, or from a family of
+    constraints as in the paper, (E,C,G)+M."""
     return re.sub(r"[(),+\s]", "", text).lower().replace("_", "-")
 
 
-def _one_of(*names: str) -> dict[str, Any]:
+def _one_of(*names: str) -> Settings:
     return {"choices": names, "type": _name}
 
 
-def add(group: Any, options: dict[str, Any]) -> None:
+def add(group: Group, options: Options) -> None:
     """Adds options with their texts: "--rows A:B", "--jobs N = 1" with a default, or "-q, --quiet",
     a flag. A text may be a pair, with more arguments of add_argument."""
     for option, about in options.items():
@@ -36,17 +41,17 @@ def add(group: Any, options: dict[str, Any]) -> None:
             more = {"metavar": metavar, **more}
         if default:
             more = {"default": default, **more}
-        flag = {} if more else {"action": "store_true"}
+        flag: Settings = {} if more else {"action": "store_true"}
         group.add_argument(*names.split(","), help=text, **flag, **more)
 
 
-def _group(command: Any, title: str, options: dict[str, Any]) -> Any:
+def _group(command: Group, title: str, options: Options) -> Group:
     group = command.add_argument_group(title)
     add(group, options)
     return group
 
 
-def model_and_inputs(command: Any) -> None:
+def model_and_inputs(command: Group) -> None:
     about = (
         "model.onnx, trees of XGBoost (.json, .ubj) or LightGBM (.txt), file.py:name or "
         "package.module:name"
@@ -58,7 +63,7 @@ def model_and_inputs(command: Any) -> None:
     _group(command, "files of XGBoost", {"--missing VALUE": missing})
 
 
-def onnx_model(command: Any) -> Any:
+def onnx_model(command: Group) -> Group:
     options = {
         "--constant NAME=VALUE": (
             "value of an input that does not vary: a number, or a .npy file. Give this option once "
@@ -71,11 +76,11 @@ def onnx_model(command: Any) -> Any:
     return _group(command, "ONNX files", options)
 
 
-def tensor(group: Any) -> None:
+def tensor(group: Group) -> None:
     add(group, {"--output NAME": "name of the output (default: the first one)"})
 
 
-def inputs(command: Any) -> Any:
+def inputs(command: Group) -> Group:
     command.add_argument(
         "inputs", help="file of inputs, one in each row: .npy, .npz, .csv or .parquet"
     )
@@ -91,7 +96,7 @@ def inputs(command: Any) -> Any:
     return group
 
 
-def denoiser(command: Any) -> None:
+def denoiser(command: Group) -> None:
     shapes = {
         "--shape L,...": "shape of an input, if the file has them flat; 28,28 for images",
         "--signals": "inputs are signals, (length) or (channels, length), and not images or "
@@ -110,11 +115,11 @@ def denoiser(command: Any) -> None:
     quiet(group)
 
 
-def onnx_file(group: Any) -> None:
+def onnx_file(group: Group) -> None:
     add(group, {"-o FILE": ("the .onnx file that is written", {"dest": "out", **_REQUIRED})})
 
 
-def common(command: Any) -> None:
+def common(command: Group) -> None:
     about = {
         "--json": "print the result as JSON; the rows of a table go to -o FILE.json",
         "--traceback": "after an error print the traceback of Python",
@@ -122,7 +127,7 @@ def common(command: Any) -> None:
     add(command, about)
 
 
-def question(command: Any, sigma: str) -> Any:
+def question(command: Group, sigma: str) -> Group:
     options = {
         "--sigma S": (sigma, _REQUIRED),
         "--statistic NAME = median": (
@@ -158,7 +163,7 @@ def question(command: Any, sigma: str) -> Any:
     return _group(command, "question", options)
 
 
-def tolerance(group: Any, required: bool) -> None:
+def tolerance(group: Group, required: bool) -> None:
     about = (
         "how far the answer may move, in units of the output; several are separated by commas"
         if required
@@ -168,7 +173,7 @@ def tolerance(group: Any, required: bool) -> None:
     add(group, {"--tolerance T": (about, {"required": required})})
 
 
-def outputs(command: Any) -> None:
+def outputs(command: Group) -> None:
     first = {
         "--output K|NAME": "index of the output that is certified; the first is 0. Or the name of "
         "an output of an ONNX file, whose first column is certified (default: 0)"
@@ -200,7 +205,7 @@ _BATCH = {
 }
 
 
-def samples(command: Any) -> Any:
+def samples(command: Group) -> Group:
     options = {
         "--samples N = 1000": "samples for each row and sigma (default: %(default)s)",
         **_BATCH,
@@ -217,7 +222,7 @@ def samples(command: Any) -> Any:
     return group
 
 
-def sampling(command: Any) -> None:
+def sampling(command: Group) -> None:
     options = {
         "--jobs N = 1": "number of processes (default: %(default)s)",
         "--on-crash = stop": (
@@ -229,7 +234,7 @@ def sampling(command: Any) -> None:
     add(samples(command), options)
 
 
-def calibration(command: Any) -> None:
+def calibration(command: Group) -> None:
     options = {
         "--calibration FILE": ("inputs of the calibration points", _REQUIRED),
         "--truths FILE": ("their true outputs", _REQUIRED),
@@ -249,7 +254,7 @@ def calibration(command: Any) -> None:
     _group(command, "calibration and coverage", options)
 
 
-def denoising(command: Any, compares: bool = False) -> None:
+def denoising(command: Group, compares: bool = False) -> None:
     compared = "compare the levels with and without it, each with all of alpha"
     options = {
         "--denoise FILE": "make a denoiser for models that were not trained under noise, from a "
@@ -263,7 +268,7 @@ def denoising(command: Any, compares: bool = False) -> None:
     _group(command, "denoiser", options)
 
 
-def resuming(command: Any) -> None:
+def resuming(command: Group) -> None:
     options = {
         "--resume FILE": "keep the rows that are done in this file; the same command then does the "
         "missing rows",
@@ -275,7 +280,7 @@ def resuming(command: Any) -> None:
     _group(command, "long runs", options)
 
 
-def destination(group: Any) -> None:
+def destination(group: Group) -> None:
     about = (
         "write all rows to this .csv, .json or .parquet file; - writes CSV to standard output, and "
         "the summary to standard error"
@@ -283,18 +288,18 @@ def destination(group: Any) -> None:
     add(group, {"-o FILE": (about, {"dest": "out"})})
 
 
-def results(command: Any) -> None:
+def results(command: Group) -> None:
     group = command.add_argument_group("results")
     destination(group)
     add(group, {"--keep-seed": "write the seed into the .json file too"})
     quiet(group)
 
 
-def quiet(group: Any) -> None:
+def quiet(group: Group) -> None:
     add(group, {"-q, --quiet": "no progress and no remarks on standard error"})
 
 
-def tuning(command: Any) -> None:
+def tuning(command: Group) -> None:
     options = {
         "--groups FILE": "group of each feature, whole numbers. Features of a group share a factor "
         "(default: each feature has its own)",
@@ -307,7 +312,7 @@ def tuning(command: Any) -> None:
     _group(command, "tuning", options)
 
 
-def labels_and_plots(command: Any) -> None:
+def labels_and_plots(command: Group) -> None:
     options = {
         "--labels FILE": "true outputs of the rows. The table then has the columns label and "
         "label_error. The summary has the mean error, the certified accuracy (the share of rows "
@@ -324,7 +329,7 @@ def labels_and_plots(command: Any) -> None:
     _group(command, "labels and plots", options)
 
 
-def units(command: Any) -> None:
+def units(command: Group) -> None:
     about = (
         "compare the radii with known changes of the inputs, such as rounding to their steps. "
         "KIND is image or sound, or the step of the inputs as a number; without it the steps are "

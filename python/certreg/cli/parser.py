@@ -7,7 +7,7 @@ import argparse
 import contextlib
 import re
 import textwrap
-from typing import Any, Callable, NoReturn, Sequence
+from typing import Any, Callable, NamedTuple, NoReturn, Sequence
 
 from . import options, streams
 
@@ -16,11 +16,10 @@ Certifies how far an input of a regression model may be changed before its
 smoothed answer moves by more than a tolerance. The smoothed answer is the
 median (or another statistic) of the model's outputs when Gaussian noise of
 standard deviation sigma is added to the input. A certificate is a prediction
-and a radius. It says that the smoothed answer stays within the tolerance of the
-prediction for every change of the input whose Euclidean norm is below the
-radius, after each feature is divided by its scale. The certificate is false
-with probability at most alpha. It says that the answer is stable, not that it
-is right."""
+and a radius: the smoothed answer stays within the tolerance of the prediction
+for every change of the input with a Euclidean norm below the radius, after each
+feature is divided by its scale. The certificate is false with probability at
+most alpha. It proves that the answer is stable, not that it is right."""
 
 EPILOG = """\
 models:
@@ -41,8 +40,8 @@ files:
   them, in .npy or .npz. Results are written to .csv, .json or .parquet. Parquet
   needs the packages pandas and pyarrow, and plots need matplotlib.
   Columns with names (a header, or Parquet) are matched with the names that the
-  model has for its features, if both have some; otherwise they count by their
-  positions, and a line says so.
+  model has for its features, if both have names; otherwise columns are matched by
+  their positions, with a remark.
   A seed file holds the seed of the noise as a line; a resume file contains it, and
   the .json file of --keep-seed. An adversary or a model that knows the seed can make
   certificates false, so these files are for their owner alone: keep them secret.
@@ -50,13 +49,13 @@ files:
 tables of results:
   Each line is about one row, sigma and tolerance. "row" is counted from 0, and
   "question" is the index of the tolerance. "outcome" is certified, abstained
-  (nothing is proved) or capped (10 sigma is proved, where the search stops).
+  (nothing is proved) or capped (the radius is 10 sigma, at which the search stops).
   "radius" is in units of the input divided by its scale, and 0 if nothing is
   proved. "estimate" is the smoothed answer as computed from the samples, without
   a guarantee. "output_lo" and "output_hi" are bounds of the smoothed answer.
   "radius_l1", "radius_l2" and "radius_linf" are radii of balls in the units of
-  the input. "error" says why a row has no certificate. The other columns are
-  the fields of certreg_certificate in certreg.h.
+  the input. "error" has the reason why a row has no certificate. All other columns
+  are the fields of certreg_certificate in certreg.h.
 
 exit status:
   0    done
@@ -65,7 +64,7 @@ exit status:
   3    the model failed
   4    a result, resume or seed file cannot be used, or standard output
   5    a failure that is none of these, such as too little memory
-  130  interrupted by Ctrl-C; 143 by SIGTERM. The rows that are done are written
+  130  interrupted by Ctrl-C; 143 by SIGTERM. Finished rows are written
 
 examples:
   certreg check model.onnx heldout.npy
@@ -78,7 +77,7 @@ examples:
 """
 
 MORE = "certreg --help explains models, files, tables and exit status."
-ABSENT: dict[str, Any] = {  # the values of options that a command has not
+ABSENT: dict[str, object] = {  # values of options that a command lacks
     **dict.fromkeys(
         "radius target labels plot resume model_id seed_file denoise keep_denoiser calibration "
         "truths groups serve trim core pilot constant columns tensor units".split()
@@ -96,11 +95,11 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, formatter_class=formatter, **more)
 
     def error(self, message: str) -> NoReturn:
-        streams.complain(f"{message} (see {self.prog} --help)")
+        streams.warn(f"{message} (see {self.prog} --help)")
         raise SystemExit(2)
 
-    def print_help(self, file: Any = None) -> None:
-        streams.say(self.format_help())
+    def print_help(self, file: object = None) -> None:
+        streams.print_result(self.format_help())
 
 
 def parser() -> argparse.ArgumentParser:
@@ -109,12 +108,12 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="store_true", help="print the version and exit")
     top.set_defaults(traceback=False)
     commands = top.add_subparsers(dest="command", metavar="command", parser_class=Parser)
-    for name, (brief, description, example, add) in COMMANDS.items():
-        epilog = f"example:\n  {example}\n\n{MORE}"
-        filled = textwrap.fill(description, 80)
-        command = commands.add_parser(name, help=brief, description=filled, epilog=epilog)
+    for name, texts in COMMANDS.items():
+        epilog = f"example:\n  {texts.example}\n\n{MORE}"
+        filled = textwrap.fill(texts.description, 80)
+        command = commands.add_parser(name, help=texts.brief, description=filled, epilog=epilog)
         command.set_defaults(**ABSENT)
-        add(command)
+        texts.add(command)
     return top
 
 
@@ -138,7 +137,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _one_word(arguments: Sequence[str]) -> list[str]:
-    """Joins the two words of a command, because argparse knows commands of one."""
+    """Joins the two words of a command, because argparse has commands of one word."""
     two = list(arguments[:2])
     return [" ".join(two), *arguments[2:]] if two[:1] == ["denoise"] else list(arguments)
 
@@ -155,19 +154,29 @@ def _joined(arguments: Sequence[str]) -> list[str]:
 
 
 # ---- commands
-Adds = Callable[[Any], None]
-COMMANDS: dict[str, Any] = {}  # by name: texts, and what adds the options
+Adds = Callable[[options.Group], None]
 
 
-def _command(name: str, *texts: str) -> Callable[[Adds], Adds]:
-    """Makes a command of a function that adds its options. The texts: what it tells in a few words,
-    its description, and an example."""
+class Command(NamedTuple):
+    """The texts of a command, and the function that adds its options."""
 
-    def kept(add: Adds) -> Adds:
-        COMMANDS[name] = (*texts, add)
+    brief: str
+    description: str
+    example: str
+    add: Adds
+
+
+COMMANDS: dict[str, Command] = {}
+
+
+def _command(name: str, brief: str, description: str, example: str) -> Callable[[Adds], Adds]:
+    """Registers a command with the decorated function, which adds its options."""
+
+    def register(add: Adds) -> Adds:
+        COMMANDS[name] = Command(brief, description, example, add)
         return add
 
-    return kept
+    return register
 
 
 @_command(
@@ -182,7 +191,7 @@ def _command(name: str, *texts: str) -> Callable[[Adds], Adds]:
     "  certreg certify price.py:price houses.csv --sigma .5 --tolerance 40 \\\n"
     "      --scale scale.csv --plot radii.svg",
 )
-def _certify(command: Any) -> None:
+def _certify(command: options.Group) -> None:
     _asks_for_radii(command, options.SOME_LEVELS)
 
 
@@ -199,7 +208,7 @@ def _certify(command: Any) -> None:
     "never uses the same noise.",
     "certreg sigma model.onnx heldout.npy --sigma .06,.12,.25,.5 --tolerance 10",
 )
-def _sigma(command: Any) -> None:
+def _sigma(command: options.Group) -> None:
     _asks_for_radii(command, options.LEVELS)
 
 
@@ -214,7 +223,7 @@ def _sigma(command: Any) -> None:
     "certreg scale model.onnx heldout.npy --scale start.npy --sigma .12,.25,.5 \\\n"
     "      --tolerance 10 -o scale.npy",
 )
-def _scale(command: Any) -> None:
+def _scale(command: options.Group) -> None:
     options.model_and_inputs(command)
     question = options.question(command, options.LEVELS)
     options.tolerance(question, required=True)
@@ -227,7 +236,7 @@ def _scale(command: Any) -> None:
     options.quiet(group)
 
 
-def _asks_for_radii(command: Any, sigma: str) -> None:
+def _asks_for_radii(command: options.Group, sigma: str) -> None:
     options.model_and_inputs(command)
     question = options.question(command, sigma)
     options.tolerance(question, required=True)
@@ -250,7 +259,7 @@ def _asks_for_radii(command: Any, sigma: str) -> None:
     "is proved.",
     "certreg bounds model.onnx inputs.npy --sigma .25 --radius .3 -o bounds.csv",
 )
-def _bounds(command: Any) -> None:
+def _bounds(command: options.Group) -> None:
     options.model_and_inputs(command)
     question = options.question(command, options.SOME_LEVELS)
     options.add(question, {"--radius R": ("norm of the changes", {"required": True})})
@@ -273,7 +282,7 @@ def _bounds(command: Any) -> None:
     "the certificate alone.",
     "certreg attack model.onnx inputs.npy --sigma .25 --tolerance 40 --calls 2000",
 )
-def _attack(command: Any) -> None:
+def _attack(command: options.Group) -> None:
     options.model_and_inputs(command)
     question = options.question(command, options.ONE_LEVEL)
     options.tolerance(question, required=True)
@@ -294,7 +303,7 @@ def _attack(command: Any) -> None:
     "certreg interval model.onnx inputs.npy --calibration heldout.npy --truths truths.npy \\\n"
     "      --sigma .25 --radius .1 --alpha .1 -o intervals.csv",
 )
-def _interval(command: Any) -> None:
+def _interval(command: options.Group) -> None:
     options.model_and_inputs(command)
     options.calibration(command)
     options.outputs(command)
@@ -314,7 +323,7 @@ def _interval(command: Any) -> None:
     "exit status is 1 if there is one.",
     "certreg check model.onnx inputs.npy --sigma .25",
 )
-def _check(command: Any) -> None:
+def _check(command: options.Group) -> None:
     options.model_and_inputs(command)
     options.tensor(command)
     how = {
@@ -333,7 +342,7 @@ def _check(command: Any) -> None:
     "optional modules can be opened (or why not), and the input and output of a model.",
     "certreg info\n  certreg info model.onnx",
 )
-def _info(command: Any) -> None:
+def _info(command: options.Group) -> None:
     command.add_argument("model", nargs="?", help="an .onnx file (default: none)")
     options.tensor(options.onnx_model(command))
     options.common(command)
@@ -348,7 +357,7 @@ def _info(command: Any) -> None:
     "that was interrupted goes on where it stopped if it is repeated.",
     "certreg denoise train unlabelled.npy --shape 28,28 --sigma .1,.7 -o denoiser.onnx",
 )
-def _denoise_train(command: Any) -> None:
+def _denoise_train(command: options.Group) -> None:
     options.denoiser(command)
 
 
@@ -359,7 +368,7 @@ def _denoise_train(command: Any) -> None:
     "file as any other model, and measure its error again.",
     "certreg denoise join denoiser.onnx model.onnx -o joined.onnx",
 )
-def _denoise_join(command: Any) -> None:
+def _denoise_join(command: options.Group) -> None:
     command.add_argument("denoiser", help="an .onnx file of certreg denoise train")
     command.add_argument("model", help="an .onnx file")
     options.onnx_file(command)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 import numpy as np
 
-from ..names import Names
 from .._tables import aligned
+from .._types import Names
 from ..tuning import TunedScale, tune_scale
-from . import asked
-from .commands import Inputs
+from . import arguments
+from .commands import CommandInputs
 from .failure import DONE
 from .files import Destination, read_groups
 from .tables import answer, as_lines
@@ -19,9 +18,9 @@ from .tables import answer, as_lines
 
 def run(given: argparse.Namespace) -> int:
     """Chooses a scale and sigma, prints them, and writes the scale."""
-    asked.check_options(given)
+    arguments.check_options(given)
     destination = Destination(given.out, (".npy", ".csv")) if given.out else None
-    work = Inputs(given)
+    work = CommandInputs(given)
     tuned = _tuned(work, _groups(work))
     if destination is not None:
         _write(destination, np.asarray(tuned.scale, np.float32), work.features.names)
@@ -32,7 +31,7 @@ def run(given: argparse.Namespace) -> int:
     return DONE
 
 
-def _groups(work: Inputs) -> Any:
+def _groups(work: CommandInputs) -> np.ndarray | None:
     """The groups of the features; without a file each is a group, under its name if it has one."""
     if work.given.groups:
         return read_groups(work.given.groups, work.X.shape[1:], work.features)
@@ -48,13 +47,13 @@ def _write(destination: Destination, scale: np.ndarray, names: Names) -> None:
     destination.write_text(as_lines([*([] if names is None else [names]), numbers]))
 
 
-def _tuned(work: Inputs, groups: Any) -> TunedScale:
+def _tuned(work: CommandInputs, groups: np.ndarray | None) -> TunedScale:
     given = work.given
     with work.failures():
         return tune_scale(
             work.model.function,
             work.X,
-            asked.questions(given)[0],
+            arguments.questions(given)[0],
             given.sigma,
             groups=groups,
             scale=work.scale,
@@ -62,7 +61,7 @@ def _tuned(work: Inputs, groups: Any) -> TunedScale:
             limit=given.limit,
             labels=work.labels,
             **work.outputs(work.X, work.first),
-            **asked.sampling(given),
+            **arguments.sampling(given),
         )
 
 

@@ -6,17 +6,17 @@ import contextlib
 import os
 import re
 
+from .._arguments import seed_or_random
 from .._files import replace
-from ..constants import shared_seed
 from .failure import FILE, Failure
 
 
 def seed_in(path: str) -> int:
-    """The seed in a file. If there is no such file, it is made with a secret seed, which its owner
-    alone can read. Of several commands that make it at the same time, all get the same seed."""
+    """The seed in a file. If there is no such file, it is made with a secret seed, and only its
+    owner can read it. Commands that make the file at the same time get the same seed."""
     try:
         if not os.path.exists(path):
-            line = f"{shared_seed(None)}\n".encode()
+            line = f"{seed_or_random(None)}\n".encode()
             with contextlib.suppress(FileExistsError):  # another command was faster
                 replace(path, line, secret=True, commit=os.link)
         with open(path, encoding="ascii", errors="replace") as file:

@@ -7,12 +7,12 @@ import errno
 import os
 import select
 import sys
-from typing import Any
+from typing import TextIO
 
 from .failure import FILE, Failure
 
 
-def say(text: str) -> None:
+def print_result(text: str) -> None:
     """Writes to standard output. Raises Failure unless all of it was written, and BrokenPipeError
     if the reader has ended, as in `| head`."""
     try:
@@ -22,27 +22,27 @@ def say(text: str) -> None:
         raise _failure("standard output", error) from None
 
 
-def aside(text: str) -> None:
-    """Writes to standard error, as `say` does to standard output."""
+def print_error(text: str) -> None:
+    """Writes to standard error, as `print_result` does to standard output."""
     try:
         _write(sys.stderr, text)
     except OSError as error:
         raise _failure("standard error", error) from None
 
 
-def complain(sentence: str) -> None:
-    """Writes a sentence to standard error. If nobody can read it, the exit status still says what
-    has happened."""
+def warn(message: str) -> None:
+    """Writes a message to standard error. Failures are ignored, since the exit status reports
+    them."""
     with contextlib.suppress(Failure, OSError):
-        aside(f"certreg: {sentence}\n")
+        print_error(f"certreg: {message}\n")
 
 
-def _write(stream: Any, text: str) -> None:
-    """Python's own streams may write a part only and say so to nobody, above all without a buffer
-    (PYTHONUNBUFFERED), or to a pipe that does not block."""
+def _write(stream: TextIO | None, text: str) -> None:
+    """Writes all of a text. Python's own streams may write only a part, without an error, if they
+    have no buffer (PYTHONUNBUFFERED) or the pipe does not block."""
     if stream is None:  # it was closed before Python began
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-    stream.flush()  # what the model has printed
+    stream.flush()  # output of the model comes first
     try:
         place = stream.fileno()
     except (AttributeError, OSError):  # a stream without a file, such as io.StringIO
@@ -62,7 +62,8 @@ def _failure(name: str, error: OSError) -> Exception:
     return Failure(f"{name} cannot be written: {error.strerror or error}", FILE)
 
 
-def _give_up(stream: Any) -> None:
+def _give_up(stream: TextIO | None) -> None:
     """Redirects a stream, so that Python's flush at the end does not fail again."""
     with contextlib.suppress(AttributeError, OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if stream is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -2,51 +2,51 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import json
 import math
-from typing import Any, Optional, Sequence
+from typing import Sequence
 
 import numpy as np
 
-from .._said import with_columns
+from .._messages import with_column_names
+from .._types import Line, Names, Table
+from ..certified_rows import Rows, mean_error
 from ..constants import __version__
-from ..names import Names
-from ..result import mean_error
-from .said import in_options
-from .streams import aside, say
+from .messages import in_options
+from .streams import print_error, print_result
 
-Table = list[dict[str, Any]]
-
-
-def full(rows: Any, first: int, labels: Optional[np.ndarray], names: Names = None) -> Table:
-    """A line for each certificate of the rows that are done. Rows have their numbers in the file of
-    inputs, `first` that of the first one, and features have these names."""
-    table: Table = rows.to_dicts()
+def certificate_table(
+    rows: Rows, first: int, labels: np.ndarray | None, names: Names = None
+) -> Table:
+    """A line for each certificate of finished rows. `first` is the number of the first row in the
+    file of inputs, and `names` are the names of features."""
+    table = rows.to_dicts()
     if labels is not None:
         errors = rows.label_errors(labels)[rows.done].ravel()
         for line, error in zip(table, errors):
             line["label"], line["label_error"] = float(labels[line["row"]]), float(error)
     for line in table:
         line["row"] += first
-        line["error"] = with_columns(in_options(line["error"]), names)
+        line["error"] = with_column_names(in_options(line["error"]), names)
     return table
 
 
-def correct(line: dict[str, Any]) -> bool:
-    """Whether the prediction is within the tolerance of the label."""
+def correct(line: Line) -> bool:
+    """Returns True if the prediction is within the tolerance of the label."""
     return bool(line["label_error"] <= line["tolerance"])
 
 
-def short_of_radii(rows: Any, labels: Optional[np.ndarray]) -> Table:
+def radius_summary(rows: Rows, labels: np.ndarray | None) -> Table:
     """The summary of radii, a line for each sigma and tolerance."""
     counts = ("rows", "certified", "abstained", "failed")
     names = ("sigma", "tolerance", *counts, "mean_radius", "median_radius")
     lines = [{name: summary[name] for name in names} for summary in rows.summary()]
     if labels is None:
         return lines
-    # (rows that are done, lines)
+    # (finished rows, lines)
     errors = rows.label_errors(labels)[rows.done].reshape(-1, len(lines))
     useful = rows.useful_radii(labels)[rows.done].reshape(-1, len(lines))
     for k, line in enumerate(lines):
@@ -56,7 +56,7 @@ def short_of_radii(rows: Any, labels: Optional[np.ndarray]) -> Table:
     return lines
 
 
-def short_of_bounds(rows: Any, _: Optional[np.ndarray]) -> Table:
+def bounds_summary(rows: Rows, _: np.ndarray | None) -> Table:
     """The summary of output bounds, one line."""
     names = ("sigma", "radius", "rows", "bounded", "failed", "median_width")
     return [{name: summary[name] for name in names} for summary in rows.summary()]
@@ -67,26 +67,26 @@ def as_csv(table: Table) -> str:
     return as_lines([list(table[0]), *(list(line.values()) for line in table)]) if table else ""
 
 
-def as_lines(lines: Sequence[Sequence[Any]]) -> str:
+def as_lines(lines: Sequence[Sequence[object]]) -> str:
     """Lines as CSV."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(lines)
     return text.getvalue()
 
 
-def as_json(document: dict[str, Any]) -> str:
+def as_json(document: Line) -> str:
     """A document as JSON. Infinities and NaN are null."""
     return json.dumps(_plain(document), indent=1, allow_nan=False) + "\n"
 
 
-def answer(given: Any, text: str, document: dict[str, Any]) -> None:
+def answer(given: argparse.Namespace, text: str, document: Line) -> None:
     """Prints a text, or with --json the document, to standard output; to standard error if the
     table goes there."""
     body = as_json({"certreg": __version__, **document}) if given.json else f"{text}\n"
-    (aside if getattr(given, "out", None) == "-" else say)(body)
+    (print_error if getattr(given, "out", None) == "-" else print_result)(body)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, np.ndarray):
@@ -96,20 +96,20 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def curves(table: Table, with_labels: bool) -> dict[str, Any]:
+def curves(table: Table, with_labels: bool) -> Line:
     """The curves of a plot by their names in the legend: radii, or with labels pairs of radii and
-    whether the predictions are correct."""
-    asked: dict[Any, Table] = {}
+    an array that is True for correct predictions."""
+    lines: dict[tuple[float, int], Table] = {}
     for line in table:
-        asked.setdefault((line["sigma"], line["question"]), []).append(line)
-    groups = {_name_of(some): some for some in asked.values()}
-    radii = {name: np.array([c["radius"] for c in some]) for name, some in groups.items()}
+        lines.setdefault((line["sigma"], line["question"]), []).append(line)
+    groups = {_name_of(some): some for some in lines.values()}
+    radii: Line = {name: np.array([c["radius"] for c in some]) for name, some in groups.items()}
     if not with_labels:
         return radii
     return {name: (radii[name], np.array([correct(c) for c in groups[name]])) for name in groups}
 
 
 def _name_of(lines: Table) -> str:
-    """The name of a curve. A line that failed does not know its tolerance."""
+    """The name of a curve. Failed lines have no tolerance."""
     known = [line["tolerance"] for line in lines if not line["error"]]
     return f"sigma {lines[0]['sigma']:g}, tolerance {(known or [math.nan])[0]:g}"

@@ -7,26 +7,26 @@ import contextlib
 import math
 from typing import Iterator
 
-from ..joining import join_denoiser
 from .._tables import aligned
+from ..joining import join_denoiser
 from ..training import train_denoiser
 from .failure import DONE, FILE, Failure
 from .features import Features
 from .files import Destination, read_rows, read_scale
-from .streams import complain
+from .streams import warn
 from .tables import answer
 
 NO_GAIN = 0.95  # an error above it
-NO_USE = "It is of no use: an error of 1 is that of the noise itself. Give more inputs."
+NO_USE = "It is useless: an error of 1 means that all noise is left. Give more inputs."
 USE = (
-    "An error of 1 is that of the noise itself. Join it with the model, and compare both by "
+    "An error of 1 means that all noise is left. Join it with the model, and compare both by "
     "certreg sigma with --labels, on inputs that did not train it."
 )
 
 
 @contextlib.contextmanager
 def _failures(given: argparse.Namespace) -> Iterator[None]:
-    """Makes a Failure of what the package raises."""
+    """Turns exceptions of the package into a Failure."""
     Destination(given.out, (".onnx",))
     try:
         yield
@@ -40,7 +40,7 @@ def train(given: argparse.Namespace) -> int:
     """Trains a denoiser, writes it, and prints its errors."""
     with _failures(given):
         X, names, _ = read_rows(given.inputs, given.array, given.rows or (0, None))
-        features = Features(given.inputs, names, complain)
+        features = Features(given.inputs, names, warn)
         scale = None
         if given.scale:
             scale = read_scale(

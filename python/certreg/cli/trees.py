@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+from typing import Any, TypeAlias
 
 from .._optional import needed
+from .._types import Function
 from ..models import as_model
 from .failure import RAISED, Failure, described
 
+Booster: TypeAlias = Any  # of XGBoost
 ENDINGS = (".json", ".ubj", ".txt")
 # "version":[3,2,0] in .json, and in .ubj version[#L, a count of 8 bytes, each number behind an i
 _SAVED_BY = re.compile(rb'version(?:" ?: ?\[ ?(\d+) ?, ?(\d+)|\[#L.{8}i(.)i(.))', re.DOTALL)
@@ -17,10 +19,10 @@ _IN_PYTHON = "write a .py file with a function that calls it as your application
 
 
 @functools.lru_cache
-def opened(path: str, **marks: float) -> Any:
+def opened(path: str, **marks: float) -> Function:
     """The model in a file, for one thread. `marks` may have the number that marks a missing value
-    for XGBoost. Raises Failure if it cannot be opened, or if a file of
-    numbers and the way in which it is called do not say what it predicts."""
+    for XGBoost. Raises Failure if the file cannot be opened, or does not determine the
+    prediction."""
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -32,7 +34,7 @@ def opened(path: str, **marks: float) -> Any:
         raise Failure(f"{path} cannot be opened: {described(error)}") from None
 
 
-def _xgboost(path: str, data: bytes) -> Any:
+def _xgboost(path: str, data: bytes) -> Booster:
     xgboost = needed("xgboost", path)
     own = tuple(int(part) for part in xgboost.__version__.split(".")[:2])
     saved = [(int(a), int(b)) if a else (c[0], d[0]) for a, b, c, d in _SAVED_BY.findall(data)]
@@ -52,7 +54,7 @@ def _xgboost(path: str, data: bytes) -> Any:
     return booster
 
 
-def _lightgbm(path: str, data: bytes) -> Any:
+def _lightgbm(path: str, data: bytes) -> Function:
     lightgbm = needed("lightgbm", path)
     if not data.startswith(b"tree"):
         raise Failure(f"{path} is no model that LightGBM saved")

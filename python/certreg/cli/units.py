@@ -1,25 +1,31 @@
-"""The option --units: radii next to known changes of the inputs."""
+"""The option --units: compares radii with known changes of the inputs."""
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Optional, Tuple
+from typing import TYPE_CHECKING, Iterator, Sequence
 
-from .._changes import Changes
-from ..units import compared, radii_of
+from .._perturbations import Perturbations
+from ..certified_rows import Rows
+from ..units import RadiusComparison, compared, radii_of
+
+if TYPE_CHECKING:
+    from .commands import CommandInputs
 
 
-def changes_of(work: Any) -> Optional[Changes]:
-    """The changes with which a command compares its radii, before it certifies; None without
-    --units. Raises Failure if the inputs are not what the option says."""
+def perturbations_of(work: CommandInputs) -> Perturbations | None:
+    """The changes for a comparison with radii, computed before the radii; None without --units.
+    Raises Failure if the inputs contradict the option."""
     if work.given.units is None:
         return None
     step, kind = work.given.units
     with work.failures():
-        return Changes(work.X, work.scale, step, kind, work.features.names)
+        return Perturbations(work.X, work.scale, step, kind, work.features.names)
 
 
-def units_of(rows: Any, levels: Any, changes: Changes) -> Iterator[Tuple[str, Any]]:
-    """The comparison for each tolerance, at each of these levels of it, and a title."""
+def units_of(
+    rows: Rows, levels: Sequence[Sequence[int]], changes: Perturbations
+) -> Iterator[tuple[str, RadiusComparison]]:
+    """Titles and comparisons, for each tolerance at its levels."""
     for q, question in enumerate(rows.questions[: len(levels)]):
         for level in levels[q]:
             title = f"Radii at sigma {rows.sigmas[level]:g} and tolerance {question.tolerance:g}:"

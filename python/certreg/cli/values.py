@@ -6,31 +6,31 @@ import argparse
 import contextlib
 import math
 import re
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable
 
 from .failure import Failure
 
-Kind = Callable[[str], Any]
+Kind = Callable[[str], Any]  # reads the text of an option
 
 
 class _Wrong(Exception):
-    """The text of an option is wrong; the message says what the option takes."""
+    """The text of an option is wrong; the message has the expected kind."""
 
 
-def _number(text: str, wanted: str) -> float:
+def _number(text: str, expected: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise _Wrong(wanted) from None
+        raise _Wrong(expected) from None
 
 
-def _between(wanted: str, holds: Callable[[float], bool]) -> Kind:
-    """Reads a number for which this holds."""
+def _between(expected: str, holds: Callable[[float], bool]) -> Kind:
+    """Reads a number that satisfies a condition."""
 
     def read(text: str) -> float:
-        value = _number(text, wanted)
+        value = _number(text, expected)
         if not holds(value):
-            raise _Wrong(wanted)
+            raise _Wrong(expected)
         return value
 
     return read
@@ -43,21 +43,21 @@ _probability = _between("a probability above 0 and at most 0.5", lambda x: 0 < x
 _trim = _between("a share of at least 0 and below 0.5", lambda x: 0 <= x < 0.5)
 
 
-def _integer(least: int, most: int, wanted: str) -> Kind:
+def _integer(least: int, most: int, expected: str) -> Kind:
     """Reads an integer from least to most, which may be written like 1e4."""
 
     def read(text: str) -> int:
         exact = re.fullmatch(r"\d+", text)
-        value: float = int(text) if exact else _number(text, wanted)
+        value: float = int(text) if exact else _number(text, expected)
         if not least <= value <= most or value != int(value):
-            raise _Wrong(wanted)
+            raise _Wrong(expected)
         return int(value)
 
     return read
 
 
 def _list_of(kind: Kind) -> Kind:
-    def read(text: str) -> Tuple[Any, ...]:
+    def read(text: str) -> tuple[object, ...]:
         values = tuple(kind(part) for part in text.split(","))
         if len(set(values)) < len(values):
             raise _Wrong("a list of different numbers")
@@ -73,21 +73,21 @@ def _tensor(text: str) -> str:
     return text
 
 
-def _output(text: str) -> Any:
+def _output(text: str) -> object:
     try:
         return _tensor(text)
     except _Wrong:
         return _index(text)
 
 
-def _columns(text: str) -> Tuple[int, int]:
+def _columns(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"(\d{1,9}):(\d{1,9})", text)
     if not found or int(found[1]) >= int(found[2]):
         raise _Wrong("a range of columns like 3:6, which are the columns 3, 4 and 5")
     return int(found[1]), int(found[2])
 
 
-def _rows(text: str) -> Tuple[int, Optional[int]]:
+def _rows(text: str) -> tuple[int, int | None]:
     found = re.fullmatch(r"(\d*):(\d*)", text)
     if not found:
         raise _Wrong("a range of rows like 0:100, :100 or 100:")
@@ -97,7 +97,7 @@ def _rows(text: str) -> Tuple[int, Optional[int]]:
     return first, end
 
 
-def _serving(text: str) -> Tuple[int, float, bool]:
+def _serving(text: str) -> tuple[int, float, bool]:
     count, comma, rest = text.partition(",")
     rate, _, mode = rest.partition(",")
     if not comma or mode not in ("", "pairs"):
@@ -105,35 +105,35 @@ def _serving(text: str) -> Tuple[int, float, bool]:
     return _count(count), _probability(rate), mode == "pairs"
 
 
-def _range(text: str) -> Tuple[float, float]:
-    wanted = "two numbers, the lower one first, like -1,1"
+def _range(text: str) -> tuple[float, float]:
+    expected = "two numbers, the lower one first, like -1,1"
     low, _, high = text.partition(",")
-    limits = _number(low, wanted), _number(high, wanted)
+    limits = _number(low, expected), _number(high, expected)
     if not limits[0] < limits[1]:
-        raise _Wrong(wanted)
+        raise _Wrong(expected)
     return limits
 
 
-def _levels(text: str) -> Tuple[float, ...]:
-    wanted = "the lowest and the highest noise level, like .1,.7"
-    levels = tuple(_number(part, wanted) for part in text.split(","))
+def _levels(text: str) -> tuple[float, ...]:
+    expected = "the lowest and the highest noise level, like .1,.7"
+    levels = tuple(_number(part, expected) for part in text.split(","))
     if len(levels) != 2 or not 0 < levels[0] <= levels[1] < math.inf:
-        raise _Wrong(wanted)
+        raise _Wrong(expected)
     return levels
 
 
-def _shape(text: str) -> Tuple[int, ...]:
+def _shape(text: str) -> tuple[int, ...]:
     if not re.fullmatch(r"[1-9]\d{0,8}(,[1-9]\d{0,8})*", text):
         raise _Wrong("lengths, like 28,28")
     return tuple(map(int, text.split(",")))
 
 
-def _units(text: str) -> Tuple[Any, Optional[str]]:
-    """The step and the kind of inputs, as Changes takes them."""
+def _units(text: str) -> tuple[object, str | None]:
+    """The step and the kind of inputs, as Perturbations takes them."""
     if text in ("", "image", "sound"):
         return None, text or None
-    wanted = "image, sound or a positive step"
-    return _between(wanted, lambda x: 0 < x < math.inf)(text), None
+    expected = "image, sound or a positive step"
+    return _between(expected, lambda x: 0 < x < math.inf)(text), None
 
 
 _index = _integer(0, 2**31 - 1, "the index of an output (-o names the file of results)")
@@ -157,7 +157,7 @@ _KINDS: dict[str, Kind] = {
 }
 
 
-def understood(given: argparse.Namespace) -> argparse.Namespace:
+def converted(given: argparse.Namespace) -> argparse.Namespace:
     """Converts the texts of options in `given`. Defaults stay as they are. Raises Failure for a
     wrong text."""
     kinds = dict(_KINDS)
@@ -175,7 +175,7 @@ def understood(given: argparse.Namespace) -> argparse.Namespace:
         if name in kinds and isinstance(text, str):
             setattr(given, name, _value(kinds[name], name, text))
     if given.command in ("certify", "bounds") and len(given.sigma) == 1:
-        given.sigma = given.sigma[0]  # one level has the noise of its domain
+        given.sigma = given.sigma[0]  # a single level has the first noise of its domain
     output = getattr(given, "output", None)
     given.index_given = isinstance(output, int)
     if isinstance(output, str):
@@ -184,7 +184,7 @@ def understood(given: argparse.Namespace) -> argparse.Namespace:
     return given
 
 
-def _value(kind: Kind, name: str, text: str) -> Any:
+def _value(kind: Kind, name: str, text: str) -> object:
     try:
         return kind(text)
     except _Wrong as wrong:

@@ -6,31 +6,32 @@ import argparse
 import importlib.metadata
 import platform
 import sys
-from typing import Any, Callable, Iterator, Tuple
+from typing import Callable, Iterator, cast
 
 import numpy as np
 
 from .._library import library_path, version
-from .._tensors import said_shape, told
+from .._onnx_tensors import described as tensor_text, shape_text
 from .._processes import cores
-from .._shown import Count
+from .._progress import ProgressLine
 from ..constants import __version__, version_text
 from ..denoised import Denoised
 from ..errors import CertregError
 from ..estimator import Estimator
 from ..frames import is_frame
-from .commands import Inputs
+from ..models import OnnxModel
+from .commands import CommandInputs
 from .failure import DONE, FOUND, MODEL, RAISED, Failure, described
 from .loading import Model, tensors_of
-from .said import in_options
+from .messages import in_options
 from .tables import answer
 
 
 def check(given: argparse.Namespace) -> int:
-    """Prints what check_model finds."""
+    """Prints the findings of check_model."""
     from ..check import check_model
 
-    work = Inputs(given)
+    work = CommandInputs(given)
     if given.sigma is None and not is_frame(work.X) and not (work.X.std(0) > 0).any():
         raise Failure(f"all rows of {given.inputs} are the same: give --sigma")
     try:
@@ -41,7 +42,7 @@ def check(given: argparse.Namespace) -> int:
             names=work.features.names,
             sigma=given.sigma,
             calls=given.calls,
-            progress=None if given.quiet else Count("calls"),
+            progress=None if given.quiet else ProgressLine("calls"),
         )
     except RAISED as error:
         raise Failure(f"the model failed: {described(error)}", MODEL) from error
@@ -59,7 +60,7 @@ def info(given: argparse.Namespace) -> int:
     return DONE
 
 
-def _environment() -> Iterator[Tuple[str, str]]:
+def _environment() -> Iterator[tuple[str, str]]:
     yield "certreg", __version__
     yield "library", f"{version_text(version())}, {library_path}"
     yield "Python", f"{platform.python_version()}, {sys.executable}"
@@ -86,7 +87,7 @@ def _instructions() -> str:
     return "AVX-512" if avx512 else "AVX2" if avx2 else "portable code"
 
 
-def _tried(make: Callable[[], Any]) -> str:
+def _tried(make: Callable[[], object]) -> str:
     try:
         make()
     except CertregError as error:
@@ -101,31 +102,31 @@ def _version_of(package: str) -> str:
         return "not installed"
 
 
-def _model(given: argparse.Namespace) -> Iterator[Tuple[str, str]]:
+def _model(given: argparse.Namespace) -> Iterator[tuple[str, str]]:
     if not given.model.lower().endswith(".onnx"):
         raise Failure(f"{given.model} is no .onnx file: info takes a model.onnx, or no model")
     inputs, outputs = tensors_of(given.model)
     yield "model", given.model
     try:
         model = Model(given)
-    except Failure as why:  # which is no reason to say less
-        yield from (("input", told(tensor)) for tensor in inputs)
-        yield from (("output", told(tensor)) for tensor in outputs)
+    except Failure as why:  # print the tensors all the same
+        yield from (("input", tensor_text(tensor)) for tensor in inputs)
+        yield from (("output", tensor_text(tensor)) for tensor in outputs)
         yield "refused", str(why)
         return
     yield "sha256", model.digest
-    network = model.function
+    network = cast(OnnxModel, model.function)
     rows = network.batch or "rows"
     if model.by_columns:
-        yield from (("column", told(tensor)) for tensor in inputs if tensor.name in network.input)
+        columns = (tensor for tensor in inputs if tensor.name in network.input)
+        yield from (("column", tensor_text(tensor)) for tensor in columns)
     else:
-        yield "input", f"{network.input} {said_shape((rows, *network.shape))}"
-    yield "output", f"{network.output} {said_shape((rows, network.columns))}"
+        yield "input", f"{network.input} {shape_text((rows, *network.shape))}"
+    yield "output", f"{network.output} {shape_text((rows, network.columns))}"
     if model.settings:
         yield "settings", model.settings
-    yield from (
-        ("other output", told(tensor)) for tensor in outputs if tensor.name != network.output
-    )
+    others = (tensor for tensor in outputs if tensor.name != network.output)
+    yield from (("other output", tensor_text(tensor)) for tensor in others)
     if network.feature_names_in_ and not model.by_columns:
         yield "features", ", ".join(network.feature_names_in_)
     yield "batch", "free" if network.batch is None else f"fixed, {network.batch} at a time"

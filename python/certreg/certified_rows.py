@@ -1,4 +1,4 @@
-"""What certify_rows returns."""
+"""The result of certify_rows."""
 
 from __future__ import annotations
 
@@ -6,61 +6,83 @@ import dataclasses
 import enum
 import html
 import math
-from typing import Any, Optional, Tuple
+from typing import Any, cast
 
 import numpy as np
 
 from . import _structs as S
+from ._arguments import enum_value, not_negative
 from ._arrays import check_finite, numbers
 from ._optional import needed
-from ._tables import Tabled, aligned
+from ._tables import HtmlTable, aligned
+from ._types import Axes, Frame, Inputs, Line, Names, Table
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
-from .answers import Certificate, chosen_sigma
-from .constants import Domain, Outcome, named, not_negative
-from .frames import in_order
+from .constants import Domain, Outcome
+from .frames import Index, in_order
 from .names import noise_on
 from .plots import plot_accuracy, plot_radii
 from .questions import Question
+from .results import Certificate, chosen_sigma
 
 
 @dataclasses.dataclass
-class Rows(Tabled):
-    """The certificates of many inputs. rows[10:20], rows[rows.radius > 0.1] and rows[[4, 2]] are
-    those of some of them.
+class Rows(HtmlTable):
+    """The certificates of many inputs.
 
-    certificates  structured array of shape (rows, sigmas, questions), with the fields of
-                  certreg_certificate. rows["radius"] is short for rows.certificates["radius"]
-    done          (rows,) of bool: whether a row is done. The others claim nothing
-    errors        a sentence for each failure, by (row, index of sigma)
-    sampling      the arguments that determine the samples: sigmas, samples, seed and so on
-    questions     the questions in the order in which they were given
-    at_radius     the radius of output bounds; None if radii were computed
-    index, columns   of the DataFrame of the inputs, columns as texts; None for an array
-    numbers       which row of X each is, (rows,)
-    domain, model_id, resume    as they were given
-    records       of keep_records without a resume file: for each row that is done and sigma a
-                  record, whose outputs(n) are those of all samples for a model with n outputs"""
+    ``rows["radius"]`` is short for ``rows.certificates["radius"]``. ``rows[10:20]``,
+    ``rows[rows.radius > 0.1]`` and ``rows[[4, 2]]`` are Rows of some inputs.
+
+    Attributes
+    ----------
+    certificates : ndarray
+        Structured array of shape (rows, sigmas, questions), with the fields of Certificate.
+    done : ndarray
+        True for finished rows, (rows,); unfinished rows claim nothing.
+    errors : dict
+        A text for each failure, by (row, index of sigma).
+    sampling : Sampling
+        The arguments that determine the samples: sigmas, samples, seed and so on.
+    questions : tuple of Question
+        The questions in their order.
+    at_radius : float or None
+        The radius of output bounds; None if radii were computed.
+    domain, model_id, resume
+        As they were given.
+    records : list
+        With keep_records and without a resume file: a record for each finished row and sigma;
+        ``outputs(n)`` of a record has the outputs of all samples for a model with n outputs.
+    index, columns
+        Index and columns of the DataFrame of the inputs, columns as texts; None for an array.
+    numbers : ndarray
+        The index in X of each row, (rows,).
+
+    Examples
+    --------
+    >>> model = lambda x: x[:, 0]
+    >>> rows = certreg.certify_rows(model, [[1.0], [2.0]], 0.25, 0.5, seed=1, progress=False)
+    >>> rows.certificate(0).certified, len(rows[rows.radius > 9])
+    (True, 0)"""
 
     certificates: np.ndarray
     done: np.ndarray
-    errors: dict[Tuple[int, int], str]
+    errors: dict[tuple[int, int], str]
     sampling: Sampling
-    questions: Tuple[Question, ...]
-    at_radius: Optional[float] = None
+    questions: tuple[Question, ...]
+    at_radius: float | None = None
     domain: Domain = Domain.CERTIFY
     model_id: str = ""
-    resume: Optional[str] = None
+    resume: str | None = None
     records: list[Record] = dataclasses.field(default_factory=list)
-    index: Any = None
-    numbers: Any = None
-    columns: Any = None
+    index: Index = None
+    numbers: np.ndarray = cast(np.ndarray, None)
+    columns: Names = None
 
     def __post_init__(self) -> None:
-        if self.numbers is None:
+        if cast(np.ndarray | None, self.numbers) is None:
             self.numbers = np.arange(len(self))
 
     @property
-    def sigmas(self) -> Tuple[float, ...]:
+    def sigmas(self) -> tuple[float, ...]:
         """The noise levels."""
         return self.sampling.sigmas
 
@@ -71,20 +93,20 @@ class Rows(Tabled):
 
     @property
     def seed(self) -> int:
-        """The seed of the noise. Keep it secret: it is enough to draw the noise again."""
+        """The seed of the noise. Keep it secret, since it determines the noise."""
         return self.sampling.seed
 
     @property
     def radius(self) -> np.ndarray:
         """The radius of each row, (rows,), if there is one sigma and one question; otherwise
-        rows["radius"], (rows, sigmas, questions). 0 where nothing is certified."""
+        rows["radius"], (rows, sigmas, questions). It is 0 if nothing is certified."""
         radii: np.ndarray = self["radius"]
         return radii[:, 0, 0] if radii.shape[1:] == (1, 1) else radii
 
     def __len__(self) -> int:
         return len(self.certificates)
 
-    __iter__: None = None  # over what? Without this, Python would ask for the field 0
+    __iter__: None = None  # ambiguous; without this line, Python would look up the field 0
 
     def __getitem__(self, field: Any) -> Any:
         if isinstance(field, (slice, list)) or np.ndim(field):
@@ -98,7 +120,7 @@ class Rows(Tabled):
         return values
 
     def _some(self, which: np.ndarray) -> "Rows":
-        """The rows at these places. Their records stay with all rows, of which `sampling` is."""
+        """The rows at these places, without records, since `sampling` is about all rows."""
         places = [(i, row, k) for i, row in enumerate(which) for k in range(len(self.sigmas))]
         errors = {(i, k): self.errors[row, k] for i, row, k in places if (row, k) in self.errors}
         index = None if self.index is None else self.index.take(which)
@@ -108,53 +130,80 @@ class Rows(Tabled):
         )
 
     def certificate(self, row: int, question: int = 0, sigma: int = 0) -> Certificate:
-        """One certificate. `row`, `question` and `sigma` are indices. Raises IndexError if there is
-        none."""
+        """Return the certificate of a row.
+
+        Parameters
+        ----------
+        row, question, sigma : int
+            Indices.
+
+        Raises
+        ------
+        IndexError
+            If there is none."""
         at = (("row", row), ("sigma", sigma), ("question", question))
         for (name, index), count in zip(at, self.certificates.shape):
             _check_index(name, index, count)
         one = self.certificates[row, sigma, question]
         return Certificate._of(S.Certificate.from_buffer_copy(one.tobytes()))
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict for each row that is done, sigma and question. It has "row", "sigma", "question"
-        (an index), the fields of the certificate with the names of enum members in lower case but
-        without digests, and "error", which is empty if nothing failed."""
+    def to_dicts(self) -> Table:
+        """Return the certificates as dicts.
+
+        Returns
+        -------
+        list of dict
+            A dict for each finished row, sigma and question: "row", "sigma", "question" (an index),
+            the fields of the certificate without digests, with members of enumerations as names in
+            lower case, and "error", which is empty if nothing failed."""
         names = [name for name in FIELDS if name not in ("sigma", "question", "input")]
         list_ = []
         for row in np.flatnonzero(self.done).tolist():
             number = int(self.numbers[row])
             for k, answers in enumerate(self.certificates[row][names].tolist()):
                 for q, values in enumerate(answers):
-                    said: dict[str, Any] = {"row": number, "sigma": self.sigmas[k], "question": q}
-                    said.update((n, _word(n, value)) for n, value in zip(names, values))
-                    said["error"] = self.errors.get((row, k), "")
-                    list_.append(said)
+                    line: Line = {"row": number, "sigma": self.sigmas[k], "question": q}
+                    line.update((n, _word(n, value)) for n, value in zip(names, values))
+                    line["error"] = self.errors.get((row, k), "")
+                    list_.append(line)
         return list_
 
-    def to_frame(self) -> Any:
-        """to_dicts as a pandas DataFrame, with the index of the inputs if they were one. Raises
-        ImportError if pandas is missing."""
+    def to_frame(self) -> Frame:
+        """Return the certificates as a DataFrame.
+
+        Returns
+        -------
+        DataFrame
+            The columns are the keys of `to_dicts`, and the index is the one of the inputs if they
+            were a DataFrame.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing."""
         frame = needed("pandas", "to_frame").DataFrame(self.to_dicts())
         if self.index is not None:
             each = np.prod(self.certificates.shape[1:], dtype=int)
             frame.index = self.index.take(np.repeat(np.flatnonzero(self.done), each))
         return frame
 
-    def _table(self) -> list[dict[str, Any]]:
+    def _table(self) -> Table:
         return self.summary()
 
-    def summary(self) -> list[dict[str, Any]]:
-        """One dict for each sigma and question: how many of the rows that are done were certified,
-        abstained or failed, and the mean and median radius. Rows that abstained or failed have
-        radius 0 in them.
+    def summary(self) -> Table:
+        """Summarize finished rows.
 
-        Of output bounds: how many rows have two finite bounds or failed, and the median width
-        between finite bounds, which is infinite if no row has them."""
+        Returns
+        -------
+        list of dict
+            A dict for each sigma and question: the numbers of rows that were certified, abstained
+            or failed, and the mean and median radius, with radius 0 for rows that abstained or
+            failed. For output bounds the numbers of rows with two finite bounds and of failed rows,
+            and the median width between finite bounds; infinite if no row has them."""
         one = self._summary_of_radii if self.at_radius is None else self._summary_of_bounds
         return [one(k, q) for k in range(len(self.sigmas)) for q in range(len(self.questions))]
 
-    def _summary_of_bounds(self, k: int, q: int) -> dict[str, Any]:
+    def _summary_of_bounds(self, k: int, q: int) -> Line:
         answers = self.certificates[self.done, k, q]
         widths = answers["output_hi"] - answers["output_lo"]
         finite = widths[np.isfinite(widths)]
@@ -169,7 +218,7 @@ class Rows(Tabled):
             "median_width": float(np.median(finite)) if len(finite) else math.inf,
         }
 
-    def _summary_of_radii(self, k: int, q: int) -> dict[str, Any]:
+    def _summary_of_radii(self, k: int, q: int) -> Line:
         asked, answers = self.questions[q], self.certificates[self.done, k, q]
         radii, failed = answers["radius"], answers["status"] != 0
         abstained = ~failed & (answers["outcome"] == Outcome.ABSTAINED)
@@ -187,11 +236,13 @@ class Rows(Tabled):
         }
 
     def _note(self) -> str:
-        """Which columns the radii cover, if some get no noise."""
-        scale = self.sampling.scale
-        if self.columns is None or np.all(scale):
+        """A text with the columns that the radii cover, if some get no noise."""
+        if self.columns is None or self.sampling.scale is None:
             return ""
-        return f"{noise_on(self.columns, scale)}, of whose changes nothing is certified"
+        scale = np.ravel(self.sampling.scale)
+        if scale.all():
+            return ""
+        return f"{noise_on(self.columns, scale.tolist())}: changes of these are not certified"
 
     def __str__(self) -> str:
         return "\n".join(filter(None, [aligned(self.summary()), self._note()]))
@@ -201,16 +252,30 @@ class Rows(Tabled):
     def _repr_html_(self) -> str:
         return f"{super()._repr_html_()}<p>{html.escape(self._note())}</p>"
 
-    def label_errors(self, labels: Any) -> np.ndarray:
-        """The distance of each prediction from the label of its row, of shape (rows, sigmas,
-        questions); along the circle for angles, NaN where there is no prediction, as in rows that
-        failed. `labels` are the true outputs, (rows,); a Series counts by its index if the inputs
-        were a DataFrame. Raises ValueError if they are not, and for a question about several
-        outputs, which has no single prediction."""
+    def label_errors(self, labels: Inputs) -> np.ndarray:
+        """Compute the distance of each prediction from the label of its row.
+
+        Parameters
+        ----------
+        labels : array_like or Series
+            The true outputs, (rows,). A Series is matched by its index if the inputs were a
+            DataFrame.
+
+        Returns
+        -------
+        ndarray
+            The distances, (rows, sigmas, questions), along the circle for angles; NaN without a
+            prediction, as in failed rows.
+
+        Raises
+        ------
+        ValueError
+            For a wrong shape, and for a question about several outputs, which has no single
+            prediction."""
         each = [self._errors_of(q, labels) for q in range(len(self.questions))]
         return np.stack(each, axis=2)
 
-    def _errors_of(self, q: int, labels: Any) -> np.ndarray:
+    def _errors_of(self, q: int, labels: Inputs) -> np.ndarray:
         """label_errors of one question, (rows, sigmas)."""
         output = self.questions[q].output
         if self.questions[q].is_vector:
@@ -227,28 +292,62 @@ class Rows(Tabled):
         if self.at_radius is not None:
             raise ValueError("these rows are output bounds, which have no radii")
 
-    def useful_radii(self, labels: Any) -> np.ndarray:
-        """The radii of predictions that lie within the tolerance of the label, and 0 for the
-        others, of shape (rows, sigmas, questions). Raises ValueError as label_errors does, and for
-        output bounds."""
+    def useful_radii(self, labels: Inputs) -> np.ndarray:
+        """Compute radii that count only predictions near the label.
+
+        Parameters
+        ----------
+        labels : array_like or Series
+            As for `label_errors`.
+
+        Returns
+        -------
+        ndarray
+            The radius if the prediction is within the tolerance of the label, else 0, (rows,
+            sigmas, questions).
+
+        Raises
+        ------
+        ValueError
+            As for `label_errors`, and for output bounds."""
         self._check_radii()
         tolerances = [q.tolerance for q in self.questions]
         return np.where(self.label_errors(labels) <= tolerances, self["radius"], 0.0)
 
     def choose_sigma(
-        self, question: int = 0, *, labels: Any = None, slack: float = 0.1
-    ) -> Tuple[int, list[float], int]:
-        """The index of the sigma with the greatest mean radius, the mean radius of each sigma, and
-        how many rows are left out: a row that has failed at some sigma is left out at all of them,
-        so that all are compared on the same rows.
+        self, question: int = 0, *, labels: Inputs | None = None, slack: float = 0.1
+    ) -> tuple[int, list[float], int]:
+        """Choose the sigma with the greatest mean radius.
 
-        With `labels`, the true outputs, error comes first: only those sigmas are considered at
-        which the mean of label_errors is at most `slack` tolerances above its least. At a large
-        sigma the model may no longer depend on the input, and then radii are long but say nothing.
-        Deploy this sigma on inputs that are not among these rows, and calibrate intervals with
-        other points (theory 12.6). `question` is an index. Raises
-        ValueError as useful_radii does, and if no row is left; TypeError or IndexError if there is
-        no such question."""
+        Deploy it on inputs that are not among these rows, and calibrate intervals with other points
+        (theory 12.6). At a large sigma the model may no longer depend on the input; radii are then
+        long but useless. Labels exclude such a sigma.
+
+        Parameters
+        ----------
+        question : int
+            Index of the question.
+        labels : array_like or Series, optional
+            True outputs: the choice is among sigmas with a mean error near the least.
+        slack : float
+            Such a mean error is at most this many tolerances above the least.
+
+        Returns
+        -------
+        sigma : int
+            Index of the sigma.
+        means : list of float
+            The mean radius of each sigma.
+        left_out : int
+            Number of rows that failed at some sigma. They are left out at every sigma, so that all
+            sigmas are compared on the same rows.
+
+        Raises
+        ------
+        ValueError
+            As for `useful_radii`, and if no row is left.
+        TypeError, IndexError
+            If there is no such question."""
         self._check_radii()
         if not isinstance(question, (int, np.integer)):
             raise TypeError("question must be an index; give labels as labels=...")
@@ -267,12 +366,28 @@ class Rows(Tabled):
         accurate = errors <= np.nanmin(errors) + slack * self.questions[question].tolerance
         return int(np.argmax(np.where(accurate, means, -1.0))), means, left_out
 
-    def plot(self, correct: Any = None, **more: Any) -> Any:
-        """Plots the share of rows that are certified at each radius, with one curve for each sigma
-        and question; see plot_radii. With `correct`, such as rows.label_errors(y) < 5, plots the
-        certified accuracy instead; see plot_accuracy. It is bool of shape (rows, sigmas,
-        questions); lengths of 1 at its end may be left out. `more` has the other arguments of these
-        functions, such as path. Returns the Axes. Raises ImportError if matplotlib is missing."""
+    def plot(self, correct: Inputs | None = None, **more: Any) -> Axes:
+        """Plot the share of rows that are certified at each radius.
+
+        There is a curve for each sigma and question.
+
+        Parameters
+        ----------
+        correct : array_like, optional
+            True for correct predictions, (rows, sigmas, questions), such as
+            ``rows.label_errors(y) < 5``: plot the certified accuracy. Lengths of 1 at the end of
+            the shape may be left out.
+        **more
+            Other arguments of plot_radii or plot_accuracy, such as `path`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing."""
         curves = {
             f"sigma {sigma:g}{name}": (k, q)
             for k, sigma in enumerate(self.sigmas)
@@ -287,15 +402,15 @@ class Rows(Tabled):
         right = np.asarray(in_order(correct, self.index, "correct"), bool)
         if right.shape + (1,) * (3 - right.ndim) != shape:
             raise ValueError(
-                f"correct has shape {right.shape}; it must be {shape}, with True where the answer "
-                "to a row is right at this sigma and question (a file is path=)"
+                f"correct has shape {right.shape}; it must be {shape}, with True for each row, "
+                "sigma and question with a correct prediction (a file is path=)"
             )
         right = right.reshape(shape)[self.done]
         accurate = {name: (radii[name], right[:, k, q]) for name, (k, q) in curves.items()}
         return plot_accuracy(accurate, **more)
 
     def _names(self) -> list[str]:
-        """What tells the questions apart in a legend, with a number where this does not."""
+        """Names of the questions for a legend, with numbers if names would be equal."""
         asked, names = self.questions, [""] * len(self.questions)
         if len({one.tolerance for one in asked}) > 1:
             names = [f", tolerance {one.tolerance:g}" for one in asked]
@@ -304,9 +419,9 @@ class Rows(Tabled):
         return [f"{n}, question {q}" if names.count(n) > 1 else n for q, n in enumerate(names)]
 
 
-def labels_of(labels: Any, count: int, index: Any = None) -> np.ndarray:
-    """The true outputs of this many rows, which have this index if they were a DataFrame. Raises
-    TypeError or ValueError if they are none."""
+def labels_of(labels: Inputs, count: int, index: Index = None) -> np.ndarray:
+    """The true outputs of `count` rows, with this index if they were a DataFrame. Raises TypeError
+    or ValueError for a wrong type or shape."""
     truth = numbers(in_order(labels, index, "labels"), np.float64, "labels")
     if truth.shape != (count,):
         raise ValueError(
@@ -317,18 +432,18 @@ def labels_of(labels: Any, count: int, index: Any = None) -> np.ndarray:
 
 
 def mean_error(errors: np.ndarray) -> float:
-    """The mean of label errors, without the rows that have no prediction; NaN if none has one."""
+    """The mean of label errors, without rows that have no prediction; NaN if there is none."""
     known = errors[~np.isnan(errors)]
     return float(known.mean()) if known.size else math.nan
 
 
-def _check_index(name: str, index: Any, count: int) -> None:
+def _check_index(name: str, index: object, count: int) -> None:
     if not isinstance(index, (int, np.integer)) or not -count <= index < count:
         raise IndexError(f"{name} is {index!r}; it must be an index from 0 to {count - 1}")
 
 
-def _word(field: str, value: Any) -> Any:
-    value = named(field, value)
+def _word(field: str, value: Any) -> float | str:
+    value = enum_value(field, value)
     if field == "constraints":
         return int(value)
     return value.name.lower() if isinstance(value, enum.Enum) else value

@@ -1,25 +1,27 @@
-"""Inputs and outputs of ONNX files: which one varies, which is taken, and the constants for the
-others."""
+"""Inputs and outputs of ONNX files: chooses the input that varies and the output, and checks the
+constants for all other inputs."""
 
 from __future__ import annotations
 
 import hashlib
 import warnings
-from typing import Any, Mapping, Optional, Sequence, Tuple
+from typing import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ._arguments import abbreviated
 from ._arrays import numbers
-from .constants import shown
+from ._types import DType, Frame, Session
 
-Lengths = Tuple[Optional[int], ...]  # of dimensions; None: free
-DTYPES: dict[str, Any] = {  # of inputs that may vary, and of outputs
+Lengths = tuple[int | None, ...]  # of dimensions; None: free
+DTYPES: dict[str, DType] = {  # of inputs that may vary, and of outputs
     "tensor(float)": np.float32,
     "tensor(double)": np.float64,
     "tensor(float16)": np.float16,
 }
 _WHOLE = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-_OF_CONSTANTS: dict[str, Any] = {
+_OF_CONSTANTS: dict[str, DType] = {
     **DTYPES,
     **{f"tensor({name})": np.dtype(name) for name in ("bool", *_WHOLE)},
 }
@@ -29,30 +31,31 @@ _CAST = {
 }
 _OF_COLUMNS = {**_OF_CONSTANTS, "tensor(string)": np.dtype(object)}
 OTHER_OUTPUT = "OnnxModel(path, output=NAME)"
-REMEDY = "OnnxModel(path, constants={name: value})"  # which the command says in its own words
+REMEDY = "OnnxModel(path, constants={name: value})"  # replaced by options in cli/messages.py
 
 
-def told(tensor: Any) -> str:
-    """A tensor in a sentence: its name, its type, and its lengths, which may have names."""
+def described(tensor: Session) -> str:
+    """A tensor for a message: its name, its type, and its lengths, which may have names."""
     kind = tensor.type[len("tensor(") : -1] if tensor.type.startswith("tensor(") else tensor.type
-    return f"{tensor.name} {kind} {said_shape(tensor.shape)}"
+    return f"{tensor.name} {kind} {shape_text(tensor.shape)}"
 
 
-def lengths(shape: Sequence[Any]) -> Lengths:
+def lengths(shape: Sequence[object]) -> Lengths:
+    """The lengths of a shape, with None for free ones, which are names or missing."""
     return tuple(length if isinstance(length, int) and length > 0 else None for length in shape)
 
 
-def said_shape(shape: Sequence[Any]) -> str:
-    """A shape in a sentence."""
+def shape_text(shape: Sequence[object]) -> str:
+    """A shape for a message."""
     return "(" + ", ".join("any" if n in (None, "") else str(n) for n in shape) + ")"
 
 
-def agree(shape: Sequence[int], wanted: Lengths) -> bool:
-    """Whether an array of this shape has these lengths."""
-    return len(shape) == len(wanted) and all(b in (None, a) for a, b in zip(shape, wanted))
+def agree(shape: Sequence[int], expected: Lengths) -> bool:
+    """Returns True if an array of this shape has these lengths."""
+    return len(shape) == len(expected) and all(b in (None, a) for a, b in zip(shape, expected))
 
 
-def _named(found: Sequence[Any], name: str, what: str) -> Any:
+def _named(found: Sequence[Session], name: str, what: str) -> Session:
     """The input or output with this name. Raises ValueError if there is none."""
     for tensor in found:
         if tensor.name == name:
@@ -61,7 +64,7 @@ def _named(found: Sequence[Any], name: str, what: str) -> Any:
     raise ValueError(f"the model has no {what} {name!r}; it has {names}")
 
 
-def taken(found: Sequence[Any], name: Optional[str], what: str) -> Any:
+def taken(found: Sequence[Session], name: str | None, what: str) -> Session:
     """The input or output with this name, or the first one. Raises ValueError if there is none, or
     if it is not a tensor of floats."""
     tensor = found[0] if name is None else _named(found, name, what)
@@ -74,18 +77,20 @@ def taken(found: Sequence[Any], name: Optional[str], what: str) -> Any:
     return tensor
 
 
-def warn_of_others(outputs: Sequence[Any]) -> None:
+def warn_of_others(outputs: Sequence[Session]) -> None:
     """Warns that the first of several outputs is taken."""
     names = [tensor.name for tensor in outputs if tensor.type in DTYPES]
     if len(names) > 1:
-        said = f"the model has the outputs {', '.join(names)}, of which only the first is used"
-        warnings.warn(f"{said}; {OTHER_OUTPUT} takes another", stacklevel=4)
+        text = f"the model has the outputs {', '.join(names)}, and only the first is used"
+        warnings.warn(f"{text}; {OTHER_OUTPUT} takes another", stacklevel=4)
 
 
-def varied(inputs: Sequence[Any], name: Optional[str], constants: Mapping[str, Any]) -> list[Any]:
+def varied(
+    inputs: Sequence[Session], name: str | None, constants: Mapping[str, object]
+) -> list[Session]:
     """The input that varies: the one with this name, or the only one without a constant; or several
-    that are columns of a table. Raises ValueError if it cannot be told, or if another input has no
-    constant."""
+    that are columns of a table. Raises ValueError if the choice is ambiguous, or if another input
+    has no constant."""
     for known in (*constants, *([] if name is None else [name])):
         _named(inputs, known, "input")
     if name in constants:
@@ -99,14 +104,14 @@ def varied(inputs: Sequence[Any], name: Optional[str], constants: Mapping[str, A
     if len(left) > 1:
         some = "all but one of them" if name is None else "them"
         raise ValueError(
-            f"inputs of the model have no value: {', '.join(map(told, missing))}; only one input "
-            f"can vary, so give {some} a constant, {REMEDY}"
+            f"inputs of the model have no value: {', '.join(map(described, missing))}; only one "
+            f"input can vary, so give {some} a constant, {REMEDY}"
         )
     return [taken(left, None, "input")]
 
 
-def _are_columns(tensors: Sequence[Any]) -> bool:
-    """Whether inputs are columns of a table: each of a number or text for each row."""
+def _are_columns(tensors: Sequence[Session]) -> bool:
+    """Returns True if inputs are columns of a table: each has a number or text for each row."""
     first = tensors[0].shape[:1]
     return all(
         t.shape[:1] == first != [] and tuple(t.shape[1:]) in ((), (1,)) and t.type in _OF_COLUMNS
@@ -114,7 +119,7 @@ def _are_columns(tensors: Sequence[Any]) -> bool:
     )
 
 
-def columns_of(tensors: Sequence[Any], x: Any) -> dict[str, np.ndarray]:
+def columns_of(tensors: Sequence[Session], x: Frame) -> dict[str, np.ndarray]:
     """The columns of a DataFrame or array, in the order of these inputs, for each input."""
     if len(x.shape) != 2 or x.shape[1] != len(tensors):
         names = ", ".join(tensor.name for tensor in tensors)
@@ -127,48 +132,50 @@ def columns_of(tensors: Sequence[Any], x: Any) -> dict[str, np.ndarray]:
     }
 
 
-def _column(tensor: Any, values: np.ndarray) -> np.ndarray:
-    """A column in the type of its input. Raises TypeError or ValueError if it has another one."""
+def _column(tensor: Session, values: np.ndarray) -> np.ndarray:
+    """A column in the type of its input. Raises TypeError or ValueError for another type."""
     dtype, what = _OF_COLUMNS[tensor.type], f"column {tensor.name!r}"
     if dtype == object:
-        others = [value for value in values if not isinstance(value, str)]
-        if others:
-            raise TypeError(f"{what} holds {shown(others[0])}; the model takes texts there")
+        wrong = [value for value in values if not isinstance(value, str)]
+        if wrong:
+            raise TypeError(f"{what} holds {abbreviated(wrong[0])}; the model takes texts there")
         return values.astype(object)
     given = numbers(values, None, what)
     cast = numbers(given, dtype, what)
     if tensor.type not in DTYPES and not np.array_equal(cast, given):
-        raise ValueError(f"{what} holds other numbers than {cast.dtype}, which the model takes")
+        raise ValueError(f"{what} holds numbers that are no {cast.dtype}; the model takes these")
     return cast
 
 
 class Constants:
-    """What the inputs get that do not vary."""
+    """The values of the inputs that do not vary."""
 
-    def __init__(self, inputs: Sequence[Any], given: Mapping[str, Any], batch: Any) -> None:
-        """batch: the first length of the input that varies. Inputs that have a length of the same
-        name get their constant for each row, along that dimension."""
-        self.values: dict[str, np.ndarray] = {}  # nobody else changes them
+    def __init__(
+        self, inputs: Sequence[Session], given: Mapping[str, ArrayLike], batch: object
+    ) -> None:
+        """batch: the first length of the input that varies. Inputs with a length of the same name
+        get their constant for each row, along that dimension."""
+        self.values: dict[str, np.ndarray] = {}  # copies
         self._by_row: dict[str, int] = {}
-        for name, value in given.items():
+        for name, constant in given.items():
             tensor = _named(inputs, name, "input")
-            wanted, value = list(lengths(tensor.shape)), _cast(tensor, value)
+            expected, value = list(lengths(tensor.shape)), _cast(tensor, constant)
             if isinstance(batch, str) and batch in tensor.shape:
                 self._by_row[name] = axis = tensor.shape.index(batch)
-                del wanted[axis]
+                del expected[axis]
                 if value.ndim == len(tensor.shape) and value.shape[axis] == 1:
                     value = np.take(value, 0, axis)
-            self.values[name] = _shaped(tensor, value, tuple(wanted))
+            self.values[name] = _shaped(tensor, value, tuple(expected))
 
     def for_rows(self, count: int) -> dict[str, np.ndarray]:
-        """The values for so many rows, by the names of the inputs."""
+        """The values for `count` rows, by the names of the inputs."""
         each = {
             name: np.repeat(np.expand_dims(self.values[name], axis), count, axis)
             for name, axis in self._by_row.items()
         }
         return {**self.values, **each}
 
-    def told(self) -> str:
+    def fingerprint(self) -> str:
         """A text that is the same only for the same values."""
         values = sorted(self.values.items())
         return " ".join(f"{name}={_digest(v) if v.ndim else v}" for name, v in values)
@@ -178,32 +185,32 @@ def _digest(value: np.ndarray) -> str:
     return hashlib.sha256(f"{value.shape}".encode() + value.tobytes()).hexdigest()
 
 
-def _cast(tensor: Any, value: Any) -> np.ndarray:
-    """A constant in the type of its input. Raises ValueError where this would change it by more
+def _cast(tensor: Session, value: ArrayLike) -> np.ndarray:
+    """A constant in the type of its input. Raises ValueError if this changes the constant by more
     than rounding."""
-    dtype, what = _OF_CONSTANTS.get(tensor.type), f"the constant for input {told(tensor)}"
+    dtype, what = _OF_CONSTANTS.get(tensor.type), f"the constant for input {described(tensor)}"
     if dtype is None:
         raise ValueError(f"{what} cannot be given: it would not be numbers")
     given = numbers(value, None, what)
     if given.dtype.kind not in "buif":
-        raise TypeError(f"{what} is {shown(value)}; it must be a number or an array of numbers")
+        raise TypeError(f"{what} is {abbreviated(value)}; it must be a number or an array")
     with np.errstate(all="ignore"):
         cast = given.astype(dtype)
-    is_float = cast.dtype.kind == "f"  # infinities are marks in masks, but only where given
+    is_float = cast.dtype.kind == "f"  # masks may hold infinities; casting must not add any
     kept = (np.isinf(cast) == np.isinf(given)) & ~np.isnan(cast) if is_float else cast == given
     if not kept.all():
-        raise ValueError(f"{what} is {shown(value)}, which is no {cast.dtype}")
+        raise ValueError(f"{what} is {abbreviated(value)}, which is no {cast.dtype}")
     return cast
 
 
-def _shaped(tensor: Any, value: np.ndarray, wanted: Lengths) -> np.ndarray:
-    """A constant in the shape of its input; a number stands for an array of it."""
-    sides = [length for length in wanted if length is not None]
-    if value.size == 1 and len(sides) == len(wanted):
+def _shaped(tensor: Session, value: np.ndarray, expected: Lengths) -> np.ndarray:
+    """A constant in the shape of its input; a number fills an array."""
+    sides = [length for length in expected if length is not None]
+    if value.size == 1 and len(sides) == len(expected):
         return np.full(sides, value.reshape(()))
-    if not agree(value.shape, wanted):
+    if not agree(value.shape, expected):
         raise ValueError(
-            f"the constant for input {told(tensor)} has shape {value.shape}; it must have shape "
-            f"{said_shape(wanted)}"
+            f"the constant for input {described(tensor)} has shape {value.shape}; it must have "
+            f"shape {shape_text(expected)}"
         )
     return value

@@ -1,46 +1,48 @@
-"""The steps of inputs that were rounded, found from the values alone."""
+"""Estimates the quantization steps of inputs from their values."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Optional, Tuple
 
 import numpy as np
 
+from ._types import Shape
+
 FEWEST = 8  # distinct values: fewer may lie on a lattice by chance
-OFF = 0.02  # of a step, how far a value may lie beside the lattice
-PARTS = 10  # neighbouring values may be up to so many steps apart
-FLOATS = 64  # a step is so many steps of float32 at least, or it may be that of float32
-LOOKED_AT = 1 << 18  # values that choose a step, before all are compared with it
-TABLE = 64  # up to so many features have no need of a step in common
-MANY = 1000  # and more than so many have no steps of their own, which takes a while to see
+OFF = 0.02  # greatest distance of a value from the lattice, in steps
+PARTS = 10  # neighbouring values are at most this many steps apart
+FLOATS = 64  # least step, in units of the spacing of float32
+LOOKED_AT = 1 << 18  # values that choose a step, before all values are compared with it
+TABLE = 64  # with at most this many features, each feature has its own step
+MANY = 1000  # with more features only a common step is estimated, to save time
 LEVELS = 255  # steps from black to white
-DARK = 32  # images whose values are not whole and go from 0 to less are not in [0, 255]
+DARK = 32  # images of fractions with a maximum from 1 to this are not in [0, 255]
 
 
-def steps_of(X: np.ndarray) -> np.ndarray:
-    """The step of each feature of X, float32 of shape (rows, *shape); NaN where there is none.
-    Many features, as of images or sound, have one in common if there is one."""
+def quantization_steps(X: np.ndarray) -> np.ndarray:
+    """The step of each feature of X, float32 of shape (rows, *shape); NaN if there is none. Images
+    and sound, with many features, have a common step if there is one."""
     shape, count = X.shape[1:], X[0].size
     common = common_step(X) if count > TABLE else math.nan
     if count > MANY or not math.isnan(common):
         return np.full(shape, common)
-    return np.array([step_of(column) for column in X.reshape(len(X), -1).T]).reshape(shape)
+    steps = [quantization_step(column) for column in X.reshape(len(X), -1).T]
+    return np.array(steps).reshape(shape)
 
 
 def common_step(X: np.ndarray) -> float:
-    """The greatest step on whose multiples, from the first value on, all values of X lie; NaN if
+    """The greatest step such that the differences of all values of X are multiples of it; NaN if
     there is none."""
     some = X.reshape(-1)
     if some.size > LOOKED_AT:
         some = some[np.random.default_rng(0).integers(0, some.size, LOOKED_AT)]
-    step = step_of(some)
+    step = quantization_step(some)
     return step if _lie_on(X, float(some[0]), step) else math.nan
 
 
-def step_of(values: np.ndarray) -> float:
-    """The greatest step of which all differences of the values are multiples; NaN if there is none,
-    or if the values are too few or too fine to tell."""
+def quantization_step(values: np.ndarray) -> float:
+    """The greatest step such that all differences of the values are multiples of it; NaN if there
+    is none, or if the values are too few or too fine for an estimate."""
     distinct = np.unique(values).astype(np.float64)
     if len(distinct) < FEWEST:
         return math.nan
@@ -58,28 +60,28 @@ def step_of(values: np.ndarray) -> float:
     return math.nan
 
 
-def _lie_on(values: np.ndarray, origin: Any, step: Any) -> bool:
+def _lie_on(values: np.ndarray, origin: float, step: float) -> bool:
     parts = np.array_split(values, math.ceil(values.size / LOOKED_AT))
     levels = ((part.astype(np.float64) - origin) / step for part in parts)
     return all((np.abs(x - np.rint(x)) < OFF).all() for x in levels)  # NaN is not less
 
 
 # ---- images
-def channel_axis(shape: Tuple[int, ...]) -> Optional[int]:
-    """Which axis of (rows, *shape) has the 1 or 3 channels of images; None if there is none."""
+def channel_axis(shape: Shape) -> int | None:
+    """The axis of (rows, *shape) with the 1 or 3 channels of images; None if there is none."""
     return next((axis for axis in (3, 1) if len(shape) == 3 and shape[axis - 1] in (1, 3)), None)
 
 
-def levels_of(X: np.ndarray) -> Optional[Tuple[np.ndarray, np.ndarray]]:
-    """What black is, and the step to the next of 256 levels, of images, float32 of shape (rows,
-    *shape). White is the last. They are [0, 1], [0, 255] or [-1, 1], where values may lie between
-    the levels; or what the least and greatest value of X or of each channel are, if their lattice
-    has exactly 256. None if there are none."""
+def image_levels(X: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The value of black, and the step between the 256 levels, of images, float32 of shape (rows,
+    *shape). The levels are in [0, 1], [0, 255] or [-1, 1], and values may lie between them; or they
+    go from the least to the greatest value of X, or of each channel, if their lattice has exactly
+    256 levels. None if there are no levels."""
     low, high = float(X.min()), float(X.max())
-    least, most = (-1, 1) if low < 0 else (0, 1 if high <= 1 else LEVELS)
-    usual = np.array(float(least)), np.array((most - least) / LEVELS)
+    least, most = (-1.0, 1.0) if low < 0 else (0.0, 1.0 if high <= 1 else float(LEVELS))
+    usual = np.array(least), np.array((most - least) / LEVELS)
     within = least <= low and high <= most
-    if within and _lie_on(X, *usual):
+    if within and _lie_on(X, least, (most - least) / LEVELS):
         return usual
     for axis in (None, channel_axis(X.shape[1:])):
         parts = X[None] if axis is None else np.moveaxis(X, axis, 0)

@@ -1,15 +1,14 @@
-"""Sentences of the library and the package with the names of options."""
+"""Messages of the library and the package with the names of options."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Optional
 
-from .._said import Names
-from .._tensors import OTHER_OUTPUT, REMEDY
+from .._messages import MessageTranslator
+from .._onnx_tensors import OTHER_OUTPUT, REMEDY
 from ..errors import CertregError
 
-_OPTIONS = {  # of fields that have another name than their option
+_OPTIONS = {  # of fields with another name than their option
     "max_samples": "--samples",
     "calibration_samples": "--samples",
     "points": "the number of points in --calibration",
@@ -24,7 +23,7 @@ _SAME = set(
     "tolerance output alpha statistic method huber_width constraints bonferroni target trim core "
     "pilot batch seed scale calls radius sigma samples".split()
 )
-_IN_PYTHON = {  # what the package says itself, and what is said of rows
+_IN_PYTHON = {  # parts of the package's own messages
     "PLAN_COUNT_FAILURES": "--count-failures",
     "(lo, hi)": "(--range)",
     "on_crash='skip'": "--on-crash skip",
@@ -41,13 +40,13 @@ _IN_PYTHON = {  # what the package says itself, and what is said of rows
     "scale='std'": "--scale std",
     "images, give kind": "images, give --units image",
 }
-# A command takes as many samples of an input as of a calibration point.
+# A command has one number of samples, for inputs and for calibration points.
 _OTHER_SAMPLES = re.compile(r"\d+ samples? of (?:a new input|each calibration point)(?:, or |$)")
 
 
-class _Options(Names):
+class _OptionTranslator(MessageTranslator):
     _PLAIN = (
-        *Names._PLAIN,
+        *MessageTranslator._PLAIN,
         (re.compile(r"total_samples of certify"), "--samples"),
         (re.compile(r"(--[\w-]+)\[\d+\]"), r"\1"),
         (re.compile(r"(--[\w-]+)(?:,| and| or| in| to| =) \1(?![\w-])"), r"\1"),
@@ -56,7 +55,7 @@ class _Options(Names):
         (_OTHER_SAMPLES, ""),
     )
 
-    def field(self, struct: str, name: str, part: Optional[str]) -> str:
+    def field(self, struct: str, name: str, part: str | None) -> str:
         if part in ("trim", "core"):
             return f"--{part}"
         if name in _SAME:
@@ -75,15 +74,15 @@ class _Options(Names):
         return f"feature {index} of {'the input' if of == 'z' else of}"
 
 
-_options = _Options()
+_options = _OptionTranslator()
 
 
-def in_options(error: Any) -> str:
-    """What an exception, or a sentence about a row, says to those who gave options."""
-    said = str(error)
+def in_options(error: object) -> str:
+    """The text of an exception, or a message about a row, with options instead of arguments."""
+    text = str(error)
     failed = error if isinstance(error, CertregError) else getattr(error, "__cause__", None)
-    if isinstance(failed, CertregError) and failed._raw and str(failed) == said:
-        return _options.said(failed._raw)
+    if isinstance(failed, CertregError) and failed._raw and str(failed) == text:
+        return _options.translate(failed._raw)
     for name, option in _IN_PYTHON.items():
-        said = said.replace(name, option)
-    return said
+        text = text.replace(name, option)
+    return text

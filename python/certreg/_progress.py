@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from typing import Any, Callable, Union
+from typing import Callable
 
-Progress = Union[bool, Callable[[int, int], Any]]
+from ._types import Progress
 
 
-class Count:
-    """Prints how many are done, on one line of standard error that is overwritten, be it by a
-    sentence; in terminals and notebooks only."""
+class ProgressLine:
+    """Prints the number of units that are done, in terminals and notebooks only. It overwrites one
+    line of standard error, which a message may overwrite too."""
 
     def __init__(self, what: str = "rows") -> None:
         self.what, self.shown = what, 0.0
@@ -24,27 +24,25 @@ class Count:
         now = time.monotonic()
         if self.seen and (done == rows or now - self.shown > 0.2):
             end = "\n" if done == rows else "\r"
-            with contextlib.suppress(OSError, ValueError):  # nobody reads it
+            with contextlib.suppress(OSError, ValueError):  # standard error is closed
                 print(f"{done} of {rows} {self.what}", end=end, file=sys.stderr, flush=True)
             self.shown = now
 
 
-class Shown:
-    """Reports progress: by a count, by the caller's function, or not at all."""
+class Reporter:
+    """Reports progress to a line of standard error, to the caller's function, or not at all."""
 
     def __init__(self, progress: Progress, done: int, rows: int, what: str = "rows") -> None:
         self.done, self.rows = done, rows
-        self.call: Any = progress if callable(progress) else None
-        if progress is True:
-            self.call = Count(what)
+        self.call = ProgressLine(what) if progress is True else progress
 
     def advance(self, rows: int) -> None:
         self.done += rows
-        if self.call is not None:
+        if callable(self.call):
             self.call(self.done, self.rows)
 
     def part(self) -> Callable[..., None]:
-        """The progress of a part that begins now, whose own count begins with 0."""
+        """A function for the progress of a part that begins now, with a count from 0."""
         before = self.done
 
         def count(done: int, _: int = 0) -> None:

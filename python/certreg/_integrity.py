@@ -1,32 +1,34 @@
-"""Finds lines of a resume file that are not as they were written."""
+"""Finds damaged lines of a resume file, by checksums and ranges of values."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Sequence, Tuple
+from typing import Any, Sequence
 
 import numpy as np
 
+from .certified_rows import Rows
 from .constants import Outcome, Status, Stop
 from .questions import question_digest
-from .result import Rows
 
+Value = int | float | str | bytes | None  # the types of SQLite
+Line = Sequence[Any]  # of a table of SQLite, with a type for each column
 _KEYS = {"runs": 1, "certificates": 4, "records": 2}  # columns that identify a line
 MOST_SIGMAS = 10  # of a radius: CERTREG_OUTCOME_CAPPED
 
 
-def checksum(*values: Any) -> str:
-    """A digest of values of the types that SQLite gives back."""
+def checksum(*values: Value) -> str:
+    """A digest of values."""
     small = [hashlib.sha256(v).digest() if isinstance(v, bytes) else v for v in values]
     return hashlib.sha256(repr(small).encode()).hexdigest()[:16]
 
 
-def line_of(table: str, key: str, *values: Any) -> Tuple[Any, ...]:
-    """A line of a table, with its checksum. `key` is a digest of what the values depend on."""
+def with_checksum(table: str, key: str, *values: Value) -> tuple[Value, ...]:
+    """A line of a table, with its checksum. `key` is a digest of the run, or of its samples."""
     return (*values, checksum(table, key, *values))
 
 
-def checked(table: str, key: str, line: Sequence[Any]) -> Sequence[Any]:
+def verified(table: str, key: str, line: Line) -> Line:
     """The values of a line. Raises ValueError if its checksum is wrong."""
     *values, found = line
     if found != checksum(table, key, *values):
@@ -35,8 +37,8 @@ def checked(table: str, key: str, line: Sequence[Any]) -> Sequence[Any]:
 
 
 def check_ranges(rows: Rows, done: np.ndarray) -> None:
-    """Raises ValueError if the library never gives one of these certificates for these arguments,
-    whatever its checksum is."""
+    """Raises ValueError if the library never returns one of these certificates for the arguments of
+    the rows. This does not depend on checksums."""
     found, ids = rows.certificates[done], np.flatnonzero(done) + rows.sampling.noise_id
     sigmas = np.array(rows.sigmas)[:, None]
     digests = np.array([question_digest(question) for question in rows.questions], np.uint64)

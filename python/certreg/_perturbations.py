@@ -1,4 +1,4 @@
-"""Changes of inputs whose size is known, such as rounding, and their norms."""
+"""Perturbations of inputs with a known size, such as rounding, and their norms."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import functools
 import importlib
 import io
 import math
-from typing import Any, Iterator, Optional, Sequence, Tuple
+from typing import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ._arguments import abbreviated, listed
 from ._arrays import array_of, check_finite, numbers, scale_of
-from ._steps import OFF, TABLE, channel_axis, levels_of, steps_of
-from .constants import several, shown
-from .frames import parted
+from ._quantization import OFF, TABLE, channel_axis, image_levels, quantization_steps
+from ._types import Inputs, Package, Scale, Shape
+from .frames import split_frame
 
 BITS = {None: 0, "image": 8, "sound": 16}
 SOUND = 1 / 32768  # the step of 16 bits, in [-1, 1]
@@ -22,23 +24,30 @@ MOST_LINES = 12  # of single features
 QUALITIES = (95, 90)  # of JPEG
 FINER = " Give step if the inputs are known more exactly."
 OUTWARD = 1 + 1e-12  # norms are computed in float64, and rounded up
-Norms = Iterator[Tuple[str, Any]]
+Norms = Iterator[tuple[str, ArrayLike]]
 
 
-class Changes:
-    """Known changes of inputs. The arguments are those of compare_radius.
+class Perturbations:
+    """Known perturbations of inputs, with the arguments of compare_radius.
 
-    steps    of each feature; NaN where none is known
-    black    of images, the lowest of 256 levels, for all features or each channel; None if unknown
+    steps    step of each feature; NaN if none is known
+    black    lowest of the 256 levels of images, for all features or each channel; None if unknown
     typical  root mean square of the norm of rounding errors; NaN if no step is known
-    notes    sentences about the steps, and about what is left out"""
+    notes    texts about the steps, and about perturbations that are left out"""
 
-    black: Optional[np.ndarray] = None
+    black: np.ndarray | None = None
 
-    def __init__(self, X: Any, scale: Any, step: Any, kind: Optional[str], names: Any) -> None:
+    def __init__(
+        self,
+        X: Inputs,
+        scale: Scale,
+        step: ArrayLike | None,
+        kind: str | None,
+        names: Sequence[object] | None,
+    ) -> None:
         if kind is not None and (not isinstance(kind, str) or kind not in BITS):
-            raise ValueError(f"kind is {shown(kind)}; it must be image or sound")
-        given, columns, scale = parted(X, scale)
+            raise ValueError(f"kind is {abbreviated(kind)}; it must be image or sound")
+        given, columns, scale = split_frame(X, scale)
         with np.errstate(over="ignore"):
             self.X = numbers(given, np.float32, "X")
         check_finite(self.X, given, "X", "a finite float32")
@@ -47,33 +56,34 @@ class Changes:
         self.moves = self.scale > 0
         if not self.moves.any():
             raise ValueError("scale is 0 for all features, so no radius covers a change")
-        named = getattr(columns, "names", None) if names is None else several(names, "names")
+        named: Sequence[object] | None = getattr(columns, "names", None)
+        named = named if names is None else listed(names, "names")
         self.names = named or [f"feature {j}" for j in range(self.scale.size)]
         if len(self.names) != self.scale.size:
             raise ValueError(f"X has {self.scale.size} features, but names has {len(self.names)}")
-        self.table = self.X.ndim == 2 and self.scale.size <= TABLE  # whose features are named
+        self.table = self.X.ndim == 2 and self.scale.size <= TABLE  # texts name its features
         self.kind, self.bits = kind, BITS[kind] if step is None else 0
         self.steps = self._steps(step)
         self.known = self.moves & (self.steps > 0)  # NaN is not greater
         self.typical = self._norm(np.where(self.known, self.steps / math.sqrt(12), 0)) or math.nan
         self.notes = list(self._notes("" if step is not None else FINER))
 
-    def _steps(self, step: Any) -> np.ndarray:
+    def _steps(self, step: ArrayLike | None) -> np.ndarray:
         shape, low, high = self.X.shape[1:], self.X.min(), self.X.max()
         if step is not None:
             return _not_negative(array_of(step, shape, np.float64, "step"), shape, "step")
         if self.kind is None:
-            return steps_of(self.X)
-        levels = levels_of(self.X) if self.kind == "image" else (None, np.array(SOUND))
+            return quantization_steps(self.X)
+        levels = image_levels(self.X) if self.kind == "image" else (None, np.array(SOUND))
         if not levels or (self.kind == "sound" and max(-low, high) > 1):
             usual = "[0, 1], [0, 255] or [-1, 1]" if self.kind == "image" else "[-1, 1]"
             raise ValueError(f"X is from {low:.4g} to {high:.4g}, not in {usual}: give step")
         self.black = levels[0]
         return np.broadcast_to(levels[1], shape)
 
-    def _norm(self, change: Any) -> float:
-        """The norm of a change of an input in units of the scale; infinite if a feature of scale 0
-        changes."""
+    def _norm(self, change: ArrayLike) -> float:
+        """The norm of a change of an input in units of the scale; infinite if the change moves a
+        feature of scale 0."""
         size = np.abs(np.broadcast_to(change, self.scale.shape).astype(np.float64))
         with np.errstate(divide="ignore"):
             units = np.divide(size, self.scale, out=np.zeros(size.shape), where=size > 0)
@@ -82,19 +92,19 @@ class Changes:
     def _notes(self, finer: str) -> Iterator[str]:
         known, unknown = np.flatnonzero(self.known), np.flatnonzero(np.isnan(self.steps))
         steps = [f"{step:.4g}" for step in self.steps.reshape(-1)[known]]
-        said = sorted(set(steps), key=float)
-        if len(said) > 1 and self.table:
-            said = [f"{self.names[j]}: {step}" for j, step in zip(known, steps)]
+        texts = sorted(set(steps), key=float)
+        if len(texts) > 1 and self.table:
+            texts = [f"{self.names[j]}: {step}" for j, step in zip(known.tolist(), steps)]
         if steps:
-            yield f"Steps: {_listed(said)}.{finer}"
+            yield f"Steps: {_listed(texts)}.{finer}"
         if self.black is not None:
             white = np.max(self.black + 255 * self.steps)
             yield f"Black is taken to be {np.min(self.black):.4g}, and white {white:.4g}."
-        left_out = [self.names[j] for j in unknown if self.moves.flat[j]]
+        left_out = [self.names[j] for j in unknown.tolist() if self.moves.flat[j]]
         if left_out:
             some = _listed(left_out) if steps else "all features"
             remedy = "give step" if self.table else "give step or kind"
-            yield f"Rounding leaves out {some}, whose values show no step: {remedy}."
+            yield f"Rounding leaves out {some}, since the values show no step: {remedy}."
         elif self.kind is None and self.X.ndim > 2:
             yield "If these are images, give kind: brightness and JPEG are compared too."
         if not self.moves.all():
@@ -102,12 +112,12 @@ class Changes:
             have, them = ("has", "it") if still == 1 else ("have", "them")
             yield (
                 f"{still} of {count} features {have} scale 0. No radius covers a change of {them}; "
-                "rounding and deviations are those of the others."
+                "rounding and deviations are about the moving features."
             )
 
     @functools.cached_property
-    def norms(self) -> list[Tuple[str, np.ndarray]]:
-        """What changes, and its norm for all inputs or for each."""
+    def norms(self) -> list[tuple[str, np.ndarray]]:
+        """Each perturbation, and its norm for all inputs or for each input."""
         parts = (self._roundings(), self._of_images(), self._deviations())
         return [(change, np.asarray(norms)) for part in parts for change, norms in part]
 
@@ -118,8 +128,8 @@ class Changes:
             yield f"{what}, at most", math.sqrt(3) * self.typical * OUTWARD
 
     def _of_images(self) -> Norms:
-        """Brightness, and each image as it is after JPEG, with the settings of Pillow except for
-        the quality."""
+        """Brightness, and each image after JPEG, with the settings of Pillow except for the
+        quality."""
         if self.kind != "image":
             return
         yield "one step brighter", self._norm(self.steps)
@@ -136,8 +146,8 @@ class Changes:
             of_each = [self._norm(self._jpeg(images, row, quality)) for row in self.X]
             yield f"JPEG of quality {quality}", of_each
 
-    def _jpeg(self, images: Any, row: np.ndarray, quality: int) -> np.ndarray:
-        """What JPEG adds to an image; exactly 0 where a pixel comes back as it was."""
+    def _jpeg(self, images: Package, row: np.ndarray, quality: int) -> np.ndarray:
+        """The difference that JPEG makes to an image; exactly 0 for unchanged pixels."""
         levels = (row - self.black) / self.steps
         pixels = np.clip(np.rint(levels), 0, 255).astype(np.uint8)
         planes = channel_axis(row.shape) == 1
@@ -162,19 +172,19 @@ class Changes:
             yield "all by one deviation", self._norm(deviations)
 
     def noise_ratios(self, radii: np.ndarray) -> np.ndarray:
-        """For each input, in dB, that of a change as long as its radius."""
+        """The signal-to-noise ratio, in dB, of a change as long as the radius, for each input."""
         signals = np.array([self._norm(np.where(self.moves, row, 0)) for row in self.X])
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(20 * np.log10(signals / radii))
 
 
-def _not_negative(values: np.ndarray, shape: Tuple[int, ...], what: str) -> np.ndarray:
+def _not_negative(values: np.ndarray, shape: Shape, what: str) -> np.ndarray:
     if not (np.isfinite(values) & (values >= 0)).all():
         raise ValueError(f"{what} must hold finite numbers of at least 0")
     return values.reshape(shape).astype(np.float64)
 
 
-def _listed(names: Sequence[Any]) -> str:
+def _listed(names: Sequence[object]) -> str:
     more = f", ... ({len(names)})" if len(names) > MOST_LINES else ""
     return ", ".join(map(str, names[:MOST_LINES])) + more
 

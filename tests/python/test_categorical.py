@@ -9,13 +9,13 @@ import kit
 from kit import ASKED, certify_refused, command_refused, no_warnings, package, parametrize
 from kit import rows_of, said, table_of
 from certreg import Calibrated, Estimator, check_model, tune_scale
-from certreg._marks import suspected
+from certreg._categorical import suspected_categorical
 
 RANDOM = np.random.default_rng(0)
 CODES = RANDOM.integers(0, 4, 200)
 X = np.c_[RANDOM.normal(size=(200, 2)), CODES].astype(np.float32)
 Y = X[:, 0] + np.array([0, 150, -100, 80])[CODES]
-CATEGORIES = "feature 2 of the input holds categories, .*: give it scale 0"
+CATEGORIES = "feature 2 of the input holds categories.*: give it scale 0"
 
 
 class Fitted:
@@ -169,9 +169,9 @@ def table(column, rows=60):
 
 @parametrize(
     "column, rows, sentence",
-    (LOST, 60, "^-999 in many rows, far from all other values, in the features 1: if they mark"),
+    (LOST, 60, "^-999 in many rows, far from all other values, in the features 1: if these are"),
     (np.where(COUNT % 9 == 0, 99999, COUNT), 60, "^99999 in many rows"),
-    (COUNT % 2, 20, "^only 0 and 1 in the features 1: .* so give scale 0 there"),
+    (COUNT % 2, 20, "^only 0 and 1 in the features 1: .* give them scale 0"),
     (COUNT % 2, 60, "^only 0 and 1"),
     (3 + COUNT % 2, 60, "^at most two values in the features 1"),
     (np.full(60, 7), 60, "^at most two values"),
@@ -185,15 +185,15 @@ def table(column, rows=60):
     (np.where(COUNT % 4, 3, COUNT / 7), 60, None),  # in between
 )
 def test_values_that_may_be_marks_are_found(column, rows, sentence):
-    found = list(suspected(table(column, rows), None, None))
+    found = list(suspected_categorical(table(column, rows), None, None))
     assert len(found) == (sentence is not None)
     given, first = table(column, rows), lambda x: x[:, 0]
     with pytest.warns(UserWarning, match=sentence) if sentence else no_warnings():
         rows_of(first, given, samples=50)
     marks = [f.text for f in check_model(first, given, sigma=0.1) if f.kind == "marks"]
-    assert marks == found == list(suspected(given, None, None))
+    assert marks == found == list(suspected_categorical(given, None, None))
     for other, scale in ((given, EXACT), (given[:, :, None], None), (np.tile(given, 30), None)):
-        assert not list(suspected(other, scale, None))  # the last two are no tables
+        assert not list(suspected_categorical(other, scale, None))  # the last two are no tables
 
 
 def test_columns_with_an_equal_reason_are_named_together():

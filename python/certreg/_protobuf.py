@@ -1,15 +1,16 @@
-"""ONNX files as the messages of which they consist, read and written without the package onnx. The
-numbers of fields are those of onnx.proto."""
+"""Reads and writes ONNX files as protobuf messages, without the package onnx. The numbers of fields
+are from onnx.proto."""
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Mapping, Sequence, Tuple
+from typing import Any, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from ._files import replace as replace
 
-Field = Tuple[int, int, Any]  # number, type on the wire, value: an integer, or bytes
+Field = tuple[int, int, Any]  # number, wire type, and value: an integer for VARINT, else bytes
+Attribute = int | Sequence[int]  # of a node
 Message = Sequence[Field]
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 FLOAT, INT64, BOOL = 1, 7, 9  # types of tensors
@@ -41,22 +42,23 @@ def parsed(data: bytes) -> list[Field]:
     """The fields of a message. Raises ValueError for other bytes."""
     at = 0
     found: list[Field] = []
-    value: Any
     while at < len(data):
         key, at = _number(data, at)
-        kind, value = key & 7, {FIXED64: 8, FIXED32: 4}.get(key & 7, len(data) + 1)
+        kind, size = key & 7, {FIXED64: 8, FIXED32: 4}.get(key & 7, len(data) + 1)
         if kind in (VARINT, BYTES):
-            value, at = _number(data, at)
-        if kind != VARINT:
-            value, at = data[at : at + value], at + value
-        found.append((key >> 3, kind, value))
+            size, at = _number(data, at)
+        if kind == VARINT:
+            found.append((key >> 3, kind, size))
+        else:
+            found.append((key >> 3, kind, data[at : at + size]))
+            at += size
     if at > len(data):
         raise ValueError("it is damaged, or no ONNX model")
     return found
 
 
-def _number(data: bytes, at: int) -> Tuple[int, int]:
-    """A varint, and where it ends."""
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """A varint, and the position of its end."""
     value = 0
     for place, byte in enumerate(data[at : at + 10]):
         value |= (byte & 127) << 7 * place
@@ -72,8 +74,8 @@ def of(message: Message, number: int, kind: int = BYTES) -> list[Any]:
 
 
 def parts(message: Message, *numbers: int) -> list[Message]:
-    """The messages in the fields with the first number, then those in their fields with the next,
-    and so on."""
+    """The messages in the fields with the first number, then the messages in their fields with the
+    next number, and so on."""
     found = [message]
     for number in numbers:
         found = [parsed(data) for one in found for data in of(one, number)]
@@ -81,12 +83,12 @@ def parts(message: Message, *numbers: int) -> list[Message]:
 
 
 def number_in(message: Message, number: int) -> int:
-    """A number; 0 where there is none."""
+    """A number; 0 if there is none."""
     return int((of(message, number, VARINT) or [0])[-1])
 
 
 def text_in(message: Message, number: int) -> str:
-    """A text; empty where there is none."""
+    """A text; empty if there is none."""
     return str((of(message, number) or [b""])[-1], "utf-8", "replace")
 
 
@@ -103,14 +105,14 @@ def part(number: int, message: Iterable[Field]) -> Field:
     return number, BYTES, packed(message)
 
 
-def node(operator: str, inputs: Sequence[str], output: str, **attributes: Any) -> Field:
-    """A node. Attributes are integers or lists of these."""
+def node(operator: str, inputs: Sequence[str], output: str, **attributes: Attribute) -> Field:
+    """A node."""
     of_it = [part(5, _attribute(*pair)) for pair in attributes.items()]
     names = [*(text(1, name) for name in inputs), text(2, output), text(4, operator)]
     return part(NODE, names + of_it)
 
 
-def _attribute(name: str, value: Any) -> Message:
+def _attribute(name: str, value: Attribute) -> Message:
     values = [whole(3, value)] if isinstance(value, int) else [whole(8, v) for v in value]
     return [text(1, name), *values, whole(20, 2 if isinstance(value, int) else 7)]
 
@@ -122,13 +124,13 @@ def constant(name: str, values: np.ndarray) -> Field:
     return part(CONSTANT, [*lengths, whole(2, _TYPES[values.dtype]), text(8, name), data])
 
 
-def tensor(number: int, name: str, lengths: Sequence[Any], kind: int = FLOAT) -> Field:
-    """An INPUT or OUTPUT. A length that is free is a name."""
+def tensor(number: int, name: str, lengths: Sequence[int | str], kind: int = FLOAT) -> Field:
+    """An INPUT or OUTPUT. Free lengths are names."""
     sides = [part(1, [whole(1, n) if isinstance(n, int) else text(2, n)]) for n in lengths]
     return part(number, [text(1, name), part(2, [part(1, [whole(1, kind), part(2, sides)])])])
 
 
 def model(graph: Iterable[Field], metadata: Mapping[str, str], others: Message) -> bytes:
-    """The bytes of a file. others: versions, and what else it has."""
-    said = [part(METADATA, [text(1, key), text(2, value)]) for key, value in metadata.items()]
-    return packed([*others, part(GRAPH, graph), *said])
+    """The bytes of a file. `others` are versions and other fields."""
+    entries = [part(METADATA, [text(1, key), text(2, value)]) for key, value in metadata.items()]
+    return packed([*others, part(GRAPH, graph), *entries])

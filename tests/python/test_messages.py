@@ -3,8 +3,8 @@
 import re
 
 from kit import parametrize, root
-from certreg._said import in_python
-from certreg.cli.said import _options
+from certreg._messages import in_python
+from certreg.cli.messages import _options
 
 NOT_SAID = ("cuda/", "simd_scalar.h")  # files whose texts are no sentences
 OF_C = (
@@ -49,7 +49,7 @@ def test_every_sentence_of_the_library_is_free_of_names_of_c():
     for text in SEEN:
         once = in_python(text)
         assert in_python(once) == once  # what is translated stays
-        for said in (once, _options.said(text)):
+        for said in (once, _options.translate(text)):
             assert text.startswith(known) or not re.search(OF_C, said), f"{text}\n{said}"
 
 
@@ -82,7 +82,7 @@ def test_every_sentence_of_the_library_is_free_of_names_of_c():
 )
 def test_names_are_those_of_arguments_and_members(told, python, command):
     assert in_python(told) == python
-    assert command in (None, _options.said(told))
+    assert command in (None, _options.translate(told))
 
 
 @parametrize("path", "/_a/certreg_x/plan.flags/m.so", "certreg_cuda.so", "_build/m", ".b/m.so")

@@ -1,0 +1,166 @@
+"""Features that hold codes of categories, indicators or marks of missing values instead of
+quantities. Noise would change their meaning, so they need scale 0."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Iterator, Mapping, NoReturn, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._arrays import optional_scale
+from ._messages import with_column_names
+from ._optional import of_class
+from ._quantization import TABLE
+from ._types import Model, Names
+from .denoised import Denoised
+from .frames import Columns, FrameFunction
+from .models import as_model, is_factory
+from .names import listed, owner_of
+
+MOST_ROWS = 4096  # that are examined
+FEWEST_ONES = 5  # rows: with fewer, a quantity may be 0 and 1 by chance
+FEWEST = 50  # rows: with more, a quantity has more than two values
+SHARE = 0.05  # least share of rows with a value that marks something
+
+
+# ---- kinds of features, from the model
+def _of_lightgbm(booster: Any) -> dict[int, str]:
+    """The file of LightGBM has lists of categories, and ranges of numbers in brackets."""
+    text = booster.model_to_string(num_iteration=1)
+    line = next((line for line in text.splitlines() if line.startswith("feature_infos=")), "=")
+    infos = line.partition("=")[2].split()
+    return {j: "categories" for j, info in enumerate(infos) if info[:1] not in ("[", "n")}
+
+
+def _of_xgboost(booster: Any) -> dict[int, str]:
+    kinds = {"c": "categories", "i": "an indicator"}
+    return {j: kinds[kind] for j, kind in enumerate(booster.feature_types or ()) if kind in kinds}
+
+
+_OF_PACKAGES: tuple[tuple[str, str, Callable[[Any], dict[int, str]]], ...] = (
+    ("lightgbm", "Booster", _of_lightgbm),
+    ("lightgbm", "LGBMModel", lambda model: _of_lightgbm(model.booster_)),
+    ("xgboost", "Booster", _of_xgboost),
+    ("xgboost", "XGBModel", lambda model: _of_xgboost(model.get_booster())),
+    ("certreg._onnx", "SessionModel", lambda model: model.exact),
+)
+_INSIDE = ("best_estimator_", "regressor_")  # inner models with the same features
+
+
+def _kinds(owner: object) -> Mapping[int, str]:
+    """The kind of each feature that is no quantity, by its index."""
+    for module, name, kinds in _OF_PACKAGES:
+        if of_class(owner, module, name):
+            return kinds(owner)
+    found = getattr(owner, "is_categorical_", None)  # of HistGradientBoostingRegressor
+    return {} if found is None else {int(j): "categories" for j in np.flatnonzero(found)}
+
+
+def _missing(function: object, owner: object) -> float:
+    """The number that marks a missing value for a model; NaN if there is none."""
+    given = getattr(function, "keywords", {}).get("missing")  # of functools.partial
+    if given is None and of_class(owner, "xgboost", "XGBModel"):
+        given = getattr(owner, "missing")
+    return math.nan if given is None else float(given)
+
+
+class CategoricalFeatures:
+    """The features that are no quantities by the model's own description. Raises ValueError if one
+    of them gets noise.
+
+    function  a function as as_model returns it, or a frames.FrameFunction
+    scale     noise of the features, flat; None: all features get noise
+    names     names of the features, for error texts"""
+
+    def __init__(
+        self, function: object, scale: ArrayLike | None = None, names: Names = None
+    ) -> None:
+        self._scale, self._names = scale, names
+        order = None
+        if isinstance(function, FrameFunction):
+            order = function.order
+            function = function.function
+        owner = owner_of(function)
+        for name in _INSIDE:
+            owner = owner_of(getattr(owner, name, owner))
+        self._value = _missing(function, owner)
+        for j, kind in _kinds(owner).items():
+            at = j if order is None else order[j]
+            if scale is None or (np.ravel(scale)[at : at + 1] > 0).any():
+                self._refuse(at, f"holds {kind} by the model's description")
+
+    def check(self, X: np.ndarray) -> None:
+        """Raises ValueError if a value of these inputs, (rows, features), marks a missing value for
+        the model and would get noise."""
+        if math.isnan(self._value):
+            return
+        marks = np.reshape(X, (len(X) if X.ndim > 1 else 1, -1)) == np.float32(self._value)
+        noisy = marks.any(0) if self._scale is None else marks.any(0) & (np.ravel(self._scale) > 0)
+        for j in np.flatnonzero(noisy):
+            self._refuse(int(j), f"is {self._value:g}, which marks a missing value for the model")
+
+    def _refuse(self, j: int, why: str) -> NoReturn:
+        text = f"feature {j} of the input {why}, and noise would change it: give it scale 0"
+        raise ValueError(with_column_names(text, self._names))
+
+
+def categorical_features_of(
+    model: Model, columns: Columns | None, scale: ArrayLike | None
+) -> CategoricalFeatures:
+    """The CategoricalFeatures of a model that is no factory."""
+    function = model._inner() if isinstance(model, Denoised) else as_model(model)
+    if columns is None:
+        return CategoricalFeatures(function, scale)
+    return CategoricalFeatures(columns.wrapped(function), scale, columns.names)
+
+
+# ---- kinds of features, from the values
+def suspected_categorical(
+    X: np.ndarray, scale: ArrayLike | None, names: Sequence[object] | None
+) -> Iterator[str]:
+    """Texts about features of a table that get noise and seem to be no quantities."""
+    if X.ndim != 2 or X.shape[1] >= TABLE:  # small images have this size
+        return
+    at = np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(int)
+    some = np.asarray(X)[at].astype(np.float32)
+    noisy = np.flatnonzero(np.ones(X.shape[1]) if scale is None else np.ravel(scale) > 0)
+    values = {j: np.unique(some[:, j], return_counts=True) for j in noisy.tolist()}
+    found: dict[str, list[int]] = {}
+    ones = [j for j, (v, _) in values.items() if np.isin(v, (0, 1)).all()]
+    if any(len(values[j][0]) == 2 for j in ones) and len(X) >= FEWEST_ONES:
+        found["only 0 and 1"] = ones
+    for j, (distinct, counts) in values.items():
+        apart = _apart(distinct, counts)
+        if apart is not None:
+            found.setdefault(f"{apart:g} in many rows, far from all other values,", []).append(j)
+        elif len(distinct) <= 2 and len(X) >= FEWEST and j not in found.get("only 0 and 1", ()):
+            found.setdefault("at most two values", []).append(j)
+    for what, which in found.items():
+        shown = listed([repr(names[j]) if names else j for j in which])
+        yield (
+            f"{what} in the features {shown}: if these are codes or marks instead of quantities, "
+            "noise turns them into numbers that no input has, so give them scale 0"
+        )
+
+
+def _apart(distinct: np.ndarray, counts: np.ndarray) -> float | None:
+    """The least or greatest value, if many rows hold it and its distance from all other values is
+    larger than their range; None if there is none."""
+    for at, others in ((0, distinct[1:]), (-1, distinct[:-1])):
+        many = counts[at] >= max(3, SHARE * counts.sum())
+        if len(others) > 1 and many and abs(distinct[at] - others[at]) > others[-1] - others[0]:
+            return float(distinct[at])
+    return None
+
+
+def check_categorical(
+    model: Model, X: np.ndarray, columns: Columns | None, scale: ArrayLike | None
+) -> Iterator[str]:
+    """The texts of suspected_categorical. Raises ValueError as CategoricalFeatures does. Factories
+    are not checked here."""
+    numbers = optional_scale(scale, X.shape[1:])
+    if model is not None and not is_factory(model):
+        categorical_features_of(model, columns, numbers).check(X)
+    yield from suspected_categorical(X, numbers, None if columns is None else columns.names)

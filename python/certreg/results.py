@@ -1,0 +1,560 @@
+"""Certificates and other results of single calls of the library."""
+
+from __future__ import annotations
+
+import ctypes as C
+import dataclasses
+import functools
+import json
+import math
+from typing import Any, Container, Sequence, TypeAlias, TypeVar, Union, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _structs as S
+from ._arguments import enum_value, field_names, instance, integer, listed
+from ._arrays import array_of, numbers, optional_scale, unnamed
+from ._ctypes import Struct, f64, size_t, u64
+from ._library import lib
+from ._tables import HtmlTable
+from .constants import JSON_SEED, Center, Constraint, Method, Outcome, Region, Side, Statistic
+from .constants import Status, Stop
+from .errors import check
+from .questions import Asked, question_of
+
+Result = TypeVar("Result", bound="_Result")
+Json: TypeAlias = "Union[None, float, str, list[Json], dict[str, Json]]"
+
+
+class _Result:
+    """The base of dataclasses with the fields of a struct, under the same names."""
+
+    @classmethod
+    def _of(cls: type[Result], struct: Struct) -> Result:
+        names = field_names(cls)  # type: ignore[arg-type]
+        return cls(**{name: enum_value(name, getattr(struct, name)) for name in names})
+
+    def _struct(self) -> Struct:
+        fields = dataclasses.asdict(cast(Any, self))
+        return cast(Struct, getattr(S, type(self).__name__)(**fields))
+
+
+@dataclasses.dataclass(frozen=True)
+class Certificate(_Result, HtmlTable):
+    """A prediction, and the radius within which the smoothed prediction stays near it.
+
+    ``|T(z + delta) - prediction| < tolerance`` for every delta with ``||delta / scale|| < radius``.
+    T(z) is the smoothed prediction at the input z. If nothing is proved, the radius is 0 and the
+    output bounds are infinite. Unless the status is OK, prediction, estimate, tolerance and alpha
+    are NaN.
+
+    Attributes
+    ----------
+    status : Status
+        OK, or the failure of this question.
+    outcome : Outcome
+        Certified, abstained or capped.
+    stop : Stop
+        Why sampling stopped.
+    radius : float
+        The radius, in units of the input divided by its scale.
+    prediction : float
+        The value on which the guarantee is centered; NaN for a vector.
+    estimate : float
+        T(z) as computed from all samples, without a guarantee; NaN for a vector.
+    output_lo, output_hi : float
+        T(z + delta) stays between them for every delta within the radius.
+    radius_l1, radius_l2, radius_linf : float
+        Radii of the largest balls of these norms inside the certified ellipsoid, in units of the
+        input.
+    sigma, tolerance, alpha : float
+        The noise level, the tolerance, and alpha after all divisions.
+    samples : int
+        Samples in the record, pilot included.
+    noise_id : int
+        Noise id of the input.
+    question : int
+        question_digest of the question.
+    output : int
+        Index of the output.
+    statistic, method, center, constraints : Statistic, Method, Center, Constraint
+        From the question, with the constraints that were used.
+    limiting_side : Side
+        The condition that limits the radius; 0 if there is none.
+    input : int
+        Digest of z and the scale, for `moved`."""
+
+    status: Status
+    outcome: Outcome
+    stop: Stop
+    radius: float
+    prediction: float
+    estimate: float
+    output_lo: float
+    output_hi: float
+    radius_l1: float
+    radius_l2: float
+    radius_linf: float
+    sigma: float
+    tolerance: float
+    alpha: float
+    samples: int
+    noise_id: int
+    question: int
+    output: int
+    statistic: Statistic
+    method: Method
+    center: Center
+    constraints: Constraint
+    limiting_side: Side  # 0: none
+    input: int
+
+    @property
+    def certified(self) -> bool:
+        """True if the radius is positive."""
+        return self.radius > 0
+
+    def moved(self, z: ArrayLike, to: ArrayLike, scale: ArrayLike | None = None) -> Certificate:
+        """Move the certificate to an input near z, without a call of the model.
+
+        The radius becomes shorter by the norm of (to - z) / scale, and 0 if nothing is left. This
+        is part of the same promise: it costs no alpha for any choice of `to`. Serving near `to`
+        still needs fresh noise. Inputs and scale are rounded to float32 as by the Estimator.
+
+        Parameters
+        ----------
+        z : array_like
+            The input that the certificate is about.
+        to : array_like
+            An input of the same shape, equal to z for features of scale 0.
+        scale : array_like, optional
+            Scale of the Estimator or of certify_rows; by default 1.
+
+        Returns
+        -------
+        Certificate
+            A certificate about `to`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For wrong shapes.
+        CertregError
+            With the status MISMATCH if z or scale is not the certificate's; with the status INVALID
+            for other inputs, and for certificates that cannot be moved, such as one about the true
+            mean."""
+        first, last = np.atleast_1d(unnamed(z, "z")), np.atleast_1d(unnamed(to, "to"))
+        scales = optional_scale(scale, first.shape)
+        named = ((first, "z"), (last, "to"))
+        ends = [array_of(end, first.shape, np.float32, name) for end, name in named]
+        out, why = S.Certificate(), S.Error()
+        given = [None if part is None else part.ctypes for part in (scales, *ends)]
+        struct, results = C.byref(self._struct()), (C.byref(out), C.byref(why))
+        check(lib.certreg_move_certificate(struct, first.size, *given, *results), why)
+        return self._of(out)
+
+
+@dataclasses.dataclass(frozen=True)
+class Run(_Result):
+    """Facts that all certificates of one input share. The repr leaves out the seed, a secret.
+
+    Attributes
+    ----------
+    seed, noise_id, level : int
+        They determine the noise.
+    samples, pilot, batch : int
+        Samples in the record, samples of the pilot, and rows of one call.
+    sigma : float
+        The noise level.
+    model_seconds, library_seconds : float
+        Time since the input began, in the model and in the library."""
+
+    seed: int = dataclasses.field(repr=False)
+    noise_id: int
+    level: int
+    samples: int
+    pilot: int
+    batch: int
+    sigma: float
+    model_seconds: float
+    library_seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Forecast(_Result):
+    """The number of samples for a target, pilot included.
+
+    Attributes
+    ----------
+    least_samples : int
+        The smallest number of samples that can prove it; 0: more than `max_samples`.
+    expected_samples : float
+        The expected number, if outputs keep the distribution of the record; it can be infinite."""
+
+    least_samples: int
+    expected_samples: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Bounds:
+    """Bounds of a scalar function under the noise, from an estimator or filled in by hand.
+
+    None means that a bound is not known.
+
+    Parameters
+    ----------
+    sigma : float
+        The noise level.
+    mean_lo, mean_hi : float, optional
+        Bounds of the mean.
+    variance_hi : float, optional
+        Upper bound of the variance.
+    gradient_lo, gradient_hi : float, optional
+        Bounds of sigma times the norm of the scaled gradient of the mean.
+    range_lo, range_hi : float, optional
+        Limits of the values.
+    alpha : float
+        Probability that the bounds are false; 0 by hand.
+    samples : int
+        Samples behind the bounds; 0 by hand.
+    moment_center, moment_hi : float, optional
+        A point, and an upper bound of the second moment about it.
+
+    Examples
+    --------
+    >>> bounds = certreg.Bounds(0.25, mean_lo=0.9, mean_hi=1, range_lo=0, range_hi=1)
+    >>> certreg.Solver().worst_case(bounds, 0.1).mean_least > 0.8
+    True"""
+
+    sigma: float
+    mean_lo: float | None = None
+    mean_hi: float | None = None
+    variance_hi: float | None = None
+    gradient_lo: float | None = None
+    gradient_hi: float | None = None
+    range_lo: float | None = None
+    range_hi: float | None = None
+    alpha: float = 0.0
+    samples: int = 0
+    moment_center: float | None = None
+    moment_hi: float | None = None
+
+    _FIELDS = {
+        Constraint.MEAN: ("mean_lo", "mean_hi"),
+        Constraint.VARIANCE: ("variance_hi",),
+        Constraint.GRADIENT: ("gradient_lo", "gradient_hi"),
+        Constraint.RANGE: ("range_lo", "range_hi"),
+        Constraint.MOMENT: ("moment_center", "moment_hi"),
+    }
+
+    @property
+    def constraints(self) -> Constraint:
+        """The constraints with known bounds. Raises ValueError if one of two bounds that belong
+        together is missing."""
+        held = Constraint(0)
+        for constraint, names in self._FIELDS.items():
+            given = [getattr(self, name) is not None for name in names]
+            if any(given) and not all(given):
+                only_upper = constraint == Constraint.GRADIENT and given[1]
+                raise ValueError(
+                    f"{' and '.join(names)} must be given together"
+                    + ("; give gradient_lo=0 if only an upper bound is known" if only_upper else "")
+                )
+            held |= constraint if all(given) else Constraint(0)
+        return held
+
+    def _struct(self) -> S.Bounds:
+        given = {k: v for k, v in dataclasses.asdict(self).items() if v is not None}
+        return S.Bounds(constraints=self.constraints, **given)
+
+    @classmethod
+    def _of(cls, struct: S.Bounds) -> "Bounds":
+        known = {name: getattr(struct, name) for name in ("sigma", "alpha", "samples")}
+        for constraint, names in cls._FIELDS.items():
+            if struct.constraints & constraint:
+                known.update({name: getattr(struct, name) for name in names})
+        return cls(**known)
+
+
+@dataclasses.dataclass(frozen=True)
+class MeanChange(_Result):
+    """Bounds of the change of a mean within a radius.
+
+    Attributes
+    ----------
+    constraints : Constraint
+        The constraints that were used.
+    drop, rise : float
+        The mean falls by at most `drop`, and grows by at most `rise`, in units of the function.
+    mean_least, mean_greatest : float
+        The least and the greatest mean that are possible within the radius."""
+
+    constraints: Constraint
+    drop: float
+    rise: float
+    mean_least: float
+    mean_greatest: float
+
+
+@dataclasses.dataclass(frozen=True)
+class WorstFunction(_Result):
+    """A worst function: its mean changes most within a radius.
+
+    It is a function of t, the component of the noise along the shift.
+
+    Attributes
+    ----------
+    constraints : Constraint
+        The constraints that were used.
+    side : Side
+        LOWER: the mean drops; UPPER: it rises.
+    radius, change : float
+        The radius, and the change of the mean within it.
+    bound : float
+        No function with these constraints changes by more.
+    mean, variance, gradient : float
+        Mean, variance and E[u t] of the function u.
+    by_variance, by_mean, by_gradient : float
+        The multipliers lambda, nu and mu of theory 3.6.
+    offset, slope, rest, tilt : float
+        The curve between the ends of the range (theory 3.6).
+    range_lo, range_hi : float
+        The ends of the range; infinite if no range is used.
+    breakpoints : tuple of float
+        Values of t between two regions.
+    regions : tuple of Region
+        The values in each region, one more than breakpoints."""
+
+    constraints: Constraint
+    side: Side
+    radius: float
+    change: float
+    bound: float
+    mean: float
+    variance: float
+    gradient: float
+    by_variance: float
+    by_mean: float
+    by_gradient: float
+    offset: float
+    slope: float
+    rest: float
+    tilt: float
+    range_lo: float
+    range_hi: float
+    breakpoints: tuple[float, ...]
+    regions: tuple[Region, ...]
+
+    @classmethod
+    def _of(cls, struct: Struct) -> "WorstFunction":
+        count = struct.region_count
+        return dataclasses.replace(
+            super()._of(struct),
+            breakpoints=tuple(struct.breakpoints[: count - 1]),
+            regions=tuple(Region(region) for region in struct.regions[:count]),
+        )
+
+    def values(self, t: ArrayLike) -> Any:
+        """Return values of the function, in the shape of t.
+
+        Parameters
+        ----------
+        t : array_like
+            Finite numbers of any shape. At the shifted input, t has the mean radius / sigma instead
+            of 0."""
+        given = np.ascontiguousarray(numbers(t, np.float64, "t"))
+        out = np.empty_like(given)
+        struct = C.byref(self._struct())
+        check(lib.certreg_worst_function_values(struct, out.size, given.ctypes, out.ctypes))
+        return out.reshape(np.shape(t))[()]
+
+    def _struct(self) -> S.WorstFunction:
+        fields = dataclasses.asdict(self)
+        for name in ("breakpoints", "regions"):
+            fields[name] = S.WorstFunction.kinds[name](*fields[name])
+        return S.WorstFunction(region_count=len(self.regions), **fields)
+
+
+@dataclasses.dataclass(frozen=True)
+class Radius(_Result):
+    """The largest radius that is proved, and the condition that limits it.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        Certified, abstained or capped.
+    radius : float
+        The radius; 0 if nothing is proved.
+    limiting_side : Side
+        The limiting side in a result of `within`.
+    limiting : int
+        The index of the limiting function in a result of `above`."""
+
+    outcome: Outcome
+    radius: float
+    limiting_side: Side
+    limiting: int
+
+
+@dataclasses.dataclass(frozen=True)
+class SolveInfo(_Result):
+    """The cost of the last call on a solver or bisection.
+
+    Attributes
+    ----------
+    evaluations, points : int
+        Evaluations of the dual function, and points of quadratures.
+    loose : int
+        Searches that may not have found the best result; more evaluations may tighten it.
+    refinements : int
+        Bounds that were computed again with a finer quadrature.
+    fallbacks : int
+        Bounds that were replaced by a closed form. Fewer constraints may then be as tight.
+    seconds : float
+        Time."""
+
+    evaluations: int
+    points: int
+    loose: int
+    refinements: int
+    fallbacks: int
+    seconds: float
+
+
+@functools.lru_cache(maxsize=None)
+def refused_certificate() -> S.Certificate:
+    """A certificate as the library leaves it after it refuses a call: it claims nothing, and has no
+    numbers that a table could average."""
+    unknown = dict.fromkeys("prediction estimate sigma tolerance alpha".split(), math.nan)
+    return S.Certificate(status=Status.BUSY, output_lo=-math.inf, output_hi=math.inf, **unknown)
+
+
+def to_json(
+    question: Asked | None = None,
+    run: Run | None = None,
+    certificate: Certificate | None = None,
+    flags: int = 0,
+) -> str:
+    """Return a question, run and certificate as one line of JSON.
+
+    It has the fields of the structs of C: enumerations as numbers, 64-bit integers as texts,
+    infinities and NaN as null.
+
+    Parameters
+    ----------
+    question, run, certificate : Question or float, Run, Certificate, optional
+        The parts of the line, each of them optional.
+    flags : int
+        JSON_SEED: with the seed.
+
+    Examples
+    --------
+    >>> certreg.to_json(0.5)[:31]
+    '{"question":{"output":0,"tolera'"""
+    asked = None if question is None else question_of(question)
+    for part, kind, name in ((run, Run, "run"), (certificate, Certificate, "certificate")):
+        if part is not None:
+            instance(part, kind, name)
+    left_out = set() if integer(flags, "flags", 0, JSON_SEED) else {"seed"}
+    parts = {"question": asked, "run": run, "certificate": certificate}
+    structs = {name: part._struct() for name, part in parts.items() if part is not None}
+    found = {name: _fields(struct, left_out) for name, struct in structs.items()}
+    if asked is not None:
+        found["question"].update(_pointed_at(structs["question"]))
+    return json.dumps(found, separators=(",", ":"), allow_nan=False)
+
+
+def _fields(struct: Struct, left_out: Container[str] = ()) -> dict[str, Json]:
+    """The numbers of a struct, in types of JSON."""
+    found: dict[str, Json] = {}
+    for name, kind in struct.kinds.items():
+        if name in left_out or name in ("struct_size", "reserved") or name.endswith("_count"):
+            continue
+        value = getattr(struct, name)
+        if kind in (u64, size_t):
+            found[name] = str(value)  # many readers would lose bits of a number
+        elif isinstance(value, (int, float)):
+            found[name] = _number(value)
+    return found
+
+
+def _number(value: float) -> float | None:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return int(value)
+    return value if math.isfinite(value) else None
+
+
+def _pointed_at(question: Struct) -> dict[str, Json]:
+    """The structs and numbers that a question points to."""
+    count, given = question.prediction_count, question.prediction
+    target: dict[str, Json] | None = None
+    serving: dict[str, Json] | None = None
+    several: list[Json] | None = None
+    if given:
+        several = [_number(given[i]) for i in range(max(count, 1))]
+    if question.target:
+        target = _fields(question.target[0])
+        looks, length = question.target[0].looks, question.target[0].look_count
+        target["looks"] = [str(looks[i]) for i in range(length)] if looks else None
+    if question.serving:
+        serving = _fields(question.serving[0])
+        pairs = serving.pop("pairs")
+        serving.update({"pairs": pairs} if pairs else {})
+    return {
+        "output_count": str(question.output_count),
+        "prediction": several if count or several is None else several[0],
+        "target": target,
+        "serving": serving,
+    }
+
+
+def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> tuple[int, list[float]]:
+    """Choose the noise level with the greatest mean radius, for other inputs than these.
+
+    Parameters
+    ----------
+    certificates : sequence of sequence of Certificate
+        A list for each input, with a certificate for each level.
+
+    Returns
+    -------
+    level : int
+        Index of the level.
+    means : list of float
+        The mean radius of each level.
+
+    Raises
+    ------
+    ValueError
+        If the lists differ in length.
+    CertregError
+        If a certificate has failed, or the levels are not the same for every input.
+
+    Examples
+    --------
+    >>> with certreg.Estimator(lambda x: x[:, 0], 1, 500, seed=1) as e:
+    ...     each = [e.certify_sigmas([z], [0.1, 0.3], 500, 0.5) for z in (0.0, 1.0)]
+    >>> level, means = certreg.choose_sigma(each)
+    >>> means[level] == max(means)
+    True"""
+    name = "certificates"
+    rows = [listed(row, name) for row in listed(certificates, name)]
+    inputs, levels = len(rows), len(rows[0]) if rows else 0
+    flat = [S.Certificate(**vars(instance(c, Certificate, name))) for row in rows for c in row]
+    if len(flat) != inputs * levels:
+        raise ValueError("give every input one certificate for each level")
+    return chosen_sigma((S.Certificate * len(flat))(*flat), inputs, levels)
+
+
+def chosen_sigma(
+    structs: "C.Array[S.Certificate]", inputs: int, levels: int
+) -> tuple[int, list[float]]:
+    """choose_sigma for a flat array of structs, beginning with all levels of the first input."""
+    means, level = (f64 * max(levels, 1))(), size_t()
+    why = S.Error(
+        text=b"give certificates that did not fail, with the same noise levels for every "
+        b"input, all different"
+    )
+    check(lib.certreg_choose_sigma(structs, inputs, levels, means, C.byref(level)), why)
+    return int(level.value), list(means[:levels])
