@@ -265,18 +265,31 @@ def call_on_the_host(model: Function, batch: S.Batch, shape: Shape, memory: Memo
     x = memory.array(batch.x, (rows, *shape))[first : first + count]
     x.flags.writeable = False
     y = memory.array(batch.y, (rows, columns))[first : first + count]
+    y[...] = outputs_of(model, x, columns)
+
+
+def shared_rows(batch: int, inputs: int) -> int:
+    """The most rows of a call of the model that several inputs share: `batch`, or if that is 0 as
+    many as 16 MiB hold, up to 16,384."""
+    return batch or max(1, min(2**14, 2**22 // inputs))
+
+
+def outputs_of(model: Function, x: np.ndarray, columns: int) -> np.ndarray:
+    """The outputs of the model for the rows of x, of shape (rows, columns). Raises ValueError or
+    TypeError if they are not that many real numbers."""
+    wanted, count = (len(x), columns), len(x)
     returned = model(x)
     answer = np.asarray(returned)
     if np.ma.is_masked(returned):
         raise ValueError("the model returned masked values: fill them, with NaN if they failed")
     if answer.dtype.kind in "USMmc":
         raise TypeError(f"the model returned {answer.dtype}; it must return real numbers")
-    if answer.shape != y.shape and (answer.shape != (count,) or columns != 1):
+    if answer.shape != wanted and (answer.shape != (count,) or columns != 1):
         remedy = ""
         if answer.ndim == 2 and len(answer) == count:
             remedy = f": for {answer.shape[1]} numbers in a row give outputs={answer.shape[1]}"
         raise ValueError(
-            f"the model returned shape {answer.shape}; it must be {y.shape}, by the arguments "
+            f"the model returned shape {answer.shape}; it must be {wanted}, by the arguments "
             f"outputs and kind{remedy}"
         )
-    y[...] = answer.reshape(y.shape)
+    return answer.reshape(wanted)

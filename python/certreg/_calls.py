@@ -103,6 +103,20 @@ class Callbacks:
             self.held = None
             held.end()
 
+    @contextlib.contextmanager
+    def in_model(self) -> Iterator[None]:
+        """A context around a call of the model outside of the library, while interrupts are held:
+        Ctrl-C is delivered at once."""
+        interrupts = self.held
+        assert interrupts is not None
+        interrupts.inside = True
+        try:
+            if interrupts.waiting:
+                interrupts.deliver()
+            yield
+        finally:
+            interrupts.inside = False
+
     def guarded(self, call: Callable[..., object], *arguments: object) -> int:
         """Runs a callback of the library. Returns 1, which stops the library, after an exception or
         a true result, else 0."""

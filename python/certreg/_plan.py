@@ -34,7 +34,8 @@ def plan_of(job: Job, matrix: np.ndarray) -> dict[str, Any]:
 def differing(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
     """The names of the arguments that differ between two plans."""
     changed = [name for name in now if now[name] != before.get(name)]
-    follows = {"levels": "sigmas", "batch": "samples", "rows": "X"}  # may change with these
+    # These may change with others:
+    follows = {"levels": "sigmas", "batch": "samples", "rows": "X", "group": "samples"}
     changed = [name for name in changed if follows.get(name) not in changed]
-    arguments = {"sigmas": "sigma", "levels": "domain"}
+    arguments = {"sigmas": "sigma", "levels": "domain", "group": "batch"}
     return [arguments.get(name, name) for name in changed]

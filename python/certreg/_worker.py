@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ctypes as C
+import contextlib
 import dataclasses
+import functools
 import math
 import os
 import pickle
 import socket
 import threading
 import time
-from typing import Mapping, NamedTuple, Sequence, cast
+from typing import ContextManager, Mapping, NamedTuple, Sequence, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +23,7 @@ from ._library import version
 from ._types import Function, Model, Shape
 from .constants import Output, Status, __version__, version_text
 from .denoised import function_of_rows, made_of
-from .errors import CertregError, RowsError, raised
+from .errors import CertregError, RowsError, SharedCallError, of_model, raised
 from .estimator import Estimator, kinds_of
 from .frames import Columns
 from .questions import Question, question_digest, structs_of
@@ -77,6 +79,7 @@ class Sampling:
     constraints: int = 0
     flags: int = 0
     noise_id: int = 0  # of row 0
+    group: int = 0  # consecutive rows whose samples share calls of the model; 0: none do
 
     def turn(self, output: int) -> float:
         """The full turn of an angle; infinite for a number."""
@@ -94,7 +97,7 @@ class Sampling:
     def estimator(self, model: Function | None) -> Estimator:
         """A new estimator for this model."""
         more = dict(vars(self))
-        for name in ("shape", "sigmas", "levels", "samples", "noise_id"):
+        for name in ("shape", "sigmas", "levels", "samples", "noise_id", "group"):
             del more[name]
         return Estimator(model, self.shape, self.samples, check=False, **more)
 
@@ -109,6 +112,14 @@ class Job:
     questions: tuple[Question, ...]
     radius: float | None  # None: compute radii; otherwise output bounds at this radius
     keeps_records: bool
+    rows: int = 0  # of the whole table
+
+    @property
+    def group(self) -> int:
+        """The number of consecutive rows that are sampled together; 0: each row has calls of its
+        own, also if questions have targets, because each row then stops by itself."""
+        targets = any(question.target is not None for question in self.questions)
+        return 0 if self.model is None or targets else self.sampling.group
 
     def structs(self) -> "C.Array[S.Question]":
         """The questions as structs. The certificates of all sigmas hold together: each has a share
@@ -142,6 +153,7 @@ class Chunk:
     records: list[Record]
     failure: BaseException | None
     seconds: float
+    failed_row: int | None = None  # of a failure in a call that rows share
 
 
 def empty_certificates(*shape: int) -> np.ndarray:
@@ -161,6 +173,7 @@ class Worker:
             self.of_one_row.add(Status.WRONG_STATE)
         self.estimator = job.sampling.estimator(self.function)
         self.estimator._names = getattr(job.columns, "names", None)
+        self.outputs: dict[tuple[int, int], np.ndarray] = {}  # of rows that were sampled together
         self.questions = job.structs()
         self.digests = [question_digest(question) for question in job.questions]
 
@@ -193,6 +206,8 @@ class Worker:
         again."""
         begun = time.perf_counter()
         sampling, failure, done = self.job.sampling, None, 0
+        group = self.job.group
+        self.outputs.clear()
         out = empty_certificates(len(rows), len(sampling.sigmas), len(self.questions))
         chunk = Chunk(rows, out, [], [], None, 0.0)
         known = {(record.row, record.sigma_index): record for record in records}
@@ -202,14 +217,51 @@ class Worker:
                 for done, row in enumerate(rows.tolist()):
                     if self.estimator._categorical:
                         self.estimator._categorical.check(X[done])
+                    if group and row % group == 0:
+                        self._sample_group(rows[done : done + group], X[done:], known)
                     self._row(row, X.ctypes.data + done * X.strides[0], out[done], known, chunk)
             done = len(rows)
+        except SharedCallError as error:
+            failure, (chunk.failed_row, several) = error.__cause__, error.args
+            if chunk.failed_row is None and failure is not None:
+                text = f"{of_model(failure)}, in a call for {several} rows and in no call for one"
+                failure = CertregError(Status.MODEL_FAILED, text=text)
+                failure.__cause__ = error.__cause__
         except BaseException as error:  # KeyboardInterrupt as well: results are kept
             failure = error
         out["question"] = self.digests
         chunk.certificates, chunk.failure = out[:done], failure
         chunk.seconds = time.perf_counter() - begun
         return chunk
+
+    def _sample_group(
+        self, rows: np.ndarray, X: np.ndarray, known: Mapping[tuple[int, int], Record]
+    ) -> None:
+        """Calls the model once for all samples of a group of rows, and keeps their outputs for
+        `_certify`. If the group is not complete it keeps none, and each row has calls of its
+        own."""
+        sampling, e = self.job.sampling, self.estimator
+        first = int(rows[0])
+        if int(rows[-1]) - first + 1 != min(self.job.group, self.job.rows - first):
+            return
+        units = [(i, k) for i in range(len(rows)) for k in range(len(sampling.sigmas))]
+        if all((first + i, k) in known for i, k in units):
+            return
+        begins = [
+            functools.partial(
+                e._begin, X.ctypes.data + i * X.strides[0], sampling.sigmas[k],
+                sampling.noise_id + first + i, sampling.levels[k],
+            )
+            for i, k in units
+        ]  # fmt: skip
+        try:
+            y = e._sample_together(begins, sampling.samples)
+        except SharedCallError as failed:
+            unit = failed.args[0]
+            failed.args = (None if unit is None else first + units[unit][0], len(rows))
+            raise
+        if y is not None:
+            self.outputs = {(first + i, k): y[unit] for unit, (i, k) in enumerate(units)}
 
     def _row(
         self,
@@ -223,7 +275,8 @@ class Worker:
         errors, kept = [], []
         for k, (sigma, level) in enumerate(zip(sampling.sigmas, sampling.levels)):
             record = known.get((row, k))
-            error = self._certify(z, sigma, row, level, record, out[k])
+            outputs = self.outputs.pop((row, k), None)
+            error = self._certify(z, sigma, row, level, record, outputs, out[k])
             if error is not None:
                 errors.append((row, k, str(error)))
             if self.job.keeps_records and (record is None or record.data is None):
@@ -232,12 +285,20 @@ class Worker:
         chunk.records += kept
 
     def _certify(
-        self, z: int, sigma: float, row: int, level: int, record: Record | None, out: np.ndarray
+        self,
+        z: int,
+        sigma: float,
+        row: int,
+        level: int,
+        record: Record | None,
+        outputs: np.ndarray | None,
+        out: np.ndarray,
     ) -> CertregError | None:
         """Writes the certificates of the input at address z, at one sigma, to `out`. Returns the
         failure of this row if its input or outputs cannot be used. Raises all other failures, for
         example an exception of the model or a wrong question."""
         e, noise_id = self.estimator, self.job.sampling.noise_id + row
+        recorded: ContextManager[None] = contextlib.nullcontext()
         try:
             if record is not None and record.data is None:
                 raise CertregError(record.status, text=record.error)
@@ -247,9 +308,12 @@ class Worker:
             return error
         if record is not None and record.data is not None:
             e.import_(record.data)
+        elif outputs is not None:
+            recorded = e._recorded(lambda: e._begin(z, sigma, noise_id, level), outputs)
         first = S.Certificate.from_buffer(out.data)
         try:
-            e._certify_into(self.samples, self.questions, self.job.radius, first)
+            with recorded:
+                e._certify_into(self.samples, self.questions, self.job.radius, first)
         except CertregError as error:
             if error.status not in self.of_one_row:
                 raise

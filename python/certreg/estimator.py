@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes as C
 import dataclasses
 import math
 import os
-from typing import Any, Callable, Sequence, TypeAlias, cast
+from typing import Any, Callable, ContextManager, Iterator, Sequence, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +16,7 @@ from . import _structs as S
 from ._arguments import abbreviated, constraints_of, given_seed, integer, member, number
 from ._arguments import optional_function, path_of
 from ._arrays import Memory, address_of, array_of, call_on_a_device, call_on_the_host, columns_of
-from ._arrays import device_address, numbers, optional_array, optional_scale
+from ._arrays import device_address, numbers, optional_array, optional_scale, outputs_of
 from ._calls import Callbacks
 from ._categorical import categorical_features_of
 from ._ctypes import pointer, size_t
@@ -26,7 +27,7 @@ from ._types import Frame, Model, Path, Scale
 from .attacks import AttackResult, Attacks, options_of
 from .constants import Output, Side
 from .denoised import check_use, function_of_rows
-from .errors import exported
+from .errors import CertregError, SharedCallError, exported
 from .frames import Columns, by_names, is_frame, split_frame
 from .models import device_model
 from .questions import Asked
@@ -176,6 +177,7 @@ class Estimator(Evaluator):
             self._whole = integer(batch, "batch") or 256  # a function may replay a graph of them
         self._memory: list[Memory] = []  # of the estimator and of its attacks
         self._callbacks = Callbacks(self._calls)
+        self._model_functions: list[Callable[..., Any]] = []
         if model is not None and not self.on_device:
             self._categorical = categorical_features_of(model, self._columns, arrays["scale"])
         self._eval, self._progress = self._functions(model, optional_function(progress, "progress"))
@@ -202,14 +204,15 @@ class Estimator(Evaluator):
         callbacks, memory, shape = self._callbacks, self._memory, self.shape
         evaluate, report = S.EVAL(), S.PROGRESS()
         if model is not None:
-            function = self._function_of(model)
+            functions = self._model_functions  # of one element, which _recorded replaces
+            functions.append(self._function_of(model))
 
             def run(batch: "C._Pointer[S.Batch]") -> None:
                 if batch[0].device >= 0:
-                    call_on_a_device(function, batch[0], shape)
+                    call_on_a_device(functions[0], batch[0], shape)
                 else:
                     block = next(block for block in memory if block.holds(batch[0].x))
-                    call_on_the_host(function, batch[0], shape, block)
+                    call_on_the_host(functions[0], batch[0], shape, block)
 
             evaluate = S.EVAL(lambda _, batch: callbacks.guarded(run, batch))
         if progress:
@@ -351,6 +354,61 @@ class Estimator(Evaluator):
             The samples first .. first+count-1."""
         first, count = integer(first, "first"), integer(count, "count")
         self._call("sample", first, count, around=self._callbacks)
+
+    def _sample_together(
+        self, begins: Sequence[Callable[[], None]], samples: int
+    ) -> np.ndarray | None:
+        """The outputs of `samples` samples of several inputs, (inputs, samples, columns), by one
+        call of the model. Each of `begins` begins an input, and has to begin it again before its
+        outputs are recorded. None if the call cannot be shared: on a device, or if an input is
+        refused. Raises SharedCallError if the model fails: then the model is called once more for
+        each input, to name the input. Outputs of these calls are dropped, because no second try may
+        replace a failed sample."""
+        if self.on_device or len(begins) < 2:
+            return None
+        x = np.empty((len(begins) * samples, *self.shape), np.float32)
+        try:
+            for i, begin in enumerate(begins):
+                begin()
+                self._call("draw", 0, samples, x[i * samples :].ctypes.data)
+        except CertregError:
+            return None
+        x.flags.writeable = False
+        try:
+            y = self._outputs_of(x)
+        except Exception as error:
+            for i, each in enumerate(np.split(x, len(begins))):
+                try:
+                    self._outputs_of(each)
+                except Exception as own:
+                    raise SharedCallError(i) from own
+            raise SharedCallError(None) from error
+        return np.ascontiguousarray(y, np.float32).reshape(len(begins), samples, self.columns)
+
+    def _recorded(self, begin: Callable[[], None], outputs: np.ndarray) -> ContextManager[None]:
+        """Records the outputs of the input that was begun. If some cannot be used, the context
+        returned makes the library call for them, so that it reports them as in a call of its own:
+        begin the input again within it."""
+        try:
+            self._call("record", 0, len(outputs), outputs.ctypes.data)
+        except CertregError:
+            return self._replaying(begin, outputs)
+        return contextlib.nullcontext()
+
+    @contextlib.contextmanager
+    def _replaying(self, begin: Callable[[], None], outputs: np.ndarray) -> Iterator[None]:
+        model, left = self._model_functions[0], iter(outputs)
+        self._model_functions[0] = lambda x: np.array([next(left) for _ in x])
+        try:
+            begin()
+            yield
+        finally:
+            self._model_functions[0] = model
+
+    def _outputs_of(self, x: np.ndarray) -> np.ndarray:
+        """Calls the model outside of the library, which is not busy meanwhile."""
+        with self._callbacks.in_model():
+            return outputs_of(self._model_functions[0], x, self.columns)
 
     def draw(self, first: int, count: int, out: object = None) -> Any:
         """Draw noisy inputs, for programs that call the model themselves.

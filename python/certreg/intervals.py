@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from . import _structs as S
 from ._arguments import given_seed, integer, member, number, optional_function, path_of
 from ._arrays import address_of, array_of, arrays_in_file, numbers, optional_array
+from ._arrays import shared_rows
 from ._ctypes import i32
 from ._files import replace_arrays
 from ._rules import Interval, Rule, rule_of
@@ -20,7 +21,7 @@ from ._tables import HtmlTable
 from ._types import Inputs, Model, Path, Shape, Table
 from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status
 from .denoised import digest_of, examples_among
-from .errors import CertregError
+from .errors import CertregError, SharedCallError
 from .estimator import Estimator, kinds_of
 from .frames import Columns, in_order, index_of, rows_of, split_frame
 
@@ -189,10 +190,25 @@ class Calibrated(HtmlTable):
         seed: int | None,
         progress: Callable[..., object] | None,
     ) -> None:
-        with self._new_estimator(seed=seed) as e:
-            for i, (z, truth) in enumerate(zip(rows, truths)):
-                e.begin(z, self.sigma, noise_id=i, level=Domain.INTERVALS)
-                e.sample(0, samples)
+        batch = integer(self._options.get("batch", 0), "batch")
+        with self._new_estimator(seed=seed) as e, e._callbacks.holding_interrupts():
+            begins = [
+                functools.partial(e.begin, z, self.sigma, noise_id=i, level=Domain.INTERVALS)
+                for i, z in enumerate(rows)
+            ]
+            group = max(1, shared_rows(batch, e.inputs) // samples)
+            for i, (begin, truth) in enumerate(zip(begins, truths)):
+                if i % group == 0:
+                    try:
+                        outputs = e._sample_together(begins[i : i + group], samples)
+                    except SharedCallError as failed:
+                        raise (failed.__cause__ or failed) from None
+                begin()
+                if outputs is None:
+                    e.sample(0, samples)
+                else:
+                    with e._recorded(begin, outputs[i % group]):
+                        e.sample(0, samples)
                 e._call("calibrate", C.byref(self._calibration), truth.ctypes.data)
                 if progress and progress(i + 1, len(truths)):
                     raise CertregError(Status.CANCELLED)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from . import _structs as S
 from ._arguments import constraints_of, integer, member, no_member, number, positive, seed_or_random
-from ._arrays import check_finite, numbers
+from ._arrays import check_finite, numbers, shared_rows
 from ._categorical import check_categorical
 from ._plan import plan_of
 from ._probes import check_at, probed
@@ -161,12 +161,14 @@ def certify_rows(
     domain = _domain(domain)
     sigmas, levels = _noise_levels(sigma, domain)
     samples, outputs = integer(samples, "samples", 1), integer(outputs, "outputs", 1)
-    batch = integer(batch, "batch") or max(1, min(1000, 2**22 // math.prod(shape)))
+    batch = integer(batch, "batch")
+    together = shared_rows(batch, math.prod(shape))
+    batch = batch or min(1000, together)
     sampling = Sampling(
         shape, sigmas, levels, samples, seed_or_random(seed), numbers_of_scale, outputs,
         kinds_of(kind, outputs), lo, hi, min(batch, samples), integer(pilot, "pilot"),
         constraints_of(constraints) or needed_constraints(asked), integer(flags, "flags"),
-        integer(noise_id, "noise_id"),
+        integer(noise_id, "noise_id"), together // (samples * len(sigmas)),
     )  # fmt: skip
     if sampling.noise_id + len(matrix) > 2**63:
         raise ValueError(
@@ -182,7 +184,7 @@ def certify_rows(
         raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
     check_executor(executor, integer(jobs, "jobs"), on_crash == "skip")
     jobs = integer(jobs, "jobs") or cores()
-    job = Job(model, columns, sampling, asked, radius, keep_records)
+    job = Job(model, columns, sampling, asked, radius, keep_records, len(matrix))
     work = _Certification(
         job, matrix, domain, model_id, seed is not None, on_crash == "skip", check=check
     )
@@ -292,7 +294,9 @@ class _Certification:
             known, ids = self.job.sampling, self.job.sampling.noise_id + first
             seed = known.seed if self.seeded or seed is None else seed
             job = dataclasses.replace(
-                self.job, sampling=dataclasses.replace(known, noise_id=ids, seed=seed)
+                self.job,
+                sampling=dataclasses.replace(known, noise_id=ids, seed=seed),
+                rows=last - first,
             )
             of_all = self.rows.domain, self.rows.model_id, self.seeded, self.skips
             part = _Certification(job, self.matrix[first:last], *of_all, first, self.check)
@@ -323,7 +327,12 @@ class _Certification:
             if self.check:
                 check_at(runner, new, self.matrix, self._fail)
             self.reporter = Reporter(progress, len(self.rows) - len(left), len(self.rows))
-            Scheduler(runner, self._task, self._keep, self._crashed).compute(left)
+            group = self.job.group
+            if group > 1:  # rows of a begun group are computed again: the model's calls stay equal
+                groups = np.unique(left // group)[:, None] * group + np.arange(group)
+                left = groups[groups < len(self.rows)]
+            scheduler = Scheduler(runner, self._task, self._keep, self._crashed, max(1, group))
+            scheduler.compute(left)
 
     def _take_seed(self, file: ResumeFile) -> None:
         known = file.seed()
@@ -384,12 +393,14 @@ class _Certification:
             self.file.add(chunk)
         elif not self.file:
             self.rows.records += chunk.records
-        self.rows.certificates[done] = chunk.certificates
+        new = ~self.rows.done[done]  # others were computed again with their group
+        self.rows.certificates[done[new]] = chunk.certificates[new]
         self.rows.done[done] = True
         self.rows.errors.update({(row, k): text for row, k, text in chunk.errors})
-        self.reporter.advance(len(done))
+        self.reporter.advance(int(new.sum()))
         if chunk.failure is not None:
-            self._fail(chunk.failure, int(chunk.rows[len(done)]))
+            row = chunk.rows[len(done)] if chunk.failed_row is None else chunk.failed_row
+            self._fail(chunk.failure, int(row))
 
     def _fail(self, failure: BaseException, row: int) -> None:
         if isinstance(failure, KeyboardInterrupt):

@@ -1,0 +1,165 @@
+"""Rows share calls of the model: fewer calls, and the same results as with calls of their own."""
+
+import functools
+import os
+
+import numpy as np
+import pytest
+
+from kit import certreg, parametrize
+from certreg import Question, RowsError
+
+ROWS = np.column_stack([np.linspace(-1, 1, 60), np.arange(60)]).astype(np.float32)
+RUN = dict(sigma=0.25, questions=[0.5, 1.0], samples=300, seed=42, scale=[1, 0], progress=False)
+ROWS_OF_A_CALL = 16_384 // 300  # of two features
+
+
+class Counted:
+    """The first feature, and the rows of each call."""
+
+    def __init__(self, answer=lambda x: x[:, 0]):
+        self.answer, self.calls = answer, []
+
+    def __call__(self, x):
+        self.calls.append(len(x))
+        return self.answer(x)
+
+
+def by_size(x):
+    """A model whose outputs differ with the number of rows of a call, in the last bits."""
+    return x[:, 0] * np.float32(1 + len(x) % 7 * 2**-20)
+
+
+def certified(model, **more):
+    return certreg.certify_rows(model, ROWS, **{**RUN, "check": False, **more})
+
+
+def same_certificates(a, b):
+    return a.certificates.tobytes() == b.certificates.tobytes() and a.errors == b.errors
+
+
+def test_rows_share_calls_and_keep_their_bits():
+    shared, alone = Counted(), Counted()
+    together = certified(shared)
+    one_by_one = certified(alone, batch=300)
+    assert shared.calls == [ROWS_OF_A_CALL * 300, (60 - ROWS_OF_A_CALL) * 300]
+    assert alone.calls == [300] * 60
+    assert same_certificates(together, one_by_one)
+
+
+@parametrize("sigma", 0.25, [0.25, 0.5])
+@parametrize("samples", 100, 7, 300)
+def test_batch_is_the_most_rows_of_a_call(sigma, samples):
+    model = Counted()
+    certified(model, sigma=sigma, samples=samples, batch=900, pilot=0)
+    each = samples * np.size(sigma)
+    assert max(model.calls) == min(60, 900 // each) * each
+    assert sum(model.calls) == 60 * each
+
+
+def test_targets_have_calls_of_their_own():
+    model = Counted()
+    rows = certified(model, questions=Question(5.0, target=0.1), samples=1000, batch=100)
+    assert (rows.radius >= 0.1).all() and sum(model.calls) < 60 * 1000
+
+
+# ---- a model whose bits depend on the size of the batch
+@parametrize("more", dict(jobs=2), dict(jobs=2, keep_records=True))
+def test_calls_do_not_depend_on_processes(more, tmp_path):
+    resume = tmp_path / "kept" if "keep_records" in more else None
+    assert same_certificates(certified(by_size), certified(by_size, resume=resume, **more))
+
+
+@parametrize("jobs", 1, 2)
+def test_calls_do_not_depend_on_interruptions(jobs, tmp_path):
+    def interrupted(rows, of):
+        if rows:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        certified(by_size, samples=100, batch=700, resume=tmp_path / "r", progress=interrupted)
+    done = stopped.value.rows.done
+    assert 0 < done.sum() < 60
+    rows = certified(by_size, samples=100, batch=700, resume=tmp_path / "r", jobs=jobs)
+    assert same_certificates(rows, certified(by_size, samples=100, batch=700))
+
+
+def test_a_resumed_run_refuses_another_batch(tmp_path):
+    certified(Counted(), resume=tmp_path / "r")
+    with pytest.raises(certreg.ResumeError, match="batch"):
+        certified(Counted(), resume=tmp_path / "r", batch=600)
+
+
+# ---- failures
+def test_an_exception_names_its_row():
+    def model(x):
+        if (x[:, 1] == 50).any():
+            raise OverflowError("too hot")
+        return x[:, 0]
+
+    with pytest.raises(RowsError, match="row 50: .*OverflowError: too hot") as failed:
+        certified(model)
+    assert failed.value.row == 50 and not failed.value.rows.done.any()
+
+
+def test_no_second_try_replaces_a_failed_call():
+    def model(x):
+        if len(x) > 300:
+            raise OverflowError("too many")
+        return x[:, 0]
+
+    with pytest.raises(RowsError, match="too many, in a call for 54 rows and in no call for one"):
+        certified(model)
+
+
+def test_outputs_that_are_not_finite_fail_their_row_alone():
+    rows = certified(lambda x: np.where(x[:, 1] == 50, np.nan, x[:, 0]))
+    assert list(rows.errors) == [(50, 0)]
+    good = np.arange(60) != 50
+    whole = certified(Counted())
+    assert rows.certificates[good].tobytes() == whole.certificates[good].tobytes()
+
+
+@parametrize("answer", lambda x: x[:5, 0], lambda x: x, lambda x: "text")
+def test_wrong_outputs_are_refused_as_in_a_call_of_one_row(answer):
+    with pytest.raises(RowsError) as shared:
+        certified(answer)
+    with pytest.raises(RowsError) as alone:
+        certified(answer, batch=300)
+    assert str(shared.value) == str(alone.value)
+
+
+def test_the_model_cannot_write_to_a_shared_batch():
+    def writes(x):
+        x[:] = 0
+        return x[:, 0]
+
+    with pytest.raises(RowsError, match="read-only"):
+        certified(writes)
+
+
+def ends_at_row_50(x):
+    if (x[:, 1] == 50).any():
+        os._exit(3)
+    return x[:, 0]
+
+
+def test_a_row_that_ends_processes_is_found_in_its_group():
+    rows = certified(ends_at_row_50, jobs=1, on_crash="skip")
+    others = np.arange(60) != 50
+    assert rows.done.all() and list(rows.errors) == [(50, 0)]
+    whole = certified(Counted())
+    assert rows.certificates[others].tobytes() == whole.certificates[others].tobytes()
+
+
+# ---- calibration
+def test_points_of_a_calibration_share_calls():
+    make = functools.partial(
+        certreg.Calibrated, X=ROWS, y=ROWS[:, 0], sigma=0.25, scale=[1, 0], seed=1, inputs_seed=2,
+        check=False,
+    )  # fmt: skip
+    shared, alone = Counted(), Counted()
+    with make(shared) as a, make(alone, batch=101) as b:
+        assert a.scores.tobytes() == b.scores.tobytes()
+    assert (len(shared.calls), len(alone.calls)) == (1, 60)
+    assert sum(shared.calls) == sum(alone.calls) == 60 * 101
