@@ -9,7 +9,8 @@ columns). as_model lists the models of other packages that can be used. Names ar
 certreg.h, which explains the numbers. Zero means the default everywhere, with two exceptions:
 without a seed a secret one is drawn, and without a noise_id an input gets the next unused one.
 
-The package contains the library. Set CERTREG_LIB to the path of another one to use that.
+The package contains the library. Set CERTREG_LIB to the path of another one to use that. Examples
+of functions and classes use this package as certreg, and numpy as np.
 
 Layers of the modules; each imports from its own layer and from layers above::
 

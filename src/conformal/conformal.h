@@ -22,7 +22,7 @@ typedef struct cr_score_source { /* samples and a truth */
 } cr_score_source;
 
 /* The score of sample i of a cr_score_source, `of`. */
-double cr_conformal_score(const void *of, size_t i);
+double cr_conformal_score(const void *context, size_t i);
 
 /* Reads a caller's calibration, and resolves its defaults. */
 certreg_status cr_conformal_read(const certreg_calibration *caller_calibration,
