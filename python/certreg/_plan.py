@@ -35,7 +35,7 @@ def differing(before: Mapping[str, object], now: Mapping[str, object]) -> list[s
     """The names of the arguments that differ between two plans."""
     changed = [name for name in now if now[name] != before.get(name)]
     # These may change with others:
-    follows = {"levels": "sigmas", "batch": "samples", "rows": "X", "group": "samples"}
-    changed = [name for name in changed if follows.get(name) not in changed]
+    follows = {"levels": "sigmas", "batch": "samples", "rows": "X", "group": "sigmas samples"}
+    changed = [name for name in changed if not set(follows.get(name, "").split()) & set(changed)]
     arguments = {"sigmas": "sigma", "levels": "domain", "group": "batch"}
     return [arguments.get(name, name) for name in changed]

@@ -245,7 +245,7 @@ def test_frames_have_groups_by_their_columns():
 
 def test_exceptions_of_the_model_name_the_row():
     def fails(x):
-        if abs(x[:, 0].mean() - 100) < 1:
+        if (x[:, 0] > 50).any():
             raise ArithmeticError("too far")
         return linear(x)
 
