@@ -21,7 +21,7 @@ const cr_sweep_function *cr_noise_sums_request(cr_replay *, const cr_samples *, 
 /* Drops all functions and their results. */
 void cr_noise_sums_clear(cr_replay *);
 /* Counts results as reused, from now on, if they exist already. */
-void cr_sweep_new_answers(cr_replay *);
+void cr_noise_sums_begin_answers(cr_replay *);
 /* Returns 1 if a function has no results yet, else 0. */
 int cr_noise_sums_pending(const cr_replay *);
 /* Computes the results of all such functions. A failure, also DEADLINE, drops everything. */

@@ -288,7 +288,7 @@ static void functions_of(uint64_t first, size_t n, const float *weights, const s
 
 static certreg_status sweep_all(int s, const cr_noise *noise, uint64_t first, size_t n,
                                 const float *weights, const float *mask, const swept *to,
-                                cr_deadline *watch)
+                                cr_deadline *deadline)
 {
     const cr_sweep_sizes sizes = {.inputs = noise->inputs,
                                   .sample_span = n,
@@ -306,7 +306,7 @@ static certreg_status sweep_all(int s, const cr_noise *noise, uint64_t first, si
                           .squared_norms = to->norms,
                           .sizes = &sizes,
                           .buffers = &room};
-    return cr_backend_sweep(side(s), noise, &all, watch);
+    return cr_backend_sweep(side(s), noise, &all, deadline);
 }
 
 static void expect_near(const double *got, const double *wanted, size_t count, double scale)
@@ -385,11 +385,12 @@ TEST(replay_and_sweep_that_are_late_return_their_status)
     const swept found = swept_of(BLOCKS * LENGTH);
     for (int late = 0; late < 2; late++) {
         const certreg_status wanted = late ? CERTREG_E_DEADLINE : CERTREG_OK;
-        cr_deadline watch = {.now = later_than_due, .due = late ? 1 : 3};
-        ck_assert_int_eq(gpu->ops->replay(gpu, &noise, &all, NULL, sums, &watch), wanted);
-        watch.late = 0;
+        cr_deadline deadline = {.now = later_than_due, .expires_at = late ? 1 : 3};
+        ck_assert_int_eq(gpu->ops->replay(gpu, &noise, &all, NULL, sums, &deadline), wanted);
+        deadline.expired = 0;
         ck_assert_int_eq(
-            sweep_all(1, &noise, 0, BLOCKS * LENGTH, numbers_of, weights, &found, &watch), wanted);
+            sweep_all(1, &noise, 0, BLOCKS * LENGTH, numbers_of, weights, &found, &deadline),
+            wanted);
     }
     ck_assert_int_eq(gpu->ops->wait(gpu), CERTREG_OK);
 }
