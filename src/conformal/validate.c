@@ -135,7 +135,8 @@ uint64_t cr_conformal_digest(const certreg_calibration *c, const certreg_rule *r
 
 certreg_status cr_conformal_check_noise(cr_view *v, certreg_error *why)
 {
-    if (v->input.min_sigma * (1 + CR_INTERVALS_STEP_ROUNDING) >= v->input.sigma) return CERTREG_OK;
+    if (v->input.min_sigma * (1 + CR_CONFORMAL_DEVIATION_ROUNDING) >= v->input.sigma)
+        return CERTREG_OK;
     return cr_error_set(
         why, CERTREG_E_INVALID,
         "sigma*scale of some feature is too small for a float, so that radii in units of "

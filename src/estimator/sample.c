@@ -46,8 +46,8 @@ static certreg_status draw_pairs(certreg_estimator *e, uint64_t first, size_t co
 {
     certreg_status status = CERTREG_OK;
     for (uint64_t i = first; i < first + count && !status; i++, x += e->record.model.inputs) {
-        const float *step = i % 2 ? e->batches.negated_deviation : e->batches.noise_deviation;
-        const cr_draw row = {e->batches.z, step, i / 2, 1, x};
+        const float *deviation = i % 2 ? e->batches.negated_deviation : e->batches.noise_deviation;
+        const cr_draw row = {e->batches.z, deviation, i / 2, 1, x};
         status = e->backend->ops->draw(e->backend, &e->record.input.noise, &row);
     }
     return status;
