@@ -202,7 +202,7 @@ TEST_ROWS(project_has_the_bits_of_the_reference, shapes)
     expect_same(dots), expect_same(norms);
 }
 
-TEST_ROWS(aim_has_the_bits_of_the_reference, shapes)
+TEST_ROWS(set_direction_has_the_bits_of_the_reference, shapes)
 {
     if (is_left_out(_i)) return;
     const size_t d = shapes[_i].inputs;

@@ -152,8 +152,8 @@ static certreg_status project(certreg_backend *backend, const cr_noise *noise,
     return CERTREG_OK;
 }
 
-static certreg_status aim(certreg_backend *backend, const double *sums, const float *mask,
-                          size_t inputs, float *direction, double lengths[2])
+static certreg_status set_direction(certreg_backend *backend, const double *sums, const float *mask,
+                                    size_t inputs, float *direction, double lengths[2])
 {
     (void)backend;
     return cr_backend_default()->ops->set_direction(cr_backend_default(), sums, mask, inputs,
@@ -196,7 +196,7 @@ certreg_backend *ref_backend(void)
                                        .draw = draw,
                                        .replay = replay,
                                        .project = project,
-                                       .set_direction = aim,
+                                       .set_direction = set_direction,
                                        .gram = gram,
                                        .store = copy,
                                        .fetch = copy,
