@@ -7,7 +7,7 @@
 #include "conformal/weight_function.h"
 
 /* Radii are measured in sigma. Rounding sigma*scale to float makes the noise of a feature smaller
- * by at most this share of it, or the input is refused. */
+ * by at most this fraction of it, or the input is refused. */
 #define CR_CONFORMAL_DEVIATION_ROUNDING 0x1p-22
 
 CR_STATIC_ASSERT((int)CERTREG_CALIBRATION_SCORES == (int)CR_WEIGHTS_LEVELS,

@@ -29,7 +29,7 @@ static inline int cr_answer_cost_known(const cr_answer_cost *cost)
 }
 
 /* Expected seconds for these numbers of samples, rather too long than too short. Some steps pass
- * over all samples, others over main samples, and their shares of the time are unknown, so the
+ * over all samples, others over main samples, and their fractions of the time are unknown, so the
  * longer of two estimates counts: all time in proportion to all samples, or to main samples. */
 double cr_answer_cost_expected(const cr_answer_cost *, cr_sample_counts);
 /* Answers took these seconds, `constant_seconds` of them independent of the number of samples. */

@@ -235,18 +235,18 @@ typedef struct swept {
 } swept;
 
 /* Room for sweeps of up to `span` samples on one of both sides; the reference's is the host's. */
-static cr_sweep_buffers room_of(int s, const cr_sweep_sizes *sizes)
+static cr_sweep_buffers buffers_of(int s, const cr_sweep_sizes *sizes)
 {
     void *(*const take)(const void *, size_t) = contract_over;
     certreg_backend *b = side(s);
     const size_t results =
         cr_sweep_result_count(sizes->blocks, sizes->sample_span) * sizeof(double);
-    cr_sweep_buffers room = {.host_results = contract_here(malloc(results))};
+    cr_sweep_buffers buffers = {.host_results = contract_here(malloc(results))};
     if (b->ops->sweep) {
         const size_t bytes = b->ops->sweep_bytes(b, sizes);
-        room.workspace = s ? take(NULL, bytes)
-                           : contract_here(aligned_alloc(64, (bytes + 63) & ~63u));
-        return room;
+        buffers.workspace = s ? take(NULL, bytes)
+                              : contract_here(aligned_alloc(64, (bytes + 63) & ~63u));
+        return buffers;
     }
     const size_t bytes[] = {2 * sizes->blocks * sizes->inputs * sizeof(double),
                             sizes->blocks * sizes->blocks * sizeof(double),
@@ -254,9 +254,9 @@ static cr_sweep_buffers room_of(int s, const cr_sweep_sizes *sizes)
                             results};
     void *at[5];
     for (int i = 0; i < 5; i++) at[i] = s ? take(NULL, bytes[i]) : contract_here(malloc(bytes[i]));
-    room.sums = at[0], room.gram = at[1], room.weights = at[2], room.direction = at[3];
-    room.results = at[4];
-    return room;
+    buffers.sums = at[0], buffers.gram = at[1], buffers.weights = at[2], buffers.direction = at[3];
+    buffers.results = at[4];
+    return buffers;
 }
 
 static swept swept_of(size_t n)
@@ -296,7 +296,7 @@ static certreg_status sweep_all(int s, const cr_noise *noise, uint64_t first, si
                                   .grams = FUNCTIONS,
                                   .blocks = BLOCKS,
                                   .dots = FUNCTIONS * n};
-    const cr_sweep_buffers room = room_of(s, &sizes);
+    const cr_sweep_buffers buffers = buffers_of(s, &sizes);
     cr_sweep_function f[FUNCTIONS];
     functions_of(first, n, weights, to, f);
     const cr_sweep all = {.functions = f,
@@ -305,7 +305,7 @@ static certreg_status sweep_all(int s, const cr_noise *noise, uint64_t first, si
                           .first = first,
                           .squared_norms = to->norms,
                           .sizes = &sizes,
-                          .buffers = &room};
+                          .buffers = &buffers};
     return cr_backend_sweep(side(s), noise, &all, deadline);
 }
 
