@@ -131,7 +131,8 @@ TEST_TIMES(deadline_is_checked_in_every_pass_over_samples, QUESTIONS)
         answer(e, &q, 1);
         looks[i] = m.looks - before;
     }
-    ck_assert_uint_ge(looks[1] - looks[0], questions[_i].passes * (CAPACITY / 2 / CR_WATCH_STEP));
+    ck_assert_uint_ge(looks[1] - looks[0],
+                      questions[_i].passes * (CAPACITY / 2 / CR_DEADLINE_CHECK_SAMPLES));
 }
 
 KIT_MAIN("deadline_answers")

@@ -171,7 +171,7 @@ TEST_TIMES(draw_gives_whole_steps_of_the_grid, SETUPS)
     float z[INPUTS], step[INPUTS], *x = malloc(COUNT * INPUTS * sizeof *x);
     for (int j = 0; j < INPUTS; j++) {
         step[j] = steps[j / 5];
-        z[j] = (float)((j % 5 - 2) * cr_grid_most(step[j]) / 2); /* the most it holds; 0 */
+        z[j] = (float)((j % 5 - 2) * cr_grid_max_input(step[j]) / 2); /* the most it holds; 0 */
     }
     ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){z, step, 0, COUNT, x}),
                      CERTREG_OK);

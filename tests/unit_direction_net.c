@@ -169,13 +169,14 @@ static double count_looks(void *looks)
 TEST(direction_net_scale_stops_at_the_deadline)
 {
     double t[MOST], looks = 0;
-    cr_deadline watch = {.now = count_looks, .of = &looks, .due = 1e9};
+    cr_deadline deadline = {.now = count_looks, .clock_context = &looks, .expires_at = 1e9};
     for (size_t k = 0; k < 15; k++) t[k] = 1 + 0.1 * (double)k;
-    ck_assert_double_eq(cr_direction_net_scale(3, t, &watch), cr_direction_net_scale(3, t, NULL));
+    ck_assert_double_eq(cr_direction_net_scale(3, t, &deadline),
+                        cr_direction_net_scale(3, t, NULL));
     ck_assert_double_ge(looks, 64);
-    looks = 0, watch.due = 4;
-    cr_direction_net_scale(3, t, &watch);
-    ck_assert_int_eq(watch.late, 1);
+    looks = 0, deadline.expires_at = 4;
+    cr_direction_net_scale(3, t, &deadline);
+    ck_assert_int_eq(deadline.expired, 1);
     ck_assert_double_eq(looks, 5);
 }
 

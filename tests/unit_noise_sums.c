@@ -130,14 +130,14 @@ TEST(noise_sums_get_that_is_late_leaves_nothing)
     certreg_estimator *e = sampled(1);
     double now = 5;
     const cr_samples s = samples_of(e, 0, 1, 0);
-    const cr_deadline usual = *e->record.watch;
+    const cr_deadline usual = *e->record.deadline;
     const cr_sweep_function *f;
-    *e->record.watch = (cr_deadline){.now = late, .of = &now, .due = 4};
+    *e->record.deadline = (cr_deadline){.now = late, .clock_context = &now, .expires_at = 4};
     ck_assert_int_eq(
         cr_noise_sums_get(&e->replay, &s, CR_SUMS_CUMULATIVE, CR_CUMULATIVE_BLOCKS, &f),
         CERTREG_E_DEADLINE);
-    *e->record.watch = usual;
-    ck_assert_uint_eq(e->replay.found.count, 0);
+    *e->record.deadline = usual;
+    ck_assert_uint_eq(e->replay.sums_cache.count, 0);
     ck_assert_double_gt(found(e, 0, 1, 0)->norms[CR_CUMULATIVE_BLOCKS], 0);
 }
 
@@ -198,7 +198,7 @@ static size_t kept_after(certreg_model m, int32_t statistic, int32_t method, dou
     certreg_estimator *e = kit_begun(m, p, at, 0.5, 1);
     KIT_OK(e, radius > 0 ? certreg_output_bounds(e, SAMPLES, q, 2, radius, c)
                          : certreg_certify(e, SAMPLES, q, 2, c));
-    return e->replay.found.count;
+    return e->replay.sums_cache.count;
 }
 
 static int failing(void *user, const certreg_batch *b)
@@ -232,7 +232,7 @@ static size_t looks_at(certreg_estimator *e, const certreg_question *q, size_t c
     for (size_t i = 0; i < count; i++) c[i] = kit_certificate();
     KIT_OK(e, certreg_estimator_begin(e, at, 0.5, id));
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
-    e->record.watch->now = counted, e->record.watch->of = &looks;
+    e->record.deadline->now = counted, e->record.deadline->clock_context = &looks;
     KIT_OK(e, certreg_estimator_set_deadline(e, 1e9));
     KIT_OK(e, certreg_certify(e, SAMPLES, q, count, c));
     return looks;
@@ -261,7 +261,7 @@ TEST(noise_sums_that_were_kept_do_not_lower_the_answer_cost)
     looks_at(e, &q, 1, 1);
     const double known = e->clock.costs[0].seconds_per_sample;
     ck_assert_double_gt(known, 0);
-    e->record.watch->of = &looks;
+    e->record.deadline->clock_context = &looks;
     for (int i = 0; i < 40; i++) KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
     ck_assert_double_ge(e->clock.costs[0].seconds_per_sample, 0.99 * known);
 }

@@ -34,17 +34,17 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-typedef struct watch {
+typedef struct deadline {
     cudaEvent_t from, to;
     cudaStream_t stream;
-} watch;
+} deadline;
 
-static void start(watch *w)
+static void start(deadline *w)
 {
     cudaEventRecord(w->from, w->stream);
 }
 
-static double stop(watch *w) /* seconds on the device */
+static double stop(deadline *w) /* seconds on the device */
 {
     float ms = 0;
     cudaEventRecord(w->to, w->stream);
@@ -54,7 +54,7 @@ static double stop(watch *w) /* seconds on the device */
 }
 
 /* Least of several rounds of draw, and of writing the same memory. */
-static int draw_against_writing(certreg_backend *gpu, watch *w, size_t n, size_t d,
+static int draw_against_writing(certreg_backend *gpu, deadline *w, size_t n, size_t d,
                                 const char *name)
 {
     const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = d};
@@ -83,7 +83,7 @@ static int draw_against_writing(certreg_backend *gpu, watch *w, size_t n, size_t
 }
 
 /* Block sums of two functions, and the Gram matrix of one, fetched. */
-static int replay(certreg_backend *gpu, watch *w, size_t n, size_t d, const char *name,
+static int replay(certreg_backend *gpu, deadline *w, size_t n, size_t d, const char *name,
                   const char *gram_name)
 {
     enum { BLOCKS = 64 };
@@ -125,7 +125,7 @@ static int replay(certreg_backend *gpu, watch *w, size_t n, size_t d, const char
 
 /* All noise of a certificate, as torch_peer.py makes it: batches drawn, two functions correlated.
  * Milliseconds. */
-static int noise_of_certificate(certreg_backend *gpu, watch *w, size_t d, const char *name)
+static int noise_of_certificate(certreg_backend *gpu, deadline *w, size_t d, const char *name)
 {
     enum { N = 10000 / BENCH_PART, BATCH = N / 4, BLOCKS = 64 };
     const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = d};
@@ -243,7 +243,7 @@ int main(int count, char **argument)
     if (cudaGetDeviceProperties(&device, 0)) return 1;
     printf("%s, %d multiprocessors\n", device.name, device.multiProcessorCount);
     if (rows) fprintf(rows, "device,\"%s\",,,\n", device.name);
-    watch w = {.stream = gpu->ops->stream(gpu)};
+    deadline w = {.stream = gpu->ops->stream(gpu)};
     cudaEventCreate(&w.from), cudaEventCreate(&w.to);
     int bad = draw_against_writing(gpu, &w, 100000 / BENCH_PART, 784, "draw_1e5_784_GBps") ||
               draw_against_writing(gpu, &w, N, 12288, "draw_1e4_12288_GBps") ||

@@ -24,8 +24,9 @@ static certreg_status sample(cr_attack_state *state, size_t pairs)
         return cr_error_set(probe->why, CERTREG_E_CANCELLED, "cancelled after %zu calls",
                             state->calls_used);
     const certreg_status status = cr_estimator_sample(probe->estimator, 0, pairs, pairs, 0);
-    state->calls_used += probe->record->present;
-    if (probe->record->outside) state->attack->target.record->outside = probe->record->outside;
+    state->calls_used += probe->record->sample_count;
+    if (probe->record->first_out_of_range)
+        state->attack->target.record->first_out_of_range = probe->record->first_out_of_range;
     return status;
 }
 

@@ -53,7 +53,7 @@ static certreg_status evaluate(certreg_attack *a, cr_conditions *conditions)
 {
     cr_record *record = a->target.record;
     const certreg_status status = cr_conditions_prepare(record, conditions, a->probe.why);
-    if (!status) cr_query_log_remember_now(record, cr_question_looks_digest(&conditions->question));
+    if (!status) cr_query_log_add_current(record, cr_question_looks_digest(&conditions->question));
     return status;
 }
 
@@ -145,12 +145,12 @@ static void clear_shift(const certreg_attack *a, float *shift)
 static void adopt_deadline(certreg_attack *a, cr_attack_state *state)
 {
     cr_time_budget *clock = a->probe.clock;
-    cr_deadline *watch = a->probe.record->watch;
+    cr_deadline *deadline = a->probe.record->deadline;
     a->probe.record->plan.progress = report_progress;
     a->probe.record->plan.progress_user = state;
-    clock->deadline = a->target.clock->deadline;
-    watch->due = clock->deadline;
-    watch->late = 0;
+    clock->expires_at = a->target.clock->expires_at;
+    deadline->expires_at = clock->expires_at;
+    deadline->expired = 0;
 }
 
 /* No failure: a deadline, a cancel, or a point at which floats cannot carry the noise. */

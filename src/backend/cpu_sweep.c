@@ -163,7 +163,7 @@ static void multiply_block_sums(sweep *self, size_t part, const cr_sweep_tile *t
         if (states[f].block_sums)
             self->kernels->gram(states[f].block_sums, t->pitch, states[f].function->blocks,
                                 t->width, states[f].gram);
-    if (deadline) deadline->fixed += cr_deadline_now(deadline) - start_time;
+    if (deadline) deadline->constant_seconds += cr_deadline_now(deadline) - start_time;
 }
 
 static void sweep_tiles(void *context, size_t part, size_t parts)

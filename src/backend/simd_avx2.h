@@ -64,9 +64,9 @@ static inline vf v_flip_31(vf a, vu selector)
     return _mm256_xor_ps(a, v_from_bits(_mm256_and_si256(selector, v_set_u(0x80000000u))));
 }
 
-static inline vf v_unless_zero(vf step, vf a, vf b)
+static inline vf v_unless_zero(vf selector, vf a, vf b)
 {
-    return _mm256_blendv_ps(a, b, _mm256_cmp_ps(step, _mm256_setzero_ps(), _CMP_NEQ_UQ));
+    return _mm256_blendv_ps(a, b, _mm256_cmp_ps(selector, _mm256_setzero_ps(), _CMP_NEQ_UQ));
 }
 
 /* One round on two groups of four blocks, a 64-bit lane for each block: only the low halves count,

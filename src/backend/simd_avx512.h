@@ -55,9 +55,9 @@ static inline vf v_flip_31(vf a, vu selector) /* 0x78: a xor (selector and sign)
     return v_from_bits(_mm512_ternarylogic_epi32(v_bits(a), selector, v_set_u(0x80000000u), 0x78));
 }
 
-static inline vf v_unless_zero(vf step, vf a, vf b)
+static inline vf v_unless_zero(vf selector, vf a, vf b)
 {
-    return _mm512_mask_mov_ps(a, _mm512_cmp_ps_mask(step, _mm512_setzero_ps(), _CMP_NEQ_UQ), b);
+    return _mm512_mask_mov_ps(a, _mm512_cmp_ps_mask(selector, _mm512_setzero_ps(), _CMP_NEQ_UQ), b);
 }
 
 /* Moves high halves into low halves. Why not a shift: shifts use the port of multiplications. */

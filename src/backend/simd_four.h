@@ -14,7 +14,7 @@ typedef float vf __attribute__((vector_size(16)));
 typedef uint32_t vu __attribute__((vector_size(16)));
 typedef int32_t vi __attribute__((vector_size(16))); /* a comparison gives 0 or all bits */
 typedef uint64_t vw __attribute__((vector_size(16)));
-typedef float v_place __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float v_unaligned __attribute__((vector_size(16), aligned(4), may_alias));
 
 #define v_set(a) ((vf){a, a, a, a})
 #define v_set_u(a) ((vu){a, a, a, a})
@@ -31,8 +31,8 @@ typedef float v_place __attribute__((vector_size(16), aligned(4), may_alias));
 #define v_mul(a, b) ((a) * (b))
 #define v_sub(a, b) ((a) - (b))
 #define v_fma_loose(a, b, c) ((a) * (b) + (c))
-#define v_load(a) ((vf)(*(const v_place *)(a)))
-#define v_store(to, a) ((void)(*(v_place *)(to) = (a)))
+#define v_load(a) ((vf)(*(const v_unaligned *)(a)))
+#define v_store(to, a) ((void)(*(v_unaligned *)(to) = (a)))
 
 /* Returns the bits of b at ones of the mask, else the bits of a. */
 static inline vf v_pick(vu mask, vf a, vf b)
@@ -64,7 +64,7 @@ static inline vf v_flip_31(vf a, vu selector)
 #if defined(__FMA__)
 #define v_fma _mm_fmadd_ps
 #else
-CR_RARE vf v_fma_find(vf a, vf b, vf c)
+CR_RARE vf v_fma_by_lane(vf a, vf b, vf c)
 {
     for (int i = 0; i < V_LANES; i++) c[i] = fmaf(a[i], b[i], c[i]);
     return c;
@@ -82,7 +82,7 @@ static inline vf v_fma(vf a, vf b, vf c)
     const vu last = (vu)_mm_shuffle_ps((__m128)low, (__m128)high, 0x88);
     const vi half = (vi)(last << 3) == (vi)v_set_u(0x80000000u);
     const vi small = (vi)((v_bits(sum) << 1) + v_set_u(0x7FFFFFFFu)) < (vi)v_set_u(0x81000000u);
-    if (__builtin_expect(_mm_movemask_ps((__m128)(half | small)), 0)) return v_fma_find(a, b, c);
+    if (__builtin_expect(_mm_movemask_ps((__m128)(half | small)), 0)) return v_fma_by_lane(a, b, c);
     return sum;
 }
 #endif

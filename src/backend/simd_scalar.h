@@ -146,10 +146,10 @@ CR_INLINE void v_store(float *to, vf a)
 {
     *to = a;
 }
-/* Returns a if `step` is zero, else b. */
-CR_INLINE vf v_unless_zero(vf step, vf a, vf b)
+/* Returns a if `selector` is zero, else b. */
+CR_INLINE vf v_unless_zero(vf selector, vf a, vf b)
 {
-    return step != 0.0f ? b : a;
+    return selector != 0.0f ? b : a;
 }
 
 /* Computes the words of V_LANES blocks, in an order that v_store4 undoes, from the keys of all

@@ -88,7 +88,7 @@ static certreg_status process_block(const fallback *t, const cr_sweep_function *
     const cr_sweep_buffers *buffers = t->sweep->buffers;
     const size_t first = cr_block_begin(f->count, f->blocks, b),
                  end = b < f->blocks ? cr_block_begin(f->count, f->blocks, b + 1) : first;
-    if (cr_deadline_late(t->deadline)) return CERTREG_E_DEADLINE;
+    if (cr_deadline_expired(t->deadline)) return CERTREG_E_DEADLINE;
     certreg_status status =
         t->backend->ops->set_direction(t->backend, buffers->sums, t->sweep->mask, t->noise->inputs,
                                        buffers->direction, buffers->results + 2 * b);

@@ -38,7 +38,7 @@ typedef struct cr_job_deadline {
 /* Checks between two steps if the job's deadline has expired. */
 static inline int cr_job_deadline_expired(cr_job_deadline *job)
 {
-    if (cr_os_thread_id() == job->caller_thread && cr_deadline_late(job->deadline))
+    if (cr_os_thread_id() == job->caller_thread && cr_deadline_expired(job->deadline))
         atomic_store_explicit(&job->expired, 1, memory_order_relaxed);
     return atomic_load_explicit(&job->expired, memory_order_relaxed);
 }

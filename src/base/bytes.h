@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define CR_HASH_START UINT64_C(0xcbf29ce484222325)
-#define CR_HASH_PAIRS UINT64_C(0x7061697273) /* hashed if noise comes in antithetic pairs */
+#define CR_HASH_ANTITHETIC UINT64_C(0x7061697273) /* hashed if noise comes in antithetic pairs */
 
 /* Put and get: a number at unaligned bytes. */
 static inline void cr_put32(unsigned char *at, uint32_t v)

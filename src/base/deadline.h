@@ -1,37 +1,41 @@
-/* A clock with a deadline. A computation checks between its steps if it is late. Once late it stays
- * late: loops end at once, and the function that started the computation discards the result. */
+/* A deadline and its clock. A computation checks the deadline between its steps. An expired
+ * deadline stays expired: loops end at once, and the function that started the computation discards
+ * the result. */
 #ifndef CR_BASE_DEADLINE_H
 #define CR_BASE_DEADLINE_H
 #include <stddef.h>
 
 typedef struct cr_deadline {
-    double (*now)(void *of); /* seconds */
-    void *of;
-    double due; /* the deadline; 0: none */
-    int late;
-    double fixed; /* seconds of work that does not grow with the number of samples */
+    double (*now)(void *clock_context); /* seconds */
+    void *clock_context;
+    double expires_at; /* 0: never */
+    int expired;
+    double constant_seconds; /* seconds of work that does not grow with the number of samples */
 } cr_deadline;
 
-/* Checks the clock between two steps. NULL is never late. */
-static inline int cr_deadline_late(cr_deadline *w)
+/* Checks the clock between two steps. NULL never expires. */
+static inline int cr_deadline_expired(cr_deadline *deadline)
 {
-    if (w && !w->late && w->due > 0) w->late = w->now(w->of) > w->due;
-    return w && w->late;
+    if (deadline && !deadline->expired && deadline->expires_at > 0)
+        deadline->expired = deadline->now(deadline->clock_context) > deadline->expires_at;
+    return deadline && deadline->expired;
 }
 
-#define CR_WATCH_STEP 1024u /* samples between two looks at the clock, a power of two */
+/* Samples between two checks of the clock, a power of two. */
+#define CR_DEADLINE_CHECK_SAMPLES 1024u
 
 /* Returns if a loop over samples, at index i, must end. It need not start at index 0. */
-static inline int cr_deadline_ends(cr_deadline *w, size_t i)
+static inline int cr_deadline_ends(cr_deadline *deadline, size_t i)
 {
-    return w &&
-           (w->late || ((i & (CR_WATCH_STEP - 1)) == CR_WATCH_STEP - 1 && cr_deadline_late(w)));
+    return deadline && (deadline->expired ||
+                        ((i & (CR_DEADLINE_CHECK_SAMPLES - 1)) == CR_DEADLINE_CHECK_SAMPLES - 1 &&
+                         cr_deadline_expired(deadline)));
 }
 
-/* Returns the watch's time. */
-static inline double cr_deadline_now(const cr_deadline *w)
+/* Returns the time of the deadline's clock. */
+static inline double cr_deadline_now(const cr_deadline *deadline)
 {
-    return w->now(w->of);
+    return deadline->now(deadline->clock_context);
 }
 
 #endif

@@ -14,7 +14,7 @@ void *cr_os_alloc(size_t bytes);
 /* Releases memory of cr_os_alloc. Accepts NULL. */
 void cr_os_free(void *memory);
 
-/* Returns seconds of a monotonic clock. The argument, for use in a watch, is ignored. */
+/* Returns seconds of a monotonic clock. The argument, for use in a deadline, is ignored. */
 double cr_os_now(void *unused);
 
 /* Sets *out to an unpredictable number, never 0. Returns 0, or -1 if the system has no entropy. It

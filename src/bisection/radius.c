@@ -63,7 +63,7 @@ static certreg_status search_one(radius_call *call, const cr_radius_goal *goal, 
                                  size_t index)
 {
     cr_radius_options *options = call->options;
-    if (cr_deadline_late(options->deadline)) return CERTREG_E_DEADLINE;
+    if (cr_deadline_expired(options->deadline)) return CERTREG_E_DEADLINE;
     condition_search search = {.goal = *goal, .max_radius = call->min_radius};
     search.goal.accuracy = options->accuracy;
     search.goal.cap = options->cap;

@@ -11,7 +11,7 @@ enum { CR_RESERVED_FOR_VERIFICATION = 2000 };
 typedef struct cr_radius_options {
     double accuracy, cap;         /* relative; in units of sigma */
     int evaluations_per_function; /* of the searches for each function, at most */
-    /* Checked between searches: CERTREG_E_DEADLINE once late. NULL: no deadline. */
+    /* Checked between searches: CERTREG_E_DEADLINE once expired. NULL: no deadline. */
     cr_deadline *deadline;
     cr_evaluation_budget budget; /* spent by all calls, for all functions */
 } cr_radius_options;

@@ -30,7 +30,7 @@ uint32_t cr_bounds_constraints(cr_view *v, const cr_question *q)
 certreg_bounds cr_bounds_init(cr_view *v, const cr_conditions *conditions)
 {
     return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
-                            .sigma = v->input.least_sigma,
+                            .sigma = v->input.min_sigma,
                             .alpha = conditions->question.given.alpha,
                             .samples = cr_split_main_count(conditions)};
 }
@@ -163,5 +163,6 @@ certreg_status cr_bounds_compute(cr_replay *r, const cr_conditions *conditions,
                                  cr_bound out[CR_CONDITIONS], int *abstained)
 {
     const certreg_status status = compute_bounds(r, conditions, out, abstained);
-    return r->view->watch->late ? CERTREG_E_DEADLINE : status; /* an unfinished pass is no bound */
+    /* An unfinished pass is no bound. */
+    return r->view->deadline->expired ? CERTREG_E_DEADLINE : status;
 }

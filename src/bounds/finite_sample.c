@@ -22,7 +22,7 @@ static double betting_bound(cr_view *v, const cr_conditions *conditions, cr_bett
     for (size_t i = cr_view_first_noisy(v); i < conditions->first_main_sample; i++)
         cr_betting_add_pilot(&bet, bet.value(bet.context, i));
     bet.count = forecast_samples ? forecast_samples : cr_split_main_count(conditions);
-    bet.deadline = v->watch;
+    bet.deadline = v->deadline;
     if (forecast_samples)
         return upper ? cr_betting_expected_upper(&bet, alpha, anytime)
                      : cr_betting_expected_lower(&bet, alpha, anytime);

@@ -18,36 +18,37 @@ uint64_t cr_answer_timer_key(uint64_t so_far, const cr_question *q)
 cr_answer_cost *cr_answer_timer_cost(const cr_context *w, uint64_t key)
 {
     for (size_t i = 0; i < CR_ANSWER_COST_CACHE; i++)
-        if (w->clock->costs[i].asked == key) return w->clock->costs + i;
-    cr_answer_cost *cost = w->clock->costs + w->clock->cost_next;
-    w->clock->cost_next = (w->clock->cost_next + 1) % CR_ANSWER_COST_CACHE;
-    *cost = (cr_answer_cost){.asked = key};
+        if (w->clock->costs[i].questions_digest == key) return w->clock->costs + i;
+    cr_answer_cost *cost = w->clock->costs + w->clock->next_cost_slot;
+    w->clock->next_cost_slot = (w->clock->next_cost_slot + 1) % CR_ANSWER_COST_CACHE;
+    *cost = (cr_answer_cost){.questions_digest = key};
     return cost;
 }
 
 double cr_answer_timer_start(const cr_context *w, double max_seconds)
 {
-    cr_deadline *watch = w->record->watch;
-    const double start = cr_deadline_now(watch);
-    watch->late = 0;
-    watch->fixed = 0;
-    watch->due = w->clock->deadline > 0 ? fmin(w->clock->deadline, start + max_seconds) : 0;
+    cr_deadline *deadline = w->record->deadline;
+    const double start = cr_deadline_now(deadline);
+    deadline->expired = 0;
+    deadline->constant_seconds = 0;
+    deadline->expires_at =
+        w->clock->expires_at > 0 ? fmin(w->clock->expires_at, start + max_seconds) : 0;
     return start;
 }
 
 int cr_answer_timer_stop(const cr_context *w, double start, size_t samples)
 {
-    cr_deadline *watch = w->record->watch;
-    const double took = cr_deadline_now(watch) - start;
-    const size_t count = samples ? samples : w->record->present;
-    const int late = watch->late;
-    watch->due = 0;
-    watch->late = 0;
+    cr_deadline *deadline = w->record->deadline;
+    const double took = cr_deadline_now(deadline) - start;
+    const size_t count = samples ? samples : w->record->sample_count;
+    const int late = deadline->expired;
+    deadline->expires_at = 0;
+    deadline->expired = 0;
     w->clock->library_seconds += took;
-    if (!w->clock->closing.cost || count < w->clock->closing.from) return late;
+    if (!w->clock->answer_budget.cost || count < w->clock->answer_budget.min_samples) return late;
     const cr_sample_counts n = {(double)count, (double)w->record->pilot};
-    if (late) cr_answer_cost_learn_abandoned(w->clock->closing.cost, n, took);
-    else if (samples && !w->replay->found.reused) /* the next input has nothing to reuse */
-        cr_answer_cost_learn(w->clock->closing.cost, n, took, watch->fixed);
+    if (late) cr_answer_cost_learn_abandoned(w->clock->answer_budget.cost, n, took);
+    else if (samples && !w->replay->sums_cache.was_hit) /* the next input has nothing to reuse */
+        cr_answer_cost_learn(w->clock->answer_budget.cost, n, took, deadline->constant_seconds);
     return late;
 }

@@ -10,12 +10,12 @@ uint64_t cr_answer_timer_key(uint64_t so_far, const cr_question *);
 /* Returns the cost entry of questions with this key. If there is none, the oldest entry is
  * replaced. */
 cr_answer_cost *cr_answer_timer_cost(const cr_context *, uint64_t key);
-/* Starts the watch, which ends at the deadline, and after `max_seconds` at the latest. Returns the
- * time. */
+/* Sets the deadline of the answers: the deadline of the call, or the time after `max_seconds` if it
+ * is earlier. Returns the time. */
 double cr_answer_timer_start(const cr_context *, double max_seconds);
-/* Stops the watch, adds its time to library_seconds, and updates the cost. `samples` is the number
- * from which all questions were answered; 0 if only some were, so that only a timeout is learned.
- * Returns 1 after a timeout, else 0. */
+/* Ends the answers, adds their time to library_seconds, and updates the cost. `samples` is the
+ * number from which all questions were answered; 0 if only some were, so that only a timeout is
+ * learned. Returns 1 after a timeout, else 0. */
 int cr_answer_timer_stop(const cr_context *, double start, size_t samples);
 
 #endif

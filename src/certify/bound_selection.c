@@ -56,7 +56,7 @@ static double radius_by_moments(const choice *c)
     const cr_condition *condition = c->condition;
     const certreg_bounds b = expected(c, CERTREG_CONSTRAINTS_ECM);
     certreg_radius found = {.struct_size = sizeof found};
-    cr_radius_options how = cr_radius_default(c->record->watch);
+    cr_radius_options how = cr_radius_default(c->record->deadline);
     how.accuracy = 1e-4;
     const certreg_status status =
         condition->score.kind == CR_SCORE_OUTPUT
@@ -130,7 +130,7 @@ static void choose_for_mean(const cr_context *w, cr_conditions *conditions)
         side->score.kind = CR_SCORE_LINEAR;
         side->score.side = i ? -1 : 1;
         side->score.prediction = side->score.tolerance = 0;
-        choice c = choice_init(w, conditions, side, conditions->scratch->laws + i);
+        choice c = choice_init(w, conditions, side, conditions->scratch->distribution_bounds + i);
         c.law->bounds_change = 1;
         if (!use_law(&c, r)) return;
     }
@@ -146,9 +146,10 @@ void cr_bound_selection_choose(const cr_context *w, cr_conditions *conditions)
         if (conditions->each->score.kind == CR_SCORE_OUTPUT) choose_for_mean(w, conditions);
         return;
     }
-    for (int i = 0; i < conditions->count && i < CR_LAWS; i++) {
+    for (int i = 0; i < conditions->count && i < CR_MAX_DISTRIBUTION_BOUNDS; i++) {
         if (conditions->each[i].is_binomial) continue;
-        choice c = choice_init(w, conditions, conditions->each + i, conditions->scratch->laws + i);
+        choice c = choice_init(w, conditions, conditions->each + i,
+                               conditions->scratch->distribution_bounds + i);
         c.law->bounds_change = 0;
         const double r = radius_by_moments(&c);
         c.condition->mean_alone = !use_law(&c, r) && !(r > 0) && mean_alone_is_better(&c);

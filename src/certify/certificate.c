@@ -25,12 +25,12 @@ void cr_certificate_init(cr_view *v, const cr_question *q, certreg_certificate *
         c->question = q->given.digest;
     }
     if (!v) return;
-    if (v->input.begun) {
+    if (v->input.is_set) {
         c->sigma = v->input.sigma;
         c->input = v->input.digest;
     }
     c->noise_id = v->input.noise.noise_id;
-    c->samples = v->present;
+    c->samples = v->sample_count;
 }
 
 void cr_certificate_set_status(certreg_status status, certreg_certificate *c)

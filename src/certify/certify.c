@@ -34,9 +34,9 @@ static certreg_status fail_all(const cr_context *w, const cr_request *r, certreg
 static void remember(const cr_context *w, const cr_request *r)
 {
     if (r->main_samples_revealed)
-        cr_query_log_remember(w->record,
-                              r->count_chosen_by_outputs ? r->samples : w->record->present,
-                              r->samples, r->looks);
+        cr_query_log_add(w->record,
+                         r->count_chosen_by_outputs ? r->samples : w->record->sample_count,
+                         r->samples, r->looks);
 }
 
 /* ---- looking ahead: one sweep over the noise for several questions */
@@ -83,7 +83,8 @@ certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
 
     /* 1. Parse and validate the questions: each has a certificate without a claim from here on. */
     cr_request r = {.call = call, .out = out, .size = out->struct_size, .stop = CERTREG_STOP_ALL};
-    r.samples = call->total_samples > record->present ? call->total_samples : record->present;
+    r.samples = call->total_samples > record->sample_count ? call->total_samples
+                                                           : record->sample_count;
     if (call->inverse && !(call->at_radius > 0 && isfinite(call->at_radius)))
         status = cr_error_set(w->why, CERTREG_E_INVALID,
                               "radius is %g; it must be positive and finite", call->at_radius);
@@ -93,7 +94,7 @@ certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
     if (!status) status = cr_view_require_input(record, w->why);
     if (status) return fail_all(w, &r, status);
     if (call->total_samples && call->total_samples <= record->plan.max_samples)
-        cr_record_expect(record, call->total_samples);
+        cr_record_choose_pilot(record, call->total_samples);
     cr_request_check(w, &r);
     if (call->all_or_none && r.first_invalid.status) {
         *w->why = r.first_invalid;
@@ -111,12 +112,12 @@ certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
     /* 3. Answer each question from the record. One sweep over the noise may serve several; with a
      * deadline each has its own, since a sweep that is late leaves all of its questions without. */
     const int looks_ahead = call->count > 1 && w->replay->sizes.functions &&
-                            !(w->clock->deadline > 0);
+                            !(w->clock->expires_at > 0);
     const double start = cr_answer_timer_start(w, INFINITY);
     cr_evaluation e = {.has_bounds = 0};
     certreg_error first;
     cr_error_clear(&first);
-    cr_sweep_new_answers(w->replay);
+    cr_noise_sums_begin_answers(w->replay);
     for (size_t i = 0, ahead = 0; i < call->count; i++) {
         cr_question q;
         certreg_certificate c;
@@ -132,7 +133,7 @@ certreg_status cr_certify(const cr_context *w, const cr_call *call, int *stop,
         cr_certify_keep_first_error(w, c.status, call->count > 1 ? "question" : NULL, i, &first);
         cr_struct_write(cr_request_certificate(&r, i), r.size, &c, sizeof c);
     }
-    cr_answer_timer_stop(w, start, record->present);
+    cr_answer_timer_stop(w, start, record->sample_count);
     r.main_samples_revealed |= e.reported;
     remember(w, &r);
     *w->why = first; /* an abstention leaves no error behind */

@@ -39,16 +39,16 @@ static certreg_status check(const cr_context *w, const float *z, const double *s
 static certreg_status certify_level(const cr_context *w, const cr_call *call, size_t left,
                                     int *stop, certreg_certificate *out)
 {
-    const double deadline = w->clock->deadline,
-                 later = (deadline - cr_deadline_now(w->record->watch)) / (double)left *
+    const double deadline = w->clock->expires_at,
+                 later = (deadline - cr_deadline_now(w->record->deadline)) / (double)left *
                          (double)(left - 1);
     if (*stop == CERTREG_STOP_CANCELLED) {
         cr_certificate_write_empty(w->record, CERTREG_OK, *stop, call->count, out);
         return CERTREG_OK;
     }
-    if (deadline > 0 && later > 0) w->clock->deadline = deadline - later;
+    if (deadline > 0 && later > 0) w->clock->expires_at = deadline - later;
     const certreg_status status = cr_certify(w, call, stop, out);
-    w->clock->deadline = deadline;
+    w->clock->expires_at = deadline;
     return status;
 }
 

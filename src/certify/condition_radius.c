@@ -27,11 +27,11 @@ static double direct_radius(const cr_evaluation *e, int i, double cap)
 }
 
 /* The true mean has one condition: that it moves by the tolerance at most, to either side. */
-static certreg_status radius_of_true_mean(cr_deadline *watch, const cr_evaluation *e, double cap,
+static certreg_status radius_of_true_mean(cr_deadline *deadline, const cr_evaluation *e, double cap,
                                           cr_condition_radius *out, certreg_error *why)
 {
     certreg_radius found = {.struct_size = sizeof found};
-    cr_radius_options how = cr_radius_default(watch);
+    cr_radius_options how = cr_radius_default(deadline);
     how.cap = cap;
     const certreg_status status =
         cr_radius_change_within(&how, &e->bounds->moments, e->conditions.question.given.constraints,
@@ -44,7 +44,7 @@ static certreg_status radius_of_true_mean(cr_deadline *watch, const cr_evaluatio
 
 /* Finds the least radius of all conditions: directly if a condition needs no search, then by one
  * search up to that radius for all remaining conditions. */
-static certreg_status radius_of_scores(cr_deadline *watch, const cr_evaluation *e, double cap,
+static certreg_status radius_of_scores(cr_deadline *deadline, const cr_evaluation *e, double cap,
                                        cr_condition_radius *out, certreg_error *why)
 {
     const cr_conditions *conditions = &e->conditions;
@@ -54,7 +54,8 @@ static certreg_status radius_of_scores(cr_deadline *watch, const cr_evaluation *
     for (int i = 0; i < conditions->count && least > 0; i++) {
         const double radius = direct_radius(e, i, least);
         /* A search for pairs may take a tenth of a second. */
-        if (conditions->each[i].pairs.samples && cr_deadline_late(watch)) return CERTREG_E_DEADLINE;
+        if (conditions->each[i].pairs.samples && cr_deadline_expired(deadline))
+            return CERTREG_E_DEADLINE;
         if (isnan(radius)) {
             searched[searches] = e->bounds[i].moments;
             threshold[searches] = conditions->each[i].threshold;
@@ -69,7 +70,7 @@ static certreg_status radius_of_scores(cr_deadline *watch, const cr_evaluation *
     found.radius = least > 0 ? nextafter(least * e->bounds->moments.sigma, 0) : 0;
     found.outcome = CERTREG_OUTCOME_CAPPED; /* at the radius above, unless a search ends earlier */
     if (searches && least > 0) {
-        cr_radius_options how = cr_radius_default(watch);
+        cr_radius_options how = cr_radius_default(deadline);
         how.cap = least;
         const cr_mean_conditions remaining = {searched, threshold, (size_t)searches,
                                               conditions->question.solver_constraints};
@@ -89,14 +90,14 @@ static certreg_status radius_of_scores(cr_deadline *watch, const cr_evaluation *
 certreg_status cr_condition_radius_find(const cr_context *w, const cr_evaluation *e, double enough,
                                         cr_condition_radius *out)
 {
-    cr_deadline *watch = w->record->watch;
-    const double start = cr_deadline_now(watch), in_sigma = enough / w->record->input.least_sigma,
+    cr_deadline *deadline = w->record->deadline;
+    const double start = cr_deadline_now(deadline), in_sigma = enough / w->record->input.min_sigma,
                  cap = fmin(CR_MAX_RADIUS, nextafter(in_sigma, INFINITY) * (1 + 1e-15));
     cr_condition_radius found = {.direction = e->conditions.direction};
     const certreg_status status = e->conditions.each->score.kind == CR_SCORE_OUTPUT
-                                      ? radius_of_true_mean(watch, e, cap, &found, w->why)
-                                      : radius_of_scores(watch, e, cap, &found, w->why);
-    watch->fixed += cr_deadline_now(watch) - start;
+                                      ? radius_of_true_mean(deadline, e, cap, &found, w->why)
+                                      : radius_of_scores(deadline, e, cap, &found, w->why);
+    deadline->constant_seconds += cr_deadline_now(deadline) - start;
     found.constraints = e->bounds[found.limiting].moments.constraints;
     *out = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
     if (!status) *out = found;

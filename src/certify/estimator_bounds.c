@@ -50,12 +50,12 @@ static certreg_status find_bounds(const cr_context *w, const certreg_question *q
             "CERTREG_SIDE_NEAR_LOWER or _NEAR_UPPER)",
             (int)side);
     if (q.directions > 1) {
-        status = cr_evaluate_question(w, &q, w->record->present, 0, e, &c);
+        status = cr_evaluate_question(w, &q, w->record->sample_count, 0, e, &c);
         cr_conditions_select_direction(w->record, conditions, e->proven.direction);
     }
     if (!status) cr_bound_selection_choose(w, conditions);
     if (!status) status = cr_bounds_compute(w->replay, conditions, e->bounds, &e->abstained);
-    if (!status) cr_query_log_remember_now(w->record, cr_question_looks_digest(&q));
+    if (!status) cr_query_log_add_current(w->record, cr_question_looks_digest(&q));
     return status;
 }
 

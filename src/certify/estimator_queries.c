@@ -97,7 +97,7 @@ static certreg_status forecast(const cr_context *w, const certreg_question *ques
     if (!status) status = cr_conditions_prepare_forecast(w->record, &c, w->why);
     if (status) return status;
     fill(w->record, &c, found);
-    cr_query_log_remember_now(w->record, cr_question_looks_digest(q));
+    cr_query_log_add_current(w->record, cr_question_looks_digest(q));
     return CERTREG_OK;
 }
 
@@ -127,7 +127,7 @@ static certreg_status locate(const cr_context *w, const certreg_question *questi
     if (status) return status;
     if (!estimate) return cr_prediction_report(w->record, &c, out, w->why);
     status = cr_prediction_report_estimate(w->record, &c, out, w->why);
-    if (!status) cr_query_log_remember_now(w->record, cr_question_looks_digest(&c.question));
+    if (!status) cr_query_log_add_current(w->record, cr_question_looks_digest(&c.question));
     return status;
 }
 
@@ -158,7 +158,7 @@ static certreg_status run_of(const cr_context *w, certreg_run *out)
         run.seed = w->record->input.noise.seed;
         run.noise_id = w->record->input.noise.noise_id;
         run.level = w->record->input.noise.level;
-        run.samples = w->record->present;
+        run.samples = w->record->sample_count;
         run.pilot = w->record->pilot;
         run.batch = w->record->model.batch;
         run.sigma = w->record->input.sigma;

@@ -98,12 +98,12 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
     }
 
     /* 5. The certificate. An unfinished evaluation claims nothing. */
-    if (status || v->watch->late) {
+    if (status || v->deadline->expired) {
         *least = (cr_condition_radius){.outcome = CERTREG_OUTCOME_ABSTAINED};
         c->output_lo = -INFINITY;
         c->output_hi = INFINITY;
     }
-    if (v->watch->late) return CERTREG_E_DEADLINE;
+    if (v->deadline->expired) return CERTREG_E_DEADLINE;
     cr_certificate_fill(v, e, least, c);
     return is_abstention(status, stopped) ? CERTREG_OK : status;
 }

@@ -36,8 +36,8 @@ static void bounds_of_orders(cr_view *v, const cr_conditions *conditions, double
     const cr_values values = {.y = v->values + first * v->model.outputs + q->given.output,
                               .count = count,
                               .stride = v->model.outputs,
-                              .deadline = v->watch};
-    const double p = order_probability(q, q->given.at_radius / v->input.least_sigma);
+                              .deadline = v->deadline};
+    const double p = order_probability(q, q->given.at_radius / v->input.min_sigma);
     const int64_t rank = cr_binomial_critical(count, p, 0.5 * q->given.alpha) + 1;
     const size_t valid = cr_location_count(&values);
     const int64_t failed = (int64_t)(count - valid), low = rank - failed,

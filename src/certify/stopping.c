@@ -52,7 +52,7 @@ static enum target_state target_before_sampling(const cr_context *w, const cr_qu
  * cost is unknown. */
 static double half_the_time(const cr_context *w)
 {
-    return fmax(0, (w->clock->deadline - cr_deadline_now(w->record->watch)) / 2);
+    return fmax(0, (w->clock->expires_at - cr_deadline_now(w->record->deadline)) / 2);
 }
 
 /* Returns 1, with the reason to stop, if every target is decided: by the record so far, or
@@ -61,7 +61,7 @@ static int all_targets_decided(const cr_context *w, cr_request *r, int at_first)
 {
     int open = 0, proven = 0;
     const double start = cr_answer_timer_start(w, at_first ? half_the_time(w) : INFINITY);
-    cr_sweep_new_answers(w->replay);
+    cr_noise_sums_begin_answers(w->replay);
     for (size_t i = 0; !open && i < r->call->count; i++) {
         cr_question q;
         const enum target_state state = cr_request_question(w, r, i, &q) ? FUTILE
@@ -80,8 +80,8 @@ static int all_targets_decided(const cr_context *w, cr_request *r, int at_first)
  * the outputs, so this is fixed before there are any (theory 5.1). */
 static void assume_cost(const cr_context *w)
 {
-    if (w->clock->deadline > 0 && !cr_answer_cost_known(w->clock->closing.cost))
-        w->clock->closing.supposed = half_the_time(w);
+    if (w->clock->expires_at > 0 && !cr_answer_cost_known(w->clock->answer_budget.cost))
+        w->clock->answer_budget.assumed_seconds = half_the_time(w);
 }
 
 /* Returns the next number of samples at which some question has a look, at most `last`. */
@@ -120,8 +120,9 @@ static certreg_status sample_until_decided(const cr_context *w, cr_request *r, s
 certreg_status cr_stopping_sample(const cr_context *w, cr_request *r)
 {
     const size_t samples = r->call->total_samples, max_samples = w->record->plan.max_samples;
-    w->clock->closing = (cr_answer_budget){.times = r->all_targets ? 2 : 1, .from = r->min_samples};
-    if (r->any_valid) w->clock->closing.cost = cr_answer_timer_cost(w, r->timer_key);
+    w->clock->answer_budget = (cr_answer_budget){.answers_per_batch = r->all_targets ? 2 : 1,
+                                                 .min_samples = r->min_samples};
+    if (r->any_valid) w->clock->answer_budget.cost = cr_answer_timer_cost(w, r->timer_key);
     if (!samples || !r->any_valid) return CERTREG_OK; /* invalid questions are reported later */
     if (samples > max_samples) {
         cr_error_set(

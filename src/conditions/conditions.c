@@ -132,7 +132,7 @@ static cr_score own_score(cr_view *v, cr_conditions *conditions)
                   .required_probability = of->level,
                   .period = q->period};
     if (s.kind == CR_SCORE_BALL) {
-        s.center = conditions->scratch->center;
+        s.center = conditions->scratch->vector_prediction;
         s.outputs = v->model.outputs;
     }
     conditions->score_output =
@@ -298,23 +298,24 @@ static certreg_status refuse_number(cr_view *v, const cr_question *q, uint64_t s
                               ? "use CERTREG_METHOD_ANYTIME (without the gradient), or "
                               : "";
     char remedies[128];
-    const int reachable = samples < v->asked.total && v->asked.total <= v->plan.max_samples;
+    const int reachable = samples < v->query_log.planned_samples &&
+                          v->query_log.planned_samples <= v->plan.max_samples;
     if (reachable)
         snprintf(remedies, sizeof remedies, "take %llu samples, %s",
-                 (unsigned long long)v->asked.total, anytime);
+                 (unsigned long long)v->query_log.planned_samples, anytime);
     return cr_query_log_refuse(v, reachable ? remedies : anytime, samples, why);
 }
 
 certreg_status cr_conditions_check_reuse(cr_view *v, const cr_question *q, uint64_t samples,
                                          certreg_error *why)
 {
-    const cr_query_log *asked = &v->asked;
+    const cr_query_log *log = &v->query_log;
     if (cr_view_require_in_range(v, why)) return CERTREG_E_OUT_OF_RANGE;
-    if (!asked->max_samples || q->method->is_anytime) return CERTREG_OK;
+    if (!log->max_samples || q->method->is_anytime) return CERTREG_OK;
     if (!q->is_group_sequential)
-        return cr_query_log_fixed(v, samples) ? CERTREG_OK : refuse_number(v, q, samples, why);
+        return cr_query_log_allows(v, samples) ? CERTREG_OK : refuse_number(v, q, samples, why);
     const uint64_t looks = cr_question_looks_digest(q);
-    if (!looks || looks == asked->looks) return CERTREG_OK;
+    if (!looks || looks == log->looks_digest) return CERTREG_OK;
     return cr_error_set(
         why, CERTREG_E_WRONG_STATE,
         "leave question.target->looks NULL, give the looks of the first question, or use "
@@ -367,7 +368,7 @@ certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, cert
         conditions->has_prediction = q->is_vector || !isnan(conditions->estimate);
     }
     set_conditions(v, conditions);
-    return v->watch->late ? CERTREG_E_DEADLINE : CERTREG_OK;
+    return v->deadline->expired ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
 certreg_status cr_conditions_prepare_forecast(cr_view *v, cr_conditions *conditions,
@@ -379,7 +380,7 @@ certreg_status cr_conditions_prepare_forecast(cr_view *v, cr_conditions *conditi
     conditions->first_main_sample = v->pilot;
     const int complete = v->pilot > 0 && conditions->samples >= v->pilot;
     conditions->prediction = 0;
-    for (size_t k = 0; k < v->model.outputs; k++) conditions->scratch->center[k] = 0;
+    for (size_t k = 0; k < v->model.outputs; k++) conditions->scratch->vector_prediction[k] = 0;
     if (q->given.prediction_given || complete)
         conditions->has_prediction = cr_prediction_choose(v, conditions);
     else if (q->has_directions) cr_directions_share_by_spread(v, conditions);

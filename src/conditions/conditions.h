@@ -30,9 +30,9 @@ typedef struct cr_conditions {
     int32_t score_output; /* the scored output; along a direction, the first of its outputs */
     size_t direction;     /* of a vector, the one that the conditions are about */
     size_t samples, first_main_sample; /* the number of samples, and the first that enters bounds */
-    double prediction;                 /* NaN for a vector, which is in scratch->center */
-    int has_prediction;                /* there is a prediction */
-    int any_output_failed;             /* some outputs of this record failed */
+    double prediction;     /* NaN for a vector, which is in scratch->vector_prediction */
+    int has_prediction;    /* there is a prediction */
+    int any_output_failed; /* some outputs of this record failed */
     double estimate; /* the location of all noisy samples, without a guarantee; the given prediction
                         if they have none, or NaN */
     int count;

@@ -50,23 +50,24 @@ static double cached_share_of_pairs(cr_workspace *s, const cr_antithetic *pairs,
 {
     const cr_antithetic_cache now = {.pairs = *pairs, .shift = shift};
     for (size_t i = 0; i < CR_ANTITHETIC_CACHE_SIZE; i++) {
-        const cr_antithetic_cache *k = s->shares + i;
+        const cr_antithetic_cache *k = s->antithetic_cache + i;
         if (k->shift == shift && k->pairs.samples == pairs->samples &&
             k->pairs.min_outside == pairs->min_outside &&
             k->pairs.failure_rate == pairs->failure_rate)
-            return k->share;
+            return k->max_probability;
     }
-    cr_antithetic_cache *oldest = s->shares + s->shares_next++ % CR_ANTITHETIC_CACHE_SIZE;
+    cr_antithetic_cache *oldest =
+        s->antithetic_cache + s->next_antithetic_slot++ % CR_ANTITHETIC_CACHE_SIZE;
     *oldest = now;
-    oldest->share = cr_antithetic_max_probability(pairs, nextafter(shift, INFINITY));
-    return oldest->share;
+    oldest->max_probability = cr_antithetic_max_probability(pairs, nextafter(shift, INFINITY));
+    return oldest->max_probability;
 }
 
 /* Returns the probability below which failures at z prove the condition within a radius. */
 static double critical_probability(cr_view *v, const cr_conditions *conditions,
                                    const cr_condition *c, double radius)
 {
-    const double shift = radius / v->input.least_sigma;
+    const double shift = radius / v->input.min_sigma;
     return c->pairs.samples ? cached_share_of_pairs(conditions->scratch, &c->pairs, shift)
                             : cr_shift_min_probability(0.5 * (1 - c->threshold), shift);
 }
@@ -121,12 +122,13 @@ static void nest(cr_group_tests *t)
     }
 }
 
-/* Continues the search from step to step until all numbers are complete or the watch is late: then
- * returns 0, and the next call continues it, so that the numbers never depend on the time. */
-static int continue_tests(cr_group_tests *t, double *paths, cr_deadline *watch)
+/* Continues the search from step to step until all numbers are complete or the deadline has
+ * expired: then returns 0, and the next call continues it, so that the numbers never depend on the
+ * time. */
+static int continue_tests(cr_group_tests *t, double *paths, cr_deadline *deadline)
 {
     while (t->completed < CR_GROUP_RADII) {
-        if (cr_deadline_late(watch)) return 0;
+        if (cr_deadline_expired(deadline)) return 0;
         if (!make_step(t, paths)) continue;
         cr_group_search_init(&t->search, t->count, t->alpha);
         if (++t->completed == CR_GROUP_RADII) nest(t);
@@ -138,15 +140,15 @@ static int continue_tests(cr_group_tests *t, double *paths, cr_deadline *watch)
 static cr_group_tests *find_or_begin(cr_workspace *s, const cr_group_tests *now)
 {
     for (size_t i = 0; i < CR_GROUP_CACHE_SIZE; i++)
-        if (is_same(s->group + i, now)) return s->group + i;
-    cr_group_tests *oldest = s->group + s->group_next;
-    s->group_next = (s->group_next + 1) % CR_GROUP_CACHE_SIZE;
+        if (is_same(s->group_tests + i, now)) return s->group_tests + i;
+    cr_group_tests *oldest = s->group_tests + s->next_group_slot;
+    s->next_group_slot = (s->next_group_slot + 1) % CR_GROUP_CACHE_SIZE;
     *oldest = *now;
     cr_group_search_init(&oldest->search, oldest->count, oldest->alpha);
     return oldest;
 }
 
-/* Returns the tests of a condition; NULL if the watch is late before they are complete. */
+/* Returns the tests of a condition; NULL if the deadline expires before they are complete. */
 static const cr_group_tests *group_tests(cr_view *v, const cr_conditions *conditions,
                                          const cr_condition *c)
 {
@@ -158,12 +160,12 @@ static const cr_group_tests *group_tests(cr_view *v, const cr_conditions *condit
     for (size_t j = 0; j < looks.count; j++)
         now.trials[j] = (uint32_t)(looks.samples[j] - v->pilot);
     for (size_t i = 0; i < CR_GROUP_RADII; i++) {
-        if (c->pairs.samples && cr_deadline_late(v->watch)) return NULL;
+        if (c->pairs.samples && cr_deadline_expired(v->deadline)) return NULL;
         now.q[i] = critical_probability(v, conditions, c,
                                         fraction[i] * g->target_radius * (1 + CR_TARGET_MARGIN));
     }
     cr_group_tests *test = find_or_begin(conditions->scratch, &now);
-    return continue_tests(test, conditions->scratch->paths, v->watch) ? test : NULL;
+    return continue_tests(test, conditions->scratch->group_paths, v->deadline) ? test : NULL;
 }
 
 /* ---- bounds */
@@ -171,7 +173,7 @@ static uint64_t count_failures(cr_view *v, const cr_conditions *conditions, cons
                                size_t from, size_t end)
 {
     uint64_t count = 0;
-    for (size_t i = from; i < end && !cr_deadline_ends(v->watch, i); i++)
+    for (size_t i = from; i < end && !cr_deadline_ends(v->deadline, i); i++)
         count += cr_score_value(&c->score, cr_view_output_ptr(v, i, conditions->score_output)) < 0;
     return count;
 }
@@ -208,7 +210,7 @@ double cr_looks_anytime_upper(cr_view *v, const cr_conditions *conditions, const
     if (!use_given_looks(&conditions->question, &looks))
         default_looks(v, v->plan.max_samples, 1, &looks);
     /* At each look, and at the end of the record. */
-    while (at < conditions->samples && !v->watch->late) {
+    while (at < conditions->samples && !v->deadline->expired) {
         const int last = count == looks.count || looks.samples[count] >= conditions->samples;
         const size_t end = last ? conditions->samples : (size_t)looks.samples[count];
         seen += count_failures(v, conditions, c, at, end);

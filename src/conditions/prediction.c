@@ -28,7 +28,7 @@ static double location_of(cr_view *v, const cr_question *q, size_t first, size_t
                         .count = count,
                         .stride = v->model.outputs,
                         .period = q->period,
-                        .deadline = v->watch};
+                        .deadline = v->deadline};
     if (q->period > 0) values.origin = isnan(about) ? cr_location_circular_mean(&values) : about;
     return wrap(v, q, values.origin + q->statistic->estimate(q, &values));
 }
@@ -94,7 +94,7 @@ static size_t choose_center(cr_view *v)
     const size_t noisy = v->pilot - 1, count = noisy < MAX_CENTERS ? noisy : MAX_CENTERS;
     double least = INFINITY;
     size_t best = 0;
-    for (size_t i = 1; i <= count && !cr_deadline_late(v->watch); i++) {
+    for (size_t i = 1; i <= count && !cr_deadline_expired(v->deadline); i++) {
         const double median = median_distance(v, i, count, least);
         if (!(median < least)) continue;
         least = median;
@@ -107,7 +107,7 @@ static size_t choose_center(cr_view *v)
 static int choose_outputs(cr_view *v, const cr_conditions *c)
 {
     const cr_question *q = &c->question;
-    double *center = c->scratch->center;
+    double *center = c->scratch->vector_prediction;
     const int given = q->given.prediction_given,
               is_ball = q->statistic->prediction == CR_PREDICT_CENTER;
     const size_t sample = is_ball && !given ? choose_center(v) : 0;
@@ -131,7 +131,7 @@ static int choose_outputs(cr_view *v, const cr_conditions *c)
 static int choose_vector(cr_view *v, const cr_conditions *c)
 {
     const cr_question *q = &c->question;
-    const double start = cr_deadline_now(v->watch);
+    const double start = cr_deadline_now(v->deadline);
     if (q->has_directions) cr_directions_share_by_spread(v, c);
     int known = choose_outputs(v, c);
     if (q->is_binomial && known && q->directions > 1) {
@@ -143,7 +143,7 @@ static int choose_vector(cr_view *v, const cr_conditions *c)
             known = choose_outputs(v, c);
         }
     }
-    v->watch->fixed += cr_deadline_now(v->watch) - start;
+    v->deadline->constant_seconds += cr_deadline_now(v->deadline) - start;
     return known;
 }
 
@@ -181,7 +181,8 @@ certreg_status cr_prediction_report(cr_view *v, cr_conditions *c, double *out, c
     const certreg_status status = q->given.prediction_given ? CERTREG_OK : check_pilot(v, why);
     if (status) return status;
     const int known = cr_prediction_choose(v, c);
-    const double *found = q->is_vector ? c->scratch->center + q->first_output : &c->prediction;
+    const double *found = q->is_vector ? c->scratch->vector_prediction + q->first_output
+                                       : &c->prediction;
     for (size_t k = 0; k < q->outputs; k++) out[k] = known ? found[k] : NAN;
     return CERTREG_OK;
 }
@@ -194,7 +195,7 @@ double cr_prediction_estimate(cr_view *v, const cr_question *q, size_t samples, 
     if (q->is_vector) return NAN;
     if (samples > noisy)
         found = location_of(v, q, noisy, samples - noisy, q->method->published ? prediction : NAN);
-    if (!isnan(found) && !v->watch->late) return found;
+    if (!isnan(found) && !v->deadline->expired) return found;
     return q->given.prediction_given ? wrap(v, q, q->given.prediction) : NAN;
 }
 
@@ -225,7 +226,7 @@ static void estimate_outputs(cr_view *v, const cr_question *q, size_t samples, d
 static void estimate_vector(cr_view *v, const cr_conditions *c, double *out)
 {
     const cr_question *q = &c->question;
-    double *found = c->scratch->center;
+    double *found = c->scratch->vector_prediction;
     int known = 1;
     estimate_outputs(v, q, c->samples, found);
     for (size_t k = 0; k < q->outputs; k++) known &= !isnan(found[k]);

@@ -54,12 +54,12 @@ void cr_directions_share_equally(const cr_conditions *c)
     for (size_t b = 0; b < blocks; b++) {
         const size_t size = size_of(q, b, &first);
         const double part = cr_direction_net_fraction(q->statistic->net, size);
-        c->scratch->share[b] = 1 / part;
+        c->scratch->block_fractions[b] = 1 / part;
         if (!has_parts(q, size)) continue;
         const size_t end = direction + cr_direction_net_size(CR_NET_PROJECTIONS, size);
-        while (direction < end) c->scratch->part[direction++] = part;
+        while (direction < end) c->scratch->direction_fractions[direction++] = part;
     }
-    normalize(c->scratch->share, blocks);
+    normalize(c->scratch->block_fractions, blocks);
 }
 
 /* The spread of a mean along a direction: the deviation of the pilot's noisy outputs, increased by
@@ -101,7 +101,7 @@ static double spread_of(cr_view *v, size_t k, const cr_direction *along)
     const cr_values values = {.y = cr_view_output_ptr(v, first, (int32_t)k),
                               .count = v->pilot - first,
                               .stride = v->model.outputs,
-                              .deadline = v->watch,
+                              .deadline = v->deadline,
                               .unit_vector = along ? along->unit_vector : NULL,
                               .outputs = along ? along->outputs : 0};
     const size_t count = cr_location_count(&values), low = (size_t)(0.16 * (double)count);
@@ -146,7 +146,7 @@ static double width_of_block(cr_view *v, const cr_conditions *c, size_t block, s
     size_t first;
     const size_t size = size_of(q, block, &first), from = q->first_output + first,
                  count = cr_direction_net_size(CR_NET_PROJECTIONS, size);
-    double *part = c->scratch->part + *direction;
+    double *part = c->scratch->direction_fractions + *direction;
     if (q->statistic->net == CR_NET_MEANS)
         return widest_spread(v, q, from, size) / cr_direction_net_fraction(CR_NET_MEANS, size);
     if (!has_parts(q, size)) return spread_of(v, from, NULL);
@@ -156,7 +156,7 @@ static double width_of_block(cr_view *v, const cr_conditions *c, size_t block, s
     }
     *direction += count;
     if (!floor_and_shrink(v, part, count)) return NAN;
-    const double scale = cr_direction_net_scale(size, part, v->watch);
+    const double scale = cr_direction_net_scale(size, part, v->deadline);
     for (size_t i = 0; i < count; i++) part[i] *= scale;
     return 1 / scale;
 }
@@ -175,9 +175,10 @@ void cr_directions_share_by_spread(cr_view *v, const cr_conditions *c)
     const int known = pilot_is_complete(v);
     size_t direction = 0;
     for (size_t b = 0; b < blocks; b++)
-        c->scratch->share[b] = known ? width_of_block(v, c, b, &direction) : NAN;
-    if (floor_and_shrink(v, c->scratch->share, blocks) && !cr_deadline_late(v->watch))
-        normalize(c->scratch->share, blocks);
+        c->scratch->block_fractions[b] = known ? width_of_block(v, c, b, &direction) : NAN;
+    if (floor_and_shrink(v, c->scratch->block_fractions, blocks) &&
+        !cr_deadline_expired(v->deadline))
+        normalize(c->scratch->block_fractions, blocks);
     else cr_directions_share_equally(c);
 }
 
@@ -185,7 +186,7 @@ static double tolerance_of_block(const cr_conditions *c, size_t block)
 {
     const cr_question *q = &c->question;
     const double all = q->given.tolerance * (1 - CR_ROUNDING_MARGIN - 1e-15 * (double)q->outputs);
-    return all * c->scratch->share[block];
+    return all * c->scratch->block_fractions[block];
 }
 
 double cr_directions_tolerance(const cr_conditions *c, size_t k)
@@ -211,10 +212,10 @@ int32_t cr_directions_project_score(cr_view *v, const cr_conditions *c, size_t d
     const cr_question *q = &c->question;
     const cr_direction d = cr_direction_net_direction(q->statistic->net, q->outputs, direction);
     const size_t first = q->first_output + d.first;
-    const double *psi = c->scratch->center + first;
+    const double *psi = c->scratch->vector_prediction + first;
     s->tolerance = tolerance_of_block(c, d.block) *
                    (has_parts(q, d.outputs)
-                        ? c->scratch->part[direction]
+                        ? c->scratch->direction_fractions[direction]
                         : cr_direction_net_fraction(q->statistic->net, d.outputs));
     s->prediction = s->kind == CR_SCORE_OUTPUT ? 0 : *psi;
     s->outputs = 0;

@@ -80,7 +80,7 @@ static certreg_status add_point(const cr_context *w, certreg_calibration *caller
     add_scores(&source, &c);
     c.last_noise = v->input.noise.noise_id;
     c.outputs = caller_calibration->outputs; /* a default stays what it is */
-    cr_query_log_remember_now(w->record, 0);
+    cr_query_log_add_current(w->record, 0);
     cr_struct_write(caller_calibration, caller_calibration->struct_size, &c, sizeof c);
     return CERTREG_OK;
 }

@@ -7,8 +7,8 @@
 #include "conformal/weight_function.h"
 
 /* Radii are measured in sigma. Rounding sigma*scale to float makes the noise of a feature smaller
- * by at most this share of it, or the input is refused. */
-#define CR_INTERVALS_STEP_ROUNDING 0x1p-22
+ * by at most this fraction of it, or the input is refused. */
+#define CR_CONFORMAL_DEVIATION_ROUNDING 0x1p-22
 
 CR_STATIC_ASSERT((int)CERTREG_CALIBRATION_SCORES == (int)CR_WEIGHTS_LEVELS,
                  "a point has another number of scores than levels");
@@ -21,7 +21,7 @@ typedef struct cr_score_source { /* samples and a truth */
     double failed;       /* the score of a sample with an output that failed */
 } cr_score_source;
 
-/* The score of sample i of a cr_score_source, `of`. */
+/* The score of sample i of a cr_score_source, `context`. */
 double cr_conformal_score(const void *context, size_t i);
 
 /* Reads a caller's calibration, and resolves its defaults. */

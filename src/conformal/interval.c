@@ -271,7 +271,7 @@ static certreg_status compute_interval(const cr_context *w, const certreg_calibr
     found->threshold = a.rule.threshold;
     found->samples = a.source.count;
     find_set(&a, l, found);
-    cr_query_log_remember_now(w->record, 0);
+    cr_query_log_add_current(w->record, 0);
     return CERTREG_OK;
 }
 
@@ -311,7 +311,7 @@ static certreg_status covers(const cr_context *w, const certreg_calibration *cal
     for (size_t i = 0; i < a.source.count; i++)
         within += cr_conformal_score(&a.source, i) <= a.rule.threshold;
     *inside = within >= a.rule.sample_rank;
-    cr_query_log_remember_now(w->record, 0);
+    cr_query_log_add_current(w->record, 0);
     return CERTREG_OK;
 }
 

@@ -171,7 +171,8 @@ certreg_status certreg_interval_rule(const certreg_coverage *coverage,
 cr_weights_setting cr_conformal_setting(const certreg_coverage *c)
 {
     return (cr_weights_setting){.alpha = c->alpha,
-                                .shift = c->radius / c->sigma * (1 + CR_INTERVALS_STEP_ROUNDING),
+                                .shift =
+                                    c->radius / c->sigma * (1 + CR_CONFORMAL_DEVIATION_ROUNDING),
                                 .points = c->points,
                                 .calibration = c->calibration_samples,
                                 .samples = c->samples};

@@ -105,7 +105,7 @@ certreg_status cr_conformal_samples(cr_view *v, const certreg_calibration *c, cr
             "the record has %zu samples, all of them the pilot's, which are not used: "
             "take more, or set plan.pilot to SIZE_MAX",
             samples);
-    if (!cr_query_log_fixed(v, samples)) return cr_query_log_refuse(v, "", samples, why);
+    if (!cr_query_log_allows(v, samples)) return cr_query_log_refuse(v, "", samples, why);
     *out =
         (cr_score_source){.v = v, .calibration = c, .first = v->pilot, .count = samples - v->pilot};
     return CERTREG_OK;
@@ -135,7 +135,7 @@ uint64_t cr_conformal_digest(const certreg_calibration *c, const certreg_rule *r
 
 certreg_status cr_conformal_check_noise(cr_view *v, certreg_error *why)
 {
-    if (v->input.least_sigma * (1 + CR_INTERVALS_STEP_ROUNDING) >= v->input.sigma)
+    if (v->input.min_sigma * (1 + CR_CONFORMAL_DEVIATION_ROUNDING) >= v->input.sigma)
         return CERTREG_OK;
     return cr_error_set(
         why, CERTREG_E_INVALID,

@@ -72,7 +72,7 @@ certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, do
 
 static void negate_deviations(cr_input *input, size_t inputs)
 {
-    for (size_t j = 0; j < inputs; j++) input->step[j] = -input->step[j];
+    for (size_t j = 0; j < inputs; j++) input->noise_deviation[j] = -input->noise_deviation[j];
 }
 
 /* Stores negated deviations, for the second sample of each pair. */
@@ -82,7 +82,7 @@ static certreg_status store_negated_deviation(certreg_estimator *e, size_t bytes
     cr_input *input = &e->record.input;
     negate_deviations(input, e->record.model.inputs);
     certreg_status status =
-        ops->store(e->backend, e->batches.negated_deviation, input->step, bytes);
+        ops->store(e->backend, e->batches.negated_deviation, input->noise_deviation, bytes);
     if (!status) status = ops->wait(e->backend);
     negate_deviations(input, e->record.model.inputs);
     return status;
@@ -98,7 +98,8 @@ static certreg_status store_input(certreg_estimator *e)
     if (!status) status = ops->store(e->backend, e->batches.z, e->record.input.z, bytes);
     if (!status && e->batches.negated_deviation) status = store_negated_deviation(e, bytes);
     if (!status)
-        status = ops->store(e->backend, e->batches.noise_deviation, e->record.input.step, bytes);
+        status = ops->store(e->backend, e->batches.noise_deviation, e->record.input.noise_deviation,
+                            bytes);
     /* Noise drawn ahead reads these arrays, and the next begin overwrites them. */
     if (!status) status = ops->wait(e->backend);
     return status ? cr_backend_failed(e->backend, status, "take the input", &e->error) : CERTREG_OK;
@@ -109,20 +110,21 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
 {
     cr_input *input = &e->record.input;
     cr_error_clear(&e->error);
-    input->begun = 0;
+    input->is_set = 0;
     const certreg_status status = cr_estimator_check_input(e, z, sigma);
     if (status) return status;
     if (level >= CR_LEVELS)
         return cr_error_set(&e->error, CERTREG_E_INVALID, "level is %llu; it must be 0 to %llu",
                             (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
     const double start = cr_estimator_now(e);
-    input->least_sigma = sigma;
+    input->min_sigma = sigma;
     for (size_t j = 0; j < e->record.model.inputs; j++) {
         const double scale = (double)input->scale[j];
         input->z[j] = z[j];
-        input->step[j] = (float)(sigma * scale);
+        input->noise_deviation[j] = (float)(sigma * scale);
         if (!(scale > 0)) continue;
-        input->least_sigma = fmin(input->least_sigma, nextafter((double)input->step[j] / scale, 0));
+        input->min_sigma =
+            fmin(input->min_sigma, nextafter((double)input->noise_deviation[j] / scale, 0));
     }
     input->noise = (cr_noise){.seed = e->record.plan.seed,
                               .noise_id = noise_id,
@@ -131,14 +133,14 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     input->sigma = sigma;
     input->digest = cr_input_digest(z, input->scale, e->record.model.inputs);
     cr_record_clear(&e->record);
-    e->record.pilot_fixed = 0;
-    cr_record_expect(&e->record, e->record.plan.max_samples);
+    e->record.pilot_is_frozen = 0;
+    cr_record_choose_pilot(&e->record, e->record.plan.max_samples);
     const certreg_status stored = store_input(e);
     if (stored) return stored;
     e->clock.slowest_batch = e->clock.model_seconds = 0;
-    e->record.asked = (cr_query_log){0};
-    e->record.outside = 0;
-    input->begun = 1;
+    e->record.query_log = (cr_query_log){0};
+    e->record.first_out_of_range = 0;
+    input->is_set = 1;
     e->clock.library_seconds = cr_estimator_now(e) - start;
     return CERTREG_OK;
 }

@@ -10,7 +10,7 @@
 /* ---- answer_cost.c: the time of answers, learned from earlier ones, so that sampling ends in time
  * for the next ones */
 typedef struct cr_answer_cost {
-    uint64_t asked;                 /* a hash of the questions; 0: none yet */
+    uint64_t questions_digest;      /* a hash of the questions; 0: none yet */
     double constant_seconds;        /* seconds that do not depend on the number of samples */
     double seconds_per_sample;      /* seconds for each sample; 0: unknown */
     double seconds_per_main_sample; /* or for each one behind the pilot */
@@ -29,7 +29,7 @@ static inline int cr_answer_cost_known(const cr_answer_cost *cost)
 }
 
 /* Expected seconds for these numbers of samples, rather too long than too short. Some steps pass
- * over all samples, others over main samples, and their shares of the time are unknown, so the
+ * over all samples, others over main samples, and their fractions of the time are unknown, so the
  * longer of two estimates counts: all time in proportion to all samples, or to main samples. */
 double cr_answer_cost_expected(const cr_answer_cost *, cr_sample_counts);
 /* Answers took these seconds, `constant_seconds` of them independent of the number of samples. */
@@ -40,19 +40,19 @@ void cr_answer_cost_learn_abandoned(cr_answer_cost *, cr_sample_counts, double s
 
 /* The answers after the last batch, for the latest questions. */
 typedef struct cr_answer_budget {
-    cr_answer_cost *cost; /* NULL: no questions */
-    double times;         /* how often they will be answered after a batch */
-    size_t from;          /* with fewer samples no question has an answer */
-    double supposed;      /* seconds while the cost is unknown */
+    cr_answer_cost *cost;     /* NULL: no questions */
+    double answers_per_batch; /* how often they will be answered after a batch */
+    size_t min_samples;       /* with fewer samples no question has an answer */
+    double assumed_seconds;   /* seconds while the cost is unknown */
 } cr_answer_budget;
 
 typedef struct cr_time_budget { /* the deadline, and measured seconds */
-    double deadline;            /* of record.watch; 0: none */
+    double expires_at;          /* of record.deadline; 0: never */
     double slowest_batch;       /* of this input */
     double fastest_batch;       /* of all; 0: none yet */
     cr_answer_cost costs[CR_ANSWER_COST_CACHE];
-    size_t cost_next;         /* is replaced next */
-    cr_answer_budget closing; /* has to fit behind the last batch */
+    size_t next_cost_slot;          /* is replaced next */
+    cr_answer_budget answer_budget; /* has to fit behind the last batch */
     double model_seconds, library_seconds;
 } cr_time_budget;
 

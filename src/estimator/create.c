@@ -254,7 +254,7 @@ static certreg_status init_memory(certreg_estimator *e, const request *r)
     cr_arena_alloc(&host, 1, sizeof *e);
     const cr_declared_outputs declared = cr_layout(e, &host, &device);
     copy_model(e, r, &declared);
-    e->record.watch->now = cr_os_now;
+    e->record.deadline->now = cr_os_now;
     e->replay.view = &e->record;
     e->replay.backend = e->backend;
     e->replay.why = &e->error;

@@ -70,7 +70,7 @@ certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double secon
         status = cr_error_set(&e->error, CERTREG_E_INVALID,
                               "seconds is NaN; give a number, or 0 for no deadline");
     else /* a time below 0 is over already */
-        e->clock.deadline = seconds == 0 ? 0 : fmax(cr_estimator_now(e) + seconds, DBL_MIN);
+        e->clock.expires_at = seconds == 0 ? 0 : fmax(cr_estimator_now(e) + seconds, DBL_MIN);
     return cr_estimator_leave(e, status);
 }
 

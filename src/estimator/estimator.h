@@ -42,7 +42,7 @@ certreg_status cr_estimator_evaluate(certreg_estimator *, certreg_batch);
 /* Seconds on the clock of the estimator. */
 static inline double cr_estimator_now(const certreg_estimator *e)
 {
-    return cr_deadline_now(e->record.watch);
+    return cr_deadline_now(e->record.deadline);
 }
 
 #endif

@@ -27,11 +27,11 @@ static void lay_out_input(const arenas *p, certreg_estimator *e)
     e->batches.z = cr_arena_alloc(p->device, d, sizeof(float));
     e->batches.noise_deviation = cr_arena_alloc(p->device, d, sizeof(float));
     e->batches.negated_deviation =
-        cr_view_pairs(&e->record) ? cr_arena_alloc(p->device, d, sizeof(float)) : NULL;
+        cr_view_is_antithetic(&e->record) ? cr_arena_alloc(p->device, d, sizeof(float)) : NULL;
     e->replay.device.mask = cr_arena_alloc(p->device, d, sizeof(float));
     e->record.input.scale = cr_arena_alloc(p->host, d, sizeof(float));
     e->record.input.z = mirror(p, e->batches.z, d, sizeof(float));
-    e->record.input.step = mirror(p, e->batches.noise_deviation, d, sizeof(float));
+    e->record.input.noise_deviation = mirror(p, e->batches.noise_deviation, d, sizeof(float));
     e->replay.host.mask = mirror(p, e->replay.device.mask, d, sizeof(float));
 }
 
@@ -75,7 +75,7 @@ static void lay_out_replay(const arenas *p, certreg_estimator *e)
 static void lay_out_noise_sums(cr_arena *host, certreg_estimator *e)
 {
     const cr_sweep_sizes *sizes = &e->replay.sizes;
-    cr_noise_sums *cache = &e->replay.found;
+    cr_noise_sums *cache = &e->replay.sums_cache;
     cache->functions = cr_arena_alloc(host, sizes->functions, sizeof *cache->functions);
     cache->units = cr_arena_alloc(host, sizes->functions, sizeof *cache->units);
     cache->weights = cr_arena_alloc(host, sizes->weights, sizeof(float));
@@ -96,14 +96,14 @@ cr_declared_outputs cr_layout(certreg_estimator *e, cr_arena *host, cr_arena *de
                                           .hi = cr_arena_alloc(host, outputs, sizeof(double))};
     lay_out_input(&p, e);
     lay_out_batch(&p, e);
-    e->scratch.center = cr_arena_alloc(host, outputs, sizeof(double));
-    e->scratch.share = cr_arena_alloc(host, outputs, sizeof(double));
-    e->scratch.part =
+    e->scratch.vector_prediction = cr_arena_alloc(host, outputs, sizeof(double));
+    e->scratch.block_fractions = cr_arena_alloc(host, outputs, sizeof(double));
+    e->scratch.direction_fractions =
         cr_arena_alloc(host, cr_arena_product(CR_NET_MAX_PROJECTIONS, outputs), sizeof(double));
     e->record.values =
         cr_arena_alloc(host, cr_arena_product(e->record.plan.max_samples, outputs), sizeof(float));
-    e->scratch.paths = cr_arena_alloc(host, CR_GROUP_WORK_DOUBLES, sizeof(double));
-    e->record.watch = cr_arena_alloc(host, 1, sizeof *e->record.watch);
+    e->scratch.group_paths = cr_arena_alloc(host, CR_GROUP_WORK_DOUBLES, sizeof(double));
+    e->record.deadline = cr_arena_alloc(host, 1, sizeof *e->record.deadline);
     if (!(e->record.plan.constraints & CERTREG_CONSTRAINT_GRADIENT)) return declared;
     e->replay.sizes = cr_noise_sums_sizes(&e->record.model, &e->record.plan);
     lay_out_replay(&p, e);

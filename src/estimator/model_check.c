@@ -22,7 +22,7 @@ typedef struct trial {
     int fixed_batch;  /* every call has model.batch rows; rows behind `rows` never change */
     float *reference; /* rows*columns: outputs of the first call, in memory that the record lends */
     float *sensitivity; /* columns, behind them: the largest change by a step of float32; NULL: not
-                     measured yet */
+                           measured yet */
     uint64_t calls;
 } trial;
 
@@ -214,9 +214,9 @@ static certreg_status check(certreg_estimator *e, size_t rows, int32_t *found)
                  capacity = r->plan.max_samples * r->model.outputs / r->columns;
     certreg_status status = cr_view_require_input(r, &e->error);
     if (status) return status;
-    if (!r->model.eval || r->present)
+    if (!r->model.eval || r->sample_count)
         return cr_error_set(&e->error, CERTREG_E_WRONG_STATE,
-                            r->present
+                            r->sample_count
                                 ? "the record has samples: check the model before the first one, "
                                   "right after begin"
                                 : "model.eval is NULL: there is no model to check");

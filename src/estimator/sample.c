@@ -19,24 +19,25 @@ typedef struct sampling_request {           /* of a call */
 static double required_seconds(const certreg_estimator *e, size_t new_samples)
 {
     const double batch = fmax(e->clock.fastest_batch, e->clock.slowest_batch);
-    const cr_answer_budget *budget = &e->clock.closing;
-    if (!budget->cost || e->record.present < budget->from) return batch;
-    if (!cr_answer_cost_known(budget->cost)) return batch + budget->supposed;
-    const cr_sample_counts n = {(double)(e->record.present + new_samples), (double)e->record.pilot};
-    return batch + budget->times * cr_answer_cost_expected(budget->cost, n);
+    const cr_answer_budget *budget = &e->clock.answer_budget;
+    if (!budget->cost || e->record.sample_count < budget->min_samples) return batch;
+    if (!cr_answer_cost_known(budget->cost)) return batch + budget->assumed_seconds;
+    const cr_sample_counts n = {(double)(e->record.sample_count + new_samples),
+                                (double)e->record.pilot};
+    return batch + budget->answers_per_batch * cr_answer_cost_expected(budget->cost, n);
 }
 
 static certreg_status check_interrupt(certreg_estimator *e, size_t new_samples)
 {
     if (cr_estimator_cancelled(e))
         return cr_error_set(&e->error, CERTREG_E_CANCELLED,
-                            "cancelled with %zu samples in the record", e->record.present);
-    if (e->clock.deadline > 0 &&
-        cr_estimator_now(e) + required_seconds(e, new_samples) > e->clock.deadline)
+                            "cancelled with %zu samples in the record", e->record.sample_count);
+    if (e->clock.expires_at > 0 &&
+        cr_estimator_now(e) + required_seconds(e, new_samples) > e->clock.expires_at)
         return cr_error_set(
             &e->error, CERTREG_E_DEADLINE,
             "the deadline leaves no time for another batch; %zu samples in the record",
-            e->record.present);
+            e->record.sample_count);
     return CERTREG_OK;
 }
 
@@ -45,8 +46,8 @@ static certreg_status draw_pairs(certreg_estimator *e, uint64_t first, size_t co
 {
     certreg_status status = CERTREG_OK;
     for (uint64_t i = first; i < first + count && !status; i++, x += e->record.model.inputs) {
-        const float *step = i % 2 ? e->batches.negated_deviation : e->batches.noise_deviation;
-        const cr_draw row = {e->batches.z, step, i / 2, 1, x};
+        const float *deviation = i % 2 ? e->batches.negated_deviation : e->batches.noise_deviation;
+        const cr_draw row = {e->batches.z, deviation, i / 2, 1, x};
         status = e->backend->ops->draw(e->backend, &e->record.input.noise, &row);
     }
     return status;
@@ -174,7 +175,8 @@ static certreg_status log_failure(certreg_estimator *e, certreg_status status, u
                                   const sampling_request *r)
 {
     if (batch_end > e->record.pilot)
-        cr_query_log_settle(&e->record, r->planned_samples, r->planned_samples, r->looks_digest);
+        cr_query_log_add_unrecorded(&e->record, r->planned_samples, r->planned_samples,
+                                    r->looks_digest);
     return status;
 }
 
@@ -183,9 +185,9 @@ static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span
                                 const sampling_request *r)
 {
     const double start = cr_estimator_now(e), model_before = e->clock.model_seconds;
-    e->record.pilot_fixed = 1;
+    e->record.pilot_is_frozen = 1;
     certreg_status status = prepare_batch(e, batch_first, r->end);
-    if (status == CERTREG_E_DEVICE_FAILED) return log_failure(e, status, e->record.present, r);
+    if (status == CERTREG_E_DEVICE_FAILED) return log_failure(e, status, e->record.sample_count, r);
     if (status) return status;
     status = call_model(e, batch_first, used);
     for (uint64_t i = used.first; !status && i < used.end; i++)
@@ -261,7 +263,7 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
         if (is_stopped_by_progress(e, range.end - first, count))
             return cr_error_set(&e->error, CERTREG_E_CANCELLED,
                                 "cancelled by progress with %zu samples in the record",
-                                e->record.present);
+                                e->record.sample_count);
     }
     return CERTREG_OK;
 }
@@ -270,7 +272,7 @@ certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, si
 {
     const certreg_status status = cr_estimator_enter(e, NULL);
     if (status) return status;
-    cr_record_expect(&e->record, e->record.plan.max_samples);
+    cr_record_choose_pilot(&e->record, e->record.plan.max_samples);
     return cr_estimator_leave(e, cr_estimator_sample(e, first, count, 0, 0));
 }
 
@@ -286,8 +288,8 @@ static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t co
         return refuse_range(e, first, count, " and the end of its batch: draw fewer");
     if (!count) return CERTREG_OK;
     const double start = cr_estimator_now(e);
-    cr_record_expect(&e->record, e->record.plan.max_samples);
-    e->record.pilot_fixed = 1;
+    cr_record_choose_pilot(&e->record, e->record.plan.max_samples);
+    e->record.pilot_is_frozen = 1;
     status = draw(e, first, count, x);
     if (!status && (status = e->backend->ops->wait(e->backend)))
         status = cr_backend_failed(e->backend, status, "draw noise", &e->error);
@@ -308,8 +310,8 @@ static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t 
     if (!status) status = check_range(e, first, count);
     if (status) return status;
     if (!y && count) return cr_error_set(&e->error, CERTREG_E_INVALID, "y is NULL");
-    cr_record_expect(&e->record, e->record.plan.max_samples);
-    e->record.pilot_fixed |= count > 0;
+    cr_record_choose_pilot(&e->record, e->record.plan.max_samples);
+    e->record.pilot_is_frozen |= count > 0;
     return cr_record_store(&e->record, first, count, y, 0, &e->error);
 }
 

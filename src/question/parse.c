@@ -130,7 +130,7 @@ static uint64_t digest_of(const cr_given *q)
         h = cr_hash64(h, cr_bits_of_double(q->predictions[i] + 0.0));
     if (q->prediction_count > 1) h = cr_hash64(h, q->prediction_count);
     if (q->output_count > 1) h = cr_hash64(cr_hash64(h, 0x67726f7570), q->output_count);
-    if (q->serving_pairs) h = cr_hash64(h, CR_HASH_PAIRS);
+    if (q->serving_pairs) h = cr_hash64(h, CR_HASH_ANTITHETIC);
     if (q->serving_trim != 0 || q->serving_core != 0)
         h = cr_hash64(cr_hash64(h, cr_bits_of_double(q->serving_trim)),
                       cr_bits_of_double(q->serving_core));

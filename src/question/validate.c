@@ -388,7 +388,7 @@ certreg_status cr_question_load(cr_view *v, const certreg_question *theirs, cr_q
 certreg_status cr_question_load_for_estimate(cr_view *v, const certreg_question *theirs,
                                              cr_question *out, certreg_error *why)
 {
-    const int pairs = cr_view_pairs(v);
+    const int pairs = cr_view_is_antithetic(v);
     const certreg_status status = parse(v, theirs, out, why);
     if (status) return status;
     if (pairs == out->given.serving_pairs) return check_subject(v, out, why);

@@ -34,7 +34,7 @@ certreg_status cr_replay_add(cr_replay *r, uint64_t first, size_t count, size_t 
     certreg_status status = store_weights(r, count, functions);
     if (!status)
         status = r->backend->ops->replay(r->backend, &r->view->input.noise, &block, NULL,
-                                         r->device.sums, r->view->watch);
+                                         r->device.sums, r->view->deadline);
     return report_failure(r, status);
 }
 
@@ -57,7 +57,7 @@ certreg_status cr_replay_project(cr_replay *r, uint64_t first, size_t count)
     const cr_projection projection = {first,          count, r->device.direction,
                                       r->device.mask, dots,  dots + count};
     certreg_status status =
-        r->backend->ops->project(r->backend, &r->view->input.noise, &projection, r->view->watch);
+        r->backend->ops->project(r->backend, &r->view->input.noise, &projection, r->view->deadline);
     if (!status)
         status = r->backend->ops->fetch(r->backend, r->host.dots, dots, 2 * count * sizeof *dots);
     return report_failure(r, status);

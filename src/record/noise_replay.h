@@ -1,6 +1,6 @@
 /* Replays the noise of a record: weighted sums of it, and its projections on a direction. Fails
- * with CERTREG_E_DEADLINE if the watch is late, as checked between the steps of a replay or the
- * blocks of a walk. */
+ * with CERTREG_E_DEADLINE if the deadline has expired, as checked between the steps of a replay or
+ * the blocks of a walk. */
 #ifndef CR_RECORD_NOISE_REPLAY_H
 #define CR_RECORD_NOISE_REPLAY_H
 #include "backend/backend.h"
@@ -31,8 +31,8 @@ typedef struct cr_replay_host {
 typedef struct cr_noise_sums {
     cr_noise noise;
     size_t count, computed_count;
-    size_t count_before_answers; /* before the present answers (cr_sweep_new_answers) */
-    int reused;                  /* one of these was requested again */
+    size_t count_before_answers; /* before the present answers (cr_noise_sums_begin_answers) */
+    int was_hit;                 /* one of these was requested again */
     size_t grams_used, weights_used, dots_used; /* the used parts of the sizes */
     cr_sweep_function *functions;
     double *units;
@@ -48,13 +48,13 @@ typedef struct cr_replay {
     cr_replay_host host;
     cr_replay_device device;
     cr_sweep_sizes sizes;
-    cr_noise_sums found;
+    cr_noise_sums sums_cache;
 } cr_replay;
 
 /* Called between two steps. */
 static inline certreg_status cr_replay_check_deadline(const cr_replay *r)
 {
-    return cr_deadline_late(r->view->watch) ? CERTREG_E_DEADLINE : CERTREG_OK;
+    return cr_deadline_expired(r->view->deadline) ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
 /* Sets the sums to 0. */

@@ -70,7 +70,7 @@ static int is_for_noise(const cr_noise_sums *cache, const cr_noise *noise)
 
 static int has_capacity(const cr_replay *r, const cr_sweep_function *f)
 {
-    const cr_noise_sums *cache = &r->found;
+    const cr_noise_sums *cache = &r->sums_cache;
     const cr_sweep_sizes *sizes = &r->sizes;
     return cache->count < sizes->functions &&
            f->count <= sizes->weights - sizes->sample_span - cache->weights_used &&
@@ -83,7 +83,7 @@ static int has_capacity(const cr_replay *r, const cr_sweep_function *f)
 static cr_sweep_function next_function(const cr_replay *r, const cr_samples *s,
                                        enum cr_sum_kind kind, size_t blocks, double unit)
 {
-    const cr_noise_sums *cache = &r->found;
+    const cr_noise_sums *cache = &r->sums_cache;
     const int gram = kind == CR_SUMS_GRAM;
     float *weights = cache->weights + cache->weights_used;
     for (size_t i = 0; cr_samples_has(s, i); i++) weights[i] = (float)(cr_samples_at(s, i) / unit);
@@ -102,13 +102,13 @@ static cr_sweep_function next_function(const cr_replay *r, const cr_samples *s,
 const cr_sweep_function *cr_noise_sums_request(cr_replay *r, const cr_samples *s,
                                                enum cr_sum_kind kind, size_t blocks)
 {
-    cr_noise_sums *cache = &r->found;
+    cr_noise_sums *cache = &r->sums_cache;
     if (!is_for_noise(cache, &r->view->input.noise)) cr_noise_sums_clear(r);
     const double unit = weight_unit(s);
     const cr_sweep_function next = next_function(r, s, kind, blocks, unit);
     for (size_t i = 0; i < cache->count; i++)
         if (cache->units[i] == unit && is_same(cache->functions + i, &next)) {
-            cache->reused |= i < cache->count_before_answers;
+            cache->was_hit |= i < cache->count_before_answers;
             return cache->functions + i;
         }
     if (!has_capacity(r, &next)) return NULL;
@@ -120,15 +120,15 @@ const cr_sweep_function *cr_noise_sums_request(cr_replay *r, const cr_samples *s
     return cache->functions + cache->count++;
 }
 
-void cr_sweep_new_answers(cr_replay *r)
+void cr_noise_sums_begin_answers(cr_replay *r)
 {
-    r->found.count_before_answers = r->found.count;
-    r->found.reused = 0;
+    r->sums_cache.count_before_answers = r->sums_cache.count;
+    r->sums_cache.was_hit = 0;
 }
 
 void cr_noise_sums_clear(cr_replay *r)
 {
-    cr_noise_sums *cache = &r->found;
+    cr_noise_sums *cache = &r->sums_cache;
     cache->count = cache->computed_count = cache->count_before_answers = cache->grams_used =
         cache->weights_used = cache->dots_used = 0;
     cache->noise = r->view->input.noise;
@@ -136,13 +136,13 @@ void cr_noise_sums_clear(cr_replay *r)
 
 int cr_noise_sums_pending(const cr_replay *r)
 {
-    return r->found.computed_count < r->found.count;
+    return r->sums_cache.computed_count < r->sums_cache.count;
 }
 
 /* ---- the sweep */
 static cr_sweep pending_sweep(const cr_replay *r)
 {
-    const cr_noise_sums *cache = &r->found;
+    const cr_noise_sums *cache = &r->sums_cache;
     cr_sweep sweep = {.functions = cache->functions + cache->computed_count,
                       .count = cache->count - cache->computed_count,
                       .mask = r->device.mask,
@@ -168,11 +168,11 @@ static void rescale(const cr_sweep_function *f, double unit)
 
 certreg_status cr_noise_sums_compute(cr_replay *r)
 {
-    cr_noise_sums *cache = &r->found;
+    cr_noise_sums *cache = &r->sums_cache;
     certreg_status status = cr_replay_check_deadline(r);
     if (!status && cr_noise_sums_pending(r)) {
         const cr_sweep sweep = pending_sweep(r);
-        status = cr_backend_sweep(r->backend, &r->view->input.noise, &sweep, r->view->watch);
+        status = cr_backend_sweep(r->backend, &r->view->input.noise, &sweep, r->view->deadline);
     }
     for (; !status && cache->computed_count < cache->count; cache->computed_count++)
         rescale(cache->functions + cache->computed_count, cache->units[cache->computed_count]);
@@ -196,5 +196,5 @@ certreg_status cr_noise_sums_get(cr_replay *r, const cr_samples *s, enum cr_sum_
 
 const double *cr_noise_sums_squared_norms(const cr_replay *r, const cr_sweep_function *f)
 {
-    return r->found.squared_norms + f->first;
+    return r->sums_cache.squared_norms + f->first;
 }

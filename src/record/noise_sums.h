@@ -14,14 +14,14 @@ enum cr_sum_kind {
 cr_sweep_sizes cr_noise_sums_sizes(const certreg_model *, const certreg_plan *);
 
 /* Requests results of these scores about their center, and returns the function that has them after
- * the next run, or NULL if none is left. Equal scores of the same samples share a function. If
+ * the next run, or NULL if it does not fit. Equal scores of the same samples share a function. If
  * products are requested, the number of samples is a multiple of `blocks`. */
 const cr_sweep_function *cr_noise_sums_request(cr_replay *, const cr_samples *, enum cr_sum_kind,
                                                size_t blocks);
 /* Drops all functions and their results. */
 void cr_noise_sums_clear(cr_replay *);
 /* Counts results as reused, from now on, if they exist already. */
-void cr_sweep_new_answers(cr_replay *);
+void cr_noise_sums_begin_answers(cr_replay *);
 /* Returns 1 if a function has no results yet, else 0. */
 int cr_noise_sums_pending(const cr_replay *);
 /* Computes the results of all such functions. A failure, also DEADLINE, drops everything. */

@@ -6,17 +6,17 @@
 
 /* Logs an evaluation of main samples. The first one is never overwritten, because nothing that
  * comes later was fixed before it. */
-void cr_query_log_remember(cr_record *, uint64_t first_samples, uint64_t planned_samples,
-                           uint64_t looks_digest);
+void cr_query_log_add(cr_record *, uint64_t first_samples, uint64_t planned_samples,
+                      uint64_t looks_digest);
 /* The same for an evaluation at the present number of samples. */
-void cr_query_log_remember_now(cr_record *, uint64_t looks_digest);
+void cr_query_log_add_current(cr_record *, uint64_t looks_digest);
 /* The same after a report about a main sample that may not be in the record. Both numbers are 0 if
  * none was fixed beforehand. */
-void cr_query_log_settle(cr_record *, uint64_t first_samples, uint64_t planned_samples,
-                         uint64_t looks_digest);
+void cr_query_log_add_unrecorded(cr_record *, uint64_t first_samples, uint64_t planned_samples,
+                                 uint64_t looks_digest);
 /* Returns 1 if no earlier answer can have influenced this number of samples, as methods for a fixed
  * number require, else 0. */
-int cr_query_log_fixed(cr_view *, uint64_t samples);
+int cr_query_log_allows(cr_view *, uint64_t samples);
 /* Fails with WRONG_STATE for any other number. `remedies` is empty or ends with "or ". */
 certreg_status cr_query_log_refuse(cr_view *, const char *remedies, uint64_t samples,
                                    certreg_error *why);

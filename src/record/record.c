@@ -9,7 +9,7 @@
 
 static const uint32_t failed_bits = 0x7fc0fa11u;
 
-float cr_record_failed(void)
+float cr_record_failed_value(void)
 {
     return cr_float_of_bits(failed_bits);
 }
@@ -19,7 +19,7 @@ void cr_record_clear(cr_record *r)
     const float missing = cr_float_of_bits(CR_MISSING_NAN_BITS);
     for (size_t i = 0; i < r->plan.max_samples * r->model.outputs; i++)
         memcpy(r->values + i, &missing, sizeof missing);
-    r->present = 0;
+    r->sample_count = 0;
 }
 
 void cr_record_set_pilot(cr_record *r, size_t pilot)
@@ -28,9 +28,9 @@ void cr_record_set_pilot(cr_record *r, size_t pilot)
     r->input.noise.clean_first = pilot > 0;
 }
 
-void cr_record_expect(cr_record *r, size_t samples)
+void cr_record_choose_pilot(cr_record *r, size_t samples)
 {
-    if (r->pilot_fixed) return;
+    if (r->pilot_is_frozen) return;
     const size_t pilot = r->plan.pilot ? r->plan.pilot : cr_pilot_samples(samples, r->plan.blocks);
     cr_record_set_pilot(r, pilot == SIZE_MAX ? 0 : pilot);
 }
@@ -87,7 +87,7 @@ static float recorded_value(cr_view *v, size_t k, const float *y, fault *f)
     if (f->status != CERTREG_E_NOT_FINITE || !(v->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
         return value;
     f->status = CERTREG_OK;
-    return cr_record_failed();
+    return cr_record_failed_value();
 }
 
 static size_t columns_of(cr_view *v, size_t k)
@@ -151,7 +151,7 @@ static certreg_status check_row(cr_view *v, uint64_t sample, const float *y, int
 static void write_row(cr_record *r, uint64_t sample, const float *y)
 {
     float *target = r->values + sample * r->model.outputs;
-    r->present += !cr_view_has(r, sample);
+    r->sample_count += !cr_view_has(r, sample);
     for (size_t k = 0; k < r->model.outputs; y += columns_of(r, k++)) {
         fault ignored = {.status = CERTREG_OK};
         target[k] = recorded_value(r, k, y, &ignored);
@@ -164,7 +164,7 @@ certreg_status cr_record_store(cr_record *r, uint64_t first, size_t count, const
     for (size_t i = 0; i < count; i++) {
         const certreg_status status =
             check_row(r, first + i, y + i * r->columns, first_row + (int64_t)i, why);
-        if (status == CERTREG_E_OUT_OF_RANGE) r->outside = 1 + first + i;
+        if (status == CERTREG_E_OUT_OF_RANGE) r->first_out_of_range = 1 + first + i;
         if (status) return status;
     }
     for (size_t i = 0; i < count; i++) write_row(r, first + i, y + i * r->columns);

@@ -6,11 +6,11 @@
 /* Removes all samples. */
 void cr_record_clear(cr_record *);
 /* Sets the pilot unless it is fixed: the plan's, or else one that suits this number of samples. */
-void cr_record_expect(cr_record *, size_t samples);
+void cr_record_choose_pilot(cr_record *, size_t samples);
 /* With a pilot, the first sample is the input without noise. */
 void cr_record_set_pilot(cr_record *, size_t pilot);
-/* The recorded value, a NaN, of an output that failed and counts as the least score. */
-float cr_record_failed(void);
+/* The recorded value, a NaN, of an output that failed and counts as the lowest score. */
+float cr_record_failed_value(void);
 /* Checks `count` rows of model outputs, converts them to recorded values, and stores all or none.
  * Remembers an output outside its range even then. Fails with MISMATCH if the record has other
  * values for a row. first_row is for the error. */

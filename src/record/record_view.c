@@ -13,7 +13,7 @@ certreg_status cr_view_require_contiguous(cr_view *v, size_t *count, certreg_err
     size_t n = 0;
     while (n < v->plan.max_samples && cr_view_has(v, n)) n++;
     *count = n;
-    if (n == v->present) return CERTREG_OK;
+    if (n == v->sample_count) return CERTREG_OK;
     size_t first_present = n;
     while (!cr_view_has(v, first_present)) first_present++;
     return cr_error_set(why, CERTREG_E_WRONG_STATE,
@@ -30,7 +30,7 @@ cr_samples cr_view_samples(cr_view *v, const cr_score *score, int32_t output, si
                         .count = count,
                         .score = score,
                         .center = center,
-                        .deadline = v->watch};
+                        .deadline = v->deadline};
 }
 
 /* One-to-one in h for each float, and in the float for each h. The float enters the lower half, so
@@ -65,18 +65,18 @@ uint64_t cr_view_hash_model(cr_view *v, uint64_t h)
 
 certreg_status cr_view_require_in_range(cr_view *v, certreg_error *why)
 {
-    if (!v->outside) return CERTREG_OK;
+    if (!v->first_out_of_range) return CERTREG_OK;
     return cr_error_set(
         why, CERTREG_E_OUT_OF_RANGE,
         "sample %llu was outside the declared range, in the record or in an attack, so "
         "that no bound holds: declare a range (model.lo, model.hi) that contains all "
         "outputs, and sample again",
-        (unsigned long long)(v->outside - 1));
+        (unsigned long long)(v->first_out_of_range - 1));
 }
 
 certreg_status cr_view_require_independent(cr_view *v, certreg_error *why)
 {
-    if (!cr_view_pairs(v)) return CERTREG_OK;
+    if (!cr_view_is_antithetic(v)) return CERTREG_OK;
     return cr_error_set(
         why, CERTREG_E_INVALID,
         "plan.flags has CERTREG_PLAN_PAIRS, which is for certreg_estimator_estimate: "
@@ -85,7 +85,7 @@ certreg_status cr_view_require_independent(cr_view *v, certreg_error *why)
 
 certreg_status cr_view_require_input(cr_view *v, certreg_error *why)
 {
-    if (!v->input.begun)
+    if (!v->input.is_set)
         return cr_error_set(why, CERTREG_E_WRONG_STATE,
                             "certreg_estimator_begin has not been called");
     return CERTREG_OK;

@@ -8,22 +8,22 @@
 #include "certreg/question.h"
 #include "statistics/score_samples.h"
 
-typedef struct cr_input { /* the input and its noise */
-    float *scale;         /* inputs: of the noise */
-    float *z, *step;      /* inputs: the input; sigma * scale */
-    size_t active;        /* inputs with positive scale: the dimension of the noise */
-    uint64_t digest;      /* of z and scale */
+typedef struct cr_input {       /* the input and its noise */
+    float *scale;               /* inputs: of the noise */
+    float *z, *noise_deviation; /* inputs: the input; sigma * scale */
+    size_t active;              /* inputs with positive scale: the dimension of the noise */
+    uint64_t digest;            /* of z and scale */
     cr_noise noise;
     double sigma;
-    double least_sigma; /* the least over all features, after sigma*scale is rounded to float: the
-                           unit of radii */
-    int begun;
+    double min_sigma; /* the smallest over all features, after sigma*scale is rounded to float: the
+                         unit of radii */
+    int is_set;
 } cr_input;
 
-typedef struct cr_query_log {      /* the first evaluation of the record (cr_query_log_remember) */
-    uint64_t first_samples, total; /* the numbers of samples that were fixed before it */
-    uint64_t max_samples, batch;   /* of its plan and model; 0: no evaluation yet */
-    uint64_t looks;                /* digest of a caller's looks that were fixed by then; 0: none */
+typedef struct cr_query_log { /* the first evaluation of the record (cr_query_log_add) */
+    uint64_t first_samples, planned_samples; /* the numbers of samples that were fixed before it */
+    uint64_t max_samples, batch;             /* of its plan and model; 0: no evaluation yet */
+    uint64_t looks_digest; /* digest of a caller's looks that were fixed by then; 0: none */
 } cr_query_log;
 
 #define CR_MISSING_NAN_BITS 0x7fc0a11eu /* the NaN pattern of a missing sample */
@@ -33,14 +33,13 @@ typedef struct cr_record {
     certreg_plan plan;   /* defaults resolved, except the pilot's */
     size_t columns;      /* of the model's outputs: pairs take two */
     cr_input input;
-    float *values;   /* max_samples * outputs; NaN patterns mean "missing" and "failed" */
-    size_t present;  /* samples in the record */
-    size_t pilot;    /* the first samples choose predictions and scales, and enter no bound; 0:
-                        none */
-    int pilot_fixed; /* it has been used: samples were drawn, or came with a record */
-    cr_query_log asked;
-    uint64_t outside;   /* 1 + a sample with an output outside the declared range; 0: none */
-    cr_deadline *watch; /* passes over the outputs end when it is late */
+    float *values;       /* max_samples * outputs; NaN patterns mean "missing" and "failed" */
+    size_t sample_count; /* samples in the record */
+    size_t pilot; /* the first samples choose predictions and scales, and enter no bound; 0: none */
+    int pilot_is_frozen; /* it has been used: samples were drawn, or came with a record */
+    cr_query_log query_log;
+    uint64_t first_out_of_range; /* 1 + its index; 0: all outputs are in their declared ranges */
+    cr_deadline *deadline;       /* passes over the outputs end when it has expired */
 } cr_record;
 
 typedef const cr_record cr_view;
@@ -57,7 +56,7 @@ certreg_status cr_view_require_independent(cr_view *, certreg_error *why);
 /* Returns 1 if the record has this sample, else 0. */
 int cr_view_has(cr_view *, uint64_t sample);
 /* Samples first .. first+count-1 of one output, or of all, as values of a score about a center.
- * Passes over them end when the watch is late. */
+ * Passes over them end when the deadline has expired. */
 cr_samples cr_view_samples(cr_view *, const cr_score *, int32_t output, size_t first, size_t count,
                            double center);
 /* A digest of input and scale (NULL: all 1), never 0. It distinguishes inputs unless an adversary
@@ -73,7 +72,7 @@ static inline size_t cr_view_first_noisy(cr_view *v)
 }
 
 /* Returns 1 if samples 2i and 2i + 1 have opposite noise, else 0. */
-static inline int cr_view_pairs(cr_view *v)
+static inline int cr_view_is_antithetic(cr_view *v)
 {
     return (v->plan.flags & CERTREG_PLAN_PAIRS) != 0;
 }

@@ -28,16 +28,16 @@ static uint64_t identity_digest(cr_view *v)
     uint64_t h = CR_HASH_START;
     for (size_t j = 0; j < v->model.inputs; j++) h = cr_hash32(h, cr_bits_of_float(v->input.z[j]));
     h = cr_view_hash_model(v, h);
-    return cr_hash_end(cr_view_pairs(v) ? cr_hash64(h, CR_HASH_PAIRS) : h);
+    return cr_hash_end(cr_view_is_antithetic(v) ? cr_hash64(h, CR_HASH_ANTITHETIC) : h);
 }
 
 /* All but the number of ranges. */
 static void header_words(cr_view *v, uint64_t w[WORDS])
 {
-    const cr_query_log *log = &v->asked;
+    const cr_query_log *log = &v->query_log;
     const cr_noise *noise = &v->input.noise;
-    const uint64_t log_words[] = {log->first_samples, log->total, log->max_samples, log->batch,
-                                  log->looks};
+    const uint64_t log_words[] = {log->first_samples, log->planned_samples, log->max_samples,
+                                  log->batch, log->looks_digest};
     w[VERSION] = format_version;
     w[SEED] = noise->seed;
     w[NOISE_ID] = noise->noise_id;
@@ -46,7 +46,7 @@ static void header_words(cr_view *v, uint64_t w[WORDS])
     w[INPUTS] = v->model.inputs;
     w[OUTPUTS] = v->model.outputs;
     w[IDENTITY] = identity_digest(v);
-    w[PILOT] = v->pilot_fixed ? v->pilot : pilot_not_frozen;
+    w[PILOT] = v->pilot_is_frozen ? v->pilot : pilot_not_frozen;
     memcpy(w + QUERY_LOG, log_words, sizeof log_words);
     w[RANGES] = 0;
 }
@@ -59,10 +59,10 @@ static uint64_t word_at(const unsigned char *record, int word)
 static cr_query_log query_log_of(const unsigned char *record)
 {
     return (cr_query_log){.first_samples = word_at(record, QUERY_LOG),
-                          .total = word_at(record, QUERY_LOG + 1),
+                          .planned_samples = word_at(record, QUERY_LOG + 1),
                           .max_samples = word_at(record, QUERY_LOG + 2),
                           .batch = word_at(record, QUERY_LOG + 3),
-                          .looks = word_at(record, QUERY_LOG + 4)};
+                          .looks_digest = word_at(record, QUERY_LOG + 4)};
 }
 
 static size_t range_bytes(cr_view *v, size_t count)
@@ -170,7 +170,7 @@ static certreg_status merge_pilot(cr_record *record, const reader *r, int write,
     if (r->query_log.max_samples && pilot >= r->query_log.max_samples)
         return refuse_damaged(why, "its pilot is larger than its max_samples");
     if (pilot == pilot_not_frozen && !r->ranges) return CERTREG_OK;
-    if (pilot != record->pilot && (record->pilot_fixed || record->plan.pilot))
+    if (pilot != record->pilot && (record->pilot_is_frozen || record->plan.pilot))
         return cr_error_set(
             why, CERTREG_E_MISMATCH,
             "the pilot of the record has %llu samples, and that of this input %zu: begin "
@@ -182,7 +182,7 @@ static certreg_status merge_pilot(cr_record *record, const reader *r, int write,
                             "the record's pilot has %llu samples: plan.max_samples must be larger",
                             (unsigned long long)pilot);
     if (write) cr_record_set_pilot(record, (size_t)pilot);
-    record->pilot_fixed |= write;
+    record->pilot_is_frozen |= write;
     return CERTREG_OK;
 }
 
@@ -204,7 +204,7 @@ static certreg_status check_range_of(cr_view *v, uint32_t bits, size_t output, c
 static certreg_status check_values(cr_view *v, const unsigned char *values, size_t count,
                                    certreg_error *why)
 {
-    const uint32_t failed = cr_bits_of_float(cr_record_failed());
+    const uint32_t failed = cr_bits_of_float(cr_record_failed_value());
     for (size_t i = 0; i < count; i++) {
         const uint32_t bits = cr_get32(values + 4 * i);
         if ((bits & 0x7f800000u) != 0x7f800000u) {
@@ -267,7 +267,7 @@ static void store_range(cr_record *record, const unsigned char *values, uint64_t
                         size_t count)
 {
     const size_t outputs = record->model.outputs;
-    for (size_t i = 0; i < count; i++) record->present += !cr_view_has(record, first + i);
+    for (size_t i = 0; i < count; i++) record->sample_count += !cr_view_has(record, first + i);
     for (size_t i = 0; i < count * outputs; i++) {
         const uint32_t bits = cr_get32(values + 4 * i);
         memcpy(record->values + first * outputs + i, &bits, sizeof bits);

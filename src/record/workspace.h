@@ -6,26 +6,25 @@
 #include "statistics/direction_net.h"
 #include "statistics/antithetic.h"
 
-#define CR_LAWS 4 /* sides and near conditions */
+#define CR_MAX_DISTRIBUTION_BOUNDS 4 /* of the conditions of a question */
 #define CR_ANTITHETIC_CACHE_SIZE 16u
-typedef struct cr_antithetic_cache { /* a result of cr_antithetic_max_probability, which is 0 if
-                                      * there is none
-                                      */
+
+typedef struct cr_antithetic_cache {
     cr_antithetic pairs;
-    double shift, share;
+    double shift, max_probability; /* the result; 0: there is none */
 } cr_antithetic_cache;
 
 typedef struct cr_workspace {
-    double *center; /* outputs: the prediction of a vector */
-    double *share;  /* outputs: the part of the tolerance for each block of a vector */
-    double *part;   /* CR_NET_MAX_PROJECTIONS * outputs: parts of it for each direction of a
-                       projection */
-    double *paths;  /* CR_GROUP_WORK_DOUBLES */
-    cr_distribution_bound laws[CR_LAWS];
-    cr_group_tests group[CR_GROUP_CACHE_SIZE];
-    size_t group_next; /* the oldest one */
-    cr_antithetic_cache shares[CR_ANTITHETIC_CACHE_SIZE];
-    size_t shares_next;
+    double *vector_prediction; /* outputs: the prediction of a vector */
+    double *block_fractions; /* outputs: the fraction of the tolerance for each block of a vector */
+    double *direction_fractions; /* CR_NET_MAX_PROJECTIONS * outputs: fractions of it for each
+                                    direction of a projection */
+    double *group_paths;         /* CR_GROUP_WORK_DOUBLES */
+    cr_distribution_bound distribution_bounds[CR_MAX_DISTRIBUTION_BOUNDS];
+    cr_group_tests group_tests[CR_GROUP_CACHE_SIZE];
+    size_t next_group_slot; /* the oldest one */
+    cr_antithetic_cache antithetic_cache[CR_ANTITHETIC_CACHE_SIZE];
+    size_t next_antithetic_slot;
 } cr_workspace;
 
 #endif

@@ -57,7 +57,7 @@ static double search_bound(const cr_wealth *wealth, double mean, double square)
     mean_bracket bracket = {mean, 0, 1 - mean};
     const double guess = guess_distance(wealth, mean, square);
     for (int pass = 0; pass < 12 && bracket.high - bracket.low > bracket.high / 512 &&
-                       !cr_deadline_late(wealth->bet->deadline);
+                       !cr_deadline_expired(wealth->bet->deadline);
          pass++) {
         choose_means(&bracket, guess, pass == 0, &candidates);
         cr_wealth_test(wealth, &candidates);
@@ -90,7 +90,7 @@ static int sum_values(const cr_wealth *wealth, double *mean, double *square)
         *mean += y / n;
         *square += y * y;
     }
-    return cr_deadline_late(wealth->bet->deadline);
+    return cr_deadline_expired(wealth->bet->deadline);
 }
 
 static int is_invalid(const cr_betting_problem *bet, double alpha)

@@ -19,7 +19,7 @@ typedef struct cr_betting_problem {
     /* Values that are known before the first sample. They decide the stakes, hence how tight a
      * bound is, never its validity. */
     cr_running_moments pilot_moments;
-    cr_deadline *deadline; /* NULL: no deadline. If late, the search ends with the bound so far */
+    cr_deadline *deadline; /* Once expired, the search ends with the bound so far. NULL: none */
 } cr_betting_problem;
 
 /* Adds a value of the pilot, in the unit of the values; ignores it if it is out of range. */

@@ -201,7 +201,8 @@ double cr_direction_net_scale(size_t outputs, const double *proportions, cr_dead
     }
     const uint32_t sign_patterns = count ? UINT32_C(1) << (count - 1) : 0,
                    steps = sign_patterns < GRAY_CODE_STEPS ? sign_patterns : GRAY_CODE_STEPS;
-    for (uint32_t first = 0; first < sign_patterns && !cr_deadline_late(deadline); first += steps)
+    for (uint32_t first = 0; first < sign_patterns && !cr_deadline_expired(deadline);
+         first += steps)
         max_norm = fmax(max_norm, max_square_norm(term, count, first, steps));
     return (1 - CR_ROUNDING_MARGIN) / sqrt(max_norm);
 }

@@ -178,7 +178,7 @@ static int exceeds_at(root_edge *e, double theta)
 static void narrow_bracket(root_edge *e, double x, double excess)
 {
     double latest = e->high;
-    for (int i = 0; i < MAX_SECANTS && !cr_deadline_late(e->values->deadline); i++) {
+    for (int i = 0; i < MAX_SECANTS && !cr_deadline_expired(e->values->deadline); i++) {
         const double slope = (excess - e->excess) / (latest - x),
                      margin = 8 * e->excess_error / slope,
                      next = latest + e->excess / slope + copysign(margin, e->excess);
@@ -197,7 +197,7 @@ static double find_edge(root_edge *e, double lo, double hi)
     const double excess = e->excess;
     if (exceeds_at(e, hi)) return hi;
     if (e->low == lo && e->high == hi) narrow_bracket(e, lo, excess);
-    for (int i = 0; i < MAX_BISECTIONS && !cr_deadline_late(e->values->deadline); i++) {
+    for (int i = 0; i < MAX_BISECTIONS && !cr_deadline_expired(e->values->deadline); i++) {
         const double middle = lo + 0.5 * (hi - lo);
         if (!(middle > lo && middle < hi)) break;
         if (exceeds_at(e, middle)) lo = middle;

@@ -12,14 +12,15 @@ typedef struct cr_values {
     const float *y;
     size_t count, stride;
     double origin, period;
-    cr_deadline *deadline; /* NULL: no deadline. If it is late, a location is any number */
+    cr_deadline *deadline; /* NULL: no deadline. Once expired, a location is any number */
     /* Not NULL: value i is unit_vector . (y[i*stride], y[i*stride + 1], ...) over `outputs`
      * numbers, and has failed if one of them has. For order statistics and medians only. */
     const double *unit_vector;
     size_t outputs;
 } cr_values;
 
-#define CR_LOCATION_CHUNK 32 /* values that are read together; a part of CR_WATCH_STEP */
+#define CR_LOCATION_CHUNK \
+    32 /* values that are read together; a part of CR_DEADLINE_CHECK_SAMPLES */
 
 /* Replaces each difference by a score that does not decrease with it. */
 typedef void (*cr_location_score)(double t[CR_LOCATION_CHUNK], const void *setting);

@@ -8,7 +8,7 @@ typedef struct cr_indexed_values {
     double (*value)(const void *context, size_t i); /* NaN: left out */
     const void *context;
     size_t count;
-    cr_deadline *deadline; /* NULL: no deadline. If it is late, the result is any number */
+    cr_deadline *deadline; /* NULL: no deadline. Once expired, the result is any number */
 } cr_indexed_values;
 
 /* Returns the value of this rank in ascending order, from 0; NaN if there are fewer values. */

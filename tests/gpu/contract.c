@@ -202,7 +202,7 @@ TEST_ROWS(project_has_the_bits_of_the_reference, shapes)
     expect_same(dots), expect_same(norms);
 }
 
-TEST_ROWS(aim_has_the_bits_of_the_reference, shapes)
+TEST_ROWS(set_direction_has_the_bits_of_the_reference, shapes)
 {
     if (is_left_out(_i)) return;
     const size_t d = shapes[_i].inputs;
@@ -235,18 +235,18 @@ typedef struct swept {
 } swept;
 
 /* Room for sweeps of up to `span` samples on one of both sides; the reference's is the host's. */
-static cr_sweep_buffers room_of(int s, const cr_sweep_sizes *sizes)
+static cr_sweep_buffers buffers_of(int s, const cr_sweep_sizes *sizes)
 {
     void *(*const take)(const void *, size_t) = contract_over;
     certreg_backend *b = side(s);
     const size_t results =
         cr_sweep_result_count(sizes->blocks, sizes->sample_span) * sizeof(double);
-    cr_sweep_buffers room = {.host_results = contract_here(malloc(results))};
+    cr_sweep_buffers buffers = {.host_results = contract_here(malloc(results))};
     if (b->ops->sweep) {
         const size_t bytes = b->ops->sweep_bytes(b, sizes);
-        room.workspace = s ? take(NULL, bytes)
-                           : contract_here(aligned_alloc(64, (bytes + 63) & ~63u));
-        return room;
+        buffers.workspace = s ? take(NULL, bytes)
+                              : contract_here(aligned_alloc(64, (bytes + 63) & ~63u));
+        return buffers;
     }
     const size_t bytes[] = {2 * sizes->blocks * sizes->inputs * sizeof(double),
                             sizes->blocks * sizes->blocks * sizeof(double),
@@ -254,9 +254,9 @@ static cr_sweep_buffers room_of(int s, const cr_sweep_sizes *sizes)
                             results};
     void *at[5];
     for (int i = 0; i < 5; i++) at[i] = s ? take(NULL, bytes[i]) : contract_here(malloc(bytes[i]));
-    room.sums = at[0], room.gram = at[1], room.weights = at[2], room.direction = at[3];
-    room.results = at[4];
-    return room;
+    buffers.sums = at[0], buffers.gram = at[1], buffers.weights = at[2], buffers.direction = at[3];
+    buffers.results = at[4];
+    return buffers;
 }
 
 static swept swept_of(size_t n)
@@ -288,7 +288,7 @@ static void functions_of(uint64_t first, size_t n, const float *weights, const s
 
 static certreg_status sweep_all(int s, const cr_noise *noise, uint64_t first, size_t n,
                                 const float *weights, const float *mask, const swept *to,
-                                cr_deadline *watch)
+                                cr_deadline *deadline)
 {
     const cr_sweep_sizes sizes = {.inputs = noise->inputs,
                                   .sample_span = n,
@@ -296,7 +296,7 @@ static certreg_status sweep_all(int s, const cr_noise *noise, uint64_t first, si
                                   .grams = FUNCTIONS,
                                   .blocks = BLOCKS,
                                   .dots = FUNCTIONS * n};
-    const cr_sweep_buffers room = room_of(s, &sizes);
+    const cr_sweep_buffers buffers = buffers_of(s, &sizes);
     cr_sweep_function f[FUNCTIONS];
     functions_of(first, n, weights, to, f);
     const cr_sweep all = {.functions = f,
@@ -305,8 +305,8 @@ static certreg_status sweep_all(int s, const cr_noise *noise, uint64_t first, si
                           .first = first,
                           .squared_norms = to->norms,
                           .sizes = &sizes,
-                          .buffers = &room};
-    return cr_backend_sweep(side(s), noise, &all, watch);
+                          .buffers = &buffers};
+    return cr_backend_sweep(side(s), noise, &all, deadline);
 }
 
 static void expect_near(const double *got, const double *wanted, size_t count, double scale)
@@ -385,11 +385,12 @@ TEST(replay_and_sweep_that_are_late_return_their_status)
     const swept found = swept_of(BLOCKS * LENGTH);
     for (int late = 0; late < 2; late++) {
         const certreg_status wanted = late ? CERTREG_E_DEADLINE : CERTREG_OK;
-        cr_deadline watch = {.now = later_than_due, .due = late ? 1 : 3};
-        ck_assert_int_eq(gpu->ops->replay(gpu, &noise, &all, NULL, sums, &watch), wanted);
-        watch.late = 0;
+        cr_deadline deadline = {.now = later_than_due, .expires_at = late ? 1 : 3};
+        ck_assert_int_eq(gpu->ops->replay(gpu, &noise, &all, NULL, sums, &deadline), wanted);
+        deadline.expired = 0;
         ck_assert_int_eq(
-            sweep_all(1, &noise, 0, BLOCKS * LENGTH, numbers_of, weights, &found, &watch), wanted);
+            sweep_all(1, &noise, 0, BLOCKS * LENGTH, numbers_of, weights, &found, &deadline),
+            wanted);
     }
     ck_assert_int_eq(gpu->ops->wait(gpu), CERTREG_OK);
 }

@@ -15,7 +15,7 @@ check-paths: ## Run tests as on processors without AVX-512 and AVX2, and under e
 	    OPENBLAS_CORETYPE=$$core MODE=paths $(run_tests) $(by_blas); done
 	@$(golden) >$(OBJ)/golden.txt
 	@set -e; for path in CR_CPU_PORTABLE CR_CPU_AVX2; do echo "$$path"; $(MAKE) NVCC= \
-	    --no-print-directory CPPFLAGS='$(CPPFLAGS) -DCR_CPU_MOST='$$path \
+	    --no-print-directory CPPFLAGS='$(CPPFLAGS) -DCR_CPU_MAX_PATH='$$path \
 	    BASE=$(OBJ)/golden.txt on-path; done
 on-path: $(by_path) $(compared)
 	@BASE=$(BASE) MODE=paths $(run_tests) $(by_path)

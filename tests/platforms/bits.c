@@ -126,7 +126,8 @@ static void print_shape(size_t i)
     b->ops->replay(b, &noise, &w, NULL, a.sums, NULL);
     print_bits("replay", i, hash_of_doubles(a.sums, 2 * s->inputs));
     b->ops->set_direction(b, a.sums, a.mask, s->inputs, a.direction, a.lengths);
-    print_bits("aim", i, hash_of_doubles(a.lengths, 2) ^ hash_of_floats(a.direction, s->inputs));
+    print_bits("direction", i,
+               hash_of_doubles(a.lengths, 2) ^ hash_of_floats(a.direction, s->inputs));
     b->ops->project(b, &noise,
                     &(cr_projection){s->first, s->count, a.direction, a.mask, a.dots, a.norms},
                     NULL);

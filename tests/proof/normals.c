@@ -28,7 +28,7 @@
  * (|y'| + 1/2)(1 + 2^-22), and
  *     |y' - y| <= part |y'| + whole |factor| + (a + 2^-24)(1 + 2^-22)/2,
  *     part = (a + 2^-24)(1 + 2^-22) + 2^-24.
- * `room` has 2^-20 for the last term, for two roundings of itself, 2^-26 each since it is below
+ * `margin` has 2^-20 for the last term, for two roundings of itself, 2^-26 each since it is below
  * 1/2, and for one of CR_CELL_RELATIVE_ERROR |y'| < 2^-8. The difference y' - n is exact.
  *
  * Replay (theory 0.3). Let D = e - xi. The words of a quarter turn more give float normals that are
@@ -243,7 +243,7 @@ static void conclude(figure to[FIGURES])
         {"b_w", "|w' - w| <= 1.1e-7 |w'| + b_w, of sine and cosine", b_w, 1},
         {"part", "|y' - y| <= part |y'| + ...", twice + 0x1p-24, 1},
         {"whole", "... whole |s/h| + ...", b, 1},
-        {"rest", "... the rest, and roundings of room", twice / 2 + 0x1p-25 + 0x1p-31, 1},
+        {"rest", "... the rest, and roundings of the margin", twice / 2 + 0x1p-25 + 0x1p-31, 1},
         {"rho", "sqrt(E D_i^2)", d * sqrt(0.5), 0},
         {"eta_r", "r' <= (1 + eta_r) r_bar", eta_r, 1},
         {"eta_w", "|w'.m| + |w'.m'| <= 1 + eta_w", eta_w, 1},
@@ -289,7 +289,7 @@ static int judge_constants(const double told[FIGURES])
                  "CR_CELL_RELATIVE_ERROR is large enough") +
            judge(told[WHOLE] <= (double)CR_CELL_ABSOLUTE_ERROR,
                  "CR_CELL_ABSOLUTE_ERROR is large enough") +
-           judge(told[REST] <= 0x1p-20, "room has room for the rest") +
+           judge(told[REST] <= 0x1p-20, "the margin is wide enough for the rest") +
            judge(told[RHO] <= CR_NOISE_GAP, "CR_NOISE_GAP is large enough") +
            judge(told[ETA] <= CR_NOISE_EXCESS, "CR_NOISE_EXCESS is large enough");
 }

@@ -45,7 +45,7 @@ static inline certreg_estimator *make(machine *m, size_t pilot)
     of.batch = BATCH, of.kind = kind, of.lo = lo, of.hi = hi;
     plan.seed = 3, plan.pilot = pilot, plan.constraints = CERTREG_CONSTRAINTS_ECGM;
     certreg_estimator *e = kit_create(NULL, &of, &plan);
-    e->record.watch->now = look, e->record.watch->of = m;
+    e->record.deadline->now = look, e->record.deadline->clock_context = m;
     return e;
 }
 

@@ -94,9 +94,9 @@ static certreg_status draw(certreg_backend *backend, const cr_noise *noise, cons
 
 static certreg_status replay(certreg_backend *backend, const cr_noise *noise,
                              const cr_weighted_blocks *w, const float *mask, double *sums,
-                             cr_deadline *watch)
+                             cr_deadline *deadline)
 {
-    (void)backend, (void)watch;
+    (void)backend, (void)deadline;
     for (size_t row = 0; row < w->blocks * w->functions; row++)
         for (size_t j = 0; j < noise->inputs; j++) {
             const size_t block = row / w->functions, start = block * w->block_samples;
@@ -135,9 +135,9 @@ static double interleaved(const float *terms_a, const float *terms_b, size_t inp
 }
 
 static certreg_status project(certreg_backend *backend, const cr_noise *noise,
-                              const cr_projection *p, cr_deadline *watch)
+                              const cr_projection *p, cr_deadline *deadline)
 {
-    (void)backend, (void)watch;
+    (void)backend, (void)deadline;
     enum { MOST = 1 << 16 };
     static float e[MOST], masked[MOST];
     if (noise->inputs > MOST) return CERTREG_E_INVALID;
@@ -152,8 +152,8 @@ static certreg_status project(certreg_backend *backend, const cr_noise *noise,
     return CERTREG_OK;
 }
 
-static certreg_status aim(certreg_backend *backend, const double *sums, const float *mask,
-                          size_t inputs, float *direction, double lengths[2])
+static certreg_status set_direction(certreg_backend *backend, const double *sums, const float *mask,
+                                    size_t inputs, float *direction, double lengths[2])
 {
     (void)backend;
     return cr_backend_default()->ops->set_direction(cr_backend_default(), sums, mask, inputs,
@@ -196,7 +196,7 @@ certreg_backend *ref_backend(void)
                                        .draw = draw,
                                        .replay = replay,
                                        .project = project,
-                                       .set_direction = aim,
+                                       .set_direction = set_direction,
                                        .gram = gram,
                                        .store = copy,
                                        .fetch = copy,

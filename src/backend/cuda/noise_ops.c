@@ -52,7 +52,7 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
                                 cr_deadline *deadline)
 {
     cr_cuda *self = cr_cuda_of(backend);
-    if (cr_deadline_late(deadline)) return CERTREG_E_DEADLINE;
+    if (cr_deadline_expired(deadline)) return CERTREG_E_DEADLINE;
     certreg_status status = cr_cuda_enter(self);
     if (!status && (w->functions < 1 || w->functions > 2)) status = CERTREG_E_INVALID;
     if (!status)
@@ -64,7 +64,7 @@ static certreg_status op_project(certreg_backend *backend, const cr_noise *noise
                                  const cr_projection *p, cr_deadline *deadline)
 {
     cr_cuda *self = cr_cuda_of(backend);
-    if (cr_deadline_late(deadline)) return CERTREG_E_DEADLINE;
+    if (cr_deadline_expired(deadline)) return CERTREG_E_DEADLINE;
     certreg_status status = cr_cuda_enter(self);
     if (!status)
         status = cr_cuda_runtime_status(self, cr_cuda_project(self->stream, noise, p->first,
