@@ -11,17 +11,17 @@ from numpy.typing import ArrayLike
 
 from ._arrays import optional_scale
 from ._messages import with_column_names
+from ._noise_rule import FEWEST
 from ._optional import of_class
 from ._quantization import TABLE
-from ._types import Model, Names
+from ._types import Inputs, Model, Names, Scale
 from .denoised import Denoised
-from .frames import Columns, FrameFunction
+from .frames import Columns, FrameFunction, is_frame, number_columns, split_frame
 from .models import as_model, is_factory
 from .names import listed, owner_of
 
 MOST_ROWS = 4096  # that are examined
 FEWEST_ONES = 5  # rows: with fewer, a quantity may be 0 and 1 by chance
-FEWEST = 50  # rows: with more, a quantity has more than two values
 SHARE = 0.05  # least share of rows with a value that marks something
 
 
@@ -46,6 +46,7 @@ _OF_PACKAGES: tuple[tuple[str, str, Callable[[Any], dict[int, str]]], ...] = (
     ("xgboost", "XGBModel", lambda model: _of_xgboost(model.get_booster())),
     ("certreg._onnx", "SessionModel", lambda model: model.exact),
 )
+_ENCODERS = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")  # of categories
 _INSIDE = ("best_estimator_", "regressor_")  # inner models with the same features
 
 
@@ -54,8 +55,33 @@ def _kinds(owner: object) -> Mapping[int, str]:
     for module, name, kinds in _OF_PACKAGES:
         if of_class(owner, module, name):
             return kinds(owner)
+    found = _first_step(owner)
+    if of_class(found, "sklearn.compose", "ColumnTransformer"):
+        return _encoded(found)
     found = getattr(owner, "is_categorical_", None)  # of HistGradientBoostingRegressor
     return {} if found is None else {int(j): "categories" for j in np.flatnonzero(found)}
+
+
+def _first_step(owner: Any) -> Any:
+    """The step of a pipeline of scikit-learn that gets the features."""
+    while of_class(owner, "sklearn.pipeline", "Pipeline"):
+        owner = owner.steps[0][1]
+    return owner
+
+
+def _encoded(transformer: Any) -> dict[int, str]:
+    """The features that a fitted ColumnTransformer passes to an encoder of categories."""
+    names = list(getattr(transformer, "feature_names_in_", []))
+    kinds: dict[int, str] = {}
+    for _, step, which in getattr(transformer, "transformers_", ()):
+        steps = [s for _, s in step.steps] if hasattr(step, "steps") else [step]
+        if any(of_class(s, "sklearn.preprocessing", name) for s in steps for name in _ENCODERS):
+            some: Any = [which] if isinstance(which, (str, int)) else which
+            if not isinstance(some, slice) and any(isinstance(name, str) for name in some):
+                some = [names.index(name) for name in some]
+            places = np.arange(transformer.n_features_in_)[some]
+            kinds.update((int(j), "categories") for j in places)
+    return kinds
 
 
 def _missing(function: object, owner: object) -> float:
@@ -67,8 +93,7 @@ def _missing(function: object, owner: object) -> float:
 
 
 class CategoricalFeatures:
-    """The features that are no quantities by the model's own description. Raises ValueError if one
-    of them gets noise.
+    """The features that are no quantities by the model's own description: `kinds`, by index.
 
     function  a function as as_model returns it, or a frames.FrameFunction
     scale     noise of the features, flat; None: all features get noise
@@ -86,10 +111,14 @@ class CategoricalFeatures:
         for name in _INSIDE:
             owner = owner_of(getattr(owner, name, owner))
         self._value = _missing(function, owner)
-        for j, kind in _kinds(owner).items():
-            at = j if order is None else order[j]
-            if scale is None or (np.ravel(scale)[at : at + 1] > 0).any():
+        self.kinds = {j if order is None else order[j]: k for j, k in _kinds(owner).items()}
+
+    def refuse(self) -> "CategoricalFeatures":
+        """Raises ValueError if one of the features gets noise."""
+        for at, kind in self.kinds.items():
+            if self._scale is None or (np.ravel(self._scale)[at : at + 1] > 0).any():
                 self._refuse(at, f"holds {kind} by the model's description")
+        return self
 
     def check(self, X: np.ndarray) -> None:
         """Raises ValueError if a value of these inputs, (rows, features), marks a missing value for
@@ -109,11 +138,82 @@ class CategoricalFeatures:
 def categorical_features_of(
     model: Model, columns: Columns | None, scale: ArrayLike | None
 ) -> CategoricalFeatures:
-    """The CategoricalFeatures of a model that is no factory."""
+    """The CategoricalFeatures of a model that is no factory. Raises ValueError if one gets
+    noise."""
+    return _described(model, columns, scale).refuse()
+
+
+def _described(
+    model: Model, columns: Columns | None, scale: ArrayLike | None
+) -> CategoricalFeatures:
     function = model._inner() if isinstance(model, Denoised) else as_model(model)
     if columns is None:
         return CategoricalFeatures(function, scale)
     return CategoricalFeatures(columns.wrapped(function), scale, columns.names)
+
+
+# ---- the default scale
+def is_default(scale: Scale) -> bool:
+    """Returns True if the scale does not name the features that get noise."""
+    return scale is None or isinstance(scale, str)
+
+
+def split_by_rule(
+    model: Model, X: Inputs, scale: Scale, names: Names = None, values: bool = True
+) -> tuple[np.ndarray, Columns | None, ArrayLike | None, list[str]]:
+    """split_frame with a scale of 0, by default, also for features that the model marks; and texts
+    about the features of numbers that get no noise by default. Factories mark nothing here."""
+    matrix, columns, found = split_frame(X, scale, values)
+    if not is_default(scale):
+        return matrix, columns, found, []
+    shape = matrix.shape[1:]
+    flat = np.ones(math.prod(shape)) if found is None else np.array(np.ravel(found), np.float64)
+    kept = flat > 0
+    by_model = _without_noise(model, columns, len(flat))
+    flat[list(by_model)] = 0
+    if columns is not None and (kept != (flat > 0)).any():
+        columns = Columns(X, flat)
+        matrix = columns.matrix
+    counted = np.flatnonzero(~kept & (number_columns(X) if is_frame(X) else True))
+    shown = names or (None if columns is None else columns.names)
+    reasons = {"at most two values": [j for j in counted.tolist() if j not in by_model]}
+    for j, kind in by_model.items():
+        if kept[j] or j in counted:
+            reasons.setdefault(f"{kind} by the model's description", []).append(j)
+    texts = [_exact(why, which, shown) for why, which in reasons.items() if which]
+    if columns is None and found is None and flat.all():
+        return matrix, columns, None, texts
+    return matrix, columns, flat.reshape(shape) if columns is None else columns.scale, texts
+
+
+def _without_noise(model: Model, columns: Columns | None, count: int) -> dict[int, str]:
+    """The kind of each feature that gets no noise because of the model."""
+    if model is None or is_factory(model):
+        return {}
+    if isinstance(model, Denoised):
+        still = np.flatnonzero(np.ravel(model.scale) == 0).tolist()
+        return {j: "exact values" for j in still if j < count}
+    return {j: kind for j, kind in _described(model, columns, None).kinds.items() if j < count}
+
+
+def _exact(why: str, which: Sequence[int], names: Names) -> str:
+    shown = listed([repr(names[j]) if names else j for j in which])
+    return (
+        f"{why} in the features {shown}: they get no noise, and changes of them are not certified; "
+        "a scale names the features with noise"
+    )
+
+
+def scale_by_rule(model: Model, X: Inputs, scale: Scale) -> tuple[Scale, list[str]]:
+    """The scale by which split_by_rule decides, for other inputs too: a Series for a DataFrame with
+    different names of columns, None if all features of an array get noise by default; and the
+    texts."""
+    if not is_default(scale):
+        return scale, []
+    _, columns, found, texts = split_by_rule(model, X, scale)
+    if columns is not None and len(set(columns.names)) == len(columns.names):
+        return columns.series(columns.scale), texts
+    return found, texts
 
 
 # ---- kinds of features, from the values

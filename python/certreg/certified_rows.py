@@ -236,13 +236,14 @@ class Rows(HtmlTable):
         }
 
     def _note(self) -> str:
-        """A text with the columns that the radii cover, if some get no noise."""
-        if self.columns is None or self.sampling.scale is None:
+        """A text with the features that the radii cover, for an array only if some get no noise."""
+        scale = np.ravel(1.0 if self.sampling.scale is None else self.sampling.scale)
+        if self.columns is None and scale.all():
             return ""
-        scale = np.ravel(self.sampling.scale)
-        if scale.all():
-            return ""
-        return f"{noise_on(self.columns, scale.tolist())}: changes of these are not certified"
+        scale = np.broadcast_to(scale, math.prod(self.sampling.shape))
+        names = self.columns or [f"feature {j}" for j in range(len(scale))]
+        text = noise_on(names, scale.tolist())
+        return text if scale.all() else f"{text}: changes of these are not certified"
 
     def __str__(self) -> str:
         return "\n".join(filter(None, [aligned(self.summary()), self._note()]))

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 
 from ._arguments import integer, optional_function, positive
 from ._arrays import array_of, optional_scale
-from ._categorical import categorical_features_of, suspected_categorical
+from ._categorical import categorical_features_of, split_by_rule, suspected_categorical
 from ._perturbations import rounded
 from ._quantization import LOOKED_AT, TABLE, quantization_steps
 from ._types import Function, Inputs, Model, Names, Scale
 from .constants import Dependence
 from .denoised import check_use, function_of_rows, made_of
 from .estimator import Estimator
-from .frames import Columns, split_frame
+from .frames import Columns
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
 ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
@@ -125,7 +125,8 @@ def check_model(
     >>> [finding.kind for finding in certreg.check_model(lambda x: x[:, 0] - x.mean(), X)]
     ['batch']"""
     own_units = scale is None
-    made, (inputs, columns, given_scale) = made_of(model), split_frame(X, scale)
+    made = made_of(model)
+    inputs, columns, given_scale, texts = split_by_rule(made, X, scale, names)
     shape = inputs.shape[1:]
     names = names or (None if columns is None else columns.names)
     function = function_of_rows(made, columns)
@@ -147,7 +148,7 @@ def check_model(
     if own_units and inputs.ndim == 2 and inputs.shape[1] <= TABLE:
         found += _units(z, np.ones(shape, bool) if scales is None else scales > 0, names)
     trial.report(calls)
-    return Findings(found, _noise_of(trial, sigma, own_units, names))
+    return Findings(found, "\n".join([_noise_of(trial, sigma, own_units, names), *texts]))
 
 
 def _rows_of(X: np.ndarray, count: int) -> np.ndarray:

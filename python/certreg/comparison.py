@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from typing import Any, Sequence
 
 import numpy as np
 
 from ._arguments import not_negative, seed_or_random
+from ._categorical import scale_by_rule
 from ._progress import Reporter
 from ._tables import aligned
 from ._types import Inputs, Line, Model, Progress, Scale
 from .certified_rows import Rows, labels_of, mean_error
 from .constants import Domain
 from .denoised import Denoised, check_use, examples_among
-from .frames import index_of, scale_from, split_frame
+from .frames import index_of, split_frame
 from .questions import Asked
 from .rows import certify_rows
 from .tuning import question_about_one, ratio_of_means, refuse, sigmas_of
@@ -126,7 +128,10 @@ def compare_denoised(
     refuse("compare_denoised", more, "questions domain resume keep_records radius")
     one, levels = question_about_one(question), sigmas_of(sigmas)
     most = one.tolerance * not_negative(slack, "slack")
-    scale = scale_from(X, scale)
+    scale, texts = scale_by_rule(model, X, scale)
+    scale = 1.0 if scale is None else scale  # the denoisers must not decide by the examples
+    for text in texts:
+        warnings.warn(text, stacklevel=2)
     fronts = [_denoised(model, examples, sigma, scale, components) for sigma in levels]
     count = _check_apart(fronts[0], X, scale)
     truth = None if labels is None else labels_of(labels, count, index_of(X))

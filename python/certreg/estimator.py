@@ -155,7 +155,7 @@ class Estimator(Evaluator):
         self._attacks: Attacks | None = None  # made on demand
         self.on_device = device is not None
         if is_frame(inputs):
-            inputs = split_frame(inputs, scale)[1]
+            inputs = split_frame(inputs, scale, values=False)[1]
         if isinstance(inputs, Columns):
             self._columns = Columns.of_names(inputs.names, inputs.scale)
             self._names, scale = inputs.names, inputs.scale

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._arrays import inputs_of, scale_of
+from ._noise_rule import few_values, few_values_of
 from ._optional import needed, of_class
 from ._types import DType, Frame, Function, Inputs, Scale, Series
 from .names import by_position, names_of, order, takes_by_position
@@ -30,7 +31,8 @@ class Columns:
     frame  a DataFrame of n rows and d columns
     scale  noise of each column in units of sigma, >= 0: one number for all columns; d numbers; or
            a dict or Series by the names of columns, with 0 for columns that are not named.
-           None: 1 for columns of floats, 0 for all other columns
+           None: 1 for columns of numbers, 0 for all other columns
+    values  by default, columns of numbers with few values get 0 too: see _noise_rule
 
     A column with scale 0 gets no noise. It may have any dtype and missing values; `matrix` has an
     integer code for each distinct value. Columns with noise must hold finite numbers. If they hold
@@ -41,8 +43,8 @@ class Columns:
     scale   float32 of shape (d,)
     names   names of the columns, as texts"""
 
-    def __init__(self, frame: Frame, scale: Scale = None) -> None:
-        self.scale = _scales(frame, scale)
+    def __init__(self, frame: Frame, scale: Scale = None, values: bool = True) -> None:
+        self.scale = _scales(frame, scale, values)
         self.matrix = np.empty(frame.shape, np.float32)
         self.layout = FrameLayout(frame.columns, [])
         self.names = [str(name) for name in frame.columns]
@@ -107,13 +109,20 @@ class Columns:
         return FrameFunction(function, self.layout, order(names, wanted, "X", "the model"))
 
 
-def split_frame(X: Inputs, scale: Scale) -> tuple[np.ndarray, Columns | None, ArrayLike | None]:
+def split_frame(
+    X: Inputs, scale: Scale, values: bool = True
+) -> tuple[np.ndarray, Columns | None, ArrayLike | None]:
     """X as an array of shape (rows, ...), its Columns if it is a DataFrame or else None, and the
-    scale as numbers."""
+    scale as numbers; None if all features of an array get noise by default. `values`: features with
+    few values get none."""
     scale = scale_from(X, scale)
     if not is_frame(X):
-        return inputs_of(X), None, cast(ArrayLike | None, scale)
-    columns = Columns(X, scale)
+        given = inputs_of(X)
+        if scale is None and values:
+            few = few_values_of(given)
+            scale = np.where(few, 0.0, 1.0) if few.any() else None
+        return given, None, cast(ArrayLike | None, scale)
+    columns = Columns(X, scale, values)
     return inputs_of(columns.matrix), columns, columns.scale
 
 
@@ -170,8 +179,9 @@ def feature_scale(X: Inputs, kind: str = "std") -> Any:
     Returns
     -------
     ndarray or Series
-        float64 of the shape of an input; for a DataFrame a Series by the names of the columns, with
-        0 for columns that do not hold floats.
+        float64 of the shape of an input; for a DataFrame a Series by the names of the columns. It
+        is 0 for columns without numbers, and for features with at most two values in a table of
+        fewer than 64 features and at least 50 different rows.
 
     Raises
     ------
@@ -188,7 +198,7 @@ def feature_scale(X: Inputs, kind: str = "std") -> Any:
     values = inputs_of(X) if columns is None else columns.matrix.astype(np.float64)
     if not np.issubdtype(values.dtype, np.number) or not np.isfinite(values).all():
         raise ValueError("X must hold finite numbers for a scale from their spread")
-    moves = np.ones(values.shape[1:], bool) if columns is None else columns.scale > 0
+    moves = ~few_values_of(values) if columns is None else columns.scale > 0
     spread: np.ndarray = np.where(moves, SPREADS[kind](values), 0)
     flat = np.flatnonzero(moves & ~(spread > 0) | ~np.isfinite(spread))
     if flat.size:
@@ -289,12 +299,32 @@ def by_names(names: Sequence[object], values: Scale, what: str) -> Scale:
     return [found.get(name, 0) for name in names]
 
 
-def _scales(frame: Frame, scale: Scale) -> np.ndarray:
+def number_columns(frame: Frame) -> np.ndarray:
+    """True for each column that holds integers or floats, (d,)."""
+    types = needed("pandas.api.types", "a DataFrame")
+    is_number = (types.is_float_dtype, types.is_integer_dtype)
+    return np.array([any(is_one(dtype) for is_one in is_number) for dtype in frame.dtypes], bool)
+
+
+def _scales(frame: Frame, scale: Scale, values: bool) -> np.ndarray:
     """The scale of each column, float32 of shape (d,)."""
-    types, names = needed("pandas.api.types", "a DataFrame"), list(frame.columns)
+    names = list(frame.columns)
     if scale is None:
-        scale = [float(types.is_float_dtype(dtype)) for dtype in frame.dtypes]
+        moves = number_columns(frame)
+        at = np.flatnonzero(moves)
+        if values:
+            moves[at] = ~few_values(
+                lambda j, rows: _floats(frame.iloc[rows, at[j]]), len(at), len(frame)
+            )
+        scale = moves.astype(np.float32)
     return scale_of(by_names(names, scale, "scale"), (len(names),))
+
+
+def _floats(column: Series) -> np.ndarray:
+    """A column of numbers as float32, with NaN for missing values."""
+    with np.errstate(over="ignore"):
+        values: np.ndarray = column.to_numpy(np.float64, na_value=np.nan).astype(np.float32)
+    return values
 
 
 def _numbers(column: Series) -> tuple[np.ndarray, _NoisyColumn]:
@@ -306,8 +336,7 @@ def _numbers(column: Series) -> tuple[np.ndarray, _NoisyColumn]:
             f"column {column.name!r} is {column.dtype}, and only numbers can get noise: give it "
             "scale 0"
         )
-    with np.errstate(over="ignore"):
-        values = column.to_numpy(np.float64, na_value=np.nan).astype(np.float32)
+    values = _floats(column)
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise ValueError(

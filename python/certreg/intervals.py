@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes as C
 import dataclasses
 import functools
+import warnings
 from typing import Any, Callable, Iterable, Mapping, TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from . import _structs as S
 from ._arguments import given_seed, integer, member, number, optional_function, path_of
 from ._arrays import address_of, array_of, arrays_in_file, numbers, optional_array
 from ._arrays import shared_rows
+from ._categorical import split_by_rule
 from ._ctypes import i32
 from ._files import replace_arrays
 from ._rules import Interval, Rule, rule_of
@@ -23,7 +25,7 @@ from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status
 from .denoised import digest_of, examples_among
 from .errors import CertregError, SharedCallError
 from .estimator import Estimator, kinds_of
-from .frames import Columns, in_order, index_of, rows_of, split_frame
+from .frames import Columns, in_order, index_of, rows_of
 
 _VERSION = 5  # of files; 3 had no digest, and noise of 4 may have chosen sigma
 _FIELDS = (
@@ -120,7 +122,11 @@ class Calibrated(HtmlTable):
                 "a scale from calibration points would break the promise, as a model that was "
                 "trained on them: give the feature_scale of other inputs"
             )
-        matrix, columns, options["scale"] = split_frame(X, options.get("scale"))
+        # The values of calibration points must not decide which features get noise (theory 12.1).
+        scale = options.get("scale")
+        matrix, columns, options["scale"], texts = split_by_rule(model, X, scale, values=False)
+        for text in texts:
+            warnings.warn(text, stacklevel=2)
         truths = numbers(in_order(y, index_of(X), "y"), np.float64, "y")
         if truths.ndim not in (1, 2) or len(truths) != len(matrix):
             raise ValueError(

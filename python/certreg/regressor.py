@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from typing import Any, Mapping
 
 import numpy as np
@@ -14,12 +15,13 @@ from sklearn.utils import check_array, check_X_y, column_or_1d  # type: ignore[i
 from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
 from ._arguments import integer, number
+from ._categorical import scale_by_rule
 from ._types import Frame, Inputs, Model, Scale
 from .certified_rows import Rows
 from .constants import NO_PILOT, PLAN_PAIRS, Statistic, Status
 from .errors import CertregError
 from .estimator import Estimator
-from .frames import Columns, in_order, is_frame, rows_of, scale_from
+from .frames import Columns, in_order, is_frame, rows_of
 from .intervals import Calibrated
 from .questions import Question, Serving
 from .rows import certify_rows
@@ -135,7 +137,9 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             kept = kept_x, kept_y
         regressor = LinearRegression() if self.regressor is None else clone(self.regressor)
         fitted: dict[str, Any] = dict(names, regressor_=regressor.fit(X, y))
-        fitted["scale_"] = scale_from(X, self.scale)
+        fitted["scale_"], texts = scale_by_rule(fitted["regressor_"], X, self.scale)
+        for text in texts:
+            warnings.warn(text, stacklevel=2)
         self._check_model(fitted["regressor_"], X, fitted["scale_"])
         fitted.update(n_features_in_=np.shape(X)[1], _kept=kept, _calibrated=None)
         others = {name: vars(self)[name] for name in vars(self) if name != "feature_names_in_"}

@@ -15,23 +15,23 @@ from numpy.typing import ArrayLike
 from . import _structs as S
 from ._arguments import constraints_of, integer, member, no_member, number, positive, seed_or_random
 from ._arrays import check_finite, numbers, shared_rows
-from ._categorical import check_categorical
+from ._categorical import check_categorical, is_default, split_by_rule
 from ._plan import plan_of
 from ._probes import check_at, probed
 from ._processes import ExecutorRunner, LocalRunner, Runner, Scheduler, check_executor, cores
 from ._processes import is_worker_death
 from ._progress import Reporter
-from ._types import Executor, Inputs, Model, Path, Progress, Scale, Shape
+from ._types import Executor, Inputs, Model, Path, Progress, Scale
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
 from .certified_rows import Rows
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status
 from .denoised import check_use, remark_on_examples
 from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import Kinds, kinds_of
-from .frames import Columns, index_of, split_frame
+from .frames import Columns, index_of
 from .questions import Asked, Question, needed_constraints, question_of
 from .results import to_json
-from .shards import in_shards, is_folder
+from .shards import default_in, in_shards, is_folder
 from .store import Probe, ResumeFile, stored_run
 
 MOST_NAMED = 8  # rows in a message
@@ -84,10 +84,10 @@ def certify_rows(
     samples : int
         Number of samples of each row at each sigma, pilot included.
     scale : array_like, mapping, Series or {"std", "iqr"}, optional
-        Noise of each feature in units of sigma, >= 0; by default 1. For a DataFrame also a dict or
-        Series by the names of columns, with 0 for missing names; by default 1 for floats, 0 for all
-        other columns. "std" and "iqr" are the feature_scale of X; better use reference data, since
-        serving needs the same scale (``rows.sampling.scale``).
+        Noise of each feature in units of sigma, >= 0. For a DataFrame also a dict or Series by the
+        names of columns, with 0 for missing names. By default 1, but 0 for columns without numbers,
+        categories and features with few values (docs/guide/choosing.md). "std" and "iqr" are the
+        feature_scale of X; better use reference data: serving needs ``rows.sampling.scale``.
     outputs, kind, lo, hi, pilot, flags
         As for Estimator.
     batch : int
@@ -157,7 +157,9 @@ def certify_rows(
     >>> rows.radius.round(2).tolist()
     [0.47, 0.46]"""
     own_units = scale is None
-    matrix, columns, numbers_of_scale, shape = _inputs(X, scale)
+    kept = default_in(resume, np.shape(X)[1:]) if own_units and resume is not None else None
+    matrix, columns, numbers_of_scale, texts = _inputs(model, X, scale, kept)
+    shape = matrix.shape[1:]
     asked = _questions(questions)
     domain = _domain(domain)
     sigmas, levels = _noise_levels(sigma, domain)
@@ -179,7 +181,7 @@ def certify_rows(
         radius = number(radius, "radius")
     check_use(model, shape, numbers_of_scale, columns, sigmas)
     remarks = remark_on_examples(model, matrix)
-    for text in (*remarks, *check_categorical(model, matrix, columns, numbers_of_scale)):
+    for text in (*remarks, *texts, *check_categorical(model, matrix, columns, numbers_of_scale)):
         warnings.warn(text, stacklevel=2)
     if not isinstance(on_crash, str) or on_crash not in ("stop", "skip"):
         raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
@@ -200,15 +202,22 @@ def certify_rows(
 
 
 # ---- arguments --------------------------------------------------------------------------------
-def _inputs(X: Inputs, scale: Scale) -> tuple[np.ndarray, Columns | None, ArrayLike | None, Shape]:
-    """The rows as float32, the Columns of a DataFrame, the scale, and the shape of a row."""
-    given, columns, found = split_frame(X, scale)
-    if columns is not None and not columns.scale.any():
+def _inputs(
+    model: Model, X: Inputs, scale: Scale, kept: tuple[np.ndarray | None] | None
+) -> tuple[np.ndarray, Columns | None, ArrayLike | None, list[str]]:
+    """The rows as float32, the Columns of a DataFrame, the scale, and texts about it. `kept`: the
+    default scale of the rows that are done."""
+    if kept is not None:
+        scale = 1.0 if kept[0] is None else kept[0]
+    given, columns, found, texts = split_by_rule(model, X, scale)
+    if kept is not None and kept[0] is None:
+        found = None
+    if (columns is not None or is_default(scale)) and found is not None and not np.any(found):
         raise ValueError("no column gets noise: name the columns that may change in scale")
     with np.errstate(over="ignore"):
         matrix = numbers(given, np.float32, "X").copy("C")  # the caller's array may change
     check_finite(matrix, given, "X", "a finite float32")
-    return matrix, columns, found, matrix.shape[1:]
+    return matrix, columns, found, texts
 
 
 def _domain(domain: Domain | str) -> Domain:

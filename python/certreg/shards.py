@@ -12,10 +12,13 @@ import sqlite3
 import warnings
 from typing import Callable, Iterator, Mapping, NamedTuple, cast
 
+import numpy as np
+
 from ._database import is_foreign
+from ._arguments import path_of
 from ._integrity import checksum, verified
-from ._plan import differing
-from ._types import Path
+from ._plan import default_scale, differing
+from ._types import Path, Shape
 from .certified_rows import Rows
 from .errors import ResumeError, RowsError
 from .store import StoredRun, described, foreign, has_tables
@@ -94,6 +97,17 @@ def _shard_in(path: str, verify: bool) -> tuple[Shard, Mapping[str, object]]:
         return shard._replace(model_id=runs[0].model_id), same
     except (ResumeError, OSError, sqlite3.Error, LookupError, TypeError, ValueError) as error:
         return Shard(path, problem=described(path, error)), {}
+
+
+def default_in(resume: Path, shape: Shape) -> tuple[np.ndarray | None] | None:
+    """The default scale by which a resume file, or a file of a folder, was begun, in a tuple; None
+    if there is none."""
+    given = pathlib.Path(os.fsdecode(path_of(resume, "resume")))
+    for path in sorted(given.glob("*.sqlite")) if given.is_dir() else [given]:
+        plan = _shard_in(str(path), False)[1] if path.exists() else {}
+        if plan:
+            return default_scale(plan, shape)
+    return None
 
 
 def _verify(db: sqlite3.Connection, runs: list[StoredRun]) -> None:

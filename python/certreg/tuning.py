@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import warnings
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._arguments import integer, not_negative, number, seed_or_random
+from ._categorical import scale_by_rule
 from ._progress import Reporter
 from ._tables import aligned
 from ._types import Inputs, Model, Progress, Scale, Series, Table
@@ -197,6 +199,9 @@ def tune_scale(
             "scale that is chosen"
         )
     one = question_about_one(question)
+    scale, texts = scale_by_rule(model, X, scale)
+    for text in texts:
+        warnings.warn(text, stacklevel=2)
     setting = Groups.of(X, scale, groups, number(limit, "limit"))
     levels = sigmas_of(sigmas)
     rounds, count = integer(rounds, "rounds", 1), setting.rows

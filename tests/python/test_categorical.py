@@ -15,6 +15,7 @@ RANDOM = np.random.default_rng(0)
 CODES = RANDOM.integers(0, 4, 200)
 X = np.c_[RANDOM.normal(size=(200, 2)), CODES].astype(np.float32)
 Y = X[:, 0] + np.array([0, 150, -100, 80])[CODES]
+EXACT_BY_MODEL = "categories by the model's description in the features 2: they get no noise"
 CATEGORIES = "feature 2 of the input holds categories.*: give it scale 0"
 
 
@@ -66,17 +67,27 @@ MAKERS = (
 def test_categories_get_no_noise(make):
     model, exact = make(), [1, 1, 0]
     for call in (
-        lambda: rows_of(model, X[:5]),
+        lambda: rows_of(model, X[:5], scale=1),
         lambda: rows_of(lambda: model, X[:5]),  # a factory
         lambda: rows_of(model, X[:5], scale=[0, 1, 0.1]),
         lambda: Estimator(model, 3, 100),
-        lambda: Calibrated(model, X, Y, 0.1, samples=5),
-        lambda: tune_scale(model, X, 50.0, [0.1], samples=100, progress=False),
+        lambda: Calibrated(model, X, Y, 0.1, samples=5, scale=1),
+        lambda: tune_scale(model, X, 50.0, [0.1], samples=100, progress=False, scale=1),
     ):
         with pytest.raises(ValueError, match=CATEGORIES):
             call()
-    found = check_model(model, X, sigma=0.1)
+    found = check_model(model, X, sigma=0.1, scale=1)
     assert [f.kind for f in found][-1] == "marks" and "categories" in found[-1].text
+    found = check_model(model, X, sigma=0.01)
+    assert "categories by the model's description in the features 2" in str(found)
+    assert "marks" not in [f.kind for f in found]
+    with pytest.warns(UserWarning, match=EXACT_BY_MODEL):
+        assert rows_of(model, X[:9], 0.01, 50).sampling.scale.tolist() == exact
+    with pytest.warns(UserWarning, match=EXACT_BY_MODEL):
+        Calibrated(model, X, Y, 0.1, samples=5)
+    with pytest.warns(UserWarning, match=EXACT_BY_MODEL):
+        tuned = tune_scale(model, X, 0.5, [0.5], samples=100, progress=False)
+    assert tuned.scale[2] == 0 < tuned.scale[0]
     with no_warnings():
         rows = rows_of(model, X[:9], 0.01, 50, scale=exact)
     wanted = np.asarray(kit.certreg.as_model(model)(X[:9])).ravel()
@@ -86,7 +97,7 @@ def test_categories_get_no_noise(make):
 
 def test_an_indicator_is_no_quantity():
     with pytest.raises(ValueError, match="feature 1 of the input holds an indicator"):
-        rows_of(of_xgboost("qiq"), X[:5])
+        rows_of(of_xgboost("qiq"), X[:5], scale=1)
 
 
 def test_columns_of_a_table_have_their_names():
@@ -96,10 +107,15 @@ def test_columns_of_a_table_have_their_names():
         feature_names_in_ = np.array(["a", "b", "town"], object)
 
     frame = package("pandas").DataFrame(X[:9], columns=["a", "b", "town"])[["town", "b", "a"]]
-    for call in (lambda: rows_of(Named(), frame), lambda: Estimator(Named(), frame, 100)):
+    for call in (
+        lambda: rows_of(Named(), frame, scale=1),
+        lambda: Estimator(Named(), frame, 100),
+    ):
         with pytest.raises(ValueError, match="column 'town' holds categories"):
             call()
     assert rows_of(Named(), frame, 0.1, 50, scale={"a": 1}).radius.min() > 0
+    with pytest.warns(UserWarning, match="in the features 'town': they get no noise"):
+        assert rows_of(Named(), frame, 0.1, 50).sampling.scale.tolist() == [0, 1, 1]
 
 
 def missing(value=-999.0):
@@ -189,8 +205,8 @@ def test_values_that_may_be_marks_are_found(column, rows, sentence):
     assert len(found) == (sentence is not None)
     given, first = table(column, rows), lambda x: x[:, 0]
     with pytest.warns(UserWarning, match=sentence) if sentence else no_warnings():
-        rows_of(first, given, samples=50)
-    marks = [f.text for f in check_model(first, given, sigma=0.1) if f.kind == "marks"]
+        rows_of(first, given, samples=50, scale=1)
+    marks = [f.text for f in check_model(first, given, sigma=0.1, scale=1) if f.kind == "marks"]
     assert marks == found == list(suspected_categorical(given, None, None))
     for other, scale in ((given, EXACT), (given[:, :, None], None), (np.tile(given, 30), None)):
         assert not list(suspected_categorical(other, scale, None))  # the last two are no tables
@@ -202,7 +218,7 @@ def test_columns_with_an_equal_reason_are_named_together():
     frame = package("pandas").DataFrame(kinds, columns=["north", "south", "east", "west"])
     frame["area"] = RANDOM.normal(size=60)
     with pytest.warns(UserWarning, match="only 0 and 1 .* 'north', 'south', 'east', 'west': if"):
-        rows_of(lambda f: f["area"], frame, samples=50)
+        rows_of(lambda f: f["area"], frame, samples=50, scale=1)
     with no_warnings():
         rows_of(lambda f: f["area"], frame.assign(west=0), samples=50, scale={"area": 1})
 

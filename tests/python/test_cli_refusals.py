@@ -23,7 +23,7 @@ FILES = {
     "ends.py": "raise SystemExit(0)",
     "damaged.npy": "not an array",
     "damaged.npz": "not arrays",
-    "word.csv": "a,b\n1,2\n3,x\n",
+    "word.csv": "b\n2\nx\n",
     "bare.csv": "1,flat\n2,house\n",
     "short.csv": "1,2\n3\n",
     "empty.csv": "a,b\n",

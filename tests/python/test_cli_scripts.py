@@ -107,7 +107,7 @@ def test_other_models_get_numbers(houses):
 
 def test_tables_that_get_no_noise_are_refused(houses):
     write("houses.csv", "area,town\n80,north\nx,south\n")
-    sentence = "'north' in line 2.*no other column has floats: repair it, or give --scale$"
+    sentence = "'north' in line 2.*no other column gets noise: repair it, or give --scale$"
     command_refused(2, sentence, "certify", "models.py:price", "houses.csv", *AT)
     write("houses.csv", TABLE.replace("20\n", "\n"))
     sentence = "column 'age' is nan in row 1, and only finite"

@@ -125,9 +125,9 @@ def test_it_travels_by_pickle_with_distinct_values_only():
 
 def test_more_values_than_float32_counts_are_refused():
     with mock.patch.object(frames, "MOST_VALUES", 2):
-        Columns(pandas.DataFrame({"n": [1, 2, 2]}))
+        Columns(pandas.DataFrame({"n": [1, 2, 2]}), 0)
         with pytest.raises(ValueError, match="column 'n' has 3 distinct values, more than"):
-            Columns(pandas.DataFrame({"n": [1, 2, 3]}))
+            Columns(pandas.DataFrame({"n": [1, 2, 3]}), 0)
 
 
 PAIRS = pandas.MultiIndex.from_tuples([("p", 1), ("p", 2)])
@@ -144,7 +144,7 @@ def test_names_may_be_anything(names):
 # ---- scales
 @parametrize(
     "scale, wanted",
-    (None, [1, 0, 0, 1, 0, 0]),
+    (None, [1, 0, 0, 1, 1, 0]),
     ({"age": 5, "rooms": 0.5}, [0, 0, 0, 5, 0.5, 0]),
     (0, [0] * 6),
     ([8, 0, 0, 5, 0, 0], [8, 0, 0, 5, 0, 0]),
@@ -342,11 +342,13 @@ def test_rows_say_which_columns_they_cover():
     frame, _ = houses(5)
     more = dict(samples=50, seed=1, progress=False)
     rows = certreg.certify_rows(price_of, frame, 0.1, 20.0, scale="std", **more)
-    said = "noise on area, age; none on town, heating, rooms, garden: changes of these are not"
+    said = "noise on area, age, rooms; none on town, heating, garden: changes of these are not"
     assert said in str(rows) and said in rows._repr_html_() and said in str(rows[:2])
     rows = certreg.certify_rows(lambda f: f["area"], frame[["area", "age"]], 0.1, 20.0, **more)
-    assert "noise" not in str(rows) + rows._repr_html_()
+    assert str(rows).endswith("noise on area, age") and "noise on area, age<" in rows._repr_html_()
     rows = certreg.certify_rows(lambda x: x[:, 0], RANDOM, 0.1, 20.0, scale=[1, 0, 0], **more)
+    assert "noise on feature 0; none on feature 1, feature 2" in str(rows)
+    rows = certreg.certify_rows(lambda x: x[:, 0], RANDOM, 0.1, 20.0, **more)
     assert "noise" not in str(rows)
 
 
@@ -486,7 +488,7 @@ def test_spreads_are_scales():
     assert certreg.feature_scale(values, "iqr").tolist() == [1.5, 15, 1.125]
     frame = pandas.DataFrame(values, columns=list("abc")).assign(n=[1, 2, 3, 4])
     found = certreg.feature_scale(frame)
-    assert found.index.tolist() == list("abcn") and found["n"] == 0
+    assert found.index.tolist() == list("abcn") and found["n"] == np.std([1, 2, 3, 4])
     assert np.allclose(found[:3], values.std(0))
     more = dict(samples=100, progress=False, seed=1)
     whole = certreg.certify_rows(lambda x: x[:, 0], values, 0.1, 1.0, scale="std", **more)

@@ -463,10 +463,11 @@ def test_columns_get_noise_by_their_names():
         rows_of(never, frame, scale=pandas.Series([1.0, 2.0], ["a", "a"]))
     with pytest.raises(ValueError, match="'d', which is no column"):
         rows_of(never, frame, scale=pandas.Series({"d": 1.0}))
-    whole = pandas.DataFrame({"n": [1, 2, 3]})
+    towns = pandas.DataFrame({"town": ["a", "b"]})
     with pytest.raises(ValueError, match="no column gets noise: .* scale"):
-        rows_of(never, whole)
-    assert len(rows_of(lambda x: x["n"], whole, scale={"n": 1})) == 3
+        rows_of(never, towns)
+    whole = pandas.DataFrame({"n": [1, 2, 3]})
+    assert len(rows_of(lambda x: x["n"], whole)) == 3
 
 
 # ---- results

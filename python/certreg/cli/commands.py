@@ -20,7 +20,6 @@ from ..comparison import compare_denoised
 from ..constants import Status, __version__
 from ..denoised import digest_of
 from ..errors import CertregError, ModelWarning, ResumeError, RowsError
-from ..frames import SPREADS
 from ..rows import certify_rows
 from . import arguments, noise, tables
 from .arguments import Options
@@ -36,7 +35,13 @@ from .streams import print_result, warn
 from .units import perturbations_of, units_of
 
 _REPEATED = "|".join(  # warnings with the same texts as remarks
-    [".* made the denoiser", "all rows failed", ".* if these are codes", "the model has no names"]
+    [
+        ".* made the denoiser",
+        "all rows failed",
+        ".* if these are codes",
+        ".*: they get no noise",
+        "the model has no names",
+    ]
 )
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
@@ -70,7 +75,7 @@ class CommandInputs:
         self.scale: np.ndarray | None = None
         if given.scale:
             self.scale = read_scale(given.scale, self.X.shape[1:], self.features, self.reference)
-        noise.remark_on_noise(self, names is not None)
+        noise.decide_noise(self, names is not None)
         if given.seed_file:
             given.seed = seed_in(given.seed_file)
 
@@ -244,7 +249,7 @@ class Work(CommandInputs):
             plan["model_settings"] = self.model.settings
         if digest_of(self.function):
             plan["denoiser"] = digest_of(self.function)
-        if str(self.given.scale).partition(":")[0] in SPREADS:
+        if noise.by_rule(self.given.scale) and self.scale is not None:
             plan["scale"] = self.scale
         if self.given.keep_seed:
             plan["seed"] = str(seed)

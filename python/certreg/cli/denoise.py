@@ -42,7 +42,8 @@ def is_saved(name: str) -> bool:
 def _made(work: CommandInputs, model: Model) -> Denoised:
     name = work.given.denoise
     if not is_saved(name):
-        return Denoised(model, examples(work), work.given.sigma, work.scale)
+        scale = 1 if work.scale is None else work.scale
+        return Denoised(model, examples(work), work.given.sigma, scale)
     try:
         return Denoised.load(name, model)
     except OSError as error:

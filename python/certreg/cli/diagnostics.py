@@ -38,7 +38,7 @@ def check(given: argparse.Namespace) -> int:
         findings = check_model(
             work.model.function,
             work.X,
-            scale=work.scale,
+            scale=work.scale if given.scale else None,
             names=work.features.names,
             sigma=given.sigma,
             calls=given.calls,

@@ -19,7 +19,8 @@ def perturbations_of(work: CommandInputs) -> Perturbations | None:
         return None
     step, kind = work.given.units
     with work.failures():
-        return Perturbations(work.X, work.scale, step, kind, work.features.names)
+        scale = 1 if work.scale is None else work.scale
+        return Perturbations(work.X, scale, step, kind, work.features.names)
 
 
 def units_of(
