@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import html
 import math
-from typing import Any, cast
+from typing import Any, Iterator, cast
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from . import _structs as S
 from ._arguments import enum_value, not_negative
 from ._arrays import check_finite, numbers
 from ._optional import needed
+from ._remarks import ceiling_remarks, exact_text, failure_remark, noise_remark
 from ._tables import HtmlTable, aligned
 from ._types import Axes, Frame, Inputs, Line, Names, Table
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .constants import Domain, Outcome
 from .frames import Index, in_order
-from .names import noise_on
 from .plots import plot_accuracy, plot_radii
 from .questions import Question
 from .results import Certificate, chosen_sigma
@@ -100,13 +100,29 @@ class Rows(HtmlTable):
     def radius(self) -> np.ndarray:
         """The radius of each row, (rows,), if there is one sigma and one question; otherwise
         rows["radius"], (rows, sigmas, questions). It is 0 if nothing is certified."""
-        radii: np.ndarray = self["radius"]
-        return radii[:, 0, 0] if radii.shape[1:] == (1, 1) else radii
+        return self._alone("radius")
+
+    @property
+    def prediction(self) -> np.ndarray:
+        """The prediction of each row, in the shape of `radius`. It is NaN for rows that failed, and
+        for vectors."""
+        return self._alone("prediction")
+
+    def _alone(self, field: str) -> np.ndarray:
+        values: np.ndarray = self[field]
+        return values[:, 0, 0] if values.shape[1:] == (1, 1) else values
 
     def __len__(self) -> int:
         return len(self.certificates)
 
-    __iter__: None = None  # ambiguous; without this line, Python would look up the field 0
+    def __iter__(self) -> Iterator[Certificate]:
+        """The certificates of the rows, if there is one sigma and one question."""
+        if self.certificates.shape[1:] != (1, 1):
+            raise ValueError(
+                f"each row has {math.prod(self.certificates.shape[1:])} certificates: use "
+                "certificate(row, question, sigma), or the lines of to_dicts()"
+            )
+        return map(self.certificate, range(len(self)))
 
     def __getitem__(self, field: Any) -> Any:
         if isinstance(field, (slice, list)) or np.ndim(field):
@@ -155,8 +171,10 @@ class Rows(HtmlTable):
         list of dict
             A dict for each finished row, sigma and question: "row", "sigma", "question" (an index),
             the fields of the certificate without digests, with members of enumerations as names in
-            lower case, and "error", which is empty if nothing failed."""
+            lower case, and "error", which is empty if nothing failed. If some features get no
+            noise, "exact" has their names."""
         names = [name for name in FIELDS if name not in ("sigma", "question", "input")]
+        exact = exact_text(self.sampling, self.columns)
         list_ = []
         for row in np.flatnonzero(self.done).tolist():
             number = int(self.numbers[row])
@@ -165,6 +183,7 @@ class Rows(HtmlTable):
                     line: Line = {"row": number, "sigma": self.sigmas[k], "question": q}
                     line.update((n, _word(n, value)) for n, value in zip(names, values))
                     line["error"] = self.errors.get((row, k), "")
+                    line.update({"exact": exact} if exact else {})
                     list_.append(line)
         return list_
 
@@ -235,22 +254,37 @@ class Rows(HtmlTable):
             "failed": int(np.sum(failed)),
         }
 
-    def _note(self) -> str:
-        """A text with the columns that the radii cover, if some get no noise."""
-        if self.columns is None or self.sampling.scale is None:
-            return ""
-        scale = np.ravel(self.sampling.scale)
-        if scale.all():
-            return ""
-        return f"{noise_on(self.columns, scale.tolist())}: changes of these are not certified"
+    def remarks(self) -> list[str]:
+        """Return what `print` adds to the summary.
+
+        Returns
+        -------
+        list of str
+            A text about features without noise; for each question a text if half of the radii are
+            as long as the largest sigma allows; and a text about failed rows, with the first
+            reason. Features without names are counted from 0."""
+        statuses = self.certificates["status"][self.done]
+        failed = failure_remark(self.errors, self.numbers, statuses)
+        return [*self._remarks(), *([failed] if failed else [])]
+
+    def _remarks(self) -> list[str]:
+        """The remarks without failures."""
+        noise = noise_remark(self.sampling, self.columns)
+        found = [noise] if noise else []
+        if self.at_radius is not None:
+            return found
+        return found + ceiling_remarks(
+            self.sampling, self.questions, self.certificates["radius"][self.done]
+        )
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, [aligned(self.summary()), self._note()]))
+        return "\n".join([aligned(self.summary()), *self.remarks()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"{super()._repr_html_()}<p>{html.escape(self._note())}</p>"
+        texts = "".join(f"<p>{html.escape(text)}</p>" for text in self.remarks())
+        return f"{super()._repr_html_()}{texts}"
 
     def label_errors(self, labels: Inputs) -> np.ndarray:
         """Compute the distance of each prediction from the label of its row.
