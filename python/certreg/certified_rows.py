@@ -11,12 +11,13 @@ from typing import Any, Iterator, cast
 import numpy as np
 
 from . import _structs as S
-from ._arguments import enum_value, not_negative
+from ._arguments import enum_value, not_negative, path_of
 from ._arrays import check_finite, numbers
 from ._optional import needed
 from ._remarks import ceiling_remarks, exact_text, failure_remark, noise_remark
+from ._rows_file import read_rows, save_rows
 from ._tables import HtmlTable, aligned
-from ._types import Axes, Frame, Inputs, Line, Names, Table
+from ._types import Axes, Frame, Inputs, Line, Names, Path, Table
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .constants import Domain, Outcome
 from .frames import Index, in_order
@@ -93,7 +94,8 @@ class Rows(HtmlTable):
 
     @property
     def seed(self) -> int:
-        """The seed of the noise. Keep it secret, since it determines the noise."""
+        """The seed of the noise; 0 in rows of a file without it. Keep it secret: it determines the
+        noise."""
         return self.sampling.seed
 
     @property
@@ -205,6 +207,50 @@ class Rows(HtmlTable):
             each = np.prod(self.certificates.shape[1:], dtype=int)
             frame.index = self.index.take(np.repeat(np.flatnonzero(self.done), each))
         return frame
+
+    def save(self, path: Path, keep_seed: bool = False) -> None:
+        """Write the rows to an .npz file, which keeps everything but records and the seed.
+
+        Parameters
+        ----------
+        path : str or path
+            Path of the file.
+        keep_seed : bool
+            Keep the seed too. The file is then for its owner alone: whoever knows the seed can make
+            certificates false. The noise id and the scale are in every file.
+
+        Raises
+        ------
+        ValueError
+            If there are records, or an index such as a MultiIndex, which the file cannot keep."""
+        save_rows(self, path_of(path), keep_seed)
+
+    @classmethod
+    def load(cls, path: Path) -> "Rows":
+        """Read the rows of a file.
+
+        Parameters
+        ----------
+        path : str or path
+            A file of `save`.
+
+        Returns
+        -------
+        Rows
+            The rows; `seed` is 0 if the file does not have it.
+
+        Raises
+        ------
+        ValueError
+            If the file is of another kind or damaged.
+
+        Examples
+        --------
+        >>> rows = certreg.certify_rows(lambda x: x[:, 0], [[1.0], [2.0]], 0.25, 0.5, seed=1)
+        >>> rows.save("two.npz")
+        >>> str(certreg.Rows.load("two.npz")) == str(rows)
+        True"""
+        return read_rows(cls, path)
 
     def _table(self) -> Table:
         return self.summary()

@@ -1,10 +1,18 @@
 """What Rows say about themselves, their curves, and their files."""
 
+import os
+import pickle
+import random
+import re
+import stat
+
 import numpy as np
 import pytest
 
-from kit import CERTIFY, PRODUCT, X, certreg, parametrize, read, rows_of, said
-from certreg import Question
+from kit import CERTIFY, PRODUCT, X, bits, certreg, model, package, parametrize, raising, read
+from kit import rows_of, said
+from certreg import Question, RowsError, Serving, Target
+from certreg.certified_rows import Rows
 
 CEILING = r"{} of {} radii are at the ceiling {:.5g} of sigma {:g} and {} samples"
 
@@ -101,3 +109,132 @@ def test_a_demand_decides_the_exit_status(command):
 def read_after(*command):
     said(*command, "-o", "r.csv")
     return read("r.csv")
+
+
+# ---- files
+def seen(rows):
+    """Everything that rows say, and what other calls use of them."""
+    hidden = dict(vars(rows), certificates=0, index=0, sampling=0, questions=0)
+    hidden.update(numbers=rows.numbers.tolist(), done=rows.done.tolist())
+    index = None if rows.index is None else rows.index.tolist()
+    plan = {name: np.array(value).tolist() for name, value in vars(rows.sampling).items()}
+    told = (str(rows), rows._repr_html_(), repr(rows.to_dicts()), bits(rows), index, plan)
+    return *told, repr(hidden), rows[:2].remarks()
+
+
+ASKS = [
+    Question(0.5, target=0.1),
+    Question(0.5, target=Target(0.1, (100, 300)), alpha=np.float64(0.1)),
+    Question(0.5, statistic="huber", huber_width=np.float32(0.25)),
+    Question(0.5, serving=Serving(101, 0.01), output=1, method="anytime"),
+    Question(0.5, prediction=np.float32(0.25), bonferroni=3),
+]
+
+
+@parametrize(
+    "more",
+    {},
+    {"questions": ASKS, "f": lambda x: x[:, :2], "outputs": 2, "lo": [-9, -9.5], "hi": 9},
+    {"radius": 0.1, "domain": "calibration", "noise_id": 7, "scale": np.float32([1, 0.3, 0])},
+    {"kind": "angle", "lo": -180, "hi": 180, "f": flat, "sigma": [0.1, 0.25], "model_id": "é"},
+    {"f": lambda x: np.where(x[:, 0] > 1, np.nan, x[:, 0])},
+)
+def test_saved_rows_say_the_same(folder, more):
+    rows = rows_of(x=X[:9], **more)
+    for some in (rows, rows[[8, 2]], rows[:0]):
+        some.save(folder / "r.npz", keep_seed=True)
+        again = Rows.load(folder / "r.npz")
+        assert seen(again) == seen(some)
+        digests = [[certreg.question_digest(q) for q in of.questions] for of in (again, some)]
+        assert digests[0] == digests[1]
+        some.save("r.npz")
+        assert stat.S_IMODE(os.stat("r.npz").st_mode) == 0o600  # as it was
+        assert Rows.load("r.npz").seed == 0 and b"42" not in named_seed("r.npz")
+
+
+def named_seed(path):
+    with np.load(path) as file:
+        return str(file["facts"]).partition('"seed"')[2][:9].encode()
+
+
+def test_a_file_with_the_seed_is_for_its_owner_alone(folder):
+    rows = rows_of(x=X[:2])
+    for keep, mode in ((False, 0o644), (True, 0o600)):
+        (folder / "r.npz").unlink(missing_ok=True)
+        rows.save("r.npz", keep_seed=keep)
+        assert stat.S_IMODE(os.stat("r.npz").st_mode) & 0o077 == mode & 0o077
+        assert Rows.load("r.npz").seed == (42 if keep else 0)
+
+
+def test_files_keep_frames_and_unfinished_rows(folder):
+    pandas = package("pandas")
+    dates = pandas.to_datetime(["2024-01-01", "2024-01-02", "2024-02-01"])
+    zoned = dates.tz_localize("Asia/Tokyo")
+    for index in (list("a\0ü"), [3, 1, 2], [0.5, 0.25, 1], dates, zoned, None):
+        frame = pandas.DataFrame(X[:3], index=index, columns=["a", "b", "c"])
+        rows = rows_of(lambda f: f["a"], frame, scale={"a": 1})
+        rows.save("r.npz")
+        again = Rows.load("r.npz")
+        assert again.index.equals(rows.index) and again.index.dtype == rows.index.dtype
+        assert again.to_frame().equals(rows.to_frame()) and str(again) == str(rows)
+        labels = frame["a"][::-1]
+        assert again.label_errors(labels).tolist() == rows.label_errors(labels).tolist()
+    pairs = pandas.MultiIndex.from_tuples([(1, 2), (1, 3), (2, 2)])
+    for index in (pairs, [(1,), "a", 2.0]):
+        frame.index = index
+        with pytest.raises(ValueError, match="the index of X .* cannot be kept: set rows.index"):
+            rows_of(lambda f: f["a"], frame).save("other.npz")
+    with pytest.raises(RowsError) as caught:
+        rows_of(raising(10, OSError), check=False)
+    caught.value.rows.save("r.npz")
+    assert bits(Rows.load("r.npz")) == bits(caught.value.rows)
+    assert str(Rows.load("r.npz")) == str(caught.value.rows)
+    with pytest.raises(ValueError, match=r"keeps no records: save rows\[:\], which has none"):
+        rows_of(x=X[:2], keep_records=True).save("other.npz")
+    assert not os.path.exists("other.npz")
+
+
+def test_damaged_and_foreign_files_are_refused(folder):
+    rows = rows_of(x=X[:3], scale=[1, 2, 3])
+    rows.save("r.npz")
+    data, wanted, dice = (folder / "r.npz").read_bytes(), Rows.load("r.npz"), random.Random(1)
+    refused = r"bad\.npz is no file of rows: "
+    for _ in range(300):
+        at = dice.randrange(len(data))
+        bad = data[:at] + bytes([data[at] ^ 1 << dice.randrange(8)]) + data[at + 1 :]
+        (folder / "bad.npz").write_bytes(dice.choice([bad, bad, data[:at]]))
+        try:
+            assert seen(Rows.load("bad.npz")) == seen(wanted)
+        except ValueError as error:
+            assert re.match(refused, str(error)), error
+    with np.load("r.npz") as file:
+        good = dict(file)
+    longer = good["certificates"].copy()
+    longer["radius"][1] = 2.6
+    for change in (
+        dict(certificates=longer),
+        dict(certificates=good["certificates"][:2]),
+        dict(certificates=good["certificates"].view(np.uint8)),
+        dict(numbers=good["numbers"][::-1]),
+        dict(numbers=np.arange(3.0)),
+        dict(done=np.arange(3)),
+        dict(scale=np.array(["a"])),
+        dict(version=2),
+        dict(facts=np.array("{}")),
+        dict(facts=np.array(str(good["facts"]).replace('"tolerance": 0.5', '"tolerance": 0.4'))),
+    ):
+        np.savez("bad.npz", **{**good, **change})
+        with pytest.raises(ValueError, match=refused):
+            Rows.load("bad.npz")
+    np.savez("bad.npz", x=X)
+    for content in (None, b"", b"PK", pickle.dumps(rows)):
+        if content is not None:
+            (folder / "bad.npz").write_bytes(content)
+        with pytest.raises(ValueError, match=refused):
+            Rows.load("bad.npz")
+    with certreg.Calibrated(model, X, X[:, 0], sigma=0.25, seed=1, inputs_seed=2) as calibrated:
+        calibrated.save("bad.npz")
+    with pytest.raises(ValueError, match="no file of rows: it is of another kind"):
+        Rows.load("bad.npz")
+    with pytest.raises(FileNotFoundError):
+        Rows.load("none.npz")
