@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _structs as S
 from ._integrity import MOST_SIGMAS
@@ -17,34 +18,25 @@ from .names import listed, noise_on
 from .questions import Question
 
 
-def exact_features(sampling: Sampling, names: Names) -> list[str]:
-    """The names of features without noise, which have numbers if they have no names."""
-    return [n for n, scale in zip(_names(sampling, names), _scales(sampling)) if not scale]
-
-
 def noise_remark(sampling: Sampling, names: Names) -> str:
     """A text with the features that get noise; empty if all of them do."""
     if not exact_features(sampling, names):
         return ""
-    covered = noise_on(_names(sampling, names), _scales(sampling))
+    covered = noise_on(*zip(*_scales(sampling, names)))
     return f"{covered}: changes of these are not certified"
 
 
-def _scales(sampling: Sampling) -> list[float]:
-    """The scale of each feature; empty if it is 1 for all of them."""
-    scale = sampling.scale
-    return [] if scale is None else np.broadcast_to(scale, sampling.shape).ravel().tolist()
+def exact_features(sampling: Sampling, names: Names) -> str:
+    """The names of the features without noise, which are counted if they have no names."""
+    return listed([name for name, scale in _scales(sampling, names) if not scale])
 
 
-def _names(sampling: Sampling, names: Names) -> Sequence[str]:
-    if names is not None:
-        return names
-    return [f"feature {i}" for i in range(math.prod(sampling.shape))]
-
-
-def exact_text(sampling: Sampling, names: Names) -> str:
-    """The features without noise, for a table."""
-    return listed(exact_features(sampling, names))
+def _scales(sampling: Sampling, names: Names) -> list[tuple[str, float]]:
+    """Names and scales of the features; empty if all scales are 1."""
+    if sampling.scale is None:
+        return []
+    scale = np.broadcast_to(sampling.scale, sampling.shape).ravel().tolist()
+    return list(zip(names or [f"feature {i}" for i in range(len(scale))], scale))
 
 
 def failure_remark(
@@ -86,18 +78,25 @@ def ceiling_of(sampling: Sampling, question: Question, level: int) -> float:
     chosen = question.prediction is not None or question.target is not None
     if chosen or question.is_vector or question.statistic != Statistic.MEDIAN:
         return limit
-    low, high = (-math.inf if sampling.lo is None else sampling.lo), sampling.hi
-    value = np.clip(np.ones(sampling.outputs), low, math.inf if high is None else high)
-    if sampling.kind is not None:  # the model returns two columns for a pair
-        value = np.repeat(value, np.where(sampling.kind == Output.ANGLE_PAIR, 2, 1))
-    plan = dataclasses.replace(sampling, shape=(1,), scale=None, seed=1)
-    structs = Job(None, None, plan, (question,), None, False).structs()
+    low, high = (_of_output(end, sampling, question.output) for end in (sampling.lo, sampling.hi))
+    kind = None if sampling.kind is None else sampling.kind[[question.output]]
+    one: dict[str, Any] = {"shape": (1,), "outputs": 1, "kind": kind, "lo": low, "hi": high}
+    plan = dataclasses.replace(sampling, seed=1, batch=0, scale=None, **one)
+    asked = dataclasses.replace(question, output=0)
+    value = max(1 if high is None else min(1, high), -math.inf if low is None else low)
+    columns = 2 if kind is not None and kind[0] == Output.ANGLE_PAIR else 1
+    structs = Job(None, None, plan, (asked,), None, False).structs()
     found = empty_certificates(1, 1)
     try:
-        with plan.estimator(lambda x: np.tile(value, (len(x), 1))) as e:
+        with plan.estimator(lambda x: np.full((len(x), columns), value)) as e:
             e.begin(np.zeros(1), sigma, 0)
             e._certify_into(plan.samples, structs, None, S.Certificate.from_buffer(found.data))
     except Exception:  # such as too little memory: print must not fail
         return limit
     radius = float(found["radius"][0, 0])
     return radius if radius > 0 else limit
+
+
+def _of_output(ends: ArrayLike | None, sampling: Sampling, output: int) -> float | None:
+    """The limit of an output; None without limits."""
+    return None if ends is None else float(np.broadcast_to(ends, sampling.outputs)[output])

@@ -48,18 +48,13 @@ def save_rows(rows: Rows, path: AnyPath, keep_seed: bool) -> None:
     known = {name: getattr(sampling, name) for name in _ARRAYS}
     archive = archive_of(
         version=_VERSION,
-        facts=np.array(json.dumps(facts, default=_plain)),
+        facts=np.array(json.dumps(facts, default=lambda value: value.tolist())),
         certificates=np.ascontiguousarray(rows.certificates),
         done=rows.done,
         numbers=rows.numbers,
         **{name: np.asarray(value) for name, value in known.items() if value is not None},
     )
     replace(path, archive, secret=keep_seed)
-
-
-def _plain(value: Any) -> Any:
-    """Numbers and arrays of NumPy as numbers and lists."""
-    return value.tolist()
 
 
 def read_rows(kind: type[Rows], path: Path) -> Rows:

@@ -14,14 +14,14 @@ from . import _structs as S
 from ._arguments import enum_value, not_negative, path_of
 from ._arrays import check_finite, numbers
 from ._optional import needed
-from ._remarks import ceiling_remarks, exact_text, failure_remark, noise_remark
+from ._remarks import ceiling_remarks, exact_features, failure_remark, noise_remark
 from ._rows_file import read_rows, save_rows
 from ._tables import HtmlTable, aligned
 from ._types import Axes, Frame, Inputs, Line, Names, Path, Table
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .constants import Domain, Outcome
 from .frames import Index, in_order
-from .plots import plot_accuracy, plot_radii
+from .plots import curve_of, plot_accuracy, plot_error, plot_radii
 from .questions import Question
 from .results import Certificate, chosen_sigma
 
@@ -176,7 +176,7 @@ class Rows(HtmlTable):
             lower case, and "error", which is empty if nothing failed. If some features get no
             noise, "exact" has their names."""
         names = [name for name in FIELDS if name not in ("sigma", "question", "input")]
-        exact = exact_text(self.sampling, self.columns)
+        exact = exact_features(self.sampling, self.columns)
         list_ = []
         for row in np.flatnonzero(self.done).tolist():
             number = int(self.numbers[row])
@@ -446,7 +446,57 @@ class Rows(HtmlTable):
         accurate = errors <= np.nanmin(errors) + slack * self.questions[question].tolerance
         return int(np.argmax(np.where(accurate, means, -1.0))), means, left_out
 
-    def plot(self, correct: Inputs | None = None, **more: Any) -> Axes:
+    def curve(self, question: int = 0, *, labels: Inputs | None = None) -> Table:
+        """Compute the share of rows that are certified at each radius, as `plot` draws it.
+
+        Parameters
+        ----------
+        question : int
+            Index of the question.
+        labels : array_like or Series, optional
+            True outputs, as for `label_errors`.
+
+        Returns
+        -------
+        list of dict
+            A dict for each sigma: "sigma", and arrays with a value for each "radius", which are 0
+            and the radii of the rows in ascending order. "share" is the share of finished rows with
+            at least this radius. With labels, "accuracy" is the share of those that also have a
+            prediction within the tolerance of the label, and "error" the mean error of rows with at
+            least this radius; NaN if there is none. Between two radii the values are those at the
+            larger one; above the last one no row is certified.
+
+        Raises
+        ------
+        ValueError
+            As for `useful_radii`.
+        IndexError
+            If there is no such question.
+
+        Examples
+        --------
+        >>> rows = certreg.certify_rows(lambda x: x[:, 0], [[1.0], [2.0]], 0.25, 0.5, seed=1)
+        >>> rows.curve(labels=[1.0, 9.0])[0]["accuracy"].tolist()
+        [0.5, 0.5, 0.5]"""
+        self._check_radii()
+        _check_index("question", question, len(self.questions))
+        errors: Any = [None] * len(self.sigmas)
+        if labels is not None:
+            errors = self._errors_of(question, labels)[self.done].T
+        tolerance, radii = self.questions[question].tolerance, self["radius"][self.done]
+        return [
+            {"sigma": s, **curve_of(radii[:, k, question], errors[k], tolerance)}
+            for k, s in enumerate(self.sigmas)
+        ]
+
+    def plot(
+        self,
+        correct: Inputs | None = None,
+        *,
+        labels: Inputs | None = None,
+        error: bool = False,
+        **more: Any,
+    ) -> Axes:
         """Plot the share of rows that are certified at each radius.
 
         There is a curve for each sigma and question.
@@ -457,8 +507,13 @@ class Rows(HtmlTable):
             True for correct predictions, (rows, sigmas, questions), such as
             ``rows.label_errors(y) < 5``: plot the certified accuracy. Lengths of 1 at the end of
             the shape may be left out.
+        labels : array_like or Series, optional
+            True outputs: plot the certified accuracy, with predictions within the tolerance of the
+            label as correct.
+        error : bool
+            With labels: plot the mean error of the rows with at least each radius.
         **more
-            Other arguments of plot_radii or plot_accuracy, such as `path`.
+            Other arguments of plot_radii, such as `path`.
 
         Returns
         -------
@@ -467,7 +522,11 @@ class Rows(HtmlTable):
         Raises
         ------
         ImportError
-            If matplotlib is missing."""
+            If matplotlib is missing.
+        ValueError
+            For a wrong shape, and for `error` without labels."""
+        if error and labels is None or labels is not None and correct is not None:
+            raise ValueError("error needs labels, and labels take the place of correct")
         curves = {
             f"sigma {sigma:g}{name}": (k, q)
             for k, sigma in enumerate(self.sigmas)
@@ -476,6 +535,12 @@ class Rows(HtmlTable):
         radii = {
             name: self.certificates["radius"][self.done, k, q] for name, (k, q) in curves.items()
         }
+        if labels is not None:
+            errors = self.label_errors(labels)
+            if error:
+                pairs = {n: (radii[n], errors[self.done, k, q]) for n, (k, q) in curves.items()}
+                return plot_error(pairs, **more)
+            correct = errors <= [question.tolerance for question in self.questions]
         if correct is None:
             return plot_radii(radii, **more)
         shape = self["radius"].shape

@@ -238,3 +238,50 @@ def test_damaged_and_foreign_files_are_refused(folder):
         Rows.load("bad.npz")
     with pytest.raises(FileNotFoundError):
         Rows.load("none.npz")
+
+
+# ---- curves
+def test_curves_count_rows():
+    rows = rows_of(sigma=[0.25, 0.5], questions=[1, 0.5])
+    rows.certificates["radius"][[3, 8], 0, 1] = rows["radius"][5, 0, 1]  # equal radii
+    rows.certificates["radius"][[1, 2], :, 1] = 0
+    rows.certificates["prediction"][4, 0, 1] = np.nan
+    labels = X[:, 0] + 0.3 * (np.arange(40) % 3)
+    errors, radii = rows.label_errors(labels)[:, :, 1], rows["radius"][:, :, 1]
+    for k, curve in enumerate(rows.curve(1, labels=labels)):
+        assert curve["sigma"] == rows.sigmas[k]
+        assert curve["radius"].tolist() == sorted({0, *radii[:, k]})
+        for i, radius in enumerate(curve["radius"]):
+            there = (radii[:, k] >= radius) & (radii[:, k] > 0)
+            assert curve["share"][i] == there.mean()
+            assert curve["accuracy"][i] == (there & (errors[:, k] <= 0.5)).mean()
+            wanted = errors[there & ~np.isnan(errors[:, k]), k].mean()
+            assert curve["error"][i] == pytest.approx(wanted, rel=1e-12)
+        assert 0 < curve["accuracy"][0] < curve["share"][0] < 1
+    short = rows.curve(1)
+    assert [set(one) for one in short] == [{"sigma", "radius", "share"}] * 2
+    assert short[1]["share"].tolist() == curve["share"].tolist()
+    none = rows_of(lambda x: 9e3 * x[:, 0], X[:3]).curve(labels=X[:3, 0])[0]
+    assert (none["share"].tolist(), none["accuracy"].tolist()) == ([0], [0])
+    assert np.isnan(none["error"]).all() and rows[:0].curve()[0]["share"].tolist() == [0]
+    with pytest.raises(IndexError, match="question is 2"):
+        rows.curve(2)
+    with pytest.raises(ValueError, match="output bounds, which have no radii"):
+        rows_of(x=X[:2], radius=0.1).curve()
+
+
+def test_curves_of_labels_are_drawn(folder):
+    package("matplotlib")
+    rows = rows_of(sigma=[0.25, 0.5], questions=[0.5, 0.3])
+    labels = X[:, 0] + 0.3 * (np.arange(40) % 3)
+    right = rows.label_errors(labels) <= [0.5, 0.3]
+    lines = [ax.get_lines() for ax in (rows.plot(labels=labels), rows.plot(right))]
+    for a, b in zip(*lines):
+        np.testing.assert_array_equal(a.get_data(), b.get_data())
+    lines = rows.plot(labels=labels, error=True, path="e.svg").get_lines()
+    for line, (k, q) in zip(lines, ((0, 0), (0, 1), (1, 0), (1, 1))):
+        curve = rows.curve(q, labels=labels)[k]
+        np.testing.assert_array_equal(line.get_data(), (curve["radius"], curve["error"]))
+    for wrong in (dict(error=True), dict(labels=labels, correct=right)):
+        with pytest.raises(ValueError, match="error needs labels, and labels take the place of"):
+            rows.plot(**wrong)
