@@ -211,13 +211,15 @@ class Rows(HtmlTable):
     def save(self, path: Path, keep_seed: bool = False) -> None:
         """Write the rows to an .npz file, which keeps everything but records and the seed.
 
+        Other versions of the package may refuse the file; for archives use `to_frame`.
+
         Parameters
         ----------
         path : str or path
             Path of the file.
         keep_seed : bool
             Keep the seed too. The file is then for its owner alone: whoever knows the seed can make
-            certificates false. The noise id and the scale are in every file.
+            certificates false.
 
         Raises
         ------
@@ -227,7 +229,7 @@ class Rows(HtmlTable):
 
     @classmethod
     def load(cls, path: Path) -> "Rows":
-        """Read the rows of a file.
+        """Read the rows of a file. Checks find damage, not forgery.
 
         Parameters
         ----------
