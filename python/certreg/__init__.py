@@ -65,7 +65,7 @@ _LATER = {
     "intervals": "Calibrated",
     "joining": "join_denoiser",
     "parametric": "Combinations Crops GainAndShift Parametric",
-    "plots": "plot_accuracy plot_error plot_radii plot_reach plot_worst_function",
+    "plots": "plot_accuracy plot_radii plot_reach plot_worst_function",
     "certified_rows": "Rows",
     "rows": "certify_rows",
     "training": "TrainedDenoiser train_denoiser",
@@ -80,7 +80,7 @@ if _TYPE_CHECKING:
     from .intervals import Calibrated
     from .joining import join_denoiser
     from .parametric import Combinations, Crops, GainAndShift, Parametric
-    from .plots import plot_accuracy, plot_error, plot_radii, plot_reach, plot_worst_function
+    from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
     from .certified_rows import Rows
     from .rows import certify_rows
     from .training import TrainedDenoiser, train_denoiser

@@ -87,19 +87,8 @@ def plot_error(
     ax: Axes = None,
     title: str | None = None,
 ) -> Axes:
-    """Plot the mean error of the inputs with a certified radius of at least r.
-
-    Parameters
-    ----------
-    curves : mapping
-        A pair by the name of each curve: the radii of the inputs, (inputs,), and the errors of
-        their predictions, (inputs,).
-    path, ax, title
-        As for plot_radii.
-
-    Returns
-    -------
-    matplotlib.axes.Axes"""
+    """Plot the mean error of the inputs with a certified radius of at least r. A curve is a pair of
+    the radii and the errors of the inputs."""
     points = {name: curve_of(*of) for name, of in curves.items()}
     ax = _axes(ax, "mean error of inputs with radius ≥ r", title)
     for name, curve in points.items():
