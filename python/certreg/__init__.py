@@ -21,8 +21,8 @@ Layers of the modules; each imports from its own layer and from layers above::
                  _network training joining
     one input    questions results plots attacks _evaluation estimator solver _rules intervals
                  _perturbations check
-    many inputs  _worker _processes _plan _probes certified_rows _database _integrity store
-                 shards rows
+    many inputs  _worker _processes _plan _probes _integrity _remarks _rows_file certified_rows
+                 _database store shards rows
     choices      groups sensitivity tuning comparison units regressor
     command      cli"""
 from ._arrays import DeviceArray

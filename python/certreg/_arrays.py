@@ -237,7 +237,7 @@ def arrays_in_file(given: Path, what: str, version: int) -> Iterator[dict[str, n
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             kept = {name: file[name] for name in file.files}
         if kept["version"] != version:
-            raise ValueError("another version wrote it; make it again")
+            raise ValueError("it is of another kind or version; make it again")
         yield kept
     except FileNotFoundError:
         raise

@@ -53,6 +53,11 @@ def replace(
 
 def replace_arrays(path: AnyPath, **arrays: object) -> None:
     """Writes an .npz file, as `replace` does."""
+    replace(path, archive_of(**arrays))
+
+
+def archive_of(**arrays: object) -> bytes:
+    """The bytes of an .npz file."""
     data = io.BytesIO()
     np.savez(data, **arrays)  # type: ignore[arg-type]
-    replace(path, data.getvalue())
+    return data.getvalue()

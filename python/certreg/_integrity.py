@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 
-from .certified_rows import Rows
 from .constants import Outcome, Status, Stop
 from .questions import question_digest
+
+if TYPE_CHECKING:
+    from .certified_rows import Rows
 
 Value = int | float | str | bytes | None  # the types of SQLite
 Line = Sequence[Any]  # of a table of SQLite, with a type for each column
@@ -39,7 +41,7 @@ def verified(table: str, key: str, line: Line) -> Line:
 def check_ranges(rows: Rows, done: np.ndarray) -> None:
     """Raises ValueError if the library never returns one of these certificates for the arguments of
     the rows. This does not depend on checksums."""
-    found, ids = rows.certificates[done], np.flatnonzero(done) + rows.sampling.noise_id
+    found, ids = rows.certificates[done], rows.numbers[done] + rows.sampling.noise_id
     sigmas = np.array(rows.sigmas)[:, None]
     digests = np.array([question_digest(question) for question in rows.questions], np.uint64)
     longest = MOST_SIGMAS * sigmas * (1 + 1e-9) if rows.at_radius is None else rows.at_radius

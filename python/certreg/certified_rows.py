@@ -6,21 +6,22 @@ import dataclasses
 import enum
 import html
 import math
-from typing import Any, cast
+from typing import Any, Iterator, cast
 
 import numpy as np
 
 from . import _structs as S
-from ._arguments import enum_value, not_negative
+from ._arguments import enum_value, not_negative, path_of
 from ._arrays import check_finite, numbers
 from ._optional import needed
+from ._remarks import ceiling_remarks, exact_features, failure_remark, noise_remark
+from ._rows_file import read_rows, save_rows
 from ._tables import HtmlTable, aligned
-from ._types import Axes, Frame, Inputs, Line, Names, Table
+from ._types import Axes, Frame, Inputs, Line, Names, Path, Table
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .constants import Domain, Outcome
 from .frames import Index, in_order
-from .names import noise_on
-from .plots import plot_accuracy, plot_radii
+from .plots import curve_of, plot_accuracy, plot_error, plot_radii
 from .questions import Question
 from .results import Certificate, chosen_sigma
 
@@ -93,20 +94,37 @@ class Rows(HtmlTable):
 
     @property
     def seed(self) -> int:
-        """The seed of the noise. Keep it secret, since it determines the noise."""
+        """The seed of the noise; 0 in rows of a file without it. Keep it secret: it determines the
+        noise."""
         return self.sampling.seed
 
     @property
     def radius(self) -> np.ndarray:
         """The radius of each row, (rows,), if there is one sigma and one question; otherwise
         rows["radius"], (rows, sigmas, questions). It is 0 if nothing is certified."""
-        radii: np.ndarray = self["radius"]
-        return radii[:, 0, 0] if radii.shape[1:] == (1, 1) else radii
+        return self._alone("radius")
+
+    @property
+    def prediction(self) -> np.ndarray:
+        """The prediction of each row, in the shape of `radius`. It is NaN for rows that failed, and
+        for vectors."""
+        return self._alone("prediction")
+
+    def _alone(self, field: str) -> np.ndarray:
+        values: np.ndarray = self[field]
+        return values[:, 0, 0] if values.shape[1:] == (1, 1) else values
 
     def __len__(self) -> int:
         return len(self.certificates)
 
-    __iter__: None = None  # ambiguous; without this line, Python would look up the field 0
+    def __iter__(self) -> Iterator[Certificate]:
+        """The certificates of the rows, if there is one sigma and one question."""
+        if self.certificates.shape[1:] != (1, 1):
+            raise ValueError(
+                f"each row has {math.prod(self.certificates.shape[1:])} certificates: use "
+                "certificate(row, question, sigma), or the lines of to_dicts()"
+            )
+        return map(self.certificate, range(len(self)))
 
     def __getitem__(self, field: Any) -> Any:
         if isinstance(field, (slice, list)) or np.ndim(field):
@@ -155,8 +173,10 @@ class Rows(HtmlTable):
         list of dict
             A dict for each finished row, sigma and question: "row", "sigma", "question" (an index),
             the fields of the certificate without digests, with members of enumerations as names in
-            lower case, and "error", which is empty if nothing failed."""
+            lower case, and "error", which is empty if nothing failed. If some features get no
+            noise, "exact" has their names."""
         names = [name for name in FIELDS if name not in ("sigma", "question", "input")]
+        exact = exact_features(self.sampling, self.columns)
         list_ = []
         for row in np.flatnonzero(self.done).tolist():
             number = int(self.numbers[row])
@@ -165,6 +185,7 @@ class Rows(HtmlTable):
                     line: Line = {"row": number, "sigma": self.sigmas[k], "question": q}
                     line.update((n, _word(n, value)) for n, value in zip(names, values))
                     line["error"] = self.errors.get((row, k), "")
+                    line.update({"exact": exact} if exact else {})
                     list_.append(line)
         return list_
 
@@ -186,6 +207,52 @@ class Rows(HtmlTable):
             each = np.prod(self.certificates.shape[1:], dtype=int)
             frame.index = self.index.take(np.repeat(np.flatnonzero(self.done), each))
         return frame
+
+    def save(self, path: Path, keep_seed: bool = False) -> None:
+        """Write the rows to an .npz file, which keeps everything but records and the seed.
+
+        Other versions of the package may refuse the file; for archives use `to_frame`.
+
+        Parameters
+        ----------
+        path : str or path
+            Path of the file.
+        keep_seed : bool
+            Keep the seed too. The file is then for its owner alone: whoever knows the seed can make
+            certificates false.
+
+        Raises
+        ------
+        ValueError
+            If there are records, or an index such as a MultiIndex, which the file cannot keep."""
+        save_rows(self, path_of(path), keep_seed)
+
+    @classmethod
+    def load(cls, path: Path) -> "Rows":
+        """Read the rows of a file. Checks find damage, not forgery.
+
+        Parameters
+        ----------
+        path : str or path
+            A file of `save`.
+
+        Returns
+        -------
+        Rows
+            The rows; `seed` is 0 if the file does not have it.
+
+        Raises
+        ------
+        ValueError
+            If the file is of another kind or damaged.
+
+        Examples
+        --------
+        >>> rows = certreg.certify_rows(lambda x: x[:, 0], [[1.0], [2.0]], 0.25, 0.5, seed=1)
+        >>> rows.save("two.npz")
+        >>> str(certreg.Rows.load("two.npz")) == str(rows)
+        True"""
+        return read_rows(cls, path)
 
     def _table(self) -> Table:
         return self.summary()
@@ -235,23 +302,37 @@ class Rows(HtmlTable):
             "failed": int(np.sum(failed)),
         }
 
-    def _note(self) -> str:
-        """A text with the features that the radii cover, for an array only if some get no noise."""
-        scale = np.ravel(1.0 if self.sampling.scale is None else self.sampling.scale)
-        if self.columns is None and scale.all():
-            return ""
-        scale = np.broadcast_to(scale, math.prod(self.sampling.shape))
-        names = self.columns or [f"feature {j}" for j in range(len(scale))]
-        text = noise_on(names, scale.tolist())
-        return text if scale.all() else f"{text}: changes of these are not certified"
+    def remarks(self) -> list[str]:
+        """Return what `print` adds to the summary.
+
+        Returns
+        -------
+        list of str
+            A text about features without noise; for each question a text if half of the radii are
+            as long as the largest sigma allows; and a text about failed rows, with the first
+            reason. Features without names are counted from 0."""
+        statuses = self.certificates["status"][self.done]
+        failed = failure_remark(self.errors, self.numbers, statuses)
+        return [*self._remarks(), *([failed] if failed else [])]
+
+    def _remarks(self) -> list[str]:
+        """The remarks without failures."""
+        noise = noise_remark(self.sampling, self.columns)
+        found = [noise] if noise else []
+        if self.at_radius is not None:
+            return found
+        return found + ceiling_remarks(
+            self.sampling, self.questions, self.certificates["radius"][self.done]
+        )
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, [aligned(self.summary()), self._note()]))
+        return "\n".join([aligned(self.summary()), *self.remarks()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"{super()._repr_html_()}<p>{html.escape(self._note())}</p>"
+        texts = "".join(f"<p>{html.escape(text)}</p>" for text in self.remarks())
+        return f"{super()._repr_html_()}{texts}"
 
     def label_errors(self, labels: Inputs) -> np.ndarray:
         """Compute the distance of each prediction from the label of its row.
@@ -367,7 +448,57 @@ class Rows(HtmlTable):
         accurate = errors <= np.nanmin(errors) + slack * self.questions[question].tolerance
         return int(np.argmax(np.where(accurate, means, -1.0))), means, left_out
 
-    def plot(self, correct: Inputs | None = None, **more: Any) -> Axes:
+    def curve(self, question: int = 0, *, labels: Inputs | None = None) -> Table:
+        """Compute the share of rows that are certified at each radius, as `plot` draws it.
+
+        Parameters
+        ----------
+        question : int
+            Index of the question.
+        labels : array_like or Series, optional
+            True outputs, as for `label_errors`.
+
+        Returns
+        -------
+        list of dict
+            A dict for each sigma: "sigma", and arrays with a value for each "radius", which are 0
+            and the radii of the rows in ascending order. "share" is the share of finished rows with
+            at least this radius. With labels, "accuracy" is the share of those that also have a
+            prediction within the tolerance of the label, and "error" the mean error of rows with at
+            least this radius; NaN if there is none. Between two radii the values are those at the
+            larger one; above the last one no row is certified.
+
+        Raises
+        ------
+        ValueError
+            As for `useful_radii`.
+        IndexError
+            If there is no such question.
+
+        Examples
+        --------
+        >>> rows = certreg.certify_rows(lambda x: x[:, 0], [[1.0], [2.0]], 0.25, 0.5, seed=1)
+        >>> rows.curve(labels=[1.0, 9.0])[0]["accuracy"].tolist()
+        [0.5, 0.5, 0.5]"""
+        self._check_radii()
+        _check_index("question", question, len(self.questions))
+        errors: Any = [None] * len(self.sigmas)
+        if labels is not None:
+            errors = self._errors_of(question, labels)[self.done].T
+        tolerance, radii = self.questions[question].tolerance, self["radius"][self.done]
+        return [
+            {"sigma": s, **curve_of(radii[:, k, question], errors[k], tolerance)}
+            for k, s in enumerate(self.sigmas)
+        ]
+
+    def plot(
+        self,
+        correct: Inputs | None = None,
+        *,
+        labels: Inputs | None = None,
+        error: bool = False,
+        **more: Any,
+    ) -> Axes:
         """Plot the share of rows that are certified at each radius.
 
         There is a curve for each sigma and question.
@@ -378,8 +509,13 @@ class Rows(HtmlTable):
             True for correct predictions, (rows, sigmas, questions), such as
             ``rows.label_errors(y) < 5``: plot the certified accuracy. Lengths of 1 at the end of
             the shape may be left out.
+        labels : array_like or Series, optional
+            True outputs: plot the certified accuracy, with predictions within the tolerance of the
+            label as correct.
+        error : bool
+            With labels: plot the mean error of the rows with at least each radius.
         **more
-            Other arguments of plot_radii or plot_accuracy, such as `path`.
+            Other arguments of plot_radii, such as `path`.
 
         Returns
         -------
@@ -388,7 +524,11 @@ class Rows(HtmlTable):
         Raises
         ------
         ImportError
-            If matplotlib is missing."""
+            If matplotlib is missing.
+        ValueError
+            For a wrong shape, and for `error` without labels."""
+        if error and labels is None or labels is not None and correct is not None:
+            raise ValueError("error needs labels, and labels take the place of correct")
         curves = {
             f"sigma {sigma:g}{name}": (k, q)
             for k, sigma in enumerate(self.sigmas)
@@ -397,6 +537,12 @@ class Rows(HtmlTable):
         radii = {
             name: self.certificates["radius"][self.done, k, q] for name, (k, q) in curves.items()
         }
+        if labels is not None:
+            errors = self.label_errors(labels)
+            if error:
+                pairs = {n: (radii[n], errors[self.done, k, q]) for n, (k, q) in curves.items()}
+                return plot_error(pairs, **more)
+            correct = errors <= [question.tolerance for question in self.questions]
         if correct is None:
             return plot_radii(radii, **more)
         shape = self["radius"].shape

@@ -360,12 +360,12 @@ class Estimator(Evaluator):
     ) -> np.ndarray | None:
         """The outputs of `samples` samples of several inputs, (inputs, samples, columns), by one
         call of the model. Each of `begins` begins an input, and has to begin it again before its
-        outputs are recorded. None if the call cannot be shared: on a device, or if an input is
-        refused. Raises SharedCallError if the model fails: then the model is called once more for
+        outputs are recorded. None if the call cannot be shared: on a device, of DataFrames, or if
+        an input is refused. Raises SharedCallError if the model fails: then the model is called once more for
         each input, to name the input. Outputs of these calls are dropped, because no second try may
         replace a failed sample."""
-        if self.on_device or len(begins) < 2:
-            return None
+        if self.on_device or self._columns is not None or len(begins) < 2:
+            return None  # each DataFrame has codes of its own for its texts
         x = np.empty((len(begins) * samples, *self.shape), np.float32)
         try:
             for i, begin in enumerate(begins):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import math
 import os
 from typing import Mapping
 
@@ -78,6 +79,22 @@ def plot_accuracy(
     -------
     matplotlib.axes.Axes"""
     return _plot_shares(curves, "share right and with radius ≥ r", path, ax, title)
+
+
+def plot_error(
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    path: Path | None = None,
+    ax: Axes = None,
+    title: str | None = None,
+) -> Axes:
+    """Plot the mean error of the inputs with a certified radius of at least r. A curve is a pair of
+    the radii and the errors of the inputs."""
+    points = {name: curve_of(*of) for name, of in curves.items()}
+    ax = _axes(ax, "mean error of inputs with radius ≥ r", title)
+    for name, curve in points.items():
+        ax.plot(curve["radius"], curve["error"], drawstyle="steps-pre", label=name)
+    ax.set_ylim(bottom=0)
+    return _finished(ax, path)
 
 
 def plot_reach(
@@ -179,6 +196,29 @@ def shares(
     corners = np.concatenate([[0], certified, certified[-1:]])
     count = np.concatenate([[len(certified)], np.arange(len(certified), -1, -1)])
     return corners, count[: len(corners)] / each.size
+
+
+def curve_of(
+    radii: ArrayLike, errors: ArrayLike | None = None, tolerance: float = math.inf
+) -> dict[str, np.ndarray]:
+    """The columns of Rows.curve, at 0 and at each certified radius in ascending order."""
+    each = np.asarray(radii, np.float64)
+    order, at = np.argsort(each), np.unique(np.append(each[each > 0], 0))
+    first = np.searchsorted(each[order], np.maximum(at, np.nextafter(0, 1)))
+
+    def total(values: np.ndarray) -> np.ndarray:
+        """The sum over the rows with at least each radius."""
+        found: np.ndarray = np.append(np.cumsum(values[order][::-1])[::-1], 0)[first]
+        return found
+
+    curve = {"radius": at, "share": (each.size - first) / max(each.size, 1)}
+    if errors is None:
+        return curve
+    away = np.asarray(errors, np.float64)
+    curve["accuracy"] = total(away <= tolerance) / max(each.size, 1)
+    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN
+        curve["error"] = total(np.nan_to_num(away)) / total(~np.isnan(away))
+    return curve
 
 
 def _axes(ax: Axes, what: str, title: str | None, across: str = "radius r") -> Axes:

@@ -345,9 +345,11 @@ def test_rows_say_which_columns_they_cover():
     said = "noise on area, age, rooms; none on town, heating, garden: changes of these are not"
     assert said in str(rows) and said in rows._repr_html_() and said in str(rows[:2])
     rows = certreg.certify_rows(lambda f: f["area"], frame[["area", "age"]], 0.1, 20.0, **more)
-    assert str(rows).endswith("noise on area, age") and "noise on area, age<" in rows._repr_html_()
+    assert "\nnoise on area, age\n" in str(rows) and "noise on area, age<" in rows._repr_html_()
+    assert "exact" not in rows.to_frame()
     rows = certreg.certify_rows(lambda x: x[:, 0], RANDOM, 0.1, 20.0, scale=[1, 0, 0], **more)
-    assert "noise on feature 0; none on feature 1, feature 2" in str(rows)
+    assert "noise on feature 0; none on feature 1, feature 2: changes" in str(rows)
+    assert {line["exact"] for line in rows.to_dicts()} == {"feature 1, feature 2"}
     rows = certreg.certify_rows(lambda x: x[:, 0], RANDOM, 0.1, 20.0, **more)
     assert "noise" not in str(rows)
 

@@ -5,9 +5,11 @@ import json
 import pickle
 import re
 import sys
+import types
 
 from kit import X, certreg, estimator, model, package, parametrize, root, rows_of
 from certreg import Attack, Outcome, Question, Score, Status
+from certreg import _progress
 from certreg._progress import ProgressLine
 
 sys.path.append(str(root / "tests"))
@@ -99,6 +101,37 @@ def test_progress_is_a_count_where_somebody_looks(monkeypatch, stream, shown):
     assert bool(sys.stderr.getvalue()) == shown
     ProgressLine("steps")(5, 5)
     assert ("5 of 5 steps\n" in sys.stderr.getvalue()) == shown
+
+
+def test_progress_says_what_time_is_left_and_erases_longer_texts(monkeypatch):
+    times = iter([10.0, 10.1, 20.0, 21.0])
+    monkeypatch.setattr(sys, "stderr", Ours())
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(times))
+    line = ProgressLine()
+    for done in (10, 12, 110, 3000):  # the first rows may be those of an earlier run
+        line(done, 3000)
+    texts = ["10 of 3000 rows", "110 of 3000 rows, 0:04:49 left", " " * 30, "3000 of 3000 rows\n"]
+    assert sys.stderr.getvalue() == "\r".join(texts)
+
+
+def test_a_run_in_a_notebook_is_one_output(monkeypatch):
+    shell, pages = types.ModuleType("IPython"), types.ModuleType("IPython.display")
+    outputs = []
+
+    def display(data, raw, display_id):
+        outputs.append([data["text/plain"]])
+        update = lambda data, raw: outputs[-1].append(data["text/plain"])  # noqa: E731
+        return types.SimpleNamespace(update=update)
+
+    shell.get_ipython, pages.display = object, display
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setitem(sys.modules, "IPython.display", pages)
+    monkeypatch.setattr(sys, "stderr", Ours())
+    line = ProgressLine()
+    for done in (1, 2, 2):  # two runs
+        line(done, 2)
+    assert outputs == [["1 of 2 rows", "2 of 2 rows"], ["2 of 2 rows"]]
+    assert sys.stderr.getvalue() == ""
 
 
 @parametrize("name", "tabular", "image", "loop")

@@ -24,7 +24,8 @@ from ..rows import certify_rows
 from . import arguments, noise, tables
 from .arguments import Options
 from .denoise import denoised, examples, is_saved
-from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, Mixed, described, one_line
+from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, SHORT, Failure, Mixed, described
+from .failure import one_line
 from .features import Features
 from .files import ALL, Destination, RowRange, pandas_for, read_frame, read_labels, read_rows
 from .files import read_scale
@@ -45,7 +46,7 @@ _REPEATED = "|".join(  # warnings with the same texts as remarks
 )
 _NOT_IN_PLAN = set(
     "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
-    "keep_records keep_denoiser no_check units index_given json".split()
+    "keep_records keep_denoiser no_check units index_given json require".split()
 )
 
 
@@ -223,8 +224,7 @@ class Work(CommandInputs):
         remedy."""
         done = 0 if rows is None else int(rows.done.sum())
         if rows is not None and done:
-            table = tables.certificate_table(rows, self.first, self.labels, self.features.names)
-            self.write(self.document(rows.seed, bool(rows.done.all()), []), table)
+            self.write(self.document(rows.seed, bool(rows.done.all()), []), self.lines(rows))
         files = (self.given.out if self.table else None, self.given.resume)
         kept = [name for name in files if name and done]
         places = f" and in {' and '.join(kept)}" if kept else ""
@@ -234,6 +234,11 @@ class Work(CommandInputs):
             else "with --resume FILE a run can be continued"
         )
         return f"; {done} of {len(self.X)} rows are done{places}; {remedy}"
+
+    def lines(self, rows: Rows) -> Table:
+        """The table of these certificates, after their features got the names of the file."""
+        rows.columns = rows.columns or self.features.names
+        return tables.certificate_table(rows, self.first, self.labels, self.features.names)
 
     def write(self, document: Line, table: Table) -> None:
         """Writes the files of -o and --plot."""
@@ -263,9 +268,10 @@ def run(given: argparse.Namespace) -> int:
     work = Work(given)
     changes = perturbations_of(work)
     rows = work.done()
-    table = tables.certificate_table(rows, work.first, work.labels, work.features.names)
+    table = work.lines(rows)
     summarize = tables.radius_summary if given.radius is None else tables.bounds_summary
-    summary, texts = summarize(rows, work.labels), []
+    summary, remarks = summarize(rows, work.labels), rows._remarks()
+    texts = list(remarks)
     chosen: Table = []
     units: Table = []
     levels = [list(range(len(rows.sigmas)))] * len(rows.questions)
@@ -275,6 +281,7 @@ def run(given: argparse.Namespace) -> int:
         texts.append(advice)
     document = work.document(rows.seed, bool(rows.done.all()), summary)
     document.update({"chosen": chosen} if chosen else {})
+    document.update({"remarks": remarks} if remarks else {})
     work.write(document, table)
     for title, comparison in units_of(rows, levels, changes) if changes else ():
         units.append({"about": title, "lines": comparison.lines, "notes": comparison.notes})
@@ -283,7 +290,25 @@ def run(given: argparse.Namespace) -> int:
     tables.answer(given, "\n".join([aligned(summary), *texts]), document)
     if given.command != "sigma" and given.radius is None and not given.target:
         _remark_on_abstentions(work, summary)
-    return work.ended(table, "certificates are missing")
+    status = work.ended(table, "certificates are missing")
+    return status if _met(work, rows) else SHORT
+
+
+def _met(work: Work, rows: Rows) -> bool:
+    """Returns True unless fewer rows than --require demands have its radius, at some sigma and
+    tolerance; then after a remark on it."""
+    share, least = work.given.require or (0.0, 0.0)
+    radii = rows["radius"]
+    shares = np.mean((radii >= least) & (radii > 0), axis=0)
+    worst = np.unravel_index(np.argmin(shares), shares.shape)
+    if shares[worst] >= share - 1e-12:
+        return True
+    work.remark(
+        f"--require is not met: {shares[worst]:.4g} of the rows have a radius of at least "
+        f"{least:g} at sigma {rows.sigmas[worst[0]]:g} and tolerance "
+        f"{rows.questions[worst[1]].tolerance:g}, and {share:g} are required"
+    )
+    return False
 
 
 def _compare(given: argparse.Namespace) -> int:

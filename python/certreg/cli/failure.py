@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 # The exit status; the epilog of the parser explains it.
-DONE, FOUND, USAGE, MODEL, FILE, OTHER, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 5, 130, 143
+DONE, FOUND, USAGE, MODEL, FILE, OTHER, SHORT = range(7)
+INTERRUPTED, TERMINATED = 130, 143
 RAISED = (Exception, SystemExit)  # of a model: its sys.exit() must not end a command
 
 

@@ -295,6 +295,14 @@ def results(command: Group) -> None:
     quiet(group)
 
 
+def required(command: Group) -> None:
+    about = (
+        "exit with status 6 if less than this share of the rows has a radius of at least R, at any "
+        "sigma or tolerance; without R: any radius. Failed rows count as 0"
+    )
+    _group(command, "demands", {"--require SHARE[@R]": (about, {})})
+
+
 def quiet(group: Group) -> None:
     add(group, {"-q, --quiet": "no progress and no remarks on standard error"})
 

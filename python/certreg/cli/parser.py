@@ -54,8 +54,9 @@ tables of results:
   proved. "estimate" is the smoothed answer as computed from the samples, without
   a guarantee. "output_lo" and "output_hi" are bounds of the smoothed answer.
   "radius_l1", "radius_l2" and "radius_linf" are radii of balls in the units of
-  the input. "error" has the reason why a row has no certificate. All other columns
-  are the fields of certreg_certificate in certreg.h.
+  the input. "error" has the reason why a row has no certificate. "exact" has the
+  features without noise, if there are any. All other columns are the fields of
+  certreg_certificate in certreg.h.
 
 exit status:
   0    done
@@ -64,6 +65,7 @@ exit status:
   3    the model failed
   4    a result, resume or seed file cannot be used, or standard output
   5    a failure that is none of these, such as too little memory
+  6    the results are written, and fewer rows have the radius of --require
   130  interrupted by Ctrl-C; 143 by SIGTERM. Finished rows are written
 
 examples:
@@ -80,7 +82,7 @@ MORE = "certreg --help explains models, files, tables and exit status."
 ABSENT: dict[str, object] = {  # values of options that a command lacks
     **dict.fromkeys(
         "radius target labels plot resume model_id seed_file denoise keep_denoiser calibration "
-        "truths groups serve trim core pilot constant columns tensor units".split()
+        "truths groups serve trim core pilot constant columns tensor units require".split()
     ),
     **dict.fromkeys(("keep_records", "keep_seed"), False),
     **{"jobs": 1, "on_crash": "stop"},
@@ -193,6 +195,7 @@ def _command(name: str, brief: str, description: str, example: str) -> Callable[
 )
 def _certify(command: options.Group) -> None:
     _asks_for_radii(command, options.SOME_LEVELS)
+    options.required(command)
 
 
 @_command(

@@ -31,6 +31,7 @@ def certificate_table(
     for line in table:
         line["row"] += first
         line["error"] = with_column_names(in_options(line["error"]), names)
+        line.update({"exact": line.pop("exact")} if "exact" in line else {})  # the last column
     return table
 
 

@@ -105,6 +105,15 @@ def _serving(text: str) -> tuple[int, float, bool]:
     return _count(count), _probability(rate), mode == "pairs"
 
 
+def _requirement(text: str) -> tuple[float, float]:
+    expected = "a share above 0 and at most 1, or a share and a radius, like 0.95@0.2"
+    share, _, radius = text.partition("@")
+    least = _number(radius, expected) if radius else 0.0
+    if "@" in text and not radius or not 0 <= least < math.inf:
+        raise _Wrong(expected)
+    return _between(expected, lambda x: 0 < x <= 1)(share), least
+
+
 def _range(text: str) -> tuple[float, float]:
     expected = "two numbers, the lower one first, like -1,1"
     low, _, high = text.partition(",")
@@ -154,6 +163,7 @@ _KINDS: dict[str, Kind] = {
     "missing": _between("a number", math.isfinite),
     "shape": _shape,
     "units": _units,
+    "require": _requirement,
 }
 
 

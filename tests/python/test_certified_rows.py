@@ -1,0 +1,276 @@
+"""What Rows say about themselves, their curves, and their files."""
+
+import os
+import pickle
+import random
+import re
+import stat
+
+import numpy as np
+import pytest
+
+from kit import CERTIFY, PRODUCT, X, bits, certreg, model, package, parametrize, raising, read
+from kit import rows_of, said
+from certreg import Question, RowsError, Serving, Target
+from certreg.certified_rows import Rows
+
+CEILING = r"{} of {} radii are at the ceiling {:.5g} of sigma {:g} and {} samples"
+
+
+def flat(x):
+    return np.tanh(x[:, 0])
+
+
+def test_rows_are_certificates_one_by_one():
+    rows = rows_of(x=X[:4])
+    assert list(rows) == [rows.certificate(i) for i in range(4)]
+    assert rows.prediction.tolist() == [c.prediction for c in rows]
+    several = rows_of(x=X[:4], sigma=[0.25, 0.5], questions=[0.5, 1])
+    assert several.prediction.shape == (4, 2, 2)
+    with pytest.raises(ValueError, match="each row has 4 certificates: use certificate"):
+        list(several)
+
+
+# ---- remarks
+@parametrize(
+    "more",
+    {},
+    {"questions": Question(5, method="anytime"), "kind": "angle", "lo": -180, "hi": 180},
+    {"questions": Question(0.5, serving=certreg.Serving(101, 0.01)), "lo": -1, "hi": 0.5},
+    {"questions": Question(0.5, output=1), "outputs": 2, "f": lambda x: np.c_[x[:, 0], flat(x)]},
+    {"questions": 50, "kind": "angle_pair", "lo": -180, "hi": 180, "f": lambda x: 9 + x[:, :2]},
+)
+def test_the_ceiling_is_the_radius_of_a_flat_model(more):
+    more = {"f": lambda x: 0.1 * flat(x), "sigma": [0.005, 0.01], **more}
+    rows = rows_of(x=X[:5], **more)
+    radius = rows["radius"][0, 1, 0]
+    assert (rows["radius"][:, 1, 0] == radius).all() and 0 < radius < 0.1
+    assert str(rows).splitlines()[-1].startswith(CEILING.format(5, 5, radius, 0.01, 300))
+
+
+def test_the_ceiling_is_named_only_if_half_of_the_rows_reach_it():
+    assert "ceiling" not in str(rows_of(lambda x: 2 * x[:, 0]))
+    steep = lambda x: np.where(x[:, 0] > 0, 9 * x[:, 0], 0)  # noqa: E731
+    x = np.c_[[-9.0, -9, 9, 9, 9]].astype(np.float32)
+    rows = rows_of(steep, x, questions=[0.5, 99])
+    assert len(rows.remarks()) == 1  # not for the tolerance .5
+    assert "(tolerance 99): a larger sigma may give longer radii" in rows.remarks()[0]
+    assert rows[1:3].remarks()[0].startswith("1 of 2 radii are at the ceiling")
+    for question in (Question(99, target=0.1), Question(99, prediction=0)):
+        assert rows_of(steep, x, questions=question).remarks() == []  # below 10 sigma
+    assert rows_of(flat, X[:3], radius=0.01).remarks() == rows_of(flat, X[:3])[:0].remarks() == []
+
+
+def test_failed_rows_have_their_first_reason():
+    bad = X[:6].copy()
+    bad[[3, 5]] = 1e7
+    rows = rows_of(x=bad, sigma=[0.25, 0.5])
+    (text,) = rows.remarks()
+    assert text == f"2 of 6 rows failed, the first in row 3: {rows.errors[3, 0]}"
+    assert rows[4:].remarks() == [text.replace("2 of 6", "1 of 2").replace("row 3", "row 5")]
+    assert text.replace("'", "&#x27;") in rows._repr_html_()
+
+
+# ---- the command
+@pytest.fixture
+def command(models):
+    np.savetxt("x.csv", X[:6], delimiter=",", header="area,age,rooms", comments="")
+    np.savetxt("scale.csv", [[1, 1, 0]], delimiter=",", header="area,age,rooms", comments="")
+    return ("certify", PRODUCT[0], "x.csv", *CERTIFY[3:], "--scale", "scale.csv")
+
+
+def test_the_command_names_exact_columns_and_the_ceiling(command):
+    noise = "noise on area, age; none on rooms: changes of these are not certified"
+    out = said(*command, "--tolerance", "50", "-o", "r.csv")[0].splitlines()
+    assert out[-2] == noise
+    assert out[-1].startswith("6 of 6 radii are at the ceiling 0.52903 of sigma 0.25")
+    assert {row["exact"] for row in read("r.csv")} == {"rooms"}
+    said(*command, "-o", "r.json")
+    assert read("r.json")["remarks"] == [noise]
+    assert {row["exact"] for row in read("r.json")["rows"]} == {"rooms"}
+
+
+def test_a_demand_decides_the_exit_status(command):
+    said(*command, "-o", "r.csv")
+    radii = sorted(float(row["radius"]) for row in read("r.csv"))
+    third = radii[2]  # four of six are at least as long
+    for demand, status in (
+        *((f"{4 / 6}@{third!r}", 0), (f".6@{third}", 0), ("1", 0), ("1@0", 0)),
+        *((f".67@{third}", 6), ("1@9", 6)),
+    ):
+        out, err = said(*command, "--require", demand, status=status)
+        assert ("--require is not met" in err) == (status == 6)
+        assert "mean radius" in out
+    err = said(*command, "--tolerance", ".5,1e-9", "--require", ".5", status=6)[1]
+    assert "0 of the rows have a radius of at least 0 at sigma 0.25 and tolerance 1e-09" in err
+    for wrong in ("0", "1.1", ".9@", ".9@-1", ".9@nan", "@1", "x"):
+        assert "it must be a share above 0" in said(*command, "--require", wrong, status=2)[1]
+
+
+# ---- files
+def seen(rows):
+    """Everything that rows say, and what other calls use of them."""
+    hidden = dict(vars(rows), certificates=0, index=0, sampling=0, questions=0)
+    hidden.update(numbers=rows.numbers.tolist(), done=rows.done.tolist())
+    index = None if rows.index is None else rows.index.tolist()
+    plan = {name: np.array(value).tolist() for name, value in vars(rows.sampling).items()}
+    told = (str(rows), rows._repr_html_(), repr(rows.to_dicts()), bits(rows), index, plan)
+    return *told, repr(hidden), rows[:2].remarks()
+
+
+ASKS = [
+    Question(0.5, target=0.1),
+    Question(0.5, target=Target(0.1, (100, 300)), alpha=np.float64(0.1)),
+    Question(0.5, statistic="huber", huber_width=np.float32(0.25)),
+    Question(0.5, serving=Serving(101, 0.01), output=1, method="anytime"),
+    Question(0.5, prediction=np.float32(0.25), bonferroni=3),
+]
+
+
+@parametrize(
+    "more",
+    {},
+    {"questions": ASKS, "f": lambda x: x[:, :2], "outputs": 2, "lo": [-9, -9.5], "hi": 9},
+    {"radius": 0.1, "domain": "calibration", "noise_id": 7, "scale": np.float32([1, 0.3, 0])},
+    {"kind": "angle", "lo": -180, "hi": 180, "f": flat, "sigma": [0.1, 0.25], "model_id": "é"},
+    {"f": lambda x: np.where(x[:, 0] > 1, np.nan, x[:, 0])},
+)
+def test_saved_rows_say_the_same(folder, more):
+    rows = rows_of(x=X[:9], **more)
+    for some in (rows, rows[[8, 2]], rows[:0]):
+        some.save(folder / "r.npz", keep_seed=True)
+        again = Rows.load(folder / "r.npz")
+        assert seen(again) == seen(some)
+        digests = [[certreg.question_digest(q) for q in of.questions] for of in (again, some)]
+        assert digests[0] == digests[1]
+
+
+def test_a_file_with_the_seed_is_for_its_owner_alone(folder):
+    rows = rows_of(x=X[:2], seed=987654321)
+    for keep, name in ((False, "open.npz"), (True, "secret.npz")):
+        rows.save(name, keep_seed=keep)
+        assert (stat.S_IMODE(os.stat(name).st_mode) & 0o044 == 0) == keep
+        assert Rows.load(name).seed == (987654321 if keep else 0)
+        with np.load(name) as file:
+            assert ("987654321" in str(file["facts"])) == keep
+
+
+def test_files_keep_frames_and_unfinished_rows(folder):
+    pandas = package("pandas")
+    dates = pandas.to_datetime(["2024-01-01", "2024-01-02", "2024-02-01"])
+    zoned = dates.tz_localize("Asia/Tokyo")
+    for index in (list("a\0ü"), [3, 1, 2], [0.5, 0.25, 1], dates, zoned, None):
+        frame = pandas.DataFrame(X[:3], index=index, columns=["a", "b", "c"])
+        rows = rows_of(lambda f: f["a"], frame, scale={"a": 1})
+        rows.save("r.npz")
+        again = Rows.load("r.npz")
+        assert again.index.equals(rows.index) and again.index.dtype == rows.index.dtype
+        assert again.to_frame().equals(rows.to_frame()) and str(again) == str(rows)
+        labels = frame["a"][::-1]
+        assert again.label_errors(labels).tolist() == rows.label_errors(labels).tolist()
+    pairs = pandas.MultiIndex.from_tuples([(1, 2), (1, 3), (2, 2)])
+    for index in (pairs, [(1,), "a", 2.0]):
+        frame.index = index
+        with pytest.raises(ValueError, match="the index of X .* cannot be kept: set rows.index"):
+            rows_of(lambda f: f["a"], frame).save("other.npz")
+    with pytest.raises(RowsError) as caught:
+        rows_of(raising(10, OSError), check=False)
+    caught.value.rows.save("r.npz")
+    assert bits(Rows.load("r.npz")) == bits(caught.value.rows)
+    assert str(Rows.load("r.npz")) == str(caught.value.rows)
+    with pytest.raises(ValueError, match=r"keeps no records: save rows\[:\], which has none"):
+        rows_of(x=X[:2], keep_records=True).save("other.npz")
+    assert not os.path.exists("other.npz")
+
+
+def test_damaged_and_foreign_files_are_refused(folder):
+    rows = rows_of(x=X[:3], scale=[1, 2, 3])
+    rows.save("r.npz")
+    data, wanted, dice = (folder / "r.npz").read_bytes(), Rows.load("r.npz"), random.Random(1)
+    refused = r"bad\.npz is no file of rows: "
+    for _ in range(300):
+        at = dice.randrange(len(data))
+        bad = data[:at] + bytes([data[at] ^ 1 << dice.randrange(8)]) + data[at + 1 :]
+        (folder / "bad.npz").write_bytes(dice.choice([bad, bad, data[:at]]))
+        try:
+            assert seen(Rows.load("bad.npz")) == seen(wanted)
+        except ValueError as error:
+            assert re.match(refused, str(error)), error
+    with np.load("r.npz") as file:
+        good = dict(file)
+    longer = good["certificates"].copy()
+    longer["radius"][1] = 2.6
+    for change in (
+        dict(certificates=longer),
+        dict(certificates=good["certificates"][:2]),
+        dict(certificates=good["certificates"].view(np.uint8)),
+        dict(numbers=good["numbers"][::-1]),
+        dict(numbers=np.arange(3.0)),
+        dict(done=np.arange(3)),
+        dict(scale=np.array(["a"])),
+        dict(version=2),
+        dict(facts=np.array("{}")),
+        dict(facts=np.array(str(good["facts"]).replace('"tolerance": 0.5', '"tolerance": 0.4'))),
+    ):
+        np.savez("bad.npz", **{**good, **change})
+        with pytest.raises(ValueError, match=refused):
+            Rows.load("bad.npz")
+    np.savez("bad.npz", x=X)
+    for content in (None, b"", b"PK", pickle.dumps(rows)):
+        if content is not None:
+            (folder / "bad.npz").write_bytes(content)
+        with pytest.raises(ValueError, match=refused):
+            Rows.load("bad.npz")
+    with certreg.Calibrated(model, X, X[:, 0], sigma=0.25, seed=1, inputs_seed=2) as calibrated:
+        calibrated.save("bad.npz")
+    with pytest.raises(ValueError, match="no file of rows: it is of another kind"):
+        Rows.load("bad.npz")
+    with pytest.raises(FileNotFoundError):
+        Rows.load("none.npz")
+
+
+# ---- curves
+def test_curves_count_rows():
+    rows = rows_of(sigma=[0.25, 0.5], questions=[1, 0.5])
+    rows.certificates["radius"][[3, 8], 0, 1] = rows["radius"][5, 0, 1]  # equal radii
+    rows.certificates["radius"][[1, 2], :, 1] = 0
+    rows.certificates["prediction"][4, 0, 1] = np.nan
+    labels = X[:, 0] + 0.3 * (np.arange(40) % 3)
+    errors, radii = rows.label_errors(labels)[:, :, 1], rows["radius"][:, :, 1]
+    for k, curve in enumerate(rows.curve(1, labels=labels)):
+        assert curve["sigma"] == rows.sigmas[k]
+        assert curve["radius"].tolist() == sorted({0, *radii[:, k]})
+        for i, radius in enumerate(curve["radius"]):
+            there = (radii[:, k] >= radius) & (radii[:, k] > 0)
+            assert curve["share"][i] == there.mean()
+            assert curve["accuracy"][i] == (there & (errors[:, k] <= 0.5)).mean()
+            wanted = errors[there & ~np.isnan(errors[:, k]), k].mean()
+            assert curve["error"][i] == pytest.approx(wanted, rel=1e-12)
+        assert 0 < curve["accuracy"][0] < curve["share"][0] < 1
+    short = rows.curve(1)
+    assert [set(one) for one in short] == [{"sigma", "radius", "share"}] * 2
+    assert short[1]["share"].tolist() == curve["share"].tolist()
+    none = rows_of(lambda x: 9e3 * x[:, 0], X[:3]).curve(labels=X[:3, 0])[0]
+    assert (none["share"].tolist(), none["accuracy"].tolist()) == ([0], [0])
+    assert np.isnan(none["error"]).all() and rows[:0].curve()[0]["share"].tolist() == [0]
+    with pytest.raises(IndexError, match="question is 2"):
+        rows.curve(2)
+    with pytest.raises(ValueError, match="output bounds, which have no radii"):
+        rows_of(x=X[:2], radius=0.1).curve()
+
+
+def test_curves_of_labels_are_drawn(folder):
+    package("matplotlib")
+    rows = rows_of(sigma=[0.25, 0.5], questions=[0.5, 0.3])
+    labels = X[:, 0] + 0.3 * (np.arange(40) % 3)
+    right = rows.label_errors(labels) <= [0.5, 0.3]
+    lines = [ax.get_lines() for ax in (rows.plot(labels=labels), rows.plot(right))]
+    for a, b in zip(*lines):
+        np.testing.assert_array_equal(a.get_data(), b.get_data())
+    lines = rows.plot(labels=labels, error=True, path="e.svg").get_lines()
+    for line, (k, q) in zip(lines, ((0, 0), (0, 1), (1, 0), (1, 1))):
+        curve = rows.curve(q, labels=labels)[k]
+        np.testing.assert_array_equal(line.get_data(), (curve["radius"], curve["error"]))
+    for wrong in (dict(error=True), dict(labels=labels, correct=right)):
+        with pytest.raises(ValueError, match="error needs labels, and labels take the place of"):
+            rows.plot(**wrong)
