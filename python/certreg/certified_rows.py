@@ -21,7 +21,7 @@ from .constants import Domain, Outcome
 from .frames import Index, in_order
 from .names import noise_on
 from .plots import plot_accuracy, plot_radii
-from .questions import Question
+from .questions import Question, tolerance_text, typical_tolerance
 from .results import Certificate, chosen_sigma
 
 
@@ -225,7 +225,7 @@ class Rows(HtmlTable):
         return {
             "sigma": self.sigmas[k],
             "question": q,
-            "tolerance": asked.tolerance,
+            "tolerance": tolerance_text(asked) if asked.relative_tolerance else asked.tolerance,
             "statistic": _word("statistic", asked.statistic),
             "rows": len(answers),
             "certified": int(np.sum(radii > 0)),
@@ -311,8 +311,7 @@ class Rows(HtmlTable):
         ValueError
             As for `label_errors`, and for output bounds."""
         self._check_radii()
-        tolerances = [q.tolerance for q in self.questions]
-        return np.where(self.label_errors(labels) <= tolerances, self["radius"], 0.0)
+        return np.where(self.label_errors(labels) <= self["tolerance"], self["radius"], 0.0)
 
     def choose_sigma(
         self, question: int = 0, *, labels: Inputs | None = None, slack: float = 0.1
@@ -330,7 +329,8 @@ class Rows(HtmlTable):
         labels : array_like or Series, optional
             True outputs: the choice is among sigmas with a mean error near the least.
         slack : float
-            Such a mean error is at most this many tolerances above the least.
+            Such a mean error is at most this many tolerances above the least; a percentage counts
+            as a part of the labels' mean size.
 
         Returns
         -------
@@ -363,7 +363,9 @@ class Rows(HtmlTable):
         if labels is None:
             return level, means, left_out
         errors = np.nanmean(self._errors_of(int(question), labels)[whole], axis=0)
-        accurate = errors <= np.nanmin(errors) + slack * self.questions[question].tolerance
+        truth = labels_of(labels, len(self), self.index)[whole]
+        slack *= typical_tolerance(self.questions[question], truth)
+        accurate = errors <= np.nanmin(errors) + slack
         return int(np.argmax(np.where(accurate, means, -1.0))), means, left_out
 
     def plot(self, correct: Inputs | None = None, **more: Any) -> Axes:
@@ -412,8 +414,9 @@ class Rows(HtmlTable):
     def _names(self) -> list[str]:
         """Names of the questions for a legend, with numbers if names would be equal."""
         asked, names = self.questions, [""] * len(self.questions)
-        if len({one.tolerance for one in asked}) > 1:
-            names = [f", tolerance {one.tolerance:g}" for one in asked]
+        tolerances = [tolerance_text(one) for one in asked]
+        if len(set(tolerances)) > 1:
+            names = [f", tolerance {text}" for text in tolerances]
         if len({one.statistic for one in asked}) > 1:
             names = [f"{n}, {_word('statistic', q.statistic)}" for n, q in zip(names, asked)]
         return [f"{n}, question {q}" if names.count(n) > 1 else n for q, n in enumerate(names)]
