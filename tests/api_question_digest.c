@@ -51,6 +51,8 @@ TEST(question_digest_depends_on_every_field_and_value)
     CHANGED(q.prediction_count = 3);
     CHANGED(q.output_count = 2);
     CHANGED(q.output_count = 3);
+    CHANGED(q.relative_tolerance = 0.1);
+    CHANGED(q.relative_tolerance = 0.2);
     CHANGED((q.prediction = NULL, q.prediction_count = 0));
     CHANGED(target.radius = 0.4);
     CHANGED(target.looks = more + 1);

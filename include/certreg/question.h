@@ -165,6 +165,15 @@ struct certreg_serving {
     double core;
 };
 
+/* Relative tolerance (question.relative_tolerance, experimental)
+ *  The tolerance is the given part of |prediction|, of its Euclidean norm for a vector,
+ *  rounded down, and certificate.tolerance has its value. If the pilot chooses the
+ *  prediction, both are functions of the pilot alone, and the certificate holds as with
+ *  a tolerance that you give. A prediction of 0 has no tolerance: the certificate then
+ *  abstains. For MEDIAN, MEAN and PROJECTION_MEDIAN of real outputs, about
+ *  CERTREG_CENTER_PREDICTION, with FINITE, ASYMPTOTIC or ANYTIME; not for targets and
+ *  output bounds. */
+
 /* Vectors (question.output CERTREG_ALL_OUTPUTS, or an output_count above 1)
  *  The tolerance and the statement are about the Euclidean norm of several REAL
  *  outputs: ||T(z + delta) - prediction|| < tolerance. T consists of

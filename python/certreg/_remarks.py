@@ -15,7 +15,7 @@ from ._types import Names
 from ._worker import Job, Sampling, empty_certificates
 from .constants import Output, Statistic, Status
 from .names import listed, noise_on
-from .questions import Question
+from .questions import Question, tolerance_text
 
 
 def noise_remark(sampling: Sampling, names: Names) -> str:
@@ -63,7 +63,7 @@ def ceiling_remarks(
         ceiling = ceiling_of(sampling, question, largest)
         there = int(np.sum(radii[:, largest, q] >= ceiling * (1 - 1e-9)))
         if 0 < len(radii) <= 2 * there:
-            which = f" (tolerance {question.tolerance:g})" if len(questions) > 1 else ""
+            which = f" (tolerance {tolerance_text(question)})" if len(questions) > 1 else ""
             texts.append(
                 f"{there} of {len(radii)} radii are at the ceiling {ceiling:.5g} of sigma "
                 f"{sampling.sigmas[largest]:g} and {sampling.samples} samples{which}: a larger "

@@ -197,7 +197,7 @@ class Question(Struct):
         (u32, "struct_size"), (i32, "output"), (f64, "tolerance alpha"), (i32, "statistic method"),
         (f64, "huber_width"), (i32, "center"), (u32, "constraints"), (u64, "bonferroni"),
         (ref(f64), "prediction"), (ref(Target), "target"), (ref(Serving), "serving"),
-        (size_t, "prediction_count output_count"),
+        (size_t, "prediction_count output_count"), (f64, "relative_tolerance"),
     )
 
 

@@ -22,7 +22,7 @@ from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .constants import Domain, Outcome
 from .frames import Index, in_order
 from .plots import curve_of, plot_accuracy, plot_error, plot_radii
-from .questions import Question
+from .questions import Question, tolerance_text, typical_tolerance
 from .results import Certificate, chosen_sigma
 
 
@@ -292,7 +292,7 @@ class Rows(HtmlTable):
         return {
             "sigma": self.sigmas[k],
             "question": q,
-            "tolerance": asked.tolerance,
+            "tolerance": tolerance_text(asked) if asked.relative_tolerance else asked.tolerance,
             "statistic": _word("statistic", asked.statistic),
             "rows": len(answers),
             "certified": int(np.sum(radii > 0)),
@@ -393,8 +393,7 @@ class Rows(HtmlTable):
         ValueError
             As for `label_errors`, and for output bounds."""
         self._check_radii()
-        tolerances = [q.tolerance for q in self.questions]
-        return np.where(self.label_errors(labels) <= tolerances, self["radius"], 0.0)
+        return np.where(self.label_errors(labels) <= self["tolerance"], self["radius"], 0.0)
 
     def choose_sigma(
         self, question: int = 0, *, labels: Inputs | None = None, slack: float = 0.1
@@ -412,7 +411,8 @@ class Rows(HtmlTable):
         labels : array_like or Series, optional
             True outputs: the choice is among sigmas with a mean error near the least.
         slack : float
-            Such a mean error is at most this many tolerances above the least.
+            Such a mean error is at most this many tolerances above the least; a percentage counts
+            as a part of the labels' mean size.
 
         Returns
         -------
@@ -445,7 +445,9 @@ class Rows(HtmlTable):
         if labels is None:
             return level, means, left_out
         errors = np.nanmean(self._errors_of(int(question), labels)[whole], axis=0)
-        accurate = errors <= np.nanmin(errors) + slack * self.questions[question].tolerance
+        truth = labels_of(labels, len(self), self.index)[whole]
+        slack *= typical_tolerance(self.questions[question], truth)
+        accurate = errors <= np.nanmin(errors) + slack
         return int(np.argmax(np.where(accurate, means, -1.0))), means, left_out
 
     def curve(self, question: int = 0, *, labels: Inputs | None = None) -> Table:
@@ -485,9 +487,9 @@ class Rows(HtmlTable):
         errors: Any = [None] * len(self.sigmas)
         if labels is not None:
             errors = self._errors_of(question, labels)[self.done].T
-        tolerance, radii = self.questions[question].tolerance, self["radius"][self.done]
+        done = self.certificates[self.done][:, :, question]
         return [
-            {"sigma": s, **curve_of(radii[:, k, question], errors[k], tolerance)}
+            {"sigma": s, **curve_of(done["radius"][:, k], errors[k], done["tolerance"][:, k])}
             for k, s in enumerate(self.sigmas)
         ]
 
@@ -542,7 +544,7 @@ class Rows(HtmlTable):
             if error:
                 pairs = {n: (radii[n], errors[self.done, k, q]) for n, (k, q) in curves.items()}
                 return plot_error(pairs, **more)
-            correct = errors <= [question.tolerance for question in self.questions]
+            correct = errors <= self.certificates["tolerance"]
         if correct is None:
             return plot_radii(radii, **more)
         shape = self["radius"].shape
@@ -559,8 +561,9 @@ class Rows(HtmlTable):
     def _names(self) -> list[str]:
         """Names of the questions for a legend, with numbers if names would be equal."""
         asked, names = self.questions, [""] * len(self.questions)
-        if len({one.tolerance for one in asked}) > 1:
-            names = [f", tolerance {one.tolerance:g}" for one in asked]
+        tolerances = [tolerance_text(one) for one in asked]
+        if len(set(tolerances)) > 1:
+            names = [f", tolerance {text}" for text in tolerances]
         if len({one.statistic for one in asked}) > 1:
             names = [f"{n}, {_word('statistic', q.statistic)}" for n, q in zip(names, asked)]
         return [f"{n}, question {q}" if names.count(n) > 1 else n for q, n in enumerate(names)]

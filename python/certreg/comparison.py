@@ -18,7 +18,7 @@ from .certified_rows import Rows, labels_of, mean_error
 from .constants import Domain
 from .denoised import Denoised, check_use, examples_among
 from .frames import index_of, split_frame
-from .questions import Asked
+from .questions import Asked, typical_tolerance
 from .rows import certify_rows
 from .tuning import question_about_one, ratio_of_means, refuse, sigmas_of
 
@@ -127,7 +127,7 @@ def compare_denoised(
     (True, 0.4)"""
     refuse("compare_denoised", more, "questions domain resume keep_records radius")
     one, levels = question_about_one(question), sigmas_of(sigmas)
-    most = one.tolerance * not_negative(slack, "slack")
+    slack = not_negative(slack, "slack")
     scale, texts = scale_by_rule(model, X, scale)
     scale = 1.0 if scale is None else scale  # the denoisers must not decide by the examples
     for text in texts:
@@ -142,7 +142,7 @@ def compare_denoised(
         for each in (model, front):
             rows = certify_rows(each, X, sigma, progress=reporter.part(), **more)
             measured.append(_measured(each, sigma, rows, truth))
-    return _compared(measured, most)
+    return _compared(measured, slack * typical_tolerance(one, truth))
 
 
 def _denoised(

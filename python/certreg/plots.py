@@ -199,7 +199,7 @@ def shares(
 
 
 def curve_of(
-    radii: ArrayLike, errors: ArrayLike | None = None, tolerance: float = math.inf
+    radii: ArrayLike, errors: ArrayLike | None = None, tolerance: ArrayLike = math.inf
 ) -> dict[str, np.ndarray]:
     """The columns of Rows.curve, at 0 and at each certified radius in ascending order."""
     each = np.asarray(radii, np.float64)
@@ -215,7 +215,7 @@ def curve_of(
     if errors is None:
         return curve
     away = np.asarray(errors, np.float64)
-    curve["accuracy"] = total(away <= tolerance) / max(each.size, 1)
+    curve["accuracy"] = total(away <= np.asarray(tolerance)) / max(each.size, 1)
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN
         curve["error"] = total(np.nan_to_num(away)) / total(~np.isnan(away))
     return curve

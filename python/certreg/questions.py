@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes as C
 import dataclasses
+import re
 from typing import Any, Sequence
 
 import numpy as np
@@ -117,8 +118,12 @@ class Question:
 
     Parameters
     ----------
-    tolerance : float
-        Tolerance > 0, in units of the output; for an angle less than half a turn.
+    tolerance : float or str
+        Tolerance > 0, in units of the output; for an angle less than half a turn. Or a percentage
+        of the absolute value of the prediction (of the norm of a vector), such as "10%", which sets
+        relative_tolerance: for "median", "mean" and "projection_median" with the center
+        "prediction". ``Certificate.tolerance`` is then the tolerance in units of the output.
+        Experimental.
     output : int
         Index of the output, or ALL_OUTPUTS: all outputs as one vector.
     alpha : float
@@ -146,19 +151,24 @@ class Question:
         By default the certificate is about the smoothed prediction.
     output_count : int
         Above 1: this many outputs, from `output` on, as one vector.
+    relative_tolerance : float
+        0.1 for the tolerance "10%"; the tolerance is then 0. 0: none. Experimental.
 
     Raises
     ------
     ValueError
-        For unknown names, and for a statistic that is chosen for each input.
+        For unknown names, for a statistic that is chosen for each input, and for a tolerance that
+        is neither a number nor a percentage.
 
     Examples
     --------
     >>> question = certreg.Question(0.5, statistic="huber", huber_width=0.25)
     >>> question.statistic
-    <Statistic.HUBER: 1>"""
+    <Statistic.HUBER: 1>
+    >>> certreg.Question("10%").relative_tolerance
+    0.1"""
 
-    tolerance: float
+    tolerance: float | str
     output: int = 0
     alpha: float = 0.05
     statistic: Statistic | int | str = Statistic.MEDIAN
@@ -171,8 +181,12 @@ class Question:
     target: Target | float | None = None
     serving: Serving | None = None
     output_count: int = 0
+    relative_tolerance: float = 0.0
 
     def __post_init__(self) -> None:
+        if isinstance(self.tolerance, str):
+            object.__setattr__(self, "relative_tolerance", percentage(self.tolerance) / 100)
+            object.__setattr__(self, "tolerance", 0.0)
         for field, value in (
             ("statistic", _statistic_of(self.statistic)),
             ("method", _named(Method, self.method, "method")),
@@ -252,13 +266,39 @@ class Question:
         return q
 
 
-Asked = Question | float  # a number is a question with this tolerance
+Asked = Question | float | str  # a number or percentage is a question with this tolerance
+
+
+def percentage(text: str) -> float:
+    """The number in a text like "10%"."""
+    found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*%\s*", text)
+    if not found or not float(found[1]):
+        raise ValueError(f"tolerance is {text!r}; give a number, or a percentage like '10%'")
+    return float(found[1])
+
+
+def tolerance_text(question: Question) -> str:
+    """The tolerance as a text, such as "0.5" or "10%"."""
+    if question.relative_tolerance:
+        return f"{100 * question.relative_tolerance:g}%"
+    return f"{question.tolerance:g}"
+
+
+def typical_tolerance(question: Question, labels: np.ndarray | None) -> float:
+    """The tolerance; a relative one of a prediction that has the labels' mean size, 0 without
+    labels."""
+    if not question.relative_tolerance:
+        return number(question.tolerance, "tolerance")
+    size = 0.0 if labels is None else float(np.nanmean(np.abs(labels)))
+    return question.relative_tolerance * size
 
 
 def question_of(asked: object) -> Question:
-    """The question; a number is the tolerance of a default question."""
+    """The question; a number or a percentage is the tolerance of a default question."""
     if isinstance(asked, Question):
         return asked
+    if isinstance(asked, str) and "%" in asked:
+        return Question(asked)
     return Question(number(asked, "question must be a Question, or its tolerance"))
 
 

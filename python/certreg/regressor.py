@@ -225,7 +225,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         data = repr(row.tolist()).encode() if row.dtype == object else np.float32(row).tobytes()
         return int.from_bytes(hashlib.sha256(data).digest()[:7], "little")
 
-    def _question(self, tolerance: float, alpha: float = 0.05) -> Question:
+    def _question(self, tolerance: float | str, alpha: float = 0.05) -> Question:
         serving = Serving(self.samples, self.failure_rate, pairs=self.pairs)
         return Question(tolerance, alpha=alpha, statistic=self.statistic, serving=serving)
 
@@ -247,8 +247,8 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array_like or DataFrame
             Inputs, (rows, features).
-        tolerance : float or array_like
-            One or several tolerances.
+        tolerance : float, str or array_like
+            One or several tolerances; a percentage like "10%" is a part of the prediction.
         alpha : float
             Probability that a certificate is false.
         **options
@@ -259,7 +259,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         Rows
             The certificates."""
-        tolerances = np.atleast_1d(tolerance).tolist()
+        tolerances = np.ravel(np.asarray(tolerance, object)).tolist()  # strings beside numbers
         questions = [self._question(t, alpha) for t in tolerances]
         rows, own, options = self._checked(X), self._options(), {"progress": False, **options}
         return certify_rows(self.regressor_, rows, self.sigma, questions, **own, **options)

@@ -79,8 +79,9 @@ def certify_rows(
     sigma : float or sequence of float
         Noise level > 0, or several. The certificates of one question about a row at all sigmas hold
         together: alpha is divided by the number of sigmas.
-    questions : Question, float or sequence
-        One or several questions; a number is a question with this tolerance.
+    questions : Question, float, str or sequence
+        One or several questions; a number, or a percentage of the prediction like "10%", is a
+        question with this tolerance.
     samples : int
         Number of samples of each row at each sigma, pilot included.
     scale : array_like, mapping, Series or {"std", "iqr"}, optional

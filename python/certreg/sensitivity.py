@@ -46,7 +46,7 @@ def _inside(rows: Rows, record: Record) -> np.ndarray:
     if math.isfinite(turn):
         away = (away + turn / 2) % turn - turn / 2
     side = np.sign(certificate["limiting_side"])
-    return np.asarray((side * away if side else np.abs(away)) < question.tolerance)
+    return np.asarray((side * away if side else np.abs(away)) < certificate["tolerance"])
 
 
 def _noise(e: Estimator, of: Sampling, row: int, count: int) -> Iterator[tuple[slice, np.ndarray]]:

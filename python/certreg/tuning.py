@@ -22,7 +22,7 @@ from .denoised import digest_of
 from .errors import RowsError, of_model
 from .frames import index_of
 from .groups import Groups
-from .questions import Asked, Question, question_of
+from .questions import Asked, Question, question_of, typical_tolerance
 from .rows import certify_rows
 from .sensitivity import sensitivities
 
@@ -205,8 +205,9 @@ def tune_scale(
     setting = Groups.of(X, scale, groups, number(limit, "limit"))
     levels = sigmas_of(sigmas)
     rounds, count = integer(rounds, "rounds", 1), setting.rows
-    allowance = one.tolerance * not_negative(slack, "slack")
+    slack = not_negative(slack, "slack")
     truth = None if labels is None else labels_of(labels, count, index_of(X))
+    allowance = typical_tolerance(one, truth) * slack
     more.update(questions=one, samples=samples, domain=Domain.CALIBRATION)
     more["seed"] = seed_or_random(seed)
     check = more.pop("check", True)

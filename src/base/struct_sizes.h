@@ -19,7 +19,7 @@
     X(certreg_plan, PLAN, 80, 80)                       \
     X(certreg_target, TARGET, 24, 24)                   \
     X(certreg_serving, SERVING, 40, 40)                 \
-    X(certreg_question, QUESTION, 96, 96)               \
+    X(certreg_question, QUESTION, 104, 104)             \
     X(certreg_certificate, CERTIFICATE, 160, 160)       \
     X(certreg_forecast, FORECAST, 24, 24)               \
     X(certreg_run, RUN, 80, 80)                         \

@@ -7,9 +7,10 @@ uint64_t cr_answer_timer_key(uint64_t so_far, const cr_question *q)
 {
     const cr_given *g = &q->given;
     const uint64_t served = g->serving_pairs ? g->serving_samples : g->serving_samples > 0;
-    const uint64_t words[] = {(uint64_t)g->output,  (uint64_t)g->statistic, (uint64_t)g->method,
-                              (uint64_t)g->center,  g->constraints,         g->output_count,
-                              g->target_radius > 0, g->at_radius > 0,       served};
+    const uint64_t words[] = {(uint64_t)g->output,      (uint64_t)g->statistic, (uint64_t)g->method,
+                              (uint64_t)g->center,      g->constraints,         g->output_count,
+                              g->target_radius > 0,     g->at_radius > 0,       served,
+                              g->relative_tolerance > 0};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         so_far = (so_far ^ words[i]) * 0x100000001b3u;
     return so_far ? so_far : 1;

@@ -68,6 +68,7 @@ certreg_status cr_evaluate_question(const cr_context *w, const cr_question *q, u
     if (answers) {
         c->prediction = conditions->prediction;
         c->estimate = conditions->estimate;
+        c->tolerance = conditions->question.given.tolerance;
     }
     if (status) return answers && status != CERTREG_E_DEADLINE ? CERTREG_OK : status;
 

@@ -356,7 +356,8 @@ certreg_status cr_conditions_prepare(cr_view *v, cr_conditions *conditions, cert
     if (q->has_directions && q->about_estimate) cr_directions_share_by_spread(v, conditions);
     /* The caller's prediction is reported even if nothing can be certified. */
     conditions->has_prediction = !q->about_estimate && (!status || q->given.prediction_given) &&
-                                 cr_prediction_choose(v, conditions);
+                                 cr_prediction_choose(v, conditions) &&
+                                 (q->given.tolerance > 0 || q->given.at_radius > 0);
     conditions->estimate = conditions->prediction;
     if (!q->cached_prediction || q->about_estimate) /* interim looks do not report it */
         conditions->estimate =

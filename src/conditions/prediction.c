@@ -34,6 +34,13 @@ static double location_of(cr_view *v, const cr_question *q, size_t first, size_t
 }
 
 /* ---- the prediction of a number */
+/* Returns the statistic of the noisy samples of the pilot, or else f(z). */
+static double statistic_of_pilot(cr_view *v, const cr_question *q)
+{
+    const double theta = location_of(v, q, 1, v->pilot - 1, NAN);
+    return isnan(theta) ? (double)cr_view_value(v, 0, (size_t)q->given.output) : theta;
+}
+
 /* The mean's certificate is best about the mean; the median's and Huber's about the point that
  * balances both tails. Output bounds have one prediction for all tolerances. Only the pilot may be
  * used, not even the number of samples, which may depend on the outputs. */
@@ -44,10 +51,7 @@ static double choose_number(cr_view *v, const cr_question *q)
     const int balances = q->statistic->prediction == CR_PREDICT_BALANCED && !q->method->published &&
                          !(q->given.at_radius > 0);
     if (q->statistic->prediction == CR_PREDICT_NOISE_FREE) return wrap(v, q, noise_free);
-    if (!balances) {
-        const double theta = location_of(v, q, 1, noisy, NAN);
-        return isnan(theta) ? noise_free : theta;
-    }
+    if (!balances) return statistic_of_pilot(v, q);
     const cr_values values = {.y = cr_view_output_ptr(v, 1, q->given.output),
                               .count = noisy,
                               .stride = v->model.outputs,
@@ -148,7 +152,7 @@ static int choose_vector(cr_view *v, const cr_conditions *c)
 }
 
 /* ---- the prediction */
-int cr_prediction_choose(cr_view *v, cr_conditions *c)
+static int choose(cr_view *v, cr_conditions *c)
 {
     const cr_question *q = &c->question;
     c->prediction = NAN;
@@ -156,6 +160,24 @@ int cr_prediction_choose(cr_view *v, cr_conditions *c)
     if (q->given.prediction_given) c->prediction = wrap(v, q, q->given.prediction);
     else c->prediction = q->cached_prediction ? *q->cached_prediction : choose_number(v, q);
     return !isnan(c->prediction);
+}
+
+/* A tolerance relative to the prediction, which depends on the tolerance: a part of the pilot's
+ * statistic chooses the prediction, and a part of the prediction is the tolerance (theory 1.10). */
+int cr_prediction_choose(cr_view *v, cr_conditions *c)
+{
+    const cr_question *q = &c->question;
+    double *center = c->scratch->vector_prediction + q->first_output;
+    if (!(q->given.relative_tolerance > 0) || q->given.prediction_given) return choose(v, c);
+    for (size_t k = 0; k < q->outputs; k++) {
+        const cr_question of_output = cr_question_of_output(v, q, q->first_output + k);
+        center[k] = statistic_of_pilot(v, &of_output);
+    }
+    c->question.given.tolerance = cr_question_relative_tolerance(q, center);
+    const int known = choose(v, c);
+    c->question.given.tolerance =
+        cr_question_relative_tolerance(q, q->is_vector ? center : &c->prediction);
+    return known;
 }
 
 static certreg_status check_pilot(cr_view *v, certreg_error *why)

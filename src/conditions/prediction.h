@@ -4,9 +4,9 @@
 #define CR_CONDITIONS_PREDICTION_H
 #include "conditions/conditions.h"
 
-/* Sets the prediction: the given one, or the pilot's choice; the pilot is then complete. The
- * numbers of a vector go to scratch->vector_prediction. Returns 0 if the outputs have none, else 1.
- */
+/* Sets the prediction: the given one, or the pilot's choice; the pilot is then complete. Sets the
+ * tolerance if it is relative. The numbers of a vector go to scratch->vector_prediction. Returns 0
+ * if the outputs have none, else 1. */
 int cr_prediction_choose(cr_view *, cr_conditions *);
 /* certreg_estimator_prediction, for a validated question: writes one number per output, NaN if the
  * pilot has none. Fails with WRONG_STATE if the pilot has a gap. */

@@ -134,6 +134,8 @@ static uint64_t digest_of(const cr_given *q)
     if (q->serving_trim != 0 || q->serving_core != 0)
         h = cr_hash64(cr_hash64(h, cr_bits_of_double(q->serving_trim)),
                       cr_bits_of_double(q->serving_core));
+    if (q->relative_tolerance != 0)
+        h = cr_hash64(cr_hash64(h, 0x70657263656e74), cr_bits_of_double(q->relative_tolerance));
     h = cr_hash_end(h);
     return h ? h : 1;
 }
@@ -160,6 +162,7 @@ certreg_status cr_question_parse(const certreg_question *questions, size_t index
                       .center = theirs.center,
                       .constraints = theirs.constraints,
                       .tolerance = theirs.tolerance,
+                      .relative_tolerance = theirs.relative_tolerance,
                       .huber_width = theirs.huber_width,
                       .output_count = theirs.output_count,
                       .alpha = theirs.alpha == 0 ? 0.05 : theirs.alpha,

@@ -12,7 +12,8 @@ typedef struct cr_given { /* parsed from the public structs, with defaults fille
     int32_t output, statistic, method, center;
     uint32_t constraints; /* 0: the default of the method */
     int32_t prediction_given;
-    double tolerance, huber_width, prediction;
+    double tolerance; /* NaN: a part of the prediction, which the pilot chooses */
+    double relative_tolerance, huber_width, prediction;
     const double *predictions; /* the caller's: all numbers of a vector; NULL: none given */
     size_t prediction_count;
     size_t output_count;   /* 0 or 1: a single output, or all of them */
@@ -76,6 +77,9 @@ cr_question cr_question_of_output(cr_view *, const cr_question *, size_t k);
 /* Resolves what was given, and validates it for this model and plan; no record is needed. The error
  * names the field and the remedy. */
 certreg_status cr_question_validate(cr_view *, cr_question *, certreg_error *why);
+/* Returns the part of the norm of a prediction that is the tolerance, rounded down (theory 1.10).
+ */
+double cr_question_relative_tolerance(const cr_question *, const double *prediction);
 /* Parses and validates a single question about the input that was begun; WRONG_STATE before. */
 certreg_status cr_question_load(cr_view *, const certreg_question *, cr_question *out,
                                 certreg_error *why);

@@ -12,12 +12,13 @@ enum {
     SAMPLE_MEDIAN = CR_ONE_OF(CERTREG_CENTER_SAMPLE_MEDIAN),
     OUTPUT = CR_SUPPORTS_NUMBER | CR_SUPPORTS_ANGLE,
     TARGET = CR_SUPPORTS_TARGET,
+    RELATIVE = CR_SUPPORTS_RELATIVE,
     ANYTHING = ~0u >> 1,
     /* supported for one output */
     ONE = CR_SUPPORTS_SERVING | TARGET | CR_SUPPORTS_OUTPUT_BOUNDS | CR_SUPPORTS_ATTACK,
     /* supported by methods that bound scores */
     SCORES = OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | CR_SUPPORTS_OUTPUT_BOUNDS |
-             CR_SUPPORTS_ATTACK
+             CR_SUPPORTS_ATTACK | RELATIVE
 };
 
 /* ---- statistics (theory 1.1, 7 and 9) */
@@ -60,7 +61,7 @@ static double trimmed_mean_of(const cr_question *q, const cr_values *values)
 }
 
 static const cr_statistic median = {
-    .row = {"MEDIAN", OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_GROUP_TEST | ONE},
+    .row = {"MEDIAN", OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_GROUP_TEST | RELATIVE | ONE},
     .methods = METHODS | BASELINE,
     .centers = PREDICTION | SAMPLE_MEDIAN,
     .score = CR_SCORE_SIGN,
@@ -82,7 +83,7 @@ static const cr_statistic huber = {.row = {"HUBER", OUTPUT | CR_SUPPORTS_VECTOR 
                                    .has_width = 1,
                                    .estimate = huber_of};
 
-static const cr_statistic mean = {.row = {"MEAN", OUTPUT | CR_SUPPORTS_VECTOR | ONE},
+static const cr_statistic mean = {.row = {"MEAN", OUTPUT | CR_SUPPORTS_VECTOR | RELATIVE | ONE},
                                   .methods = METHODS | PAPER,
                                   .centers = PREDICTION | TRUE_MEAN,
                                   .score = CR_SCORE_LINEAR,
@@ -125,7 +126,7 @@ static const cr_statistic ball_center = {
 
 static const cr_statistic projection_median = {
     .row = {"PROJECTION_MEDIAN",
-            CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | TARGET | CR_SUPPORTS_GROUP_TEST},
+            CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | TARGET | CR_SUPPORTS_GROUP_TEST | RELATIVE},
     .methods = METHODS,
     .centers = PREDICTION,
     .score = CR_SCORE_SIGN,

@@ -24,7 +24,8 @@ enum cr_capability {
     CR_SUPPORTS_TARGET = 64,            /* a target radius */
     CR_SUPPORTS_GROUP_TEST = 128,       /* of a target, at looks fixed beforehand (theory 6) */
     CR_SUPPORTS_OUTPUT_BOUNDS = 256,    /* of one output */
-    CR_SUPPORTS_ATTACK = 512            /* certreg_attack_run */
+    CR_SUPPORTS_ATTACK = 512,           /* certreg_attack_run */
+    CR_SUPPORTS_RELATIVE = 1024         /* question.relative_tolerance */
 };
 
 /* A value of an enum as an element of a set. */

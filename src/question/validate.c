@@ -6,6 +6,7 @@
 #include "record/query_log.h"
 #include "statistics/group_sequential.h"
 #include "statistics/antithetic.h"
+#include <float.h>
 #include <math.h>
 
 static certreg_status wrong(certreg_error *why, const char *sentence)
@@ -111,6 +112,7 @@ static certreg_status check_combination(const cr_question *q, certreg_error *why
     if (g->serving_samples)
         required |= q->method->published ? CR_SUPPORTS_PUBLISHED_SERVING : CR_SUPPORTS_SERVING;
     if (g->at_radius > 0) required |= CR_SUPPORTS_OUTPUT_BOUNDS;
+    if (g->relative_tolerance != 0) required |= CR_SUPPORTS_RELATIVE;
     const certreg_status status = cr_compatibility_check(q, required, why);
     if (status || !q->center->includes_pilot || !g->prediction_given) return status;
     return wrong(why, "CERTREG_CENTER_SAMPLE_MEDIAN is the median of the samples; set "
@@ -153,11 +155,42 @@ static certreg_status check_scores(cr_view *v, const cr_question *q, certreg_err
 }
 
 /* ---- numbers */
+double cr_question_relative_tolerance(const cr_question *q, const double *prediction)
+{
+    double norm = fabs(*prediction), square = 0;
+    for (size_t k = 0; k < q->outputs; k++) square += prediction[k] * prediction[k];
+    if (q->outputs > 1) /* squares below 1e-300 have no digits */
+        norm = square < 1e-280 ? 0 : sqrt(square) * (1 - ((double)q->outputs + 2) * DBL_EPSILON);
+    norm *= q->given.relative_tolerance;
+    return isfinite(norm) ? nextafter(norm, 0) : norm;
+}
+
+/* Sets the tolerance from a given prediction. The pilot's comes later. */
+static certreg_status resolve_relative(cr_question *q, certreg_error *why)
+{
+    cr_given *g = &q->given;
+    const char *rule = NULL;
+    if (g->relative_tolerance == 0) return CERTREG_OK;
+    if (!(g->relative_tolerance > 0 && g->relative_tolerance <= 1000))
+        rule = "it must lie in (0, 1000], 0.1 for 10%";
+    else if (g->tolerance != 0) rule = "set question.tolerance to 0, or give no relative one";
+    else if (q->is_angle) rule = "give question.tolerance for an angle, which has no percentage";
+    else if (g->at_radius > 0) rule = "give question.tolerance for output bounds";
+    else if (g->target_radius > 0)
+        rule = "give question.tolerance for a target, since tests of it are made before the pilot";
+    if (rule) return invalid(why, "relative_tolerance", g->relative_tolerance, rule);
+    g->tolerance = g->prediction_given ? cr_question_relative_tolerance(q, g->predictions) : NAN;
+    if (g->tolerance > 0 || !g->prediction_given) return CERTREG_OK;
+    return wrong(why, "question.prediction is 0 or nearly 0, and so is every part of it: give "
+                      "question.tolerance instead of relative_tolerance");
+}
+
 static certreg_status check_tolerance(cr_view *v, const cr_question *q, certreg_error *why)
 {
     const double tolerance = q->given.tolerance;
     const int inverse = q->given.at_radius > 0, quarter = q->statistic->angle == CR_ANGLE_CIRCULAR;
     const char *rule = NULL;
+    if (isnan(tolerance) && q->given.relative_tolerance > 0) return CERTREG_OK;
     if (!(tolerance > 0 || (inverse && tolerance == 0)) || !isfinite(tolerance))
         rule = "it must be positive and finite";
     else if (quarter && tolerance > q->period / 4)
@@ -324,7 +357,7 @@ static certreg_status check_trim(cr_view *v, const cr_question *q, certreg_error
                      "set both to 0");
     if (!(g->serving_trim >= 0 && g->serving_trim < 0.5))
         return invalid(why, "serving->trim", g->serving_trim, "it must lie in [0, 0.5)");
-    if (!(g->serving_core >= 0 && g->serving_core <= g->tolerance))
+    if (!(g->serving_core >= 0) || g->serving_core > g->tolerance)
         return invalid(why, "serving->core", g->serving_core,
                        "it must lie in (0, tolerance], or be 0 for the tolerance");
     if (g->serving_core > 0 && g->serving_core < g->tolerance && !has_range(v, q))
@@ -347,9 +380,10 @@ static certreg_status check_subject(cr_view *v, cr_question *q, certreg_error *w
     if (!status) status = check_combination(q, why);
     if (!status) status = check_vector(v, q, why);
     if (!status) status = check_scores(v, q, why);
+    if (!status) status = check_predictions(q, why);
+    if (!status) status = resolve_relative(q, why);
     if (!status) status = check_tolerance(v, q, why);
     if (!status) status = check_width(q, why);
-    if (!status) status = check_predictions(q, why);
     if (!status) status = check_magnitude(v, q, why);
     if (!status) status = check_serving(v, q, why);
     return status ? status : check_trim(v, q, why);

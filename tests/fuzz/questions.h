@@ -68,6 +68,7 @@ static inline certreg_question fuzz_question(fuzz_bytes *b)
     if (q.statistic == CERTREG_STATISTIC_HUBER) q.huber_width = 0.5 * q.tolerance;
     if (kind & 64) q.alpha = 0.5 * fuzz_share(b);
     if (kind & 128) q.output_count = fuzz_byte(b) % 4;
+    if (has % 8 == 2) q.relative_tolerance = q.tolerance, q.tolerance = 0;
     if (has % 8 == 7) { /* all of the constraints, which bytes alone seldom ask for */
         q.statistic = CERTREG_STATISTIC_MEAN, q.center = CERTREG_CENTER_TRUE_MEAN;
         q.method = has & 32 ? CERTREG_METHOD_PAPER : CERTREG_METHOD_ASYMPTOTIC;

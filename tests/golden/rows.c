@@ -322,6 +322,20 @@ static void ask_vectors(void)
         }
 }
 
+/* A tolerance that is a part of the prediction. */
+static void ask_relative(void)
+{
+    static const int32_t statistics[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_MEAN,
+                                         CERTREG_STATISTIC_PROJECTION_MEDIAN};
+    for (int32_t output = CERTREG_ALL_OUTPUTS; output < (int32_t)now->outputs; output++)
+        for (int i = 0; i < 3; i++) {
+            certreg_question q = question(output, statistics[i], CERTREG_METHOD_FINITE);
+            q.tolerance = 0, q.relative_tolerance = 1.5;
+            begin(1);
+            ask("relative", &q);
+        }
+}
+
 int rows_print(const rows_where *where)
 {
     brief = where->backend != NULL, enqueue = where->enqueue;
@@ -332,7 +346,7 @@ int rows_print(const rows_where *where)
         ask_all();
         if (!brief) ask_one_by_one();
         ask_together();
-        if (!brief) ask_baselines(), ask_vectors();
+        if (!brief) ask_baselines(), ask_vectors(), ask_relative();
         certreg_estimator_destroy(estimator);
     }
     certreg_solver_destroy(solver);

@@ -238,6 +238,25 @@ static void finish(simulate_source *s, const certreg_question *q, setting *out)
     }
 }
 
+/* Every fifth setting, where it may: the tolerance is a part of the prediction. About outputs that
+ * scatter around 0 the pilot chooses both. */
+static void make_relative(const certreg_question *q, setting *out)
+{
+    if (out->seed % 5 != 2 || q->method == CERTREG_METHOD_BASELINE ||
+        q->center != CERTREG_CENTER_PREDICTION || out->menu.turn > 0 || out->target_part > 0 ||
+        out->asked == ASKED_BOUNDS || q->statistic == CERTREG_STATISTIC_HUBER)
+        return;
+    const double center = fabs(out->menu.center[0]);
+    if (center == 0 && out->pilot == SIZE_MAX) return;
+    for (int i = 0; i < out->parts; i++) {
+        part *p = out->part + i;
+        p->given &= center > 0;
+        p->question.tolerance = 0;
+        p->question.relative_tolerance =
+            center > 0 ? out->menu.tolerance / (center * sqrt((double)p->outputs)) : 4;
+    }
+}
+
 static void name(setting *s)
 {
     static const char *const statistics[] = {"median",       "Huber", "mean",       "circular mean",
@@ -260,8 +279,12 @@ static void name(setting *s)
                  : q->constraints == CERTREG_CONSTRAINTS_CG ? "CG"
                                                             : "ECGM");
     snprintf(s->name, sizeof s->name, "%s %s%s%s%s%s%s%s%s%s%s%s n=%zu", methods[q->method],
-             statistics[q->statistic], q->center ? ", true mean" : "", kinds[s->kind[0]], vector,
-             constraints, how[s->asked], serving, s->target_part > 0 ? ", target" : "",
+             statistics[q->statistic],
+             q->center                   ? ", true mean"
+             : q->relative_tolerance > 0 ? ", relative"
+                                         : "",
+             kinds[s->kind[0]], vector, constraints, how[s->asked], serving,
+             s->target_part > 0 ? ", target" : "",
              s->pilot == SIZE_MAX ? ""
              : s->menu.falling    ? ", large pilot"
              : s->pilot           ? ", tiny pilot"
@@ -284,6 +307,7 @@ static void draw_any(uint64_t seed, simulate_source *s, setting *out)
     draw_constraints(s, &q, out);
     draw_numbers(s, &q, out);
     finish(s, &q, out);
+    make_relative(&q, out);
     name(out);
 }
 
@@ -347,6 +371,11 @@ void setting_draw(uint64_t seed, setting *out)
     simulate_seed(&source, seed);
     do draw_any(seed, &source, out);
     while (!is_wanted(out));
+}
+
+double setting_tolerance(const setting *s, const part *p)
+{
+    return p->question.relative_tolerance > 0 ? s->menu.tolerance : p->question.tolerance;
 }
 
 certreg_question setting_question(setting *s, int i, double target)

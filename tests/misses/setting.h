@@ -47,6 +47,8 @@ typedef struct setting {
 } setting;
 
 void setting_draw(uint64_t seed, setting *out);
+/* Of a question; about that of the predictions, if it is relative. */
+double setting_tolerance(const setting *s, const part *p);
 /* target: radius asked for, if the setting has one. */
 certreg_question setting_question(setting *s, int part, double target);
 int setting_gives_all_predictions(const setting *s);

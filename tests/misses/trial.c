@@ -116,7 +116,8 @@ static void given_claims(const trial *t, claim *said)
 {
     for (int i = 0; i < t->setting.parts; i++) {
         const part *p = t->setting.part + i;
-        said[i] = (claim){.low = p->question.tolerance, .high = p->question.tolerance};
+        const double tolerance = setting_tolerance(&t->setting, p);
+        said[i] = (claim){.low = tolerance, .high = tolerance};
         memcpy(said[i].center, p->prediction, sizeof said[i].center);
         said[i].closed = p->question.statistic == CERTREG_STATISTIC_BALL_CENTER;
     }
@@ -152,7 +153,8 @@ void trial_set_law(trial *t, const law *l)
 static claim claim_of(const trial *t, const part *p, const certreg_question *q,
                       const certreg_certificate *c)
 {
-    claim said = {.radius = c->radius, .low = q->tolerance, .high = q->tolerance};
+    const double tolerance = q->relative_tolerance > 0 ? c->tolerance : q->tolerance;
+    claim said = {.radius = c->radius, .low = tolerance, .high = tolerance};
     said.closed = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
     if (c->outcome == CERTREG_OUTCOME_ABSTAINED) said.radius = 0;
     if (said.radius == 0 || q->center == CERTREG_CENTER_TRUE_MEAN) return said;

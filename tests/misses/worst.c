@@ -19,7 +19,7 @@ static double output_of(const trial *t, double u)
     if (q->statistic == CERTREG_STATISTIC_HUBER) from_end = u * q->huber_width;
     if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN)
         from_end = asin(fmax(-1, fmin(u, 1))) * turn / two_pi;
-    return p->prediction[0] + side * (from_end - q->tolerance);
+    return p->prediction[0] + side * (from_end - setting_tolerance(&t->setting, p));
 }
 
 /* Where the cells begin: at the function's own breakpoints, and evenly between -2.6 and 2.6. */

@@ -38,6 +38,7 @@ every_parser = parametrize("parser", TOP, *COMMANDS.values(), ids=lambda parser:
     ("--samples 1e4", "samples", 10000),
     (f"--seed {2**64 - 1}", "seed", 2**64 - 1),
     ("--tolerance 1,2", "tolerance", (1, 2)),
+    ("--tolerance 10%,2", "tolerance", ("10%", 2)),
     ("", "alpha", 0.05),
     ("--statistic TRIMMED_MEAN", "statistic", "trimmed-mean"),  # as in Python
     ("--method Baseline", "method", "baseline"),

@@ -102,6 +102,8 @@ AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit s
     *((f"--sigma {s}", "--sigma is .*a positive number") for s in ("0", "-1", "nan", "x")),
     *((f"--tolerance {t}", "positive number") for t in ("0", "-1", "inf", "1,")),
     ("--tolerance 1,1", "different"),
+    *((f"--tolerance {t}", "percentage like 10%") for t in ("0%", "-1%", "x%", "1e3%")),
+    ("--tolerance 10% --target .1", "--tolerance is 0.1; give --tolerance for a target"),
     ("--statistic mode", "'mode'.*'median'"),
     ("--statistic huber", "--huber-width is 0"),
     ("--statistic mean", "declare --range"),

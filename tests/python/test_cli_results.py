@@ -228,6 +228,21 @@ def test_attacks_of_each_row_have_both_ends():
     assert '"seed"' not in kit.pathlib.Path("r.json").read_text()
 
 
+def test_percentages_are_resolved_for_each_row():
+    labels = ("--labels", "y.npy", "--plot", "p.svg", "--plot-kind", "accuracy")
+    np.save("y.npy", TRUTHS)
+    rows = table_of("certify", *CERTIFY[1:], "--tolerance", "50%,.5", *labels)
+    for row in rows[::2]:
+        part = float(row["tolerance"]) / abs(float(row["prediction"]))
+        assert part == pytest.approx(0.5, rel=1e-12)
+    out = run("sigma", *CERTIFY[1:], "--sigma", ".05,.1", "--tolerance", "50%", *labels[:2])[1]
+    assert re.search("0.05 +50% .*Deploy sigma 0.1 for tolerance 50%. ", out, re.S)
+    broken = table_of("attack", *CERTIFY[1:], "--calls", "1000", "--tolerance", "50%")
+    assert [row["tolerance"] for row in broken] == [row["tolerance"] for row in rows[::2]]
+    remark = "nothing is certified at tolerance 0.0001%: try"
+    assert remark in run(*CERTIFY, "--tolerance", "0.0001%")[2]
+
+
 def test_attacks_that_fail_are_named():
     _, err = said("attack", *SOMETIMES, "--calls", 400, "-o", "r.csv", status=1)
     assert "attacks failed, the first in row" in err

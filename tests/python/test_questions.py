@@ -29,6 +29,32 @@ def test_names_stand_for_members():
     estimator(kind=np.array(0), progress=False).close()
 
 
+def test_a_percentage_is_a_part_of_the_prediction():
+    with estimator() as e:
+        c = e.certify(Z, 0.25, SAMPLES, "60%", noise_id=1)
+        assert c.certified and c.tolerance == pytest.approx(0.6 * abs(c.prediction), rel=1e-12)
+        assert same(c, e.certify(Z, 0.25, SAMPLES, Question(" 60 %"), noise_id=1))
+        asked = Question(0, relative_tolerance=0.6)
+        assert same(c, e.certify(Z, 0.25, SAMPLES, asked, noise_id=1))
+        with refused(Status.INVALID, "relative_tolerance"):
+            e.certify(Z, 0.25, SAMPLES, Question("60%", target=0.1))
+    for text in ("60", "-1%", "0%", "nan%", "1e3%", "%"):
+        with pytest.raises(ValueError, match="a percentage like '10%'"):
+            Question(text)
+
+
+def test_a_percentage_is_resolved_for_each_row():
+    rows = rows_of(questions=["60%", 0.5])
+    tolerances = rows["tolerance"][:, 0]
+    assert np.allclose(tolerances[:, 0], 0.6 * np.abs(rows["prediction"][:, 0, 0]), rtol=1e-12)
+    assert (tolerances[:, 1] == 0.5).all()
+    assert [line["tolerance"] for line in rows.summary()] == ["60%", 0.5]
+    truth = rows["prediction"][:, 0, 0] * 1.5
+    assert (rows.useful_radii(truth)[:, 0, 0] == rows["radius"][:, 0, 0]).all()
+    assert (rows.useful_radii(truth * 1.1)[:, 0, 0] == 0).all()
+    assert rows.choose_sigma(labels=truth)[0] == 0
+
+
 def test_integers_may_come_as_floats():
     with estimator(inputs=3.0, max_samples=2e3, batch=np.float64(100), pilot=250.0) as e:
         c = e.certify(Z, 0.25, 2e3, Question(0.5, bonferroni=2.0), noise_id=np.int8(3))

@@ -45,7 +45,7 @@ def calls(e, calibrated, path):
     question = dict(
         tolerance=0.5, output=0, alpha=0.0, statistic="median", method="finite", huber_width=0.0,
         center="prediction", constraints=0, bonferroni=0, prediction=1.0, target=None, serving=None,
-        output_count=0,
+        output_count=0, relative_tolerance=0.0,
     )  # fmt: skip
     of_bounds = dict.fromkeys("mean_lo mean_hi gradient_lo gradient_hi moment_center".split(), 0.0)
     of_bounds.update(sigma=1.0, variance_hi=1.0, range_lo=-9.0, range_hi=9.0, alpha=0.0, samples=0)

@@ -93,7 +93,10 @@ def _attack_rows(work: Work, estimator: Estimator, question: Question, table: Ta
 
 
 def _line(row: int, given: argparse.Namespace, found: AttackResult | None, why: str) -> Line:
-    line: Line = {"row": row, "sigma": given.sigma, "tolerance": given.tolerance[0]}
+    asked = given.tolerance[0]
+    if isinstance(asked, str):  # a part of the prediction
+        asked = getattr(found, "tolerance", math.nan)
+    line: Line = {"row": row, "sigma": given.sigma, "tolerance": asked}
     for name in ("prediction", "certified", "radius", "forecast", "cosine"):
         line[name if name != "radius" else "broken"] = getattr(found, name, math.nan)
     line["side"] = getattr(getattr(found, "side", None), "name", "").lower()

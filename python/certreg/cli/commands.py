@@ -20,6 +20,7 @@ from ..comparison import compare_denoised
 from ..constants import Status, __version__
 from ..denoised import digest_of
 from ..errors import CertregError, ModelWarning, ResumeError, RowsError
+from ..questions import tolerance_text
 from ..rows import certify_rows
 from . import arguments, noise, tables
 from .arguments import Options
@@ -306,7 +307,7 @@ def _met(work: Work, rows: Rows) -> bool:
     work.remark(
         f"--require is not met: {shares[worst]:.4g} of the rows have a radius of at least "
         f"{least:g} at sigma {rows.sigmas[worst[0]]:g} and tolerance "
-        f"{rows.questions[worst[1]].tolerance:g}, and {share:g} are required"
+        f"{tolerance_text(rows.questions[worst[1]])}, and {share:g} are required"
     )
     return False
 
@@ -344,8 +345,10 @@ def _remark_on_abstentions(work: Work, summary: Table) -> None:
     """Prints a remedy for each tolerance at which no row is certified although the model works."""
     for line in summary:
         if line["abstained"] and not line["certified"]:
+            tolerance = line["tolerance"]
+            text = tolerance if isinstance(tolerance, str) else f"{tolerance:g}"
             work.remark(
-                f"nothing is certified at tolerance {line['tolerance']:g}: try a larger tolerance, "
+                f"nothing is certified at tolerance {text}: try a larger tolerance, "
                 "a smaller --sigma or more --samples"
             )
 
@@ -360,17 +363,19 @@ def _chosen(rows: Rows, labels: np.ndarray | None) -> tuple[Table, str]:
     accurate = " among the sigmas whose mean error is at most 0.1 tolerances above the least"
     lines, texts = [], []
     for question, (level, means, left_out) in zip(rows.questions, found):
-        sigma, tolerance = rows.sigmas[level] if means[level] > 0 else None, question.tolerance
+        sigma = rows.sigmas[level] if means[level] > 0 else None
+        tolerance = tolerance_text(question)
+        stated = tolerance if question.relative_tolerance else question.tolerance
         lines.append(
-            dict(tolerance=tolerance, sigma=sigma, mean_radius=means[level], left_out=left_out)
+            dict(tolerance=stated, sigma=sigma, mean_radius=means[level], left_out=left_out)
         )
         text = (
-            f"No sigma certifies anything at tolerance {tolerance:g}: try a larger "
+            f"No sigma certifies anything at tolerance {tolerance}: try a larger "
             "tolerance, smaller sigmas or more samples."
         )
         if sigma is not None:
             text = (
-                f"Deploy sigma {sigma:g} for tolerance {tolerance:g}. Its "
+                f"Deploy sigma {sigma:g} for tolerance {tolerance}. Its "
                 f"mean radius, {means[level]:.5g}, is the greatest"
                 f"{'' if labels is None else accurate}.{_at_the_edge(rows.sigmas, sigma)}"
             )

@@ -18,6 +18,7 @@ _OPTIONS = {  # of fields with another name than their option
     "hi": "--range",
     "flags": "--count-failures",
     "eval": "the model",
+    "relative_tolerance": "--tolerance",
 }
 _SAME = set(
     "tolerance output alpha statistic method huber_width constraints bonferroni target trim core "

@@ -165,7 +165,8 @@ def question(command: Group, sigma: str) -> Group:
 
 def tolerance(group: Group, required: bool) -> None:
     about = (
-        "how far the answer may move, in units of the output; several are separated by commas"
+        "how far the answer may move, in units of the output, or a percentage of the prediction "
+        "like 10%%; several are separated by commas"
         if required
         else "largest deviation that is searched, for angles and for statistics other than median "
         "and mean (default: the whole range, or half a turn)"

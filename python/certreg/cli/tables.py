@@ -111,6 +111,9 @@ def curves(table: Table, with_labels: bool) -> Line:
 
 
 def _name_of(lines: Table) -> str:
-    """The name of a curve. Failed lines have no tolerance."""
+    """The name of a curve. Failed lines have no tolerance, and each row its own if it is a part of
+    the prediction."""
     known = [line["tolerance"] for line in lines if not line["error"]]
+    if len(set(known)) > 1:
+        return f"sigma {lines[0]['sigma']:g}, question {lines[0]['question']}"
     return f"sigma {lines[0]['sigma']:g}, tolerance {(known or [math.nan])[0]:g}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Iterator, Sequence
 
 from .._perturbations import Perturbations
 from ..certified_rows import Rows
+from ..questions import tolerance_text
 from ..units import RadiusComparison, compared, radii_of
 
 if TYPE_CHECKING:
@@ -29,5 +30,6 @@ def units_of(
     """Titles and comparisons, for each tolerance at its levels."""
     for q, question in enumerate(rows.questions[: len(levels)]):
         for level in levels[q]:
-            title = f"Radii at sigma {rows.sigmas[level]:g} and tolerance {question.tolerance:g}:"
+            tolerance = tolerance_text(question)
+            title = f"Radii at sigma {rows.sigmas[level]:g} and tolerance {tolerance}:"
             yield title, compared(changes, radii_of(rows, level, q))

@@ -8,6 +8,7 @@ import math
 import re
 from typing import Any, Callable
 
+from ..questions import percentage
 from .failure import Failure
 
 Kind = Callable[[str], Any]  # reads the text of an option
@@ -64,6 +65,17 @@ def _list_of(kind: Kind) -> Kind:
         return values
 
     return read
+
+
+def _tolerance(text: str) -> float | str:
+    """Reads a positive number, or a percentage, which Question reads."""
+    if not text.endswith("%"):
+        return _positive(text)  # type: ignore[no-any-return]
+    try:
+        percentage(text)
+    except ValueError:
+        raise _Wrong("a positive number, or a percentage like 10%") from None
+    return text
 
 
 def _tensor(text: str) -> str:
@@ -150,7 +162,7 @@ _count = _integer(1, 2**53, "an integer of at least 1")
 _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("sigma", "radius", "target", "huber_width", "core"), _positive),
     **dict.fromkeys("bonferroni samples calls batch pilot jobs rounds steps".split(), _count),
-    "tolerance": _list_of(_positive),
+    "tolerance": _list_of(_tolerance),
     "alpha": _probability,
     "serve": _serving,
     "trim": _trim,

@@ -37,7 +37,7 @@ pub struct Question {
     pub center: i32, pub constraints: u32,
     pub bonferroni: u64,
     prediction: usize, target: usize, serving: usize, prediction_count: usize,
-    pub output_count: usize,
+    pub output_count: usize, pub relative_tolerance: f64,
 }
 /// The answer to one question.
 #[repr(C)]
@@ -64,7 +64,7 @@ pub struct Failure {
 }
 // The sizes that this version of the library has; a crate with other ones does not compile.
 const _: () = assert!(size_of::<Batch>() == 80 && size_of::<Model>() == 80);
-const _: () = assert!(size_of::<Plan>() == 80 && size_of::<Question>() == 96);
+const _: () = assert!(size_of::<Plan>() == 80 && size_of::<Question>() == 104);
 const _: () = assert!(size_of::<Certificate>() == 160 && size_of::<Failure>() == 296);
 
 pub enum Handle {} // certreg_estimator, which nobody looks into
