@@ -210,6 +210,15 @@ def remedies(text, calibration_samples):
             yield dict(change, points=2**50) if more else change
 
 
+@parametrize("points", 1, 2, 9, 10, 19, 20, 24, 99, 333)
+def test_the_least_alpha_is_advised(points):
+    with pytest.raises(CertregError) as caught:
+        interval_rule(0, 1, points, alpha=1e-4)
+    told = float(re.search(REMEDIES["alpha"], str(caught.value))[1])
+    assert interval_rule(0, 1, points, alpha=told).least_points <= points
+    assert 1 / (points + 1) <= told < 1 / (points + 1) * (1 + 1e-5)
+
+
 def test_what_is_advised_helps():
     names = ("radius", "samples", "calibration_samples", "points", "alpha")
     values = ((2, 20), (1, 11), (1, 31), (50, 10**6), (1e-4, 0.1))
