@@ -205,6 +205,19 @@ _ADAPTERS: tuple[tuple[str, str, Callable[[Any], Function]], ...] = (
 )
 
 
+def refuse_classifier(model: Model) -> None:
+    """Raises TypeError for a classifier of scikit-learn's kind. `predict` as a function is taken:
+    labels that are numbers may be meant."""
+    kind = getattr(model, "_estimator_type", None)
+    if of_class(model, "sklearn.base", "BaseEstimator"):
+        kind = "classifier" if sys.modules["sklearn.base"].is_classifier(model) else None
+    if kind == "classifier":
+        raise TypeError(
+            f"model is a classifier ({type(model).__name__}), and certificates are about numbers: "
+            "give the probability of a class, lambda x: model.predict_proba(x)[:, 1]"
+        )
+
+
 def _adapter(model: Model) -> Callable[[Any], Function] | None:
     """The adapter for an object of a known class or with `predict`; None for other objects."""
     for module, name, adapter in _ADAPTERS:
@@ -239,7 +252,7 @@ def as_model(model: Model) -> Function:
     Raises
     ------
     TypeError
-        For other objects.
+        For other objects, and for classifiers: give a function of a probability.
 
     Examples
     --------
@@ -247,6 +260,7 @@ def as_model(model: Model) -> Function:
     >>> model = certreg.as_model(LinearRegression().fit([[0.0], [1.0]], [1.0, 3.0]))
     >>> model([[2.0]]).round(6).tolist()
     [5.0]"""
+    refuse_classifier(model)
     adapter = _adapter(model)
     if adapter:
         return adapter(model)

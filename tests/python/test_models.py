@@ -44,6 +44,20 @@ def read_only(inputs=3):
     return x
 
 
+def test_classifiers_are_refused_with_what_to_give():
+    linear = package("sklearn.linear_model")
+    pipeline, (x, y) = package("sklearn.pipeline"), table()
+    classifier = linear.LogisticRegression().fit(x, y > 0)
+    for model in (classifier, pipeline.make_pipeline(classifier)):
+        with pytest.raises(TypeError, match="is a classifier .*, lambda x: model.predict_proba"):
+            rows_of(model)
+    other = type("Other", (Fitted,), {"_estimator_type": "classifier"})()  # as CatBoost has it
+    with pytest.raises(TypeError, match="is a classifier .Other"):
+        as_model(other)
+    assert as_model(classifier.predict) and as_model(Fitted())  # labels may be meant as numbers
+    assert rows_of(lambda x: classifier.predict_proba(x)[:, 1]).radius.max() > 0
+
+
 class Fitted:
     def predict(self, x):
         return model(x)
