@@ -8,7 +8,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ._arguments import not_negative, seed_or_random
+from ._arguments import not_negative, seed_or_random, with_habits
 from ._progress import Reporter
 from ._tables import aligned
 from ._types import Inputs, Line, Model, Progress, Scale
@@ -62,6 +62,7 @@ class Comparison:
         return f"{aligned(list(self.lines))}\n{text}{advice}"
 
 
+@with_habits
 def compare_denoised(
     model: Model,
     X: Inputs,

@@ -120,6 +120,8 @@ class Calibrated(HtmlTable):
                 "a scale from calibration points would break the promise, as a model that was "
                 "trained on them: give the feature_scale of other inputs"
             )
+        if np.ndim(X) == 1 and np.ndim(y) == 2:
+            raise ValueError("X has one dimension and y has two: X comes before y")
         matrix, columns, options["scale"] = split_frame(X, options.get("scale"))
         truths = numbers(in_order(y, index_of(X), "y"), np.float64, "y")
         if truths.ndim not in (1, 2) or len(truths) != len(matrix):
