@@ -11,7 +11,7 @@ import operator
 import os
 import re
 import secrets
-from typing import Any, Callable, Iterable, TypeVar, cast
+from typing import Any, Callable, Iterable, Mapping, TypeVar, cast
 from typing import SupportsFloat, SupportsIndex
 
 from .constants import Center, Constraint, Constraints, Method, Outcome, Side, Statistic, Status
@@ -31,6 +31,7 @@ _ENUM_OF_FIELD: dict[str, type[enum.Enum]] = {
 Member = TypeVar("Member", bound=enum.IntEnum)
 Kind = TypeVar("Kind")
 Value = TypeVar("Value")
+Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 def enum_value(field: str, value: Value) -> Value:
@@ -157,6 +158,39 @@ def optional_function(value: object, what: str) -> Callable[..., object] | None:
     if not callable(value):
         raise TypeError(f"{what} must be a function, not {abbreviated(value)}")
     return value
+
+
+HABITS = {"n_jobs": "jobs", "random_state": "seed", "verbose": "progress"}
+
+
+def own_names(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Keyword arguments with this package's names for those of scikit-learn. Raises TypeError if
+    both names of an argument are given."""
+    named = {name: value for name, value in given.items() if name not in HABITS}
+    for habit, name in HABITS.items():
+        if habit not in given:
+            continue
+        if name in given:
+            raise TypeError(f"{habit} is another name of {name}: give one of them")
+        value = given[habit]
+        if habit == "verbose":
+            value = integer(value, habit, most=2**31 - 1) > 0
+        elif habit == "n_jobs":
+            value = 1 if value is None else integer(value, habit, -1)
+        elif value is not None:
+            value = given_seed(value, habit)
+        named[name] = value
+    return named
+
+
+def with_habits(function: Call) -> Call:
+    """A function that also takes the names of scikit-learn: n_jobs, random_state and verbose."""
+
+    @functools.wraps(function)
+    def named(*arguments: Any, **more: Any) -> Any:
+        return function(*arguments, **own_names(more))
+
+    return cast(Call, named)
 
 
 def path_of(value: object, what: str = "path") -> str | bytes:

@@ -122,6 +122,10 @@ def inputs_of(X: object) -> np.ndarray:
     complex, ragged or empty, or if X is a DataFrame, since its names would be ignored."""
     if hasattr(X, "toarray"):
         raise TypeError("X is sparse: give X.toarray()")
+    if isinstance(X, Iterator):
+        raise TypeError(f"X is a {type(X).__name__}, which can be read once: give list(X)")
+    if callable(X) or hasattr(X, "predict"):
+        raise TypeError(f"X is a {type(X).__name__}: the model comes before X")
     if hasattr(X, "columns"):
         raise TypeError(
             "X is a DataFrame: give X.to_numpy(), in the order of the model's features, and a "

@@ -78,5 +78,5 @@ def check_at(
         if chunk.failure is not None:
             fail(chunk.failure, row)
         for _, _, text in chunk.errors:
-            warnings.warn(text, ModelWarning, stacklevel=5)
+            warnings.warn(text, ModelWarning, stacklevel=6)
         return

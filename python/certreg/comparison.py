@@ -9,7 +9,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ._arguments import not_negative, seed_or_random
+from ._arguments import not_negative, seed_or_random, with_habits
 from ._categorical import scale_by_rule
 from ._progress import Reporter
 from ._tables import aligned
@@ -64,6 +64,7 @@ class Comparison:
         return f"{aligned(list(self.lines))}\n{text}{advice}"
 
 
+@with_habits
 def compare_denoised(
     model: Model,
     X: Inputs,

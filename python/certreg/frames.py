@@ -210,6 +210,20 @@ def feature_scale(X: Inputs, kind: str = "std") -> Any:
     return spread if columns is None else columns.series(spread)
 
 
+def weighted_scale(X: Inputs, kind: str, weights: np.ndarray | None) -> Any:
+    """feature_scale of rows with weights. Raises ValueError for another kind than "std"."""
+    if weights is None:
+        return feature_scale(X, kind)
+    if kind != "std":
+        raise ValueError(f"scale is {kind!r}; with sample_weight it must be 'std' or numbers")
+    used = np.flatnonzero(weights)
+    values = feature_scale(X.iloc[used] if is_frame(X) else np.asarray(X)[used], kind)
+    matrix = Columns(X).matrix.astype(np.float64) if is_frame(X) else np.asarray(X, np.float64)
+    mean = np.average(matrix, 0, weights)
+    spread = np.sqrt(np.average((matrix - mean) ** 2, 0, weights))
+    return values * 0 + np.where(np.asarray(values) > 0, spread, 0)
+
+
 def scale_from(X: Inputs, scale: Scale) -> Scale:
     """The scale; the feature_scale of X for "std" and "iqr"."""
     return feature_scale(X, scale) if isinstance(scale, str) else scale

@@ -41,7 +41,8 @@ class Calibrated(HtmlTable):
     """A model with calibration points, for prediction intervals under attack.
 
     The constructor samples the model around every row of X. Like an Estimator it handles one call
-    at a time, and refuses a second one with ``Status.BUSY``.
+    at a time, and refuses a second one with ``Status.BUSY``. It can be pickled if the model can; a
+    copy draws noise of its own, without inputs_seed.
 
     Parameters
     ----------
@@ -122,6 +123,8 @@ class Calibrated(HtmlTable):
                 "a scale from calibration points would break the promise, as a model that was "
                 "trained on them: give the feature_scale of other inputs"
             )
+        if np.ndim(X) == 1 and np.ndim(y) == 2:
+            raise ValueError("X has one dimension and y has two: X comes before y")
         # The values of calibration points must not decide which features get noise (theory 12.1).
         scale = options.get("scale")
         matrix, columns, options["scale"], texts = split_by_rule(model, X, scale, values=False)
@@ -462,11 +465,35 @@ class Calibrated(HtmlTable):
         """Free the memory. A second call has no effect."""
         self._estimator.close()
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """The calibration with its model. A copy draws noise of its own, as after `load`."""
+        make = self._new_estimator
+        options = {name: make.keywords[name] for name in ("outputs", *self._options)}
+        fields = {name: getattr(self._calibration, name) for name in _FIELDS}
+        return _copied, (type(self), *make.args, options, self.scores, self._units, fields)
+
     def __enter__(self) -> "Calibrated":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _copied(
+    kind: type[Calibrated],
+    model: Model,
+    shape: Columns | Shape,
+    most: int,
+    options: dict[str, Any],
+    scores: np.ndarray,
+    units: np.ndarray | None,
+    fields: Mapping[str, float],
+) -> Calibrated:
+    """The copy of a Calibrated, from the results of __reduce__."""
+    made = kind.__new__(kind)
+    made._set_model(model, shape, options.pop("outputs"), most, None, options)
+    made._set_calibration(scores, units, fields)
+    return made
 
 
 def _denoiser(digest: str) -> str:

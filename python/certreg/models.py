@@ -9,7 +9,7 @@ import inspect
 import json
 import math
 import sys
-from typing import Any, Callable, TypeAlias, cast
+from typing import Any, Callable, Iterator, TypeAlias, cast
 
 import numpy as np
 
@@ -36,17 +36,24 @@ def writable(x: np.ndarray) -> np.ndarray:
     return x if x.flags.writeable else np.asarray(_Writable(x))
 
 
-def _evaluating(module: TorchModule) -> TorchModule:
-    """A module in evaluation mode. An exported program keeps the mode of its export, and refuses a
-    change."""
-    with contextlib.suppress(NotImplementedError):
-        module.eval()
-    return module
+@contextlib.contextmanager
+def _evaluating(module: TorchModule) -> Iterator[None]:
+    """A context in which a module is in evaluation mode. Afterwards each part has its own mode
+    again. An exported program keeps the mode of its export, and refuses a change."""
+    training = [part for part in module.modules() if part.training]
+    try:
+        if training:
+            with contextlib.suppress(NotImplementedError):
+                module.eval()
+        yield
+    finally:
+        for part in training:
+            part.training = True  # train() would change its children too
 
 
 class TorchModel:
-    """A torch.nn.Module as a function of float32 arrays (rows, *shape). The module is put into
-    evaluation mode and stays on its device and in its precision. DataFrames are passed as arrays.
+    """A torch.nn.Module as a function of float32 arrays (rows, *shape). Each call is in evaluation
+    mode, on the module's device and in its precision. DataFrames are passed as arrays.
 
     The module works on the memory of the batch without a copy. The array is passed without the
     mark that it is read-only, because torch would warn about it. Modules may write there, as
@@ -54,16 +61,14 @@ class TorchModel:
     reads only the outputs after it, and draws the noise again from the seed if it needs it."""
 
     def __init__(self, module: TorchModule) -> None:
-        torch, self.module = sys.modules["torch"], _evaluating(module)
+        torch, self.module = sys.modules["torch"], module
         places = [(p.device, p.dtype) for p in module.parameters() if p.is_floating_point()]
         of_batches = (torch.device("cpu"), torch.float32)
         self.place = None if places[:1] in ([], [of_batches]) else places[0]
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         torch, module = sys.modules["torch"], self.module
-        if module.training:
-            _evaluating(module)
-        with torch.inference_mode():
+        with _evaluating(module), torch.inference_mode():
             rows = torch.from_numpy(writable(frame_as_array(x, np.float32)))
             y = _called(module, rows if self.place is None else rows.to(*self.place))
             answer: np.ndarray = _tensor(y).to("cpu", torch.float32).numpy()
@@ -113,7 +118,6 @@ def torch_on_device(module: TorchModule) -> DeviceFunction:
     library's stream and in the library's memory. Raises ValueError if the module is not on a CUDA
     device."""
     torch = sys.modules["torch"]
-    _evaluating(module)
     first = next(module.parameters(), None)
     if first is not None and first.device.type != "cuda":
         raise ValueError(f"the module is on {first.device}: move it to the device, module.cuda()")
@@ -123,7 +127,7 @@ def torch_on_device(module: TorchModule) -> DeviceFunction:
     def model(x: DeviceArray, y: DeviceArray) -> None:
         place = f"cuda:{x.device}"
         stream = torch.cuda.ExternalStream(x.stream, device=place)
-        with torch.inference_mode(), torch.cuda.stream(stream):
+        with _evaluating(module), torch.inference_mode(), torch.cuda.stream(stream):
             answer = _tensor(module(torch.as_tensor(x, device=place)))
             shape = tuple(answer.shape)
             if shape != y.shape and (*shape, 1) != y.shape:
@@ -201,6 +205,19 @@ _ADAPTERS: tuple[tuple[str, str, Callable[[Any], Function]], ...] = (
 )
 
 
+def refuse_classifier(model: Model) -> None:
+    """Raises TypeError for a classifier of scikit-learn's kind. `predict` as a function is taken:
+    labels that are numbers may be meant."""
+    kind = getattr(model, "_estimator_type", None)
+    if of_class(model, "sklearn.base", "BaseEstimator"):
+        kind = "classifier" if sys.modules["sklearn.base"].is_classifier(model) else None
+    if kind == "classifier":
+        raise TypeError(
+            f"model is a classifier ({type(model).__name__}), and certificates are about numbers: "
+            "give the probability of a class, lambda x: model.predict_proba(x)[:, 1]"
+        )
+
+
 def _adapter(model: Model) -> Callable[[Any], Function] | None:
     """The adapter for an object of a known class or with `predict`; None for other objects."""
     for module, name, adapter in _ADAPTERS:
@@ -217,8 +234,9 @@ def as_model(model: Model) -> Function:
     model : object
         One of these:
 
-        - a ``torch.nn.Module``, or a program of ``torch.export``. It is put into evaluation mode,
-          gets the memory of the rows without a copy, and may write to it.
+        - a ``torch.nn.Module``, or a program of ``torch.export``. Each call is in evaluation mode,
+          and the modes of all parts are restored after it. The module gets the memory of the rows
+          without a copy, and may write to it.
         - an ``onnxruntime.InferenceSession``; see also OnnxModel
         - an ``xgboost.Booster`` or ``lightgbm.Booster``
         - an object with `predict`, such as a model of scikit-learn, XGBoost or LightGBM
@@ -234,7 +252,7 @@ def as_model(model: Model) -> Function:
     Raises
     ------
     TypeError
-        For other objects.
+        For other objects, and for classifiers: give a function of a probability.
 
     Examples
     --------
@@ -242,6 +260,7 @@ def as_model(model: Model) -> Function:
     >>> model = certreg.as_model(LinearRegression().fit([[0.0], [1.0]], [1.0, 3.0]))
     >>> model([[2.0]]).round(6).tolist()
     [5.0]"""
+    refuse_classifier(model)
     adapter = _adapter(model)
     if adapter:
         return adapter(model)

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import warnings
-from typing import Any, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone  # type: ignore[import-untyped]
 from sklearn.linear_model import LinearRegression  # type: ignore[import-untyped]
 from sklearn.model_selection import train_test_split  # type: ignore[import-untyped]
-from sklearn.utils import check_array, check_X_y, column_or_1d  # type: ignore[import-untyped]
+from sklearn.utils import check_array, check_consistent_length  # type: ignore[import-untyped]
+from sklearn.utils import check_X_y, column_or_1d
 from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
+from sklearn.utils.validation import _check_sample_weight, has_fit_parameter
 
-from ._arguments import integer, number
+from ._arguments import integer, number, own_names
 from ._categorical import scale_by_rule
+from ._optional import needed
 from ._types import Frame, Inputs, Model, Scale
 from .certified_rows import Rows
 from .constants import NO_PILOT, PLAN_PAIRS, Statistic, Status
 from .errors import CertregError
 from .estimator import Estimator
-from .frames import Columns, in_order, is_frame, rows_of
+from .frames import Columns, in_order, is_frame, rows_of, weighted_scale
 from .intervals import Calibrated
+from .models import refuse_classifier
 from .questions import Question, Serving
 from .rows import certify_rows
 
@@ -75,7 +80,8 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.certify([[0.5, 0.5]], 0.5, samples=2000).certificate(0).certified
     True"""
 
-    _kept: tuple[Inputs, Inputs] | None
+    _kept: tuple[Inputs, np.ndarray, np.ndarray] | None  # rows, truths, numbers of the rows
+    _labels: dict[str, object]  # dtypes of the columns of categories and of texts
     _calibrated: Calibrated | None
 
     def __init__(
@@ -100,7 +106,9 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state, self.check = random_state, check
 
     # ---- fitting
-    def fit(self, X: Inputs, y: Inputs) -> "SmoothedRegressor":
+    def fit(
+        self, X: Inputs, y: Inputs, sample_weight: Inputs | None = None
+    ) -> "SmoothedRegressor":
         """Fit a copy of the regressor, and keep a share of the rows for intervals.
 
         Parameters
@@ -109,6 +117,9 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             Inputs, (rows, features).
         y : array_like or Series
             True outputs, (rows,).
+        sample_weight : array_like or Series, optional
+            Weights of the rows, >= 0, for the regressor and the scale "std". Intervals count every
+            kept row once, whatever its weight.
 
         Returns
         -------
@@ -122,29 +133,51 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"sigma is {self.sigma}; it must be positive and finite")
         if self.random_state is not None:
             integer(self.random_state, "random_state")
-        names: dict[str, object] = {}
-        if is_frame(X):
-            y = in_order(y, X.index, "y")
-            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-            y = column_or_1d(y, warn=True)
-            names = {"feature_names_in_": np.asarray(X.columns, object)}
-        else:
-            X, y = check_X_y(X, y, y_numeric=True)
+        refuse_classifier(self.regressor)
+        X, y, weights = self._rows(X, y, sample_weight)
+        named: dict[str, Any] = {}
+        scale: Scale = None if isinstance(self.scale, str) else self.scale
+        if is_frame(X):  # the whole table, so that an error names its row
+            named = {"feature_names_in_": np.asarray(X.columns, object), "_labels": _labels(X)}
+            Columns(X, scale)
         kept = None
         if self.calibration:
             sizes = dict(test_size=self.calibration, random_state=self.random_state)
-            X, kept_x, y, kept_y = train_test_split(X, y, **sizes)
-            kept = kept_x, kept_y
+            fit, held = train_test_split(np.arange(len(y)), **sizes)
+            kept = _taken(X, held), y[held], held
+            X, y, weights = _taken(X, fit), y[fit], weights if weights is None else weights[fit]
         regressor = LinearRegression() if self.regressor is None else clone(self.regressor)
-        fitted: dict[str, Any] = dict(names, regressor_=regressor.fit(X, y))
+        more = {} if weights is None else {"sample_weight": weights}
+        if more and not has_fit_parameter(regressor, "sample_weight"):
+            raise TypeError(f"{type(regressor).__name__}.fit takes no sample_weight: leave it out")
+        fitted: dict[str, Any] = dict(named, regressor_=regressor.fit(X, y, **more))
         fitted["scale_"], texts = scale_by_rule(fitted["regressor_"], X, self.scale)
         for text in texts:
             warnings.warn(text, stacklevel=2)
+        if weights is not None and isinstance(self.scale, str):
+            moves = np.asarray(fitted["scale_"]) > 0
+            fitted["scale_"] = weighted_scale(X, self.scale, weights) * moves
         self._check_model(fitted["regressor_"], X, fitted["scale_"])
         fitted.update(n_features_in_=np.shape(X)[1], _kept=kept, _calibrated=None)
         others = {name: vars(self)[name] for name in vars(self) if name != "feature_names_in_"}
         self.__dict__ = {**others, **fitted}  # at once: an earlier Ctrl-C changes nothing
         return self
+
+    def _rows(
+        self, X: Inputs, y: Inputs, weights: Inputs | None
+    ) -> tuple[Inputs, np.ndarray, np.ndarray | None]:
+        """The rows, targets and weights of fit, checked."""
+        several = 2 if self.calibration or isinstance(self.scale, str) else 1
+        if is_frame(X):
+            y, weights = in_order(y, X.index, "y"), in_order(weights, X.index, "sample_weight")
+            least = dict(ensure_min_samples=several, input_name="y")
+            y = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, **least), warn=True)
+        else:
+            X, y = check_X_y(X, y, y_numeric=True, ensure_min_samples=several)
+        check_consistent_length(X, y)
+        if weights is None:
+            return X, y, None
+        return X, y, _check_sample_weight(weights, y, ensure_non_negative=True)
 
     def _check_model(self, regressor: Model, X: Inputs, scale: Scale) -> None:
         """Checks the regressor once. An input that cannot begin is refused when it is used."""
@@ -163,16 +196,31 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         columns by their names."""
         check_is_fitted(self, "regressor_")
         names = list(getattr(self, "feature_names_in_", []))
-        if names and not (is_frame(X) and set(X.columns) == set(names)):
-            other = sorted(map(str, set(X.columns) ^ set(names))) if is_frame(X) else []
-            found = f"; missing or too many: {', '.join(other)}" if other else ""
-            raise ValueError(f"fit had a DataFrame: give one with the columns {names}{found}")
-        X = X if is_frame(X) else check_array(X)
+        if names and is_frame(X) and set(X.columns) != set(names):
+            other = ", ".join(sorted(map(str, set(X.columns) ^ set(names))))
+            raise ValueError(
+                f"fit had a DataFrame: give one with the columns {names}; missing or too many: "
+                f"{other}"
+            )
+        X = X if is_frame(X) else check_array(X, dtype=None if names else "numeric")
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but SmoothedRegressor is expecting "
                 f"{self.n_features_in_} features as input"
             )
+        if names and not is_frame(X):  # as estimators of scikit-learn take arrays
+            warnings.warn(
+                "X does not have valid feature names, but SmoothedRegressor was fitted with "
+                "feature names",
+                stacklevel=3,
+            )
+            X = needed("pandas", "X").DataFrame(X, columns=names).infer_objects()
+            for name, kind in self._labels.items():
+                labels = X[name]
+                known = labels.isin(getattr(kind, "categories", labels))
+                X[name] = labels.where(known).astype(kind)
+        if names and list(X.columns) != names:
+            X = X[names]  # a scale of numbers is in the order of fit
         if is_frame(X):
             Columns(X, self.scale_)  # refuses values that cannot get noise, and names the row
         return X
@@ -210,7 +258,11 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             return np.empty(0)
         first = rows.iloc[[0]] if is_frame(rows) else rows.shape[1:]
         with Estimator(self.regressor_, first, self.samples, **self._options(served=True)) as e:
-            return np.array([self._served(e, z, question) for z in rows_of(rows)])
+            values = []
+            for row, z in enumerate(rows_of(rows)):
+                with _at(lambda: f"row {row}"):
+                    values.append(self._served(e, z, question))
+        return np.array(values)
 
     def _served(self, server: Estimator, z: Inputs, question: Question) -> float:
         server.begin(z, self.sigma, self._noise_of(z))
@@ -261,7 +313,8 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             The certificates."""
         tolerances = np.ravel(np.asarray(tolerance, object)).tolist()  # strings beside numbers
         questions = [self._question(t, alpha) for t in tolerances]
-        rows, own, options = self._checked(X), self._options(), {"progress": False, **options}
+        rows, own = self._checked(X), self._options()
+        options = {"progress": False, **own_names(options)}
         return certify_rows(self.regressor_, rows, self.sigma, questions, **own, **options)
 
     def predict_interval(
@@ -290,15 +343,43 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if self._calibrated is None:
             options = self._options()
             options["inputs_seed"] = options["seed"] + 1 if "seed" in options else None
-            self._calibrated = Calibrated(
-                self.regressor_, *self._kept, self.sigma, samples=self.samples, **options
-            )
+            X_kept, y_kept, numbers = self._kept
+            done = [0]
+            options["progress"] = lambda points, _: done.__setitem__(0, points)
+            with _at(lambda: f"row {numbers[done[0]]} of fit's X"):
+                self._calibrated = Calibrated(
+                    self.regressor_, X_kept, y_kept, self.sigma, samples=self.samples, **options
+                )
         ends = np.empty((len(rows), 2))
-        for row, z in zip(ends, rows_of(rows)):
-            found = self._calibrated.interval(z, radius, alpha, noise_id=self._noise_of(z))
-            row[:] = found.lo, found.hi
+        self._calibrated.rule(radius, alpha)  # refuses what is wrong for all rows
+        for row, z in enumerate(rows_of(rows)):
+            with _at(lambda: f"row {row}"):
+                found = self._calibrated.interval(z, radius, alpha, noise_id=self._noise_of(z))
+            ends[row] = found.lo, found.hi
         return ends
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without the calibration, which can be made again from the kept rows."""
         return {**super().__getstate__(), "_calibrated": None}
+
+
+@contextlib.contextmanager
+def _at(row: Callable[[], str]) -> Iterator[None]:
+    """A context in which errors of the library begin with the caller's name of a row."""
+    try:
+        yield
+    except CertregError as error:
+        error.args = (f"{row()}: {error}",)
+        raise
+
+
+def _labels(X: Frame) -> dict[str, object]:
+    """The dtypes of the columns of categories and of texts."""
+    texts = needed("pandas.api.types", "a DataFrame").is_string_dtype
+    kinds = {name: str if of == object else of for name, of in X.dtypes.items()}
+    return {n: of for n, of in kinds.items() if hasattr(of, "categories") or texts(X[n])}
+
+
+def _taken(X: Inputs, rows: np.ndarray) -> Inputs:
+    """Some rows of a DataFrame or an array."""
+    return X.iloc[rows] if is_frame(X) else np.asarray(X)[rows]

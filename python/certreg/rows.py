@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _structs as S
-from ._arguments import constraints_of, integer, member, no_member, number, positive, seed_or_random
+from ._arguments import constraints_of, integer, member, no_member, number, positive
+from ._arguments import seed_or_random, with_habits
 from ._arrays import check_finite, numbers, shared_rows
 from ._categorical import check_categorical, is_default, split_by_rule
 from ._plan import plan_of
@@ -37,6 +38,7 @@ from .store import Probe, ResumeFile, stored_run
 MOST_NAMED = 8  # rows in a message
 
 
+@with_habits
 def certify_rows(
     model: Model,
     X: Inputs,
@@ -98,7 +100,7 @@ def certify_rows(
         As for Estimator; 0: with the gradient if a question names it or has the method "paper".
     seed : int, optional
         Seed of the noise, 1 to 2^64 - 1; by default a secret one is drawn. Result and resume file
-        contain it. The noise of a row depends on seed and noise id only.
+        contain it. The noise of a row depends on seed and noise id only. Also random_state.
     noise_id : int
         Row i has the noise id noise_id + i. So parts of a table that are certified separately, with
         the same seed, can have the noise of the whole table.
@@ -114,13 +116,13 @@ def certify_rows(
         An executor of this interface, for example of dask or mpi4py.futures. The model has to be
         picklable, or a factory.
     jobs : int
-        Number of processes to start; 1: none; 0: one per processor. Not with an executor.
+        Number of processes, also n_jobs; 1: none; 0, -1: one per processor. Not with an executor.
     on_crash : {"stop", "skip"}
         What happens to a row that ends two processes. "skip": the row fails with
         ``Status.MODEL_FAILED``, also in the resume file, and the run goes on. The model then always
         runs in other processes. A caller's executor must replace processes, as dask does.
     progress : bool or callable
-        Show a count in terminals and notebooks, or call a function of (rows done, rows).
+        Show a count in terminals and notebooks, or call it with (rows done, rows). Also verbose.
     resume : path, optional
         File that keeps finished rows; the same call then computes the missing rows. Programs that
         use one file at a time share the rows. A folder, or a path that ends with a slash: a file
@@ -180,14 +182,22 @@ def certify_rows(
         )
     if radius is not None:
         radius = number(radius, "radius")
+    noisy = (np.count_nonzero(columns.scale),) if columns else shape
+    if own_units and len(sigmas) > 1 and (len(sigmas),) in (shape, noisy):
+        text = (
+            f"sigma has {len(sigmas)} numbers, one for each feature, and each of them is a noise "
+            "level for all features: if you mean noise per feature, give it as scale"
+        )
+        warnings.warn(text, stacklevel=3)
     check_use(model, shape, numbers_of_scale, columns, sigmas)
     remarks = remark_on_examples(model, matrix)
     for text in (*remarks, *texts, *check_categorical(model, matrix, columns, numbers_of_scale)):
-        warnings.warn(text, stacklevel=2)
+        warnings.warn(text, stacklevel=3)
     if not isinstance(on_crash, str) or on_crash not in ("stop", "skip"):
         raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
-    check_executor(executor, integer(jobs, "jobs"), on_crash == "skip")
-    jobs = integer(jobs, "jobs") or cores()
+    jobs = integer(jobs, "jobs", -1)
+    check_executor(executor, jobs, on_crash == "skip")
+    jobs = jobs if jobs > 0 else cores()
     job = Job(model, columns, sampling, asked, radius, keep_records, len(matrix))
     work = _Certification(
         job, matrix, domain, model_id, seed is not None, on_crash == "skip", check=check
@@ -198,7 +208,7 @@ def certify_rows(
     if rows["status"].all():
         refused = own_units and (rows["status"] == Status.INVALID).all()
         remedy = "; scale='std' puts sigma in units of each feature" if refused else ""
-        warnings.warn(f"all rows failed: {min(rows.errors.items())[1]}{remedy}", stacklevel=2)
+        warnings.warn(f"all rows failed: {min(rows.errors.items())[1]}{remedy}", stacklevel=3)
     return rows
 
 
@@ -249,6 +259,8 @@ def _noise_levels(
     sigma: float | Sequence[float], domain: Domain
 ) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """The sigmas, and the level of noise for each."""
+    if isinstance(sigma, Question):
+        raise TypeError("sigma is a Question: it comes before the questions")
     sigmas = tuple(positive(value, "sigma") for value in np.ravel(sigma).tolist())
     if len(set(sigmas)) < len(sigmas) or not 0 < len(sigmas) < LEVELS_OF_A_DOMAIN:
         raise ValueError("sigma must be one number or several different ones")

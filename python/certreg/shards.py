@@ -148,7 +148,7 @@ def in_shards(
         warnings.warn(
             f"{len(unnamed)} files of {whole.resume} name no model, so they may be about several: "
             "give model_id if they are about one, or the model",
-            stacklevel=5,
+            stacklevel=6,
         )
     seed = next((shard.seed for shard in shards if shard.rows), None)
     for path, first, last in _parts(whole, shards):

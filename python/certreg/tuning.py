@@ -11,7 +11,7 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arguments import integer, not_negative, number, seed_or_random
+from ._arguments import integer, not_negative, number, seed_or_random, with_habits
 from ._categorical import scale_by_rule
 from ._progress import Reporter
 from ._tables import aligned
@@ -111,6 +111,7 @@ class TunedScale:
         return f"{aligned(self.table())}\n{gain}{kept}"
 
 
+@with_habits
 def tune_scale(
     model: Model,
     X: Inputs,
@@ -170,7 +171,7 @@ def tune_scale(
         each trial. To cancel, the function may raise an exception.
     **more
         Other arguments of certify_rows: outputs, kind, lo, hi, batch, pilot, constraints, flags,
-        executor, jobs, check.
+        executor, jobs, check, n_jobs, random_state, verbose.
 
     Returns
     -------

@@ -201,20 +201,23 @@ static int has_rule(const certreg_coverage *c, enum change kind, double value, u
 }
 
 /* The least helpful value found that leads to a rule, between the present value and the most
- * helpful one; 0 if even that has none. */
+ * helpful one; 0 if even that has none. An alpha is the least one with six digits. */
 static double smallest_change(const certreg_coverage *c, enum change kind, double from, double to,
                               uint64_t points)
 {
     if (!has_rule(c, kind, to, points)) return 0;
-    for (int i = 0; i < 20 && fmax(from, to) > 1.05 * fmin(from, to); i++) {
+    const double near = kind == ALPHA ? 1 + 1e-7 : 1.05;
+    for (int i = 0; i < 40 && fmax(from, to) > near * fmin(from, to); i++) {
         const double middle = sqrt(from) * sqrt(to);
         if (has_rule(c, kind, middle, points)) to = middle;
         else from = middle;
     }
-    return to;
+    if (kind != ALPHA) return to;
+    const double unit = pow(10, 5 - floor(log10(to))), below = floor(to * unit) / unit;
+    return has_rule(c, kind, below, points) ? below : fmin(0.5, ceil(to * unit) / unit);
 }
 
-/* Rounded to three digits, a smaller radius and a larger alpha help as well. */
+/* A smaller radius helps as well, so it is rounded down; an alpha has six digits. */
 static void format_change(char *text, size_t capacity, enum change kind, double value)
 {
     switch (kind) {
@@ -226,7 +229,7 @@ static void format_change(char *text, size_t capacity, enum change kind, double 
                  (unsigned long long)value);
         break;
     case RADIUS: snprintf(text, capacity, "a radius of %.3g", 0.99 * value); break;
-    case ALPHA: snprintf(text, capacity, "an alpha of %.3g", fmin(0.5, 1.01 * value)); break;
+    case ALPHA: snprintf(text, capacity, "an alpha of %.6g", value); break;
     }
 }
 

@@ -1,6 +1,8 @@
 """Prediction intervals that contain the truth under attack."""
 
+import copy
 import itertools
+import pickle
 import re
 
 import numpy as np
@@ -16,6 +18,10 @@ WEIGHTS = np.array([0.5, -0.5, 0.5, 0.5], np.float32)  # of norm 1
 
 def linear(x):
     return x @ WEIGHTS
+
+
+def of_columns(frame):
+    return linear(frame[list("abcd")].to_numpy())
 
 
 def points(count, seed=0, scatter=0.4):
@@ -104,6 +110,27 @@ def test_a_calibration_is_kept_in_a_file(folder):
         assert after.points == before.points
     with pytest.raises(TypeError, match="load takes no seed"):
         Calibrated.load("kept.npz", linear, seed=6)
+
+
+def test_a_copy_has_the_calibration_and_noise_of_its_own():
+    options = dict(scale=[1, 2, 1, 0.5], units=2, most_samples=31, lo=-9, hi=9)
+    X, _, before = calibrated(80, **options)
+    for after in (pickle.loads(pickle.dumps(before)), copy.copy(before), copy.deepcopy(before)):
+        assert repr(after) == repr(before)
+        assert after.rule(0.1, 0.1, 31) == before.rule(0.1, 0.1, 31)
+        np.testing.assert_array_equal(after.scores, before.scores)
+        assert after.calibration_seed == before.calibration_seed
+        one, two = (each.interval(X[0], 0.1, 0.1, noise_id=0) for each in (before, after))
+        assert one.threshold == two.threshold and one.lo != two.lo
+    before.close()
+    assert after.interval(X[0], 0.1, 0.1).width > 0
+
+
+def test_a_copy_takes_tables():
+    X, y = points(60)
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=list("abcd"))
+    after = copy.copy(Calibrated(of_columns, frame, y, 0.25, samples=15, seed=1))
+    assert after.interval(frame[:1], 0.1, 0.2).width > 0
 
 
 def test_files_that_do_not_fit_are_no_calibration(folder):
@@ -208,6 +235,15 @@ def remedies(text, calibration_samples):
             tried = {name: re.fullmatch(said, remedy) for name, said in REMEDIES.items()}
             change = {name: float(found[1]) for name, found in tried.items() if found}
             yield dict(change, points=2**50) if more else change
+
+
+@parametrize("points", 1, 2, 9, 10, 19, 20, 24, 99, 333)
+def test_the_least_alpha_is_advised(points):
+    with pytest.raises(CertregError) as caught:
+        interval_rule(0, 1, points, alpha=1e-4)
+    told = float(re.search(REMEDIES["alpha"], str(caught.value))[1])
+    assert interval_rule(0, 1, points, alpha=told).least_points <= points
+    assert 1 / (points + 1) <= told < 1 / (points + 1) * (1 + 1e-5)
 
 
 def test_what_is_advised_helps():

@@ -8,9 +8,9 @@ import warnings
 import numpy as np
 import pytest
 
-from kit import SAMPLES, Z, certreg, estimator, model, no_warnings, package, parametrize, rows_of
+from kit import SAMPLES, X, Z, certreg, estimator, model, no_warnings, package, parametrize, rows_of
 from kit import same
-from certreg import OnnxModel, as_model
+from certreg import OnnxModel, as_model, check_model
 from certreg.models import device_model, is_factory, writable
 from certreg.names import names_of
 
@@ -42,6 +42,20 @@ def read_only(inputs=3):
     x = table(inputs)[0].astype(np.float32)
     x.flags.writeable = False
     return x
+
+
+def test_classifiers_are_refused_with_what_to_give():
+    linear = package("sklearn.linear_model")
+    pipeline, (x, y) = package("sklearn.pipeline"), table()
+    classifier = linear.LogisticRegression().fit(x, y > 0)
+    for model in (classifier, pipeline.make_pipeline(classifier)):
+        with pytest.raises(TypeError, match="is a classifier .*, lambda x: model.predict_proba"):
+            rows_of(model)
+    other = type("Other", (Fitted,), {"_estimator_type": "classifier"})()  # as CatBoost has it
+    with pytest.raises(TypeError, match="is a classifier .Other"):
+        as_model(other)
+    assert as_model(classifier.predict) and as_model(Fitted())  # labels may be meant as numbers
+    assert rows_of(lambda x: classifier.predict_proba(x)[:, 1]).radius.max() > 0
 
 
 class Fitted:
@@ -177,14 +191,30 @@ def test_modules_are_models(torch):
     agrees(one, plain(torch, one))
 
 
-def test_modules_are_put_into_evaluation_mode(torch):
+def test_calls_of_modules_are_in_evaluation_mode_and_leave_each_part_in_its_own(torch):
     one, x = net(torch, torch.nn.Dropout(0.5), torch.nn.BatchNorm1d(16)), read_only()
-    f = as_model(one)
-    assert not (one.training or one[2].training)
+    f, batches = as_model(one), one[3].num_batches_tracked
     y = f(x)
-    one.train()
+    assert all(part.training for part in one.modules())
+    one[2].eval()
     np.testing.assert_array_equal(f(x), y)
-    assert not (one.training or one[2].training)
+    assert [part.training for part in one] == [True, True, False, True, True] and one.training
+    one.eval()[3].train()
+    np.testing.assert_array_equal(f(x), y)
+    assert [part.training for part in one] == [False] * 3 + [True, False] and not one.training
+    assert batches == 0
+    with pytest.raises(RuntimeError):
+        f(x[:, :2])
+    assert one[3].training
+
+
+def test_certificates_leave_a_module_in_training_mode(torch):
+    one = net(torch, torch.nn.Dropout(0.5))
+    rows_of(one, samples=64)
+    check_model(one, X, sigma=0.25)
+    with estimator(one) as e:
+        e.certify(Z, 0.25, 64, 0.5)
+    assert all(part.training for part in one.modules())
 
 
 def test_nothing_is_copied_and_nothing_warned_about(torch):

@@ -15,6 +15,7 @@ from certreg import Method, Serving, Side, Solver, Statistic, Status, Target, ch
 from certreg import tune_scale
 from certreg.plots import shares
 
+STATE = np.random.RandomState(0)
 AS_DICT = dict(tolerance=0.5, alpha=0.1)
 
 
@@ -27,6 +28,10 @@ def changed(at, value, x=X):
 
 def rows(**wrong):
     return rows_of(**{"f": never, **wrong})
+
+
+def named(**wrong):
+    certreg.certify_rows(never, X, 0.25, 0.5, **wrong)
 
 
 def tuned(**wrong):
@@ -132,6 +137,23 @@ TABLE = [
     (ValueError, "must have at least one row", rows, dict(x=X[:0])),
     (ValueError, "masked values: fill them", rows, dict(x=MASKED)),
     (TypeError, "X holds datetime64", rows, dict(x=X.astype("M8[D]"))),
+    (TypeError, "X is a generator, .* give list", rows, dict(x=(row for row in X))),
+    (TypeError, "X is a map, .* give list", checked, dict(X=map(list, X))),
+    (TypeError, "^X is a function: the model comes before X$", rows, dict(f=X, x=model)),
+    (TypeError, "^X is a function: the model comes", calibrated, dict(model=X, X=model)),
+    (ValueError, "X has one dim.* comes before y", calibrated, dict(X=X[:, 0], y=X)),
+    (TypeError, "sigma is a Question: it comes", rows, dict(sigma=Question(1), questions=1)),
+    # ---- the names of scikit-learn
+    (TypeError, "random_state is another name of seed: give one", rows, dict(random_state=1)),
+    (TypeError, "n_jobs is another name of jobs", rows, dict(n_jobs=1, jobs=1)),
+    (TypeError, "verbose is another name of progress", rows, dict(verbose=1)),
+    (TypeError, "random_state is another name of seed", tuned, dict(random_state=1)),
+    (ValueError, "random_state .* is 0; it must be from 1", named, dict(random_state=0)),
+    (TypeError, "random_state .* integer, not Rand", named, dict(random_state=STATE)),
+    (TypeError, "verbose must be an integer", named, dict(verbose=print)),
+    (ValueError, "n_jobs is -2; it must be from -1", named, dict(n_jobs=-2)),
+    (ValueError, "jobs is -2; it must be from -1", rows, dict(jobs=-2)),
+    (TypeError, "unexpected keyword argument 'n_job'", rows, dict(n_job=2)),
     # ---- numbers of an Estimator
     *(
         (type_, f"{name} {sentence}", call, dict(values=values))

@@ -8,13 +8,16 @@ import pytest
 
 pytest.importorskip("sklearn")
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import GradientBoostingRegressor
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils import estimator_checks
 
+from certreg import CertregError
 from certreg.regressor import SmoothedRegressor
 from kit import raising
 
@@ -23,7 +26,12 @@ X = random.normal(size=(400, 3)) * [1, 10, 0.1] + [0, 5, 1]
 Y = X @ [1, 0.1, 0] + 0.1 * random.normal(size=400)
 OLDER = partial(estimator_checks.check_estimator, generate_only=True)  # before scikit-learn 1.6
 CHECKS = getattr(estimator_checks, "estimator_checks_generator", OLDER)
-CHECKS = list(CHECKS(SmoothedRegressor(samples=11)))
+CHECKS = [
+    (estimator, check)
+    for share in (0, 0.2)
+    for estimator, check in CHECKS(SmoothedRegressor(samples=11, calibration=share))
+    if not share or "weight_equivalence" not in str(check)  # weights move no row to another share
+]
 
 
 @pytest.mark.parametrize("number", range(len(CHECKS)))
@@ -164,7 +172,7 @@ def test_tables_have_the_columns_of_fit_and_numbers():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     model = SmoothedRegressor(samples=11).fit(frame, Y)
-    for other in (frame.rename(columns={"a": "z"}), frame[["a", "b"]], X):
+    for other in (frame.rename(columns={"a": "z"}), frame[["a", "b"]]):
         with pytest.raises(ValueError, match="fit had a DataFrame.*'a', 'b', 'c'"):
             model.predict(other[:3])
     with pytest.raises(ValueError, match="; missing or too many: a, z$"):
@@ -176,6 +184,27 @@ def test_tables_have_the_columns_of_fit_and_numbers():
     assert model.fit(X[:, :2], Y).predict(X[:3, :2]).shape == (3,)
 
 
+UNNAMED = "X does not have valid feature names, but SmoothedRegressor was fitted with feature names"
+
+
+@pytest.mark.parametrize("scale", ["std", None, [1.0, 10.0, 0.1]])
+def test_an_array_goes_by_the_columns_of_fit(scale):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(b=(X[:, 1] * 10).astype(int))
+    model = SmoothedRegressor(scale=scale, samples=11, random_state=0).fit(frame, Y)
+    with pytest.warns(UserWarning, match=UNNAMED) as caught:
+        found = model.predict(frame.to_numpy()[:3])
+    assert caught[0].filename == __file__
+    np.testing.assert_array_equal(found, model.predict(frame.astype({"b": float})[:3]))
+    np.testing.assert_array_equal(found, model.predict(frame[["c", "a", "b"]][:3]))
+    with pytest.warns(UserWarning, match=UNNAMED):
+        radius = model.certify(frame.to_numpy()[:3], 0.5).radius
+    np.testing.assert_array_equal(radius, model.certify(frame[:3], 0.5).radius)
+    for wrong in (X[:, :2], np.c_[X, X]):
+        with pytest.raises(ValueError, match="features, but SmoothedRegressor is expecting 3"):
+            model.predict(wrong)
+
+
 def test_targets_go_by_their_index():
     pandas = pytest.importorskip("pandas")
     frame, y = pandas.DataFrame(X, columns=["a", "b", "c"]), pandas.Series(Y)
@@ -183,3 +212,93 @@ def test_targets_go_by_their_index():
     np.testing.assert_array_equal(*(model.predict(frame[:4]) for model in models))
     with pytest.raises(ValueError, match="y has another index than X"):
         SmoothedRegressor().fit(frame, y.rename(lambda i: i + 1))
+
+
+@pytest.mark.parametrize("dtype", ["category", object, str])
+def test_an_array_may_hold_labels(dtype):
+    pandas = pytest.importorskip("pandas")
+    kind = pandas.Series(["u", "v"] * 200, dtype=dtype)
+    frame = pandas.DataFrame({"a": X[:, 0], "kind": kind})
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    columns = ColumnTransformer([("kind", encoder, ["kind"])], remainder="passthrough")
+    model = SmoothedRegressor(make_pipeline(columns, LinearRegression()), random_state=0)
+    model.fit(frame, Y + 5 * (kind == "u"))
+    with pytest.warns(UserWarning, match=UNNAMED):
+        found = model.predict(np.array([[0.5, "u"], [0.5, "v"]], object))
+        assert np.isfinite(model.predict(np.zeros((1, 2)))).all()  # as MAPIE calls it
+    assert 3 < found[0] - found[1] < 7
+    assert found.tolist() == model.predict(frame.assign(a=0.5)[:2]).tolist()
+
+
+@pytest.mark.parametrize("row", range(0, 40, 5))
+def test_fit_names_a_missing_value_by_its_row_in_either_share(row):
+    pandas = pytest.importorskip("pandas")
+    values = X[:40].copy()
+    values[row, 1] = np.nan
+    frame = pandas.DataFrame(values, columns=["a", "b", "c"])
+    for scale in ("std", None):
+        with pytest.raises(ValueError, match=f"column 'b' is nan in row {row},"):
+            SmoothedRegressor(scale=scale, random_state=0).fit(frame, Y[:40])
+    with pytest.raises(ValueError, match="NaN"):
+        SmoothedRegressor(random_state=0).fit(values, Y[:40])
+
+
+def test_errors_name_the_row_of_the_callers_table():
+    values, row = X.copy(), fitted()._kept[2][3]
+    values[row, 0] = 1e30  # too large for its noise
+    model = SmoothedRegressor(scale=[1.0, 1.0, 1.0], random_state=0, check=False).fit(values, Y)
+    with pytest.raises(CertregError, match=f"^row {row} of fit's X: "):
+        model.predict_interval(X[:2])
+    with pytest.raises(CertregError, match="^row 1: "):
+        model.predict(np.r_[X[:1], values[row : row + 1]])
+
+
+def test_weights_reach_the_regressor_and_the_scale():
+    weights = np.arange(400) % 3
+    for scale in ("std", None):
+        one = fitted(scale=scale, calibration=0).fit(X, Y, weights)
+        repeated = np.repeat(X, weights, 0), np.repeat(Y, weights)
+        two = fitted(scale=scale, calibration=0).fit(*repeated)
+        np.testing.assert_allclose(one.regressor_.coef_, two.regressor_.coef_)
+        if scale:
+            np.testing.assert_allclose(one.scale_, two.scale_)
+    assert fitted(calibration=0.5).fit(X, Y, weights).predict_interval(X[:3]).shape == (3, 2)
+    assert fitted().fit(X, Y, np.ones(400)).predict(X[:1]) == fitted().predict(X[:1])
+
+
+def test_weights_of_a_table_go_by_their_index():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(count=np.arange(400))
+    weights = pandas.Series(np.arange(400) % 3)
+    model = SmoothedRegressor(calibration=0).fit(frame, Y, weights[::-1])
+    np.testing.assert_allclose(model.scale_[:3], fitted(calibration=0).fit(X, Y, weights).scale_)
+    assert model.scale_["count"] == 0  # an integer
+
+
+@pytest.mark.parametrize(
+    "more, weights, error, text",
+    [
+        ({"scale": "iqr"}, np.ones(400), ValueError, "scale is 'iqr'; with sample_weight"),
+        ({"regressor": KNeighborsRegressor()}, np.ones(400), TypeError, "Regressor.fit takes no"),
+        ({}, np.ones(399), ValueError, "sample_weight.shape"),
+        ({}, -np.ones(400), ValueError, "Negative values in data passed to `sample_weight`"),
+        ({}, np.r_[np.nan, np.ones(399)], ValueError, "sample_weight contains NaN"),
+    ],
+)
+def test_wrong_weights_are_named(more, weights, error, text):
+    with pytest.raises(error, match=text):
+        SmoothedRegressor(**more).fit(X, Y, weights)
+
+
+def test_the_names_of_scikit_learn_reach_certify_rows():
+    model = fitted(random_state=None)
+    one = model.certify(X[:3], 0.5, random_state=7, n_jobs=None, verbose=0)
+    two = model.certify(X[:3], 0.5, seed=7, jobs=1, progress=False)
+    np.testing.assert_array_equal(one.radius, two.radius)
+    with pytest.raises(TypeError, match="seed"):
+        fitted(random_state=3).certify(X[:3], 0.5, random_state=7)
+
+
+def test_a_classifier_is_refused():
+    with pytest.raises(TypeError, match="classifier .LogisticRegression.*predict_proba"):
+        SmoothedRegressor(LogisticRegression()).fit(X, Y > 0)

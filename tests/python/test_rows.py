@@ -9,10 +9,10 @@ import threading
 import numpy as np
 import pytest
 
-from kit import X, bits, certreg, model, near, package, parametrize, raising, rows_of, same
-from kit import undefined
+from kit import X, bits, certreg, model, near, no_warnings, package, parametrize, raising, rows_of
+from kit import same, undefined
 from certreg import ALL_OUTPUTS, Constraint, Question, ResumeError, RowsError
-from certreg import Status
+from certreg import Status, _arguments
 
 HUBER = Question(0.5, statistic="huber", huber_width=0.2)
 TWO = dict(sigma=[0.25, 0.5], questions=[0.5, HUBER])
@@ -328,3 +328,27 @@ def test_errors_of_angles_go_round(lo, hi):
     rows = rows_of(lambda x: np.full(len(x), 179.0), X[:2], **more)
     assert rows.label_errors([-179, 170]).ravel().tolist() == [2, 9]
     assert (rows.useful_radii([-179, 170]) > 0).ravel().tolist() == [True, False]
+
+
+def test_the_names_of_scikit_learn_are_other_names():
+    given = dict(samples=300, n_jobs=None, random_state=42, verbose=False)
+    assert bits(certreg.certify_rows(model, X, 0.25, 0.5, **given)) == bits(rows_of())
+    names = _arguments.own_names(dict(verbose=2, batch=3))
+    assert names == dict(progress=True, batch=3)
+    for processes in (dict(jobs=-1), dict(n_jobs=-1), dict(n_jobs=2)):
+        assert bits(rows_of(**processes)) == bits(rows_of())
+
+
+FEATURE = "sigma has 3 numbers, one for each feature, and .* give it as scale"
+
+
+def test_sigmas_that_may_be_meant_per_feature_are_noticed():
+    with pytest.warns(UserWarning, match=FEATURE) as caught:
+        rows_of(sigma=[0.1, 0.2, 0.3], samples=50)
+    assert caught[0].filename.endswith("kit.py")
+    frame = package("pandas").DataFrame(X, columns=list("abc")).assign(kind="u")
+    with pytest.warns(UserWarning, match=FEATURE):  # three columns with noise
+        rows_of(lambda x: x["a"], frame, [0.1, 0.2, 0.3], samples=50)
+    with no_warnings():
+        rows_of(sigma=[0.1, 0.2, 0.3], samples=50, scale=1)
+        rows_of(sigma=[0.1, 0.2], samples=50)
