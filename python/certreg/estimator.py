@@ -361,9 +361,9 @@ class Estimator(Evaluator):
         """The outputs of `samples` samples of several inputs, (inputs, samples, columns), by one
         call of the model. Each of `begins` begins an input, and has to begin it again before its
         outputs are recorded. None if the call cannot be shared: on a device, of DataFrames, or if
-        an input is refused. Raises SharedCallError if the model fails: then the model is called once more for
-        each input, to name the input. Outputs of these calls are dropped, because no second try may
-        replace a failed sample."""
+        an input is refused. Raises SharedCallError if the model fails: then the model is called
+        once more for each input, to name the input. Outputs of these calls are dropped, because no
+        second try may replace a failed sample."""
         if self.on_device or self._columns is not None or len(begins) < 2:
             return None  # each DataFrame has codes of its own for its texts
         x = np.empty((len(begins) * samples, *self.shape), np.float32)
@@ -376,11 +376,15 @@ class Estimator(Evaluator):
         x.flags.writeable = False
         try:
             y = self._outputs_of(x)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit as well
             for i, each in enumerate(np.split(x, len(begins))):
                 try:
                     self._outputs_of(each)
-                except Exception as own:
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as own:
                     raise SharedCallError(i) from own
             raise SharedCallError(None) from error
         return np.ascontiguousarray(y, np.float32).reshape(len(begins), samples, self.columns)

@@ -177,7 +177,10 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_consistent_length(X, y)
         if weights is None:
             return X, y, None
-        return X, y, _check_sample_weight(weights, y, ensure_non_negative=True)
+        checked = _check_sample_weight(weights, y)
+        if (checked < 0).any():
+            raise ValueError("Negative values in data passed to `sample_weight`")
+        return X, y, checked
 
     def _check_model(self, regressor: Model, X: Inputs, scale: Scale) -> None:
         """Checks the regressor once. An input that cannot begin is refused when it is used."""

@@ -94,8 +94,7 @@ def certify_rows(
     outputs, kind, lo, hi, pilot, flags
         As for Estimator.
     batch : int
-        Most noisy rows of one call of the model; 0: up to 16 MiB or 16,384 rows. Rows share calls
-        as far as their samples fit, except for questions with a target.
+        Most noisy rows of one call of the model, which inputs share; 0: up to 16 MiB or 16,384.
     constraints : int or str
         As for Estimator; 0: with the gradient if a question names it or has the method "paper".
     seed : int, optional

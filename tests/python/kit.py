@@ -183,6 +183,7 @@ number = 7
 """
 STEPS = np.c_[np.arange(10.0), np.ones((10, 2))]  # first feature 0, 1, 2, ...
 ASKED = ("--sigma", ".25", "--tolerance", ".5", "--samples", "200", "--seed", "7")
+OWN_CALLS = ("--batch", "200")  # each row has calls of its own
 PRODUCT = ("models.py:product", "x.npy")
 CERTIFY = ("certify", *PRODUCT, *ASKED)
 

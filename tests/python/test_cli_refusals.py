@@ -7,8 +7,8 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from kit import ASKED, CERTIFY, PRODUCT, X, certify_refused, command_refused, parametrize
-from kit import read, run, write
+from kit import ASKED, CERTIFY, OWN_CALLS, PRODUCT, X, certify_refused, command_refused
+from kit import parametrize, read, run, write
 from certreg import ResumeError
 from certreg.cli.seeds import seed_in
 from certreg.store import ResumeFile
@@ -233,7 +233,7 @@ def test_models_that_end_the_program(command, model):
 def test_rows_before_a_model_that_ends_the_program_are_kept():
     said, words = "the model failed in row 3: SystemExit: 0", ("models.py:leaves_late", "steps.npy")
     kept = said + "; 3 of 10 rows are done and in r.csv"
-    command_refused(3, kept, "certify", *words, *ASKED, "-o", "r.csv")
+    command_refused(3, kept, "certify", *words, *ASKED, *OWN_CALLS, "-o", "r.csv")
     assert len(read("r.csv")) == 3
     command_refused(3, said, "attack", *words, *ASKED, "--calls", 500)
 
@@ -248,7 +248,7 @@ def test_rows_before_a_resume_file_cannot_be_written_are_kept():
 
     kept = r"disk is full\); 1 of 6 rows are done and in r.csv and r.sqlite; repeat the command"
     with mock.patch.object(ResumeFile, "add", adds):
-        command_refused(4, kept, *CERTIFY, "-o", "r.csv", "--resume", "r.sqlite")
+        command_refused(4, kept, *CERTIFY, *OWN_CALLS, "-o", "r.csv", "--resume", "r.sqlite")
     assert len(read("r.csv")) == 1
     command_refused(4, "there is no folder nowhere$", *CERTIFY, "--resume", "nowhere/r.sqlite")
 

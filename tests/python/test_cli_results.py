@@ -12,7 +12,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from kit import ASKED, CERTIFY, MODELS, PRODUCT, STEPS, command_refused
+from kit import ASKED, CERTIFY, MODELS, OWN_CALLS, PRODUCT, STEPS, command_refused
 from kit import model, near, parametrize, read, run, said, table_of, write
 import kit
 from certreg import Estimator, Question
@@ -126,7 +126,7 @@ def test_where_no_row_has_an_answer_there_is_no_mean_error():
 
 
 def test_a_failing_model_loses_nothing():
-    ask = ("certify", "models.py:fails_late", "steps.npy", *ASKED)
+    ask = ("certify", "models.py:fails_late", "steps.npy", *ASKED, *OWN_CALLS)
     lost = "row 3: ValueError: three is .*; 3 of 10 .*r.json and r"
     command_refused(3, lost, *ask, "-o", "r.json", "--resume", "r.sqlite")
     document = read("r.json")

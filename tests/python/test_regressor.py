@@ -1,6 +1,7 @@
 """Smoothed models as estimators of scikit-learn."""
 
 import pickle
+import re
 from functools import partial
 
 import numpy as np
@@ -30,7 +31,7 @@ CHECKS = [
     (estimator, check)
     for share in (0, 0.2)
     for estimator, check in CHECKS(SmoothedRegressor(samples=11, calibration=share))
-    if not share or "weight_equivalence" not in str(check)  # weights move no row to another share
+    if not share or not re.search("weight(_eq|s_inv)", str(check))  # no row moves to another share
 ]
 
 
@@ -125,8 +126,8 @@ class Interrupted(LinearRegression):
     [
         (lambda model: model.set_params(regressor=Interrupted()).fit(X[:, :2], Y), 0),
         (lambda model: model.predict(X[:9]), 5),
-        (lambda model: model.predict_interval(X[:9]), 30),  # of 80 calibration points
-        (lambda model: model.predict_interval(X[:9]), 85),
+        (lambda model: model.predict_interval(X[:9]), 1),  # of the calibration
+        (lambda model: model.predict_interval(X[:9]), 5),
     ],
 )
 def test_it_can_be_used_after_an_interrupt(call, at):
@@ -272,7 +273,7 @@ def test_weights_of_a_table_go_by_their_index():
     weights = pandas.Series(np.arange(400) % 3)
     model = SmoothedRegressor(calibration=0).fit(frame, Y, weights[::-1])
     np.testing.assert_allclose(model.scale_[:3], fitted(calibration=0).fit(X, Y, weights).scale_)
-    assert model.scale_["count"] == 0  # an integer
+    assert model.scale_["count"] > 0  # integers get noise too
 
 
 @pytest.mark.parametrize(
