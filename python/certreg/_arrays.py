@@ -273,8 +273,8 @@ def call_on_the_host(model: Function, batch: S.Batch, shape: Shape, memory: Memo
 
 
 def shared_rows(batch: int, inputs: int) -> int:
-    """The most rows of a call of the model that several inputs share: `batch`, or if that is 0 as
-    many as 16 MiB hold, up to 16,384."""
+    """The largest number of rows in a call of the model that several inputs share: `batch`; if that
+    is 0, all float32 rows that fit into 16 MiB, at least 1 and at most 16,384."""
     return batch or max(1, min(2**14, 2**22 // inputs))
 
 

@@ -61,7 +61,7 @@ class Perturbations:
         self.names = named or [f"feature {j}" for j in range(self.scale.size)]
         if len(self.names) != self.scale.size:
             raise ValueError(f"X has {self.scale.size} features, but names has {len(self.names)}")
-        self.table = self.X.ndim == 2 and self.scale.size <= TABLE  # texts name its features
+        self.table = self.X.ndim == 2 and self.scale.size <= TABLE  # if so, texts name features
         self.kind, self.bits = kind, BITS[kind] if step is None else 0
         self.steps = self._steps(step)
         self.known = self.moves & (self.steps > 0)  # NaN is not greater

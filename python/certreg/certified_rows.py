@@ -308,9 +308,9 @@ class Rows(HtmlTable):
         Returns
         -------
         list of str
-            A text about features without noise; for each question a text if half of the radii are
-            as long as the largest sigma allows; and a text about failed rows, with the first
-            reason. Features without names are counted from 0."""
+            A text about features without noise; for each question a text if at least half of the
+            radii at the largest sigma are as long as this sigma allows; and a text about failed
+            rows, with the first reason. Features without names are counted from 0."""
         statuses = self.certificates["status"][self.done]
         failed = failure_remark(self.errors, self.numbers, statuses)
         return [*self._remarks(), *([failed] if failed else [])]

@@ -43,7 +43,7 @@ class Comparison:
         Standard error of the gain.
     lines : tuple of dict
         The table, with a dict for each sigma, without and with a denoiser; `left` is the mean
-        squared error of a denoised feature in units of the noise."""
+        squared error of a denoised feature, divided by the mean square of its noise."""
 
     helps: bool
     model: Model

@@ -31,7 +31,7 @@ LEAST_WORST_CASE_EVALUATIONS = 1000  # least limit of a Solver
 RADIUS_EVALUATIONS = 14000  # default limit of a Bisection
 LEAST_RADIUS_EVALUATIONS = 4000  # least limit of a Bisection
 MOST_REGIONS = 5  # of a worst function
-CALIBRATION_SCORES = 25  # most scores that are kept of a calibration point
+CALIBRATION_SCORES = 25  # kept of a calibration point, at most
 DENOISER_PASSES = 7  # how often the examples of a denoiser are read
 
 

@@ -172,8 +172,9 @@ class Denoised:
 
     @property
     def error(self) -> float:
-        """Mean squared error of a denoised feature in units of the noise, estimated from examples
-        that were held back. 1: the denoiser is useless; 0: all noise is removed."""
+        """Mean squared error of a denoised feature, divided by the mean square of its noise;
+        estimated from examples that were held back. 1: the denoiser is useless; 0: all noise is
+        removed."""
         return float(self._filter.facts.error)
 
     def __repr__(self) -> str:
@@ -194,7 +195,8 @@ class Denoised:
         Returns
         -------
         ndarray or DataFrame
-            Each row depends on its own row of x only, and has the same bits on every platform."""
+            The denoised inputs, in the shape of x. Each row depends on its own row of x only, and
+            has the same bits on every platform."""
         if frames.is_frame(x):
             columns = frames.Columns(x, self.scale)
             self._check_names(columns)

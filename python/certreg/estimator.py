@@ -87,7 +87,7 @@ class Estimator(Evaluator):
         Seed of the noise, 1 to 2^64 - 1, to repeat a run; by default a secret one is drawn, which
         info() reports. The model, and everybody who chooses inputs, must not know it.
     pilot : int
-        Number of samples that choose the prediction; 0: 15 per cent of the samples; NO_PILOT: none.
+        Samples that choose the prediction; 0: about 15 per cent, less of few; NO_PILOT: none.
     constraints : int or str
         Constraints that questions may use. The gradient must be named here.
     blocks : int

@@ -206,8 +206,8 @@ _ADAPTERS: tuple[tuple[str, str, Callable[[Any], Function]], ...] = (
 
 
 def refuse_classifier(model: Model) -> None:
-    """Raises TypeError for a classifier of scikit-learn's kind. `predict` as a function is taken:
-    labels that are numbers may be meant."""
+    """Raises TypeError for a classifier of scikit-learn's kind. The function
+    `model.predict` is accepted, because its labels may be numbers to be certified."""
     kind = getattr(model, "_estimator_type", None)
     if of_class(model, "sklearn.base", "BaseEstimator"):
         kind = "classifier" if sys.modules["sklearn.base"].is_classifier(model) else None

@@ -109,8 +109,8 @@ def certify_rows(
     radius : float, optional
         Compute output bounds at this radius instead of the largest radius.
     model_id : str
-        Name of the model in the resume file, which refuses other names. Without a model, nothing
-        else distinguishes parts of several models in a folder.
+        Name of the model in the resume file, which refuses other names. If no model is given, only
+        this name shows whether the parts in a folder are of several models.
     executor : concurrent.futures.Executor, optional
         An executor of this interface, for example of dask or mpi4py.futures. The model has to be
         picklable, or a factory.

@@ -53,8 +53,8 @@ static inline size_t cr_min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Returns the first sample of block b <= blocks of `count` samples. The last count % blocks blocks
- * have one more sample. */
+/* Returns the first sample of block b, if `count` samples are divided into `blocks` blocks; `count`
+ * for b = blocks. The last count % blocks blocks have one more sample. */
 static inline size_t cr_block_begin(size_t count, size_t blocks, size_t b)
 {
     const size_t longer = count % blocks;

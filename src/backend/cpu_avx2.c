@@ -4,7 +4,7 @@
 
 #if defined(__x86_64__)
 #include "backend/simd_avx2.h"
-/* after the lanes */
+/* These use the vector operations of simd_*.h, so they come after it. */
 #include "backend/cpu_filter.h"
 #include "backend/cpu_gram.h"
 #include "backend/cpu_sweep.h"

@@ -88,7 +88,8 @@ CR_ALWAYS_INLINE vf grid_points(const cells *c, size_t j, const float *e, unsign
 }
 
 /* Writes n points of a row in whole vectors. e is readable up to the end of a vector. x has
- * `capacity` >= n writable floats; floats after the first n are overwritten later. */
+ * `capacity` >= n writable floats. The last vector may write past the first n, so the caller writes
+ * these floats afterwards. */
 static inline void draw_row(const cells *c, const row_position *position, const float *e, size_t n,
                             float *x, size_t capacity)
 {

@@ -5,7 +5,7 @@
 #else
 #include "backend/simd_scalar.h"
 #endif
-/* after the lanes */
+/* These use the vector operations of simd_*.h, so they come after it. */
 #include "backend/cpu_filter.h"
 #include "backend/cpu_gram.h"
 #include "backend/cpu_sweep.h"

@@ -167,7 +167,7 @@ certreg_status certreg_interval_rule(const certreg_coverage *coverage,
     return status;
 }
 
-/* ---- advice if there is no rule: changes that were tried and lead to one */
+/* ---- advice if no rule exists: changes of the arguments that were tried and give a rule */
 cr_weights_setting cr_conformal_setting(const certreg_coverage *c)
 {
     return (cr_weights_setting){.alpha = c->alpha,

@@ -294,8 +294,8 @@ static void init_axes(fit *f)
 }
 
 /* ---- the examples held back */
-/* Squares of their components, and of their parts outside of all directions: sums of positive
- * numbers, in which small ones survive beside large ones. */
+/* Adds the squares of the components, and of the parts outside of all directions. No squares are
+ * subtracted, so that small sums keep their digits beside large ones. */
 static void add_holdout_squares(fit *f, size_t count)
 {
     const size_t k = f->directions, n = f->inputs;

@@ -19,7 +19,7 @@
 typedef struct trial {
     certreg_estimator *e;
     size_t rows;      /* of the first call, which has samples 0, 1, ... */
-    int fixed_batch;  /* every call has model.batch rows; rows behind `rows` never change */
+    int fixed_batch;  /* every call has model.batch rows; those from `rows` on never change */
     float *reference; /* rows*columns: outputs of the first call, in memory that the record lends */
     float *sensitivity; /* columns, behind them: the largest change by a step of float32; NULL: not
                            measured yet */

@@ -11,7 +11,8 @@
 
 typedef struct cr_antithetic_cache {
     cr_antithetic pairs;
-    double shift, max_probability; /* the result; 0: there is none */
+    double shift;           /* with the pairs, the key */
+    double max_probability; /* for this key; 0: no probability qualifies */
 } cr_antithetic_cache;
 
 typedef struct cr_workspace {

@@ -9,8 +9,8 @@ typedef struct cr_newton_state {
     cr_dual_expectations expectations; /* at the multipliers of `regions` */
     double value;                      /* D at the multipliers, to draft accuracy */
     int steps, converged;
-    int tight;      /* D is near its minimum: the worst function nearly has the constraints */
-    int infeasible; /* no function has the constraints: D fell below 0, without a minimum */
+    int tight;      /* D is near its minimum: the worst function nearly satisfies the constraints */
+    int infeasible; /* no function satisfies the constraints: D fell below 0, without a minimum */
 } cr_newton_state;
 
 #define CR_ROUGH_GAIN 1e-9 /* from this min_gain on, closed forms suffice (dual.h) */

@@ -102,8 +102,8 @@ static int solve_at_upper_gradient(const cr_one_sided *rise, double mean,
            (gradient_is_known || rise->r + problem.ratio.norm * out->multipliers.a >= 0);
 }
 
-/* Solves with a function that takes the two ends of the range only. It is the worst one without the
- * variance; the gradient counts if it binds. */
+/* Solves with a function whose only values are the two ends of the range. It is the worst function
+ * if the variance is not constrained; the upper bound of the gradient is used if it binds. */
 static void solve_two_valued(const cr_one_sided *rise, double mean, cr_fixed_mean_dual *out)
 {
     const double b = rise->range_lo - mean, B = rise->range_hi - mean;

@@ -1,4 +1,5 @@
-/* The limit of evaluations and the statistics of a call, for the handles of both rooms. */
+/* The limit of evaluations and the statistics of a call, for the handles of solver and bisection.
+ */
 #ifndef CR_SOLVER_SOLVE_INFO_H
 #define CR_SOLVER_SOLVE_INFO_H
 #include "base/call_guard.h"

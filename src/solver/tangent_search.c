@@ -22,9 +22,9 @@ static double line_value(tangent_line l, double m)
 }
 
 /* Returns the supremum of the lesser of two lines over [low, high]. Their values at the ends show
- * that they cross, but the crossing may be lost: next to an end that no feasible function reaches,
- * a slope is so steep that the crossing is rounded to the end. So the flatter line gives the
- * height. */
+ * whether they cross. The computed crossing may be inaccurate: next to an end that no feasible
+ * function reaches, one line is so steep that the crossing is rounded to that end. So the flatter
+ * line gives the height. */
 static double lower_envelope_max(tangent_line a, tangent_line b, double low, double high)
 {
     const double left_difference = line_value(a, low) - line_value(b, low),

@@ -17,8 +17,8 @@ typedef struct cr_antithetic {
  * probability `both` and neither with probability `neither`. Never below this probability at a
  * smaller `both` or a larger `neither`. */
 double cr_antithetic_tail(const cr_antithetic *, double both, double neither);
-/* Returns 1 if no event of probability p without a shift makes requests fail more often than
- * failure_rate within r >= 0, in units of sigma; 0 in doubt, and for p > 0.999. */
+/* Returns 1 if requests fail with at most failure_rate at every shift up to r >= 0, in units of
+ * sigma, for every event "out" of probability p without a shift; 0 in doubt, and for p > 0.999. */
 int cr_antithetic_holds(const cr_antithetic *, double p, double r);
 /* Returns the largest r at which pairs hold, rounded down, or 0. `guess` is tried first. */
 double cr_antithetic_radius(const cr_antithetic *, double p, double guess);

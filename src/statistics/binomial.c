@@ -28,8 +28,9 @@ static double log_tail(double a, double b, double x, double y, double sum)
     return cr_beta_log_term(a, b, x, y) + log(sum / (a * y));
 }
 
-/* Relative error of a computed tail. Rounding of n p shifts a deviance by the distance to the mean,
- * tens of sqrt(n), times the unit roundoff; the sum has tens of sqrt(n) terms, too. Deviances
+/* Relative error of a computed tail. Rounding n p changes a deviance by the unit roundoff times
+ * the distance of the count from the mean, which is tens of sqrt(n). The sum also has tens of
+ * sqrt(n) terms. Deviances
  * themselves are about -log(tail), and each is rounded several times. */
 static double tail_margin(double n, double tail)
 {

@@ -188,7 +188,9 @@ static double max_square_norm(net_vector *term, size_t count, uint32_t first, ui
     return max_norm;
 }
 
-/* Returns 1 over the largest norm of the sum of +-w t v over all signs, the last of them +. */
+/* With the proportion t, the weight w and the unit vector v of each direction, returns 1 over the
+ * largest norm of the sum of s w t v over all signs s. The last sign is +, since all signs reversed
+ * give the same norm. */
 double cr_direction_net_scale(size_t outputs, const double *proportions, cr_deadline *deadline)
 {
     const size_t count = cr_direction_net_size(CR_NET_PROJECTIONS, outputs);

@@ -29,7 +29,8 @@ double cr_shift_radius(double probability, double target)
     return cr_normal_quantile_sf(probability) - cr_normal_quantile_sf(target);
 }
 
-/* 1 if the tail above x surely exceeds p, by the smaller of both tails, which has more digits. */
+/* 1 if P(N(0,1) > x) surely exceeds p. For p > 1/2 it compares the lower tail with 1 - p, since the
+ * smaller tail has more correct digits. */
 static int exceeds(double x, double p)
 {
     const double error = 8 * DBL_EPSILON;

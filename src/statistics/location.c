@@ -142,8 +142,9 @@ typedef struct root_edge {
     const void *setting;
     double flat_fraction;
     int includes_equality; /* or equals it */
-    /* No score increases with theta. So if the answer at a point is certain in spite of rounding,
-     * it is certain beyond it: up to `low`, and from `high` on, no sum is needed. */
+    /* No score increases with theta. So if the sum surely exceeds at a point, it exceeds at every
+     * smaller one, and if it surely falls short, at every larger one. The answer is yes up to `low`
+     * and no from `high` on, without a sum. */
     double low, high;
     double excess, excess_error; /* excess of the last sum, and its error by rounding */
 } root_edge;

@@ -59,7 +59,7 @@ static double robust_origin(cr_values pilot)
     return pilot.origin + cr_location_median(&pilot);
 }
 
-/* Returns the distance from the origin to the root near it. */
+/* Returns the signed offset from the origin of the root near it. */
 static double offset_from(double origin, cr_values pilot, double tolerance, double softness)
 {
     pilot.origin = origin;

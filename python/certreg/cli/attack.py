@@ -94,7 +94,7 @@ def _attack_rows(work: Work, estimator: Estimator, question: Question, table: Ta
 
 def _line(row: int, given: argparse.Namespace, found: AttackResult | None, why: str) -> Line:
     asked = given.tolerance[0]
-    if isinstance(asked, str):  # a part of the prediction
+    if isinstance(asked, str):  # such as "10%": the attack resolved it
         asked = getattr(found, "tolerance", math.nan)
     line: Line = {"row": row, "sigma": given.sigma, "tolerance": asked}
     for name in ("prediction", "certified", "radius", "forecast", "cosine"):

@@ -58,7 +58,7 @@ def radius_summary(rows: Rows, labels: np.ndarray | None) -> Table:
 
 
 def bounds_summary(rows: Rows, _: np.ndarray | None) -> Table:
-    """The summary of output bounds, one line."""
+    """The summary of output bounds, a line for each sigma and question."""
     names = ("sigma", "radius", "rows", "bounded", "failed", "median_width")
     return [{name: summary[name] for name in names} for summary in rows.summary()]
 
