@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes as C
 import dataclasses
 import re
+from decimal import Decimal
 from typing import Any, Sequence
 
 import numpy as np
@@ -280,7 +281,8 @@ def percentage(text: str) -> float:
 def tolerance_text(question: Question) -> str:
     """The tolerance as a text, such as "0.5" or "10%"."""
     if question.relative_tolerance:
-        return f"{100 * question.relative_tolerance:g}%"
+        exact = Decimal(repr(float(question.relative_tolerance))) * 100
+        return f"{exact.normalize():f}%"
     return f"{question.tolerance:g}"
 
 

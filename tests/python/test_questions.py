@@ -10,6 +10,7 @@ import pytest
 
 from kit import ORIGIN, SAMPLES, X, Z, certreg, estimator, model, on_a_thread, parametrize
 from kit import refused, rows_of, same
+from certreg.questions import tolerance_text
 from certreg import CertregError, Constraints, Method, Outcome, Question, Statistic, Status, Stop
 from certreg.constants import LEVELS_OF_A_DOMAIN
 
@@ -225,3 +226,8 @@ def test_estimates_are_floats_or_vectors():
         for ask in (e.estimate, e.prediction):  # without memory for them
             with pytest.raises(CertregError, match="output_count"):
                 ask(Question(1, output_count=10**13))
+
+
+@parametrize("text", "10%", "7%", "0.5%", "12.34564%", "200%")
+def test_a_percentage_is_shown_with_all_its_digits(text):
+    assert tolerance_text(Question(text)) == text
