@@ -137,20 +137,6 @@ TEST(antithetic_tail_of_the_other_kind_of_server_is_larger)
     }
 }
 
-/* Next to 1 a mean has few digits. */
-TEST(antithetic_threshold_allows_no_more_than_the_radius)
-{
-    for (uint64_t out = 1; out <= 6; out += 5)
-        for (int i = 0; i < 40; i++) {
-            const cr_antithetic pairs = {.samples = 11, .min_outside = out, .failure_rate = 1e-9};
-            const double mean = 1 - 2 * pow(10, -15 + 0.37 * i), p = 0.5 * (1 - mean),
-                         r = cr_antithetic_radius(&pairs, nextafter(p, 1), 0),
-                         to = 0.5 * (1 - cr_antithetic_threshold(&pairs, mean, 0));
-            if (r > 0) ck_assert_double_le(cr_shift_radius(p, to), r);
-            else ck_assert_double_eq(to, 0);
-        }
-}
-
 TEST(antithetic_radius_that_proves_nothing_is_zero)
 {
     const cr_antithetic pairs = {.samples = 11, .min_outside = 6, .failure_rate = 1e-9},

@@ -16,6 +16,7 @@ from ._optional import needed
 from ._types import Axes, Figure, Path
 from .results import WorstFunction
 
+
 def plot_radii(
     curves: Mapping[str, ArrayLike],
     path: Path | None = None,

@@ -2,7 +2,6 @@
  * worst events, over which a proof goes cell by cell. Independent noise needs only a binomial
  * bound, in serving_bounds.c. */
 #include "statistics/antithetic.h"
-#include "base/constants.h"
 #include "statistics/normal.h"
 #include <float.h>
 #include <math.h>
@@ -148,15 +147,6 @@ double cr_antithetic_radius(const cr_antithetic *pairs, double p, double guess)
         else fails = r;
     }
     return holds;
-}
-
-/* As for independent noise, p and the threshold are as far apart as the radius. */
-double cr_antithetic_threshold(const cr_antithetic *pairs, double mean, double guess)
-{
-    const double p = nextafter(0.5 * (1 - mean), 1), r = cr_antithetic_radius(pairs, p, guess);
-    if (!(r > 0)) return 1;
-    return nextafter(1 - 2 * cr_normal_sf(cr_normal_quantile_sf(p) - r) * (1 - CR_ROUNDING_MARGIN),
-                     2);
 }
 
 double cr_antithetic_max_probability(const cr_antithetic *pairs, double r)

@@ -22,10 +22,6 @@ double cr_antithetic_tail(const cr_antithetic *, double both, double neither);
 int cr_antithetic_holds(const cr_antithetic *, double p, double r);
 /* Returns the largest r at which pairs hold, rounded down, or 0. `guess` is tried first. */
 double cr_antithetic_radius(const cr_antithetic *, double p, double guess);
-/* Returns the threshold for the mean of a score of -1, out, and 1 at the shifted input, if its mean
- * at z is at least `mean`: a search with this threshold gives the radius of the pairs, rounded
- * down. 1 if there is none. */
-double cr_antithetic_threshold(const cr_antithetic *, double mean, double guess);
 /* Returns the largest p at which pairs hold within r, rounded down, or 0. */
 double cr_antithetic_max_probability(const cr_antithetic *, double r);
 
