@@ -36,6 +36,7 @@ from .shards import default_in, in_shards, is_folder
 from .store import Probe, ResumeFile, stored_run
 
 MOST_NAMED = 8  # rows in a message
+ENDED = Status.MODEL_FAILED  # of a row that ended two processes
 
 
 @with_habits
@@ -351,8 +352,10 @@ class _Certification:
             self.reporter = Reporter(progress, len(self.rows) - len(left), len(self.rows))
             group = self.job.group
             if group > 1:  # rows of a begun group are computed again: the model's calls stay equal
-                groups = np.unique(left // group)[:, None] * group + np.arange(group)
-                left = groups[groups < len(self.rows)]
+                ended = np.flatnonzero((self.rows.certificates["status"] == ENDED).any(axis=(1, 2)))
+                alone = np.isin(left // group, ended // group)  # as before: a row ends processes
+                groups = np.unique(left[~alone] // group)[:, None] * group + np.arange(group)
+                left = np.sort(np.append(groups[groups < len(self.rows)], left[alone]))
             scheduler = Scheduler(runner, self._task, self._keep, self._crashed, max(1, group))
             scheduler.compute(left)
 

@@ -152,6 +152,24 @@ def test_a_row_that_ends_processes_is_found_in_its_group():
     assert rows.certificates[others].tobytes() == whole.certificates[others].tobytes()
 
 
+def test_a_row_that_ended_processes_is_not_sampled_when_its_group_goes_on(tmp_path):
+    def interrupted(rows, of):
+        if rows >= 52:
+            raise KeyboardInterrupt
+
+    def model(x):
+        assert not (x[:, 1] == 50).any()
+        return x[:, 0]
+
+    more = dict(resume=tmp_path / "r", on_crash="skip")
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        certified(ends_at_row_50, progress=interrupted, **more)
+    done = stopped.value.rows.done
+    assert done[50] and not done[:54].all()
+    rows = certified(model, resume=tmp_path / "r")
+    assert rows.done.all() and list(rows.errors) == [(50, 0)]
+
+
 # ---- calibration
 def test_points_of_a_calibration_share_calls():
     make = functools.partial(
