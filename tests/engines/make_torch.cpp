@@ -36,5 +36,5 @@ int main()
     save("list.pt", "[r, y]");
     save("turned.pt", "y.t()");
     save("centred.pt", "y - y.mean(0)");
-    save("random.pt", "torch.dropout(y, 0.5, True)");
+    save("random.pt", "y + torch.randn_like(y)");
 }
