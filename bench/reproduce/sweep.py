@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional, Sequence
 import numpy as np
 
 from certreg import certify_rows
+from certreg.options import grouped
 
 from .methods import Asked
 from .settings import SEED, Settings
@@ -98,6 +99,7 @@ def run(
     of the files."""
     radius, error = [], []
     for k, sigma in enumerate(sigmas):
+        own = {"constraints": "ECGM", "model_id": task.name, "keep_records": True}
         if progress:
             progress(f"{task.name}, sigma {sigma:g}")
         rows = certify_rows(
@@ -106,15 +108,12 @@ def run(
             sigma,
             [a.question for a in asked],
             samples=samples,
-            **task.output,
-            constraints="ECGM",
             seed=SEED,
             noise_id=noise_id(k, 0, len(task.inputs)),
             jobs=settings.jobs,
             progress=False,
-            model_id=task.name,
             resume=resume_file(settings, task.name, sigma, mark),
-            keep_records=True,  # so that other questions need no model
+            **grouped({**task.output, **own}),
         )
         if rows.errors:
             raise RuntimeError(f"{task.name}: {next(iter(rows.errors.values()))}")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from certreg import Estimator, certify_rows
+from certreg import Estimator, Options, certify_rows
 
 from . import methods, tables, truth
 from .methods import Method
@@ -129,13 +129,12 @@ def lines_of(
         sigma,
         [method.make(e, ALPHA) for e, method in pairs],
         samples=samples,
-        lo=None if f.top is None else 0.0,
-        hi=f.top,
-        constraints="ECGM",
         seed=SEED,
         noise_id=first,
         progress=False,
-        model_id=f.name,
+        options=Options(
+            lo=None if f.top is None else 0.0, hi=f.top, constraints="ECGM", model_id=f.name
+        ),
         resume=settings.path(f"synthetic_{f.name}_{sigma:g}_{samples}.sqlite"),
     )
     of = records(f, sigma, z, samples, first)

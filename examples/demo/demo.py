@@ -14,7 +14,7 @@ import time
 
 try:
     import numpy as np
-    from certreg import Question, RowsError, certify_rows
+    from certreg import Options, Question, RowsError, certify_rows
     from certreg.models import OnnxModel
     from certreg.plots import plot_radii
     from matplotlib.figure import Figure
@@ -103,8 +103,8 @@ def run(options):
         f"{ASKED['tolerance']} degrees? {options.samples} calls for each.",
         flush=True,
     )
-    angle = {"kind": "angle_pair", "lo": -180, "hi": 180, "seed": SEED}
-    how = {"samples": options.samples, "jobs": options.jobs, **angle}
+    how = {"samples": options.samples, "jobs": options.jobs, "seed": SEED}
+    how["options"] = Options(kind="angle_pair", lo=-180, hi=180)
     rows = certify_rows(model, digits, SIGMAS, [*PAPER, *OURS.values()], **how)
     every = np.nan_to_num(rows["radius"])  # (images, sigmas, questions)
     mean, first = every.mean(0).T, len(PAPER)

@@ -22,7 +22,7 @@ Layers of the modules; each imports from its own layer and from layers above::
     one input    questions results plots attacks _evaluation estimator solver _rules intervals
                  _perturbations check
     many inputs  _worker _processes _plan _probes _integrity _remarks _rows_file certified_rows
-                 _database store shards rows
+                 _database store shards options rows
     choices      groups sensitivity tuning comparison units regressor
     command      cli"""
 from ._arrays import DeviceArray
@@ -67,6 +67,7 @@ _LATER = {
     "intervals": "Calibrated",
     "joining": "join_denoiser",
     "parametric": "Combinations Crops GainAndShift Parametric",
+    "options": "Options",
     "plots": "plot_accuracy plot_radii plot_reach plot_worst_function",
     "certified_rows": "Rows",
     "rows": "certify_rows",
@@ -81,6 +82,7 @@ if _TYPE_CHECKING:
     from .comparison import Comparison, compare_denoised
     from .intervals import Calibrated
     from .joining import join_denoiser
+    from .options import Options
     from .parametric import Combinations, Crops, GainAndShift, Parametric
     from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
     from .certified_rows import Rows

@@ -13,6 +13,7 @@ from typing import Callable, Iterable, Iterator, Sequence, TypeAlias, Union, cas
 
 import numpy as np
 
+from ._arguments import integer
 from ._optional import installed, of_class
 from ._types import Executor, Package
 from ._worker import Chunk, Job, Process, Reply, Token, Worker, begin_process, versions, work
@@ -51,21 +52,22 @@ def _loky() -> Package:
     return loky
 
 
-def check_executor(executor: Executor, jobs: int, skips: bool) -> None:
-    """Raises TypeError if the object is no executor, ValueError if processes are to be started
-    beside it, and ImportError if they cannot be started."""
-    if executor is None:
-        if jobs != 1 or skips:
-            _loky()
-        return
-    if hasattr(executor, "get_executor"):
-        raise TypeError("executor is a client of dask: give client.get_executor()")
-    if not callable(getattr(executor, "submit", None)):
-        raise TypeError(
-            f"executor is {type(executor).__name__}; it must be like a concurrent.futures.Executor"
-        )
-    if jobs != 1:
-        raise ValueError(f"jobs is {jobs}, and an executor is given: leave out one of them")
+def executor_or_jobs(jobs: int | Executor, skips: bool) -> tuple[Executor, int]:
+    """The caller's executor, or None, and the number of processes beside it. Raises TypeError if
+    the object is neither a number nor an executor, and ImportError if processes cannot be
+    started."""
+    if hasattr(jobs, "get_executor"):
+        raise TypeError("jobs is a client of dask: give client.get_executor()")
+    if callable(getattr(jobs, "submit", None)):
+        return jobs, 1
+    try:
+        count = integer(jobs, "jobs", -1)
+    except TypeError as error:
+        text = f"{error}, or an executor like those of concurrent.futures"
+        raise TypeError(text) from None
+    if count != 1 or skips:
+        _loky()
+    return None, count if count > 0 else cores()
 
 
 @contextlib.contextmanager

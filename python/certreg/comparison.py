@@ -18,6 +18,7 @@ from .certified_rows import Rows, labels_of, mean_error
 from .constants import Domain
 from .denoised import Denoised, check_use, examples_among
 from .frames import index_of, split_frame
+from .options import Options, with_options
 from .questions import Asked, typical_tolerance
 from .rows import certify_rows
 from .tuning import question_about_one, ratio_of_means, refuse, sigmas_of
@@ -126,7 +127,10 @@ def compare_denoised(
     ...     samples=200, seed=1, progress=False)
     >>> c.helps, c.model.sigma
     (True, 0.4)"""
-    refuse("compare_denoised", more, "questions domain resume keep_records radius")
+    refuse("compare_denoised", more, "questions resume")
+    own = with_options(
+        more.pop("options", Options()), domain=Domain.CALIBRATION, keep_records=False, radius=None
+    )
     one, levels = question_about_one(question), sigmas_of(sigmas)
     slack = not_negative(slack, "slack")
     scale, texts = scale_by_rule(model, X, scale)
@@ -136,7 +140,7 @@ def compare_denoised(
     fronts = [_denoised(model, examples, sigma, scale, components) for sigma in levels]
     count = _check_apart(fronts[0], X, scale)
     truth = None if labels is None else labels_of(labels, count, index_of(X))
-    more.update(questions=one, scale=scale, seed=seed_or_random(seed), domain=Domain.CALIBRATION)
+    more.update(questions=one, scale=scale, seed=seed_or_random(seed), options=own)
     measured = []
     reporter = Reporter(progress, 0, 2 * len(levels) * count)
     for sigma, front in zip(levels, fronts):

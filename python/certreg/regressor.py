@@ -28,6 +28,7 @@ from .estimator import Estimator
 from .frames import Columns, in_order, is_frame, rows_of, weighted_scale
 from .intervals import Calibrated
 from .models import refuse_classifier
+from .options import Options, with_options
 from .questions import Question, Serving
 from .rows import certify_rows
 
@@ -307,8 +308,8 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         alpha : float
             Probability that a certificate is false.
         **options
-            Other arguments of certify_rows, such as samples and jobs. scale, lo and hi are refused,
-            since predictions have their own.
+            Other arguments of certify_rows, such as samples and jobs. scale, and lo and hi among
+            its options, are refused, since predictions have their own.
 
         Returns
         -------
@@ -317,8 +318,10 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tolerances = np.ravel(np.asarray(tolerance, object)).tolist()  # strings beside numbers
         questions = [self._question(t, alpha) for t in tolerances]
         rows, own = self._checked(X), self._options()
-        options = {"progress": False, **own_names(options)}
-        return certify_rows(self.regressor_, rows, self.sigma, questions, **own, **options)
+        more = {"progress": False, **own_names(options)}
+        fixed = {name: own.pop(name) for name in ("lo", "hi", "check")}
+        more["options"] = with_options(more.get("options", Options()), **fixed)
+        return certify_rows(self.regressor_, rows, self.sigma, questions, **own, **more)
 
     def predict_interval(
         self, X: Inputs, *, radius: float = 0.0, alpha: float = 0.05

@@ -19,7 +19,7 @@ from ._arrays import check_finite, numbers, shared_rows
 from ._categorical import check_categorical, is_default, split_by_rule
 from ._plan import plan_of
 from ._probes import check_at, probed
-from ._processes import ExecutorRunner, LocalRunner, Runner, Scheduler, check_executor, cores
+from ._processes import ExecutorRunner, LocalRunner, Runner, Scheduler, executor_or_jobs
 from ._processes import is_worker_death
 from ._progress import Reporter
 from ._types import Executor, Inputs, Model, Path, Progress, Scale
@@ -28,8 +28,9 @@ from .certified_rows import Rows
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status
 from .denoised import check_use, remark_on_examples
 from .errors import CertregError, ResumeError, RowsError, of_model
-from .estimator import Kinds, kinds_of
+from .estimator import kinds_of
 from .frames import Columns, index_of
+from .options import Options, options_of
 from .questions import Asked, Question, needed_constraints, question_of
 from .results import to_json
 from .shards import default_in, in_shards, is_folder
@@ -48,26 +49,13 @@ def certify_rows(
     *,
     samples: int = 1000,
     scale: Scale = None,
-    outputs: int = 1,
-    kind: Kinds = None,
-    lo: ArrayLike | None = None,
-    hi: ArrayLike | None = None,
     batch: int = 0,
-    pilot: int = 0,
-    constraints: int | str = 0,
-    flags: int = 0,
     seed: int | None = None,
     noise_id: int = 0,
-    domain: Domain | str = Domain.CERTIFY,
-    radius: float | None = None,
-    model_id: str = "",
-    executor: Executor = None,
-    jobs: int = 1,
-    on_crash: str = "stop",
+    jobs: int | Executor = 1,
     progress: Progress = True,
     resume: Path | None = None,
-    keep_records: bool = False,
-    check: bool = True,
+    options: Options = Options(),
 ) -> Rows:
     """Certify every row of X.
 
@@ -75,7 +63,7 @@ def certify_rows(
     ----------
     model : object
         As for Estimator; or a factory, a function without parameters that makes the model once in
-        each process. None: see `keep_records`.
+        each process. None: see Options.keep_records.
     X : array_like or DataFrame
         Finite numbers of shape (rows, features), or ``(rows, *shape)`` for a model of such arrays.
         With a DataFrame the model gets DataFrames of the same columns.
@@ -92,46 +80,26 @@ def certify_rows(
         names of columns, with 0 for missing names. By default 1, but 0 for columns without numbers,
         categories and features with few values (docs/guide/choosing.md). "std" and "iqr" are the
         feature_scale of X; better use reference data: serving needs ``rows.sampling.scale``.
-    outputs, kind, lo, hi, pilot, flags
-        As for Estimator.
     batch : int
         Most noisy rows of one call of the model, which inputs share; 0: up to 16 MiB or 16,384.
-    constraints : int or str
-        As for Estimator; 0: with the gradient if a question names it or has the method "paper".
     seed : int, optional
         Seed of the noise, 1 to 2^64 - 1; by default a secret one is drawn. Result and resume file
         contain it. The noise of a row depends on seed and noise id only. Also random_state.
     noise_id : int
         Row i has the noise id noise_id + i. So parts of a table that are certified separately, with
         the same seed, can have the noise of the whole table.
-    domain : Domain or str
-        Purpose of the noise: "certify", "calibration" (to choose sigma) or "attack". Domains never
-        share noise, nor do they share noise with Calibrated.
-    radius : float, optional
-        Compute output bounds at this radius instead of the largest radius.
-    model_id : str
-        Name of the model in the resume file, which refuses other names. If no model is given, only
-        this name shows whether the parts in a folder are of several models.
-    executor : concurrent.futures.Executor, optional
-        An executor of this interface, for example of dask or mpi4py.futures. The model has to be
-        picklable, or a factory.
-    jobs : int
-        Number of processes, also n_jobs; 1: none; 0, -1: one per processor. Not with an executor.
-    on_crash : {"stop", "skip"}
-        What happens to a row that ends two processes. "skip": the row fails with
-        ``Status.MODEL_FAILED``, also in the resume file, and the run goes on. The model then always
-        runs in other processes. A caller's executor must replace processes, as dask does.
+    jobs : int or concurrent.futures.Executor
+        Number of processes, also n_jobs; 1: none; 0, -1: one per processor. Or an executor of this
+        interface, for example of dask or mpi4py.futures: the model has to be picklable, or a
+        factory.
     progress : bool or callable
         Show a count in terminals and notebooks, or call it with (rows done, rows). Also verbose.
     resume : path, optional
         File that keeps finished rows; the same call then computes the missing rows. Programs that
         use one file at a time share the rows. A folder, or a path that ends with a slash: a file
         for each 10,000 rows.
-    keep_records : bool
-        Keep the outputs of the model, in the resume file or else in the result. Other questions can
-        then be answered later with ``model=None``.
-    check : bool
-        Call Estimator.model_check for the first row.
+    options : Options
+        What few calls need: outputs and their ranges, the pilot, output bounds, kept records.
 
     Returns
     -------
@@ -164,24 +132,25 @@ def certify_rows(
     matrix, columns, numbers_of_scale, texts = _inputs(model, X, scale, kept)
     shape = matrix.shape[1:]
     asked = _questions(questions)
-    domain = _domain(domain)
+    more = options_of(options)
+    domain = _domain(more.domain)
     sigmas, levels = _noise_levels(sigma, domain)
-    samples, outputs = integer(samples, "samples", 1), integer(outputs, "outputs", 1)
+    samples, outputs = integer(samples, "samples", 1), integer(more.outputs, "outputs", 1)
     batch = integer(batch, "batch")
     together = shared_rows(batch, math.prod(shape))
     batch = batch or min(1000, together)
     sampling = Sampling(
         shape, sigmas, levels, samples, seed_or_random(seed), numbers_of_scale, outputs,
-        kinds_of(kind, outputs), lo, hi, min(batch, samples), integer(pilot, "pilot"),
-        constraints_of(constraints) or needed_constraints(asked), integer(flags, "flags"),
+        kinds_of(more.kind, outputs), more.lo, more.hi, min(batch, samples),
+        integer(more.pilot, "pilot"),
+        constraints_of(more.constraints) or needed_constraints(asked), integer(more.flags, "flags"),
         integer(noise_id, "noise_id"), together // (samples * len(sigmas)),
     )  # fmt: skip
     if sampling.noise_id + len(matrix) > 2**63:
         raise ValueError(
             f"noise_id is {sampling.noise_id}; the ids of all rows must be below 2**63"
         )
-    if radius is not None:
-        radius = number(radius, "radius")
+    radius = None if more.radius is None else number(more.radius, "radius")
     noisy = (np.count_nonzero(columns.scale),) if columns else shape
     if own_units and len(sigmas) > 1 and (len(sigmas),) in (shape, noisy):
         text = (
@@ -193,14 +162,11 @@ def certify_rows(
     remarks = remark_on_examples(model, matrix)
     for text in (*remarks, *texts, *check_categorical(model, matrix, columns, numbers_of_scale)):
         warnings.warn(text, stacklevel=3)
-    if not isinstance(on_crash, str) or on_crash not in ("stop", "skip"):
-        raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
-    jobs = integer(jobs, "jobs", -1)
-    check_executor(executor, jobs, on_crash == "skip")
-    jobs = jobs if jobs > 0 else cores()
-    job = Job(model, columns, sampling, asked, radius, keep_records, len(matrix))
+    skips = more.on_crash == "skip"
+    executor, jobs = executor_or_jobs(jobs, skips)
+    job = Job(model, columns, sampling, asked, radius, more.keep_records, len(matrix))
     work = _Certification(
-        job, matrix, domain, model_id, seed is not None, on_crash == "skip", check=check
+        job, matrix, domain, more.model_id, seed is not None, skips, check=more.check
     )
     work.rows.index = index_of(X)
     work.rows.columns = None if columns is None else columns.names
@@ -459,8 +425,8 @@ class _Certification:
         named = ", ".join(map(str, rows[:MOST_NAMED])) + more
         when = f" while it computed one of the rows {named}" if rows else ""
         return (
-            f"a process that ran the model has ended{when} (jobs= instead of executor= finds the "
-            "row)"
+            f"a process that ran the model has ended{when} (jobs=2 in place of the executor "
+            "finds the row)"
         )
 
     @contextlib.contextmanager

@@ -22,6 +22,7 @@ from .denoised import digest_of
 from .errors import RowsError, of_model
 from .frames import index_of
 from .groups import Groups
+from .options import Options, with_options
 from .questions import Asked, Question, question_of, typical_tolerance
 from .rows import certify_rows
 from .sensitivity import sensitivities
@@ -170,8 +171,7 @@ def tune_scale(
         Show a count, or call a function of (inputs done, most inputs); an input counts once for
         each trial. To cancel, the function may raise an exception.
     **more
-        Other arguments of certify_rows: outputs, kind, lo, hi, batch, pilot, constraints, flags,
-        executor, jobs, check, n_jobs, random_state, verbose.
+        Other arguments of certify_rows: batch, jobs, options, n_jobs, random_state, verbose.
 
     Returns
     -------
@@ -193,7 +193,10 @@ def tune_scale(
     >>> t = certreg.tune_scale(model, X, 0.5, [0.25], samples=200, seed=1, progress=False)
     >>> bool(t.factors[1] > t.factors[0])
     True"""
-    refuse("tune_scale", more, "domain keep_records noise_id questions radius resume sigma")
+    refuse("tune_scale", more, "noise_id questions resume sigma")
+    options = with_options(
+        more.pop("options", Options()), domain=Domain.CALIBRATION, keep_records=False, radius=None
+    )
     if digest_of(model):
         raise ValueError(
             "a denoiser is for one scale: give the model without it, and make a denoiser for the "
@@ -209,15 +212,14 @@ def tune_scale(
     slack = not_negative(slack, "slack")
     truth = None if labels is None else labels_of(labels, count, index_of(X))
     allowance = typical_tolerance(one, truth) * slack
-    more.update(questions=one, samples=samples, domain=Domain.CALIBRATION)
+    more.update(questions=one, samples=samples)
     more["seed"] = seed_or_random(seed)
-    check = more.pop("check", True)
     certify = functools.partial(certify_rows, model, **more)
     held = np.arange(count) % HELD_BACK == HELD_BACK - 1
     choosing, measuring = np.flatnonzero(~held), np.flatnonzero(held)
     most = (2 * len(levels) + 2 * rounds) * len(choosing) + 2 * len(measuring)
     reporter = Reporter(progress, 0, most)
-    trials = _Trials(setting, certify, truth, reporter, check)
+    trials = _Trials(setting, certify, options, truth, reporter)
     search = _Search(trials, choosing, levels, allowance)
     search.improve(rounds)
     search.sweep()
@@ -257,33 +259,36 @@ class _Trials:
         self,
         setting: Groups,
         certify: Callable[..., Rows],
+        options: Options,
         labels: np.ndarray | None,
         reporter: Reporter,
-        check: bool,
     ) -> None:
         self.setting, self.certify, self.labels = setting, certify, labels
-        self.check = check  # of the model, at the first trial
+        self.options = options  # which check the model at the first trial
         self.reporter, self.calls = reporter, 0
 
     def certified(self, which: np.ndarray, logs: np.ndarray, sigma: float, **more: Any) -> Rows:
         """The certificates of some rows. Row i of the table has noise id noise_id + i."""
         X, scale = self.setting.inputs(which), self.setting.scale(logs)
-        more.update(sigma=sigma, scale=scale, progress=self.reporter.part(), check=self.check)
+        more = {"options": self.options, **more}
         try:
-            rows = self.certify(X=X, **more)
+            rows = self.certify(
+                X=X, sigma=sigma, scale=scale, progress=self.reporter.part(), **more
+            )
         except RowsError as error:
             if error.row < 0 or error.__cause__ is None:
                 raise
             row = int(which[error.row])
             text = f"row {row}: {of_model(error.__cause__)}"
             raise RowsError(text, row) from error.__cause__
-        self.check = False
+        self.options = dataclasses.replace(self.options, check=False)
         self.calls += int(rows["samples"].sum())
         return rows
 
     def evaluated(self, which: np.ndarray, logs: np.ndarray, sigma: float) -> "_Evaluated":
         """A trial with these rows."""
-        rows = self.certified(which, logs, sigma, keep_records=True)
+        keeps = dataclasses.replace(self.options, keep_records=True)
+        rows = self.certified(which, logs, sigma, options=keeps)
         error = math.nan
         if self.labels is not None:
             error = mean_error(rows.label_errors(self.labels[which]))

@@ -23,6 +23,7 @@ import certreg  # noqa: E402
 from certreg import _protobuf  # noqa: E402
 from certreg._structs import Plan  # noqa: E402
 from certreg.cli import main  # noqa: E402
+from certreg.options import grouped  # noqa: E402
 
 if os.path.exists(certreg.library_path):  # tests change the current folder
     os.environ["CERTREG_LIB"] = os.path.abspath(certreg.library_path)
@@ -55,7 +56,7 @@ def rows_of(f=model, x=X, sigma=0.25, questions=0.5, **more):
     their own: test_shared_calls.py has calls that rows share."""
     more = {"samples": 300, "seed": 42, "progress": False, **more}
     more.setdefault("batch", more["samples"])
-    return certreg.certify_rows(f, x, sigma, questions, **more)
+    return certreg.certify_rows(f, x, sigma, questions, **grouped(more))
 
 
 def bits(rows):

@@ -106,7 +106,8 @@ def test_intervals_and_scales():
     how = dict(samples=100, rounds=1, progress=False, seed=1)
     with pytest.raises(RowsError, match=OTHERS):
         tune_scale(centred, X, 0.5, [0.25], **how)
-    tune_scale(lambda x: x[:, 0] + 1e-2 * x.mean(), X, 0.5, [0.25], check=False, **how)
+    unchecked = certreg.Options(check=False)
+    tune_scale(lambda x: x[:, 0] + 1e-2 * x.mean(), X, 0.5, [0.25], options=unchecked, **how)
 
 
 def test_a_smoothed_regressor_is_checked_by_fit():

@@ -66,7 +66,7 @@ class Large:
 
 def test_a_large_model_travels_once_to_each_process():
     executor = Inline()
-    assert bits(rows_of(Large(), executor=executor)) == bits(rows_of())
+    assert bits(rows_of(Large(), jobs=executor)) == bits(rows_of())
     sizes = [len(part) for task in executor.tasks for part in task if isinstance(part, bytes)]
     assert sum(size > MB.nbytes for size in sizes) == 1
 
@@ -82,7 +82,7 @@ def test_a_process_that_has_lost_the_model_gets_it_again():
         yield
 
     executor.around = forgets
-    assert bits(rows_of(Large(), executor=executor)) == bits(rows_of())
+    assert bits(rows_of(Large(), jobs=executor)) == bits(rows_of())
     assert len(executor.tasks) > 20
 
 
@@ -99,7 +99,7 @@ def test_processes_that_take_turns_go_on(folder):
                 yield
 
     more = dict(
-        executor=Inline(next_process), resume="r"
+        jobs=Inline(next_process), resume="r"
     )  # with a file there are single tasks, too
     assert bits(rows_of(x=X[:3], **more)) == bits(rows_of(x=X[:3]))
 
@@ -111,7 +111,7 @@ def test_more_tasks_are_sent_to_more_workers():
     )  # noqa: E731
     few, many = Inline(), Inline(elsewhere)
     for executor in (few, many):
-        rows = rows_of(x=np.repeat(X, 20, axis=0), samples=20, executor=executor)
+        rows = rows_of(x=np.repeat(X, 20, axis=0), samples=20, jobs=executor)
         assert rows.done.all()
     assert few.most < 5 * 16
     assert many.most > 2 * 100
@@ -124,7 +124,7 @@ def of_another_version():
 def test_workers_of_another_version_are_refused_by_name():
     said = r"a worker has certreg 0\.0\.9 with library \S+, but its work was sent"
     with pytest.raises(RowsError, match=said):
-        rows_of(executor=Inline(of_another_version))
+        rows_of(jobs=Inline(of_another_version))
 
 
 class Thread:
@@ -139,10 +139,8 @@ class Thread:
     (
         TypeError,
         "executor.submit returned Thread; .* `cancel`",
-        dict(executor=types.SimpleNamespace(submit=Thread)),
+        dict(jobs=types.SimpleNamespace(submit=Thread)),
     ),
-    (ValueError, "jobs is 0, and an executor is given", dict(executor=Inline(), jobs=0)),
-    (ValueError, "jobs is 2, and an executor is given", dict(executor=Inline(), jobs=2)),
 )
 def test_what_is_refused_before_the_model_is_called(error, sentence, how):
     with pytest.raises(error, match=sentence):
@@ -195,7 +193,7 @@ def dask(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed.scheduler", sys.modules[__name__])
 
 
-ENDING = [(ends_at_row_7, lambda jobs: dict(jobs=jobs)), (model, lambda _: dict(executor=Dask()))]
+ENDING = [(ends_at_row_7, lambda jobs: dict(jobs=jobs)), (model, lambda _: dict(jobs=Dask()))]
 
 
 def skipped(rows, whole):
@@ -230,13 +228,13 @@ def test_the_row_is_skipped(dask, f, how):
 @parametrize("error", KilledWorker, LookupError)  # dask also loses results with their process
 def test_rows_that_were_near_a_death_are_computed(dask, error):
     executor = Dask(30, error)
-    skipped(rows_of(executor=executor, on_crash="skip"), rows_of())
+    skipped(rows_of(jobs=executor, on_crash="skip"), rows_of())
     assert len(executor.tasks) > 30
 
 
 def test_a_resume_file_keeps_the_failure(dask, folder):
     more = dict(x=X[:10], resume="rows.sqlite")
-    first = rows_of(executor=Dask(), on_crash="skip", keep_records=True, **more)
+    first = rows_of(jobs=Dask(), on_crash="skip", keep_records=True, **more)
     skipped(first, rows_of(x=X[:10]))
     again = rows_of(keep_records=True, **more)  # this process does not end
     assert (bits(again), again.errors) == (bits(first), first.errors)
@@ -245,17 +243,17 @@ def test_a_resume_file_keeps_the_failure(dask, folder):
 
 def test_a_row_of_the_probe_is_skipped_too(dask, folder):
     for _ in range(2):
-        more = dict(executor=Dask(), x=X[:8], resume="1.sqlite", on_crash="skip")
+        more = dict(jobs=Dask(), x=X[:8], resume="1.sqlite", on_crash="skip")
         skipped(rows_of(**more), rows_of(x=X[:8]))
     with pytest.raises(RowsError, match="row 7: two processes ended"):
-        rows_of(executor=Dask(), x=X[:8], resume="2.sqlite")
+        rows_of(jobs=Dask(), x=X[:8], resume="2.sqlite")
 
 
 def test_a_broken_executor_is_told_with_the_rows_it_computed():
-    said = "while it computed one of the rows (.*, )?7.* .jobs= instead.* 7 of 10 rows are done"
+    said = "while it computed one of the rows (.*, )?7.* .jobs=2 in place.* 7 of 10 rows are done"
     with concurrent.futures.ProcessPoolExecutor(1) as executor:
         with pytest.raises(RowsError, match=said) as caught:
-            rows_of(ends_at_row_7, x=X[:10], executor=executor, on_crash="skip")
+            rows_of(ends_at_row_7, x=X[:10], jobs=executor, on_crash="skip")
     assert not caught.value.rows.done[7]
 
 

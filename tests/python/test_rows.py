@@ -77,7 +77,7 @@ def test_processes_threads_and_executors_give_the_same_bits():
     assert bits(rows_of(**TWO, jobs=3)) == bits(two())
     for kind in (concurrent.futures.ThreadPoolExecutor, concurrent.futures.ProcessPoolExecutor):
         with kind(2) as executor:
-            assert bits(rows_of(**TWO, executor=executor)) == bits(two())
+            assert bits(rows_of(**TWO, jobs=executor)) == bits(two())
 
 
 def test_several_sigmas_hold_together():

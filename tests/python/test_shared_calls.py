@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from kit import certreg, parametrize
+from kit import certreg, grouped, parametrize
 from certreg import Question, RowsError
 
 ROWS = np.column_stack([np.linspace(-1, 1, 60), np.arange(60)]).astype(np.float32)
@@ -31,7 +31,7 @@ def by_size(x):
 
 
 def certified(model, **more):
-    return certreg.certify_rows(model, ROWS, **{**RUN, "check": False, **more})
+    return certreg.certify_rows(model, ROWS, **grouped({**RUN, "check": False, **more}))
 
 
 def same_certificates(a, b):

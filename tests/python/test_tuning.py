@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from kit import certreg, counting, near, package, parametrize
+from kit import certreg, counting, grouped, near, package, parametrize
 from certreg import Question, RowsError, certify_rows, tune_scale
 from certreg.sensitivity import sensitivities
 
@@ -43,13 +43,13 @@ def nothing(x):
 
 def tuned(model=linear, x=X, question=1.0, sigmas=SIGMAS, **more):
     more = {"samples": 500, "seed": 1, "progress": False, **more}
-    return tune_scale(model, x, question, sigmas, **more)
+    return tune_scale(model, x, question, sigmas, **grouped(more))
 
 
 def limits(model=linear, x=X[:20], sigma=0.3, question=1.0, **more):
     """The sensitivities of all features, each a group of its own."""
     kept = dict(keep_records=True, progress=False, seed=1)
-    rows = certify_rows(model, x, sigma, question, samples=4000, **kept, **more)
+    rows = certify_rows(model, x, sigma, question, samples=4000, **grouped({**kept, **more}))
     return sensitivities(rows, np.eye(x.shape[1], dtype=np.float32))
 
 
@@ -87,7 +87,7 @@ def test_outputs_that_failed_are_outside():
 # ---- records
 def kept(f, **more):
     more = dict(samples=30, keep_records=True, seed=1, progress=False, **more)
-    return certify_rows(f, X[:5], [0.1, 0.2], 1.0, **more)
+    return certify_rows(f, X[:5], [0.1, 0.2], 1.0, **grouped(more))
 
 
 def test_records_hold_the_outputs_of_the_model():

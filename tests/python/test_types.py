@@ -54,8 +54,9 @@ def calls(e, calibrated, path):
     rows = certify_rows(model, X, 0.25, 0.5, samples=50, progress=False, seed=1)
     front = Denoised(model, X, 1)
     points = dict(radius=0, alpha=0.3, samples=5)
-    table = dict(samples=20, scale=1, outputs=1, batch=0, pilot=0, constraints=0, flags=0, seed=1)
-    table.update(kind="real", lo=-99, hi=99, progress=False, jobs=1)
+    table = dict(samples=20, scale=1, batch=0, seed=1, progress=False, jobs=1)
+    options = dict(outputs=1, pilot=0, constraints=0, flags=0, kind="real", lo=-99, hi=99)
+    options.update(domain="certify", radius=0.1, on_crash="stop")
     asked = dict(question=0.5)
 
     def whole(make, **fixed):
@@ -118,9 +119,13 @@ def calls(e, calibrated, path):
         (
             lambda **given: certify_rows(**{**table, "model": model, **given}),
             dict(
-                table, X=X[:2], sigma=0.25, questions=0.5, noise_id=0, domain="certify", radius=0.1,
-                executor=None, on_crash="stop", resume=None,
+                table, X=X[:2], sigma=0.25, questions=0.5, noise_id=0, resume=None,
+                options=Options(**options),
             ),
+        ),
+        (
+            lambda **more: certify_rows(model, X[:2], 0.25, 0.5, **table, options=Options(**more)),
+            options,
         ),
         (
             lambda **given: tune_scale(model, X, **{**table, **given}),

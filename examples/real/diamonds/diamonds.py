@@ -15,7 +15,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import shared
 import numpy as np
-from certreg import Calibrated, certify_rows, compare_radius, plot_radii, tune_scale
+from certreg import Calibrated, Options, certify_rows, compare_radius, plot_radii, tune_scale
 
 GRADES = {  # ascending
     "cut": ["Fair", "Good", "Very Good", "Premium", "Ideal"],
@@ -99,9 +99,10 @@ def make_model(noise=0.0):
 
 
 # ---- certificates
-def certified(model, X, sigma, options, scale=SCALE, **more):
+def certified(model, X, sigma, options, scale=SCALE, domain="certify"):
     how = {"samples": options.samples, "jobs": options.jobs, "seed": SEED, "progress": False}
-    return certify_rows(model, X, sigma, TOLERANCE, scale=scale, **how, **more)
+    how["options"] = Options(domain=domain)
+    return certify_rows(model, X, sigma, TOLERANCE, scale=scale, **how)
 
 
 def chosen_sigma(model, X, y, options):

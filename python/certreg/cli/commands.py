@@ -20,6 +20,7 @@ from ..comparison import compare_denoised
 from ..constants import Status, __version__
 from ..denoised import digest_of
 from ..errors import CertregError, ModelWarning, ResumeError, RowsError
+from ..options import grouped
 from ..questions import tolerance_text
 from ..rows import certify_rows
 from . import arguments, noise, tables
@@ -217,7 +218,7 @@ class Work(CommandInputs):
         self.function = denoised(self, self.function)
         with self.failures(self.saved):
             return certify_rows(
-                self.function, self.X, given.sigma, arguments.questions(given), **options
+                self.function, self.X, given.sigma, arguments.questions(given), **grouped(options)
             )
 
     def saved(self, rows: Rows | None) -> str:
@@ -331,8 +332,7 @@ def _compare(given: argparse.Namespace) -> int:
             examples=examples(work),
             labels=work.labels,
             scale=work.scale,
-            **work.outputs(work.X, work.first),
-            **arguments.sampling(given),
+            **grouped({**work.outputs(work.X, work.first), **arguments.sampling(given)}),
         )
     lines = list(found.lines)
     document = {"helps": found.helps, "sigma": found.sigma, "gain": found.gain, "rows": lines}

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._tables import aligned
 from .._types import Names
+from ..options import grouped
 from ..tuning import TunedScale, tune_scale
 from . import arguments
 from .commands import CommandInputs
@@ -60,8 +61,7 @@ def _tuned(work: CommandInputs, groups: np.ndarray | None) -> TunedScale:
             rounds=given.rounds,
             limit=given.limit,
             labels=work.labels,
-            **work.outputs(work.X, work.first),
-            **arguments.sampling(given),
+            **grouped({**work.outputs(work.X, work.first), **arguments.sampling(given)}),
         )
 
 

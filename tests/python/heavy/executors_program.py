@@ -59,4 +59,4 @@ def executor(how):
 
 if __name__ == "__main__":
     with executor(sys.argv[1]) as made:
-        certify_rows(*SLOW, **HOW, executor=made, resume=sys.argv[2])
+        certify_rows(*SLOW, **HOW, jobs=made, resume=sys.argv[2])

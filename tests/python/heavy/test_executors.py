@@ -89,7 +89,7 @@ def test_dask_survives_sigkill_of_a_worker(folder, whole):
     with program.dask_client() as client:
         workers = client.run(os.getpid)
         with client.get_executor() as executor:
-            how = dict(program.HOW, progress=kill_once, executor=executor, resume="rows.sqlite")
+            how = dict(program.HOW, progress=kill_once, jobs=executor, resume="rows.sqlite")
             certify_rows(*program.SLOW, **how)
     assert told
     assert table("rows.sqlite") == whole[1]
@@ -103,7 +103,7 @@ def test_dask_skips_a_row_that_ends_its_process(folder, whole):
     few = {"distributed.scheduler.allowed-failures": 0}  # processes that a task may end
     with dask.config.set(few), program.dask_client() as client:
         with client.get_executor() as executor:
-            how = dict(program.HOW, executor=executor, resume="rows.sqlite")
+            how = dict(program.HOW, jobs=executor, resume="rows.sqlite")
             with pytest.raises(RowsError, match="row 7: two processes ended"):
                 certify_rows(*ask, **how)
             rows = certify_rows(*ask, **how, on_crash="skip")
