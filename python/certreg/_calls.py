@@ -106,16 +106,16 @@ class Callbacks:
     @contextlib.contextmanager
     def in_model(self) -> Iterator[None]:
         """A context around a call of the model outside of the library, while interrupts are held:
-        Ctrl-C is delivered at once."""
+        Ctrl-C is delivered at once, and calls on the handle are refused."""
         interrupts = self.held
         assert interrupts is not None
-        interrupts.inside = True
+        interrupts.inside = self.calls.called_back = True
         try:
             if interrupts.waiting:
                 interrupts.deliver()
             yield
         finally:
-            interrupts.inside = False
+            interrupts.inside = self.calls.called_back = False
 
     def guarded(self, call: Callable[..., object], *arguments: object) -> int:
         """Runs a callback of the library. Returns 1, which stops the library, after an exception or

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes as C
 import warnings
-from typing import Any, Callable, Sequence, TypeAlias
+from typing import Any, Callable, Iterator, Sequence, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ from ._types import Inputs, Model, Names, Shape
 from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side
 from .denoised import check_sigmas
 from .errors import CertregError, ModelWarning
-from .frames import Columns, FrameLayout
+from .frames import Columns, FrameLayout, rows_of
 from .questions import Asked, question_of, structs_of
 from .results import Bounds, Certificate, Forecast, Run, refused_certificate
 
@@ -63,6 +63,17 @@ class Evaluator(Handle):
         if self._categorical:
             self._categorical.check(z)
         return z, layout
+
+    def _inputs_of(self, X: Inputs) -> Iterator[FlatInput]:
+        """The rows of X as _input returns them. Rows of a DataFrame have one layout, so that they
+        can share batches, and codes instead of digests."""
+        if self._columns is None:
+            yield from (self._input(z, "X") for z in rows_of(X))
+            return
+        table = self._columns.table(X, "X")
+        if self._categorical:
+            self._categorical.check(table.matrix)
+        yield from ((z, table.layout) for z in table.matrix)
 
     def _error(self, status: int, why: S.Error) -> CertregError:
         """A failure, with the names of the columns in its text."""

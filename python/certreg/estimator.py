@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import ctypes as C
 import dataclasses
+import functools
 import math
 import os
-from typing import Any, Callable, ContextManager, Iterator, Sequence, TypeAlias, cast
+from typing import Any, Callable, ContextManager, Iterable, Iterator, Sequence, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,13 +18,14 @@ from ._arguments import abbreviated, constraints_of, given_seed, integer, member
 from ._arguments import optional_function, path_of
 from ._arrays import Memory, address_of, array_of, call_on_a_device, call_on_the_host, columns_of
 from ._arrays import device_address, numbers, optional_array, optional_scale, outputs_of
+from ._arrays import shared_rows
 from ._calls import Callbacks
 from ._categorical import categorical_features_of
 from ._ctypes import pointer, size_t
 from ._evaluation import Evaluator
 from ._library import lib
 from ._optional import of_class
-from ._types import Frame, Model, Path, Scale
+from ._types import Frame, Inputs, Model, Path, Scale
 from .attacks import AttackResult, Attacks, options_of
 from .constants import Output, Side
 from .denoised import check_use, function_of_rows
@@ -173,8 +175,9 @@ class Estimator(Evaluator):
         self.columns = columns_of(self.outputs, arrays["kind"])
         check_use(model, self.shape, arrays["scale"], self._columns, on_device=self.on_device)
         self._model, self._unchecked = model, check and model is not None
+        self._batch = integer(batch, "batch")
         if self.on_device and not of_class(model, "torch.nn", "Module"):
-            self._whole = integer(batch, "batch") or 256  # a function may replay a graph of them
+            self._whole = self._batch or 256  # a function may replay a graph of them
         self._memory: list[Memory] = []  # of the estimator and of its attacks
         self._callbacks = Callbacks(self._calls)
         self._model_functions: list[Callable[..., Any]] = []
@@ -360,12 +363,12 @@ class Estimator(Evaluator):
     ) -> np.ndarray | None:
         """The outputs of `samples` samples of several inputs, (inputs, samples, columns), by one
         call of the model. Each of `begins` begins an input, and has to begin it again before its
-        outputs are recorded. None if the call cannot be shared: on a device, of DataFrames, or if
-        an input is refused. Raises SharedCallError if the model fails: then the model is called
-        once more for each input, to name the input. Outputs of these calls are dropped, because no
-        second try may replace a failed sample."""
-        if self.on_device or self._columns is not None or len(begins) < 2:
-            return None  # each DataFrame has codes of its own for its texts
+        outputs are recorded; DataFrames have one layout. None if the call cannot be shared: on a
+        device, or if an input is refused. Raises SharedCallError if the model fails: then the model
+        is called once more for each input, to name the input. Outputs of these calls are dropped,
+        because no second try may replace a failed sample."""
+        if self.on_device or len(begins) < 2:
+            return None
         x = np.empty((len(begins) * samples, *self.shape), np.float32)
         try:
             for i, begin in enumerate(begins):
@@ -388,6 +391,37 @@ class Estimator(Evaluator):
                     raise SharedCallError(i) from own
             raise SharedCallError(None) from error
         return np.ascontiguousarray(y, np.float32).reshape(len(begins), samples, self.columns)
+
+    def _sample_each(
+        self,
+        X: Inputs,
+        sigma: float,
+        samples: int,
+        use: Callable[[], object],
+        noise_ids: Iterable[int | None],
+        level: int = 0,
+    ) -> None:
+        """Begins and samples the rows of X one after another, in calls that they share, and calls
+        use() after each."""
+        with self._calls, self._callbacks.holding_interrupts():
+            begins = [
+                functools.partial(self._begin_flat, z, sigma, self._noise(noise_id), level)
+                for z, noise_id in zip(self._inputs_of(X), noise_ids)
+            ]
+            group = max(1, shared_rows(self._batch, self.inputs) // samples)
+            for i, begin in enumerate(begins):
+                if i % group == 0:
+                    try:
+                        outputs = self._sample_together(begins[i : i + group], samples)
+                    except SharedCallError as failed:
+                        raise (failed.__cause__ or failed) from None
+                begin()
+                if outputs is None:
+                    self.sample(0, samples)
+                else:
+                    with self._recorded(begin, outputs[i % group]):
+                        self.sample(0, samples)
+                use()
 
     def _recorded(self, begin: Callable[[], None], outputs: np.ndarray) -> ContextManager[None]:
         """Records the outputs of the input that was begun. If some cannot be used, the context

@@ -72,15 +72,21 @@ class Columns:
                 f"{what} must be a DataFrame of one row, as X.iloc[[0]] is, because the inputs "
                 "were given as one"
             )
-        names = [str(name) for name in x.columns]
-        if names != self.names:
-            x = x.take(order(names, self.names, what, "the DataFrame of the inputs"), axis=1)
-        found = Columns(x, self.scale)
+        found = self.table(x, what)
         for j in np.flatnonzero(found.scale == 0):
             value = repr(found.layout.converters[j].fingerprint()).encode()
             digest = hashlib.blake2b(value, digest_size=3).digest()
             found.matrix[0, j] = int.from_bytes(digest, "little")
         return found.matrix[0], found.layout
+
+    def table(self, x: Inputs, what: str) -> "Columns":
+        """A DataFrame with these columns, in any order, in the order of these columns."""
+        if not is_frame(x):
+            raise TypeError(f"{what} must be a DataFrame, because the inputs were given as one")
+        names = [str(name) for name in x.columns]
+        if names != self.names:
+            x = x.take(order(names, self.names, what, "the DataFrame of the inputs"), axis=1)
+        return Columns(x, self.scale)
 
     def series(self, values: np.ndarray) -> Series:
         """A number for each column, by their names."""

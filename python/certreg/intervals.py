@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes as C
 import dataclasses
 import functools
+import itertools
 import warnings
 from typing import Any, Callable, Iterable, Mapping, TypeAlias
 
@@ -14,7 +15,6 @@ from numpy.typing import ArrayLike
 from . import _structs as S
 from ._arguments import given_seed, integer, member, number, optional_function, path_of
 from ._arrays import address_of, array_of, arrays_in_file, numbers, optional_array
-from ._arrays import shared_rows
 from ._categorical import split_by_rule
 from ._ctypes import i32
 from ._files import replace_arrays
@@ -23,9 +23,9 @@ from ._tables import HtmlTable
 from ._types import Inputs, Model, Path, Shape, Table
 from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status
 from .denoised import digest_of, examples_among
-from .errors import CertregError, SharedCallError
+from .errors import CertregError
 from .estimator import Estimator, kinds_of
-from .frames import Columns, in_order, index_of, rows_of
+from .frames import Columns, in_order, index_of
 
 _VERSION = 5  # of files; 3 had no digest, and noise of 4 may have chosen sigma
 _FIELDS = (
@@ -161,7 +161,7 @@ class Calibrated(HtmlTable):
         self._set_calibration(
             np.empty((len(matrix), min(samples, CALIBRATION_SCORES))), each, fields
         )
-        self._calibrate(rows_of(X), truths, samples, seed, report)
+        self._calibrate(X, truths, samples, seed, report)
 
     def _set_model(
         self,
@@ -193,34 +193,24 @@ class Calibrated(HtmlTable):
 
     def _calibrate(
         self,
-        rows: Iterable[Inputs],
+        X: Inputs,
         truths: np.ndarray,
         samples: int,
         seed: int | None,
         progress: Callable[..., object] | None,
     ) -> None:
-        batch = integer(self._options.get("batch", 0), "batch")
-        with self._new_estimator(seed=seed) as e, e._callbacks.holding_interrupts():
-            begins = [
-                functools.partial(e.begin, z, self.sigma, noise_id=i, level=Domain.INTERVALS)
-                for i, z in enumerate(rows)
-            ]
-            group = max(1, shared_rows(batch, e.inputs) // samples)
-            for i, (begin, truth) in enumerate(zip(begins, truths)):
-                if i % group == 0:
-                    try:
-                        outputs = e._sample_together(begins[i : i + group], samples)
-                    except SharedCallError as failed:
-                        raise (failed.__cause__ or failed) from None
-                begin()
-                if outputs is None:
-                    e.sample(0, samples)
-                else:
-                    with e._recorded(begin, outputs[i % group]):
-                        e.sample(0, samples)
-                e._call("calibrate", C.byref(self._calibration), truth.ctypes.data)
-                if progress and progress(i + 1, len(truths)):
+        done = 0
+        with self._new_estimator(seed=seed) as e:
+
+            def calibrate() -> None:
+                nonlocal done
+                e._call("calibrate", C.byref(self._calibration), truths[done].ctypes.data)
+                done += 1
+                if progress and progress(done, len(truths)):
                     raise CertregError(Status.CANCELLED)
+
+            ids = range(len(truths))
+            e._sample_each(X, self.sigma, samples, calibrate, ids, Domain.INTERVALS)
         self._estimator._unchecked = False  # the same model
 
     # ---- files
@@ -395,11 +385,10 @@ class Calibrated(HtmlTable):
         -------
         Interval or list of Interval
             For several outputs an interval of each; they hold together."""
-        rule, first = self._rule(radius, alpha, samples), self._calibration.output
+        rule = self._rule(radius, alpha, samples)
         with self._estimator._calls:
             self._sampled(x, rule, noise_id)
-            found = [self._interval(rule, first + i) for i in range(self._truths)]
-        return found[0] if len(found) == 1 else found
+            return self._found(rule)
 
     def intervals(
         self, X: Inputs, radius: float, alpha: float = 0.05, *, samples: int | None = None
@@ -418,7 +407,20 @@ class Calibrated(HtmlTable):
         list
             The result of `interval` for each row. Each holds with probability 1 - alpha on its
             own."""
-        return [self.interval(x, radius, alpha, samples=samples) for x in rows_of(X)]
+        found: list[Intervals] = []
+        self._each_interval(X, self._rule(radius, alpha, samples), found.append)
+        return found
+
+    def _each_interval(
+        self,
+        X: Inputs,
+        rule: S.Rule,
+        use: Callable[[Intervals], object],
+        noise_ids: Iterable[int | None] = itertools.repeat(None),
+    ) -> None:
+        """Calls use(interval) for every row, in order. Rows share calls of the model."""
+        given = (X, self.sigma, int(rule.samples), lambda: use(self._found(rule)), noise_ids)
+        self._estimator._sample_each(*given)
 
     def covers(
         self,
@@ -450,6 +452,12 @@ class Calibrated(HtmlTable):
             self._sampled(x, rule, noise_id)
             self._estimator._call("covers", *given, values.ctypes.data, C.byref(inside))
         return bool(inside.value)
+
+    def _found(self, rule: S.Rule) -> Intervals:
+        """The interval of each output of the input that was sampled."""
+        first = self._calibration.output
+        found = [self._interval(rule, first + i) for i in range(self._truths)]
+        return found[0] if len(found) == 1 else found
 
     def _interval(self, rule: S.Rule, output: int) -> Interval:
         room = 2 * int(rule.samples)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import warnings
 from typing import Any, Callable, Iterator, Mapping
 
@@ -261,22 +262,20 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not len(rows):
             return np.empty(0)
         first = rows.iloc[[0]] if is_frame(rows) else rows.shape[1:]
+        values: list[float] = []
         with Estimator(self.regressor_, first, self.samples, **self._options(served=True)) as e:
-            values = []
-            for row, z in enumerate(rows_of(rows)):
-                with _at(lambda: f"row {row}"):
-                    values.append(self._served(e, z, question))
+            each = (self.samples, lambda: values.append(float(e.estimate(question))))
+            with _at(lambda: f"row {len(values)}"):
+                e._sample_each(rows, self.sigma, *each, self._noises_of(rows))
         return np.array(values)
 
-    def _served(self, server: Estimator, z: Inputs, question: Question) -> float:
-        server.begin(z, self.sigma, self._noise_of(z))
-        server.sample(0, self.samples)
-        return float(server.estimate(question))
+    def _noises_of(self, X: Inputs) -> Iterator[int | None]:
+        """The noise id of each row; None for fresh noise."""
+        fresh = self.random_state is None
+        return itertools.repeat(None) if fresh else map(self._noise_of, rows_of(X))
 
-    def _noise_of(self, z: Inputs) -> int | None:
-        """The noise id of an input, by a digest; None for fresh noise."""
-        if self.random_state is None:
-            return None
+    def _noise_of(self, z: Inputs) -> int:
+        """The noise id of an input, by a digest."""
         row = np.asarray(z).ravel()
         data = repr(row.tolist()).encode() if row.dtype == object else np.float32(row).tobytes()
         return int.from_bytes(hashlib.sha256(data).digest()[:7], "little")
@@ -356,13 +355,13 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 self._calibrated = Calibrated(
                     self.regressor_, X_kept, y_kept, self.sigma, samples=self.samples, **options
                 )
-        ends = np.empty((len(rows), 2))
-        self._calibrated.rule(radius, alpha)  # refuses what is wrong for all rows
-        for row, z in enumerate(rows_of(rows)):
-            with _at(lambda: f"row {row}"):
-                found = self._calibrated.interval(z, radius, alpha, noise_id=self._noise_of(z))
-            ends[row] = found.lo, found.hi
-        return ends
+        rule = self._calibrated._rule(radius, alpha, None)  # refuses what is wrong for all rows
+        ends: list[tuple[float, float]] = []
+        with _at(lambda: f"row {len(ends)}"):
+            self._calibrated._each_interval(
+                rows, rule, lambda found: ends.append((found.lo, found.hi)), self._noises_of(rows)
+            )
+        return np.array(ends).reshape(-1, 2)
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without the calibration, which can be made again from the kept rows."""

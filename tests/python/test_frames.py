@@ -245,7 +245,7 @@ def test_names_that_a_package_made_up_count_if_both_have_them(begin):
 def test_names_are_refused_where_nothing_looks_at_them():
     X, fitted = RANDOM, Positions(*"abc")
     frame, truths = pandas.DataFrame(X, columns=list("cba")), X[:, 0]
-    one = "its names would be ignored: give x.to_nu"
+    one = "its names would be ignored: give [xX].to_nu"
     scale = pandas.Series([1, 2, 0], list("cba"))
     with certreg.Calibrated(fitted, X, truths, 0.1, samples=11) as calibrated:
         for said, call in (

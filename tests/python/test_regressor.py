@@ -125,9 +125,9 @@ class Interrupted(LinearRegression):
     "call, at",
     [
         (lambda model: model.set_params(regressor=Interrupted()).fit(X[:, :2], Y), 0),
-        (lambda model: model.predict(X[:9]), 5),
+        (lambda model: model.predict(X[:9]), 1),
         (lambda model: model.predict_interval(X[:9]), 1),  # of the calibration
-        (lambda model: model.predict_interval(X[:9]), 5),
+        (lambda model: model.predict_interval(X[:9]), 2),
     ],
 )
 def test_it_can_be_used_after_an_interrupt(call, at):

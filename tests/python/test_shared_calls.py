@@ -181,3 +181,100 @@ def test_points_of_a_calibration_share_calls():
         assert a.scores.tobytes() == b.scores.tobytes()
     assert (len(shared.calls), len(alone.calls)) == (1, 60)
     assert sum(shared.calls) == sum(alone.calls) == 60 * 101
+
+
+# ---- a served regressor, and DataFrames
+FRAME_ROWS = 40
+
+
+class Linear:
+    """A regressor of DataFrames or arrays whose outputs have the same bits in each batch."""
+
+    def fit(self, X, y):
+        return self
+
+    def get_params(self, deep=False):
+        return {}
+
+    def predict(self, X):
+        CALLS.append(len(X))
+        if not hasattr(X, "columns"):
+            return X[:, 0] * np.float32(2)
+        assert X["kind"].dtype == KINDS and set(X["kind"]) <= {"a", "b"}
+        return X["x"].to_numpy() * np.where(X["kind"] == "a", 2.0, 3.0)
+
+
+CALLS: list[int] = []
+KINDS = "category"
+
+
+def table(frame):
+    x = np.linspace(-1, 1, FRAME_ROWS)
+    if not frame:
+        return np.column_stack([x, x**2]).astype(np.float32)
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame({"x": x, "kind": pandas.Categorical(list("ab") * (FRAME_ROWS // 2))})
+
+
+def part(X, rows):
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+@parametrize("frame", False, True)
+def test_rows_of_predict_and_intervals_share_calls_and_keep_their_bits(frame):
+    pytest.importorskip("sklearn")
+    from certreg.regressor import SmoothedRegressor
+
+    X, y = table(frame), np.linspace(-2, 2, FRAME_ROWS)
+    model = SmoothedRegressor(Linear(), calibration=0.5, random_state=1, check=False).fit(X, y)
+    for serve in (model.predict, functools.partial(model.predict_interval, alpha=0.2)):
+        serve(X)  # the first intervals sample the kept rows too
+        CALLS.clear()
+        shared = serve(X)
+        assert CALLS == [FRAME_ROWS * 101]
+        alone = np.concatenate([serve(part(X, [row])) for row in range(FRAME_ROWS)])
+        assert CALLS[1:] == [101] * FRAME_ROWS
+        assert shared.tobytes() == alone.tobytes()
+
+
+def test_a_calibration_with_dataframes_shares_calls_and_keeps_its_bits():
+    X, y = table(True), np.linspace(-2, 2, FRAME_ROWS)
+    make = functools.partial(
+        certreg.Calibrated, Linear(), X, y, 0.25, seed=1, inputs_seed=2, check=False
+    )
+    CALLS.clear()
+    with make() as shared, make(batch=101) as alone:
+        assert CALLS == [FRAME_ROWS * 101] + [101] * FRAME_ROWS
+        assert shared.scores.tobytes() == alone.scores.tobytes()
+        backwards = X[["kind", "x"]]
+        together = shared.intervals(backwards, 0.1, 0.2)
+        assert CALLS[-1] == FRAME_ROWS * 101
+        assert together == [alone.interval(X.iloc[[i]], 0.1, 0.2) for i in range(FRAME_ROWS)]
+
+
+def test_the_model_cannot_call_the_calibration_during_a_shared_call():
+    def model(x):
+        if len(x) == 60 * 101 and asked:
+            asked[0].interval(ROWS[0], 0.1, 0.2)
+        return x[:, 0]
+
+    asked = []
+    with certreg.Calibrated(model, ROWS, ROWS[:, 0], 0.25, scale=[1, 0], check=False) as c:
+        asked.append(c)
+        with pytest.raises(certreg.CertregError) as refused:
+            c.intervals(ROWS, 0.1, 0.2)
+        assert refused.value.status == certreg.Status.BUSY
+        asked.clear()
+        assert len(c.intervals(ROWS, 0.1, 0.2)) == 60
+
+
+def test_failures_in_shared_intervals_are_raised():
+    def model(x):
+        if (x[:, 1] == 70).any():
+            raise OverflowError("too hot")
+        return np.where(x[:, 1] == 80, np.nan, x[:, 0])
+
+    with certreg.Calibrated(model, ROWS, ROWS[:, 0], 0.25, scale=[1, 0], check=False) as c:
+        for value, error, text in ((70, OverflowError, "too hot"), (80, certreg.CertregError, "nan")):
+            with pytest.raises(error, match=text):
+                c.intervals(np.vstack([ROWS, [0, value]]), 0.1, 0.2)
