@@ -75,13 +75,13 @@ class DeviceArray:
             _dlpack.withdraw(self._capsules.pop())
 
 
-def device_address(array: object, shape: Shape) -> int:
+def device_address(array: object, shape: Shape, what: str) -> int:
     """The address of a float32 array on a device. Raises ValueError for another type or shape, or
     if the array has gaps."""
     there = getattr(array, "__cuda_array_interface__")
     if tuple(there["shape"]) != shape or there["typestr"] != "<f4" or there.get("strides"):
         raise ValueError(
-            f"out is {there['typestr']} of shape {tuple(there['shape'])}; "
+            f"{what} is {there['typestr']} of shape {tuple(there['shape'])}; "
             f"it must be float32 of shape {shape} without gaps"
         )
     return int(there["data"][0])

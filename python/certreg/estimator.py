@@ -7,6 +7,7 @@ import ctypes as C
 import dataclasses
 import math
 import os
+import sys
 from typing import Any, Callable, ContextManager, Iterator, Sequence, TypeAlias, cast
 
 import numpy as np
@@ -74,7 +75,7 @@ class Estimator(Evaluator):
         Number of outputs. The model returns a column for each, and one more for each
         ``Output.ANGLE_PAIR``.
     batch : int
-        Rows of one call of the model; 0: 256.
+        Rows of one call of the model; 0: 256, on a device those of 16 MiB, 256 to 4,096.
     scale : array_like, optional
         Noise of the features in units of sigma, >= 0, for all features or for each; by default 1.
         It is rounded up to float32. A feature with 0 gets no noise, and changes to it are not
@@ -153,7 +154,7 @@ class Estimator(Evaluator):
         super().__init__()
         self._backend = pointer()
         self._attacks: Attacks | None = None  # made on demand
-        self.on_device = device is not None
+        self.on_device, self._has_stream = device is not None, bool(stream)
         if is_frame(inputs):
             inputs = split_frame(inputs, scale, values=False)[1]
         if isinstance(inputs, Columns):
@@ -174,7 +175,8 @@ class Estimator(Evaluator):
         check_use(model, self.shape, arrays["scale"], self._columns, on_device=self.on_device)
         self._model, self._unchecked = model, check and model is not None
         if self.on_device and not of_class(model, "torch.nn", "Module"):
-            self._whole = integer(batch, "batch") or 256  # a function may replay a graph of them
+            # all rows of a batch: a function may replay a graph of them
+            self._whole = integer(batch, "batch") or sys.maxsize
         self._memory: list[Memory] = []  # of the estimator and of its attacks
         self._callbacks = Callbacks(self._calls)
         self._model_functions: list[Callable[..., Any]] = []
@@ -422,7 +424,8 @@ class Estimator(Evaluator):
         first, count : int
             The samples first .. first+count-1.
         out : array, optional
-            On a device: an array of this shape with ``__cuda_array_interface__`` and no gaps.
+            On a device: an array of this shape with ``__cuda_array_interface__`` and no gaps. If
+            the estimator has a `stream`, the draw is enqueued there, and nothing waits for it.
 
         Returns
         -------
@@ -441,7 +444,8 @@ class Estimator(Evaluator):
             raise ValueError("out is for memory of a CUDA device: make the estimator with device=")
         shape = (integer(count, "count"), *self.shape)
         if out is not None:
-            self._call("draw", integer(first, "first"), shape[0], device_address(out, shape))
+            address = device_address(out, shape, "out")
+            self._call("draw", integer(first, "first"), shape[0], address)
             return out
         x = np.empty(shape, np.float32)
         self._call("draw", integer(first, "first"), shape[0], x.ctypes.data)
@@ -455,7 +459,16 @@ class Estimator(Evaluator):
         first : int
             The first sample.
         y : array_like
-            The outputs of the samples from `first` on, of shape (count,) or (count, columns)."""
+            The outputs of the samples from `first` on, of shape (count,) or (count, columns). If
+            the estimator has a `stream`, also an array on the device of at most `batch` rows, with
+            ``__cuda_array_interface__``: work that writes it must be on the stream or finished."""
+        if self.on_device and hasattr(y, "__cuda_array_interface__"):
+            if not self._has_stream:
+                raise ValueError("y is on a device, and nothing orders the work there: give stream")
+            count = int(y.__cuda_array_interface__["shape"][0])
+            address = device_address(y, (count, self.columns), "y")
+            self._call("record", integer(first, "first"), count, address)
+            return
         outputs = np.ascontiguousarray(numbers(y, np.float32, "y"))
         shape, count = outputs.shape, len(outputs)
         if shape != (count, self.columns) and (shape != (count,) or self.columns != 1):
