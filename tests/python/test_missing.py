@@ -299,3 +299,23 @@ def test_intervals_hold_for_points_with_missing_cells(radius):
         found = c.intervals(x[400:] + shift, radius, 0.1)
         assert np.mean([truth in one for truth, one in zip(y[400:], found)]) > 0.86
         assert linear(EMPTY[0]) in c.interval(EMPTY[0], radius)
+
+
+# ---- the estimator of scikit-learn
+def test_a_smoothed_regressor_takes_missing_cells():
+    frame, price = tables()
+    frame = frame.assign(floors=frame["floors"].astype(float))
+    from certreg.regressor import SmoothedRegressor
+
+    model = SmoothedRegressor(pipeline(), sigma=0.1, random_state=1).fit(frame, price)
+    assert np.allclose(model.predict(frame[:12]), model.regressor_.predict(frame[:12]), atol=9)
+    rows = model.certify(frame[:12], 20, samples=400)
+    assert rows.missing[0, 0] and rows.missing[5, 1] and (rows.radius[1:] > 0).all()
+    assert list(rows.errors) == [(0, 0)]
+    ends = model.predict_interval(frame[:12], alpha=0.2)
+    assert (ends[:, 0] < ends[:, 1]).all()
+    trees = boosted("sklearn.ensemble.HistGradientBoostingRegressor", X, linear(X))
+    plain = SmoothedRegressor(trees, random_state=1).fit(X, linear(X))
+    assert plain.certify(X[:5], 5.0).missing.any() and np.isfinite(plain.predict(X[:5])).all()
+    weighted = SmoothedRegressor(trees, random_state=1).fit(X, linear(X), np.ones(60))
+    assert np.allclose(weighted.scale_, plain.scale_)
