@@ -1,11 +1,13 @@
 """Missing cells of tables: the model gets them, they get no noise, and certificates are about
 inputs with the same missing cells."""
 
+import json
+
 import numpy as np
 import pytest
 
 import kit
-from kit import certreg, package, parametrize
+from kit import certreg, command_refused, package, parametrize, read, said, write
 from certreg import Calibrated, CertregError, Denoised, Estimator, Question, ResumeError, Rows
 from certreg import Status, certify_rows
 from certreg.options import grouped
@@ -319,3 +321,45 @@ def test_a_smoothed_regressor_takes_missing_cells():
     assert plain.certify(X[:5], 5.0).missing.any() and np.isfinite(plain.predict(X[:5])).all()
     weighted = SmoothedRegressor(trees, random_state=1).fit(X, linear(X), np.ones(60))
     assert np.allclose(weighted.scale_, plain.scale_)
+
+
+# ---- the command
+TABLE = "size,lot,age\n1,2,3\n4,,6\n,,9\n2, ,1\n,,\n"
+MODEL = "import numpy as np\ndef f(x): return np.nan_to_num(x).sum(axis=1)\n"
+document = lambda *words: json.loads(said(*words, "--json", "-q")[0])  # noqa: E731
+AT = ("--sigma", ".1", "--tolerance", "1", "--samples", "300", "--seed", "1")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    write("summed.py", MODEL)
+    write("x.csv", TABLE)
+
+
+def test_empty_cells_of_a_file_are_missing(folder):
+    out, err = said("certify", "summed.py:f", "x.csv", *AT, "-o", "r.csv", status=1)
+    lines = read("r.csv")
+    assert [line["missing"] for line in lines] == ["", "lot", "size, lot", "lot", "size, lot, age"]
+    predictions = [float(line["prediction"]) for line in lines[:4]]
+    assert predictions == pytest.approx([6, 10, 9, 3], abs=0.1)
+    assert REFUSED in lines[4]["error"]
+    assert "cells are missing in 4 of 5 rows, in size, lot, age: their certificates are" in out
+    write("x.csv", "1,2\n,3\n")
+    found = document("certify", "summed.py:f", "x.csv", *AT)
+    assert found["summary"][0]["certified"] == 2
+    out, err = said("attack", "summed.py:f", "x.csv", *AT, status=1)
+    assert "the first in row 1: cells that get noise are missing" in err
+    write("x.csv", "1,2,\n3,4,\n")
+    command_refused(2, "has nothing in column 3: leave", "certify", "summed.py:f", "x.csv", *AT)
+    write("x.csv", "a,b\n1,2\n3,NA\n")
+    command_refused(2, "'NA' in line 3", "certify", "model.txt", "x.csv", *AT)
+
+
+def test_files_of_trees_take_empty_cells(folder):
+    booster = boosted("lightgbm.LGBMRegressor", X, linear(X)).booster_
+    booster.save_model("model.txt")
+    write("x.csv", "a,b,c,d\n1,,1,1\n.5,.5,,1\n")
+    found = document("certify", "model.txt", "x.csv", *AT)
+    assert found["summary"][0]["rows"] == 2 and found["summary"][0]["failed"] == 0
