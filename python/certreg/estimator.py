@@ -26,7 +26,7 @@ from ._library import lib
 from ._optional import of_class
 from ._types import Frame, Model, Path, Scale
 from .attacks import AttackResult, Attacks, options_of
-from .constants import Output, Side
+from .constants import Output, Side, Status
 from .denoised import check_use, function_of_rows
 from .errors import CertregError, SharedCallError, exported
 from .frames import Columns, by_names, is_frame, split_frame
@@ -174,6 +174,10 @@ class Estimator(Evaluator):
         self.columns = columns_of(self.outputs, arrays["kind"])
         check_use(model, self.shape, arrays["scale"], self._columns, on_device=self.on_device)
         self._model, self._unchecked = model, check and model is not None
+        self._missing, self._noisy = [], None
+        if len(self.shape) == 1 and not self.on_device:
+            scales = arrays["scale"]
+            self._noisy = np.ones(self.inputs, bool) if scales is None else scales > 0
         if self.on_device and not of_class(model, "torch.nn", "Module"):
             # all rows of a batch: a function may replay a graph of them
             self._whole = integer(batch, "batch") or sys.maxsize
@@ -204,6 +208,7 @@ class Estimator(Evaluator):
     ) -> tuple[Callback, Callback]:
         # The functions do not refer to self, so that no cycle keeps an unused estimator alive.
         callbacks, memory, shape = self._callbacks, self._memory, self.shape
+        missing = self._missing
         evaluate, report = S.EVAL(), S.PROGRESS()
         if model is not None:
             functions = self._model_functions  # of one element, which _recorded replaces
@@ -214,7 +219,7 @@ class Estimator(Evaluator):
                     call_on_a_device(functions[0], batch[0], shape)
                 else:
                     block = next(block for block in memory if block.holds(batch[0].x))
-                    call_on_the_host(functions[0], batch[0], shape, block)
+                    call_on_the_host(functions[0], batch[0], shape, block, missing[0].restore)
 
             evaluate = S.EVAL(lambda _, batch: callbacks.guarded(run, batch))
         if progress:
@@ -336,8 +341,12 @@ class Estimator(Evaluator):
         return values if self._columns is None else self._columns.series(values)
 
     def _attacked(self, calls: int) -> Attacks:
-        """The handle of attacks, with room for these calls."""
+        """The handle of attacks, with room for these calls. Raises CertregError if a cell with
+        noise is missing, since attacks and gradients are about all features with noise."""
         handle = self._open()
+        if any(cells.some for cells in self._missing):
+            text = "cells that get noise are missing in the input: give their features scale 0"
+            raise CertregError(Status.INVALID, text=text)
         if not self._attacks or self._attacks.max_calls < calls:
             larger = Attacks(handle, self._calls, calls)  # if it fails, the old one still serves
             if self._attacks:
@@ -372,7 +381,9 @@ class Estimator(Evaluator):
         try:
             for i, begin in enumerate(begins):
                 begin()
-                self._call("draw", 0, samples, x[i * samples :].ctypes.data)
+                some = x[i * samples : (i + 1) * samples]
+                self._call("draw", 0, samples, some.ctypes.data)
+                self._missing[0].restore(some)
         except CertregError:
             return None
         x.flags.writeable = False
@@ -449,6 +460,7 @@ class Estimator(Evaluator):
             return out
         x = np.empty(shape, np.float32)
         self._call("draw", integer(first, "first"), shape[0], x.ctypes.data)
+        self._missing[0].restore(x)
         return x if self._columns is None else self._columns.wrap(lambda frame: frame)(x)
 
     def record(self, first: int, y: ArrayLike) -> None:
