@@ -58,8 +58,8 @@ TEST_TIMES(device_certificates_are_those_of_the_cpu, 3)
 }
 
 /* With the gradient's bound, asymptotic and exact; outputs apart, and z, which begin takes. The
- * host waits for the outputs of a batch, and else only for what it cannot go on without: two Gram
- * matrices; of either condition the pilot's walk and the others'; one projection. */
+ * host waits for the outputs of a batch, and else only for results that it needs: two Gram
+ * matrices; for each condition the pilot's sums and the main samples'; one projection. */
 TEST_TIMES(device_transfers_little_and_the_host_hardly_waits, 3)
 {
     enum { WIDE = 784, MANY = 10000 };
@@ -73,21 +73,23 @@ TEST_TIMES(device_transfers_little_and_the_host_hardly_waits, 3)
     certreg_model m = kit_model(on_device, &there, WIDE, 2);
     const certreg_plan p = kit_plan(MANY);
     certreg_question q = kit_question(0.3);
-    m.lo = lo, m.hi = hi, m.batch = 256;
+    m.lo = lo, m.hi = hi;
     certreg_estimator *e = kit_create(backend, &m, &p);
     q.method = intervals[_i], q.constraints = CERTREG_CONSTRAINTS_ECGM;
     if (q.method == CERTREG_METHOD_PAPER)
         q.statistic = CERTREG_STATISTIC_MEAN, q.center = CERTREG_CENTER_TRUE_MEAN;
     KIT_OK(e, certreg_estimator_begin(e, z, 0.3, 0));
-    const int waited = emulated()->waits, batches = (MANY + 255) / 256;
+    const int waited = emulated()->waits, launched = emulated()->launches,
+              batches = (MANY + 4095) / 4096;
     const size_t before = emulated()->to_device + emulated()->to_host,
-                 outputs = MANY * 2 * sizeof(float);
+                 outputs = (size_t)batches * 4096 * 2 * sizeof(float);
     const certreg_certificate c = kit_ask(e, MANY, q);
     const size_t crossed = emulated()->to_device + emulated()->to_host - before - outputs;
     ck_assert_double_gt(c.radius, 0);
     ck_assert_uint_gt(crossed, MANY); /* the gradient was asked for */
     ck_assert_uint_lt(crossed, 1 << 19);
     ck_assert_int_eq(emulated()->waits - waited, batches + waits[_i]);
+    ck_assert_int_le(emulated()->launches - launched + batches + waits[_i], 60);
 }
 
 /* Neither mean nor range changes what the noise says: it is replayed once, and kept. */
@@ -191,6 +193,50 @@ TEST(device_draw_takes_memory_of_the_device_only)
     ck_assert_mem_eq(a, b, sizeof a);
     KIT_OK(device, certreg_estimator_draw(device, 0, 0, NULL));
     ck_assert(!cudaFree(x) && !cudaFree(elsewhere));
+    ck_assert_int_eq(cudaStreamDestroy(stream), 0);
+}
+
+/* An engine on the device: z, noisy inputs and outputs stay there, and no draw waits. */
+TEST(device_asks_and_tells_in_its_own_memory)
+{
+    surface here = {0}, there = {0};
+    cudaStream_t stream = NULL;
+    void *z = NULL, *x = NULL, *y = NULL, *elsewhere = NULL;
+    ck_assert_int_eq(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+    certreg_estimator *cpu = make(NULL, &here), *device = make(open_device(0, stream), &there);
+    certreg_certificate a[ASKED], b[ASKED];
+    ck_assert(!cudaMalloc(&z, sizeof where) && !cudaMalloc(&x, BATCH * INPUTS * sizeof(float)) &&
+              !cudaMalloc(&y, 2 * BATCH * OUTPUTS * sizeof(float)));
+    ck_assert_int_eq(cudaMemcpyAsync(z, where, sizeof where, cudaMemcpyHostToDevice, stream), 0);
+    KIT_OK(cpu, certreg_estimator_begin(cpu, where, 0.3, 5));
+    KIT_OK(device, certreg_estimator_begin(device, z, 0.3, 5));
+    for (uint64_t i = 0; i < SAMPLES; i += BATCH) {
+        const size_t count = SAMPLES - i < BATCH ? (size_t)(SAMPLES - i) : BATCH;
+        const int waited = emulated()->waits;
+        const certreg_batch batch = {.rows = count,
+                                     .inputs = INPUTS,
+                                     .columns = OUTPUTS,
+                                     .x = x,
+                                     .y = y,
+                                     .stream = stream,
+                                     .device = 0};
+        KIT_OK(device, certreg_estimator_draw(device, i, count, x));
+        ck_assert_int_eq(emulated()->waits, waited);
+        ck_assert_int_eq(on_device(&there, &batch), 0);
+        KIT_OK(device, certreg_estimator_record(device, i, count, y));
+    }
+    ask(cpu, SAMPLES, a), ask(device, SAMPLES, b);
+    for (int i = 0; i < ASKED; i++) {
+        ck_assert_double_gt(b[i].radius, 0);
+        ck_assert_double_eq_tol(a[i].radius, b[i].radius, 1e-9 * a[i].radius);
+        ck_assert_uint_eq(a[i].input, b[i].input);
+    }
+    KIT_STATUS(device, certreg_estimator_record(device, 0, BATCH + 1, y), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(device), "at most model.batch");
+    ck_assert(!cudaSetDevice(2) && !cudaMalloc(&elsewhere, 2 * sizeof where) && !cudaSetDevice(0));
+    KIT_STATUS(device, certreg_estimator_begin(device, elsewhere, 0.3, 5), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(device), "z is memory of another device than 0");
+    ck_assert(!cudaFree(x) && !cudaFree(y) && !cudaFree(z) && !cudaFree(elsewhere));
     ck_assert_int_eq(cudaStreamDestroy(stream), 0);
 }
 

@@ -76,7 +76,7 @@ TEST_TIMES(backend_is_refused_in_a_forked_child_which_can_close_it, 2)
         good = good &&
                backend->ops->replay(backend, &noise, &w, NULL, &sum, NULL) == CERTREG_E_WRONG_STATE;
         good = good && backend->ops->project(backend, &noise,
-                                             &(cr_projection){0, 1, &one, &one, &sum, &norm},
+                                             &(cr_projection){0, 1, &one, &one, &sum, &norm, 0},
                                              NULL) == CERTREG_E_WRONG_STATE;
         certreg_backend_close(backend);
         backend = cr_backend_default();
@@ -109,8 +109,8 @@ TEST(replay_and_draw_refuse_no_inputs_and_too_many_functions)
     ck_assert_int_eq(backend->ops->replay(backend, &none, &w, NULL, &sum, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(backend->ops->draw(backend, &none, &(cr_draw){&one, &one, 0, 1, &x}),
                      CERTREG_E_INVALID);
-    ck_assert_int_eq(backend->ops->project(backend, &none,
-                                           &(cr_projection){0, 1, &one, &one, &sum, &norm}, NULL),
+    ck_assert_int_eq(backend->ops->project(
+                         backend, &none, &(cr_projection){0, 1, &one, &one, &sum, &norm, 0}, NULL),
                      CERTREG_E_INVALID);
     const cr_sweep sweep = {.count = 0};
     ck_assert_int_eq(backend->ops->sweep(backend, &none, &sweep, NULL), CERTREG_E_INVALID);
@@ -231,9 +231,9 @@ TEST_TIMES(draw_replay_and_project_of_no_samples_change_nothing, SETUPS)
     ck_assert_int_eq(backend->ops->draw(backend, &noise, &(cr_draw){one, one, 0, 0, &x}),
                      CERTREG_OK);
     ck_assert_int_eq(backend->ops->replay(backend, &noise, &none, NULL, sums, NULL), CERTREG_OK);
-    ck_assert_int_eq(
-        backend->ops->project(backend, &noise, &(cr_projection){0, 0, one, one, sums, sums}, NULL),
-        CERTREG_OK);
+    ck_assert_int_eq(backend->ops->project(backend, &noise,
+                                           &(cr_projection){0, 0, one, one, sums, sums, 0}, NULL),
+                     CERTREG_OK);
     ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
     certreg_backend_close(backend);
 }

@@ -53,11 +53,12 @@ CERTREG_API void certreg_backend_close(certreg_backend *);
  *  legacy default stream: finish uploads and warm-up before sampling. To borrow the
  *  legacy default stream (PyTorch's), pass cudaStreamLegacy, since its handle is NULL;
  *  cudaStreamPerThread ties the backend to the calling thread. A borrowed stream keeps
- *  its priority. Noise for the next batch is drawn on a second stream of the lowest
- *  priority, CUDA's default. While a stream is capturing a graph, every call that would
- *  use it returns CERTREG_E_WRONG_STATE; a callback may capture on batch->stream if it
- *  ends the capture before it returns. End a capture before you destroy an estimator or
- *  close a backend. More: docs/guide/engines.md. */
+ *  its priority, and certreg_estimator_draw does not wait for it. Noise for the next
+ *  batch is drawn on a second stream of the lowest priority, CUDA's default. While a
+ *  stream is capturing a graph, every call that would use it returns
+ *  CERTREG_E_WRONG_STATE; a callback may capture on batch->stream if it ends the
+ *  capture before it returns. End a capture before you destroy an estimator or close a
+ *  backend. More: docs/guide/engines.md. */
 
 #ifdef __cplusplus
 }

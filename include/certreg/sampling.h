@@ -37,8 +37,9 @@ certreg_estimator_sample(certreg_estimator *, uint64_t first, size_t count);
  *  passes to the model: points of the grid of certreg_estimator_begin, and z itself as
  *  sample 0 if there is a pilot.
  *  @param x  receives count*inputs floats, with a CUDA backend on its device. They are
- *            complete on return. Earlier work that reads this memory must be on the
- *            backend's stream, or finished
+ *            complete on return, unless the backend borrows its stream: then the draw
+ *            is enqueued there, and work on any other stream must wait for it. Earlier
+ *            work that reads this memory must be on the backend's stream, or finished
  *  @return CERTREG_OK; CERTREG_E_WRONG_STATE; CERTREG_E_INVALID; CERTREG_E_TOO_MANY
  *          beyond the batch that contains the last of plan.max_samples
  *  @par Source theory 0.1, 0.2 */
@@ -47,7 +48,9 @@ certreg_estimator_draw(certreg_estimator *, uint64_t first, size_t count, float 
 
 /** Records outputs of samples first .. first+count-1, all or none of them. An output of
  *  a sample that is recorded already must be equal to the recorded output.
- *  @param y  count*columns floats as the model would write them, always host memory
+ *  @param y  count*columns floats as the model would write them; with a CUDA backend in
+ *            host memory, or up to model.batch rows on its device, written by finished
+ *            work or work on the backend's stream
  *  @return CERTREG_OK; CERTREG_E_NOT_FINITE; CERTREG_E_OUT_OF_RANGE;
  *          CERTREG_E_MISMATCH; CERTREG_E_TOO_MANY; CERTREG_E_WRONG_STATE
  *  @par Source theory 5.2 */

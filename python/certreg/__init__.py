@@ -17,7 +17,7 @@ Layers of the modules; each imports from its own layer and from layers above::
     library      constants _types _arguments _ctypes _structs _library _messages errors _calls
     tools        _optional _files _tables _progress _dlpack _protobuf _quantization _arrays
                  _noise_rule
-    models       names frames _onnx_tensors _onnx models denoised parametric _categorical
+    models       names frames _onnx_tensors _onnx models denoised _missing parametric _categorical
                  _network training joining
     one input    questions results plots attacks _evaluation estimator solver _rules intervals
                  _perturbations check

@@ -75,13 +75,13 @@ class DeviceArray:
             _dlpack.withdraw(self._capsules.pop())
 
 
-def device_address(array: object, shape: Shape) -> int:
+def device_address(array: object, shape: Shape, what: str) -> int:
     """The address of a float32 array on a device. Raises ValueError for another type or shape, or
     if the array has gaps."""
     there = getattr(array, "__cuda_array_interface__")
     if tuple(there["shape"]) != shape or there["typestr"] != "<f4" or there.get("strides"):
         raise ValueError(
-            f"out is {there['typestr']} of shape {tuple(there['shape'])}; "
+            f"{what} is {there['typestr']} of shape {tuple(there['shape'])}; "
             f"it must be float32 of shape {shape} without gaps"
         )
     return int(there["data"][0])
@@ -187,9 +187,17 @@ def frame_as_array(x: object, dtype: DType) -> np.ndarray:
         ) from None
 
 
-def check_finite(values: np.ndarray, given: np.ndarray, what: str, wanted: str = "finite") -> None:
-    """Raises ValueError with the first value that is not finite, as it was given."""
-    bad = np.argwhere(~np.isfinite(values))
+def unusable(values: np.ndarray) -> np.ndarray:
+    """True for values that are not finite, except for missing cells, which are NaN in a table."""
+    return np.asarray(np.isinf(values) if values.ndim == 2 else ~np.isfinite(values))
+
+
+def check_finite(
+    values: np.ndarray, given: np.ndarray, what: str, wanted: str = "finite", missing: bool = False
+) -> None:
+    """Raises ValueError with the first value that is not finite, as it was given. With `missing`
+    cells of a table may be NaN."""
+    bad = np.argwhere(unusable(values) if missing else ~np.isfinite(values))
     if len(bad):
         at = tuple(bad[0].tolist())
         where = ", ".join(map(str, at))
@@ -263,10 +271,18 @@ def call_on_a_device(model: Callable[..., object], batch: S.Batch, shape: Shape)
         y._end()
 
 
-def call_on_the_host(model: Function, batch: S.Batch, shape: Shape, memory: Memory) -> None:
-    """Calls the model with the rows of the batch that are needed, and stores what it returns."""
+def call_on_the_host(
+    model: Function,
+    batch: S.Batch,
+    shape: Shape,
+    memory: Memory,
+    restore: Callable[[np.ndarray], None],
+) -> None:
+    """Calls the model with the rows of the batch that are needed, after restore(rows), and stores
+    what it returns."""
     first, rows, count, columns = batch.used_first, batch.rows, batch.used_count, batch.columns
     x = memory.array(batch.x, (rows, *shape))[first : first + count]
+    restore(x)
     x.flags.writeable = False
     y = memory.array(batch.y, (rows, columns))[first : first + count]
     y[...] = outputs_of(model, x, columns)

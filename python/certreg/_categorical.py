@@ -226,7 +226,8 @@ def suspected_categorical(
     at = np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(int)
     some = np.asarray(X)[at].astype(np.float32)
     noisy = np.flatnonzero(np.ones(X.shape[1]) if scale is None else np.ravel(scale) > 0)
-    values = {j: np.unique(some[:, j], return_counts=True) for j in noisy.tolist()}
+    known = {j: some[~np.isnan(some[:, j]), j] for j in noisy.tolist()}
+    values = {j: np.unique(v, return_counts=True) for j, v in known.items() if v.size}
     found: dict[str, list[int]] = {}
     ones = [j for j, (v, _) in values.items() if np.isin(v, (0, 1)).all()]
     if any(len(values[j][0]) == 2 for j in ones) and len(X) >= FEWEST_ONES:

@@ -16,6 +16,7 @@ from ._calls import Callbacks, Handle
 from ._categorical import CategoricalFeatures
 from ._ctypes import f64, i32
 from ._library import lib
+from ._missing import WHOLE, MissingCells
 from ._messages import with_column_names
 from ._types import Inputs, Model, Names, Shape
 from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side
@@ -41,6 +42,8 @@ class Evaluator(Handle):
     _names: Names = None  # of the features
     _categorical: CategoricalFeatures | None = None  # of the model
     _unchecked = False  # if the model has to be checked at the next input
+    _missing: list[MissingCells]  # of the input that has begun; the model is never called before
+    _noisy: np.ndarray | None  # True for each feature with noise; None: no cell may be missing
     _whole = 0  # rows of every call, of a model that takes no fewer
     _unused_noise = 0  # greater than every noise id that was used
 
@@ -87,6 +90,12 @@ class Evaluator(Handle):
         if layout is not None and self._columns is not None:
             self._columns.layout.become(layout)
 
+    def _missing_in(self, z: np.ndarray) -> MissingCells:
+        """The missing cells of an input."""
+        if self._noisy is None or not np.isnan(z).any():
+            return WHOLE
+        return MissingCells(z, self._noisy, self._model)
+
     # ---- one input
     def begin(self, z: Inputs, sigma: float, noise_id: int | None = None, level: int = 0) -> None:
         """Start a new input and empty the record.
@@ -96,7 +105,9 @@ class Evaluator(Handle):
         z : array_like or DataFrame
             The input: finite numbers of shape (inputs,), or of the shape given as inputs; or a
             DataFrame of one row, such as ``X.iloc[[0]]``, if the estimator was made with one. It is
-            rounded to float32, and the certificate is about the rounded input.
+            rounded to float32, and the certificate is about the rounded input. Features of a table
+            may be NaN, which the model gets without noise: the certificate is about inputs with NaN
+            for the same features.
         sigma : float
             Noise level > 0.
         noise_id : int, optional
@@ -119,7 +130,7 @@ class Evaluator(Handle):
         """begin with an input as _input returns it."""
         sigma, level = number(sigma, "sigma"), integer(level, "level")
         with self._calls:
-            self._begin(z[0].ctypes.data, sigma, self._noise(noise_id), level, z[1])
+            self._begin(z[0], sigma, self._noise(noise_id), level, z[1])
 
     def info(self) -> Run:
         """Return the facts that all certificates of the current input share, with the seed."""
@@ -239,17 +250,20 @@ class Evaluator(Handle):
             raise ValueError(f"{len(levels)} sigmas; give at most {LEVELS_OF_A_DOMAIN - 1}")
         check_sigmas(self._model, levels.tolist())
         total = integer(total_samples, "total_samples")
+        cells = self._missing_in(flat)
+        z = cells.filled(flat)
 
         if self._unchecked and len(levels):
             with self._calls:
-                self._begin(flat.ctypes.data, float(levels[0]), 0, 0, layout)
+                self._begin(flat, float(levels[0]), 0, 0, layout)
 
         def call(e: C.c_void_p, *structs: object) -> int:
             self._set_layout(layout)
-            given = (flat.ctypes.data, levels.ctypes.data, len(levels), self._noise(noise_id))
+            self._missing[:] = [cells]
+            given = (z.ctypes.data, levels.ctypes.data, len(levels), self._noise(noise_id))
             return int(lib.certreg_certify_sigmas(e, *given, total, *structs))
 
-        found, count = self._certificates(questions, len(levels), call), len(questions)
+        found, count = self._certificates(questions, len(levels), call, cells), len(questions)
         if count == 1:
             return list(found)
         return [found[i : i + count] for i in range(0, len(found), count)]
@@ -279,13 +293,19 @@ class Evaluator(Handle):
         return certificates[0] if len(questions) == 1 else certificates
 
     def _certificates(
-        self, questions: Sequence[object], times: int, call: Callable[..., int]
+        self,
+        questions: Sequence[object],
+        times: int,
+        call: Callable[..., int],
+        cells: MissingCells | None = None,
     ) -> list[Certificate]:
         """Makes a call(estimator, questions, their number, certificates) of the library. Returns
-        the certificates, `times` for each question."""
+        the certificates, `times` for each question. `cells`: of the input that the call begins."""
         structs = structs_of([question_of(question) for question in questions])
         if not questions or not times:
             raise ValueError("no question or no noise level is given: give at least one of each")
+        for present in self._missing if cells is None else [cells]:
+            present.check()
         times *= len(questions)
         out = (S.Certificate * times)(*[refused_certificate()] * times)
         try:
@@ -297,17 +317,20 @@ class Evaluator(Handle):
 
     def _begin(
         self,
-        address: int,
+        z: np.ndarray,
         sigma: float,
         noise_id: int,
         level: int,
         layout: FrameLayout | None = None,
     ) -> None:
-        """begin with the address of an input."""
+        """begin with a flat float32 array without gaps."""
         check_sigmas(self._model, [sigma])
         self._open()
+        cells = self._missing_in(z)
         self._set_layout(layout)
-        self._call("begin_level", address, sigma, noise_id, level)
+        self._missing.clear()  # an exception, such as Ctrl-C, must leave no cells of another input
+        self._call("begin_level", cells.filled(z).ctypes.data, sigma, noise_id, level)
+        self._missing.append(cells)
         if self._unchecked:
             self.model_check(self._whole)
 

@@ -41,6 +41,24 @@ def _scales(sampling: Sampling, names: Names) -> list[tuple[str, float]]:
     return list(zip(names or [f"feature {i}" for i in range(len(scale))], scale))
 
 
+def missing_remark(missing: np.ndarray, names: Names) -> str:
+    """A text about the missing cells of features with noise, by Rows.missing; empty if there is
+    none."""
+    features = named(np.asarray(missing.any(axis=0)), names)
+    if not features:
+        return ""
+    some = f"{missing.any(axis=1).sum()} of {len(missing)} rows, in {listed(features)}"
+    return (
+        f"cells are missing in {some}: their certificates are about inputs with the same cells "
+        "missing"
+    )
+
+
+def named(which: np.ndarray, names: Names) -> list[str]:
+    """The names of these features, which are counted if they have no names."""
+    return [names[j] if names else f"feature {j}" for j in np.flatnonzero(which).tolist()]
+
+
 def failure_remark(
     errors: Mapping[tuple[int, int], str], numbers: np.ndarray, statuses: np.ndarray
 ) -> str:

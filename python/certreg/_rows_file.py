@@ -52,6 +52,7 @@ def save_rows(rows: Rows, path: AnyPath, keep_seed: bool) -> None:
         certificates=np.ascontiguousarray(rows.certificates),
         done=rows.done,
         numbers=rows.numbers,
+        **({} if rows.missing is None else {"missing": rows.missing}),
         **{name: np.asarray(value) for name, value in known.items() if value is not None},
     )
     replace(path, archive, secret=keep_seed)
@@ -77,6 +78,7 @@ def read_rows(kind: type[Rows], path: Path) -> Rows:
             index=index,
             numbers=kept["numbers"],
             columns=facts["columns"],
+            missing=kept.get("missing"),
         )
         _check(made)
     return made
@@ -108,6 +110,9 @@ def _check(rows: Rows) -> None:
         raise ValueError("its arrays do not fit together")
     if rows.numbers.dtype.kind != "i" or rows.numbers.shape != (count,):
         raise ValueError("its rows have no numbers")
+    cells, table = rows.missing, (count, *rows.sampling.shape)
+    if cells is not None and (cells.dtype != bool or cells.shape != table):
+        raise ValueError("its missing cells do not fit")
     if rows.index is not None and len(rows.index) != count:
         raise ValueError("its index does not fit")
     if not np.isin(rows.certificates["struct_size"], (0, S.Certificate().struct_size)).all():

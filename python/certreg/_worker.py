@@ -191,7 +191,8 @@ class Worker:
         exception if the model is refused."""
         chunk, e = Chunk(rows, np.empty(0), [], [], None, 0.0), self.estimator
         try:
-            e._begin(X.ctypes.data, self.job.sampling.sigmas[0], 0, 0)
+            e._begin(X[0].ravel(), self.job.sampling.sigmas[0], 0, 0)
+            e._missing[0].check()
             found, why = e._model_checked(0)
             if why.status:
                 raise why
@@ -219,7 +220,7 @@ class Worker:
                         self.estimator._categorical.check(X[done])
                     if group and row % group == 0:
                         self._sample_group(rows[done : done + group], X[done:], known)
-                    self._row(row, X.ctypes.data + done * X.strides[0], out[done], known, chunk)
+                    self._row(row, X[done].ravel(), out[done], known, chunk)
             done = len(rows)
         except SharedCallError as error:
             failure, (chunk.failed_row, several) = error.__cause__, error.args
@@ -249,7 +250,7 @@ class Worker:
             return
         begins = [
             functools.partial(
-                e._begin, X.ctypes.data + i * X.strides[0], sampling.sigmas[k],
+                e._begin, X[i].ravel(), sampling.sigmas[k],
                 sampling.noise_id + first + i, sampling.levels[k],
             )
             for i, k in units
@@ -266,7 +267,7 @@ class Worker:
     def _row(
         self,
         row: int,
-        z: int,
+        z: np.ndarray,
         out: np.ndarray,
         known: Mapping[tuple[int, int], Record],
         chunk: Chunk,
@@ -286,7 +287,7 @@ class Worker:
 
     def _certify(
         self,
-        z: int,
+        z: np.ndarray,
         sigma: float,
         row: int,
         level: int,
@@ -294,7 +295,7 @@ class Worker:
         outputs: np.ndarray | None,
         out: np.ndarray,
     ) -> CertregError | None:
-        """Writes the certificates of the input at address z, at one sigma, to `out`. Returns the
+        """Writes the certificates of the input z, at one sigma, to `out`. Returns the
         failure of this row if its input or outputs cannot be used. Raises all other failures, for
         example an exception of the model or a wrong question."""
         e, noise_id = self.estimator, self.job.sampling.noise_id + row
@@ -303,6 +304,7 @@ class Worker:
             if record is not None and record.data is None:
                 raise CertregError(record.status, text=record.error)
             e._begin(z, sigma, noise_id, level)
+            e._missing[0].check()
         except CertregError as error:
             out["status"], out["noise_id"], out["sigma"] = error.status, noise_id, sigma
             return error

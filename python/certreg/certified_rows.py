@@ -14,7 +14,8 @@ from . import _structs as S
 from ._arguments import enum_value, not_negative, path_of
 from ._arrays import check_finite, numbers
 from ._optional import needed
-from ._remarks import ceiling_remarks, exact_features, failure_remark, noise_remark
+from ._remarks import ceiling_remarks, exact_features, failure_remark, missing_remark
+from ._remarks import named, noise_remark
 from ._rows_file import read_rows, save_rows
 from ._tables import HtmlTable, aligned
 from ._types import Axes, Frame, Inputs, Line, Names, Path, Table
@@ -56,6 +57,9 @@ class Rows(HtmlTable):
         Index and columns of the DataFrame of the inputs, columns as texts; None for an array.
     numbers : ndarray
         The index in X of each row, (rows,).
+    missing : ndarray or None
+        True for each missing cell in a feature that gets noise, (rows, features); None if there is
+        none. A certificate is about inputs with the same cells missing.
 
     Examples
     --------
@@ -77,6 +81,7 @@ class Rows(HtmlTable):
     index: Index = None
     numbers: np.ndarray = cast(np.ndarray, None)
     columns: Names = None
+    missing: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if cast(np.ndarray | None, self.numbers) is None:
@@ -143,6 +148,7 @@ class Rows(HtmlTable):
         errors = {(i, k): self.errors[row, k] for i, row, k in places if (row, k) in self.errors}
         index = None if self.index is None else self.index.take(which)
         more = {name: getattr(self, name)[which] for name in ("certificates", "done", "numbers")}
+        more["missing"] = None if self.missing is None else self.missing[which]
         return dataclasses.replace(
             self, errors=errors, index=index, records=[], resume=None, **more
         )
@@ -174,7 +180,7 @@ class Rows(HtmlTable):
             A dict for each finished row, sigma and question: "row", "sigma", "question" (an index),
             the fields of the certificate without digests, with members of enumerations as names in
             lower case, and "error", which is empty if nothing failed. If some features get no
-            noise, "exact" has their names."""
+            noise, "exact" has their names. If cells are missing, "missing" has their names."""
         names = [name for name in FIELDS if name not in ("sigma", "question", "input")]
         exact = exact_features(self.sampling, self.columns)
         list_ = []
@@ -186,6 +192,8 @@ class Rows(HtmlTable):
                     line.update((n, _word(n, value)) for n, value in zip(names, values))
                     line["error"] = self.errors.get((row, k), "")
                     line.update({"exact": exact} if exact else {})
+                    if self.missing is not None:
+                        line["missing"] = ", ".join(named(self.missing[row], self.columns))
                     list_.append(line)
         return list_
 
@@ -308,9 +316,10 @@ class Rows(HtmlTable):
         Returns
         -------
         list of str
-            A text about features without noise; for each question a text if at least half of the
-            radii at the largest sigma are as long as this sigma allows; and a text about failed
-            rows, with the first reason. Features without names are counted from 0."""
+            A text about features without noise; a text about missing cells; for each question a
+            text if at least half of the radii at the largest sigma are as long as this sigma
+            allows; and a text about failed rows, with the first reason. Features without names are
+            counted from 0."""
         statuses = self.certificates["status"][self.done]
         failed = failure_remark(self.errors, self.numbers, statuses)
         return [*self._remarks(), *([failed] if failed else [])]
@@ -318,7 +327,9 @@ class Rows(HtmlTable):
     def _remarks(self) -> list[str]:
         """The remarks without failures."""
         noise = noise_remark(self.sampling, self.columns)
-        found = [noise] if noise else []
+        cells = self.missing
+        lacks = "" if cells is None else missing_remark(cells[self.done], self.columns)
+        found = [text for text in (noise, lacks) if text]
         if self.at_radius is not None:
             return found
         return found + ceiling_remarks(

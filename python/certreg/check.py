@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._arguments import integer, optional_function, positive
-from ._arrays import array_of, optional_scale
+from ._arrays import array_of, optional_scale, unusable
 from ._categorical import categorical_features_of, split_by_rule, suspected_categorical
 from ._perturbations import rounded
 from ._quantization import LOOKED_AT, TABLE, quantization_steps
@@ -18,7 +18,7 @@ from ._types import Function, Inputs, Model, Names, Scale
 from .constants import Dependence
 from .denoised import check_use, function_of_rows, made_of
 from .estimator import Estimator
-from .frames import Columns
+from .frames import Columns, spread_of
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
 ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
@@ -92,7 +92,7 @@ def check_model(
     model : object
         As for as_model, or a factory: a function without parameters that makes the model.
     X : array_like or DataFrame
-        Finite inputs of shape (n, features) or ``(n, *shape)``; some are used.
+        Inputs as for certify_rows, of shape (n, features) or ``(n, *shape)``; some are used.
     scale : array_like, mapping, Series or {"std", "iqr"}, optional
         Noise of each feature in units of sigma, >= 0, as for certify_rows.
     sigma : float, optional
@@ -154,19 +154,25 @@ def check_model(
 def _rows_of(X: np.ndarray, count: int) -> np.ndarray:
     """`count` rows, evenly spread over X; rows are repeated if X has fewer rows."""
     z: np.ndarray = X[np.linspace(0, len(X) - 1, count).astype(int)].astype(np.float64)
-    if not np.isfinite(z).all():
-        raise ValueError("X holds NaN or infinite values: fill them")
+    if unusable(z).any():
+        raise ValueError("X holds values that are not finite: fill them")
     return z
+
+
+def _filled(z: np.ndarray) -> np.ndarray:
+    """The rows with the first known value of a feature, or 0, in place of missing cells."""
+    first = np.take_along_axis(z, np.isnan(z).argmin(0)[None], 0)
+    return np.where(np.isnan(z), np.nan_to_num(first), z)
 
 
 def _noise_of_features(z: np.ndarray, scale: ArrayLike | None, sigma: float | None) -> np.ndarray:
     """The standard deviation of the noise of each feature, in units of the feature."""
-    shape = z.shape[1:]
+    known, shape = _filled(z), z.shape[1:]
     scales = array_of(1 if scale is None else scale, shape, np.float64, "scale").reshape(shape)
     if not (scales >= 0).all():
         raise ValueError("scale must not be negative")
-    varies = (z.max(0) > z.min(0)) & (scales > 0)
-    step = np.where(varies, 0.1 * z.std(0), 0) if sigma is None else sigma * scales
+    varies = (known.max(0) > known.min(0)) & (scales > 0)
+    step = np.where(varies, 0.1 * spread_of(z, "std"), 0) if sigma is None else sigma * scales
     if not (step > 0).any():
         raise ValueError("no feature of X gets noise: give sigma, and a scale that is not 0")
     return np.asarray(step)
@@ -208,7 +214,7 @@ def _noise_of(trial: "_ProbedModel", sigma: float | None, own_units: bool, names
 
 def _units(z: np.ndarray, moves: np.ndarray, names: Names) -> Iterator[Finding]:
     """A finding if one sigma cannot suit all features in their own units."""
-    deviations = np.where(moves, z.std(0), 0)
+    deviations = np.where(moves, spread_of(z, "std"), 0)
     text, ratio = _ends(deviations, names) if deviations.any() else ("", 0.0)
     if ratio > MOST_APART:
         yield Finding(
@@ -230,7 +236,8 @@ class _ProbedModel:
         noise: np.ndarray,
         report: Callable[[int], object],
     ) -> None:
-        self.model, self.z, self.step, self.report, self.done = model, z, step, report, 0
+        self.model, self.step, self.report, self.done = model, step, report, 0
+        self.z = _filled(z)  # a missing cell stays missing in x
         others = np.roll(z, 1, axis=0)
         x, self.beside = np.split((np.r_[z, others] + step * noise).astype(np.float32), 2)
         self.x = x

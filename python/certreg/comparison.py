@@ -16,7 +16,7 @@ from ._tables import aligned
 from ._types import Inputs, Line, Model, Progress, Scale
 from .certified_rows import Rows, labels_of, mean_error
 from .constants import Domain
-from .denoised import Denoised, check_use, examples_among
+from .denoised import Denoised, check_use, check_whole, examples_among
 from .frames import index_of, split_frame
 from .options import Options, with_options
 from .questions import Asked, typical_tolerance
@@ -168,6 +168,7 @@ def _check_apart(front: Denoised, X: Inputs, scale: Scale) -> int:
         check_use(front, matrix.shape[1:], numbers_of_scale, columns)
     except ValueError as error:
         raise ValueError(f"X and examples differ: {error}") from None
+    check_whole(front, matrix)
     known = examples_among(front, matrix)
     if len(known):
         raise ValueError(

@@ -343,6 +343,18 @@ def check_sigmas(model: Model, sigmas: Sequence[float]) -> None:
             )
 
 
+def check_whole(model: Model, X: np.ndarray) -> None:
+    """Raises ValueError if a cell of X that gets noise is missing and the model has a denoiser,
+    which mixes all features with noise."""
+    if isinstance(model, Denoised) and X.ndim == 2:
+        bad = np.argwhere(np.isnan(X) & (model.scale > 0))
+        if len(bad):
+            raise ValueError(
+                f"X[{bad[0, 0]}, {bad[0, 1]}] is missing, and the denoiser mixes it with other "
+                "features: fill it, or leave out the denoiser"
+            )
+
+
 def digest_of(model: Model) -> str:
     """The digest of a Denoised; empty for other models."""
     return model.digest if isinstance(model, Denoised) else ""

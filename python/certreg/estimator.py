@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import math
 import os
+import sys
 from typing import Any, Callable, ContextManager, Iterable, Iterator, Sequence, TypeAlias, cast
 
 import numpy as np
@@ -27,7 +28,7 @@ from ._library import lib
 from ._optional import of_class
 from ._types import Frame, Inputs, Model, Path, Scale
 from .attacks import AttackResult, Attacks, options_of
-from .constants import Output, Side
+from .constants import Output, Side, Status
 from .denoised import check_use, function_of_rows
 from .errors import CertregError, SharedCallError, exported
 from .frames import Columns, by_names, is_frame, split_frame
@@ -76,7 +77,7 @@ class Estimator(Evaluator):
         Number of outputs. The model returns a column for each, and one more for each
         ``Output.ANGLE_PAIR``.
     batch : int
-        Rows of one call of the model; 0: 256.
+        Rows of one call of the model; 0: 256, on a device those of 16 MiB, 256 to 4,096.
     scale : array_like, optional
         Noise of the features in units of sigma, >= 0, for all features or for each; by default 1.
         It is rounded up to float32. A feature with 0 gets no noise, and changes to it are not
@@ -155,7 +156,7 @@ class Estimator(Evaluator):
         super().__init__()
         self._backend = pointer()
         self._attacks: Attacks | None = None  # made on demand
-        self.on_device = device is not None
+        self.on_device, self._has_stream = device is not None, bool(stream)
         if is_frame(inputs):
             inputs = split_frame(inputs, scale, values=False)[1]
         if isinstance(inputs, Columns):
@@ -176,8 +177,13 @@ class Estimator(Evaluator):
         check_use(model, self.shape, arrays["scale"], self._columns, on_device=self.on_device)
         self._model, self._unchecked = model, check and model is not None
         self._batch = integer(batch, "batch")
+        self._missing, self._noisy = [], None
+        if len(self.shape) == 1 and not self.on_device:
+            scales = arrays["scale"]
+            self._noisy = np.ones(self.inputs, bool) if scales is None else scales > 0
         if self.on_device and not of_class(model, "torch.nn", "Module"):
-            self._whole = self._batch or 256  # a function may replay a graph of them
+            # all rows of a batch: a function may replay a graph of them
+            self._whole = self._batch or sys.maxsize
         self._memory: list[Memory] = []  # of the estimator and of its attacks
         self._callbacks = Callbacks(self._calls)
         self._model_functions: list[Callable[..., Any]] = []
@@ -205,6 +211,7 @@ class Estimator(Evaluator):
     ) -> tuple[Callback, Callback]:
         # The functions do not refer to self, so that no cycle keeps an unused estimator alive.
         callbacks, memory, shape = self._callbacks, self._memory, self.shape
+        missing = self._missing
         evaluate, report = S.EVAL(), S.PROGRESS()
         if model is not None:
             functions = self._model_functions  # of one element, which _recorded replaces
@@ -215,7 +222,7 @@ class Estimator(Evaluator):
                     call_on_a_device(functions[0], batch[0], shape)
                 else:
                     block = next(block for block in memory if block.holds(batch[0].x))
-                    call_on_the_host(functions[0], batch[0], shape, block)
+                    call_on_the_host(functions[0], batch[0], shape, block, missing[0].restore)
 
             evaluate = S.EVAL(lambda _, batch: callbacks.guarded(run, batch))
         if progress:
@@ -337,8 +344,12 @@ class Estimator(Evaluator):
         return values if self._columns is None else self._columns.series(values)
 
     def _attacked(self, calls: int) -> Attacks:
-        """The handle of attacks, with room for these calls."""
+        """The handle of attacks, with room for these calls. Raises CertregError if a cell with
+        noise is missing, since attacks and gradients are about all features with noise."""
         handle = self._open()
+        if any(cells.some for cells in self._missing):
+            text = "cells that get noise are missing in the input: give their features scale 0"
+            raise CertregError(Status.INVALID, text=text)
         if not self._attacks or self._attacks.max_calls < calls:
             larger = Attacks(handle, self._calls, calls)  # if it fails, the old one still serves
             if self._attacks:
@@ -373,7 +384,9 @@ class Estimator(Evaluator):
         try:
             for i, begin in enumerate(begins):
                 begin()
-                self._call("draw", 0, samples, x[i * samples :].ctypes.data)
+                some = x[i * samples : (i + 1) * samples]
+                self._call("draw", 0, samples, some.ctypes.data)
+                self._missing[0].restore(some)
         except CertregError:
             return None
         x.flags.writeable = False
@@ -456,7 +469,8 @@ class Estimator(Evaluator):
         first, count : int
             The samples first .. first+count-1.
         out : array, optional
-            On a device: an array of this shape with ``__cuda_array_interface__`` and no gaps.
+            On a device: an array of this shape with ``__cuda_array_interface__`` and no gaps. If
+            the estimator has a `stream`, the draw is enqueued there, and nothing waits for it.
 
         Returns
         -------
@@ -475,10 +489,12 @@ class Estimator(Evaluator):
             raise ValueError("out is for memory of a CUDA device: make the estimator with device=")
         shape = (integer(count, "count"), *self.shape)
         if out is not None:
-            self._call("draw", integer(first, "first"), shape[0], device_address(out, shape))
+            address = device_address(out, shape, "out")
+            self._call("draw", integer(first, "first"), shape[0], address)
             return out
         x = np.empty(shape, np.float32)
         self._call("draw", integer(first, "first"), shape[0], x.ctypes.data)
+        self._missing[0].restore(x)
         return x if self._columns is None else self._columns.wrap(lambda frame: frame)(x)
 
     def record(self, first: int, y: ArrayLike) -> None:
@@ -489,7 +505,16 @@ class Estimator(Evaluator):
         first : int
             The first sample.
         y : array_like
-            The outputs of the samples from `first` on, of shape (count,) or (count, columns)."""
+            The outputs of the samples from `first` on, of shape (count,) or (count, columns). If
+            the estimator has a `stream`, also an array on the device of at most `batch` rows, with
+            ``__cuda_array_interface__``: work that writes it must be on the stream or finished."""
+        if self.on_device and hasattr(y, "__cuda_array_interface__"):
+            if not self._has_stream:
+                raise ValueError("y is on a device, and nothing orders the work there: give stream")
+            count = int(y.__cuda_array_interface__["shape"][0])
+            address = device_address(y, (count, self.columns), "y")
+            self._call("record", integer(first, "first"), count, address)
+            return
         outputs = np.ascontiguousarray(numbers(y, np.float32, "y"))
         shape, count = outputs.shape, len(outputs)
         if shape != (count, self.columns) and (shape != (count,) or self.columns != 1):

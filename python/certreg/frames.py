@@ -10,7 +10,7 @@ from typing import TypeGuard, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arrays import inputs_of, scale_of
+from ._arrays import inputs_of, scale_of, unusable
 from ._noise_rule import few_values, few_values_of
 from ._optional import needed, of_class
 from ._types import DType, Frame, Function, Inputs, Scale, Series
@@ -35,8 +35,9 @@ class Columns:
     values  by default, columns of numbers with few values get 0 too: see _noise_rule
 
     A column with scale 0 gets no noise. It may have any dtype and missing values; `matrix` has an
-    integer code for each distinct value. Columns with noise must hold finite numbers. If they hold
-    integers, the model gets them as float64. Raises ValueError for other frames and scales.
+    integer code for each distinct value. Columns with noise must hold finite numbers, or missing
+    values, which are NaN in `matrix`. If they hold integers, the model gets them as float64. Raises
+    ValueError for other frames and scales.
 
     Attributes:
     matrix  float32 of shape (n, d)
@@ -168,6 +169,15 @@ def _iqr(values: np.ndarray) -> np.ndarray:
 SPREADS = {"std": lambda values: values.std(0, dtype=np.float64), "iqr": _iqr}
 
 
+def spread_of(values: np.ndarray, kind: str) -> np.ndarray:
+    """The spread of each feature, without missing cells; NaN for a feature without values."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return np.asarray(SPREADS[kind](values))
+    known = [column[~lacks] for column, lacks in zip(values.T, missing.T)]
+    return np.array([SPREADS[kind](column) if column.size else np.nan for column in known])
+
+
 def feature_scale(X: Inputs, kind: str = "std") -> Any:
     """Compute the spread of each feature, for the argument `scale`.
 
@@ -178,7 +188,7 @@ def feature_scale(X: Inputs, kind: str = "std") -> Any:
     Parameters
     ----------
     X : array_like or DataFrame
-        Inputs of shape (rows, features) or ``(rows, *shape)``.
+        Inputs of shape (rows, features) or ``(rows, *shape)``; cells may be missing.
     kind : {"std", "iqr"}
         The standard deviation, or the range of the middle half of the values.
 
@@ -202,10 +212,10 @@ def feature_scale(X: Inputs, kind: str = "std") -> Any:
         raise ValueError(f"scale is {kind!r}; it must be 'std', 'iqr' or numbers")
     columns = Columns(X) if is_frame(X) else None
     values = inputs_of(X) if columns is None else columns.matrix.astype(np.float64)
-    if not np.issubdtype(values.dtype, np.number) or not np.isfinite(values).all():
+    if not np.issubdtype(values.dtype, np.number) or unusable(values).any():
         raise ValueError("X must hold finite numbers for a scale from their spread")
     moves = ~few_values_of(values) if columns is None else columns.scale > 0
-    spread: np.ndarray = np.where(moves, SPREADS[kind](values), 0)
+    spread: np.ndarray = np.where(moves, spread_of(values, kind), 0)
     flat = np.flatnonzero(moves & ~(spread > 0) | ~np.isfinite(spread))
     if flat.size:
         name = f"feature {flat[0]}" if columns is None else f"column {columns.names[flat[0]]!r}"
@@ -225,8 +235,9 @@ def weighted_scale(X: Inputs, kind: str, weights: np.ndarray | None) -> Any:
     used = np.flatnonzero(weights)
     values = feature_scale(X.iloc[used] if is_frame(X) else np.asarray(X)[used], kind)
     matrix = Columns(X).matrix.astype(np.float64) if is_frame(X) else np.asarray(X, np.float64)
-    mean = np.average(matrix, 0, weights)
-    spread = np.sqrt(np.average((matrix - mean) ** 2, 0, weights))
+    known = np.ma.masked_invalid(matrix)
+    mean = np.ma.average(known, 0, weights)
+    spread = np.ma.sqrt(np.ma.average((known - mean) ** 2, 0, weights)).filled(0)
     return values * 0 + np.where(np.asarray(values) > 0, spread, 0)
 
 
@@ -357,11 +368,11 @@ def _numbers(column: Series) -> tuple[np.ndarray, _NoisyColumn]:
             "scale 0"
         )
     values = _floats(column)
-    bad = np.flatnonzero(~np.isfinite(values))
+    bad = np.flatnonzero(np.isinf(values))
     if bad.size:
         raise ValueError(
             f"column {column.name!r} is {column.iloc[bad[0]]} in row {bad[0]}, and only finite "
-            "numbers can get noise: fill it, or give the column scale 0"
+            "numbers can get noise: repair it, or give the column scale 0"
         )
     return values, _NoisyColumn(column.dtype if floats else np.dtype(np.float64))
 

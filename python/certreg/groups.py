@@ -42,7 +42,7 @@ class Groups:
         shape, inputs = matrix.shape[1:], X
         if columns is None:
             inputs = numbers(matrix, np.float64, "X")
-            check_finite(inputs, matrix, "X")
+            check_finite(inputs, matrix, "X", missing=True)
         start = array_of(1.0 if given_scale is None else given_scale, shape, np.float64, "scale")
         if not np.isfinite(start).all() or (start < 0).any() or not start.any():
             raise ValueError("scale must hold finite numbers of at least 0, not all of them 0")

@@ -52,7 +52,7 @@ class Calibrated(HtmlTable):
         Inputs of the calibration points, (rows, features) or ``(rows, *shape)``, or a DataFrame as
         for certify_rows; new inputs are then DataFrames too. The model must not be trained on these
         points, nor sigma, scale, units or score be chosen by them. They must be like the inputs to
-        come: shuffle sorted data.
+        come: shuffle sorted data. Cells may be missing, as for certify_rows.
     y : array_like or Series
         The true outputs, (rows,) or (rows, outputs), matched with a DataFrame by their index if
         they have one.

@@ -9,6 +9,7 @@ import inspect
 import json
 import math
 import sys
+import warnings
 from typing import Any, Callable, Iterator, TypeAlias, cast
 
 import numpy as np
@@ -17,6 +18,7 @@ from ._arrays import DeviceArray, frame_as_array
 from ._onnx import OnnxModel, SessionModel
 from ._optional import needed, of_class
 from ._types import Function, Model, Names, Tensor
+from .errors import ModelWarning
 
 TorchModule: TypeAlias = Any  # a torch.nn.Module
 Estimator: TypeAlias = Any  # of scikit-learn, XGBoost or LightGBM
@@ -94,6 +96,13 @@ def _tensor(y: object) -> Tensor:
             f"the module returned {type(y).__name__}; it must return one tensor: wrap it in a "
             "module that selects one"
         )
+    dtype = str(getattr(y, "dtype"))
+    if dtype in ("torch.float16", "torch.bfloat16"):
+        text = (
+            f"the module returns {dtype}, with 3 digits or fewer: tolerances near its rounding "
+            "mean little; more digits take a last layer in float32"
+        )
+        warnings.warn(text, ModelWarning, stacklevel=2)
     return y
 
 
@@ -115,10 +124,10 @@ def device_model(model: Model) -> DeviceFunction:
 
 def torch_on_device(module: TorchModule) -> DeviceFunction:
     """A torch.nn.Module as a function of x and y for Estimator(device=...). It works on the
-    library's stream and in the library's memory. Raises ValueError if the module is not on a CUDA
-    device."""
+    library's stream and in the library's memory. The module gets rows of its own precision, and its
+    outputs become float32. Raises ValueError if the module is not on the estimator's device."""
     torch = sys.modules["torch"]
-    first = next(module.parameters(), None)
+    first = next((p for p in module.parameters() if p.is_floating_point()), None)
     if first is not None and first.device.type != "cuda":
         raise ValueError(f"the module is on {first.device}: move it to the device, module.cuda()")
     # The library's stream does not wait for the upload of the module on another stream.
@@ -126,9 +135,15 @@ def torch_on_device(module: TorchModule) -> DeviceFunction:
 
     def model(x: DeviceArray, y: DeviceArray) -> None:
         place = f"cuda:{x.device}"
+        if first is not None and first.device.index not in (None, x.device):
+            raise ValueError(
+                f"the module is on {first.device}, and the noise on {place}: give "
+                f"device={first.device.index}, or move the module, module.to('{place}')"
+            )
         stream = torch.cuda.ExternalStream(x.stream, device=place)
         with _evaluating(module), torch.inference_mode(), torch.cuda.stream(stream):
-            answer = _tensor(module(torch.as_tensor(x, device=place)))
+            rows = torch.as_tensor(x, device=place)
+            answer = _tensor(module(rows if first is None else rows.to(first.dtype)))
             shape = tuple(answer.shape)
             if shape != y.shape and (*shape, 1) != y.shape:
                 raise ValueError(f"the model returned shape {shape}; it must be {y.shape}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import inspect
 import itertools
 import warnings
 from typing import Any, Callable, Iterator, Mapping
@@ -34,11 +35,16 @@ from .questions import Question, Serving
 from .rows import certify_rows
 
 
+_FINITE = "ensure_all_finite"  # before scikit-learn 1.6 "force_all_finite"
+_NEW = _FINITE in inspect.signature(check_array).parameters
+_MISSING = {_FINITE if _NEW else "force_all_finite": "allow-nan"}
+
+
 class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Predicts the median of a regressor's outputs under noise, with certificates and intervals.
 
-    Intervals hold although inputs were moved. A new regressor, scale or calibration takes effect at
-    the next fit.
+    Intervals hold although inputs were moved. Cells may be missing if the regressor takes them, and
+    get no noise. A new regressor, scale or calibration takes effect at the next fit.
 
     Parameters
     ----------
@@ -137,6 +143,8 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             integer(self.random_state, "random_state")
         refuse_classifier(self.regressor)
         X, y, weights = self._rows(X, y, sample_weight)
+        lacking = _with_missing(X)
+        example = _taken(X, lacking[:1])
         named: dict[str, Any] = {}
         scale: Scale = None if isinstance(self.scale, str) else self.scale
         if is_frame(X):  # the whole table, so that an error names its row
@@ -152,7 +160,10 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         more = {} if weights is None else {"sample_weight": weights}
         if more and not has_fit_parameter(regressor, "sample_weight"):
             raise TypeError(f"{type(regressor).__name__}.fit takes no sample_weight: leave it out")
-        fitted: dict[str, Any] = dict(named, regressor_=regressor.fit(X, y, **more))
+        with _naming(lacking):
+            fitted: dict[str, Any] = dict(named, regressor_=regressor.fit(X, y, **more))
+            if len(lacking):  # perhaps among the rows that are kept
+                regressor.predict(example)
         fitted["scale_"], texts = scale_by_rule(fitted["regressor_"], X, self.scale)
         for text in texts:
             warnings.warn(text, stacklevel=2)
@@ -175,7 +186,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             least = dict(ensure_min_samples=several, input_name="y")
             y = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, **least), warn=True)
         else:
-            X, y = check_X_y(X, y, y_numeric=True, ensure_min_samples=several)
+            X, y = check_X_y(X, y, y_numeric=True, ensure_min_samples=several, **_MISSING)
         check_consistent_length(X, y)
         if weights is None:
             return X, y, None
@@ -207,7 +218,7 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 f"fit had a DataFrame: give one with the columns {names}; missing or too many: "
                 f"{other}"
             )
-        X = X if is_frame(X) else check_array(X, dtype=None if names else "numeric")
+        X = X if is_frame(X) else check_array(X, dtype=None if names else "numeric", **_MISSING)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but SmoothedRegressor is expecting "
@@ -226,6 +237,10 @@ class SmoothedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 X[name] = labels.where(known).astype(kind)
         if names and list(X.columns) != names:
             X = X[names]  # a scale of numbers is in the order of fit
+        lacking = _with_missing(X)
+        if len(lacking):
+            with _naming(lacking):
+                self.regressor_.predict(_taken(X, lacking[:1]))
         if is_frame(X):
             Columns(X, self.scale_)  # refuses values that cannot get noise, and names the row
         return X
@@ -383,6 +398,23 @@ def _labels(X: Frame) -> dict[str, object]:
     texts = needed("pandas.api.types", "a DataFrame").is_string_dtype
     kinds = {name: str if of == object else of for name, of in X.dtypes.items()}
     return {n: of for n, of in kinds.items() if hasattr(of, "categories") or texts(X[n])}
+
+
+@contextlib.contextmanager
+def _naming(lacking: np.ndarray) -> Iterator[None]:
+    """A context in which a regressor that refuses missing cells names the first row with one."""
+    try:
+        yield
+    except ValueError as error:
+        if len(lacking) and "NaN" in str(error):
+            raise ValueError(f"row {lacking[0]} has a missing cell: {error}") from error
+        raise
+
+
+def _with_missing(X: Inputs) -> np.ndarray:
+    """The indices of the rows with missing cells."""
+    lacks = X.isna().any(axis=1).to_numpy() if is_frame(X) else np.isnan(X).any(axis=1)
+    return np.flatnonzero(lacks)
 
 
 def _taken(X: Inputs, rows: np.ndarray) -> Inputs:

@@ -17,6 +17,7 @@ from ._arguments import enum_value, field_names, instance, integer, listed
 from ._arrays import array_of, numbers, optional_scale, unnamed
 from ._ctypes import Struct, f64, size_t, u64
 from ._library import lib
+from ._missing import put_placeholders
 from ._tables import HtmlTable
 from .constants import JSON_SEED, Center, Constraint, Method, Outcome, Region, Side, Statistic
 from .constants import Status, Stop
@@ -127,7 +128,8 @@ class Certificate(_Result, HtmlTable):
         z : array_like
             The input that the certificate is about.
         to : array_like
-            An input of the same shape, equal to z for features of scale 0.
+            An input of the same shape, equal to z for features of scale 0, with the same missing
+            cells.
         scale : array_like, optional
             Scale of the Estimator or of certify_rows; by default 1.
 
@@ -147,7 +149,8 @@ class Certificate(_Result, HtmlTable):
         first, last = np.atleast_1d(unnamed(z, "z")), np.atleast_1d(unnamed(to, "to"))
         scales = optional_scale(scale, first.shape)
         named = ((first, "z"), (last, "to"))
-        ends = [array_of(end, first.shape, np.float32, name) for end, name in named]
+        ends = [array_of(end, first.shape, np.float32, name).copy() for end, name in named]
+        put_placeholders(*ends)
         out, why = S.Certificate(), S.Error()
         given = [None if part is None else part.ctypes for part in (scales, *ends)]
         struct, results = C.byref(self._struct()), (C.byref(out), C.byref(why))

@@ -17,6 +17,7 @@ from ._arguments import constraints_of, integer, member, no_member, number, posi
 from ._arguments import seed_or_random, with_habits
 from ._arrays import check_finite, numbers, shared_rows
 from ._categorical import check_categorical, is_default, split_by_rule
+from ._missing import missing_with_noise
 from ._plan import plan_of
 from ._probes import check_at, probed
 from ._processes import ExecutorRunner, LocalRunner, Runner, Scheduler, executor_or_jobs
@@ -26,7 +27,7 @@ from ._types import Executor, Inputs, Model, Path, Progress, Scale
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
 from .certified_rows import Rows
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status
-from .denoised import check_use, remark_on_examples
+from .denoised import check_use, check_whole, remark_on_examples
 from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
 from .frames import Columns, index_of
@@ -65,8 +66,8 @@ def certify_rows(
         As for Estimator; or a factory, a function without parameters that makes the model once in
         each process. None: see Options.keep_records.
     X : array_like or DataFrame
-        Finite numbers of shape (rows, features), or ``(rows, *shape)`` for a model of such arrays.
-        With a DataFrame the model gets DataFrames of the same columns.
+        Finite numbers (rows, features), with NaN for missing cells, which get no noise; or ``(rows,
+        *shape)`` for a model of such arrays. With a DataFrame the model gets DataFrames.
     sigma : float or sequence of float
         Noise level > 0, or several. The certificates of one question about a row at all sigmas hold
         together: alpha is divided by the number of sigmas.
@@ -159,6 +160,7 @@ def certify_rows(
         )
         warnings.warn(text, stacklevel=3)
     check_use(model, shape, numbers_of_scale, columns, sigmas)
+    check_whole(model, matrix)
     remarks = remark_on_examples(model, matrix)
     for text in (*remarks, *texts, *check_categorical(model, matrix, columns, numbers_of_scale)):
         warnings.warn(text, stacklevel=3)
@@ -170,6 +172,7 @@ def certify_rows(
     )
     work.rows.index = index_of(X)
     work.rows.columns = None if columns is None else columns.names
+    work.rows.missing = missing_with_noise(matrix, numbers_of_scale)
     rows = work.certified(executor, jobs, progress, resume)
     if rows["status"].all():
         refused = own_units and (rows["status"] == Status.INVALID).all()
@@ -193,7 +196,7 @@ def _inputs(
         raise ValueError("no column gets noise: name the columns that may change in scale")
     with np.errstate(over="ignore"):
         matrix = numbers(given, np.float32, "X").copy("C")  # the caller's array may change
-    check_finite(matrix, given, "X", "a finite float32")
+    check_finite(matrix, given, "X", "a finite float32", missing=True)
     return matrix, columns, found, texts
 
 

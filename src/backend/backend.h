@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 12u
+#define CR_BACKEND_API 13u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float, then added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
@@ -73,9 +73,19 @@ typedef struct cr_draw {
 typedef struct cr_projection {
     uint64_t first;
     size_t count;
-    const float *direction, *mask; /* inputs */
-    double *dots, *squared_norms;  /* count */
+    const float *directions, *mask; /* blocks*inputs: a direction for each block; inputs */
+    double *dots, *squared_norms;   /* count */
+    size_t blocks;                  /* into which the samples are divided; 0: one */
 } cr_projection;
+
+/* Rows of sums and the directions along them. */
+typedef struct cr_direction_rows {
+    size_t rows, inputs;
+    const float *mask; /* inputs */
+    double *sums;      /* rows*inputs */
+    float *directions; /* rows*inputs */
+    double *norms;     /* 2*rows */
+} cr_direction_rows;
 
 /* Consecutive blocks of samples, and the weight of each sample. A second function's weights begin
  * `stride` floats after the first's. */
@@ -113,11 +123,11 @@ typedef struct cr_sweep_sizes {
 /* Memory of the backend that a sweep writes to: `workspace` if the backend has ops->sweep, else all
  * further members. */
 typedef struct cr_sweep_buffers {
-    void *workspace;            /* ops->sweep_bytes */
-    double *sums, *gram;        /* 2*blocks*inputs; blocks*blocks */
-    float *weights, *direction; /* 2*samples of one function; inputs */
-    double *results;            /* cr_sweep_result_count of the samples of one function */
-    double *host_results;       /* host memory of the same size */
+    void *workspace;      /* ops->sweep_bytes */
+    double *sums, *gram;  /* 2*blocks*inputs, blocks >= 3; blocks*blocks */
+    float *weights;       /* 2*samples of one function */
+    double *results;      /* cr_sweep_result_count of the samples of one function */
+    double *host_results; /* host memory of the same size */
 } cr_sweep_buffers;
 
 typedef struct cr_sweep {
@@ -160,18 +170,18 @@ typedef struct cr_backend_ops {
      * added to the double sum in index order. Bits do not depend on threads. */
     certreg_status (*replay)(certreg_backend *, const cr_noise *, const cr_weighted_blocks *,
                              const float *mask, double *sums, cr_deadline *);
-    /* Sets dots[i] = sum_j direction[j] e[first+i][j] and squared_norms[i] = sum_j mask[j]
-     * e[first+i][j]^2. Each piece of CR_PROJECT_PIECE features has CR_PROJECT_SUMS partial sums:
-     * number l adds the features with j % CR_PROJECT_SUMS == l by float fma. The upper half of the
-     * partial sums is added to the lower half in double until one sum remains. Pieces are added in
-     * order. */
+    /* Sets dots[i] = sum_j direction[j] e[first+i][j], with the direction of the sample's block,
+     * and squared_norms[i] = sum_j mask[j] e[first+i][j]^2. Each piece of CR_PROJECT_PIECE features
+     * has CR_PROJECT_SUMS partial sums: number l adds the features with j % CR_PROJECT_SUMS == l by
+     * float fma. The upper half of the partial sums is added to the lower half in double until one
+     * sum remains. Pieces are added in order. */
     certreg_status (*project)(certreg_backend *, const cr_noise *, const cr_projection *,
                               cr_deadline *);
-    /* Sets direction[j] = sums[j] rounded to float, or 0 if mask[j] is 0; norms[0] = |sums| over
-     * the features with mask 1, norms[1] = |direction|. Squares are added in CR_NORM_SUMS partial
-     * sums, in the order of a piece of project. */
-    certreg_status (*set_direction)(certreg_backend *, const double *sums, const float *mask,
-                                    size_t inputs, float *direction, double norms[2]);
+    /* Replaces each row of sums by the sum of the rows up to it, added in their order. Then sets,
+     * for row r, directions[r*inputs + j] = sums[r*inputs + j] rounded to float, or 0 if mask[j] is
+     * 0; norms[2*r] = |sums| over the features with mask 1, norms[2*r + 1] = |direction|. Squares
+     * are added in CR_NORM_SUMS partial sums, in the order of a piece of project. */
+    certreg_status (*set_directions)(certreg_backend *, const cr_direction_rows *);
     /* Sets gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j] for q >= p, else 0. */
     certreg_status (*gram)(certreg_backend *, const double *sums, size_t pitch, size_t blocks,
                            size_t inputs, double *gram);
@@ -185,6 +195,9 @@ typedef struct cr_backend_ops {
     certreg_status (*store)(certreg_backend *, void *memory, const void *host, size_t bytes);
     /* Copies to the host and waits for the copy. */
     certreg_status (*fetch)(certreg_backend *, void *host, const void *memory, size_t bytes);
+    /* Sets *is_device to 1 for memory of the device and for managed memory, to 0 for host memory.
+     * INVALID for another device's memory. NULL if the backend uses host memory. */
+    certreg_status (*locate)(certreg_backend *, const void *memory, int *is_device);
     /* Sets every byte. */
     certreg_status (*fill)(certreg_backend *, void *memory, size_t bytes, int byte);
     /* Waits until the work on the stream is done. */
@@ -201,8 +214,8 @@ typedef struct cr_backend_ops {
     /* Makes the stream wait for the draw. */
     certreg_status (*join)(certreg_backend *);
     /* Computes the results of all functions in one pass over their noise, or two if one is total;
-     * they equal results by replay, set_direction, project and gram up to the rounding of a double.
-     * Bits do not depend on threads. Both or none. */
+     * they equal results by replay, set_directions, project and gram up to the rounding of a
+     * double. Bits do not depend on threads. Both or none. */
     certreg_status (*sweep)(certreg_backend *, const cr_noise *, const cr_sweep *, cr_deadline *);
     /* Returns the size of buffers->workspace. */
     size_t (*sweep_bytes)(certreg_backend *, const cr_sweep_sizes *);
@@ -211,6 +224,7 @@ typedef struct cr_backend_ops {
 struct certreg_backend { /* first member of every concrete backend */
     const cr_backend_ops *ops;
     cr_call_guard guard; /* of a device: one call of an estimator at a time uses its stream */
+    int borrows_stream;  /* non-zero: the caller orders work of its own on the stream */
 };
 
 /* Returns non-zero if the host cannot read the backend's memory. Only the layout of memory and this
@@ -219,6 +233,11 @@ static inline int cr_backend_is_device(const certreg_backend *backend)
 {
     return backend->ops->device >= 0;
 }
+
+/* Copies numbers that a caller gives to *host if they are on the backend's device, and sets
+ * *numbers to the copy. Sets an error that names them by `what`. */
+certreg_status cr_backend_read(certreg_backend *, const float **numbers, float *host, size_t count,
+                               const char *what, certreg_error *);
 
 /* Begins a call's work on the backend, since a device serves one call at a time. BUSY, with a text,
  * during another call; WRONG_STATE in a forked child. */
@@ -230,7 +249,7 @@ void cr_backend_leave(certreg_backend *);
 certreg_status cr_backend_failed(certreg_backend *, certreg_status, const char *what,
                                  certreg_error *);
 
-/* Computes a sweep by ops->sweep, or by replay, set_direction, project and gram if the backend
+/* Computes a sweep by ops->sweep, or by replay, set_directions, project and gram if the backend
  * lacks it. */
 certreg_status cr_backend_sweep(certreg_backend *, const cr_noise *, const cr_sweep *,
                                 cr_deadline *);

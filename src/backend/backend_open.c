@@ -50,7 +50,10 @@ static certreg_status open_module(const char *name, int32_t device, void *stream
     certreg_status status = cr_module_find(&module, why, &open);
     if (!status) status = open(CR_BACKEND_API, device, stream, why, out);
     const int matches = !status && *out && (*out)->ops->api_version == CR_BACKEND_API;
-    if (matches) cr_call_guard_init(&(*out)->guard);
+    if (matches) {
+        cr_call_guard_init(&(*out)->guard);
+        (*out)->borrows_stream = stream != NULL;
+    }
     if (status || matches) return status;
     *out = NULL;
     return cr_error_set(

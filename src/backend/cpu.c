@@ -166,11 +166,16 @@ static void project_part(void *context, size_t part, size_t parts)
 {
     task *t = context;
     const cr_projection *p = t->projection;
-    const size_t end = part_begin(p->count, part + 1, parts);
-    for (size_t i = part_begin(p->count, part, parts);
-         i < end && !cr_job_deadline_expired(&t->job_deadline); i += CR_CPU_CHECK_SAMPLES)
-        t->kernels->project(t->noise, p->first + i, cr_min_size(end - i, CR_CPU_CHECK_SAMPLES),
-                            p->direction, p->mask, p->dots + i, p->squared_norms + i);
+    const size_t end = part_begin(p->count, part + 1, parts), blocks = p->blocks ? p->blocks : 1;
+    size_t i = part_begin(p->count, part, parts), next = 0;
+    for (; i < end && !cr_job_deadline_expired(&t->job_deadline); i = next) {
+        const size_t block = cr_block_of(p->count, blocks, i);
+        next = cr_min_size(cr_block_begin(p->count, blocks, block + 1),
+                           cr_min_size(end, i + CR_CPU_CHECK_SAMPLES));
+        t->kernels->project(t->noise, p->first + i, next - i,
+                            p->directions + block * t->noise->inputs, p->mask, p->dots + i,
+                            p->squared_norms + i);
+    }
 }
 
 static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const cr_draw *draw)
@@ -218,11 +223,9 @@ static certreg_status op_project(certreg_backend *backend, const cr_noise *noise
     return t.job_deadline.expired ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
-static certreg_status op_set_direction(certreg_backend *backend, const double *sums,
-                                       const float *mask, size_t inputs, float *direction,
-                                       double norms[2])
+static void set_direction(const double *sums, const float *mask, size_t inputs, float *direction,
+                          double norms[2])
 {
-    (void)backend;
     double squares[CR_NORM_SUMS] = {0}, direction_squares[CR_NORM_SUMS] = {0};
     for (size_t j = 0; j < inputs; j++)
         if (mask[j] > 0)
@@ -234,6 +237,15 @@ static certreg_status op_set_direction(certreg_backend *backend, const double *s
             cr_add_square(direction_squares[j % CR_NORM_SUMS], (double)direction[j]);
     }
     norms[1] = sqrt(cr_add_halves(direction_squares, CR_NORM_SUMS));
+}
+
+static certreg_status op_set_directions(certreg_backend *backend, const cr_direction_rows *to)
+{
+    (void)backend;
+    const size_t d = to->inputs;
+    for (size_t i = d; i < to->rows * d; i++) to->sums[i] += to->sums[i - d];
+    for (size_t r = 0; r < to->rows; r++)
+        set_direction(to->sums + r * d, to->mask, d, to->directions + r * d, to->norms + 2 * r);
     return CERTREG_OK;
 }
 
@@ -275,7 +287,7 @@ static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .draw = op_draw,
                                    .replay = op_replay,
                                    .project = op_project,
-                                   .set_direction = op_set_direction,
+                                   .set_directions = op_set_directions,
                                    .gram = op_gram,
                                    .alloc = cpu_alloc,
                                    .free = cpu_free,

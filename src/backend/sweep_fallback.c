@@ -1,5 +1,5 @@
-/* The sweep for backends without the op: function by function, by replay, set_direction, project
- * and gram. */
+/* The sweep for backends without the op: function by function, by replay, set_directions,
+ * project and gram. */
 #include "backend/backend.h"
 #include <string.h>
 
@@ -58,43 +58,56 @@ static certreg_status compute_gram(const fallback *t, const cr_sweep_function *f
     return status;
 }
 
-/* ---- border by border: projects on the sums so far, then adds the next block */
-static certreg_status project_block(const fallback *t, const cr_sweep_function *f, size_t first,
-                                    size_t end)
+/* ---- the sums at each border, then projections on them */
+/* Adds the weighted noise of `blocks` blocks of equal length, the first of which is `block`. Row 0
+ * of the sums stays 0, since no sample is before the first border. */
+static certreg_status add_blocks(const fallback *t, const cr_sweep_function *f, size_t block,
+                                 size_t blocks)
 {
     const cr_sweep_buffers *buffers = t->sweep->buffers;
-    double *dots = buffers->results + 2 * (f->blocks + 1);
-    const cr_projection projection = {f->first + first, end - first,  buffers->direction,
-                                      t->sweep->mask,   dots + first, dots + f->count + first};
-    if (first == end) return CERTREG_OK;
+    const size_t begin = cr_block_begin(f->count, f->blocks, block),
+                 end = cr_block_begin(f->count, f->blocks, block + 1);
+    const cr_weighted_blocks w = {.first = f->first + begin,
+                                  .block_samples = end - begin,
+                                  .blocks = blocks,
+                                  .functions = 1,
+                                  .weights = buffers->weights + begin};
+    if (!blocks || begin == end) return CERTREG_OK;
+    return t->backend->ops->replay(t->backend, t->noise, &w, NULL,
+                                   buffers->sums + (block + 1) * t->noise->inputs, t->deadline);
+}
+
+/* Projects each sample on the sums at the border before its block, or on all sums. */
+static certreg_status project_samples(const fallback *t, const cr_sweep_function *f,
+                                      const float *directions)
+{
+    double *dots = t->sweep->buffers->results + 2 * (f->blocks + 1);
+    const size_t total = f->is_total ? f->blocks * t->noise->inputs : 0;
+    const cr_projection projection = {.first = f->first,
+                                      .count = f->count,
+                                      .directions = directions + total,
+                                      .mask = t->sweep->mask,
+                                      .dots = dots,
+                                      .squared_norms = dots + f->count,
+                                      .blocks = f->is_total ? 1 : f->blocks};
     return t->backend->ops->project(t->backend, t->noise, &projection, t->deadline);
 }
 
-static certreg_status add_block(const fallback *t, const cr_sweep_function *f, size_t first,
-                                size_t end)
+/* The directions lie behind the sums, in the room of a second function's sums. */
+static certreg_status enqueue_cumulative(const fallback *t, const cr_sweep_function *f)
 {
     const cr_sweep_buffers *buffers = t->sweep->buffers;
-    const cr_weighted_blocks next = {.first = f->first + first,
-                                     .block_samples = end - first,
-                                     .blocks = 1,
-                                     .functions = 1,
-                                     .weights = buffers->weights + first};
-    if (first == end) return CERTREG_OK;
-    return t->backend->ops->replay(t->backend, t->noise, &next, NULL, buffers->sums, t->deadline);
-}
-
-static certreg_status process_block(const fallback *t, const cr_sweep_function *f, size_t b)
-{
-    const cr_sweep_buffers *buffers = t->sweep->buffers;
-    const size_t first = cr_block_begin(f->count, f->blocks, b),
-                 end = b < f->blocks ? cr_block_begin(f->count, f->blocks, b + 1) : first;
-    if (cr_deadline_expired(t->deadline)) return CERTREG_E_DEADLINE;
-    certreg_status status =
-        t->backend->ops->set_direction(t->backend, buffers->sums, t->sweep->mask, t->noise->inputs,
-                                       buffers->direction, buffers->results + 2 * b);
-    if (!status && !f->is_total) status = project_block(t, f, first, end);
-    if (!status && f->is_total && b == f->blocks) status = project_block(t, f, 0, f->count);
-    return status ? status : add_block(t, f, first, end);
+    const size_t rows = f->blocks + 1, longer = f->count % f->blocks, d = t->noise->inputs;
+    float *directions = (float *)(buffers->sums + rows * d);
+    certreg_status status = store_weights(t, f, 1);
+    if (!status) status = clear_sums(t, rows);
+    if (!status) status = add_blocks(t, f, 0, f->blocks - longer);
+    if (!status) status = add_blocks(t, f, f->blocks - longer, longer);
+    if (!status)
+        status = t->backend->ops->set_directions(
+            t->backend, &(cr_direction_rows){rows, d, t->sweep->mask, buffers->sums, directions,
+                                             buffers->results});
+    return status ? status : project_samples(t, f, directions);
 }
 
 /* Copies the results, and divides projections by the length of their direction. */
@@ -115,9 +128,7 @@ static void read_results(const fallback *t, const cr_sweep_function *f)
 static certreg_status compute_cumulative(const fallback *t, const cr_sweep_function *f)
 {
     const cr_sweep_buffers *buffers = t->sweep->buffers;
-    certreg_status status = store_weights(t, f, 1);
-    if (!status) status = clear_sums(t, 1);
-    for (size_t b = 0; b <= f->blocks && !status; b++) status = process_block(t, f, b);
+    certreg_status status = enqueue_cumulative(t, f);
     if (!status)
         status = t->backend->ops->fetch(t->backend, buffers->host_results, buffers->results,
                                         cr_sweep_result_count(f->blocks, f->count) *

@@ -111,7 +111,9 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     cr_input *input = &e->record.input;
     cr_error_clear(&e->error);
     input->is_set = 0;
-    const certreg_status status = cr_estimator_check_input(e, z, sigma);
+    certreg_status status =
+        cr_backend_read(e->backend, &z, input->z, e->record.model.inputs, "z", &e->error);
+    if (!status) status = cr_estimator_check_input(e, z, sigma);
     if (status) return status;
     if (level >= CR_LEVELS)
         return cr_error_set(&e->error, CERTREG_E_INVALID, "level is %llu; it must be 0 to %llu",

@@ -77,7 +77,6 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
         return cr_error_set(why, CERTREG_E_NO_MEMORY,
                             "model.inputs = %zu, model.outputs = %zu do not fit into memory",
                             model->inputs, model->outputs);
-    if (!model->batch) model->batch = 256;
     *columns = model->outputs;
     /* Without arrays all outputs are alike, and a loop over an absurd number of them takes long. */
     const int is_default = !model->kind && !model->lo && !model->hi;
@@ -87,6 +86,16 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
         *columns += model->kind && model->kind[k] == CERTREG_OUTPUT_ANGLE_PAIR;
     }
     return check_scale(model, active, why);
+}
+
+/* Rows of a call by default: on a device more, since each call of the model and each draw there has
+ * a fixed cost that small batches do not repay. */
+static size_t default_batch(const certreg_backend *backend, size_t inputs)
+{
+    enum { HOST_ROWS = 256, MAX_DEVICE_ROWS = 4096, DEVICE_FLOATS = 1 << 22 };
+    if (!cr_backend_is_device(backend)) return HOST_ROWS;
+    const size_t rows = cr_min_size(DEVICE_FLOATS / inputs, MAX_DEVICE_ROWS);
+    return rows < HOST_ROWS ? HOST_ROWS : rows;
 }
 
 static certreg_status check_plan(certreg_plan *plan, size_t min_blocks, certreg_error *why)
@@ -166,6 +175,8 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
         status = cr_struct_read(&out->plan, sizeof out->plan, CR_OLDEST_PLAN, plan, "plan", why);
     if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
     if (!status) status = check_plan(&out->plan, min_blocks, why);
+    if (!status && !out->model.batch)
+        out->model.batch = default_batch(out->backend, out->model.inputs);
     if (!status) status = count_bytes(out, why);
     cr_environment_leave(&saved);
     return status;

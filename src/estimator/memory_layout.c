@@ -63,7 +63,6 @@ static void lay_out_replay(const arenas *p, certreg_estimator *e)
     host->dots = mirror(p, device->dots, results, sizeof(double));
     device->sweep = (cr_sweep_buffers){.sums = device->sums,
                                        .weights = device->weights,
-                                       .direction = device->direction,
                                        .results = device->dots,
                                        .host_results = host->dots};
     if (ops->sweep)

@@ -291,7 +291,7 @@ static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t co
     cr_record_choose_pilot(&e->record, e->record.plan.max_samples);
     e->record.pilot_is_frozen = 1;
     status = draw(e, first, count, x);
-    if (!status && (status = e->backend->ops->wait(e->backend)))
+    if (!status && !e->backend->borrows_stream && (status = e->backend->ops->wait(e->backend)))
         status = cr_backend_failed(e->backend, status, "draw noise", &e->error);
     e->clock.library_seconds += cr_estimator_now(e) - start;
     return status;
@@ -303,6 +303,20 @@ certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size
     return status ? status : cr_estimator_leave(e, draw_range(e, first, count, x));
 }
 
+/* Copies outputs on the device to the host. */
+static certreg_status fetch_rows(certreg_estimator *e, size_t count, const float **y)
+{
+    const size_t rows = cr_min_size(count, e->record.model.batch);
+    const float *const given = *y;
+    const certreg_status status = cr_backend_read(e->backend, y, e->batches.outputs,
+                                                  rows * e->record.columns, "y", &e->error);
+    if (status || rows == count || *y == given) return status;
+    return cr_error_set(&e->error, CERTREG_E_INVALID,
+                        "y is on the device and has %zu rows; record at most model.batch = %zu at "
+                        "a time from there",
+                        count, rows);
+}
+
 static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t count,
                                    const float *y)
 {
@@ -310,6 +324,7 @@ static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t 
     if (!status) status = check_range(e, first, count);
     if (status) return status;
     if (!y && count) return cr_error_set(&e->error, CERTREG_E_INVALID, "y is NULL");
+    if ((status = fetch_rows(e, count, &y))) return status;
     cr_record_choose_pilot(&e->record, e->record.plan.max_samples);
     e->record.pilot_is_frozen |= count > 0;
     return cr_record_store(&e->record, first, count, y, 0, &e->error);

@@ -54,8 +54,12 @@ certreg_status cr_replay_set_direction(cr_replay *r, const float *direction)
 certreg_status cr_replay_project(cr_replay *r, uint64_t first, size_t count)
 {
     double *dots = r->device.dots;
-    const cr_projection projection = {first,          count, r->device.direction,
-                                      r->device.mask, dots,  dots + count};
+    const cr_projection projection = {.first = first,
+                                      .count = count,
+                                      .directions = r->device.direction,
+                                      .mask = r->device.mask,
+                                      .dots = dots,
+                                      .squared_norms = dots + count};
     certreg_status status =
         r->backend->ops->project(r->backend, &r->view->input.noise, &projection, r->view->deadline);
     if (!status)

@@ -105,6 +105,13 @@ void emulated_count_object(int by)
     leave(cudaSuccess);
 }
 
+void emulated_count_launch(void)
+{
+    lock();
+    state.launches++;
+    leave(cudaSuccess);
+}
+
 void emulated_count_product(void)
 {
     lock();

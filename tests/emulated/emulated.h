@@ -34,6 +34,7 @@ typedef struct emulated_state { /* for tests to read, and to set where so marked
     size_t to_device, to_host; /* bytes copied */
     size_t taken, most_taken;  /* bytes */
     int objects;               /* memory, streams, events and cuBLAS handles that are alive */
+    int launches;              /* of kernels */
     int waits;                 /* of the host */
     int products;              /* asked of cuBLAS */
     int strays;                /* pieces of memory that were freed with another device current */
@@ -54,6 +55,8 @@ cudaError_t emulated_enqueue(cudaStream_t stream, emulated_work *run, void *with
                              emulated_work *drop);
 /* One thing more (1) or less (-1) that is alive. */
 void emulated_count_object(int by);
+/* The launch of a kernel. */
+void emulated_count_launch(void);
 /* A product of matrices. */
 void emulated_count_product(void);
 /* A device that has a context from now on. */

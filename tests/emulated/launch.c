@@ -155,6 +155,7 @@ cudaError_t emulated_launch(cudaStream_t stream, emulated_index grid, emulated_i
 {
     launch *l = malloc(sizeof *l);
     if (!l) return cudaErrorMemoryAllocation;
+    emulated_count_launch();
     *l = (launch){grid, block_size, kernel, drop, with};
     return emulated_enqueue(stream, launch_now, l, drop_launch);
 }

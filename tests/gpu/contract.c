@@ -191,18 +191,21 @@ TEST_ROWS(project_has_the_bits_of_the_reference, shapes)
     if (is_left_out(_i)) return;
     const size_t d = shapes[_i].inputs, n = shapes[_i].count;
     const cr_noise noise = noise_of(_i);
-    const both direction = numbers(d, 4), mask = mask_of(d), dots = doubles(n), norms = doubles(n);
-    for (int s = 0; s < 2; s++)
-        ck_assert_int_eq(
-            side(s)->ops->project(side(s), &noise,
-                                  &(cr_projection){shapes[_i].first, n, direction.at[s], mask.at[s],
-                                                   dots.at[s], norms.at[s]},
-                                  NULL),
-            CERTREG_OK);
-    expect_same(dots), expect_same(norms);
+    const both directions = numbers(BLOCKS * d, 4), mask = mask_of(d);
+    for (size_t blocks = 0; blocks <= BLOCKS; blocks += BLOCKS) {
+        const both dots = doubles(n), norms = doubles(n);
+        for (int s = 0; s < 2; s++)
+            ck_assert_int_eq(
+                side(s)->ops->project(side(s), &noise,
+                                      &(cr_projection){shapes[_i].first, n, directions.at[s],
+                                                       mask.at[s], dots.at[s], norms.at[s], blocks},
+                                      NULL),
+                CERTREG_OK);
+        expect_same(dots), expect_same(norms);
+    }
 }
 
-TEST_ROWS(set_direction_has_the_bits_of_the_reference, shapes)
+TEST_ROWS(set_directions_has_the_length_of_one_sum, shapes)
 {
     if (is_left_out(_i)) return;
     const size_t d = shapes[_i].inputs;
@@ -216,8 +219,9 @@ TEST_ROWS(set_direction_has_the_bits_of_the_reference, shapes)
         const both sums = copied(sum, d * sizeof *sum), direction = numbers(d, 0),
                    lengths = doubles(2);
         for (int s = 0; s < 2; s++)
-            ck_assert_int_eq(side(s)->ops->set_direction(side(s), sums.at[s], mask.at[s], d,
-                                                         direction.at[s], lengths.at[s]),
+            ck_assert_int_eq(side(s)->ops->set_directions(
+                                 side(s), &(cr_direction_rows){1, d, mask.at[s], sums.at[s],
+                                                               direction.at[s], lengths.at[s]}),
                              CERTREG_OK);
         expect_same(lengths), expect_same(direction);
         const double *found = lengths.at[0];
@@ -225,6 +229,25 @@ TEST_ROWS(set_direction_has_the_bits_of_the_reference, shapes)
         ck_assert(zero ? found[0] == 0 && found[1] == 0
                        : found[0] > 0 && fabs(found[1] / found[0] - 1) < 1e-7);
     }
+}
+
+TEST_ROWS(set_directions_adds_up_rows_with_the_bits_of_the_reference, shapes)
+{
+    if (is_left_out(_i)) return;
+    const size_t d = shapes[_i].inputs;
+    const both some = numbers(BLOCKS * d, 7), mask = mask_of(d), lengths = doubles(2 * BLOCKS),
+               directions = numbers(BLOCKS * d, 0);
+    double *rows = malloc(BLOCKS * d * sizeof *rows);
+    for (size_t i = 0; i < BLOCKS * d; i++) rows[i] = 1e3 * (double)((float *)some.at[0])[i];
+    const double third = rows[0] + rows[d] + rows[2 * d];
+    const both sums = copied(rows, BLOCKS * d * sizeof *rows);
+    for (int s = 0; s < 2; s++)
+        ck_assert_int_eq(side(s)->ops->set_directions(
+                             side(s), &(cr_direction_rows){BLOCKS, d, mask.at[s], sums.at[s],
+                                                           directions.at[s], lengths.at[s]}),
+                         CERTREG_OK);
+    ck_assert(((double *)sums.at[0])[2 * d] == third);
+    expect_same(sums), expect_same(lengths), expect_same(directions);
 }
 
 /* ---- a sweep: of functions with other samples and blocks, in one call and one by one */
@@ -250,12 +273,10 @@ static cr_sweep_buffers buffers_of(int s, const cr_sweep_sizes *sizes)
     }
     const size_t bytes[] = {2 * sizes->blocks * sizes->inputs * sizeof(double),
                             sizes->blocks * sizes->blocks * sizeof(double),
-                            2 * sizes->sample_span * sizeof(float), sizes->inputs * sizeof(float),
-                            results};
-    void *at[5];
-    for (int i = 0; i < 5; i++) at[i] = s ? take(NULL, bytes[i]) : contract_here(malloc(bytes[i]));
-    buffers.sums = at[0], buffers.gram = at[1], buffers.weights = at[2], buffers.direction = at[3];
-    buffers.results = at[4];
+                            2 * sizes->sample_span * sizeof(float), results};
+    void *at[4];
+    for (int i = 0; i < 4; i++) at[i] = s ? take(NULL, bytes[i]) : contract_here(malloc(bytes[i]));
+    buffers.sums = at[0], buffers.gram = at[1], buffers.weights = at[2], buffers.results = at[3];
     return buffers;
 }
 
@@ -421,7 +442,7 @@ TEST(backend_ops_are_all_there)
 {
     const cr_backend_ops *o = gpu->ops;
     ck_assert_uint_eq(o->api_version, CR_BACKEND_API);
-    ck_assert(o->close && o->draw && o->replay && o->project && o->set_direction && o->gram);
+    ck_assert(o->close && o->draw && o->replay && o->project && o->set_directions && o->gram);
     ck_assert(o->alloc && o->free && o->store && o->fetch && o->fill && o->wait && o->stream &&
               o->last_code);
     ck_assert(!o->draw_ahead == !o->join && !o->sweep == !o->sweep_bytes);

@@ -125,11 +125,12 @@ static void print_shape(size_t i)
     w.block_samples = s->count, w.blocks = 1, w.functions = 2;
     b->ops->replay(b, &noise, &w, NULL, a.sums, NULL);
     print_bits("replay", i, hash_of_doubles(a.sums, 2 * s->inputs));
-    b->ops->set_direction(b, a.sums, a.mask, s->inputs, a.direction, a.lengths);
+    b->ops->set_directions(
+        b, &(cr_direction_rows){1, s->inputs, a.mask, a.sums, a.direction, a.lengths});
     print_bits("direction", i,
                hash_of_doubles(a.lengths, 2) ^ hash_of_floats(a.direction, s->inputs));
     b->ops->project(b, &noise,
-                    &(cr_projection){s->first, s->count, a.direction, a.mask, a.dots, a.norms},
+                    &(cr_projection){s->first, s->count, a.direction, a.mask, a.dots, a.norms, 0},
                     NULL);
     print_bits("project", i,
                hash_of_doubles(a.dots, s->count) ^ hash_of_doubles(a.norms, s->count));

@@ -33,7 +33,8 @@ FILES = {
 }
 RNG = np.random.default_rng(6)
 ARRAYS = {
-    "nan.npy": np.where(np.arange(18).reshape(6, 3) == 13, np.nan, X[:6]),
+    "inf.npy": np.where(np.arange(18).reshape(6, 3) == 13, np.inf, X[:6]),
+    "nan.npy": np.where(np.arange(18).reshape(6, 3, 1) == 13, np.nan, X[:6, :, None]),
     "line.npy": X[0],
     "text.npy": np.array([["a"]]),
     "objects.npy": np.array([[None]]),
@@ -80,7 +81,8 @@ AS_COMMAND = [  # the model, the inputs, or more words; the sentence; the exit s
     ("text.npy", "must hold numbers"),
     ("line.npy", r"shape \(3,\)"),
     ("none_of_them.npy", "none_of_them.npy has no rows"),
-    ("nan.npy", "NaN.* in row 4"),
+    ("inf.npy", "infinite or too.* in row 4"),
+    ("nan.npy", "NaN, infinite or too.* in row 4"),
     ("two.npz", "arrays a, b; choose one with --array"),
     ("word.csv", "'x' in line 3, column 'b'"),
     ("bare.csv", "a table with texts needs a header"),

@@ -109,8 +109,8 @@ def test_tables_that_get_no_noise_are_refused(houses):
     write("houses.csv", "area,town\n80,north\nx,south\n")
     sentence = "'north' in line 2.*no other column gets noise: repair it, or give --scale$"
     command_refused(2, sentence, "certify", "models.py:price", "houses.csv", *AT)
-    write("houses.csv", TABLE.replace("20\n", "\n"))
-    sentence = "column 'age' is nan in row 1, and only finite"
+    write("houses.csv", TABLE.replace("20\n", "inf\n"))
+    sentence = "column 'age' is inf in row 1, and only finite"
     command_refused(2, sentence, "certify", "models.py:price", "houses.csv", *AT)
 
 
@@ -135,5 +135,5 @@ def test_sentences_name_the_column():
     out, err = said("certify", PRODUCT[0], "x.csv", *ASKED, status=1)
     assert "row 0: column 'income' = 1e+09 cannot carry" in err
     assert err.endswith("; --scale std puts --sigma in units of each feature\n")
-    write("x.csv", "income,age,rooms\n1,2,3\n1,nan,3\n")
+    write("x.csv", "income,age,rooms\n1,2,3\n1,inf,3\n")
     command_refused(2, "in row 1, column 'age' ", "certify", PRODUCT[0], "x.csv", *ASKED)

@@ -6,13 +6,14 @@ import ctypes
 import gc
 import os
 import pathlib
+import sys
 import types
 
 import numpy as np
 import pytest
 
 from kit import ORIGIN, certreg, parametrize, refused
-from certreg import DeviceArray, _dlpack
+from certreg import DeviceArray, _dlpack, models
 
 FOLDER = pathlib.Path(os.environ.get("CERTREG_LIB", "")).parent / "tests"
 MODULE = FOLDER / "emulated_module.so"
@@ -90,6 +91,92 @@ def test_noise_is_drawn_into_arrays_of_the_device():
 
 
 @needs_module
+def test_outputs_are_recorded_from_arrays_of_the_device():
+    memory, stream = ctypes.c_void_p(), new_stream()
+    assert cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4 * 100)) == 0
+    there = dict(version=3, typestr="<f4", data=(memory.value, False), strides=None)
+    y = types.SimpleNamespace(__cuda_array_interface__={**there, "shape": (100, 1)})
+    y.shape, y.stream = (100, 1), stream
+    with on_device(None, 300, stream=stream) as e, certreg.Estimator(None, 3, 300, seed=5) as here:
+        for one in (here, e):
+            one.begin(ORIGIN, 0.25)
+        for first in range(0, 300, 100):
+            outputs = np.ascontiguousarray(here.draw(first, 100)[:, :1])
+            copied(memory.value, outputs.ctypes.data, y, 1)
+            e.record(first, y)
+            here.record(first, outputs)
+        assert e.certify(0, 0.5) == here.certify(0, 0.5)
+        y.__cuda_array_interface__["shape"] = (50, 2)
+        with pytest.raises(ValueError, match=r"y is <f4 of shape \(50, 2\); it must be float32 of"):
+            e.record(0, y)
+    with on_device(None, 300) as e, pytest.raises(ValueError, match="nothing orders .*give stream"):
+        e.begin(ORIGIN, 0.25)
+        e.record(0, y)
+
+
+@parametrize(
+    "device, dtype, text",
+    (1, "torch.float32", "the module is on cuda:1, and the noise on cuda:0: give device=1, or"),
+    (0, "torch.float16", r"the module returns torch.float16, with 3 digits"),
+    (0, "torch.float64", None),
+)
+def test_modules_keep_their_device_and_their_precision(device, dtype, text, monkeypatch):
+    """With the parts of torch that a module on a device needs, and no torch."""
+    seen = []
+
+    class Place(types.SimpleNamespace):
+        def __init__(self, index):
+            self.type, self.index = "cuda", index
+
+        def __str__(self):
+            return f"cuda:{self.index}"
+
+    class Tensor:
+        def __init__(self, dtype):
+            self.dtype, self.shape = dtype, (5, 1)
+
+        def to(self, dtype):
+            return Tensor(dtype)
+
+        def reshape(self, shape):
+            return self
+
+        def copy_(self, other):
+            seen.append((self.dtype, other.dtype))
+
+    class Module:
+        training = False
+
+        def __call__(self, x):
+            return Tensor(x.dtype)
+
+        def parameters(self):
+            place = Place(device)
+            yield types.SimpleNamespace(device=place, dtype=dtype, is_floating_point=lambda: True)
+
+        def modules(self):
+            return [self]
+
+    same = contextlib.nullcontext
+    Tensor.__module__ = Module.__module__ = "torch"
+    torch = types.SimpleNamespace(
+        Tensor=Tensor, nn=types.SimpleNamespace(Module=Module), inference_mode=same,
+        as_tensor=lambda x, device: Tensor("torch.float32"),
+        cuda=types.SimpleNamespace(
+            synchronize=lambda place: None, stream=same,
+            ExternalStream=lambda stream, device: seen.append((stream, device)),
+        ),
+    )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    call = models.torch_on_device(Module())
+    x = y = types.SimpleNamespace(device=0, stream=77, shape=(5, 1))
+    said = pytest.raises(ValueError, match=text) if device else pytest.warns(match=text)
+    with contextlib.nullcontext() if text is None else said:
+        call(x, y)
+    assert device or seen == [(77, "cuda:0"), ("torch.float32", dtype)]
+
+
+@needs_module
 def test_device_arrays_are_capsules_and_end_with_the_call_of_the_model():
     seen, kept = [], []
 
@@ -104,7 +191,7 @@ def test_device_arrays_are_capsules_and_end_with_the_call_of_the_model():
 
     with on_device(model) as e:
         assert e.certify(ORIGIN, 0.25, 300, 0.5).certified
-    assert (set(seen), len(seen)) == ({(True, 2, 0, 2)}, 12)  # two calls, and four of the check
+    assert (set(seen), len(seen)) == ({(True, 2, 0, 2)}, 10)  # one call, and four of the check
     for array, made in kept:
         assert not _dlpack._is_valid(made, b"dltensor")
         with pytest.raises(AttributeError):

@@ -162,16 +162,16 @@ def test_scales(scale, wanted):
     ({"heating": 1}, ValueError, "column 'heating' is category"),
     ({"garden": 1}, ValueError, "column 'garden' is bool"),
     (1, ValueError, "column 'town'"),
-    (None, ValueError, "column 'age' is nan in row 2"),
+    (None, ValueError, "column 'age' is inf in row 2"),
     ([1, 2], ValueError, r"scale has shape \(2,\); it must be \(6,\)"),
     ({"area": "much"}, TypeError, "scale must hold numbers"),
 )
 def test_scales_that_do_not_fit_are_refused(scale, error, text):
     frame, _ = houses(4)
-    frame.loc[2, "age"] = np.nan
+    frame.loc[2, "age"] = np.inf
     with pytest.raises(error, match=text), no_warnings():
         Columns(frame, scale)
-    assert Columns(frame, {"area": 1}).scale.sum() == 1  # NaN may stay
+    assert Columns(frame, {"area": 1}).scale.sum() == 1  # infinity may stay
 
 
 def test_values_beyond_float32_are_refused():
@@ -502,7 +502,8 @@ def test_spreads_are_scales():
     "X, kind, text",
     ([[1, 2], [1, 3]], "std", "feature 0 has the std 0 in 2 rows, which is no scale: give the"),
     ([[1, 2]], "std", "feature 0 has the std 0 in 1 rows"),
-    ([[1, 2], [np.nan, 3]], "std", "X must hold finite numbers"),
+    ([[1, 2], [np.inf, 3]], "std", "X must hold finite numbers"),
+    ([[np.nan, 2], [np.nan, 3]], "std", "feature 0 has the std nan in 2 rows"),
     ([[1, 2], [2, 3]], "variance", "scale is 'variance'; it must be 'std', 'iqr' or numbers"),
 )
 def test_no_spread_is_refused(X, kind, text):

@@ -285,7 +285,7 @@ def test_no_input_of_another_thread_comes_between_the_calls_of_one_answer(make, 
 
     def begin(handle):
         try:
-            handle._begin(np.float32([OTHERS]).ctypes.data, SIGMA, 7, 0)
+            handle._begin(np.float32([OTHERS]), SIGMA, 7, 0)
             told.append(None)
         except CertregError as error:
             told.append(error.status)

@@ -129,7 +129,7 @@ TABLE = [
     (ValueError, r"X has shape \(3,\); it must be \(rows, features\)", rows, dict(x=X[0])),
     (ValueError, r"X has shape \(0, 3\)", rows, dict(x=X[:0])),
     (TypeError, "X must hold numbers", rows, dict(x=[["a", "b"]])),
-    (ValueError, r"X\[17, 2\] is nan; .* finite float32", rows, dict(x=changed((17, 2), np.nan))),
+    (ValueError, r"X\[17, 2\] is inf; .* finite float32", rows, dict(x=changed((17, 2), np.inf))),
     (ValueError, r"X\[17, 2\] is 1e\+300", rows, dict(x=changed((17, 2), 1e300))),
     (TypeError, r"X is sparse: give X.toarray\(\)", rows, dict(x=Sparse())),
     (TypeError, "X holds complex numbers", rows, dict(x=X + 1j)),
@@ -177,7 +177,7 @@ TABLE = [
     (ValueError, "scale must not be negative", checked, dict(scale=-1)),
     (ValueError, "scale has shape", checked, dict(scale=[1, 2])),
     (ValueError, "calls is 18; it must be from 19", checked, dict(calls=18)),
-    (ValueError, "NaN or infinite", checked, dict(X=X * np.nan)),
+    (ValueError, "values that are not finite", checked, dict(X=X * np.inf)),
     # ---- of compare_radius
     *(
         (ValueError, "radius must be finite", compared, dict(radius=radius))
@@ -293,7 +293,7 @@ TABLE = [
     (ValueError, "about all outputs", tuned, dict(question=Question(1, output=-1))),
     (ValueError, "has a target", tuned, dict(question=Question(1, target=0.1))),
     (ValueError, "output is 1", tuned, dict(question=Question(1, output=1), model=model)),
-    (ValueError, r"X\[13, 2\] is nan; it must be finite", tuned, dict(X=changed((13, 2), np.nan))),
+    (ValueError, r"X\[13, 2\] is inf; it must be finite", tuned, dict(X=changed((13, 2), np.inf))),
     (TypeError, "X must hold numbers", tuned, dict(X=[["a", "b"]] * 12)),
     *(
         (TypeError, name, tuned, {name: value})

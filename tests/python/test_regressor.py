@@ -178,8 +178,10 @@ def test_tables_have_the_columns_of_fit_and_numbers():
             model.predict(other[:3])
     with pytest.raises(ValueError, match="; missing or too many: a, z$"):
         model.predict(frame[:3].rename(columns={"a": "z"}))
-    with pytest.raises(ValueError, match="column 'b' is nan in row 2"):
+    with pytest.raises(ValueError, match="row 2 has a missing cell: .*contains NaN"):
         model.predict(frame[:3].assign(b=[1.0, 2.0, np.nan]))
+    with pytest.raises(ValueError, match="column 'b' is inf in row 2"):
+        model.predict(frame[:3].assign(b=[1.0, 2.0, np.inf]))
     with pytest.raises(ValueError, match="should be a 1d array"):
         model.fit(frame, np.c_[Y, Y])
     assert model.fit(X[:, :2], Y).predict(X[:3, :2]).shape == (3,)
@@ -236,12 +238,10 @@ def test_fit_names_a_missing_value_by_its_row_in_either_share(row):
     pandas = pytest.importorskip("pandas")
     values = X[:40].copy()
     values[row, 1] = np.nan
-    frame = pandas.DataFrame(values, columns=["a", "b", "c"])
-    for scale in ("std", None):
-        with pytest.raises(ValueError, match=f"column 'b' is nan in row {row},"):
-            SmoothedRegressor(scale=scale, random_state=0).fit(frame, Y[:40])
-    with pytest.raises(ValueError, match="NaN"):
-        SmoothedRegressor(random_state=0).fit(values, Y[:40])
+    for given in (values, pandas.DataFrame(values, columns=["a", "b", "c"])):
+        for scale in ("std", None):
+            with pytest.raises(ValueError, match=f"row {row} has a missing cell: .*contains NaN"):
+                SmoothedRegressor(scale=scale, random_state=0).fit(given, Y[:40])
 
 
 def test_errors_name_the_row_of_the_callers_table():

@@ -141,23 +141,23 @@ static certreg_status project(certreg_backend *backend, const cr_noise *noise,
     enum { MOST = 1 << 16 };
     static float e[MOST], masked[MOST];
     if (noise->inputs > MOST) return CERTREG_E_INVALID;
-    for (size_t i = 0; i < p->count; i++) {
+    const size_t blocks = p->blocks ? p->blocks : 1;
+    for (size_t i = 0, block = 0; i < p->count; i++) {
+        while (i >= cr_block_begin(p->count, blocks, block + 1)) block++;
         for (size_t j = 0; j < noise->inputs; j++) {
             e[j] = ref_backend_normal(noise, p->first + i, j);
             masked[j] = p->mask[j] * e[j];
         }
-        p->dots[i] = interleaved(p->direction, e, noise->inputs);
+        p->dots[i] = interleaved(p->directions + block * noise->inputs, e, noise->inputs);
         p->squared_norms[i] = interleaved(masked, e, noise->inputs);
     }
     return CERTREG_OK;
 }
 
-static certreg_status set_direction(certreg_backend *backend, const double *sums, const float *mask,
-                                    size_t inputs, float *direction, double lengths[2])
+static certreg_status set_directions(certreg_backend *backend, const cr_direction_rows *to)
 {
     (void)backend;
-    return cr_backend_default()->ops->set_direction(cr_backend_default(), sums, mask, inputs,
-                                                    direction, lengths);
+    return cr_backend_default()->ops->set_directions(cr_backend_default(), to);
 }
 
 static certreg_status gram(certreg_backend *backend, const double *sums, size_t pitch,
@@ -196,7 +196,7 @@ certreg_backend *ref_backend(void)
                                        .draw = draw,
                                        .replay = replay,
                                        .project = project,
-                                       .set_direction = set_direction,
+                                       .set_directions = set_directions,
                                        .gram = gram,
                                        .store = copy,
                                        .fetch = copy,

@@ -32,7 +32,7 @@ def check(given: argparse.Namespace) -> int:
     from ..check import check_model
 
     work = CommandInputs(given)
-    if given.sigma is None and not is_frame(work.X) and not (work.X.std(0) > 0).any():
+    if given.sigma is None and not is_frame(work.X) and (work.X == work.X[:1]).all():
         raise Failure(f"all rows of {given.inputs} are the same: give --sigma")
     try:
         findings = check_model(

@@ -10,11 +10,11 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from .._arrays import scale_of
+from .._arrays import scale_of, unusable
 from .._files import replace
 from .._optional import needed
 from .._types import Frame, Inputs, Names, Package, Shape
-from ..frames import SPREADS, feature_scale
+from ..frames import SPREADS, feature_scale, number_columns
 from .failure import FILE, Failure, Mixed, one_line
 from .features import Features
 
@@ -46,8 +46,8 @@ def read_array(path: str, name: str | None = None) -> tuple[np.ndarray, Names]:
 def read_rows(
     path: str, name: str | None = None, rows: RowRange = ALL
 ) -> tuple[np.ndarray, Names, int]:
-    """The chosen inputs, finite float32 of shape (rows, ...), the names of their features, and the
-    number of all inputs in the file."""
+    """The chosen inputs, finite float32 of shape (rows, ...) with NaN for missing cells of tables,
+    the names of their features, and the number of all inputs in the file."""
     values, names = read_array(path, name)
     if values.ndim > 1 and not len(values):
         raise Failure(f"{path} has no rows")
@@ -57,11 +57,12 @@ def read_rows(
     values = _chosen(path, values, rows)
     with np.errstate(over="ignore"):
         values = np.ascontiguousarray(values, np.float32)
-    bad = np.argwhere(~np.isfinite(values.reshape(len(values), -1)))
+    bad = np.argwhere(unusable(values).reshape(len(values), -1))
     if len(bad):
         column = f", column {names[bad[0, 1]]!r}" if names else ""
+        kinds = "infinite" if values.ndim == 2 else "NaN, infinite"
         raise Failure(
-            f"{path} has a number that is NaN, infinite or too large for float32 in row "
+            f"{path} has a number that is {kinds} or too large for float32 in row "
             f"{bad[0, 0] + rows[0]}{column} (the first row is 0); remove or repair the row"
         )
     return values, names, count
@@ -183,7 +184,8 @@ def _csv(path: str, _: str | None) -> tuple[np.ndarray, Names]:
     _check_table(path, lines, header)
     names = [name.strip() for name in lines[0]] if header else None
     try:
-        return np.array(lines[header:], np.float64), names
+        cells = [[cell.strip() or "nan" for cell in line] for line in lines[header:]]
+        return np.array(cells, np.float64), names
     except ValueError:
         text = f"{path} has {_first_text(lines, header)}, which is not a number"
         if header:
@@ -199,6 +201,9 @@ def _check_table(path: str, lines: Sequence[Sequence[str]], header: bool) -> Non
             raise Failure(
                 f"{path} has {len(lines[0])} columns in line 1, but {len(line)} in line {number}"
             )
+    for column in range(0 if header else len(lines[0])):
+        if not any(line[column].strip() for line in lines):
+            raise Failure(f"{path} has nothing in column {column + 1}: leave it out, or name it")
     if header and "" in lines[0]:
         raise Failure(
             f"{path} has a column without a name: name it, or leave it out if it numbers the rows "
@@ -226,7 +231,7 @@ def _is_number(text: str) -> bool:
 def _first_text(lines: Sequence[Sequence[str]], header: bool) -> str:
     for number, line in enumerate(lines[header:], 1 + header):
         for column, text in enumerate(line):
-            if not _is_number(text):
+            if text.strip() and not _is_number(text):
                 name = repr(lines[0][column]) if header else column + 1
                 return f"{text!r} in line {number}, column {name}"
     return "a text"
@@ -238,7 +243,10 @@ def _parquet(path: str, _: str | None) -> tuple[np.ndarray, Names]:
         frame = pandas.read_parquet(path)
         numbered = list(frame.columns) == list(range(frame.shape[1]))
         names = None if numbered else [str(name) for name in frame.columns]
-        return np.asarray(frame.to_numpy()), names
+        values = np.asarray(frame.to_numpy())
+        if values.dtype == object and number_columns(frame).all():
+            values = frame.to_numpy(float, na_value=np.nan)
+        return values, names
     except (ImportError, OSError):
         raise
     except Exception as error:  # the engine raises various classes

@@ -46,7 +46,8 @@ def decide_noise(work: CommandInputs, named: bool) -> None:
         raise Failure("no column gets noise: give --scale")
     whole = np.zeros(moves.shape, bool)
     if names and named and not os.path.exists(given.scale or ""):
-        whole = moves & ((matrix == np.rint(matrix)) & (np.abs(matrix) < MOST_VALUES)).all(0)
+        known = np.where(np.isnan(matrix), 0, matrix)
+        whole = moves & ((known == np.rint(known)) & (np.abs(known) < MOST_VALUES)).all(0)
     if names and whole.any():
         integers = listed([name for name, is_whole in zip(names, whole.tolist()) if is_whole])
         work.remark(

@@ -35,7 +35,8 @@ models:
 files:
   Inputs, labels and scales are files of numbers: .npy, .npz, .csv (with or
   without a header) or .parquet. A file of inputs has one input in each row.
-  A model in Python gets a table with texts or dates as a DataFrame.
+  A model in Python gets a table with texts or dates as a DataFrame. An empty cell of
+  a table is missing: the model gets NaN there, and no noise.
   Images are arrays of shape (n, c, h, w) or (n, h, w, c), as the model takes
   them, in .npy or .npz. Results are written to .csv, .json or .parquet. Parquet
   needs the packages pandas and pyarrow, and plots need matplotlib.
@@ -55,8 +56,9 @@ tables of results:
   a guarantee. "output_lo" and "output_hi" are bounds of the smoothed answer.
   "radius_l1", "radius_l2" and "radius_linf" are radii of balls in the units of
   the input. "error" has the reason why a row has no certificate. "exact" has the
-  features without noise, if there are any. All other columns are the fields of
-  certreg_certificate in certreg.h.
+  features without noise, if there are any. "missing" has all other features whose
+  cell is empty in the row: the certificate is about inputs without these cells. All
+  other columns are the fields of certreg_certificate in certreg.h.
 
 exit status:
   0    done

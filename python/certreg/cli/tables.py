@@ -31,7 +31,8 @@ def certificate_table(
     for line in table:
         line["row"] += first
         line["error"] = with_column_names(in_options(line["error"]), names)
-        line.update({"exact": line.pop("exact")} if "exact" in line else {})  # the last column
+        last = [name for name in ("exact", "missing") if name in line]  # columns
+        line.update({name: line.pop(name) for name in last})
     return table
 
 

@@ -19,11 +19,9 @@ int cr_cuda_draw(void *stream, uint64_t threads, const cr_noise *, const float *
 int cr_cuda_replay(void *stream, const cr_noise *, const cr_weighted_blocks *, const float *mask,
                    double *sums);
 /* Enqueues the op `project`. */
-int cr_cuda_project(void *stream, const cr_noise *, uint64_t first, size_t count,
-                    const float *direction, const float *mask, double *dots, double *squared_norms);
-/* Enqueues the op `set_direction`. */
-int cr_cuda_set_direction(void *stream, const double *sums, const float *mask, size_t inputs,
-                          float *direction, double *norms);
+int cr_cuda_project(void *stream, const cr_noise *, const cr_projection *);
+/* Enqueues the op `set_directions`. */
+int cr_cuda_set_directions(void *stream, const cr_direction_rows *);
 #ifdef __cplusplus
 }
 #endif

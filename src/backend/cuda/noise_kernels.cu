@@ -17,7 +17,7 @@ constexpr unsigned draw_threads = 256, draw_blocks = 4, draw_samples = 2;
 /* Limits: quads of a row, and the y dimension of a grid. */
 constexpr unsigned max_quads = 1u << 30, max_grid_y = 65535;
 constexpr unsigned block_quads = 32, block_chunks = 8; /* per block of threads in a replay */
-constexpr unsigned lanes = CR_DEVICE_LANES, direction_threads = 1024;
+constexpr unsigned lanes = CR_DEVICE_LANES, accumulate_threads = 128, direction_threads = 1024;
 
 /* The steps of a draw: a thread keeps its quad and proceeds by samples_per_step samples. */
 typedef struct draw_steps {
@@ -210,8 +210,8 @@ __global__ void __launch_bounds__(block_quads *block_chunks)
  * two lanes add its partial sums, and the pieces are added in order. */
 template <unsigned pieces_at_once, unsigned samples_at_once>
 __global__ void __launch_bounds__(lanes *pieces_at_once *samples_at_once)
-    project_kernel(const cr_noise_stream source, uint64_t first, size_t count,
-                   const float *__restrict__ direction, const float *__restrict__ mask,
+    project_kernel(const cr_noise_stream source, const cr_projection p,
+                   const float *__restrict__ directions, const float *__restrict__ mask,
                    double *__restrict__ dots, double *__restrict__ squared_norms)
 {
     __shared__ float partial[samples_at_once][pieces_at_once][2][CR_PROJECT_SUMS];
@@ -219,12 +219,16 @@ __global__ void __launch_bounds__(lanes *pieces_at_once *samples_at_once)
     const size_t lane = threadIdx.x, depth = threadIdx.y, height = threadIdx.z,
                  sample = static_cast<size_t>(blockIdx.x) * samples_at_once + height;
     const uint64_t pieces = (source.inputs + CR_PROJECT_PIECE - 1) / CR_PROJECT_PIECE;
-    const bool is_adder = lane < 2 && sample < count; /* lane 0: projections, lane 1: squares */
+    const bool is_adder = lane < 2 && sample < p.count; /* lane 0: projections, lane 1: squares */
+    const float *direction =
+        directions + (p.blocks > 1 && sample < p.count
+                          ? cr_block_of(p.count, p.blocks, sample) * source.inputs
+                          : 0);
     double total = 0.0;
     for (uint64_t base = 0; base < pieces; base += pieces_at_once) {
-        if (sample < count && base + depth < pieces) {
+        if (sample < p.count && base + depth < pieces) {
             float dot[4], norm[4];
-            cr_device_piece(&source, first + sample, base + depth, lane, direction, mask, dot,
+            cr_device_piece(&source, p.first + sample, base + depth, lane, direction, mask, dot,
                             norm);
             for (int k = 0; k < 4; k++) {
                 partial[height][depth][0][4 * lane + k] = dot[k];
@@ -239,20 +243,32 @@ __global__ void __launch_bounds__(lanes *pieces_at_once *samples_at_once)
             piece_sums[height][depth][lane] = cr_add_halves(sums, CR_PROJECT_SUMS);
         }
         __syncthreads();
-        for (size_t p = 0; is_adder && depth == 0 && p < pieces_at_once && base + p < pieces; p++)
-            total += piece_sums[height][p][lane];
+        for (size_t i = 0; is_adder && depth == 0 && i < pieces_at_once && base + i < pieces; i++)
+            total += piece_sums[height][i][lane];
     }
     if (is_adder && depth == 0) (lane == 0 ? dots : squared_norms)[sample] = total;
 }
 
 constexpr auto project_narrow = project_kernel<4, 16>, project_wide = project_kernel<32, 2>;
 
-/* Runs in one block of threads. The first CR_NORM_SUMS threads have a partial sum each; all threads
- * round. */
-__global__ void __launch_bounds__(direction_threads)
-    direction_kernel(const double *__restrict__ sums, const float *__restrict__ mask, size_t inputs,
-                     float *direction, double *__restrict__ norms)
+/* Adds up the rows of one feature by one thread. */
+__global__ void __launch_bounds__(accumulate_threads)
+    accumulate_kernel(double *sums, size_t rows, size_t inputs)
 {
+    const size_t j = static_cast<size_t>(blockIdx.x) * accumulate_threads + threadIdx.x;
+    if (j >= inputs) return;
+    double total = sums[j];
+    for (size_t i = inputs + j; i < rows * inputs; i += inputs) sums[i] = total += sums[i];
+}
+
+/* Computes one row by one block of threads. The first CR_NORM_SUMS threads have a partial sum each;
+ * all threads round. */
+__global__ void __launch_bounds__(direction_threads)
+    direction_kernel(const double *__restrict__ rows, const float *__restrict__ mask, size_t inputs,
+                     float *directions, double *__restrict__ norms)
+{
+    const double *sums = rows + blockIdx.x * inputs;
+    float *direction = directions + blockIdx.x * inputs;
     __shared__ double partial[CR_NORM_SUMS];
     const size_t first = threadIdx.x < CR_NORM_SUMS ? threadIdx.x : inputs;
     double square = 0.0, direction_square = 0.0;
@@ -266,8 +282,8 @@ __global__ void __launch_bounds__(direction_threads)
         direction_square = cr_add_square(direction_square, static_cast<double>(direction[j]));
     const double length = sqrt(cr_block_sum<CR_NORM_SUMS>(direction_square, partial));
     if (threadIdx.x != 0) return;
-    norms[0] = norm;
-    norms[1] = length;
+    norms[2 * blockIdx.x] = norm;
+    norms[2 * blockIdx.x + 1] = length;
 }
 
 } // namespace
@@ -275,7 +291,7 @@ __global__ void __launch_bounds__(direction_threads)
 int cr_cuda_load_kernels(void)
 {
     return cr_load_kernels(draw_kernel<true>, draw_kernel<false>, replay_kernel, project_narrow,
-                           project_wide, direction_kernel);
+                           project_wide, accumulate_kernel, direction_kernel);
 }
 
 int cr_cuda_draw_threads(int device, uint64_t *out)
@@ -327,23 +343,27 @@ int cr_cuda_replay(void *stream, const cr_noise *noise, const cr_weighted_blocks
                      w->weights, mask, sums);
 }
 
-int cr_cuda_project(void *stream, const cr_noise *noise, uint64_t first, size_t count,
-                    const float *direction, const float *mask, double *dots, double *squared_norms)
+int cr_cuda_project(void *stream, const cr_noise *noise, const cr_projection *p)
 {
     const cr_noise_stream source = cr_noise_stream_of(noise);
     const int wide = noise->inputs > 4 * CR_PROJECT_PIECE;
     const unsigned pieces_at_once = wide ? 32 : 4, samples_at_once = wide ? 2 : 16;
-    if (count == 0) return 0;
-    if (count / samples_at_once >= 0x7fffffff) return cudaErrorInvalidValue;
+    if (p->count == 0) return 0;
+    if (p->count / samples_at_once >= 0x7fffffff) return cudaErrorInvalidValue;
     return cr_launch(stream, wide ? project_wide : project_narrow,
-                     cr_grid_blocks(count, samples_at_once),
-                     dim3(lanes, pieces_at_once, samples_at_once), source, first, count, direction,
-                     mask, dots, squared_norms);
+                     cr_grid_blocks(p->count, samples_at_once),
+                     dim3(lanes, pieces_at_once, samples_at_once), source, *p, p->directions,
+                     p->mask, p->dots, p->squared_norms);
 }
 
-int cr_cuda_set_direction(void *stream, const double *sums, const float *mask, size_t inputs,
-                          float *direction, double *norms)
+int cr_cuda_set_directions(void *stream, const cr_direction_rows *to)
 {
-    return cr_launch(stream, direction_kernel, 1, direction_threads, sums, mask, inputs, direction,
-                     norms);
+    const int code = to->rows < 2 ? 0
+                                  : cr_launch(stream, accumulate_kernel,
+                                              cr_grid_blocks(to->inputs, accumulate_threads),
+                                              accumulate_threads, to->sums, to->rows, to->inputs);
+    return code ? code
+                : cr_launch(stream, direction_kernel, static_cast<unsigned>(to->rows),
+                            direction_threads, to->sums, to->mask, to->inputs, to->directions,
+                            to->norms);
 }

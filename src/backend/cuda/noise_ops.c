@@ -3,20 +3,36 @@
 #include "backend/cuda/kernels.h"
 #include <limits.h>
 
-/* Refuses memory that is not the device's: a kernel would lose the context. */
-static certreg_status check_device_memory(cr_cuda *self, const void *memory)
+static certreg_status locate(cr_cuda *self, const void *memory, int *is_device)
 {
     struct cudaPointerAttributes attributes;
     const int code = (int)cudaPointerGetAttributes(&attributes, memory);
-    if (code == cudaErrorInvalidValue) {
+    *is_device = 0;
+    if (code == cudaErrorInvalidValue) { /* host memory, for old drivers */
         cudaGetLastError();
-        return CERTREG_E_INVALID;
+        return CERTREG_OK;
     }
     if (code) return cr_cuda_runtime_status(self, code);
-    const int is_device_memory =
-        attributes.type == cudaMemoryTypeManaged ||
-        (attributes.type == cudaMemoryTypeDevice && attributes.device == self->device);
-    return is_device_memory ? CERTREG_OK : CERTREG_E_INVALID;
+    const int has_device = attributes.type == cudaMemoryTypeDevice;
+    *is_device = has_device || attributes.type == cudaMemoryTypeManaged;
+    return has_device && attributes.device != self->device ? CERTREG_E_INVALID : CERTREG_OK;
+}
+
+/* Refuses memory that is not the device's: a kernel would lose the context. */
+static certreg_status check_device_memory(cr_cuda *self, const void *memory)
+{
+    int is_device;
+    const certreg_status status = locate(self, memory, &is_device);
+    return status || is_device ? status : CERTREG_E_INVALID;
+}
+
+static certreg_status op_locate(certreg_backend *backend, const void *memory, int *is_device)
+{
+    cr_cuda *self = cr_cuda_of(backend);
+    certreg_status status = cr_cuda_enter(self);
+    *is_device = 0;
+    if (!status) status = locate(self, memory, is_device);
+    return cr_cuda_leave(self, status);
 }
 
 static int draw_on(cr_cuda *self, cudaStream_t stream, const cr_noise *noise, const cr_draw *d)
@@ -66,22 +82,15 @@ static certreg_status op_project(certreg_backend *backend, const cr_noise *noise
     cr_cuda *self = cr_cuda_of(backend);
     if (cr_deadline_expired(deadline)) return CERTREG_E_DEADLINE;
     certreg_status status = cr_cuda_enter(self);
-    if (!status)
-        status = cr_cuda_runtime_status(self, cr_cuda_project(self->stream, noise, p->first,
-                                                              p->count, p->direction, p->mask,
-                                                              p->dots, p->squared_norms));
+    if (!status) status = cr_cuda_runtime_status(self, cr_cuda_project(self->stream, noise, p));
     return cr_cuda_leave(self, status);
 }
 
-static certreg_status op_set_direction(certreg_backend *backend, const double *sums,
-                                       const float *mask, size_t inputs, float *direction,
-                                       double norms[2])
+static certreg_status op_set_directions(certreg_backend *backend, const cr_direction_rows *to)
 {
     cr_cuda *self = cr_cuda_of(backend);
     certreg_status status = cr_cuda_enter(self);
-    if (!status)
-        status = cr_cuda_runtime_status(
-            self, cr_cuda_set_direction(self->stream, sums, mask, inputs, direction, norms));
+    if (!status) status = cr_cuda_runtime_status(self, cr_cuda_set_directions(self->stream, to));
     return cr_cuda_leave(self, status);
 }
 
@@ -104,10 +113,11 @@ static certreg_status op_gram(certreg_backend *backend, const double *sums, size
 
 void cr_cuda_noise_ops(cr_backend_ops *ops)
 {
+    ops->locate = op_locate;
     ops->draw = op_draw;
     ops->draw_ahead = op_draw_ahead;
     ops->replay = op_replay;
     ops->project = op_project;
-    ops->set_direction = op_set_direction;
+    ops->set_directions = op_set_directions;
     ops->gram = op_gram;
 }
