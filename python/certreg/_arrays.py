@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from typing import Callable, Iterator, TypeVar
+from typing import Any, Callable, Iterator, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from ._optional import of_class
 from ._types import DType, Function, Path, Shape
 from .constants import Output
 
-Value = TypeVar("Value")
+Value = TypeVar("Value", bound=Any)
+PIECE = 2048  # rows that a network on a CPU computes at once
 
 
 class DeviceArray:
@@ -288,10 +289,24 @@ def call_on_the_host(
     y[...] = outputs_of(model, x, columns)
 
 
-def shared_rows(batch: int, inputs: int) -> int:
+def shared_rows(batch: int, inputs: int, frames: bool = False) -> int:
     """The largest number of rows in a call of the model that several inputs share: `batch`; if that
-    is 0, all float32 rows that fit into 16 MiB, at least 1 and at most 16,384."""
-    return batch or max(1, min(2**14, 2**22 // inputs))
+    is 0, all float32 rows that fit into 16 MiB, at least 1 and at most 16,384. Calls with
+    DataFrames have 65,536, since pipelines spend milliseconds on a call of any size."""
+    return batch or max(1, min(2**16 if frames else 2**14, 2**22 // inputs))
+
+
+def even_batch(samples: int, most: int) -> int:
+    """The number of rows in each of the fewest calls with at most `most` rows."""
+    return -(-samples // -(-samples // most))
+
+
+def in_pieces(call: Callable[[Value], Value], rows: Value, join: Callable[..., Value]) -> Value:
+    """The joined results of a network for pieces of the rows, so that its layers stay in the
+    caches."""
+    if len(rows) <= PIECE:
+        return call(rows)
+    return join([call(rows[at : at + PIECE]) for at in range(0, len(rows), PIECE)])
 
 
 def outputs_of(model: Function, x: np.ndarray, columns: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterator, TypeAlias, cast
 
 import numpy as np
 
-from ._arrays import DeviceArray, frame_as_array
+from ._arrays import DeviceArray, frame_as_array, in_pieces
 from ._onnx import OnnxModel, SessionModel
 from ._optional import needed, of_class
 from ._types import Function, Model, Names, Tensor
@@ -72,8 +72,11 @@ class TorchModel:
         torch, module = sys.modules["torch"], self.module
         with _evaluating(module), torch.inference_mode():
             rows = torch.from_numpy(writable(frame_as_array(x, np.float32)))
-            y = _called(module, rows if self.place is None else rows.to(*self.place))
-            answer: np.ndarray = _tensor(y).to("cpu", torch.float32).numpy()
+            if self.place is None:
+                y = in_pieces(lambda some: _tensor(_called(module, some)), rows, torch.cat)
+            else:
+                y = _tensor(_called(module, rows.to(*self.place)))
+            answer: np.ndarray = y.to("cpu", torch.float32).numpy()
         return answer
 
 
@@ -167,9 +170,26 @@ class _Named:
         return self.predict(x)
 
 
+class _InPieces:
+    """The predict function of a network of scikit-learn."""
+
+    def __init__(self, predict: Function) -> None:
+        self.predict, self.__self__ = predict, getattr(predict, "__self__", self)
+
+    def __call__(self, x: Any) -> Any:
+        return in_pieces(self.predict, x, np.concatenate)
+
+
+def _is_network(model: Estimator) -> bool:
+    """Returns True for a network of scikit-learn, also at the end of a pipeline."""
+    if of_class(model, "sklearn.pipeline", "Pipeline"):
+        model = model.steps[-1][1]
+    return of_class(model, "sklearn.neural_network", "MLPRegressor")
+
+
 def _predictor(model: Estimator) -> Function:
     names = getattr(model, "feature_names_in_", None)
-    predict: Function = model.predict
+    predict: Function = _InPieces(model.predict) if _is_network(model) else model.predict
     no_frames = names is None or importlib.util.find_spec("pandas") is None
     return predict if no_frames else _Named(predict, list(cast(Any, names)))
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from . import _structs as S
 from ._arguments import constraints_of, integer, member, no_member, number, positive
 from ._arguments import seed_or_random, with_habits
-from ._arrays import check_finite, numbers, shared_rows
+from ._arrays import check_finite, even_batch, numbers, shared_rows
 from ._categorical import check_categorical, is_default, split_by_rule
 from ._missing import missing_with_noise
 from ._plan import plan_of
@@ -82,7 +82,8 @@ def certify_rows(
         categories and features with few values (docs/guide/choosing.md). "std" and "iqr" are the
         feature_scale of X; better use reference data: serving needs ``rows.sampling.scale``.
     batch : int
-        Most noisy rows of one call of the model, which inputs share; 0: up to 16 MiB or 16,384.
+        Most noisy rows of one call of the model, which inputs share; 0: up to 16 MiB or 16,384, of
+        DataFrames 65,536.
     seed : int, optional
         Seed of the noise, 1 to 2^64 - 1; by default a secret one is drawn. Result and resume file
         contain it. The noise of a row depends on seed and noise id only. Also random_state.
@@ -138,8 +139,9 @@ def certify_rows(
     sigmas, levels = _noise_levels(sigma, domain)
     samples, outputs = integer(samples, "samples", 1), integer(more.outputs, "outputs", 1)
     batch = integer(batch, "batch")
-    together = shared_rows(batch, math.prod(shape))
-    batch = batch or min(1000, together)
+    together = shared_rows(batch, math.prod(shape), columns is not None)
+    stops = any(question.target is not None for question in asked)  # only after a batch
+    batch = batch or (min(1000, together) if stops else even_batch(samples, together))
     sampling = Sampling(
         shape, sigmas, levels, samples, seed_or_random(seed), numbers_of_scale, outputs,
         kinds_of(more.kind, outputs), more.lo, more.hi, min(batch, samples),

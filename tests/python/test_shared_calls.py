@@ -57,6 +57,12 @@ def test_batch_is_the_most_rows_of_a_call(sigma, samples):
     assert sum(model.calls) == 60 * each
 
 
+def test_a_row_with_many_samples_has_even_calls():
+    model = Counted()
+    certreg.certify_rows(model, ROWS[:2], **grouped({**RUN, "check": False, "samples": 20_001}))
+    assert model.calls == [10_001, 10_000] * 2
+
+
 def test_targets_have_calls_of_their_own():
     model = Counted()
     rows = certified(model, questions=Question(5.0, target=0.1), samples=1000, batch=100)
@@ -278,3 +284,21 @@ def test_failures_in_shared_intervals_are_raised():
         for value, error, text in ((70, OverflowError, "too hot"), (80, certreg.CertregError, "nan")):
             with pytest.raises(error, match=text):
                 c.intervals(np.vstack([ROWS, [0, value]]), 0.1, 0.2)
+
+
+# ---- batches by default
+def test_dataframes_have_larger_batches():
+    CALLS.clear()
+    run = dict(sigma=0.25, questions=0.5, samples=2000, seed=1, progress=False)
+    certreg.certify_rows(Linear(), table(True), **run, options=certreg.Options(check=False))
+    assert CALLS == [64_000, 16_000]
+
+
+def test_a_network_of_scikit_learn_computes_pieces_of_a_batch():
+    network = pytest.importorskip("sklearn.neural_network")
+    pipeline = pytest.importorskip("sklearn.pipeline")
+    model = pipeline.make_pipeline(network.MLPRegressor(max_iter=1))
+    model.predict = Counted(lambda x: x[:, 0])
+    x = np.random.default_rng(1).normal(size=(5000, 2))
+    assert (certreg.as_model(model)(x) == x[:, 0]).all()
+    assert model.predict.calls == [2048, 2048, 904]
