@@ -421,7 +421,8 @@ class Estimator(Evaluator):
                 functools.partial(self._begin_flat, z, sigma, self._noise(noise_id), level)
                 for z, noise_id in zip(self._inputs_of(X), noise_ids)
             ]
-            group = max(1, shared_rows(self._batch, self.inputs, self._columns is not None) // samples)
+            most = shared_rows(self._batch, self.inputs, self._columns is not None)
+            group = max(1, most // samples)
             for i, begin in enumerate(begins):
                 if i % group == 0:
                     try:

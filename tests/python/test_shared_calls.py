@@ -281,7 +281,8 @@ def test_failures_in_shared_intervals_are_raised():
         return np.where(x[:, 1] == 80, np.nan, x[:, 0])
 
     with certreg.Calibrated(model, ROWS, ROWS[:, 0], 0.25, scale=[1, 0], check=False) as c:
-        for value, error, text in ((70, OverflowError, "too hot"), (80, certreg.CertregError, "nan")):
+        failures = (70, OverflowError, "too hot"), (80, certreg.CertregError, "nan")
+        for value, error, text in failures:
             with pytest.raises(error, match=text):
                 c.intervals(np.vstack([ROWS, [0, value]]), 0.1, 0.2)
 
