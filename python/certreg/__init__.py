@@ -21,8 +21,8 @@ Layers of the modules; each imports from its own layer and from layers above::
                  _network training joining
     one input    questions results plots attacks _evaluation estimator solver _rules intervals
                  _perturbations check
-    many inputs  _worker _processes _plan _probes _integrity _remarks _rows_file certified_rows
-                 _database store shards options rows
+    many inputs  _worker _processes _plan _probes _integrity _remarks _rows_file bands
+                 certified_rows _database store shards options rows
     choices      groups sensitivity tuning comparison units regressor
     command      cli"""
 from ._arrays import DeviceArray
@@ -62,6 +62,7 @@ from .solver import Bisection, Solver
 
 # Modules with a long import are imported on demand.
 _LATER = {
+    "bands": "population",
     "check": "Finding check_model",
     "comparison": "Comparison compare_denoised",
     "intervals": "Calibrated",
@@ -78,6 +79,7 @@ _LATER = {
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 
 if _TYPE_CHECKING:
+    from .bands import population
     from .check import Finding, check_model
     from .comparison import Comparison, compare_denoised
     from .intervals import Calibrated
