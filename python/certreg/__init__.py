@@ -23,7 +23,7 @@ Layers of the modules; each imports from its own layer and from layers above::
                  _perturbations check
     many inputs  _worker _processes _plan _probes _integrity _remarks _rows_file bands
                  certified_rows _database store shards options rows
-    choices      groups sensitivity tuning comparison units regressor
+    choices      boxes groups sensitivity tuning comparison units regressor
     command      cli"""
 from ._arrays import DeviceArray
 from ._library import library_path, version
@@ -63,6 +63,7 @@ from .solver import Bisection, Solver
 # Modules with a long import are imported on demand.
 _LATER = {
     "bands": "population",
+    "boxes": "within",
     "check": "Finding check_model",
     "comparison": "Comparison compare_denoised",
     "intervals": "Calibrated",
@@ -80,6 +81,7 @@ _MODULE_OF = {name: module for module, names in _LATER.items() for name in names
 
 if _TYPE_CHECKING:
     from .bands import population
+    from .boxes import within
     from .check import Finding, check_model
     from .comparison import Comparison, compare_denoised
     from .intervals import Calibrated
