@@ -154,7 +154,7 @@ class Estimator(Evaluator):
         super().__init__()
         self._backend = pointer()
         self._attacks: Attacks | None = None  # made on demand
-        self.on_device, self._has_stream = device is not None, bool(stream)
+        self.on_device, self._has_stream = device is not None, integer(stream, "stream") > 0
         if is_frame(inputs):
             inputs = split_frame(inputs, scale, values=False)[1]
         if isinstance(inputs, Columns):
