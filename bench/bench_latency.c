@@ -1,10 +1,13 @@
 /* The control loop of examples/control_loop in real time, with locked memory and a real-time
  * priority where that is permitted: how long is it from the planned beginning of a tick to the
  * force, and how many ticks miss their end? Every tick takes a new certificate. Time that the
- * hypervisor stole is measured too; with more than 1 % a run is repeated, at most twice.
+ * hypervisor stole is measured too; with more than 1 % a run is repeated, at most twice. Then the
+ * noise of an episode: of one tick, as a deployed loop draws it, and of a whole record.
  * Usage: bench_latency [TICKS [tables.md]]; the table is kept from 100,000 ticks on */
 #include "bench.h"
 #include "control_loop/control_loop.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <sched.h>
 #include <sys/mman.h>
 
@@ -87,6 +90,66 @@ static void measure(double hertz, int ticks)
                 1e3 * times[n - 1], r.late, r.cut, 100 * r.stolen);
 }
 
+/* ---- the noise of episodes (theory 14) */
+enum { SENSORS = 8, READINGS = SENSORS * 1000, EPISODES = 4000, RECORDS = 10 };
+static const float zero[READINGS];
+
+static int no_loop(void *user, const certreg_batch *b)
+{
+    (void)user;
+    for (size_t i = 0; i < b->rows; i++) b->y[i] = b->x[i * b->inputs];
+    return 0;
+}
+
+/* An estimator for the noise of a tick, or for a record; NULL: one tick. */
+static certreg_estimator *opened(certreg_eval eval)
+{
+    static _Alignas(64) unsigned char memory[64 * 1024];
+    certreg_model m = {sizeof m, .eval = eval, .inputs = READINGS, .outputs = 1};
+    certreg_plan p = {sizeof p, .max_samples = EPISODES, .flags = CERTREG_PLAN_EPISODE};
+    certreg_estimator *e = NULL;
+    if (!eval) {
+        m.inputs = SENSORS, m.batch = p.max_samples = 1, p.pilot = SIZE_MAX;
+        p.memory = memory, p.memory_bytes = sizeof memory;
+    }
+    if (certreg_estimator_create(NULL, &m, &p, NULL, &e)) exit(1);
+    return e;
+}
+
+static void print_times(const char *what, size_t n)
+{
+    qsort(times, n, sizeof *times, bench_ascending);
+    bench_print("| %s | %.3f ms | %.3f ms | %.3f ms |\n", what, 1e3 * times[n / 2],
+                1e3 * times[n * 99 / 100], 1e3 * times[n - 1]);
+}
+
+static void measure_episodes(int ticks)
+{
+    const certreg_question q = {sizeof q, .tolerance = 3};
+    float noisy[SENSORS];
+    bench_begin("episode", "| | p50 | p99 | max |");
+    for (int i = 0; i < ticks; i++) {
+        const double begin = bench_now();
+        certreg_estimator *e = opened(NULL); /* with a fresh seed */
+        bench_must(e, certreg_estimator_begin(e, zero, 1, 0));
+        bench_must(e, certreg_estimator_draw(e, 0, 1, noisy));
+        times[i] = bench_now() - begin;
+        certreg_estimator_destroy(e);
+    }
+    print_times("noise of 8 sensors in a tick, with a fresh seed", (size_t)ticks);
+    certreg_estimator *e = opened(no_loop);
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        certreg_certificate c = {.struct_size = sizeof c};
+        const double begin = bench_now();
+        bench_must(e, certreg_estimator_begin(e, zero, 1, i));
+        bench_must(e, certreg_certify(e, EPISODES, &q, 1, &c));
+        times[i] = bench_now() - begin;
+    }
+    certreg_estimator_destroy(e);
+    print_times("all noise of 4,000 episodes of 1,000 such ticks", RECORDS);
+    bench_end("episode");
+}
+
 int main(int argc, char **argv)
 {
     const int ticks = argc > 1 ? atoi(argv[1]) : MOST;
@@ -97,6 +160,7 @@ int main(int argc, char **argv)
     measure(200, ticks);
     measure(1000, ticks);
     bench_end("latency");
+    measure_episodes(ticks);
     bench_close();
     return 0;
 }

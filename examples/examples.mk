@@ -4,6 +4,7 @@ examples_cpp := $(patsubst %.cpp,$(OBJ)/%_cpp,$(sort $(wildcard examples/*.cpp))
 certify      := $(OBJ)/examples/engines/certify
 example_cuda := $(OBJ)/examples/cuda/onnx $(if $(NVCC),$(OBJ)/examples/cuda/network)
 control_loop := $(OBJ)/examples/control_loop/control_loop
+episode      := $(OBJ)/examples/control_loop/episode
 control_parts := $(patsubst %,$(OBJ)/examples/control_loop/%.o,loop network plant)
 # The program of examples/mpi, where there is Open MPI.
 mpi_cflags := $(shell mpicc -showme:compile 2>/dev/null)
@@ -30,7 +31,7 @@ $(OBJ)/examples/engines/%.o: examples/engines/%.cpp
 
 .PHONY: demo examples real
 #: Run
-examples: $(examples) $(examples_cpp) $(control_loop) $(example_cuda) $(certify) $(mpi)
+examples: $(examples) $(examples_cpp) $(control_loop) $(episode) $(example_cuda) $(certify) $(mpi)
 examples: ## Build the example programs, and say where they are
 	@echo "Built in $(OBJ)/examples"
 demo: all $(OBJ)/libdigits.so ## Certify a network that reads the angle of digits: DEMO=options
@@ -50,6 +51,9 @@ real: ## Certify a published model, after make deps-real: NAME=diamonds REAL=opt
 $(examples): $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/..) -lm
 $(control_loop): %: %.o $(control_parts) $(OBJ)/libcertreg.so
+	$(call say,LINK,$@)$(call link_shared,/../..) -lm
+$(episode): %: %.o $(OBJ)/examples/control_loop/plant.o $(OBJ)/examples/control_loop/network.o
+$(episode): $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/../..) -lm
 # The weights, as the bits of floats; rows of them side by side, as fast as that is without flags of
 # the processor.
@@ -79,7 +83,8 @@ $(OBJ)/examples/mpi/%.o: own = $(mpi_cflags)
 $(mpi): $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard examples/mpi/*.c))) $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/../..) $(call once,mpi_libs,mpicc -showme:link) -lm
 # They look for it beside the library.
-$(examples) $(examples_cpp) $(control_loop) $(example_cuda) $(certify) $(mpi): $(blas_made)
+$(examples) $(examples_cpp) $(control_loop) $(episode) $(example_cuda) $(certify) $(mpi): \
+    $(blas_made)
 # Which engines were built: one more, or one less, links again.
 ifneq ($(strip built $(built_engines)),$(strip $(file <$(OBJ)/examples/engines/built)))
 $(OBJ)/examples/engines/built: FORCE

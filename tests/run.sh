@@ -188,6 +188,7 @@ elif [ -z "$MODE" ]; then
         start "example $name" example "$name"
     done
     start "example control_loop" example control_loop/control_loop
+    start "example episode" example control_loop/episode
     start "header for C++" bash tests/cpp.sh
     start bindings bash tests/bindings.sh
     start MPI bash tests/mpi/jobs.sh "$OBJ/examples/mpi/certify"

@@ -14,7 +14,7 @@ from reproduce import figures
 from reproduce.parts import run
 from reproduce.settings import ROOT, Settings, SettingsError
 
-PARTS = ("certificate", "worst_function", "radii", "attacked", "digit", "control_loop")
+PARTS = ("certificate", "worst_function", "radii", "attacked", "digit", "control_loop", "episode")
 
 
 def main(names: list[str]) -> int:

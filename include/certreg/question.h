@@ -137,9 +137,30 @@ struct certreg_target {
  *  samples, has no guarantee. 11 to 10,001 samples are allowed: a condition takes 1 ms
  *  of computing for 101, 10 ms for 1,001 and 100 ms for 10,001, at every look if a
  *  target has looks. Deadlines hold between conditions. The gradient does not help a
- *  median with pairs, and is refused. */
+ *  median with pairs, and is refused.
+ *
+ * Episodes (CERTREG_PLAN_EPISODE, experimental)
+ *  A row is all noise of one run of a control loop, z is 0, and eval runs the loop. The
+ *  certificate then also holds against an adversary who adapts: every change of a
+ *  reading may depend on all that happened before its noise is drawn, and the changes
+ *  of an episode together are shorter than the radius (theory 14, with the terms of a
+ *  deployment). For FINITE, ASYMPTOTIC and ANYTIME without the gradient, about
+ *  CERTREG_CENTER_PREDICTION or _TRUE_MEAN. Such changes break certificates that use
+ *  the gradient, and nothing is proved with some other settings. So the flag refuses
+ *  the gradient, the methods PAPER and BASELINE, CERTREG_CENTER_SAMPLE_MEDIAN, pairs,
+ *  two or more served episodes unless the question is about one number that is no
+ *  angle, and prediction intervals. Served episodes follow one another; episodes at the
+ *  same time are not covered. An attack searches for a fixed change. Set
+ *  CERTREG_PLAN_COUNT_FAILURES too, and write NaN for an episode that crashed or took
+ *  too long. */
 
 #ifdef CERTREG_EXPERIMENTAL
+/* A flag for plan.flags */
+enum certreg_plan_episode {
+    /* Every row is an episode: see "Episodes". plan.constraints must be without
+     * CERTREG_CONSTRAINT_GRADIENT. */
+    CERTREG_PLAN_EPISODE = 4
+};
 /* A flag for plan.flags */
 enum certreg_plan_pairs {
     /* For a server of pairs: samples 2i and 2i + 1 have opposite noise. It needs

@@ -21,9 +21,9 @@ Layers of the modules; each imports from its own layer and from layers above::
                  _network training joining
     one input    questions results plots attacks _evaluation estimator solver _rules intervals
                  _perturbations check
-    many inputs  _worker _processes _plan _probes _integrity _remarks _rows_file certified_rows
-                 _database store shards options rows
-    choices      groups sensitivity tuning comparison units regressor
+    many inputs  _worker _processes _plan _probes _integrity _remarks _rows_file bands
+                 certified_rows _database store shards options rows
+    choices      boxes groups sensitivity tuning comparison units regressor
     command      cli"""
 from ._arrays import DeviceArray
 from ._library import library_path, version
@@ -46,10 +46,10 @@ from .results import (
 from .attacks import AttackResult
 from .constants import (
     ALL_OUTPUTS, CALIBRATION_SCORES, DENOISER_PASSES, JSON_SEED, LEAST_RADIUS_EVALUATIONS,
-    LEAST_WORST_CASE_EVALUATIONS, MOST_REGIONS, NO_PILOT, PLAN_COUNT_FAILURES, PLAN_PAIRS,
-    RADIUS_EVALUATIONS, VERSION_NUMBER, WORST_CASE_EVALUATIONS, Attack, Center, Constraint,
-    Constraints, Dependence, Domain, Method, Outcome, Output, Region, Score, Side, Statistic,
-    Status, Stop, __version__,
+    LEAST_WORST_CASE_EVALUATIONS, MOST_REGIONS, NO_PILOT, PLAN_COUNT_FAILURES, PLAN_EPISODE,
+    PLAN_PAIRS, RADIUS_EVALUATIONS, VERSION_NUMBER, WORST_CASE_EVALUATIONS, Attack, Center,
+    Constraint, Constraints, Dependence, Domain, Method, Outcome, Output, Region, Score, Side,
+    Statistic, Status, Stop, __version__,
 )
 from .denoised import Denoised
 from .errors import CertregError, ModelWarning, ResumeError, RowsError
@@ -62,6 +62,8 @@ from .solver import Bisection, Solver
 
 # Modules with a long import are imported on demand.
 _LATER = {
+    "bands": "population",
+    "boxes": "within",
     "check": "Finding check_model",
     "comparison": "Comparison compare_denoised",
     "intervals": "Calibrated",
@@ -78,6 +80,8 @@ _LATER = {
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 
 if _TYPE_CHECKING:
+    from .bands import population
+    from .boxes import within
     from .check import Finding, check_model
     from .comparison import Comparison, compare_denoised
     from .intervals import Calibrated

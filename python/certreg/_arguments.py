@@ -123,6 +123,13 @@ def not_negative(given: object, what: str) -> float:
     return value
 
 
+def refuse(function: str, given: Mapping[str, object], own: str) -> None:
+    """Raises TypeError for arguments that the function sets itself."""
+    wrong = sorted(set(given) & set(own.split()))
+    if wrong:
+        raise TypeError(f"{function} takes no {wrong[0]}, because it sets it itself: leave it out")
+
+
 def integer(value: object, what: str, least: int = 0, most: int = 2**64 - 1) -> int:
     """An integer from least to most. It may be given as a float, such as 1e4."""
     try:

@@ -43,6 +43,7 @@ def save_rows(rows: Rows, path: AnyPath, keep_seed: bool) -> None:
         "model_id": rows.model_id,
         "resume": None if rows.resume is None else os.fsdecode(rows.resume),
         "columns": None if rows.columns is None else list(rows.columns),
+        "made": rows.made,
         **_facts_of_index(rows.index),
     }
     known = {name: getattr(sampling, name) for name in _ARRAYS}
@@ -79,6 +80,7 @@ def read_rows(kind: type[Rows], path: Path) -> Rows:
             numbers=kept["numbers"],
             columns=facts["columns"],
             missing=kept.get("missing"),
+            made=str(facts.get("made", "")),
         )
         _check(made)
     return made

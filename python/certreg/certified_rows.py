@@ -20,6 +20,7 @@ from ._rows_file import read_rows, save_rows
 from ._tables import HtmlTable, aligned
 from ._types import Axes, Frame, Inputs, Line, Names, Path, Table
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
+from .bands import population
 from .constants import Domain, Outcome
 from .frames import Index, in_order
 from .plots import curve_of, plot_accuracy, plot_error, plot_radii
@@ -60,6 +61,9 @@ class Rows(HtmlTable):
     missing : ndarray or None
         True for each missing cell in a feature that gets noise, (rows, features); None if there is
         none. A certificate is about inputs with the same cells missing.
+    made : str
+        What was computed from some of these rows: "the scale", by "std" or "iqr", "the denoiser",
+        or nothing.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class Rows(HtmlTable):
     numbers: np.ndarray = cast(np.ndarray, None)
     columns: Names = None
     missing: np.ndarray | None = None
+    made: str = ""
 
     def __post_init__(self) -> None:
         if cast(np.ndarray | None, self.numbers) is None:
@@ -461,7 +466,13 @@ class Rows(HtmlTable):
         accurate = errors <= np.nanmin(errors) + slack
         return int(np.argmax(np.where(accurate, means, -1.0))), means, left_out
 
-    def curve(self, question: int = 0, *, labels: Inputs | None = None) -> Table:
+    def curve(
+        self,
+        question: int = 0,
+        *,
+        labels: Inputs | None = None,
+        confidence: float | None = None,
+    ) -> Table:
         """Compute the share of rows that are certified at each radius, as `plot` draws it.
 
         Parameters
@@ -470,6 +481,9 @@ class Rows(HtmlTable):
             Index of the question.
         labels : array_like or Series, optional
             True outputs, as for `label_errors`.
+        confidence : float, optional
+            Add "population" and "rows", the bounds of certreg.population, which with labels count
+            only predictions within the tolerance of the label.
 
         Returns
         -------
@@ -484,7 +498,7 @@ class Rows(HtmlTable):
         Raises
         ------
         ValueError
-            As for `useful_radii`.
+            As for `useful_radii`, and with `confidence` as for certreg.population.
         IndexError
             If there is no such question.
 
@@ -499,10 +513,17 @@ class Rows(HtmlTable):
         if labels is not None:
             errors = self._errors_of(question, labels)[self.done].T
         done = self.certificates[self.done][:, :, question]
-        return [
+        lines: Table = [
             {"sigma": s, **curve_of(done["radius"][:, k], errors[k], done["tolerance"][:, k])}
             for k, s in enumerate(self.sigmas)
         ]
+        if confidence is not None:
+            for line, bounds in zip(lines, self._band(question, labels, confidence)):
+                line.update((name, bounds[name]) for name in ("population", "rows"))
+        return lines
+
+    def _band(self, question: int, labels: Inputs | None, confidence: float) -> Table:
+        return population(self, confidence=confidence, question=question, labels=labels)
 
     def plot(
         self,
@@ -510,6 +531,7 @@ class Rows(HtmlTable):
         *,
         labels: Inputs | None = None,
         error: bool = False,
+        confidence: float | None = None,
         **more: Any,
     ) -> Axes:
         """Plot the share of rows that are certified at each radius.
@@ -527,6 +549,8 @@ class Rows(HtmlTable):
             label as correct.
         error : bool
             With labels: plot the mean error of the rows with at least each radius.
+        confidence : float, optional
+            Also draw the lower band for the population, of certreg.population.
         **more
             Other arguments of plot_radii, such as `path`.
 
@@ -539,14 +563,22 @@ class Rows(HtmlTable):
         ImportError
             If matplotlib is missing.
         ValueError
-            For a wrong shape, and for `error` without labels."""
+            For a wrong shape, for `error` without labels, and as for certreg.population."""
         if error and labels is None or labels is not None and correct is not None:
             raise ValueError("error needs labels, and labels take the place of correct")
+        if confidence is not None and (error or correct is not None):
+            raise ValueError("confidence is for shares of rows: give labels, or neither")
         curves = {
             f"sigma {sigma:g}{name}": (k, q)
             for k, sigma in enumerate(self.sigmas)
             for q, name in enumerate(self._names())
         }
+        if confidence is not None:
+            found = [self._band(q, labels, confidence) for q in range(len(self.questions))]
+            more["bands"] = {
+                name: (found[q][k]["radius"], found[q][k]["population"])
+                for name, (k, q) in curves.items()
+            }
         radii = {
             name: self.certificates["radius"][self.done, k, q] for name, (k, q) in curves.items()
         }

@@ -9,7 +9,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ._arguments import not_negative, seed_or_random, with_habits
+from ._arguments import not_negative, refuse, seed_or_random, with_habits
 from ._categorical import scale_by_rule
 from ._progress import Reporter
 from ._tables import aligned
@@ -21,7 +21,7 @@ from .frames import index_of, split_frame
 from .options import Options, with_options
 from .questions import Asked, typical_tolerance
 from .rows import certify_rows
-from .tuning import question_about_one, ratio_of_means, refuse, sigmas_of
+from .tuning import question_about_one, ratio_of_means, sigmas_of
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -96,7 +96,7 @@ class Estimator(Evaluator):
     blocks : int
         Blocks of samples for the gradient's asymptotic interval, 64 to 65536; 0: 64.
     flags : int
-        PLAN_COUNT_FAILURES, PLAN_PAIRS, or 0.
+        PLAN_COUNT_FAILURES, which PLAN_PAIRS or PLAN_EPISODE can be added to, or 0.
     threads : int, optional
         Number of threads that draw noise; by default the calling thread; 0: one per processor.
     device : int, optional
@@ -156,7 +156,7 @@ class Estimator(Evaluator):
         super().__init__()
         self._backend = pointer()
         self._attacks: Attacks | None = None  # made on demand
-        self.on_device, self._has_stream = device is not None, bool(stream)
+        self.on_device, self._has_stream = device is not None, integer(stream, "stream") > 0
         if is_frame(inputs):
             inputs = split_frame(inputs, scale, values=False)[1]
         if isinstance(inputs, Columns):

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ._arrays import array_of, check_finite, numbers
 from ._optional import needed
 from ._types import Frame, Inputs, Scale, Series, Shape
+from .boxes import bounds_of, radius_of_box
 from .frames import is_frame, split_frame
 
 LEAST_ROWS, MOST_GROUPS = 12, 64
@@ -26,7 +27,8 @@ class Groups:
     names   names of the groups
     member  (features, groups) of float32: 1 if a feature belongs to a group; features without
             noise belong to none
-    limit   largest factor"""
+    limit   largest factor
+    box     bound of each feature, flat, None: the volume counts; then the scale is 0 without one"""
 
     X: np.ndarray | Frame
     start: np.ndarray
@@ -34,10 +36,14 @@ class Groups:
     names: tuple[object, ...]
     member: np.ndarray
     limit: float
+    box: np.ndarray | None = None
 
     @classmethod
-    def of(cls, X: Inputs, scale: Scale, groups: ArrayLike | None, limit: float) -> "Groups":
-        """Raises ValueError or TypeError if scale, groups or limit do not suit X."""
+    def of(
+        cls, X: Inputs, scale: Scale, groups: ArrayLike | None, limit: float, box: Scale = None
+    ) -> "Groups":
+        """Raises ValueError or TypeError if scale, groups, limit or box do not suit X."""
+        bounds = None if box is None else bounds_of(X, box, "box")
         matrix, columns, given_scale = split_frame(X, scale)
         shape, inputs = matrix.shape[1:], X
         if columns is None:
@@ -46,6 +52,9 @@ class Groups:
         start = array_of(1.0 if given_scale is None else given_scale, shape, np.float64, "scale")
         if not np.isfinite(start).all() or (start < 0).any() or not start.any():
             raise ValueError("scale must hold finite numbers of at least 0, not all of them 0")
+        if bounds is not None:
+            radius_of_box(X, bounds, start)  # raises ValueError
+            start = np.where(bounds.ravel() > 0, start, 0)
         if len(matrix) < LEAST_ROWS:
             raise ValueError(
                 f"X has {len(matrix)} rows; give at least {LEAST_ROWS}, better some hundreds"
@@ -55,7 +64,8 @@ class Groups:
         if groups is None and is_frame(X) and X.columns.is_unique:
             groups = [str(name) for name in X.columns]
         names, member = _members(groups, shape, start > 0)
-        return cls(inputs, start, shape, names, member, limit)
+        flat = None if bounds is None else bounds.ravel()
+        return cls(inputs, start, shape, names, member, limit, flat)
 
     @property
     def rows(self) -> int:
@@ -66,11 +76,23 @@ class Groups:
         """The inputs with these indices."""
         return self.X.iloc[rows] if is_frame(self.X) else self.X[rows]
 
-    @property
-    def parts(self) -> np.ndarray:
-        """The share of each group in the features that have noise, (groups,)."""
-        sizes: np.ndarray = self.member.sum(0, dtype=np.float64)
+    def parts(self, logs: np.ndarray) -> np.ndarray:
+        """The share of each group in the features that have noise, or in the squared norm of the
+        box in units of the scale for these factors, (groups,)."""
+        sizes = self._sizes() * (1.0 if self.box is None else np.exp(-2 * logs))
         return np.asarray(sizes / sizes.sum())
+
+    def _sizes(self) -> np.ndarray:
+        """The number of features of each group, or the part of a box at the start."""
+        if self.box is None:
+            return np.asarray(self.member.sum(0, dtype=np.float64))
+        ratios = np.divide(self.box, self.start, out=np.zeros_like(self.start), where=self.box > 0)
+        return np.asarray(ratios**2 @ self.member)
+
+    def _growth(self, logs: np.ndarray) -> float:
+        """Positive if factors with these logarithms are larger than 1 on the whole."""
+        sizes = self._sizes()
+        return float(sizes @ logs) if self.box is None else float(sizes @ -np.expm1(-2 * logs))
 
     def scale(self, logs: np.ndarray) -> np.ndarray | Series:
         """The scale for the logarithms of the factors, float32 of the shape of an input; for a
@@ -81,14 +103,15 @@ class Groups:
         return each.reshape(self.shape)
 
     def bounded(self, logs: np.ndarray) -> np.ndarray:
-        """The logarithms of factors within the limit, of geometric mean 1 over the features. The
-        given ones are all moved by the same amount, and then cut off."""
-        most, parts = math.log(self.limit), self.parts
+        """The logarithms of factors within the limit, of geometric mean 1 over the features, or
+        that leave the radius of the box as it is. The given ones are all moved by the same amount,
+        and then cut off."""
+        most = math.log(self.limit)
         reach = most + float(np.abs(logs).max())
         low, high = -reach, reach
         for _ in range(60):
             middle = (low + high) / 2
-            if float(parts @ np.clip(logs + middle, -most, most)) < 0:
+            if self._growth(np.clip(logs + middle, -most, most)) < 0:
                 low = middle
             else:
                 high = middle

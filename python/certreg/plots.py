@@ -22,6 +22,7 @@ def plot_radii(
     path: Path | None = None,
     ax: Axes = None,
     title: str | None = None,
+    bands: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
 ) -> Axes:
     """Plot the share of inputs with a certified radius of at least r, as a function of r.
 
@@ -36,6 +37,9 @@ def plot_radii(
         Axes of matplotlib to draw into; by default of a new figure.
     title : str, optional
         Title of the plot.
+    bands : mapping, optional
+        Ascending radii and the lower bound of the share at each, by the name of a curve: drawn as
+        dashed lines, as by ``Rows.plot(confidence=...)``.
 
     Returns
     -------
@@ -54,7 +58,7 @@ def plot_radii(
     >>> ax.get_xlabel()
     'radius r'"""
     everything = {name: (radii, True) for name, radii in curves.items()}
-    return _plot_shares(everything, "share of inputs with radius ≥ r", path, ax, title)
+    return _plot_shares(everything, "share of inputs with radius ≥ r", path, ax, title, bands)
 
 
 def plot_accuracy(
@@ -62,6 +66,7 @@ def plot_accuracy(
     path: Path | None = None,
     ax: Axes = None,
     title: str | None = None,
+    bands: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
 ) -> Axes:
     """Plot the certified accuracy as a function of r.
 
@@ -73,13 +78,13 @@ def plot_accuracy(
     curves : mapping
         A pair by the name of each curve: the radii of the inputs, (inputs,), and an array (inputs,)
         that is True for correct answers.
-    path, ax, title
+    path, ax, title, bands
         As for plot_radii.
 
     Returns
     -------
     matplotlib.axes.Axes"""
-    return _plot_shares(curves, "share right and with radius ≥ r", path, ax, title)
+    return _plot_shares(curves, "share right and with radius ≥ r", path, ax, title, bands)
 
 
 def plot_error(
@@ -171,11 +176,16 @@ def _plot_shares(
     path: Path | None,
     ax: Axes,
     title: str | None,
+    bands: Mapping[str, tuple[ArrayLike, ArrayLike]] | None,
 ) -> Axes:
     points = {name: shares(*of, name) for name, of in curves.items()}
     ax = _axes(ax, what, title)
     for name, (radii, share) in points.items():
-        ax.plot(radii, share, drawstyle="steps-pre", label=name)
+        (line,) = ax.plot(radii, share, drawstyle="steps-pre", label=name)
+        if bands and name in bands:
+            at, least = map(np.asarray, bands[name])
+            how = {"color": line.get_color(), "linestyle": "--", "label": f"{name}, population"}
+            ax.plot([*at, at[-1]], [*least, 0], drawstyle="steps-pre", **how)
     ax.set_ylim(0, 1.02)
     return _finished(ax, path)
 

@@ -173,6 +173,7 @@ def certify_rows(
         job, matrix, domain, more.model_id, seed is not None, skips, check=more.check
     )
     work.rows.index = index_of(X)
+    work.rows.made = "the scale" if isinstance(scale, str) else "the denoiser" if remarks else ""
     work.rows.columns = None if columns is None else columns.names
     work.rows.missing = missing_with_noise(matrix, numbers_of_scale)
     rows = work.certified(executor, jobs, progress, resume)

@@ -11,7 +11,7 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arguments import integer, not_negative, number, seed_or_random, with_habits
+from ._arguments import integer, not_negative, number, refuse, seed_or_random, with_habits
 from ._categorical import scale_by_rule
 from ._progress import Reporter
 from ._tables import aligned
@@ -81,10 +81,11 @@ class TunedScale:
         Names of the groups.
     factors : ndarray
         Factor of the scale of each group in the best trial. Their geometric mean over the features
-        is 1, so radii before and after are in the same unit.
+        is 1, so radii before and after are in the same unit. With a box, the radius that contains
+        it stays the same instead.
     shares : ndarray
         Share of each group in limiting the radius at the start; the best scale makes it equal to
-        the group's share of the features.
+        the group's share of the features, or of ``sum((box / scale)**2)``.
     history : tuple of Trial
         All trials.
     model_calls : int
@@ -121,6 +122,7 @@ def tune_scale(
     *,
     groups: ArrayLike | None = None,
     scale: Scale = None,
+    box: Scale = None,
     samples: int = 1000,
     rounds: int = 8,
     limit: float = 4.0,
@@ -153,6 +155,10 @@ def tune_scale(
         scales. The default is a group for each feature.
     scale : array_like, mapping, Series or {"std", "iqr"}, optional
         Scale at the start, as for certify_rows. Features with 0 stay without noise.
+    box : float, array_like, mapping or Series, optional
+        Bound >= 0 of each feature, as for certreg.within; features with 0 get no noise. The search
+        then maximizes the box of these proportions inside the certified ellipsoids instead of their
+        volume (theory 1.8), and the default of `scale` is `box`.
     samples : int
         Samples of each input and trial, pilot included.
     rounds : int
@@ -203,10 +209,10 @@ def tune_scale(
             "scale that is chosen"
         )
     one = question_about_one(question)
-    scale, texts = scale_by_rule(model, X, scale)
+    scale, texts = scale_by_rule(model, X, box if scale is None and box is not None else scale)
     for text in texts:
         warnings.warn(text, stacklevel=2)
-    setting = Groups.of(X, scale, groups, number(limit, "limit"))
+    setting = Groups.of(X, scale, groups, number(limit, "limit"), box)
     levels = sigmas_of(sigmas)
     rounds, count = integer(rounds, "rounds", 1), setting.rows
     slack = not_negative(slack, "slack")
@@ -226,13 +232,6 @@ def tune_scale(
     found = search.result(measuring)
     reporter.advance(most - reporter.done)
     return found
-
-
-def refuse(function: str, given: Mapping[str, object], own: str) -> None:
-    """Raises TypeError for arguments that the function sets itself."""
-    wrong = sorted(set(given) & set(own.split()))
-    if wrong:
-        raise TypeError(f"{function} takes no {wrong[0]}, because it sets it itself: leave it out")
 
 
 def question_about_one(asked: Asked) -> Question:
@@ -375,11 +374,12 @@ class _Search:
 
     def _toward(self) -> np.ndarray:
         """The step, at most a factor of 2 for each group. For a linear model it makes the share of
-        each group in limiting the radius equal to its share of the features."""
-        limits, parts = self.best.limits, self.setting.parts
+        each group in limiting the radius equal to its share of the features, or of the box."""
+        limits, parts = self.best.limits, self.setting.parts(self.best.logs)
         goal = parts * max(float(limits.sum()), 0.0)
         ratio = np.clip(goal / np.maximum(limits, 1e-9), 0.25, 4.0)
-        return np.asarray(0.5 * np.log(ratio))
+        power = 0.5 if self.setting.box is None else 0.25  # the share of the box falls meanwhile
+        return np.asarray(power * np.log(ratio))
 
     def _try_next_sigma(self) -> bool:
         """Tries the next level in the direction of longer radii."""

@@ -32,7 +32,8 @@ static certreg_plan plan_of(const cr_context *target, size_t max_calls)
                           .max_samples = pairs > record_samples ? pairs : record_samples,
                           .pilot = SIZE_MAX,
                           .blocks = 1,
-                          .flags = target->record->plan.flags};
+                          /* a fixed shift is an episode's adversary too */
+                          .flags = target->record->plan.flags & ~(uint32_t)CERTREG_PLAN_EPISODE};
 }
 
 /* Returns the memory of the probe, behind all arrays. */

@@ -98,25 +98,38 @@ static size_t default_batch(const certreg_backend *backend, size_t inputs)
     return rows < HOST_ROWS ? HOST_ROWS : rows;
 }
 
-static certreg_status check_plan(certreg_plan *plan, size_t min_blocks, certreg_error *why)
+static certreg_status check_flags(const certreg_plan *plan, certreg_error *why)
 {
-    if (!plan->max_samples)
+    const uint32_t pairs_or_episode = CERTREG_PLAN_PAIRS | CERTREG_PLAN_EPISODE;
+    if (plan->flags & ~(CERTREG_PLAN_COUNT_FAILURES | pairs_or_episode) ||
+        (plan->flags & pairs_or_episode) == pairs_or_episode)
         return cr_error_set(why, CERTREG_E_INVALID,
-                            "plan.max_samples is 0; give the most samples that one input may take");
-    const certreg_status status = cr_constraints_check(plan->constraints, "plan.constraints", why);
-    if (status) return status;
-    if (plan->flags & ~(uint32_t)(CERTREG_PLAN_COUNT_FAILURES | CERTREG_PLAN_PAIRS))
+                            "plan.flags is 0x%x; give CERTREG_PLAN_COUNT_FAILURES and one of "
+                            "CERTREG_PLAN_PAIRS and CERTREG_PLAN_EPISODE, or 0",
+                            plan->flags);
+    if (plan->flags & CERTREG_PLAN_EPISODE && plan->constraints & CERTREG_CONSTRAINT_GRADIENT)
         return cr_error_set(
             why, CERTREG_E_INVALID,
-            "plan.flags is 0x%x; give CERTREG_PLAN_COUNT_FAILURES, CERTREG_PLAN_PAIRS "
-            "or 0",
-            plan->flags);
+            "plan.constraints has CERTREG_CONSTRAINT_GRADIENT, and plan.flags has "
+            "CERTREG_PLAN_EPISODE: leave the gradient out, which proves nothing against an "
+            "adversary who adapts (theory 14.4)");
     if (plan->flags & CERTREG_PLAN_PAIRS && plan->pilot != SIZE_MAX)
         return cr_error_set(
             why, CERTREG_E_INVALID,
             "plan.pilot is %zu; with CERTREG_PLAN_PAIRS it must be SIZE_MAX: a server "
             "has no pilot",
             plan->pilot);
+    return CERTREG_OK;
+}
+
+static certreg_status check_plan(certreg_plan *plan, size_t min_blocks, certreg_error *why)
+{
+    if (!plan->max_samples)
+        return cr_error_set(why, CERTREG_E_INVALID,
+                            "plan.max_samples is 0; give the most samples that one input may take");
+    certreg_status status = cr_constraints_check(plan->constraints, "plan.constraints", why);
+    if (!status) status = check_flags(plan, why);
+    if (status) return status;
     if (plan->reserved)
         return cr_error_set(why, CERTREG_E_INVALID, "plan.reserved is %u; it must be 0",
                             plan->reserved);

@@ -80,7 +80,8 @@ static const struct {
                     {CR_SUPPORTS_GROUP_TEST, "a target without CERTREG_METHOD_ANYTIME"},
                     {CR_SUPPORTS_OUTPUT_BOUNDS, "output bounds"},
                     {CR_SUPPORTS_ATTACK, "an attack"},
-                    {CR_SUPPORTS_RELATIVE, "a relative tolerance"}};
+                    {CR_SUPPORTS_RELATIVE, "a relative tolerance"},
+                    {CR_SUPPORTS_EPISODE, "an episode (CERTREG_PLAN_EPISODE)"}};
 
 certreg_status cr_compatibility_check(const cr_question *q, uint32_t required, certreg_error *why)
 {

@@ -15,10 +15,11 @@ enum {
     RELATIVE = CR_SUPPORTS_RELATIVE,
     ANYTHING = ~0u >> 1,
     /* supported for one output */
-    ONE = CR_SUPPORTS_SERVING | TARGET | CR_SUPPORTS_OUTPUT_BOUNDS | CR_SUPPORTS_ATTACK,
+    ONE = CR_SUPPORTS_SERVING | TARGET | CR_SUPPORTS_OUTPUT_BOUNDS | CR_SUPPORTS_ATTACK |
+          CR_SUPPORTS_EPISODE,
     /* supported by methods that bound scores */
     SCORES = OUTPUT | CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | CR_SUPPORTS_OUTPUT_BOUNDS |
-             CR_SUPPORTS_ATTACK | RELATIVE
+             CR_SUPPORTS_ATTACK | RELATIVE | CR_SUPPORTS_EPISODE
 };
 
 /* ---- statistics (theory 1.1, 7 and 9) */
@@ -125,8 +126,8 @@ static const cr_statistic ball_center = {
     .prediction = CR_PREDICT_CENTER};
 
 static const cr_statistic projection_median = {
-    .row = {"PROJECTION_MEDIAN",
-            CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | TARGET | CR_SUPPORTS_GROUP_TEST | RELATIVE},
+    .row = {"PROJECTION_MEDIAN", CR_SUPPORTS_VECTOR | CR_SUPPORTS_SERVING | TARGET |
+                                     CR_SUPPORTS_GROUP_TEST | RELATIVE | CR_SUPPORTS_EPISODE},
     .methods = METHODS,
     .centers = PREDICTION,
     .score = CR_SCORE_SIGN,
@@ -208,9 +209,10 @@ const cr_method *cr_method_of(int32_t value)
 /* ---- centers: the value from which a tolerance is measured */
 static const cr_center prediction = {.row = {"PREDICTION", ANYTHING}};
 
-static const cr_center true_mean = {.row = {"TRUE_MEAN", OUTPUT | CR_SUPPORTS_VECTOR | TARGET},
-                                    .about_estimate = 1,
-                                    .bounds_output = 1};
+static const cr_center true_mean = {
+    .row = {"TRUE_MEAN", OUTPUT | CR_SUPPORTS_VECTOR | TARGET | CR_SUPPORTS_EPISODE},
+    .about_estimate = 1,
+    .bounds_output = 1};
 
 /* Median smoothing as its authors coded it. */
 static const cr_center sample_median = {

@@ -25,7 +25,8 @@ enum cr_capability {
     CR_SUPPORTS_GROUP_TEST = 128,       /* of a target, at looks fixed beforehand (theory 6) */
     CR_SUPPORTS_OUTPUT_BOUNDS = 256,    /* of one output */
     CR_SUPPORTS_ATTACK = 512,           /* certreg_attack_run */
-    CR_SUPPORTS_RELATIVE = 1024         /* question.relative_tolerance */
+    CR_SUPPORTS_RELATIVE = 1024,        /* question.relative_tolerance */
+    CR_SUPPORTS_EPISODE = 2048          /* an adversary who adapts (theory 14) */
 };
 
 /* A value of an enum as an element of a set. */

@@ -103,7 +103,7 @@ static certreg_status check_rows(const cr_question *q, certreg_error *why)
 }
 
 /* Statistic, method and center: with each other, and with the outputs. */
-static certreg_status check_combination(const cr_question *q, certreg_error *why)
+static certreg_status check_combination(cr_view *v, const cr_question *q, certreg_error *why)
 {
     const cr_given *g = &q->given;
     uint32_t required = q->is_angle ? CR_SUPPORTS_ANGLE : CR_SUPPORTS_NUMBER;
@@ -113,6 +113,12 @@ static certreg_status check_combination(const cr_question *q, certreg_error *why
         required |= q->method->published ? CR_SUPPORTS_PUBLISHED_SERVING : CR_SUPPORTS_SERVING;
     if (g->at_radius > 0) required |= CR_SUPPORTS_OUTPUT_BOUNDS;
     if (g->relative_tolerance != 0) required |= CR_SUPPORTS_RELATIVE;
+    if (v->plan.flags & CERTREG_PLAN_EPISODE) {
+        required |= CR_SUPPORTS_EPISODE;
+        if (g->constraints & CERTREG_CONSTRAINT_GRADIENT)
+            return wrong(why, "question.constraints: leave out CERTREG_CONSTRAINT_GRADIENT, which "
+                              "proves nothing about an episode (CERTREG_PLAN_EPISODE)");
+    }
     const certreg_status status = cr_compatibility_check(q, required, why);
     if (status || !q->center->includes_pilot || !g->prediction_given) return status;
     return wrong(why, "CERTREG_CENTER_SAMPLE_MEDIAN is the median of the samples; set "
@@ -327,6 +333,11 @@ static certreg_status check_serving(cr_view *v, const cr_question *q, certreg_er
     const size_t samples = q->given.serving_samples;
     const double rate = q->given.serving_failure_rate;
     if (!samples) return CERTREG_OK;
+    if (v->plan.flags & CERTREG_PLAN_EPISODE && samples > 1 &&
+        (q->given.serving_pairs || q->is_angle || q->is_vector))
+        return wrong(why, "question.serving: several episodes (CERTREG_PLAN_EPISODE) are served "
+                          "with failure_rate/2 for each of two sides: ask about one number that is "
+                          "no angle, without pairs, or serve one episode");
     if (samples > max_served)
         return invalid(why, "serving->samples", (double)samples, "it must not exceed 1e9");
     if (q->given.serving_pairs &&
@@ -377,7 +388,7 @@ static certreg_status check_subject(cr_view *v, cr_question *q, certreg_error *w
     if (status) return status;
     cr_question_resolve(v, q);
     status = check_rows(q, why);
-    if (!status) status = check_combination(q, why);
+    if (!status) status = check_combination(v, q, why);
     if (!status) status = check_vector(v, q, why);
     if (!status) status = check_scores(v, q, why);
     if (!status) status = check_predictions(q, why);

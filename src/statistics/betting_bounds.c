@@ -34,12 +34,13 @@ static void choose_means(const mean_bracket *bracket, double guess, int is_first
     }
 }
 
-/* Distance of the bound from the mean by the normal or the Poisson approximation. */
+/* Distance of the bound from the mean by the normal approximation, and at least that of equal
+ * values, at each of which all wealth is staked. */
 static double guess_distance(const cr_wealth *wealth, double mean, double square)
 {
     const double n = (double)wealth->bet->count,
                  z = cr_normal_quantile_sf(fmin(wealth->alpha, 0.4)),
-                 poisson_distance = -log(wealth->alpha) / n;
+                 least_distance = -(1 - mean) * expm1(log(wealth->alpha) / n);
     cr_running_moments totals = cr_wealth_pilot(wealth);
     totals = (cr_running_moments){totals.count + n, totals.sum + n * mean, totals.square + square};
     /* The distance d solves d^2 = c (mean + d)(1 - mean - d). */
@@ -48,7 +49,7 @@ static double guess_distance(const cr_wealth *wealth, double mean, double square
                  distance = (center_shift +
                              sqrt(center_shift * center_shift + (1 + c) * c * mean * (1 - mean))) /
                             (1 + c);
-    return fmax(distance, fmin(poisson_distance, 0.7 * (1 - mean))) * (wealth->anytime ? 1.5 : 1);
+    return fmax(distance, least_distance) * (wealth->anytime ? 1.5 : 1);
 }
 
 static double search_bound(const cr_wealth *wealth, double mean, double square)

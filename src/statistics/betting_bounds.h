@@ -26,12 +26,12 @@ typedef struct cr_betting_problem {
 void cr_betting_add_pilot(cr_betting_problem *, double value);
 
 /* One-sided bounds of the mean, in [lo, hi], each wrong with probability at most alpha in (0, 1),
- * rounded outward (theory 6.5). anytime = 0: valid at this count, fixed beforehand; as tight as
- * Clopper and Pearson's bound for values at both ends of the range, and otherwise within a few per
- * cent of the normal interval, if that is valid. anytime = 1: wrong at any count ever with
- * probability at most alpha; the stakes do not depend on the count, and the bound is about 1.5
- * times as wide. Returns the end of the range if a value is NaN or out of range, the range is not
- * finite, or alpha is outside (0, 1). Linear time, no memory. */
+ * rounded outward (theory 6.5). anytime = 0: valid at this count, fixed beforehand; nearly as tight
+ * as Clopper and Pearson's bound for values at both ends of the range, within a few per cent of the
+ * normal interval, if that is valid, and nearly as tight as possible for equal values. anytime = 1:
+ * wrong at any count ever with probability at most alpha; the stakes do not depend on the count,
+ * and the bound is about 1.5 times as wide. Returns the end of the range if a value is NaN or out
+ * of range, the range is not finite, or alpha is outside (0, 1). Linear time, no memory. */
 double cr_betting_upper(const cr_betting_problem *, double alpha, int anytime);
 double cr_betting_lower(const cr_betting_problem *, double alpha, int anytime);
 

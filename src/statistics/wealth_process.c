@@ -3,8 +3,8 @@
  * [0, 1]; x becomes F = x + a (m - y), a >= 0.
  *
  * Fixed count n: x_0 = (1 - SURPLUS) alpha, and m is rejected at x = 1 - SURPLUS, since the last
- * steps need not be perfect. The stake is a = min(g(x)/s, x/(1 + THETA - m), (1 - x)/m), with g(x)
- * = pdf(quantile(x)), here a concave function through points of it, and s^2 = remaining * spread *
+ * steps need not be perfect. The stake is a = min(g(x)/s, x/(1 + THETA - m)), with g(x) =
+ * pdf(quantile(x)), here a concave function through points of it, and s^2 = remaining * spread *
  * m (1 - m). The spread, the variance as a fraction of its maximum m (1 - m), comes from the pilot
  * and earlier values.
  *
@@ -16,11 +16,10 @@
  * x (1 - 2^-50)^t is a supermartingale, and x_0, or else the target, allows for that. F need be
  * monotone only from m to m + GAP, and m + GAP is what is returned. F at the two, each with the
  * rounding of its own stake, is known up to 2^-52 (F + 11 a |m - y|). Here a |m - y| <= max(x, F)
- * and x <= 1025 F, and since F_x > 2^-11 wherever y > m, a larger x outweighs its larger error. At
+ * and x <= 1025 F. Below the target F_x > 2^-11, so a larger x outweighs its larger error. At
  * equal x the smaller m is behind by GAP a/2 or more with the first stake and with fixed fractions
- * (a/x >= .5/sqrt(n), resp. .001), GAP F/1.001 with the second, and GAP SURPLUS with the third as
- * long as the target is not reached. GAP = 2^-34 + 2^-42 sqrt(n) exceeds these requirements, and
- * covers the error 2^-51 of y. */
+ * (a/x >= .5/sqrt(n), resp. .001), and by GAP F/1.001 with the second. GAP = 2^-34 + 2^-42 sqrt(n)
+ * exceeds these requirements, and covers the error 2^-51 of y. */
 #include "statistics/wealth_process.h"
 #include "statistics/normal.h"
 #include <string.h>
@@ -28,8 +27,13 @@
 #define STRATEGIES 18 /* any time */
 #define THETA 0x1p-10
 #define SURPLUS 0.15
-/* Fraction of a value at the far end of the range that is added to the observed spread. */
-#define PSEUDO_COUNT 0.5
+/* Values at the ends of the range that are added to those observed: 1 costs the bettor most, and
+ * with both the spread is 1 for values that are all at the ends. */
+#define VALUES_AT_1 1
+#define VALUES_AT_0 0.05
+/* The hedge ends before the last values. The pilot counts at most as this fraction of all. */
+#define LAST_VALUES 2
+#define PILOT_FRACTION 0.25
 /* A smaller wealth is no longer staked: it will not recover, and its arithmetic gets slow. */
 #define MIN_WEALTH 1e-306
 /* Chords of g: two per octave down to 2^-FINE, then one for every COARSE octaves. */
@@ -85,33 +89,33 @@ static inline double stake(const cr_stake_function *g, double x)
 /* ---- one pass over the values */
 double cr_wealth_variance_ratio(const cr_running_moments *moments)
 {
-    const double mean = moments->count > 0 ? moments->sum / moments->count : 0;
-    const double max_variance = fmax(0, moments->sum - mean * moments->sum),
-                 variance = fmax(0, moments->square - mean * moments->sum);
-    return fmin(1, (PSEUDO_COUNT + variance) / (PSEUDO_COUNT + max_variance));
+    const double sum = moments->sum + VALUES_AT_1,
+                 mean = sum / (moments->count + VALUES_AT_1 + VALUES_AT_0);
+    return fmin(1, (moments->square + VALUES_AT_1 - mean * sum) / (sum - mean * sum));
 }
 
 cr_running_moments cr_wealth_pilot(const cr_wealth *wealth)
 {
-    const cr_running_moments *p = &wealth->bet->pilot_moments;
-    if (!wealth->mirrored) return *p;
-    return (cr_running_moments){p->count, p->count - p->sum, p->count - 2 * p->sum + p->square};
+    const cr_betting_problem *bet = wealth->bet;
+    const cr_running_moments *p = &bet->pilot_moments;
+    const double sum = wealth->mirrored ? p->count - p->sum : p->sum,
+                 square = wealth->mirrored ? p->count - 2 * p->sum + p->square : p->square,
+                 weight = fmin(1, PILOT_FRACTION * (double)bet->count / fmax(1, p->count));
+    return (cr_running_moments){weight * p->count, weight * sum, weight * square};
 }
 
 typedef struct mean_candidate { /* one mean: its wealth, and the limits of its stakes */
-    double wealth, mean, inverse_deviation, max_stake_ratio, inverse_mean;
+    double wealth, mean, inverse_deviation, max_stake_ratio;
 } mean_candidate;
 
 static inline void bet_on_value(mean_candidate *candidate, const cr_stake_function *g,
                                 double stake_scale, double y)
 {
     if (candidate->wealth >= 1 - SURPLUS || candidate->wealth < MIN_WEALTH) return;
-    const double profile_stake =
+    const double hedge_stake =
         stake(g, candidate->wealth) * (stake_scale * candidate->inverse_deviation);
     const double max_stake = candidate->wealth * candidate->max_stake_ratio,
-                 target_stake = (1 - candidate->wealth) * candidate->inverse_mean,
-                 smaller = profile_stake < max_stake ? profile_stake : max_stake,
-                 chosen_stake = smaller < target_stake ? smaller : target_stake;
+                 chosen_stake = hedge_stake < max_stake ? hedge_stake : max_stake;
     candidate->wealth += chosen_stake * (candidate->mean - y);
 }
 
@@ -124,12 +128,13 @@ static void test_fixed_count(const cr_wealth *wealth, cr_candidate_means *candid
     for (int k = 0; k < CR_WEALTH_LANES; k++) {
         const double m = candidates->mean[k];
         lane[k] = (mean_candidate){wealth->alpha * (1 - SURPLUS) * (1 - 0x1p-50 * (double)count), m,
-                                   1 / sqrt(m * (1 - m)), 1 / (1 + THETA - m), 1 / m};
+                                   1 / sqrt(m * (1 - m)), 1 / (1 + THETA - m)};
     }
     for (size_t i = 0; cr_wealth_has(wealth, i); i++) {
         const size_t remaining = count - i;
         if (i % 8 == 0 || remaining < 64)
-            stake_scale = 1 / sqrt((double)remaining * cr_wealth_variance_ratio(&moments));
+            stake_scale = 1 / sqrt(fmax(0.5, (double)remaining - LAST_VALUES) *
+                                   cr_wealth_variance_ratio(&moments));
         const double y = cr_wealth_scaled_value(wealth, i);
         for (int k = 0; k < CR_WEALTH_LANES; k++)
             bet_on_value(lane + k, &wealth->stakes, stake_scale, y);

@@ -19,7 +19,7 @@ from reproduce import settings
 
 PUBLISHED = root / "docs" / "figures"
 NAMES = {"certificate", "worst_function", "radii_by_sigma", "certified_accuracy"}
-NAMES |= {"intervals_attacked", "attacked_digit", "control_loop"}
+NAMES |= {"intervals_attacked", "attacked_digit", "control_loop", "episode"}
 
 
 def small(out, size=settings.LEAST):

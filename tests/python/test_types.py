@@ -131,7 +131,7 @@ def calls(e, calibrated, path):
             lambda **given: tune_scale(model, X, **{**table, **given}),
             dict(
                 question=0.5, sigmas=[0.3], groups=[0, 0, 1], rounds=1, limit=4.0, labels=Y,
-                slack=0.1,
+                slack=0.1, box=1.0,
             ),
         ),
         (lambda **given: Denoised(model, **given), dict(X=X, sigma=1, scale=1, components=1)),

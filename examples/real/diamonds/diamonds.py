@@ -15,7 +15,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import shared
 import numpy as np
-from certreg import Calibrated, Options, certify_rows, compare_radius, plot_radii, tune_scale
+from certreg import Calibrated, Options, certify_rows, compare_radius, plot_radii, population
+from certreg import tune_scale
 
 GRADES = {  # ascending
     "cut": ["Fair", "Good", "Very Good", "Premium", "Ideal"],
@@ -130,11 +131,13 @@ def tell(name, rows, X, y, scale):
     Returns the radii."""
     radius, useful = rows["radius"][:, 0, 0], rows.useful_radii(y)[:, 0, 0]
     changes = compare_radius(X, rows, step=SCALE, names=FEATURES).lines
-    (covered,) = (c["covered"] for c in changes if c["change"] == "rounding to steps, at most")
+    (wrong,) = (c for c in changes if c["change"] == "rounding to steps, at most")
+    (proved,) = population(rows, radius=np.nextafter(wrong["norm"], np.inf))
+    of_all = f"{math.floor(1000 * proved['population']) / 10:.1f} %"
     alone = [f"{radius.mean() * s:.2g}{unit}" for s, unit in zip(scale, UNITS.values())]
     print(
         f"{name:<20}{rows.sigmas[0]:5g}{percent(np.nanmean(rows.label_errors(y))):>8}"
-        f"{radius.mean():9.2f}{useful.mean():9.2f}{covered:9d}   "
+        f"{radius.mean():9.2f}{useful.mean():9.2f}{wrong['covered']:9d}{of_all:>8}   "
         + " ".join(f"{text:>8}" for text in alone)
     )
     return radius
@@ -206,8 +209,9 @@ def run(options):
     )
     print(
         f"\nThe {len(X)} others: mean error of the smoothed estimate, mean radius, mean useful "
-        "radius, how many\nradii cover rounding of all measurements, and how far one alone may be "
-        f"off at the mean radius\n{'':<20}sigma   error   radius   useful rounding   "
+        "radius, how many\nradii cover rounding of all measurements, for which share of all "
+        "diamonds this is proved at 95 %,\nand how far one alone may be off at the mean radius\n"
+        f"{'':<20}sigma   error   radius   useful rounding  of all   "
         + " ".join(f"{name:>8}" for name in STEPS)
     )
     radii = {}

@@ -49,7 +49,7 @@ def _of_files(given: argparse.Namespace) -> Iterator[tuple[object, str]]:
     by_accuracy = given.plot and given.plot_kind == "accuracy"
     yield by_accuracy and not given.labels, "--plot-kind accuracy needs --labels"
     read = [given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file]
-    read += [given.groups, given.denoise, given.calibration, given.truths]
+    read += [given.box, given.groups, given.denoise, given.calibration, given.truths]
     results = (given.out, given.plot, given.keep_denoiser)
     again = "names another file of this command: give another name"
     yield files(read) & files(results), f"-o, --plot or --keep-denoiser {again}"

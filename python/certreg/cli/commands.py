@@ -15,6 +15,7 @@ import numpy as np
 from .._messages import with_column_names
 from .._tables import aligned
 from .._types import Frame, Line, Names, Table
+from ..boxes import radius_of_box
 from ..certified_rows import Rows
 from ..comparison import compare_denoised
 from ..constants import Status, __version__
@@ -30,7 +31,7 @@ from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, SHORT, Failure, Mixe
 from .failure import one_line
 from .features import Features
 from .files import ALL, Destination, RowRange, pandas_for, read_frame, read_labels, read_rows
-from .files import read_scale
+from .files import read_box, read_scale
 from .loading import Model, is_python_name
 from .messages import in_options
 from .seeds import seed_in
@@ -78,6 +79,10 @@ class CommandInputs:
         self.scale: np.ndarray | None = None
         if given.scale:
             self.scale = read_scale(given.scale, self.X.shape[1:], self.features, self.reference)
+        self.box: np.ndarray | None = None
+        if given.box:
+            self.box = read_box(given.box, self.X.shape[1:], self.features)
+            self.scale = self.box if self.scale is None else self.scale
         noise.decide_noise(self, names is not None)
         if given.seed_file:
             given.seed = seed_in(given.seed_file)
@@ -204,6 +209,9 @@ class Work(CommandInputs):
         self.table, self.plot = destinations(given)
         super().__init__(given)
         self.function: object = self.model.function
+        if self.box is not None:
+            with self.failures():
+                given.radius, _ = radius_of_box(self.X, self.box, self.scale)
 
     def done(self) -> Rows:
         """The certificates. After an error or an interruption finished rows are written before

@@ -14,6 +14,7 @@ from .._arrays import scale_of, unusable
 from .._files import replace
 from .._optional import needed
 from .._types import Frame, Inputs, Names, Package, Shape
+from ..boxes import checked_bounds
 from ..frames import SPREADS, feature_scale, number_columns
 from .failure import FILE, Failure, Mixed, one_line
 from .features import Features
@@ -124,6 +125,22 @@ def read_scale(
     if not np.isfinite(scale).all() or (scale < 0).any() or not scale.any():
         raise Failure("--scale must hold finite numbers of at least 0, not all of them 0")
     return scale.reshape(shape)
+
+
+def read_box(text: str, shape: Shape, features: Features) -> np.ndarray:
+    """The bound of each feature, an array of this shape: from a number or a file."""
+    try:
+        values: float | np.ndarray = float(text)
+    except ValueError:
+        if not os.path.exists(text):
+            raise Failure(
+                f"--box is {text!r}; it must be a number or a file that can be read"
+            ) from None
+        values = _of_each(text, shape, features, "a box has a bound for")
+    try:
+        return checked_bounds(values, shape, "--box", features.names)
+    except ValueError as error:
+        raise Failure(str(error)) from None
 
 
 def read_groups(path: str, shape: Shape, features: Features) -> np.ndarray:

@@ -29,7 +29,7 @@ def decide_noise(work: CommandInputs, named: bool) -> None:
     inputs has names of columns."""
     given, names, texts = work.given, work.features.names, []
     with work.failures():
-        if by_rule(given.scale):
+        if by_rule(given.scale) and work.box is None:
             texts = _decide(work)
         matrix, columns, scale = split_frame(work.X, work.scale, values=False)
         if given.command != "check":  # prints the same as findings

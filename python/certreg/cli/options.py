@@ -174,6 +174,16 @@ def tolerance(group: Group, required: bool) -> None:
     add(group, {"--tolerance T": (about, {"required": required})})
 
 
+def reach(group: Group) -> None:
+    options = {
+        "--radius R": "norm of the changes",
+        "--box FILE|NUMBER": "bound of the change of each feature, in its own unit; 0: it is "
+        "exact. The default of --scale is the box; then try half of the root of the number of "
+        "features as --sigma",
+    }
+    add(group.add_mutually_exclusive_group(required=True), options)
+
+
 def outputs(command: Group) -> None:
     first = {
         "--output K|NAME": "index of the output that is certified; the first is 0. Or the name of "
@@ -315,6 +325,8 @@ def tuning(command: Group) -> None:
         "--rounds N = 8": "most changes of the scale that are tried (default: %(default)s)",
         "--limit F = 4.0": "largest factor of a group, and the inverse of the smallest "
         "(default: %(default)s)",
+        "--box FILE|NUMBER": "bound of the change of each feature; 0: it is exact. The scale is "
+        "chosen for a large box of these proportions; the default of --scale is the box",
         "--labels FILE": "true outputs of the rows. Then only scales and sigmas are considered at "
         "which the mean error is at most 0.1 tolerances above the least at the scale that is given",
     }

@@ -84,7 +84,7 @@ MORE = "certreg --help explains models, files, tables and exit status."
 ABSENT: dict[str, object] = {  # values of options that a command lacks
     **dict.fromkeys(
         "radius target labels plot resume model_id seed_file denoise keep_denoiser calibration "
-        "truths groups serve trim core pilot constant columns tensor units require".split()
+        "truths groups box serve trim core pilot constant columns tensor units require".split()
     ),
     **dict.fromkeys(("keep_records", "keep_seed"), False),
     **{"jobs": 1, "on_crash": "stop"},
@@ -260,14 +260,15 @@ def _asks_for_radii(command: options.Group, sigma: str) -> None:
     "bounds",
     "where the output stays at a given radius",
     "Bounds the smoothed answer for all changes of the input whose norm is below the given "
-    "radius. The bounds are output_lo and output_hi in the table, and infinite where nothing "
-    "is proved.",
-    "certreg bounds model.onnx inputs.npy --sigma .25 --radius .3 -o bounds.csv",
+    "radius, or with --box for all changes of each feature by at most a bound of its own. The "
+    "bounds are output_lo and output_hi in the table, and infinite where nothing is proved.",
+    "certreg bounds model.onnx inputs.npy --sigma .25 --radius .3 -o bounds.csv\n"
+    "  certreg bounds price.py:price houses.csv --sigma 1.5 --box errors.csv",
 )
 def _bounds(command: options.Group) -> None:
     options.model_and_inputs(command)
     question = options.question(command, options.SOME_LEVELS)
-    options.add(question, {"--radius R": ("norm of the changes", {"required": True})})
+    options.reach(question)
     options.tolerance(question, required=False)
     options.outputs(command)
     options.sampling(command)

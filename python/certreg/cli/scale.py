@@ -58,6 +58,7 @@ def _tuned(work: CommandInputs, groups: np.ndarray | None) -> TunedScale:
             given.sigma,
             groups=groups,
             scale=work.scale,
+            box=work.box,
             rounds=given.rounds,
             limit=given.limit,
             labels=work.labels,

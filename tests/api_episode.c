@@ -1,0 +1,221 @@
+/* Episodes (theory 14): what an adversary who adapts breaks is refused by name, an attacked loop
+ * adds up exactly from the noise of a row, and an episode that fails counts against both sides. */
+#include "support/api_kit.h"
+#include "support/names.h"
+#include <certreg/attack.h>
+#include <certreg/interval.h>
+
+enum { SAMPLES = 4000 };
+static const float origin[2];
+static const double none[2];
+
+/* ---- the loop of theory 14.4: 1 in one of ten episodes. The first reading decides which sign of
+ * the second one is out, so that its gradient is 0; `budget` is the adversary's. */
+static int out_of_two(void *budget, const certreg_batch *b)
+{
+    for (size_t i = 0; i < b->rows; i++) {
+        const double *spent = budget;
+        const double first = (double)b->x[2 * i], second = (double)b->x[2 * i + 1];
+        const double side = first < 0 ? -1 : 1;
+        b->y[i] = side * second + (spent ? *spent : 0) > 1.28 ? 1 : 0;
+    }
+    return 0;
+}
+
+static certreg_plan plan_of(uint32_t flags, uint32_t constraints)
+{
+    return PLAN(.seed = 5, .max_samples = SAMPLES, .pilot = 100, .flags = flags,
+                .constraints = constraints);
+}
+
+static certreg_question about_half(uint32_t constraints)
+{
+    return QUESTION(.tolerance = 0.5, .alpha = 0.01, .prediction = none, .prediction_count = 1,
+                    .constraints = constraints);
+}
+
+static double attacked_median(double budget)
+{
+    double median;
+    certreg_estimator *e =
+        kit_begun(kit_model(out_of_two, &budget, 2, 1), plan_of(0, 0), origin, 1, 9);
+    const certreg_question q = about_half(0);
+    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
+    KIT_OK(e, certreg_estimator_estimate(e, &q, &median));
+    return median;
+}
+
+TEST(episode_certified_with_the_gradient_is_broken_by_adapting)
+{
+    const certreg_model m = kit_model(out_of_two, NULL, 2, 1);
+    const certreg_plan fixed = plan_of(0, ECGM), episode = plan_of(CERTREG_PLAN_EPISODE, 0);
+    certreg_estimator *a = kit_begun(m, fixed, origin, 1, 1),
+                      *b = kit_begun(m, episode, origin, 1, 1);
+    const double with = kit_ask(a, SAMPLES, about_half(ECGM)).radius,
+                 without = kit_ask(b, SAMPLES, about_half(0)).radius;
+    ck_assert_double_gt(with, 1.35);
+    ck_assert_double_eq(attacked_median(0.999 * with), 1);
+    ck_assert(without > 1.15 && without < 1.28); /* 1.28 is exact */
+    ck_assert_double_eq(attacked_median(0.999 * without), 0);
+}
+
+TEST(episode_plan_with_the_gradient_is_refused)
+{
+    const certreg_model m = kit_model(out_of_two, NULL, 2, 1);
+    const certreg_plan p = plan_of(CERTREG_PLAN_EPISODE, ECGM);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e;
+    size_t bytes;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "CERTREG_CONSTRAINT_GRADIENT");
+    KIT_SAYS(&why, "CERTREG_PLAN_EPISODE");
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_E_INVALID);
+}
+
+/* ---- questions */
+static const int32_t turn[] = {REAL, REAL, ANGLE};
+static const double lo[] = {-9, -9, -4}, hi[] = {9, 9, 4};
+
+static certreg_estimator *loop_of_three(void)
+{
+    certreg_model m = kit_model(kit_identity, NULL, 2, 3);
+    m.kind = turn, m.lo = lo, m.hi = hi;
+    return kit_begun(m, plan_of(CERTREG_PLAN_EPISODE, 0), origin, 1, 1);
+}
+
+#define SEVERAL(...) .serving = SERVING(.samples = 11, .failure_rate = 0.1, __VA_ARGS__)
+static const struct {
+    const char *words;
+    certreg_question q;
+} refused[] = {
+    {"leave out CERTREG_CONSTRAINT_GRADIENT", {.constraints = ECGM}},
+    {"question.method: for an episode", {.method = BASELINE}},
+    {"question.method: for an episode", {.method = BASELINE, .center = SAMPLE_MEDIAN}},
+    {"question.method: for an episode", {.method = PAPER, .statistic = MEAN, .center = TRUE_MEAN}},
+    {"question.serving: several episodes", {SEVERAL(.pairs = 1)}},
+    {"question.serving: several episodes", {.output = 2, SEVERAL(.pairs = 0)}},
+    {"question.serving: several episodes", {.output_count = 2, SEVERAL(.pairs = 0)}},
+};
+
+TEST_ROWS(episode_questions_are_refused_by_name, refused)
+{
+    certreg_estimator *e = loop_of_three();
+    certreg_question q = refused[_i].q;
+    q.struct_size = sizeof q, q.tolerance = 3;
+    kit_refuses(e, 0, q, CERTREG_E_INVALID, refused[_i].words);
+    KIT_OK(e, certreg_estimator_sample(e, 0, 11));
+    if (q.serving) { /* neither is such a server */
+        double out[2];
+        KIT_STATUS(e, certreg_estimator_estimate(e, &q, out), CERTREG_E_INVALID);
+    }
+}
+
+TEST(episode_questions_that_are_proved_are_answered)
+{
+    const certreg_serving one = {.struct_size = sizeof one, .samples = 1, .failure_rate = 0.4},
+                          several = {
+                              .struct_size = sizeof several, .samples = 11, .failure_rate = 0.1};
+    const certreg_question proved[] = {
+        {.statistic = HUBER, .huber_width = 1.5},
+        {.statistic = MEAN, .method = ANYTIME},
+        {.statistic = MEAN, .center = TRUE_MEAN},
+        {.method = ASYMPTOTIC},
+        {.output = 2},
+        {.output_count = 2, .serving = &one},
+        {.serving = &several},
+    };
+    for (int i = 0; i < KIT_ROWS(proved); i++) {
+        certreg_estimator *e = loop_of_three();
+        certreg_question q = proved[i];
+        q.struct_size = sizeof q, q.tolerance = 3;
+        ck_assert_msg(kit_ask(e, SAMPLES, q).radius > 0.1, "question %d", i);
+    }
+}
+
+TEST(episode_has_no_prediction_interval)
+{
+    certreg_estimator *e = loop_of_three();
+    double scores[100];
+    certreg_calibration c = {.struct_size = sizeof c, .scores = scores, .capacity = 4};
+    const double truth = 0;
+    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
+    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, &truth), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "CERTREG_PLAN_EPISODE");
+}
+
+TEST(episode_can_be_attacked_by_a_fixed_shift)
+{
+    certreg_estimator *e = loop_of_three();
+    const certreg_question q = QUESTION(.tolerance = 3);
+    const certreg_attack_plan plan = {.struct_size = sizeof plan, .max_calls = SAMPLES};
+    certreg_attack *attack = NULL;
+    certreg_error why = {.struct_size = sizeof why};
+    kit_ask(e, SAMPLES, q);
+    ck_assert_msg(!certreg_attack_create(e, &plan, &why, &attack), "%s", why.text);
+    certreg_attack_destroy(attack);
+}
+
+TEST(episode_of_many_ticks_fits_the_default_memory)
+{
+    const certreg_model m = kit_model(kit_identity, NULL, 1000 * 8, 1);
+    const certreg_plan p = plan_of(CERTREG_PLAN_EPISODE, 0);
+    size_t bytes = 0;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes, NULL), CERTREG_OK);
+    ck_assert_uint_lt(bytes, 9000000); /* 8.4 MB */
+}
+
+/* ---- episodes that fail */
+static int fails(void *share, const certreg_batch *b)
+{
+    const int status = out_of_two(NULL, b);
+    const double *instead = share;
+    for (size_t i = 0; i < b->rows; i++)
+        if (b->y[i] > 0) b->y[i] = (float)*instead;
+    return status;
+}
+
+TEST(episode_that_fails_counts_as_out_on_both_sides)
+{
+    const double values[] = {NAN, 1, -1}; /* out: of both, of the upper, of the lower side */
+    double radius[3];
+    for (int i = 0; i < 3; i++) {
+        double value = values[i];
+        certreg_estimator *e =
+            kit_begun(kit_model(fails, &value, 2, 1),
+                      plan_of(CERTREG_PLAN_EPISODE | CERTREG_PLAN_COUNT_FAILURES, 0), origin, 1, 1);
+        radius[i] = kit_ask(e, SAMPLES, about_half(0)).radius;
+    }
+    ck_assert_double_gt(radius[0], 1);
+    ck_assert_double_eq(radius[0], radius[1]);
+    ck_assert_double_eq(radius[0], radius[2]);
+}
+
+/* ---- the deployed loop (theory 14.5): a draw about an attacked reading o + delta is round(o) plus
+ * the draw about delta + o - round(o), which moves by half a step at most. */
+TEST(episode_draw_about_a_reading_is_its_grid_point_plus_a_row)
+{
+    static float at_reading[SAMPLES][2], row[SAMPLES][2];
+    const double step = ldexp(1, ilogb((double)0.3f) - 8), delta[] = {0.1875, -0.0625},
+                 reading[] = {3.140625 + step / 4, -17.5 - 3 * step / 8};
+    float z[2], moved[2];
+    double point[2];
+    certreg_plan p = plan_of(CERTREG_PLAN_EPISODE, 0);
+    p.pilot = SIZE_MAX;
+    for (int k = 0; k < 2; k++) {
+        point[k] = step * rint(reading[k] / step);
+        ck_assert(fabs(reading[k] - point[k]) <= step / 2);
+        z[k] = (float)(reading[k] + delta[k]);
+        moved[k] = (float)(delta[k] + reading[k] - point[k]);
+    }
+    certreg_estimator *e = kit_begun(kit_model(NULL, NULL, 2, 1), p, z, 0.3, 1);
+    KIT_OK(e, certreg_estimator_draw(e, 0, SAMPLES, *at_reading));
+    KIT_OK(e, certreg_estimator_begin(e, moved, 0.3, 1));
+    KIT_OK(e, certreg_estimator_draw(e, 0, SAMPLES, *row));
+    for (int i = 0; i < SAMPLES; i++)
+        for (int k = 0; k < 2; k++) {
+            ck_assert_double_eq((double)at_reading[i][k], point[k] + (double)row[i][k]);
+            ck_assert_double_eq(fmod((double)row[i][k], step), 0);
+        }
+}
+
+KIT_MAIN("episodes")
