@@ -292,8 +292,8 @@ def call_on_the_host(
 def shared_rows(batch: int, inputs: int, frames: bool = False) -> int:
     """The largest number of rows in a call of the model that several inputs share: `batch`; if that
     is 0, all float32 rows that fit into 16 MiB, at least 1 and at most 16,384. Calls with
-    DataFrames have 65,536, since pipelines spend milliseconds on a call of any size."""
-    return batch or max(1, min(2**16 if frames else 2**14, 2**22 // inputs))
+    DataFrames have 32,768, since pipelines spend milliseconds on a call of any size."""
+    return batch or max(1, min(2**15 if frames else 2**14, 2**22 // inputs))
 
 
 def even_batch(samples: int, most: int) -> int:

@@ -83,7 +83,7 @@ def certify_rows(
         feature_scale of X; better use reference data: serving needs ``rows.sampling.scale``.
     batch : int
         Most noisy rows of one call of the model, which inputs share; 0: up to 16 MiB or 16,384, of
-        DataFrames 65,536.
+        DataFrames 32,768.
     seed : int, optional
         Seed of the noise, 1 to 2^64 - 1; by default a secret one is drawn. Result and resume file
         contain it. The noise of a row depends on seed and noise id only. Also random_state.
