@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as np
 
 from .constants import Outcome, Status, Stop
-from .questions import question_digest
+from .questions import digests_of
 
 if TYPE_CHECKING:
     from .certified_rows import Rows
@@ -43,7 +43,7 @@ def check_ranges(rows: Rows, done: np.ndarray) -> None:
     the rows. This does not depend on checksums."""
     found, ids = rows.certificates[done], rows.numbers[done] + rows.sampling.noise_id
     sigmas = np.array(rows.sigmas)[:, None]
-    digests = np.array([question_digest(question) for question in rows.questions], np.uint64)
+    digests = digests_of(rows.questions, np.flatnonzero(done))
     longest = MOST_SIGMAS * sigmas * (1 + 1e-9) if rows.at_radius is None else rows.at_radius
     radius, failed = found["radius"], found["status"] != Status.OK
     possible = (

@@ -108,6 +108,9 @@ def _check(rows: Rows) -> None:
         raise ValueError("its arrays do not fit together")
     if rows.numbers.dtype.kind != "i" or rows.numbers.shape != (count,):
         raise ValueError("its rows have no numbers")
+    each = [asked.tolerance for asked in rows.questions if isinstance(asked.tolerance, tuple)]
+    if any(len(tolerances) != count for tolerances in each):
+        raise ValueError("its tolerances do not fit")
     if rows.index is not None and len(rows.index) != count:
         raise ValueError("its index does not fit")
     if not np.isin(rows.certificates["struct_size"], (0, S.Certificate().struct_size)).all():

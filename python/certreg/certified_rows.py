@@ -22,7 +22,7 @@ from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .constants import Domain, Outcome
 from .frames import Index, in_order
 from .plots import curve_of, plot_accuracy, plot_error, plot_radii
-from .questions import Question, tolerance_text, typical_tolerance
+from .questions import Question, stated_tolerance, tolerance_text, typical_tolerance
 from .results import Certificate, chosen_sigma
 
 
@@ -143,6 +143,7 @@ class Rows(HtmlTable):
         errors = {(i, k): self.errors[row, k] for i, row, k in places if (row, k) in self.errors}
         index = None if self.index is None else self.index.take(which)
         more = {name: getattr(self, name)[which] for name in ("certificates", "done", "numbers")}
+        more["questions"] = tuple(question._of_rows(which) for question in self.questions)
         return dataclasses.replace(
             self, errors=errors, index=index, records=[], resume=None, **more
         )
@@ -292,7 +293,7 @@ class Rows(HtmlTable):
         return {
             "sigma": self.sigmas[k],
             "question": q,
-            "tolerance": tolerance_text(asked) if asked.relative_tolerance else asked.tolerance,
+            "tolerance": stated_tolerance(asked),
             "statistic": _word("statistic", asked.statistic),
             "rows": len(answers),
             "certified": int(np.sum(radii > 0)),

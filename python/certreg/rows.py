@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import math
 import os
 import warnings
@@ -72,7 +73,7 @@ def certify_rows(
         together: alpha is divided by the number of sigmas.
     questions : Question, float, str or sequence
         One or several questions; a number, or a percentage of the prediction like "10%", is a
-        question with this tolerance.
+        question with this tolerance. ``Question(tolerances)`` has a tolerance for each row.
     samples : int
         Number of samples of each row at each sigma, pilot included.
     scale : array_like, mapping, Series or {"std", "iqr"}, optional
@@ -131,7 +132,7 @@ def certify_rows(
     kept = default_in(resume, np.shape(X)[1:]) if own_units and resume is not None else None
     matrix, columns, numbers_of_scale, texts = _inputs(model, X, scale, kept)
     shape = matrix.shape[1:]
-    asked = _questions(questions)
+    asked = _questions(questions, len(matrix))
     more = options_of(options)
     domain = _domain(more.domain)
     sigmas, levels = _noise_levels(sigma, domain)
@@ -206,12 +207,18 @@ def _domain(domain: Domain | str) -> Domain:
     return Domain(value)
 
 
-def _questions(questions: Asked | Sequence[Asked]) -> tuple[Question, ...]:
+def _questions(questions: Asked | Sequence[Asked], rows: int) -> tuple[Question, ...]:
     several = questions if isinstance(questions, (list, tuple)) else [questions]
     if not several:
         raise ValueError("questions is empty: give a question or a tolerance")
     asked = tuple(question_of(question) for question in several)
     for index, question in enumerate(asked):
+        each = question.tolerance
+        if isinstance(each, tuple) and len(each) != rows:
+            raise ValueError(
+                f"question {index} has {len(each)} tolerances, and X has {rows} rows: give one "
+                "number, one for each row, or a list of questions"
+            )
         if question.statistic == Statistic.BALL_CENTER and question.prediction is None:
             raise ValueError(
                 f"question {index} is about a vector, and rows have numbers only: use Estimator, "
@@ -233,6 +240,14 @@ def _noise_levels(
     if np.ndim(sigma) == 0:
         return sigmas, (int(domain),)
     return sigmas, tuple(int(domain) + 1 + k for k in range(len(sigmas)))
+
+
+def _text_of(question: Question) -> str:
+    """A question in a resume file. The tolerances of rows have a digest."""
+    text = to_json(question._of_rows(0))
+    if isinstance(question.tolerance, tuple):
+        text += f" tolerances {hashlib.sha256(repr(question.tolerance).encode()).hexdigest()}"
+    return text
 
 
 # ---- one call ---------------------------------------------------------------------------------
@@ -282,9 +297,11 @@ class _Certification:
         def certified(first: int, last: int, path: str, seed: int | None) -> Rows:
             known, ids = self.job.sampling, self.job.sampling.noise_id + first
             seed = known.seed if self.seeded or seed is None else seed
+            some = np.arange(first, last)
             job = dataclasses.replace(
                 self.job,
                 sampling=dataclasses.replace(known, noise_id=ids, seed=seed),
+                questions=tuple(question._of_rows(some) for question in self.job.questions),
                 rows=last - first,
             )
             of_all = self.rows.domain, self.rows.model_id, self.seeded, self.skips
@@ -340,10 +357,13 @@ class _Certification:
         if job.model is None and not os.path.exists(resume or ""):
             raise ResumeError(f"there is no file {resume}: give the model too")
         first = S.Certificate.from_buffer(empty_certificates(len(job.questions)).data)
+        each = [question.tolerance for question in job.questions]
+        ends = {of.index(f(of)) for of in each if isinstance(of, tuple) for f in (min, max)}
         try:
             with job.sampling.estimator(None) as e:
                 e.begin(np.zeros(e.shape), job.sampling.sigmas[0], 0)
-                e._certify_into(0, job.structs(), job.radius, first)
+                for row in ends or {0}:
+                    e._certify_into(0, job.structs(row), job.radius, first)
         except CertregError as error:
             if error.status in (Status.INVALID, Status.VERSION):
                 raise ValueError(str(error)) from error
@@ -354,7 +374,7 @@ class _Certification:
             rows = sorted({0, len(self.matrix) // 2, len(self.matrix) - 1})
             outputs = probed(runner, self.job.sampling, self.matrix, rows, self._crashed)
             probe = Probe(tuple(rows), outputs)
-        texts = [to_json(question) for question in self.job.questions]
+        texts = [_text_of(question) for question in self.job.questions]
         texts += [] if self.job.radius is None else [f"radius {self.job.radius!r}"]
         named = self.job.sampling.constraints  # no record depends on them
         texts += [f"constraints {named}"] if named else []

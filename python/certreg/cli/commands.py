@@ -21,7 +21,7 @@ from ..constants import Status, __version__
 from ..denoised import digest_of
 from ..errors import CertregError, ModelWarning, ResumeError, RowsError
 from ..options import grouped
-from ..questions import tolerance_text
+from ..questions import stated_tolerance, tolerance_text
 from ..rows import certify_rows
 from . import arguments, noise, tables
 from .arguments import Options
@@ -365,7 +365,7 @@ def _chosen(rows: Rows, labels: np.ndarray | None) -> tuple[Table, str]:
     for question, (level, means, left_out) in zip(rows.questions, found):
         sigma = rows.sigmas[level] if means[level] > 0 else None
         tolerance = tolerance_text(question)
-        stated = tolerance if question.relative_tolerance else question.tolerance
+        stated = stated_tolerance(question)
         lines.append(
             dict(tolerance=stated, sigma=sigma, mean_radius=means[level], left_out=left_out)
         )
