@@ -413,8 +413,6 @@ def destinations(given: argparse.Namespace) -> tuple[Destination | None, Destina
 def _draw(destination: Destination, kind: str, table: Table) -> None:
     from .. import plots
 
-    draw: Callable[..., object] = plots.plot_radii
-    if kind == "accuracy":
-        draw = plots.plot_accuracy
-    curves = tables.curves(table, kind == "accuracy")
+    draw: Callable[..., object] = getattr(plots, f"plot_{kind}")
+    curves = tables.curves(table, kind)
     destination.write(lambda path: draw(curves, path=path))
