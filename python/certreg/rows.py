@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import math
 import os
@@ -35,7 +36,7 @@ from .options import Options, options_of
 from .questions import Asked, Question, needed_constraints, question_of
 from .results import to_json
 from .shards import default_in, in_shards, is_folder
-from .store import Probe, ResumeFile, stored_run
+from .store import Probe, ResumeFile, StoredRun, stored_run
 
 MOST_NAMED = 8  # rows in a message
 ENDED = Status.MODEL_FAILED  # of a row that ended two processes
@@ -96,9 +97,9 @@ def certify_rows(
     progress : bool or callable
         Show a count in terminals and notebooks, or call it with (rows done, rows). Also verbose.
     resume : path, optional
-        File that keeps finished rows; the same call then computes the missing rows. Programs that
-        use one file at a time share the rows. A folder, or a path that ends with a slash: a file
-        for each 10,000 rows.
+        File that keeps finished rows; the same call then computes the missing rows, also those that
+        were added at the end of X. Programs that use one file at a time share the rows. A folder,
+        or a path that ends with a slash: a file for each 10,000 rows.
     options : Options
         What few calls need: outputs and their ranges, the pilot, output bounds, kept records.
 
@@ -371,15 +372,25 @@ class _Certification:
     def _open_run(self, file: ResumeFile, runner: Runner) -> None:
         probe = None
         if self.job.model is not None:
-            rows = sorted({0, len(self.matrix) // 2, len(self.matrix) - 1})
+            rows = [row for row in file.probe_rows() if row < len(self.matrix)]
+            rows = rows or sorted({0, len(self.matrix) // 2, len(self.matrix) - 1})
             outputs = probed(runner, self.job.sampling, self.matrix, rows, self._crashed)
             probe = Probe(tuple(rows), outputs)
-        texts = [_text_of(question) for question in self.job.questions]
+        plan = functools.lru_cache(lambda count: plan_of(self.job, self.matrix[:count]))
+
+        def run_of(count: int) -> StoredRun:
+            texts, some = self._texts(count), self.rows
+            return stored_run(some.model_id, some.seed, plan(count), texts, probe)
+
+        file.begin(run_of, self.rows)
+
+    def _texts(self, count: int) -> list[str]:
+        """What is asked about the first rows, in a resume file."""
+        some = np.arange(count)
+        texts = [_text_of(question._of_rows(some)) for question in self.job.questions]
         texts += [] if self.job.radius is None else [f"radius {self.job.radius!r}"]
         named = self.job.sampling.constraints  # no record depends on them
-        texts += [f"constraints {named}"] if named else []
-        plan = plan_of(self.job, self.matrix)
-        file.begin(stored_run(self.rows.model_id, self.rows.seed, plan, texts, probe), self.rows)
+        return texts + ([f"constraints {named}"] if named else [])
 
     def _without_records(self, left: np.ndarray) -> list[int]:
         """The rows that have to be sampled. Raises ValueError if there are some and no model."""

@@ -151,7 +151,12 @@ def test_parquet():
     assert kept["radius"].tolist() == [float(row["radius"]) for row in table_of(*ask)]
 
 
-@parametrize("more", "certify", "certify --plot-kind accuracy", "sigma --sigma .1,.2 --plot-kind error")
+@parametrize(
+    "more",
+    "certify",
+    "certify --plot-kind accuracy",
+    "sigma --sigma .1,.2 --plot-kind error",
+)
 def test_plots(more):
     package("matplotlib")
     np.save("y.npy", X[:, 0] + X[:, 1] * X[:, 2])
