@@ -194,6 +194,8 @@ class Question:
             object.__setattr__(self, "tolerance", 0.0)
         elif np.ndim(self.tolerance):
             object.__setattr__(self, "tolerance", _tolerances(self.tolerance))
+        else:
+            number(self.tolerance, "tolerance")  # refuses others, such as a generator
         for field, value in (
             ("statistic", _statistic_of(self.statistic)),
             ("method", _named(Method, self.method, "method")),
@@ -262,8 +264,8 @@ class Question:
     def _struct(self) -> S.Question:
         if isinstance(self.tolerance, tuple):
             raise TypeError(
-                f"the question has {len(self.tolerance)} tolerances, for the rows of "
-                "certify_rows: give one"
+                f"tolerance must be one number here, and the question has {len(self.tolerance)}, "
+                "for the rows of certify_rows"
             )
         pointers = ("prediction", "target", "serving")
         names = field_names(Question)
@@ -354,8 +356,8 @@ def question_of(asked: object) -> Question:
         return Question(asked)
     if np.ndim(asked):  # type: ignore[arg-type]
         raise TypeError(
-            "questions holds an array: Question(tolerances) has a tolerance for each row, and a "
-            "list of numbers is several questions about every row"
+            "questions holds an array: give Question(tolerances) for a tolerance of each row, or a "
+            "list of numbers for several questions about every row"
         )
     return Question(number(asked, "question must be a Question, or its tolerance"))
 

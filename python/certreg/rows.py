@@ -39,6 +39,7 @@ from .shards import default_in, in_shards, is_folder
 from .store import Probe, ResumeFile, StoredRun, stored_run
 
 MOST_NAMED = 8  # rows in a message
+MANY = 8  # numbers that are meant for rows if there is one for each
 ENDED = Status.MODEL_FAILED  # of a row that ended two processes
 
 
@@ -136,7 +137,7 @@ def certify_rows(
     asked = _questions(questions, len(matrix))
     more = options_of(options)
     domain = _domain(more.domain)
-    sigmas, levels = _noise_levels(sigma, domain)
+    sigmas, levels = _noise_levels(sigma, domain, len(matrix))
     samples, outputs = integer(samples, "samples", 1), integer(more.outputs, "outputs", 1)
     batch = integer(batch, "batch")
     together = shared_rows(batch, math.prod(shape))
@@ -210,6 +211,12 @@ def _domain(domain: Domain | str) -> Domain:
 
 def _questions(questions: Asked | Sequence[Asked], rows: int) -> tuple[Question, ...]:
     several = questions if isinstance(questions, (list, tuple)) else [questions]
+    numbers_alone = not any(isinstance(one, (Question, str)) for one in several)
+    if len(several) == rows >= MANY and numbers_alone:
+        raise ValueError(
+            f"questions has {rows} numbers, one for each row of X: Question(tolerances) has a "
+            "tolerance for each row, and [Question(t) for t in tolerances] is about every row"
+        )
     if not several:
         raise ValueError("questions is empty: give a question or a tolerance")
     asked = tuple(question_of(question) for question in several)
@@ -230,12 +237,18 @@ def _questions(questions: Asked | Sequence[Asked], rows: int) -> tuple[Question,
 
 
 def _noise_levels(
-    sigma: float | Sequence[float], domain: Domain
+    sigma: float | Sequence[float], domain: Domain, rows: int
 ) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """The sigmas, and the level of noise for each."""
     if isinstance(sigma, Question):
         raise TypeError("sigma is a Question: it comes before the questions")
-    sigmas = tuple(positive(value, "sigma") for value in np.ravel(sigma).tolist())
+    each = np.ravel(sigma).tolist()
+    if len(each) == rows >= MANY and each not in (sorted(each), sorted(each)[::-1]):
+        raise ValueError(
+            f"sigma has {rows} numbers in no order, one for each row of X: labels belong to the "
+            "result, as rows.label_errors(labels)"
+        )
+    sigmas = tuple(positive(value, "sigma") for value in each)
     if len(set(sigmas)) < len(sigmas) or not 0 < len(sigmas) < LEVELS_OF_A_DOMAIN:
         raise ValueError("sigma must be one number or several different ones")
     if np.ndim(sigma) == 0:
@@ -249,6 +262,16 @@ def _text_of(question: Question) -> str:
     if isinstance(question.tolerance, tuple):
         text += f" tolerances {hashlib.sha256(repr(question.tolerance).encode()).hexdigest()}"
     return text
+
+
+@contextlib.contextmanager
+def _value_error(which: str = "") -> Iterator[None]:
+    """Raises ValueError for an argument that the library refuses. Other failures pass."""
+    try:
+        yield
+    except CertregError as error:
+        if error.status in (Status.INVALID, Status.VERSION):
+            raise ValueError(f"{which}{error}") from error
 
 
 # ---- one call ---------------------------------------------------------------------------------
@@ -357,17 +380,17 @@ class _Certification:
             raise ValueError("model is None: give a model, or a `resume` file that has records")
         if job.model is None and not os.path.exists(resume or ""):
             raise ResumeError(f"there is no file {resume}: give the model too")
-        first = S.Certificate.from_buffer(empty_certificates(len(job.questions)).data)
         each = [question.tolerance for question in job.questions]
         ends = {of.index(f(of)) for of in each if isinstance(of, tuple) for f in (min, max)}
-        try:
-            with job.sampling.estimator(None) as e:
+        with job.sampling.estimator(None) as e:
+            with _value_error():
                 e.begin(np.zeros(e.shape), job.sampling.sigmas[0], 0)
-                for row in ends or {0}:
-                    e._certify_into(0, job.structs(row), job.radius, first)
-        except CertregError as error:
-            if error.status in (Status.INVALID, Status.VERSION):
-                raise ValueError(str(error)) from error
+            for row in sorted(ends | {0}):
+                structs = job.structs(row)
+                for q, struct in enumerate(structs):  # several end at the first without samples
+                    first = S.Certificate.from_buffer(empty_certificates(1).data)
+                    with _value_error(f"question {q}: " if len(structs) > 1 else ""):
+                        e._certify_into(0, (S.Question * 1)(struct), job.radius, first)
 
     def _open_run(self, file: ResumeFile, runner: Runner) -> None:
         probe = None

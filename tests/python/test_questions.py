@@ -83,8 +83,8 @@ def test_each_row_may_have_its_own_tolerance(folder):
     (r"question 0 has 39 tolerances, and X has 40 rows: give", lambda: Question([1] * 39)),
     (r"tolerance\[2\] is -1; it must be positive", lambda: Question([1, 1, -1])),
     (r"tolerance has shape \(40, 1\); it must be a number, or", lambda: Question(X[:, :1])),
-    ("Question.tolerances. has a tolerance for each row", lambda: X[:, 0]),
-    ("Question.tolerances. has a tolerance for each row", lambda: [0.5, X[:, 0]]),
+    ("give Question.tolerances. for a tolerance of each row", lambda: X[:, 0]),
+    ("give Question.tolerances. for a tolerance of each row", lambda: [0.5, X[:, 0]]),
 )
 def test_tolerances_that_are_not_one_for_each_row(sentence, wrong):
     with pytest.raises((TypeError, ValueError), match=sentence):
@@ -92,7 +92,7 @@ def test_tolerances_that_are_not_one_for_each_row(sentence, wrong):
 
 
 def test_tolerances_of_rows_are_for_tables():
-    with estimator() as e, pytest.raises(TypeError, match="40 tolerances, for the rows of cert"):
+    with estimator() as e, pytest.raises(TypeError, match="and the question has 40, for the rows"):
         e.certify(Z, 0.25, SAMPLES, Question([0.5] * 40))
     with pytest.raises(ValueError, match="a tolerance for each row: give one"):
         certreg.tune_scale(model, X, Question([0.5] * 40), [0.25])
