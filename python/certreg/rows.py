@@ -195,7 +195,10 @@ def _inputs(
     if (columns is not None or is_default(scale)) and found is not None and not np.any(found):
         raise ValueError("no column gets noise: name the columns that may change in scale")
     with np.errstate(over="ignore"):
-        matrix = numbers(given, np.float32, "X").copy("C")  # the caller's array may change
+        matrix = numbers(given, np.float32, "X")
+        if columns is None and np.may_share_memory(matrix, given):
+            matrix = matrix.copy()  # the caller's array may change
+        matrix = np.ascontiguousarray(matrix)
     check_finite(matrix, given, "X", "a finite float32")
     return matrix, columns, found, texts
 
@@ -352,19 +355,22 @@ class _Certification:
             stack.callback(runner.close)
             if self.file:
                 self._open_run(self.file, runner)
-            left = np.flatnonzero(~self.rows.done)
-            new = self._without_records(left)
+            new = self._without_records(np.flatnonzero(~self.rows.done))
             if self.check:
                 check_at(runner, new, self.matrix, self._fail)
-            self.reporter = Reporter(progress, len(self.rows) - len(left), len(self.rows))
-            group = self.job.group
-            if group > 1:  # rows of a begun group are computed again: the model's calls stay equal
-                ended = np.flatnonzero((self.rows.certificates["status"] == ENDED).any(axis=(1, 2)))
-                alone = np.isin(left // group, ended // group)  # as before: a row ends processes
-                groups = np.unique(left[~alone] // group)[:, None] * group + np.arange(group)
-                left = np.sort(np.append(groups[groups < len(self.rows)], left[alone]))
-            scheduler = Scheduler(runner, self._task, self._keep, self._crashed, max(1, group))
-            scheduler.compute(left)
+            del new
+            self.reporter = Reporter(progress, int(self.rows.done.sum()), len(self.rows))
+            group = max(1, self.job.group)
+            scheduler = Scheduler(runner, self._task, self._keep, self._crashed, group)
+            scheduler.compute(self._left(group))
+
+    def _left(self, group: int) -> np.ndarray:
+        """The rows to compute. All rows of a begun group are computed again, so that the calls of
+        the model stay equal; but not beside a row that ends processes."""
+        left, first = ~self.rows.done, np.arange(0, len(self.rows), group)
+        ended = (self.rows.certificates["status"] == ENDED).any(axis=(1, 2))
+        again = np.logical_or.reduceat(left, first) & ~np.logical_or.reduceat(ended, first)
+        return np.flatnonzero(left | np.repeat(again, group)[: len(left)])
 
     def _take_seed(self, file: ResumeFile) -> None:
         known = file.seed()
@@ -415,11 +421,13 @@ class _Certification:
         named = self.job.sampling.constraints  # no record depends on them
         return texts + ([f"constraints {named}"] if named else [])
 
-    def _without_records(self, left: np.ndarray) -> list[int]:
+    def _without_records(self, left: np.ndarray) -> np.ndarray:
         """The rows that have to be sampled. Raises ValueError if there are some and no model."""
-        known = self.file.rows_with_records(len(self.rows.sigmas)) if self.file else set()
-        new = [row for row in left.tolist() if row not in known]
-        if new and self.job.model is None:
+        new = left
+        if self.file:
+            known = self.file.rows_with_records(len(self.rows.sigmas))
+            new = np.setdiff1d(left, known, assume_unique=True)
+        if new.size and self.job.model is None:
             raise ValueError(
                 f"{self.rows.resume} has no records of {len(new)} rows, the first is row "
                 f"{new[0] + self.first}: give the model too"
@@ -490,7 +498,7 @@ class _Certification:
             yield
         except BaseException as error:
             left = ~self.rows.done  # an interrupt may have come before a row was marked as done
-            self.rows.certificates[left] = empty_certificates(*self.rows.certificates.shape)[left]
+            self.rows.certificates[left] = empty_certificates(*self.rows.certificates.shape[1:])
             if is_worker_death(error):
                 raise RowsError(self._ended(error, ours), rows=self.rows) from error
             if isinstance(error, (RowsError, ResumeError, KeyboardInterrupt)):

@@ -349,11 +349,11 @@ class ResumeFile:
         for line in self.db.execute(query, (first, last)):
             yield Record(*verified("records", self.record_key, line))
 
-    def rows_with_records(self, sigmas: int) -> set[int]:
+    def rows_with_records(self, sigmas: int) -> np.ndarray:
         """The indices of the rows that have records at all sigmas."""
         query = "SELECT row FROM records GROUP BY row HAVING count(*) = ?"
         with self._sentences():
-            return {row for (row,) in self.db.execute(query, (sigmas,))}
+            return np.fromiter((row for (row,) in self.db.execute(query, (sigmas,))), np.int64)
 
 
 def has_tables(db: sqlite3.Connection) -> bool:
