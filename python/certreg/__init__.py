@@ -55,7 +55,7 @@ from .denoised import Denoised
 from .errors import CertregError, ModelWarning, ResumeError, RowsError
 from .estimator import Estimator
 from .frames import feature_scale
-from ._rules import Interval, Rule, interval_rule
+from ._rules import Interval, IntervalList, Rule, interval_rule
 from .models import OnnxModel, as_model
 from .questions import Question, Serving, Target, question_digest
 from .solver import Bisection, Solver

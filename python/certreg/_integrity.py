@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as np
 
 from .constants import Outcome, Status, Stop
-from .questions import question_digest
+from .questions import digests_of
 
 if TYPE_CHECKING:
     from .certified_rows import Rows
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Value = int | float | str | bytes | None  # the types of SQLite
 Line = Sequence[Any]  # of a table of SQLite, with a type for each column
 _KEYS = {"runs": 1, "certificates": 4, "records": 2}  # columns that identify a line
+_BLOCK = 1 << 14  # rows that are checked at a time
 MOST_SIGMAS = 10  # of a radius: CERTREG_OUTCOME_CAPPED
 
 
@@ -41,9 +42,16 @@ def verified(table: str, key: str, line: Line) -> Line:
 def check_ranges(rows: Rows, done: np.ndarray) -> None:
     """Raises ValueError if the library never returns one of these certificates for the arguments of
     the rows. This does not depend on checksums."""
-    found, ids = rows.certificates[done], rows.numbers[done] + rows.sampling.noise_id
+    places = np.flatnonzero(done)
+    for first in range(0, len(places), _BLOCK):  # a copy of all certificates may be too large
+        _check_places(rows, places[first : first + _BLOCK])
+
+
+def _check_places(rows: Rows, places: np.ndarray) -> None:
+    """check_ranges of some rows."""
+    found, ids = rows.certificates[places], rows.numbers[places] + rows.sampling.noise_id
     sigmas = np.array(rows.sigmas)[:, None]
-    digests = np.array([question_digest(question) for question in rows.questions], np.uint64)
+    digests = digests_of(rows.questions, places)
     longest = MOST_SIGMAS * sigmas * (1 + 1e-9) if rows.at_radius is None else rows.at_radius
     radius, failed = found["radius"], found["status"] != Status.OK
     possible = (
@@ -57,5 +65,5 @@ def check_ranges(rows: Rows, done: np.ndarray) -> None:
     for name, members in (("status", Status), ("outcome", Outcome), ("stop", Stop)):
         possible &= (found[name] >= 0) & (found[name] <= max(members))
     if not possible.all():
-        row = np.flatnonzero(done)[~possible.all(axis=(1, 2))][0]
+        row = places[~possible.all(axis=(1, 2))][0]
         raise ValueError(f"row {row} has values that no certificate has")

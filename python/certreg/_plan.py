@@ -19,9 +19,9 @@ def plan_of(job: Job, matrix: np.ndarray) -> dict[str, Any]:
     """The arguments that determine the samples, in types of JSON, without seed and model."""
     plan = dataclasses.asdict(job.sampling)
     del plan["seed"], plan["constraints"]
-    digest = hashlib.sha256(matrix.tobytes())
+    digest = hashlib.sha256(np.ascontiguousarray(matrix).view(np.uint8))  # type: ignore[arg-type]
     if job.columns is not None:
-        digest.update(job.columns.fingerprint().encode())
+        digest.update(job.columns.fingerprint(matrix).encode())
     plan["X"] = digest.hexdigest()
     plan["rows"] = len(matrix)
     if job.model is not None:  # records answer without it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Callable, Sequence, cast
+from typing import Callable, cast
 
 import numpy as np
 
@@ -59,13 +59,14 @@ def _outputs(
 
 def check_at(
     runner: Runner,
-    rows: Sequence[int],
+    rows: np.ndarray,
     matrix: np.ndarray,
     fail: Callable[[BaseException, int], None],
 ) -> None:
     """Checks the model at the first, middle or last row: at the first of these three that can begin
     and ends no process. `fail` takes the exception that refuses the model, and the row."""
-    for row in dict.fromkeys([*rows[:1], *rows[len(rows) // 2 :][:1], *rows[-1:]]):
+    some = [*rows[:1].tolist(), *rows[len(rows) // 2 :][:1].tolist(), *rows[-1:].tolist()]
+    for row in dict.fromkeys(some):
         try:
             chunk = cast(Chunk, runner.call("check", np.array([row]), matrix[[row]]))
         except Exception as error:

@@ -99,6 +99,7 @@ def ceiling_of(sampling: Sampling, question: Question, level: int) -> float:
     if chosen or question.is_vector or question.statistic != Statistic.MEDIAN:
         return limit
     low, high = (_of_output(end, sampling, question.output) for end in (sampling.lo, sampling.hi))
+    question = question._of_rows(0)  # all tolerances have the same ceiling
     kind = None if sampling.kind is None else sampling.kind[[question.output]]
     one: dict[str, Any] = {"shape": (1,), "outputs": 1, "kind": kind, "lo": low, "hi": high}
     plan = dataclasses.replace(sampling, seed=1, batch=0, scale=None, **one)

@@ -115,6 +115,9 @@ def _check(rows: Rows) -> None:
     cells, table = rows.missing, (count, *rows.sampling.shape)
     if cells is not None and (cells.dtype != bool or cells.shape != table):
         raise ValueError("its missing cells do not fit")
+    each = [asked.tolerance for asked in rows.questions if isinstance(asked.tolerance, tuple)]
+    if any(len(tolerances) != count for tolerances in each):
+        raise ValueError("its tolerances do not fit")
     if rows.index is not None and len(rows.index) != count:
         raise ValueError("its index does not fit")
     if not np.isin(rows.certificates["struct_size"], (0, S.Certificate().struct_size)).all():

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import ctypes as C
 import dataclasses
+from typing import Any, Iterable
+
+import numpy as np
 
 from . import _structs as S
 from ._arguments import number
 from ._library import lib
+from ._optional import needed
+from ._types import Frame
 from .errors import check
+from .frames import Index
 from .results import _Result
 
 
@@ -143,3 +149,42 @@ class Interval:
         if not self.period:
             return any(lo <= y <= hi for lo, hi in self.pieces)
         return any((y - lo) % self.period <= hi - lo for lo, hi in self.pieces)
+
+
+class IntervalList(list[Any]):
+    """The intervals of many inputs: a list with an element for each, as `interval` returns it."""
+
+    def __init__(self, intervals: Iterable[Any] = (), index: Index = None) -> None:
+        super().__init__(intervals)
+        self._index = index
+
+    @property
+    def ends(self) -> np.ndarray:
+        """Least lower and largest upper ends, (rows, 2), or (rows, outputs, 2) for several outputs;
+        NaN for an empty set."""
+        ends: Any = [
+            [(one.lo, one.hi) for one in each] if isinstance(each, list) else (each.lo, each.hi)
+            for each in self
+        ]
+        return np.array(ends) if ends else np.empty((0, 2))
+
+    def to_frame(self) -> Frame:
+        """Return the intervals as a DataFrame.
+
+        Returns
+        -------
+        DataFrame
+            A line for each row and output with the fields of Interval, and with the number of
+            pieces. The index is the one of the inputs if they were a DataFrame, else the row.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing."""
+        each = [one if isinstance(one, list) else [one] for one in self]
+        names = [field.name for field in dataclasses.fields(Interval)]
+        lines = [{**vars(one), "pieces": len(one.pieces)} for some in each for one in some]
+        frame = needed("pandas", "to_frame").DataFrame(lines, columns=names)
+        places = [i for i, some in enumerate(each) for _ in some]
+        frame.index = places if self._index is None else self._index.take(places)
+        return frame

@@ -26,7 +26,7 @@ from .denoised import function_of_rows, made_of
 from .errors import CertregError, RowsError, SharedCallError, of_model, raised
 from .estimator import Estimator, kinds_of
 from .frames import Columns
-from .questions import Question, question_digest, structs_of
+from .questions import Question, digests_of, structs_of
 from .results import refused_certificate
 
 CERTIFICATE = cast("np.dtype[np.void]", np.dtype(S.Certificate))  # of a structured array
@@ -121,10 +121,10 @@ class Job:
         targets = any(question.target is not None for question in self.questions)
         return 0 if self.model is None or targets else self.sampling.group
 
-    def structs(self) -> "C.Array[S.Question]":
-        """The questions as structs. The certificates of all sigmas hold together: each has a share
-        of alpha."""
-        structs = structs_of(self.questions)
+    def structs(self, row: int = 0) -> "C.Array[S.Question]":
+        """The questions about a row as structs. The certificates of all sigmas hold together: each
+        has a share of alpha."""
+        structs = structs_of([question._of_rows(row) for question in self.questions])
         for struct in structs:
             shares = max(1, struct.bonferroni) * len(self.sampling.sigmas)
             struct.bonferroni = integer(shares, "bonferroni times the number of sigmas", 1, 2**53)
@@ -175,7 +175,8 @@ class Worker:
         self.estimator._names = getattr(job.columns, "names", None)
         self.outputs: dict[tuple[int, int], np.ndarray] = {}  # of rows that were sampled together
         self.questions = job.structs()
-        self.digests = [question_digest(question) for question in job.questions]
+        each = [question.tolerance for question in job.questions]
+        self.tolerances = {q: of for q, of in enumerate(each) if isinstance(of, tuple)}
 
     def probe(self, X: np.ndarray) -> np.ndarray:
         """The outputs of the model for inputs without noise, of shape (rows, columns)."""
@@ -230,7 +231,7 @@ class Worker:
                 failure.__cause__ = error.__cause__
         except BaseException as error:  # KeyboardInterrupt as well: results are kept
             failure = error
-        out["question"] = self.digests
+        out["question"] = digests_of(self.job.questions, rows)
         chunk.certificates, chunk.failure = out[:done], failure
         chunk.seconds = time.perf_counter() - begun
         return chunk
@@ -274,6 +275,8 @@ class Worker:
     ) -> None:
         sampling = self.job.sampling
         errors, kept = [], []
+        for q, each in self.tolerances.items():
+            self.questions[q].tolerance = each[row]
         for k, (sigma, level) in enumerate(zip(sampling.sigmas, sampling.levels)):
             record = known.get((row, k))
             outputs = self.outputs.pop((row, k), None)

@@ -24,7 +24,7 @@ from .bands import population
 from .constants import Domain, Outcome
 from .frames import Index, in_order
 from .plots import curve_of, plot_accuracy, plot_error, plot_radii
-from .questions import Question, tolerance_text, typical_tolerance
+from .questions import Question, stated_tolerance, tolerance_text, typical_tolerance
 from .results import Certificate, chosen_sigma
 
 
@@ -154,6 +154,7 @@ class Rows(HtmlTable):
         index = None if self.index is None else self.index.take(which)
         more = {name: getattr(self, name)[which] for name in ("certificates", "done", "numbers")}
         more["missing"] = None if self.missing is None else self.missing[which]
+        more["questions"] = tuple(question._of_rows(which) for question in self.questions)
         return dataclasses.replace(
             self, errors=errors, index=index, records=[], resume=None, **more
         )
@@ -284,36 +285,41 @@ class Rows(HtmlTable):
         return [one(k, q) for k in range(len(self.sigmas)) for q in range(len(self.questions))]
 
     def _summary_of_bounds(self, k: int, q: int) -> Line:
-        answers = self.certificates[self.done, k, q]
-        widths = answers["output_hi"] - answers["output_lo"]
+        lo, hi, status = self._fields("output_lo output_hi status", k, q)
+        widths = hi - lo
         finite = widths[np.isfinite(widths)]
         return {
             "sigma": self.sigmas[k],
             "question": q,
             "statistic": _word("statistic", self.questions[q].statistic),
             "radius": self.at_radius,
-            "rows": len(answers),
+            "rows": len(status),
             "bounded": len(finite),
-            "failed": int(np.sum(answers["status"] != 0)),
+            "failed": int(np.sum(status != 0)),
             "median_width": float(np.median(finite)) if len(finite) else math.inf,
         }
 
     def _summary_of_radii(self, k: int, q: int) -> Line:
-        asked, answers = self.questions[q], self.certificates[self.done, k, q]
-        radii, failed = answers["radius"], answers["status"] != 0
-        abstained = ~failed & (answers["outcome"] == Outcome.ABSTAINED)
+        asked = self.questions[q]
+        radii, status, outcomes = self._fields("radius status outcome", k, q)
+        failed = status != 0
+        abstained = ~failed & (outcomes == Outcome.ABSTAINED)
         return {
             "sigma": self.sigmas[k],
             "question": q,
-            "tolerance": tolerance_text(asked) if asked.relative_tolerance else asked.tolerance,
+            "tolerance": stated_tolerance(asked),
             "statistic": _word("statistic", asked.statistic),
-            "rows": len(answers),
+            "rows": len(radii),
             "certified": int(np.sum(radii > 0)),
             "mean_radius": float(np.mean(radii)) if len(radii) else 0.0,
             "median_radius": float(np.median(radii)) if len(radii) else 0.0,
             "abstained": int(np.sum(abstained)),
             "failed": int(np.sum(failed)),
         }
+
+    def _fields(self, names: str, k: int, q: int) -> list[np.ndarray]:
+        """Fields of the finished rows. Whole certificates would be copied."""
+        return [self.certificates[name][self.done, k, q] for name in names.split()]
 
     def remarks(self) -> list[str]:
         """Return what `print` adds to the summary.
@@ -512,10 +518,10 @@ class Rows(HtmlTable):
         errors: Any = [None] * len(self.sigmas)
         if labels is not None:
             errors = self._errors_of(question, labels)[self.done].T
-        done = self.certificates[self.done][:, :, question]
+        each = [self._fields("radius tolerance", k, question) for k in range(len(self.sigmas))]
         lines: Table = [
-            {"sigma": s, **curve_of(done["radius"][:, k], errors[k], done["tolerance"][:, k])}
-            for k, s in enumerate(self.sigmas)
+            {"sigma": self.sigmas[k], **curve_of(radii, errors[k], tolerances)}
+            for k, (radii, tolerances) in enumerate(each)
         ]
         if confidence is not None:
             for line, bounds in zip(lines, self._band(question, labels, confidence)):

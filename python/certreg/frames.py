@@ -93,10 +93,12 @@ class Columns:
         """A number for each column, by their names."""
         return needed("pandas", "a DataFrame").Series(values, self.layout.labels)
 
-    def fingerprint(self) -> str:
-        """A text of the facts that `matrix` lacks: the names of the columns, and the values of
-        columns without noise."""
-        values = [converter.fingerprint() for converter in self.layout.converters]
+    def fingerprint(self, matrix: np.ndarray) -> str:
+        """A text of the facts that the first rows of `matrix` lack: the names of the columns, and
+        the values of columns without noise up to the last code."""
+        exact = self.scale == 0
+        codes = [int(matrix[:, j].max()) + 1 if exact[j] else 0 for j in range(len(exact))]
+        values = [of.fingerprint(count) for of, count in zip(self.layout.converters, codes)]
         return repr((list(self.layout.labels), values))
 
     def wrap(self, function: Function) -> "FrameFunction":
@@ -249,8 +251,8 @@ def scale_from(X: Inputs, scale: Scale) -> Scale:
 class Converter(Protocol):
     """Converts a column of an array to a column of a DataFrame."""
 
-    def fingerprint(self) -> object:
-        """The facts on which the result depends beside the numbers."""
+    def fingerprint(self, codes: int | None = None) -> object:
+        """The facts on which the result depends beside the numbers, for the first codes."""
 
     def __call__(self, x: np.ndarray) -> Series:
         """The column for these numbers."""
@@ -291,7 +293,7 @@ class _NoisyColumn:
     def __init__(self, dtype: DType) -> None:
         self.dtype = dtype
 
-    def fingerprint(self) -> object:
+    def fingerprint(self, codes: int | None = None) -> object:
         return self.dtype
 
     def __call__(self, x: np.ndarray) -> Series:
@@ -307,9 +309,9 @@ class _ExactColumn:
     def __init__(self, table: Series) -> None:
         self.table = table
 
-    def fingerprint(self) -> object:
+    def fingerprint(self, codes: int | None = None) -> object:
         kinds = getattr(self.table.dtype, "categories", ())
-        return self.table.dtype, list(kinds), self.table.tolist()
+        return self.table.dtype, list(kinds), self.table[:codes].tolist()
 
     def __call__(self, x: np.ndarray) -> Series:
         return self.table.take(x.astype(np.intp) if len(self.table) > 1 else 0 * x.astype(np.intp))

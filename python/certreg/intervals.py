@@ -14,13 +14,15 @@ from numpy.typing import ArrayLike
 
 from . import _structs as S
 from ._arguments import given_seed, integer, member, number, optional_function, path_of
+from ._arguments import with_habits
 from ._arrays import address_of, array_of, arrays_in_file, numbers, optional_array
 from ._categorical import split_by_rule
 from ._ctypes import i32
 from ._files import replace_arrays
-from ._rules import Interval, Rule, rule_of
+from ._progress import ProgressLine
+from ._rules import Interval, IntervalList, Rule, rule_of
 from ._tables import HtmlTable
-from ._types import Inputs, Model, Path, Shape, Table
+from ._types import Inputs, Model, Path, Progress, Shape, Table
 from .constants import CALIBRATION_SCORES, NO_PILOT, Domain, Score, Status
 from .denoised import digest_of, examples_among
 from .errors import CertregError
@@ -71,13 +73,13 @@ class Calibrated(HtmlTable):
         Units of the outputs, > 0: distances are divided by them.
     most_samples : int, optional
         Most samples of a new input; by default `samples`.
-    progress : callable, optional
-        Function that is called with (points done, points). A true result cancels: it raises
-        CertregError with ``Status.CANCELLED``.
+    progress : bool or callable, optional
+        Show a count in terminals and notebooks, or call it with (points done, points). A true
+        result cancels: it raises CertregError with ``Status.CANCELLED``. Also verbose.
     seed : int, optional
         Seed of the calibration's noise, which need not be secret; by default one is drawn. Never
         use the seed of another Calibrated that has chosen sigma, scale, units, score or model.
-        New inputs always draw their noise from the system's randomness.
+        New inputs always draw their noise from the system's randomness. Also random_state.
     inputs_seed : int, optional
         For tests only: the seed of new inputs. An adversary must not know it.
     **options
@@ -100,6 +102,7 @@ class Calibrated(HtmlTable):
     >>> 1.0 in interval
     True"""
 
+    @with_habits
     def __init__(
         self,
         model: Model,
@@ -113,11 +116,13 @@ class Calibrated(HtmlTable):
         outputs: int | None = None,
         units: ArrayLike | None = None,
         most_samples: int | None = None,
-        progress: Callable[[int, int], object] | None = None,
+        progress: Progress | None = None,
         seed: int | None = None,
         inputs_seed: int | None = None,
         **options: Any,
     ) -> None:
+        if options.pop("jobs", 1) != 1:
+            raise TypeError("Calibrated computes in one process: leave out jobs or n_jobs")
         if isinstance(options.get("scale"), str):
             raise ValueError(
                 "a scale from calibration points would break the promise, as a model that was "
@@ -129,7 +134,7 @@ class Calibrated(HtmlTable):
         scale = options.get("scale")
         matrix, columns, options["scale"], texts = split_by_rule(model, X, scale, values=False)
         for text in texts:
-            warnings.warn(text, stacklevel=2)
+            warnings.warn(text, stacklevel=3)
         truths = numbers(in_order(y, index_of(X), "y"), np.float64, "y")
         if truths.ndim not in (1, 2) or len(truths) != len(matrix):
             raise ValueError(
@@ -140,7 +145,8 @@ class Calibrated(HtmlTable):
             row = int(np.argwhere(~np.isfinite(truths))[0, 0])
             raise ValueError(f"row {row} of y is {truths[row]}; it must be finite")
         truths = np.ascontiguousarray(truths.reshape(len(truths), -1))
-        rule, report = member(Score, score, "score"), optional_function(progress, "progress")
+        report = ProgressLine("points") if progress is True else progress
+        rule, report = member(Score, score, "score"), optional_function(report, "progress")
         if rule == Score.QUANTILES and truths.shape[1] != 1:
             raise ValueError('y must have one column for the score "quantiles"')
         scored = 2 if rule == Score.QUANTILES else truths.shape[1]
@@ -392,7 +398,7 @@ class Calibrated(HtmlTable):
 
     def intervals(
         self, X: Inputs, radius: float, alpha: float = 0.05, *, samples: int | None = None
-    ) -> list[Intervals]:
+    ) -> IntervalList:
         """Compute the interval of every row.
 
         Parameters
@@ -404,12 +410,12 @@ class Calibrated(HtmlTable):
 
         Returns
         -------
-        list
-            The result of `interval` for each row. Each holds with probability 1 - alpha on its
-            own."""
+        IntervalList
+            A list with the result of `interval` for each row. Each holds with probability 1 - alpha
+            on its own. `ends` is an array (rows, 2), and `to_frame()` a DataFrame."""
         found: list[Intervals] = []
         self._each_interval(X, self._rule(radius, alpha, samples), found.append)
-        return found
+        return IntervalList(found, index_of(X))
 
     def _each_interval(
         self,

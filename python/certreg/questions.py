@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _structs as S
 from ._arguments import constraints_of, field_names, integer, listed, member, number
+from ._arrays import numbers
 from ._ctypes import f64, u64
 from ._library import lib
 from .constants import ALL_OUTPUTS, Center, Constraint, Constraints, Method, Statistic
@@ -119,8 +120,9 @@ class Question:
 
     Parameters
     ----------
-    tolerance : float or str
-        Tolerance > 0, in units of the output; for an angle less than half a turn. Or a percentage
+    tolerance : float, str or array_like
+        Tolerance > 0, in units of the output; for an angle less than half a turn. An array for
+        certify_rows, (rows,), has the tolerance of each row, in the order of X. Or a percentage
         of the absolute value of the prediction (of the norm of a vector), such as "10%", which sets
         relative_tolerance: for "median", "mean" and "projection_median" with the center
         "prediction". ``Certificate.tolerance`` is then the tolerance in units of the output.
@@ -159,7 +161,9 @@ class Question:
     ------
     ValueError
         For unknown names, for a statistic that is chosen for each input, and for a tolerance that
-        is neither a number nor a percentage.
+        is neither a number nor a percentage, or an array with one that is not positive.
+    TypeError
+        For a tolerance that is a Series, whose index would be ignored.
 
     Examples
     --------
@@ -169,7 +173,7 @@ class Question:
     >>> certreg.Question("10%").relative_tolerance
     0.1"""
 
-    tolerance: float | str
+    tolerance: float | str | Sequence[float]
     output: int = 0
     alpha: float = 0.05
     statistic: Statistic | int | str = Statistic.MEDIAN
@@ -188,6 +192,10 @@ class Question:
         if isinstance(self.tolerance, str):
             object.__setattr__(self, "relative_tolerance", percentage(self.tolerance) / 100)
             object.__setattr__(self, "tolerance", 0.0)
+        elif np.ndim(self.tolerance):
+            object.__setattr__(self, "tolerance", _tolerances(self.tolerance))
+        else:
+            number(self.tolerance, "tolerance")  # refuses others, such as a generator
         for field, value in (
             ("statistic", _statistic_of(self.statistic)),
             ("method", _named(Method, self.method, "method")),
@@ -246,7 +254,19 @@ class Question:
             return outputs
         return max(1, integer(self.output_count, "output_count"))
 
+    def _of_rows(self, rows: int | np.ndarray) -> Question:
+        """The question about one row of a table, with one tolerance, or about some rows."""
+        if not isinstance(self.tolerance, tuple):
+            return self
+        some = self.tolerance[rows] if isinstance(rows, int) else np.asarray(self.tolerance)[rows]
+        return dataclasses.replace(self, tolerance=some)
+
     def _struct(self) -> S.Question:
+        if isinstance(self.tolerance, tuple):
+            raise TypeError(
+                f"tolerance must be one number here, and the question has {len(self.tolerance)}, "
+                "for the rows of certify_rows"
+            )
         pointers = ("prediction", "target", "serving")
         names = field_names(Question)
         q = S.Question(**{name: getattr(self, name) for name in names if name not in pointers})
@@ -270,6 +290,27 @@ class Question:
 Asked = Question | float | str  # a number or percentage is a question with this tolerance
 
 
+def _tolerances(given: object) -> tuple[float, ...]:
+    """The tolerance of each row."""
+    if hasattr(given, "index") and hasattr(given, "to_numpy"):
+        raise TypeError(
+            "tolerance is a Series, and its index would be ignored: give tolerance.to_numpy(), in "
+            "the order of X"
+        )
+    each = numbers(given, np.float64, "tolerance")
+    if each.ndim != 1 or not each.size:
+        raise ValueError(
+            f"tolerance has shape {each.shape}; it must be a number, or (rows,). Several questions "
+            "are a list of Question"
+        )
+    wrong = np.flatnonzero(~(np.isfinite(each) & (each > 0)))
+    if wrong.size:
+        raise ValueError(
+            f"tolerance[{wrong[0]}] is {each[wrong[0]]:g}; it must be positive and finite"
+        )
+    return tuple(each.tolist())
+
+
 def percentage(text: str) -> float:
     """The number in a text like "10%"."""
     found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*%\s*", text)
@@ -279,16 +320,28 @@ def percentage(text: str) -> float:
 
 
 def tolerance_text(question: Question) -> str:
-    """The tolerance as a text, such as "0.5" or "10%"."""
+    """The tolerance as a text, such as "0.5", "10%", or "0.1 to 2" for those of rows."""
     if question.relative_tolerance:
         exact = Decimal(repr(float(question.relative_tolerance))) * 100
         return f"{exact.normalize():f}%"
+    if isinstance(question.tolerance, tuple):
+        least, most = f"{min(question.tolerance):g}", f"{max(question.tolerance):g}"
+        return least if least == most else f"{least} to {most}"
     return f"{question.tolerance:g}"
 
 
+def stated_tolerance(question: Question) -> float | str:
+    """The tolerance of a table's column: a number, or the text of another one."""
+    if question.relative_tolerance or isinstance(question.tolerance, tuple):
+        return tolerance_text(question)
+    return number(question.tolerance, "tolerance")
+
+
 def typical_tolerance(question: Question, labels: np.ndarray | None) -> float:
-    """The tolerance; a relative one of a prediction that has the labels' mean size, 0 without
-    labels."""
+    """The tolerance, the mean one of rows; a relative one of a prediction that has the labels' mean
+    size, 0 without labels."""
+    if isinstance(question.tolerance, tuple):
+        return float(np.mean(question.tolerance))
     if not question.relative_tolerance:
         return number(question.tolerance, "tolerance")
     size = 0.0 if labels is None else float(np.nanmean(np.abs(labels)))
@@ -301,6 +354,11 @@ def question_of(asked: object) -> Question:
         return asked
     if isinstance(asked, str) and "%" in asked:
         return Question(asked)
+    if np.ndim(asked):  # type: ignore[arg-type]
+        raise TypeError(
+            "questions holds an array: give Question(tolerances) for a tolerance of each row, or a "
+            "list of numbers for several questions about every row"
+        )
     return Question(number(asked, "question must be a Question, or its tolerance"))
 
 
@@ -334,6 +392,23 @@ def question_digest(question: Asked) -> int:
     >>> same = certreg.Question(0.5, alpha=0)
     >>> certreg.question_digest(0.5) == certreg.question_digest(same)
     True"""
-    digest, struct = u64(), question_of(question)._struct()
+    return _digest_of(question_of(question)._struct())
+
+
+def _digest_of(struct: S.Question) -> int:
+    digest = u64()
     check(lib.certreg_question_digest(C.byref(struct), C.byref(digest)))
     return int(digest.value)
+
+
+def digests_of(questions: Sequence[Question], rows: np.ndarray) -> np.ndarray:
+    """The digest of each question for each row, (rows, 1, questions)."""
+    out = np.empty((len(rows), 1, len(questions)), np.uint64)
+    for q, question in enumerate(questions):
+        struct = question._of_rows(0)._struct()
+        out[:, 0, q] = _digest_of(struct)
+        if isinstance(question.tolerance, tuple):
+            for i, row in enumerate(rows.tolist()):
+                struct.tolerance = question.tolerance[row]
+                out[i, 0, q] = _digest_of(struct)
+    return out

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
+import hashlib
 import math
 import os
 import warnings
@@ -35,9 +37,10 @@ from .options import Options, options_of
 from .questions import Asked, Question, needed_constraints, question_of
 from .results import to_json
 from .shards import default_in, in_shards, is_folder
-from .store import Probe, ResumeFile, stored_run
+from .store import Probe, ResumeFile, StoredRun, stored_run
 
 MOST_NAMED = 8  # rows in a message
+MANY = 8  # numbers that are meant for rows if there is one for each
 ENDED = Status.MODEL_FAILED  # of a row that ended two processes
 
 
@@ -73,7 +76,7 @@ def certify_rows(
         together: alpha is divided by the number of sigmas.
     questions : Question, float, str or sequence
         One or several questions; a number, or a percentage of the prediction like "10%", is a
-        question with this tolerance.
+        question with this tolerance. ``Question(tolerances)`` has a tolerance for each row.
     samples : int
         Number of samples of each row at each sigma, pilot included.
     scale : array_like, mapping, Series or {"std", "iqr"}, optional
@@ -97,9 +100,9 @@ def certify_rows(
     progress : bool or callable
         Show a count in terminals and notebooks, or call it with (rows done, rows). Also verbose.
     resume : path, optional
-        File that keeps finished rows; the same call then computes the missing rows. Programs that
-        use one file at a time share the rows. A folder, or a path that ends with a slash: a file
-        for each 10,000 rows.
+        File that keeps finished rows; the same call then computes the missing rows, also those that
+        were added at the end of X. Programs that use one file at a time share the rows. A folder,
+        or a path that ends with a slash: a file for each 10,000 rows.
     options : Options
         What few calls need: outputs and their ranges, the pilot, output bounds, kept records.
 
@@ -133,10 +136,10 @@ def certify_rows(
     kept = default_in(resume, np.shape(X)[1:]) if own_units and resume is not None else None
     matrix, columns, numbers_of_scale, texts = _inputs(model, X, scale, kept)
     shape = matrix.shape[1:]
-    asked = _questions(questions)
+    asked = _questions(questions, len(matrix))
     more = options_of(options)
     domain = _domain(more.domain)
-    sigmas, levels = _noise_levels(sigma, domain)
+    sigmas, levels = _noise_levels(sigma, domain, len(matrix))
     samples, outputs = integer(samples, "samples", 1), integer(more.outputs, "outputs", 1)
     batch = integer(batch, "batch")
     together = shared_rows(batch, math.prod(shape), columns is not None)
@@ -198,7 +201,10 @@ def _inputs(
     if (columns is not None or is_default(scale)) and found is not None and not np.any(found):
         raise ValueError("no column gets noise: name the columns that may change in scale")
     with np.errstate(over="ignore"):
-        matrix = numbers(given, np.float32, "X").copy("C")  # the caller's array may change
+        matrix = numbers(given, np.float32, "X")
+        if columns is None and np.may_share_memory(matrix, given):
+            matrix = matrix.copy()  # the caller's array may change
+        matrix = np.ascontiguousarray(matrix)
     check_finite(matrix, given, "X", "a finite float32", missing=True)
     return matrix, columns, found, texts
 
@@ -212,12 +218,24 @@ def _domain(domain: Domain | str) -> Domain:
     return Domain(value)
 
 
-def _questions(questions: Asked | Sequence[Asked]) -> tuple[Question, ...]:
+def _questions(questions: Asked | Sequence[Asked], rows: int) -> tuple[Question, ...]:
     several = questions if isinstance(questions, (list, tuple)) else [questions]
+    numbers_alone = not any(isinstance(one, (Question, str)) for one in several)
+    if len(several) == rows >= MANY and numbers_alone:
+        raise ValueError(
+            f"questions has {rows} numbers, one for each row of X: Question(tolerances) has a "
+            "tolerance for each row, and [Question(t) for t in tolerances] is about every row"
+        )
     if not several:
         raise ValueError("questions is empty: give a question or a tolerance")
     asked = tuple(question_of(question) for question in several)
     for index, question in enumerate(asked):
+        each = question.tolerance
+        if isinstance(each, tuple) and len(each) != rows:
+            raise ValueError(
+                f"question {index} has {len(each)} tolerances, and X has {rows} rows: give one "
+                "number, one for each row, or a list of questions"
+            )
         if question.statistic == Statistic.BALL_CENTER and question.prediction is None:
             raise ValueError(
                 f"question {index} is about a vector, and rows have numbers only: use Estimator, "
@@ -228,17 +246,41 @@ def _questions(questions: Asked | Sequence[Asked]) -> tuple[Question, ...]:
 
 
 def _noise_levels(
-    sigma: float | Sequence[float], domain: Domain
+    sigma: float | Sequence[float], domain: Domain, rows: int
 ) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """The sigmas, and the level of noise for each."""
     if isinstance(sigma, Question):
         raise TypeError("sigma is a Question: it comes before the questions")
-    sigmas = tuple(positive(value, "sigma") for value in np.ravel(sigma).tolist())
+    each = np.ravel(sigma).tolist()
+    if len(each) == rows >= MANY and each not in (sorted(each), sorted(each)[::-1]):
+        raise ValueError(
+            f"sigma has {rows} numbers in no order, one for each row of X: labels belong to the "
+            "result, as rows.label_errors(labels)"
+        )
+    sigmas = tuple(positive(value, "sigma") for value in each)
     if len(set(sigmas)) < len(sigmas) or not 0 < len(sigmas) < LEVELS_OF_A_DOMAIN:
         raise ValueError("sigma must be one number or several different ones")
     if np.ndim(sigma) == 0:
         return sigmas, (int(domain),)
     return sigmas, tuple(int(domain) + 1 + k for k in range(len(sigmas)))
+
+
+def _text_of(question: Question) -> str:
+    """A question in a resume file. The tolerances of rows have a digest."""
+    text = to_json(question._of_rows(0))
+    if isinstance(question.tolerance, tuple):
+        text += f" tolerances {hashlib.sha256(repr(question.tolerance).encode()).hexdigest()}"
+    return text
+
+
+@contextlib.contextmanager
+def _value_error(which: str = "") -> Iterator[None]:
+    """Raises ValueError for an argument that the library refuses. Other failures pass."""
+    try:
+        yield
+    except CertregError as error:
+        if error.status in (Status.INVALID, Status.VERSION):
+            raise ValueError(f"{which}{error}") from error
 
 
 # ---- one call ---------------------------------------------------------------------------------
@@ -288,9 +330,11 @@ class _Certification:
         def certified(first: int, last: int, path: str, seed: int | None) -> Rows:
             known, ids = self.job.sampling, self.job.sampling.noise_id + first
             seed = known.seed if self.seeded or seed is None else seed
+            some = np.arange(first, last)
             job = dataclasses.replace(
                 self.job,
                 sampling=dataclasses.replace(known, noise_id=ids, seed=seed),
+                questions=tuple(question._of_rows(some) for question in self.job.questions),
                 rows=last - first,
             )
             of_all = self.rows.domain, self.rows.model_id, self.seeded, self.skips
@@ -317,19 +361,22 @@ class _Certification:
             stack.callback(runner.close)
             if self.file:
                 self._open_run(self.file, runner)
-            left = np.flatnonzero(~self.rows.done)
-            new = self._without_records(left)
+            new = self._without_records(np.flatnonzero(~self.rows.done))
             if self.check:
                 check_at(runner, new, self.matrix, self._fail)
-            self.reporter = Reporter(progress, len(self.rows) - len(left), len(self.rows))
-            group = self.job.group
-            if group > 1:  # rows of a begun group are computed again: the model's calls stay equal
-                ended = np.flatnonzero((self.rows.certificates["status"] == ENDED).any(axis=(1, 2)))
-                alone = np.isin(left // group, ended // group)  # as before: a row ends processes
-                groups = np.unique(left[~alone] // group)[:, None] * group + np.arange(group)
-                left = np.sort(np.append(groups[groups < len(self.rows)], left[alone]))
-            scheduler = Scheduler(runner, self._task, self._keep, self._crashed, max(1, group))
-            scheduler.compute(left)
+            del new
+            self.reporter = Reporter(progress, int(self.rows.done.sum()), len(self.rows))
+            group = max(1, self.job.group)
+            scheduler = Scheduler(runner, self._task, self._keep, self._crashed, group)
+            scheduler.compute(self._left(group))
+
+    def _left(self, group: int) -> np.ndarray:
+        """The rows to compute. All rows of a begun group are computed again, so that the calls of
+        the model stay equal; but not beside a row that ends processes."""
+        left, first = ~self.rows.done, np.arange(0, len(self.rows), group)
+        ended = (self.rows.certificates["status"] == ENDED).any(axis=(1, 2))
+        again = np.logical_or.reduceat(left, first) & ~np.logical_or.reduceat(ended, first)
+        return np.flatnonzero(left | np.repeat(again, group)[: len(left)])
 
     def _take_seed(self, file: ResumeFile) -> None:
         known = file.seed()
@@ -345,33 +392,48 @@ class _Certification:
             raise ValueError("model is None: give a model, or a `resume` file that has records")
         if job.model is None and not os.path.exists(resume or ""):
             raise ResumeError(f"there is no file {resume}: give the model too")
-        first = S.Certificate.from_buffer(empty_certificates(len(job.questions)).data)
-        try:
-            with job.sampling.estimator(None) as e:
+        each = [question.tolerance for question in job.questions]
+        ends = {of.index(f(of)) for of in each if isinstance(of, tuple) for f in (min, max)}
+        with job.sampling.estimator(None) as e:
+            with _value_error():
                 e.begin(np.zeros(e.shape), job.sampling.sigmas[0], 0)
-                e._certify_into(0, job.structs(), job.radius, first)
-        except CertregError as error:
-            if error.status in (Status.INVALID, Status.VERSION):
-                raise ValueError(str(error)) from error
+            for row in sorted(ends | {0}):
+                structs = job.structs(row)
+                for q, struct in enumerate(structs):  # several end at the first without samples
+                    first = S.Certificate.from_buffer(empty_certificates(1).data)
+                    with _value_error(f"question {q}: " if len(structs) > 1 else ""):
+                        e._certify_into(0, (S.Question * 1)(struct), job.radius, first)
 
     def _open_run(self, file: ResumeFile, runner: Runner) -> None:
         probe = None
         if self.job.model is not None:
-            rows = sorted({0, len(self.matrix) // 2, len(self.matrix) - 1})
+            rows = [row for row in file.probe_rows() if row < len(self.matrix)]
+            rows = rows or sorted({0, len(self.matrix) // 2, len(self.matrix) - 1})
             outputs = probed(runner, self.job.sampling, self.matrix, rows, self._crashed)
             probe = Probe(tuple(rows), outputs)
-        texts = [to_json(question) for question in self.job.questions]
+        plan = functools.lru_cache(lambda count: plan_of(self.job, self.matrix[:count]))
+
+        def run_of(count: int) -> StoredRun:
+            texts, some = self._texts(count), self.rows
+            return stored_run(some.model_id, some.seed, plan(count), texts, probe)
+
+        file.begin(run_of, self.rows)
+
+    def _texts(self, count: int) -> list[str]:
+        """What is asked about the first rows, in a resume file."""
+        some = np.arange(count)
+        texts = [_text_of(question._of_rows(some)) for question in self.job.questions]
         texts += [] if self.job.radius is None else [f"radius {self.job.radius!r}"]
         named = self.job.sampling.constraints  # no record depends on them
-        texts += [f"constraints {named}"] if named else []
-        plan = plan_of(self.job, self.matrix)
-        file.begin(stored_run(self.rows.model_id, self.rows.seed, plan, texts, probe), self.rows)
+        return texts + ([f"constraints {named}"] if named else [])
 
-    def _without_records(self, left: np.ndarray) -> list[int]:
+    def _without_records(self, left: np.ndarray) -> np.ndarray:
         """The rows that have to be sampled. Raises ValueError if there are some and no model."""
-        known = self.file.rows_with_records(len(self.rows.sigmas)) if self.file else set()
-        new = [row for row in left.tolist() if row not in known]
-        if new and self.job.model is None:
+        new = left
+        if self.file:
+            known = self.file.rows_with_records(len(self.rows.sigmas))
+            new = np.setdiff1d(left, known, assume_unique=True)
+        if new.size and self.job.model is None:
             raise ValueError(
                 f"{self.rows.resume} has no records of {len(new)} rows, the first is row "
                 f"{new[0] + self.first}: give the model too"
@@ -442,7 +504,7 @@ class _Certification:
             yield
         except BaseException as error:
             left = ~self.rows.done  # an interrupt may have come before a row was marked as done
-            self.rows.certificates[left] = empty_certificates(*self.rows.certificates.shape)[left]
+            self.rows.certificates[left] = empty_certificates(*self.rows.certificates.shape[1:])
             if is_worker_death(error):
                 raise RowsError(self._ended(error, ours), rows=self.rows) from error
             if isinstance(error, (RowsError, ResumeError, KeyboardInterrupt)):

@@ -21,7 +21,7 @@ from ._plan import default_scale, differing
 from ._types import Path, Shape
 from .certified_rows import Rows
 from .errors import ResumeError, RowsError
-from .store import StoredRun, described, foreign, has_tables
+from .store import StoredRun, described, foreign, has_tables, longest
 
 SHARD = 10_000  # rows of a new file, which begins at a noise id that is a multiple of it
 Part = tuple[str, int, int]  # path, first row and last row + 1
@@ -84,7 +84,7 @@ def _shard_in(path: str, verify: bool) -> tuple[Shard, Mapping[str, object]]:
             runs = [StoredRun(*verified("runs", "", line)) for line in lines]
             if not runs:
                 return Shard(path), {}
-            plan = json.loads(runs[0].plan)
+            plan = json.loads(longest(runs).plan)
             if verify:
                 _verify(db, runs)
             done = db.execute("SELECT count(DISTINCT row) FROM certificates").fetchone()[0]

@@ -3,13 +3,14 @@
 A file is about one model, one set of inputs and one plan. It can have several runs, each with its
 own questions. Its tables:
 
-runs          one line for each list of questions, with the columns
+runs          one line for each list of questions, and for rows that were added, with the columns
                   run            its number
                   started        time in UTC
                   library        version of the library
                   model_id       as given by the caller
                   seed           a secret; text, because it has 64 bits without a sign
-                  plan           the arguments that determine the samples, in JSON
+                  plan           the arguments that determine the samples, in JSON. The first one
+                                 is part of all checksums. A later one may have more rows
                   questions      in JSON, with a radius of output bounds and constraints
                   probe_rows     indices of up to three rows, in JSON
                   probe_outputs  outputs of the model for these rows, and then for the same rows
@@ -32,7 +33,7 @@ import datetime
 import json
 import os
 import sqlite3
-from typing import Iterator, Mapping, NamedTuple, Sequence
+from typing import Callable, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -95,6 +96,11 @@ class StoredRun(NamedTuple):
     probe_rows: str | None
     probe_outputs: bytes | None
 
+    @property
+    def rows(self) -> int:
+        """The number of rows of its X."""
+        return int(json.loads(self.plan)["rows"])
+
     def probe(self) -> Probe | None:
         """The probe; None if there is none."""
         if self.probe_rows is None or self.probe_outputs is None:
@@ -102,6 +108,11 @@ class StoredRun(NamedTuple):
         rows = tuple(json.loads(self.probe_rows))
         outputs = np.frombuffer(self.probe_outputs, "<f4")
         return Probe(rows, outputs.reshape(2 * len(rows), -1))
+
+
+def longest(runs: Sequence[StoredRun]) -> StoredRun:
+    """The run with all rows of a file."""
+    return max(runs, key=lambda run: run.rows)
 
 
 def stored_run(
@@ -125,6 +136,15 @@ def stored_run(
     )
 
 
+_REASONS = {  # why other arguments need another file
+    "X": "rows can be added at the end of X only",
+    "samples": "more samples are a further look at the same rows, and the certificates of all "
+    "looks hold together only if these were planned: by Target(radius, looks), or by "
+    "method='anytime' with the same seed and Options(pilot) in another file",
+    "sigma": "alpha was divided by the number of sigmas in the file: give all of them in the first "
+    "call, or plan a file for each by Question(bonferroni)",
+    "scale": "a scale that is computed from X changes with its rows: give rows.sampling.scale",
+}
 _BY_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -187,22 +207,32 @@ class ResumeFile:
             runs = self._runs()
             return int(runs[0].seed) if runs else None
 
-    def begin(self, run: StoredRun, rows: Rows) -> None:
-        """Finds the run with the questions of this one, or adds it if there is none, and copies
-        certificates, errors and `done` to `rows`. Raises ResumeError if seed, plan, model_id or
-        probe differ from the file's."""
+    def probe_rows(self) -> tuple[int, ...]:
+        """The rows of the probe in the file; empty if the file is new."""
         with self._transaction():
-            runs = self._runs()
+            probe = next((run.probe() for run in self._runs()), None)
+        return probe.rows if probe else ()
+
+    def begin(self, run_of: Callable[[int], StoredRun], rows: Rows) -> None:
+        """Finds the run with the questions of this one, or adds it if there is none, and copies
+        certificates, errors and `done` to `rows`. `run_of` returns this run for the first rows of
+        X. Raises ResumeError if seed, plan, model_id or probe differ from the file's, unless X has
+        more rows at its end."""
+        with self._transaction():
+            run, runs = run_of(len(rows)), self._runs()
             first = runs[0] if runs else run
             self.record_key = checksum(first.library, first.seed, first.plan)
-            self._compare(first, run)
+            self._compare(runs or [run], run, run_of)
             for known in runs:
                 if run.model_id and not known.model_id:
                     self._write(known._replace(model_id=run.model_id))
-            same = [known for known in runs if known.questions == run.questions]
-            run = same[0] if same else self._added(run, runs)
+            same = [known for known in runs if known.rows <= len(rows)]
+            same = [known for known in same if known.questions == run_of(known.rows).questions]
+            if not same or longest(runs).rows < len(rows):
+                run = self._added(run, runs, more_rows=bool(same))
+            run = same[0] if same else run
             self.run, self.certificate_key = run.run, checksum(self.record_key, run.questions)
-            self._read(rows)
+            self._read(rows, longest(runs or [run]).rows)
 
     def _runs(self) -> list[StoredRun]:
         lines = self.db.execute("SELECT * FROM runs ORDER BY run")
@@ -219,8 +249,12 @@ class ResumeFile:
         places = ", ".join("?" * len(line))
         self.db.execute(f"REPLACE INTO runs VALUES ({places})", line)
 
-    def _compare(self, run: StoredRun, new: StoredRun) -> None:
-        differs = differing(json.loads(run.plan), json.loads(new.plan))
+    def _compare(
+        self, runs: Sequence[StoredRun], new: StoredRun, run_of: Callable[[int], StoredRun]
+    ) -> None:
+        run = next((known for known in runs if known.rows == new.rows), longest(runs))
+        same_rows = run_of(run.rows) if run.rows < new.rows else new
+        differs = differing(json.loads(run.plan), json.loads(same_rows.plan))
         if run.library != new.library:
             differs.append(f"library {run.library}")
         if run.seed != new.seed:
@@ -228,9 +262,10 @@ class ResumeFile:
         if new.model_id and run.model_id and new.model_id != run.model_id:
             differs.append(f"model_id={run.model_id!r}")
         if differs:
+            why = "".join(f"; {_REASONS[name]}" for name in differs if name in _REASONS)
             raise ResumeError(
                 f"{self.path} was made with different arguments ({', '.join(differs)}): give "
-                "another resume file"
+                f"another resume file{why}"
             )
         known, probe = run.probe(), new.probe()
         if probe and known and not probe.agrees(known):
@@ -239,10 +274,11 @@ class ResumeFile:
                 f"{', '.join(map(str, known.rows))} differ: give another resume file"
             )
 
-    def _added(self, run: StoredRun, runs: Sequence[StoredRun]) -> StoredRun:
+    def _added(self, run: StoredRun, runs: Sequence[StoredRun], more_rows: bool) -> StoredRun:
+        """Adds a line for this run, which has other questions or only more rows."""
         if not runs and run.probe() is None:
             raise ResumeError(f"{self.path} is new and has no records: give the model too")
-        if runs and not self._has_all_records():
+        if runs and not more_rows and not self._has_all_records():
             raise ResumeError(
                 f"{self.path} was made with other questions and without keep_records, so it "
                 "cannot answer these: give another resume file"
@@ -282,7 +318,7 @@ class ResumeFile:
             places = ", ".join("?" * len(line))
             self.db.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({places})", lines)
 
-    def _read(self, rows: Rows) -> None:
+    def _read(self, rows: Rows, most: int) -> None:
         found = rows.certificates
         count: np.ndarray = np.zeros(len(rows), int)
         query = "SELECT * FROM certificates WHERE run = ?"
@@ -290,6 +326,8 @@ class ResumeFile:
             _, row, k, q, *fields, error = verified("certificates", self.certificate_key, line)
             if min(row, k, q) < 0:
                 raise IndexError("an index is negative")
+            if len(rows) <= row < most:
+                continue  # X ends before rows that were added
             for i in _DIGESTS:
                 fields[i] = int(fields[i])
             values = [np.nan if value is None else value for value in fields]
@@ -311,11 +349,11 @@ class ResumeFile:
         for line in self.db.execute(query, (first, last)):
             yield Record(*verified("records", self.record_key, line))
 
-    def rows_with_records(self, sigmas: int) -> set[int]:
+    def rows_with_records(self, sigmas: int) -> np.ndarray:
         """The indices of the rows that have records at all sigmas."""
         query = "SELECT row FROM records GROUP BY row HAVING count(*) = ?"
         with self._sentences():
-            return {row for (row,) in self.db.execute(query, (sigmas,))}
+            return np.fromiter((row for (row,) in self.db.execute(query, (sigmas,))), np.int64)
 
 
 def has_tables(db: sqlite3.Connection) -> bool:

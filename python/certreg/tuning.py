@@ -238,6 +238,8 @@ def question_about_one(asked: Asked) -> Question:
     question = question_of(asked)
     if question.output < 0:
         raise ValueError("the question is about all outputs: give one about the most important one")
+    if isinstance(question.tolerance, tuple):
+        raise ValueError("the question has a tolerance for each row: give one, such as their mean")
     if question.target is not None:
         raise ValueError("the question has a target, which limits all radii: leave it out")
     return question

@@ -102,7 +102,8 @@ def test_nobody_reads():
 @parametrize("model", "models.py:product", "models.py:Unsent.unsent")  # it cannot be sent
 def test_jobs_do_not_change_results(model):
     ask = ("certify", model, "x.npy", *SEEDED)
-    assert table_of(*ask, "--jobs", 2) == table_of(*ask)
+    for jobs in (2, -1, 0):
+        assert table_of(*ask, "--jobs", jobs) == table_of(*ask)
 
 
 def test_jobs_without_loky_are_refused():
@@ -150,14 +151,20 @@ def test_parquet():
     assert kept["radius"].tolist() == [float(row["radius"]) for row in table_of(*ask)]
 
 
-@parametrize("more", "certify", "certify --plot-kind accuracy", "sigma --sigma .1,.2")
+@parametrize(
+    "more",
+    "certify",
+    "certify --plot-kind accuracy",
+    "sigma --sigma .1,.2 --plot-kind error",
+)
 def test_plots(more):
     package("matplotlib")
     np.save("y.npy", X[:, 0] + X[:, 1] * X[:, 2])
     command, *more = more.split()
     ask = ("models.py:product", "x.npy", *ASKED, "--labels", "y.npy", "--plot", "p.svg")
     said(command, *ask, *more)
-    assert "<svg" in read("p.svg")
+    drawn = read("p.svg")
+    assert "<svg" in drawn and ("mean error of inputs with" in drawn) == ("error" in more)
 
 
 @parametrize(

@@ -126,6 +126,36 @@ def test_a_copy_has_the_calibration_and_noise_of_its_own():
     assert after.interval(X[0], 0.1, 0.1).width > 0
 
 
+def test_intervals_are_arrays_and_frames():
+    X, _, c = calibrated(60)
+    found = c.intervals(X[:3], 0.1, 0.2)
+    ends = np.array([(one.lo, one.hi) for one in found])
+    assert found.ends.shape == (3, 2) and (found.ends == ends).all() and len(found) == 3
+    none = certreg.IntervalList()
+    assert none.ends.shape == (0, 2) and list(none.to_frame()["lo"]) == []
+    pandas = pytest.importorskip("pandas")
+    frame = pickle.loads(pickle.dumps(found)).to_frame()
+    assert frame["hi"].tolist() == ends[:, 1].tolist()
+    assert frame["pieces"].tolist() == [len(one.pieces) for one in found]
+    x, y = points(60)
+    two, rows = np.stack([y, -y], axis=1), pandas.DataFrame(x, columns=list("abcd"), index=y)
+    both = Calibrated(lambda f: np.stack([of_columns(f)] * 2, 1), rows, two, 0.25, samples=15)
+    pairs = both.intervals(rows.iloc[5:7], 0.1, 0.2)
+    assert pairs.ends.shape == (2, 2, 2) and pairs.ends[1, 1, 0] == pairs[1][1].lo
+    assert pairs.to_frame().index.tolist() == [y[5], y[5], y[6], y[6]]
+    assert pairs.to_frame()["output"].tolist() == [0, 1, 0, 1]
+
+
+def test_the_names_of_scikit_learn_are_other_names():
+    x, y, one = calibrated(60)
+    two = Calibrated(linear, x, y, SIGMA, samples=15, random_state=1, verbose=1, n_jobs=None)
+    np.testing.assert_array_equal(two.scores, one.scores)
+    with pytest.raises(TypeError, match="in one process: leave out jobs or n_jobs"):
+        Calibrated(linear, x, y, SIGMA, n_jobs=2)
+    with pytest.raises(TypeError, match="random_state is another name of seed"):
+        Calibrated(linear, x, y, SIGMA, seed=1, random_state=1)
+
+
 def test_a_copy_takes_tables():
     X, y = points(60)
     frame = pytest.importorskip("pandas").DataFrame(X, columns=list("abcd"))

@@ -8,8 +8,8 @@ import weakref
 import numpy as np
 import pytest
 
-from kit import ORIGIN, SAMPLES, X, Z, certreg, estimator, model, on_a_thread, parametrize
-from kit import refused, rows_of, same
+from kit import ORIGIN, SAMPLES, X, Z, certreg, estimator, model, on_a_thread, package
+from kit import parametrize, refused, rows_of, same
 from certreg.questions import tolerance_text
 from certreg import CertregError, Constraints, Method, Outcome, Question, Statistic, Status, Stop
 from certreg.constants import LEVELS_OF_A_DOMAIN
@@ -54,6 +54,51 @@ def test_a_percentage_is_resolved_for_each_row():
     assert (rows.useful_radii(truth)[:, 0, 0] == rows["radius"][:, 0, 0]).all()
     assert (rows.useful_radii(truth * 1.1)[:, 0, 0] == 0).all()
     assert rows.choose_sigma(labels=truth)[0] == 0
+
+
+def test_each_row_may_have_its_own_tolerance(folder):
+    each = np.linspace(0.1, 2, len(X))
+    asked = [Question(each, alpha=0.1), 0.5]
+    rows = rows_of(questions=asked)
+    for i in (0, 7, 39):
+        alone = rows_of(x=X[i : i + 1], questions=[Question(each[i], alpha=0.1), 0.5], noise_id=i)
+        assert (alone.certificates[0] == rows.certificates[i]).all()
+    assert [line["tolerance"] for line in rows.summary()] == ["0.1 to 2", 0.5]
+    truth = rows["prediction"][:, 0, 0] + 0.3
+    useful = rows.useful_radii(truth)[:, 0, 0]
+    assert (useful == np.where(each >= 0.3, rows.radius[:, 0, 0], 0)).all()
+    assert rows[[7, 3]].questions[0].tolerance == (each[7], each[3])
+    rows[5:].save("rows.npz")
+    assert str(certreg.Rows.load("rows.npz")) == str(rows[5:])
+    for file in ("rows.sqlite", "rows/"):
+        for _ in range(2):
+            again = rows_of(questions=asked, resume=file)
+            assert (again.certificates == rows.certificates).all()
+        with pytest.raises(certreg.ResumeError, match="with other questions"):
+            rows_of(questions=[Question(each[::-1], alpha=0.1), 0.5], resume=file)
+
+
+@parametrize(
+    "sentence, wrong",
+    (r"question 0 has 39 tolerances, and X has 40 rows: give", lambda: Question([1] * 39)),
+    (r"tolerance\[2\] is -1; it must be positive", lambda: Question([1, 1, -1])),
+    (r"tolerance has shape \(40, 1\); it must be a number, or", lambda: Question(X[:, :1])),
+    ("give Question.tolerances. for a tolerance of each row", lambda: X[:, 0]),
+    ("give Question.tolerances. for a tolerance of each row", lambda: [0.5, X[:, 0]]),
+)
+def test_tolerances_that_are_not_one_for_each_row(sentence, wrong):
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        rows_of(lambda x: 1 / 0, questions=wrong())
+
+
+def test_tolerances_of_rows_are_for_tables():
+    with estimator() as e, pytest.raises(TypeError, match="and the question has 40, for the rows"):
+        e.certify(Z, 0.25, SAMPLES, Question([0.5] * 40))
+    with pytest.raises(ValueError, match="a tolerance for each row: give one"):
+        certreg.tune_scale(model, X, Question([0.5] * 40), [0.25])
+    series = package("pandas").Series([0.5] * 40)
+    with pytest.raises(TypeError, match="give tolerance.to_numpy"):
+        Question(series)
 
 
 def test_integers_may_come_as_floats():

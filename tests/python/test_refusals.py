@@ -19,6 +19,10 @@ STATE = np.random.RandomState(0)
 AS_DICT = dict(tolerance=0.5, alpha=0.1)
 
 
+ONCE = (row for row in X)
+TURN = Question([1] * 39 + [190])
+
+
 def changed(at, value, x=X):
     """These inputs with another value at one place."""
     x = np.array(x, float)
@@ -142,6 +146,13 @@ TABLE = [
     (TypeError, "^X is a function: the model comes before X$", rows, dict(f=X, x=model)),
     (TypeError, "^X is a function: the model comes", calibrated, dict(model=X, X=model)),
     (ValueError, "X has one dim.* comes before y", calibrated, dict(X=X[:, 0], y=X)),
+    *((TypeError, "X is a function: the mo", f, dict(X=model)) for f in (tuned, checked)),
+    (TypeError, "X is a generator, which can be read once: give list", calibrated, dict(X=ONCE)),
+    (ValueError, "sigma has 40 numbers in no order, .* labels", rows, dict(sigma=np.abs(X[:, 0]))),
+    (ValueError, "questions has 40 numbers, one for each", rows, dict(questions=[0.5] * 40)),
+    (ValueError, "question 1: alpha is 2;", rows, dict(questions=[0.5, Question(1, alpha=2)])),
+    (ValueError, "^tolerance is 190; for an angle", rows, dict(questions=TURN, kind="angle")),
+    (TypeError, "tolerance must be a number, not <gene", Question, dict(tolerance=ONCE)),
     (TypeError, "sigma is a Question: it comes", rows, dict(sigma=Question(1), questions=1)),
     # ---- the names of scikit-learn
     (TypeError, "random_state is another name of seed: give one", rows, dict(random_state=1)),

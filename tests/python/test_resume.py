@@ -76,10 +76,11 @@ def test_another_thing_is_refused_and_nothing_is_lost():
     x[3, 1] += 1
     for sentence, wrong in (
         (r"arguments \(X\): give another resume file", dict(x=x)),
-        (r"arguments \(X\)", dict(x=X[:20])),
-        (r"arguments \(sigma\)", dict(sigma=0.25)),
-        (r"arguments \(samples\)", dict(samples=200)),
-        (r"arguments \(scale\)", dict(scale=2.0)),
+        (r"arguments \(X\).* rows can be added at the end of X only$", dict(x=X[:20])),
+        (r"arguments \(X\)", dict(x=kit.X[1:])),
+        (r"arguments \(sigma\).* alpha was divided by the number", dict(sigma=0.25)),
+        (r"arguments \(samples\).* looks .* method='anytime'", dict(samples=200)),
+        (r"arguments \(scale\).* give rows.sampling.scale$", dict(scale=2.0)),
         (r"arguments \(seed\)", dict(seed=8)),
         (r"arguments \(model_id='a'\)", dict(model_id="b")),
         (r"arguments \(domain\)", dict(domain="calibration")),
@@ -89,6 +90,46 @@ def test_another_thing_is_refused_and_nothing_is_lost():
         with pytest.raises(ResumeError, match=sentence):
             rows_of(**wrong)
     assert contents() == before
+
+
+@parametrize("resume", "rows.sqlite", "rows/")
+@parametrize("keep_records", True, False)
+def test_rows_can_be_added_at_the_end(resume, keep_records):
+    run = functools.partial(rows_of, keep_records=keep_records, resume=resume)
+
+    def each(count):
+        return [Question(np.linspace(0.4, 0.8, 30)[:count]), 0.5]
+
+    whole = rows_of(questions=each(30), seed=7, resume=None)
+    f, calls = counting()
+    run(f, x=X[:13], questions=each(13), seed=7)
+    with pytest.raises(RowsError):
+        run(raising(len(calls) // 2, OSError("gone")), questions=each(30))
+    assert bits(run(questions=each(30))) == bits(whole)
+    f, calls = counting()
+    for count in (30, 13):  # all are done
+        some = run(f, x=X[:count], questions=each(count))
+        assert bits(some) == bits(whole)[: len(bits(some))]
+    assert max(calls) == 2  # the probes
+    if keep_records:
+        other = run(None, questions=0.6)
+        assert bits(other) == bits(rows_of(questions=0.6, seed=7, resume=None))
+        run(None, x=X[:13], questions=0.7)
+        x = kit.X[:35] + (np.arange(35) == 20)[:, None]
+        with pytest.raises(ResumeError, match="arguments .X.|have another X|only some"):
+            run(x=x, questions=0.7)
+
+
+def test_added_rows_of_a_frame_may_have_new_labels():
+    frame = kit.package("pandas").DataFrame(X, columns=list("abc"))
+    frame["kind"] = ["u", "v"] * 10 + ["w"] * 10
+    of_frames = lambda f: f.a + f.b * f.c + (f.kind == "w")  # noqa: E731
+    rows_of(of_frames, x=frame[:20], questions=0.5)
+    whole = rows_of(of_frames, x=frame, questions=0.5)
+    again = rows_of(of_frames, x=frame, questions=0.5, seed=whole.seed, resume=None)
+    assert bits(whole) == bits(again)
+    with pytest.raises(ResumeError, match=r"arguments \(X\)"):
+        rows_of(of_frames, x=frame.replace("v", "x"), questions=0.5)
 
 
 def test_what_is_no_resume_file_is_refused_and_unchanged():

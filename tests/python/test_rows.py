@@ -5,6 +5,7 @@ import functools
 import math
 import pickle
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from kit import X, bits, certreg, model, near, no_warnings, package, parametrize, raising, rows_of
 from kit import same, undefined
 from certreg import ALL_OUTPUTS, Constraint, Question, ResumeError, RowsError
-from certreg import Status, _arguments
+from certreg import Status, _arguments, _worker
 
 HUBER = Question(0.5, statistic="huber", huber_width=0.2)
 TWO = dict(sigma=[0.25, 0.5], questions=[0.5, HUBER])
@@ -217,6 +218,27 @@ def test_an_interrupt_keeps_what_is_done():
     with pytest.raises(KeyboardInterrupt) as caught:
         rows_of(raising(10, KeyboardInterrupt), check=False)
     assert int(caught.value.rows.done.sum()) == 9
+
+
+def test_a_table_needs_the_memory_of_its_certificates(monkeypatch):
+    def answer(worker, rows, x, records=()):
+        out = _worker.empty_certificates(len(rows), 1, 1)
+        out["status"] = Status.OK
+        return _worker.Chunk(rows, out, [], [], None, len(rows) / 500)
+
+    monkeypatch.setattr(_worker.Worker, "answer", answer)
+    x = np.random.default_rng(0).normal(size=(100_000, 3)).astype(np.float32)
+    run = functools.partial(rows_of, lambda x: x[:, 0], samples=20, batch=2000)
+    str(run(x[:2000]))  # what the first call needs alone
+    tracemalloc.start()
+    try:
+        rows = run(x)
+        str(rows)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    least = len(rows) * (160 + x[0].nbytes)
+    assert least < peak < least + 60 * len(rows)
 
 
 def test_models_that_cannot_travel_are_named():

@@ -90,6 +90,17 @@ def test_calls_do_not_depend_on_interruptions(jobs, tmp_path):
     assert same_certificates(rows, certified(by_size, samples=100, batch=700))
 
 
+def test_rows_keep_their_certificates_when_rows_are_added(tmp_path):
+    def run(count, model):
+        run = grouped({**RUN, "check": False, "samples": 100, "batch": 700})
+        return certreg.certify_rows(model, ROWS[:count], resume=tmp_path / "r", **run)
+
+    first, model = run(12, by_size), Counted(by_size)
+    longer = run(16, model)
+    assert (longer.certificates[:12] == first.certificates).all() and longer.done.all()
+    assert sum(model.calls) == 6 + 100 * (7 + 2)  # the probes, and the groups from row 7 on
+
+
 def test_a_resumed_run_refuses_another_batch(tmp_path):
     certified(Counted(), resume=tmp_path / "r")
     with pytest.raises(certreg.ResumeError, match="batch"):
@@ -292,7 +303,7 @@ def test_dataframes_have_larger_batches():
     CALLS.clear()
     run = dict(sigma=0.25, questions=0.5, samples=2000, seed=1, progress=False)
     certreg.certify_rows(Linear(), table(True), **run, options=certreg.Options(check=False))
-    assert CALLS == [64_000, 16_000]
+    assert CALLS == [32_000, 32_000, 16_000]
 
 
 def test_a_network_of_scikit_learn_computes_pieces_of_a_batch():

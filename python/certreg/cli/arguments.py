@@ -46,8 +46,8 @@ def _of_files(given: argparse.Namespace) -> Iterator[tuple[object, str]]:
     yield given.keep_records and not given.resume, "--keep-records needs --resume FILE"
     is_json = str(given.out).lower().endswith(".json")
     yield given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"
-    by_accuracy = given.plot and given.plot_kind == "accuracy"
-    yield by_accuracy and not given.labels, "--plot-kind accuracy needs --labels"
+    by_labels = given.plot and given.plot_kind != "radii"
+    yield by_labels and not given.labels, f"--plot-kind {given.plot_kind} needs --labels"
     read = [given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file]
     read += [given.box, given.groups, given.denoise, given.calibration, given.truths]
     results = (given.out, given.plot, given.keep_denoiser)

@@ -22,7 +22,7 @@ from ..constants import Status, __version__
 from ..denoised import digest_of
 from ..errors import CertregError, ModelWarning, ResumeError, RowsError
 from ..options import grouped
-from ..questions import tolerance_text
+from ..questions import stated_tolerance, tolerance_text
 from ..rows import certify_rows
 from . import arguments, noise, tables
 from .arguments import Options
@@ -373,7 +373,7 @@ def _chosen(rows: Rows, labels: np.ndarray | None) -> tuple[Table, str]:
     for question, (level, means, left_out) in zip(rows.questions, found):
         sigma = rows.sigmas[level] if means[level] > 0 else None
         tolerance = tolerance_text(question)
-        stated = tolerance if question.relative_tolerance else question.tolerance
+        stated = stated_tolerance(question)
         lines.append(
             dict(tolerance=stated, sigma=sigma, mean_radius=means[level], left_out=left_out)
         )
@@ -421,8 +421,6 @@ def destinations(given: argparse.Namespace) -> tuple[Destination | None, Destina
 def _draw(destination: Destination, kind: str, table: Table) -> None:
     from .. import plots
 
-    draw: Callable[..., object] = plots.plot_radii
-    if kind == "accuracy":
-        draw = plots.plot_accuracy
-    curves = tables.curves(table, kind == "accuracy")
+    draw: Callable[..., object] = getattr(plots, f"plot_{kind}")
+    curves = tables.curves(table, kind)
     destination.write(lambda path: draw(curves, path=path))

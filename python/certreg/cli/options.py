@@ -235,7 +235,7 @@ def samples(command: Group) -> Group:
 
 def sampling(command: Group) -> None:
     options = {
-        "--jobs N = 1": "number of processes (default: %(default)s)",
+        "--jobs N = 1": "number of processes; 0, -1: one for each processor (default: %(default)s)",
         "--on-crash = stop": (
             "what to do with a row that ends two processes: stop, or skip, which records that the "
             "row failed and goes on (default: %(default)s)",
@@ -342,9 +342,9 @@ def labels_and_plots(command: Group) -> None:
         "first",
         "--plot FILE": "draw a plot: .svg, .pdf or .png",
         "--plot-kind = radii": (
-            "radii: share of rows by radius; accuracy: certified accuracy by radius, from labels "
-            "(default: %(default)s)",
-            {"choices": ("radii", "accuracy")},
+            "radii: share of rows by radius; from labels accuracy: certified accuracy by radius, "
+            "and error: mean error of the rows with at least each radius (default: %(default)s)",
+            {"choices": ("radii", "accuracy", "error")},
         ),
     }
     _group(command, "labels and plots", options)

@@ -87,7 +87,7 @@ ABSENT: dict[str, object] = {  # values of options that a command lacks
         "truths groups box serve trim core pilot constant columns tensor units require".split()
     ),
     **dict.fromkeys(("keep_records", "keep_seed"), False),
-    **{"jobs": 1, "on_crash": "stop"},
+    **{"jobs": 1, "on_crash": "stop", "plot_kind": "radii"},
 }
 
 

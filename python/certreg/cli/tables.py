@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+import operator
 from typing import Sequence
 
 import numpy as np
@@ -98,17 +99,18 @@ def _plain(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def curves(table: Table, with_labels: bool) -> Line:
-    """The curves of a plot by their names in the legend: radii, or with labels pairs of radii and
-    an array that is True for correct predictions."""
+def curves(table: Table, kind: str) -> Line:
+    """The curves of a plot by their names in the legend: radii, or pairs of radii and an array that
+    is True for correct predictions ("accuracy") or has the errors ("error")."""
     lines: dict[tuple[float, int], Table] = {}
     for line in table:
         lines.setdefault((line["sigma"], line["question"]), []).append(line)
     groups = {_name_of(some): some for some in lines.values()}
     radii: Line = {name: np.array([c["radius"] for c in some]) for name, some in groups.items()}
-    if not with_labels:
+    if kind == "radii":
         return radii
-    return {name: (radii[name], np.array([correct(c) for c in groups[name]])) for name in groups}
+    value = correct if kind == "accuracy" else operator.itemgetter("label_error")
+    return {name: (radii[name], np.array([value(c) for c in groups[name]])) for name in groups}
 
 
 def _name_of(lines: Table) -> str:

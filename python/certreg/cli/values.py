@@ -161,7 +161,8 @@ _index = _integer(0, 2**31 - 1, "the index of an output (-o names the file of re
 _count = _integer(1, 2**53, "an integer of at least 1")
 _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("sigma", "radius", "target", "huber_width", "core"), _positive),
-    **dict.fromkeys("bonferroni samples calls batch pilot jobs rounds steps".split(), _count),
+    **dict.fromkeys("bonferroni samples calls batch pilot rounds steps".split(), _count),
+    "jobs": _integer(-1, 2**53, "a number of processes; 0, -1: one for each processor"),
     "tolerance": _list_of(_tolerance),
     "alpha": _probability,
     "serve": _serving,
