@@ -18,9 +18,9 @@ Layers of the modules; each imports from its own layer and from layers above::
     tools        _optional _files _tables _progress _dlpack _protobuf _quantization _arrays
                  _noise_rule
     models       names frames _onnx_tensors _onnx models denoised _missing parametric _categorical
-                 _network training joining
-    one input    questions results plots attacks _evaluation estimator solver _rules intervals
-                 _perturbations check
+                 _network training joining alternatives
+    one input    questions results plots attacks _covering _evaluation estimator solver _rules
+                 intervals _perturbations check
     many inputs  _worker _processes _plan _probes _integrity _remarks _rows_file bands
                  certified_rows _database store shards options rows
     choices      boxes groups sensitivity tuning comparison units regressor
@@ -62,6 +62,7 @@ from .solver import Bisection, Solver
 
 # Modules with a long import are imported on demand.
 _LATER = {
+    "alternatives": "AtMost Brightness Gain Listed OneOf Replaced Translated",
     "bands": "population",
     "boxes": "within",
     "check": "Finding check_model",
@@ -80,6 +81,7 @@ _LATER = {
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 
 if _TYPE_CHECKING:
+    from .alternatives import AtMost, Brightness, Gain, Listed, OneOf, Replaced, Translated
     from .bands import population
     from .boxes import within
     from .check import Finding, check_model

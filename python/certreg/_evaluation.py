@@ -14,16 +14,18 @@ from ._arguments import integer, member, number
 from ._arrays import array_of, numbers, unnamed
 from ._calls import Callbacks, Handle
 from ._categorical import CategoricalFeatures
+from ._covering import MOST_ROW, Covering, Found, check_questions, pilot_for, pilot_of_others
 from ._ctypes import f64, i32
 from ._library import lib
 from ._missing import WHOLE, MissingCells
 from ._messages import with_column_names
 from ._types import Inputs, Model, Names, Shape
+from .alternatives import Alternatives, ChangeSet, Space
 from .constants import LEVELS_OF_A_DOMAIN, Dependence, Side
 from .denoised import check_sigmas
 from .errors import CertregError, ModelWarning
 from .frames import Columns, FrameLayout, rows_of
-from .questions import Asked, question_of, structs_of
+from .questions import Asked, Question, question_of, structs_of
 from .results import Bounds, Certificate, Forecast, Run, refused_certificate
 
 Answers: TypeAlias = Any  # a Certificate for one question, or a list for several
@@ -46,6 +48,12 @@ class Evaluator(Handle):
     _noisy: np.ndarray | None  # True for each feature with noise; None: no cell may be missing
     _whole = 0  # rows of every call, of a model that takes no fewer
     _unused_noise = 0  # greater than every noise id that was used
+    _scale: np.ndarray | None = None
+    _kind: np.ndarray | None = None
+    _pilot = 0  # as it was given
+    _twin: Callable[..., Any]
+    _twins: tuple[Any, ...] = ()  # samples and pilots, and two estimators for alternatives
+    alternatives: Found | None = None  # of the last certify with alternatives
 
     def _noise(self, noise_id: int | None) -> int:
         """The noise id of a new input."""
@@ -139,7 +147,12 @@ class Evaluator(Handle):
         return Run._of(out)
 
     # ---- questions
-    def certify(self, *arguments: object, noise_id: int | None = None) -> Answers:
+    def certify(
+        self,
+        *arguments: object,
+        noise_id: int | None = None,
+        alternatives: ChangeSet | Sequence[ChangeSet] | None = None,
+    ) -> Answers:
         """Certify the current input, or a new one.
 
         ``certify(total_samples, *questions)`` samples until the record has `total_samples`, pilot
@@ -152,6 +165,10 @@ class Evaluator(Handle):
             See above. A question may be a number, its tolerance.
         noise_id : int, optional
             As for `begin`.
+        alternatives : ChangeSet or sequence of ChangeSet, optional
+            As for certify_rows, with a new input: `total_samples` is for all of them, and the
+            attribute `alternatives` has what Rows.alternatives has. They use noise ids from 2^63
+            on. Experimental.
 
         Returns
         -------
@@ -178,6 +195,10 @@ class Evaluator(Handle):
                 "certify takes (total_samples, *questions) or "
                 "(z, sigma, total_samples, *questions, noise_id=None)"
             )
+        if alternatives is not None:
+            if not begins:
+                raise TypeError("alternatives need a new input: give z and sigma too")
+            return self._certify_all(arguments, noise_id, alternatives)
         with self._calls:
             if begins:
                 z, sigma, *arguments = arguments  # type: ignore[assignment]
@@ -188,6 +209,40 @@ class Evaluator(Handle):
                 questions, 1, lambda e, *a: int(lib.certreg_certify(e, samples, *a))
             )
         return certificates[0] if len(questions) == 1 else certificates
+
+    def _certify_all(
+        self, arguments: Sequence[Any], noise_id: int | None, given: object
+    ) -> Answers:
+        """certify with alternatives."""
+        if self._columns is not None:
+            raise ValueError("alternatives of a DataFrame: use certify_rows, or give arrays")
+        z, sigma, total, *asked = arguments
+        flat, _ = self._input(z)
+        sets = Alternatives(given, Space(self.shape, self._scale, None, None))
+        questions = [question_of(question) for question in asked]
+        samples = integer(total, "total_samples", 1)
+        noise_id = self._noise(noise_id)
+        if noise_id >= MOST_ROW:
+            raise ValueError(f"with alternatives noise_id must be below {MOST_ROW}")
+        with self._calls:
+            covering = Covering(sets, *self._pair(questions, samples), questions, samples)
+            found = covering.certify(flat, number(sigma, "sigma"), noise_id, 0)
+            certificates, self.alternatives = found
+        made = [Certificate._of(certificate) for certificate in certificates]
+        return made[0] if len(made) == 1 else made
+
+    def _pair(self, questions: Sequence[Question], samples: int) -> tuple[Any, Any]:
+        """The estimators for the input itself and for changed inputs."""
+        check_questions(questions)
+        own = self._pilot or pilot_for(questions, samples)
+        plans = samples, own, pilot_of_others(questions, self._kind, self._pilot)
+        if self._twins[:1] != (plans,):
+            for twin in self._twins[1:]:
+                twin.close()
+            twins = [self._twin(max_samples=samples, pilot=p, check=False) for p in plans[1:]]
+            self._twins = (plans, *twins)
+            twins[0]._unchecked = self._unchecked
+        return self._twins[1:]
 
     def certify_outputs(
         self, total_samples: int, *questions: Asked

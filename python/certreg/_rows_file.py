@@ -12,6 +12,7 @@ import numpy as np
 from . import _structs as S
 from ._arguments import enum_value
 from ._arrays import arrays_in_file
+from ._covering import Found
 from ._files import AnyPath, archive_of, replace
 from ._integrity import check_ranges
 from ._optional import needed
@@ -38,6 +39,9 @@ def save_rows(rows: Rows, path: AnyPath, keep_seed: bool) -> None:
         "sampling": plan,
         "questions": [dataclasses.asdict(question) for question in rows.questions],
         "errors": [[row, k, text] for (row, k), text in rows.errors.items()],
+        "alternatives": [
+            [row, k, *dataclasses.astuple(found)] for (row, k), found in rows.alternatives.items()
+        ],
         "at_radius": rows.at_radius,
         "domain": int(rows.domain),
         "model_id": rows.model_id,
@@ -79,6 +83,10 @@ def read_rows(kind: type[Rows], path: Path) -> Rows:
             index=index,
             numbers=kept["numbers"],
             columns=facts["columns"],
+            alternatives={
+                (row, k): Found(count, calls, tuple(limiting), proved, tuple(names))
+                for row, k, count, calls, limiting, proved, names in facts.get("alternatives", [])
+            },
             missing=kept.get("missing"),
             made=str(facts.get("made", "")),
         )

@@ -19,8 +19,10 @@ from numpy.typing import ArrayLike
 
 from . import _structs as S
 from ._arguments import integer
+from ._covering import Covering, Found, RowRefused, divided, pilot_of_others
 from ._library import version
 from ._types import Function, Model, Shape
+from .alternatives import Alternatives
 from .constants import Output, Status, __version__, version_text
 from .denoised import function_of_rows, made_of
 from .errors import CertregError, RowsError, SharedCallError, of_model, raised
@@ -113,13 +115,25 @@ class Job:
     radius: float | None  # None: compute radii; otherwise output bounds at this radius
     keeps_records: bool
     rows: int = 0  # of the whole table
+    alternatives: Alternatives | None = None
 
     @property
     def group(self) -> int:
         """The number of consecutive rows that are sampled together; 0: each row has calls of its
         own, also if questions have targets, because each row then stops by itself."""
         targets = any(question.target is not None for question in self.questions)
-        return 0 if self.model is None or targets else self.sampling.group
+        alone = self.model is None or targets or self.alternatives is not None
+        return 0 if alone else self.sampling.group
+
+    def covering(self, nominal: Estimator, function: Function | None) -> Covering | None:
+        """For rows with alternatives, the object that certifies them."""
+        if self.alternatives is None:
+            return None
+        questions = divided(self.questions, len(self.sampling.sigmas))
+        pilot = pilot_of_others(questions, self.sampling.kind, 0)
+        estimator = dataclasses.replace(self.sampling, pilot=pilot).estimator(function)
+        estimator._categorical = nominal._categorical
+        return Covering(self.alternatives, nominal, estimator, questions, self.sampling.samples)
 
     def structs(self, row: int = 0) -> "C.Array[S.Question]":
         """The questions about a row as structs. The certificates of all sigmas hold together: each
@@ -154,6 +168,7 @@ class Chunk:
     failure: BaseException | None
     seconds: float
     failed_row: int | None = None  # of a failure in a call that rows share
+    found: list[tuple[int, int, Found]] = dataclasses.field(default_factory=list)  # alternatives
 
 
 def empty_certificates(*shape: int) -> np.ndarray:
@@ -174,6 +189,7 @@ class Worker:
         self.estimator = job.sampling.estimator(self.function)
         self.estimator._names = getattr(job.columns, "names", None)
         self.outputs: dict[tuple[int, int], np.ndarray] = {}  # of rows that were sampled together
+        self.covering = job.covering(self.estimator, self.function)
         self.questions = job.structs()
         each = [question.tolerance for question in job.questions]
         self.tolerances = {q: of for q, of in enumerate(each) if isinstance(of, tuple)}
@@ -221,7 +237,11 @@ class Worker:
                         self.estimator._categorical.check(X[done])
                     if group and row % group == 0:
                         self._sample_group(rows[done : done + group], X[done:], known)
-                    self._row(row, X[done].ravel(), out[done], known, chunk)
+                    z = X[done].ravel()
+                    if self.covering:
+                        self._cover(self.covering, row, z, out[done], known, chunk)
+                        continue
+                    self._row(row, z, out[done], known, chunk)
             done = len(rows)
         except SharedCallError as error:
             failure, (chunk.failed_row, several) = error.__cause__, error.args
@@ -264,6 +284,30 @@ class Worker:
             raise
         if y is not None:
             self.outputs = {(first + i, k): y[unit] for unit, (i, k) in enumerate(units)}
+
+    def _cover(
+        self, covering: Covering, row: int, z: np.ndarray, out: np.ndarray,
+        known: Mapping[tuple[int, int], Record], chunk: Chunk,
+    ) -> None:  # fmt: skip
+        """Certifies a row with its alternatives."""
+        sampling = self.job.sampling
+        for k, (sigma, level) in enumerate(zip(sampling.sigmas, sampling.levels)):
+            noise_id = sampling.noise_id + row
+            try:
+                if (row, k) in known:  # it has ended processes
+                    raise CertregError(known[row, k].status, text=known[row, k].error)
+                certificates, found = covering.certify(z, sigma, noise_id, level)
+            except (CertregError, RowRefused) as error:
+                status = getattr(error, "status", Status.INVALID)
+                failed = isinstance(error, CertregError) and status not in self.of_one_row
+                if failed and (row, k) not in known:
+                    raise
+                out[k]["status"], out[k]["noise_id"], out[k]["sigma"] = status, noise_id, sigma
+                chunk.errors.append((row, k, str(error)))
+                continue
+            for q, certificate in enumerate(certificates):
+                out[k, q] = np.frombuffer(bytes(certificate), CERTIFICATE)[0]
+            chunk.found.append((row, k, found))
 
     def _row(
         self,

@@ -13,6 +13,7 @@ import numpy as np
 from . import _structs as S
 from ._arguments import enum_value, not_negative, path_of
 from ._arrays import check_finite, numbers
+from ._covering import Found
 from ._optional import needed
 from ._remarks import ceiling_remarks, exact_features, failure_remark, missing_remark
 from ._remarks import named, noise_remark
@@ -64,6 +65,10 @@ class Rows(HtmlTable):
     made : str
         What was computed from some of these rows: "the scale", by "std" or "iqr", "the denoiser",
         or nothing.
+    alternatives : dict
+        For rows with alternatives, by (row, index of sigma): `count` of alternatives, `calls`, the
+        `limiting` alternative for each question, `proved`, the number before the first one that
+        failed, and their `names`. Experimental.
 
     Examples
     --------
@@ -87,6 +92,7 @@ class Rows(HtmlTable):
     columns: Names = None
     missing: np.ndarray | None = None
     made: str = ""
+    alternatives: dict[tuple[int, int], Found] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if cast(np.ndarray | None, self.numbers) is None:
@@ -151,12 +157,14 @@ class Rows(HtmlTable):
         """The rows at these places, without records, since `sampling` is about all rows."""
         places = [(i, row, k) for i, row in enumerate(which) for k in range(len(self.sigmas))]
         errors = {(i, k): self.errors[row, k] for i, row, k in places if (row, k) in self.errors}
+        sets = self.alternatives
+        found = {(i, k): sets[row, k] for i, row, k in places if (row, k) in sets}
         index = None if self.index is None else self.index.take(which)
         more = {name: getattr(self, name)[which] for name in ("certificates", "done", "numbers")}
         more["missing"] = None if self.missing is None else self.missing[which]
         more["questions"] = tuple(question._of_rows(which) for question in self.questions)
         return dataclasses.replace(
-            self, errors=errors, index=index, records=[], resume=None, **more
+            self, errors=errors, alternatives=found, index=index, records=[], resume=None, **more
         )
 
     def certificate(self, row: int, question: int = 0, sigma: int = 0) -> Certificate:
@@ -198,6 +206,10 @@ class Rows(HtmlTable):
                     line.update((n, _word(n, value)) for n, value in zip(names, values))
                     line["error"] = self.errors.get((row, k), "")
                     line.update({"exact": exact} if exact else {})
+                    if self.alternatives:  # a failed row has none
+                        found = self.alternatives.get((row, k))
+                        line["alternatives"] = found.count if found else 0
+                        line["limiting_alternative"] = found.limiting[q] if found else ""
                     if self.missing is not None:
                         line["missing"] = ", ".join(named(self.missing[row], self.columns))
                     list_.append(line)

@@ -153,7 +153,9 @@ class Estimator(Evaluator):
         progress: Callable[[int, int], object] | None = None,
         check: bool = True,
     ) -> None:
+        given = {n: v for n, v in locals().items() if n not in ("self", "__class__")}
         super().__init__()
+        self._twin = lambda **more: Estimator(**{**given, **more})  # does not refer to self
         self._backend = pointer()
         self._attacks: Attacks | None = None  # made on demand
         self.on_device, self._has_stream = device is not None, integer(stream, "stream") > 0
@@ -173,6 +175,8 @@ class Estimator(Evaluator):
             "lo": optional_array(lo, (self.outputs,), np.float64, "lo"),
             "hi": optional_array(hi, (self.outputs,), np.float64, "hi"),
         }
+        self._scale = arrays["scale"]
+        self._kind, self._pilot = arrays["kind"], pilot
         self.columns = columns_of(self.outputs, arrays["kind"])
         check_use(model, self.shape, arrays["scale"], self._columns, on_device=self.on_device)
         self._model, self._unchecked = model, check and model is not None
@@ -265,6 +269,8 @@ class Estimator(Evaluator):
         attacks = getattr(self, "_attacks", None)
         if attacks:
             attacks._free()
+        for twin in self._twins[1:]:
+            twin.close()
         super()._free()
         self._freed("_backend", lib.certreg_backend_close)
 

@@ -89,6 +89,41 @@ class Columns:
             x = x.take(order(names, self.names, what, "the DataFrame of the inputs"), axis=1)
         return Columns(x, self.scale)
 
+    def value(self, j: int, code: float) -> object:
+        """The value of a column without noise that a code stands for."""
+        return self._exact(j).table[int(code)]
+
+    def code(self, j: int, value: object, add: bool) -> float | None:
+        """The code of a value of a column without noise. A value that the column has in no row is
+        added if its dtype has it as a category, or if `add`; else None."""
+        column = self._exact(j)
+        for code, known in enumerate(column.table):
+            both_nan = known != known and value != value
+            if known is value or both_nan or type(known) is type(value) and known == value:
+                return float(code)
+            if isinstance(value, (int, float)) and not isinstance(known, str) and known == value:
+                return float(code)
+        if not add and value not in getattr(column.table.dtype, "categories", ()):
+            return None
+        pandas = needed("pandas", "a DataFrame")
+        more = pandas.Series([value], dtype=column.table.dtype)
+        if value == value and more.isna()[0]:  # as for an unknown category
+            raise ValueError(f"column {self.names[j]!r} cannot hold {value!r} ({more.dtype})")
+        both = pandas.concat([pandas.Series(column.table), more], ignore_index=True)
+        plain = isinstance(column.table.dtype, np.dtype)
+        column.table = both.to_numpy() if plain else both.array
+        return float(len(column.table) - 1)
+
+    def all_codes(self, j: int) -> list[float]:
+        """The codes of all categories of the dtype of a column without noise, or else of all its
+        values."""
+        column = self._exact(j)
+        values: Any = getattr(column.table.dtype, "categories", column.table)
+        return [cast(float, self.code(j, value, add=True)) for value in list(values)]
+
+    def _exact(self, j: int) -> "_ExactColumn":
+        return cast(_ExactColumn, self.layout.converters[j])
+
     def series(self, values: np.ndarray) -> Series:
         """A number for each column, by their names."""
         return needed("pandas", "a DataFrame").Series(values, self.layout.labels)

@@ -18,6 +18,7 @@ from . import _structs as S
 from ._arguments import constraints_of, integer, member, no_member, number, positive
 from ._arguments import seed_or_random, with_habits
 from ._arrays import check_finite, even_batch, numbers, shared_rows
+from ._covering import MOST_ROW, check_plan, check_questions, pilot_for
 from ._categorical import check_categorical, is_default, split_by_rule
 from ._missing import missing_with_noise
 from ._plan import plan_of
@@ -27,6 +28,7 @@ from ._processes import is_worker_death
 from ._progress import Reporter
 from ._types import Executor, Inputs, Model, Path, Progress, Scale
 from ._worker import Chunk, Job, Record, Sampling, empty_certificates
+from .alternatives import Alternatives, ChangeSet, Space
 from .certified_rows import Rows
 from .constants import LEVELS_OF_A_DOMAIN, Domain, Statistic, Status
 from .denoised import check_use, check_whole, remark_on_examples
@@ -59,6 +61,7 @@ def certify_rows(
     jobs: int | Executor = 1,
     progress: Progress = True,
     resume: Path | None = None,
+    alternatives: ChangeSet | Sequence[ChangeSet] | None = None,
     options: Options = Options(),
 ) -> Rows:
     """Certify every row of X.
@@ -103,6 +106,10 @@ def certify_rows(
         File that keeps finished rows; the same call then computes the missing rows, also those that
         were added at the end of X. Programs that use one file at a time share the rows. A folder,
         or a path that ends with a slash: a file for each 10,000 rows.
+    alternatives : ChangeSet or sequence of ChangeSet, optional
+        Changes of an input, such as other categories or brightness: the radius of a row then holds
+        around the input and all changed inputs (docs/guide/alternatives.md), and `samples` is the
+        number of samples of all of them. Experimental.
     options : Options
         What few calls need: outputs and their ranges, the pilot, output bounds, kept records.
 
@@ -169,9 +176,16 @@ def certify_rows(
     remarks = remark_on_examples(model, matrix)
     for text in (*remarks, *texts, *check_categorical(model, matrix, columns, numbers_of_scale)):
         warnings.warn(text, stacklevel=3)
+    sets = None
+    if alternatives is not None:
+        _check_alone(resume, more, asked, sampling.noise_id + len(matrix))
+        sets = Alternatives(alternatives, Space(shape, numbers_of_scale, columns, matrix))
+        if not sampling.pilot:
+            sampling = dataclasses.replace(sampling, pilot=pilot_for(asked, samples))
+        check_plan(sets, asked, sampling, matrix[0])
     skips = more.on_crash == "skip"
     executor, jobs = executor_or_jobs(jobs, skips)
-    job = Job(model, columns, sampling, asked, radius, more.keep_records, len(matrix))
+    job = Job(model, columns, sampling, asked, radius, more.keep_records, len(matrix), sets)
     work = _Certification(
         job, matrix, domain, more.model_id, seed is not None, skips, check=more.check
     )
@@ -207,6 +221,20 @@ def _inputs(
         matrix = np.ascontiguousarray(matrix)
     check_finite(matrix, given, "X", "a finite float32", missing=True)
     return matrix, columns, found, texts
+
+
+def _check_alone(
+    resume: Path | None, more: Options, asked: Sequence[Question], end: int
+) -> None:
+    """Raises ValueError for arguments that cannot be combined with alternatives."""
+    given = {"resume": resume is not None, "radius": more.radius is not None}
+    given["keep_records"] = more.keep_records
+    for name, is_given in given.items():
+        if is_given:
+            raise ValueError(f"{name} cannot be combined with alternatives: leave one of them out")
+    check_questions(asked)
+    if end > MOST_ROW:
+        raise ValueError(f"with alternatives noise ids of rows must be below {MOST_ROW}")
 
 
 def _domain(domain: Domain | str) -> Domain:
@@ -456,6 +484,7 @@ class _Certification:
         self.rows.certificates[done[new]] = chunk.certificates[new]
         self.rows.done[done] = True
         self.rows.errors.update({(row, k): text for row, k, text in chunk.errors})
+        self.rows.alternatives.update({(row, k): found for row, k, found in chunk.found})
         self.reporter.advance(int(new.sum()))
         if chunk.failure is not None:
             row = chunk.rows[len(done)] if chunk.failed_row is None else chunk.failed_row

@@ -225,6 +225,12 @@ def test_the_row_is_skipped(dask, f, how):
     assert [r.status for r in rows.records if r.row == 7] == [Status.MODEL_FAILED]
 
 
+def test_a_row_with_alternatives_is_skipped(dask):
+    sets = kit.certreg.Replaced({2: 0.0})
+    rows = rows_of(jobs=Dask(), on_crash="skip", alternatives=sets)
+    skipped(rows, rows_of(alternatives=sets))
+
+
 @parametrize("error", KilledWorker, LookupError)  # dask also loses results with their process
 def test_rows_that_were_near_a_death_are_computed(dask, error):
     executor = Dask(30, error)

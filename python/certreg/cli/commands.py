@@ -25,6 +25,7 @@ from ..options import grouped
 from ..questions import stated_tolerance, tolerance_text
 from ..rows import certify_rows
 from . import arguments, noise, tables
+from .alternatives import alternatives_of
 from .arguments import Options
 from .denoise import denoised, examples, is_saved
 from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, SHORT, Failure, Mixed, described
@@ -224,7 +225,11 @@ class Work(CommandInputs):
             "model_id": given.model_id or self.model.identity,
         }
         self.function = denoised(self, self.function)
+        sets = None
+        if given.command == "certify":
+            sets = alternatives_of(given, self.X, self.features.names, self.remark)
         with self.failures(self.saved):
+            options.update({} if sets is None else {"alternatives": sets})
             return certify_rows(
                 self.function, self.X, given.sigma, arguments.questions(given), **grouped(options)
             )

@@ -174,6 +174,24 @@ def tolerance(group: Group, required: bool) -> None:
     add(group, {"--tolerance T": (about, {"required": required})})
 
 
+def alternatives(command: Group) -> None:
+    several = {"action": "append"}
+    options = {
+        "--any COLUMN": (
+            "the radius also holds for every other value that this column of categories has in the "
+            "file; the column needs scale 0. Give this option once for each such column",
+            several,
+        ),
+        "--at-most K:A,B,...": (
+            "the radius also holds if at most K of these columns have other values at once",
+            several,
+        ),
+        "--brightness P%|LO%,HI%": "the radius also holds for images that are darker and brighter "
+        "by up to this percentage",
+    }
+    _group(command, "other changes, which share the samples of a row (experimental)", options)
+
+
 def reach(group: Group) -> None:
     options = {
         "--radius R": "norm of the changes",

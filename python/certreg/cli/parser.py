@@ -197,6 +197,7 @@ def _command(name: str, brief: str, description: str, example: str) -> Callable[
 )
 def _certify(command: options.Group) -> None:
     _asks_for_radii(command, options.SOME_LEVELS)
+    options.alternatives(command)
     options.required(command)
 
 

@@ -32,6 +32,10 @@ def certificate_table(
     for line in table:
         line["row"] += first
         line["error"] = with_column_names(in_options(line["error"]), names)
+        if "limiting_alternative" in line:
+            for j, name in enumerate(names or ()):
+                text = line["limiting_alternative"].replace(f"feature {j}=", f"{name}=")
+                line["limiting_alternative"] = text
         last = [name for name in ("exact", "missing") if name in line]  # columns
         line.update({name: line.pop(name) for name in last})
     return table

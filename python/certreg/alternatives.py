@@ -1,0 +1,793 @@
+"""Sets of changes for which one radius holds: other categories, dead sensors, brighter images.
+Theory 1.11 has the proofs. All names are experimental."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from typing import Any, Callable, Iterator, Sequence, TypeAlias, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._arguments import abbreviated, integer, listed, number
+from ._arrays import numbers, scale_of
+from ._quantization import channel_axis
+from ._types import Shape
+from .frames import Columns
+
+MOST = 1 << 16  # alternatives of an input
+MOST_DIVISIONS = 3  # of a cell: nodes have numbers below 2^20
+ROUNDING = 1e-13  # of corners in double, relative to the sizes of their terms
+Column: TypeAlias = Union[int, str]
+Change: TypeAlias = "tuple[str, np.ndarray]"  # a name, empty for no change, and an input
+
+
+class Space:
+    """The features of the inputs of a run: names, noise, and the values that columns hold."""
+
+    def __init__(
+        self, shape: Shape, scale: ArrayLike | None, columns: Columns | None, X: np.ndarray | None
+    ) -> None:
+        self.shape, self.size, self.columns = shape, math.prod(shape), columns
+        flat = scale_of(1 if scale is None else scale, shape)
+        self.scale: np.ndarray = np.asarray(flat, np.float64).reshape(-1)
+        self.X = None if X is None else X.reshape(len(X), -1)
+
+    def place(self, column: Column, what: str) -> int:
+        """The index of a column."""
+        names = None if self.columns is None else self.columns.names
+        if isinstance(column, str):
+            if names is None or column not in names:
+                known = "X has no names: give an index" if names is None else f"choose from {names}"
+                raise ValueError(f"{what} names {column!r}, which is no column; {known}")
+            return names.index(column)
+        at = integer(column, f"the column of {what}")
+        if at >= self.size:
+            raise ValueError(f"{what} names column {at}, and inputs have {self.size} features")
+        return at
+
+    def name(self, at: int) -> str:
+        """The name of a column, or its index."""
+        return f"feature {at}" if self.columns is None else self.columns.names[at]
+
+    def exact_place(self, column: Column, what: str) -> int:
+        """The index of a column without noise."""
+        at = self.place(column, what)
+        if self.scale[at] > 0:
+            raise ValueError(
+                f"{what} is about {self.name(at)!r}, which gets noise (scale {self.scale[at]:g}): "
+                "give a category the scale 0; other numbers of a quantity are Replaced or Listed"
+            )
+        return at
+
+    def label(self, at: int, code: float) -> str:
+        """The value of a column that a number of an input stands for."""
+        if self.columns is not None and not self.scale[at]:
+            return str(self.columns.value(at, code))
+        return f"{code:g}"
+
+    def code(self, at: int, value: object, what: str, known: bool) -> float:
+        """The number of an input that stands for a value of a column. Raises ValueError if `known`
+        and the column does not hold the value."""
+        if self.columns is not None and not self.scale[at]:
+            found = self.columns.code(at, value, add=not known)
+        else:
+            found = float(np.float32(number(value, what)))
+            if not math.isfinite(found):
+                raise ValueError(f"{what} is {found:g}; it must be finite")
+            if known and self.X is not None and found not in self.X[:, at]:
+                found = None
+        if found is None:
+            raise ValueError(
+                f"{what} is {abbreviated(value)}, a value that {self.name(at)!r} never has in X "
+                "nor in the categories of its dtype, so the model may not know it: leave it out, "
+                "or give check=False if the model was trained with it"
+            )
+        return found
+
+    def all_codes(self, at: int, what: str) -> list[float]:
+        """The numbers that stand for all values of a column: of its dtype, or else in X."""
+        if self.columns is not None:
+            found = self.columns.all_codes(at)
+        else:
+            found = [] if self.X is None else np.unique(self.X[:, at]).tolist()
+        if not 2 <= len(found) <= MOST:
+            raise ValueError(
+                f"{what} are 'any', and X has {len(found)} for {self.name(at)!r}: name the values"
+            )
+        return found
+
+    def norm(self, change: np.ndarray) -> float:
+        """The norm of a change in units of the scale, rounded up. Infinite if a feature without
+        noise changes."""
+        if change[self.scale == 0].any():
+            return math.inf
+        some = self.scale > 0
+        size = float(np.linalg.norm(change[some] / self.scale[some]))
+        return size * (1 + 1e-12 + 1e-16 * self.size)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Cell:
+    """An alternative: an input, and the radius around it that belongs to the set."""
+
+    name: str
+    input: np.ndarray | None  # float32, flat; None: of the cover, since cells may be many
+    margin: float = 0.0
+    cover: "_Cover | None" = None  # of a cell of a family
+    lo: tuple[float, ...] = ()
+    hi: tuple[float, ...] = ()
+
+    @property
+    def z(self) -> np.ndarray:
+        """The input, float32 and flat."""
+        if self.input is not None:
+            return self.input
+        assert self.cover is not None
+        return self.cover.center(self.lo, self.hi)[1]
+
+    def is_about(self, z: np.ndarray) -> bool:
+        """Whether its input has the bits of another one."""
+        return self.z.tobytes() == z.tobytes()
+
+    @property
+    def divisions(self) -> int:
+        """The number of times that it may be divided."""
+        return 0 if self.cover is None else self.cover.divisions
+
+    def halves(self) -> list["Cell"]:
+        """The two cells of which it consists."""
+        assert self.cover is not None
+        return self.cover.halves(self)
+
+
+# ---- sets
+class ChangeSet:
+    """A set of changes of an input; no change always belongs to it. ``a * b`` is the set of all
+    changes by a and then by b. Experimental."""
+
+    def __mul__(self, other: "ChangeSet") -> "Product":
+        if not isinstance(other, ChangeSet):
+            return NotImplemented
+        return Product((*_factors(self), *_factors(other)))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Moves:
+    """The changes that a finite set makes: in at most k groups one of some assignments of numbers
+    to columns."""
+
+    groups: Sequence[Sequence[Sequence[tuple[int, float]]]]
+    k: int = 1
+
+    def count(self) -> int:
+        """The number of changes of one input, at most."""
+        counts = [1] + [0] * self.k  # by the number of groups that change
+        for group in self.groups:
+            for i in range(self.k, 0, -1):
+                counts[i] += counts[i - 1] * len(group)
+        return sum(counts)
+
+    def changes(self, z: np.ndarray, space: Space) -> Iterator[Change]:
+        """The changes of an input, first no change."""
+        for i in range(self.k + 1):
+            for some in itertools.combinations(self.groups, i):
+                for moves in itertools.product(*some):
+                    change = [pair for move in moves for pair in move]
+                    moved = z.copy()
+                    for at, code in change:
+                        moved[at] = code
+                    names = [f"{space.name(at)}={space.label(at, code)}" for at, code in change]
+                    if not i or moved.tobytes() != z.tobytes():
+                        yield ", ".join(names), moved
+
+
+class _Finite(ChangeSet):
+    """A set of finitely many changes, which move no two inputs apart."""
+
+    def _moves(self, space: Space) -> _Moves:
+        """Its changes. Raises ValueError or TypeError if it does not fit these features."""
+        raise NotImplementedError
+
+
+@dataclasses.dataclass(frozen=True)
+class OneOf(_Finite):
+    """Any one of some values in a column of categories, which has scale 0.
+
+    Parameters
+    ----------
+    column : str or int
+        Name of the column; its index if inputs are arrays.
+    values : "any" or sequence
+        The values. "any": all categories of the column's dtype; without such a dtype all values of
+        the column in X.
+    check : bool
+        Refuse values that the column never has in X, since the model may not know them.
+
+    Examples
+    --------
+    >>> X = np.array([[0.2, 0], [0.4, 1], [0.1, 2]])
+    >>> rows = certreg.certify_rows(
+    ...     lambda x: x[:, 0] + 0.1 * x[:, 1], X, 0.25, 0.5, scale=[1, 0], samples=900, seed=1,
+    ...     alternatives=certreg.OneOf(1, "any"), progress=False)
+    >>> rows.alternatives[0, 0].count, bool(rows.radius.min() > 0)
+    (3, True)"""
+
+    column: Column
+    values: str | Sequence[object] = "any"
+    check: bool = True
+
+    def _moves(self, space: Space) -> _Moves:
+        return _Moves([[[pair] for pair in self._codes(space, f"OneOf({self.column!r})")]])
+
+    def _codes(self, space: Space, what: str) -> list[tuple[int, float]]:
+        """The index of the column, with each number that it may hold."""
+        at, name = space.exact_place(self.column, what), f"the values of {what}"
+        if isinstance(self.values, str):
+            if self.values != "any":
+                raise ValueError(f"{name} are {self.values!r}: give 'any' or a list")
+            return [(at, code) for code in space.all_codes(at, name)]
+        given = listed(self.values, name)
+        if not given:
+            raise ValueError(f"{what} has no values")
+        codes = [space.code(at, value, f"a value of {what}", self.check) for value in given]
+        return [(at, code) for code in dict.fromkeys(codes)]
+
+
+@dataclasses.dataclass(frozen=True)
+class AtMost(_Finite):
+    """Any other values in at most k of some columns of categories, which have scale 0.
+
+    Every combination is an alternative; none is inferred from single changes.
+
+    Parameters
+    ----------
+    k : int
+        Most columns that change, at least 1.
+    columns : sequence of str, int or OneOf
+        The columns; a OneOf names the values of its column, which are otherwise "any".
+
+    Examples
+    --------
+    >>> certreg.AtMost(2, ["cut", "color", certreg.OneOf("clarity", ["SI1", "SI2"])]).k
+    2"""
+
+    k: int
+    columns: Sequence[Column | OneOf]
+
+    def _moves(self, space: Space) -> _Moves:
+        given = listed(_several(self.columns, "AtMost"), "the columns of AtMost")
+        each = [one if isinstance(one, OneOf) else OneOf(one) for one in given]
+        k = integer(self.k, "k of AtMost", 1)
+        if k > len(each):
+            raise ValueError(f"k of AtMost is {k}, and it has {len(each)} columns")
+        codes = [one._codes(space, f"AtMost({k})") for one in each]
+        if len({some[0][0] for some in codes}) < len(codes):
+            raise ValueError("AtMost names a column twice")
+        return _Moves([[[pair] for pair in some] for some in codes], k)
+
+
+@dataclasses.dataclass(frozen=True)
+class Replaced(_Finite):
+    """Columns that hold fixed values, all at once, such as the number of a dead sensor.
+
+    Parameters
+    ----------
+    values : dict
+        The value of each column, by name or index. Columns may have noise.
+
+    Examples
+    --------
+    >>> dead = [certreg.Replaced({"gps": 0.0}), certreg.Replaced({"left": 0.0, "right": 0.0})]"""
+
+    values: dict[Column, object]
+
+    def _moves(self, space: Space) -> _Moves:
+        if not isinstance(self.values, dict) or not self.values:
+            raise TypeError("Replaced takes a dict with a value for each column")
+        places = {space.place(column, "Replaced"): v for column, v in self.values.items()}
+        if len(places) < len(self.values):
+            raise ValueError("Replaced names a column twice")
+        return _Moves([[[(at, space.code(at, v, "Replaced", False)) for at, v in places.items()]]])
+
+
+def _several(columns: Sequence[Any], what: str) -> Sequence[Any]:
+    if isinstance(columns, (str, int)):
+        raise TypeError(f"the columns of {what} must be a sequence, not {columns!r}")
+    return columns
+
+
+@dataclasses.dataclass(frozen=True)
+class Listed(ChangeSet):
+    """Inputs that the program gives, each with a radius around it that belongs to the set.
+
+    Parameters
+    ----------
+    inputs : array_like or callable
+        Inputs of shape ``(count, *shape)``, equal to the certified input in features of scale 0
+        unless the change is meant; or a function of the certified input, an array of its shape,
+        that returns them.
+    margins : float or sequence of float
+        Margins >= 0, in units of the input divided by its scale.
+
+    Examples
+    --------
+    >>> rows = certreg.certify_rows(
+    ...     lambda x: x[:, 0], [[0.1, 0.2]], 0.25, 0.5, samples=600, seed=1, progress=False,
+    ...     alternatives=certreg.Listed(lambda z: [z[::-1]], margins=0.05))
+    >>> rows.alternatives[0, 0].names
+    ('no change', 'input 0')"""
+
+    inputs: ArrayLike | Callable[[np.ndarray], ArrayLike]
+    margins: float | Sequence[float] = 0.0
+
+    def _cells(self, z: np.ndarray, space: Space) -> list[Cell]:
+        """The cells for an input."""
+        given = self.inputs(z.reshape(space.shape)) if callable(self.inputs) else self.inputs
+        inputs = numbers(given, np.float32, "the inputs of Listed")
+        if inputs.shape[1:] != space.shape or not len(inputs):
+            wanted = ("count", *space.shape)
+            raise ValueError(f"the inputs of Listed have shape {inputs.shape}, not {wanted}")
+        if not np.isfinite(inputs).all():
+            raise ValueError("the inputs of Listed must be finite")
+        margins = np.broadcast_to(numbers(self.margins, np.float64, "margins"), len(inputs))
+        if not (np.isfinite(margins) & (margins >= 0)).all():
+            raise ValueError("margins must be finite numbers of at least 0")
+        flat = inputs.reshape(len(inputs), -1)
+        return [Cell(f"input {i}", x, float(h)) for i, (x, h) in enumerate(zip(flat, margins))]
+
+
+# ---- families
+class Family(ChangeSet):
+    """A set of changes with real parameters, in which inputs are affine one by one between
+    `knots`. Experimental."""
+
+    cells: int
+    refine: int
+    clip: tuple[float, float] | None = None
+
+    def _box(self) -> list[tuple[float, float]]:
+        """The range of each parameter; 0 is no change."""
+        raise NotImplementedError
+
+    def _check(self, space: Space) -> None:
+        """Raises ValueError if it does not fit these features."""
+        places = np.flatnonzero(self._moving(space) & (space.scale == 0))
+        if places.size:
+            raise ValueError(
+                f"{self!r} moves {space.name(int(places[0]))!r}, which gets no noise (scale 0), so "
+                "no radius around a cell would cover it: name the columns that it moves, or give "
+                "the feature noise"
+            )
+        if not 0 <= integer(self.refine, "refine") <= MOST_DIVISIONS:
+            raise ValueError(f"refine is {self.refine}; it must be from 0 to {MOST_DIVISIONS}")
+        integer(self.cells, "cells", most=MOST)
+
+    def _moving(self, space: Space) -> np.ndarray:
+        """True for features that change."""
+        return np.ones(space.size, bool)
+
+    def _check_input(self, z: np.ndarray) -> None:
+        """Raises ValueError if the family is not defined at an input."""
+
+    def _at(self, x: np.ndarray, p: Sequence[float], space: Space) -> np.ndarray:
+        """The input for parameters, in double and before clipping."""
+        raise NotImplementedError
+
+    def _sizes(self, bounds: Any) -> Any:
+        """Bounds of all terms of the sums that `_at` computes, from bounds of the input."""
+        raise NotImplementedError
+
+    def _step(self) -> float:
+        """The width of the steps to which changed inputs are rounded."""
+        return 0.0
+
+    def _text(self, lo: Sequence[float], hi: Sequence[float]) -> str:
+        """The name of a cell."""
+        raise NotImplementedError
+
+    def _knots(self) -> list[list[float]]:
+        """For each parameter the numbers at which cells are divided."""
+        return [[] for _ in self._box()]
+
+
+def _range(lo: object, hi: object, what: str) -> tuple[float, float]:
+    low, high = number(lo, f"lo of {what}"), number(hi, f"hi of {what}")
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        raise ValueError(f"{what} is from {low:g} to {high:g}: give finite numbers, lo <= hi")
+    return low, high
+
+
+@dataclasses.dataclass(frozen=True)
+class Brightness(Family):
+    """A darker or brighter image: each pixel is black + (1 + t) (pixel - black), then clipped.
+
+    Parameters
+    ----------
+    lo, hi : float
+        Range of t, such as -0.25 and 0.25; lo is at least -1.
+    clip : (float, float) or None
+        Black and white: changed pixels are clipped to this range, which the image itself keeps.
+        None: black is 0, and nothing is clipped.
+    levels : int
+        Number of steps between black and white to which changed pixels are rounded, such as 255; 0:
+        no rounding.
+    cells : int
+        Number of cells; 0: chosen for the number of samples.
+    refine : int
+        Number of times that a cell whose radius is too short may be divided, 0 to 3. Alpha is then
+        divided by the depth of cells (theory 1.11).
+
+    Examples
+    --------
+    >>> image = np.full((1, 4, 4), 0.5)
+    >>> rows = certreg.certify_rows(
+    ...     lambda x: x.mean(axis=(1, 2)), image, 0.5, 0.4, samples=1000, seed=1, progress=False,
+    ...     alternatives=certreg.Brightness(-0.1, 0.1))
+    >>> bool(rows.radius[0] > 0)
+    True"""
+
+    lo: float
+    hi: float
+    clip: tuple[float, float] | None = (0.0, 1.0)
+    levels: int = 0
+    cells: int = 0
+    refine: int = 0
+
+    def _box(self) -> list[tuple[float, float]]:
+        return [_range(self.lo, self.hi, "Brightness")]
+
+    def _check(self, space: Space) -> None:
+        super()._check(space)
+        if self._box()[0][0] < -1:
+            raise ValueError(f"lo of Brightness is {self.lo:g}; -1 is black, and nothing is darker")
+        if integer(self.levels, "levels") and self.clip is None:
+            raise ValueError("levels of Brightness are between black and white: give clip")
+        if self.clip is not None:
+            black, white = _range(*self.clip, "clip")
+            if black == white:
+                raise ValueError("clip of Brightness must be black and white")
+
+    def _check_input(self, z: np.ndarray) -> None:
+        if self.clip is None:
+            return
+        black, white = self.clip
+        if z.min() < black or z.max() > white:
+            raise ValueError(
+                f"Brightness clips to [{black:g}, {white:g}], and the image has values from "
+                f"{z.min():.6g} to {z.max():.6g}: give the range of its pixels as clip, or "
+                "clip=None if nothing clips them"
+            )
+
+    def _at(self, x: np.ndarray, p: Sequence[float], space: Space) -> np.ndarray:
+        black = 0.0 if self.clip is None else self.clip[0]
+        return np.asarray(black + (1 + p[0]) * (x - black))
+
+    def _sizes(self, bounds: Any) -> Any:
+        black = 0.0 if self.clip is None else self.clip[0]
+        return (2 + max(abs(self.lo), abs(self.hi))) * (bounds + 2 * abs(black))
+
+    def _step(self) -> float:
+        return (self.clip[1] - self.clip[0]) / self.levels if self.levels and self.clip else 0.0
+
+    def _text(self, lo: Sequence[float], hi: Sequence[float]) -> str:
+        return f"brightness {100 * lo[0]:+.4g}% to {100 * hi[0]:+.4g}%"
+
+
+@dataclasses.dataclass(frozen=True)
+class Gain(Family):
+    """Features that are multiplied by one factor, such as the gain of a sensor or microphone.
+
+    Parameters
+    ----------
+    lo, hi : float
+        Range of the factor, such as 0.9 and 1.1.
+    columns : sequence of str or int, optional
+        The features; by default all.
+    cells, refine : int
+        As for Brightness.
+
+    Examples
+    --------
+    >>> loud = certreg.Gain(0.5, 2.0)
+    >>> sensors = certreg.Replaced({"gps": 0.0}) * certreg.Gain(0.9, 1.1, ["left", "right"])"""
+
+    lo: float
+    hi: float
+    columns: Sequence[Column] | None = None
+    cells: int = 0
+    refine: int = 0
+
+    def _box(self) -> list[tuple[float, float]]:
+        low, high = _range(self.lo, self.hi, "Gain")
+        return [(low - 1, high - 1)]
+
+    def _moving(self, space: Space) -> np.ndarray:
+        if self.columns is None:
+            return super()._moving(space)
+        moves = np.zeros(space.size, bool)
+        moves[[space.place(column, "Gain") for column in _several(self.columns, "Gain")]] = True
+        return moves
+
+    def _at(self, x: np.ndarray, p: Sequence[float], space: Space) -> np.ndarray:
+        return np.where(self._moving(space), (1 + p[0]) * x, x)
+
+    def _sizes(self, bounds: Any) -> Any:
+        return (2 + max(abs(self.lo), abs(self.hi))) * bounds
+
+    def _text(self, lo: Sequence[float], hi: Sequence[float]) -> str:
+        return f"gain {1 + lo[0]:.4g} to {1 + hi[0]:.4g}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Translated(Family):
+    """An image that is moved by parts of pixels, with bilinear interpolation.
+
+    Inputs are images of shape (height, width), (height, width, channels) or (channels, height,
+    width), or flat with `shape`.
+
+    Parameters
+    ----------
+    right, down : float
+        The image moves by up to so many pixels to each side.
+    fill : float, optional
+        Value of pixels that come from outside of the image; by default that of the nearest pixel of
+        the border.
+    shape : tuple of int, optional
+        Shape of the image if inputs are flat.
+    cells, refine : int
+        As for Brightness; `cells` is about each parameter.
+
+    Examples
+    --------
+    >>> shaken = certreg.Translated(1, 0.5, fill=0.0) * certreg.Brightness(-0.1, 0.1)"""
+
+    right: float
+    down: float
+    fill: float | None = None
+    shape: tuple[int, ...] | None = None
+    cells: int = 0
+    refine: int = 0
+
+    def _box(self) -> list[tuple[float, float]]:
+        ends = number(self.right, "right of Translated"), number(self.down, "down of Translated")
+        if not all(0 <= end < math.inf for end in ends):
+            raise ValueError("Translated takes numbers of pixels of at least 0")
+        return [(-end, end) for end in ends]
+
+    def _check(self, space: Space) -> None:
+        super()._check(space)
+        shape = self._shape(space)
+        if math.prod(shape) != space.size or not (len(shape) == 2 or channel_axis(shape)):
+            raise ValueError(
+                "Translated takes images, (height, width) or with 1 or 3 channels, and inputs have "
+                f"the shape {space.shape}: give shape"
+            )
+        if self.fill is not None and not math.isfinite(number(self.fill, "fill")):
+            raise ValueError("fill of Translated must be finite")
+
+    def _shape(self, space: Space) -> Shape:
+        given = space.shape if self.shape is None else self.shape
+        return tuple(integer(length, "shape of Translated", 1) for length in given)
+
+    def _at(self, x: np.ndarray, p: Sequence[float], space: Space) -> np.ndarray:
+        image = x.reshape(self._shape(space))
+        rows = 1 if channel_axis(image.shape) == 1 else 0  # channels first
+        for axis, move in ((rows + 1, p[0]), (rows, p[1])):
+            whole = math.floor(move)
+            near, far = (self._by_pixels(image, axis, whole + i) for i in (0, 1))
+            image = (1 - (move - whole)) * near + (move - whole) * far
+        return image.reshape(-1)
+
+    def _by_pixels(self, image: np.ndarray, axis: int, move: int) -> np.ndarray:
+        length = image.shape[axis]
+        sources = np.arange(length) - move
+        moved = image.take(np.clip(sources, 0, length - 1), axis)
+        if self.fill is not None:
+            outside = (sources < 0) | (sources >= length)
+            moved[(slice(None),) * axis + (outside,)] = self.fill
+        return moved
+
+    def _sizes(self, bounds: Any) -> Any:
+        return 4 * (np.max(bounds) + abs(self.fill or 0.0)) + 0 * bounds
+
+    def _text(self, lo: Sequence[float], hi: Sequence[float]) -> str:
+        return f"moved {lo[0]:+.4g} to {hi[0]:+.4g} right, {lo[1]:+.4g} to {hi[1]:+.4g} down"
+
+    def _knots(self) -> list[list[float]]:
+        ends = [(math.ceil(low), math.floor(high)) for low, high in self._box()]
+        return [[float(k) for k in range(low, high + 1)] for low, high in ends]
+
+
+@dataclasses.dataclass(frozen=True)
+class Product(ChangeSet):
+    """The changes by several sets one after another; ``a * b`` makes it. Finite sets come first,
+    and then families. Experimental."""
+
+    factors: tuple[ChangeSet, ...]
+
+
+def _factors(one: ChangeSet) -> tuple[ChangeSet, ...]:
+    return one.factors if isinstance(one, Product) else (one,)
+
+
+# ---- cells
+class _Cover:
+    """The cells of a family about one input."""
+
+    def __init__(
+        self, name: str, z: np.ndarray, families: Sequence[Family], space: Space
+    ) -> None:
+        self.name, self.z, self.space, self.clip = name, z, space, families[-1].clip
+        self.box = [ends for family in families for ends in family._box()]
+        self.divisions = max(family.refine for family in families)
+        given = [family.cells for family in families for _ in family._box()]
+        self._asked = given if all(given) else []
+        self._knots = [k for family in families for k in family._knots()]
+        self._parts, first = list[tuple[Family, slice]](), 0
+        sizes: Any = np.abs(z.astype(np.float64))
+        self._moving = np.any([family._moving(space) for family in families], axis=0)
+        for family in families:
+            if np.isnan(z[family._moving(space)]).any():
+                raise ValueError(f"cells are missing in features that {family!r} moves")
+            family._check_input(z)
+            sizes = family._sizes(sizes)
+            self._parts.append((family, slice(first, first + len(family._box()))))
+            first += len(family._box())
+        rounding = ROUNDING * len(families) * sizes + families[-1]._step() / 2
+        self._slack = self._norm(rounding)
+
+    @property
+    def has_none(self) -> bool:
+        """True if no change belongs to it."""
+        return not self.name and all(low <= 0 <= high for low, high in self.box)
+
+    def _norm(self, change: np.ndarray) -> float:
+        """The norm of a change of the features that move; elsewhere cells may be missing."""
+        return self.space.norm(np.where(self._moving, change, 0.0))
+
+    def _at(self, p: Sequence[float]) -> np.ndarray:
+        """The input for parameters, before clipping."""
+        x = self.z.astype(np.float64)
+        for family, some in self._parts:
+            x = family._at(x, p[some], self.space)
+        return x
+
+    def center(self, lo: Sequence[float], hi: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+        """The input at the center of a box: in double before clipping, and as it is certified."""
+        y = self._at(tuple((a + b) / 2 for a, b in zip(lo, hi)))
+        return y, (y if self.clip is None else np.clip(y, *self.clip)).astype(np.float32)
+
+    def cell(self, lo: tuple[float, ...], hi: tuple[float, ...]) -> Cell:
+        """The cell of a box of parameters."""
+        y, z = self.center(lo, hi)
+        clipped = y if self.clip is None else np.clip(y, *self.clip)
+        corners = itertools.product(*({a, b} for a, b in zip(lo, hi)))
+        reach = max(self._norm(self._at(corner) - y) for corner in corners)
+        margin = (reach + self._norm(clipped - z) + self._slack) * (1 + 1e-12)
+        texts = [family._text(lo[some], hi[some]) for family, some in self._parts]
+        name = ", ".join(([self.name] if self.name else []) + texts)
+        return Cell(name, None, margin, self, lo, hi)
+
+    def halves(self, cell: Cell) -> list[Cell]:
+        i = self._longest(cell.lo, cell.hi)
+        middle = (cell.lo[i] + cell.hi[i]) / 2
+        left = tuple(middle if k == i else end for k, end in enumerate(cell.hi))
+        right = tuple(middle if k == i else end for k, end in enumerate(cell.lo))
+        return [self.cell(cell.lo, left), self.cell(right, cell.hi)]
+
+    def _longest(self, lo: Sequence[float], hi: Sequence[float]) -> int:
+        """The parameter that moves the input most within a box."""
+        center = [(a + b) / 2 for a, b in zip(lo, hi)]
+        ends = [[*center[:i], end[i], *center[i + 1 :]] for i in range(len(lo)) for end in (lo, hi)]
+        moves = [self._norm(self._at(a) - self._at(b)) for a, b in zip(ends[::2], ends[1::2])]
+        return int(np.argmax(moves))
+
+    def partitions(self) -> Iterator[list[Cell]]:
+        """Partitions of the box into more and more cells."""
+        counts = self._asked or [1] * len(self.box)
+        while True:
+            edges = list(map(_edges, self.box, counts, self._knots))
+            if math.prod(len(e) - 1 for e in edges) > MOST:
+                return
+            yield self._grid(edges)
+            if self._asked:
+                return
+            longest = self._longest([e[0] for e in edges], [e[1] for e in edges])
+            counts[longest] += max(1, counts[longest] // 4)
+
+    def _grid(self, edges: Sequence[np.ndarray]) -> list[Cell]:
+        """The cells between these edges, from no change outwards."""
+        sides = [list(zip(e[:-1].tolist(), e[1:].tolist())) for e in edges]
+        boxes = [tuple(zip(*box)) for box in itertools.product(*sides)]
+        widths = [max(high - low, 1e-300) for low, high in self.box]
+        boxes.sort(key=lambda b: max(abs(x + y) / w for x, y, w in zip(b[0], b[1], widths)))
+        return [self.cell(lo, hi) for lo, hi in boxes]
+
+
+def _edges(ends: tuple[float, float], count: int, knots: list[float]) -> np.ndarray:
+    """Edges of cells from one end to the other."""
+    if ends[0] == ends[1]:
+        return np.array(ends)
+    return np.unique(np.concatenate([np.linspace(*ends, count + 1), knots]))
+
+
+class Alternatives:
+    """Sets of changes for the inputs of a run. No change always belongs to them."""
+
+    def __init__(self, given: object, space: Space) -> None:
+        self.space = space
+        many: Any = [given] if isinstance(given, ChangeSet) else given
+        several = listed(many, "alternatives")
+        if not several:
+            raise ValueError("alternatives is empty: give a set of changes")
+        self._parts = [self._part(one) for one in several]
+        space.X = None  # other processes do not need it
+
+    def _part(self, one: object) -> tuple[list[_Moves], list[Family], Listed | None]:
+        if isinstance(one, Listed):
+            if self.space.columns is not None:
+                raise ValueError("Listed takes arrays: X is a DataFrame, and its values have codes")
+            return [], [], one
+        if not isinstance(one, ChangeSet):
+            raise TypeError(
+                "alternatives must be OneOf, AtMost, Replaced, Brightness, Gain, Translated, "
+                f"Listed, or products or a list of them, not {abbreviated(one)}"
+            )
+        finite: list[_Moves] = []
+        families: list[Family] = []
+        for factor in _factors(one):
+            if isinstance(factor, Listed):
+                raise ValueError("Listed in a product: list the changed inputs instead")
+            if isinstance(factor, _Finite) and families:
+                raise ValueError(
+                    f"{factor!r} comes after {families[-1]!r} in a product: finite sets come first"
+                )
+            if isinstance(factor, _Finite):
+                finite.append(factor._moves(self.space))
+            elif isinstance(factor, Family):
+                if families and families[-1].clip is not None:
+                    raise ValueError(
+                        f"{families[-1]!r} clips, so it has to be the last one in a product"
+                    )
+                factor._box()
+                factor._check(self.space)
+                families.append(factor)
+        return finite, families, None
+
+    def count(self) -> int:
+        """The number of alternatives of one input, without the cells of families, at most."""
+        return sum(math.prod(f.count() for f in finite) for finite, _, _ in self._parts)
+
+    def of(self, z: np.ndarray) -> tuple[list[Cell], list[_Cover]]:
+        """The cells for a flat input, of finite sets and lists; and the covers of families."""
+        if self.count() > 2 * MOST:
+            raise ValueError(
+                f"the set has up to {self.count():.3g} alternatives; at most {MOST} are possible"
+            )
+        cells: dict[bytes, Cell] = {}
+        covers: list[_Cover] = []
+        for finite, families, given in self._parts:
+            if given is not None:
+                for cell in given._cells(z, self.space):
+                    cells.setdefault(cell.z.tobytes() + repr(cell.margin).encode(), cell)
+            for name, x in _combined("", z, finite, self.space):
+                if families:
+                    covers.append(_Cover(name, x, families, self.space))
+                elif name:
+                    cells.setdefault(x.tobytes() + b"0.0", Cell(name, x))
+        cells.pop(z.tobytes() + b"0.0", None)
+        return list(cells.values()), covers
+
+
+def _combined(
+    name: str, z: np.ndarray, finite: Sequence[_Moves], space: Space
+) -> Iterator[Change]:
+    if not finite:
+        yield name, z
+        return
+    for own, x in finite[0].changes(z, space):
+        joined = f"{name}, {own}" if name and own else name or own
+        yield from _combined(joined, x, finite[1:], space)

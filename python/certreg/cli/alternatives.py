@@ -1,0 +1,57 @@
+"""The sets of changes that --any, --at-most and --brightness name."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import Callable
+
+import numpy as np
+
+from .._types import Frame, Names
+from ..alternatives import AtMost, Brightness, ChangeSet, OneOf
+from ..frames import is_frame
+from .failure import Failure
+
+_PER_CENT = re.compile(r"([+-]?[\d.]+)%")
+
+
+def alternatives_of(
+    given: argparse.Namespace, X: Frame, names: Names, remark: Callable[[str], object]
+) -> list[ChangeSet] | None:
+    """The sets, about inputs with these names of features; None if no option names any."""
+
+    def column(text: str) -> int | str:
+        if is_frame(X):
+            return text
+        if names and text in names:
+            return list(map(str, names)).index(text)
+        if text.isdecimal():
+            return int(text)
+        raise Failure(f"there is no column {text!r}: give a name, or an index from 0")
+
+    found: list[ChangeSet] = [OneOf(column(text)) for text in given.any or ()]
+    for text in given.at_most or ():
+        count, colon, columns = text.partition(":")
+        if not colon or not count.isdecimal():
+            raise Failure(f"--at-most is {text!r}; it must be a number and columns, like 2:a,b,c")
+        found.append(AtMost(int(count), [column(part) for part in columns.split(",")]))
+    if given.brightness:
+        lo, hi = _range(given.brightness)
+        white = 1.0 if is_frame(X) or np.max(X) <= 1 else 255.0
+        remark(f"brightness clips pixels to 0 and {white:g}")
+        found.append(Brightness(lo, hi, (0.0, white)))
+    return found or None
+
+
+def _range(text: str) -> tuple[float, float]:
+    parts = [_PER_CENT.fullmatch(part.strip()) for part in text.split(",")]
+    try:
+        ends = [float(part[1]) / 100 for part in parts if part]
+    except ValueError:
+        ends = []
+    if len(ends) != len(parts) or len(ends) > 2 or len(ends) == 1 and not ends[0] > 0:
+        raise Failure(
+            f"--brightness is {text!r}; it must be a percentage like 25%, or two like -10%,25%"
+        )
+    return (-ends[0], ends[0]) if len(ends) == 1 else (ends[0], ends[1])

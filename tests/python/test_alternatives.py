@@ -1,0 +1,385 @@
+"""Sets of changes: the level at the edge, noise ids, margins of cells, and what is refused."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from certreg import _evaluation
+from certreg._covering import noise_id_of
+from certreg.alternatives import Alternatives, Space
+from kit import ASKED, SAMPLES, bits, certify_refused, certreg, package, parametrize, read
+from kit import rows_of, said, same, write
+
+AtMost, Brightness, Gain, Listed = certreg.AtMost, certreg.Brightness, certreg.Gain, certreg.Listed
+OneOf, Replaced, Translated = certreg.OneOf, certreg.Replaced, certreg.Translated
+Question, Target = certreg.Question, certreg.Target
+TRUE = 0.3  # radius of the tight alternative: there the median becomes 1
+EDGE = TRUE * 1.0001
+HOUSES = np.array([[0.2, 0, 1], [0.4, 1, 0], [0.1, 2, 1]], np.float32)
+
+
+def house(x):
+    return x[:, 0] + 0.1 * x[:, 1] + 0.05 * x[:, 2]
+
+
+def houses(alternatives, x=HOUSES, questions=0.5, **more):
+    more = {"samples": 900, "scale": [1, 0, 0][: x.shape[1]], **more}
+    return rows_of(more.pop("f", house), x, questions=questions, alternatives=alternatives, **more)
+
+
+# ---- the level
+def tight_at(number):
+    return lambda x: np.where((x[:, 1] == number) & (x[:, 0] >= TRUE), 1.0, 0.0)
+
+
+def climbing(x):
+    """Its radius is TRUE around all factors up to 1.5 of an input at 0.2."""
+    return np.where(x[:, 0] >= 0.2 * 1.5 + TRUE, 1.0, 0.0)
+
+
+def values(count):
+    return OneOf(1, list(range(count)), check=False)
+
+
+@parametrize(
+    "f, start, set_, samples, target",
+    (tight_at(0), 0, values(1), 260, None),
+    (tight_at(7), 0, values(17), 800, None),
+    (tight_at(57), 0, values(100), 2500, None),
+    (tight_at(5), 0, values(17), 900, EDGE),
+    (climbing, 0.2, Gain(0.5, 1.5, [0], cells=2, refine=0), 900, None),
+    (climbing, 0.2, Gain(0.5, 1.5, [0], cells=2, refine=2), 900, None),
+    (climbing, 0.2, Gain(0.5, 1.5, [0], cells=2, refine=2), 900, EDGE),
+)
+def test_false_radii_at_the_edge_are_at_most_alpha(f, start, set_, samples, target):
+    count = 120 if samples > 2000 else 300
+    x = np.full((count, 2), start, np.float32)
+    x[:, 1] = 0
+    asked = Question(0.5, alpha=0.1, target=target)
+    rows = rows_of(f, x, 1.0, asked, samples=samples, scale=[1, 0], alternatives=set_)
+    false = int((rows.radius > TRUE + 1e-6).sum())
+    more = sum(math.comb(count, k) * 0.1**k * 0.9 ** (count - k) for k in range(false, count + 1))
+    assert more > 1e-3 and false > 0  # it has power: the level is nearly attained
+    assert (rows["samples"] <= samples).all() and not rows.errors
+
+
+def test_noise_ids_differ_between_rows_alternatives_depths(monkeypatch):
+    begun, begin = [], _evaluation.Evaluator._begin
+
+    def noted(self, address, sigma, noise_id, level, layout=None):
+        begun.append((noise_id, level))
+        return begin(self, address, sigma, noise_id, level, layout)
+
+    monkeypatch.setattr(_evaluation.Evaluator, "_begin", noted)
+    x = np.array([[0.2, 0], [0.25, 1], [0.3, 0]], np.float32)
+    sets = [OneOf(1) * Gain(0.6, 1.4, [0], cells=3, refine=3), Replaced({0: 0.0})]
+    rows = rows_of(
+        climbing, x, [0.5, 1.0], samples=4000, scale=[1, 0], noise_id=5, alternatives=sets,
+        check=False,
+    )  # fmt: skip
+    assert max(found.calls for found in rows.alternatives.values()) > 3000  # it divided cells
+    assert len(set(begun)) == len(begun) > 6 * 8
+    ids = {noise_id for noise_id, _ in begun}
+    ids.discard(0)  # of the check of the questions, which samples nothing
+    assert {i for i in ids if i < 2**63} == {5, 6, 7} and max(ids) < 2**64
+
+
+def test_noise_id_of_is_one_to_one_at_its_ends():
+    ends = [0, 1, 2**20 - 1], [0, 1, 2**43 - 1]
+    found = {noise_id_of(row, number) for number, row in itertools.product(*ends)}
+    assert len(found) == 9 and min(found) == 2**63 and max(found) == 2**64 - 1
+
+
+# ---- the least radius
+def test_radius_is_the_least_of_records_made_by_hand():
+    rows = houses(OneOf(1, [0, 1, 2], check=False), HOUSES[:1])
+    (found,) = rows.alternatives.values()
+    pilot = rows.sampling.pilot
+    main = (900 - pilot) // 3
+    common = {"max_samples": 900, "seed": 42, "scale": [1, 0, 0]}
+    with certreg.Estimator(house, 3, pilot=pilot, **common) as e:
+        e.begin(HOUSES[0], 0.25)
+        e.sample(0, pilot)
+        asked = Question(0.5, prediction=e.prediction(0.5))
+        own = e.certify(pilot + main, asked)
+    radii = [own.radius]
+    with certreg.Estimator(house, 3, pilot=certreg.NO_PILOT, **common) as e:
+        for number, kind in ((1, 1), (2, 2)):
+            z = [HOUSES[0, 0], kind, 1]
+            radii.append(e.certify(z, 0.25, main, asked, noise_id=noise_id_of(0, number)).radius)
+    assert rows.radius[0] == min(radii) > 0 and rows.prediction[0] == own.prediction
+    assert found.names == ("no change", "feature 1=1", "feature 1=2")
+    assert found.limiting == (found.names[int(np.argmin(radii))],)
+    assert rows["samples"][0, 0, 0] == found.calls == pilot + 3 * main
+
+
+def test_estimator_and_processes_return_the_same_bits():
+    sets = [AtMost(2, [OneOf(1, [0, 1, 2]), OneOf(2, [0, 1])]), Replaced({0: 0.0})]
+    rows = houses(sets)
+    assert rows.alternatives[0, 0].count == 1 + (2 + 1) + 2 + 1
+    assert bits(houses(sets, jobs=2)) == bits(rows)
+    with certreg.Estimator(house, 3, SAMPLES, seed=42, scale=[1, 0, 0]) as e:
+        for i, z in enumerate(HOUSES):
+            c = e.certify(z, 0.25, 900, 0.5, alternatives=sets)
+            assert same(c, rows.certificate(i)) and e.alternatives == rows.alternatives[i, 0]
+        with pytest.raises(TypeError, match="alternatives need a new input"):
+            e.certify(0, 0.5, alternatives=sets)
+        with pytest.raises(ValueError, match="must be below"):
+            e.certify(z, 0.25, 900, 0.5, noise_id=2**43, alternatives=sets)
+
+
+@parametrize(
+    "more",
+    {"questions": [0.5, 0.4]},
+    {"sigma": [0.2, 0.3]},
+    {"questions": "300%"},
+    {"questions": Question(0.5, method="anytime")},
+    {"questions": Question(0.5, statistic="huber", huber_width=0.2)},
+    {"questions": Question(0.5, serving=certreg.Serving(101, 0.01))},
+)
+def test_questions_have_shorter_radii_with_alternatives(more):
+    x = HOUSES[:2] + np.float32(0.5)
+    x[:, 1:] = HOUSES[:2, 1:]
+    alone, several = houses(None, x, **more), houses(OneOf(1, [0, 1]), x, **more)
+    assert (several["radius"] > 0).all() and (several["radius"] < alone["radius"]).all()
+    assert (several["radius_linf"] < alone["radius_linf"]).all()
+
+
+def test_target_over_100_alternatives_takes_few_calls():
+    x = np.array([[0.0, 0]], np.float32)
+    asked = Question(0.5, target=0.5)
+    rows = rows_of(lambda x: 0 * x[:, 0], x, 1.0, asked, samples=5000, scale=[1, 0],
+                   alternatives=values(100))  # fmt: skip
+    assert rows.radius[0] >= 0.5 and rows["samples"][0, 0, 0] <= 1500
+    assert rows["stop"][0, 0, 0] == certreg.Stop.TARGET
+
+
+def test_target_ends_at_the_first_failure():
+    bad = houses(values(9), questions=Question(0.35, target=0.1), samples=5000)
+    found = bad.alternatives[0, 0]
+    assert bad.radius[0] == 0 and found.limiting == (found.names[found.proved],)
+    assert 0 < found.proved < 8 and found.calls < 2000
+    assert bad["stop"][0, 0, 0] == certreg.Stop.HOPELESS
+
+
+# ---- margins
+def bilinear(image, u, v, fill):
+    """A translated image by loops over pixels, in double."""
+    h, w = image.shape
+
+    def pixel(i, j):
+        if fill is not None and not (0 <= i < h and 0 <= j < w):
+            return fill
+        return image[min(max(i, 0), h - 1), min(max(j, 0), w - 1)]
+
+    out = np.empty((h, w))
+    for i, j in itertools.product(range(h), range(w)):
+        y, x = i - v, j - u
+        a, b = math.floor(y), math.floor(x)
+        s, t = y - a, x - b
+        out[i, j] = (1 - s) * ((1 - t) * pixel(a, b) + t * pixel(a, b + 1)) + s * (
+            (1 - t) * pixel(a + 1, b) + t * pixel(a + 1, b + 1)
+        )
+    return out
+
+
+RNG = np.random.default_rng(3)
+IMAGE = RNG.random((5, 4))
+
+
+def bright(z, t, low=0.0, high=1.0):
+    return np.clip(low + (1 + t) * (z - low), low, high)
+
+
+@parametrize(
+    "set_, change",
+    (Brightness(-0.3, 0.5), lambda z, t: bright(z, t[0] * 0.4 + 0.1)),
+    (Brightness(0.1, 0.5, levels=7), lambda z, t: np.rint(7 * bright(z, t[0] * 0.2 + 0.3)) / 7),
+    (Brightness(-1, 0.2, clip=(-1, 1)), lambda z, t: bright(z, t[0] * 0.6 - 0.4, -1)),
+    (Gain(-1.0, 2.0, [0, 3]), lambda z, t: z * _part(1.5 * t[0] + 0.5)),
+    (Translated(1.5, 0.7), lambda z, t: bilinear(z, 1.5 * t[0], 0.7 * t[1], None)),
+    (Translated(0.3, 2, fill=-2.0), lambda z, t: bilinear(z, 0.3 * t[0], 2 * t[1], -2.0)),
+    (
+        Translated(0.5, 0.5, fill=0.0) * Brightness(-0.2, 0.2),
+        lambda z, t: bright(bilinear(z, 0.5 * t[0], 0.5 * t[1], 0.0), 0.2 * t[2]),
+    ),
+)
+def test_cells_cover_every_change_of_a_family(set_, change):
+    scale = RNG.uniform(0.5, 2, IMAGE.shape)
+    space = Space(IMAGE.shape, scale, None, None)
+    _, (cover,) = Alternatives(set_, space).of(IMAGE.astype(np.float32).reshape(-1))
+    parts = list(itertools.islice(cover.partitions(), 6))
+    halves = [half for cell in parts[-1] for half in cover.halves(cell)]
+    z = IMAGE.astype(np.float32).astype(np.float64)
+    corners = [np.array(t) for t in itertools.product((-1.0, 1.0), repeat=3)]
+    for t in [*corners, *RNG.uniform(-1, 1, (60, 3))]:
+        x = change(z, t).reshape(-1)
+        for cells in (*parts, halves):
+            slack = [c.margin - np.linalg.norm((x - c.z) / space.scale) for c in cells]
+            assert max(slack) >= -1e-15
+    assert max(c.margin for c in halves) < max(c.margin for c in parts[0])
+
+
+def _part(factor):
+    found = np.ones(IMAGE.shape)
+    found.reshape(-1)[[0, 3]] = factor
+    return found
+
+
+def test_channels_move_with_the_image():
+    image = RNG.random((3, 5, 4)).astype(np.float32)
+    moved = Translated(1, 1)._at(image.reshape(-1), (0.3, -0.6), Space((3, 5, 4), None, None, None))
+    last = np.moveaxis(image, 0, 2).reshape(-1)
+    again = Translated(1, 1)._at(last, (0.3, -0.6), Space((5, 4, 3), None, None, None))
+    assert np.array_equal(np.moveaxis(moved.reshape(3, 5, 4), 0, 2).reshape(-1), again)
+    assert np.allclose(moved.reshape(3, 5, 4)[1], bilinear(image[1], 0.3, -0.6, None))
+
+
+def test_margins_are_subtracted_from_listed_inputs():
+    z = np.array([[0.1, 0.2]], np.float32)
+    radii = [
+        rows_of(lambda x: 0 * x[:, 0], z, samples=600, alternatives=Listed([[5, 5]], margin)).radius
+        for margin in (0.0, 0.125)
+    ]
+    assert radii[1][0] == np.nextafter(radii[0][0] - 0.125, 0)
+
+
+def test_missing_cells_stay_missing_in_alternatives():
+    x = np.array([[0.2, 0, 1], [np.nan, 1, 2]], np.float32)
+    rows = rows_of(
+        lambda x: np.nan_to_num(x[:, 0], nan=0.1) + 0.1 * x[:, 1] + 0.1 * x[:, 2], x,
+        samples=900, scale=[1, 0, 1], alternatives=[OneOf(1), Gain(0.9, 1.1, [0])],
+    )  # fmt: skip
+    assert rows.radius[0] > 0 == rows.radius[1] and "cells are missing" in rows.errors[1, 0]
+    rows = houses([OneOf(1), Replaced({0: 0.0})], x, scale=[1, 0, 1], f=lambda x: 0 * x[:, 2])
+    assert (rows.radius > 0).all() and rows.alternatives[1, 0].count == 3
+
+
+# ---- DataFrames and files
+def test_dataframes_name_categories():
+    pandas = package("pandas")
+    x = pandas.DataFrame({"area": [0.2, 0.4], "fuel": ["gas", "oil"], "kind": ["a", "b"]})
+    x["kind"] = pandas.Categorical(x["kind"], categories=["a", "b", "c"])
+    seen = set()
+
+    def f(frame):
+        seen.update(zip(frame["fuel"], frame["kind"]))
+        return frame["area"].to_numpy() + 0.1 * (frame["kind"] == "c").to_numpy()
+
+    rows = rows_of(f, x, samples=900, alternatives=OneOf("fuel") * OneOf("kind"))
+    assert seen == set(itertools.product(("gas", "oil"), "abc"))
+    assert rows.alternatives[0, 0].count == 6 and (rows.radius > 0).all()
+    assert rows.to_dicts()[0]["limiting_alternative"].endswith("kind=c")
+    for value, what in (("coal", "never has in X"), ("d", "never has in X")):
+        column = "fuel" if value == "coal" else "kind"
+        with pytest.raises(ValueError, match=what):
+            rows_of(f, x, alternatives=OneOf(column, [value]))
+    with pytest.raises(ValueError, match="cannot hold 'd'"):
+        rows_of(f, x, alternatives=OneOf("kind", ["d"], check=False))
+
+
+def test_rows_with_alternatives_are_saved(tmp_path):
+    rows = houses(OneOf(1), f=lambda x: np.where(x[:, 0] > 0.9, np.nan, house(x)), sigma=0.1)
+    rows.save(tmp_path / "rows.npz")
+    assert certreg.Rows.load(tmp_path / "rows.npz").alternatives == rows.alternatives
+    assert list(rows[1:].alternatives) == [(0, 0), (1, 0)]
+
+
+# ---- refusals
+PHOTO = np.full((2, 4, 4), 0.5, np.float32)
+
+
+def mean(x):
+    return x.mean(axis=(1, 2))
+
+
+@parametrize(
+    "set_, x, what",
+    (OneOf(1, [0, 7]), HOUSES, "never has in X"),
+    (OneOf(0), HOUSES, "gets noise"),
+    (AtMost(1, [1, 0]), HOUSES, "gets noise"),
+    (AtMost(3, [1, 2]), HOUSES, "it has 2 columns"),
+    (Brightness(-0.1, 0.1), HOUSES, "scale 0"),
+    (Gain(0.9, 1.1), HOUSES, "scale 0"),
+    (Translated(1, 1, shape=(1, 3)), HOUSES, "scale 0"),
+    (OneOf(1, list(range(300)), check=False), HOUSES, "a target of 0.0625 takes 1934 samples"),
+    (OneOf("heating"), HOUSES, "X has no names"),
+    ([], HOUSES, "alternatives is empty"),
+    ("any", HOUSES, "alternatives must be OneOf"),
+    (Gain(0.9, 1.1, [0]) * OneOf(1), HOUSES, "finite sets come first"),
+    (Listed([[1, 2, 3]]) * OneOf(1), HOUSES, "list the changed inputs"),
+    (Brightness(-1.5, 0), PHOTO, "nothing is darker"),
+    (Brightness(-0.1, 0.1, clip=(0, 0.25)), PHOTO, "give the range of its pixels as clip"),
+    (Brightness(-0.1, 0.1) * Translated(1, 1), PHOTO, "has to be the last one"),
+    (Brightness(-0.1, 0.1, cells=10**5), PHOTO, "cells"),
+    (Translated(400, 400), PHOTO, "more than 65536 cells"),
+    (Gain(1, 1000), PHOTO, "too few for"),
+)
+def test_sets_are_refused_with_a_remedy(set_, x, what):
+    images = x is PHOTO
+    with pytest.raises((TypeError, ValueError), match=what):
+        rows_of(mean if images else house, x, scale=None if images else [1, 0, 0], samples=900,
+                alternatives=set_)  # fmt: skip
+
+
+@parametrize(
+    "more, what",
+    ({"questions": Question.paper("(C)", 0.5)}, "alternatives need center"),
+    ({"questions": Question(0.5, statistic="mean", center="true_mean")}, "need center"),
+    ({"questions": Question(0.5, method="baseline")}, "alternatives need method"),
+    ({"questions": [Question(0.5, target=0.1), 0.4]}, "one question"),
+    ({"questions": Question(0.5, target=Target(0.1, [400]))}, "leave looks out"),
+    ({"questions": Question([0.5] * len(HOUSES))}, "one tolerance for all rows"),
+    ({"resume": "rows.sqlite"}, "resume cannot be combined"),
+    ({"radius": 0.1}, "radius cannot be combined"),
+    ({"noise_id": 2**43}, "noise ids of rows must be below"),
+)
+def test_questions_without_alternatives_are_refused(more, what):
+    with pytest.raises(ValueError, match=what):
+        houses(OneOf(1), **more)
+
+
+def test_command_names_sets(models):
+    write("codes.csv", "size,kind,part\n0.2,0,0.1\n0.4,1,0.2\n0.1,1,0\n")
+    write("scale.csv", "size,kind,part\n1,0,0\n")
+    common = ("certify", "models.py:product", "codes.csv", *ASKED, "--scale", "scale.csv", "-q")
+    for option, value, count in ("--any", "kind", 2), ("--at-most", "2:kind,part", 6):
+        said(*common, option, value, "-o", "r.csv")
+        lines = read("r.csv")
+        assert {line["alternatives"] for line in lines} == {str(count)}
+        assert {line["limiting_alternative"][:4] for line in lines} <= {"kind", "part", "no c"}
+        assert all(0 < float(line["radius"]) < 0.5 for line in lines)
+    np.save("images.npy", PHOTO[:, :, :3].reshape(-1, 3))
+    words = ("certify", "models.py:product", "images.npy", *ASKED, "-q", "--json")
+    assert '"certified": 8' in said(*words, "--brightness", "-10%,25%")[0]
+
+
+@parametrize(
+    "words, why",
+    (("--any", "size"), "there is no column 'size'"),
+    (("--any", "0"), "gets noise"),
+    (("--at-most", "kind"), "a number and columns, like 2:a,b,c"),
+    (("--brightness", "25"), "a percentage like 25%"),
+    (("--brightness", "-5%"), "a percentage like 25%"),
+)
+def test_command_refuses_sets(models, words, why):
+    certify_refused(why, "-q", *words)
+
+
+def test_exceptions_of_the_model_are_no_refusals_of_a_row():
+    def fails(x):
+        if (x[:, 1] == 2).any():
+            raise ValueError("no such kind")
+        return house(x)
+
+    with pytest.raises(certreg.RowsError, match="row 0: the model raised ValueError: no such kind"):
+        houses(OneOf(1), HOUSES[[0, 2]], f=fails)
+
+
+def test_one_image_beyond_clipping_fails_alone():
+    x = PHOTO.copy()
+    x[1, 0, 0] = 1.5
+    rows = rows_of(mean, x, 0.5, samples=900, alternatives=Brightness(-0.1, 0.1))
+    assert rows.radius[0] > 0 and rows["status"][1, 0, 0] == certreg.Status.INVALID
+    assert "clips to [0, 1]" in rows.errors[1, 0]
