@@ -5,7 +5,7 @@ any_python  = $(or $(wildcard $(venv)/bin/python),python3)
 
 .PHONY: shared wheel deps-all deps-train pins structs
 #: Build
-shared: lib/libcertreg.so $(cuda_module)
+shared: $(O)/libcertreg.so $(cuda_module)
 shared: ## Build the shared library, and the modules that can be built here
 	@mkdir -p $(OBJ); if printf '%s\n' '#include <cblas.h>' '#include <lapacke.h>' \
 	    'int main(void) { return 0; }' | $(CC) $(CPPFLAGS) $(blas_cflags) -x c - $(LDFLAGS) \

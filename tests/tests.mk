@@ -117,9 +117,9 @@ with_shared   = -L$(OBJ) -lcertreg $(emulated_link) $(call in_folder,/..:$$ORIGI
 test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_modules) $(blas_made)
 # What holds in a program also where the static library has no BLAS.
 without_blas := $(OBJ)/tests/unit_blas
-$(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Ilib/.obj $(check_cflags)
+$(OBJ)/tests/%.o: own = -Itests -Itests/emulated -I$(O)/.obj $(check_cflags)
 # Known answers that take seconds to make, for every configuration.
-known := lib/.obj/data
+known := $(O)/.obj/data
 $(OBJ)/tests/unit_normal.o: $(known)/normal.inc
 $(OBJ)/tests/api_known_answers.o: $(known)/exact.inc
 $(OBJ)/tests/unit_gaussian_shift.o: $(known)/shift.inc
@@ -133,7 +133,7 @@ $(OBJ)/tests/engines/%.o $(OBJ)/tests/api_control_loop.o: own += -Iexamples
 $(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(entropy) \
     $(OBJ)/tests/support.a $(OBJ)/libcertreg.a | $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(emulated_link) \
-	    $(in_folder) $(check_libs) -lquadmath $(static_libs)
+	    $(in_folder) $(check_libs) $(static_libs)
 # With what a static library made with BLAS=0 holds.
 $(without_blas): %: %.o $(objects)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(check_libs) $(shared_libs)
