@@ -18,7 +18,7 @@ ifeq ($(lastword $(filter -O%,$(OPT) $(CFLAGS) $(EXTRA))),-O2)
 interleave := $(shell for flag in -fschedule-insns -fsched-pressure -finline-functions \
     -funroll-loops; do \
     $(CC) -Werror $$flag -x c -fsyntax-only /dev/null 2>/dev/null && echo $$flag; done)
-$(addprefix $(OBJ)/src/backend/cpu_,portable.o avx2.o avx512.o): own += $(interleave)
+$(addprefix $(OBJ)/src/backend/cpu_,portable.o neon.o avx2.o avx512.o): own += $(interleave)
 endif
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)

@@ -6,7 +6,7 @@
 #include "support/ref_backend.h"
 #include <certreg/backend.h>
 
-enum { PATHS = 3, MOST_THREADS = 3 };
+enum { PATHS = CR_CPU_PATHS, MOST_THREADS = 3 };
 
 static int keeps_it(const char *name, certreg_backend *backend, certreg_backend *reference)
 {
@@ -20,12 +20,13 @@ static int keeps_it(const char *name, certreg_backend *backend, certreg_backend 
     return failures == 0;
 }
 
-static int path_keeps_it(int path, int threads)
+static int kernels_keep_it(const cr_cpu_kernel_table *kernels, int threads)
 {
     char name[80];
     certreg_backend *backend = NULL;
-    if (certreg_backend_open_cpu(threads, NULL, &backend) || cr_cpu_force(backend, path)) return 0;
-    snprintf(name, sizeof name, "%s, %d threads", cr_cpu_path(path)->name, threads);
+    if (certreg_backend_open_cpu(threads, NULL, &backend) || cr_cpu_force(backend, kernels))
+        return 0;
+    snprintf(name, sizeof name, "%s, %d threads", kernels->name, threads);
     const int kept = keeps_it(name, backend, cr_backend_default());
     certreg_backend_close(backend);
     return kept;
@@ -38,7 +39,7 @@ int main(void)
         if (!cr_cpu_path(path))
             printf("unit_cpu: this machine cannot run path %d, which stays untested\n", path);
         for (int threads = 1; cr_cpu_path(path) && threads <= MOST_THREADS; threads++)
-            kept &= path_keeps_it(path, threads);
+            kept &= kernels_keep_it(cr_cpu_path(path), threads);
     }
     return !kept;
 }

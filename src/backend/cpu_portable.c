@@ -1,7 +1,6 @@
-/* The kernels for every processor: with four lanes on x86-64 and little-endian AArch64, else one.
- */
-#if defined(__x86_64__) || defined(__AARCH64EL__)
-#include "backend/simd_four.h"
+/* The kernels for every processor: with four lanes on x86-64, else one. */
+#if defined(__x86_64__)
+#include "backend/simd_sse2.h"
 #else
 #include "backend/simd_scalar.h"
 #endif
