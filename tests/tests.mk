@@ -130,6 +130,8 @@ $(known)/%.inc: tests/data/make_%.py tests/data/make_binomial.py tests/data/make
 	    $$python $< >$@.$$$$ && exec mv $@.$$$$ $@; done; \
 	echo '$<: no Python has mpmath (make deps installs it)' >&2; exit 1
 $(OBJ)/tests/engines/%.o $(OBJ)/tests/api_control_loop.o: own += -Iexamples
+$(OBJ)/tests/avx512/kernels.o: own = -Itests/avx512 -Itests
+$(OBJ)/tests/unit_cpu: $(OBJ)/tests/avx512/kernels.o
 $(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(entropy) \
     $(OBJ)/tests/support.a $(OBJ)/libcertreg.a | $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(emulated_link) \
