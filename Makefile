@@ -1,12 +1,13 @@
 # libcertreg: certified radii for noise-smoothed regression.   make help   lists the targets.
-# Everything that is built goes to lib/: the libraries, and objects below lib/.obj/<hash of
-# compiler and flags>/, so that sanitizer objects never mix with release ones. The rules are beside
-# what they build, in the *.mk files included below.
+# Everything that is built goes to lib/, or to the folder O=: the libraries, and objects below
+# .obj/<hash of compiler and flags>/, so that sanitizer objects never mix with release ones. The
+# rules are beside what they build, in the *.mk files included below.
 SHELL  := /bin/bash
 PREFIX ?= /usr/local
 OPT    ?= -O2 -g
 EXTRA  ?=
 BLAS   ?= 1
+O      := lib
 
 # One job per core, unless -j or JOBS= says otherwise; the tests take as many.
 cores := $(shell nproc)
@@ -63,7 +64,7 @@ check_libs   = $(call once,check_libs,pkg-config --libs check)
 include src/backend/cuda/toolkit.mk
 config := $(shell echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(NVCC) $(CUDA_ARCH) $(BLAS:1=)' | \
     sha256sum | cut -c1-12)
-OBJ := lib/.obj/$(config)
+OBJ := $(O)/.obj/$(config)
 
 # ---- targets ------------------------------------------------------------------------------------
 .DEFAULT_GOAL := all
@@ -85,7 +86,7 @@ include pkgconfig/install.mk
 -include docs/docs.mk
 
 #: Build
-all: $(libraries) $(descriptions:%=lib/%) ## Build the libraries into lib/, CUDA module included
+all: $(libraries) $(descriptions:%=$(O)/%) ## Build the libraries into lib/, CUDA module included
 	$(if $(NVCC)$(silent),,@echo 'no CUDA toolkit (nvcc, cuBLAS, cuRAND): built without its module')
 
 # $(call install_debian,PACKAGES): those that are missing.
@@ -123,7 +124,7 @@ deps-real: ## Install what make real needs beyond deps, Python packages into lib
 	    ($(call install_python,$(real),examples/real/pins.txt); exit 1) && \
 	    cp examples/real/pins.txt $(real)/; }
 clean: ## Remove what was built, except lib/deps
-	rm -rf .gpu dist lib/.obj lib/demo lib/cmake lib/pkgconfig lib/certreg lib/libcertreg.* \
+	rm -rf .gpu dist $(addprefix $(O)/,.obj cmake pkgconfig certreg libcertreg.*) lib/arm lib/demo \
 	    lib/docs lib/wheel lib/.mypy lib/bench*.csv lib/bench*.md lib/bench*.txt \
 	    lib/misses*.csv lib/coverage.txt lib/golden.txt* lib/fuzz compile_commands.json
 distclean: clean ## Remove lib/ as a whole
@@ -142,6 +143,7 @@ help: ## List the targets
 	@echo 'Variables: JOBS=N (default: one per core)  V=1 (show commands)  WERROR=1  CC  OPT'
 	@echo '    PREFIX  LIBDIR  INCLUDEDIR  DOCDIR  DESTDIR  NVCC= (no CUDA)'
 	@echo '    BLAS=0 (without OpenBLAS)  HARDEN=0  DIRTY=1 (make dist packs changes)'
+	@echo '    O=FOLDER (build there, not in lib/: for another processor)'
 	@echo 'Options of the demo: make demo DEMO=--help'
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

@@ -121,7 +121,7 @@ int main(int argc, char **argv)
     bench_begin("noise", "| | million normals a second | draw | rate / NumPy's | draw, replay, "
                          "block sums | rate / NumPy's |");
     for (int path = CR_CPU_AVX512; path >= CR_CPU_PORTABLE; path--) {
-        if (cr_cpu_force(w.backend, path)) continue;
+        if (cr_cpu_force(w.backend, cr_cpu_path(path))) continue;
         ours[path][0] = best(&w, draw), ours[path][1] = best(&w, certificate);
         ours[path][2] = best(&w, replay);
         report(cr_cpu_path(path)->name, ours[path], theirs);

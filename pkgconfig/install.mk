@@ -13,23 +13,23 @@ DESTDIR    ?=
 DISTDIR    ?= dist
 # As one word of the shell.
 word_of     = '$(subst ','\'',$(1))'
-release    := VERSION=$(VERSION) MAJOR=$(MAJOR) STATIC_LIBS='$(static_libs)'
-installed   = $(release) MODULES='$(filter lib/certreg/%,$(libraries))' SILENT=$(silent) \
+release    := O=$(call word_of,$(O)) VERSION=$(VERSION) MAJOR=$(MAJOR) STATIC_LIBS='$(static_libs)'
+installed   = $(release) MODULES='$(filter $(O)/certreg/%,$(libraries))' SILENT=$(silent) \
     DESTDIR=$(call word_of,$(DESTDIR)) PREFIX=$(call word_of,$(prefix)) \
     LIBDIR=$(call word_of,$(call absolute,$(LIBDIR))) \
     INCLUDEDIR=$(call word_of,$(call absolute,$(INCLUDEDIR))) \
     DOCDIR=$(call word_of,$(call absolute,$(DOCDIR)))
 
-# The same files for programs that use the build tree: lib/ is laid out as a prefix is.
+# The same files for programs that use the build tree: $(O) is laid out as a prefix is.
 descriptions := pkgconfig/certreg.pc cmake/certreg/certreg-config.cmake \
     cmake/certreg/certreg-config-version.cmake
-$(descriptions:%=lib/%): pkgconfig/fill.sh pkgconfig/install.mk include/certreg/certreg.h \
-    lib/.obj/current
+$(descriptions:%=$(O)/%): pkgconfig/fill.sh pkgconfig/install.mk include/certreg/certreg.h \
+    $(O)/.obj/current
 	@mkdir -p $(@D)
-	@$(release) PREFIX=$(call word_of,$(CURDIR)) LIBDIR=$(call word_of,$(CURDIR)/lib) \
+	@$(release) PREFIX=$(call word_of,$(CURDIR)) LIBDIR=$(call word_of,$(call absolute,$(O))) \
 	    INCLUDEDIR=$(call word_of,$(CURDIR)/include) bash pkgconfig/fill.sh $(@F) >$@
-lib/pkgconfig/certreg.pc: pkgconfig/certreg.pc.in
-lib/cmake/certreg/%.cmake: pkgconfig/%.cmake.in
+$(O)/pkgconfig/certreg.pc: pkgconfig/certreg.pc.in
+$(O)/cmake/certreg/%.cmake: pkgconfig/%.cmake.in
 
 .PHONY: install uninstall dist distcheck release
 #: Install

@@ -12,8 +12,8 @@ for folder in "${folders[@]}"; do
         "make install: $folder cannot be written to; install as root, or below another PREFIX"
 done
 
-install -m 644 lib/libcertreg.a "$lib/"
-install -m 755 "lib/$library" "$lib/"
+install -m 644 "$O/libcertreg.a" "$lib/"
+install -m 755 "$O/$library" "$lib/"
 # A module that was not built now would be of another version.
 rm -f "$lib"/certreg/libcertreg_{cuda,blas}.so
 [ -z "$MODULES" ] || xargs -n 1 <<<"$MODULES" | xargs install -m 755 -t "$lib/certreg"

@@ -5,7 +5,7 @@ any_python  = $(or $(wildcard $(venv)/bin/python),python3)
 
 .PHONY: shared wheel deps-all deps-train pins structs
 #: Build
-shared: lib/libcertreg.so $(cuda_module)
+shared: $(O)/libcertreg.so $(cuda_module)
 shared: ## Build the shared library, and the modules that can be built here
 	@mkdir -p $(OBJ); if printf '%s\n' '#include <cblas.h>' '#include <lapacke.h>' \
 	    'int main(void) { return 0; }' | $(CC) $(CPPFLAGS) $(blas_cflags) -x c - $(LDFLAGS) \
@@ -33,8 +33,7 @@ structs: ## Write the structs and constants of the Python package anew, from the
 deps-train: ## Install torch, for certreg denoise train, into the system's Python
 	@$(call install_debian,python3-torch)
 deps_all := libopenmpi-dev openmpi-bin python3-venv cargo libtorch-dev clang gcovr \
-    libclang-rt-dev llvm qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu \
-    libc6-dev-s390x-cross musl-tools
+    libclang-rt-dev llvm qemu-user gcc-s390x-linux-gnu libc6-dev-s390x-cross musl-tools
 deps-all: deps-real ## Install what check-all, fuzz and check-platforms need beyond deps
 	@$(call install_debian,$(deps_all))
 	@[ -x $(venv)/bin/pip ] || python3 -m venv $(venv) || /usr/bin/python3 -m venv --clear $(venv)

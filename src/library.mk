@@ -1,7 +1,7 @@
 # The static and the shared library. blas.mk and cuda.mk add the modules.
 sources   := $(sort $(wildcard src/*/*.c))
 objects   := $(sources:%.c=$(OBJ)/%.o)
-libraries := lib/libcertreg.a lib/libcertreg.so
+libraries := $(O)/libcertreg.a $(O)/libcertreg.so
 # Modules are opened by their path, and share what reports errors and grows structs.
 module_common := $(addprefix $(OBJ)/src/base/,error.o struct_versioning.o)
 module_flags  := -shared -Wl,-z,defs $(hardened_link) -Wl,--exclude-libs,ALL
@@ -18,13 +18,13 @@ ifeq ($(lastword $(filter -O%,$(OPT) $(CFLAGS) $(EXTRA))),-O2)
 interleave := $(shell for flag in -fschedule-insns -fsched-pressure -finline-functions \
     -funroll-loops; do \
     $(CC) -Werror $$flag -x c -fsyntax-only /dev/null 2>/dev/null && echo $$flag; done)
-$(addprefix $(OBJ)/src/backend/cpu_,portable.o avx2.o avx512.o): own += $(interleave)
+$(addprefix $(OBJ)/src/backend/cpu_,portable.o neon.o avx2.o avx512.o): own += $(interleave)
 endif
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(own) -MMD -MP -c $< -o $@
 
-# The libraries are made per configuration and copied to lib/, which holds what was asked for last.
+# The libraries are made per configuration and copied to $(O), which holds what was asked for last.
 library_flags = -shared -Wl,-soname,libcertreg.so.$(MAJOR) \
     -Wl,--version-script=src/certreg.map -Wl,-z,defs $(hardened_link)
 $(OBJ)/libcertreg.a: $(static_objects)
@@ -34,19 +34,19 @@ $(OBJ)/libcertreg.so: $(objects) src/certreg.map
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(library_flags) $(LDFLAGS) \
 	    $(filter %.o,$^) $(shared_libs) -o $@
 	@ln -sf libcertreg.so $(@D)/libcertreg.so.$(MAJOR)
-lib/libcertreg.a: $(OBJ)/libcertreg.a
+$(O)/libcertreg.a: $(OBJ)/libcertreg.a
 	$(call say,COPY,$@)cp --remove-destination $< $@
-lib/libcertreg.so: $(OBJ)/libcertreg.so
-	$(call say,COPY,$@)cp --remove-destination $< lib/libcertreg.so.$(VERSION)
-	@ln -sf libcertreg.so.$(VERSION) lib/libcertreg.so.$(MAJOR)
+$(O)/libcertreg.so: $(OBJ)/libcertreg.so
+	$(call say,COPY,$@)cp --remove-destination $< $(O)/libcertreg.so.$(VERSION)
+	@ln -sf libcertreg.so.$(VERSION) $(O)/libcertreg.so.$(MAJOR)
 	@ln -sf libcertreg.so.$(MAJOR) $@
-lib/certreg/%.so: $(OBJ)/certreg/%.so
+$(O)/certreg/%.so: $(OBJ)/certreg/%.so
 	@mkdir -p $(@D)
 	$(call say,COPY,$@)cp --remove-destination $< $@
 
-# Which configuration lib/ holds: a change of flags makes the copies again.
-lib/libcertreg.a lib/libcertreg.so: lib/.obj/current
-ifneq ($(config),$(file <lib/.obj/current))
-lib/.obj/current: FORCE
+# Which configuration $(O) holds: a change of flags makes the copies again.
+$(O)/libcertreg.a $(O)/libcertreg.so: $(O)/.obj/current
+ifneq ($(config),$(file <$(O)/.obj/current))
+$(O)/.obj/current: FORCE
 	@mkdir -p $(@D); echo $(config) >$@
 endif

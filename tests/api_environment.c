@@ -384,7 +384,7 @@ TEST_TIMES(environment_with_traps_refuses_nonsense, ENVIRONMENTS)
 static int raises(void *user, const certreg_batch *b)
 {
     (void)user;
-    feraiseexcept(FE_UNDERFLOW);
+    feraiseexcept(FE_DIVBYZERO); /* raises no other flag on any processor */
     fesetround(FE_DOWNWARD);
     return kit_identity(NULL, b);
 }
@@ -399,7 +399,7 @@ TEST(environment_flags_of_a_callback_reach_its_caller_alone)
     KIT_OK(e, certreg_certify(e, 1000, &q, 1, &c));
     const int flags = fetestexcept(FE_ALL_EXCEPT), mode = fegetround();
     set_environment(ENVIRONMENTS);
-    ck_assert_int_eq(flags, FE_UNDERFLOW);
+    ck_assert_int_eq(flags, FE_DIVBYZERO);
     ck_assert_int_eq(mode, FE_DOWNWARD);
     ck_assert(c.radius > 0);
 }

@@ -41,8 +41,9 @@ check-fast: ## Build and run the tests that take seconds, less than a minute
 	@MODE=fast $(run_tests) $(fast)
 # Python tests once more, with the optional packages, those of the wheel and of executors.
 check-all: private PYTHON = $(abspath $(wildcard $(venv)/bin/python))
-check-all: check ## Run check, check-paths, tests of the wheel, tarball, optional Python packages
+check-all: check ## Run check, check-paths, check-arm, tests of the wheel, tarball, Python packages
 	@$(MAKE) --no-print-directory check-paths
+	@$(MAKE) --no-print-directory check-arm
 	@MODE=heavy $(run_tests)
 
 # $(call whole,NAME): ends a recipe unless the variable is a whole number from 1 on.
@@ -117,9 +118,9 @@ with_shared   = -L$(OBJ) -lcertreg $(emulated_link) $(call in_folder,/..:$$ORIGI
 test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_modules) $(blas_made)
 # What holds in a program also where the static library has no BLAS.
 without_blas := $(OBJ)/tests/unit_blas
-$(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Ilib/.obj $(check_cflags)
+$(OBJ)/tests/%.o: own = -Itests -Itests/emulated -I$(O)/.obj $(check_cflags)
 # Known answers that take seconds to make, for every configuration.
-known := lib/.obj/data
+known := $(O)/.obj/data
 $(OBJ)/tests/unit_normal.o: $(known)/normal.inc
 $(OBJ)/tests/api_known_answers.o: $(known)/exact.inc
 $(OBJ)/tests/unit_gaussian_shift.o: $(known)/shift.inc
@@ -129,11 +130,13 @@ $(known)/%.inc: tests/data/make_%.py tests/data/make_binomial.py tests/data/make
 	    $$python -c 'import mpmath' 2>/dev/null || continue; \
 	    $$python $< >$@.$$$$ && exec mv $@.$$$$ $@; done; \
 	echo '$<: no Python has mpmath (make deps installs it)' >&2; exit 1
+$(OBJ)/tests/avx512/kernels.o: own = -Itests/avx512 -Itests
+$(OBJ)/tests/unit_cpu: $(OBJ)/tests/avx512/kernels.o
 $(OBJ)/tests/engines/%.o $(OBJ)/tests/api_control_loop.o: own += -Iexamples
 $(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(entropy) \
     $(OBJ)/tests/support.a $(OBJ)/libcertreg.a | $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(emulated_link) \
-	    $(in_folder) $(check_libs) -lquadmath $(static_libs)
+	    $(in_folder) $(check_libs) $(static_libs)
 # With what a static library made with BLAS=0 holds.
 $(without_blas): %: %.o $(objects)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(check_libs) $(shared_libs)

@@ -1,12 +1,13 @@
 /* Every path of the CPU, with any number of threads, keeps the contract that devices keep
- * (gpu/contract.h): the default backend against the specification, and all against that one.
+ * (gpu/contract.h): the default backend against the specification, and all against that one. The
+ * code of the AVX-512 kernels does so on every processor, lane by lane (avx512/immintrin.h).
  * Threads do not survive a fork. */
-#include "backend/cpu.h"
+#include "avx512/kernels.h"
 #include "gpu/contract.h"
 #include "support/ref_backend.h"
 #include <certreg/backend.h>
 
-enum { PATHS = 3, MOST_THREADS = 3 };
+enum { PATHS = CR_CPU_PATHS, MOST_THREADS = 3 };
 
 static int keeps_it(const char *name, certreg_backend *backend, certreg_backend *reference)
 {
@@ -20,12 +21,13 @@ static int keeps_it(const char *name, certreg_backend *backend, certreg_backend 
     return failures == 0;
 }
 
-static int path_keeps_it(int path, int threads)
+static int kernels_keep_it(const cr_cpu_kernel_table *kernels, int threads)
 {
     char name[80];
     certreg_backend *backend = NULL;
-    if (certreg_backend_open_cpu(threads, NULL, &backend) || cr_cpu_force(backend, path)) return 0;
-    snprintf(name, sizeof name, "%s, %d threads", cr_cpu_path(path)->name, threads);
+    if (certreg_backend_open_cpu(threads, NULL, &backend) || cr_cpu_force(backend, kernels))
+        return 0;
+    snprintf(name, sizeof name, "%s, %d threads", kernels->name, threads);
     const int kept = keeps_it(name, backend, cr_backend_default());
     certreg_backend_close(backend);
     return kept;
@@ -38,7 +40,8 @@ int main(void)
         if (!cr_cpu_path(path))
             printf("unit_cpu: this machine cannot run path %d, which stays untested\n", path);
         for (int threads = 1; cr_cpu_path(path) && threads <= MOST_THREADS; threads++)
-            kept &= path_keeps_it(path, threads);
+            kept &= kernels_keep_it(cr_cpu_path(path), threads);
     }
+    kept &= kernels_keep_it(emulated_avx512_kernels(), 1);
     return !kept;
 }

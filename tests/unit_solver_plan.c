@@ -192,7 +192,9 @@ TEST(bisection_info_counts_all_functions_together)
     ck_assert_uint_gt(bisection_info(bisection).evaluations, one);
 }
 
-/* Bounds at which two quadratures of one integral still disagree when both are finer. */
+#if defined(__x86_64__)
+/* Bounds at which two quadratures of one integral still disagree when both are finer. A search
+ * found them on x86-64; elsewhere libm's last bits differ, and they agree. */
 TEST(solver_info_reports_final_evaluations_that_disagree)
 {
     const hostile h = hard(10109);
@@ -202,6 +204,7 @@ TEST(solver_info_reports_final_evaluations_that_disagree)
     ck_assert_uint_gt(info.fallbacks, 0);
     ck_assert_uint_gt(info.loose, 0);
 }
+#endif
 
 TEST(solver_info_needs_a_handle_and_keeps_the_error)
 {

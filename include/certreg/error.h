@@ -37,7 +37,8 @@ enum certreg_status_code {
     CERTREG_E_WRONG_STATE = 8,    /* before begin; a gap in the record; too few samples;
                                      a number of samples, or looks, that an earlier
                                      answer may have chosen; a forked child */
-    CERTREG_E_NO_BACKEND = 9,     /* a module or its libraries are missing */
+    CERTREG_E_NO_BACKEND = 9,     /* a module or its libraries are missing, or the C
+                                     library's mathematics is too inaccurate */
     CERTREG_E_NO_DEVICE = 10,     /* no such device */
     CERTREG_E_DEVICE_FAILED = 11, /* error.model_code has the device's code; the handle
                                      can only be destroyed */

@@ -57,8 +57,8 @@ class Status(Named):
     - INFEASIBLE: no function has these bounds.
     - WRONG_STATE: the record does not answer this call, for lack of samples or after an earlier
       answer.
-    - NO_BACKEND, NO_DEVICE, DEVICE_FAILED: a module is missing, there is no such device, or it
-      failed.
+    - NO_BACKEND, NO_DEVICE, DEVICE_FAILED: a module is missing, or the C library's mathematics
+      is too inaccurate; there is no such device, or it failed.
     - VERSION, CORRUPT, MISMATCH: the data come from another version, are damaged, or belong to
       other arguments.
     - TOO_MANY: a sample index is at least `max_samples`.

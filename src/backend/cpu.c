@@ -74,6 +74,7 @@ const cr_cpu_kernel_table *cr_cpu_path(int path)
     if (path == CR_CPU_AVX512) return avx512 ? cr_cpu_avx512_kernels() : NULL;
     if (path == CR_CPU_AVX2) return avx2 ? cr_cpu_avx2_kernels() : NULL;
 #endif
+    if (path == CR_CPU_NEON) return cr_cpu_neon_kernels();
     return path == CR_CPU_PORTABLE ? cr_cpu_portable_kernels() : NULL;
 }
 
@@ -317,9 +318,8 @@ certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend 
     return CERTREG_OK;
 }
 
-certreg_status cr_cpu_force(certreg_backend *backend, int path)
+certreg_status cr_cpu_force(certreg_backend *backend, const cr_cpu_kernel_table *kernels)
 {
-    const cr_cpu_kernel_table *kernels = cr_cpu_path(path);
     if (!kernels) return CERTREG_E_NO_BACKEND;
     cpu *self = (cpu *)backend;
     self->kernels = kernels;

@@ -67,10 +67,12 @@ typedef struct cr_cpu_kernel_table {
                   cr_sweep_state *);
 } cr_cpu_kernel_table;
 
-enum { CR_CPU_PORTABLE = 0, CR_CPU_AVX2 = 1, CR_CPU_AVX512 = 2 };
+/* In the order of their speed. */
+enum { CR_CPU_PORTABLE = 0, CR_CPU_NEON = 1, CR_CPU_AVX2 = 2, CR_CPU_AVX512 = 3, CR_CPU_PATHS };
 
 /* Return the kernels of one instruction set, or NULL in a build for another architecture. */
 const cr_cpu_kernel_table *cr_cpu_portable_kernels(void);
+const cr_cpu_kernel_table *cr_cpu_neon_kernels(void);
 const cr_cpu_kernel_table *cr_cpu_avx2_kernels(void);
 const cr_cpu_kernel_table *cr_cpu_avx512_kernels(void);
 
@@ -91,9 +93,9 @@ size_t cr_cpu_sweep_bytes(const cr_sweep_sizes *, size_t threads);
 certreg_status cr_cpu_sweep(const cr_cpu_kernel_table *, struct cr_pool *, const cr_noise *,
                             const cr_sweep *, cr_deadline *);
 
-/* For tests: makes a backend of cr_cpu_open use one path, and all threads for any amount of work.
- * NO_BACKEND if this processor cannot run the path. */
-certreg_status cr_cpu_force(certreg_backend *, int path);
+/* For tests: makes a backend of cr_cpu_open use these kernels, and all threads for any amount of
+ * work. NO_BACKEND if they are NULL: this processor cannot run them. */
+certreg_status cr_cpu_force(certreg_backend *, const cr_cpu_kernel_table *);
 /* Opens a CPU backend; 1 <= threads <= CR_CPU_MAX_THREADS. */
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out);
 

@@ -1,6 +1,7 @@
-/* Memory of handles (handle_memory.h): checks the caller's memory, or allocates. */
+/* Memory of handles (handle_memory.h): checks libm and the caller's memory, or allocates. */
 #include "base/handle_memory.h"
 #include "base/arena.h"
+#include "base/libm_check.h"
 #include "base/os.h"
 #include <string.h>
 
@@ -14,6 +15,8 @@ certreg_status cr_handle_alloc(void *memory, size_t bytes, size_t required, int3
     if (memory && bytes < required)
         return cr_error_set(why, CERTREG_E_SMALL_MEMORY,
                             "plan.memory_bytes is %zu; it must be at least %zu", bytes, required);
+    const certreg_status status = cr_libm_check(why);
+    if (status) return status;
     void *block = memory ? memory : cr_os_alloc(required);
     if (!block) return cr_error_set(why, CERTREG_E_NO_MEMORY, "no memory for %zu bytes", required);
     *out = memset(block, 0, required);

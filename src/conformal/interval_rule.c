@@ -1,4 +1,5 @@
 /* A rule for a coverage: weights, and the threshold among the scores of a calibration. */
+#include "base/libm_check.h"
 #include "base/struct_sizes.h"
 #include "base/struct_versioning.h"
 #include "conformal/conformal.h"
@@ -160,6 +161,7 @@ certreg_status certreg_interval_rule(const certreg_coverage *coverage,
     cr_environment_enter(&callers);
     cr_error_clear(&error);
     certreg_status status = cr_struct_check(out, CR_OLDEST_RULE, "rule", &error);
+    if (!status) status = cr_libm_check(&error);
     if (!status) status = read_and_make(coverage, calibration, &error, &rule);
     cr_environment_leave(&callers);
     cr_struct_write_empty(out, CR_OLDEST_RULE, &rule, sizeof rule);

@@ -23,6 +23,9 @@ done
 tell 'kernels for x86 are made for x86' with '-mavx2' CC="$tmp/x86_64-cc"
 tell 'and by a compiler for another processor without' without '-mavx2' CC="$tmp/aarch64-cc"
 
+# $O is named in the objects, the libraries and what describes them.
+tell 'O= is the folder of everything that is built' without '[ =]lib/' O=elsewhere
+
 # Hardening is what the compiler, the C library and the other flags allow (src/harden.mk).
 branches='-fcf-protection' checked='-D_FORTIFY_SOURCE=2'
 tell 'branches are marked on x86' with "$branches" HARDEN=1 CC="$tmp/x86_64-cc"

@@ -29,7 +29,7 @@ $(OBJ)/tests/gpu/curand_words.cpp.o: own = -isystem $(CUDA_HOME)/include \
 # with the host's libraries in .gpu/libs. The C library is that machine's.
 bundle       := $(OBJ)/bundle
 bundled      := $(addprefix $(bundle)/,check_gpu bench_gpu libcertreg.so.$(MAJOR)) $(OBJ)/sqrt_all
-bundled_modules := $(OBJ)/certreg/libcertreg_cuda.so $(blas_module:lib/%=$(bundle)/%)
+bundled_modules := $(OBJ)/certreg/libcertreg_cuda.so $(blas_module:$(O)/%=$(bundle)/%)
 bundle_libs  := $(module_blas) -lm -lpthread -ldl
 bundle_link   = $(CC) $(CFLAGS_ALL) -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN$(1)/libs' \
     $(filter %.o %.a,$^) -o $@

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# check.sh NAME PROGRAM [EMULATOR...]: whether a platform has the bits of tests/platforms/bits.txt,
-# and a libm that is as accurate as the margins of certificates ask for.
+# check.sh NAME PROGRAM [EMULATOR...]: a platform has the bits of tests/platforms/bits.txt, and a
+# libm that is as accurate as the margins of certificates require. VALUES: arguments of each
+# function. NATIVE: the program that compares, if PROGRAM needs an emulator.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 name=$1 program=$2
@@ -14,8 +15,9 @@ else
     echo "not ok $name: bits differ"
     bad=1
 fi
-if said=$("$@" "$program" libm); then
-    echo "ok $name: libm is as accurate as certificates need"
+count=${VALUES:-60000}
+if said=$("$@" "$program" values "$count" | "${NATIVE:-$program}" errors "$count"); then
+    echo "ok $name: the largest errors of libm's functions: $said"
 else
     printf '%s\n' "$said"
     echo "not ok $name: libm is less accurate than certificates need"

@@ -7,7 +7,9 @@
 int platform_bits(const char *record);
 /* That record, on stdout. */
 int platform_record(void);
-/* How far off the functions of libm are that certificates use; non-zero: farther than allowed. */
-int platform_libm(void);
+/* Values of libm's functions that certificates use, at `count` arguments of each, as bytes. */
+int platform_libm_values(long count);
+/* The largest errors of those values, which stdin has; non-zero: one is larger than allowed. */
+int platform_libm_errors(long count);
 
 #endif

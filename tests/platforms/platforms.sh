@@ -5,12 +5,12 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 : "${NATIVE:?run me by make check-platforms}"
-export -n NATIVE
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 . tests/process_groups.sh
 jobs=${JOBS:-2}
 
+export VALUES=1000000 NATIVE
 run() { # NAME PROGRAM [EMULATOR...]
     bash tests/platforms/check.sh "$@" || echo failed >>"$tmp/failed"
 }

@@ -311,10 +311,11 @@ int main(int count, char **arguments)
     figure figures[FIGURES];
     const int sample = count > 2;
     lanes[kinds++] = words_scalar();
-#if defined(__x86_64__) || defined(__AARCH64EL__)
-    lanes[kinds++] = words_four();
+#if defined(__AARCH64EL__)
+    lanes[kinds++] = words_neon();
 #endif
 #if defined(__x86_64__)
+    lanes[kinds++] = words_sse2();
     if (cr_cpu_path(CR_CPU_AVX2)) lanes[kinds++] = words_avx2();
     if (cr_cpu_path(CR_CPU_AVX512)) lanes[kinds++] = words_avx512();
 #endif

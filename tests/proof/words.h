@@ -13,8 +13,9 @@ typedef struct recipe {
 } recipe;
 
 const recipe *words_scalar(void);
-const recipe *words_four(void); /* on x86-64 and aarch64 */
+const recipe *words_neon(void); /* on aarch64 */
 /* on x86-64 */
+const recipe *words_sse2(void);
 const recipe *words_avx2(void);
 const recipe *words_avx512(void);
 

@@ -5,7 +5,7 @@
 #include "support/suite.h"
 #include <certreg/backend.h>
 
-enum { PATHS = 3, MOST_THREADS = 3, SETUPS = PATHS * MOST_THREADS };
+enum { PATHS = CR_CPU_PATHS, MOST_THREADS = 3, SETUPS = PATHS * MOST_THREADS };
 
 /* The backend of one setup, NULL where this machine cannot run it. */
 static inline certreg_backend *backend_of(int setup)
@@ -15,7 +15,7 @@ static inline certreg_backend *backend_of(int setup)
     if (!cr_cpu_path(setup / MOST_THREADS)) return NULL;
     ck_assert_msg(!certreg_backend_open_cpu(1 + setup % MOST_THREADS, &why, &backend), "%s",
                   why.text);
-    ck_assert_int_eq(cr_cpu_force(backend, setup / MOST_THREADS), CERTREG_OK);
+    ck_assert_int_eq(cr_cpu_force(backend, cr_cpu_path(setup / MOST_THREADS)), CERTREG_OK);
     return backend;
 }
 

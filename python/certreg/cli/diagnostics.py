@@ -75,6 +75,8 @@ def _environment() -> Iterator[tuple[str, str]]:
 
 def _instructions() -> str:
     """The best instruction set of this processor that the library can use."""
+    if platform.machine() in ("aarch64", "arm64"):
+        return "NEON"
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
             flags = next((line.split() for line in file if line.startswith("flags")), [])

@@ -13,7 +13,7 @@ module_blas  := $(or $(lapacke),-llapacke) -lopenblas
 blas_objects := $(blas_sources:%.c=$(OBJ)/%.o)
 shared_libs  := -lm -lpthread -ldl
 
-blas_module    := lib/certreg/libcertreg_blas.so
+blas_module    := $(O)/certreg/libcertreg_blas.so
 libraries      += $(if $(filter 0,$(BLAS)),,$(blas_module))
 blas_made      := $(OBJ)/certreg/libcertreg_blas.so
 static_libs    := $(strip $(if $(filter 0,$(BLAS)),,$(blas_libs)) $(shared_libs))
@@ -28,4 +28,4 @@ $(OBJ)/inside/%.o: %.c
 $(OBJ)/certreg/libcertreg_blas.so: $(blas_objects) $(module_common)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(module_flags) $(LDFLAGS) $^ $(module_blas) -lm -o $@
-$(blas_module): lib/.obj/current
+$(blas_module): $(O)/.obj/current

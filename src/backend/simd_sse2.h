@@ -1,13 +1,9 @@
-/* Four lanes, which every x86-64 and every AArch64 has. simd_scalar.h defines the operations. */
-#ifndef CR_BACKEND_SIMD_FOUR_H
-#define CR_BACKEND_SIMD_FOUR_H
+/* Four lanes: SSE2, which every x86-64 has. simd_scalar.h defines the operations. */
+#ifndef CR_BACKEND_SIMD_SSE2_H
+#define CR_BACKEND_SIMD_SSE2_H
 #include "backend/philox.h"
 #include <math.h>
-#if defined(__x86_64__)
 #include <immintrin.h>
-#else
-#include <arm_neon.h>
-#endif
 
 #define V_LANES 4
 typedef float vf __attribute__((vector_size(16)));
@@ -54,7 +50,6 @@ static inline vf v_flip_31(vf a, vu selector)
     return (vf)(v_bits(a) ^ (selector & v_set_u(0x80000000u)));
 }
 
-#if defined(__x86_64__)
 #define v_sqrt _mm_sqrt_ps
 /* for numbers below 2^31 */
 #define v_round(a) ((vf)_mm_cvtepi32_ps(_mm_cvtps_epi32(a)))
@@ -96,21 +91,6 @@ static inline void v_store4(float *to, const vf e[4])
     v_store(to + 8, c);
     v_store(to + 12, d);
 }
-#else
-#define v_sqrt(a) ((vf)vsqrtq_f32((float32x4_t)(a)))
-#define v_round(a) ((vf)vrndnq_f32((float32x4_t)(a)))
-#define v_fma(a, b, c) ((vf)vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b)))
-#define v_not_within(a, b) \
-    ((unsigned)vaddvq_u32((uint32x4_t)((vu) ~((a) <= (b)) & ((vu){1, 2, 4, 8}))))
-#define v_times(a, b) ((vw)vmull_u32(vmovn_u64((uint64x2_t)(a)), vget_low_u32((uint32x4_t)(b))))
-
-static inline void v_store4(float *to, const vf e[4])
-{
-    vst4q_f32(to, (float32x4x4_t){{(float32x4_t)e[0], (float32x4_t)e[1], (float32x4_t)e[2],
-                                   (float32x4_t)e[3]}});
-}
-#endif
-
 /* A 64-bit lane for each block, as in AVX2. Lane p of the words has block p. */
 CR_ALWAYS_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream,
                                uint64_t first, vu words[4])
