@@ -88,8 +88,8 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
     return check_scale(model, active, why);
 }
 
-/* Rows of a call by default: on a device more, since each call of the model and each draw there has
- * a fixed cost that small batches do not repay. */
+/* The default number of rows in a call. On a device it is larger, since each call of the model and
+ * each draw there has a fixed cost that small batches do not repay. */
 static size_t default_batch(const certreg_backend *backend, size_t inputs)
 {
     enum { HOST_ROWS = 256, MAX_DEVICE_ROWS = 4096, DEVICE_FLOATS = 1 << 22 };

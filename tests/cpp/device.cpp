@@ -44,7 +44,9 @@ TEST(a_batch_is_computed_on_the_device)
             if (++calls == 2) throw std::string("out of paper");
             on_stream(b);
         };
-        certreg::estimator e(throws, kit::shape(), kit::plan(), cuda);
+        auto shape = kit::shape();
+        shape.batch = 256;
+        certreg::estimator e(throws, shape, kit::plan(), cuda);
         cuda = certreg::backend(); // the estimator keeps it
         certreg::estimator on_cpu = kit::estimator();
         e.begin(kit::input, 0.25, 7);
