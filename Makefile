@@ -47,6 +47,11 @@ unsafe := $(filter -funsafe-math-optimizations -fassociative-math -freciprocal-m
     -fno-signed-zeros -fno-honor-nans -fno-honor-infinities,$(CC) $(CPPFLAGS) $(CFLAGS_ALL))
 $(if $(unsafe),$(error build libcertreg without $(unsafe): it rounds outward, and tests for NaN))
 
+# platform_checks.h would say so once for each file.
+$(if $(filter 4,$(shell echo __SIZEOF_POINTER__ | \
+    $(CC) $(CFLAGS) $(EXTRA) -E -P -x c - 2>/dev/null)),\
+    $(error libcertreg needs 64-bit sizes and pointers: build it for a 64-bit processor))
+
 # "  CC    src/base/error.c" in front of a command; V=1 shows the command itself, -s nothing.
 silent := $(findstring s,$(filter-out --% %=%,$(firstword $(MAKEFLAGS))))
 say     = $(if $(V),,@$(if $(silent),,printf '  %-5s %s\n' '$(1)' '$(2:$(OBJ)/%=%)';))
@@ -124,7 +129,7 @@ deps-real: ## Install what make real needs beyond deps, Python packages into lib
 	    ($(call install_python,$(real),examples/real/pins.txt); exit 1) && \
 	    cp examples/real/pins.txt $(real)/; }
 clean: ## Remove what was built, except lib/deps
-	rm -rf .gpu dist $(addprefix $(O)/,.obj cmake pkgconfig certreg libcertreg.*) lib/arm lib/demo \
+	rm -rf .gpu dist $(addprefix $(O)/,.obj cmake pkgconfig certreg-* libcertreg.*) lib/arm lib/demo \
 	    lib/docs lib/wheel lib/.mypy lib/bench*.csv lib/bench*.md lib/bench*.txt \
 	    lib/misses*.csv lib/coverage.txt lib/golden.txt* lib/fuzz compile_commands.json
 distclean: clean ## Remove lib/ as a whole

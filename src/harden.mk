@@ -6,14 +6,15 @@ ifneq ($(HARDEN),0)
 hardened := $(shell for flag in -fstack-protector-strong -fstack-clash-protection \
     $(if $(filter x86_64-%,$(target)),-fcf-protection); do \
     $(CC) -Werror $$flag -x c -fsyntax-only /dev/null 2>/dev/null && echo $$flag; done)
-# Only glibc has checked calls, and only where it optimizes. Sanitizers check more without them.
-# Whoever names or defines the macro, as some distributions' compilers do, knows better.
+# Only glibc has checked calls, and only where it optimizes; the level is what this compiler has.
+# Sanitizers check more without them. Whoever names or defines the macro, as some distributions'
+# compilers do, knows better.
 hash := \#
 settings := $(CC) $(CPPFLAGS) $(OPT) $(CFLAGS) $(EXTRA)
 ifeq ($(findstring -fsanitize,$(settings))$(findstring _FORTIFY_SOURCE,$(settings)),)
-hardened += $(shell echo '$(hash)include <features.h>' | \
-    $(settings) -dM -E -x c - 2>/dev/null | \
-    awk '{ seen[$$2] } END { if ("__OPTIMIZE__" in seen && "__GLIBC__" in seen && \
-        !("_FORTIFY_SOURCE" in seen)) print "-D_FORTIFY_SOURCE=2" }')
+hardened += $(shell printf '$(hash)%s\n' 'ifndef _FORTIFY_SOURCE' 'define _FORTIFY_SOURCE 3' \
+    'define OURS' 'endif' 'include <features.h>' | $(settings) -dM -E -x c - 2>/dev/null | \
+    awk '{ is[$$2] = $$3 } END { if ("OURS" in is && is["__USE_FORTIFY_LEVEL"] > 0) \
+        print "-D_FORTIFY_SOURCE=" is["__USE_FORTIFY_LEVEL"] }')
 endif
 endif

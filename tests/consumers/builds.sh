@@ -26,8 +26,11 @@ tell 'and by a compiler for another processor without' without '-mavx2' CC="$tmp
 # $O is named in the objects, the libraries and what describes them.
 tell 'O= is the folder of everything that is built' without '[ =]lib/' O=elsewhere
 
+tell "32 bits are refused in a sentence" says 'needs 64-bit sizes and pointers: build it' \
+    runs CFLAGS=-m32
+
 # Hardening is what the compiler, the C library and the other flags allow (src/harden.mk).
-branches='-fcf-protection' checked='-D_FORTIFY_SOURCE=2'
+branches='-fcf-protection' checked='-D_FORTIFY_SOURCE=[23]'
 tell 'branches are marked on x86' with "$branches" HARDEN=1 CC="$tmp/x86_64-cc"
 tell 'and not for another processor' without "$branches" CC="$tmp/aarch64-cc"
 if echo '#include <features.h>' | cc -dM -E -x c - 2>/dev/null | grep -q '__GLIBC__ '; then
@@ -36,7 +39,7 @@ fi
 tell 'not at -O0' without "$checked" OPT=-O0
 tell 'nor where CFLAGS end in it' without "$checked" OPT=-O2 CFLAGS=-O0
 tell 'nor under sanitizers' without "$checked" EXTRA=-fsanitize=address
-tell 'nor where somebody does so already' without "$checked" CPPFLAGS=-D_FORTIFY_SOURCE=3
+tell 'nor where somebody does so already' without "$checked" CPPFLAGS=-D_FORTIFY_SOURCE=1
 tell 'HARDEN=0 leaves all of it out' without '-fstack\|-fcf\|FORTIFY' HARDEN=0
 cat >"$tmp/plain-cc" <<'EOF'
 #!/bin/sh
